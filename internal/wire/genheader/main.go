@@ -1,0 +1,49 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Genheader writes what the tables of package wire say to where others need it: the C header of the agent, and the generated parts of the
+// specification. A test fails if either is stale.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("genheader: ")
+	header := flag.String("header", "", "C header to write")
+	spec := flag.String("spec", "", "specification whose generated parts to write")
+	flag.Parse()
+
+	if *header != "" {
+		if err := update(*header, func([]byte) ([]byte, error) { return cHeader(), nil }); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if *spec != "" {
+		if err := update(*spec, fillSpec); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// update leaves a file alone that is already right, so that make does not rebuild what depends on it.
+func update(path string, change func(old []byte) ([]byte, error)) error {
+	old, err := os.ReadFile(path) //nolint:gosec // the path is the caller's command line
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	text, err := change(old)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if bytes.Equal(old, text) {
+		return nil
+	}
+	return os.WriteFile(path, text, 0o644) //nolint:gosec // source files are for everybody
+}
