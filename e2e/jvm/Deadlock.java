@@ -1,0 +1,37 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/** Two threads want each other's lock, for ever: the program has to be killed. */
+public final class Deadlock {
+  private static final class Left {}
+
+  private static final class Right {}
+
+  private static volatile int ready;
+
+  private Deadlock() {}
+
+  public static void main(String[] args) throws InterruptedException {
+    Left left = new Left();
+    Right right = new Right();
+    Thread one = new Thread(() -> hold(left, right, 0), "left-right");
+    Thread two = new Thread(() -> hold(right, left, 1), "right-left");
+    one.start();
+    two.start();
+    Probe.spinUntil(one, Thread.State.BLOCKED);
+    Probe.spinUntil(two, Thread.State.BLOCKED);
+    System.out.printf("{\"deadlocked\":[%s,%s]}%n", Probe.id(one), Probe.id(two));
+    one.join();
+  }
+
+  private static void hold(Object first, Object second, int turn) {
+    Probe.spinUntil(() -> ready == turn);
+    synchronized (first) {
+      ready = turn + 1;
+      Probe.spinUntil(() -> ready == 2);
+      synchronized (second) {
+        throw new IllegalStateException("no deadlock");
+      }
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package com.acme.orders;
+
+/** Takes orders from the queue and matches them. There are several, but the book's lock lets only one work at a time. */
+final class Matcher implements Runnable {
+  private final OrderQueue queue;
+  private final OrderBook book;
+
+  Matcher(OrderQueue queue, OrderBook book) {
+    this.queue = queue;
+    this.book = book;
+  }
+
+  @Override
+  public void run() {
+    try {
+      for (Order order = queue.take(); order != null; order = queue.take()) {
+        Clock.compute(300); // checks limits
+        book.match(order);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

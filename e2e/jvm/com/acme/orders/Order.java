@@ -1,0 +1,17 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package com.acme.orders;
+
+/** A limit order: buy or sell so many for at most, or at least, that price. */
+final class Order {
+  final boolean buy;
+  final int price;
+  int open;
+
+  Order(boolean buy, int price, int quantity) {
+    this.buy = buy;
+    this.price = price;
+    this.open = quantity;
+  }
+}
