@@ -1,0 +1,121 @@
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Programs that a target needs are installed where that is possible (scripts/need.sh). A JDK is found through
+# JAVA_HOME, or else through javac on the path.
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+GO ?= go
+TOOL := $(GO) tool -modfile=tools/go.mod
+OCB := $(TOOL) builder
+LINT := build/golangci-lint
+FUZZTIME ?= 30s
+LDFLAGS ?= -s -w
+
+# A build must not depend on a version control system being there.
+export GOFLAGS ?= -buildvcs=false
+ifeq ($(origin JAVA_HOME),undefined)
+JAVA_HOME = $(patsubst %/bin/javac,%,$(realpath $(shell command -v javac 2>/dev/null)))
+endif
+export JAVA_HOME
+
+# Each folder in cmd is a program of that name.
+PROGRAMS = $(patsubst cmd/%/,build/%,$(wildcard cmd/*/))
+PACKAGES = $(shell $(GO) list ./... | grep -v '/e2e$$')
+
+.PHONY: help
+help: ## list the targets
+	@scripts/help.sh $(firstword $(MAKEFILE_LIST))
+
+.PHONY: build
+build: build/weft-collector build/libweft.so $(PROGRAMS) ## build the collector, the agent and the command into build/
+
+.PHONY: build-full
+build-full: build/weft-collector-full ## build the distribution of a release, with all components
+
+.PHONY: demo
+demo: build ## start a Java program with the agent and say in words why its threads wait
+	e2e/demo.sh
+
+.PHONY: demo-jaeger
+demo-jaeger: build build/jaeger ## the same with a real Jaeger to look at (its first build takes minutes)
+	e2e/demo.sh --jaeger
+
+.PHONY: test
+test: ## everything that CI checks, from generated files to a real JVM
+	scripts/generated.sh $(MAKE) --no-print-directory generate
+	$(MAKE) --no-print-directory lint
+	$(GO) test -race $(PACKAGES)
+	$(MAKE) --no-print-directory fuzz FUZZTIME=5s
+	$(MAKE) -C agent test
+	$(MAKE) --no-print-directory build build-full
+	$(MAKE) --no-print-directory e2e
+
+.PHONY: check
+check: ## the inner loop: format, vet, unit tests of Go and C
+	@scripts/need.sh cc javac
+	@unformatted=$$($(TOOL) gofumpt -extra=group_params,clothe_returns -l $$($(GO) list -f '{{.Dir}}' ./...)); \
+		test -z "$$unformatted" || { echo "not gofumpt -extra: $$unformatted"; exit 1; }
+	$(GO) vet ./...
+	$(MAKE) -C agent test
+	$(GO) test $(PACKAGES)
+
+.PHONY: lint
+lint: $(LINT) ## golangci-lint over Go; clang-format and clang-tidy over C
+	@scripts/need.sh clang-format clang-tidy
+	$(LINT) config verify
+	$(LINT) run ./...
+	$(MAKE) -C agent lint
+
+.PHONY: generate
+generate: ## write again what is generated: component metadata, the wire tables and their C header
+	$(GO) generate ./...
+
+.PHONY: bench
+bench: ## measure the hot paths
+	$(GO) test -run '^$$' -bench . -benchmem $(PACKAGES)
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (30s)
+	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: e2e
+e2e: build build/jaeger ## run real JVMs with the agent against the built collector and a real Jaeger
+	$(GO) test -count=1 -timeout 30m ./e2e/...
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf build
+	$(MAKE) -C agent clean
+
+# ocb writes the collector's main package once; then go build alone keeps it current, in seconds.
+build/collector/.written: builder-config.yaml go.mod tools/go.mod
+build/collector-full/.written: builder-config-full.yaml go.mod tools/go.mod
+build/collector/.written build/collector-full/.written:
+	@mkdir -p $(@D)
+	$(OCB) --skip-compilation --config=$< >$(@D)/ocb.log 2>&1 || { cat $(@D)/ocb.log; exit 1; }
+	@touch $@
+
+build/weft-collector: build/collector/.written always
+	$(GO) build -C $(<D) -ldflags='$(LDFLAGS)' -o ../$(@F) .
+
+build/weft-collector-full: build/collector-full/.written always
+	$(GO) build -C $(<D) -ldflags='$(LDFLAGS)' -o ../$(@F) .
+
+build/libweft.so: always
+	@scripts/need.sh cc javac
+	$(MAKE) -C agent
+
+$(PROGRAMS): build/%: always
+	$(GO) build -o $@ ./cmd/$*
+
+build/jaeger: tools/jaeger/go.mod
+	$(GO) build -modfile=$< -o $@ github.com/jaegertracing/jaeger/cmd/jaeger
+
+$(LINT): tools/lint/go.mod
+	$(GO) build -modfile=$< -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+.PHONY: always
+always:

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# need.sh PROGRAM... makes sure that programs are there: installs what is missing where it may (root, apt-get),
+# and else says in one line what to install.
+set -eu
+
+package_of() {
+    case $1 in
+    cc | gcc) echo gcc libc6-dev ;;
+    java | javac | jar) echo default-jdk-headless ;;
+    npm | node) echo npm ;;
+    promtool) echo prometheus ;;
+    amtool) echo prometheus-alertmanager ;;
+    *) echo "$1" ;;
+    esac
+}
+
+packages=
+for program in "$@"; do
+    command -v "$program" >/dev/null 2>&1 || packages="$packages $(package_of "$program")"
+done
+[ -n "$packages" ] || exit 0
+
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "need.sh: installing$packages" >&2
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086 # a list of packages
+    if apt-get install -y -qq --no-install-recommends $packages >/dev/null 2>&1 ||
+        { apt-get update -qq >/dev/null && apt-get install -y -qq --no-install-recommends $packages >/dev/null; }; then
+        exit 0
+    fi
+fi
+echo "need.sh: please install:$packages" >&2
+exit 1
