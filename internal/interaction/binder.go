@@ -1,0 +1,203 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package interaction answers: who let whom go on? It pairs causes with effects while the events of a session go by in the order of
+// time: the holder of a lock with the thread that gets it, a notify with the thread it woke, a start with the new thread, the end of a
+// thread with the one that joined it, an interrupt or an unpark with its target.
+//
+// A cause that never had an effect, and an effect without a known cause, are counted and make no interaction. Every map is bounded: by
+// the locks and threads of the recent past (Expire) and by a limit.
+package interaction
+
+import (
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/timeline"
+)
+
+// DefaultMaxLocks bounds the locks of a session that are followed at one time.
+const DefaultMaxLocks = 1 << 18
+
+// Counters say what stayed unbound.
+type Counters struct {
+	HandoffsUnbound   uint64 // a blocked thread went on, and who had held the lock is not known
+	NotifiesUnbound   uint64 // notify or notifyAll was called when nobody waited
+	WakeUpsUnbound    uint64 // a wait ended by neither time nor anything that was seen
+	StartsUnbound     uint64 // Thread.start was called, and the thread never began
+	InterruptsUnbound uint64 // Thread.interrupt was called, and nothing was interrupted
+	LocksRefused      uint64 // events on locks over the limit
+}
+
+// cause is where and when something was done that may let another thread go on.
+type cause struct {
+	from  jvmthread.IntervalRef
+	time  jvmthread.Time
+	stack jvmthread.StackID
+}
+
+// Binder pairs causes and effects of one session. One goroutine owns it, the same that owns the Timeline.
+type Binder struct {
+	timeline   *timeline.Timeline
+	locks      map[jvmthread.LockID]*lock
+	waits      map[jvmthread.ThreadID]*lock // the lock in whose wait set the thread is
+	starts     map[jvmthread.ThreadID]cause // by the thread that was started
+	interrupts map[jvmthread.ThreadID]cause // by the thread that was interrupted
+	unparks    map[jvmthread.ThreadID]cause // by the thread that was unparked
+	woken      map[jvmthread.ThreadID]wakeUp
+	maxLocks   int
+	counters   Counters
+}
+
+// New returns a Binder that looks at where the threads of the timeline stand.
+func New(tl *timeline.Timeline, maxLocks int) *Binder {
+	return &Binder{
+		timeline:   tl,
+		locks:      make(map[jvmthread.LockID]*lock),
+		waits:      make(map[jvmthread.ThreadID]*lock),
+		starts:     make(map[jvmthread.ThreadID]cause),
+		interrupts: make(map[jvmthread.ThreadID]cause),
+		unparks:    make(map[jvmthread.ThreadID]cause),
+		woken:      make(map[jvmthread.ThreadID]wakeUp),
+		maxLocks:   maxLocks,
+	}
+}
+
+// Counters returns what stayed unbound so far.
+func (b *Binder) Counters() Counters { return b.counters }
+
+// Apply takes an event after the timeline has, with the interval of its thread that the event closed (its Seq is NoSeq if it closed none),
+// and appends the interactions that it completes.
+func (b *Binder) Apply(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+	switch ev.Kind { //nolint:exhaustive // the others let nobody go on
+	case jvmthread.KindContendedEnter:
+		b.contendedEnter(ev, closed)
+	case jvmthread.KindContendedEntered:
+		return b.contendedEntered(ev, closed, out)
+	case jvmthread.KindWait, jvmthread.KindJoinStart:
+		b.wait(ev, closed)
+	case jvmthread.KindWaited:
+		return b.waited(ev, closed, out)
+	case jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
+		return b.waitReturned(ev, closed, out)
+	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
+		b.notify(ev)
+	case jvmthread.KindStartCalled:
+		b.starts[ev.Peer] = b.here(ev)
+	case jvmthread.KindThreadStart:
+		return b.threadStart(ev, out)
+	case jvmthread.KindInterruptCalled:
+		b.interrupts[ev.Peer] = b.here(ev)
+	case jvmthread.KindSleepEnd:
+		if ev.Flags&jvmthread.FlagInterrupted != 0 {
+			return b.interrupted(ev, closed, out)
+		}
+	case jvmthread.KindUnpark:
+		b.unparks[ev.Peer] = b.here(ev)
+	case jvmthread.KindUnparked:
+		return b.unparked(ev, closed, out)
+	case jvmthread.KindGap:
+		b.gap(ev)
+	}
+	return out
+}
+
+// here is the event itself as a cause.
+func (b *Binder) here(ev jvmthread.Event) cause {
+	c := cause{from: jvmthread.IntervalRef{Thread: ev.Thread}, time: ev.Time, stack: ev.Stack}
+	if th := b.timeline.Thread(ev.Thread); th != nil {
+		c.from.Seq = th.Open().Seq
+	}
+	return c
+}
+
+// bind makes an interaction of a cause and the interval that it ended, unless a thread would have woken itself.
+func bind(c cause, kind jvmthread.InteractionKind, to jvmthread.Interval, at jvmthread.Time, out []jvmthread.Interaction) []jvmthread.Interaction {
+	if c.from.Thread == to.Thread || c.from.Seq == jvmthread.NoSeq || to.Seq == jvmthread.NoSeq {
+		return out
+	}
+	return append(out, jvmthread.Interaction{
+		Kind: kind, From: c.from, To: jvmthread.IntervalRef{Thread: to.Thread, Seq: to.Seq},
+		CauseTime: min(c.time, at), EffectTime: at, Lock: to.Lock, Stack: c.stack,
+	})
+}
+
+func (b *Binder) threadStart(ev jvmthread.Event, out []jvmthread.Interaction) []jvmthread.Interaction {
+	c, ok := b.starts[ev.Thread]
+	th := b.timeline.Thread(ev.Thread)
+	if !ok || th == nil {
+		return out
+	}
+	delete(b.starts, ev.Thread)
+	return bind(c, jvmthread.InteractionStart, th.Open(), ev.Time, out)
+}
+
+// interrupted binds the interrupt that ended an interval.
+func (b *Binder) interrupted(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+	c, ok := b.interrupts[ev.Thread]
+	if !ok {
+		b.counters.WakeUpsUnbound++
+		return out
+	}
+	delete(b.interrupts, ev.Thread)
+	return bind(c, jvmthread.InteractionInterrupt, closed, closed.End, out)
+}
+
+// unparked binds the unpark that ended a park. One that came before the park began left a permit, so the park did not wait for it.
+func (b *Binder) unparked(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+	c, ok := b.unparks[ev.Thread]
+	if !ok {
+		return out
+	}
+	delete(b.unparks, ev.Thread)
+	if c.time < closed.Start {
+		return out
+	}
+	return bind(c, jvmthread.InteractionUnpark, closed, ev.Time, out)
+}
+
+// gap forgets what a gap makes doubtful: everything of the thread, or all of it.
+func (b *Binder) gap(ev jvmthread.Event) {
+	if ev.Thread != jvmthread.NoThread {
+		if l := b.waits[ev.Thread]; l != nil {
+			l.remove(ev.Thread)
+			delete(b.waits, ev.Thread)
+		}
+		delete(b.woken, ev.Thread)
+		return
+	}
+	clear(b.locks)
+	clear(b.waits)
+	clear(b.woken)
+	clear(b.unparks)
+}
+
+// Expire forgets the locks nobody spoke of since the given time and nobody waits for, and the causes older than it that had no effect.
+func (b *Binder) Expire(before jvmthread.Time) {
+	for th := range b.timeline.Threads {
+		if open := th.Open(); open.State.Stopped() && b.locks[open.Lock] != nil {
+			b.locks[open.Lock].touched = max(b.locks[open.Lock].touched, before)
+		}
+	}
+	for id, l := range b.locks {
+		if l.touched < before {
+			delete(b.locks, id)
+		}
+	}
+	b.counters.StartsUnbound += expire(b.starts, before)
+	b.counters.InterruptsUnbound += expire(b.interrupts, before)
+	expire(b.unparks, before) // a permit that nobody took is no oddity
+	for id, w := range b.woken {
+		if w.interval.End < before {
+			delete(b.woken, id)
+		}
+	}
+}
+
+func expire(causes map[jvmthread.ThreadID]cause, before jvmthread.Time) (n uint64) {
+	for id, c := range causes {
+		if c.time < before {
+			delete(causes, id)
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,191 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package interaction
+
+import "github.com/weft-otel/weft/internal/jvmthread"
+
+// lock is what is known of one monitor. JVMTI tells of contended entries only, so the owner is the last one that showed itself: by
+// entering after having been blocked, by being named as owner by another that blocks, or by calling wait or notify, which only an owner can.
+type lock struct {
+	owner   jvmthread.ThreadID
+	seen    jvmthread.Time // when the owner last showed itself
+	touched jvmthread.Time
+	release cause // by whom, when it is known that there is no owner; else zero
+	waiters []waiter
+}
+
+// waiter is a thread in the wait set, in the order of its wait calls, which is the order of HotSpot's wait set.
+type waiter struct {
+	thread   jvmthread.ThreadID
+	notified cause // zero: not yet
+	all      bool  // by notifyAll
+	sure     jvmthread.Confidence
+}
+
+// wakeUp is a wait that ended by something that is known only when it returns.
+type wakeUp struct {
+	interval jvmthread.Interval
+	notified jvmthread.Time // when it was notified; NoTime if it was not
+}
+
+func (b *Binder) lock(id jvmthread.LockID, at jvmthread.Time) *lock {
+	l := b.locks[id]
+	if l == nil {
+		if id.IsZero() || len(b.locks) >= b.maxLocks {
+			b.counters.LocksRefused++
+			return nil
+		}
+		l = new(lock)
+		b.locks[id] = l
+	}
+	l.touched = at
+	return l
+}
+
+// own notes that a thread showed itself as owner.
+func (l *lock) own(id jvmthread.ThreadID, at jvmthread.Time) {
+	l.owner, l.seen, l.release = id, at, cause{}
+}
+
+// contendedEnter notes the owner that the JVM named. If the blocking thread itself was the owner before, it has released since.
+func (b *Binder) contendedEnter(ev jvmthread.Event, closed jvmthread.Interval) {
+	l := b.lock(ev.Lock, ev.Time)
+	if l == nil {
+		return
+	}
+	if l.owner == ev.Thread {
+		l.released(closed)
+	}
+	if ev.Peer != jvmthread.NoThread {
+		l.own(ev.Peer, ev.Time)
+	}
+}
+
+// released notes that the owner gave the lock up at the end of the interval.
+func (l *lock) released(iv jvmthread.Interval) {
+	l.owner = jvmthread.NoThread
+	l.release = cause{from: jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}, time: iv.End}
+}
+
+func (b *Binder) contendedEntered(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+	l := b.lock(ev.Lock, ev.Time)
+	if l == nil {
+		return out
+	}
+	if closed.State == jvmthread.StateBlocked || closed.State == jvmthread.StateDeadlocked {
+		n := len(out)
+		if out = b.handoff(l, closed, closed.Start, ev.Time, out); len(out) == n {
+			b.counters.HandoffsUnbound++
+		}
+	}
+	l.own(ev.Thread, ev.Time)
+	return out
+}
+
+// handoff binds the interval that ends at a given time, since its thread got the lock, to the holder before it. The binding is exact
+// if that holder was seen to hold the lock while the thread was already waiting for it (since); else it is inferred. It is ambiguous if
+// the holder did not run since it was seen, so that another must have come and gone.
+func (b *Binder) handoff(l *lock, to jvmthread.Interval, since, at jvmthread.Time, out []jvmthread.Interaction) []jvmthread.Interaction {
+	c, evidence := l.release, l.release.time
+	if l.owner != jvmthread.NoThread {
+		c, evidence = b.releaseBy(l.owner, at), l.seen
+	}
+	n := len(out)
+	if out = bind(c, jvmthread.InteractionHandoff, to, at, out); len(out) == n {
+		return out
+	}
+	switch {
+	case c.time < evidence:
+		out[n].Confidence = jvmthread.ConfidenceAmbiguous
+	case evidence < since:
+		out[n].Confidence = jvmthread.ConfidenceInferred
+	}
+	return out
+}
+
+// releaseBy finds where a thread released a lock that another thread got at the given time: a thread releases only while it runs, so it
+// was in the interval in which it runs now, or in the last one in which it did.
+func (b *Binder) releaseBy(id jvmthread.ThreadID, at jvmthread.Time) cause {
+	th := b.timeline.Thread(id)
+	if th == nil {
+		return cause{}
+	}
+	open, last := th.Open(), th.LastRun()
+	if open.State == jvmthread.StateRunnable && open.Start < at || open.State == jvmthread.StateUnknown || last.Seq == jvmthread.NoSeq {
+		return cause{from: jvmthread.IntervalRef{Thread: id, Seq: open.Seq}, time: at}
+	}
+	return cause{from: jvmthread.IntervalRef{Thread: id, Seq: last.Seq}, time: min(last.End, at)}
+}
+
+// wait puts the thread into the wait set; the wait releases the lock.
+func (b *Binder) wait(ev jvmthread.Event, closed jvmthread.Interval) {
+	l := b.lock(ev.Lock, ev.Time)
+	if l == nil {
+		return
+	}
+	if old := b.waits[ev.Thread]; old != nil {
+		old.remove(ev.Thread)
+	}
+	l.seen = ev.Time
+	l.released(closed)
+	l.waiters = append(l.waiters, waiter{thread: ev.Thread})
+	b.waits[ev.Thread] = l
+}
+
+func (l *lock) remove(id jvmthread.ThreadID) (w waiter, found bool) {
+	for i := range l.waiters {
+		if l.waiters[i].thread == id {
+			w = l.waiters[i]
+			l.waiters = append(l.waiters[:i], l.waiters[i+1:]...)
+			return w, true
+		}
+	}
+	return waiter{}, false
+}
+
+// notify marks the first waiter that is not notified yet, or all of them.
+func (b *Binder) notify(ev jvmthread.Event) {
+	l := b.lock(ev.Lock, ev.Time)
+	if l == nil {
+		return
+	}
+	l.own(ev.Thread, ev.Time)
+	c := b.here(ev)
+	if ev.Kind == jvmthread.KindNotifyAll {
+		if l.mark(c, true) == 0 {
+			b.counters.NotifiesUnbound++
+		}
+		return
+	}
+	if l.mark(c, false) == 0 {
+		b.counters.NotifiesUnbound++
+	}
+}
+
+// mark gives the cause to the first waiter without one, or to all of them, and returns how many that were.
+func (l *lock) mark(c cause, all bool) (n int) {
+	first := -1
+	for i := range l.waiters {
+		w := &l.waiters[i]
+		if w.notified.from.Seq != jvmthread.NoSeq {
+			continue
+		}
+		n++
+		switch {
+		case all:
+			w.notified, w.all, w.sure = c, true, jvmthread.ConfidenceExact
+		case first < 0:
+			first = i
+		}
+	}
+	if first < 0 {
+		return n
+	}
+	w := &l.waiters[first]
+	w.notified, w.sure = c, jvmthread.ConfidenceExact
+	if n > 1 {
+		w.sure = jvmthread.ConfidenceFIFO
+	}
+	return n
+}

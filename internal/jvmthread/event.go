@@ -1,0 +1,95 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthread
+
+// Event is something that happened on a thread at a point in time, as the agent saw it. Which of Peer, Lock, Arg and Stack mean something
+// depends on the kind; the table in package wire says so.
+type Event struct {
+	Time   Time
+	Thread ThreadID // the thread it happened on
+	Peer   ThreadID // owner, target or carrier: another thread
+	Arg    int64    // timeout in nanoseconds (0: none) or, for a gap, the number of events lost
+	Lock   LockID
+	Stack  StackID
+	Kind   Kind
+	Flags  Flags
+}
+
+// Kind says what happened. The numbers are the protocol's: they are only ever appended to, never reused.
+type Kind uint8
+
+// The kinds of events. Names follow JVMTI where JVMTI has one.
+const (
+	KindNone             Kind = iota
+	KindThreadStart           // the thread begins to run
+	KindThreadEnd             // the thread is about to die
+	KindStartCalled           // Thread.start was called on Peer
+	KindInterruptCalled       // Thread.interrupt was called on Peer
+	KindInterrupted           // an InterruptedException was thrown, or the flag was consumed
+	KindContendedEnter        // the thread blocks on Lock, which Peer owns
+	KindContendedEntered      // the thread owns Lock after having been blocked
+	KindWait                  // Object.wait on Lock begins; Lock is released
+	KindWaited                // the thread was taken from the wait set of Lock; it does not own Lock yet (unlike what older papers say)
+	KindWaitReturned          // Object.wait returned; the thread owns Lock again
+	KindNotify                // Object.notify was called on Lock
+	KindNotifyAll             // Object.notifyAll was called on Lock
+	KindJoinStart             // the thread waits for Peer to end; Lock is Peer's Thread object
+	KindJoinEnd               // it no longer does
+	KindSleepStart            // Thread.sleep begins
+	KindSleepEnd              // Thread.sleep ends
+	KindPark                  // LockSupport.park begins; Lock is the blocker, Peer its owner if it has one
+	KindUnparked              // LockSupport.park returned
+	KindUnpark                // LockSupport.unpark was called for Peer
+	KindYield                 // Thread.yield
+	KindSuspend               // Thread.suspend was called on Peer
+	KindResume                // Thread.resume was called on Peer
+	KindStop                  // Thread.stop was called on Peer
+	KindMount                 // a virtual thread was mounted on the carrier Peer
+	KindUnmount               // a virtual thread was unmounted from the carrier Peer
+	KindGap                   // Arg events of this thread were lost, the first of them at Time
+	kindEnd
+)
+
+var kindNames = [kindEnd]string{ //nolint:gochecknoglobals // read-only table
+	"none", "threadStart", "threadEnd", "startCalled", "interruptCalled", "interrupted", "contendedEnter", "contendedEntered",
+	"wait", "waited", "waitReturned", "notify", "notifyAll", "joinStart", "joinEnd", "sleepStart", "sleepEnd", "park", "unparked",
+	"unpark", "yield", "suspend", "resume", "stop", "mount", "unmount", "gap",
+}
+
+// Valid reports whether this program knows the kind.
+func (k Kind) Valid() bool { return k > KindNone && k < kindEnd }
+
+// NumKinds is one more than the largest kind, for tables indexed by kind.
+const NumKinds = int(kindEnd)
+
+// String returns the kind's name, as the protocol's documents write it.
+func (k Kind) String() string {
+	if k < kindEnd {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
+// ParseKind returns the kind with the given name.
+func ParseKind(name string) (Kind, bool) {
+	for k := KindNone + 1; k < kindEnd; k++ {
+		if kindNames[k] == name {
+			return k, true
+		}
+	}
+	return KindNone, false
+}
+
+// Flags refine an event.
+type Flags uint16
+
+// The flags of events.
+const (
+	FlagTimedOut    Flags = 1 << iota // waited: the time was over
+	FlagInterrupted                   // waitReturned, joinEnd, sleepEnd: InterruptedException was thrown
+	FlagVirtual                       // the event is of a virtual thread
+)
+
+// FlagNames names the flags, from the lowest bit on.
+var FlagNames = [...]string{"timedOut", "interrupted", "virtual"} //nolint:gochecknoglobals // read-only table

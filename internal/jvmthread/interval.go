@@ -1,0 +1,87 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthread
+
+import "time"
+
+// State is what a thread is doing over an interval.
+type State uint8
+
+// The states of a thread. A waiting thread passes through three: waiting until it is notified, reentering until it owns the monitor
+// again, then runnable.
+const (
+	StateUnknown    State = iota // history is missing: the session was joined in its middle, or events were lost
+	StateRunnable                // running or ready to run; the JVM does not tell which
+	StateBlocked                 // wants a monitor that another thread owns
+	StateWaiting                 // in the wait set of an object
+	StateReentering              // notified or timed out, wants the monitor back
+	StateJoining                 // waits for another thread to end
+	StateSleeping
+	StateParked
+	StateDeadlocked
+	StateSuspended
+	StateDead
+	stateEnd
+)
+
+var stateNames = [stateEnd]string{ //nolint:gochecknoglobals // read-only table
+	"unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended", "dead",
+}
+
+// NumStates is one more than the largest state, for tables indexed by state.
+const NumStates = int(stateEnd)
+
+// String returns the state's name.
+func (s State) String() string {
+	if s < stateEnd {
+		return stateNames[s]
+	}
+	return "invalid"
+}
+
+// Stopped reports whether a thread in this state waits for something.
+func (s State) Stopped() bool {
+	switch s {
+	case StateBlocked, StateWaiting, StateReentering, StateJoining, StateSleeping, StateParked, StateDeadlocked, StateSuspended:
+		return true
+	case StateUnknown, StateRunnable, StateDead, stateEnd:
+	}
+	return false
+}
+
+// Seq numbers the intervals of one thread from 1 on. It is stable: the same events give the same numbers.
+type Seq uint32
+
+// NoSeq stands for "no interval".
+const NoSeq Seq = 0
+
+// Interval is one thread in one state over [Start, End). The intervals of a thread tile its life.
+type Interval struct {
+	Start, End Time
+	Thread     ThreadID
+	Peer       ThreadID // owner of Lock when the thread began to be blocked, or the thread joined
+	Timeout    int64    // of a wait, join, sleep or park, in nanoseconds; 0: none
+	Lock       LockID
+	Stack      StackID
+	Seq        Seq
+	State      State
+	Marks      Marks
+}
+
+// Duration is the exact length of the interval.
+func (iv Interval) Duration() time.Duration { return iv.End.Sub(iv.Start) }
+
+// Marks say what is special about an interval.
+type Marks uint8
+
+// The marks of intervals.
+const (
+	MarkTimedOut    Marks = 1 << iota // the wait ended since its time was over
+	MarkInterrupted                   // the wait ended by an interrupt
+	MarkOpen                          // the end is not the end of the state: it was cut where history ends
+	MarkPartial                       // the start is not the start of the state: history begins here
+)
+
+// Has reports whether all of the given marks are set.
+func (m Marks) Has(all Marks) bool { return m&all == all }

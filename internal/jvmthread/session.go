@@ -1,0 +1,24 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthread
+
+// Thread is what is known of a thread apart from what it does.
+type Thread struct {
+	ID      ThreadID
+	Name    string
+	Group   string
+	Daemon  bool
+	Virtual bool
+}
+
+// Frame is one frame of a call stack.
+type Frame struct {
+	Class  string // fully qualified, with dots: com.acme.OrderBook
+	Method string
+	File   string // empty if the class file does not say
+	Line   int    // 0 if unknown, -1 in a native method
+}
+
+// Function is the fully qualified name of the frame's method, as code.function.name wants it.
+func (f Frame) Function() string { return f.Class + "." + f.Method }

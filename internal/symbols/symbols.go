@@ -1,0 +1,111 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package symbols answers: which texts stand behind the ids of one session? The receiver defines them under the agent's ids; a
+// component behind it interns the texts it reads and hands out ids of its own. A Table belongs to one goroutine at a time.
+package symbols
+
+import "github.com/weft-otel/weft/internal/jvmthread"
+
+// Limits bound a table. What comes when it is full gets the zero id and is counted.
+type Limits struct {
+	Classes int // default 65 536
+	Stacks  int // default 65 536
+	Threads int // default 131 072
+}
+
+// DefaultLimits fit any JVM that was looked at with a factor of ten to spare: 65 536 stacks of 1 KB are 64 MB.
+func DefaultLimits() Limits { return Limits{Classes: 1 << 16, Stacks: 1 << 16, Threads: 1 << 17} }
+
+// Table holds the names of classes, the texts of stacks and what is known of threads.
+type Table struct {
+	limits   Limits
+	classes  []string
+	stacks   []string
+	threads  map[jvmthread.ThreadID]jvmthread.Thread
+	classIDs map[string]jvmthread.ClassID
+	stackIDs map[string]jvmthread.StackID
+	refused  uint64
+}
+
+// New returns an empty table.
+func New(limits Limits) *Table {
+	return &Table{
+		limits:   limits,
+		classes:  []string{""},
+		stacks:   []string{""},
+		threads:  make(map[jvmthread.ThreadID]jvmthread.Thread),
+		classIDs: map[string]jvmthread.ClassID{"": jvmthread.NoClass},
+		stackIDs: map[string]jvmthread.StackID{"": jvmthread.NoStack},
+	}
+}
+
+// InternClass returns the id of the class with this name, a new one if it was never seen, or NoClass if the table is full.
+func (t *Table) InternClass(name string) jvmthread.ClassID {
+	if id, ok := t.classIDs[name]; ok {
+		return id
+	}
+	if len(t.classes) > t.limits.Classes {
+		t.refused++
+		return jvmthread.NoClass
+	}
+	id := jvmthread.ClassID(len(t.classes)) //nolint:gosec // bounded by the limit
+	t.classes = append(t.classes, name)
+	t.classIDs[name] = id
+	return id
+}
+
+// InternStack returns the id of the stack with this text, one frame a line, innermost first, or NoStack if the table is full.
+func (t *Table) InternStack(text string) jvmthread.StackID {
+	if id, ok := t.stackIDs[text]; ok {
+		return id
+	}
+	if len(t.stacks) > t.limits.Stacks {
+		t.refused++
+		return jvmthread.NoStack
+	}
+	id := jvmthread.StackID(len(t.stacks)) //nolint:gosec // bounded by the limit
+	t.stacks = append(t.stacks, text)
+	t.stackIDs[text] = id
+	return id
+}
+
+// SetThread keeps what is known of a thread, in place of what was known before. It reports whether there was room.
+func (t *Table) SetThread(th jvmthread.Thread) bool {
+	if _, ok := t.threads[th.ID]; !ok && len(t.threads) >= t.limits.Threads {
+		t.refused++
+		return false
+	}
+	t.threads[th.ID] = th
+	return true
+}
+
+// DropThread forgets a thread that has ended and is not spoken of any more.
+func (t *Table) DropThread(id jvmthread.ThreadID) { delete(t.threads, id) }
+
+// Class returns the name behind an id, empty if there is none.
+func (t *Table) Class(id jvmthread.ClassID) string {
+	if int(id) < len(t.classes) {
+		return t.classes[id]
+	}
+	return ""
+}
+
+// Stack returns the text behind an id, empty if there is none.
+func (t *Table) Stack(id jvmthread.StackID) string {
+	if int(id) < len(t.stacks) {
+		return t.stacks[id]
+	}
+	return ""
+}
+
+// Thread returns what is known of a thread; its name is empty if nothing is.
+func (t *Table) Thread(id jvmthread.ThreadID) jvmthread.Thread {
+	if th, ok := t.threads[id]; ok {
+		return th
+	}
+	return jvmthread.Thread{ID: id}
+}
+
+// Refused counts the texts that found the table full.
+func (t *Table) Refused() uint64 { return t.refused }

@@ -1,0 +1,100 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+// Attributes of OpenTelemetry's semantic conventions that Weft uses as they are.
+const (
+	attrServiceName       = "service.name"
+	attrServiceInstanceID = "service.instance.id"
+	attrProcessPID        = "process.pid"
+	attrThreadID          = "thread.id"
+	attrThreadName        = "thread.name"
+	attrThreadDaemon      = "jvm.thread.daemon"
+	attrThreadState       = "jvm.thread.state"
+	attrFunction          = "code.function.name"
+	attrFile              = "code.file.path"
+	attrLine              = "code.line.number"
+	attrStacktrace        = "code.stacktrace"
+)
+
+// Attributes of carriers, which hold raw events between components. Times are nanoseconds since the Unix epoch.
+const (
+	attrSessionID    = "weft.session.id"     // resource; string of 32 hexadecimal digits
+	attrRawBatch     = "weft.raw.batch"      // int; number of the batch, from 1
+	attrRawPart      = "weft.raw.part"       // int; which of the batch's carriers this is, from 0
+	attrRawParts     = "weft.raw.parts"      // int; how many carriers the batch has
+	attrRawWatermark = "weft.raw.watermark"  // int; every earlier event is in this batch or in an earlier one
+	attrRawBefore    = "weft.raw.before"     // int; events in all earlier batches
+	attrRawEnd       = "weft.raw.end"        // string; the session is over: exit, detached or lost
+	attrRawStacks    = "weft.raw.stacks"     // slice of strings; the stacks that the events point at
+	attrEventPeer    = "weft.event.peer"     // int; thread id
+	attrEventArg     = "weft.event.arg"      // int; timeout in ns, or number of lost events
+	attrEventFlags   = "weft.event.flags"    // int
+	attrEventStack   = "weft.event.stack"    // int; index into weft.raw.stacks
+	attrThreadGroup  = "weft.thread.group"   // string
+	attrVirtual      = "weft.thread.virtual" // bool
+)
+
+// Attributes of state spans.
+const (
+	attrState          = "weft.state"           // string; the state's name
+	attrIntervalTime   = "weft.interval.time"   // int; exact nanoseconds of this span; the span itself ends 1 us early
+	attrIntervalStart  = "weft.interval.start"  // int; when the state began, if that was in an earlier window
+	attrIntervalOpen   = "weft.interval.open"   // bool; the state goes on behind this span
+	attrHistoryMissing = "weft.history.missing" // bool; the state began before history does
+	attrWaitKind       = "weft.wait.kind"       // string: lock, object, join, sleep, park, reenter
+	attrWaitTimeout    = "weft.wait.timeout"    // int; ns
+	attrWaitTimedOut   = "weft.wait.timed_out"  // bool
+	attrWaitCause      = "weft.wait.cause"      // string; what ended it: an interaction's kind, timeout or unknown
+	attrLockClass      = "weft.lock.class"      // string
+	attrLockID         = "weft.lock.id"         // int; identity hash
+	attrOwnerID        = "weft.lock.owner.thread.id"
+	attrOwnerName      = "weft.lock.owner.thread.name"
+	attrJoinedID       = "weft.joined.thread.id"
+	attrJoinedName     = "weft.joined.thread.name"
+	attrExplanation    = "weft.explanation" // string; in words what the link says, since Jaeger's page drops link attributes
+)
+
+// Attributes of links.
+const (
+	attrLinkKind       = "weft.link.kind"
+	attrLinkLatency    = "weft.link.latency"    // int; ns from the cause to its effect
+	attrLinkConfidence = "weft.link.confidence" // string
+)
+
+// Attributes of a window's root span, of its thread spans (folded), and of the root's lock events.
+const (
+	attrWindowNumber   = "weft.window.number" // int; windows of the session's clock since the epoch
+	attrWindowCut      = "weft.window.cut"    // string; why it ended: time, size, end, lost, shutdown
+	attrThreads        = "weft.window.threads"
+	attrEvents         = "weft.events.count"
+	attrEventsLost     = "weft.events.lost"   // int; events that the agent could not keep
+	attrEventsMissed   = "weft.events.missed" // int; events sent before this collector took part, or lost on the way
+	attrFoldedCount    = "weft.folded.count"
+	attrFoldedTime     = "weft.folded.time"
+	attrFoldedThreads  = "weft.folded.threads"
+	attrLockEvent      = "weft.lock" // name of the root's span events, one for each of the hottest lock classes
+	attrLockContended  = "weft.lock.contentions"
+	attrLockBlocked    = "weft.lock.blocked.time"
+	attrLockBlockedMax = "weft.lock.blocked.max"
+	attrLockWaits      = "weft.lock.waits"
+	attrLockWaited     = "weft.lock.waited.time"
+	attrLockHandoffs   = "weft.lock.handoffs"
+	attrChainLength    = "weft.lock.chain.length"  // int; handoffs in a row, each by the thread that got the lock by the one before
+	attrChainTime      = "weft.lock.chain.time"    // int; ns from the first of them to the last
+	attrChainThreads   = "weft.lock.chain.threads" // string; the first of its threads: a -> b -> c
+)
+
+// Exact totals of a thread span and of the root, by state. A count is of intervals that began in the window, so that counts of windows
+// add up; a time is of all pieces within the window, in nanoseconds.
+var (
+	attrCount = [...]string{ //nolint:gochecknoglobals // read-only table, by jvmthread.State
+		"weft.count.unknown", "weft.count.runnable", "weft.count.blocked", "weft.count.waiting", "weft.count.reentering",
+		"weft.count.joining", "weft.count.sleeping", "weft.count.parked", "weft.count.deadlocked", "weft.count.suspended",
+	}
+	attrTime = [...]string{ //nolint:gochecknoglobals // read-only table, by jvmthread.State
+		"weft.time.unknown", "weft.time.runnable", "weft.time.blocked", "weft.time.waiting", "weft.time.reentering",
+		"weft.time.joining", "weft.time.sleeping", "weft.time.parked", "weft.time.deadlocked", "weft.time.suspended",
+	}
+)

@@ -1,0 +1,171 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package timeline answers: in which state was each thread, and when? It turns the events of one session, in the order of time, into
+// intervals that tile each thread's life.
+//
+// It never stops at inconsistent history: what does not fit is counted, the doubtful interval becomes unknown, and the thread goes on from
+// the event. It has no clock and no locks; one goroutine owns a Timeline.
+package timeline
+
+import "github.com/weft-otel/weft/internal/jvmthread"
+
+// DefaultMaxThreads bounds the threads of a session that are followed at one time.
+const DefaultMaxThreads = 1 << 17
+
+// Counters say what was odd.
+type Counters struct {
+	Inconsistent uint64 // events that did not fit the state of their thread
+	AfterEnd     uint64 // events of threads that had ended
+	Refused      uint64 // events of threads over the limit
+}
+
+// Timeline follows the threads of one session.
+type Timeline struct {
+	threads    map[jvmthread.ThreadID]*Thread
+	begin      jvmthread.Time // of history
+	begun      bool
+	maxThreads int
+	counters   Counters
+}
+
+// Thread is where one thread stands.
+type Thread struct {
+	open     jvmthread.Interval // its end is not known yet
+	lastRun  jvmthread.Interval // the last closed interval in which it ran
+	wait     jvmthread.Interval // the waiting or joining interval, while it reenters
+	lastSeen jvmthread.Time     // of its last event
+	inWait   bool               // between wait and waitReturned, or joinStart and joinEnd
+	dead     bool
+}
+
+// New returns a Timeline that follows at most maxThreads threads.
+func New(maxThreads int) *Timeline {
+	return &Timeline{threads: make(map[jvmthread.ThreadID]*Thread), maxThreads: maxThreads}
+}
+
+// Open returns the thread's current interval, whose End means nothing yet. For a thread that has ended its state is dead.
+func (t *Thread) Open() jvmthread.Interval { return t.open }
+
+// LastRun returns the last closed interval in which the thread ran; its Seq is NoSeq if there is none.
+func (t *Thread) LastRun() jvmthread.Interval { return t.lastRun }
+
+// Dead reports whether the thread has ended; Open().Start is when.
+func (t *Thread) Dead() bool { return t.dead }
+
+// LastSeen returns the time of the thread's last event.
+func (t *Thread) LastSeen() jvmthread.Time { return t.lastSeen }
+
+// Thread returns where a thread stands, nil if it is not known.
+func (t *Timeline) Thread(id jvmthread.ThreadID) *Thread { return t.threads[id] }
+
+// Threads calls yield for each thread, in no order.
+func (t *Timeline) Threads(yield func(*Thread) bool) {
+	for _, th := range t.threads {
+		if !yield(th) {
+			return
+		}
+	}
+}
+
+// Len is the number of threads that are known.
+func (t *Timeline) Len() int { return len(t.threads) }
+
+// Counters returns what was odd so far.
+func (t *Timeline) Counters() Counters { return t.counters }
+
+// Apply takes an event, whose time is not before that of the one before it, and appends the intervals that end by it: none or one of its
+// thread, or for a gap of all threads (event of NoThread) one of each.
+func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+	if !t.begun {
+		t.begin, t.begun = ev.Time, true
+	}
+	if ev.Thread == jvmthread.NoThread {
+		if ev.Kind == jvmthread.KindGap {
+			return t.gap(ev.Time, out)
+		}
+		t.counters.Inconsistent++
+		return out
+	}
+	th := t.threads[ev.Thread]
+	if th == nil {
+		if th = t.enter(ev); th == nil {
+			return out
+		}
+		if ev.Kind == jvmthread.KindThreadStart {
+			return out
+		}
+	}
+	if th.dead {
+		t.counters.AfterEnd++
+		return out
+	}
+	th.lastSeen = max(th.lastSeen, ev.Time)
+	if ev.Kind.Valid() {
+		return t.advance(th, ev, out)
+	}
+	return out
+}
+
+// enter begins to follow a thread. Unless it just starts, what it did since history begins is unknown.
+func (t *Timeline) enter(ev jvmthread.Event) *Thread {
+	if len(t.threads) >= t.maxThreads {
+		t.counters.Refused++
+		return nil
+	}
+	th := &Thread{lastSeen: ev.Time}
+	th.open = jvmthread.Interval{Thread: ev.Thread, Seq: 1, Start: t.begin, State: jvmthread.StateUnknown, Marks: jvmthread.MarkPartial}
+	if ev.Kind == jvmthread.KindThreadStart {
+		th.open = jvmthread.Interval{Thread: ev.Thread, Seq: 1, Start: ev.Time, State: jvmthread.StateRunnable}
+	}
+	t.threads[ev.Thread] = th
+	return th
+}
+
+// gap makes all threads unknown.
+func (t *Timeline) gap(at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
+	for _, th := range t.threads {
+		if th.dead || th.open.State == jvmthread.StateUnknown {
+			continue
+		}
+		th.inWait = false
+		out = th.to(jvmthread.StateUnknown, at, out)
+		th.open.Marks = jvmthread.MarkPartial
+	}
+	return out
+}
+
+// to closes the open interval and opens one in the given state.
+func (t *Thread) to(s jvmthread.State, at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
+	t.open.End = at
+	if t.open.State == jvmthread.StateRunnable || t.open.State == jvmthread.StateUnknown {
+		t.lastRun = t.open
+	}
+	out = append(out, t.open)
+	t.open = jvmthread.Interval{Thread: t.open.Thread, Seq: t.open.Seq + 1, Start: at, State: s}
+	return out
+}
+
+// Cut appends the open interval of each thread as it stands at a time not before any event: its Start is when the state began, its End
+// the given time, and it is marked as open. The thread goes on in the same interval, under the same number.
+func (t *Timeline) Cut(at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
+	for _, th := range t.threads {
+		if th.dead {
+			continue
+		}
+		iv := th.open
+		iv.End = at
+		iv.Marks |= jvmthread.MarkOpen
+		out = append(out, iv)
+	}
+	return out
+}
+
+// Forget drops the threads that ended before the given time.
+func (t *Timeline) Forget(before jvmthread.Time) {
+	for id, th := range t.threads {
+		if th.dead && th.open.Start < before {
+			delete(t.threads, id)
+		}
+	}
+}

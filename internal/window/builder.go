@@ -1,0 +1,184 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/timeline"
+)
+
+// Limits bound what a Builder holds.
+type Limits struct {
+	Intervals int // in one window; default 1 000 000, some 64 MB. With more, the window is cut early
+}
+
+// DefaultLimits are those of the processor's default configuration.
+func DefaultLimits() Limits { return Limits{Intervals: 1_000_000} }
+
+// Builder collects the intervals and interactions of one session, in the order of time. One goroutine owns it.
+type Builder struct {
+	length    jvmthread.Time
+	limits    Limits
+	window    Window
+	lanes     map[jvmthread.ThreadID]*Lane
+	free      []*Lane
+	intervals int
+	order     []int32
+	sorted    []jvmthread.Interaction
+	scratch   []jvmthread.Interval
+	locks     lockTable
+	begun     bool
+}
+
+// NewBuilder returns a Builder of windows of the given length, which begin at multiples of it since the epoch.
+func NewBuilder(length time.Duration, limits Limits) *Builder {
+	return &Builder{length: jvmthread.Time(length), limits: limits, lanes: make(map[jvmthread.ThreadID]*Lane), locks: newLockTable()}
+}
+
+// Begin opens the first window at the time of the session's first event; later calls do nothing.
+func (b *Builder) Begin(at jvmthread.Time) {
+	if !b.begun {
+		b.begun = true
+		b.open(at)
+	}
+}
+
+// open begins a window at a time; it ends at the next multiple of the length.
+func (b *Builder) open(at jvmthread.Time) {
+	end := jvmthread.Time(math.MaxInt64)
+	if rest := at % b.length; at < math.MaxInt64-b.length {
+		end = at - rest + b.length
+	}
+	b.window.Start, b.window.End = at, end
+}
+
+// Begun reports whether there is a window.
+func (b *Builder) Begun() bool { return b.begun }
+
+// End is the time at which the current window is to be cut.
+func (b *Builder) End() jvmthread.Time { return b.window.End }
+
+// Full reports whether the window holds so much that it is to be cut now.
+func (b *Builder) Full() bool { return b.intervals >= b.limits.Intervals }
+
+// Count counts an event.
+func (b *Builder) Count(ev *jvmthread.Event) {
+	switch {
+	case ev.Kind != jvmthread.KindGap:
+		b.window.Events++
+	case ev.Thread == jvmthread.NoThread:
+		b.window.Missed += uint64(max(0, ev.Arg)) //nolint:gosec // not negative
+	default:
+		b.window.Lost += uint64(max(0, ev.Arg)) //nolint:gosec // not negative
+	}
+}
+
+// Add takes an interval that ended within the window.
+func (b *Builder) Add(iv jvmthread.Interval) {
+	l := b.lanes[iv.Thread]
+	if l == nil {
+		l = b.newLane(iv.Thread)
+	}
+	l.Intervals = append(l.Intervals, iv)
+	b.intervals++
+}
+
+// AddInteractions takes interactions whose effect is within the window, in the order of their effects.
+func (b *Builder) AddInteractions(ias []jvmthread.Interaction) {
+	b.window.Interactions = append(b.window.Interactions, ias...)
+	b.intervals += len(ias)
+}
+
+func (b *Builder) newLane(id jvmthread.ThreadID) *Lane {
+	var l *Lane
+	if n := len(b.free); n > 0 {
+		l, b.free = b.free[n-1], b.free[:n-1]
+		*l = Lane{Intervals: l.Intervals[:0]}
+	} else {
+		l = new(Lane)
+	}
+	l.Thread = id
+	b.lanes[id] = l
+	return l
+}
+
+// Cut ends the window at a time and returns it; it is nil if there is nothing to show. The next window begins there. Threads of the
+// timeline that are in the middle of something get a piece up to that time, if they did anything in the window or are stuck.
+func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline) *Window {
+	w := &b.window
+	w.End, w.Cut = at, why
+	b.scratch = tl.Cut(at, b.scratch[:0])
+	for _, iv := range b.scratch {
+		stuck := iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateDeadlocked
+		if stuck || b.lanes[iv.Thread] != nil || tl.Thread(iv.Thread).LastSeen() >= w.Start {
+			b.Add(iv)
+		}
+	}
+	if len(b.lanes) == 0 && w.Lost == 0 && w.Missed == 0 {
+		return nil
+	}
+	for _, l := range b.lanes {
+		w.Lanes = append(w.Lanes, l)
+	}
+	slices.SortFunc(w.Lanes, func(x, y *Lane) int { return cmp.Compare(x.Thread, y.Thread) })
+	for _, l := range w.Lanes {
+		w.sum(l)
+		w.Totals.add(&l.Totals)
+	}
+	w.Locks = b.locks.stats(w)
+	b.sortInteractions()
+	return w
+}
+
+// sortInteractions orders them by the interval they let go on, and keeps the order of time among those of one interval.
+func (b *Builder) sortInteractions() {
+	slices.SortStableFunc(b.window.Interactions, func(x, y jvmthread.Interaction) int {
+		return cmp.Or(cmp.Compare(x.To.Thread, y.To.Thread), cmp.Compare(x.To.Seq, y.To.Seq))
+	})
+}
+
+func (w *Window) sum(l *Lane) {
+	for i := range l.Intervals {
+		iv := &l.Intervals[i]
+		t := &l.Totals[iv.State]
+		if iv.Start >= w.Start {
+			t.Count++
+		}
+		t.Time += w.Length(*iv)
+	}
+}
+
+// Next forgets the window that was cut, once its spans were made, and opens the next one where it ended or, if nothing is to be shown until
+// then, at a later time.
+func (b *Builder) Next(at jvmthread.Time) {
+	w := &b.window
+	past := w.past
+	if len(w.Lanes) > 0 {
+		past = append(past, w.asPast())
+		if len(past) > maxPast {
+			past = past[len(past)-maxPast:]
+		}
+	}
+	for id, l := range b.lanes {
+		delete(b.lanes, id)
+		if cap(l.Intervals) <= 1<<16 { // do not keep the memory of a burst
+			b.free = append(b.free, l)
+		}
+	}
+	if len(b.free) > 1<<12 {
+		clear(b.free[1<<12:])
+		b.free = b.free[:1<<12]
+	}
+	*w = Window{Lanes: w.Lanes[:0], Interactions: w.Interactions[:0], past: past}
+	if cap(w.Interactions) > 1<<18 {
+		w.Interactions = nil
+	}
+	b.intervals = 0
+	b.open(at)
+}

@@ -1,0 +1,118 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// LockStats are the sums of one lock class in a window: counts of what began in it, times within it.
+type LockStats struct {
+	Class       jvmthread.ClassID
+	Contentions uint64
+	Blocked     time.Duration
+	BlockedMax  time.Duration // longest so far, also of one that began before the window
+	Waits       uint64
+	Waited      time.Duration
+	Handoffs    uint64
+	Chain       Chain // the longest
+}
+
+// Chain is handoffs of one lock in a row, each by the thread that had got the lock by the one before: nobody else came between.
+type Chain struct {
+	Lock       jvmthread.LockID
+	Handoffs   uint64
+	Start, End jvmthread.Time       // of the first and of the last handoff
+	Threads    []jvmthread.ThreadID // the first of them, at most maxChainThreads
+}
+
+const maxChainThreads = 8
+
+// lockTable gathers the sums of a window.
+type lockTable struct {
+	classes map[jvmthread.ClassID]*LockStats
+	chains  map[jvmthread.LockID]*Chain
+	list    []LockStats
+}
+
+func newLockTable() lockTable {
+	return lockTable{classes: make(map[jvmthread.ClassID]*LockStats), chains: make(map[jvmthread.LockID]*Chain)}
+}
+
+func (t *lockTable) class(id jvmthread.ClassID) *LockStats {
+	s := t.classes[id]
+	if s == nil {
+		s = &LockStats{Class: id}
+		t.classes[id] = s
+	}
+	return s
+}
+
+// stats sums up a window whose interactions are still in the order of time.
+func (t *lockTable) stats(w *Window) []LockStats {
+	clear(t.classes)
+	clear(t.chains)
+	for _, l := range w.Lanes {
+		for i := range l.Intervals {
+			t.addInterval(w, &l.Intervals[i])
+		}
+	}
+	for i := range w.Interactions {
+		if w.Interactions[i].Kind == jvmthread.InteractionHandoff {
+			t.addHandoff(&w.Interactions[i])
+		}
+	}
+	t.list = t.list[:0]
+	for _, s := range t.classes {
+		t.list = append(t.list, *s)
+	}
+	slices.SortFunc(t.list, func(a, b LockStats) int {
+		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Waited, a.Waited), cmp.Compare(a.Class, b.Class))
+	})
+	return t.list
+}
+
+func (t *lockTable) addInterval(w *Window, iv *jvmthread.Interval) {
+	var began uint64
+	if iv.Start >= w.Start {
+		began = 1
+	}
+	switch iv.State { //nolint:exhaustive // the states that are about a lock
+	case jvmthread.StateBlocked, jvmthread.StateDeadlocked:
+		s := t.class(iv.Lock.Class)
+		s.Contentions += began
+		s.Blocked += w.Length(*iv)
+		s.BlockedMax = max(s.BlockedMax, iv.Duration())
+	case jvmthread.StateWaiting:
+		s := t.class(iv.Lock.Class)
+		s.Waits += began
+		s.Waited += w.Length(*iv)
+	}
+}
+
+func (t *lockTable) addHandoff(ia *jvmthread.Interaction) {
+	s := t.class(ia.Lock.Class)
+	s.Handoffs++
+	c := t.chains[ia.Lock]
+	if c == nil || c.last() != ia.From.Thread {
+		c = &Chain{Lock: ia.Lock, Start: ia.EffectTime, Threads: []jvmthread.ThreadID{ia.From.Thread}}
+		t.chains[ia.Lock] = c
+	}
+	c.Handoffs++
+	c.End = ia.EffectTime
+	if len(c.Threads) <= maxChainThreads {
+		c.Threads = append(c.Threads, ia.To.Thread)
+	} else {
+		c.Threads[maxChainThreads] = ia.To.Thread // the newest stands behind the first ones
+	}
+	if c.Handoffs > s.Chain.Handoffs {
+		s.Chain = *c
+	}
+}
+
+func (c *Chain) last() jvmthread.ThreadID { return c.Threads[len(c.Threads)-1] }

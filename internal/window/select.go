@@ -1,0 +1,156 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Select decides which intervals and threads of a window get a span, at most maxSpans in all with the root; 0 keeps everything. Kept are,
+// as far as the budget goes: what is deadlocked; the longest times of being blocked; the longest other waits; both ends of the
+// interactions of what is kept; the longest times of running. Nothing is lost: the totals are of all, and what is folded is counted.
+func (w *Window) Select(maxSpans int) {
+	spans := 1 + len(w.Lanes)
+	for _, l := range w.Lanes {
+		spans += len(l.Intervals)
+	}
+	if maxSpans <= 0 || spans <= maxSpans {
+		return
+	}
+	s := selection{window: w, left: maxSpans - 1}
+	s.lanes()
+	s.gather()
+	half := s.left / 2
+	s.take(s.deadlocked, s.left)
+	s.take(s.blocked, min(half, s.left))
+	s.take(s.waiting, s.left)
+	s.take(s.blocked, s.left)
+	s.take(s.others, s.left)
+	for _, l := range w.Lanes {
+		for i := range l.Intervals {
+			if !l.Hidden && !l.keep[i] {
+				l.Folded.add(w.Length(l.Intervals[i]))
+			}
+		}
+	}
+}
+
+// candidate is an interval that may get a span.
+type candidate struct {
+	length time.Duration
+	lane   int32
+	index  int32
+}
+
+func longest(a, b candidate) int {
+	return cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(a.lane, b.lane), cmp.Compare(a.index, b.index))
+}
+
+type selection struct {
+	window                               *Window
+	left                                 int
+	deadlocked, blocked, waiting, others []candidate
+}
+
+// lanes hides the threads for which there is no room: at most half of the budget goes to threads, to those that stood still for longest.
+func (s *selection) lanes() {
+	w := s.window
+	limit := max(1, s.left/2)
+	if len(w.Lanes) > limit {
+		order := make([]candidate, len(w.Lanes))
+		for i, l := range w.Lanes {
+			order[i] = candidate{length: l.Totals[jvmthread.StateDeadlocked].Time + l.Totals[jvmthread.StateBlocked].Time, lane: int32(i)} //nolint:gosec // bounded
+		}
+		slices.SortFunc(order, longest)
+		for _, c := range order[limit:] {
+			l := w.Lanes[c.lane]
+			l.Hidden = true
+			var length time.Duration
+			for i := range l.Intervals {
+				length += w.Length(l.Intervals[i])
+			}
+			w.folded.add(length)
+		}
+	}
+	s.left -= min(limit, len(w.Lanes))
+	for _, l := range w.Lanes {
+		l.keep = make([]bool, len(l.Intervals))
+	}
+}
+
+// gather finds the longest intervals of each kind, not more than can be kept.
+func (s *selection) gather() {
+	for i, l := range s.window.Lanes {
+		if l.Hidden {
+			continue
+		}
+		for j := range l.Intervals {
+			iv := &l.Intervals[j]
+			c := candidate{length: s.window.Length(*iv), lane: int32(i), index: int32(j)} //nolint:gosec // bounded
+			list := &s.others
+			switch iv.State {
+			case jvmthread.StateDeadlocked:
+				list = &s.deadlocked
+			case jvmthread.StateBlocked, jvmthread.StateReentering:
+				list = &s.blocked
+			case jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateSleeping, jvmthread.StateParked, jvmthread.StateSuspended:
+				list = &s.waiting
+			case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDead:
+			}
+			*list = append(*list, c)
+			if len(*list) >= 4*s.left+64 {
+				*list = trim(*list, s.left)
+			}
+		}
+	}
+	for _, list := range []*[]candidate{&s.deadlocked, &s.blocked, &s.waiting, &s.others} {
+		*list = trim(*list, s.left)
+	}
+}
+
+// trim keeps the n longest, in order.
+func trim(list []candidate, n int) []candidate {
+	slices.SortFunc(list, longest)
+	return list[:min(n, len(list))]
+}
+
+// take keeps candidates while the budget lasts, each with the interval at the other end of its interaction.
+func (s *selection) take(list []candidate, budget int) {
+	stop := s.left - budget
+	for _, c := range list {
+		if s.left <= stop {
+			return
+		}
+		s.keep(s.window.Lanes[c.lane], int(c.index))
+		for _, ia := range s.window.Causes(jvmthread.IntervalRef{Thread: s.window.Lanes[c.lane].Thread, Seq: s.window.Lanes[c.lane].Intervals[c.index].Seq}) {
+			if src := s.window.lane(ia.From.Thread); src != nil && !src.Hidden && ia.CauseTime >= s.window.Start {
+				if i := src.index(ia.From.Seq); i >= 0 {
+					s.keep(src, i)
+				}
+			}
+		}
+	}
+}
+
+func (s *selection) keep(l *Lane, i int) {
+	if s.left > 0 && !l.keep[i] {
+		l.keep[i] = true
+		s.left--
+	}
+}
+
+// Causes returns the interactions that let an interval go on, most often one.
+func (w *Window) Causes(ref jvmthread.IntervalRef) []jvmthread.Interaction {
+	cmpTo := func(ia jvmthread.Interaction, ref jvmthread.IntervalRef) int { return compareRefs(ia.To, ref) }
+	start, _ := slices.BinarySearchFunc(w.Interactions, ref, cmpTo)
+	end := start
+	for end < len(w.Interactions) && w.Interactions[end].To == ref {
+		end++
+	}
+	return w.Interactions[start:end]
+}
