@@ -1,0 +1,74 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMistakesAreToldWithTheRemedy(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "spans.json")
+	for _, test := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"no command", nil, exitUsage, "no command given; the commands are summary, version and help"},
+		{"unknown command", []string{"sumary"}, exitUsage, `there is no command "sumary"; the commands are`},
+		{"unknown help", []string{"help", "me"}, exitUsage, `there is no command "me"`},
+		{"no file", []string{"summary"}, exitUsage, "summary: no file given; name the spans.json of a run, or -"},
+		{"unknown flag", []string{"summary", "--topp", "3", "x"}, exitUsage, "flag provided but not defined: -topp"},
+		{"bad top", []string{"summary", "--top", "0", "x"}, exitUsage, "--top is 0: give it 1 or more"},
+		{"bad format", []string{"summary", "x", "--format", "xml"}, exitUsage, `--format is "xml": give it text or json`},
+		{"no such file", []string{"summary", missing}, exitFailed, missing + ": no such file or directory"},
+		{"bad line", []string{"summary", "-"}, exitFailed, "standard input: line 2: not OTLP JSON"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			code := run(test.args, strings.NewReader("{}\n{\n"), &stdout, &stderr)
+			assert.Equal(t, test.code, code)
+			assert.Contains(t, stderr.String(), test.want)
+			assert.Equal(t, test.code == exitUsage, strings.Contains(stderr.String(), "weft help"))
+		})
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--help"}, usage},
+		{[]string{"help", "version"}, usage},
+		{[]string{"help", "summary"}, summaryUsage},
+		{[]string{"summary", "--help"}, summaryUsage},
+		{[]string{"version"}, "weft " + versionText() + "\n"},
+	} {
+		var stdout, stderr strings.Builder
+		assert.Equal(t, exitOK, run(test.args, nil, &stdout, &stderr))
+		assert.Equal(t, test.want, stdout.String())
+		assert.Empty(t, stderr.String())
+	}
+	for line := range strings.Lines(usage) {
+		assert.LessOrEqual(t, len(line), 100)
+	}
+}
+
+func TestSummaryOfSeveralFilesAsJSON(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "spans.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"resourceSpans":[]}`+"\n"), 0o600))
+	var stdout, stderr strings.Builder
+	require.Equal(t, exitOK, run([]string{"summary", file, "--format", "json", "-"}, strings.NewReader(""), &stdout, &stderr), stderr.String())
+	var got map[string]any
+	require.NoError(t, json.Unmarshal([]byte(stdout.String()), &got))
+	assert.InDelta(t, 0, got["windows"], 0)
+}

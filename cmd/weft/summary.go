@@ -1,0 +1,107 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/weft-otel/weft/internal/summary"
+)
+
+const summaryUsage = `weft summary tells what traces say at a glance: the hottest locks with counts and times, who waited,
+the longest row of threads that handed a lock to each other, and the threads that were blocked most.
+
+Usage:
+  weft summary [--top N] [--format text|json] FILE...
+
+  FILE            traces as OTLP JSON, one object a line, as the file exporter writes them; - reads standard input
+  --top N         show at most N rows in each table (default 10)
+  --format text   tables for people (default)
+  --format json   everything, for programs; durations are integer nanoseconds
+
+A line that cannot be read is told on standard error; the summary is then of the others, and the
+exit code is 1.
+
+Examples:
+  weft summary spans.json
+  weft summary --format json spans.json | jq '.locks[0]'
+`
+
+func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
+	flags := flag.NewFlagSet("summary", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	top := flags.Int("top", 10, "")
+	format := flags.String("format", "text", "")
+	files, err := parse(flags, args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		_, err = io.WriteString(stdout, summaryUsage)
+		return err
+	case err != nil:
+		return usagef("summary: %v", err)
+	case *top < 1:
+		return usagef("summary: --top is %d: give it 1 or more", *top)
+	case *format != "text" && *format != "json":
+		return usagef("summary: --format is %q: give it text or json", *format)
+	case len(files) == 0:
+		return usagef("summary: no file given; name the spans.json of a run, or - for standard input")
+	}
+
+	traces, closeAll, err := open(files, stdin)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	s, readErr := summary.Read(traces...)
+	if *format == "json" {
+		encoder := json.NewEncoder(stdout)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(s)
+	} else {
+		err = s.WriteText(stdout, *top)
+	}
+	return errors.Join(err, readErr)
+}
+
+// parse takes flags and files in any order.
+func parse(flags *flag.FlagSet, args []string) (files []string, err error) {
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		args = flags.Args()
+		if len(args) == 0 {
+			return files, nil
+		}
+		files, args = append(files, args[0]), args[1:]
+	}
+}
+
+func open(files []string, stdin io.Reader) (sources []summary.Source, closeAll func(), err error) {
+	var opened []io.Closer
+	closeAll = func() {
+		for _, f := range opened {
+			_ = f.Close() // it was only read
+		}
+	}
+	for _, name := range files {
+		if name == "-" {
+			sources = append(sources, summary.Source{Name: "standard input", Reader: stdin})
+			continue
+		}
+		f, err := os.Open(name) //nolint:gosec // the user names the file
+		if err != nil {
+			closeAll()
+			return nil, nil, fmt.Errorf("summary: %w", err)
+		}
+		opened = append(opened, f)
+		sources = append(sources, summary.Source{Name: name, Reader: f})
+	}
+	return sources, closeAll, nil
+}

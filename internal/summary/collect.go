@@ -1,0 +1,242 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// States in the order in which they are shown.
+var states = [...]string{ //nolint:gochecknoglobals // read-only table
+	"blocked", "deadlocked", "reentering", "waiting", "joining", "parked", "sleeping", "runnable", "suspended", "unknown",
+}
+
+type spanKey struct {
+	trace pcommon.TraceID
+	span  pcommon.SpanID
+}
+
+type threadKey struct{ session, name string }
+
+type collection struct {
+	sum      Summary
+	seen     map[spanKey]struct{} // roots and thread spans; others are not added up
+	services map[string]struct{}
+	sessions map[string]struct{}
+	cuts     map[string]int
+	states   [len(states)]State
+	locks    map[string]*Lock
+	threads  map[threadKey]*Thread
+	ids      map[threadKey]map[int64]struct{}
+}
+
+func newCollection() *collection {
+	c := &collection{
+		seen:     map[spanKey]struct{}{},
+		services: map[string]struct{}{},
+		sessions: map[string]struct{}{},
+		cuts:     map[string]int{},
+		locks:    map[string]*Lock{},
+		threads:  map[threadKey]*Thread{},
+		ids:      map[threadKey]map[int64]struct{}{},
+	}
+	for i, name := range states {
+		c.states[i].Name = name
+	}
+	return c
+}
+
+func (c *collection) add(td ptrace.Traces) {
+	for _, rs := range td.ResourceSpans().All() {
+		service := text(rs.Resource().Attributes(), "service.name")
+		session := text(rs.Resource().Attributes(), "weft.session.id")
+		if session == "" {
+			session = service
+		}
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				c.addSpan(span, service, session)
+			}
+		}
+	}
+}
+
+func (c *collection) addSpan(span ptrace.Span, service, session string) {
+	attrs := span.Attributes()
+	_, isRoot := attrs.Get("weft.window.number")
+	_, isThread := attrs.Get("weft.time.runnable")
+	if _, isState := attrs.Get("weft.state"); isState {
+		c.sum.Spans++
+		return
+	}
+	if !isRoot && !isThread {
+		return // somebody else's
+	}
+	key := spanKey{span.TraceID(), span.SpanID()}
+	if _, twice := c.seen[key]; twice {
+		return
+	}
+	c.seen[key] = struct{}{}
+	c.sum.Spans++
+	if isRoot {
+		c.addWindow(span, service, session)
+	} else {
+		c.addThread(attrs, service, session)
+	}
+}
+
+func (c *collection) addWindow(root ptrace.Span, service, session string) {
+	attrs := root.Attributes()
+	c.services[service] = struct{}{}
+	c.sessions[session] = struct{}{}
+	c.cuts[text(attrs, "weft.window.cut")]++
+	c.sum.Windows++
+	if start := root.StartTimestamp().AsTime(); c.sum.Start.IsZero() || start.Before(c.sum.Start) {
+		c.sum.Start = start
+	}
+	if end := root.EndTimestamp().AsTime(); end.After(c.sum.End) {
+		c.sum.End = end
+	}
+	c.sum.Events += number(attrs, "weft.events.count")
+	c.sum.EventsLost += number(attrs, "weft.events.lost")
+	c.sum.EventsMissed += number(attrs, "weft.events.missed")
+	c.sum.FoldedThreads += number(attrs, "weft.folded.threads")
+	for i := range c.states {
+		c.states[i].Count += number(attrs, "weft.count."+states[i])
+		c.states[i].Time += duration(attrs, "weft.time."+states[i])
+	}
+	for _, event := range root.Events().All() {
+		if event.Name() == "weft.lock" {
+			c.addLock(event.Attributes())
+			c.addChain(root, event.Attributes(), service)
+		}
+	}
+}
+
+func (c *collection) addLock(attrs pcommon.Map) {
+	lock := c.lock(text(attrs, "weft.lock.class"))
+	lock.Contentions += number(attrs, "weft.lock.contentions")
+	lock.Handoffs += number(attrs, "weft.lock.handoffs")
+	lock.Blocked += duration(attrs, "weft.lock.blocked.time")
+	lock.BlockedMax = max(lock.BlockedMax, duration(attrs, "weft.lock.blocked.max"))
+	lock.Waits += number(attrs, "weft.lock.waits")
+	lock.Waited += duration(attrs, "weft.lock.waited.time")
+}
+
+func (c *collection) lock(class string) *Lock {
+	lock := c.locks[class]
+	if lock == nil {
+		lock = &Lock{Class: class}
+		c.locks[class] = lock
+	}
+	return lock
+}
+
+func (c *collection) addChain(root ptrace.Span, attrs pcommon.Map, service string) {
+	chain := Chain{
+		Class:   text(attrs, "weft.lock.class"),
+		Length:  number(attrs, "weft.lock.chain.length"),
+		Time:    duration(attrs, "weft.lock.chain.time"),
+		Threads: text(attrs, "weft.lock.chain.threads"),
+		Service: service,
+		Window:  number(root.Attributes(), "weft.window.number"),
+		At:      root.StartTimestamp().AsTime(),
+		TraceID: root.TraceID().String(),
+	}
+	if chain.Length > 0 && (c.sum.Chain == nil || longer(chain, *c.sum.Chain)) {
+		c.sum.Chain = &chain
+	}
+}
+
+// longer orders chains, also those of equal length and time, so that the order of lines does not matter.
+func longer(a, b Chain) bool {
+	return cmp.Or(cmp.Compare(a.Length, b.Length), cmp.Compare(a.Time, b.Time), b.At.Compare(a.At), cmp.Compare(b.Class, a.Class)) > 0
+}
+
+func (c *collection) addThread(attrs pcommon.Map, service, session string) {
+	key := threadKey{session, text(attrs, "thread.name")}
+	thread := c.threads[key]
+	if thread == nil {
+		thread = &Thread{Name: key.name, Service: service}
+		c.threads[key] = thread
+		c.ids[key] = map[int64]struct{}{}
+	}
+	c.ids[key][number(attrs, "thread.id")] = struct{}{}
+	thread.Blocks += number(attrs, "weft.count.blocked")
+	thread.Blocked += duration(attrs, "weft.time.blocked")
+	thread.Waits += number(attrs, "weft.count.waiting")
+	thread.Waited += duration(attrs, "weft.time.waiting")
+	for _, state := range states {
+		thread.Time += duration(attrs, "weft.time."+state)
+	}
+	c.sum.FoldedCount += number(attrs, "weft.folded.count")
+	c.sum.FoldedTime += duration(attrs, "weft.folded.time")
+}
+
+// summary sorts what was added up.
+func (c *collection) summary() Summary {
+	s := c.sum
+	s.Services = sortedKeys(c.services)
+	s.Sessions = len(c.sessions)
+	for _, reason := range sortedKeys(c.cuts) {
+		s.Cuts = append(s.Cuts, Cut{reason, c.cuts[reason]})
+	}
+	s.States = slices.DeleteFunc(c.states[:], func(st State) bool { return st.Count == 0 && st.Time == 0 })
+	s.Locks = c.sortedLocks()
+	for key, thread := range c.threads {
+		thread.Threads = len(c.ids[key])
+		s.Threads = append(s.Threads, *thread)
+	}
+	slices.SortFunc(s.Threads, func(a, b Thread) int {
+		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Waited, a.Waited),
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Service, b.Service))
+	})
+	return s
+}
+
+func (c *collection) sortedLocks() []Lock {
+	var locks []Lock
+	for _, lock := range c.locks {
+		locks = append(locks, *lock)
+	}
+	slices.SortFunc(locks, func(a, b Lock) int {
+		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Contentions, a.Contentions),
+			cmp.Compare(b.Waited, a.Waited), cmp.Compare(a.Class, b.Class))
+	})
+	return locks
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func text(attrs pcommon.Map, name string) string {
+	value, ok := attrs.Get(name)
+	if !ok {
+		return ""
+	}
+	return value.Str()
+}
+
+func number(attrs pcommon.Map, name string) int64 {
+	value, ok := attrs.Get(name)
+	if !ok {
+		return 0
+	}
+	return value.Int()
+}
+
+func duration(attrs pcommon.Map, name string) time.Duration {
+	return time.Duration(number(attrs, name))
+}

@@ -1,0 +1,220 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+type attributes = map[string]any
+
+// window is one trace: a root with locks, and thread spans.
+func window(t *testing.T, number int64, root attributes, locks, threads []attributes) string {
+	t.Helper()
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	require.NoError(t, rs.Resource().Attributes().FromRaw(attributes{"service.name": "orders", "weft.session.id": "5e551011"}))
+	spans := rs.ScopeSpans().AppendEmpty().Spans()
+	start := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC).Add(time.Duration(number) * 2 * time.Second)
+	trace := pcommon.TraceID{0x5e, 1, 15: byte(number)}
+
+	span := spans.AppendEmpty()
+	span.SetName("orders threads")
+	span.SetTraceID(trace)
+	span.SetSpanID(pcommon.SpanID{1})
+	span.SetStartTimestamp(pcommon.NewTimestampFromTime(start))
+	span.SetEndTimestamp(pcommon.NewTimestampFromTime(start.Add(2 * time.Second)))
+	root["weft.window.number"] = number
+	require.NoError(t, span.Attributes().FromRaw(root))
+	for _, lock := range locks {
+		event := span.Events().AppendEmpty()
+		event.SetName("weft.lock")
+		require.NoError(t, event.Attributes().FromRaw(lock))
+	}
+	for i, thread := range threads {
+		span := spans.AppendEmpty()
+		span.SetTraceID(trace)
+		span.SetSpanID(pcommon.SpanID{2, byte(i)})
+		span.SetParentSpanID(pcommon.SpanID{1})
+		require.NoError(t, span.Attributes().FromRaw(thread))
+		state := spans.AppendEmpty()
+		state.SetTraceID(trace)
+		state.SetSpanID(pcommon.SpanID{3, byte(i)})
+		require.NoError(t, state.Attributes().FromRaw(attributes{"weft.state": "blocked", "weft.interval.time": 7}))
+	}
+	marshaler := ptrace.JSONMarshaler{}
+	line, err := marshaler.MarshalTraces(td)
+	require.NoError(t, err)
+	return string(line) + "\n"
+}
+
+func lock(class string, contentions, handoffs int64, blocked, longest time.Duration) attributes {
+	return attributes{
+		"weft.lock.class": class, "weft.lock.contentions": contentions, "weft.lock.handoffs": handoffs,
+		"weft.lock.blocked.time": int64(blocked), "weft.lock.blocked.max": int64(longest),
+	}
+}
+
+func with(a, more attributes) attributes {
+	for key, value := range more {
+		a[key] = value
+	}
+	return a
+}
+
+func thread(id int64, name string, blocks int64, blocked time.Duration) attributes {
+	return attributes{
+		"thread.id": id, "thread.name": name, "weft.count.blocked": blocks, "weft.time.blocked": int64(blocked),
+		"weft.time.runnable": int64(2*time.Second - blocked), "weft.count.runnable": blocks + 1,
+	}
+}
+
+func exchange(t *testing.T) []string {
+	t.Helper()
+	const book, queue = "com.acme.orders.OrderBook", "com.acme.orders.OrderQueue"
+	return []string{
+		window(t, 1, attributes{
+			"weft.window.cut": "time", "weft.events.count": 24_310, "weft.count.blocked": 900, "weft.time.blocked": int64(time.Second),
+		}, []attributes{
+			with(lock(book, 880, 879, 990*time.Millisecond, 121_400*time.Microsecond), attributes{
+				"weft.lock.chain.length": 37, "weft.lock.chain.time": int64(212 * time.Millisecond),
+				"weft.lock.chain.threads": strings.TrimSuffix(strings.Repeat("matcher-1 -> matcher-2 -> settle-alpine -> ", 5), " -> "),
+			}),
+			with(lock(queue, 20, 20, 10*time.Millisecond, 900*time.Microsecond), attributes{
+				"weft.lock.waits": 310, "weft.lock.waited.time": int64(1700 * time.Millisecond),
+				"weft.lock.chain.length": 2, "weft.lock.chain.time": int64(time.Millisecond), "weft.lock.chain.threads": "a -> b",
+			}),
+		}, []attributes{
+			thread(31, "matcher-1", 450, 600*time.Millisecond),
+			with(thread(32, "matcher-2", 440, 400*time.Millisecond), attributes{
+				"weft.folded.count": 1203, "weft.folded.time": int64(3200 * time.Microsecond),
+				"weft.count.waiting": 12, "weft.time.waiting": int64(45 * time.Millisecond),
+			}),
+			thread(40, "settle-alpine", 1, 999_700*time.Nanosecond),
+		}),
+		window(t, 2, attributes{
+			"weft.window.cut": "end", "weft.events.count": 1, "weft.events.lost": 12, "weft.events.missed": 3,
+		}, []attributes{
+			lock(book, 1, 1, 1, 1),
+			lock("com.acme.a.name.that.is.much.too.long.for.the.column.of.a.table.ReentrantReadWriteBookLock$Sync", 4, 0, 90, 60),
+			with(lock("com.acme.orders.Tape", 0, 0, 0, 0), attributes{"weft.lock.waits": 5, "weft.lock.waited.time": int64(11 * time.Minute)}),
+		}, []attributes{
+			thread(31, "matcher-1", 1, 1),
+			thread(41, "settle-alpine", 1, 300*time.Nanosecond),
+		}),
+	}
+}
+
+func TestText(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		input []string
+		top   int
+	}{
+		{name: "exchange", input: exchange(t), top: 10},
+		{name: "top_one", input: exchange(t), top: 1},
+		{name: "quiet", input: []string{window(t, 3, attributes{}, nil, []attributes{thread(1, "main", 0, 0)})}, top: 10},
+		{name: "nothing", input: []string{`{"resourceSpans":[]}` + "\n"}, top: 10},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, err := Read(Source{Reader: strings.NewReader(strings.Join(test.input, ""))})
+			require.NoError(t, err)
+			var out strings.Builder
+			require.NoError(t, s.WriteText(&out, test.top))
+			for line := range strings.Lines(out.String()) {
+				assert.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), pageWidth, line)
+			}
+			file := filepath.Join("testdata", test.name+".txt")
+			if *update {
+				require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
+			}
+			want, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.Empty(t, cmp.Diff(string(want), out.String()))
+		})
+	}
+}
+
+func TestSumsAreExactOverWindows(t *testing.T) {
+	lines := exchange(t)
+	s, err := Read(Source{Reader: strings.NewReader(lines[0])}, Source{Reader: strings.NewReader(lines[1])})
+	require.NoError(t, err)
+	assert.Equal(t, 2, s.Windows)
+	assert.Equal(t, 1, s.Sessions)
+	assert.EqualValues(t, 2+5+5, s.Spans)
+	assert.EqualValues(t, 24_311, s.Events)
+	assert.Equal(t, []Cut{{"end", 1}, {"time", 1}}, s.Cuts)
+	assert.Equal(t, Lock{
+		Class: "com.acme.orders.OrderBook", Contentions: 881, Handoffs: 880,
+		Blocked: 990*time.Millisecond + 1, BlockedMax: 121_400 * time.Microsecond,
+	}, s.Locks[0])
+	assert.Equal(t, Thread{
+		Name: "matcher-1", Service: "orders", Threads: 1, Blocks: 451, Blocked: 600*time.Millisecond + 1, Time: 4 * time.Second,
+	}, s.Threads[0])
+	assert.EqualValues(t, 37, s.Chain.Length)
+	assert.Equal(t, "5e01000000000000000000000000"+"0001", s.Chain.TraceID)
+}
+
+func TestOrderAndRepetitionOfLinesChangeNothing(t *testing.T) {
+	lines := exchange(t)
+	want, err := Read(Source{Reader: strings.NewReader(lines[0] + lines[1])})
+	require.NoError(t, err)
+	got, err := Read(Source{Reader: strings.NewReader(lines[1] + "\n" + lines[0])})
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(want, got))
+	got, err = Read(Source{Reader: strings.NewReader(lines[1] + lines[0] + lines[0])})
+	require.NoError(t, err)
+	want.Spans += 3 // state spans are only counted
+	assert.Empty(t, cmp.Diff(want, got))
+}
+
+func TestABadLineIsToldAndTheRestIsRead(t *testing.T) {
+	lines := exchange(t)
+	s, err := Read(Source{Name: "spans.json", Reader: strings.NewReader(lines[0] + "\n" + lines[1][:50] + "\n" + lines[1])})
+	assert.ErrorContains(t, err, "spans.json: line 3: not OTLP JSON: ")
+	assert.Equal(t, 2, s.Windows)
+
+	_, err = Read(Source{Name: "x", Reader: strings.NewReader(strings.Repeat("oops\n", 30))})
+	assert.ErrorContains(t, err, "line 10: not OTLP JSON")
+	assert.ErrorContains(t, err, "and 20 more bad lines")
+}
+
+func TestUnits(t *testing.T) {
+	for _, test := range []struct {
+		d    time.Duration
+		want string
+	}{
+		{0, "0 ns"},
+		{999, "999 ns"},
+		{1000, "1.00 µs"},
+		{9_994, "9.99 µs"},
+		{9_996, "10.0 µs"},
+		{99_960, "100 µs"},
+		{999_700, "1.00 ms"},
+		{151 * time.Millisecond, "151 ms"},
+		{12_400 * time.Millisecond, "12.4 s"},
+		{125 * time.Second, "125 s"},
+		{11 * time.Minute, "11.0 min"},
+		{5 * time.Hour, "5.00 h"},
+	} {
+		assert.Equal(t, test.want, human(test.d))
+		assert.LessOrEqual(t, len([]rune(column(test.d))), 9)
+	}
+	assert.Equal(t, "-1,234,567", grouped(-1_234_567))
+	assert.Equal(t, "c.a.orders.OrderBook", shortClass("com.acme.orders.OrderBook", 20))
+	assert.Equal(t, "ab…yz", clip("abcdefxyz", 5))
+}
