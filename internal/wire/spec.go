@@ -78,6 +78,11 @@ func (k FrameKind) String() string {
 	return "unknown"
 }
 
+// Known reports whether this program knows the kind.
+func (k FrameKind) Known() bool {
+	return k >= FrameHello && k <= FrameEnd || k >= FrameWelcome && k <= FrameRefuse
+}
+
 // EventSpec describes which fields of a record mean something for a kind of event; the others are zero.
 type EventSpec struct {
 	Kind  jvmthread.Kind

@@ -1,0 +1,200 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"encoding/binary"
+	"math"
+	"unicode/utf8"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// The functions below append a whole frame. Strings are cut to MaxString bytes and lists to 65 535 elements; that the payload stays
+// within MaxFrame is the business of the caller.
+
+// AppendPreamble appends what an agent sends first.
+func AppendPreamble(dst []byte) []byte {
+	dst = append(dst, Magic...)
+	return append(dst, Version, 0, 0, 0)
+}
+
+// AppendHello appends a hello frame.
+func AppendHello(dst []byte, h *Hello) []byte {
+	dst, start := begin(dst, FrameHello)
+	dst = append(dst, h.Session[:]...)
+	dst = appendI64(dst, h.Wall)
+	dst = appendI64(dst, h.Monotonic)
+	dst = binary.LittleEndian.AppendUint32(dst, h.PID)
+	dst = binary.LittleEndian.AppendUint64(dst, h.Acked)
+	attributes := cut(h.Attributes)
+	dst = appendCount(dst, len(attributes))
+	for _, a := range attributes {
+		dst = appendString(dst, a.Key)
+		dst = appendString(dst, a.Value)
+	}
+	return end(dst, start)
+}
+
+// AppendThread appends the definition of a thread.
+func AppendThread(dst []byte, th jvmthread.Thread) []byte {
+	var flags ThreadFlags
+	if th.Daemon {
+		flags |= ThreadDaemon
+	}
+	if th.Virtual {
+		flags |= ThreadVirtual
+	}
+	dst, start := begin(dst, FrameThread)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(th.ID))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(flags))
+	dst = appendString(dst, th.Name)
+	dst = appendString(dst, th.Group)
+	return end(dst, start)
+}
+
+// AppendClass appends the definition of a class.
+func AppendClass(dst []byte, c Class) []byte {
+	dst, start := begin(dst, FrameClass)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(c.ID))
+	dst = appendString(dst, c.Name)
+	return end(dst, start)
+}
+
+// AppendMethod appends the definition of a method.
+func AppendMethod(dst []byte, m *Method) []byte {
+	dst, start := begin(dst, FrameMethod)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.ID))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Class))
+	dst = appendString(dst, m.Name)
+	dst = appendString(dst, m.Signature)
+	dst = appendString(dst, m.File)
+	lines := cut(m.Lines)
+	dst = appendCount(dst, len(lines))
+	for _, l := range lines {
+		dst = binary.LittleEndian.AppendUint32(dst, l.Start)
+		dst = binary.LittleEndian.AppendUint32(dst, l.Number)
+	}
+	return end(dst, start)
+}
+
+// AppendStack appends the definition of a stack.
+func AppendStack(dst []byte, s *Stack) []byte {
+	var flags uint16
+	if s.Truncated {
+		flags = StackTruncated
+	}
+	dst, start := begin(dst, FrameStack)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.ID))
+	dst = binary.LittleEndian.AppendUint16(dst, flags)
+	frames := cut(s.Frames)
+	dst = appendCount(dst, len(frames))
+	for _, f := range frames {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(f.Method))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(f.BCI)) //nolint:gosec // two's complement is meant
+	}
+	return end(dst, start)
+}
+
+// AppendBatch appends a batch.
+func AppendBatch(dst []byte, h BatchHeader, sections ...Section) []byte {
+	dst, start := begin(dst, FrameBatch)
+	dst = appendBatchHeader(dst, h)
+	for _, s := range sections {
+		dst = appendSectionHeader(dst, s.Thread, len(s.Events))
+		for i := range s.Events {
+			dst = appendRecord(dst, &s.Events[i])
+		}
+	}
+	return end(dst, start)
+}
+
+func appendBatchHeader(dst []byte, h BatchHeader) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, h.Sequence)
+	dst = appendI64(dst, int64(h.Watermark))
+	return binary.LittleEndian.AppendUint64(dst, h.Before)
+}
+
+func appendSectionHeader(dst []byte, thread jvmthread.ThreadID, count int) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(thread))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(count)) //nolint:gosec // no slice of events is that long
+	return binary.LittleEndian.AppendUint32(dst, RecordSize)   // and the two reserved bytes
+}
+
+func appendRecord(dst []byte, ev *jvmthread.Event) []byte {
+	dst = appendI64(dst, int64(ev.Time))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(ev.Peer))
+	dst = appendI64(dst, ev.Arg)
+	dst = binary.LittleEndian.AppendUint32(dst, ev.Lock.Hash)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(ev.Lock.Class))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(ev.Stack))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(ev.Kind))
+	return binary.LittleEndian.AppendUint16(dst, uint16(ev.Flags))
+}
+
+// AppendEnd appends the end of a session.
+func AppendEnd(dst []byte, e End) []byte {
+	dst, start := begin(dst, FrameEnd)
+	dst = appendI64(dst, int64(e.Time))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(e.Reason))
+	return end(dst, start)
+}
+
+// AppendWelcome appends a receiver's answer to a hello.
+func AppendWelcome(dst []byte, acked uint64) []byte {
+	dst, start := begin(dst, FrameWelcome)
+	return end(binary.LittleEndian.AppendUint64(dst, acked), start)
+}
+
+// AppendAck appends an acknowledgement.
+func AppendAck(dst []byte, sequence uint64) []byte {
+	dst, start := begin(dst, FrameAck)
+	return end(binary.LittleEndian.AppendUint64(dst, sequence), start)
+}
+
+// AppendRefuse appends a refusal.
+func AppendRefuse(dst []byte, r Refuse) []byte {
+	dst, start := begin(dst, FrameRefuse)
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(r.Code))
+	const spare = 2 + 2 // code and length: a control frame is bounded more tightly than a string
+	return end(appendString(dst, shorten(r.Message, MaxControl-spare)), start)
+}
+
+func begin(dst []byte, kind FrameKind) (_ []byte, start int) {
+	dst = append(dst, 0, 0, 0, 0)
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(kind))
+	dst = append(dst, 0, 0)
+	return dst, len(dst)
+}
+
+func end(dst []byte, start int) []byte {
+	binary.LittleEndian.PutUint32(dst[start-FrameHeaderSize:], uint32(len(dst)-start)) //nolint:gosec // see MaxFrame
+	return dst
+}
+
+func appendI64(dst []byte, v int64) []byte {
+	return binary.LittleEndian.AppendUint64(dst, uint64(v)) //nolint:gosec // two's complement is meant
+}
+
+func appendCount(dst []byte, n int) []byte {
+	return binary.LittleEndian.AppendUint16(dst, uint16(n)) //nolint:gosec // cut bounds it
+}
+
+func cut[T any](list []T) []T { return list[:min(len(list), math.MaxUint16)] }
+
+func appendString(dst []byte, s string) []byte {
+	s = shorten(s, MaxString)
+	return append(appendCount(dst, len(s)), s...)
+}
+
+// shorten cuts between two characters.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}

@@ -1,0 +1,188 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Hello decodes the frame into h, whose attributes it reuses.
+func (f Frame) Hello(h *Hello) error {
+	c := cursor{b: f.Payload}
+	copy(h.Session[:], c.take("session", len(h.Session)))
+	h.Wall = c.i64("wall")
+	h.Monotonic = c.i64("monotonic")
+	h.PID = c.u32("pid")
+	h.Acked = c.u64("acked")
+	h.Attributes = h.Attributes[:0]
+	for range c.count("attributes", 4) {
+		h.Attributes = append(h.Attributes, Attribute{Key: c.string("attribute"), Value: c.string("attribute")})
+	}
+	if c.what == "" && h.Session[0] == 0 {
+		c.what = "session begins with a zero byte"
+	}
+	return c.err(f)
+}
+
+// Thread decodes the definition of a thread.
+func (f Frame) Thread() (jvmthread.Thread, error) {
+	c := cursor{b: f.Payload}
+	th := jvmthread.Thread{ID: jvmthread.ThreadID(c.id64("id"))}
+	flags := ThreadFlags(c.u16("flags"))
+	th.Daemon = flags&ThreadDaemon != 0
+	th.Virtual = flags&ThreadVirtual != 0
+	th.Name = c.string("name")
+	th.Group = c.string("group")
+	return th, c.err(f)
+}
+
+// Class decodes the definition of a class.
+func (f Frame) Class() (Class, error) {
+	c := cursor{b: f.Payload}
+	class := Class{ID: jvmthread.ClassID(c.id32("id")), Name: c.string("name")}
+	return class, c.err(f)
+}
+
+// Method decodes the frame into m, whose lines it reuses.
+func (f Frame) Method(m *Method) error {
+	c := cursor{b: f.Payload}
+	m.ID = MethodID(c.id32("id"))
+	m.Class = jvmthread.ClassID(c.u32("class"))
+	m.Name = c.string("name")
+	m.Signature = c.string("signature")
+	m.File = c.string("file")
+	m.Lines = m.Lines[:0]
+	for range c.count("lines", 8) {
+		m.Lines = append(m.Lines, Line{Start: c.u32("line"), Number: c.u32("line")})
+	}
+	return c.err(f)
+}
+
+// Stack decodes the frame into s, whose frames it reuses.
+func (f Frame) Stack(s *Stack) error {
+	c := cursor{b: f.Payload}
+	s.ID = jvmthread.StackID(c.id32("id"))
+	s.Truncated = c.u16("flags")&StackTruncated != 0
+	s.Frames = s.Frames[:0]
+	for range c.count("frames", 8) {
+		s.Frames = append(s.Frames, StackFrame{Method: MethodID(c.u32("frame")), BCI: c.i32("frame")})
+	}
+	return c.err(f)
+}
+
+// End decodes the end of the session.
+func (f Frame) End() (End, error) {
+	c := cursor{b: f.Payload}
+	end := End{Time: jvmthread.Time(c.i64("time")), Reason: EndReason(c.u16("reason"))}
+	return end, c.err(f)
+}
+
+// Welcome returns the highest batch that the receiver has.
+func (f Frame) Welcome() (acked uint64, err error) {
+	c := cursor{b: f.Payload}
+	acked = c.u64("acked")
+	return acked, c.err(f)
+}
+
+// Ack returns the batch up to which all are done with.
+func (f Frame) Ack() (sequence uint64, err error) {
+	c := cursor{b: f.Payload}
+	sequence = c.u64("sequence")
+	return sequence, c.err(f)
+}
+
+// Refuse decodes a refusal.
+func (f Frame) Refuse() (Refuse, error) {
+	c := cursor{b: f.Payload}
+	refuse := Refuse{Code: RefuseCode(c.u16("code")), Message: c.string("message")}
+	return refuse, c.err(f)
+}
+
+// cursor takes fields from the front of a payload. The first failure stays; after it all fields are zero.
+type cursor struct {
+	b    []byte
+	what string
+}
+
+func (c *cursor) err(f Frame) error {
+	if c.what == "" {
+		return nil
+	}
+	return f.errorf("%s", c.what)
+}
+
+func (c *cursor) take(field string, n int) []byte {
+	if c.what != "" {
+		return nil
+	}
+	if len(c.b) < n {
+		c.what = fmt.Sprintf("%s needs %d bytes, have %d", field, n, len(c.b))
+		return nil
+	}
+	b := c.b[:n]
+	c.b = c.b[n:]
+	return b
+}
+
+func (c *cursor) u16(field string) uint16 {
+	if b := c.take(field, 2); b != nil {
+		return binary.LittleEndian.Uint16(b)
+	}
+	return 0
+}
+
+func (c *cursor) u32(field string) uint32 {
+	if b := c.take(field, 4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (c *cursor) u64(field string) uint64 {
+	if b := c.take(field, 8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (c *cursor) i32(field string) int32 { return int32(c.u32(field)) } //nolint:gosec // two's complement is meant
+func (c *cursor) i64(field string) int64 { return int64(c.u64(field)) } //nolint:gosec // two's complement is meant
+
+func (c *cursor) id32(field string) uint32 {
+	id := c.u32(field)
+	if id == 0 && c.what == "" {
+		c.what = field + " is 0"
+	}
+	return id
+}
+
+func (c *cursor) id64(field string) uint64 {
+	id := c.u64(field)
+	if id == 0 && c.what == "" {
+		c.what = field + " is 0"
+	}
+	return id
+}
+
+// string replaces what is not UTF-8.
+func (c *cursor) string(field string) string {
+	n := c.u16(field)
+	return strings.ToValidUTF8(string(c.take(field, int(n))), "\uFFFD")
+}
+
+// count returns a count of elements of at least size bytes each, for which there are enough bytes.
+func (c *cursor) count(field string, size int) int {
+	n := int(c.u16(field))
+	if c.what == "" && n*size > len(c.b) {
+		c.what = fmt.Sprintf("%s: count %d needs %d bytes, have %d", field, n, n*size, len(c.b))
+	}
+	if c.what != "" {
+		return 0
+	}
+	return n
+}

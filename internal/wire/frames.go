@@ -1,0 +1,80 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import "github.com/weft-otel/weft/internal/jvmthread"
+
+// Hello opens a connection.
+type Hello struct {
+	Session    jvmthread.SessionID
+	Wall       int64 // nanoseconds since the Unix epoch ...
+	Monotonic  int64 // ... at this reading of the monotonic clock
+	Acked      uint64
+	PID        uint32
+	Attributes []Attribute // of the resource
+}
+
+// Attribute is an attribute of the resource.
+type Attribute struct{ Key, Value string }
+
+// Class defines a class.
+type Class struct {
+	ID   jvmthread.ClassID
+	Name string
+}
+
+// MethodID names a method within one session.
+type MethodID uint32
+
+// Method defines a method.
+type Method struct {
+	ID        MethodID
+	Class     jvmthread.ClassID
+	Name      string
+	Signature string
+	File      string
+	Lines     []Line // ascending by Start
+}
+
+// Line says that the bytecode from Start on is of this line.
+type Line struct{ Start, Number uint32 }
+
+// Stack defines a call stack.
+type Stack struct {
+	ID        jvmthread.StackID
+	Truncated bool
+	Frames    []StackFrame // innermost first
+}
+
+// StackFrame is a place in a method.
+type StackFrame struct {
+	Method MethodID
+	BCI    int32 // -1 in a native method
+}
+
+// BatchHeader stands before the sections of a batch. The watermark, as all times that this package reads and writes, is of the JVM's
+// monotonic clock.
+type BatchHeader struct {
+	Sequence  uint64
+	Watermark jvmthread.Time
+	Before    uint64 // events in all earlier batches
+}
+
+// Section holds the events of one thread in a batch. Event.Thread is not looked at when it is written.
+type Section struct {
+	Thread jvmthread.ThreadID
+	Events []jvmthread.Event
+}
+
+// End closes a session.
+type End struct {
+	Time   jvmthread.Time
+	Reason EndReason
+}
+
+// Refuse says why a receiver closes a connection.
+type Refuse struct {
+	Code    RefuseCode
+	Message string
+}

@@ -1,0 +1,149 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// line is a line of the text form, taken apart: words, then name=value. The first failure stays, as in a cursor.
+type line struct {
+	words  []string
+	fields []field
+	err    error
+}
+
+type field struct {
+	name, value string
+	quoted      bool // the name was in quotes: an attribute
+	used        bool
+}
+
+// splitLine takes a line apart. The first word is the kind.
+func splitLine(text string) *line {
+	l := &line{}
+	for rest := strings.TrimSpace(text); rest != "" && l.err == nil; rest = strings.TrimLeft(rest, " \t") {
+		var f field
+		f.name, f.quoted, rest = l.token(rest, " \t=")
+		if !strings.HasPrefix(rest, "=") {
+			l.words = append(l.words, f.name)
+			continue
+		}
+		f.value, _, rest = l.token(rest[1:], " \t")
+		l.fields = append(l.fields, f)
+	}
+	if l.err == nil && len(l.words) == 0 {
+		l.fail("no kind")
+	}
+	return l
+}
+
+// token cuts a quoted string, or what stands before one of the given characters.
+func (l *line) token(text, until string) (token string, quoted bool, rest string) {
+	if !strings.HasPrefix(text, `"`) {
+		i := strings.IndexAny(text, until)
+		if i < 0 {
+			i = len(text)
+		}
+		return text[:i], false, text[i:]
+	}
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			token, err := unquote(text[1:i])
+			if err != nil && l.err == nil {
+				l.err = err
+			}
+			return token, true, text[i+1:]
+		}
+	}
+	l.fail("string without end")
+	return "", true, ""
+}
+
+func (l *line) fail(format string, args ...any) {
+	if l.err == nil {
+		l.err = fmt.Errorf(format, args...)
+	}
+}
+
+// string returns a field, empty if it is not there.
+func (l *line) string(name string) string {
+	for i := range l.fields {
+		if f := &l.fields[i]; f.name == name && !f.quoted && !f.used {
+			f.used = true
+			return f.value
+		}
+	}
+	return ""
+}
+
+func (l *line) unsigned(name string, bits int) uint64 { return l.number(name, l.string(name), bits) }
+
+func (l *line) number(name, text string, bits int) uint64 {
+	if text == "" {
+		return 0
+	}
+	v, err := strconv.ParseUint(text, 10, bits)
+	if err != nil {
+		l.fail("%s: %q is not a number of %d bits", name, text, bits)
+	}
+	return v
+}
+
+func (l *line) signed(name string) int64 { return l.signedNumber(name, l.string(name), 64) }
+
+func (l *line) signedNumber(name, text string, bits int) int64 {
+	if text == "" {
+		return 0
+	}
+	v, err := strconv.ParseInt(text, 10, bits)
+	if err != nil {
+		l.fail("%s: %q is not a number of %d bits with sign", name, text, bits)
+	}
+	return v
+}
+
+func (l *line) hex(name, text string) []byte {
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		l.fail("%s: %q is not hexadecimal", name, text)
+	}
+	return b
+}
+
+// pairs splits a:b,c:d.
+func (l *line) pairs(name string) [][2]string {
+	text := l.string(name)
+	if text == "" {
+		return nil
+	}
+	var pairs [][2]string
+	for part := range strings.SplitSeq(text, ",") {
+		a, b, ok := strings.Cut(part, ":")
+		if !ok {
+			l.fail("%s: %q has no colon", name, part)
+		}
+		pairs = append(pairs, [2]string{a, b})
+	}
+	return pairs
+}
+
+// done returns what went wrong, or what was not understood.
+func (l *line) done(words int) error {
+	if l.err == nil && len(l.words) > words {
+		l.fail("unknown word %q", l.words[words])
+	}
+	for _, f := range l.fields {
+		if !f.used {
+			l.fail("unknown or double field %q", f.name)
+		}
+	}
+	return l.err
+}

@@ -1,0 +1,243 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// AppendText appends a stream in text form, one line a frame, a section and a record. Of a stream that is broken it appends what is before
+// the fault, and returns the error.
+func AppendText(dst, stream []byte) ([]byte, error) {
+	r := NewReader(bytes.NewReader(stream), MaxFrame)
+	if bytes.HasPrefix(stream, []byte(Magic)) {
+		version, err := r.Preamble()
+		if err != nil {
+			return dst, err
+		}
+		dst = fmt.Appendf(dst, "preamble version=%d\n", version)
+	}
+	for {
+		frame, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return dst, nil
+		}
+		if err != nil {
+			return dst, err
+		}
+		if dst, err = appendFrameText(dst, frame); err != nil {
+			return dst, err
+		}
+	}
+}
+
+func appendFrameText(dst []byte, f Frame) ([]byte, error) {
+	switch f.Kind {
+	case FrameHello:
+		var h Hello
+		if err := f.Hello(&h); err != nil {
+			return dst, err
+		}
+		return appendHelloText(dst, &h), nil
+	case FrameThread:
+		th, err := f.Thread()
+		if err != nil {
+			return dst, err
+		}
+		return appendThreadText(dst, th), nil
+	case FrameClass:
+		c, err := f.Class()
+		if err != nil {
+			return dst, err
+		}
+		return fmt.Appendf(dst, "class id=%d name=%s\n", c.ID, quote(c.Name)), nil
+	case FrameMethod:
+		var m Method
+		if err := f.Method(&m); err != nil {
+			return dst, err
+		}
+		return appendMethodText(dst, &m), nil
+	case FrameStack:
+		var s Stack
+		if err := f.Stack(&s); err != nil {
+			return dst, err
+		}
+		return appendStackText(dst, &s), nil
+	case FrameBatch:
+		return appendBatchText(dst, f)
+	case FrameEnd:
+		e, err := f.End()
+		if err != nil {
+			return dst, err
+		}
+		return fmt.Appendf(dst, "end time=%d reason=%d\n", e.Time, e.Reason), nil
+	case FrameWelcome, FrameAck, FrameRefuse:
+	}
+	return appendControlText(dst, f)
+}
+
+func appendControlText(dst []byte, f Frame) ([]byte, error) {
+	switch f.Kind { //nolint:exhaustive // the others are handled by the caller
+	case FrameWelcome:
+		acked, err := f.Welcome()
+		if err != nil {
+			return dst, err
+		}
+		return fmt.Appendf(dst, "welcome acked=%d\n", acked), nil
+	case FrameAck:
+		sequence, err := f.Ack()
+		if err != nil {
+			return dst, err
+		}
+		return fmt.Appendf(dst, "ack sequence=%d\n", sequence), nil
+	default:
+		r, err := f.Refuse()
+		if err != nil {
+			return dst, err
+		}
+		return fmt.Appendf(dst, "refuse code=%d message=%s\n", r.Code, quote(r.Message)), nil
+	}
+}
+
+func appendHelloText(dst []byte, h *Hello) []byte {
+	dst = fmt.Appendf(dst, "hello session=%s wall=%d monotonic=%d pid=%d acked=%d", h.Session, h.Wall, h.Monotonic, h.PID, h.Acked)
+	for _, a := range h.Attributes {
+		dst = fmt.Appendf(dst, " %s=%s", quote(a.Key), quote(a.Value))
+	}
+	return append(dst, '\n')
+}
+
+func appendThreadText(dst []byte, th jvmthread.Thread) []byte {
+	var flags ThreadFlags
+	if th.Daemon {
+		flags |= ThreadDaemon
+	}
+	if th.Virtual {
+		flags |= ThreadVirtual
+	}
+	return fmt.Appendf(dst, "thread id=%d flags=%d name=%s group=%s\n", th.ID, flags, quote(th.Name), quote(th.Group))
+}
+
+func appendMethodText(dst []byte, m *Method) []byte {
+	dst = fmt.Appendf(dst, "method id=%d class=%d name=%s signature=%s file=%s",
+		m.ID, m.Class, quote(m.Name), quote(m.Signature), quote(m.File))
+	separator := " lines="
+	for _, l := range m.Lines {
+		dst = fmt.Appendf(dst, "%s%d:%d", separator, l.Start, l.Number)
+		separator = ","
+	}
+	return append(dst, '\n')
+}
+
+func appendStackText(dst []byte, s *Stack) []byte {
+	flags := 0
+	if s.Truncated {
+		flags = int(StackTruncated)
+	}
+	dst = fmt.Appendf(dst, "stack id=%d flags=%d", s.ID, flags)
+	separator := " frames="
+	for _, f := range s.Frames {
+		dst = fmt.Appendf(dst, "%s%d:%d", separator, f.Method, f.BCI)
+		separator = ","
+	}
+	return append(dst, '\n')
+}
+
+func appendBatchText(dst []byte, f Frame) ([]byte, error) {
+	b, err := f.Batch()
+	if err != nil {
+		return dst, err
+	}
+	dst = fmt.Appendf(dst, "batch sequence=%d watermark=%d before=%d\n", b.Sequence, b.Watermark, b.Before)
+	var events []jvmthread.Event
+	for b.More() {
+		var thread jvmthread.ThreadID
+		if thread, events, err = b.Section(events[:0]); err != nil {
+			return dst, err
+		}
+		dst = fmt.Appendf(dst, " section thread=%d\n", thread)
+		for i := range events {
+			dst = appendEventText(dst, &events[i])
+		}
+	}
+	return dst, nil
+}
+
+func appendEventText(dst []byte, ev *jvmthread.Event) []byte {
+	dst = fmt.Appendf(dst, "  event %s time=%d", ev.Kind, ev.Time)
+	if ev.Peer != jvmthread.NoThread {
+		dst = fmt.Appendf(dst, " peer=%d", ev.Peer)
+	}
+	if !ev.Lock.IsZero() {
+		dst = fmt.Appendf(dst, " lock=%s", ev.Lock)
+	}
+	if ev.Arg != 0 {
+		dst = fmt.Appendf(dst, " arg=%d", ev.Arg)
+	}
+	if ev.Stack != jvmthread.NoStack {
+		dst = fmt.Appendf(dst, " stack=%d", ev.Stack)
+	}
+	flags := ev.Flags
+	for i, name := range jvmthread.FlagNames {
+		if bit := jvmthread.Flags(1) << i; flags&bit != 0 {
+			dst = append(append(dst, ' '), name...)
+			flags &^= bit
+		}
+	}
+	if flags != 0 {
+		dst = fmt.Appendf(dst, " flags=%d", flags)
+	}
+	return append(dst, '\n')
+}
+
+// quote writes a string so that a line stays a line.
+func quote(s string) string {
+	dst := []byte{'"'}
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case s[i] == '"' || s[i] == '\\':
+			dst = append(dst, '\\', s[i])
+		case s[i] < ' ' || s[i] == 0x7f || r == utf8.RuneError && size == 1:
+			dst = append(append(dst, `\x`...), hex.EncodeToString([]byte{s[i]})...)
+		default:
+			dst = append(dst, s[i:i+size]...)
+		}
+		i += size
+	}
+	return string(append(dst, '"'))
+}
+
+func unquote(s string) (string, error) {
+	var dst []byte
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			dst = append(dst, s[i])
+			continue
+		}
+		switch {
+		case i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
+			dst = append(dst, s[i+1])
+			i++
+		case i+3 < len(s) && s[i+1] == 'x':
+			v, err := strconv.ParseUint(s[i+2:i+4], 16, 8)
+			if err != nil {
+				return "", fmt.Errorf("escape %q: want two hexadecimal digits", s[i:i+4])
+			}
+			dst = append(dst, byte(v))
+			i += 3
+		default:
+			return "", fmt.Errorf(`escape %q: want \", \\ or \xHH`, s[i:])
+		}
+	}
+	return string(dst), nil
+}

@@ -1,0 +1,146 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Error says that bytes are not the protocol, and where. Errors of the connection are returned as they are, with the position before them.
+type Error struct {
+	Frame uint64 // from 1; 0 is the preamble
+	Byte  int64  // at which the frame begins, from the first byte of the connection
+	What  string
+}
+
+// Error returns one line for a person.
+func (e *Error) Error() string {
+	if e.Frame == 0 {
+		return e.What
+	}
+	return fmt.Sprintf("frame %d at byte %d: %s", e.Frame, e.Byte, e.What)
+}
+
+// Frame is a frame as it was read.
+type Frame struct {
+	Kind    FrameKind
+	Number  uint64 // from 1
+	Byte    int64  // at which its header begins
+	Payload []byte // valid until the next frame is read
+}
+
+// Reader reads the frames of one direction of a connection.
+type Reader struct {
+	src     *bufio.Reader
+	limit   int
+	head    [FrameHeaderSize]byte // here, so that it need not be allocated
+	buf     []byte
+	frames  uint64
+	read    int64
+	skipped uint64
+}
+
+const readBuffer = 64 << 10
+
+// NewReader returns a reader that refuses payloads above limit bytes. It needs memory for what was sent, not for what was announced.
+func NewReader(src io.Reader, limit int) *Reader {
+	return &Reader{src: bufio.NewReaderSize(src, readBuffer), limit: limit}
+}
+
+// Preamble reads the preamble and returns the version that the agent speaks.
+func (r *Reader) Preamble() (version uint16, err error) {
+	var b [PreambleSize]byte
+	n, err := io.ReadFull(r.src, b[:])
+	r.read += int64(n)
+	if n >= len(Magic) && string(b[:len(Magic)]) != Magic {
+		return 0, &Error{What: fmt.Sprintf("preamble: begins with %q, want %q", b[:len(Magic)], Magic)}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("preamble: %w", unexpected(err))
+	}
+	return binary.LittleEndian.Uint16(b[len(Magic):]), nil
+}
+
+// Next returns the next frame of a kind that this program knows. At the end of the stream it returns io.EOF, if that is between two frames.
+func (r *Reader) Next() (Frame, error) {
+	for {
+		frame, err := r.next()
+		if err != nil {
+			return Frame{}, err
+		}
+		if frame.Kind.Known() {
+			return frame, nil
+		}
+		r.skipped++
+	}
+}
+
+// Skipped counts the frames of unknown kinds.
+func (r *Reader) Skipped() uint64 { return r.skipped }
+
+// Offset is the number of bytes read so far.
+func (r *Reader) Offset() int64 { return r.read }
+
+func (r *Reader) next() (Frame, error) {
+	frame := Frame{Number: r.frames + 1, Byte: r.read}
+	n, err := io.ReadFull(r.src, r.head[:])
+	r.read += int64(n)
+	if errors.Is(err, io.EOF) {
+		return Frame{}, io.EOF
+	}
+	if err != nil {
+		return Frame{}, frame.broken(err)
+	}
+	r.frames++
+	frame.Kind = FrameKind(binary.LittleEndian.Uint16(r.head[4:]))
+	length := binary.LittleEndian.Uint32(r.head[:])
+	if uint64(length) > uint64(r.limit) { //nolint:gosec // a limit is not negative
+		return Frame{}, frame.errorf("length is %d, the limit %d", length, r.limit)
+	}
+	if err := r.fill(int(length)); err != nil {
+		return Frame{}, frame.broken(err)
+	}
+	frame.Payload = r.buf
+	return frame, nil
+}
+
+// fill reads n bytes, and makes room only as they come.
+func (r *Reader) fill(n int) error {
+	r.buf = r.buf[:0]
+	for len(r.buf) < n {
+		have := len(r.buf)
+		step := min(n-have, max(have, readBuffer))
+		r.buf = slices.Grow(r.buf, step)[:have+step]
+		got, err := io.ReadFull(r.src, r.buf[have:])
+		r.read += int64(got)
+		if err != nil {
+			return unexpected(err)
+		}
+	}
+	return nil
+}
+
+func (f Frame) errorf(format string, args ...any) error {
+	name := f.Kind.String()
+	if !f.Kind.Known() {
+		name = fmt.Sprintf("kind %d", f.Kind)
+	}
+	return &Error{Frame: f.Number, Byte: f.Byte, What: name + ": " + fmt.Sprintf(format, args...)}
+}
+
+func (f Frame) broken(err error) error {
+	return fmt.Errorf("frame %d at byte %d: %w", f.Number, f.Byte, err)
+}
+
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
