@@ -1,0 +1,237 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package weft_test holds the rules of the house that no linter knows.
+package weft_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	module   = "github.com/weft-otel/weft"
+	maxLines = 400
+)
+
+var (
+	skippedFolders = []string{".git", "build", "node_modules", "dist"}
+	generated      = regexp.MustCompile(`(?m)^(//|/\*| \*|#|<!--|\[comment\]: <> \() ?Code generated .* DO NOT EDIT`)
+
+	// What must not be in any file: a path that exists on one machine only, a note to oneself, half a merge.
+	forbidden = []*regexp.Regexp{
+		regexp.MustCompile(`(^|[^A-Za-z0-9_.}/-])/(root|home|Users)/[a-z]`),
+		regexp.MustCompile(`(?i)do not (sub` + `mit|mer` + `ge)`),
+		regexp.MustCompile(`(?m)^(<{7}|>{7}) `),
+	}
+)
+
+type file struct {
+	path, text string
+	generated  bool
+}
+
+// files returns the text files of the project, generated ones too, but no test data.
+func files(t *testing.T) []file {
+	t.Helper()
+	var all []file
+	require.NoError(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if slices.Contains(skippedFolders, entry.Name()) || entry.Name() == "testdata" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(data[:min(len(data), 512)], 0) {
+			return nil // not text
+		}
+		head := data[:min(len(data), 1024)]
+		all = append(all, file{path: filepath.ToSlash(path), text: string(data), generated: generated.Match(head)})
+		return nil
+	}))
+	require.NotEmpty(t, all)
+	return all
+}
+
+func TestFilesAreShort(t *testing.T) {
+	for _, f := range files(t) {
+		if lines := strings.Count(f.text, "\n"); isSource(f.path) && !f.generated && lines > maxLines {
+			t.Errorf("%s has %d lines: split it by what its parts are about (at most %d)", f.path, lines, maxLines)
+		}
+	}
+}
+
+func isSource(path string) bool {
+	return slices.Contains([]string{".go", ".c", ".h", ".java", ".ts", ".tsx"}, filepath.Ext(path))
+}
+
+func TestFilesNameTheLicence(t *testing.T) {
+	scripts := []string{".sh", ".py", ".mjs", ".css", ".mk"}
+	for _, f := range files(t) {
+		isScript := slices.Contains(scripts, filepath.Ext(f.path)) || strings.HasPrefix(f.text, "#!") ||
+			filepath.Base(f.path) == "Makefile" || strings.HasPrefix(f.path, "config/") && strings.HasSuffix(f.path, ".yaml")
+		if f.generated || !isScript && !isSource(f.path) {
+			continue
+		}
+		head := f.text[:min(len(f.text), 512)]
+		if !strings.Contains(head, "Copyright The Weft Authors") || !strings.Contains(head, "SPDX-License-Identifier: Apache-2.0") {
+			t.Errorf("%s: the first lines name neither the authors nor the licence", f.path)
+		}
+	}
+}
+
+func TestFilesHoldNothingForbidden(t *testing.T) {
+	for _, f := range files(t) {
+		for _, pattern := range forbidden {
+			if at := pattern.FindStringIndex(f.text); at != nil {
+				t.Errorf("%s:%d: %q", f.path, 1+strings.Count(f.text[:at[0]], "\n"), strings.TrimSpace(f.text[at[0]:at[1]]))
+			}
+		}
+	}
+}
+
+func TestPackagesHaveOneComment(t *testing.T) {
+	comments := map[string][]string{}
+	for _, f := range files(t) {
+		if filepath.Ext(f.path) != ".go" || strings.HasSuffix(f.path, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), f.path, f.text, parser.PackageClauseOnly|parser.ParseComments)
+		if !assert.NoError(t, err) {
+			continue
+		}
+		dir := filepath.Dir(f.path)
+		if _, seen := comments[dir]; !seen {
+			comments[dir] = nil
+		}
+		if parsed.Doc != nil && parsed.Doc.Text() != "" {
+			comments[dir] = append(comments[dir], f.path)
+		}
+	}
+	for dir, in := range comments {
+		if filepath.Base(dir) == "metadata" { // all generated
+			continue
+		}
+		if len(in) != 1 {
+			t.Errorf("%s: want one package comment, have %d %v", dir, len(in), in)
+		}
+	}
+}
+
+// components returns the import paths in one of ocb's configurations; those of other projects with their version.
+func components(t *testing.T, path string) (names []string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var whole map[string]yaml.Node
+	require.NoError(t, yaml.Unmarshal(data, &whole))
+	delete(whole, "dist")
+	for kind, node := range whole {
+		var list []struct {
+			GoMod  string `yaml:"gomod"`
+			Import string `yaml:"import"`
+		}
+		require.NoError(t, node.Decode(&list), kind)
+		for _, c := range list {
+			name := c.GoMod
+			if c.Import != "" {
+				name = c.Import
+			}
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestDistributionsHoldOurComponents(t *testing.T) {
+	var want []string
+	for _, kind := range []string{"receiver", "processor", "exporter", "connector"} {
+		folders, err := filepath.Glob(kind + "/*/factory.go")
+		require.NoError(t, err)
+		for _, path := range folders {
+			want = append(want, module+"/"+filepath.ToSlash(filepath.Dir(path)))
+		}
+	}
+	slices.Sort(want)
+	for _, path := range []string{"builder-config.yaml", "builder-config-full.yaml"} {
+		have := slices.DeleteFunc(components(t, path), func(name string) bool { return !strings.HasPrefix(name, module+"/") })
+		assert.Equal(t, want, have, "%s and the folders with a factory.go differ", path)
+	}
+}
+
+func TestSlimDistributionIsPartOfTheFullOne(t *testing.T) {
+	assert.Subset(t, components(t, "builder-config-full.yaml"), components(t, "builder-config.yaml"))
+}
+
+func TestConfigurationsAreListed(t *testing.T) {
+	readme, err := os.ReadFile("config/README.md")
+	require.NoError(t, err)
+	configs, err := filepath.Glob("config/*.yaml")
+	require.NoError(t, err)
+	for _, path := range configs {
+		assert.Contains(t, string(readme), "("+filepath.Base(path)+")", "config/README.md has a line for each")
+	}
+}
+
+// TestAttributesAreDocumented compares the names in the code with those in backticks in the tables of the document.
+func TestAttributesAreDocumented(t *testing.T) {
+	const code, document = "internal/threadpdata/attributes.go", "docs/semantic-conventions.md"
+	for _, path := range []string{code, document} {
+		if _, err := os.Stat(path); err != nil {
+			t.Skip(path, "is not there")
+		}
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), code, nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	inCode := map[string]bool{}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if name, err := strconv.Unquote(lit.Value); err == nil && strings.HasPrefix(name, "weft.") {
+				inCode[name] = true
+			}
+		}
+		return true
+	})
+	text, err := os.ReadFile(document)
+	require.NoError(t, err)
+	inDocument := map[string]bool{}
+	quoted := regexp.MustCompile("`(weft\\.[a-z0-9_.]+)`")
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "|") {
+			continue
+		}
+		for _, match := range quoted.FindAllStringSubmatch(line, -1) {
+			inDocument[match[1]] = true
+		}
+	}
+	for name := range inCode {
+		assert.True(t, inDocument[name], "%s is in %s, but in no table of %s", name, code, document)
+	}
+	for name := range inDocument {
+		assert.True(t, inCode[name], "%s is in a table of %s, but not in %s", name, document, code)
+	}
+}
