@@ -120,9 +120,7 @@ func TestPackagesHaveOneComment(t *testing.T) {
 			continue
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), f.path, f.text, parser.PackageClauseOnly|parser.ParseComments)
-		if !assert.NoError(t, err) {
-			continue
-		}
+		require.NoError(t, err)
 		dir := filepath.Dir(f.path)
 		if _, seen := comments[dir]; !seen {
 			comments[dir] = nil
@@ -146,15 +144,15 @@ func components(t *testing.T, path string) (names []string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	var whole map[string]yaml.Node
-	require.NoError(t, yaml.Unmarshal(data, &whole))
-	delete(whole, "dist")
-	for kind, node := range whole {
-		var list []struct {
+	var whole struct {
+		Dist  yaml.Node `yaml:"dist"`
+		Kinds map[string][]struct {
 			GoMod  string `yaml:"gomod"`
 			Import string `yaml:"import"`
-		}
-		require.NoError(t, node.Decode(&list), kind)
+		} `yaml:",inline"`
+	}
+	require.NoError(t, yaml.Unmarshal(data, &whole))
+	for _, list := range whole.Kinds {
 		for _, c := range list {
 			name := c.GoMod
 			if c.Import != "" {
