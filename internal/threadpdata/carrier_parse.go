@@ -1,0 +1,181 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"fmt"
+	"math"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
+)
+
+// Parse reads a span of a scope that IsCarrier into c, in place of what c held. Names of classes and stacks are interned into sym. Span
+// events with names that this program does not know are skipped. The error names the attribute that makes no sense; c is then of no use.
+func Parse(span ptrace.Span, sym *symbols.Table, c *Carrier) error {
+	*c = Carrier{Session: jvmthread.SessionID(span.TraceID()), Events: c.Events[:0], stacks: c.stacks[:0], indices: c.indices}
+	if c.Session[0] == 0 {
+		return fmt.Errorf("trace id %s is not that of a session", span.TraceID())
+	}
+	if err := c.parseSpan(span.Attributes(), sym); err != nil {
+		return err
+	}
+	events := span.Events()
+	if events.Len() == 0 {
+		return nil
+	}
+	if c.Thread.ID == jvmthread.NoThread {
+		return fmt.Errorf("%s is missing", attrThreadID)
+	}
+	for i := range events.Len() {
+		if err := c.parseEvent(events.At(i), sym); err != nil {
+			return fmt.Errorf("event %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
+	c.Parts = 1
+	hasWatermark := false
+	var err error
+	for key, value := range attributes.All() {
+		var n int64
+		switch key {
+		case attrRawBatch:
+			n, err = integer(value, math.MinInt64, math.MaxInt64)
+			c.Batch = uint64(n) //nolint:gosec // two's complement
+		case attrRawPart:
+			n, err = integer(value, 0, math.MaxUint32)
+			c.Part = uint32(n) //nolint:gosec // just checked
+		case attrRawParts:
+			n, err = integer(value, 1, math.MaxUint32)
+			c.Parts = uint32(n) //nolint:gosec // just checked
+		case attrRawWatermark:
+			n, err = integer(value, math.MinInt64, math.MaxInt64)
+			c.Watermark, hasWatermark = jvmthread.Time(n), true
+		case attrRawBefore:
+			n, err = integer(value, math.MinInt64, math.MaxInt64)
+			c.Before = uint64(n) //nolint:gosec // two's complement
+		case attrRawEnd:
+			c.End, err = text(value)
+		case attrRawStacks:
+			err = c.parseStacks(value, sym)
+		default:
+			err = c.parseThread(key, value)
+		}
+		if err != nil {
+			return fmt.Errorf("%s %w", key, err)
+		}
+	}
+	switch {
+	case c.Batch == 0:
+		return fmt.Errorf("%s is missing", attrRawBatch)
+	case !hasWatermark:
+		return fmt.Errorf("%s is missing", attrRawWatermark)
+	case c.Part >= c.Parts:
+		return fmt.Errorf("%s is %d of %d", attrRawPart, c.Part, c.Parts)
+	}
+	return nil
+}
+
+func (c *Carrier) parseThread(key string, value pcommon.Value) (err error) {
+	var n int64
+	switch key {
+	case attrThreadID:
+		n, err = integer(value, math.MinInt64, math.MaxInt64)
+		c.Thread.ID = jvmthread.ThreadID(n) //nolint:gosec // two's complement
+	case attrThreadName:
+		c.Thread.Name, err = text(value)
+	case attrThreadGroup:
+		c.Thread.Group, err = text(value)
+	case attrThreadDaemon:
+		c.Thread.Daemon, err = boolean(value)
+	case attrVirtual:
+		c.Thread.Virtual, err = boolean(value)
+	}
+	return err
+}
+
+func (c *Carrier) parseStacks(value pcommon.Value, sym *symbols.Table) error {
+	if value.Type() != pcommon.ValueTypeSlice {
+		return fmt.Errorf("is of type %s, want Slice", value.Type())
+	}
+	texts := value.Slice()
+	c.stacks = c.stacks[:0]
+	for i := range texts.Len() {
+		stack, err := text(texts.At(i))
+		if err != nil {
+			return fmt.Errorf("at %d %w", i, err)
+		}
+		c.stacks = append(c.stacks, sym.InternStack(stack))
+	}
+	return nil
+}
+
+func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
+	kind, ok := jvmthread.ParseKind(event.Name())
+	if !ok {
+		return nil
+	}
+	ev := jvmthread.Event{Time: jvmthread.Time(event.Timestamp()), Thread: c.Thread.ID, Kind: kind} //nolint:gosec // two's complement
+	var err error
+	for key, value := range event.Attributes().All() {
+		var n int64
+		switch key {
+		case attrEventPeer:
+			n, err = integer(value, math.MinInt64, math.MaxInt64)
+			ev.Peer = jvmthread.ThreadID(n) //nolint:gosec // two's complement
+		case attrEventArg:
+			ev.Arg, err = integer(value, math.MinInt64, math.MaxInt64)
+		case attrEventFlags:
+			n, err = integer(value, 0, math.MaxUint16)
+			ev.Flags = jvmthread.Flags(n) //nolint:gosec // just checked
+		case attrEventStack:
+			if n, err = integer(value, 0, int64(len(c.stacks))-1); err == nil {
+				ev.Stack = c.stacks[n]
+			}
+		case attrLockClass:
+			var class string
+			class, err = text(value)
+			ev.Lock.Class = sym.InternClass(class)
+		case attrLockID:
+			n, err = integer(value, 0, math.MaxUint32)
+			ev.Lock.Hash = uint32(n) //nolint:gosec // just checked
+		}
+		if err != nil {
+			return fmt.Errorf("%s %w", key, err)
+		}
+	}
+	c.Events = append(c.Events, ev)
+	return nil
+}
+
+func integer(value pcommon.Value, low, high int64) (int64, error) {
+	if value.Type() != pcommon.ValueTypeInt {
+		return 0, fmt.Errorf("is of type %s, want Int", value.Type())
+	}
+	n := value.Int()
+	if n < low || n > high {
+		return 0, fmt.Errorf("is %d, want %d to %d", n, low, high)
+	}
+	return n, nil
+}
+
+func text(value pcommon.Value) (string, error) {
+	if value.Type() != pcommon.ValueTypeStr {
+		return "", fmt.Errorf("is of type %s, want Str", value.Type())
+	}
+	return value.Str(), nil
+}
+
+func boolean(value pcommon.Value) (bool, error) {
+	if value.Type() != pcommon.ValueTypeBool {
+		return false, fmt.Errorf("is of type %s, want Bool", value.Type())
+	}
+	return value.Bool(), nil
+}

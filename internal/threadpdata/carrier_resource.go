@@ -1,0 +1,42 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"encoding/hex"
+	"iter"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// unknownService is what the conventions want in place of a missing service.name.
+const unknownService = "unknown_service:java"
+
+// FillResource describes a JVM with what its agent said of it.
+func FillResource(res pcommon.Resource, session jvmthread.SessionID, pid uint32, said iter.Seq2[string, string]) {
+	attributes := res.Attributes()
+	attributes.PutStr(attrServiceName, unknownService)
+	attributes.PutStr(attrServiceInstanceID, session.String())
+	for key, value := range said {
+		if key != "" && value != "" {
+			attributes.PutStr(key, value)
+		}
+	}
+	attributes.PutInt(attrProcessPID, int64(pid))
+	attributes.PutStr(attrSessionID, session.String())
+}
+
+// ResourceSession returns the session that a resource describes.
+func ResourceSession(res pcommon.Resource) (session jvmthread.SessionID, ok bool) {
+	value, ok := res.Attributes().Get(attrSessionID)
+	if !ok || value.Type() != pcommon.ValueTypeStr || len(value.Str()) != hex.EncodedLen(len(session)) {
+		return jvmthread.SessionID{}, false
+	}
+	if _, err := hex.Decode(session[:], []byte(value.Str())); err != nil || session[0] == 0 {
+		return jvmthread.SessionID{}, false
+	}
+	return session, true
+}

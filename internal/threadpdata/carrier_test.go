@@ -1,0 +1,291 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
+)
+
+var carried = jvmthread.SessionID{0xa1, 0xb2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+
+func TestCarrierIsASpanThatOthersCanRead(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.OrderBook"), Hash: 0x5a1d}
+	stack := sym.InternStack("at com.acme.OrderBook.add(OrderBook.java:42)")
+	c := Carrier{
+		Session: carried, Batch: 5, Part: 1, Parts: 2, Watermark: 9000, Before: 17,
+		Thread: jvmthread.Thread{ID: 12, Name: "http-exec-1", Group: "main", Daemon: true},
+		Events: []jvmthread.Event{
+			{Time: 6000, Thread: 12, Kind: jvmthread.KindContendedEnter, Peer: 11, Lock: lock, Stack: stack},
+			{Time: 7000, Thread: 12, Kind: jvmthread.KindContendedEntered, Lock: lock},
+			{Time: 8000, Thread: 12, Kind: jvmthread.KindWaited, Lock: lock, Flags: jvmthread.FlagTimedOut},
+			{Time: 8500, Thread: 12, Kind: jvmthread.KindGap, Arg: 3},
+		},
+	}
+	span := toSpan(&c, sym)
+
+	assert.Equal(t, "weft.raw", span.Name())
+	assert.Equal(t, pcommon.TraceID(carried), span.TraceID())
+	assert.EqualValues(t, 6000, span.StartTimestamp())
+	assert.EqualValues(t, 8500, span.EndTimestamp())
+	assert.Equal(t, map[string]any{
+		"weft.raw.batch": int64(5), "weft.raw.part": int64(1), "weft.raw.parts": int64(2), "weft.raw.watermark": int64(9000),
+		"weft.raw.before": int64(17), "weft.raw.stacks": []any{"at com.acme.OrderBook.add(OrderBook.java:42)"},
+		"thread.id": int64(12), "thread.name": "http-exec-1", "weft.thread.group": "main", "jvm.thread.daemon": true,
+	}, span.Attributes().AsRaw())
+	events := span.Events()
+	require.Equal(t, 4, events.Len())
+	assert.Equal(t, "contendedEnter", events.At(0).Name())
+	assert.EqualValues(t, 6000, events.At(0).Timestamp())
+	assert.Equal(t, map[string]any{
+		"weft.event.peer": int64(11), "weft.lock.class": "com.acme.OrderBook", "weft.lock.id": int64(0x5a1d), "weft.event.stack": int64(0),
+	}, events.At(0).Attributes().AsRaw())
+	assert.Equal(t, map[string]any{
+		"weft.lock.class": "com.acme.OrderBook", "weft.lock.id": int64(0x5a1d), "weft.event.flags": int64(1),
+	}, events.At(2).Attributes().AsRaw())
+	assert.Equal(t, map[string]any{"weft.event.arg": int64(3)}, events.At(3).Attributes().AsRaw())
+}
+
+func TestCarrierWithoutEventsHasNoThread(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	c := Carrier{Session: carried, Batch: 6, Parts: 1, Watermark: 9000, Before: 17, End: EndLost}
+	span := toSpan(&c, sym)
+	assert.Equal(t, map[string]any{
+		"weft.raw.batch": int64(6), "weft.raw.part": int64(0), "weft.raw.parts": int64(1), "weft.raw.watermark": int64(9000),
+		"weft.raw.before": int64(17), "weft.raw.end": "lost",
+	}, span.Attributes().AsRaw())
+	assert.EqualValues(t, 9000, span.StartTimestamp())
+
+	var got Carrier
+	require.NoError(t, Parse(span, sym, &got))
+	assert.Equal(t, c, got)
+}
+
+func TestSpanIDsDifferAndStayAsTheyAre(t *testing.T) {
+	seen := make(map[pcommon.SpanID]bool)
+	for batch := range uint64(1000) {
+		for part := range uint32(10) {
+			id := (&Carrier{Session: carried, Batch: batch, Part: part}).spanID()
+			assert.NotZero(t, id[0])
+			assert.False(t, seen[id])
+			seen[id] = true
+		}
+	}
+	assert.Equal(t, "066bf5da1dfb0f59", (&Carrier{Session: carried, Batch: 1}).spanID().String())
+}
+
+// What goes into a carrier comes out of it, through bytes and with another symbol table.
+func TestCarrierRoundTrip(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	here, there := symbols.New(symbols.DefaultLimits()), symbols.New(symbols.DefaultLimits())
+	var got Carrier
+	for range 500 {
+		c := randomCarrier(random, here)
+		traces := ptrace.NewTraces()
+		scope := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+		MarkCarriers(scope.Scope())
+		c.AppendTo(scope.Spans(), here)
+		bytes, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(traces)
+		require.NoError(t, err)
+		read, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(bytes)
+		require.NoError(t, err)
+
+		scope = read.ResourceSpans().At(0).ScopeSpans().At(0)
+		require.True(t, IsCarrier(scope.Scope()))
+		require.NoError(t, Parse(scope.Spans().At(0), there, &got))
+		assert.Equal(t, tell(c, here), tell(&got, there))
+	}
+}
+
+func TestScopesOfOthersAreNoCarriers(t *testing.T) {
+	scope := pcommon.NewInstrumentationScope()
+	assert.False(t, IsCarrier(scope))
+	scope.SetName("github.com/weft-otel/weft")
+	assert.False(t, IsCarrier(scope))
+}
+
+func TestParseNamesTheAttributeThatMakesNoSense(t *testing.T) {
+	for _, test := range []struct {
+		change func(ptrace.Span)
+		want   string
+	}{
+		{func(s ptrace.Span) { s.SetTraceID(pcommon.TraceID{}) }, "trace id  is not that of a session"},
+		{func(s ptrace.Span) { s.Attributes().Remove(attrRawBatch) }, "weft.raw.batch is missing"},
+		{func(s ptrace.Span) { s.Attributes().Remove(attrRawWatermark) }, "weft.raw.watermark is missing"},
+		{func(s ptrace.Span) { s.Attributes().Remove(attrThreadID) }, "thread.id is missing"},
+		{func(s ptrace.Span) { s.Attributes().PutStr(attrRawBatch, "5") }, "weft.raw.batch is of type Str, want Int"},
+		{func(s ptrace.Span) { s.Attributes().PutInt(attrRawPart, 2) }, "weft.raw.part is 2 of 2"},
+		{func(s ptrace.Span) { s.Attributes().PutInt(attrRawPart, -1) }, "weft.raw.part is -1, want 0 to 4294967295"},
+		{func(s ptrace.Span) { s.Attributes().PutInt(attrRawParts, 0) }, "weft.raw.parts is 0, want 1 to 4294967295"},
+		{func(s ptrace.Span) { s.Attributes().PutInt(attrRawEnd, 0) }, "weft.raw.end is of type Int, want Str"},
+		{func(s ptrace.Span) { s.Attributes().PutStr(attrRawStacks, "") }, "weft.raw.stacks is of type Str, want Slice"},
+		{func(s ptrace.Span) { s.Attributes().PutEmptySlice(attrRawStacks).AppendEmpty() }, "weft.raw.stacks at 0 is of type Empty, want Str"},
+		{func(s ptrace.Span) { s.Attributes().PutStr(attrThreadDaemon, "") }, "jvm.thread.daemon is of type Str, want Bool"},
+		{func(s ptrace.Span) { s.Events().At(0).Attributes().PutInt(attrEventStack, 1) }, "event 0: weft.event.stack is 1, want 0 to 0"},
+		{func(s ptrace.Span) { s.Events().At(0).Attributes().PutInt(attrEventFlags, 1<<16) }, "event 0: weft.event.flags is 65536, want 0 to 65535"},
+		{func(s ptrace.Span) { s.Events().At(0).Attributes().PutDouble(attrLockID, 1) }, "event 0: weft.lock.id is of type Double, want Int"},
+		{func(s ptrace.Span) { s.Events().At(0).Attributes().PutInt(attrLockClass, 1) }, "event 0: weft.lock.class is of type Int, want Str"},
+	} {
+		sym := symbols.New(symbols.DefaultLimits())
+		c := Carrier{
+			Session: carried, Batch: 5, Parts: 2, Thread: jvmthread.Thread{ID: 1},
+			Events: []jvmthread.Event{{Thread: 1, Kind: jvmthread.KindNotify, Stack: sym.InternStack("at A.b(C.java:1)")}},
+		}
+		span := toSpan(&c, sym)
+		test.change(span)
+		require.EqualError(t, Parse(span, sym, &c), test.want)
+	}
+}
+
+func TestParseSkipsEventsOfUnknownNames(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	c := Carrier{Session: carried, Batch: 5, Parts: 1, Thread: jvmthread.Thread{ID: 1}, Events: []jvmthread.Event{{Thread: 1, Kind: jvmthread.KindYield}}}
+	span := toSpan(&c, sym)
+	span.Events().AppendEmpty().SetName("levitate")
+	require.NoError(t, Parse(span, sym, &c))
+	assert.Len(t, c.Events, 1)
+}
+
+func TestResourceSaysWhichSession(t *testing.T) {
+	res := pcommon.NewResource()
+	_, ok := ResourceSession(res)
+	assert.False(t, ok)
+
+	FillResource(res, carried, 42, maps.All(map[string]string{"host.name": "shop-1", "process.pid": "7", "": "x", "empty": ""}))
+	assert.Equal(t, map[string]any{
+		"service.name": "unknown_service:java", "service.instance.id": carried.String(), "host.name": "shop-1",
+		"process.pid": int64(42), "weft.session.id": carried.String(),
+	}, res.Attributes().AsRaw())
+	got, ok := ResourceSession(res)
+	assert.True(t, ok)
+	assert.Equal(t, carried, got)
+
+	for _, bad := range []string{"", "a1", "zz" + carried.String()[2:], "00" + carried.String()[2:]} {
+		res.Attributes().PutStr("weft.session.id", bad)
+		_, ok = ResourceSession(res)
+		assert.False(t, ok, bad)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	random := rand.New(rand.NewPCG(1, 2))
+	sym := symbols.New(symbols.DefaultLimits())
+	for range 20 {
+		traces := ptrace.NewTraces()
+		randomCarrier(random, sym).AppendTo(traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans(), sym)
+		bytes, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(traces)
+		require.NoError(f, err)
+		f.Add(bytes)
+	}
+	f.Fuzz(func(t *testing.T, bytes []byte) {
+		traces, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(bytes)
+		if err != nil {
+			return
+		}
+		sym := symbols.New(symbols.DefaultLimits())
+		var c, again Carrier
+		for _, rs := range traces.ResourceSpans().All() {
+			ResourceSession(rs.Resource())
+			for _, ss := range rs.ScopeSpans().All() {
+				for _, span := range ss.Spans().All() {
+					if err := Parse(span, sym, &c); err != nil {
+						assert.NotEmpty(t, err.Error())
+						continue
+					}
+					require.NoError(t, Parse(toSpan(&c, sym), sym, &again))
+					assert.Equal(t, tell(&c, sym), tell(&again, sym))
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkCarrierAppendTo(b *testing.B) {
+	c, sym := sampleCarrier()
+	b.ReportAllocs()
+	for b.Loop() {
+		c.AppendTo(ptrace.NewSpanSlice(), sym)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.Events)), "ns/event")
+}
+
+func BenchmarkCarrierParse(b *testing.B) {
+	c, sym := sampleCarrier()
+	span := toSpan(c, sym)
+	var got Carrier
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Parse(span, sym, &got); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.Events)), "ns/event")
+}
+
+func sampleCarrier() (*Carrier, *symbols.Table) {
+	sym := symbols.New(symbols.DefaultLimits())
+	c := &Carrier{Session: carried, Batch: 1, Parts: 1, Thread: jvmthread.Thread{ID: 12, Name: "http-exec-1"}}
+	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.OrderBook"), Hash: 0x5a1d}
+	for i := range 100 {
+		ev := jvmthread.Event{Time: jvmthread.Time(i), Thread: 12, Kind: jvmthread.KindContendedEntered, Lock: lock}
+		if i%2 == 0 {
+			ev.Kind, ev.Peer, ev.Stack = jvmthread.KindContendedEnter, 11, sym.InternStack(fmt.Sprintf("at A.b(A.java:%d)", i%10))
+		}
+		c.Events = append(c.Events, ev)
+	}
+	return c, sym
+}
+
+func toSpan(c *Carrier, sym *symbols.Table) ptrace.Span {
+	spans := ptrace.NewSpanSlice()
+	c.AppendTo(spans, sym)
+	return spans.At(0)
+}
+
+// tell says what a carrier means, without the ids that a symbol table gives.
+func tell(c *Carrier, sym *symbols.Table) []string {
+	told := []string{fmt.Sprintln(c.Session, c.Batch, c.Part, c.Parts, c.Watermark, c.Before, c.End), fmt.Sprintf("%+v", c.Thread)}
+	for _, ev := range c.Events {
+		told = append(told, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.Peer, ev.Arg, ev.Flags, sym.Class(ev.Lock.Class), ev.Lock.Hash, sym.Stack(ev.Stack)))
+	}
+	return told
+}
+
+func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
+	c := &Carrier{
+		Session: carried, Batch: 1 + random.Uint64N(1<<63), Parts: 1 + random.Uint32N(9), Before: random.Uint64(),
+		Watermark: jvmthread.Time(random.Uint64()),
+	}
+	c.Part = random.Uint32N(c.Parts)
+	if random.IntN(4) == 0 {
+		c.End = EndExit
+		return c
+	}
+	c.Thread = jvmthread.Thread{ID: jvmthread.ThreadID(1 + random.Uint64N(1<<63)), Name: "t", Daemon: random.IntN(2) == 0, Virtual: random.IntN(2) == 0}
+	for range random.IntN(20) {
+		ev := jvmthread.Event{
+			Time: jvmthread.Time(random.Uint64()), Thread: c.Thread.ID, Kind: jvmthread.Kind(1 + random.IntN(jvmthread.NumKinds-1)),
+			Flags: jvmthread.Flags(random.UintN(1 << 16)), Arg: random.Int64(), Peer: jvmthread.ThreadID(random.Uint64N(3)),
+		}
+		if random.IntN(2) == 0 {
+			ev.Stack = sym.InternStack(fmt.Sprintf("at A.b(A.java:%d)", random.IntN(10)))
+		}
+		if random.IntN(2) == 0 {
+			ev.Lock = jvmthread.LockID{Class: sym.InternClass(fmt.Sprintf("C%d", random.IntN(10))), Hash: random.Uint32()}
+		}
+		c.Events = append(c.Events, ev)
+	}
+	return c
+}
