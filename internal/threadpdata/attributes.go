@@ -65,8 +65,7 @@ const (
 
 // Attributes of a window's root span, of its thread spans (folded), and of the root's lock events.
 const (
-	attrWindowNumber   = "weft.window.number" // int; windows of the session's clock since the epoch
-	attrWindowCut      = "weft.window.cut"    // string; why it ended: time, size, end, lost, shutdown
+	attrWindowCut      = "weft.window.cut" // string; why it ended: time, size, end, lost, shutdown
 	attrThreads        = "weft.window.threads"
 	attrEvents         = "weft.events.count"
 	attrEventsLost     = "weft.events.lost"   // int; events that the agent could not keep

@@ -5,6 +5,7 @@ package threadspanprocessor
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -12,25 +13,53 @@ import (
 
 // Config says how events become traces.
 type Config struct {
-	// Window is the length of the slice of a session that becomes one trace.
+	// Window is the length of the slice of a session that becomes one trace, from 10ms to 1h. Windows begin at multiples of it.
 	Window time.Duration `mapstructure:"window"`
 	// MaxSpansPerWindow bounds the spans of one trace; 0 keeps all.
 	MaxSpansPerWindow int `mapstructure:"max_spans_per_window"`
+	// MaxIntervalsPerWindow bounds what is held of one session: with more (at 64 bytes each), its window is cut early.
+	MaxIntervalsPerWindow int `mapstructure:"max_intervals_per_window"`
+	// MaxSessions bounds the JVMs followed at one time; events of more are refused.
+	MaxSessions int `mapstructure:"max_sessions"`
+	// SessionTimeout ends a session of which nothing was heard for so long.
+	SessionTimeout time.Duration `mapstructure:"session_timeout"`
+	// ReorderTimeout is how long a missing batch is waited for before it is counted as lost.
+	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
+
+	_ struct{} // keys, please
 }
 
 var _ component.Config = (*Config)(nil)
 
-// Validate reports the first option that cannot work.
-func (c *Config) Validate() error {
-	if c.Window <= 0 {
-		return errors.New("window must be positive")
+func createDefaultConfig() component.Config {
+	return &Config{
+		Window: 10 * time.Second, MaxSpansPerWindow: 2000, MaxIntervalsPerWindow: 1_000_000, MaxSessions: 1000,
+		SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second,
 	}
-	if c.MaxSpansPerWindow < 0 {
-		return errors.New("max_spans_per_window must not be negative")
+}
+
+// Validate reports every option that cannot work, with what to write instead.
+func (c *Config) Validate() error {
+	return errors.Join(
+		within("window", c.Window, 10*time.Millisecond, time.Hour),
+		within("session_timeout", c.SessionTimeout, time.Second, 24*time.Hour),
+		within("reorder_timeout", c.ReorderTimeout, 10*time.Millisecond, time.Hour),
+		atLeast("max_spans_per_window", c.MaxSpansPerWindow, 0, " (0 keeps all)"),
+		atLeast("max_intervals_per_window", c.MaxIntervalsPerWindow, 1000, ""),
+		atLeast("max_sessions", c.MaxSessions, 1, ""),
+	)
+}
+
+func within(key string, d, least, most time.Duration) error {
+	if d < least || d > most {
+		return fmt.Errorf("%s: %v is out of range, use a duration from %v to %v such as 10s", key, d, least, most)
 	}
 	return nil
 }
 
-func createDefaultConfig() component.Config {
-	return &Config{Window: 10 * time.Second, MaxSpansPerWindow: 2000}
+func atLeast(key string, n, least int, remark string) error {
+	if n < least {
+		return fmt.Errorf("%s: %d is out of range, use %d or more%s", key, n, least, remark)
+	}
+	return nil
 }

@@ -19,12 +19,6 @@ func NewFactory() processor.Factory {
 		processor.WithTraces(createTraces, metadata.TracesStability))
 }
 
-func createTraces(_ context.Context, _ processor.Settings, _ component.Config, next consumer.Traces) (processor.Traces, error) {
-	return &passThrough{Traces: next}, nil
-}
-
-type passThrough struct {
-	consumer.Traces
-	component.StartFunc
-	component.ShutdownFunc
+func createTraces(_ context.Context, set processor.Settings, cfg component.Config, next consumer.Traces) (processor.Traces, error) {
+	return newProcessor(cfg.(*Config), set, next) //nolint:revive // the factory's own type
 }

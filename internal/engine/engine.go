@@ -1,0 +1,163 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package engine answers: what came of the events of one session? It is the assembly line of the packages beside it: ordering puts the
+// events in order, timeline makes intervals of them, interaction binds causes and effects, window cuts slices. Components feed it parts
+// of batches and take windows from it.
+package engine
+
+import (
+	"math"
+	"time"
+
+	"github.com/weft-otel/weft/internal/interaction"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/ordering"
+	"github.com/weft-otel/weft/internal/timeline"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// Config sizes an engine.
+type Config struct {
+	Window     time.Duration
+	Ordering   ordering.Limits
+	Limits     window.Limits
+	MaxThreads int
+	MaxLocks   int
+}
+
+// DefaultConfig is what the processor's defaults come to.
+func DefaultConfig() Config {
+	return Config{
+		Window: 10 * time.Second, Ordering: ordering.DefaultLimits(), Limits: window.DefaultLimits(),
+		MaxThreads: timeline.DefaultMaxThreads, MaxLocks: interaction.DefaultMaxLocks,
+	}
+}
+
+// Yield is given each window that is complete. The window is good until it returns.
+type Yield func(*window.Window)
+
+// Engine follows one session. One goroutine owns it.
+type Engine struct {
+	queue        *ordering.Queue
+	timeline     *timeline.Timeline
+	binder       *interaction.Binder
+	builder      *window.Builder
+	length       jvmthread.Time
+	last         jvmthread.Time // of the last event
+	closed       []jvmthread.Interval
+	interactions []jvmthread.Interaction
+}
+
+// New returns an engine for a session that has not begun.
+func New(cfg Config) *Engine {
+	tl := timeline.New(cfg.MaxThreads)
+	return &Engine{
+		queue: ordering.New(cfg.Ordering), timeline: tl, binder: interaction.New(tl, cfg.MaxLocks),
+		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), last: math.MinInt64,
+	}
+}
+
+// Add takes a part of a batch and copies its events. It reports whether the part was new.
+func (e *Engine) Add(p ordering.Part) bool { return e.queue.Add(p) }
+
+// Advance goes as far as what was added allows.
+func (e *Engine) Advance(yield Yield) {
+	e.apply(e.queue.Ready(), yield)
+	if e.builder.Begun() {
+		e.cutUntil(e.queue.Watermark(), yield)
+	}
+}
+
+// Stalled reports whether a batch is missing; Skip gives it up.
+func (e *Engine) Stalled() bool { return e.queue.Stalled() }
+
+// Skip gives up the batches that are missing.
+func (e *Engine) Skip(yield Yield) {
+	e.queue.Skip()
+	e.Advance(yield)
+}
+
+// End returns why the session ended, empty while it goes on.
+func (e *Engine) End() string { return e.queue.End() }
+
+// Close takes what is left and cuts the last window.
+func (e *Engine) Close(why window.Cut, yield Yield) {
+	e.apply(e.queue.Rest(), yield)
+	if !e.builder.Begun() {
+		return
+	}
+	at := max(e.last, e.queue.Watermark())
+	e.cutUntil(at, yield)
+	e.cut(at, why, yield)
+}
+
+// Timeline is where the threads stand; for reading only.
+func (e *Engine) Timeline() *timeline.Timeline { return e.timeline }
+
+// Counters says what was odd, by package.
+func (e *Engine) Counters() (ordering.Counters, timeline.Counters, interaction.Counters) {
+	return e.queue.Counters(), e.timeline.Counters(), e.binder.Counters()
+}
+
+func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
+	for i := range events {
+		ev := &events[i]
+		e.builder.Begin(ev.Time)
+		if ev.Time >= e.builder.End() {
+			e.cutUntil(ev.Time, yield)
+		}
+		if e.builder.Full() && ev.Time > e.last {
+			e.cut(ev.Time, window.CutSize, yield)
+		}
+		e.last = ev.Time
+		e.step(ev)
+	}
+}
+
+func (e *Engine) step(ev *jvmthread.Event) {
+	e.builder.Count(ev)
+	e.closed = e.timeline.Apply(*ev, e.closed[:0])
+	var closed jvmthread.Interval
+	if ev.Thread != jvmthread.NoThread && len(e.closed) == 1 {
+		closed = e.closed[0]
+	}
+	for i := range e.closed {
+		e.builder.Add(e.closed[i])
+	}
+	e.interactions = e.binder.Apply(*ev, closed, e.interactions[:0])
+	if len(e.interactions) > 0 {
+		e.builder.AddInteractions(e.interactions)
+	}
+}
+
+// maxEmptyCuts bounds the windows that are made at once when time jumps while a thread is stuck.
+const maxEmptyCuts = 64
+
+// cutUntil cuts the windows that end at the given time or earlier. When nothing happened in one, the windows after it are empty too.
+func (e *Engine) cutUntil(at jvmthread.Time, yield Yield) {
+	for n := 0; at >= e.builder.End() && e.builder.End() != math.MaxInt64; n++ {
+		next := e.builder.End()
+		shown := e.cutAt(next, window.CutTime, yield)
+		if !shown || n >= maxEmptyCuts {
+			next = max(next, at-at%e.length)
+		}
+		e.builder.Next(next)
+	}
+}
+
+func (e *Engine) cut(at jvmthread.Time, why window.Cut, yield Yield) {
+	e.cutAt(at, why, yield)
+	e.builder.Next(at)
+}
+
+func (e *Engine) cutAt(at jvmthread.Time, why window.Cut, yield Yield) (shown bool) {
+	w := e.builder.Cut(at, why, e.timeline)
+	if w == nil {
+		return false
+	}
+	yield(w)
+	e.timeline.Forget(w.Start)
+	e.binder.Expire(w.Start)
+	return true
+}

@@ -1,0 +1,198 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// ScopeSpans is the name of the scope of the spans that people look at.
+const ScopeSpans = "github.com/weft-otel/weft"
+
+// siblingGap is left between a span and the next one of the same thread. Jaeger counts in microseconds and takes a child that ends where
+// its sibling begins for a part of something else when it looks for a critical path. The exact time is kept as an attribute.
+const siblingGap = time.Microsecond
+
+// maxLockEvents is how many lock classes the root speaks of.
+const maxLockEvents = 10
+
+// Emitter makes spans of the windows of one session. One goroutine owns it.
+type Emitter struct {
+	session jvmthread.SessionID
+	sym     *symbols.Table
+	places  map[jvmthread.StackID]place
+	names   map[nameKey]string
+	trace   pcommon.TraceID // of the window that is being written
+	window  *window.Window
+	text    strings.Builder
+}
+
+// NewEmitter returns an Emitter for a session whose texts are in the table.
+func NewEmitter(session jvmthread.SessionID, sym *symbols.Table) *Emitter {
+	return &Emitter{session: session, sym: sym, places: make(map[jvmthread.StackID]place), names: make(map[nameKey]string)}
+}
+
+// Append writes the trace of a window: a root, a span for each thread, and below it a span for each interval that the window keeps.
+// The same window always gives the same spans in the same order.
+func (e *Emitter) Append(w *window.Window, dst ptrace.SpanSlice) {
+	e.window, e.trace = w, traceID(e.session, w.Start)
+	dst.EnsureCapacity(dst.Len() + countSpans(w))
+	root := spanID(e.session, w.Start, jvmthread.IntervalRef{})
+	e.root(w, dst.AppendEmpty(), root)
+	for _, l := range w.Lanes {
+		if l.Hidden {
+			continue
+		}
+		parent := spanID(e.session, w.Start, jvmthread.IntervalRef{Thread: l.Thread})
+		e.thread(l, dst.AppendEmpty(), root, parent)
+		for i := range l.Intervals {
+			if l.Kept(i) {
+				e.interval(&l.Intervals[i], dst.AppendEmpty(), parent)
+			}
+		}
+	}
+	e.window = nil
+}
+
+func countSpans(w *window.Window) int {
+	n := 1
+	for _, l := range w.Lanes {
+		if l.Hidden {
+			continue
+		}
+		n++
+		for i := range l.Intervals {
+			if l.Kept(i) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// span fills what all spans have.
+func (e *Emitter) span(s ptrace.Span, id, parent pcommon.SpanID, name string, start, end jvmthread.Time) {
+	s.SetTraceID(e.trace)
+	s.SetSpanID(id)
+	s.SetParentSpanID(parent)
+	s.SetName(name)
+	s.SetKind(ptrace.SpanKindInternal)
+	s.SetStartTimestamp(stamp(start))
+	s.SetEndTimestamp(stamp(end))
+}
+
+func stamp(t jvmthread.Time) pcommon.Timestamp { return pcommon.Timestamp(t) } //nolint:gosec // times before 1970 do not come
+
+func (e *Emitter) root(w *window.Window, s ptrace.Span, id pcommon.SpanID) {
+	e.span(s, id, pcommon.SpanID{}, "threads", w.Start, w.End)
+	s.SetKind(ptrace.SpanKindServer)
+	a := s.Attributes()
+	a.EnsureCapacity(16)
+	a.PutStr(attrSessionID, e.session.String())
+	a.PutStr(attrWindowCut, string(w.Cut))
+	a.PutInt(attrThreads, int64(len(w.Lanes)))
+	putCount(a, attrEvents, w.Events)
+	putCount(a, attrEventsLost, w.Lost)
+	putCount(a, attrEventsMissed, w.Missed)
+	if f := w.FoldedThreads(); f.Count > 0 {
+		putCount(a, attrFoldedThreads, f.Count)
+		a.PutInt(attrFoldedTime, int64(f.Time))
+	}
+	putTotals(a, &w.Totals)
+	for i := range w.Locks[:min(len(w.Locks), maxLockEvents)] {
+		e.lockEvent(&w.Locks[i], s.Events().AppendEmpty())
+	}
+}
+
+// lockEvent tells of a lock class on the root, where Jaeger shows it under "Logs".
+func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
+	ev.SetName(attrLockEvent)
+	ev.SetTimestamp(stamp(e.window.Start))
+	a := ev.Attributes()
+	a.EnsureCapacity(10)
+	a.PutStr(attrLockClass, e.sym.Class(l.Class))
+	putCount(a, attrLockContended, l.Contentions)
+	a.PutInt(attrLockBlocked, int64(l.Blocked))
+	a.PutInt(attrLockBlockedMax, int64(l.BlockedMax))
+	putCount(a, attrLockWaits, l.Waits)
+	a.PutInt(attrLockWaited, int64(l.Waited))
+	putCount(a, attrLockHandoffs, l.Handoffs)
+	if l.Chain.Handoffs > 0 {
+		putCount(a, attrChainLength, l.Chain.Handoffs)
+		a.PutInt(attrChainTime, int64(l.Chain.End.Sub(l.Chain.Start)))
+		a.PutStr(attrChainThreads, e.chain(&l.Chain))
+	}
+}
+
+// chain lists the first threads of a chain: a -> b -> c, and after an ellipsis the last one.
+func (e *Emitter) chain(c *window.Chain) string {
+	e.text.Reset()
+	for i, id := range c.Threads {
+		switch {
+		case i > 0 && i == len(c.Threads)-1 && uint64(len(c.Threads)) <= c.Handoffs:
+			e.text.WriteString(" -> ... -> ")
+		case i > 0:
+			e.text.WriteString(" -> ")
+		}
+		e.text.WriteString(e.threadName(id))
+	}
+	return e.text.String()
+}
+
+func (e *Emitter) thread(l *window.Lane, s ptrace.Span, root, id pcommon.SpanID) {
+	start, end := e.window.Start, e.window.Start
+	if n := len(l.Intervals); n > 0 {
+		start, _ = e.window.Clip(l.Intervals[0])
+		_, end = e.window.Clip(l.Intervals[n-1])
+	}
+	e.span(s, id, root, e.threadName(l.Thread), start, end)
+	a := s.Attributes()
+	a.EnsureCapacity(16)
+	e.putThread(a, l.Thread)
+	putTotals(a, &l.Totals)
+	if l.Folded.Count > 0 {
+		putCount(a, attrFoldedCount, l.Folded.Count)
+		a.PutInt(attrFoldedTime, int64(l.Folded.Time))
+	}
+	if len(l.Intervals) > 0 && !l.Kept(0) { // its first interval is folded, and with it the link to whoever started the thread
+		for _, ia := range e.window.Causes(jvmthread.IntervalRef{Thread: l.Thread, Seq: l.Intervals[0].Seq}) {
+			if ia.Kind == jvmthread.InteractionStart {
+				e.link(s, &ia)
+			}
+		}
+	}
+}
+
+func (e *Emitter) putThread(a pcommon.Map, id jvmthread.ThreadID) {
+	th := e.sym.Thread(id)
+	a.PutInt(attrThreadID, int64(id)) //nolint:gosec // Java's thread ids are positive longs
+	a.PutStr(attrThreadName, e.threadName(id))
+	if th.Group != "" {
+		a.PutStr(attrThreadGroup, th.Group)
+	}
+	a.PutBool(attrThreadDaemon, th.Daemon)
+	if th.Virtual {
+		a.PutBool(attrVirtual, true)
+	}
+}
+
+// putTotals writes the sums of the states that occurred.
+func putTotals(a pcommon.Map, t *window.Totals) {
+	for s := range attrTime {
+		if t[s].Count > 0 || t[s].Time > 0 {
+			putCount(a, attrCount[s], t[s].Count)
+			a.PutInt(attrTime[s], int64(t[s].Time))
+		}
+	}
+}
+
+func putCount(a pcommon.Map, key string, n uint64) { a.PutInt(key, int64(n)) } //nolint:gosec // counts of events fit

@@ -1,0 +1,163 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// stateWords are what a state is called elsewhere.
+type stateWords struct {
+	jvm  string // value of jvm.thread.state for a wait without time-out
+	wait string // value of weft.wait.kind
+	verb string // first word of the span's name
+}
+
+var words = [jvmthread.NumStates]stateWords{ //nolint:gochecknoglobals // read-only table
+	jvmthread.StateUnknown:    {verb: "unknown"},
+	jvmthread.StateRunnable:   {jvm: "runnable", verb: "runnable"},
+	jvmthread.StateBlocked:    {jvm: "blocked", wait: "lock", verb: "blocked"},
+	jvmthread.StateWaiting:    {jvm: "waiting", wait: "object", verb: "wait"},
+	jvmthread.StateReentering: {jvm: "blocked", wait: "reenter", verb: "reenter"},
+	jvmthread.StateJoining:    {jvm: "waiting", wait: "join", verb: "join"},
+	jvmthread.StateSleeping:   {jvm: "timed_waiting", wait: "sleep", verb: "sleep"},
+	jvmthread.StateParked:     {jvm: "waiting", wait: "park", verb: "park"},
+	jvmthread.StateDeadlocked: {jvm: "blocked", wait: "lock", verb: "deadlocked"},
+	jvmthread.StateSuspended:  {jvm: "blocked", wait: "suspend", verb: "suspended"},
+	jvmthread.StateDead:       {jvm: "terminated", verb: "dead"},
+}
+
+// interval writes the span of one interval, or of the piece of it that lies in the window.
+func (e *Emitter) interval(iv *jvmthread.Interval, s ptrace.Span, parent pcommon.SpanID) {
+	start, end := e.window.Clip(*iv)
+	e.span(s, spanID(e.session, e.window.Start, jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}), parent, e.name(iv),
+		start, max(start, end-jvmthread.Time(siblingGap)))
+	a := s.Attributes()
+	a.EnsureCapacity(16)
+	w := &words[iv.State]
+	a.PutStr(attrState, iv.State.String())
+	a.PutInt(attrIntervalTime, int64(end.Sub(start)))
+	a.PutInt(attrThreadID, int64(iv.Thread)) //nolint:gosec // Java's thread ids are positive longs
+	a.PutStr(attrThreadName, e.threadName(iv.Thread))
+	switch {
+	case w.jvm == "waiting" && iv.Timeout > 0:
+		a.PutStr(attrThreadState, "timed_waiting")
+	case w.jvm != "":
+		a.PutStr(attrThreadState, w.jvm)
+	}
+	if iv.Start < start {
+		a.PutInt(attrIntervalStart, int64(iv.Start))
+	}
+	if iv.Marks.Has(jvmthread.MarkOpen) {
+		a.PutBool(attrIntervalOpen, true)
+	}
+	if iv.Marks.Has(jvmthread.MarkPartial) {
+		a.PutBool(attrHistoryMissing, true)
+	}
+	if w.wait != "" {
+		a.PutStr(attrWaitKind, w.wait)
+		e.wait(iv, s, a, end)
+	}
+	if iv.State == jvmthread.StateDeadlocked {
+		s.Status().SetCode(ptrace.StatusCodeError)
+		s.Status().SetMessage("deadlock")
+	}
+	e.links(iv, s)
+}
+
+// wait writes what is known of a wait: for what, for how long at most, and where in the code.
+func (e *Emitter) wait(iv *jvmthread.Interval, s ptrace.Span, a pcommon.Map, end jvmthread.Time) {
+	if iv.Timeout > 0 {
+		a.PutInt(attrWaitTimeout, iv.Timeout)
+	}
+	if iv.Marks.Has(jvmthread.MarkTimedOut) {
+		a.PutBool(attrWaitTimedOut, true)
+		ev := s.Events().AppendEmpty()
+		ev.SetName("timeout")
+		ev.SetTimestamp(s.EndTimestamp())
+	}
+	if !iv.Lock.IsZero() {
+		a.PutStr(attrLockClass, e.sym.Class(iv.Lock.Class))
+		a.PutInt(attrLockID, int64(iv.Lock.Hash))
+	}
+	if iv.Peer != jvmthread.NoThread {
+		id, name := attrOwnerID, attrOwnerName
+		if iv.State == jvmthread.StateJoining || iv.State == jvmthread.StateReentering {
+			id, name = attrJoinedID, attrJoinedName
+		}
+		a.PutInt(id, int64(iv.Peer)) //nolint:gosec // Java's thread ids are positive longs
+		a.PutStr(name, e.threadName(iv.Peer))
+	}
+	if cause := e.cause(iv); cause != "" {
+		a.PutStr(attrWaitCause, cause)
+	}
+	if iv.Stack != jvmthread.NoStack {
+		p := e.place(iv.Stack)
+		a.PutStr(attrFunction, p.function)
+		if p.file != "" {
+			a.PutStr(attrFile, p.file)
+		}
+		if p.line > 0 {
+			a.PutInt(attrLine, int64(p.line))
+		}
+		a.PutStr(attrStacktrace, e.sym.Stack(iv.Stack))
+	}
+}
+
+// cause says what ended a wait; empty while it goes on, and where nothing has to end it from outside.
+func (e *Emitter) cause(iv *jvmthread.Interval) string {
+	if cs := e.window.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}); len(cs) > 0 {
+		return cs[0].Kind.String()
+	}
+	switch {
+	case iv.Marks.Has(jvmthread.MarkTimedOut):
+		return "timeout"
+	case iv.Marks.Has(jvmthread.MarkInterrupted):
+		return jvmthread.InteractionInterrupt.String()
+	case iv.Marks.Has(jvmthread.MarkOpen), iv.State == jvmthread.StateSleeping, iv.State == jvmthread.StateReentering:
+		return ""
+	}
+	return "unknown"
+}
+
+// links writes the links to whatever let the interval go on, and to its earlier piece.
+func (e *Emitter) links(iv *jvmthread.Interval, s ptrace.Span) {
+	e.text.Reset()
+	for _, ia := range e.window.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}) {
+		e.link(s, &ia)
+		e.explain(&ia)
+	}
+	if e.text.Len() > 0 {
+		s.Attributes().PutStr(attrExplanation, e.text.String())
+	}
+	if t, ok := e.window.Earlier(*iv); ok {
+		l := s.Links().AppendEmpty()
+		l.SetTraceID(traceID(e.session, t.Window))
+		l.SetSpanID(spanID(e.session, t.Window, t.Ref))
+		l.Attributes().PutStr(attrLinkKind, "continues")
+	}
+}
+
+// link points at the span of the cause, or at the span of its thread if that one is folded.
+func (e *Emitter) link(s ptrace.Span, ia *jvmthread.Interaction) {
+	t, ok := e.window.Target(ia.From, ia.CauseTime)
+	if !ok {
+		return
+	}
+	ref := t.Ref
+	if t.Folded {
+		ref.Seq = jvmthread.NoSeq
+	}
+	l := s.Links().AppendEmpty()
+	l.SetTraceID(traceID(e.session, t.Window))
+	l.SetSpanID(spanID(e.session, t.Window, ref))
+	a := l.Attributes()
+	a.EnsureCapacity(3)
+	a.PutStr(attrLinkKind, ia.Kind.String())
+	a.PutInt(attrLinkLatency, int64(ia.Latency()))
+	a.PutStr(attrLinkConfidence, ia.Confidence.String())
+}
