@@ -17,6 +17,9 @@ var states = [...]string{ //nolint:gochecknoglobals // read-only table
 	"blocked", "deadlocked", "reentering", "waiting", "joining", "parked", "sleeping", "runnable", "suspended", "unknown",
 }
 
+// otherLocks is the row of what a window counts in all but lists under no class, since it lists the hottest only.
+const otherLocks = "(other locks)"
+
 type spanKey struct {
 	trace pcommon.TraceID
 	span  pcommon.SpanID
@@ -69,14 +72,15 @@ func (c *collection) add(td ptrace.Traces) {
 
 func (c *collection) addSpan(span ptrace.Span, service, session string) {
 	attrs := span.Attributes()
-	_, isRoot := attrs.Get("weft.window.number")
-	_, isThread := attrs.Get("weft.time.runnable")
-	if _, isState := attrs.Get("weft.state"); isState {
+	_, isState := attrs.Get("weft.state")
+	_, isRoot := attrs.Get("weft.window.cut")
+	_, isThread := attrs.Get("thread.id")
+	switch {
+	case isState:
 		c.sum.Spans++
 		return
-	}
-	if !isRoot && !isThread {
-		return // somebody else's
+	case !isRoot && !isThread:
+		return // somebody else's, or what another package has to say about a window
 	}
 	key := spanKey{span.TraceID(), span.SpanID()}
 	if _, twice := c.seen[key]; twice {
@@ -111,22 +115,49 @@ func (c *collection) addWindow(root ptrace.Span, service, session string) {
 		c.states[i].Count += number(attrs, "weft.count."+states[i])
 		c.states[i].Time += duration(attrs, "weft.time."+states[i])
 	}
+	rest := Lock{
+		Contentions: number(attrs, "weft.count.blocked") + number(attrs, "weft.count.deadlocked"),
+		Blocked:     duration(attrs, "weft.time.blocked") + duration(attrs, "weft.time.deadlocked"),
+		Waits:       number(attrs, "weft.count.waiting"),
+		Waited:      duration(attrs, "weft.time.waiting"),
+	}
 	for _, event := range root.Events().All() {
 		if event.Name() == "weft.lock" {
-			c.addLock(event.Attributes())
+			lock := c.addLock(event.Attributes())
 			c.addChain(root, event.Attributes(), service)
+			rest.Contentions -= lock.Contentions
+			rest.Blocked -= lock.Blocked
+			rest.Waits -= lock.Waits
+			rest.Waited -= lock.Waited
 		}
+	}
+	if rest != (Lock{}) {
+		c.lock(otherLocks).add(rest)
 	}
 }
 
-func (c *collection) addLock(attrs pcommon.Map) {
-	lock := c.lock(text(attrs, "weft.lock.class"))
-	lock.Contentions += number(attrs, "weft.lock.contentions")
-	lock.Handoffs += number(attrs, "weft.lock.handoffs")
-	lock.Blocked += duration(attrs, "weft.lock.blocked.time")
-	lock.BlockedMax = max(lock.BlockedMax, duration(attrs, "weft.lock.blocked.max"))
-	lock.Waits += number(attrs, "weft.lock.waits")
-	lock.Waited += duration(attrs, "weft.lock.waited.time")
+// addLock adds what a window says of a class, and returns that.
+func (c *collection) addLock(attrs pcommon.Map) Lock {
+	lock := Lock{
+		Class:       text(attrs, "weft.lock.class"),
+		Contentions: number(attrs, "weft.lock.contentions"),
+		Handoffs:    number(attrs, "weft.lock.handoffs"),
+		Blocked:     duration(attrs, "weft.lock.blocked.time"),
+		BlockedMax:  duration(attrs, "weft.lock.blocked.max"),
+		Waits:       number(attrs, "weft.lock.waits"),
+		Waited:      duration(attrs, "weft.lock.waited.time"),
+	}
+	c.lock(lock.Class).add(lock)
+	return lock
+}
+
+func (l *Lock) add(more Lock) {
+	l.Contentions += more.Contentions
+	l.Handoffs += more.Handoffs
+	l.Blocked += more.Blocked
+	l.BlockedMax = max(l.BlockedMax, more.BlockedMax)
+	l.Waits += more.Waits
+	l.Waited += more.Waited
 }
 
 func (c *collection) lock(class string) *Lock {
@@ -145,7 +176,6 @@ func (c *collection) addChain(root ptrace.Span, attrs pcommon.Map, service strin
 		Time:    duration(attrs, "weft.lock.chain.time"),
 		Threads: text(attrs, "weft.lock.chain.threads"),
 		Service: service,
-		Window:  number(root.Attributes(), "weft.window.number"),
 		At:      root.StartTimestamp().AsTime(),
 		TraceID: root.TraceID().String(),
 	}
@@ -168,8 +198,8 @@ func (c *collection) addThread(attrs pcommon.Map, service, session string) {
 		c.ids[key] = map[int64]struct{}{}
 	}
 	c.ids[key][number(attrs, "thread.id")] = struct{}{}
-	thread.Blocks += number(attrs, "weft.count.blocked")
-	thread.Blocked += duration(attrs, "weft.time.blocked")
+	thread.Blocks += number(attrs, "weft.count.blocked") + number(attrs, "weft.count.deadlocked")
+	thread.Blocked += duration(attrs, "weft.time.blocked") + duration(attrs, "weft.time.deadlocked")
 	thread.Waits += number(attrs, "weft.count.waiting")
 	thread.Waited += duration(attrs, "weft.time.waiting")
 	for _, state := range states {

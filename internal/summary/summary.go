@@ -61,7 +61,6 @@ type Chain struct {
 	Time    time.Duration `json:"time"`
 	Threads string        `json:"threads"` // the first of them: a -> b -> c
 	Service string        `json:"service"`
-	Window  int64         `json:"window"`
 	At      time.Time     `json:"at"` // start of the window
 	TraceID string        `json:"trace_id"`
 }

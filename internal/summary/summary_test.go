@@ -38,7 +38,6 @@ func window(t *testing.T, number int64, root attributes, locks, threads []attrib
 	span.SetSpanID(pcommon.SpanID{1})
 	span.SetStartTimestamp(pcommon.NewTimestampFromTime(start))
 	span.SetEndTimestamp(pcommon.NewTimestampFromTime(start.Add(2 * time.Second)))
-	root["weft.window.number"] = number
 	require.NoError(t, span.Attributes().FromRaw(root))
 	for _, lock := range locks {
 		event := span.Events().AppendEmpty()
@@ -88,7 +87,8 @@ func exchange(t *testing.T) []string {
 	const book, queue = "com.acme.orders.OrderBook", "com.acme.orders.OrderQueue"
 	return []string{
 		window(t, 1, attributes{
-			"weft.window.cut": "time", "weft.events.count": 24_310, "weft.count.blocked": 900, "weft.time.blocked": int64(time.Second),
+			"weft.window.cut": "time", "weft.events.count": 24_310, "weft.count.blocked": 907, "weft.time.blocked": int64(1001 * time.Millisecond),
+			"weft.count.waiting": 310, "weft.time.waiting": int64(1700 * time.Millisecond),
 		}, []attributes{
 			with(lock(book, 880, 879, 990*time.Millisecond, 121_400*time.Microsecond), attributes{
 				"weft.lock.chain.length": 37, "weft.lock.chain.time": int64(212 * time.Millisecond),
@@ -108,6 +108,7 @@ func exchange(t *testing.T) []string {
 		}),
 		window(t, 2, attributes{
 			"weft.window.cut": "end", "weft.events.count": 1, "weft.events.lost": 12, "weft.events.missed": 3,
+			"weft.count.blocked": 5, "weft.time.blocked": 91, "weft.count.waiting": 5, "weft.time.waiting": int64(11 * time.Minute),
 		}, []attributes{
 			lock(book, 1, 1, 1, 1),
 			lock("com.acme.a.name.that.is.much.too.long.for.the.column.of.a.table.ReentrantReadWriteBookLock$Sync", 4, 0, 90, 60),
@@ -127,7 +128,7 @@ func TestText(t *testing.T) {
 	}{
 		{name: "exchange", input: exchange(t), top: 10},
 		{name: "top_one", input: exchange(t), top: 1},
-		{name: "quiet", input: []string{window(t, 3, attributes{}, nil, []attributes{thread(1, "main", 0, 0)})}, top: 10},
+		{name: "quiet", input: []string{window(t, 3, attributes{"weft.window.cut": "time"}, nil, []attributes{thread(1, "main", 0, 0)})}, top: 10},
 		{name: "nothing", input: []string{`{"resourceSpans":[]}` + "\n"}, top: 10},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -162,6 +163,7 @@ func TestSumsAreExactOverWindows(t *testing.T) {
 		Class: "com.acme.orders.OrderBook", Contentions: 881, Handoffs: 880,
 		Blocked: 990*time.Millisecond + 1, BlockedMax: 121_400 * time.Microsecond,
 	}, s.Locks[0])
+	assert.Equal(t, Lock{Class: otherLocks, Contentions: 7, Blocked: time.Millisecond}, s.Locks[2], "what the roots list under no class")
 	assert.Equal(t, Thread{
 		Name: "matcher-1", Service: "orders", Threads: 1, Blocks: 451, Blocked: 600*time.Millisecond + 1, Time: 4 * time.Second,
 	}, s.Threads[0])
