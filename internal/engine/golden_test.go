@@ -1,0 +1,115 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/ordering"
+	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// Each file in testdata tells a history in events, and what the engine makes of it. The drawing above is for people.
+func TestGoldens(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no goldens: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { golden(t, file) })
+	}
+}
+
+func golden(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, bodies := threadtest.Sections(string(text))
+	h, err := threadtest.Parse(bodies["events"])
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	got := make(map[string]string)
+	got[""], got["events"] = bodies[""], bodies["events"]
+	run(t, h.Events, time.Hour, func(w *window.Window) {
+		for _, l := range w.Lanes {
+			for _, iv := range l.Intervals {
+				got["intervals"] += h.Interval(iv) + "\n"
+			}
+		}
+		for _, ia := range w.Interactions {
+			got["interactions"] += h.Interaction(ia) + "\n"
+		}
+	})
+	if *update {
+		if err := os.WriteFile(file, []byte(threadtest.Join([]string{"", "events", "intervals", "interactions"}, got)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(threadtest.Join(names, bodies), threadtest.Join([]string{"", "events", "intervals", "interactions"}, got)); diff != "" {
+		t.Errorf("want - got +:\n%s\nIf the new result is right: go test ./internal/engine -run TestGoldens -update", diff)
+	}
+}
+
+// run feeds one batch with a part for each thread and closes the session.
+func run(t testing.TB, events []jvmthread.Event, length time.Duration, yield engine.Yield) *engine.Engine {
+	t.Helper()
+	cfg := engine.DefaultConfig()
+	cfg.Window = length
+	e := engine.New(cfg)
+	check := func(w *window.Window) {
+		for _, err := range threadtest.Validate(w) {
+			t.Error(err)
+		}
+		yield(w)
+	}
+	for _, p := range parts(1, 0, events, lastTime(events)+1) {
+		e.Add(p)
+	}
+	e.Advance(check)
+	e.Close(window.CutEnd, check)
+	return e
+}
+
+func lastTime(events []jvmthread.Event) (last jvmthread.Time) {
+	for _, ev := range events {
+		last = max(last, ev.Time)
+	}
+	return last
+}
+
+// parts splits events into a part for each thread, as an agent does.
+func parts(batch, before uint64, events []jvmthread.Event, watermark jvmthread.Time) (out []ordering.Part) {
+	var order []jvmthread.ThreadID
+	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
+	for _, ev := range events {
+		if byThread[ev.Thread] == nil {
+			order = append(order, ev.Thread)
+		}
+		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
+	}
+	for i, id := range order {
+		out = append(out, ordering.Part{
+			Batch: batch, Part: uint32(i), Parts: uint32(len(order)), Watermark: watermark, Before: before, Events: byThread[id],
+		})
+	}
+	if len(out) == 0 {
+		out = append(out, ordering.Part{Batch: batch, Parts: 1, Watermark: watermark, Before: before})
+	}
+	return out
+}

@@ -1,0 +1,165 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package threadtest answers: is that right? It has a text form of histories for tests that read like an explanation, a simulator of
+// threads and monitors that knows the truth of what it emits, and a validator of what the engine says. Only tests import it.
+package threadtest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// History is a parsed text: events in the order of the lines, and the names that stand for ids.
+type History struct {
+	Events  []jvmthread.Event
+	threads []string // by id - 1
+	locks   []string // by id - 1
+}
+
+// Parse reads a history, an event a line: time, thread, kind, then owner=, target=, lock=, arg=, stack= and flags by name. Threads and locks
+// get ids in the order in which they are first named. What follows a # is a comment.
+func Parse(text string) (*History, error) {
+	h := &History{}
+	for n, line := range strings.Split(text, "\n") {
+		if at := strings.IndexByte(line, '#'); at >= 0 {
+			line = line[:at]
+		}
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		ev, err := h.parseEvent(fields)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n+1, err)
+		}
+		h.Events = append(h.Events, ev)
+	}
+	return h, nil
+}
+
+func (h *History) parseEvent(fields []string) (ev jvmthread.Event, err error) {
+	if len(fields) < 3 {
+		return ev, fmt.Errorf("want time, thread and kind, have %q", strings.Join(fields, " "))
+	}
+	at, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return ev, fmt.Errorf("time: %w", err)
+	}
+	kind, ok := jvmthread.ParseKind(fields[2])
+	if !ok {
+		return ev, fmt.Errorf("kind %q is unknown", fields[2])
+	}
+	ev = jvmthread.Event{Time: jvmthread.Time(at), Thread: h.Thread(fields[1]), Kind: kind}
+	for _, f := range fields[3:] {
+		if err = h.parseField(&ev, f); err != nil {
+			return ev, err
+		}
+	}
+	return ev, nil
+}
+
+func (h *History) parseField(ev *jvmthread.Event, f string) error {
+	key, value, hasValue := strings.Cut(f, "=")
+	if !hasValue {
+		for bit, name := range jvmthread.FlagNames {
+			if key == name {
+				ev.Flags |= 1 << bit
+				return nil
+			}
+		}
+		return fmt.Errorf("flag %q is unknown", f)
+	}
+	switch key {
+	case "owner", "target":
+		ev.Peer = h.Thread(value)
+		return nil
+	case "lock":
+		ev.Lock = h.Lock(value)
+		return nil
+	}
+	n, err := strconv.ParseInt(value, 10, 32)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", key, err)
+	case key == "arg":
+		ev.Arg = n
+	case key == "stack":
+		ev.Stack = jvmthread.StackID(n) //nolint:gosec // a test's number
+	default:
+		return fmt.Errorf("field %q is unknown", key)
+	}
+	return nil
+}
+
+// Thread returns the id of a named thread; "-" is no thread.
+func (h *History) Thread(name string) jvmthread.ThreadID {
+	if name == "-" {
+		return jvmthread.NoThread
+	}
+	return jvmthread.ThreadID(intern(&h.threads, name)) //nolint:gosec // small
+}
+
+// Lock returns the id of a named lock. Each lock has a class of its own.
+func (h *History) Lock(name string) jvmthread.LockID {
+	n := intern(&h.locks, name)
+	return jvmthread.LockID{Class: jvmthread.ClassID(n), Hash: uint32(n)} //nolint:gosec // small
+}
+
+func intern(list *[]string, name string) int {
+	for i, known := range *list {
+		if known == name {
+			return i + 1
+		}
+	}
+	*list = append(*list, name)
+	return len(*list)
+}
+
+func (h *History) threadName(id jvmthread.ThreadID) string {
+	if i := int(id) - 1; i >= 0 && i < len(h.threads) { //nolint:gosec // small
+		return h.threads[i]
+	}
+	return "-"
+}
+
+func (h *History) lockName(id jvmthread.LockID) string {
+	if i := int(id.Class) - 1; i >= 0 && i < len(h.locks) {
+		return h.locks[i]
+	}
+	return "-"
+}
+
+// Interval prints an interval as goldens have it.
+func (h *History) Interval(iv jvmthread.Interval) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s/%d %s %d..%d", h.threadName(iv.Thread), iv.Seq, iv.State, iv.Start, iv.End)
+	if !iv.Lock.IsZero() {
+		fmt.Fprintf(&b, " lock=%s", h.lockName(iv.Lock))
+	}
+	if iv.Peer != jvmthread.NoThread {
+		fmt.Fprintf(&b, " peer=%s", h.threadName(iv.Peer))
+	}
+	if iv.Timeout != 0 {
+		fmt.Fprintf(&b, " timeout=%d", iv.Timeout)
+	}
+	for bit, name := range []string{"timedOut", "interrupted", "open", "partial"} {
+		if iv.Marks.Has(1 << bit) {
+			b.WriteString(" " + name)
+		}
+	}
+	return b.String()
+}
+
+// Interaction prints an interaction as goldens have it.
+func (h *History) Interaction(ia jvmthread.Interaction) string {
+	s := fmt.Sprintf("%s %s/%d -> %s/%d at %d..%d", ia.Kind, h.threadName(ia.From.Thread), ia.From.Seq,
+		h.threadName(ia.To.Thread), ia.To.Seq, ia.CauseTime, ia.EffectTime)
+	if !ia.Lock.IsZero() {
+		s += " lock=" + h.lockName(ia.Lock)
+	}
+	return s + " " + ia.Confidence.String()
+}

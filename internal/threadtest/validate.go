@@ -1,0 +1,123 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadtest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// Validate checks a window against the rules that hold for every history, however broken: intervals tile each thread's part of the
+// window; totals are the sums of intervals; an interaction joins two threads, its cause is not later than its effect, and both ends are
+// where it says; a blocked interval ends by at most one handoff. It returns every breach.
+func Validate(w *window.Window) (errs []error) {
+	lanes := make(map[jvmthread.ThreadID]*window.Lane)
+	var all window.Totals
+	for i, l := range w.Lanes {
+		if i > 0 && w.Lanes[i-1].Thread >= l.Thread {
+			errs = append(errs, fmt.Errorf("lane %d is not behind lane %d", l.Thread, w.Lanes[i-1].Thread))
+		}
+		lanes[l.Thread] = l
+		errs = append(errs, lane(w, l)...)
+		for s := range l.Totals {
+			all[s].Count += l.Totals[s].Count
+			all[s].Time += l.Totals[s].Time
+		}
+	}
+	if all != w.Totals {
+		errs = append(errs, fmt.Errorf("totals %v are not the sums of the lanes %v", w.Totals, all))
+	}
+	handoffs := make(map[jvmthread.IntervalRef]int)
+	for i := range w.Interactions {
+		ia := &w.Interactions[i]
+		if err := interaction(w, ia, lanes); err != nil {
+			errs = append(errs, err)
+		}
+		if ia.Kind == jvmthread.InteractionHandoff {
+			if handoffs[ia.To]++; handoffs[ia.To] > 1 {
+				errs = append(errs, fmt.Errorf("%v has %d handoffs", ia.To, handoffs[ia.To]))
+			}
+		}
+	}
+	return errs
+}
+
+func lane(w *window.Window, l *window.Lane) (errs []error) {
+	var sums window.Totals
+	var sum time.Duration
+	for i, iv := range l.Intervals {
+		if iv.Thread != l.Thread {
+			errs = append(errs, fmt.Errorf("an interval of thread %d is in the lane of %d", iv.Thread, l.Thread))
+		}
+		if iv.End < iv.Start || iv.Start >= w.End && iv.Start > iv.End || iv.End > w.End {
+			errs = append(errs, fmt.Errorf("interval %d/%d runs from %d to %d in a window to %d", iv.Thread, iv.Seq, iv.Start, iv.End, w.End))
+		}
+		if i > 0 {
+			before := l.Intervals[i-1]
+			if before.End != iv.Start || before.Seq+1 != iv.Seq {
+				errs = append(errs, fmt.Errorf("thread %d: interval %d ends at %d, interval %d begins at %d", iv.Thread, before.Seq, before.End, iv.Seq, iv.Start))
+			}
+		}
+		if iv.Start >= w.Start {
+			sums[iv.State].Count++
+		}
+		sums[iv.State].Time += w.Length(iv)
+		sum += w.Length(iv)
+	}
+	if sums != l.Totals {
+		errs = append(errs, fmt.Errorf("thread %d: totals %v, intervals come to %v", l.Thread, l.Totals, sums))
+	}
+	if n := len(l.Intervals); n > 0 {
+		start, _ := w.Clip(l.Intervals[0])
+		_, end := w.Clip(l.Intervals[n-1])
+		if d := end.Sub(start); d != sum {
+			errs = append(errs, fmt.Errorf("thread %d: intervals come to %v of %v", l.Thread, sum, d))
+		}
+	}
+	return errs
+}
+
+func interaction(w *window.Window, ia *jvmthread.Interaction, lanes map[jvmthread.ThreadID]*window.Lane) error {
+	if ia.From.Thread == ia.To.Thread {
+		return fmt.Errorf("%v: a thread lets itself go on", *ia)
+	}
+	if ia.CauseTime > ia.EffectTime {
+		return fmt.Errorf("%v: the effect is before the cause", *ia)
+	}
+	to, ok := find(lanes, ia.To)
+	if !ok {
+		return fmt.Errorf("%v: its effect is nowhere in the window", *ia)
+	}
+	at := to.End
+	if ia.Kind == jvmthread.InteractionStart {
+		at = to.Start
+	}
+	if at != ia.EffectTime {
+		return fmt.Errorf("%v: its effect is at %d", *ia, at)
+	}
+	if ia.CauseTime < w.Start {
+		return nil // the cause is in an earlier window
+	}
+	from, ok := find(lanes, ia.From)
+	if !ok || ia.CauseTime < from.Start || ia.CauseTime > from.End {
+		return fmt.Errorf("%v: its cause is not in %v", *ia, from)
+	}
+	return nil
+}
+
+func find(lanes map[jvmthread.ThreadID]*window.Lane, ref jvmthread.IntervalRef) (jvmthread.Interval, bool) {
+	l := lanes[ref.Thread]
+	if l == nil {
+		return jvmthread.Interval{}, false
+	}
+	for _, iv := range l.Intervals {
+		if iv.Seq == ref.Seq {
+			return iv, true
+		}
+	}
+	return jvmthread.Interval{}, false
+}
