@@ -90,12 +90,19 @@ clean: ## remove what was built
 	rm -rf build
 	$(MAKE) -C agent clean
 
-# ocb writes the collector's main package once; then go build alone keeps it current, in seconds.
-build/collector/.written: builder-config.yaml go.mod tools/go.mod
+# ocb writes the main package of a collector once; then go build alone keeps it current, in seconds. Both
+# distributions are built with the versions of the full one: what is tested is what is released, and what is compiled
+# for one serves the other.
 build/collector-full/.written: builder-config-full.yaml go.mod tools/go.mod
-build/collector/.written build/collector-full/.written:
 	@mkdir -p $(@D)
 	$(OCB) --skip-compilation --config=$< >$(@D)/ocb.log 2>&1 || { cat $(@D)/ocb.log; exit 1; }
+	@touch $@
+
+build/collector/.written: builder-config.yaml build/collector-full/.written
+	@mkdir -p $(@D)
+	$(OCB) --skip-compilation --skip-get-modules --config=$< >$(@D)/ocb.log 2>&1 || { cat $(@D)/ocb.log; exit 1; }
+	@sed 's,/build/collector-full$$,/build/collector,' build/collector-full/go.mod >$(@D)/go.mod
+	@cp build/collector-full/go.sum $(@D)/go.sum
 	@touch $@
 
 build/weft-collector: build/collector/.written always
