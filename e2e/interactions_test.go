@@ -1,0 +1,245 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// program is one with known interactions, and what its spans have to show.
+type program struct {
+	name    string
+	command []string
+	run     func(t *testing.T, j jdk, endpoint, service string, command []string) func(t *testing.T, o *output)
+}
+
+var programs = []program{
+	{"pingpong", []string{"PingPong", "200"}, checked(checkPingPong)},
+	{"notifies", []string{"Notifies", "100"}, checked(checkNotifies)},
+	{"startsjoins", []string{"StartsJoins", "20"}, checked(checkStartsJoins)},
+	{"sleeps", []string{"Sleeps", "50"}, checked(checkSleeps)},
+	{"timedwaits", []string{"TimedWaits", "40"}, checked(checkTimedWaits)},
+	{"interrupts", []string{"Interrupts", "20"}, checked(checkInterrupts)},
+}
+
+// checked makes a program's run of a check for its kind of truth.
+func checked[T any](check func(*testing.T, *output, string, T)) func(*testing.T, jdk, string, string, []string) func(*testing.T, *output) {
+	return func(t *testing.T, j jdk, endpoint, service string, command []string) func(*testing.T, *output) {
+		t.Helper()
+		var truth T
+		runJava(t, j, endpoint, service, &truth, command...)
+		return func(t *testing.T, o *output) {
+			t.Helper()
+			check(t, o, service, truth)
+		}
+	}
+}
+
+// TestInteractionsAreExactlyThoseOfThePrograms compares counts without any tolerance, and then looks at the structure of all that was written.
+func TestInteractionsAreExactlyThoseOfThePrograms(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		c := startCollector(t, setup{})
+		checks := map[string]func(*testing.T, *output){}
+		var services []string
+		for _, p := range programs {
+			service := p.name + "-" + j.String()
+			checks[p.name] = p.run(t, j, c.endpoint, service, p.command)
+			services = append(services, service)
+		}
+		o := c.finish(t, services...)
+		for _, p := range programs {
+			t.Run(p.name, func(t *testing.T) { checks[p.name](t, o) })
+		}
+		t.Run("structure", func(t *testing.T) { checkStructure(t, o) })
+		t.Run("nothing lost", func(t *testing.T) { checkNothingLost(t, o) })
+	})
+}
+
+type pingPong struct {
+	Handoffs int        `json:"handoffs"`
+	Lock     string     `json:"lock"`
+	Players  [2]int64   `json:"players"`
+	Holds    [][2]int64 `json:"holds"`
+}
+
+// checkPingPong: hold k is of player k mod 2, and every hold but the first begins by a handoff.
+//
+//	ping  ──┤█ hold 0 █├─┤  blocked   ├┤█ hold 2 █├─
+//	pong  ───┤  blocked ├┤█ hold 1 ███├┤  blocked ├─
+//	                     └ link to ping's span of hold 0
+func checkPingPong(t *testing.T, o *output, service string, truth pingPong) {
+	t.Helper()
+	links := o.links(service, "handoff")
+	links = keep(links, func(l link) bool { return l.from.text("weft.lock.class") == truth.Lock })
+	require.Len(t, links, truth.Handoffs)
+	require.Len(t, truth.Holds, truth.Handoffs+1)
+	for i, l := range links {
+		hold, next := truth.Holds[i], truth.Holds[i+1]
+		assert.Equal(t, "blocked", l.from.text("weft.state"), "link %d", i)
+		assert.Equal(t, truth.Players[(i+1)%2], l.from.number("thread.id"), "link %d is on the thread that was blocked", i)
+		assert.Positive(t, number(l.Attributes(), "weft.link.latency")+1, "link %d", i)
+		if !assert.NotNil(t, l.to, "link %d points at a span that exists", i) {
+			continue
+		}
+		assert.Equal(t, truth.Players[i%2], l.to.number("thread.id"), "link %d points at the thread that held the lock", i)
+		assert.True(t, l.to.begin() <= hold[1] && hold[0] <= l.to.end(), "link %d: span [%d, %d) is not that of hold %v", i, l.to.begin(), l.to.end(), hold)
+		assert.True(t, hold[0] <= l.from.end() && l.from.begin() <= next[0], "link %d: blocked [%d, %d), hold %v", i, l.from.begin(), l.from.end(), hold)
+	}
+	var began int64
+	for _, player := range truth.Players {
+		began += o.total(service, player, "weft.count.blocked")
+	}
+	assert.EqualValues(t, truth.Handoffs, began, "blocked intervals")
+	assert.EqualValues(t, truth.Handoffs, o.lockTotal(service, truth.Lock, "weft.lock.contentions"))
+	assert.EqualValues(t, truth.Handoffs, o.lockTotal(service, truth.Lock, "weft.lock.handoffs"))
+}
+
+type notifies struct {
+	Notifies int     `json:"notifies"`
+	Bell     string  `json:"bell"`
+	Listener int64   `json:"listener"`
+	Ringer   int64   `json:"ringer"`
+	Woken    int     `json:"woken"`
+	Gong     string  `json:"gong"`
+	Crowd    []int64 `json:"crowd"`
+	Striker  int64   `json:"striker"`
+}
+
+func checkNotifies(t *testing.T, o *output, service string, truth notifies) {
+	t.Helper()
+	links := keep(o.links(service, "notify"), func(l link) bool { return l.from.text("weft.lock.class") == truth.Bell })
+	assert.Len(t, links, truth.Notifies)
+	for i, l := range links {
+		assert.Equal(t, "waiting", l.from.text("weft.state"), "link %d", i)
+		assert.Equal(t, truth.Listener, l.from.number("thread.id"), "link %d", i)
+		if assert.NotNil(t, l.to, "link %d points at a span that exists", i) {
+			assert.Equal(t, truth.Ringer, l.to.number("thread.id"), "link %d", i)
+		}
+	}
+	assert.EqualValues(t, truth.Notifies, o.total(service, truth.Listener, "weft.count.waiting"))
+	assert.EqualValues(t, truth.Notifies, o.lockTotal(service, truth.Bell, "weft.lock.waits"))
+
+	links = keep(o.links(service, "notify_all"), func(l link) bool { return l.from.text("weft.lock.class") == truth.Gong })
+	assert.Len(t, links, truth.Woken)
+	var woken []int64
+	for i, l := range links {
+		woken = append(woken, l.from.number("thread.id"))
+		if assert.NotNil(t, l.to, "link %d points at a span that exists", i) {
+			assert.Equal(t, truth.Striker, l.to.number("thread.id"), "link %d", i)
+		}
+	}
+	assert.ElementsMatch(t, truth.Crowd, woken)
+}
+
+type startsJoins struct {
+	Starts  int     `json:"starts"`
+	Joins   int     `json:"joins"`
+	Main    int64   `json:"main"`
+	Workers []int64 `json:"workers"`
+}
+
+func checkStartsJoins(t *testing.T, o *output, service string, truth startsJoins) {
+	t.Helper()
+	workers := map[int64]bool{}
+	for _, id := range truth.Workers {
+		workers[id] = true
+	}
+	var started, joined []int64
+	for i, l := range keep(o.links(service, "start"), func(l link) bool { return workers[l.from.number("thread.id")] }) {
+		started = append(started, l.from.number("thread.id"))
+		if assert.NotNil(t, l.to, "link %d points at a span that exists", i) {
+			assert.Equal(t, truth.Main, l.to.number("thread.id"), "link %d", i)
+		}
+	}
+	assert.ElementsMatch(t, truth.Workers, started)
+
+	links := o.links(service, "join")
+	assert.Len(t, links, truth.Joins)
+	for i, l := range links {
+		assert.Equal(t, "joining", l.from.text("weft.state"), "link %d", i)
+		assert.Equal(t, truth.Main, l.from.number("thread.id"), "link %d", i)
+		if assert.NotNil(t, l.to, "link %d points at a span that exists", i) {
+			joined = append(joined, l.to.number("thread.id"))
+			assert.Equal(t, l.to.number("thread.id"), l.from.number("weft.joined.thread.id"), "link %d", i)
+		}
+	}
+	assert.Equal(t, truth.Workers, joined, "joined in this order")
+}
+
+type sleeps struct {
+	Sleeps  int   `json:"sleeps"`
+	Millis  int64 `json:"millis"`
+	Sleeper int64 `json:"sleeper"`
+}
+
+func checkSleeps(t *testing.T, o *output, service string, truth sleeps) {
+	t.Helper()
+	assert.EqualValues(t, truth.Sleeps, o.total(service, truth.Sleeper, "weft.count.sleeping"))
+	assert.GreaterOrEqual(t, o.total(service, truth.Sleeper, "weft.time.sleeping"), int64(truth.Sleeps)*truth.Millis*1e6)
+}
+
+type timedWaits struct {
+	TimedOut int    `json:"timed_out"`
+	Notified int    `json:"notified"`
+	Lock     string `json:"lock"`
+	Waiter   int64  `json:"waiter"`
+	Firing   int64  `json:"firing"`
+}
+
+func checkTimedWaits(t *testing.T, o *output, service string, truth timedWaits) {
+	t.Helper()
+	timedOut := 0
+	for _, s := range o.states(service, truth.Waiter, "waiting") {
+		if value, ok := s.Attributes().Get("weft.wait.timed_out"); ok && value.Bool() {
+			timedOut++
+			assert.Equal(t, "timeout", s.text("weft.wait.cause"))
+			assert.EqualValues(t, 4_000_000, s.number("weft.wait.timeout"))
+		}
+	}
+	assert.Equal(t, truth.TimedOut, timedOut)
+	links := o.links(service, "notify")
+	assert.Len(t, links, truth.Notified)
+	for i, l := range links {
+		assert.Equal(t, truth.Waiter, l.from.number("thread.id"), "link %d", i)
+		if assert.NotNil(t, l.to, "link %d points at a span that exists", i) {
+			assert.Equal(t, truth.Firing, l.to.number("thread.id"), "link %d", i)
+		}
+	}
+	assert.EqualValues(t, truth.TimedOut+truth.Notified, o.total(service, truth.Waiter, "weft.count.waiting"))
+}
+
+type interrupts struct {
+	Waits       int    `json:"waits"`
+	Sleeps      int    `json:"sleeps"`
+	Lock        string `json:"lock"`
+	Interrupted int64  `json:"interrupted"`
+	Interrupter int64  `json:"interrupter"`
+}
+
+func checkInterrupts(t *testing.T, o *output, service string, truth interrupts) {
+	t.Helper()
+	assert.EqualValues(t, truth.Waits, o.total(service, truth.Interrupted, "weft.count.waiting"))
+	assert.EqualValues(t, truth.Sleeps, o.total(service, truth.Interrupted, "weft.count.sleeping"))
+	links := o.links(service, "interrupt")
+	assert.Len(t, links, truth.Waits+truth.Sleeps)
+	for i, l := range links {
+		assert.Equal(t, truth.Interrupted, l.from.number("thread.id"), "link %d", i)
+		if assert.NotNil(t, l.to, "link %d points at a span that exists", i) {
+			assert.Equal(t, truth.Interrupter, l.to.number("thread.id"), "link %d", i)
+		}
+	}
+}
+
+func keep(links []link, condition func(link) bool) []link {
+	var kept []link
+	for _, l := range links {
+		if condition(l) {
+			kept = append(kept, l)
+		}
+	}
+	return kept
+}

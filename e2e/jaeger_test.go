@@ -1,0 +1,208 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// jaeger is a real Jaeger with storage in memory.
+type jaeger struct {
+	*process
+	query string // address of its query API
+	otlp  string // address of its OTLP gRPC receiver
+}
+
+func startJaeger(t *testing.T) *jaeger {
+	t.Helper()
+	if !exists(built("jaeger")) {
+		t.Fatal("build/jaeger is missing: run make build/jaeger")
+	}
+	j := &jaeger{query: freeAddress(t), otlp: freeAddress(t)}
+	health := freeAddress(t)
+	j.process = start(t, []string{
+		"OTEL_TRACES_SAMPLER=always_off", "JAEGER_QUERY_HTTP=" + j.query, "JAEGER_QUERY_GRPC=" + freeAddress(t), "JAEGER_HEALTH=" + health,
+		"JAEGER_OTLP_GRPC=" + j.otlp, "JAEGER_OTLP_HTTP=" + freeAddress(t),
+	}, built("jaeger"), "--config", filepath.Join(root, "e2e/testdata/jaeger.yaml"))
+	poll(t, "Jaeger is ready", func() bool {
+		require.True(t, j.running(), "Jaeger ended: %s", strings.Join(j.errLines(), "\n"))
+		return answers(health + "/status")
+	})
+	return j
+}
+
+// get reads the answer to a request of the query API; not found is no answer.
+func (j *jaeger) get(t *testing.T, path string, answer any) bool {
+	t.Helper()
+	response, err := http.Get("http://" + j.query + path)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	if response.StatusCode == http.StatusNotFound {
+		return false
+	}
+	require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", path, body)
+	require.NoError(t, json.Unmarshal(body, answer), "%s", path)
+	return true
+}
+
+// v1Span is a span as Jaeger's page gets it.
+type v1Span struct {
+	TraceID       string `json:"traceID"`
+	SpanID        string `json:"spanID"`
+	OperationName string `json:"operationName"`
+	Duration      int64  `json:"duration"` // microseconds
+	References    []struct {
+		RefType string `json:"refType"`
+		TraceID string `json:"traceID"`
+		SpanID  string `json:"spanID"`
+	} `json:"references"`
+	Warnings []string `json:"warnings"`
+}
+
+type v1Answer struct {
+	Data []struct {
+		TraceID string   `json:"traceID"`
+		Spans   []v1Span `json:"spans"`
+	} `json:"data"`
+}
+
+// traces returns all traces of a service in the form that the page gets.
+func (j *jaeger) traces(t *testing.T, service string) v1Answer {
+	t.Helper()
+	var answer v1Answer
+	j.get(t, "/api/traces?limit=1000&lookback=1h&service="+url.QueryEscape(service), &answer)
+	return answer
+}
+
+// spans returns all spans of services with everything that Jaeger knows of them, through version 3 of the API.
+func (j *jaeger) spans(t *testing.T, services ...string) *output {
+	t.Helper()
+	o := newOutput()
+	var decoder ptrace.JSONUnmarshaler
+	for _, service := range services {
+		for _, trace := range j.traces(t, service).Data {
+			var answer struct {
+				Result json.RawMessage `json:"result"`
+			}
+			require.True(t, j.get(t, "/api/v3/traces/"+trace.TraceID, &answer), "trace %s", trace.TraceID)
+			td, err := decoder.UnmarshalTraces(answer.Result)
+			require.NoError(t, err)
+			o.add(td)
+		}
+	}
+	return o
+}
+
+// TestInteractionsInARealJaeger runs the programs again and asks Jaeger for what it got.
+func TestInteractionsInARealJaeger(t *testing.T) {
+	server := startJaeger(t)
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		c := startCollector(t, setup{config: "jaeger.yaml", env: []string{"JAEGER_ENDPOINT=" + server.otlp}})
+		checks := map[string]func(*testing.T, *output){}
+		var services []string
+		for _, p := range programs {
+			service := p.name + "-" + j.String()
+			checks[p.name] = p.run(t, j, c.endpoint, service, p.command)
+			services = append(services, service)
+		}
+		for _, service := range services {
+			poll(t, "Jaeger has the last window of "+service, func() bool { return server.spans(t, service).cutBy(service, "end") })
+		}
+		c.terminate(t)
+		o := server.spans(t, services...)
+		for _, p := range programs {
+			t.Run(p.name, func(t *testing.T) { checks[p.name](t, o) })
+		}
+		t.Run("structure", func(t *testing.T) { checkStructure(t, o) })
+		t.Run("references", func(t *testing.T) { checkReferences(t, server, o, services) })
+	})
+}
+
+// checkReferences: what the page gets has the same links, as references, and no complaints.
+func checkReferences(t *testing.T, server *jaeger, o *output, services []string) {
+	t.Helper()
+	links, references := 0, 0
+	for _, s := range o.spans {
+		links += s.Links().Len()
+	}
+	for _, service := range services {
+		for _, trace := range server.traces(t, service).Data {
+			for _, s := range trace.Spans {
+				assert.Empty(t, s.Warnings, "%s", s.OperationName)
+				for _, reference := range s.References {
+					if reference.RefType == "FOLLOWS_FROM" {
+						references++
+						assert.NotNil(t, o.byID[idOf(t, reference.TraceID, reference.SpanID)], "reference of %s", s.OperationName)
+					}
+				}
+			}
+		}
+	}
+	assert.Positive(t, links)
+	assert.Equal(t, links, references)
+}
+
+func idOf(t *testing.T, trace, id string) (found spanID) {
+	t.Helper()
+	for _, part := range []struct {
+		text string
+		into []byte
+	}{{trace, found.trace[:]}, {id, found.span[:]}} {
+		decoded, err := hex.DecodeString(part.text)
+		require.NoError(t, err)
+		copy(part.into, decoded)
+	}
+	return found
+}
+
+// TestATraceOfTheExchangeCanBeReadByAPerson looks at names, parents and durations as they arrive in Jaeger; WEFT_E2E_TRACE names a file to
+// which a trace is written, for looking at it.
+func TestATraceOfTheExchangeCanBeReadByAPerson(t *testing.T) {
+	server := startJaeger(t)
+	c := startCollector(t, setup{config: "jaeger.yaml", env: []string{"JAEGER_ENDPOINT=" + server.otlp}})
+	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "4").wait(t))
+	poll(t, "Jaeger has the last window", func() bool { return server.spans(t, "exchange").cutBy("exchange", "end") })
+	c.terminate(t)
+	o := server.spans(t, "exchange")
+	checkStructure(t, o)
+
+	names := map[string]int{}
+	var longest *span
+	for _, s := range o.spans {
+		names[s.Name()]++
+		if s.text("weft.state") == "blocked" && (longest == nil || s.number("weft.interval.time") > longest.number("weft.interval.time")) {
+			longest = s
+		}
+	}
+	for _, name := range []string{"matcher-1", "gateway-1", "report", "market-data", "blocked OrderBook", "wait OrderQueue", "wait Tape", "runnable", "sleep"} {
+		assert.Positive(t, names[name], "spans called %q", name)
+	}
+	require.NotNil(t, longest)
+	assert.Equal(t, "com.acme.orders.OrderBook", longest.text("weft.lock.class"))
+	assert.Equal(t, "report", longest.text("weft.lock.owner.thread.name"), "who held the lock while %s was blocked for longest", longest.text("thread.name"))
+	assert.Greater(t, longest.number("weft.interval.time"), int64(100*time.Millisecond))
+	assert.Contains(t, longest.text("code.stacktrace"), "com.acme.orders.")
+
+	if file := os.Getenv("WEFT_E2E_TRACE"); file != "" {
+		var answer json.RawMessage
+		server.get(t, "/api/traces/"+pcommon.TraceID(longest.TraceID()).String(), &answer)
+		require.NoError(t, os.WriteFile(file, answer, 0o600))
+	}
+}

@@ -1,0 +1,178 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// prompt is how soon a collector must be gone with an agent connected that has nothing to say.
+const prompt = 2 * time.Second
+
+// counter returns the last count that the program Idle printed.
+func (p *process) counter() int {
+	lines := p.outLines()
+	for i := len(lines) - 1; i >= 0; i-- {
+		var count int
+		if n, _ := fmt.Sscanf(lines[i], "count %d", &count); n == 1 {
+			return count
+		}
+	}
+	return -1
+}
+
+// goOn waits until the program counted further: it lives, and its threads do.
+func (p *process) goOn(t *testing.T, further int) {
+	t.Helper()
+	target := p.counter() + further
+	poll(t, "the JVM goes on", func() bool {
+		require.True(t, p.running(), "the JVM ended")
+		return p.counter() >= target
+	})
+}
+
+// TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes stops the collector by SIGTERM, and then by kill -9, while the JVM runs.
+func TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		const service = "idle"
+		first := startCollector(t, setup{})
+		jvm := java(t, j, first.endpoint, service, "Idle")
+		poll(t, "the first window is written", func() bool { return len(first.spans(t).roots(service)) > 0 })
+		first.terminate(t)
+		jvm.goOn(t, 20)
+
+		second := startCollector(t, setup{endpoint: first.endpoint})
+		poll(t, "the second collector writes windows", func() bool { return len(second.spans(t).roots(service)) > 1 })
+		second.stop(t, syscall.SIGKILL)
+		jvm.goOn(t, 20)
+
+		third := startCollector(t, setup{endpoint: first.endpoint})
+		poll(t, "the third collector writes windows", func() bool { return len(third.spans(t).roots(service)) > 1 })
+		require.NoError(t, writeLine(jvm))
+		require.Equal(t, 0, jvm.wait(t), "exit code of the JVM")
+		assert.Empty(t, jvm.errLines(), "the agent is silent")
+		var truth struct {
+			Handoffs int `json:"handoffs"`
+		}
+		jvm.truth(t, &truth)
+
+		outputs := []*output{first.spans(t), second.spans(t), third.finish(t, service)}
+		handoffs := 0
+		for i, o := range outputs {
+			roots := o.roots(service)
+			require.NotEmpty(t, roots, "collector %d", i+1)
+			assert.Equal(t, outputs[0].roots(service)[0].session, roots[0].session, "collector %d: the session goes on", i+1)
+			handoffs += len(o.links(service, "handoff"))
+			checkStructureBut(t, o, linksMayPointAtAnotherCollector)
+			if i == 0 {
+				assert.Equal(t, "shutdown", roots[len(roots)-1].text("weft.window.cut"))
+				continue
+			}
+			assert.Positive(t, roots[0].number("weft.events.missed"), "collector %d: events before it are counted", i+1)
+			for _, thread := range o.of(service, func(s *span) bool { return s.parent() == roots[0].id() }) {
+				assert.True(t, startsUnknown(o, thread), "collector %d: what %s did before is marked as not known", i+1, thread.Name())
+			}
+		}
+		assert.LessOrEqual(t, handoffs, truth.Handoffs, "no handoff comes twice")
+	})
+}
+
+// startsUnknown reports whether the first state of a thread is marked: history begins in its middle, or it began just then.
+func startsUnknown(o *output, thread *span) bool {
+	states := o.of(thread.service, func(s *span) bool { return s.parent() == thread.id() })
+	return len(states) > 0 && (states[0].has("weft.history.missing") || states[0].text("weft.state") == "unknown" || states[0].Links().Len() > 0)
+}
+
+// TestASessionEndsWhenItsJVMIsKilled kills the JVM with -9.
+func TestASessionEndsWhenItsJVMIsKilled(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		c := startCollector(t, setup{})
+		jvm := java(t, j, c.endpoint, "victim", "Idle")
+		poll(t, "the first window is written", func() bool { return len(c.spans(t).roots("victim")) > 0 })
+		jvm.stop(t, syscall.SIGKILL)
+		c.waitForCut(t, "victim", "lost")
+		c.terminate(t)
+		checkStructure(t, c.spans(t))
+	})
+}
+
+// TestShutdownIsPromptWithAnIdleAgent stops the collector while a JVM is connected in which nothing happens.
+func TestShutdownIsPromptWithAnIdleAgent(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		c := startCollector(t, setup{})
+		jvm := java(t, j, c.endpoint, "stuck", "Deadlock")
+		poll(t, "the threads are deadlocked", func() bool { return len(jvm.outLines()) > 0 })
+		poll(t, "a window is written", func() bool { return len(c.spans(t).roots("stuck")) > 0 })
+		took := c.terminate(t)
+		t.Logf("the collector was gone after %v", took.Round(time.Millisecond))
+		assert.Less(t, took, prompt)
+		assert.True(t, c.spans(t).cutBy("stuck", "shutdown"), "the open window is written")
+		assert.True(t, jvm.running())
+	})
+}
+
+// TestABadPeerLosesItsConnectionAndNothingElseSuffers sends nonsense while a JVM is being recorded.
+func TestABadPeerLosesItsConnectionAndNothingElseSuffers(t *testing.T) {
+	c := startCollector(t, setup{})
+	jvm := java(t, jdks[0], c.endpoint, "good", "Idle")
+	poll(t, "the first window is written", func() bool { return len(c.spans(t).roots("good")) > 0 })
+	for _, test := range []struct{ name, bytes string }{
+		{"text", strings.Repeat("garbage ", 1000)},
+		{"http", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"},
+		{"other version", "WEFT\xff\x00\x00\x00"},
+		{"huge frame", "WEFT\x01\x00\x00\x00" + "\xff\xff\xff\xff\x01\x00\x00\x00"},
+		{"short hello", "WEFT\x01\x00\x00\x00" + "\x04\x00\x00\x00\x01\x00\x00\x00oops"},
+		{"batch before hello", "WEFT\x01\x00\x00\x00" + "\x18\x00\x00\x00\x06\x00\x00\x00" + strings.Repeat("\x00", 24)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before := len(complaints(c))
+			connection := dial(t, c.endpoint)
+			_, _ = io.WriteString(connection, test.bytes) // the other side may close before it has read all
+			require.NoError(t, connection.SetReadDeadline(time.Now().Add(10*time.Second)))
+			answer, err := io.ReadAll(connection)
+			if !strings.Contains(fmt.Sprint(err), "reset by peer") {
+				require.NoError(t, err, "the connection is closed")
+			}
+			t.Logf("answer: %q", answer)
+			poll(t, "there is a line in the log", func() bool { return len(complaints(c)) > before })
+			assert.Len(t, complaints(c), before+1, "one line in the log")
+		})
+	}
+	require.NoError(t, writeLine(jvm))
+	require.Equal(t, 0, jvm.wait(t))
+	var truth struct {
+		Handoffs int    `json:"handoffs"`
+		Lock     string `json:"lock"`
+	}
+	jvm.truth(t, &truth)
+	o := c.finish(t, "good")
+	checkStructure(t, o)
+	checkNothingLost(t, o)
+	links := keep(o.links("good", "handoff"), func(l link) bool { return l.from.text("weft.lock.class") == truth.Lock })
+	assert.Len(t, links, truth.Handoffs, "all handoffs of the other JVM are there")
+}
+
+// complaints are the lines of a collector's log about a peer.
+func complaints(c *collector) []string {
+	var found []string
+	for _, line := range c.errLines() {
+		if strings.Contains(line, "\twarn\t") || strings.Contains(line, "\terror\t") {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+func writeLine(p *process) error {
+	_, err := io.WriteString(p.stdin, "\n")
+	return err
+}

@@ -1,0 +1,219 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// microsecond by which a state span ends before its interval does.
+const microsecond = 1000
+
+var stateNames = []string{
+	"unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended",
+}
+
+// TestEverythingIsKeptWithoutABudget runs the exchange with all spans kept, so that states tile the life of each thread.
+func TestEverythingIsKeptWithoutABudget(t *testing.T) {
+	c := startCollector(t, setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 0"}})
+	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3").wait(t))
+	o := c.finish(t, "exchange")
+	for _, s := range o.spans {
+		assert.Zero(t, s.number("weft.folded.count"), "%s", s.Name())
+	}
+	checkStructure(t, o)
+	checkNothingLost(t, o)
+}
+
+// TestABudgetFoldsAndCountsExactly runs it with fewer spans than there are states.
+func TestABudgetFoldsAndCountsExactly(t *testing.T) {
+	const budget = 100
+	c := startCollector(t, setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 100"}})
+	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3").wait(t))
+	o := c.finish(t, "exchange")
+	perTrace := map[pcommon.TraceID]int{}
+	var folded int64
+	for _, s := range o.spans {
+		perTrace[s.TraceID()]++
+		folded += s.number("weft.folded.count")
+	}
+	assert.Positive(t, folded)
+	for id, spans := range perTrace {
+		assert.LessOrEqual(t, spans, budget, "trace %v", id)
+	}
+	checkStructure(t, o)
+	checkNothingLost(t, o)
+}
+
+// checkNothingLost holds for every run in which the collector was there from the beginning to the end.
+func checkNothingLost(t *testing.T, o *output) {
+	t.Helper()
+	for _, s := range o.spans {
+		if s.isRoot() {
+			assert.Zero(t, s.number("weft.events.lost"), "%s of %s", s.Name(), s.service)
+			assert.Zero(t, s.number("weft.events.missed"), "%s of %s", s.Name(), s.service)
+		}
+	}
+}
+
+// exception is what may be otherwise in an output.
+type exception int
+
+const (
+	noException exception = iota
+	linksMayPointAtAnotherCollector
+)
+
+// checkStructure is what must hold of any output of one collector.
+func checkStructure(t *testing.T, o *output) {
+	t.Helper()
+	checkStructureBut(t, o, noException)
+}
+
+func checkStructureBut(t *testing.T, o *output, but exception) {
+	t.Helper()
+	require.NotEmpty(t, o.spans)
+	assert.Empty(t, o.twice, "ids that come twice")
+	children := map[spanID][]*span{}
+	for _, s := range o.spans {
+		checkSpan(t, o, s, but)
+		if !s.isRoot() {
+			children[s.parent()] = append(children[s.parent()], s)
+		}
+	}
+	for _, s := range o.spans {
+		switch {
+		case s.isRoot():
+			checkRoot(t, s, children[s.id()])
+		case !s.isState() && s.has("thread.id"):
+			checkThread(t, s, children[s.id()])
+		}
+	}
+}
+
+func checkSpan(t *testing.T, o *output, s *span, but exception) {
+	t.Helper()
+	trace, id := s.TraceID(), s.SpanID()
+	assert.NotZero(t, trace[0], "trace id %v begins with a zero byte, which some stores drop", trace)
+	assert.NotZero(t, id[0], "span id %v begins with a zero byte, which some stores drop", id)
+	assert.LessOrEqual(t, s.StartTimestamp(), s.EndTimestamp(), s.Name())
+	if !s.isRoot() {
+		parent := o.byID[s.parent()]
+		require.NotNil(t, parent, "%s has a parent", s.Name())
+		assert.True(t, parent.StartTimestamp() <= s.StartTimestamp() && s.EndTimestamp() <= parent.EndTimestamp(),
+			"%s [%d, %d] is outside of %s [%d, %d]", s.Name(), s.StartTimestamp(), s.EndTimestamp(),
+			parent.Name(), parent.StartTimestamp(), parent.EndTimestamp())
+	}
+	checkTypes(t, s.Attributes())
+	for _, event := range s.Events().All() {
+		checkTypes(t, event.Attributes())
+	}
+	for _, l := range s.Links().All() {
+		checkTypes(t, l.Attributes())
+		if kind, ok := l.Attributes().Get("weft.link.kind"); ok {
+			to := o.byID[spanID{l.TraceID(), l.SpanID()}]
+			if to == nil && but == linksMayPointAtAnotherCollector {
+				continue
+			}
+			if assert.NotNil(t, to, "%s: the %s link points nowhere", s.Name(), kind.Str()) {
+				same := s.number("thread.id") == to.number("thread.id")
+				assert.Equal(t, kind.Str() == "continues", same, "%s: a %s link from thread %d to %d", s.Name(), kind.Str(),
+					s.number("thread.id"), to.number("thread.id"))
+				assert.Equal(t, s.session, to.session)
+			}
+		}
+	}
+}
+
+// checkTypes: durations and counts are integers, since TraceQL never matches a double with an integer literal.
+func checkTypes(t *testing.T, attrs pcommon.Map) {
+	t.Helper()
+	for name, value := range attrs.All() {
+		for _, ending := range []string{".time", ".max", ".latency", ".timeout", ".length", ".contentions", ".handoffs", ".waits", "thread.id"} {
+			if strings.HasSuffix(name, ending) {
+				assert.Equal(t, pcommon.ValueTypeInt, value.Type(), name)
+			}
+		}
+		for _, start := range []string{"weft.time.", "weft.count.", "weft.events."} {
+			if strings.HasPrefix(name, start) {
+				assert.Equal(t, pcommon.ValueTypeInt, value.Type(), name)
+			}
+		}
+	}
+}
+
+// checkRoot: a root has no links, and its totals are those of its threads.
+func checkRoot(t *testing.T, s *span, threads []*span) {
+	t.Helper()
+	assert.Zero(t, s.Links().Len(), "a root has no links")
+	assert.NotEmpty(t, s.text("weft.window.cut"))
+	if s.number("weft.folded.threads") > 0 {
+		return
+	}
+	for _, state := range stateNames {
+		for _, attribute := range []string{"weft.count." + state, "weft.time." + state} {
+			var sum int64
+			for _, thread := range threads {
+				sum += thread.number(attribute)
+			}
+			assert.Equal(t, sum, s.number(attribute), "%s of %s", attribute, s.Name())
+		}
+	}
+}
+
+// checkThread: states follow each other without a gap, and add up to the totals of the thread.
+func checkThread(t *testing.T, thread *span, states []*span) {
+	t.Helper()
+	byState, counts := map[string]int64{}, map[string]int64{}
+	var sum, total int64
+	for _, s := range states {
+		require.True(t, s.isState(), "%s below a thread", s.Name())
+		byState[s.text("weft.state")] += s.number("weft.interval.time")
+		sum += s.number("weft.interval.time")
+		if !s.has("weft.interval.start") {
+			counts[s.text("weft.state")]++
+		}
+	}
+	folded := thread.number("weft.folded.count")
+	for _, state := range stateNames {
+		total += thread.number("weft.time." + state)
+		if folded == 0 {
+			assert.Equal(t, thread.number("weft.time."+state), byState[state], "time %s of %s", state, thread.Name())
+			assert.Equal(t, thread.number("weft.count."+state), counts[state], "count %s of %s", state, thread.Name())
+		} else {
+			assert.LessOrEqual(t, byState[state], thread.number("weft.time."+state), "time %s of %s", state, thread.Name())
+		}
+	}
+	assert.Equal(t, total, sum+thread.number("weft.folded.time"), "time of %s", thread.Name())
+	checkSiblings(t, thread, states, folded > 0)
+}
+
+func checkSiblings(t *testing.T, thread *span, states []*span, gaps bool) {
+	t.Helper()
+	sorted := slices.SortedFunc(slices.Values(states), func(a, b *span) int { return cmp.Compare(a.begin(), b.begin()) })
+	for i, s := range sorted {
+		assert.LessOrEqual(t, int64(s.EndTimestamp()), max(s.begin(), s.end()-microsecond)+microsecond, s.Name())
+		if i == 0 {
+			continue
+		}
+		before := sorted[i-1]
+		assert.LessOrEqual(t, before.EndTimestamp(), s.StartTimestamp(), "%s overlaps %s on %s", before.Name(), s.Name(), thread.Name())
+		if gaps {
+			assert.LessOrEqual(t, before.end(), s.begin(), "%s overlaps %s on %s", before.Name(), s.Name(), thread.Name())
+		} else {
+			assert.Equal(t, before.end(), s.begin(), "a gap between %s and %s on %s", before.Name(), s.Name(), thread.Name())
+		}
+	}
+	if !gaps && len(sorted) > 0 {
+		assert.Equal(t, int64(thread.StartTimestamp()), sorted[0].begin(), "%s begins with its first state", thread.Name())
+		assert.Equal(t, int64(thread.EndTimestamp()), sorted[len(sorted)-1].end(), "%s ends with its last state", thread.Name())
+	}
+}
