@@ -1,0 +1,99 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// sink is a collector that keeps what it gets over OTLP: it stands for Tempo, which cannot be had as a program.
+type sink struct {
+	*collector
+	grpc, http string
+}
+
+func startSink(t *testing.T) sink {
+	t.Helper()
+	s := sink{grpc: freeAddress(t), http: freeAddress(t)}
+	s.collector = startCollector(t, setup{
+		config: filepath.Join(root, "e2e/testdata/sink.yaml"), env: []string{"SINK_GRPC=" + s.grpc, "SINK_HTTP=" + s.http},
+	})
+	return s
+}
+
+// TestEachConfigurationIsTested fails when a file is added to config for which nothing below stands.
+func TestEachConfigurationIsTested(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "config", "*.yaml"))
+	require.NoError(t, err)
+	var names []string
+	for _, file := range files {
+		names = append(names, filepath.Base(file))
+	}
+	assert.ElementsMatch(t, []string{"all-in-one.yaml", "edge.yaml", "gateway.yaml", "jaeger.yaml", "kafka.yaml", "tempo.yaml"}, names)
+}
+
+// throughSink runs a ping-pong against a collector and checks what comes out at the sink behind it.
+func throughSink(t *testing.T, endpoint, service string, s sink, first ...*collector) {
+	t.Helper()
+	var truth pingPong
+	runJava(t, jdks[len(jdks)-1], endpoint, service, &truth, "PingPong", "50")
+	s.waitForCut(t, service, "end")
+	for _, c := range first {
+		c.terminate(t)
+	}
+	s.terminate(t)
+	o := s.spans(t)
+	checkPingPong(t, o, service, truth)
+	checkStructure(t, o)
+	checkNothingLost(t, o)
+}
+
+func TestTempo(t *testing.T) {
+	s := startSink(t)
+	c := startCollector(t, setup{config: "tempo.yaml", env: []string{"TEMPO_ENDPOINT=http://" + s.http}})
+	throughSink(t, c.endpoint, "tempo", s, c)
+}
+
+// TestEdgeAndGateways sends raw events of two JVMs over two gateways: each JVM has to stay on one of them. The agents use TCP.
+func TestEdgeAndGateways(t *testing.T) {
+	s := startSink(t)
+	addresses := []string{freeAddress(t), freeAddress(t)}
+	var gateways []*collector
+	for _, address := range addresses {
+		gateways = append(gateways, startCollector(t, setup{
+			config: "gateway.yaml", env: []string{"WEFT_GATEWAY=" + address, "WEFT_BACKEND=" + s.grpc},
+		}))
+	}
+	edge := startCollector(t, setup{
+		config: "edge.yaml", endpoint: "tcp://" + freeAddress(t), env: []string{"WEFT_GATEWAYS=[" + strings.Join(addresses, ",") + "]"},
+	})
+	var one, two pingPong
+	runJava(t, jdks[0], edge.endpoint, "one", &one, "PingPong", "50")
+	runJava(t, jdks[0], edge.endpoint, "two", &two, "PingPong", "50")
+	s.waitForCut(t, "one", "end")
+	s.waitForCut(t, "two", "end")
+	edge.terminate(t)
+	for _, gateway := range gateways {
+		gateway.terminate(t)
+	}
+	s.terminate(t)
+	o := s.spans(t)
+	checkPingPong(t, o, "one", one)
+	checkPingPong(t, o, "two", two)
+	checkStructure(t, o)
+	checkNothingLost(t, o)
+}
+
+// TestTCP is the all-in-one configuration on a TCP port.
+func TestTCP(t *testing.T) {
+	c := startCollector(t, setup{endpoint: "tcp://" + freeAddress(t)})
+	var truth pingPong
+	runJava(t, jdks[0], c.endpoint, "tcp", &truth, "PingPong", "50")
+	checkPingPong(t, c.finish(t, "tcp"), "tcp", truth)
+}
