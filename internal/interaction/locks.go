@@ -57,9 +57,26 @@ func (b *Binder) contendedEnter(ev jvmthread.Event, closed jvmthread.Interval) {
 	if l.owner == ev.Thread {
 		l.released(closed)
 	}
-	if ev.Peer != jvmthread.NoThread {
+	if ev.Peer != jvmthread.NoThread && !b.getting(ev.Peer, ev.Lock) {
 		l.own(ev.Peer, ev.Time)
 	}
+}
+
+// getting reports whether a thread that owns a lock has not said so yet: it was blocked and its contendedEntered or waitReturned is
+// still to come. Until then the holder before it is the one to remember.
+func (b *Binder) getting(id jvmthread.ThreadID, lock jvmthread.LockID) bool {
+	th := b.timeline.Thread(id)
+	if th == nil {
+		return false
+	}
+	open := th.Open()
+	switch open.State {
+	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateDeadlocked:
+		return open.Lock == lock
+	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateJoining, jvmthread.StateSleeping, jvmthread.StateParked,
+		jvmthread.StateSuspended, jvmthread.StateDead:
+	}
+	return false
 }
 
 // released notes that the owner gave the lock up at the end of the interval.

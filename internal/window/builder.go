@@ -113,6 +113,11 @@ func (b *Builder) newLane(id jvmthread.ThreadID) *Lane {
 func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline) *Window {
 	w := &b.window
 	w.End, w.Cut = at, why
+	for i := range w.Interactions { // who let another go on is shown, even if nothing happened to it itself
+		if ia := &w.Interactions[i]; ia.CauseTime >= w.Start && b.lanes[ia.From.Thread] == nil {
+			b.newLane(ia.From.Thread)
+		}
+	}
 	b.scratch = tl.Cut(at, b.scratch[:0])
 	for _, iv := range b.scratch {
 		stuck := iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateDeadlocked

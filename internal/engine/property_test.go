@@ -1,0 +1,155 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+const programs = 2000
+
+// The simulator knows who let whom go on; the engine has to find exactly that from the events.
+func TestInteractionsAreThoseOfTheProgram(t *testing.T) {
+	found := 0
+	for seed := range uint64(programs) {
+		sim := simulate(seed)
+		var got []threadtest.Truth
+		run(t, sim.Events, time.Hour, func(w *window.Window) {
+			for _, ia := range w.Interactions {
+				got = append(got, threadtest.Truth{Kind: ia.Kind, From: ia.From.Thread, To: ia.To.Thread, At: ia.EffectTime, Lock: ia.Lock})
+			}
+		})
+		want := selfless(sim.Truth)
+		sortTruth(want)
+		sortTruth(got)
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Fatalf("program %d: want - got +:\n%s", seed, diff)
+		}
+		found += len(got)
+	}
+	t.Logf("%d programs, %d interactions", programs, found)
+	if found < 10*programs {
+		t.Errorf("only %d interactions in %d programs: the simulator does too little", found, programs)
+	}
+}
+
+func simulate(seed uint64) *threadtest.Simulation {
+	return threadtest.Simulate(seed, 2+int(seed%14), 1+int(seed%5), 300) //nolint:gosec // small
+}
+
+// selfless leaves out what a thread did for itself: that is no interaction between threads.
+func selfless(truth []threadtest.Truth) (out []threadtest.Truth) {
+	for _, tr := range truth {
+		if tr.From != tr.To {
+			out = append(out, tr)
+		}
+	}
+	return out
+}
+
+func sortTruth(list []threadtest.Truth) {
+	slices.SortFunc(list, func(a, b threadtest.Truth) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Kind, b.Kind))
+	})
+}
+
+// How the agent cuts its stream into batches, and in which order they come, says nothing of what happened.
+func TestBatchesDoNotMatter(t *testing.T) {
+	for seed := range uint64(200) {
+		sim := simulate(seed)
+		want := whole(t, sim.Events)
+		rng := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // a test's chance
+		e := engine.New(engine.DefaultConfig())
+		var got []string
+		collect := func(w *window.Window) { got = append(got, describe(w)...) }
+		all := batches(sim.Events, rng)
+		for len(all) > 0 {
+			n := min(len(all), 1+rng.IntN(8))
+			rng.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+			for _, p := range all[:n] {
+				e.Add(p)
+				if rng.IntN(3) == 0 {
+					e.Add(p) // twice
+				}
+			}
+			e.Advance(collect)
+			all = all[n:]
+		}
+		e.Close(window.CutEnd, collect)
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Fatalf("program %d: whole - in pieces +:\n%s", seed, diff)
+		}
+	}
+}
+
+// Windows cut the same history: what they sum up to does not depend on their length.
+func TestWindowsAddUp(t *testing.T) {
+	for seed := range uint64(200) {
+		sim := simulate(seed)
+		whole, pieces := make(map[jvmthread.ThreadID]window.Totals), make(map[jvmthread.ThreadID]window.Totals)
+		interactions := [2]int{}
+		run(t, sim.Events, time.Hour, func(w *window.Window) { addTotals(whole, w); interactions[0] += len(w.Interactions) })
+		n := 0
+		run(t, sim.Events, time.Duration(50+seed*7), func(w *window.Window) {
+			addTotals(pieces, w)
+			interactions[1] += len(w.Interactions)
+			n++
+		})
+		for id, want := range whole {
+			got := pieces[id]
+			for s := range want {
+				state := jvmthread.State(s) //nolint:gosec // small
+				if state.Stopped() && state != jvmthread.StateBlocked {
+					continue // a thread that waits through a whole window is left out of it
+				}
+				if state == jvmthread.StateBlocked && want[s] != got[s] || want[s].Count != got[s].Count {
+					t.Fatalf("program %d, %d windows: thread %d %v: %v in one window, %v in pieces", seed, n, id, state, want[s], got[s])
+				}
+			}
+		}
+		if interactions[0] != interactions[1] {
+			t.Fatalf("program %d: %d interactions in one window, %d in pieces", seed, interactions[0], interactions[1])
+		}
+	}
+}
+
+func addTotals(sums map[jvmthread.ThreadID]window.Totals, w *window.Window) {
+	for _, l := range w.Lanes {
+		t := sums[l.Thread]
+		for s := range t {
+			t[s].Count += l.Totals[s].Count
+			t[s].Time += l.Totals[s].Time
+		}
+		sums[l.Thread] = t
+	}
+}
+
+func whole(t *testing.T, events []jvmthread.Event) (out []string) {
+	run(t, events, engine.DefaultConfig().Window, func(w *window.Window) { out = append(out, describe(w)...) })
+	return out
+}
+
+func describe(w *window.Window) (out []string) {
+	for _, l := range w.Lanes {
+		for _, iv := range l.Intervals {
+			out = append(out, fmt.Sprintf("%+v", iv))
+		}
+	}
+	for _, ia := range w.Interactions {
+		out = append(out, fmt.Sprintf("%+v", ia))
+	}
+	return out
+}

@@ -1,0 +1,179 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadtest
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Truth is an interaction that a simulated program had.
+type Truth struct {
+	Kind     jvmthread.InteractionKind
+	From, To jvmthread.ThreadID
+	At       jvmthread.Time // of the effect
+	Lock     jvmthread.LockID
+}
+
+// Simulation is a run of a random program under a simulated JVM: what its agent would send, and what really happened.
+type Simulation struct {
+	Events []jvmthread.Event
+	Truth  []Truth
+
+	rng     *rand.Rand
+	now     jvmthread.Time
+	threads []*simThread
+	locks   []*simLock
+	timers  []timer
+}
+
+type simThread struct {
+	id      jvmthread.ThreadID
+	runs    bool // can act
+	started bool
+	dead    bool
+	held    []*simLock // ascending, so that there is no deadlock
+	joiners []*simThread
+	nap     int // counts waits, so that an old timer does not end a new one
+}
+
+type simLock struct {
+	id    jvmthread.LockID
+	owner *simThread
+	queue []*queued
+	waits []*simThread
+}
+
+// queued is a thread that wants a monitor, with what it does when it has got it.
+type queued struct {
+	thread  *simThread
+	granted func(giver *simThread)
+}
+
+type timer struct {
+	at   jvmthread.Time
+	fire func()
+}
+
+// Simulate runs a random program of some threads over some locks for a number of actions.
+func Simulate(seed uint64, threads, locks, actions int) *Simulation {
+	s := &Simulation{rng: rand.New(rand.NewPCG(seed, 1)), now: 1000} //nolint:gosec // a test's chance
+	for i := range locks {
+		s.locks = append(s.locks, &simLock{id: jvmthread.LockID{Class: 1 + jvmthread.ClassID(i)%3, Hash: uint32(i + 1)}}) //nolint:gosec // small
+	}
+	for i := range threads {
+		s.threads = append(s.threads, &simThread{id: jvmthread.ThreadID(i + 1)}) //nolint:gosec // small
+	}
+	first := s.threads[0]
+	first.runs, first.started = true, true
+	s.emit(first, jvmthread.Event{Kind: jvmthread.KindThreadStart})
+	for range actions {
+		s.step()
+	}
+	for len(s.timers) > 0 {
+		s.fire()
+	}
+	return s
+}
+
+// tick lets time pass: no two events are at the same time.
+func (s *Simulation) tick() { s.now += 1 + jvmthread.Time(s.rng.IntN(20)) }
+
+func (s *Simulation) emit(t *simThread, ev jvmthread.Event) {
+	s.tick()
+	ev.Time, ev.Thread = s.now, t.id
+	s.Events = append(s.Events, ev)
+}
+
+func (s *Simulation) truth(kind jvmthread.InteractionKind, from, to *simThread, lock jvmthread.LockID) {
+	s.Truth = append(s.Truth, Truth{kind, from.id, to.id, s.now, lock})
+}
+
+func (s *Simulation) after(d int, fire func()) {
+	t := timer{s.now + 1 + jvmthread.Time(s.rng.IntN(d)), fire}
+	i, _ := slices.BinarySearchFunc(s.timers, t.at, func(t timer, at jvmthread.Time) int { return int(t.at - at) })
+	s.timers = slices.Insert(s.timers, i, t)
+}
+
+func (s *Simulation) fire() {
+	t := s.timers[0]
+	s.timers = s.timers[1:]
+	s.now = max(s.now, t.at)
+	t.fire()
+}
+
+func (s *Simulation) step() {
+	var able []*simThread
+	for _, t := range s.threads {
+		if t.runs {
+			able = append(able, t)
+		}
+	}
+	if len(s.timers) > 0 && (len(able) == 0 || s.timers[0].at <= s.now || s.rng.IntN(4) == 0) {
+		s.fire()
+		return
+	}
+	if len(able) == 0 {
+		return
+	}
+	s.act(able[s.rng.IntN(len(able))])
+}
+
+func (s *Simulation) act(t *simThread) {
+	l := s.locks[s.rng.IntN(len(s.locks))]
+	top := (*simLock)(nil)
+	if n := len(t.held); n > 0 {
+		top = t.held[n-1]
+	}
+	switch k := s.rng.IntN(20); {
+	case k < 6 && (top == nil || l.id.Hash > top.id.Hash):
+		s.enter(t, l)
+	case k < 11 && top != nil:
+		s.tick()
+		s.release(t, top)
+	case k < 13 && top != nil:
+		s.wait(t, top)
+	case k < 15 && top != nil:
+		s.notify(t, top, s.rng.IntN(4) == 0)
+	case k == 15:
+		s.sleep(t)
+	case k < 18:
+		s.start(t)
+	case k == 18 && top == nil:
+		s.join(t)
+	case k == 19 && t.id > 1 && s.rng.IntN(10) == 0:
+		s.end(t)
+	}
+}
+
+func (s *Simulation) enter(t *simThread, l *simLock) {
+	if l.owner == nil {
+		l.owner = t
+		t.held = append(t.held, l)
+		return
+	}
+	s.emit(t, jvmthread.Event{Kind: jvmthread.KindContendedEnter, Lock: l.id, Peer: l.owner.id})
+	t.runs = false
+	l.queue = append(l.queue, &queued{t, func(giver *simThread) {
+		s.emit(t, jvmthread.Event{Kind: jvmthread.KindContendedEntered, Lock: l.id})
+		s.truth(jvmthread.InteractionHandoff, giver, t, l.id)
+		t.runs = true
+	}})
+}
+
+// release gives the monitor to the first in the queue; that one says so a little later.
+func (s *Simulation) release(t *simThread, l *simLock) {
+	t.held = slices.DeleteFunc(t.held, func(h *simLock) bool { return h == l })
+	l.owner = nil
+	if len(l.queue) == 0 {
+		return
+	}
+	q := l.queue[0]
+	l.queue = l.queue[1:]
+	l.owner = q.thread
+	q.thread.held = append(q.thread.held, l)
+	s.after(40, func() { q.granted(t) })
+}
