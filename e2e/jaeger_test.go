@@ -17,7 +17,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
@@ -202,7 +201,7 @@ func TestATraceOfTheExchangeCanBeReadByAPerson(t *testing.T) {
 
 	if file := os.Getenv("WEFT_E2E_TRACE"); file != "" {
 		var answer json.RawMessage
-		server.get(t, "/api/traces/"+pcommon.TraceID(longest.TraceID()).String(), &answer)
+		server.get(t, "/api/traces/"+longest.TraceID().String(), &answer)
 		require.NoError(t, os.WriteFile(file, answer, 0o600))
 	}
 }

@@ -6,6 +6,7 @@ package e2e
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,10 +21,9 @@ const prompt = 2 * time.Second
 
 // counter returns the last count that the program Idle printed.
 func (p *process) counter() int {
-	lines := p.outLines()
-	for i := len(lines) - 1; i >= 0; i-- {
+	for _, line := range slices.Backward(p.outLines()) {
 		var count int
-		if n, _ := fmt.Sscanf(lines[i], "count %d", &count); n == 1 {
+		if n, _ := fmt.Sscanf(line, "count %d", &count); n == 1 {
 			return count
 		}
 	}

@@ -6,6 +6,7 @@ package e2e
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -58,7 +59,7 @@ func prepareAndRun(m *testing.M) (int, error) {
 		}
 	}
 	if jdks = findJDKs(); len(jdks) == 0 {
-		return 0, fmt.Errorf("no JDK was found: install one, or set JAVA_HOME")
+		return 0, errors.New("no JDK was found: install one, or set JAVA_HOME")
 	}
 	for _, j := range jdks {
 		fmt.Printf("e2e: %v is %s\n", j, j.home)
@@ -79,8 +80,8 @@ func built(name string) string { return filepath.Join(root, "build", name) }
 func findJDKs() []jdk {
 	homes := []string{os.Getenv("JAVA_HOME")}
 	if javac, err := exec.LookPath("javac"); err == nil {
-		if real, err := filepath.EvalSymlinks(javac); err == nil {
-			homes = append(homes, filepath.Dir(filepath.Dir(real)))
+		if target, err := filepath.EvalSymlinks(javac); err == nil {
+			homes = append(homes, filepath.Dir(filepath.Dir(target)))
 		}
 	}
 	for _, home := range slices.Clone(homes) {

@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,10 +48,9 @@ func TestAWrongConfigurationIsToldWithItsKeyAndTheRemedy(t *testing.T) {
 }
 
 func lastLine(c *collector) string {
-	lines := c.errLines()
-	for i := len(lines) - 1; i >= 0; i-- {
-		if strings.TrimSpace(lines[i]) != "" {
-			return lines[i]
+	for _, line := range slices.Backward(c.errLines()) {
+		if strings.TrimSpace(line) != "" {
+			return line
 		}
 	}
 	return ""

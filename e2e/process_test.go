@@ -149,7 +149,7 @@ func freeAddress(t *testing.T) string {
 // shortDir returns a folder whose path leaves room for the name of a socket: those are limited to 107 bytes.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "weft")
+	dir, err := os.MkdirTemp("", "weft") //nolint:usetesting // t.TempDir has the name of the test in its path
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir

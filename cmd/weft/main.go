@@ -13,7 +13,7 @@ import (
 )
 
 // version is set by the linker; without that the module's version is told.
-var version string //nolint:gochecknoglobals // set by -ldflags -X
+var version string
 
 const usage = `weft tells why the threads of a JVM wait.
 

@@ -23,7 +23,7 @@ func TestMistakesAreToldWithTheRemedy(t *testing.T) {
 		want string
 	}{
 		{"no command", nil, exitUsage, "no command given; the commands are summary, version and help"},
-		{"unknown command", []string{"sumary"}, exitUsage, `there is no command "sumary"; the commands are`},
+		{"unknown command", []string{"overview"}, exitUsage, `there is no command "overview"; the commands are`},
 		{"unknown help", []string{"help", "me"}, exitUsage, `there is no command "me"`},
 		{"no file", []string{"summary"}, exitUsage, "summary: no file given; name the spans.json of a run, or -"},
 		{"unknown flag", []string{"summary", "--topp", "3", "x"}, exitUsage, "flag provided but not defined: -topp"},

@@ -101,7 +101,8 @@ func startCollector(ctx context.Context, p *programs, dir string, server *jaeger
 	if err != nil {
 		return nil, "", err
 	}
-	return c, endpoint, c.ready(ctx, "http://"+health)
+	err = c.ready(ctx, "http://"+health)
+	return c, endpoint, err
 }
 
 func runExchange(ctx context.Context, classes, endpoint string) error {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -106,8 +107,8 @@ func (p *program) stop() error {
 
 func (p *programs) stopAll() error {
 	var errs []error
-	for i := len(p.running) - 1; i >= 0; i-- {
-		errs = append(errs, p.running[i].stop())
+	for _, running := range slices.Backward(p.running) {
+		errs = append(errs, running.stop())
 	}
 	return errors.Join(errs...)
 }

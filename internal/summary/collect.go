@@ -122,14 +122,15 @@ func (c *collection) addWindow(root ptrace.Span, service, session string) {
 		Waited:      duration(attrs, "weft.time.waiting"),
 	}
 	for _, event := range root.Events().All() {
-		if event.Name() == "weft.lock" {
-			lock := c.addLock(event.Attributes())
-			c.addChain(root, event.Attributes(), service)
-			rest.Contentions -= lock.Contentions
-			rest.Blocked -= lock.Blocked
-			rest.Waits -= lock.Waits
-			rest.Waited -= lock.Waited
+		if event.Name() != "weft.lock" {
+			continue
 		}
+		lock := c.addLock(event.Attributes())
+		c.addChain(root, event.Attributes(), service)
+		rest.Contentions -= lock.Contentions
+		rest.Blocked -= lock.Blocked
+		rest.Waits -= lock.Waits
+		rest.Waited -= lock.Waited
 	}
 	if rest != (Lock{}) {
 		c.lock(otherLocks).add(rest)

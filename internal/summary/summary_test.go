@@ -5,6 +5,7 @@ package summary
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,9 +70,7 @@ func lock(class string, contentions, handoffs int64, blocked, longest time.Durat
 }
 
 func with(a, more attributes) attributes {
-	for key, value := range more {
-		a[key] = value
-	}
+	maps.Copy(a, more)
 	return a
 }
 
@@ -187,12 +186,12 @@ func TestOrderAndRepetitionOfLinesChangeNothing(t *testing.T) {
 func TestABadLineIsToldAndTheRestIsRead(t *testing.T) {
 	lines := exchange(t)
 	s, err := Read(Source{Name: "spans.json", Reader: strings.NewReader(lines[0] + "\n" + lines[1][:50] + "\n" + lines[1])})
-	assert.ErrorContains(t, err, "spans.json: line 3: not OTLP JSON: ")
+	require.ErrorContains(t, err, "spans.json: line 3: not OTLP JSON: ")
 	assert.Equal(t, 2, s.Windows)
 
 	_, err = Read(Source{Name: "x", Reader: strings.NewReader(strings.Repeat("oops\n", 30))})
-	assert.ErrorContains(t, err, "line 10: not OTLP JSON")
-	assert.ErrorContains(t, err, "and 20 more bad lines")
+	require.ErrorContains(t, err, "line 10: not OTLP JSON")
+	require.ErrorContains(t, err, "and 20 more bad lines")
 }
 
 func TestUnits(t *testing.T) {
