@@ -12,7 +12,7 @@ TOOL := $(GO) tool -modfile=tools/go.mod
 OCB := $(TOOL) builder
 LINT := build/golangci-lint
 FUZZTIME ?= 30s
-LDFLAGS ?= -s -w
+GO_LDFLAGS ?= -s -w
 
 # A build must not depend on a version control system being there.
 export GOFLAGS ?= -buildvcs=false
@@ -106,10 +106,10 @@ build/collector/.written: builder-config.yaml build/collector-full/.written
 	@touch $@
 
 build/weft-collector: build/collector/.written always
-	$(GO) build -C $(<D) -ldflags='$(LDFLAGS)' -o ../$(@F) .
+	$(GO) build -C $(<D) -ldflags='$(GO_LDFLAGS)' -o ../$(@F) .
 
 build/weft-collector-full: build/collector-full/.written always
-	$(GO) build -C $(<D) -ldflags='$(LDFLAGS)' -o ../$(@F) .
+	$(GO) build -C $(<D) -ldflags='$(GO_LDFLAGS)' -o ../$(@F) .
 
 build/libweft.so: always
 	@scripts/need.sh cc javac
