@@ -1,0 +1,87 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const brokerProperties = `process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@%[2]s
+listeners=PLAINTEXT://%[1]s,CONTROLLER://%[2]s
+controller.listener.names=CONTROLLER
+log.dirs=%[3]s
+num.partitions=4
+offsets.topic.num.partitions=1
+offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=0
+`
+
+// startKafka starts a real Kafka broker of one node and returns its address. Its jars are fetched once, into build/kafka.
+func startKafka(t *testing.T) string {
+	t.Helper()
+	jars := built("kafka")
+	if !exists(filepath.Join(jars, "fetched")) {
+		fetchKafka(t, jars)
+	}
+	newest := jdks[len(jdks)-1]
+	java := filepath.Join(newest.home, "bin", "java")
+	dir, address := shortDir(t), freeAddress(t)
+	properties := filepath.Join(dir, "server.properties")
+	content := fmt.Sprintf(brokerProperties, address, freeAddress(t), filepath.Join(dir, "data"))
+	require.NoError(t, os.WriteFile(properties, []byte(content), 0o600))
+	classpath := filepath.Join(jars, "*")
+	out, err := exec.Command(java, "-cp", classpath, "kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", properties).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	broker := start(t, nil, java, "-Xmx256m", "-cp", classpath, "kafka.Kafka", properties)
+	poll(t, "Kafka is ready", func() bool {
+		require.True(t, broker.running(), "Kafka ended: %s", strings.Join(broker.errLines(), "\n"))
+		connection, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = connection.Close()
+		}
+		return err == nil
+	})
+	return address
+}
+
+func fetchKafka(t *testing.T, jars string) {
+	t.Helper()
+	out, err := exec.Command(filepath.Join(root, "scripts/need.sh"), "mvn").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	pom := filepath.Join(root, "e2e/testdata/kafka/pom.xml")
+	out, err = exec.Command("mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+jars).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NoError(t, os.WriteFile(filepath.Join(jars, "fetched"), nil, 0o600))
+}
+
+// TestKafka sends raw events of two JVMs through a topic of several partitions, and makes spans of what comes back.
+func TestKafka(t *testing.T) {
+	broker := startKafka(t)
+	s := startSink(t)
+	c := startCollector(t, setup{config: "kafka.yaml", env: []string{"KAFKA_BROKERS=[" + broker + "]", "WEFT_BACKEND=" + s.grpc}})
+	var one, two pingPong
+	runJava(t, jdks[0], c.endpoint, "one", &one, "PingPong", "50")
+	runJava(t, jdks[0], c.endpoint, "two", &two, "PingPong", "50")
+	s.waitForCut(t, "one", "end")
+	s.waitForCut(t, "two", "end")
+	c.terminate(t)
+	s.terminate(t)
+	o := s.spans(t)
+	checkPingPong(t, o, "one", one)
+	checkPingPong(t, o, "two", two)
+	checkStructure(t, o)
+	checkNothingLost(t, o)
+}
