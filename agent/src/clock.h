@@ -1,0 +1,26 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What time is it? Nanoseconds of the monotonic clock, the one clock of all events.
+
+#ifndef WEFT_CLOCK_H
+#define WEFT_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t weft_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static inline int64_t weft_wall_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,348 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How do the threads' records become batches, and how far is everything known? See drain.h.
+
+#include "drain.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "definitions.h"
+#include "roster.h"
+
+bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t now)
+{
+    *d = (struct weft_drain){.retain = retain, .looked = now, .known = now, .watermark = now};
+    d->out.cap = WEFT_BATCH_LIMIT + WEFT_RECORD_SIZE;
+    d->out.data = malloc(d->out.cap);
+    return d->out.data != NULL;
+}
+
+static void close_section(struct weft_drain *d)
+{
+    if (d->section_thread != 0) {
+        weft_close_section(&d->out, d->section, d->section_count);
+        d->section_thread = 0;
+    }
+}
+
+// False if there is no memory; the batch then stays as it is.
+static bool close_batch(struct weft_drain *d)
+{
+    close_section(d);
+    weft_close_batch(&d->out, d->batch);
+    // What the records name was defined before they were written, so before this.
+    if (!weft_retain_add(d->retain, d->sequence + 1, weft_definitions_end(), d->out.data,
+                         d->out.len)) {
+        return false;
+    }
+    d->sequence++;
+    d->before += d->events;
+    d->out.len = 0;
+    d->open = false;
+    return true;
+}
+
+static bool open_batch(struct weft_drain *d)
+{
+    if (weft_retain_full(d->retain)) {
+        return false;
+    }
+    d->batch = weft_open_batch(&d->out, d->sequence + 1, d->watermark, d->before);
+    d->events = 0;
+    d->open = true;
+    return true;
+}
+
+// Makes the batch ready for at least one record of a thread; returns for how many there is room, 0
+// if the retained batches are full.
+static size_t room_for(struct weft_drain *d, uint64_t thread)
+{
+    const size_t least = WEFT_SECTION_SIZE + WEFT_RECORD_SIZE;
+    if (d->open && d->out.len + least > WEFT_BATCH_LIMIT && !close_batch(d)) {
+        return 0;
+    }
+    if (!d->open && !open_batch(d)) {
+        return 0;
+    }
+    if (d->section_thread != thread) {
+        close_section(d);
+        d->section = weft_open_section(&d->out, thread);
+        d->section_thread = thread;
+        d->section_count = 0;
+        weft_roster_mention(thread, d->sequence + 1);
+    }
+    return (WEFT_BATCH_LIMIT - d->out.len) / WEFT_RECORD_SIZE;
+}
+
+static void put(struct weft_drain *d, const struct weft_record *record)
+{
+    weft_put_record(&d->out, record);
+    d->section_count++;
+    if (record->kind != WEFT_EV_GAP) {
+        d->events++;
+    }
+    if (record->peer != 0) {
+        weft_roster_mention(record->peer, d->sequence + 1);
+    }
+}
+
+static bool keep_virtual(struct weft_drain *d, uint64_t thread, const struct weft_record *record)
+{
+    if (d->virtual_count == d->virtual_cap) {
+        size_t cap = d->virtual_cap == 0 ? 256 : d->virtual_cap * 2;
+        struct weft_virtual_record *grown = realloc(d->virtual, cap * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        d->virtual = grown;
+        d->virtual_cap = cap;
+    }
+    d->virtual[d->virtual_count++] =
+        (struct weft_virtual_record){thread, d->virtual_order++, *record};
+    return true;
+}
+
+static int by_thread_and_time(const void *left, const void *right)
+{
+    const struct weft_virtual_record *a = left;
+    const struct weft_virtual_record *b = right;
+    if (a->thread != b->thread) {
+        return a->thread < b->thread ? -1 : 1;
+    }
+    if (a->record.time != b->record.time) {
+        return a->record.time < b->record.time ? -1 : 1;
+    }
+    return a->order < b->order ? -1 : 1;
+}
+
+// Puts the records of virtual threads before a time into batches. False if not all could be put.
+static bool put_virtual(struct weft_drain *d, int64_t before, size_t *total)
+{
+    size_t kept = 0;
+    bool all = true;
+    if (d->virtual_count > 1) {
+        qsort(d->virtual, d->virtual_count, sizeof *d->virtual, by_thread_and_time);
+    }
+    for (size_t i = 0; i < d->virtual_count; i++) {
+        struct weft_virtual_record *v = &d->virtual[i];
+        if (all && v->record.time < before && room_for(d, v->thread) == 0) {
+            all = false;
+        }
+        if (!all || v->record.time >= before) {
+            d->virtual[kept++] = *v;
+            continue;
+        }
+        put(d, &v->record);
+        ++*total;
+    }
+    d->virtual_count = kept;
+    return all;
+}
+
+// Takes a buffer's records up to a position. False if not all could be taken.
+static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t limit, size_t *total)
+{
+    size_t count;
+    const struct weft_record *run;
+    while ((run = weft_buffer_peek(b, limit, &count)) != NULL) {
+        size_t taken = 0;
+        if (run[0].kind == WEFT_SUBJECT) {
+            if (!keep_virtual(d, run[0].peer, &run[1])) {
+                return false;
+            }
+            taken = 2;
+        } else {
+            size_t room = room_for(d, b->thread);
+            while (taken < count && taken < room && run[taken].kind != WEFT_SUBJECT) {
+                put(d, &run[taken++]);
+            }
+            *total += taken;
+        }
+        if (taken == 0) {
+            return false;
+        }
+        weft_buffer_advance(b, taken);
+    }
+    return true;
+}
+
+static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t limit, size_t *total)
+{
+    struct weft_record gap;
+    if (!take_records(d, b, limit, total)) {
+        return false;
+    }
+    if (atomic_load_explicit(&b->lost, memory_order_relaxed) != 0) {
+        if (room_for(d, b->thread) == 0) {
+            return false;
+        }
+        if (weft_buffer_take_loss(b, &gap)) {
+            put(d, &gap);
+            ++*total;
+        }
+    }
+    return true;
+}
+
+// Takes new threads into the list. False if there is no memory for that.
+static bool take_new(struct weft_drain *d)
+{
+    struct weft_buffer *b = weft_buffers_take_new();
+    while (b != NULL) {
+        struct weft_buffer *next = b->registered;
+        if (d->buffer_count == d->buffer_cap) {
+            size_t cap = d->buffer_cap == 0 ? 64 : d->buffer_cap * 2;
+            struct weft_buffer **grown = realloc(d->buffers, cap * sizeof(struct weft_buffer *));
+            if (grown == NULL) {
+                weft_buffers_give_back(b);
+                return false;
+            }
+            d->buffers = grown;
+            d->buffer_cap = cap;
+        }
+        b->idle_at = d->looked; // the last look did not see it: it had not read the clock yet
+        d->buffers[d->buffer_count++] = b;
+        b = next;
+    }
+    return true;
+}
+
+// Events for which there was no buffer, on a thread that stands for them.
+static bool take_unbuffered(struct weft_drain *d, int64_t since, size_t *total)
+{
+    uint64_t lost = weft_take_unbuffered_loss();
+    if (lost == 0) {
+        return true;
+    }
+    weft_roster_announce(WEFT_LOST_THREAD, 0, "(lost)", "");
+    if (room_for(d, WEFT_LOST_THREAD) == 0) {
+        weft_lose_unbuffered(lost);
+        return false;
+    }
+    struct weft_record gap = {.time = since, .arg = (int64_t)lost, .kind = WEFT_EV_GAP};
+    put(d, &gap);
+    ++*total;
+    return true;
+}
+
+static void reverse(struct weft_buffer **list, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        struct weft_buffer *b = list[i];
+        list[i] = list[count - 1 - i];
+        list[count - 1 - i] = b;
+    }
+}
+
+// Turns the list so that the next pass begins where this one had to stop.
+static void begin_with(struct weft_drain *d, size_t first)
+{
+    reverse(d->buffers, first);
+    reverse(d->buffers + first, d->buffer_count - first);
+    reverse(d->buffers, d->buffer_count);
+}
+
+// Looks at all threads and takes what they have. False if not everything could be taken.
+static bool take_all(struct weft_drain *d, size_t *total)
+{
+    int64_t since = d->looked;
+    int64_t now = weft_clock();
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!take_new(d)) {
+        return false;
+    }
+    int64_t known = now;
+    bool all = take_unbuffered(d, since, total);
+    bool short_of_chunks = weft_pool_used() > weft_pool_chunks() / 2;
+    size_t kept = 0;
+    size_t stopped = SIZE_MAX;
+    for (size_t i = 0; i < d->buffer_count; i++) {
+        struct weft_buffer *b = d->buffers[i];
+        bool closed = atomic_load_explicit(&b->closed, memory_order_acquire);
+        bool idle = weft_buffer_idle(b);
+        uint64_t limit = atomic_load_explicit(&b->written, memory_order_acquire);
+        if (idle) {
+            b->idle_at = now;
+        }
+        if (b->idle_at < known) {
+            known = b->idle_at;
+        }
+        if (all && !take_buffer(d, b, limit, total)) {
+            all = false;
+            stopped = kept;
+        }
+        if (all && closed) {
+            weft_roster_gone(b->thread, d->sequence + 1);
+            weft_buffer_free(b);
+            continue;
+        }
+        if (all && idle && short_of_chunks) {
+            weft_buffer_reclaim(b);
+        }
+        d->buffers[kept++] = b;
+    }
+    d->buffer_count = kept;
+    d->looked = now;
+    if (all) {
+        d->known = known;
+    } else if (stopped != SIZE_MAX) {
+        begin_with(d, stopped);
+    }
+    return all;
+}
+
+// While nothing can be taken, threads come and go all the same. Those that ended and have nothing but
+// losses to report must not pile up: their losses are reported together, later.
+static void sweep(struct weft_drain *d)
+{
+    size_t kept = 0;
+    if (!take_new(d)) {
+        return;
+    }
+    for (size_t i = 0; i < d->buffer_count; i++) {
+        struct weft_buffer *b = d->buffers[i];
+        if (atomic_load_explicit(&b->closed, memory_order_acquire) &&
+            atomic_load_explicit(&b->written, memory_order_acquire) == b->read) {
+            weft_lose_unbuffered(atomic_load_explicit(&b->lost, memory_order_relaxed));
+            weft_roster_gone(b->thread, d->sequence);
+            weft_buffer_free(b);
+        } else {
+            d->buffers[kept++] = b;
+        }
+    }
+    d->buffer_count = kept;
+}
+
+size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complete)
+{
+    size_t total = 0;
+    *complete = false;
+    if (d->open && !close_batch(d)) {
+        return 0;
+    }
+    // What an earlier pass had to leave comes first, so that it cannot pile up.
+    if (!put_virtual(d, d->known, &total)) {
+        return total;
+    }
+    d->watermark = d->known;
+    bool all = false;
+    if (weft_retain_full(d->retain)) {
+        sweep(d);
+    } else {
+        all = take_all(d, &total);
+    }
+    if (all && put_virtual(d, last ? INT64_MAX : d->known, &total)) {
+        d->watermark = d->known;
+        *complete = true;
+    }
+    if (beat && !d->open) {
+        open_batch(d);
+    }
+    if (d->open) {
+        weft_set_watermark(&d->out, d->batch, d->watermark);
+        close_batch(d);
+    }
+    return total;
+}

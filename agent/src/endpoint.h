@@ -1,0 +1,17 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where does the stream go? unix:///path or tcp://host:port.
+
+#ifndef WEFT_ENDPOINT_H
+#define WEFT_ENDPOINT_H
+
+#include <stdbool.h>
+
+bool weft_endpoint_valid(const char *endpoint);
+
+// Begins to connect, without blocking but for the look-up of a host name. Returns the socket, or -1.
+// In_progress: the connection is there when the socket can be written to (see SO_ERROR).
+int weft_endpoint_connect(const char *endpoint, bool *in_progress);
+
+#endif

@@ -1,0 +1,83 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does the agent see calls of native methods? See hooks.h.
+
+#include "hooks.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#include "jvm.h"
+#include "monitors.h"
+#include "probe_class.h"
+#include "threads.h"
+#include "vmstructs.h"
+
+static int installed;
+
+static bool is_native(JNIEnv *env, jclass class, const struct weft_hook *hook)
+{
+    jmethodID method = hook->is_static
+                           ? (*env)->GetStaticMethodID(env, class, hook->method, hook->signature)
+                           : (*env)->GetMethodID(env, class, hook->method, hook->signature);
+    jboolean native = JNI_FALSE;
+    return !weft_clear_exception(env) && method != NULL &&
+           (*weft_jvm.ti)->IsMethodNative(weft_jvm.ti, method, &native) == JVMTI_ERROR_NONE &&
+           native;
+}
+
+static bool install(JNIEnv *env, void *jvm, const struct weft_hook *hook)
+{
+    bool ok = false;
+    jclass class = (*env)->FindClass(env, hook->class_name);
+    if (weft_clear_exception(env) || class == NULL) {
+        return false;
+    }
+    if (is_native(env, class, hook)) {
+        *hook->original = dlsym(jvm, hook->export_name);
+        if (*hook->original != NULL) {
+            JNINativeMethod native = {(char *)hook->method, (char *)hook->signature,
+                                      hook->replacement};
+            ok = (*env)->RegisterNatives(env, class, &native, 1) == 0;
+            weft_clear_exception(env);
+        }
+    }
+    (*env)->DeleteLocalRef(env, class);
+    return ok;
+}
+
+static void install_table(JNIEnv *env, const struct weft_hook *table)
+{
+    void *jvm = weft_libjvm();
+    for (const struct weft_hook *hook = table; jvm != NULL && hook->class_name != NULL; hook++) {
+        installed += install(env, jvm, hook);
+    }
+}
+
+// Found by its name when ThreadProbe.boot calls it. Here the caller is a class of java.base, which
+// is why the JVM does not warn about what follows.
+JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe);
+
+JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe)
+{
+    (void)probe;
+    install_table(env, weft_monitor_hooks);
+    install_table(env, weft_thread_hooks);
+}
+
+int weft_hooks_install(JNIEnv *env)
+{
+    jclass probe = (*env)->DefineClass(env, "java/lang/ThreadProbe", NULL,
+                                       (const jbyte *)weft_probe_class, sizeof weft_probe_class);
+    if (weft_clear_exception(env) || probe == NULL) {
+        return 0;
+    }
+    jmethodID boot = (*env)->GetStaticMethodID(env, probe, "boot", "()V");
+    if (!weft_clear_exception(env) && boot != NULL) {
+        (*env)->CallStaticVoidMethod(env, probe, boot);
+        weft_clear_exception(env);
+    }
+    (*env)->DeleteLocalRef(env, probe);
+    return installed;
+}

@@ -1,0 +1,26 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does the agent see calls of native methods? It registers its own functions for them; those
+// call the JVM's. Compiled code, reflection and method handles all end up there.
+
+#ifndef WEFT_HOOKS_H
+#define WEFT_HOOKS_H
+
+#include <jni.h>
+#include <stdbool.h>
+
+struct weft_hook {
+    const char *class_name;
+    const char *method;
+    const char *signature;
+    bool is_static;
+    const char *export_name; // the JVM's own function
+    void *replacement;
+    void **original; // where to keep the JVM's own function
+};
+
+// Registers all hooks for methods that this JVM has as natives. Returns how many.
+int weft_hooks_install(JNIEnv *env);
+
+#endif

@@ -1,0 +1,212 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which object, class and method is this? See identity.h.
+
+#include "identity.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "definitions.h"
+#include "jvm.h"
+#include "names.h"
+
+// Open addressing; an entry is complete once its id is not 0, and never changes afterwards.
+enum { CLASS_SLOTS = 1 << 14, METHOD_SLOTS = 1 << 17, MAX_PROBES = 64 };
+
+static struct {
+    _Atomic uint32_t id;
+    uint32_t hash;
+    jweak class;
+} classes[CLASS_SLOTS];
+
+static struct {
+    _Atomic uint32_t id;
+    jmethodID method;
+} methods[METHOD_SLOTS];
+
+// Guards additions to both tables.
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t class_count;
+static uint32_t method_count;
+
+static uint32_t hash_of(jobject object)
+{
+    jint hash = 0;
+    if ((*weft_jvm.ti)->GetObjectHashCode(weft_jvm.ti, object, &hash) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    return (uint32_t)hash;
+}
+
+void weft_identify(JNIEnv *env, jobject object, struct weft_record *record)
+{
+    record->hash = hash_of(object);
+    jclass class = (*env)->GetObjectClass(env, object);
+    record->class_id = weft_class_id(env, class);
+    (*env)->DeleteLocalRef(env, class);
+}
+
+static uint32_t define_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t slot)
+{
+    char *signature = NULL;
+    uint32_t id = 0;
+    struct weft_bytes frame = {0};
+    if (class_count >= CLASS_SLOTS / 4 * 3 ||
+        (*weft_jvm.ti)->GetClassSignature(weft_jvm.ti, class, &signature, NULL) !=
+            JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    weft_put_class(&frame, class_count + 1, weft_binary_name(signature));
+    jweak weak = (*env)->NewWeakGlobalRef(env, class);
+    if (!weft_clear_exception(env) && weak != NULL && weft_definitions_append(&frame)) {
+        id = ++class_count;
+        classes[slot].hash = hash;
+        classes[slot].class = weak;
+        atomic_store_explicit(&classes[slot].id, id, memory_order_release);
+    } else if (weak != NULL) {
+        (*env)->DeleteWeakGlobalRef(env, weak);
+    }
+    weft_bytes_free(&frame);
+    weft_deallocate(signature);
+    return id;
+}
+
+// Looks a class up; returns its id, or 0 and the slot at which the search ended.
+static uint32_t find_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t *slot)
+{
+    uint32_t at = hash % CLASS_SLOTS;
+    for (int probe = 0; probe < MAX_PROBES; probe++, at = (at + 1) % CLASS_SLOTS) {
+        uint32_t id = atomic_load_explicit(&classes[at].id, memory_order_acquire);
+        if (id == 0) {
+            *slot = at;
+            return 0;
+        }
+        if (classes[at].hash == hash && (*env)->IsSameObject(env, classes[at].class, class)) {
+            return id;
+        }
+    }
+    *slot = CLASS_SLOTS;
+    return 0;
+}
+
+uint32_t weft_class_id(JNIEnv *env, jclass class)
+{
+    uint32_t hash = hash_of(class);
+    uint32_t slot;
+    uint32_t id = find_class(env, class, hash, &slot);
+    if (id == 0 && slot != CLASS_SLOTS) {
+        pthread_mutex_lock(&mutex);
+        id = find_class(env, class, hash, &slot);
+        if (id == 0 && slot != CLASS_SLOTS) {
+            id = define_class(env, class, hash, slot);
+        }
+        pthread_mutex_unlock(&mutex);
+    }
+    return id;
+}
+
+static uint16_t line_table(jmethodID method, struct weft_line **lines)
+{
+    jint count = 0;
+    jvmtiLineNumberEntry *entries = NULL;
+    *lines = NULL;
+    if ((*weft_jvm.ti)->GetLineNumberTable(weft_jvm.ti, method, &count, &entries) !=
+        JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    uint16_t taken = count > UINT16_MAX ? UINT16_MAX : (uint16_t)count;
+    struct weft_line *table = malloc(((size_t)taken + 1) * sizeof *table);
+    if (table == NULL) {
+        taken = 0;
+    }
+    for (uint16_t i = 0; i < taken; i++) {
+        // Insertion keeps the table ascending; compilers write it so nearly always.
+        struct weft_line line = {(uint32_t)entries[i].start_location,
+                                 (uint32_t)entries[i].line_number};
+        uint16_t at = i;
+        for (; at > 0 && table[at - 1].start > line.start; at--) {
+            table[at] = table[at - 1];
+        }
+        table[at] = line;
+    }
+    weft_deallocate(entries);
+    *lines = table;
+    return taken;
+}
+
+static uint32_t define_method(JNIEnv *env, jmethodID method, uint32_t class_id, jclass class,
+                              uint32_t slot)
+{
+    jvmtiEnv *ti = weft_jvm.ti;
+    char *name = NULL;
+    char *signature = NULL;
+    char *file = NULL;
+    struct weft_line *lines = NULL;
+    struct weft_bytes frame = {0};
+    uint32_t id = 0;
+    (void)env;
+    if (method_count < METHOD_SLOTS / 4 * 3 &&
+        (*ti)->GetMethodName(ti, method, &name, &signature, NULL) == JVMTI_ERROR_NONE) {
+        if ((*ti)->GetSourceFileName(ti, class, &file) != JVMTI_ERROR_NONE) {
+            file = NULL;
+        } else {
+            weft_utf8(file);
+        }
+        uint16_t count = line_table(method, &lines);
+        weft_utf8(name);
+        weft_utf8(signature);
+        weft_put_method(&frame, method_count + 1, class_id, name, signature, file, lines, count);
+        if (weft_definitions_append(&frame)) {
+            id = ++method_count;
+            methods[slot].method = method;
+            atomic_store_explicit(&methods[slot].id, id, memory_order_release);
+        }
+    }
+    weft_bytes_free(&frame);
+    free(lines);
+    weft_deallocate(name);
+    weft_deallocate(signature);
+    weft_deallocate(file);
+    return id;
+}
+
+static uint32_t find_method(jmethodID method, uint32_t *slot)
+{
+    uint32_t at = (uint32_t)(((uintptr_t)method >> 3) * 0x9E3779B97F4A7C15ULL >> 40) % METHOD_SLOTS;
+    for (int probe = 0; probe < MAX_PROBES; probe++, at = (at + 1) % METHOD_SLOTS) {
+        uint32_t id = atomic_load_explicit(&methods[at].id, memory_order_acquire);
+        if (id == 0 || methods[at].method == method) {
+            *slot = at;
+            return id;
+        }
+    }
+    *slot = METHOD_SLOTS;
+    return 0;
+}
+
+uint32_t weft_method_id(JNIEnv *env, jmethodID method)
+{
+    uint32_t slot;
+    uint32_t id = find_method(method, &slot);
+    if (id != 0 || slot == METHOD_SLOTS) {
+        return id;
+    }
+    jclass class = NULL;
+    if ((*weft_jvm.ti)->GetMethodDeclaringClass(weft_jvm.ti, method, &class) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    uint32_t class_id = weft_class_id(env, class);
+    if (class_id != 0) {
+        pthread_mutex_lock(&mutex);
+        id = find_method(method, &slot);
+        if (id == 0 && slot != METHOD_SLOTS) {
+            id = define_method(env, method, class_id, class, slot);
+        }
+        pthread_mutex_unlock(&mutex);
+    }
+    (*env)->DeleteLocalRef(env, class);
+    return id;
+}

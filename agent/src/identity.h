@@ -1,0 +1,28 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which object, class and method is this? Small numbers that stay true while things move and go.
+//
+// An object is its identity hash and its class's id. A class is found by its mirror's identity hash
+// and confirmed with a weak reference, so a class that was unloaded is never mistaken for another.
+// A method is found by its jmethodID, which HotSpot does not use again.
+
+#ifndef WEFT_IDENTITY_H
+#define WEFT_IDENTITY_H
+
+#include <jvmti.h>
+#include <stdint.h>
+
+#include "wire.h"
+
+// Fills in hash and class of the record.
+void weft_identify(JNIEnv *env, jobject object, struct weft_record *record);
+
+// The id of a class, defined at first sight; 0 if the table or the log is full.
+uint32_t weft_class_id(JNIEnv *env, jclass class);
+
+// The id of a method, defined at first sight (with its class); 0 if the table or the log is full.
+// The method must be on the current thread's stack, so that its class cannot be unloaded.
+uint32_t weft_method_id(JNIEnv *env, jmethodID method);
+
+#endif

@@ -1,0 +1,52 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does the agent know about its JVM? See jvm.h.
+
+#include "jvm.h"
+
+struct weft_jvm weft_jvm;
+atomic_bool weft_tracing;
+
+bool weft_clear_exception(JNIEnv *env)
+{
+    if ((*env)->ExceptionCheck(env)) {
+        (*env)->ExceptionClear(env);
+        return true;
+    }
+    return false;
+}
+
+static jclass find(JNIEnv *env, const char *name)
+{
+    jclass local = (*env)->FindClass(env, name);
+    if (weft_clear_exception(env) || local == NULL) {
+        return NULL;
+    }
+    jclass global = (*env)->NewGlobalRef(env, local);
+    (*env)->DeleteLocalRef(env, local);
+    return global;
+}
+
+static jfieldID field(JNIEnv *env, jclass class, const char *name, const char *signature)
+{
+    jfieldID id = (*env)->GetFieldID(env, class, name, signature);
+    return weft_clear_exception(env) ? NULL : id;
+}
+
+bool weft_jvm_init(JNIEnv *env)
+{
+    struct weft_jvm *jvm = &weft_jvm;
+    jvm->thread = find(env, "java/lang/Thread");
+    jvm->interrupted = find(env, "java/lang/InterruptedException");
+    if (jvm->thread == NULL || jvm->interrupted == NULL) {
+        return false;
+    }
+    jvm->tid = field(env, jvm->thread, "tid", "J");
+    jvm->eetop = field(env, jvm->thread, "eetop", "J");
+    if ((*env)->GetVersion(env) >= 0x00150000) { // 21
+        jvm->virtual_thread = find(env, "java/lang/BaseVirtualThread");
+        jvm->carrier = find(env, "jdk/internal/misc/CarrierThread");
+    }
+    return jvm->tid != NULL;
+}

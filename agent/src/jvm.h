@@ -1,0 +1,50 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does the agent know about its JVM? Handles that are looked up once, at VMInit, and are then
+// only read.
+
+#ifndef WEFT_JVM_H
+#define WEFT_JVM_H
+
+#include <jvmti.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct weft_jvm {
+    jvmtiEnv *ti;
+    jclass thread;         // java.lang.Thread
+    jclass virtual_thread; // java.lang.BaseVirtualThread; NULL before 21
+    jclass carrier;        // jdk.internal.misc.CarrierThread; NULL before 21
+    jclass interrupted;    // java.lang.InterruptedException
+    jfieldID tid;          // Thread.tid
+    jfieldID eetop;        // Thread.eetop: the JVM's own thread structure
+};
+
+extern struct weft_jvm weft_jvm;
+
+// False before VMInit and from VMDeath on: callbacks and hooks then do nothing but their original.
+extern atomic_bool weft_tracing;
+
+// Fills in weft_jvm except ti. False if something that must be there is not; no exception is left.
+bool weft_jvm_init(JNIEnv *env);
+
+// The id of a thread object.
+static inline uint64_t weft_thread_id(JNIEnv *env, jobject thread)
+{
+    return (uint64_t)(*env)->GetLongField(env, thread, weft_jvm.tid);
+}
+
+// Gives JVMTI memory back; NULL is allowed.
+static inline void weft_deallocate(void *memory)
+{
+    if (memory != NULL) {
+        (*weft_jvm.ti)->Deallocate(weft_jvm.ti, memory);
+    }
+}
+
+// Clears a pending exception; true if there was one.
+bool weft_clear_exception(JNIEnv *env);
+
+#endif

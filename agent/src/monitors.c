@@ -1,0 +1,178 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens at monitors? See monitors.h.
+
+#include "monitors.h"
+
+#include "identity.h"
+#include "jvm.h"
+#include "owner.h"
+#include "self.h"
+#include "stacks.h"
+
+static int block_depth;
+static int wait_depth;
+static int notify_depth;
+
+static void (*jvm_wait)(JNIEnv *, jobject, jlong);
+static void (*jvm_notify)(JNIEnv *, jobject);
+static void (*jvm_notify_all)(JNIEnv *, jobject);
+
+void weft_monitors_init(const struct weft_options *options)
+{
+    block_depth = options->depth;
+    wait_depth = options->wait_depth;
+    notify_depth = options->notify_depth;
+}
+
+void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object)
+{
+    struct weft_scope scope;
+    (void)ti;
+    if (!weft_enter(env, thread, &scope)) {
+        return;
+    }
+    struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTER};
+    r.peer = weft_owner(env, object); // first: it is true only now
+    weft_identify(env, object, &r);
+    r.stack = weft_stack_id(env, block_depth);
+    weft_record_now(&scope, &r);
+    weft_leave(&scope);
+}
+
+// The thread owns the monitor already: whatever is done here, others wait for.
+void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object)
+{
+    struct weft_scope scope;
+    (void)ti;
+    if (!weft_enter(env, thread, &scope)) {
+        return;
+    }
+    struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTERED};
+    weft_identify(env, object, &r);
+    weft_record_now(&scope, &r);
+    weft_leave(&scope);
+}
+
+static int64_t nanoseconds(jlong millis)
+{
+    return millis > INT64_MAX / 1000000 ? INT64_MAX : millis * 1000000;
+}
+
+void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jlong millis)
+{
+    struct weft_scope scope;
+    (void)ti;
+    if (!weft_enter(env, thread, &scope)) {
+        return;
+    }
+    struct weft_record r = {.kind = WEFT_EV_WAIT, .arg = nanoseconds(millis)};
+    int depth = wait_depth;
+    weft_identify(env, object, &r);
+    if ((*env)->IsInstanceOf(env, object, weft_jvm.thread)) {
+        r.kind = WEFT_EV_JOIN_START;
+        r.peer = weft_thread_id(env, object);
+        depth = block_depth; // who holds a Thread's monitor keeps nobody waiting
+    }
+    r.stack = weft_stack_id(env, depth);
+    weft_record_now(&scope, &r);
+    if (scope.subject == 0) {
+        scope.self->waiting = r;
+    }
+    weft_leave(&scope);
+}
+
+// The thread has left the wait set and does not own the monitor yet.
+void JNICALL weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
+                            jboolean timed_out)
+{
+    struct weft_scope scope;
+    (void)ti;
+    if (!weft_enter(env, thread, &scope)) {
+        return;
+    }
+    struct weft_record r = {.kind = WEFT_EV_WAITED, .flags = timed_out ? WEFT_FLAG_TIMED_OUT : 0};
+    const struct weft_record *waiting = &scope.self->waiting;
+    if (scope.subject == 0 && waiting->kind != 0) {
+        r.hash = waiting->hash;
+        r.class_id = waiting->class_id;
+    } else {
+        weft_identify(env, object, &r);
+    }
+    weft_record_now(&scope, &r);
+    weft_leave(&scope);
+}
+
+// Object.wait. Its beginning is JVMTI's event; only its end is seen here. On Java 24 and later the
+// call of a virtual thread comes back at once, long before the wait is over; the beginning is then
+// not kept in the platform thread's state, so nothing is recorded.
+static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis)
+{
+    struct weft_scope scope;
+    weft_self_waiting()->kind = 0;
+    jvm_wait(env, object, millis);
+    struct weft_record r = *weft_self_waiting();
+    if (r.kind == 0) {
+        return;
+    }
+    weft_self_waiting()->kind = 0;
+    jthrowable thrown = (*env)->ExceptionOccurred(env);
+    if (thrown != NULL) {
+        (*env)->ExceptionClear(env);
+        if ((*env)->IsInstanceOf(env, thrown, weft_jvm.interrupted)) {
+            r.flags |= WEFT_FLAG_INTERRUPTED;
+        }
+    }
+    if (weft_enter(env, NULL, &scope)) {
+        r.kind = r.kind == WEFT_EV_WAIT ? WEFT_EV_WAIT_RETURNED : WEFT_EV_JOIN_END;
+        r.arg = 0;
+        r.stack = 0;
+        weft_record_now(&scope, &r);
+        weft_leave(&scope);
+    }
+    if (thrown != NULL) {
+        (*env)->Throw(env, thrown);
+        (*env)->DeleteLocalRef(env, thrown);
+    }
+}
+
+// The time is that before the call, so that nobody is woken before it. What was thrown was no notify.
+static void notify(JNIEnv *env, jobject object, uint16_t kind,
+                   void (*original)(JNIEnv *, jobject))
+{
+    struct weft_scope scope;
+    if (!weft_enter(env, NULL, &scope)) {
+        original(env, object);
+        return;
+    }
+    struct weft_record r = {.kind = kind};
+    weft_identify(env, object, &r);
+    r.stack = weft_stack_id(env, notify_depth);
+    weft_record_begin(&scope, &r);
+    original(env, object);
+    weft_record_end(&scope, &r, !(*env)->ExceptionCheck(env));
+}
+
+static void JNICALL hook_notify(JNIEnv *env, jobject object)
+{
+    notify(env, object, WEFT_EV_NOTIFY, jvm_notify);
+}
+
+static void JNICALL hook_notify_all(JNIEnv *env, jobject object)
+{
+    notify(env, object, WEFT_EV_NOTIFY_ALL, jvm_notify_all);
+}
+
+// A row for each spelling that some Java version has as a native method.
+const struct weft_hook weft_monitor_hooks[] = {
+    {"java/lang/Object", "wait", "(J)V", false, "JVM_MonitorWait", (void *)hook_wait,
+     (void **)&jvm_wait},
+    {"java/lang/Object", "wait0", "(J)V", false, "JVM_MonitorWait", (void *)hook_wait,
+     (void **)&jvm_wait},
+    {"java/lang/Object", "notify", "()V", false, "JVM_MonitorNotify", (void *)hook_notify,
+     (void **)&jvm_notify},
+    {"java/lang/Object", "notifyAll", "()V", false, "JVM_MonitorNotifyAll",
+     (void *)hook_notify_all, (void **)&jvm_notify_all},
+    {0},
+};

@@ -1,0 +1,24 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens at monitors: contention, wait, notify. And join, which is a wait on a Thread.
+
+#ifndef WEFT_MONITORS_H
+#define WEFT_MONITORS_H
+
+#include <jvmti.h>
+
+#include "hooks.h"
+#include "options.h"
+
+extern const struct weft_hook weft_monitor_hooks[]; // ends with an empty one
+
+void weft_monitors_init(const struct weft_options *options);
+
+void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object);
+void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object);
+void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jlong millis);
+void JNICALL weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
+                            jboolean timed_out);
+
+#endif

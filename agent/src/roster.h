@@ -1,0 +1,49 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which threads are there, and which of them has the receiver been told about?
+//
+// Threads of the application announce; the sender keeps the table. A thread stays in it while it
+// lives, and after its death until no batch that names it can be sent again, and a while longer for
+// those who still speak of it (a join that ends late). So the table does not grow with the number of
+// threads that ever were.
+
+#ifndef WEFT_ROSTER_H
+#define WEFT_ROSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire.h"
+
+// How many threads that are gone are still remembered.
+enum { WEFT_ROSTER_GONE = 4096 };
+
+// Any thread: announces a thread's definition. The strings are copied.
+void weft_roster_announce(uint64_t id, uint16_t flags, const char *name, const char *group);
+
+// Any thread: an announced thread will not live after all.
+void weft_roster_withdraw(uint64_t id);
+
+// The sender: takes over what was announced.
+void weft_roster_collect(void);
+
+// The sender: batch sequence names the thread. A thread nobody announced gets an empty name.
+void weft_roster_mention(uint64_t id, uint64_t sequence);
+
+// The sender: the thread has ended and all its events are in batches up to sequence.
+void weft_roster_gone(uint64_t id, uint64_t sequence);
+
+// The sender: a new connection knows nobody; without one there is nobody to tell.
+void weft_roster_connected(void);
+void weft_roster_disconnected(void);
+
+// The sender: appends the frames of all threads that this connection has not seen yet.
+void weft_roster_encode(struct weft_bytes *out);
+
+// The sender: batches up to acked will not be sent again.
+void weft_roster_trim(uint64_t acked);
+
+uint32_t weft_roster_size(void);
+
+#endif

@@ -1,0 +1,185 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is the current thread, and may it record something now? See self.h.
+
+#include "self.h"
+
+#include <stddef.h>
+
+#include "addresses.h"
+#include "jvm.h"
+#include "names.h"
+#include "roster.h"
+
+static __thread struct weft_self self;
+
+void weft_announce(JNIEnv *env, jthread thread, uint64_t id, bool is_virtual)
+{
+    jvmtiEnv *ti = weft_jvm.ti;
+    jvmtiThreadInfo info = {0};
+    jvmtiThreadGroupInfo group = {0};
+    if ((*ti)->GetThreadInfo(ti, thread, &info) != JVMTI_ERROR_NONE) {
+        weft_roster_announce(id, is_virtual ? WEFT_THREAD_VIRTUAL : 0, "", "");
+        return;
+    }
+    if (info.thread_group != NULL &&
+        (*ti)->GetThreadGroupInfo(ti, info.thread_group, &group) != JVMTI_ERROR_NONE) {
+        group.name = NULL;
+    }
+    uint16_t flags = 0;
+    if (info.is_daemon) {
+        flags |= WEFT_THREAD_DAEMON;
+    }
+    if (is_virtual) {
+        flags |= WEFT_THREAD_VIRTUAL;
+    }
+    if (info.name != NULL) {
+        weft_utf8(info.name);
+    }
+    if (group.name != NULL) {
+        weft_utf8(group.name);
+    }
+    weft_roster_announce(id, flags, info.name, group.name);
+    weft_deallocate(info.name);
+    weft_deallocate(group.name);
+    (*env)->DeleteLocalRef(env, info.thread_group);
+    (*env)->DeleteLocalRef(env, info.context_class_loader);
+    (*env)->DeleteLocalRef(env, group.parent);
+}
+
+static bool is_a(JNIEnv *env, jobject object, jclass class)
+{
+    return class != NULL && (*env)->IsInstanceOf(env, object, class);
+}
+
+// Gives the current platform thread its buffer.
+static bool open_self(JNIEnv *env, jthread thread)
+{
+    uint64_t id = weft_thread_id(env, thread);
+    if (id == 0) {
+        return false;
+    }
+    self.buffer = weft_buffer_open(id);
+    if (self.buffer == NULL) {
+        weft_lose_unbuffered(1);
+        return false;
+    }
+    self.thread = id;
+    self.carrier = is_a(env, thread, weft_jvm.carrier);
+    weft_announce(env, thread, id, false);
+    weft_addresses_add(env, id);
+    return true;
+}
+
+// Finds out who acts, on a thread that has a buffer.
+static void find_subject(JNIEnv *env, jthread thread, struct weft_scope *scope)
+{
+    jthread current = NULL;
+    if (thread == NULL) {
+        if (!self.carrier || (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) !=
+                                 JVMTI_ERROR_NONE) {
+            return;
+        }
+        thread = current;
+    }
+    uint64_t id = weft_thread_id(env, thread);
+    if (id != self.thread) {
+        scope->subject = id;
+        if (self.virtual_seen[id % WEFT_VIRTUAL_SEEN] != id) {
+            self.virtual_seen[id % WEFT_VIRTUAL_SEEN] = id;
+            weft_announce(env, thread, id, true);
+        }
+    }
+    if (current != NULL) {
+        (*env)->DeleteLocalRef(env, current);
+    }
+}
+
+// The first event of a thread that was there before the agent.
+static bool open_late(JNIEnv *env, jthread thread)
+{
+    jthread current = NULL;
+    if (thread == NULL) {
+        if ((*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) != JVMTI_ERROR_NONE ||
+            current == NULL) {
+            return false;
+        }
+        thread = current;
+    }
+    // A virtual thread does not tell what carries it.
+    bool ok = !is_a(env, thread, weft_jvm.virtual_thread) && open_self(env, thread);
+    if (current != NULL) {
+        (*env)->DeleteLocalRef(env, current);
+    }
+    return ok;
+}
+
+bool weft_enter(JNIEnv *env, jthread thread, struct weft_scope *scope)
+{
+    if (!atomic_load_explicit(&weft_tracing, memory_order_acquire) || self.inside || self.ended) {
+        return false;
+    }
+    self.inside = true;
+    *scope = (struct weft_scope){.self = &self};
+    if (self.buffer == NULL && !open_late(env, thread)) {
+        self.inside = false;
+        return false;
+    }
+    find_subject(env, thread, scope);
+    return true;
+}
+
+void weft_leave(const struct weft_scope *scope)
+{
+    scope->self->inside = false;
+}
+
+void weft_record_now(const struct weft_scope *scope, struct weft_record *record)
+{
+    if (scope->subject != 0) {
+        record->flags |= WEFT_FLAG_VIRTUAL;
+    }
+    weft_buffer_put_now(scope->self->buffer, record, scope->subject);
+}
+
+void weft_record_begin(const struct weft_scope *scope, struct weft_record *record)
+{
+    if (scope->subject != 0) {
+        record->flags |= WEFT_FLAG_VIRTUAL;
+    }
+    weft_buffer_begin(scope->self->buffer);
+    record->time = weft_clock();
+    scope->self->inside = false;
+}
+
+void weft_record_end(const struct weft_scope *scope, struct weft_record *record, bool happened)
+{
+    if (happened) {
+        weft_buffer_put(scope->self->buffer, record, scope->subject);
+    }
+    weft_buffer_end(scope->self->buffer);
+}
+
+struct weft_record *weft_self_waiting(void)
+{
+    return &self.waiting;
+}
+
+bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope)
+{
+    if (self.ended) {
+        // A native thread that was attached before and is attached again.
+        self = (struct weft_self){0};
+    }
+    return weft_enter(env, thread, scope);
+}
+
+void weft_self_end(const struct weft_scope *scope)
+{
+    struct weft_buffer *buffer = scope->self->buffer;
+    weft_addresses_remove();
+    scope->self->buffer = NULL;
+    scope->self->ended = true;
+    weft_buffer_close(buffer);
+}

@@ -1,0 +1,63 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is the current thread, and may it record something now? The entry and exit of every callback
+// and every hook.
+
+#ifndef WEFT_SELF_H
+#define WEFT_SELF_H
+
+#include <jvmti.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "buffer.h"
+#include "wire.h"
+
+enum { WEFT_VIRTUAL_SEEN = 64 };
+
+// What is kept for each platform thread, in thread-local storage.
+struct weft_self {
+    struct weft_buffer *buffer;
+    uint64_t thread;
+    bool inside;  // in a callback or hook: what it causes itself is not recorded
+    bool ended;   // threadEnd is written: nothing may follow
+    bool carrier; // virtual threads may run on it
+    // The Object.wait that is going on: kind is wait or joinStart, 0 if there is none.
+    struct weft_record waiting;
+    // Virtual threads that were announced from here, by the lower bits of their ids.
+    uint64_t virtual_seen[WEFT_VIRTUAL_SEEN];
+};
+
+// Says who acts: the platform thread itself (0), or the virtual thread that it carries.
+struct weft_scope {
+    struct weft_self *self;
+    uint64_t subject;
+};
+
+// Begins to record. Thread is the callback's argument, or NULL in a hook (then it is found out). If
+// it returns true, weft_leave must follow; otherwise nothing may be recorded.
+bool weft_enter(JNIEnv *env, jthread thread, struct weft_scope *scope);
+void weft_leave(const struct weft_scope *scope);
+
+// Records that something happens now.
+void weft_record_now(const struct weft_scope *scope, struct weft_record *record);
+
+// Records something that happens now but is known only when the call after it has returned: begin
+// takes the time, end writes the record or, if it was not to be, does not. Between the two the thread
+// may record other things. End leaves the scope.
+void weft_record_begin(const struct weft_scope *scope, struct weft_record *record);
+void weft_record_end(const struct weft_scope *scope, struct weft_record *record, bool happened);
+
+// The current thread's Object.wait that is going on.
+struct weft_record *weft_self_waiting(void);
+
+// Threads come and go. Start is for the new thread itself and returns false if it must not be
+// recorded; end writes no event.
+bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope);
+void weft_self_end(const struct weft_scope *scope);
+
+// Announces a thread's definition: name, group, flags.
+void weft_announce(JNIEnv *env, jthread thread, uint64_t id, bool is_virtual);
+
+#endif

@@ -1,0 +1,179 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who takes the events out of the process? See sender.h.
+
+#include "sender.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "buffer.h"
+#include "connection.h"
+#include "drain.h"
+#include "retain.h"
+#include "roster.h"
+
+#define MILLISECOND ((int64_t)1000000)
+#define BEAT (1000 * MILLISECOND)
+
+enum { BUSY_WAIT_MS = 5, IDLE_WAIT_MS = 50, FINISH_MS = 500, FINISH_ALONE_MS = 100 };
+
+static struct {
+    struct weft_retain retain;
+    struct weft_drain drain;
+    struct weft_connection connection;
+    int64_t last_batch;
+
+    int event; // written to when the sender should not sleep on
+    atomic_bool sleeping;
+    atomic_bool streaming;
+    atomic_bool finish;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t finished_cond;
+    bool finished;
+} sender = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void wake(void)
+{
+    if (atomic_exchange(&sender.sleeping, false)) {
+        uint64_t one = 1;
+        ssize_t n = write(sender.event, &one, sizeof one);
+        (void)n; // the counter is full: it is awake
+    }
+}
+
+static void sleep_until_needed(int timeout_ms)
+{
+    struct pollfd fds[2] = {
+        {.fd = sender.event, .events = POLLIN},
+        {.fd = sender.connection.fd, .events = weft_connection_events(&sender.connection)},
+    };
+    atomic_store(&sender.sleeping, true);
+    if (atomic_load(&sender.finish) && timeout_ms > 1) {
+        timeout_ms = 1;
+    }
+    poll(fds, 2, timeout_ms);
+    atomic_store(&sender.sleeping, false);
+    uint64_t count;
+    ssize_t n = read(sender.event, &count, sizeof count);
+    (void)n;
+}
+
+// One turn: take from the threads, talk to the receiver. Complete: nothing was left behind.
+static size_t turn(bool last, bool *complete)
+{
+    int64_t now = weft_clock();
+    bool streaming = sender.connection.state == WEFT_STREAMING;
+    bool beat = streaming && now - sender.last_batch >= BEAT;
+    uint64_t before = sender.drain.sequence;
+    size_t records = weft_drain_pass(&sender.drain, beat, last, complete);
+    if (sender.drain.sequence != before) {
+        sender.last_batch = now;
+    }
+    weft_roster_collect();
+    weft_connection_step(&sender.connection, weft_clock());
+    weft_roster_trim(sender.connection.hello.acked);
+    atomic_store(&sender.streaming, sender.connection.state == WEFT_STREAMING);
+    return records;
+}
+
+static void finish(void)
+{
+    struct weft_connection *c = &sender.connection;
+    bool complete = false;
+    int64_t limit = c->state == WEFT_STREAMING ? FINISH_MS : FINISH_ALONE_MS;
+    int64_t deadline = weft_clock() + limit * MILLISECOND;
+    uint64_t attempts = c->attempts;
+    c->retry_at = 0;
+    while (weft_clock() < deadline) {
+        if (!complete) {
+            turn(true, &complete);
+        } else {
+            weft_connection_step(c, weft_clock());
+        }
+        if (complete && !c->end_wanted) {
+            c->end_wanted = true;
+            c->end_time = sender.drain.looked;
+            continue;
+        }
+        if (weft_connection_settled(c) || (c->state == WEFT_OFF && c->attempts > attempts)) {
+            break;
+        }
+        sleep_until_needed(1);
+    }
+    weft_connection_close(c, weft_clock());
+}
+
+static void *run(void *nothing)
+{
+    (void)nothing;
+    while (!atomic_load(&sender.finish)) {
+        bool complete;
+        size_t records = turn(false, &complete);
+        sleep_until_needed(records > 0 ? BUSY_WAIT_MS : IDLE_WAIT_MS);
+    }
+    finish();
+    pthread_mutex_lock(&sender.mutex);
+    sender.finished = true;
+    pthread_cond_signal(&sender.finished_cond);
+    pthread_mutex_unlock(&sender.mutex);
+    return NULL;
+}
+
+bool weft_sender_start(const struct weft_sender_config *config)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_condattr_t clock;
+    sigset_t all;
+    sigset_t old;
+    sender.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (sender.event < 0) {
+        return false;
+    }
+    sender.retain.limit = config->retain;
+    if (!weft_drain_init(&sender.drain, &sender.retain, config->hello.monotonic)) {
+        return false;
+    }
+    weft_connection_init(&sender.connection, config->endpoint, &sender.retain, &config->hello);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&sender.finished_cond, &clock);
+    pthread_condattr_destroy(&clock);
+    weft_pool_on_pressure(wake);
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, (size_t)256 * 1024); // looking a host name up takes some
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); // the thread inherits it: signals go elsewhere
+    int error = pthread_create(&thread, &attributes, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
+    if (error == 0) {
+        pthread_setname_np(thread, "weft-sender");
+    }
+    return error == 0;
+}
+
+void weft_sender_finish(void)
+{
+    struct timespec deadline;
+    int64_t limit = atomic_load(&sender.streaming) ? FINISH_MS : FINISH_ALONE_MS;
+    int64_t at = weft_clock() + limit * MILLISECOND;
+    deadline.tv_sec = at / 1000000000;
+    deadline.tv_nsec = at % 1000000000;
+    atomic_store(&sender.finish, true);
+    wake();
+    pthread_mutex_lock(&sender.mutex);
+    while (!sender.finished &&
+           pthread_cond_timedwait(&sender.finished_cond, &sender.mutex, &deadline) == 0) {
+    }
+    pthread_mutex_unlock(&sender.mutex);
+}

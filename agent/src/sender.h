@@ -1,0 +1,28 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who takes the events out of the process? A thread of its own that the JVM does not know: it calls
+// nothing of the JVM, and the JVM cannot stop it.
+
+#ifndef WEFT_SENDER_H
+#define WEFT_SENDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "wire.h"
+
+struct weft_sender_config {
+    const char *endpoint; // these strings, and the attributes in hello, must stay
+    size_t retain;
+    struct weft_hello hello;
+};
+
+// Starts the thread. False if that is not possible.
+bool weft_sender_start(const struct weft_sender_config *config);
+
+// Sends what is there, an end frame, and waits for the acknowledgement: at most half a second, a
+// tenth if there is no connection.
+void weft_sender_finish(void);
+
+#endif

@@ -1,0 +1,21 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens to threads: they are started, begin, sleep, are interrupted, end.
+
+#ifndef WEFT_THREADS_H
+#define WEFT_THREADS_H
+
+#include <jvmti.h>
+
+#include "hooks.h"
+#include "options.h"
+
+extern const struct weft_hook weft_thread_hooks[]; // ends with an empty one
+
+void weft_threads_init(const struct weft_options *options);
+
+void JNICALL weft_on_thread_start(jvmtiEnv *ti, JNIEnv *env, jthread thread);
+void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread);
+
+#endif
