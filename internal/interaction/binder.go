@@ -103,7 +103,7 @@ func (b *Binder) Apply(ev jvmthread.Event, closed jvmthread.Interval, out []jvmt
 // here is the event itself as a cause.
 func (b *Binder) here(ev jvmthread.Event) cause {
 	c := cause{from: jvmthread.IntervalRef{Thread: ev.Thread}, time: ev.Time, stack: ev.Stack}
-	if th := b.timeline.Thread(ev.Thread); th != nil {
+	if th := b.timeline.Thread(ev.Thread); th != nil && !th.Dead() {
 		c.from.Seq = th.Open().Seq
 	}
 	return c
@@ -123,7 +123,7 @@ func bind(c cause, kind jvmthread.InteractionKind, to jvmthread.Interval, at jvm
 func (b *Binder) threadStart(ev jvmthread.Event, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, ok := b.starts[ev.Thread]
 	th := b.timeline.Thread(ev.Thread)
-	if !ok || th == nil {
+	if !ok || th == nil || th.Dead() {
 		return out
 	}
 	delete(b.starts, ev.Thread)

@@ -29,8 +29,6 @@ type Builder struct {
 	lanes     map[jvmthread.ThreadID]*Lane
 	free      []*Lane
 	intervals int
-	order     []int32
-	sorted    []jvmthread.Interaction
 	scratch   []jvmthread.Interval
 	locks     lockTable
 	begun     bool
@@ -125,7 +123,7 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline) *Window
 			b.Add(iv)
 		}
 	}
-	if len(b.lanes) == 0 && w.Lost == 0 && w.Missed == 0 {
+	if len(b.lanes) == 0 && w.Events == 0 && w.Lost == 0 && w.Missed == 0 {
 		return nil
 	}
 	for _, l := range b.lanes {
@@ -141,10 +139,11 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline) *Window
 	return w
 }
 
-// sortInteractions orders them by the interval they let go on, and keeps the order of time among those of one interval.
+// sortInteractions orders them by the interval they let go on, and those of one interval by time.
 func (b *Builder) sortInteractions() {
-	slices.SortStableFunc(b.window.Interactions, func(x, y jvmthread.Interaction) int {
-		return cmp.Or(cmp.Compare(x.To.Thread, y.To.Thread), cmp.Compare(x.To.Seq, y.To.Seq))
+	slices.SortFunc(b.window.Interactions, func(x, y jvmthread.Interaction) int {
+		return cmp.Or(cmp.Compare(x.To.Thread, y.To.Thread), cmp.Compare(x.To.Seq, y.To.Seq),
+			cmp.Compare(x.EffectTime, y.EffectTime), cmp.Compare(x.Kind, y.Kind))
 	})
 }
 

@@ -17,16 +17,20 @@ const maxPast = 4
 type Past struct {
 	Start, End jvmthread.Time
 	threads    []jvmthread.ThreadID    // that have a span, ascending
-	intervals  []jvmthread.IntervalRef // that have a span, ascending
+	all        bool                    // every interval of these threads has a span
+	intervals  []jvmthread.IntervalRef // else those that have one, ascending
 }
 
 func (w *Window) asPast() Past {
-	p := Past{Start: w.Start, End: w.End}
+	p := Past{Start: w.Start, End: w.End, all: !w.selected}
 	for _, l := range w.Lanes {
 		if l.Hidden {
 			continue
 		}
 		p.threads = append(p.threads, l.Thread)
+		if p.all {
+			continue
+		}
 		for i := range l.Intervals {
 			if l.Kept(i) {
 				p.intervals = append(p.intervals, jvmthread.IntervalRef{Thread: l.Thread, Seq: l.Intervals[i].Seq})
@@ -66,7 +70,7 @@ func (p *Past) target(ref jvmthread.IntervalRef) (Target, bool) {
 		return Target{}, false
 	}
 	_, ok := slices.BinarySearchFunc(p.intervals, ref, compareRefs)
-	return Target{Window: p.Start, Ref: ref, Folded: !ok}, true
+	return Target{Window: p.Start, Ref: ref, Folded: !ok && !p.all}, true
 }
 
 func compareRefs(a, b jvmthread.IntervalRef) int {

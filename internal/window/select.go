@@ -22,6 +22,7 @@ func (w *Window) Select(maxSpans int) {
 	if maxSpans <= 0 || spans <= maxSpans {
 		return
 	}
+	w.selected = true
 	s := selection{window: w, left: maxSpans - 1}
 	s.lanes()
 	s.gather()

@@ -37,6 +37,7 @@ type Window struct {
 	Missed       uint64 // events that never came here
 	past         []Past // the windows before, the newest last
 	folded       Folded // threads without a span of their own
+	selected     bool   // not everything has a span
 }
 
 // Lane is one thread in a window.

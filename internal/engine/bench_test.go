@@ -1,0 +1,99 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/ordering"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// workload is one batch of a busy JVM: 32 threads hand 8 locks on, and wait for and notify each other, in 8 events a round each.
+func workload() (out []ordering.Part, events int, length jvmthread.Time) {
+	const threads, rounds, step = 32, 16, 500
+	length = rounds * 8 * step
+	for i := range threads {
+		id := jvmthread.ThreadID(i + 1) //nolint:gosec // small
+		hot := jvmthread.LockID{Class: 1, Hash: uint32(i % 4)}
+		queue := jvmthread.LockID{Class: 2, Hash: uint32(i / 2)}
+		p := ordering.Part{Part: uint32(i), Parts: threads}
+		at := jvmthread.Time(i)
+		for range rounds {
+			add := func(ev jvmthread.Event) {
+				ev.Time, ev.Thread = at, id
+				p.Events = append(p.Events, ev)
+				at += step
+			}
+			add(jvmthread.Event{Kind: jvmthread.KindContendedEnter, Lock: hot, Peer: jvmthread.ThreadID((i+1)%threads + 1), Stack: 1}) //nolint:gosec // small
+			add(jvmthread.Event{Kind: jvmthread.KindContendedEntered, Lock: hot})
+			add(jvmthread.Event{Kind: jvmthread.KindSleepStart})
+			add(jvmthread.Event{Kind: jvmthread.KindSleepEnd})
+			if i%2 == 0 {
+				add(jvmthread.Event{Kind: jvmthread.KindWait, Lock: queue, Stack: 2})
+				at += 2 * step
+				add(jvmthread.Event{Kind: jvmthread.KindWaited, Lock: queue})
+				at -= 3 * step / 2
+				at += 3 * step / 2
+				add(jvmthread.Event{Kind: jvmthread.KindWaitReturned, Lock: queue})
+			} else {
+				at += step
+				add(jvmthread.Event{Kind: jvmthread.KindNotify, Lock: queue})
+				at += 3 * step
+			}
+			at = at - at%step + jvmthread.Time(i)
+		}
+		out = append(out, p)
+		events += len(p.Events)
+		length = max(length, at-jvmthread.Time(i)+step)
+	}
+	return out, events, length
+}
+
+// BenchmarkEngine is the way of an event from a batch to its window; one operation is one event.
+func BenchmarkEngine(b *testing.B) {
+	batch, events, length := workload()
+	cfg := engine.DefaultConfig()
+	cfg.Window = 2 * time.Millisecond // some 100 000 events
+	e := engine.New(cfg)
+	windows, shown := 0, 0
+	yield := func(w *window.Window) {
+		windows++
+		for _, l := range w.Lanes {
+			shown += len(l.Intervals)
+		}
+	}
+	var number, before uint64
+	start := jvmthread.Time(1_700_000_000_000_000_000)
+	feed := func() {
+		number++
+		for i := range batch {
+			p := &batch[i]
+			p.Batch, p.Before, p.Watermark = number, before, start+length
+			for j := range p.Events {
+				p.Events[j].Time += start
+			}
+			e.Add(*p)
+			for j := range p.Events {
+				p.Events[j].Time -= start
+			}
+		}
+		e.Advance(yield)
+		before += uint64(events)
+		start += length
+	}
+	for range 100 {
+		feed()
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for done := 0; done < b.N; done += events {
+		feed()
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(windows), "windows")
+}

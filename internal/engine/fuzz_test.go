@@ -1,0 +1,71 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// Whatever history comes, possible or not, the engine goes on and what it says is consistent.
+func FuzzEngine(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(encode(simulate(seed).Events))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		events := decode(data)
+		for _, length := range []time.Duration{time.Hour, 300} {
+			seen := uint64(0)
+			run(t, events, length, func(w *window.Window) {
+				seen += w.Events
+				w.Select(20)
+				for _, err := range threadtest.Validate(w) {
+					t.Error(err)
+				}
+			})
+			want := uint64(0)
+			for _, ev := range events {
+				if ev.Kind != jvmthread.KindGap {
+					want++
+				}
+			}
+			if seen != want {
+				t.Errorf("%d events went in, windows count %d", want, seen)
+			}
+		}
+	})
+}
+
+const eventBytes = 7
+
+// decode makes a history of any bytes.
+func decode(data []byte) (events []jvmthread.Event) {
+	at := jvmthread.Time(1000)
+	for ; len(data) >= eventBytes; data = data[eventBytes:] {
+		at += jvmthread.Time(data[1])
+		ev := jvmthread.Event{
+			Kind: jvmthread.Kind(data[0]) % jvmthread.Kind(jvmthread.NumKinds+2), Time: at,
+			Thread: jvmthread.ThreadID(data[2] % 16), Peer: jvmthread.ThreadID(data[3] % 16),
+			Flags: jvmthread.Flags(data[5]), Arg: int64(int8(data[6])), //nolint:gosec // any bits will do
+		}
+		if l := data[4] % 6; l > 0 {
+			ev.Lock = jvmthread.LockID{Class: jvmthread.ClassID(l%2) + 1, Hash: uint32(l)}
+		}
+		events = append(events, ev)
+	}
+	return events
+}
+
+func encode(events []jvmthread.Event) (data []byte) {
+	last := jvmthread.Time(1000)
+	for _, ev := range events {
+		data = append(data, byte(ev.Kind), byte(min(255, ev.Time-last)), byte(ev.Thread), byte(ev.Peer), byte(ev.Lock.Hash), byte(ev.Flags), byte(ev.Arg)) //nolint:gosec // small
+		last = ev.Time
+	}
+	return data
+}
