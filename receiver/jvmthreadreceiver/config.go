@@ -5,8 +5,14 @@ package jvmthreadreceiver
 
 import (
 	"errors"
+	"fmt"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/config/configtls"
+
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 // Config says where thread events come from.
@@ -23,23 +29,63 @@ type Protocols struct {
 type Stream struct {
 	// Endpoint is unix:///path, tcp://host:port or host:port.
 	Endpoint string `mapstructure:"endpoint"`
+	// TLS is for TCP only.
+	TLS configoptional.Optional[configtls.ServerConfig] `mapstructure:"tls"`
 	// MaxConnections bounds the number of agents served at one time.
 	MaxConnections int `mapstructure:"max_connections"`
+	// MaxSessions bounds the number of JVMs known at one time, those included that may come back.
+	MaxSessions int `mapstructure:"max_sessions"`
+	// MaxFrameSize bounds the bytes of a frame's payload.
+	MaxFrameSize int `mapstructure:"max_frame_size"`
+	// HelloTimeout bounds the time from the connection to the end of the hello.
+	HelloTimeout time.Duration `mapstructure:"hello_timeout"`
+	// SessionLinger is how long a session whose connection broke may come back before it counts as lost.
+	SessionLinger time.Duration `mapstructure:"session_linger"`
 }
 
 var _ component.Config = (*Config)(nil)
-
-// Validate reports the first option that cannot work.
-func (c *Config) Validate() error {
-	if c.Protocols.Stream.MaxConnections < 1 {
-		return errors.New("protocols::stream::max_connections must be at least 1")
-	}
-	return nil
-}
 
 func createDefaultConfig() component.Config {
 	return &Config{Protocols: Protocols{Stream: Stream{
 		Endpoint:       "unix:///tmp/weft.sock",
 		MaxConnections: 64,
+		MaxSessions:    1024,
+		MaxFrameSize:   wire.MaxFrame,
+		HelloTimeout:   10 * time.Second,
+		SessionLinger:  5 * time.Second,
 	}}}
+}
+
+// maxFrameSize bounds what max_frame_size may be: so much memory a connection can need.
+const maxFrameSize = 256 << 20
+
+// Validate names all options that cannot work, and what to do.
+func (c *Config) Validate() error {
+	s := &c.Protocols.Stream
+	var errs []error
+	complain := func(option, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("protocols::stream::%s: %s", option, fmt.Sprintf(format, args...)))
+	}
+	address, err := parseEndpoint(s.Endpoint)
+	if err != nil {
+		complain("endpoint", "%v", err)
+	} else if isUnix(address) && s.TLS.HasValue() {
+		complain("tls", "a Unix socket has no TLS; remove tls, or give a TCP endpoint such as tcp://localhost:4327")
+	}
+	if s.MaxConnections < 1 {
+		complain("max_connections", "is %d; give 1 or more", s.MaxConnections)
+	}
+	if s.MaxSessions < 1 {
+		complain("max_sessions", "is %d; give 1 or more", s.MaxSessions)
+	}
+	if s.MaxFrameSize < wire.MaxFrame || s.MaxFrameSize > maxFrameSize {
+		complain("max_frame_size", "is %d; give %d to %d bytes, since agents send frames of up to %[2]d", s.MaxFrameSize, wire.MaxFrame, maxFrameSize)
+	}
+	if s.HelloTimeout <= 0 {
+		complain("hello_timeout", "is %v; give more than 0, such as 10s", s.HelloTimeout)
+	}
+	if s.SessionLinger < 0 {
+		complain("session_linger", "is %v; give 0 (a broken connection ends the session) or more, such as 5s", s.SessionLinger)
+	}
+	return errors.Join(errs...)
 }

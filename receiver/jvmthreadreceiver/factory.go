@@ -19,11 +19,6 @@ func NewFactory() receiver.Factory {
 		receiver.WithTraces(createTraces, metadata.TracesStability))
 }
 
-func createTraces(context.Context, receiver.Settings, component.Config, consumer.Traces) (receiver.Traces, error) {
-	return idle{}, nil
-}
-
-type idle struct {
-	component.StartFunc
-	component.ShutdownFunc
+func createTraces(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Traces) (receiver.Traces, error) {
+	return newThreadReceiver(set, cfg.(*Config).Protocols.Stream, next)
 }

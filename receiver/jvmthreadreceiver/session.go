@@ -1,0 +1,168 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"math"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+// session is one run of a JVM under its agent, over all its connections.
+type session struct {
+	id          jvmthread.SessionID
+	resource    pcommon.Resource
+	offset      jvmthread.Time // from the JVM's monotonic clock to the wall clock, as the session's first hello had it
+	definitions *definitions
+	last        uint64         // the highest batch that is done
+	watermark   jvmthread.Time // of that batch
+	before      uint64         // events in all batches up to that one
+	unknown     uint64         // those of them that were of unknown kinds
+
+	pending pending // the batch at hand
+
+	turn chan struct{} // has one place, which the goroutine that uses the fields above has taken
+
+	// Guarded by sessions.mu.
+	owner   *connection
+	over    bool      // it is not in the map any more
+	lingers bool      // a goroutine watches lostAt
+	lostAt  time.Time // while there is no owner
+}
+
+// pending is a batch on its way to the next component.
+type pending struct {
+	carrier threadpdata.Carrier // its events are those of a part
+	events  []jvmthread.Event
+	parts   []part
+	unknown uint64
+	lost    uint64 // events that its gaps report
+}
+
+// part is a section that has events.
+type part struct {
+	thread     jvmthread.ThreadID
+	start, end int // of its events
+}
+
+func newSession(hello *wire.Hello) *session {
+	s := &session{
+		id:          hello.Session,
+		resource:    pcommon.NewResource(),
+		offset:      jvmthread.Time(hello.Wall - hello.Monotonic),
+		definitions: newDefinitions(),
+		last:        hello.Acked,
+		turn:        make(chan struct{}, 1),
+	}
+	s.watermark = jvmthread.Time(hello.Wall)
+	threadpdata.FillResource(s.resource, hello.Session, hello.PID, func(yield func(string, string) bool) {
+		for _, a := range hello.Attributes {
+			if !yield(a.Key, a.Value) {
+				return
+			}
+		}
+	})
+	return s
+}
+
+func (s *session) service() string {
+	value, _ := s.resource.Attributes().Get("service.name")
+	return value.AsString()
+}
+
+func (s *session) wallTime(t jvmthread.Time) jvmthread.Time { return t + s.offset }
+
+// take reads a batch. Nothing of it is handed on if there is something wrong with any of it.
+func (s *session) take(batch *wire.Batch) error {
+	p := &s.pending
+	p.events, p.parts, p.lost = p.events[:0], p.parts[:0], 0
+	for batch.More() {
+		start := len(p.events)
+		thread, events, err := batch.Section(p.events)
+		if err != nil {
+			return err
+		}
+		p.events = events
+		if len(events) > start {
+			p.parts = append(p.parts, part{thread: thread, start: start, end: len(events)})
+		}
+	}
+	for i := range p.events {
+		ev := &p.events[i]
+		ev.Time = s.wallTime(ev.Time)
+		ev.Lock.Class = s.definitions.class(ev.Lock.Class)
+		ev.Stack = s.definitions.stack(ev.Stack)
+		if ev.Kind == jvmthread.KindGap && ev.Arg > 0 {
+			p.lost += uint64(ev.Arg)
+		}
+	}
+	p.unknown = batch.Skipped()
+	c := &p.carrier
+	c.Session, c.Batch, c.Watermark, c.End = s.id, batch.Sequence, s.wallTime(batch.Watermark), ""
+	c.Before = batch.Before - min(batch.Before, s.unknown) // what was skipped is not missing for those behind us
+	return nil
+}
+
+// close makes the end of the session the batch at hand.
+func (s *session) close(reason string, at jvmthread.Time) {
+	p := &s.pending
+	p.events, p.parts, p.lost, p.unknown = p.events[:0], p.parts[:0], 0, 0
+	c := &p.carrier
+	c.Session, c.Batch, c.Watermark, c.Before, c.End = s.id, s.last, max(at, s.watermark), s.before, reason
+	if c.Batch < math.MaxUint64 {
+		c.Batch++
+	}
+}
+
+// traces builds what goes to the next component.
+func (s *session) traces() ptrace.Traces {
+	traces := ptrace.NewTraces()
+	resource := traces.ResourceSpans().AppendEmpty()
+	s.resource.CopyTo(resource.Resource())
+	scope := resource.ScopeSpans().AppendEmpty()
+	threadpdata.MarkCarriers(scope.Scope())
+	p := &s.pending
+	c := &p.carrier
+	c.Parts = uint32(max(len(p.parts), 1)) //nolint:gosec // a frame has not so many
+	scope.Spans().EnsureCapacity(int(c.Parts))
+	for i, part := range p.parts {
+		c.Part = uint32(i) //nolint:gosec // see above
+		c.Thread = s.definitions.symbols.Thread(part.thread)
+		c.Events = p.events[part.start:part.end]
+		c.AppendTo(scope.Spans(), s.definitions.symbols)
+	}
+	if len(p.parts) == 0 {
+		c.Part, c.Thread, c.Events = 0, jvmthread.Thread{}, nil
+		c.AppendTo(scope.Spans(), s.definitions.symbols)
+	}
+	return traces
+}
+
+// done is called when the next component is done with the batch at hand.
+func (s *session) done() {
+	p := &s.pending
+	s.last = p.carrier.Batch
+	s.watermark = max(s.watermark, p.carrier.Watermark)
+	s.before = p.carrier.Before
+	s.unknown += p.unknown
+	for i := range p.events {
+		switch p.events[i].Kind { //nolint:exhaustive // the others count alike
+		case jvmthread.KindGap:
+			continue
+		case jvmthread.KindThreadEnd:
+			s.definitions.dropThread(p.events[i].Thread)
+		}
+		s.before++
+	}
+	const keep = 1 << 16 // events: what a default frame has room for, twice over
+	if cap(p.events) > keep {
+		p.events = nil
+	}
+}
