@@ -1,0 +1,228 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata_test
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/ordering"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden file")
+
+const history = `
+1000000 main threadStart
+1500000 main startCalled target=worker stack=1
+2000000 worker threadStart
+3000000 worker contendedEnter lock=book owner=main stack=2
+7000000 main wait lock=queue arg=1000000 stack=3
+7500000 worker contendedEntered lock=book
+8000000 main waited lock=queue timedOut
+8100000 main waitReturned lock=queue
+8200000 main wait lock=queue stack=3
+9000000 worker notify lock=queue stack=4
+9500000 main waited lock=queue
+9900000 main waitReturned lock=queue
+10000000 main joinStart target=worker lock=worker-object stack=5
+12000000 worker threadEnd
+12100000 main waited lock=worker-object
+12200000 main joinEnd target=worker lock=worker-object
+12300000 main sleepStart arg=5000000
+`
+
+var session = jvmthread.SessionID{0xab, 1, 2, 3}
+
+// traces runs the history through the engine with windows of the given length, and returns a trace for each.
+func traces(t testing.TB, text string, length time.Duration, maxSpans int) (out []ptrace.Traces) {
+	t.Helper()
+	h, err := threadtest.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sym := symbols.New(symbols.DefaultLimits())
+	sym.SetThread(jvmthread.Thread{ID: h.Thread("main"), Name: "main", Group: "main"})
+	sym.SetThread(jvmthread.Thread{ID: h.Thread("worker"), Name: "worker-1", Group: "workers", Daemon: true})
+	for _, name := range []string{"com.acme.OrderBook", "com.acme.Queue$Inner", "java.lang.Thread"} {
+		sym.InternClass(name)
+	}
+	for _, stack := range []string{
+		"at java.lang.Thread.start0(Native Method)\nat com.acme.Main.main(Main.java:12)",
+		"at com.acme.OrderBook.add(OrderBook.java:42)\nat com.acme.Worker.run(Worker.java:7)",
+		"at java.lang.Object.wait0(Native Method)\nat java.lang.Object.wait(Object.java:366)\nat com.acme.Queue.take(Queue.java:20)",
+		"at com.acme.Queue.put(Queue.java:31)",
+		"at java.lang.Thread.join(Thread.java:1313)\nat com.acme.Main.main(Main.java:20)",
+	} {
+		sym.InternStack(stack)
+	}
+	cfg := engine.DefaultConfig()
+	cfg.Window = length
+	e, emitter := engine.New(cfg), threadpdata.NewEmitter(session, sym)
+	yield := func(w *window.Window) {
+		for _, err := range threadtest.Validate(w) {
+			t.Error(err)
+		}
+		w.Select(maxSpans)
+		td := ptrace.NewTraces()
+		emitter.Append(w, td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans())
+		out = append(out, td)
+	}
+	for i, id := range []jvmthread.ThreadID{h.Thread("main"), h.Thread("worker")} {
+		mine := slices.DeleteFunc(slices.Clone(h.Events), func(ev jvmthread.Event) bool { return ev.Thread != id })
+		e.Add(ordering.Part{Batch: 1, Part: uint32(i), Parts: 2, Watermark: 15_000_000, Events: mine}) //nolint:gosec // small
+	}
+	e.Advance(yield)
+	e.Close(window.CutEnd, yield)
+	return out
+}
+
+func spansOf(td ptrace.Traces) (out []ptrace.Span) {
+	for _, s := range td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
+		out = append(out, s)
+	}
+	return out
+}
+
+// The golden is what a person sees: each span with what it says, indented below its parent.
+func TestTraceOfAWindow(t *testing.T) {
+	var b strings.Builder
+	for _, td := range traces(t, history, time.Hour, 0) {
+		print(&b, td)
+	}
+	const file = "testdata/window.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("want - got +:\n%s\nIf the new result is right: go test ./internal/threadpdata -run TestTraceOfAWindow -update", diff)
+	}
+}
+
+func print(b *strings.Builder, td ptrace.Traces) {
+	spans := spansOf(td)
+	names := make(map[pcommon.SpanID]string)
+	for _, s := range spans {
+		names[s.SpanID()] = fmt.Sprintf("%s @%d", s.Name(), s.StartTimestamp())
+	}
+	depth := map[pcommon.SpanID]int{}
+	for _, s := range spans {
+		if !s.ParentSpanID().IsEmpty() {
+			depth[s.SpanID()] = depth[s.ParentSpanID()] + 1
+		}
+		indent := strings.Repeat("  ", depth[s.SpanID()])
+		fmt.Fprintf(b, "%s%s %d..%d\n", indent, s.Name(), s.StartTimestamp(), s.EndTimestamp())
+		printMap(b, indent+"    ", s.Attributes())
+		for _, ev := range s.Events().All() {
+			fmt.Fprintf(b, "%s    * %s at %d\n", indent, ev.Name(), ev.Timestamp())
+			printMap(b, indent+"        ", ev.Attributes())
+		}
+		for _, l := range s.Links().All() {
+			target := names[l.SpanID()]
+			if l.TraceID() != s.TraceID() {
+				target = "another window"
+			}
+			fmt.Fprintf(b, "%s    -> %s\n", indent, target)
+			printMap(b, indent+"        ", l.Attributes())
+		}
+	}
+}
+
+func printMap(b *strings.Builder, indent string, m pcommon.Map) {
+	keys := make([]string, 0, m.Len())
+	for k := range m.All() {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, cmp.Compare)
+	for _, k := range keys {
+		v, _ := m.Get(k)
+		fmt.Fprintf(b, "%s%s = %s\n", indent, k, strings.ReplaceAll(v.AsString(), "\n", " | "))
+	}
+}
+
+// What must hold for every trace, so that Jaeger and Tempo show it right.
+func TestTracesAreWellFormed(t *testing.T) {
+	for _, length := range []time.Duration{time.Hour, 3 * time.Millisecond, 500 * time.Microsecond} {
+		for _, maxSpans := range []int{0, 5, 9} {
+			seen := make(map[pcommon.SpanID]ptrace.Span)
+			var all []ptrace.Span
+			for _, td := range traces(t, history, length, maxSpans) {
+				spans := spansOf(td)
+				if maxSpans > 0 && len(spans) > maxSpans {
+					t.Errorf("%d spans, the budget is %d", len(spans), maxSpans)
+				}
+				for _, s := range spans {
+					if _, twice := seen[s.SpanID()]; twice || s.SpanID()[0] == 0 || s.TraceID()[0] == 0 {
+						t.Errorf("span id %s of %q is used twice or begins with a zero", s.SpanID(), s.Name())
+					}
+					seen[s.SpanID()] = s
+				}
+				all = append(all, spans...)
+			}
+			for _, s := range all {
+				wellFormed(t, s, seen)
+			}
+		}
+	}
+}
+
+func wellFormed(t *testing.T, s ptrace.Span, seen map[pcommon.SpanID]ptrace.Span) {
+	if s.ParentSpanID().IsEmpty() {
+		if s.Links().Len() > 0 {
+			t.Errorf("root %q has links", s.Name())
+		}
+	} else {
+		p, ok := seen[s.ParentSpanID()]
+		if !ok || s.StartTimestamp() < p.StartTimestamp() || s.EndTimestamp() > p.EndTimestamp() || s.EndTimestamp() < s.StartTimestamp() {
+			t.Errorf("%q %d..%d is not inside its parent", s.Name(), s.StartTimestamp(), s.EndTimestamp())
+		}
+	}
+	for _, l := range s.Links().All() {
+		target, ok := seen[l.SpanID()]
+		if !ok || target.TraceID() != l.TraceID() {
+			t.Errorf("%q links to a span that does not exist", s.Name())
+		}
+	}
+}
+
+func TestEmissionIsDeterministic(t *testing.T) {
+	marshal := func() (out []byte) {
+		for _, td := range traces(t, history, 3*time.Millisecond, 9) {
+			b, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, b...)
+		}
+		return out
+	}
+	first := marshal()
+	for range 20 {
+		if !bytes.Equal(first, marshal()) {
+			t.Fatal("the same events gave other bytes")
+		}
+	}
+}
