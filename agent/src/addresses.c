@@ -32,8 +32,7 @@ static __thread uintptr_t own_structure;
 static __thread uintptr_t own_low;
 static __thread uintptr_t own_high;
 
-void weft_addresses_enable(ptrdiff_t env_offset)
-{
+void weft_addresses_enable(ptrdiff_t env_offset) {
     for (int i = 0; i < STRIPES; i++) {
         pthread_mutex_init(&stripes[i], NULL);
     }
@@ -41,13 +40,11 @@ void weft_addresses_enable(ptrdiff_t env_offset)
     enabled = true;
 }
 
-static unsigned bucket_of(uintptr_t key)
-{
+static unsigned bucket_of(uintptr_t key) {
     return (unsigned)((uint64_t)key * 0x9E3779B97F4A7C15ULL >> 52);
 }
 
-static void add(uintptr_t key, uintptr_t low, uintptr_t high, uint64_t thread)
-{
+static void add(uintptr_t key, uintptr_t low, uintptr_t high, uint64_t thread) {
     unsigned at = bucket_of(key);
     struct node *n = malloc(sizeof *n);
     if (n == NULL) {
@@ -60,8 +57,7 @@ static void add(uintptr_t key, uintptr_t low, uintptr_t high, uint64_t thread)
     pthread_mutex_unlock(&stripes[at % STRIPES]);
 }
 
-static void drop(uintptr_t key, uintptr_t low)
-{
+static void drop(uintptr_t key, uintptr_t low) {
     unsigned at = bucket_of(key);
     pthread_mutex_lock(&stripes[at % STRIPES]);
     struct node **link = &buckets[at];
@@ -77,8 +73,7 @@ static void drop(uintptr_t key, uintptr_t low)
     pthread_mutex_unlock(&stripes[at % STRIPES]);
 }
 
-static uint64_t find(uintptr_t key, uintptr_t address)
-{
+static uint64_t find(uintptr_t key, uintptr_t address) {
     unsigned at = bucket_of(key);
     uint64_t thread = 0;
     pthread_mutex_lock(&stripes[at % STRIPES]);
@@ -92,16 +87,14 @@ static uint64_t find(uintptr_t key, uintptr_t address)
     return thread;
 }
 
-void weft_addresses_add_structure(uintptr_t structure, uint64_t thread)
-{
+void weft_addresses_add_structure(uintptr_t structure, uint64_t thread) {
     if (enabled && structure != 0) {
         drop(structure, structure);
         add(structure, structure, structure + 1, thread);
     }
 }
 
-void weft_addresses_add(JNIEnv *env, uint64_t thread)
-{
+void weft_addresses_add(JNIEnv *env, uint64_t thread) {
     if (!enabled) {
         return;
     }
@@ -124,8 +117,7 @@ void weft_addresses_add(JNIEnv *env, uint64_t thread)
     pthread_attr_destroy(&attributes);
 }
 
-void weft_addresses_remove(void)
-{
+void weft_addresses_remove(void) {
     if (own_structure != 0) {
         drop(own_structure, own_structure);
     }
@@ -137,8 +129,7 @@ void weft_addresses_remove(void)
     own_structure = own_low = own_high = 0;
 }
 
-uint64_t weft_addresses_find(uintptr_t address)
-{
+uint64_t weft_addresses_find(uintptr_t address) {
     uint64_t thread = find(address, address);
     return thread != 0 ? thread : find(address >> GRANULE, address);
 }

@@ -34,13 +34,11 @@ static const jvmtiEvent events[] = {
 };
 
 // Whatever goes wrong, the JVM runs on; without tracing if need be.
-static void give_up(const char *why)
-{
+static void give_up(const char *why) {
     fprintf(stderr, "weft: %s; the JVM runs without tracing\n", why);
 }
 
-static bool switch_events(jvmtiEnv *ti, jvmtiEventMode mode)
-{
+static bool switch_events(jvmtiEnv *ti, jvmtiEventMode mode) {
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
         if ((*ti)->SetEventNotificationMode(ti, mode, events[i], NULL) != JVMTI_ERROR_NONE) {
             return false;
@@ -49,17 +47,32 @@ static bool switch_events(jvmtiEnv *ti, jvmtiEventMode mode)
     return true;
 }
 
-static void add_property(jvmtiEnv *ti, const char *property, const char *key)
-{
-    char *value = NULL;
-    if ((*ti)->GetSystemProperty(ti, property, &value) == JVMTI_ERROR_NONE) {
-        weft_resource_add(&resource, key, value);
-        (*ti)->Deallocate(ti, (unsigned char *)value);
+// A property that the JVM's own library sets, which JVMTI does not know. This calls Java, which is
+// allowed here, before anything is traced.
+static void add_property(JNIEnv *env, const char *property, const char *key) {
+    jstring name = (*env)->NewStringUTF(env, property);
+    jclass system = (*env)->FindClass(env, "java/lang/System");
+    if (weft_clear_exception(env) || name == NULL || system == NULL) {
+        return;
     }
+    jmethodID get = (*env)->GetStaticMethodID(env, system, "getProperty",
+                                              "(Ljava/lang/String;)Ljava/lang/String;");
+    if (weft_clear_exception(env) || get == NULL) {
+        return;
+    }
+    jstring value = (*env)->CallStaticObjectMethod(env, system, get, name);
+    if (weft_clear_exception(env) || value == NULL) {
+        return;
+    }
+    const char *text = (*env)->GetStringUTFChars(env, value, NULL);
+    if (text != NULL) {
+        weft_resource_add(&resource, key, text);
+        (*env)->ReleaseStringUTFChars(env, value, text);
+    }
+    weft_clear_exception(env);
 }
 
-static void describe_runtime(jvmtiEnv *ti)
-{
+static void describe_runtime(jvmtiEnv *ti) {
     static const char *const properties[] = {"java.vm.vendor", "java.vm.name", "java.vm.version"};
     char text[512] = "";
     for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
@@ -73,12 +86,11 @@ static void describe_runtime(jvmtiEnv *ti)
     weft_resource_add(&resource, "process.runtime.description", text);
 }
 
-static void describe(jvmtiEnv *ti)
-{
+static void describe(jvmtiEnv *ti, JNIEnv *env) {
     char *command = NULL;
     weft_resource_add_process(&resource, options.service);
-    add_property(ti, "java.runtime.name", "process.runtime.name");
-    add_property(ti, "java.runtime.version", "process.runtime.version");
+    add_property(env, "java.runtime.name", "process.runtime.name");
+    add_property(env, "java.runtime.version", "process.runtime.version");
     describe_runtime(ti);
     if ((*ti)->GetSystemProperty(ti, "sun.java.command", &command) != JVMTI_ERROR_NONE) {
         command = NULL;
@@ -87,11 +99,10 @@ static void describe(jvmtiEnv *ti)
     weft_deallocate(command);
 }
 
-static bool start_sender(jvmtiEnv *ti)
-{
+static bool start_sender(jvmtiEnv *ti, JNIEnv *env) {
     struct weft_sender_config config = {.endpoint = options.endpoint, .retain = options.retain};
     struct weft_hello *hello = &config.hello;
-    describe(ti);
+    describe(ti, env);
     if (getrandom(hello->session, sizeof hello->session, GRND_NONBLOCK) !=
         (ssize_t)sizeof hello->session) {
         memcpy(hello->session, &(int64_t){weft_wall_clock()}, sizeof(int64_t));
@@ -108,13 +119,12 @@ static bool start_sender(jvmtiEnv *ti)
     return weft_sender_start(&config);
 }
 
-static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread)
-{
+static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     if (!weft_jvm_init(env)) {
         give_up("this JVM is not as it is expected (java.lang.Thread)");
         return;
     }
-    if (!weft_pool_init(options.pool) || !start_sender(ti)) {
+    if (!weft_pool_init(options.pool) || !start_sender(ti, env)) {
         give_up("no memory or no thread for the sender");
         return;
     }
@@ -135,8 +145,7 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread)
     }
 }
 
-static void JNICALL on_vm_death(jvmtiEnv *ti, JNIEnv *env)
-{
+static void JNICALL on_vm_death(jvmtiEnv *ti, JNIEnv *env) {
     (void)env;
     if (atomic_exchange(&weft_tracing, false)) {
         switch_events(ti, JVMTI_DISABLE);
@@ -144,8 +153,7 @@ static void JNICALL on_vm_death(jvmtiEnv *ti, JNIEnv *env)
     }
 }
 
-static bool prepare(jvmtiEnv *ti)
-{
+static bool prepare(jvmtiEnv *ti) {
     jvmtiCapabilities capabilities = {
         .can_generate_monitor_events = 1,
         .can_get_monitor_info = 1,
@@ -170,8 +178,7 @@ static bool prepare(jvmtiEnv *ti)
                JVMTI_ERROR_NONE;
 }
 
-JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
-{
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved) {
     char problem[WEFT_PROBLEM_MAX];
     (void)reserved;
     if (!weft_options_parse(text, &options, problem)) {

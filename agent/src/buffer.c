@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where does a thread put its events, and how does the sender get them without a lock? See buffer.h.
+// Where does a thread put its events, and how does the sender get them without a lock? See
+// buffer.h.
 
 #include "buffer.h"
 
@@ -16,16 +17,14 @@ static _Atomic(struct weft_buffer *) new_buffers;
 static _Atomic uint64_t unbuffered_loss;
 
 // Adds a list that ends with last.
-static void add_new(struct weft_buffer *b, struct weft_buffer *last)
-{
+static void add_new(struct weft_buffer *b, struct weft_buffer *last) {
     struct weft_buffer *top = atomic_load(&new_buffers);
     do {
         last->registered = top;
     } while (!atomic_compare_exchange_weak(&new_buffers, &top, b));
 }
 
-void weft_buffers_give_back(struct weft_buffer *b)
-{
+void weft_buffers_give_back(struct weft_buffer *b) {
     struct weft_buffer *last = b;
     while (last->registered != NULL) {
         last = last->registered;
@@ -33,8 +32,7 @@ void weft_buffers_give_back(struct weft_buffer *b)
     add_new(b, last);
 }
 
-struct weft_buffer *weft_buffer_open(uint64_t thread)
-{
+struct weft_buffer *weft_buffer_open(uint64_t thread) {
     struct weft_buffer *b = calloc(1, sizeof *b);
     if (b == NULL) {
         return NULL;
@@ -45,45 +43,38 @@ struct weft_buffer *weft_buffer_open(uint64_t thread)
     return b;
 }
 
-void weft_buffer_close(struct weft_buffer *b)
-{
+void weft_buffer_close(struct weft_buffer *b) {
     atomic_store_explicit(&b->closed, true, memory_order_release);
 }
 
-void weft_lose_unbuffered(uint64_t count)
-{
+void weft_lose_unbuffered(uint64_t count) {
     atomic_fetch_add(&unbuffered_loss, count);
 }
 
-uint64_t weft_take_unbuffered_loss(void)
-{
+uint64_t weft_take_unbuffered_loss(void) {
     return atomic_exchange(&unbuffered_loss, 0);
 }
 
-void weft_buffer_begin(struct weft_buffer *b)
-{
+void weft_buffer_begin(struct weft_buffer *b) {
     if (b->depth++ == 0) {
         // Sequentially consistent: the clock is read after everybody can see the mark.
         b->current = atomic_exchange(&b->tail, &busy_mark);
     }
 }
 
-void weft_buffer_end(struct weft_buffer *b)
-{
+void weft_buffer_end(struct weft_buffer *b) {
     if (--b->depth == 0) {
         atomic_store_explicit(&b->tail, b->current, memory_order_release);
     }
 }
 
-static void put_one(struct weft_buffer *b, const struct weft_record *record, uint64_t position)
-{
+static void put_one(struct weft_buffer *b, const struct weft_record *record, uint64_t position) {
     struct weft_chunk *c = b->current;
     c->records[position - atomic_load_explicit(&c->base, memory_order_relaxed)] = *record;
 }
 
 // Makes room for count records, at most two. False if the pool is exhausted.
-static bool make_room(struct weft_buffer *b, uint64_t position, size_t count)
-{
+static bool make_room(struct weft_buffer *b, uint64_t position, size_t count) {
     struct weft_chunk *c = b->current;
     if (c != NULL) {
         uint64_t used = position - atomic_load_explicit(&c->base, memory_order_relaxed);
@@ -106,8 +97,7 @@ static bool make_room(struct weft_buffer *b, uint64_t position, size_t count)
     return true;
 }
 
-static void lose(struct weft_buffer *b, uint64_t position, int64_t time)
-{
+static void lose(struct weft_buffer *b, uint64_t position, int64_t time) {
     pthread_mutex_lock(&b->loss_mutex);
     uint64_t lost = atomic_load_explicit(&b->lost, memory_order_relaxed);
     if (lost == 0) {
@@ -118,22 +108,20 @@ static void lose(struct weft_buffer *b, uint64_t position, int64_t time)
     pthread_mutex_unlock(&b->loss_mutex);
 }
 
-static bool take_loss(struct weft_buffer *b, uint64_t position, struct weft_record *gap)
-{
+static bool take_loss(struct weft_buffer *b, uint64_t position, struct weft_record *gap) {
     pthread_mutex_lock(&b->loss_mutex);
     uint64_t lost = atomic_load_explicit(&b->lost, memory_order_relaxed);
     bool here = lost != 0 && b->lost_at == position;
     if (here) {
-        *gap = (struct weft_record){
-            .time = b->lost_since, .arg = (int64_t)lost, .kind = WEFT_EV_GAP};
+        *gap =
+            (struct weft_record){.time = b->lost_since, .arg = (int64_t)lost, .kind = WEFT_EV_GAP};
         atomic_store_explicit(&b->lost, 0, memory_order_relaxed);
     }
     pthread_mutex_unlock(&b->loss_mutex);
     return here;
 }
 
-void weft_buffer_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject)
-{
+void weft_buffer_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject) {
     if (record->time < b->last) {
         record->time = b->last;
     }
@@ -157,18 +145,15 @@ void weft_buffer_put(struct weft_buffer *b, struct weft_record *record, uint64_t
     atomic_store_explicit(&b->written, position, memory_order_release);
 }
 
-struct weft_buffer *weft_buffers_take_new(void)
-{
+struct weft_buffer *weft_buffers_take_new(void) {
     return atomic_exchange(&new_buffers, NULL);
 }
 
-bool weft_buffer_idle(struct weft_buffer *b)
-{
+bool weft_buffer_idle(struct weft_buffer *b) {
     return atomic_load(&b->tail) != &busy_mark;
 }
 
-const struct weft_record *weft_buffer_peek(struct weft_buffer *b, uint64_t limit, size_t *count)
-{
+const struct weft_record *weft_buffer_peek(struct weft_buffer *b, uint64_t limit, size_t *count) {
     while (b->read < limit) {
         if (b->head == NULL) {
             b->head = atomic_exchange_explicit(&b->first, NULL, memory_order_acquire);
@@ -191,21 +176,18 @@ const struct weft_record *weft_buffer_peek(struct weft_buffer *b, uint64_t limit
     return NULL;
 }
 
-void weft_buffer_advance(struct weft_buffer *b, size_t count)
-{
+void weft_buffer_advance(struct weft_buffer *b, size_t count) {
     b->read += count;
 }
 
-bool weft_buffer_take_loss(struct weft_buffer *b, struct weft_record *gap)
-{
+bool weft_buffer_take_loss(struct weft_buffer *b, struct weft_record *gap) {
     if (atomic_load_explicit(&b->lost, memory_order_relaxed) == 0) {
         return false;
     }
     return take_loss(b, b->read, gap);
 }
 
-void weft_buffer_reclaim(struct weft_buffer *b)
-{
+void weft_buffer_reclaim(struct weft_buffer *b) {
     struct weft_chunk *c = b->head;
     if (c == NULL || b->read != atomic_load_explicit(&b->written, memory_order_acquire)) {
         return;
@@ -217,8 +199,7 @@ void weft_buffer_reclaim(struct weft_buffer *b)
     }
 }
 
-void weft_buffer_free(struct weft_buffer *b)
-{
+void weft_buffer_free(struct weft_buffer *b) {
     while (b->head != NULL) {
         struct weft_chunk *c = b->head;
         b->head = atomic_load_explicit(&c->next, memory_order_acquire);

@@ -33,10 +33,11 @@ struct weft_chunk {
 
 struct weft_buffer {
     // Shared.
-    _Atomic(struct weft_chunk *) tail;  // the chunk written to; NULL: none; weft_busy: taken out
-    _Atomic(struct weft_chunk *) first; // a chunk that has no predecessor, for the sender to pick up
-    _Atomic uint64_t written;           // records ever written; the records before it are visible
-    atomic_bool closed;                 // nothing more will be written
+    _Atomic(struct weft_chunk *) tail; // the chunk written to; NULL: none; weft_busy: taken out
+    _Atomic(struct weft_chunk *)
+        first;                // a chunk that has no predecessor, for the sender to pick up
+    _Atomic uint64_t written; // records ever written; the records before it are visible
+    atomic_bool closed;       // nothing more will be written
 
     pthread_mutex_t loss_mutex; // guards the next three; taken only when events are being lost
     _Atomic uint64_t lost;
@@ -86,8 +87,7 @@ void weft_buffer_put(struct weft_buffer *b, struct weft_record *record, uint64_t
 
 // Writes a record that happens now.
 static inline void weft_buffer_put_now(struct weft_buffer *b, struct weft_record *record,
-                                       uint64_t subject)
-{
+                                       uint64_t subject) {
     weft_buffer_begin(b);
     record->time = weft_clock();
     weft_buffer_put(b, record, subject);
@@ -95,7 +95,7 @@ static inline void weft_buffer_put_now(struct weft_buffer *b, struct weft_record
 }
 
 // Sender side.
-struct weft_buffer *weft_buffers_take_new(void); // linked by registered
+struct weft_buffer *weft_buffers_take_new(void);    // linked by registered
 void weft_buffers_give_back(struct weft_buffer *b); // with all that are linked to it
 bool weft_buffer_idle(struct weft_buffer *b);
 

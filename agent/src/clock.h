@@ -9,15 +9,13 @@
 #include <stdint.h>
 #include <time.h>
 
-static inline int64_t weft_clock(void)
-{
+static inline int64_t weft_clock(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static inline int64_t weft_wall_clock(void)
-{
+static inline int64_t weft_wall_clock(void) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;

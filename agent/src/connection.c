@@ -14,16 +14,15 @@
 #include "endpoint.h"
 #include "roster.h"
 
-#define MILLISECOND ((int64_t)1000000)
-#define FIRST_BACKOFF (50 * MILLISECOND)
-#define LAST_BACKOFF (5000 * MILLISECOND)
+#define MILLISECOND     ((int64_t)1000000)
+#define FIRST_BACKOFF   (50 * MILLISECOND)
+#define LAST_BACKOFF    (5000 * MILLISECOND)
 #define CONNECT_TIMEOUT (2000 * MILLISECOND)
 #define WELCOME_TIMEOUT (5000 * MILLISECOND)
-#define WRITE_TIMEOUT (30000 * MILLISECOND)
+#define WRITE_TIMEOUT   (30000 * MILLISECOND)
 
 void weft_connection_init(struct weft_connection *c, const char *endpoint,
-                          struct weft_retain *retain, const struct weft_hello *hello)
-{
+                          struct weft_retain *retain, const struct weft_hello *hello) {
     *c = (struct weft_connection){
         .endpoint = endpoint,
         .retain = retain,
@@ -38,16 +37,14 @@ void weft_connection_init(struct weft_connection *c, const char *endpoint,
     c->random |= 1;
 }
 
-static uint64_t next_random(struct weft_connection *c)
-{
+static uint64_t next_random(struct weft_connection *c) {
     c->random ^= c->random << 13;
     c->random ^= c->random >> 7;
     c->random ^= c->random << 17;
     return c->random;
 }
 
-void weft_connection_close(struct weft_connection *c, int64_t now)
-{
+void weft_connection_close(struct weft_connection *c, int64_t now) {
     if (c->fd >= 0) {
         close(c->fd);
     }
@@ -65,15 +62,13 @@ void weft_connection_close(struct weft_connection *c, int64_t now)
 }
 
 static void set_run(struct weft_connection *c, enum weft_run_kind kind, const uint8_t *data,
-                    size_t len)
-{
+                    size_t len) {
     c->run_kind = kind;
     c->run = data;
     c->run_len = len;
 }
 
-static void greet(struct weft_connection *c, int64_t now)
-{
+static void greet(struct weft_connection *c, int64_t now) {
     c->own.len = 0;
     weft_put_preamble(&c->own);
     weft_put_hello(&c->own, &c->hello);
@@ -87,8 +82,7 @@ static void greet(struct weft_connection *c, int64_t now)
     set_run(c, WEFT_RUN_OWN, c->own.data, c->own.len);
 }
 
-static void start(struct weft_connection *c, int64_t now)
-{
+static void start(struct weft_connection *c, int64_t now) {
     bool in_progress;
     c->attempts++;
     c->fd = weft_endpoint_connect(c->endpoint, &in_progress);
@@ -102,8 +96,7 @@ static void start(struct weft_connection *c, int64_t now)
     }
 }
 
-static void check_connected(struct weft_connection *c, int64_t now)
-{
+static void check_connected(struct weft_connection *c, int64_t now) {
     struct pollfd p = {.fd = c->fd, .events = POLLOUT};
     int error = 0;
     socklen_t len = sizeof error;
@@ -118,8 +111,7 @@ static void check_connected(struct weft_connection *c, int64_t now)
 }
 
 // Chooses what to write next. False if there is nothing.
-static bool next_run(struct weft_connection *c)
-{
+static bool next_run(struct weft_connection *c) {
     if (c->state != WEFT_STREAMING) {
         return false;
     }
@@ -151,8 +143,7 @@ static bool next_run(struct weft_connection *c)
 }
 
 // A run, or a part of definitions, was written.
-static void wrote(struct weft_connection *c, size_t len)
-{
+static void wrote(struct weft_connection *c, size_t len) {
     c->run += len;
     c->run_len -= len;
     if (c->run_kind == WEFT_RUN_DEFINITIONS) {
@@ -164,8 +155,7 @@ static void wrote(struct weft_connection *c, size_t len)
     }
 }
 
-static void write_out(struct weft_connection *c, int64_t now)
-{
+static void write_out(struct weft_connection *c, int64_t now) {
     while (c->run_len > 0 || next_run(c)) {
         if (c->own.failed) {
             c->own.failed = false;
@@ -194,8 +184,7 @@ static void write_out(struct weft_connection *c, int64_t now)
 }
 
 // Takes one frame from the receiver. False if it must not come now.
-static bool take_reply(struct weft_connection *c, const struct weft_reply *reply)
-{
+static bool take_reply(struct weft_connection *c, const struct weft_reply *reply) {
     uint64_t *acked = &c->hello.acked;
     switch (reply->kind) {
     case WEFT_FRAME_WELCOME: {
@@ -231,8 +220,7 @@ static bool take_reply(struct weft_connection *c, const struct weft_reply *reply
 }
 
 // Takes all complete frames. False if the connection is to be closed.
-static bool take_replies(struct weft_connection *c)
-{
+static bool take_replies(struct weft_connection *c) {
     size_t at = 0;
     for (;;) {
         struct weft_reply reply;
@@ -252,8 +240,7 @@ static bool take_replies(struct weft_connection *c)
     return true;
 }
 
-static void read_in(struct weft_connection *c, int64_t now)
-{
+static void read_in(struct weft_connection *c, int64_t now) {
     for (;;) {
         ssize_t n = recv(c->fd, c->in + c->in_len, sizeof c->in - c->in_len, MSG_DONTWAIT);
         if (n < 0 && errno == EINTR) {
@@ -272,8 +259,7 @@ static void read_in(struct weft_connection *c, int64_t now)
     }
 }
 
-void weft_connection_step(struct weft_connection *c, int64_t now)
-{
+void weft_connection_step(struct weft_connection *c, int64_t now) {
     if (c->state == WEFT_OFF && now >= c->retry_at) {
         start(c, now);
     }
@@ -295,16 +281,14 @@ void weft_connection_step(struct weft_connection *c, int64_t now)
     }
 }
 
-short weft_connection_events(const struct weft_connection *c)
-{
+short weft_connection_events(const struct weft_connection *c) {
     if (c->fd < 0) {
         return 0;
     }
     return c->state == WEFT_CONNECTING || c->blocked ? POLLIN | POLLOUT : POLLIN;
 }
 
-bool weft_connection_settled(const struct weft_connection *c)
-{
+bool weft_connection_settled(const struct weft_connection *c) {
     return c->state == WEFT_STREAMING && c->retain->oldest == NULL &&
            (!c->end_wanted || c->end_sent);
 }

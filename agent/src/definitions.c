@@ -19,14 +19,12 @@ static struct {
     uint8_t *_Atomic blocks[MAX_BLOCKS];
 } defined = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-void weft_definitions_init(size_t limit)
-{
+void weft_definitions_init(size_t limit) {
     size_t most = (size_t)MAX_BLOCKS * BLOCK;
     defined.limit = limit < most ? limit : most;
 }
 
-static bool append(const uint8_t *data, size_t len)
-{
+static bool append(const uint8_t *data, size_t len) {
     uint64_t end = atomic_load_explicit(&defined.end, memory_order_relaxed);
     if (end + len > defined.limit) {
         return false;
@@ -53,8 +51,7 @@ static bool append(const uint8_t *data, size_t len)
     return true;
 }
 
-bool weft_definitions_append(const struct weft_bytes *frames)
-{
+bool weft_definitions_append(const struct weft_bytes *frames) {
     if (frames->failed) {
         return false;
     }
@@ -64,13 +61,11 @@ bool weft_definitions_append(const struct weft_bytes *frames)
     return ok;
 }
 
-uint64_t weft_definitions_end(void)
-{
+uint64_t weft_definitions_end(void) {
     return atomic_load_explicit(&defined.end, memory_order_acquire);
 }
 
-const uint8_t *weft_definitions_read(uint64_t from, uint64_t end, size_t *len)
-{
+const uint8_t *weft_definitions_read(uint64_t from, uint64_t end, size_t *len) {
     size_t offset = (size_t)(from % BLOCK);
     size_t part = BLOCK - offset;
     *len = end - from < part ? (size_t)(end - from) : part;

@@ -11,16 +11,14 @@
 #include "definitions.h"
 #include "roster.h"
 
-bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t now)
-{
+bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t now) {
     *d = (struct weft_drain){.retain = retain, .looked = now, .known = now, .watermark = now};
     d->out.cap = WEFT_BATCH_LIMIT + WEFT_RECORD_SIZE;
     d->out.data = malloc(d->out.cap);
     return d->out.data != NULL;
 }
 
-static void close_section(struct weft_drain *d)
-{
+static void close_section(struct weft_drain *d) {
     if (d->section_thread != 0) {
         weft_close_section(&d->out, d->section, d->section_count);
         d->section_thread = 0;
@@ -28,8 +26,7 @@ static void close_section(struct weft_drain *d)
 }
 
 // False if there is no memory; the batch then stays as it is.
-static bool close_batch(struct weft_drain *d)
-{
+static bool close_batch(struct weft_drain *d) {
     close_section(d);
     weft_close_batch(&d->out, d->batch);
     // What the records name was defined before they were written, so before this.
@@ -44,8 +41,7 @@ static bool close_batch(struct weft_drain *d)
     return true;
 }
 
-static bool open_batch(struct weft_drain *d)
-{
+static bool open_batch(struct weft_drain *d) {
     if (weft_retain_full(d->retain)) {
         return false;
     }
@@ -57,8 +53,7 @@ static bool open_batch(struct weft_drain *d)
 
 // Makes the batch ready for at least one record of a thread; returns for how many there is room, 0
 // if the retained batches are full.
-static size_t room_for(struct weft_drain *d, uint64_t thread)
-{
+static size_t room_for(struct weft_drain *d, uint64_t thread) {
     const size_t least = WEFT_SECTION_SIZE + WEFT_RECORD_SIZE;
     if (d->open && d->out.len + least > WEFT_BATCH_LIMIT && !close_batch(d)) {
         return 0;
@@ -76,8 +71,7 @@ static size_t room_for(struct weft_drain *d, uint64_t thread)
     return (WEFT_BATCH_LIMIT - d->out.len) / WEFT_RECORD_SIZE;
 }
 
-static void put(struct weft_drain *d, const struct weft_record *record)
-{
+static void put(struct weft_drain *d, const struct weft_record *record) {
     weft_put_record(&d->out, record);
     d->section_count++;
     if (record->kind != WEFT_EV_GAP) {
@@ -88,8 +82,7 @@ static void put(struct weft_drain *d, const struct weft_record *record)
     }
 }
 
-static bool keep_virtual(struct weft_drain *d, uint64_t thread, const struct weft_record *record)
-{
+static bool keep_virtual(struct weft_drain *d, uint64_t thread, const struct weft_record *record) {
     if (d->virtual_count == d->virtual_cap) {
         size_t cap = d->virtual_cap == 0 ? 256 : d->virtual_cap * 2;
         struct weft_virtual_record *grown = realloc(d->virtual, cap * sizeof *grown);
@@ -99,13 +92,12 @@ static bool keep_virtual(struct weft_drain *d, uint64_t thread, const struct wef
         d->virtual = grown;
         d->virtual_cap = cap;
     }
-    d->virtual[d->virtual_count++] =
-        (struct weft_virtual_record){thread, d->virtual_order++, *record};
+    d->virtual[d->virtual_count++] = (struct weft_virtual_record){thread, d->virtual_order++,
+                                                                  *record};
     return true;
 }
 
-static int by_thread_and_time(const void *left, const void *right)
-{
+static int by_thread_and_time(const void *left, const void *right) {
     const struct weft_virtual_record *a = left;
     const struct weft_virtual_record *b = right;
     if (a->thread != b->thread) {
@@ -118,8 +110,7 @@ static int by_thread_and_time(const void *left, const void *right)
 }
 
 // Puts the records of virtual threads before a time into batches. False if not all could be put.
-static bool put_virtual(struct weft_drain *d, int64_t before, size_t *total)
-{
+static bool put_virtual(struct weft_drain *d, int64_t before, size_t *total) {
     size_t kept = 0;
     bool all = true;
     if (d->virtual_count > 1) {
@@ -142,8 +133,8 @@ static bool put_virtual(struct weft_drain *d, int64_t before, size_t *total)
 }
 
 // Takes a buffer's records up to a position. False if not all could be taken.
-static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t limit, size_t *total)
-{
+static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t limit,
+                         size_t *total) {
     size_t count;
     const struct weft_record *run;
     while ((run = weft_buffer_peek(b, limit, &count)) != NULL) {
@@ -168,8 +159,8 @@ static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t l
     return true;
 }
 
-static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t limit, size_t *total)
-{
+static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t limit,
+                        size_t *total) {
     struct weft_record gap;
     if (!take_records(d, b, limit, total)) {
         return false;
@@ -187,8 +178,7 @@ static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t li
 }
 
 // Takes new threads into the list. False if there is no memory for that.
-static bool take_new(struct weft_drain *d)
-{
+static bool take_new(struct weft_drain *d) {
     struct weft_buffer *b = weft_buffers_take_new();
     while (b != NULL) {
         struct weft_buffer *next = b->registered;
@@ -210,8 +200,7 @@ static bool take_new(struct weft_drain *d)
 }
 
 // Events for which there was no buffer, on a thread that stands for them.
-static bool take_unbuffered(struct weft_drain *d, int64_t since, size_t *total)
-{
+static bool take_unbuffered(struct weft_drain *d, int64_t since, size_t *total) {
     uint64_t lost = weft_take_unbuffered_loss();
     if (lost == 0) {
         return true;
@@ -227,8 +216,7 @@ static bool take_unbuffered(struct weft_drain *d, int64_t since, size_t *total)
     return true;
 }
 
-static void reverse(struct weft_buffer **list, size_t count)
-{
+static void reverse(struct weft_buffer **list, size_t count) {
     for (size_t i = 0; i < count / 2; i++) {
         struct weft_buffer *b = list[i];
         list[i] = list[count - 1 - i];
@@ -237,16 +225,14 @@ static void reverse(struct weft_buffer **list, size_t count)
 }
 
 // Turns the list so that the next pass begins where this one had to stop.
-static void begin_with(struct weft_drain *d, size_t first)
-{
+static void begin_with(struct weft_drain *d, size_t first) {
     reverse(d->buffers, first);
     reverse(d->buffers + first, d->buffer_count - first);
     reverse(d->buffers, d->buffer_count);
 }
 
 // Looks at all threads and takes what they have. False if not everything could be taken.
-static bool take_all(struct weft_drain *d, size_t *total)
-{
+static bool take_all(struct weft_drain *d, size_t *total) {
     int64_t since = d->looked;
     int64_t now = weft_clock();
     atomic_thread_fence(memory_order_seq_cst);
@@ -293,10 +279,9 @@ static bool take_all(struct weft_drain *d, size_t *total)
     return all;
 }
 
-// While nothing can be taken, threads come and go all the same. Those that ended and have nothing but
-// losses to report must not pile up: their losses are reported together, later.
-static void sweep(struct weft_drain *d)
-{
+// While nothing can be taken, threads come and go all the same. Those that ended and have nothing
+// but losses to report must not pile up: their losses are reported together, later.
+static void sweep(struct weft_drain *d) {
     size_t kept = 0;
     if (!take_new(d)) {
         return;
@@ -315,8 +300,7 @@ static void sweep(struct weft_drain *d)
     d->buffer_count = kept;
 }
 
-size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complete)
-{
+size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complete) {
     size_t total = 0;
     *complete = false;
     if (d->open && !close_batch(d)) {

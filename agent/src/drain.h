@@ -3,9 +3,9 @@
 //
 // How do the threads' records become batches, and how far is everything known?
 //
-// A pass reads the clock, looks at each thread (idle or busy), takes what it has written, and closes
-// the batches. The watermark is the least time up to which all threads were seen idle: every event
-// before it is in a batch. See buffer.h for why that is exact.
+// A pass reads the clock, looks at each thread (idle or busy), takes what it has written, and
+// closes the batches. The watermark is the least time up to which all threads were seen idle: every
+// event before it is in a batch. See buffer.h for why that is exact.
 
 #ifndef WEFT_DRAIN_H
 #define WEFT_DRAIN_H

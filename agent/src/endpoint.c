@@ -19,15 +19,13 @@
 static const char unix_scheme[] = "unix://";
 static const char tcp_scheme[] = "tcp://";
 
-static const char *after(const char *endpoint, const char *scheme)
-{
+static const char *after(const char *endpoint, const char *scheme) {
     size_t len = strlen(scheme);
     return strncmp(endpoint, scheme, len) == 0 ? endpoint + len : NULL;
 }
 
 // Splits host:port, [v6]:port too. The port must be a number.
-static bool split(const char *address, char *host, size_t host_size, const char **port)
-{
+static bool split(const char *address, char *host, size_t host_size, const char **port) {
     const char *colon = strrchr(address, ':');
     if (colon == NULL || colon == address) {
         return false;
@@ -52,8 +50,7 @@ static bool split(const char *address, char *host, size_t host_size, const char 
     return true;
 }
 
-bool weft_endpoint_valid(const char *endpoint)
-{
+bool weft_endpoint_valid(const char *endpoint) {
     char host[256];
     const char *port;
     const char *path = after(endpoint, unix_scheme);
@@ -66,8 +63,7 @@ bool weft_endpoint_valid(const char *endpoint)
 }
 
 static int start_connect(int family, const struct sockaddr *address, socklen_t len,
-                         bool *in_progress)
-{
+                         bool *in_progress) {
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
         return -1;
@@ -87,15 +83,13 @@ static int start_connect(int family, const struct sockaddr *address, socklen_t l
     return fd;
 }
 
-static int connect_unix(const char *path, bool *in_progress)
-{
+static int connect_unix(const char *path, bool *in_progress) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(address.sun_path, path, strlen(path) + 1);
     return start_connect(AF_UNIX, (const struct sockaddr *)&address, sizeof address, in_progress);
 }
 
-static int connect_tcp(const char *address, bool *in_progress)
-{
+static int connect_tcp(const char *address, bool *in_progress) {
     // Successive attempts take successive addresses of the host.
     static unsigned attempt;
     char host[256];
@@ -121,8 +115,7 @@ static int connect_tcp(const char *address, bool *in_progress)
     return fd;
 }
 
-int weft_endpoint_connect(const char *endpoint, bool *in_progress)
-{
+int weft_endpoint_connect(const char *endpoint, bool *in_progress) {
     const char *path = after(endpoint, unix_scheme);
     if (path != NULL) {
         return connect_unix(path, in_progress);

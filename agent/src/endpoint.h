@@ -10,8 +10,8 @@
 
 bool weft_endpoint_valid(const char *endpoint);
 
-// Begins to connect, without blocking but for the look-up of a host name. Returns the socket, or -1.
-// In_progress: the connection is there when the socket can be written to (see SO_ERROR).
+// Begins to connect, without blocking but for the look-up of a host name. Returns the socket, or
+// -1. In_progress: the connection is there when the socket can be written to (see SO_ERROR).
 int weft_endpoint_connect(const char *endpoint, bool *in_progress);
 
 #endif

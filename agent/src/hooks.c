@@ -16,8 +16,7 @@
 
 static int installed;
 
-static bool is_native(JNIEnv *env, jclass class, const struct weft_hook *hook)
-{
+static bool is_native(JNIEnv *env, jclass class, const struct weft_hook *hook) {
     jmethodID method = hook->is_static
                            ? (*env)->GetStaticMethodID(env, class, hook->method, hook->signature)
                            : (*env)->GetMethodID(env, class, hook->method, hook->signature);
@@ -27,8 +26,7 @@ static bool is_native(JNIEnv *env, jclass class, const struct weft_hook *hook)
            native;
 }
 
-static bool install(JNIEnv *env, void *jvm, const struct weft_hook *hook)
-{
+static bool install(JNIEnv *env, void *jvm, const struct weft_hook *hook) {
     bool ok = false;
     jclass class = (*env)->FindClass(env, hook->class_name);
     if (weft_clear_exception(env) || class == NULL) {
@@ -47,8 +45,7 @@ static bool install(JNIEnv *env, void *jvm, const struct weft_hook *hook)
     return ok;
 }
 
-static void install_table(JNIEnv *env, const struct weft_hook *table)
-{
+static void install_table(JNIEnv *env, const struct weft_hook *table) {
     void *jvm = weft_libjvm();
     for (const struct weft_hook *hook = table; jvm != NULL && hook->class_name != NULL; hook++) {
         installed += install(env, jvm, hook);
@@ -59,15 +56,13 @@ static void install_table(JNIEnv *env, const struct weft_hook *table)
 // is why the JVM does not warn about what follows.
 JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe);
 
-JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe)
-{
+JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe) {
     (void)probe;
     install_table(env, weft_monitor_hooks);
     install_table(env, weft_thread_hooks);
 }
 
-int weft_hooks_install(JNIEnv *env)
-{
+int weft_hooks_install(JNIEnv *env) {
     jclass probe = (*env)->DefineClass(env, "java/lang/ThreadProbe", NULL,
                                        (const jbyte *)weft_probe_class, sizeof weft_probe_class);
     if (weft_clear_exception(env) || probe == NULL) {

@@ -32,8 +32,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t class_count;
 static uint32_t method_count;
 
-static uint32_t hash_of(jobject object)
-{
+static uint32_t hash_of(jobject object) {
     jint hash = 0;
     if ((*weft_jvm.ti)->GetObjectHashCode(weft_jvm.ti, object, &hash) != JVMTI_ERROR_NONE) {
         return 0;
@@ -41,16 +40,14 @@ static uint32_t hash_of(jobject object)
     return (uint32_t)hash;
 }
 
-void weft_identify(JNIEnv *env, jobject object, struct weft_record *record)
-{
+void weft_identify(JNIEnv *env, jobject object, struct weft_record *record) {
     record->hash = hash_of(object);
     jclass class = (*env)->GetObjectClass(env, object);
     record->class_id = weft_class_id(env, class);
     (*env)->DeleteLocalRef(env, class);
 }
 
-static uint32_t define_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t slot)
-{
+static uint32_t define_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t slot) {
     char *signature = NULL;
     uint32_t id = 0;
     struct weft_bytes frame = {0};
@@ -75,8 +72,7 @@ static uint32_t define_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t 
 }
 
 // Looks a class up; returns its id, or 0 and the slot at which the search ended.
-static uint32_t find_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t *slot)
-{
+static uint32_t find_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t *slot) {
     uint32_t at = hash % CLASS_SLOTS;
     for (int probe = 0; probe < MAX_PROBES; probe++, at = (at + 1) % CLASS_SLOTS) {
         uint32_t id = atomic_load_explicit(&classes[at].id, memory_order_acquire);
@@ -92,8 +88,7 @@ static uint32_t find_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t *s
     return 0;
 }
 
-uint32_t weft_class_id(JNIEnv *env, jclass class)
-{
+uint32_t weft_class_id(JNIEnv *env, jclass class) {
     uint32_t hash = hash_of(class);
     uint32_t slot;
     uint32_t id = find_class(env, class, hash, &slot);
@@ -108,8 +103,7 @@ uint32_t weft_class_id(JNIEnv *env, jclass class)
     return id;
 }
 
-static uint16_t line_table(jmethodID method, struct weft_line **lines)
-{
+static uint16_t line_table(jmethodID method, struct weft_line **lines) {
     jint count = 0;
     jvmtiLineNumberEntry *entries = NULL;
     *lines = NULL;
@@ -138,8 +132,7 @@ static uint16_t line_table(jmethodID method, struct weft_line **lines)
 }
 
 static uint32_t define_method(JNIEnv *env, jmethodID method, uint32_t class_id, jclass class,
-                              uint32_t slot)
-{
+                              uint32_t slot) {
     jvmtiEnv *ti = weft_jvm.ti;
     char *name = NULL;
     char *signature = NULL;
@@ -173,8 +166,7 @@ static uint32_t define_method(JNIEnv *env, jmethodID method, uint32_t class_id, 
     return id;
 }
 
-static uint32_t find_method(jmethodID method, uint32_t *slot)
-{
+static uint32_t find_method(jmethodID method, uint32_t *slot) {
     uint32_t at = (uint32_t)(((uintptr_t)method >> 3) * 0x9E3779B97F4A7C15ULL >> 40) % METHOD_SLOTS;
     for (int probe = 0; probe < MAX_PROBES; probe++, at = (at + 1) % METHOD_SLOTS) {
         uint32_t id = atomic_load_explicit(&methods[at].id, memory_order_acquire);
@@ -187,8 +179,7 @@ static uint32_t find_method(jmethodID method, uint32_t *slot)
     return 0;
 }
 
-uint32_t weft_method_id(JNIEnv *env, jmethodID method)
-{
+uint32_t weft_method_id(JNIEnv *env, jmethodID method) {
     uint32_t slot;
     uint32_t id = find_method(method, &slot);
     if (id != 0 || slot == METHOD_SLOTS) {

@@ -8,8 +8,7 @@
 struct weft_jvm weft_jvm;
 atomic_bool weft_tracing;
 
-bool weft_clear_exception(JNIEnv *env)
-{
+bool weft_clear_exception(JNIEnv *env) {
     if ((*env)->ExceptionCheck(env)) {
         (*env)->ExceptionClear(env);
         return true;
@@ -17,8 +16,7 @@ bool weft_clear_exception(JNIEnv *env)
     return false;
 }
 
-static jclass find(JNIEnv *env, const char *name)
-{
+static jclass find(JNIEnv *env, const char *name) {
     jclass local = (*env)->FindClass(env, name);
     if (weft_clear_exception(env) || local == NULL) {
         return NULL;
@@ -28,14 +26,12 @@ static jclass find(JNIEnv *env, const char *name)
     return global;
 }
 
-static jfieldID field(JNIEnv *env, jclass class, const char *name, const char *signature)
-{
+static jfieldID field(JNIEnv *env, jclass class, const char *name, const char *signature) {
     jfieldID id = (*env)->GetFieldID(env, class, name, signature);
     return weft_clear_exception(env) ? NULL : id;
 }
 
-bool weft_jvm_init(JNIEnv *env)
-{
+bool weft_jvm_init(JNIEnv *env) {
     struct weft_jvm *jvm = &weft_jvm;
     jvm->thread = find(env, "java/lang/Thread");
     jvm->interrupted = find(env, "java/lang/InterruptedException");

@@ -31,14 +31,12 @@ extern atomic_bool weft_tracing;
 bool weft_jvm_init(JNIEnv *env);
 
 // The id of a thread object.
-static inline uint64_t weft_thread_id(JNIEnv *env, jobject thread)
-{
+static inline uint64_t weft_thread_id(JNIEnv *env, jobject thread) {
     return (uint64_t)(*env)->GetLongField(env, thread, weft_jvm.tid);
 }
 
 // Gives JVMTI memory back; NULL is allowed.
-static inline void weft_deallocate(void *memory)
-{
+static inline void weft_deallocate(void *memory) {
     if (memory != NULL) {
         (*weft_jvm.ti)->Deallocate(weft_jvm.ti, memory);
     }

@@ -19,15 +19,13 @@ static void (*jvm_wait)(JNIEnv *, jobject, jlong);
 static void (*jvm_notify)(JNIEnv *, jobject);
 static void (*jvm_notify_all)(JNIEnv *, jobject);
 
-void weft_monitors_init(const struct weft_options *options)
-{
+void weft_monitors_init(const struct weft_options *options) {
     block_depth = options->depth;
     wait_depth = options->wait_depth;
     notify_depth = options->notify_depth;
 }
 
-void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object)
-{
+void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object) {
     struct weft_scope scope;
     (void)ti;
     if (!weft_enter(env, thread, &scope)) {
@@ -42,8 +40,7 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
 }
 
 // The thread owns the monitor already: whatever is done here, others wait for.
-void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object)
-{
+void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object) {
     struct weft_scope scope;
     (void)ti;
     if (!weft_enter(env, thread, &scope)) {
@@ -55,13 +52,11 @@ void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread
     weft_leave(&scope);
 }
 
-static int64_t nanoseconds(jlong millis)
-{
+static int64_t nanoseconds(jlong millis) {
     return millis > INT64_MAX / 1000000 ? INT64_MAX : millis * 1000000;
 }
 
-void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jlong millis)
-{
+void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jlong millis) {
     struct weft_scope scope;
     (void)ti;
     if (!weft_enter(env, thread, &scope)) {
@@ -85,8 +80,7 @@ void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject obj
 
 // The thread has left the wait set and does not own the monitor yet.
 void JNICALL weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
-                            jboolean timed_out)
-{
+                            jboolean timed_out) {
     struct weft_scope scope;
     (void)ti;
     if (!weft_enter(env, thread, &scope)) {
@@ -107,8 +101,7 @@ void JNICALL weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject o
 // Object.wait. Its beginning is JVMTI's event; only its end is seen here. On Java 24 and later the
 // call of a virtual thread comes back at once, long before the wait is over; the beginning is then
 // not kept in the platform thread's state, so nothing is recorded.
-static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis)
-{
+static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
     struct weft_scope scope;
     weft_self_waiting()->kind = 0;
     jvm_wait(env, object, millis);
@@ -137,10 +130,10 @@ static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis)
     }
 }
 
-// The time is that before the call, so that nobody is woken before it. What was thrown was no notify.
+// The time is that before the call, so that nobody is woken before it. What was thrown was no
+// notify.
 static void notify(JNIEnv *env, jobject object, uint16_t kind,
-                   void (*original)(JNIEnv *, jobject))
-{
+                   void (*original)(JNIEnv *, jobject)) {
     struct weft_scope scope;
     if (!weft_enter(env, NULL, &scope)) {
         original(env, object);
@@ -154,13 +147,11 @@ static void notify(JNIEnv *env, jobject object, uint16_t kind,
     weft_record_end(&scope, &r, !(*env)->ExceptionCheck(env));
 }
 
-static void JNICALL hook_notify(JNIEnv *env, jobject object)
-{
+static void JNICALL hook_notify(JNIEnv *env, jobject object) {
     notify(env, object, WEFT_EV_NOTIFY, jvm_notify);
 }
 
-static void JNICALL hook_notify_all(JNIEnv *env, jobject object)
-{
+static void JNICALL hook_notify_all(JNIEnv *env, jobject object) {
     notify(env, object, WEFT_EV_NOTIFY_ALL, jvm_notify_all);
 }
 
@@ -172,7 +163,7 @@ const struct weft_hook weft_monitor_hooks[] = {
      (void **)&jvm_wait},
     {"java/lang/Object", "notify", "()V", false, "JVM_MonitorNotify", (void *)hook_notify,
      (void **)&jvm_notify},
-    {"java/lang/Object", "notifyAll", "()V", false, "JVM_MonitorNotifyAll",
-     (void *)hook_notify_all, (void **)&jvm_notify_all},
+    {"java/lang/Object", "notifyAll", "()V", false, "JVM_MonitorNotifyAll", (void *)hook_notify_all,
+     (void **)&jvm_notify_all},
     {0},
 };

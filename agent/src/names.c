@@ -9,8 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-char *weft_binary_name(char *signature)
-{
+char *weft_binary_name(char *signature) {
     for (char *c = signature; *c != '\0'; c++) {
         if (*c == '/') {
             *c = '.';
@@ -26,16 +25,14 @@ char *weft_binary_name(char *signature)
 }
 
 // The surrogate at p, or 0 if there is none.
-static uint32_t surrogate(const unsigned char *p)
-{
+static uint32_t surrogate(const unsigned char *p) {
     if (p[0] != 0xED || (p[1] & 0xE0U) != 0xA0U || (p[2] & 0xC0U) != 0x80U) {
         return 0;
     }
     return 0xD000U | (p[1] & 0x3FU) << 6 | (p[2] & 0x3FU);
 }
 
-void weft_utf8(char *text)
-{
+void weft_utf8(char *text) {
     const unsigned char *in = (const unsigned char *)text;
     unsigned char *out = (unsigned char *)text;
     while (*in != '\0') {

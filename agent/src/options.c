@@ -21,8 +21,7 @@ static const size_t GIB = 1073741824;
 static const char *const known =
     "endpoint, service, depth, wait-depth, notify-depth, pool, retain, definitions";
 
-static bool take_text(const char *key, const char *value, char *to, size_t size, char *problem)
-{
+static bool take_text(const char *key, const char *value, char *to, size_t size, char *problem) {
     if (value[0] == '\0' || strlen(value) >= size) {
         snprintf(problem, WEFT_PROBLEM_MAX, "option \"%s\": give 1 to %zu characters", key,
                  size - 1);
@@ -32,8 +31,7 @@ static bool take_text(const char *key, const char *value, char *to, size_t size,
     return true;
 }
 
-static bool take_depth(const char *key, const char *value, int *to, char *problem)
-{
+static bool take_depth(const char *key, const char *value, int *to, char *problem) {
     char *end;
     errno = 0;
     long n = strtol(value, &end, 10);
@@ -47,8 +45,7 @@ static bool take_depth(const char *key, const char *value, int *to, char *proble
     return true;
 }
 
-static size_t unit_of(const char *suffix)
-{
+static size_t unit_of(const char *suffix) {
     static const char *const suffixes[] = {"", "k", "m", "g", "K", "M", "G"};
     const size_t units[] = {1, KIB, MIB, GIB, KIB, MIB, GIB};
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
@@ -59,8 +56,8 @@ static size_t unit_of(const char *suffix)
     return 0;
 }
 
-static bool take_bytes(const char *key, const char *value, size_t least, size_t *to, char *problem)
-{
+static bool take_bytes(const char *key, const char *value, size_t least, size_t *to,
+                       char *problem) {
     char *end;
     errno = 0;
     unsigned long long n = strtoull(value, &end, 10);
@@ -68,16 +65,15 @@ static bool take_bytes(const char *key, const char *value, size_t least, size_t 
     bool number = value[0] >= '0' && value[0] <= '9' && errno == 0 && unit != 0;
     if (!number || n > GIB / unit || n * unit < least) {
         snprintf(problem, WEFT_PROBLEM_MAX,
-                 "option \"%s\": \"%.64s\" is not a size; give %zuk to 1g, such as 16m", key,
-                 value, least / KIB);
+                 "option \"%s\": \"%.64s\" is not a size; give %zuk to 1g, such as 16m", key, value,
+                 least / KIB);
         return false;
     }
     *to = (size_t)n * unit;
     return true;
 }
 
-static bool take(const char *key, const char *value, struct weft_options *o, char *problem)
-{
+static bool take(const char *key, const char *value, struct weft_options *o, char *problem) {
     if (strcmp(key, "endpoint") == 0) {
         if (!weft_endpoint_valid(value)) {
             snprintf(problem, WEFT_PROBLEM_MAX,
@@ -114,11 +110,9 @@ static bool take(const char *key, const char *value, struct weft_options *o, cha
     return false;
 }
 
-static bool parse(char *text, struct weft_options *options, char *problem)
-{
+static bool parse(char *text, struct weft_options *options, char *problem) {
     char *rest;
-    for (char *pair = strtok_r(text, ",", &rest); pair != NULL;
-         pair = strtok_r(NULL, ",", &rest)) {
+    for (char *pair = strtok_r(text, ",", &rest); pair != NULL; pair = strtok_r(NULL, ",", &rest)) {
         char *equals = strchr(pair, '=');
         if (equals == NULL) {
             snprintf(problem, WEFT_PROBLEM_MAX,
@@ -134,8 +128,7 @@ static bool parse(char *text, struct weft_options *options, char *problem)
 }
 
 bool weft_options_parse(const char *text, struct weft_options *options,
-                        char problem[WEFT_PROBLEM_MAX])
-{
+                        char problem[WEFT_PROBLEM_MAX]) {
     *options = (struct weft_options){
         .endpoint = "unix:///tmp/weft.sock",
         .depth = 16,

@@ -31,13 +31,11 @@ static struct {
 // more are marks of the JVM's housekeeping.
 enum { ANONYMOUS = 1, LAST_MARK_ID = 2, LAST_MARK_ADDRESS = 4095 };
 
-static uintptr_t word_at(uintptr_t base, ptrdiff_t offset)
-{
+static uintptr_t word_at(uintptr_t base, ptrdiff_t offset) {
     return *(const volatile uintptr_t *)(base + (uintptr_t)offset);
 }
 
-static void add_known_threads(JNIEnv *env)
-{
+static void add_known_threads(JNIEnv *env) {
     jint count = 0;
     jthread *threads = NULL;
     if ((*weft_jvm.ti)->GetAllThreads(weft_jvm.ti, &count, &threads) != JVMTI_ERROR_NONE) {
@@ -51,8 +49,7 @@ static void add_known_threads(JNIEnv *env)
     weft_deallocate(threads);
 }
 
-void weft_owner_init(JNIEnv *env, jthread thread)
-{
+void weft_owner_init(JNIEnv *env, jthread thread) {
     ptrdiff_t id_field;
     if (weft_jvm.eetop == NULL ||
         (!weft_vmstruct_offset("JavaThread", "_current_pending_monitor", &owner.pending) &&
@@ -76,8 +73,7 @@ void weft_owner_init(JNIEnv *env, jthread thread)
 }
 
 // The owner by the structures; 0 is free. False if they do not say.
-static bool read_owner(JNIEnv *env, uint64_t *id)
-{
+static bool read_owner(JNIEnv *env, uint64_t *id) {
     uintptr_t monitor = word_at((uintptr_t)env - (uintptr_t)owner.env, owner.pending);
     if (monitor == 0) {
         return false;
@@ -99,8 +95,7 @@ static bool read_owner(JNIEnv *env, uint64_t *id)
 }
 
 // The owner by JVMTI. This stops all threads.
-static uint64_t ask_owner(JNIEnv *env, jobject object)
-{
+static uint64_t ask_owner(JNIEnv *env, jobject object) {
     jvmtiMonitorUsage usage = {0};
     if ((*weft_jvm.ti)->GetObjectMonitorUsage(weft_jvm.ti, object, &usage) != JVMTI_ERROR_NONE) {
         return 0;
@@ -119,8 +114,7 @@ static uint64_t ask_owner(JNIEnv *env, jobject object)
 }
 
 // A token bucket: up to a second's worth of questions at once.
-static bool may_ask(void)
-{
+static bool may_ask(void) {
     const int64_t interval = 1000000000 / ASKS_PER_SECOND;
     int64_t now = weft_clock();
     int64_t next = atomic_load_explicit(&owner.next_ask, memory_order_relaxed);
@@ -134,8 +128,7 @@ static bool may_ask(void)
     return true;
 }
 
-static void check(JNIEnv *env, jobject object, uint64_t id)
-{
+static void check(JNIEnv *env, jobject object, uint64_t id) {
     uint64_t again;
     uint64_t asked = ask_owner(env, object);
     // An owner that changed meanwhile proves nothing, and virtual owners are not told.
@@ -145,8 +138,7 @@ static void check(JNIEnv *env, jobject object, uint64_t id)
     }
 }
 
-uint64_t weft_owner(JNIEnv *env, jobject object)
-{
+uint64_t weft_owner(JNIEnv *env, jobject object) {
     uint64_t id = 0;
     if (atomic_load_explicit(&owner.readable, memory_order_relaxed) && read_owner(env, &id)) {
         if (id != 0 && atomic_load_explicit(&owner.checks, memory_order_relaxed) > 0 &&

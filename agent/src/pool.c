@@ -11,8 +11,8 @@
 static struct {
     struct weft_chunk *chunks;
     uint32_t count;
-    _Atomic uint32_t fresh;  // chunks from here on were never handed out
-    _Atomic uint64_t free;   // number of the topmost free chunk + 1; a change count above it
+    _Atomic uint32_t fresh; // chunks from here on were never handed out
+    _Atomic uint64_t free;  // number of the topmost free chunk + 1; a change count above it
     _Atomic uint32_t used;
     void (*_Atomic wake)(void);
 } pool;
@@ -20,8 +20,7 @@ static struct {
 // The stack of free chunks is linked through base, which means nothing else in a free chunk. It is
 // atomic because a thread that loses the race for the top may read it while the winner writes it.
 
-bool weft_pool_init(size_t bytes)
-{
+bool weft_pool_init(size_t bytes) {
     uint32_t count = (uint32_t)(bytes / WEFT_CHUNK_SIZE);
     void *memory = mmap(NULL, (size_t)count * WEFT_CHUNK_SIZE, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -33,23 +32,19 @@ bool weft_pool_init(size_t bytes)
     return true;
 }
 
-void weft_pool_on_pressure(void (*wake)(void))
-{
+void weft_pool_on_pressure(void (*wake)(void)) {
     atomic_store(&pool.wake, wake);
 }
 
-size_t weft_pool_chunks(void)
-{
+size_t weft_pool_chunks(void) {
     return pool.count;
 }
 
-size_t weft_pool_used(void)
-{
+size_t weft_pool_used(void) {
     return atomic_load_explicit(&pool.used, memory_order_relaxed);
 }
 
-static struct weft_chunk *pop_free(void)
-{
+static struct weft_chunk *pop_free(void) {
     uint64_t top = atomic_load_explicit(&pool.free, memory_order_acquire);
     while ((uint32_t)top != 0) {
         struct weft_chunk *chunk = &pool.chunks[(uint32_t)top - 1];
@@ -63,8 +58,7 @@ static struct weft_chunk *pop_free(void)
     return NULL;
 }
 
-struct weft_chunk *weft_pool_take(void)
-{
+struct weft_chunk *weft_pool_take(void) {
     struct weft_chunk *chunk = pop_free();
     if (chunk == NULL) {
         uint32_t fresh = atomic_load_explicit(&pool.fresh, memory_order_relaxed);
@@ -72,9 +66,8 @@ struct weft_chunk *weft_pool_take(void)
             if (fresh >= pool.count) {
                 return NULL;
             }
-        } while (!atomic_compare_exchange_weak_explicit(&pool.fresh, &fresh, fresh + 1,
-                                                        memory_order_relaxed,
-                                                        memory_order_relaxed));
+        } while (!atomic_compare_exchange_weak_explicit(
+            &pool.fresh, &fresh, fresh + 1, memory_order_relaxed, memory_order_relaxed));
         chunk = &pool.chunks[fresh];
     }
     uint32_t used = atomic_fetch_add_explicit(&pool.used, 1, memory_order_relaxed) + 1;
@@ -87,8 +80,7 @@ struct weft_chunk *weft_pool_take(void)
     return chunk;
 }
 
-void weft_pool_give(struct weft_chunk *chunk)
-{
+void weft_pool_give(struct weft_chunk *chunk) {
     uint64_t number = (uint64_t)(chunk - pool.chunks) + 1;
     uint64_t top = atomic_load_explicit(&pool.free, memory_order_relaxed);
     uint64_t next;

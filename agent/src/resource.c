@@ -12,8 +12,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-void weft_resource_add(struct weft_resource *r, const char *key, const char *value)
-{
+void weft_resource_add(struct weft_resource *r, const char *key, const char *value) {
     if (key == NULL || value == NULL || key[0] == '\0' || value[0] == '\0' ||
         r->count == WEFT_MAX_ATTRIBUTES) {
         return;
@@ -33,8 +32,7 @@ void weft_resource_add(struct weft_resource *r, const char *key, const char *val
     r->list[r->count++] = (struct weft_attribute){k, v};
 }
 
-static int hex(char c)
-{
+static int hex(char c) {
     if (c >= '0' && c <= '9') {
         return c - '0';
     }
@@ -43,8 +41,7 @@ static int hex(char c)
 }
 
 // Trims blanks and decodes percent signs, in place. NULL if what follows one is not hexadecimal.
-static char *decode(char *s)
-{
+static char *decode(char *s) {
     while (*s == ' ' || *s == '\t') {
         s++;
     }
@@ -70,11 +67,9 @@ static char *decode(char *s)
     return s;
 }
 
-static bool add_list(struct weft_resource *r, char *list)
-{
+static bool add_list(struct weft_resource *r, char *list) {
     char *rest;
-    for (char *pair = strtok_r(list, ",", &rest); pair != NULL;
-         pair = strtok_r(NULL, ",", &rest)) {
+    for (char *pair = strtok_r(list, ",", &rest); pair != NULL; pair = strtok_r(NULL, ",", &rest)) {
         char *equals = strchr(pair, '=');
         if (equals == NULL) {
             return false;
@@ -90,8 +85,7 @@ static bool add_list(struct weft_resource *r, char *list)
     return true;
 }
 
-bool weft_resource_add_list(struct weft_resource *r, const char *list)
-{
+bool weft_resource_add_list(struct weft_resource *r, const char *list) {
     struct weft_resource added = {0};
     char *copy = strdup(list);
     bool ok = copy != NULL && add_list(&added, copy);
@@ -103,8 +97,7 @@ bool weft_resource_add_list(struct weft_resource *r, const char *list)
     return ok;
 }
 
-static const char *architecture(const char *machine)
-{
+static const char *architecture(const char *machine) {
     static const char *const names[][2] = {
         {"x86_64", "amd64"}, {"aarch64", "arm64"}, {"i686", "x86"},
         {"armv7l", "arm32"}, {"ppc64le", "ppc64"},
@@ -117,8 +110,7 @@ static const char *architecture(const char *machine)
     return machine;
 }
 
-void weft_resource_add_process(struct weft_resource *r, const char *service)
-{
+void weft_resource_add_process(struct weft_resource *r, const char *service) {
     struct utsname machine;
     weft_resource_add(r, "service.name", service);
     weft_resource_add(r, "service.name", getenv("OTEL_SERVICE_NAME"));
@@ -138,8 +130,7 @@ void weft_resource_add_process(struct weft_resource *r, const char *service)
     }
 }
 
-void weft_resource_add_command(struct weft_resource *r, const char *command)
-{
+void weft_resource_add_command(struct weft_resource *r, const char *command) {
     char *word = strdup(command == NULL ? "" : command);
     if (word == NULL) {
         return;
@@ -158,8 +149,7 @@ void weft_resource_add_command(struct weft_resource *r, const char *command)
     free(word);
 }
 
-void weft_resource_free(struct weft_resource *r)
-{
+void weft_resource_free(struct weft_resource *r) {
     for (uint16_t i = 0; i < r->count; i++) {
         free((char *)r->list[i].key);
         free((char *)r->list[i].value);

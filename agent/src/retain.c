@@ -8,14 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool weft_retain_full(const struct weft_retain *r)
-{
+bool weft_retain_full(const struct weft_retain *r) {
     return r->bytes >= r->limit;
 }
 
 bool weft_retain_add(struct weft_retain *r, uint64_t sequence, uint64_t definitions,
-                     const void *data, size_t len)
-{
+                     const void *data, size_t len) {
     struct weft_batch *batch = malloc(sizeof *batch + len);
     if (batch == NULL) {
         return false;
@@ -32,8 +30,7 @@ bool weft_retain_add(struct weft_retain *r, uint64_t sequence, uint64_t definiti
     return true;
 }
 
-void weft_retain_drop(struct weft_retain *r, uint64_t acked)
-{
+void weft_retain_drop(struct weft_retain *r, uint64_t acked) {
     while (r->oldest != NULL && r->oldest->sequence <= acked) {
         struct weft_batch *batch = r->oldest;
         r->oldest = batch->next;
@@ -45,8 +42,7 @@ void weft_retain_drop(struct weft_retain *r, uint64_t acked)
     }
 }
 
-const struct weft_batch *weft_retain_after(const struct weft_retain *r, uint64_t sequence)
-{
+const struct weft_batch *weft_retain_after(const struct weft_retain *r, uint64_t sequence) {
     const struct weft_batch *batch = r->oldest;
     while (batch != NULL && batch->sequence <= sequence) {
         batch = batch->next;

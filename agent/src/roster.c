@@ -38,14 +38,12 @@ static struct {
     bool connected;
 } roster;
 
-static void free_entry(struct entry *e)
-{
+static void free_entry(struct entry *e) {
     free(e->name);
     free(e);
 }
 
-static struct entry *new_entry(uint64_t id, uint16_t flags, const char *name, const char *group)
-{
+static struct entry *new_entry(uint64_t id, uint16_t flags, const char *name, const char *group) {
     size_t name_size = strlen(name) + 1;
     size_t group_size = strlen(group) + 1;
     struct entry *e = calloc(1, sizeof *e);
@@ -62,8 +60,7 @@ static struct entry *new_entry(uint64_t id, uint16_t flags, const char *name, co
     return e;
 }
 
-static void announce(struct entry *e)
-{
+static void announce(struct entry *e) {
     struct entry *top = atomic_load_explicit(&announced, memory_order_relaxed);
     do {
         e->chain = top;
@@ -71,16 +68,14 @@ static void announce(struct entry *e)
                                                     memory_order_relaxed));
 }
 
-void weft_roster_announce(uint64_t id, uint16_t flags, const char *name, const char *group)
-{
+void weft_roster_announce(uint64_t id, uint16_t flags, const char *name, const char *group) {
     struct entry *e = new_entry(id, flags, name == NULL ? "" : name, group == NULL ? "" : group);
     if (e != NULL) {
         announce(e);
     }
 }
 
-void weft_roster_withdraw(uint64_t id)
-{
+void weft_roster_withdraw(uint64_t id) {
     struct entry *e = new_entry(id, 0, "", "");
     if (e != NULL) {
         e->withdrawn = true;
@@ -88,8 +83,7 @@ void weft_roster_withdraw(uint64_t id)
     }
 }
 
-static struct entry **link_of(uint64_t id)
-{
+static struct entry **link_of(uint64_t id) {
     struct entry **link = &roster.buckets[id % roster.bucket_count];
     while (*link != NULL && (*link)->id != id) {
         link = &(*link)->chain;
@@ -97,14 +91,12 @@ static struct entry **link_of(uint64_t id)
     return link;
 }
 
-static struct entry *find(uint64_t id)
-{
+static struct entry *find(uint64_t id) {
     return roster.bucket_count == 0 ? NULL : *link_of(id);
 }
 
 // Doubles the table when it is full. On failure it stays as it is: slower, but right.
-static bool grow(void)
-{
+static bool grow(void) {
     if (roster.count < roster.bucket_count) {
         return true;
     }
@@ -127,8 +119,7 @@ static bool grow(void)
     return true;
 }
 
-static void make_fresh(struct entry *e)
-{
+static void make_fresh(struct entry *e) {
     if (roster.connected && !e->fresh) {
         e->fresh = true;
         e->next_fresh = roster.fresh;
@@ -136,8 +127,7 @@ static void make_fresh(struct entry *e)
     }
 }
 
-static void make_gone(struct entry *e)
-{
+static void make_gone(struct entry *e) {
     e->gone = true;
     if (!e->listed) {
         e->listed = true;
@@ -152,8 +142,7 @@ static void make_gone(struct entry *e)
     }
 }
 
-static struct entry *insert(struct entry *e)
-{
+static struct entry *insert(struct entry *e) {
     if (!grow()) {
         free_entry(e);
         return NULL;
@@ -170,8 +159,7 @@ static struct entry *insert(struct entry *e)
 }
 
 // Takes the newer definition over and frees what brought it.
-static void update(struct entry *e, struct entry *newer)
-{
+static void update(struct entry *e, struct entry *newer) {
     if (e->flags != newer->flags || strcmp(e->name, newer->name) != 0 ||
         strcmp(e->group, newer->group) != 0) {
         char *name = e->name;
@@ -187,8 +175,7 @@ static void update(struct entry *e, struct entry *newer)
     free_entry(newer);
 }
 
-void weft_roster_collect(void)
-{
+void weft_roster_collect(void) {
     struct entry *e = atomic_exchange_explicit(&announced, NULL, memory_order_acquire);
     struct entry *in_order = NULL;
     while (e != NULL) {
@@ -214,8 +201,7 @@ void weft_roster_collect(void)
     }
 }
 
-void weft_roster_mention(uint64_t id, uint64_t sequence)
-{
+void weft_roster_mention(uint64_t id, uint64_t sequence) {
     struct entry *e = find(id);
     if (e == NULL) {
         // It may have been announced since the last time; that came before the event that names it.
@@ -234,8 +220,7 @@ void weft_roster_mention(uint64_t id, uint64_t sequence)
     }
 }
 
-void weft_roster_gone(uint64_t id, uint64_t sequence)
-{
+void weft_roster_gone(uint64_t id, uint64_t sequence) {
     struct entry *e = find(id);
     if (e != NULL) {
         if (e->last < sequence) {
@@ -245,8 +230,7 @@ void weft_roster_gone(uint64_t id, uint64_t sequence)
     }
 }
 
-void weft_roster_connected(void)
-{
+void weft_roster_connected(void) {
     roster.connected = true;
     for (uint32_t i = 0; i < roster.bucket_count; i++) {
         for (struct entry *e = roster.buckets[i]; e != NULL; e = e->chain) {
@@ -255,8 +239,7 @@ void weft_roster_connected(void)
     }
 }
 
-void weft_roster_disconnected(void)
-{
+void weft_roster_disconnected(void) {
     roster.connected = false;
     while (roster.fresh != NULL) {
         roster.fresh->fresh = false;
@@ -264,8 +247,7 @@ void weft_roster_disconnected(void)
     }
 }
 
-void weft_roster_encode(struct weft_bytes *out)
-{
+void weft_roster_encode(struct weft_bytes *out) {
     while (roster.fresh != NULL) {
         struct entry *e = roster.fresh;
         roster.fresh = e->next_fresh;
@@ -274,8 +256,7 @@ void weft_roster_encode(struct weft_bytes *out)
     }
 }
 
-static void drop_oldest(void)
-{
+static void drop_oldest(void) {
     struct entry *e = roster.oldest;
     roster.oldest = e->newer;
     if (roster.oldest == NULL) {
@@ -290,8 +271,7 @@ static void drop_oldest(void)
     }
 }
 
-void weft_roster_trim(uint64_t acked)
-{
+void weft_roster_trim(uint64_t acked) {
     // One that cannot go yet holds up those behind it, not for longer than batches stay unacked.
     while (roster.gone > WEFT_ROSTER_GONE &&
            (!roster.oldest->gone || (roster.oldest->last <= acked && !roster.oldest->fresh))) {
@@ -299,7 +279,6 @@ void weft_roster_trim(uint64_t acked)
     }
 }
 
-uint32_t weft_roster_size(void)
-{
+uint32_t weft_roster_size(void) {
     return roster.count;
 }

@@ -5,8 +5,8 @@
 //
 // Threads of the application announce; the sender keeps the table. A thread stays in it while it
 // lives, and after its death until no batch that names it can be sent again, and a while longer for
-// those who still speak of it (a join that ends late). So the table does not grow with the number of
-// threads that ever were.
+// those who still speak of it (a join that ends late). So the table does not grow with the number
+// of threads that ever were.
 
 #ifndef WEFT_ROSTER_H
 #define WEFT_ROSTER_H

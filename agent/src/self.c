@@ -14,8 +14,7 @@
 
 static __thread struct weft_self self;
 
-void weft_announce(JNIEnv *env, jthread thread, uint64_t id, bool is_virtual)
-{
+void weft_announce(JNIEnv *env, jthread thread, uint64_t id, bool is_virtual) {
     jvmtiEnv *ti = weft_jvm.ti;
     jvmtiThreadInfo info = {0};
     jvmtiThreadGroupInfo group = {0};
@@ -48,14 +47,12 @@ void weft_announce(JNIEnv *env, jthread thread, uint64_t id, bool is_virtual)
     (*env)->DeleteLocalRef(env, group.parent);
 }
 
-static bool is_a(JNIEnv *env, jobject object, jclass class)
-{
+static bool is_a(JNIEnv *env, jobject object, jclass class) {
     return class != NULL && (*env)->IsInstanceOf(env, object, class);
 }
 
 // Gives the current platform thread its buffer.
-static bool open_self(JNIEnv *env, jthread thread)
-{
+static bool open_self(JNIEnv *env, jthread thread) {
     uint64_t id = weft_thread_id(env, thread);
     if (id == 0) {
         return false;
@@ -73,12 +70,11 @@ static bool open_self(JNIEnv *env, jthread thread)
 }
 
 // Finds out who acts, on a thread that has a buffer.
-static void find_subject(JNIEnv *env, jthread thread, struct weft_scope *scope)
-{
+static void find_subject(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     jthread current = NULL;
     if (thread == NULL) {
-        if (!self.carrier || (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) !=
-                                 JVMTI_ERROR_NONE) {
+        if (!self.carrier ||
+            (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) != JVMTI_ERROR_NONE) {
             return;
         }
         thread = current;
@@ -97,8 +93,7 @@ static void find_subject(JNIEnv *env, jthread thread, struct weft_scope *scope)
 }
 
 // The first event of a thread that was there before the agent.
-static bool open_late(JNIEnv *env, jthread thread)
-{
+static bool open_late(JNIEnv *env, jthread thread) {
     jthread current = NULL;
     if (thread == NULL) {
         if ((*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) != JVMTI_ERROR_NONE ||
@@ -115,8 +110,7 @@ static bool open_late(JNIEnv *env, jthread thread)
     return ok;
 }
 
-bool weft_enter(JNIEnv *env, jthread thread, struct weft_scope *scope)
-{
+bool weft_enter(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     if (!atomic_load_explicit(&weft_tracing, memory_order_acquire) || self.inside || self.ended) {
         return false;
     }
@@ -130,21 +124,18 @@ bool weft_enter(JNIEnv *env, jthread thread, struct weft_scope *scope)
     return true;
 }
 
-void weft_leave(const struct weft_scope *scope)
-{
+void weft_leave(const struct weft_scope *scope) {
     scope->self->inside = false;
 }
 
-void weft_record_now(const struct weft_scope *scope, struct weft_record *record)
-{
+void weft_record_now(const struct weft_scope *scope, struct weft_record *record) {
     if (scope->subject != 0) {
         record->flags |= WEFT_FLAG_VIRTUAL;
     }
     weft_buffer_put_now(scope->self->buffer, record, scope->subject);
 }
 
-void weft_record_begin(const struct weft_scope *scope, struct weft_record *record)
-{
+void weft_record_begin(const struct weft_scope *scope, struct weft_record *record) {
     if (scope->subject != 0) {
         record->flags |= WEFT_FLAG_VIRTUAL;
     }
@@ -153,21 +144,18 @@ void weft_record_begin(const struct weft_scope *scope, struct weft_record *recor
     scope->self->inside = false;
 }
 
-void weft_record_end(const struct weft_scope *scope, struct weft_record *record, bool happened)
-{
+void weft_record_end(const struct weft_scope *scope, struct weft_record *record, bool happened) {
     if (happened) {
         weft_buffer_put(scope->self->buffer, record, scope->subject);
     }
     weft_buffer_end(scope->self->buffer);
 }
 
-struct weft_record *weft_self_waiting(void)
-{
+struct weft_record *weft_self_waiting(void) {
     return &self.waiting;
 }
 
-bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope)
-{
+bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     if (self.ended) {
         // A native thread that was attached before and is attached again.
         self = (struct weft_self){0};
@@ -175,8 +163,7 @@ bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope)
     return weft_enter(env, thread, scope);
 }
 
-void weft_self_end(const struct weft_scope *scope)
-{
+void weft_self_end(const struct weft_scope *scope) {
     struct weft_buffer *buffer = scope->self->buffer;
     weft_addresses_remove();
     scope->self->buffer = NULL;

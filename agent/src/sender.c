@@ -19,7 +19,7 @@
 #include "roster.h"
 
 #define MILLISECOND ((int64_t)1000000)
-#define BEAT (1000 * MILLISECOND)
+#define BEAT        (1000 * MILLISECOND)
 
 enum { BUSY_WAIT_MS = 5, IDLE_WAIT_MS = 50, FINISH_MS = 500, FINISH_ALONE_MS = 100 };
 
@@ -39,8 +39,7 @@ static struct {
     bool finished;
 } sender = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-static void wake(void)
-{
+static void wake(void) {
     if (atomic_exchange(&sender.sleeping, false)) {
         uint64_t one = 1;
         ssize_t n = write(sender.event, &one, sizeof one);
@@ -48,8 +47,7 @@ static void wake(void)
     }
 }
 
-static void sleep_until_needed(int timeout_ms)
-{
+static void sleep_until_needed(int timeout_ms) {
     struct pollfd fds[2] = {
         {.fd = sender.event, .events = POLLIN},
         {.fd = sender.connection.fd, .events = weft_connection_events(&sender.connection)},
@@ -66,8 +64,7 @@ static void sleep_until_needed(int timeout_ms)
 }
 
 // One turn: take from the threads, talk to the receiver. Complete: nothing was left behind.
-static size_t turn(bool last, bool *complete)
-{
+static size_t turn(bool last, bool *complete) {
     int64_t now = weft_clock();
     bool streaming = sender.connection.state == WEFT_STREAMING;
     bool beat = streaming && now - sender.last_batch >= BEAT;
@@ -83,8 +80,7 @@ static size_t turn(bool last, bool *complete)
     return records;
 }
 
-static void finish(void)
-{
+static void finish(void) {
     struct weft_connection *c = &sender.connection;
     bool complete = false;
     int64_t limit = c->state == WEFT_STREAMING ? FINISH_MS : FINISH_ALONE_MS;
@@ -110,8 +106,7 @@ static void finish(void)
     weft_connection_close(c, weft_clock());
 }
 
-static void *run(void *nothing)
-{
+static void *run(void *nothing) {
     (void)nothing;
     while (!atomic_load(&sender.finish)) {
         bool complete;
@@ -126,8 +121,7 @@ static void *run(void *nothing)
     return NULL;
 }
 
-bool weft_sender_start(const struct weft_sender_config *config)
-{
+bool weft_sender_start(const struct weft_sender_config *config) {
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_condattr_t clock;
@@ -162,8 +156,7 @@ bool weft_sender_start(const struct weft_sender_config *config)
     return error == 0;
 }
 
-void weft_sender_finish(void)
-{
+void weft_sender_finish(void) {
     struct timespec deadline;
     int64_t limit = atomic_load(&sender.streaming) ? FINISH_MS : FINISH_ALONE_MS;
     int64_t at = weft_clock() + limit * MILLISECOND;

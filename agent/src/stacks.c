@@ -25,8 +25,7 @@ static struct {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t stack_count;
 
-static uint64_t hash_frames(const jvmtiFrameInfo *frames, jint count, bool truncated)
-{
+static uint64_t hash_frames(const jvmtiFrameInfo *frames, jint count, bool truncated) {
     uint64_t h = truncated ? 0x84222325CBF29CE4ULL : 0xCBF29CE484222325ULL;
     for (jint i = 0; i < count; i++) {
         h = (h ^ (uintptr_t)frames[i].method) * 0x9E3779B97F4A7C15ULL;
@@ -35,8 +34,7 @@ static uint64_t hash_frames(const jvmtiFrameInfo *frames, jint count, bool trunc
     return h ^ h >> 32;
 }
 
-static uint32_t find(uint64_t hash, uint32_t *slot)
-{
+static uint32_t find(uint64_t hash, uint32_t *slot) {
     uint32_t at = (uint32_t)(hash % STACK_SLOTS);
     for (int probe = 0; probe < MAX_PROBES; probe++, at = (at + 1) % STACK_SLOTS) {
         uint32_t id = atomic_load_explicit(&stacks[at].id, memory_order_acquire);
@@ -50,8 +48,7 @@ static uint32_t find(uint64_t hash, uint32_t *slot)
 }
 
 static uint32_t define(uint64_t hash, const struct weft_frame *frames, uint16_t count,
-                       uint16_t flags)
-{
+                       uint16_t flags) {
     uint32_t slot;
     struct weft_bytes frame = {0};
     pthread_mutex_lock(&mutex);
@@ -69,8 +66,7 @@ static uint32_t define(uint64_t hash, const struct weft_frame *frames, uint16_t 
     return id;
 }
 
-uint32_t weft_stack_id(JNIEnv *env, int depth)
-{
+uint32_t weft_stack_id(JNIEnv *env, int depth) {
     jvmtiFrameInfo raw[WEFT_MAX_DEPTH + 1];
     struct weft_frame frames[WEFT_MAX_DEPTH];
     jint count = 0;

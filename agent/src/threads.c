@@ -16,13 +16,11 @@ static void (*jvm_start)(JNIEnv *, jobject);
 static void (*jvm_interrupt)(JNIEnv *, jobject);
 static void (*jvm_sleep)(JNIEnv *, jclass, jlong);
 
-void weft_threads_init(const struct weft_options *options)
-{
+void weft_threads_init(const struct weft_options *options) {
     depth = options->depth;
 }
 
-void JNICALL weft_on_thread_start(jvmtiEnv *ti, JNIEnv *env, jthread thread)
-{
+void JNICALL weft_on_thread_start(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     struct weft_scope scope;
     (void)ti;
     if (weft_self_start(env, thread, &scope)) {
@@ -32,8 +30,7 @@ void JNICALL weft_on_thread_start(jvmtiEnv *ti, JNIEnv *env, jthread thread)
     }
 }
 
-void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread)
-{
+void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     struct weft_scope scope;
     (void)ti;
     if (weft_enter(env, thread, &scope)) {
@@ -44,8 +41,7 @@ void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread)
     }
 }
 
-static void JNICALL hook_start(JNIEnv *env, jobject thread)
-{
+static void JNICALL hook_start(JNIEnv *env, jobject thread) {
     struct weft_scope scope;
     if (!weft_enter(env, NULL, &scope)) {
         jvm_start(env, thread);
@@ -64,8 +60,7 @@ static void JNICALL hook_start(JNIEnv *env, jobject thread)
     }
 }
 
-static void JNICALL hook_interrupt(JNIEnv *env, jobject thread)
-{
+static void JNICALL hook_interrupt(JNIEnv *env, jobject thread) {
     struct weft_scope scope;
     if (!weft_enter(env, NULL, &scope)) {
         jvm_interrupt(env, thread);
@@ -78,8 +73,7 @@ static void JNICALL hook_interrupt(JNIEnv *env, jobject thread)
     weft_record_end(&scope, &r, !(*env)->ExceptionCheck(env));
 }
 
-static bool record_sleep(JNIEnv *env, struct weft_record *r)
-{
+static bool record_sleep(JNIEnv *env, struct weft_record *r) {
     struct weft_scope scope;
     if (!weft_enter(env, NULL, &scope)) {
         return false;
@@ -92,8 +86,7 @@ static bool record_sleep(JNIEnv *env, struct weft_record *r)
     return true;
 }
 
-static void sleep_for(JNIEnv *env, jclass class, jlong argument, int64_t nanoseconds)
-{
+static void sleep_for(JNIEnv *env, jclass class, jlong argument, int64_t nanoseconds) {
     struct weft_record start = {.kind = WEFT_EV_SLEEP_START, .arg = nanoseconds};
     struct weft_record end = {.kind = WEFT_EV_SLEEP_END};
     if (argument < 0 || !record_sleep(env, &start)) {
@@ -115,14 +108,12 @@ static void sleep_for(JNIEnv *env, jclass class, jlong argument, int64_t nanosec
     }
 }
 
-static void JNICALL hook_sleep_millis(JNIEnv *env, jclass class, jlong millis)
-{
+static void JNICALL hook_sleep_millis(JNIEnv *env, jclass class, jlong millis) {
     int64_t ns = millis > INT64_MAX / 1000000 ? INT64_MAX : millis * 1000000;
     sleep_for(env, class, millis, ns);
 }
 
-static void JNICALL hook_sleep_nanos(JNIEnv *env, jclass class, jlong nanoseconds)
-{
+static void JNICALL hook_sleep_nanos(JNIEnv *env, jclass class, jlong nanoseconds) {
     sleep_for(env, class, nanoseconds, nanoseconds);
 }
 

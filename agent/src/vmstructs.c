@@ -9,13 +9,11 @@
 #include <stdint.h>
 #include <string.h>
 
-void *weft_libjvm(void)
-{
+void *weft_libjvm(void) {
     return dlopen("libjvm.so", RTLD_NOLOAD | RTLD_LAZY);
 }
 
-static bool constant(void *jvm, const char *name, uint64_t *value)
-{
+static bool constant(void *jvm, const char *name, uint64_t *value) {
     const uint64_t *symbol = dlsym(jvm, name);
     if (symbol == NULL) {
         return false;
@@ -24,8 +22,7 @@ static bool constant(void *jvm, const char *name, uint64_t *value)
     return true;
 }
 
-bool weft_vmstruct_offset(const char *type, const char *field, ptrdiff_t *offset)
-{
+bool weft_vmstruct_offset(const char *type, const char *field, ptrdiff_t *offset) {
     void *jvm = weft_libjvm();
     if (jvm == NULL) {
         return false;

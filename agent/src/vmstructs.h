@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// At which offset does HotSpot keep a field? The table that it exports for the serviceability agent.
+// At which offset does HotSpot keep a field? The table that it exports for the serviceability
+// agent.
 
 #ifndef WEFT_VMSTRUCTS_H
 #define WEFT_VMSTRUCTS_H

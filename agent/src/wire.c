@@ -9,20 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static_assert(sizeof(struct weft_record) == WEFT_RECORD_SIZE, "a record in memory is one on the wire");
+static_assert(sizeof(struct weft_record) == WEFT_RECORD_SIZE,
+              "a record in memory is one on the wire");
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "records are copied as they are: the agent needs a little-endian machine"
 #endif
 
-void weft_bytes_free(struct weft_bytes *b)
-{
+void weft_bytes_free(struct weft_bytes *b) {
     free(b->data);
     *b = (struct weft_bytes){0};
 }
 
-void weft_bytes_append(struct weft_bytes *b, const void *data, size_t len)
-{
+void weft_bytes_append(struct weft_bytes *b, const void *data, size_t len) {
     if (b->failed || len == 0) {
         return;
     }
@@ -43,28 +42,23 @@ void weft_bytes_append(struct weft_bytes *b, const void *data, size_t len)
     b->len += len;
 }
 
-static void put_u16(struct weft_bytes *b, uint16_t v)
-{
+static void put_u16(struct weft_bytes *b, uint16_t v) {
     weft_bytes_append(b, &v, sizeof v);
 }
 
-static void put_u32(struct weft_bytes *b, uint32_t v)
-{
+static void put_u32(struct weft_bytes *b, uint32_t v) {
     weft_bytes_append(b, &v, sizeof v);
 }
 
-static void put_u64(struct weft_bytes *b, uint64_t v)
-{
+static void put_u64(struct weft_bytes *b, uint64_t v) {
     weft_bytes_append(b, &v, sizeof v);
 }
 
-static void put_i64(struct weft_bytes *b, int64_t v)
-{
+static void put_i64(struct weft_bytes *b, int64_t v) {
     weft_bytes_append(b, &v, sizeof v);
 }
 
-static void put_string(struct weft_bytes *b, const char *s)
-{
+static void put_string(struct weft_bytes *b, const char *s) {
     size_t len = s == NULL ? 0 : strlen(s);
     if (len > WEFT_MAX_STRING) {
         len = WEFT_MAX_STRING;
@@ -76,15 +70,13 @@ static void put_string(struct weft_bytes *b, const char *s)
     weft_bytes_append(b, s, len);
 }
 
-static void overwrite(struct weft_bytes *b, size_t at, const void *data, size_t len)
-{
+static void overwrite(struct weft_bytes *b, size_t at, const void *data, size_t len) {
     if (!b->failed) {
         memcpy(b->data + at, data, len);
     }
 }
 
-static size_t open_frame(struct weft_bytes *b, uint16_t kind)
-{
+static size_t open_frame(struct weft_bytes *b, uint16_t kind) {
     size_t at = b->len;
     put_u32(b, 0);
     put_u16(b, kind);
@@ -92,21 +84,18 @@ static size_t open_frame(struct weft_bytes *b, uint16_t kind)
     return at;
 }
 
-static void close_frame(struct weft_bytes *b, size_t at)
-{
+static void close_frame(struct weft_bytes *b, size_t at) {
     uint32_t length = (uint32_t)(b->len - at - WEFT_FRAME_HEADER_SIZE);
     overwrite(b, at, &length, sizeof length);
 }
 
-void weft_put_preamble(struct weft_bytes *b)
-{
+void weft_put_preamble(struct weft_bytes *b) {
     weft_bytes_append(b, "WEFT", 4);
     put_u16(b, WEFT_PROTOCOL_VERSION);
     put_u16(b, 0);
 }
 
-void weft_put_hello(struct weft_bytes *b, const struct weft_hello *hello)
-{
+void weft_put_hello(struct weft_bytes *b, const struct weft_hello *hello) {
     size_t at = open_frame(b, WEFT_FRAME_HELLO);
     weft_bytes_append(b, hello->session, sizeof hello->session);
     put_i64(b, hello->wall);
@@ -122,8 +111,7 @@ void weft_put_hello(struct weft_bytes *b, const struct weft_hello *hello)
 }
 
 void weft_put_thread(struct weft_bytes *b, uint64_t id, uint16_t flags, const char *name,
-                     const char *group)
-{
+                     const char *group) {
     size_t at = open_frame(b, WEFT_FRAME_THREAD);
     put_u64(b, id);
     put_u16(b, flags);
@@ -132,8 +120,7 @@ void weft_put_thread(struct weft_bytes *b, uint64_t id, uint16_t flags, const ch
     close_frame(b, at);
 }
 
-void weft_put_class(struct weft_bytes *b, uint32_t id, const char *name)
-{
+void weft_put_class(struct weft_bytes *b, uint32_t id, const char *name) {
     size_t at = open_frame(b, WEFT_FRAME_CLASS);
     put_u32(b, id);
     put_string(b, name);
@@ -142,8 +129,7 @@ void weft_put_class(struct weft_bytes *b, uint32_t id, const char *name)
 
 void weft_put_method(struct weft_bytes *b, uint32_t id, uint32_t class_id, const char *name,
                      const char *signature, const char *file, const struct weft_line *lines,
-                     uint16_t line_count)
-{
+                     uint16_t line_count) {
     size_t at = open_frame(b, WEFT_FRAME_METHOD);
     put_u32(b, id);
     put_u32(b, class_id);
@@ -156,8 +142,7 @@ void weft_put_method(struct weft_bytes *b, uint32_t id, uint32_t class_id, const
 }
 
 void weft_put_stack(struct weft_bytes *b, uint32_t id, uint16_t flags,
-                    const struct weft_frame *frames, uint16_t frame_count)
-{
+                    const struct weft_frame *frames, uint16_t frame_count) {
     size_t at = open_frame(b, WEFT_FRAME_STACK);
     put_u32(b, id);
     put_u16(b, flags);
@@ -166,16 +151,15 @@ void weft_put_stack(struct weft_bytes *b, uint32_t id, uint16_t flags,
     close_frame(b, at);
 }
 
-void weft_put_end(struct weft_bytes *b, int64_t time, uint16_t reason)
-{
+void weft_put_end(struct weft_bytes *b, int64_t time, uint16_t reason) {
     size_t at = open_frame(b, WEFT_FRAME_END);
     put_i64(b, time);
     put_u16(b, reason);
     close_frame(b, at);
 }
 
-size_t weft_open_batch(struct weft_bytes *b, uint64_t sequence, int64_t watermark, uint64_t before)
-{
+size_t weft_open_batch(struct weft_bytes *b, uint64_t sequence, int64_t watermark,
+                       uint64_t before) {
     size_t at = open_frame(b, WEFT_FRAME_BATCH);
     put_u64(b, sequence);
     put_i64(b, watermark);
@@ -183,8 +167,7 @@ size_t weft_open_batch(struct weft_bytes *b, uint64_t sequence, int64_t watermar
     return at;
 }
 
-size_t weft_open_section(struct weft_bytes *b, uint64_t thread)
-{
+size_t weft_open_section(struct weft_bytes *b, uint64_t thread) {
     size_t at = b->len;
     put_u64(b, thread);
     put_u32(b, 0);
@@ -193,28 +176,23 @@ size_t weft_open_section(struct weft_bytes *b, uint64_t thread)
     return at;
 }
 
-void weft_put_record(struct weft_bytes *b, const struct weft_record *record)
-{
+void weft_put_record(struct weft_bytes *b, const struct weft_record *record) {
     weft_bytes_append(b, record, sizeof *record);
 }
 
-void weft_close_section(struct weft_bytes *b, size_t section, uint32_t count)
-{
+void weft_close_section(struct weft_bytes *b, size_t section, uint32_t count) {
     overwrite(b, section + 8, &count, sizeof count);
 }
 
-void weft_set_watermark(struct weft_bytes *b, size_t batch, int64_t watermark)
-{
+void weft_set_watermark(struct weft_bytes *b, size_t batch, int64_t watermark) {
     overwrite(b, batch + WEFT_FRAME_HEADER_SIZE + 8, &watermark, sizeof watermark);
 }
 
-void weft_close_batch(struct weft_bytes *b, size_t batch)
-{
+void weft_close_batch(struct weft_bytes *b, size_t batch) {
     close_frame(b, batch);
 }
 
-ptrdiff_t weft_read_reply(const uint8_t *data, size_t len, struct weft_reply *reply)
-{
+ptrdiff_t weft_read_reply(const uint8_t *data, size_t len, struct weft_reply *reply) {
     *reply = (struct weft_reply){0};
     if (len < WEFT_FRAME_HEADER_SIZE) {
         return 0;
