@@ -83,6 +83,7 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 
 .PHONY: e2e
 e2e: build build/jaeger ## run real JVMs with the agent against the built collector and a real Jaeger
+	@scripts/need.sh javac mvn
 	$(GO) test -count=1 -timeout 30m ./e2e/...
 
 .PHONY: clean
