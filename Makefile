@@ -13,6 +13,7 @@ OCB := $(TOOL) builder
 LINT := build/golangci-lint
 FUZZTIME ?= 30s
 GO_LDFLAGS ?= -s -w
+VERSION := $(shell sed -n 's/^  version: //p' builder-config.yaml)
 
 # A build must not depend on a version control system being there.
 export GOFLAGS ?= -buildvcs=false
@@ -117,7 +118,7 @@ build/libweft.so: always
 	$(MAKE) -C agent
 
 $(PROGRAMS): build/%: always
-	$(GO) build -o $@ ./cmd/$*
+	$(GO) build -ldflags='$(GO_LDFLAGS) -X main.version=$(VERSION)' -o $@ ./cmd/$*
 
 build/jaeger: tools/jaeger/go.mod
 	$(GO) build -modfile=$< -o $@ github.com/jaegertracing/jaeger/cmd/jaeger

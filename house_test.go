@@ -136,13 +136,16 @@ func TestPackagesHaveOneComment(t *testing.T) {
 	}
 }
 
-// components returns the import paths in one of ocb's configurations; those of other projects with their version.
-func components(t *testing.T, path string) (names []string) {
+// components returns the import paths in one of ocb's configurations (those of other projects with their version), and
+// the version of the distribution.
+func components(t *testing.T, path string) (names []string, version string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	var whole struct {
-		Dist  yaml.Node `yaml:"dist"`
+		Dist struct {
+			Version string `yaml:"version"`
+		} `yaml:"dist"`
 		Kinds map[string][]struct {
 			GoMod  string `yaml:"gomod"`
 			Import string `yaml:"import"`
@@ -159,7 +162,7 @@ func components(t *testing.T, path string) (names []string) {
 		}
 	}
 	slices.Sort(names)
-	return names
+	return names, whole.Dist.Version
 }
 
 func TestDistributionsHoldOurComponents(t *testing.T) {
@@ -173,13 +176,17 @@ func TestDistributionsHoldOurComponents(t *testing.T) {
 	}
 	slices.Sort(want)
 	for _, path := range []string{"builder-config.yaml", "builder-config-full.yaml"} {
-		have := slices.DeleteFunc(components(t, path), func(name string) bool { return !strings.HasPrefix(name, module+"/") })
+		all, _ := components(t, path)
+		have := slices.DeleteFunc(all, func(name string) bool { return !strings.HasPrefix(name, module+"/") })
 		assert.Equal(t, want, have, "%s and the folders with a factory.go differ", path)
 	}
 }
 
 func TestSlimDistributionIsPartOfTheFullOne(t *testing.T) {
-	assert.Subset(t, components(t, "builder-config-full.yaml"), components(t, "builder-config.yaml"))
+	full, fullVersion := components(t, "builder-config-full.yaml")
+	slim, slimVersion := components(t, "builder-config.yaml")
+	assert.Subset(t, full, slim)
+	assert.Equal(t, fullVersion, slimVersion)
 }
 
 func TestConfigurationsAreListed(t *testing.T) {
