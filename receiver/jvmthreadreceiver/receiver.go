@@ -85,11 +85,15 @@ func (r *threadReceiver) Start(ctx context.Context, _ component.Host) error {
 	if err != nil {
 		return fmt.Errorf("protocols::stream::endpoint: %w", err)
 	}
+	r.serve(ctx, listener)
+	r.log.Info("Listening for agents", zap.Stringer("address", listener.Addr()))
+	return nil
+}
+
+func (r *threadReceiver) serve(ctx context.Context, listener net.Listener) {
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	r.listener = listener
 	r.wg.Go(func() { r.accept(listener) })
-	r.log.Info("Listening for agents", zap.Stringer("address", listener.Addr()))
-	return nil
 }
 
 // Shutdown closes the listener and all connections. Sessions are not ended: their JVMs live on, and their agents will look for the next

@@ -1,0 +1,137 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/config/configtls"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/confmaptest"
+
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadata"
+)
+
+func load(t *testing.T, name string) (*Config, error) {
+	t.Helper()
+	all, err := confmaptest.LoadConf(filepath.Join("testdata", "config.yaml"))
+	require.NoError(t, err)
+	sub, err := all.Sub(component.NewIDWithName(metadata.Type, name).String())
+	require.NoError(t, err)
+	cfg := createDefaultConfig().(*Config)
+	return cfg, sub.Unmarshal(cfg)
+}
+
+func TestConfigOfEachFormIsTaken(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		want func(*Stream)
+	}{
+		{"", func(*Stream) {}},
+		{"unix", func(s *Stream) { s.Endpoint = "unix:///run/weft/agents.sock" }},
+		{"tcp", func(s *Stream) { s.Endpoint = "tcp://localhost:4327" }},
+		{"every_option", func(s *Stream) {
+			s.Endpoint = "0.0.0.0:4327"
+			server := configtls.NewDefaultServerConfig()
+			server.CertFile, server.KeyFile = "server.pem", "server-key.pem"
+			s.TLS = configoptional.Some(server)
+			s.MaxConnections = 500
+			s.MaxSessions = 2000
+			s.MaxFrameSize = 4 << 20
+			s.HelloTimeout = 3 * time.Second
+			s.SessionLinger = time.Minute
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			cfg, err := load(t, test.name)
+			require.NoError(t, err)
+			require.NoError(t, confmap.Validate(cfg))
+			want := createDefaultConfig().(*Config)
+			test.want(&want.Protocols.Stream)
+			assert.Equal(t, want, cfg)
+		})
+	}
+}
+
+func TestConfigWithAnUnknownKeyIsRefused(t *testing.T) {
+	_, err := load(t, "unknown_key")
+	require.ErrorContains(t, err, "endpont")
+}
+
+func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
+	for _, test := range []struct {
+		change func(*Stream)
+		want   string
+	}{
+		{
+			func(s *Stream) { s.Endpoint = "" },
+			"protocols::stream::endpoint: is empty; give unix:///path, tcp://host:port or host:port",
+		},
+		{
+			func(s *Stream) { s.Endpoint = "ftp://localhost:1" },
+			`protocols::stream::endpoint: "ftp://localhost:1" has the unknown scheme "ftp"; give unix:///path, tcp://host:port or host:port`,
+		},
+		{
+			func(s *Stream) { s.Endpoint = "tcp://localhost" },
+			`protocols::stream::endpoint: "tcp://localhost" is no host and port; give unix:///path, tcp://host:port or host:port`,
+		},
+		{
+			func(s *Stream) { s.Endpoint = "localhost:http-alt" },
+			`protocols::stream::endpoint: "localhost:http-alt" has no port from 0 to 65535; give unix:///path, tcp://host:port or host:port`,
+		},
+		{
+			func(s *Stream) { s.Endpoint = "unix://weft.sock" },
+			`protocols::stream::endpoint: the path "weft.sock" of the socket is not absolute; write three slashes, as in unix:///tmp/weft.sock`,
+		},
+		{
+			func(s *Stream) { s.Endpoint = "unix:///" + strings.Repeat("x", 107) },
+			"protocols::stream::endpoint: the path of the socket has 108 bytes, the system takes 107; give a shorter one, such as unix:///tmp/weft.sock",
+		},
+		{
+			func(s *Stream) { s.TLS = configoptional.Some(configtls.NewDefaultServerConfig()) },
+			"protocols::stream::tls: a Unix socket has no TLS; remove tls, or give a TCP endpoint such as tcp://localhost:4327",
+		},
+		{
+			func(s *Stream) { s.MaxConnections = 0 },
+			"protocols::stream::max_connections: is 0; give 1 or more",
+		},
+		{
+			func(s *Stream) { s.MaxSessions = -1 },
+			"protocols::stream::max_sessions: is -1; give 1 or more",
+		},
+		{
+			func(s *Stream) { s.MaxFrameSize = 65536 },
+			"protocols::stream::max_frame_size: is 65536; give 1048576 to 268435456 bytes, since agents send frames of up to 1048576",
+		},
+		{
+			func(s *Stream) { s.HelloTimeout = 0 },
+			"protocols::stream::hello_timeout: is 0s; give more than 0, such as 10s",
+		},
+		{
+			func(s *Stream) { s.SessionLinger = -time.Second },
+			"protocols::stream::session_linger: is -1s; give 0 (a broken connection ends the session) or more, such as 5s",
+		},
+		{
+			func(s *Stream) { s.MaxConnections, s.MaxSessions = 0, 0 },
+			"protocols::stream::max_connections: is 0; give 1 or more\nprotocols::stream::max_sessions: is 0; give 1 or more",
+		},
+	} {
+		cfg := createDefaultConfig().(*Config)
+		test.change(&cfg.Protocols.Stream)
+		assert.EqualError(t, cfg.Validate(), test.want)
+	}
+}
+
+func TestPathOfGreatestLengthIsTaken(t *testing.T) {
+	cfg := createDefaultConfig().(*Config)
+	cfg.Protocols.Stream.Endpoint = "unix:///" + strings.Repeat("x", 106)
+	assert.NoError(t, cfg.Validate())
+}

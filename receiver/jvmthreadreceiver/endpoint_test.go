@@ -1,0 +1,62 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+)
+
+func TestSocketIsItsOwnersAloneAndGoesWithTheReceiver(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
+	r := start(t, settings(nil), consumertest.NewNop(), func(s *Stream) { s.Endpoint = "unix://" + path })
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, fs.ModeSocket|0o600, info.Mode())
+	require.NoError(t, r.Shutdown(t.Context()))
+	assert.NoFileExists(t, path)
+}
+
+func TestSocketOfADeadListenerIsReplaced(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
+	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	require.NoError(t, err)
+	dead.SetUnlinkOnClose(false)
+	require.NoError(t, dead.Close())
+	require.FileExists(t, path)
+
+	r := start(t, settings(nil), consumertest.NewNop(), func(s *Stream) { s.Endpoint = "unix://" + path })
+	assert.Zero(t, dial(t, r).greet(hello))
+}
+
+func TestStartSaysWhyItCannotListen(t *testing.T) {
+	dir := shortDir(t)
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, []byte("precious"), 0o600))
+	used := filepath.Join(dir, "used")
+	start(t, settings(nil), consumertest.NewNop(), func(s *Stream) { s.Endpoint = "unix://" + used })
+
+	for _, test := range []struct{ path, want string }{
+		{used, "protocols::stream::endpoint: the socket " + used + " is in use; stop who listens there, or give another path"},
+		{file, "protocols::stream::endpoint: " + file + " is there and is no socket; remove it, or give another path"},
+		{dir + "/no/s", "protocols::stream::endpoint: listen unix " + dir + "/no/s: bind: no such file or directory"},
+	} {
+		cfg := createDefaultConfig().(*Config)
+		cfg.Protocols.Stream.Endpoint = "unix://" + test.path
+		rcv, err := createTraces(t.Context(), settings(nil), cfg, consumertest.NewNop())
+		require.NoError(t, err)
+		require.EqualError(t, rcv.Start(t.Context(), componenttest.NewNopHost()), test.want)
+		require.NoError(t, rcv.Shutdown(t.Context()))
+	}
+	assert.FileExists(t, file)
+	assert.FileExists(t, used)
+}

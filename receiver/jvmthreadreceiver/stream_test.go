@@ -1,0 +1,197 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/client"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+func TestWholeSessionArrivesAsCarriers(t *testing.T) {
+	for name, endpoint := range map[string]string{"unix": "", "tcp": "tcp://127.0.0.1:0"} {
+		t.Run(name, func(t *testing.T) {
+			next := newSink()
+			r := start(t, settings(nil), next, func(s *Stream) {
+				if endpoint != "" {
+					s.Endpoint = endpoint
+				}
+			})
+			content, err := os.ReadFile("../../protocol/vectors/session.txt")
+			require.NoError(t, err)
+			text, _, _ := strings.Cut(string(content), "-- hex --\n")
+			a := dial(t, r)
+			a.greet(text)
+			for sequence := range uint64(4) {
+				assert.Equal(t, sequence+1, a.acked())
+			}
+			a.closed()
+
+			stack := `stack "at com.acme.OrderBook.add(OrderBook.java:42)\nat com.acme.OrderBook.run(OrderBook.java:10)"`
+			assert.Equal(t, `batch 1 part 0 of 2 watermark 1700000000000001000 before 0 thread 11 http-exec-1
+  1700000000000000100 threadStart
+batch 1 part 1 of 2 watermark 1700000000000001000 before 0 thread 12 http-exec-2
+  1700000000000000200 threadStart
+  1700000000000000900 contendedEnter peer 11 lock com.acme.OrderBook 5a1d `+stack+"\n", next.next(t))
+			assert.Equal(t, `batch 2 part 0 of 1 watermark 1700000000000002000 before 3 thread 12 http-exec-2
+  1700000000000001500 contendedEntered lock com.acme.OrderBook 5a1d
+`, next.next(t))
+			assert.Equal(t, `batch 3 part 0 of 2 watermark 1700000000000004000 before 4 thread 11 http-exec-1
+  1700000000000003000 threadEnd
+batch 3 part 1 of 2 watermark 1700000000000004000 before 4 thread 12 http-exec-2
+  1700000000000002000 gap arg 2
+  1700000000000003500 threadEnd
+`, next.next(t))
+			assert.Equal(t, "batch 4 part 0 of 1 watermark 1700000000000005000 before 6\n", next.next(t))
+			assert.Equal(t, "batch 5 part 0 of 1 watermark 1700000000000005000 before 6 end exit\n", next.next(t))
+		})
+	}
+}
+
+func TestResourceIsWhatTheAgentSays(t *testing.T) {
+	next := newSink()
+	peers := make(chan client.Info, 1)
+	next.answer = func(ctx context.Context, _ ptrace.Traces) error {
+		peers <- client.FromContext(ctx)
+		return nil
+	}
+	a := dial(t, start(t, settings(nil), next, nil))
+	a.greet(hello)
+	a.send("batch sequence=1 watermark=5")
+	a.acked()
+	assert.Equal(t, map[string]any{
+		"service.name": "orders", "service.instance.id": orders.String(), "process.pid": int64(42), "weft.session.id": orders.String(),
+	}, (<-next.got).ResourceSpans().At(0).Resource().Attributes().AsRaw())
+	assert.NotNil(t, (<-peers).Addr)
+}
+
+func TestShutdownDoesNotWaitForIdleAgents(t *testing.T) {
+	r := start(t, settings(nil), consumertest.NewNop(), nil)
+	mute := dial(t, r) // says nothing at all
+	idle := dial(t, r)
+	idle.greet(hello)
+	began := time.Now()
+	require.NoError(t, r.Shutdown(t.Context()))
+	assert.Less(t, time.Since(began), time.Second)
+	assert.Equal(t, wire.Refuse{Code: wire.RefuseShutdown, Message: "the receiver shuts down"}, idle.refused())
+	mute.refused()
+	require.NoError(t, r.Shutdown(t.Context()), "twice")
+}
+
+func TestShutdownInterruptsARetryAndHandsOnNothingHalf(t *testing.T) {
+	next := newSink()
+	tried := make(chan struct{}, 1000)
+	next.answer = func(context.Context, ptrace.Traces) error {
+		tried <- struct{}{}
+		return assert.AnError
+	}
+	r := start(t, settings(nil), next, nil)
+	a := dial(t, r)
+	a.greet(hello)
+	a.send("batch sequence=1 watermark=5")
+	<-tried
+	require.NoError(t, r.Shutdown(t.Context()))
+	assert.Empty(t, next.got)
+	assert.Equal(t, wire.RefuseShutdown, a.refused().Code, "and the batch is not acknowledged")
+}
+
+func TestShutdownGivesUpOnAConsumerThatHangs(t *testing.T) {
+	next := newSink()
+	called, release := make(chan struct{}), make(chan struct{})
+	next.answer = func(context.Context, ptrace.Traces) error {
+		close(called)
+		<-release
+		return consumererror.NewPermanent(assert.AnError)
+	}
+	r := start(t, settings(nil), next, nil)
+	a := dial(t, r)
+	a.greet(hello)
+	a.send("batch sequence=1 watermark=5")
+	<-called
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.EqualError(t, r.Shutdown(ctx), "the next component still holds a batch: context canceled")
+	close(release)
+	r.wg.Wait()
+}
+
+func TestABadPeerIsToldWhatIsWrongAndNobodyElseSuffers(t *testing.T) {
+	next := newSink()
+	r := start(t, settings(nil), next, nil)
+	good := dial(t, r)
+	good.greet(hello)
+	other := strings.Replace(hello, "a1b2", "b1b2", 1)
+	for _, test := range []struct {
+		name, send string
+		code       wire.RefuseCode
+		want       string
+	}{
+		{"http", "raw 474554202f20485454502f312e310d0a0d0a", wire.RefuseBadFrame, `preamble: begins with "GET ", want "WEFT"`},
+		{"version", "preamble version=2", wire.RefuseVersion, "version 2 of the protocol is not spoken here, but version 1 is"},
+		{"oversize", "preamble version=1\nraw ffffffff01000000", wire.RefuseBadFrame, "frame 1 at byte 8: hello: length is 4294967295, the limit 1048576"},
+		{"short hello", "preamble version=1\nraw 02000000 01000000 ffff", wire.RefuseBadFrame, "frame 1 at byte 8: hello: session needs 16 bytes, have 2"},
+		{"no hello", "preamble version=1\nbatch sequence=1", wire.RefuseBadFrame, "frame 1 at byte 8: batch: comes before the hello"},
+		{"second hello", other + strings.Split(hello, "\n")[1], wire.RefuseBadFrame, "frame 2 at byte 84: hello: comes twice"},
+		{"ack", other + "ack sequence=1", wire.RefuseBadFrame, "frame 2 at byte 84: ack: is for the receiver to send"},
+		{"class 0", other + "class id=0", wire.RefuseBadFrame, "frame 2 at byte 84: class: id is 0"},
+		{"short end", other + "raw 01000000 07000000 00", wire.RefuseBadFrame, "frame 2 at byte 84: end: time needs 8 bytes, have 1"},
+		{"batch 0", other + "batch sequence=0", wire.RefuseBadFrame, "frame 2 at byte 84: batch: sequence is 0"},
+		{
+			"second section", other + "raw 48000000 06000000 0100000000000000 0000000000000000 0000000000000000 " +
+				"0100000000000000 00000000 2800 0000 0200000000000000 09000000 2800 0000 0000000000000000 0000000000000000",
+			wire.RefuseBadFrame, "frame 2 at byte 84: batch: section 2: count 9 needs 360 bytes, have 16",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a := dial(t, r)
+			a.send(test.send)
+			if strings.HasPrefix(test.send, other) {
+				a.next(wire.FrameWelcome)
+			}
+			assert.Equal(t, wire.Refuse{Code: test.code, Message: test.want}, a.refused())
+		})
+	}
+	good.send("batch sequence=1 watermark=5")
+	assert.EqualValues(t, 1, good.acked())
+	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000005 before 0\n", next.next(t))
+	assert.Empty(t, next.got, "nothing of a batch that is broken is handed on")
+}
+
+func TestSlowHelloIsRefused(t *testing.T) {
+	r := start(t, settings(nil), consumertest.NewNop(), func(s *Stream) { s.HelloTimeout = time.Millisecond })
+	a := dial(t, r)
+	assert.Equal(t, wire.Refuse{Code: wire.RefuseBadFrame, Message: "no hello came within 1ms"}, a.refused())
+}
+
+func TestTooManyConnectionsAreRefused(t *testing.T) {
+	r := start(t, settings(nil), consumertest.NewNop(), func(s *Stream) { s.MaxConnections = 1 })
+	first := dial(t, r)
+	first.greet(hello)
+	second := dial(t, r)
+	assert.Equal(t, wire.Refuse{
+		Code: wire.RefuseLimit, Message: "1 connections are open, which is protocols::stream::max_connections",
+	}, second.refused())
+}
+
+func TestTooManySessionsAreRefused(t *testing.T) {
+	r := start(t, settings(nil), consumertest.NewNop(), func(s *Stream) { s.MaxSessions = 1 })
+	first := dial(t, r)
+	first.greet(hello)
+	second := dial(t, r)
+	second.send(strings.Replace(hello, "a1b2", "b1b2", 1))
+	assert.Equal(t, wire.Refuse{
+		Code: wire.RefuseLimit, Message: "1 sessions are known already, which is protocols::stream::max_sessions",
+	}, second.refused())
+}
