@@ -89,11 +89,10 @@ func checkPingPong(t *testing.T, o *output, service string, truth pingPong) {
 		assert.True(t, l.to.begin() <= hold[1] && hold[0] <= l.to.end(), "link %d: span [%d, %d) is not that of hold %v", i, l.to.begin(), l.to.end(), hold)
 		assert.True(t, hold[0] <= l.from.end() && l.from.begin() <= next[0], "link %d: blocked [%d, %d), hold %v", i, l.from.begin(), l.from.end(), hold)
 	}
-	var began int64
-	for _, player := range truth.Players {
-		began += o.total(service, player, "weft.count.blocked")
-	}
-	assert.EqualValues(t, truth.Handoffs, began, "blocked intervals")
+	began := o.of(service, func(s *span) bool {
+		return s.text("weft.state") == "blocked" && s.text("weft.lock.class") == truth.Lock && !s.has("weft.interval.start")
+	})
+	assert.Len(t, began, truth.Handoffs, "blocked intervals")
 	assert.EqualValues(t, truth.Handoffs, o.lockTotal(service, truth.Lock, "weft.lock.contentions"))
 	assert.EqualValues(t, truth.Handoffs, o.lockTotal(service, truth.Lock, "weft.lock.handoffs"))
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // patience is for what takes well under a second when nothing is wrong, on a machine that has much else to do.
-const patience = 60 * time.Second
+const patience = 40 * time.Second
 
 // poll waits until a condition holds.
 func poll(t *testing.T, what string, condition func() bool) {

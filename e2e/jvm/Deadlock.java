@@ -14,8 +14,8 @@ public final class Deadlock {
   public static void main(String[] args) throws InterruptedException {
     Left left = new Left();
     Right right = new Right();
-    Thread one = new Thread(() -> hold(left, right, 0), "left-right");
-    Thread two = new Thread(() -> hold(right, left, 1), "right-left");
+    Thread one = Probe.thread(() -> hold(left, right, 0), "left-right");
+    Thread two = Probe.thread(() -> hold(right, left, 1), "right-left");
     one.start();
     two.start();
     Probe.spinUntil(one, Thread.State.BLOCKED);

@@ -24,8 +24,8 @@ public final class PingPong {
 
   public static void main(String[] args) throws InterruptedException {
     PingPong game = new PingPong(Probe.argument(args, 200));
-    game.players[0] = new Thread(() -> game.play(0), "ping");
-    game.players[1] = new Thread(() -> game.play(1), "pong");
+    game.players[0] = Probe.thread(() -> game.play(0), "ping");
+    game.players[1] = Probe.thread(() -> game.play(1), "pong");
     for (Thread player : game.players) {
       player.start();
     }

@@ -1,19 +1,30 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
 /**
- * What the programs with known counts share. They wait for each other by spinning on volatile fields and on Thread.getState, which makes no
- * event of its own, and only the main thread prints, when all others have ended.
+ * What the programs with known counts share. They wait for each other by spinning on volatile fields and on states of threads, which makes
+ * no event of its own, and only the main thread prints, when all others have ended.
+ *
+ * <p>Thread.getState says BLOCKED and WAITING a moment before the thread stops and before the JVM tells an agent. On a busy machine that
+ * moment can be long. So a thread counts as stopped only when the operating system says that it sleeps, too.
  */
 final class Probe {
-  /** How long a state is given to settle after it was seen: a thread is BLOCKED a moment before its event is complete. */
-  static final long SETTLE_NANOS = 1_500_000;
+  /** How long a state is let last after it was seen. */
+  private static final long SETTLE_NANOS = 1_500_000;
+
+  private static final Map<Thread, Path> STATS = new ConcurrentHashMap<>();
 
   /** What to add to System.nanoTime to get nanoseconds since the epoch. */
   private static final long EPOCH = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now()) - System.nanoTime();
@@ -30,21 +41,49 @@ final class Probe {
     }
   }
 
-  /** Waits until the thread is in the state, and then for as long as the state needs to settle. */
+  /** Waits until the thread, one of those made here, has stopped in the state, and then a little. */
   static void spinUntil(Thread thread, Thread.State state) {
-    spinUntil(() -> thread.getState() == state);
-    settle();
-  }
-
-  static void settle() {
+    spinUntil(() -> thread.getState() == state && sleeps(thread));
     long end = System.nanoTime() + SETTLE_NANOS;
     spinUntil(() -> System.nanoTime() >= end);
   }
 
+  static Thread thread(Runnable work, String name) {
+    return new Thread(
+        () -> {
+          register();
+          work.run();
+        },
+        name);
+  }
+
   static Thread started(Runnable work, String name) {
-    Thread thread = new Thread(work, name);
+    Thread thread = thread(work, name);
     thread.start();
     return thread;
+  }
+
+  /** Makes the calling thread known, so that others can wait for its states. */
+  static void register() {
+    try {
+      Path self = Path.of("/proc").resolve(Files.readSymbolicLink(Path.of("/proc/thread-self")));
+      STATS.put(Thread.currentThread(), self.resolve("stat"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean sleeps(Thread thread) {
+    Path stat = STATS.get(thread);
+    if (stat == null) {
+      return false;
+    }
+    try {
+      String text = Files.readString(stat);
+      return text.charAt(text.lastIndexOf(')') + 2) == 'S';
+    } catch (IOException e) {
+      return false; // it has ended
+    }
   }
 
   static int argument(String[] args, int otherwise) {

@@ -13,10 +13,11 @@ public final class StartsJoins {
   public static void main(String[] args) throws InterruptedException {
     int workers = Probe.argument(args, 20);
     Thread main = Thread.currentThread();
+    Probe.register();
     List<Thread> started = new ArrayList<>();
     for (int i = 0; i < workers; i++) {
       int number = i;
-      started.add(new Thread(() -> work(number, main), "worker-" + number));
+      started.add(Probe.thread(() -> work(number, main), "worker-" + number));
     }
     for (Thread worker : started) {
       worker.start();
