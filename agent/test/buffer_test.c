@@ -1,0 +1,158 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Are records kept in order, losses counted at their place, and chunks given back?
+
+#include "../src/buffer.h"
+
+#include "harness.h"
+
+static size_t drain(struct weft_buffer *b, struct weft_record *to)
+{
+    size_t total = 0;
+    size_t count;
+    uint64_t limit = atomic_load(&b->written);
+    const struct weft_record *run;
+    while ((run = weft_buffer_peek(b, limit, &count)) != NULL) {
+        memcpy(to + total, run, count * sizeof *run);
+        total += count;
+        weft_buffer_advance(b, count);
+    }
+    return total;
+}
+
+static void put(struct weft_buffer *b, int64_t arg)
+{
+    struct weft_record r = {.kind = WEFT_EV_YIELD, .arg = arg};
+    weft_buffer_put_now(b, &r, 0);
+}
+
+static struct weft_record taken[4096];
+
+TEST(keeps_order_over_chunks)
+{
+    struct weft_buffer *b = weft_buffer_open(1);
+    for (int i = 0; i < 1000; i++) {
+        put(b, i);
+    }
+    CHECK_INT(drain(b, taken), 1000);
+    for (int i = 0; i < 1000; i++) {
+        CHECK_INT(taken[i].arg, i);
+        CHECK(i == 0 || taken[i].time >= taken[i - 1].time);
+    }
+    weft_buffer_close(b);
+    CHECK(weft_buffers_take_new() == b);
+    weft_buffer_free(b);
+    CHECK_INT(weft_pool_used(), 0);
+}
+
+TEST(times_do_not_fall)
+{
+    struct weft_buffer *b = weft_buffer_open(1);
+    struct weft_record outer = {.kind = WEFT_EV_NOTIFY};
+    weft_buffer_begin(b);
+    outer.time = weft_clock();
+    put(b, 1); // while the outer is not written yet
+    CHECK(!weft_buffer_idle(b));
+    weft_buffer_put(b, &outer, 0);
+    weft_buffer_end(b);
+    CHECK(weft_buffer_idle(b));
+    CHECK_INT(drain(b, taken), 2);
+    CHECK(taken[1].time >= taken[0].time);
+    weft_buffers_take_new();
+    weft_buffer_free(b);
+}
+
+TEST(counts_losses_at_their_place)
+{
+    struct weft_buffer *b = weft_buffer_open(1);
+    struct weft_record gap;
+    int capacity = (int)weft_pool_chunks() * WEFT_CHUNK_RECORDS;
+    for (int i = 0; i < capacity + 7; i++) {
+        put(b, i);
+    }
+    CHECK(!weft_buffer_take_loss(b, &gap)); // not at the reading position yet
+    CHECK_INT(drain(b, taken), capacity);
+    CHECK(weft_buffer_take_loss(b, &gap));
+    CHECK_INT(gap.arg, 7);
+    CHECK_INT(gap.kind, WEFT_EV_GAP);
+    CHECK(gap.time >= taken[capacity - 1].time);
+    CHECK(!weft_buffer_take_loss(b, &gap));
+    put(b, 1); // the sender has freed all chunks but the last
+    CHECK_INT(drain(b, taken), 1);
+    CHECK_INT(taken[0].kind, WEFT_EV_YIELD);
+    weft_buffers_take_new();
+    weft_buffer_free(b);
+    CHECK_INT(weft_pool_used(), 0);
+}
+
+TEST(reports_its_own_losses)
+{
+    struct weft_buffer *hog = weft_buffer_open(1);
+    struct weft_buffer *b = weft_buffer_open(2);
+    int capacity = (int)weft_pool_chunks() * WEFT_CHUNK_RECORDS;
+    for (int i = 0; i < capacity; i++) {
+        put(hog, i);
+    }
+    put(b, 1);
+    put(b, 2);
+    drain(hog, taken);
+    put(b, 3);
+    CHECK_INT(drain(b, taken), 2);
+    CHECK_INT(taken[0].kind, WEFT_EV_GAP);
+    CHECK_INT(taken[0].arg, 2);
+    CHECK_INT(taken[1].arg, 3);
+    weft_buffers_take_new();
+    weft_buffer_free(hog);
+    weft_buffer_free(b);
+    CHECK_INT(weft_pool_used(), 0);
+}
+
+TEST(gives_idle_chunks_back)
+{
+    struct weft_buffer *b = weft_buffer_open(1);
+    put(b, 1);
+    weft_buffer_reclaim(b); // not read yet
+    CHECK_INT(weft_pool_used(), 1);
+    CHECK_INT(drain(b, taken), 1);
+    weft_buffer_begin(b);
+    weft_buffer_reclaim(b); // busy
+    CHECK_INT(weft_pool_used(), 1);
+    weft_buffer_end(b);
+    weft_buffer_reclaim(b);
+    CHECK_INT(weft_pool_used(), 0);
+    put(b, 2);
+    CHECK_INT(drain(b, taken), 1);
+    CHECK_INT(taken[0].arg, 2);
+    weft_buffers_take_new();
+    weft_buffer_free(b);
+}
+
+TEST(keeps_subject_and_record_together)
+{
+    struct weft_buffer *b = weft_buffer_open(1);
+    struct weft_record r = {.kind = WEFT_EV_YIELD};
+    for (int i = 0; i < WEFT_CHUNK_RECORDS - 1; i++) {
+        put(b, i);
+    }
+    weft_buffer_put_now(b, &r, 77); // does not fit into the rest of the chunk
+    size_t count = drain(b, taken);
+    CHECK_INT(count, WEFT_CHUNK_RECORDS + 1);
+    CHECK_INT(taken[count - 2].kind, WEFT_SUBJECT);
+    CHECK_INT(taken[count - 2].peer, 77);
+    weft_buffers_take_new();
+    weft_buffer_free(b);
+    CHECK_INT(weft_pool_used(), 0);
+}
+
+int main(void)
+{
+    CHECK(weft_pool_init((size_t)8 * WEFT_CHUNK_SIZE));
+    RUN(keeps_order_over_chunks);
+    RUN(times_do_not_fall);
+    RUN(counts_losses_at_their_place);
+    RUN(reports_its_own_losses);
+    RUN(gives_idle_chunks_back);
+    RUN(keeps_subject_and_record_together);
+    return harness_end("buffer");
+}

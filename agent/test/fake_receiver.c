@@ -1,0 +1,51 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What did an agent send? fake_receiver NAME [cut=N] [garbage=N] [refuse=N] [silent=N] [slow=MS]
+// [forget=N] listens on a path or a port, prints what came once the session has ended, and ends with
+// 1 if the stream broke a rule.
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server.h"
+
+static struct server server;
+
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_store(&server.stop, true);
+}
+
+int main(int argc, char **argv)
+{
+    int cut = 0;
+    witness_init(&server.witness);
+    if (argc < 2 || !server_listen(&server, argv[1])) {
+        perror("fake_receiver");
+        return 2;
+    }
+    for (int i = 2; i < argc; i++) {
+        const struct {
+            const char *key;
+            int *value;
+        } keys[] = {
+            {"cut=", &cut},              {"garbage=", &server.garbage}, {"refuse=", &server.refuse},
+            {"silent=", &server.silent}, {"slow=", &server.slow_ms},    {"forget=", &server.forget},
+        };
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+            if (strncmp(argv[i], keys[k].key, strlen(keys[k].key)) == 0) {
+                *keys[k].value = atoi(argv[i] + strlen(keys[k].key));
+            }
+        }
+    }
+    atomic_store(&server.cut, cut);
+    signal(SIGTERM, on_signal);
+    signal(SIGINT, on_signal);
+    server_run(&server);
+    server_report(&server);
+    return server.witness.problem[0] == '\0' ? 0 : 1;
+}

@@ -1,0 +1,151 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does a receiver do, well or badly? See server.h.
+
+#include "server.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const char *const names[] = {
+    "none",          "threadStart",     "threadEnd",    "startCalled",      "interruptCalled",
+    "interrupted",   "contendedEnter",  "contendedEntered", "wait",         "waited",
+    "waitReturned",  "notify",          "notifyAll",    "joinStart",        "joinEnd",
+    "sleepStart",    "sleepEnd",        "park",         "unparked",         "unpark",
+    "yield",         "suspend",         "resume",       "stop",             "mount",
+    "unmount",       "gap",
+};
+
+bool server_listen(struct server *s, const char *name)
+{
+    int port = atoi(name);
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    struct sockaddr_in inet = {.sin_family = AF_INET,
+                               .sin_port = htons((uint16_t)port),
+                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    s->listener = socket(port > 0 ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (port > 0) {
+        int on = 1;
+        setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        return bind(s->listener, (struct sockaddr *)&inet, sizeof inet) == 0 &&
+               listen(s->listener, 8) == 0;
+    }
+    unlink(name);
+    snprintf(local.sun_path, sizeof local.sun_path, "%s", name);
+    return bind(s->listener, (struct sockaddr *)&local, sizeof local) == 0 &&
+           listen(s->listener, 8) == 0;
+}
+
+static bool say(int fd, uint16_t kind, const void *payload, uint32_t len)
+{
+    uint8_t frame[256];
+    memcpy(frame, &len, 4);
+    memcpy(frame + 4, &kind, 2);
+    memset(frame + 6, 0, 2);
+    memcpy(frame + 8, payload, len);
+    return send(fd, frame, 8 + len, MSG_NOSIGNAL) == (ssize_t)(8 + len);
+}
+
+static void be_rude(struct server *s, int fd)
+{
+    if (s->silent > 0) {
+        s->silent--;
+        usleep(200000);
+        return;
+    }
+    if (s->refuse > 0) {
+        s->refuse--;
+        say(fd, 130, "\x02\x00\x04\x00"
+                     "full",
+            8);
+        return;
+    }
+    uint8_t nonsense[64];
+    for (size_t i = 0; i < sizeof nonsense; i++) {
+        nonsense[i] = (uint8_t)(s->garbage * 37 + (int)i * 11);
+    }
+    s->garbage--;
+    send(fd, nonsense, sizeof nonsense, MSG_NOSIGNAL);
+    usleep(20000);
+}
+
+static void serve(struct server *s, int fd)
+{
+    struct witness *w = &s->witness;
+    uint8_t data[65536];
+    bool welcomed = false;
+    uint64_t acked = w->newest;
+    uint64_t first = w->newest;
+    witness_connect(w);
+    while (!atomic_load(&s->stop)) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (poll(&p, 1, 50) == 0) {
+            continue;
+        }
+        if (s->slow_ms > 0) {
+            usleep((useconds_t)s->slow_ms * 1000);
+        }
+        ssize_t n = recv(fd, data, sizeof data, 0);
+        if (n <= 0 || !witness_feed(w, data, (size_t)n)) {
+            return;
+        }
+        if (w->hello && !welcomed) {
+            welcomed = true;
+            say(fd, 128, &w->newest, 8);
+        }
+        bool cut = s->cut > 0 && w->newest - first >= (uint64_t)s->cut && !w->ended;
+        if (cut) {
+            return;
+        }
+        if (w->newest > acked && (s->forget == 0 || w->newest - first < (uint64_t)s->forget)) {
+            acked = w->newest;
+            say(fd, 129, &acked, 8);
+            say(fd, 999, "newer", 5); // has to be skipped
+        }
+    }
+}
+
+void server_run(struct server *s)
+{
+    while (!atomic_load(&s->stop) && !s->witness.ended && s->witness.problem[0] == '\0') {
+        struct pollfd p = {.fd = s->listener, .events = POLLIN};
+        if (poll(&p, 1, 50) == 0) {
+            continue;
+        }
+        int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+        if (fd < 0) {
+            continue;
+        }
+        if (s->garbage > 0 || s->refuse > 0 || s->silent > 0) {
+            be_rude(s, fd);
+        } else {
+            serve(s, fd);
+        }
+        close(fd);
+    }
+}
+
+void server_report(const struct server *s)
+{
+    const struct witness *w = &s->witness;
+    for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+        if (w->events[i] > 0) {
+            printf("%s %llu\n", names[i], (unsigned long long)w->events[i]);
+        }
+    }
+    printf("events %llu\nlost %llu\nbatches %llu\nconnections %d\n", (unsigned long long)w->total,
+           (unsigned long long)w->lost, (unsigned long long)w->batches, w->connections);
+    printf("interrupted %llu\ntimedOut %llu\nowned %llu\nstacks %llu\n",
+           (unsigned long long)w->interrupted, (unsigned long long)w->timed_out,
+           (unsigned long long)w->owned, (unsigned long long)w->stacks);
+    printf("definitions %llu\nthreads %llu\nservice %s\nend %d\nproblem %s\n",
+           (unsigned long long)w->definition_frames, (unsigned long long)w->thread_frames,
+           w->service, w->ended, w->problem[0] == '\0' ? "none" : w->problem);
+}

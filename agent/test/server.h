@@ -1,0 +1,35 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does a receiver do, well or badly? A small one for tests, in front of a witness.
+
+#ifndef WEFT_TEST_SERVER_H
+#define WEFT_TEST_SERVER_H
+
+#include <stdatomic.h>
+
+#include "witness.h"
+
+struct server {
+    int listener;
+    struct witness witness;
+    // Bad manners; 0 is none.
+    atomic_int cut; // closes the connection after so many batches, without having acknowledged the last
+    int garbage;  // answers the first so many connections with nonsense
+    int refuse;   // refuses the first so many connections
+    int slow_ms;  // reads only every so many milliseconds
+    int forget;   // does not acknowledge more than so many batches on a connection
+    int silent;   // never answers the first so many connections (no welcome)
+    atomic_bool stop;
+};
+
+// Listens on a path, or on a TCP port of this machine if the name is a number.
+bool server_listen(struct server *s, const char *name);
+
+// Serves one connection after another until the end frame has come and the agent has gone.
+void server_run(struct server *s);
+
+// Prints what the witness saw, one "name value" a line, and the problem if there is one.
+void server_report(const struct server *s);
+
+#endif

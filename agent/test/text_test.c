@@ -1,0 +1,174 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Are options, endpoints, resource attributes and names read as they are documented?
+
+#include "../src/endpoint.h"
+#include "../src/names.h"
+#include "../src/options.h"
+#include "../src/resource.h"
+#include "harness.h"
+
+static struct weft_options o;
+static char problem[WEFT_PROBLEM_MAX];
+
+static bool parse(const char *text)
+{
+    problem[0] = '\0';
+    return weft_options_parse(text, &o, problem);
+}
+
+TEST(options_have_defaults)
+{
+    CHECK(parse(NULL));
+    CHECK_STRING(o.endpoint, "unix:///tmp/weft.sock");
+    CHECK_STRING(o.service, "");
+    CHECK_INT(o.depth, 16);
+    CHECK_INT(o.pool, 16 << 20);
+    CHECK(parse(""));
+}
+
+TEST(options_are_read)
+{
+    CHECK(parse("endpoint=tcp://collector:4327,service=orders,depth=3,pool=64k,retain=1g,"
+                "definitions=2M,wait-depth=1,notify-depth=128"));
+    CHECK_STRING(o.endpoint, "tcp://collector:4327");
+    CHECK_STRING(o.service, "orders");
+    CHECK_INT(o.depth, 3);
+    CHECK_INT(o.wait_depth, 1);
+    CHECK_INT(o.notify_depth, 128);
+    CHECK_INT(o.pool, 65536);
+    CHECK_INT(o.retain, 1 << 30);
+    CHECK_INT(o.definitions, 2 << 20);
+}
+
+TEST(options_say_what_is_wrong)
+{
+    CHECK(!parse("endpiont=unix:///x"));
+    CHECK_STRING(problem, "option \"endpiont\": unknown option; known are endpoint, service, depth, "
+                          "wait-depth, notify-depth, pool, retain, definitions");
+    CHECK(!parse("depth=-1"));
+    CHECK_STRING(problem, "option \"depth\": \"-1\" is not a number of frames; give 0 to 128");
+    CHECK(!parse("depth=129"));
+    CHECK(!parse("depth="));
+    CHECK(!parse("depth"));
+    CHECK_STRING(problem, "option \"depth\": no value; write key=value, known keys are endpoint, "
+                          "service, depth, wait-depth, notify-depth, pool, retain, definitions");
+    CHECK(!parse("pool=1k"));
+    CHECK_STRING(problem, "option \"pool\": \"1k\" is not a size; give 64k to 1g, such as 16m");
+    CHECK(!parse("pool=-1m"));
+    CHECK(!parse("pool=99999999999999999999g"));
+    CHECK(!parse("pool=2g"));
+    CHECK(!parse("retain=1x"));
+    CHECK(!parse("service="));
+    CHECK(!parse("endpoint=/tmp/x"));
+    CHECK_STRING(problem, "option \"endpoint\": \"/tmp/x\" is no endpoint; give unix:///path or "
+                          "tcp://host:port");
+}
+
+TEST(endpoints)
+{
+    CHECK(weft_endpoint_valid("unix:///tmp/weft.sock"));
+    CHECK(weft_endpoint_valid("tcp://localhost:1"));
+    CHECK(weft_endpoint_valid("tcp://[::1]:65535"));
+    CHECK(!weft_endpoint_valid("unix://tmp/weft.sock"));
+    CHECK(!weft_endpoint_valid("unix:///"));
+    CHECK(!weft_endpoint_valid("tcp://localhost"));
+    CHECK(!weft_endpoint_valid("tcp://:80"));
+    CHECK(!weft_endpoint_valid("tcp://host:0"));
+    CHECK(!weft_endpoint_valid("tcp://host:65536"));
+    CHECK(!weft_endpoint_valid("tcp://host:80x"));
+    CHECK(!weft_endpoint_valid("tcp://::1:80"));
+    CHECK(!weft_endpoint_valid("http://host:80"));
+    char longer[300] = "unix:///";
+    memset(longer + 8, 'x', 200);
+    CHECK(!weft_endpoint_valid(longer));
+}
+
+static const char *value_of(const struct weft_resource *r, const char *key)
+{
+    for (uint16_t i = 0; i < r->count; i++) {
+        if (strcmp(r->list[i].key, key) == 0) {
+            return r->list[i].value;
+        }
+    }
+    return "(none)";
+}
+
+TEST(resource_lists)
+{
+    struct weft_resource r = {0};
+    CHECK(weft_resource_add_list(&r, "a=1, b = x%20y ,c=%C3%BC%2C,d="));
+    CHECK_STRING(value_of(&r, "a"), "1");
+    CHECK_STRING(value_of(&r, "b"), "x y");
+    CHECK_STRING(value_of(&r, "c"), "ü,");
+    CHECK_STRING(value_of(&r, "d"), "(none)");
+    CHECK(!weft_resource_add_list(&r, "e=1,f"));
+    CHECK(!weft_resource_add_list(&r, "e=%2"));
+    CHECK(!weft_resource_add_list(&r, "e=%zz"));
+    CHECK(!weft_resource_add_list(&r, "=x"));
+    CHECK_STRING(value_of(&r, "e"), "(none)");
+    weft_resource_free(&r);
+}
+
+TEST(service_names)
+{
+    const char *const commands[][2] = {
+        {"com.acme.Main --password=x", "com.acme.Main"},
+        {"/opt/shop/orders.jar x y", "orders"},
+        {"shop.module/com.acme.Main x", "com.acme.Main"},
+        {"", "unknown_service:java"},
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        struct weft_resource r = {0};
+        weft_resource_add_command(&r, commands[i][0]);
+        CHECK_STRING(value_of(&r, "service.name"), commands[i][1]);
+        CHECK(strstr(value_of(&r, "process.command"), "password") == NULL);
+        weft_resource_free(&r);
+    }
+    struct weft_resource r = {0};
+    setenv("OTEL_SERVICE_NAME", "by-variable", 1);
+    setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=by-list,host.name=h,k=v", 1);
+    weft_resource_add_process(&r, "");
+    weft_resource_add_command(&r, "Main");
+    CHECK_STRING(value_of(&r, "service.name"), "by-variable");
+    CHECK_STRING(value_of(&r, "host.name"), "h");
+    CHECK_STRING(value_of(&r, "os.type"), "linux");
+    weft_resource_free(&r);
+    weft_resource_add_process(&r, "by-option");
+    CHECK_STRING(value_of(&r, "service.name"), "by-option");
+    weft_resource_free(&r);
+}
+
+TEST(names)
+{
+    char class[] = "Lcom/acme/Main$1;";
+    char array[] = "[Ljava/lang/String;";
+    char primitive[] = "[I";
+    char hidden[] = "Lcom/acme/Main$$Lambda.0x1;";
+    char pair[] = "a\xed\xa0\xbd\xed\xb7\xb5z";
+    char zero[] = "a\xc0\x80z";
+    char alone[] = "\xed\xa0\xbdz";
+    CHECK_STRING(weft_binary_name(class), "com.acme.Main$1");
+    CHECK_STRING(weft_binary_name(array), "[Ljava.lang.String;");
+    CHECK_STRING(weft_binary_name(primitive), "[I");
+    CHECK_STRING(weft_binary_name(hidden), "com.acme.Main$$Lambda.0x1");
+    weft_utf8(pair);
+    CHECK_STRING(pair, "a\xf0\x9f\x97\xb5z");
+    weft_utf8(zero);
+    CHECK_STRING(zero, "a?z");
+    weft_utf8(alone);
+    CHECK_STRING(alone, "?z");
+}
+
+int main(void)
+{
+    RUN(options_have_defaults);
+    RUN(options_are_read);
+    RUN(options_say_what_is_wrong);
+    RUN(endpoints);
+    RUN(resource_lists);
+    RUN(service_names);
+    RUN(names);
+    return harness_end("text");
+}

@@ -1,0 +1,70 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is a stream what the protocol says? A second reading of protocol/README.md, which shares no code
+// with the encoder: it counts events and names the first rule that a stream breaks.
+
+#ifndef WEFT_TEST_WITNESS_H
+#define WEFT_TEST_WITNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WITNESS_KINDS = 64 };
+
+struct witness_thread {
+    uint64_t id;
+    int64_t last;      // time of its newest event
+    uint64_t section;  // newest batch with a section of it
+    uint64_t blocked;  // hash and class of the monitor it is blocked on
+    int connection;    // newest connection that defined it
+    int open;          // kind of the call that is going on: wait, joinStart, sleepStart
+    bool started;
+    bool ended;
+};
+
+struct witness {
+    // Results.
+    char problem[256]; // empty: none so far
+    uint64_t events[WITNESS_KINDS];
+    uint64_t lost;
+    uint64_t total; // events without gaps
+    uint64_t batches;
+    uint64_t interrupted;
+    uint64_t timed_out;
+    uint64_t owned;  // contendedEnter with an owner
+    uint64_t stacks; // events with a stack
+    uint64_t definition_frames;
+    uint64_t thread_frames;
+    char service[128];
+    bool hello; // on this connection
+    bool ended;
+    uint64_t newest; // batch
+    int64_t watermark;
+    int connections;
+
+    // State.
+    uint8_t *in;
+    size_t in_len;
+    size_t in_cap;
+    uint8_t session[16];
+    uint64_t hello_acked;
+    uint32_t *classes; // per id, the connection that defined it
+    uint32_t *methods;
+    uint32_t *stack_ids;
+    struct witness_thread *threads;
+    size_t thread_count;
+    size_t thread_cap;
+};
+
+enum { WITNESS_IDS = 1 << 18 };
+
+void witness_init(struct witness *w);
+void witness_free(struct witness *w);
+void witness_connect(struct witness *w); // a new connection of the same session
+
+// Takes bytes as they come. False once a rule is broken.
+bool witness_feed(struct witness *w, const void *data, size_t len);
+
+#endif
