@@ -34,7 +34,8 @@ type session struct {
 	heard     time.Time       // when something came
 	stalled   time.Time       // since when a batch is missing; zero: none is
 	closed    bool
-	published published
+	published [numOddities]oddity
+	totals    totals
 }
 
 func newSession(p *threadSpan, id jvmthread.SessionID, res pcommon.Resource) *session {
@@ -110,6 +111,7 @@ func (s *session) close(why window.Cut) []ptrace.Traces {
 	s.closed = true
 	s.engine.Close(why, s.emit)
 	s.publish()
+	s.logEnd(why)
 	return s.takeWindows()
 }
 

@@ -8,23 +8,13 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
 
-	"github.com/weft-otel/weft/internal/interaction"
-	"github.com/weft-otel/weft/internal/ordering"
-	"github.com/weft-otel/weft/internal/timeline"
 	"github.com/weft-otel/weft/internal/window"
 )
 
 func where(v string) metric.AddOption    { return metric.WithAttributes(attribute.String("where", v)) }
 func kindAttr(v string) metric.AddOption { return metric.WithAttributes(attribute.String("kind", v)) }
-
-// published is what was already told of an engine's counters.
-type published struct {
-	ordering    ordering.Counters
-	timeline    timeline.Counters
-	interaction interaction.Counters
-	refused     uint64
-}
 
 // count tells what a window is made of.
 func (s *session) count(w *window.Window) {
@@ -36,36 +26,69 @@ func (s *session) count(w *window.Window) {
 	if w.Missed > 0 {
 		t.ProcessorThreadSpanEventsLost.Add(ctx, int64(w.Missed), where("missed")) //nolint:gosec // a count
 	}
+	s.totals.windows++
+	s.totals.events += w.Events
+	s.totals.lost += w.Lost
+	s.totals.missed += w.Missed
+}
+
+// totals are of the whole session, for the line that is logged at its end.
+type totals struct {
+	windows, events, lost, missed uint64
+}
+
+// oddity is how often something did not fit.
+type oddity struct {
+	kind  string
+	count uint64
+}
+
+// numOddities is the number of kinds that the engine counts.
+const numOddities = 14
+
+// oddities are the engine's counters under the names that metrics and logs have for them.
+func (s *session) oddities() [numOddities]oddity {
+	o, t, i := s.engine.Counters()
+	return [numOddities]oddity{
+		{"duplicate", o.Duplicates},
+		{"batch_lost", o.Batches},
+		{"late", o.Late},
+		{"forced", o.Forced},
+		{"inconsistent", t.Inconsistent},
+		{"after_thread_end", t.AfterEnd},
+		{"thread_limit", t.Refused},
+		{"handoff_unbound", i.HandoffsUnbound},
+		{"notify_unbound", i.NotifiesUnbound},
+		{"wake_up_unbound", i.WakeUpsUnbound},
+		{"start_unbound", i.StartsUnbound},
+		{"interrupt_unbound", i.InterruptsUnbound},
+		{"lock_limit", i.LocksRefused},
+		{"symbol_limit", s.symbols.Refused()},
+	}
 }
 
 // publish tells what the engine counted since it was last told.
 func (s *session) publish() {
-	o, t, i := s.engine.Counters()
-	old := s.published
-	s.published = published{ordering: o, timeline: t, interaction: i, refused: s.symbols.Refused()}
-	if s.published == old {
-		return
+	now := s.oddities()
+	for i, c := range now {
+		s.proc.odd(context.Background(), c.kind, c.count-s.published[i].count)
 	}
-	ctx := context.Background()
-	for _, c := range []struct {
-		kind     string
-		now, old uint64
-	}{
-		{"duplicate", o.Duplicates, old.ordering.Duplicates},
-		{"batch_lost", o.Batches, old.ordering.Batches},
-		{"late", o.Late, old.ordering.Late},
-		{"forced", o.Forced, old.ordering.Forced},
-		{"inconsistent", t.Inconsistent, old.timeline.Inconsistent},
-		{"after_thread_end", t.AfterEnd, old.timeline.AfterEnd},
-		{"thread_limit", t.Refused, old.timeline.Refused},
-		{"handoff_unbound", i.HandoffsUnbound, old.interaction.HandoffsUnbound},
-		{"notify_unbound", i.NotifiesUnbound, old.interaction.NotifiesUnbound},
-		{"wake_up_unbound", i.WakeUpsUnbound, old.interaction.WakeUpsUnbound},
-		{"start_unbound", i.StartsUnbound, old.interaction.StartsUnbound},
-		{"interrupt_unbound", i.InterruptsUnbound, old.interaction.InterruptsUnbound},
-		{"lock_limit", i.LocksRefused, old.interaction.LocksRefused},
-		{"symbol_limit", s.published.refused, old.refused},
-	} {
-		s.proc.odd(ctx, c.kind, c.now-c.old)
+	s.published = now
+}
+
+// logEnd says in one line what came of a session.
+func (s *session) logEnd(why window.Cut) {
+	fields := []zap.Field{
+		zap.Stringer("session", s.id), zap.String("cut", string(why)), zap.Uint64("windows", s.totals.windows),
+		zap.Uint64("events", s.totals.events), zap.Uint64("lost", s.totals.lost), zap.Uint64("missed", s.totals.missed),
 	}
+	if name, ok := s.resource.Attributes().Get("service.name"); ok {
+		fields = append(fields, zap.String("service", name.AsString()))
+	}
+	for _, o := range s.oddities() {
+		if o.count > 0 {
+			fields = append(fields, zap.Uint64(o.kind, o.count))
+		}
+	}
+	s.proc.logger.Info("session ended", fields...)
 }

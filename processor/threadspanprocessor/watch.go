@@ -7,8 +7,6 @@ import (
 	"context"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/weft-otel/weft/internal/window"
 )
 
@@ -42,7 +40,7 @@ func (p *threadSpan) check(ctx context.Context, now time.Time) {
 	}
 }
 
-// expire ends a session that has been silent for too long. If it speaks again it is a new one here, joined in its middle.
+// expire ends a session that was silent for session_timeout. If it speaks again it is a new one here, joined in its middle.
 func (p *threadSpan) expire(ctx context.Context, s *session) {
 	p.mu.Lock()
 	if p.sessions[s.id] != s {
@@ -51,7 +49,6 @@ func (p *threadSpan) expire(ctx context.Context, s *session) {
 	}
 	delete(p.sessions, s.id)
 	p.mu.Unlock()
-	p.logger.Info("nothing was heard of a session for session_timeout; its last window is closed", zap.Stringer("session", s.id))
 	p.telemetry.ProcessorThreadSpanSessions.Add(ctx, -1)
 	p.send(ctx, s.close(window.CutLost))
 }

@@ -1,0 +1,243 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadspanprocessor
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/processor"
+	"go.opentelemetry.io/collector/processor/processortest"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadata"
+	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadatatest"
+)
+
+const second = jvmthread.Time(time.Second)
+
+// epoch is where the tests' sessions begin: a multiple of the window.
+const epoch = 1_700_000_000 * second
+
+// pipeline is a processor between a test and a sink.
+type pipeline struct {
+	processor.Traces
+	sink *consumertest.TracesSink
+	tel  *componenttest.Telemetry
+}
+
+func start(t *testing.T, change func(*Config), next consumer.Traces) *pipeline {
+	t.Helper()
+	p := &pipeline{sink: new(consumertest.TracesSink), tel: componenttest.NewTelemetry()}
+	if next == nil {
+		next = p.sink
+	}
+	cfg := createDefaultConfig().(*Config) //nolint:revive // our own
+	if change != nil {
+		change(cfg)
+	}
+	set := processortest.NewNopSettings(metadata.Type)
+	set.TelemetrySettings = p.tel.NewTelemetrySettings()
+	var err error
+	p.Traces, err = NewFactory().CreateTraces(t.Context(), set, cfg, next)
+	require.NoError(t, err)
+	require.NoError(t, p.Start(t.Context(), componenttest.NewNopHost()))
+	return p
+}
+
+func (p *pipeline) stop(t *testing.T) {
+	t.Helper()
+	require.NoError(t, p.Shutdown(context.Background())) //nolint:usetesting // the test's own context may be over
+}
+
+// metric asserts the value of a counter, with an optional attribute.
+func (p *pipeline) metric(t *testing.T, name string, want int64, attrs ...string) {
+	t.Helper()
+	got, err := p.tel.GetMetric(name)
+	require.NoError(t, err)
+	sum := int64(0)
+	for _, dp := range got.Data.(metricdata.Sum[int64]).DataPoints { //nolint:revive // declared so
+		match := true
+		for i := 0; i+1 < len(attrs); i += 2 {
+			v, _ := dp.Attributes.Value(attrKey(attrs[i]))
+			match = match && v.AsString() == attrs[i+1]
+		}
+		if match {
+			sum += dp.Value
+		}
+	}
+	assert.Equal(t, want, sum, "%s %v", name, attrs)
+}
+
+// batch makes the carriers of a batch: of one thread that sleeps once in each of the given seconds.
+func batch(id jvmthread.SessionID, number uint64, end string, seconds ...int) ptrace.Traces {
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	rs.Resource().Attributes().PutStr("service.name", "orders")
+	ss := rs.ScopeSpans().AppendEmpty()
+	threadpdata.MarkCarriers(ss.Scope())
+	c := threadpdata.Carrier{Session: id, Batch: number, Parts: 1, Before: 2 * (number - 1), End: end, Thread: jvmthread.Thread{ID: 7, Name: "worker"}}
+	for _, s := range seconds {
+		at := epoch + jvmthread.Time(s)*second
+		c.Events = append(c.Events,
+			jvmthread.Event{Time: at + 1000, Thread: 7, Kind: jvmthread.KindSleepStart},
+			jvmthread.Event{Time: at + 2000, Thread: 7, Kind: jvmthread.KindSleepEnd})
+		c.Watermark = at + 3000
+	}
+	c.AppendTo(ss.Spans(), symbols.New(symbols.DefaultLimits()))
+	return td
+}
+
+var (
+	one = jvmthread.SessionID{1}
+	two = jvmthread.SessionID{2}
+)
+
+func names(all []ptrace.Traces) (out []string) {
+	for _, td := range all {
+		for _, rs := range td.ResourceSpans().All() {
+			for _, ss := range rs.ScopeSpans().All() {
+				for _, s := range ss.Spans().All() {
+					out = append(out, s.Name())
+				}
+			}
+		}
+	}
+	return out
+}
+
+func TestOtherSpansPassUntouched(t *testing.T) {
+	p := start(t, nil, nil)
+	td := batch(one, 1, "", 0)
+	other := td.ResourceSpans().AppendEmpty()
+	other.Resource().Attributes().PutStr("service.name", "frontend")
+	other.ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetName("GET /orders")
+	want := ptrace.NewTraces()
+	other.CopyTo(want.ResourceSpans().AppendEmpty())
+	require.NoError(t, p.ConsumeTraces(t.Context(), td))
+	require.Len(t, p.sink.AllTraces(), 1)
+	assert.Equal(t, want, p.sink.AllTraces()[0], "the carriers are gone, the rest is as it was")
+	p.stop(t)
+}
+
+func TestWindowsAreCutByTheWatermark(t *testing.T) {
+	p := start(t, nil, nil)
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 0, 9)))
+	assert.Empty(t, p.sink.AllTraces(), "the window is not over")
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, "", 12)))
+	assert.Equal(t, []string{"threads", "worker", "unknown", "sleep", "runnable", "sleep", "runnable"}, names(p.sink.AllTraces()))
+	p.metric(t, "otelcol_processor_thread_span_windows", 1)
+	p.metric(t, "otelcol_processor_thread_span_spans", 7)
+	p.metric(t, "otelcol_processor_thread_span_events", 4)
+	p.metric(t, "otelcol_processor_thread_span_sessions", 1)
+	p.stop(t)
+}
+
+func TestShutdownSendsWhatIsHeld(t *testing.T) {
+	p := start(t, nil, nil)
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(two, 1, "", 1)))
+	p.stop(t)
+	require.Len(t, p.sink.AllTraces(), 2)
+	for _, td := range p.sink.AllTraces() {
+		cut, _ := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("weft.window.cut")
+		assert.Equal(t, "shutdown", cut.Str())
+	}
+	p.stop(t) // twice does no harm
+}
+
+func TestEndOfSessionClosesItsWindow(t *testing.T) {
+	p := start(t, nil, nil)
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndLost, 1)))
+	require.Len(t, p.sink.AllTraces(), 1)
+	cut, _ := p.sink.AllTraces()[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("weft.window.cut")
+	assert.Equal(t, "lost", cut.Str())
+	p.metric(t, "otelcol_processor_thread_span_sessions", 0)
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndLost, 1)))
+	assert.Len(t, p.sink.AllTraces(), 1, "what comes again after the end makes no new session")
+	p.metric(t, "otelcol_processor_thread_span_oddities", 1, "kind", "after_end")
+	p.stop(t)
+}
+
+func TestSessionsOverTheLimitAreRefusedAndCounted(t *testing.T) {
+	p := start(t, func(c *Config) { c.MaxSessions = 1 }, nil)
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(two, 1, "", 1, 2)))
+	p.metric(t, "otelcol_processor_thread_span_events_lost", 4, "where", "refused")
+	p.metric(t, "otelcol_processor_thread_span_oddities", 1, "kind", "session_limit")
+	p.stop(t)
+	assert.Len(t, p.sink.AllTraces(), 1)
+}
+
+func TestSpansThatOnlyLookLikeCarriersAreDroppedAndCounted(t *testing.T) {
+	p := start(t, nil, nil)
+	td := batch(one, 1, "", 1)
+	td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().PutStr("weft.raw.batch", "first")
+	require.NoError(t, p.ConsumeTraces(t.Context(), td))
+	p.metric(t, "otelcol_processor_thread_span_oddities", 1, "kind", "bad_carrier")
+	p.metric(t, "otelcol_processor_thread_span_events_lost", 2, "where", "refused")
+	p.stop(t)
+	assert.Empty(t, p.sink.AllTraces())
+}
+
+func TestRefusedWindowIsCountedAndNotRepeated(t *testing.T) {
+	p := start(t, nil, consumertest.NewErr(errors.New("queue is full")))
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
+	p.metric(t, "otelcol_processor_thread_span_windows_refused", 1)
+	p.stop(t)
+}
+
+// A batch that never comes is waited for, then given up; its events are counted on the window, and the thread is unknown from there.
+func TestMissingBatchIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, nil, nil)
+		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
+		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 3, "", 15)))
+		assert.Empty(t, p.sink.AllTraces())
+		time.Sleep(7 * time.Second) // of the bubble
+		synctest.Wait()
+		require.Len(t, p.sink.AllTraces(), 1)
+		missed, _ := p.sink.AllTraces()[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("weft.events.missed")
+		assert.Equal(t, int64(2), missed.Int())
+		p.metric(t, "otelcol_processor_thread_span_events_lost", 2, "where", "missed")
+		p.metric(t, "otelcol_processor_thread_span_oddities", 1, "kind", "batch_lost")
+		p.stop(t)
+	})
+}
+
+func TestSilentSessionIsEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, nil, nil)
+		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
+		time.Sleep(62 * time.Second) // of the bubble
+		synctest.Wait()
+		require.Len(t, p.sink.AllTraces(), 1)
+		p.metric(t, "otelcol_processor_thread_span_sessions", 0)
+		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, "", 70)))
+		p.metric(t, "otelcol_processor_thread_span_sessions", 1)
+		p.stop(t)
+		assert.Len(t, p.sink.AllTraces(), 2, "it may come back, and is then joined in its middle")
+	})
+}
+
+func TestBudgetFoldsAndCounts(t *testing.T) {
+	p := start(t, func(c *Config) { c.MaxSpansPerWindow = 4 }, nil)
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1, 2, 3)))
+	assert.Len(t, names(p.sink.AllTraces()), 4)
+	metadatatest.AssertEqualProcessorThreadSpanFolded(t, p.tel, []metricdata.DataPoint[int64]{{Value: 5}}, metricdatatest.IgnoreTimestamp())
+	p.stop(t)
+}
