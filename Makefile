@@ -66,6 +66,7 @@ check: ## the inner loop: format, vet, unit tests of Go and C
 .PHONY: lint
 lint: $(LINT) ## golangci-lint over Go; clang-format and clang-tidy over C
 	@scripts/need.sh clang-format clang-tidy
+	$(GO) mod tidy -diff
 	$(LINT) config verify
 	$(LINT) run ./...
 	$(MAKE) -C agent lint
