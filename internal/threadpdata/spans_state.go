@@ -130,6 +130,9 @@ func (e *Emitter) links(iv *jvmthread.Interval, s ptrace.Span) {
 	for _, ia := range e.window.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}) {
 		e.link(s, &ia)
 		e.explain(&ia)
+		if ia.Kind == jvmthread.InteractionHandoff && iv.State == jvmthread.StateBlocked && iv.Peer != jvmthread.NoThread && iv.Peer != ia.From.Thread {
+			e.text.WriteString("; when it began to wait, " + e.threadName(iv.Peer) + " held it")
+		}
 	}
 	if e.text.Len() > 0 {
 		s.Attributes().PutStr(attrExplanation, e.text.String())
