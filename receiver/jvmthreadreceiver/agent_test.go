@@ -140,7 +140,7 @@ func start(tb testing.TB, set receiver.Settings, next consumer.Traces, change fu
 	rcv, err := createTraces(tb.Context(), set, cfg, next)
 	require.NoError(tb, err)
 	require.NoError(tb, rcv.Start(tb.Context(), componenttest.NewNopHost()))
-	tb.Cleanup(func() { assert.NoError(tb, rcv.Shutdown(context.Background())) }) //nolint:usetesting // that of the test is over
+	tb.Cleanup(func() { assert.NoError(tb, rcv.Shutdown(context.Background())) })
 	return rcv.(*threadReceiver)
 }
 

@@ -77,6 +77,11 @@ func (c *connection) serve() {
 // greet reads preamble and hello, and takes hold of the session.
 func (c *connection) greet() (*session, error) {
 	c.setReadDeadline(time.Now().Add(c.receiver.cfg.HelloTimeout))
+	if secure, ok := c.conn.(*tls.Conn); ok {
+		if err := secure.HandshakeContext(c.ctx); err != nil {
+			return nil, fmt.Errorf("TLS handshake: %w", err)
+		}
+	}
 	version, err := c.reader.Preamble()
 	if err != nil {
 		return nil, err
@@ -221,6 +226,7 @@ func (c *connection) part(session string, why error) {
 	log := r.log.With(zap.String("remote", c.remote), zap.String("session", session))
 	var bad *wire.Error
 	var refused *refusal
+	var plain tls.RecordHeaderError
 	switch {
 	case why == nil:
 		log.Debug("The session ended")
@@ -242,6 +248,9 @@ func (c *connection) part(session string, why error) {
 		log.Warn("Closed a connection: no hello came in time",
 			zap.Duration("hello_timeout", r.cfg.HelloTimeout), zap.Int64("bytes", c.reader.Offset()))
 		c.refuse(wire.RefuseBadFrame, fmt.Sprintf("no hello came within %v", r.cfg.HelloTimeout))
+	case errors.As(why, &plain):
+		count(r.telemetry.ReceiverJvmThreadConnectionsBad, 1)
+		log.Warn("Closed a connection: the agent does not speak TLS, which protocols::stream::tls wants", zap.Error(why))
 	case session == "":
 		log.Debug("A connection went away before its hello", zap.Error(why)) // such as a probe of the port
 	default:

@@ -190,7 +190,7 @@ func (d *definitions) appendFrame(dst []byte, f wire.StackFrame) []byte {
 		return append(dst, "(Unknown Source)"...)
 	}
 	dst = append(append(dst, '('), m.file...)
-	if n := m.lineAt(uint32(f.BCI)); n > 0 { //nolint:gosec // not negative
+	if n := m.lineAt(uint32(f.BCI)); n > 0 {
 		dst = strconv.AppendUint(append(dst, ':'), uint64(n), 10)
 	}
 	return append(dst, ')')

@@ -133,7 +133,7 @@ func (s *session) traces() ptrace.Traces {
 	c.Parts = uint32(max(len(p.parts), 1)) //nolint:gosec // a frame has not so many
 	scope.Spans().EnsureCapacity(int(c.Parts))
 	for i, part := range p.parts {
-		c.Part = uint32(i) //nolint:gosec // see above
+		c.Part = uint32(i)
 		c.Thread = s.definitions.symbols.Thread(part.thread)
 		c.Events = p.events[part.start:part.end]
 		c.AppendTo(scope.Spans(), s.definitions.symbols)

@@ -105,7 +105,7 @@ batch sequence=2 watermark=2 before=1`)
 func TestNewerConnectionTakesTheSessionOver(t *testing.T) {
 	next := newSink()
 	stuck := make(chan struct{})
-	next.answer = func(ctx context.Context, traces ptrace.Traces) error {
+	next.answer = func(ctx context.Context, _ ptrace.Traces) error {
 		if stuck != nil {
 			close(stuck)
 			stuck = nil
@@ -129,6 +129,8 @@ func TestNewerConnectionTakesTheSessionOver(t *testing.T) {
 	assert.Empty(t, next.got)
 }
 
+// Three seconds away are not too long, five are:
+//
 //	agent   ──connected──┤   away 3 s   ├──connected──┤   away 5 s
 //	receiver                                                      └ lost
 func TestSessionThatDoesNotComeBackIsLost(t *testing.T) {
@@ -150,7 +152,7 @@ func TestSessionThatDoesNotComeBackIsLost(t *testing.T) {
 		require.NoError(t, a.conn.Close())
 		time.Sleep(5*time.Second - 1)
 		assert.Empty(t, next.got)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		require.Len(t, next.got, 1)
 		assert.Equal(t, "batch 2 part 0 of 1 watermark 1000005 before 0 end lost\n", next.next(t))
@@ -176,7 +178,8 @@ func TestBatchIsTriedAgainUntilItIsTaken(t *testing.T) {
 		next := newSink()
 		tries := 0
 		next.answer = func(_ context.Context, traces ptrace.Traces) error {
-			if tries++; tries < 10 {
+			tries++
+			if tries < 10 {
 				traces.ResourceSpans().RemoveIf(func(ptrace.ResourceSpans) bool { return true }) // it is allowed to
 				return assert.AnError
 			}
