@@ -137,7 +137,7 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
         fputs("weft: notify, start, sleep and interrupt cannot be seen on this JVM\n", stderr);
     }
     atomic_store(&weft_tracing, true);
-    // This thread was there before its own event could be asked for.
+    // HotSpot reports this thread's start only now, others might have done before: it comes first.
     weft_on_thread_start(ti, env, thread);
     if (!switch_events(ti, JVMTI_ENABLE)) {
         give_up("the JVM does not report events of threads and monitors");

@@ -160,7 +160,11 @@ bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope) {
         // A native thread that was attached before and is attached again.
         self = (struct weft_self){0};
     }
-    return weft_enter(env, thread, scope);
+    if (self.started || !weft_enter(env, thread, scope)) {
+        return false;
+    }
+    self.started = true;
+    return true;
 }
 
 void weft_self_end(const struct weft_scope *scope) {

@@ -20,6 +20,7 @@ enum { WEFT_VIRTUAL_SEEN = 64 };
 struct weft_self {
     struct weft_buffer *buffer;
     uint64_t thread;
+    bool started; // threadStart is written
     bool inside;  // in a callback or hook: what it causes itself is not recorded
     bool ended;   // threadEnd is written: nothing may follow
     bool carrier; // virtual threads may run on it
@@ -53,7 +54,7 @@ void weft_record_end(const struct weft_scope *scope, struct weft_record *record,
 struct weft_record *weft_self_waiting(void);
 
 // Threads come and go. Start is for the new thread itself and returns false if it must not be
-// recorded; end writes no event.
+// recorded, or is already; end writes no event.
 bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope);
 void weft_self_end(const struct weft_scope *scope);
 

@@ -7,8 +7,7 @@
 
 #include "harness.h"
 
-static size_t drain(struct weft_buffer *b, struct weft_record *to)
-{
+static size_t drain(struct weft_buffer *b, struct weft_record *to) {
     size_t total = 0;
     size_t count;
     uint64_t limit = atomic_load(&b->written);
@@ -21,16 +20,14 @@ static size_t drain(struct weft_buffer *b, struct weft_record *to)
     return total;
 }
 
-static void put(struct weft_buffer *b, int64_t arg)
-{
+static void put(struct weft_buffer *b, int64_t arg) {
     struct weft_record r = {.kind = WEFT_EV_YIELD, .arg = arg};
     weft_buffer_put_now(b, &r, 0);
 }
 
 static struct weft_record taken[4096];
 
-TEST(keeps_order_over_chunks)
-{
+TEST(keeps_order_over_chunks) {
     struct weft_buffer *b = weft_buffer_open(1);
     for (int i = 0; i < 1000; i++) {
         put(b, i);
@@ -46,8 +43,7 @@ TEST(keeps_order_over_chunks)
     CHECK_INT(weft_pool_used(), 0);
 }
 
-TEST(times_do_not_fall)
-{
+TEST(times_do_not_fall) {
     struct weft_buffer *b = weft_buffer_open(1);
     struct weft_record outer = {.kind = WEFT_EV_NOTIFY};
     weft_buffer_begin(b);
@@ -63,8 +59,7 @@ TEST(times_do_not_fall)
     weft_buffer_free(b);
 }
 
-TEST(counts_losses_at_their_place)
-{
+TEST(counts_losses_at_their_place) {
     struct weft_buffer *b = weft_buffer_open(1);
     struct weft_record gap;
     int capacity = (int)weft_pool_chunks() * WEFT_CHUNK_RECORDS;
@@ -86,8 +81,7 @@ TEST(counts_losses_at_their_place)
     CHECK_INT(weft_pool_used(), 0);
 }
 
-TEST(reports_its_own_losses)
-{
+TEST(reports_its_own_losses) {
     struct weft_buffer *hog = weft_buffer_open(1);
     struct weft_buffer *b = weft_buffer_open(2);
     int capacity = (int)weft_pool_chunks() * WEFT_CHUNK_RECORDS;
@@ -108,8 +102,7 @@ TEST(reports_its_own_losses)
     CHECK_INT(weft_pool_used(), 0);
 }
 
-TEST(gives_idle_chunks_back)
-{
+TEST(gives_idle_chunks_back) {
     struct weft_buffer *b = weft_buffer_open(1);
     put(b, 1);
     weft_buffer_reclaim(b); // not read yet
@@ -128,8 +121,7 @@ TEST(gives_idle_chunks_back)
     weft_buffer_free(b);
 }
 
-TEST(keeps_subject_and_record_together)
-{
+TEST(keeps_subject_and_record_together) {
     struct weft_buffer *b = weft_buffer_open(1);
     struct weft_record r = {.kind = WEFT_EV_YIELD};
     for (int i = 0; i < WEFT_CHUNK_RECORDS - 1; i++) {
@@ -145,8 +137,7 @@ TEST(keeps_subject_and_record_together)
     CHECK_INT(weft_pool_used(), 0);
 }
 
-int main(void)
-{
+int main(void) {
     CHECK(weft_pool_init((size_t)8 * WEFT_CHUNK_SIZE));
     RUN(keeps_order_over_chunks);
     RUN(times_do_not_fall);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What did an agent send? fake_receiver NAME [cut=N] [garbage=N] [refuse=N] [silent=N] [slow=MS]
-// [forget=N] listens on a path or a port, prints what came once the session has ended, and ends with
-// 1 if the stream broke a rule.
+// [forget=N] listens on a path or a port, prints what came once the session has ended, and ends
+// with 1 if the stream broke a rule.
 
 #include <signal.h>
 #include <stdio.h>
@@ -14,14 +14,12 @@
 
 static struct server server;
 
-static void on_signal(int number)
-{
+static void on_signal(int number) {
     (void)number;
     atomic_store(&server.stop, true);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int cut = 0;
     witness_init(&server.witness);
     if (argc < 2 || !server_listen(&server, argv[1])) {
@@ -33,8 +31,12 @@ int main(int argc, char **argv)
             const char *key;
             int *value;
         } keys[] = {
-            {"cut=", &cut},              {"garbage=", &server.garbage}, {"refuse=", &server.refuse},
-            {"silent=", &server.silent}, {"slow=", &server.slow_ms},    {"forget=", &server.forget},
+            {"cut=", &cut},
+            {"garbage=", &server.garbage},
+            {"refuse=", &server.refuse},
+            {"silent=", &server.silent},
+            {"slow=", &server.slow_ms},
+            {"forget=", &server.forget},
         };
         for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
             if (strncmp(argv[i], keys[k].key, strlen(keys[k].key)) == 0) {

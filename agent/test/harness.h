@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How does a test say what it expects? Each test program is one file: TEST(name) functions, listed in
-// RUN(...). A failed expectation prints file, line and values, and the program ends with 1.
+// How does a test say what it expects? Each test program is one file: TEST(name) functions, listed
+// in RUN(...). A failed expectation prints file, line and values, and the program ends with 1.
 
 #ifndef WEFT_TEST_HARNESS_H
 #define WEFT_TEST_HARNESS_H
@@ -29,8 +29,8 @@ static const char *harness_test = "";
         long long harness_e = (long long)(expected);                                               \
         if (harness_a != harness_e) {                                                              \
             harness_failures++;                                                                    \
-            fprintf(stderr, "%s:%d: %s: %s is %lld, not %lld\n", __FILE__, __LINE__,               \
-                    harness_test, #actual, harness_a, harness_e);                                  \
+            fprintf(stderr, "%s:%d: %s: %s is %lld, not %lld\n", __FILE__, __LINE__, harness_test, \
+                    #actual, harness_a, harness_e);                                                \
         }                                                                                          \
     } while (0)
 
@@ -53,8 +53,7 @@ static const char *harness_test = "";
         test();                                                                                    \
     } while (0)
 
-static inline int harness_end(const char *program)
-{
+static inline int harness_end(const char *program) {
     if (harness_failures == 0) {
         printf("ok   %s\n", program);
         return 0;

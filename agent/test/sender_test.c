@@ -1,9 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does every event arrive once, in order, whatever the receiver does? Threads write into buffers, the
-// real sender sends them over a real socket to the witness. One scenario a process: the sender is
-// started once. sender_test lists the scenarios and runs itself for each.
+// Does every event arrive once, in order, whatever the receiver does? Threads write into buffers,
+// the real sender sends them over a real socket to the witness. One scenario a process: the sender
+// is started once. sender_test lists the scenarios and runs itself for each.
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,8 +20,7 @@ static struct server server;
 static _Atomic uint64_t next_thread = 1;
 static char path[64];
 
-static void *serve(void *unused)
-{
+static void *serve(void *unused) {
     (void)unused;
     server_run(&server);
     return NULL;
@@ -33,8 +32,7 @@ struct writer {
     int pause_us; // after every tenth event
 };
 
-static void *write_events(void *argument)
-{
+static void *write_events(void *argument) {
     const struct writer *w = argument;
     uint64_t id = atomic_fetch_add(&next_thread, 1);
     weft_roster_announce(id, 0, "writer", "test");
@@ -66,8 +64,7 @@ static void *write_events(void *argument)
 static pthread_mutex_t hop_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 // One virtual thread, carried now by this writer, now by another: its events stay in order.
-static void *carry_events(void *argument)
-{
+static void *carry_events(void *argument) {
     const struct writer *w = argument;
     uint64_t id = atomic_fetch_add(&next_thread, 1);
     weft_roster_announce(id, 0, "carrier", "test");
@@ -88,15 +85,13 @@ static void *carry_events(void *argument)
     return NULL;
 }
 
-static void start_server(pthread_t *thread)
-{
+static void start_server(pthread_t *thread) {
     witness_init(&server.witness);
     CHECK(server_listen(&server, path));
     pthread_create(thread, NULL, serve, NULL);
 }
 
-static void start_sender(size_t pool, size_t retain)
-{
+static void start_sender(size_t pool, size_t retain) {
     static char endpoint[80];
     static const struct weft_attribute attributes[] = {{"service.name", "test"}};
     snprintf(endpoint, sizeof endpoint, "unix://%s", path);
@@ -114,8 +109,7 @@ static void start_sender(size_t pool, size_t retain)
 }
 
 static uint64_t run_writers(int rounds, int count, int events, int pause_us,
-                            void *(*body)(void *))
-{
+                            void *(*body)(void *)) {
     struct writer writers[16];
     for (int round = 0; round < rounds; round++) {
         for (int i = 0; i < count; i++) {
@@ -129,8 +123,7 @@ static uint64_t run_writers(int rounds, int count, int events, int pause_us,
     return (uint64_t)rounds * (uint64_t)count * (uint64_t)events;
 }
 
-static void finish(pthread_t thread)
-{
+static void finish(pthread_t thread) {
     int64_t before = weft_clock();
     weft_sender_finish();
     CHECK((weft_clock() - before) / 1000000 < 700);
@@ -140,14 +133,12 @@ static void finish(pthread_t thread)
     CHECK_STRING(server.witness.problem, "");
 }
 
-static void expect(uint64_t events)
-{
+static void expect(uint64_t events) {
     CHECK_INT(server.witness.total + server.witness.lost, events);
     CHECK(server.witness.ended);
 }
 
-TEST(plain)
-{
+TEST(plain) {
     pthread_t thread;
     start_server(&thread);
     start_sender(16U << 20, 8U << 20);
@@ -158,8 +149,7 @@ TEST(plain)
 }
 
 // A tiny pool: most is lost, and said to be.
-TEST(overflow)
-{
+TEST(overflow) {
     pthread_t thread;
     start_server(&thread);
     start_sender(64U << 10, 8U << 20);
@@ -169,8 +159,7 @@ TEST(overflow)
     CHECK(server.witness.lost > 0);
 }
 
-TEST(churn)
-{
+TEST(churn) {
     pthread_t thread;
     start_server(&thread);
     start_sender(1U << 20, 8U << 20);
@@ -181,8 +170,7 @@ TEST(churn)
     CHECK_INT(weft_pool_used(), 0);
 }
 
-TEST(cut)
-{
+TEST(cut) {
     pthread_t thread;
     server.cut = 3;
     start_server(&thread);
@@ -194,8 +182,7 @@ TEST(cut)
     CHECK(server.witness.connections > 1);
 }
 
-TEST(rude)
-{
+TEST(rude) {
     pthread_t thread;
     server.garbage = 3;
     server.refuse = 1;
@@ -209,8 +196,7 @@ TEST(rude)
 }
 
 // No receiver: what does not fit is lost; it comes late, and everything is accounted for.
-TEST(late)
-{
+TEST(late) {
     pthread_t thread;
     start_sender(256U << 10, 1U << 20);
     uint64_t events = run_writers(20, 8, 10000, 0, write_events);
@@ -224,8 +210,7 @@ TEST(late)
     CHECK(weft_roster_size() < WEFT_ROSTER_GONE + 100);
 }
 
-TEST(unacknowledged)
-{
+TEST(unacknowledged) {
     pthread_t thread;
     server.forget = 1;
     start_server(&thread);
@@ -235,8 +220,7 @@ TEST(unacknowledged)
     expect(events);
 }
 
-TEST(absent)
-{
+TEST(absent) {
     start_sender(1U << 20, 1U << 20);
     run_writers(1, 2, 1000, 0, write_events);
     int64_t before = weft_clock();
@@ -244,8 +228,7 @@ TEST(absent)
     CHECK((weft_clock() - before) / 1000000 < 150);
 }
 
-TEST(hopping)
-{
+TEST(hopping) {
     pthread_t thread;
     start_server(&thread);
     start_sender(16U << 20, 8U << 20);
@@ -259,13 +242,12 @@ static const struct {
     const char *name;
     void (*run)(void);
 } scenarios[] = {
-    {"plain", plain}, {"overflow", overflow}, {"churn", churn},
-    {"cut", cut},     {"rude", rude},         {"late", late},
-    {"absent", absent}, {"hopping", hopping}, {"unacknowledged", unacknowledged},
+    {"plain", plain},   {"overflow", overflow}, {"churn", churn},
+    {"cut", cut},       {"rude", rude},         {"late", late},
+    {"absent", absent}, {"hopping", hopping},   {"unacknowledged", unacknowledged},
 };
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int failed = 0;
     snprintf(path, sizeof path, "/tmp/weft-sender-test-%d.sock", (int)getpid());
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {

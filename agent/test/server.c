@@ -15,16 +15,18 @@
 #include <unistd.h>
 
 static const char *const names[] = {
-    "none",          "threadStart",     "threadEnd",    "startCalled",      "interruptCalled",
-    "interrupted",   "contendedEnter",  "contendedEntered", "wait",         "waited",
-    "waitReturned",  "notify",          "notifyAll",    "joinStart",        "joinEnd",
-    "sleepStart",    "sleepEnd",        "park",         "unparked",         "unpark",
-    "yield",         "suspend",         "resume",       "stop",             "mount",
-    "unmount",       "gap",
+    "none",           "threadStart",      "threadEnd",
+    "startCalled",    "interruptCalled",  "interrupted",
+    "contendedEnter", "contendedEntered", "wait",
+    "waited",         "waitReturned",     "notify",
+    "notifyAll",      "joinStart",        "joinEnd",
+    "sleepStart",     "sleepEnd",         "park",
+    "unparked",       "unpark",           "yield",
+    "suspend",        "resume",           "stop",
+    "mount",          "unmount",          "gap",
 };
 
-bool server_listen(struct server *s, const char *name)
-{
+bool server_listen(struct server *s, const char *name) {
     int port = atoi(name);
     struct sockaddr_un local = {.sun_family = AF_UNIX};
     struct sockaddr_in inet = {.sin_family = AF_INET,
@@ -43,8 +45,7 @@ bool server_listen(struct server *s, const char *name)
            listen(s->listener, 8) == 0;
 }
 
-static bool say(int fd, uint16_t kind, const void *payload, uint32_t len)
-{
+static bool say(int fd, uint16_t kind, const void *payload, uint32_t len) {
     uint8_t frame[256];
     memcpy(frame, &len, 4);
     memcpy(frame + 4, &kind, 2);
@@ -53,8 +54,7 @@ static bool say(int fd, uint16_t kind, const void *payload, uint32_t len)
     return send(fd, frame, 8 + len, MSG_NOSIGNAL) == (ssize_t)(8 + len);
 }
 
-static void be_rude(struct server *s, int fd)
-{
+static void be_rude(struct server *s, int fd) {
     if (s->silent > 0) {
         s->silent--;
         usleep(200000);
@@ -62,8 +62,9 @@ static void be_rude(struct server *s, int fd)
     }
     if (s->refuse > 0) {
         s->refuse--;
-        say(fd, 130, "\x02\x00\x04\x00"
-                     "full",
+        say(fd, 130,
+            "\x02\x00\x04\x00"
+            "full",
             8);
         return;
     }
@@ -76,8 +77,7 @@ static void be_rude(struct server *s, int fd)
     usleep(20000);
 }
 
-static void serve(struct server *s, int fd)
-{
+static void serve(struct server *s, int fd) {
     struct witness *w = &s->witness;
     uint8_t data[65536];
     bool welcomed = false;
@@ -112,8 +112,7 @@ static void serve(struct server *s, int fd)
     }
 }
 
-void server_run(struct server *s)
-{
+void server_run(struct server *s) {
     while (!atomic_load(&s->stop) && !s->witness.ended && s->witness.problem[0] == '\0') {
         struct pollfd p = {.fd = s->listener, .events = POLLIN};
         if (poll(&p, 1, 50) == 0) {
@@ -132,12 +131,29 @@ void server_run(struct server *s)
     }
 }
 
-void server_report(const struct server *s)
-{
+void server_report(const struct server *s) {
     const struct witness *w = &s->witness;
     for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
         if (w->events[i] > 0) {
             printf("%s %llu\n", names[i], (unsigned long long)w->events[i]);
+        }
+    }
+    for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+        if (w->worker_events[i] > 0) {
+            printf("worker.%s %llu\n", names[i], (unsigned long long)w->worker_events[i]);
+        }
+    }
+    for (size_t id = 1; id < WITNESS_CLASSES; id++) {
+        const struct witness_class *at = &w->by_class[id];
+        for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+            if (at->events[i] > 0) {
+                printf("%s.%s %llu\n", at->name, names[i], (unsigned long long)at->events[i]);
+            }
+        }
+        if (at->owned + at->timed_out + at->interrupted > 0) {
+            printf("%s.owned %llu\n%s.timedOut %llu\n%s.interrupted %llu\n", at->name,
+                   (unsigned long long)at->owned, at->name, (unsigned long long)at->timed_out,
+                   at->name, (unsigned long long)at->interrupted);
         }
     }
     printf("events %llu\nlost %llu\nbatches %llu\nconnections %d\n", (unsigned long long)w->total,

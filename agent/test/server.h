@@ -14,12 +14,13 @@ struct server {
     int listener;
     struct witness witness;
     // Bad manners; 0 is none.
-    atomic_int cut; // closes the connection after so many batches, without having acknowledged the last
-    int garbage;  // answers the first so many connections with nonsense
-    int refuse;   // refuses the first so many connections
-    int slow_ms;  // reads only every so many milliseconds
-    int forget;   // does not acknowledge more than so many batches on a connection
-    int silent;   // never answers the first so many connections (no welcome)
+    atomic_int
+        cut; // closes the connection after so many batches, without having acknowledged the last
+    int garbage; // answers the first so many connections with nonsense
+    int refuse;  // refuses the first so many connections
+    int slow_ms; // reads only every so many milliseconds
+    int forget;  // does not acknowledge more than so many batches on a connection
+    int silent;  // never answers the first so many connections (no welcome)
     atomic_bool stop;
 };
 

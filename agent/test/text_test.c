@@ -12,14 +12,12 @@
 static struct weft_options o;
 static char problem[WEFT_PROBLEM_MAX];
 
-static bool parse(const char *text)
-{
+static bool parse(const char *text) {
     problem[0] = '\0';
     return weft_options_parse(text, &o, problem);
 }
 
-TEST(options_have_defaults)
-{
+TEST(options_have_defaults) {
     CHECK(parse(NULL));
     CHECK_STRING(o.endpoint, "unix:///tmp/weft.sock");
     CHECK_STRING(o.service, "");
@@ -28,8 +26,7 @@ TEST(options_have_defaults)
     CHECK(parse(""));
 }
 
-TEST(options_are_read)
-{
+TEST(options_are_read) {
     CHECK(parse("endpoint=tcp://collector:4327,service=orders,depth=3,pool=64k,retain=1g,"
                 "definitions=2M,wait-depth=1,notify-depth=128"));
     CHECK_STRING(o.endpoint, "tcp://collector:4327");
@@ -42,11 +39,11 @@ TEST(options_are_read)
     CHECK_INT(o.definitions, 2 << 20);
 }
 
-TEST(options_say_what_is_wrong)
-{
+TEST(options_say_what_is_wrong) {
     CHECK(!parse("endpiont=unix:///x"));
-    CHECK_STRING(problem, "option \"endpiont\": unknown option; known are endpoint, service, depth, "
-                          "wait-depth, notify-depth, pool, retain, definitions");
+    CHECK_STRING(problem,
+                 "option \"endpiont\": unknown option; known are endpoint, service, depth, "
+                 "wait-depth, notify-depth, pool, retain, definitions");
     CHECK(!parse("depth=-1"));
     CHECK_STRING(problem, "option \"depth\": \"-1\" is not a number of frames; give 0 to 128");
     CHECK(!parse("depth=129"));
@@ -66,8 +63,7 @@ TEST(options_say_what_is_wrong)
                           "tcp://host:port");
 }
 
-TEST(endpoints)
-{
+TEST(endpoints) {
     CHECK(weft_endpoint_valid("unix:///tmp/weft.sock"));
     CHECK(weft_endpoint_valid("tcp://localhost:1"));
     CHECK(weft_endpoint_valid("tcp://[::1]:65535"));
@@ -85,8 +81,7 @@ TEST(endpoints)
     CHECK(!weft_endpoint_valid(longer));
 }
 
-static const char *value_of(const struct weft_resource *r, const char *key)
-{
+static const char *value_of(const struct weft_resource *r, const char *key) {
     for (uint16_t i = 0; i < r->count; i++) {
         if (strcmp(r->list[i].key, key) == 0) {
             return r->list[i].value;
@@ -95,8 +90,7 @@ static const char *value_of(const struct weft_resource *r, const char *key)
     return "(none)";
 }
 
-TEST(resource_lists)
-{
+TEST(resource_lists) {
     struct weft_resource r = {0};
     CHECK(weft_resource_add_list(&r, "a=1, b = x%20y ,c=%C3%BC%2C,d="));
     CHECK_STRING(value_of(&r, "a"), "1");
@@ -111,8 +105,7 @@ TEST(resource_lists)
     weft_resource_free(&r);
 }
 
-TEST(service_names)
-{
+TEST(service_names) {
     const char *const commands[][2] = {
         {"com.acme.Main --password=x", "com.acme.Main"},
         {"/opt/shop/orders.jar x y", "orders"},
@@ -140,8 +133,7 @@ TEST(service_names)
     weft_resource_free(&r);
 }
 
-TEST(names)
-{
+TEST(names) {
     char class[] = "Lcom/acme/Main$1;";
     char array[] = "[Ljava/lang/String;";
     char primitive[] = "[I";
@@ -161,8 +153,7 @@ TEST(names)
     CHECK_STRING(alone, "?z");
 }
 
-int main(void)
-{
+int main(void) {
     RUN(options_have_defaults);
     RUN(options_are_read);
     RUN(options_say_what_is_wrong);

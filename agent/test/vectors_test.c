@@ -3,16 +3,16 @@
 //
 // Does the encoder write what the specification's vectors say? Each file of protocol/vectors has a
 // stream as text and as bytes; every line that an agent can send is encoded and compared. What only
-// a receiver sends is read instead. Lines that cannot come from this encoder (raw bytes, strings with
-// a zero) are passed over by the length in their bytes, and counted.
+// a receiver sends is read instead. Lines that cannot come from this encoder (raw bytes, strings
+// with a zero) are passed over by the length in their bytes, and counted.
 
 #include <ctype.h>
 
 #include "../src/wire.h"
 #include "harness.h"
 
-static char *text;       // the file
-static uint8_t *bytes;   // its hexadecimal part
+static char *text;     // the file
+static uint8_t *bytes; // its hexadecimal part
 static size_t byte_count;
 static int compared;
 static int passed_over;
@@ -29,16 +29,14 @@ static const struct {
 };
 
 // Finds " name=" in a line; returns what follows it.
-static const char *field(const char *line, const char *name)
-{
+static const char *field(const char *line, const char *name) {
     char key[64];
     snprintf(key, sizeof key, " %s=", name);
     const char *at = strstr(line, key);
     return at == NULL ? NULL : at + strlen(key);
 }
 
-static uint64_t number(const char *line, const char *name)
-{
+static uint64_t number(const char *line, const char *name) {
     const char *at = field(line, name);
     if (at == NULL) {
         return 0;
@@ -46,14 +44,12 @@ static uint64_t number(const char *line, const char *name)
     return *at == '-' ? (uint64_t)strtoll(at, NULL, 10) : strtoull(at, NULL, 10);
 }
 
-static unsigned hex_digit(char c)
-{
+static unsigned hex_digit(char c) {
     return isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a' + 10);
 }
 
 // Reads a quoted string into a slot; returns what follows it.
-static const char *quoted(const char *at, int slot)
-{
+static const char *quoted(const char *at, int slot) {
     char *out = unquoted[slot];
     if (at == NULL || *at != '"') {
         *out = '\0';
@@ -74,14 +70,12 @@ static const char *quoted(const char *at, int slot)
     return at + 1;
 }
 
-static const char *string(const char *line, const char *name, int slot)
-{
+static const char *string(const char *line, const char *name, int slot) {
     quoted(field(line, name), slot);
     return unquoted[slot];
 }
 
-static void put_hello(struct weft_bytes *b, const char *line)
-{
+static void put_hello(struct weft_bytes *b, const char *line) {
     static struct weft_attribute attributes[3];
     struct weft_hello hello = {
         .wall = (int64_t)number(line, "wall"),
@@ -92,7 +86,8 @@ static void put_hello(struct weft_bytes *b, const char *line)
     };
     const char *session = field(line, "session");
     for (size_t i = 0; i < sizeof hello.session; i++) {
-        hello.session[i] = (uint8_t)(hex_digit(session[2 * i]) << 4 | hex_digit(session[2 * i + 1]));
+        hello.session[i] =
+            (uint8_t)(hex_digit(session[2 * i]) << 4 | hex_digit(session[2 * i + 1]));
     }
     const char *at = strchr(line, '"');
     for (int slot = 0; at != NULL && slot < 6; slot += 2) {
@@ -107,8 +102,7 @@ static void put_hello(struct weft_bytes *b, const char *line)
 }
 
 // Reads a:b,a:b,... The numbers of a pair go to the two tables.
-static uint16_t pairs(const char *at, int64_t *first, int64_t *second)
-{
+static uint16_t pairs(const char *at, int64_t *first, int64_t *second) {
     uint16_t count = 0;
     while (at != NULL && *at != '\0' && *at != ' ') {
         char *end;
@@ -119,8 +113,7 @@ static uint16_t pairs(const char *at, int64_t *first, int64_t *second)
     return count;
 }
 
-static void put_definition(struct weft_bytes *b, const char *line)
-{
+static void put_definition(struct weft_bytes *b, const char *line) {
     static int64_t first[70000];
     static int64_t second[70000];
     static struct weft_line lines[70000];
@@ -147,8 +140,7 @@ static void put_definition(struct weft_bytes *b, const char *line)
     }
 }
 
-static void put_event(struct weft_bytes *b, const char *line)
-{
+static void put_event(struct weft_bytes *b, const char *line) {
     struct weft_record r = {
         .time = (int64_t)number(line, "time"),
         .peer = number(line, "peer"),
@@ -178,8 +170,7 @@ static void put_event(struct weft_bytes *b, const char *line)
 }
 
 // Takes the next line that counts, without what it is indented by. NULL at the end of the text.
-static char *next_line(char **rest)
-{
+static char *next_line(char **rest) {
     while (**rest != '\0') {
         char *line = *rest;
         char *end = strchr(line, '\n');
@@ -195,8 +186,7 @@ static char *next_line(char **rest)
     return NULL;
 }
 
-static void put_batch(struct weft_bytes *b, const char *line, char **rest)
-{
+static void put_batch(struct weft_bytes *b, const char *line, char **rest) {
     size_t batch = weft_open_batch(b, number(line, "sequence"), (int64_t)number(line, "watermark"),
                                    number(line, "before"));
     size_t section = 0;
@@ -228,8 +218,7 @@ static void put_batch(struct weft_bytes *b, const char *line, char **rest)
 }
 
 // Encodes one frame; false if no agent sends it.
-static bool encode(struct weft_bytes *b, char *line, char **rest)
-{
+static bool encode(struct weft_bytes *b, char *line, char **rest) {
     if (strncmp(line, "preamble", 8) == 0) {
         weft_put_preamble(b);
         return number(line, "version") == WEFT_PROTOCOL_VERSION;
@@ -250,8 +239,7 @@ static bool encode(struct weft_bytes *b, char *line, char **rest)
 }
 
 // A line of a receiver: its bytes are read, and say what the line says.
-static bool read_back(const char *line, size_t at)
-{
+static bool read_back(const char *line, size_t at) {
     struct weft_reply reply;
     ptrdiff_t n = weft_read_reply(bytes + at, byte_count - at, &reply);
     if (strncmp(line, "welcome", 7) == 0) {
@@ -267,8 +255,7 @@ static bool read_back(const char *line, size_t at)
     return true;
 }
 
-static size_t frame_length(size_t at)
-{
+static size_t frame_length(size_t at) {
     uint32_t length = 0;
     if (byte_count - at >= 4) {
         memcpy(&length, bytes + at, 4);
@@ -276,8 +263,7 @@ static size_t frame_length(size_t at)
     return WEFT_FRAME_HEADER_SIZE + (size_t)length;
 }
 
-static void check_file(const char *name)
-{
+static void check_file(const char *name) {
     char *rest = text;
     size_t at = 0;
     for (char *line = next_line(&rest); line != NULL; line = next_line(&rest)) {
@@ -304,8 +290,7 @@ static void check_file(const char *name)
     CHECK_INT(at, byte_count);
 }
 
-static void read_hex(char *from)
-{
+static void read_hex(char *from) {
     char *end = strstr(from, "\n--");
     byte_count = 0;
     bytes = malloc(strlen(from) / 2 + 1);
@@ -323,8 +308,7 @@ static void read_hex(char *from)
     }
 }
 
-static char *read_file(const char *name)
-{
+static char *read_file(const char *name) {
     FILE *f = fopen(name, "r");
     if (f == NULL) {
         return NULL;
@@ -336,8 +320,7 @@ static char *read_file(const char *name)
     return content;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         harness_test = argv[i];
         text = read_file(argv[i]);

@@ -15,6 +15,7 @@ enum { HELLO = 1, THREAD, CLASS, METHOD, STACK, BATCH, END };
 enum {
     THREAD_START = 1,
     THREAD_END = 2,
+    START_CALLED = 3,
     CONTENDED_ENTER = 6,
     CONTENDED_ENTERED = 7,
     WAIT = 8,
@@ -33,8 +34,7 @@ struct cursor {
     bool bad;
 };
 
-static bool fail(struct witness *w, const char *format, ...)
-{
+static bool fail(struct witness *w, const char *format, ...) {
     if (w->problem[0] == '\0') {
         va_list arguments;
         va_start(arguments, format);
@@ -44,8 +44,7 @@ static bool fail(struct witness *w, const char *format, ...)
     return false;
 }
 
-static uint64_t number(struct cursor *c, size_t size)
-{
+static uint64_t number(struct cursor *c, size_t size) {
     uint64_t v = 0;
     if (c->left < size) {
         c->bad = true;
@@ -60,8 +59,7 @@ static uint64_t number(struct cursor *c, size_t size)
     return v;
 }
 
-static struct cursor string(struct cursor *c)
-{
+static struct cursor string(struct cursor *c) {
     size_t len = (size_t)number(c, 2);
     struct cursor s = {c->at, len, false};
     if (c->left < len) {
@@ -74,16 +72,14 @@ static struct cursor string(struct cursor *c)
     return s;
 }
 
-void witness_init(struct witness *w)
-{
+void witness_init(struct witness *w) {
     *w = (struct witness){0};
     w->classes = calloc(WITNESS_IDS, sizeof *w->classes);
     w->methods = calloc(WITNESS_IDS, sizeof *w->methods);
     w->stack_ids = calloc(WITNESS_IDS, sizeof *w->stack_ids);
 }
 
-void witness_free(struct witness *w)
-{
+void witness_free(struct witness *w) {
     free(w->in);
     free(w->classes);
     free(w->methods);
@@ -91,16 +87,14 @@ void witness_free(struct witness *w)
     free(w->threads);
 }
 
-void witness_connect(struct witness *w)
-{
+void witness_connect(struct witness *w) {
     w->connections++;
     w->in_len = 0;
     w->hello = false;
 }
 
 // The thread's state, made at first sight.
-static struct witness_thread *thread_of(struct witness *w, uint64_t id)
-{
+static struct witness_thread *thread_of(struct witness *w, uint64_t id) {
     if (w->thread_count * 2 >= w->thread_cap) {
         struct witness_thread *old = w->threads;
         size_t old_cap = w->thread_cap;
@@ -126,8 +120,7 @@ static struct witness_thread *thread_of(struct witness *w, uint64_t id)
     return &w->threads[at];
 }
 
-static bool take_hello(struct witness *w, struct cursor c)
-{
+static bool take_hello(struct witness *w, struct cursor c) {
     uint8_t session[16];
     for (size_t i = 0; i < sizeof session; i++) {
         session[i] = (uint8_t)number(&c, 1);
@@ -159,13 +152,11 @@ static bool take_hello(struct witness *w, struct cursor c)
     return w->service[0] != '\0' || fail(w, "no service.name");
 }
 
-static bool defined(const struct witness *w, const uint32_t *table, uint64_t id)
-{
+static bool defined(const struct witness *w, const uint32_t *table, uint64_t id) {
     return id < WITNESS_IDS && table[id] == (uint32_t)w->connections;
 }
 
-static bool define(struct witness *w, uint32_t *table, uint64_t id, const char *what)
-{
+static bool define(struct witness *w, uint32_t *table, uint64_t id, const char *what) {
     if (id == 0 || id >= WITNESS_IDS) {
         return fail(w, "%s %llu: no good id", what, (unsigned long long)id);
     }
@@ -174,19 +165,24 @@ static bool define(struct witness *w, uint32_t *table, uint64_t id, const char *
     return true;
 }
 
-static bool take_definition(struct witness *w, unsigned kind, struct cursor c)
-{
+static bool take_definition(struct witness *w, unsigned kind, struct cursor c) {
     uint64_t id = number(&c, kind == THREAD ? 8 : 4);
     if (kind == THREAD) {
         number(&c, 2);
+        struct cursor name = string(&c);
         string(&c);
-        string(&c);
-        thread_of(w, id)->connection = w->connections;
+        struct witness_thread *t = thread_of(w, id);
+        t->connection = w->connections;
+        t->worker = name.left > 7 && memcmp(name.at, "worker-", 7) == 0;
         w->thread_frames++;
         return id != 0 || fail(w, "thread 0");
     }
     if (kind == CLASS) {
         struct cursor name = string(&c);
+        if (id < WITNESS_CLASSES && name.left < sizeof w->by_class[id].name) {
+            memcpy(w->by_class[id].name, name.at, name.left);
+            w->by_class[id].name[name.left] = '\0';
+        }
         return define(w, w->classes, id, "class") && (name.left > 0 || fail(w, "class no name"));
     }
     if (kind == METHOD) {
@@ -220,8 +216,7 @@ static bool take_definition(struct witness *w, unsigned kind, struct cursor c)
 }
 
 // What a thread may do next. After a gap nothing is known; virtual threads have no waitReturned.
-static const char *pairing(struct witness_thread *t, unsigned kind, unsigned flags, uint64_t lock)
-{
+static const char *pairing(struct witness_thread *t, unsigned kind, unsigned flags, uint64_t lock) {
     const char *wrong = NULL;
     if (kind == GAP || (flags & 4U) != 0) {
         t->open = kind == GAP ? -1 : 0;
@@ -271,8 +266,7 @@ static const char *pairing(struct witness_thread *t, unsigned kind, unsigned fla
     return wrong;
 }
 
-static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, int64_t former)
-{
+static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, int64_t former) {
     int64_t time = (int64_t)number(c, 8);
     uint64_t peer = number(c, 8);
     int64_t arg = (int64_t)number(c, 8);
@@ -311,6 +305,15 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
         w->lost += (uint64_t)arg;
         return true;
     }
+    if (class_id != 0 && class_id < WITNESS_CLASSES) {
+        struct witness_class *at = &w->by_class[class_id];
+        at->events[kind]++;
+        at->owned += peer != 0;
+        at->timed_out += (flags & 1U) != 0;
+        at->interrupted += (flags & 2U) != 0;
+    }
+    bool worker = kind == START_CALLED ? thread_of(w, peer)->worker : t->worker;
+    w->worker_events[kind] += worker;
     w->total++;
     w->timed_out += (flags & 1U) != 0;
     w->interrupted += (flags & 2U) != 0;
@@ -319,8 +322,7 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
     return true;
 }
 
-static bool take_batch(struct witness *w, struct cursor c)
-{
+static bool take_batch(struct witness *w, struct cursor c) {
     uint64_t sequence = number(&c, 8);
     int64_t watermark = (int64_t)number(&c, 8);
     uint64_t before = number(&c, 8);
@@ -348,8 +350,8 @@ static bool take_batch(struct witness *w, struct cursor c)
             return fail(w, "batch %llu: a section is broken", (unsigned long long)sequence);
         }
         if (t->connection != w->connections || t->section == sequence) {
-            return fail(w, "batch %llu: thread %llu unknown or twice",
-                        (unsigned long long)sequence, (unsigned long long)thread);
+            return fail(w, "batch %llu: thread %llu unknown or twice", (unsigned long long)sequence,
+                        (unsigned long long)thread);
         }
         t->section = sequence;
         for (uint64_t i = 0; i < count; i++) {
@@ -364,8 +366,7 @@ static bool take_batch(struct witness *w, struct cursor c)
     return true;
 }
 
-static bool take_frame(struct witness *w, unsigned kind, struct cursor c)
-{
+static bool take_frame(struct witness *w, unsigned kind, struct cursor c) {
     if (w->ended && kind != HELLO && kind > STACK && kind != BATCH && kind != END) {
         return fail(w, "frame %u after the end", kind);
     }
@@ -390,8 +391,7 @@ static bool take_frame(struct witness *w, unsigned kind, struct cursor c)
     }
 }
 
-bool witness_feed(struct witness *w, const void *data, size_t len)
-{
+bool witness_feed(struct witness *w, const void *data, size_t len) {
     if (w->in_cap < w->in_len + len) {
         w->in_cap = (w->in_len + len) * 2;
         w->in = realloc(w->in, w->in_cap);

@@ -11,17 +11,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WITNESS_KINDS = 64 };
+enum { WITNESS_KINDS = 64, WITNESS_CLASSES = 1024 };
+
+// What happened at locks of one class.
+struct witness_class {
+    char name[80];
+    uint64_t events[WITNESS_KINDS];
+    uint64_t owned;
+    uint64_t timed_out;
+    uint64_t interrupted;
+};
 
 struct witness_thread {
     uint64_t id;
-    int64_t last;      // time of its newest event
-    uint64_t section;  // newest batch with a section of it
-    uint64_t blocked;  // hash and class of the monitor it is blocked on
-    int connection;    // newest connection that defined it
-    int open;          // kind of the call that is going on: wait, joinStart, sleepStart
+    int64_t last;     // time of its newest event
+    uint64_t section; // newest batch with a section of it
+    uint64_t blocked; // hash and class of the monitor it is blocked on
+    int connection;   // newest connection that defined it
+    int open;         // kind of the call that is going on: wait, joinStart, sleepStart
     bool started;
     bool ended;
+    bool worker; // its name begins with worker-
 };
 
 struct witness {
@@ -37,6 +47,9 @@ struct witness {
     uint64_t stacks; // events with a stack
     uint64_t definition_frames;
     uint64_t thread_frames;
+    uint64_t
+        worker_events[WITNESS_KINDS]; // of threads called worker-...; startCalled: that start them
+    struct witness_class by_class[WITNESS_CLASSES];
     char service[128];
     bool hello; // on this connection
     bool ended;

@@ -1,0 +1,194 @@
+#!/bin/sh
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Does the agent tell the truth about real JVMs, and leave them alone? Arguments: the agent, the fake
+# receiver, the folder of the compiled programs, then the homes of the JDKs to try.
+set -u
+agent=$1 receiver=$2 classes=$3
+shift 3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sock=$work/weft.sock
+failed=0
+java=
+
+bad() {
+    echo "     not so: $*"
+    failed=$((failed + 1))
+}
+
+listen() { # arguments of the receiver
+    rm -f "$sock"
+    "$receiver" "$sock" "$@" >"$work/seen" &
+    receiver_pid=$!
+    while [ ! -S "$sock" ]; do sleep 0.02; done
+}
+
+# Runs a program under the agent against the receiver; output and code go to out, err, code.
+traced() {
+    "$java" -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest" -cp "$classes" "$@" >"$work/out" 2>"$work/err"
+    code=$?
+}
+
+heard() {
+    for i in $(seq 100); do
+        kill -0 $receiver_pid 2>/dev/null || break
+        sleep 0.05
+    done
+    kill $receiver_pid 2>/dev/null
+    wait $receiver_pid
+    grep -q '^problem none$' "$work/seen" || bad "$(grep '^problem' "$work/seen")"
+    grep -q '^end 1$' "$work/seen" || bad "no end frame"
+    [ "$(value lost)" = 0 ] || bad "lost $(value lost)"
+}
+
+value() {
+    found=$(sed -n "s/^$1 //p" "$work/seen" | awk '{ sum += $1 } END { print sum + 0 }')
+    echo "${found:-0}"
+}
+
+expect() { # name, count
+    name=$(echo "$1" | sed 's/[.$]/\\&/g')
+    grep -q '^problem none$' "$work/seen" || return # nothing that was counted means anything
+    [ "$(value "$name")" = "$2" ] || bad "$1 is $(value "$name"), not $2"
+}
+
+counts() {
+    echo "   counts $*"
+    listen
+    traced "$@" Counts
+    [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
+    [ "$(cat "$work/out")" = counted ] || bad "output: $(head -3 "$work/out")"
+    heard
+    expect 'Counts$Notified.notify' 300000
+    expect 'Counts$Notified.notifyAll' 50000
+    expect 'Counts$Handed.contendedEnter' 40
+    expect 'Counts$Handed.contendedEntered' 40
+    expect 'Counts$Handed.owned' 40
+    expect 'Counts$Joined.joinStart' 20
+    expect 'Counts$Joined.waited' 20
+    expect 'Counts$Joined.joinEnd' 20
+    expect 'Counts$Joined.interrupted' 1
+    expect 'Counts$Timed.wait' 50
+    expect 'Counts$Timed.waited' 50
+    expect 'Counts$Timed.timedOut' 50
+    expect 'Counts$Timed.waitReturned' 50
+    expect 'Counts$Broken.wait' 10
+    expect 'Counts$Broken.waitReturned' 10
+    expect 'Counts$Broken.interrupted' 10
+    expect 'Counts$Awaited.wait' 100
+    expect 'Counts$Awaited.waitReturned' 100
+    expect 'Counts$Awaited.notify' 100
+    expect worker.startCalled 65
+    expect worker.threadStart 65
+    expect worker.threadEnd 65
+    expect sleepStart 105
+    expect sleepEnd 105
+    expect interruptCalled 16
+}
+
+# The same output and exit code as without the agent.
+same() {
+    echo "   same $*"
+    "$java" -cp "$classes" "$@" >"$work/plain.out" 2>"$work/plain.err"
+    plain=$?
+    listen
+    traced "$@"
+    [ $code = $plain ] || bad "code $code, without the agent $plain"
+    cmp -s "$work/out" "$work/plain.out" || bad "other output: $(diff "$work/out" "$work/plain.out" | head -3)"
+    cmp -s "$work/err" "$work/plain.err" || bad "other errors: $(diff "$work/err" "$work/plain.err" | head -3)"
+    heard
+}
+
+terminated() {
+    echo "   SIGTERM"
+    listen
+    "$java" -agentpath:"$agent=endpoint=unix://$sock" -cp "$classes" Ways term >"$work/out" 2>"$work/err" &
+    pid=$!
+    until grep -q ready "$work/out"; do sleep 0.05; done
+    kill -TERM $pid
+    wait $pid
+    code=$?
+    [ $code = 143 ] || bad "code $code"
+    heard
+}
+
+# No receiver, one that is killed, one that cuts: the program does not notice.
+lonely() {
+    echo "   no receiver"
+    rm -f "$sock"
+    traced Ways exit
+    [ $code = 3 ] || bad "code $code"
+    [ "$(cat "$work/err")" = "also done" ] || bad "errors: $(cat "$work/err")"
+    echo "   killed receiver"
+    listen
+    "$java" -agentpath:"$agent=endpoint=unix://$sock" -cp "$classes" Ways exit >"$work/out" 2>"$work/err" &
+    pid=$!
+    sleep 0.4
+    kill -9 $receiver_pid || bad 'the receiver ended too early'
+    wait $receiver_pid 2>/dev/null
+    wait $pid
+    code=$?
+    [ $code = 3 ] || bad "code $code"
+    [ "$(cat "$work/out")" = "$(cat "$work/plain.out")" ] || bad "output: $(cat "$work/out")"
+    echo "   cut connections"
+    listen cut=7
+    traced Ways return
+    [ $code = 0 ] || bad "code $code"
+    heard
+    [ "$(value connections)" -gt 1 ] || bad "never cut"
+}
+
+options() {
+    echo "   wrong option"
+    "$java" -agentpath:"$agent=endpiont=x" -cp "$classes" Ways exit >"$work/out" 2>"$work/err"
+    [ $? = 3 ] || bad "code"
+    head -1 "$work/err" | grep -q '^weft: option "endpiont": unknown option; known are endpoint, ' || bad "$(head -1 "$work/err")"
+    [ "$(wc -l <"$work/err")" = 2 ] || bad "more than one line: $(cat "$work/err")"
+}
+
+churn() {
+    echo "   20000 threads"
+    listen
+    traced Churn 20000
+    heard
+    expect worker.threadStart 20000
+    expect worker.threadEnd 20000
+    expect worker.startCalled 20000
+}
+
+virtual() {
+    "$java" -cp "$classes" Virtual >/dev/null 2>&1 || return
+    echo "   virtual threads"
+    listen
+    traced Virtual
+    [ "$(cat "$work/out")" = "virtual 10000" ] || bad "$(cat "$work/out" "$work/err")"
+    heard
+    expect notify 10000
+}
+
+for home in "$@"; do
+    java=$home/bin/java
+    echo "$("$java" -version 2>&1 | head -1)"
+    counts -Xcheck:jni
+    counts -Xint
+    counts -Xcomp
+    same Ways return
+    same Ways exit
+    same Ways halt
+    same Ways throw
+    same Ways fork
+    for gc in Serial Parallel G1 Z Shenandoah Epsilon; do
+        flags="-XX:+Use${gc}GC -Xmx64m"
+        [ $gc = Epsilon ] && flags="-XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -Xmx2g -Xlog:disable"
+        "$java" $flags -version >/dev/null 2>&1 && same $flags Ways return
+    done
+    terminated
+    lonely
+    options
+    churn
+    virtual
+done
+[ $failed = 0 ] && echo "ok   jvmtest" || echo "FAIL jvmtest: $failed"
+[ $failed = 0 ]
