@@ -57,6 +57,14 @@ func (s *span) begin() int64 { return int64(s.StartTimestamp()) }
 
 func (s *span) end() int64 { return s.begin() + s.number("weft.interval.time") }
 
+// began is when the state began, which may be in an earlier window.
+func (s *span) began() int64 {
+	if s.has("weft.interval.start") {
+		return s.number("weft.interval.start")
+	}
+	return s.begin()
+}
+
 func number(attrs pcommon.Map, name string) int64 {
 	value, ok := attrs.Get(name)
 	if !ok {

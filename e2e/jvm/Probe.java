@@ -27,9 +27,25 @@ final class Probe {
   private static final Map<Thread, Path> STATS = new ConcurrentHashMap<>();
 
   /** What to add to System.nanoTime to get nanoseconds since the epoch. */
-  private static final long EPOCH = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now()) - System.nanoTime();
+  private static final long EPOCH = epoch();
 
   private Probe() {}
+
+  /** Compares the two clocks several times and believes the quickest comparison: between two readings a thread may lose its processor. */
+  private static long epoch() {
+    long best = 0;
+    long quickest = Long.MAX_VALUE;
+    for (int i = 0; i < 20; i++) {
+      long before = System.nanoTime();
+      long wall = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
+      long after = System.nanoTime();
+      if (after - before < quickest) {
+        quickest = after - before;
+        best = wall - before;
+      }
+    }
+    return best;
+  }
 
   static long now() {
     return System.nanoTime() + EPOCH;

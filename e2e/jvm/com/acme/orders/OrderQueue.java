@@ -20,8 +20,10 @@ final class OrderQueue {
     while (orders.size() == capacity) {
       wait();
     }
+    if (orders.isEmpty()) {
+      notifyAll(); // nobody waits for an order while there are some
+    }
     orders.add(order);
-    notifyAll();
   }
 
   /** Waits while the queue is empty; returns null once it is closed and empty. */
@@ -29,9 +31,10 @@ final class OrderQueue {
     while (orders.isEmpty() && !closed) {
       wait();
     }
-    Order order = orders.poll();
-    notifyAll();
-    return order;
+    if (orders.size() == capacity) {
+      notifyAll(); // nobody waits for room while there is some
+    }
+    return orders.poll();
   }
 
   synchronized void close() {
