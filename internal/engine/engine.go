@@ -10,6 +10,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/weft-otel/weft/internal/deadlock"
 	"github.com/weft-otel/weft/internal/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/ordering"
@@ -42,6 +43,7 @@ type Engine struct {
 	queue        *ordering.Queue
 	timeline     *timeline.Timeline
 	binder       *interaction.Binder
+	deadlocks    *deadlock.Detector
 	builder      *window.Builder
 	length       jvmthread.Time
 	last         jvmthread.Time // of the last event
@@ -52,8 +54,9 @@ type Engine struct {
 // New returns an engine for a session that has not begun.
 func New(cfg Config) *Engine {
 	tl := timeline.New(cfg.MaxThreads)
+	binder := interaction.New(tl, cfg.MaxLocks)
 	return &Engine{
-		queue: ordering.New(cfg.Ordering), timeline: tl, binder: interaction.New(tl, cfg.MaxLocks),
+		queue: ordering.New(cfg.Ordering), timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder),
 		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), last: math.MinInt64,
 	}
 }
@@ -66,6 +69,7 @@ func (e *Engine) Advance(yield Yield) {
 	e.apply(e.queue.Ready(), yield)
 	if e.builder.Begun() {
 		e.cutUntil(e.queue.Watermark(), yield)
+		e.confirm(e.queue.Watermark())
 	}
 }
 
@@ -129,6 +133,23 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	if len(e.interactions) > 0 {
 		e.builder.AddInteractions(e.interactions)
 	}
+	e.deadlocks.Apply(*ev)
+}
+
+// confirm makes the threads deadlocked that have been waiting for each other for long enough, from when their circle closed: or from where
+// the current window begins, if it closed before that.
+func (e *Engine) confirm(now jvmthread.Time) {
+	found := e.deadlocks.Confirm(now)
+	for _, f := range found {
+		e.closed = e.closed[:0]
+		for _, m := range f.Members {
+			e.closed = e.timeline.Deadlock(m.Thread, f.Circle, max(f.Since, e.builder.Start()), e.closed)
+		}
+		for i := range e.closed {
+			e.builder.Add(e.closed[i])
+		}
+	}
+	e.builder.AddDeadlocks(found)
 }
 
 // maxEmptyCuts bounds the windows that are made at once when time jumps while a thread is stuck.
@@ -152,7 +173,8 @@ func (e *Engine) cut(at jvmthread.Time, why window.Cut, yield Yield) {
 }
 
 func (e *Engine) cutAt(at jvmthread.Time, why window.Cut, yield Yield) (shown bool) {
-	w := e.builder.Cut(at, why, e.timeline)
+	e.confirm(at)
+	w := e.builder.Cut(at, why, e.timeline, e.binder)
 	if w == nil {
 		return false
 	}

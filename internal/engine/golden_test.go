@@ -54,14 +54,19 @@ func golden(t *testing.T, file string) {
 		for _, ia := range w.Interactions {
 			got["interactions"] += h.Interaction(ia) + "\n"
 		}
+		for _, hold := range w.Holds {
+			if hold.End > hold.Start {
+				got["holds"] += h.Hold(hold) + "\n"
+			}
+		}
 	})
 	if *update {
-		if err := os.WriteFile(file, []byte(threadtest.Join([]string{"", "events", "intervals", "interactions"}, got)), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(threadtest.Join(sections(got), got)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if diff := cmp.Diff(threadtest.Join(names, bodies), threadtest.Join([]string{"", "events", "intervals", "interactions"}, got)); diff != "" {
+	if diff := cmp.Diff(threadtest.Join(names, bodies), threadtest.Join(sections(got), got)); diff != "" {
 		t.Errorf("want - got +:\n%s\nIf the new result is right: go test ./internal/engine -run TestGoldens -update", diff)
 	}
 }
@@ -84,6 +89,14 @@ func run(t testing.TB, events []jvmthread.Event, length time.Duration, yield eng
 	e.Advance(check)
 	e.Close(window.CutEnd, check)
 	return e
+}
+
+// sections are the parts of a golden: holds only where a lock was held.
+func sections(got map[string]string) []string {
+	if got["holds"] == "" {
+		return []string{"", "events", "intervals", "interactions"}
+	}
+	return []string{"", "events", "intervals", "interactions", "holds"}
 }
 
 func lastTime(events []jvmthread.Event) (last jvmthread.Time) {

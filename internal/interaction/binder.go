@@ -43,6 +43,7 @@ type Binder struct {
 	interrupts map[jvmthread.ThreadID]cause // by the thread that was interrupted
 	unparks    map[jvmthread.ThreadID]cause // by the thread that was unparked
 	woken      map[jvmthread.ThreadID]wakeUp
+	holds      []jvmthread.Hold // ended, not taken yet
 	maxLocks   int
 	counters   Counters
 }
@@ -67,6 +68,9 @@ func (b *Binder) Counters() Counters { return b.counters }
 // Apply takes an event after the timeline has, with the interval of its thread that the event closed (its Seq is NoSeq if it closed none),
 // and appends the interactions that it completes.
 func (b *Binder) Apply(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+	if closed.State == jvmthread.StateBlocked || closed.State == jvmthread.StateDeadlocked || closed.Was == jvmthread.StateBlocked {
+		b.unblocked(closed.Lock)
+	}
 	switch ev.Kind { //nolint:exhaustive // the others let nobody go on
 	case jvmthread.KindContendedEnter:
 		b.contendedEnter(ev, closed)

@@ -8,9 +8,14 @@ import "github.com/weft-otel/weft/internal/jvmthread"
 // lock is what is known of one monitor. JVMTI tells of contended entries only, so the owner is the last one that showed itself: by
 // entering after having been blocked, by being named as owner by another that blocks, or by calling wait or notify, which only an owner can.
 type lock struct {
+	id      jvmthread.LockID
 	owner   jvmthread.ThreadID
+	since   jvmthread.Time // when the owner got it, or was first seen to own it
 	seen    jvmthread.Time // when the owner last showed itself
 	touched jvmthread.Time
+	blocked int32 // threads between contendedEnter and contendedEntered
+	peak    int32 // the most of them at one time since the last cut
+	marks   jvmthread.HoldMarks
 	release cause // by whom, when it is known that there is no owner; else zero
 	waiters []waiter
 }
@@ -36,16 +41,44 @@ func (b *Binder) lock(id jvmthread.LockID, at jvmthread.Time) *lock {
 			b.counters.LocksRefused++
 			return nil
 		}
-		l = new(lock)
+		l = &lock{id: id}
 		b.locks[id] = l
 	}
 	l.touched = at
 	return l
 }
 
-// own notes that a thread showed itself as owner.
-func (l *lock) own(id jvmthread.ThreadID, at jvmthread.Time) {
+// how says what is known about a change of owner.
+type how uint8
+
+const (
+	gotIt      how = 1 << iota // the new owner has just got the lock; else it was only seen to own it
+	waitedFor               // somebody waited for the lock until then: so the old owner held it until it could be had
+)
+
+// own notes that a thread showed itself as owner. If nobody waited meanwhile, the owner before it is only known to have held the lock until
+// it was last seen.
+func (b *Binder) own(l *lock, id jvmthread.ThreadID, at jvmthread.Time, h how) {
+	if l.owner != id || h&gotIt != 0 {
+		if l.owner != jvmthread.NoThread && l.owner != id {
+			end := l.seen
+			if h&waitedFor != 0 {
+				end = b.releaseBy(l.owner, at).time
+			}
+			b.endHold(l, end, jvmthread.HoldInferred)
+		}
+		l.since, l.marks = at, 0
+		if h&gotIt == 0 {
+			l.marks = jvmthread.HoldSinceBefore
+		}
+	}
 	l.owner, l.seen, l.release = id, at, cause{}
+}
+
+// endHold notes that the owner does not own the lock any more.
+func (b *Binder) endHold(l *lock, at jvmthread.Time, marks jvmthread.HoldMarks) {
+	at = max(at, l.seen) // it was seen to own the lock until then
+	b.holds = append(b.holds, jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | marks})
 }
 
 // contendedEnter notes the owner that the JVM named. If the blocking thread itself was the owner before, it has released since.
@@ -54,12 +87,22 @@ func (b *Binder) contendedEnter(ev jvmthread.Event, closed jvmthread.Interval) {
 	if l == nil {
 		return
 	}
+	l.blocked++
+	l.peak = max(l.peak, l.blocked)
 	if l.owner == ev.Thread {
-		l.released(closed)
+		b.released(l, closed, jvmthread.HoldInferred)
 	}
 	if ev.Peer != jvmthread.NoThread && !b.getting(ev.Peer, ev.Lock) {
-		l.own(ev.Peer, ev.Time)
+		b.own(l, ev.Peer, ev.Time, l.othersBlocked(1))
 	}
+}
+
+// othersBlocked tells whether more than n threads are blocked on the lock.
+func (l *lock) othersBlocked(n int32) how {
+	if l.blocked > n {
+		return waitedFor
+	}
+	return 0
 }
 
 // getting reports whether a thread that owns a lock has not said so yet: it was blocked and its contendedEntered or waitReturned is
@@ -80,7 +123,10 @@ func (b *Binder) getting(id jvmthread.ThreadID, lock jvmthread.LockID) bool {
 }
 
 // released notes that the owner gave the lock up at the end of the interval.
-func (l *lock) released(iv jvmthread.Interval) {
+func (b *Binder) released(l *lock, iv jvmthread.Interval, marks jvmthread.HoldMarks) {
+	if l.owner == iv.Thread && l.owner != jvmthread.NoThread {
+		b.endHold(l, iv.End, marks)
+	}
 	l.owner = jvmthread.NoThread
 	l.release = cause{from: jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}, time: iv.End}
 }
@@ -96,7 +142,7 @@ func (b *Binder) contendedEntered(ev jvmthread.Event, closed jvmthread.Interval,
 			b.counters.HandoffsUnbound++
 		}
 	}
-	l.own(ev.Thread, ev.Time)
+	b.own(l, ev.Thread, ev.Time, gotIt|waitedFor)
 	return out
 }
 
@@ -145,7 +191,7 @@ func (b *Binder) wait(ev jvmthread.Event, closed jvmthread.Interval) {
 		old.remove(ev.Thread)
 	}
 	l.seen = ev.Time
-	l.released(closed)
+	b.released(l, closed, 0)
 	l.waiters = append(l.waiters, waiter{thread: ev.Thread})
 	b.waits[ev.Thread] = l
 }
@@ -167,7 +213,7 @@ func (b *Binder) notify(ev jvmthread.Event) {
 	if l == nil {
 		return
 	}
-	l.own(ev.Thread, ev.Time)
+	b.own(l, ev.Thread, ev.Time, l.othersBlocked(0))
 	c := b.here(ev)
 	if ev.Kind == jvmthread.KindNotifyAll {
 		if l.mark(c, true) == 0 {

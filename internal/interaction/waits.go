@@ -61,16 +61,18 @@ func (b *Binder) waitReturned(ev jvmthread.Event, closed jvmthread.Interval, out
 	w, ok := b.woken[ev.Thread]
 	delete(b.woken, ev.Thread)
 	l := b.lock(ev.Lock, ev.Time)
+	how := gotIt
 	switch {
 	case ok && w.notified == jvmthread.NoTime && ev.Flags&jvmthread.FlagInterrupted != 0:
 		out = b.interrupted(ev, w.interval, out)
 	case ok && w.notified == jvmthread.NoTime:
 		b.counters.WakeUpsUnbound++
 	case ok && l != nil && closed.State == jvmthread.StateReentering && l.seen >= w.notified:
+		how |= waitedFor
 		out = b.handoff(l, closed, w.notified, ev.Time, out)
 	}
 	if l != nil {
-		l.own(ev.Thread, ev.Time)
+		b.own(l, ev.Thread, ev.Time, how)
 	}
 	return out
 }

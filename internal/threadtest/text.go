@@ -146,12 +146,26 @@ func (h *History) Interval(iv jvmthread.Interval) string {
 	if iv.Timeout != 0 {
 		fmt.Fprintf(&b, " timeout=%d", iv.Timeout)
 	}
+	if iv.Circle != 0 {
+		fmt.Fprintf(&b, " circle=%d", iv.Circle)
+	}
 	for bit, name := range []string{"timedOut", "interrupted", "open", "partial"} {
 		if iv.Marks.Has(1 << bit) {
 			b.WriteString(" " + name)
 		}
 	}
 	return b.String()
+}
+
+// Hold prints a hold as goldens have it.
+func (h *History) Hold(hold jvmthread.Hold) string {
+	s := fmt.Sprintf("%s %s %d..%d", h.lockName(hold.Lock), h.threadName(hold.Thread), hold.Start, hold.End)
+	for bit, name := range []string{"sinceBefore", "inferred", "open"} {
+		if hold.Marks&(1<<bit) != 0 {
+			s += " " + name
+		}
+	}
+	return s
 }
 
 // Interaction prints an interaction as goldens have it.

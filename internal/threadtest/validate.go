@@ -13,7 +13,7 @@ import (
 
 // Validate checks a window against the rules that hold for every history, however broken: intervals tile each thread's part of the
 // window; totals are the sums of intervals; an interaction joins two threads, its cause is not later than its effect, and both ends are
-// where it says; a blocked interval ends by at most one handoff. It returns every breach.
+// where it says; a blocked interval ends by at most one handoff; a lock has at most one owner at a time. It returns every breach.
 func Validate(w *window.Window) (errs []error) {
 	lanes := make(map[jvmthread.ThreadID]*window.Lane)
 	var all window.Totals
@@ -41,6 +41,11 @@ func Validate(w *window.Window) (errs []error) {
 			if handoffs[ia.To]++; handoffs[ia.To] > 1 {
 				errs = append(errs, fmt.Errorf("%v has %d handoffs", ia.To, handoffs[ia.To]))
 			}
+		}
+	}
+	for i := 1; i < len(w.Holds); i++ {
+		if a, b := w.Holds[i-1], w.Holds[i]; a.Lock == b.Lock && a.End > b.Start {
+			errs = append(errs, fmt.Errorf("%v holds lock %v until %d, %v from %d on", a.Thread, a.Lock, a.End, b.Thread, b.Start))
 		}
 	}
 	return errs

@@ -161,6 +161,19 @@ func (t *Timeline) Cut(at jvmthread.Time, out []jvmthread.Interval) []jvmthread.
 	return out
 }
 
+// Deadlock appends what the thread's blocked or parked interval was until the given time, and makes it deadlocked from there on.
+func (t *Timeline) Deadlock(id jvmthread.ThreadID, circle jvmthread.Circle, at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
+	th := t.threads[id]
+	if th == nil || th.dead {
+		return out
+	}
+	th.open.Circle = circle
+	was := th.open
+	out = th.to(jvmthread.StateDeadlocked, max(at, was.Start), out)
+	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Circle = was.Lock, was.Peer, was.Stack, circle
+	return out
+}
+
 // Forget drops the threads that ended before the given time.
 func (t *Timeline) Forget(before jvmthread.Time) {
 	for id, th := range t.threads {

@@ -27,7 +27,7 @@ type transition struct {
 // state began is unknown; then the event moves it as ever.
 var transitions = [jvmthread.NumKinds]transition{ //nolint:gochecknoglobals // read-only table
 	jvmthread.KindThreadStart:      {states(), (*Thread).run},
-	jvmthread.KindThreadEnd:        {running, (*Thread).end},
+	jvmthread.KindThreadEnd:        {states(jvmthread.StateRunnable, jvmthread.StateDeadlocked), (*Thread).end},
 	jvmthread.KindContendedEnter:   {states(jvmthread.StateRunnable, jvmthread.StateReentering), (*Thread).block},
 	jvmthread.KindContendedEntered: {states(jvmthread.StateBlocked, jvmthread.StateDeadlocked), (*Thread).entered},
 	jvmthread.KindWait:             {running, (*Thread).beginWait},
@@ -71,7 +71,7 @@ func (t *Timeline) advance(th *Thread, ev jvmthread.Event, out []jvmthread.Inter
 		if ev.Kind == jvmthread.KindContendedEntered && th.open.State == jvmthread.StateRunnable {
 			return out // some JVMs post it alone for virtual threads; the state is right already
 		}
-		th.open.State = jvmthread.StateUnknown
+		th.open.State, th.open.Was = jvmthread.StateUnknown, th.open.State
 		if tr.move == nil {
 			return th.run(ev, out)
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weft-otel/weft/internal/deadlock"
+	"github.com/weft-otel/weft/internal/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/timeline"
 )
@@ -30,6 +32,7 @@ type Builder struct {
 	free      []*Lane
 	intervals int
 	scratch   []jvmthread.Interval
+	queues    []interaction.Queue
 	locks     lockTable
 	begun     bool
 }
@@ -93,6 +96,14 @@ func (b *Builder) AddInteractions(ias []jvmthread.Interaction) {
 	b.intervals += len(ias)
 }
 
+// AddDeadlocks takes deadlocks that were confirmed within the window.
+func (b *Builder) AddDeadlocks(found []deadlock.Found) {
+	b.window.Deadlocks = append(b.window.Deadlocks, found...)
+}
+
+// Start is where the current window begins.
+func (b *Builder) Start() jvmthread.Time { return b.window.Start }
+
 func (b *Builder) newLane(id jvmthread.ThreadID) *Lane {
 	var l *Lane
 	if n := len(b.free); n > 0 {
@@ -108,9 +119,10 @@ func (b *Builder) newLane(id jvmthread.ThreadID) *Lane {
 
 // Cut ends the window at a time and returns it; it is nil if there is nothing to show. The next window begins there. Threads of the
 // timeline that are in the middle of something get a piece up to that time, if they did anything in the window or are stuck.
-func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline) *Window {
+func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder *interaction.Binder) *Window {
 	w := &b.window
 	w.End, w.Cut = at, why
+	w.Holds, b.queues = binder.Cut(at, w.Holds, b.queues[:0])
 	for i := range w.Interactions { // who let another go on is shown, even if nothing happened to it itself
 		if ia := &w.Interactions[i]; ia.CauseTime >= w.Start && b.lanes[ia.From.Thread] == nil {
 			b.newLane(ia.From.Thread)
@@ -134,7 +146,10 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline) *Window
 		w.sum(l)
 		w.Totals.add(&l.Totals)
 	}
-	w.Locks = b.locks.stats(w)
+	slices.SortFunc(w.Holds, func(x, y jvmthread.Hold) int {
+		return cmp.Or(cmp.Compare(x.Lock.Class, y.Lock.Class), cmp.Compare(x.Lock.Hash, y.Lock.Hash), cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End))
+	})
+	w.Locks = b.locks.stats(w, b.queues)
 	b.sortInteractions()
 	return w
 }
@@ -179,7 +194,7 @@ func (b *Builder) Next(at jvmthread.Time) {
 		clear(b.free[1<<12:])
 		b.free = b.free[:1<<12]
 	}
-	*w = Window{Lanes: w.Lanes[:0], Interactions: w.Interactions[:0], past: past}
+	*w = Window{Lanes: w.Lanes[:0], Interactions: w.Interactions[:0], Holds: w.Holds[:0], past: past}
 	if cap(w.Interactions) > 1<<18 {
 		w.Interactions = nil
 	}

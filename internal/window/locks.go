@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weft-otel/weft/internal/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -20,7 +21,11 @@ type LockStats struct {
 	Waits       uint64
 	Waited      time.Duration
 	Handoffs    uint64
-	Chain       Chain // the longest
+	Waiters     int           // the most threads that were blocked on one lock of the class at one time
+	Holds       uint64        // that began in the window, as far as contention shows them
+	Held        time.Duration // of them, within the window
+	HeldMax     time.Duration // the longest so far
+	Chain       Chain         // the longest
 }
 
 // Chain is handoffs of one lock in a row, each by the thread that had got the lock by the one before: nobody else came between.
@@ -54,7 +59,7 @@ func (t *lockTable) class(id jvmthread.ClassID) *LockStats {
 }
 
 // stats sums up a window whose interactions are still in the order of time.
-func (t *lockTable) stats(w *Window) []LockStats {
+func (t *lockTable) stats(w *Window, queues []interaction.Queue) []LockStats {
 	clear(t.classes)
 	clear(t.chains)
 	for _, l := range w.Lanes {
@@ -67,9 +72,18 @@ func (t *lockTable) stats(w *Window) []LockStats {
 			t.addHandoff(&w.Interactions[i])
 		}
 	}
+	for i := range w.Holds {
+		t.addHold(w, &w.Holds[i])
+	}
+	for _, q := range queues {
+		s := t.class(q.Lock.Class)
+		s.Waiters = max(s.Waiters, q.Peak)
+	}
 	t.list = t.list[:0]
 	for _, s := range t.classes {
-		t.list = append(t.list, *s)
+		if s.Contentions > 0 || s.Blocked > 0 || s.Waits > 0 || s.Waited > 0 || s.Handoffs > 0 {
+			t.list = append(t.list, *s)
+		}
 	}
 	slices.SortFunc(t.list, func(a, b LockStats) int {
 		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Waited, a.Waited), cmp.Compare(a.Class, b.Class))
@@ -93,6 +107,18 @@ func (t *lockTable) addInterval(w *Window, iv *jvmthread.Interval) {
 		s.Waits += began
 		s.Waited += w.Length(*iv)
 	}
+}
+
+func (t *lockTable) addHold(w *Window, h *jvmthread.Hold) {
+	if h.End <= max(h.Start, w.Start) {
+		return
+	}
+	s := t.class(h.Lock.Class)
+	if h.Start >= w.Start {
+		s.Holds++
+	}
+	s.Held += h.End.Sub(max(h.Start, w.Start))
+	s.HeldMax = max(s.HeldMax, h.End.Sub(h.Start))
 }
 
 func (t *lockTable) addHandoff(ia *jvmthread.Interaction) {

@@ -9,6 +9,7 @@ package window
 import (
 	"time"
 
+	"github.com/weft-otel/weft/internal/deadlock"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -30,6 +31,8 @@ type Window struct {
 	Cut          Cut
 	Lanes        []*Lane                 // by thread id
 	Interactions []jvmthread.Interaction // whose effect is in the window, by the interval they let go on
+	Holds        []jvmthread.Hold        // that were seen in the window or before it, by lock and time
+	Deadlocks    []deadlock.Found        // that were confirmed in the window
 	Locks        []LockStats             // by blocked time, the longest first
 	Totals       Totals                  // of all lanes
 	Events       uint64

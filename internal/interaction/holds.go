@@ -1,0 +1,49 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package interaction
+
+import "github.com/weft-otel/weft/internal/jvmthread"
+
+// Owner returns the thread that was last seen to own a lock, NoThread if none is known.
+func (b *Binder) Owner(id jvmthread.LockID) jvmthread.ThreadID {
+	if l := b.locks[id]; l != nil {
+		return l.owner
+	}
+	return jvmthread.NoThread
+}
+
+// Queue is the largest number of threads that were blocked on a lock at one time.
+type Queue struct {
+	Lock jvmthread.LockID
+	Peak int
+}
+
+// Cut appends the holds that ended since the last cut or go on at the given time, and the locks that threads were blocked on since then, in no order.
+// Without anybody waiting, an owner may have released long ago: such a hold ends where the owner was last seen to own the lock.
+func (b *Binder) Cut(at jvmthread.Time, holds []jvmthread.Hold, queues []Queue) ([]jvmthread.Hold, []Queue) {
+	holds = append(holds, b.holds...)
+	b.holds = b.holds[:0]
+	for _, l := range b.locks {
+		if l.peak > 0 {
+			queues = append(queues, Queue{l.id, int(l.peak)})
+			l.peak = l.blocked
+		}
+		if l.owner == jvmthread.NoThread {
+			continue
+		}
+		h := jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | jvmthread.HoldOpen}
+		if l.blocked == 0 {
+			h.End, h.Marks = l.seen, l.marks|jvmthread.HoldInferred
+		}
+		holds = append(holds, h)
+	}
+	return holds, queues
+}
+
+// unblocked notes that a thread is not blocked on a lock any more.
+func (b *Binder) unblocked(id jvmthread.LockID) {
+	if l := b.locks[id]; l != nil && l.blocked > 0 {
+		l.blocked--
+	}
+}
