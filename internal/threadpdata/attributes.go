@@ -53,6 +53,7 @@ const (
 	attrOwnerName      = "weft.lock.owner.thread.name"
 	attrJoinedID       = "weft.joined.thread.id"
 	attrJoinedName     = "weft.joined.thread.name"
+	attrDeadlockID     = "weft.deadlock.id" // string; the same on all spans of a deadlock
 	attrExplanation    = "weft.explanation" // string; in words what the link says, since Jaeger's page drops link attributes
 )
 
@@ -80,9 +81,20 @@ const (
 	attrLockWaits      = "weft.lock.waits"
 	attrLockWaited     = "weft.lock.waited.time"
 	attrLockHandoffs   = "weft.lock.handoffs"
+	attrLockWaiters    = "weft.lock.waiters" // int; the most threads blocked on one lock of the class at one time
+	attrLockHolds      = "weft.lock.holds"
+	attrLockHeld       = "weft.lock.held.time"
+	attrLockHeldMax    = "weft.lock.held.max"
 	attrChainLength    = "weft.lock.chain.length"  // int; handoffs in a row, each by the thread that got the lock by the one before
 	attrChainTime      = "weft.lock.chain.time"    // int; ns from the first of them to the last
 	attrChainThreads   = "weft.lock.chain.threads" // string; the first of its threads: a -> b -> c
+)
+
+// Attributes of the root's event that tells of a deadlock.
+const (
+	attrDeadlockEvent   = "weft.deadlock"
+	attrDeadlockThreads = "weft.deadlock.threads" // string; who waits for what: a -> OrderBook -> b -> Account -> a
+	attrDeadlockSince   = "weft.deadlock.since"   // int; when the circle closed
 )
 
 // Exact totals of a thread span and of the root, by state. A count is of intervals that began in the window, so that counts of windows

@@ -111,41 +111,13 @@ func (e *Emitter) root(w *window.Window, s ptrace.Span, id pcommon.SpanID) {
 	for i := range w.Locks[:min(len(w.Locks), maxLockEvents)] {
 		e.lockEvent(&w.Locks[i], s.Events().AppendEmpty())
 	}
-}
-
-// lockEvent tells of a lock class on the root, where Jaeger shows it under "Logs".
-func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
-	ev.SetName(attrLockEvent)
-	ev.SetTimestamp(stamp(e.window.Start))
-	a := ev.Attributes()
-	a.EnsureCapacity(10)
-	a.PutStr(attrLockClass, e.sym.Class(l.Class))
-	putCount(a, attrLockContended, l.Contentions)
-	a.PutInt(attrLockBlocked, int64(l.Blocked))
-	a.PutInt(attrLockBlockedMax, int64(l.BlockedMax))
-	putCount(a, attrLockWaits, l.Waits)
-	a.PutInt(attrLockWaited, int64(l.Waited))
-	putCount(a, attrLockHandoffs, l.Handoffs)
-	if l.Chain.Handoffs > 0 {
-		putCount(a, attrChainLength, l.Chain.Handoffs)
-		a.PutInt(attrChainTime, int64(l.Chain.End.Sub(l.Chain.Start)))
-		a.PutStr(attrChainThreads, e.chain(&l.Chain))
+	for i := range w.Deadlocks {
+		e.deadlockEvent(&w.Deadlocks[i], s.Events().AppendEmpty())
 	}
-}
-
-// chain lists the first threads of a chain: a -> b -> c, and after an ellipsis the last one.
-func (e *Emitter) chain(c *window.Chain) string {
-	e.text.Reset()
-	for i, id := range c.Threads {
-		switch {
-		case i > 0 && i == len(c.Threads)-1 && uint64(len(c.Threads)) <= c.Handoffs:
-			e.text.WriteString(" -> ... -> ")
-		case i > 0:
-			e.text.WriteString(" -> ")
-		}
-		e.text.WriteString(e.threadName(id))
+	if w.Totals[jvmthread.StateDeadlocked].Time > 0 {
+		s.Status().SetCode(ptrace.StatusCodeError)
+		s.Status().SetMessage("deadlock")
 	}
-	return e.text.String()
 }
 
 func (e *Emitter) thread(l *window.Lane, s ptrace.Span, root, id pcommon.SpanID) {

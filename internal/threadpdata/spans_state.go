@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/window"
 )
 
 // stateWords are what a state is called elsewhere.
@@ -66,6 +67,9 @@ func (e *Emitter) interval(iv *jvmthread.Interval, s ptrace.Span, parent pcommon
 		s.Status().SetCode(ptrace.StatusCodeError)
 		s.Status().SetMessage("deadlock")
 	}
+	if iv.Circle != 0 {
+		a.PutStr(attrDeadlockID, e.deadlockID(iv.Circle))
+	}
 	e.links(iv, s)
 }
 
@@ -116,6 +120,8 @@ func (e *Emitter) cause(iv *jvmthread.Interval) string {
 	switch {
 	case iv.Marks.Has(jvmthread.MarkTimedOut):
 		return "timeout"
+	case iv.Circle != 0 && iv.State != jvmthread.StateDeadlocked:
+		return "deadlock"
 	case iv.Marks.Has(jvmthread.MarkInterrupted):
 		return jvmthread.InteractionInterrupt.String()
 	case iv.Marks.Has(jvmthread.MarkOpen), iv.State == jvmthread.StateSleeping, iv.State == jvmthread.StateReentering:
@@ -134,15 +140,30 @@ func (e *Emitter) links(iv *jvmthread.Interval, s ptrace.Span) {
 			e.text.WriteString("; when it began to wait, " + e.threadName(iv.Peer) + " held it")
 		}
 	}
+	if ref, ok := e.window.NextInCircle(*iv); ok {
+		e.linkTo(s, "deadlock", window.Target{Window: e.window.Start, Ref: ref})
+		e.text.WriteString("waits for " + e.threadName(ref.Thread) + ", which waits for it in a circle")
+	}
 	if e.text.Len() > 0 {
 		s.Attributes().PutStr(attrExplanation, e.text.String())
 	}
 	if t, ok := e.window.Earlier(*iv); ok {
-		l := s.Links().AppendEmpty()
-		l.SetTraceID(traceID(e.session, t.Window))
-		l.SetSpanID(spanID(e.session, t.Window, t.Ref))
-		l.Attributes().PutStr(attrLinkKind, "continues")
+		e.linkTo(s, "continues", t)
 	}
+}
+
+// linkTo writes a link to a span, or to that of its thread if it is folded.
+func (e *Emitter) linkTo(s ptrace.Span, kind string, t window.Target) ptrace.SpanLink {
+	ref := t.Ref
+	if t.Folded {
+		ref.Seq = jvmthread.NoSeq
+	}
+	l := s.Links().AppendEmpty()
+	l.SetTraceID(traceID(e.session, t.Window))
+	l.SetSpanID(spanID(e.session, t.Window, ref))
+	l.Attributes().EnsureCapacity(3)
+	l.Attributes().PutStr(attrLinkKind, kind)
+	return l
 }
 
 // link points at the span of the cause, or at the span of its thread if that one is folded.
@@ -151,16 +172,7 @@ func (e *Emitter) link(s ptrace.Span, ia *jvmthread.Interaction) {
 	if !ok {
 		return
 	}
-	ref := t.Ref
-	if t.Folded {
-		ref.Seq = jvmthread.NoSeq
-	}
-	l := s.Links().AppendEmpty()
-	l.SetTraceID(traceID(e.session, t.Window))
-	l.SetSpanID(spanID(e.session, t.Window, ref))
-	a := l.Attributes()
-	a.EnsureCapacity(3)
-	a.PutStr(attrLinkKind, ia.Kind.String())
+	a := e.linkTo(s, ia.Kind.String(), t).Attributes()
 	a.PutInt(attrLinkLatency, int64(ia.Latency()))
 	a.PutStr(attrLinkConfidence, ia.Confidence.String())
 }

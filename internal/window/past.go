@@ -85,3 +85,29 @@ func (w *Window) Earlier(iv jvmthread.Interval) (Target, bool) {
 	t, ok := w.past[len(w.past)-1].target(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
 	return t, ok && !t.Folded
 }
+
+// NextInCircle finds the deadlocked interval of the thread that a deadlocked one waits for, in this window.
+func (w *Window) NextInCircle(iv jvmthread.Interval) (jvmthread.IntervalRef, bool) {
+	if iv.State != jvmthread.StateDeadlocked {
+		return jvmthread.IntervalRef{}, false
+	}
+	l := w.lane(iv.Peer)
+	if l == nil || l.Hidden || len(l.Intervals) == 0 {
+		return jvmthread.IntervalRef{}, false
+	}
+	last := l.Intervals[len(l.Intervals)-1]
+	if last.Circle != iv.Circle || !l.Kept(len(l.Intervals)-1) {
+		return jvmthread.IntervalRef{}, false
+	}
+	return jvmthread.IntervalRef{Thread: last.Thread, Seq: last.Seq}, true
+}
+
+// LockOf returns the class of the lock that an interval of this window waits for.
+func (w *Window) LockOf(ref jvmthread.IntervalRef) jvmthread.ClassID {
+	if l := w.lane(ref.Thread); l != nil {
+		if i := l.index(ref.Seq); i >= 0 {
+			return l.Intervals[i].Lock.Class
+		}
+	}
+	return jvmthread.NoClass
+}

@@ -1,0 +1,76 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"fmt"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/deadlock"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// lockEvent tells of a lock class on the root, where Jaeger shows it under "Logs".
+func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
+	ev.SetName(attrLockEvent)
+	ev.SetTimestamp(stamp(e.window.Start))
+	a := ev.Attributes()
+	a.EnsureCapacity(14)
+	a.PutStr(attrLockClass, e.sym.Class(l.Class))
+	putCount(a, attrLockContended, l.Contentions)
+	a.PutInt(attrLockBlocked, int64(l.Blocked))
+	a.PutInt(attrLockBlockedMax, int64(l.BlockedMax))
+	a.PutInt(attrLockWaiters, int64(l.Waiters))
+	putCount(a, attrLockWaits, l.Waits)
+	a.PutInt(attrLockWaited, int64(l.Waited))
+	putCount(a, attrLockHandoffs, l.Handoffs)
+	if l.Held > 0 {
+		putCount(a, attrLockHolds, l.Holds)
+		a.PutInt(attrLockHeld, int64(l.Held))
+		a.PutInt(attrLockHeldMax, int64(l.HeldMax))
+	}
+	if l.Chain.Handoffs > 0 {
+		putCount(a, attrChainLength, l.Chain.Handoffs)
+		a.PutInt(attrChainTime, int64(l.Chain.End.Sub(l.Chain.Start)))
+		a.PutStr(attrChainThreads, e.chain(&l.Chain))
+	}
+}
+
+// chain lists the first threads of a chain: a -> b -> c, and after an ellipsis the last one.
+func (e *Emitter) chain(c *window.Chain) string {
+	e.text.Reset()
+	for i, id := range c.Threads {
+		switch {
+		case i > 0 && i == len(c.Threads)-1 && uint64(len(c.Threads)) <= c.Handoffs:
+			e.text.WriteString(" -> ... -> ")
+		case i > 0:
+			e.text.WriteString(" -> ")
+		}
+		e.text.WriteString(e.threadName(id))
+	}
+	return e.text.String()
+}
+
+// deadlockEvent tells of a deadlock on the root of the window in which it was found.
+func (e *Emitter) deadlockEvent(f *deadlock.Found, ev ptrace.SpanEvent) {
+	ev.SetName(attrDeadlockEvent)
+	ev.SetTimestamp(stamp(f.Since))
+	a := ev.Attributes()
+	a.PutStr(attrDeadlockID, e.deadlockID(f.Circle))
+	a.PutInt(attrDeadlockSince, int64(f.Since))
+	e.text.Reset()
+	for _, m := range f.Members {
+		e.text.WriteString(e.threadName(m.Thread) + " -> " + e.simpleName(e.window.LockOf(m)) + " -> ")
+	}
+	e.text.WriteString(e.threadName(f.Members[0].Thread))
+	a.PutStr(attrDeadlockThreads, e.text.String())
+}
+
+// deadlockID names a deadlock in the whole world.
+func (e *Emitter) deadlockID(c jvmthread.Circle) string {
+	hi, lo := halves(e.session)
+	return fmt.Sprintf("%016x", mix(hi, lo, 4, uint64(c)))
+}
