@@ -6,7 +6,7 @@
 # Needs what make build makes (make demo and make demo-jaeger see to that).
 #
 # DEMO_SECONDS  how long the exchange is open (10)
-# WEFT_WINDOW   length of a trace (2s)
+# WEFT_WINDOW   length of a trace (1s)
 # DEMO_ONCE     not empty: do not leave Jaeger running at the end; so it is in CI, and where nobody sits at a terminal
 set -eu
 cd "$(dirname "$0")/.."

@@ -101,8 +101,9 @@ func (j *jaeger) show(ctx context.Context) error {
 	fmt.Printf("\n%d traces are in Jaeger; the one in which threads were blocked for longest, %v in all:\n\n  http://%s/trace/%s\n\n",
 		len(traces), most.Round(time.Millisecond), j.query, best.TraceID)
 	if longest.OperationName != "" {
-		fmt.Printf("Its longest span of that kind: %v was \"%s\" for %v,\n  in %v;\n  the lock was held by %v (%v).\n",
-			longest.tag("thread.name"), longest.OperationName, longest.time("weft.interval.time").Round(time.Millisecond/10),
+		fmt.Printf("Look there for the longest span \"%s\": %v, for %v in %v.\n"+
+			"When it came, %v held the lock; in the end it %v.\n",
+			longest.OperationName, longest.tag("thread.name"), longest.time("weft.interval.time").Round(time.Millisecond/10),
 			longest.tag("code.function.name"), longest.tag("weft.lock.owner.thread.name"), longest.tag("weft.explanation"))
 	}
 	fmt.Printf(`

@@ -86,7 +86,7 @@ func startCollector(ctx context.Context, p *programs, dir string, server *jaeger
 		return nil, "", err
 	}
 	env := []string{
-		"WEFT_ENDPOINT=" + endpoint, "WEFT_OUT=" + dir, "WEFT_WINDOW=" + cmp.Or(os.Getenv("WEFT_WINDOW"), "2s"),
+		"WEFT_ENDPOINT=" + endpoint, "WEFT_OUT=" + dir, "WEFT_WINDOW=" + cmp.Or(os.Getenv("WEFT_WINDOW"), "1s"),
 		"WEFT_HEALTH=" + health, "WEFT_METRICS_PORT=" + metrics,
 	}
 	args := []string{"--config", "config/all-in-one.yaml"}

@@ -37,6 +37,7 @@ type collection struct {
 	locks    map[string]*Lock
 	threads  map[threadKey]*Thread
 	ids      map[threadKey]map[int64]struct{}
+	longest  longest
 }
 
 func newCollection() *collection {
@@ -78,6 +79,7 @@ func (c *collection) addSpan(span ptrace.Span, service, session string) {
 	switch {
 	case isState:
 		c.sum.Spans++
+		c.addState(span, service, session)
 		return
 	case !isRoot && !isThread:
 		return // somebody else's, or what another package has to say about a window
@@ -228,6 +230,7 @@ func (c *collection) summary() Summary {
 		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Waited, a.Waited),
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Service, b.Service))
 	})
+	s.Longest = c.longest.sorted()
 	return s
 }
 

@@ -24,6 +24,7 @@ type Summary struct {
 	Locks         []Lock        `json:"locks"`
 	Chain         *Chain        `json:"longest_chain,omitempty"`
 	Threads       []Thread      `json:"threads"`
+	Longest       []Blocked     `json:"longest_blocked"` // at most maxLongest
 }
 
 // Cut counts windows that ended for the same reason.
@@ -75,6 +76,18 @@ type Thread struct {
 	Waits   int64         `json:"waiting_count"`
 	Waited  time.Duration `json:"waiting_time"`
 	Time    time.Duration `json:"time"` // in any state
+}
+
+// Blocked is one time of being blocked, also over several windows.
+type Blocked struct {
+	Thread   string        `json:"thread"`
+	Class    string        `json:"class"`
+	Time     time.Duration `json:"time"`     // up to the end of the last window in which it was seen
+	Owner    string        `json:"owner"`    // the thread that held the lock when this one came
+	Function string        `json:"function"` // where this one came
+	Service  string        `json:"service"`
+	At       time.Time     `json:"at"`
+	TraceID  string        `json:"trace_id"` // of its last piece
 }
 
 func mean(sum time.Duration, count int64) time.Duration {

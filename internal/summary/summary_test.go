@@ -54,7 +54,16 @@ func window(t *testing.T, number int64, root attributes, locks, threads []attrib
 		state := spans.AppendEmpty()
 		state.SetTraceID(trace)
 		state.SetSpanID(pcommon.SpanID{3, byte(i)})
-		require.NoError(t, state.Attributes().FromRaw(attributes{"weft.state": "blocked", "weft.interval.time": 7}))
+		state.SetStartTimestamp(pcommon.NewTimestampFromTime(start))
+		blocked := attributes{
+			"weft.state": "blocked", "thread.id": thread["thread.id"], "thread.name": thread["thread.name"],
+			"weft.interval.time": int64(time.Second), "weft.lock.class": "com.acme.orders.OrderBook",
+			"weft.lock.owner.thread.name": "report", "code.function.name": "com.acme.orders.OrderBook.match",
+		}
+		if number > 1 { // the state began in the window before
+			blocked["weft.interval.start"] = start.Add(-2 * time.Second).UnixNano()
+		}
+		require.NoError(t, state.Attributes().FromRaw(blocked))
 	}
 	marshaler := ptrace.JSONMarshaler{}
 	line, err := marshaler.MarshalTraces(td)
@@ -166,6 +175,11 @@ func TestSumsAreExactOverWindows(t *testing.T) {
 	assert.Equal(t, Thread{
 		Name: "matcher-1", Service: "orders", Threads: 1, Blocks: 451, Blocked: 600*time.Millisecond + 1, Time: 4 * time.Second,
 	}, s.Threads[0])
+	require.Len(t, s.Longest, 4, "two of the five pieces belong together")
+	assert.Equal(t, Blocked{
+		Thread: "matcher-1", Class: "com.acme.orders.OrderBook", Time: 3 * time.Second, Owner: "report", Service: "orders",
+		Function: "com.acme.orders.OrderBook.match", At: s.Start, TraceID: "5e010000000000000000000000000002",
+	}, s.Longest[0])
 	assert.EqualValues(t, 37, s.Chain.Length)
 	assert.Equal(t, "5e01000000000000000000000000"+"0001", s.Chain.TraceID)
 }
@@ -194,6 +208,19 @@ func TestABadLineIsToldAndTheRestIsRead(t *testing.T) {
 	require.ErrorContains(t, err, "and 20 more bad lines")
 }
 
+func TestOnlyTheLongestAreKept(t *testing.T) {
+	var l longest
+	for i := range int64(10_000) {
+		l.add(blockedKey{thread: i}, Blocked{Time: time.Duration(i * 7919 % 10_000)})
+	}
+	sorted := l.sorted()
+	require.Len(t, sorted, maxLongest)
+	for i, b := range sorted {
+		assert.Equal(t, time.Duration(9_999-i), b.Time)
+	}
+	assert.Less(t, len(l.blocked), 8*maxLongest)
+}
+
 func TestUnits(t *testing.T) {
 	for _, test := range []struct {
 		d    time.Duration
@@ -216,6 +243,8 @@ func TestUnits(t *testing.T) {
 		assert.LessOrEqual(t, len([]rune(column(test.d))), 9)
 	}
 	assert.Equal(t, "-1,234,567", grouped(-1_234_567))
+	assert.Equal(t, "int[]", shortClass("[I", 20))
+	assert.Equal(t, "java.lang.Object[][]", shortClass("[[Ljava.lang.Object;", 20))
 	assert.Equal(t, "c.a.orders.OrderBook", shortClass("com.acme.orders.OrderBook", 20))
 	assert.Equal(t, "ab…yz", clip("abcdefxyz", 5))
 }

@@ -15,6 +15,8 @@ import (
 const (
 	pageWidth = 100
 	nameWidth = 36
+
+	longestRows = 5 // more of them are rarely of more than one cause
 )
 
 // WriteText writes the summary as tables for people, at most 100 columns wide, with at most top rows each.
@@ -26,6 +28,7 @@ func (s Summary) WriteText(w io.Writer, top int) error {
 		s.writeWaits(&b, top)
 		s.writeChain(&b)
 		s.writeThreads(&b, top)
+		s.writeLongest(&b, top)
 	}
 	for line := range strings.Lines(b.String()) {
 		if _, err := io.WriteString(w, strings.TrimRight(line, " \n")+"\n"); err != nil {
@@ -127,6 +130,20 @@ func (s Summary) writeThreads(b *strings.Builder, top int) {
 			column(t.Blocked), column(mean(t.Blocked, t.Blocks)), column(t.Waited))
 	}
 	writeRest(b, len(rows), top, "", "thread")
+}
+
+func (s Summary) writeLongest(b *strings.Builder, top int) {
+	if len(s.Longest) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%-26s %9s  %-24s %s\n", "LONGEST BLOCKED", "blocked", "held by", "in")
+	for _, l := range s.Longest[:min(top, longestRows, len(s.Longest))] {
+		owner := clip(l.Owner, 24)
+		if owner == "" {
+			owner = "?"
+		}
+		fmt.Fprintf(b, "%-26s %s  %-24s %s\n", clip(l.Thread, 26), column(l.Time), owner, shortClass(l.Function, 36))
+	}
 }
 
 func writeRest(b *strings.Builder, rows, top int, none, what string) {

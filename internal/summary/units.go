@@ -103,6 +103,7 @@ func clip(text string, width int) string {
 
 // shortClass shortens the name of a class: first its packages to their first letters, one after the other, and then as clip does.
 func shortClass(class string, width int) string {
+	class = arrayName(class)
 	parts := strings.Split(class, ".")
 	for i := 0; i < len(parts)-1 && len([]rune(strings.Join(parts, "."))) > width; i++ {
 		if runes := []rune(parts[i]); len(runes) > 1 {
@@ -110,4 +111,21 @@ func shortClass(class string, width int) string {
 		}
 	}
 	return clip(strings.Join(parts, "."), width)
+}
+
+// arrayName writes the binary name of an array's class as Java's source does: [I is int[].
+func arrayName(class string) string {
+	element := strings.TrimLeft(class, "[")
+	dimensions := len(class) - len(element)
+	if dimensions == 0 || element == "" {
+		return class
+	}
+	primitives := map[string]string{
+		"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double",
+	}
+	name, ok := primitives[element]
+	if !ok {
+		name = strings.TrimSuffix(strings.TrimPrefix(element, "L"), ";")
+	}
+	return name + strings.Repeat("[]", dimensions)
 }

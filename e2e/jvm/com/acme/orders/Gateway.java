@@ -21,7 +21,7 @@ final class Gateway implements Runnable {
   public void run() {
     try {
       while (clock.open()) {
-        clock.pause(4 + clients.nextInt(16)); // the next client calls
+        clock.pause(12 + clients.nextInt(36)); // the next client calls
         boolean buy = clients.nextBoolean();
         int price = 1_000 + (buy ? 1 : -1) * (clients.nextInt(20) - 8);
         queue.put(new Order(buy, price, 1 + clients.nextInt(100)));

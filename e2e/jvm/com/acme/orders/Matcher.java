@@ -17,7 +17,7 @@ final class Matcher implements Runnable {
   public void run() {
     try {
       for (Order order = queue.take(); order != null; order = queue.take()) {
-        Clock.compute(300); // checks limits
+        Clock.compute(1_000); // checks limits
         book.match(order);
       }
     } catch (InterruptedException e) {

@@ -20,7 +20,7 @@ final class OrderBook {
   /** Matches the order against the other side and keeps what is left of it. */
   synchronized void match(Order order) {
     orders++;
-    Clock.compute(900); // walks the book
+    Clock.compute(3_500); // walks the book
     PriorityQueue<Order> others = order.buy ? asks : bids;
     while (order.open > 0 && !others.isEmpty() && crosses(order, others.peek())) {
       Order other = others.peek();
