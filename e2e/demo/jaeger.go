@@ -101,10 +101,9 @@ func (j *jaeger) show(ctx context.Context) error {
 	fmt.Printf("\n%d traces are in Jaeger; the one in which threads were blocked for longest, %v in all:\n\n  http://%s/trace/%s\n\n",
 		len(traces), most.Round(time.Millisecond), j.query, best.TraceID)
 	if longest.OperationName != "" {
-		fmt.Printf("Look there for the longest span \"%s\": %v, for %v in %v.\n"+
-			"When it came, %v held the lock; in the end it %v.\n",
+		fmt.Printf("Look there for the longest span \"%s\": %v, for %v,\n  in %v:\n  %v.\n",
 			longest.OperationName, longest.tag("thread.name"), longest.time("weft.interval.time").Round(time.Millisecond/10),
-			longest.tag("code.function.name"), longest.tag("weft.lock.owner.thread.name"), longest.tag("weft.explanation"))
+			longest.tag("code.function.name"), longest.tag("weft.explanation"))
 	}
 	fmt.Printf(`
 This Jaeger was built from its Go module, which holds everything but the page: the address above answers

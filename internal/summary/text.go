@@ -137,7 +137,8 @@ func (s Summary) writeLongest(b *strings.Builder, top int) {
 		return
 	}
 	fmt.Fprintf(b, "\n%-26s %9s  %-24s %s\n", "LONGEST BLOCKED", "blocked", "held by", "in")
-	for _, l := range s.Longest[:min(top, longestRows, len(s.Longest))] {
+	for i := range s.Longest[:min(top, longestRows, len(s.Longest))] {
+		l := &s.Longest[i]
 		owner := clip(l.Owner, 24)
 		if owner == "" {
 			owner = "?"
