@@ -18,7 +18,7 @@ func batches(events []jvmthread.Event, rng *rand.Rand) (out []ordering.Part) {
 	var late []jvmthread.Event
 	for len(events) > 0 {
 		n := min(len(events), 1+rng.IntN(40))
-		mine := append(late, events[:n]...)
+		mine := slices.Concat(late, events[:n])
 		late = nil
 		events = events[n:]
 		watermark := mine[len(mine)-1].Time + 1

@@ -18,7 +18,7 @@ func workload() (out []ordering.Part, events int, length jvmthread.Time) {
 	const threads, rounds, step = 32, 16, 500
 	length = rounds * 8 * step
 	for i := range threads {
-		id := jvmthread.ThreadID(i + 1) //nolint:gosec // small
+		id := jvmthread.ThreadID(i + 1)
 		hot := jvmthread.LockID{Class: 1, Hash: uint32(i % 4)}
 		queue := jvmthread.LockID{Class: 2, Hash: uint32(i / 2)}
 		p := ordering.Part{Part: uint32(i), Parts: threads}
@@ -29,7 +29,7 @@ func workload() (out []ordering.Part, events int, length jvmthread.Time) {
 				p.Events = append(p.Events, ev)
 				at += step
 			}
-			add(jvmthread.Event{Kind: jvmthread.KindContendedEnter, Lock: hot, Peer: jvmthread.ThreadID((i+1)%threads + 1), Stack: 1}) //nolint:gosec // small
+			add(jvmthread.Event{Kind: jvmthread.KindContendedEnter, Lock: hot, Peer: jvmthread.ThreadID((i+1)%threads + 1), Stack: 1})
 			add(jvmthread.Event{Kind: jvmthread.KindContendedEntered, Lock: hot})
 			add(jvmthread.Event{Kind: jvmthread.KindSleepStart})
 			add(jvmthread.Event{Kind: jvmthread.KindSleepEnd})

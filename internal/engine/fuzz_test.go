@@ -51,7 +51,7 @@ func decode(data []byte) (events []jvmthread.Event) {
 		ev := jvmthread.Event{
 			Kind: jvmthread.Kind(data[0]) % jvmthread.Kind(jvmthread.NumKinds+2), Time: at,
 			Thread: jvmthread.ThreadID(data[2] % 16), Peer: jvmthread.ThreadID(data[3] % 16),
-			Flags: jvmthread.Flags(data[5]), Arg: int64(int8(data[6])), //nolint:gosec // any bits will do
+			Flags: jvmthread.Flags(data[5]), Arg: int64(int8(data[6])),
 		}
 		if l := data[4] % 6; l > 0 {
 			ev.Lock = jvmthread.LockID{Class: jvmthread.ClassID(l%2) + 1, Hash: uint32(l)}
@@ -64,7 +64,7 @@ func decode(data []byte) (events []jvmthread.Event) {
 func encode(events []jvmthread.Event) (data []byte) {
 	last := jvmthread.Time(1000)
 	for _, ev := range events {
-		data = append(data, byte(ev.Kind), byte(min(255, ev.Time-last)), byte(ev.Thread), byte(ev.Peer), byte(ev.Lock.Hash), byte(ev.Flags), byte(ev.Arg)) //nolint:gosec // small
+		data = append(data, byte(ev.Kind), byte(min(255, ev.Time-last)), byte(ev.Thread), byte(ev.Peer), byte(ev.Lock.Hash), byte(ev.Flags), byte(ev.Arg))
 		last = ev.Time
 	}
 	return data

@@ -34,6 +34,7 @@ func TestGoldens(t *testing.T) {
 }
 
 func golden(t *testing.T, file string) {
+	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func golden(t *testing.T, file string) {
 }
 
 // run feeds one batch with a part for each thread and closes the session.
-func run(t testing.TB, events []jvmthread.Event, length time.Duration, yield engine.Yield) *engine.Engine {
+func run(t testing.TB, events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 	t.Helper()
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
@@ -88,7 +89,6 @@ func run(t testing.TB, events []jvmthread.Event, length time.Duration, yield eng
 	}
 	e.Advance(check)
 	e.Close(window.CutEnd, check)
-	return e
 }
 
 // sections are the parts of a golden: holds only where a lock was held.

@@ -47,7 +47,7 @@ func TestInteractionsAreThoseOfTheProgram(t *testing.T) {
 }
 
 func simulate(seed uint64) *threadtest.Simulation {
-	return threadtest.Simulate(seed, 2+int(seed%14), 1+int(seed%5), 300) //nolint:gosec // small
+	return threadtest.Simulate(seed, 2+int(seed%14), 1+int(seed%5), 300)
 }
 
 // selfless leaves out what a thread did for itself: that is no interaction between threads.
@@ -71,7 +71,7 @@ func TestBatchesDoNotMatter(t *testing.T) {
 	for seed := range uint64(200) {
 		sim := simulate(seed)
 		want := whole(t, sim.Events)
-		rng := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // a test's chance
+		rng := rand.New(rand.NewPCG(seed, 2))
 		e := engine.New(engine.DefaultConfig())
 		var got []string
 		collect := func(w *window.Window) { got = append(got, describe(w)...) }
@@ -111,7 +111,7 @@ func TestWindowsAddUp(t *testing.T) {
 		for id, want := range whole {
 			got := pieces[id]
 			for s := range want {
-				state := jvmthread.State(s) //nolint:gosec // small
+				state := jvmthread.State(s)
 				if state.Stopped() && state != jvmthread.StateBlocked {
 					continue // a thread that waits through a whole window is left out of it
 				}
@@ -138,6 +138,7 @@ func addTotals(sums map[jvmthread.ThreadID]window.Totals, w *window.Window) {
 }
 
 func whole(t *testing.T, events []jvmthread.Event) (out []string) {
+	t.Helper()
 	run(t, events, engine.DefaultConfig().Window, func(w *window.Window) { out = append(out, describe(w)...) })
 	return out
 }

@@ -52,8 +52,8 @@ func (b *Binder) lock(id jvmthread.LockID, at jvmthread.Time) *lock {
 type how uint8
 
 const (
-	gotIt      how = 1 << iota // the new owner has just got the lock; else it was only seen to own it
-	waitedFor               // somebody waited for the lock until then: so the old owner held it until it could be had
+	gotIt     how = 1 << iota // the new owner has just got the lock; else it was only seen to own it
+	waitedFor                 // somebody waited for the lock until then: so the old owner held it until it could be had
 )
 
 // own notes that a thread showed itself as owner. If nobody waited meanwhile, the owner before it is only known to have held the lock until
@@ -196,15 +196,16 @@ func (b *Binder) wait(ev jvmthread.Event, closed jvmthread.Interval) {
 	b.waits[ev.Thread] = l
 }
 
-func (l *lock) remove(id jvmthread.ThreadID) (w waiter, found bool) {
+// remove takes a thread from the wait set; the waiter is zero if it was not there.
+func (l *lock) remove(id jvmthread.ThreadID) (w waiter) {
 	for i := range l.waiters {
 		if l.waiters[i].thread == id {
 			w = l.waiters[i]
 			l.waiters = append(l.waiters[:i], l.waiters[i+1:]...)
-			return w, true
+			return w
 		}
 	}
-	return waiter{}, false
+	return waiter{}
 }
 
 // notify marks the first waiter that is not notified yet, or all of them.

@@ -14,7 +14,7 @@ func (b *Binder) waited(ev jvmthread.Event, closed jvmthread.Interval, out []jvm
 	}
 	delete(b.waits, ev.Thread)
 	l.touched = ev.Time
-	w, _ := l.remove(ev.Thread)
+	w := l.remove(ev.Thread)
 	if ev.Flags&jvmthread.FlagTimedOut != 0 {
 		if w.notified.from.Seq != jvmthread.NoSeq && !w.all {
 			l.markAgain(w.notified)

@@ -4,6 +4,7 @@
 package jvmthread
 
 import (
+	"encoding/hex"
 	"fmt"
 	"time"
 )
@@ -59,4 +60,4 @@ const NoStack StackID = 0
 type SessionID [16]byte
 
 // String returns the 32 hexadecimal digits.
-func (s SessionID) String() string { return fmt.Sprintf("%x", s[:]) }
+func (s SessionID) String() string { return hex.EncodeToString(s[:]) }

@@ -161,7 +161,7 @@ func (q *Queue) miss(n uint64) {
 	if at == math.MinInt64 {
 		at = q.earliestWaiting()
 	}
-	q.held = append(q.held, jvmthread.Event{Kind: jvmthread.KindGap, Time: max(at, q.out), Arg: int64(min(n, math.MaxInt64))}) //nolint:gosec // bounded
+	q.held = append(q.held, jvmthread.Event{Kind: jvmthread.KindGap, Time: max(at, q.out), Arg: int64(min(n, math.MaxInt64))})
 }
 
 func (q *Queue) earliestWaiting() jvmthread.Time {

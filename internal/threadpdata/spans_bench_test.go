@@ -65,6 +65,7 @@ func BenchmarkSpansFloor(b *testing.B) {
 }
 
 func withWindow(b *testing.B, do func(*window.Window, *threadpdata.Emitter)) {
+	b.Helper()
 	sim := threadtest.Simulate(1, 16, 4, 8000)
 	sym := symbols.New(symbols.DefaultLimits())
 	for _, name := range []string{"com.acme.OrderBook", "com.acme.Queue", "com.acme.Account"} {
@@ -78,7 +79,7 @@ func withWindow(b *testing.B, do func(*window.Window, *threadpdata.Emitter)) {
 	part := uint32(0)
 	for id, evs := range byThread {
 		sym.SetThread(jvmthread.Thread{ID: id, Name: "worker-" + string(rune('a'+id)), Group: "main"})
-		e.Add(ordering.Part{Batch: 1, Part: part, Parts: uint32(len(byThread)), Events: evs}) //nolint:gosec // small
+		e.Add(ordering.Part{Batch: 1, Part: part, Parts: uint32(len(byThread)), Events: evs})
 		part++
 	}
 	emitter := threadpdata.NewEmitter(jvmthread.SessionID{1}, sym)

@@ -61,7 +61,7 @@ func (e *Emitter) interval(iv *jvmthread.Interval, s ptrace.Span, parent pcommon
 	}
 	if w.wait != "" {
 		a.PutStr(attrWaitKind, w.wait)
-		e.wait(iv, s, a, end)
+		e.wait(iv, s, a)
 	}
 	if iv.State == jvmthread.StateDeadlocked {
 		s.Status().SetCode(ptrace.StatusCodeError)
@@ -74,7 +74,7 @@ func (e *Emitter) interval(iv *jvmthread.Interval, s ptrace.Span, parent pcommon
 }
 
 // wait writes what is known of a wait: for what, for how long at most, and where in the code.
-func (e *Emitter) wait(iv *jvmthread.Interval, s ptrace.Span, a pcommon.Map, end jvmthread.Time) {
+func (e *Emitter) wait(iv *jvmthread.Interval, s ptrace.Span, a pcommon.Map) {
 	if iv.Timeout > 0 {
 		a.PutInt(attrWaitTimeout, iv.Timeout)
 	}

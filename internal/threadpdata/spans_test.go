@@ -87,7 +87,7 @@ func traces(t testing.TB, text string, length time.Duration, maxSpans int) (out 
 	}
 	for i, id := range []jvmthread.ThreadID{h.Thread("main"), h.Thread("worker")} {
 		mine := slices.DeleteFunc(slices.Clone(h.Events), func(ev jvmthread.Event) bool { return ev.Thread != id })
-		e.Add(ordering.Part{Batch: 1, Part: uint32(i), Parts: 2, Watermark: 15_000_000, Events: mine}) //nolint:gosec // small
+		e.Add(ordering.Part{Batch: 1, Part: uint32(i), Parts: 2, Watermark: 15_000_000, Events: mine})
 	}
 	e.Advance(yield)
 	e.Close(window.CutEnd, yield)
@@ -105,7 +105,7 @@ func spansOf(td ptrace.Traces) (out []ptrace.Span) {
 func TestTraceOfAWindow(t *testing.T) {
 	var b strings.Builder
 	for _, td := range traces(t, history, time.Hour, 0) {
-		print(&b, td)
+		printTrace(&b, td)
 	}
 	const file = "testdata/window.txt"
 	if *update {
@@ -122,7 +122,7 @@ func TestTraceOfAWindow(t *testing.T) {
 	}
 }
 
-func print(b *strings.Builder, td ptrace.Traces) {
+func printTrace(b *strings.Builder, td ptrace.Traces) {
 	spans := spansOf(td)
 	names := make(map[pcommon.SpanID]string)
 	for _, s := range spans {
@@ -190,6 +190,7 @@ func TestTracesAreWellFormed(t *testing.T) {
 }
 
 func wellFormed(t *testing.T, s ptrace.Span, seen map[pcommon.SpanID]ptrace.Span) {
+	t.Helper()
 	if s.ParentSpanID().IsEmpty() {
 		if s.Links().Len() > 0 {
 			t.Errorf("root %q has links", s.Name())

@@ -62,10 +62,10 @@ type timer struct {
 func Simulate(seed uint64, threads, locks, actions int) *Simulation {
 	s := &Simulation{rng: rand.New(rand.NewPCG(seed, 1)), now: 1000} //nolint:gosec // a test's chance
 	for i := range locks {
-		s.locks = append(s.locks, &simLock{id: jvmthread.LockID{Class: 1 + jvmthread.ClassID(i)%3, Hash: uint32(i + 1)}}) //nolint:gosec // small
+		s.locks = append(s.locks, &simLock{id: jvmthread.LockID{Class: 1 + jvmthread.ClassID(i)%3, Hash: uint32(i + 1)}})
 	}
 	for i := range threads {
-		s.threads = append(s.threads, &simThread{id: jvmthread.ThreadID(i + 1)}) //nolint:gosec // small
+		s.threads = append(s.threads, &simThread{id: jvmthread.ThreadID(i + 1)})
 	}
 	first := s.threads[0]
 	first.runs, first.started = true, true

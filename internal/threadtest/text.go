@@ -159,13 +159,14 @@ func (h *History) Interval(iv jvmthread.Interval) string {
 
 // Hold prints a hold as goldens have it.
 func (h *History) Hold(hold jvmthread.Hold) string {
-	s := fmt.Sprintf("%s %s %d..%d", h.lockName(hold.Lock), h.threadName(hold.Thread), hold.Start, hold.End)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %d..%d", h.lockName(hold.Lock), h.threadName(hold.Thread), hold.Start, hold.End)
 	for bit, name := range []string{"sinceBefore", "inferred", "open"} {
 		if hold.Marks&(1<<bit) != 0 {
-			s += " " + name
+			b.WriteString(" " + name)
 		}
 	}
-	return s
+	return b.String()
 }
 
 // Interaction prints an interaction as goldens have it.

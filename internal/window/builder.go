@@ -74,9 +74,9 @@ func (b *Builder) Count(ev *jvmthread.Event) {
 	case ev.Kind != jvmthread.KindGap:
 		b.window.Events++
 	case ev.Thread == jvmthread.NoThread:
-		b.window.Missed += uint64(max(0, ev.Arg)) //nolint:gosec // not negative
+		b.window.Missed += uint64(max(0, ev.Arg))
 	default:
-		b.window.Lost += uint64(max(0, ev.Arg)) //nolint:gosec // not negative
+		b.window.Lost += uint64(max(0, ev.Arg))
 	}
 }
 

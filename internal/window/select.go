@@ -65,7 +65,7 @@ func (s *selection) lanes() {
 	if len(w.Lanes) > limit {
 		order := make([]candidate, len(w.Lanes))
 		for i, l := range w.Lanes {
-			order[i] = candidate{length: l.Totals[jvmthread.StateDeadlocked].Time + l.Totals[jvmthread.StateBlocked].Time, lane: int32(i)} //nolint:gosec // bounded
+			order[i] = candidate{length: l.Totals[jvmthread.StateDeadlocked].Time + l.Totals[jvmthread.StateBlocked].Time, lane: int32(i)}
 		}
 		slices.SortFunc(order, longest)
 		for _, c := range order[limit:] {
@@ -92,7 +92,7 @@ func (s *selection) gather() {
 		}
 		for j := range l.Intervals {
 			iv := &l.Intervals[j]
-			c := candidate{length: s.window.Length(*iv), lane: int32(i), index: int32(j)} //nolint:gosec // bounded
+			c := candidate{length: s.window.Length(*iv), lane: int32(i), index: int32(j)}
 			list := &s.others
 			switch iv.State {
 			case jvmthread.StateDeadlocked:

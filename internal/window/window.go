@@ -113,7 +113,7 @@ func (w *Window) FoldedThreads() Folded { return w.folded }
 func (w *Window) lane(id jvmthread.ThreadID) *Lane {
 	lo, hi := 0, len(w.Lanes)
 	for lo < hi {
-		mid := int(uint(lo+hi) >> 1) //nolint:gosec // as in package sort
+		mid := int(uint(lo+hi) >> 1)
 		if w.Lanes[mid].Thread < id {
 			lo = mid + 1
 		} else {

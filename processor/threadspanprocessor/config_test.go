@@ -28,12 +28,13 @@ func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 		{"timeout", map[string]any{"session_timeout": "0s"}, "session_timeout: 0s is out of range, use a duration from 1s to 24h0m0s such as 10s"},
 		{"reorder", map[string]any{"reorder_timeout": "2h"}, "reorder_timeout: 2h0m0s is out of range, use a duration from 10ms to 1h0m0s such as 10s"},
 		{
-			"two at once", map[string]any{"max_sessions": -5, "window": "0s"},
+			"two at once",
+			map[string]any{"max_sessions": -5, "window": "0s"},
 			"window: 0s is out of range, use a duration from 10ms to 1h0m0s such as 10s\nmax_sessions: -5 is out of range, use 1 or more",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cfg := createDefaultConfig().(*Config) //nolint:revive // our own
+			cfg := createDefaultConfig().(*Config)
 			require.NoError(t, confmap.NewFromStringMap(tt.in).Unmarshal(cfg))
 			assert.EqualError(t, cfg.Validate(), tt.want)
 		})
@@ -46,7 +47,7 @@ func TestUnknownKeyIsRefused(t *testing.T) {
 }
 
 func TestDefaultsAreValid(t *testing.T) {
-	cfg := createDefaultConfig().(*Config) //nolint:revive // our own
+	cfg := createDefaultConfig().(*Config)
 	require.NoError(t, cfg.Validate())
 	assert.Equal(t, 10*time.Second, cfg.Window)
 }

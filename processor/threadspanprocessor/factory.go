@@ -20,5 +20,5 @@ func NewFactory() processor.Factory {
 }
 
 func createTraces(_ context.Context, set processor.Settings, cfg component.Config, next consumer.Traces) (processor.Traces, error) {
-	return newProcessor(cfg.(*Config), set, next) //nolint:revive // the factory's own type
+	return newProcessor(cfg.(*Config), set, next)
 }

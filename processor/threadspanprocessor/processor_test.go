@@ -46,7 +46,7 @@ func start(t *testing.T, change func(*Config), next consumer.Traces) *pipeline {
 	if next == nil {
 		next = p.sink
 	}
-	cfg := createDefaultConfig().(*Config) //nolint:revive // our own
+	cfg := createDefaultConfig().(*Config)
 	if change != nil {
 		change(cfg)
 	}
@@ -61,7 +61,7 @@ func start(t *testing.T, change func(*Config), next consumer.Traces) *pipeline {
 
 func (p *pipeline) stop(t *testing.T) {
 	t.Helper()
-	require.NoError(t, p.Shutdown(context.Background())) //nolint:usetesting // the test's own context may be over
+	require.NoError(t, p.Shutdown(context.Background()))
 }
 
 // metric asserts the value of a counter, with an optional attribute.
@@ -70,7 +70,7 @@ func (p *pipeline) metric(t *testing.T, name string, want int64, attrs ...string
 	got, err := p.tel.GetMetric(name)
 	require.NoError(t, err)
 	sum := int64(0)
-	for _, dp := range got.Data.(metricdata.Sum[int64]).DataPoints { //nolint:revive // declared so
+	for _, dp := range got.Data.(metricdata.Sum[int64]).DataPoints {
 		match := true
 		for i := 0; i+1 < len(attrs); i += 2 {
 			v, _ := dp.Attributes.Value(attrKey(attrs[i]))

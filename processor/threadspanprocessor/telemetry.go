@@ -13,7 +13,8 @@ import (
 	"github.com/weft-otel/weft/internal/window"
 )
 
-func where(v string) metric.AddOption    { return metric.WithAttributes(attribute.String("where", v)) }
+func where(v string) metric.AddOption { return metric.WithAttributes(attribute.String("where", v)) }
+
 func kindAttr(v string) metric.AddOption { return metric.WithAttributes(attribute.String("kind", v)) }
 
 // count tells what a window is made of.
