@@ -124,6 +124,9 @@ func (c *collection) addWindow(root ptrace.Span, service, session string) {
 		Waited:      duration(attrs, "weft.time.waiting"),
 	}
 	for _, event := range root.Events().All() {
+		if event.Name() == "weft.deadlock" {
+			c.addDeadlock(root, event.Attributes(), service)
+		}
 		if event.Name() != "weft.lock" {
 			continue
 		}
@@ -147,6 +150,10 @@ func (c *collection) addLock(attrs pcommon.Map) Lock {
 		Handoffs:    number(attrs, "weft.lock.handoffs"),
 		Blocked:     duration(attrs, "weft.lock.blocked.time"),
 		BlockedMax:  duration(attrs, "weft.lock.blocked.max"),
+		Waiters:     number(attrs, "weft.lock.waiters"),
+		Holds:       number(attrs, "weft.lock.holds"),
+		Held:        duration(attrs, "weft.lock.held.time"),
+		HeldMax:     duration(attrs, "weft.lock.held.max"),
 		Waits:       number(attrs, "weft.lock.waits"),
 		Waited:      duration(attrs, "weft.lock.waited.time"),
 	}
@@ -159,6 +166,10 @@ func (l *Lock) add(more Lock) {
 	l.Handoffs += more.Handoffs
 	l.Blocked += more.Blocked
 	l.BlockedMax = max(l.BlockedMax, more.BlockedMax)
+	l.Waiters = max(l.Waiters, more.Waiters)
+	l.Holds += more.Holds
+	l.Held += more.Held
+	l.HeldMax = max(l.HeldMax, more.HeldMax)
 	l.Waits += more.Waits
 	l.Waited += more.Waited
 }
@@ -170,6 +181,20 @@ func (c *collection) lock(class string) *Lock {
 		c.locks[class] = lock
 	}
 	return lock
+}
+
+// addDeadlock adds one that is not known yet.
+func (c *collection) addDeadlock(root ptrace.Span, attrs pcommon.Map, service string) {
+	d := Deadlock{
+		ID:      text(attrs, "weft.deadlock.id"),
+		Threads: text(attrs, "weft.deadlock.threads"),
+		Since:   time.Unix(0, number(attrs, "weft.deadlock.since")).UTC(),
+		Service: service,
+		TraceID: root.TraceID().String(),
+	}
+	if !slices.ContainsFunc(c.sum.Deadlocks, func(known Deadlock) bool { return known.ID == d.ID }) {
+		c.sum.Deadlocks = append(c.sum.Deadlocks, d)
+	}
 }
 
 func (c *collection) addChain(root ptrace.Span, attrs pcommon.Map, service string) {
@@ -221,6 +246,7 @@ func (c *collection) summary() Summary {
 		s.Cuts = append(s.Cuts, Cut{reason, c.cuts[reason]})
 	}
 	s.States = slices.DeleteFunc(c.states[:], func(st State) bool { return st.Count == 0 && st.Time == 0 })
+	slices.SortFunc(s.Deadlocks, func(a, b Deadlock) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
 	s.Locks = c.sortedLocks()
 	for key, thread := range c.threads {
 		thread.Threads = len(c.ids[key])

@@ -21,6 +21,7 @@ type Summary struct {
 	FoldedTime    time.Duration `json:"folded_time"`
 	FoldedThreads int64         `json:"folded_threads"` // threads without a span of their own, added up over windows
 	States        []State       `json:"states"`
+	Deadlocks     []Deadlock    `json:"deadlocks"`
 	Locks         []Lock        `json:"locks"`
 	Chain         *Chain        `json:"longest_chain,omitempty"`
 	Threads       []Thread      `json:"threads"`
@@ -48,6 +49,10 @@ type Lock struct {
 	Handoffs    int64         `json:"handoffs"`
 	Blocked     time.Duration `json:"blocked_time"`
 	BlockedMax  time.Duration `json:"blocked_max"`
+	Waiters     int64         `json:"waiters"` // the most threads blocked on one lock at one time
+	Holds       int64         `json:"holds"`   // those that others waited for
+	Held        time.Duration `json:"held_time"`
+	HeldMax     time.Duration `json:"held_max"`
 	Waits       int64         `json:"waits"`
 	Waited      time.Duration `json:"waited_time"`
 }
@@ -76,6 +81,15 @@ type Thread struct {
 	Waits   int64         `json:"waiting_count"`
 	Waited  time.Duration `json:"waiting_time"`
 	Time    time.Duration `json:"time"` // in any state
+}
+
+// Deadlock is a circle of threads that wait for each other, and always will.
+type Deadlock struct {
+	ID      string    `json:"id"`
+	Threads string    `json:"threads"` // a -> Left -> b -> Right -> a
+	Since   time.Time `json:"since"`
+	Service string    `json:"service"`
+	TraceID string    `json:"trace_id"`
 }
 
 // Blocked is one time of being blocked, also over several windows.

@@ -43,6 +43,9 @@ func window(t *testing.T, number int64, root attributes, locks, threads []attrib
 	for _, lock := range locks {
 		event := span.Events().AppendEmpty()
 		event.SetName("weft.lock")
+		if lock["weft.deadlock.id"] != nil {
+			event.SetName("weft.deadlock")
+		}
 		require.NoError(t, event.Attributes().FromRaw(lock))
 	}
 	for i, thread := range threads {
@@ -99,6 +102,8 @@ func exchange(t *testing.T) []string {
 			"weft.count.waiting": 310, "weft.time.waiting": int64(1700 * time.Millisecond),
 		}, []attributes{
 			with(lock(book, 880, 879, 990*time.Millisecond, 121_400*time.Microsecond), attributes{
+				"weft.lock.holds": 870, "weft.lock.held.time": int64(1900 * time.Millisecond),
+				"weft.lock.held.max": int64(122 * time.Millisecond), "weft.lock.waiters": 5,
 				"weft.lock.chain.length": 37, "weft.lock.chain.time": int64(212 * time.Millisecond),
 				"weft.lock.chain.threads": strings.TrimSuffix(strings.Repeat("matcher-1 -> matcher-2 -> settle-alpine -> ", 5), " -> "),
 			}),
@@ -119,6 +124,10 @@ func exchange(t *testing.T) []string {
 			"weft.count.blocked": 5, "weft.time.blocked": 91, "weft.count.waiting": 5, "weft.time.waiting": int64(11 * time.Minute),
 		}, []attributes{
 			lock(book, 1, 1, 1, 1),
+			{
+				"weft.deadlock.id": "5e55-1", "weft.deadlock.threads": "matcher-1 -> OrderBook -> report -> Tape -> matcher-1",
+				"weft.deadlock.since": time.Date(2026, 3, 4, 12, 0, 4, 0, time.UTC).UnixNano(),
+			},
 			lock("com.acme.a.name.that.is.much.too.long.for.the.column.of.a.table.ReentrantReadWriteBookLock$Sync", 4, 0, 90, 60),
 			with(lock("com.acme.orders.Tape", 0, 0, 0, 0), attributes{"weft.lock.waits": 5, "weft.lock.waited.time": int64(11 * time.Minute)}),
 		}, []attributes{
@@ -170,6 +179,7 @@ func TestSumsAreExactOverWindows(t *testing.T) {
 	assert.Equal(t, Lock{
 		Class: "com.acme.orders.OrderBook", Contentions: 881, Handoffs: 880,
 		Blocked: 990*time.Millisecond + 1, BlockedMax: 121_400 * time.Microsecond,
+		Waiters: 5, Holds: 870, Held: 1900 * time.Millisecond, HeldMax: 122 * time.Millisecond,
 	}, s.Locks[0])
 	assert.Equal(t, Lock{Class: otherLocks, Contentions: 7, Blocked: time.Millisecond}, s.Locks[2], "what the roots list under no class")
 	assert.Equal(t, Thread{

@@ -14,7 +14,7 @@ import (
 
 const (
 	pageWidth = 100
-	nameWidth = 36
+	nameWidth = 32
 
 	longestRows = 5 // more of them are rarely of more than one cause
 )
@@ -24,6 +24,7 @@ func (s Summary) WriteText(w io.Writer, top int) error {
 	var b strings.Builder
 	s.writeHead(&b)
 	if s.Windows > 0 {
+		s.writeDeadlocks(&b)
 		s.writeLocks(&b, top)
 		s.writeWaits(&b, top)
 		s.writeChain(&b)
@@ -57,12 +58,22 @@ func (s Summary) writeHead(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
+func (s Summary) writeDeadlocks(b *strings.Builder) {
+	for i := range s.Deadlocks {
+		d := &s.Deadlocks[i]
+		fmt.Fprintf(b, "\nDEADLOCK since %s\n", d.Since.UTC().Format("15:04:05.000 UTC"))
+		writeWrapped(b, d.Threads)
+		fmt.Fprintf(b, "  trace %s\n", d.TraceID)
+	}
+}
+
 func (s Summary) writeLocks(b *strings.Builder, top int) {
 	rows := slices.DeleteFunc(slices.Clone(s.Locks), func(l Lock) bool { return l.Contentions == 0 && l.Blocked == 0 })
-	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s  %9s\n", nameWidth, "HOTTEST LOCKS", "contentions", "handoffs", "blocked", "mean", "longest")
+	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s  %9s  %9s\n", nameWidth, "HOTTEST LOCKS",
+		"contentions", "handoffs", "blocked", "mean", "longest", "held max")
 	for _, l := range rows[:min(top, len(rows))] {
-		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s\n", nameWidth, shortClass(l.Class, nameWidth), grouped(l.Contentions), grouped(l.Handoffs),
-			column(l.Blocked), column(l.Mean()), column(l.BlockedMax))
+		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s  %s\n", nameWidth, shortClass(l.Class, nameWidth), grouped(l.Contentions), grouped(l.Handoffs),
+			column(l.Blocked), column(l.Mean()), column(l.BlockedMax), column(l.HeldMax))
 	}
 	writeRest(b, len(rows), top, "no thread was blocked", "lock class")
 }
