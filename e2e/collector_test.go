@@ -130,10 +130,12 @@ func runJava(t *testing.T, j jdk, endpoint, service string, truth any, command .
 	t.Helper()
 	p := java(t, j, endpoint, service, command...)
 	require.Equal(t, 0, p.wait(t), "exit code of %v", command)
+	require.Len(t, p.outLines(), 1, "the agent writes nothing to the program's standard output")
+	require.Empty(t, p.errLines(), "the agent writes nothing to the program's standard error")
 	p.truth(t, truth)
 }
 
-// truth reads what a program printed: nothing but its own lines, the last one JSON.
+// truth reads the last line that a program printed.
 func (p *process) truth(t *testing.T, truth any) {
 	t.Helper()
 	lines := p.outLines()

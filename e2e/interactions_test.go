@@ -256,3 +256,35 @@ func keep(links []link, condition func(link) bool) []link {
 	}
 	return kept
 }
+
+// TestADeadlockIsSeenWhileItLasts: two threads that wait for each other are deadlocked in each window from then on.
+func TestADeadlockIsSeenWhileItLasts(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		c := startCollector(t, setup{})
+		jvm := java(t, j, c.endpoint, "stuck", "Deadlock")
+		poll(t, "three windows are written", func() bool { return len(c.spans(t).roots("stuck")) >= 3 })
+		var truth struct {
+			Deadlocked []int64 `json:"deadlocked"`
+		}
+		jvm.truth(t, &truth)
+		c.terminate(t)
+		o := c.spans(t)
+		checkStructure(t, o)
+		deadlocks := map[string]bool{}
+		for _, root := range o.roots("stuck") {
+			for _, event := range root.Events().All() {
+				if id, ok := event.Attributes().Get("weft.deadlock.id"); ok {
+					deadlocks[id.Str()] = true
+				}
+			}
+		}
+		assert.Len(t, deadlocks, 1, "told once")
+		for _, thread := range truth.Deadlocked {
+			states := o.states("stuck", thread, "deadlocked")
+			require.NotEmpty(t, states, "thread %d", thread)
+			for _, s := range states {
+				assert.True(t, deadlocks[s.text("weft.deadlock.id")], "the span names the deadlock")
+			}
+		}
+	})
+}
