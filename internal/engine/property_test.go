@@ -19,37 +19,6 @@ import (
 	"github.com/weft-otel/weft/internal/window"
 )
 
-const programs = 2000
-
-// The simulator knows who let whom go on; the engine has to find exactly that from the events.
-func TestInteractionsAreThoseOfTheProgram(t *testing.T) {
-	found := 0
-	for seed := range uint64(programs) {
-		sim := simulate(seed)
-		var got []threadtest.Truth
-		run(t, sim.Events, time.Hour, func(w *window.Window) {
-			for _, ia := range w.Interactions {
-				got = append(got, threadtest.Truth{Kind: ia.Kind, From: ia.From.Thread, To: ia.To.Thread, At: ia.EffectTime, Lock: ia.Lock})
-			}
-		})
-		want := selfless(sim.Truth)
-		sortTruth(want)
-		sortTruth(got)
-		if diff := gocmp.Diff(want, got); diff != "" {
-			t.Fatalf("program %d: want - got +:\n%s", seed, diff)
-		}
-		found += len(got)
-	}
-	t.Logf("%d programs, %d interactions", programs, found)
-	if found < 10*programs {
-		t.Errorf("only %d interactions in %d programs: the simulator does too little", found, programs)
-	}
-}
-
-func simulate(seed uint64) *threadtest.Simulation {
-	return threadtest.Simulate(seed, 2+int(seed%14), 1+int(seed%5), 300)
-}
-
 // selfless leaves out what a thread did for itself: that is no interaction between threads.
 func selfless(truth []threadtest.Truth) (out []threadtest.Truth) {
 	for _, tr := range truth {

@@ -38,12 +38,12 @@ type cause struct {
 type Binder struct {
 	timeline   *timeline.Timeline
 	locks      map[jvmthread.LockID]*lock
-	waits      map[jvmthread.ThreadID]*lock // the lock in whose wait set the thread is
-	starts     map[jvmthread.ThreadID]cause // by the thread that was started
-	interrupts map[jvmthread.ThreadID]cause // by the thread that was interrupted
-	unparks    map[jvmthread.ThreadID]cause // by the thread that was unparked
-	woken      map[jvmthread.ThreadID]wakeUp
-	holds      []jvmthread.Hold // ended, not taken yet
+	waits      map[jvmthread.ThreadID]*lock          // the lock in whose wait set the thread is
+	starts     map[jvmthread.ThreadID]cause          // by the thread that was started
+	interrupts map[jvmthread.ThreadID]cause          // by the thread that was interrupted
+	unparks    map[jvmthread.ThreadID]cause          // by the thread that was unparked
+	notified   map[jvmthread.ThreadID]jvmthread.Time // threads that come back from a wait, and when they were notified
+	holds      []jvmthread.Hold                      // ended, not taken yet
 	maxLocks   int
 	counters   Counters
 }
@@ -57,7 +57,7 @@ func New(tl *timeline.Timeline, maxLocks int) *Binder {
 		starts:     make(map[jvmthread.ThreadID]cause),
 		interrupts: make(map[jvmthread.ThreadID]cause),
 		unparks:    make(map[jvmthread.ThreadID]cause),
-		woken:      make(map[jvmthread.ThreadID]wakeUp),
+		notified:   make(map[jvmthread.ThreadID]jvmthread.Time),
 		maxLocks:   maxLocks,
 	}
 }
@@ -90,12 +90,16 @@ func (b *Binder) Apply(ev jvmthread.Event, closed jvmthread.Interval, out []jvmt
 		return b.threadStart(ev, out)
 	case jvmthread.KindInterruptCalled:
 		b.interrupts[ev.Peer] = b.here(ev)
+	case jvmthread.KindInterrupted:
+		delete(b.interrupts, ev.Thread)
 	case jvmthread.KindSleepEnd:
 		if ev.Flags&jvmthread.FlagInterrupted != 0 {
 			return b.interrupted(ev, closed, out)
 		}
 	case jvmthread.KindUnpark:
-		b.unparks[ev.Peer] = b.here(ev)
+		if _, ok := b.unparks[ev.Peer]; !ok { // a second one changes nothing: there is one permit
+			b.unparks[ev.Peer] = b.here(ev)
+		}
 	case jvmthread.KindUnparked:
 		return b.unparked(ev, closed, out)
 	case jvmthread.KindGap:
@@ -165,12 +169,12 @@ func (b *Binder) gap(ev jvmthread.Event) {
 			l.remove(ev.Thread)
 			delete(b.waits, ev.Thread)
 		}
-		delete(b.woken, ev.Thread)
+		delete(b.notified, ev.Thread)
 		return
 	}
 	clear(b.locks)
 	clear(b.waits)
-	clear(b.woken)
+	clear(b.notified)
 	clear(b.unparks)
 }
 
@@ -188,10 +192,10 @@ func (b *Binder) Expire(before jvmthread.Time) {
 	}
 	b.counters.StartsUnbound += expire(b.starts, before)
 	b.counters.InterruptsUnbound += expire(b.interrupts, before)
-	expire(b.unparks, before) // a permit that nobody took is no oddity
-	for id, w := range b.woken {
-		if w.interval.End < before {
-			delete(b.woken, id)
+	expire(b.unparks, before)    // a permit that nobody took is no oddity
+	for id := range b.notified { // those that never said that they were back
+		if th := b.timeline.Thread(id); th == nil || th.Open().State != jvmthread.StateReentering {
+			delete(b.notified, id)
 		}
 	}
 }

@@ -28,12 +28,6 @@ type waiter struct {
 	sure     jvmthread.Confidence
 }
 
-// wakeUp is a wait that ended by something that is known only when it returns.
-type wakeUp struct {
-	interval jvmthread.Interval
-	notified jvmthread.Time // when it was notified; NoTime if it was not
-}
-
 func (b *Binder) lock(id jvmthread.LockID, at jvmthread.Time) *lock {
 	l := b.locks[id]
 	if l == nil {
@@ -71,6 +65,8 @@ func (b *Binder) own(l *lock, id jvmthread.ThreadID, at jvmthread.Time, h how) {
 		if h&gotIt == 0 {
 			l.marks = jvmthread.HoldSinceBefore
 		}
+	} else if h&waitedFor == 0 {
+		l.marks |= jvmthread.HoldUnproven
 	}
 	l.owner, l.seen, l.release = id, at, cause{}
 }
@@ -189,6 +185,9 @@ func (b *Binder) wait(ev jvmthread.Event, closed jvmthread.Interval) {
 	}
 	if old := b.waits[ev.Thread]; old != nil {
 		old.remove(ev.Thread)
+	}
+	if l.blocked == 0 {
+		l.marks |= jvmthread.HoldUnproven
 	}
 	l.seen = ev.Time
 	b.released(l, closed, 0)

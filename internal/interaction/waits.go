@@ -29,10 +29,12 @@ func (b *Binder) waited(ev jvmthread.Event, closed jvmthread.Interval, out []jvm
 		}
 	}
 	if w.notified.from.Seq == jvmthread.NoSeq {
-		b.woken[ev.Thread] = wakeUp{interval: closed} // by an interrupt, or by nothing: waitReturned will tell
-		return out
+		return b.interrupted(ev, closed, out) // or nothing did: HotSpot has no spurious wake-ups
 	}
-	b.woken[ev.Thread] = wakeUp{interval: closed, notified: w.notified.time}
+	if c, ok := b.interrupts[ev.Thread]; ok && c.time >= closed.Start && c.time < w.notified.time {
+		return b.interruptedFirst(ev, closed, l, w, out)
+	}
+	b.notified[ev.Thread] = w.notified.time
 	kind := jvmthread.InteractionNotify
 	if w.all {
 		kind = jvmthread.InteractionNotifyAll
@@ -40,6 +42,19 @@ func (b *Binder) waited(ev jvmthread.Event, closed jvmthread.Interval, out []jvm
 	n := len(out)
 	if out = bind(w.notified, kind, closed, ev.Time, out); len(out) > n {
 		out[n].Confidence = w.sure
+	}
+	return out
+}
+
+// interruptedFirst binds an interrupt, though a notify was thought to have found the thread in the wait set after it: most likely the thread
+// had left by then, and the notify went to the next one.
+func (b *Binder) interruptedFirst(ev jvmthread.Event, closed jvmthread.Interval, l *lock, w waiter, out []jvmthread.Interaction) []jvmthread.Interaction {
+	if !w.all {
+		l.markAgain(w.notified)
+	}
+	n := len(out)
+	if out = b.interrupted(ev, closed, out); len(out) > n {
+		out[n].Confidence = jvmthread.ConfidenceAmbiguous
 	}
 	return out
 }
@@ -55,24 +70,20 @@ func (l *lock) markAgain(c cause) {
 	}
 }
 
-// waitReturned tells whether the wait was interrupted, and who held the monitor that the thread now owns again: after a notify the
+// waitReturned tells who held the monitor that the thread now owns again: after a notify the
 // notifier did, and whoever got it from there. After a time-out nobody need have held it; if somebody did, a contended entry told so.
 func (b *Binder) waitReturned(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
-	w, ok := b.woken[ev.Thread]
-	delete(b.woken, ev.Thread)
+	notified, ok := b.notified[ev.Thread]
+	delete(b.notified, ev.Thread)
 	l := b.lock(ev.Lock, ev.Time)
+	if l == nil {
+		return out
+	}
 	how := gotIt
-	switch {
-	case ok && w.notified == jvmthread.NoTime && ev.Flags&jvmthread.FlagInterrupted != 0:
-		out = b.interrupted(ev, w.interval, out)
-	case ok && w.notified == jvmthread.NoTime:
-		b.counters.WakeUpsUnbound++
-	case ok && l != nil && closed.State == jvmthread.StateReentering && l.seen >= w.notified:
+	if ok && closed.State == jvmthread.StateReentering && l.seen >= notified {
 		how |= waitedFor
-		out = b.handoff(l, closed, w.notified, ev.Time, out)
+		out = b.handoff(l, closed, notified, ev.Time, out)
 	}
-	if l != nil {
-		b.own(l, ev.Thread, ev.Time, how)
-	}
+	b.own(l, ev.Thread, ev.Time, how)
 	return out
 }

@@ -18,10 +18,27 @@ type Truth struct {
 	Lock     jvmthread.LockID
 }
 
+// Tenure is the time for which a simulated thread really owned a lock.
+type Tenure struct {
+	Lock     jvmthread.LockID
+	Thread   jvmthread.ThreadID
+	Got      jvmthread.Time
+	Released jvmthread.Time // NoTime: not yet
+	Told     jvmthread.Time // when the thread told that it had got the lock; NoTime: it never did
+}
+
+// Step is a simulated thread's change of state.
+type Step struct {
+	At    jvmthread.Time
+	State jvmthread.State
+}
+
 // Simulation is a run of a random program under a simulated JVM: what its agent would send, and what really happened.
 type Simulation struct {
-	Events []jvmthread.Event
-	Truth  []Truth
+	Events  []jvmthread.Event
+	Truth   []Truth
+	Tenures []Tenure // by when they began
+	Steps   map[jvmthread.ThreadID][]Step
 
 	rng     *rand.Rand
 	now     jvmthread.Time
@@ -33,16 +50,24 @@ type Simulation struct {
 type simThread struct {
 	id      jvmthread.ThreadID
 	runs    bool // can act
-	started bool
-	dead    bool
-	held    []*simLock // ascending, so that there is no deadlock
-	joiners []*simThread
-	nap     int // counts waits, so that an old timer does not end a new one
+	permit  bool // of an unpark that found it not parked
+	parked  bool
+	waking  bool // was unparked, and has not said so yet
+	sleeps  bool
+	waitsOn *simLock // in its wait set
+	// interrupted is set once the thread is to leave its wait or sleep by an interrupt, so that nothing else ends it as well.
+	interrupted bool
+	started     bool
+	dead        bool
+	held        []*simLock // ascending, so that there is no deadlock
+	joiners     []*simThread
+	nap         int // counts waits, so that an old timer does not end a new one
 }
 
 type simLock struct {
 	id    jvmthread.LockID
 	owner *simThread
+	held  int // index of the owner's tenure
 	queue []*queued
 	waits []*simThread
 }
@@ -60,7 +85,7 @@ type timer struct {
 
 // Simulate runs a random program of some threads over some locks for a number of actions.
 func Simulate(seed uint64, threads, locks, actions int) *Simulation {
-	s := &Simulation{rng: rand.New(rand.NewPCG(seed, 1)), now: 1000} //nolint:gosec // a test's chance
+	s := &Simulation{rng: rand.New(rand.NewPCG(seed, 1)), now: 1000, Steps: make(map[jvmthread.ThreadID][]Step)} //nolint:gosec // a test's chance
 	for i := range locks {
 		s.locks = append(s.locks, &simLock{id: jvmthread.LockID{Class: 1 + jvmthread.ClassID(i)%3, Hash: uint32(i + 1)}})
 	}
@@ -70,6 +95,7 @@ func Simulate(seed uint64, threads, locks, actions int) *Simulation {
 	first := s.threads[0]
 	first.runs, first.started = true, true
 	s.emit(first, jvmthread.Event{Kind: jvmthread.KindThreadStart})
+	s.state(first, jvmthread.StateRunnable)
 	for range actions {
 		s.step()
 	}
@@ -87,6 +113,21 @@ func (s *Simulation) emit(t *simThread, ev jvmthread.Event) {
 	ev.Time, ev.Thread = s.now, t.id
 	s.Events = append(s.Events, ev)
 }
+
+// state notes that a thread is in another state from now on.
+func (s *Simulation) state(t *simThread, st jvmthread.State) {
+	s.Steps[t.id] = append(s.Steps[t.id], Step{s.now, st})
+}
+
+// grant makes a thread the owner of a lock, told or not.
+func (s *Simulation) grant(t *simThread, l *simLock) {
+	l.owner, l.held = t, len(s.Tenures)
+	s.Tenures = append(s.Tenures, Tenure{Lock: l.id, Thread: t.id, Got: s.now})
+	t.held = append(t.held, l)
+}
+
+// tell notes that the owner has just told that it has the lock.
+func (s *Simulation) tell(l *simLock) { s.Tenures[l.held].Told = s.now }
 
 func (s *Simulation) truth(kind jvmthread.InteractionKind, from, to *simThread, lock jvmthread.LockID) {
 	s.Truth = append(s.Truth, Truth{kind, from.id, to.id, s.now, lock})
@@ -128,7 +169,7 @@ func (s *Simulation) act(t *simThread) {
 	if n := len(t.held); n > 0 {
 		top = t.held[n-1]
 	}
-	switch k := s.rng.IntN(20); {
+	switch k := s.rng.IntN(24); {
 	case k < 6 && (top == nil || l.id.Hash > top.id.Hash):
 		s.enter(t, l)
 	case k < 11 && top != nil:
@@ -146,19 +187,27 @@ func (s *Simulation) act(t *simThread) {
 		s.join(t)
 	case k == 19 && t.id > 1 && s.rng.IntN(10) == 0:
 		s.end(t)
+	case k == 20:
+		s.park(t)
+	case k == 21:
+		s.unpark(t)
+	case k == 22:
+		s.interrupt(t)
 	}
 }
 
 func (s *Simulation) enter(t *simThread, l *simLock) {
 	if l.owner == nil {
-		l.owner = t
-		t.held = append(t.held, l)
+		s.grant(t, l)
 		return
 	}
 	s.emit(t, jvmthread.Event{Kind: jvmthread.KindContendedEnter, Lock: l.id, Peer: l.owner.id})
+	s.state(t, jvmthread.StateBlocked)
 	t.runs = false
 	l.queue = append(l.queue, &queued{t, func(giver *simThread) {
 		s.emit(t, jvmthread.Event{Kind: jvmthread.KindContendedEntered, Lock: l.id})
+		s.state(t, jvmthread.StateRunnable)
+		s.tell(l)
 		s.truth(jvmthread.InteractionHandoff, giver, t, l.id)
 		t.runs = true
 	}})
@@ -167,13 +216,13 @@ func (s *Simulation) enter(t *simThread, l *simLock) {
 // release gives the monitor to the first in the queue; that one says so a little later.
 func (s *Simulation) release(t *simThread, l *simLock) {
 	t.held = slices.DeleteFunc(t.held, func(h *simLock) bool { return h == l })
+	s.Tenures[l.held].Released = s.now
 	l.owner = nil
 	if len(l.queue) == 0 {
 		return
 	}
 	q := l.queue[0]
 	l.queue = l.queue[1:]
-	l.owner = q.thread
-	q.thread.held = append(q.thread.held, l)
+	s.grant(q.thread, l)
 	s.after(40, func() { q.granted(t) })
 }

@@ -16,38 +16,45 @@ func (s *Simulation) wait(t *simThread, l *simLock) {
 		arg = 100
 	}
 	s.emit(t, jvmthread.Event{Kind: jvmthread.KindWait, Lock: l.id, Arg: arg})
-	t.runs = false
+	s.state(t, jvmthread.StateWaiting)
+	t.runs, t.waitsOn = false, l
 	t.nap++
 	l.waits = append(l.waits, t)
 	s.release(t, l)
 	if nap := t.nap; timed {
 		s.after(200, func() {
-			if t.nap == nap && slices.Contains(l.waits, t) {
-				s.timeout(t, l)
+			if t.nap == nap && slices.Contains(l.waits, t) && !t.interrupted {
+				s.leave(t, l, jvmthread.FlagTimedOut, 0)
 			}
 		})
 	}
 }
 
-// timeout takes the thread from the wait set; then it enters the monitor like anybody.
-func (s *Simulation) timeout(t *simThread, l *simLock) {
+// leave takes the thread from the wait set without a notify; then it enters the monitor like anybody.
+func (s *Simulation) leave(t *simThread, l *simLock, waited, returned jvmthread.Flags) {
 	l.waits = slices.DeleteFunc(l.waits, func(w *simThread) bool { return w == t })
-	s.emit(t, jvmthread.Event{Kind: jvmthread.KindWaited, Lock: l.id, Flags: jvmthread.FlagTimedOut})
-	returned := func() {
-		s.emit(t, jvmthread.Event{Kind: jvmthread.KindWaitReturned, Lock: l.id})
-		t.runs = true
+	t.waitsOn = nil
+	s.emit(t, jvmthread.Event{Kind: jvmthread.KindWaited, Lock: l.id, Flags: waited})
+	s.state(t, jvmthread.StateReentering)
+	back := func() {
+		s.emit(t, jvmthread.Event{Kind: jvmthread.KindWaitReturned, Lock: l.id, Flags: returned})
+		s.state(t, jvmthread.StateRunnable)
+		t.runs, t.interrupted = true, false
 	}
 	if l.owner == nil {
-		l.owner = t
-		t.held = append(t.held, l)
-		returned()
+		s.grant(t, l)
+		back()
+		s.tell(l)
 		return
 	}
 	s.emit(t, jvmthread.Event{Kind: jvmthread.KindContendedEnter, Lock: l.id, Peer: l.owner.id})
+	s.state(t, jvmthread.StateBlocked)
 	l.queue = append(l.queue, &queued{t, func(giver *simThread) {
 		s.emit(t, jvmthread.Event{Kind: jvmthread.KindContendedEntered, Lock: l.id})
+		s.state(t, jvmthread.StateReentering)
+		s.tell(l)
 		s.truth(jvmthread.InteractionHandoff, giver, t, l.id)
-		returned()
+		back()
 	}})
 }
 
@@ -61,10 +68,14 @@ func (s *Simulation) notify(t *simThread, l *simLock, all bool) {
 	for len(l.waits) > 0 {
 		w := l.waits[0]
 		l.waits = l.waits[1:]
+		w.waitsOn = nil
 		l.queue = append(l.queue, &queued{w, func(giver *simThread) {
 			s.emit(w, jvmthread.Event{Kind: jvmthread.KindWaited, Lock: l.id})
+			s.state(w, jvmthread.StateReentering)
 			s.truth(ia, t, w, l.id)
 			s.emit(w, jvmthread.Event{Kind: jvmthread.KindWaitReturned, Lock: l.id})
+			s.state(w, jvmthread.StateRunnable)
+			s.tell(l)
 			s.truth(jvmthread.InteractionHandoff, giver, w, l.id)
 			w.runs = true
 		}})
@@ -76,11 +87,91 @@ func (s *Simulation) notify(t *simThread, l *simLock, all bool) {
 
 func (s *Simulation) sleep(t *simThread) {
 	s.emit(t, jvmthread.Event{Kind: jvmthread.KindSleepStart, Arg: 50})
-	t.runs = false
+	s.state(t, jvmthread.StateSleeping)
+	t.runs, t.sleeps = false, true
+	t.nap++
+	nap := t.nap
 	s.after(50, func() {
-		s.emit(t, jvmthread.Event{Kind: jvmthread.KindSleepEnd})
-		t.runs = true
+		if t.sleeps && t.nap == nap && !t.interrupted {
+			s.wake(t, 0)
+		}
 	})
+}
+
+func (s *Simulation) wake(t *simThread, flags jvmthread.Flags) {
+	s.emit(t, jvmthread.Event{Kind: jvmthread.KindSleepEnd, Flags: flags})
+	s.state(t, jvmthread.StateRunnable)
+	t.runs, t.sleeps, t.interrupted = true, false, false
+}
+
+// park returns at once if there is a permit.
+func (s *Simulation) park(t *simThread) {
+	s.emit(t, jvmthread.Event{Kind: jvmthread.KindPark})
+	s.state(t, jvmthread.StateParked)
+	if t.permit {
+		t.permit = false
+		s.emit(t, jvmthread.Event{Kind: jvmthread.KindUnparked})
+		s.state(t, jvmthread.StateRunnable)
+		return
+	}
+	t.runs, t.parked = false, true
+}
+
+func (s *Simulation) unpark(t *simThread) {
+	other := s.threads[s.rng.IntN(len(s.threads))]
+	for _, p := range s.threads {
+		if p.parked { // rather one that waits for it
+			other = p
+		}
+	}
+	if !other.started || other.dead || other == t {
+		return
+	}
+	s.emit(t, jvmthread.Event{Kind: jvmthread.KindUnpark, Peer: other.id})
+	if !other.parked {
+		other.permit = other.permit || !other.waking // one permit, and a woken thread takes it
+		return
+	}
+	other.parked, other.waking = false, true
+	s.after(30, func() {
+		other.waking = false
+		s.emit(other, jvmthread.Event{Kind: jvmthread.KindUnparked})
+		s.state(other, jvmthread.StateRunnable)
+		s.truth(jvmthread.InteractionUnpark, t, other, jvmthread.NoLock)
+		other.runs = true
+	})
+}
+
+// interrupt ends a wait or a sleep.
+func (s *Simulation) interrupt(t *simThread) {
+	for _, o := range s.threads {
+		if o.interrupted || o.waitsOn == nil && !o.sleeps || s.rng.IntN(3) > 0 {
+			continue
+		}
+		s.emit(t, jvmthread.Event{Kind: jvmthread.KindInterruptCalled, Peer: o.id})
+		o.interrupted = true
+		l := o.waitsOn
+		if l != nil { // from now on no notify finds it
+			l.waits = slices.DeleteFunc(l.waits, func(w *simThread) bool { return w == o })
+		}
+		s.after(20, func() {
+			if l == nil {
+				s.wake(o, jvmthread.FlagInterrupted)
+				s.truth(jvmthread.InteractionInterrupt, t, o, jvmthread.NoLock)
+				return
+			}
+			s.leaveInterrupted(t, o, l)
+		})
+		return
+	}
+}
+
+// leaveInterrupted is known as an interrupt only when the wait returns; the effect is the end of the waiting all the same.
+func (s *Simulation) leaveInterrupted(by, t *simThread, l *simLock) {
+	before := len(s.Steps[t.id])
+	s.leave(t, l, 0, jvmthread.FlagInterrupted)
+	left := s.Steps[t.id][before].At
+	s.Truth = append(s.Truth, Truth{jvmthread.InteractionInterrupt, by.id, t.id, left, l.id})
 }
 
 func (s *Simulation) start(t *simThread) {
@@ -92,6 +183,7 @@ func (s *Simulation) start(t *simThread) {
 		s.emit(t, jvmthread.Event{Kind: jvmthread.KindStartCalled, Peer: n.id})
 		s.after(30, func() {
 			s.emit(n, jvmthread.Event{Kind: jvmthread.KindThreadStart})
+			s.state(n, jvmthread.StateRunnable)
 			s.truth(jvmthread.InteractionStart, t, n, jvmthread.NoLock)
 			n.runs = true
 		})
@@ -110,6 +202,7 @@ func (s *Simulation) join(t *simThread) {
 		return
 	}
 	s.emit(t, jvmthread.Event{Kind: jvmthread.KindJoinStart, Peer: other.id, Lock: threadObject(other)})
+	s.state(t, jvmthread.StateJoining)
 	t.runs = false
 	other.joiners = append(other.joiners, t)
 }
@@ -126,15 +219,19 @@ func (s *Simulation) joins(a, b *simThread) bool {
 
 func (s *Simulation) end(t *simThread) {
 	for len(t.held) > 0 {
+		s.tick()
 		s.release(t, t.held[len(t.held)-1])
 	}
 	s.emit(t, jvmthread.Event{Kind: jvmthread.KindThreadEnd})
+	s.state(t, jvmthread.StateDead)
 	t.runs, t.dead = false, true
 	for _, j := range t.joiners {
 		s.after(30, func() {
 			s.emit(j, jvmthread.Event{Kind: jvmthread.KindWaited, Lock: threadObject(t)})
+			s.state(j, jvmthread.StateReentering)
 			s.truth(jvmthread.InteractionJoin, t, j, threadObject(t))
 			s.emit(j, jvmthread.Event{Kind: jvmthread.KindJoinEnd, Peer: t.id, Lock: threadObject(t)})
+			s.state(j, jvmthread.StateRunnable)
 			j.runs = true
 		})
 	}

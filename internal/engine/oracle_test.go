@@ -1,0 +1,123 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+var programs = flag.Int("programs", 10_000, "how many random programs the oracle compares")
+
+// The simulator knows the truth of what it emits: each thread's states, who let whom go on, and who owned each lock. The engine has to
+// find exactly that from the events.
+func TestEngineAgreesWithTheOracle(t *testing.T) {
+	intervals, interactions, holds := 0, 0, 0
+	for seed := range uint64(*programs) { //nolint:gosec // a flag's number
+		sim := simulate(seed)
+		run(t, sim.Events, time.Hour, func(w *window.Window) {
+			for _, err := range []error{sameInteractions(sim, w), sameIntervals(sim, w), sameHolds(sim, w)} {
+				if err != nil {
+					t.Fatalf("program %d: %v", seed, err)
+				}
+			}
+			for _, l := range w.Lanes {
+				intervals += len(l.Intervals)
+			}
+			interactions += len(w.Interactions)
+			holds += len(w.Holds)
+		})
+	}
+	t.Logf("%d programs: %d intervals, %d interactions, %d holds", *programs, intervals, interactions, holds)
+	if interactions < 10**programs || holds < 5**programs {
+		t.Error("the simulator does too little")
+	}
+}
+
+func simulate(seed uint64) *threadtest.Simulation {
+	threads := 2 + int(seed%14)
+	if seed%50 == 0 {
+		threads = 64
+	}
+	return threadtest.Simulate(seed, threads, 1+int(seed%5), 300)
+}
+
+func sameInteractions(sim *threadtest.Simulation, w *window.Window) error {
+	var got []threadtest.Truth
+	for _, ia := range w.Interactions {
+		got = append(got, threadtest.Truth{Kind: ia.Kind, From: ia.From.Thread, To: ia.To.Thread, At: ia.EffectTime, Lock: ia.Lock})
+	}
+	want := selfless(sim.Truth)
+	sortTruth(want)
+	sortTruth(got)
+	if diff := gocmp.Diff(want, got); diff != "" {
+		return fmt.Errorf("interactions: want - got +:\n%s", diff)
+	}
+	return nil
+}
+
+func sameIntervals(sim *threadtest.Simulation, w *window.Window) error {
+	for _, l := range w.Lanes {
+		var got []threadtest.Step
+		for _, iv := range l.Intervals {
+			got = append(got, threadtest.Step{At: iv.Start, State: iv.State})
+		}
+		want := sim.Steps[l.Thread]
+		if n := len(want); n > 0 && want[n-1].State == jvmthread.StateDead {
+			want = want[:n-1]
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			return fmt.Errorf("intervals of %d: want - got +:\n%s", l.Thread, diff)
+		}
+	}
+	return nil
+}
+
+// sameHolds checks that each hold is part of a real one. An end that is said to be inferred may be later than the real one, but not later than
+// when the next owner told that it had the lock.
+func sameHolds(sim *threadtest.Simulation, w *window.Window) error {
+	byLock := make(map[jvmthread.LockID][]threadtest.Tenure)
+	for _, tn := range sim.Tenures {
+		byLock[tn.Lock] = append(byLock[tn.Lock], tn)
+	}
+	for _, h := range w.Holds {
+		list, ok := byLock[h.Lock]
+		if !ok || h.End == h.Start {
+			continue // a thread's own object, which the dying thread held unseen
+		}
+		at := -1
+		for i, tn := range list {
+			if tn.Got <= h.Start {
+				at = i
+			}
+		}
+		if at < 0 || list[at].Thread != h.Thread {
+			return fmt.Errorf("%+v: at its start another owned the lock: %+v", h, list)
+		}
+		released, until := list[at].Released, w.End
+		for _, next := range list[at+1:] {
+			if next.Told != jvmthread.NoTime && (next.Thread != h.Thread || h.Marks&jvmthread.HoldUnproven == 0) {
+				until = next.Told
+				break
+			}
+		}
+		switch {
+		case h.Marks&(jvmthread.HoldInferred|jvmthread.HoldUnproven) == 0 && h.Marks&jvmthread.HoldOpen == 0 && h.End != released:
+			return fmt.Errorf("%+v: it was released at %d", h, released)
+		case h.Marks&jvmthread.HoldOpen != 0 && released != jvmthread.NoTime && h.End > until:
+			return fmt.Errorf("%+v is open, the next one had it at %d", h, until)
+		case h.End > until:
+			return fmt.Errorf("%+v: the next one had it at %d", h, until)
+		}
+	}
+	return nil
+}
