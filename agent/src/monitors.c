@@ -78,9 +78,11 @@ void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject obj
     weft_leave(&scope);
 }
 
-// The thread has left the wait set and does not own the monitor yet.
+// The thread has left the wait set and does not own the monitor yet. HotSpot reports this for waits of
+// its own too (for a class that another thread initializes); those had no beginning.
 void JNICALL weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
-                            jboolean timed_out) {
+                            jboolean timed_out)
+{
     struct weft_scope scope;
     (void)ti;
     if (!weft_enter(env, thread, &scope)) {
@@ -88,13 +90,14 @@ void JNICALL weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject o
     }
     struct weft_record r = {.kind = WEFT_EV_WAITED, .flags = timed_out ? WEFT_FLAG_TIMED_OUT : 0};
     const struct weft_record *waiting = &scope.self->waiting;
-    if (scope.subject == 0 && waiting->kind != 0) {
+    if (scope.subject != 0) {
+        weft_identify(env, object, &r);
+        weft_record_now(&scope, &r);
+    } else if (waiting->kind != 0) {
         r.hash = waiting->hash;
         r.class_id = waiting->class_id;
-    } else {
-        weft_identify(env, object, &r);
+        weft_record_now(&scope, &r);
     }
-    weft_record_now(&scope, &r);
     weft_leave(&scope);
 }
 

@@ -86,7 +86,7 @@ static void serve(struct server *s, int fd) {
     witness_connect(w);
     while (!atomic_load(&s->stop)) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (poll(&p, 1, 50) == 0) {
+        if (poll(&p, 1, 50) <= 0) {
             continue;
         }
         if (s->slow_ms > 0) {
@@ -100,7 +100,7 @@ static void serve(struct server *s, int fd) {
             welcomed = true;
             say(fd, 128, &w->newest, 8);
         }
-        bool cut = s->cut > 0 && w->newest - first >= (uint64_t)s->cut && !w->ended;
+        bool cut = s->cut > 0 && w->connections < 6 && w->newest - first >= (uint64_t)s->cut && !w->ended;
         if (cut) {
             return;
         }
@@ -115,7 +115,7 @@ static void serve(struct server *s, int fd) {
 void server_run(struct server *s) {
     while (!atomic_load(&s->stop) && !s->witness.ended && s->witness.problem[0] == '\0') {
         struct pollfd p = {.fd = s->listener, .events = POLLIN};
-        if (poll(&p, 1, 50) == 0) {
+        if (poll(&p, 1, 50) <= 0) {
             continue;
         }
         int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);

@@ -15,7 +15,7 @@ struct server {
     struct witness witness;
     // Bad manners; 0 is none.
     atomic_int
-        cut; // closes the connection after so many batches, without having acknowledged the last
+        cut; // closes the first five connections after so many batches, the last not acknowledged
     int garbage; // answers the first so many connections with nonsense
     int refuse;  // refuses the first so many connections
     int slow_ms; // reads only every so many milliseconds

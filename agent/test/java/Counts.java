@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
+import java.util.concurrent.locks.LockSupport;
 
 /** Does things a known number of times; jvmtest.sh compares with what the agent saw. */
 public final class Counts {
@@ -62,6 +63,8 @@ public final class Counts {
                 for (Thread t : threads) {
                     while (t.getState() != Thread.State.BLOCKED) Thread.onSpinWait();
                 }
+                // A thread is said to be blocked just before it looks who the owner is.
+                LockSupport.parkNanos(5_000_000);
             }
             for (Thread t : threads) {
                 while (t.isAlive()) Thread.onSpinWait();

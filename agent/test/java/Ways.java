@@ -1,16 +1,17 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Ends in the way that its argument names, after some output. */
+/** Works for a while (args[1] rounds), and ends in the way that args[0] names, after some output. */
 public final class Ways {
     static volatile int sink;
 
     public static void main(String[] args) throws Exception {
         Object lock = new Object();
+        int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 200;
         Thread[] threads = new Thread[4];
         for (int i = 0; i < threads.length; i++) {
             threads[i] = new Thread(() -> {
-                for (int j = 0; j < 200; j++) {
+                for (int j = 0; j < rounds; j++) {
                     synchronized (lock) {
                         byte[][] garbage = new byte[20][];
                         for (int k = 0; k < garbage.length; k++) garbage[k] = new byte[10_000];
