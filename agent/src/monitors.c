@@ -36,6 +36,9 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
     weft_identify(env, object, &r);
     r.stack = weft_stack_id(env, block_depth);
     weft_record_now(&scope, &r);
+    if (scope.subject == 0) {
+        scope.self->entering = r;
+    }
     weft_leave(&scope);
 }
 
@@ -47,7 +50,14 @@ void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTERED};
-    weft_identify(env, object, &r);
+    struct weft_record *entering = &scope.self->entering;
+    if (scope.subject == 0 && entering->kind != 0) {
+        r.hash = entering->hash;
+        r.class_id = entering->class_id;
+        entering->kind = 0;
+    } else {
+        weft_identify(env, object, &r);
+    }
     weft_record_now(&scope, &r);
     weft_leave(&scope);
 }
@@ -78,11 +88,10 @@ void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject obj
     weft_leave(&scope);
 }
 
-// The thread has left the wait set and does not own the monitor yet. HotSpot reports this for waits of
-// its own too (for a class that another thread initializes); those had no beginning.
+// The thread has left the wait set and does not own the monitor yet. HotSpot reports this for waits
+// of its own too (for a class that another thread initializes); those had no beginning.
 void JNICALL weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
-                            jboolean timed_out)
-{
+                            jboolean timed_out) {
     struct weft_scope scope;
     (void)ti;
     if (!weft_enter(env, thread, &scope)) {

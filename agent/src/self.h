@@ -24,6 +24,8 @@ struct weft_self {
     bool inside;  // in a callback or hook: what it causes itself is not recorded
     bool ended;   // threadEnd is written: nothing may follow
     bool carrier; // virtual threads may run on it
+    // The monitor that is being entered: kind is contendedEnter, 0 if there is none.
+    struct weft_record entering;
     // The Object.wait that is going on: kind is wait or joinStart, 0 if there is none.
     struct weft_record waiting;
     // Virtual threads that were announced from here, by the lower bits of their ids.

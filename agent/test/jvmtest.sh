@@ -27,7 +27,7 @@ listen() { # arguments of the receiver
 
 # Runs a program under the agent against the receiver; output and code go to out, err, code.
 traced() {
-    "$java" -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest" -cp "$classes" "$@" >"$work/out" 2>"$work/err"
+    timeout 120 "$java" -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest" -cp "$classes" "$@" >"$work/out" 2>"$work/err"
     code=$?
 }
 

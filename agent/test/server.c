@@ -51,7 +51,7 @@ static bool say(int fd, uint16_t kind, const void *payload, uint32_t len) {
     memcpy(frame + 4, &kind, 2);
     memset(frame + 6, 0, 2);
     memcpy(frame + 8, payload, len);
-    return send(fd, frame, 8 + len, MSG_NOSIGNAL) == (ssize_t)(8 + len);
+    return send(fd, frame, 8 + len, MSG_NOSIGNAL) == (ssize_t)8 + (ssize_t)len;
 }
 
 static void be_rude(struct server *s, int fd) {
@@ -100,7 +100,8 @@ static void serve(struct server *s, int fd) {
             welcomed = true;
             say(fd, 128, &w->newest, 8);
         }
-        bool cut = s->cut > 0 && w->connections < 6 && w->newest - first >= (uint64_t)s->cut && !w->ended;
+        bool cut =
+            s->cut > 0 && w->connections < 6 && w->newest - first >= (uint64_t)s->cut && !w->ended;
         if (cut) {
             return;
         }

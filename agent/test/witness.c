@@ -5,7 +5,6 @@
 
 #include "witness.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,15 +33,11 @@ struct cursor {
     bool bad;
 };
 
-static bool fail(struct witness *w, const char *format, ...) {
-    if (w->problem[0] == '\0') {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(w->problem, sizeof w->problem, format, arguments);
-        va_end(arguments);
-    }
-    return false;
-}
+// Keeps the first problem; its value is false.
+#define fail(w, ...)                                                                               \
+    ((w)->problem[0] == '\0' ? (void)snprintf((w)->problem, sizeof(w)->problem, __VA_ARGS__)       \
+                             : (void)0,                                                            \
+     false)
 
 static uint64_t number(struct cursor *c, size_t size) {
     uint64_t v = 0;
