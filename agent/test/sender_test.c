@@ -46,8 +46,14 @@ static void *write_events(void *argument) {
             struct weft_record inner = {.kind = WEFT_EV_YIELD};
             weft_buffer_begin(b);
             r.time = weft_clock();
-            weft_buffer_put_now(b, &inner, 0);
-            weft_buffer_put(b, &r, 0);
+            if (i % 1000 == 3) {
+                usleep(8000); // the watermark has to wait for this one
+                weft_buffer_put(b, &r, 0);
+                weft_buffer_put_now(b, &inner, 0);
+            } else {
+                weft_buffer_put_now(b, &inner, 0);
+                weft_buffer_put(b, &r, 0);
+            }
             weft_buffer_end(b);
             i++;
         } else {
