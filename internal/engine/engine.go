@@ -35,6 +35,9 @@ func DefaultConfig() Config {
 	}
 }
 
+// memory is for how long a cause waits for its effect, such as a start for the new thread's first event, and an idle lock is remembered.
+const memory = jvmthread.Time(time.Minute)
+
 // Yield is given each window that is complete. The window is good until it returns.
 type Yield func(*window.Window)
 
@@ -121,7 +124,10 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 
 func (e *Engine) step(ev *jvmthread.Event) {
 	e.builder.Count(ev)
-	e.closed = e.timeline.Apply(*ev, e.closed[:0])
+	var ok bool
+	if e.closed, ok = e.timeline.Apply(*ev, e.closed[:0]); !ok {
+		return
+	}
 	var closed jvmthread.Interval
 	if ev.Thread != jvmthread.NoThread && len(e.closed) == 1 {
 		closed = e.closed[0]
@@ -180,6 +186,6 @@ func (e *Engine) cutAt(at jvmthread.Time, why window.Cut, yield Yield) (shown bo
 	}
 	yield(w)
 	e.timeline.Forget(w.Start)
-	e.binder.Expire(w.Start)
+	e.binder.Expire(w.Start - memory)
 	return true
 }

@@ -65,7 +65,7 @@ func New(tl *timeline.Timeline, maxLocks int) *Binder {
 // Counters returns what stayed unbound so far.
 func (b *Binder) Counters() Counters { return b.counters }
 
-// Apply takes an event after the timeline has, with the interval of its thread that the event closed (its Seq is NoSeq if it closed none),
+// Apply takes an event after the timeline has, if that took it, with the interval of its thread that the event closed (its Seq is NoSeq if it closed none),
 // and appends the interactions that it completes.
 func (b *Binder) Apply(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
 	if closed.State == jvmthread.StateBlocked || closed.State == jvmthread.StateDeadlocked || closed.Was == jvmthread.StateBlocked {
@@ -111,7 +111,7 @@ func (b *Binder) Apply(ev jvmthread.Event, closed jvmthread.Interval, out []jvmt
 // here is the event itself as a cause.
 func (b *Binder) here(ev jvmthread.Event) cause {
 	c := cause{from: jvmthread.IntervalRef{Thread: ev.Thread}, time: ev.Time, stack: ev.Stack}
-	if th := b.timeline.Thread(ev.Thread); th != nil && !th.Dead() {
+	if th := b.timeline.Thread(ev.Thread); th != nil {
 		c.from.Seq = th.Open().Seq
 	}
 	return c
@@ -131,7 +131,7 @@ func bind(c cause, kind jvmthread.InteractionKind, to jvmthread.Interval, at jvm
 func (b *Binder) threadStart(ev jvmthread.Event, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, ok := b.starts[ev.Thread]
 	th := b.timeline.Thread(ev.Thread)
-	if !ok || th == nil || th.Dead() {
+	if !ok || th == nil {
 		return out
 	}
 	delete(b.starts, ev.Thread)

@@ -75,36 +75,37 @@ func (t *Timeline) Len() int { return len(t.threads) }
 func (t *Timeline) Counters() Counters { return t.counters }
 
 // Apply takes an event, whose time is not before that of the one before it, and appends the intervals that end by it: none or one of its
-// thread, or for a gap of all threads (event of NoThread) one of each.
-func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+// thread, or for a gap of all threads (event of NoThread) one of each. It returns false if the event cannot be: if it is of a thread that
+// has ended, or of one over the limit.
+func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthread.Interval, bool) {
 	if !t.begun {
 		t.begin, t.begun = ev.Time, true
 	}
 	if ev.Thread == jvmthread.NoThread {
 		if ev.Kind == jvmthread.KindGap {
-			return t.gap(ev.Time, out)
+			return t.gap(ev.Time, out), true
 		}
 		t.counters.Inconsistent++
-		return out
+		return out, false
 	}
 	th := t.threads[ev.Thread]
 	if th == nil {
 		if th = t.enter(ev); th == nil {
-			return out
+			return out, false
 		}
 		if ev.Kind == jvmthread.KindThreadStart {
-			return out
+			return out, true
 		}
 	}
 	if th.dead {
 		t.counters.AfterEnd++
-		return out
+		return out, false
 	}
 	th.lastSeen = max(th.lastSeen, ev.Time)
-	if ev.Kind.Valid() {
-		return t.advance(th, ev, out)
+	if !ev.Kind.Valid() {
+		return out, false
 	}
-	return out
+	return t.advance(th, ev, out), true
 }
 
 // enter begins to follow a thread. Unless it just starts, what it did since history begins is unknown.
