@@ -25,6 +25,10 @@ type Config struct {
 	Limits     window.Limits
 	MaxThreads int
 	MaxLocks   int
+
+	// OldRecording is for sources that report waited when the monitor is owned again (as the older papers describe it), have no
+	// waitReturned, and may write a notify down after the wait that it ended.
+	OldRecording bool
 }
 
 // DefaultConfig is what the processor's defaults come to.
@@ -49,6 +53,7 @@ type Engine struct {
 	deadlocks    *deadlock.Detector
 	builder      *window.Builder
 	length       jvmthread.Time
+	old          bool
 	last         jvmthread.Time // of the last event
 	closed       []jvmthread.Interval
 	interactions []jvmthread.Interaction
@@ -58,9 +63,12 @@ type Engine struct {
 func New(cfg Config) *Engine {
 	tl := timeline.New(cfg.MaxThreads)
 	binder := interaction.New(tl, cfg.MaxLocks)
+	if cfg.OldRecording {
+		binder.ExpectLateNotifies()
+	}
 	return &Engine{
 		queue: ordering.New(cfg.Ordering), timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder),
-		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), last: math.MinInt64,
+		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), old: cfg.OldRecording, last: math.MinInt64,
 	}
 }
 
@@ -118,14 +126,27 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 			e.cut(ev.Time, window.CutSize, yield)
 		}
 		e.last = ev.Time
-		e.step(ev)
+		e.builder.Count(ev)
+		e.step(*ev)
+		if e.old && ev.Kind == jvmthread.KindWaited {
+			e.step(e.returned(*ev))
+		}
 	}
 }
 
-func (e *Engine) step(ev *jvmthread.Event) {
-	e.builder.Count(ev)
+// returned is the waitReturned or joinEnd that an old recording leaves out.
+func (e *Engine) returned(ev jvmthread.Event) jvmthread.Event {
+	ev.Kind = jvmthread.KindWaitReturned
+	ev.Flags &^= jvmthread.FlagTimedOut
+	if th := e.timeline.Thread(ev.Thread); th != nil && th.Open().Peer != jvmthread.NoThread {
+		ev.Kind = jvmthread.KindJoinEnd
+	}
+	return ev
+}
+
+func (e *Engine) step(ev jvmthread.Event) {
 	var ok bool
-	if e.closed, ok = e.timeline.Apply(*ev, e.closed[:0]); !ok {
+	if e.closed, ok = e.timeline.Apply(ev, e.closed[:0]); !ok {
 		return
 	}
 	var closed jvmthread.Interval
@@ -135,11 +156,11 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	for i := range e.closed {
 		e.builder.Add(e.closed[i])
 	}
-	e.interactions = e.binder.Apply(*ev, closed, e.interactions[:0])
+	e.interactions = e.binder.Apply(ev, closed, e.interactions[:0])
 	if len(e.interactions) > 0 {
 		e.builder.AddInteractions(e.interactions)
 	}
-	e.deadlocks.Apply(*ev)
+	e.deadlocks.Apply(ev)
 }
 
 // confirm makes the threads deadlocked that have been waiting for each other for long enough, from when their circle closed: or from where

@@ -46,7 +46,7 @@ func golden(t *testing.T, file string) {
 	}
 	got := make(map[string]string)
 	got[""], got["events"] = bodies[""], bodies["events"]
-	run(t, h.Events, time.Hour, func(w *window.Window) {
+	runConfig(t, h.Events, engine.Config{Window: time.Hour, OldRecording: strings.HasPrefix(filepath.Base(file), "old-")}, func(w *window.Window) {
 		for _, l := range w.Lanes {
 			for _, iv := range l.Intervals {
 				got["intervals"] += h.Interval(iv) + "\n"
@@ -75,9 +75,14 @@ func golden(t *testing.T, file string) {
 // run feeds one batch with a part for each thread and closes the session.
 func run(t testing.TB, events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 	t.Helper()
-	cfg := engine.DefaultConfig()
-	cfg.Window = length
-	e := engine.New(cfg)
+	runConfig(t, events, engine.Config{Window: length}, yield)
+}
+
+func runConfig(t testing.TB, events []jvmthread.Event, cfg engine.Config, yield engine.Yield) {
+	t.Helper()
+	d := engine.DefaultConfig()
+	d.Window, d.OldRecording = cfg.Window, cfg.OldRecording
+	e := engine.New(d)
 	check := func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {
 			t.Error(err)

@@ -44,6 +44,7 @@ type Binder struct {
 	unparks    map[jvmthread.ThreadID]cause          // by the thread that was unparked
 	notified   map[jvmthread.ThreadID]jvmthread.Time // threads that come back from a wait, and when they were notified
 	holds      []jvmthread.Hold                      // ended, not taken yet
+	lateNotify bool
 	maxLocks   int
 	counters   Counters
 }
@@ -61,6 +62,10 @@ func New(tl *timeline.Timeline, maxLocks int) *Binder {
 		maxLocks:   maxLocks,
 	}
 }
+
+// ExpectLateNotifies makes the Binder keep waits that ended by nothing that was seen, and give them to the next notify on their object: for
+// recordings that write a notify down after the wait that it ended (the rule of the TPTP design; its times are then those of the wait).
+func (b *Binder) ExpectLateNotifies() { b.lateNotify = true }
 
 // Counters returns what stayed unbound so far.
 func (b *Binder) Counters() Counters { return b.counters }
@@ -83,7 +88,7 @@ func (b *Binder) Apply(ev jvmthread.Event, closed jvmthread.Interval, out []jvmt
 	case jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
 		return b.waitReturned(ev, closed, out)
 	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
-		b.notify(ev)
+		return b.notify(ev, out)
 	case jvmthread.KindStartCalled:
 		b.starts[ev.Peer] = b.here(ev)
 	case jvmthread.KindThreadStart:

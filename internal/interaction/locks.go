@@ -18,6 +18,7 @@ type lock struct {
 	marks   jvmthread.HoldMarks
 	release cause // by whom, when it is known that there is no owner; else zero
 	waiters []waiter
+	woken   []jvmthread.Interval // waits that ended by nothing that was seen; only if late notifies are looked for
 }
 
 // waiter is a thread in the wait set, in the order of its wait calls, which is the order of HotSpot's wait set.
@@ -208,22 +209,24 @@ func (l *lock) remove(id jvmthread.ThreadID) (w waiter) {
 }
 
 // notify marks the first waiter that is not notified yet, or all of them.
-func (b *Binder) notify(ev jvmthread.Event) {
+func (b *Binder) notify(ev jvmthread.Event, out []jvmthread.Interaction) []jvmthread.Interaction {
 	l := b.lock(ev.Lock, ev.Time)
 	if l == nil {
-		return
+		return out
 	}
 	b.own(l, ev.Thread, ev.Time, l.othersBlocked(0))
 	c := b.here(ev)
-	if ev.Kind == jvmthread.KindNotifyAll {
-		if l.mark(c, true) == 0 {
-			b.counters.NotifiesUnbound++
+	all := ev.Kind == jvmthread.KindNotifyAll
+	if l.mark(c, all) > 0 {
+		return out
+	}
+	if n := len(out); b.lateNotify {
+		if out = l.bindLate(c, all, out); len(out) > n {
+			return out
 		}
-		return
 	}
-	if l.mark(c, false) == 0 {
-		b.counters.NotifiesUnbound++
-	}
+	b.counters.NotifiesUnbound++
+	return out
 }
 
 // mark gives the cause to the first waiter without one, or to all of them, and returns how many that were.

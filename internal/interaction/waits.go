@@ -29,6 +29,10 @@ func (b *Binder) waited(ev jvmthread.Event, closed jvmthread.Interval, out []jvm
 		}
 	}
 	if w.notified.from.Seq == jvmthread.NoSeq {
+		if _, ok := b.interrupts[ev.Thread]; !ok && b.lateNotify && len(l.woken) < maxWoken {
+			l.woken = append(l.woken, closed)
+			return out
+		}
 		return b.interrupted(ev, closed, out) // or nothing did: HotSpot has no spurious wake-ups
 	}
 	if c, ok := b.interrupts[ev.Thread]; ok && c.time >= closed.Start && c.time < w.notified.time {
@@ -43,6 +47,25 @@ func (b *Binder) waited(ev jvmthread.Event, closed jvmthread.Interval, out []jvm
 	if out = bind(w.notified, kind, closed, ev.Time, out); len(out) > n {
 		out[n].Confidence = w.sure
 	}
+	return out
+}
+
+// maxWoken bounds the waits of one lock that wait for a late notify.
+const maxWoken = 64
+
+// bindLate binds a notify to the first wait that ended before it by nothing that was seen, a notifyAll to all of them.
+func (l *lock) bindLate(c cause, all bool, out []jvmthread.Interaction) []jvmthread.Interaction {
+	kind, n := jvmthread.InteractionNotify, min(1, len(l.woken))
+	if all {
+		kind, n = jvmthread.InteractionNotifyAll, len(l.woken)
+	}
+	for _, iv := range l.woken[:n] {
+		before := len(out)
+		if out = bind(c, kind, iv, iv.End, out); len(out) > before {
+			out[before].Confidence = jvmthread.ConfidenceAmbiguous
+		}
+	}
+	l.woken = append(l.woken[:0], l.woken[n:]...)
 	return out
 }
 

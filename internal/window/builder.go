@@ -91,9 +91,14 @@ func (b *Builder) Add(iv jvmthread.Interval) {
 }
 
 // AddInteractions takes interactions whose effect is within the window, in the order of their effects.
+// One whose effect was in an earlier window is left out: that one was shown already.
 func (b *Builder) AddInteractions(ias []jvmthread.Interaction) {
-	b.window.Interactions = append(b.window.Interactions, ias...)
-	b.intervals += len(ias)
+	for i := range ias {
+		if ias[i].EffectTime >= b.window.Start {
+			b.window.Interactions = append(b.window.Interactions, ias[i])
+			b.intervals++
+		}
+	}
 }
 
 // AddDeadlocks takes deadlocks that were confirmed within the window.
