@@ -221,6 +221,8 @@ void weft_roster_mention(uint64_t id, uint64_t sequence) {
 }
 
 void weft_roster_gone(uint64_t id, uint64_t sequence) {
+    // All that was announced of it is there by now, and must not bring it back later.
+    weft_roster_collect();
     struct entry *e = find(id);
     if (e != NULL) {
         if (e->last < sequence) {

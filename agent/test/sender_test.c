@@ -40,6 +40,8 @@ static void *write_events(void *argument) {
     if (b == NULL) {
         return NULL;
     }
+    usleep((useconds_t)(id % 8 * 500));
+    weft_roster_announce(id, 0, "writer that works", "test"); // by itself, after who started it
     for (int i = 0; i < w->events; i++) {
         struct weft_record r = {.kind = WEFT_EV_YIELD};
         if (i % 5 == 3) { // one that is known only afterwards, with another in between
@@ -169,7 +171,7 @@ TEST(churn) {
     pthread_t thread;
     start_server(&thread);
     start_sender(1U << 20, 8U << 20);
-    uint64_t events = run_writers(500, 8, 5, 0, write_events);
+    uint64_t events = run_writers(1000, 8, 5, 0, write_events);
     finish(thread);
     expect(events);
     CHECK(weft_roster_size() < WEFT_ROSTER_GONE + 100);
