@@ -115,7 +115,7 @@ static bool next_run(struct weft_connection *c) {
     if (c->state != WEFT_STREAMING) {
         return false;
     }
-    const struct weft_batch *batch = weft_retain_after(c->retain, c->sent);
+    const struct weft_batch *batch = c->retain->unsent;
     if (batch == NULL) {
         if (!c->end_wanted || c->end_sent) {
             return false;
@@ -150,6 +150,7 @@ static void wrote(struct weft_connection *c, size_t len) {
         c->definitions += len;
     } else if (c->run_len == 0 && c->run_kind == WEFT_RUN_BATCH) {
         c->sent = c->run_sequence;
+        weft_retain_sent(c->retain);
     } else if (c->run_len == 0 && c->run_kind == WEFT_RUN_END) {
         c->end_sent = true;
     }
@@ -196,6 +197,7 @@ static bool take_reply(struct weft_connection *c, const struct weft_reply *reply
             *acked = reply->sequence;
         }
         weft_retain_drop(c->retain, *acked);
+        weft_retain_rewind(c->retain);
         c->sent = *acked;
         c->definitions = 0;
         c->state = WEFT_STREAMING;

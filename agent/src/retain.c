@@ -26,6 +26,9 @@ bool weft_retain_add(struct weft_retain *r, uint64_t sequence, uint64_t definiti
         r->newest->next = batch;
     }
     r->newest = batch;
+    if (r->unsent == NULL) {
+        r->unsent = batch;
+    }
     r->bytes += sizeof *batch + len;
     return true;
 }
@@ -42,10 +45,10 @@ void weft_retain_drop(struct weft_retain *r, uint64_t acked) {
     }
 }
 
-const struct weft_batch *weft_retain_after(const struct weft_retain *r, uint64_t sequence) {
-    const struct weft_batch *batch = r->oldest;
-    while (batch != NULL && batch->sequence <= sequence) {
-        batch = batch->next;
-    }
-    return batch;
+void weft_retain_sent(struct weft_retain *r) {
+    r->unsent = r->unsent->next;
+}
+
+void weft_retain_rewind(struct weft_retain *r) {
+    r->unsent = r->oldest;
 }

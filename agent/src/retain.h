@@ -21,6 +21,7 @@ struct weft_batch {
 struct weft_retain {
     struct weft_batch *oldest;
     struct weft_batch *newest;
+    struct weft_batch *unsent; // the oldest that is not sent on this connection; NULL: none
     size_t bytes;
     size_t limit;
 };
@@ -31,9 +32,14 @@ bool weft_retain_full(const struct weft_retain *r);
 // Copies a batch. False if there is no memory.
 bool weft_retain_add(struct weft_retain *r, uint64_t sequence, uint64_t definitions,
                      const void *data, size_t len);
+
+// Acknowledged batches go. None of them may be unsent, or else rewind must follow.
 void weft_retain_drop(struct weft_retain *r, uint64_t acked);
 
-// The oldest batch after the given one; NULL if there is none.
-const struct weft_batch *weft_retain_after(const struct weft_retain *r, uint64_t sequence);
+// The batch unsent was sent.
+void weft_retain_sent(struct weft_retain *r);
+
+// A new connection: nothing was sent on it.
+void weft_retain_rewind(struct weft_retain *r);
 
 #endif
