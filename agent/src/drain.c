@@ -291,7 +291,7 @@ static void sweep(struct weft_drain *d) {
         if (atomic_load_explicit(&b->closed, memory_order_acquire) &&
             atomic_load_explicit(&b->written, memory_order_acquire) == b->read) {
             weft_lose_unbuffered(atomic_load_explicit(&b->lost, memory_order_relaxed));
-            weft_roster_gone(b->thread, d->sequence);
+            weft_roster_gone(b->thread, 0); // no batch that is still to come names it
             weft_buffer_free(b);
         } else {
             d->buffers[kept++] = b;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TRIM_LOOKS = 2048 };
+
 struct entry {
     struct entry *chain;      // in the hash bucket, or in the list of announcements
     struct entry *newer;      // in the list of those gone
@@ -258,7 +260,8 @@ void weft_roster_encode(struct weft_bytes *out) {
     }
 }
 
-static void drop_oldest(void) {
+// Takes the first of those that are gone from their list.
+static struct entry *take_oldest(void) {
     struct entry *e = roster.oldest;
     roster.oldest = e->newer;
     if (roster.oldest == NULL) {
@@ -266,18 +269,21 @@ static void drop_oldest(void) {
     }
     roster.gone--;
     e->listed = false;
-    if (e->gone) {
-        *link_of(e->id) = e->chain;
-        roster.count--;
-        free_entry(e);
-    }
+    return e;
 }
 
 void weft_roster_trim(uint64_t acked) {
-    // One that cannot go yet holds up those behind it, not for longer than batches stay unacked.
-    while (roster.gone > WEFT_ROSTER_GONE &&
-           (!roster.oldest->gone || (roster.oldest->last <= acked && !roster.oldest->fresh))) {
-        drop_oldest();
+    // A few at a time, so that the sender is not held up; still more than can die meanwhile.
+    uint32_t looks = roster.gone < TRIM_LOOKS ? roster.gone : TRIM_LOOKS;
+    for (; looks > 0 && roster.gone > WEFT_ROSTER_GONE; looks--) {
+        struct entry *e = take_oldest();
+        if (e->gone && e->last <= acked && !e->fresh) {
+            *link_of(e->id) = e->chain;
+            roster.count--;
+            free_entry(e);
+        } else if (e->gone) {
+            make_gone(e); // to the end of the list: a batch that names it may be sent again
+        }
     }
 }
 

@@ -236,6 +236,16 @@ TEST(absent) {
     CHECK((weft_clock() - before) / 1000000 < 150);
 }
 
+// Nor do threads that come and go without a receiver pile up.
+TEST(absent_churn) {
+    start_sender(64U << 10, 1U << 20);
+    run_writers(1, 4, 30000, 10, write_events); // fills what may be kept
+    run_writers(1000, 8, 5, 0, write_events);
+    usleep(500000);
+    weft_sender_finish();
+    CHECK(weft_roster_size() < WEFT_ROSTER_GONE + 100);
+}
+
 TEST(hopping) {
     pthread_t thread;
     start_server(&thread);
@@ -250,9 +260,11 @@ static const struct {
     const char *name;
     void (*run)(void);
 } scenarios[] = {
-    {"plain", plain},   {"overflow", overflow}, {"churn", churn},
-    {"cut", cut},       {"rude", rude},         {"late", late},
-    {"absent", absent}, {"hopping", hopping},   {"unacknowledged", unacknowledged},
+    {"plain", plain},     {"overflow", overflow},
+    {"churn", churn},     {"cut", cut},
+    {"rude", rude},       {"late", late},
+    {"absent", absent},   {"absent_churn", absent_churn},
+    {"hopping", hopping}, {"unacknowledged", unacknowledged},
 };
 
 int main(int argc, char **argv) {
