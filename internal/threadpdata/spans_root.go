@@ -42,9 +42,10 @@ func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
 // chain lists the first threads of a chain: a -> b -> c, and after an ellipsis the last one.
 func (e *Emitter) chain(c *window.Chain) string {
 	e.text.Reset()
-	for i, id := range c.Threads {
+	threads := c.Threads()
+	for i, id := range threads {
 		switch {
-		case i > 0 && i == len(c.Threads)-1 && uint64(len(c.Threads)) <= c.Handoffs:
+		case i > 0 && i == len(threads)-1 && uint64(len(threads)) <= c.Handoffs:
 			e.text.WriteString(" -> ... -> ")
 		case i > 0:
 			e.text.WriteString(" -> ")

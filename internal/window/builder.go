@@ -32,6 +32,8 @@ type Builder struct {
 	free      []*Lane
 	intervals int
 	scratch   []jvmthread.Interval
+	holds     []jvmthread.Hold // as they came
+	order     lockOrder
 	queues    []interaction.Queue
 	locks     lockTable
 	begun     bool
@@ -39,7 +41,7 @@ type Builder struct {
 
 // NewBuilder returns a Builder of windows of the given length, which begin at multiples of it since the epoch.
 func NewBuilder(length time.Duration, limits Limits) *Builder {
-	return &Builder{length: jvmthread.Time(length), limits: limits, lanes: make(map[jvmthread.ThreadID]*Lane), locks: newLockTable()}
+	return &Builder{length: jvmthread.Time(length), limits: limits, lanes: make(map[jvmthread.ThreadID]*Lane), order: newLockOrder(), locks: newLockTable()}
 }
 
 // Begin opens the first window at the time of the session's first event; later calls do nothing.
@@ -94,8 +96,15 @@ func (b *Builder) Add(iv jvmthread.Interval) {
 // One whose effect was in an earlier window is left out: that one was shown already.
 func (b *Builder) AddInteractions(ias []jvmthread.Interaction) {
 	for i := range ias {
-		if ias[i].EffectTime >= b.window.Start {
-			b.window.Interactions = append(b.window.Interactions, ias[i])
+		if ia := &ias[i]; ia.EffectTime >= b.window.Start {
+			l := b.lanes[ia.To.Thread]
+			if l == nil {
+				l = b.newLane(ia.To.Thread)
+			}
+			l.causes = append(l.causes, *ia)
+			if ia.Kind == jvmthread.InteractionHandoff {
+				b.locks.handoffs = append(b.locks.handoffs, handoff{ia.Lock, ia.From.Thread, ia.To.Thread, ia.EffectTime})
+			}
 			b.intervals++
 		}
 	}
@@ -113,7 +122,7 @@ func (b *Builder) newLane(id jvmthread.ThreadID) *Lane {
 	var l *Lane
 	if n := len(b.free); n > 0 {
 		l, b.free = b.free[n-1], b.free[:n-1]
-		*l = Lane{Intervals: l.Intervals[:0]}
+		*l = Lane{Intervals: l.Intervals[:0], causes: l.causes[:0]}
 	} else {
 		l = new(Lane)
 	}
@@ -127,12 +136,8 @@ func (b *Builder) newLane(id jvmthread.ThreadID) *Lane {
 func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder *interaction.Binder) *Window {
 	w := &b.window
 	w.End, w.Cut = at, why
-	w.Holds, b.queues = binder.Cut(at, w.Holds, b.queues[:0])
-	for i := range w.Interactions { // who let another go on is shown, even if nothing happened to it itself
-		if ia := &w.Interactions[i]; ia.CauseTime >= w.Start && b.lanes[ia.From.Thread] == nil {
-			b.newLane(ia.From.Thread)
-		}
-	}
+	b.holds, b.queues = binder.Cut(at, b.holds[:0], b.queues[:0])
+	b.showSources()
 	b.scratch = tl.Cut(at, b.scratch[:0])
 	for _, iv := range b.scratch {
 		stuck := iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateDeadlocked
@@ -148,23 +153,13 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	}
 	slices.SortFunc(w.Lanes, func(x, y *Lane) int { return cmp.Compare(x.Thread, y.Thread) })
 	for _, l := range w.Lanes {
+		w.Interactions = append(w.Interactions, l.inOrder()...)
 		w.sum(l)
 		w.Totals.add(&l.Totals)
 	}
-	slices.SortFunc(w.Holds, func(x, y jvmthread.Hold) int {
-		return cmp.Or(cmp.Compare(x.Lock.Class, y.Lock.Class), cmp.Compare(x.Lock.Hash, y.Lock.Hash), cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End))
-	})
+	b.sortHolds()
 	w.Locks = b.locks.stats(w, b.queues)
-	b.sortInteractions()
 	return w
-}
-
-// sortInteractions orders them by the interval they let go on, and those of one interval by time.
-func (b *Builder) sortInteractions() {
-	slices.SortFunc(b.window.Interactions, func(x, y jvmthread.Interaction) int {
-		return cmp.Or(cmp.Compare(x.To.Thread, y.To.Thread), cmp.Compare(x.To.Seq, y.To.Seq),
-			cmp.Compare(x.EffectTime, y.EffectTime), cmp.Compare(x.Kind, y.Kind))
-	})
 }
 
 func (w *Window) sum(l *Lane) {
@@ -191,7 +186,7 @@ func (b *Builder) Next(at jvmthread.Time) {
 	}
 	for id, l := range b.lanes {
 		delete(b.lanes, id)
-		if cap(l.Intervals) <= 1<<16 { // do not keep the memory of a burst
+		if cap(l.Intervals) <= 1<<16 && cap(l.causes) <= 1<<16 { // do not keep the memory of a burst
 			b.free = append(b.free, l)
 		}
 	}

@@ -32,8 +32,9 @@ type LockStats struct {
 type Chain struct {
 	Lock       jvmthread.LockID
 	Handoffs   uint64
-	Start, End jvmthread.Time       // of the first and of the last handoff
-	Threads    []jvmthread.ThreadID // the first of them, at most maxChainThreads
+	Start, End jvmthread.Time // of the first and of the last handoff
+	threads    [maxChainThreads + 1]jvmthread.ThreadID
+	n          int
 }
 
 const maxChainThreads = 8
@@ -43,6 +44,15 @@ type lockTable struct {
 	classes map[jvmthread.ClassID]*LockStats
 	chains  map[jvmthread.LockID]*Chain
 	list    []LockStats
+
+	handoffs []handoff // of the window, in the order of time
+}
+
+// handoff is what a chain is made of.
+type handoff struct {
+	lock     jvmthread.LockID
+	from, to jvmthread.ThreadID
+	at       jvmthread.Time
 }
 
 func newLockTable() lockTable {
@@ -67,11 +77,10 @@ func (t *lockTable) stats(w *Window, queues []interaction.Queue) []LockStats {
 			t.addInterval(w, &l.Intervals[i])
 		}
 	}
-	for i := range w.Interactions {
-		if w.Interactions[i].Kind == jvmthread.InteractionHandoff {
-			t.addHandoff(&w.Interactions[i])
-		}
+	for i := range t.handoffs {
+		t.addHandoff(&t.handoffs[i])
 	}
+	t.handoffs = t.handoffs[:0]
 	for i := range w.Holds {
 		t.addHold(w, &w.Holds[i])
 	}
@@ -121,24 +130,28 @@ func (t *lockTable) addHold(w *Window, h *jvmthread.Hold) {
 	s.HeldMax = max(s.HeldMax, h.End.Sub(h.Start))
 }
 
-func (t *lockTable) addHandoff(ia *jvmthread.Interaction) {
-	s := t.class(ia.Lock.Class)
+func (t *lockTable) addHandoff(h *handoff) {
+	s := t.class(h.lock.Class)
 	s.Handoffs++
-	c := t.chains[ia.Lock]
-	if c == nil || c.last() != ia.From.Thread {
-		c = &Chain{Lock: ia.Lock, Start: ia.EffectTime, Threads: []jvmthread.ThreadID{ia.From.Thread}}
-		t.chains[ia.Lock] = c
+	c := t.chains[h.lock]
+	if c == nil {
+		c = new(Chain)
+		t.chains[h.lock] = c
+	}
+	if c.n == 0 || c.threads[c.n-1] != h.from {
+		*c = Chain{Lock: h.lock, Start: h.at, n: 1}
+		c.threads[0] = h.from
 	}
 	c.Handoffs++
-	c.End = ia.EffectTime
-	if len(c.Threads) <= maxChainThreads {
-		c.Threads = append(c.Threads, ia.To.Thread)
-	} else {
-		c.Threads[maxChainThreads] = ia.To.Thread // the newest stands behind the first ones
+	c.End = h.at
+	if c.n <= maxChainThreads {
+		c.n++
 	}
+	c.threads[c.n-1] = h.to // once there are many, the newest stands behind the first ones
 	if c.Handoffs > s.Chain.Handoffs {
 		s.Chain = *c
 	}
 }
 
-func (c *Chain) last() jvmthread.ThreadID { return c.Threads[len(c.Threads)-1] }
+// Threads returns the first threads of the chain and, behind them, the last one.
+func (c *Chain) Threads() []jvmthread.ThreadID { return c.threads[:c.n] }

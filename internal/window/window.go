@@ -48,9 +48,10 @@ type Lane struct {
 	Thread    jvmthread.ThreadID
 	Intervals []jvmthread.Interval // in order, without a gap; the first may begin before the window
 	Totals    Totals
-	Folded    Folded // of intervals without a span of their own
-	Hidden    bool   // the thread itself has no span
-	keep      []bool // by interval; nil: all
+	Folded    Folded                  // of intervals without a span of their own
+	Hidden    bool                    // the thread itself has no span
+	keep      []bool                  // by interval; nil: all
+	causes    []jvmthread.Interaction // that let this thread go on
 }
 
 // Totals are exact sums by state: of intervals that began in the window, and of their time within it.

@@ -1,0 +1,72 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// inOrder returns the interactions that let the thread go on, by the interval that did. They come so but for late ones.
+func (l *Lane) inOrder() []jvmthread.Interaction {
+	byEffect := func(a, b jvmthread.Interaction) int { return cmp.Compare(a.To.Seq, b.To.Seq) }
+	if !slices.IsSortedFunc(l.causes, byEffect) {
+		slices.SortStableFunc(l.causes, byEffect)
+	}
+	return l.causes
+}
+
+// showSources makes a lane for each thread that let another go on: it is shown even if nothing happened to it itself.
+func (b *Builder) showSources() {
+	for _, l := range b.lanes {
+		for i := range l.causes {
+			if ia := &l.causes[i]; ia.CauseTime >= b.window.Start && b.lanes[ia.From.Thread] == nil {
+				b.newLane(ia.From.Thread)
+			}
+		}
+	}
+}
+
+// lockOrder sorts holds by lock. Those of one lock come in the order of time, so that counting will do.
+type lockOrder struct {
+	index  map[jvmthread.LockID]int32 // where the lock is in locks
+	locks  []jvmthread.LockID
+	starts []int32 // by index: where the lock's next hold goes
+}
+
+func newLockOrder() lockOrder { return lockOrder{index: make(map[jvmthread.LockID]int32)} }
+
+func (b *Builder) sortHolds() {
+	o, w := &b.order, &b.window
+	clear(o.index)
+	o.locks, o.starts = o.locks[:0], o.starts[:0]
+	for i := range b.holds {
+		id := b.holds[i].Lock
+		if _, ok := o.index[id]; !ok {
+			o.index[id] = 0
+			o.locks = append(o.locks, id)
+		}
+	}
+	slices.SortFunc(o.locks, func(x, y jvmthread.LockID) int {
+		return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Hash, y.Hash))
+	})
+	for i, id := range o.locks {
+		o.index[id] = int32(i) //nolint:gosec // bounded by the binder's locks
+	}
+	o.starts = append(o.starts, make([]int32, len(o.locks)+1)...)
+	for i := range b.holds {
+		o.starts[o.index[b.holds[i].Lock]+1]++
+	}
+	for i := range o.locks {
+		o.starts[i+1] += o.starts[i]
+	}
+	w.Holds = slices.Grow(w.Holds[:0], len(b.holds))[:len(b.holds)]
+	for i := range b.holds {
+		at := o.index[b.holds[i].Lock]
+		w.Holds[o.starts[at]] = b.holds[i]
+		o.starts[at]++
+	}
+}
