@@ -146,21 +146,36 @@ func (e *Engine) returned(ev jvmthread.Event) jvmthread.Event {
 
 func (e *Engine) step(ev jvmthread.Event) {
 	var ok bool
-	if e.closed, ok = e.timeline.Apply(ev, e.closed[:0]); !ok {
+	var th *timeline.Thread
+	if e.closed, th, ok = e.timeline.Apply(ev, e.closed[:0]); !ok {
 		return
 	}
 	var closed jvmthread.Interval
-	if ev.Thread != jvmthread.NoThread && len(e.closed) == 1 {
+	switch {
+	case th == nil:
+		e.add(e.closed)
+	case len(e.closed) > 0:
 		closed = e.closed[0]
+		e.builder.Add(th, closed)
 	}
-	for i := range e.closed {
-		e.builder.Add(e.closed[i])
-	}
-	e.interactions = e.binder.Apply(ev, closed, e.interactions[:0])
-	if len(e.interactions) > 0 {
-		e.builder.AddInteractions(e.interactions)
+	e.interactions = e.binder.Apply(ev, th, closed, e.interactions[:0])
+	for i := range e.interactions {
+		to := th
+		if id := e.interactions[i].To.Thread; id != ev.Thread {
+			to = e.timeline.Thread(id)
+		}
+		if to != nil {
+			e.builder.AddInteraction(to, &e.interactions[i])
+		}
 	}
 	e.deadlocks.Apply(ev)
+}
+
+// add takes intervals of several threads.
+func (e *Engine) add(list []jvmthread.Interval) {
+	for i := range list {
+		e.builder.Add(e.timeline.Thread(list[i].Thread), list[i])
+	}
 }
 
 // confirm makes the threads deadlocked that have been waiting for each other for long enough, from when their circle closed: or from where
@@ -172,9 +187,7 @@ func (e *Engine) confirm(now jvmthread.Time) {
 		for _, m := range f.Members {
 			e.closed = e.timeline.Deadlock(m.Thread, f.Circle, max(f.Since, e.builder.Start()), e.closed)
 		}
-		for i := range e.closed {
-			e.builder.Add(e.closed[i])
-		}
+		e.add(e.closed)
 	}
 	e.builder.AddDeadlocks(found)
 }

@@ -70,9 +70,11 @@ func (b *Binder) ExpectLateNotifies() { b.lateNotify = true }
 // Counters returns what stayed unbound so far.
 func (b *Binder) Counters() Counters { return b.counters }
 
-// Apply takes an event after the timeline has, if that took it, with the interval of its thread that the event closed (its Seq is NoSeq if it closed none),
-// and appends the interactions that it completes.
-func (b *Binder) Apply(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+// Apply takes an event after the timeline has, if that took it, with its thread (nil for a gap of all threads) and the interval of it that
+// the event closed (its Seq is NoSeq if it closed none), and appends the interactions that it completes.
+func (b *Binder) Apply(
+	ev jvmthread.Event, th *timeline.Thread, closed jvmthread.Interval, out []jvmthread.Interaction,
+) []jvmthread.Interaction {
 	if closed.State == jvmthread.StateBlocked || closed.State == jvmthread.StateDeadlocked || closed.Was == jvmthread.StateBlocked {
 		b.unblocked(closed.Lock)
 	}
@@ -88,13 +90,13 @@ func (b *Binder) Apply(ev jvmthread.Event, closed jvmthread.Interval, out []jvmt
 	case jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
 		return b.waitReturned(ev, closed, out)
 	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
-		return b.notify(ev, out)
+		return b.notify(ev, th, out)
 	case jvmthread.KindStartCalled:
-		b.starts[ev.Peer] = b.here(ev)
+		b.starts[ev.Peer] = here(ev, th)
 	case jvmthread.KindThreadStart:
-		return b.threadStart(ev, out)
+		return b.threadStart(ev, th, out)
 	case jvmthread.KindInterruptCalled:
-		b.interrupts[ev.Peer] = b.here(ev)
+		b.interrupts[ev.Peer] = here(ev, th)
 	case jvmthread.KindInterrupted:
 		delete(b.interrupts, ev.Thread)
 	case jvmthread.KindSleepEnd:
@@ -103,7 +105,7 @@ func (b *Binder) Apply(ev jvmthread.Event, closed jvmthread.Interval, out []jvmt
 		}
 	case jvmthread.KindUnpark:
 		if _, ok := b.unparks[ev.Peer]; !ok { // a second one changes nothing: there is one permit
-			b.unparks[ev.Peer] = b.here(ev)
+			b.unparks[ev.Peer] = here(ev, th)
 		}
 	case jvmthread.KindUnparked:
 		return b.unparked(ev, closed, out)
@@ -114,12 +116,8 @@ func (b *Binder) Apply(ev jvmthread.Event, closed jvmthread.Interval, out []jvmt
 }
 
 // here is the event itself as a cause.
-func (b *Binder) here(ev jvmthread.Event) cause {
-	c := cause{from: jvmthread.IntervalRef{Thread: ev.Thread}, time: ev.Time, stack: ev.Stack}
-	if th := b.timeline.Thread(ev.Thread); th != nil {
-		c.from.Seq = th.Open().Seq
-	}
-	return c
+func here(ev jvmthread.Event, th *timeline.Thread) cause {
+	return cause{from: jvmthread.IntervalRef{Thread: ev.Thread, Seq: th.Open().Seq}, time: ev.Time, stack: ev.Stack}
 }
 
 // bind makes an interaction of a cause and the interval that it ended, unless a thread would have woken itself.
@@ -133,10 +131,9 @@ func bind(c cause, kind jvmthread.InteractionKind, to jvmthread.Interval, at jvm
 	})
 }
 
-func (b *Binder) threadStart(ev jvmthread.Event, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) threadStart(ev jvmthread.Event, th *timeline.Thread, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, ok := b.starts[ev.Thread]
-	th := b.timeline.Thread(ev.Thread)
-	if !ok || th == nil {
+	if !ok {
 		return out
 	}
 	delete(b.starts, ev.Thread)

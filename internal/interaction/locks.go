@@ -3,7 +3,10 @@
 
 package interaction
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/timeline"
+)
 
 // lock is what is known of one monitor. JVMTI tells of contended entries only, so the owner is the last one that showed itself: by
 // entering after having been blocked, by being named as owner by another that blocks, or by calling wait or notify, which only an owner can.
@@ -209,13 +212,13 @@ func (l *lock) remove(id jvmthread.ThreadID) (w waiter) {
 }
 
 // notify marks the first waiter that is not notified yet, or all of them.
-func (b *Binder) notify(ev jvmthread.Event, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) notify(ev jvmthread.Event, th *timeline.Thread, out []jvmthread.Interaction) []jvmthread.Interaction {
 	l := b.lock(ev.Lock, ev.Time)
 	if l == nil {
 		return out
 	}
 	b.own(l, ev.Thread, ev.Time, l.othersBlocked(0))
-	c := b.here(ev)
+	c := here(ev, th)
 	all := ev.Kind == jvmthread.KindNotifyAll
 	if l.mark(c, all) > 0 {
 		return out

@@ -26,6 +26,8 @@ type Timeline struct {
 	begin      jvmthread.Time // of history
 	begun      bool
 	maxThreads int
+	free       []int // slots of threads that were forgotten
+	slots      int
 	counters   Counters
 }
 
@@ -35,6 +37,7 @@ type Thread struct {
 	lastRun  jvmthread.Interval // the last closed interval in which it ran
 	wait     jvmthread.Interval // the waiting or joining interval, while it reenters
 	lastSeen jvmthread.Time     // of its last event
+	slot     int
 	inWait   bool               // between wait and waitReturned, or joinStart and joinEnd
 	dead     bool
 }
@@ -49,6 +52,18 @@ func (t *Thread) Open() jvmthread.Interval { return t.open }
 
 // LastRun returns the last closed interval in which the thread ran; its Seq is NoSeq if there is none.
 func (t *Thread) LastRun() jvmthread.Interval { return t.lastRun }
+
+// Slot is a small number that no other thread of the Timeline has as long as this one is known: for tables by thread.
+func (t *Thread) Slot() int { return t.slot }
+
+// Piece returns the open interval as it stands at a time not before any event: its Start is when the state began, its End the given time,
+// and it is marked as open. The thread goes on in the same interval, under the same number.
+func (t *Thread) Piece(at jvmthread.Time) jvmthread.Interval {
+	iv := t.open
+	iv.End = at
+	iv.Marks |= jvmthread.MarkOpen
+	return iv
+}
 
 // Dead reports whether the thread has ended; Open().Start is when.
 func (t *Thread) Dead() bool { return t.dead }
@@ -75,37 +90,37 @@ func (t *Timeline) Len() int { return len(t.threads) }
 func (t *Timeline) Counters() Counters { return t.counters }
 
 // Apply takes an event, whose time is not before that of the one before it, and appends the intervals that end by it: none or one of its
-// thread, or for a gap of all threads (event of NoThread) one of each. It returns false if the event cannot be: if it is of a thread that
-// has ended, or of one over the limit.
-func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthread.Interval, bool) {
+// thread, or for a gap of all threads (event of NoThread) one of each. It returns the thread too, which is nil for such a gap. It returns
+// false if the event cannot be: if it is of a thread that has ended, or of one over the limit.
+func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthread.Interval, *Thread, bool) {
 	if !t.begun {
 		t.begin, t.begun = ev.Time, true
 	}
 	if ev.Thread == jvmthread.NoThread {
 		if ev.Kind == jvmthread.KindGap {
-			return t.gap(ev.Time, out), true
+			return t.gap(ev.Time, out), nil, true
 		}
 		t.counters.Inconsistent++
-		return out, false
+		return out, nil, false
 	}
 	th := t.threads[ev.Thread]
 	if th == nil {
 		if th = t.enter(ev); th == nil {
-			return out, false
+			return out, nil, false
 		}
 		if ev.Kind == jvmthread.KindThreadStart {
-			return out, true
+			return out, th, true
 		}
 	}
 	if th.dead {
 		t.counters.AfterEnd++
-		return out, false
+		return out, th, false
 	}
 	th.lastSeen = max(th.lastSeen, ev.Time)
 	if !ev.Kind.Valid() {
-		return out, false
+		return out, th, false
 	}
-	return t.advance(th, ev, out), true
+	return t.advance(th, ev, out), th, true
 }
 
 // enter begins to follow a thread. Unless it just starts, what it did since history begins is unknown.
@@ -114,7 +129,12 @@ func (t *Timeline) enter(ev jvmthread.Event) *Thread {
 		t.counters.Refused++
 		return nil
 	}
-	th := &Thread{lastSeen: ev.Time}
+	th := &Thread{lastSeen: ev.Time, slot: t.slots}
+	if n := len(t.free); n > 0 {
+		th.slot, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		t.slots++
+	}
 	th.open = jvmthread.Interval{Thread: ev.Thread, Seq: 1, Start: t.begin, State: jvmthread.StateUnknown, Marks: jvmthread.MarkPartial}
 	if ev.Kind == jvmthread.KindThreadStart {
 		th.open = jvmthread.Interval{Thread: ev.Thread, Seq: 1, Start: ev.Time, State: jvmthread.StateRunnable}
@@ -147,21 +167,6 @@ func (t *Thread) to(s jvmthread.State, at jvmthread.Time, out []jvmthread.Interv
 	return out
 }
 
-// Cut appends the open interval of each thread as it stands at a time not before any event: its Start is when the state began, its End
-// the given time, and it is marked as open. The thread goes on in the same interval, under the same number.
-func (t *Timeline) Cut(at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
-	for _, th := range t.threads {
-		if th.dead {
-			continue
-		}
-		iv := th.open
-		iv.End = at
-		iv.Marks |= jvmthread.MarkOpen
-		out = append(out, iv)
-	}
-	return out
-}
-
 // Deadlock appends what the thread's blocked or parked interval was until the given time, and makes it deadlocked from there on.
 func (t *Timeline) Deadlock(id jvmthread.ThreadID, circle jvmthread.Circle, at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
 	th := t.threads[id]
@@ -180,6 +185,7 @@ func (t *Timeline) Forget(before jvmthread.Time) {
 	for id, th := range t.threads {
 		if th.dead && th.open.Start < before {
 			delete(t.threads, id)
+			t.free = append(t.free, th.slot)
 		}
 	}
 }

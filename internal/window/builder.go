@@ -28,10 +28,10 @@ type Builder struct {
 	length    jvmthread.Time
 	limits    Limits
 	window    Window
-	lanes     map[jvmthread.ThreadID]*Lane
+	lanes     []*Lane // by the thread's slot
+	used      int     // lanes that are not nil
 	free      []*Lane
 	intervals int
-	scratch   []jvmthread.Interval
 	holds     []jvmthread.Hold // as they came
 	order     lockOrder
 	queues    []interaction.Queue
@@ -41,7 +41,7 @@ type Builder struct {
 
 // NewBuilder returns a Builder of windows of the given length, which begin at multiples of it since the epoch.
 func NewBuilder(length time.Duration, limits Limits) *Builder {
-	return &Builder{length: jvmthread.Time(length), limits: limits, lanes: make(map[jvmthread.ThreadID]*Lane), order: newLockOrder(), locks: newLockTable()}
+	return &Builder{length: jvmthread.Time(length), limits: limits, order: newLockOrder(), locks: newLockTable()}
 }
 
 // Begin opens the first window at the time of the session's first event; later calls do nothing.
@@ -82,31 +82,24 @@ func (b *Builder) Count(ev *jvmthread.Event) {
 	}
 }
 
-// Add takes an interval that ended within the window.
-func (b *Builder) Add(iv jvmthread.Interval) {
-	l := b.lanes[iv.Thread]
-	if l == nil {
-		l = b.newLane(iv.Thread)
-	}
+// Add takes an interval of a thread that ended within the window.
+func (b *Builder) Add(th *timeline.Thread, iv jvmthread.Interval) {
+	l := b.lane(th)
 	l.Intervals = append(l.Intervals, iv)
 	b.intervals++
 }
 
-// AddInteractions takes interactions whose effect is within the window, in the order of their effects.
-// One whose effect was in an earlier window is left out: that one was shown already.
-func (b *Builder) AddInteractions(ias []jvmthread.Interaction) {
-	for i := range ias {
-		if ia := &ias[i]; ia.EffectTime >= b.window.Start {
-			l := b.lanes[ia.To.Thread]
-			if l == nil {
-				l = b.newLane(ia.To.Thread)
-			}
-			l.causes = append(l.causes, *ia)
-			if ia.Kind == jvmthread.InteractionHandoff {
-				b.locks.handoffs = append(b.locks.handoffs, handoff{ia.Lock, ia.From.Thread, ia.To.Thread, ia.EffectTime})
-			}
-			b.intervals++
-		}
+// AddInteraction takes an interaction that let a thread go on within the window. They come in the order of their effects; one whose effect
+// was in an earlier window is left out: that one was shown already.
+func (b *Builder) AddInteraction(to *timeline.Thread, ia *jvmthread.Interaction) {
+	if ia.EffectTime < b.window.Start {
+		return
+	}
+	l := b.lane(to)
+	l.causes = append(l.causes, *ia)
+	b.intervals++
+	if ia.Kind == jvmthread.InteractionHandoff {
+		b.locks.handoffs = append(b.locks.handoffs, handoff{ia.Lock, ia.From.Thread, ia.To.Thread, ia.EffectTime})
 	}
 }
 
@@ -118,17 +111,31 @@ func (b *Builder) AddDeadlocks(found []deadlock.Found) {
 // Start is where the current window begins.
 func (b *Builder) Start() jvmthread.Time { return b.window.Start }
 
-func (b *Builder) newLane(id jvmthread.ThreadID) *Lane {
-	var l *Lane
+// lane returns the lane of a thread, a new one if it has none yet.
+func (b *Builder) lane(th *timeline.Thread) *Lane {
+	slot := th.Slot()
+	for slot >= len(b.lanes) {
+		b.lanes = append(b.lanes, nil)
+	}
+	l := b.lanes[slot]
+	if l != nil {
+		return l
+	}
 	if n := len(b.free); n > 0 {
 		l, b.free = b.free[n-1], b.free[:n-1]
 		*l = Lane{Intervals: l.Intervals[:0], causes: l.causes[:0]}
 	} else {
 		l = new(Lane)
 	}
-	l.Thread = id
-	b.lanes[id] = l
+	l.Thread = th.Open().Thread
+	b.lanes[slot] = l
+	b.used++
 	return l
+}
+
+// has reports whether a thread has a lane.
+func (b *Builder) has(th *timeline.Thread) bool {
+	return th.Slot() < len(b.lanes) && b.lanes[th.Slot()] != nil
 }
 
 // Cut ends the window at a time and returns it; it is nil if there is nothing to show. The next window begins there. Threads of the
@@ -137,19 +144,23 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	w := &b.window
 	w.End, w.Cut = at, why
 	b.holds, b.queues = binder.Cut(at, b.holds[:0], b.queues[:0])
-	b.showSources()
-	b.scratch = tl.Cut(at, b.scratch[:0])
-	for _, iv := range b.scratch {
-		stuck := iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateDeadlocked
-		if stuck || b.lanes[iv.Thread] != nil || tl.Thread(iv.Thread).LastSeen() >= w.Start {
-			b.Add(iv)
+	b.showSources(tl)
+	for th := range tl.Threads {
+		if th.Dead() {
+			continue
+		}
+		state := th.Open().State
+		if b.has(th) || th.LastSeen() >= w.Start || state == jvmthread.StateBlocked || state == jvmthread.StateDeadlocked {
+			b.Add(th, th.Piece(at))
 		}
 	}
-	if len(b.lanes) == 0 && w.Events == 0 && w.Lost == 0 && w.Missed == 0 {
+	if b.used == 0 && w.Events == 0 && w.Lost == 0 && w.Missed == 0 {
 		return nil
 	}
 	for _, l := range b.lanes {
-		w.Lanes = append(w.Lanes, l)
+		if l != nil {
+			w.Lanes = append(w.Lanes, l)
+		}
 	}
 	slices.SortFunc(w.Lanes, func(x, y *Lane) int { return cmp.Compare(x.Thread, y.Thread) })
 	for _, l := range w.Lanes {
@@ -184,8 +195,11 @@ func (b *Builder) Next(at jvmthread.Time) {
 			past = past[len(past)-maxPast:]
 		}
 	}
-	for id, l := range b.lanes {
-		delete(b.lanes, id)
+	for slot, l := range b.lanes {
+		if l == nil {
+			continue
+		}
+		b.lanes[slot] = nil
 		if cap(l.Intervals) <= 1<<16 && cap(l.causes) <= 1<<16 { // do not keep the memory of a burst
 			b.free = append(b.free, l)
 		}
@@ -198,6 +212,6 @@ func (b *Builder) Next(at jvmthread.Time) {
 	if cap(w.Interactions) > 1<<18 {
 		w.Interactions = nil
 	}
-	b.intervals = 0
+	b.intervals, b.used = 0, 0
 	b.open(at)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/timeline"
 )
 
 // inOrder returns the interactions that let the thread go on, by the interval that did. They come so but for late ones.
@@ -20,11 +21,16 @@ func (l *Lane) inOrder() []jvmthread.Interaction {
 }
 
 // showSources makes a lane for each thread that let another go on: it is shown even if nothing happened to it itself.
-func (b *Builder) showSources() {
+func (b *Builder) showSources(tl *timeline.Timeline) {
 	for _, l := range b.lanes {
+		if l == nil {
+			continue
+		}
 		for i := range l.causes {
-			if ia := &l.causes[i]; ia.CauseTime >= b.window.Start && b.lanes[ia.From.Thread] == nil {
-				b.newLane(ia.From.Thread)
+			if ia := &l.causes[i]; ia.CauseTime >= b.window.Start {
+				if th := tl.Thread(ia.From.Thread); th != nil {
+					b.lane(th)
+				}
 			}
 		}
 	}
