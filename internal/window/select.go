@@ -61,7 +61,7 @@ type selection struct {
 // lanes hides the threads for which there is no room: at most half of the budget goes to threads, to those that stood still for longest.
 func (s *selection) lanes() {
 	w := s.window
-	limit := max(1, s.left/2)
+	limit := min(s.left, max(1, s.left/2))
 	if len(w.Lanes) > limit {
 		order := make([]candidate, len(w.Lanes))
 		for i, l := range w.Lanes {
