@@ -183,11 +183,11 @@ func (s *Simulation) act(t *simThread) {
 		s.sleep(t)
 	case k < 18:
 		s.start(t)
-	case k == 18 && top == nil:
+	case k == 18 && top == nil && t.id > 1:
 		s.join(t)
 	case k == 19 && t.id > 1 && s.rng.IntN(10) == 0:
 		s.end(t)
-	case k == 20:
+	case k == 20 && top == nil && t.id > 1:
 		s.park(t)
 	case k == 21:
 		s.unpark(t)

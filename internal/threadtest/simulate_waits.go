@@ -10,7 +10,7 @@ import (
 )
 
 func (s *Simulation) wait(t *simThread, l *simLock) {
-	timed := s.rng.IntN(3) == 0
+	timed := s.rng.IntN(3) == 0 || len(t.held) > 1 || t.id == 1 // so that others can go on
 	var arg int64
 	if timed {
 		arg = 100
