@@ -32,10 +32,11 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTER};
-    r.peer = weft_owner(env, object); // first: it is true only now
+    weft_record_begin(&scope, &r);    // the thread counts as blocked already
+    r.peer = weft_owner(env, object); // true only now
     weft_identify(env, object, &r);
     r.stack = weft_stack_id(env, block_depth);
-    weft_record_now(&scope, &r);
+    weft_record_end(&scope, &r, true);
     if (scope.subject == 0) {
         scope.self->entering = r;
     }
@@ -155,6 +156,7 @@ static void notify(JNIEnv *env, jobject object, uint16_t kind,
     weft_identify(env, object, &r);
     r.stack = weft_stack_id(env, notify_depth);
     weft_record_begin(&scope, &r);
+    weft_leave(&scope);
     original(env, object);
     weft_record_end(&scope, &r, !(*env)->ExceptionCheck(env));
 }

@@ -141,7 +141,6 @@ void weft_record_begin(const struct weft_scope *scope, struct weft_record *recor
     }
     weft_buffer_begin(scope->self->buffer);
     record->time = weft_clock();
-    scope->self->inside = false;
 }
 
 void weft_record_end(const struct weft_scope *scope, struct weft_record *record, bool happened) {

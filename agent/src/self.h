@@ -46,9 +46,9 @@ void weft_leave(const struct weft_scope *scope);
 // Records that something happens now.
 void weft_record_now(const struct weft_scope *scope, struct weft_record *record);
 
-// Records something that happens now but is known only when the call after it has returned: begin
-// takes the time, end writes the record or, if it was not to be, does not. Between the two the
-// thread may record other things. End leaves the scope.
+// Records something whose time is now, but that is known only later: begin takes the time, end
+// writes the record or, if it did not happen, does not. The scope may be left in between; then the
+// thread can record other things before the end.
 void weft_record_begin(const struct weft_scope *scope, struct weft_record *record);
 void weft_record_end(const struct weft_scope *scope, struct weft_record *record, bool happened);
 

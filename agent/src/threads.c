@@ -52,6 +52,7 @@ static void JNICALL hook_start(JNIEnv *env, jobject thread) {
     weft_announce(env, thread, r.peer, false);
     r.stack = weft_stack_id(env, depth);
     weft_record_begin(&scope, &r);
+    weft_leave(&scope);
     jvm_start(env, thread);
     bool started = !(*env)->ExceptionCheck(env);
     weft_record_end(&scope, &r, started);
@@ -69,6 +70,7 @@ static void JNICALL hook_interrupt(JNIEnv *env, jobject thread) {
     struct weft_record r = {.kind = WEFT_EV_INTERRUPT_CALLED, .peer = weft_thread_id(env, thread)};
     r.stack = weft_stack_id(env, depth);
     weft_record_begin(&scope, &r);
+    weft_leave(&scope);
     jvm_interrupt(env, thread);
     weft_record_end(&scope, &r, !(*env)->ExceptionCheck(env));
 }
