@@ -12,6 +12,7 @@ TOOL := $(GO) tool -modfile=tools/go.mod
 OCB := $(TOOL) builder
 LINT := build/golangci-lint
 FUZZTIME ?= 30s
+BENCHCOUNT ?= 5
 GO_LDFLAGS ?= -s -w
 VERSION := $(shell sed -n 's/^  version: //p' builder-config.yaml)
 
@@ -76,8 +77,9 @@ generate: ## write again what is generated: component metadata, the wire tables 
 	$(GO) generate ./...
 
 .PHONY: bench
-bench: ## measure the hot paths
-	$(GO) test -run '^$$' -bench . -benchmem $(PACKAGES)
+bench: ## measure the hot paths, in Go and in the agent, and print tables
+	@scripts/bench.sh $(BENCHCOUNT)
+	@$(MAKE) --no-print-directory -C agent bench
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (30s)
