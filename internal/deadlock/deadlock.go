@@ -8,6 +8,8 @@
 // seem to close although one of its locks was just released. So a circle is a suspicion first. It is confirmed when all its threads
 // are still in the same interval some time later, and then counts from the moment it closed. A deadlock never goes away by
 // itself, so nothing is missed by waiting.
+//
+// It also tells of deadlocks that wait to happen: two locks that threads take in both orders, under contention.
 package deadlock
 
 import (
@@ -36,6 +38,8 @@ type Found struct {
 type Counters struct {
 	SearchesCut uint64 // chains of owners longer than the search goes
 	Overflow    uint64 // circles that found no room to wait for confirmation
+
+	OrdersForgotten uint64 // times that there were too many pairs of locks to remember
 }
 
 // Detector looks for deadlocks in one session. One goroutine owns it.
@@ -45,12 +49,15 @@ type Detector struct {
 	suspects []Found
 	last     jvmthread.Circle
 	chain    []jvmthread.IntervalRef
+	orders   orders
 	counters Counters
 }
 
 // New returns a Detector that looks at where threads stand and who owns what.
 func New(tl *timeline.Timeline, b *interaction.Binder) *Detector {
-	return &Detector{timeline: tl, binder: b}
+	return &Detector{timeline: tl, binder: b, orders: orders{
+		seen: make(map[pair]sighting), contended: make(map[jvmthread.ThreadID][]jvmthread.LockID),
+	}}
 }
 
 // Counters returns what was left out so far.
@@ -60,6 +67,9 @@ func (d *Detector) Counters() Counters { return d.counters }
 func (d *Detector) Apply(ev jvmthread.Event) {
 	if ev.Kind != jvmthread.KindContendedEnter && (ev.Kind != jvmthread.KindPark || ev.Peer == jvmthread.NoThread) {
 		return
+	}
+	if ev.Kind == jvmthread.KindContendedEnter {
+		d.order(ev)
 	}
 	d.chain = d.chain[:0]
 	for id := ev.Thread; ; {

@@ -214,12 +214,14 @@ func (e *Engine) cut(at jvmthread.Time, why window.Cut, yield Yield) {
 
 func (e *Engine) cutAt(at jvmthread.Time, why window.Cut, yield Yield) (shown bool) {
 	e.confirm(at)
+	e.builder.AddHints(e.deadlocks.TakeHints)
 	w := e.builder.Cut(at, why, e.timeline, e.binder)
 	if w == nil {
 		return false
 	}
 	yield(w)
 	e.timeline.Forget(w.Start)
+	e.deadlocks.Expire()
 	e.binder.Expire(w.Start - memory)
 	return true
 }

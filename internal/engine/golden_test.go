@@ -55,6 +55,9 @@ func golden(t *testing.T, file string) {
 		for _, ia := range w.Interactions {
 			got["interactions"] += h.Interaction(ia) + "\n"
 		}
+		for _, hint := range w.Hints {
+			got["hints"] += h.Hint(hint) + "\n"
+		}
 		for _, hold := range w.Holds {
 			if hold.End > hold.Start {
 				got["holds"] += h.Hold(hold) + "\n"
@@ -96,12 +99,15 @@ func runConfig(t testing.TB, events []jvmthread.Event, cfg engine.Config, yield 
 	e.Close(window.CutEnd, check)
 }
 
-// sections are the parts of a golden: holds only where a lock was held.
+// sections are the parts of a golden: some only where there is something.
 func sections(got map[string]string) []string {
-	if got["holds"] == "" {
-		return []string{"", "events", "intervals", "interactions"}
+	list := []string{"", "events", "intervals", "interactions"}
+	for _, more := range []string{"holds", "hints"} {
+		if got[more] != "" {
+			list = append(list, more)
+		}
 	}
-	return []string{"", "events", "intervals", "interactions", "holds"}
+	return list
 }
 
 func lastTime(events []jvmthread.Event) (last jvmthread.Time) {

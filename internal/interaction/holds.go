@@ -13,6 +13,14 @@ func (b *Binder) Owner(id jvmthread.LockID) jvmthread.ThreadID {
 	return jvmthread.NoThread
 }
 
+// Blocked returns how many threads are blocked on a lock.
+func (b *Binder) Blocked(id jvmthread.LockID) int {
+	if l := b.locks[id]; l != nil {
+		return int(l.blocked)
+	}
+	return 0
+}
+
 // Queue is the largest number of threads that were blocked on a lock at one time.
 type Queue struct {
 	Lock jvmthread.LockID

@@ -97,6 +97,13 @@ const (
 	attrDeadlockSince   = "weft.deadlock.since"   // int; when the circle closed
 )
 
+// Attributes of the root's event that tells of two locks that are taken in both orders.
+const (
+	attrOrderEvent  = "weft.lock_order"
+	attrOrderFirst  = "weft.lock_order.first"
+	attrOrderSecond = "weft.lock_order.second"
+)
+
 // Exact totals of a thread span and of the root, by state. A count is of intervals that began in the window, so that counts of windows
 // add up; a time is of all pieces within the window, in nanoseconds.
 var (

@@ -25,6 +25,9 @@ const siblingGap = time.Microsecond
 // maxLockEvents is how many lock classes the root speaks of.
 const maxLockEvents = 10
 
+// maxHintEvents is how many hints of one window the root tells.
+const maxHintEvents = 10
+
 // Emitter makes spans of the windows of one session. One goroutine owns it.
 type Emitter struct {
 	session jvmthread.SessionID
@@ -113,6 +116,9 @@ func (e *Emitter) root(w *window.Window, s ptrace.Span, id pcommon.SpanID) {
 	}
 	for i := range w.Deadlocks {
 		e.deadlockEvent(&w.Deadlocks[i], s.Events().AppendEmpty())
+	}
+	for i := range w.Hints[:min(len(w.Hints), maxHintEvents)] {
+		e.hintEvent(&w.Hints[i], s.Events().AppendEmpty())
 	}
 	if w.Totals[jvmthread.StateDeadlocked].Time > 0 {
 		s.Status().SetCode(ptrace.StatusCodeError)

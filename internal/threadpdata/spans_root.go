@@ -70,6 +70,18 @@ func (e *Emitter) deadlockEvent(f *deadlock.Found, ev ptrace.SpanEvent) {
 	a.PutStr(attrDeadlockThreads, e.text.String())
 }
 
+// hintEvent tells of two locks that are taken in both orders.
+func (e *Emitter) hintEvent(h *deadlock.Hint, ev ptrace.SpanEvent) {
+	ev.SetName(attrOrderEvent)
+	ev.SetTimestamp(stamp(h.At))
+	first, second := e.simpleName(h.First.Class), e.simpleName(h.Second.Class)
+	a := ev.Attributes()
+	a.PutStr(attrOrderFirst, e.sym.Class(h.First.Class))
+	a.PutStr(attrOrderSecond, e.sym.Class(h.Second.Class))
+	a.PutStr(attrExplanation, fmt.Sprintf("%s held %s and wanted %s; %s held %s and wanted %s, %v later: some day both at once",
+		e.threadName(h.Holder), first, second, e.threadName(h.Other), second, first, h.At.Sub(h.Before)))
+}
+
 // deadlockID names a deadlock in the whole world.
 func (e *Emitter) deadlockID(c jvmthread.Circle) string {
 	hi, lo := halves(e.session)

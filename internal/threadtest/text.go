@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/weft-otel/weft/internal/deadlock"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -167,6 +168,12 @@ func (h *History) Hold(hold jvmthread.Hold) string {
 		}
 	}
 	return b.String()
+}
+
+// Hint prints a hint as goldens have it.
+func (h *History) Hint(hint deadlock.Hint) string {
+	return fmt.Sprintf("%s held %s and wanted %s at %d, %s the other way round at %d", h.threadName(hint.Holder), h.lockName(hint.First),
+		h.lockName(hint.Second), hint.Before, h.threadName(hint.Other), hint.At)
 }
 
 // Interaction prints an interaction as goldens have it.

@@ -38,7 +38,7 @@ type Thread struct {
 	wait     jvmthread.Interval // the waiting or joining interval, while it reenters
 	lastSeen jvmthread.Time     // of its last event
 	slot     int
-	inWait   bool               // between wait and waitReturned, or joinStart and joinEnd
+	inWait   bool // between wait and waitReturned, or joinStart and joinEnd
 	dead     bool
 }
 

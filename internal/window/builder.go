@@ -108,6 +108,11 @@ func (b *Builder) AddDeadlocks(found []deadlock.Found) {
 	b.window.Deadlocks = append(b.window.Deadlocks, found...)
 }
 
+// AddHints takes hints of deadlocks that wait to happen.
+func (b *Builder) AddHints(take func([]deadlock.Hint) []deadlock.Hint) {
+	b.window.Hints = take(b.window.Hints)
+}
+
 // Start is where the current window begins.
 func (b *Builder) Start() jvmthread.Time { return b.window.Start }
 

@@ -33,6 +33,7 @@ type Window struct {
 	Interactions []jvmthread.Interaction // whose effect is in the window, by the interval they let go on
 	Holds        []jvmthread.Hold        // that were seen in the window or before it, by lock and time
 	Deadlocks    []deadlock.Found        // that were confirmed in the window
+	Hints        []deadlock.Hint         // that came up in the window
 	Locks        []LockStats             // by blocked time, the longest first
 	Totals       Totals                  // of all lanes
 	Events       uint64
