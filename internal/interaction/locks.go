@@ -55,30 +55,28 @@ const (
 )
 
 // own notes that a thread showed itself as owner. If nobody waited meanwhile, the owner before it is only known to have held the lock until
-// it was last seen.
+// it was last seen, even if it is the same thread: it may have released the lock and taken it again.
 func (b *Binder) own(l *lock, id jvmthread.ThreadID, at jvmthread.Time, h how) {
-	if l.owner != id || h&gotIt != 0 {
-		if l.owner != jvmthread.NoThread && l.owner != id {
-			end := l.seen
-			if h&waitedFor != 0 {
-				end = b.releaseBy(l.owner, at).time
-			}
-			b.endHold(l, end, jvmthread.HoldInferred)
+	if l.owner != id || h != waitedFor {
+		end := l.seen
+		if l.owner != id && h&waitedFor != 0 && l.owner != jvmthread.NoThread {
+			end = b.releaseBy(l.owner, at).time
 		}
+		b.endHold(l, end, jvmthread.HoldInferred)
 		l.since, l.marks = at, 0
 		if h&gotIt == 0 {
 			l.marks = jvmthread.HoldSinceBefore
 		}
-	} else if h&waitedFor == 0 {
-		l.marks |= jvmthread.HoldUnproven
 	}
 	l.owner, l.seen, l.release = id, at, cause{}
 }
 
-// endHold notes that the owner does not own the lock any more.
+// endHold notes that the owner, if there is one, does not own the lock any more.
 func (b *Binder) endHold(l *lock, at jvmthread.Time, marks jvmthread.HoldMarks) {
 	at = max(at, l.seen) // it was seen to own the lock until then
-	b.holds = append(b.holds, jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | marks})
+	if l.owner != jvmthread.NoThread && at > l.since {
+		b.holds = append(b.holds, jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | marks})
+	}
 }
 
 // contendedEnter notes the owner that the JVM named. If the blocking thread itself was the owner before, it has released since.
@@ -124,7 +122,7 @@ func (b *Binder) getting(id jvmthread.ThreadID, lock jvmthread.LockID) bool {
 
 // released notes that the owner gave the lock up at the end of the interval.
 func (b *Binder) released(l *lock, iv jvmthread.Interval, marks jvmthread.HoldMarks) {
-	if l.owner == iv.Thread && l.owner != jvmthread.NoThread {
+	if l.owner == iv.Thread {
 		b.endHold(l, iv.End, marks)
 	}
 	l.owner = jvmthread.NoThread

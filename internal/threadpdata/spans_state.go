@@ -36,7 +36,7 @@ var words = [jvmthread.NumStates]stateWords{ //nolint:gochecknoglobals // read-o
 func (e *Emitter) interval(iv *jvmthread.Interval, s ptrace.Span, parent pcommon.SpanID) {
 	start, end := e.window.Clip(*iv)
 	e.span(s, spanID(e.session, e.window.Start, jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}), parent, e.name(iv),
-		start, max(start, end-jvmthread.Time(siblingGap)))
+		start, max(min(start+1, end), end-jvmthread.Time(siblingGap))) // Jaeger warns of spans that end where they begin
 	a := s.Attributes()
 	a.EnsureCapacity(16)
 	w := &words[iv.State]

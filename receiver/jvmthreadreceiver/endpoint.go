@@ -78,7 +78,14 @@ func listen(ctx context.Context, address confignet.AddrConfig) (net.Listener, er
 		}
 		listener, err = address.Listen(ctx)
 	}
-	if err != nil {
+	switch {
+	case isUnix(address) && errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("the folder of the socket %s is not there; make it, or give another path: %w", address.Endpoint, err)
+	case isUnix(address) && errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("the socket %s may not be made by this user; give a path in a folder of its own: %w", address.Endpoint, err)
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use; stop who listens there, or give another port: %w", address.Endpoint, err)
+	case err != nil:
 		return nil, err
 	}
 	if !isUnix(address) {

@@ -48,7 +48,8 @@ func TestStartSaysWhyItCannotListen(t *testing.T) {
 	for _, test := range []struct{ path, want string }{
 		{used, "protocols::stream::endpoint: the socket " + used + " is in use; stop who listens there, or give another path"},
 		{file, "protocols::stream::endpoint: " + file + " is there and is no socket; remove it, or give another path"},
-		{dir + "/no/s", "protocols::stream::endpoint: listen unix " + dir + "/no/s: bind: no such file or directory"},
+		{dir + "/no/s", "protocols::stream::endpoint: the folder of the socket " + dir + "/no/s is not there; make it, or give another path: " +
+			"listen unix " + dir + "/no/s: bind: no such file or directory"},
 	} {
 		cfg := createDefaultConfig().(*Config)
 		cfg.Protocols.Stream.Endpoint = "unix://" + test.path
