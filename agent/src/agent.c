@@ -111,8 +111,9 @@ static bool start_sender(jvmtiEnv *ti, JNIEnv *env) {
     if (hello->session[0] == 0) {
         hello->session[0] = 1;
     }
-    hello->wall = weft_wall_clock();
-    hello->monotonic = weft_clock();
+    struct weft_moment now = weft_moment();
+    hello->wall = now.wall;
+    hello->monotonic = now.monotonic;
     hello->pid = (uint32_t)getpid();
     hello->attributes = resource.list;
     hello->attribute_count = resource.count;

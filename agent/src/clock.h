@@ -21,4 +21,15 @@ static inline int64_t weft_wall_clock(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+// The same moment on both clocks.
+struct weft_moment {
+    int64_t wall;
+    int64_t monotonic;
+};
+
+// Between the readings of two clocks a thread may lose its processor, so they are compared several
+// times and the quickest comparison counts.
+struct weft_moment weft_moment(void);
+struct weft_moment weft_moment_by(int64_t (*monotonic)(void), int64_t (*wall)(void));
+
 #endif
