@@ -1,0 +1,85 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package criticalpath
+
+import "github.com/weft-otel/weft/internal/jvmthread"
+
+// laneNear finds a thread's lane, most often the one that was found before.
+func (g *Graph) laneNear(last int32, id jvmthread.ThreadID) int32 {
+	if last >= 0 && g.lanes[last].thread == id {
+		return last
+	}
+	if at, ok := g.byID[id]; ok {
+		return at
+	}
+	return none
+}
+
+// index finds an interval by its number, or returns none.
+func (g *Graph) index(at int32, seq jvmthread.Seq) int32 {
+	if at < 0 {
+		return none
+	}
+	list := g.lanes[at].intervals
+	if len(list) == 0 || seq < list[0].Seq || uint64(seq-list[0].Seq) >= uint64(len(list)) {
+		return none
+	}
+	i := seq - list[0].Seq
+	if list[i].Seq != seq {
+		return none
+	}
+	return int32(i) //nolint:gosec // below the length
+}
+
+// at finds the first interval of a lane that ends after t; if there is none, it returns their number. Searches of a walk go forward in
+// time, so that the place where the last one ended is near.
+func (g *Graph) at(l *lane, t jvmthread.Time) int32 {
+	l.cursor = after(g.nodes[l.base:int(l.base)+len(l.intervals)], l.cursor, t)
+	return l.cursor
+}
+
+// holdAt finds the first hold of a lock that ends after t; if there is none, it returns stop.
+func (g *Graph) holdAt(k *lock, t jvmthread.Time) int32 {
+	k.cursor = k.first + after(g.holds[k.first:k.stop], k.cursor-k.first, t)
+	return k.cursor
+}
+
+type ending interface{ until() jvmthread.Time }
+
+func (n node) until() jvmthread.Time { return n.end }
+func (h hold) until() jvmthread.Time { return h.end }
+
+// after finds the first of a list in the order of ends that ends after t, or their number, in steps that double from a start.
+func after[T ending](list []T, from int32, t jvmthread.Time) int32 {
+	n := int32(len(list)) //nolint:gosec // fewer than 2^31
+	lo, hi := int32(0), n // none below lo does, all from hi on do
+	if from < n && list[from].until() <= t {
+		lo = from + 1
+		for step := int32(1); step <= n-lo; step *= 2 {
+			if list[lo+step-1].until() > t {
+				hi = lo + step - 1
+				break
+			}
+			lo += step
+		}
+	} else {
+		hi = min(from, n)
+		for step := int32(1); step <= hi; step *= 2 {
+			if list[hi-step].until() <= t {
+				lo = hi - step + 1
+				break
+			}
+			hi -= step
+		}
+	}
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		if list[mid].until() > t {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
