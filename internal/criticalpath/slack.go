@@ -1,0 +1,52 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package criticalpath
+
+import (
+	"slices"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Slacks finds for every wait how much longer it could last before the end of a thread moves. Slack tells them.
+func (r *Retiming) Slacks(thread jvmthread.ThreadID) {
+	r.slacks = slices.Grow(r.slacks[:0], len(r.points))[:len(r.points)]
+	for i := range r.slacks {
+		r.slacks[i] = endless
+	}
+	end, ok := r.end(thread)
+	if !ok {
+		return
+	}
+	r.slacks[end] = 0
+	for i := len(r.points) - 1; i > 0; i-- {
+		p, s := &r.points[i], r.slacks[i]
+		if s == endless {
+			continue
+		}
+		if p.src < 0 {
+			r.slacks[p.prev] = min(r.slacks[p.prev], s)
+			continue
+		}
+		r.slacks[p.prev] = min(r.slacks[p.prev], s+p.elastic)
+		r.slacks[p.src] = min(r.slacks[p.src], s+p.loose)
+	}
+}
+
+// Slack returns how much longer a wait could last, as Slacks found. It is false if the interval is no wait of which anything is known, or
+// if the end does not depend on it at all.
+func (r *Retiming) Slack(ref jvmthread.IntervalRef) (jvmthread.Time, bool) {
+	g := r.graph
+	at := g.laneNear(none, ref.Thread)
+	index := g.index(at, ref.Seq)
+	if index < 0 || len(r.slacks) != len(r.points) {
+		return 0, false
+	}
+	l := &g.lanes[at]
+	p := r.last(at, min(l.intervals[index].End, r.hi), index)
+	if p < 0 || r.raw[p].where != l.base+index || r.slacks[r.place[p]] >= endless {
+		return 0, false
+	}
+	return r.slacks[r.place[p]], true
+}
