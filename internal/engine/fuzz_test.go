@@ -23,7 +23,7 @@ func FuzzEngine(f *testing.F) {
 			seen := uint64(0)
 			run(t, events, length, func(w *window.Window) {
 				seen += w.Events
-				w.Select(20)
+				w.Select(20, 0)
 				for _, err := range threadtest.Validate(w) {
 					t.Error(err)
 				}

@@ -22,7 +22,7 @@ var programs = flag.Int("programs", 10_000, "how many random programs the oracle
 // find exactly that from the events.
 func TestEngineAgreesWithTheOracle(t *testing.T) {
 	intervals, interactions, holds := 0, 0, 0
-	for seed := range uint64(*programs) { //nolint:gosec // a flag's number
+	for seed := range uint64(*programs) {
 		sim := simulate(seed)
 		run(t, sim.Events, time.Hour, func(w *window.Window) {
 			for _, err := range []error{sameInteractions(sim, w), sameIntervals(sim, w), sameHolds(sim, w)} {

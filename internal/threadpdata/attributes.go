@@ -57,6 +57,15 @@ const (
 	attrExplanation    = "weft.explanation" // string; in words what the link says, since Jaeger's page drops link attributes
 )
 
+// Attributes of the critical path: of its lane, of the spans that are on it, and of the root's lock events.
+const (
+	attrPath     = "weft.critical_path"      // bool; some of this span is on it
+	attrPathTime = "weft.critical_path.time" // int; how much
+	attrPathKind = "weft.critical_path.kind" // string; why a segment is on it
+	attrSaved    = "weft.what_if.saved"      // int; how much earlier the path's thread would be done without contention on the class
+	attrBound    = "weft.what_if.bound"      // int; it could not be more
+)
+
 // Attributes of links.
 const (
 	attrLinkKind       = "weft.link.kind"

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/criticalpath"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/window"
@@ -44,14 +45,18 @@ func NewEmitter(session jvmthread.SessionID, sym *symbols.Table) *Emitter {
 	return &Emitter{session: session, sym: sym, places: make(map[jvmthread.StackID]place), names: make(map[nameKey]string)}
 }
 
-// Append writes the trace of a window: a root, a span for each thread, and below it a span for each interval that the window keeps.
+// Append writes the trace of a window: a root, the lane of the critical path with the given segments (of Segments), a span for each thread,
+// and below it a span for each interval that the window keeps.
 // The same window always gives the same spans in the same order.
-func (e *Emitter) Append(w *window.Window, dst ptrace.SpanSlice) {
+func (e *Emitter) Append(w *window.Window, segments []criticalpath.Segment, dst ptrace.SpanSlice) {
 	e.window, e.trace = w, traceID(e.session, w.Start)
-	dst.EnsureCapacity(dst.Len() + countSpans(w))
+	dst.EnsureCapacity(dst.Len() + countSpans(w) + len(segments) + 1)
 	root := spanID(e.session, w.Start, jvmthread.IntervalRef{})
 	e.root(w, dst.AppendEmpty(), root)
-	for _, l := range w.Lanes {
+	if len(segments) > 0 {
+		e.path(segments, dst, root)
+	}
+	for n, l := range w.Lanes {
 		if l.Hidden {
 			continue
 		}
@@ -59,7 +64,12 @@ func (e *Emitter) Append(w *window.Window, dst ptrace.SpanSlice) {
 		e.thread(l, dst.AppendEmpty(), root, parent)
 		for i := range l.Intervals {
 			if l.Kept(i) {
-				e.interval(&l.Intervals[i], dst.AppendEmpty(), parent)
+				s := dst.AppendEmpty()
+				e.interval(&l.Intervals[i], s, parent)
+				if on := w.OnPath(n, i); on > 0 {
+					s.Attributes().PutBool(attrPath, true)
+					s.Attributes().PutInt(attrPathTime, int64(on))
+				}
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func BenchmarkSpans(b *testing.B) {
 		for done := 0; done < b.N; {
 			td := ptrace.NewTraces()
 			spans := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
-			e.Append(w, spans)
+			e.Append(w, nil, spans)
 			done += spans.Len()
 		}
 		b.StopTimer()

@@ -18,7 +18,7 @@ func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
 	ev.SetName(attrLockEvent)
 	ev.SetTimestamp(stamp(e.window.Start))
 	a := ev.Attributes()
-	a.EnsureCapacity(14)
+	a.EnsureCapacity(17)
 	a.PutStr(attrLockClass, e.sym.Class(l.Class))
 	putCount(a, attrLockContended, l.Contentions)
 	a.PutInt(attrLockBlocked, int64(l.Blocked))
@@ -31,6 +31,12 @@ func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
 		putCount(a, attrLockHolds, l.Holds)
 		a.PutInt(attrLockHeld, int64(l.Held))
 		a.PutInt(attrLockHeldMax, int64(l.HeldMax))
+	}
+	if v := e.window.Verdict; v != nil {
+		a.PutInt(attrPathTime, int64(v.PathTime(l.Class)))
+		saving := v.Saving(l.Class)
+		a.PutInt(attrSaved, int64(saving.Drag))
+		a.PutInt(attrBound, int64(saving.Bound))
 	}
 	if l.Chain.Handoffs > 0 {
 		putCount(a, attrChainLength, l.Chain.Handoffs)
@@ -64,7 +70,8 @@ func (e *Emitter) deadlockEvent(f *deadlock.Found, ev ptrace.SpanEvent) {
 	a.PutInt(attrDeadlockSince, int64(f.Since))
 	e.text.Reset()
 	for _, m := range f.Members {
-		e.text.WriteString(e.threadName(m.Thread) + " -> " + e.simpleName(e.window.LockOf(m)) + " -> ")
+		iv, _ := e.window.Interval(m)
+		e.text.WriteString(e.threadName(m.Thread) + " -> " + e.simpleName(iv.Lock.Class) + " -> ")
 	}
 	e.text.WriteString(e.threadName(f.Members[0].Thread))
 	a.PutStr(attrDeadlockThreads, e.text.String())

@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/criticalpath"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/ordering"
@@ -76,13 +77,16 @@ func traces(t testing.TB, text string, length time.Duration, maxSpans int) (out 
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
 	e, emitter := engine.New(cfg), threadpdata.NewEmitter(session, sym)
+	finder := window.NewFinder()
 	yield := func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {
 			t.Error(err)
 		}
-		w.Select(maxSpans)
+		finder.Find(w)
+		segments := threadpdata.Segments(w, maxSpans)
+		w.Select(maxSpans, reserved(segments))
 		td := ptrace.NewTraces()
-		emitter.Append(w, td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans())
+		emitter.Append(w, segments, td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans())
 		out = append(out, td)
 	}
 	for i, id := range []jvmthread.ThreadID{h.Thread("main"), h.Thread("worker")} {
@@ -92,6 +96,14 @@ func traces(t testing.TB, text string, length time.Duration, maxSpans int) (out 
 	e.Advance(yield)
 	e.Close(window.CutEnd, yield)
 	return out
+}
+
+// reserved is what the lane of the critical path takes of the budget.
+func reserved(segments []criticalpath.Segment) int {
+	if len(segments) == 0 {
+		return 0
+	}
+	return len(segments) + 1
 }
 
 func spansOf(td ptrace.Traces) (out []ptrace.Span) {

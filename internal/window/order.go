@@ -60,7 +60,7 @@ func (b *Builder) sortHolds() {
 		return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Hash, y.Hash))
 	})
 	for i, id := range o.locks {
-		o.index[id] = int32(i) //nolint:gosec // bounded by the binder's locks
+		o.index[id] = int32(i)
 	}
 	o.starts = append(o.starts, make([]int32, len(o.locks)+1)...)
 	for i := range b.holds {

@@ -102,12 +102,11 @@ func (w *Window) NextInCircle(iv jvmthread.Interval) (jvmthread.IntervalRef, boo
 	return jvmthread.IntervalRef{Thread: last.Thread, Seq: last.Seq}, true
 }
 
-// LockOf returns the class of the lock that an interval of this window waits for.
-func (w *Window) LockOf(ref jvmthread.IntervalRef) jvmthread.ClassID {
-	if l := w.lane(ref.Thread); l != nil {
-		if i := l.index(ref.Seq); i >= 0 {
-			return l.Intervals[i].Lock.Class
-		}
+// Interval returns an interval of this window.
+func (w *Window) Interval(ref jvmthread.IntervalRef) (jvmthread.Interval, bool) {
+	l, i := w.place(ref)
+	if l < 0 {
+		return jvmthread.Interval{}, false
 	}
-	return jvmthread.NoClass
+	return w.Lanes[l].Intervals[i], true
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Select decides which intervals and threads of a window get a span, at most maxSpans in all with the root; 0 keeps everything. Kept are,
-// as far as the budget goes: what is deadlocked; the longest times of being blocked; the longest other waits; both ends of the
+// Select decides which intervals and threads of a window get a span, at most maxSpans in all with the root and those that the caller
+// reserves; 0 keeps everything. Kept are,
+// as far as the budget goes: what is deadlocked; what is on the critical path; the longest times of being blocked; the longest other waits; both ends of the
 // interactions of what is kept; the longest times of running. Nothing is lost: the totals are of all, and what is folded is counted.
-func (w *Window) Select(maxSpans int) {
-	spans := 1 + len(w.Lanes)
+func (w *Window) Select(maxSpans, reserved int) {
+	spans := 1 + len(w.Lanes) + reserved
 	for _, l := range w.Lanes {
 		spans += len(l.Intervals)
 	}
@@ -23,11 +24,12 @@ func (w *Window) Select(maxSpans int) {
 		return
 	}
 	w.selected = true
-	s := selection{window: w, left: maxSpans - 1}
+	s := selection{window: w, left: max(0, maxSpans-1-reserved)}
 	s.lanes()
 	s.gather()
 	half := s.left / 2
 	s.take(s.deadlocked, s.left)
+	s.take(s.path, s.left)
 	s.take(s.blocked, min(half, s.left))
 	s.take(s.waiting, s.left)
 	s.take(s.blocked, s.left)
@@ -53,9 +55,9 @@ func longest(a, b candidate) int {
 }
 
 type selection struct {
-	window                               *Window
-	left                                 int
-	deadlocked, blocked, waiting, others []candidate
+	window                                     *Window
+	left                                       int
+	deadlocked, path, blocked, waiting, others []candidate
 }
 
 // lanes hides the threads for which there is no room: at most half of the budget goes to threads, to those that stood still for longest.
@@ -103,13 +105,16 @@ func (s *selection) gather() {
 				list = &s.waiting
 			case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDead:
 			}
+			if on := s.window.OnPath(i, j); on > 0 && iv.State != jvmthread.StateDeadlocked {
+				c.length, list = time.Duration(on), &s.path
+			}
 			*list = append(*list, c)
 			if len(*list) >= 4*s.left+64 {
 				*list = trim(*list, s.left)
 			}
 		}
 	}
-	for _, list := range []*[]candidate{&s.deadlocked, &s.blocked, &s.waiting, &s.others} {
+	for _, list := range []*[]candidate{&s.deadlocked, &s.path, &s.blocked, &s.waiting, &s.others} {
 		*list = trim(*list, s.left)
 	}
 }

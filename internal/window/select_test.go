@@ -36,7 +36,7 @@ func TestBudgetIsKeptAndNothingIsLost(t *testing.T) {
 	for seed := range uint64(40) {
 		for _, budget := range []int{1, 2, 3, 5, 10, 50, 200, 1000, 100_000} {
 			withWindow(t, seed, 2+int(seed%30), 1500, func(w *window.Window) {
-				w.Select(budget)
+				w.Select(budget, 0)
 				spans, shown := 1, window.Folded{}
 				all := window.Folded{}
 				for _, l := range w.Lanes {
@@ -75,7 +75,7 @@ func TestBudgetIsKeptAndNothingIsLost(t *testing.T) {
 // The longest times of being blocked are kept before shorter ones, each with the interval that ended it.
 func TestLongestBlockedAreKeptWithTheirCauses(t *testing.T) {
 	withWindow(t, 1, 12, 30_000, func(w *window.Window) {
-		w.Select(60)
+		w.Select(60, 0)
 		var kept, folded []time.Duration
 		for _, l := range w.Lanes {
 			for i, iv := range l.Intervals {

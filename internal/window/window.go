@@ -7,6 +7,8 @@
 package window
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/weft-otel/weft/internal/deadlock"
@@ -36,6 +38,7 @@ type Window struct {
 	Hints        []deadlock.Hint         // that came up in the window
 	Locks        []LockStats             // by blocked time, the longest first
 	Totals       Totals                  // of all lanes
+	Verdict      *Verdict                // what a Finder found; nil: nothing was asked
 	Events       uint64
 	Lost         uint64 // events that the agent could not keep
 	Missed       uint64 // events that never came here
@@ -113,17 +116,17 @@ func (w *Window) FoldedThreads() Folded { return w.folded }
 
 // lane finds a thread's lane.
 func (w *Window) lane(id jvmthread.ThreadID) *Lane {
-	lo, hi := 0, len(w.Lanes)
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if w.Lanes[mid].Thread < id {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo < len(w.Lanes) && w.Lanes[lo].Thread == id {
-		return w.Lanes[lo]
+	if i := w.laneIndex(id); i >= 0 {
+		return w.Lanes[i]
 	}
 	return nil
+}
+
+// laneIndex finds the place of a thread's lane, or -1.
+func (w *Window) laneIndex(id jvmthread.ThreadID) int {
+	i, ok := slices.BinarySearchFunc(w.Lanes, id, func(l *Lane, id jvmthread.ThreadID) int { return cmp.Compare(l.Thread, id) })
+	if !ok {
+		return -1
+	}
+	return i
 }

@@ -6,6 +6,7 @@ package threadspanprocessor
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -26,7 +27,41 @@ type Config struct {
 	// ReorderTimeout is how long a missing batch is waited for before it is counted as lost.
 	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
 
+	// CriticalPath says whose critical path each window shows.
+	CriticalPath CriticalPathConfig `mapstructure:"critical_path"`
+
 	_ struct{} // keys, please
+}
+
+// CriticalPathConfig says whose critical path each window shows.
+type CriticalPathConfig struct {
+	// Mode is bounded (what the thread that was blocked for longest had to wait for), unbounded (the path of the program, backwards from the thread
+	// that ran last) or off.
+	Mode PathMode `mapstructure:"mode"`
+	// Thread is a regular expression: only threads whose name it matches are asked for. Empty: all. For mode bounded.
+	Thread string `mapstructure:"thread"`
+
+	_ struct{}
+}
+
+// PathMode is a kind of critical path.
+type PathMode string
+
+// The kinds of critical paths.
+const (
+	PathBounded   PathMode = "bounded"
+	PathUnbounded PathMode = "unbounded"
+	PathOff       PathMode = "off"
+)
+
+// UnmarshalText refuses what is no mode.
+func (m *PathMode) UnmarshalText(text []byte) error {
+	switch mode := PathMode(text); mode {
+	case PathBounded, PathUnbounded, PathOff:
+		*m = mode
+		return nil
+	}
+	return fmt.Errorf("%q is no mode, use bounded, unbounded or off", text)
 }
 
 var _ component.Config = (*Config)(nil)
@@ -35,6 +70,7 @@ func createDefaultConfig() component.Config {
 	return &Config{
 		Window: 10 * time.Second, MaxSpansPerWindow: 2000, MaxIntervalsPerWindow: 1_000_000, MaxSessions: 1000,
 		SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second,
+		CriticalPath: CriticalPathConfig{Mode: PathBounded},
 	}
 }
 
@@ -48,6 +84,14 @@ func (c *Config) Validate() error {
 		atLeast("max_intervals_per_window", c.MaxIntervalsPerWindow, 1000, ""),
 		atLeast("max_sessions", c.MaxSessions, 1, ""),
 	)
+}
+
+// Validate reports a pattern that is no regular expression.
+func (c *CriticalPathConfig) Validate() error {
+	if _, err := regexp.Compile(c.Thread); err != nil {
+		return fmt.Errorf("thread: %w; use a regular expression such as ^http-", err)
+	}
+	return nil
 }
 
 func within(key string, d, least, most time.Duration) error {

@@ -41,6 +41,17 @@ func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 	}
 }
 
+func TestCriticalPathErrorsNameTheKeyAndTheRemedy(t *testing.T) {
+	cfg := createDefaultConfig().(*Config)
+	require.NoError(t, confmap.NewFromStringMap(map[string]any{"critical_path": map[string]any{"thread": "("}}).Unmarshal(cfg))
+	assert.EqualError(t, confmap.Validate(cfg),
+		"critical_path: thread: error parsing regexp: missing closing ): `(`; use a regular expression such as ^http-")
+
+	err := confmap.NewFromStringMap(map[string]any{"critical_path": map[string]any{"mode": "longest"}}).Unmarshal(cfg)
+	require.ErrorContains(t, err, "critical_path.mode")
+	assert.ErrorContains(t, err, `"longest" is no mode, use bounded, unbounded or off`)
+}
+
 func TestUnknownKeyIsRefused(t *testing.T) {
 	err := confmap.NewFromStringMap(map[string]any{"windoww": "1s"}).Unmarshal(createDefaultConfig())
 	assert.ErrorContains(t, err, "windoww")

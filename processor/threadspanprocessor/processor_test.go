@@ -47,6 +47,7 @@ func start(t *testing.T, change func(*Config), next consumer.Traces) *pipeline {
 		next = p.sink
 	}
 	cfg := createDefaultConfig().(*Config)
+	cfg.CriticalPath.Mode = PathOff
 	if change != nil {
 		change(cfg)
 	}
@@ -145,6 +146,33 @@ func TestWindowsAreCutByTheWatermark(t *testing.T) {
 	p.metric(t, "otelcol_processor_thread_span_events", 4)
 	p.metric(t, "otelcol_processor_thread_span_sessions", 1)
 	p.stop(t)
+}
+
+// The lane shows whose path is asked for, and is part of the budget.
+func TestCriticalPath(t *testing.T) {
+	for _, tt := range []struct {
+		path CriticalPathConfig
+		max  int
+		want []string
+	}{
+		{
+			CriticalPathConfig{Mode: PathBounded},
+			0,
+			[]string{"threads", "critical path", "worker: sleep", "worker: runnable", "worker", "unknown", "sleep", "runnable"},
+		},
+		{CriticalPathConfig{Mode: PathBounded, Thread: "^http-"}, 0, []string{"threads", "worker", "unknown", "sleep", "runnable"}},
+		{CriticalPathConfig{Mode: PathBounded, Thread: "work"}, 6, []string{"threads", "critical path", "worker: sleep", "worker", "sleep", "runnable"}},
+		{
+			CriticalPathConfig{Mode: PathUnbounded},
+			0,
+			[]string{"threads", "critical path", "worker: sleep", "worker: runnable", "worker", "unknown", "sleep", "runnable"},
+		},
+	} {
+		p := start(t, func(c *Config) { c.CriticalPath, c.MaxSpansPerWindow = tt.path, tt.max }, nil)
+		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
+		assert.Equal(t, tt.want, names(p.sink.AllTraces()), "%+v", tt.path)
+		p.stop(t)
+	}
 }
 
 func TestShutdownSendsWhatIsHeld(t *testing.T) {

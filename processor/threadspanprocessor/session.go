@@ -5,6 +5,7 @@ package threadspanprocessor
 
 import (
 	"context"
+	"regexp"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ type session struct {
 	engine    *engine.Engine
 	symbols   *symbols.Table
 	emitter   *threadpdata.Emitter
+	finder    *window.Finder // nil: no critical path
 	carrier   threadpdata.Carrier
 	windows   []ptrace.Traces // complete, not sent yet
 	heard     time.Time       // when something came
@@ -44,7 +46,22 @@ func newSession(p *threadSpan, id jvmthread.SessionID, res pcommon.Resource) *se
 	s := &session{id: id, proc: p, resource: pcommon.NewResource(), engine: engine.New(cfg), symbols: symbols.New(symbols.DefaultLimits())}
 	s.emitter = threadpdata.NewEmitter(id, s.symbols)
 	res.CopyTo(s.resource)
+	s.finder = s.newFinder()
 	return s
+}
+
+func (s *session) newFinder() *window.Finder {
+	cfg := &s.proc.cfg.CriticalPath
+	if cfg.Mode == PathOff {
+		return nil
+	}
+	f := window.NewFinder()
+	f.Unbounded = cfg.Mode == PathUnbounded
+	if cfg.Thread != "" {
+		pattern := regexp.MustCompile(cfg.Thread) // Validate has seen to it
+		f.Wanted = func(id jvmthread.ThreadID) bool { return pattern.MatchString(s.symbols.Thread(id).Name) }
+	}
+	return f
 }
 
 // take adds a carrier's events.
@@ -123,13 +140,20 @@ func (s *session) takeWindows() []ptrace.Traces {
 
 // emit makes the trace of a window.
 func (s *session) emit(w *window.Window) {
-	w.Select(s.proc.cfg.MaxSpansPerWindow)
+	budget := s.proc.cfg.MaxSpansPerWindow
+	s.finder.Find(w)
+	path := threadpdata.Segments(w, budget)
+	reserved := 0
+	if len(path) > 0 {
+		reserved = len(path) + 1
+	}
+	w.Select(budget, reserved)
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
 	s.resource.CopyTo(rs.Resource())
 	ss := rs.ScopeSpans().AppendEmpty()
 	ss.Scope().SetName(threadpdata.ScopeSpans)
-	s.emitter.Append(w, ss.Spans())
+	s.emitter.Append(w, path, ss.Spans())
 	s.windows = append(s.windows, td)
 	folded := w.FoldedThreads().Count
 	for _, l := range w.Lanes {

@@ -1,0 +1,116 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/criticalpath"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// pathLane is the thread under which the spans of the critical path have their ids: no Java thread has it.
+const pathLane jvmthread.ThreadID = math.MaxUint64
+
+// maxSegments bounds the spans of a path. Jaeger's own search for a critical path overflows at some thousand siblings.
+const maxSegments = 1000
+
+// Segments chooses the segments of a window's path that get a span: the longest, in the order of time, as many as a share of the budget
+// allows. The budget is that of all spans of the window, 0 for none.
+func Segments(w *window.Window, budget int) []criticalpath.Segment {
+	if w.Verdict == nil {
+		return nil
+	}
+	all := w.Verdict.Path.Segments
+	limit := maxSegments
+	if budget > 0 {
+		limit = min(limit, budget/4)
+	}
+	if len(all) <= limit {
+		return all
+	}
+	chosen := slices.Clone(all)
+	slices.SortStableFunc(chosen, func(a, b criticalpath.Segment) int { return cmp.Compare(b.End-b.Start, a.End-a.Start) })
+	chosen = chosen[:limit]
+	slices.SortFunc(chosen, func(a, b criticalpath.Segment) int { return cmp.Compare(a.Start, b.Start) })
+	return chosen
+}
+
+// path writes the lane of the critical path: a span for the whole, and one below it for each segment.
+func (e *Emitter) path(segments []criticalpath.Segment, dst ptrace.SpanSlice, root pcommon.SpanID) {
+	v := e.window.Verdict
+	parent := spanID(e.session, e.window.Start, jvmthread.IntervalRef{Thread: pathLane})
+	s := dst.AppendEmpty()
+	e.span(s, parent, root, "critical path", v.Path.Start, v.Path.End)
+	a := s.Attributes()
+	a.EnsureCapacity(6)
+	a.PutInt(attrThreadID, int64(v.Path.Thread)) //nolint:gosec // Java's thread ids are positive longs
+	a.PutStr(attrThreadName, e.threadName(v.Path.Thread))
+	if folded := len(v.Path.Segments) - len(segments); folded > 0 {
+		var shown jvmthread.Time
+		for _, seg := range segments {
+			shown += seg.End - seg.Start
+		}
+		a.PutInt(attrFoldedCount, int64(folded))
+		a.PutInt(attrFoldedTime, int64(v.Path.End-v.Path.Start-shown))
+	}
+	for i := range segments {
+		e.segment(&segments[i], i, dst.AppendEmpty(), parent)
+	}
+}
+
+func (e *Emitter) segment(seg *criticalpath.Segment, i int, s ptrace.Span, parent pcommon.SpanID) {
+	v := e.window.Verdict
+	ref := jvmthread.IntervalRef{Thread: seg.Thread, Seq: seg.Seq}
+	id := spanID(e.session, e.window.Start, jvmthread.IntervalRef{Thread: pathLane, Seq: jvmthread.Seq(i + 1)}) //nolint:gosec // at most maxSegments
+	e.span(s, id, parent, e.threadName(seg.Thread)+": "+e.segmentName(seg), seg.Start, max(min(seg.Start+1, seg.End), seg.End-jvmthread.Time(siblingGap)))
+	a := s.Attributes()
+	a.EnsureCapacity(6)
+	a.PutStr(attrPathKind, seg.Kind.String())
+	a.PutInt(attrIntervalTime, int64(seg.End-seg.Start))
+	a.PutInt(attrThreadID, int64(seg.Thread)) //nolint:gosec // Java's thread ids are positive longs
+	a.PutStr(attrThreadName, e.threadName(seg.Thread))
+	e.text.Reset()
+	for wait := range v.Path.Chain(*seg) {
+		if e.text.Len() > 0 {
+			e.text.WriteString(", ")
+		}
+		e.text.WriteString("while " + e.threadName(wait.Ref.Thread) + " was in: " + words[wait.State].verb)
+		if wait.Lock.Class != jvmthread.NoClass {
+			e.text.WriteString(" " + e.simpleName(wait.Lock.Class))
+		}
+	}
+	if e.text.Len() > 0 {
+		a.PutStr(attrExplanation, e.text.String())
+	}
+	if t, ok := e.window.Target(ref, seg.Start); ok {
+		e.linkTo(s, "critical_path", t)
+	}
+}
+
+// segmentName is what the thread was doing, or why nobody knows what to wait for.
+func (e *Emitter) segmentName(seg *criticalpath.Segment) string {
+	switch seg.Kind {
+	case criticalpath.KindRun:
+		return "runnable"
+	case criticalpath.KindWakeLatency:
+		return "wake-up latency"
+	case criticalpath.KindStartLatency:
+		return "start-up latency"
+	case criticalpath.KindCycle, criticalpath.KindTooDeep, criticalpath.KindCut:
+		return "unexplained (" + seg.Kind.String() + ")"
+	case criticalpath.KindUnknown, criticalpath.KindSleep, criticalpath.KindSuspended, criticalpath.KindBlockedUnknown,
+		criticalpath.KindWaitUnknown, criticalpath.KindTimer, criticalpath.KindDeadlock:
+	}
+	if iv, ok := e.window.Interval(jvmthread.IntervalRef{Thread: seg.Thread, Seq: seg.Seq}); ok {
+		return e.name(&iv)
+	}
+	return "unknown"
+}

@@ -1,0 +1,149 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+import (
+	"github.com/weft-otel/weft/internal/criticalpath"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Finder finds the critical path of windows. Its memory is kept from one to the next; one goroutine owns it.
+type Finder struct {
+	// Unbounded asks for the path of the program, backwards from whoever ran last, in place of the path of one thread.
+	Unbounded bool
+	// Wanted tells the threads whose path may be asked for; nil: all.
+	Wanted func(jvmthread.ThreadID) bool
+
+	graph    *criticalpath.Graph
+	path     criticalpath.Path
+	retiming criticalpath.Retiming
+	verdict  Verdict
+	onPath   [][]jvmthread.Time
+}
+
+// Verdict is what made a thread of a window take so long.
+type Verdict struct {
+	Path    *criticalpath.Path
+	Shares  []criticalpath.Share  // by class of lock: the time on the path that was reached through waits for it
+	Savings []criticalpath.Saving // by class of lock: what the path's thread would gain without its contention
+	onPath  [][]jvmthread.Time    // by lane and interval
+}
+
+// NewFinder returns a Finder of bounded paths.
+func NewFinder() *Finder { return &Finder{graph: criticalpath.New(criticalpath.Limits{})} }
+
+// Find finds the path of the thread that was blocked for longest, or of the one that ran last if none was, and keeps it as the window's
+// verdict until the next call. It does nothing if no thread is wanted. A nil Finder finds nothing.
+func (f *Finder) Find(w *Window) {
+	w.Verdict = nil
+	if f == nil {
+		return
+	}
+	f.graph.Reset()
+	for _, l := range w.Lanes {
+		f.graph.AddLane(l.Thread, l.Intervals)
+	}
+	f.graph.AddInteractions(w.Interactions)
+	f.graph.AddHolds(w.Holds)
+	thread := f.thread(w)
+	if thread == jvmthread.NoThread || w.End <= w.Start {
+		return
+	}
+	end := w.End
+	if l := w.lane(thread); l != nil && len(l.Intervals) > 0 {
+		_, end = w.Clip(l.Intervals[len(l.Intervals)-1]) // it may have ended before the window
+	}
+	if f.Unbounded {
+		f.graph.Unbounded(thread, w.Start, end, &f.path)
+	} else {
+		f.graph.Bounded(thread, w.Start, end, &f.path)
+	}
+	f.graph.Retime(w.Start, w.End, &f.retiming)
+	f.verdict.Path = &f.path
+	f.verdict.Shares = f.path.AppendShares(f.verdict.Shares[:0], criticalpath.ByClass)
+	f.verdict.Savings = f.retiming.AppendSavings(f.verdict.Savings[:0], thread, criticalpath.ByClass)
+	f.mark(w)
+	w.Verdict = &f.verdict
+}
+
+// thread chooses whose path is asked for.
+func (f *Finder) thread(w *Window) jvmthread.ThreadID {
+	if f.Unbounded {
+		return f.graph.Last(w.End)
+	}
+	best, most := jvmthread.NoThread, jvmthread.Time(0)
+	for _, l := range w.Lanes {
+		if f.Wanted != nil && !f.Wanted(l.Thread) {
+			continue
+		}
+		stuck := jvmthread.Time(l.Totals[jvmthread.StateBlocked].Time + l.Totals[jvmthread.StateDeadlocked].Time)
+		if stuck > most {
+			best, most = l.Thread, stuck
+		}
+	}
+	if best != jvmthread.NoThread {
+		return best
+	}
+	last := f.graph.Last(w.End)
+	if last != jvmthread.NoThread && f.Wanted != nil && !f.Wanted(last) {
+		return jvmthread.NoThread
+	}
+	return last
+}
+
+// mark adds up, for each interval, how much of it is on the path.
+func (f *Finder) mark(w *Window) {
+	for len(f.onPath) < len(w.Lanes) {
+		f.onPath = append(f.onPath, nil)
+	}
+	for i, l := range w.Lanes {
+		f.onPath[i] = append(f.onPath[i][:0], make([]jvmthread.Time, len(l.Intervals))...)
+	}
+	for _, s := range f.path.Segments {
+		if l, at := w.place(jvmthread.IntervalRef{Thread: s.Thread, Seq: s.Seq}); l >= 0 {
+			f.onPath[l][at] += s.End - s.Start
+		}
+	}
+	f.verdict.onPath = f.onPath[:len(w.Lanes)]
+}
+
+// place finds the lane and the place in it of an interval; lane is -1 if there is none.
+func (w *Window) place(ref jvmthread.IntervalRef) (lane, at int) {
+	lane = w.laneIndex(ref.Thread)
+	if lane < 0 {
+		return -1, 0
+	}
+	if at = w.Lanes[lane].index(ref.Seq); at < 0 {
+		return -1, 0
+	}
+	return lane, at
+}
+
+// OnPath returns how much of the interval at a place in a lane is on the critical path.
+func (w *Window) OnPath(lane, at int) jvmthread.Time {
+	if w.Verdict == nil {
+		return 0
+	}
+	return w.Verdict.onPath[lane][at]
+}
+
+// PathTime returns the time on the critical path that was reached through waits for locks of a class, being blocked or waiting.
+func (v *Verdict) PathTime(class jvmthread.ClassID) (sum jvmthread.Time) {
+	for i := range v.Shares {
+		if g := v.Shares[i].Group; g.Lock.Class == class && g.State == jvmthread.StateBlocked {
+			sum += v.Shares[i].Time
+		}
+	}
+	return sum
+}
+
+// Saving returns what the path's thread would gain without contention on locks of a class.
+func (v *Verdict) Saving(class jvmthread.ClassID) criticalpath.Saving {
+	for i := range v.Savings {
+		if v.Savings[i].Lock.Class == class {
+			return v.Savings[i]
+		}
+	}
+	return criticalpath.Saving{}
+}
