@@ -105,13 +105,13 @@ func sameHolds(sim *threadtest.Simulation, w *window.Window) error {
 		}
 		released, until := list[at].Released, w.End
 		for _, next := range list[at+1:] {
-			if next.Told != jvmthread.NoTime && (next.Thread != h.Thread || h.Marks&jvmthread.HoldUnproven == 0) {
+			if next.Told != jvmthread.NoTime {
 				until = next.Told
 				break
 			}
 		}
 		switch {
-		case h.Marks&(jvmthread.HoldInferred|jvmthread.HoldUnproven) == 0 && h.Marks&jvmthread.HoldOpen == 0 && h.End != released:
+		case h.Marks&jvmthread.HoldInferred == 0 && h.Marks&jvmthread.HoldOpen == 0 && h.End != released:
 			return fmt.Errorf("%+v: it was released at %d", h, released)
 		case h.Marks&jvmthread.HoldOpen != 0 && released != jvmthread.NoTime && h.End > until:
 			return fmt.Errorf("%+v is open, the next one had it at %d", h, until)

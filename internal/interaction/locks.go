@@ -88,7 +88,7 @@ func (b *Binder) contendedEnter(ev jvmthread.Event, closed jvmthread.Interval) {
 	l.blocked++
 	l.peak = max(l.peak, l.blocked)
 	if l.owner == ev.Thread {
-		b.released(l, closed, jvmthread.HoldInferred)
+		b.released(l, closed, l.othersBlocked(1), jvmthread.HoldInferred)
 	}
 	if ev.Peer != jvmthread.NoThread && !b.getting(ev.Peer, ev.Lock) {
 		b.own(l, ev.Peer, ev.Time, l.othersBlocked(1))
@@ -121,8 +121,12 @@ func (b *Binder) getting(id jvmthread.ThreadID, lock jvmthread.LockID) bool {
 }
 
 // released notes that the owner gave the lock up at the end of the interval.
-func (b *Binder) released(l *lock, iv jvmthread.Interval, marks jvmthread.HoldMarks) {
-	if l.owner == iv.Thread {
+func (b *Binder) released(l *lock, iv jvmthread.Interval, h how, marks jvmthread.HoldMarks) {
+	switch {
+	case l.owner != iv.Thread:
+	case h&waitedFor == 0: // it may have released the lock before, and taken it again
+		b.endHold(l, l.seen, jvmthread.HoldInferred)
+	default:
 		b.endHold(l, iv.End, marks)
 	}
 	l.owner = jvmthread.NoThread
@@ -188,11 +192,8 @@ func (b *Binder) wait(ev jvmthread.Event, closed jvmthread.Interval) {
 	if old := b.waits[ev.Thread]; old != nil {
 		old.remove(ev.Thread)
 	}
-	if l.blocked == 0 {
-		l.marks |= jvmthread.HoldUnproven
-	}
+	b.released(l, closed, l.othersBlocked(0), 0)
 	l.seen = ev.Time
-	b.released(l, closed, 0)
 	l.waiters = append(l.waiters, waiter{thread: ev.Thread})
 	b.waits[ev.Thread] = l
 }

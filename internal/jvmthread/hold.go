@@ -20,5 +20,4 @@ const (
 	HoldSinceBefore HoldMarks = 1 << iota // Start is when the owner was first seen; it may have got the lock earlier
 	HoldInferred                          // End is when the next owner got the lock; this one may have released it earlier
 	HoldOpen                              // it goes on behind the end of history
-	HoldUnproven                          // nobody waited all the time: the owner may have released the lock and taken it again, unseen
 )

@@ -162,7 +162,7 @@ func (h *History) Interval(iv jvmthread.Interval) string {
 func (h *History) Hold(hold jvmthread.Hold) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %d..%d", h.lockName(hold.Lock), h.threadName(hold.Thread), hold.Start, hold.End)
-	for bit, name := range []string{"sinceBefore", "inferred", "open", "unproven"} {
+	for bit, name := range []string{"sinceBefore", "inferred", "open"} {
 		if hold.Marks&(1<<bit) != 0 {
 			b.WriteString(" " + name)
 		}
