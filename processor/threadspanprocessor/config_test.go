@@ -44,7 +44,7 @@ func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 func TestCriticalPathErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
 	require.NoError(t, confmap.NewFromStringMap(map[string]any{"critical_path": map[string]any{"thread": "("}}).Unmarshal(cfg))
-	assert.EqualError(t, confmap.Validate(cfg),
+	require.EqualError(t, confmap.Validate(cfg),
 		"critical_path: thread: error parsing regexp: missing closing ): `(`; use a regular expression such as ^http-")
 
 	err := confmap.NewFromStringMap(map[string]any{"critical_path": map[string]any{"mode": "longest"}}).Unmarshal(cfg)
