@@ -93,6 +93,8 @@ func checkStructureBut(t *testing.T, o *output, but exception) {
 		switch {
 		case s.isRoot():
 			checkRoot(t, s, children[s.id()])
+		case s.Name() == "critical path":
+			checkPath(t, s, children[s.id()])
 		case !s.isState() && s.has("thread.id"):
 			checkThread(t, s, children[s.id()])
 		}
@@ -124,6 +126,10 @@ func checkSpan(t *testing.T, o *output, s *span, but exception) {
 				continue
 			}
 			if assert.NotNil(t, to, "%s: the %s link points nowhere", s.Name(), kind.Str()) {
+				if kind.Str() == "critical_path" { // from a segment to the span of which it is a piece
+					assert.Equal(t, s.number("weft.critical_path.thread.id"), to.number("thread.id"), s.Name())
+					continue
+				}
 				same := s.number("thread.id") == to.number("thread.id")
 				assert.Equal(t, kind.Str() == "continues", same, "%s: a %s link from thread %d to %d", s.Name(), kind.Str(),
 					s.number("thread.id"), to.number("thread.id"))
@@ -167,6 +173,23 @@ func checkRoot(t *testing.T, s *span, threads []*span) {
 			assert.Equal(t, sum, s.number(attribute), "%s of %s", attribute, s.Name())
 		}
 	}
+}
+
+// checkPath: the segments of a critical path follow each other, and come to the whole of it.
+func checkPath(t *testing.T, lane *span, segments []*span) {
+	t.Helper()
+	sum, at := lane.number("weft.folded.time"), lane.begin()
+	slices.SortFunc(segments, func(a, b *span) int { return cmp.Compare(a.begin(), b.begin()) })
+	for _, s := range segments {
+		if lane.number("weft.folded.count") == 0 {
+			assert.Equal(t, at, s.begin(), "%s: a gap in the path", s.Name())
+		} else {
+			assert.LessOrEqual(t, at, s.begin(), "%s: segments overlap", s.Name())
+		}
+		at = s.end()
+		sum += s.number("weft.interval.time")
+	}
+	assert.Equal(t, lane.number("weft.interval.time"), sum, "segments and what is folded come to the path")
 }
 
 // checkThread: states follow each other without a gap, and add up to the totals of the thread.

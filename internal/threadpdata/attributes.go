@@ -62,8 +62,12 @@ const (
 	attrPath     = "weft.critical_path"      // bool; some of this span is on it
 	attrPathTime = "weft.critical_path.time" // int; how much
 	attrPathKind = "weft.critical_path.kind" // string; why a segment is on it
-	attrSaved    = "weft.what_if.saved"      // int; how much earlier the path's thread would be done without contention on the class
-	attrBound    = "weft.what_if.bound"      // int; it could not be more
+	// Of the lane: whose path it is; of a segment: who acts. Not thread.*, so that sums by thread count nothing twice.
+	attrPathThreadID   = "weft.critical_path.thread.id"
+	attrPathThreadName = "weft.critical_path.thread.name"
+
+	attrSaved = "weft.what_if.saved" // int; how much earlier the path's thread would be done without contention on the class
+	attrBound = "weft.what_if.bound" // int; it could not be more
 )
 
 // Attributes of links.

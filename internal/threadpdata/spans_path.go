@@ -51,8 +51,9 @@ func (e *Emitter) path(segments []criticalpath.Segment, dst ptrace.SpanSlice, ro
 	e.span(s, parent, root, "critical path", v.Path.Start, v.Path.End)
 	a := s.Attributes()
 	a.EnsureCapacity(6)
-	a.PutInt(attrThreadID, int64(v.Path.Thread)) //nolint:gosec // Java's thread ids are positive longs
-	a.PutStr(attrThreadName, e.threadName(v.Path.Thread))
+	a.PutInt(attrPathThreadID, int64(v.Path.Thread)) //nolint:gosec // Java's thread ids are positive longs
+	a.PutStr(attrPathThreadName, e.threadName(v.Path.Thread))
+	a.PutInt(attrIntervalTime, int64(v.Path.End-v.Path.Start))
 	if folded := len(v.Path.Segments) - len(segments); folded > 0 {
 		var shown jvmthread.Time
 		for _, seg := range segments {
@@ -75,8 +76,8 @@ func (e *Emitter) segment(seg *criticalpath.Segment, i int, s ptrace.Span, paren
 	a.EnsureCapacity(6)
 	a.PutStr(attrPathKind, seg.Kind.String())
 	a.PutInt(attrIntervalTime, int64(seg.End-seg.Start))
-	a.PutInt(attrThreadID, int64(seg.Thread)) //nolint:gosec // Java's thread ids are positive longs
-	a.PutStr(attrThreadName, e.threadName(seg.Thread))
+	a.PutInt(attrPathThreadID, int64(seg.Thread)) //nolint:gosec // Java's thread ids are positive longs
+	a.PutStr(attrPathThreadName, e.threadName(seg.Thread))
 	e.text.Reset()
 	for wait := range v.Path.Chain(*seg) {
 		if e.text.Len() > 0 {
