@@ -1,0 +1,71 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Are classes, methods, stacks and threads defined as the protocol says?
+
+#include <string.h>
+
+#include "witness_parts.h"
+
+bool witness_defined(const struct witness *w, const uint32_t *table, uint64_t id) {
+    return id < WITNESS_IDS && table[id] == (uint32_t)w->connections;
+}
+
+static bool define(struct witness *w, uint32_t *table, uint64_t id, const char *what) {
+    if (id == 0 || id >= WITNESS_IDS) {
+        return fail(w, "%s %llu: no good id", what, (unsigned long long)id);
+    }
+    table[id] = (uint32_t)w->connections;
+    w->definition_frames++;
+    return true;
+}
+
+bool witness_definition(struct witness *w, unsigned kind, struct cursor c) {
+    uint64_t id = witness_number(&c, kind == THREAD ? 8 : 4);
+    if (kind == THREAD) {
+        witness_number(&c, 2);
+        struct cursor name = witness_string(&c);
+        witness_string(&c);
+        struct witness_thread *t = witness_thread_of(w, id);
+        t->connection = w->connections;
+        t->worker = name.left > 7 && memcmp(name.at, "worker-", 7) == 0;
+        w->thread_frames++;
+        return id != 0 || fail(w, "thread 0");
+    }
+    if (kind == CLASS) {
+        struct cursor name = witness_string(&c);
+        if (id < WITNESS_CLASSES && name.left < sizeof w->by_class[id].name) {
+            memcpy(w->by_class[id].name, name.at, name.left);
+            w->by_class[id].name[name.left] = '\0';
+        }
+        return define(w, w->classes, id, "class") && (name.left > 0 || fail(w, "class no name"));
+    }
+    if (kind == METHOD) {
+        uint64_t class_id = witness_number(&c, 4);
+        witness_string(&c);
+        witness_string(&c);
+        witness_string(&c);
+        size_t lines = (size_t)witness_number(&c, 2);
+        uint64_t last = 0;
+        for (size_t i = 0; i < lines; i++) {
+            uint64_t start = witness_number(&c, 4);
+            witness_number(&c, 4);
+            if (start < last) {
+                return fail(w, "method %llu: lines do not ascend", (unsigned long long)id);
+            }
+            last = start;
+        }
+        return define(w, w->methods, id, "method") &&
+               (witness_defined(w, w->classes, class_id) || fail(w, "method of an unknown class"));
+    }
+    witness_number(&c, 2);
+    size_t frames = (size_t)witness_number(&c, 2);
+    for (size_t i = 0; i < frames; i++) {
+        uint64_t method = witness_number(&c, 4);
+        witness_number(&c, 4);
+        if (!witness_defined(w, w->methods, method)) {
+            return fail(w, "stack %llu: unknown method", (unsigned long long)id);
+        }
+    }
+    return define(w, w->stack_ids, id, "stack") && (!c.bad || fail(w, "stack is cut off"));
+}

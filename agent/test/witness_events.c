@@ -1,0 +1,174 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Do batches and their events follow the rules?
+
+#include "witness_parts.h"
+
+// Numbers from the specification, on purpose not from the generated header.
+enum {
+    THREAD_START = 1,
+    THREAD_END = 2,
+    START_CALLED = 3,
+    CONTENDED_ENTER = 6,
+    CONTENDED_ENTERED = 7,
+    WAIT = 8,
+    WAITED = 9,
+    WAIT_RETURNED = 10,
+    JOIN_START = 13,
+    JOIN_END = 14,
+    SLEEP_START = 15,
+    SLEEP_END = 16,
+    GAP = 26,
+};
+
+// What a thread may do next. After a gap nothing is known; virtual threads have no waitReturned.
+static const char *pairing(struct witness_thread *t, unsigned kind, unsigned flags, uint64_t lock) {
+    const char *wrong = NULL;
+    if (kind == GAP || (flags & 4U) != 0) {
+        t->open = kind == GAP ? -1 : 0;
+        t->blocked = 0;
+        return NULL;
+    }
+    if (t->ended) {
+        return "an event after threadEnd";
+    }
+    switch (kind) {
+    case THREAD_START:
+        wrong = t->started ? "a second threadStart" : NULL;
+        t->started = true;
+        break;
+    case THREAD_END:
+        t->ended = true;
+        wrong = t->blocked != 0 || t->open > 0 ? "threadEnd while blocked" : NULL;
+        break;
+    case CONTENDED_ENTER:
+        wrong = t->blocked != 0 ? "contendedEnter while blocked" : NULL;
+        t->blocked = lock;
+        break;
+    case CONTENDED_ENTERED:
+        wrong = t->blocked != lock && t->open >= 0 ? "contendedEntered without enter" : NULL;
+        t->blocked = 0;
+        break;
+    case WAIT:
+    case JOIN_START:
+    case SLEEP_START:
+        wrong = t->open > 0 ? "a second wait" : NULL;
+        t->open = (int)kind;
+        break;
+    case WAITED:
+        wrong = t->open != WAIT && t->open != JOIN_START && t->open >= 0 ? "waited, no wait" : NULL;
+        break;
+    case WAIT_RETURNED:
+    case JOIN_END:
+    case SLEEP_END: {
+        int begin = kind == WAIT_RETURNED ? WAIT : kind == JOIN_END ? JOIN_START : SLEEP_START;
+        wrong = t->open != begin && t->open >= 0 ? "an end without a beginning" : NULL;
+        t->open = 0;
+        break;
+    }
+    default:
+        break;
+    }
+    return wrong;
+}
+
+static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, int64_t former) {
+    int64_t time = (int64_t)witness_number(c, 8);
+    uint64_t peer = witness_number(c, 8);
+    int64_t arg = (int64_t)witness_number(c, 8);
+    uint64_t hash = witness_number(c, 4);
+    uint64_t class_id = witness_number(c, 4);
+    uint64_t stack = witness_number(c, 4);
+    unsigned kind = (unsigned)witness_number(c, 2);
+    unsigned flags = (unsigned)witness_number(c, 2);
+    unsigned long long id = thread;
+    if (peer != 0 && witness_thread_of(w, peer)->connection != w->connections) {
+        return fail(w, "thread %llu: peer %llu unknown", id, (unsigned long long)peer);
+    }
+    struct witness_thread *t = witness_thread_of(w, thread);
+    if (kind == 0 || kind > GAP) {
+        return fail(w, "thread %llu: kind %u", id, kind);
+    }
+    if (time < former) {
+        return fail(w, "thread %llu: kind %u is %lld ns before the watermark", id, kind,
+                    (long long)(former - time));
+    }
+    if (time < t->last) {
+        return fail(w, "thread %llu: kind %u goes back %lld ns", id, kind,
+                    (long long)(t->last - time));
+    }
+    t->last = time;
+    if ((stack != 0 && !witness_defined(w, w->stack_ids, stack)) ||
+        (class_id != 0 && !witness_defined(w, w->classes, class_id))) {
+        return fail(w, "thread %llu: kind %u: unknown stack or class", id, kind);
+    }
+    const char *wrong = pairing(t, kind, flags, hash << 32 | class_id);
+    if (wrong != NULL) {
+        return fail(w, "thread %llu: kind %u: %s", id, kind, wrong);
+    }
+    w->events[kind]++;
+    if (kind == GAP) {
+        w->lost += (uint64_t)arg;
+        return true;
+    }
+    if (class_id != 0 && class_id < WITNESS_CLASSES) {
+        struct witness_class *at = &w->by_class[class_id];
+        at->events[kind]++;
+        at->owned += peer != 0;
+        at->timed_out += (flags & 1U) != 0;
+        at->interrupted += (flags & 2U) != 0;
+    }
+    bool worker = kind == START_CALLED ? witness_thread_of(w, peer)->worker : t->worker;
+    w->worker_events[kind] += worker;
+    w->total++;
+    w->timed_out += (flags & 1U) != 0;
+    w->interrupted += (flags & 2U) != 0;
+    w->owned += kind == CONTENDED_ENTER && peer != 0;
+    w->stacks += stack != 0;
+    return true;
+}
+
+bool witness_batch(struct witness *w, struct cursor c) {
+    uint64_t sequence = witness_number(&c, 8);
+    int64_t watermark = (int64_t)witness_number(&c, 8);
+    uint64_t before = witness_number(&c, 8);
+    if (sequence <= w->newest) {
+        return true; // sent again
+    }
+    if (sequence != w->newest + 1) {
+        return fail(w, "batch %llu after %llu", (unsigned long long)sequence,
+                    (unsigned long long)w->newest);
+    }
+    if (before != w->total) {
+        return fail(w, "batch %llu: %llu events before, not %llu", (unsigned long long)sequence,
+                    (unsigned long long)before, (unsigned long long)w->total);
+    }
+    if (watermark < w->watermark) {
+        return fail(w, "batch %llu: the watermark falls", (unsigned long long)sequence);
+    }
+    while (c.left > 0) {
+        uint64_t thread = witness_number(&c, 8);
+        uint64_t count = witness_number(&c, 4);
+        uint64_t size = witness_number(&c, 2);
+        witness_number(&c, 2);
+        struct witness_thread *t = witness_thread_of(w, thread);
+        if (c.bad || size != 40 || count == 0 || count * size > c.left) {
+            return fail(w, "batch %llu: a section is broken", (unsigned long long)sequence);
+        }
+        if (t->connection != w->connections || t->section == sequence) {
+            return fail(w, "batch %llu: thread %llu unknown or twice", (unsigned long long)sequence,
+                        (unsigned long long)thread);
+        }
+        t->section = sequence;
+        for (uint64_t i = 0; i < count; i++) {
+            if (!take_record(w, &c, thread, w->watermark)) {
+                return false;
+            }
+        }
+    }
+    w->newest = sequence;
+    w->watermark = watermark;
+    w->batches++;
+    return true;
+}
