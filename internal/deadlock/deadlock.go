@@ -128,6 +128,11 @@ func (d *Detector) suspect(at jvmthread.Time) {
 	d.suspects = append(d.suspects, Found{Since: at, Members: members})
 }
 
+// Due reports whether a circle is to be confirmed or dropped by the given time.
+func (d *Detector) Due(now jvmthread.Time) bool {
+	return len(d.suspects) > 0 && now-d.suspects[0].Since >= Grace
+}
+
 // Confirm returns the circles that were closed at least Grace before the given time and whose threads have not moved since, and drops
 // those whose threads have. It says each once.
 func (d *Detector) Confirm(now jvmthread.Time) (found []Found) {

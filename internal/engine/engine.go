@@ -125,6 +125,9 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 		if e.builder.Full() && ev.Time > e.last {
 			e.cut(ev.Time, window.CutSize, yield)
 		}
+		if e.deadlocks.Due(ev.Time) {
+			e.confirm(ev.Time)
+		}
 		e.last = ev.Time
 		e.builder.Count(ev)
 		e.step(*ev)

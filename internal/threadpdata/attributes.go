@@ -128,4 +128,11 @@ var (
 		"weft.time.unknown", "weft.time.runnable", "weft.time.blocked", "weft.time.waiting", "weft.time.reentering",
 		"weft.time.joining", "weft.time.sleeping", "weft.time.parked", "weft.time.deadlocked", "weft.time.suspended",
 	}
+
+	// What the holders of a lock class were doing, of weft.lock.held.time.
+	attrHolder = [...]string{ //nolint:gochecknoglobals // read-only table, by jvmthread.State
+		"weft.lock.holder.unknown", "weft.lock.holder.runnable", "weft.lock.holder.blocked", "weft.lock.holder.waiting",
+		"weft.lock.holder.reentering", "weft.lock.holder.joining", "weft.lock.holder.sleeping", "weft.lock.holder.parked",
+		"weft.lock.holder.deadlocked", "weft.lock.holder.suspended",
+	}
 )

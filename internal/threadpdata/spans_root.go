@@ -18,7 +18,7 @@ func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
 	ev.SetName(attrLockEvent)
 	ev.SetTimestamp(stamp(e.window.Start))
 	a := ev.Attributes()
-	a.EnsureCapacity(17)
+	a.EnsureCapacity(20)
 	a.PutStr(attrLockClass, e.sym.Class(l.Class))
 	putCount(a, attrLockContended, l.Contentions)
 	a.PutInt(attrLockBlocked, int64(l.Blocked))
@@ -31,6 +31,11 @@ func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
 		putCount(a, attrLockHolds, l.Holds)
 		a.PutInt(attrLockHeld, int64(l.Held))
 		a.PutInt(attrLockHeldMax, int64(l.HeldMax))
+		for state, d := range l.Holders {
+			if d > 0 && state < len(attrHolder) {
+				a.PutInt(attrHolder[state], int64(d))
+			}
+		}
 	}
 	if v := e.window.Verdict; v != nil {
 		a.PutInt(attrPathTime, int64(v.PathTime(l.Class)))

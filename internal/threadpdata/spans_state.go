@@ -136,8 +136,8 @@ func (e *Emitter) links(iv *jvmthread.Interval, s ptrace.Span) {
 	for _, ia := range e.window.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}) {
 		e.link(s, &ia)
 		e.explain(&ia)
-		if ia.Kind == jvmthread.InteractionHandoff && iv.State == jvmthread.StateBlocked && iv.Peer != jvmthread.NoThread && iv.Peer != ia.From.Thread {
-			e.text.WriteString("; when it began to wait, " + e.threadName(iv.Peer) + " held it")
+		if ia.Kind == jvmthread.InteractionHandoff && iv.State == jvmthread.StateBlocked && iv.Peer != jvmthread.NoThread {
+			e.owner(iv, iv.Peer == ia.From.Thread)
 		}
 	}
 	if ref, ok := e.window.NextInCircle(*iv); ok {
@@ -164,6 +164,22 @@ func (e *Emitter) linkTo(s ptrace.Span, kind string, t window.Target) ptrace.Spa
 	l.Attributes().EnsureCapacity(3)
 	l.Attributes().PutStr(attrLinkKind, kind)
 	return l
+}
+
+// owner says who held the lock when the thread began to be blocked, if it is another than the one that handed it over, and what it was
+// doing, if that was not to run.
+func (e *Emitter) owner(iv *jvmthread.Interval, same bool) {
+	doing, ok := e.window.Doing(iv.Peer, iv.Start)
+	stopped := ok && doing.State.Stopped()
+	switch {
+	case !same:
+		e.text.WriteString("; when it began to wait, " + e.threadName(iv.Peer) + " held it")
+		if stopped {
+			e.text.WriteString(" and was in: " + e.name(&doing))
+		}
+	case stopped:
+		e.text.WriteString("; when it began to wait, that one was in: " + e.name(&doing))
+	}
 }
 
 // link points at the span of the cause, or at the span of its thread if that one is folded.

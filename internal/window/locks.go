@@ -25,6 +25,7 @@ type LockStats struct {
 	Holds       uint64        // that began in the window, as far as contention shows them
 	Held        time.Duration // of them, within the window
 	HeldMax     time.Duration // the longest so far
+	Holders     HolderTimes   // what the holders were doing meanwhile
 	Chain       Chain         // the longest
 }
 
@@ -38,6 +39,37 @@ type Chain struct {
 }
 
 const maxChainThreads = 8
+
+// HolderTimes is the time of holds by the state of the holder: what it was doing while others may have waited. It is less than the time of
+// the holds where a holder's history is not known.
+type HolderTimes [jvmthread.NumStates]time.Duration
+
+// add adds what a thread was doing over [start, end).
+func (h *HolderTimes) add(w *Window, thread jvmthread.ThreadID, start, end jvmthread.Time) {
+	l := w.lane(thread)
+	if l == nil {
+		return
+	}
+	for _, iv := range l.Intervals[l.at(start):] {
+		if iv.Start >= end {
+			return
+		}
+		if from, to := max(iv.Start, start), min(iv.End, end); to > from {
+			h[iv.State] += to.Sub(from)
+		}
+	}
+}
+
+// at finds the first interval that ends after a time.
+func (l *Lane) at(t jvmthread.Time) int {
+	i, _ := slices.BinarySearchFunc(l.Intervals, t, func(iv jvmthread.Interval, t jvmthread.Time) int {
+		if iv.End <= t {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
 
 // lockTable gathers the sums of a window.
 type lockTable struct {
@@ -128,6 +160,7 @@ func (t *lockTable) addHold(w *Window, h *jvmthread.Hold) {
 	}
 	s.Held += h.End.Sub(max(h.Start, w.Start))
 	s.HeldMax = max(s.HeldMax, h.End.Sub(h.Start))
+	s.Holders.add(w, h.Thread, max(h.Start, w.Start), h.End)
 }
 
 func (t *lockTable) addHandoff(h *handoff) {

@@ -102,6 +102,19 @@ func (w *Window) NextInCircle(iv jvmthread.Interval) (jvmthread.IntervalRef, boo
 	return jvmthread.IntervalRef{Thread: last.Thread, Seq: last.Seq}, true
 }
 
+// Doing returns the interval of a thread at a time of this window.
+func (w *Window) Doing(id jvmthread.ThreadID, at jvmthread.Time) (jvmthread.Interval, bool) {
+	l := w.lane(id)
+	if l == nil {
+		return jvmthread.Interval{}, false
+	}
+	i := l.at(at)
+	if i == len(l.Intervals) || l.Intervals[i].Start > at {
+		return jvmthread.Interval{}, false
+	}
+	return l.Intervals[i], true
+}
+
 // Interval returns an interval of this window.
 func (w *Window) Interval(ref jvmthread.IntervalRef) (jvmthread.Interval, bool) {
 	l, i := w.place(ref)
