@@ -35,12 +35,23 @@ func (g *Graph) index(at int32, seq jvmthread.Seq) int32 {
 // at finds the first interval of a lane that ends after t; if there is none, it returns their number. Searches of a walk go forward in
 // time, so that the place where the last one ended is near.
 func (g *Graph) at(l *lane, t jvmthread.Time) int32 {
-	l.cursor = after(g.nodes[l.base:int(l.base)+len(l.intervals)], l.cursor, t)
+	list := g.nodes[l.base : int(l.base)+len(l.intervals)]
+	if at := int(l.cursor); at < len(list) && list[at].end <= t {
+		if at++; at < len(list) && list[at].end > t { // most often the next one
+			l.cursor++
+			return l.cursor
+		}
+	}
+	l.cursor = after(list, l.cursor, t)
 	return l.cursor
 }
 
 // holdAt finds the first hold of a lock that ends after t; if there is none, it returns stop.
 func (g *Graph) holdAt(k *lock, t jvmthread.Time) int32 {
+	if at := k.cursor + 1; at < k.stop && g.holds[at-1].end <= t && g.holds[at].end > t { // most often the next one
+		k.cursor = at
+		return at
+	}
 	k.cursor = k.first + after(g.holds[k.first:k.stop], k.cursor-k.first, t)
 	return k.cursor
 }
