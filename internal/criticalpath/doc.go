@@ -29,6 +29,9 @@
 // the bounded path is no such bound: a holder that came late to another lock, since it had been blocked before anyone waited for it,
 // delays the end by time that is on nobody's bounded path.
 //
+// What did not make anyone wait leaves no trace: a join of a thread that was dead already, a lock that was free. Where such a dependence
+// is not in the input, a retimed thread does not keep it, and its gain can be too much.
+//
 // A wait is idle if no path asked for so far leads through it: nobody of interest waited for what its thread would do next. That is
 // true of a pool thread with nothing to do, even if its tasks are waited for later, and it is told from the graph, not from stack texts.
 // Whether a ping or a pong is the work and the other the pool cannot be told by a graph: the caller says so by asking for the

@@ -17,6 +17,7 @@ type scratch struct {
 	nexts   []int32 // by point: the next that depends on the same
 	ready   []int32
 	gains   [][batch]jvmthread.Time
+	scaling
 	slacks  []jvmthread.Time
 	classes map[jvmthread.ClassID]int32
 	groups  []jvmthread.LockID // the groups of locks that are asked for
