@@ -14,188 +14,6 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// step is one thing that a thread of a program does: it runs for a time, or takes or gives up a lock, or waits for the end of a thread.
-type step struct {
-	kind stepKind
-	time jvmthread.Time
-	arg  int
-}
-
-type stepKind int
-
-const (
-	stepRun stepKind = iota
-	stepSleep
-	stepLock
-	stepUnlock
-	stepJoin
-)
-
-// program makes threads that take locks in ascending order, so that they do not deadlock. The first joins all others in the end.
-func program(rng *rand.Rand) [][]step {
-	threads := make([][]step, 2+rng.IntN(5))
-	for id := range threads {
-		var held []int
-		list := []step{{kind: stepRun, time: jvmthread.Time(1 + rng.IntN(9))}}
-		for range rng.IntN(14) {
-			switch k := rng.IntN(4); {
-			case k == 0 && (len(held) == 0 || held[len(held)-1] < 3):
-				lock := 0
-				if len(held) > 0 {
-					lock = held[len(held)-1] + 1
-				}
-				lock += rng.IntN(4 - lock)
-				held = append(held, lock)
-				list = append(list, step{kind: stepLock, arg: lock}, step{kind: stepKind(rng.IntN(2)), time: jvmthread.Time(1 + rng.IntN(9))})
-			case k == 1 && len(held) > 0:
-				list = append(list, step{kind: stepUnlock, arg: held[len(held)-1]})
-				held = held[:len(held)-1]
-			default:
-				list = append(list, step{kind: stepKind(rng.IntN(2)), time: jvmthread.Time(1 + rng.IntN(9))})
-			}
-		}
-		for len(held) > 0 {
-			list = append(list, step{kind: stepUnlock, arg: held[len(held)-1]})
-			held = held[:len(held)-1]
-		}
-		threads[id] = list
-	}
-	for id := 1; id < len(threads); id++ {
-		threads[0] = append(threads[0], step{kind: stepJoin, arg: id})
-	}
-	threads[0] = append(threads[0], step{kind: stepRun, time: 1})
-	return threads
-}
-
-// replay runs a program. A lock is granted in the given order; without one, to who came first. A free lock is never waited for.
-func replay(threads [][]step, order [4][]int, free int) (w *world, granted [4][]int, end jvmthread.Time) {
-	w = &world{threads: slices.Repeat([]string{"t"}, len(threads)), locks: []string{"a", "b", "c", "d"}, lanes: make([][]jvmthread.Interval, len(threads))}
-	type state struct {
-		next    int
-		until   jvmthread.Time // of the present run or sleep
-		since   jvmthread.Time // of the present interval
-		blocked bool
-		done    bool
-	}
-	type owned struct {
-		owner int
-		since jvmthread.Time
-		last  int // the owner before
-		freed jvmthread.Time
-	}
-	all := make([]state, len(threads))
-	locks := [4]owned{{owner: -1, last: -1}, {owner: -1, last: -1}, {owner: -1, last: -1}, {owner: -1, last: -1}}
-	interval := func(id int, to jvmthread.Time, iv jvmthread.Interval) jvmthread.Seq {
-		list := &w.lanes[id]
-		iv.Start, iv.End, iv.Thread, iv.Seq = all[id].since, to, jvmthread.ThreadID(id+1), jvmthread.Seq(len(*list)+1)
-		*list = append(*list, iv)
-		all[id].since = to
-		return iv.Seq
-	}
-	let := func(kind jvmthread.InteractionKind, from int, cause jvmthread.Time, to int, seq jvmthread.Seq, at jvmthread.Time) {
-		ia := jvmthread.Interaction{Kind: kind, CauseTime: cause, EffectTime: at, To: jvmthread.IntervalRef{Thread: jvmthread.ThreadID(to + 1), Seq: seq}}
-		ia.From.Thread = jvmthread.ThreadID(from + 1)
-		w.interactions = append(w.interactions, ia)
-	}
-	for now := jvmthread.Time(0); ; now++ {
-		for moved := true; moved; {
-			moved = false
-			for id := range all {
-				s := &all[id]
-				if s.done || now < s.until {
-					continue
-				}
-				if s.next == len(threads[id]) {
-					interval(id, now, jvmthread.Interval{State: jvmthread.StateRunnable})
-					s.done, moved = true, true
-					end = now
-					continue
-				}
-				do := threads[id][s.next]
-				switch do.kind {
-				case stepRun, stepSleep:
-					if s.blocked {
-						s.blocked = false
-						interval(id, now, jvmthread.Interval{State: jvmthread.StateSleeping})
-						s.next++
-						moved = true
-						continue
-					}
-					if do.kind == stepSleep {
-						interval(id, now, jvmthread.Interval{State: jvmthread.StateRunnable})
-						s.blocked, s.until = true, now+do.time
-					} else {
-						s.until = now + do.time
-						s.next++
-					}
-				case stepLock:
-					k := &locks[do.arg]
-					turn := order[do.arg] == nil || len(granted[do.arg]) < len(order[do.arg]) && order[do.arg][len(granted[do.arg])] == id
-					if do.arg == free {
-						turn = true
-					} else if k.owner >= 0 {
-						turn = false
-					}
-					if !turn {
-						if !s.blocked {
-							interval(id, now, jvmthread.Interval{State: jvmthread.StateRunnable})
-							s.blocked = true
-						}
-						continue
-					}
-					if s.blocked {
-						seq := interval(id, now, jvmthread.Interval{State: jvmthread.StateBlocked, Lock: jvmthread.LockID{Class: jvmthread.ClassID(do.arg + 1), Hash: uint32(do.arg + 1)}})
-						if k.last >= 0 {
-							let(jvmthread.InteractionHandoff, k.last, k.freed, id, seq, now)
-						}
-						s.blocked = false
-					}
-					k.owner, k.since = id, now
-					granted[do.arg] = append(granted[do.arg], id)
-					s.next++
-				case stepUnlock:
-					k := &locks[do.arg]
-					if now > k.since && do.arg != free {
-						w.holds = append(w.holds, jvmthread.Hold{
-							Lock: jvmthread.LockID{Class: jvmthread.ClassID(do.arg + 1), Hash: uint32(do.arg + 1)}, Thread: jvmthread.ThreadID(id + 1), Start: k.since, End: now,
-						})
-					}
-					k.owner, k.last, k.freed = -1, id, now
-					s.next++
-				case stepJoin:
-					if !all[do.arg].done {
-						if !s.blocked {
-							interval(id, now, jvmthread.Interval{State: jvmthread.StateRunnable})
-							s.blocked = true
-						}
-						continue
-					}
-					if !s.blocked {
-						interval(id, now, jvmthread.Interval{State: jvmthread.StateRunnable})
-						s.blocked = false
-					}
-					died := w.lanes[do.arg][len(w.lanes[do.arg])-1].End
-					seq := interval(id, now, jvmthread.Interval{State: jvmthread.StateJoining, Peer: jvmthread.ThreadID(do.arg + 1)})
-					let(jvmthread.InteractionJoin, do.arg, died, id, seq, now)
-					s.blocked = false
-					s.next++
-				}
-				moved = true
-			}
-		}
-		if all[0].done || now > 5000 {
-			break
-		}
-	}
-	slices.SortStableFunc(w.holds, func(a, b jvmthread.Hold) int {
-		if a.Lock != b.Lock {
-			return int(a.Lock.Hash) - int(b.Lock.Hash)
-		}
-		return int(a.Start - b.Start)
-	})
-	return w, granted, end
-}
-
 // The drag of a lock is what a program gains that runs again without it, with the others granted in the same order.
 func TestDragIsWhatTheProgramGains(t *testing.T) {
 	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
@@ -223,4 +41,82 @@ func TestDragIsWhatTheProgramGains(t *testing.T) {
 	}
 	require.Greater(t, gained, 1000)
 	t.Logf("%d locks on causal chains, %d with a drag", contended, gained)
+}
+
+// with returns the program with a step after another one.
+func with(threads [][]step, thread, after int, more step) [][]step {
+	threads = slices.Clone(threads)
+	threads[thread] = slices.Insert(slices.Clone(threads[thread]), after+1, more)
+	return threads
+}
+
+// A block can last longer by its slack, and the end does not move; by one more, and it does.
+func TestSlackIsWhatABlockCanLast(t *testing.T) {
+	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
+	blocks, slacks := 0, 0
+	for seed := range uint64(3_000) {
+		rng := rand.New(rand.NewPCG(seed, 12))
+		threads := program(rng)
+		w, order, end := replay(threads, [4][]int{}, -1)
+		w.fill(g)
+		g.Retime(0, end, r)
+		r.Slacks(1)
+		for ref, at := range w.steps {
+			slack, ok := r.Slack(ref)
+			require.True(t, ok, "the first thread waits for all")
+			_, _, same := replay(with(threads, int(ref.Thread)-1, at, step{kind: stepSleep, time: slack}), order, -1)
+			_, _, later := replay(with(threads, int(ref.Thread)-1, at, step{kind: stepSleep, time: slack + 1}), order, -1)
+			if same != end || later != end+1 {
+				t.Fatalf("seed %d: slack %d of %v: the end goes from %d to %d and %d", seed, slack, ref, end, same, later)
+			}
+			blocks++
+			if slack > 0 {
+				slacks++
+			}
+		}
+	}
+	t.Logf("%d blocks, %d with slack", blocks, slacks)
+}
+
+// Shorter critical sections gain what the program does that has them.
+func TestScaledIsWhatShorterSectionsGain(t *testing.T) {
+	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
+	gained := 0
+	for seed := range uint64(3_000) {
+		rng := rand.New(rand.NewPCG(seed, 13))
+		threads := program(rng)
+		w, order, end := replay(threads, [4][]int{}, -1)
+		w.fill(g)
+		g.Retime(0, end, r)
+		for lock := range 4 {
+			_, _, early := replay(without(threads, lock), order, -1)
+			have := r.Scaled(1, w.lock(w.locks[lock]), 0)
+			require.Equal(t, end-early, have, "seed %d: lock %d", seed, lock)
+			require.Zero(t, r.Scaled(1, w.lock(w.locks[lock]), 1000))
+			if have > 0 {
+				gained++
+			}
+		}
+	}
+	t.Logf("%d gained", gained)
+}
+
+// without returns the program with nothing run inside a lock.
+func without(threads [][]step, lock int) (shorter [][]step) {
+	for _, list := range threads {
+		out := slices.Clone(list)
+		inside := false
+		for i := range out {
+			switch s := &out[i]; {
+			case s.kind == stepLock && s.arg == lock:
+				inside = true
+			case s.kind == stepUnlock && s.arg == lock:
+				inside = false
+			case inside && s.kind == stepRun:
+				s.time = 0
+			}
+		}
+		shorter = append(shorter, out)
+	}
+	return shorter
 }

@@ -29,6 +29,7 @@ type world struct {
 	interactions []jvmthread.Interaction
 	holds        []jvmthread.Hold
 	asks         [][]string
+	steps        map[jvmthread.IntervalRef]int // of a program: where it was blocked
 }
 
 func parse(t *testing.T, text string) *world {
