@@ -144,6 +144,17 @@ func BenchmarkWhatIf1M(b *testing.B) {
 	}
 }
 
+// BenchmarkScaled1M asks for one lock what shorter critical sections would gain.
+func BenchmarkScaled1M(b *testing.B) {
+	w := contention(64, 16, 1_000_000)
+	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
+	w.fill(g)
+	g.Retime(0, w.end(), r)
+	for b.Loop() {
+		r.Scaled(1, w.holds[0].Lock, 500)
+	}
+}
+
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	w := contention(8, 4, 20_000)
 	g, p, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Path), new(criticalpath.Retiming)
@@ -157,6 +168,7 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 		g.Retime(0, w.end(), r)
 		savings = r.AppendSavings(savings[:0], 1, criticalpath.ByClass)
 		r.Slacks(1)
+		r.Scaled(1, w.holds[0].Lock, 500)
 	}
 	once()
 	require.NotEmpty(t, savings)
