@@ -17,6 +17,7 @@
 #include "monitors.h"
 #include "options.h"
 #include "owner.h"
+#include "parks.h"
 #include "resource.h"
 #include "sender.h"
 #include "threads.h"
@@ -133,9 +134,10 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     weft_monitors_init(&options);
     weft_threads_init(&options);
     weft_owner_init(env, thread);
-    int hooks = weft_hooks_install(env);
-    if (hooks == 0) {
-        fputs("weft: notify, start, sleep and interrupt cannot be seen on this JVM\n", stderr);
+    weft_parks_init(env, &options);
+    if (!weft_hooks_install(env, options.park)) {
+        fputs("weft: some of notify, start, sleep, interrupt and park cannot be seen on this JVM\n",
+              stderr);
     }
     atomic_store(&weft_tracing, true);
     // HotSpot reports this thread's start only now, others might have done before: it comes first.

@@ -8,13 +8,17 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
+#include "capture.h"
 #include "jvm.h"
 #include "monitors.h"
+#include "parks.h"
 #include "probe_class.h"
 #include "threads.h"
 #include "vmstructs.h"
 
+static bool park_wanted;
 static int installed;
+static int parks_installed;
 
 static bool is_native(JNIEnv *env, jclass class, const struct weft_hook *hook) {
     jmethodID method = hook->is_static
@@ -33,7 +37,9 @@ static bool install(JNIEnv *env, void *jvm, const struct weft_hook *hook) {
         return false;
     }
     if (is_native(env, class, hook)) {
-        *hook->original = dlsym(jvm, hook->export_name);
+        *hook->original = hook->export_name == NULL
+                              ? weft_capture(env, class, hook->method, hook->signature)
+                              : dlsym(jvm, hook->export_name);
         if (*hook->original != NULL) {
             JNINativeMethod native = {(char *)hook->method, (char *)hook->signature,
                                       hook->replacement};
@@ -45,11 +51,14 @@ static bool install(JNIEnv *env, void *jvm, const struct weft_hook *hook) {
     return ok;
 }
 
-static void install_table(JNIEnv *env, const struct weft_hook *table) {
+// Of several spellings of a method the first that is there counts. Returns how many were found.
+static int install_table(JNIEnv *env, const struct weft_hook *table) {
     void *jvm = weft_libjvm();
+    int count = 0;
     for (const struct weft_hook *hook = table; jvm != NULL && hook->class_name != NULL; hook++) {
-        installed += install(env, jvm, hook);
+        count += *hook->original == NULL && install(env, jvm, hook);
     }
+    return count;
 }
 
 // Found by its name when ThreadProbe.boot calls it. Here the caller is a class of java.base, which
@@ -58,15 +67,16 @@ JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe
 
 JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe) {
     (void)probe;
-    install_table(env, weft_monitor_hooks);
-    install_table(env, weft_thread_hooks);
+    installed = install_table(env, weft_monitor_hooks) + install_table(env, weft_thread_hooks);
+    parks_installed = park_wanted ? install_table(env, weft_park_hooks) : WEFT_PARK_HOOKS;
 }
 
-int weft_hooks_install(JNIEnv *env) {
+bool weft_hooks_install(JNIEnv *env, bool parks) {
+    park_wanted = parks;
     jclass probe = (*env)->DefineClass(env, "java/lang/ThreadProbe", NULL,
                                        (const jbyte *)weft_probe_class, sizeof weft_probe_class);
     if (weft_clear_exception(env) || probe == NULL) {
-        return 0;
+        return false;
     }
     jmethodID boot = (*env)->GetStaticMethodID(env, probe, "boot", "()V");
     if (!weft_clear_exception(env) && boot != NULL) {
@@ -74,5 +84,5 @@ int weft_hooks_install(JNIEnv *env) {
         weft_clear_exception(env);
     }
     (*env)->DeleteLocalRef(env, probe);
-    return installed;
+    return installed > 0 && parks_installed == WEFT_PARK_HOOKS;
 }

@@ -15,12 +15,13 @@ struct weft_hook {
     const char *method;
     const char *signature;
     bool is_static;
-    const char *export_name; // the JVM's own function
+    const char *export_name; // the JVM's own function; NULL: it has no export
     void *replacement;
     void **original; // where to keep the JVM's own function
 };
 
-// Registers all hooks for methods that this JVM has as natives. Returns how many.
-int weft_hooks_install(JNIEnv *env);
+// Registers all hooks, those of park if wanted, for methods that this JVM has as natives. False if
+// something that every JVM has was not found.
+bool weft_hooks_install(JNIEnv *env, bool parks);
 
 #endif

@@ -16,7 +16,7 @@ bool weft_clear_exception(JNIEnv *env) {
     return false;
 }
 
-static jclass find(JNIEnv *env, const char *name) {
+jclass weft_class(JNIEnv *env, const char *name) {
     jclass local = (*env)->FindClass(env, name);
     if (weft_clear_exception(env) || local == NULL) {
         return NULL;
@@ -26,23 +26,23 @@ static jclass find(JNIEnv *env, const char *name) {
     return global;
 }
 
-static jfieldID field(JNIEnv *env, jclass class, const char *name, const char *signature) {
+jfieldID weft_field(JNIEnv *env, jclass class, const char *name, const char *signature) {
     jfieldID id = (*env)->GetFieldID(env, class, name, signature);
     return weft_clear_exception(env) ? NULL : id;
 }
 
 bool weft_jvm_init(JNIEnv *env) {
     struct weft_jvm *jvm = &weft_jvm;
-    jvm->thread = find(env, "java/lang/Thread");
-    jvm->interrupted = find(env, "java/lang/InterruptedException");
+    jvm->thread = weft_class(env, "java/lang/Thread");
+    jvm->interrupted = weft_class(env, "java/lang/InterruptedException");
     if (jvm->thread == NULL || jvm->interrupted == NULL) {
         return false;
     }
-    jvm->tid = field(env, jvm->thread, "tid", "J");
-    jvm->eetop = field(env, jvm->thread, "eetop", "J");
+    jvm->tid = weft_field(env, jvm->thread, "tid", "J");
+    jvm->eetop = weft_field(env, jvm->thread, "eetop", "J");
     if ((*env)->GetVersion(env) >= 0x00150000) { // 21
-        jvm->virtual_thread = find(env, "java/lang/BaseVirtualThread");
-        jvm->carrier = find(env, "jdk/internal/misc/CarrierThread");
+        jvm->virtual_thread = weft_class(env, "java/lang/BaseVirtualThread");
+        jvm->carrier = weft_class(env, "jdk/internal/misc/CarrierThread");
     }
     return jvm->tid != NULL;
 }

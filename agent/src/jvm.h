@@ -30,6 +30,10 @@ extern atomic_bool weft_tracing;
 // Fills in weft_jvm except ti. False if something that must be there is not; no exception is left.
 bool weft_jvm_init(JNIEnv *env);
 
+// A global reference to a class, and a field of one; NULL if there is none. They may run Java code.
+jclass weft_class(JNIEnv *env, const char *name);
+jfieldID weft_field(JNIEnv *env, jclass class, const char *name, const char *signature);
+
 // The id of a thread object.
 static inline uint64_t weft_thread_id(JNIEnv *env, jobject thread) {
     return (uint64_t)(*env)->GetLongField(env, thread, weft_jvm.tid);

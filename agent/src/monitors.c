@@ -10,6 +10,7 @@
 #include "owner.h"
 #include "self.h"
 #include "stacks.h"
+#include "timeout.h"
 
 static int block_depth;
 static int wait_depth;
@@ -63,17 +64,13 @@ void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread
     weft_leave(&scope);
 }
 
-static int64_t nanoseconds(jlong millis) {
-    return millis > INT64_MAX / 1000000 ? INT64_MAX : millis * 1000000;
-}
-
 void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jlong millis) {
     struct weft_scope scope;
     (void)ti;
     if (!weft_enter(env, thread, &scope)) {
         return;
     }
-    struct weft_record r = {.kind = WEFT_EV_WAIT, .arg = nanoseconds(millis)};
+    struct weft_record r = {.kind = WEFT_EV_WAIT, .arg = weft_nanoseconds(millis)};
     int depth = wait_depth;
     weft_identify(env, object, &r);
     if ((*env)->IsInstanceOf(env, object, weft_jvm.thread)) {

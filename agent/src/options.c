@@ -19,7 +19,8 @@ static const size_t MIB = 1048576;
 static const size_t GIB = 1073741824;
 
 static const char *const known =
-    "endpoint, service, depth, wait-depth, notify-depth, pool, retain, definitions";
+    "endpoint, service, depth, wait-depth, notify-depth, park, park-depth, unpark-depth, pool, "
+    "retain, definitions";
 
 static bool take_text(const char *key, const char *value, char *to, size_t size, char *problem) {
     if (value[0] == '\0' || strlen(value) >= size) {
@@ -42,6 +43,16 @@ static bool take_depth(const char *key, const char *value, int *to, char *proble
         return false;
     }
     *to = (int)n;
+    return true;
+}
+
+static bool take_switch(const char *key, const char *value, bool *to, char *problem) {
+    *to = strcmp(value, "on") == 0;
+    if (!*to && strcmp(value, "off") != 0) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "option \"%s\": \"%.64s\" is neither on nor off", key,
+                 value);
+        return false;
+    }
     return true;
 }
 
@@ -96,6 +107,15 @@ static bool take(const char *key, const char *value, struct weft_options *o, cha
     if (strcmp(key, "notify-depth") == 0) {
         return take_depth(key, value, &o->notify_depth, problem);
     }
+    if (strcmp(key, "park") == 0) {
+        return take_switch(key, value, &o->park, problem);
+    }
+    if (strcmp(key, "park-depth") == 0) {
+        return take_depth(key, value, &o->park_depth, problem);
+    }
+    if (strcmp(key, "unpark-depth") == 0) {
+        return take_depth(key, value, &o->unpark_depth, problem);
+    }
     if (strcmp(key, "pool") == 0) {
         return take_bytes(key, value, 64 * KIB, &o->pool, problem);
     }
@@ -134,6 +154,9 @@ bool weft_options_parse(const char *text, struct weft_options *options,
         .depth = 16,
         .wait_depth = 6,
         .notify_depth = 0,
+        .park = true,
+        .park_depth = 16,
+        .unpark_depth = 0,
         .pool = 16 * MIB,
         .retain = 8 * MIB,
         .definitions = 64 * MIB,

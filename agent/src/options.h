@@ -17,6 +17,9 @@ struct weft_options {
     int depth;
     int wait_depth;
     int notify_depth;
+    int park_depth;
+    int unpark_depth;
+    bool park;
     size_t pool;
     size_t retain;
     size_t definitions;

@@ -9,6 +9,7 @@
 #include "roster.h"
 #include "self.h"
 #include "stacks.h"
+#include "timeout.h"
 
 static int depth;
 
@@ -111,8 +112,7 @@ static void sleep_for(JNIEnv *env, jclass class, jlong argument, int64_t nanosec
 }
 
 static void JNICALL hook_sleep_millis(JNIEnv *env, jclass class, jlong millis) {
-    int64_t ns = millis > INT64_MAX / 1000000 ? INT64_MAX : millis * 1000000;
-    sleep_for(env, class, millis, ns);
+    sleep_for(env, class, millis, weft_nanoseconds(millis));
 }
 
 static void JNICALL hook_sleep_nanos(JNIEnv *env, jclass class, jlong nanoseconds) {

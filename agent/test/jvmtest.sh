@@ -12,6 +12,7 @@ trap 'rm -rf "$work"' EXIT
 sock=$work/weft.sock
 failed=0
 java=
+more= # options of the agent
 
 bad() {
     echo "     not so: $*"
@@ -27,7 +28,7 @@ listen() { # arguments of the receiver
 
 # Runs a program under the agent against the receiver; output and code go to out, err, code.
 traced() {
-    timeout 120 "$java" -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest" -cp "$classes" "$@" >"$work/out" 2>"$work/err"
+    timeout 120 "$java" -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest$more" -cp "$classes" "$@" >"$work/out" 2>"$work/err"
     code=$?
 }
 
@@ -86,6 +87,50 @@ counts() {
     expect sleepStart 105
     expect sleepEnd 105
     expect interruptCalled 16
+}
+
+# A lock that main held has an owner; a semaphore, a latch and a condition have none. More room, as
+# 600 000 events may come while the sender has no processor.
+parks() {
+    echo "   parks $*"
+    listen
+    more=,pool=64m
+    traced "$@" Parks
+    more=
+    [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
+    [ "$(cat "$work/out")" = parked ] || bad "output: $(head -3 "$work/out")"
+    heard
+    expect 'Parks$Permit.park' 200000
+    expect 'Parks$Owned.park' 1000
+    expect 'Parks$Owned.owned' 1000
+    expect 'Parks$Timed.park' 60
+    expect 'Parks$Timed.timed' 60
+    expect 'Parks$Direct.park' 100
+    expect 'Parks$Direct.timed' 0
+    expect 'java.util.concurrent.locks.ReentrantLock$NonfairSync.park' 40
+    expect 'java.util.concurrent.locks.ReentrantLock$NonfairSync.owned' 40
+    expect 'java.util.concurrent.Semaphore$NonfairSync.park' 20
+    expect 'java.util.concurrent.Semaphore$NonfairSync.owned' 0
+    expect 'java.util.concurrent.CountDownLatch$Sync.park' 4
+    expect 'java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.park' 50
+    # 100 with and 20 without a blocker, 50 at conditions, 40 at locks, 24 more; main's are 60
+    expect worker.park 201234
+    expect worker.unparked 201234
+    expect worker.unpark 201234
+}
+
+# Without parks there is nothing of them, and all the rest.
+unseen() {
+    echo "   park=off"
+    listen
+    more=,park=off
+    traced Parks
+    more=
+    heard
+    expect park 0
+    expect unparked 0
+    expect unpark 0
+    expect worker.threadEnd 68
 }
 
 # The same output and exit code as without the agent.
@@ -174,6 +219,10 @@ for home in "$@"; do
     counts -Xcheck:jni
     counts -Xint
     counts -Xcomp
+    parks -Xcheck:jni
+    parks -Xint
+    parks -Xcomp
+    unseen
     same Ways return
     same Ways exit
     same Ways halt
@@ -182,7 +231,7 @@ for home in "$@"; do
     for gc in Serial Parallel G1 Z Shenandoah Epsilon; do
         flags="-XX:+Use${gc}GC -Xmx64m"
         [ $gc = Epsilon ] && flags="-XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -Xmx2g -Xlog:disable"
-        "$java" $flags -version >/dev/null 2>&1 && same $flags Ways return
+        "$java" $flags -version >/dev/null 2>&1 && same $flags Ways return && parks $flags
     done
     terminated
     lonely

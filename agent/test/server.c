@@ -151,6 +151,9 @@ void server_report(const struct server *s) {
                 printf("%s.%s %llu\n", at->name, names[i], (unsigned long long)at->events[i]);
             }
         }
+        if (at->timed > 0) {
+            printf("%s.timed %llu\n", at->name, (unsigned long long)at->timed);
+        }
         if (at->owned + at->timed_out + at->interrupted > 0) {
             printf("%s.owned %llu\n%s.timedOut %llu\n%s.interrupted %llu\n", at->name,
                    (unsigned long long)at->owned, at->name, (unsigned long long)at->timed_out,

@@ -7,6 +7,7 @@
 #include "../src/names.h"
 #include "../src/options.h"
 #include "../src/resource.h"
+#include "../src/timeout.h"
 #include "harness.h"
 
 static struct weft_options o;
@@ -22,18 +23,25 @@ TEST(options_have_defaults) {
     CHECK_STRING(o.endpoint, "unix:///tmp/weft.sock");
     CHECK_STRING(o.service, "");
     CHECK_INT(o.depth, 16);
+    CHECK_INT(o.park_depth, 16);
+    CHECK_INT(o.unpark_depth, 0);
+    CHECK(o.park);
     CHECK_INT(o.pool, 16 << 20);
     CHECK(parse(""));
 }
 
 TEST(options_are_read) {
-    CHECK(parse("endpoint=tcp://collector:4327,service=orders,depth=3,pool=64k,retain=1g,"
-                "definitions=2M,wait-depth=1,notify-depth=128"));
+    CHECK(
+        parse("endpoint=tcp://collector:4327,service=orders,depth=3,pool=64k,retain=1g,"
+              "definitions=2M,wait-depth=1,notify-depth=128,park=off,park-depth=2,unpark-depth=4"));
     CHECK_STRING(o.endpoint, "tcp://collector:4327");
     CHECK_STRING(o.service, "orders");
     CHECK_INT(o.depth, 3);
     CHECK_INT(o.wait_depth, 1);
     CHECK_INT(o.notify_depth, 128);
+    CHECK_INT(o.park_depth, 2);
+    CHECK_INT(o.unpark_depth, 4);
+    CHECK(!o.park);
     CHECK_INT(o.pool, 65536);
     CHECK_INT(o.retain, 1 << 30);
     CHECK_INT(o.definitions, 2 << 20);
@@ -41,16 +49,20 @@ TEST(options_are_read) {
 
 TEST(options_say_what_is_wrong) {
     CHECK(!parse("endpiont=unix:///x"));
-    CHECK_STRING(problem,
-                 "option \"endpiont\": unknown option; known are endpoint, service, depth, "
-                 "wait-depth, notify-depth, pool, retain, definitions");
+    CHECK_STRING(
+        problem,
+        "option \"endpiont\": unknown option; known are endpoint, service, depth, "
+        "wait-depth, notify-depth, park, park-depth, unpark-depth, pool, retain, definitions");
     CHECK(!parse("depth=-1"));
     CHECK_STRING(problem, "option \"depth\": \"-1\" is not a number of frames; give 0 to 128");
     CHECK(!parse("depth=129"));
     CHECK(!parse("depth="));
     CHECK(!parse("depth"));
     CHECK_STRING(problem, "option \"depth\": no value; write key=value, known keys are endpoint, "
-                          "service, depth, wait-depth, notify-depth, pool, retain, definitions");
+                          "service, depth, wait-depth, notify-depth, park, park-depth, "
+                          "unpark-depth, pool, retain, definitions");
+    CHECK(!parse("park=maybe"));
+    CHECK_STRING(problem, "option \"park\": \"maybe\" is neither on nor off");
     CHECK(!parse("pool=1k"));
     CHECK_STRING(problem, "option \"pool\": \"1k\" is not a size; give 64k to 1g, such as 16m");
     CHECK(!parse("pool=-1m"));
@@ -61,6 +73,20 @@ TEST(options_say_what_is_wrong) {
     CHECK(!parse("endpoint=/tmp/x"));
     CHECK_STRING(problem, "option \"endpoint\": \"/tmp/x\" is no endpoint; give unix:///path or "
                           "tcp://host:port");
+}
+
+TEST(timeouts) {
+    const int64_t now = 1700000000000000000;
+    CHECK_INT(weft_nanoseconds(3), 3000000);
+    CHECK_INT(weft_nanoseconds(INT64_MAX), INT64_MAX);
+    CHECK_INT(weft_park_timeout(false, 0, 0), 0);
+    CHECK_INT(weft_park_timeout(false, 5, 0), 5);
+    CHECK_INT(weft_park_timeout(false, -5, 0), 1);
+    CHECK_INT(weft_park_timeout(true, now / 1000000 + 2, now), 2000000);
+    CHECK_INT(weft_park_timeout(true, now / 1000000, now), 1);
+    CHECK_INT(weft_park_timeout(true, 0, now), 1);
+    CHECK_INT(weft_park_timeout(true, -1, now), 1);
+    CHECK_INT(weft_park_timeout(true, INT64_MAX, now), INT64_MAX - now);
 }
 
 TEST(endpoints) {
@@ -157,6 +183,7 @@ int main(void) {
     RUN(options_have_defaults);
     RUN(options_are_read);
     RUN(options_say_what_is_wrong);
+    RUN(timeouts);
     RUN(endpoints);
     RUN(resource_lists);
     RUN(service_names);

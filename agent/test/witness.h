@@ -19,6 +19,7 @@ struct witness_class {
     uint64_t events[WITNESS_KINDS];
     uint64_t owned;
     uint64_t timed_out;
+    uint64_t timed; // parks with a timeout
     uint64_t interrupted;
 };
 
@@ -48,7 +49,7 @@ struct witness {
     uint64_t definition_frames;
     uint64_t thread_frames;
     uint64_t
-        worker_events[WITNESS_KINDS]; // of threads called worker-...; startCalled: that start them
+        worker_events[WITNESS_KINDS]; // of threads called worker-...; startCalled, unpark: to them
     struct witness_class by_class[WITNESS_CLASSES];
     char service[128];
     bool hello; // on this connection

@@ -19,6 +19,9 @@ enum {
     JOIN_END = 14,
     SLEEP_START = 15,
     SLEEP_END = 16,
+    PARK = 17,
+    UNPARKED = 18,
+    UNPARK = 19,
     GAP = 26,
 };
 
@@ -53,6 +56,7 @@ static const char *pairing(struct witness_thread *t, unsigned kind, unsigned fla
     case WAIT:
     case JOIN_START:
     case SLEEP_START:
+    case PARK:
         wrong = t->open > 0 ? "a second wait" : NULL;
         t->open = (int)kind;
         break;
@@ -61,8 +65,12 @@ static const char *pairing(struct witness_thread *t, unsigned kind, unsigned fla
         break;
     case WAIT_RETURNED:
     case JOIN_END:
-    case SLEEP_END: {
-        int begin = kind == WAIT_RETURNED ? WAIT : kind == JOIN_END ? JOIN_START : SLEEP_START;
+    case SLEEP_END:
+    case UNPARKED: {
+        int begin = kind == WAIT_RETURNED ? WAIT
+                    : kind == JOIN_END    ? JOIN_START
+                    : kind == SLEEP_END   ? SLEEP_START
+                                          : PARK;
         wrong = t->open != begin && t->open >= 0 ? "an end without a beginning" : NULL;
         t->open = 0;
         break;
@@ -115,11 +123,13 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
     if (class_id != 0 && class_id < WITNESS_CLASSES) {
         struct witness_class *at = &w->by_class[class_id];
         at->events[kind]++;
+        at->timed += arg > 0 && kind == PARK;
         at->owned += peer != 0;
         at->timed_out += (flags & 1U) != 0;
         at->interrupted += (flags & 2U) != 0;
     }
-    bool worker = kind == START_CALLED ? witness_thread_of(w, peer)->worker : t->worker;
+    bool to_peer = kind == START_CALLED || kind == UNPARK;
+    bool worker = to_peer ? witness_thread_of(w, peer)->worker : t->worker;
     w->worker_events[kind] += worker;
     w->total++;
     w->timed_out += (flags & 1U) != 0;

@@ -1,0 +1,129 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens at java.util.concurrent? See parks.h.
+
+#include "parks.h"
+
+#include <stddef.h>
+
+#include "clock.h"
+#include "identity.h"
+#include "jvm.h"
+#include "self.h"
+#include "stacks.h"
+#include "timeout.h"
+
+static int park_depth;
+static int unpark_depth;
+
+static jfieldID park_blocker; // Thread.parkBlocker
+static jclass owned;          // java.util.concurrent.locks.AbstractOwnableSynchronizer
+static jfieldID owner;        // its exclusiveOwnerThread
+
+static void (*jvm_park)(JNIEnv *, jobject, jboolean, jlong);
+static void (*jvm_unpark)(JNIEnv *, jobject, jobject);
+
+void weft_parks_init(JNIEnv *env, const struct weft_options *options) {
+    park_depth = options->park_depth;
+    unpark_depth = options->unpark_depth;
+    park_blocker = weft_field(env, weft_jvm.thread, "parkBlocker", "Ljava/lang/Object;");
+    owned = weft_class(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+    if (owned != NULL) {
+        owner = weft_field(env, owned, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+    }
+}
+
+// Whom the thread waits for, as far as the synchronizer tells; it may have changed meanwhile.
+static uint64_t owner_of(JNIEnv *env, jobject blocker) {
+    if (owner == NULL || !(*env)->IsInstanceOf(env, blocker, owned)) {
+        return 0;
+    }
+    jobject thread = (*env)->GetObjectField(env, blocker, owner);
+    if (thread == NULL) {
+        return 0;
+    }
+    uint64_t id = weft_thread_id(env, thread);
+    (*env)->DeleteLocalRef(env, thread);
+    return id;
+}
+
+static void describe_blocker(JNIEnv *env, struct weft_record *r) {
+    jthread current = NULL;
+    if (park_blocker == NULL ||
+        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) != JVMTI_ERROR_NONE ||
+        current == NULL) {
+        return;
+    }
+    jobject blocker = (*env)->GetObjectField(env, current, park_blocker);
+    if (blocker != NULL) {
+        r->peer = owner_of(env, blocker);
+        weft_identify(env, blocker, r);
+        (*env)->DeleteLocalRef(env, blocker);
+    }
+    (*env)->DeleteLocalRef(env, current);
+}
+
+static bool record_park(JNIEnv *env, bool absolute, jlong time) {
+    struct weft_scope scope;
+    if (!weft_enter(env, NULL, &scope)) {
+        return false;
+    }
+    bool seen = !scope.self->carrier;
+    if (seen) {
+        struct weft_record r = {.kind = WEFT_EV_PARK};
+        weft_record_begin(&scope, &r); // the thread counts as parked already
+        r.arg = weft_park_timeout(absolute, time, absolute ? weft_wall_clock() : 0);
+        describe_blocker(env, &r);
+        r.stack = weft_stack_id(env, park_depth);
+        weft_record_end(&scope, &r, true);
+    }
+    weft_leave(&scope);
+    return seen;
+}
+
+static void JNICALL hook_park(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time) {
+    struct weft_scope scope;
+    bool seen = record_park(env, absolute, time);
+    jvm_park(env, unsafe, absolute, time);
+    // From here on nothing asks the JVM: Thread.stop may have left an exception.
+    if (seen && weft_enter(env, NULL, &scope)) {
+        struct weft_record r = {.kind = WEFT_EV_UNPARKED};
+        weft_record_now(&scope, &r);
+        weft_leave(&scope);
+    }
+}
+
+static bool is_carrier(JNIEnv *env, jobject thread) {
+    return weft_jvm.carrier != NULL && (*env)->IsInstanceOf(env, thread, weft_jvm.carrier);
+}
+
+// The time is that before the call, so that nobody is woken before it. The stack is taken behind
+// it, so that nobody is woken later for that.
+static void JNICALL hook_unpark(JNIEnv *env, jobject unsafe, jobject thread) {
+    struct weft_scope scope;
+    if (thread == NULL || is_carrier(env, thread) || !weft_enter(env, NULL, &scope)) {
+        jvm_unpark(env, unsafe, thread);
+        return;
+    }
+    struct weft_record r = {.kind = WEFT_EV_UNPARK, .peer = weft_thread_id(env, thread)};
+    weft_record_begin(&scope, &r);
+    jvm_unpark(env, unsafe, thread);
+    if (!(*env)->ExceptionCheck(env)) {
+        r.stack = weft_stack_id(env, unpark_depth);
+    }
+    weft_record_end(&scope, &r, true);
+    weft_leave(&scope);
+}
+
+// The functions have no export. sun.misc is for Java 8.
+const struct weft_hook weft_park_hooks[] = {
+    {"jdk/internal/misc/Unsafe", "park", "(ZJ)V", false, NULL, (void *)hook_park,
+     (void **)&jvm_park},
+    {"jdk/internal/misc/Unsafe", "unpark", "(Ljava/lang/Object;)V", false, NULL,
+     (void *)hook_unpark, (void **)&jvm_unpark},
+    {"sun/misc/Unsafe", "park", "(ZJ)V", false, NULL, (void *)hook_park, (void **)&jvm_park},
+    {"sun/misc/Unsafe", "unpark", "(Ljava/lang/Object;)V", false, NULL, (void *)hook_unpark,
+     (void **)&jvm_unpark},
+    {0},
+};

@@ -1,0 +1,24 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens at java.util.concurrent? Its locks, queues and pools all wait by Unsafe.park and
+// wake by Unsafe.unpark.
+//
+// The threads that carry virtual threads (CarrierThread, 21 and later) are left out, as parked and
+// as unparked: that they have nothing to carry tells nothing about the program.
+
+#ifndef WEFT_PARKS_H
+#define WEFT_PARKS_H
+
+#include <jni.h>
+
+#include "hooks.h"
+#include "options.h"
+
+enum { WEFT_PARK_HOOKS = 2 }; // how many of them a JVM must have
+
+extern const struct weft_hook weft_park_hooks[]; // ends with an empty one
+
+void weft_parks_init(JNIEnv *env, const struct weft_options *options);
+
+#endif
