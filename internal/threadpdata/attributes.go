@@ -47,6 +47,7 @@ const (
 	attrWaitTimeout    = "weft.wait.timeout"    // int; ns
 	attrWaitTimedOut   = "weft.wait.timed_out"  // bool
 	attrWaitCause      = "weft.wait.cause"      // string; what ended it: an interaction's kind, timeout or unknown
+	attrIdle           = "weft.wait.idle"       // bool; nobody who was blocked waited for what this thread would do next
 	attrLockClass      = "weft.lock.class"      // string
 	attrLockID         = "weft.lock.id"         // int; identity hash
 	attrOwnerID        = "weft.lock.owner.thread.id"

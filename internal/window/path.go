@@ -4,6 +4,9 @@
 package window
 
 import (
+	"slices"
+	"time"
+
 	"github.com/weft-otel/weft/internal/criticalpath"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -18,6 +21,8 @@ type Finder struct {
 	graph    *criticalpath.Graph
 	path     criticalpath.Path
 	retiming criticalpath.Retiming
+	other    criticalpath.Path
+	stuck    []candidate
 	verdict  Verdict
 	onPath   [][]jvmthread.Time
 }
@@ -28,6 +33,8 @@ type Verdict struct {
 	Shares  []criticalpath.Share  // by class of lock: the time on the path that was reached through waits for it
 	Savings []criticalpath.Saving // by class of lock: what the path's thread would gain without its contention
 	onPath  [][]jvmthread.Time    // by lane and interval
+	graph   *criticalpath.Graph
+	judged  bool // which waits are idle
 }
 
 // NewFinder returns a Finder of bounded paths.
@@ -60,11 +67,49 @@ func (f *Finder) Find(w *Window) {
 		f.graph.Bounded(thread, w.Start, end, &f.path)
 	}
 	f.graph.Retime(w.Start, w.End, &f.retiming)
-	f.verdict.Path = &f.path
+	f.verdict.Path, f.verdict.graph = &f.path, f.graph
 	f.verdict.Shares = f.path.AppendShares(f.verdict.Shares[:0], criticalpath.ByClass)
 	f.verdict.Savings = f.retiming.AppendSavings(f.verdict.Savings[:0], thread, criticalpath.ByClass)
 	f.mark(w)
+	f.verdict.judged = f.judge(w)
 	w.Verdict = &f.verdict
+}
+
+// judge tells idle waits from important ones: an important one is on the path of a thread that was blocked or stuck. It asks for the paths of
+// all of these, the longest blocked first, and gives up (nothing is idle then) if that takes too long.
+func (f *Finder) judge(w *Window) bool {
+	f.stuck = f.stuck[:0]
+	intervals := 0
+	for i, l := range w.Lanes {
+		intervals += len(l.Intervals)
+		if d := l.stuck(); d > 0 {
+			f.stuck = append(f.stuck, candidate{length: d, lane: int32(i)}) //nolint:gosec // bounded by the threads
+		}
+	}
+	slices.SortFunc(f.stuck, longest)
+	left := judgePieces*intervals + 1<<14
+	for _, c := range f.stuck {
+		l := w.Lanes[c.lane]
+		f.graph.Bounded(l.Thread, w.Start, w.End, &f.other)
+		if left -= f.other.Visited; left < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// judgePieces is how many pieces may be visited for each interval of a window to find out which waits are idle.
+const judgePieces = 4
+
+// stuck is for how long a thread could not go on since of others.
+func (l *Lane) stuck() time.Duration {
+	return l.Totals[jvmthread.StateBlocked].Time + l.Totals[jvmthread.StateDeadlocked].Time
+}
+
+// Idle reports whether an interval is a wait that held nobody up: no thread that was blocked in the window waited for what this one would
+// do next. It is false where that could not be found out.
+func (w *Window) Idle(iv jvmthread.Interval) bool {
+	return w.Verdict != nil && w.Verdict.judged && w.Verdict.graph.Idle(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
 }
 
 // thread chooses whose path is asked for.
@@ -72,14 +117,13 @@ func (f *Finder) thread(w *Window) jvmthread.ThreadID {
 	if f.Unbounded {
 		return f.graph.Last(w.End)
 	}
-	best, most := jvmthread.NoThread, jvmthread.Time(0)
+	best, most := jvmthread.NoThread, time.Duration(0)
 	for _, l := range w.Lanes {
 		if f.Wanted != nil && !f.Wanted(l.Thread) {
 			continue
 		}
-		stuck := jvmthread.Time(l.Totals[jvmthread.StateBlocked].Time + l.Totals[jvmthread.StateDeadlocked].Time)
-		if stuck > most {
-			best, most = l.Thread, stuck
+		if d := l.stuck(); d > most {
+			best, most = l.Thread, d
 		}
 	}
 	if best != jvmthread.NoThread {

@@ -13,7 +13,7 @@ import (
 
 // Select decides which intervals and threads of a window get a span, at most maxSpans in all with the root and those that the caller
 // reserves; 0 keeps everything. Kept are,
-// as far as the budget goes: what is deadlocked; what is on the critical path; the longest times of being blocked; the longest other waits; both ends of the
+// as far as the budget goes: what is deadlocked; what is on the critical path; the longest times of being blocked; the longest other waits, idle ones last; both ends of the
 // interactions of what is kept; the longest times of running. Nothing is lost: the totals are of all, and what is folded is counted.
 func (w *Window) Select(maxSpans, reserved int) {
 	spans := 1 + len(w.Lanes) + reserved
@@ -33,6 +33,7 @@ func (w *Window) Select(maxSpans, reserved int) {
 	s.take(s.blocked, min(half, s.left))
 	s.take(s.waiting, s.left)
 	s.take(s.blocked, s.left)
+	s.take(s.idle, s.left)
 	s.take(s.others, s.left)
 	for _, l := range w.Lanes {
 		for i := range l.Intervals {
@@ -55,9 +56,9 @@ func longest(a, b candidate) int {
 }
 
 type selection struct {
-	window                                     *Window
-	left                                       int
-	deadlocked, path, blocked, waiting, others []candidate
+	window                                           *Window
+	left                                             int
+	deadlocked, path, blocked, waiting, idle, others []candidate
 }
 
 // lanes hides the threads for which there is no room: at most half of the budget goes to threads, to those that stood still for longest.
@@ -105,6 +106,9 @@ func (s *selection) gather() {
 				list = &s.waiting
 			case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDead:
 			}
+			if list == &s.waiting && s.window.Idle(*iv) {
+				list = &s.idle
+			}
 			if on := s.window.OnPath(i, j); on > 0 && iv.State != jvmthread.StateDeadlocked {
 				c.length, list = time.Duration(on), &s.path
 			}
@@ -114,7 +118,7 @@ func (s *selection) gather() {
 			}
 		}
 	}
-	for _, list := range []*[]candidate{&s.deadlocked, &s.path, &s.blocked, &s.waiting, &s.others} {
+	for _, list := range []*[]candidate{&s.deadlocked, &s.path, &s.blocked, &s.waiting, &s.idle, &s.others} {
 		*list = trim(*list, s.left)
 	}
 }
