@@ -110,6 +110,9 @@ func (e *Engine) Close(why window.Cut, yield Yield) {
 // Timeline is where the threads stand; for reading only.
 func (e *Engine) Timeline() *timeline.Timeline { return e.timeline }
 
+// Locks is the number of locks that are remembered.
+func (e *Engine) Locks() int { return e.binder.Locks() }
+
 // Counters says what was odd, by package.
 func (e *Engine) Counters() (ordering.Counters, timeline.Counters, interaction.Counters) {
 	return e.queue.Counters(), e.timeline.Counters(), e.binder.Counters()

@@ -13,6 +13,9 @@ func (b *Binder) Owner(id jvmthread.LockID) jvmthread.ThreadID {
 	return jvmthread.NoThread
 }
 
+// Locks is the number of locks that are known.
+func (b *Binder) Locks() int { return len(b.locks) }
+
 // Blocked returns how many threads are blocked on a lock.
 func (b *Binder) Blocked(id jvmthread.LockID) int {
 	if l := b.locks[id]; l != nil {
