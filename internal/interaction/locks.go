@@ -27,6 +27,7 @@ type lock struct {
 // waiter is a thread in the wait set, in the order of its wait calls, which is the order of HotSpot's wait set.
 type waiter struct {
 	thread   jvmthread.ThreadID
+	since    jvmthread.Time
 	notified cause // zero: not yet
 	all      bool  // by notifyAll
 	sure     jvmthread.Confidence
@@ -194,7 +195,7 @@ func (b *Binder) wait(ev jvmthread.Event, closed jvmthread.Interval) {
 	}
 	b.released(l, closed, l.othersBlocked(0), 0)
 	l.seen = ev.Time
-	l.waiters = append(l.waiters, waiter{thread: ev.Thread})
+	l.waiters = append(l.waiters, waiter{thread: ev.Thread, since: ev.Time})
 	b.waits[ev.Thread] = l
 }
 

@@ -82,11 +82,11 @@ func (b *Binder) interruptedFirst(ev jvmthread.Event, closed jvmthread.Interval,
 	return out
 }
 
-// markAgain gives a notify that missed its waiter to the next one; that it is the next is likely and not certain.
+// markAgain gives a notify that missed its waiter to the next one that waited by then; that it is that one is likely and not certain.
 func (l *lock) markAgain(c cause) {
 	for i := range l.waiters {
 		w := &l.waiters[i]
-		if w.notified.from.Seq == jvmthread.NoSeq {
+		if w.notified.from.Seq == jvmthread.NoSeq && w.since <= c.time {
 			w.notified, w.sure = c, jvmthread.ConfidenceAmbiguous
 			return
 		}
