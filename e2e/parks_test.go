@@ -1,0 +1,69 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestParksEndByTheUnparksOfTheProgram: each unpark that wakes a parked thread is one link, and those that came before the park are none.
+func TestParksEndByTheUnparksOfTheProgram(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		c := startCollector(t, setup{})
+		service := "parks-" + j.String()
+		var truth parks
+		runJava(t, j, c.endpoint, service, &truth, "Parks", "100")
+		o := c.finish(t, service)
+		checkParks(t, o, service, truth)
+		checkStructure(t, o)
+		checkNothingLost(t, o)
+	})
+}
+
+type parks struct {
+	Unparks  int    `json:"unparks"`
+	Gate     string `json:"gate"`
+	Sleeper  int64  `json:"sleeper"`
+	Waker    int64  `json:"waker"`
+	Permit   string `json:"permit"`
+	Taker    int64  `json:"taker"`
+	Giver    int64  `json:"giver"`
+	Follower int64  `json:"follower"`
+	Holder   int64  `json:"holder"`
+}
+
+func checkParks(t *testing.T, o *output, service string, truth parks) {
+	t.Helper()
+	const lock = "java.util.concurrent.locks.ReentrantLock$NonfairSync"
+	of := func(class string) []link {
+		return keep(o.links(service, "unpark"), func(l link) bool { return l.from.text("weft.lock.class") == class })
+	}
+	checkUnparks(t, of(truth.Gate), truth.Unparks, truth.Sleeper, truth.Waker)
+	checkUnparks(t, of(lock), truth.Unparks, truth.Follower, truth.Holder)
+	assert.Empty(t, of(truth.Permit), "a permit that is there already waits for nobody")
+	for _, thread := range []int64{truth.Sleeper, truth.Taker, truth.Follower} {
+		assert.EqualValues(t, truth.Unparks, o.total(service, thread, "weft.count.parked"), "thread %d", thread)
+	}
+	for _, thread := range []int64{truth.Waker, truth.Giver, truth.Holder} {
+		assert.Zero(t, o.total(service, thread, "weft.count.parked"), "thread %d", thread)
+	}
+	for i, l := range of(lock) {
+		assert.Equal(t, truth.Holder, l.from.number("weft.lock.owner.thread.id"), "link %d", i)
+	}
+}
+
+func checkUnparks(t *testing.T, links []link, count int, woken, waker int64) {
+	t.Helper()
+	assert.Len(t, links, count)
+	for i, l := range links {
+		assert.Equal(t, "parked", l.from.text("weft.state"), "link %d", i)
+		assert.Equal(t, woken, l.from.number("thread.id"), "link %d is on the thread that was parked", i)
+		assert.GreaterOrEqual(t, number(l.Attributes(), "weft.link.latency"), int64(0), "link %d", i)
+		if assert.NotNil(t, l.to, "link %d points at a span that exists", i) {
+			assert.Equal(t, waker, l.to.number("thread.id"), "link %d", i)
+		}
+	}
+}
