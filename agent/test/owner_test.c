@@ -1,0 +1,150 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Are a JVM's structures believed only as long as they say what JVMTI says, and is JVMTI asked
+// seldom? The JVM is a few lines here; it is one of those that keep the owner's id in the monitor.
+
+#include "../src/owner.h"
+
+#include <stddef.h>
+
+#include "../src/clock.h"
+#include "../src/jvm.h"
+#include "../src/vmstructs.h"
+#include "harness.h"
+
+struct fake_object {
+    jlong tid;
+    jlong eetop;
+};
+
+static struct {
+    uintptr_t header;
+    uintptr_t owner;
+} monitor;
+
+static struct {
+    uintptr_t header;
+    uintptr_t pending;
+    JNIEnv env;
+} thread;
+
+static struct fake_object truth; // the thread that JVMTI says is the owner
+static uintptr_t changes_to;     // the monitor's owner once JVMTI was asked; 0: stays
+static int asked;
+
+bool weft_vmstruct_offset(const char *type, const char *field, ptrdiff_t *offset) {
+    bool of_monitor = strcmp(type, "ObjectMonitor") == 0;
+    (void)field;
+    *offset = of_monitor ? (char *)&monitor.owner - (char *)&monitor
+                         : (char *)&thread.pending - (char *)&thread;
+    return true;
+}
+
+static jlong JNICALL get_long(JNIEnv *env, jobject object, jfieldID field) {
+    const struct fake_object *o = (const struct fake_object *)(const void *)object;
+    (void)env;
+    return field == weft_jvm.tid ? o->tid : o->eetop;
+}
+
+static void JNICALL delete_local(JNIEnv *env, jobject object) {
+    (void)env;
+    (void)object;
+}
+
+static jvmtiError JNICALL monitor_usage(jvmtiEnv *ti, jobject object, jvmtiMonitorUsage *usage) {
+    (void)ti;
+    (void)object;
+    asked++;
+    *usage = (jvmtiMonitorUsage){.owner = (jthread)(void *)&truth};
+    if (changes_to != 0) {
+        monitor.owner = changes_to;
+    }
+    return JVMTI_ERROR_NONE;
+}
+
+static void begin(void) {
+    static struct JNINativeInterface_ functions;
+    static jvmtiInterface_1 tool;
+    static jvmtiEnv ti = &tool;
+    static struct fake_object self;
+    static int fields[2];
+    functions.GetLongField = get_long;
+    functions.DeleteLocalRef = delete_local;
+    tool.GetObjectMonitorUsage = monitor_usage;
+    thread.env = &functions;
+    thread.pending = 0;
+    self.eetop = (jlong)(uintptr_t)&thread;
+    weft_jvm.ti = &ti;
+    weft_jvm.tid = (jfieldID)(void *)&fields[0];
+    weft_jvm.eetop = (jfieldID)(void *)&fields[1];
+    weft_owner_init(&thread.env, (jthread)(void *)&self);
+    thread.pending = (uintptr_t)&monitor;
+    changes_to = 0;
+    asked = 0;
+}
+
+static uint64_t owner_now(void) {
+    return weft_owner(&thread.env, NULL);
+}
+
+TEST(the_first_answers_are_checked) {
+    begin();
+    truth.tid = 7;
+    monitor.owner = 7;
+    for (int i = 0; i < 50; i++) {
+        CHECK_INT(owner_now(), 7);
+    }
+    CHECK_INT(asked, 16);
+}
+
+TEST(a_free_monitor_has_no_owner_and_needs_no_check) {
+    begin();
+    monitor.owner = 0;
+    CHECK_INT(owner_now(), 0);
+    CHECK_INT(asked, 0);
+}
+
+TEST(an_owner_that_changes_meanwhile_proves_nothing) {
+    begin();
+    truth.tid = 7;
+    changes_to = 7;
+    for (int i = 0; i < 10; i++) {
+        monitor.owner = 8;
+        CHECK_INT(owner_now(), 8);
+    }
+    CHECK_INT(asked, 10);
+}
+
+TEST(after_three_wrong_answers_the_structures_are_not_read) {
+    begin();
+    truth.tid = 7;
+    monitor.owner = 8;
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(owner_now(), 8);
+    }
+    CHECK_INT(asked, 3);
+    CHECK_INT(owner_now(), 7);
+    CHECK_INT(asked, 4);
+}
+
+// Follows the one before: every owner is a question now, and one was asked.
+TEST(jvmti_is_asked_a_hundred_times_a_second) {
+    int64_t start = weft_clock();
+    int answered = 0;
+    for (int i = 0; i < 1000; i++) {
+        answered += owner_now() == 7;
+    }
+    int64_t more = (weft_clock() - start) / 10000000;
+    CHECK(answered >= 99);
+    CHECK(answered <= 100 + more + 1);
+}
+
+int main(void) {
+    RUN(the_first_answers_are_checked);
+    RUN(a_free_monitor_has_no_owner_and_needs_no_check);
+    RUN(an_owner_that_changes_meanwhile_proves_nothing);
+    RUN(after_three_wrong_answers_the_structures_are_not_read);
+    RUN(jvmti_is_asked_a_hundred_times_a_second);
+    return harness_end("owner");
+}
