@@ -12,7 +12,7 @@ for home in "$@"; do
     "$home/bin/java" -version 2>&1 | head -1
     echo " without the agent"
     "$home/bin/java" -cp "$classes" Bench
-    for options in depth=0,wait-depth=0 depth=16,wait-depth=6 depth=16,wait-depth=16,notify-depth=16; do
+    for options in depth=0,wait-depth=0,park-depth=0 depth=16,wait-depth=6,park-depth=16 depth=16,wait-depth=16,notify-depth=16,park-depth=16,unpark-depth=16; do
         rm -f "$sock"
         "$receiver" "$sock" >/dev/null &
         while [ ! -S "$sock" ]; do sleep 0.02; done

@@ -211,6 +211,7 @@ virtual() {
     [ "$(cat "$work/out")" = "virtual 10000" ] || bad "$(cat "$work/out" "$work/err")"
     heard
     expect notify 10000
+    expect 'java.util.concurrent.ForkJoinPool.park' 0 # what carriers wait at
 }
 
 for home in "$@"; do

@@ -1,22 +1,61 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Prints what a synchronized notify costs, and makes monitors busy for the callbacks to be timed. */
+import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.DoubleSupplier;
+
+/** Prints what notify, park and unpark cost, and makes monitors busy for the callbacks to be timed. */
 public final class Bench {
+    static final class Owned extends AbstractOwnableSynchronizer {
+        Owned() { setExclusiveOwnerThread(Thread.currentThread()); }
+    }
+
+    static volatile int parkTurn;
     static int turn;
     static int sum;
 
     public static void main(String[] args) throws Exception {
-        double best = Double.MAX_VALUE;
-        for (int i = 0; i < 20; i++) best = Math.min(best, deep(20, 0));
-        System.out.printf("  %-42s %8.1f%n", "synchronized + notify, as Java sees it", best);
+        best("synchronized + notify, as Java sees it", Bench::notifies);
+        best("unpark, as Java sees it", Bench::unparks);
+        best("park + unparked, as Java sees it", () -> parks(null));
+        best("the same with a blocker that has an owner", () -> parks(new Owned()));
         pingPong(Integer.getInteger("rounds", 100_000));
+        parkPingPong(Integer.getInteger("rounds", 100_000));
         contend(Integer.getInteger("enters", 30_000));
     }
 
     /** Twenty frames below the measured loop, so that stacks have some depth. */
-    static double deep(int depth, int ignored) {
-        return depth == 0 ? notifies() : deep(depth - 1, depth);
+    static double deep(DoubleSupplier measured, int depth, int ignored) {
+        return depth == 0 ? measured.getAsDouble() : deep(measured, depth - 1, depth);
+    }
+
+    static void best(String name, DoubleSupplier measured) {
+        double best = Double.MAX_VALUE;
+        for (int i = 0; i < 20; i++) best = Math.min(best, deep(measured, 20, 0));
+        System.out.printf("  %-42s %8.1f%n", name, best);
+    }
+
+    /** Of the thread itself, so that nobody wakes up. */
+    static double unparks() {
+        Thread self = Thread.currentThread();
+        int count = 20_000;
+        long start = System.nanoTime();
+        for (int i = 0; i < count; i++) LockSupport.unpark(self);
+        double each = (double) (System.nanoTime() - start) / count;
+        LockSupport.park();
+        return each;
+    }
+
+    /** An interrupted thread does not stop to park. */
+    static double parks(Object blocker) {
+        int count = 20_000;
+        Thread.currentThread().interrupt();
+        long start = System.nanoTime();
+        for (int i = 0; i < count; i++) LockSupport.park(blocker);
+        double each = (double) (System.nanoTime() - start) / count;
+        Thread.interrupted();
+        return each;
     }
 
     static double notifies() {
@@ -61,6 +100,30 @@ public final class Bench {
                 turn = 1 - me;
                 lock.notify();
             }
+        }
+    }
+
+    static void parkPingPong(int rounds) throws Exception {
+        Thread[] threads = new Thread[2];
+        for (int t = 0; t < 2; t++) {
+            int me = t;
+            threads[t] = new Thread(() -> deepParkPing(20, threads, me, rounds));
+        }
+        long start = System.nanoTime();
+        for (Thread t : threads) t.start();
+        for (Thread t : threads) t.join();
+        System.out.printf("  %-42s %8.1f%n", "park/unpark there and back, as Java sees it", (double) (System.nanoTime() - start) / rounds);
+    }
+
+    static void deepParkPing(int depth, Thread[] threads, int me, int rounds) {
+        if (depth > 0) {
+            deepParkPing(depth - 1, threads, me, rounds);
+            return;
+        }
+        for (int i = 0; i < rounds; i++) {
+            while (parkTurn != me) LockSupport.park(threads);
+            parkTurn = 1 - me;
+            LockSupport.unpark(threads[1 - me]);
         }
     }
 

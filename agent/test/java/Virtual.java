@@ -3,8 +3,9 @@
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
-/** Virtual threads (21 and later, so by reflection) that contend, wait and notify. */
+/** Virtual threads (21 and later, so by reflection) that contend, wait, notify and park. */
 public final class Virtual {
     static int count;
 
@@ -25,6 +26,11 @@ public final class Virtual {
                         }
                     }
                 }
+            }));
+        }
+        for (int i = 0; i < 500; i++) {
+            threads.add((Thread) start.invoke(null, (Runnable) () -> {
+                for (int j = 0; j < 20; j++) LockSupport.parkNanos(1_000_000);
             }));
         }
         for (Thread t : threads) t.join();
