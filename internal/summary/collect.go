@@ -76,13 +76,17 @@ func (c *collection) addSpan(span ptrace.Span, service, session string) {
 	_, isState := attrs.Get("weft.state")
 	_, isRoot := attrs.Get("weft.window.cut")
 	_, isThread := attrs.Get("thread.id")
+	_, isPath := attrs.Get("weft.critical_path.thread.id")
 	switch {
 	case isState:
 		c.sum.Spans++
 		c.addState(span, service, session)
 		return
+	case isPath:
+		c.sum.Spans++
+		return
 	case !isRoot && !isThread:
-		return // somebody else's, or what another package has to say about a window
+		return // somebody else's
 	}
 	key := spanKey{span.TraceID(), span.SpanID()}
 	if _, twice := c.seen[key]; twice {
