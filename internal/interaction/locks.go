@@ -220,7 +220,7 @@ func (b *Binder) notify(ev jvmthread.Event, th *timeline.Thread, out []jvmthread
 	b.own(l, ev.Thread, ev.Time, l.othersBlocked(0))
 	c := here(ev, th)
 	all := ev.Kind == jvmthread.KindNotifyAll
-	if l.mark(c, all) > 0 {
+	if b.mark(l, c, all) > 0 {
 		return out
 	}
 	if n := len(out); b.lateNotify {
@@ -232,12 +232,20 @@ func (b *Binder) notify(ev jvmthread.Event, th *timeline.Thread, out []jvmthread
 	return out
 }
 
-// mark gives the cause to the first waiter without one, or to all of them, and returns how many that were.
-func (l *lock) mark(c cause, all bool) (n int) {
-	first := -1
+// mark gives the cause to the first waiter without one, or to all of them, and returns zero if there was none. A waiter that was interrupted
+// before is passed over: most likely it has left the wait set, and not come to say so.
+func (b *Binder) mark(l *lock, c cause, all bool) (n int) {
+	first, leaving := -1, false
 	for i := range l.waiters {
+		if n == 2 && !all {
+			break // which one is clear, and that it was not the only one
+		}
 		w := &l.waiters[i]
 		if w.notified.from.Seq != jvmthread.NoSeq {
+			continue
+		}
+		if i, ok := b.interrupts[w.thread]; ok && i.time >= w.since {
+			leaving = true
 			continue
 		}
 		n++
@@ -253,7 +261,10 @@ func (l *lock) mark(c cause, all bool) (n int) {
 	}
 	w := &l.waiters[first]
 	w.notified, w.sure = c, jvmthread.ConfidenceExact
-	if n > 1 {
+	switch {
+	case leaving:
+		w.sure = jvmthread.ConfidenceAmbiguous
+	case n > 1:
 		w.sure = jvmthread.ConfidenceFIFO
 	}
 	return n

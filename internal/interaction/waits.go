@@ -35,9 +35,6 @@ func (b *Binder) waited(ev jvmthread.Event, closed jvmthread.Interval, out []jvm
 		}
 		return b.interrupted(ev, closed, out) // or nothing did: HotSpot has no spurious wake-ups
 	}
-	if c, ok := b.interrupts[ev.Thread]; ok && c.time >= closed.Start && c.time < w.notified.time {
-		return b.interruptedFirst(ev, closed, l, w, out)
-	}
 	b.notified[ev.Thread] = w.notified.time
 	kind := jvmthread.InteractionNotify
 	if w.all {
@@ -66,19 +63,6 @@ func (l *lock) bindLate(c cause, all bool, out []jvmthread.Interaction) []jvmthr
 		}
 	}
 	l.woken = append(l.woken[:0], l.woken[n:]...)
-	return out
-}
-
-// interruptedFirst binds an interrupt, though a notify was thought to have found the thread in the wait set after it: most likely the thread
-// had left by then, and the notify went to the next one.
-func (b *Binder) interruptedFirst(ev jvmthread.Event, closed jvmthread.Interval, l *lock, w waiter, out []jvmthread.Interaction) []jvmthread.Interaction {
-	if !w.all {
-		l.markAgain(w.notified)
-	}
-	n := len(out)
-	if out = b.interrupted(ev, closed, out); len(out) > n {
-		out[n].Confidence = jvmthread.ConfidenceAmbiguous
-	}
 	return out
 }
 
