@@ -83,7 +83,7 @@ func (f *Finder) judge(w *Window) bool {
 	for i, l := range w.Lanes {
 		intervals += len(l.Intervals)
 		if d := l.stuck(); d > 0 {
-			f.stuck = append(f.stuck, candidate{length: d, lane: int32(i)}) //nolint:gosec // bounded by the threads
+			f.stuck = append(f.stuck, candidate{length: d, lane: int32(i)})
 		}
 	}
 	slices.SortFunc(f.stuck, longest)
