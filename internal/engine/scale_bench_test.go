@@ -1,0 +1,78 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// BenchmarkWindow is a whole window of some size: its events from batch to intervals, the cut with all sums, the critical path and what if. The rows of
+// ns/interval should not differ. B/interval is what is kept of each until the cut, interactions and holds included.
+func BenchmarkWindow(b *testing.B) {
+	for _, size := range []int{1e4, 1e5, 1e6, 1e7} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			for range b.N {
+				b.ReportMetric(oneWindow(b, size), "B/interval")
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/interval")
+		})
+	}
+}
+
+func oneWindow(b *testing.B, size int) (bytesPerInterval float64) {
+	b.Helper()
+	b.StopTimer()
+	batch, events, length := workload()
+	cfg := engine.DefaultConfig()
+	cfg.Window, cfg.Limits = 100*time.Hour, window.Limits{Intervals: 1 << 30}
+	e := engine.New(cfg)
+	finder := window.NewFinder()
+	before := heap()
+	b.StartTimer()
+	intervals := 0
+	count := func(w *window.Window) {
+		finder.Find(w)
+		for _, l := range w.Lanes {
+			intervals += len(l.Intervals)
+		}
+	}
+	start := jvmthread.Time(1_700_000_000_000_000_000)
+	for n := uint64(1); int(n)*events < size; n++ {
+		for i := range batch {
+			p := batch[i]
+			p.Batch, p.Before, p.Watermark = n, (n-1)*uint64(events), start+length
+			for j := range p.Events {
+				p.Events[j].Time += start
+			}
+			e.Add(p)
+			for j := range p.Events {
+				p.Events[j].Time -= start
+			}
+		}
+		e.Advance(count)
+		start += length
+	}
+	b.StopTimer()
+	held := heap() - before
+	b.StartTimer()
+	e.Close(window.CutEnd, count)
+	if intervals == 0 {
+		b.Fatal("nothing was shown")
+	}
+	return held / float64(intervals)
+}
+
+func heap() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
