@@ -18,11 +18,17 @@ bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t n
     return d->out.data != NULL;
 }
 
+// A section without records is taken back: a loss may have been reported by its thread meanwhile.
 static void close_section(struct weft_drain *d) {
-    if (d->section_thread != 0) {
-        weft_close_section(&d->out, d->section, d->section_count);
-        d->section_thread = 0;
+    if (d->section_thread == 0) {
+        return;
     }
+    if (d->section_count == 0) {
+        d->out.len = d->section;
+    } else {
+        weft_close_section(&d->out, d->section, d->section_count);
+    }
+    d->section_thread = 0;
 }
 
 // False if there is no memory; the batch then stays as it is.

@@ -5,6 +5,10 @@
 
 #include "../src/buffer.h"
 
+#include <stdlib.h>
+
+#include "../src/definitions.h"
+#include "../src/drain.h"
 #include "harness.h"
 
 static size_t drain(struct weft_buffer *b, struct weft_record *to) {
@@ -137,6 +141,34 @@ TEST(keeps_subject_and_record_together) {
     CHECK_INT(weft_pool_used(), 0);
 }
 
+// The sender sees that events were lost, but the thread tells of them itself, further on.
+TEST(a_loss_elsewhere_makes_no_empty_section) {
+    struct weft_retain retain = {.limit = 1U << 20};
+    struct weft_drain d;
+    bool complete;
+    weft_definitions_init(1U << 20);
+    CHECK(weft_drain_init(&d, &retain, weft_clock()));
+    struct weft_buffer *b = weft_buffer_open(1);
+    atomic_store(&b->lost, 1);
+    b->lost_at = 5;
+    weft_drain_pass(&d, false, false, &complete);
+    CHECK(retain.oldest != NULL);
+    CHECK_INT(retain.oldest->len, WEFT_FRAME_HEADER_SIZE + WEFT_BATCH_HEADER_SIZE);
+    for (int i = 0; i < 5; i++) {
+        put(b, i);
+    }
+    weft_drain_pass(&d, false, false, &complete);
+    CHECK_INT(retain.newest->sequence, 2);
+    CHECK_INT(retain.newest->len, WEFT_FRAME_HEADER_SIZE + WEFT_BATCH_HEADER_SIZE +
+                                      WEFT_SECTION_SIZE + 6 * WEFT_RECORD_SIZE);
+    weft_retain_drop(&retain, 2);
+    weft_buffer_close(b);
+    weft_drain_pass(&d, false, true, &complete);
+    free(d.buffers);
+    free(d.out.data);
+    CHECK_INT(weft_pool_used(), 0);
+}
+
 int main(void) {
     CHECK(weft_pool_init((size_t)8 * WEFT_CHUNK_SIZE));
     RUN(keeps_order_over_chunks);
@@ -145,5 +177,6 @@ int main(void) {
     RUN(reports_its_own_losses);
     RUN(gives_idle_chunks_back);
     RUN(keeps_subject_and_record_together);
+    RUN(a_loss_elsewhere_makes_no_empty_section);
     return harness_end("buffer");
 }
