@@ -212,6 +212,8 @@ virtual() {
     heard
     expect notify 10000
     expect 'java.util.concurrent.ForkJoinPool.park' 0 # what carriers wait at
+    expect worker.park 100
+    expect worker.unpark 100 # by a virtual thread
 }
 
 for home in "$@"; do

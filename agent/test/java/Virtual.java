@@ -8,6 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 /** Virtual threads (21 and later, so by reflection) that contend, wait, notify and park. */
 public final class Virtual {
     static int count;
+    static volatile int woken;
 
     public static void main(String[] args) throws Exception {
         Object lock = new Object();
@@ -34,6 +35,22 @@ public final class Virtual {
             }));
         }
         for (Thread t : threads) t.join();
+        Thread worker = new Thread(() -> {
+            for (int i = 1; i <= 100; i++) {
+                LockSupport.park();
+                woken = i;
+            }
+        }, "worker-0");
+        worker.start();
+        Thread waker = (Thread) start.invoke(null, (Runnable) () -> {
+            for (int i = 1; i <= 100; i++) {
+                while (worker.getState() != Thread.State.WAITING) Thread.onSpinWait();
+                LockSupport.unpark(worker);
+                while (woken < i) Thread.onSpinWait();
+            }
+        });
+        waker.join();
+        worker.join();
         System.out.println("virtual " + count);
     }
 }
