@@ -66,7 +66,8 @@ type v1Span struct {
 	TraceID       string `json:"traceID"`
 	SpanID        string `json:"spanID"`
 	OperationName string `json:"operationName"`
-	Duration      int64  `json:"duration"` // microseconds
+	StartTime     int64  `json:"startTime"` // microseconds
+	Duration      int64  `json:"duration"`  // microseconds
 	References    []struct {
 		RefType string `json:"refType"`
 		TraceID string `json:"traceID"`

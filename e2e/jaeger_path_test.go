@@ -1,0 +1,193 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestJaegerHasTheWholeOfAWindow compares the traces that come back from Jaeger with what the processor wrote, and draws the line that
+// Jaeger's page draws.
+func TestJaegerHasTheWholeOfAWindow(t *testing.T) {
+	server := startJaeger(t)
+	c := startCollector(t, setup{
+		config: "jaeger.yaml", env: []string{"JAEGER_ENDPOINT=" + server.otlp},
+		more: []string{
+			"yaml:exporters::file::path: ${env:WEFT_OUT}/spans.json",
+			"yaml:service::pipelines::traces::exporters: [otlp_grpc, file]",
+		},
+	})
+	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "4").wait(t))
+	sent := c.finish(t, "exchange")
+	got := server.spans(t, "exchange")
+	checkSame(t, sent, got)
+	checkStructure(t, got)
+	checkReferences(t, server, got, []string{"exchange"})
+
+	blocked, lanes := 0, 0
+	for _, s := range got.of("exchange", func(s *span) bool { return !s.isRoot() }) {
+		switch {
+		case s.Name() == "critical path":
+			lanes++
+		case s.text("weft.critical_path.kind") != "":
+			checkSegment(t, got, s)
+		case s.text("weft.state") == "blocked" && s.text("weft.wait.cause") == "handoff":
+			blocked++
+			assert.Contains(t, linkKinds(s), "handoff", "%s at %d", s.Name(), s.begin())
+		}
+	}
+	assert.Positive(t, blocked)
+	assert.Len(t, got.roots("exchange"), lanes, "a lane in each window")
+
+	for _, trace := range server.traces(t, "exchange").Data {
+		checkJaegersLine(t, got, trace.Spans)
+	}
+}
+
+// checkSame compares all that was sent, span by span.
+func checkSame(t *testing.T, sent, got *output) {
+	t.Helper()
+	require.NotEmpty(t, sent.spans)
+	assert.Len(t, got.spans, len(sent.spans))
+	for _, s := range sent.spans {
+		other := got.byID[s.id()]
+		if !assert.NotNil(t, other, "%s at %d is not in Jaeger", s.Name(), s.begin()) {
+			continue
+		}
+		assert.Equal(t, s.Name(), other.Name())
+		assert.Equal(t, s.ParentSpanID(), other.ParentSpanID(), s.Name())
+		assert.Equal(t, s.StartTimestamp(), other.StartTimestamp(), s.Name())
+		assert.Equal(t, s.EndTimestamp(), other.EndTimestamp(), s.Name())
+		assert.Equal(t, s.Attributes().AsRaw(), other.Attributes().AsRaw(), s.Name())
+		assert.Equal(t, s.Events().Len(), other.Events().Len(), s.Name())
+		if assert.Equal(t, s.Links().Len(), other.Links().Len(), s.Name()) {
+			for i, l := range s.Links().All() {
+				o := other.Links().At(i)
+				assert.Equal(t, spanID{l.TraceID(), l.SpanID()}, spanID{o.TraceID(), o.SpanID()}, s.Name())
+				assert.Equal(t, l.Attributes().AsRaw(), o.Attributes().AsRaw(), s.Name())
+			}
+		}
+	}
+}
+
+// checkSegment: each segment has one link, to the span that it is a piece of. Their order is checked with the structure.
+func checkSegment(t *testing.T, o *output, s *span) {
+	t.Helper()
+	require.Equal(t, []string{"critical_path"}, linkKinds(s), s.Name())
+	l := s.Links().At(0)
+	to := o.byID[spanID{l.TraceID(), l.SpanID()}]
+	require.NotNil(t, to, s.Name())
+	assert.Equal(t, s.TraceID(), to.TraceID(), s.Name())
+	if to.isState() {
+		assert.True(t, to.begin() <= s.begin() && s.end() <= to.end(), "%s [%d, %d) is no piece of %s [%d, %d)",
+			s.Name(), s.begin(), s.end(), to.Name(), to.begin(), to.end())
+	}
+}
+
+func linkKinds(s *span) (kinds []string) {
+	for _, l := range s.Links().All() {
+		kinds = append(kinds, link{SpanLink: l}.kind())
+	}
+	return kinds
+}
+
+// line is what the critical path of Jaeger's page knows of a span: whole microseconds, and only parents and children.
+type line struct {
+	v1Span
+	parent   *line
+	children []*line
+}
+
+func (l *line) end() int64 { return l.StartTime + l.Duration }
+
+// lines builds the tree of a trace. The page takes the first reference for the parent, and cuts what is outside of it.
+func lines(t *testing.T, spans []v1Span) (roots []*line, byID map[string]*line) {
+	t.Helper()
+	byID = map[string]*line{}
+	for _, s := range spans {
+		byID[s.SpanID] = &line{v1Span: s}
+	}
+	for _, l := range byID {
+		if len(l.References) == 0 {
+			roots = append(roots, l)
+			continue
+		}
+		require.Equal(t, "CHILD_OF", l.References[0].RefType, "first reference of %s", l.OperationName)
+		l.parent = byID[l.References[0].SpanID]
+		require.NotNil(t, l.parent, "parent of %s", l.OperationName)
+		l.parent.children = append(l.parent.children, l)
+	}
+	for _, l := range byID {
+		slices.SortFunc(l.children, func(a, b *line) int { return cmp.Compare(a.StartTime, b.StartTime) })
+		for _, child := range l.children {
+			assert.True(t, l.StartTime <= child.StartTime && child.end() <= l.end(), "%s [%d, %d] would be cut, below %s [%d, %d]",
+				child.OperationName, child.StartTime, child.end(), l.OperationName, l.StartTime, l.end())
+		}
+	}
+	return roots, byID
+}
+
+// visit walks as the page does from a span: to the child that ends last, into it, and on to the one that ended last before that began,
+// strictly. It returns the children of that span to which it came.
+func (l *line) visit(visited map[*line]bool) []*line {
+	var own []*line
+	for child := l.last(0); child != nil; child = l.last(child.StartTime) {
+		visited[child] = true
+		own = append(own, child)
+		child.visit(visited)
+	}
+	return own
+}
+
+// last is the child that ends last, before a time if there is one. The page leaves out children that begin where their parent ends.
+func (l *line) last(before int64) (found *line) {
+	for _, child := range l.children {
+		if child.StartTime < l.end() && (before == 0 || child.end() < before) && (found == nil || child.end() > found.end()) {
+			found = child
+		}
+	}
+	return found
+}
+
+// checkJaegersLine: started at any thread of a window, the page's critical path comes to each span that is blocked for two microseconds or
+// more. (Shorter ones begin and end in the same or the next one.) And it is the whole of the lane.
+func checkJaegersLine(t *testing.T, o *output, spans []v1Span) {
+	t.Helper()
+	roots, all := lines(t, spans)
+	require.Len(t, roots, 1)
+	blocked, shorter, skipped := 0, 0, map[string]int{}
+	for _, thread := range roots[0].children {
+		visited := map[*line]bool{}
+		thread.visit(visited)
+		for _, child := range thread.children {
+			s := o.byID[idOf(t, child.TraceID, child.SpanID)]
+			require.NotNil(t, s)
+			switch {
+			case visited[child]:
+			case s.number("weft.interval.time") < 2*microsecond:
+				shorter++
+			default:
+				skipped[child.OperationName]++
+				assert.False(t, s.text("weft.state") == "blocked" || thread.OperationName == "critical path",
+					"skipped: %s [%d, %d] of %s", s.Name(), child.StartTime, child.end(), thread.OperationName)
+			}
+			if s.text("weft.state") == "blocked" {
+				blocked++
+			}
+		}
+	}
+	whole := map[*line]bool{}
+	var names []string
+	for _, l := range roots[0].visit(whole) {
+		names = append(names, l.OperationName)
+	}
+	t.Logf("of %d spans, %d blocked; skipped: %v and %d of less than 2 µs; the whole trace's line goes through %d spans, by way of %v",
+		len(all), blocked, slices.Collect(maps.Keys(skipped)), shorter, len(whole), names)
+}
