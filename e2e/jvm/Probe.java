@@ -89,7 +89,7 @@ final class Probe {
     }
   }
 
-  private static boolean sleeps(Thread thread) {
+  static boolean sleeps(Thread thread) {
     Path stat = STATS.get(thread);
     if (stat == null) {
       return false;
