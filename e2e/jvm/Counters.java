@@ -304,13 +304,16 @@ public final class Counters {
     }
   }
 
+  /** Parks until the time is over, and parks that find a permit. */
   private void park(Actor self) {
     for (int i = 0; i < rounds; i++) {
       long before = System.nanoTime();
       LockSupport.parkNanos(SHORT_MILLIS * 1_000_000);
-      self.waitedMost.addAndGet(System.nanoTime() - before); // it may come back early for no reason
+      LockSupport.unpark(self.thread);
+      LockSupport.park();
+      self.waitedMost.addAndGet(System.nanoTime() - before); // a park may come back early for no reason
     }
-    self.parks = rounds;
+    self.parks = 2 * rounds;
   }
 
   /** Joins threads which end when they are seen to be joined, each after a join that has too little time. */
