@@ -4,8 +4,8 @@
 package engine_test
 
 import (
-	"fmt"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,7 +18,7 @@ import (
 // ns/interval should not differ. B/interval is what is kept of each until the cut, interactions and holds included.
 func BenchmarkWindow(b *testing.B) {
 	for _, size := range []int{1e4, 1e5, 1e6, 1e7} {
-		b.Run(fmt.Sprint(size), func(b *testing.B) {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			for range b.N {
 				b.ReportMetric(oneWindow(b, size), "B/interval")
 			}
