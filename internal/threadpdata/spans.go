@@ -142,6 +142,9 @@ func (e *Emitter) thread(l *window.Lane, s ptrace.Span, root, id pcommon.SpanID)
 		start, _ = e.window.Clip(l.Intervals[0])
 		_, end = e.window.Clip(l.Intervals[n-1])
 	}
+	if e.window.Verdict != nil { // the lane alone lasts to the end: what Jaeger takes for the critical path is then ours
+		end = max(start, min(end, e.window.End-jvmthread.Time(siblingGap)))
+	}
 	e.span(s, id, root, e.threadName(l.Thread), start, end)
 	a := s.Attributes()
 	a.EnsureCapacity(16)

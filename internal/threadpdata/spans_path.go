@@ -48,7 +48,7 @@ func (e *Emitter) path(segments []criticalpath.Segment, dst ptrace.SpanSlice, ro
 	v := e.window.Verdict
 	parent := spanID(e.session, e.window.Start, jvmthread.IntervalRef{Thread: pathLane})
 	s := dst.AppendEmpty()
-	e.span(s, parent, root, "critical path", v.Path.Start, v.Path.End)
+	e.span(s, parent, root, "critical path", v.Path.Start, e.window.End) // to the root's end, though the path's thread may have ended before
 	a := s.Attributes()
 	a.EnsureCapacity(6)
 	a.PutInt(attrPathThreadID, int64(v.Path.Thread)) //nolint:gosec // Java's thread ids are positive longs
