@@ -54,6 +54,7 @@ type Engine struct {
 	builder      *window.Builder
 	length       jvmthread.Time
 	old          bool
+	refused      uint64
 	last         jvmthread.Time // of the last event
 	closed       []jvmthread.Interval
 	interactions []jvmthread.Interaction
@@ -87,6 +88,9 @@ func (e *Engine) Advance(yield Yield) {
 // Stalled reports whether a batch is missing; Skip gives it up.
 func (e *Engine) Stalled() bool { return e.queue.Stalled() }
 
+// Awaits returns the number of the batch that is missing while the engine is stalled.
+func (e *Engine) Awaits() uint64 { return e.queue.Awaits() }
+
 // Skip gives up the batches that are missing.
 func (e *Engine) Skip(yield Yield) {
 	e.queue.Skip()
@@ -114,8 +118,17 @@ func (e *Engine) Timeline() *timeline.Timeline { return e.timeline }
 func (e *Engine) Locks() int { return e.binder.Locks() }
 
 // Counters says what was odd, by package.
-func (e *Engine) Counters() (ordering.Counters, timeline.Counters, interaction.Counters) {
-	return e.queue.Counters(), e.timeline.Counters(), e.binder.Counters()
+type Counters struct {
+	Ordering    ordering.Counters
+	Timeline    timeline.Counters
+	Interaction interaction.Counters
+	Deadlock    deadlock.Counters
+	Refused     uint64 // events of one moment that a window had no room for
+}
+
+// Counters returns what was odd so far.
+func (e *Engine) Counters() Counters {
+	return Counters{e.queue.Counters(), e.timeline.Counters(), e.binder.Counters(), e.deadlocks.Counters(), e.refused}
 }
 
 func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
@@ -125,7 +138,11 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 		if ev.Time >= e.builder.End() {
 			e.cutUntil(ev.Time, yield)
 		}
-		if e.builder.Full() && ev.Time > e.last {
+		if e.builder.Full() {
+			if ev.Time <= e.last { // a window cannot be cut twice at the same time
+				e.refused++
+				continue
+			}
 			e.cut(ev.Time, window.CutSize, yield)
 		}
 		if e.deadlocks.Due(ev.Time) {
@@ -226,7 +243,7 @@ func (e *Engine) cutAt(at jvmthread.Time, why window.Cut, yield Yield) (shown bo
 		return false
 	}
 	yield(w)
-	e.timeline.Forget(w.Start)
+	e.timeline.Forget(w.Start, w.Start-memory)
 	e.deadlocks.Expire()
 	e.binder.Expire(w.Start - memory)
 	return true

@@ -29,7 +29,7 @@ type Part struct {
 // Limits bound what a Queue holds.
 type Limits struct {
 	Batches int // that wait for an earlier one; default 1 024. When there are more, the earlier one is given up
-	Events  int // that wait for the watermark; default 1 048 576. When there are more, all of them are given out
+	Events  int // that wait for the watermark, or in batches that wait; default 1 048 576. When there are more, all of them are given out
 }
 
 // DefaultLimits are good for 100 s of an agent that sends ten batches a second.
@@ -46,22 +46,25 @@ type Counters struct {
 
 // Queue orders the events of one session. One goroutine owns it.
 type Queue struct {
-	limits    Limits
-	next      uint64 // number of the batch to be taken next
-	seen      uint64 // events in the batches taken so far and in those given up
-	waiting   map[uint64]*batch
-	free      []*batch
-	held      []jvmthread.Event // of batches taken, not given out yet; those of a thread are in order
-	keys      []uint64
-	sorted    []jvmthread.Event
-	watermark jvmthread.Time
-	out       jvmthread.Time // every event given out so far is earlier, or at most here if forced
-	end       string
-	counters  Counters
+	limits  Limits
+	next    uint64 // number of the batch to be taken next
+	seen    uint64 // events in the batches taken so far and in those given up
+	waiting map[uint64]*batch
+	free    []*batch
+
+	waitingEvents int               // in the batches that wait
+	held          []jvmthread.Event // of batches taken, not given out yet; those of a thread are in order
+	keys          []uint64
+	sorted        []jvmthread.Event
+	watermark     jvmthread.Time
+	out           jvmthread.Time // every event given out so far is earlier, or at most here if forced
+	end           string
+	counters      Counters
 }
 
 type batch struct {
-	parts     []bool
+	parts     map[uint32]struct{} // that have come: a batch costs what came of it, whatever it says of its size
+	number    uint32              // of parts
 	missing   uint32
 	watermark jvmthread.Time
 	before    uint64
@@ -88,20 +91,21 @@ func (q *Queue) Add(p Part) bool {
 		b = q.newBatch(p)
 		q.waiting[p.Batch] = b
 	}
-	if int(p.Part) >= len(b.parts) || b.parts[p.Part] {
+	if _, twice := b.parts[p.Part]; twice || p.Part >= b.number {
 		q.counters.Duplicates++
 		return false
 	}
-	b.parts[p.Part] = true
+	b.parts[p.Part] = struct{}{}
 	b.missing--
 	b.events = append(b.events, p.Events...)
+	q.waitingEvents += len(p.Events)
 	if p.End != "" {
 		b.end = p.End
 	}
-	for len(q.waiting) > q.limits.Batches {
+	q.takeReady()
+	for len(q.waiting) > q.limits.Batches || q.waitingEvents > q.limits.Events {
 		q.Skip()
 	}
-	q.takeReady()
 	return true
 }
 
@@ -112,7 +116,11 @@ func (q *Queue) newBatch(p Part) *batch {
 	} else {
 		b = new(batch)
 	}
-	b.parts = append(b.parts[:0], make([]bool, p.Parts)...)
+	if b.parts == nil {
+		b.parts = make(map[uint32]struct{}, 8)
+	}
+	clear(b.parts)
+	b.number = p.Parts
 	b.missing, b.watermark, b.before, b.end, b.events = p.Parts, p.Watermark, p.Before, "", b.events[:0]
 	return b
 }
@@ -131,6 +139,7 @@ func (q *Queue) takeReady() {
 func (q *Queue) take(b *batch) {
 	delete(q.waiting, q.next)
 	q.next++
+	q.waitingEvents -= len(b.events)
 	if b.before > q.seen { // the agent counted events that never came here
 		q.miss(b.before - q.seen)
 	}
@@ -148,7 +157,7 @@ func (q *Queue) take(b *batch) {
 	if b.end != "" {
 		q.end = b.end
 	}
-	if cap(b.events) <= 1<<14 { // do not keep the memory of a burst
+	if cap(b.events) <= 1<<14 && len(b.parts) <= 1<<10 && len(q.free) < 64 { // do not keep the memory of a burst
 		q.free = append(q.free, b)
 	}
 }
@@ -180,6 +189,9 @@ func (q *Queue) earliestWaiting() jvmthread.Time {
 	}
 	return first
 }
+
+// Awaits returns the number of the batch that is to be taken next. It rises as batches are taken or given up.
+func (q *Queue) Awaits() uint64 { return q.next }
 
 // Stalled reports whether a batch is awaited while later ones are here. If it stays so for long, call Skip.
 func (q *Queue) Stalled() bool { return len(q.waiting) > 0 }

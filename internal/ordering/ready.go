@@ -43,6 +43,9 @@ func (q *Queue) countFrom(at jvmthread.Time) (n uint64) {
 
 // release moves the held events before until to the sorted ones.
 func (q *Queue) release(until jvmthread.Time) []jvmthread.Event {
+	if cap(q.sorted) > 1<<16 && len(q.sorted) < cap(q.sorted)/16 {
+		q.sorted, q.keys = nil, nil
+	}
 	q.sorted = q.sorted[:0]
 	kept := 0
 	for i := range q.held {
@@ -54,6 +57,9 @@ func (q *Queue) release(until jvmthread.Time) []jvmthread.Event {
 		}
 	}
 	q.held = q.held[:kept]
+	if cap(q.held) > 1<<16 && kept < cap(q.held)/16 { // do not keep the memory of a burst
+		q.held = append([]jvmthread.Event(nil), q.held...)
+	}
 	q.sort()
 	if n := len(q.sorted); n > 0 {
 		q.out = max(q.out, q.sorted[n-1].Time)

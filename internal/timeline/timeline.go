@@ -38,6 +38,7 @@ type Thread struct {
 	wait     jvmthread.Interval // the waiting or joining interval, while it reenters
 	lastSeen jvmthread.Time     // of its last event
 	slot     int
+	virtual  bool
 	inWait   bool // between wait and waitReturned, or joinStart and joinEnd
 	dead     bool
 }
@@ -117,6 +118,7 @@ func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthr
 		return out, th, false
 	}
 	th.lastSeen = max(th.lastSeen, ev.Time)
+	th.virtual = th.virtual || ev.Flags&jvmthread.FlagVirtual != 0
 	if !ev.Kind.Valid() {
 		return out, th, false
 	}
@@ -180,10 +182,14 @@ func (t *Timeline) Deadlock(id jvmthread.ThreadID, circle jvmthread.Circle, at j
 	return out
 }
 
-// Forget drops the threads that ended before the given time.
-func (t *Timeline) Forget(before jvmthread.Time) {
+// Forget drops the threads that ended before the given time, and those that may have ended unseen: they run, or nobody knows what they do, and
+// nothing was heard of them since silent. Virtual threads are such, which some agents do not see end, and all if there are many. One that
+// speaks again is unknown before.
+func (t *Timeline) Forget(before, silent jvmthread.Time) {
 	for id, th := range t.threads {
-		if th.dead && th.open.Start < before {
+		running := th.open.State == jvmthread.StateRunnable || th.open.State == jvmthread.StateUnknown
+		unheard := running && th.lastSeen < silent && (th.virtual || len(t.threads) > t.maxThreads/2)
+		if th.dead && th.open.Start < before || unheard {
 			delete(t.threads, id)
 			t.free = append(t.free, th.slot)
 		}

@@ -5,7 +5,9 @@ package threadspanprocessor
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -32,7 +34,9 @@ type threadSpan struct {
 
 	mu       sync.Mutex
 	sessions map[jvmthread.SessionID]*session
-	ended    recent // sessions that said that they were over: what still comes of them is late
+	ended    recent // sessions that ended in order: what still comes of them is late
+
+	warned atomic.Bool // of refused carriers
 
 	stop context.CancelFunc
 	wg   sync.WaitGroup
@@ -114,35 +118,61 @@ func (p *threadSpan) ConsumeTraces(ctx context.Context, td ptrace.Traces) error 
 // take gives a carrier to its session, and returns the session; nil if the carrier is refused.
 func (p *threadSpan) take(ctx context.Context, rs ptrace.ResourceSpans, span ptrace.Span) *session {
 	id := jvmthread.SessionID(span.TraceID())
-	p.mu.Lock()
-	s := p.sessions[id]
-	switch {
-	case s != nil:
-	case p.ended.has(id):
-		p.mu.Unlock()
-		p.odd(ctx, "after_end", 1)
-		return nil
-	case len(p.sessions) >= p.cfg.MaxSessions:
-		p.mu.Unlock()
-		p.telemetry.ProcessorThreadSpanEventsLost.Add(ctx, int64(span.Events().Len()), whereRefused)
-		p.odd(ctx, "session_limit", 1)
-		return nil
-	default:
-		s = newSession(p, id, rs.Resource())
-		p.sessions[id] = s
-		p.telemetry.ProcessorThreadSpanSessions.Add(ctx, 1)
+	for {
+		s, odd := p.session(ctx, id, rs, span)
+		if odd != "" {
+			p.refuse(ctx, span, odd)
+			return nil
+		}
+		err := s.take(span)
+		if errors.Is(err, errClosed) {
+			continue // it was ended just now; what comes begins a new one
+		}
+		if err != nil {
+			p.refuse(ctx, span, oddCarrier)
+			p.logger.Debug("a span in the scope of raw thread events is none of ours and was dropped", zap.Stringer("session", id), zap.Error(err))
+		}
+		return s
 	}
-	p.mu.Unlock()
-	if err := s.take(span); err != nil {
-		p.telemetry.ProcessorThreadSpanEventsLost.Add(ctx, int64(span.Events().Len()), whereRefused)
-		p.odd(ctx, "bad_carrier", 1)
-		p.logger.Warn("a span in the scope of raw thread events is none of ours and was dropped", zap.Stringer("session", id), zap.Error(err))
-	}
-	return s
 }
 
-// send passes windows on. Nobody holds a lock.
+// session finds the session of a carrier, or begins one if the carrier is good; else it says what is odd.
+func (p *threadSpan) session(ctx context.Context, id jvmthread.SessionID, rs ptrace.ResourceSpans, span ptrace.Span) (s *session, odd string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s = p.sessions[id]; s != nil {
+		return s, ""
+	}
+	switch {
+	case p.ended.has(id):
+		return nil, "after_end"
+	case len(p.sessions) >= p.cfg.MaxSessions:
+		return nil, "session_limit"
+	}
+	if err := threadpdata.Check(span); err != nil {
+		p.logger.Debug("a span in the scope of raw thread events is none of ours and was dropped", zap.Stringer("session", id), zap.Error(err))
+		return nil, oddCarrier
+	}
+	s = newSession(p, id, rs.Resource())
+	p.sessions[id] = s
+	p.telemetry.ProcessorThreadSpanSessions.Add(ctx, 1)
+	return s, ""
+}
+
+const oddCarrier = "bad_carrier"
+
+// refuse counts a carrier that is not taken, and its events as lost.
+func (p *threadSpan) refuse(ctx context.Context, span ptrace.Span, odd string) {
+	p.telemetry.ProcessorThreadSpanEventsLost.Add(ctx, int64(span.Events().Len()), whereRefused)
+	p.odd(ctx, odd, 1)
+	if first := p.warned.CompareAndSwap(false, true); first {
+		p.logger.Warn("raw thread events were refused; later ones are counted only (events_lost, oddities)", zap.String("kind", odd))
+	}
+}
+
+// send passes windows on. Nobody holds a lock. That the request which completed a window is cancelled says nothing of the window.
 func (p *threadSpan) send(ctx context.Context, windows []ptrace.Traces) {
+	ctx = context.WithoutCancel(ctx)
 	for _, td := range windows {
 		p.telemetry.ProcessorThreadSpanWindows.Add(ctx, 1)
 		p.telemetry.ProcessorThreadSpanSpans.Add(ctx, int64(td.SpanCount()))
@@ -153,7 +183,7 @@ func (p *threadSpan) send(ctx context.Context, windows []ptrace.Traces) {
 	}
 }
 
-// drop forgets a session that is over.
+// drop forgets a session that is over. One that was lost may come back, and is then joined in its middle; one that ended does not.
 func (p *threadSpan) drop(ctx context.Context, s *session, end string) {
 	why := window.CutEnd
 	if end == threadpdata.EndLost {
@@ -165,7 +195,9 @@ func (p *threadSpan) drop(ctx context.Context, s *session, end string) {
 		return // somebody else was faster
 	}
 	delete(p.sessions, s.id)
-	p.ended.add(s.id)
+	if why == window.CutEnd {
+		p.ended.add(s.id)
+	}
 	p.mu.Unlock()
 	p.telemetry.ProcessorThreadSpanSessions.Add(ctx, -1)
 	p.send(ctx, s.close(why))

@@ -69,6 +69,9 @@ func (p *pipeline) stop(t *testing.T) {
 func (p *pipeline) metric(t *testing.T, name string, want int64, attrs ...string) {
 	t.Helper()
 	got, err := p.tel.GetMetric(name)
+	if err != nil && want == 0 {
+		return // never counted anything
+	}
 	require.NoError(t, err)
 	sum := int64(0)
 	for _, dp := range got.Data.(metricdata.Sum[int64]).DataPoints {
@@ -190,14 +193,99 @@ func TestShutdownSendsWhatIsHeld(t *testing.T) {
 
 func TestEndOfSessionClosesItsWindow(t *testing.T) {
 	p := start(t, nil, nil)
-	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndLost, 1)))
-	require.Len(t, p.sink.AllTraces(), 1)
-	cut, _ := p.sink.AllTraces()[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("weft.window.cut")
-	assert.Equal(t, "lost", cut.Str())
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
+	assert.Equal(t, []string{"end"}, cuts(p))
 	p.metric(t, "otelcol_processor_thread_span_sessions", 0)
-	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndLost, 1)))
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
 	assert.Len(t, p.sink.AllTraces(), 1, "what comes again after the end makes no new session")
 	p.metric(t, "otelcol_processor_thread_span_oddities", 1, "kind", "after_end")
+	p.metric(t, "otelcol_processor_thread_span_events_lost", 2, "where", "refused")
+	p.stop(t)
+}
+
+// cuts returns why the windows that came ended.
+func cuts(p *pipeline) (out []string) {
+	for _, td := range p.sink.AllTraces() {
+		cut, _ := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("weft.window.cut")
+		out = append(out, cut.Str())
+	}
+	return out
+}
+
+// A session that was lost comes back when its agent does: it is then joined in its middle, and nothing of it is refused.
+func TestLostSessionComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, nil, nil)
+		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
+		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, threadpdata.EndLost)))
+		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, "", 30)))
+		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 3, "", 45)))
+		time.Sleep(7 * time.Second) // of the bubble: nobody knows here how many batches came before
+		synctest.Wait()
+		p.stop(t)
+		assert.Equal(t, []string{"lost", "time", "shutdown"}, cuts(p))
+		p.metric(t, "otelcol_processor_thread_span_events_lost", 0, "where", "refused")
+		p.metric(t, "otelcol_processor_thread_span_events_lost", 2, "where", "missed")
+	})
+}
+
+// Batches that are a little out of order for ever are no reason to give one up: only one that is itself missing for long is.
+func TestSteadyReorderingLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, nil, nil)
+		for n := uint64(1); n < 400; n += 2 { // each pair comes the other way round, and the next pair before this one is whole
+			require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, n+1, "")))
+			if n > 1 {
+				require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, n-2, "")))
+			}
+			time.Sleep(50 * time.Millisecond) // of the bubble
+			synctest.Wait()
+		}
+		p.metric(t, "otelcol_processor_thread_span_oddities", 0, "kind", "batch_lost")
+		p.stop(t)
+	})
+}
+
+// An end behind a batch that never comes ends the session as soon as the batch is given up.
+func TestEndBehindAMissingBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, nil, nil)
+		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
+		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 3, threadpdata.EndExit, 5)))
+		time.Sleep(7 * time.Second) // of the bubble
+		synctest.Wait()
+		assert.Equal(t, []string{"end"}, cuts(p))
+		p.metric(t, "otelcol_processor_thread_span_sessions", 0)
+		p.stop(t)
+	})
+}
+
+// A request that is cancelled takes no window with it.
+func TestCancelledRequestLosesNoWindow(t *testing.T) {
+	var got error
+	next, err := consumer.NewTraces(func(ctx context.Context, _ ptrace.Traces) error {
+		got = ctx.Err()
+		return got
+	})
+	require.NoError(t, err)
+	p := start(t, nil, next)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, p.ConsumeTraces(ctx, batch(one, 1, threadpdata.EndExit, 1)))
+	require.NoError(t, got)
+	p.metric(t, "otelcol_processor_thread_span_windows_refused", 0)
+	p.stop(t)
+}
+
+// Spans that only look like carriers begin no session.
+func TestBadCarriersTakeNoPlace(t *testing.T) {
+	p := start(t, func(c *Config) { c.MaxSessions = 1 }, nil)
+	bad := batch(two, 1, "", 1)
+	bad.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Clear()
+	require.NoError(t, p.ConsumeTraces(t.Context(), bad))
+	p.metric(t, "otelcol_processor_thread_span_sessions", 0)
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
+	assert.Equal(t, []string{"end"}, cuts(p))
 	p.stop(t)
 }
 

@@ -5,6 +5,7 @@ package threadspanprocessor
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"sync"
 	"time"
@@ -34,7 +35,8 @@ type session struct {
 	carrier   threadpdata.Carrier
 	windows   []ptrace.Traces // complete, not sent yet
 	heard     time.Time       // when something came
-	stalled   time.Time       // since when a batch is missing; zero: none is
+	stalled   time.Time       // since when the awaited batch is missing; zero: none is
+	awaited   uint64          // its number
 	closed    bool
 	published [numOddities]oddity
 	totals    totals
@@ -43,7 +45,7 @@ type session struct {
 func newSession(p *threadSpan, id jvmthread.SessionID, res pcommon.Resource) *session {
 	cfg := engine.DefaultConfig()
 	cfg.Window, cfg.Limits = p.cfg.Window, window.Limits{Intervals: p.cfg.MaxIntervalsPerWindow}
-	s := &session{id: id, proc: p, resource: pcommon.NewResource(), engine: engine.New(cfg), symbols: symbols.New(symbols.DefaultLimits())}
+	s := &session{id: id, proc: p, heard: time.Now(), resource: pcommon.NewResource(), engine: engine.New(cfg), symbols: symbols.New(symbols.DefaultLimits())}
 	s.emitter = threadpdata.NewEmitter(id, s.symbols)
 	res.CopyTo(s.resource)
 	s.finder = s.newFinder()
@@ -64,10 +66,16 @@ func (s *session) newFinder() *window.Finder {
 	return f
 }
 
+// errClosed says that a session takes nothing any more.
+var errClosed = errors.New("the session is closed")
+
 // take adds a carrier's events.
 func (s *session) take(span ptrace.Span) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
 	c := &s.carrier
 	if err := threadpdata.Parse(span, s.symbols, c); err != nil {
 		return err
@@ -90,32 +98,34 @@ func (s *session) advance() (windows []ptrace.Traces, end string) {
 		return nil, ""
 	}
 	s.engine.Advance(s.emit)
-	switch {
-	case !s.engine.Stalled():
-		s.stalled = time.Time{}
-	case s.stalled.IsZero():
-		s.stalled = time.Now()
-	}
+	s.watchStall(time.Now())
 	s.publish()
 	return s.takeWindows(), s.engine.End()
 }
 
-// check gives up a batch that is missing for too long, and tells whether the session was silent for too long.
-func (s *session) check(now time.Time) (windows []ptrace.Traces, silent bool) {
+// watchStall keeps since when the engine waits for the same batch.
+func (s *session) watchStall(now time.Time) {
+	switch awaits := s.engine.Awaits(); {
+	case !s.engine.Stalled():
+		s.stalled = time.Time{}
+	case s.stalled.IsZero() || s.awaited != awaits:
+		s.stalled, s.awaited = now, awaits
+	}
+}
+
+// check gives up a batch that is missing for too long, and tells whether the session was silent for too long, and why it ended if it did.
+func (s *session) check(now time.Time) (windows []ptrace.Traces, silent bool, end string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, false
+		return nil, false, ""
 	}
 	if !s.stalled.IsZero() && now.Sub(s.stalled) >= s.proc.cfg.ReorderTimeout {
 		s.engine.Skip(s.emit)
-		s.stalled = time.Time{}
-		if s.engine.Stalled() {
-			s.stalled = now
-		}
+		s.watchStall(now)
 		s.publish()
 	}
-	return s.takeWindows(), now.Sub(s.heard) >= s.proc.cfg.SessionTimeout
+	return s.takeWindows(), now.Sub(s.heard) >= s.proc.cfg.SessionTimeout, s.engine.End()
 }
 
 // close cuts the last window. The session takes nothing any more.

@@ -45,11 +45,12 @@ type oddity struct {
 }
 
 // numOddities is the number of kinds that the engine counts.
-const numOddities = 14
+const numOddities = 18
 
 // oddities are the engine's counters under the names that metrics and logs have for them.
 func (s *session) oddities() [numOddities]oddity {
-	o, t, i := s.engine.Counters()
+	c := s.engine.Counters()
+	o, t, i, d := c.Ordering, c.Timeline, c.Interaction, c.Deadlock
 	return [numOddities]oddity{
 		{"duplicate", o.Duplicates},
 		{"batch_lost", o.Batches},
@@ -65,6 +66,10 @@ func (s *session) oddities() [numOddities]oddity {
 		{"interrupt_unbound", i.InterruptsUnbound},
 		{"lock_limit", i.LocksRefused},
 		{"symbol_limit", s.symbols.Refused()},
+		{"window_limit", c.Refused},
+		{"deadlock_search_cut", d.SearchesCut},
+		{"deadlock_limit", d.Overflow},
+		{"lock_order_limit", d.OrdersForgotten},
 	}
 }
 

@@ -32,9 +32,12 @@ func (p *threadSpan) check(ctx context.Context, now time.Time) {
 	}
 	p.mu.Unlock()
 	for _, s := range all {
-		windows, silent := s.check(now)
+		windows, silent, end := s.check(now)
 		p.send(ctx, windows)
-		if silent {
+		switch {
+		case end != "":
+			p.drop(ctx, s, end)
+		case silent:
 			p.expire(ctx, s)
 		}
 	}
