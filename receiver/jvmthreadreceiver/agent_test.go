@@ -272,7 +272,14 @@ func (p *pipes) dial(tb testing.TB) *agent {
 // startWithPipes returns a receiver that needs no network.
 func startWithPipes(tb testing.TB, next consumer.Traces) (*threadReceiver, *pipes) {
 	tb.Helper()
-	r, err := newThreadReceiver(settings(nil), createDefaultConfig().(*Config).Protocols.Stream, next)
+	return startWithPipesAnd(tb, settings(nil), next, func(*Stream) {})
+}
+
+func startWithPipesAnd(tb testing.TB, set receiver.Settings, next consumer.Traces, change func(*Stream)) (*threadReceiver, *pipes) {
+	tb.Helper()
+	cfg := createDefaultConfig().(*Config)
+	change(&cfg.Protocols.Stream)
+	r, err := newThreadReceiver(set, cfg.Protocols.Stream, next)
 	require.NoError(tb, err)
 	p := newPipes()
 	r.serve(tb.Context(), p)

@@ -35,6 +35,7 @@ type session struct {
 	over    bool      // it is not in the map any more
 	lingers bool      // a goroutine watches lostAt
 	lostAt  time.Time // while there is no owner
+	keep    func()    // not nil: the session is being ended as lost; calls that off if it is not too late
 }
 
 // pending is a batch on its way to the next component.

@@ -5,6 +5,7 @@ package jvmthreadreceiver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -25,6 +26,9 @@ type sessions struct {
 	mu   sync.Mutex
 	byID map[jvmthread.SessionID]*session
 }
+
+// endPatience bounds how long a lost session is kept since the next component does not take its end.
+const endPatience = time.Minute
 
 // claim returns the session of the hello when it is c's turn. A connection that has the session already is stopped: the agent has given
 // it up, whether we have seen that or not.
@@ -74,6 +78,9 @@ func (all *sessions) enlist(c *connection, hello *wire.Hello) (s *session, befor
 	}
 	before = s.owner
 	s.owner = c
+	if s.keep != nil {
+		s.keep()
+	}
 	return s, before, nil
 }
 
@@ -108,24 +115,55 @@ func (all *sessions) linger(s *session) {
 			all.mu.Unlock()
 			return
 		}
-		if left <= 0 {
-			all.forget(s)
-			all.mu.Unlock()
-			break
-		}
 		all.mu.Unlock()
-		if !pause(ctx, left) {
+		if left <= 0 {
+			all.lose(ctx, s)
+		} else {
+			pause(ctx, left)
+		}
+		if ctx.Err() != nil {
 			return // it lives on, with another receiver
 		}
 	}
+}
+
+// lose hands on that the session is lost, and forgets it only then: a connection that comes before finds the session and keeps it, one
+// that comes later begins it afresh. So nothing of a new life is overtaken by the end of the old one.
+func (all *sessions) lose(ctx context.Context, s *session) {
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
 		return
 	}
+	defer func() { <-s.turn }()
+	ending, cancel := context.WithTimeout(ctx, endPatience)
+	defer cancel()
+	all.mu.Lock()
+	if s.owner != nil || s.over || time.Until(s.lostAt) > 0 {
+		all.mu.Unlock()
+		return
+	}
+	s.keep = cancel
+	all.mu.Unlock()
+
+	s.definitions, s.pending = newDefinitions(), pending{} // an agent that comes back sends all again
 	s.close(threadpdata.EndLost, s.watermark)
-	all.receiver.log.Info("A session is lost: its agent did not come back", zap.Stringer("session", s.id), zap.String("service", s.service()))
-	_ = all.receiver.out.deliver(ctx, s) // it is of the receiver's shutdown only
+	err := all.receiver.out.deliver(ending, s)
+
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	s.keep = nil
+	about := []zap.Field{zap.Stringer("session", s.id), zap.String("service", s.service())}
+	switch {
+	case err == nil:
+		all.receiver.log.Info("A session is lost: its agent did not come back", about...)
+	case s.owner != nil || !errors.Is(err, context.DeadlineExceeded):
+		return // somebody came for it, or the receiver shuts down
+	default:
+		count(all.receiver.telemetry.ReceiverJvmThreadEndsRefused, 1)
+		all.receiver.log.Warn("A session is lost, and the next component does not learn of it since it takes nothing", append(about, zap.Error(err))...)
+	}
+	all.forget(s)
 }
 
 // end hands on the end of a session, which its owner has read.

@@ -31,6 +31,7 @@ type TelemetryBuilder struct {
 	ReceiverJvmThreadConnectionsBad     metric.Int64Counter
 	ReceiverJvmThreadConnectionsRefused metric.Int64Counter
 	ReceiverJvmThreadDefinitionsRefused metric.Int64Counter
+	ReceiverJvmThreadEndsRefused        metric.Int64Counter
 	ReceiverJvmThreadEvents             metric.Int64Counter
 	ReceiverJvmThreadEventsLost         metric.Int64Counter
 	ReceiverJvmThreadEventsRefused      metric.Int64Counter
@@ -95,6 +96,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_receiver_jvm_thread_definitions_refused",
 		metric.WithDescription("Definitions of classes, methods, stacks and threads for which there was no room. Their names are missing in what is made of the events. [Development]"),
 		metric.WithUnit("{definition}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ReceiverJvmThreadEndsRefused, err = builder.meter.Int64Counter(
+		"otelcol_receiver_jvm_thread_ends_refused",
+		metric.WithDescription("Lost sessions of whose end the next component does not know, since it took nothing for a minute. [Development]"),
+		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadEvents, err = builder.meter.Int64Counter(

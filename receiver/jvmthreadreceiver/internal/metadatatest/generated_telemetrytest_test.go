@@ -24,6 +24,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ReceiverJvmThreadConnectionsBad.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadConnectionsRefused.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadDefinitionsRefused.Add(context.Background(), 1)
+	tb.ReceiverJvmThreadEndsRefused.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadEvents.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadEventsLost.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadEventsRefused.Add(context.Background(), 1)
@@ -42,6 +43,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadDefinitionsRefused(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualReceiverJvmThreadEndsRefused(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadEvents(t, testTel,
