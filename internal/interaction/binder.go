@@ -25,6 +25,7 @@ type Counters struct {
 	StartsUnbound     uint64 // Thread.start was called, and the thread never began
 	InterruptsUnbound uint64 // Thread.interrupt was called, and nothing was interrupted
 	LocksRefused      uint64 // events on locks over the limit
+	CausesRefused     uint64 // starts, interrupts and unparks over the limit of those that wait for their effect
 }
 
 // cause is where and when something was done that may let another thread go on.
@@ -92,11 +93,11 @@ func (b *Binder) Apply(
 	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
 		return b.notify(ev, th, out)
 	case jvmthread.KindStartCalled:
-		b.starts[ev.Peer] = here(ev, th)
+		b.remember(b.starts, ev, th)
 	case jvmthread.KindThreadStart:
 		return b.threadStart(ev, th, out)
 	case jvmthread.KindInterruptCalled:
-		b.interrupts[ev.Peer] = here(ev, th)
+		b.remember(b.interrupts, ev, th)
 	case jvmthread.KindInterrupted:
 		delete(b.interrupts, ev.Thread)
 	case jvmthread.KindSleepEnd:
@@ -105,7 +106,7 @@ func (b *Binder) Apply(
 		}
 	case jvmthread.KindUnpark:
 		if _, ok := b.unparks[ev.Peer]; !ok { // a second one changes nothing: there is one permit
-			b.unparks[ev.Peer] = here(ev, th)
+			b.remember(b.unparks, ev, th)
 		}
 	case jvmthread.KindUnparked:
 		return b.unparked(ev, closed, out)
@@ -118,6 +119,18 @@ func (b *Binder) Apply(
 // here is the event itself as a cause.
 func here(ev jvmthread.Event, th *timeline.Thread) cause {
 	return cause{from: jvmthread.IntervalRef{Thread: ev.Thread, Seq: th.Open().Seq}, time: ev.Time, stack: ev.Stack}
+}
+
+// maxCauses bounds the causes of each kind that wait for their effect.
+const maxCauses = 1 << 17
+
+// remember keeps an event as a cause of something that is to happen to its peer, if there is room.
+func (b *Binder) remember(causes map[jvmthread.ThreadID]cause, ev jvmthread.Event, th *timeline.Thread) {
+	if _, ok := causes[ev.Peer]; !ok && len(causes) >= maxCauses {
+		b.counters.CausesRefused++
+		return
+	}
+	causes[ev.Peer] = here(ev, th)
 }
 
 // bind makes an interaction of a cause and the interval that it ended, unless a thread would have woken itself.

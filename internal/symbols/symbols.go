@@ -5,17 +5,27 @@
 // component behind it interns the texts it reads and hands out ids of its own. A Table belongs to one goroutine at a time.
 package symbols
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
 
 // Limits bound a table. What comes when it is full gets the zero id and is counted.
 type Limits struct {
 	Classes int // default 65 536
 	Stacks  int // default 65 536
 	Threads int // default 131 072
+	Bytes   int // of all texts of classes and stacks; default 64 MiB
 }
 
+// maxText is the longest text that is kept; longer ones are cut. A stack of 128 frames has some 10 KB.
+const maxText = 1 << 16
+
 // DefaultLimits fit any JVM that was looked at with a factor of ten to spare: 65 536 stacks of 1 KB are 64 MB.
-func DefaultLimits() Limits { return Limits{Classes: 1 << 16, Stacks: 1 << 16, Threads: 1 << 17} }
+func DefaultLimits() Limits {
+	return Limits{Classes: 1 << 16, Stacks: 1 << 16, Threads: 1 << 17, Bytes: 64 << 20}
+}
 
 // Table holds the names of classes, the texts of stacks and what is known of threads.
 type Table struct {
@@ -25,7 +35,18 @@ type Table struct {
 	threads  map[jvmthread.ThreadID]jvmthread.Thread
 	classIDs map[string]jvmthread.ClassID
 	stackIDs map[string]jvmthread.StackID
+	bytes    int
 	refused  uint64
+}
+
+// room reports whether a list may take one more text, and accounts for it.
+func (t *Table) room(have, limit int, text string) bool {
+	if have > limit || t.bytes+len(text) > t.limits.Bytes {
+		t.refused++
+		return false
+	}
+	t.bytes += len(text)
+	return true
 }
 
 // New returns an empty table.
@@ -42,11 +63,11 @@ func New(limits Limits) *Table {
 
 // InternClass returns the id of the class with this name, a new one if it was never seen, or NoClass if the table is full.
 func (t *Table) InternClass(name string) jvmthread.ClassID {
+	name = cut(name)
 	if id, ok := t.classIDs[name]; ok {
 		return id
 	}
-	if len(t.classes) > t.limits.Classes {
-		t.refused++
+	if !t.room(len(t.classes), t.limits.Classes, name) {
 		return jvmthread.NoClass
 	}
 	id := jvmthread.ClassID(len(t.classes)) //nolint:gosec // bounded by the limit
@@ -57,17 +78,24 @@ func (t *Table) InternClass(name string) jvmthread.ClassID {
 
 // InternStack returns the id of the stack with this text, one frame a line, innermost first, or NoStack if the table is full.
 func (t *Table) InternStack(text string) jvmthread.StackID {
+	text = cut(text)
 	if id, ok := t.stackIDs[text]; ok {
 		return id
 	}
-	if len(t.stacks) > t.limits.Stacks {
-		t.refused++
+	if !t.room(len(t.stacks), t.limits.Stacks, text) {
 		return jvmthread.NoStack
 	}
 	id := jvmthread.StackID(len(t.stacks)) //nolint:gosec // bounded by the limit
 	t.stacks = append(t.stacks, text)
 	t.stackIDs[text] = id
 	return id
+}
+
+func cut(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "")
 }
 
 // SetThread keeps what is known of a thread, in place of what was known before. It reports whether there was room.

@@ -122,7 +122,17 @@ func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthr
 	if !ev.Kind.Valid() {
 		return out, th, false
 	}
+	if ev.Peer != jvmthread.NoThread && (ev.Kind == jvmthread.KindContendedEnter || ev.Kind == jvmthread.KindPark) {
+		t.hear(ev)
+	}
 	return t.advance(th, ev, out), th, true
+}
+
+// hear begins to follow an owner that another thread waits for, though nothing was heard of itself: what it does is unknown.
+func (t *Timeline) hear(ev jvmthread.Event) {
+	if t.threads[ev.Peer] == nil {
+		t.enter(jvmthread.Event{Time: ev.Time, Thread: ev.Peer})
+	}
 }
 
 // enter begins to follow a thread. Unless it just starts, what it did since history begins is unknown.

@@ -31,6 +31,7 @@ type Builder struct {
 	lanes     []*Lane // by the thread's slot
 	used      int     // lanes that are not nil
 	free      []*Lane
+	freeRoom  int // of the free lanes
 	intervals int
 	holds     []jvmthread.Hold // as they came
 	order     lockOrder
@@ -128,6 +129,7 @@ func (b *Builder) lane(th *timeline.Thread) *Lane {
 	}
 	if n := len(b.free); n > 0 {
 		l, b.free = b.free[n-1], b.free[:n-1]
+		b.freeRoom -= cap(l.Intervals) + cap(l.causes)
 		*l = Lane{Intervals: l.Intervals[:0], causes: l.causes[:0]}
 	} else {
 		l = new(Lane)
@@ -150,6 +152,7 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	w.End, w.Cut = at, why
 	b.holds, b.queues = binder.Cut(at, b.holds[:0], b.queues[:0])
 	b.showSources(tl)
+	b.showHolders(tl, at)
 	for th := range tl.Threads {
 		if th.Dead() {
 			continue
@@ -205,13 +208,7 @@ func (b *Builder) Next(at jvmthread.Time) {
 			continue
 		}
 		b.lanes[slot] = nil
-		if cap(l.Intervals) <= 1<<16 && cap(l.causes) <= 1<<16 { // do not keep the memory of a burst
-			b.free = append(b.free, l)
-		}
-	}
-	if len(b.free) > 1<<12 {
-		clear(b.free[1<<12:])
-		b.free = b.free[:1<<12]
+		b.recycle(l)
 	}
 	*w = Window{Lanes: w.Lanes[:0], Interactions: w.Interactions[:0], Holds: w.Holds[:0], past: past}
 	if cap(w.Interactions) > 1<<18 {

@@ -44,20 +44,48 @@ const maxChainThreads = 8
 // the holds where a holder's history is not known.
 type HolderTimes [jvmthread.NumStates]time.Duration
 
-// add adds what a thread was doing over [start, end).
-func (h *HolderTimes) add(w *Window, thread jvmthread.ThreadID, start, end jvmthread.Time) {
-	l := w.lane(thread)
-	if l == nil {
+// add adds what the thread of a lane was doing over [start, end).
+func (h *HolderTimes) add(w *Window, l *Lane, start, end jvmthread.Time) {
+	if l == nil || start >= end {
 		return
 	}
-	for _, iv := range l.Intervals[l.at(start):] {
-		if iv.Start >= end {
-			return
+	first, last := l.at(start), l.at(end-1)
+	if last-first > 4 { // the sums spare a walk over what lies between, which for many locks of one holder would be quadratic
+		sums := l.prefixes(w)
+		for s := range h {
+			h[s] += sums[last][s] - sums[first+1][s]
 		}
-		if from, to := max(iv.Start, start), min(iv.End, end); to > from {
-			h[iv.State] += to.Sub(from)
-		}
+		h.part(l, first, start, end)
+		h.part(l, last, start, end)
+		return
 	}
+	for i := first; i <= last; i++ {
+		h.part(l, i, start, end)
+	}
+}
+
+// part adds what of one interval lies in [start, end).
+func (h *HolderTimes) part(l *Lane, i int, start, end jvmthread.Time) {
+	if i >= len(l.Intervals) {
+		return
+	}
+	iv := &l.Intervals[i]
+	if from, to := max(iv.Start, start), min(iv.End, end); to > from {
+		h[iv.State] += to.Sub(from)
+	}
+}
+
+// prefixes returns, for each interval of the lane, the time before it in the window, by state.
+func (l *Lane) prefixes(w *Window) []HolderTimes {
+	if l.sums != nil {
+		return l.sums
+	}
+	l.sums = make([]HolderTimes, len(l.Intervals)+1)
+	for i, iv := range l.Intervals {
+		l.sums[i+1] = l.sums[i]
+		l.sums[i+1][iv.State] += w.Length(iv)
+	}
+	return l.sums
 }
 
 // at finds the first interval that ends after a time.
@@ -160,7 +188,7 @@ func (t *lockTable) addHold(w *Window, h *jvmthread.Hold) {
 	}
 	s.Held += h.End.Sub(max(h.Start, w.Start))
 	s.HeldMax = max(s.HeldMax, h.End.Sub(h.Start))
-	s.Holders.add(w, h.Thread, max(h.Start, w.Start), h.End)
+	s.Holders.add(w, w.lane(h.Thread), max(h.Start, w.Start), h.End)
 }
 
 func (t *lockTable) addHandoff(h *handoff) {

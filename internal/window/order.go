@@ -36,6 +36,39 @@ func (b *Builder) showSources(tl *timeline.Timeline) {
 	}
 }
 
+// showHolders makes a lane for each thread that holds a lock somebody is blocked on, and for those such a thread itself waits for: who sleeps
+// through a whole window with a lock in its hands has no event in it, and is the one to see.
+func (b *Builder) showHolders(tl *timeline.Timeline, at jvmthread.Time) {
+	var next []jvmthread.ThreadID
+	for i := range b.holds {
+		if h := &b.holds[i]; h.End == at && h.Marks&jvmthread.HoldOpen != 0 && h.Marks&jvmthread.HoldInferred == 0 {
+			next = append(next, h.Thread)
+		}
+	}
+	for len(next) > 0 {
+		th := tl.Thread(next[len(next)-1])
+		next = next[:len(next)-1]
+		if th == nil || b.has(th) {
+			continue
+		}
+		b.lane(th)
+		if open := th.Open(); open.Peer != jvmthread.NoThread {
+			next = append(next, open.Peer) // whom it joins, or the owner it waits for
+		}
+	}
+}
+
+// keptIntervals bounds the room for intervals and interactions that free lanes keep together: 64 bytes each.
+const keptIntervals = 1 << 17
+
+// recycle keeps a lane for the next window if there is room.
+func (b *Builder) recycle(l *Lane) {
+	if room := cap(l.Intervals) + cap(l.causes); b.freeRoom+room <= keptIntervals {
+		b.free = append(b.free, l)
+		b.freeRoom += room
+	}
+}
+
 // lockOrder sorts holds by lock. Those of one lock come in the order of time, so that counting will do.
 type lockOrder struct {
 	index  map[jvmthread.LockID]int32 // where the lock is in locks

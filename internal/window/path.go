@@ -37,8 +37,11 @@ type Verdict struct {
 	judged  bool // which waits are idle
 }
 
+// maxPieces bounds the work on one path: a window of a million intervals has fewer.
+const maxPieces = 1 << 22
+
 // NewFinder returns a Finder of bounded paths.
-func NewFinder() *Finder { return &Finder{graph: criticalpath.New(criticalpath.Limits{})} }
+func NewFinder() *Finder { return &Finder{graph: criticalpath.New(criticalpath.Limits{MaxPieces: maxPieces})} }
 
 // Find finds the path of the thread that was blocked for longest, or of the one that ran last if none was, and keeps it as the window's
 // verdict until the next call. It does nothing if no thread is wanted. A nil Finder finds nothing.

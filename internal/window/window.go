@@ -56,6 +56,7 @@ type Lane struct {
 	Hidden    bool                    // the thread itself has no span
 	keep      []bool                  // by interval; nil: all
 	causes    []jvmthread.Interaction // that let this thread go on
+	sums      []HolderTimes           // of prefixes, once they were asked for
 }
 
 // Totals are exact sums by state: of intervals that began in the window, and of their time within it.

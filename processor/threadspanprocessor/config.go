@@ -88,6 +88,9 @@ func (c *Config) Validate() error {
 
 // Validate reports a pattern that is no regular expression.
 func (c *CriticalPathConfig) Validate() error {
+	if c.Thread != "" && c.Mode != PathBounded {
+		return fmt.Errorf("thread: it has no meaning with mode %s; leave it out, or use mode bounded", c.Mode)
+	}
 	if _, err := regexp.Compile(c.Thread); err != nil {
 		return fmt.Errorf("thread: %w; use a regular expression such as ^http-", err)
 	}

@@ -45,7 +45,7 @@ type oddity struct {
 }
 
 // numOddities is the number of kinds that the engine counts.
-const numOddities = 18
+const numOddities = 19
 
 // oddities are the engine's counters under the names that metrics and logs have for them.
 func (s *session) oddities() [numOddities]oddity {
@@ -65,6 +65,7 @@ func (s *session) oddities() [numOddities]oddity {
 		{"start_unbound", i.StartsUnbound},
 		{"interrupt_unbound", i.InterruptsUnbound},
 		{"lock_limit", i.LocksRefused},
+		{"cause_limit", i.CausesRefused},
 		{"symbol_limit", s.symbols.Refused()},
 		{"window_limit", c.Refused},
 		{"deadlock_search_cut", d.SearchesCut},

@@ -1,0 +1,91 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weft-otel/weft/internal/criticalpath"
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// Who sleeps through whole windows with a lock in its hands has no event in them, and is the one to see: in each of them.
+//
+//	         0 s      10 s      20 s      30 s   35 s
+//	report   ┤ SLEEPING, holds the lock ────────────├RUN
+//	matcher  ┤ BLOCKED ─────────────────────────────▲
+func TestHolderThatSleepsThroughWindowsIsShown(t *testing.T) {
+	const s = jvmthread.Time(time.Second)
+	book := jvmthread.LockID{Class: 1, Hash: 1}
+	finder := window.NewFinder()
+	windows := 0
+	run(t, []jvmthread.Event{
+		{Time: 100 * s, Thread: 1, Kind: jvmthread.KindThreadStart},
+		{Time: 100 * s, Thread: 2, Kind: jvmthread.KindThreadStart},
+		{Time: 100*s + 1, Thread: 1, Kind: jvmthread.KindSleepStart, Arg: int64(35 * s)},
+		{Time: 100*s + 2, Thread: 2, Kind: jvmthread.KindContendedEnter, Lock: book, Peer: 1},
+		{Time: 135 * s, Thread: 1, Kind: jvmthread.KindSleepEnd},
+		{Time: 135*s + 5, Thread: 2, Kind: jvmthread.KindContendedEntered, Lock: book},
+	}, 10*time.Second, func(w *window.Window) {
+		windows++
+		finder.Find(w)
+		if len(w.Lanes) != 2 || len(w.Locks) != 1 || w.Verdict == nil {
+			t.Fatalf("window %d: %d threads, %d locks, verdict %v", windows, len(w.Lanes), len(w.Locks), w.Verdict)
+		}
+		if got := w.Locks[0].Holders[jvmthread.StateSleeping]; windows == 2 && got != 10*time.Second {
+			t.Errorf("window 2: the holder slept for %v of 10 s", got)
+		}
+		if segs := w.Verdict.Path.Segments; windows == 2 && (len(segs) != 1 || segs[0].Kind != criticalpath.KindSleep || segs[0].Thread != 1) {
+			t.Errorf("window 2: the path is %+v, and not that the holder slept", segs)
+		}
+	})
+	if windows != 4 {
+		t.Errorf("%d windows, want 4", windows)
+	}
+}
+
+// An owner of which nothing was heard itself is shown as unknown, and hands its lock over all the same.
+func TestOwnerThatWasNeverHeardOf(t *testing.T) {
+	book := jvmthread.LockID{Class: 1, Hash: 1}
+	run(t, []jvmthread.Event{
+		{Time: 10, Thread: 2, Kind: jvmthread.KindThreadStart},
+		{Time: 20, Thread: 2, Kind: jvmthread.KindContendedEnter, Lock: book, Peer: 1},
+		{Time: 30, Thread: 2, Kind: jvmthread.KindContendedEntered, Lock: book},
+	}, time.Hour, func(w *window.Window) {
+		if len(w.Lanes) != 2 || len(w.Interactions) != 1 || w.Interactions[0].From.Thread != 1 {
+			t.Errorf("%d threads, interactions %v", len(w.Lanes), w.Interactions)
+		}
+	})
+}
+
+// Threads whose end is never seen, as that of virtual threads, are forgotten once nothing was heard of them for long.
+func TestThreadsWithoutAnEndAreForgotten(t *testing.T) {
+	e := engine.New(engine.DefaultConfig())
+	at, most := jvmthread.Time(1_700_000_000_000_000_000), 0
+	for number := uint64(1); number <= 1000; number++ { // of ten seconds
+		var evs []jvmthread.Event
+		for i := range 10 {
+			id := jvmthread.ThreadID(number*10 + uint64(i))
+			lock := jvmthread.LockID{Class: 1, Hash: 1}
+			evs = append(evs,
+				jvmthread.Event{Time: at, Thread: id, Kind: jvmthread.KindContendedEnter, Lock: lock, Peer: 1, Flags: jvmthread.FlagVirtual},
+				jvmthread.Event{Time: at + 1, Thread: id, Kind: jvmthread.KindContendedEntered, Lock: lock, Flags: jvmthread.FlagVirtual})
+		}
+		at += jvmthread.Time(10 * time.Second)
+		for _, p := range parts(number, (number-1)*20, evs, at) {
+			e.Add(p)
+		}
+		e.Advance(func(*window.Window) {})
+		most = max(most, e.Timeline().Len())
+	}
+	if most > 200 {
+		t.Errorf("up to %d threads were followed at one time", most)
+	}
+	if c := e.Counters(); c.Timeline.Refused > 0 {
+		t.Errorf("%+v", c.Timeline)
+	}
+}

@@ -1,0 +1,53 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package symbols_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
+)
+
+func TestTextsAreKeptOnce(t *testing.T) {
+	s := symbols.New(symbols.DefaultLimits())
+	id := s.InternStack("at a.B.c(B.java:1)")
+	if again := s.InternStack("at a.B.c(B.java:1)"); again != id || s.Stack(id) != "at a.B.c(B.java:1)" {
+		t.Errorf("%d and %d: %q", id, again, s.Stack(id))
+	}
+	if s.InternClass("") != jvmthread.NoClass || s.Class(999) != "" || s.Thread(7).Name != "" {
+		t.Error("what is not there has a text")
+	}
+}
+
+func TestEachLimitHoldsAndIsCounted(t *testing.T) {
+	s := symbols.New(symbols.Limits{Classes: 2, Stacks: 2, Threads: 1, Bytes: 100})
+	for _, name := range []string{"a", "b", "c"} {
+		s.InternClass(name)
+		s.InternStack(name)
+	}
+	if s.InternClass("c") != jvmthread.NoClass || s.InternStack("c") != jvmthread.NoStack || s.InternClass("a") == jvmthread.NoClass {
+		t.Error("the limit of texts does not hold")
+	}
+	if s.SetThread(jvmthread.Thread{ID: 1, Name: "one"}); s.SetThread(jvmthread.Thread{ID: 2}) || !s.SetThread(jvmthread.Thread{ID: 1, Name: "uno"}) {
+		t.Error("the limit of threads does not hold, or a thread cannot be renamed")
+	}
+	if got := s.Refused(); got != 5 {
+		t.Errorf("%d refused, want 5", got)
+	}
+	s = symbols.New(symbols.Limits{Classes: 10, Stacks: 10, Threads: 1, Bytes: 100})
+	if s.InternStack(strings.Repeat("x", 90)) == jvmthread.NoStack || s.InternStack(strings.Repeat("y", 90)) != jvmthread.NoStack {
+		t.Error("the limit of bytes does not hold")
+	}
+}
+
+func TestHugeTextIsCut(t *testing.T) {
+	s := symbols.New(symbols.DefaultLimits())
+	huge := strings.Repeat("ä", 1<<20)
+	id := s.InternStack(huge)
+	if n := len(s.Stack(id)); n == 0 || n > 1<<16 || s.InternStack(huge) != id {
+		t.Errorf("%d bytes are kept, as %d and %d", n, id, s.InternStack(huge))
+	}
+}
