@@ -26,7 +26,8 @@ const (
 )
 
 // Carrier is the raw events of one thread in one batch, as they travel between components: one span with the events as span events. A
-// batch without events is one carrier without a thread; so is the end of a session.
+// batch without events is one carrier without a thread; so is the end of a session. A thread without events is a peer of others, and the
+// carrier only says who that is.
 //
 // A carrier can be used again: what it has allocated serves the next AppendTo or Parse.
 type Carrier struct {

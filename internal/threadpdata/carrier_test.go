@@ -73,6 +73,18 @@ func TestCarrierWithoutEventsHasNoThread(t *testing.T) {
 	assert.Equal(t, c, got)
 }
 
+func TestCarrierMayOnlySayWhoAThreadIs(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	c := Carrier{
+		Session: carried, Batch: 6, Part: 1, Parts: 2, Watermark: 9000,
+		Thread: jvmthread.Thread{ID: 12, Name: "owner", Group: "main", Daemon: true, Virtual: true},
+	}
+	var got Carrier
+	require.NoError(t, Parse(toSpan(&c, sym), sym, &got))
+	assert.Equal(t, tell(&c, sym), tell(&got, sym))
+	assert.Empty(t, got.Events)
+}
+
 func TestSpanIDsDifferAndStayAsTheyAre(t *testing.T) {
 	seen := make(map[pcommon.SpanID]bool)
 	for batch := range uint64(1000) {

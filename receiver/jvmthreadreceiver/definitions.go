@@ -28,6 +28,8 @@ type definitions struct {
 	symbols *symbols.Table
 	text    int // bytes of the texts in symbols
 
+	described map[jvmthread.ThreadID]struct{} // those of symbols of which the next component has heard
+
 	// Of one connection: the agent sends them again on the next.
 	classes    []jvmthread.ClassID // by the agent's id
 	stacks     []jvmthread.StackID // by the agent's id
@@ -48,7 +50,9 @@ type method struct {
 }
 
 func newDefinitions() *definitions {
-	return &definitions{symbols: symbols.New(symbols.DefaultLimits()), methods: make(map[wire.MethodID]method)}
+	return &definitions{
+		symbols: symbols.New(symbols.DefaultLimits()), described: make(map[jvmthread.ThreadID]struct{}), methods: make(map[wire.MethodID]method),
+	}
 }
 
 // reset forgets ids, but not texts.
@@ -84,7 +88,16 @@ func (d *definitions) defineThread(th jvmthread.Thread) bool {
 		return false
 	}
 	d.text += more
+	delete(d.described, th.ID)
 	return true
+}
+
+// isNews reports whether there is something to tell of a thread of which the next component has not heard.
+func (d *definitions) isNews(id jvmthread.ThreadID) bool {
+	if _, known := d.described[id]; known {
+		return false
+	}
+	return d.symbols.Thread(id) != jvmthread.Thread{ID: id}
 }
 
 // dropThread forgets a thread that has ended.
@@ -92,6 +105,7 @@ func (d *definitions) dropThread(id jvmthread.ThreadID) {
 	th := d.symbols.Thread(id)
 	d.text -= len(th.Name) + len(th.Group)
 	d.symbols.DropThread(id)
+	delete(d.described, id)
 }
 
 func (d *definitions) defineClass(class wire.Class) bool {

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/ordering"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -43,6 +44,8 @@ type pending struct {
 	carrier threadpdata.Carrier // its events are those of a part
 	events  []jvmthread.Event
 	parts   []part
+	peers   []jvmthread.ThreadID            // without a part, to be described
+	news    map[jvmthread.ThreadID]struct{} // all that are described for the first time
 	unknown uint64
 	lost    uint64 // events that its gaps report
 }
@@ -83,7 +86,7 @@ func (s *session) wallTime(t jvmthread.Time) jvmthread.Time { return t + s.offse
 // take reads a batch. Nothing of it is handed on if there is something wrong with any of it.
 func (s *session) take(batch *wire.Batch) error {
 	p := &s.pending
-	p.events, p.parts, p.lost = p.events[:0], p.parts[:0], 0
+	p.clear()
 	for batch.More() {
 		start := len(p.events)
 		thread, events, err := batch.Section(p.events)
@@ -104,6 +107,7 @@ func (s *session) take(batch *wire.Batch) error {
 			p.lost += uint64(ev.Arg)
 		}
 	}
+	s.findNews()
 	p.unknown = batch.Skipped()
 	c := &p.carrier
 	c.Session, c.Batch, c.Watermark, c.End = s.id, batch.Sequence, s.wallTime(batch.Watermark), ""
@@ -111,10 +115,40 @@ func (s *session) take(batch *wire.Batch) error {
 	return nil
 }
 
+// findNews finds the threads that the batch at hand describes for the first time: those of its sections, and their peers.
+func (s *session) findNews() {
+	p := &s.pending
+	for _, part := range p.parts {
+		if s.definitions.isNews(part.thread) {
+			p.news[part.thread] = struct{}{}
+		}
+	}
+	for i := range p.events {
+		peer := p.events[i].Peer
+		if peer == jvmthread.NoThread || len(p.parts)+len(p.peers) >= ordering.MaxParts || !s.definitions.isNews(peer) {
+			continue
+		}
+		if _, twice := p.news[peer]; !twice {
+			p.news[peer] = struct{}{}
+			p.peers = append(p.peers, peer)
+		}
+	}
+}
+
+// clear keeps memory for a usual batch.
+func (p *pending) clear() {
+	const many = 1 << 10
+	if p.news == nil || len(p.news) > many {
+		p.peers, p.news = nil, make(map[jvmthread.ThreadID]struct{})
+	}
+	clear(p.news)
+	p.events, p.parts, p.peers, p.lost, p.unknown = p.events[:0], p.parts[:0], p.peers[:0], 0, 0
+}
+
 // close makes the end of the session the batch at hand.
 func (s *session) close(reason string, at jvmthread.Time) {
 	p := &s.pending
-	p.events, p.parts, p.lost, p.unknown = p.events[:0], p.parts[:0], 0, 0
+	p.clear()
 	c := &p.carrier
 	c.Session, c.Batch, c.Watermark, c.Before, c.End = s.id, s.last, max(at, s.watermark), s.before, reason
 	if c.Batch < math.MaxUint64 {
@@ -131,17 +165,22 @@ func (s *session) traces() ptrace.Traces {
 	threadpdata.MarkCarriers(scope.Scope())
 	p := &s.pending
 	c := &p.carrier
-	c.Parts = uint32(max(len(p.parts), 1)) //nolint:gosec // a frame has not so many
+	c.Parts = uint32(max(len(p.parts)+len(p.peers), 1)) //nolint:gosec // a frame has not so many
+	c.Part = 0
 	scope.Spans().EnsureCapacity(int(c.Parts))
-	for i, part := range p.parts {
-		c.Part = uint32(i)
-		c.Thread = s.definitions.symbols.Thread(part.thread)
-		c.Events = p.events[part.start:part.end]
+	carry := func(thread jvmthread.Thread, events []jvmthread.Event) {
+		c.Thread, c.Events = thread, events
 		c.AppendTo(scope.Spans(), s.definitions.symbols)
+		c.Part++
 	}
-	if len(p.parts) == 0 {
-		c.Part, c.Thread, c.Events = 0, jvmthread.Thread{}, nil
-		c.AppendTo(scope.Spans(), s.definitions.symbols)
+	for _, part := range p.parts {
+		carry(s.definitions.symbols.Thread(part.thread), p.events[part.start:part.end])
+	}
+	for _, peer := range p.peers {
+		carry(s.definitions.symbols.Thread(peer), nil)
+	}
+	if c.Part == 0 {
+		carry(jvmthread.Thread{}, nil)
 	}
 	return traces
 }
@@ -153,6 +192,9 @@ func (s *session) done() {
 	s.watermark = max(s.watermark, p.carrier.Watermark)
 	s.before = p.carrier.Before
 	s.unknown += p.unknown
+	for thread := range p.news {
+		s.definitions.described[thread] = struct{}{}
+	}
 	for i := range p.events {
 		switch p.events[i].Kind { //nolint:exhaustive // the others count alike
 		case jvmthread.KindGap:

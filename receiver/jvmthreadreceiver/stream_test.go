@@ -5,6 +5,7 @@ package jvmthreadreceiver
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -58,6 +59,66 @@ batch 3 part 1 of 2 watermark 1700000000000004000 before 4 thread 12 http-exec-2
 			assert.Equal(t, "batch 5 part 0 of 1 watermark 1700000000000005000 before 6 end exit\n", next.next(t))
 		})
 	}
+}
+
+// An owner of a lock may have no events of its own for hours: it is described nevertheless, once for each of its definitions.
+func TestPeersAreDescribedOnce(t *testing.T) {
+	next := newSink()
+	r := start(t, settings(nil), next, nil)
+	a := dial(t, r)
+	a.greet(hello)
+	sequence := 0
+	contend := func(thread, owner int) string {
+		sequence++
+		a.send(fmt.Sprintf(`batch sequence=%d
+ section thread=%d
+  event contendedEnter time=%[1]d peer=%[3]d
+  event joinStart time=%[1]d peer=%[3]d
+`, sequence, thread, owner))
+		assert.EqualValues(t, sequence, a.acked())
+		var heads []string
+		for line := range strings.Lines(next.next(t)) {
+			if !strings.HasPrefix(line, " ") {
+				_, line, _ = strings.Cut(strings.TrimSpace(line), "part ")
+				part, _, _ := strings.Cut(line, " watermark")
+				_, thread, _ := strings.Cut(line, "thread ")
+				heads = append(heads, part+": "+thread)
+			}
+		}
+		return strings.Join(heads, ", ")
+	}
+	a.send("thread id=1 name=\"owner\"\nthread id=2 name=\"http\"\nthread id=3")
+	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 owner", contend(2, 1))
+	assert.Equal(t, "0 of 1: 2 http", contend(2, 1), "it is known")
+	assert.Equal(t, "0 of 1: 1 owner", contend(1, 2), "so is who had a section of its own")
+	assert.Equal(t, "0 of 1: 1 owner", contend(1, 1))
+	assert.Equal(t, "0 of 1: 2 http", contend(2, 3), "nothing is known of it")
+	a.send("thread id=3 name=\"late\"\nthread id=1 name=\"renamed\"")
+	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 3 late", contend(2, 3))
+	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 renamed", contend(2, 1))
+	assert.Equal(t, "0 of 1: 2 http", contend(2, 99), "never defined")
+
+	require.NoError(t, a.conn.Close())
+	a = dial(t, r)
+	a.greet(hello)
+	a.send("thread id=1 name=\"renamed\"\nthread id=2 name=\"http\"")
+	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 renamed", contend(2, 1), "the agent tells it again, and so do we")
+}
+
+func TestPeerIsDescribedAgainWhenTheBatchIsTriedAgain(t *testing.T) {
+	next := newSink()
+	tries := 0
+	next.answer = func(context.Context, ptrace.Traces) error {
+		if tries++; tries < 3 {
+			return assert.AnError
+		}
+		return nil
+	}
+	a := dial(t, start(t, settings(nil), next, nil))
+	a.greet(hello)
+	a.send("thread id=1 name=\"owner\"\nbatch sequence=1\n section thread=2\n  event contendedEnter peer=1")
+	a.acked()
+	assert.Contains(t, next.next(t), "thread 1 owner")
 }
 
 func TestResourceIsWhatTheAgentSays(t *testing.T) {
