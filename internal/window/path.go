@@ -41,7 +41,9 @@ type Verdict struct {
 const maxPieces = 1 << 22
 
 // NewFinder returns a Finder of bounded paths.
-func NewFinder() *Finder { return &Finder{graph: criticalpath.New(criticalpath.Limits{MaxPieces: maxPieces})} }
+func NewFinder() *Finder {
+	return &Finder{graph: criticalpath.New(criticalpath.Limits{MaxPieces: maxPieces})}
+}
 
 // Find finds the path of the thread that was blocked for longest, or of the one that ran last if none was, and keeps it as the window's
 // verdict until the next call. It does nothing if no thread is wanted. A nil Finder finds nothing.
