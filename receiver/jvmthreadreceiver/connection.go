@@ -34,6 +34,7 @@ type connection struct {
 }
 
 const (
+	silence      = 30 * time.Second       // an agent that says nothing for so long is away: it gives a sign of life each second
 	writeTimeout = 10 * time.Second       // an agent that does not read for so long is broken
 	partingTime  = 200 * time.Millisecond // for last words
 )
@@ -113,7 +114,6 @@ func (c *connection) greet() (*session, error) {
 		c.receiver.sessions.release(s, c)
 		return nil, err
 	}
-	c.setReadDeadline(time.Time{})
 	return s, nil
 }
 
@@ -121,7 +121,11 @@ func (c *connection) greet() (*session, error) {
 func (c *connection) converse(s *session) error {
 	s.definitions.reset()
 	for {
+		c.setReadDeadline(time.Now().Add(silence)) // not while the next component takes its time
 		frame, err := c.reader.Next()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return fmt.Errorf("the agent was silent for %v: %w", silence, err)
+		}
 		if err != nil {
 			return err
 		}

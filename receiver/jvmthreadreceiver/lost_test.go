@@ -19,6 +19,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadatatest"
@@ -158,6 +160,46 @@ func TestLostSessionsCountAsLongAsTheirEndIsNotTaken(t *testing.T) {
 		assert.Empty(t, r.sessions.byID, "given up")
 		metadatatest.AssertEqualReceiverJvmThreadEndsRefused(t, tel, []metricdata.DataPoint[int64]{{Value: 4}}, metricdatatest.IgnoreTimestamp())
 		assert.Equal(t, 1, come(5))
+		require.NoError(t, r.Shutdown(t.Context()))
+	})
+}
+
+// A connection whose other end has vanished without a word must not hold its place:
+//
+//	agent     ── 1 ──── 2 ──(gone)
+//	receiver     │ 30 s │     30 s     │ closed │ 5 s │ lost
+func TestSilentAgentIsTakenForGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.InfoLevel)
+		set := settings(nil)
+		set.Logger = zap.New(core)
+		next := newSink()
+		var delay time.Duration
+		next.answer = func(context.Context, ptrace.Traces) error {
+			time.Sleep(delay)
+			return nil
+		}
+		r, listener := startWithPipesAnd(t, set, next, func(*Stream) {})
+		a := listener.dial(t)
+		a.greet(hello)
+		time.Sleep(silence - 1)
+		work(t, a, next, 1, 1)
+		delay = time.Hour
+		work(t, a, next, 2, 2) // it is not the agent's fault
+		delay = 0
+		a.send("raw 28000000 0600") // no frame
+		logs.TakeAll()
+		time.Sleep(silence - 2*time.Second)
+		assert.Empty(t, logs.All())
+		time.Sleep(time.Second)
+		a.closed()
+		synctest.Wait()
+		require.Len(t, logs.All(), 1)
+		assert.Equal(t, "A connection broke; the session may come back", logs.All()[0].Message)
+		assert.Contains(t, logs.All()[0].ContextMap()["error"], "the agent was silent for 30s")
+		assert.Empty(t, r.connections)
+		time.Sleep(5 * time.Second)
+		assert.Contains(t, next.next(t), "end lost")
 		require.NoError(t, r.Shutdown(t.Context()))
 	})
 }
