@@ -3,7 +3,11 @@
 
 package deadlock
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"slices"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
 
 // Hint is a deadlock that waits to happen: one thread held First and had to wait for Second, another one held Second and had to wait for
 // First, at different times.
@@ -23,9 +27,10 @@ const (
 type pair struct{ held, wanted jvmthread.LockID }
 
 type sighting struct {
-	thread jvmthread.ThreadID
-	at     jvmthread.Time
-	hinted bool
+	thread  jvmthread.ThreadID // that was seen first
+	at      jvmthread.Time
+	several bool // other threads were seen too
+	hinted  bool
 }
 
 // orders knows in which order threads took two locks, as far as contention proves that the first one was still held.
@@ -45,7 +50,7 @@ func (d *Detector) order(ev jvmthread.Event) {
 	if ev.Peer == jvmthread.NoThread || ev.Peer == ev.Thread {
 		return
 	}
-	if list := o.contended[ev.Peer]; len(list) < maxContended {
+	if list := o.contended[ev.Peer]; len(list) < maxContended && !slices.Contains(list, ev.Lock) {
 		o.contended[ev.Peer] = append(list, ev.Lock)
 	}
 	if th := d.timeline.Thread(ev.Peer); th != nil {
@@ -84,13 +89,18 @@ func (d *Detector) sight(p pair, thread jvmthread.ThreadID, at jvmthread.Time) {
 		d.counters.OrdersForgotten++
 	}
 	mine, known := o.seen[p]
-	if !known {
+	if known && (mine.hinted || mine.several || mine.thread == thread) {
+		return
+	}
+	if known {
+		mine.several = true
+	} else {
 		mine = sighting{thread: thread, at: at}
-		o.seen[p] = mine
 	}
 	back := pair{held: p.wanted, wanted: p.held}
 	other, ok := o.seen[back]
-	if !ok || other.hinted || mine.hinted || other.thread == thread {
+	if !ok || other.hinted || other.thread == thread && !other.several {
+		o.seen[p] = mine
 		return
 	}
 	other.hinted, mine.hinted = true, true

@@ -49,7 +49,9 @@ func (h *HolderTimes) add(w *Window, l *Lane, start, end jvmthread.Time) {
 	if l == nil || start >= end {
 		return
 	}
-	first, last := l.at(start), l.at(end-1)
+	first := l.near(l.cursor, start)
+	last := l.near(first, end-1)
+	l.cursor = last
 	if last-first > 4 { // the sums spare a walk over what lies between, which for many locks of one holder would be quadratic
 		sums := l.prefixes(w)
 		for s := range h {
@@ -86,6 +88,19 @@ func (l *Lane) prefixes(w *Window) []HolderTimes {
 		l.sums[i+1][iv.State] += w.Length(iv)
 	}
 	return l.sums
+}
+
+// near is at for a time that is expected a few intervals behind a place.
+func (l *Lane) near(place int, t jvmthread.Time) int {
+	for i := place; i < min(place+8, len(l.Intervals)); i++ {
+		if l.Intervals[i].End > t {
+			if l.Intervals[i].Start <= t {
+				return i
+			}
+			break
+		}
+	}
+	return l.at(t)
 }
 
 // at finds the first interval that ends after a time.

@@ -57,6 +57,7 @@ type Lane struct {
 	keep      []bool                  // by interval; nil: all
 	causes    []jvmthread.Interaction // that let this thread go on
 	sums      []HolderTimes           // of prefixes, once they were asked for
+	cursor    int                     // where the last search for a holder ended
 }
 
 // Totals are exact sums by state: of intervals that began in the window, and of their time within it.
