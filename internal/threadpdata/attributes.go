@@ -60,9 +60,14 @@ const (
 
 // Attributes of the critical path: of its lane, of the spans that are on it, and of the root's lock events.
 const (
-	attrPath     = "weft.critical_path"      // bool; some of this span is on it
-	attrPathTime = "weft.critical_path.time" // int; how much
-	attrPathKind = "weft.critical_path.kind" // string; why a segment is on it
+	attrPath     = "weft.critical_path"       // bool; some of this span is on it
+	attrPathTime = "weft.critical_path.time"  // int; how much
+	attrPathKind = "weft.critical_path.kind"  // string; why a segment is on it
+	attrSlack    = "weft.critical_path.slack" // int; how much longer the wait could have lasted for nothing
+
+	attrSiteEvent = "weft.critical_path.site"  // name of the lane's span events, one for each of the costliest call sites
+	attrShare     = "weft.critical_path.share" // double; part of the path, from 0 to 1
+
 	// Of the lane: whose path it is; of a segment: who acts. Not thread.*, so that sums by thread count nothing twice.
 	attrPathThreadID   = "weft.critical_path.thread.id"
 	attrPathThreadName = "weft.critical_path.thread.name"

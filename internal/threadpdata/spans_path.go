@@ -62,8 +62,41 @@ func (e *Emitter) path(segments []criticalpath.Segment, dst ptrace.SpanSlice, ro
 		a.PutInt(attrFoldedCount, int64(folded))
 		a.PutInt(attrFoldedTime, int64(v.Path.End-v.Path.Start-shown))
 	}
+	e.sites(s)
 	for i := range segments {
 		e.segment(&segments[i], i, dst.AppendEmpty(), parent)
+	}
+}
+
+// maxSites is how many call sites the lane tells of.
+const maxSites = 10
+
+// sites tells at which places in the code the path's thread, and those it waited for, waited.
+func (e *Emitter) sites(s ptrace.Span) {
+	p := e.window.Verdict.Path
+	for i := range e.window.Verdict.Sites {
+		site := &e.window.Verdict.Sites[i]
+		if i >= maxSites || site.Time == 0 {
+			return
+		}
+		ev := s.Events().AppendEmpty()
+		ev.SetName(attrSiteEvent)
+		ev.SetTimestamp(stamp(p.Start))
+		a := ev.Attributes()
+		a.EnsureCapacity(6)
+		a.PutStr(attrState, site.Group.State.String())
+		if site.Group.Lock.Class != jvmthread.NoClass {
+			a.PutStr(attrLockClass, e.sym.Class(site.Group.Lock.Class))
+		}
+		if site.Group.Stack != jvmthread.NoStack {
+			place := e.place(site.Group.Stack)
+			a.PutStr(attrFunction, place.function)
+			if place.line > 0 {
+				a.PutInt(attrLine, int64(place.line))
+			}
+		}
+		a.PutInt(attrPathTime, int64(site.Time))
+		a.PutDouble(attrShare, float64(site.Time)/float64(p.End-p.Start))
 	}
 }
 

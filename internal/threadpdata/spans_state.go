@@ -96,6 +96,9 @@ func (e *Emitter) wait(iv *jvmthread.Interval, s ptrace.Span, a pcommon.Map) {
 		a.PutInt(id, int64(iv.Peer)) //nolint:gosec // Java's thread ids are positive longs
 		a.PutStr(name, e.threadName(iv.Peer))
 	}
+	if slack, ok := e.window.Slack(*iv); ok {
+		a.PutInt(attrSlack, int64(slack))
+	}
 	if e.window.Idle(*iv) {
 		a.PutBool(attrIdle, true)
 	}

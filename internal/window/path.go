@@ -31,10 +31,23 @@ type Finder struct {
 type Verdict struct {
 	Path    *criticalpath.Path
 	Shares  []criticalpath.Share  // by class of lock: the time on the path that was reached through waits for it
+	Sites   []criticalpath.Share  // the same by class and call site
 	Savings []criticalpath.Saving // by class of lock: what the path's thread would gain without its contention
 	onPath  [][]jvmthread.Time    // by lane and interval
 	graph   *criticalpath.Graph
 	judged  bool // which waits are idle
+
+	retiming *criticalpath.Retiming
+}
+
+// Slack returns how much longer a wait could have lasted before the path's thread would have been done later. It is false if that does not
+// depend on the wait, or nothing is known of it.
+func (w *Window) Slack(iv jvmthread.Interval) (time.Duration, bool) {
+	if w.Verdict == nil {
+		return 0, false
+	}
+	d, ok := w.Verdict.retiming.Slack(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
+	return time.Duration(d), ok
 }
 
 // maxPieces bounds the work on one path: a window of a million intervals has fewer.
@@ -74,6 +87,9 @@ func (f *Finder) Find(w *Window) {
 	f.graph.Retime(w.Start, w.End, &f.retiming)
 	f.verdict.Path, f.verdict.graph = &f.path, f.graph
 	f.verdict.Shares = f.path.AppendShares(f.verdict.Shares[:0], criticalpath.ByClass)
+	f.verdict.Sites = f.path.AppendShares(f.verdict.Sites[:0], criticalpath.BySite)
+	f.retiming.Slacks(thread)
+	f.verdict.retiming = &f.retiming
 	f.verdict.Savings = f.retiming.AppendSavings(f.verdict.Savings[:0], thread, criticalpath.ByClass)
 	f.mark(w)
 	f.verdict.judged = f.judge(w)
