@@ -173,13 +173,13 @@ func (e *Engine) step(ev jvmthread.Event) {
 	if e.closed, th, ok = e.timeline.Apply(ev, e.closed[:0]); !ok {
 		return
 	}
-	var closed jvmthread.Interval
+	var closed jvmthread.Interval // of the event's own thread
 	switch {
-	case th == nil:
-		e.add(e.closed)
-	case len(e.closed) > 0:
+	case th != nil && len(e.closed) == 1 && e.closed[0].Thread == ev.Thread:
 		closed = e.closed[0]
 		e.builder.Add(th, closed)
+	default:
+		e.add(e.closed)
 	}
 	e.interactions = e.binder.Apply(ev, th, closed, e.interactions[:0])
 	for i := range e.interactions {

@@ -36,6 +36,7 @@ type Thread struct {
 	open     jvmthread.Interval // its end is not known yet
 	lastRun  jvmthread.Interval // the last closed interval in which it ran
 	wait     jvmthread.Interval // the waiting or joining interval, while it reenters
+	under    jvmthread.Interval // what it was doing when it was suspended
 	lastSeen jvmthread.Time     // of its last event
 	slot     int
 	virtual  bool
@@ -91,7 +92,8 @@ func (t *Timeline) Len() int { return len(t.threads) }
 func (t *Timeline) Counters() Counters { return t.counters }
 
 // Apply takes an event, whose time is not before that of the one before it, and appends the intervals that end by it: none or one of its
-// thread, or for a gap of all threads (event of NoThread) one of each. It returns the thread too, which is nil for such a gap. It returns
+// thread, or for a gap of all threads (event of NoThread) one of each; suspend and resume end an interval of their peer. It returns the
+// thread too, which is nil for such a gap. It returns
 // false if the event cannot be: if it is of a thread that has ended, or of one over the limit.
 func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthread.Interval, *Thread, bool) {
 	if !t.begun {
@@ -125,7 +127,27 @@ func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthr
 	if ev.Peer != jvmthread.NoThread && (ev.Kind == jvmthread.KindContendedEnter || ev.Kind == jvmthread.KindPark) {
 		t.hear(ev)
 	}
-	return t.advance(th, ev, out), th, true
+	out = t.advance(th, ev, out)
+	if ev.Kind == jvmthread.KindSuspend || ev.Kind == jvmthread.KindResume {
+		out = t.suspend(ev, out)
+	}
+	return out, th, true
+}
+
+// suspend makes the peer of the event suspended, or lets it go back to what it was doing.
+func (t *Timeline) suspend(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+	th := t.threads[ev.Peer]
+	if th == nil || th.dead || (th.open.State == jvmthread.StateSuspended) == (ev.Kind == jvmthread.KindSuspend) {
+		return out
+	}
+	if ev.Kind == jvmthread.KindSuspend {
+		th.under = th.open
+		return th.to(jvmthread.StateSuspended, ev.Time, out)
+	}
+	u := th.under
+	out = th.to(u.State, ev.Time, out)
+	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Timeout = u.Lock, u.Peer, u.Stack, u.Timeout
+	return out
 }
 
 // hear begins to follow an owner that another thread waits for, though nothing was heard of itself: what it does is unknown.
