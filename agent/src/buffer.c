@@ -160,7 +160,8 @@ const struct weft_record *weft_buffer_peek(struct weft_buffer *b, uint64_t limit
         }
         struct weft_chunk *c = b->head;
         uint64_t base = atomic_load_explicit(&c->base, memory_order_relaxed);
-        struct weft_chunk *next = atomic_load_explicit(&c->next, memory_order_acquire);
+        struct weft_chunk *next =
+            atomic_load_explicit(b->detached ? &b->first : &c->next, memory_order_acquire);
         uint64_t end = base + WEFT_CHUNK_RECORDS;
         if (next != NULL) {
             // A chunk may have been left before it was full.
@@ -169,6 +170,10 @@ const struct weft_record *weft_buffer_peek(struct weft_buffer *b, uint64_t limit
         if (b->read < end) {
             *count = (size_t)((end < limit ? end : limit) - b->read);
             return &c->records[b->read - base];
+        }
+        if (b->detached) {
+            atomic_store_explicit(&b->first, NULL, memory_order_relaxed);
+            b->detached = false;
         }
         b->head = next;
         weft_pool_give(c);
@@ -189,11 +194,14 @@ bool weft_buffer_take_loss(struct weft_buffer *b, struct weft_record *gap) {
 
 void weft_buffer_reclaim(struct weft_buffer *b) {
     struct weft_chunk *c = b->head;
-    if (c == NULL || b->read != atomic_load_explicit(&b->written, memory_order_acquire)) {
+    struct weft_chunk *expected = c;
+    if (c == NULL || (!b->detached && !atomic_compare_exchange_strong(&b->tail, &expected, NULL))) {
         return;
     }
-    struct weft_chunk *expected = c;
-    if (atomic_compare_exchange_strong(&b->tail, &expected, NULL)) {
+    // The thread writes no more into the chunk. But it may have done so since the sender read it:
+    // an idle thread can have written and be idle again. What it wrote is read first.
+    b->detached = b->read != atomic_load_explicit(&b->written, memory_order_acquire);
+    if (!b->detached) {
         b->head = NULL;
         weft_pool_give(c);
     }

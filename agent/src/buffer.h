@@ -52,6 +52,7 @@ struct weft_buffer {
 
     // The sender's own.
     struct weft_chunk *head;
+    bool detached; // head was taken from the thread; what comes behind it is in first
     uint64_t read;
     int64_t idle_at;
     struct weft_buffer *registered; // link in the list of new buffers
@@ -108,7 +109,7 @@ void weft_buffer_advance(struct weft_buffer *b, size_t count);
 bool weft_buffer_take_loss(struct weft_buffer *b, struct weft_record *gap);
 uint64_t weft_take_unbuffered_loss(void);
 
-// Takes the tail chunk of a thread back if all of it is read and the thread is idle.
+// Takes the tail chunk of a thread back if the thread is idle, at once or as soon as it is read.
 void weft_buffer_reclaim(struct weft_buffer *b);
 
 // Frees a buffer that is closed and read to its end.

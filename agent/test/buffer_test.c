@@ -125,6 +125,37 @@ TEST(gives_idle_chunks_back) {
     weft_buffer_free(b);
 }
 
+// Between the sender's last look and its taking the chunk back the thread may have written.
+TEST(loses_nothing_of_a_chunk_it_takes_back) {
+    struct weft_buffer *b = weft_buffer_open(1);
+    size_t count;
+    put(b, 1);
+    CHECK_INT(drain(b, taken), 1);
+    put(b, 2); // and is idle again
+    weft_buffer_reclaim(b);
+    CHECK_INT(weft_pool_used(), 1);
+    const struct weft_record *run = weft_buffer_peek(b, atomic_load(&b->written), &count);
+    CHECK(run != NULL && count == 1 && run->arg == 2);
+    put(b, 3); // goes into a chunk of its own
+    CHECK_INT(weft_pool_used(), 2);
+    CHECK_INT(drain(b, taken), 2);
+    CHECK_INT(taken[0].arg, 2);
+    CHECK_INT(taken[1].arg, 3);
+    CHECK_INT(weft_pool_used(), 1);
+
+    put(b, 4);
+    weft_buffer_reclaim(b);
+    CHECK_INT(drain(b, taken), 1);
+    weft_buffer_reclaim(b); // all is read now
+    CHECK_INT(weft_pool_used(), 0);
+    put(b, 5);
+    CHECK_INT(drain(b, taken), 1);
+    CHECK_INT(taken[0].arg, 5);
+    weft_buffers_take_new();
+    weft_buffer_free(b);
+    CHECK_INT(weft_pool_used(), 0);
+}
+
 TEST(keeps_subject_and_record_together) {
     struct weft_buffer *b = weft_buffer_open(1);
     struct weft_record r = {.kind = WEFT_EV_YIELD};
@@ -176,6 +207,7 @@ int main(void) {
     RUN(counts_losses_at_their_place);
     RUN(reports_its_own_losses);
     RUN(gives_idle_chunks_back);
+    RUN(loses_nothing_of_a_chunk_it_takes_back);
     RUN(keeps_subject_and_record_together);
     RUN(a_loss_elsewhere_makes_no_empty_section);
     return harness_end("buffer");
