@@ -53,6 +53,7 @@ test: ## everything that CI checks, from generated files to a real JVM
 	$(MAKE) --no-print-directory fuzz FUZZTIME=5s
 	$(MAKE) -C agent test
 	$(MAKE) --no-print-directory build build-full
+	$(MAKE) -C agent jvmtest
 	$(MAKE) --no-print-directory e2e
 
 .PHONY: check
