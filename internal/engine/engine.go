@@ -138,12 +138,13 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 		if ev.Time >= e.builder.End() {
 			e.cutUntil(ev.Time, yield)
 		}
-		if e.builder.Full() {
-			if ev.Time <= e.last { // a window cannot be cut twice at the same time
-				e.refused++
-				continue
-			}
+		switch {
+		case !e.builder.Full():
+		case ev.Time > e.last:
 			e.cut(ev.Time, window.CutSize, yield)
+		case e.builder.Overfull(): // a window cannot be cut twice at the same time, and no JVM has so much to say of one moment
+			e.refused++
+			continue
 		}
 		if e.deadlocks.Due(ev.Time) {
 			e.confirm(ev.Time)

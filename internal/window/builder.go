@@ -71,6 +71,9 @@ func (b *Builder) End() jvmthread.Time { return b.window.End }
 // Full reports whether the window holds so much that it is to be cut now.
 func (b *Builder) Full() bool { return b.intervals >= b.limits.Intervals }
 
+// Overfull reports whether the window holds twice as much as it should.
+func (b *Builder) Overfull() bool { return b.intervals >= 2*b.limits.Intervals }
+
 // Count counts an event.
 func (b *Builder) Count(ev *jvmthread.Event) {
 	switch {

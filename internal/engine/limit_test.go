@@ -1,0 +1,56 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// A full window is cut early and nothing is lost; only if time stands still are events refused, beyond twice the limit, and counted.
+func TestFullWindows(t *testing.T) {
+	const limit, sleeps = 100, 1000
+	for _, tt := range []struct {
+		name        string
+		step        jvmthread.Time
+		refusedSome bool
+	}{{"time goes on", 1, false}, {"time stands still", 0, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := engine.DefaultConfig()
+			cfg.Window, cfg.Limits = time.Hour, window.Limits{Intervals: limit}
+			e := engine.New(cfg)
+			at := jvmthread.Time(1_700_000_000_000_000_000)
+			evs := []jvmthread.Event{{Time: at, Thread: 1, Kind: jvmthread.KindThreadStart}}
+			for range sleeps {
+				evs = append(evs, jvmthread.Event{Time: at, Thread: 1, Kind: jvmthread.KindSleepStart},
+					jvmthread.Event{Time: at + tt.step, Thread: 1, Kind: jvmthread.KindSleepEnd})
+				at += 2 * tt.step
+			}
+			for _, p := range parts(1, 0, evs, at+1) {
+				e.Add(p)
+			}
+			seen, most := uint64(0), 0
+			check := func(w *window.Window) {
+				for _, err := range threadtest.Validate(w) {
+					t.Error(err)
+				}
+				seen += w.Events
+				for _, l := range w.Lanes {
+					most = max(most, len(l.Intervals))
+				}
+			}
+			e.Advance(check)
+			e.Close(window.CutEnd, check)
+			refused := e.Counters().Refused
+			if seen+refused != uint64(len(evs)) || (refused > 0) != tt.refusedSome || most > 2*limit+1 {
+				t.Errorf("%d events: %d seen, %d refused, up to %d intervals in a window", len(evs), seen, refused, most)
+			}
+		})
+	}
+}
