@@ -26,8 +26,9 @@ type Config struct {
 	MaxThreads int
 	MaxLocks   int
 
-	// OldRecording is for sources that report waited when the monitor is owned again (as the older papers describe it), have no
-	// waitReturned, and may write a notify down after the wait that it ended.
+	// OldRecording is for sources in which a wait has one end only: waited, when the monitor is owned again (as the older papers describe
+	// it), or waitReturned or joinEnd. The other end is taken to be at the same time; if the thread had to enter the monitor again before,
+	// at the time of that. A notify may be written down after the wait that it ended.
 	OldRecording bool
 }
 
@@ -151,11 +152,24 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 		}
 		e.last = ev.Time
 		e.builder.Count(ev)
+		if e.old && e.leaves(ev) {
+			e.step(jvmthread.Event{Kind: jvmthread.KindWaited, Time: ev.Time, Thread: ev.Thread, Lock: ev.Lock})
+		}
 		e.step(*ev)
 		if e.old && ev.Kind == jvmthread.KindWaited {
 			e.step(e.returned(*ev))
 		}
 	}
+}
+
+// leaves reports whether an event of an old recording shows that its thread has left the wait set, of which nothing was said.
+func (e *Engine) leaves(ev *jvmthread.Event) bool {
+	switch ev.Kind { //nolint:exhaustive // the others do not follow a wait
+	case jvmthread.KindContendedEnter, jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
+		th := e.timeline.Thread(ev.Thread)
+		return th != nil && (th.Open().State == jvmthread.StateWaiting || th.Open().State == jvmthread.StateJoining)
+	}
+	return false
 }
 
 // returned is the waitReturned or joinEnd that an old recording leaves out.

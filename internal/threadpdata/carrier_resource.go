@@ -40,3 +40,12 @@ func ResourceSession(res pcommon.Resource) (session jvmthread.SessionID, ok bool
 	}
 	return session, true
 }
+
+// MarkOldRecording says of a session that a wait has one end only in it, as engine.Config.OldRecording describes it.
+func MarkOldRecording(res pcommon.Resource) { res.Attributes().PutBool(attrOldRecording, true) }
+
+// IsOldRecording reports whether the session that a resource describes was marked so.
+func IsOldRecording(res pcommon.Resource) bool {
+	value, ok := res.Attributes().Get(attrOldRecording)
+	return ok && value.Type() == pcommon.ValueTypeBool && value.Bool()
+}

@@ -301,3 +301,12 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 	}
 	return c
 }
+
+func TestResourceSaysWhetherARecordingIsOld(t *testing.T) {
+	res := pcommon.NewResource()
+	assert.False(t, IsOldRecording(res))
+	res.Attributes().PutStr("weft.recording.old", "true")
+	assert.False(t, IsOldRecording(res), "of another type")
+	MarkOldRecording(res)
+	assert.True(t, IsOldRecording(res))
+}

@@ -45,6 +45,7 @@ type session struct {
 func newSession(p *threadSpan, id jvmthread.SessionID, res pcommon.Resource) *session {
 	cfg := engine.DefaultConfig()
 	cfg.Window, cfg.Limits = p.cfg.Window, window.Limits{Intervals: p.cfg.MaxIntervalsPerWindow}
+	cfg.OldRecording = threadpdata.IsOldRecording(res)
 	s := &session{id: id, proc: p, heard: time.Now(), resource: pcommon.NewResource(), engine: engine.New(cfg), symbols: symbols.New(symbols.DefaultLimits())}
 	s.emitter = threadpdata.NewEmitter(id, s.symbols)
 	res.CopyTo(s.resource)

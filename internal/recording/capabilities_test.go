@@ -1,0 +1,58 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recording_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+func TestWhatIsNotCarriedIsAbsentAndListed(t *testing.T) {
+	var c recording.Capabilities
+	for i := range wire.Events {
+		c.Events[wire.Events[i].Kind].Fields = ^recording.Fields(0)
+	}
+	c.Threads = ^recording.ThreadFields(0)
+	c.Events[jvmthread.KindYield] = recording.Carried{}
+	c.Events[jvmthread.KindWait] = recording.Carried{Fields: recording.FieldKind | recording.FieldTime | recording.FieldLock}
+	c.Threads &^= recording.ThreadGroup
+	c.Notes = []string{"times are rounded to microseconds"}
+
+	want := []string{
+		"no yield", "no class of the object, timeout, stack of wait", "no timedOut of waited", "no interrupted of waitReturned",
+		"no interrupted of joinEnd", "no interrupted of sleepEnd", "no group of threads", "times are rounded to microseconds",
+	}
+	if diff := cmp.Diff(want, c.Lacks()); diff != "" {
+		t.Errorf("want - got +:\n%s", diff)
+	}
+	full := jvmthread.Event{
+		Kind: jvmthread.KindWait, Time: 5, Thread: 6, Peer: 7, Arg: 8, Lock: jvmthread.LockID{Class: 9, Hash: 10}, Stack: 11, Flags: 3,
+	}
+	kept, ok := c.Carry(full)
+	if want := (jvmthread.Event{Kind: jvmthread.KindWait, Time: 5, Thread: 6, Lock: jvmthread.LockID{Hash: 10}}); !ok || kept != want {
+		t.Errorf("kept %v, want %v", kept, want)
+	}
+	if _, ok := c.Carry(jvmthread.Event{Kind: jvmthread.KindYield, Thread: 6}); ok {
+		t.Error("a yield is not carried")
+	}
+	th := jvmthread.Thread{ID: 1, Name: "a", Group: "b", Daemon: true, Virtual: true}
+	if want := (jvmthread.Thread{ID: 1, Name: "a", Daemon: true, Virtual: true}); c.CarryThread(th) != want {
+		t.Errorf("kept %v, want %v", c.CarryThread(th), want)
+	}
+}
+
+func TestProblemIsOneLine(t *testing.T) {
+	p := recording.Problem{File: "a.orca", Line: 3, Byte: 70, What: "time \"x\" is no number", Remedy: "write seconds, such as 12.5"}
+	if want := `a.orca:3 (byte 70): time "x" is no number; write seconds, such as 12.5`; p.Error() != want {
+		t.Errorf("have %s, want %s", p.Error(), want)
+	}
+	if p := (recording.Problem{File: "a.jfr", Byte: 7, What: "breaks off"}); p.Error() != "a.jfr (byte 7): breaks off" {
+		t.Errorf("have %s", p.Error())
+	}
+}
