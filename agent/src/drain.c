@@ -83,7 +83,7 @@ static void put(struct weft_drain *d, const struct weft_record *record) {
     if (record->kind != WEFT_EV_GAP) {
         d->events++;
     }
-    if (record->peer != 0) {
+    if (record->peer != 0 && record->kind != WEFT_EV_CONTEXT) {
         weft_roster_mention(record->peer, d->sequence + 1);
     }
 }

@@ -74,7 +74,10 @@ enum weft_frame_kind {
     X(STOP, 23, "stop") \
     X(MOUNT, 24, "mount") \
     X(UNMOUNT, 25, "unmount") \
-    X(GAP, 26, "gap")
+    X(GAP, 26, "gap") \
+    X(CONTEXT, 27, "context") \
+    X(OWNER_STACK, 29, "ownerStack") \
+    X(CPU, 30, "cpu")
 
 enum weft_event_kind {
     WEFT_EV_THREAD_START = 1,
@@ -103,6 +106,9 @@ enum weft_event_kind {
     WEFT_EV_MOUNT = 24,
     WEFT_EV_UNMOUNT = 25,
     WEFT_EV_GAP = 26,
+    WEFT_EV_CONTEXT = 27,
+    WEFT_EV_OWNER_STACK = 29,
+    WEFT_EV_CPU = 30,
 };
 
 /* Flags of events. */
@@ -113,6 +119,7 @@ enum weft_event_kind {
 /* Flags of threads. */
 #define WEFT_THREAD_DAEMON 1
 #define WEFT_THREAD_VIRTUAL 2
+#define WEFT_THREAD_CARRIER 4
 
 /* Flags of stacks. */
 #define WEFT_STACK_TRUNCATED 1

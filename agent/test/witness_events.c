@@ -23,6 +23,9 @@ enum {
     UNPARKED = 18,
     UNPARK = 19,
     GAP = 26,
+    CONTEXT = 27,
+    OWNER_STACK = 29,
+    CPU = 30,
 };
 
 // What a thread may do next. After a gap nothing is known; virtual threads have no waitReturned.
@@ -91,11 +94,14 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
     unsigned kind = (unsigned)witness_number(c, 2);
     unsigned flags = (unsigned)witness_number(c, 2);
     unsigned long long id = thread;
+    if (kind == CONTEXT) {
+        peer = hash = class_id = 0; // ids of the application's
+    }
     if (peer != 0 && witness_thread_of(w, peer)->connection != w->connections) {
         return fail(w, "thread %llu: peer %llu unknown", id, (unsigned long long)peer);
     }
     struct witness_thread *t = witness_thread_of(w, thread);
-    if (kind == 0 || kind > GAP) {
+    if (kind == 0 || kind > CPU) {
         return fail(w, "thread %llu: kind %u", id, kind);
     }
     if (time < former) {

@@ -9,7 +9,7 @@ type Event struct {
 	Time   Time
 	Thread ThreadID // the thread it happened on
 	Peer   ThreadID // owner, target or carrier: another thread
-	Arg    int64    // timeout in nanoseconds (0: none) or, for a gap, the number of events lost
+	Arg    int64    // timeout or CPU time in nanoseconds (0: none) or, for a gap, the number of events lost
 	Lock   LockID
 	Stack  StackID
 	Kind   Kind
@@ -48,17 +48,21 @@ const (
 	KindMount                 // a virtual thread was mounted on the carrier Peer
 	KindUnmount               // a virtual thread was unmounted from the carrier Peer
 	KindGap                   // Arg events of this thread were lost, the first of them at Time
+	KindContext               // another span of the application is current, or none; see Event.SpanContext
+	kindReserved              // a number that no version used yet
+	KindOwnerStack            // Stack is where the owner Peer of Lock was when this thread began to wait for it
+	KindCPU                   // the thread has used Arg nanoseconds of a processor since it began
 	kindEnd
 )
 
 var kindNames = [kindEnd]string{ //nolint:gochecknoglobals // read-only table
 	"none", "threadStart", "threadEnd", "startCalled", "interruptCalled", "interrupted", "contendedEnter", "contendedEntered",
 	"wait", "waited", "waitReturned", "notify", "notifyAll", "joinStart", "joinEnd", "sleepStart", "sleepEnd", "park", "unparked",
-	"unpark", "yield", "suspend", "resume", "stop", "mount", "unmount", "gap",
+	"unpark", "yield", "suspend", "resume", "stop", "mount", "unmount", "gap", "context", "", "ownerStack", "cpu",
 }
 
 // Valid reports whether this program knows the kind.
-func (k Kind) Valid() bool { return k > KindNone && k < kindEnd }
+func (k Kind) Valid() bool { return k > KindNone && k < kindEnd && k != kindReserved }
 
 // NumKinds is one more than the largest kind, for tables indexed by kind.
 const NumKinds = int(kindEnd)
@@ -74,7 +78,7 @@ func (k Kind) String() string {
 // ParseKind returns the kind with the given name.
 func ParseKind(name string) (Kind, bool) {
 	for k := KindNone + 1; k < kindEnd; k++ {
-		if kindNames[k] == name {
+		if kindNames[k] == name && k.Valid() {
 			return k, true
 		}
 	}
@@ -87,7 +91,7 @@ type Flags uint16
 // The flags of events.
 const (
 	FlagTimedOut    Flags = 1 << iota // waited: the time was over
-	FlagInterrupted                   // waitReturned, joinEnd, sleepEnd: InterruptedException was thrown
+	FlagInterrupted                   // waitReturned, joinEnd, sleepEnd, interrupted: InterruptedException was thrown
 	FlagVirtual                       // the event is of a virtual thread
 )
 

@@ -10,6 +10,7 @@ type Thread struct {
 	Group   string
 	Daemon  bool
 	Virtual bool
+	Carrier bool // virtual threads run on it
 }
 
 // Frame is one frame of a call stack.

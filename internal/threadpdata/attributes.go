@@ -33,8 +33,12 @@ const (
 	attrEventArg     = "weft.event.arg"      // int; timeout in ns, or number of lost events
 	attrEventFlags   = "weft.event.flags"    // int
 	attrEventStack   = "weft.event.stack"    // int; index into weft.raw.stacks
+	attrEventTraceID = "weft.event.trace.id" // string of 32 hexadecimal digits; of the application's span that is current
+	attrEventSpanID  = "weft.event.span.id"  // string of 16 hexadecimal digits
 	attrThreadGroup  = "weft.thread.group"   // string
 	attrVirtual      = "weft.thread.virtual" // bool
+
+	attrCarrierThread = "weft.thread.carrier" // bool; virtual threads run on it
 )
 
 // Attributes of state spans.

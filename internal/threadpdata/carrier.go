@@ -104,6 +104,9 @@ func (c *Carrier) appendThread(attributes pcommon.Map) {
 	if c.Thread.Virtual {
 		attributes.PutBool(attrVirtual, true)
 	}
+	if c.Thread.Carrier {
+		attributes.PutBool(attrCarrierThread, true)
+	}
 }
 
 func (c *Carrier) appendEvents(dst ptrace.SpanEventSlice, sym *symbols.Table) {
@@ -117,6 +120,10 @@ func (c *Carrier) appendEvents(dst ptrace.SpanEventSlice, sym *symbols.Table) {
 		event.SetTimestamp(stamp(ev.Time))
 
 		attributes := event.Attributes()
+		if ev.Kind == jvmthread.KindContext {
+			putContext(attributes, attrEventTraceID, attrEventSpanID, ev.SpanContext())
+			continue
+		}
 		if n := countAttributes(ev); n > 0 {
 			attributes.EnsureCapacity(n)
 		}

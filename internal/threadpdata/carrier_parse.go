@@ -97,6 +97,8 @@ func (c *Carrier) parseThread(key string, value pcommon.Value) (err error) {
 		c.Thread.Daemon, err = boolean(value)
 	case attrVirtual:
 		c.Thread.Virtual, err = boolean(value)
+	case attrCarrierThread:
+		c.Thread.Carrier, err = boolean(value)
 	}
 	return err
 }
@@ -123,6 +125,9 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 		return nil
 	}
 	ev := jvmthread.Event{Time: jvmthread.Time(event.Timestamp()), Thread: c.Thread.ID, Kind: kind} //nolint:gosec // two's complement
+	if kind == jvmthread.KindContext {
+		return c.parseContext(event)
+	}
 	var err error
 	for key, value := range event.Attributes().All() {
 		var n int64

@@ -270,6 +270,10 @@ func toSpan(c *Carrier, sym *symbols.Table) ptrace.Span {
 func tell(c *Carrier, sym *symbols.Table) []string {
 	told := []string{fmt.Sprintln(c.Session, c.Batch, c.Part, c.Parts, c.Watermark, c.Before, c.End), fmt.Sprintf("%+v", c.Thread)}
 	for _, ev := range c.Events {
+		if ev.Kind == jvmthread.KindContext {
+			told = append(told, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.SpanContext()))
+			continue
+		}
 		told = append(told, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.Peer, ev.Arg, ev.Flags, sym.Class(ev.Lock.Class), ev.Lock.Hash, sym.Stack(ev.Stack)))
 	}
 	return told
@@ -297,7 +301,12 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 		if random.IntN(2) == 0 {
 			ev.Lock = jvmthread.LockID{Class: sym.InternClass(fmt.Sprintf("C%d", random.IntN(10))), Hash: random.Uint32()}
 		}
-		c.Events = append(c.Events, ev)
+		if ev.Kind == jvmthread.KindContext {
+			ev = jvmthread.ContextEvent(ev.Time, c.Thread.ID, jvmthread.SpanContext{TraceID: [16]byte{0, 1, 15: byte(random.Uint())}, SpanID: [8]byte{7: 9}})
+		}
+		if ev.Kind.Valid() {
+			c.Events = append(c.Events, ev)
+		}
 	}
 	return c
 }

@@ -174,6 +174,9 @@ func (e *Emitter) putThread(a pcommon.Map, id jvmthread.ThreadID) {
 	if th.Virtual {
 		a.PutBool(attrVirtual, true)
 	}
+	if th.Carrier {
+		a.PutBool(attrCarrierThread, true)
+	}
 }
 
 // putTotals writes the sums of the states that occurred.

@@ -52,6 +52,9 @@ var transitions = [jvmthread.NumKinds]transition{ //nolint:gochecknoglobals // r
 	jvmthread.KindMount:            {anyState, nil},
 	jvmthread.KindUnmount:          {anyState, nil},
 	jvmthread.KindGap:              {anyState, (*Thread).lost},
+	jvmthread.KindContext:          {anyState, nil},
+	jvmthread.KindOwnerStack:       {anyState, nil},
+	jvmthread.KindCPU:              {anyState, nil},
 }
 
 const (

@@ -46,6 +46,9 @@ func AppendThread(dst []byte, th jvmthread.Thread) []byte {
 	if th.Virtual {
 		flags |= ThreadVirtual
 	}
+	if th.Carrier {
+		flags |= ThreadCarrier
+	}
 	dst, start := begin(dst, FrameThread)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(th.ID))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(flags))

@@ -5,6 +5,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -66,7 +67,7 @@ func (b *Batch) Section(dst []jvmthread.Event) (jvmthread.ThreadID, []jvmthread.
 	for records = records[:need]; len(records) > 0; records = records[size:] {
 		rec := (*[RecordSize]byte)(records)
 		kind := binary.LittleEndian.Uint16(rec[36:])
-		if kind == 0 || int(kind) >= jvmthread.NumKinds {
+		if kind > math.MaxUint8 || !jvmthread.Kind(kind).Valid() {
 			b.skipped++
 			continue
 		}

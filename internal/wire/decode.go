@@ -36,6 +36,7 @@ func (f Frame) Thread() (jvmthread.Thread, error) {
 	flags := ThreadFlags(c.u16("flags"))
 	th.Daemon = flags&ThreadDaemon != 0
 	th.Virtual = flags&ThreadVirtual != 0
+	th.Carrier = flags&ThreadCarrier != 0
 	th.Name = c.string("name")
 	th.Group = c.string("group")
 	return th, c.err(f)

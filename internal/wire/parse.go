@@ -79,7 +79,7 @@ func (p *parser) frame(kind string, l *line) error {
 		flags := ThreadFlags(l.unsigned("flags", 16))
 		p.dst = AppendThread(p.dst, jvmthread.Thread{
 			ID: jvmthread.ThreadID(l.unsigned("id", 64)), Name: l.string("name"), Group: l.string("group"),
-			Daemon: flags&ThreadDaemon != 0, Virtual: flags&ThreadVirtual != 0,
+			Daemon: flags&ThreadDaemon != 0, Virtual: flags&ThreadVirtual != 0, Carrier: flags&ThreadCarrier != 0,
 		})
 	case "class":
 		p.dst = AppendClass(p.dst, Class{ID: jvmthread.ClassID(l.unsigned("id", 32)), Name: l.string("name")})

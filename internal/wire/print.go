@@ -124,6 +124,9 @@ func appendThreadText(dst []byte, th jvmthread.Thread) []byte {
 	if th.Virtual {
 		flags |= ThreadVirtual
 	}
+	if th.Carrier {
+		flags |= ThreadCarrier
+	}
 	return fmt.Appendf(dst, "thread id=%d flags=%d name=%s group=%s\n", th.ID, flags, quote(th.Name), quote(th.Group))
 }
 

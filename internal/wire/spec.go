@@ -99,7 +99,7 @@ var Events = []EventSpec{ //nolint:gochecknoglobals // read-only table
 	{Kind: jvmthread.KindThreadEnd, What: "the thread is about to die"},
 	{Kind: jvmthread.KindStartCalled, Peer: "started", Stack: true, What: "Thread.start was called; the time is that of the call"},
 	{Kind: jvmthread.KindInterruptCalled, Peer: "interrupted", Stack: true, What: "Thread.interrupt was called"},
-	{Kind: jvmthread.KindInterrupted, Stack: true, What: "an InterruptedException was thrown, or the flag was consumed"},
+	{Kind: jvmthread.KindInterrupted, Stack: true, What: "an InterruptedException was made (flag interrupted), or the flag was consumed"},
 	{Kind: jvmthread.KindContendedEnter, Peer: "owner", Lock: "monitor", Stack: true, What: "the thread blocks on a monitor"},
 	{Kind: jvmthread.KindContendedEntered, Lock: "monitor", What: "the thread owns the monitor after having been blocked"},
 	{Kind: jvmthread.KindWait, Lock: "object", Arg: "timeout", Stack: true, What: "Object.wait begins; the monitor is released"},
@@ -121,6 +121,9 @@ var Events = []EventSpec{ //nolint:gochecknoglobals // read-only table
 	{Kind: jvmthread.KindMount, Peer: "carrier", What: "the virtual thread was mounted"},
 	{Kind: jvmthread.KindUnmount, Peer: "carrier", What: "the virtual thread was unmounted"},
 	{Kind: jvmthread.KindGap, Arg: "lost", What: "events of this thread were lost; the time is that of the first of them"},
+	{Kind: jvmthread.KindContext, Peer: "trace id", Lock: "span id", Arg: "trace id", What: "a span of the application is current from here on, or none"},
+	{Kind: jvmthread.KindOwnerStack, Peer: "owner", Lock: "lock", Stack: true, What: "where the owner was when the thread began to wait"},
+	{Kind: jvmthread.KindCPU, Arg: "CPU time", What: "what the thread has used of a processor so far"},
 }
 
 // ThreadFlags refine the definition of a thread.
@@ -130,6 +133,7 @@ type ThreadFlags uint16
 const (
 	ThreadDaemon ThreadFlags = 1 << iota
 	ThreadVirtual
+	ThreadCarrier // virtual threads run on it
 )
 
 // StackTruncated marks a stack that was deeper than the agent looked.

@@ -101,7 +101,9 @@ func (s *session) take(batch *wire.Batch) error {
 	for i := range p.events {
 		ev := &p.events[i]
 		ev.Time = s.wallTime(ev.Time)
-		ev.Lock.Class = s.definitions.class(ev.Lock.Class)
+		if ev.Kind != jvmthread.KindContext { // which has a span's id there
+			ev.Lock.Class = s.definitions.class(ev.Lock.Class)
+		}
 		ev.Stack = s.definitions.stack(ev.Stack)
 		if ev.Kind == jvmthread.KindGap && ev.Arg > 0 {
 			p.lost += uint64(ev.Arg)
@@ -125,7 +127,7 @@ func (s *session) findNews() {
 	}
 	for i := range p.events {
 		peer := p.events[i].Peer
-		if peer == jvmthread.NoThread || len(p.parts)+len(p.peers) >= ordering.MaxParts || !s.definitions.isNews(peer) {
+		if p.events[i].Kind == jvmthread.KindContext || peer == jvmthread.NoThread || len(p.parts)+len(p.peers) >= ordering.MaxParts || !s.definitions.isNews(peer) {
 			continue
 		}
 		if _, twice := p.news[peer]; !twice {

@@ -62,6 +62,7 @@ func cHeader() []byte {
 	b.WriteString("\n/* Flags of threads. */\n")
 	define("WEFT_THREAD_DAEMON", int(wire.ThreadDaemon))
 	define("WEFT_THREAD_VIRTUAL", int(wire.ThreadVirtual))
+	define("WEFT_THREAD_CARRIER", int(wire.ThreadCarrier))
 	b.WriteString("\n/* Flags of stacks. */\n")
 	define("WEFT_STACK_TRUNCATED", int(wire.StackTruncated))
 	b.WriteString("\n/* Reasons for an end. */\n")

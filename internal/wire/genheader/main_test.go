@@ -31,9 +31,15 @@ func TestSpecificationIsCurrent(t *testing.T) {
 }
 
 func TestTablesHoldEachKindOnceInOrder(t *testing.T) {
-	require.Len(t, wire.Events, jvmthread.NumKinds-1)
+	var kinds []jvmthread.Kind
+	for k := range jvmthread.Kind(jvmthread.NumKinds) {
+		if k.Valid() {
+			kinds = append(kinds, k)
+		}
+	}
+	require.Len(t, wire.Events, len(kinds))
 	for i, e := range wire.Events {
-		assert.Equal(t, jvmthread.Kind(i+1), e.Kind, "%s", e.Kind)
+		assert.Equal(t, kinds[i], e.Kind, "%s", e.Kind)
 	}
 	for i := 1; i < len(wire.Frames); i++ {
 		assert.Greater(t, wire.Frames[i].Kind, wire.Frames[i-1].Kind)
