@@ -192,6 +192,28 @@ void weft_close_batch(struct weft_bytes *b, size_t batch) {
     close_frame(b, batch);
 }
 
+size_t weft_open_aggregate(struct weft_bytes *b, uint64_t sequence, int64_t watermark,
+                           uint64_t before, int64_t from, int64_t to, int32_t scale) {
+    size_t at = open_frame(b, WEFT_FRAME_AGGREGATE);
+    put_u64(b, sequence);
+    put_i64(b, watermark);
+    put_u64(b, before);
+    put_i64(b, from);
+    put_i64(b, to);
+    put_u32(b, (uint32_t)scale);
+    put_u32(b, 0);
+    return at;
+}
+
+void weft_put_series(struct weft_bytes *b, const struct weft_series *series,
+                     const uint64_t *buckets, uint16_t count) {
+    struct weft_series s = *series;
+    s.size = (uint16_t)(sizeof s + count * sizeof *buckets);
+    s.buckets = count;
+    weft_bytes_append(b, &s, sizeof s);
+    weft_bytes_append(b, buckets, count * sizeof *buckets);
+}
+
 ptrdiff_t weft_read_reply(const uint8_t *data, size_t len, struct weft_reply *reply) {
     *reply = (struct weft_reply){0};
     if (len < WEFT_FRAME_HEADER_SIZE) {

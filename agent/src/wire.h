@@ -36,6 +36,22 @@ struct weft_record {
     uint16_t flags;
 };
 
+// The fixed part of a series of an aggregate; the layout is that of the protocol. Put fills in size
+// and buckets.
+struct weft_series {
+    uint16_t size;
+    uint16_t kind;
+    uint16_t flags;
+    uint16_t buckets;
+    uint32_t class_id;
+    uint32_t stack;
+    int64_t sum;
+    int64_t max;
+    uint64_t zero;
+    int32_t offset;
+    uint32_t reserved;
+};
+
 struct weft_attribute {
     const char *key;
     const char *value;
@@ -81,6 +97,12 @@ void weft_put_record(struct weft_bytes *b, const struct weft_record *record);
 void weft_close_section(struct weft_bytes *b, size_t section, uint32_t count);
 void weft_set_watermark(struct weft_bytes *b, size_t batch, int64_t watermark);
 void weft_close_batch(struct weft_bytes *b, size_t batch);
+
+// An aggregate is a batch too: open, series, then weft_close_batch.
+size_t weft_open_aggregate(struct weft_bytes *b, uint64_t sequence, int64_t watermark,
+                           uint64_t before, int64_t from, int64_t to, int32_t scale);
+void weft_put_series(struct weft_bytes *b, const struct weft_series *series,
+                     const uint64_t *buckets, uint16_t count);
 
 // What a receiver sends. A frame of a kind that is not known has kind 0 and is skipped.
 struct weft_reply {

@@ -17,6 +17,8 @@
 #define WEFT_BATCH_HEADER_SIZE 24
 #define WEFT_SECTION_SIZE 16
 #define WEFT_RECORD_SIZE 40
+#define WEFT_AGGREGATE_HEADER_SIZE 48
+#define WEFT_SERIES_SIZE 48
 #define WEFT_MAX_FRAME 1048576
 #define WEFT_MAX_CONTROL 65536
 #define WEFT_MAX_STRING 65535
@@ -30,6 +32,7 @@
     X(STACK, 5, "stack") \
     X(BATCH, 6, "batch") \
     X(END, 7, "end") \
+    X(AGGREGATE, 9, "aggregate") \
     X(WELCOME, 128, "welcome") \
     X(ACK, 129, "ack") \
     X(REFUSE, 130, "refuse")
@@ -42,6 +45,7 @@ enum weft_frame_kind {
     WEFT_FRAME_STACK = 5,
     WEFT_FRAME_BATCH = 6,
     WEFT_FRAME_END = 7,
+    WEFT_FRAME_AGGREGATE = 9,
     WEFT_FRAME_WELCOME = 128,
     WEFT_FRAME_ACK = 129,
     WEFT_FRAME_REFUSE = 130,
@@ -123,6 +127,9 @@ enum weft_event_kind {
 
 /* Flags of stacks. */
 #define WEFT_STACK_TRUNCATED 1
+
+/* Flags of series. */
+#define WEFT_SERIES_OVERFLOW 1
 
 /* Reasons for an end. */
 #define WEFT_END_EXIT 1

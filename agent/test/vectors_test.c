@@ -140,6 +140,17 @@ static void put_definition(struct weft_bytes *b, const char *line) {
     }
 }
 
+static uint16_t kind_of(const char *word) {
+    size_t len = strcspn(word, " ");
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strlen(kinds[i].name) == len && strncmp(word, kinds[i].name, len) == 0) {
+            return kinds[i].number;
+        }
+    }
+    encodable = false;
+    return 0;
+}
+
 static void put_event(struct weft_bytes *b, const char *line) {
     struct weft_record r = {
         .time = (int64_t)number(line, "time"),
@@ -154,19 +165,35 @@ static void put_event(struct weft_bytes *b, const char *line) {
         r.class_id = (uint32_t)strtoul(lock, &end, 10);
         r.hash = (uint32_t)strtoul(end + 1, NULL, 16);
     }
-    size_t len = strcspn(line + 6, " ");
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (strlen(kinds[i].name) == len && strncmp(line + 6, kinds[i].name, len) == 0) {
-            r.kind = kinds[i].number;
-        }
-    }
-    encodable = encodable && r.kind != 0;
+    r.kind = kind_of(line + 6);
     r.flags |= strstr(line, " timedOut") != NULL ? WEFT_FLAG_TIMED_OUT : 0;
     r.flags |= strstr(line, " interrupted") != NULL && r.kind != WEFT_EV_INTERRUPTED
                    ? WEFT_FLAG_INTERRUPTED
                    : 0;
     r.flags |= strstr(line, " virtual") != NULL ? WEFT_FLAG_VIRTUAL : 0;
     weft_put_record(b, &r);
+}
+
+static void put_series(struct weft_bytes *b, const char *line) {
+    uint64_t buckets[64];
+    uint16_t count = 0;
+    struct weft_series s = {
+        .kind = kind_of(line + 7),
+        .flags = strstr(line, " overflow") != NULL ? WEFT_SERIES_OVERFLOW : 0,
+        .class_id = (uint32_t)number(line, "class"),
+        .stack = (uint32_t)number(line, "stack"),
+        .sum = (int64_t)number(line, "sum"),
+        .max = (int64_t)number(line, "max"),
+        .zero = number(line, "zero"),
+        .offset = (int32_t)number(line, "offset"),
+    };
+    const char *at = field(line, "buckets");
+    while (at != NULL && isdigit((unsigned char)*at) && count < 64) {
+        char *end;
+        buckets[count++] = strtoull(at, &end, 10);
+        at = *end == ',' ? end + 1 : end;
+    }
+    weft_put_series(b, &s, buckets, count);
 }
 
 // Takes the next line that counts, without what it is indented by. NULL at the end of the text.
@@ -184,6 +211,29 @@ static char *next_line(char **rest) {
         }
     }
     return NULL;
+}
+
+// A line that was taken belongs to the next frame: it is put back.
+static void put_back(char *line, char *before, char **rest) {
+    if (line != NULL) {
+        line[strlen(line)] = **rest == '\0' ? '\0' : '\n';
+        *rest = before;
+    }
+}
+
+static void put_aggregate(struct weft_bytes *b, const char *line, char **rest) {
+    size_t aggregate = weft_open_aggregate(
+        b, number(line, "sequence"), (int64_t)number(line, "watermark"), number(line, "before"),
+        (int64_t)number(line, "from"), (int64_t)number(line, "to"), (int32_t)number(line, "scale"));
+    char *before = *rest;
+    char *next = next_line(rest);
+    while (next != NULL && strncmp(next, "series", 6) == 0) {
+        put_series(b, next);
+        before = *rest;
+        next = next_line(rest);
+    }
+    put_back(next, before, rest);
+    weft_close_batch(b, aggregate);
 }
 
 static void put_batch(struct weft_bytes *b, const char *line, char **rest) {
@@ -207,10 +257,7 @@ static void put_batch(struct weft_bytes *b, const char *line, char **rest) {
             put_event(b, next);
             count++;
         } else {
-            if (next != NULL) { // it belongs to the next frame
-                next[strlen(next)] = **rest == '\0' ? '\0' : '\n';
-                *rest = before;
-            }
+            put_back(next, before, rest);
             break;
         }
     }
@@ -227,6 +274,8 @@ static bool encode(struct weft_bytes *b, char *line, char **rest) {
         put_hello(b, line);
     } else if (strncmp(line, "batch", 5) == 0) {
         put_batch(b, line, rest);
+    } else if (strncmp(line, "aggregate", 9) == 0) {
+        put_aggregate(b, line, rest);
     } else if (strncmp(line, "end", 3) == 0) {
         weft_put_end(b, (int64_t)number(line, "time"), (uint16_t)number(line, "reason"));
     } else if (strncmp(line, "thread ", 7) == 0 || strncmp(line, "class ", 6) == 0 ||

@@ -41,6 +41,20 @@ const (
 	attrCarrierThread = "weft.thread.carrier" // bool; virtual threads run on it
 )
 
+// Attributes of carriers that hold an aggregate, and of their span events, each of which is a series.
+const (
+	attrAggregateFrom     = "weft.aggregate.from"     // int; behind this time ...
+	attrAggregateTo       = "weft.aggregate.to"       // int; ... and not behind this one the waits ended
+	attrAggregateScale    = "weft.aggregate.scale"    // int; of all histograms
+	attrAggregateKind     = "weft.aggregate.kind"     // string; the event that begins such a wait
+	attrAggregateSum      = "weft.aggregate.sum"      // int; ns
+	attrAggregateMax      = "weft.aggregate.max"      // int; ns
+	attrAggregateZero     = "weft.aggregate.zero"     // int; waits of 0 ns
+	attrAggregateOffset   = "weft.aggregate.offset"   // int; index of the first bucket
+	attrAggregateBuckets  = "weft.aggregate.buckets"  // slice of ints; waits by duration
+	attrAggregateOverflow = "weft.aggregate.overflow" // bool; all waits of the kind for which there was no series
+)
+
 // Attributes of state spans.
 const (
 	attrState          = "weft.state"           // string; the state's name

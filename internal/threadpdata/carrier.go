@@ -26,7 +26,7 @@ const (
 )
 
 // Carrier is the raw events of one thread in one batch, as they travel between components: one span with the events as span events. A
-// batch without events is one carrier without a thread; so is the end of a session. A thread without events is a peer of others, and the
+// batch without events is one carrier without a thread; so is the end of a session, and a batch that has an aggregate in place of events. A thread without events is a peer of others, and the
 // carrier only says who that is.
 //
 // A carrier can be used again: what it has allocated serves the next AppendTo or Parse.
@@ -39,7 +39,8 @@ type Carrier struct {
 	Before    uint64 // events in all earlier batches
 	End       string // not empty: the session is over, nothing follows
 	Thread    jvmthread.Thread
-	Events    []jvmthread.Event // of Thread, in order; ids of classes and stacks are those of the symbol table at hand
+	Aggregate *jvmthread.Aggregate // not nil: the batch has sums in place of events, and no thread
+	Events    []jvmthread.Event    // of Thread, in order; ids of classes and stacks are those of the symbol table at hand
 
 	stacks  []jvmthread.StackID // of weft.raw.stacks, by index
 	indices map[jvmthread.StackID]int
@@ -75,11 +76,15 @@ func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 	if c.End != "" {
 		attributes.PutStr(attrRawEnd, c.End)
 	}
-	if c.Thread.ID == jvmthread.NoThread {
-		return
+	c.stacks = c.stacks[:0]
+	clear(c.indices)
+	switch {
+	case c.Aggregate != nil:
+		c.appendAggregate(span, sym)
+	case c.Thread.ID != jvmthread.NoThread:
+		c.appendThread(attributes)
+		c.appendEvents(span.Events(), sym)
 	}
-	c.appendThread(attributes)
-	c.appendEvents(span.Events(), sym)
 	if len(c.stacks) == 0 {
 		return
 	}
@@ -110,8 +115,6 @@ func (c *Carrier) appendThread(attributes pcommon.Map) {
 }
 
 func (c *Carrier) appendEvents(dst ptrace.SpanEventSlice, sym *symbols.Table) {
-	c.stacks = c.stacks[:0]
-	clear(c.indices)
 	dst.EnsureCapacity(len(c.Events))
 	for i := range c.Events {
 		ev := &c.Events[i]

@@ -28,11 +28,18 @@ func Parse(span ptrace.Span, sym *symbols.Table, c *Carrier) error {
 	if events.Len() == 0 {
 		return nil
 	}
-	if c.Thread.ID == jvmthread.NoThread {
+	if c.Thread.ID == jvmthread.NoThread && c.Aggregate == nil {
 		return fmt.Errorf("%s is missing", attrThreadID)
 	}
 	for i := range events.Len() {
-		if err := c.parseEvent(events.At(i), sym); err != nil {
+		event := events.At(i)
+		var err error
+		if event.Name() == aggregateEvent {
+			err = c.parseSeries(event.Attributes(), sym)
+		} else if c.Aggregate == nil {
+			err = c.parseEvent(event, sym)
+		}
+		if err != nil {
 			return fmt.Errorf("event %d: %w", i, err)
 		}
 	}
@@ -65,6 +72,8 @@ func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
 			c.End, err = text(value)
 		case attrRawStacks:
 			err = c.parseStacks(value, sym)
+		case attrAggregateFrom, attrAggregateTo, attrAggregateScale:
+			err = c.parseAggregate(key, value)
 		default:
 			err = c.parseThread(key, value)
 		}

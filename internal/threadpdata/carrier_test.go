@@ -260,6 +260,48 @@ func sampleCarrier() (*Carrier, *symbols.Table) {
 	return c, sym
 }
 
+func randomAggregate(random *rand.Rand, sym *symbols.Table) *jvmthread.Aggregate {
+	kinds := []jvmthread.Kind{
+		jvmthread.KindContendedEnter, jvmthread.KindWait, jvmthread.KindWaited, jvmthread.KindJoinStart, jvmthread.KindSleepStart, jvmthread.KindPark,
+	}
+	a := &jvmthread.Aggregate{From: jvmthread.Time(random.Uint64()), To: jvmthread.Time(random.Uint64()), Scale: random.Int32N(31) - 10}
+	for range random.IntN(10) {
+		s := jvmthread.Series{
+			Kind: kinds[random.IntN(len(kinds))], Overflow: random.IntN(2) == 0, Sum: random.Int64(), Max: random.Int64(), Zero: random.Uint64N(1 << 60),
+			Class: sym.InternClass(fmt.Sprintf("C%d", random.IntN(10))), Stack: sym.InternStack(fmt.Sprintf("at A.b(A.java:%d)", random.IntN(10))),
+		}
+		if n := random.IntN(4); n > 0 {
+			s.Offset = random.Int32()
+			for range n {
+				s.Buckets = append(s.Buckets, random.Uint64N(1<<60))
+			}
+		}
+		a.Series = append(a.Series, s)
+	}
+	return a
+}
+
+func TestParseNamesWhatMakesNoSenseInAnAggregate(t *testing.T) {
+	for _, test := range []struct {
+		change func(span, series pcommon.Map)
+		want   string
+	}{
+		{func(span, _ pcommon.Map) { span.PutInt(attrAggregateScale, 21) }, "weft.aggregate.scale is 21, want -10 to 20"},
+		{func(_, series pcommon.Map) { series.PutInt(attrAggregateSum, -1) }, "event 0: weft.aggregate.sum is -1, want 0 to 9223372036854775807"},
+		{func(_, series pcommon.Map) { series.PutInt(attrAggregateBuckets, 1) }, "event 0: weft.aggregate.buckets is of type Int, want Slice"},
+		{func(_, series pcommon.Map) { series.PutEmptySlice(attrAggregateBuckets).AppendEmpty().SetInt(-1) }, "event 0: weft.aggregate.buckets at 0 is -1, want 0 to 9223372036854775807"},
+		{func(_, series pcommon.Map) { series.PutInt(attrAggregateZero, 1<<63-1) }, "event 0: weft.aggregate.buckets counts more than 9223372036854775807 waits"},
+		{func(_, series pcommon.Map) { series.PutInt(attrEventStack, 0) }, "event 0: weft.event.stack is 0, want 0 to -1"},
+		{func(_, series pcommon.Map) { series.PutBool(attrAggregateKind, true) }, "event 0: weft.aggregate.kind is of type Bool, want Str"},
+	} {
+		sym := symbols.New(symbols.DefaultLimits())
+		c := Carrier{Session: carried, Batch: 5, Parts: 1, Aggregate: &jvmthread.Aggregate{Series: []jvmthread.Series{{Kind: jvmthread.KindPark, Buckets: []uint64{1}}}}}
+		span := toSpan(&c, sym)
+		test.change(span.Attributes(), span.Events().At(0).Attributes())
+		require.EqualError(t, Parse(span, sym, &c), test.want)
+	}
+}
+
 func toSpan(c *Carrier, sym *symbols.Table) ptrace.Span {
 	spans := ptrace.NewSpanSlice()
 	c.AppendTo(spans, sym)
@@ -269,6 +311,14 @@ func toSpan(c *Carrier, sym *symbols.Table) ptrace.Span {
 // tell says what a carrier means, without the ids that a symbol table gives.
 func tell(c *Carrier, sym *symbols.Table) []string {
 	told := []string{fmt.Sprintln(c.Session, c.Batch, c.Part, c.Parts, c.Watermark, c.Before, c.End), fmt.Sprintf("%+v", c.Thread)}
+	if a := c.Aggregate; a != nil {
+		told = append(told, fmt.Sprintln(a.From, a.To, a.Scale))
+		for _, s := range a.Series {
+			class, stack := sym.Class(s.Class), sym.Stack(s.Stack)
+			s.Class, s.Stack = 0, 0
+			told = append(told, fmt.Sprintf("%+v", s)+class+stack)
+		}
+	}
 	for _, ev := range c.Events {
 		if ev.Kind == jvmthread.KindContext {
 			told = append(told, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.SpanContext()))
@@ -287,6 +337,10 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 	c.Part = random.Uint32N(c.Parts)
 	if random.IntN(4) == 0 {
 		c.End = EndExit
+		return c
+	}
+	if random.IntN(3) == 0 {
+		c.Aggregate = randomAggregate(random, sym)
 		return c
 	}
 	c.Thread = jvmthread.Thread{ID: jvmthread.ThreadID(1 + random.Uint64N(1<<63)), Name: "t", Daemon: random.IntN(2) == 0, Virtual: random.IntN(2) == 0}

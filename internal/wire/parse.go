@@ -40,8 +40,9 @@ func AppendStream(dst []byte, text string) ([]byte, error) {
 // parser has at most one batch open, to which sections and events are appended.
 type parser struct {
 	dst     []byte
-	start   int // of the open batch's payload; 0: none is open, since a header stands before each payload
-	section int // of the open section's header; 0: none is open
+	start   int  // of the payload of the open batch or aggregate; 0: none is open, since a header stands before each payload
+	section int  // of the open section's header; 0: none is open
+	sums    bool // what is open is an aggregate
 }
 
 func (p *parser) line(row string) error {
@@ -56,6 +57,8 @@ func (p *parser) line(row string) error {
 		err = p.openSection(l)
 	case "event":
 		err = p.event(l)
+	case "series":
+		err = p.series(l)
 	default:
 		p.endBatch()
 		err = p.frame(kind, l)
@@ -92,6 +95,8 @@ func (p *parser) frame(kind string, l *line) error {
 		p.dst = appendBatchHeader(p.dst, BatchHeader{
 			Sequence: l.unsigned("sequence", 64), Watermark: jvmthread.Time(l.signed("watermark")), Before: l.unsigned("before", 64),
 		})
+	case "aggregate":
+		p.openAggregate(l)
 	case "end":
 		p.dst = AppendEnd(p.dst, End{Time: jvmthread.Time(l.signed("time")), Reason: EndReason(l.unsigned("reason", 16))})
 	case "welcome":
@@ -150,7 +155,7 @@ func (l *line) stack() *Stack {
 }
 
 func (p *parser) openSection(l *line) error {
-	if p.start == 0 {
+	if p.start == 0 || p.sums {
 		return errors.New("stands behind no batch")
 	}
 	p.section = len(p.dst)
@@ -204,6 +209,6 @@ func (l *line) lock() jvmthread.LockID {
 func (p *parser) endBatch() {
 	if p.start != 0 {
 		p.dst = end(p.dst, p.start)
-		p.start, p.section = 0, 0
+		p.start, p.section, p.sums = 0, 0, false
 	}
 }

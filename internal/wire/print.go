@@ -80,6 +80,8 @@ func appendFrameText(dst []byte, f Frame) ([]byte, error) {
 			return dst, err
 		}
 		return fmt.Appendf(dst, "end time=%d reason=%d\n", e.Time, e.Reason), nil
+	case FrameAggregate:
+		return appendAggregateText(dst, f)
 	case FrameWelcome, FrameAck, FrameRefuse:
 	}
 	return appendControlText(dst, f)
@@ -171,6 +173,29 @@ func appendBatchText(dst []byte, f Frame) ([]byte, error) {
 		for i := range events {
 			dst = appendEventText(dst, &events[i])
 		}
+	}
+	return dst, nil
+}
+
+func appendAggregateText(dst []byte, f Frame) ([]byte, error) {
+	var a Aggregate
+	if _, err := f.Aggregate(&a); err != nil {
+		return dst, err
+	}
+	dst = fmt.Appendf(dst, "aggregate sequence=%d watermark=%d before=%d from=%d to=%d scale=%d\n",
+		a.Sequence, a.Watermark, a.Before, a.From, a.To, a.Scale)
+	for i := range a.Series {
+		s := &a.Series[i]
+		dst = fmt.Appendf(dst, " series %s class=%d stack=%d sum=%d max=%d zero=%d", s.Kind, s.Class, s.Stack, s.Sum, s.Max, s.Zero)
+		separator := fmt.Sprintf(" offset=%d buckets=", s.Offset)
+		for _, n := range s.Buckets {
+			dst = fmt.Appendf(dst, "%s%d", separator, n)
+			separator = ","
+		}
+		if s.Overflow {
+			dst = append(dst, " overflow"...)
+		}
+		dst = append(dst, '\n')
 	}
 	return dst, nil
 }

@@ -19,6 +19,9 @@ const (
 	BatchHeaderSize = 24 // sequence, watermark, events before
 	SectionSize     = 16 // thread, count, record size, reserved
 	RecordSize      = 40 // of an event; a reader takes the record's size from its section and ignores what it does not know
+
+	AggregateHeaderSize = BatchHeaderSize + 24 // from, to, scale, reserved
+	SeriesSize          = 48                   // of a series without its buckets, of 8 bytes each; a reader takes the whole size from the series
 )
 
 // MaxFrame is the default limit on a frame's payload. An agent never sends more.
@@ -35,16 +38,17 @@ type FrameKind uint16
 
 // The kinds of frames.
 const (
-	FrameHello   FrameKind = 1
-	FrameThread  FrameKind = 2
-	FrameClass   FrameKind = 3
-	FrameMethod  FrameKind = 4
-	FrameStack   FrameKind = 5
-	FrameBatch   FrameKind = 6
-	FrameEnd     FrameKind = 7
-	FrameWelcome FrameKind = 128
-	FrameAck     FrameKind = 129
-	FrameRefuse  FrameKind = 130
+	FrameHello     FrameKind = 1
+	FrameThread    FrameKind = 2
+	FrameClass     FrameKind = 3
+	FrameMethod    FrameKind = 4
+	FrameStack     FrameKind = 5
+	FrameBatch     FrameKind = 6
+	FrameEnd       FrameKind = 7
+	FrameAggregate FrameKind = 9
+	FrameWelcome   FrameKind = 128
+	FrameAck       FrameKind = 129
+	FrameRefuse    FrameKind = 130
 )
 
 // FrameSpec describes a kind of frame.
@@ -63,6 +67,7 @@ var Frames = []FrameSpec{ //nolint:gochecknoglobals // read-only table
 	{FrameStack, "stack", "defines a call stack"},
 	{FrameBatch, "batch", "events of one or more threads, and a watermark"},
 	{FrameEnd, "end", "the session is over"},
+	{FrameAggregate, "aggregate", "a batch with sums, maxima and histograms of waits in place of events"},
 	{FrameWelcome, "welcome", "the receiver takes the session, and says what it already has of it"},
 	{FrameAck, "ack", "all batches up to this one need not be sent again"},
 	{FrameRefuse, "refuse", "the receiver does not take the connection, and says why"},
@@ -80,7 +85,12 @@ func (k FrameKind) String() string {
 
 // Known reports whether this program knows the kind.
 func (k FrameKind) Known() bool {
-	return k >= FrameHello && k <= FrameEnd || k >= FrameWelcome && k <= FrameRefuse
+	for i := range Frames {
+		if Frames[i].Kind == k {
+			return true
+		}
+	}
+	return false
 }
 
 // EventSpec describes which fields of a record mean something for a kind of event; the others are zero.

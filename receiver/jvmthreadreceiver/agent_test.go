@@ -90,6 +90,12 @@ func tell(t *testing.T, traces ptrace.Traces) string {
 		if c.Thread.ID != jvmthread.NoThread {
 			fmt.Fprintf(&b, " thread %d %s", c.Thread.ID, c.Thread.Name)
 		}
+		if a := c.Aggregate; a != nil {
+			fmt.Fprintf(&b, " from %d to %d scale %d", a.From, a.To, a.Scale)
+			for _, s := range a.Series {
+				fmt.Fprintf(&b, "\n  %s %s %q sum %d max %d zero %d from %d %d", s.Kind, sym.Class(s.Class), sym.Stack(s.Stack), s.Sum, s.Max, s.Zero, s.Offset, s.Buckets)
+			}
+		}
 		b.WriteByte('\n')
 		for _, ev := range c.Events {
 			fmt.Fprintf(&b, "  %d %s", ev.Time, ev.Kind)

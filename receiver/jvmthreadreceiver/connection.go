@@ -142,6 +142,10 @@ func (c *connection) converse(s *session) error {
 			if err := c.batch(s, frame); err != nil {
 				return err
 			}
+		case wire.FrameAggregate:
+			if err := c.aggregate(s, frame); err != nil {
+				return err
+			}
 		case wire.FrameEnd:
 			end, err := frame.End()
 			if err != nil {
@@ -163,12 +167,38 @@ func (c *connection) batch(s *session, frame wire.Frame) error {
 		return err
 	}
 	if batch.Sequence <= s.last {
-		count(c.receiver.telemetry.ReceiverJvmThreadBatchesDuplicate, 1)
-		return c.write(wire.AppendAck(c.out[:0], batch.Sequence))
+		return c.acknowledgeAgain(batch.Sequence)
 	}
 	if err := s.take(&batch); err != nil {
 		return err
 	}
+	return c.passOn(s)
+}
+
+// aggregate hands sums on and acknowledges them, as a batch that they are.
+func (c *connection) aggregate(s *session, frame wire.Frame) error {
+	var aggregate wire.Aggregate
+	skipped, err := frame.Aggregate(&aggregate)
+	if err != nil {
+		return err
+	}
+	if aggregate.Sequence <= s.last {
+		return c.acknowledgeAgain(aggregate.Sequence)
+	}
+	s.takeAggregate(&aggregate)
+	if skipped > 0 {
+		count(c.receiver.telemetry.ReceiverJvmThreadSeriesUnknown, int64(skipped)) //nolint:gosec // as many as are in a frame
+	}
+	return c.passOn(s)
+}
+
+func (c *connection) acknowledgeAgain(sequence uint64) error {
+	count(c.receiver.telemetry.ReceiverJvmThreadBatchesDuplicate, 1)
+	return c.write(wire.AppendAck(c.out[:0], sequence))
+}
+
+// passOn hands the batch at hand on.
+func (c *connection) passOn(s *session) error {
 	if err := c.receiver.out.deliver(c.ctx, s); err != nil {
 		return err
 	}

@@ -45,6 +45,7 @@ func (o *outlet) deliver(ctx context.Context, s *session) error {
 		switch {
 		case err == nil:
 			count(o.telemetry.ReceiverJvmThreadEvents, events)
+			count(o.telemetry.ReceiverJvmThreadSeries, int64(s.pending.series))
 			o.countLosses(s)
 			return nil
 		case consumererror.IsPermanent(err):

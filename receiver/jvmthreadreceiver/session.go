@@ -48,6 +48,7 @@ type pending struct {
 	news    map[jvmthread.ThreadID]struct{} // all that are described for the first time
 	unknown uint64
 	lost    uint64 // events that its gaps report
+	series  int    // of its aggregate
 }
 
 // part is a section that has events.
@@ -111,10 +112,29 @@ func (s *session) take(batch *wire.Batch) error {
 	}
 	s.findNews()
 	p.unknown = batch.Skipped()
-	c := &p.carrier
-	c.Session, c.Batch, c.Watermark, c.End = s.id, batch.Sequence, s.wallTime(batch.Watermark), ""
-	c.Before = batch.Before - min(batch.Before, s.unknown) // what was skipped is not missing for those behind us
+	s.head(batch.BatchHeader)
 	return nil
+}
+
+// takeAggregate makes sums the batch at hand.
+func (s *session) takeAggregate(a *wire.Aggregate) {
+	p := &s.pending
+	p.clear()
+	a.From, a.To = s.wallTime(a.From), s.wallTime(a.To)
+	for i := range a.Series {
+		a.Series[i].Class = s.definitions.class(a.Series[i].Class)
+		a.Series[i].Stack = s.definitions.stack(a.Series[i].Stack)
+	}
+	p.series = len(a.Series)
+	s.head(a.BatchHeader)
+	p.carrier.Aggregate = &a.Aggregate
+}
+
+// head makes the header of the batch at hand.
+func (s *session) head(h wire.BatchHeader) {
+	c := &s.pending.carrier
+	c.Session, c.Batch, c.Watermark, c.End, c.Aggregate = s.id, h.Sequence, s.wallTime(h.Watermark), "", nil
+	c.Before = h.Before - min(h.Before, s.unknown) // what was skipped is not missing for those behind us
 }
 
 // findNews finds the threads that the batch at hand describes for the first time: those of its sections, and their peers.
@@ -145,6 +165,7 @@ func (p *pending) clear() {
 	}
 	clear(p.news)
 	p.events, p.parts, p.peers, p.lost, p.unknown = p.events[:0], p.parts[:0], p.peers[:0], 0, 0
+	p.series, p.carrier.Aggregate = 0, nil
 }
 
 // close makes the end of the session the batch at hand.

@@ -36,6 +36,8 @@ type TelemetryBuilder struct {
 	ReceiverJvmThreadEventsLost         metric.Int64Counter
 	ReceiverJvmThreadEventsRefused      metric.Int64Counter
 	ReceiverJvmThreadEventsUnknown      metric.Int64Counter
+	ReceiverJvmThreadSeries             metric.Int64Counter
+	ReceiverJvmThreadSeriesUnknown      metric.Int64Counter
 	ReceiverJvmThreadSessions           metric.Int64UpDownCounter
 }
 
@@ -126,6 +128,18 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_receiver_jvm_thread_events_unknown",
 		metric.WithDescription("Thread events of kinds that this version does not know, and skipped. The agent is newer. [Development]"),
 		metric.WithUnit("{event}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ReceiverJvmThreadSeries, err = builder.meter.Int64Counter(
+		"otelcol_receiver_jvm_thread_series",
+		metric.WithDescription("Series of waits, from agents in aggregated mode, that the next component took. [Development]"),
+		metric.WithUnit("{series}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ReceiverJvmThreadSeriesUnknown, err = builder.meter.Int64Counter(
+		"otelcol_receiver_jvm_thread_series_unknown",
+		metric.WithDescription("Series of waits of kinds that this version does not know, and skipped. The agent is newer. [Development]"),
+		metric.WithUnit("{series}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadSessions, err = builder.meter.Int64UpDownCounter(

@@ -29,6 +29,8 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ReceiverJvmThreadEventsLost.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadEventsRefused.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadEventsUnknown.Add(context.Background(), 1)
+	tb.ReceiverJvmThreadSeries.Add(context.Background(), 1)
+	tb.ReceiverJvmThreadSeriesUnknown.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSessions.Add(context.Background(), 1)
 	AssertEqualReceiverJvmThreadBatchesDuplicate(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
@@ -58,6 +60,12 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadEventsUnknown(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualReceiverJvmThreadSeries(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualReceiverJvmThreadSeriesUnknown(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadSessions(t, testTel,

@@ -1,0 +1,165 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
+)
+
+// aggregateEvent is the name of a carrier's span events that are no events but series of its aggregate.
+const aggregateEvent = "aggregate"
+
+// The scales that OpenTelemetry's exponential histograms may have.
+const (
+	minScale = -10
+	maxScale = 20
+)
+
+func (c *Carrier) appendAggregate(span ptrace.Span, sym *symbols.Table) {
+	a := c.Aggregate
+	attributes := span.Attributes()
+	attributes.PutInt(attrAggregateFrom, int64(a.From))
+	attributes.PutInt(attrAggregateTo, int64(a.To))
+	attributes.PutInt(attrAggregateScale, int64(a.Scale))
+	span.Events().EnsureCapacity(len(a.Series))
+	for i := range a.Series {
+		event := span.Events().AppendEmpty()
+		event.SetName(aggregateEvent)
+		event.SetTimestamp(stamp(a.To))
+		c.appendSeries(event.Attributes(), &a.Series[i], sym)
+	}
+}
+
+func (c *Carrier) appendSeries(attributes pcommon.Map, s *jvmthread.Series, sym *symbols.Table) {
+	attributes.EnsureCapacity(8)
+	attributes.PutStr(attrAggregateKind, s.Kind.String())
+	if s.Class != jvmthread.NoClass {
+		attributes.PutStr(attrLockClass, sym.Class(s.Class))
+	}
+	if s.Stack != jvmthread.NoStack {
+		attributes.PutInt(attrEventStack, int64(c.stackIndex(s.Stack)))
+	}
+	attributes.PutInt(attrAggregateSum, s.Sum)
+	attributes.PutInt(attrAggregateMax, s.Max)
+	if s.Zero != 0 {
+		attributes.PutInt(attrAggregateZero, int64(s.Zero)) //nolint:gosec // the reader of the stream bounds it
+	}
+	if len(s.Buckets) > 0 {
+		attributes.PutInt(attrAggregateOffset, int64(s.Offset))
+		buckets := attributes.PutEmptySlice(attrAggregateBuckets)
+		buckets.EnsureCapacity(len(s.Buckets))
+		for _, n := range s.Buckets {
+			buckets.AppendEmpty().SetInt(int64(n)) //nolint:gosec // the reader of the stream bounds it
+		}
+	}
+	if s.Overflow {
+		attributes.PutBool(attrAggregateOverflow, true)
+	}
+}
+
+// aggregate is the carrier's aggregate, made at its first attribute.
+func (c *Carrier) aggregate() *jvmthread.Aggregate {
+	if c.Aggregate == nil {
+		c.Aggregate = &jvmthread.Aggregate{}
+	}
+	return c.Aggregate
+}
+
+func (c *Carrier) parseAggregate(key string, value pcommon.Value) (err error) {
+	var n int64
+	switch key {
+	case attrAggregateFrom:
+		n, err = integer(value, math.MinInt64, math.MaxInt64)
+		c.aggregate().From = jvmthread.Time(n)
+	case attrAggregateTo:
+		n, err = integer(value, math.MinInt64, math.MaxInt64)
+		c.aggregate().To = jvmthread.Time(n)
+	case attrAggregateScale:
+		n, err = integer(value, minScale, maxScale)
+		c.aggregate().Scale = int32(n) //nolint:gosec // just checked
+	}
+	return err
+}
+
+// parseSeries takes a series of a kind that this program knows.
+func (c *Carrier) parseSeries(attributes pcommon.Map, sym *symbols.Table) error {
+	if c.Aggregate == nil {
+		return fmt.Errorf("%s is missing", attrAggregateTo)
+	}
+	var s jvmthread.Series
+	for key, value := range attributes.All() {
+		if err := c.parseSeriesAttribute(&s, key, value, sym); err != nil {
+			return fmt.Errorf("%s %w", key, err)
+		}
+	}
+	total := s.Zero
+	for _, n := range s.Buckets {
+		if total += n; total > math.MaxInt64 {
+			return fmt.Errorf("%s counts more than %d waits", attrAggregateBuckets, math.MaxInt64)
+		}
+	}
+	if s.Kind.IsWait() {
+		c.Aggregate.Series = append(c.Aggregate.Series, s)
+	}
+	return nil
+}
+
+func (c *Carrier) parseSeriesAttribute(s *jvmthread.Series, key string, value pcommon.Value, sym *symbols.Table) (err error) {
+	var n int64
+	var name string
+	switch key {
+	case attrAggregateKind:
+		name, err = text(value)
+		s.Kind, _ = jvmthread.ParseKind(name)
+	case attrLockClass:
+		name, err = text(value)
+		s.Class = sym.InternClass(name)
+	case attrEventStack:
+		if n, err = integer(value, 0, int64(len(c.stacks))-1); err == nil {
+			s.Stack = c.stacks[n]
+		}
+	case attrAggregateSum:
+		s.Sum, err = integer(value, 0, math.MaxInt64)
+	case attrAggregateMax:
+		s.Max, err = integer(value, 0, math.MaxInt64)
+	case attrAggregateZero:
+		n, err = integer(value, 0, math.MaxInt64)
+		s.Zero = uint64(n) //nolint:gosec // just checked
+	case attrAggregateOffset:
+		n, err = integer(value, math.MinInt32, math.MaxInt32)
+		s.Offset = int32(n) //nolint:gosec // just checked
+	case attrAggregateOverflow:
+		s.Overflow, err = boolean(value)
+	case attrAggregateBuckets:
+		s.Buckets, err = counts(value)
+	}
+	return err
+}
+
+func counts(value pcommon.Value) ([]uint64, error) {
+	if value.Type() != pcommon.ValueTypeSlice {
+		return nil, fmt.Errorf("is of type %s, want Slice", value.Type())
+	}
+	slice := value.Slice()
+	if slice.Len() > math.MaxUint16 {
+		return nil, errors.New("has too many elements")
+	}
+	list := make([]uint64, 0, slice.Len())
+	for i := range slice.Len() {
+		n, err := integer(slice.At(i), 0, math.MaxInt64)
+		if err != nil {
+			return nil, fmt.Errorf("at %d %w", i, err)
+		}
+		list = append(list, uint64(n)) //nolint:gosec // just checked
+	}
+	return list, nil
+}
