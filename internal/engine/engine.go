@@ -118,6 +118,12 @@ func (e *Engine) Timeline() *timeline.Timeline { return e.timeline }
 // Locks is the number of locks that are remembered.
 func (e *Engine) Locks() int { return e.binder.Locks() }
 
+// Held estimates the bytes that the engine takes for what it holds now: events that wait, the window, threads and locks.
+func (e *Engine) Held() int {
+	const perEvent, perInterval, perThread, perLock = 48, 64, 512, 256
+	return perEvent*e.queue.Held() + perInterval*e.builder.Held() + perThread*e.timeline.Len() + perLock*e.binder.Locks()
+}
+
 // Counters says what was odd, by package.
 type Counters struct {
 	Ordering    ordering.Counters

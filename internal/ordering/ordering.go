@@ -42,6 +42,7 @@ type Counters struct {
 	Missed     uint64 // events in them, and before the first batch that came
 	Late       uint64 // events behind the watermark of an earlier batch; they are moved to it
 	Forced     uint64 // events given out before the watermark reached them, since too many waited
+	Reordered  uint64 // batches that came before an earlier one, or in place of it
 }
 
 // Queue orders the events of one session. One goroutine owns it.
@@ -110,6 +111,9 @@ func (q *Queue) Add(p Part) bool {
 }
 
 func (q *Queue) newBatch(p Part) *batch {
+	if p.Batch > q.next {
+		q.counters.Reordered++
+	}
 	var b *batch
 	if n := len(q.free); n > 0 {
 		b, q.free = q.free[n-1], q.free[:n-1]
@@ -223,6 +227,9 @@ func (q *Queue) Watermark() jvmthread.Time { return q.watermark }
 
 // End returns why the session ended; empty while it goes on.
 func (q *Queue) End() string { return q.end }
+
+// Held is how many events wait.
+func (q *Queue) Held() int { return q.waitingEvents + len(q.held) }
 
 // Counters returns what was odd so far.
 func (q *Queue) Counters() Counters { return q.counters }

@@ -135,5 +135,16 @@ func (t *Table) Thread(id jvmthread.ThreadID) jvmthread.Thread {
 	return jvmthread.Thread{ID: id}
 }
 
+// Held estimates the bytes that the table takes.
+func (t *Table) Held() int {
+	return t.bytes + perText*(len(t.classes)+len(t.stacks)) + perThread*len(t.threads)
+}
+
+// What an entry of the table takes apart from its text: map and slice entries; of a thread, its names too.
+const (
+	perText   = 64
+	perThread = 192
+)
+
 // Refused counts the texts that found the table full.
 func (t *Table) Refused() uint64 { return t.refused }

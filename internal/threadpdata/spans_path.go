@@ -148,3 +148,16 @@ func (e *Emitter) segmentName(seg *criticalpath.Segment) string {
 	}
 	return "unknown"
 }
+
+// Prepare decides what a window's trace shows within a budget of spans, 0 for all: it finds the critical path (a nil Finder finds none),
+// returns its segments, and selects the intervals that are kept. Whoever does the same with the same window knows which spans there are.
+func Prepare(w *window.Window, finder *window.Finder, budget int) []criticalpath.Segment {
+	finder.Find(w)
+	path := Segments(w, budget)
+	reserved := 0
+	if len(path) > 0 {
+		reserved = len(path) + 1
+	}
+	w.Select(budget, reserved)
+	return path
+}

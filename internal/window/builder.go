@@ -68,6 +68,9 @@ func (b *Builder) Begun() bool { return b.begun }
 // End is the time at which the current window is to be cut.
 func (b *Builder) End() jvmthread.Time { return b.window.End }
 
+// Held is how many intervals and interactions the window has, with the room that is kept for the next one.
+func (b *Builder) Held() int { return b.intervals + b.freeRoom }
+
 // Full reports whether the window holds so much that it is to be cut now.
 func (b *Builder) Full() bool { return b.intervals >= b.limits.Intervals }
 

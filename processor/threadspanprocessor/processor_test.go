@@ -196,6 +196,8 @@ func TestEndOfSessionClosesItsWindow(t *testing.T) {
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
 	assert.Equal(t, []string{"end"}, cuts(p))
 	p.metric(t, "otelcol_processor_thread_span_sessions", 0)
+	p.metric(t, "otelcol_processor_thread_span_held", 0)
+	p.metric(t, "otelcol_processor_thread_span_intervals_unknown", 1)
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
 	assert.Len(t, p.sink.AllTraces(), 1, "what comes again after the end makes no new session")
 	p.metric(t, "otelcol_processor_thread_span_oddities", 1, "kind", "after_end")
@@ -331,6 +333,7 @@ func TestMissingBatchIsGivenUp(t *testing.T) {
 		assert.Equal(t, int64(2), missed.Int())
 		p.metric(t, "otelcol_processor_thread_span_events_lost", 2, "where", "missed")
 		p.metric(t, "otelcol_processor_thread_span_oddities", 1, "kind", "batch_lost")
+		p.metric(t, "otelcol_processor_thread_span_batches_reordered", 1)
 		p.stop(t)
 	})
 }

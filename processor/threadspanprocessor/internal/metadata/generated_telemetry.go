@@ -23,17 +23,20 @@ func Tracer(settings component.TelemetrySettings) trace.Tracer {
 // TelemetryBuilder provides an interface for components to report telemetry
 // as defined in metadata and user config.
 type TelemetryBuilder struct {
-	meter                             metric.Meter
-	mu                                sync.Mutex
-	registrations                     []metric.Registration
-	ProcessorThreadSpanEvents         metric.Int64Counter
-	ProcessorThreadSpanEventsLost     metric.Int64Counter
-	ProcessorThreadSpanFolded         metric.Int64Counter
-	ProcessorThreadSpanOddities       metric.Int64Counter
-	ProcessorThreadSpanSessions       metric.Int64UpDownCounter
-	ProcessorThreadSpanSpans          metric.Int64Counter
-	ProcessorThreadSpanWindows        metric.Int64Counter
-	ProcessorThreadSpanWindowsRefused metric.Int64Counter
+	meter                               metric.Meter
+	mu                                  sync.Mutex
+	registrations                       []metric.Registration
+	ProcessorThreadSpanBatchesReordered metric.Int64Counter
+	ProcessorThreadSpanEvents           metric.Int64Counter
+	ProcessorThreadSpanEventsLost       metric.Int64Counter
+	ProcessorThreadSpanFolded           metric.Int64Counter
+	ProcessorThreadSpanHeld             metric.Int64UpDownCounter
+	ProcessorThreadSpanIntervalsUnknown metric.Int64Counter
+	ProcessorThreadSpanOddities         metric.Int64Counter
+	ProcessorThreadSpanSessions         metric.Int64UpDownCounter
+	ProcessorThreadSpanSpans            metric.Int64Counter
+	ProcessorThreadSpanWindows          metric.Int64Counter
+	ProcessorThreadSpanWindowsRefused   metric.Int64Counter
 }
 
 // TelemetryBuilderOption applies changes to default builder.
@@ -65,6 +68,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	}
 	builder.meter = Meter(settings)
 	var err, errs error
+	builder.ProcessorThreadSpanBatchesReordered, err = builder.meter.Int64Counter(
+		"otelcol_processor_thread_span_batches_reordered",
+		metric.WithDescription("Batches that came before an earlier one, or in place of it. They waited for it until reorder_timeout. [Development]"),
+		metric.WithUnit("{batch}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanEvents, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_events",
 		metric.WithDescription("Thread events taken. [Development]"),
@@ -80,6 +89,18 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	builder.ProcessorThreadSpanFolded, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_folded",
 		metric.WithDescription("Intervals and threads without a span of their own, since the budget was used up. They are in the sums of their thread or window. [Development]"),
+		metric.WithUnit("{interval}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorThreadSpanHeld, err = builder.meter.Int64UpDownCounter(
+		"otelcol_processor_thread_span_held",
+		metric.WithDescription("Memory held for the sessions - events that wait, open windows, threads, locks and texts. An estimate. [Development]"),
+		metric.WithUnit("By"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorThreadSpanIntervalsUnknown, err = builder.meter.Int64Counter(
+		"otelcol_processor_thread_span_intervals_unknown",
+		metric.WithDescription("Intervals of which nobody knows what the thread did, since events were lost, or the session was joined in its middle. [Development]"),
 		metric.WithUnit("{interval}"),
 	)
 	errs = errors.Join(errs, err)
