@@ -32,10 +32,12 @@
     X(STACK, 5, "stack") \
     X(BATCH, 6, "batch") \
     X(END, 7, "end") \
+    X(STATUS, 8, "status") \
     X(AGGREGATE, 9, "aggregate") \
     X(WELCOME, 128, "welcome") \
     X(ACK, 129, "ack") \
-    X(REFUSE, 130, "refuse")
+    X(REFUSE, 130, "refuse") \
+    X(CONTROL, 131, "control")
 
 enum weft_frame_kind {
     WEFT_FRAME_HELLO = 1,
@@ -45,10 +47,12 @@ enum weft_frame_kind {
     WEFT_FRAME_STACK = 5,
     WEFT_FRAME_BATCH = 6,
     WEFT_FRAME_END = 7,
+    WEFT_FRAME_STATUS = 8,
     WEFT_FRAME_AGGREGATE = 9,
     WEFT_FRAME_WELCOME = 128,
     WEFT_FRAME_ACK = 129,
     WEFT_FRAME_REFUSE = 130,
+    WEFT_FRAME_CONTROL = 131,
 };
 
 /* Kinds of events. X(NAME, number, "name") */
@@ -119,6 +123,7 @@ enum weft_event_kind {
 #define WEFT_FLAG_TIMED_OUT 1
 #define WEFT_FLAG_INTERRUPTED 2
 #define WEFT_FLAG_VIRTUAL 4
+#define WEFT_FLAG_SNAPSHOT 8
 
 /* Flags of threads. */
 #define WEFT_THREAD_DAEMON 1

@@ -93,7 +93,8 @@ const (
 	FlagTimedOut    Flags = 1 << iota // waited: the time was over
 	FlagInterrupted                   // waitReturned, joinEnd, sleepEnd, interrupted: InterruptedException was thrown
 	FlagVirtual                       // the event is of a virtual thread
+	FlagSnapshot                      // found in a snapshot, not seen happening: it began at that time or before
 )
 
 // FlagNames names the flags, from the lowest bit on.
-var FlagNames = [...]string{"timedOut", "interrupted", "virtual"} //nolint:gochecknoglobals // read-only table
+var FlagNames = [...]string{"timedOut", "interrupted", "virtual", "snapshot"} //nolint:gochecknoglobals // read-only table

@@ -28,13 +28,7 @@ func AppendHello(dst []byte, h *Hello) []byte {
 	dst = appendI64(dst, h.Monotonic)
 	dst = binary.LittleEndian.AppendUint32(dst, h.PID)
 	dst = binary.LittleEndian.AppendUint64(dst, h.Acked)
-	attributes := cut(h.Attributes)
-	dst = appendCount(dst, len(attributes))
-	for _, a := range attributes {
-		dst = appendString(dst, a.Key)
-		dst = appendString(dst, a.Value)
-	}
-	return end(dst, start)
+	return end(appendAttributes(dst, h.Attributes), start)
 }
 
 // AppendThread appends the definition of a thread.
@@ -164,6 +158,21 @@ func AppendRefuse(dst []byte, r Refuse) []byte {
 	return end(appendString(dst, shorten(r.Message, MaxControl-spare)), start)
 }
 
+// AppendControl appends a control. The caller bounds it to MaxControl bytes.
+func AppendControl(dst []byte, c *Control) []byte {
+	dst, start := begin(dst, FrameControl)
+	dst = binary.LittleEndian.AppendUint32(dst, c.ID)
+	return end(appendAttributes(dst, c.Options), start)
+}
+
+// AppendStatus appends the answer to a control.
+func AppendStatus(dst []byte, s *Status) []byte {
+	dst, start := begin(dst, FrameStatus)
+	dst = binary.LittleEndian.AppendUint32(dst, s.ID)
+	dst = appendString(dst, s.Error)
+	return end(appendAttributes(dst, s.Options), start)
+}
+
 func begin(dst []byte, kind FrameKind) (_ []byte, start int) {
 	dst = append(dst, 0, 0, 0, 0)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(kind))
@@ -182,6 +191,16 @@ func appendI64(dst []byte, v int64) []byte {
 
 func appendCount(dst []byte, n int) []byte {
 	return binary.LittleEndian.AppendUint16(dst, uint16(n)) //nolint:gosec // cut bounds it
+}
+
+func appendAttributes(dst []byte, attributes []Attribute) []byte {
+	attributes = cut(attributes)
+	dst = appendCount(dst, len(attributes))
+	for _, a := range attributes {
+		dst = appendString(dst, a.Key)
+		dst = appendString(dst, a.Value)
+	}
+	return dst
 }
 
 func cut[T any](list []T) []T { return list[:min(len(list), math.MaxUint16)] }

@@ -19,10 +19,7 @@ func (f Frame) Hello(h *Hello) error {
 	h.Monotonic = c.i64("monotonic")
 	h.PID = c.u32("pid")
 	h.Acked = c.u64("acked")
-	h.Attributes = h.Attributes[:0]
-	for range c.count("attributes", 4) {
-		h.Attributes = append(h.Attributes, Attribute{Key: c.string("attribute"), Value: c.string("attribute")})
-	}
+	h.Attributes = c.attributes(h.Attributes[:0], "attribute")
 	if c.what == "" && h.Session[0] == 0 {
 		c.what = "session begins with a zero byte"
 	}
@@ -102,6 +99,23 @@ func (f Frame) Refuse() (Refuse, error) {
 	c := cursor{b: f.Payload}
 	refuse := Refuse{Code: RefuseCode(c.u16("code")), Message: c.string("message")}
 	return refuse, c.err(f)
+}
+
+// Control decodes the frame into the control, whose options it reuses.
+func (f Frame) Control(control *Control) error {
+	c := cursor{b: f.Payload}
+	control.ID = c.u32("id")
+	control.Options = c.attributes(control.Options[:0], "option")
+	return c.err(f)
+}
+
+// Status decodes the frame into s, whose options it reuses.
+func (f Frame) Status(s *Status) error {
+	c := cursor{b: f.Payload}
+	s.ID = c.u32("id")
+	s.Error = c.string("error")
+	s.Options = c.attributes(s.Options[:0], "option")
+	return c.err(f)
 }
 
 // cursor takes fields from the front of a payload. The first failure stays; after it all fields are zero.
@@ -186,4 +200,11 @@ func (c *cursor) count(field string, size int) int {
 		return 0
 	}
 	return n
+}
+
+func (c *cursor) attributes(dst []Attribute, field string) []Attribute {
+	for range c.count(field+"s", 4) {
+		dst = append(dst, Attribute{Key: c.string(field), Value: c.string(field)})
+	}
+	return dst
 }

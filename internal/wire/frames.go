@@ -15,7 +15,7 @@ type Hello struct {
 	Attributes []Attribute // of the resource
 }
 
-// Attribute is an attribute of the resource.
+// Attribute is an attribute of the resource, or an option.
 type Attribute struct{ Key, Value string }
 
 // Class defines a class.
@@ -71,6 +71,19 @@ type Section struct {
 type End struct {
 	Time   jvmthread.Time
 	Reason EndReason
+}
+
+// Control asks an agent to change options, or to do something. The keys are those of the agent's options (agent/README.md).
+type Control struct {
+	ID      uint32 // chosen by the receiver; the status that answers bears it
+	Options []Attribute
+}
+
+// Status answers the control of the same id.
+type Status struct {
+	ID      uint32
+	Error   string      // one line that names the key and the remedy; empty: all was done. If not, nothing was
+	Options []Attribute // all that can be changed, as they are now
 }
 
 // Refuse says why a receiver closes a connection.

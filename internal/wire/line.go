@@ -147,3 +147,15 @@ func (l *line) done(words int) error {
 	}
 	return l.err
 }
+
+// attributes returns the fields whose names are in quotes.
+func (l *line) attributes() []Attribute {
+	var attributes []Attribute
+	for i := range l.fields {
+		if f := &l.fields[i]; f.quoted {
+			f.used = true
+			attributes = append(attributes, Attribute{Key: f.name, Value: f.value})
+		}
+	}
+	return attributes
+}

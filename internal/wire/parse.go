@@ -105,6 +105,10 @@ func (p *parser) frame(kind string, l *line) error {
 		p.dst = AppendAck(p.dst, l.unsigned("sequence", 64))
 	case "refuse":
 		p.dst = AppendRefuse(p.dst, Refuse{Code: RefuseCode(l.unsigned("code", 16)), Message: l.string("message")})
+	case "control":
+		p.dst = AppendControl(p.dst, &Control{ID: uint32(l.unsigned("id", 32)), Options: l.attributes()})
+	case "status":
+		p.dst = AppendStatus(p.dst, &Status{ID: uint32(l.unsigned("id", 32)), Error: l.string("error"), Options: l.attributes()})
 	case "raw":
 		words = len(l.words)
 		p.dst = append(p.dst, l.hex("bytes", strings.Join(l.words[1:], ""))...)
@@ -122,12 +126,7 @@ func (l *line) hello() *Hello {
 	if n := copy(h.Session[:], l.hex("session", l.string("session"))); n != len(h.Session) {
 		l.fail("session has %d bytes, want %d", n, len(h.Session))
 	}
-	for i := range l.fields {
-		if f := &l.fields[i]; f.quoted {
-			f.used = true
-			h.Attributes = append(h.Attributes, Attribute{Key: f.name, Value: f.value})
-		}
-	}
+	h.Attributes = l.attributes()
 	return h
 }
 

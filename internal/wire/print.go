@@ -80,9 +80,16 @@ func appendFrameText(dst []byte, f Frame) ([]byte, error) {
 			return dst, err
 		}
 		return fmt.Appendf(dst, "end time=%d reason=%d\n", e.Time, e.Reason), nil
+	case FrameStatus:
+		var s Status
+		if err := f.Status(&s); err != nil {
+			return dst, err
+		}
+		dst = fmt.Appendf(dst, "status id=%d error=%s", s.ID, quote(s.Error))
+		return appendAttributesText(dst, s.Options), nil
 	case FrameAggregate:
 		return appendAggregateText(dst, f)
-	case FrameWelcome, FrameAck, FrameRefuse:
+	case FrameWelcome, FrameAck, FrameRefuse, FrameControl:
 	}
 	return appendControlText(dst, f)
 }
@@ -101,6 +108,12 @@ func appendControlText(dst []byte, f Frame) ([]byte, error) {
 			return dst, err
 		}
 		return fmt.Appendf(dst, "ack sequence=%d\n", sequence), nil
+	case FrameControl:
+		var c Control
+		if err := f.Control(&c); err != nil {
+			return dst, err
+		}
+		return appendAttributesText(fmt.Appendf(dst, "control id=%d", c.ID), c.Options), nil
 	default:
 		r, err := f.Refuse()
 		if err != nil {
@@ -112,7 +125,12 @@ func appendControlText(dst []byte, f Frame) ([]byte, error) {
 
 func appendHelloText(dst []byte, h *Hello) []byte {
 	dst = fmt.Appendf(dst, "hello session=%s wall=%d monotonic=%d pid=%d acked=%d", h.Session, h.Wall, h.Monotonic, h.PID, h.Acked)
-	for _, a := range h.Attributes {
+	return appendAttributesText(dst, h.Attributes)
+}
+
+// appendAttributesText ends the line.
+func appendAttributesText(dst []byte, attributes []Attribute) []byte {
+	for _, a := range attributes {
 		dst = fmt.Appendf(dst, " %s=%s", quote(a.Key), quote(a.Value))
 	}
 	return append(dst, '\n')

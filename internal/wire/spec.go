@@ -45,10 +45,12 @@ const (
 	FrameStack     FrameKind = 5
 	FrameBatch     FrameKind = 6
 	FrameEnd       FrameKind = 7
+	FrameStatus    FrameKind = 8
 	FrameAggregate FrameKind = 9
 	FrameWelcome   FrameKind = 128
 	FrameAck       FrameKind = 129
 	FrameRefuse    FrameKind = 130
+	FrameControl   FrameKind = 131
 )
 
 // FrameSpec describes a kind of frame.
@@ -67,10 +69,12 @@ var Frames = []FrameSpec{ //nolint:gochecknoglobals // read-only table
 	{FrameStack, "stack", "defines a call stack"},
 	{FrameBatch, "batch", "events of one or more threads, and a watermark"},
 	{FrameEnd, "end", "the session is over"},
+	{FrameStatus, "status", "answers a control: what went wrong, and the options now in effect"},
 	{FrameAggregate, "aggregate", "a batch with sums, maxima and histograms of waits in place of events"},
 	{FrameWelcome, "welcome", "the receiver takes the session, and says what it already has of it"},
 	{FrameAck, "ack", "all batches up to this one need not be sent again"},
 	{FrameRefuse, "refuse", "the receiver does not take the connection, and says why"},
+	{FrameControl, "control", "options that the agent is to change, and things it is to do"},
 }
 
 // String returns the frame's name.
