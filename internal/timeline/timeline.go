@@ -94,7 +94,7 @@ func (t *Timeline) Counters() Counters { return t.counters }
 // Apply takes an event, whose time is not before that of the one before it, and appends the intervals that end by it: none or one of its
 // thread, or for a gap of all threads (event of NoThread) one of each; suspend and resume end an interval of their peer. It returns the
 // thread too, which is nil for such a gap. It returns
-// false if the event cannot be: if it is of a thread that has ended, or of one over the limit.
+// false if the event cannot be: if it is of a thread that has ended, or of one over the limit; and if it is of a snapshot and no news.
 func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthread.Interval, *Thread, bool) {
 	if !t.begun {
 		t.begin, t.begun = ev.Time, true
@@ -126,6 +126,10 @@ func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthr
 	}
 	if ev.Peer != jvmthread.NoThread && (ev.Kind == jvmthread.KindContendedEnter || ev.Kind == jvmthread.KindPark) {
 		t.hear(ev)
+	}
+	if ev.Flags&jvmthread.FlagSnapshot != 0 {
+		out, news := th.found(ev, out)
+		return out, th, news
 	}
 	out = t.advance(th, ev, out)
 	if ev.Kind == jvmthread.KindSuspend || ev.Kind == jvmthread.KindResume {

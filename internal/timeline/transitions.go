@@ -85,6 +85,33 @@ func (t *Timeline) advance(th *Thread, ev jvmthread.Event, out []jvmthread.Inter
 	return tr.move(th, ev, out)
 }
 
+// found takes an event of a snapshot: a state that the thread was found in, or was found to have left. It is no news, and false is
+// returned, if the thread is known to be in that state. Otherwise the state began at some time before.
+func (t *Thread) found(ev jvmthread.Event, out []jvmthread.Interval) (_ []jvmthread.Interval, news bool) {
+	move := transitions[ev.Kind].move
+	if move == nil {
+		return out, false
+	}
+	before, n := *t, len(out)
+	out = move(t, ev, out)
+	if same(before.open, t.open) {
+		*t = before
+		return out[:n], false
+	}
+	if t.open.State != jvmthread.StateRunnable {
+		t.open.Marks |= jvmthread.MarkPartial
+	}
+	return out, true
+}
+
+// same reports whether a thread is, or was before it got into a circle, in the state that a snapshot found it in.
+func same(before, found jvmthread.Interval) bool {
+	state := before.State == found.State ||
+		before.State == jvmthread.StateDeadlocked && (found.State == jvmthread.StateBlocked || found.State == jvmthread.StateParked) ||
+		before.State == jvmthread.StateReentering && found.State == jvmthread.StateBlocked // it is both
+	return state && before.Lock == found.Lock
+}
+
 func (t *Thread) run(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	t.inWait = false
 	if ev.Flags&jvmthread.FlagInterrupted != 0 {
