@@ -199,6 +199,9 @@ func (a *agent) greet(text string) (acked uint64) {
 func (a *agent) next(kind wire.FrameKind) wire.Frame {
 	a.tb.Helper()
 	frame, err := a.reader.Next()
+	for err == nil && frame.Kind == wire.FrameControl && kind != wire.FrameControl {
+		frame, err = a.reader.Next() // an agent that was known before is asked for a snapshot
+	}
 	require.NoError(a.tb, err)
 	if frame.Kind == wire.FrameRefuse && kind != wire.FrameRefuse {
 		refuse, _ := frame.Refuse()
@@ -285,7 +288,7 @@ func startWithPipesAnd(tb testing.TB, set receiver.Settings, next consumer.Trace
 	tb.Helper()
 	cfg := createDefaultConfig().(*Config)
 	change(&cfg.Protocols.Stream)
-	r, err := newThreadReceiver(set, cfg.Protocols.Stream, next)
+	r, err := newThreadReceiver(set, cfg, next)
 	require.NoError(tb, err)
 	p := newPipes()
 	r.serve(tb.Context(), p)

@@ -18,6 +18,10 @@ import (
 // Config says where thread events come from.
 type Config struct {
 	Protocols Protocols `mapstructure:"protocols"`
+	// AgentOptions are sent to each agent that connects. Keys and values are the agent's own options.
+	AgentOptions map[string]string `mapstructure:"agent_options"`
+	// RemoteControl lets other components of this collector control agents.
+	RemoteControl bool `mapstructure:"remote_control"`
 }
 
 // Protocols has a field for each way in.
@@ -87,5 +91,23 @@ func (c *Config) Validate() error {
 	if s.SessionLinger < 0 {
 		complain("session_linger", "is %v; give 0 (a broken connection ends the session) or more, such as 5s", s.SessionLinger)
 	}
-	return errors.Join(errs...)
+	return errors.Join(errors.Join(errs...), c.validateAgentOptions())
+}
+
+// maxAgentOptions bounds the bytes of agent_options, far below what a control frame can hold.
+const maxAgentOptions = 16 << 10
+
+// validateAgentOptions leaves keys and values to the agent, which may be newer than this program.
+func (c *Config) validateAgentOptions() error {
+	size := 0
+	for key, value := range c.AgentOptions {
+		if key == "" || value == "" {
+			return fmt.Errorf("agent_options: %q: %q has no key or no value; give both, such as depth: 8", key, value)
+		}
+		size += len(key) + len(value)
+	}
+	if size > maxAgentOptions {
+		return fmt.Errorf("agent_options: keys and values take %d bytes; give at most %d", size, maxAgentOptions)
+	}
+	return nil
 }

@@ -17,20 +17,23 @@ import (
 	"go.opentelemetry.io/collector/client"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/agentcontrol"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// connection serves one agent. All but stop is called by its goroutine.
+// connection serves one agent. All but stop and Control is called by its goroutine.
 type connection struct {
 	receiver *threadReceiver
 	conn     net.Conn
 	remote   string
 	reader   *wire.Reader
 	out      []byte // of a frame to the agent
+	requests *requests
 
 	ctx    context.Context //nolint:containedctx // ends when the connection shall
 	cancel context.CancelFunc
 	mu     sync.Mutex // of the deadlines: once the context has ended, nobody may give more time
+	sends  sync.Mutex // held while a frame is written
 }
 
 const (
@@ -47,7 +50,7 @@ func newConnection(r *threadReceiver, conn net.Conn) *connection {
 	if r.tls != nil {
 		conn = tls.Server(conn, r.tls)
 	}
-	c := &connection{receiver: r, conn: conn, remote: remote, reader: wire.NewReader(conn, r.cfg.MaxFrameSize)}
+	c := &connection{receiver: r, conn: conn, remote: remote, reader: wire.NewReader(conn, r.cfg.MaxFrameSize), requests: newRequests()}
 	c.ctx, c.cancel = context.WithCancel(client.NewContext(r.ctx, client.Info{Addr: conn.RemoteAddr()}))
 	return c
 }
@@ -110,7 +113,7 @@ func (c *connection) greet() (*session, error) {
 		count(c.receiver.telemetry.ReceiverJvmThreadConnectionsRefused, 1)
 		return nil, err
 	}
-	if err := c.write(wire.AppendWelcome(c.out[:0], s.last)); err != nil {
+	if err := c.write(wire.AppendWelcome(nil, s.last)); err != nil {
 		c.receiver.sessions.release(s, c)
 		return nil, err
 	}
@@ -120,6 +123,12 @@ func (c *connection) greet() (*session, error) {
 // converse handles frames until the stream or the session ends.
 func (c *connection) converse(s *session) error {
 	s.definitions.reset()
+	defer c.requests.close()
+	if err := c.askAtConnect(s); err != nil {
+		return err
+	}
+	defer agentcontrol.Register(s.id, c)()
+	var status wire.Status
 	for {
 		c.setReadDeadline(time.Now().Add(silence)) // not while the next component takes its time
 		frame, err := c.reader.Next()
@@ -152,9 +161,14 @@ func (c *connection) converse(s *session) error {
 				return err
 			}
 			return c.receiver.sessions.end(c.ctx, s, end)
+		case wire.FrameStatus:
+			if err := frame.Status(&status); err != nil {
+				return err
+			}
+			c.answered(s, &status)
 		case wire.FrameHello:
 			return misplaced(frame, "comes twice")
-		case wire.FrameWelcome, wire.FrameAck, wire.FrameRefuse:
+		case wire.FrameWelcome, wire.FrameAck, wire.FrameRefuse, wire.FrameControl:
 			return misplaced(frame, "is for the receiver to send")
 		}
 	}
@@ -194,7 +208,7 @@ func (c *connection) aggregate(s *session, frame wire.Frame) error {
 
 func (c *connection) acknowledgeAgain(sequence uint64) error {
 	count(c.receiver.telemetry.ReceiverJvmThreadBatchesDuplicate, 1)
-	return c.write(wire.AppendAck(c.out[:0], sequence))
+	return c.acknowledge(sequence)
 }
 
 // passOn hands the batch at hand on.
@@ -203,7 +217,12 @@ func (c *connection) passOn(s *session) error {
 		return err
 	}
 	s.done()
-	return c.write(wire.AppendAck(c.out[:0], s.last))
+	return c.acknowledge(s.last)
+}
+
+func (c *connection) acknowledge(sequence uint64) error {
+	c.out = wire.AppendAck(c.out[:0], sequence)
+	return c.write(c.out)
 }
 
 func misplaced(frame wire.Frame, what string) error {
@@ -218,9 +237,10 @@ func (c *connection) setReadDeadline(t time.Time) {
 	}
 }
 
-// write sends a frame. When the connection is to stop, there is time for last words only.
+// write sends a frame. When the connection is to stop, there is time for last words only. Safe from any goroutine.
 func (c *connection) write(frame []byte) error {
-	c.out = frame
+	c.sends.Lock()
+	defer c.sends.Unlock()
 	c.mu.Lock()
 	patience := writeTimeout
 	if c.isStopped() {
@@ -233,7 +253,7 @@ func (c *connection) write(frame []byte) error {
 }
 
 func (c *connection) refuse(code wire.RefuseCode, message string) {
-	_ = c.write(wire.AppendRefuse(c.out[:0], wire.Refuse{Code: code, Message: message})) // the peer may be gone
+	_ = c.write(wire.AppendRefuse(nil, wire.Refuse{Code: code, Message: message})) // the peer may be gone
 }
 
 // close closes. A connection that was stopped is given no time for a farewell of TLS.

@@ -20,5 +20,5 @@ func NewFactory() receiver.Factory {
 }
 
 func createTraces(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Traces) (receiver.Traces, error) {
-	return newThreadReceiver(set, cfg.(*Config).Protocols.Stream, next)
+	return newThreadReceiver(set, cfg.(*Config), next)
 }

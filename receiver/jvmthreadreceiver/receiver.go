@@ -26,11 +26,13 @@ import (
 
 // threadReceiver listens, and keeps track of connections and sessions.
 type threadReceiver struct {
-	cfg       Stream
-	log       *zap.Logger
-	out       *outlet
-	telemetry *metadata.TelemetryBuilder
-	sessions  *sessions
+	cfg           Stream
+	agentOptions  map[string]string
+	remoteControl bool
+	log           *zap.Logger
+	out           *outlet
+	telemetry     *metadata.TelemetryBuilder
+	sessions      *sessions
 
 	ctx    context.Context //nolint:containedctx // that of Start ends with Start
 	cancel context.CancelFunc
@@ -46,7 +48,8 @@ type threadReceiver struct {
 
 const maxPartings = 16
 
-func newThreadReceiver(set receiver.Settings, cfg Stream, next consumer.Traces) (*threadReceiver, error) {
+func newThreadReceiver(set receiver.Settings, config *Config, next consumer.Traces) (*threadReceiver, error) {
+	cfg := config.Protocols.Stream
 	address, err := parseEndpoint(cfg.Endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("protocols::stream::endpoint: %w", err)
@@ -62,7 +65,7 @@ func newThreadReceiver(set receiver.Settings, cfg Stream, next consumer.Traces) 
 		return nil, err
 	}
 	r := &threadReceiver{
-		cfg: cfg, log: set.Logger, telemetry: telemetry,
+		cfg: cfg, agentOptions: config.AgentOptions, remoteControl: config.RemoteControl, log: set.Logger, telemetry: telemetry,
 		out:         &outlet{next: next, report: report, telemetry: telemetry, log: set.Logger},
 		connections: make(map[*connection]struct{}),
 	}

@@ -26,6 +26,7 @@ type session struct {
 	watermark   jvmthread.Time // of that batch
 	before      uint64         // events in all batches up to that one
 	unknown     uint64         // those of them that were of unknown kinds
+	late        bool           // the agent told another receiver, or this one in an earlier life, what its threads were doing
 
 	pending pending // the batch at hand
 
@@ -64,6 +65,7 @@ func newSession(hello *wire.Hello) *session {
 		offset:      jvmthread.Time(hello.Wall - hello.Monotonic),
 		definitions: newDefinitions(),
 		last:        hello.Acked,
+		late:        hello.Acked > 0,
 		turn:        make(chan struct{}, 1),
 	}
 	s.watermark = jvmthread.Time(hello.Wall)

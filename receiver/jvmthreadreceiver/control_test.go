@@ -1,0 +1,170 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/weft-otel/weft/internal/agentcontrol"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+var helloSession = jvmthread.SessionID{0xa1, 0xb2, 0xc3, 0xd4, 0xe5, 0xf6, 0x07, 0x18, 0x29, 0x3a, 0x4b, 0x5c, 0x6d, 0x7e, 0x8f, 0x90}
+
+// startControlled returns a receiver whose agents may be controlled, and what it logs.
+func startControlled(t *testing.T, change func(*Config)) (*threadReceiver, *observer.ObservedLogs) {
+	t.Helper()
+	set := settings(nil)
+	core, logs := observer.New(zap.WarnLevel)
+	set.Logger = zap.New(core)
+	cfg := createDefaultConfig().(*Config)
+	cfg.Protocols.Stream.Endpoint = "tcp://127.0.0.1:0"
+	cfg.RemoteControl = true
+	change(cfg)
+	require.NoError(t, cfg.Validate())
+	rcv, err := createTraces(t.Context(), set, cfg, newSink())
+	require.NoError(t, err)
+	require.NoError(t, rcv.Start(t.Context(), componenttest.NewNopHost()))
+	t.Cleanup(func() { assert.NoError(t, rcv.Shutdown(context.Background())) })
+	return rcv.(*threadReceiver), logs
+}
+
+// control reads a control frame, as text.
+func (a *agent) control() string {
+	a.tb.Helper()
+	frame := a.next(wire.FrameControl)
+	var c wire.Control
+	require.NoError(a.tb, frame.Control(&c))
+	var b strings.Builder
+	fmt.Fprint(&b, c.ID)
+	for _, o := range c.Options {
+		fmt.Fprintf(&b, " %s=%s", o.Key, o.Value)
+	}
+	return b.String()
+}
+
+// known waits until the agent's session can be controlled.
+func known(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		_, ok := agentcontrol.Lookup(helloSession)
+		return ok
+	}, patience, time.Millisecond)
+}
+
+type answer struct {
+	status agentcontrol.Status
+	err    error
+}
+
+func ask(ctx context.Context, options map[string]string) <-chan answer {
+	got := make(chan answer, 1)
+	go func() {
+		status, err := agentcontrol.Control(ctx, helloSession, options)
+		got <- answer{status, err}
+	}()
+	return got
+}
+
+func TestControlIsAnswered(t *testing.T) {
+	r, _ := startControlled(t, func(*Config) {})
+	a := dial(t, r)
+	a.greet(hello)
+	known(t)
+
+	got := ask(t.Context(), map[string]string{"pause": "on", "depth": "8"})
+	assert.Equal(t, "1 depth=8 pause=on", a.control())
+	a.send(`status id=1 error="" "depth"="8" "pause"="on"`)
+	first := <-got
+	require.NoError(t, first.err)
+	assert.Equal(t, map[string]string{"pause": "on", "depth": "8"}, first.status.Options)
+
+	got = ask(t.Context(), map[string]string{"dept": "8"})
+	assert.Equal(t, "2 dept=8", a.control())
+	a.send(`status id=1 error="an answer that nobody waits for"` + "\n" + `status id=2 error="option \"dept\": unknown option"`)
+	var refused *agentcontrol.AgentError
+	require.ErrorAs(t, (<-got).err, &refused)
+	assert.Equal(t, `option "dept": unknown option`, refused.Message)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	got = ask(ctx, nil)
+	assert.Equal(t, "3", a.control())
+	cancel()
+	require.ErrorIs(t, (<-got).err, context.Canceled)
+
+	got = ask(t.Context(), nil)
+	assert.Equal(t, "4", a.control())
+	require.NoError(t, a.conn.Close())
+	require.ErrorIs(t, (<-got).err, agentcontrol.ErrDisconnected)
+	require.Eventually(t, func() bool { return len(agentcontrol.Sessions()) == 0 }, patience, time.Millisecond)
+	require.ErrorIs(t, (<-ask(t.Context(), nil)).err, agentcontrol.ErrNotConnected)
+}
+
+func TestControlIsOffByDefault(t *testing.T) {
+	a := dial(t, start(t, settings(nil), newSink(), nil))
+	a.greet(hello)
+	known(t)
+	agent, ok := agentcontrol.Lookup(helloSession)
+	require.True(t, ok)
+	assert.False(t, agent.Controllable())
+	require.ErrorIs(t, (<-ask(t.Context(), nil)).err, agentcontrol.ErrDisabled)
+	require.NoError(t, a.conn.Close())
+	require.Eventually(t, func() bool { return len(agentcontrol.Sessions()) == 0 }, patience, time.Millisecond)
+}
+
+func TestRequestsAreBounded(t *testing.T) {
+	r, _ := startControlled(t, func(*Config) {})
+	a := dial(t, r)
+	a.greet(hello)
+	known(t)
+	got := make([]<-chan answer, maxAsked)
+	for i := range got {
+		got[i] = ask(t.Context(), nil)
+		a.control()
+	}
+	require.ErrorContains(t, (<-ask(t.Context(), nil)).err, "16 requests are not answered yet")
+	for i := range got {
+		a.send(fmt.Sprintf("status id=%d", i+1))
+	}
+	for i := range got {
+		require.NoError(t, (<-got[i]).err)
+	}
+	require.ErrorContains(t, (<-ask(t.Context(), map[string]string{"service": strings.Repeat("x", wire.MaxControl-9)})).err, "take 65544 bytes")
+}
+
+func TestAgentOptionsAreSentAtConnect(t *testing.T) {
+	r, logs := startControlled(t, func(cfg *Config) {
+		cfg.RemoteControl = false
+		cfg.AgentOptions = map[string]string{"depth": "8", "park": "off"}
+	})
+	a := dial(t, r)
+	a.greet(hello)
+	assert.Equal(t, "1 depth=8 park=off", a.control())
+	a.send(`status id=1 error="option \"park\": no"`)
+	require.Eventually(t, func() bool { return logs.Len() == 1 }, patience, time.Millisecond)
+	assert.Equal(t, `option "park": no`, logs.All()[0].ContextMap()["error"])
+
+	late := dial(t, r)
+	late.greet(strings.NewReplacer("a1b2", "a2b2", "pid=42", "pid=42 acked=7").Replace(hello))
+	assert.Equal(t, "1 depth=8 park=off snapshot=now", late.control(), "what its threads were doing was told to somebody else")
+}
+
+func TestAgentOptionsAreChecked(t *testing.T) {
+	cfg := createDefaultConfig().(*Config)
+	cfg.AgentOptions = map[string]string{"depth": ""}
+	require.ErrorContains(t, cfg.Validate(), "agent_options: \"depth\": \"\" has no key or no value")
+	cfg.AgentOptions = map[string]string{"depth": strings.Repeat("8", maxAgentOptions)}
+	require.ErrorContains(t, cfg.Validate(), "give at most 16384")
+}
