@@ -75,8 +75,8 @@ func New[T any](set Settings[T]) *Set[T] {
 
 // Start begins to look after sessions of which nothing comes.
 func (s *Set[T]) Start() {
-	var ctx context.Context
-	ctx, s.stop = context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background()) //nolint:gosec // Shutdown calls it
+	s.stop = cancel
 	s.wg.Go(func() { s.watch(ctx) })
 }
 
