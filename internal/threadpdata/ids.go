@@ -5,6 +5,7 @@ package threadpdata
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -13,6 +14,20 @@ import (
 
 // Ids are computed, not drawn: the same session, window, thread and interval always have the same ids. So a link can be written
 // before its target is, an exemplar agrees with a span of another component, and sending a window twice does no harm.
+
+// TraceID is the id of the trace that thread_span makes of a session's window that starts at the given time.
+func TraceID(s jvmthread.SessionID, start jvmthread.Time) pcommon.TraceID { return traceID(s, start) }
+
+// SpanID is the id of the span of an interval, or of a piece of it, in the window that starts at the given time.
+func SpanID(s jvmthread.SessionID, start jvmthread.Time, ref jvmthread.IntervalRef) pcommon.SpanID {
+	return spanID(s, start, ref)
+}
+
+// DeadlockID names a deadlock in the whole world.
+func DeadlockID(s jvmthread.SessionID, c jvmthread.Circle) string {
+	hi, lo := halves(s)
+	return fmt.Sprintf("%016x", mix(hi, lo, 4, uint64(c)))
+}
 
 // traceID is the id of the trace of the window that starts at the given time.
 func traceID(s jvmthread.SessionID, start jvmthread.Time) pcommon.TraceID {

@@ -14,6 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/window"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // ScopeSpans is the name of the scope of the spans that people look at.
@@ -33,7 +34,7 @@ const maxHintEvents = 10
 type Emitter struct {
 	session jvmthread.SessionID
 	sym     *symbols.Table
-	places  map[jvmthread.StackID]place
+	places  map[jvmthread.StackID]wording.Place
 	names   map[nameKey]string
 	trace   pcommon.TraceID // of the window that is being written
 	window  *window.Window
@@ -42,7 +43,7 @@ type Emitter struct {
 
 // NewEmitter returns an Emitter for a session whose texts are in the table.
 func NewEmitter(session jvmthread.SessionID, sym *symbols.Table) *Emitter {
-	return &Emitter{session: session, sym: sym, places: make(map[jvmthread.StackID]place), names: make(map[nameKey]string)}
+	return &Emitter{session: session, sym: sym, places: make(map[jvmthread.StackID]wording.Place), names: make(map[nameKey]string)}
 }
 
 // Append writes the trace of a window: a root, the lane of the critical path with the given segments (of Segments), a span for each thread,

@@ -14,6 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/criticalpath"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/window"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // pathLane is the thread under which the spans of the critical path have their ids: no Java thread has it.
@@ -90,9 +91,9 @@ func (e *Emitter) sites(s ptrace.Span) {
 		}
 		if site.Group.Stack != jvmthread.NoStack {
 			place := e.place(site.Group.Stack)
-			a.PutStr(attrFunction, place.function)
-			if place.line > 0 {
-				a.PutInt(attrLine, int64(place.line))
+			a.PutStr(attrFunction, place.Function)
+			if place.Line > 0 {
+				a.PutInt(attrLine, int64(place.Line))
 			}
 		}
 		a.PutInt(attrPathTime, int64(site.Time))
@@ -116,7 +117,7 @@ func (e *Emitter) segment(seg *criticalpath.Segment, i int, s ptrace.Span, paren
 		if e.text.Len() > 0 {
 			e.text.WriteString(", ")
 		}
-		e.text.WriteString("while " + e.threadName(wait.Ref.Thread) + " was in: " + words[wait.State].verb)
+		e.text.WriteString("while " + e.threadName(wait.Ref.Thread) + " was in: " + wording.Verb(wait.State))
 		if wait.Lock.Class != jvmthread.NoClass {
 			e.text.WriteString(" " + e.simpleName(wait.Lock.Class))
 		}

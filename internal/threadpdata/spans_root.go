@@ -94,8 +94,4 @@ func (e *Emitter) hintEvent(h *deadlock.Hint, ev ptrace.SpanEvent) {
 		e.threadName(h.Holder), first, second, e.threadName(h.Other), second, first, h.At.Sub(h.Before)))
 }
 
-// deadlockID names a deadlock in the whole world.
-func (e *Emitter) deadlockID(c jvmthread.Circle) string {
-	hi, lo := halves(e.session)
-	return fmt.Sprintf("%016x", mix(hi, lo, 4, uint64(c)))
-}
+func (e *Emitter) deadlockID(c jvmthread.Circle) string { return DeadlockID(e.session, c) }

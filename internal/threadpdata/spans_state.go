@@ -15,21 +15,19 @@ import (
 type stateWords struct {
 	jvm  string // value of jvm.thread.state for a wait without time-out
 	wait string // value of weft.wait.kind
-	verb string // first word of the span's name
 }
 
 var words = [jvmthread.NumStates]stateWords{ //nolint:gochecknoglobals // read-only table
-	jvmthread.StateUnknown:    {verb: "unknown"},
-	jvmthread.StateRunnable:   {jvm: "runnable", verb: "runnable"},
-	jvmthread.StateBlocked:    {jvm: "blocked", wait: "lock", verb: "blocked"},
-	jvmthread.StateWaiting:    {jvm: "waiting", wait: "object", verb: "wait"},
-	jvmthread.StateReentering: {jvm: "blocked", wait: "reenter", verb: "reenter"},
-	jvmthread.StateJoining:    {jvm: "waiting", wait: "join", verb: "join"},
-	jvmthread.StateSleeping:   {jvm: "timed_waiting", wait: "sleep", verb: "sleep"},
-	jvmthread.StateParked:     {jvm: "waiting", wait: "park", verb: "park"},
-	jvmthread.StateDeadlocked: {jvm: "blocked", wait: "lock", verb: "deadlocked"},
-	jvmthread.StateSuspended:  {jvm: "blocked", wait: "suspend", verb: "suspended"},
-	jvmthread.StateDead:       {jvm: "terminated", verb: "dead"},
+	jvmthread.StateRunnable:   {jvm: "runnable"},
+	jvmthread.StateBlocked:    {jvm: "blocked", wait: "lock"},
+	jvmthread.StateWaiting:    {jvm: "waiting", wait: "object"},
+	jvmthread.StateReentering: {jvm: "blocked", wait: "reenter"},
+	jvmthread.StateJoining:    {jvm: "waiting", wait: "join"},
+	jvmthread.StateSleeping:   {jvm: "timed_waiting", wait: "sleep"},
+	jvmthread.StateParked:     {jvm: "waiting", wait: "park"},
+	jvmthread.StateDeadlocked: {jvm: "blocked", wait: "lock"},
+	jvmthread.StateSuspended:  {jvm: "blocked", wait: "suspend"},
+	jvmthread.StateDead:       {jvm: "terminated"},
 }
 
 // interval writes the span of one interval, or of the piece of it that lies in the window.
@@ -107,12 +105,12 @@ func (e *Emitter) wait(iv *jvmthread.Interval, s ptrace.Span, a pcommon.Map) {
 	}
 	if iv.Stack != jvmthread.NoStack {
 		p := e.place(iv.Stack)
-		a.PutStr(attrFunction, p.function)
-		if p.file != "" {
-			a.PutStr(attrFile, p.file)
+		a.PutStr(attrFunction, p.Function)
+		if p.File != "" {
+			a.PutStr(attrFile, p.File)
 		}
-		if p.line > 0 {
-			a.PutInt(attrLine, int64(p.line))
+		if p.Line > 0 {
+			a.PutInt(attrLine, int64(p.Line))
 		}
 		a.PutStr(attrStacktrace, e.sym.Stack(iv.Stack))
 	}

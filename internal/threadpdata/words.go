@@ -5,9 +5,9 @@ package threadpdata
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // nameKey is what the name of a span is made of.
@@ -21,49 +21,27 @@ type nameKey struct {
 func (e *Emitter) name(iv *jvmthread.Interval) string {
 	k := nameKey{class: iv.Lock.Class, state: iv.State, timedOut: iv.Marks.Has(jvmthread.MarkTimedOut)}
 	if iv.State == jvmthread.StateJoining {
-		return e.joinName(iv.Peer, k.timedOut)
+		return wording.Title(iv.State, e.threadName(iv.Peer), k.timedOut)
 	}
 	name, ok := e.names[k]
 	if ok {
 		return name
 	}
-	name = words[k.state].verb
+	object := ""
 	if k.class != jvmthread.NoClass {
-		name += " " + e.simpleName(k.class)
+		object = e.simpleName(k.class)
 	}
-	if k.timedOut {
-		name += " (timed out)"
-	}
+	name = wording.Title(k.state, object, k.timedOut)
 	e.names[k] = name
 	return name
 }
 
-func (e *Emitter) joinName(id jvmthread.ThreadID, timedOut bool) string {
-	name := words[jvmthread.StateJoining].verb + " " + e.threadName(id)
-	if timedOut {
-		name += " (timed out)"
-	}
-	return name
-}
-
-// simpleName is a class without its package. Locks of java.util.concurrent block on an inner class; people know the outer one.
 func (e *Emitter) simpleName(class jvmthread.ClassID) string {
-	n := e.sym.Class(class)
-	if n == "" {
-		n = "?"
-	}
-	n = n[strings.LastIndexByte(n, '.')+1:]
-	for _, inner := range []string{"$NonfairSync", "$FairSync", "$Sync"} {
-		n = strings.TrimSuffix(n, inner)
-	}
-	return n
+	return wording.SimpleClass(e.sym.Class(class))
 }
 
 func (e *Emitter) threadName(id jvmthread.ThreadID) string {
-	if n := e.sym.Thread(id).Name; n != "" {
-		return n
-	}
-	return "thread " + strconv.FormatUint(uint64(id), 10)
+	return wording.ThreadName(e.sym.Thread(id).Name, id)
 }
 
 // explain says in words what a link says: Jaeger's page shows a link without its attributes.
@@ -90,9 +68,9 @@ func (e *Emitter) explain(ia *jvmthread.Interaction) {
 	}
 	if ia.Stack != jvmthread.NoStack {
 		p := e.place(ia.Stack)
-		b.WriteString(" at " + p.function)
-		if p.line > 0 {
-			b.WriteString(":" + strconv.Itoa(p.line))
+		b.WriteString(" at " + p.Function)
+		if p.Line > 0 {
+			b.WriteString(":" + strconv.Itoa(p.Line))
 		}
 	}
 	if d := ia.Latency(); d > 0 {
@@ -103,67 +81,12 @@ func (e *Emitter) explain(ia *jvmthread.Interaction) {
 	}
 }
 
-// place is where in the code a stack begins, seen by somebody who knows what wait and park are.
-type place struct {
-	function string
-	file     string
-	line     int
-}
-
 // place finds the first frame of a stack that is not of the waiting itself.
-func (e *Emitter) place(id jvmthread.StackID) place {
+func (e *Emitter) place(id jvmthread.StackID) wording.Place {
 	if p, ok := e.places[id]; ok {
 		return p
 	}
-	p := findPlace(e.sym.Stack(id))
+	p, _ := wording.FindPlace(e.sym.Stack(id))
 	e.places[id] = p
 	return p
-}
-
-func findPlace(stack string) place {
-	var first place
-	for line := range strings.Lines(stack) {
-		p, ok := parseFrame(strings.TrimSpace(line))
-		if !ok {
-			continue
-		}
-		if !isWaiting(p.function) {
-			return p
-		}
-		if first.function == "" {
-			first = p
-		}
-	}
-	return first
-}
-
-// isWaiting tells the methods of the JDK that wait, wake or start from those that use them.
-func isWaiting(function string) bool {
-	for _, prefix := range []string{
-		"java.lang.Object.", "java.lang.Thread.", "java.util.concurrent.locks.", "jdk.internal.misc.Unsafe.", "sun.misc.Unsafe.",
-	} {
-		if strings.HasPrefix(function, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// parseFrame reads a line such as "at com.acme.OrderBook.add(OrderBook.java:42)".
-func parseFrame(s string) (p place, ok bool) {
-	s, ok = strings.CutPrefix(s, "at ")
-	open := strings.IndexByte(s, '(')
-	if !ok || open < 0 || !strings.HasSuffix(s, ")") {
-		return place{}, false
-	}
-	p.function = s[:open]
-	where := s[open+1 : len(s)-1]
-	if colon := strings.LastIndexByte(where, ':'); colon >= 0 {
-		if n, err := strconv.Atoi(where[colon+1:]); err == nil {
-			p.file, p.line = where[:colon], n
-		}
-	} else if where != "Native Method" && where != "Unknown Source" {
-		p.file = where
-	}
-	return p, true
 }

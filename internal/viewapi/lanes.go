@@ -33,7 +33,7 @@ type Lane struct {
 	Code   []int  `json:"code"`
 }
 
-// Code of a state that is none: no thread, or no rest.
+// NoState is the code of a state that is none: no thread, or no rest.
 const NoState = 15
 
 // The marks of runs.
