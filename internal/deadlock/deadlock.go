@@ -47,6 +47,7 @@ type Detector struct {
 	timeline *timeline.Timeline
 	binder   *interaction.Binder
 	suspects []Found
+	standing []Found
 	last     jvmthread.Circle
 	chain    []jvmthread.IntervalRef
 	orders   orders
@@ -149,11 +150,36 @@ func (d *Detector) Confirm(now jvmthread.Time) (found []Found) {
 			d.last++
 			s.Circle = d.last
 			found = append(found, s)
+			d.standing = append(d.standing, s)
 		}
 	}
 	clear(d.suspects[len(kept):])
 	d.suspects = kept
 	return found
+}
+
+// Standing returns the deadlocks that were confirmed and that none of their threads has left, in the order in which they were found. The slice is good
+// until the next call.
+func (d *Detector) Standing() []Found {
+	kept := d.standing[:0]
+	for _, f := range d.standing {
+		if d.stuck(f) {
+			kept = append(kept, f)
+		}
+	}
+	clear(d.standing[len(kept):])
+	d.standing = kept
+	return kept
+}
+
+func (d *Detector) stuck(f Found) bool {
+	for _, m := range f.Members {
+		th := d.timeline.Thread(m.Thread)
+		if th == nil || th.Dead() || th.Open().State != jvmthread.StateDeadlocked || th.Open().Circle != f.Circle {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *Detector) still(s Found) bool {

@@ -115,6 +115,18 @@ func (e *Engine) Close(why window.Cut, yield Yield) {
 // Timeline is where the threads stand; for reading only.
 func (e *Engine) Timeline() *timeline.Timeline { return e.timeline }
 
+// Now is the time up to which everything is known.
+func (e *Engine) Now() jvmthread.Time { return max(e.last, e.queue.Watermark()) }
+
+// WindowStart is where the current window begins: the next one that is yielded.
+func (e *Engine) WindowStart() jvmthread.Time { return e.builder.Start() }
+
+// Deadlocks returns the deadlocks that stand now, in the order in which they were found. The slice is good until the next call.
+func (e *Engine) Deadlocks() []deadlock.Found { return e.deadlocks.Standing() }
+
+// HeldLocks calls yield for each lock that somebody is blocked on now and whose owner is known, in no order.
+func (e *Engine) HeldLocks(yield func(interaction.Held) bool) { e.binder.Held(yield) }
+
 // Locks is the number of locks that are remembered.
 func (e *Engine) Locks() int { return e.binder.Locks() }
 

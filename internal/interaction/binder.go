@@ -45,6 +45,7 @@ type Binder struct {
 	unparks    map[jvmthread.ThreadID]cause          // by the thread that was unparked
 	notified   map[jvmthread.ThreadID]jvmthread.Time // threads that come back from a wait, and when they were notified
 	holds      []jvmthread.Hold                      // ended, not taken yet
+	lost       []LostNotify                          // not taken yet
 	lateNotify bool
 	maxLocks   int
 	counters   Counters
@@ -76,7 +77,7 @@ func (b *Binder) Counters() Counters { return b.counters }
 func (b *Binder) Apply(
 	ev jvmthread.Event, th *timeline.Thread, closed jvmthread.Interval, out []jvmthread.Interaction,
 ) []jvmthread.Interaction {
-	if closed.State == jvmthread.StateBlocked || closed.State == jvmthread.StateDeadlocked || closed.Was == jvmthread.StateBlocked {
+	if closed.State == jvmthread.StateBlocked || closed.Was == jvmthread.StateBlocked {
 		b.unblocked(closed.Lock)
 	}
 	switch ev.Kind { //nolint:exhaustive // the others let nobody go on

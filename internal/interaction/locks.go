@@ -19,7 +19,9 @@ type lock struct {
 	blocked int32 // threads between contendedEnter and contendedEntered
 	peak    int32 // the most of them at one time since the last cut
 	marks   jvmthread.HoldMarks
-	release cause // by whom, when it is known that there is no owner; else zero
+	unheard jvmthread.Time // of the last notify that found nobody waiting, until a wait timed out after it or another notify was heard
+	heard   jvmthread.Time // of the last notify that woke somebody
+	release cause          // by whom, when it is known that there is no owner; else zero
 	waiters []waiter
 	woken   []jvmthread.Interval // waits that ended by nothing that was seen; only if late notifies are looked for
 }
@@ -221,8 +223,10 @@ func (b *Binder) notify(ev jvmthread.Event, th *timeline.Thread, out []jvmthread
 	c := here(ev, th)
 	all := ev.Kind == jvmthread.KindNotifyAll
 	if b.mark(l, c, all) > 0 {
+		l.heard, l.unheard = ev.Time, jvmthread.NoTime
 		return out
 	}
+	l.unheard = ev.Time
 	if n := len(out); b.lateNotify {
 		if out = l.bindLate(c, all, out); len(out) > n {
 			return out

@@ -19,6 +19,7 @@ func (b *Binder) waited(ev jvmthread.Event, closed jvmthread.Interval, out []jvm
 		if w.notified.from.Seq != jvmthread.NoSeq && !w.all {
 			l.markAgain(w.notified)
 		}
+		b.timedOut(l, w, closed)
 		return out
 	}
 	if closed.State == jvmthread.StateJoining {

@@ -68,7 +68,7 @@ type Interval struct {
 	Circle     Circle // of a deadlock
 	State      State
 	Marks      Marks
-	Was        State // what an unknown state was taken for, until an event came that did not fit it
+	Was        State // what an unknown state was taken for, until an event came that did not fit it; what a deadlocked one was before: blocked or parked
 }
 
 // Circle numbers the deadlocks of a session from 1 on: all threads of one have the same.

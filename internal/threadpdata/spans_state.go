@@ -100,8 +100,8 @@ func (e *Emitter) wait(iv *jvmthread.Interval, s ptrace.Span, a pcommon.Map) {
 	if e.window.Idle(*iv) {
 		a.PutBool(attrIdle, true)
 	}
-	if cause := e.cause(iv); cause != "" {
-		a.PutStr(attrWaitCause, cause)
+	if cause := window.CauseOf(iv, e.window.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})); cause != window.CauseNone {
+		a.PutStr(attrWaitCause, cause.String())
 	}
 	if iv.Stack != jvmthread.NoStack {
 		p := e.place(iv.Stack)
@@ -114,24 +114,6 @@ func (e *Emitter) wait(iv *jvmthread.Interval, s ptrace.Span, a pcommon.Map) {
 		}
 		a.PutStr(attrStacktrace, e.sym.Stack(iv.Stack))
 	}
-}
-
-// cause says what ended a wait; empty while it goes on, and where nothing has to end it from outside.
-func (e *Emitter) cause(iv *jvmthread.Interval) string {
-	if cs := e.window.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}); len(cs) > 0 {
-		return cs[0].Kind.String()
-	}
-	switch {
-	case iv.Marks.Has(jvmthread.MarkTimedOut):
-		return "timeout"
-	case iv.Circle != 0 && iv.State != jvmthread.StateDeadlocked:
-		return "deadlock"
-	case iv.Marks.Has(jvmthread.MarkInterrupted):
-		return jvmthread.InteractionInterrupt.String()
-	case iv.Marks.Has(jvmthread.MarkOpen), iv.State == jvmthread.StateSleeping, iv.State == jvmthread.StateReentering:
-		return ""
-	}
-	return "unknown"
 }
 
 // links writes the links to whatever let the interval go on, and to its earlier piece.

@@ -214,7 +214,7 @@ func (t *Timeline) Deadlock(id jvmthread.ThreadID, circle jvmthread.Circle, at j
 	th.open.Circle = circle
 	was := th.open
 	out = th.to(jvmthread.StateDeadlocked, max(at, was.Start), out)
-	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Circle = was.Lock, was.Peer, was.Stack, circle
+	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Circle, th.open.Was = was.Lock, was.Peer, was.Stack, circle, was.State
 	return out
 }
 

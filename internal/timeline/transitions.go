@@ -74,7 +74,10 @@ func (t *Timeline) advance(th *Thread, ev jvmthread.Event, out []jvmthread.Inter
 		if ev.Kind == jvmthread.KindContendedEntered && th.open.State == jvmthread.StateRunnable {
 			return out // some JVMs post it alone for virtual threads; the state is right already
 		}
-		th.open.State, th.open.Was = jvmthread.StateUnknown, th.open.State
+		if th.open.State != jvmthread.StateDeadlocked { // that one knows what it was
+			th.open.Was = th.open.State
+		}
+		th.open.State = jvmthread.StateUnknown
 		if tr.move == nil {
 			return th.run(ev, out)
 		}

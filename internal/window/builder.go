@@ -183,6 +183,7 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 		w.Totals.add(&l.Totals)
 	}
 	b.sortHolds()
+	w.LostNotifies = binder.TakeLost(w.LostNotifies)
 	w.Locks = b.locks.stats(w, b.queues)
 	return w
 }
@@ -216,7 +217,7 @@ func (b *Builder) Next(at jvmthread.Time) {
 		b.lanes[slot] = nil
 		b.recycle(l)
 	}
-	*w = Window{Lanes: w.Lanes[:0], Interactions: w.Interactions[:0], Holds: w.Holds[:0], past: past}
+	*w = Window{Lanes: w.Lanes[:0], Interactions: w.Interactions[:0], Holds: w.Holds[:0], LostNotifies: w.LostNotifies[:0], past: past}
 	if cap(w.Interactions) > 1<<18 {
 		w.Interactions = nil
 	}

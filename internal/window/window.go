@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/deadlock"
+	"github.com/weft-otel/weft/internal/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -31,14 +32,15 @@ const (
 type Window struct {
 	Start, End   jvmthread.Time
 	Cut          Cut
-	Lanes        []*Lane                 // by thread id
-	Interactions []jvmthread.Interaction // whose effect is in the window, by the interval they let go on
-	Holds        []jvmthread.Hold        // that were seen in the window or before it, by lock and time
-	Deadlocks    []deadlock.Found        // that were confirmed in the window
-	Hints        []deadlock.Hint         // that came up in the window
-	Locks        []LockStats             // by blocked time, the longest first
-	Totals       Totals                  // of all lanes
-	Verdict      *Verdict                // what a Finder found; nil: nothing was asked
+	Lanes        []*Lane                  // by thread id
+	Interactions []jvmthread.Interaction  // whose effect is in the window, by the interval they let go on
+	Holds        []jvmthread.Hold         // that were seen in the window or before it, by lock and time
+	Deadlocks    []deadlock.Found         // that were confirmed in the window
+	Hints        []deadlock.Hint          // that came up in the window
+	LostNotifies []interaction.LostNotify // of waits that timed out in the window
+	Locks        []LockStats              // by blocked time, the longest first
+	Totals       Totals                   // of all lanes
+	Verdict      *Verdict                 // what a Finder found; nil: nothing was asked
 	Events       uint64
 	Lost         uint64 // events that the agent could not keep
 	Missed       uint64 // events that never came here
