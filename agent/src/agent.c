@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "definitions.h"
 #include "hooks.h"
+#include "interrupts.h"
 #include "jvm.h"
 #include "monitors.h"
 #include "options.h"
@@ -133,9 +134,10 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     weft_definitions_init(options.definitions);
     weft_monitors_init(&options);
     weft_threads_init(&options);
+    weft_interrupts_init(&options);
     weft_owner_init(env, thread);
     weft_parks_init(env, &options);
-    if (!weft_hooks_install(env, options.park)) {
+    if (!weft_hooks_install(env, &options)) {
         fputs("weft: some of notify, start, sleep, interrupt and park cannot be seen on this JVM\n",
               stderr);
     }

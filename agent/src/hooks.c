@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "capture.h"
+#include "interrupts.h"
 #include "jvm.h"
 #include "monitors.h"
 #include "parks.h"
@@ -16,7 +17,7 @@
 #include "threads.h"
 #include "vmstructs.h"
 
-static bool park_wanted;
+static const struct weft_options *wanted;
 static int installed;
 static int parks_installed;
 
@@ -30,6 +31,13 @@ static bool is_native(JNIEnv *env, jclass class, const struct weft_hook *hook) {
            native;
 }
 
+// Nearly all are in libjvm; those that are not its business are in libjava.
+static void *find_export(void *jvm, const char *name) {
+    void *found = dlsym(jvm, name);
+    void *java = found == NULL ? dlopen("libjava.so", RTLD_NOLOAD | RTLD_LAZY) : NULL;
+    return java == NULL ? found : dlsym(java, name);
+}
+
 static bool install(JNIEnv *env, void *jvm, const struct weft_hook *hook) {
     bool ok = false;
     jclass class = (*env)->FindClass(env, hook->class_name);
@@ -39,7 +47,7 @@ static bool install(JNIEnv *env, void *jvm, const struct weft_hook *hook) {
     if (is_native(env, class, hook)) {
         *hook->original = hook->export_name == NULL
                               ? weft_capture(env, class, hook->method, hook->signature)
-                              : dlsym(jvm, hook->export_name);
+                              : find_export(jvm, hook->export_name);
         if (*hook->original != NULL) {
             JNINativeMethod native = {(char *)hook->method, (char *)hook->signature,
                                       hook->replacement};
@@ -67,12 +75,16 @@ JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe
 
 JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe) {
     (void)probe;
-    installed = install_table(env, weft_monitor_hooks) + install_table(env, weft_thread_hooks);
-    parks_installed = park_wanted ? install_table(env, weft_park_hooks) : WEFT_PARK_HOOKS;
+    installed = install_table(env, weft_monitor_hooks) + install_table(env, weft_thread_hooks) +
+                install_table(env, weft_interrupt_hooks);
+    if (wanted->yield) {
+        install_table(env, weft_yield_hooks);
+    }
+    parks_installed = wanted->park ? install_table(env, weft_park_hooks) : WEFT_PARK_HOOKS;
 }
 
-bool weft_hooks_install(JNIEnv *env, bool parks) {
-    park_wanted = parks;
+bool weft_hooks_install(JNIEnv *env, const struct weft_options *options) {
+    wanted = options;
     jclass probe = (*env)->DefineClass(env, "java/lang/ThreadProbe", NULL,
                                        (const jbyte *)weft_probe_class, sizeof weft_probe_class);
     if (weft_clear_exception(env) || probe == NULL) {

@@ -39,6 +39,11 @@ static inline uint64_t weft_thread_id(JNIEnv *env, jobject thread) {
     return (uint64_t)(*env)->GetLongField(env, thread, weft_jvm.tid);
 }
 
+// Does a thread carry virtual threads?
+static inline bool weft_is_carrier(JNIEnv *env, jobject thread) {
+    return weft_jvm.carrier != NULL && (*env)->IsInstanceOf(env, thread, weft_jvm.carrier);
+}
+
 // Gives JVMTI memory back; NULL is allowed.
 static inline void weft_deallocate(void *memory) {
     if (memory != NULL) {

@@ -33,7 +33,8 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTER};
-    weft_record_begin(&scope, &r);    // the thread counts as blocked already
+    weft_record_begin(&scope, &r); // the thread counts as blocked already
+    weft_refresh(env, thread, &scope);
     r.peer = weft_owner(env, object); // true only now
     weft_identify(env, object, &r);
     r.stack = weft_stack_id(env, block_depth);
@@ -72,6 +73,7 @@ void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject obj
     }
     struct weft_record r = {.kind = WEFT_EV_WAIT, .arg = weft_nanoseconds(millis)};
     int depth = wait_depth;
+    weft_refresh(env, thread, &scope);
     weft_identify(env, object, &r);
     if ((*env)->IsInstanceOf(env, object, weft_jvm.thread)) {
         r.kind = WEFT_EV_JOIN_START;

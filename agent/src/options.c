@@ -19,8 +19,8 @@ static const size_t MIB = 1048576;
 static const size_t GIB = 1073741824;
 
 static const char *const known =
-    "endpoint, service, depth, wait-depth, notify-depth, park, park-depth, unpark-depth, pool, "
-    "retain, definitions";
+    "endpoint, service, depth, wait-depth, notify-depth, park, park-depth, unpark-depth, yield, "
+    "pool, retain, definitions";
 
 static bool take_text(const char *key, const char *value, char *to, size_t size, char *problem) {
     if (value[0] == '\0' || strlen(value) >= size) {
@@ -115,6 +115,9 @@ static bool take(const char *key, const char *value, struct weft_options *o, cha
     }
     if (strcmp(key, "unpark-depth") == 0) {
         return take_depth(key, value, &o->unpark_depth, problem);
+    }
+    if (strcmp(key, "yield") == 0) {
+        return take_switch(key, value, &o->yield, problem);
     }
     if (strcmp(key, "pool") == 0) {
         return take_bytes(key, value, 64 * KIB, &o->pool, problem);

@@ -20,6 +20,7 @@ struct weft_options {
     int park_depth;
     int unpark_depth;
     bool park;
+    bool yield;
     size_t pool;
     size_t retain;
     size_t definitions;

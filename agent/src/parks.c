@@ -73,6 +73,7 @@ static bool record_park(JNIEnv *env, bool absolute, jlong time) {
     if (seen) {
         struct weft_record r = {.kind = WEFT_EV_PARK};
         weft_record_begin(&scope, &r); // the thread counts as parked already
+        weft_refresh(env, NULL, &scope);
         r.arg = weft_park_timeout(absolute, time, absolute ? weft_wall_clock() : 0);
         describe_blocker(env, &r);
         r.stack = weft_stack_id(env, park_depth);
@@ -94,15 +95,11 @@ static void JNICALL hook_park(JNIEnv *env, jobject unsafe, jboolean absolute, jl
     }
 }
 
-static bool is_carrier(JNIEnv *env, jobject thread) {
-    return weft_jvm.carrier != NULL && (*env)->IsInstanceOf(env, thread, weft_jvm.carrier);
-}
-
 // The time is that before the call, so that nobody is woken before it. The stack is taken behind
 // it, so that nobody is woken later for that.
 static void JNICALL hook_unpark(JNIEnv *env, jobject unsafe, jobject thread) {
     struct weft_scope scope;
-    if (thread == NULL || is_carrier(env, thread) || !weft_enter(env, NULL, &scope)) {
+    if (thread == NULL || weft_is_carrier(env, thread) || !weft_enter(env, NULL, &scope)) {
         jvm_unpark(env, unsafe, thread);
         return;
     }

@@ -26,7 +26,7 @@ void weft_announce(JNIEnv *env, jthread thread, uint64_t id, bool is_virtual) {
         (*ti)->GetThreadGroupInfo(ti, info.thread_group, &group) != JVMTI_ERROR_NONE) {
         group.name = NULL;
     }
-    uint16_t flags = 0;
+    uint16_t flags = weft_is_carrier(env, thread) ? WEFT_THREAD_CARRIER : 0;
     if (info.is_daemon) {
         flags |= WEFT_THREAD_DAEMON;
     }
@@ -51,6 +51,40 @@ static bool is_a(JNIEnv *env, jobject object, jclass class) {
     return class != NULL && (*env)->IsInstanceOf(env, object, class);
 }
 
+enum { REFRESH_NS = 1000000000, RENAME_NS = 10000000 };
+
+void weft_refresh(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
+    jthread current = NULL;
+    // The time of the newest record will do: it saves a look at the clock.
+    if (scope->subject != 0 || (self.named != 0 && self.buffer->last < self.named + REFRESH_NS)) {
+        return;
+    }
+    if (thread == NULL &&
+        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE) {
+        thread = current;
+    }
+    if (thread != NULL) {
+        self.named = weft_clock();
+        weft_announce(env, thread, self.thread, false);
+    }
+    if (current != NULL) {
+        (*env)->DeleteLocalRef(env, current);
+    }
+}
+
+void weft_renamed(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
+    uint64_t id = weft_thread_id(env, thread);
+    int64_t now = weft_clock();
+    bool often = now < self.named + RENAME_NS;
+    if (scope->subject == 0 && id == self.thread) {
+        self.named = often ? 0 : now;
+    }
+    if (!often) {
+        self.named = now;
+        weft_announce(env, thread, id, false);
+    }
+}
+
 // Gives the current platform thread its buffer.
 static bool open_self(JNIEnv *env, jthread thread) {
     uint64_t id = weft_thread_id(env, thread);
@@ -63,7 +97,8 @@ static bool open_self(JNIEnv *env, jthread thread) {
         return false;
     }
     self.thread = id;
-    self.carrier = is_a(env, thread, weft_jvm.carrier);
+    self.carrier = weft_is_carrier(env, thread);
+    self.named = weft_clock();
     weft_announce(env, thread, id, false);
     weft_addresses_add(env, id);
     return true;

@@ -20,10 +20,11 @@ enum { WEFT_VIRTUAL_SEEN = 64 };
 struct weft_self {
     struct weft_buffer *buffer;
     uint64_t thread;
-    bool started; // threadStart is written
-    bool inside;  // in a callback or hook: what it causes itself is not recorded
-    bool ended;   // threadEnd is written: nothing may follow
-    bool carrier; // virtual threads may run on it
+    bool started;  // threadStart is written
+    bool inside;   // in a callback or hook: what it causes itself is not recorded
+    bool ended;    // threadEnd is written: nothing may follow
+    bool carrier;  // virtual threads may run on it
+    int64_t named; // when its name was last looked at; 0: it has another since
     // The monitor that is being entered: kind is contendedEnter, 0 if there is none.
     struct weft_record entering;
     // The Object.wait that is going on: kind is wait or joinStart, 0 if there is none.
@@ -59,6 +60,14 @@ struct weft_record *weft_self_waiting(void);
 // recorded, or is already; end writes no event.
 bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope);
 void weft_self_end(const struct weft_scope *scope);
+
+// The current thread is about to wait or to end: tells its name anew if that was not done for a
+// second. So names are found out that were given in ways that are not seen. Thread may be NULL.
+void weft_refresh(JNIEnv *env, jthread thread, const struct weft_scope *scope);
+
+// The current thread gave a thread, itself or another, a name. Names that follow each other fast
+// are told when they last.
+void weft_renamed(JNIEnv *env, jthread thread, const struct weft_scope *scope);
 
 // Announces a thread's definition: name, group, flags.
 void weft_announce(JNIEnv *env, jthread thread, uint64_t id, bool is_virtual);

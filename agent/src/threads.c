@@ -14,8 +14,12 @@
 static int depth;
 
 static void (*jvm_start)(JNIEnv *, jobject);
-static void (*jvm_interrupt)(JNIEnv *, jobject);
 static void (*jvm_sleep)(JNIEnv *, jclass, jlong);
+static void (*jvm_yield)(JNIEnv *, jclass);
+static void (*jvm_suspend)(JNIEnv *, jobject);
+static void (*jvm_resume)(JNIEnv *, jobject);
+static void (*jvm_stop)(JNIEnv *, jobject, jobject);
+static void (*jvm_set_name)(JNIEnv *, jobject, jstring);
 
 void weft_threads_init(const struct weft_options *options) {
     depth = options->depth;
@@ -36,6 +40,7 @@ void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     (void)ti;
     if (weft_enter(env, thread, &scope)) {
         struct weft_record r = {.kind = WEFT_EV_THREAD_END};
+        weft_refresh(env, thread, &scope);
         weft_record_now(&scope, &r);
         weft_self_end(&scope);
         weft_leave(&scope);
@@ -62,26 +67,13 @@ static void JNICALL hook_start(JNIEnv *env, jobject thread) {
     }
 }
 
-static void JNICALL hook_interrupt(JNIEnv *env, jobject thread) {
-    struct weft_scope scope;
-    if (!weft_enter(env, NULL, &scope)) {
-        jvm_interrupt(env, thread);
-        return;
-    }
-    struct weft_record r = {.kind = WEFT_EV_INTERRUPT_CALLED, .peer = weft_thread_id(env, thread)};
-    r.stack = weft_stack_id(env, depth);
-    weft_record_begin(&scope, &r);
-    weft_leave(&scope);
-    jvm_interrupt(env, thread);
-    weft_record_end(&scope, &r, !(*env)->ExceptionCheck(env));
-}
-
 static bool record_sleep(JNIEnv *env, struct weft_record *r) {
     struct weft_scope scope;
     if (!weft_enter(env, NULL, &scope)) {
         return false;
     }
     if (r->kind == WEFT_EV_SLEEP_START) {
+        weft_refresh(env, NULL, &scope);
         r->stack = weft_stack_id(env, depth);
     }
     weft_record_now(&scope, r);
@@ -119,18 +111,79 @@ static void JNICALL hook_sleep_nanos(JNIEnv *env, jclass class, jlong nanosecond
     sleep_for(env, class, nanoseconds, nanoseconds);
 }
 
+static void JNICALL hook_yield(JNIEnv *env, jclass class) {
+    struct weft_scope scope;
+    if (weft_enter(env, NULL, &scope)) {
+        struct weft_record r = {.kind = WEFT_EV_YIELD};
+        weft_record_now(&scope, &r);
+        weft_leave(&scope);
+    }
+    jvm_yield(env, class);
+}
+
+// What one thread does to another with suspend, resume and stop. It is recorded before, and is then
+// over for us: who suspends himself does not come back, and until then nobody could pass his time.
+static void record_order(JNIEnv *env, jobject thread, uint16_t kind) {
+    struct weft_scope scope;
+    if (weft_enter(env, NULL, &scope)) {
+        struct weft_record r = {.kind = kind, .peer = weft_thread_id(env, thread)};
+        r.stack = weft_stack_id(env, depth);
+        weft_record_now(&scope, &r);
+        weft_leave(&scope);
+    }
+}
+
+static void JNICALL hook_suspend(JNIEnv *env, jobject thread) {
+    record_order(env, thread, WEFT_EV_SUSPEND);
+    jvm_suspend(env, thread);
+}
+
+static void JNICALL hook_resume(JNIEnv *env, jobject thread) {
+    record_order(env, thread, WEFT_EV_RESUME);
+    jvm_resume(env, thread);
+}
+
+static void JNICALL hook_stop(JNIEnv *env, jobject thread, jobject throwable) {
+    record_order(env, thread, WEFT_EV_STOP);
+    jvm_stop(env, thread, throwable);
+}
+
+// Thread.setName ends here if the thread is alive; from 20 on only if it names itself.
+static void JNICALL hook_set_name(JNIEnv *env, jobject thread, jstring name) {
+    struct weft_scope scope;
+    jvm_set_name(env, thread, name);
+    if (!(*env)->ExceptionCheck(env) && weft_enter(env, NULL, &scope)) {
+        weft_renamed(env, thread, &scope);
+        weft_leave(&scope);
+    }
+}
+
 // A row for each spelling that some Java version has as a native method: sleep up to 18, sleep0 in
 // 19 to 22, sleepNanos0 later.
 const struct weft_hook weft_thread_hooks[] = {
     {"java/lang/Thread", "start0", "()V", false, "JVM_StartThread", (void *)hook_start,
      (void **)&jvm_start},
-    {"java/lang/Thread", "interrupt0", "()V", false, "JVM_Interrupt", (void *)hook_interrupt,
-     (void **)&jvm_interrupt},
     {"java/lang/Thread", "sleep", "(J)V", true, "JVM_Sleep", (void *)hook_sleep_millis,
      (void **)&jvm_sleep},
     {"java/lang/Thread", "sleep0", "(J)V", true, "JVM_Sleep", (void *)hook_sleep_nanos,
      (void **)&jvm_sleep},
     {"java/lang/Thread", "sleepNanos0", "(J)V", true, "JVM_SleepNanos", (void *)hook_sleep_nanos,
      (void **)&jvm_sleep},
+    {"java/lang/Thread", "setNativeName", "(Ljava/lang/String;)V", false, "JVM_SetNativeThreadName",
+     (void *)hook_set_name, (void **)&jvm_set_name},
+    {"java/lang/Thread", "suspend0", "()V", false, "JVM_SuspendThread", (void *)hook_suspend,
+     (void **)&jvm_suspend},
+    {"java/lang/Thread", "resume0", "()V", false, "JVM_ResumeThread", (void *)hook_resume,
+     (void **)&jvm_resume},
+    {"java/lang/Thread", "stop0", "(Ljava/lang/Object;)V", false, "JVM_StopThread",
+     (void *)hook_stop, (void **)&jvm_stop},
+    {0},
+};
+
+const struct weft_hook weft_yield_hooks[] = {
+    {"java/lang/Thread", "yield", "()V", true, "JVM_Yield", (void *)hook_yield,
+     (void **)&jvm_yield},
+    {"java/lang/Thread", "yield0", "()V", true, "JVM_Yield", (void *)hook_yield,
+     (void **)&jvm_yield},
     {0},
 };

@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens to threads: they are started, begin, sleep, are interrupted, end.
+// What happens to threads: they are started, begin, sleep, yield, are suspended and
+// stopped, get another name, end.
 
 #ifndef WEFT_THREADS_H
 #define WEFT_THREADS_H
@@ -12,6 +13,7 @@
 #include "options.h"
 
 extern const struct weft_hook weft_thread_hooks[]; // ends with an empty one
+extern const struct weft_hook weft_yield_hooks[];
 
 void weft_threads_init(const struct weft_options *options);
 

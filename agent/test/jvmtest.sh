@@ -119,6 +119,20 @@ parks() {
     expect worker.unpark 201234
 }
 
+# Each hooked method, called in each way: as often as the program says that it did.
+coverage() {
+    echo "   coverage $*"
+    listen
+    more=,pool=256m,yield=on,depth=4,park-depth=0
+    traced "$@"
+    more=
+    [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
+    grep -q '^worker.notify\|notify ' "$work/out" || bad "output: $(head -3 "$work/out")"
+    heard
+    while read -r name count; do expect "$name" "$count"; done <"$work/out"
+    [ "$(value threads)" -lt 5000 ] || bad "$(value threads) definitions of threads"
+}
+
 # Without parks there is nothing of them, and all the rest.
 unseen() {
     echo "   park=off"
@@ -225,6 +239,10 @@ for home in "$@"; do
     parks -Xcheck:jni
     parks -Xint
     parks -Xcomp
+    coverage Coverage 100000
+    coverage -Xint Coverage 20000
+    coverage -Xcomp Coverage 20000
+    coverage -Xcheck:jni Coverage 20000
     unseen
     same Ways return
     same Ways exit

@@ -15,15 +15,37 @@
 #include <unistd.h>
 
 static const char *const names[] = {
-    "none",           "threadStart",      "threadEnd",
-    "startCalled",    "interruptCalled",  "interrupted",
-    "contendedEnter", "contendedEntered", "wait",
-    "waited",         "waitReturned",     "notify",
-    "notifyAll",      "joinStart",        "joinEnd",
-    "sleepStart",     "sleepEnd",         "park",
-    "unparked",       "unpark",           "yield",
-    "suspend",        "resume",           "stop",
-    "mount",          "unmount",          "gap",
+    "none",
+    "threadStart",
+    "threadEnd",
+    "startCalled",
+    "interruptCalled",
+    "interrupted",
+    "contendedEnter",
+    "contendedEntered",
+    "wait",
+    "waited",
+    "waitReturned",
+    "notify",
+    "notifyAll",
+    "joinStart",
+    "joinEnd",
+    "sleepStart",
+    "sleepEnd",
+    "park",
+    "unparked",
+    "unpark",
+    "yield",
+    "suspend",
+    "resume",
+    "stop",
+    "mount",
+    "unmount",
+    "gap",
+    "context",
+    "snapshot",
+    "ownerStack",
+    "cpu",
 };
 
 bool server_listen(struct server *s, const char *name) {
@@ -162,7 +184,7 @@ void server_report(const struct server *s) {
     }
     printf("events %llu\nlost %llu\nbatches %llu\nconnections %d\n", (unsigned long long)w->total,
            (unsigned long long)w->lost, (unsigned long long)w->batches, w->connections);
-    printf("interrupted %llu\ntimedOut %llu\nowned %llu\nstacks %llu\n",
+    printf("withInterrupt %llu\ntimedOut %llu\nowned %llu\nstacks %llu\n",
            (unsigned long long)w->interrupted, (unsigned long long)w->timed_out,
            (unsigned long long)w->owned, (unsigned long long)w->stacks);
     printf("definitions %llu\nthreads %llu\nservice %s\nend %d\nproblem %s\n",

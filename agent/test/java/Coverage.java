@@ -1,0 +1,254 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Calls each method that is hooked many times: directly, by reflection, by a method handle. Prints how often, as the
+ * receiver counts it: "worker.notify 300000". args[0] is the number of calls of the cheap ones in each way.
+ */
+public final class Coverage {
+    static final class Woken {}
+    static final class Cut {}
+
+    interface Call {
+        void run() throws Throwable;
+    }
+
+    static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
+    static final Map<String, Integer> EXPECTED = new TreeMap<>();
+    static int many;
+
+    public static void main(String[] args) throws Exception {
+        many = Integer.parseInt(args[0]);
+        Thread[] target = new Thread[1];
+        worker(() -> target[0] = sleeper(), 0);
+        expect("worker.startCalled", 1);
+        worker(() -> all(target[0]), 1);
+        expect("worker.startCalled", 1);
+        EXPECTED.forEach((name, count) -> System.out.println(name + " " + count));
+    }
+
+    /** Runs the body in a thread that is counted, and waits without an event. */
+    static void worker(Call body, int number) throws InterruptedException {
+        Throwable[] failed = {null};
+        Thread thread = new Thread(() -> {
+            try {
+                body.run();
+            } catch (Throwable e) {
+                failed[0] = e;
+            }
+        }, "worker-" + number);
+        thread.start();
+        while (thread.isAlive()) Thread.onSpinWait();
+        if (failed[0] != null) throw new AssertionError(failed[0]);
+    }
+
+    static Thread sleeper() {
+        Thread thread = new Thread(() -> {
+            while (true) Thread.onSpinWait();
+        }, "target");
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    static void expect(String name, int count) {
+        EXPECTED.merge(name, count, Integer::sum);
+    }
+
+    /** Each call in each way. A type is the receiver's, for instance methods. */
+    static void times(int count, Call direct, Call reflected, Call handle) throws Throwable {
+        for (Call way : new Call[] {direct, reflected, handle}) {
+            for (int i = 0; i < count; i++) way.run();
+        }
+    }
+
+    static Method method(Class<?> type, String name, Class<?>... parameters) throws Exception {
+        return type.getMethod(name, parameters);
+    }
+
+    static MethodHandle handle(Method method) throws Exception {
+        return LOOKUP.unreflect(method);
+    }
+
+    static void all(Thread target) throws Throwable {
+        notifies();
+        parks();
+        yields();
+        sleeps();
+        interrupts();
+        exceptions();
+        waits();
+        starts();
+        names();
+        if (Runtime.version().feature() < 20) suspends(target);
+    }
+
+    static void notifies() throws Throwable {
+        Woken lock = new Woken();
+        Method one = method(Object.class, "notify");
+        Method all = method(Object.class, "notifyAll");
+        MethodHandle oneHandle = handle(one);
+        MethodHandle allHandle = handle(all);
+        synchronized (lock) {
+            times(many, lock::notify, () -> one.invoke(lock), () -> oneHandle.invoke((Object) lock));
+            times(many, lock::notifyAll, () -> all.invoke(lock), () -> allHandle.invoke((Object) lock));
+        }
+        expect("Coverage$Woken.notify", 3 * many);
+        expect("Coverage$Woken.notifyAll", 3 * many);
+    }
+
+    static void parks() throws Throwable {
+        Thread self = Thread.currentThread();
+        Method park = method(LockSupport.class, "park");
+        Method unpark = method(LockSupport.class, "unpark", Thread.class);
+        MethodHandle parkHandle = handle(park);
+        MethodHandle unparkHandle = handle(unpark);
+        times(many, () -> {
+            LockSupport.unpark(self);
+            LockSupport.park();
+        }, () -> {
+            unpark.invoke(null, self);
+            park.invoke(null);
+        }, () -> {
+            unparkHandle.invoke(self);
+            parkHandle.invoke();
+        });
+        for (String name : new String[] {"park", "unparked", "unpark"}) expect("worker." + name, 3 * many);
+    }
+
+    static void yields() throws Throwable {
+        Method yield = method(Thread.class, "yield");
+        MethodHandle yieldHandle = handle(yield);
+        times(many, Thread::yield, () -> yield.invoke(null), () -> yieldHandle.invoke());
+        expect("worker.yield", 3 * many);
+    }
+
+    static void sleeps() throws Throwable {
+        Method sleep = method(Thread.class, "sleep", long.class);
+        MethodHandle sleepHandle = handle(sleep);
+        times(many, () -> Thread.sleep(0), () -> sleep.invoke(null, 0L), () -> sleepHandle.invoke(0L));
+        expect("worker.sleepStart", 3 * many);
+        expect("worker.sleepEnd", 3 * many);
+    }
+
+    /** Of oneself, each of them consumed; then consumed again, which is nothing. */
+    static void interrupts() throws Throwable {
+        Thread self = Thread.currentThread();
+        Method interrupt = method(Thread.class, "interrupt");
+        Method interrupted = method(Thread.class, "interrupted");
+        MethodHandle interruptHandle = handle(interrupt);
+        MethodHandle interruptedHandle = handle(interrupted);
+        times(many, () -> {
+            self.interrupt();
+            Thread.interrupted();
+            Thread.interrupted();
+        }, () -> {
+            interrupt.invoke(self);
+            interrupted.invoke(null);
+        }, () -> {
+            interruptHandle.invoke(self);
+            boolean ignored = (boolean) interruptedHandle.invoke();
+        });
+        expect("worker.interruptCalled", 3 * many);
+        expect("worker.interrupted", 3 * many);
+    }
+
+    /** Those that are interrupts, subclasses too, and those that are not. */
+    static void exceptions() throws Throwable {
+        Constructor<?> constructor = InterruptedException.class.getConstructor();
+        MethodHandle handle = LOOKUP.unreflectConstructor(constructor);
+        times(many, () -> {
+            new InterruptedException();
+            new IllegalStateException();
+        }, () -> constructor.newInstance(), () -> handle.invoke());
+        new InterruptedException() {};
+        expect("worker.interrupted", 3 * many + 1);
+    }
+
+    /** Of an interrupted thread: the wait begins and is over. Each is an interrupt, a wait and an exception. */
+    static void waits() throws Throwable {
+        int count = many / 10;
+        Cut lock = new Cut();
+        Method wait = method(Object.class, "wait");
+        MethodHandle waitHandle = handle(wait);
+        synchronized (lock) {
+            times(count, () -> cut(lock::wait), () -> cut(() -> wait.invoke(lock)),
+                () -> cut(() -> waitHandle.invoke((Object) lock)));
+        }
+        expect("Coverage$Cut.wait", 3 * count);
+        expect("Coverage$Cut.waitReturned", 3 * count);
+        expect("worker.interruptCalled", 3 * count);
+        expect("worker.interrupted", 3 * count);
+    }
+
+    static void cut(Call wait) throws Throwable {
+        Thread.currentThread().interrupt();
+        try {
+            wait.run();
+            throw new AssertionError("not interrupted");
+        } catch (InvocationTargetException e) {
+            if (!(e.getCause() instanceof InterruptedException)) throw e;
+        } catch (InterruptedException expected) {
+            // one more
+        }
+    }
+
+    static void starts() throws Throwable {
+        int count = many / 100;
+        Method start = method(Thread.class, "start");
+        MethodHandle startHandle = handle(start);
+        times(count, () -> ended(short_(), Thread::start), () -> ended(short_(), start::invoke),
+            () -> ended(short_(), t -> startHandle.invoke(t)));
+        for (String name : new String[] {"startCalled", "threadStart", "threadEnd"}) expect("worker." + name, 3 * count);
+        expect("worker.threadStart", 2);
+        expect("worker.threadEnd", 2);
+    }
+
+    interface Starter {
+        void start(Thread thread) throws Throwable;
+    }
+
+    static Thread short_() {
+        return new Thread(() -> { }, "worker-9");
+    }
+
+    static void ended(Thread thread, Starter starter) throws Throwable {
+        starter.start(thread);
+        while (thread.isAlive()) Thread.onSpinWait();
+    }
+
+    /** Not events, but each may be a definition: there must not be as many as there are names. */
+    static void names() throws Throwable {
+        Thread self = Thread.currentThread();
+        for (int i = 0; i < many; i++) self.setName("worker-1-" + i);
+    }
+
+    /** Newer compilers do not know these any more. */
+    static void suspends(Thread target) throws Throwable {
+        int count = many / 20;
+        Method suspend = method(Thread.class, "suspend");
+        Method resume = method(Thread.class, "resume");
+        Method stop = method(Thread.class, "stop");
+        MethodHandle suspendHandle = handle(suspend);
+        MethodHandle resumeHandle = handle(resume);
+        for (int i = 0; i < count; i++) {
+            suspend.invoke(target);
+            resume.invoke(target);
+            suspendHandle.invoke(target);
+            resumeHandle.invoke(target);
+        }
+        stop.invoke(target);
+        expect("worker.suspend", 2 * count);
+        expect("worker.resume", 2 * count + 1); // Thread.stop resumes
+        expect("worker.stop", 1);
+    }
+}
