@@ -33,7 +33,9 @@ func TestEachConfigurationIsTested(t *testing.T) {
 	require.NoError(t, err)
 	var names []string
 	for _, file := range files {
-		names = append(names, filepath.Base(file))
+		if name := filepath.Base(file); name != "alerts.yaml" && name != "recording.yaml" { // TestRules
+			names = append(names, name)
+		}
 	}
 	assert.ElementsMatch(t, []string{"all-in-one.yaml", "edge.yaml", "gateway.yaml", "jaeger.yaml", "kafka.yaml", "tempo.yaml"}, names)
 }

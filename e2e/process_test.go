@@ -164,3 +164,15 @@ func dial(t *testing.T, endpoint string) net.Conn {
 	t.Cleanup(func() { _ = connection.Close() })
 	return connection
 }
+
+// installed returns the path of a program, or ends the test: what make e2e installs has to be there.
+func installed(t *testing.T, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatalf("none of %v is installed: run make e2e, or scripts/need.sh promtool amtool", names)
+	return ""
+}
