@@ -76,6 +76,16 @@ lint: $(LINT) ## golangci-lint over Go; clang-format and clang-tidy over C
 .PHONY: generate
 generate: ## write again what is generated: component metadata, the wire tables and their C header
 	$(GO) generate ./...
+	$(MAKE) --no-print-directory dashboards
+
+.PHONY: dashboards
+dashboards: config/grafana/node_modules/.installed ## write the dashboards for Grafana, and check them against its schema
+	npm --prefix config/grafana run --silent build
+
+config/grafana/node_modules/.installed: config/grafana/package-lock.json
+	@scripts/need.sh npm
+	npm --prefix config/grafana ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
 
 .PHONY: bench
 bench: ## measure the hot paths, in Go and in the agent, and print tables
@@ -88,7 +98,7 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 
 .PHONY: e2e
 e2e: build build/jaeger ## run real JVMs with the agent against the built collector and a real Jaeger
-	@scripts/need.sh javac mvn
+	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
 	$(GO) test -count=1 -timeout 30m ./e2e/...
 
 .PHONY: clean

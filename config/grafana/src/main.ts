@@ -1,0 +1,33 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Writes the dashboards beside this folder's README, after it has compared each with Grafana's own schema.
+
+import { writeFileSync } from 'node:fs';
+import { Ajv, type AnySchema } from 'ajv';
+import { createGenerator } from 'ts-json-schema-generator';
+import { oneJVM } from './jvm.js';
+import { oneLock } from './lock.js';
+import { overview } from './overview.js';
+
+const schema = createGenerator({
+  path: 'node_modules/@grafana/schema/dist/types/raw/dashboard/x/types.gen.d.ts',
+  type: 'Dashboard',
+  skipTypeCheck: true,
+  additionalProperties: false,
+}).createSchema('Dashboard');
+const validate = new Ajv({ allErrors: true, strict: false }).compile(schema as AnySchema);
+
+for (const builder of [overview(), oneLock(), oneJVM()]) {
+  // The builder gives every variable the fields of an interval's; the schema does not know them elsewhere.
+  const intervalOnly = ['auto', 'auto_min', 'auto_count'];
+  const text = JSON.stringify(builder.build(), (key, value: unknown) => (intervalOnly.includes(key) ? undefined : value));
+  const dashboard = JSON.parse(text) as { uid: string };
+  if (!validate(dashboard)) {
+    for (const error of validate.errors ?? []) {
+      console.error(`${dashboard.uid}${error.instancePath}: ${error.message} ${JSON.stringify(error.params)}`);
+    }
+    process.exit(1);
+  }
+  writeFileSync(`${dashboard.uid}.json`, JSON.stringify(dashboard, null, 2) + '\n');
+}
