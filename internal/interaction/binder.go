@@ -147,8 +147,13 @@ func bind(c cause, kind jvmthread.InteractionKind, to jvmthread.Interval, at jvm
 
 func (b *Binder) threadStart(ev jvmthread.Event, th *timeline.Thread, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, ok := b.starts[ev.Thread]
-	if !ok {
+	switch {
+	case ok:
+	case ev.Peer == jvmthread.NoThread:
 		return out
+	default:
+		c = b.releaseBy(ev.Peer, ev.Time)
+		c.stack = ev.Stack
 	}
 	delete(b.starts, ev.Thread)
 	return bind(c, jvmthread.InteractionStart, th.Open(), ev.Time, out)

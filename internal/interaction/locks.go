@@ -143,7 +143,12 @@ func (b *Binder) contendedEntered(ev jvmthread.Event, closed jvmthread.Interval,
 	}
 	if closed.State == jvmthread.StateBlocked || closed.State == jvmthread.StateDeadlocked {
 		n := len(out)
-		if out = b.handoff(l, closed, closed.Start, ev.Time, out); len(out) == n {
+		if ev.Peer != jvmthread.NoThread {
+			out = b.handoffFrom(l, ev, closed, out)
+		} else {
+			out = b.handoff(l, closed, closed.Start, ev.Time, out)
+		}
+		if len(out) == n {
 			b.counters.HandoffsUnbound++
 		}
 	}

@@ -28,6 +28,12 @@ func (b *Binder) waited(ev jvmthread.Event, closed jvmthread.Interval, out []jvm
 			c := cause{from: jvmthread.IntervalRef{Thread: closed.Peer, Seq: end.Seq}, time: th.Open().Start}
 			return bind(c, jvmthread.InteractionJoin, closed, ev.Time, out)
 		}
+		if ev.Peer != jvmthread.NoThread {
+			return bind(b.releaseBy(ev.Peer, ev.Time), jvmthread.InteractionJoin, closed, ev.Time, out)
+		}
+	}
+	if ev.Peer != jvmthread.NoThread {
+		w = b.notifiedBy(l, ev, w)
 	}
 	if w.notified.from.Seq == jvmthread.NoSeq {
 		if _, ok := b.interrupts[ev.Thread]; !ok && b.lateNotify && len(l.woken) < maxWoken {

@@ -109,15 +109,15 @@ type EventSpec struct {
 
 // Events is the table of events, in the order of their numbers.
 var Events = []EventSpec{ //nolint:gochecknoglobals // read-only table
-	{Kind: jvmthread.KindThreadStart, What: "the thread begins to run"},
+	{Kind: jvmthread.KindThreadStart, Peer: "starter", Stack: true, What: "the thread begins to run; starter and its stack only if there is no startCalled"},
 	{Kind: jvmthread.KindThreadEnd, What: "the thread is about to die"},
 	{Kind: jvmthread.KindStartCalled, Peer: "started", Stack: true, What: "Thread.start was called; the time is that of the call"},
 	{Kind: jvmthread.KindInterruptCalled, Peer: "interrupted", Stack: true, What: "Thread.interrupt was called"},
 	{Kind: jvmthread.KindInterrupted, Stack: true, What: "an InterruptedException was made (flag interrupted), or the flag was consumed"},
 	{Kind: jvmthread.KindContendedEnter, Peer: "owner", Lock: "monitor", Stack: true, What: "the thread blocks on a monitor"},
-	{Kind: jvmthread.KindContendedEntered, Lock: "monitor", What: "the thread owns the monitor after having been blocked"},
+	{Kind: jvmthread.KindContendedEntered, Peer: "owner before", Lock: "monitor", What: "the thread owns the monitor after having been blocked; owner before only if it is known"},
 	{Kind: jvmthread.KindWait, Lock: "object", Arg: "timeout", Stack: true, What: "Object.wait begins; the monitor is released"},
-	{Kind: jvmthread.KindWaited, Lock: "object", What: "the thread left the wait set; it does not own the monitor yet"},
+	{Kind: jvmthread.KindWaited, Peer: "notifier", Lock: "object", What: "the thread left the wait set; it does not own the monitor yet; notifier only if it is known"},
 	{Kind: jvmthread.KindWaitReturned, Lock: "object", What: "Object.wait returned; the thread owns the monitor again"},
 	{Kind: jvmthread.KindNotify, Lock: "object", Stack: true, What: "Object.notify; the time is that of the call"},
 	{Kind: jvmthread.KindNotifyAll, Lock: "object", Stack: true, What: "Object.notifyAll; the time is that of the call"},
