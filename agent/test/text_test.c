@@ -49,10 +49,10 @@ TEST(options_are_read) {
 
 TEST(options_say_what_is_wrong) {
     CHECK(!parse("endpiont=unix:///x"));
-    CHECK_STRING(
-        problem,
-        "option \"endpiont\": unknown option; known are endpoint, service, depth, "
-        "wait-depth, notify-depth, park, park-depth, unpark-depth, pool, retain, definitions");
+    CHECK_STRING(problem,
+                 "option \"endpiont\": unknown option; known are endpoint, service, depth, "
+                 "wait-depth, notify-depth, park, park-depth, unpark-depth, yield, pool, retain, "
+                 "definitions");
     CHECK(!parse("depth=-1"));
     CHECK_STRING(problem, "option \"depth\": \"-1\" is not a number of frames; give 0 to 128");
     CHECK(!parse("depth=129"));
@@ -60,7 +60,7 @@ TEST(options_say_what_is_wrong) {
     CHECK(!parse("depth"));
     CHECK_STRING(problem, "option \"depth\": no value; write key=value, known keys are endpoint, "
                           "service, depth, wait-depth, notify-depth, park, park-depth, "
-                          "unpark-depth, pool, retain, definitions");
+                          "unpark-depth, yield, pool, retain, definitions");
     CHECK(!parse("park=maybe"));
     CHECK_STRING(problem, "option \"park\": \"maybe\" is neither on nor off");
     CHECK(!parse("pool=1k"));
