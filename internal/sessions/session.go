@@ -43,8 +43,10 @@ type entry[T any] struct {
 }
 
 func (s *Set[T]) newEntry(id jvmthread.SessionID, res pcommon.Resource) *entry[T] {
+	cfg := s.Config.Engine
+	cfg.OldRecording = threadpdata.IsOldRecording(res)
 	e := &entry[T]{set: s, heard: time.Now(), Session: Session{
-		ID: id, Resource: pcommon.NewResource(), Engine: engine.New(s.Config.Engine), Symbols: symbols.New(symbols.DefaultLimits()),
+		ID: id, Resource: pcommon.NewResource(), Engine: engine.New(cfg), Symbols: symbols.New(symbols.DefaultLimits()),
 	}}
 	res.CopyTo(e.Resource)
 	e.follower = s.Follow(&e.Session)
