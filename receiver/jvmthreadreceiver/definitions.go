@@ -6,7 +6,6 @@ package jvmthreadreceiver
 import (
 	"math"
 	"sort"
-	"strconv"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/symbols"
@@ -185,7 +184,7 @@ func (d *definitions) format(s *wire.Stack) string {
 		if len(text) > 0 {
 			text = append(text, '\n')
 		}
-		text = append(text, "..."...)
+		text = append(text, symbols.Truncated...)
 	}
 	d.line = text
 	return string(text)
@@ -196,18 +195,11 @@ func (d *definitions) appendFrame(dst []byte, f wire.StackFrame) []byte {
 	if !ok {
 		return append(dst, "at unknown(Unknown Source)"...)
 	}
-	dst = append(append(dst, "at "...), m.name...)
-	switch {
-	case f.BCI < 0:
-		return append(dst, "(Native Method)"...)
-	case m.file == "":
-		return append(dst, "(Unknown Source)"...)
+	line := -1
+	if f.BCI >= 0 {
+		line = int(m.lineAt(uint32(f.BCI)))
 	}
-	dst = append(append(dst, '('), m.file...)
-	if n := m.lineAt(uint32(f.BCI)); n > 0 {
-		dst = strconv.AppendUint(append(dst, ':'), uint64(n), 10)
-	}
-	return append(dst, ')')
+	return symbols.AppendFrame(dst, m.name, m.file, line)
 }
 
 // lineAt returns the line of a bytecode, or 0.
