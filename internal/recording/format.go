@@ -18,6 +18,8 @@ type Format struct {
 	Match func(head []byte) bool
 	// New returns a decoder that tells sink what it finds.
 	New func(Options, Sink) Decoder
+	// NewEncoder returns an encoder; nil: the format is only read.
+	NewEncoder func(EncoderOptions) Encoder
 	// Carries is what the format can hold.
 	Carries Capabilities
 }

@@ -1,0 +1,139 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recording
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// ParseTime reads a decimal number of units at the front of text and returns it in nanoseconds, rounded to the nearest, and how many bytes
+// it has; 0: there is none, or it does not fit. Unit is 1ns to 1s. Integer arithmetic: what has up to nine decimals of a second is exact.
+func ParseTime(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
+	i, negative := 0, false
+	if i < len(text) && (text[i] == '-' || text[i] == '+') {
+		negative = text[i] == '-'
+		i++
+	}
+	start := i
+	var whole, part uint64
+	for ; i < len(text) && text[i]-'0' <= 9; i++ {
+		if whole > math.MaxInt64/10-1 {
+			return 0, 0
+		}
+		whole = whole*10 + uint64(text[i]-'0')
+	}
+	digits := i - start
+	if i < len(text) && text[i] == '.' {
+		i++
+		dot := i
+		for ; i < len(text) && text[i]-'0' <= 9; i++ {
+			switch at := i - dot; {
+			case at < 9:
+				part = part*10 + uint64(text[i]-'0')
+			case at == 9 && text[i] >= '5':
+				part++
+			}
+		}
+		for at := i - dot; at < 9; at++ {
+			part *= 10
+		}
+		digits += i - dot
+	}
+	if digits == 0 {
+		return 0, 0
+	}
+	if i < len(text) && text[i]|0x20 == 'e' {
+		return parseFloat(text, unit)
+	}
+	u := uint64(unit) //nolint:gosec // at least 1
+	if whole > math.MaxInt64/u-1 {
+		return 0, 0
+	}
+	t = jvmthread.Time(whole*u + (part*u+5e8)/1e9) //nolint:gosec // checked above
+	if negative {
+		t = -t
+	}
+	return t, i
+}
+
+// parseFloat reads what has an exponent, as some libraries print large numbers; it is as exact as that print.
+func parseFloat(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
+	for n < len(text) && (text[n]-'0' <= 9 || text[n] == '.' || text[n] == '-' || text[n] == '+' || text[n]|0x20 == 'e') {
+		n++
+	}
+	f, err := strconv.ParseFloat(string(text[:n]), 64)
+	f = math.Round(f * float64(unit))
+	if err != nil || f < math.MinInt64 || f >= math.MaxInt64 {
+		return 0, 0
+	}
+	return jvmthread.Time(f), n
+}
+
+// AppendTime appends a time in units, with as many decimals as a nanosecond needs in seconds, milliseconds or microseconds.
+func AppendTime(dst []byte, t jvmthread.Time, unit time.Duration) []byte {
+	u := uint64(unit) //nolint:gosec // at least 1
+	abs := uint64(t)  //nolint:gosec // see below
+	if t < 0 {
+		dst = append(dst, '-')
+		abs = -abs
+	}
+	dst = strconv.AppendUint(dst, abs/u, 10)
+	if u == 1 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for rest := abs % u; u > 1; {
+		u /= 10
+		dst = append(dst, '0'+byte(rest/u%10))
+	}
+	return dst
+}
+
+// ParseHex reads hexadecimal digits of either case at the front of text, with or without 0x, and returns how many bytes they have; 0: there
+// are none, or they are more than 64 bits.
+func ParseHex(text []byte) (v uint64, n int) {
+	if len(text) > 2 && text[0] == '0' && text[1]|0x20 == 'x' {
+		n = 2
+	}
+	start := n
+	for ; n < len(text); n++ {
+		d := hexDigits[text[n]]
+		if d == notHex {
+			break
+		}
+		if v>>60 != 0 {
+			return 0, 0
+		}
+		v = v<<4 | uint64(d)
+	}
+	if n == start {
+		return 0, 0
+	}
+	return v, n
+}
+
+const notHex = 0xFF
+
+var hexDigits = func() (table [256]byte) { //nolint:gochecknoglobals // read-only table
+	for c := range table {
+		table[c] = notHex
+	}
+	for d := range byte(16) {
+		table["0123456789ABCDEF"[d]] = d
+		table["0123456789abcdef"[d]] = d
+	}
+	return table
+}()
+
+// AppendHex appends upper-case hexadecimal digits with leading zeros.
+func AppendHex(dst []byte, v uint64, digits int) []byte {
+	for d := digits - 1; d >= 0; d-- {
+		dst = append(dst, "0123456789ABCDEF"[v>>(4*d)&15])
+	}
+	return dst
+}

@@ -1,0 +1,155 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+// Collector is a sink that keeps what it takes, and finds fault with decoders that do not keep what recording.Batch promises.
+type Collector struct {
+	Sessions []recording.Session
+	Events   []jvmthread.Event
+	Threads  map[jvmthread.ThreadID]jvmthread.Thread
+	Problems []recording.Problem
+	Ends     []recording.End
+	Lost     uint64  // as batches tell
+	Faults   []error // promises that were broken
+	Failure  error   // to be returned from now on
+
+	watermark jvmthread.Time
+	marked    bool
+}
+
+// Session takes a session.
+func (c *Collector) Session(s *recording.Session) error {
+	c.Sessions = append(c.Sessions, *s)
+	c.marked = false
+	return c.Failure
+}
+
+// Batch takes a batch.
+func (c *Collector) Batch(b *recording.Batch) error {
+	if len(c.Sessions) == 0 {
+		c.fault("a batch comes before the session")
+	}
+	if c.marked && b.Watermark < c.watermark {
+		c.fault("the watermark falls from %d to %d", c.watermark, b.Watermark)
+	}
+	last, known := c.watermark, c.marked
+	for i := range b.Events {
+		if known && b.Events[i].Time < last {
+			c.fault("event %d at %d comes after %d", len(c.Events)+i, b.Events[i].Time, last)
+		}
+		last, known = b.Events[i].Time, true
+	}
+	c.watermark, c.marked = b.Watermark, c.marked || len(b.Events) > 0
+	if c.Threads == nil {
+		c.Threads = make(map[jvmthread.ThreadID]jvmthread.Thread)
+	}
+	for _, th := range b.Threads {
+		c.Threads[th.ID] = th
+	}
+	c.Events = append(c.Events, b.Events...)
+	c.Lost += b.Lost
+	return c.Failure
+}
+
+// Problem takes a problem.
+func (c *Collector) Problem(p recording.Problem) error {
+	if p.What == "" || strings.ContainsRune(p.Error(), '\n') {
+		c.fault("problem %q is no line", p.Error())
+	}
+	c.Problems = append(c.Problems, p)
+	return c.Failure
+}
+
+// End takes the end of a session.
+func (c *Collector) End(e recording.End) error {
+	c.Ends = append(c.Ends, e)
+	return c.Failure
+}
+
+func (c *Collector) fault(format string, args ...any) {
+	if len(c.Faults) < 10 {
+		c.Faults = append(c.Faults, fmt.Errorf(format, args...))
+	}
+}
+
+// Decode writes data to a decoder of the format, in pieces of the given size (0: all at once), and closes it.
+func Decode(f *recording.Format, opts recording.Options, data []byte, piece int) (*Collector, recording.Stats, error) {
+	c := &Collector{}
+	d := f.New(opts, c)
+	if piece <= 0 {
+		piece = max(len(data), 1)
+	}
+	for len(data) > 0 {
+		n := min(piece, len(data))
+		if _, err := d.Write(data[:n]); err != nil {
+			return c, d.Stats(), err
+		}
+		data = data[n:]
+	}
+	err := d.Close()
+	return c, d.Stats(), err
+}
+
+// Recorded makes what an agent would have said of a random program: the simulated events with names, classes and stacks behind their ids.
+// Hashes of locks are above a million, so that none is taken for that of a thread.
+func Recorded(seed uint64, threads, locks, actions int) ([]jvmthread.Event, *symbols.Table) {
+	rng := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a test's chance
+	sym := symbols.New(symbols.DefaultLimits())
+	names := []string{"main", "", "http-exec-1, busy", "a\"<&>'b", "Zürich ☂", "-1", "worker [3]"}
+	for i := range threads {
+		id := jvmthread.ThreadID(i + 1)
+		sym.SetThread(jvmthread.Thread{
+			ID: id, Name: names[rng.IntN(len(names))], Group: names[rng.IntN(len(names))], Daemon: rng.IntN(2) == 0, Virtual: rng.IntN(4) == 0,
+		})
+	}
+	classes := []jvmthread.ClassID{0}
+	for i := range 4 {
+		classes = append(classes, sym.InternClass(fmt.Sprintf("com.acme.Lock$%d<T>", i)))
+	}
+	stacks := []jvmthread.StackID{jvmthread.NoStack}
+	for range 12 {
+		var lines []string
+		for range 1 + rng.IntN(6) {
+			lines = append(lines, frames[rng.IntN(len(frames))])
+		}
+		stacks = append(stacks, sym.InternStack(strings.Join(lines, "\n")))
+	}
+	events := Simulate(seed, threads, locks, actions).Events
+	for i := range events {
+		ev := &events[i]
+		if !ev.Lock.IsZero() {
+			ev.Lock.Class = classes[1+int(ev.Lock.Class)%4]
+			ev.Lock.Hash += 1 << 20
+		}
+		if wire.Events[ev.Kind-1].Stack {
+			ev.Stack = stacks[rng.IntN(len(stacks))]
+		}
+		if ev.Kind == jvmthread.KindWait && ev.Arg != 0 {
+			ev.Arg = 1 + rng.Int64N(1e12)
+		}
+	}
+	return events, sym
+}
+
+var frames = []string{ //nolint:gochecknoglobals // read-only table
+	"at com.acme.OrderBook.add(OrderBook.java:42)", "at com.acme.OrderBook.add(OrderBook.java:43)", "at com.acme.OrderBook.drain(OrderBook.java:7)",
+	"at java.lang.Object.wait0(Native Method)", "at a.B$$Lambda/0x00007f12a.run(Unknown Source)", "at C.main(C.java)", "at C.<init>(C.java:1)",
+}
+
+// Tell writes an event down in words, so that events with different ids of the same texts can be compared.
+func Tell(ev jvmthread.Event, sym *symbols.Table) string {
+	return fmt.Sprintf("%d %s thread=%d peer=%d arg=%d lock=%s/%x flags=%d stack=%q",
+		ev.Time, ev.Kind, ev.Thread, ev.Peer, ev.Arg, sym.Class(ev.Lock.Class), ev.Lock.Hash, ev.Flags, sym.Stack(ev.Stack))
+}
