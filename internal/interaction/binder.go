@@ -100,7 +100,9 @@ func (b *Binder) Apply(
 	case jvmthread.KindInterruptCalled:
 		b.remember(b.interrupts, ev, th)
 	case jvmthread.KindInterrupted:
-		delete(b.interrupts, ev.Thread)
+		if !th.Open().State.Stopped() { // the exception is made before the wait that it ends is over
+			delete(b.interrupts, ev.Thread)
+		}
 	case jvmthread.KindSleepEnd:
 		if ev.Flags&jvmthread.FlagInterrupted != 0 {
 			return b.interrupted(ev, closed, out)
@@ -170,10 +172,14 @@ func (b *Binder) interrupted(ev jvmthread.Event, closed jvmthread.Interval, out 
 	return bind(c, jvmthread.InteractionInterrupt, closed, closed.End, out)
 }
 
-// unparked binds the unpark that ended a park. One that came before the park began left a permit, so the park did not wait for it.
+// unparked binds the unpark that ended a park, or else the interrupt that did. One that came before the park began left a permit, so the park did not wait for it.
 func (b *Binder) unparked(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, ok := b.unparks[ev.Thread]
 	if !ok {
+		// The flag stays set until somebody consumes it, which is another event.
+		if c, ok = b.interrupts[ev.Thread]; ok && c.time >= closed.Start {
+			return bind(c, jvmthread.InteractionInterrupt, closed, ev.Time, out)
+		}
 		return out
 	}
 	delete(b.unparks, ev.Thread)
