@@ -83,7 +83,7 @@ type Arrows struct {
 // ArrowKind counts the interactions of a kind.
 type ArrowKind struct {
 	Total  int `json:"total"`  // whose effect is in the range, between the selected threads
-	Hidden int `json:"hidden"` // of these, not in the list: a limit was reached. Those with the longest latency and wait are kept
+	Hidden int `json:"hidden"` // of these, not in the list. Kept are those with the longest latency in each slice of the range
 }
 
 // Arrow is: From let To go on.

@@ -1,0 +1,69 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Devserver serves the page and its API over simulated sessions, for those who work on the page: one that has ended, one that goes on, one with a
+// deadlock, and with -intervals one of that size.
+//
+//	go run ./exporter/threadviewexporter/internal/devserver -page web/dist -intervals 1000000
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/weft-otel/weft/internal/threadview"
+	"github.com/weft-otel/weft/internal/viewstore"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "devserver:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	address := flag.String("listen", "localhost:8090", "address to listen on")
+	folder := flag.String("page", "web/dist", "folder with the page")
+	prefix := flag.String("prefix", "/", "path under which the page is")
+	intervals := flag.Int("intervals", 0, "adds a session of about so many intervals, with 500 threads")
+	maxBytes := flag.Int64("max-bytes", viewstore.DefaultMaxBytes, "limit of the store")
+	traceURL := flag.String("trace-url", "http://localhost:16686/trace/{trace_id}?uiFind={span_id}", "template of links to traces")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	store := viewstore.New(*maxBytes)
+	var page fs.FS
+	if _, err := os.Stat(*folder); err == nil {
+		page = os.DirFS(*folder)
+	}
+	view := threadview.New(store, threadview.Config{
+		Version: "dev", Prefix: *prefix, Page: page, TraceURL: *traceURL, TraceWindow: 10 * time.Second, Log: slog.Default(),
+	})
+	server := &http.Server{Addr: *address, Handler: view.Handler(), ReadHeaderTimeout: 5 * time.Second}
+
+	finished(store, 1, "finished")
+	deadlocked(store)
+	go live(ctx, store)
+	if *intervals > 0 {
+		go big(store, *intervals)
+	}
+	context.AfterFunc(ctx, func() { //nolint:gosec // the server ends at once
+		view.Close()
+		_ = server.Close()
+	})
+	fmt.Printf("http://%s%s\n", *address, *prefix)
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/ordering"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/viewstore"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+const pace = 50_000 // nanoseconds of the page for one of the simulation
+
+var classes = []string{ //nolint:gochecknoglobals // read-only
+	"com.acme.exchange.OrderBook", "com.acme.exchange.Account", "java.util.concurrent.locks.ReentrantLock$NonfairSync", "java.lang.Thread",
+}
+
+// player puts events into a session of a store.
+type player struct {
+	session *viewstore.Session
+	engine  *engine.Engine
+	symbols *symbols.Table
+	batch   uint64
+	seen    uint64
+	stacks  map[[2]uint32]jvmthread.StackID
+	start   jvmthread.Time
+}
+
+func newPlayer(store *viewstore.Store, number uint64, service string, start time.Time) *player {
+	id := jvmthread.SessionID{0: 0xa0}
+	binary.BigEndian.PutUint64(id[8:], number)
+	cfg := engine.DefaultConfig()
+	cfg.Window = time.Second
+	p := &player{
+		engine: engine.New(cfg), symbols: symbols.New(symbols.DefaultLimits()), stacks: map[[2]uint32]jvmthread.StackID{},
+		start: jvmthread.Time(start.UnixNano()),
+		session: store.Open(id, viewstore.Meta{
+			"service.name": service, "host.name": "dev", "process.pid": fmt.Sprint(1000 + number), "process.runtime.name": "OpenJDK Runtime Environment",
+			"process.runtime.version": "17.0.12", "process.command_line": "java -jar " + service + ".jar",
+		}),
+	}
+	for _, c := range classes {
+		p.symbols.InternClass(c)
+	}
+	return p
+}
+
+// play takes events in. Their times count from the start.
+func (p *player) play(events []jvmthread.Event) {
+	const most = 4096
+	for len(events) > 0 {
+		n := min(most, len(events))
+		p.batch++
+		byThread := map[jvmthread.ThreadID][]jvmthread.Event{}
+		for _, ev := range events[:n] {
+			byThread[ev.Thread] = append(byThread[ev.Thread], p.dress(ev))
+		}
+		part, last := uint32(0), events[n-1].Time*pace+p.start
+		for id, list := range byThread {
+			p.symbols.SetThread(thread(id))
+			p.engine.Add(ordering.Part{
+				Batch: p.batch, Part: part, Parts: uint32(len(byThread)), Watermark: last, Before: p.seen, Events: list,
+			})
+			part++
+		}
+		p.seen += uint64(n)
+		p.engine.Advance(p.window)
+		events = events[n:]
+	}
+}
+
+func (p *player) window(w *window.Window) { p.session.Append(w, p.symbols) }
+
+func (p *player) end(why window.Cut) {
+	p.engine.Close(why, p.window)
+	p.session.Close(why)
+}
+
+func thread(id jvmthread.ThreadID) jvmthread.Thread {
+	th := jvmthread.Thread{ID: id, Group: "main", Name: fmt.Sprintf("http-nio-8080-exec-%d", id)}
+	switch {
+	case id == 1:
+		th.Name = "main"
+	case id%7 == 3:
+		th.Name, th.Group, th.Daemon = fmt.Sprintf("pool-1-thread-%d", id), "workers", true
+	case id%13 == 5:
+		th.Name = fmt.Sprintf("<img src=x onerror=alert(%d)>", id)
+	}
+	return th
+}
+
+// dress gives an event a time of day, a class and a stack.
+func (p *player) dress(ev jvmthread.Event) jvmthread.Event {
+	ev.Time = ev.Time*pace + p.start
+	ev.Arg *= pace
+	if ev.Lock.Class > jvmthread.ClassID(len(classes)) {
+		ev.Lock.Class = jvmthread.ClassID(len(classes))
+	}
+	switch ev.Kind { //nolint:exhaustive // the others have no stack
+	case jvmthread.KindContendedEnter, jvmthread.KindWait, jvmthread.KindSleepStart, jvmthread.KindPark, jvmthread.KindJoinStart,
+		jvmthread.KindNotify, jvmthread.KindNotifyAll, jvmthread.KindStartCalled, jvmthread.KindUnpark, jvmthread.KindInterruptCalled:
+		ev.Stack = p.stack(ev)
+	}
+	return ev
+}
+
+func (p *player) stack(ev jvmthread.Event) jvmthread.StackID {
+	k := [2]uint32{uint32(ev.Kind)<<8 | uint32(ev.Lock.Class), uint32(ev.Thread) % 3}
+	id, ok := p.stacks[k]
+	if !ok {
+		class, method := "com.acme.exchange.Matcher", []string{"match", "settle", "cancel"}[k[1]]
+		head := ""
+		switch ev.Kind { //nolint:exhaustive // the others begin in the program itself
+		case jvmthread.KindWait:
+			head = "at java.lang.Object.wait(Native Method)\n"
+		case jvmthread.KindSleepStart:
+			head = "at java.lang.Thread.sleep(Native Method)\n"
+		case jvmthread.KindJoinStart:
+			head = "at java.lang.Object.wait(Native Method)\nat java.lang.Thread.join(Thread.java:1304)\n"
+		case jvmthread.KindPark:
+			head = "at jdk.internal.misc.Unsafe.park(Native Method)\nat java.util.concurrent.locks.LockSupport.park(LockSupport.java:211)\n"
+		}
+		id = p.symbols.InternStack(head + fmt.Sprintf("at %s.%s(Matcher.java:%d)\nat com.acme.exchange.Server.run(Server.java:%d)\nat java.lang.Thread.run(Thread.java:840)\n",
+			class, method, 40+10*k[1]+k[0]%10, 100+k[1]))
+		p.stacks[k] = id
+	}
+	return id
+}
+
+func finished(store *viewstore.Store, number uint64, service string) {
+	sim := threadtest.Simulate(number, 24, 5, 40_000)
+	p := newPlayer(store, number, service, time.Now().Add(-time.Hour))
+	p.play(sim.Events)
+	p.end(window.CutEnd)
+}
+
+// big is a session of a given size: 500 threads, each of which is in a state for 100 µs on average.
+func big(store *viewstore.Store, intervals int) {
+	p := newPlayer(store, 3, "big", time.Now().Add(-2*time.Hour))
+	const threads = 500
+	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // chance for a picture
+	var events []jvmthread.Event
+	at := jvmthread.Time(1)
+	for id := range threads {
+		events = append(events, jvmthread.Event{Time: at, Thread: jvmthread.ThreadID(id + 1), Kind: jvmthread.KindThreadStart})
+	}
+	for n := 0; n < intervals; n += 2 * threads {
+		owner := jvmthread.ThreadID(1 + rng.IntN(threads))
+		for id := range jvmthread.ThreadID(threads) {
+			at += 1 + jvmthread.Time(rng.IntN(4))
+			lock := jvmthread.LockID{Class: 1 + jvmthread.ClassID(id%3), Hash: uint32(id % 40)}
+			if id+1 != owner {
+				events = append(events, jvmthread.Event{Time: at, Thread: id + 1, Kind: jvmthread.KindContendedEnter, Lock: lock, Peer: owner})
+			}
+		}
+		for id := range jvmthread.ThreadID(threads) {
+			at += 1 + jvmthread.Time(rng.IntN(4))
+			lock := jvmthread.LockID{Class: 1 + jvmthread.ClassID(id%3), Hash: uint32(id % 40)}
+			if id+1 != owner {
+				events = append(events, jvmthread.Event{Time: at, Thread: id + 1, Kind: jvmthread.KindContendedEntered, Lock: lock})
+			}
+		}
+		if len(events) > 1<<16 {
+			p.play(events)
+			events = events[:0]
+		}
+	}
+	p.play(events)
+	p.end(window.CutEnd)
+}
+
+// live goes on for as long as the server does.
+func live(ctx context.Context, store *viewstore.Store) {
+	sim := threadtest.Simulate(7, 16, 4, 4_000_000)
+	p := newPlayer(store, 2, "live", time.Now())
+	begun := time.Now()
+	ticker := time.NewTicker(200 * time.Millisecond)
+	defer ticker.Stop()
+	events := sim.Events
+	for len(events) > 0 {
+		until := jvmthread.Time(time.Since(begun)) / pace
+		n := 0
+		for n < len(events) && events[n].Time < until {
+			n++
+		}
+		p.play(events[:n])
+		events = events[n:]
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+	p.end(window.CutEnd)
+}
+
+// deadlocked is two threads that wait for each other, and one that waits for one of them.
+func deadlocked(store *viewstore.Store) {
+	p := newPlayer(store, 4, "deadlocked", time.Now().Add(-10*time.Minute))
+	left, right := jvmthread.LockID{Class: 2, Hash: 0x1a}, jvmthread.LockID{Class: 2, Hash: 0x2b}
+	const ms = jvmthread.Time(time.Millisecond) / pace
+	ev := func(at jvmthread.Time, th jvmthread.ThreadID, k jvmthread.Kind, l jvmthread.LockID, peer jvmthread.ThreadID) jvmthread.Event {
+		return jvmthread.Event{Time: at * ms, Thread: th, Kind: k, Lock: l, Peer: peer}
+	}
+	p.play([]jvmthread.Event{
+		ev(1, 1, jvmthread.KindThreadStart, jvmthread.NoLock, 0),
+		ev(2, 2, jvmthread.KindThreadStart, jvmthread.NoLock, 0),
+		ev(3, 4, jvmthread.KindThreadStart, jvmthread.NoLock, 0),
+		ev(100, 1, jvmthread.KindContendedEnter, left, 2),
+		ev(120, 2, jvmthread.KindContendedEnter, right, 1),
+		ev(2000, 4, jvmthread.KindContendedEnter, right, 1),
+		{Time: 2500 * ms, Thread: 5, Kind: jvmthread.KindThreadStart},
+		{Time: 2600 * ms, Thread: 5, Kind: jvmthread.KindGap, Arg: 12},
+		{Time: 5000 * ms, Thread: 5, Kind: jvmthread.KindThreadEnd},
+	})
+	p.end(window.CutLost)
+}

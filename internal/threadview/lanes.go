@@ -1,0 +1,257 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadview
+
+import (
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/viewstore"
+)
+
+// maxAnswer bounds the bytes of an answer, with some room for what is around lists.
+const (
+	maxAnswer = 200_000
+	laneRoom  = 300 // of a lane without its runs and names
+)
+
+// lanes answers a picture of threads.
+func (q *query) lanes() (any, *Problem) {
+	sel := q.selected()
+	width := q.number("width", 1000, 1, 4000)
+	q.paged(50, 200)
+	list := q.laneOrder(sel)
+	if p := q.done(); p != nil {
+		return nil, p
+	}
+	out := viewapi.Lanes{From: q.rel(q.from), To: q.rel(q.to), Version: q.sn.Version, Total: len(list), Offset: q.page.offset}
+	list = piece(list, q.page)
+	out.Step = (int64(q.to-q.from) + width - 1) / width
+	for factor := 1; ; {
+		step := out.Step * int64(factor)
+		steps := (int64(q.to-q.from) + step - 1) / step
+		lanes, room := make([]viewapi.Lane, 0, len(list)), 0
+		for _, i := range list {
+			p := painter{q: q, step: step, steps: int(steps)}
+			lane := p.lane(i)
+			room += laneRoom + 6*(len(lane.Thread.Name)+len(lane.Thread.Group)+len(lane.Thread.Pool)) + digits(lane.Width) + digits(lane.Code)
+			lanes = append(lanes, lane)
+		}
+		if room <= maxAnswer || steps <= 8 {
+			out.Step, out.Steps, out.Lanes = step, int(steps), lanes
+			return out, nil
+		}
+		factor = max(factor+1, factor*room/maxAnswer)
+	}
+}
+
+// digits is the room that numbers take in JSON.
+func digits(list []int) (n int) {
+	for _, v := range list {
+		for n += 2; v >= 10; v /= 10 {
+			n++
+		}
+	}
+	return n
+}
+
+// laneOrder returns the selected threads in the order that is asked for. Their sums are only looked at if that needs them.
+func (q *query) laneOrder(sel selection) []int {
+	if q.wrong != nil {
+		return nil
+	}
+	var rows []viewapi.ThreadRow
+	switch q.values.Get("sort") {
+	case "", "id", "name", "group", "pool", "from", "to", "daemon", "virtual", "dead":
+		for _, i := range sel.list {
+			rows = append(rows, viewapi.ThreadRow{Thread: q.thread(i)})
+		}
+	default:
+		rows, _ = q.threadRows(sel)
+	}
+	sorted(q.params, rows, "id")
+	list := make([]int, len(rows))
+	for i := range rows {
+		list[i] = q.sn.Thread(jvmthread.ThreadID(rows[i].ID))
+	}
+	return list
+}
+
+// painter makes the runs of a lane.
+type painter struct {
+	q     *query
+	step  int64
+	steps int
+
+	out   viewapi.Lane
+	used  int64 // of the step
+	mix   [viewapi.NoState + 1]int64
+	marks int
+	count int
+	done  int // steps that runs cover
+}
+
+// lane paints a thread.
+func (p *painter) lane(thread int) viewapi.Lane {
+	q := p.q
+	p.out = viewapi.Lane{Thread: q.thread(thread), Width: []int{}, Code: []int{}}
+	last := q.from
+	end := q.from + jvmthread.Time(p.step*int64(p.steps))
+	c := q.sn.Walk(thread, q.from, end)
+	for c.Next() {
+		if c.Start > last {
+			p.add(viewapi.NoState, 0, int64(c.Start-last))
+			last = c.Start
+		}
+		p.add(int(c.State), laneMarks(c.State, c.Marks), int64(max(0, min(c.End, end)-last)))
+		last = max(last, min(c.End, end))
+	}
+	if last < end {
+		p.add(viewapi.NoState, 0, int64(end-last))
+	}
+	return p.out
+}
+
+// add goes on by a time in one state.
+func (p *painter) add(state, marks int, length int64) {
+	if length == 0 {
+		p.count++
+		p.marks |= marks
+	}
+	for length > 0 {
+		if whole := length / p.step; whole > 0 && p.count == 0 {
+			p.run(int(whole), code(state, viewapi.NoState, 15, marks))
+			length -= whole * p.step
+			continue
+		}
+		part := min(length, p.step-p.used)
+		p.mix[state] += part
+		p.used += part
+		length -= part
+		p.count++
+		p.marks |= marks
+		if p.used == p.step {
+			p.flush()
+		}
+	}
+}
+
+// flush ends a step that is shared, or holds the end of something.
+func (p *painter) flush() {
+	first, second := viewapi.NoState, viewapi.NoState
+	for s := range viewapi.NoState {
+		switch {
+		case p.mix[s] == 0:
+		case p.mix[s] > p.mix[first]:
+			first, second = s, first
+		case second == viewapi.NoState || p.mix[s] > p.mix[second]:
+			second = s
+		}
+	}
+	share := 15
+	if second != viewapi.NoState {
+		share = int((p.mix[first]*15 + p.step/2) / p.step)
+	}
+	if p.count > 1 {
+		p.marks |= viewapi.MarkMixed
+	}
+	p.run(1, code(first, second, share, p.marks))
+	p.mix, p.used, p.count, p.marks = [viewapi.NoState + 1]int64{}, 0, 0, 0
+}
+
+func (p *painter) run(width, code int) {
+	width = min(width, p.steps-p.done)
+	if width <= 0 {
+		return
+	}
+	p.done += width
+	l := &p.out
+	if n := len(l.Code); n > 0 && l.Code[n-1] == code {
+		l.Width[n-1] += width
+		return
+	}
+	l.Width = append(l.Width, width)
+	l.Code = append(l.Code, code)
+}
+
+func code(first, second, share, marks int) int { return first | second<<4 | share<<8 | marks<<12 }
+
+// laneMarks are the marks of a run that shows an interval.
+func laneMarks(s jvmthread.State, m jvmthread.Marks) (out int) {
+	if m.Has(jvmthread.MarkTimedOut) {
+		out |= viewapi.MarkTimedOut
+	}
+	if m.Has(jvmthread.MarkInterrupted) {
+		out |= viewapi.MarkInterrupted
+	}
+	if m.Has(jvmthread.MarkOpen) {
+		out |= viewapi.MarkOpen
+	}
+	if m.Has(jvmthread.MarkPartial) {
+		out |= viewapi.MarkPartial
+	}
+	switch s { //nolint:exhaustive // the others have no mark
+	case jvmthread.StateDeadlocked:
+		out |= viewapi.MarkDeadlocked | viewapi.MarkStopped
+	case jvmthread.StateBlocked, jvmthread.StateReentering:
+		out |= viewapi.MarkStopped
+	case jvmthread.StateUnknown:
+		out |= viewapi.MarkUnknown
+	}
+	return out
+}
+
+// minimap answers the sums of all selected threads over time.
+func (q *query) minimap() (any, *Problem) {
+	sel := q.selected()
+	width := q.number("width", 500, 1, 2000)
+	if p := q.done(); p != nil {
+		return nil, p
+	}
+	out := viewapi.Minimap{From: q.rel(q.from), To: q.rel(q.to)}
+	out.Step = (int64(q.to-q.from) + width - 1) / width
+	for {
+		out.Steps = int((int64(q.to-q.from) + out.Step - 1) / out.Step)
+		out.Time = q.density(sel, out.Step, out.Steps)
+		room := 0
+		for _, list := range out.Time {
+			room += len(list) * 13
+		}
+		if room <= maxAnswer {
+			return out, nil
+		}
+		out.Step *= 2
+	}
+}
+
+func (q *query) density(sel selection, step int64, steps int) [][]int64 {
+	out := make([][]int64, jvmthread.NumStates)
+	for s := range out {
+		out[s] = []int64{}
+	}
+	for _, i := range sel.list {
+		c := q.sn.Walk(i, q.from, q.to)
+		for c.Next() {
+			q.spread(out, &c, step, steps)
+		}
+	}
+	return out
+}
+
+// spread adds an interval to the steps that it lies in.
+func (q *query) spread(out [][]int64, c *viewstore.Cursor, step int64, steps int) {
+	start, end := int64(max(c.Start, q.from)-q.from), int64(min(c.End, q.to)-q.from)
+	if start >= end {
+		return
+	}
+	list := out[c.State]
+	if len(list) == 0 {
+		list = make([]int64, steps)
+		out[c.State] = list
+	}
+	for at := start / step; start < end; at++ {
+		next := min(end, (at+1)*step)
+		list[at] += next - start
+		start = next
+	}
+}

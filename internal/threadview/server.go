@@ -1,0 +1,242 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadview
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/viewstore"
+)
+
+// answer makes the answer to a query.
+type answer struct {
+	make  func(*query) (any, *Problem)
+	heavy bool
+}
+
+func answers() map[string]answer {
+	return map[string]answer{
+		"threads":      {make: (*query).threads},
+		"lanes":        {make: (*query).lanes},
+		"minimap":      {make: (*query).minimap},
+		"interactions": {make: (*query).arrows},
+		"interval":     {make: (*query).interval},
+		"stack":        {make: (*query).stack},
+	}
+}
+
+// Handler returns what serves the page and its API.
+func (v *View) Handler() http.Handler {
+	mux := http.NewServeMux()
+	api := v.cfg.Prefix + "api/"
+	mux.HandleFunc("GET "+api+"info", v.whole(func() any { return v.info() }))
+	mux.HandleFunc("GET "+api+"sessions", v.whole(func() any { return v.sessions() }))
+	mux.HandleFunc("GET "+api+"changes", v.changes)
+	mux.HandleFunc("GET "+api+"events", v.events)
+	mux.HandleFunc("GET "+api+"sessions/{session}", v.session)
+	all := answers()
+	mux.HandleFunc("GET "+api+"sessions/{session}/{what}", func(w http.ResponseWriter, r *http.Request) {
+		a, ok := all[r.PathValue("what")]
+		if !ok {
+			v.fail(w, problem(http.StatusNotFound, "there is no %s; docs/page-api.md lists what is there", shorten(r.PathValue("what"))))
+			return
+		}
+		v.ask(w, r, a)
+	})
+	mux.HandleFunc(api, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			v.fail(w, problem(http.StatusMethodNotAllowed, "only GET is answered here"))
+			return
+		}
+		v.fail(w, problem(http.StatusNotFound, "there is no such path; docs/page-api.md lists what is there"))
+	})
+	if v.cfg.Page != nil {
+		mux.Handle("GET "+v.cfg.Prefix, http.StripPrefix(strings.TrimSuffix(v.cfg.Prefix, "/"), files(v.cfg.Page)))
+	}
+	return v.guard(mux)
+}
+
+// files serves the page. Its files have fixed names, so that a browser has to ask whether they have changed.
+func files(page fs.FS) http.Handler {
+	server := http.FileServerFS(page)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		server.ServeHTTP(w, r)
+	})
+}
+
+// whole answers what has no parameters.
+func (v *View) whole(get func() any) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if p := newParams(r.URL.Query()).done(); p != nil {
+			v.fail(w, p)
+			return
+		}
+		body, err := json.Marshal(get())
+		v.write(w, body, err)
+	}
+}
+
+func (v *View) session(w http.ResponseWriter, r *http.Request) {
+	sn, p := v.snapshot(r)
+	if p == nil {
+		p = newParams(r.URL.Query()).done()
+	}
+	if p != nil {
+		v.fail(w, p)
+		return
+	}
+	if v.unchanged(w, r, sn) {
+		return
+	}
+	body, err := json.Marshal(v.describe(sn))
+	v.write(w, body, err)
+}
+
+func (v *View) snapshot(r *http.Request) (*viewstore.Snapshot, *Problem) {
+	var id jvmthread.SessionID
+	raw, err := hex.DecodeString(r.PathValue("session"))
+	if err != nil || len(raw) != len(id) {
+		return nil, &Problem{http.StatusBadRequest, "session: want 32 hexadecimal digits", "session"}
+	}
+	s := v.store.Session(jvmthread.SessionID(raw))
+	if s == nil {
+		return nil, &Problem{http.StatusNotFound, "session: there is no such session (any more)", "session"}
+	}
+	return s.Snapshot(), nil
+}
+
+// ask answers a query about a session.
+func (v *View) ask(w http.ResponseWriter, r *http.Request, a answer) {
+	sn, p := v.snapshot(r)
+	if p != nil {
+		v.fail(w, p)
+		return
+	}
+	if v.unchanged(w, r, sn) {
+		return
+	}
+	done, p := v.enter(r.Context(), a.heavy)
+	if p != nil {
+		v.fail(w, p)
+		return
+	}
+	body, p, err := func() ([]byte, *Problem, error) {
+		defer done()
+		return v.compute(r, sn, a)
+	}()
+	if p != nil {
+		v.fail(w, p)
+		return
+	}
+	v.write(w, body, err)
+}
+
+// compute makes an answer that is not too long: with fewer rows, if need be.
+func (v *View) compute(r *http.Request, sn *viewstore.Snapshot, a answer) ([]byte, *Problem, error) {
+	for most := 1 << 30; ; {
+		q := newQuery(v, sn, r.URL.Query())
+		q.most, q.ctx = most, r.Context()
+		out, p := a.make(q)
+		if p != nil {
+			return nil, p, nil
+		}
+		body, err := json.Marshal(out)
+		if err != nil || len(body) <= maxAnswer || q.page.limit <= 1 {
+			return body, nil, err
+		}
+		most = q.page.limit / 2
+	}
+}
+
+// patience is how long a request waits for others to be done.
+const patience = 10 * time.Second
+
+// enter waits until there is time for a request.
+func (v *View) enter(ctx context.Context, heavy bool) (done func(), _ *Problem) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	take := func(from chan struct{}) bool {
+		select {
+		case from <- struct{}{}:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	if heavy && !take(v.heavy) {
+		return nil, problem(http.StatusServiceUnavailable, "another long request is being answered; try again")
+	}
+	if !take(v.busy) {
+		if heavy {
+			<-v.heavy
+		}
+		return nil, problem(http.StatusServiceUnavailable, "too many requests are being answered; try again")
+	}
+	return func() {
+		<-v.busy
+		if heavy {
+			<-v.heavy
+		}
+	}, nil
+}
+
+// unchanged answers a request for what the browser has already.
+func (v *View) unchanged(w http.ResponseWriter, r *http.Request, sn *viewstore.Snapshot) bool {
+	tag := fmt.Sprintf(`"%s-%d"`, v.tag, sn.Version)
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Cache-Control", "no-cache")
+	if r.Header.Get("If-None-Match") != tag {
+		return false
+	}
+	w.WriteHeader(http.StatusNotModified)
+	return true
+}
+
+func (v *View) write(w http.ResponseWriter, body []byte, err error) {
+	if err != nil {
+		v.cfg.Log.Error("an answer cannot be written", "error", err)
+		v.fail(w, problem(http.StatusInternalServerError, "the answer cannot be written as JSON"))
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-cache")
+	}
+	if _, err := w.Write(body); err != nil {
+		v.cfg.Log.Debug("an answer was not read to its end", "error", err)
+	}
+}
+
+func (v *View) fail(w http.ResponseWriter, p *Problem) {
+	body, err := json.Marshal(viewapi.Error{Error: p.Message, Parameter: p.Parameter})
+	if err != nil {
+		body = []byte(`{"error":"","parameter":""}`)
+	}
+	h := w.Header()
+	h.Del("ETag")
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	if p.Status == http.StatusServiceUnavailable {
+		h.Set("Retry-After", "2")
+	}
+	w.WriteHeader(p.Status)
+	if _, err := w.Write(append(body, '\n')); err != nil && !errors.Is(err, http.ErrHandlerTimeout) {
+		v.cfg.Log.Debug("an answer was not read to its end", "error", err)
+	}
+}

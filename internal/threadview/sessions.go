@@ -1,0 +1,90 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadview
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/viewstore"
+	"github.com/weft-otel/weft/internal/wording"
+)
+
+// maxSessions bounds the list: more are not followed by default, and old ones leave the store.
+const maxSessions = 100
+
+func (v *View) sessions() viewapi.Sessions {
+	out := viewapi.Sessions{Sessions: []viewapi.Session{}}
+	for i, sn := range v.store.Sessions() {
+		if i == maxSessions {
+			break
+		}
+		s := v.describe(sn)
+		s.Gaps = s.Gaps[max(0, len(s.Gaps)-10):]
+		out.Sessions = append(out.Sessions, s)
+	}
+	return out
+}
+
+// describe says what a session is.
+func (v *View) describe(sn *viewstore.Snapshot) viewapi.Session {
+	q := &query{view: v, sn: sn}
+	s := viewapi.Session{
+		ID: sn.ID.String(), Service: sn.Meta["service.name"], Host: sn.Meta["host.name"], Command: sn.Meta["process.command_line"],
+		JVM:        strings.TrimSpace(sn.Meta["process.runtime.name"] + " " + sn.Meta["process.runtime.version"]),
+		Attributes: sn.Meta, Origin: strconv.FormatInt(int64(sn.Origin), 10), From: q.rel(sn.From), To: q.rel(sn.To),
+		Live: sn.Live, Ended: string(sn.Ended), Version: sn.Version, Intervals: sn.Counts.Intervals, Interactions: sn.Counts.Interactions,
+		Locks: sn.Locks, Events: sn.Events, Lost: sn.Lost, Missed: sn.Missed, Bytes: sn.Bytes, Evicted: sn.Evicted,
+		Gaps: []viewapi.Gap{}, Deadlocks: []viewapi.Deadlock{},
+	}
+	if s.Attributes == nil {
+		s.Attributes = map[string]string{}
+	}
+	s.PID, _ = strconv.ParseInt(sn.Meta["process.pid"], 10, 64)
+	for i := range sn.Threads {
+		if sn.Threads[i].Known {
+			s.Threads++
+		}
+	}
+	for _, g := range sn.Gaps {
+		s.Gaps = append(s.Gaps, viewapi.Gap{From: q.rel(g.Start), To: q.rel(g.End), Lost: g.Lost, Missed: g.Missed})
+	}
+	for i := range sn.Deadlocks {
+		s.Deadlocks = append(s.Deadlocks, q.deadlock(&sn.Deadlocks[i]))
+	}
+	if v.cfg.Control != nil {
+		s.Control = v.cfg.Control.State(sn.ID)
+	}
+	return s
+}
+
+func (q *query) deadlock(d *viewstore.Deadlock) viewapi.Deadlock {
+	out := viewapi.Deadlock{ID: threadpdata.DeadlockID(q.sn.ID, d.Circle), Since: q.rel(d.Since), Members: []viewapi.DeadlockMember{}}
+	var b strings.Builder
+	for i := range d.Members {
+		m := &d.Members[i]
+		member := viewapi.DeadlockMember{Thread: q.threadRef(m.Thread), Lock: q.lockRef(m.Lock), Frames: []string{}}
+		if s := q.stackOf(m.Stack); s != nil {
+			member.Frames = s.Frames[:min(len(s.Frames), 20)]
+		}
+		out.Members = append(out.Members, member)
+		b.WriteString(member.Thread.Name + " -> " + wording.SimpleClass(member.Lock.Class) + " -> ")
+	}
+	if len(out.Members) > 0 {
+		b.WriteString(out.Members[0].Thread.Name)
+	}
+	out.Text = b.String()
+	return out
+}
+
+// Controller speaks to the agents of sessions that are connected here.
+type Controller interface {
+	// State returns what a session's agent can be told, or nil if it is not connected here.
+	State(jvmthread.SessionID) *viewapi.Control
+	// Do tells it, and waits for the answer.
+	Do(jvmthread.SessionID, viewapi.ControlRequest) (viewapi.ControlAnswer, error)
+}

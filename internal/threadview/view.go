@@ -1,0 +1,72 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadview
+
+import (
+	"crypto/rand"
+	"io/fs"
+	"log/slog"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/viewstore"
+)
+
+// Config says how a View answers.
+type Config struct {
+	Version string
+	// Prefix is where the page is: "/" or "/weft/".
+	Prefix string
+	// Page is the files of the page; nil: there is none, only the API.
+	Page fs.FS
+	// TraceURL leads to a span of another tool: a template with {trace_id} and {span_id}; empty: there are no such links.
+	TraceURL string
+	// TraceWindow is the length of thread_span's windows, each of which is a trace; 0: there is no thread_span.
+	TraceWindow time.Duration
+	// Hosts are names under which the server may be spoken to, beside addresses and localhost.
+	Hosts []string
+	// Control speaks to agents; nil: that is not enabled.
+	Control Controller
+	// Log is told of answers that cannot be made; nil: nobody is.
+	Log *slog.Logger
+}
+
+// View answers requests about the sessions of a store. Any number of goroutines may use it.
+type View struct {
+	store *viewstore.Store
+	cfg   Config
+	tag   string        // of this View, for ETags
+	busy  chan struct{} // requests that are worked on
+	heavy chan struct{} // those of them that look for paths, or make files
+	stop  chan struct{}
+
+	streams atomic.Int32 // of events
+}
+
+// New returns a View of a store.
+func New(store *viewstore.Store, cfg Config) *View {
+	if cfg.Prefix == "" {
+		cfg.Prefix = "/"
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &View{
+		store: store, cfg: cfg, tag: rand.Text()[:8], busy: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, 1),
+		stop: make(chan struct{}),
+	}
+}
+
+// Close ends the requests that wait for changes. It is called once.
+func (v *View) Close() { close(v.stop) }
+
+func (v *View) info() viewapi.Info {
+	s := v.store.Stats()
+	return viewapi.Info{
+		Version: v.cfg.Version, States: stateNames(), Interactions: kindNames(), Control: v.cfg.Control != nil, TraceURL: v.cfg.TraceURL,
+		MaxBytes: s.MaxBytes, Bytes: s.Bytes,
+	}
+}
