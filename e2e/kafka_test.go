@@ -34,7 +34,7 @@ func startKafka(t *testing.T) string {
 	t.Helper()
 	jars := built("kafka")
 	if !exists(filepath.Join(jars, "fetched")) {
-		fetchKafka(t, jars)
+		require.NoError(t, fetchJars("e2e/testdata/kafka/pom.xml", jars))
 	}
 	newest := jdks[len(jdks)-1]
 	java := filepath.Join(newest.home, "bin", "java")
@@ -57,14 +57,16 @@ func startKafka(t *testing.T) string {
 	return address
 }
 
-func fetchKafka(t *testing.T, jars string) {
-	t.Helper()
-	out, err := exec.Command(filepath.Join(root, "scripts/need.sh"), "mvn").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	pom := filepath.Join(root, "e2e/testdata/kafka/pom.xml")
-	out, err = exec.Command("mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+jars).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.NoError(t, os.WriteFile(filepath.Join(jars, "fetched"), nil, 0o600))
+// fetchJars lets Maven put what a POM names into a folder.
+func fetchJars(pom, jars string) error {
+	if out, err := exec.Command(filepath.Join(root, "scripts/need.sh"), "mvn").CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	args := []string{"-q", "-B", "-f", filepath.Join(root, pom), "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=" + jars}
+	if out, err := exec.Command("mvn", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("mvn: %w: %s", err, out)
+	}
+	return os.WriteFile(filepath.Join(jars, "fetched"), nil, 0o600)
 }
 
 // TestKafka sends raw events of two JVMs through a topic of several partitions, and makes spans of what comes back.

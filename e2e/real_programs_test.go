@@ -1,0 +1,104 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// realPrograms are not ours: each is put under load by e2e/real/src, and has to do as it does without the agent.
+var realPrograms = []struct {
+	name, operations string
+	threads          []string // beginnings of names: threads of the program itself
+	waits            []string // classes of what its threads have to wait for, whatever the load
+}{
+	{"h2", "500", []string{"client-"}, []string{"org.h2."}},
+	{"derby", "100", []string{"client-", "derby."}, []string{"org.apache.derby.impl.services.locks."}},
+	{"jetty", "300", []string{"client-", "qtp", "HttpClient-"}, []string{"java.util.concurrent."}},
+	{"activemq", "300", []string{"client-", "ActiveMQ "}, []string{"java.util.concurrent."}},
+	{"zookeeper", "100", []string{"client-", "SyncThread:0", "NIOServerCxnFactory."}, []string{"java.util.concurrent.", "org.apache.zookeeper."}},
+}
+
+// realClasses compiles the load once; its jars are fetched once, into build/real.
+var realClasses = sync.OnceValues(func() (string, error) {
+	jars := built("real")
+	if !exists(filepath.Join(jars, "fetched")) {
+		if err := fetchJars("e2e/real/pom.xml", jars); err != nil {
+			return "", err
+		}
+	}
+	sources, err := filepath.Glob(filepath.Join(root, "e2e/real/src/*.java"))
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(classes, "real")
+	classpath := filepath.Join(jars, "*")
+	args := append([]string{"--release", "17", "-nowarn", "-proc:none", "-cp", classpath, "-d", dir}, sources...)
+	if out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "javac"), args...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("javac: %w: %s", err, out)
+	}
+	return dir + string(filepath.ListSeparator) + classpath, nil
+})
+
+// outcome is what a user sees of a program.
+type outcome struct {
+	code           int
+	stdout, stderr []string
+}
+
+func (p *process) outcome(t *testing.T) outcome {
+	t.Helper()
+	code := p.wait(t)
+	return outcome{code, p.outLines(), p.errLines()}
+}
+
+// TestRealProgramsDoAsWithoutTheAgent runs programs that nobody here wrote, and looks at what was seen of their threads.
+func TestRealProgramsDoAsWithoutTheAgent(t *testing.T) {
+	classpath, err := realClasses()
+	require.NoError(t, err)
+	quiet := "-Dderby.stream.error.file=" + os.DevNull
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		for _, program := range realPrograms {
+			t.Run(program.name, func(t *testing.T) {
+				command := []string{"-Xmx256m", quiet, "-cp", classpath, "Load", program.name, program.operations}
+				plain := start(t, nil, filepath.Join(j.home, "bin", "java"), command...).outcome(t)
+				require.Len(t, plain.stdout, 1, "%v", plain)
+
+				c := startCollector(t, setup{})
+				agent := "-agentpath:" + built("libweft.so") + "=endpoint=" + c.endpoint + ",service=" + program.name
+				watched := start(t, nil, filepath.Join(j.home, "bin", "java"), append([]string{agent}, command...)...).outcome(t)
+				assert.Equal(t, plain, watched, "what the program wrote, and its exit code")
+
+				o := c.finish(t, program.name)
+				checkStructure(t, o)
+				checkNothingLost(t, o)
+				for _, name := range program.threads {
+					assert.NotEmpty(t, o.of(program.name, func(s *span) bool {
+						return strings.HasPrefix(s.text("thread.name"), name)
+					}), "threads %s* were seen", name)
+				}
+				for _, class := range program.waits {
+					waits := o.of(program.name, func(s *span) bool {
+						return s.isState() && strings.HasPrefix(s.text("weft.lock.class"), class)
+					})
+					assert.NotEmpty(t, waits, "waits for %s*", class)
+				}
+				var linked int
+				for _, s := range o.spans {
+					linked += s.Links().Len()
+				}
+				assert.Positive(t, linked, "some of them are known to have been ended by another thread")
+			})
+		}
+	})
+}
