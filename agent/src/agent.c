@@ -21,6 +21,7 @@
 #include "parks.h"
 #include "resource.h"
 #include "sender.h"
+#include "settings.h"
 #include "threads.h"
 
 static struct weft_options options;
@@ -132,12 +133,10 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
         return;
     }
     weft_definitions_init(options.definitions);
-    weft_monitors_init(&options);
-    weft_threads_init(&options);
-    weft_interrupts_init(&options);
+    weft_settings_apply(&options);
     weft_owner_init(env, thread);
-    weft_parks_init(env, &options);
-    if (!weft_hooks_install(env, &options)) {
+    weft_parks_init(env);
+    if (!weft_hooks_install(env)) {
         fputs("weft: some of notify, start, sleep, interrupt and park cannot be seen on this JVM\n",
               stderr);
     }

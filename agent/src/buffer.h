@@ -38,6 +38,7 @@ struct weft_buffer {
         first;                // a chunk that has no predecessor, for the sender to pick up
     _Atomic uint64_t written; // records ever written; the records before it are visible
     atomic_bool closed;       // nothing more will be written
+    bool vanished;            // the thread ended unseen; set before closed
 
     pthread_mutex_t loss_mutex; // guards the next three; taken only when events are being lost
     _Atomic uint64_t lost;

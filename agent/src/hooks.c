@@ -17,7 +17,6 @@
 #include "threads.h"
 #include "vmstructs.h"
 
-static const struct weft_options *wanted;
 static int installed;
 static int parks_installed;
 
@@ -76,15 +75,11 @@ JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe
 JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe) {
     (void)probe;
     installed = install_table(env, weft_monitor_hooks) + install_table(env, weft_thread_hooks) +
-                install_table(env, weft_interrupt_hooks);
-    if (wanted->yield) {
-        install_table(env, weft_yield_hooks);
-    }
-    parks_installed = wanted->park ? install_table(env, weft_park_hooks) : WEFT_PARK_HOOKS;
+                install_table(env, weft_interrupt_hooks) + install_table(env, weft_yield_hooks);
+    parks_installed = install_table(env, weft_park_hooks);
 }
 
-bool weft_hooks_install(JNIEnv *env, const struct weft_options *options) {
-    wanted = options;
+bool weft_hooks_install(JNIEnv *env) {
     jclass probe = (*env)->DefineClass(env, "java/lang/ThreadProbe", NULL,
                                        (const jbyte *)weft_probe_class, sizeof weft_probe_class);
     if (weft_clear_exception(env) || probe == NULL) {

@@ -10,8 +10,6 @@
 #include <jni.h>
 #include <stdbool.h>
 
-#include "options.h"
-
 struct weft_hook {
     const char *class_name;
     const char *method;
@@ -22,8 +20,8 @@ struct weft_hook {
     void **original; // where to keep the JVM's own function
 };
 
-// Registers all hooks that are wanted, for methods that this JVM has as natives. False if something
-// that every JVM has was not found. The options must stay.
-bool weft_hooks_install(JNIEnv *env, const struct weft_options *options);
+// Registers all hooks, for methods that this JVM has as natives: what is recorded can change later.
+// False if something that every JVM has was not found.
+bool weft_hooks_install(JNIEnv *env);
 
 #endif

@@ -7,28 +7,24 @@
 
 #include "jvm.h"
 #include "self.h"
+#include "settings.h"
 #include "stacks.h"
-
-static int depth;
 
 static void (*jvm_interrupt)(JNIEnv *, jobject);
 static void (*jvm_fill_in_stack_trace)(JNIEnv *, jobject);
 static void (*jvm_clear_interrupt_event)(JNIEnv *, jclass);
 
-void weft_interrupts_init(const struct weft_options *options) {
-    depth = options->depth;
-}
-
 // A virtual thread that is interrupted has its carrier interrupted, and so has one that is mounted
 // with its flag set: that is between the JVM and its carriers.
 static void JNICALL hook_interrupt(JNIEnv *env, jobject thread) {
     struct weft_scope scope;
-    if (weft_is_carrier(env, thread) || !weft_enter(env, NULL, &scope)) {
+    if (!weft_wanted(WEFT_EV_INTERRUPT_CALLED) || weft_is_carrier(env, thread) ||
+        !weft_enter(env, NULL, &scope)) {
         jvm_interrupt(env, thread);
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_INTERRUPT_CALLED, .peer = weft_thread_id(env, thread)};
-    r.stack = weft_stack_id(env, depth);
+    r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
     weft_record_begin(&scope, &r);
     weft_leave(&scope);
     jvm_interrupt(env, thread);
@@ -37,12 +33,12 @@ static void JNICALL hook_interrupt(JNIEnv *env, jobject thread) {
 
 static void noticed(JNIEnv *env, uint16_t flags) {
     struct weft_scope scope;
-    if (!weft_enter(env, NULL, &scope)) {
+    if (!weft_wanted(WEFT_EV_INTERRUPTED) || !weft_enter(env, NULL, &scope)) {
         return;
     }
     if (!scope.self->carrier || scope.subject != 0) {
         struct weft_record r = {.kind = WEFT_EV_INTERRUPTED, .flags = flags};
-        r.stack = weft_stack_id(env, depth);
+        r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
         weft_record_now(&scope, &r);
     }
     weft_leave(&scope);

@@ -9,10 +9,7 @@
 #define WEFT_INTERRUPTS_H
 
 #include "hooks.h"
-#include "options.h"
 
 extern const struct weft_hook weft_interrupt_hooks[]; // ends with an empty one
-
-void weft_interrupts_init(const struct weft_options *options);
 
 #endif

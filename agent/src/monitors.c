@@ -9,22 +9,13 @@
 #include "jvm.h"
 #include "owner.h"
 #include "self.h"
+#include "settings.h"
 #include "stacks.h"
 #include "timeout.h"
-
-static int block_depth;
-static int wait_depth;
-static int notify_depth;
 
 static void (*jvm_wait)(JNIEnv *, jobject, jlong);
 static void (*jvm_notify)(JNIEnv *, jobject);
 static void (*jvm_notify_all)(JNIEnv *, jobject);
-
-void weft_monitors_init(const struct weft_options *options) {
-    block_depth = options->depth;
-    wait_depth = options->wait_depth;
-    notify_depth = options->notify_depth;
-}
 
 void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object) {
     struct weft_scope scope;
@@ -33,12 +24,16 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTER};
-    weft_record_begin(&scope, &r); // the thread counts as blocked already
-    weft_refresh(env, thread, &scope);
-    r.peer = weft_owner(env, object); // true only now
-    weft_identify(env, object, &r);
-    r.stack = weft_stack_id(env, block_depth);
-    weft_record_end(&scope, &r, true);
+    if (weft_wanted(r.kind)) {
+        weft_record_begin(&scope, &r); // the thread counts as blocked already
+        weft_refresh(env, thread, &scope);
+        r.peer = weft_owner(env, object); // true only now
+        weft_identify(env, object, &r);
+        r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
+        weft_record_end(&scope, &r, true);
+    } else {
+        r.kind = WEFT_NOT_RECORDED;
+    }
     if (scope.subject == 0) {
         scope.self->entering = r;
     }
@@ -54,14 +49,18 @@ void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread
     }
     struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTERED};
     struct weft_record *entering = &scope.self->entering;
+    bool recorded = weft_wanted(r.kind); // though the beginning was not seen
     if (scope.subject == 0 && entering->kind != 0) {
+        recorded = entering->kind != WEFT_NOT_RECORDED;
         r.hash = entering->hash;
         r.class_id = entering->class_id;
         entering->kind = 0;
-    } else {
+    } else if (recorded) {
         weft_identify(env, object, &r);
     }
-    weft_record_now(&scope, &r);
+    if (recorded) {
+        weft_record_now(&scope, &r);
+    }
     weft_leave(&scope);
 }
 
@@ -72,16 +71,20 @@ void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject obj
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_WAIT, .arg = weft_nanoseconds(millis)};
-    int depth = wait_depth;
-    weft_refresh(env, thread, &scope);
-    weft_identify(env, object, &r);
-    if ((*env)->IsInstanceOf(env, object, weft_jvm.thread)) {
-        r.kind = WEFT_EV_JOIN_START;
-        r.peer = weft_thread_id(env, object);
-        depth = block_depth; // who holds a Thread's monitor keeps nobody waiting
+    enum weft_place place = WEFT_PLACE_WAIT;
+    if (weft_wanted(r.kind)) {
+        weft_refresh(env, thread, &scope);
+        weft_identify(env, object, &r);
+        if ((*env)->IsInstanceOf(env, object, weft_jvm.thread)) {
+            r.kind = WEFT_EV_JOIN_START;
+            r.peer = weft_thread_id(env, object);
+            place = WEFT_PLACE_BLOCK; // who holds a Thread's monitor keeps nobody waiting
+        }
+        r.stack = weft_stack_id(env, weft_depth(place));
+        weft_record_now(&scope, &r);
+    } else {
+        r.kind = WEFT_NOT_RECORDED;
     }
-    r.stack = weft_stack_id(env, depth);
-    weft_record_now(&scope, &r);
     if (scope.subject == 0) {
         scope.self->waiting = r;
     }
@@ -100,9 +103,11 @@ void JNICALL weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject o
     struct weft_record r = {.kind = WEFT_EV_WAITED, .flags = timed_out ? WEFT_FLAG_TIMED_OUT : 0};
     const struct weft_record *waiting = &scope.self->waiting;
     if (scope.subject != 0) {
-        weft_identify(env, object, &r);
-        weft_record_now(&scope, &r);
-    } else if (waiting->kind != 0) {
+        if (weft_wanted(r.kind)) {
+            weft_identify(env, object, &r);
+            weft_record_now(&scope, &r);
+        }
+    } else if (waiting->kind != 0 && waiting->kind != WEFT_NOT_RECORDED) {
         r.hash = waiting->hash;
         r.class_id = waiting->class_id;
         weft_record_now(&scope, &r);
@@ -118,10 +123,10 @@ static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
     weft_self_waiting()->kind = 0;
     jvm_wait(env, object, millis);
     struct weft_record r = *weft_self_waiting();
-    if (r.kind == 0) {
+    weft_self_waiting()->kind = 0;
+    if (r.kind == 0 || r.kind == WEFT_NOT_RECORDED) {
         return;
     }
-    weft_self_waiting()->kind = 0;
     jthrowable thrown = (*env)->ExceptionOccurred(env);
     if (thrown != NULL) {
         (*env)->ExceptionClear(env);
@@ -147,13 +152,13 @@ static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
 static void notify(JNIEnv *env, jobject object, uint16_t kind,
                    void (*original)(JNIEnv *, jobject)) {
     struct weft_scope scope;
-    if (!weft_enter(env, NULL, &scope)) {
+    if (!weft_wanted(kind) || !weft_enter(env, NULL, &scope)) {
         original(env, object);
         return;
     }
     struct weft_record r = {.kind = kind};
     weft_identify(env, object, &r);
-    r.stack = weft_stack_id(env, notify_depth);
+    r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_NOTIFY));
     weft_record_begin(&scope, &r);
     weft_leave(&scope);
     original(env, object);

@@ -9,11 +9,8 @@
 #include <jvmti.h>
 
 #include "hooks.h"
-#include "options.h"
 
 extern const struct weft_hook weft_monitor_hooks[]; // ends with an empty one
-
-void weft_monitors_init(const struct weft_options *options);
 
 void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object);
 void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object);

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was the agent told on the command line? See options.h.
+// What was the agent told? See options.h.
 
 #include "options.h"
 
@@ -18,41 +18,88 @@ static const size_t KIB = 1024;
 static const size_t MIB = 1048576;
 static const size_t GIB = 1073741824;
 
-static const char *const known =
-    "endpoint, service, depth, wait-depth, notify-depth, park, park-depth, unpark-depth, yield, "
-    "pool, retain, definitions";
+struct option;
 
-static bool take_text(const char *key, const char *value, char *to, size_t size, char *problem) {
-    if (value[0] == '\0' || strlen(value) >= size) {
-        snprintf(problem, WEFT_PROBLEM_MAX, "option \"%s\": give 1 to %zu characters", key,
-                 size - 1);
+// A type of values: how they are read into, and shown from, the place in struct weft_options.
+struct type {
+    bool (*take)(const struct option *option, const char *value, void *to, char *problem);
+    void (*show)(const void *from, char text[WEFT_VALUE_MAX]);
+};
+
+struct option {
+    const char *key;
+    const struct type *type;
+    size_t offset; // in struct weft_options
+    size_t least;  // of a size: bytes; of a text: 0 if it may be empty
+    size_t most;   // of a text: bytes with the zero at its end
+    enum weft_when latest;
+};
+
+static bool take_text(const struct option *option, const char *value, void *to, char *problem) {
+    size_t len = strlen(value);
+    if (len < option->least || len >= option->most) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "option \"%s\": give %zu to %zu characters",
+                 option->key, option->least, option->most - 1);
         return false;
     }
-    memcpy(to, value, strlen(value) + 1);
+    memcpy(to, value, len + 1);
     return true;
 }
 
-static bool take_depth(const char *key, const char *value, int *to, char *problem) {
+static void show_text(const void *from, char text[WEFT_VALUE_MAX]) {
+    snprintf(text, WEFT_VALUE_MAX, "%s", (const char *)from);
+}
+
+static bool take_endpoint(const struct option *option, const char *value, void *to, char *problem) {
+    if (!weft_endpoint_valid(value)) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "option \"%s\": \"%.128s\" is no endpoint; give unix:///path or tcp://host:port",
+                 option->key, value);
+        return false;
+    }
+    return take_text(option, value, to, problem);
+}
+
+static bool take_depth(const struct option *option, const char *value, void *to, char *problem) {
     char *end;
     errno = 0;
     long n = strtol(value, &end, 10);
     if (value[0] == '\0' || *end != '\0' || errno != 0 || n < 0 || n > WEFT_MAX_DEPTH) {
         snprintf(problem, WEFT_PROBLEM_MAX,
-                 "option \"%s\": \"%.64s\" is not a number of frames; give 0 to %d", key, value,
-                 WEFT_MAX_DEPTH);
+                 "option \"%s\": \"%.64s\" is not a number of frames; give 0 to %d", option->key,
+                 value, WEFT_MAX_DEPTH);
         return false;
     }
-    *to = (int)n;
+    *(int *)to = (int)n;
     return true;
 }
 
-static bool take_switch(const char *key, const char *value, bool *to, char *problem) {
-    *to = strcmp(value, "on") == 0;
-    if (!*to && strcmp(value, "off") != 0) {
-        snprintf(problem, WEFT_PROBLEM_MAX, "option \"%s\": \"%.64s\" is neither on nor off", key,
-                 value);
+static void show_depth(const void *from, char text[WEFT_VALUE_MAX]) {
+    snprintf(text, WEFT_VALUE_MAX, "%d", *(const int *)from);
+}
+
+static bool take_switch(const struct option *option, const char *value, void *to, char *problem) {
+    bool on = strcmp(value, "on") == 0;
+    if (!on && strcmp(value, "off") != 0) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "option \"%s\": \"%.64s\" is neither on nor off",
+                 option->key, value);
         return false;
     }
+    *(bool *)to = on;
+    return true;
+}
+
+static void show_switch(const void *from, char text[WEFT_VALUE_MAX]) {
+    snprintf(text, WEFT_VALUE_MAX, "%s", *(const bool *)from ? "on" : "off");
+}
+
+static bool take_command(const struct option *option, const char *value, void *to, char *problem) {
+    if (strcmp(value, "now") != 0) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "option \"%s\": \"%.64s\" is not what it takes; give now", option->key, value);
+        return false;
+    }
+    *(bool *)to = true;
     return true;
 }
 
@@ -67,109 +114,191 @@ static size_t unit_of(const char *suffix) {
     return 0;
 }
 
-static bool take_bytes(const char *key, const char *value, size_t least, size_t *to,
-                       char *problem) {
+static bool take_bytes(const struct option *option, const char *value, void *to, char *problem) {
     char *end;
     errno = 0;
     unsigned long long n = strtoull(value, &end, 10);
     size_t unit = unit_of(end);
     bool number = value[0] >= '0' && value[0] <= '9' && errno == 0 && unit != 0;
-    if (!number || n > GIB / unit || n * unit < least) {
+    if (!number || n > GIB / unit || n * unit < option->least) {
         snprintf(problem, WEFT_PROBLEM_MAX,
-                 "option \"%s\": \"%.64s\" is not a size; give %zuk to 1g, such as 16m", key, value,
-                 least / KIB);
+                 "option \"%s\": \"%.64s\" is not a size; give %zuk to 1g, such as 16m",
+                 option->key, value, option->least / KIB);
         return false;
     }
-    *to = (size_t)n * unit;
+    *(size_t *)to = (size_t)n * unit;
     return true;
 }
 
-static bool take(const char *key, const char *value, struct weft_options *o, char *problem) {
-    if (strcmp(key, "endpoint") == 0) {
-        if (!weft_endpoint_valid(value)) {
-            snprintf(problem, WEFT_PROBLEM_MAX,
-                     "option \"endpoint\": \"%.128s\" is no endpoint; give unix:///path or "
-                     "tcp://host:port",
-                     value);
-            return false;
-        }
-        return take_text(key, value, o->endpoint, sizeof o->endpoint, problem);
-    }
-    if (strcmp(key, "service") == 0) {
-        return take_text(key, value, o->service, sizeof o->service, problem);
-    }
-    if (strcmp(key, "depth") == 0) {
-        return take_depth(key, value, &o->depth, problem);
-    }
-    if (strcmp(key, "wait-depth") == 0) {
-        return take_depth(key, value, &o->wait_depth, problem);
-    }
-    if (strcmp(key, "notify-depth") == 0) {
-        return take_depth(key, value, &o->notify_depth, problem);
-    }
-    if (strcmp(key, "park") == 0) {
-        return take_switch(key, value, &o->park, problem);
-    }
-    if (strcmp(key, "park-depth") == 0) {
-        return take_depth(key, value, &o->park_depth, problem);
-    }
-    if (strcmp(key, "unpark-depth") == 0) {
-        return take_depth(key, value, &o->unpark_depth, problem);
-    }
-    if (strcmp(key, "yield") == 0) {
-        return take_switch(key, value, &o->yield, problem);
-    }
-    if (strcmp(key, "pool") == 0) {
-        return take_bytes(key, value, 64 * KIB, &o->pool, problem);
-    }
-    if (strcmp(key, "retain") == 0) {
-        return take_bytes(key, value, MIB, &o->retain, problem);
-    }
-    if (strcmp(key, "definitions") == 0) {
-        return take_bytes(key, value, MIB, &o->definitions, problem);
-    }
-    snprintf(problem, WEFT_PROBLEM_MAX, "option \"%.64s\": unknown option; known are %s", key,
-             known);
-    return false;
+static void show_bytes(const void *from, char text[WEFT_VALUE_MAX]) {
+    snprintf(text, WEFT_VALUE_MAX, "%zu", *(const size_t *)from);
 }
 
-static bool parse(char *text, struct weft_options *options, char *problem) {
+static const struct type TEXT = {take_text, show_text};
+static const struct type ENDPOINT = {take_endpoint, show_text};
+static const struct type DEPTH = {take_depth, show_depth};
+static const struct type SWITCH = {take_switch, show_switch};
+static const struct type BYTES = {take_bytes, show_bytes};
+static const struct type COMMAND = {take_command, NULL};
+
+#define AT(field) offsetof(struct weft_options, field)
+
+static const struct option table[] = {
+    {"endpoint", &ENDPOINT, AT(endpoint), 1, WEFT_ENDPOINT_MAX, WEFT_AT_START},
+    {"service", &TEXT, AT(service), 1, WEFT_SERVICE_MAX, WEFT_AT_START},
+    {"depth", &DEPTH, AT(depth), 0, 0, WEFT_BY_CONTROL},
+    {"wait-depth", &DEPTH, AT(wait_depth), 0, 0, WEFT_BY_CONTROL},
+    {"notify-depth", &DEPTH, AT(notify_depth), 0, 0, WEFT_BY_CONTROL},
+    {"park-depth", &DEPTH, AT(park_depth), 0, 0, WEFT_BY_CONTROL},
+    {"unpark-depth", &DEPTH, AT(unpark_depth), 0, 0, WEFT_BY_CONTROL},
+    {"monitor", &SWITCH, AT(monitor), 0, 0, WEFT_BY_CONTROL},
+    {"wait", &SWITCH, AT(wait), 0, 0, WEFT_BY_CONTROL},
+    {"notify", &SWITCH, AT(notify), 0, 0, WEFT_BY_CONTROL},
+    {"park", &SWITCH, AT(park), 0, 0, WEFT_BY_CONTROL},
+    {"sleep", &SWITCH, AT(sleep), 0, 0, WEFT_BY_CONTROL},
+    {"start", &SWITCH, AT(start), 0, 0, WEFT_BY_CONTROL},
+    {"interrupt", &SWITCH, AT(interrupt), 0, 0, WEFT_BY_CONTROL},
+    {"yield", &SWITCH, AT(yield), 0, 0, WEFT_BY_CONTROL},
+    {"pause", &SWITCH, AT(pause), 0, 0, WEFT_BY_CONTROL},
+    {"snapshot", &COMMAND, AT(snapshot), 0, 0, WEFT_BY_CONTROL},
+    {"detach", &COMMAND, AT(detach), 0, 0, WEFT_AT_ATTACH},
+    {"control", &SWITCH, AT(control), 0, 0, WEFT_AT_ATTACH},
+    {"pool", &BYTES, AT(pool), 65536, 0, WEFT_AT_START},
+    {"retain", &BYTES, AT(retain), 1048576, 0, WEFT_AT_START},
+    {"definitions", &BYTES, AT(definitions), 1048576, 0, WEFT_AT_START},
+};
+
+enum { OPTIONS = sizeof table / sizeof table[0] };
+
+static const struct option *find(const char *key) {
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (strcmp(table[i].key, key) == 0) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+// Appends the keys that can be given at that time.
+static void add_known(enum weft_when when, char *problem) {
+    const char *separator = " ";
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (table[i].latest >= when) {
+            size_t len = strlen(problem);
+            snprintf(problem + len, WEFT_PROBLEM_MAX - len, "%s%s", separator, table[i].key);
+            separator = ", ";
+        }
+    }
+}
+
+// To an agent that runs, the same value may be given again.
+static bool is_as_given(const struct option *option, const char *value,
+                        const struct weft_options *options) {
+    struct weft_options other = *options;
+    char is[WEFT_VALUE_MAX] = "";
+    char given[WEFT_VALUE_MAX] = "";
+    char problem[WEFT_PROBLEM_MAX];
+    if (option->type->show == NULL ||
+        !option->type->take(option, value, (char *)&other + option->offset, problem)) {
+        return false;
+    }
+    option->type->show((const char *)options + option->offset, is);
+    option->type->show((const char *)&other + option->offset, given);
+    return strcmp(is, given) == 0;
+}
+
+bool weft_options_set(const char *key, const char *value, enum weft_when when,
+                      struct weft_options *options, char problem[WEFT_PROBLEM_MAX]) {
+    const struct option *option = find(key);
+    if (option == NULL) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "option \"%.64s\": unknown option; known are", key);
+        add_known(when, problem);
+        return false;
+    }
+    if (option->latest >= when) {
+        return option->type->take(option, value, (char *)options + option->offset, problem);
+    }
+    if (when == WEFT_BY_CONTROL) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "option \"%s\": cannot be changed from here; give it when the agent is %s", key,
+                 option->latest == WEFT_AT_START ? "started" : "attached to");
+        return false;
+    }
+    if (!is_as_given(option, value, options)) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "option \"%s\": cannot be changed while the agent runs; detach it first", key);
+        return false;
+    }
+    return true;
+}
+
+static bool take_pairs(char *text, enum weft_when when, struct weft_options *options,
+                       char *problem) {
     char *rest;
     for (char *pair = strtok_r(text, ",", &rest); pair != NULL; pair = strtok_r(NULL, ",", &rest)) {
         char *equals = strchr(pair, '=');
         if (equals == NULL) {
             snprintf(problem, WEFT_PROBLEM_MAX,
-                     "option \"%.64s\": no value; write key=value, known keys are %s", pair, known);
+                     "option \"%.64s\": no value; write key=value, known keys are", pair);
+            add_known(when, problem);
             return false;
         }
         *equals = '\0';
-        if (!take(pair, equals + 1, options, problem)) {
+        if (!weft_options_set(pair, equals + 1, when, options, problem)) {
             return false;
         }
     }
     return true;
 }
 
-bool weft_options_parse(const char *text, struct weft_options *options,
-                        char problem[WEFT_PROBLEM_MAX]) {
-    *options = (struct weft_options){
-        .endpoint = "unix:///tmp/weft.sock",
-        .depth = 16,
-        .wait_depth = 6,
-        .notify_depth = 0,
-        .park = true,
-        .park_depth = 16,
-        .unpark_depth = 0,
-        .pool = 16 * MIB,
-        .retain = 8 * MIB,
-        .definitions = 64 * MIB,
-    };
+bool weft_options_change(const char *text, enum weft_when when, struct weft_options *options,
+                         char problem[WEFT_PROBLEM_MAX]) {
     char *copy = strdup(text == NULL ? "" : text);
     if (copy == NULL) {
         snprintf(problem, WEFT_PROBLEM_MAX, "no memory for the options; give the JVM less heap");
         return false;
     }
-    bool ok = parse(copy, options, problem);
+    bool ok = take_pairs(copy, when, options, problem);
     free(copy);
     return ok;
+}
+
+void weft_options_default(struct weft_options *options) {
+    *options = (struct weft_options){
+        .endpoint = "unix:///tmp/weft.sock",
+        .depth = 16,
+        .wait_depth = 6,
+        .notify_depth = 0,
+        .park_depth = 16,
+        .unpark_depth = 0,
+        .monitor = true,
+        .wait = true,
+        .notify = true,
+        .park = true,
+        .sleep = true,
+        .start = true,
+        .interrupt = true,
+        .control = true,
+        .pool = 16 * MIB,
+        .retain = 8 * MIB,
+        .definitions = 64 * MIB,
+    };
+}
+
+bool weft_options_parse(const char *text, struct weft_options *options,
+                        char problem[WEFT_PROBLEM_MAX]) {
+    weft_options_default(options);
+    return weft_options_change(text, WEFT_AT_START, options, problem);
+}
+
+void weft_options_show(const struct weft_options *options,
+                       void (*put)(void *to, const char *key, const char *value), void *to) {
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct option *option = &table[i];
+        if (option->latest == WEFT_BY_CONTROL && option->type->show != NULL) {
+            char text[WEFT_VALUE_MAX] = "";
+            option->type->show((const char *)options + option->offset, text);
+            put(to, option->key, text);
+        }
+    }
 }

@@ -1,15 +1,24 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was the agent told on the command line? key=value pairs, separated by commas.
+// What was the agent told? Keys and values, from the command line, from an attach or from a control
+// frame: one table says what each key may be and when.
 
 #ifndef WEFT_OPTIONS_H
 #define WEFT_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum { WEFT_ENDPOINT_MAX = 256, WEFT_SERVICE_MAX = 256, WEFT_PROBLEM_MAX = 512 };
+enum {
+    WEFT_ENDPOINT_MAX = 256,
+    WEFT_SERVICE_MAX = 256,
+    WEFT_PATTERNS_MAX = 512,
+    WEFT_PATH_MAX = 512,
+    WEFT_VALUE_MAX = 513, // room for every value as text
+    WEFT_PROBLEM_MAX = 512,
+};
 
 struct weft_options {
     char endpoint[WEFT_ENDPOINT_MAX];
@@ -19,16 +28,50 @@ struct weft_options {
     int notify_depth;
     int park_depth;
     int unpark_depth;
+    bool monitor;
+    bool wait;
+    bool notify;
     bool park;
+    bool sleep;
+    bool start;
+    bool interrupt;
     bool yield;
+    bool pause;
+    bool control;
     size_t pool;
     size_t retain;
     size_t definitions;
+    // Things to do, not states: whoever does them sets them back.
+    bool snapshot;
+    bool detach;
 };
 
-// Reads the option string (NULL is none) over the defaults. On an error it returns false and puts
-// one line into problem that names the key and the remedy.
+// When options are taken.
+enum weft_when {
+    WEFT_AT_START,  // of a session: all keys, over the defaults
+    WEFT_AT_ATTACH, // to an agent that runs: what only a start can say must be as it is
+    WEFT_BY_CONTROL,
+};
+
+// Fills in the defaults.
+void weft_options_default(struct weft_options *options);
+
+// Takes one key and its value. On an error it returns false and puts one line into problem that
+// names the key and the remedy; the options are then as they were.
+bool weft_options_set(const char *key, const char *value, enum weft_when when,
+                      struct weft_options *options, char problem[WEFT_PROBLEM_MAX]);
+
+// Takes key=value pairs, separated by commas (NULL is none), one after another. On an error it
+// returns false; some may have been taken.
+bool weft_options_change(const char *text, enum weft_when when, struct weft_options *options,
+                         char problem[WEFT_PROBLEM_MAX]);
+
+// The same over the defaults, for the start.
 bool weft_options_parse(const char *text, struct weft_options *options,
                         char problem[WEFT_PROBLEM_MAX]);
+
+// Calls put for each option that can be changed while the agent runs, with its value as text.
+void weft_options_show(const struct weft_options *options,
+                       void (*put)(void *to, const char *key, const char *value), void *to);
 
 #endif

@@ -11,11 +11,9 @@
 #include "identity.h"
 #include "jvm.h"
 #include "self.h"
+#include "settings.h"
 #include "stacks.h"
 #include "timeout.h"
-
-static int park_depth;
-static int unpark_depth;
 
 static jfieldID park_blocker; // Thread.parkBlocker
 static jclass owned;          // java.util.concurrent.locks.AbstractOwnableSynchronizer
@@ -24,9 +22,7 @@ static jfieldID owner;        // its exclusiveOwnerThread
 static void (*jvm_park)(JNIEnv *, jobject, jboolean, jlong);
 static void (*jvm_unpark)(JNIEnv *, jobject, jobject);
 
-void weft_parks_init(JNIEnv *env, const struct weft_options *options) {
-    park_depth = options->park_depth;
-    unpark_depth = options->unpark_depth;
+void weft_parks_init(JNIEnv *env) {
     park_blocker = weft_field(env, weft_jvm.thread, "parkBlocker", "Ljava/lang/Object;");
     owned = weft_class(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     if (owned != NULL) {
@@ -66,7 +62,7 @@ static void describe_blocker(JNIEnv *env, struct weft_record *r) {
 
 static bool record_park(JNIEnv *env, bool absolute, jlong time) {
     struct weft_scope scope;
-    if (!weft_enter(env, NULL, &scope)) {
+    if (!weft_wanted(WEFT_EV_PARK) || !weft_enter(env, NULL, &scope)) {
         return false;
     }
     bool seen = !scope.self->carrier;
@@ -76,7 +72,7 @@ static bool record_park(JNIEnv *env, bool absolute, jlong time) {
         weft_refresh(env, NULL, &scope);
         r.arg = weft_park_timeout(absolute, time, absolute ? weft_wall_clock() : 0);
         describe_blocker(env, &r);
-        r.stack = weft_stack_id(env, park_depth);
+        r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_PARK));
         weft_record_end(&scope, &r, true);
     }
     weft_leave(&scope);
@@ -99,7 +95,8 @@ static void JNICALL hook_park(JNIEnv *env, jobject unsafe, jboolean absolute, jl
 // it, so that nobody is woken later for that.
 static void JNICALL hook_unpark(JNIEnv *env, jobject unsafe, jobject thread) {
     struct weft_scope scope;
-    if (thread == NULL || weft_is_carrier(env, thread) || !weft_enter(env, NULL, &scope)) {
+    if (thread == NULL || !weft_wanted(WEFT_EV_UNPARK) || weft_is_carrier(env, thread) ||
+        !weft_enter(env, NULL, &scope)) {
         jvm_unpark(env, unsafe, thread);
         return;
     }
@@ -107,7 +104,7 @@ static void JNICALL hook_unpark(JNIEnv *env, jobject unsafe, jobject thread) {
     weft_record_begin(&scope, &r);
     jvm_unpark(env, unsafe, thread);
     if (!(*env)->ExceptionCheck(env)) {
-        r.stack = weft_stack_id(env, unpark_depth);
+        r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_UNPARK));
     }
     weft_record_end(&scope, &r, true);
     weft_leave(&scope);

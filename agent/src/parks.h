@@ -13,12 +13,11 @@
 #include <jni.h>
 
 #include "hooks.h"
-#include "options.h"
 
 enum { WEFT_PARK_HOOKS = 2 }; // how many of them a JVM must have
 
 extern const struct weft_hook weft_park_hooks[]; // ends with an empty one
 
-void weft_parks_init(JNIEnv *env, const struct weft_options *options);
+void weft_parks_init(JNIEnv *env);
 
 #endif

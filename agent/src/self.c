@@ -208,3 +208,14 @@ void weft_self_end(const struct weft_scope *scope) {
     scope->self->ended = true;
     weft_buffer_close(buffer);
 }
+
+void weft_self_vanish(void) {
+    if (self.buffer != NULL && !self.inside) {
+        struct weft_buffer *buffer = self.buffer;
+        weft_addresses_remove();
+        self.buffer = NULL;
+        self.ended = true;
+        buffer->vanished = true;
+        weft_buffer_close(buffer);
+    }
+}

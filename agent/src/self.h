@@ -16,6 +16,9 @@
 
 enum { WEFT_VIRTUAL_SEEN = 64 };
 
+// In place of the kind of a beginning that was not recorded: its end is not recorded either.
+enum { WEFT_NOT_RECORDED = 0xFFFE };
+
 // What is kept for each platform thread, in thread-local storage.
 struct weft_self {
     struct weft_buffer *buffer;
@@ -25,7 +28,8 @@ struct weft_self {
     bool ended;    // threadEnd is written: nothing may follow
     bool carrier;  // virtual threads may run on it
     int64_t named; // when its name was last looked at; 0: it has another since
-    // The monitor that is being entered: kind is contendedEnter, 0 if there is none.
+    // The monitor that is being entered: kind is contendedEnter, 0 if there is none or if its
+    // beginning was not seen.
     struct weft_record entering;
     // The Object.wait that is going on: kind is wait or joinStart, 0 if there is none.
     struct weft_record waiting;
@@ -68,6 +72,9 @@ void weft_refresh(JNIEnv *env, jthread thread, const struct weft_scope *scope);
 // The current thread gave a thread, itself or another, a name. Names that follow each other fast
 // are told when they last.
 void weft_renamed(JNIEnv *env, jthread thread, const struct weft_scope *scope);
+
+// The current thread ends while nothing is recorded.
+void weft_self_vanish(void);
 
 // Announces a thread's definition: name, group, flags.
 void weft_announce(JNIEnv *env, jthread thread, uint64_t id, bool is_virtual);

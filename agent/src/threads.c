@@ -8,10 +8,9 @@
 #include "jvm.h"
 #include "roster.h"
 #include "self.h"
+#include "settings.h"
 #include "stacks.h"
 #include "timeout.h"
-
-static int depth;
 
 static void (*jvm_start)(JNIEnv *, jobject);
 static void (*jvm_sleep)(JNIEnv *, jclass, jlong);
@@ -20,10 +19,6 @@ static void (*jvm_suspend)(JNIEnv *, jobject);
 static void (*jvm_resume)(JNIEnv *, jobject);
 static void (*jvm_stop)(JNIEnv *, jobject, jobject);
 static void (*jvm_set_name)(JNIEnv *, jobject, jstring);
-
-void weft_threads_init(const struct weft_options *options) {
-    depth = options->depth;
-}
 
 void JNICALL weft_on_thread_start(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     struct weft_scope scope;
@@ -44,19 +39,21 @@ void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
         weft_record_now(&scope, &r);
         weft_self_end(&scope);
         weft_leave(&scope);
+    } else {
+        weft_self_vanish();
     }
 }
 
 static void JNICALL hook_start(JNIEnv *env, jobject thread) {
     struct weft_scope scope;
-    if (!weft_enter(env, NULL, &scope)) {
+    if (!weft_wanted(WEFT_EV_START_CALLED) || !weft_enter(env, NULL, &scope)) {
         jvm_start(env, thread);
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_START_CALLED, .peer = weft_thread_id(env, thread)};
     // The receiver hears of this call before, or after, the new thread speaks for itself.
     weft_announce(env, thread, r.peer, false);
-    r.stack = weft_stack_id(env, depth);
+    r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
     weft_record_begin(&scope, &r);
     weft_leave(&scope);
     jvm_start(env, thread);
@@ -74,7 +71,7 @@ static bool record_sleep(JNIEnv *env, struct weft_record *r) {
     }
     if (r->kind == WEFT_EV_SLEEP_START) {
         weft_refresh(env, NULL, &scope);
-        r->stack = weft_stack_id(env, depth);
+        r->stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
     }
     weft_record_now(&scope, r);
     weft_leave(&scope);
@@ -84,7 +81,7 @@ static bool record_sleep(JNIEnv *env, struct weft_record *r) {
 static void sleep_for(JNIEnv *env, jclass class, jlong argument, int64_t nanoseconds) {
     struct weft_record start = {.kind = WEFT_EV_SLEEP_START, .arg = nanoseconds};
     struct weft_record end = {.kind = WEFT_EV_SLEEP_END};
-    if (argument < 0 || !record_sleep(env, &start)) {
+    if (argument < 0 || !weft_wanted(start.kind) || !record_sleep(env, &start)) {
         jvm_sleep(env, class, argument); // a negative time throws
         return;
     }
@@ -113,7 +110,7 @@ static void JNICALL hook_sleep_nanos(JNIEnv *env, jclass class, jlong nanosecond
 
 static void JNICALL hook_yield(JNIEnv *env, jclass class) {
     struct weft_scope scope;
-    if (weft_enter(env, NULL, &scope)) {
+    if (weft_wanted(WEFT_EV_YIELD) && weft_enter(env, NULL, &scope)) {
         struct weft_record r = {.kind = WEFT_EV_YIELD};
         weft_record_now(&scope, &r);
         weft_leave(&scope);
@@ -127,7 +124,7 @@ static void record_order(JNIEnv *env, jobject thread, uint16_t kind) {
     struct weft_scope scope;
     if (weft_enter(env, NULL, &scope)) {
         struct weft_record r = {.kind = kind, .peer = weft_thread_id(env, thread)};
-        r.stack = weft_stack_id(env, depth);
+        r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
         weft_record_now(&scope, &r);
         weft_leave(&scope);
     }

@@ -10,12 +10,9 @@
 #include <jvmti.h>
 
 #include "hooks.h"
-#include "options.h"
 
 extern const struct weft_hook weft_thread_hooks[]; // ends with an empty one
 extern const struct weft_hook weft_yield_hooks[];
-
-void weft_threads_init(const struct weft_options *options);
 
 void JNICALL weft_on_thread_start(jvmtiEnv *ti, JNIEnv *env, jthread thread);
 void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread);

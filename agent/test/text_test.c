@@ -47,20 +47,20 @@ TEST(options_are_read) {
     CHECK_INT(o.definitions, 2 << 20);
 }
 
+#define CHANGEABLE                                                                                 \
+    "depth, wait-depth, notify-depth, park-depth, unpark-depth, monitor, wait, notify, park, "     \
+    "sleep, start, interrupt, yield, pause, snapshot"
+#define KNOWN " endpoint, service, " CHANGEABLE ", detach, control, pool, retain, definitions"
+
 TEST(options_say_what_is_wrong) {
     CHECK(!parse("endpiont=unix:///x"));
-    CHECK_STRING(problem,
-                 "option \"endpiont\": unknown option; known are endpoint, service, depth, "
-                 "wait-depth, notify-depth, park, park-depth, unpark-depth, yield, pool, retain, "
-                 "definitions");
+    CHECK_STRING(problem, "option \"endpiont\": unknown option; known are" KNOWN);
     CHECK(!parse("depth=-1"));
     CHECK_STRING(problem, "option \"depth\": \"-1\" is not a number of frames; give 0 to 128");
     CHECK(!parse("depth=129"));
     CHECK(!parse("depth="));
     CHECK(!parse("depth"));
-    CHECK_STRING(problem, "option \"depth\": no value; write key=value, known keys are endpoint, "
-                          "service, depth, wait-depth, notify-depth, park, park-depth, "
-                          "unpark-depth, yield, pool, retain, definitions");
+    CHECK_STRING(problem, "option \"depth\": no value; write key=value, known keys are" KNOWN);
     CHECK(!parse("park=maybe"));
     CHECK_STRING(problem, "option \"park\": \"maybe\" is neither on nor off");
     CHECK(!parse("pool=1k"));
@@ -73,6 +73,45 @@ TEST(options_say_what_is_wrong) {
     CHECK(!parse("endpoint=/tmp/x"));
     CHECK_STRING(problem, "option \"endpoint\": \"/tmp/x\" is no endpoint; give unix:///path or "
                           "tcp://host:port");
+}
+
+static void collect(void *to, const char *key, const char *value) {
+    char *text = to;
+    size_t len = strlen(text);
+    snprintf(text + len, 4096 - len, "%s=%s ", key, value);
+}
+
+TEST(options_change_while_the_agent_runs) {
+    char text[4096] = "";
+    CHECK(parse("endpoint=unix:///a,pool=1m,depth=3"));
+    CHECK(weft_options_set("depth", "5", WEFT_BY_CONTROL, &o, problem));
+    CHECK(weft_options_set("pause", "on", WEFT_BY_CONTROL, &o, problem));
+    CHECK(weft_options_set("snapshot", "now", WEFT_BY_CONTROL, &o, problem));
+    CHECK(o.snapshot);
+    weft_options_show(&o, collect, text);
+    CHECK(strstr(text, "depth=5 wait-depth=6 notify-depth=0 ") == text);
+    CHECK(strstr(text, " pause=on ") != NULL);
+    CHECK(strstr(text, "endpoint") == NULL);
+    CHECK(strstr(text, "snapshot") == NULL);
+
+    CHECK(!weft_options_set("snapshot", "later", WEFT_BY_CONTROL, &o, problem));
+    CHECK_STRING(problem, "option \"snapshot\": \"later\" is not what it takes; give now");
+    CHECK(!weft_options_set("pool", "2m", WEFT_BY_CONTROL, &o, problem));
+    CHECK_STRING(problem, "option \"pool\": cannot be changed from here; give it when the agent is "
+                          "started");
+    CHECK(!weft_options_set("detach", "now", WEFT_BY_CONTROL, &o, problem));
+    CHECK_STRING(problem, "option \"detach\": cannot be changed from here; give it when the agent "
+                          "is attached to");
+    CHECK(!weft_options_set("", "", WEFT_BY_CONTROL, &o, problem));
+    CHECK_STRING(problem, "option \"\": unknown option; known are " CHANGEABLE);
+
+    CHECK(weft_options_change("endpoint=unix:///a,pool=1024k", WEFT_AT_ATTACH, &o, problem));
+    CHECK(!weft_options_change("endpoint=unix:///b", WEFT_AT_ATTACH, &o, problem));
+    CHECK_STRING(problem, "option \"endpoint\": cannot be changed while the agent runs; detach it "
+                          "first");
+    CHECK_STRING(o.endpoint, "unix:///a");
+    CHECK(weft_options_change("detach=now", WEFT_AT_ATTACH, &o, problem));
+    CHECK(o.detach);
 }
 
 TEST(timeouts) {
@@ -183,6 +222,7 @@ int main(void) {
     RUN(options_have_defaults);
     RUN(options_are_read);
     RUN(options_say_what_is_wrong);
+    RUN(options_change_while_the_agent_runs);
     RUN(timeouts);
     RUN(endpoints);
     RUN(resource_lists);

@@ -1,0 +1,42 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is to be recorded right now? See settings.h.
+
+#include "settings.h"
+
+struct weft_settings weft_settings;
+
+#define KIND(name) (UINT64_C(1) << WEFT_EV_##name)
+
+// What the switches stand for. The others, such as threadStart, are always recorded.
+static uint64_t kinds_off(const struct weft_options *o) {
+    const struct {
+        bool on;
+        uint64_t kinds;
+    } groups[] = {
+        {o->monitor, KIND(CONTENDED_ENTER) | KIND(CONTENDED_ENTERED)},
+        {o->wait,
+         KIND(WAIT) | KIND(WAITED) | KIND(WAIT_RETURNED) | KIND(JOIN_START) | KIND(JOIN_END)},
+        {o->notify, KIND(NOTIFY) | KIND(NOTIFY_ALL)},
+        {o->park, KIND(PARK) | KIND(UNPARKED) | KIND(UNPARK)},
+        {o->sleep, KIND(SLEEP_START) | KIND(SLEEP_END)},
+        {o->start, KIND(START_CALLED)},
+        {o->interrupt, KIND(INTERRUPT_CALLED) | KIND(INTERRUPTED)},
+        {o->yield, KIND(YIELD)},
+    };
+    uint64_t off = 0;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        off |= groups[i].on ? 0 : groups[i].kinds;
+    }
+    return off;
+}
+
+void weft_settings_apply(const struct weft_options *o) {
+    const int depths[WEFT_PLACES] = {o->depth, o->wait_depth, o->notify_depth, o->park_depth,
+                                     o->unpark_depth};
+    for (int i = 0; i < WEFT_PLACES; i++) {
+        atomic_store_explicit(&weft_settings.depths[i], depths[i], memory_order_relaxed);
+    }
+    atomic_store_explicit(&weft_settings.kinds, ~kinds_off(o), memory_order_relaxed);
+}

@@ -1,0 +1,49 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is to be recorded right now? The part of the options that every callback and hook looks at;
+// it can change at any moment.
+
+#ifndef WEFT_SETTINGS_H
+#define WEFT_SETTINGS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "options.h"
+#include "wire_kinds.h"
+
+// Where stacks are taken, with a depth of its own each.
+enum weft_place {
+    WEFT_PLACE_BLOCK, // contendedEnter, joinStart, sleepStart, startCalled, interruptCalled
+    WEFT_PLACE_WAIT,
+    WEFT_PLACE_NOTIFY,
+    WEFT_PLACE_PARK,
+    WEFT_PLACE_UNPARK,
+    WEFT_PLACES,
+};
+
+struct weft_settings {
+    _Atomic uint64_t kinds; // a bit for each kind of event
+    atomic_int depths[WEFT_PLACES];
+};
+
+extern struct weft_settings weft_settings;
+
+// Puts options into effect.
+void weft_settings_apply(const struct weft_options *options);
+
+// Whether events of a kind are to be recorded. An end is recorded if its beginning was, whatever
+// this says: so no interval stays open for nothing.
+static inline bool weft_wanted(uint16_t kind) {
+    uint64_t kinds = atomic_load_explicit(&weft_settings.kinds, memory_order_relaxed);
+    return (kinds >> kind & 1) != 0;
+}
+
+// How many frames of a stack are to be taken.
+static inline int weft_depth(enum weft_place place) {
+    return atomic_load_explicit(&weft_settings.depths[place], memory_order_relaxed);
+}
+
+#endif
