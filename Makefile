@@ -12,6 +12,7 @@ TOOL := $(GO) tool -modfile=tools/go.mod
 OCB := $(TOOL) builder
 LINT := build/golangci-lint
 FUZZTIME ?= 30s
+STRESS ?= 10m
 BENCHCOUNT ?= 5
 GO_LDFLAGS ?= -s -w
 VERSION := $(shell sed -n 's/^  version: //p' builder-config.yaml)
@@ -99,7 +100,11 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 .PHONY: e2e
 e2e: build build/jaeger ## run real JVMs with the agent against the built collector and a real Jaeger
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
-	$(GO) test -count=1 -timeout 30m ./e2e/...
+	$(GO) test -count=1 -timeout 45m ./e2e/...
+
+.PHONY: stress
+stress: build ## let threads wait at random for STRESS (10m), on each JDK and garbage collector
+	$(GO) test -count=1 -timeout 24h ./e2e -run TestStress -stress=$(STRESS) -v
 
 .PHONY: clean
 clean: ## remove what was built
