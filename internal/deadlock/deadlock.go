@@ -31,7 +31,9 @@ const maxSuspects = 1024
 type Found struct {
 	Circle  jvmthread.Circle
 	Since   jvmthread.Time // when the circle closed
+	Window  jvmthread.Time // start of the window in which it was confirmed
 	Members []jvmthread.IntervalRef
+	Waits   []jvmthread.Interval // of the members, as they stood when it was confirmed: for which lock, since when, where
 }
 
 // Counters say what was left out.
@@ -48,6 +50,7 @@ type Detector struct {
 	binder   *interaction.Binder
 	suspects []Found
 	standing []Found
+	fresh    []Found // confirmed, not taken yet
 	last     jvmthread.Circle
 	chain    []jvmthread.IntervalRef
 	orders   orders
@@ -135,8 +138,8 @@ func (d *Detector) Due(now jvmthread.Time) bool {
 }
 
 // Confirm returns the circles that were closed at least Grace before the given time and whose threads have not moved since, and drops
-// those whose threads have. It says each once.
-func (d *Detector) Confirm(now jvmthread.Time) (found []Found) {
+// those whose threads have. It says each once; window is where the current one begins.
+func (d *Detector) Confirm(now, window jvmthread.Time) (found []Found) {
 	if len(d.suspects) == 0 {
 		return nil
 	}
@@ -148,14 +151,37 @@ func (d *Detector) Confirm(now jvmthread.Time) (found []Found) {
 			kept = append(kept, s)
 		default:
 			d.last++
-			s.Circle = d.last
+			s.Circle, s.Window = d.last, window
+			for _, m := range s.Members {
+				s.Waits = append(s.Waits, d.timeline.Thread(m.Thread).Open())
+			}
 			found = append(found, s)
-			d.standing = append(d.standing, s)
+			d.keep(s)
 		}
 	}
 	clear(d.suspects[len(kept):])
 	d.suspects = kept
 	return found
+}
+
+// keep remembers a deadlock for those who ask later.
+func (d *Detector) keep(f Found) {
+	if len(d.standing) >= maxSuspects {
+		d.counters.Overflow++
+		return
+	}
+	d.standing = append(d.standing, f)
+	if len(d.fresh) < maxSuspects { // nobody takes them
+		d.fresh = append(d.fresh, f)
+	}
+}
+
+// Take appends the deadlocks that were confirmed since it was last called.
+func (d *Detector) Take(out []Found) []Found {
+	out = append(out, d.fresh...)
+	clear(d.fresh)
+	d.fresh = d.fresh[:0]
+	return out
 }
 
 // Standing returns the deadlocks that were confirmed and that none of their threads has left, in the order in which they were found. The slice is good

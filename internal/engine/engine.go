@@ -124,6 +124,9 @@ func (e *Engine) WindowStart() jvmthread.Time { return e.builder.Start() }
 // Deadlocks returns the deadlocks that stand now, in the order in which they were found. The slice is good until the next call.
 func (e *Engine) Deadlocks() []deadlock.Found { return e.deadlocks.Standing() }
 
+// TakeDeadlocks appends the deadlocks that were found since it was last called, whether they stand or not.
+func (e *Engine) TakeDeadlocks(out []deadlock.Found) []deadlock.Found { return e.deadlocks.Take(out) }
+
 // HeldLocks calls yield for each lock that somebody is blocked on now and whose owner is known, in no order.
 func (e *Engine) HeldLocks(yield func(interaction.Held) bool) { e.binder.Held(yield) }
 
@@ -237,7 +240,7 @@ func (e *Engine) add(list []jvmthread.Interval) {
 // confirm makes the threads deadlocked that have been waiting for each other for long enough, from when their circle closed: or from where
 // the current window begins, if it closed before that.
 func (e *Engine) confirm(now jvmthread.Time) {
-	found := e.deadlocks.Confirm(now)
+	found := e.deadlocks.Confirm(now, e.builder.Start())
 	for _, f := range found {
 		e.closed = e.closed[:0]
 		for _, m := range f.Members {

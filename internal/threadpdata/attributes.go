@@ -133,6 +133,11 @@ const (
 	attrDeadlockEvent   = "weft.deadlock"
 	attrDeadlockThreads = "weft.deadlock.threads" // string; who waits for what: a -> OrderBook -> b -> Account -> a
 	attrDeadlockSince   = "weft.deadlock.since"   // int; when the circle closed
+
+	// Of its log record, and of the one that tells that it is over.
+	attrDeadlockMembers = "weft.deadlock.members"  // slice of maps; each thread, the lock it waits for, its owner and the stack
+	attrDeadlockEnd     = "weft.deadlock.end"      // name of the event
+	attrDeadlockEndedBy = "weft.deadlock.ended_by" // string: went_on, exit, detached, lost
 )
 
 // Attributes of the root's event that tells of two locks that are taken in both orders.
@@ -140,6 +145,15 @@ const (
 	attrOrderEvent  = "weft.lock_order"
 	attrOrderFirst  = "weft.lock_order.first"
 	attrOrderSecond = "weft.lock_order.second"
+)
+
+// Attributes of metrics and log records that no span has.
+const (
+	attrHolderState     = "weft.lock.holder.state"  // string; what the thread that holds the lock is doing
+	attrPool            = "weft.thread.pool"        // string; pattern of the thread's name: http-exec-*
+	attrLostNotifyEvent = "weft.lost_notify"        // name of the event
+	attrLostReason      = "weft.lost_notify.reason" // string: nobody_waited, other_woken
+	attrOverflow        = "otel.metric.overflow"    // bool; OpenTelemetry's: the series for all that is over a limit
 )
 
 // Exact totals of a thread span and of the root, by state. A count is of intervals that began in the window, so that counts of windows

@@ -6,6 +6,7 @@ package threadpdata
 import (
 	"fmt"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/deadlock"
@@ -73,25 +74,37 @@ func (e *Emitter) deadlockEvent(f *deadlock.Found, ev ptrace.SpanEvent) {
 	a := ev.Attributes()
 	a.PutStr(attrDeadlockID, e.deadlockID(f.Circle))
 	a.PutInt(attrDeadlockSince, int64(f.Since))
-	e.text.Reset()
-	for _, m := range f.Members {
-		iv, _ := e.window.Interval(m)
-		e.text.WriteString(e.threadName(m.Thread) + " -> " + e.simpleName(iv.Lock.Class) + " -> ")
-	}
-	e.text.WriteString(e.threadName(f.Members[0].Thread))
-	a.PutStr(attrDeadlockThreads, e.text.String())
+	a.PutStr(attrDeadlockThreads, e.circle(f))
 }
 
 // hintEvent tells of two locks that are taken in both orders.
 func (e *Emitter) hintEvent(h *deadlock.Hint, ev ptrace.SpanEvent) {
 	ev.SetName(attrOrderEvent)
 	ev.SetTimestamp(stamp(h.At))
-	first, second := e.simpleName(h.First.Class), e.simpleName(h.Second.Class)
-	a := ev.Attributes()
+	e.putHint(h, ev.Attributes())
+}
+
+func (e *Emitter) putHint(h *deadlock.Hint, a pcommon.Map) {
 	a.PutStr(attrOrderFirst, e.sym.Class(h.First.Class))
 	a.PutStr(attrOrderSecond, e.sym.Class(h.Second.Class))
-	a.PutStr(attrExplanation, fmt.Sprintf("%s held %s and wanted %s; %s held %s and wanted %s, %v later: some day both at once",
-		e.threadName(h.Holder), first, second, e.threadName(h.Other), second, first, h.At.Sub(h.Before)))
+	a.PutStr(attrExplanation, e.hint(h))
+}
+
+// hint says in words who took two locks in which order.
+func (e *Emitter) hint(h *deadlock.Hint) string {
+	first, second := e.simpleName(h.First.Class), e.simpleName(h.Second.Class)
+	return fmt.Sprintf("%s held %s and wanted %s; %s held %s and wanted %s, %v later: some day both at once",
+		e.threadName(h.Holder), first, second, e.threadName(h.Other), second, first, h.At.Sub(h.Before))
+}
+
+// circle says in words who waits for what: a -> OrderBook -> b -> Account -> a.
+func (e *Emitter) circle(f *deadlock.Found) string {
+	e.text.Reset()
+	for i := range f.Waits {
+		e.text.WriteString(e.threadName(f.Waits[i].Thread) + " -> " + e.simpleName(f.Waits[i].Lock.Class) + " -> ")
+	}
+	e.text.WriteString(e.threadName(f.Waits[0].Thread))
+	return e.text.String()
 }
 
 func (e *Emitter) deadlockID(c jvmthread.Circle) string { return DeadlockID(e.session, c) }
