@@ -12,9 +12,7 @@ import (
 	"go.opentelemetry.io/collector/processor"
 	"go.uber.org/zap"
 
-	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/sessions"
-	"github.com/weft-otel/weft/internal/window"
 	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadata"
 )
 
@@ -33,12 +31,8 @@ func newProcessor(cfg *Config, set processor.Settings, next consumer.Traces) (*t
 		return nil, err
 	}
 	p := &threadSpan{cfg: cfg, next: next, logger: set.Logger, telemetry: tb}
-	eng := engine.DefaultConfig()
-	eng.Window, eng.Limits = cfg.Window, window.Limits{Intervals: cfg.MaxIntervalsPerWindow}
 	p.sessions = sessions.New(sessions.Settings[ptrace.Traces]{
-		Config: sessions.Config{
-			Engine: eng, MaxSessions: cfg.MaxSessions, SessionTimeout: cfg.SessionTimeout, ReorderTimeout: cfg.ReorderTimeout,
-		},
+		Config: cfg.Sessions.Config(),
 		Logger: set.Logger,
 		Metrics: sessions.Metrics{
 			Events: tb.ProcessorThreadSpanEvents, EventsLost: tb.ProcessorThreadSpanEventsLost, Oddities: tb.ProcessorThreadSpanOddities,

@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadata"
@@ -47,7 +48,7 @@ func start(t *testing.T, change func(*Config), next consumer.Traces) *pipeline {
 		next = p.sink
 	}
 	cfg := createDefaultConfig().(*Config)
-	cfg.CriticalPath.Mode = PathOff
+	cfg.Sessions.CriticalPath.Mode = sessions.PathOff
 	if change != nil {
 		change(cfg)
 	}
@@ -154,24 +155,24 @@ func TestWindowsAreCutByTheWatermark(t *testing.T) {
 // The lane shows whose path is asked for, and is part of the budget.
 func TestCriticalPath(t *testing.T) {
 	for _, tt := range []struct {
-		path CriticalPathConfig
+		path sessions.PathOptions
 		max  int
 		want []string
 	}{
 		{
-			CriticalPathConfig{Mode: PathBounded},
+			sessions.PathOptions{Mode: sessions.PathBounded},
 			0,
 			[]string{"threads", "critical path", "worker: sleep", "worker: runnable", "worker", "unknown", "sleep", "runnable"},
 		},
-		{CriticalPathConfig{Mode: PathBounded, Thread: "^http-"}, 0, []string{"threads", "worker", "unknown", "sleep", "runnable"}},
-		{CriticalPathConfig{Mode: PathBounded, Thread: "work"}, 6, []string{"threads", "critical path", "worker: sleep", "worker", "sleep", "runnable"}},
+		{sessions.PathOptions{Mode: sessions.PathBounded, Thread: "^http-"}, 0, []string{"threads", "worker", "unknown", "sleep", "runnable"}},
+		{sessions.PathOptions{Mode: sessions.PathBounded, Thread: "work"}, 6, []string{"threads", "critical path", "worker: sleep", "worker", "sleep", "runnable"}},
 		{
-			CriticalPathConfig{Mode: PathUnbounded},
+			sessions.PathOptions{Mode: sessions.PathUnbounded},
 			0,
 			[]string{"threads", "critical path", "worker: sleep", "worker: runnable", "worker", "unknown", "sleep", "runnable"},
 		},
 	} {
-		p := start(t, func(c *Config) { c.CriticalPath, c.MaxSpansPerWindow = tt.path, tt.max }, nil)
+		p := start(t, func(c *Config) { c.Sessions.CriticalPath, c.Sessions.MaxSpansPerWindow = tt.path, tt.max }, nil)
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
 		assert.Equal(t, tt.want, names(p.sink.AllTraces()), "%+v", tt.path)
 		p.stop(t)
@@ -281,7 +282,7 @@ func TestCancelledRequestLosesNoWindow(t *testing.T) {
 
 // Spans that only look like carriers begin no session.
 func TestBadCarriersTakeNoPlace(t *testing.T) {
-	p := start(t, func(c *Config) { c.MaxSessions = 1 }, nil)
+	p := start(t, func(c *Config) { c.Sessions.MaxSessions = 1 }, nil)
 	bad := batch(two, 1, "", 1)
 	bad.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Clear()
 	require.NoError(t, p.ConsumeTraces(t.Context(), bad))
@@ -292,7 +293,7 @@ func TestBadCarriersTakeNoPlace(t *testing.T) {
 }
 
 func TestSessionsOverTheLimitAreRefusedAndCounted(t *testing.T) {
-	p := start(t, func(c *Config) { c.MaxSessions = 1 }, nil)
+	p := start(t, func(c *Config) { c.Sessions.MaxSessions = 1 }, nil)
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(two, 1, "", 1, 2)))
 	p.metric(t, "otelcol_processor_thread_span_events_lost", 4, "where", "refused")
@@ -354,7 +355,7 @@ func TestSilentSessionIsEnded(t *testing.T) {
 }
 
 func TestBudgetFoldsAndCounts(t *testing.T) {
-	p := start(t, func(c *Config) { c.MaxSpansPerWindow = 4 }, nil)
+	p := start(t, func(c *Config) { c.Sessions.MaxSpansPerWindow = 4 }, nil)
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1, 2, 3)))
 	assert.Len(t, names(p.sink.AllTraces()), 4)
 	metadatatest.AssertEqualProcessorThreadSpanFolded(t, p.tel, []metricdata.DataPoint[int64]{{Value: 5}}, metricdatatest.IgnoreTimestamp())

@@ -5,11 +5,9 @@ package threadspanprocessor
 
 import (
 	"context"
-	"regexp"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/window"
@@ -26,28 +24,12 @@ type session struct {
 }
 
 func (p *threadSpan) follow(s *sessions.Session) sessions.Follower[ptrace.Traces] {
-	f := &session{Session: s, proc: p, emitter: threadpdata.NewEmitter(s.ID, s.Symbols)}
-	f.finder = f.newFinder()
-	return f
-}
-
-func (s *session) newFinder() *window.Finder {
-	cfg := &s.proc.cfg.CriticalPath
-	if cfg.Mode == PathOff {
-		return nil
-	}
-	f := window.NewFinder()
-	f.Unbounded = cfg.Mode == PathUnbounded
-	if cfg.Thread != "" {
-		pattern := regexp.MustCompile(cfg.Thread) // Validate has seen to it
-		f.Wanted = func(id jvmthread.ThreadID) bool { return pattern.MatchString(s.Symbols.Thread(id).Name) }
-	}
-	return f
+	return &session{Session: s, proc: p, emitter: threadpdata.NewEmitter(s.ID, s.Symbols), finder: p.cfg.Sessions.NewFinder(s.Symbols)}
 }
 
 // Window makes the trace of a window.
 func (s *session) Window(w *window.Window) {
-	path := threadpdata.Prepare(w, s.finder, s.proc.cfg.MaxSpansPerWindow)
+	path := threadpdata.Prepare(w, s.finder, s.proc.cfg.Sessions.MaxSpansPerWindow)
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
 	s.Resource.CopyTo(rs.Resource())

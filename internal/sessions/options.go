@@ -1,0 +1,139 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// Options are what a user can say of sessions and their windows. Components with the same options cut the same windows, find the same critical paths and keep the same
+// spans: so one can point at spans that another makes.
+type Options struct {
+	// Window is the length of the slice of a session that becomes one trace, from 10ms to 1h. Windows begin at multiples of it.
+	Window time.Duration `mapstructure:"window"`
+	// MaxSpansPerWindow bounds the spans of one trace; 0 keeps all.
+	MaxSpansPerWindow int `mapstructure:"max_spans_per_window"`
+	// MaxIntervalsPerWindow bounds what is held of one session: with more (at 64 bytes each), its window is cut early.
+	MaxIntervalsPerWindow int `mapstructure:"max_intervals_per_window"`
+	// MaxSessions bounds the JVMs followed at one time; events of more are refused.
+	MaxSessions int `mapstructure:"max_sessions"`
+	// SessionTimeout ends a session of which nothing was heard for so long.
+	SessionTimeout time.Duration `mapstructure:"session_timeout"`
+	// ReorderTimeout is how long a missing batch is waited for before it is counted as lost.
+	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
+
+	// CriticalPath says whose critical path each window shows.
+	CriticalPath PathOptions `mapstructure:"critical_path"`
+
+	_ struct{} // keys, please
+}
+
+// PathOptions say whose critical path each window shows.
+type PathOptions struct {
+	// Mode is bounded (what the thread that was blocked for longest had to wait for), unbounded (the path of the program, backwards from the thread
+	// that ran last) or off.
+	Mode PathMode `mapstructure:"mode"`
+	// Thread is a regular expression: only threads whose name it matches are asked for. Empty: all. For mode bounded.
+	Thread string `mapstructure:"thread"`
+
+	_ struct{}
+}
+
+// PathMode is a kind of critical path.
+type PathMode string
+
+// The kinds of critical paths.
+const (
+	PathBounded   PathMode = "bounded"
+	PathUnbounded PathMode = "unbounded"
+	PathOff       PathMode = "off"
+)
+
+// UnmarshalText refuses what is no mode.
+func (m *PathMode) UnmarshalText(text []byte) error {
+	switch mode := PathMode(text); mode {
+	case PathBounded, PathUnbounded, PathOff:
+		*m = mode
+		return nil
+	}
+	return fmt.Errorf("%q is no mode, use bounded, unbounded or off", text)
+}
+
+// DefaultOptions are good for a thousand JVMs and for Jaeger's page.
+func DefaultOptions() Options {
+	return Options{
+		Window: 10 * time.Second, MaxSpansPerWindow: 2000, MaxIntervalsPerWindow: 1_000_000, MaxSessions: 1000,
+		SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second,
+		CriticalPath: PathOptions{Mode: PathBounded},
+	}
+}
+
+// Validate reports every option that cannot work, with what to write instead.
+func (o *Options) Validate() error {
+	return errors.Join(
+		Within("window", o.Window, 10*time.Millisecond, time.Hour),
+		Within("session_timeout", o.SessionTimeout, time.Second, 24*time.Hour),
+		Within("reorder_timeout", o.ReorderTimeout, 10*time.Millisecond, time.Hour),
+		AtLeast("max_spans_per_window", o.MaxSpansPerWindow, 0, " (0 keeps all)"),
+		AtLeast("max_intervals_per_window", o.MaxIntervalsPerWindow, 1000, ""),
+		AtLeast("max_sessions", o.MaxSessions, 1, ""),
+	)
+}
+
+// Validate reports a pattern that is no regular expression.
+func (o *PathOptions) Validate() error {
+	if o.Thread != "" && o.Mode != PathBounded {
+		return fmt.Errorf("thread: it has no meaning with mode %s; leave it out, or use mode bounded", o.Mode)
+	}
+	if _, err := regexp.Compile(o.Thread); err != nil {
+		return fmt.Errorf("thread: %w; use a regular expression such as ^http-", err)
+	}
+	return nil
+}
+
+// Within reports a duration that is out of range.
+func Within(key string, d, least, most time.Duration) error {
+	if d < least || d > most {
+		return fmt.Errorf("%s: %v is out of range, use a duration from %v to %v such as 10s", key, d, least, most)
+	}
+	return nil
+}
+
+// AtLeast reports a number that is too small.
+func AtLeast(key string, n, least int, remark string) error {
+	if n < least {
+		return fmt.Errorf("%s: %d is out of range, use %d or more%s", key, n, least, remark)
+	}
+	return nil
+}
+
+// Config is what the options come to.
+func (o *Options) Config() Config {
+	eng := engine.DefaultConfig()
+	eng.Window, eng.Limits = o.Window, window.Limits{Intervals: o.MaxIntervalsPerWindow}
+	return Config{Engine: eng, MaxSessions: o.MaxSessions, SessionTimeout: o.SessionTimeout, ReorderTimeout: o.ReorderTimeout}
+}
+
+// NewFinder returns what finds the critical paths of a session's windows; nil if none are asked for.
+func (o *Options) NewFinder(sym *symbols.Table) *window.Finder {
+	p := &o.CriticalPath
+	if p.Mode == PathOff {
+		return nil
+	}
+	f := window.NewFinder()
+	f.Unbounded = p.Mode == PathUnbounded
+	if p.Thread != "" {
+		pattern := regexp.MustCompile(p.Thread) // Validate has seen to it
+		f.Wanted = func(id jvmthread.ThreadID) bool { return pattern.MatchString(sym.Thread(id).Name) }
+	}
+	return f
+}
