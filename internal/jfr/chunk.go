@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
 // chunk is a part of a recording that stands for itself: it has its own metadata and constants.
@@ -129,7 +131,7 @@ func (c *chunk) findMetadata(buf []byte) (*metadata, *brokenEvent, error) {
 	s := newScanner(c.src, c.at+headerSize, c.end, c.raw, buf)
 	for {
 		ev, err := s.next()
-		if broken := (*brokenEvent)(nil); errors.As(err, &broken) || errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || asBroken(err) != nil {
 			break
 		}
 		if err != nil {
@@ -164,9 +166,9 @@ func (c *chunk) index(buf []byte) (*brokenEvent, error) {
 		if errors.Is(err, io.EOF) {
 			return problem, nil
 		}
-		if broken := (*brokenEvent)(nil); errors.As(err, &broken) {
+		if broken := asBroken(err); broken != nil {
 			c.until = broken.at
-			return broken, nil
+			return broken, c.salvage(buf)
 		}
 		if err != nil {
 			return nil, err
@@ -184,6 +186,32 @@ func (c *chunk) index(buf []byte) (*brokenEvent, error) {
 	}
 }
 
+// salvage reads the constants behind the place where the events cannot be read on: each checkpoint says where the one before it is.
+func (c *chunk) salvage(buf []byte) error {
+	for at := c.at + c.constants; c.complete() && at > c.until && at < c.end; {
+		ev, err := newScanner(c.src, at, c.end, c.raw, buf).next()
+		if errors.Is(err, io.EOF) || asBroken(err) != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if ev.kind != typeCheckpoint {
+			return nil
+		}
+		_ = c.pools.add(ev.body) // what can be read of it helps
+		head := cursor{b: ev.body, raw: c.raw}
+		head.long() // start
+		head.long() // duration
+		back := head.long()
+		if back >= 0 {
+			return nil
+		}
+		at += max(back, -at)
+	}
+	return nil
+}
+
 // learn takes what an event says about the recording.
 func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
 	switch p.kind { //nolint:exhaustive // the others are of threads
@@ -194,7 +222,7 @@ func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
 	}
 	v.text = [numTexts]text{}
 	cur := cursor{b: ev.body, raw: c.raw}
-	p.plan.read(&cur, v)
+	p.read(&cur, v)
 	if cur.failed {
 		return
 	}
@@ -217,13 +245,17 @@ func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
 
 const maxSettings = 1 << 10
 
-// read gives each event of a thread to take.
-func (c *chunk) read(n *names, clk *clock, from, to int64, buf []byte, take func(*record)) (bad uint64, err error) {
+// read gives each event of a thread to take, unless it is known from its begin that it is not wanted.
+func (c *chunk) read(
+	n *names, clk *clock, from, to int64, buf []byte, wanted func(begin jvmthread.Time) bool, take func(*record),
+) (bad uint64, err error) {
 	var v values
+	var r record
+	var cur cursor
 	s := newScanner(c.src, from, to, c.raw, buf)
 	for {
 		ev, err := s.next()
-		if broken := (*brokenEvent)(nil); errors.Is(err, io.EOF) || errors.As(err, &broken) {
+		if errors.Is(err, io.EOF) || asBroken(err) != nil {
 			return bad, nil
 		}
 		if err != nil {
@@ -233,9 +265,14 @@ func (c *chunk) read(n *names, clk *clock, from, to int64, buf []byte, take func
 		if p == nil || p.kind >= kindSetting {
 			continue
 		}
-		cur := cursor{b: ev.body, raw: c.raw}
-		r, ok := n.read(p, clk, &cur, &v)
-		switch {
+		cur = cursor{b: ev.body, raw: c.raw}
+		if len(p.steps) > 0 && p.steps[0].slot == slotStart { // as it is in all JDKs
+			begin := cur
+			if !wanted(jvmthread.Time(clk.at(begin.long()))) && !begin.failed {
+				continue
+			}
+		}
+		switch ok := n.read(p, clk, &cur, &v, &r); {
 		case cur.failed:
 			bad++
 		case ok:

@@ -101,7 +101,10 @@ func newConstants(m *metadata, raw bool) (*constants, error) {
 			}
 		}
 	}
-	return c, c.compileFrames(m)
+	if err := c.compileFrames(m); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 func (c *constants) compileFrames(m *metadata) error {

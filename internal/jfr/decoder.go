@@ -19,7 +19,7 @@ import (
 
 // Limits.
 const (
-	sliceRecords = 1 << 18   // records that are sorted at once, twice as many for a moment
+	sliceRecords = 1 << 16   // records that are sorted at once, twice as many for a moment
 	maxPushed    = 256 << 20 // bytes of a chunk that is pushed: it is kept in memory
 	maxSpool     = 64 << 30  // bytes of a temporary file
 	maxChunks    = 1 << 20
@@ -175,7 +175,8 @@ func (d *Decoder) parts(src io.ReaderAt, size int64) (parts []part, err error) {
 				return parts, findErr
 			}
 			if err == nil {
-				return parts, d.tooMany(at)
+				d.problem(recording.Problem{Byte: d.source + at, What: fmt.Sprintf("there are more than %d chunks", maxChunks), Remedy: "the rest is not read"})
+				return parts, nil
 			}
 			d.problem(recording.Problem{Byte: d.source + at, What: err.Error(), Remedy: fmt.Sprintf("%d bytes are passed over", next-at)})
 			at = next
@@ -194,11 +195,6 @@ func (d *Decoder) parts(src io.ReaderAt, size int64) (parts []part, err error) {
 		at = p.end
 	}
 	return parts, nil
-}
-
-func (d *Decoder) tooMany(at int64) error {
-	d.problem(recording.Problem{Byte: d.source + at, What: fmt.Sprintf("there are more than %d chunks", maxChunks), Remedy: "the rest is not read"})
-	return nil
 }
 
 // run reads the chunks of one session, and returns how many there are.
@@ -236,11 +232,8 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 		}
 		p.start = jvmthread.Time(d.session.clock.at(c.startTicks))
 		own = append(own, p)
-		_, err = c.read(d.names(c), &d.session.clock, c.at+headerSize, c.until, d.buf, func(r *record) {
-			if r.event.Time < p.start && len(early) < maxEarly {
-				early = append(early, *r)
-			}
-		})
+		isEarly := func(begin jvmthread.Time) bool { return begin < p.start && len(early) < maxEarly }
+		_, err = c.read(d.names(c), &d.session.clock, c.at+headerSize, c.until, d.buf, isEarly, func(r *record) { early = append(early, *r) })
 		if err != nil {
 			return n, err
 		}
@@ -298,7 +291,7 @@ func (d *Decoder) events(c *chunk, from int64, lo, until jvmthread.Time, early [
 		for i := range early {
 			d.slice.add(&early[i])
 		}
-		bad, err := c.read(names, &d.session.clock, from, c.until, d.buf, d.slice.add)
+		bad, err := c.read(names, &d.session.clock, from, c.until, d.buf, d.slice.wants, d.slice.add)
 		if err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ type collector struct {
 }
 
 func newCollector(t testing.TB) *collector {
+	t.Helper()
 	return &collector{t: t, symbols: symbols.New(symbols.DefaultLimits()), threads: make(map[jvmthread.ThreadID]jvmthread.Thread)}
 }
 
@@ -80,7 +81,7 @@ func (c *collector) End(e recording.End) error {
 func (c *collector) of(thread int64, kinds ...jvmthread.Kind) (list []jvmthread.Event) {
 	for _, ev := range c.events {
 		for _, kind := range kinds {
-			if ev.Kind == kind && (thread == 0 || ev.Thread == jvmthread.ThreadID(thread)) { //nolint:gosec // ids are positive
+			if ev.Kind == kind && (thread == 0 || ev.Thread == jvmthread.ThreadID(thread)) {
 				list = append(list, ev)
 			}
 		}
@@ -88,10 +89,10 @@ func (c *collector) of(thread int64, kinds ...jvmthread.Kind) (list []jvmthread.
 	return list
 }
 
-// onClass returns the events on locks of a class.
-func (c *collector) onClass(class string, list []jvmthread.Event) (kept []jvmthread.Event) {
+// onGate returns the events on locks of the program: the recorder has some of its own.
+func (c *collector) onGate(list []jvmthread.Event) (kept []jvmthread.Event) {
 	for _, ev := range list {
-		if c.symbols.Class(ev.Lock.Class) == class {
+		if c.symbols.Class(ev.Lock.Class) == "Recorded$Gate" {
 			kept = append(kept, ev)
 		}
 	}
@@ -101,7 +102,7 @@ func (c *collector) onClass(class string, list []jvmthread.Event) (kept []jvmthr
 // readFile reads a recording as the receiver does.
 func readFile(t testing.TB, name string) *collector {
 	t.Helper()
-	f, err := os.Open(name) //nolint:gosec // of the test
+	f, err := os.Open(name)
 	require.NoError(t, err)
 	defer func() { _ = f.Close() }()
 	c := newCollector(t)
@@ -116,6 +117,7 @@ func readFile(t testing.TB, name string) *collector {
 // TestKnownCounts: what a program did a known number of times is in its recording just as often, over several chunks.
 func TestKnownCounts(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
+		t.Helper()
 		file, told := makeRecording(t, j, "20", "3")
 		c := readFile(t, file)
 		assert.Empty(t, c.problems)
@@ -129,7 +131,7 @@ func TestKnownCounts(t *testing.T) {
 		assert.Len(t, waits, told.Rounds+1)
 		require.Len(t, waited, told.Rounds+1)
 		assert.Equal(t, "Recorded$Queue", c.symbols.Class(waits[0].Lock.Class))
-		assert.EqualValues(t, 5e6, waits[told.Rounds].Arg, "the time-out is told in nanoseconds")
+		assert.Equal(t, int64(5e6), waits[told.Rounds].Arg, "the time-out is told in nanoseconds")
 		for i, ev := range waited[:told.Rounds] {
 			assert.EqualValues(t, told.Main, ev.Peer, "wait %d was notified by main", i)
 			assert.Zero(t, ev.Flags)
@@ -141,7 +143,7 @@ func TestKnownCounts(t *testing.T) {
 		assert.Len(t, c.of(told.Sleeper, jvmthread.KindSleepStart), told.Rounds)
 		assert.Len(t, c.of(told.Main, jvmthread.KindSleepStart), told.MainSleeps)
 		for _, ev := range c.of(told.Sleeper, jvmthread.KindSleepStart) {
-			assert.EqualValues(t, 2e6, ev.Arg)
+			assert.Equal(t, int64(2e6), ev.Arg)
 		}
 		checkBlocked(t, c, told)
 		checkPatient(t, c, told)
@@ -154,7 +156,7 @@ func TestKnownCounts(t *testing.T) {
 
 func checkBlocked(t *testing.T, c *collector, told truth) {
 	t.Helper()
-	entered := c.onClass("Recorded$Gate", c.of(0, jvmthread.KindContendedEntered)) // the recorder has locks of its own
+	entered := c.onGate(c.of(0, jvmthread.KindContendedEntered)) // the recorder has locks of its own
 	assert.Len(t, entered, told.Rounds)
 	for i, ev := range entered {
 		assert.EqualValues(t, told.Main, ev.Peer, "handoff %d is from main", i)
@@ -162,12 +164,12 @@ func checkBlocked(t *testing.T, c *collector, told truth) {
 		assert.Contains(t, th.Name, "blocked-")
 		assert.Equal(t, "main", th.Group)
 	}
-	for i, ev := range c.onClass("Recorded$Gate", c.of(0, jvmthread.KindContendedEnter)) {
+	for i, ev := range c.onGate(c.of(0, jvmthread.KindContendedEnter)) {
 		assert.Contains(t, c.symbols.Stack(ev.Stack), "at Recorded.enter(:", "stack of %d", i)
 	}
 	starts := 0
 	for _, ev := range c.of(0, jvmthread.KindThreadStart) {
-		if int64(ev.Peer) == told.Main && len(c.threads[ev.Thread].Name) > 0 { //nolint:gosec // ids are positive
+		if int64(ev.Peer) == told.Main && c.threads[ev.Thread].Name != "" {
 			starts++
 		}
 	}
@@ -182,8 +184,8 @@ func checkPatient(t *testing.T, c *collector, told truth) {
 	waited := c.of(told.Patient, jvmthread.KindWaited)
 	require.Len(t, wait, 1)
 	require.Len(t, waited, 1)
-	first := c.onClass("Recorded$Gate", c.of(0, jvmthread.KindContendedEnter))[0]
-	last := c.onClass("Recorded$Gate", c.of(0, jvmthread.KindContendedEntered))[told.Rounds-1]
+	first := c.onGate(c.of(0, jvmthread.KindContendedEnter))[0]
+	last := c.onGate(c.of(0, jvmthread.KindContendedEntered))[told.Rounds-1]
 	assert.Less(t, wait[0].Time, first.Time)
 	assert.Greater(t, waited[0].Time, last.Time)
 	assert.EqualValues(t, told.Main, waited[0].Peer)

@@ -13,9 +13,11 @@ import (
 // Format is how flight recordings are read. Nothing here writes them.
 func Format() recording.Format {
 	return recording.Format{
-		Name:    "jfr",
-		Match:   func(head []byte) bool { return strings.HasPrefix(string(head), Magic) },
-		New:     func(options recording.Options, sink recording.Sink) recording.Decoder { return NewDecoder(options, sink) },
+		Name:  "jfr",
+		Match: func(head []byte) bool { return strings.HasPrefix(string(head), Magic) },
+		New: func(options recording.Options, sink recording.Sink) recording.Decoder {
+			return NewDecoder(options, sink)
+		},
 		Carries: carries(),
 	}
 }
@@ -26,25 +28,27 @@ func carries() (c recording.Capabilities) {
 		lock  = recording.FieldLock | recording.FieldClass
 		stack = recording.FieldStack
 	)
-	for kind, fields := range map[jvmthread.Kind]recording.Fields{
-		jvmthread.KindThreadStart:      event | recording.FieldPeer | stack,
-		jvmthread.KindThreadEnd:        event,
-		jvmthread.KindContendedEnter:   event | lock | stack,
-		jvmthread.KindContendedEntered: event | lock | recording.FieldPeer,
-		jvmthread.KindWait:             event | lock | recording.FieldArg | stack,
-		jvmthread.KindWaited:           event | lock | recording.FieldPeer,
-		jvmthread.KindWaitReturned:     event | lock,
-		jvmthread.KindNotify:           event | lock | stack,
-		jvmthread.KindNotifyAll:        event | lock | stack,
-		jvmthread.KindJoinStart:        event | lock | recording.FieldPeer | recording.FieldArg | stack,
-		jvmthread.KindJoinEnd:          event | lock | recording.FieldPeer,
-		jvmthread.KindSleepStart:       event | recording.FieldArg | stack,
-		jvmthread.KindSleepEnd:         event,
-		jvmthread.KindPark:             event | lock | recording.FieldArg | stack,
-		jvmthread.KindUnparked:         event,
-		jvmthread.KindGap:              0,
+	for _, has := range []struct {
+		kind   jvmthread.Kind
+		fields recording.Fields
+	}{
+		{jvmthread.KindThreadStart, event | recording.FieldPeer | stack},
+		{jvmthread.KindThreadEnd, event},
+		{jvmthread.KindContendedEnter, event | lock | stack},
+		{jvmthread.KindContendedEntered, event | lock | recording.FieldPeer},
+		{jvmthread.KindWait, event | lock | recording.FieldArg | stack},
+		{jvmthread.KindWaited, event | lock | recording.FieldPeer},
+		{jvmthread.KindWaitReturned, event | lock},
+		{jvmthread.KindNotify, event | lock | stack},
+		{jvmthread.KindNotifyAll, event | lock | stack},
+		{jvmthread.KindJoinStart, event | lock | recording.FieldPeer | recording.FieldArg | stack},
+		{jvmthread.KindJoinEnd, event | lock | recording.FieldPeer},
+		{jvmthread.KindSleepStart, event | recording.FieldArg | stack},
+		{jvmthread.KindSleepEnd, event},
+		{jvmthread.KindPark, event | lock | recording.FieldArg | stack},
+		{jvmthread.KindUnparked, event},
 	} {
-		c.Events[kind].Fields = fields
+		c.Events[has.kind].Fields = has.fields
 	}
 	c.Events[jvmthread.KindWaited].Flags = jvmthread.FlagTimedOut
 	c.Threads = recording.ThreadName | recording.ThreadGroup | recording.ThreadVirtual

@@ -24,7 +24,7 @@ type jdk struct {
 }
 
 // findJDKs finds one installation of each version beside the one on the path.
-var findJDKs = sync.OnceValue(func() (found []jdk) { //nolint:gochecknoglobals // what the machine has
+var findJDKs = sync.OnceValue(func() (found []jdk) {
 	javac, err := exec.LookPath("javac")
 	if err != nil {
 		return nil

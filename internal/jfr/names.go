@@ -33,10 +33,10 @@ type stackID struct {
 type call uint8
 
 const (
-	callOther call = iota
-	callWait       // Object.wait
-	callJoin       // Thread.join, which waits
-	callNotifyAll  // Object.notifyAll
+	callOther     call = iota
+	callWait           // Object.wait
+	callJoin           // Thread.join, which waits
+	callNotifyAll      // Object.notifyAll
 )
 
 func newNames(c *constants, sym *symbols.Table, define func(jvmthread.Thread)) *names {
@@ -47,7 +47,9 @@ func newNames(c *constants, sym *symbols.Table, define func(jvmthread.Thread)) *
 }
 
 // className is the binary name with dots, as Class.getName has it.
-func (n *names) className(key int64) string { return strings.ReplaceAll(n.text(n.classes[key]), "/", ".") }
+func (n *names) className(key int64) string {
+	return strings.ReplaceAll(n.text(n.classes[key]), "/", ".")
+}
 
 func (n *names) class(key int64) jvmthread.ClassID {
 	if key == 0 {

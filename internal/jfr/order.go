@@ -20,6 +20,7 @@ type slice struct {
 	hi      jvmthread.Time // those that begin here or later come in another slice
 	room    int
 	more    bool
+	begins  []jvmthread.Time
 	lost    uint64 // more began at one moment than there is room for
 }
 
@@ -27,12 +28,17 @@ func (s *slice) reset(lo jvmthread.Time) {
 	s.records, s.lo, s.hi, s.more = s.records[:0], lo, math.MaxInt64, false
 }
 
+// wants reports whether a record that begins then belongs here.
+func (s *slice) wants(begin jvmthread.Time) bool {
+	if begin >= s.hi {
+		s.more = s.hi != math.MaxInt64
+		return false
+	}
+	return begin >= s.lo
+}
+
 func (s *slice) add(r *record) {
-	switch {
-	case r.event.Time < s.lo:
-		return
-	case r.event.Time >= s.hi:
-		s.more = true
+	if !s.wants(r.event.Time) {
 		return
 	}
 	s.records = append(s.records, *r)
@@ -41,16 +47,21 @@ func (s *slice) add(r *record) {
 	}
 }
 
+// shrink keeps those that begin first.
 func (s *slice) shrink() {
-	slices.SortStableFunc(s.records, func(a, b record) int { return cmp.Compare(a.event.Time, b.event.Time) })
-	s.hi, s.more = s.records[s.room].event.Time, true
-	n := sort.Search(len(s.records), func(i int) bool { return s.records[i].event.Time >= s.hi })
-	if n == 0 { // all at one moment
-		n = s.room
-		s.lost += uint64(len(s.records) - n) //nolint:gosec // n is less
-		s.hi++
+	s.begins = s.begins[:0]
+	for i := range s.records {
+		s.begins = append(s.begins, s.records[i].event.Time)
 	}
-	s.records = s.records[:n]
+	slices.Sort(s.begins)
+	s.hi, s.more = s.begins[s.room], true
+	if s.hi == s.begins[0] { // all at one moment: there is nothing to tell them apart by
+		s.lost += uint64(len(s.records) - s.room) //nolint:gosec // there are twice as many
+		s.records = s.records[:s.room]
+		s.hi++
+		return
+	}
+	s.records = slices.DeleteFunc(s.records, func(r record) bool { return r.event.Time >= s.hi })
 }
 
 // splitter makes events in the order of time of records.
@@ -68,47 +79,54 @@ type sortKey struct {
 	index  int
 }
 
-// split returns the events before until of the records and of those before, in order; they are good until the next call. Records are
-// sorted.
-func (s *splitter) split(records []record, until jvmthread.Time) []jvmthread.Event {
-	slices.SortStableFunc(records, func(a, b record) int {
-		if c := cmp.Compare(a.event.Thread, b.event.Thread); c != 0 {
-			return c
-		}
-		if c := cmp.Compare(a.event.Time, b.event.Time); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.end, b.end)
-	})
-	s.events = append(s.events[:0], s.late...)
-	var last jvmthread.Time // of the thread at hand
+// byThread orders records by thread and begin. Those of a thread come in the order of their ends, which only those of no length tell apart.
+func (s *splitter) byThread(records []record) []sortKey {
+	s.keys = slices.Grow(s.keys[:0], len(records))
 	for i := range records {
-		r := &records[i]
-		if i == 0 || records[i-1].event.Thread != r.event.Thread {
-			last = math.MinInt64
+		s.keys = append(s.keys, sortKey{records[i].event.Time, records[i].event.Thread, i})
+	}
+	slices.SortFunc(s.keys, func(a, b sortKey) int {
+		if a.thread != b.thread {
+			return cmp.Compare(a.thread, b.thread)
+		}
+		if a.time != b.time {
+			return cmp.Compare(a.time, b.time)
+		}
+		return cmp.Or(cmp.Compare(records[a.index].end, records[b.index].end), cmp.Compare(a.index, b.index))
+	})
+	return s.keys
+}
+
+// split returns the events before until of the records and of those before, in order; they are good until the next call.
+func (s *splitter) split(records []record, until jvmthread.Time) []jvmthread.Event {
+	s.events = append(s.events[:0], s.late...)
+	keys := s.byThread(records)
+	var before *record // of the same thread
+	for i := range keys {
+		r := &records[keys[i].index]
+		if before != nil && before.event.Thread != r.event.Thread {
+			before = nil
 		}
 		var next *record // of the same thread
-		if i+1 < len(records) && records[i+1].event.Thread == r.event.Thread {
-			next = &records[i+1]
+		if i+1 < len(keys) && keys[i+1].thread == r.event.Thread {
+			next = &records[keys[i+1].index]
 		}
 		if r.kind == kindPinned && next != nil && next.event.Time < r.end {
 			s.dropped++
 			continue
 		}
-		if r.event.Time < last { // by the rounding of ticks
-			r.event.Time = last
-			r.end = max(r.end, last)
+		if before != nil && r.event.Time < before.end { // by the rounding of ticks
+			r.event.Time = before.end
+			r.end = max(r.end, before.end)
 		}
 		s.begin(r)
-		if next != nil && r.reenters(next) {
-			last = r.end
-			continue // to be finished behind it
+		if next == nil || !r.reenters(next) { // else it is to be finished behind that
+			s.finish(r, r.end)
 		}
-		s.finish(r, r.end)
-		if i > 0 && records[i-1].reenters(r) {
-			s.finish(&records[i-1], r.end)
+		if before != nil && before.reenters(r) {
+			s.finish(before, r.end)
 		}
-		last = r.end
+		before = r
 	}
 	s.order()
 	n := sort.Search(len(s.sorted), func(i int) bool { return s.sorted[i].Time >= until })
@@ -159,11 +177,11 @@ func (s *splitter) order() {
 		s.keys = append(s.keys, sortKey{s.events[i].Time, s.events[i].Thread, i})
 	}
 	slices.SortFunc(s.keys, func(a, b sortKey) int {
-		if c := cmp.Compare(a.time, b.time); c != 0 {
-			return c
+		if a.time != b.time {
+			return cmp.Compare(a.time, b.time)
 		}
-		if c := cmp.Compare(a.thread, b.thread); c != 0 {
-			return c
+		if a.thread != b.thread {
+			return cmp.Compare(a.thread, b.thread)
 		}
 		return cmp.Compare(a.index, b.index)
 	})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
 )
 
@@ -94,11 +95,14 @@ func (d *Decoder) takePart(h header, size int64, complete bool) {
 	if !complete {
 		c.until = min(c.until, c.stable)
 	}
-	switch {
-	case !q.began || !d.session.goesOn(c):
-		d.begin(c)
-	default:
+	if q.began && d.session.goesOn(c) {
 		d.session.extend(c)
+	} else {
+		if q.began {
+			d.hand(d.splitter.split(nil, math.MaxInt64), math.MaxInt64)
+			d.end()
+		}
+		d.begin(c)
 	}
 	q.began = true
 	d.splitPushed(c, max(q.done, headerSize), complete)
@@ -110,7 +114,8 @@ func (d *Decoder) splitPushed(c *chunk, from int64, complete bool) {
 	var records []record
 	var late, lost uint64
 	until := d.watermark
-	bad, _ := c.read(d.names(c), &d.session.clock, from, c.until, d.buf, func(r *record) { // memory does not fail
+	all := func(jvmthread.Time) bool { return true }
+	bad, _ := c.read(d.names(c), &d.session.clock, from, c.until, d.buf, all, func(r *record) { // memory does not fail
 		if len(records) >= 2*sliceRecords {
 			lost++
 			return
@@ -176,4 +181,3 @@ func (d *Decoder) Close() error {
 	q.data = nil
 	return d.err
 }
-

@@ -28,13 +28,12 @@ type eventPlan struct {
 }
 
 // read makes a record of an event. It reports false for what is of no thread that is known.
-func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values) (r record, ok bool) {
-	v.text = [numTexts]text{}
-	p.plan.read(cur, v)
+func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) bool {
+	p.read(cur, v)
 	if cur.failed {
-		return record{}, false
+		return false
 	}
-	r.kind = p.kind
+	*r = record{kind: p.kind}
 	ev := &r.event
 	ev.Time = jvmthread.Time(c.at(v.n[slotStart]))
 	r.end = ev.Time + jvmthread.Time(max(0, c.span(v.n[slotDuration])))
@@ -47,7 +46,7 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values) (r record, 
 	}
 	ev.Thread = n.thread(key)
 	if ev.Thread == jvmthread.NoThread {
-		return record{}, false
+		return false
 	}
 	stack := n.stack(v.n[slotStack])
 	ev.Stack, r.call = stack.id, stack.call
@@ -57,8 +56,8 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values) (r record, 
 	if v.n[slotClass] != 0 || v.n[slotAddress] != 0 {
 		ev.Lock = jvmthread.LockID{Class: n.class(v.n[slotClass]), Hash: identity(v.n[slotAddress])}
 	}
-	n.refine(p, &r, v)
-	return r, true
+	n.refine(p, r, v)
+	return true
 }
 
 // refine sets what is special about the kinds of events.

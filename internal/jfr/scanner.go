@@ -49,6 +49,16 @@ type brokenEvent struct {
 
 func (b *brokenEvent) Error() string { return b.what }
 
+// asBroken returns the error if it is a brokenEvent, else nil.
+func asBroken(err error) *brokenEvent {
+	if err == nil {
+		return nil
+	}
+	var broken *brokenEvent
+	errors.As(err, &broken)
+	return broken
+}
+
 func newScanner(src io.ReaderAt, from, to int64, raw bool, buf []byte) *scanner {
 	return &scanner{src: src, pos: from, end: to, raw: raw, buf: buf[:0], at: from}
 }
