@@ -4,7 +4,7 @@
 package jfr
 
 import (
-	"strconv"
+	"math"
 	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -144,10 +144,10 @@ func (n *names) format(body []byte) (s stackID) {
 		if i > 0 {
 			line = append(line, '\n')
 		}
-		line = appendFrame(line, class, method, v.n[slotLine], n.native != 0 && v.n[slotKind] == n.native)
+		line = n.appendFrame(line, class, method, &v)
 	}
 	if cut {
-		line = append(line, "\n..."...)
+		line = append(append(line, '\n'), symbols.Truncated...)
 	}
 	n.line = line
 	s.id = n.symbols.InternStack(strings.TrimPrefix(string(line), "\n"))
@@ -156,18 +156,16 @@ func (n *names) format(body []byte) (s stackID) {
 }
 
 // appendFrame writes a frame. A recording has lines, but no names of source files.
-func appendFrame(dst []byte, class, method string, line int64, native bool) []byte {
-	if class == "" {
-		return append(dst, "at unknown(Unknown Source)"...)
+func (n *names) appendFrame(dst []byte, class, method string, v *values) []byte {
+	line := int(min(max(0, v.n[slotLine]), math.MaxInt32))
+	if n.native != 0 && v.n[slotKind] == n.native {
+		line = -1
 	}
-	dst = append(append(append(append(dst, "at "...), class...), '.'), method...)
-	switch {
-	case native:
-		return append(dst, "(Native Method)"...)
-	case line <= 0:
-		return append(dst, "(Unknown Source)"...)
+	function := "unknown"
+	if class != "" {
+		function = class + "." + method
 	}
-	return append(strconv.AppendInt(append(dst, "(:"...), line, 10), ')')
+	return symbols.AppendFrame(dst, function, "", line)
 }
 
 // callOf looks at the innermost frames: wait(), wait(long) and wait0(long) call each other, and join calls them.
