@@ -64,7 +64,7 @@ func (v *View) Handler() http.Handler {
 		v.fail(w, problem(http.StatusNotFound, "there is no such path; docs/page-api.md lists what is there"))
 	})
 	if v.cfg.Page != nil {
-		mux.Handle("GET "+v.cfg.Prefix, http.StripPrefix(strings.TrimSuffix(v.cfg.Prefix, "/"), files(v.cfg.Page)))
+		mux.Handle(v.cfg.Prefix, http.StripPrefix(strings.TrimSuffix(v.cfg.Prefix, "/"), files(v.cfg.Page)))
 	}
 	return v.guard(mux)
 }
