@@ -34,6 +34,13 @@ func answers() map[string]answer {
 		"interactions": {make: (*query).arrows},
 		"interval":     {make: (*query).interval},
 		"stack":        {make: (*query).stack},
+		"classes":      {make: (*query).classes},
+		"callers":      {make: (*query).callers},
+		"path":         {make: (*query).path, heavy: true},
+		"locks":        {make: (*query).locks},
+		"locklanes":    {make: (*query).lockLanes},
+		"log":          {make: (*query).log},
+		"search":       {make: (*query).search},
 	}
 }
 
