@@ -1,0 +1,304 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+
+	"github.com/weft-otel/weft/internal/contention"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// MetricWriter makes metrics of what an account has to tell.
+type MetricWriter struct {
+	// Delta asks for what changed since the flush before, in place of sums since the beginning.
+	Delta bool
+	// Bounds are those of explicit histograms; nil: they are exponential.
+	Bounds []time.Duration
+}
+
+// Write appends the metrics of a statement of a session, in the same order each time.
+func (w MetricWriter) Write(st *contention.Statement, e *Emitter, dst pmetric.MetricSlice) {
+	s := statement{MetricWriter: w, Emitter: e, Statement: st, dst: dst, index: [numMetrics]int{}}
+	for _, d := range w.Bounds {
+		s.bounds = append(s.bounds, d.Seconds())
+	}
+	s.blocked()
+	s.waits()
+	s.classes()
+	s.orders()
+	s.states()
+	s.totals()
+	s.now()
+}
+
+// statement is one that is being written.
+type statement struct {
+	MetricWriter
+	*Emitter
+	*contention.Statement
+
+	dst    pmetric.MetricSlice
+	index  [numMetrics]int // where in dst the metric is, from 1 on
+	bounds []float64
+}
+
+// series is what the points of all metrics have to know of theirs.
+type series struct {
+	start             time.Time
+	expired, overflow bool
+}
+
+func seriesOf[K comparable, V any](s *contention.Series[K, V]) series {
+	return series{s.Start, s.Expired, s.Overflow}
+}
+
+// metric finds a metric, or begins it.
+func (s *statement) metric(id metricID) pmetric.Metric {
+	if at := s.index[id]; at > 0 {
+		return s.dst.At(at - 1)
+	}
+	m, t := s.dst.AppendEmpty(), &metricTexts[id]
+	s.index[id] = s.dst.Len()
+	m.SetName(t.name)
+	m.SetUnit(t.unit)
+	m.SetDescription(t.description)
+	temporality := pmetric.AggregationTemporalityCumulative
+	if s.Delta {
+		temporality = pmetric.AggregationTemporalityDelta
+	}
+	switch {
+	case t.instrument == gauge:
+		m.SetEmptyGauge()
+	case t.instrument == counter:
+		m.SetEmptySum().SetIsMonotonic(true)
+		m.Sum().SetAggregationTemporality(temporality)
+	case s.Bounds == nil:
+		m.SetEmptyExponentialHistogram().SetAggregationTemporality(temporality)
+	default:
+		m.SetEmptyHistogram().SetAggregationTemporality(temporality)
+	}
+	return m
+}
+
+// point begins a point of a counter or a gauge.
+func (s *statement) point(id metricID, from series) pmetric.NumberDataPoint {
+	m := s.metric(id)
+	var p pmetric.NumberDataPoint
+	if metricTexts[id].instrument == gauge {
+		p = m.Gauge().DataPoints().AppendEmpty()
+	} else {
+		p = m.Sum().DataPoints().AppendEmpty()
+		p.SetStartTimestamp(pcommon.NewTimestampFromTime(from.start))
+	}
+	p.SetTimestamp(pcommon.NewTimestampFromTime(s.Now))
+	s.mark(from, p.Attributes())
+	if from.expired {
+		p.SetFlags(pmetric.DefaultDataPointFlags.WithNoRecordedValue(true))
+	}
+	return p
+}
+
+// mark says of a point that it is of what is over a limit.
+func (*statement) mark(from series, a pcommon.Map) {
+	if from.overflow {
+		a.PutBool(attrOverflow, true)
+	}
+}
+
+// count adds a point of a count; a counter without a count has none, but for the totals of the session.
+func (s *statement) count(id metricID, from series, n uint64) (pcommon.Map, bool) {
+	if n == 0 {
+		return pcommon.Map{}, false
+	}
+	p := s.point(id, from)
+	if !from.expired {
+		p.SetIntValue(int64(n)) //nolint:gosec // counts of events fit
+	}
+	return p.Attributes(), true
+}
+
+// seconds adds a point of a time, likewise.
+func (s *statement) seconds(id metricID, from series, d time.Duration) (pcommon.Map, bool) {
+	if d == 0 {
+		return pcommon.Map{}, false
+	}
+	p := s.point(id, from)
+	if !from.expired {
+		p.SetDoubleValue(d.Seconds())
+	}
+	return p.Attributes(), true
+}
+
+// gauge adds a point of a number of something that is so now.
+func (s *statement) gauge(id metricID, from series, n int) pcommon.Map {
+	p := s.point(id, from)
+	if !from.expired {
+		p.SetIntValue(int64(n))
+	}
+	return p.Attributes()
+}
+
+// blocked writes the waits for locks.
+func (s *statement) blocked() {
+	for _, w := range s.Blocked() {
+		from, v := seriesOf(w), &w.Value
+		if a, ok := s.count(metricContentions, from, v.Count); ok {
+			s.putWait(a, &w.Key)
+		}
+		if a, ok := s.seconds(metricBlockedTime, from, v.Time); ok {
+			s.putWait(a, &w.Key)
+		}
+		s.durations(metricBlockedDuration, from, w)
+	}
+}
+
+// waits writes the waits for anything else.
+func (s *statement) waits() {
+	for _, w := range s.Waits() {
+		s.durations(metricWaitDuration, seriesOf(w), w)
+	}
+}
+
+// durations adds a histogram for each cause.
+func (s *statement) durations(id metricID, from series, w *contention.Series[contention.WaitKey, contention.Waits]) {
+	for cause, h := range w.Value.Durations {
+		if a, ok := s.histogram(id, from, h); ok {
+			s.putWait(a, &w.Key)
+			a.PutStr(attrWaitCause, window.Cause(cause).String())
+		}
+	}
+}
+
+func (s *statement) putWait(a pcommon.Map, k *contention.WaitKey) {
+	a.EnsureCapacity(5)
+	s.putClass(a, k.Class)
+	a.PutStr(attrWaitKind, k.Kind.String())
+	if k.Site != contention.NoText {
+		a.PutStr(attrFunction, s.Text(k.Site))
+	}
+	s.putPool(a, k.Pool)
+}
+
+func (s *statement) putPool(a pcommon.Map, pool contention.Text) {
+	if pool != contention.NoText {
+		a.PutStr(attrPool, s.Text(pool))
+	}
+}
+
+func (s *statement) classes() {
+	for _, c := range s.Classes() {
+		from, v := seriesOf(c), &c.Value
+		put := func(a pcommon.Map, ok bool) pcommon.Map {
+			if ok {
+				s.putClass(a, c.Key)
+			}
+			return a
+		}
+		put(s.count(metricHandoffs, from, v.Handoffs))
+		put(s.histogram(metricHoldDuration, from, v.Holds))
+		for state, d := range v.Held {
+			if a, ok := s.seconds(metricHeldTime, from, d); ok {
+				put(a, ok).PutStr(attrHolderState, jvmthread.State(state).String())
+			}
+		}
+		for i, n := range [...]uint64{v.Early, v.OtherWoken} {
+			if a, ok := s.count(metricLostNotifies, from, n); ok {
+				put(a, ok).PutStr(attrLostReason, LostReason(i == 1))
+			}
+		}
+		put(s.seconds(metricPathTime, from, v.Path))
+		put(s.seconds(metricSaved, from, v.Saved))
+		put(s.seconds(metricBound, from, v.Bound))
+		if v.Contended {
+			put(s.gauge(metricWaiters, from, v.Waiters), true)
+			put(s.gauge(metricChainLength, from, int(v.Chain)), true) //nolint:gosec // handoffs of some seconds
+		}
+	}
+}
+
+// putClass names a class, unless there is none, or it is not told any more.
+func (s *statement) putClass(a pcommon.Map, id jvmthread.ClassID) {
+	if id != jvmthread.NoClass {
+		a.PutStr(attrLockClass, s.sym.Class(id))
+	}
+}
+
+func (s *statement) orders() {
+	for _, o := range s.Orders() {
+		if a, ok := s.count(metricOrderHints, seriesOf(o), o.Value); ok {
+			if !o.Overflow {
+				a.PutStr(attrOrderFirst, s.sym.Class(o.Key.First))
+				a.PutStr(attrOrderSecond, s.sym.Class(o.Key.Second))
+			}
+		}
+	}
+}
+
+func (s *statement) states() {
+	for _, p := range s.States() {
+		for state, d := range p.Value {
+			if a, ok := s.seconds(metricThreadTime, seriesOf(p), d); ok {
+				a.PutStr(attrState, jvmthread.State(state).String())
+				s.putPool(a, p.Key)
+			}
+		}
+	}
+}
+
+// totals are always told, also as zero: a rate of what was never seen is not known, and what never was has none.
+func (s *statement) totals() {
+	t := s.Totals()
+	from, v := seriesOf(t), &t.Value
+	if s.Delta && !t.Changed() {
+		return
+	}
+	s.point(metricDeadlocks, from).SetIntValue(int64(v.Deadlocks)) //nolint:gosec // counts of events fit
+	s.point(metricEvents, from).SetIntValue(int64(v.Events))       //nolint:gosec // see above
+	s.point(metricEventsLost, from).SetIntValue(int64(v.Lost))     //nolint:gosec // see above
+	s.point(metricEventsMissed, from).SetIntValue(int64(v.Missed)) //nolint:gosec // see above
+	s.point(metricPathLength, from).SetDoubleValue(v.Path.Seconds())
+}
+
+// now is how the session stands. States in which a thread can be stuck are told also as zero, so that an alert is over when they are.
+func (s *statement) now() {
+	t := s.Threads()
+	for state := range t.Threads {
+		st := jvmthread.State(state)
+		if t.Threads[state] > 0 || s.Seen(st) {
+			s.gauge(metricThreadCount, series{}, t.Threads[state]).PutStr(attrState, st.String())
+		}
+		if t.Stuck[state] > 0 || st == jvmthread.StateBlocked || st == jvmthread.StateDeadlocked {
+			s.gauge(metricThreadStuck, series{}, t.Stuck[state]).PutStr(attrState, st.String())
+		}
+	}
+	s.gauge(metricDeadlockedThreads, series{}, t.Deadlocked)
+	for _, b := range s.BlockedNow() {
+		from := seriesOf(b)
+		for _, a := range []pcommon.Map{
+			s.gauge(metricBlockedThreads, from, b.Value.Threads), s.longest(metricBlockedLongest, from, b.Value.Longest),
+		} {
+			s.putClass(a, b.Key.Class)
+			a.PutStr(attrWaitKind, b.Key.Kind.String())
+		}
+	}
+	for _, h := range s.HeldNow() {
+		a := s.longest(metricHeldLongest, seriesOf(h), h.Value)
+		s.putClass(a, h.Key.Class)
+		a.PutStr(attrHolderState, h.Key.Holder.String())
+	}
+}
+
+// longest adds a point of a time that is so now.
+func (s *statement) longest(id metricID, from series, d time.Duration) pcommon.Map {
+	p := s.point(id, from)
+	if !from.expired {
+		p.SetDoubleValue(d.Seconds())
+	}
+	return p.Attributes()
+}
