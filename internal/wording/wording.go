@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
 )
 
 var verbs = [jvmthread.NumStates]string{ //nolint:gochecknoglobals // read-only table
@@ -76,7 +75,7 @@ func FindPlace(stack string) (Place, int) {
 	i := -1
 	for line := range strings.Lines(stack) {
 		i++
-		p, ok := parse(line)
+		p, ok := ParseFrame(strings.TrimSpace(line))
 		if !ok {
 			continue
 		}
@@ -102,14 +101,21 @@ func isWaiting(function string) bool {
 	return false
 }
 
-func parse(line string) (Place, bool) {
-	f, ok := symbols.ParseFrame(strings.TrimSpace(line))
-	if !ok {
+// ParseFrame reads a line such as "at com.acme.OrderBook.add(OrderBook.java:42)".
+func ParseFrame(s string) (p Place, ok bool) {
+	s, ok = strings.CutPrefix(s, "at ")
+	open := strings.IndexByte(s, '(')
+	if !ok || open < 0 || !strings.HasSuffix(s, ")") {
 		return Place{}, false
 	}
-	p := Place{Function: f.Method, File: f.File, Line: max(f.Line, 0)}
-	if f.Class != "" {
-		p.Function = f.Function()
+	p.Function = s[:open]
+	where := s[open+1 : len(s)-1]
+	if colon := strings.LastIndexByte(where, ':'); colon >= 0 {
+		if n, err := strconv.Atoi(where[colon+1:]); err == nil {
+			p.File, p.Line = where[:colon], n
+		}
+	} else if where != "Native Method" && where != "Unknown Source" {
+		p.File = where
 	}
 	return p, true
 }

@@ -1,0 +1,164 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package contentionconnector
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/connector"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
+
+	"github.com/weft-otel/weft/connector/contentionconnector/internal/metadata"
+	"github.com/weft-otel/weft/internal/contention"
+	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// side is the connector in one pair of pipelines. The first one takes the data in; the other one gets the same.
+type side struct {
+	*accountant
+
+	feeds  bool
+	forget func()
+}
+
+func (*side) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }
+
+// ConsumeTraces takes the carriers in. What is refused behind the connector is counted and logged, not returned: the sender would repeat
+// events that are taken already.
+func (s *side) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
+	if s.feeds {
+		s.sessions.Consume(ctx, td)
+	}
+	return nil
+}
+
+func (s *side) Start(context.Context, component.Host) error {
+	s.starting.Do(s.start)
+	return nil
+}
+
+// Shutdown sends what is held, whichever side comes first: what stands behind both is still there then, and nothing comes any more.
+func (s *side) Shutdown(ctx context.Context) error {
+	s.forget()
+	s.stopping.Do(func() { s.shutdown(ctx) })
+	return nil
+}
+
+// accountant keeps the accounts of all sessions.
+type accountant struct {
+	cfg       *Config
+	logger    *zap.Logger
+	telemetry *metadata.TelemetryBuilder
+	metrics   consumer.Metrics // nil: in no pipeline of metrics
+	logs      consumer.Logs    // nil: in no pipeline of logs
+	accounts  contention.Config
+	writer    threadpdata.MetricWriter
+	sessions  *sessions.Set[output]
+
+	starting, stopping sync.Once
+	stop               context.CancelFunc
+	wg                 sync.WaitGroup
+}
+
+// output is what is ready to be sent of a session: metrics or log records.
+type output struct {
+	metrics pmetric.Metrics
+	logs    plog.Logs
+	isLogs  bool
+}
+
+func newAccountant(cfg *Config, set connector.Settings) (*accountant, error) {
+	tb, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
+	bounds, maxSize := cfg.Histogram.buckets()
+	a := &accountant{
+		cfg: cfg, logger: set.Logger, telemetry: tb,
+		accounts: contention.Config{
+			Buckets: bounds, MaxSize: maxSize, CallSites: cfg.CallSites, ThreadPools: cfg.ThreadPools, StuckAfter: cfg.StuckAfter,
+			MaxSeries: cfg.MaxSeries, Expiry: cfg.SeriesExpiration, Budget: &contention.Budget{Limit: int64(cfg.MaxSeriesTotal)},
+		},
+		writer: threadpdata.MetricWriter{Delta: cfg.Temporality == Delta, Bounds: bounds},
+	}
+	if cfg.Exemplars.Enabled {
+		a.accounts.Exemplars = cfg.Exemplars.MaxPerDataPoint
+	}
+	a.sessions = sessions.New(sessions.Settings[output]{
+		Config: cfg.Sessions.Config(), Logger: set.Logger,
+		Metrics: sessions.Metrics{
+			Events: tb.ConnectorContentionEvents, EventsLost: tb.ConnectorContentionEventsLost, Oddities: tb.ConnectorContentionOddities,
+			Reordered: tb.ConnectorContentionBatchesReordered, Unknown: tb.ConnectorContentionIntervalsUnknown,
+			Sessions: tb.ConnectorContentionSessions, Held: tb.ConnectorContentionHeld,
+		},
+		Follow: a.follow, Deliver: a.send,
+	})
+	err = tb.RegisterConnectorContentionSeriesCallback(func(_ context.Context, o metric.Int64Observer) error {
+		o.Observe(a.accounts.Budget.Used())
+		return nil
+	})
+	return a, err
+}
+
+func (a *accountant) start() {
+	a.sessions.Start()
+	ctx, cancel := context.WithCancel(context.Background())
+	a.stop = cancel
+	if a.metrics != nil {
+		a.wg.Go(func() { a.flushes(ctx) })
+	}
+}
+
+func (a *accountant) shutdown(ctx context.Context) {
+	if a.stop != nil {
+		a.stop()
+	}
+	a.wg.Wait()
+	a.sessions.Shutdown(ctx)
+	a.telemetry.Shutdown()
+}
+
+// flushes sends the metrics of all sessions on each interval, until ctx ends.
+func (a *accountant) flushes(ctx context.Context) {
+	ticker := time.NewTicker(a.cfg.FlushInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			a.sessions.Each(ctx, func(_ *sessions.Session, f sessions.Follower[output]) { f.(*session).flush(now, true) })
+		}
+	}
+}
+
+// send passes on what is ready.
+func (a *accountant) send(ctx context.Context, out []output) {
+	for _, o := range out {
+		if o.isLogs {
+			a.telemetry.ConnectorContentionRecords.Add(ctx, int64(o.logs.LogRecordCount()))
+			a.sent(ctx, "logs", a.logs.ConsumeLogs(ctx, o.logs))
+			continue
+		}
+		a.telemetry.ConnectorContentionPoints.Add(ctx, int64(o.metrics.DataPointCount()))
+		a.sent(ctx, "metrics", a.metrics.ConsumeMetrics(ctx, o.metrics))
+	}
+}
+
+func (a *accountant) sent(ctx context.Context, signal string, err error) {
+	if err != nil {
+		a.telemetry.ConnectorContentionRefused.Add(ctx, 1, metric.WithAttributes(attribute.String("signal", signal)))
+		a.logger.Error("what contention came to was refused; give the exporter a sending_queue", zap.String("signal", signal), zap.Error(err))
+	}
+}

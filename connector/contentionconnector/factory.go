@@ -1,0 +1,62 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package contentionconnector
+
+import (
+	"context"
+	"sync"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/connector"
+	"go.opentelemetry.io/collector/consumer"
+
+	"github.com/weft-otel/weft/connector/contentionconnector/internal/metadata"
+)
+
+// NewFactory returns the factory of the contention connector.
+func NewFactory() connector.Factory {
+	f := &factory{shared: make(map[*Config]*accountant)}
+	return connector.NewFactory(metadata.Type, createDefaultConfig,
+		connector.WithTracesToMetrics(f.tracesToMetrics, metadata.TracesToMetricsStability),
+		connector.WithTracesToLogs(f.tracesToLogs, metadata.TracesToLogsStability))
+}
+
+// factory makes one accountant for both pairs of pipelines of a connector: the collector builds a component for each pair, and gives both
+// the same data.
+type factory struct {
+	mu     sync.Mutex
+	shared map[*Config]*accountant
+}
+
+func (f *factory) tracesToMetrics(_ context.Context, set connector.Settings, cfg component.Config, next consumer.Metrics) (connector.Traces, error) {
+	return f.side(cfg.(*Config), set, func(a *accountant) { a.metrics = next })
+}
+
+func (f *factory) tracesToLogs(_ context.Context, set connector.Settings, cfg component.Config, next consumer.Logs) (connector.Traces, error) {
+	return f.side(cfg.(*Config), set, func(a *accountant) { a.logs = next })
+}
+
+func (f *factory) side(cfg *Config, set connector.Settings, attach func(*accountant)) (connector.Traces, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a := f.shared[cfg]
+	first := a == nil
+	if first {
+		var err error
+		if a, err = newAccountant(cfg, set); err != nil {
+			return nil, err
+		}
+		f.shared[cfg] = a
+	}
+	attach(a)
+	return &side{accountant: a, feeds: first, forget: func() { f.forget(cfg, a) }}, nil
+}
+
+func (f *factory) forget(cfg *Config, a *accountant) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.shared[cfg] == a {
+		delete(f.shared, cfg)
+	}
+}

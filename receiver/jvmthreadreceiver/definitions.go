@@ -1,0 +1,221 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"math"
+	"sort"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+// Limits on what one agent may define. What is above is refused and counted: events then lack a name, nothing else.
+const (
+	maxID          = 1 << 20  // of classes and stacks
+	maxMethods     = 1 << 17  // as many different methods are on stacks of no program
+	maxText        = 64 << 20 // bytes of all texts, once for methods and once for all else
+	maxStackText   = 64 << 10
+	maxStackFrames = 1024
+	lineSize       = 8 // bytes that an entry of a line table takes
+)
+
+// definitions is what an agent's ids stand for.
+type definitions struct {
+	symbols *symbols.Table
+	text    int // bytes of the texts in symbols
+
+	described map[jvmthread.ThreadID]struct{} // those of symbols of which the next component has heard
+
+	// Of one connection: the agent sends them again on the next.
+	classes    []jvmthread.ClassID // by the agent's id
+	stacks     []jvmthread.StackID // by the agent's id
+	methods    map[wire.MethodID]method
+	methodText int
+
+	lastClass jvmthread.ClassID // the highest that symbols gave out
+	lastStack jvmthread.StackID
+	scratch   wire.Method
+	frames    wire.Stack
+	line      []byte
+}
+
+type method struct {
+	name  string // with the class
+	file  string
+	lines []wire.Line
+}
+
+func newDefinitions() *definitions {
+	return &definitions{
+		symbols: symbols.New(symbols.DefaultLimits()), described: make(map[jvmthread.ThreadID]struct{}), methods: make(map[wire.MethodID]method),
+	}
+}
+
+// reset forgets ids, but not texts.
+func (d *definitions) reset() {
+	clear(d.classes)
+	clear(d.stacks)
+	clear(d.methods)
+	d.methodText = 0
+}
+
+// define takes a definition, or reports that there is no room for it.
+func (d *definitions) define(frame wire.Frame) (refused bool, err error) {
+	switch frame.Kind { //nolint:exhaustive // the others define nothing
+	case wire.FrameThread:
+		th, err := frame.Thread()
+		return err == nil && !d.defineThread(th), err
+	case wire.FrameClass:
+		class, err := frame.Class()
+		return err == nil && !d.defineClass(class), err
+	case wire.FrameMethod:
+		err := frame.Method(&d.scratch)
+		return err == nil && !d.defineMethod(&d.scratch), err
+	default:
+		err := frame.Stack(&d.frames)
+		return err == nil && !d.defineStack(&d.frames), err
+	}
+}
+
+func (d *definitions) defineThread(th jvmthread.Thread) bool {
+	old := d.symbols.Thread(th.ID)
+	more := len(th.Name) + len(th.Group) - len(old.Name) - len(old.Group)
+	if d.text+more > maxText || !d.symbols.SetThread(th) {
+		return false
+	}
+	d.text += more
+	delete(d.described, th.ID)
+	return true
+}
+
+// isNews reports whether there is something to tell of a thread of which the next component has not heard.
+func (d *definitions) isNews(id jvmthread.ThreadID) bool {
+	if _, known := d.described[id]; known {
+		return false
+	}
+	return d.symbols.Thread(id) != jvmthread.Thread{ID: id}
+}
+
+// dropThread forgets a thread that has ended.
+func (d *definitions) dropThread(id jvmthread.ThreadID) {
+	th := d.symbols.Thread(id)
+	d.text -= len(th.Name) + len(th.Group)
+	d.symbols.DropThread(id)
+	delete(d.described, id)
+}
+
+func (d *definitions) defineClass(class wire.Class) bool {
+	if class.ID > maxID || d.text+len(class.Name) > maxText {
+		return false
+	}
+	id := d.symbols.InternClass(class.Name)
+	if id > d.lastClass {
+		d.lastClass = id
+		d.text += len(class.Name)
+	}
+	d.classes = put(d.classes, int(class.ID), id)
+	return id != jvmthread.NoClass || class.Name == ""
+}
+
+func (d *definitions) defineMethod(m *wire.Method) bool {
+	if _, again := d.methods[m.ID]; !again && len(d.methods) >= maxMethods {
+		return false
+	}
+	class := d.symbols.Class(d.class(m.Class))
+	size := len(class) + 1 + len(m.Name) + len(m.File) + lineSize*len(m.Lines)
+	if d.methodText+size > maxText {
+		return false
+	}
+	d.methodText += size
+	d.methods[m.ID] = method{name: class + "." + m.Name, file: m.File, lines: append([]wire.Line(nil), m.Lines...)}
+	return true
+}
+
+func (d *definitions) defineStack(s *wire.Stack) bool {
+	if s.ID > maxID {
+		return false
+	}
+	text := d.format(s)
+	if d.text+len(text) > maxText {
+		return false
+	}
+	id := d.symbols.InternStack(text)
+	if id > d.lastStack {
+		d.lastStack = id
+		d.text += len(text)
+	}
+	d.stacks = put(d.stacks, int(s.ID), id)
+	return id != jvmthread.NoStack || text == ""
+}
+
+// class translates an agent's id.
+func (d *definitions) class(id jvmthread.ClassID) jvmthread.ClassID {
+	if int(id) < len(d.classes) {
+		return d.classes[id]
+	}
+	return jvmthread.NoClass
+}
+
+// stack translates an agent's id.
+func (d *definitions) stack(id jvmthread.StackID) jvmthread.StackID {
+	if int(id) < len(d.stacks) {
+		return d.stacks[id]
+	}
+	return jvmthread.NoStack
+}
+
+// format writes a stack as the JVM does, innermost first; one that was deeper than this ends with three dots.
+func (d *definitions) format(s *wire.Stack) string {
+	text := d.line[:0]
+	for i, f := range s.Frames {
+		if i == maxStackFrames || len(text) > maxStackText {
+			s.Truncated = true
+			break
+		}
+		if i > 0 {
+			text = append(text, '\n')
+		}
+		text = d.appendFrame(text, f)
+	}
+	if s.Truncated {
+		if len(text) > 0 {
+			text = append(text, '\n')
+		}
+		text = append(text, symbols.Truncated...)
+	}
+	d.line = text
+	return string(text)
+}
+
+func (d *definitions) appendFrame(dst []byte, f wire.StackFrame) []byte {
+	m, ok := d.methods[f.Method]
+	if !ok {
+		return append(dst, "at unknown(Unknown Source)"...)
+	}
+	line := -1
+	if f.BCI >= 0 {
+		line = int(m.lineAt(uint32(f.BCI)))
+	}
+	return symbols.AppendFrame(dst, m.name, m.file, line)
+}
+
+// lineAt returns the line of a bytecode, or 0.
+func (m *method) lineAt(bci uint32) uint32 {
+	i := sort.Search(len(m.lines), func(i int) bool { return m.lines[i].Start > bci })
+	if i == 0 || m.lines[i-1].Number > math.MaxInt32 {
+		return 0
+	}
+	return m.lines[i-1].Number
+}
+
+// put sets an element of a list that grows as needed.
+func put[T any](list []T, i int, v T) []T {
+	if n := i + 1 - len(list); n > 0 {
+		list = append(list, make([]T, n)...)
+	}
+	list[i] = v
+	return list
+}
