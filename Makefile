@@ -67,16 +67,29 @@ check: ## the inner loop: format, vet, unit tests of Go and C
 	$(GO) test $(PACKAGES)
 
 .PHONY: lint
-lint: $(LINT) ## golangci-lint over Go; clang-format and clang-tidy over C
+lint: $(LINT) web/node_modules/.installed ## golangci-lint over Go; clang-format and clang-tidy over C; types, lint and unit tests of the page
 	@scripts/need.sh clang-format clang-tidy
 	$(GO) mod tidy -diff
 	$(LINT) config verify
 	$(LINT) run ./...
 	$(MAKE) -C agent lint
+	cd web && npm --silent run check
 
 .PHONY: generate
-generate: ## write again what is generated: component metadata, the wire tables and their C header
+generate: web/dist/app.js ## write again what is generated: component metadata, the wire tables and their C header, the page
 	$(GO) generate ./...
+
+.PHONY: web
+web: web/node_modules/.installed ## the page: types, lint, unit tests, and web/dist
+	cd web && npm --silent run check && npm --silent run build
+
+web/dist/app.js: web/node_modules/.installed always
+	cd web && npm --silent run build
+
+web/node_modules/.installed: web/package.json web/package-lock.json
+	@scripts/need.sh npm
+	cd web && npm --silent ci
+	@touch $@
 	$(MAKE) --no-print-directory dashboards
 
 .PHONY: dashboards

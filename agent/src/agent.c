@@ -22,6 +22,7 @@
 #include "resource.h"
 #include "sender.h"
 #include "settings.h"
+#include "stacks.h"
 #include "threads.h"
 
 static struct weft_options options;
@@ -34,6 +35,7 @@ static const jvmtiEvent events[] = {
     JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
     JVMTI_EVENT_MONITOR_WAIT,
     JVMTI_EVENT_MONITOR_WAITED,
+    JVMTI_EVENT_CLASS_PREPARE,
 };
 
 // Whatever goes wrong, the JVM runs on; without tracing if need be.
@@ -135,6 +137,9 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     weft_definitions_init(options.definitions);
     weft_settings_apply(&options);
     weft_owner_init(env, thread);
+    if (!weft_stacks_init(env, thread)) {
+        fputs("weft: this JVM tells stacks through JVMTI only, which costs more\n", stderr);
+    }
     weft_parks_init(env);
     if (!weft_hooks_install(env)) {
         fputs("weft: some of notify, start, sleep, interrupt and park cannot be seen on this JVM\n",
@@ -173,6 +178,7 @@ static bool prepare(jvmtiEnv *ti) {
         .MonitorContendedEntered = weft_on_contended_entered,
         .MonitorWait = weft_on_wait,
         .MonitorWaited = weft_on_waited,
+        .ClassPrepare = weft_on_class_prepare,
     };
     return (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE &&
            (*ti)->SetEventCallbacks(ti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&

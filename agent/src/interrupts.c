@@ -8,7 +8,6 @@
 #include "jvm.h"
 #include "self.h"
 #include "settings.h"
-#include "stacks.h"
 
 static void (*jvm_interrupt)(JNIEnv *, jobject);
 static void (*jvm_fill_in_stack_trace)(JNIEnv *, jobject);
@@ -24,7 +23,7 @@ static void JNICALL hook_interrupt(JNIEnv *env, jobject thread) {
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_INTERRUPT_CALLED, .peer = weft_thread_id(env, thread)};
-    r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
+    r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_BLOCK));
     weft_record_begin(&scope, &r);
     weft_leave(&scope);
     jvm_interrupt(env, thread);
@@ -38,7 +37,7 @@ static void noticed(JNIEnv *env, uint16_t flags) {
     }
     if (!scope.self->carrier || scope.subject != 0) {
         struct weft_record r = {.kind = WEFT_EV_INTERRUPTED, .flags = flags};
-        r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
+        r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_BLOCK));
         weft_record_now(&scope, &r);
     }
     weft_leave(&scope);

@@ -31,6 +31,15 @@ jfieldID weft_field(JNIEnv *env, jclass class, const char *name, const char *sig
     return weft_clear_exception(env) ? NULL : id;
 }
 
+bool weft_env_offset(JNIEnv *env, jthread thread, ptrdiff_t *offset) {
+    if (weft_jvm.eetop == NULL) {
+        return false;
+    }
+    uintptr_t structure = (uintptr_t)(*env)->GetLongField(env, thread, weft_jvm.eetop);
+    *offset = (ptrdiff_t)((uintptr_t)env - structure);
+    return structure != 0 && *offset > 0 && *offset <= 16384;
+}
+
 bool weft_jvm_init(JNIEnv *env) {
     struct weft_jvm *jvm = &weft_jvm;
     jvm->thread = weft_class(env, "java/lang/Thread");

@@ -10,6 +10,7 @@
 #include <jvmti.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct weft_jvm {
@@ -50,6 +51,10 @@ static inline void weft_deallocate(void *memory) {
         (*weft_jvm.ti)->Deallocate(weft_jvm.ti, memory);
     }
 }
+
+// The distance from the JVM's own structure of a thread to the thread's JNIEnv, which lies in it.
+// The thread is the current one. False if that cannot be told.
+bool weft_env_offset(JNIEnv *env, jthread thread, ptrdiff_t *offset);
 
 // Clears a pending exception; true if there was one.
 bool weft_clear_exception(JNIEnv *env);

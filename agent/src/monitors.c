@@ -10,7 +10,6 @@
 #include "owner.h"
 #include "self.h"
 #include "settings.h"
-#include "stacks.h"
 #include "timeout.h"
 
 static void (*jvm_wait)(JNIEnv *, jobject, jlong);
@@ -29,7 +28,7 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
         weft_refresh(env, thread, &scope);
         r.peer = weft_owner(env, object); // true only now
         weft_identify(env, object, &r);
-        r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
+        r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_BLOCK));
         weft_record_end(&scope, &r, true);
     } else {
         r.kind = WEFT_NOT_RECORDED;
@@ -80,7 +79,7 @@ void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject obj
             r.peer = weft_thread_id(env, object);
             place = WEFT_PLACE_BLOCK; // who holds a Thread's monitor keeps nobody waiting
         }
-        r.stack = weft_stack_id(env, weft_depth(place));
+        r.stack = weft_stack(&scope, env, weft_depth(place));
         weft_record_now(&scope, &r);
     } else {
         r.kind = WEFT_NOT_RECORDED;
@@ -158,7 +157,7 @@ static void notify(JNIEnv *env, jobject object, uint16_t kind,
     }
     struct weft_record r = {.kind = kind};
     weft_identify(env, object, &r);
-    r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_NOTIFY));
+    r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_NOTIFY));
     weft_record_begin(&scope, &r);
     weft_leave(&scope);
     original(env, object);

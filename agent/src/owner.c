@@ -51,17 +51,14 @@ static void add_known_threads(JNIEnv *env) {
 
 void weft_owner_init(JNIEnv *env, jthread thread) {
     ptrdiff_t id_field;
-    if (weft_jvm.eetop == NULL ||
+    if (!weft_env_offset(env, thread, &owner.env) ||
         (!weft_vmstruct_offset("JavaThread", "_current_pending_monitor", &owner.pending) &&
          !weft_vmstruct_offset("Thread", "_current_pending_monitor", &owner.pending)) ||
         !weft_vmstruct_offset("ObjectMonitor", "_owner", &owner.owner)) {
         return;
     }
     owner.owner_is_id = weft_vmstruct_offset("JavaThread", "_monitor_owner_id", &id_field);
-    uintptr_t structure = (uintptr_t)(*env)->GetLongField(env, thread, weft_jvm.eetop);
-    owner.env = (ptrdiff_t)((uintptr_t)env - structure);
-    if (structure == 0 || owner.env <= 0 || owner.env > 16384 ||
-        word_at(structure, owner.pending) != 0) {
+    if (word_at((uintptr_t)env - (uintptr_t)owner.env, owner.pending) != 0) {
         return; // this thread is not blocked: the offset is wrong
     }
     if (!owner.owner_is_id) {

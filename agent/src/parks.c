@@ -12,7 +12,6 @@
 #include "jvm.h"
 #include "self.h"
 #include "settings.h"
-#include "stacks.h"
 #include "timeout.h"
 
 static jfieldID park_blocker; // Thread.parkBlocker
@@ -72,7 +71,7 @@ static bool record_park(JNIEnv *env, bool absolute, jlong time) {
         weft_refresh(env, NULL, &scope);
         r.arg = weft_park_timeout(absolute, time, absolute ? weft_wall_clock() : 0);
         describe_blocker(env, &r);
-        r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_PARK));
+        r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_PARK));
         weft_record_end(&scope, &r, true);
     }
     weft_leave(&scope);
@@ -104,7 +103,7 @@ static void JNICALL hook_unpark(JNIEnv *env, jobject unsafe, jobject thread) {
     weft_record_begin(&scope, &r);
     jvm_unpark(env, unsafe, thread);
     if (!(*env)->ExceptionCheck(env)) {
-        r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_UNPARK));
+        r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_UNPARK));
     }
     weft_record_end(&scope, &r, true);
     weft_leave(&scope);

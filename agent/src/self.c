@@ -11,6 +11,7 @@
 #include "jvm.h"
 #include "names.h"
 #include "roster.h"
+#include "stacks.h"
 
 static __thread struct weft_self self;
 
@@ -161,6 +162,10 @@ bool weft_enter(JNIEnv *env, jthread thread, struct weft_scope *scope) {
 
 void weft_leave(const struct weft_scope *scope) {
     scope->self->inside = false;
+}
+
+uint32_t weft_stack(const struct weft_scope *scope, JNIEnv *env, int depth) {
+    return weft_stack_id(env, depth, scope->subject == 0 && !scope->self->carrier);
 }
 
 void weft_record_now(const struct weft_scope *scope, struct weft_record *record) {

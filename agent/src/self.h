@@ -48,6 +48,9 @@ struct weft_scope {
 bool weft_enter(JNIEnv *env, jthread thread, struct weft_scope *scope);
 void weft_leave(const struct weft_scope *scope);
 
+// The id of the stack of whoever acts (stacks.h).
+uint32_t weft_stack(const struct weft_scope *scope, JNIEnv *env, int depth);
+
 // Records that something happens now.
 void weft_record_now(const struct weft_scope *scope, struct weft_record *record);
 

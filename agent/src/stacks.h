@@ -7,12 +7,27 @@
 #define WEFT_STACKS_H
 
 #include <jvmti.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { WEFT_MAX_DEPTH = 128 };
 
+// Finds out whether stacks can be recognized without asking JVMTI for each. False if not: they cost
+// several times as much then.
+bool weft_stacks_init(JNIEnv *env, jthread thread);
+
+// Must be enabled before: stacks are recognized only as long as no class is new.
+void JNICALL weft_on_class_prepare(jvmtiEnv *ti, JNIEnv *env, jthread thread, jclass class);
+
+// False if recognizing was given up since it was wrong.
+bool weft_stacks_recognized(void);
+
 // The id of the current thread's stack, at most depth frames of it, defined at first sight; 0 if
 // depth is 0, there are no Java frames, or the table or the log is full.
-uint32_t weft_stack_id(JNIEnv *env, int depth);
+// Plain says that the thread is a platform thread that runs no virtual one.
+uint32_t weft_stack_id(JNIEnv *env, int depth, bool plain);
+
+// The same, always as JVMTI tells it; depth is above 0.
+uint32_t weft_stack_resolved(JNIEnv *env, int depth);
 
 #endif

@@ -9,7 +9,6 @@
 #include "roster.h"
 #include "self.h"
 #include "settings.h"
-#include "stacks.h"
 #include "timeout.h"
 
 static void (*jvm_start)(JNIEnv *, jobject);
@@ -53,7 +52,7 @@ static void JNICALL hook_start(JNIEnv *env, jobject thread) {
     struct weft_record r = {.kind = WEFT_EV_START_CALLED, .peer = weft_thread_id(env, thread)};
     // The receiver hears of this call before, or after, the new thread speaks for itself.
     weft_announce(env, thread, r.peer, false);
-    r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
+    r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_BLOCK));
     weft_record_begin(&scope, &r);
     weft_leave(&scope);
     jvm_start(env, thread);
@@ -71,7 +70,7 @@ static bool record_sleep(JNIEnv *env, struct weft_record *r) {
     }
     if (r->kind == WEFT_EV_SLEEP_START) {
         weft_refresh(env, NULL, &scope);
-        r->stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
+        r->stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_BLOCK));
     }
     weft_record_now(&scope, r);
     weft_leave(&scope);
@@ -124,7 +123,7 @@ static void record_order(JNIEnv *env, jobject thread, uint16_t kind) {
     struct weft_scope scope;
     if (weft_enter(env, NULL, &scope)) {
         struct weft_record r = {.kind = kind, .peer = weft_thread_id(env, thread)};
-        r.stack = weft_stack_id(env, weft_depth(WEFT_PLACE_BLOCK));
+        r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_BLOCK));
         weft_record_now(&scope, &r);
         weft_leave(&scope);
     }

@@ -7,6 +7,7 @@
 set -u
 agent=$1 receiver=$2 classes=$3
 shift 3
+checked=$(dirname "$receiver")/libweft_check.so # the agent that asks JVMTI for each stack again
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sock=$work/weft.sock
@@ -217,6 +218,21 @@ churn() {
     expect worker.startCalled 20000
 }
 
+# Each stack that is recognized is the one that JVMTI tells.
+stacks() {
+    echo "   stacks $*"
+    listen
+    plain=$agent
+    agent=$checked
+    more=,pool=64m,notify-depth=16,unpark-depth=5,wait-depth=16
+    traced "$@" Stacks
+    more=
+    agent=$plain
+    [ "$(cat "$work/out")" = done ] || bad "output: $(head -3 "$work/out")"
+    grep -q '^stacks: [0-9]* taken, [0-9]* walked, 0 not, 0 wrong, kept$' "$work/err" || bad "$(grep '^stacks' "$work/err")"
+    heard
+}
+
 virtual() {
     "$java" -cp "$classes" Virtual >/dev/null 2>&1 || return
     echo "   virtual threads"
@@ -244,6 +260,11 @@ for home in "$@"; do
     coverage -Xcomp Coverage 20000
     coverage -Xcheck:jni Coverage 20000
     unseen
+    stacks -Drounds=500
+    stacks -Drounds=300 -Xint
+    stacks -Drounds=300 -Xcomp
+    stacks -Drounds=500 -XX:-TieredCompilation
+    stacks -Drounds=500 -XX:TieredStopAtLevel=1
     same Ways return
     same Ways exit
     same Ways halt
@@ -252,7 +273,7 @@ for home in "$@"; do
     for gc in Serial Parallel G1 Z Shenandoah Epsilon; do
         flags="-XX:+Use${gc}GC -Xmx64m"
         [ $gc = Epsilon ] && flags="-XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -Xmx2g -Xlog:disable"
-        "$java" $flags -version >/dev/null 2>&1 && same $flags Ways return && parks $flags
+        "$java" $flags -version >/dev/null 2>&1 && same $flags Ways return && parks $flags && stacks $flags -Drounds=300
     done
     terminated
     lonely

@@ -29,6 +29,7 @@ func BenchmarkDecode(b *testing.B) {
 	log, meta, _ := write(events, sym)
 	sink := &discard{}
 	b.SetBytes(int64(len(log)))
+	rate := threadtest.StartRate()
 	for b.Loop() {
 		d := format.New(recording.Options{Beside: beside(map[string]string{orca.ExtensionMeta: string(meta)})}, sink)
 		if _, err := d.Write(log); err != nil {
@@ -38,18 +39,19 @@ func BenchmarkDecode(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(sink.events)/b.Elapsed().Seconds(), "events/s")
+	rate.Report(b, sink.events)
 }
 
 func BenchmarkEncode(b *testing.B) {
 	events, sym := threadtest.Recorded(1, 16, 8, 200_000)
 	e := orca.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
 	var dst []byte
+	rate := threadtest.StartRate()
 	for b.Loop() {
 		dst = e.Batch(dst[:0], &recording.Batch{Events: events})
 	}
 	b.SetBytes(int64(len(dst)))
-	b.ReportMetric(float64(e.Stats().Written)/b.Elapsed().Seconds(), "events/s")
+	rate.Report(b, int(e.Stats().Written))
 }
 
 // BenchmarkTwoGigabytes reads a log of 2 GB, and fails if that takes 200 MB of memory.

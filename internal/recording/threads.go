@@ -11,8 +11,9 @@ type Thread struct {
 	Ended   bool
 	Started bool               // it has begun to run, or has done something
 	Joins   jvmthread.ThreadID // the thread whose end it waits for at the moment
-	Waits   bool               // is waiting, or sleeping
-	Since   jvmthread.Time     // when it began to run; NoTime: not known
+	Sleeps  bool
+	// Interrupted: it was interrupted, and nothing has come of it yet.
+	Interrupted bool
 }
 
 // Threads gives the threads of a recording their ids. Formats that name threads by a hash code or an address can use a name again
@@ -46,9 +47,17 @@ func (t *Threads) Begin(name uint64) *Thread {
 	if !th.Ended {
 		return th
 	}
-	t.next++
-	return t.add(name, &Thread{ID: jvmthread.ThreadID(again + t.next)})
+	return t.add(name, t.New())
 }
+
+// New returns a thread that has no name yet.
+func (t *Threads) New() *Thread {
+	t.next++
+	return &Thread{ID: jvmthread.ThreadID(again + t.next)}
+}
+
+// Bind gives a thread a name.
+func (t *Threads) Bind(name uint64, th *Thread) { t.add(name, th) }
 
 func (t *Threads) add(name uint64, th *Thread) *Thread {
 	if t.byName == nil {

@@ -22,7 +22,7 @@ func AppendFrame(dst []byte, function, file string, line int) []byte {
 	switch {
 	case line < 0:
 		return append(dst, "(Native Method)"...)
-	case file == "":
+	case file == "" && line == 0:
 		return append(dst, "(Unknown Source)"...)
 	}
 	dst = append(append(dst, '('), file...)

@@ -14,6 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/viewstore"
+	"github.com/weft-otel/weft/internal/window"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
@@ -97,17 +98,14 @@ func (q *query) detail(iv *viewstore.Interval, when jvmthread.Time) *viewapi.Int
 
 // why says what ended an interval that nobody is known to have ended.
 func why(iv *viewstore.Interval) string {
-	switch {
-	case iv.Marks.Has(jvmthread.MarkTimedOut):
-		return "timeout"
-	case iv.Circle != 0 && iv.State != jvmthread.StateDeadlocked:
-		return "deadlock"
-	case iv.Marks.Has(jvmthread.MarkInterrupted):
-		return jvmthread.InteractionInterrupt.String()
-	case iv.Marks.Has(jvmthread.MarkOpen), !iv.State.Stopped(), iv.State == jvmthread.StateSleeping, iv.State == jvmthread.StateReentering:
+	if !iv.State.Stopped() {
 		return ""
 	}
-	return "unknown"
+	c := window.CauseOf(&jvmthread.Interval{State: iv.State, Marks: iv.Marks, Circle: iv.Circle}, nil)
+	if c == window.CauseNone {
+		return ""
+	}
+	return c.String()
 }
 
 // doing says what a thread was doing when another began to wait for it, and where it held the lock.

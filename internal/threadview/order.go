@@ -13,13 +13,16 @@ import (
 
 func compare[T cmp.Ordered](a, b T) int { return cmp.Compare(a, b) }
 
-// sorted reads by which field rows are wanted, and sorts them. A field is named as in JSON, nested ones with dots. Rows are in the order
+// sorted reads by which field rows are wanted, and sorts them. A field is named as in JSON, nested ones with dots; without a name, and nothing to take its place, rows stay as they are. Rows are in the order
 // of their names already: those that are equal keep it. Texts, ids and times ascend and other numbers descend, unless order says otherwise.
 func sorted[T any](p *params, rows []T, without string) {
 	field := p.text("sort")
 	order := p.choice("order", "", "asc", "desc")
 	if field == "" {
 		field = without
+	}
+	if field == "" {
+		return
 	}
 	path, kind := fieldOf(reflect.TypeFor[T](), field)
 	if kind == reflect.Invalid {

@@ -34,6 +34,13 @@ func answers() map[string]answer {
 		"interactions": {make: (*query).arrows},
 		"interval":     {make: (*query).interval},
 		"stack":        {make: (*query).stack},
+		"classes":      {make: (*query).classes},
+		"callers":      {make: (*query).callers},
+		"path":         {make: (*query).path, heavy: true},
+		"locks":        {make: (*query).locks},
+		"locklanes":    {make: (*query).lockLanes},
+		"log":          {make: (*query).log},
+		"search":       {make: (*query).search},
 	}
 }
 
@@ -64,7 +71,7 @@ func (v *View) Handler() http.Handler {
 		v.fail(w, problem(http.StatusNotFound, "there is no such path; docs/page-api.md lists what is there"))
 	})
 	if v.cfg.Page != nil {
-		mux.Handle("GET "+v.cfg.Prefix, http.StripPrefix(strings.TrimSuffix(v.cfg.Prefix, "/"), files(v.cfg.Page)))
+		mux.Handle(v.cfg.Prefix, http.StripPrefix(strings.TrimSuffix(v.cfg.Prefix, "/"), files(v.cfg.Page)))
 	}
 	return v.guard(mux)
 }

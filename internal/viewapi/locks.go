@@ -44,10 +44,10 @@ type LockLane struct {
 	Holds []HoldRun `json:"holds"`
 	// Queue says how many threads were blocked on it: pairs of a step and the most threads from that step on, until the next pair.
 	Queue []QueueStep `json:"queue"`
-	// Handoffs are at most 2 000; Hidden counts the others.
+	// Handoffs are at most 1 000 of all lanes together; Hidden counts the others.
 	Handoffs []Handoff `json:"handoffs"`
 	Hidden   int       `json:"hidden"`
-	Convoys  []Convoy  `json:"convoys"` // the longest chains of handoffs: at most 50
+	Convoys  []Convoy  `json:"convoys"` // the longest chains of handoffs: some 10
 }
 
 // HoldRun is a time for which a lock was held.

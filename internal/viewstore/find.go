@@ -51,7 +51,7 @@ func (sn *Snapshot) Latest(thread int, seq jvmthread.Seq) (Interval, bool) {
 // Before returns the interval of a thread that ends where another begins, or the last one before that.
 func (sn *Snapshot) Before(iv *Interval) (Interval, bool) {
 	all := sn.Threads[iv.Thread].chunks
-	for at := sort.Search(len(all), func(i int) bool { return all[i].block.End >= iv.Start }); at >= 0; at-- {
+	for at := sort.Search(len(all), func(i int) bool { return all[i].block.End > iv.Start }); at >= 0; at-- {
 		if at == len(all) {
 			continue
 		}

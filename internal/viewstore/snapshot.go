@@ -123,7 +123,7 @@ type Cursor struct {
 	State      jvmthread.State
 	Marks      jvmthread.Marks
 
-	sn     *Snapshot
+	thread int
 	to     jvmthread.Time
 	chunks []chunk
 	lane   *lane
@@ -142,7 +142,7 @@ const (
 
 // Walk returns a cursor before the first interval of a thread that overlaps [from, to). An interval of no length is met if it is within it.
 func (sn *Snapshot) Walk(thread int, from, to jvmthread.Time) Cursor {
-	c := Cursor{sn: sn, to: to, last: openIsOver}
+	c := Cursor{thread: thread, to: to, last: openIsOver}
 	all := sn.Threads[thread].chunks
 	i := sort.Search(len(all), func(i int) bool { return all[i].block.End >= from })
 	c.chunks = all[i:]
@@ -213,6 +213,9 @@ func (c *Cursor) Interval() Interval {
 	}
 	return c.block.interval(c.lane, c.at, c.Start)
 }
+
+// Thread is the index of the thread.
+func (c *Cursor) Thread() int { return c.thread }
 
 // Lock returns what the interval is about.
 func (c *Cursor) Lock() LockIndex {

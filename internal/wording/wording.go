@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
 )
 
 var verbs = [jvmthread.NumStates]string{ //nolint:gochecknoglobals // read-only table
@@ -75,7 +76,7 @@ func FindPlace(stack string) (Place, int) {
 	i := -1
 	for line := range strings.Lines(stack) {
 		i++
-		p, ok := ParseFrame(strings.TrimSpace(line))
+		p, ok := parse(line)
 		if !ok {
 			continue
 		}
@@ -101,21 +102,14 @@ func isWaiting(function string) bool {
 	return false
 }
 
-// ParseFrame reads a line such as "at com.acme.OrderBook.add(OrderBook.java:42)".
-func ParseFrame(s string) (p Place, ok bool) {
-	s, ok = strings.CutPrefix(s, "at ")
-	open := strings.IndexByte(s, '(')
-	if !ok || open < 0 || !strings.HasSuffix(s, ")") {
+func parse(line string) (Place, bool) {
+	f, ok := symbols.ParseFrame(strings.TrimSpace(line))
+	if !ok {
 		return Place{}, false
 	}
-	p.Function = s[:open]
-	where := s[open+1 : len(s)-1]
-	if colon := strings.LastIndexByte(where, ':'); colon >= 0 {
-		if n, err := strconv.Atoi(where[colon+1:]); err == nil {
-			p.File, p.Line = where[:colon], n
-		}
-	} else if where != "Native Method" && where != "Unknown Source" {
-		p.File = where
+	p := Place{Function: f.Method, File: f.File, Line: max(f.Line, 0)}
+	if f.Class != "" {
+		p.Function = f.Function()
 	}
 	return p, true
 }

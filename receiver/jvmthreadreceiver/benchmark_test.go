@@ -4,9 +4,12 @@
 package jvmthreadreceiver
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"testing"
 
@@ -102,7 +105,7 @@ func BenchmarkOTLPReceiverToNop(b *testing.B) {
 	b.Run("spans", func(b *testing.B) { benchmarkOTLP(b, spans, "spans/s") })
 
 	s := newSession(&wire.Hello{Session: orders})
-	define(b, s.definitions, "class id=1 name=\"com.acme.OrderBook\"\nstack id=1 frames=1:9,1:0\nstack id=2 frames=1:0")
+	define(b, s, "class id=1 name=\"com.acme.OrderBook\"\nstack id=1 frames=1:9,1:0\nstack id=2 frames=1:0")
 	batch, err := wire.Frame{Kind: wire.FrameBatch, Payload: setSequence(loadBatch(), 1)[wire.FrameHeaderSize:]}.Batch()
 	require.NoError(b, err)
 	require.NoError(b, s.take(&batch))
@@ -154,4 +157,20 @@ func benchmarkOTLP(b *testing.B, traces ptrace.Traces, unit string) {
 	b.ReportMetric(float64(b.N)*benchEvents/b.Elapsed().Seconds(), unit)
 	require.NoError(b, conn.Close())
 	require.NoError(b, rcv.Shutdown(context.Background()))
+}
+
+// define takes the definitions of a text.
+func define(tb testing.TB, s *session, text string) {
+	tb.Helper()
+	stream, err := wire.AppendStream(nil, text)
+	require.NoError(tb, err)
+	for r := wire.NewReader(bytes.NewReader(stream), wire.MaxFrame); ; {
+		frame, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		require.NoError(tb, err)
+		_, err = s.definitions.Define(frame)
+		require.NoError(tb, err)
+	}
 }

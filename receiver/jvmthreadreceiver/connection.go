@@ -122,7 +122,7 @@ func (c *connection) greet() (*session, error) {
 
 // converse handles frames until the stream or the session ends.
 func (c *connection) converse(s *session) error {
-	s.definitions.reset()
+	s.definitions.Reset()
 	defer c.requests.close()
 	if err := c.askAtConnect(s); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (c *connection) converse(s *session) error {
 		}
 		switch frame.Kind {
 		case wire.FrameThread, wire.FrameClass, wire.FrameMethod, wire.FrameStack:
-			refused, err := s.definitions.define(frame)
+			refused, err := s.definitions.Define(frame)
 			if err != nil {
 				return err
 			}

@@ -151,7 +151,7 @@ func TestLostSessionsCountAsLongAsTheirEndIsNotTaken(t *testing.T) {
 		assert.LessOrEqual(t, runtime.NumGoroutine(), goroutines+3*4)
 		r.sessions.mu.Lock()
 		for _, s := range r.sessions.byID {
-			assert.Zero(t, s.definitions.text)
+			assert.Zero(t, s.definitions.Bytes())
 		}
 		r.sessions.mu.Unlock()
 

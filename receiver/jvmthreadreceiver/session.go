@@ -10,8 +10,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/definitions"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/ordering"
+	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -21,7 +23,7 @@ type session struct {
 	id          jvmthread.SessionID
 	resource    pcommon.Resource
 	offset      jvmthread.Time // from the JVM's monotonic clock to the wall clock, as the session's first hello had it
-	definitions *definitions
+	definitions *definitions.Table
 	last        uint64         // the highest batch that is done
 	watermark   jvmthread.Time // of that batch
 	before      uint64         // events in all batches up to that one
@@ -63,7 +65,7 @@ func newSession(hello *wire.Hello) *session {
 		id:          hello.Session,
 		resource:    pcommon.NewResource(),
 		offset:      jvmthread.Time(hello.Wall - hello.Monotonic),
-		definitions: newDefinitions(),
+		definitions: definitions.New(symbols.New(symbols.DefaultLimits())),
 		last:        hello.Acked,
 		late:        hello.Acked > 0,
 		turn:        make(chan struct{}, 1),
@@ -105,9 +107,9 @@ func (s *session) take(batch *wire.Batch) error {
 		ev := &p.events[i]
 		ev.Time = s.wallTime(ev.Time)
 		if ev.Kind != jvmthread.KindContext { // which has a span's id there
-			ev.Lock.Class = s.definitions.class(ev.Lock.Class)
+			ev.Lock.Class = s.definitions.Class(ev.Lock.Class)
 		}
-		ev.Stack = s.definitions.stack(ev.Stack)
+		ev.Stack = s.definitions.Stack(ev.Stack)
 		if ev.Kind == jvmthread.KindGap && ev.Arg > 0 {
 			p.lost += uint64(ev.Arg)
 		}
@@ -124,8 +126,8 @@ func (s *session) takeAggregate(a *wire.Aggregate) {
 	p.clear()
 	a.From, a.To = s.wallTime(a.From), s.wallTime(a.To)
 	for i := range a.Series {
-		a.Series[i].Class = s.definitions.class(a.Series[i].Class)
-		a.Series[i].Stack = s.definitions.stack(a.Series[i].Stack)
+		a.Series[i].Class = s.definitions.Class(a.Series[i].Class)
+		a.Series[i].Stack = s.definitions.Stack(a.Series[i].Stack)
 	}
 	p.series = len(a.Series)
 	s.head(a.BatchHeader)
@@ -143,13 +145,13 @@ func (s *session) head(h wire.BatchHeader) {
 func (s *session) findNews() {
 	p := &s.pending
 	for _, part := range p.parts {
-		if s.definitions.isNews(part.thread) {
+		if s.definitions.IsNews(part.thread) {
 			p.news[part.thread] = struct{}{}
 		}
 	}
 	for i := range p.events {
 		peer := p.events[i].Peer
-		if p.events[i].Kind == jvmthread.KindContext || peer == jvmthread.NoThread || len(p.parts)+len(p.peers) >= ordering.MaxParts || !s.definitions.isNews(peer) {
+		if p.events[i].Kind == jvmthread.KindContext || peer == jvmthread.NoThread || len(p.parts)+len(p.peers) >= ordering.MaxParts || !s.definitions.IsNews(peer) {
 			continue
 		}
 		if _, twice := p.news[peer]; !twice {
@@ -195,14 +197,14 @@ func (s *session) traces() ptrace.Traces {
 	scope.Spans().EnsureCapacity(int(c.Parts))
 	carry := func(thread jvmthread.Thread, events []jvmthread.Event) {
 		c.Thread, c.Events = thread, events
-		c.AppendTo(scope.Spans(), s.definitions.symbols)
+		c.AppendTo(scope.Spans(), s.definitions.Symbols)
 		c.Part++
 	}
 	for _, part := range p.parts {
-		carry(s.definitions.symbols.Thread(part.thread), p.events[part.start:part.end])
+		carry(s.definitions.Symbols.Thread(part.thread), p.events[part.start:part.end])
 	}
 	for _, peer := range p.peers {
-		carry(s.definitions.symbols.Thread(peer), nil)
+		carry(s.definitions.Symbols.Thread(peer), nil)
 	}
 	if c.Part == 0 {
 		carry(jvmthread.Thread{}, nil)
@@ -218,14 +220,14 @@ func (s *session) done() {
 	s.before = p.carrier.Before
 	s.unknown += p.unknown
 	for thread := range p.news {
-		s.definitions.described[thread] = struct{}{}
+		s.definitions.Described(thread)
 	}
 	for i := range p.events {
 		switch p.events[i].Kind { //nolint:exhaustive // the others count alike
 		case jvmthread.KindGap:
 			continue
 		case jvmthread.KindThreadEnd:
-			s.definitions.dropThread(p.events[i].Thread)
+			s.definitions.DropThread(p.events[i].Thread)
 		}
 		s.before++
 	}

@@ -12,7 +12,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/definitions"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -146,7 +148,7 @@ func (all *sessions) lose(ctx context.Context, s *session) {
 	s.keep = cancel
 	all.mu.Unlock()
 
-	s.definitions, s.pending = newDefinitions(), pending{} // an agent that comes back sends all again
+	s.definitions, s.pending = definitions.New(symbols.New(symbols.DefaultLimits())), pending{} // an agent that comes back sends all again
 	s.close(threadpdata.EndLost, s.watermark)
 	err := all.receiver.out.deliver(ending, s)
 

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package jvmthreadreceiver
+package definitions
 
 import (
 	"bytes"
@@ -14,11 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
 // define makes definitions of a text, and counts those that were refused.
-func define(tb testing.TB, d *definitions, text string) (refused int) {
+func define(tb testing.TB, d *Table, text string) (refused int) {
 	tb.Helper()
 	stream, err := wire.AppendStream(nil, text)
 	require.NoError(tb, err)
@@ -29,7 +30,7 @@ func define(tb testing.TB, d *definitions, text string) (refused int) {
 			return refused
 		}
 		require.NoError(tb, err)
-		no, err := d.define(frame)
+		no, err := d.Define(frame)
 		require.NoError(tb, err)
 		if no {
 			refused++
@@ -38,7 +39,7 @@ func define(tb testing.TB, d *definitions, text string) (refused int) {
 }
 
 func TestStacksReadAsThoseOfTheJVM(t *testing.T) {
-	d := newDefinitions()
+	d := New(symbols.New(symbols.DefaultLimits()))
 	assert.Zero(t, define(t, d, `
 class id=7 name="com.acme.OrderBook"
 method id=1 class=7 name="add" file="OrderBook.java" lines=0:41,9:42,300:40
@@ -50,7 +51,7 @@ stack id=3 flags=1 frames=3:0
 stack id=4 flags=1
 stack id=5
 `))
-	text := func(id jvmthread.StackID) string { return d.symbols.Stack(d.stack(id)) }
+	text := func(id jvmthread.StackID) string { return d.Symbols.Stack(d.Stack(id)) }
 	assert.Equal(t, `at com.acme.OrderBook.add(OrderBook.java:41)
 at com.acme.OrderBook.add(OrderBook.java:41)
 at com.acme.OrderBook.add(OrderBook.java:42)
@@ -64,22 +65,22 @@ at com.acme.OrderBook.peek(OrderBook.java)
 at unknown(Unknown Source)`, text(2))
 	assert.Equal(t, "at com.acme.OrderBook.peek(OrderBook.java)\n...", text(3))
 	assert.Equal(t, "...", text(4))
-	assert.Equal(t, jvmthread.NoStack, d.stack(5))
-	assert.Equal(t, jvmthread.NoStack, d.stack(1000), "never defined")
-	assert.Equal(t, jvmthread.NoClass, d.class(1000), "never defined")
+	assert.Equal(t, jvmthread.NoStack, d.Stack(5))
+	assert.Equal(t, jvmthread.NoStack, d.Stack(1000), "never defined")
+	assert.Equal(t, jvmthread.NoClass, d.Class(1000), "never defined")
 }
 
 func TestDefinitionsHaveLimits(t *testing.T) {
-	d := newDefinitions()
+	d := New(symbols.New(symbols.DefaultLimits()))
 	assert.Equal(t, 2, define(t, d, "class id=1048577 name=\"x\"\nstack id=1048577\nclass id=1048576 name=\"y\""))
-	assert.Equal(t, "y", d.symbols.Class(d.class(maxID)))
+	assert.Equal(t, "y", d.Symbols.Class(d.Class(maxID)))
 
 	define(t, d, `method id=1 class=1048576 name="`+strings.Repeat("m", 50_000)+`"`)
 	define(t, d, "stack id=1 frames="+strings.Repeat("1:0,", 9_999)+"1:0")
-	assert.Less(t, len(d.symbols.Stack(d.stack(1))), 3*maxStackText)
+	assert.Less(t, len(d.Symbols.Stack(d.Stack(1))), 3*maxStackText)
 	define(t, d, "stack id=2 frames="+strings.Repeat("9:0,", 9_999)+"9:0")
-	assert.Equal(t, maxStackFrames, strings.Count(d.symbols.Stack(d.stack(2)), "\n"))
-	assert.True(t, strings.HasSuffix(d.symbols.Stack(d.stack(2)), "\n..."))
+	assert.Equal(t, maxStackFrames, strings.Count(d.Symbols.Stack(d.Stack(2)), "\n"))
+	assert.True(t, strings.HasSuffix(d.Symbols.Stack(d.Stack(2)), "\n..."))
 
 	d.text = maxText - 10
 	assert.Equal(t, 3, define(t, d, `
@@ -93,7 +94,7 @@ class id=3 name="ten bytes."
 }
 
 func TestTextsOfAReconnectCountOnce(t *testing.T) {
-	d := newDefinitions()
+	d := New(symbols.New(symbols.DefaultLimits()))
 	const text = `
 class id=1 name="A"
 thread id=1 name="main" group="main"
@@ -102,40 +103,11 @@ stack id=1 frames=1:0
 `
 	assert.Zero(t, define(t, d, text))
 	once := d.text
-	d.reset()
-	assert.Equal(t, jvmthread.NoClass, d.class(1))
+	d.Reset()
+	assert.Equal(t, jvmthread.NoClass, d.Class(1))
 	assert.Zero(t, define(t, d, text))
 	assert.Equal(t, once, d.text)
-	d.dropThread(1)
-	d.dropThread(1)
+	d.DropThread(1)
+	d.DropThread(1)
 	assert.Equal(t, once-len("mainmain"), d.text)
-}
-
-func FuzzConnection(f *testing.F) {
-	for _, seed := range []string{hello + events, hello + "class id=1 name=\"x\"\nstack id=1 frames=1:0\nend reason=1"} {
-		stream, err := wire.AppendStream(nil, seed)
-		require.NoError(f, err)
-		f.Add(stream)
-	}
-	f.Fuzz(func(t *testing.T, stream []byte) {
-		d := newDefinitions()
-		s := newSession(&wire.Hello{Session: orders})
-		s.definitions = d
-		r := wire.NewReader(bytes.NewReader(stream), wire.MaxFrame)
-		for {
-			frame, err := r.Next()
-			if err != nil {
-				return
-			}
-			switch frame.Kind { //nolint:exhaustive // the others are not for the session
-			case wire.FrameThread, wire.FrameClass, wire.FrameMethod, wire.FrameStack:
-				_, _ = d.define(frame) // any answer is right
-			case wire.FrameBatch:
-				if batch, err := frame.Batch(); err == nil && s.take(&batch) == nil {
-					assert.Equal(t, max(1, len(s.pending.parts)+len(s.pending.peers)), s.traces().SpanCount())
-					s.done()
-				}
-			}
-		}
-	})
 }

@@ -1,7 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package jvmthreadreceiver
+// Package definitions answers: what do the ids in an agent's stream stand for? It interns the texts that frames define, within limits, and
+// translates the agent's ids into those of a symbol table.
+package definitions
 
 import (
 	"math"
@@ -22,12 +24,13 @@ const (
 	lineSize       = 8 // bytes that an entry of a line table takes
 )
 
-// definitions is what an agent's ids stand for.
-type definitions struct {
-	symbols *symbols.Table
-	text    int // bytes of the texts in symbols
+// Table is what an agent's ids stand for. One goroutine at a time owns it.
+type Table struct {
+	Symbols *symbols.Table
 
-	described map[jvmthread.ThreadID]struct{} // those of symbols of which the next component has heard
+	text int // bytes of the texts in symbols
+
+	described map[jvmthread.ThreadID]struct{} // those of Symbols of which those behind us have heard
 
 	// Of one connection: the agent sends them again on the next.
 	classes    []jvmthread.ClassID // by the agent's id
@@ -48,22 +51,23 @@ type method struct {
 	lines []wire.Line
 }
 
-func newDefinitions() *definitions {
-	return &definitions{
-		symbols: symbols.New(symbols.DefaultLimits()), described: make(map[jvmthread.ThreadID]struct{}), methods: make(map[wire.MethodID]method),
+// New returns an empty table whose texts are kept in sym.
+func New(sym *symbols.Table) *Table {
+	return &Table{
+		Symbols: sym, described: make(map[jvmthread.ThreadID]struct{}), methods: make(map[wire.MethodID]method),
 	}
 }
 
-// reset forgets ids, but not texts.
-func (d *definitions) reset() {
+// Reset forgets ids, but not texts.
+func (d *Table) Reset() {
 	clear(d.classes)
 	clear(d.stacks)
 	clear(d.methods)
 	d.methodText = 0
 }
 
-// define takes a definition, or reports that there is no room for it.
-func (d *definitions) define(frame wire.Frame) (refused bool, err error) {
+// Define takes a definition, or reports that there is no room for it.
+func (d *Table) Define(frame wire.Frame) (refused bool, err error) {
 	switch frame.Kind { //nolint:exhaustive // the others define nothing
 	case wire.FrameThread:
 		th, err := frame.Thread()
@@ -80,10 +84,10 @@ func (d *definitions) define(frame wire.Frame) (refused bool, err error) {
 	}
 }
 
-func (d *definitions) defineThread(th jvmthread.Thread) bool {
-	old := d.symbols.Thread(th.ID)
+func (d *Table) defineThread(th jvmthread.Thread) bool {
+	old := d.Symbols.Thread(th.ID)
 	more := len(th.Name) + len(th.Group) - len(old.Name) - len(old.Group)
-	if d.text+more > maxText || !d.symbols.SetThread(th) {
+	if d.text+more > maxText || !d.Symbols.SetThread(th) {
 		return false
 	}
 	d.text += more
@@ -91,27 +95,33 @@ func (d *definitions) defineThread(th jvmthread.Thread) bool {
 	return true
 }
 
-// isNews reports whether there is something to tell of a thread of which the next component has not heard.
-func (d *definitions) isNews(id jvmthread.ThreadID) bool {
+// IsNews reports whether there is something to tell of a thread of which those behind us have not heard.
+func (d *Table) IsNews(id jvmthread.ThreadID) bool {
 	if _, known := d.described[id]; known {
 		return false
 	}
-	return d.symbols.Thread(id) != jvmthread.Thread{ID: id}
+	return d.Symbols.Thread(id) != jvmthread.Thread{ID: id}
 }
 
-// dropThread forgets a thread that has ended.
-func (d *definitions) dropThread(id jvmthread.ThreadID) {
-	th := d.symbols.Thread(id)
+// Described notes that those behind us have heard of a thread.
+func (d *Table) Described(id jvmthread.ThreadID) { d.described[id] = struct{}{} }
+
+// Bytes is how much the texts take.
+func (d *Table) Bytes() int { return d.text }
+
+// DropThread forgets a thread that has ended.
+func (d *Table) DropThread(id jvmthread.ThreadID) {
+	th := d.Symbols.Thread(id)
 	d.text -= len(th.Name) + len(th.Group)
-	d.symbols.DropThread(id)
+	d.Symbols.DropThread(id)
 	delete(d.described, id)
 }
 
-func (d *definitions) defineClass(class wire.Class) bool {
+func (d *Table) defineClass(class wire.Class) bool {
 	if class.ID > maxID || d.text+len(class.Name) > maxText {
 		return false
 	}
-	id := d.symbols.InternClass(class.Name)
+	id := d.Symbols.InternClass(class.Name)
 	if id > d.lastClass {
 		d.lastClass = id
 		d.text += len(class.Name)
@@ -120,11 +130,11 @@ func (d *definitions) defineClass(class wire.Class) bool {
 	return id != jvmthread.NoClass || class.Name == ""
 }
 
-func (d *definitions) defineMethod(m *wire.Method) bool {
+func (d *Table) defineMethod(m *wire.Method) bool {
 	if _, again := d.methods[m.ID]; !again && len(d.methods) >= maxMethods {
 		return false
 	}
-	class := d.symbols.Class(d.class(m.Class))
+	class := d.Symbols.Class(d.Class(m.Class))
 	size := len(class) + 1 + len(m.Name) + len(m.File) + lineSize*len(m.Lines)
 	if d.methodText+size > maxText {
 		return false
@@ -134,7 +144,7 @@ func (d *definitions) defineMethod(m *wire.Method) bool {
 	return true
 }
 
-func (d *definitions) defineStack(s *wire.Stack) bool {
+func (d *Table) defineStack(s *wire.Stack) bool {
 	if s.ID > maxID {
 		return false
 	}
@@ -142,7 +152,7 @@ func (d *definitions) defineStack(s *wire.Stack) bool {
 	if d.text+len(text) > maxText {
 		return false
 	}
-	id := d.symbols.InternStack(text)
+	id := d.Symbols.InternStack(text)
 	if id > d.lastStack {
 		d.lastStack = id
 		d.text += len(text)
@@ -151,16 +161,16 @@ func (d *definitions) defineStack(s *wire.Stack) bool {
 	return id != jvmthread.NoStack || text == ""
 }
 
-// class translates an agent's id.
-func (d *definitions) class(id jvmthread.ClassID) jvmthread.ClassID {
+// Class translates an agent's id.
+func (d *Table) Class(id jvmthread.ClassID) jvmthread.ClassID {
 	if int(id) < len(d.classes) {
 		return d.classes[id]
 	}
 	return jvmthread.NoClass
 }
 
-// stack translates an agent's id.
-func (d *definitions) stack(id jvmthread.StackID) jvmthread.StackID {
+// Stack translates an agent's id.
+func (d *Table) Stack(id jvmthread.StackID) jvmthread.StackID {
 	if int(id) < len(d.stacks) {
 		return d.stacks[id]
 	}
@@ -168,7 +178,7 @@ func (d *definitions) stack(id jvmthread.StackID) jvmthread.StackID {
 }
 
 // format writes a stack as the JVM does, innermost first; one that was deeper than this ends with three dots.
-func (d *definitions) format(s *wire.Stack) string {
+func (d *Table) format(s *wire.Stack) string {
 	text := d.line[:0]
 	for i, f := range s.Frames {
 		if i == maxStackFrames || len(text) > maxStackText {
@@ -190,7 +200,7 @@ func (d *definitions) format(s *wire.Stack) string {
 	return string(text)
 }
 
-func (d *definitions) appendFrame(dst []byte, f wire.StackFrame) []byte {
+func (d *Table) appendFrame(dst []byte, f wire.StackFrame) []byte {
 	m, ok := d.methods[f.Method]
 	if !ok {
 		return append(dst, "at unknown(Unknown Source)"...)

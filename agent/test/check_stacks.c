@@ -1,0 +1,43 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is a stack that was recognized the one that JVMTI tells? Linked into a copy of the agent with
+// --wrap: asks JVMTI for each stack again, and says at the end how many there were, how many could
+// be recognized, and how many were wrong.
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "../src/stacks.h"
+
+static _Atomic unsigned long long asked;
+static _Atomic unsigned long long walked;
+static _Atomic unsigned long long failed;
+static _Atomic unsigned long long wrong;
+
+uint32_t __real_weft_stack_id(JNIEnv *env, int depth, bool plain);
+uint32_t __wrap_weft_stack_id(JNIEnv *env, int depth, bool plain);
+uint64_t __real_weft_walk(JNIEnv *env, int count);
+uint64_t __wrap_weft_walk(JNIEnv *env, int count);
+
+uint32_t __wrap_weft_stack_id(JNIEnv *env, int depth, bool plain) {
+    uint32_t id = __real_weft_stack_id(env, depth, plain);
+    if (depth > 0) {
+        atomic_fetch_add(&asked, 1);
+        if (weft_stack_resolved(env, depth) != id) {
+            atomic_fetch_add(&wrong, 1);
+        }
+    }
+    return id;
+}
+
+uint64_t __wrap_weft_walk(JNIEnv *env, int count) {
+    uint64_t print = __real_weft_walk(env, count);
+    atomic_fetch_add(print != 0 ? &walked : &failed, 1);
+    return print;
+}
+
+__attribute__((destructor)) static void report(void) {
+    fprintf(stderr, "stacks: %llu taken, %llu walked, %llu not, %llu wrong, %s\n", asked, walked,
+            failed, wrong, weft_stacks_recognized() ? "kept" : "given up");
+}

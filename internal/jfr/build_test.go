@@ -1,0 +1,260 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jfr
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+)
+
+// builder writes small recordings, for what no JDK at hand writes: integers that are not packed, clocks that do not tick in nanoseconds,
+// chunks whose size is not known, old layouts. It is written from the description of the format, and shares no code with the reader.
+type builder struct {
+	packed    bool
+	open      bool  // as a JVM leaves it that is still writing, or was killed
+	perSecond int64 // ticks
+	nanos     int64 // at which the chunk starts
+	ticks     int64 // the same in ticks
+	pid       int64
+	out       []byte
+}
+
+func (b *builder) long(n int64) *builder {
+	if !b.packed {
+		b.out = binary.BigEndian.AppendUint64(b.out, uint64(n))
+		return b
+	}
+	u := uint64(n)
+	for range 8 {
+		if u < 0x80 {
+			b.out = append(b.out, byte(u))
+			return b
+		}
+		b.out = append(b.out, byte(u)|0x80)
+		u >>= 7
+	}
+	b.out = append(b.out, byte(u))
+	return b
+}
+
+func (b *builder) int(n int32) *builder {
+	if !b.packed {
+		b.out = binary.BigEndian.AppendUint32(b.out, uint32(n))
+		return b
+	}
+	return b.long(int64(uint32(n)))
+}
+
+func (b *builder) byte(n byte) *builder {
+	b.out = append(b.out, n)
+	return b
+}
+
+// text writes a string in one of the encodings, which change with its length.
+func (b *builder) text(s string) *builder {
+	switch {
+	case s == "":
+		return b.byte(stringEmpty)
+	case len(s)%3 == 0:
+		b.byte(stringLatin1).int(int32(len(s)))
+		b.out = append(b.out, s...)
+	case len(s)%3 == 1:
+		b.byte(stringUTF8).int(int32(len(s)))
+		b.out = append(b.out, s...)
+	default:
+		b.byte(stringChars).int(int32(len(s)))
+		for _, r := range s {
+			if b.packed {
+				b.long(int64(r))
+			} else {
+				b.out = binary.BigEndian.AppendUint16(b.out, uint16(r))
+			}
+		}
+	}
+	return b
+}
+
+// event writes an event of a type, with its size in front.
+func (b *builder) event(kind int64, fields func(*builder)) {
+	body := &builder{packed: b.packed}
+	body.long(kind)
+	fields(body)
+	if !b.packed {
+		b.int(int32(len(body.out) + 4))
+	} else { // the size itself is padded to four bytes, as the JVM does it
+		size := uint32(len(body.out) + 4)
+		b.out = append(b.out, byte(size)|0x80, byte(size>>7)|0x80, byte(size>>14)|0x80, byte(size>>21))
+	}
+	b.out = append(b.out, body.out...)
+}
+
+type testClass struct {
+	id     int
+	name   string
+	fields [][3]string // name, class, "constant", "array" or ""
+}
+
+// Numbers of the types of the recordings that are built.
+const (
+	typeEnter = 100 + iota
+	typeWait
+	typeSleep
+	typeInfo
+)
+
+var testClasses = []testClass{
+	{1, "long", nil},
+	{2, "int", nil},
+	{3, "boolean", nil},
+	{4, "java.lang.String", nil},
+	{5, "float", nil},
+	{10, "jdk.jfr.Timespan", nil},
+	{20, "jdk.types.Symbol", [][3]string{{"string", "4"}}},
+	{21, "java.lang.Class", [][3]string{{"name", "20", "constant"}, {"modifiers", "2"}}},
+	{22, "jdk.types.ThreadGroup", [][3]string{{"parent", "22", "constant"}, {"name", "4"}}},
+	{23, "java.lang.Thread", [][3]string{{"osName", "4"}, {"javaName", "4"}, {"javaThreadId", "1"}, {"group", "22", "constant"}}},
+	{24, "jdk.types.Method", [][3]string{{"type", "21", "constant"}, {"name", "20", "constant"}}},
+	{25, "jdk.types.StackFrame", [][3]string{{"method", "24", "constant"}, {"lineNumber", "2"}, {"bytecodeIndex", "2"}}},
+	{26, "jdk.types.StackTrace", [][3]string{{"truncated", "3"}, {"frames", "25", "array"}}},
+	{27, "test.Inner", [][3]string{{"a", "5"}, {"b", "1", "array"}}},
+	{typeEnter, "jdk.JavaMonitorEnter", [][3]string{
+		{"startTime", "1"},
+		{"duration", "1"},
+		{"eventThread", "23", "constant"},
+		{"stackTrace", "26", "constant"},
+		{"monitorClass", "21", "constant"},
+		{"previousOwner", "23", "constant"},
+		{"address", "1"},
+	}},
+	{typeWait, "jdk.JavaMonitorWait", [][3]string{
+		{"startTime", "1"},
+		{"duration", "1"},
+		{"eventThread", "23", "constant"},
+		{"stackTrace", "26", "constant"},
+		{"inner", "27"},
+		{"monitorClass", "21", "constant"},
+		{"notifier", "23", "constant"},
+		{"timeout", "1", ""},
+		{"timedOut", "3"},
+		{"address", "1"},
+	}},
+	{typeSleep, "jdk.ThreadSleep", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}, {"time", "1"}}},
+	{typeInfo, "jdk.JVMInformation", [][3]string{{"startTime", "1"}, {"jvmName", "4"}, {"javaArguments", "4"}, {"pid", "1"}}},
+}
+
+func (b *builder) metadata() {
+	var texts []string
+	index := map[string]int32{}
+	key := func(s string) int32 {
+		i, ok := index[s]
+		if !ok {
+			i = int32(len(texts))
+			index[s] = i
+			texts = append(texts, s)
+		}
+		return i
+	}
+	tree := &builder{packed: b.packed}
+	begin := func(name string, children int, attributes ...string) {
+		tree.int(key(name)).int(int32(len(attributes) / 2))
+		for _, a := range attributes {
+			tree.int(key(a))
+		}
+		tree.int(int32(children))
+	}
+	begin("root", 2)
+	begin("metadata", len(testClasses))
+	for _, c := range testClasses {
+		begin("class", len(c.fields), "id", strconv.Itoa(c.id), "name", c.name)
+		for _, f := range c.fields {
+			attributes := []string{"name", f[0], "class", f[1]}
+			switch f[2] {
+			case "constant":
+				attributes = append(attributes, "constantPool", "true")
+			case "array":
+				attributes = append(attributes, "dimension", "1")
+			}
+			if f[0] == "timeout" || f[0] == "time" {
+				begin("field", 1, attributes...)
+				begin("annotation", 0, "class", "10", "value", "MILLISECONDS")
+				continue
+			}
+			begin("field", 0, attributes...)
+		}
+	}
+	begin("region", 0, "locale", "en")
+	b.event(typeMetadata, func(e *builder) {
+		e.long(b.ticks).long(0).long(1).int(int32(len(texts)))
+		for _, s := range texts {
+			e.text(s)
+		}
+		e.out = append(e.out, tree.out...)
+	})
+}
+
+// constants: threads 1 (main) and 2 (worker), class 5 (com.acme.Book), stack 9 of one frame.
+func (b *builder) constants() {
+	b.event(typeCheckpoint, func(e *builder) {
+		e.long(b.ticks).long(0).long(0).byte(1).int(6)
+		e.long(20).int(2).long(7).text("com/acme/Book").long(8).text("add")
+		e.long(21).int(1).long(5).long(7).int(1)
+		e.long(22).int(2).long(1).long(0).text("system").long(2).long(1).text("main")
+		e.long(23).int(2)
+		e.long(1).text("main").text("main").long(1).long(2)
+		e.long(2).text("").text("worker").long(17).long(2)
+		e.long(24).int(1).long(6).long(5).long(8)
+		e.long(26).int(1).long(9).byte(0).int(1).long(6).int(42).int(3)
+	})
+}
+
+// enter, wait and sleep take times in ticks from the start of the chunk.
+func (b *builder) enter(start, duration int64) {
+	b.event(typeEnter, func(e *builder) {
+		e.long(b.ticks + start).long(duration).long(2).long(9).long(5).long(1).long(0x7f0012345678)
+	})
+}
+
+func (b *builder) wait(start, duration int64) {
+	b.event(typeWait, func(e *builder) {
+		e.long(b.ticks + start).long(duration).long(2).long(0)
+		e.out = binary.BigEndian.AppendUint32(e.out, math.Float32bits(1))
+		e.int(2).long(1).long(-1)
+		e.long(5).long(1).long(250).byte(0).long(0x7f0012345678)
+	})
+}
+
+func (b *builder) sleep(start, duration int64) {
+	b.event(typeSleep, func(e *builder) { e.long(b.ticks + start).long(duration).long(1).long(5) })
+}
+
+// chunk returns a chunk with these events.
+func (b *builder) chunk(events func(*builder)) []byte {
+	b.out = nil
+	b.out = append(b.out, Magic...)
+	b.out = append(b.out, 0, 2, 0, 1)
+	b.out = append(b.out, make([]byte, headerSize-len(b.out))...)
+	b.event(typeInfo, func(e *builder) { e.long(b.ticks).text("Test VM").text("com.acme.Main x").long(b.pid) })
+	events(b)
+	constants := len(b.out)
+	b.constants()
+	metadata := len(b.out)
+	b.metadata()
+	put := func(at int, n int64) { binary.BigEndian.PutUint64(b.out[at:], uint64(n)) }
+	if !b.open {
+		put(8, int64(len(b.out)))
+		put(16, int64(constants))
+		put(24, int64(metadata))
+		put(40, 1e9)
+	} else {
+		b.out[64] = 1
+	}
+	put(32, b.nanos)
+	put(48, b.ticks)
+	put(56, b.perSecond)
+	if b.packed {
+		b.out[67] = flagCompressed
+	}
+	return b.out
+}

@@ -1,0 +1,234 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jfr
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/recording"
+)
+
+// readBytes reads a recording that is all there.
+func readBytes(t testing.TB, data []byte) *collector {
+	t.Helper()
+	c := newCollector(t)
+	d := NewDecoder(recording.Options{File: "x.jfr", Symbols: c.symbols}, c)
+	_, err := d.ReadFrom(bytes.NewReader(data))
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	return c
+}
+
+// push reads a recording piece by piece.
+func push(t testing.TB, data []byte, step int, flush bool) *collector {
+	t.Helper()
+	c := newCollector(t)
+	d := NewDecoder(recording.Options{File: "x.jfr", Symbols: c.symbols}, c)
+	for len(data) > 0 {
+		n := min(step, len(data))
+		_, err := d.Write(data[:n])
+		require.NoError(t, err)
+		if flush {
+			require.NoError(t, d.Flush())
+		}
+		data = data[n:]
+	}
+	require.NoError(t, d.Close())
+	return c
+}
+
+// tell says what a recording told, a line for each event.
+func (c *collector) tell() string {
+	var b strings.Builder
+	for _, s := range c.sessions {
+		fmt.Fprintf(&b, "session pid=%d %v\n", s.PID, s.Attributes)
+	}
+	for _, ev := range c.events {
+		fmt.Fprintf(&b, "%d %s %v peer=%d arg=%d lock=%s/%x flags=%d stack=%q\n", ev.Time, c.threads[ev.Thread].Name, ev.Kind, ev.Peer,
+			ev.Arg, c.symbols.Class(ev.Lock.Class), ev.Lock.Hash, ev.Flags, c.symbols.Stack(ev.Stack))
+	}
+	for _, e := range c.ends {
+		fmt.Fprintf(&b, "end %s\n", e.Reason)
+	}
+	return b.String()
+}
+
+func sample(b *builder) {
+	b.wait(1000, 1500)
+	b.sleep(100, 7000)
+	b.enter(3000, 2001)
+}
+
+const wantSample = `session pid=42 [{service.name Main} {process.runtime.name Test VM}]
+1000050 main sleepStart peer=0 arg=5000000 lock=/0 flags=0 stack=""
+1000500 worker wait peer=0 arg=250000000 lock=com.acme.Book/dc8807bf flags=0 stack=""
+1001250 worker waited peer=1 arg=0 lock=com.acme.Book/dc8807bf flags=0 stack=""
+1001250 worker waitReturned peer=0 arg=0 lock=com.acme.Book/dc8807bf flags=0 stack=""
+1001500 worker contendedEnter peer=0 arg=0 lock=com.acme.Book/dc8807bf flags=0 stack="at com.acme.Book.add(:42)"
+1002500 worker contendedEntered peer=1 arg=0 lock=com.acme.Book/dc8807bf flags=0 stack=""
+1003550 main sleepEnd peer=0 arg=0 lock=/0 flags=0 stack=""
+`
+
+// Two ticks are a nanosecond here.
+func newBuilder(packed bool) *builder {
+	return &builder{packed: packed, perSecond: 2e9, nanos: 1_000_000, ticks: 500, pid: 42}
+}
+
+func TestTicksAndBothKindsOfIntegers(t *testing.T) {
+	for _, packed := range []bool{true, false} {
+		c := readBytes(t, newBuilder(packed).chunk(sample))
+		if diff := cmp.Diff(wantSample+"end detached\n", c.tell()); diff != "" {
+			t.Errorf("packed %v: want - got +:\n%s", packed, diff)
+		}
+		assert.Empty(t, c.problems)
+	}
+}
+
+func TestChunkOfUnknownSizeIsReadToItsEnd(t *testing.T) {
+	b := newBuilder(true)
+	b.open = true
+	data := b.chunk(sample)
+	c := readBytes(t, data)
+	assert.Equal(t, wantSample, c.tell(), "there is no end: the JVM still writes, or was killed")
+	assert.Empty(t, c.problems)
+	assert.Equal(t, c.tell(), push(t, data, 7, true).tell())
+}
+
+// pieces of a recording give the same as all of it.
+func TestPushedIsTheSame(t *testing.T) {
+	data := newBuilder(true).chunk(sample)
+	for _, step := range []int{1, 13, len(data)} {
+		assert.Equal(t, wantSample+"end detached\n", push(t, data, step, false).tell())
+	}
+}
+
+func TestSessionsEndWhereAnotherJVMBegins(t *testing.T) {
+	first, second := newBuilder(true), newBuilder(false)
+	second.nanos, second.ticks, second.pid = 9_000_000, 9000, 43
+	data := append(first.chunk(sample), second.chunk(sample)...)
+	c := readBytes(t, data)
+	require.Len(t, c.sessions, 2)
+	assert.NotEqual(t, c.sessions[0].ID, c.sessions[1].ID)
+	assert.Len(t, c.ends, 2)
+	assert.Equal(t, c.tell(), push(t, data, 100, false).tell())
+}
+
+func TestGarbageBetweenChunksIsPassedOver(t *testing.T) {
+	a, b := newBuilder(true), newBuilder(true)
+	b.nanos, b.ticks = 2_000_000, 2_000_500
+	data := append([]byte("what is this?"), a.chunk(sample)...)
+	data = append(append(data, Magic+"garbage"...), b.chunk(sample)...)
+	for _, c := range []*collector{readBytes(t, data), push(t, data, 50, false)} {
+		assert.Len(t, c.events, 14)
+		require.NotEmpty(t, c.problems)
+		assert.Equal(t, `x.jfr (byte 0): a chunk begins with "what", not with "FLR\x00"; 13 bytes are passed over`, c.problems[0].Error())
+		assert.Len(t, c.sessions, 1)
+	}
+}
+
+func TestAnEventThatIsNoneEndsTheChunkOnly(t *testing.T) {
+	a, b := newBuilder(true), newBuilder(true)
+	b.nanos, b.ticks = 2_000_000, 2_000_500
+	first := a.chunk(func(b *builder) {
+		b.sleep(10, 20)
+		b.byte(0).byte(0)
+		b.sleep(40, 20)
+	})
+	c := readBytes(t, append(first, b.chunk(sample)...))
+	assert.Contains(t, c.problems[0].What, "an event of 0 bytes is none")
+	assert.Len(t, c.events, 9)
+}
+
+func TestTruncatedAtEveryByte(t *testing.T) {
+	for _, packed := range []bool{true, false} {
+		data := newBuilder(packed).chunk(sample)
+		for n := range data {
+			c := readBytes(t, data[:n])
+			if n > 0 {
+				assert.NotEmpty(t, c.problems, "at byte %d", n)
+			}
+			assert.Empty(t, c.ends, "at byte %d", n)
+			push(t, data[:n], 64, n%2 == 0)
+		}
+	}
+}
+
+func TestEveryBitFlipped(t *testing.T) {
+	data := newBuilder(true).chunk(sample)
+	for i := range data {
+		for bit := range 8 {
+			data[i] ^= 1 << bit
+			quiet(t, data)
+			data[i] ^= 1 << bit
+		}
+	}
+}
+
+// quiet reads what may be anything, and only wants it not to panic, hang or fill memory.
+func quiet(t testing.TB, data []byte) {
+	t.Helper()
+	d := NewDecoder(recording.Options{}, nothing{})
+	_, err := d.ReadFrom(bytes.NewReader(data))
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+}
+
+func fixtures(t testing.TB) map[string][]byte {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.jfr.gz")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	all := make(map[string][]byte)
+	for _, file := range files {
+		f, err := os.Open(file)
+		require.NoError(t, err)
+		z, err := gzip.NewReader(f)
+		require.NoError(t, err)
+		all[file], err = io.ReadAll(z)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
+	return all
+}
+
+// TestRecordingsOfJVMsWithFaults cuts real recordings, and changes single bytes of them.
+func TestRecordingsOfJVMsWithFaults(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for name, data := range fixtures(t) {
+		for range 60 {
+			quiet(t, data[:random.IntN(len(data))])
+			changed := bytes.Clone(data)
+			for range 1 + random.IntN(4) {
+				changed[random.IntN(len(changed))] = byte(random.Uint32())
+			}
+			quiet(t, changed)
+		}
+		assert.NotEmpty(t, readBytes(t, data).events, name)
+	}
+}
+
+func FuzzDecoder(f *testing.F) {
+	for _, packed := range []bool{true, false} {
+		f.Add(newBuilder(packed).chunk(sample))
+	}
+	b := newBuilder(true)
+	b.open = true
+	f.Add(b.chunk(sample))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		quiet(t, data)
+		push(t, data, 1+len(data)/3, true)
+	})
+}

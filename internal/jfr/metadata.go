@@ -1,0 +1,174 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jfr
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// class is a type that the metadata of a chunk describes.
+type class struct {
+	id     int64
+	name   string
+	fields []field
+}
+
+type field struct {
+	name     string
+	class    int64
+	constant bool // the value is a key into the pool of the class
+	array    bool
+	unit     string // of a time: TICKS, NANOSECONDS, MILLISECONDS, ...; empty: it is no time
+}
+
+// metadata is what a chunk says about its types.
+type metadata struct {
+	classes map[int64]*class
+	byName  map[string]*class
+}
+
+// Limits on metadata: a JDK has some 250 events and 1 500 types.
+const (
+	maxDepth    = 32
+	maxElements = 1 << 20
+)
+
+// element is a node of the tree in which metadata is written.
+type element struct {
+	name       string
+	attributes map[string]string
+	children   []element
+}
+
+func parseMetadata(body []byte, raw bool) (*metadata, error) {
+	c := &cursor{b: body, raw: raw}
+	c.long() // start
+	c.long() // duration
+	c.long() // id
+	texts := make([]string, c.count())
+	for i := range texts {
+		texts[i] = c.text().value
+		if c.failed {
+			return nil, errShort
+		}
+	}
+	p := treeParser{cursor: c, texts: texts}
+	root := p.element(0)
+	switch {
+	case p.odd != "":
+		return nil, errors.New(p.odd)
+	case c.failed:
+		return nil, errShort
+	}
+	m := &metadata{classes: make(map[int64]*class), byName: make(map[string]*class)}
+	for _, e := range root.children {
+		if e.name == "metadata" {
+			if err := m.add(e.children); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m, nil
+}
+
+type treeParser struct {
+	cursor *cursor
+	texts  []string
+	count  int
+	odd    string
+}
+
+func (p *treeParser) text() string {
+	i := p.cursor.int()
+	if i < 0 || i >= int64(len(p.texts)) {
+		if !p.cursor.failed {
+			p.odd = fmt.Sprintf("there is no text %d", i)
+			p.cursor.fail()
+		}
+		return ""
+	}
+	return p.texts[i]
+}
+
+func (p *treeParser) element(depth int) element {
+	p.count++
+	if depth > maxDepth || p.count > maxElements {
+		p.odd = "it is nested too deeply or has too many elements"
+		p.cursor.fail()
+	}
+	e := element{name: p.text()}
+	if n := p.cursor.count(); n > 0 {
+		e.attributes = make(map[string]string, min(n, 8))
+		for range n {
+			key := p.text()
+			e.attributes[key] = p.text()
+			if p.cursor.failed {
+				return e
+			}
+		}
+	}
+	for range p.cursor.count() {
+		if p.cursor.failed {
+			break
+		}
+		e.children = append(e.children, p.element(depth+1))
+	}
+	return e
+}
+
+func (m *metadata) add(elements []element) error {
+	for i := range elements {
+		e := &elements[i]
+		if e.name != "class" {
+			continue
+		}
+		id, err := strconv.ParseInt(e.attributes["id"], 10, 64)
+		if err != nil {
+			return fmt.Errorf("the id of class %q: %w", e.attributes["name"], err)
+		}
+		m.classes[id] = &class{id: id, name: e.attributes["name"]}
+		m.byName[e.attributes["name"]] = m.classes[id]
+	}
+	units := map[int64]bool{} // annotations whose value is the unit of a time
+	for _, name := range []string{"jdk.jfr.Timespan", "jdk.jfr.Timestamp"} {
+		if c := m.byName[name]; c != nil {
+			units[c.id] = true
+		}
+	}
+	for i := range elements {
+		if elements[i].name == "class" {
+			if err := m.addFields(&elements[i], units); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *metadata) addFields(e *element, units map[int64]bool) error {
+	c := m.byName[e.attributes["name"]]
+	c.fields = nil // a name that comes twice is the later one
+	for i := range e.children {
+		f := &e.children[i]
+		if f.name != "field" {
+			continue
+		}
+		id, err := strconv.ParseInt(f.attributes["class"], 10, 64)
+		if err != nil {
+			return fmt.Errorf("the class of field %s.%s: %w", c.name, f.attributes["name"], err)
+		}
+		made := field{
+			name: f.attributes["name"], class: id, constant: f.attributes["constantPool"] == "true", array: f.attributes["dimension"] == "1",
+		}
+		for _, a := range f.children {
+			if id, err := strconv.ParseInt(a.attributes["class"], 10, 64); err == nil && units[id] {
+				made.unit = a.attributes["value"]
+			}
+		}
+		c.fields = append(c.fields, made)
+	}
+	return nil
+}

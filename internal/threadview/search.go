@@ -1,0 +1,142 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadview
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/viewstore"
+)
+
+// search answers where words occur: in names of threads, classes and methods, and in ids.
+func (q *query) search() (any, *Problem) {
+	words := q.text("q")
+	limit := int(q.number("limit", 50, 1, 200))
+	if strings.TrimSpace(words) == "" {
+		q.fail("q", "what is to be found?")
+	}
+	if p := q.done(); p != nil {
+		return nil, p
+	}
+	out := viewapi.Found{Query: words, Hits: []viewapi.Hit{}}
+	f := finder{q: q, words: strings.ToLower(strings.TrimSpace(words)), out: &out, limit: limit}
+	f.threads()
+	f.rest()
+	return out, nil
+}
+
+type finder struct {
+	q     *query
+	words string
+	out   *viewapi.Found
+	limit int
+}
+
+func (f *finder) fits(text string) bool { return strings.Contains(strings.ToLower(text), f.words) }
+
+// add adds a hit if there is room.
+func (f *finder) add(h viewapi.Hit) bool {
+	if len(f.out.Hits) >= f.limit {
+		f.out.More = true
+		return false
+	}
+	f.out.Hits = append(f.out.Hits, h)
+	return true
+}
+
+func (f *finder) threads() {
+	sn := f.q.sn
+	var hits []viewapi.Hit
+	for i := range sn.Threads {
+		t := &sn.Threads[i]
+		if !t.Known || !f.fits(t.Name) && !f.fits(t.Group) && strconv.FormatUint(uint64(t.ID), 10) != f.words {
+			continue
+		}
+		ref := f.q.threadRef(i)
+		h := viewapi.Hit{Kind: "thread", Text: ref.Name, Thread: &ref}
+		c := sn.Walk(i, f.q.from, f.q.to)
+		if c.Next() {
+			iv := c.Interval()
+			r := f.q.reference(&iv)
+			h.First = &r
+		}
+		hits = append(hits, h)
+	}
+	slices.SortFunc(hits, func(a, b viewapi.Hit) int { return compare(a.Thread.ID, b.Thread.ID) })
+	for _, h := range hits {
+		if !f.add(h) {
+			return
+		}
+	}
+}
+
+// rest finds classes, locks and methods of what happened in the range, each where it occurs first.
+func (f *finder) rest() {
+	sn := f.q.sn
+	locks := map[viewstore.LockIndex]viewstore.Interval{}
+	stacks := map[viewstore.StackID]viewstore.Interval{}
+	for i := range sn.Threads {
+		c := sn.Walk(i, f.q.from, f.q.to)
+		for c.Next() {
+			if !c.State.Stopped() {
+				continue
+			}
+			if l := c.Lock(); l != 0 {
+				if old, ok := locks[l]; !ok || c.Start < old.Start {
+					locks[l] = c.Interval()
+				}
+			}
+			if s := c.Stack(); s != 0 {
+				if old, ok := stacks[s]; !ok || c.Start < old.Start {
+					stacks[s] = c.Interval()
+				}
+			}
+		}
+	}
+	classes := map[string]viewapi.Hit{}
+	var hits []viewapi.Hit
+	for l, iv := range locks {
+		ref, first := f.q.lockRef(l), f.q.reference(&iv)
+		if ref.Hash == f.words || f.fits(ref.Class+"@"+ref.Hash) && strings.Contains(f.words, "@") {
+			hits = append(hits, viewapi.Hit{Kind: "lock", Text: ref.Class + "@" + ref.Hash, Lock: &ref, First: &first})
+		}
+		if old, ok := classes[ref.Class]; f.fits(ref.Class) && (!ok || first.Time < old.First.Time) {
+			classes[ref.Class] = viewapi.Hit{Kind: "class", Text: ref.Class, Lock: &ref, First: &first}
+		}
+	}
+	methods := map[string]viewapi.Hit{}
+	for s, iv := range stacks {
+		first := f.q.reference(&iv)
+		for line := range strings.Lines(sn.Stack(s)) {
+			frame, ok := symbols.ParseFrame(strings.TrimSpace(line))
+			if !ok {
+				continue
+			}
+			name := frame.Function()
+			if old, had := methods[name]; f.fits(name) && (!had || first.Time < old.First.Time) {
+				methods[name] = viewapi.Hit{Kind: "method", Text: name, Stack: uint32(s), First: &first}
+			}
+		}
+	}
+	for _, m := range []map[string]viewapi.Hit{classes, methods} {
+		for _, h := range m {
+			hits = append(hits, h)
+		}
+	}
+	slices.SortFunc(hits, func(a, b viewapi.Hit) int {
+		if c := compare(a.Kind, b.Kind); c != 0 {
+			return c
+		}
+		return compare(a.Text, b.Text)
+	})
+	for _, h := range hits {
+		if !f.add(h) {
+			return
+		}
+	}
+}

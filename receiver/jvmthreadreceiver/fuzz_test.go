@@ -1,0 +1,42 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+func FuzzConnection(f *testing.F) {
+	for _, seed := range []string{hello + events, hello + "class id=1 name=\"x\"\nstack id=1 frames=1:0\nend reason=1"} {
+		stream, err := wire.AppendStream(nil, seed)
+		require.NoError(f, err)
+		f.Add(stream)
+	}
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		s := newSession(&wire.Hello{Session: orders})
+		d := s.definitions
+		r := wire.NewReader(bytes.NewReader(stream), wire.MaxFrame)
+		for {
+			frame, err := r.Next()
+			if err != nil {
+				return
+			}
+			switch frame.Kind { //nolint:exhaustive // the others are not for the session
+			case wire.FrameThread, wire.FrameClass, wire.FrameMethod, wire.FrameStack:
+				_, _ = d.Define(frame) // any answer is right
+			case wire.FrameBatch:
+				if batch, err := frame.Batch(); err == nil && s.take(&batch) == nil {
+					assert.Equal(t, max(1, len(s.pending.parts)+len(s.pending.peers)), s.traces().SpanCount())
+					s.done()
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,179 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the page knows of the server, and keeps up to date while sessions live.
+import {createContext} from "preact";
+import {useContext, useEffect, useMemo, useRef, useState} from "preact/hooks";
+import {address, ask, askAll, type Parameters, useAnswer} from "./api";
+import {ids} from "./lib/lanes";
+import type {Shown} from "./lib/link";
+import type {Change, Info, Session, ThreadRow, Threads} from "./lib/types";
+import {now, show, showSession} from "./store";
+
+export interface Known {
+  info: Info | null;
+  sessions: Session[] | null;
+  session: Session | null;
+  /** The threads of the session, sums over the range. */
+  threads: ThreadRow[];
+  byId: ReadonlyMap<number, ThreadRow>;
+  allThreads: number;
+  /** Rises while the session goes on and is followed: a reason to ask again. */
+  version: number;
+  error: string | null;
+  reload: () => void;
+}
+
+export const KnownContext = createContext<Known>({
+  info: null,
+  sessions: null,
+  session: null,
+  threads: [],
+  byId: new Map(),
+  allThreads: 0,
+  version: 0,
+  error: null,
+  reload: () => {},
+});
+
+export function useKnown(): Known {
+  return useContext(KnownContext);
+}
+
+/** More are not listed: the server's filters find the others. */
+export const mostThreads = 5000;
+
+/** Tables of a session that lives are asked for again at most so often. */
+const pause = 1500;
+
+/** The parameters that say which part of a session is counted. */
+export function scope(shown: Shown, session: Session): Parameters {
+  return {from: shown.range?.from ?? session.from, to: shown.range?.to ?? session.to};
+}
+
+export function threadsParameter(threads: readonly number[]): string | undefined {
+  return threads.length === 0 ? undefined : ids(threads);
+}
+
+export function useServer(shown: Shown): Known {
+  const info = useAnswer<Info>(address("info"));
+  const [sessions, setSessions] = useState<Session[] | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [asked, setAsked] = useState(0);
+  useEffect(() => {
+    const abort = new AbortController();
+    ask<{sessions: Session[]}>(address("sessions"), {signal: abort.signal}).then(
+      (answer) => {
+        setSessions(answer.sessions);
+        setError(null);
+        if (now().session === "" || !answer.sessions.some(({id}) => id === now().session)) {
+          const best = answer.sessions.find(({live}) => live) ?? answer.sessions[0];
+          if (best && now().session === "") show({session: best.id});
+        }
+      },
+      (failure: Error) => {
+        if (!abort.signal.aborted) setError(failure.message);
+      },
+    );
+    return () => abort.abort();
+  }, [asked]);
+  const reload = useMemo(() => () => setAsked((n) => n + 1), []);
+  useChanges(setSessions, reload, setError);
+
+  const session = sessions?.find(({id}) => id === shown.session) ?? null;
+  const version = useFollowed(session, shown.follow);
+  const [rows, setRows] = useState<{of: string; threads: ThreadRow[]; total: number}>({of: "", threads: [], total: 0});
+  const id = session?.id ?? "";
+  const {from, to} = session ? scope(shown, session) : {from: 0, to: 0};
+  const end = shown.range ? to : version; // without a range it follows the session, but not at each change
+  useEffect(() => {
+    if (id === "") return;
+    const abort = new AbortController();
+    const url = (offset: number) =>
+      address(`sessions/${id}/threads`, {from, to, sort: "blocked.time", offset, limit: 500});
+    askAll<Threads, ThreadRow>(url, (answer) => answer.threads, mostThreads, abort.signal).then(
+      ({first, rows}) => setRows({of: id, threads: rows, total: first.total}),
+      (failure: Error) => {
+        if (!abort.signal.aborted) setError(failure.message);
+      },
+    );
+    return () => abort.abort();
+  }, [id, from, end, version]);
+  const threads = rows.of === id ? rows.threads : none;
+  const byId = useMemo(() => new Map(threads.map((thread) => [thread.id, thread])), [threads]);
+  return {
+    info: info.data,
+    sessions,
+    session,
+    threads,
+    byId,
+    allThreads: rows.total,
+    version,
+    error: error ?? info.error,
+    reload,
+  };
+}
+
+const none: ThreadRow[] = [];
+
+/** Server-sent events say which sessions went on; the browser comes back by itself when the collector does. */
+function useChanges(
+  setSessions: (change: (old: Session[] | null) => Session[] | null) => void,
+  reload: () => void,
+  setError: (error: string | null) => void,
+): void {
+  useEffect(() => {
+    const source = new EventSource(address("events"));
+    source.addEventListener("change", (e) => {
+      const change = JSON.parse((e as MessageEvent<string>).data) as Change;
+      setError(null);
+      setSessions((old) => {
+        const known = new Set(old?.map(({id}) => id));
+        const fresh = change.sessions.some(({id}) => !known.has(id));
+        const ended = old?.some((one) =>
+          change.sessions.some(
+            ({id, live, deadlocks}) => id === one.id && (live !== one.live || deadlocks !== one.deadlocks.length),
+          ),
+        );
+        if (change.reset || fresh || ended) setTimeout(reload, 0);
+        return old?.map((one) => ({...one, ...counted(change, one)})) ?? null;
+      });
+    });
+    source.addEventListener("error", () => {
+      if (source.readyState !== EventSource.OPEN) setError("The collector does not answer. Is it still running?");
+    });
+    source.addEventListener("open", () => {
+      setError(null);
+    });
+    return () => source.close();
+  }, []);
+}
+
+function counted(change: Change, session: Session): Partial<Session> {
+  const found = change.sessions.find(({id}) => id === session.id);
+  return found ? {version: found.version, from: found.from, to: found.to, live: found.live} : {};
+}
+
+/** The version that is shown: that of the session while it is followed, and else the one at which it was paused. */
+function useFollowed(session: Session | null, follow: boolean): number {
+  const [version, setVersion] = useState(0);
+  const last = useRef({id: "", at: 0});
+  useEffect(() => {
+    if (!session) return;
+    const another = last.current.id !== session.id;
+    if (!another && !follow) return;
+    const wait = another ? 0 : Math.max(0, last.current.at + pause - Date.now());
+    const timer = setTimeout(() => {
+      last.current = {id: session.id, at: Date.now()};
+      setVersion(session.version);
+    }, wait);
+    return () => clearTimeout(timer);
+  }, [session?.id, session?.version, follow]);
+  return version;
+}
+
+/** Leads to an interval: the visualizer, with it in sight. */
+export function goTo(thread: number, seq: number, session?: string): void {
+  if (session) showSession(session);
+  show({tab: "threads", thread, seq, follow: false});
+}

@@ -1,0 +1,53 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+import assert from "node:assert/strict";
+import {test} from "node:test";
+import {bytes, count, duration, exact, instant, percent, shortClass, shortMethod} from "./format";
+
+test("durations are short and in the unit that fits", () => {
+  const cases: [number, string][] = [
+    [0, "0"],
+    [1, "1 ns"],
+    [999, "999 ns"],
+    [1_500, "1.5 µs"],
+    [12_340, "12.3 µs"],
+    [1_380_000, "1.38 ms"],
+    [138_000_000, "138 ms"],
+    [999_600_000, "1 s"],
+    [8_680_000_000, "8.68 s"],
+    [59_900_000_000, "59.9 s"],
+    [185_000_000_000, "3 min 5 s"],
+    [7_260_000_000_000, "2 h 1 min"],
+    [-1_500, "−1.5 µs"],
+  ];
+  for (const [ns, text] of cases) assert.equal(duration(ns), text);
+});
+
+test("exact shows each nanosecond", () => {
+  assert.equal(exact(1234567), "1,234,567 ns");
+  assert.equal(count(12), "12");
+  assert.equal(count(9007199254740991), "9,007,199,254,740,991");
+});
+
+test("instants have the decimals that their step needs", () => {
+  assert.equal(instant(1_234_567_890, 1e6), "1.234 s");
+  assert.equal(instant(1_234_567_890, 1), "1.234567890 s");
+  assert.equal(instant(61_500_000_000, 1e8), "1:01.5");
+  assert.equal(instant(3_723_000_000_000, 1e9), "1:02:03");
+});
+
+test("percents say that there is something", () => {
+  assert.equal(percent(0), "0 %");
+  assert.equal(percent(0.0001), "<0.1 %");
+  assert.equal(percent(0.0523), "5.2 %");
+  assert.equal(percent(0.92), "92 %");
+});
+
+test("names are cut to what tells them apart", () => {
+  assert.equal(shortClass("com.acme.orders.OrderBook"), "OrderBook");
+  assert.equal(shortClass("Plain"), "Plain");
+  assert.equal(shortMethod("com.acme.orders.OrderBook.match"), "OrderBook.match");
+  assert.equal(shortMethod("main"), "main");
+  assert.equal(bytes(1536), "1.5 KiB");
+});

@@ -1,0 +1,99 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Times are integer nanoseconds since the session's start: exact in a double up to 2^53 ns, which is 104 days.
+
+const units: [number, string][] = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+  [1, "ns"],
+];
+
+/** A duration in three digits and a unit that a person grasps: 1.38 ms, 12.4 s, 3 min 5 s. */
+export function duration(ns: number): string {
+  if (ns === 0) return "0";
+  if (ns < 0) return `−${duration(-ns)}`;
+  if (ns >= 60e9) {
+    const seconds = Math.round(ns / 1e9);
+    const minutes = Math.floor(seconds / 60);
+    return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  }
+  for (const [size, name] of units) {
+    // 999.6 ms would be shown as 1000 ms: that is 1 s.
+    if (ns >= size * 0.9995 || size === 1) return `${three(ns / size)} ${name}`;
+  }
+  return "0";
+}
+
+function three(value: number): string {
+  if (value >= 99.95) return String(Math.round(value));
+  return value >= 9.995 ? value.toFixed(1).replace(/\.0$/, "") : value.toFixed(2).replace(/\.?0+$/, "");
+}
+
+/** All digits of a duration: 1,234,567 ns. */
+export function exact(ns: number): string {
+  return `${count(ns)} ns`;
+}
+
+/** A whole number with separators. */
+export function count(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** A share of something in percent; "<0.1 %" for what is there, but hardly. */
+export function percent(share: number): string {
+  if (!Number.isFinite(share) || share <= 0) return "0 %";
+  if (share < 0.001) return "<0.1 %";
+  const value = share * 100;
+  return `${value >= 9.95 ? Math.round(value) : value.toFixed(1).replace(/\.0$/, "")} %`;
+}
+
+/** A point in time, with as many decimals as steps of `step` ns need. */
+export function instant(ns: number, step = 1e6): string {
+  const sign = ns < 0 ? "−" : "";
+  const whole = Math.abs(Math.round(ns));
+  const seconds = Math.floor(whole / 1e9);
+  const digits = Math.max(0, Math.min(9, 9 - Math.floor(Math.log10(Math.max(1, step)) + 1e-9)));
+  const fraction =
+    digits === 0
+      ? ""
+      : `.${String(whole % 1e9)
+          .padStart(9, "0")
+          .slice(0, digits)}`;
+  if (seconds < 60) return `${sign}${seconds}${fraction} s`;
+  const two = (value: number) => String(value).padStart(2, "0");
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  const clock = hours > 0 ? `${hours}:${two(minutes % 60)}` : String(minutes);
+  return `${sign}${clock}:${two(seconds % 60)}${fraction}`;
+}
+
+/** Bytes with a binary unit. */
+export function bytes(value: number): string {
+  for (const [size, name] of [
+    [2 ** 30, "GiB"],
+    [2 ** 20, "MiB"],
+    [2 ** 10, "KiB"],
+  ] as const) {
+    if (value >= size) return `${three(value / size)} ${name}`;
+  }
+  return `${value} B`;
+}
+
+/** The class's own name: com.acme.OrderBook$Level is OrderBook$Level. Arrays and lambdas stay readable. */
+export function shortClass(name: string): string {
+  const cut = name.split("/")[0] ?? name;
+  return cut.slice(cut.lastIndexOf(".") + 1) || name;
+}
+
+/** A method with its class's own name: OrderBook.match. */
+export function shortMethod(name: string): string {
+  const dot = name.lastIndexOf(".");
+  return dot < 0 ? name : `${shortClass(name.slice(0, dot))}.${name.slice(dot + 1)}`;
+}
+
+/** A length for a style. */
+export function px(length: number): string {
+  return `${length}px`;
+}

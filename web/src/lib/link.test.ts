@@ -1,0 +1,49 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+import assert from "node:assert/strict";
+import {test} from "node:test";
+import {fromHash, nothing, parseRuns, runs, type Shown, toHash} from "./link";
+
+test("what is shown comes back from its link", () => {
+  const shown: Shown = {
+    session: "0af7651916cd43dd8448eb211c80319c",
+    tab: "monitors",
+    view: {from: 1_000_000_001, to: 2_500_000_003},
+    range: {from: 0, to: 9_007_199_254_740_991},
+    follow: false,
+    hidden: ["runnable", "parked"],
+    arrows: [],
+    path: true,
+    mode: "unbounded",
+    pathThread: 17,
+    grouping: "pool",
+    filter: {only: [1, 2, 3, 9], pattern: "<img src=x> & #7", contended: true, platform: false, alive: true},
+    thread: 12,
+    seq: 4711,
+    lock: 5,
+    threads: [4, 5, 6, 20],
+    classes: ["com.acme.OrderBook$1", "[B"],
+    query: "a=b&c",
+  };
+  assert.deepEqual(fromHash(`#${toHash(shown)}`), shown);
+});
+
+test("nothing special makes an empty link", () => {
+  assert.equal(toHash(nothing), "");
+  assert.deepEqual(fromHash(""), nothing);
+});
+
+test("nonsense in a link is left out", () => {
+  const odd = fromHash(
+    "#view=9-3&range=x&tab=%3Cscript%3E&hide=blocked.frozen&at=1&lock=-3&group=7&threads=1-99999999999",
+  );
+  assert.deepEqual({...odd, threads: []}, {...nothing, hidden: ["blocked"]});
+  assert.equal(odd.threads.length, 100_000);
+});
+
+test("runs are short and exact", () => {
+  assert.equal(runs([5, 1, 2, 3, 9, 2]), "1-3.5.9");
+  assert.deepEqual(parseRuns("1-3.5.9"), [1, 2, 3, 5, 9]);
+  assert.deepEqual(parseRuns(""), []);
+});

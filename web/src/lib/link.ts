@@ -1,0 +1,170 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The state of the page that a link carries, and its form behind the # of the address.
+import {type Filter, type Grouping, noFilter} from "./rows";
+import type {Span} from "./scale";
+import {arrowKinds, type Kind, type State, states} from "./words";
+
+export const tabs = ["threads", "locks", "monitors", "path", "log", "sessions"] as const;
+export type Tab = (typeof tabs)[number];
+
+export interface Shown {
+  session: string;
+  tab: Tab;
+  /** What part of time the visualizer shows; null: all. */
+  view: Span | null;
+  /** What all tables count; null: all. */
+  range: Span | null;
+  follow: boolean;
+  hidden: State[];
+  arrows: Kind[];
+  path: boolean;
+  mode: "bounded" | "unbounded";
+  /** Whose path; 0: of the thread that was blocked for longest. */
+  pathThread: number;
+  grouping: Grouping;
+  filter: Filter;
+  /** The chosen interval. */
+  thread: number;
+  seq: number;
+  lock: number;
+  /** Monitor statistics: chosen threads and classes. */
+  threads: number[];
+  classes: string[];
+  query: string;
+}
+
+export const nothing: Shown = {
+  session: "",
+  tab: "threads",
+  view: null,
+  range: null,
+  follow: true,
+  hidden: [],
+  arrows: ["handoff", "notify", "notify_all", "join", "interrupt"],
+  path: false,
+  mode: "bounded",
+  pathThread: 0,
+  grouping: "none",
+  filter: noFilter,
+  thread: 0,
+  seq: 0,
+  lock: 0,
+  threads: [],
+  classes: [],
+  query: "",
+};
+
+function spanText(span: Span): string {
+  return `${Math.round(span.from)}-${Math.round(span.to)}`;
+}
+
+function parseSpan(text: string | null): Span | null {
+  const found = /^(\d{1,16})-(\d{1,16})$/.exec(text ?? "");
+  if (!found) return null;
+  const span = {from: Number(found[1]), to: Number(found[2])};
+  return span.from < span.to ? span : null;
+}
+
+/** Numbers as runs: 1-4.7.9-12. */
+export function runs(numbers: readonly number[]): string {
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
+  const parts: string[] = [];
+  for (let i = 0; i < sorted.length; i++) {
+    const first = sorted[i]!;
+    while (i + 1 < sorted.length && sorted[i + 1] === sorted[i]! + 1) i++;
+    parts.push(sorted[i] === first ? String(first) : `${first}-${sorted[i]}`);
+  }
+  return parts.join(".");
+}
+
+/** At most so many numbers are read from one field: a link is typed by anybody. */
+const most = 100_000;
+
+export function parseRuns(text: string): number[] {
+  const numbers: number[] = [];
+  for (const part of text.split(".")) {
+    const found = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part);
+    if (!found) continue;
+    const last = Number(found[2] ?? found[1]);
+    for (let n = Number(found[1]); n <= last && numbers.length < most; n++) numbers.push(n);
+  }
+  return numbers;
+}
+
+/** Only what differs from the defaults is written, so links stay short. */
+export function toHash(shown: Shown): string {
+  const out = new URLSearchParams();
+  const put = (key: string, value: string) => {
+    if (value !== "") out.set(key, value);
+  };
+  put("s", shown.session);
+  if (shown.tab !== nothing.tab) put("tab", shown.tab);
+  if (shown.view) put("view", spanText(shown.view));
+  if (shown.range) put("range", spanText(shown.range));
+  if (!shown.follow) put("follow", "0");
+  put("hide", shown.hidden.join("."));
+  const arrows = arrowKinds.filter((kind) => shown.arrows.includes(kind)).join(".");
+  if (arrows !== arrowKinds.filter((kind) => nothing.arrows.includes(kind)).join(".")) put("arrows", arrows || "none");
+  if (shown.path) put("path", shown.mode);
+  else if (shown.mode !== nothing.mode) put("mode", shown.mode);
+  if (shown.pathThread) put("of", String(shown.pathThread));
+  if (shown.grouping !== "none") put("group", shown.grouping);
+  const {filter} = shown;
+  if (filter.only) put("only", runs(filter.only) || "none");
+  put("name", filter.pattern);
+  put("just", (["contended", "platform", "alive"] as const).filter((name) => filter[name]).join("."));
+  if (shown.thread) put("at", `${shown.thread}.${shown.seq}`);
+  if (shown.lock) put("lock", String(shown.lock));
+  put("threads", runs(shown.threads));
+  for (const name of shown.classes) out.append("class", name);
+  put("q", shown.query);
+  return out.toString();
+}
+
+function oneOf<T extends string>(all: readonly T[], text: string | null, otherwise: T): T {
+  return all.includes(text as T) ? (text as T) : otherwise;
+}
+
+/** Reads any text: what is not understood is left at its default. */
+export function fromHash(text: string): Shown {
+  const query = new URLSearchParams(text.replace(/^#/, ""));
+  const list = <T extends string>(key: string, all: readonly T[]) =>
+    (query.get(key) ?? "").split(".").filter((name): name is T => all.includes(name as T));
+  const whole = (key: string) => Number(/^\d{1,15}$/.exec(query.get(key) ?? "")?.[0] ?? 0);
+  const path = query.get("path");
+  const only = query.get("only");
+  const just = (query.get("just") ?? "").split(".");
+  const [thread = 0, seq = 0] =
+    /^(\d{1,15})\.(\d{1,10})$/
+      .exec(query.get("at") ?? "")
+      ?.slice(1)
+      .map(Number) ?? [];
+  return {
+    session: query.get("s") ?? "",
+    tab: oneOf(tabs, query.get("tab"), nothing.tab),
+    view: parseSpan(query.get("view")),
+    range: parseSpan(query.get("range")),
+    follow: query.get("follow") !== "0",
+    hidden: list("hide", states),
+    arrows: query.has("arrows") ? list("arrows", arrowKinds) : nothing.arrows,
+    path: path !== null,
+    mode: oneOf(["bounded", "unbounded"], path ?? query.get("mode"), nothing.mode),
+    pathThread: whole("of"),
+    grouping: oneOf(["none", "group", "pool"], query.get("group"), "none"),
+    filter: {
+      only: only === null ? null : parseRuns(only),
+      pattern: query.get("name") ?? "",
+      contended: just.includes("contended"),
+      platform: just.includes("platform"),
+      alive: just.includes("alive"),
+    },
+    thread,
+    seq,
+    lock: whole("lock"),
+    threads: parseRuns(query.get("threads") ?? ""),
+    classes: query.getAll("class"),
+    query: query.get("q") ?? "",
+  };
+}

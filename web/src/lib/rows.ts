@@ -1,0 +1,127 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which threads are shown, and in which rows.
+import type {ThreadRow} from "./types";
+import {stateNumber} from "./words";
+
+export interface Filter {
+  /** Threads chosen by hand; null: all. */
+  only: number[] | null;
+  pattern: string;
+  contended: boolean;
+  platform: boolean;
+  alive: boolean;
+}
+
+export const noFilter: Filter = {only: null, pattern: "", contended: false, platform: false, alive: false};
+
+type Test = (thread: ThreadRow) => boolean;
+
+/** Was blocked, or is deadlocked. */
+export function isHeldUp(thread: ThreadRow): boolean {
+  return thread.blocked.count > 0 || thread.blocked.time > 0;
+}
+
+export function isDeadlocked(thread: ThreadRow): boolean {
+  return (thread.states[stateNumber("deadlocked")]?.time ?? 0) > 0;
+}
+
+/** A criterion gives a test, or null where it is not used. A new one is a line here and a field of the dialog. */
+export const criteria: ((filter: Filter) => Test | null)[] = [
+  ({only}) => {
+    if (!only) return null;
+    const set = new Set(only);
+    return (thread) => set.has(thread.id);
+  },
+  ({pattern}) => matcher(pattern, (thread) => thread.name),
+  ({contended}) => (contended ? (thread) => isHeldUp(thread) : null),
+  ({platform}) => (platform ? (thread) => !thread.virtual : null),
+  ({alive}) => (alive ? (thread) => !thread.dead : null),
+];
+
+/** Patterns: words find parts, * and ? stand for anything, /…/ is a regular expression, a leading ! turns it round. */
+export function matcher<T>(pattern: string, text: (of: T) => string): ((of: T) => boolean) | null {
+  const trimmed = pattern.trim();
+  if (trimmed === "" || trimmed === "!") return null;
+  const not = trimmed.startsWith("!");
+  const expression = expressionOf(not ? trimmed.slice(1).trim() : trimmed);
+  return (of) => expression.test(text(of)) !== not;
+}
+
+function expressionOf(pattern: string): RegExp {
+  if (pattern.length > 1 && pattern.startsWith("/") && pattern.endsWith("/")) {
+    try {
+      return new RegExp(pattern.slice(1, -1), "i");
+    } catch {
+      // Half typed: taken as it stands.
+    }
+  }
+  const escaped = pattern.replace(/[.+^${}()|[\]\\/]/g, "\\$&");
+  if (!/[*?]/.test(pattern)) return new RegExp(escaped, "i");
+  return new RegExp(`^${escaped.replace(/\*/g, ".*").replace(/\?/g, ".")}$`, "i");
+}
+
+export function filtered<T extends ThreadRow>(threads: readonly T[], filter: Filter): T[] {
+  const tests = criteria.map((criterion) => criterion(filter)).filter((test) => test !== null);
+  return threads.filter((thread) => tests.every((test) => test(thread)));
+}
+
+export function isFiltering(filter: Filter): boolean {
+  return criteria.some((criterion) => criterion(filter) !== null);
+}
+
+export type Grouping = "none" | "group" | "pool";
+
+const noGroup = "(no group)";
+const noPool = "(no pool)";
+
+export type Row =
+  | {kind: "group"; name: string; members: number[]; folded: boolean; top: number; height: number}
+  | {kind: "thread"; thread: ThreadRow; top: number; height: number};
+
+export const rowHeight = 22;
+export const groupHeight = 24;
+
+/** Rows from the top down. Groups are in order of their names; those of none come last. */
+export function rows(threads: readonly ThreadRow[], grouping: Grouping, folded: ReadonlySet<string>): Row[] {
+  const list: Row[] = [];
+  let top = 0;
+  const add = (thread: ThreadRow) => {
+    list.push({kind: "thread", thread, top, height: rowHeight});
+    top += rowHeight;
+  };
+  if (grouping === "none") {
+    threads.forEach(add);
+    return list;
+  }
+  const groups = new Map<string, ThreadRow[]>();
+  for (const thread of threads) {
+    const name = grouping === "group" ? thread.group || noGroup : thread.pool || noPool;
+    const group = groups.get(name);
+    if (group) group.push(thread);
+    else groups.set(name, [thread]);
+  }
+  for (const name of [...groups.keys()].sort(
+    (a, b) => Number(a === noPool) - Number(b === noPool) || a.localeCompare(b),
+  )) {
+    const members = groups.get(name)!;
+    const ids = members.map((thread) => thread.id);
+    list.push({kind: "group", name, members: ids, folded: folded.has(name), top, height: groupHeight});
+    top += groupHeight;
+    if (!folded.has(name)) members.forEach(add);
+  }
+  return list;
+}
+
+/** The index of the row at a height, by halving; -1 above the first. */
+export function rowAt(list: readonly Row[], y: number): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (list[middle]!.top <= y) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

@@ -1,0 +1,80 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is shown, in one place; the address of the page always says it.
+import {useEffect, useState} from "preact/hooks";
+import {fromHash, nothing, type Shown, toHash} from "./lib/link";
+
+let shown = fromHash(location.hash);
+const listeners = new Set<() => void>();
+let timer = 0;
+
+export function now(): Shown {
+  return shown;
+}
+
+/** Changes what is shown. Another tab or session is a step that the browser's back button takes back. */
+export function show(patch: Partial<Shown>): void {
+  const before = shown;
+  shown = {...shown, ...patch};
+  for (const listener of listeners) listener();
+  clearTimeout(timer);
+  if (before.tab !== shown.tab || (before.session !== "" && before.session !== shown.session)) {
+    history.replaceState(null, "", `#${toHash(before)}`);
+    history.pushState(null, "", `#${toHash(shown)}`);
+  } else {
+    // Browsers refuse more than some hundred changes of the address in ten seconds: a zoom is one.
+    timer = window.setTimeout(() => history.replaceState(null, "", `#${toHash(shown)}`), 150);
+  }
+}
+
+/** Another session: what belonged to the one before is forgotten, what is a matter of taste stays. */
+export function showSession(session: string): void {
+  const {hidden, arrows, path, mode, grouping, tab} = shown;
+  show({...nothing, hidden, arrows, path, mode, grouping, tab: tab === "sessions" ? "threads" : tab, session});
+}
+
+/** The address of exactly what is shown. */
+export function link(): string {
+  return `${location.origin}${location.pathname}#${toHash(shown)}`;
+}
+
+window.addEventListener("popstate", () => {
+  shown = fromHash(location.hash);
+  for (const listener of listeners) listener();
+});
+
+export function useShown(): Shown {
+  const [value, setValue] = useState(shown);
+  useEffect(() => {
+    const listener = () => setValue(shown);
+    listeners.add(listener);
+    listener();
+    return () => {
+      listeners.delete(listener);
+    };
+  }, []);
+  return value;
+}
+
+export type Theme = "auto" | "light" | "dark";
+
+export function theme(): Theme {
+  const stored = localStorage.getItem("weft.theme");
+  return stored === "light" || stored === "dark" ? stored : "auto";
+}
+
+export function setTheme(value: Theme): void {
+  localStorage.setItem("weft.theme", value);
+  applyTheme();
+}
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+export function applyTheme(): void {
+  const value = theme();
+  document.documentElement.dataset.theme = value === "auto" ? (dark.matches ? "dark" : "light") : value;
+  window.dispatchEvent(new Event("weft-theme"));
+}
+
+dark.addEventListener("change", applyTheme);

@@ -1,0 +1,151 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The canvas of the lock view: for each lock who held it, above, and how many threads queued for it, below.
+import {duration} from "../lib/format";
+import type {LockLane, LockLanes} from "../lib/types";
+import {fit, paintRange, paintRuler, rulerHeight} from "./draw";
+import type {Palette} from "./palette";
+import {Plane} from "./plane";
+
+export const lockRowHeight = 64;
+const holdHeight = 22;
+const hues = 8;
+
+export class LocksPlane extends Plane {
+  lanes: LockLanes | null = null;
+  scrollTop = 0;
+  chosen = 0;
+  private names = new Map<number, string>();
+
+  setLanes(lanes: LockLanes | null): void {
+    this.lanes = lanes;
+    this.names = new Map(lanes?.threads.map(({id, name}) => [id, name]));
+    this.changed();
+  }
+
+  protected override isRuler(y: number): boolean {
+    return y < rulerHeight;
+  }
+
+  rowAt(y: number): LockLane | null {
+    return y < rulerHeight
+      ? null
+      : (this.lanes?.lanes[Math.floor((y - rulerHeight + this.scrollTop) / lockRowHeight)] ?? null);
+  }
+
+  /** Who held a lock at a place of the canvas. */
+  hold(x: number, y: number): {lane: LockLane; text: string; thread: number; from: number} | null {
+    const lane = this.rowAt(y);
+    const time = this.time(x);
+    const hold = lane?.holds.find(({from, to}) => from <= time && time < to);
+    if (!lane || !hold) return null;
+    const name = this.name(hold.thread);
+    const text =
+      hold.holds === 1
+        ? `held by ${name} for ${duration(hold.to - hold.from)}`
+        : `${hold.holds} holds of ${hold.threads} threads, longest of ${name}, ${duration(hold.time)} in all`;
+    return {lane, text, thread: hold.thread, from: hold.from};
+  }
+
+  name(thread: number): string {
+    return this.names.get(thread) ?? `thread ${thread}`;
+  }
+
+  protected override paint(ctx: CanvasRenderingContext2D, colors: Palette): void {
+    ctx.fillStyle = colors.get("surface");
+    ctx.fillRect(0, 0, this.width, this.height);
+    paintRuler(ctx, this, colors, this.height);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(0, rulerHeight, this.width, this.height - rulerHeight);
+    ctx.clip();
+    const {lanes} = this;
+    lanes?.lanes.forEach((lane, i) => {
+      const y = rulerHeight + i * lockRowHeight - this.scrollTop;
+      if (y > this.height || y + lockRowHeight < 0) return;
+      if (lane.row.lock.id === this.chosen) {
+        ctx.fillStyle = colors.get("row-chosen");
+        ctx.fillRect(0, y, this.width, lockRowHeight);
+      }
+      this.paintQueue(ctx, lane, lanes, y, colors);
+      this.paintHolds(ctx, lane, y, colors);
+      this.paintHandoffs(ctx, lane, y, colors);
+      ctx.fillStyle = colors.get("line");
+      ctx.fillRect(0, y + lockRowHeight - 1, this.width, 1);
+    });
+    ctx.restore();
+    const range = this.drawing ?? this.range;
+    if (range) paintRange(ctx, this, range, this.height, colors);
+  }
+
+  private paintHolds(ctx: CanvasRenderingContext2D, lane: LockLane, y: number, colors: Palette): void {
+    ctx.font = "11px system-ui, sans-serif";
+    ctx.textBaseline = "middle";
+    for (const hold of lane.holds) {
+      const x0 = Math.max(-4, this.x(hold.from));
+      const x1 = Math.min(this.width + 4, this.x(hold.to));
+      if (x1 < 0 || x0 > this.width) continue;
+      const w = Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0));
+      const several = hold.holds > 1;
+      ctx.fillStyle = colors.get(several ? "hold-several" : `hold-${hold.thread % hues}`);
+      ctx.fillRect(x0, y + 5, w, holdHeight);
+      if (several && w > 3) {
+        // As much of it as the lock was really held.
+        ctx.fillStyle = colors.get(`hold-${hold.thread % hues}`);
+        const share = Math.min(1, hold.time / Math.max(1, hold.to - hold.from));
+        ctx.fillRect(x0, y + 5 + holdHeight * (1 - share), w, holdHeight * share);
+      }
+      if (w > 44) {
+        const text = several ? `${hold.holds} holds` : this.name(hold.thread);
+        ctx.fillStyle = colors.get("on-hold");
+        ctx.fillText(fit(ctx, text, w - 8), Math.max(0, x0) + 4, y + 5 + holdHeight / 2 + 0.5);
+      }
+    }
+  }
+
+  /** How many threads were blocked at a time: steps upward from the lane's lower edge. */
+  private paintQueue(
+    ctx: CanvasRenderingContext2D,
+    lane: LockLane,
+    lanes: LockLanes,
+    y: number,
+    colors: Palette,
+  ): void {
+    const ground = y + lockRowHeight - 3;
+    const unit = (lockRowHeight - holdHeight - 13) / Math.max(1, lane.row.waiters);
+    ctx.fillStyle = colors.get("state-blocked");
+    lane.queue.forEach(({step, threads}, i) => {
+      if (threads === 0) return;
+      const end = lane.queue[i + 1]?.step ?? lanes.steps;
+      const x0 = this.x(lanes.from + step * lanes.step);
+      const x1 = this.x(lanes.from + end * lanes.step);
+      if (x1 < 0 || x0 > this.width) return;
+      ctx.fillRect(x0, ground - threads * unit, Math.max(1, x1 - x0), threads * unit);
+    });
+  }
+
+  private paintHandoffs(ctx: CanvasRenderingContext2D, lane: LockLane, y: number, colors: Palette): void {
+    ctx.fillStyle = colors.get("kind-handoff");
+    let last = -9;
+    for (const {time} of lane.handoffs) {
+      const x = this.x(time);
+      if (x < -5 || x > this.width + 5 || x - last < 3) continue;
+      last = x;
+      ctx.beginPath();
+      ctx.moveTo(x, y + 5 + holdHeight);
+      ctx.lineTo(x - 3, y + 5 + holdHeight + 5);
+      ctx.lineTo(x + 3, y + 5 + holdHeight + 5);
+      ctx.fill();
+    }
+    ctx.strokeStyle = colors.get("text-2");
+    ctx.lineWidth = 1;
+    for (const convoy of lane.convoys.slice(0, 5)) {
+      if (convoy.length < 3) continue;
+      const x0 = this.x(convoy.from);
+      const x1 = this.x(convoy.to);
+      if (x1 - x0 < 6) continue;
+      ctx.strokeRect(x0, y + 2.5, x1 - x0, holdHeight + 4);
+    }
+  }
+}

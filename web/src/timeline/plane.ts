@@ -1,0 +1,182 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A canvas over a part of time: size, zoom, pan, selection of a range by wheel, drag and keys; what is painted is the
+// business of who uses it. No framework: a frame never waits for one.
+import {clamp, pan, type Span, toPixel, toTime, zoom} from "../lib/scale";
+import {type Palette, palette} from "./palette";
+
+export interface Events {
+  view(view: Span): void;
+  range(range: Span | null): void;
+  click(x: number, y: number): void;
+  double(x: number, y: number): void;
+  hover(x: number, y: number, inside: boolean): void;
+  scroll(by: number): boolean;
+}
+
+export abstract class Plane {
+  protected readonly ctx: CanvasRenderingContext2D;
+  width = 1;
+  height = 1;
+  protected ratio = 1;
+  view: Span = {from: 0, to: 1};
+  limits: Span = {from: 0, to: 1};
+  range: Span | null = null;
+  /** The range while it is being drawn out. */
+  protected drawing: Span | null = null;
+  private requested = 0;
+  private readonly observer: ResizeObserver;
+  private readonly abort = new AbortController();
+  /** Milliseconds that the last frames took to paint, newest last: for `make bench-page`. */
+  readonly frames: number[] = [];
+
+  constructor(
+    protected readonly canvas: HTMLCanvasElement,
+    protected readonly events: Events,
+  ) {
+    this.ctx = canvas.getContext("2d", {alpha: false})!;
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(canvas);
+    const {signal} = this.abort;
+    canvas.addEventListener("wheel", this.wheel, {passive: false, signal});
+    canvas.addEventListener("pointerdown", this.down, {signal});
+    canvas.addEventListener("pointermove", this.move, {signal});
+    canvas.addEventListener("pointerup", this.up, {signal});
+    canvas.addEventListener("pointercancel", this.up, {signal});
+    canvas.addEventListener("pointerleave", () => this.events.hover(0, 0, false), {signal});
+    canvas.addEventListener("dblclick", (e) => this.events.double(e.offsetX, e.offsetY), {signal});
+    window.addEventListener("weft-theme", () => this.changed(), {signal});
+    this.resize();
+  }
+
+  destroy(): void {
+    this.observer.disconnect();
+    this.abort.abort();
+    cancelAnimationFrame(this.requested);
+  }
+
+  protected abstract paint(ctx: CanvasRenderingContext2D, palette: Palette): void;
+  /** Whether a drag that begins here draws out a range without the shift key. */
+  protected abstract isRuler(y: number): boolean;
+
+  /** Paints at the next frame. */
+  changed(): void {
+    if (!this.requested) this.requested = requestAnimationFrame(() => this.frame());
+  }
+
+  private frame(): void {
+    this.requested = 0;
+    const began = performance.now();
+    this.ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    this.paint(this.ctx, palette(this.ratio));
+    this.frames.push(performance.now() - began);
+    if (this.frames.length > 600) this.frames.shift();
+  }
+
+  private resize(): void {
+    const {clientWidth, clientHeight} = this.canvas;
+    this.ratio = Math.min(3, window.devicePixelRatio || 1);
+    this.width = Math.max(1, clientWidth);
+    this.height = Math.max(1, clientHeight);
+    this.canvas.width = Math.round(this.width * this.ratio);
+    this.canvas.height = Math.round(this.height * this.ratio);
+    this.resized();
+    this.changed();
+  }
+
+  protected resized(): void {
+    // For who has more to do than to paint again.
+  }
+
+  x(time: number): number {
+    return toPixel(this.view, this.width, time);
+  }
+
+  time(x: number): number {
+    return toTime(this.view, this.width, x);
+  }
+
+  setView(view: Span): void {
+    this.view = clamp(view, this.limits);
+    this.resized();
+    this.changed();
+    this.events.view(this.view);
+  }
+
+  zoomAt(x: number, factor: number): void {
+    this.setView(zoom(this.view, this.time(x), factor, this.limits));
+  }
+
+  panBy(pixels: number): void {
+    this.setView(pan(this.view, (pixels / this.width) * (this.view.to - this.view.from), this.limits));
+  }
+
+  private readonly wheel = (e: WheelEvent): void => {
+    e.preventDefault();
+    const unit = e.deltaMode === WheelEvent.DOM_DELTA_LINE ? 20 : 1;
+    const [dx, dy] = e.shiftKey && e.deltaX === 0 ? [e.deltaY * unit, 0] : [e.deltaX * unit, e.deltaY * unit];
+    if (Math.abs(dx) > Math.abs(dy)) {
+      this.panBy(dx);
+      return;
+    }
+    const zooms = e.ctrlKey || e.metaKey || e.altKey || this.isRuler(e.offsetY);
+    if (!zooms && this.events.scroll(dy)) return;
+    this.zoomAt(e.offsetX, Math.exp(Math.max(-1, Math.min(1, dy / 400))));
+  };
+
+  private drag: {x: number; y: number; kind: "pan" | "range"; moved: boolean; view: Span; anchor: number} | null = null;
+
+  private readonly down = (e: PointerEvent): void => {
+    if (e.button !== 0) return;
+    this.canvas.setPointerCapture(e.pointerId);
+    const kind = e.shiftKey || this.isRuler(e.offsetY) ? "range" : "pan";
+    this.drag = {x: e.offsetX, y: e.offsetY, kind, moved: false, view: this.view, anchor: this.anchor(e.offsetX)};
+  };
+
+  /** A drag that begins at an edge of the range moves that edge. */
+  private anchor(x: number): number {
+    const near = (time: number) => Math.abs(this.x(time) - x) <= 5;
+    if (this.range && near(this.range.from)) return this.range.to;
+    if (this.range && near(this.range.to)) return this.range.from;
+    return this.time(x);
+  }
+
+  private readonly move = (e: PointerEvent): void => {
+    const {drag} = this;
+    if (!drag) {
+      this.events.hover(e.offsetX, e.offsetY, true);
+      return;
+    }
+    const dx = e.offsetX - drag.x;
+    if (!drag.moved && Math.abs(dx) < 4 && Math.abs(e.offsetY - drag.y) < 4) return;
+    drag.moved = true;
+    if (drag.kind === "range") {
+      const at = Math.max(this.limits.from, Math.min(this.limits.to, this.time(e.offsetX)));
+      this.drawing = {from: Math.floor(Math.min(at, drag.anchor)), to: Math.ceil(Math.max(at, drag.anchor))};
+      this.changed();
+      return;
+    }
+    this.canvas.classList.add("grabbing");
+    const by = -(dx / this.width) * (drag.view.to - drag.view.from);
+    this.events.scroll(drag.y - e.offsetY);
+    drag.y = e.offsetY;
+    this.setView(pan(drag.view, by, this.limits));
+  };
+
+  private readonly up = (e: PointerEvent): void => {
+    const {drag} = this;
+    this.drag = null;
+    this.canvas.classList.remove("grabbing");
+    if (!drag) return;
+    if (this.drawing) {
+      const range = clamp(this.drawing, this.limits);
+      this.drawing = null;
+      this.events.range({from: Math.floor(range.from), to: Math.ceil(range.to)});
+    } else if (!drag.moved) {
+      if (this.isRuler(drag.y)) this.events.range(null);
+      else this.events.click(e.offsetX, e.offsetY);
+    }
+    this.changed();
+  };
+}

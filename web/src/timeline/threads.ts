@@ -1,0 +1,277 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The thread visualizer's canvas: which lanes, arrows and path are where on the screen, and what is under the pointer.
+import {run, runAt} from "../lib/lanes";
+import {type Row, rowAt} from "../lib/rows";
+import type {Arrow, Gap, Interval, Path} from "../lib/types";
+import {type Kind, states} from "../lib/words";
+import {LaneCache} from "./cache";
+import {
+  type ArrowOnScreen,
+  type LaneOnScreen,
+  label,
+  paintArrows,
+  paintEnd,
+  paintGaps,
+  paintLanes,
+  paintPath,
+  paintRange,
+  paintRuler,
+  rulerHeight,
+} from "./draw";
+import type {Palette} from "./palette";
+import {type Events, Plane} from "./plane";
+
+const overscan = 6;
+
+export interface Hit {
+  thread: number;
+  time: number;
+  /** What the run under the pointer is, as far as the picture tells. */
+  state: number;
+  rest: number;
+  share: number;
+  from: number;
+  to: number;
+}
+
+export class ThreadsPlane extends Plane {
+  readonly cache: LaneCache;
+  private rows: Row[] = [];
+  private where = new Map<number, {row: number; y: number; height: number}>();
+  private hidden: ReadonlySet<number> = new Set();
+  private arrows: Arrow[] = [];
+  private arrowsTo = new Map<number, Arrow[]>();
+  private kindNames: Kind[] = [];
+  path: Path | null = null;
+  gaps: readonly Gap[] = [];
+  chosen: Interval | null = null;
+  chosenThread = 0;
+  scrollTop = 0;
+
+  constructor(canvas: HTMLCanvasElement, events: Events, failed: (message: string) => void) {
+    super(canvas, events);
+    this.cache = new LaneCache(() => this.changed(), failed);
+  }
+
+  override destroy(): void {
+    super.destroy();
+    this.cache.stop();
+  }
+
+  setRows(rows: Row[]): void {
+    this.rows = rows;
+    this.where.clear();
+    let head: {row: number; y: number; height: number} | null = null;
+    rows.forEach((row, i) => {
+      const place = {row: i, y: row.top, height: row.height};
+      if (row.kind === "thread") this.where.set(row.thread.id, place);
+      else head = row.folded ? place : null;
+      // Arrows to threads of a folded group end at its head.
+      if (head && row.kind === "group") for (const id of row.members) this.where.set(id, head);
+    });
+    this.resized();
+    this.changed();
+  }
+
+  setHidden(hidden: readonly string[]): void {
+    this.hidden = new Set(hidden.map((name) => states.indexOf(name as (typeof states)[number])));
+    this.changed();
+  }
+
+  setArrows(arrows: Arrow[], names: Kind[]): void {
+    this.arrows = arrows;
+    this.kindNames = names;
+    this.arrowsTo.clear();
+    for (const arrow of arrows) {
+      const list = this.arrowsTo.get(arrow.to);
+      if (list) list.push(arrow);
+      else this.arrowsTo.set(arrow.to, [arrow]);
+    }
+    this.changed();
+  }
+
+  scrollTo(top: number): void {
+    this.scrollTop = top;
+    this.resized();
+    this.changed();
+  }
+
+  protected override isRuler(y: number): boolean {
+    return y < rulerHeight;
+  }
+
+  /** The rows on the screen, and those just beyond it. */
+  private visible(): {first: number; last: number} {
+    const first = Math.max(0, rowAt(this.rows, this.scrollTop));
+    const last = Math.max(0, rowAt(this.rows, this.scrollTop + this.height - rulerHeight));
+    return {first, last};
+  }
+
+  protected override resized(): void {
+    if (!this.cache || this.rows.length === 0) return;
+    const {first, last} = this.visible();
+    const threads: number[] = [];
+    for (const row of this.rows.slice(Math.max(0, first - overscan), last + 1 + overscan)) {
+      if (row.kind === "thread") threads.push(row.thread.id);
+    }
+    this.cache.want(this.view, this.width, this.limits, threads);
+  }
+
+  /** The middle of a thread's lane on the canvas; null if it has none. */
+  private middle(thread: number): number | null {
+    const place = this.where.get(thread);
+    return place ? place.y - this.scrollTop + rulerHeight + place.height / 2 : null;
+  }
+
+  protected override paint(ctx: CanvasRenderingContext2D, colors: Palette): void {
+    ctx.fillStyle = colors.get("surface");
+    ctx.fillRect(0, 0, this.width, this.height);
+    paintRuler(ctx, this, colors, this.height);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(0, rulerHeight, this.width, this.height - rulerHeight);
+    ctx.clip();
+    const lanes = this.paintRows(ctx, colors);
+    paintLanes(ctx, this, lanes, this.hidden, colors, (lane, state, from, to) =>
+      this.label(lanes[lane]!.thread, state, from, to),
+    );
+    paintGaps(ctx, this, this.gaps, this.height, colors);
+    const onScreen: ArrowOnScreen[] = [];
+    for (const arrow of this.arrows) {
+      const y0 = this.middle(arrow.from);
+      const y1 = this.middle(arrow.to);
+      const kind = this.kindNames[arrow.kind];
+      if (y0 === null || y1 === null || y0 === y1 || !kind) continue;
+      if (Math.max(y0, y1) < 0 || Math.min(y0, y1) > this.height) continue;
+      onScreen.push({arrow, kind, y0, y1});
+    }
+    paintArrows(ctx, this, onScreen, (arrow) => this.isChosen(arrow), colors);
+    if (this.path) {
+      paintPath(ctx, this, this.path.segments, (thread) => this.below(thread), colors);
+    }
+    this.paintChosen(ctx, colors);
+    ctx.restore();
+    const range = this.drawing ?? this.range;
+    if (range) paintRange(ctx, this, range, this.height, colors);
+  }
+
+  private below(thread: number): number | null {
+    const place = this.where.get(thread);
+    return place ? place.y - this.scrollTop + rulerHeight + place.height - 2.5 : null;
+  }
+
+  private paintRows(ctx: CanvasRenderingContext2D, colors: Palette): (LaneOnScreen & {thread: number})[] {
+    const lanes: (LaneOnScreen & {thread: number})[] = [];
+    const {first, last} = this.visible();
+    for (const row of this.rows.slice(first, last + 1)) {
+      const y = row.top - this.scrollTop + rulerHeight;
+      if (row.kind === "group") {
+        ctx.fillStyle = colors.get("surface-2");
+        ctx.fillRect(0, y, this.width, row.height);
+        continue;
+      }
+      if (row.thread.id === this.chosenThread) {
+        ctx.fillStyle = colors.get("row-chosen");
+        ctx.fillRect(0, y, this.width, row.height);
+      }
+      ctx.fillStyle = colors.get("line-soft");
+      ctx.fillRect(0, y + row.height - 1, this.width, 1);
+      if (row.thread.dead && !this.hidden.has(states.indexOf("dead")))
+        paintEnd(ctx, this, row.thread.to, y, row.height, colors);
+      const strip = this.cache.best(row.thread.id, this.view);
+      if (strip) lanes.push({strip, y, height: row.height, thread: row.thread.id});
+    }
+    return lanes;
+  }
+
+  /** An interval's lock is known where an arrow ends it; the page asks for no more than it shows. */
+  private label(thread: number, state: number, from: number, to: number): string {
+    const slack = (this.view.to - this.view.from) / this.width;
+    const arrow = this.arrowsTo
+      .get(thread)
+      ?.find((one) => Math.abs(one.to_time - to) <= 2 * slack && Math.abs(one.to_start - from) <= 2 * slack);
+    return label(state, arrow?.lock.class ?? "");
+  }
+
+  private isChosen(arrow: Arrow): boolean {
+    const {chosen} = this;
+    if (!chosen) return false;
+    if (arrow.to === chosen.thread.id && arrow.to_time === chosen.to) return true;
+    return arrow.from === chosen.thread.id && arrow.from_time >= chosen.from && arrow.from_time < chosen.to;
+  }
+
+  private paintChosen(ctx: CanvasRenderingContext2D, colors: Palette): void {
+    const {chosen} = this;
+    const place = chosen && this.where.get(chosen.thread.id);
+    if (!chosen || !place) return;
+    const x0 = Math.max(-4, this.x(chosen.from));
+    const x1 = Math.min(this.width + 4, Math.max(x0 + 3, this.x(chosen.to)));
+    const y = place.y - this.scrollTop + rulerHeight + 1.5;
+    ctx.lineWidth = 2;
+    ctx.strokeStyle = colors.get("text");
+    ctx.strokeRect(x0, y, x1 - x0, place.height - 3);
+  }
+
+  /** The row at a height of the canvas. */
+  rowAt(y: number): Row | null {
+    return y < rulerHeight ? null : (this.rows[rowAt(this.rows, y - rulerHeight + this.scrollTop)] ?? null);
+  }
+
+  hit(x: number, y: number): Hit | null {
+    const row = this.rowAt(y);
+    if (row?.kind !== "thread" || y - rulerHeight + this.scrollTop >= row.top + row.height) return null;
+    const strip = this.cache.best(row.thread.id, this.view);
+    const time = this.time(x);
+    const index = strip ? runAt(strip, time) : -1;
+    if (!strip || index < 0) return null;
+    const at = run(strip, index);
+    return {
+      thread: row.thread.id,
+      time: Math.max(0, Math.round(time)),
+      state: at.state,
+      rest: at.rest,
+      share: at.share,
+      from: strip.from + at.from * strip.step,
+      to: strip.from + at.to * strip.step,
+    };
+  }
+
+  place(thread: number): {y: number; height: number} | null {
+    return this.where.get(thread) ?? null;
+  }
+
+  /** Arrows that have both ends in rows: what is drawn if one looks at all lanes. */
+  drawn(): number {
+    return this.arrows.filter((arrow) => this.where.has(arrow.from) && this.where.has(arrow.to)).length;
+  }
+
+  /** The picture as it is, with the names of the lanes at its left. */
+  picture(gutter: number, title: string): HTMLCanvasElement {
+    const out = document.createElement("canvas");
+    const head = 30;
+    out.width = Math.round((this.width + gutter) * this.ratio);
+    out.height = Math.round((this.height + head) * this.ratio);
+    const ctx = out.getContext("2d")!;
+    const get = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    ctx.scale(this.ratio, this.ratio);
+    ctx.fillStyle = get("surface");
+    ctx.fillRect(0, 0, this.width + gutter, this.height + head);
+    ctx.drawImage(this.canvas, gutter, head, this.width, this.height);
+    ctx.fillStyle = get("text");
+    ctx.textBaseline = "middle";
+    ctx.font = "600 13px system-ui, sans-serif";
+    ctx.fillText(title, 10, head / 2);
+    const {first, last} = this.visible();
+    ctx.beginPath();
+    ctx.rect(0, head + rulerHeight, gutter - 8, this.height);
+    ctx.clip();
+    for (const row of this.rows.slice(first, last + 1)) {
+      ctx.font = row.kind === "group" ? "600 12px system-ui, sans-serif" : "12px system-ui, sans-serif";
+      const y = head + rulerHeight + row.top - this.scrollTop + row.height / 2;
+      ctx.fillText(row.kind === "group" ? row.name : row.thread.name, 10, y);
+    }
+    return out;
+  }
+}

@@ -1,0 +1,193 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The critical path as tables: what it went through, and what each would save.
+import {useState} from "preact/hooks";
+import {address, useAnswer} from "../api";
+import {useKnown} from "../known";
+import {duration, percent, shortClass, shortMethod} from "../lib/format";
+import type {Shown} from "../lib/link";
+import type {Path, PathRow} from "../lib/types";
+import {show} from "../store";
+import {Problem, Share, Time} from "../ui/parts";
+import {type Column, Table} from "../ui/Table";
+import {ThreadName} from "./Detail";
+import {Panel} from "./Monitors";
+
+const tables = [
+  ["classes", "Lock classes"],
+  ["locks", "Locks"],
+  ["sites", "Call sites"],
+  ["per_thread", "Threads"],
+  ["per_kind", "What it was"],
+] as const;
+
+export function PathView({shown}: {shown: Shown}) {
+  const {session, threads, version} = useKnown();
+  const [table, setTable] = useState<(typeof tables)[number][0]>("classes");
+  const parameters = {
+    from: shown.range?.from,
+    to: shown.range?.to,
+    thread: shown.pathThread || undefined,
+    mode: shown.mode,
+  };
+  const {data, error, loading} = useAnswer<Path>(
+    session ? address(`sessions/${session.id}/path`, parameters) : null,
+    version,
+  );
+  return (
+    <div class="path-view">
+      <div class="toolbar">
+        <label class="field">
+          Path of
+          <select value={shown.pathThread} onChange={(e) => show({pathThread: Number(e.currentTarget.value)})}>
+            <option value={0}>the thread that was blocked longest</option>
+            {threads.slice(0, 500).map(({id, name}) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          Mode
+          <select value={shown.mode} onChange={(e) => show({mode: e.currentTarget.value as Shown["mode"]})}>
+            <option value="bounded">bounded: why did this thread take so long?</option>
+            <option value="unbounded">unbounded: the whole program's path to the end</option>
+          </select>
+        </label>
+        <div class="tools">
+          <button type="button" class="button" onClick={() => show({tab: "threads", path: true})}>
+            Show it over the lanes
+          </button>
+        </div>
+      </div>
+      <Problem text={error} />
+      {data && data.segments.length > 0 && <Summary path={data} />}
+      <div class="subtabs" role="tablist" aria-label="Critical path by">
+        {tables.map(([key, title]) => (
+          <button key={key} type="button" role="tab" aria-selected={table === key} onClick={() => setTable(key)}>
+            {title}
+            <span class="count">{data?.[key].length ?? ""}</span>
+          </button>
+        ))}
+      </div>
+      <Panel
+        title={tables.find(([key]) => key === table)![1]}
+        hint="Enter, or a double click, leads to the longest"
+        table="path"
+        parameters={parameters}
+      >
+        <Table<PathRow, string>
+          label="Critical path"
+          columns={columnsOf(table)}
+          rows={data?.[table] ?? []}
+          id={(row) => `${row.name} ${row.lock?.id ?? ""} ${row.thread?.id ?? ""} ${row.stack} ${row.state}`}
+          sort={{key: "time", order: "desc"}}
+          onOpen={(row) =>
+            row.first &&
+            show({tab: "threads", thread: row.first.thread.id, seq: row.first.seq, path: true, follow: false})
+          }
+          loading={loading}
+          empty={
+            table === "per_thread" || table === "per_kind"
+              ? "There is no path in this range."
+              : "The path did not go through any wait: nobody held it up."
+          }
+        />
+      </Panel>
+    </div>
+  );
+}
+
+function Summary({path}: {path: Path}) {
+  const length = path.to - path.from;
+  const kinds = path.per_kind;
+  return (
+    <div class="summary">
+      <p>
+        {path.unbounded ? "The program's path to its end" : "What went on while "}
+        {path.unbounded ? ", " : <ThreadName thread={path.thread} />}
+        {path.unbounded ? "" : " ran or waited, "}
+        {duration(length)} in {path.total} pieces
+        {path.chosen === "asked" ? "" : ` (${path.chosen})`}
+        {path.cut ? "; it was cut: it has more pieces than are looked at" : ""}.
+      </p>
+      <div class="stacked" role="img" aria-label={kinds.map((row) => `${row.name} ${percent(row.share)}`).join(", ")}>
+        {kinds
+          .filter((row) => row.share > 0.002)
+          .map((row, i) => (
+            <span
+              key={row.name}
+              class={`part part-${i % 6}`}
+              style={{width: `${row.share * 100}%`}}
+              title={`${row.name}: ${duration(row.time)}, ${percent(row.share)}`}
+            >
+              {row.share > 0.08 ? `${row.name} ${percent(row.share)}` : ""}
+            </span>
+          ))}
+      </div>
+    </div>
+  );
+}
+
+function columnsOf(table: (typeof tables)[number][0]): Column<PathRow>[] {
+  const short = (row: PathRow) => {
+    if (table === "classes" || table === "locks") return shortClass(row.name) || "(unknown)";
+    return table === "sites" ? shortMethod(row.name) : row.name;
+  };
+  const waits = table === "classes" || table === "locks" || table === "sites";
+  const columns: Column<PathRow>[] = [
+    {
+      key: "name",
+      title:
+        table === "sites" ? "Call site" : table === "per_thread" ? "Thread" : table === "per_kind" ? "Kind" : "Lock",
+      grow: true,
+      value: (row) => row.name,
+      show: (row) => (
+        <>
+          {short(row)}
+          {table === "locks" && row.lock && <span class="faint">@{row.lock.hash}</span>}
+        </>
+      ),
+      tip: (row) => row.name,
+    },
+  ];
+  if (waits) columns.push({key: "state", title: "State", value: (row) => row.state});
+  columns.push(
+    {key: "count", title: waits ? "Waits" : "Pieces", value: (row) => row.count},
+    {
+      key: "time",
+      title: "On the path",
+      help: "Time of the path",
+      value: (row) => row.time,
+      show: (row) => <Time ns={row.time} />,
+    },
+    {
+      key: "share",
+      title: "Share",
+      help: "Part of the path",
+      value: (row) => row.share,
+      show: (row) => <Share share={row.share} />,
+    },
+  );
+  if (table === "classes" || table === "locks") {
+    columns.push(
+      {
+        key: "drag",
+        title: "Would save",
+        help: "How much earlier the thread would be done if nobody had to wait for it",
+        value: (row) => row.saving?.drag ?? 0,
+        show: (row) => (row.saving ? <Time ns={row.saving.drag} /> : <span class="zero">–</span>),
+      },
+      {
+        key: "bound",
+        title: "At most",
+        help: "It can never save more than this",
+        value: (row) => row.saving?.bound ?? 0,
+        show: (row) => (row.saving ? <Time ns={row.saving.bound} /> : <span class="zero">–</span>),
+      },
+    );
+  }
+  return columns;
+}

@@ -1,0 +1,109 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Search for threads, classes, locks and methods; a hit leads there.
+import {useEffect, useRef, useState} from "preact/hooks";
+import {address, useAnswer} from "../api";
+import {useKnown} from "../known";
+import {shortClass, shortMethod} from "../lib/format";
+import type {Found, Hit} from "../lib/types";
+import {show} from "../store";
+import {Icon} from "../ui/Icon";
+
+export function Search() {
+  const {session} = useKnown();
+  const [typed, setTyped] = useState("");
+  const [asked, setAsked] = useState("");
+  const [open, setOpen] = useState(false);
+  const [at, setAt] = useState(0);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(typed.trim()), 150);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  useEffect(() => {
+    const key = (e: KeyboardEvent) => {
+      const target = e.target as HTMLElement;
+      if (e.key !== "/" || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
+      e.preventDefault();
+      input.current?.focus();
+    };
+    window.addEventListener("keydown", key);
+    return () => window.removeEventListener("keydown", key);
+  }, []);
+  const {data, error} = useAnswer<Found>(
+    session && asked !== "" ? address(`sessions/${session.id}/search`, {q: asked, limit: 20}) : null,
+  );
+  const hits = data?.hits ?? [];
+  const take = (hit: Hit | undefined) => {
+    if (!hit) return;
+    setOpen(false);
+    input.current?.blur();
+    if (hit.kind === "thread" && hit.thread) show({tab: "threads", thread: hit.thread.id, seq: 0});
+    else if (hit.kind === "lock" && hit.lock) show({tab: "locks", lock: hit.lock.id});
+    else if (hit.kind === "class") show({tab: "monitors", classes: [hit.text], threads: []});
+    else if (hit.first) show({tab: "threads", thread: hit.first.thread.id, seq: hit.first.seq, follow: false});
+  };
+  const onKeyDown = (e: KeyboardEvent) => {
+    if (e.key === "ArrowDown") setAt(Math.min(hits.length - 1, at + 1));
+    else if (e.key === "ArrowUp") setAt(Math.max(0, at - 1));
+    else if (e.key === "Enter") take(hits[at]);
+    else if (e.key === "Escape") {
+      setOpen(false);
+      input.current?.blur();
+    } else return;
+    e.preventDefault();
+  };
+  return (
+    <div class="search">
+      <Icon name="search" />
+      <input
+        ref={input}
+        type="search"
+        aria-controls="hits"
+        autoComplete="off"
+        aria-label="Search threads, classes, locks and methods"
+        placeholder="Search threads, locks, methods"
+        value={typed}
+        onInput={(e) => {
+          setTyped(e.currentTarget.value);
+          setOpen(true);
+          setAt(0);
+        }}
+        onFocus={() => setOpen(true)}
+        onBlur={() => setTimeout(() => setOpen(false), 150)}
+        onKeyDown={onKeyDown}
+      />
+      <kbd>/</kbd>
+      {open && asked !== "" && (data || error) && (
+        <ul class="popup hits" id="hits" role="listbox">
+          {hits.map((hit, i) => (
+            <li
+              key={`${hit.kind}${hit.text}${hit.lock?.id ?? hit.thread?.id ?? hit.stack}`}
+              role="option"
+              aria-selected={i === at}
+            >
+              <button
+                type="button"
+                tabIndex={-1}
+                class={i === at ? "chosen" : ""}
+                title={hit.text}
+                onMouseDown={(e) => e.preventDefault()}
+                onClick={() => take(hit)}
+              >
+                <span class="hit-kind">{hit.kind}</span>
+                {hit.kind === "method"
+                  ? shortMethod(hit.text)
+                  : hit.kind === "thread"
+                    ? hit.text
+                    : shortClass(hit.text)}
+              </button>
+            </li>
+          ))}
+          {hits.length === 0 && <li class="hint">{error ?? "Nothing has this in its name"}</li>}
+          {data?.more && <li class="hint">There is more: type more letters</li>}
+        </ul>
+      )}
+    </div>
+  );
+}

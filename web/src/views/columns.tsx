@@ -1,0 +1,119 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Columns that several tables have.
+import {duration, shortClass, shortMethod} from "../lib/format";
+import {isDeadlocked} from "../lib/rows";
+import type {ClassRow, Stats, ThreadRow} from "../lib/types";
+import {Icon} from "../ui/Icon";
+import {Distribution, Time} from "../ui/parts";
+import type {Column} from "../ui/Table";
+
+export const threadColumns: Column<ThreadRow>[] = [
+  {
+    key: "name",
+    title: "Name",
+    grow: true,
+    value: ({name}) => name,
+    show: (thread) => (
+      <>
+        {isDeadlocked(thread) && <Icon name="warn" />}
+        {thread.name}
+      </>
+    ),
+    tip: ({name}) => name,
+  },
+  {key: "id", title: "ID", value: ({id}) => id},
+  {key: "group", title: "Group", value: ({group}) => group},
+  {key: "blocked.count", title: "Blocked", help: "How often it was blocked", value: ({blocked}) => blocked.count},
+  {
+    key: "blocked.time",
+    title: "Blocked time",
+    help: "For how long it was blocked",
+    value: ({blocked}) => blocked.time,
+    show: ({blocked}) => <Time ns={blocked.time} />,
+  },
+  {key: "waited.count", title: "Waited", help: "How often it waited for an object", value: ({waited}) => waited.count},
+  {
+    key: "waited.time",
+    title: "Waited time",
+    help: "For how long it waited for an object",
+    value: ({waited}) => waited.time,
+    show: ({waited}) => <Time ns={waited.time} />,
+  },
+];
+
+/** The columns of a distribution; `of` leads to it, `prefix` is its name at the server. */
+export function statsColumns<R>(prefix: string, title: string, of: (row: R) => Stats): Column<R>[] {
+  const time = (key: keyof Stats & string, name: string, help: string): Column<R> => ({
+    key: `${prefix}.${key}`,
+    title: name,
+    help,
+    value: (row) => of(row)[key] as number,
+    show: (row) => <Time ns={of(row)[key] as number} />,
+  });
+  return [
+    {key: `${prefix}.count`, title: "Count", help: `How often: ${title}`, value: (row) => of(row).count},
+    time("time", "Total", `For how long in all: ${title}`),
+    time("min", "Min", `The shortest: ${title}`),
+    time("max", "Max", `The longest: ${title}`),
+    time("average", "Average", `The mean: ${title}`),
+    {
+      key: `${prefix}.p95`,
+      title: "Distribution",
+      help: `From short to long, by powers of two; sorts by the length that 95 % do not exceed: ${title}`,
+      value: (row) => of(row).p95,
+      show: (row) => <Distribution stats={of(row)} />,
+    },
+  ];
+}
+
+export const classColumns: Column<ClassRow>[] = [
+  {
+    key: "class",
+    title: "Class",
+    grow: true,
+    value: (row) => row.class,
+    show: (row) => (row.class ? shortClass(row.class) : "Total"),
+    tip: (row) => row.class,
+  },
+  {
+    key: "saving.drag",
+    title: "Would save",
+    help: "How much earlier the thread that was blocked longest would be done without contention of this class",
+    value: (row) => row.saving?.drag ?? 0,
+    show: (row) => (row.saving ? <Time ns={row.saving.drag} /> : <span class="zero">–</span>),
+    tip: (row) => (row.saving ? `never more than ${duration(row.saving.bound)}` : ""),
+  },
+  {key: "blocked.count", title: "Blocks", help: "How often threads were blocked", value: (row) => row.blocked.count},
+  {
+    key: "blocked.time",
+    title: "Blocked",
+    help: "For how long threads were blocked, in all",
+    value: (row) => row.blocked.time,
+    show: (row) => <Time ns={row.blocked.time} />,
+  },
+  ...statsColumns<ClassRow>("blocked", "blocked", (row) => row.blocked).slice(2),
+  {key: "waited.count", title: "Waits", help: "How often threads waited for notify", value: (row) => row.waited.count},
+  {
+    key: "waited.time",
+    title: "Waited",
+    help: "For how long threads waited for notify, in all",
+    value: (row) => row.waited.time,
+    show: (row) => <Time ns={row.waited.time} />,
+  },
+  ...statsColumns<ClassRow>("waited", "waited", (row) => row.waited).slice(2),
+  {
+    key: "parked.time",
+    title: "Parked",
+    help: "For how long threads were parked on synchronizers of this class",
+    value: (row) => row.parked.time,
+    show: (row) => <Time ns={row.parked.time} />,
+  },
+  {key: "monitors", title: "Objects", help: "How many lock objects", value: (row) => row.monitors},
+  {key: "threads", title: "Threads", help: "How many threads were stopped", value: (row) => row.threads},
+];
+
+export function method(name: string): string {
+  return name === "" ? "(no stack was taken)" : shortMethod(name);
+}

@@ -1,0 +1,62 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package web_test
+
+import (
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/web"
+)
+
+const maxBytes = 60 << 10 // of the page, gzipped
+
+func TestPageIsSmall(t *testing.T) {
+	total := 0
+	for _, name := range []string{"index.html", "app.js", "app.css", "icon.svg"} {
+		data, err := fs.ReadFile(web.Page(), name)
+		require.NoError(t, err)
+		var size counter
+		zip, err := gzip.NewWriterLevel(&size, gzip.BestCompression)
+		require.NoError(t, err)
+		_, err = zip.Write(data)
+		require.NoError(t, err)
+		require.NoError(t, zip.Close())
+		t.Logf("%-10s %6d bytes gzipped", name, size)
+		total += int(size)
+	}
+	assert.LessOrEqual(t, total, maxBytes)
+	files, err := fs.ReadDir(web.Page(), ".")
+	require.NoError(t, err)
+	assert.Len(t, files, 4, "a file that is not weighed here")
+}
+
+// The policy with which the page is served allows nothing inline, and nothing from elsewhere.
+func TestPageIsOfItsOwnOriginOnly(t *testing.T) {
+	html, err := fs.ReadFile(web.Page(), "index.html")
+	require.NoError(t, err)
+	assert.NotRegexp(t, `(?i)<style|\sstyle=|\son[a-z]+=|<script>|(src|href)="(https?:)?//`, string(html))
+	for _, name := range []string{"app.js", "app.css"} {
+		data, err := fs.ReadFile(web.Page(), name)
+		require.NoError(t, err)
+		for _, url := range regexp.MustCompile(`https?://[^"'\s)]*`).FindAllString(string(data), -1) {
+			assert.Regexp(t, `^http://www\.w3\.org/`, url, "%s names another origin", name)
+		}
+	}
+}
+
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+var _ io.Writer = (*counter)(nil)
