@@ -1,0 +1,117 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package triples
+
+import (
+	"bytes"
+	"hash/fnv"
+	"math"
+	"strconv"
+	"time"
+)
+
+// triple is a triple as it is written.
+type triple struct {
+	from, to  name
+	operation []byte
+	active    time.Duration // negative: not said
+}
+
+// name is a thread as it is written.
+type name struct {
+	id   uint64
+	text string // of a thread that has no number
+}
+
+// parse takes the triple at the front of a line, in angle brackets or not, and returns what is behind it.
+func parse(line []byte) (t triple, rest []byte, wrong string) {
+	line = bytes.TrimSpace(line)
+	bracket := len(line) > 0 && line[0] == '<'
+	if bracket {
+		line = line[1:]
+	}
+	first, line, ok := bytes.Cut(line, []byte{','})
+	var ok2 bool
+	t.operation, rest, ok2 = bytes.Cut(line, []byte{','})
+	if !ok || !ok2 {
+		return t, nil, "it is not <thread>, <operation>, <thread>"
+	}
+	t.operation, rest, t.active = bytes.TrimSpace(t.operation), bytes.TrimLeft(rest, " \t"), -1
+	second, rest := cutThread(rest, bracket)
+	if bracket {
+		rest = bytes.TrimPrefix(rest, []byte{'>'})
+	}
+	t.from, ok = parseName(first)
+	t.to, ok2 = parseName(second)
+	if !ok || !ok2 {
+		return t, nil, "it names no thread"
+	}
+	after, ok := bytes.CutPrefix(bytes.TrimLeft(rest, " \t"), []byte{','})
+	if !ok {
+		return t, rest, ""
+	}
+	if t.active, rest, ok = cutActive(after); !ok {
+		return t, nil, "behind the triple is something other than: active <n> ms"
+	}
+	return t, rest, ""
+}
+
+const prefix = "Thread-"
+
+// cutThread cuts off the second thread: Thread-<number>, or any text up to a comma, a bracket or the end.
+func cutThread(text []byte, bracket bool) (thread, rest []byte) {
+	if bytes.HasPrefix(text, []byte(prefix)) {
+		n := len(prefix)
+		for n < len(text) && text[n]-'0' <= 9 {
+			n++
+		}
+		if n == len(text) || n > len(prefix) && bytes.IndexByte([]byte(" \t,>"), text[n]) >= 0 {
+			return text[:n], text[n:]
+		}
+	}
+	ends := ","
+	if bracket {
+		ends = ",>"
+	}
+	if n := bytes.IndexAny(text, ends); n >= 0 {
+		return text[:n], text[n:]
+	}
+	return text, nil
+}
+
+// parseName reads a thread. One that has no number gets one from its name.
+func parseName(text []byte) (n name, ok bool) {
+	text = bytes.TrimSpace(text)
+	if digits, found := bytes.CutPrefix(text, []byte(prefix)); found {
+		if id, err := strconv.ParseUint(string(digits), 10, 63); err == nil && id > 0 {
+			return name{id: id}, true
+		}
+	}
+	if len(text) == 0 {
+		return n, false
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(text) // never fails
+	return name{id: h.Sum64()&^(1<<63) | 1<<62, text: string(text)}, true
+}
+
+// cutActive cuts off "active <n> ms".
+func cutActive(text []byte) (active time.Duration, rest []byte, ok bool) {
+	text = bytes.TrimLeft(text, " \t")
+	const word = "active"
+	if len(text) < len(word) || !bytes.EqualFold(text[:len(word)], []byte(word)) {
+		return 0, nil, false
+	}
+	text = bytes.TrimLeft(text[len(word):], " \t")
+	n := 0
+	for n < len(text) && text[n]-'0' <= 9 {
+		n++
+	}
+	ms, err := strconv.ParseInt(string(text[:n]), 10, 64)
+	text = bytes.TrimLeft(text[n:], " \t")
+	if err != nil || ms > math.MaxInt64/int64(time.Millisecond)/1000 || len(text) < 2 || !bytes.EqualFold(text[:2], []byte("ms")) {
+		return 0, nil, false
+	}
+	return time.Duration(ms) * time.Millisecond, text[2:], true
+}
