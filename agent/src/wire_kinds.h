@@ -34,6 +34,7 @@
     X(END, 7, "end") \
     X(STATUS, 8, "status") \
     X(AGGREGATE, 9, "aggregate") \
+    X(INDEX, 10, "index") \
     X(WELCOME, 128, "welcome") \
     X(ACK, 129, "ack") \
     X(REFUSE, 130, "refuse") \
@@ -49,6 +50,7 @@ enum weft_frame_kind {
     WEFT_FRAME_END = 7,
     WEFT_FRAME_STATUS = 8,
     WEFT_FRAME_AGGREGATE = 9,
+    WEFT_FRAME_INDEX = 10,
     WEFT_FRAME_WELCOME = 128,
     WEFT_FRAME_ACK = 129,
     WEFT_FRAME_REFUSE = 130,

@@ -140,7 +140,11 @@ func (d *Table) defineMethod(m *wire.Method) bool {
 		return false
 	}
 	d.methodText += size
-	d.methods[m.ID] = method{name: class + "." + m.Name, file: m.File, lines: append([]wire.Line(nil), m.Lines...)}
+	name := m.Name
+	if class != "" {
+		name = class + "." + name
+	}
+	d.methods[m.ID] = method{name: name, file: m.File, lines: append([]wire.Line(nil), m.Lines...)}
 	return true
 }
 

@@ -109,6 +109,8 @@ func (p *parser) frame(kind string, l *line) error {
 		p.dst = AppendControl(p.dst, &Control{ID: uint32(l.unsigned("id", 32)), Options: l.attributes()})
 	case "status":
 		p.dst = AppendStatus(p.dst, &Status{ID: uint32(l.unsigned("id", 32)), Error: l.string("error"), Options: l.attributes()})
+	case "index":
+		p.dst = AppendIndex(p.dst, l.index())
 	case "raw":
 		words = len(l.words)
 		p.dst = append(p.dst, l.hex("bytes", strings.Join(l.words[1:], ""))...)

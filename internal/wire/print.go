@@ -89,6 +89,8 @@ func appendFrameText(dst []byte, f Frame) ([]byte, error) {
 		return appendAttributesText(dst, s.Options), nil
 	case FrameAggregate:
 		return appendAggregateText(dst, f)
+	case FrameIndex:
+		return appendIndexText(dst, f)
 	case FrameWelcome, FrameAck, FrameRefuse, FrameControl:
 	}
 	return appendControlText(dst, f)

@@ -47,6 +47,7 @@ const (
 	FrameEnd       FrameKind = 7
 	FrameStatus    FrameKind = 8
 	FrameAggregate FrameKind = 9
+	FrameIndex     FrameKind = 10
 	FrameWelcome   FrameKind = 128
 	FrameAck       FrameKind = 129
 	FrameRefuse    FrameKind = 130
@@ -71,6 +72,7 @@ var Frames = []FrameSpec{ //nolint:gochecknoglobals // read-only table
 	{FrameEnd, "end", "the session is over"},
 	{FrameStatus, "status", "answers a control: what went wrong, and the options now in effect"},
 	{FrameAggregate, "aggregate", "a batch with sums, maxima and histograms of waits in place of events"},
+	{FrameIndex, "index", "where the batches of a native recording are; in files only"},
 	{FrameWelcome, "welcome", "the receiver takes the session, and says what it already has of it"},
 	{FrameAck, "ack", "all batches up to this one need not be sent again"},
 	{FrameRefuse, "refuse", "the receiver does not take the connection, and says why"},

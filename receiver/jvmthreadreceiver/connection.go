@@ -166,6 +166,7 @@ func (c *connection) converse(s *session) error {
 				return err
 			}
 			c.answered(s, &status)
+		case wire.FrameIndex: // of no use here
 		case wire.FrameHello:
 			return misplaced(frame, "comes twice")
 		case wire.FrameWelcome, wire.FrameAck, wire.FrameRefuse, wire.FrameControl:

@@ -1,0 +1,283 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package native
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/weft-otel/weft/internal/definitions"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+// Decoder reads a native recording.
+type Decoder struct {
+	options     recording.Options
+	sink        recording.Sink
+	stats       recording.Stats
+	err         error // of the sink; nothing goes on after it
+	frames      frames
+	buf         []byte
+	definitions *definitions.Table
+
+	began     bool // a session has
+	greeted   bool // by the hello of the preamble at hand
+	ended     bool
+	old       bool // the preamble is of a version that is not known
+	id        jvmthread.SessionID
+	offset    jvmthread.Time // to the wall clock
+	last      uint64         // batch
+	before    uint64         // events in all batches so far
+	watermark jvmthread.Time
+	merger    merger
+	threads   []jvmthread.Thread
+}
+
+var _ recording.Decoder = (*Decoder)(nil)
+
+// NewDecoder returns a decoder for one recording.
+func NewDecoder(options recording.Options, sink recording.Sink) *Decoder {
+	if options.Symbols == nil {
+		options.Symbols = symbols.New(symbols.DefaultLimits())
+	}
+	if options.MaxProblems == 0 {
+		options.MaxProblems = 100
+	}
+	d := &Decoder{options: options, sink: sink, definitions: definitions.New(options.Symbols), watermark: math.MinInt64}
+	d.frames = frames{limit: max(options.MaxRecord, wire.MaxFrame), take: d.take, told: d.problem, lost: -1}
+	return d
+}
+
+// Write takes the next bytes.
+func (d *Decoder) Write(p []byte) (int, error) {
+	if d.err != nil {
+		return 0, d.err
+	}
+	d.stats.Bytes += int64(len(p))
+	d.frames.push(p)
+	return len(p), d.err
+}
+
+// ReadFrom reads to the end, in pieces as large as is good for speed.
+func (d *Decoder) ReadFrom(r io.Reader) (n int64, err error) {
+	if d.buf == nil {
+		d.buf = make([]byte, 1<<20)
+	}
+	for d.err == nil {
+		got, err := r.Read(d.buf)
+		n += int64(got)
+		_, _ = d.Write(d.buf[:got]) // the error is kept
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return n, errors.Join(err, d.err)
+		}
+	}
+	return n, d.err
+}
+
+// Flush has nothing to do: what was held back is behind the watermark, and cannot be handed on before it.
+func (d *Decoder) Flush() error { return d.err }
+
+// Close hands on what is left. A JVM that was killed leaves a recording without an end, which is no problem.
+func (d *Decoder) Close() error {
+	if d.err != nil {
+		return d.err
+	}
+	d.frames.close()
+	d.finish()
+	return d.err
+}
+
+// Stats says what was read so far.
+func (d *Decoder) Stats() recording.Stats { return d.stats }
+
+func (d *Decoder) problem(p recording.Problem) {
+	d.stats.Problems++
+	d.stats.Lost += p.Lost
+	if d.err != nil || d.stats.Problems > uint64(max(0, d.options.MaxProblems)) {
+		return
+	}
+	p.File = d.options.File
+	d.err = d.sink.Problem(p)
+}
+
+// bad tells of a frame that makes no sense.
+func (d *Decoder) bad(f wire.Frame, err error) {
+	what := err.Error()
+	var wrong *wire.Error
+	if errors.As(err, &wrong) {
+		what = wrong.What
+	}
+	d.problem(recording.Problem{Byte: f.Byte, What: what, Remedy: "the frame is passed over"})
+}
+
+func (d *Decoder) take(f wire.Frame) {
+	if d.err != nil {
+		return
+	}
+	switch f.Kind { //nolint:exhaustive // see default
+	case 0: // a preamble
+		d.finish()
+		d.greeted = false
+		d.definitions.Reset()
+		return
+	case wire.FrameHello:
+		var hello wire.Hello
+		if err := f.Hello(&hello); err != nil {
+			d.bad(f, err)
+			return
+		}
+		d.hello(&hello)
+		return
+	}
+	if !d.greeted {
+		d.problem(recording.Problem{Byte: f.Byte, What: f.Kind.String() + ": comes before the hello", Remedy: "the frame is passed over"})
+		return
+	}
+	switch f.Kind { //nolint:exhaustive // see default
+	case wire.FrameThread, wire.FrameClass, wire.FrameMethod, wire.FrameStack:
+		d.define(f)
+	case wire.FrameBatch:
+		d.batch(f)
+	case wire.FrameEnd:
+		end, err := f.End()
+		if err != nil {
+			d.bad(f, err)
+			return
+		}
+		d.end(end)
+	case wire.FrameIndex:
+	default:
+		d.stats.Unknown++ // of a newer agent, or of what recordings are not asked for
+	}
+}
+
+func (d *Decoder) hello(h *wire.Hello) {
+	d.greeted = true
+	if d.began && h.Session == d.id {
+		d.offset = jvmthread.Time(h.Wall - h.Monotonic)
+		return // the agent came back, and goes on
+	}
+	d.finish()
+	d.id, d.offset, d.began, d.ended = h.Session, jvmthread.Time(h.Wall-h.Monotonic), true, false
+	d.last, d.before, d.watermark = 0, 0, math.MinInt64
+	session := recording.Session{ID: h.Session, PID: h.PID}
+	for _, a := range h.Attributes {
+		session.Attributes = append(session.Attributes, recording.Attribute{Key: a.Key, Value: a.Value})
+	}
+	d.err = d.sink.Session(&session)
+}
+
+func (d *Decoder) define(f wire.Frame) {
+	refused, err := d.definitions.Define(f)
+	switch {
+	case err != nil:
+		d.bad(f, err)
+	case refused:
+		d.problem(recording.Problem{Byte: f.Byte, What: f.Kind.String() + ": there is no room for more definitions", Remedy: "names will be missing"})
+	case f.Kind == wire.FrameThread:
+		th, _ := f.Thread() // it was just read
+		d.threads = append(d.threads, th)
+	}
+}
+
+func (d *Decoder) batch(f wire.Frame) {
+	b, err := f.Batch()
+	switch {
+	case err != nil:
+		d.bad(f, err)
+		return
+	case d.ended || d.last > 0 && b.Sequence <= d.last:
+		return // a second time, after the agent came back
+	}
+	events := d.merger.begin()
+	counted := uint64(0)
+	for b.More() {
+		start := len(events)
+		if _, events, err = b.Section(events); err != nil {
+			d.bad(f, err)
+			return
+		}
+		counted += d.translate(events[start:])
+	}
+	d.stats.Unknown += b.Skipped()
+	missed := uint64(0)
+	if d.last > 0 && b.Before > d.before {
+		missed = b.Before - d.before
+		d.stats.Lost += missed
+	}
+	d.last, d.before = b.Sequence, b.Before+b.Skipped()+counted
+	until := max(d.watermark, b.Watermark+d.offset)
+	sorted, late := d.merger.merge(events, d.watermark, until)
+	if late > 0 {
+		d.problem(recording.Problem{
+			Byte: f.Byte, What: fmt.Sprintf("batch: %d events are earlier than the watermark before it", late), Remedy: "they are left out", Lost: uint64(late),
+		})
+	}
+	d.hand(sorted, until, missed)
+}
+
+// translate makes times and ids those that others know, and counts the events that are not gaps.
+func (d *Decoder) translate(events []jvmthread.Event) (n uint64) {
+	for i := range events {
+		ev := &events[i]
+		ev.Time += d.offset
+		if ev.Lock.Class != jvmthread.NoClass && ev.Kind != jvmthread.KindContext { // in which it is part of an id
+			ev.Lock.Class = d.definitions.Class(ev.Lock.Class)
+		}
+		if ev.Stack != jvmthread.NoStack {
+			ev.Stack = d.definitions.Stack(ev.Stack)
+		}
+		if ev.Kind != jvmthread.KindGap {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *Decoder) hand(events []jvmthread.Event, until jvmthread.Time, missed uint64) {
+	batch := recording.Batch{Threads: d.threads, Events: events, Watermark: until, Lost: missed}
+	d.watermark = until
+	d.stats.Events += uint64(len(events))
+	d.err = d.sink.Batch(&batch)
+	d.threads = d.threads[:0]
+}
+
+// finish hands on what was held back, when nothing more comes of the session.
+func (d *Decoder) finish() {
+	if !d.began || d.ended || d.err != nil {
+		return
+	}
+	d.merger.begin()
+	sorted, _ := d.merger.merge(nil, d.watermark, math.MaxInt64)
+	if len(sorted) > 0 || len(d.threads) > 0 {
+		until := d.watermark
+		if n := len(sorted); n > 0 {
+			until = max(until, sorted[n-1].Time)
+		}
+		d.hand(sorted, until, 0)
+	}
+}
+
+func (d *Decoder) end(e wire.End) {
+	if d.ended {
+		return
+	}
+	d.finish()
+	d.ended = true
+	reason := "exit"
+	if e.Reason == wire.EndDetached {
+		reason = "detached"
+	}
+	if d.err == nil {
+		d.err = d.sink.End(recording.End{Time: e.Time + d.offset, Reason: reason})
+	}
+}

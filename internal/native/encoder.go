@@ -1,0 +1,238 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package native
+
+import (
+	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+// Encoder writes a session as a native recording. Times in the file are wall-clock times; ids are those of the symbols.
+type Encoder struct {
+	options  recording.EncoderOptions
+	stats    recording.EncoderStats
+	sequence uint64
+	before   uint64
+
+	// Of the file at hand.
+	size    int64
+	index   []wire.IndexEntry
+	indexed int64 // where the index before begins
+	defined int64 // where the definitions begin that stand before the next batch
+	classes map[jvmthread.ClassID]struct{}
+	names   map[string]jvmthread.ClassID // classes that only frames speak of have ids above those of the symbols
+	methods map[string]wire.MethodID
+	stacks  map[jvmthread.StackID]struct{}
+	threads map[jvmthread.ThreadID]jvmthread.Thread
+
+	sections []wire.Section
+	places   map[jvmthread.ThreadID]int
+}
+
+const (
+	eventsPerFrame = 16384
+	frameClasses   = 1 << 19 // ids from here on are of classes that are in frames
+	maxTold        = 1 << 17 // threads of which it is remembered what was said
+)
+
+// NewEncoder returns an encoder for one session.
+func NewEncoder(options recording.EncoderOptions) *Encoder {
+	if options.Symbols == nil {
+		options.Symbols = symbols.New(symbols.DefaultLimits())
+	}
+	return &Encoder{options: options, places: make(map[jvmthread.ThreadID]int)}
+}
+
+// Begin appends preamble and hello.
+func (e *Encoder) Begin(dst []byte, session *recording.Session) []byte {
+	e.size, e.index, e.indexed = 0, e.index[:0], 0
+	e.classes, e.names = make(map[jvmthread.ClassID]struct{}), make(map[string]jvmthread.ClassID)
+	e.methods, e.stacks = make(map[string]wire.MethodID), make(map[jvmthread.StackID]struct{})
+	e.threads = make(map[jvmthread.ThreadID]jvmthread.Thread)
+	hello := wire.Hello{Session: session.ID, PID: session.PID}
+	for _, a := range session.Attributes {
+		hello.Attributes = append(hello.Attributes, wire.Attribute{Key: a.Key, Value: a.Value})
+	}
+	start := len(dst)
+	dst = wire.AppendHello(wire.AppendPreamble(dst), &hello)
+	e.size += int64(len(dst) - start)
+	e.defined = e.size
+	return dst
+}
+
+// Batch appends definitions and events.
+func (e *Encoder) Batch(dst []byte, b *recording.Batch) []byte {
+	start := len(dst)
+	for _, th := range b.Threads {
+		if len(e.threads) < maxTold {
+			e.threads[th.ID] = th
+		}
+		dst = wire.AppendThread(dst, th)
+	}
+	e.before += b.Lost
+	for events := b.Events; ; {
+		n := min(len(events), eventsPerFrame)
+		for i := range events[:n] {
+			dst = e.define(dst, &events[i])
+		}
+		watermark := b.Watermark
+		if n < len(events) {
+			watermark = events[n].Time
+		}
+		dst = e.frame(dst, start, events[:n], watermark)
+		if events = events[n:]; len(events) == 0 {
+			break
+		}
+	}
+	e.size += int64(len(dst) - start)
+	return dst
+}
+
+func (e *Encoder) frame(dst []byte, start int, events []jvmthread.Event, watermark jvmthread.Time) []byte {
+	clear(e.places)
+	for i := range e.sections {
+		e.sections[i].Events = e.sections[i].Events[:0]
+	}
+	sections := e.sections[:0]
+	before := e.before
+	for i := range events {
+		ev := &events[i]
+		place, ok := e.places[ev.Thread]
+		if !ok {
+			place = len(sections)
+			e.places[ev.Thread] = place
+			if len(sections) < cap(sections) {
+				sections = sections[:place+1]
+			} else {
+				sections = append(sections, wire.Section{})
+			}
+			sections[place].Thread = ev.Thread
+		}
+		sections[place].Events = append(sections[place].Events, *ev)
+		if !e.options.Stacks {
+			list := sections[place].Events
+			list[len(list)-1].Stack = jvmthread.NoStack
+		}
+		e.stats.Written++
+		if ev.Kind != jvmthread.KindGap {
+			e.before++
+		}
+	}
+	e.sections = sections
+	e.sequence++
+	at := e.size + int64(len(dst)-start)
+	dst = wire.AppendBatch(dst, wire.BatchHeader{Sequence: e.sequence, Watermark: watermark, Before: before}, sections...)
+	entry := wire.IndexEntry{Definitions: uint64(e.defined), Batch: uint64(at), Time: watermark, Until: watermark} //nolint:gosec // not negative
+	if n := len(events); n > 0 {
+		entry.Time, entry.Until = events[0].Time, max(events[n-1].Time, watermark)
+	}
+	e.index = append(e.index, entry)
+	if len(e.index) == wire.MaxIndexEntries {
+		dst = e.appendIndex(dst, e.size+int64(len(dst)-start))
+	}
+	e.defined = e.size + int64(len(dst)-start)
+	return dst
+}
+
+// appendIndex appends the index of the batches since the one before.
+func (e *Encoder) appendIndex(dst []byte, at int64) []byte {
+	dst = wire.AppendIndex(dst, &wire.Index{Entries: e.index, Before: uint64(e.indexed), At: uint64(at)}) //nolint:gosec // not negative
+	e.index, e.indexed = e.index[:0], at
+	return dst
+}
+
+// define appends what an event names and the file does not have yet.
+func (e *Encoder) define(dst []byte, ev *jvmthread.Event) []byte {
+	dst = e.thread(dst, ev.Thread)
+	if ev.Kind != jvmthread.KindContext {
+		dst = e.thread(dst, ev.Peer)
+		if _, ok := e.classes[ev.Lock.Class]; !ok && ev.Lock.Class != jvmthread.NoClass {
+			e.classes[ev.Lock.Class] = struct{}{}
+			dst = wire.AppendClass(dst, wire.Class{ID: ev.Lock.Class, Name: e.options.Symbols.Class(ev.Lock.Class)})
+		}
+	}
+	if _, ok := e.stacks[ev.Stack]; !ok && ev.Stack != jvmthread.NoStack && e.options.Stacks {
+		e.stacks[ev.Stack] = struct{}{}
+		dst = e.stack(dst, ev.Stack)
+	}
+	return dst
+}
+
+// thread appends the definition of a thread that this file has not had: of one that another file had, or that has only peers.
+func (e *Encoder) thread(dst []byte, id jvmthread.ThreadID) []byte {
+	if _, ok := e.threads[id]; ok || id == jvmthread.NoThread || len(e.threads) >= maxTold {
+		return dst
+	}
+	th := e.options.Symbols.Thread(id)
+	e.threads[id] = th
+	if th == (jvmthread.Thread{ID: id}) {
+		return dst
+	}
+	return wire.AppendThread(dst, th)
+}
+
+// stack appends a stack, and before it the methods of its frames. A method stands for one line of one, so that no line tables are needed.
+func (e *Encoder) stack(dst []byte, id jvmthread.StackID) []byte {
+	stack := wire.Stack{ID: id}
+	for line := range strings.Lines(e.options.Symbols.Stack(id)) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == symbols.Truncated {
+			stack.Truncated = true
+			continue
+		}
+		frame, ok := symbols.ParseFrame(line)
+		if !ok {
+			frame = jvmthread.Frame{Method: line}
+		}
+		method, ok := e.methods[line]
+		if !ok {
+			method = wire.MethodID(len(e.methods) + 1) //nolint:gosec // bounded by the stacks
+			e.methods[line] = method
+			dst = e.method(dst, method, &frame)
+		}
+		bci := int32(0)
+		if frame.Line < 0 {
+			bci = -1
+		}
+		stack.Frames = append(stack.Frames, wire.StackFrame{Method: method, BCI: bci})
+	}
+	return wire.AppendStack(dst, &stack)
+}
+
+func (e *Encoder) method(dst []byte, id wire.MethodID, frame *jvmthread.Frame) []byte {
+	class, ok := e.names[frame.Class]
+	if !ok {
+		class = frameClasses + jvmthread.ClassID(len(e.names)) //nolint:gosec // bounded by the stacks
+		e.names[frame.Class] = class
+		dst = wire.AppendClass(dst, wire.Class{ID: class, Name: frame.Class})
+	}
+	m := wire.Method{ID: id, Class: class, Name: frame.Method, File: frame.File}
+	if frame.Line > 0 {
+		m.Lines = []wire.Line{{Number: uint32(frame.Line)}} //nolint:gosec // positive
+	}
+	return wire.AppendMethod(dst, &m)
+}
+
+// End appends the index, and the end of the session.
+func (e *Encoder) End(dst []byte, end *recording.End) []byte {
+	dst = e.appendIndex(dst, e.size)
+	if end == nil {
+		return dst
+	}
+	reason := wire.EndExit
+	if end.Reason == "detached" {
+		reason = wire.EndDetached
+	}
+	return wire.AppendEnd(dst, wire.End{Time: end.Time, Reason: reason})
+}
+
+// Beside returns nothing.
+func (*Encoder) Beside() (extension string, text []byte) { return "", nil }
+
+// Stats says what was written so far.
+func (e *Encoder) Stats() recording.EncoderStats { return e.stats }

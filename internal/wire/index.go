@@ -1,0 +1,103 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Index says where the batches of a recording are, so that a part of it can be read without the rest. It is found from the end of the
+// recording: its last field is where it begins itself.
+type Index struct {
+	Entries []IndexEntry
+	Before  uint64 // byte at which the index before this one begins; 0: there is none
+	At      uint64 // byte at which this one begins
+}
+
+// IndexEntry is a batch. Times are of the JVM's monotonic clock, as in the batch.
+type IndexEntry struct {
+	Definitions uint64         // byte at which the definitions begin that stand before the batch; that of the batch if there are none
+	Batch       uint64         // byte at which it begins
+	Time        jvmthread.Time // of its first event; its watermark if it has none
+	Until       jvmthread.Time // of its last event, or its watermark if that is later
+}
+
+// indexEntrySize is that of an entry in bytes.
+const indexEntrySize = 32
+
+// MaxIndexEntries is how many fit into a frame.
+const MaxIndexEntries = (MaxFrame - 20) / indexEntrySize
+
+// AppendIndex appends an index.
+func AppendIndex(dst []byte, index *Index) []byte {
+	dst, start := begin(dst, FrameIndex)
+	entries := index.Entries[:min(len(index.Entries), MaxIndexEntries)]
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(entries))) //nolint:gosec // bounded above
+	for i := range entries {
+		e := &entries[i]
+		dst = binary.LittleEndian.AppendUint64(dst, e.Definitions)
+		dst = binary.LittleEndian.AppendUint64(dst, e.Batch)
+		dst = appendI64(dst, int64(e.Time))
+		dst = appendI64(dst, int64(e.Until))
+	}
+	dst = binary.LittleEndian.AppendUint64(dst, index.Before)
+	return end(binary.LittleEndian.AppendUint64(dst, index.At), start)
+}
+
+// Index decodes the frame into index, whose entries it reuses.
+func (f Frame) Index(index *Index) error {
+	c := cursor{b: f.Payload}
+	n := c.u32("count")
+	if uint64(n)*indexEntrySize > uint64(len(c.b)) {
+		return f.errorf("%d entries need %d bytes, have %d", n, uint64(n)*indexEntrySize, len(c.b))
+	}
+	index.Entries = index.Entries[:0]
+	for range n {
+		index.Entries = append(index.Entries, IndexEntry{
+			Definitions: c.u64("definitions"), Batch: c.u64("batch"), Time: jvmthread.Time(c.i64("time")), Until: jvmthread.Time(c.i64("until")),
+		})
+	}
+	index.Before = c.u64("before")
+	index.At = c.u64("at")
+	return c.err(f)
+}
+
+func appendIndexText(dst []byte, f Frame) ([]byte, error) {
+	var index Index
+	if err := f.Index(&index); err != nil {
+		return dst, err
+	}
+	dst = fmt.Appendf(dst, "index at=%d before=%d", index.At, index.Before)
+	for i, e := range index.Entries {
+		separator := ","
+		if i == 0 {
+			separator = " entries="
+		}
+		dst = fmt.Appendf(dst, "%s%d:%d:%d:%d", separator, e.Definitions, e.Batch, e.Time, e.Until)
+	}
+	return append(dst, '\n'), nil
+}
+
+func (l *line) index() *Index {
+	index := &Index{At: l.unsigned("at", 64), Before: l.unsigned("before", 64)}
+	text := l.string("entries")
+	for entry := range strings.SplitSeq(text, ",") {
+		fields := strings.Split(entry, ":")
+		if len(fields) != 4 {
+			if text != "" {
+				l.fail("entries: %q is not definitions:batch:time:until", entry)
+			}
+			break
+		}
+		index.Entries = append(index.Entries, IndexEntry{
+			Definitions: l.number("entries", fields[0], 64), Batch: l.number("entries", fields[1], 64),
+			Time: jvmthread.Time(l.signedNumber("entries", fields[2], 64)), Until: jvmthread.Time(l.signedNumber("entries", fields[3], 64)),
+		})
+	}
+	return index
+}

@@ -1,0 +1,33 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestIndexRoundTrip(t *testing.T) {
+	for _, text := range []string{
+		"index at=0 before=0\n",
+		"index at=900 before=17 entries=8:40:-5:7,300:300:8:9223372036854775807\n",
+	} {
+		stream, err := AppendStream(nil, text)
+		require.NoError(t, err)
+		frame, err := NewReader(bytes.NewReader(stream), MaxFrame).Next()
+		require.NoError(t, err)
+		assert.Equal(t, FrameIndex, frame.Kind)
+		got, err := AppendText(nil, frame)
+		require.NoError(t, err)
+		assert.Equal(t, text, string(got))
+		assert.Equal(t, frame.Payload[len(frame.Payload)-8:], stream[len(stream)-8:], "where it begins is its last field")
+	}
+	_, err := AppendStream(nil, "index entries=1:2")
+	require.ErrorContains(t, err, "is not definitions:batch:time:until")
+	var index Index
+	require.ErrorContains(t, Frame{Kind: FrameIndex, Payload: []byte{9, 0, 0, 0}}.Index(&index), "9 entries need 288 bytes, have 0")
+}
