@@ -21,7 +21,7 @@ func TestIndexRoundTrip(t *testing.T) {
 		frame, err := NewReader(bytes.NewReader(stream), MaxFrame).Next()
 		require.NoError(t, err)
 		assert.Equal(t, FrameIndex, frame.Kind)
-		got, err := AppendText(nil, frame)
+		got, err := AppendText(nil, stream)
 		require.NoError(t, err)
 		assert.Equal(t, text, string(got))
 		assert.Equal(t, frame.Payload[len(frame.Payload)-8:], stream[len(stream)-8:], "where it begins is its last field")
