@@ -83,7 +83,7 @@ func (h *Histogram) flushed(delta bool) {
 	case delta:
 		h.reset()
 	default:
-		h.Exemplars = h.Exemplars[:0]
+		h.told = true // they stay until there are others: who scrapes comes when it likes
 	}
 }
 

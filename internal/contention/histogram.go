@@ -18,7 +18,8 @@ type Histogram struct {
 	Min, Max  time.Duration
 	Buckets   []uint64    // with explicit bounds: one more than there are bounds; bucket i is of what is at most bound i
 	Scaled    Exponential // without
-	Exemplars []Exemplar  // since the last flush
+	Exemplars []Exemplar  // of the last interval between two flushes that had any
+	told      bool        // the exemplars were told already
 }
 
 // Exemplar is one of the durations of a histogram, and where its span is.
@@ -52,7 +53,7 @@ func (h *Histogram) add(d time.Duration, cfg *Config) {
 // wants reports whether a duration would become an exemplar: the longest do, each of another order of magnitude, so that an explicit
 // bucket has at most a few.
 func (h *Histogram) wants(d time.Duration, limit int) bool {
-	if len(h.Exemplars) < limit {
+	if h.told || len(h.Exemplars) < limit {
 		return true
 	}
 	for i := range h.Exemplars {
@@ -65,6 +66,9 @@ func (h *Histogram) wants(d time.Duration, limit int) bool {
 
 // keep makes an exemplar of a duration that the histogram wants.
 func (h *Histogram) keep(e Exemplar, limit int) {
+	if h.told {
+		h.Exemplars, h.told = h.Exemplars[:0], false
+	}
 	place := -1
 	for i := range h.Exemplars {
 		switch x := &h.Exemplars[i]; {

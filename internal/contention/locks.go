@@ -28,7 +28,8 @@ func (a *Account) locks(w *window.Window) {
 		c.Held[jvmthread.StateUnknown] += rest
 	}
 	for i := range w.Holds {
-		if h := &w.Holds[i]; h.Marks&jvmthread.HoldOpen == 0 {
+		h := &w.Holds[i]
+		if over := h.Marks&jvmthread.HoldSoFar == 0 || w.Cut.Last(); over && h.End > h.Start {
 			a.hold(w, h)
 		}
 	}
@@ -47,7 +48,7 @@ func (a *Account) locks(w *window.Window) {
 	}
 }
 
-// hold adds a hold that is over.
+// hold adds a hold that is over, or will not be told again.
 func (a *Account) hold(w *window.Window, hold *jvmthread.Hold) {
 	s := a.classes.get(hold.Lock.Class)
 	h := a.histogram(&s.Value.Holds, &s.cost, s.Overflow)

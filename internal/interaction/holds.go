@@ -43,9 +43,9 @@ func (b *Binder) Cut(at jvmthread.Time, holds []jvmthread.Hold, queues []Queue) 
 		if l.owner == jvmthread.NoThread {
 			continue
 		}
-		h := jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | jvmthread.HoldOpen}
+		h := jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | jvmthread.HoldOpen | jvmthread.HoldSoFar}
 		if l.blocked == 0 {
-			h.End, h.Marks = l.seen, l.marks|jvmthread.HoldInferred
+			h.End, h.Marks = l.seen, l.marks|jvmthread.HoldInferred|jvmthread.HoldSoFar
 		}
 		holds = append(holds, h)
 	}

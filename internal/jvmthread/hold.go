@@ -20,4 +20,5 @@ const (
 	HoldSinceBefore HoldMarks = 1 << iota // Start is when the owner was first seen; it may have got the lock earlier
 	HoldInferred                          // End is when the next owner got the lock; this one may have released it earlier
 	HoldOpen                              // it goes on behind the end of history
+	HoldSoFar                             // it is told as it stands, and again when it is over
 )

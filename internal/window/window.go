@@ -28,6 +28,9 @@ const (
 	CutShutdown Cut = "shutdown" // the collector was stopped
 )
 
+// Last reports whether no window comes behind one that was cut for this reason.
+func (c Cut) Last() bool { return c == CutEnd || c == CutLost || c == CutShutdown }
+
 // Window is a slice [Start, End) of a session. What it points at belongs to its Builder and is good until the next one is cut.
 type Window struct {
 	Start, End   jvmthread.Time
