@@ -1,0 +1,200 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata_test
+
+import (
+	"math"
+	"os"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/contention"
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/ordering"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// spanKey is where a span is.
+type spanKey struct {
+	trace pcommon.TraceID
+	span  pcommon.SpanID
+}
+
+// both is what the same simulated program comes to as spans and as metrics.
+type both struct {
+	spans   map[spanKey]ptrace.Span
+	totals  map[string]int64 // sums of the int attributes of all thread spans
+	flushes []pmetric.MetricSlice
+}
+
+// simulate makes spans and metrics of a program, with metrics flushed at each window if asked for, and at the end.
+func simulate(t *testing.T, seed uint64, budget int, each bool, writer threadpdata.MetricWriter) both {
+	t.Helper()
+	sim := threadtest.Simulate(seed, 12, 4, 3000)
+	sym := symbols.New(symbols.DefaultLimits())
+	for _, class := range []string{"com.acme.OrderBook", "com.acme.Queue", "com.acme.Account"} {
+		sym.InternClass(class)
+	}
+	cfg := engine.DefaultConfig()
+	cfg.Window = 1500
+	e, emitter, finder := engine.New(cfg), threadpdata.NewEmitter(session, sym), window.NewFinder()
+	now := time.Unix(2000, 0)
+	account := contention.New(&contention.Config{
+		Buckets: writer.Bounds, MaxSize: 160, Exemplars: 4, StuckAfter: time.Second, MaxSeries: 1000, Expiry: time.Hour, Budget: &contention.Budget{Limit: 1 << 20},
+	}, sym, now)
+	out := both{spans: make(map[spanKey]ptrace.Span), totals: make(map[string]int64)}
+	flush := func() {
+		now = now.Add(time.Second)
+		account.Flush(e, now, writer.Delta, func(st *contention.Statement) {
+			dst := pmetric.NewMetricSlice()
+			writer.Write(st, emitter, dst)
+			out.flushes = append(out.flushes, dst)
+		})
+	}
+	yield := func(w *window.Window) {
+		path := threadpdata.Prepare(w, finder, budget)
+		account.Window(w, e.Timeline())
+		spans := ptrace.NewSpanSlice()
+		emitter.Append(w, path, spans)
+		for _, s := range spans.All() {
+			out.spans[spanKey{s.TraceID(), s.SpanID()}] = s
+			if _, ok := s.Attributes().Get("jvm.thread.daemon"); !ok {
+				continue
+			}
+			for key, value := range s.Attributes().All() {
+				if value.Type() == pcommon.ValueTypeInt {
+					out.totals[key] += value.Int()
+				}
+			}
+		}
+		if each {
+			flush()
+		}
+	}
+	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
+	for _, ev := range sim.Events {
+		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
+	}
+	n := uint32(0)
+	for _, evs := range byThread {
+		e.Add(ordering.Part{Batch: 1, Part: n, Parts: uint32(len(byThread)), Events: evs})
+		n++
+	}
+	e.Close(window.CutEnd, yield)
+	account.Close(e.Timeline(), e.Now())
+	flush()
+	return out
+}
+
+var bounds = []time.Duration{10, 100, time.Microsecond, time.Second}
+
+// value finds the sum of the points of a metric, of those that have an attribute if one is given: numbers, or the sums of histograms.
+func value(metrics pmetric.MetricSlice, name, key, want string) (sum float64) {
+	match := func(a pcommon.Map) bool {
+		v, ok := a.Get(key)
+		return key == "" || ok && v.AsString() == want
+	}
+	for _, m := range metrics.All() {
+		if m.Name() != name {
+			continue
+		}
+		switch m.Type() {
+		case pmetric.MetricTypeSum:
+			for _, p := range m.Sum().DataPoints().All() {
+				if match(p.Attributes()) {
+					sum += p.DoubleValue() + float64(p.IntValue())
+				}
+			}
+		case pmetric.MetricTypeHistogram:
+			for _, p := range m.Histogram().DataPoints().All() {
+				if match(p.Attributes()) {
+					sum += p.Sum()
+				}
+			}
+		case pmetric.MetricTypeExponentialHistogram:
+			for _, p := range m.ExponentialHistogram().DataPoints().All() {
+				if match(p.Attributes()) {
+					sum += p.Sum()
+				}
+			}
+		case pmetric.MetricTypeEmpty, pmetric.MetricTypeGauge, pmetric.MetricTypeSummary:
+		}
+	}
+	return sum
+}
+
+// The sums of metrics are those of thread spans: to the nanosecond, in any form, and whatever is folded of the spans.
+func TestMetricsAgreeWithThreadSpans(t *testing.T) {
+	for seed := range uint64(25) {
+		for _, writer := range []threadpdata.MetricWriter{{Bounds: bounds}, {}, {Delta: true, Bounds: bounds}, {Delta: true}} {
+			out := simulate(t, seed, 0, true, writer)
+			sum := func(name, key, want string) (d int64) {
+				flushes := out.flushes
+				if !writer.Delta {
+					flushes = flushes[len(flushes)-1:]
+				}
+				for _, f := range flushes {
+					d += int64(math.Round(value(f, name, key, want) * 1e9))
+				}
+				return d
+			}
+			require.Equal(t, out.totals["weft.time.blocked"], sum("weft.lock.blocked.time", "weft.wait.kind", "lock"), "seed %d", seed)
+			require.Equal(t, out.totals["weft.time.blocked"], sum("weft.lock.blocked.duration", "weft.wait.kind", "lock"), "seed %d", seed)
+			require.Equal(t, out.totals["weft.time.blocked"], sum("weft.thread.time", "weft.state", "blocked"), "seed %d", seed)
+			require.Equal(t, out.totals["weft.count.blocked"], sum("weft.lock.contentions", "weft.wait.kind", "lock")/1e9, "seed %d", seed)
+		}
+	}
+}
+
+// Each exemplar points at a span that the budget kept: that of the interval, which then lasted as long, or of its thread.
+func TestExemplarsPointAtSpans(t *testing.T) {
+	own := 0
+	for seed := range uint64(25) {
+		for _, budget := range []int{0, 15, 60, 200} {
+			out := simulate(t, seed, budget, true, threadpdata.MetricWriter{Bounds: bounds})
+			for _, f := range out.flushes {
+				for _, m := range f.All() {
+					if m.Type() != pmetric.MetricTypeHistogram {
+						continue
+					}
+					for _, p := range m.Histogram().DataPoints().All() {
+						assert.LessOrEqual(t, p.Exemplars().Len(), 4)
+						for _, x := range p.Exemplars().All() {
+							s, ok := out.spans[spanKey{x.TraceID(), x.SpanID()}]
+							require.True(t, ok, "seed %d, budget %d: the exemplar's span is in its trace", seed, budget)
+							if length, ok := s.Attributes().Get("weft.interval.time"); ok {
+								own++
+								require.LessOrEqual(t, length.Int(), int64(math.Round(x.DoubleValue()*1e9)))
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	assert.Positive(t, own, "some have a span of their own")
+}
+
+// docs/metrics.md has each metric with its instrument and unit, and no other.
+func TestMetricsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/metrics.md")
+	require.NoError(t, err)
+	row := regexp.MustCompile("(?m)^\\| `(weft\\.[a-z_.]+)` \\| (counter|gauge|histogram) \\| ([^ ]+) \\|")
+	inDocs := make(map[string][2]string)
+	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+		inDocs[m[1]] = [2]string{m[2], m[3]}
+	}
+	assert.Equal(t, threadpdata.MetricTexts(), inDocs)
+}
