@@ -1,168 +1,101 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How do the parts come together? Loading, the JVM's start and its end.
+// How do the parts come together? Loading, at the start of the JVM or later, and the JVM's end.
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <jvmti.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "buffer.h"
-#include "clock.h"
-#include "definitions.h"
+#include "control.h"
 #include "hooks.h"
-#include "interrupts.h"
 #include "jvm.h"
 #include "monitors.h"
 #include "options.h"
 #include "owner.h"
 #include "parks.h"
-#include "resource.h"
-#include "sender.h"
-#include "settings.h"
+#include "session.h"
+#include "snapshot.h"
 #include "stacks.h"
 #include "threads.h"
 
 static struct weft_options options;
-static struct weft_resource resource;
 
-static const jvmtiEvent events[] = {
-    JVMTI_EVENT_THREAD_START,
-    JVMTI_EVENT_THREAD_END,
-    JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
-    JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
-    JVMTI_EVENT_MONITOR_WAIT,
-    JVMTI_EVENT_MONITOR_WAITED,
-    JVMTI_EVENT_CLASS_PREPARE,
-};
+// Guards what begins and ends sessions: attaching and the JVM's end may come together.
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+static bool loaded; // the tool interface is there
+static bool ready;  // all that is done once is done
+static bool dead;   // the JVM ends
 
 // Whatever goes wrong, the JVM runs on; without tracing if need be.
 static void give_up(const char *why) {
     fprintf(stderr, "weft: %s; the JVM runs without tracing\n", why);
 }
 
-static bool switch_events(jvmtiEnv *ti, jvmtiEventMode mode) {
-    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        if ((*ti)->SetEventNotificationMode(ti, mode, events[i], NULL) != JVMTI_ERROR_NONE) {
-            return false;
-        }
+// What is done once, before the first session.
+static bool make_ready(JNIEnv *env, jthread thread, bool late, const char **warning,
+                       char problem[WEFT_PROBLEM_MAX]) {
+    if (ready) {
+        return true;
     }
+    if (!weft_jvm_init(env)) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "this JVM is not as it is expected (java.lang.Thread)");
+        return false;
+    }
+    if (!weft_pool_init(options.pool)) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "no memory for the events");
+        return false;
+    }
+    weft_owner_init(env, thread);
+    if (!weft_stacks_init(env, thread)) {
+        *warning = "this JVM tells stacks through JVMTI only, which costs more";
+    }
+    weft_parks_init(env);
+    if (!weft_hooks_install(env, late)) {
+        *warning = "some of notify, start, sleep, interrupt and park cannot be seen on this JVM";
+    }
+    ready = true;
     return true;
 }
 
-// A property that the JVM's own library sets, which JVMTI does not know. This calls Java, which is
-// allowed here, before anything is traced.
-static void add_property(JNIEnv *env, const char *property, const char *key) {
-    jstring name = (*env)->NewStringUTF(env, property);
-    jclass system = (*env)->FindClass(env, "java/lang/System");
-    if (weft_clear_exception(env) || name == NULL || system == NULL) {
-        return;
-    }
-    jmethodID get = (*env)->GetStaticMethodID(env, system, "getProperty",
-                                              "(Ljava/lang/String;)Ljava/lang/String;");
-    if (weft_clear_exception(env) || get == NULL) {
-        return;
-    }
-    jstring value = (*env)->CallStaticObjectMethod(env, system, get, name);
-    if (weft_clear_exception(env) || value == NULL) {
-        return;
-    }
-    const char *text = (*env)->GetStringUTFChars(env, value, NULL);
-    if (text != NULL) {
-        weft_resource_add(&resource, key, text);
-        (*env)->ReleaseStringUTFChars(env, value, text);
-    }
-    weft_clear_exception(env);
-}
-
-static void describe_runtime(jvmtiEnv *ti) {
-    static const char *const properties[] = {"java.vm.vendor", "java.vm.name", "java.vm.version"};
-    char text[512] = "";
-    for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
-        char *value = NULL;
-        if ((*ti)->GetSystemProperty(ti, properties[i], &value) == JVMTI_ERROR_NONE) {
-            size_t len = strlen(text);
-            snprintf(text + len, sizeof text - len, "%s%s", len == 0 ? "" : " ", value);
-            (*ti)->Deallocate(ti, (unsigned char *)value);
-        }
-    }
-    weft_resource_add(&resource, "process.runtime.description", text);
-}
-
-static void describe(jvmtiEnv *ti, JNIEnv *env) {
-    char *command = NULL;
-    weft_resource_add_process(&resource, options.service);
-    add_property(env, "java.runtime.name", "process.runtime.name");
-    add_property(env, "java.runtime.version", "process.runtime.version");
-    describe_runtime(ti);
-    if ((*ti)->GetSystemProperty(ti, "sun.java.command", &command) != JVMTI_ERROR_NONE) {
-        command = NULL;
-    }
-    weft_resource_add_command(&resource, command);
-    weft_deallocate(command);
-}
-
-static bool start_sender(jvmtiEnv *ti, JNIEnv *env) {
-    struct weft_sender_config config = {.endpoint = options.endpoint, .retain = options.retain};
-    struct weft_hello *hello = &config.hello;
-    describe(ti, env);
-    if (getrandom(hello->session, sizeof hello->session, GRND_NONBLOCK) !=
-        (ssize_t)sizeof hello->session) {
-        memcpy(hello->session, &(int64_t){weft_wall_clock()}, sizeof(int64_t));
-        memcpy(hello->session + sizeof(int64_t), &(int64_t){getpid()}, sizeof(int64_t));
-    }
-    if (hello->session[0] == 0) {
-        hello->session[0] = 1;
-    }
-    struct weft_moment now = weft_moment();
-    hello->wall = now.wall;
-    hello->monotonic = now.monotonic;
-    hello->pid = (uint32_t)getpid();
-    hello->attributes = resource.list;
-    hello->attribute_count = resource.count;
-    return weft_sender_start(&config);
-}
-
 static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
-    if (!weft_jvm_init(env)) {
-        give_up("this JVM is not as it is expected (java.lang.Thread)");
+    char problem[WEFT_PROBLEM_MAX] = "";
+    const char *warning = NULL;
+    pthread_mutex_lock(&life);
+    bool ok = make_ready(env, thread, false, &warning, problem) &&
+              weft_session_begin(env, &options, problem);
+    pthread_mutex_unlock(&life);
+    if (warning != NULL) {
+        fprintf(stderr, "weft: %s\n", warning);
+    }
+    if (!ok) {
+        give_up(problem);
         return;
     }
-    if (!weft_pool_init(options.pool) || !start_sender(ti, env)) {
-        give_up("no memory or no thread for the sender");
-        return;
-    }
-    weft_definitions_init(options.definitions);
-    weft_settings_apply(&options);
-    weft_owner_init(env, thread);
-    if (!weft_stacks_init(env, thread)) {
-        fputs("weft: this JVM tells stacks through JVMTI only, which costs more\n", stderr);
-    }
-    weft_parks_init(env);
-    if (!weft_hooks_install(env)) {
-        fputs("weft: some of notify, start, sleep, interrupt and park cannot be seen on this JVM\n",
-              stderr);
-    }
-    atomic_store(&weft_tracing, true);
-    // HotSpot reports this thread's start only now, others might have done before: it comes first.
+    // HotSpot reports this thread's start only now.
     weft_on_thread_start(ti, env, thread);
-    if (!switch_events(ti, JVMTI_ENABLE)) {
-        give_up("the JVM does not report events of threads and monitors");
-        atomic_store(&weft_tracing, false);
-    }
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *ti, JNIEnv *env) {
+    (void)ti;
     (void)env;
-    if (atomic_exchange(&weft_tracing, false)) {
-        switch_events(ti, JVMTI_DISABLE);
-        weft_sender_finish();
-    }
+    pthread_mutex_lock(&life);
+    dead = true;
+    weft_session_end(WEFT_END_EXIT);
+    pthread_mutex_unlock(&life);
 }
 
-static bool prepare(jvmtiEnv *ti) {
+static bool enable(jvmtiEnv *ti, jvmtiEvent event) {
+    return (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, event, NULL) == JVMTI_ERROR_NONE;
+}
+
+// Gets the tool interface, once.
+static bool load(JavaVM *vm) {
     jvmtiCapabilities capabilities = {
         .can_generate_monitor_events = 1,
         .can_get_monitor_info = 1,
@@ -180,24 +113,130 @@ static bool prepare(jvmtiEnv *ti) {
         .MonitorWaited = weft_on_waited,
         .ClassPrepare = weft_on_class_prepare,
     };
-    return (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE &&
-           (*ti)->SetEventCallbacks(ti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
-           (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL) ==
-               JVMTI_ERROR_NONE &&
-           (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL) ==
-               JVMTI_ERROR_NONE;
+    if (loaded) {
+        return true;
+    }
+    if ((*vm)->GetEnv(vm, (void **)&weft_jvm.ti, JVMTI_VERSION_1_2) != JNI_OK) {
+        return false;
+    }
+    jvmtiEnv *ti = weft_jvm.ti;
+    loaded = (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE &&
+             (*ti)->SetEventCallbacks(ti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
+             enable(ti, JVMTI_EVENT_VM_DEATH);
+    weft_jvm.vm = vm;
+    return loaded;
 }
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved) {
     char problem[WEFT_PROBLEM_MAX];
     (void)reserved;
+    if (loaded) {
+        fputs("weft: the agent is loaded already; what was given the second time is ignored\n",
+              stderr);
+        return JNI_OK;
+    }
     if (!weft_options_parse(text, &options, problem)) {
         fprintf(stderr, "weft: %s\n", problem);
         return JNI_OK;
     }
-    if ((*vm)->GetEnv(vm, (void **)&weft_jvm.ti, JVMTI_VERSION_1_2) != JNI_OK ||
-        !prepare(weft_jvm.ti)) {
+    if (!load(vm) || !enable(weft_jvm.ti, JVMTI_EVENT_VM_INIT)) {
         give_up("this JVM has no tool interface for monitors");
     }
     return JNI_OK;
+}
+
+// Begins a session in a JVM that runs.
+static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX]) {
+    JNIEnv *env = NULL;
+    jthread thread = NULL;
+    const char *warning = NULL;
+    struct weft_options wanted;
+    if (!weft_options_parse(text, &wanted, problem)) {
+        return false;
+    }
+    if (wanted.detach) {
+        return true; // there is nothing to detach
+    }
+    if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK || !load(vm) ||
+        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &thread) != JVMTI_ERROR_NONE) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "this JVM has no tool interface for monitors");
+        return false;
+    }
+    options = wanted;
+    bool ok = make_ready(env, thread, true, &warning, problem) &&
+              weft_session_begin(env, &options, problem);
+    (*env)->DeleteLocalRef(env, thread);
+    if (ok) {
+        weft_snapshot_take(env);
+        snprintf(problem, WEFT_PROBLEM_MAX, "%s", warning == NULL ? "" : warning);
+    }
+    return ok;
+}
+
+// Changes what a running session records, or ends it.
+static bool attach_again(const char *text, char problem[WEFT_PROBLEM_MAX]) {
+    bool detach;
+    if (!weft_control_attach(text, &detach, problem)) {
+        return false;
+    }
+    if (detach) {
+        weft_session_end(WEFT_END_DETACHED);
+    }
+    return true;
+}
+
+static void write_line(void *to, const char *key, const char *value) {
+    dprintf(*(int *)to, "%s=%s\n", key, value);
+}
+
+// Tells whoever attaches what came of it, in a file that is there already: the first line is "ok"
+// or "error", and what is wrong or has to be known; then come the options in effect.
+static void report(const char *path, bool ok, const char *what) {
+    int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return;
+    }
+    dprintf(fd, "%s%s%s\n", ok ? "ok" : "error", what[0] == '\0' ? "" : " ", what);
+    if (weft_session_runs()) {
+        struct weft_options in_effect = weft_control_options();
+        weft_options_show(&in_effect, write_line, &fd);
+    }
+    close(fd);
+}
+
+// Takes report=path off the front of the options, which is for the attaching program alone.
+static const char *take_report(const char *text, char path[WEFT_PATH_MAX]) {
+    static const char key[] = "report=";
+    path[0] = '\0';
+    if (text == NULL || strncmp(text, key, sizeof key - 1) != 0) {
+        return text;
+    }
+    text += sizeof key - 1;
+    size_t len = strcspn(text, ",");
+    if (len < WEFT_PATH_MAX) {
+        memcpy(path, text, len);
+        path[len] = '\0';
+    }
+    return text[len] == ',' ? text + len + 1 : text + len;
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved) {
+    char problem[WEFT_PROBLEM_MAX] = "";
+    char path[WEFT_PATH_MAX];
+    (void)reserved;
+    const char *given = take_report(text, path);
+    pthread_mutex_lock(&life);
+    bool ok = false;
+    if (dead) {
+        snprintf(problem, sizeof problem, "the JVM ends");
+    } else if (weft_session_runs()) {
+        ok = attach_again(given, problem);
+    } else {
+        ok = attach(vm, given, problem);
+    }
+    if (path[0] != '\0') {
+        report(path, ok, problem);
+    }
+    pthread_mutex_unlock(&life);
+    return ok ? JNI_OK : JNI_ERR;
 }

@@ -56,6 +56,10 @@ struct weft_buffer {
     bool detached; // head was taken from the thread; what comes behind it is in first
     uint64_t read;
     int64_t idle_at;
+    int64_t newest;                 // time of the newest record that was taken
+    uint64_t gaps;                  // that were put behind what was taken
+    unsigned pauses;                // as many as it was told of
+    uint16_t newest_kind;           // of the newest record that was taken
     struct weft_buffer *registered; // link in the list of new buffers
 };
 

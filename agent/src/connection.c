@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "definitions.h"
 #include "endpoint.h"
 #include "roster.h"
@@ -20,6 +21,9 @@
 #define CONNECT_TIMEOUT (2000 * MILLISECOND)
 #define WELCOME_TIMEOUT (5000 * MILLISECOND)
 #define WRITE_TIMEOUT   (30000 * MILLISECOND)
+
+// More answers than that wait for a receiver that asks and does not read: it is broken.
+enum { MAX_ANSWERS = 256 * 1024 };
 
 void weft_connection_init(struct weft_connection *c, const char *endpoint,
                           struct weft_retain *retain, const struct weft_hello *hello) {
@@ -52,6 +56,7 @@ void weft_connection_close(struct weft_connection *c, int64_t now) {
     c->state = WEFT_OFF;
     c->run_len = 0;
     c->in_len = 0;
+    c->answers.len = 0;
     c->blocked = false;
     c->end_sent = false;
     weft_roster_disconnected();
@@ -116,12 +121,17 @@ static bool next_run(struct weft_connection *c) {
         return false;
     }
     const struct weft_batch *batch = c->retain->unsent;
+    // Not in the middle of definitions, which may be in the middle of a frame.
+    if (c->answers.len > 0 && (batch == NULL || c->definitions >= batch->definitions)) {
+        set_run(c, WEFT_RUN_ANSWERS, c->answers.data, c->answers.len);
+        return true;
+    }
     if (batch == NULL) {
         if (!c->end_wanted || c->end_sent) {
             return false;
         }
         c->own.len = 0;
-        weft_put_end(&c->own, c->end_time, WEFT_END_EXIT);
+        weft_put_end(&c->own, c->end_time, c->end_reason);
         set_run(c, WEFT_RUN_END, c->own.data, c->own.len);
         return !c->own.failed;
     }
@@ -151,6 +161,8 @@ static void wrote(struct weft_connection *c, size_t len) {
     } else if (c->run_len == 0 && c->run_kind == WEFT_RUN_BATCH) {
         c->sent = c->run_sequence;
         weft_retain_sent(c->retain);
+    } else if (c->run_len == 0 && c->run_kind == WEFT_RUN_ANSWERS) {
+        c->answers.len = 0;
     } else if (c->run_len == 0 && c->run_kind == WEFT_RUN_END) {
         c->end_sent = true;
     }
@@ -184,6 +196,31 @@ static void write_out(struct weft_connection *c, int64_t now) {
     }
 }
 
+// Appends the answer to a control. If answers are just being written, their place in memory must
+// not change: so the new one waits elsewhere. False if there is no memory.
+static bool answer(struct weft_connection *c, const struct weft_reply *control) {
+    bool writing = c->run_len > 0 && c->run_kind == WEFT_RUN_ANSWERS;
+    struct weft_bytes fresh = {0};
+    weft_control_answer(control, &fresh);
+    if (writing) {
+        struct weft_bytes rest = {0};
+        weft_bytes_append(&rest, c->run, c->run_len);
+        weft_bytes_free(&c->answers);
+        c->answers = rest;
+    }
+    weft_bytes_append(&c->answers, fresh.data, fresh.len);
+    bool ok = !fresh.failed && !c->answers.failed;
+    weft_bytes_free(&fresh);
+    if (ok && writing) {
+        set_run(c, WEFT_RUN_ANSWERS, c->answers.data, c->answers.len);
+    }
+    if (!ok) {
+        c->answers.failed = false;
+        c->answers.len = 0;
+    }
+    return ok;
+}
+
 // Takes one frame from the receiver. False if it must not come now.
 static bool take_reply(struct weft_connection *c, const struct weft_reply *reply) {
     uint64_t *acked = &c->hello.acked;
@@ -214,6 +251,11 @@ static bool take_reply(struct weft_connection *c, const struct weft_reply *reply
             weft_retain_drop(c->retain, *acked);
         }
         return true;
+    case WEFT_FRAME_CONTROL:
+        if (c->state != WEFT_STREAMING || c->answers.len > MAX_ANSWERS) {
+            return false;
+        }
+        return answer(c, reply);
     case WEFT_FRAME_REFUSE:
         return false;
     default:

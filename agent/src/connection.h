@@ -22,7 +22,13 @@ enum weft_connection_state {
     WEFT_STREAMING,
 };
 
-enum weft_run_kind { WEFT_RUN_OWN, WEFT_RUN_DEFINITIONS, WEFT_RUN_BATCH, WEFT_RUN_END };
+enum weft_run_kind {
+    WEFT_RUN_OWN,
+    WEFT_RUN_ANSWERS,
+    WEFT_RUN_DEFINITIONS,
+    WEFT_RUN_BATCH,
+    WEFT_RUN_END
+};
 
 struct weft_connection {
     const char *endpoint;
@@ -40,8 +46,9 @@ struct weft_connection {
     uint64_t sent;        // the newest batch that was sent as a whole on this connection
     uint64_t definitions; // position in the log up to which definitions were sent
 
-    struct weft_bytes own; // frames that are made for this connection
-    const uint8_t *run;    // what is being written
+    struct weft_bytes own;     // frames that are made for this connection
+    struct weft_bytes answers; // status frames that are to be sent
+    const uint8_t *run;        // what is being written
     size_t run_len;
     enum weft_run_kind run_kind;
     uint64_t run_sequence;
@@ -50,6 +57,7 @@ struct weft_connection {
     bool end_wanted;
     bool end_sent;
     int64_t end_time;
+    uint16_t end_reason;
 
     size_t in_len;
     uint8_t in[WEFT_MAX_REPLY + WEFT_FRAME_HEADER_SIZE];

@@ -10,9 +10,12 @@
 
 #include "definitions.h"
 #include "roster.h"
+#include "settings.h"
 
 bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t now) {
-    *d = (struct weft_drain){.retain = retain, .looked = now, .known = now, .watermark = now};
+    *d = (struct weft_drain){
+        .retain = retain, .began = now, .looked = now, .known = now, .watermark = now};
+    d->pauses = atomic_load(&weft_pauses);
     d->out.cap = WEFT_BATCH_LIMIT + WEFT_RECORD_SIZE;
     d->out.data = malloc(d->out.cap);
     return d->out.data != NULL;
@@ -78,6 +81,12 @@ static size_t room_for(struct weft_drain *d, uint64_t thread) {
 }
 
 static void put(struct weft_drain *d, const struct weft_record *record) {
+    struct weft_record raised;
+    if (record->time < d->began) {
+        raised = *record; // it was begun in the session before
+        raised.time = d->began;
+        record = &raised;
+    }
     weft_put_record(&d->out, record);
     d->section_count++;
     if (record->kind != WEFT_EV_GAP) {
@@ -86,6 +95,13 @@ static void put(struct weft_drain *d, const struct weft_record *record) {
     if (record->peer != 0 && record->kind != WEFT_EV_CONTEXT) {
         weft_roster_mention(record->peer, d->sequence + 1);
     }
+}
+
+static struct weft_record raise_to(struct weft_record record, int64_t time) {
+    if (record.time < time) {
+        record.time = time;
+    }
+    return record;
 }
 
 static bool keep_virtual(struct weft_drain *d, uint64_t thread, const struct weft_record *record) {
@@ -160,6 +176,8 @@ static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t l
         if (taken == 0) {
             return false;
         }
+        b->newest = run[taken - 1].time;
+        b->newest_kind = run[taken - 1].kind;
         weft_buffer_advance(b, taken);
     }
     return true;
@@ -177,6 +195,74 @@ static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t li
         }
         if (weft_buffer_take_loss(b, &gap)) {
             put(d, &gap);
+            b->gaps++;
+            ++*total;
+        }
+    }
+    return true;
+}
+
+// Puts an event that its thread did not write, behind all that it wrote. False if there is no room.
+static bool put_other(struct weft_drain *d, struct weft_buffer *b, struct weft_record record,
+                      size_t *total) {
+    if (room_for(d, b->thread) == 0) {
+        return false;
+    }
+    if (record.time < b->newest) {
+        record.time = b->newest;
+    }
+    b->newest = record.time;
+    b->newest_kind = record.kind;
+    put(d, &record);
+    ++*total;
+    return true;
+}
+
+// Puts what others know of a thread: what a snapshot found, that recording stops, that it ended
+// unseen. Now is when the pass began. False if not all could be put.
+static bool take_others(struct weft_drain *d, struct weft_buffer *b, uint64_t limit, int64_t now,
+                        bool idle, bool closed, size_t *total) {
+    bool losing = atomic_load_explicit(&b->lost, memory_order_relaxed) != 0;
+    uint64_t position = limit + b->gaps;
+    struct weft_found *found = weft_finding_of(&d->finding, b->thread);
+    if (found != NULL) {
+        struct weft_record record = found->record;
+        if (idle && !losing && !closed && found->position == position &&
+            !put_other(d, b, raise_to(record, d->watermark), total)) {
+            return false;
+        }
+        found->position = UINT64_MAX; // not a second time
+    }
+    if (b->pauses != d->pauses && idle) {
+        if (!put_other(d, b, (struct weft_record){.time = now, .kind = WEFT_EV_GAP}, total)) {
+            return false;
+        }
+        b->pauses = d->pauses;
+    }
+    if (closed && b->vanished) {
+        struct weft_record end = {
+            .time = now, .kind = WEFT_EV_THREAD_END, .flags = WEFT_FLAG_SNAPSHOT};
+        if (!put_other(d, b, end, total)) {
+            return false;
+        }
+        b->vanished = false;
+    }
+    const struct weft_look look = {b->thread, position, b->newest_kind, idle && !losing};
+    weft_finding_look(&d->finding, &look);
+    return true;
+}
+
+// Puts what a snapshot found of threads that have not written anything yet.
+static bool take_silent(struct weft_drain *d, size_t *total) {
+    for (size_t i = 0; i < d->finding.count; i++) {
+        struct weft_found *found = &d->finding.list[i];
+        if (found->position == 0) {
+            if (room_for(d, found->thread) == 0) {
+                return false;
+            }
+            struct weft_record record = raise_to(found->record, d->watermark);
+            put(d, &record);
+            found->position = UINT64_MAX;
             ++*total;
         }
     }
@@ -199,6 +285,7 @@ static bool take_new(struct weft_drain *d) {
             d->buffer_cap = cap;
         }
         b->idle_at = d->looked; // the last look did not see it: it had not read the clock yet
+        b->pauses = d->pauses;
         d->buffers[d->buffer_count++] = b;
         b = next;
     }
@@ -246,6 +333,8 @@ static bool take_all(struct weft_drain *d, size_t *total) {
         return false;
     }
     int64_t known = now;
+    d->pauses = atomic_load(&weft_pauses);
+    weft_finding_begin(&d->finding);
     bool all = take_unbuffered(d, since, total);
     bool short_of_chunks = weft_pool_used() > weft_pool_chunks() / 2;
     size_t kept = 0;
@@ -261,7 +350,8 @@ static bool take_all(struct weft_drain *d, size_t *total) {
         if (b->idle_at < known) {
             known = b->idle_at;
         }
-        if (all && !take_buffer(d, b, limit, total)) {
+        if (all && !(take_buffer(d, b, limit, total) &&
+                     take_others(d, b, limit, now, idle, closed, total))) {
             all = false;
             stopped = kept;
         }
@@ -277,6 +367,8 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     }
     d->buffer_count = kept;
     d->looked = now;
+    all = all && take_silent(d, total);
+    weft_finding_end(&d->finding, all);
     if (all) {
         d->known = known;
     } else if (stopped != SIZE_MAX) {
@@ -335,4 +427,38 @@ size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complet
         close_batch(d);
     }
     return total;
+}
+
+void weft_drain_restart(struct weft_drain *d, int64_t now) {
+    size_t kept = 0;
+    size_t count;
+    d->sequence = d->before = 0;
+    d->began = d->looked = d->known = d->watermark = now;
+    d->virtual_count = 0;
+    d->out.len = 0;
+    d->open = false;
+    d->section_thread = 0;
+    d->pauses = atomic_load(&weft_pauses);
+    weft_take_unbuffered_loss();
+    take_new(d);
+    for (size_t i = 0; i < d->buffer_count; i++) {
+        struct weft_buffer *b = d->buffers[i];
+        struct weft_record gap;
+        bool closed = atomic_load_explicit(&b->closed, memory_order_acquire);
+        uint64_t limit = atomic_load_explicit(&b->written, memory_order_acquire);
+        while (weft_buffer_peek(b, limit, &count) != NULL) {
+            weft_buffer_advance(b, count);
+        }
+        weft_buffer_take_loss(b, &gap);
+        if (closed) {
+            weft_roster_gone(b->thread, 0);
+            weft_buffer_free(b);
+            continue;
+        }
+        b->idle_at = now;
+        b->newest = now;
+        b->pauses = d->pauses;
+        d->buffers[kept++] = b;
+    }
+    d->buffer_count = kept;
 }

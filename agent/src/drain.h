@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "buffer.h"
+#include "found.h"
 #include "retain.h"
 #include "wire.h"
 
@@ -36,6 +37,7 @@ struct weft_drain {
     struct weft_buffer **buffers;
     size_t buffer_count;
     size_t buffer_cap;
+    int64_t began;  // when the session did: no record is older
     int64_t looked; // the clock at the last look at all threads
     int64_t known;  // all events before are taken from the threads
 
@@ -45,6 +47,9 @@ struct weft_drain {
     size_t virtual_count;
     size_t virtual_cap;
     uint64_t virtual_order;
+
+    struct weft_finding finding; // of snapshots
+    unsigned pauses; // of recording, that threads have been told of or are being told of
 
     // The batch that is being written.
     struct weft_bytes out;
@@ -58,6 +63,10 @@ struct weft_drain {
 
 // False if there is no memory.
 bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t now);
+
+// Begins another session with the threads that are there. What they wrote since the last one ended
+// is forgotten: nobody recorded then.
+void weft_drain_restart(struct weft_drain *d, int64_t now);
 
 // Makes a pass. Returns the number of records that were put into batches. Complete is false if the
 // retained batches were full before everything was taken. With beat, there is a batch even if there

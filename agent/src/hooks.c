@@ -79,7 +79,37 @@ JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe
     parks_installed = install_table(env, weft_park_hooks);
 }
 
-bool weft_hooks_install(JNIEnv *env) {
+// Makes ThreadProbe.init known to the JVM, which looks into the libraries of agents only once their
+// attaching is over: the library is loaded again, in the name of a class of java.base.
+static void load_library(JNIEnv *env) {
+    Dl_info self;
+    jclass runtime = (*env)->FindClass(env, "java/lang/Runtime");
+    jclass object = (*env)->FindClass(env, "java/lang/Object");
+    if (weft_clear_exception(env) || runtime == NULL || object == NULL ||
+        dladdr((void *)weft_hooks_install, &self) == 0) {
+        return;
+    }
+    jmethodID get = (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;");
+    if (weft_clear_exception(env) || get == NULL) {
+        return;
+    }
+    jmethodID load =
+        (*env)->GetMethodID(env, runtime, "load0", "(Ljava/lang/Class;Ljava/lang/String;)V");
+    if (weft_clear_exception(env) || load == NULL) {
+        return;
+    }
+    jobject the_runtime = (*env)->CallStaticObjectMethod(env, runtime, get);
+    jstring path = weft_clear_exception(env) ? NULL : (*env)->NewStringUTF(env, self.dli_fname);
+    if (!weft_clear_exception(env) && path != NULL && the_runtime != NULL) {
+        (*env)->CallVoidMethod(env, the_runtime, load, object, path);
+        weft_clear_exception(env);
+    }
+}
+
+bool weft_hooks_install(JNIEnv *env, bool late) {
+    if (late) {
+        load_library(env);
+    }
     jclass probe = (*env)->DefineClass(env, "java/lang/ThreadProbe", NULL,
                                        (const jbyte *)weft_probe_class, sizeof weft_probe_class);
     if (weft_clear_exception(env) || probe == NULL) {

@@ -22,6 +22,7 @@ struct weft_hook {
 
 // Registers all hooks, for methods that this JVM has as natives: what is recorded can change later.
 // False if something that every JVM has was not found.
-bool weft_hooks_install(JNIEnv *env);
+// Late: the JVM runs already.
+bool weft_hooks_install(JNIEnv *env, bool late);
 
 #endif

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "definitions.h"
 #include "jvm.h"
@@ -27,7 +28,16 @@ static struct {
     jmethodID method;
 } methods[METHOD_SLOTS];
 
-// Guards additions to both tables.
+// Classes of which a snapshot knows the name only. They have ids of their own: a reader takes ids
+// of one name for one class.
+enum { MAX_NAMED = 512 };
+static struct {
+    char *name;
+    uint32_t id;
+} named[MAX_NAMED];
+static uint32_t named_count;
+
+// Guards additions to the tables.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t class_count;
 static uint32_t method_count;
@@ -100,6 +110,30 @@ uint32_t weft_class_id(JNIEnv *env, jclass class) {
         }
         pthread_mutex_unlock(&mutex);
     }
+    return id;
+}
+
+uint32_t weft_class_id_by_name(const char *name) {
+    uint32_t id = 0;
+    pthread_mutex_lock(&mutex);
+    for (uint32_t i = 0; i < named_count && id == 0; i++) {
+        id = strcmp(named[i].name, name) == 0 ? named[i].id : 0;
+    }
+    char *copy = id == 0 && named_count < MAX_NAMED ? strdup(name) : NULL;
+    if (copy != NULL && class_count < CLASS_SLOTS / 4 * 3) {
+        struct weft_bytes frame = {0};
+        weft_utf8(copy);
+        weft_put_class(&frame, class_count + 1, copy);
+        if (weft_definitions_append(&frame)) {
+            id = ++class_count;
+            named[named_count].name = copy;
+            named[named_count++].id = id;
+            copy = NULL;
+        }
+        weft_bytes_free(&frame);
+    }
+    pthread_mutex_unlock(&mutex);
+    free(copy);
     return id;
 }
 

@@ -25,4 +25,7 @@ uint32_t weft_class_id(JNIEnv *env, jclass class);
 // The method must be on the current thread's stack, so that its class cannot be unloaded.
 uint32_t weft_method_id(JNIEnv *env, jmethodID method);
 
+// The id of a class of that name, with dots, in modified UTF-8; 0 if the table or the log is full.
+uint32_t weft_class_id_by_name(const char *name);
+
 #endif

@@ -6,7 +6,6 @@
 #include "jvm.h"
 
 struct weft_jvm weft_jvm;
-atomic_bool weft_tracing;
 
 bool weft_clear_exception(JNIEnv *env) {
     if ((*env)->ExceptionCheck(env)) {

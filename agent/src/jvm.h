@@ -13,7 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "settings.h"
+
 struct weft_jvm {
+    JavaVM *vm;
     jvmtiEnv *ti;
     jclass thread;         // java.lang.Thread
     jclass virtual_thread; // java.lang.BaseVirtualThread; NULL before 21
@@ -24,9 +27,6 @@ struct weft_jvm {
 };
 
 extern struct weft_jvm weft_jvm;
-
-// False before VMInit and from VMDeath on: callbacks and hooks then do nothing but their original.
-extern atomic_bool weft_tracing;
 
 // Fills in weft_jvm except ti. False if something that must be there is not; no exception is left.
 bool weft_jvm_init(JNIEnv *env);

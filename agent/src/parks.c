@@ -43,20 +43,23 @@ static uint64_t owner_of(JNIEnv *env, jobject blocker) {
     return id;
 }
 
-static void describe_blocker(JNIEnv *env, struct weft_record *r) {
-    jthread current = NULL;
-    if (park_blocker == NULL ||
-        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) != JVMTI_ERROR_NONE ||
-        current == NULL) {
-        return;
-    }
-    jobject blocker = (*env)->GetObjectField(env, current, park_blocker);
+void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r) {
+    jobject blocker =
+        park_blocker == NULL ? NULL : (*env)->GetObjectField(env, thread, park_blocker);
     if (blocker != NULL) {
         r->peer = owner_of(env, blocker);
         weft_identify(env, blocker, r);
         (*env)->DeleteLocalRef(env, blocker);
     }
-    (*env)->DeleteLocalRef(env, current);
+}
+
+static void describe_blocker(JNIEnv *env, struct weft_record *r) {
+    jthread current = NULL;
+    if ((*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE &&
+        current != NULL) {
+        weft_describe_blocker(env, current, r);
+        (*env)->DeleteLocalRef(env, current);
+    }
 }
 
 static bool record_park(JNIEnv *env, bool absolute, jlong time) {

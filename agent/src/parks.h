@@ -10,14 +10,18 @@
 #ifndef WEFT_PARKS_H
 #define WEFT_PARKS_H
 
-#include <jni.h>
+#include <jvmti.h>
 
 #include "hooks.h"
+#include "wire.h"
 
 enum { WEFT_PARK_HOOKS = 2 }; // how many of them a JVM must have
 
 extern const struct weft_hook weft_park_hooks[]; // ends with an empty one
 
 void weft_parks_init(JNIEnv *env);
+
+// Fills in what a parked thread waits at, and whom that belongs to.
+void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r);
 
 #endif

@@ -290,3 +290,11 @@ void weft_roster_trim(uint64_t acked) {
 uint32_t weft_roster_size(void) {
     return roster.count;
 }
+
+void weft_roster_restart(void) {
+    for (uint32_t i = 0; i < roster.bucket_count; i++) {
+        for (struct entry *e = roster.buckets[i]; e != NULL; e = e->chain) {
+            e->last = 0;
+        }
+    }
+}

@@ -38,6 +38,9 @@ void weft_roster_gone(uint64_t id, uint64_t sequence);
 void weft_roster_connected(void);
 void weft_roster_disconnected(void);
 
+// Another session begins: no batch names anybody yet.
+void weft_roster_restart(void);
+
 // The sender: appends the frames of all threads that this connection has not seen yet.
 void weft_roster_encode(struct weft_bytes *out);
 

@@ -224,3 +224,9 @@ void weft_self_vanish(void) {
         weft_buffer_close(buffer);
     }
 }
+
+bool weft_self_hide(bool hide) {
+    bool was = self.inside;
+    self.inside = hide;
+    return was;
+}

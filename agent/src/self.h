@@ -76,6 +76,9 @@ void weft_refresh(JNIEnv *env, jthread thread, const struct weft_scope *scope);
 // are told when they last.
 void weft_renamed(JNIEnv *env, jthread thread, const struct weft_scope *scope);
 
+// From now on the current thread is not recorded (or is again). Returns what was before.
+bool weft_self_hide(bool hide);
+
 // The current thread ends while nothing is recorded.
 void weft_self_vanish(void);
 

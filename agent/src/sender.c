@@ -36,7 +36,10 @@ static struct {
 
     pthread_mutex_t mutex;
     pthread_cond_t finished_cond;
+    bool prepared; // for the first session
+    bool running;  // the thread was started
     bool finished;
+    uint16_t end_reason;
 } sender = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static void wake(void) {
@@ -83,6 +86,7 @@ static size_t turn(bool last, bool *complete) {
 static void finish(void) {
     struct weft_connection *c = &sender.connection;
     bool complete = false;
+    c->end_reason = sender.end_reason;
     int64_t limit = c->state == WEFT_STREAMING ? FINISH_MS : FINISH_ALONE_MS;
     int64_t deadline = weft_clock() + limit * MILLISECOND;
     uint64_t attempts = c->attempts;
@@ -104,6 +108,8 @@ static void finish(void) {
         sleep_until_needed(1);
     }
     weft_connection_close(c, weft_clock());
+    weft_bytes_free(&c->own);
+    weft_bytes_free(&c->answers);
 }
 
 static void *run(void *nothing) {
@@ -121,25 +127,48 @@ static void *run(void *nothing) {
     return NULL;
 }
 
-bool weft_sender_start(const struct weft_sender_config *config) {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    pthread_condattr_t clock;
-    sigset_t all;
-    sigset_t old;
+// Makes all ready for a session, the first or another one. False if that is not possible.
+static bool prepare(int64_t now) {
+    pthread_mutex_lock(&sender.mutex);
+    bool idle = !sender.running || sender.finished;
+    sender.finished = false;
+    sender.running = false;
+    pthread_mutex_unlock(&sender.mutex);
+    if (!idle) {
+        return false;
+    }
+    atomic_store(&sender.finish, false);
+    sender.last_batch = 0;
+    if (sender.prepared) {
+        weft_retain_drop(&sender.retain, UINT64_MAX);
+        weft_retain_rewind(&sender.retain);
+        weft_roster_restart();
+        weft_drain_restart(&sender.drain, now);
+        return true;
+    }
     sender.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (sender.event < 0) {
+    if (sender.event < 0 || !weft_drain_init(&sender.drain, &sender.retain, now)) {
         return false;
     }
-    sender.retain.limit = config->retain;
-    if (!weft_drain_init(&sender.drain, &sender.retain, config->hello.monotonic)) {
-        return false;
-    }
-    weft_connection_init(&sender.connection, config->endpoint, &sender.retain, &config->hello);
+    pthread_condattr_t clock;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&sender.finished_cond, &clock);
     pthread_condattr_destroy(&clock);
+    sender.prepared = true;
+    return true;
+}
+
+bool weft_sender_start(const struct weft_sender_config *config) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigset_t old;
+    if (!prepare(config->hello.monotonic)) {
+        return false;
+    }
+    sender.retain.limit = config->retain;
+    weft_connection_init(&sender.connection, config->endpoint, &sender.retain, &config->hello);
     weft_pool_on_pressure(wake);
 
     pthread_attr_init(&attributes);
@@ -150,18 +179,24 @@ bool weft_sender_start(const struct weft_sender_config *config) {
     int error = pthread_create(&thread, &attributes, run, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attributes);
-    if (error == 0) {
+    sender.running = error == 0;
+    if (sender.running) {
         pthread_setname_np(thread, "weft-sender");
     }
-    return error == 0;
+    return sender.running;
 }
 
-void weft_sender_finish(void) {
+void weft_sender_wake(void) {
+    wake();
+}
+
+void weft_sender_finish(uint16_t reason) {
     struct timespec deadline;
     int64_t limit = atomic_load(&sender.streaming) ? FINISH_MS : FINISH_ALONE_MS;
     int64_t at = weft_clock() + limit * MILLISECOND;
     deadline.tv_sec = at / 1000000000;
     deadline.tv_nsec = at % 1000000000;
+    sender.end_reason = reason;
     atomic_store(&sender.finish, true);
     wake();
     pthread_mutex_lock(&sender.mutex);

@@ -18,11 +18,15 @@ struct weft_sender_config {
     struct weft_hello hello;
 };
 
-// Starts the thread. False if that is not possible.
+// Starts the thread, for a new session. False if that is not possible, or if the last one has not
+// finished.
 bool weft_sender_start(const struct weft_sender_config *config);
 
-// Sends what is there, an end frame, and waits for the acknowledgement: at most half a second, a
-// tenth if there is no connection.
-void weft_sender_finish(void);
+// Sends what is there, an end frame with the reason, and waits for the acknowledgement: at most
+// half a second, a tenth if there is no connection.
+void weft_sender_finish(uint16_t reason);
+
+// Makes the sender look at the threads at once.
+void weft_sender_wake(void);
 
 #endif

@@ -6,6 +6,8 @@
 #include "settings.h"
 
 struct weft_settings weft_settings;
+atomic_bool weft_tracing;
+atomic_uint weft_pauses;
 
 #define KIND(name) (UINT64_C(1) << WEFT_EV_##name)
 
@@ -39,4 +41,10 @@ void weft_settings_apply(const struct weft_options *o) {
         atomic_store_explicit(&weft_settings.depths[i], depths[i], memory_order_relaxed);
     }
     atomic_store_explicit(&weft_settings.kinds, ~kinds_off(o), memory_order_relaxed);
+}
+
+void weft_settings_record(bool on) {
+    if (atomic_exchange(&weft_tracing, on) && !on) {
+        atomic_fetch_add(&weft_pauses, 1);
+    }
 }

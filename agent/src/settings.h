@@ -31,8 +31,18 @@ struct weft_settings {
 
 extern struct weft_settings weft_settings;
 
+// False while there is no session or it pauses: callbacks and hooks then do nothing but their
+// original.
+extern atomic_bool weft_tracing;
+
+// How often recording was stopped so far. What threads do from then on is not known.
+extern atomic_uint weft_pauses;
+
 // Puts options into effect.
 void weft_settings_apply(const struct weft_options *options);
+
+// Begins to record, or stops.
+void weft_settings_record(bool on);
 
 // Whether events of a kind are to be recorded. An end is recorded if its beginning was, whatever
 // this says: so no interval stays open for nothing.

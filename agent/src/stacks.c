@@ -85,12 +85,17 @@ static uint32_t define(uint64_t hash, const struct weft_frame *frames, uint16_t 
 }
 
 uint32_t weft_stack_resolved(JNIEnv *env, int depth) {
+    return weft_stack_of(env, NULL, depth);
+}
+
+uint32_t weft_stack_of(JNIEnv *env, jthread thread, int depth) {
     jvmtiFrameInfo raw[WEFT_MAX_DEPTH + 1];
     struct weft_frame frames[WEFT_MAX_DEPTH];
     jint count = 0;
     // One frame more than wanted tells whether there are more.
-    if ((*weft_jvm.ti)->GetStackTrace(weft_jvm.ti, NULL, 0, depth + 1, raw, &count) !=
-        JVMTI_ERROR_NONE) {
+    if (depth <= 0 ||
+        (*weft_jvm.ti)->GetStackTrace(weft_jvm.ti, thread, 0, depth + 1, raw, &count) !=
+            JVMTI_ERROR_NONE) {
         return 0;
     }
     bool truncated = count > depth;

@@ -30,4 +30,7 @@ uint32_t weft_stack_id(JNIEnv *env, int depth, bool plain);
 // The same, always as JVMTI tells it; depth is above 0.
 uint32_t weft_stack_resolved(JNIEnv *env, int depth);
 
+// The same of any thread.
+uint32_t weft_stack_of(JNIEnv *env, jthread thread, int depth);
+
 #endif

@@ -214,6 +214,76 @@ void weft_put_series(struct weft_bytes *b, const struct weft_series *series,
     weft_bytes_append(b, buckets, count * sizeof *buckets);
 }
 
+size_t weft_open_status(struct weft_bytes *b, uint32_t id, const char *error) {
+    size_t at = open_frame(b, WEFT_FRAME_STATUS);
+    put_u32(b, id);
+    put_string(b, error);
+    put_u16(b, 0);
+    return at;
+}
+
+void weft_put_option(struct weft_bytes *b, const char *key, const char *value) {
+    put_string(b, key);
+    put_string(b, value);
+}
+
+void weft_close_status(struct weft_bytes *b, size_t status) {
+    close_frame(b, status);
+    if (b->failed) {
+        return;
+    }
+    // The count is that of the strings behind it, in pairs.
+    size_t at = status + WEFT_FRAME_HEADER_SIZE + sizeof(uint32_t);
+    uint16_t len;
+    uint16_t strings = 0;
+    memcpy(&len, b->data + at, sizeof len);
+    size_t count_at = at + sizeof len + len;
+    for (at = count_at + sizeof len; at < b->len; at += sizeof len + len, strings++) {
+        memcpy(&len, b->data + at, sizeof len);
+    }
+    strings /= 2;
+    overwrite(b, count_at, &strings, sizeof strings);
+}
+
+static size_t skip_string(const uint8_t *data, size_t len, size_t at) {
+    uint16_t size;
+    if (at + sizeof size > len) {
+        return len + 1;
+    }
+    memcpy(&size, data + at, sizeof size);
+    return at + sizeof size + size;
+}
+
+// Checks all lengths, so that options can be read without.
+static bool read_control(const uint8_t *payload, size_t length, struct weft_reply *reply) {
+    size_t at = sizeof reply->id + sizeof reply->option_count;
+    if (length < at) {
+        return false;
+    }
+    memcpy(&reply->id, payload, sizeof reply->id);
+    memcpy(&reply->option_count, payload + sizeof reply->id, sizeof reply->option_count);
+    reply->options = payload + at;
+    for (uint32_t i = 0; i < 2 * (uint32_t)reply->option_count && at <= length; i++) {
+        at = skip_string(payload, length, at);
+    }
+    return at <= length;
+}
+
+static void read_string(const uint8_t *data, size_t *at, char *to, size_t size) {
+    uint16_t len;
+    memcpy(&len, data + *at, sizeof len);
+    size_t fit = len < size ? len : size - 1;
+    memcpy(to, data + *at + sizeof len, fit);
+    to[fit] = '\0';
+    *at += sizeof len + len;
+}
+
+void weft_read_option(const struct weft_reply *control, size_t *at, char *key, size_t key_size,
+                      char *value, size_t value_size) {
+    read_string(control->options, at, key, key_size);
+    read_string(control->options, at, value, value_size);
+}
+
 ptrdiff_t weft_read_reply(const uint8_t *data, size_t len, struct weft_reply *reply) {
     *reply = (struct weft_reply){0};
     if (len < WEFT_FRAME_HEADER_SIZE) {
@@ -244,6 +314,12 @@ ptrdiff_t weft_read_reply(const uint8_t *data, size_t len, struct weft_reply *re
             return -1;
         }
         memcpy(&reply->code, payload, sizeof reply->code);
+        reply->kind = kind;
+        break;
+    case WEFT_FRAME_CONTROL:
+        if (!read_control(payload, length, reply)) {
+            return -1;
+        }
         reply->kind = kind;
         break;
     default:

@@ -104,11 +104,19 @@ size_t weft_open_aggregate(struct weft_bytes *b, uint64_t sequence, int64_t wate
 void weft_put_series(struct weft_bytes *b, const struct weft_series *series,
                      const uint64_t *buckets, uint16_t count);
 
+// A status is written from front to back: open, options, close.
+size_t weft_open_status(struct weft_bytes *b, uint32_t id, const char *error);
+void weft_put_option(struct weft_bytes *b, const char *key, const char *value);
+void weft_close_status(struct weft_bytes *b, size_t status);
+
 // What a receiver sends. A frame of a kind that is not known has kind 0 and is skipped.
 struct weft_reply {
     uint16_t kind;
     uint64_t sequence; // welcome: acked; ack: sequence
     uint16_t code;     // refuse
+    uint32_t id;       // control
+    uint16_t option_count;
+    const uint8_t *options; // in the data that was read
 };
 
 // The largest payload that a receiver may send.
@@ -117,5 +125,10 @@ enum { WEFT_MAX_REPLY = 65536 };
 // Reads one frame from the front of data. Returns the number of bytes it took, 0 if the frame is
 // not complete yet, or -1 if it is none (the connection has to be closed).
 ptrdiff_t weft_read_reply(const uint8_t *data, size_t len, struct weft_reply *reply);
+
+// Reads the option of a control at a position (0 is the first) and goes on to the next. There must
+// be one more. What does not fit is cut off, and a zero byte ends the text.
+void weft_read_option(const struct weft_reply *control, size_t *at, char *key, size_t key_size,
+                      char *value, size_t value_size);
 
 #endif

@@ -133,7 +133,7 @@ static uint64_t run_writers(int rounds, int count, int events, int pause_us,
 
 static void finish(pthread_t thread) {
     int64_t before = weft_clock();
-    weft_sender_finish();
+    weft_sender_finish(WEFT_END_EXIT);
     CHECK((weft_clock() - before) / 1000000 < 700);
     usleep(100000);
     atomic_store(&server.stop, true);
@@ -232,7 +232,7 @@ TEST(absent) {
     start_sender(1U << 20, 1U << 20);
     run_writers(1, 2, 1000, 0, write_events);
     int64_t before = weft_clock();
-    weft_sender_finish();
+    weft_sender_finish(WEFT_END_EXIT);
     CHECK((weft_clock() - before) / 1000000 < 150);
 }
 
@@ -242,7 +242,7 @@ TEST(absent_churn) {
     run_writers(1, 4, 30000, 10, write_events); // fills what may be kept
     run_writers(1000, 8, 5, 0, write_events);
     usleep(500000);
-    weft_sender_finish();
+    weft_sender_finish(WEFT_END_EXIT);
     CHECK(weft_roster_size() < WEFT_ROSTER_GONE + 100);
 }
 

@@ -187,6 +187,7 @@ void server_report(const struct server *s) {
     printf("withInterrupt %llu\ntimedOut %llu\nowned %llu\nstacks %llu\n",
            (unsigned long long)w->interrupted, (unsigned long long)w->timed_out,
            (unsigned long long)w->owned, (unsigned long long)w->stacks);
+    printf("found %llu\n", (unsigned long long)w->found);
     printf("definitions %llu\nthreads %llu\nservice %s\nend %d\nproblem %s\n",
            (unsigned long long)w->definition_frames, (unsigned long long)w->thread_frames,
            w->service, w->ended, w->problem[0] == '\0' ? "none" : w->problem);

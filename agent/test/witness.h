@@ -45,6 +45,7 @@ struct witness {
     uint64_t interrupted;
     uint64_t timed_out;
     uint64_t owned;  // contendedEnter with an owner
+    uint64_t found;  // events of snapshots
     uint64_t stacks; // events with a stack
     uint64_t definition_frames;
     uint64_t thread_frames;

@@ -28,11 +28,14 @@ enum {
     CPU = 30,
 };
 
-// What a thread may do next. After a gap nothing is known; virtual threads have no waitReturned.
+// What a thread may do next. After a gap nothing is known; after a snapshot neither: its locks'
+// classes have ids of their own, and what ended unseen has no end. Virtual threads have no
+// waitReturned.
 static const char *pairing(struct witness_thread *t, unsigned kind, unsigned flags, uint64_t lock) {
     const char *wrong = NULL;
-    if (kind == GAP || (flags & 4U) != 0) {
-        t->open = kind == GAP ? -1 : 0;
+    if (kind == GAP || (flags & (4U | 8U)) != 0) {
+        t->open = (flags & 4U) != 0 && kind != GAP ? 0 : -1;
+        t->ended = t->ended || kind == THREAD_END;
         t->blocked = 0;
         return NULL;
     }
@@ -122,6 +125,7 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
         return fail(w, "thread %llu: kind %u: %s", id, kind, wrong);
     }
     w->events[kind]++;
+    w->found += (flags & 8U) != 0;
     if (kind == GAP) {
         w->lost += (uint64_t)arg;
         return true;

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command weft is what a person types: it tells what the traces of a run say. The collector itself is weft-collector.
+// Command weft is what a person types: it tells what the traces of a run say, and gets the agent into JVMs. The collector itself is weft-collector.
 package main
 
 import (
@@ -19,6 +19,8 @@ const usage = `weft tells why the threads of a JVM wait.
 
 Usage:
   weft summary [--top N] [--format text|json] FILE...   what traces say at a glance
+  weft attach PID [KEY=VALUE...]                        loads the agent into a JVM that runs, or changes its options
+  weft detach PID                                       makes the agent in a JVM inert
   weft version                                          which version this is
   weft help [COMMAND]                                   more about a command
 
@@ -55,18 +57,22 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 func dispatch(args []string, stdin io.Reader, stdout io.Writer) error {
 	if len(args) == 0 {
-		return usagef("no command given; the commands are summary, version and help")
+		return usagef("no command given; the commands are summary, attach, detach, version and help")
 	}
 	switch command, rest := args[0], args[1:]; command {
 	case "summary":
 		return runSummary(rest, stdin, stdout)
+	case "attach":
+		return runAttach(rest, stdout)
+	case "detach":
+		return runDetach(rest, stdout)
 	case "version", "--version", "-version":
 		_, err := fmt.Fprintf(stdout, "weft %s\n", versionText())
 		return err
 	case "help", "--help", "-help", "-h":
 		return runHelp(rest, stdout)
 	default:
-		return usagef("there is no command %q; the commands are summary, version and help", command)
+		return usagef("there is no command %q; the commands are summary, attach, detach, version and help", command)
 	}
 }
 
@@ -76,9 +82,13 @@ func runHelp(args []string, stdout io.Writer) error {
 		switch args[0] {
 		case "summary":
 			text = summaryUsage
+		case "attach":
+			text = attachUsage
+		case "detach":
+			text = detachUsage
 		case "version", "help":
 		default:
-			return usagef("there is no command %q; the commands are summary, version and help", args[0])
+			return usagef("there is no command %q; the commands are summary, attach, detach, version and help", args[0])
 		}
 	}
 	_, err := io.WriteString(stdout, text)

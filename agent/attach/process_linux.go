@@ -1,0 +1,145 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package attach
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// process is the JVM as the kernel tells it.
+type process struct {
+	pid    int
+	nspid  int    // what it is called in its own pid namespace
+	root   string // how its root is called here
+	uid    int    // effective
+	gid    int
+	caught uint64 // signals that it handles: bit n-1 is signal n
+}
+
+func findProcess(pid int) (*process, error) {
+	dir := fmt.Sprintf("/proc/%d", pid)
+	status, err := os.ReadFile(dir + "/status")
+	if err != nil {
+		return nil, fmt.Errorf("process %d: %w", pid, ErrNoProcess)
+	}
+	p, err := parseStatus(pid, string(status))
+	if err != nil {
+		return nil, fmt.Errorf("process %d: %w", pid, err)
+	}
+	if euid := os.Geteuid(); euid != 0 && euid != p.uid {
+		return nil, fmt.Errorf("process %d: %w: it is of user %d; run this as that user or as root", pid, ErrPermission, p.uid)
+	}
+	maps, err := os.ReadFile(dir + "/maps")
+	if err != nil {
+		return nil, fmt.Errorf("process %d: %w: %w; run this as root", pid, ErrPermission, err)
+	}
+	if !bytes.Contains(maps, []byte("/libjvm.so")) {
+		return nil, fmt.Errorf("process %d: %w: it has no libjvm.so; give the id of a process that runs on HotSpot", pid, ErrNotJVM)
+	}
+	if _, err := os.Stat(p.root + "/tmp"); err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			p.root = "" // it cannot be seen whether its root is another; most are not
+		} else {
+			return nil, fmt.Errorf("process %d: its /tmp is not there, over which HotSpot lets itself be attached to: %w", pid, err)
+		}
+	}
+	return p, nil
+}
+
+// parseStatus reads /proc/PID/status, see proc_pid_status(5).
+func parseStatus(pid int, status string) (*process, error) {
+	p := &process{pid: pid, nspid: pid, root: fmt.Sprintf("/proc/%d/root", pid), uid: -1, gid: -1}
+	for line := range strings.Lines(status) {
+		key, rest, _ := strings.Cut(line, ":")
+		values := strings.Fields(rest)
+		if len(values) == 0 {
+			continue
+		}
+		var err error
+		switch key {
+		case "NSpid":
+			p.nspid, err = strconv.Atoi(values[len(values)-1]) // the innermost
+		case "Uid":
+			p.uid, err = strconv.Atoi(values[min(1, len(values)-1)])
+		case "Gid":
+			p.gid, err = strconv.Atoi(values[min(1, len(values)-1)])
+		case "SigCgt":
+			p.caught, err = strconv.ParseUint(values[0], 16, 64)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s in /proc: %w", key, err)
+		}
+	}
+	if p.uid < 0 || p.gid < 0 {
+		return nil, errors.New("no user in /proc")
+	}
+	return p, nil
+}
+
+// canSignal reports why SIGQUIT would do harm: it ends a process that does not handle it, and a JVM that lets nobody attach takes it as the
+// wish for a thread dump on standard output.
+func (p *process) canSignal() error {
+	if p.caught>>(uint(syscall.SIGQUIT)-1)&1 == 0 {
+		return fmt.Errorf("process %d: it does not handle SIGQUIT: it is just starting (try again), or runs with -Xrs "+
+			"(start it with -XX:+StartAttachListener too, or with -agentpath)", p.pid)
+	}
+	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+	if err == nil && bytes.Contains(command, []byte("-XX:+DisableAttachMechanism")) {
+		return fmt.Errorf("process %d: it runs with -XX:+DisableAttachMechanism; start it without, or with -agentpath", p.pid)
+	}
+	return nil
+}
+
+// dial connects to the JVM's socket with the JVM's own user and group, which old versions demand even of root. Only this thread takes them on.
+func (p *process) dial() (net.Conn, error) {
+	runtime.LockOSThread()
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		runtime.UnlockOSThread()
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), p.socket())
+	defer f.Close() // FileConn makes a copy
+	if p.assume(p.uid, p.gid) == nil {
+		err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: p.socket()})
+		if p.assume(os.Getuid(), os.Getgid()) == nil {
+			runtime.UnlockOSThread() // else the thread ends with this goroutine
+		}
+	} else {
+		runtime.UnlockOSThread()
+		err = ErrPermission
+	}
+	if err != nil {
+		return nil, err
+	}
+	return net.FileConn(f)
+}
+
+// assume makes the thread's effective user and group others; the real and the saved ones stay, so that it can be undone.
+func (p *process) assume(uid, gid int) error {
+	const keep = ^uintptr(0)
+	if os.Getuid() != 0 || p.uid == 0 {
+		return nil
+	}
+	// Back to root first, if it is not: others may not change groups.
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, keep, 0, keep); errno != 0 {
+		return errno
+	}
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESGID, keep, uintptr(gid), keep); errno != 0 {
+		return errno
+	}
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, keep, uintptr(uid), keep); errno != 0 {
+		return errno
+	}
+	return nil
+}

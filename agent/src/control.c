@@ -1,0 +1,107 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is the agent asked to do while it runs? See control.h.
+
+#include "control.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "settings.h"
+
+static struct {
+    pthread_mutex_t mutex;
+    struct weft_options options;
+    void (*snapshot)(void);
+    bool running;
+} control = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+// Puts options into effect, and does what they ask for. Called with the mutex held.
+static void apply(const struct weft_options *options) {
+    bool was_paused = control.options.pause;
+    bool snapshot = options->snapshot || (was_paused && !options->pause);
+    control.options = *options;
+    control.options.snapshot = false;
+    weft_settings_apply(options);
+    weft_settings_record(control.running && !options->pause);
+    if (snapshot && control.running && !options->pause && control.snapshot != NULL) {
+        control.snapshot();
+    }
+}
+
+void weft_control_begin(const struct weft_options *options, void (*snapshot)(void)) {
+    pthread_mutex_lock(&control.mutex);
+    control.options = *options;
+    control.snapshot = snapshot;
+    control.running = true;
+    apply(options);
+    pthread_mutex_unlock(&control.mutex);
+}
+
+void weft_control_end(void) {
+    pthread_mutex_lock(&control.mutex);
+    control.running = false;
+    atomic_store(&weft_tracing, false);
+    pthread_mutex_unlock(&control.mutex);
+}
+
+bool weft_control_attach(const char *text, bool *detach, char problem[WEFT_PROBLEM_MAX]) {
+    pthread_mutex_lock(&control.mutex);
+    struct weft_options options = control.options;
+    bool ok = weft_options_change(text, WEFT_AT_ATTACH, &options, problem);
+    *detach = ok && options.detach;
+    if (ok && !options.detach) {
+        apply(&options);
+    }
+    pthread_mutex_unlock(&control.mutex);
+    return ok;
+}
+
+static bool take_all(const struct weft_reply *frame, struct weft_options *options, char *problem) {
+    char key[WEFT_VALUE_MAX];
+    char value[WEFT_VALUE_MAX];
+    size_t at = 0;
+    if (!options->control && frame->option_count > 0) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "option \"control\" is off; attach to the agent with control=on");
+        return false;
+    }
+    for (uint16_t i = 0; i < frame->option_count; i++) {
+        weft_read_option(frame, &at, key, sizeof key, value, sizeof value);
+        if (!weft_options_set(key, value, WEFT_BY_CONTROL, options, problem)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void weft_control_answer(const struct weft_reply *frame, struct weft_bytes *out) {
+    char problem[WEFT_PROBLEM_MAX] = "";
+    pthread_mutex_lock(&control.mutex);
+    struct weft_options options = control.options;
+    if (take_all(frame, &options, problem) && frame->option_count > 0) {
+        apply(&options);
+    }
+    pthread_mutex_unlock(&control.mutex);
+    weft_control_status(frame->id, problem, out);
+}
+
+static void put(void *to, const char *key, const char *value) {
+    weft_put_option(to, key, value);
+}
+
+void weft_control_status(uint32_t id, const char *error, struct weft_bytes *out) {
+    struct weft_options options = weft_control_options();
+    size_t status = weft_open_status(out, id, error);
+    weft_options_show(&options, put, out);
+    weft_close_status(out, status);
+}
+
+struct weft_options weft_control_options(void) {
+    pthread_mutex_lock(&control.mutex);
+    struct weft_options options = control.options;
+    pthread_mutex_unlock(&control.mutex);
+    return options;
+}

@@ -1,0 +1,107 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does a session begin, and how does it end? See session.h.
+
+#include "session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "control.h"
+#include "definitions.h"
+#include "describe.h"
+#include "jvm.h"
+#include "resource.h"
+#include "sender.h"
+#include "snapshot.h"
+#include "stacks.h"
+
+// Of the session that runs, or of the last one.
+static struct weft_options options;
+static struct weft_resource resource;
+static bool running;
+
+static const jvmtiEvent events[] = {
+    JVMTI_EVENT_THREAD_START,
+    JVMTI_EVENT_THREAD_END,
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+    JVMTI_EVENT_MONITOR_WAIT,
+    JVMTI_EVENT_MONITOR_WAITED,
+    JVMTI_EVENT_CLASS_PREPARE,
+};
+
+static bool switch_events(jvmtiEventMode mode) {
+    jvmtiEnv *ti = weft_jvm.ti;
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        // Threads that end give their memory back, whether there is a session or not.
+        if (mode == JVMTI_DISABLE && events[i] == JVMTI_EVENT_THREAD_END) {
+            continue;
+        }
+        if ((*ti)->SetEventNotificationMode(ti, mode, events[i], NULL) != JVMTI_ERROR_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool start_sender(JNIEnv *env) {
+    struct weft_sender_config config = {.endpoint = options.endpoint, .retain = options.retain};
+    struct weft_hello *hello = &config.hello;
+    weft_resource_free(&resource);
+    weft_describe(env, &resource, options.service);
+    if (getrandom(hello->session, sizeof hello->session, GRND_NONBLOCK) !=
+        (ssize_t)sizeof hello->session) {
+        memcpy(hello->session, &(int64_t){weft_wall_clock()}, sizeof(int64_t));
+        memcpy(hello->session + sizeof(int64_t), &(int64_t){getpid()}, sizeof(int64_t));
+    }
+    if (hello->session[0] == 0) {
+        hello->session[0] = 1;
+    }
+    struct weft_moment now = weft_moment();
+    hello->wall = now.wall;
+    hello->monotonic = now.monotonic;
+    hello->pid = (uint32_t)getpid();
+    hello->attributes = resource.list;
+    hello->attribute_count = resource.count;
+    return weft_sender_start(&config);
+}
+
+bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
+                        char problem[WEFT_PROBLEM_MAX]) {
+    options = *wanted;
+    weft_definitions_init(options.definitions);
+    if (!start_sender(env)) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "no memory or no thread for the sender");
+        return false;
+    }
+    weft_on_class_prepare(weft_jvm.ti, env, NULL, NULL); // there may have been some meanwhile
+    weft_control_begin(&options, weft_snapshot_request);
+    running = true;
+    if (!switch_events(JVMTI_ENABLE)) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "the JVM does not report events of threads and monitors");
+        weft_session_end(WEFT_END_DETACHED);
+        return false;
+    }
+    return true;
+}
+
+void weft_session_end(uint16_t reason) {
+    if (!running) {
+        return;
+    }
+    running = false;
+    weft_control_end();
+    switch_events(JVMTI_DISABLE);
+    weft_snapshot_stop();
+    weft_sender_finish(reason);
+}
+
+bool weft_session_runs(void) {
+    return running;
+}
