@@ -29,7 +29,7 @@ func attach(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer os.Remove(report.here)
+	defer func() { _ = os.Remove(report.here) }() // nobody misses it
 	options := strings.Join(append([]string{"report=" + report.there}, r.Options...), ",")
 	for _, argument := range []string{library, options} {
 		if len(argument) >= maxArgument {
@@ -102,7 +102,7 @@ func (p *process) newReport() (place, error) {
 
 // create makes a file of the JVM's user, which must not be there: /tmp is everybody's.
 func (p *process) create(path string, content []byte, mode fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600) //nolint:gosec // the caller chose it
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (p *process) listen(ctx context.Context) error {
 	if err := p.create(trigger, nil, 0o600); err != nil {
 		return fmt.Errorf("process %d: %w", p.pid, err)
 	}
-	defer os.Remove(trigger)
+	defer func() { _ = os.Remove(trigger) }()       // nobody misses it
 	const often, again = 10 * time.Millisecond, 100 // the signal may come while the JVM cannot take it
 	ticker := time.NewTicker(often)
 	defer ticker.Stop()
@@ -164,7 +164,7 @@ func (p *process) command(ctx context.Context, words ...string) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("process %d: connect to %s: %w", p.pid, p.socket(), err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // all is read
 	stop := context.AfterFunc(ctx, func() { _ = f.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	if _, err := io.WriteString(f, "1\x00"+strings.Join(words, "\x00")+"\x00"); err != nil {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "definitions.h"
+#include "batch.h"
 #include "roster.h"
 #include "settings.h"
 
@@ -19,82 +19,6 @@ bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t n
     d->out.cap = WEFT_BATCH_LIMIT + WEFT_RECORD_SIZE;
     d->out.data = malloc(d->out.cap);
     return d->out.data != NULL;
-}
-
-// A section without records is taken back: a loss may have been reported by its thread meanwhile.
-static void close_section(struct weft_drain *d) {
-    if (d->section_thread == 0) {
-        return;
-    }
-    if (d->section_count == 0) {
-        d->out.len = d->section;
-    } else {
-        weft_close_section(&d->out, d->section, d->section_count);
-    }
-    d->section_thread = 0;
-}
-
-// False if there is no memory; the batch then stays as it is.
-static bool close_batch(struct weft_drain *d) {
-    close_section(d);
-    weft_close_batch(&d->out, d->batch);
-    // What the records name was defined before they were written, so before this.
-    if (!weft_retain_add(d->retain, d->sequence + 1, weft_definitions_end(), d->out.data,
-                         d->out.len)) {
-        return false;
-    }
-    d->sequence++;
-    d->before += d->events;
-    d->out.len = 0;
-    d->open = false;
-    return true;
-}
-
-static bool open_batch(struct weft_drain *d) {
-    if (weft_retain_full(d->retain)) {
-        return false;
-    }
-    d->batch = weft_open_batch(&d->out, d->sequence + 1, d->watermark, d->before);
-    d->events = 0;
-    d->open = true;
-    return true;
-}
-
-// Makes the batch ready for at least one record of a thread; returns for how many there is room, 0
-// if the retained batches are full.
-static size_t room_for(struct weft_drain *d, uint64_t thread) {
-    const size_t least = WEFT_SECTION_SIZE + WEFT_RECORD_SIZE;
-    if (d->open && d->out.len + least > WEFT_BATCH_LIMIT && !close_batch(d)) {
-        return 0;
-    }
-    if (!d->open && !open_batch(d)) {
-        return 0;
-    }
-    if (d->section_thread != thread) {
-        close_section(d);
-        d->section = weft_open_section(&d->out, thread);
-        d->section_thread = thread;
-        d->section_count = 0;
-        weft_roster_mention(thread, d->sequence + 1);
-    }
-    return (WEFT_BATCH_LIMIT - d->out.len) / WEFT_RECORD_SIZE;
-}
-
-static void put(struct weft_drain *d, const struct weft_record *record) {
-    struct weft_record raised;
-    if (record->time < d->began) {
-        raised = *record; // it was begun in the session before
-        raised.time = d->began;
-        record = &raised;
-    }
-    weft_put_record(&d->out, record);
-    d->section_count++;
-    if (record->kind != WEFT_EV_GAP) {
-        d->events++;
-    }
-    if (record->peer != 0 && record->kind != WEFT_EV_CONTEXT) {
-        weft_roster_mention(record->peer, d->sequence + 1);
-    }
 }
 
 static struct weft_record raise_to(struct weft_record record, int64_t time) {
@@ -140,14 +64,14 @@ static bool put_virtual(struct weft_drain *d, int64_t before, size_t *total) {
     }
     for (size_t i = 0; i < d->virtual_count; i++) {
         struct weft_virtual_record *v = &d->virtual[i];
-        if (all && v->record.time < before && room_for(d, v->thread) == 0) {
+        if (all && v->record.time < before && weft_batch_room(d, v->thread) == 0) {
             all = false;
         }
         if (!all || v->record.time >= before) {
             d->virtual[kept++] = *v;
             continue;
         }
-        put(d, &v->record);
+        weft_batch_put(d, &v->record);
         ++*total;
     }
     d->virtual_count = kept;
@@ -167,9 +91,9 @@ static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t l
             }
             taken = 2;
         } else {
-            size_t room = room_for(d, b->thread);
+            size_t room = weft_batch_room(d, b->thread);
             while (taken < count && taken < room && run[taken].kind != WEFT_SUBJECT) {
-                put(d, &run[taken++]);
+                weft_batch_put(d, &run[taken++]);
             }
             *total += taken;
         }
@@ -190,11 +114,11 @@ static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t li
         return false;
     }
     if (atomic_load_explicit(&b->lost, memory_order_relaxed) != 0) {
-        if (room_for(d, b->thread) == 0) {
+        if (weft_batch_room(d, b->thread) == 0) {
             return false;
         }
         if (weft_buffer_take_loss(b, &gap)) {
-            put(d, &gap);
+            weft_batch_put(d, &gap);
             b->gaps++;
             ++*total;
         }
@@ -205,7 +129,7 @@ static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t li
 // Puts an event that its thread did not write, behind all that it wrote. False if there is no room.
 static bool put_other(struct weft_drain *d, struct weft_buffer *b, struct weft_record record,
                       size_t *total) {
-    if (room_for(d, b->thread) == 0) {
+    if (weft_batch_room(d, b->thread) == 0) {
         return false;
     }
     if (record.time < b->newest) {
@@ -213,7 +137,7 @@ static bool put_other(struct weft_drain *d, struct weft_buffer *b, struct weft_r
     }
     b->newest = record.time;
     b->newest_kind = record.kind;
-    put(d, &record);
+    weft_batch_put(d, &record);
     ++*total;
     return true;
 }
@@ -257,11 +181,11 @@ static bool take_silent(struct weft_drain *d, size_t *total) {
     for (size_t i = 0; i < d->finding.count; i++) {
         struct weft_found *found = &d->finding.list[i];
         if (found->position == 0) {
-            if (room_for(d, found->thread) == 0) {
+            if (weft_batch_room(d, found->thread) == 0) {
                 return false;
             }
             struct weft_record record = raise_to(found->record, d->watermark);
-            put(d, &record);
+            weft_batch_put(d, &record);
             found->position = UINT64_MAX;
             ++*total;
         }
@@ -299,12 +223,12 @@ static bool take_unbuffered(struct weft_drain *d, int64_t since, size_t *total) 
         return true;
     }
     weft_roster_announce(WEFT_LOST_THREAD, 0, "(lost)", "");
-    if (room_for(d, WEFT_LOST_THREAD) == 0) {
+    if (weft_batch_room(d, WEFT_LOST_THREAD) == 0) {
         weft_lose_unbuffered(lost);
         return false;
     }
     struct weft_record gap = {.time = since, .arg = (int64_t)lost, .kind = WEFT_EV_GAP};
-    put(d, &gap);
+    weft_batch_put(d, &gap);
     ++*total;
     return true;
 }
@@ -401,7 +325,7 @@ static void sweep(struct weft_drain *d) {
 size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complete) {
     size_t total = 0;
     *complete = false;
-    if (d->open && !close_batch(d)) {
+    if (d->open && !weft_batch_close(d)) {
         return 0;
     }
     // What an earlier pass had to leave comes first, so that it cannot pile up.
@@ -420,11 +344,11 @@ size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complet
         *complete = true;
     }
     if (beat && !d->open) {
-        open_batch(d);
+        weft_batch_open(d);
     }
     if (d->open) {
         weft_set_watermark(&d->out, d->batch, d->watermark);
-        close_batch(d);
+        weft_batch_close(d);
     }
     return total;
 }

@@ -57,7 +57,11 @@ func attachTo(command string, args []string, stdout io.Writer, options func([]st
 	flags.SetOutput(io.Discard)
 	library := flags.String("agent", "", "")
 	timeout := flags.Duration("timeout", 10*time.Second, "")
-	if err := flags.Parse(args); err != nil {
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return runHelp([]string{command}, stdout)
+	}
+	if err != nil {
 		return usagef("%s: %v", command, err)
 	}
 	if flags.NArg() == 0 {

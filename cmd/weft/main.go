@@ -19,8 +19,8 @@ const usage = `weft tells why the threads of a JVM wait.
 
 Usage:
   weft summary [--top N] [--format text|json] FILE...   what traces say at a glance
-  weft attach PID [KEY=VALUE...]                        loads the agent into a JVM that runs, or changes its options
-  weft detach PID                                       makes the agent in a JVM inert
+  weft attach PID [KEY=VALUE...]                        load the agent into a JVM, or control it
+  weft detach PID                                       make the agent in a JVM inert
   weft version                                          which version this is
   weft help [COMMAND]                                   more about a command
 

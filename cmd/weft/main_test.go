@@ -22,7 +22,7 @@ func TestMistakesAreToldWithTheRemedy(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no command", nil, exitUsage, "no command given; the commands are summary, version and help"},
+		{"no command", nil, exitUsage, "no command given; the commands are summary, attach, detach, version and help"},
 		{"unknown command", []string{"overview"}, exitUsage, `there is no command "overview"; the commands are`},
 		{"unknown help", []string{"help", "me"}, exitUsage, `there is no command "me"`},
 		{"no file", []string{"summary"}, exitUsage, "summary: no file given; name the spans.json of a run, or -"},
@@ -30,6 +30,10 @@ func TestMistakesAreToldWithTheRemedy(t *testing.T) {
 		{"bad top", []string{"summary", "--top", "0", "x"}, exitUsage, "--top is 0: give it 1 or more"},
 		{"bad format", []string{"summary", "x", "--format", "xml"}, exitUsage, `--format is "xml": give it text or json`},
 		{"no such file", []string{"summary", missing}, exitFailed, missing + ": no such file or directory"},
+		{"no pid", []string{"attach"}, exitUsage, "attach: no process id given"},
+		{"bad pid", []string{"attach", "java"}, exitUsage, `attach: "java" is no process id; jps or ps -C java tells them`},
+		{"bad option", []string{"attach", "--agent", "x", "1", "depth"}, exitFailed, `attach: option "depth": write key=value, without a comma`},
+		{"detach takes none", []string{"detach", "1", "depth=1"}, exitUsage, `detach: takes no options, but there is "depth=1"`},
 		{"bad line", []string{"summary", "-"}, exitFailed, "standard input: line 2: not OTLP JSON"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -51,6 +55,9 @@ func TestHelpAndVersion(t *testing.T) {
 		{[]string{"help", "version"}, usage},
 		{[]string{"help", "summary"}, summaryUsage},
 		{[]string{"summary", "--help"}, summaryUsage},
+		{[]string{"help", "attach"}, attachUsage},
+		{[]string{"attach", "--help"}, attachUsage},
+		{[]string{"help", "detach"}, detachUsage},
 		{[]string{"version"}, "weft " + versionText() + "\n"},
 	} {
 		var stdout, stderr strings.Builder

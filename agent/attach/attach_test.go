@@ -1,0 +1,102 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package attach
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestReportIsRead(t *testing.T) {
+	for report, want := range map[string]Result{
+		"ok\n":                        {Options: []string{}},
+		"ok some hooks are missing\n": {Warning: "some hooks are missing", Options: []string{}},
+		"ok\ndepth=3\npause=off\n":    {Options: []string{"depth=3", "pause=off"}},
+	} {
+		got, err := parseReport(report)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	_, err := parseReport("error option \"x\": unknown\n")
+	var refused *AgentError
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, `option "x": unknown`, refused.Message)
+	_, err = parseReport("\x00")
+	require.ErrorContains(t, err, "neither ok nor error")
+}
+
+func TestReplyIsRead(t *testing.T) {
+	for reply, want := range map[string]string{
+		"0\nreturn code: 0\n":  "",
+		"0\n0\n":               "",
+		"0\nreturn code: -1\n": "the JVM cannot load the agent: return code: -1",
+		"":                     "the JVM closed the connection without an answer",
+		"101\n":                "the JVM refuses to load the agent (code 101)",
+		"0\n/x.so: cannot open shared object file\nreally\n":                                      "cannot load the agent: /x.so: cannot open shared object file; really",
+		"0\nDynamic agent loading is not enabled. Use -XX:+EnableDynamicAgentLoading to launch\n": "start it with -XX:+EnableDynamicAgentLoading",
+	} {
+		err := checkReply(reply)
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+	}
+}
+
+func TestStatusIsRead(t *testing.T) {
+	p, err := parseStatus(4711, "Name:\tjava\nUid:\t1\t1000\t2\t3\nGid:\t1\t1001\t2\t3\nNSpid:\t4711\t12\t7\nSigCgt:\t2000000181005ccf\n")
+	require.NoError(t, err)
+	assert.Equal(t, &process{pid: 4711, nspid: 7, root: "/proc/4711/root", uid: 1000, gid: 1001, caught: 0x2000000181005ccf}, p)
+	require.NoError(t, p.canSignal())
+	p.caught = 0
+	require.ErrorContains(t, p.canSignal(), "-Xrs")
+	_, err = parseStatus(1, "Uid:\tx\n")
+	require.ErrorContains(t, err, "Uid in /proc")
+	_, err = parseStatus(1, "")
+	require.ErrorContains(t, err, "no user")
+}
+
+func TestProcessesThatAreNoJVMs(t *testing.T) {
+	_, err := Attach(t.Context(), Request{PID: 1 << 30, Library: "x"})
+	require.ErrorIs(t, err, ErrNoProcess)
+	_, err = Attach(t.Context(), Request{PID: os.Getpid(), Library: "x"})
+	require.ErrorIs(t, err, ErrNotJVM)
+	_, err = Attach(t.Context(), Request{PID: os.Getpid(), Options: []string{"a=b,c=d"}})
+	require.ErrorContains(t, err, "without a comma")
+}
+
+// A process that does not handle SIGQUIT would be killed by it.
+func TestNobodyIsKilled(t *testing.T) {
+	child := exec.CommandContext(t.Context(), "sleep", "60")
+	require.NoError(t, child.Start())
+	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })
+	p, err := parseStatus(child.Process.Pid, readStatus(t, child.Process.Pid))
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	require.ErrorContains(t, p.listen(ctx), "does not handle SIGQUIT")
+	require.NoError(t, child.Process.Signal(syscall.Signal(0)))
+}
+
+func readStatus(t *testing.T, pid int) string {
+	t.Helper()
+	var status []byte
+	require.Eventually(t, func() bool { // until it has become sleep
+		status, _ = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+		return strings.Contains(string(status), "Name:\tsleep")
+	}, 10*time.Second, time.Millisecond)
+	return string(status)
+}
