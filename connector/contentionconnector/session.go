@@ -76,6 +76,13 @@ func (s *session) tellHints(w *window.Window) {
 	}
 }
 
+// Aggregate adds what an agent in aggregated mode tells in place of events.
+func (s *session) Aggregate(a *jvmthread.Aggregate) {
+	if s.metrics != nil {
+		s.account.Aggregate(a)
+	}
+}
+
 // Advanced tells of deadlocks that were found, and of those that are over.
 func (s *session) Advanced() {
 	s.found = s.Engine.TakeDeadlocks(s.found[:0])

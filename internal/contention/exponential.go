@@ -21,17 +21,17 @@ type Exponential struct {
 	Zero   uint64
 }
 
-// add counts a duration.
-func (x *Exponential) add(d time.Duration, maxSize int) {
+// add counts n durations.
+func (x *Exponential) add(d time.Duration, n uint64, maxSize int) {
 	if d == 0 {
-		x.Zero++
+		x.Zero += n
 		return
 	}
 	v := float64(d) / 1e9
 	if len(x.Counts) == 0 {
 		x.Scale = maxScale
 		x.Offset = bucket(v, x.Scale)
-		x.Counts = append(x.Counts[:0], 1)
+		x.Counts = append(x.Counts[:0], n)
 		return
 	}
 	i := bucket(v, x.Scale)
@@ -44,7 +44,7 @@ func (x *Exponential) add(d time.Duration, maxSize int) {
 	x.coarsen(shift)
 	i >>= shift
 	x.stretch(low, high)
-	x.Counts[i-x.Offset]++
+	x.Counts[i-x.Offset] += n
 }
 
 // coarsen joins each 2^shift buckets to one.

@@ -37,17 +37,22 @@ func (h *Histogram) add(d time.Duration, cfg *Config) {
 		h.Min = d
 	}
 	h.Max = max(h.Max, d)
-	h.Count++
 	h.Sum += d
+	h.count(d, 1, cfg)
+}
+
+// count counts n durations of about the given length.
+func (h *Histogram) count(d time.Duration, n uint64, cfg *Config) {
+	h.Count += n
 	if cfg.Buckets == nil {
-		h.Scaled.add(d, cfg.MaxSize)
+		h.Scaled.add(d, n, cfg.MaxSize)
 		return
 	}
 	if h.Buckets == nil {
 		h.Buckets = make([]uint64, len(cfg.Buckets)+1)
 	}
 	i, _ := slices.BinarySearch(cfg.Buckets, d)
-	h.Buckets[i]++
+	h.Buckets[i] += n
 }
 
 // wants reports whether a duration would become an exemplar: the longest do, each of another order of magnitude, so that an explicit

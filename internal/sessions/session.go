@@ -71,9 +71,12 @@ func (e *entry[T]) take(span ptrace.Span) error {
 	if c.Thread.ID != jvmthread.NoThread {
 		e.Symbols.SetThread(c.Thread)
 	}
-	e.Engine.Add(ordering.Part{
+	fresh := e.Engine.Add(ordering.Part{
 		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
 	})
+	if f, ok := e.follower.(Aggregator); ok && fresh && c.Aggregate != nil {
+		f.Aggregate(c.Aggregate)
+	}
 	return nil
 }
 

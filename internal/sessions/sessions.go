@@ -43,6 +43,12 @@ type Follower[T any] interface {
 	Take() []T
 }
 
+// Aggregator is a Follower that takes the sums that an agent in aggregated mode sends in place of events.
+type Aggregator interface {
+	// Aggregate is given each aggregate once, in no order. It is good until the call returns.
+	Aggregate(a *jvmthread.Aggregate)
+}
+
 // Settings are what a Set works with.
 type Settings[T any] struct {
 	Config  Config
