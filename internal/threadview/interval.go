@@ -42,11 +42,11 @@ func (q *query) interval() (any, *Problem) {
 	when := q.sn.Origin + jvmthread.Time(at)
 	switch {
 	case at != farAway && seq != 0:
-		iv, ok = q.sn.Numbered(thread, jvmthread.Seq(seq), when)
+		iv, ok = q.sn.Numbered(thread, jvmthread.Seq(seq), when) //nolint:gosec // 32 bits
 	case at != farAway:
 		iv, ok = q.sn.At(thread, when)
 	case seq != 0:
-		iv, ok = q.sn.Latest(thread, jvmthread.Seq(seq))
+		iv, ok = q.sn.Latest(thread, jvmthread.Seq(seq)) //nolint:gosec // 32 bits
 	default:
 		return nil, &Problem{http.StatusBadRequest, "at: a time or the number of an interval (seq) is needed", "at"}
 	}
@@ -224,7 +224,7 @@ func (q *query) stack() (any, *Problem) {
 	if id == 0 || id >= int64(q.sn.NumStacks()) {
 		return nil, &Problem{http.StatusNotFound, "id: there is no such stack", "id"}
 	}
-	return q.stackOf(viewstore.StackID(id)), nil
+	return q.stackOf(viewstore.StackID(id)), nil //nolint:gosec // 32 bits
 }
 
 func (q *query) stackOf(id viewstore.StackID) *viewapi.Stack {

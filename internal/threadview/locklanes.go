@@ -41,8 +41,8 @@ func (q *query) lockLanes() (any, *Problem) {
 		seen := make([]bool, len(q.sn.Threads))
 		out.Lanes = out.Lanes[:0]
 		room := 0
-		for _, row := range rows {
-			lane := q.lockLane(byLock[row.Lock.ID], row, out.Step, max(1, maxHandoffs/len(rows)), max(3, maxConvoys/len(rows)), seen)
+		for i := range rows {
+			lane := q.lockLane(byLock[rows[i].Lock.ID], rows[i], out.Step, max(1, maxHandoffs/len(rows)), max(3, maxConvoys/len(rows)), seen)
 			room += 300 + 110*len(lane.Holds) + 24*len(lane.Queue) + 70*len(lane.Handoffs) + 150*len(lane.Convoys)
 			out.Lanes = append(out.Lanes, lane)
 		}

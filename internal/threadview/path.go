@@ -27,7 +27,7 @@ type graph struct {
 
 // graph makes the graph of all threads over the range.
 func (q *query) graph() (*graph, *Problem) {
-	g := &graph{graph: criticalpath.New(criticalpath.Limits{MaxPieces: 1 << 22}), stopped: map[jvmthread.ThreadID]jvmthread.Time{}}
+	g := &graph{graph: criticalpath.New(criticalpath.Limits{MaxPieces: 1 << 22}), stopped: make(map[jvmthread.ThreadID]jvmthread.Time)}
 	n := 0
 	for i := range q.sn.Threads {
 		if !q.sn.Threads[i].Known {

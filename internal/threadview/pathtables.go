@@ -23,7 +23,7 @@ func (q *query) pathTables(g *criticalpath.Graph, path *criticalpath.Path, out *
 	out.Classes = q.shares(path, criticalpath.ByClass, numbers, savings(&r, path.Thread, criticalpath.ByClass))
 	out.Sites = q.shares(path, criticalpath.BySite, numbers, nil)
 
-	threads, kinds := map[jvmthread.ThreadID]*viewapi.PathRow{}, map[criticalpath.Kind]*viewapi.PathRow{}
+	threads, kinds := make(map[jvmthread.ThreadID]*viewapi.PathRow), make(map[criticalpath.Kind]*viewapi.PathRow)
 	longest := map[*viewapi.PathRow]criticalpath.Segment{}
 	add := func(row *viewapi.PathRow, s criticalpath.Segment) {
 		row.Count++

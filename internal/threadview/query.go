@@ -142,7 +142,7 @@ func (q *query) shows(thread int, states []int, idle bool) bool {
 func stateNames() []string {
 	names := make([]string, jvmthread.NumStates)
 	for i := range names {
-		names[i] = jvmthread.State(i).String() //nolint:gosec // few
+		names[i] = jvmthread.State(i).String()
 	}
 	return names
 }
@@ -150,7 +150,7 @@ func stateNames() []string {
 func kindNames() []string {
 	names := make([]string, jvmthread.NumInteractionKinds)
 	for i := range names {
-		names[i] = jvmthread.InteractionKind(i).String() //nolint:gosec // few
+		names[i] = jvmthread.InteractionKind(i).String()
 	}
 	return names
 }

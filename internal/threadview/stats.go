@@ -27,8 +27,8 @@ func cellOf(v int64) int {
 	if v < 1<<cellBits {
 		return int(max(v, 0))
 	}
-	e := bits.Len64(uint64(v)) - cellBits - 1          //nolint:gosec // not negative
-	return (e+1)<<cellBits + int(v>>e)&(1<<cellBits-1) //nolint:gosec // not negative
+	e := bits.Len64(uint64(v)) - cellBits - 1
+	return (e+1)<<cellBits + int(v>>e)&(1<<cellBits-1)
 }
 
 // cellEnd is the largest length in a cell.

@@ -89,7 +89,7 @@ func finish(s *viewapi.ThreadSum) {
 	s.Waited = add(jvmthread.StateWaiting)
 	s.Time = 0
 	for st := range s.States {
-		if jvmthread.State(st) != jvmthread.StateDead { //nolint:gosec // few
+		if jvmthread.State(st) != jvmthread.StateDead {
 			s.Time += s.States[st].Time
 		}
 	}

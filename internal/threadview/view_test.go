@@ -37,7 +37,7 @@ func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
 	e := engine.New(cfg)
-	byThread := map[jvmthread.ThreadID][]jvmthread.Event{}
+	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
 	}
@@ -55,12 +55,11 @@ func dress(events []jvmthread.Event, sym *symbols.Table) []jvmthread.Event {
 	out := append([]jvmthread.Event(nil), events...)
 	for i := range out {
 		ev := &out[i]
-		switch ev.Kind {
+		switch ev.Kind { //nolint:exhaustive // the others have none
 		case jvmthread.KindContendedEnter, jvmthread.KindNotify, jvmthread.KindStartCalled, jvmthread.KindUnpark:
 			ev.Stack = sym.InternStack(fmt.Sprintf("at com.acme.Matcher.m%d(Matcher.java:%d)\nat com.acme.Main.run(Main.java:1)\n", ev.Lock.Hash%3, 10+ev.Lock.Hash))
 		case jvmthread.KindWait:
 			ev.Stack = sym.InternStack("at java.lang.Object.wait(Native Method)\nat com.acme.Queue.take(Queue.java:7)\n")
-		default:
 		}
 	}
 	return out
@@ -130,7 +129,7 @@ func TestTablesAreTheEnginesSums(t *testing.T) {
 		f := newFixture(t, seed, 10, 4, 1500, 700)
 		var whole window.Totals
 		byClass := map[string]window.LockStats{}
-		byThread := map[jvmthread.ThreadID]window.Totals{}
+		byThread := make(map[jvmthread.ThreadID]window.Totals)
 		var holds int64
 		run(f.events, time.Hour, func(w *window.Window) {
 			whole = w.Totals
@@ -215,16 +214,15 @@ func TestSelectionsAddUp(t *testing.T) {
 		sum.Count += s.Blocked.Count
 		sum.Time += s.Blocked.Time
 	}
-	assert.Equal(t, sum, viewapi.StateTime{Count: total.Blocked.Count, Time: total.Blocked.Time})
+	assert.Equal(t, viewapi.StateTime{Count: total.Blocked.Count, Time: total.Blocked.Time}, sum)
 
 	all := ask[viewapi.Threads](f, "/threads")
 	middle := (all.From + all.To) / 2
 	a := ask[viewapi.Threads](f, fmt.Sprintf("/threads?to=%d", middle))
 	b := ask[viewapi.Threads](f, fmt.Sprintf("/threads?from=%d", middle))
 	for s := range all.Sum.States {
-		assert.Equal(t, all.Sum.States[s], viewapi.StateTime{
-			Count: a.Sum.States[s].Count + b.Sum.States[s].Count, Time: a.Sum.States[s].Time + b.Sum.States[s].Time,
-		})
+		got := viewapi.StateTime{Count: a.Sum.States[s].Count + b.Sum.States[s].Count, Time: a.Sum.States[s].Time + b.Sum.States[s].Time}
+		assert.Equal(t, all.Sum.States[s], got)
 	}
 }
 

@@ -40,7 +40,7 @@ func (sn *Snapshot) Latest(thread int, seq jvmthread.Seq) (Interval, bool) {
 	}
 	for _, k := range slices.Backward(sn.Threads[thread].chunks) {
 		l := &k.block.lanes[k.lane]
-		if n := k.block.laneLen(int(k.lane)); seq >= l.seq && uint64(seq-l.seq) < uint64(n) {
+		if n := k.block.laneLen(int(k.lane)); seq >= l.seq && int64(seq-l.seq) < int64(n) {
 			i := int(l.first) + int(seq-l.seq)
 			return k.block.interval(l, i, k.block.startOf(l, i)), true
 		}

@@ -29,7 +29,7 @@ func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
 	e := engine.New(cfg)
-	byThread := map[jvmthread.ThreadID][]jvmthread.Event{}
+	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
 	}
@@ -68,7 +68,7 @@ type viewTime struct {
 
 // intervalSums adds the intervals of one window of everything up, as far as they lie in a range.
 func intervalSums(w *window.Window, from, to jvmthread.Time) sums {
-	out := sums{}
+	out := make(sums)
 	for _, l := range w.Lanes {
 		t := out[l.Thread]
 		for _, iv := range l.Intervals {
@@ -86,7 +86,7 @@ func intervalSums(w *window.Window, from, to jvmthread.Time) sums {
 }
 
 func snapshotSums(sn *viewstore.Snapshot, from, to jvmthread.Time) sums {
-	out := sums{}
+	out := make(sums)
 	for i := range sn.Threads {
 		if !sn.Threads[i].Known {
 			continue

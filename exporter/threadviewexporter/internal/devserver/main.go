@@ -57,7 +57,7 @@ func run() error {
 	if *intervals > 0 {
 		go big(store, *intervals)
 	}
-	context.AfterFunc(ctx, func() { //nolint:gosec // the server ends at once
+	context.AfterFunc(ctx, func() {
 		view.Close()
 		_ = server.Close()
 	})

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine"
@@ -45,7 +46,7 @@ func newPlayer(store *viewstore.Store, number uint64, service string, start time
 		engine: engine.New(cfg), symbols: symbols.New(symbols.DefaultLimits()), stacks: map[[2]uint32]jvmthread.StackID{},
 		start: jvmthread.Time(start.UnixNano()),
 		session: store.Open(id, viewstore.Meta{
-			"service.name": service, "host.name": "dev", "process.pid": fmt.Sprint(1000 + number), "process.runtime.name": "OpenJDK Runtime Environment",
+			"service.name": service, "host.name": "dev", "process.pid": strconv.FormatUint(1000+number, 10), "process.runtime.name": "OpenJDK Runtime Environment",
 			"process.runtime.version": "17.0.12", "process.command_line": "java -jar " + service + ".jar",
 		}),
 	}
@@ -61,7 +62,7 @@ func (p *player) play(events []jvmthread.Event) {
 	for len(events) > 0 {
 		n := min(most, len(events))
 		p.batch++
-		byThread := map[jvmthread.ThreadID][]jvmthread.Event{}
+		byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 		for _, ev := range events[:n] {
 			byThread[ev.Thread] = append(byThread[ev.Thread], p.dress(ev))
 		}
@@ -69,7 +70,7 @@ func (p *player) play(events []jvmthread.Event) {
 		for id, list := range byThread {
 			p.symbols.SetThread(thread(id))
 			p.engine.Add(ordering.Part{
-				Batch: p.batch, Part: part, Parts: uint32(len(byThread)), Watermark: last, Before: p.seen, Events: list,
+				Batch: p.batch, Part: part, Parts: uint32(len(byThread)), Watermark: last, Before: p.seen, Events: list, //nolint:gosec // few
 			})
 			part++
 		}
@@ -103,9 +104,7 @@ func thread(id jvmthread.ThreadID) jvmthread.Thread {
 func (p *player) dress(ev jvmthread.Event) jvmthread.Event {
 	ev.Time = ev.Time*pace + p.start
 	ev.Arg *= pace
-	if ev.Lock.Class > jvmthread.ClassID(len(classes)) {
-		ev.Lock.Class = jvmthread.ClassID(len(classes))
-	}
+	ev.Lock.Class = min(ev.Lock.Class, jvmthread.ClassID(len(classes))) //nolint:gosec // few
 	switch ev.Kind { //nolint:exhaustive // the others have no stack
 	case jvmthread.KindContendedEnter, jvmthread.KindWait, jvmthread.KindSleepStart, jvmthread.KindPark, jvmthread.KindJoinStart,
 		jvmthread.KindNotify, jvmthread.KindNotifyAll, jvmthread.KindStartCalled, jvmthread.KindUnpark, jvmthread.KindInterruptCalled:
@@ -115,7 +114,7 @@ func (p *player) dress(ev jvmthread.Event) jvmthread.Event {
 }
 
 func (p *player) stack(ev jvmthread.Event) jvmthread.StackID {
-	k := [2]uint32{uint32(ev.Kind)<<8 | uint32(ev.Lock.Class), uint32(ev.Thread) % 3}
+	k := [2]uint32{uint32(ev.Kind)<<8 | uint32(ev.Lock.Class), uint32(ev.Thread % 3)}
 	id, ok := p.stacks[k]
 	if !ok {
 		class, method := "com.acme.exchange.Matcher", []string{"match", "settle", "cancel"}[k[1]]
@@ -155,7 +154,7 @@ func big(store *viewstore.Store, intervals int) {
 		events = append(events, jvmthread.Event{Time: at, Thread: jvmthread.ThreadID(id + 1), Kind: jvmthread.KindThreadStart})
 	}
 	for n := 0; n < intervals; n += 2 * threads {
-		owner := jvmthread.ThreadID(1 + rng.IntN(threads))
+		owner := 1 + jvmthread.ThreadID(rng.IntN(threads)) //nolint:gosec // not negative
 		for id := range jvmthread.ThreadID(threads) {
 			at += 1 + jvmthread.Time(rng.IntN(4))
 			lock := jvmthread.LockID{Class: 1 + jvmthread.ClassID(id%3), Hash: uint32(id % 40)}
