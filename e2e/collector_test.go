@@ -22,6 +22,7 @@ type collector struct {
 	*process
 	endpoint string // for agents
 	out      string // folder with spans.json
+	page     string // address of the page
 }
 
 // setup is what can be said about a collector that a test starts; the zero value is config/all-in-one.yaml with windows of a second.
@@ -66,8 +67,9 @@ func launch(t *testing.T, s setup) (c *collector, health string) {
 	health = freeAddress(t)
 	_, metrics, err := net.SplitHostPort(freeAddress(t))
 	require.NoError(t, err)
+	c.page = freeAddress(t)
 	env := append([]string{
-		"WEFT_ENDPOINT=" + c.endpoint, "WEFT_OUT=" + c.out, "WEFT_WINDOW=1s", "WEFT_HEALTH=" + health, "WEFT_METRICS_PORT=" + metrics,
+		"WEFT_ENDPOINT=" + c.endpoint, "WEFT_OUT=" + c.out, "WEFT_WINDOW=1s", "WEFT_HEALTH=" + health, "WEFT_METRICS_PORT=" + metrics, "WEFT_PAGE=" + c.page,
 	}, s.env...)
 	c.process = start(t, env, built("weft-collector"), args...)
 	return c, health

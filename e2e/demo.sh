@@ -7,7 +7,8 @@
 #
 # DEMO_SECONDS  how long the exchange is open (10)
 # WEFT_WINDOW   length of a trace (1s)
-# DEMO_ONCE     not empty: do not leave Jaeger running at the end; so it is in CI, and where nobody sits at a terminal
+# DEMO_ONCE     not empty: do not leave the page or Jaeger running at the end; so it is in CI, and where nobody sits at a
+#               terminal
 set -eu
 cd "$(dirname "$0")/.."
 if [ -n "${CI:-}" ] || ! [ -t 0 ]; then

@@ -26,6 +26,8 @@ func TestDemo(t *testing.T) {
 	for _, line := range p.outLines() {
 		assert.LessOrEqual(t, len([]rune(line)), 100, line)
 	}
+	assert.Regexp(t, `The page shows the same: threads were blocked for com\.acme\.orders\.OrderBook `, wrote)
+	assert.Regexp(t, `http://localhost:\d+/\n`, wrote+"\n")
 	file := regexp.MustCompile(`\S+/spans\.json`).FindString(wrote)
 	require.NotEmpty(t, file, "where the spans are")
 	assert.True(t, exists(file), file)

@@ -57,28 +57,42 @@ func run(ctx context.Context, withJaeger bool) (err error) {
 			return err
 		}
 	}
-	collector, endpoint, err := startCollector(ctx, &p, dir, server)
+	view, err := newPage()
 	if err != nil {
 		return err
+	}
+	collector, endpoint, err := startCollector(ctx, &p, dir, view, server)
+	if err != nil {
+		return err
+	}
+	if server == nil {
+		fmt.Printf("What its threads do can be seen while it runs: http://%s/\n\n", view.address)
 	}
 	if err := runExchange(ctx, classes, endpoint); err != nil {
 		return err
 	}
-	if err := collector.stop(); err != nil {
+	spans := filepath.Join(dir, "spans.json")
+	if server != nil {
+		if err := errors.Join(collector.stop(), summarize(ctx, spans)); err != nil {
+			return err
+		}
+		return server.show(ctx)
+	}
+	class, blocked, err := view.hottest(ctx)
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, collector.tail())
+	}
+	if err := written(ctx, spans); err != nil {
 		return err
 	}
-	spans := filepath.Join(dir, "spans.json")
 	if err := summarize(ctx, spans); err != nil {
 		return err
 	}
-	if server != nil {
-		return server.show(ctx)
-	}
-	return nil
+	return view.show(ctx, collector, class, blocked)
 }
 
 // startCollector starts a collector that writes spans to a file, and to Jaeger if there is one.
-func startCollector(ctx context.Context, p *programs, dir string, server *jaeger) (c *program, endpoint string, err error) {
+func startCollector(ctx context.Context, p *programs, dir string, view page, server *jaeger) (c *program, endpoint string, err error) {
 	endpoint = "unix://" + filepath.Join(dir, "weft.sock")
 	health, err := freeAddress()
 	if err != nil {
@@ -90,7 +104,7 @@ func startCollector(ctx context.Context, p *programs, dir string, server *jaeger
 	}
 	env := []string{
 		"WEFT_ENDPOINT=" + endpoint, "WEFT_OUT=" + dir, "WEFT_WINDOW=" + cmp.Or(os.Getenv("WEFT_WINDOW"), "1s"),
-		"WEFT_HEALTH=" + health, "WEFT_METRICS_PORT=" + metrics,
+		"WEFT_HEALTH=" + health, "WEFT_METRICS_PORT=" + metrics, "WEFT_PAGE=" + view.address,
 	}
 	args := []string{"--config", "config/all-in-one.yaml"}
 	if server != nil {

@@ -53,6 +53,10 @@ func (v *View) Handler() http.Handler {
 	mux.HandleFunc("GET "+api+"changes", v.changes)
 	mux.HandleFunc("GET "+api+"events", v.events)
 	mux.HandleFunc("GET "+api+"sessions/{session}", v.session)
+	if v.cfg.Control {
+		mux.HandleFunc("GET "+api+"sessions/{session}/control", v.control)
+		mux.HandleFunc("POST "+api+"sessions/{session}/control", v.control)
+	}
 	all := answers()
 	mux.HandleFunc("GET "+api+"sessions/{session}/{what}", func(w http.ResponseWriter, r *http.Request) {
 		a, ok := all[r.PathValue("what")]
@@ -215,7 +219,7 @@ func (v *View) unchanged(w http.ResponseWriter, r *http.Request, sn *viewstore.S
 
 func (v *View) write(w http.ResponseWriter, body []byte, err error) {
 	if err != nil {
-		v.cfg.Log.Error("an answer cannot be written", "error", err)
+		v.cfg.Log("an answer cannot be written", err)
 		v.fail(w, problem(http.StatusInternalServerError, "the answer cannot be written as JSON"))
 		return
 	}
@@ -226,7 +230,7 @@ func (v *View) write(w http.ResponseWriter, body []byte, err error) {
 		h.Set("Cache-Control", "no-cache")
 	}
 	if _, err := w.Write(body); err != nil {
-		v.cfg.Log.Debug("an answer was not read to its end", "error", err)
+		v.cfg.Log("an answer was not read to its end", err)
 	}
 }
 
@@ -244,6 +248,6 @@ func (v *View) fail(w http.ResponseWriter, p *Problem) {
 	}
 	w.WriteHeader(p.Status)
 	if _, err := w.Write(append(body, '\n')); err != nil && !errors.Is(err, http.ErrHandlerTimeout) {
-		v.cfg.Log.Debug("an answer was not read to its end", "error", err)
+		v.cfg.Log("an answer was not read to its end", err)
 	}
 }

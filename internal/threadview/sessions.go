@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/viewstore"
@@ -56,9 +55,7 @@ func (v *View) describe(sn *viewstore.Snapshot) viewapi.Session {
 	for i := range sn.Deadlocks {
 		s.Deadlocks = append(s.Deadlocks, q.deadlock(&sn.Deadlocks[i]))
 	}
-	if v.cfg.Control != nil {
-		s.Control = v.cfg.Control.State(sn.ID)
-	}
+	s.Control = v.controlOf(sn.ID)
 	return s
 }
 
@@ -79,12 +76,4 @@ func (q *query) deadlock(d *viewstore.Deadlock) viewapi.Deadlock {
 	}
 	out.Text = b.String()
 	return out
-}
-
-// Controller speaks to the agents of sessions that are connected here.
-type Controller interface {
-	// State returns what a session's agent can be told, or nil if it is not connected here.
-	State(jvmthread.SessionID) *viewapi.Control
-	// Do tells it, and waits for the answer.
-	Do(jvmthread.SessionID, viewapi.ControlRequest) (viewapi.ControlAnswer, error)
 }

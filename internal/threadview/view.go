@@ -6,8 +6,8 @@ package threadview
 import (
 	"crypto/rand"
 	"io/fs"
-	"log/slog"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,10 +28,10 @@ type Config struct {
 	TraceWindow time.Duration
 	// Hosts are names under which the server may be spoken to, beside addresses and localhost.
 	Hosts []string
-	// Control speaks to agents; nil: that is not enabled.
-	Control Controller
+	// Control lets the page tell agents to pause, to resume and to change options.
+	Control bool
 	// Log is told of answers that cannot be made; nil: nobody is.
-	Log *slog.Logger
+	Log func(message string, err error)
 }
 
 // View answers requests about the sessions of a store. Any number of goroutines may use it.
@@ -44,6 +44,7 @@ type View struct {
 	stop  chan struct{}
 
 	streams atomic.Int32 // of events
+	said    sync.Map     // what agents said last: *viewapi.Control by jvmthread.SessionID
 }
 
 // New returns a View of a store.
@@ -52,7 +53,7 @@ func New(store *viewstore.Store, cfg Config) *View {
 		cfg.Prefix = "/"
 	}
 	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
+		cfg.Log = func(string, error) {}
 	}
 	return &View{
 		store: store, cfg: cfg, tag: rand.Text()[:8], busy: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, 1),
@@ -66,7 +67,7 @@ func (v *View) Close() { close(v.stop) }
 func (v *View) info() viewapi.Info {
 	s := v.store.Stats()
 	return viewapi.Info{
-		Version: v.cfg.Version, States: stateNames(), Interactions: kindNames(), Control: v.cfg.Control != nil, TraceURL: v.cfg.TraceURL,
+		Version: v.cfg.Version, States: stateNames(), Interactions: kindNames(), Control: v.cfg.Control, TraceURL: v.cfg.TraceURL,
 		MaxBytes: s.MaxBytes, Bytes: s.Bytes,
 	}
 }

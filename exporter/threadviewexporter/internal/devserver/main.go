@@ -13,7 +13,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"os"
 	"os/signal"
@@ -47,7 +46,7 @@ func run() error {
 		page = os.DirFS(*folder)
 	}
 	view := threadview.New(store, threadview.Config{
-		Version: "dev", Prefix: *prefix, Page: page, TraceURL: *traceURL, TraceWindow: 10 * time.Second, Log: slog.Default(),
+		Version: "dev", Prefix: *prefix, Page: page, TraceURL: *traceURL, TraceWindow: 10 * time.Second,
 	})
 	server := &http.Server{Addr: *address, Handler: view.Handler(), ReadHeaderTimeout: 5 * time.Second}
 

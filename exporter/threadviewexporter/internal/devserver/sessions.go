@@ -105,7 +105,7 @@ func (p *player) dress(ev jvmthread.Event) jvmthread.Event {
 	ev.Time = ev.Time*pace + p.start
 	ev.Arg *= pace
 	ev.Lock.Class = min(ev.Lock.Class, jvmthread.ClassID(len(classes))) //nolint:gosec // few
-	switch ev.Kind { //nolint:exhaustive // the others have no stack
+	switch ev.Kind {                                                    //nolint:exhaustive // the others have no stack
 	case jvmthread.KindContendedEnter, jvmthread.KindWait, jvmthread.KindSleepStart, jvmthread.KindPark, jvmthread.KindJoinStart,
 		jvmthread.KindNotify, jvmthread.KindNotifyAll, jvmthread.KindStartCalled, jvmthread.KindUnpark, jvmthread.KindInterruptCalled:
 		ev.Stack = p.stack(ev)

@@ -1,0 +1,114 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadviewexporter
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/confighttp"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/viewstore"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// defaultEndpoint is where the page is unless the configuration says otherwise: on this machine only.
+const defaultEndpoint = "localhost:8090"
+
+// Config says where the page is, and how much it remembers.
+type Config struct {
+	// HTTP is the server: endpoint, tls, auth and time-outs.
+	HTTP confighttp.ServerConfig `mapstructure:",squash"`
+	// PathPrefix is the path of the page, for a proxy that serves others beside it: "/" or "/weft/".
+	PathPrefix string `mapstructure:"path_prefix"`
+	// AllowedHosts are names under which browsers may ask, beside localhost and addresses: the name of a proxy. Others are refused, since a page
+	// of somebody else could have been made to lead here (DNS rebinding).
+	AllowedHosts []string `mapstructure:"allowed_hosts"`
+	// MaxBytes bounds the store, from 1 MiB; some 50 bytes an interval. The oldest windows leave first.
+	MaxBytes int64 `mapstructure:"max_bytes"`
+	// Window is how soon the page sees what happens, from 100ms to 4s.
+	Window time.Duration `mapstructure:"window"`
+	// Trace leads to the spans that thread_span makes.
+	Trace TraceConfig `mapstructure:"trace"`
+	// Control lets the page pause, resume and change agents. The receiver has to allow it, too (remote_control).
+	Control bool `mapstructure:"control"`
+	// MaxSessions bounds the JVMs followed at one time; events of more are refused.
+	MaxSessions int `mapstructure:"max_sessions"`
+	// SessionTimeout ends a session of which nothing was heard for so long.
+	SessionTimeout time.Duration `mapstructure:"session_timeout"`
+	// ReorderTimeout is how long a missing batch is waited for before it is counted as lost.
+	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
+
+	_ struct{} // keys, please
+}
+
+// TraceConfig leads to the spans that thread_span makes.
+type TraceConfig struct {
+	// URL is a template of a link with {trace_id} and {span_id}: http://localhost:16686/trace/{trace_id}?uiFind={span_id}. Empty: no links.
+	URL string `mapstructure:"url"`
+	// Window is the window of thread_span, each of which is a trace.
+	Window time.Duration `mapstructure:"window"`
+
+	_ struct{}
+}
+
+var _ component.Config = (*Config)(nil)
+
+func createDefaultConfig() component.Config {
+	common := sessions.DefaultOptions()
+	cfg := &Config{
+		HTTP: confighttp.NewDefaultServerConfig(), PathPrefix: "/", MaxBytes: viewstore.DefaultMaxBytes, Window: time.Second,
+		Trace:       TraceConfig{Window: common.Window},
+		MaxSessions: common.MaxSessions, SessionTimeout: common.SessionTimeout, ReorderTimeout: common.ReorderTimeout,
+	}
+	cfg.HTTP.NetAddr.Endpoint = defaultEndpoint
+	cfg.HTTP.ReadTimeout = 30 * time.Second
+	cfg.HTTP.MaxRequestBodySize = 1 << 20
+	return cfg
+}
+
+var prefix = regexp.MustCompile(`^/([A-Za-z0-9._~-]+/)*$`)
+
+// Validate reports every option that cannot work, with what to write instead.
+func (c *Config) Validate() error {
+	var errs []error
+	if c.HTTP.NetAddr.Endpoint == "" {
+		errs = append(errs, errors.New("endpoint: it is empty, use host:port such as "+defaultEndpoint))
+	}
+	if !prefix.MatchString(c.PathPrefix) || strings.Contains(c.PathPrefix, "/../") || strings.Contains(c.PathPrefix, "/./") {
+		errs = append(errs, fmt.Errorf("path_prefix: %q is no path, use / or one that begins and ends with a slash such as /weft/", c.PathPrefix))
+	}
+	if c.MaxBytes < 1<<20 {
+		errs = append(errs, fmt.Errorf("max_bytes: %d is out of range, use %d (1 MiB) or more", c.MaxBytes, 1<<20))
+	}
+	if u := c.Trace.URL; u != "" {
+		switch {
+		case !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") && !strings.HasPrefix(u, "/"):
+			errs = append(errs, fmt.Errorf("trace::url: %q is no link, begin it with http://, https:// or /", u))
+		case !strings.Contains(u, "{trace_id}"):
+			errs = append(errs, fmt.Errorf("trace::url: %q names no trace, put {trace_id} where its id belongs", u))
+		}
+	}
+	errs = append(errs,
+		sessions.Within("window", c.Window, 100*time.Millisecond, 4*time.Second),
+		sessions.Within("trace::window", c.Trace.Window, 10*time.Millisecond, time.Hour),
+		sessions.Within("session_timeout", c.SessionTimeout, time.Second, 24*time.Hour),
+		sessions.Within("reorder_timeout", c.ReorderTimeout, 10*time.Millisecond, time.Hour),
+		sessions.AtLeast("max_sessions", c.MaxSessions, 1, ""),
+	)
+	return errors.Join(errs...)
+}
+
+// sessions is what the options come to.
+func (c *Config) sessions() sessions.Config {
+	eng := engine.DefaultConfig()
+	eng.Window, eng.Limits = c.Window, window.DefaultLimits()
+	return sessions.Config{Engine: eng, MaxSessions: c.MaxSessions, SessionTimeout: c.SessionTimeout, ReorderTimeout: c.ReorderTimeout}
+}

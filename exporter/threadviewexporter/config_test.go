@@ -1,0 +1,51 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadviewexporter
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/confmap/confmaptest"
+)
+
+func TestConfig(t *testing.T) {
+	conf, err := confmaptest.LoadConf(filepath.Join("testdata", "config.yaml"))
+	require.NoError(t, err)
+	load := func(name string) *Config {
+		sub, err := conf.Sub(name)
+		require.NoError(t, err)
+		cfg := createDefaultConfig().(*Config)
+		require.NoError(t, sub.Unmarshal(cfg))
+		return cfg
+	}
+	assert.Equal(t, createDefaultConfig(), load("thread_view"))
+	require.NoError(t, load("thread_view").Validate())
+
+	all := load("thread_view/all")
+	require.NoError(t, all.Validate())
+	assert.Equal(t, "0.0.0.0:8091", all.HTTP.NetAddr.Endpoint)
+	assert.Equal(t, "/weft/", all.PathPrefix)
+	assert.Equal(t, []string{"weft.example.com"}, all.AllowedHosts)
+	assert.Equal(t, int64(1<<30), all.MaxBytes)
+	assert.Equal(t, 500*time.Millisecond, all.Window)
+	assert.Equal(t, "http://jaeger:16686/trace/{trace_id}?uiFind={span_id}", all.Trace.URL)
+	assert.Equal(t, 5*time.Second, all.Trace.Window)
+	assert.True(t, all.Control)
+	assert.Equal(t, 10, all.MaxSessions)
+
+	for name, want := range map[string]string{
+		"endpoint":    "endpoint: it is empty",
+		"path_prefix": `path_prefix: "weft" is no path`,
+		"max_bytes":   "max_bytes: 1000 is out of range",
+		"url":         `trace::url: "javascript:alert(1)//{trace_id}" is no link`,
+		"trace":       "names no trace",
+		"window":      "window: 1h0m0s is out of range",
+	} {
+		assert.ErrorContains(t, load("thread_view/"+name).Validate(), want, name)
+	}
+}

@@ -1,0 +1,169 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadviewexporter
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
+	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/threadview"
+	"github.com/weft-otel/weft/internal/viewstore"
+	"github.com/weft-otel/weft/internal/window"
+	"github.com/weft-otel/weft/web"
+)
+
+// threadView keeps what carriers tell, and serves the page that shows it.
+type threadView struct {
+	cfg       *Config
+	set       exporter.Settings
+	telemetry *metadata.TelemetryBuilder
+	store     *viewstore.Store
+	sessions  *sessions.Set[struct{}]
+
+	view    *threadview.View // once started
+	server  *http.Server
+	address net.Addr
+	serving sync.WaitGroup
+}
+
+func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
+	tb, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
+	e := &threadView{cfg: cfg, set: set, telemetry: tb, store: viewstore.New(cfg.MaxBytes)}
+	e.sessions = sessions.New(sessions.Settings[struct{}]{
+		Config: cfg.sessions(), Logger: set.Logger,
+		Metrics: sessions.Metrics{
+			Events: tb.ExporterThreadViewEvents, EventsLost: tb.ExporterThreadViewEventsLost, Oddities: tb.ExporterThreadViewOddities,
+			Reordered: tb.ExporterThreadViewBatchesReordered, Unknown: tb.ExporterThreadViewIntervalsUnknown,
+			Sessions: tb.ExporterThreadViewSessions, Held: tb.ExporterThreadViewHeld,
+		},
+		Follow: e.follow, Deliver: func(context.Context, []struct{}) {},
+	})
+	return e, errors.Join(
+		tb.RegisterExporterThreadViewStoreSizeCallback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(e.store.Stats().Bytes)
+			return nil
+		}),
+		tb.RegisterExporterThreadViewStoreSessionsCallback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(int64(e.store.Stats().Sessions))
+			return nil
+		}),
+		tb.RegisterExporterThreadViewStoreEvictedCallback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(int64(e.store.Stats().Evicted)) //nolint:gosec // a count
+			return nil
+		}),
+	)
+}
+
+// consume takes the carriers in. Other spans are none of its business.
+func (e *threadView) consume(ctx context.Context, td ptrace.Traces) error {
+	e.sessions.Consume(ctx, td)
+	return nil
+}
+
+func (e *threadView) start(ctx context.Context, host component.Host) error {
+	listener, err := e.cfg.HTTP.ToListener(ctx)
+	if err != nil {
+		return err
+	}
+	e.view = threadview.New(e.store, threadview.Config{
+		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: e.cfg.Trace.Window,
+		Hosts: e.hosts(), Control: e.cfg.Control, Log: e.log,
+	})
+	e.server, err = e.cfg.HTTP.ToServer(ctx, host.GetExtensions(), e.set.TelemetrySettings, e.view.Handler())
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	e.address = listener.Addr()
+	e.sessions.Start()
+	e.set.Logger.Info("the page is served", zap.String("url", e.url()))
+	e.serving.Go(func() {
+		if err := e.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			e.set.Logger.Error("the page is not served any more", zap.Error(err))
+		}
+	})
+	return nil
+}
+
+// log tells of answers that could not be given: mostly, a browser has gone away.
+func (e *threadView) log(message string, err error) { e.set.Logger.Debug(message, zap.Error(err)) }
+
+// url is where the page is.
+func (e *threadView) url() string {
+	scheme := "http://"
+	if e.cfg.HTTP.TLS.HasValue() {
+		scheme = "https://"
+	}
+	return scheme + e.address.String() + e.cfg.PathPrefix
+}
+
+// hosts are the names under which the server is known: also the one that it listens on, whose owner is who configured it.
+func (e *threadView) hosts() []string {
+	hosts := e.cfg.AllowedHosts
+	if host, _, err := net.SplitHostPort(e.cfg.HTTP.NetAddr.Endpoint); err == nil && host != "" {
+		hosts = append([]string{host}, hosts...)
+	}
+	return hosts
+}
+
+func (e *threadView) shutdown(ctx context.Context) error {
+	e.sessions.Shutdown(ctx)
+	var err error
+	if e.server != nil {
+		e.view.Close()
+		if err = e.server.Shutdown(ctx); err != nil {
+			err = errors.Join(err, e.server.Close())
+		}
+		e.serving.Wait()
+		e.server = nil
+	}
+	e.telemetry.Shutdown()
+	return err
+}
+
+// follower puts the windows of one session into the store.
+type follower struct {
+	*sessions.Session
+
+	stored *viewstore.Session
+}
+
+func (e *threadView) follow(s *sessions.Session) sessions.Follower[struct{}] {
+	return &follower{Session: s, stored: e.store.Open(s.ID, metaOf(s.Resource))}
+}
+
+// metaOf is what a resource says of its JVM.
+func metaOf(res pcommon.Resource) viewstore.Meta {
+	meta := make(viewstore.Meta, res.Attributes().Len())
+	for key, value := range res.Attributes().All() {
+		meta[key] = value.AsString()
+	}
+	return meta
+}
+
+// Window keeps a window.
+func (f *follower) Window(w *window.Window) { f.stored.Append(w, f.Symbols) }
+
+// Advanced has nothing to do: what was not cut is not shown.
+func (*follower) Advanced() {}
+
+// Closed says that nothing more will come.
+func (f *follower) Closed(why window.Cut) { f.stored.Close(why) }
+
+// Take returns nothing: there is nobody to send it to.
+func (*follower) Take() []struct{} { return nil }

@@ -1,0 +1,174 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadviewexporter
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configauth"
+	"go.opentelemetry.io/collector/config/confighttp"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/exporter/exportertest"
+	"go.opentelemetry.io/collector/extension/extensionauth"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/viewapi"
+)
+
+// carriers is what a receiver would make of a simulated session.
+func carriers(t *testing.T, session jvmthread.SessionID, seed uint64, end string) ptrace.Traces {
+	t.Helper()
+	sym := symbols.New(symbols.DefaultLimits())
+	for _, c := range []string{"com.acme.OrderBook", "com.acme.Account", "java.lang.Thread"} {
+		sym.InternClass(c)
+	}
+	sim := threadtest.Simulate(seed, 8, 3, 2000)
+	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
+	for _, ev := range sim.Events {
+		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
+	}
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	rs.Resource().Attributes().PutStr("service.name", "exchange")
+	ss := rs.ScopeSpans().AppendEmpty()
+	threadpdata.MarkCarriers(ss.Scope())
+	part := uint32(0)
+	for id, list := range byThread {
+		c := threadpdata.Carrier{
+			Session: session, Batch: 1, Part: part, Parts: uint32(len(byThread)), Watermark: sim.Events[len(sim.Events)-1].Time + 1, End: end,
+			Thread: jvmthread.Thread{ID: id, Name: "worker", Group: "main"}, Events: list,
+		}
+		c.AppendTo(ss.Spans(), sym)
+		part++
+	}
+	return td
+}
+
+func startExporter(t *testing.T, host component.Host, change func(*Config)) *threadView {
+	t.Helper()
+	cfg := createDefaultConfig().(*Config)
+	cfg.HTTP.NetAddr.Endpoint = "localhost:0"
+	if change != nil {
+		change(cfg)
+	}
+	require.NoError(t, cfg.Validate())
+	e, err := newExporter(cfg, exportertest.NewNopSettings(metadata.Type))
+	require.NoError(t, err)
+	require.NoError(t, e.start(t.Context(), host))
+	t.Cleanup(func() { assert.NoError(t, e.shutdown(context.Background())) })
+	return e
+}
+
+func get(t *testing.T, url string, header ...string) (status int, body []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	require.NoError(t, err)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	body, err = io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	http.DefaultClient.CloseIdleConnections()
+	return resp.StatusCode, body
+}
+
+var testSession = jvmthread.SessionID{0: 7, 15: 1}
+
+func TestPageShowsWhatCarriersTell(t *testing.T) {
+	e := startExporter(t, componenttest.NewNopHost(), func(c *Config) { c.PathPrefix = "/weft/" })
+	require.NoError(t, e.consume(t.Context(), carriers(t, testSession, 3, threadpdata.EndExit)))
+
+	status, body := get(t, e.url())
+	assert.Equal(t, http.StatusOK, status)
+	assert.Contains(t, string(body), "<script")
+	status, body = get(t, e.url()+"api/sessions")
+	require.Equal(t, http.StatusOK, status)
+	var list viewapi.Sessions
+	require.NoError(t, json.Unmarshal(body, &list))
+	require.Len(t, list.Sessions, 1)
+	s := list.Sessions[0]
+	assert.Equal(t, testSession.String(), s.ID)
+	assert.Equal(t, "exchange", s.Service)
+	assert.False(t, s.Live)
+	assert.Equal(t, "end", s.Ended)
+	assert.Positive(t, s.Intervals)
+
+	status, body = get(t, e.url()+"api/sessions/"+s.ID+"/classes")
+	require.Equal(t, http.StatusOK, status)
+	var classes viewapi.Classes
+	require.NoError(t, json.Unmarshal(body, &classes))
+	assert.Positive(t, classes.Sum.Blocked.Time)
+
+	status, _ = get(t, e.url()+"api/sessions/"+s.ID+"/control")
+	assert.Equal(t, http.StatusNotFound, status, "control is off")
+}
+
+// A session that is still going on is shown as far as its windows have been cut, and as a whole once the collector is stopped.
+func TestShutdownKeepsAllWindows(t *testing.T) {
+	e := startExporter(t, componenttest.NewNopHost(), nil)
+	require.NoError(t, e.consume(t.Context(), carriers(t, testSession, 3, "")))
+	require.NoError(t, e.shutdown(t.Context()))
+	sn := e.store.Session(testSession).Snapshot()
+	assert.False(t, sn.Live)
+	assert.Positive(t, sn.Counts.Intervals)
+}
+
+func TestOtherSpansAreNoneOfItsBusiness(t *testing.T) {
+	e := startExporter(t, componenttest.NewNopHost(), nil)
+	td := ptrace.NewTraces()
+	td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetName("GET /")
+	require.NoError(t, e.consume(t.Context(), td))
+	assert.Zero(t, e.store.Stats().Sessions)
+	assert.Equal(t, 1, td.SpanCount())
+}
+
+// Who may look is decided by the collector's own extensions.
+func TestAuthentication(t *testing.T) {
+	id := component.MustNewID("gatekeeper")
+	host := hostWith{id: &gatekeeper{}}
+	e := startExporter(t, host, func(c *Config) {
+		c.HTTP.Auth = configoptional.Some(confighttp.AuthConfig{Config: configauth.Config{AuthenticatorID: id}})
+	})
+	for _, path := range []string{"", "api/info", "api/sessions", "app.js"} {
+		status, _ := get(t, e.url()+path)
+		assert.Equal(t, http.StatusUnauthorized, status, path)
+		status, _ = get(t, e.url()+path, "Authorization", "please")
+		assert.Equal(t, http.StatusOK, status, path)
+	}
+}
+
+type hostWith map[component.ID]component.Component
+
+func (h hostWith) GetExtensions() map[component.ID]component.Component { return h }
+
+// gatekeeper lets in who says please.
+type gatekeeper struct {
+	component.StartFunc
+	component.ShutdownFunc
+}
+
+var _ extensionauth.Server = (*gatekeeper)(nil)
+
+func (*gatekeeper) Authenticate(ctx context.Context, header map[string][]string) (context.Context, error) {
+	if h := header["Authorization"]; len(h) == 1 && h[0] == "please" {
+		return ctx, nil
+	}
+	return ctx, assert.AnError
+}
