@@ -38,6 +38,11 @@ build: build/weft-collector build/libweft.so $(PROGRAMS) ## build the collector,
 .PHONY: build-full
 build-full: build/weft-collector-full ## build the distribution of a release, with all components
 
+.PHONY: dist
+dist: ## build the agent for Linux on x86-64 and aarch64, glibc and musl, into build/dist/
+	@scripts/need.sh javac
+	$(MAKE) -C agent dist
+
 .PHONY: demo
 demo: build ## start a Java program with the agent and say in words why its threads wait
 	e2e/demo.sh
@@ -54,7 +59,7 @@ test: ## everything that CI checks, from generated files to a real JVM
 	$(MAKE) --no-print-directory fuzz FUZZTIME=5s
 	$(MAKE) -C agent test
 	$(MAKE) --no-print-directory build build-full
-	$(MAKE) -C agent jvmtest
+	$(MAKE) -C agent jvmtest disttest
 	$(MAKE) --no-print-directory e2e
 
 .PHONY: check

@@ -12,6 +12,8 @@ package_of() {
     java | javac | jar) echo default-jdk-headless ;;
     mvn) echo maven ;;
     npm | node) echo npm ;;
+    pip3) echo python3-pip ;;
+    qemu-aarch64) echo qemu-user libc6-arm64-cross ;;
     promtool) echo prometheus ;;
     amtool) echo prometheus-alertmanager ;;
     *) echo "$1" ;;

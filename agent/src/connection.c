@@ -6,7 +6,7 @@
 #include "connection.h"
 
 #include <errno.h>
-#include <sys/poll.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

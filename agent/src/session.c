@@ -5,9 +5,10 @@
 
 #include "session.h"
 
+#include <linux/random.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -54,8 +55,9 @@ static bool start_sender(JNIEnv *env) {
     struct weft_hello *hello = &config.hello;
     weft_resource_free(&resource);
     weft_describe(env, &resource, options.service);
-    if (getrandom(hello->session, sizeof hello->session, GRND_NONBLOCK) !=
-        (ssize_t)sizeof hello->session) {
+    // Not getrandom itself, which needs glibc 2.25.
+    if (syscall(SYS_getrandom, hello->session, sizeof hello->session, GRND_NONBLOCK) !=
+        (long)sizeof hello->session) {
         memcpy(hello->session, &(int64_t){weft_wall_clock()}, sizeof(int64_t));
         memcpy(hello->session + sizeof(int64_t), &(int64_t){getpid()}, sizeof(int64_t));
     }

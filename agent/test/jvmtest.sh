@@ -110,14 +110,18 @@ parks() {
     expect 'Parks$Direct.timed' 0
     expect 'java.util.concurrent.locks.ReentrantLock$NonfairSync.park' 40
     expect 'java.util.concurrent.locks.ReentrantLock$NonfairSync.owned' 40
-    expect 'java.util.concurrent.Semaphore$NonfairSync.park' 20
+    # JDK 11 wakes more threads than there are permits: those park again.
+    [ "$major" -ge 17 ] && expect 'java.util.concurrent.Semaphore$NonfairSync.park' 20
     expect 'java.util.concurrent.Semaphore$NonfairSync.owned' 0
     expect 'java.util.concurrent.CountDownLatch$Sync.park' 4
-    expect 'java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.park' 50
+    # JDK 21 waits at conditions itself, where it looks after references.
+    [ "$major" = 21 ] || expect 'java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.park' 50
     # 100 with and 20 without a blocker, 50 at conditions, 40 at locks, 24 more; main's are 60
-    expect worker.park 201234
-    expect worker.unparked 201234
-    expect worker.unpark 201234
+    if [ "$major" -ge 17 ]; then
+        expect worker.park 201234
+        expect worker.unpark 201234
+    fi
+    expect worker.unparked "$(value worker.park)"
 }
 
 # Each hooked method, called in each way: as often as the program says that it did.
@@ -130,7 +134,11 @@ coverage() {
     [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
     grep -q '^worker.notify\|notify ' "$work/out" || bad "output: $(head -3 "$work/out")"
     heard
-    while read -r name count; do expect "$name" "$count"; done <"$work/out"
+    while read -r name count; do
+        # Until JDK 13 Thread.interrupted is a part of the compiler: no agent sees that a flag is consumed.
+        [ "$name" = worker.interrupted ] && [ "$major" -lt 14 ] && continue
+        expect "$name" "$count"
+    done <"$work/out"
     [ "$(value threads)" -lt 5000 ] || bad "$(value threads) definitions of threads"
 }
 
@@ -249,7 +257,18 @@ virtual() {
 for home in "$@"; do
     java=$home/bin/java
     echo "$("$java" -version 2>&1 | head -1)"
+    major=$("$java" -version 2>&1 | sed -n '1s/[^"]*"\([0-9]*\).*/\1/p')
     counts -Xcheck:jni
+    if [ ! -x "$home/bin/javac" ]; then # a runtime of another version: what could differ there
+        parks -Xcheck:jni
+        calls=20000
+        [ -x "$java.aarch64" ] && calls=1000 # it is emulated
+        coverage -Xcheck:jni Coverage $calls
+        same Ways exit
+        same -XX:+UseSerialGC -Xmx64m Ways return
+        virtual
+        continue
+    fi
     counts -Xint
     counts -Xcomp
     parks -Xcheck:jni

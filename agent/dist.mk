@@ -1,0 +1,48 @@
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# The agent for all machines that it is for, from this one: zig's C compiler carries the headers and stubs of each libc.
+# With glibc, the oldest that is asked for is that of 2012.
+GLIBC := 2.17
+ZIG_VERSION := 0.17.1
+ZIG := $(BUILD)/zig/ziglang/zig
+DIST := $(BUILD)/dist
+DISTS := $(DIST)/libweft-linux-x86_64.so $(DIST)/libweft-linux-aarch64.so \
+	$(DIST)/libweft-linux-musl-x86_64.so $(DIST)/libweft-linux-musl-aarch64.so
+
+.PHONY: dist disttest
+dist: $(DISTS)
+
+$(ZIG):
+	../scripts/need.sh pip3 unzip
+	@mkdir -p $(BUILD)/zig
+	pip3 download --quiet --no-deps --only-binary :all: --dest $(BUILD)/zig ziglang==$(ZIG_VERSION)
+	unzip -qo $(BUILD)/zig/ziglang-$(ZIG_VERSION)-*.whl -d $(BUILD)/zig
+	@rm $(BUILD)/zig/*.whl
+	chmod +x $@
+
+target = $(if $(findstring musl,$1),$(lastword $(subst -, ,$1))-linux-musl,$(lastword $(subst -, ,$1))-linux-gnu.$(GLIBC))
+
+$(DIST)/libweft-%.so: $(SOURCES) $(HEADERS) Makefile dist.mk $(ZIG)
+	@mkdir -p $(DIST)
+	$(ZIG) cc -target $(call target,$*) $(CPPFLAGS) -std=c11 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) \
+		-shared -Wl,-z,defs -o $@ $(SOURCES) -pthread -ldl
+
+# What needs no JVM, with musl, on both processors; there is no JVM for musl to be had. Not position-independent: qemu 7
+# does not load static programs that are.
+$(OBJ)/%_musl-x86_64 $(OBJ)/%_musl-aarch64: $(TEST_INPUTS) $(ZIG)
+	$(ZIG) cc -target $(lastword $(subst -, ,$@))-linux-musl -static -no-pie $(CPPFLAGS) $(TEST_CFLAGS) -o $@ test/$*_test.c $(core) $(SERVER) -pthread
+
+MUSL_TESTS := $(addprefix $(OBJ)/,buffer_musl-x86_64 sender_musl-x86_64 buffer_musl-aarch64)
+
+# No symbol of a newer glibc; a JVM of the other processor sees what it has to; with musl, the C tests pass.
+disttest: dist $(MUSL_TESTS) $(OBJ)/fake_receiver $(CLASSES)/.compiled
+	../scripts/jres.sh $(JRES) aarch64
+	@for lib in $(filter-out %musl%,$(wordlist 1,2,$(DISTS))); do \
+		newest=$$(readelf -V $$lib | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1); \
+		echo "$$lib needs $$newest"; \
+		test "$$(printf '%s\nGLIBC_$(GLIBC)\n' $$newest | sort -V | tail -1)" = GLIBC_$(GLIBC) || exit 1; \
+	done
+	@for t in $(filter %-x86_64,$(MUSL_TESTS)); do echo $$t && $$t || exit 1; done
+	@for t in $(filter %-aarch64,$(MUSL_TESTS)); do echo $$t && qemu-aarch64 $$t || exit 1; done
+	test/jvmtest.sh $(abspath $(DIST)/libweft-linux-aarch64.so) $(abspath $(OBJ)/fake_receiver) $(abspath $(CLASSES)) $(abspath $(JRES)/aarch64)

