@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
 )
 
 // unknownService is what the conventions want in place of a missing service.name.
@@ -48,4 +49,28 @@ func MarkOldRecording(res pcommon.Resource) { res.Attributes().PutBool(attrOldRe
 func IsOldRecording(res pcommon.Resource) bool {
 	value, ok := res.Attributes().Get(attrOldRecording)
 	return ok && value.Type() == pcommon.ValueTypeBool && value.Bool()
+}
+
+// RecordingSession is the opposite of FillResource: what a recording can say of the JVM that a resource describes. Only texts are kept.
+func RecordingSession(res pcommon.Resource) (s recording.Session) {
+	s.ID, _ = ResourceSession(res)
+	s.Old = IsOldRecording(res)
+	for key, value := range res.Attributes().All() {
+		switch {
+		case key == attrProcessPID && value.Type() == pcommon.ValueTypeInt:
+			s.PID = uint32(value.Int()) //nolint:gosec // as FillResource made it
+		case key != attrSessionID && value.Type() == pcommon.ValueTypeStr:
+			s.Attributes = append(s.Attributes, recording.Attribute{Key: key, Value: value.Str()})
+		}
+	}
+	return s
+}
+
+// ServiceName returns the name of the service that a resource is of; empty if there is none.
+func ServiceName(res pcommon.Resource) string {
+	value, ok := res.Attributes().Get(attrServiceName)
+	if !ok {
+		return ""
+	}
+	return value.AsString()
 }

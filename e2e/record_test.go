@@ -1,0 +1,184 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/processor/processortest"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/orca"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/tptp"
+	"github.com/weft-otel/weft/processor/threadspanprocessor"
+)
+
+// recorded is a format that a live JVM is recorded in, and what of the live spans its recording has to show again.
+type recorded struct {
+	format    recording.Format
+	extension string
+	links     []string   // kinds of which the same links are there
+	times     [][]string // sums of states that are the same for each thread, to the nanosecond
+}
+
+func recordedFormats() []recorded {
+	return []recorded{
+		{
+			format: orca.Format(), extension: orca.Extension, links: []string{"handoff", "notify", "notify_all", "start", "join"},
+			times: [][]string{{"blocked"}, {"sleeping"}, {"waiting", "reentering", "joining"}},
+		},
+		{
+			format: tptp.Format(), extension: ".trcxml", links: []string{"handoff", "notify", "notify_all", "start", "join", "interrupt"},
+			times: [][]string{{"blocked"}, {"sleeping"}, {"waiting"}, {"joining"}},
+		},
+	}
+}
+
+// TestRecordings records live JVMs as ORCA logs and as TPTP traces, reads them, and compares their spans with those that were made live.
+func TestRecordings(t *testing.T) {
+	j := jdks[len(jdks)-1]
+	dir := filepath.Join(shortDir(t), "recordings")
+	c := startCollector(t, setup{
+		more: []string{filepath.Join(root, "config", "record.yaml")}, env: []string{"WEFT_RECORDINGS=" + dir},
+	})
+	checks := make(map[string]func(*testing.T, *output))
+	var services []string
+	for _, p := range programs {
+		checks[p.name] = p.run(t, j, c.endpoint, p.name, p.command)
+		services = append(services, p.name)
+	}
+	live := c.finish(t, services...)
+	checkNothingLost(t, live)
+	for _, r := range recordedFormats() {
+		for _, service := range services {
+			t.Run(r.format.Name+"/"+service, func(t *testing.T) {
+				again, ended := replay(t, &r, dir, service)
+				checkStructure(t, again)
+				for _, kind := range r.links {
+					assert.Equal(t, linkCounts(live, service, kind), linkCounts(again, service, kind), "%s links", kind)
+				}
+				for _, states := range r.times {
+					assert.Equal(t, timeSums(live, service, states, ended), timeSums(again, service, states, ended), "times %v", states)
+				}
+				if r.format.Name == "tptp" && service != "interrupts" { // it has all that the program's own check looks at
+					checks[service](t, again)
+				}
+			})
+		}
+	}
+}
+
+// replay reads the recording of a service and makes spans of it. It also returns the threads that ended in it: of the others it is not
+// told how long they went on.
+func replay(t *testing.T, r *recorded, dir, service string) (o *output, ended map[int64]bool) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, service+"-*"+r.extension))
+	require.NoError(t, err)
+	require.Len(t, files, 1, "recordings of %s", service)
+	text, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	sym := symbols.New(symbols.DefaultLimits())
+	got, stats, err := threadtest.Decode(&r.format, recording.Options{
+		File: files[0], Symbols: sym,
+		Beside: func(extension string) (io.ReadCloser, error) {
+			return os.Open(strings.TrimSuffix(files[0], r.extension) + extension)
+		},
+	}, text, 0)
+	threadtest.CheckDecoded(t, files[0], got, stats, err)
+	require.Empty(t, got.Problems)
+	require.NotEmpty(t, got.Events)
+
+	set := processortest.NewNopSettings(threadspanprocessor.NewFactory().Type())
+	sink := new(consumertest.TracesSink)
+	cfg := threadspanprocessor.NewFactory().CreateDefaultConfig().(*threadspanprocessor.Config)
+	cfg.Sessions.MaxSpansPerWindow, cfg.Sessions.Window = 0, time.Second // as live
+	p, err := threadspanprocessor.NewFactory().CreateTraces(t.Context(), set, cfg, sink)
+	require.NoError(t, err)
+	require.NoError(t, p.Start(t.Context(), componenttest.NewNopHost()))
+	require.NoError(t, p.ConsumeTraces(t.Context(), asCarriers(got, sym, service)))
+	require.NoError(t, p.Shutdown(t.Context()))
+	o, ended = newOutput(), make(map[int64]bool)
+	for _, td := range sink.AllTraces() {
+		o.add(td)
+	}
+	for _, ev := range got.Events {
+		if ev.Kind == jvmthread.KindThreadEnd {
+			ended[int64(ev.Thread)] = true
+		}
+	}
+	require.NotEmpty(t, ended)
+	return o, ended
+}
+
+// asCarriers makes one batch of all that was read.
+func asCarriers(got *threadtest.Collector, sym *symbols.Table, service string) ptrace.Traces {
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	session := jvmthread.SessionID{1}
+	threadpdata.FillResource(rs.Resource(), session, 1, func(yield func(string, string) bool) { yield("service.name", service) })
+	if got.Sessions[0].Old {
+		threadpdata.MarkOldRecording(rs.Resource())
+	}
+	ss := rs.ScopeSpans().AppendEmpty()
+	threadpdata.MarkCarriers(ss.Scope())
+	events := slices.Clone(got.Events)
+	last := events[len(events)-1].Time
+	slices.SortStableFunc(events, func(a, b jvmthread.Event) int { return cmp.Compare(a.Thread, b.Thread) })
+	var parts [][]jvmthread.Event
+	for _, ev := range events {
+		if n := len(parts); n == 0 || parts[n-1][0].Thread != ev.Thread {
+			parts = append(parts, nil)
+		}
+		parts[len(parts)-1] = append(parts[len(parts)-1], ev)
+	}
+	c := threadpdata.Carrier{Session: session, Batch: 1, Parts: uint32(len(parts)), Watermark: last + 1, End: threadpdata.EndExit}
+	for i, part := range parts {
+		c.Part, c.Thread, c.Events = uint32(i), sym.Thread(part[0].Thread), part
+		c.AppendTo(ss.Spans(), sym)
+	}
+	return td
+}
+
+// linkCounts counts the links of a kind by the threads at their ends.
+func linkCounts(o *output, service, kind string) map[string]int {
+	counts := make(map[string]int)
+	for _, l := range o.links(service, kind) {
+		cause := int64(0)
+		if l.to != nil {
+			cause = l.to.number("thread.id")
+		}
+		counts[fmt.Sprintf("%d -> %d", cause, l.from.number("thread.id"))]++
+	}
+	return counts
+}
+
+// timeSums adds up for each of some threads how long it was in any of some states.
+func timeSums(o *output, service string, states []string, of map[int64]bool) map[int64]int64 {
+	sums := make(map[int64]int64)
+	for _, s := range o.of(service, func(s *span) bool { return !s.isState() && !s.isRoot() && s.has("thread.id") }) {
+		for _, state := range states {
+			if d := s.number("weft.time." + state); d > 0 && of[s.number("thread.id")] {
+				sums[s.number("thread.id")] += d
+			}
+		}
+	}
+	return sums
+}

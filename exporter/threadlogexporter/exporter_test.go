@@ -1,0 +1,385 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadlogexporter
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/exportertest"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/weft-otel/weft/exporter/threadlogexporter/internal/metadata"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+var one, two = jvmthread.SessionID{1}, jvmthread.SessionID{2}
+
+// recorder is an exporter that writes to a folder of the test.
+type recorder struct {
+	exporter.Traces
+	dir string
+	tel *componenttest.Telemetry
+}
+
+func start(t *testing.T, change func(*Config)) *recorder {
+	t.Helper()
+	r := &recorder{dir: t.TempDir(), tel: componenttest.NewTelemetry()}
+	cfg := createDefaultConfig().(*Config)
+	cfg.Directory = filepath.Join(r.dir, "made", "here")
+	if change != nil {
+		change(cfg)
+	}
+	r.dir = cfg.Directory
+	require.NoError(t, cfg.Validate())
+	set := exportertest.NewNopSettings(metadata.Type)
+	set.TelemetrySettings = r.tel.NewTelemetrySettings()
+	var err error
+	r.Traces, err = NewFactory().CreateTraces(t.Context(), set, cfg)
+	require.NoError(t, err)
+	require.NoError(t, r.Start(t.Context(), componenttest.NewNopHost()))
+	return r
+}
+
+func (r *recorder) stop(t *testing.T) {
+	t.Helper()
+	require.NoError(t, r.Shutdown(context.Background()))
+}
+
+// metric asserts the sum of a counter, with an optional attribute.
+func (r *recorder) metric(t *testing.T, name string, want int64, attrs ...string) {
+	t.Helper()
+	got, err := r.tel.GetMetric("otelcol_exporter_thread_log_" + name)
+	if err != nil && want == 0 {
+		return // never counted anything
+	}
+	require.NoError(t, err)
+	sum := int64(0)
+	for _, dp := range got.Data.(metricdata.Sum[int64]).DataPoints {
+		if len(attrs) > 0 {
+			if v, _ := dp.Attributes.Value(attribute.Key(attrs[0])); v.AsString() != attrs[1] {
+				continue
+			}
+		}
+		sum += dp.Value
+	}
+	assert.Equal(t, want, sum, "%s %v", name, attrs)
+}
+
+func (r *recorder) files(t *testing.T) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(r.dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// carriers makes what the receiver sends: a batch with a carrier for each thread.
+func carriers(id jvmthread.SessionID, number, before uint64, events []jvmthread.Event, sym *symbols.Table, end string) ptrace.Traces {
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	threadpdata.FillResource(rs.Resource(), id, 42, func(yield func(string, string) bool) { yield("service.name", "orders/eu") })
+	ss := rs.ScopeSpans().AppendEmpty()
+	threadpdata.MarkCarriers(ss.Scope())
+	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
+	var order []jvmthread.ThreadID
+	watermark := jvmthread.Time(0)
+	for _, ev := range events {
+		if byThread[ev.Thread] == nil {
+			order = append(order, ev.Thread)
+		}
+		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
+		watermark = ev.Time
+	}
+	c := threadpdata.Carrier{Session: id, Batch: number, Parts: uint32(max(len(order), 1)), Before: before, Watermark: watermark, End: end}
+	for i, th := range order {
+		c.Part, c.Thread, c.Events = uint32(i), sym.Thread(th), byThread[th]
+		c.AppendTo(ss.Spans(), sym)
+	}
+	if len(order) == 0 {
+		c.AppendTo(ss.Spans(), sym)
+	}
+	return td
+}
+
+// record sends events in batches of some.
+func (r *recorder) record(t *testing.T, id jvmthread.SessionID, events []jvmthread.Event, sym *symbols.Table, end string) {
+	t.Helper()
+	number, before := uint64(1), uint64(0)
+	for len(events) > 0 {
+		n := min(len(events), 500)
+		last := ""
+		if n == len(events) {
+			last = end
+		}
+		require.NoError(t, r.ConsumeTraces(t.Context(), carriers(id, number, before, events[:n], sym, last)))
+		number, before = number+1, before+uint64(n)
+		events = events[n:]
+	}
+}
+
+// read decodes files one after the other, with what lies beside the first.
+func read(t *testing.T, format writable, dir string, names ...string) []string {
+	t.Helper()
+	var text []byte
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		if strings.HasSuffix(name, ".zst") {
+			z, err := zstd.NewReader(bytes.NewReader(data))
+			require.NoError(t, err)
+			data, err = io.ReadAll(z)
+			require.NoError(t, err)
+		}
+		text = append(text, data...)
+	}
+	sym := symbols.New(symbols.DefaultLimits())
+	c, stats, err := threadtest.Decode(&format.Format, recording.Options{Symbols: sym, Beside: func(extension string) (io.ReadCloser, error) {
+		base, _, _ := strings.Cut(names[0], format.extension)
+		return os.Open(filepath.Join(dir, base+extension))
+	}}, text, 0)
+	threadtest.CheckDecoded(t, "files", c, stats, err)
+	require.Empty(t, c.Problems)
+	lines := make([]string, len(c.Events))
+	for i := range c.Events {
+		lines[i] = threadtest.Tell(c.Events[i], sym)
+	}
+	return lines
+}
+
+// want is what a format's encoder makes of the events, and its decoder of that.
+func want(t *testing.T, format writable, events []jvmthread.Event, sym *symbols.Table) []string {
+	t.Helper()
+	e := format.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true, Times: recording.Times{Unit: time.Second}})
+	text := e.Begin(nil, &recording.Session{})
+	text = e.Batch(text, &recording.Batch{Events: events})
+	extension, meta := e.Beside()
+	text = e.End(text, &recording.End{})
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"+format.extension), text, 0o600))
+	if extension != "" {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "x"+extension), meta, 0o600))
+	}
+	return read(t, format, dir, "x"+format.extension)
+}
+
+func TestEachFormatHoldsWhatItCan(t *testing.T) {
+	for _, format := range formats() {
+		t.Run(format.Name, func(t *testing.T) {
+			r := start(t, func(c *Config) { c.Format = format.Name })
+			events, sym := threadtest.Recorded(3, 8, 4, 20_000)
+			r.record(t, one, events, sym, threadpdata.EndExit)
+			base := "orders_eu-" + one.String()
+			assert.Contains(t, r.files(t), base+format.extension)
+			got := read(t, format, r.dir, base+format.extension)
+			assert.Equal(t, want(t, format, events, sym), got)
+			r.metric(t, "sessions", 0)
+			e := format.NewEncoder(recording.EncoderOptions{Symbols: sym})
+			e.Batch(nil, &recording.Batch{Events: events})
+			stats := e.Stats()
+			r.metric(t, "events", int64(stats.Written))
+			r.metric(t, "events_left", int64(stats.TotalLeft()))
+			r.metric(t, "events_left", int64(stats.Left[jvmthread.KindPark]), "kind", "park")
+			r.metric(t, "events_lost", 0)
+			r.stop(t)
+		})
+	}
+}
+
+// Full files are changed for new ones, between two records; together they are the recording.
+func TestRotation(t *testing.T) {
+	for _, compression := range []string{"none", "zstd"} {
+		for _, format := range formats() {
+			if format.Name == "triples" {
+				continue // has no megabytes to say
+			}
+			t.Run(format.Name+" "+compression, func(t *testing.T) {
+				r := start(t, func(c *Config) {
+					c.Format, c.Rotation.MaxMegabytes, c.Rotation.MaxBackups, c.Rotation.Compression = format.Name, 1, 0, compression
+				})
+				events, sym := threadtest.Recorded(5, 8, 4, 200_000)
+				r.record(t, one, events, sym, threadpdata.EndExit)
+				r.stop(t)
+				base := "orders_eu-" + one.String() + format.extension
+				var parts []string
+				for _, name := range r.files(t) {
+					if strings.HasPrefix(name, base+"-") {
+						assert.Equal(t, compression == "zstd", strings.HasSuffix(name, "-size.zst"), name)
+						parts = append(parts, name)
+					}
+				}
+				require.NotEmpty(t, parts)
+				r.metric(t, "rotations", int64(len(parts)))
+				slices.Sort(parts)
+				got := read(t, format, r.dir, append(parts, base)...)
+				assert.Equal(t, want(t, format, events, sym), got)
+			})
+		}
+	}
+}
+
+func TestOldFilesOfASessionGo(t *testing.T) {
+	r := start(t, func(c *Config) { c.Rotation.MaxMegabytes, c.Rotation.MaxBackups = 1, 2 })
+	events, sym := threadtest.Recorded(5, 8, 4, 200_000)
+	r.record(t, one, events, sym, threadpdata.EndExit)
+	r.stop(t)
+	backups := slices.DeleteFunc(r.files(t), func(name string) bool { return !strings.HasSuffix(name, "-size") })
+	assert.Len(t, backups, 2)
+}
+
+// What a collector wrote before it was started again is not touched.
+func TestRestartBeginsAnotherRecording(t *testing.T) {
+	events, sym := threadtest.Recorded(1, 4, 2, 1000)
+	dir := ""
+	for range 2 {
+		r := start(t, func(c *Config) {
+			if dir != "" {
+				c.Directory = dir
+			}
+		})
+		dir = r.dir
+		r.record(t, one, events, sym, "")
+		r.stop(t)
+		if base := "orders_eu-" + one.String(); len(r.files(t)) > 2 {
+			assert.Equal(t, []string{base + ".meta", base + ".orca", base + "_2.meta", base + "_2.orca"}, r.files(t))
+			assert.Equal(t, read(t, findFormat("orca"), dir, base+".orca"), read(t, findFormat("orca"), dir, base+"_2.orca"))
+		}
+	}
+}
+
+func TestTimesFromTheFirstEventOn(t *testing.T) {
+	r := start(t, func(c *Config) {
+		c.Format, c.RelativeTimes, c.TimeUnit, c.Stacks = "tptp", true, time.Millisecond, false
+	})
+	events := []jvmthread.Event{
+		{Time: 5_000_000_000, Thread: 1, Kind: jvmthread.KindThreadStart}, {Time: 5_000_000_500, Thread: 1, Kind: jvmthread.KindThreadEnd},
+	}
+	r.record(t, one, events, symbols.New(symbols.DefaultLimits()), threadpdata.EndExit)
+	text, err := os.ReadFile(filepath.Join(r.dir, "orders_eu-"+one.String()+".trcxml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `<threadEnd threadIdRef="1" time="0.000500"/>`)
+	r.stop(t)
+}
+
+func TestSessionsHaveFilesOfTheirOwn(t *testing.T) {
+	r := start(t, func(c *Config) { c.MaxSessions = 2 })
+	events, sym := threadtest.Recorded(1, 4, 2, 1000)
+	r.record(t, one, events, sym, "")
+	r.record(t, two, events, sym, "")
+	require.NoError(t, r.ConsumeTraces(t.Context(), carriers(jvmthread.SessionID{3}, 1, 0, events, sym, "")))
+	r.metric(t, "sessions", 2)
+	r.metric(t, "events_lost", int64(len(events)), "where", "refused")
+	r.stop(t)
+	r.metric(t, "sessions", 0)
+	assert.Len(t, r.files(t), 4)
+	format := findFormat("orca")
+	assert.Equal(t, read(t, format, r.dir, "orders_eu-"+one.String()+".orca"), read(t, format, r.dir, "orders_eu-"+two.String()+".orca"))
+}
+
+func TestOtherSpansAndBadCarriersAreNoRecordings(t *testing.T) {
+	r := start(t, nil)
+	td := ptrace.NewTraces()
+	td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetName("GET /")
+	bad := carriers(one, 1, 0, []jvmthread.Event{{Time: 1, Thread: 1, Kind: jvmthread.KindYield}}, symbols.New(symbols.DefaultLimits()), "")
+	bad.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Clear()
+	require.NoError(t, r.ConsumeTraces(t.Context(), td))
+	require.NoError(t, r.ConsumeTraces(t.Context(), bad))
+	r.metric(t, "events_lost", 1, "where", "refused")
+	assert.Empty(t, r.files(t))
+	r.stop(t)
+}
+
+// A batch that never comes is waited for, then given up and counted; a silent session is ended.
+func TestMissingBatchesAndSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil)
+		sym := symbols.New(symbols.DefaultLimits())
+		at := func(s int) []jvmthread.Event {
+			return []jvmthread.Event{{Time: jvmthread.Time(s) * 1_000_000_000, Thread: 7, Kind: jvmthread.KindSleepStart}}
+		}
+		require.NoError(t, r.ConsumeTraces(t.Context(), carriers(one, 1, 0, at(1), sym, "")))
+		require.NoError(t, r.ConsumeTraces(t.Context(), carriers(one, 3, 2, at(3), sym, "")))
+		time.Sleep(7 * time.Second) // of the bubble
+		synctest.Wait()
+		r.metric(t, "events_lost", 1, "where", "missed")
+		r.metric(t, "sessions", 1)
+		time.Sleep(time.Minute) // of the bubble
+		synctest.Wait()
+		r.metric(t, "sessions", 0)
+		r.metric(t, "events", 2)
+		r.stop(t)
+	})
+}
+
+func TestGapsAreCounted(t *testing.T) {
+	r := start(t, nil)
+	events := []jvmthread.Event{{Time: 5, Thread: 1, Kind: jvmthread.KindGap, Arg: 17}, {Time: 6, Thread: 1, Kind: jvmthread.KindThreadEnd}}
+	r.record(t, one, events, symbols.New(symbols.DefaultLimits()), threadpdata.EndExit)
+	r.metric(t, "events_lost", 17, "where", "agent")
+	r.metric(t, "events_left", 1, "kind", "gap")
+	r.stop(t)
+}
+
+func TestDirectoryThatCannotBeMadeStopsTheStart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	cfg := createDefaultConfig().(*Config)
+	cfg.Directory = filepath.Join(file, "directory")
+	e, err := NewFactory().CreateTraces(t.Context(), exportertest.NewNopSettings(metadata.Type), cfg)
+	require.NoError(t, err)
+	err = e.Start(t.Context(), componenttest.NewNopHost())
+	require.ErrorContains(t, err, "give one that can be written to")
+	require.NoError(t, e.Shutdown(t.Context()))
+}
+
+// A disk that is full for a while costs nothing; one that stays full costs events, which are counted.
+func TestFilesThatCannotBeWritten(t *testing.T) {
+	r := start(t, func(c *Config) { c.Format = "triples" })
+	blocker := filepath.Join(r.dir, "sub") // nothing can be written into a file
+	require.NoError(t, os.WriteFile(blocker, nil, 0o600))
+	thread := &threadLog{cfg: &Config{Directory: blocker, Rotation: Rotation{MaxMegabytes: 1}}, format: findFormat("triples")}
+	var err error
+	set := exportertest.NewNopSettings(metadata.Type)
+	set.TelemetrySettings = r.tel.NewTelemetrySettings()
+	thread.logger = set.Logger
+	thread.telemetry, err = metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	require.NoError(t, err)
+	o := newOutput(thread, "a", one)
+	for i := range 9 {
+		o.write(t.Context(), fmt.Appendf(nil, "%d%s\n", i, strings.Repeat("x", 1<<20)), 3)
+	}
+	r.metric(t, "events_lost", 6, "where", "write")
+	require.NoError(t, os.Remove(blocker))
+	o.write(t.Context(), []byte("last\n"), 1)
+	r.metric(t, "events", 22)
+	o.close(t.Context())
+	text, err := os.ReadFile(o.path())
+	require.NoError(t, err)
+	assert.Equal(t, 8, bytes.Count(text, []byte("\n")))
+	assert.True(t, bytes.HasSuffix(text, []byte("last\n")))
+	r.metric(t, "events_lost", 6, "where", "write")
+	r.stop(t)
+}

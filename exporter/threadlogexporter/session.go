@@ -1,0 +1,230 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadlogexporter
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/ordering"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// session is one JVM: its events in order, and its file.
+type session struct {
+	owner *threadLog
+	info  recording.Session
+	name  string // of the service
+
+	mu      sync.Mutex
+	queue   *ordering.Queue
+	symbols *symbols.Table
+	carrier threadpdata.Carrier
+	threads []jvmthread.Thread   // defined since the last batch
+	ended   []jvmthread.ThreadID // to be forgotten after the next batch
+
+	encoder recording.Encoder
+	out     *output
+	text    []byte
+	told    recording.EncoderStats
+	missed  uint64
+
+	heard   time.Time // when something came
+	stalled time.Time // since when the awaited batch is missing; zero: none is
+	awaited uint64    // its number
+	closed  bool
+}
+
+func newSession(t *threadLog, id jvmthread.SessionID, res pcommon.Resource) *session {
+	s := &session{
+		owner: t, info: threadpdata.RecordingSession(res), heard: time.Now(),
+		queue: ordering.New(ordering.DefaultLimits()), symbols: symbols.New(symbols.DefaultLimits()),
+	}
+	s.info.ID, s.name = id, threadpdata.ServiceName(res)
+	return s
+}
+
+// errClosed says that a session takes nothing any more.
+var errClosed = errors.New("the session is closed")
+
+// take adds a carrier's events.
+func (s *session) take(span ptrace.Span) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	c := &s.carrier
+	if err := threadpdata.Parse(span, s.symbols, c); err != nil {
+		return err
+	}
+	s.heard = time.Now()
+	if c.Thread.ID != jvmthread.NoThread && s.symbols.Thread(c.Thread.ID) != c.Thread && s.symbols.SetThread(c.Thread) {
+		s.threads = append(s.threads, c.Thread)
+	}
+	s.queue.Add(ordering.Part{
+		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
+	})
+	return nil
+}
+
+// advance writes as far as what was taken allows, and reports whether the session is over.
+func (s *session) advance(ctx context.Context) (over bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.write(ctx, s.queue.Ready())
+	switch awaits := s.queue.Awaits(); {
+	case !s.queue.Stalled():
+		s.stalled = time.Time{}
+	case s.stalled.IsZero() || s.awaited != awaits:
+		s.stalled, s.awaited = time.Now(), awaits
+	}
+	if s.queue.End() == "" {
+		return false
+	}
+	s.finish(ctx, s.queue.End())
+	return true
+}
+
+// check gives up a batch that is missing for too long, tries again what could not be written, and ends a session that is silent for too
+// long. It reports whether the session is over.
+func (s *session) check(ctx context.Context, now time.Time) (over bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	if !s.stalled.IsZero() && now.Sub(s.stalled) >= s.owner.cfg.ReorderTimeout {
+		s.queue.Skip()
+		s.stalled = time.Time{}
+		if s.queue.Stalled() {
+			s.stalled, s.awaited = now, s.queue.Awaits()
+		}
+		s.write(ctx, s.queue.Ready())
+	}
+	if s.out != nil {
+		s.out.retry(ctx)
+	}
+	switch {
+	case s.queue.End() != "":
+		s.finish(ctx, s.queue.End())
+	case now.Sub(s.heard) >= s.owner.cfg.SessionTimeout:
+		s.finish(ctx, threadpdata.EndLost)
+	}
+	return s.closed
+}
+
+// close writes what is left. Without a reason the session may go on in another file.
+func (s *session) close(ctx context.Context, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.finish(ctx, reason)
+	}
+}
+
+func (s *session) finish(ctx context.Context, reason string) {
+	s.write(ctx, s.queue.Rest())
+	s.closed = true
+	if s.out == nil {
+		return
+	}
+	var end *recording.End
+	if reason != "" {
+		end = &recording.End{Time: s.queue.Watermark(), Reason: reason}
+	}
+	s.out.write(ctx, s.encoder.End(s.text[:0], end), 0)
+	s.out.close(ctx)
+	s.owner.logger.Info("recording ended", zap.Stringer("session", s.info.ID), zap.String("service", s.name), zap.String("file", s.out.path()),
+		zap.String("reason", reason), zap.Uint64("events", s.told.Written), zap.Uint64("left_out", s.told.TotalLeft()), zap.Uint64("missed", s.missed))
+}
+
+// chunk bounds the events that are encoded at once.
+const chunk = 8192
+
+func (s *session) write(ctx context.Context, events []jvmthread.Event) {
+	missed := s.queue.Counters().Missed - s.missed
+	s.missed += missed
+	s.owner.lost(ctx, whereMissed, missed)
+	for len(events) > 0 {
+		n := min(len(events), chunk)
+		watermark := events[n-1].Time
+		if n == len(events) {
+			watermark = max(watermark, s.queue.Watermark())
+		}
+		s.encode(ctx, &recording.Batch{Threads: s.threads, Events: events[:n], Watermark: watermark, Lost: missed})
+		s.threads, missed = s.threads[:0], 0
+		events = events[n:]
+	}
+}
+
+// encode writes a batch to the file, or to the next if that is full.
+func (s *session) encode(ctx context.Context, batch *recording.Batch) {
+	if s.out == nil {
+		s.begin(ctx, batch.Events[0].Time)
+	} else if s.out.full() {
+		s.out.write(ctx, s.encoder.End(s.text[:0], nil), 0)
+		s.out.rotate(ctx)
+		s.out.write(ctx, s.encoder.Begin(s.text[:0], &s.info), 0)
+	}
+	s.text = s.encoder.Batch(s.text[:0], batch)
+	if extension, text := s.encoder.Beside(); len(text) > 0 {
+		s.out.beside(ctx, extension, text)
+	}
+	s.out.write(ctx, s.text, s.tell(ctx))
+	for _, id := range s.ended {
+		s.symbols.DropThread(id)
+	}
+	s.ended = s.ended[:0]
+	for i := range batch.Events {
+		switch ev := &batch.Events[i]; ev.Kind { //nolint:exhaustive // the others are only written
+		case jvmthread.KindThreadEnd:
+			s.ended = append(s.ended, ev.Thread)
+		case jvmthread.KindGap:
+			if ev.Thread != jvmthread.NoThread && ev.Arg > 0 {
+				s.owner.lost(ctx, whereAgent, uint64(ev.Arg))
+			}
+		}
+	}
+}
+
+func (s *session) begin(ctx context.Context, first jvmthread.Time) {
+	cfg := s.owner.cfg
+	times := recording.Times{Unit: cfg.TimeUnit}
+	if cfg.RelativeTimes {
+		times.Origin = first
+	}
+	s.encoder = s.owner.format.NewEncoder(recording.EncoderOptions{Symbols: s.symbols, Stacks: cfg.Stacks, Times: times})
+	s.out = newOutput(s.owner, s.name, s.info.ID)
+	s.out.write(ctx, s.encoder.Begin(s.text[:0], &s.info), 0)
+	s.owner.logger.Info("recording began", zap.Stringer("session", s.info.ID), zap.String("service", s.name), zap.String("file", s.out.path()))
+}
+
+// tell counts what the encoder did since it was last asked, and returns how many events it wrote.
+func (s *session) tell(ctx context.Context) (written uint64) {
+	now := s.encoder.Stats()
+	written = now.Written - s.told.Written
+	for kind, left := range now.Left {
+		if n := left - s.told.Left[kind]; n > 0 {
+			s.owner.telemetry.ExporterThreadLogEventsLeft.Add(ctx, int64(n), //nolint:gosec // a count
+				metric.WithAttributes(attribute.String("kind", jvmthread.Kind(kind).String())))
+		}
+	}
+	s.told = now
+	return written
+}
