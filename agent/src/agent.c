@@ -22,6 +22,7 @@
 #include "session.h"
 #include "snapshot.h"
 #include "stacks.h"
+#include "sums.h"
 #include "threads.h"
 
 static struct weft_options options;
@@ -47,7 +48,7 @@ static bool make_ready(JNIEnv *env, jthread thread, bool late, const char **warn
         snprintf(problem, WEFT_PROBLEM_MAX, "this JVM is not as it is expected (java.lang.Thread)");
         return false;
     }
-    if (!weft_pool_init(options.pool)) {
+    if (!weft_pool_init(options.pool) || !weft_sums_init(options.series)) {
         snprintf(problem, WEFT_PROBLEM_MAX, "no memory for the events");
         return false;
     }

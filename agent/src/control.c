@@ -20,13 +20,15 @@ static struct {
 
 // Puts options into effect, and does what they ask for. Called with the mutex held.
 static void apply(const struct weft_options *options) {
-    bool was_paused = control.options.pause;
-    bool snapshot = options->snapshot || (was_paused && !options->pause);
+    bool was_silent = control.options.pause || control.options.aggregated;
+    bool silent = options->pause || options->aggregated; // no events are sent
+    bool snapshot = options->snapshot || (was_silent && !silent);
     control.options = *options;
     control.options.snapshot = false;
+    control.options.report = false;
     weft_settings_apply(options);
     weft_settings_record(control.running && !options->pause);
-    if (snapshot && control.running && !options->pause && control.snapshot != NULL) {
+    if (snapshot && control.running && !silent && control.snapshot != NULL) {
         control.snapshot();
     }
 }

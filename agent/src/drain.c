@@ -13,8 +13,12 @@
 #include "settings.h"
 
 bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t now) {
-    *d = (struct weft_drain){
-        .retain = retain, .began = now, .looked = now, .known = now, .watermark = now};
+    *d = (struct weft_drain){.retain = retain,
+                             .began = now,
+                             .reported = now,
+                             .looked = now,
+                             .known = now,
+                             .watermark = now};
     d->pauses = atomic_load(&weft_pauses);
     d->out.cap = WEFT_BATCH_LIMIT + WEFT_RECORD_SIZE;
     d->out.data = malloc(d->out.cap);
@@ -357,7 +361,7 @@ void weft_drain_restart(struct weft_drain *d, int64_t now) {
     size_t kept = 0;
     size_t count;
     d->sequence = d->before = 0;
-    d->began = d->looked = d->known = d->watermark = now;
+    d->began = d->reported = d->looked = d->known = d->watermark = now;
     d->virtual_count = 0;
     d->out.len = 0;
     d->open = false;

@@ -59,6 +59,8 @@ struct weft_drain {
     uint64_t section_thread;
     uint32_t section_count;
     uint64_t events;
+
+    int64_t reported; // up to when aggregates have told of the waits
 };
 
 // False if there is no memory.

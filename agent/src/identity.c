@@ -13,6 +13,7 @@
 #include "definitions.h"
 #include "jvm.h"
 #include "names.h"
+#include "settings.h"
 
 // Open addressing; an entry is complete once its id is not 0, and never changes afterwards.
 enum { CLASS_SLOTS = 1 << 14, METHOD_SLOTS = 1 << 17, MAX_PROBES = 64 };
@@ -51,7 +52,7 @@ static uint32_t hash_of(jobject object) {
 }
 
 void weft_identify(JNIEnv *env, jobject object, struct weft_record *record) {
-    record->hash = hash_of(object);
+    record->hash = weft_aggregated() ? 0 : hash_of(object); // what is added up is added by class
     jclass class = (*env)->GetObjectClass(env, object);
     record->class_id = weft_class_id(env, class);
     (*env)->DeleteLocalRef(env, class);

@@ -26,7 +26,7 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
     if (weft_wanted(r.kind)) {
         weft_record_begin(&scope, &r); // the thread counts as blocked already
         weft_refresh(env, thread, &scope);
-        r.peer = weft_owner(env, object); // true only now
+        r.peer = weft_aggregated() ? 0 : weft_owner(env, object); // true only now
         weft_identify(env, object, &r);
         r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_BLOCK));
         weft_record_end(&scope, &r, true);

@@ -30,8 +30,8 @@ struct option {
     const char *key;
     const struct type *type;
     size_t offset; // in struct weft_options
-    size_t least;  // of a size: bytes; of a text: 0 if it may be empty
-    size_t most;   // of a text: bytes with the zero at its end
+    size_t least;  // of a size: bytes; of a text: 0 if it may be empty; of a count: it
+    size_t most;   // of a text: bytes with the zero at its end; of a count: it
     enum weft_when latest;
 };
 
@@ -93,6 +93,74 @@ static void show_switch(const void *from, char text[WEFT_VALUE_MAX]) {
     snprintf(text, WEFT_VALUE_MAX, "%s", *(const bool *)from ? "on" : "off");
 }
 
+static bool take_mode(const struct option *option, const char *value, void *to, char *problem) {
+    bool aggregated = strcmp(value, "aggregated") == 0;
+    if (!aggregated && strcmp(value, "details") != 0) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "option \"%s\": \"%.64s\" is no mode; give details or aggregated", option->key,
+                 value);
+        return false;
+    }
+    *(bool *)to = aggregated;
+    return true;
+}
+
+static void show_mode(const void *from, char text[WEFT_VALUE_MAX]) {
+    snprintf(text, WEFT_VALUE_MAX, "%s", *(const bool *)from ? "aggregated" : "details");
+}
+
+static const struct {
+    const char *suffix;
+    int64_t ns;
+} time_units[] = {{"h", 3600000000000}, {"m", 60000000000}, {"s", 1000000000}, {"ms", 1000000}};
+
+enum { TIME_UNITS = sizeof time_units / sizeof time_units[0] };
+
+// 100 ms to 24 h.
+static bool take_interval(const struct option *option, const char *value, void *to, char *problem) {
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(value, &end, 10);
+    int64_t unit = 0;
+    for (size_t i = 0; i < TIME_UNITS; i++) {
+        unit = strcmp(end, time_units[i].suffix) == 0 ? time_units[i].ns : unit;
+    }
+    if (value[0] < '0' || value[0] > '9' || errno != 0 || unit == 0 || n > 86400000 ||
+        (int64_t)n > 86400000000000 / unit || (int64_t)n * unit < 100000000) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "option \"%s\": \"%.64s\" is no interval; give 100ms to 24h, such as 10s",
+                 option->key, value);
+        return false;
+    }
+    *(int64_t *)to = (int64_t)n * unit;
+    return true;
+}
+
+static void show_interval(const void *from, char text[WEFT_VALUE_MAX]) {
+    int64_t ns = *(const int64_t *)from;
+    size_t i = 0;
+    while (i + 1 < TIME_UNITS && ns % time_units[i].ns != 0) {
+        i++;
+    }
+    snprintf(text, WEFT_VALUE_MAX, "%lld%s", (long long)(ns / time_units[i].ns),
+             time_units[i].suffix);
+}
+
+static bool take_count(const struct option *option, const char *value, void *to, char *problem) {
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || n < option->least ||
+        n > option->most) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "option \"%s\": \"%.64s\" is not their number; give %zu to %zu", option->key,
+                 value, option->least, option->most);
+        return false;
+    }
+    *(size_t *)to = (size_t)n;
+    return true;
+}
+
 static bool take_command(const struct option *option, const char *value, void *to, char *problem) {
     if (strcmp(value, "now") != 0) {
         snprintf(problem, WEFT_PROBLEM_MAX,
@@ -139,6 +207,9 @@ static const struct type ENDPOINT = {take_endpoint, show_text};
 static const struct type DEPTH = {take_depth, show_depth};
 static const struct type SWITCH = {take_switch, show_switch};
 static const struct type BYTES = {take_bytes, show_bytes};
+static const struct type MODE = {take_mode, show_mode};
+static const struct type INTERVAL = {take_interval, show_interval};
+static const struct type COUNT = {take_count, show_bytes};
 static const struct type COMMAND = {take_command, NULL};
 
 #define AT(field) offsetof(struct weft_options, field)
@@ -160,12 +231,16 @@ static const struct option table[] = {
     {"interrupt", &SWITCH, AT(interrupt), 0, 0, WEFT_BY_CONTROL},
     {"yield", &SWITCH, AT(yield), 0, 0, WEFT_BY_CONTROL},
     {"pause", &SWITCH, AT(pause), 0, 0, WEFT_BY_CONTROL},
+    {"mode", &MODE, AT(aggregated), 0, 0, WEFT_BY_CONTROL},
+    {"interval", &INTERVAL, AT(interval), 0, 0, WEFT_BY_CONTROL},
+    {"report", &COMMAND, AT(report), 0, 0, WEFT_BY_CONTROL},
     {"snapshot", &COMMAND, AT(snapshot), 0, 0, WEFT_BY_CONTROL},
     {"detach", &COMMAND, AT(detach), 0, 0, WEFT_AT_ATTACH},
     {"control", &SWITCH, AT(control), 0, 0, WEFT_AT_ATTACH},
     {"pool", &BYTES, AT(pool), 65536, 0, WEFT_AT_START},
     {"retain", &BYTES, AT(retain), 1048576, 0, WEFT_AT_START},
     {"definitions", &BYTES, AT(definitions), 1048576, 0, WEFT_AT_START},
+    {"series", &COUNT, AT(series), 16, 65536, WEFT_AT_START},
 };
 
 enum { OPTIONS = sizeof table / sizeof table[0] };
@@ -279,6 +354,8 @@ void weft_options_default(struct weft_options *options) {
         .start = true,
         .interrupt = true,
         .control = true,
+        .interval = 10000000000,
+        .series = 4096,
         .pool = 16 * MIB,
         .retain = 8 * MIB,
         .definitions = 64 * MIB,

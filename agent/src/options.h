@@ -38,11 +38,15 @@ struct weft_options {
     bool yield;
     bool pause;
     bool control;
+    bool aggregated;
+    int64_t interval; // nanoseconds from one aggregate to the next
+    size_t series;
     size_t pool;
     size_t retain;
     size_t definitions;
     // Things to do, not states: whoever does them sets them back.
     bool snapshot;
+    bool report;
     bool detach;
 };
 

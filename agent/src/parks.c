@@ -47,7 +47,7 @@ void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r) {
     jobject blocker =
         park_blocker == NULL ? NULL : (*env)->GetObjectField(env, thread, park_blocker);
     if (blocker != NULL) {
-        r->peer = owner_of(env, blocker);
+        r->peer = weft_aggregated() ? 0 : owner_of(env, blocker);
         weft_identify(env, blocker, r);
         (*env)->DeleteLocalRef(env, blocker);
     }

@@ -11,6 +11,7 @@
 #include "jvm.h"
 #include "names.h"
 #include "roster.h"
+#include "settings.h"
 #include "stacks.h"
 
 static __thread struct weft_self self;
@@ -168,14 +169,44 @@ uint32_t weft_stack(const struct weft_scope *scope, JNIEnv *env, int depth) {
     return weft_stack_id(env, depth, scope->subject == 0 && !scope->self->carrier);
 }
 
+// Whether an event is to be added up.
+static bool is_summed(const struct weft_scope *scope, uint16_t kind) {
+    if (scope->subject != 0) {
+        return weft_aggregate_takes_virtual(scope->subject, kind, weft_aggregated());
+    }
+    return weft_aggregate_takes(&scope->self->open, kind, weft_aggregated());
+}
+
+static void add_up(const struct weft_scope *scope, const struct weft_record *record) {
+    unsigned home = (unsigned)scope->self->thread;
+    if (scope->subject != 0) {
+        weft_aggregate_take_virtual(scope->subject, record, home);
+    } else {
+        weft_aggregate_take(&scope->self->open, record, home);
+    }
+}
+
 void weft_record_now(const struct weft_scope *scope, struct weft_record *record) {
+    if (is_summed(scope, record->kind)) {
+        record->time = weft_clock();
+        add_up(scope, record);
+        return;
+    }
     if (scope->subject != 0) {
         record->flags |= WEFT_FLAG_VIRTUAL;
     }
     weft_buffer_put_now(scope->self->buffer, record, scope->subject);
 }
 
+// Between begin and end, in the flags of a record that is added up.
+enum { SUMMED = 0x8000 };
+
 void weft_record_begin(const struct weft_scope *scope, struct weft_record *record) {
+    if (is_summed(scope, record->kind)) {
+        record->flags |= SUMMED;
+        record->time = weft_clock();
+        return;
+    }
     if (scope->subject != 0) {
         record->flags |= WEFT_FLAG_VIRTUAL;
     }
@@ -184,6 +215,13 @@ void weft_record_begin(const struct weft_scope *scope, struct weft_record *recor
 }
 
 void weft_record_end(const struct weft_scope *scope, struct weft_record *record, bool happened) {
+    if ((record->flags & SUMMED) != 0) {
+        record->flags &= (uint16_t)~SUMMED;
+        if (happened) {
+            add_up(scope, record);
+        }
+        return;
+    }
     if (happened) {
         weft_buffer_put(scope->self->buffer, record, scope->subject);
     }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "aggregate.h"
 #include "buffer.h"
 #include "wire.h"
 
@@ -33,6 +34,7 @@ struct weft_self {
     struct weft_record entering;
     // The Object.wait that is going on: kind is wait or joinStart, 0 if there is none.
     struct weft_record waiting;
+    struct weft_open_waits open; // of which it is known where their ends go
     // Virtual threads that were announced from here, by the lower bits of their ids.
     uint64_t virtual_seen[WEFT_VIRTUAL_SEEN];
 };

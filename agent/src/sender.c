@@ -15,6 +15,7 @@
 #include "buffer.h"
 #include "connection.h"
 #include "drain.h"
+#include "report.h"
 #include "retain.h"
 #include "roster.h"
 
@@ -73,6 +74,9 @@ static size_t turn(bool last, bool *complete) {
     bool beat = streaming && now - sender.last_batch >= BEAT;
     uint64_t before = sender.drain.sequence;
     size_t records = weft_drain_pass(&sender.drain, beat, last, complete);
+    if (!last || *complete) {
+        weft_report(&sender.drain, weft_clock(), last);
+    }
     if (sender.drain.sequence != before) {
         sender.last_batch = now;
     }
@@ -139,6 +143,7 @@ static bool prepare(int64_t now) {
     }
     atomic_store(&sender.finish, false);
     sender.last_batch = 0;
+    weft_report_restart(now);
     if (sender.prepared) {
         weft_retain_drop(&sender.retain, UINT64_MAX);
         weft_retain_rewind(&sender.retain);

@@ -11,6 +11,12 @@ atomic_uint weft_pauses;
 
 #define KIND(name) (UINT64_C(1) << WEFT_EV_##name)
 
+// What is looked at in aggregated mode.
+static const uint64_t WAITS = KIND(CONTENDED_ENTER) | KIND(CONTENDED_ENTERED) | KIND(WAIT) |
+                              KIND(WAITED) | KIND(WAIT_RETURNED) | KIND(JOIN_START) |
+                              KIND(JOIN_END) | KIND(SLEEP_START) | KIND(SLEEP_END) | KIND(PARK) |
+                              KIND(UNPARKED);
+
 // What the switches stand for. The others, such as threadStart, are always recorded.
 static uint64_t kinds_off(const struct weft_options *o) {
     const struct {
@@ -40,7 +46,16 @@ void weft_settings_apply(const struct weft_options *o) {
     for (int i = 0; i < WEFT_PLACES; i++) {
         atomic_store_explicit(&weft_settings.depths[i], depths[i], memory_order_relaxed);
     }
-    atomic_store_explicit(&weft_settings.kinds, ~kinds_off(o), memory_order_relaxed);
+    uint64_t kinds = ~kinds_off(o) & (o->aggregated ? WAITS : ~UINT64_C(0));
+    atomic_store_explicit(&weft_settings.kinds, kinds, memory_order_relaxed);
+    bool was = atomic_exchange(&weft_settings.aggregated, o->aggregated);
+    if (o->aggregated && !was && atomic_load(&weft_tracing)) {
+        atomic_fetch_add(&weft_pauses, 1); // of events
+    }
+    atomic_store_explicit(&weft_settings.interval, o->interval, memory_order_relaxed);
+    if (o->report) {
+        atomic_store(&weft_settings.report, true);
+    }
 }
 
 void weft_settings_record(bool on) {

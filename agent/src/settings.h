@@ -27,6 +27,9 @@ enum weft_place {
 struct weft_settings {
     _Atomic uint64_t kinds; // a bit for each kind of event
     atomic_int depths[WEFT_PLACES];
+    atomic_bool aggregated;   // waits are added up, and no events are sent
+    _Atomic int64_t interval; // nanoseconds from one aggregate to the next
+    atomic_bool report;       // an aggregate is wanted now; the sender sets it back
 };
 
 extern struct weft_settings weft_settings;
@@ -49,6 +52,10 @@ void weft_settings_record(bool on);
 static inline bool weft_wanted(uint16_t kind) {
     uint64_t kinds = atomic_load_explicit(&weft_settings.kinds, memory_order_relaxed);
     return (kinds >> kind & 1) != 0;
+}
+
+static inline bool weft_aggregated(void) {
+    return atomic_load_explicit(&weft_settings.aggregated, memory_order_relaxed);
 }
 
 // How many frames of a stack are to be taken.

@@ -226,6 +226,34 @@ churn() {
     expect worker.startCalled 20000
 }
 
+# The same waits, added up: no event, and no wait more or less.
+sums() {
+    echo "   sums $*"
+    listen
+    more=,mode=aggregated,interval=200ms
+    traced "$@" Counts
+    [ "$(cat "$work/out")" = counted ] || bad "output: $(head -3 "$work/out")"
+    heard
+    expect events 0
+    expect overflow 0
+    expect 'Counts$Handed.sum.contendedEnter' 40
+    expect 'Counts$Joined.sum.joinStart' 20
+    expect 'Counts$Joined.sum.waited' 20
+    expect 'Counts$Timed.sum.wait' 50
+    expect 'Counts$Timed.sum.waited' 50
+    expect sum.wait 160
+    expect sum.sleepStart 105
+    listen
+    traced "$@" Parks
+    more=
+    heard
+    expect events 0
+    expect 'Parks$Owned.sum.park' 1000
+    expect 'Parks$Timed.sum.park' 60
+    expect 'java.util.concurrent.locks.ReentrantLock$NonfairSync.sum.park' 40
+    expect sum.park 201294
+}
+
 # Each stack that is recognized is the one that JVMTI tells.
 stacks() {
     echo "   stacks $*"
@@ -279,6 +307,9 @@ for home in "$@"; do
     coverage -Xcomp Coverage 20000
     coverage -Xcheck:jni Coverage 20000
     unseen
+    sums
+    sums -Xcheck:jni
+    sums -Xcomp
     stacks -Drounds=500
     stacks -Drounds=300 -Xint
     stacks -Drounds=300 -Xcomp

@@ -173,6 +173,11 @@ void server_report(const struct server *s) {
                 printf("%s.%s %llu\n", at->name, names[i], (unsigned long long)at->events[i]);
             }
         }
+        for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+            if (at->sums[i] > 0) {
+                printf("%s.sum.%s %llu\n", at->name, names[i], (unsigned long long)at->sums[i]);
+            }
+        }
         if (at->timed > 0) {
             printf("%s.timed %llu\n", at->name, (unsigned long long)at->timed);
         }
@@ -182,6 +187,14 @@ void server_report(const struct server *s) {
                    at->name, (unsigned long long)at->interrupted);
         }
     }
+    for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+        if (w->sums[i] > 0) {
+            printf("sum.%s %llu\nns.%s %llu\n", names[i], (unsigned long long)w->sums[i], names[i],
+                   (unsigned long long)w->sum_ns[i]);
+        }
+    }
+    printf("aggregates %llu\noverflow %llu\n", (unsigned long long)w->aggregates,
+           (unsigned long long)w->overflow);
     printf("events %llu\nlost %llu\nbatches %llu\nconnections %d\n", (unsigned long long)w->total,
            (unsigned long long)w->lost, (unsigned long long)w->batches, w->connections);
     printf("withInterrupt %llu\ntimedOut %llu\nowned %llu\nstacks %llu\n",

@@ -49,8 +49,9 @@ TEST(options_are_read) {
 
 #define CHANGEABLE                                                                                 \
     "depth, wait-depth, notify-depth, park-depth, unpark-depth, monitor, wait, notify, park, "     \
-    "sleep, start, interrupt, yield, pause, snapshot"
-#define KNOWN " endpoint, service, " CHANGEABLE ", detach, control, pool, retain, definitions"
+    "sleep, start, interrupt, yield, pause, mode, interval, report, snapshot"
+#define KNOWN                                                                                      \
+    " endpoint, service, " CHANGEABLE ", detach, control, pool, retain, definitions, series"
 
 TEST(options_say_what_is_wrong) {
     CHECK(!parse("endpiont=unix:///x"));
@@ -61,6 +62,24 @@ TEST(options_say_what_is_wrong) {
     CHECK(!parse("depth="));
     CHECK(!parse("depth"));
     CHECK_STRING(problem, "option \"depth\": no value; write key=value, known keys are" KNOWN);
+    CHECK(!parse("mode=fast"));
+    CHECK_STRING(problem, "option \"mode\": \"fast\" is no mode; give details or aggregated");
+    CHECK(!parse("series=15"));
+    CHECK_STRING(problem, "option \"series\": \"15\" is not their number; give 16 to 65536");
+    const char *const intervals[] = {
+        "99ms", "", "10", "s", "-1s", "86401s", "25h", "10x", "99999999999999999999s"};
+    for (size_t i = 0; i < sizeof intervals / sizeof intervals[0]; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "interval=%s", intervals[i]);
+        CHECK(!parse(text));
+    }
+    CHECK_STRING(problem,
+                 "option \"interval\": \"99999999999999999999s\" is no interval; give 100ms "
+                 "to 24h, such as 10s");
+    CHECK(parse("interval=100ms,mode=aggregated"));
+    CHECK_INT(o.interval, 100000000);
+    CHECK(parse("interval=24h"));
+    CHECK_INT(o.interval, 86400000000000);
     CHECK(!parse("park=maybe"));
     CHECK_STRING(problem, "option \"park\": \"maybe\" is neither on nor off");
     CHECK(!parse("pool=1k"));

@@ -118,7 +118,8 @@ static bool take_hello(struct witness *w, struct cursor c) {
 }
 
 static bool take_frame(struct witness *w, unsigned kind, struct cursor c) {
-    if (w->ended && kind != HELLO && kind > STACK && kind != BATCH && kind != END) {
+    if (w->ended && kind != HELLO && kind > STACK && kind != BATCH && kind != END &&
+        kind != AGGREGATE) {
         return fail(w, "frame %u after the end", kind);
     }
     if (!w->hello && kind != HELLO) {
@@ -134,6 +135,8 @@ static bool take_frame(struct witness *w, unsigned kind, struct cursor c) {
         return witness_definition(w, kind, c);
     case BATCH:
         return witness_batch(w, c);
+    case AGGREGATE:
+        return witness_aggregate(w, c);
     case END:
         w->ended = true;
         return true;
@@ -165,7 +168,8 @@ bool witness_feed(struct witness *w, const void *data, size_t len) {
         size_t length = (size_t)witness_number(&header, 4);
         unsigned kind = (unsigned)witness_number(&header, 2);
         witness_number(&header, 2);
-        if (length > 1048576 || (kind == BATCH && length > 256 * 1024 + 64)) {
+        if (length > 1048576 ||
+            ((kind == BATCH || kind == AGGREGATE) && length > 256 * 1024 + 64)) {
             return fail(w, "frame %u of %zu bytes", kind, length);
         }
         if (header.left < length) {

@@ -17,6 +17,7 @@ enum { WITNESS_KINDS = 64, WITNESS_CLASSES = 1024 };
 struct witness_class {
     char name[80];
     uint64_t events[WITNESS_KINDS];
+    uint64_t sums[WITNESS_KINDS]; // waits that aggregates tell of
     uint64_t owned;
     uint64_t timed_out;
     uint64_t timed; // parks with a timeout
@@ -42,6 +43,12 @@ struct witness {
     uint64_t lost;
     uint64_t total; // events without gaps
     uint64_t batches;
+    uint64_t aggregates;
+    uint64_t sums[WITNESS_KINDS]; // waits that aggregates tell of ...
+    uint64_t sum_ns[WITNESS_KINDS];
+    uint64_t overflow; // ... those among them without a series of their own
+    uint64_t series_with_stack;
+    int64_t reported; // until when
     uint64_t interrupted;
     uint64_t timed_out;
     uint64_t owned;  // contendedEnter with an owner

@@ -11,7 +11,7 @@
 #include "witness.h"
 
 // Numbers from the specification, on purpose not from the generated header.
-enum { HELLO = 1, THREAD, CLASS, METHOD, STACK, BATCH, END };
+enum { HELLO = 1, THREAD, CLASS, METHOD, STACK, BATCH, END, AGGREGATE = 9 };
 
 struct cursor {
     const uint8_t *at;
@@ -37,5 +37,6 @@ bool witness_defined(const struct witness *w, const uint32_t *table, uint64_t id
 // The frames; false once a rule is broken.
 bool witness_definition(struct witness *w, unsigned kind, struct cursor c);
 bool witness_batch(struct witness *w, struct cursor c);
+bool witness_aggregate(struct witness *w, struct cursor c);
 
 #endif
