@@ -9,7 +9,7 @@ set -eu
 count=${1:-5}
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT INT TERM
-for package in ./internal/wire ./internal/ordering ./internal/engine ./internal/criticalpath ./internal/threadpdata ./internal/jfr ./internal/native ./receiver/jvmthreadreceiver; do
+for package in ./internal/wire ./internal/ordering ./internal/engine ./internal/criticalpath ./internal/threadpdata ./internal/jfr ./internal/native ./receiver/jvmthreadreceiver ./connector/contentionconnector; do
     [ -d "$package" ] || continue
     echo "measuring $package" >&2
     go test -run '^$' -bench . -benchmem -count "$count" "$package" >>"$out"
@@ -45,6 +45,8 @@ END {
     }
     print ""
     ratio("a span, beside building a plain one", "threadpdata.Spans", "threadpdata.SpansFloor")
+    ratio("an event to metrics, beside a span through contrib's spanmetrics", "contentionconnector.Event/sums", "contentionconnector.SpanMetrics")
+    ratio("the same with exemplars and critical paths", "contentionconnector.Event/criticalPath", "contentionconnector.SpanMetrics")
     ratio("an event through the stream to nop, beside a span through otlp to nop", "jvmthreadreceiver.StreamToNop", "jvmthreadreceiver.OTLPReceiverToNop")
 }
 function ratio(what, a, b) {

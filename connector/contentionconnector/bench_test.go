@@ -1,0 +1,271 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package contentionconnector
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/spanmetricsconnector"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/connector"
+	"go.opentelemetry.io/collector/connector/connectortest"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/connector/contentionconnector/internal/metadata"
+	"github.com/weft-otel/weft/internal/contention"
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/ordering"
+	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+const (
+	benchThreads = 32
+	benchRounds  = 16
+	benchBatches = 4 // that are made; they come again and again, later each time
+)
+
+// round is what each thread does again and again, in microseconds: it is blocked, gets the lock, sleeps, and waits or notifies.
+func round(events []jvmthread.Event, th, n int) []jvmthread.Event {
+	at := epoch + jvmthread.Time(n)*400_000 + jvmthread.Time(th)*1000
+	id := jvmthread.ThreadID(th + 1)
+	hot := jvmthread.LockID{Class: 1, Hash: uint32(th % 4)}
+	queue := jvmthread.LockID{Class: 2, Hash: uint32(th / 2)}
+	add := func(ev jvmthread.Event) {
+		ev.Time, ev.Thread = at, id
+		events = append(events, ev)
+		at += 50_000
+	}
+	add(jvmthread.Event{Kind: jvmthread.KindContendedEnter, Lock: hot, Peer: jvmthread.ThreadID((th+1)%benchThreads + 1), Stack: 1})
+	add(jvmthread.Event{Kind: jvmthread.KindContendedEntered, Lock: hot})
+	add(jvmthread.Event{Kind: jvmthread.KindSleepStart, Stack: 2})
+	add(jvmthread.Event{Kind: jvmthread.KindSleepEnd})
+	if th%2 == 0 {
+		add(jvmthread.Event{Kind: jvmthread.KindWait, Lock: queue, Stack: 3})
+		at += 60_000
+		add(jvmthread.Event{Kind: jvmthread.KindWaited, Lock: queue})
+		at -= 40_000
+		add(jvmthread.Event{Kind: jvmthread.KindWaitReturned, Lock: queue})
+	} else {
+		at += 50_000
+		add(jvmthread.Event{Kind: jvmthread.KindNotify, Lock: queue})
+	}
+	return events
+}
+
+func benchSymbols() *symbols.Table {
+	sym := symbols.New(symbols.DefaultLimits())
+	sym.InternClass("com.acme.OrderBook")
+	sym.InternClass("com.acme.OrderQueue")
+	for _, s := range []string{"at com.acme.OrderBook.add(OrderBook.java:42)", "at java.lang.Thread.sleep(Thread.java:1)\nat com.acme.Worker.run(Worker.java:7)", "at java.lang.Object.wait(Object.java:366)\nat com.acme.OrderQueue.take(OrderQueue.java:20)"} {
+		sym.InternStack(s)
+	}
+	return sym
+}
+
+// benchParts is one batch, by thread.
+func benchParts(number int) (parts []ordering.Part, events int) {
+	var watermark jvmthread.Time
+	for th := range benchThreads {
+		p := ordering.Part{Batch: uint64(number) + 1, Part: uint32(th), Parts: benchThreads}
+		for r := range benchRounds {
+			p.Events = round(p.Events, th, number*benchRounds+r)
+		}
+		events += len(p.Events)
+		watermark = epoch + jvmthread.Time((number+1)*benchRounds)*400_000
+		parts = append(parts, p)
+	}
+	for i := range parts {
+		parts[i].Watermark, parts[i].Before = watermark, uint64(number*events)
+	}
+	return parts, events
+}
+
+// benchCarriers makes the carriers of a session.
+func benchCarriers() (all []ptrace.Traces, events int) {
+	sym := benchSymbols()
+	for n := range benchBatches {
+		parts, count := benchParts(n)
+		td := ptrace.NewTraces()
+		rs := td.ResourceSpans().AppendEmpty()
+		rs.Resource().Attributes().PutStr("service.name", "orders")
+		ss := rs.ScopeSpans().AppendEmpty()
+		threadpdata.MarkCarriers(ss.Scope())
+		for _, p := range parts {
+			c := threadpdata.Carrier{
+				Session: one, Batch: p.Batch, Part: p.Part, Parts: p.Parts, Watermark: p.Watermark, Before: p.Before, Events: p.Events,
+				Thread: jvmthread.Thread{ID: p.Events[0].Thread, Name: fmt.Sprintf("http-exec-%d", p.Part)},
+			}
+			c.AppendTo(ss.Spans(), sym)
+		}
+		all = append(all, td)
+		events = count
+	}
+	return all, events
+}
+
+// later makes a later batch of one: its events are as far behind those of its last turn as all batches are long. It is part of what is measured, some 5 ns
+// an event, and stands for reading the batch from the network, behind which it is in the cache.
+func later(td ptrace.Traces, number int, before uint64) {
+	const turn = benchBatches * benchRounds * 400_000
+	for _, s := range td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
+		for _, ev := range s.Events().All() {
+			ev.SetTimestamp(ev.Timestamp() + turn)
+		}
+		a := s.Attributes()
+		a.PutInt("weft.raw.batch", int64(number)+1)
+		a.PutInt("weft.raw.before", int64(before))
+		if w, ok := a.Get("weft.raw.watermark"); ok {
+			w.SetInt(w.Int() + turn)
+		}
+	}
+}
+
+// BenchmarkEvent is the way of an event from pdata to metrics, with all that belongs to it: parsing, order, states, interactions, windows, sums, flushes. One
+// operation is one event.
+func BenchmarkEvent(b *testing.B) {
+	for name, change := range map[string]func(*Config){
+		"sums":         func(c *Config) { c.Sessions.CriticalPath.Mode, c.Exemplars.Enabled = sessions.PathOff, false },
+		"exemplars":    func(c *Config) { c.Sessions.CriticalPath.Mode = sessions.PathOff },
+		"criticalPath": nil,
+	} {
+		b.Run(name, func(b *testing.B) {
+			cfg := createDefaultConfig().(*Config)
+			cfg.Sessions.Window = 50 * time.Millisecond // some 28 000 events
+			if change != nil {
+				change(cfg)
+			}
+			c := benchConnector(b, NewFactory(), connectortest.NewNopSettings(metadata.Type), cfg)
+			batches, events := benchCarriers()
+			report, before := cpu(b), uint64(0)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for done, n := 0, 0; done < b.N; done, n = done+events, n+1 {
+				td := batches[n%benchBatches]
+				if n >= benchBatches {
+					later(td, n, before)
+				}
+				before += uint64(events)
+				if err := c.ConsumeTraces(b.Context(), td); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			report()
+			require.NoError(b, c.Shutdown(context.Background()))
+		})
+	}
+}
+
+// cpu measures what the process spends from now on: on a machine that does other things too, time says little. The function it returns reports it, by
+// operation.
+func cpu(b *testing.B) (report func()) {
+	b.Helper()
+	spent := func() int64 {
+		var u syscall.Rusage
+		require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+		return u.Utime.Nano() + u.Stime.Nano()
+	}
+	before := spent()
+	return func() { b.ReportMetric(float64(spent()-before)/float64(b.N), "cpu-ns/op") }
+}
+
+func benchConnector(b *testing.B, f connector.Factory, set connector.Settings, cfg any) connector.Traces {
+	b.Helper()
+	c, err := f.CreateTracesToMetrics(b.Context(), set, cfg, consumertest.NewNop())
+	require.NoError(b, err)
+	require.NoError(b, c.Start(b.Context(), componenttest.NewNopHost()))
+	return c
+}
+
+// BenchmarkSpanMetrics is the peer: contrib's connector on the spans of the same states. One operation is one span.
+func BenchmarkSpanMetrics(b *testing.B) {
+	td := benchSpans()
+	f := spanmetricsconnector.NewFactory()
+	c := benchConnector(b, f, connectortest.NewNopSettings(f.Type()), f.CreateDefaultConfig())
+	n := td.SpanCount()
+	b.ReportAllocs()
+	report := cpu(b)
+	b.ResetTimer()
+	for done := 0; done < b.N; done += n {
+		if err := c.ConsumeTraces(b.Context(), td); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.StopTimer()
+	report()
+	require.NoError(b, c.Shutdown(context.Background()))
+}
+
+// benchSpans is a window of the workload as spans, none folded.
+func benchSpans() ptrace.Traces {
+	sym := benchSymbols()
+	cfg := engine.DefaultConfig()
+	e, emitter := engine.New(cfg), threadpdata.NewEmitter(one, sym)
+	parts, _ := benchParts(0)
+	for _, p := range parts {
+		e.Add(p)
+	}
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	rs.Resource().Attributes().PutStr("service.name", "orders")
+	e.Close(window.CutEnd, func(w *window.Window) { emitter.Append(w, nil, rs.ScopeSpans().AppendEmpty().Spans()) })
+	return td
+}
+
+// BenchmarkFlush is what a series costs at each flush, and what it holds. One operation is one histogram with its share of all else.
+func BenchmarkFlush(b *testing.B) {
+	for _, exponential := range []bool{false, true} {
+		b.Run(map[bool]string{false: "explicit", true: "exponential"}[exponential], func(b *testing.B) {
+			cfg := createDefaultConfig().(*Config)
+			bounds, _ := cfg.Histogram.buckets()
+			maxSize := 0
+			if exponential {
+				bounds, maxSize = nil, 160
+			}
+			sym := symbols.New(symbols.DefaultLimits())
+			const series = 1000
+			for i := range series {
+				sym.InternClass(fmt.Sprintf("com.acme.Lock%d", i))
+			}
+			writer := threadpdata.MetricWriter{Bounds: bounds}
+			emitter := threadpdata.NewEmitter(one, sym)
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			a := contention.New(&contention.Config{
+				Buckets: bounds, MaxSize: maxSize, MaxSeries: series, Expiry: time.Hour, Budget: &contention.Budget{Limit: 1 << 20},
+			}, sym, time.Unix(0, 0))
+			for i := range series {
+				for d := time.Microsecond; d < time.Minute; d *= 3 {
+					a.Aggregate(&jvmthread.Aggregate{Series: []jvmthread.Series{
+						{Kind: jvmthread.KindContendedEnter, Class: jvmthread.ClassID(i + 1), Sum: int64(d), Max: int64(d), Offset: 60, Buckets: []uint64{1}},
+					}})
+				}
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for done := 0; done < b.N; done += series {
+				a.Flush(nil, time.Unix(1, 0), false, func(st *contention.Statement) {
+					writer.Write(st, emitter, pmetric.NewMetricSlice())
+				})
+			}
+			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/series, "B/series")
+			runtime.KeepAlive(a)
+		})
+	}
+}

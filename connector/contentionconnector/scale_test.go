@@ -1,0 +1,96 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package contentionconnector
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// many makes a batch in which each of some threads is blocked once for 1 ms, on a lock of a class of its own.
+func many(session uint16, threads int, end string) ptrace.Traces {
+	sym := symbols.New(symbols.DefaultLimits())
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	rs.Resource().Attributes().PutStr("service.name", "orders")
+	ss := rs.ScopeSpans().AppendEmpty()
+	threadpdata.MarkCarriers(ss.Scope())
+	for i := range threads {
+		lock := jvmthread.LockID{Class: sym.InternClass("com.acme.Lock" + string(rune('A'+i%26)) + pcommon.NewValueInt(int64(i)).AsString()), Hash: 1}
+		id := jvmthread.ThreadID(i + 2)
+		c := threadpdata.Carrier{
+			Session: jvmthread.SessionID{1, byte(session >> 8), byte(session)}, Batch: 1, Part: uint32(i), Parts: uint32(threads), Watermark: epoch + 1e9, End: end,
+			Thread: jvmthread.Thread{ID: id, Name: "pool-" + pcommon.NewValueInt(int64(i)).AsString()},
+			Events: []jvmthread.Event{
+				{Time: epoch + 1e6, Thread: id, Kind: jvmthread.KindContendedEnter, Lock: lock, Peer: 1},
+				{Time: epoch + 2e6, Thread: id, Kind: jvmthread.KindContendedEntered, Lock: lock},
+			},
+		}
+		c.AppendTo(ss.Spans(), sym)
+	}
+	return td
+}
+
+// blocked sums up weft.lock.blocked.time, and counts its points and those for overflow.
+func blocked(all []pmetric.Metrics) (seconds float64, points, overflow int) {
+	for _, md := range all {
+		for _, m := range md.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().All() {
+			if m.Name() != "weft.lock.blocked.time" {
+				continue
+			}
+			for _, p := range m.Sum().DataPoints().All() {
+				seconds += p.DoubleValue()
+				points++
+				if _, ok := p.Attributes().Get("otel.metric.overflow"); ok {
+					overflow++
+				}
+			}
+		}
+	}
+	return seconds, points, overflow
+}
+
+// 10 000 classes and threads in one JVM: as many series as allowed and one for the rest, and the sum is whole.
+func TestManyClasses(t *testing.T) {
+	const threads = 10_000
+	p := start(t, nil, nil)
+	p.consume(t, many(0, threads, threadpdata.EndExit))
+	seconds, points, overflow := blocked(p.points.AllMetrics())
+	assert.InDelta(t, threads*0.001, seconds, 1e-6)
+	assert.Equal(t, 2000+1, points)
+	assert.Equal(t, 1, overflow)
+	p.stop(t)
+}
+
+// 1 000 JVMs: no more series than allowed for all, and none of the sums is less than whole.
+func TestManySessions(t *testing.T) {
+	const sessions, threads, limit = 1000, 20, 5000
+	p := start(t, func(c *Config) { c.MaxSeriesTotal, c.Sessions.Window = limit, time.Second }, nil)
+	for i := range uint16(sessions) {
+		p.consume(t, many(i, threads, ""))
+	}
+	p.consume(t, many(sessions, threads, ""))
+	assert.Equal(t, int64(sessions), p.own(t, "sessions"))
+	assert.Equal(t, int64(2*threads), p.own(t, "events_lost"), "the session over the limit is refused and counted")
+	assert.Positive(t, p.own(t, "held"))
+	assert.Equal(t, int64(limit), p.own(t, "series"))
+	require.Empty(t, p.points.AllMetrics())
+	p.stop(t)
+	seconds, points, overflow := blocked(p.points.AllMetrics())
+	assert.InDelta(t, sessions*threads*0.001, seconds, 1e-6)
+	assert.Less(t, points, limit+sessions)
+	assert.Positive(t, overflow)
+	assert.Zero(t, p.own(t, "series"))
+	assert.Zero(t, p.own(t, "held"))
+}
