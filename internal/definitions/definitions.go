@@ -106,6 +106,9 @@ func (d *Table) IsNews(id jvmthread.ThreadID) bool {
 // Described notes that those behind us have heard of a thread.
 func (d *Table) Described(id jvmthread.ThreadID) { d.described[id] = struct{}{} }
 
+// Forget notes that there is something new about a thread.
+func (d *Table) Forget(id jvmthread.ThreadID) { delete(d.described, id) }
+
 // Bytes is how much the texts take.
 func (d *Table) Bytes() int { return d.text }
 

@@ -5,7 +5,9 @@ package jfr
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -20,6 +22,24 @@ type pushed struct {
 	began   bool  // a session has
 	ended   bool  // nothing is taken any more
 	waiting bool  // a problem with the metadata was told already
+}
+
+// Whole reports whether a recording consists of complete chunks: then it is better read as a whole (ReadFrom) than as it grows.
+func (*Decoder) Whole(src io.ReaderAt, size int64) bool {
+	var head [headerSize]byte
+	at := int64(0)
+	for at < size {
+		n, err := src.ReadAt(head[:], at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false
+		}
+		h, err := parseHeader(head[:n])
+		if err != nil || !h.complete() || h.size > size-at {
+			return false
+		}
+		at += h.size
+	}
+	return at > 0
 }
 
 // Write takes the next bytes of a recording.

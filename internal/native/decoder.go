@@ -4,6 +4,7 @@
 package native
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,6 @@ type Decoder struct {
 	began     bool // a session has
 	greeted   bool // by the hello of the preamble at hand
 	ended     bool
-	old       bool // the preamble is of a version that is not known
 	id        jvmthread.SessionID
 	offset    jvmthread.Time // to the wall clock
 	last      uint64         // batch
@@ -125,9 +125,7 @@ func (d *Decoder) take(f wire.Frame) {
 	}
 	switch f.Kind { //nolint:exhaustive // see default
 	case 0: // a preamble
-		d.finish()
-		d.greeted = false
-		d.definitions.Reset()
+		d.preamble(f)
 		return
 	case wire.FrameHello:
 		var hello wire.Hello
@@ -157,6 +155,18 @@ func (d *Decoder) take(f wire.Frame) {
 	case wire.FrameIndex:
 	default:
 		d.stats.Unknown++ // of a newer agent, or of what recordings are not asked for
+	}
+}
+
+// preamble begins a recording, or another one behind it.
+func (d *Decoder) preamble(f wire.Frame) {
+	d.finish()
+	d.greeted = false
+	d.definitions.Reset()
+	if version := binary.LittleEndian.Uint16(f.Payload[len(wire.Magic):]); version != wire.Version {
+		d.problem(recording.Problem{
+			Byte: f.Byte, What: fmt.Sprintf("version %d of the protocol is not known here", version), Remedy: "read it with the version of Weft that wrote it",
+		})
 	}
 }
 

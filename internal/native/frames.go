@@ -60,6 +60,8 @@ func (f *frames) cut(p []byte) (n int) {
 		if !isPreamble(b) {
 			frame.Kind = wire.FrameKind(binary.LittleEndian.Uint16(b[4:]))
 			frame.Payload = b[headerSize:size]
+		} else {
+			frame.Payload = b[:size]
 		}
 		f.take(frame)
 		n += size

@@ -191,8 +191,8 @@ func random(r *rand.Rand, sym *symbols.Table, batches int) (list []recording.Bat
 		for range r.IntN(200) {
 			at += jvmthread.Time(r.IntN(1000))
 			ev := jvmthread.Event{
-				Time: at, Thread: jvmthread.ThreadID(1 + r.IntN(9)), Kind: jvmthread.Kind(1 + r.IntN(jvmthread.NumKinds-1)), //nolint:gosec // small
-				Peer: jvmthread.ThreadID(r.IntN(3)), Arg: r.Int64N(5), Flags: jvmthread.Flags(r.IntN(8)), //nolint:gosec // small
+				Time: at, Thread: jvmthread.ThreadID(1 + r.IntN(9)), Kind: jvmthread.Kind(1 + r.IntN(jvmthread.NumKinds-1)),
+				Peer: jvmthread.ThreadID(r.IntN(3)), Arg: r.Int64N(5), Flags: jvmthread.Flags(r.IntN(8)),
 			}
 			if !ev.Kind.Valid() || ev.Kind == jvmthread.KindContext || ev.Kind == jvmthread.KindGap {
 				ev.Kind = jvmthread.KindYield
@@ -321,7 +321,7 @@ func busy() (data []byte, count uint64) {
 		for i := range 4000 {
 			at += 300
 			s := &sections[(i/3)%8]
-			s.Thread = jvmthread.ThreadID(1 + (i/3)%8) //nolint:gosec // small
+			s.Thread = jvmthread.ThreadID(1 + (i/3)%8)
 			s.Events = append(s.Events, jvmthread.Event{Time: at, Kind: jvmthread.KindNotify, Lock: jvmthread.LockID{Class: 1, Hash: 5}})
 			count++
 		}

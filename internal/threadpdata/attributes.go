@@ -38,6 +38,9 @@ const (
 	attrThreadGroup  = "weft.thread.group"   // string
 	attrVirtual      = "weft.thread.virtual" // bool
 
+	attrRecordingFormat     = "weft.recording.format"     // resource; string; what the session was read from, if it was not an agent
+	attrRecordingThresholds = "weft.recording.thresholds" // resource; string; what is shorter is not in the recording
+
 	attrCarrierThread = "weft.thread.carrier" // bool; virtual threads run on it
 )
 

@@ -6,6 +6,7 @@ package threadpdata
 import (
 	"encoding/hex"
 	"iter"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -40,6 +41,14 @@ func ResourceSession(res pcommon.Resource) (session jvmthread.SessionID, ok bool
 		return jvmthread.SessionID{}, false
 	}
 	return session, true
+}
+
+// MarkRecording says of a session from which format it was read, and from which length on things are in the recording: shorter ones are not.
+func MarkRecording(res pcommon.Resource, format string, thresholds []string) {
+	res.Attributes().PutStr(attrRecordingFormat, format)
+	if len(thresholds) > 0 {
+		res.Attributes().PutStr(attrRecordingThresholds, strings.Join(thresholds, "; "))
+	}
 }
 
 // MarkOldRecording says of a session that a wait has one end only in it, as engine.Config.OldRecording describes it.

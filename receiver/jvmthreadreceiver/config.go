@@ -22,11 +22,15 @@ type Config struct {
 	AgentOptions map[string]string `mapstructure:"agent_options"`
 	// RemoteControl lets other components of this collector control agents.
 	RemoteControl bool `mapstructure:"remote_control"`
+
+	noStream bool // there are files only
 }
 
 // Protocols has a field for each way in.
 type Protocols struct {
 	Stream Stream `mapstructure:"stream"`
+	// File reads recordings. Without it none are read.
+	File configoptional.Optional[File] `mapstructure:"file"`
 }
 
 // Stream is the listener that agents connect to.
@@ -50,7 +54,7 @@ type Stream struct {
 var _ component.Config = (*Config)(nil)
 
 func createDefaultConfig() component.Config {
-	return &Config{Protocols: Protocols{Stream: Stream{
+	return &Config{Protocols: Protocols{File: configoptional.Default(defaultFile()), Stream: Stream{
 		Endpoint:       "unix:///tmp/weft.sock",
 		MaxConnections: 64,
 		MaxSessions:    1024,
@@ -90,6 +94,9 @@ func (c *Config) Validate() error {
 	}
 	if s.SessionLinger < 0 {
 		complain("session_linger", "is %v; give 0 (a broken connection ends the session) or more, such as 5s", s.SessionLinger)
+	}
+	if c.Protocols.File.HasValue() {
+		errs = append(errs, c.Protocols.File.Get().validate()...)
 	}
 	return errors.Join(errors.Join(errs...), c.validateAgentOptions())
 }

@@ -130,6 +130,37 @@ func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 	}
 }
 
+func TestConfigOfFiles(t *testing.T) {
+	cfg, err := load(t, "files")
+	require.NoError(t, err)
+	require.NoError(t, confmap.Validate(cfg))
+	storage := component.MustNewIDWithName("file_storage", "recordings")
+	assert.Equal(t, File{
+		Include: []string{"/var/recordings/**/*.jfr", "/var/log/*.orca"}, Exclude: []string{"/var/recordings/old/**"}, Format: "jfr", Follow: true,
+		PollInterval: 5 * time.Second, Pace: 10, Start: time.Date(2026, 11, 21, 16, 50, 0, 0, time.UTC), TimeUnit: time.Microsecond, MaxFiles: 4,
+		Storage: &storage,
+	}, *cfg.Protocols.File.Get())
+	assert.True(t, cfg.noStream)
+
+	cfg, err = load(t, "both")
+	require.NoError(t, err)
+	assert.False(t, cfg.noStream)
+	assert.Equal(t, []string{"x"}, cfg.Protocols.File.Get().Include)
+	assert.Equal(t, time.Second, cfg.Protocols.File.Get().PollInterval)
+}
+
+func TestConfigErrorsOfFilesNameTheKeyAndTheRemedy(t *testing.T) {
+	cfg := createDefaultConfig().(*Config)
+	cfg.Protocols.File = configoptional.Some(File{Format: "hprof", Pace: -1, Exclude: []string{"[a"}, TimeUnit: -1})
+	assert.EqualError(t, cfg.Validate(), `protocols::file::include: is empty; give paths, such as /var/recordings/**/*.jfr
+protocols::file::include: "[a" is not a pattern; escape special characters with a backslash
+protocols::file::format: there is no format "hprof"; the formats are native, jfr, tptp, orca, triples
+protocols::file::poll_interval: is 0s; give more than 0, such as 1s
+protocols::file::pace: is -1; give 0 (as fast as possible), 1 (as recorded) or a factor
+protocols::file::time_unit: is -1ns; give 0 (as the format says) or more, such as 1ms
+protocols::file::max_files: is 0; give 1 or more`)
+}
+
 func TestPathOfGreatestLengthIsTaken(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
 	cfg.Protocols.Stream.Endpoint = "unix:///" + strings.Repeat("x", 106)

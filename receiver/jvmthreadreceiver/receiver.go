@@ -43,6 +43,9 @@ type threadReceiver struct {
 	tls         *tls.Config
 	connections map[*connection]struct{}
 
+	files    *files // nil: none are read
+	noStream bool
+
 	partings atomic.Int32 // connections that are being told that there is no room
 }
 
@@ -70,47 +73,77 @@ func newThreadReceiver(set receiver.Settings, config *Config, next consumer.Trac
 		connections: make(map[*connection]struct{}),
 	}
 	r.sessions = &sessions{receiver: r, byID: make(map[jvmthread.SessionID]*session)}
+	if config.Protocols.File.HasValue() {
+		r.files = newFiles(r, set.ID, config.Protocols.File.Get())
+	}
+	r.noStream = config.noStream
 	return r, nil
 }
 
-// Start opens the listener.
-func (r *threadReceiver) Start(ctx context.Context, _ component.Host) error {
+// Start opens the listener, and begins to read files.
+func (r *threadReceiver) Start(ctx context.Context, host component.Host) error {
+	if r.files != nil {
+		if err := r.files.open(ctx, host); err != nil {
+			return err
+		}
+	}
+	var listener net.Listener
+	if !r.noStream {
+		var err error
+		if listener, err = r.listen(ctx); err != nil {
+			return err
+		}
+	}
+	r.serve(ctx, listener)
+	if r.files != nil {
+		r.wg.Go(func() { r.files.run(r.ctx) })
+	}
+	return nil
+}
+
+func (r *threadReceiver) listen(ctx context.Context) (net.Listener, error) {
 	address, err := parseEndpoint(r.cfg.Endpoint)
 	if err != nil {
-		return fmt.Errorf("protocols::stream::endpoint: %w", err)
+		return nil, fmt.Errorf("protocols::stream::endpoint: %w", err)
 	}
 	if r.cfg.TLS.HasValue() {
 		if r.tls, err = r.cfg.TLS.Get().LoadTLSConfig(ctx); err != nil {
-			return fmt.Errorf("protocols::stream::tls: %w", err)
+			return nil, fmt.Errorf("protocols::stream::tls: %w", err)
 		}
 	}
 	listener, err := listen(ctx, address)
 	if err != nil {
-		return fmt.Errorf("protocols::stream::endpoint: %w", err)
+		return nil, fmt.Errorf("protocols::stream::endpoint: %w", err)
 	}
-	r.serve(ctx, listener)
 	r.log.Info("Listening for agents", zap.Stringer("address", listener.Addr()))
-	return nil
+	return listener, nil
 }
 
 func (r *threadReceiver) serve(ctx context.Context, listener net.Listener) {
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	r.listener = listener
-	r.wg.Go(func() { r.accept(listener) })
+	if listener != nil {
+		r.wg.Go(func() { r.accept(listener) })
+	}
 }
 
-// Shutdown closes the listener and all connections. Sessions are not ended: their JVMs live on, and their agents will look for the next
+// Shutdown closes the listener, all connections and files. Sessions are not ended: their JVMs live on, and their agents will look for the next
 // receiver and go on where the last acknowledgement was.
 func (r *threadReceiver) Shutdown(ctx context.Context) error {
 	r.mu.Lock()
 	listener := r.listener
 	r.listener = nil
+	cancel := r.cancel
+	r.cancel = nil
 	r.mu.Unlock()
-	if listener == nil {
+	if cancel == nil {
 		return nil // never started, or shut down before
 	}
-	r.cancel()
-	err := listener.Close()
+	cancel()
+	var err error
+	if listener != nil {
+		err = listener.Close()
+	}
 	r.mu.Lock()
 	for c := range r.connections {
 		c.stop()
@@ -126,6 +159,9 @@ func (r *threadReceiver) Shutdown(ctx context.Context) error {
 	case <-done:
 	case <-ctx.Done():
 		err = errors.Join(err, fmt.Errorf("the next component still holds a batch: %w", ctx.Err()))
+	}
+	if r.files != nil && r.files.storage != nil {
+		err = errors.Join(err, r.files.storage.Close(ctx))
 	}
 	r.telemetry.Shutdown()
 	return err

@@ -36,6 +36,9 @@ type TelemetryBuilder struct {
 	ReceiverJvmThreadEventsLost         metric.Int64Counter
 	ReceiverJvmThreadEventsRefused      metric.Int64Counter
 	ReceiverJvmThreadEventsUnknown      metric.Int64Counter
+	ReceiverJvmThreadFileProblems       metric.Int64Counter
+	ReceiverJvmThreadFiles              metric.Int64Counter
+	ReceiverJvmThreadFilesBad           metric.Int64Counter
 	ReceiverJvmThreadSeries             metric.Int64Counter
 	ReceiverJvmThreadSeriesUnknown      metric.Int64Counter
 	ReceiverJvmThreadSessions           metric.Int64UpDownCounter
@@ -128,6 +131,24 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_receiver_jvm_thread_events_unknown",
 		metric.WithDescription("Thread events of kinds that this version does not know, and skipped. The agent is newer. [Development]"),
 		metric.WithUnit("{event}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ReceiverJvmThreadFileProblems, err = builder.meter.Int64Counter(
+		"otelcol_receiver_jvm_thread_file_problems",
+		metric.WithDescription("What was wrong in recordings, each told in the log with its place. [Development]"),
+		metric.WithUnit("{problem}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ReceiverJvmThreadFiles, err = builder.meter.Int64Counter(
+		"otelcol_receiver_jvm_thread_files",
+		metric.WithDescription("Recordings that were read to their end. [Development]"),
+		metric.WithUnit("{file}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ReceiverJvmThreadFilesBad, err = builder.meter.Int64Counter(
+		"otelcol_receiver_jvm_thread_files_bad",
+		metric.WithDescription("Recordings that cannot be read at all, since they cannot be opened or are in no format that is known. [Development]"),
+		metric.WithUnit("{file}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadSeries, err = builder.meter.Int64Counter(

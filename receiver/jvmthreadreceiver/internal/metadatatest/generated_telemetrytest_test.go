@@ -29,6 +29,9 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ReceiverJvmThreadEventsLost.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadEventsRefused.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadEventsUnknown.Add(context.Background(), 1)
+	tb.ReceiverJvmThreadFileProblems.Add(context.Background(), 1)
+	tb.ReceiverJvmThreadFiles.Add(context.Background(), 1)
+	tb.ReceiverJvmThreadFilesBad.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSeries.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSeriesUnknown.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSessions.Add(context.Background(), 1)
@@ -60,6 +63,15 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadEventsUnknown(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualReceiverJvmThreadFileProblems(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualReceiverJvmThreadFiles(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualReceiverJvmThreadFilesBad(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadSeries(t, testTel,

@@ -1,0 +1,87 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+
+	"github.com/weft-otel/weft/internal/formats"
+)
+
+// File says which recordings are read, and how.
+type File struct {
+	// Include are paths; * matches within a folder, ** over folders.
+	Include []string `mapstructure:"include"`
+	// Exclude are paths that are left out of those.
+	Exclude []string `mapstructure:"exclude"`
+	// Format is that of all files: native, jfr, orca, tptp or triples. Empty: by what is in each.
+	Format string `mapstructure:"format"`
+	// Follow reads files as they grow, and those that come later. Else what is there at the start is read once.
+	Follow bool `mapstructure:"follow"`
+	// PollInterval is how often files are looked at, if they are followed.
+	PollInterval time.Duration `mapstructure:"poll_interval"`
+	// Pace is how fast recorded time goes by: 0 as fast as possible, 1 as it was, 10 ten times as fast.
+	Pace float64 `mapstructure:"pace"`
+	// Start is the wall-clock time of the first event, for formats whose times have another origin. Zero: their times are taken as they are.
+	Start time.Time `mapstructure:"start"`
+	// TimeUnit is that of the times in a recording, for formats that leave it open. 0: as the format says.
+	TimeUnit time.Duration `mapstructure:"time_unit"`
+	// MaxFiles bounds the files that are read at one time.
+	MaxFiles int `mapstructure:"max_files"`
+	// Storage is an extension that remembers over a restart what was read. Nil: nothing is remembered.
+	Storage *component.ID `mapstructure:"storage"`
+}
+
+func defaultFile() File { return File{PollInterval: time.Second, MaxFiles: 16} }
+
+// Unmarshal leaves the stream out if there are files and no stream: who replays recordings need not listen.
+func (c *Config) Unmarshal(conf *confmap.Conf) error {
+	if err := conf.Unmarshal(c); err != nil {
+		return err
+	}
+	c.noStream = conf.IsSet("protocols::file") && !conf.IsSet("protocols::stream")
+	return nil
+}
+
+func (f *File) validate() (errs []error) {
+	complain := func(option, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("protocols::file::%s: %s", option, fmt.Sprintf(format, args...)))
+	}
+	if len(f.Include) == 0 {
+		complain("include", "is empty; give paths, such as /var/recordings/**/*.jfr")
+	}
+	for _, pattern := range append(append([]string(nil), f.Include...), f.Exclude...) {
+		if !doublestar.ValidatePathPattern(pattern) {
+			complain("include", "%q is not a pattern; escape special characters with a backslash", pattern)
+		}
+	}
+	if f.Format != "" {
+		if _, err := formats.Find(f.Format); err != nil {
+			complain("format", "%v", err)
+		}
+	}
+	if f.PollInterval <= 0 {
+		complain("poll_interval", "is %v; give more than 0, such as 1s", f.PollInterval)
+	}
+	if f.Pace < 0 {
+		complain("pace", "is %v; give 0 (as fast as possible), 1 (as recorded) or a factor", f.Pace)
+	}
+	if f.TimeUnit < 0 {
+		complain("time_unit", "is %v; give 0 (as the format says) or more, such as 1ms", f.TimeUnit)
+	}
+	if f.MaxFiles < 1 {
+		complain("max_files", "is %d; give 1 or more", f.MaxFiles)
+	}
+	return errs
+}
+
+var _ confmap.Unmarshaler = (*Config)(nil)
+
+var errNoStorage = errors.New("there is no such extension, or it is no storage; add it to service::extensions")

@@ -1,0 +1,214 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/weft-otel/weft/internal/formats"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/symbols"
+)
+
+// recordingFile is a file that is read, by a goroutine of its own.
+type recordingFile struct {
+	files   *files
+	path    string
+	log     *zap.Logger
+	file    *os.File
+	replay  *replay
+	decoder recording.Decoder
+	mark    mark // what is remembered over a restart
+}
+
+// read reads the file to its end, and if it is followed, on and on until it is replaced or removed. An error is told; other files do not
+// notice it.
+func (f *recordingFile) read(ctx context.Context) {
+	err := f.run(ctx)
+	r := f.files.receiver
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err == nil:
+		count(r.telemetry.ReceiverJvmThreadFiles, 1)
+		stats := f.decoder.Stats()
+		f.log.Info("Read a recording", zap.Int64("bytes", stats.Bytes), zap.Uint64("events", stats.Events), zap.Uint64("events_lost", stats.Lost),
+			zap.Uint64("events_unknown", stats.Unknown), zap.Uint64("problems", stats.Problems))
+	case errors.Is(err, errDone):
+		f.log.Info("A recording was read before, as the storage says, and is not read again")
+	case errors.Is(err, formats.ErrUnknown):
+		count(r.telemetry.ReceiverJvmThreadFilesBad, 1)
+		f.log.Error("Cannot read a recording; give its format as protocols::file::format if it has one, or exclude it", zap.Error(err))
+	default:
+		count(r.telemetry.ReceiverJvmThreadFilesBad, 1)
+		f.log.Error("Cannot read a recording", zap.Error(err))
+	}
+}
+
+var errDone = errors.New("read before")
+
+func (f *recordingFile) run(ctx context.Context) (err error) {
+	if f.file, err = os.Open(f.path); err != nil {
+		return err
+	}
+	defer func() { _ = f.file.Close() }() // it was only read
+	if err := f.recall(ctx); err != nil {
+		return err
+	}
+	format, r, free, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer free()
+	f.log = f.log.With(zap.String("format", format.Name))
+	f.begin(ctx, &format)
+	defer f.replay.abandon()
+	if f.files.cfg.Follow && r == io.Reader(f.file) && !f.settled(ctx) {
+		err = f.follow(ctx)
+	} else {
+		_, err = io.Copy(f.decoder, r)
+	}
+	if err != nil && ctx.Err() == nil && !errors.Is(err, errGone) { // such as a broken gzip stream: what came is good
+		if told := f.replay.Problem(f.broken(err)); told != nil {
+			return told
+		}
+	}
+	if ctx.Err() != nil {
+		f.remember(context.WithoutCancel(ctx), false)
+		return ctx.Err()
+	}
+	if err := f.decoder.Close(); err != nil {
+		return err
+	}
+	if err := f.replay.lose(); err != nil {
+		return err
+	}
+	f.remember(ctx, true)
+	return nil
+}
+
+// settled reports whether a file of a format that is better read as a whole is whole, and does not grow.
+func (f *recordingFile) settled(ctx context.Context) bool {
+	whole, ok := f.decoder.(interface {
+		Whole(src io.ReaderAt, size int64) bool
+	})
+	if !ok {
+		return false
+	}
+	for {
+		before, err := f.file.Stat()
+		if err != nil || !pause(ctx, f.files.cfg.PollInterval) {
+			return false
+		}
+		now, err := f.file.Stat()
+		if err != nil {
+			return false
+		}
+		if before.Size() == now.Size() {
+			return whole.Whole(f.file, now.Size())
+		}
+	}
+}
+
+func (f *recordingFile) broken(err error) recording.Problem {
+	return recording.Problem{File: f.path, Byte: f.decoder.Stats().Bytes, What: err.Error(), Remedy: "what was before is read"}
+}
+
+// open finds out what the file is. One that is followed may still be empty.
+func (f *recordingFile) open(ctx context.Context) (recording.Format, io.Reader, func(), error) {
+	for {
+		format, r, free, err := formats.Open(f.file, f.files.cfg.Format)
+		info, statErr := f.file.Stat()
+		if err == nil || !f.files.cfg.Follow || statErr != nil || info.Size() >= recording.HeadSize || f.replaced(info) {
+			return format, r, free, err
+		}
+		if !pause(ctx, f.files.cfg.PollInterval) {
+			return format, nil, nil, ctx.Err()
+		}
+		if _, err := f.file.Seek(0, io.SeekStart); err != nil {
+			return format, nil, nil, err
+		}
+	}
+}
+
+func (f *recordingFile) begin(ctx context.Context, format *recording.Format) {
+	cfg := f.files.cfg
+	sym := symbols.New(symbols.DefaultLimits())
+	f.replay = &replay{
+		receiver: f.files.receiver, ctx: ctx, log: f.log, format: format.Name, head: f.mark.head(), symbols: sym, pace: cfg.Pace, resume: f.mark,
+	}
+	options := recording.Options{File: f.path, Symbols: sym, Beside: f.beside, Times: recording.Times{Unit: cfg.TimeUnit}}
+	if !cfg.Start.IsZero() {
+		options.Times.First = jvmthread.Time(cfg.Start.UnixNano())
+	}
+	f.decoder = format.New(options, f.replay)
+}
+
+// beside opens what belongs to the recording.
+func (f *recordingFile) beside(extension string) (io.ReadCloser, error) {
+	file, err := os.Open(strings.TrimSuffix(f.path, filepath.Ext(f.path)) + extension) //nolint:gosec // beside what the configuration names
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// errGone says that what is at the path is another file now, or none: nothing more comes of this one.
+var errGone = errors.New("the file was replaced or removed")
+
+// follow reads as the file grows.
+func (f *recordingFile) follow(ctx context.Context) error {
+	var offset int64
+	flushed := true
+	buf := make([]byte, 1<<20)
+	for {
+		n, err := f.file.ReadAt(buf, offset)
+		if n > 0 {
+			offset += int64(n)
+			flushed = false
+			if _, err := f.decoder.Write(buf[:n]); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if !flushed {
+			if err := f.decoder.Flush(); err != nil {
+				return err
+			}
+			f.remember(ctx, false)
+			flushed = true
+		}
+		info, err := f.file.Stat()
+		switch {
+		case err != nil:
+			return err
+		case info.Size() < offset:
+			return fmt.Errorf("it has become shorter, from %d to %d bytes: %w", offset, info.Size(), errGone)
+		case info.Size() == offset && f.replaced(info):
+			return errGone
+		}
+		if !pause(ctx, f.files.cfg.PollInterval) {
+			return ctx.Err()
+		}
+	}
+}
+
+// replaced reports whether the path leads to another file, or to none.
+func (f *recordingFile) replaced(info fs.FileInfo) bool {
+	now, err := os.Stat(f.path)
+	return err != nil || !os.SameFile(info, now)
+}

@@ -1,0 +1,284 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadatatest"
+)
+
+const recorded = hello + `
+thread id=1 name="main" group="main"
+class id=7 name="com.acme.OrderBook"
+batch sequence=1 watermark=900 before=0
+ section thread=1
+  event threadStart time=500
+  event notify time=700 lock=7/1a
+batch sequence=2 watermark=300000900 before=2
+ section thread=1
+  event sleepStart time=950 arg=5
+  event sleepEnd time=300000800
+end time=300001700 reason=1
+`
+
+func native(t testing.TB, text string) []byte {
+	t.Helper()
+	data, err := wire.AppendStream(nil, text)
+	require.NoError(t, err)
+	return data
+}
+
+func gzipped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return b.Bytes()
+}
+
+func zstandard(t testing.TB, data []byte) []byte {
+	t.Helper()
+	z, err := zstd.NewWriter(nil)
+	require.NoError(t, err)
+	return z.EncodeAll(data, nil)
+}
+
+// filesOf starts a receiver of files, and returns its log.
+func filesOf(t testing.TB, tel *componenttest.Telemetry, next consumer.Traces, host component.Host, change func(*File)) (*threadReceiver, *observer.ObservedLogs) {
+	t.Helper()
+	cfg := createDefaultConfig().(*Config)
+	cfg.noStream = true
+	file := defaultFile()
+	file.PollInterval = time.Millisecond
+	change(&file)
+	cfg.Protocols.File = configoptional.Some(file)
+	require.NoError(t, cfg.Validate())
+	core, log := observer.New(zapcore.InfoLevel)
+	set := settings(tel)
+	set.Logger = zap.New(core)
+	rcv, err := createTraces(t.Context(), set, cfg, next)
+	require.NoError(t, err)
+	require.NoError(t, rcv.Start(t.Context(), host))
+	return rcv.(*threadReceiver), log
+}
+
+// carried lists what carriers say: a line an event, and the ends of sessions.
+func carried(t testing.TB, all []ptrace.Traces) (lines []string) {
+	t.Helper()
+	for _, td := range all {
+		for _, rs := range td.ResourceSpans().All() {
+			for _, span := range rs.ScopeSpans().At(0).Spans().All() {
+				var c threadpdata.Carrier
+				require.NoError(t, threadpdata.Parse(span, symbols.New(symbols.DefaultLimits()), &c))
+				for _, ev := range c.Events {
+					lines = append(lines, c.Thread.Name+" "+ev.Kind.String())
+				}
+				if c.End != "" {
+					lines = append(lines, c.End)
+				}
+			}
+		}
+	}
+	return lines
+}
+
+var all = []string{"main threadStart", "main notify", "main sleepStart", "main sleepEnd", "exit"}
+
+func await(t testing.TB, log *observer.ObservedLogs, message string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return log.FilterMessage(message).Len() > 0 }, patience, time.Millisecond, "%v", log.All())
+}
+
+func TestFilesAreReadWhateverTheyAre(t *testing.T) {
+	dir := t.TempDir()
+	data := native(t, recorded)
+	tdump := []byte("1.5,ThreadStarted,0000000A,worker\n2.5,ThreadEnded,0000000A\n")
+	for name, data := range map[string][]byte{
+		"a.weft": data, "b.weft.gz": gzipped(t, bytes.Replace(data, []byte{0xa1, 0xb2}, []byte{0xa2, 0xb2}, 1)), "deep/down/c": zstandard(t, bytes.Replace(data, []byte{0xa1, 0xb2}, []byte{0xa3, 0xb2}, 1)),
+		"d.orca": tdump, "bad": []byte("\x00\x01nothing that is known"), "cut.weft": data[:len(data)-30], "bad.gz": gzipped(t, data)[:40],
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
+	tel := componenttest.NewTelemetry()
+	sink := new(consumertest.TracesSink)
+	r, log := filesOf(t, tel, sink, componenttest.NewNopHost(), func(f *File) {
+		f.Include = []string{filepath.Join(dir, "**/*")}
+		f.MaxFiles = 1
+	})
+	await(t, log, "All recordings are read")
+	bad := log.FilterMessage("Cannot read a recording; give its format as protocols::file::format if it has one, or exclude it").All()
+	require.Len(t, bad, 1)
+	assert.Equal(t, filepath.Join(dir, "bad"), bad[0].ContextMap()["file"])
+	assert.Contains(t, bad[0].ContextMap()["error"], "the formats are native, jfr, tptp, orca, triples")
+	assert.Positive(t, log.FilterMessage("Something is wrong in a recording").Len())
+	lines := carried(t, sink.AllTraces())
+	assert.Equal(t, 3, strings.Count(strings.Join(lines, "\n"), "exit"), "%v", lines)
+	assert.Contains(t, lines, "worker threadStart")
+	metadatatest.AssertEqualReceiverJvmThreadFilesBad(t, tel, []metricdata.DataPoint[int64]{{Value: 1}}, metricdatatest.IgnoreTimestamp())
+	require.NoError(t, r.Shutdown(context.Background()))
+	require.NoError(t, tel.Shutdown(context.Background()))
+}
+
+func TestFileIsFollowedAndRemembered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft")
+	data := native(t, recorded)
+	half := bytes.Index(data, native(t, "batch sequence=2 watermark=300000900 before=2")[8:24]) - 8
+	require.NoError(t, os.WriteFile(path, data[:half], 0o600))
+	memory := &memory{data: make(map[string][]byte)}
+	id := component.MustNewID("memory")
+	host := withExtension{id: id, extension: memory}
+	sink := new(consumertest.TracesSink)
+	follow := func(f *File) {
+		f.Include, f.Follow, f.Storage = []string{path}, true, &id
+	}
+	r, log := filesOf(t, nil, sink, host, follow)
+	require.Eventually(t, func() bool { return memory.has(path) }, patience, time.Millisecond)
+	require.NoError(t, r.Shutdown(context.Background()))
+	assert.Equal(t, all[:2], carried(t, sink.AllTraces()))
+	assert.Empty(t, log.FilterMessage("Read a recording").All())
+
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	r, log = filesOf(t, nil, sink, host, follow)
+	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == len(all) }, patience, time.Millisecond)
+	assert.Equal(t, all, carried(t, sink.AllTraces()), "what came before the restart comes once")
+	require.NoError(t, os.Remove(path))
+	await(t, log, "Read a recording")
+	require.NoError(t, r.Shutdown(context.Background()))
+	assert.Equal(t, []uint64{1, 2, 3}, batches(t, sink.AllTraces()))
+}
+
+func TestFileThatWasReadIsNotReadAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft")
+	require.NoError(t, os.WriteFile(path, native(t, recorded), 0o600))
+	id := component.MustNewID("memory")
+	host := withExtension{id: id, extension: &memory{data: make(map[string][]byte)}}
+	sink := new(consumertest.TracesSink)
+	for range 2 {
+		r, log := filesOf(t, nil, sink, host, func(f *File) { f.Include, f.Storage = []string{path}, &id })
+		await(t, log, "All recordings are read")
+		require.NoError(t, r.Shutdown(context.Background()))
+	}
+	assert.Equal(t, all, carried(t, sink.AllTraces()))
+}
+
+func TestStorageMustBeThere(t *testing.T) {
+	cfg := createDefaultConfig().(*Config)
+	cfg.noStream = true
+	file := defaultFile()
+	id := component.MustNewID("memory")
+	file.Include, file.Storage = []string{"x"}, &id
+	cfg.Protocols.File = configoptional.Some(file)
+	rcv, err := createTraces(t.Context(), settings(nil), cfg, new(consumertest.TracesSink))
+	require.NoError(t, err)
+	err = rcv.Start(t.Context(), componenttest.NewNopHost())
+	require.EqualError(t, err, "protocols::file::storage: memory: there is no such extension, or it is no storage; add it to service::extensions")
+}
+
+// TestPaceIsThatOfTheRecording: 300 ms are between the events.
+func TestPaceIsThatOfTheRecording(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft")
+	require.NoError(t, os.WriteFile(path, native(t, recorded), 0o600))
+	for _, test := range []struct {
+		pace float64
+		want time.Duration
+	}{{1, 300 * time.Millisecond}, {0.5, 600 * time.Millisecond}, {0, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			sink := new(consumertest.TracesSink)
+			r, log := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *File) { f.Include, f.Pace = []string{path}, test.pace })
+			for log.FilterMessage("All recordings are read").Len() == 0 {
+				time.Sleep(time.Microsecond)
+			}
+			assert.InDelta(t, test.want.Seconds(), time.Since(begin).Seconds(), 0.01)
+			assert.Equal(t, all, carried(t, sink.AllTraces()))
+			require.NoError(t, r.Shutdown(context.Background()))
+		})
+	}
+}
+
+func batches(t testing.TB, all []ptrace.Traces) (list []uint64) {
+	t.Helper()
+	for _, td := range all {
+		var c threadpdata.Carrier
+		require.NoError(t, threadpdata.Parse(td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0), symbols.New(symbols.DefaultLimits()), &c))
+		list = append(list, c.Batch)
+	}
+	return list
+}
+
+// memory is a storage extension that forgets when the test ends.
+type memory struct {
+	component.StartFunc
+	component.ShutdownFunc
+
+	mu   sync.Mutex
+	data map[string][]byte
+}
+
+func (m *memory) GetClient(context.Context, component.Kind, component.ID, string) (storage.Client, error) {
+	return m, nil
+}
+
+func (m *memory) has(key string) bool {
+	data, _ := m.Get(context.Background(), key)
+	return data != nil
+}
+
+func (m *memory) Get(_ context.Context, key string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.data[key], nil
+}
+
+func (m *memory) Set(_ context.Context, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.data[key] = value
+	return nil
+}
+
+func (m *memory) Delete(context.Context, string) error               { return nil }
+func (m *memory) Batch(context.Context, ...*storage.Operation) error { return nil }
+func (m *memory) Close(context.Context) error                        { return nil }
+
+type withExtension struct {
+	id        component.ID
+	extension component.Component
+}
+
+func (h withExtension) GetExtensions() map[component.ID]component.Component {
+	return map[component.ID]component.Component{h.id: h.extension}
+}
