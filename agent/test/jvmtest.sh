@@ -164,6 +164,8 @@ same() {
     listen
     traced "$@"
     [ $code = $plain ] || bad "code $code, without the agent $plain"
+    # On another processor the agent says once what it cannot do there.
+    [ -x "$java.aarch64" ] && sed -i '/^weft: this JVM tells stacks through JVMTI only/d' "$work/err"
     cmp -s "$work/out" "$work/plain.out" || bad "other output: $(diff "$work/out" "$work/plain.out" | head -3)"
     cmp -s "$work/err" "$work/plain.err" || bad "other errors: $(diff "$work/err" "$work/plain.err" | head -3)"
     heard
