@@ -24,6 +24,7 @@
 #include "stacks.h"
 #include "sums.h"
 #include "threads.h"
+#include "virtual.h"
 
 static struct weft_options options;
 
@@ -57,6 +58,7 @@ static bool make_ready(JNIEnv *env, jthread thread, bool late, const char **warn
         *warning = "this JVM tells stacks through JVMTI only, which costs more";
     }
     weft_parks_init(env);
+    weft_virtual_init(env);
     if (!weft_hooks_install(env, late)) {
         *warning = "some of notify, start, sleep, interrupt and park cannot be seen on this JVM";
     }
@@ -122,8 +124,7 @@ static bool load(JavaVM *vm) {
     }
     jvmtiEnv *ti = weft_jvm.ti;
     loaded = (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE &&
-             (*ti)->SetEventCallbacks(ti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
-             enable(ti, JVMTI_EVENT_VM_DEATH);
+             weft_virtual_set_callbacks(ti, &callbacks) && enable(ti, JVMTI_EVENT_VM_DEATH);
     weft_jvm.vm = vm;
     return loaded;
 }

@@ -76,6 +76,9 @@ void weft_batch_put(struct weft_drain *d, const struct weft_record *record) {
     if (record->kind != WEFT_EV_GAP) {
         d->events++;
     }
+    if (record->kind == WEFT_EV_THREAD_END && (record->flags & WEFT_FLAG_VIRTUAL) != 0) {
+        weft_roster_gone(d->section_thread, d->sequence + 1);
+    }
     if (record->peer != 0 && record->kind != WEFT_EV_CONTEXT) {
         weft_roster_mention(record->peer, d->sequence + 1);
     }

@@ -333,7 +333,8 @@ size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complet
         return 0;
     }
     // What an earlier pass had to leave comes first, so that it cannot pile up.
-    if (!put_virtual(d, d->known, &total)) {
+    // A batch of its own: the same virtual threads may come again in this pass.
+    if (!put_virtual(d, d->known, &total) || (d->open && !weft_batch_close(d))) {
         return total;
     }
     d->watermark = d->known;

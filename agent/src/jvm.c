@@ -5,6 +5,10 @@
 
 #include "jvm.h"
 
+#include <dlfcn.h>
+
+#include "vmstructs.h"
+
 struct weft_jvm weft_jvm;
 
 bool weft_clear_exception(JNIEnv *env) {
@@ -49,7 +53,8 @@ bool weft_jvm_init(JNIEnv *env) {
     jvm->tid = weft_field(env, jvm->thread, "tid", "J");
     jvm->eetop = weft_field(env, jvm->thread, "eetop", "J");
     if ((*env)->GetVersion(env) >= 0x00150000) { // 21
-        jvm->virtual_thread = weft_class(env, "java/lang/BaseVirtualThread");
+        void *library = weft_libjvm();
+        jvm->current_carrier = library == NULL ? NULL : dlsym(library, "JVM_CurrentCarrierThread");
         jvm->carrier = weft_class(env, "jdk/internal/misc/CarrierThread");
     }
     return jvm->tid != NULL;

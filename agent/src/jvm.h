@@ -18,12 +18,13 @@
 struct weft_jvm {
     JavaVM *vm;
     jvmtiEnv *ti;
-    jclass thread;         // java.lang.Thread
-    jclass virtual_thread; // java.lang.BaseVirtualThread; NULL before 21
-    jclass carrier;        // jdk.internal.misc.CarrierThread; NULL before 21
-    jclass interrupted;    // java.lang.InterruptedException
-    jfieldID tid;          // Thread.tid
-    jfieldID eetop;        // Thread.eetop: the JVM's own thread structure
+    jclass thread; // java.lang.Thread
+    // What runs the current thread, which may be virtual; NULL before 21.
+    jthread (*current_carrier)(JNIEnv *, jclass thread);
+    jclass carrier;     // jdk.internal.misc.CarrierThread; NULL before 21
+    jclass interrupted; // java.lang.InterruptedException
+    jfieldID tid;       // Thread.tid
+    jfieldID eetop;     // Thread.eetop: the JVM's own thread structure
 };
 
 extern struct weft_jvm weft_jvm;

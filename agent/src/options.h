@@ -36,6 +36,8 @@ struct weft_options {
     bool start;
     bool interrupt;
     bool yield;
+    bool mounts;
+    bool virtual;
     bool pause;
     bool control;
     bool aggregated;

@@ -53,29 +53,37 @@ void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r) {
     }
 }
 
-static void describe_blocker(JNIEnv *env, struct weft_record *r) {
+void weft_record_park(JNIEnv *env, jthread thread, const struct weft_scope *scope,
+                      int64_t nanoseconds) {
+    struct weft_record r = {.kind = WEFT_EV_PARK, .arg = nanoseconds};
     jthread current = NULL;
-    if ((*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE &&
-        current != NULL) {
-        weft_describe_blocker(env, current, r);
+    weft_record_begin(scope, &r); // the thread counts as parked already
+    weft_refresh(env, thread, scope);
+    if (thread == NULL &&
+        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE) {
+        thread = current;
+    }
+    if (thread != NULL) {
+        weft_describe_blocker(env, thread, &r);
+    }
+    if (current != NULL) {
         (*env)->DeleteLocalRef(env, current);
     }
+    r.stack = weft_stack(scope, env, weft_depth(WEFT_PLACE_PARK));
+    weft_record_end(scope, &r, true);
 }
 
+// A virtual thread comes here when it is pinned, and then stays on its carrier. A carrier by itself
+// parks when it has nothing to carry.
 static bool record_park(JNIEnv *env, bool absolute, jlong time) {
     struct weft_scope scope;
     if (!weft_wanted(WEFT_EV_PARK) || !weft_enter(env, NULL, &scope)) {
         return false;
     }
-    bool seen = !scope.self->carrier;
+    bool seen = !scope.self->carrier || scope.subject != 0;
     if (seen) {
-        struct weft_record r = {.kind = WEFT_EV_PARK};
-        weft_record_begin(&scope, &r); // the thread counts as parked already
-        weft_refresh(env, NULL, &scope);
-        r.arg = weft_park_timeout(absolute, time, absolute ? weft_wall_clock() : 0);
-        describe_blocker(env, &r);
-        r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_PARK));
-        weft_record_end(&scope, &r, true);
+        int64_t now = absolute ? weft_wall_clock() : 0;
+        weft_record_park(env, NULL, &scope, weft_park_timeout(absolute, time, now));
     }
     weft_leave(&scope);
     return seen;

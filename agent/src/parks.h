@@ -5,7 +5,8 @@
 // wake by Unsafe.unpark.
 //
 // The threads that carry virtual threads (CarrierThread, 21 and later) are left out, as parked and
-// as unparked: that they have nothing to carry tells nothing about the program.
+// as unparked: that they have nothing to carry tells nothing about the program. For the parks of
+// virtual threads see virtual.h.
 
 #ifndef WEFT_PARKS_H
 #define WEFT_PARKS_H
@@ -13,7 +14,7 @@
 #include <jvmti.h>
 
 #include "hooks.h"
-#include "wire.h"
+#include "self.h"
 
 enum { WEFT_PARK_HOOKS = 2 }; // how many of them a JVM must have
 
@@ -23,5 +24,9 @@ void weft_parks_init(JNIEnv *env);
 
 // Fills in what a parked thread waits at, and whom that belongs to.
 void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r);
+
+// The thread (NULL: the current one) begins to park, for at most so long (0: no limit).
+void weft_record_park(JNIEnv *env, jthread thread, const struct weft_scope *scope,
+                      int64_t nanoseconds);
 
 #endif

@@ -28,6 +28,7 @@ struct entry {
 };
 
 static _Atomic(struct entry *) announced;
+static atomic_bool virtual_ends; // the ends of virtual threads are seen
 
 static struct {
     struct entry **buckets;
@@ -75,6 +76,10 @@ void weft_roster_announce(uint64_t id, uint16_t flags, const char *name, const c
     if (e != NULL) {
         announce(e);
     }
+}
+
+void weft_roster_virtual_ends(bool seen) {
+    atomic_store(&virtual_ends, seen);
 }
 
 void weft_roster_withdraw(uint64_t id) {
@@ -154,8 +159,10 @@ static struct entry *insert(struct entry *e) {
     *link = e;
     roster.count++;
     make_fresh(e);
-    if ((e->flags & WEFT_THREAD_VIRTUAL) != 0) {
-        make_gone(e); // nobody tells us when a virtual thread ends
+    if ((e->flags & WEFT_THREAD_VIRTUAL) != 0 &&
+        (!atomic_load_explicit(&virtual_ends, memory_order_relaxed) ||
+         roster.count > WEFT_ROSTER_VIRTUAL)) {
+        make_gone(e); // nobody tells us when it ends
     }
     return e;
 }

@@ -19,11 +19,18 @@
 // How many threads that are gone are still remembered.
 enum { WEFT_ROSTER_GONE = 4096 };
 
+// With more threads than that, virtual ones count as gone at once: those that nothing refers to any
+// more are collected without an end.
+enum { WEFT_ROSTER_VIRTUAL = 1 << 18 };
+
 // Any thread: announces a thread's definition. The strings are copied.
 void weft_roster_announce(uint64_t id, uint16_t flags, const char *name, const char *group);
 
 // Any thread: an announced thread will not live after all.
 void weft_roster_withdraw(uint64_t id);
+
+// Any thread: whether the ends of virtual threads are seen from now on.
+void weft_roster_virtual_ends(bool seen);
 
 // The sender: takes over what was announced.
 void weft_roster_collect(void);

@@ -49,10 +49,6 @@ void weft_announce(JNIEnv *env, jthread thread, uint64_t id, bool is_virtual) {
     (*env)->DeleteLocalRef(env, group.parent);
 }
 
-static bool is_a(JNIEnv *env, jobject object, jclass class) {
-    return class != NULL && (*env)->IsInstanceOf(env, object, class);
-}
-
 enum { REFRESH_NS = 1000000000, RENAME_NS = 10000000 };
 
 void weft_refresh(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
@@ -132,15 +128,13 @@ static void find_subject(JNIEnv *env, jthread thread, struct weft_scope *scope) 
 // The first event of a thread that was there before the agent.
 static bool open_late(JNIEnv *env, jthread thread) {
     jthread current = NULL;
-    if (thread == NULL) {
-        if ((*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) != JVMTI_ERROR_NONE ||
-            current == NULL) {
-            return false;
-        }
+    if (weft_jvm.current_carrier != NULL) { // the thread may be virtual
+        thread = current = weft_jvm.current_carrier(env, weft_jvm.thread);
+    } else if (thread == NULL &&
+               (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE) {
         thread = current;
     }
-    // A virtual thread does not tell what carries it.
-    bool ok = !is_a(env, thread, weft_jvm.virtual_thread) && open_self(env, thread);
+    bool ok = thread != NULL && open_self(env, thread);
     if (current != NULL) {
         (*env)->DeleteLocalRef(env, current);
     }

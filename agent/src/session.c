@@ -20,6 +20,7 @@
 #include "sender.h"
 #include "snapshot.h"
 #include "stacks.h"
+#include "virtual.h"
 
 // Of the session that runs, or of the last one.
 static struct weft_options options;
@@ -47,7 +48,7 @@ static bool switch_events(jvmtiEventMode mode) {
             return false;
         }
     }
-    return true;
+    return weft_virtual_switch(ti, mode, options.virtual);
 }
 
 static bool start_sender(JNIEnv *env) {

@@ -32,6 +32,7 @@ static uint64_t kinds_off(const struct weft_options *o) {
         {o->start, KIND(START_CALLED)},
         {o->interrupt, KIND(INTERRUPT_CALLED) | KIND(INTERRUPTED)},
         {o->yield, KIND(YIELD)},
+        {o->mounts, KIND(MOUNT) | KIND(UNMOUNT)},
     };
     uint64_t off = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {

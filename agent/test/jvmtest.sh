@@ -271,6 +271,26 @@ stacks() {
     heard
 }
 
+# So many threads at one time; the agent's memory does not grow with them. Virtual threads are known by their events.
+many() { # count, kind, KiB that the agent may take for each
+    echo "   $1 $2 threads at one time"
+    flags="-Xmx512m -XX:+AlwaysPreTouch -Xms512m"
+    before=$("$java" $flags -cp "$classes" Many "$1" "$2")
+    listen
+    more=,pool=64m
+    traced $flags Many "$1" "$2"
+    more=
+    [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
+    heard
+    after=$(cat "$work/out")
+    # Retained batches and definitions; of each platform thread a chunk of the pool, and of its stack what the agent needs.
+    [ "$((after - before))" -lt $((60 * 1024 + $1 * $3)) ] || bad "$((after - before)) KiB more"
+    expect 'Many$Gate.park' "$1"
+    expect worker.unparked "$1"
+    expect worker.threadStart "$1"
+    expect worker.threadEnd "$1"
+}
+
 virtual() {
     "$java" -cp "$classes" Virtual >/dev/null 2>&1 || return
     echo "   virtual threads"
@@ -282,6 +302,21 @@ virtual() {
     expect 'java.util.concurrent.ForkJoinPool.park' 0 # what carriers wait at
     expect worker.park 100
     expect worker.unpark 100 # by a virtual thread
+    more=,mounts=on
+    listen
+    traced -Xcheck:jni Virtual
+    more=
+    [ "$(cat "$work/out")" = "virtual 10000" ] || bad "$(cat "$work/out" "$work/err")"
+    heard
+    [ "$(value mount)" = "$(value unmount)" ] || bad "$(value mount) mounts, $(value unmount) unmounts"
+    [ "$(value unmount)" -ge 20000 ] || bad "$(value unmount) unmounts"
+    more=,virtual=off
+    listen
+    traced -Xcheck:jni Virtual
+    more=
+    heard
+    expect mount 0
+    many 100000 virtual 1
 }
 
 for home in "$@"; do
@@ -331,6 +366,7 @@ for home in "$@"; do
     lonely
     options
     churn
+    many 5000 platform 24
     virtual
 done
 [ $failed = 0 ] && echo "ok   jvmtest" || echo "FAIL jvmtest: $failed"

@@ -33,6 +33,10 @@ static struct fake_object truth; // the thread that JVMTI says is the owner
 static uintptr_t changes_to;     // the monitor's owner once JVMTI was asked; 0: stays
 static int asked;
 
+void *weft_libjvm(void) {
+    return NULL;
+}
+
 bool weft_vmstruct_offset(const char *type, const char *field, ptrdiff_t *offset) {
     bool of_monitor = strcmp(type, "ObjectMonitor") == 0;
     (void)field;

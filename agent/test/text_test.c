@@ -49,9 +49,9 @@ TEST(options_are_read) {
 
 #define CHANGEABLE                                                                                 \
     "depth, wait-depth, notify-depth, park-depth, unpark-depth, monitor, wait, notify, park, "     \
-    "sleep, start, interrupt, yield, pause, mode, interval, report, snapshot"
+    "sleep, start, interrupt, yield, mounts, pause, mode, interval, report, snapshot"
 #define KNOWN                                                                                      \
-    " endpoint, service, " CHANGEABLE ", detach, control, pool, retain, definitions, series"
+    " endpoint, service, " CHANGEABLE ", detach, control, virtual, pool, retain, definitions, series"
 
 TEST(options_say_what_is_wrong) {
     CHECK(!parse("endpiont=unix:///x"));
