@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadview"
 	"github.com/weft-otel/weft/internal/viewstore"
@@ -144,7 +145,9 @@ type follower struct {
 }
 
 func (e *threadView) follow(s *sessions.Session) sessions.Follower[struct{}] {
-	return &follower{Session: s, stored: e.store.Open(s.ID, metaOf(s.Resource))}
+	f := &follower{Session: s, stored: e.store.Open(s.ID, metaOf(s.Resource))}
+	s.Engine.Watch(func(events []jvmthread.Event) { f.stored.Events(events, s.Symbols) })
+	return f
 }
 
 // metaOf is what a resource says of its JVM.

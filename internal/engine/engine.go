@@ -56,7 +56,8 @@ type Engine struct {
 	length       jvmthread.Time
 	old          bool
 	refused      uint64
-	last         jvmthread.Time // of the last event
+	last         jvmthread.Time          // of the last event
+	see          func([]jvmthread.Event) // nil: nobody watches
 	closed       []jvmthread.Interval
 	interactions []jvmthread.Interaction
 }
@@ -153,7 +154,14 @@ func (e *Engine) Counters() Counters {
 	return Counters{e.queue.Counters(), e.timeline.Counters(), e.binder.Counters(), e.deadlocks.Counters(), e.refused}
 }
 
+// Watch has all events given to see, in the order of time and before they are applied. The slice is good until see returns. It is called before
+// anything is added.
+func (e *Engine) Watch(see func([]jvmthread.Event)) { e.see = see }
+
 func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
+	if e.see != nil && len(events) > 0 {
+		e.see(events)
+	}
 	for i := range events {
 		ev := &events[i]
 		e.builder.Begin(ev.Time)

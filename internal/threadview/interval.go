@@ -71,6 +71,9 @@ func (q *query) detail(iv *viewstore.Interval, when jvmthread.Time) *viewapi.Int
 	}
 	if iv.Peer != 0 {
 		out.Owner = q.doing(iv.Peer, iv.Start, iv.Lock)
+		if s := q.ownerStack(iv); s != nil {
+			out.Owner.Stack = s
+		}
 	}
 	if iv.Circle != 0 {
 		out.Deadlock = threadpdata.DeadlockID(q.sn.ID, iv.Circle)
@@ -137,6 +140,21 @@ func (q *query) doing(thread int, at jvmthread.Time, lock viewstore.LockIndex) *
 		d.Stack = q.stackOf(next.Stack)
 	}
 	return d
+}
+
+// ownerStack is where the owner of the lock was when an interval began, if the agent looked.
+func (q *query) ownerStack(iv *viewstore.Interval) (s *viewapi.Stack) {
+	_ = q.sn.Replay(iv.Start, iv.Start+1, func(_ *viewstore.Block, events []jvmthread.Event) bool { // without it there is no stack
+		for i := range events {
+			ev := &events[i]
+			if ev.Kind == jvmthread.KindOwnerStack && ev.Thread == q.sn.Threads[iv.Thread].ID && ev.Time >= iv.Start && ev.Time < max(iv.End, iv.Start+1) {
+				s = q.stackOf(viewstore.StackID(ev.Stack))
+				return false
+			}
+		}
+		return true
+	})
+	return s
 }
 
 func (q *query) cause(e *viewstore.Edge) *viewapi.Cause {

@@ -53,6 +53,8 @@ func (v *View) Handler() http.Handler {
 	mux.HandleFunc("GET "+api+"changes", v.changes)
 	mux.HandleFunc("GET "+api+"events", v.events)
 	mux.HandleFunc("GET "+api+"sessions/{session}", v.session)
+	mux.HandleFunc("GET "+api+"sessions/{session}/export", v.export)
+	mux.HandleFunc("GET "+api+"sessions/{session}/download", v.download)
 	if v.cfg.Control {
 		mux.HandleFunc("GET "+api+"sessions/{session}/control", v.control)
 		mux.HandleFunc("POST "+api+"sessions/{session}/control", v.control)

@@ -30,13 +30,20 @@ import (
 
 var sessionID = jvmthread.SessionID{0: 1, 15: 1}
 
+const threadClass = 100 // of thread objects, in simulations
+
 var classNames = []string{"", "com.acme.OrderBook", "com.acme.Account", "java.lang.Thread", "java.util.concurrent.locks.ReentrantLock$NonfairSync"}
 
 // run cuts a history into windows of a length and gives each to yield.
 func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
+	watched(events, length, nil, yield)
+}
+
+func watched(events []jvmthread.Event, length time.Duration, see func([]jvmthread.Event), yield engine.Yield) {
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
 	e := engine.New(cfg)
+	e.Watch(see)
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
@@ -74,6 +81,7 @@ type fixture struct {
 	store   *viewstore.Store
 	session *viewstore.Session
 	view    *threadview.View
+	symbols *symbols.Table
 }
 
 func newFixture(t *testing.T, seed uint64, threads, locks, actions int, length time.Duration) *fixture {
@@ -82,13 +90,17 @@ func newFixture(t *testing.T, seed uint64, threads, locks, actions int, length t
 	for _, c := range classNames[1:] {
 		sym.InternClass(c)
 	}
+	for i := len(classNames); i <= threadClass; i++ {
+		sym.InternClass(fmt.Sprintf("com.acme.Class%d", i))
+	}
 	for i := range threads {
 		sym.SetThread(jvmthread.Thread{ID: jvmthread.ThreadID(i + 1), Name: fmt.Sprintf("worker-%d", i+1), Group: []string{"main", "pool"}[i%2]})
 	}
 	f := &fixture{t: t, store: viewstore.New(math.MaxInt64), events: dress(threadtest.Simulate(seed, threads, locks, actions).Events, sym)}
 	f.session = f.store.Open(sessionID, viewstore.Meta{"service.name": "test", "process.pid": "42"})
-	run(f.events, length, func(w *window.Window) { f.session.Append(w, sym) })
+	watched(f.events, length, func(events []jvmthread.Event) { f.session.Events(events, sym) }, func(w *window.Window) { f.session.Append(w, sym) })
 	f.session.Close(window.CutEnd)
+	f.symbols = sym
 	f.view = threadview.New(f.store, threadview.Config{TraceURL: "http://jaeger/trace/{trace_id}?s={span_id}", TraceWindow: 10 * time.Second})
 	f.Server = httptest.NewServer(f.view.Handler())
 	t.Cleanup(func() {

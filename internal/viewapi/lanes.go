@@ -139,8 +139,8 @@ type Doing struct {
 	Thread   ThreadRef  `json:"thread"`
 	Time     int64      `json:"time"`
 	Interval *Reference `json:"interval"` // null if it is not known
-	// Stack is the place where the lock was held, as far as it is known: where the holder itself was stopped at that time, or else where it
-	// last got or gave the lock.
+	// Stack is the place where the lock was held, as far as it is known: where the holder was seen when the other one came, if the agent looked; or
+	// where it was itself stopped at that time; or else where it last got the lock, or was stopped next.
 	Stack *Stack `json:"stack"`
 }
 

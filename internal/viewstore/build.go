@@ -27,7 +27,7 @@ func (s *Session) build(w *window.Window, sym *symbols.Table) *Block {
 	b.lanes = append(b.lanes, lane{first: uint32(len(b.state))}) //nolint:gosec // a window is cut before it holds so many
 	s.addInteractions(b, w, sym)
 	s.addHolds(b, w, sym)
-	b.raw = s.pending.take()
+	b.raw = s.pending.take(w.End)
 	b.clip()
 	return b
 }

@@ -4,6 +4,7 @@
 package viewstore
 
 import (
+	"math"
 	"sync"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -165,10 +166,11 @@ func (s *Session) Close(why window.Cut) {
 
 // closeOpen puts what is open into a block of its own: the next engine knows nothing of it.
 func (s *Session) closeOpen() int64 {
-	if len(s.open) == 0 && len(s.openHolds) == 0 {
+	if len(s.open) == 0 && len(s.openHolds) == 0 && len(s.pending.events) == 0 {
 		return 0
 	}
 	b := &Block{Start: s.to, End: s.to, Cut: s.ended, Begin: s.begin, number: s.next}
+	b.raw = s.pending.take(math.MaxInt64) // what is of the very moment of the end
 	for id := range s.threads {
 		iv, ok := s.open[uint32(id)]
 		if !ok {

@@ -50,6 +50,7 @@ func newPlayer(store *viewstore.Store, number uint64, service string, start time
 			"process.runtime.version": "17.0.12", "process.command_line": "java -jar " + service + ".jar",
 		}),
 	}
+	p.engine.Watch(func(events []jvmthread.Event) { p.session.Events(events, p.symbols) })
 	for _, c := range classes {
 		p.symbols.InternClass(c)
 	}
