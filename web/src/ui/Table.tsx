@@ -17,6 +17,8 @@ export interface Column<R> {
   tip?: (row: R) => string;
   /** Part of the width that texts may take; numbers take what they need. */
   grow?: boolean;
+  /** A word above neighbours that belong together. */
+  group?: string;
 }
 
 interface Props<R, K> {
@@ -130,6 +132,7 @@ export function Table<R, K>(props: Props<R, K>) {
         onKeyDown={onKeyDown}
       >
         <thead>
+          {columns.some(({group}) => group) && <Groups columns={columns} />}
           <tr>
             {columns.map((column) => {
               const on = sort.key === column.key;
@@ -184,5 +187,23 @@ export function Table<R, K>(props: Props<R, K>) {
       </table>
       {ordered.length === 0 && <div class="empty">{props.loading ? "…" : props.empty}</div>}
     </div>
+  );
+}
+
+function Groups<R>({columns}: {columns: Column<R>[]}) {
+  const groups: {name: string; size: number}[] = [];
+  for (const {group = ""} of columns) {
+    const last = groups[groups.length - 1];
+    if (last && last.name === group) last.size++;
+    else groups.push({name: group, size: 1});
+  }
+  return (
+    <tr class="groups">
+      {groups.map(({name, size}, i) => (
+        <th key={i} colSpan={size} scope="colgroup">
+          {name}
+        </th>
+      ))}
+    </tr>
   );
 }

@@ -87,7 +87,7 @@ export function Distribution({stats}: {stats: Stats}) {
   return (
     <svg
       class="distribution"
-      viewBox="0 0 120 18"
+      viewBox="0 0 96 18"
       role="img"
       aria-label={`Median ${duration(stats.p50)}, 95 % ${duration(stats.p95)}`}
     >
@@ -96,7 +96,7 @@ export function Distribution({stats}: {stats: Stats}) {
       {stats.buckets.map((n, i) => {
         const height = n === 0 ? 0 : 2 + (14 * Math.log1p(n)) / Math.log1p(most);
         const x = (stats.first + i - from) * width * 0.8;
-        return n > 0 && x < 118 ? (
+        return n > 0 && x < 94 ? (
           <rect key={i} x={x} y={17 - height} width={width * 0.8 - 0.8} height={height} />
         ) : null;
       })}

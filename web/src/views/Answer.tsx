@@ -7,7 +7,7 @@ import {address, useAnswer} from "../api";
 import {scope, useKnown} from "../known";
 import {count, duration, instant, percent, shortClass, shortMethod} from "../lib/format";
 import type {Shown} from "../lib/link";
-import type {Callers, Classes, Path, Session} from "../lib/types";
+import type {Callers, Classes, ClassRow, Path, Session} from "../lib/types";
 import {show} from "../store";
 import {Icon} from "../ui/Icon";
 
@@ -24,12 +24,11 @@ export function Answer({shown}: {shown: Shown}) {
     version,
   );
   const rows = classes.data?.classes ?? [];
-  // What would save most counts more than what is waited for longest: the one may hide behind the other.
-  const worst = [...rows].sort(
-    (a, b) => (b.saving?.drag ?? 0) - (a.saving?.drag ?? 0) || b.blocked.time - a.blocked.time,
-  )[0];
+  const worst = rows.find((row) => row.class !== "" && row.blocked.time > 0);
+  // The lock that is waited for longest is not always the one that holds up the path.
+  const better = rows.reduce<ClassRow | undefined>((best, row) => (drag(row) > drag(best) ? row : best), worst);
   const name = worst?.class ?? "";
-  const blocked = worst !== undefined && worst.blocked.time > 0;
+  const blocked = worst !== undefined;
   const site = useAnswer<Callers>(
     session && blocked
       ? address(`${base}/callers`, {...range, class: [name], kind: "blocked", sort: "stats.time", limit: 1})
@@ -56,15 +55,8 @@ export function Answer({shown}: {shown: Shown}) {
   return (
     <div class="answer">
       <p>
-        <button
-          type="button"
-          class="lock-name"
-          title={name}
-          onClick={() => show({tab: "monitors", classes: [name], threads: []})}
-        >
-          {shortClass(name)}
-        </button>{" "}
-        costs most: threads were blocked on it for <strong>{duration(worst.blocked.time)}</strong>
+        <ClassName name={name} /> costs most: threads were blocked on it for{" "}
+        <strong>{duration(worst.blocked.time)}</strong>
         {all > 0 && <span class="faint"> ({percent(worst.blocked.time / all)} of all)</span>},{" "}
         {count(worst.blocked.count)} times
         {caller?.method && (
@@ -84,9 +76,32 @@ export function Answer({shown}: {shown: Shown}) {
         ) : (
           <span class="faint">It does not lie on the critical path: fixing it alone would save nothing yet.</span>
         )}
+        {better && drag(better) > saved && (
+          <>
+            {" "}
+            <ClassName name={better.class} /> would save more: {duration(drag(better))}.
+          </>
+        )}
       </p>
       <Range shown={shown} />
     </div>
+  );
+}
+
+function drag(row: ClassRow | undefined): number {
+  return row?.saving?.drag ?? 0;
+}
+
+function ClassName({name}: {name: string}) {
+  return (
+    <button
+      type="button"
+      class="lock-name"
+      title={name}
+      onClick={() => show({tab: "monitors", classes: [name], threads: []})}
+    >
+      {shortClass(name)}
+    </button>
   );
 }
 

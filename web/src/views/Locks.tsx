@@ -171,9 +171,11 @@ export function LocksView({shown}: {shown: Shown}) {
                   {shortClass(row.lock.class) || "(unknown class)"}
                   <span class="faint">@{row.lock.hash}</span>
                 </span>
-                <span class="hot">{duration(row.blocked.time)}</span>
+                {row.blocked.time > 0 && <span class="hot">{duration(row.blocked.time)}</span>}
                 <span class="second faint">
-                  {count(row.blocked.count)} blocked, queue of {row.waiters}, convoy of {row.convoy}
+                  {row.blocked.count > 0
+                    ? `${count(row.blocked.count)} blocked, queue of ${row.waiters}, convoy of ${row.convoy}`
+                    : `waited for ${duration(row.waited.time + row.parked.time)}`}
                 </span>
               </button>
             ))}

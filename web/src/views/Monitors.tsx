@@ -31,6 +31,7 @@ export function MonitorsView({shown}: {shown: Shown}) {
     version,
   );
   const waits = useState("waited");
+  const columns = useMemo(() => classColumns(classes.data?.sum), [classes.data?.sum]);
   const chosenSum = useMemo(() => {
     const chosen = new Set(shown.threads);
     return total(threads.filter((thread) => chosen.size === 0 || chosen.has(thread.id)));
@@ -68,7 +69,7 @@ export function MonitorsView({shown}: {shown: Shown}) {
         <Problem text={classes.error} />
         <Table<ClassRow, string>
           label="Classes of locks"
-          columns={classColumns}
+          columns={columns}
           rows={classes.data?.classes ?? []}
           id={(row) => row.class}
           sort={sort}

@@ -5,7 +5,7 @@
 import {useState} from "preact/hooks";
 import {address, useAnswer} from "../api";
 import {useKnown} from "../known";
-import {duration, percent, shortClass, shortMethod} from "../lib/format";
+import {count, duration, percent, shortClass, shortMethod} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Path, PathRow} from "../lib/types";
 import {show} from "../store";
@@ -106,12 +106,23 @@ function Summary({path}: {path: Path}) {
   return (
     <div class="summary">
       <p>
-        {path.unbounded ? "The program's path to its end" : "What went on while "}
-        {path.unbounded ? ", " : <ThreadName thread={path.thread} />}
-        {path.unbounded ? "" : " ran or waited, "}
-        {duration(length)} in {path.total} pieces
-        {path.chosen === "asked" ? "" : ` (${path.chosen})`}
-        {path.cut ? "; it was cut: it has more pieces than are looked at" : ""}.
+        {path.unbounded ? (
+          <>
+            The program's path to its end, which <ThreadName thread={path.thread} /> reached
+          </>
+        ) : (
+          <>
+            What <ThreadName thread={path.thread} /> spent its time on
+          </>
+        )}
+        : {duration(length)} in {count(path.total)} pieces.
+        {path.chosen !== "asked" && (
+          <span class="faint">
+            {" "}
+            It is the thread that {path.chosen === "ran last" ? "ran last" : "was blocked longest"}.
+          </span>
+        )}
+        {path.cut && " The path was cut: it has more pieces than are looked at."}
       </p>
       <div class="stacked" role="img" aria-label={kinds.map((row) => `${row.name} ${percent(row.share)}`).join(", ")}>
         {kinds

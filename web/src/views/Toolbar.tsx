@@ -136,7 +136,7 @@ function PathMenu({shown, path}: {shown: Shown; path: Path | null}) {
         kind="path"
         onClick={() => show({path: !now().path})}
       />
-      <Menu label="Whose critical path" text={shown.path && owner ? <span class="short">{owner}</span> : ""}>
+      <Menu label={`Whose critical path${shown.path && owner ? `: ${owner}` : ""}`} text="">
         {() => (
           <div class="path-menu">
             <fieldset>

@@ -55,9 +55,9 @@ export function statsColumns<R>(prefix: string, title: string, of: (row: R) => S
   return [
     {key: `${prefix}.count`, title: "Count", help: `How often: ${title}`, value: (row) => of(row).count},
     time("time", "Total", `For how long in all: ${title}`),
+    time("average", "Average", `The mean: ${title}`),
     time("min", "Min", `The shortest: ${title}`),
     time("max", "Max", `The longest: ${title}`),
-    time("average", "Average", `The mean: ${title}`),
     {
       key: `${prefix}.p95`,
       title: "Distribution",
@@ -68,13 +68,13 @@ export function statsColumns<R>(prefix: string, title: string, of: (row: R) => S
   ];
 }
 
-export const classColumns: Column<ClassRow>[] = [
+export const classColumns = (sum: ClassRow | undefined): Column<ClassRow>[] => [
   {
     key: "class",
     title: "Class",
     grow: true,
     value: (row) => row.class,
-    show: (row) => (row.class ? shortClass(row.class) : "Total"),
+    show: (row) => (row === sum ? "Total" : shortClass(row.class) || "(unknown)"),
     tip: (row) => row.class,
   },
   {
@@ -85,24 +85,14 @@ export const classColumns: Column<ClassRow>[] = [
     show: (row) => (row.saving ? <Time ns={row.saving.drag} /> : <span class="zero">–</span>),
     tip: (row) => (row.saving ? `never more than ${duration(row.saving.bound)}` : ""),
   },
-  {key: "blocked.count", title: "Blocks", help: "How often threads were blocked", value: (row) => row.blocked.count},
-  {
-    key: "blocked.time",
-    title: "Blocked",
-    help: "For how long threads were blocked, in all",
-    value: (row) => row.blocked.time,
-    show: (row) => <Time ns={row.blocked.time} />,
-  },
-  ...statsColumns<ClassRow>("blocked", "blocked", (row) => row.blocked).slice(2),
-  {key: "waited.count", title: "Waits", help: "How often threads waited for notify", value: (row) => row.waited.count},
-  {
-    key: "waited.time",
-    title: "Waited",
-    help: "For how long threads waited for notify, in all",
-    value: (row) => row.waited.time,
-    show: (row) => <Time ns={row.waited.time} />,
-  },
-  ...statsColumns<ClassRow>("waited", "waited", (row) => row.waited).slice(2),
+  ...statsColumns<ClassRow>("blocked", "blocked", (row) => row.blocked).map((column) => ({
+    ...column,
+    group: "Blocked",
+  })),
+  ...statsColumns<ClassRow>("waited", "waited", (row) => row.waited).map((column) => ({
+    ...column,
+    group: "Waited for notify",
+  })),
   {
     key: "parked.time",
     title: "Parked",
