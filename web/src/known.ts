@@ -123,29 +123,47 @@ function useChanges(
   setError: (error: string | null) => void,
 ): void {
   useEffect(() => {
-    const source = new EventSource(address("events"));
-    source.addEventListener("change", (e) => {
-      const change = JSON.parse((e as MessageEvent<string>).data) as Change;
+    let source: EventSource | null = null;
+    const changed = (e: MessageEvent<string>) => {
+      const change = JSON.parse(e.data) as Change;
       setError(null);
       setSessions((old) => {
-        const known = new Set(old?.map(({id}) => id));
-        const fresh = change.sessions.some(({id}) => !known.has(id));
-        const ended = old?.some((one) =>
-          change.sessions.some(
-            ({id, live, deadlocks}) => id === one.id && (live !== one.live || deadlocks !== one.deadlocks.length),
-          ),
-        );
-        if (change.reset || fresh || ended) setTimeout(reload, 0);
+        const known = new Map(old?.map((one) => [one.id, one]));
+        const news = change.sessions.some((now) => {
+          const before = known.get(now.id);
+          return !before || before.live !== now.live || before.deadlocks.length !== now.deadlocks;
+        });
+        if (change.reset || news) setTimeout(reload, 0);
         return old?.map((one) => ({...one, ...counted(change, one)})) ?? null;
       });
-    });
-    source.addEventListener("error", () => {
-      if (source.readyState !== EventSource.OPEN) setError("The collector does not answer. Is it still running?");
-    });
-    source.addEventListener("open", () => {
-      setError(null);
-    });
-    return () => source.close();
+    };
+    // Browsers open six connections to a server at most, for all tabs: one that nobody looks at must not keep one.
+    const follow = () => {
+      if (document.hidden) {
+        source?.close();
+        source = null;
+        return;
+      }
+      if (source) return;
+      const opened = new EventSource(address("events"));
+      source = opened;
+      opened.addEventListener("change", changed);
+      opened.addEventListener("open", () => setError(null));
+      opened.addEventListener("error", () => {
+        if (opened.readyState !== EventSource.OPEN) setError("The collector does not answer. Is it still running?");
+        // A refusal is final for an EventSource, but not for us: a proxy may say no while the collector starts again.
+        if (opened.readyState === EventSource.CLOSED && source === opened) {
+          source = null;
+          setTimeout(follow, 3000);
+        }
+      });
+    };
+    follow();
+    document.addEventListener("visibilitychange", follow);
+    return () => {
+      document.removeEventListener("visibilitychange", follow);
+      source?.close();
+    };
   }, []);
 }
 

@@ -359,7 +359,7 @@ export function paintGaps(
     const x1 = (gap.to - view.from) * scale;
     if (x1 < 0 || x0 > width) continue;
     ctx.fillStyle = colors.get("gap");
-    ctx.fillRect(x0, rulerHeight - 5, Math.max(2, x1 - x0), 4);
+    ctx.fillRect(x0, rulerHeight, Math.max(2, x1 - x0), 3);
     ctx.globalAlpha = 0.12;
     ctx.fillRect(x0, rulerHeight, Math.max(2, x1 - x0), height - rulerHeight);
     ctx.globalAlpha = 1;

@@ -74,7 +74,7 @@ export function PathView({shown}: {shown: Shown}) {
       </div>
       <Panel
         title={tables.find(([key]) => key === table)![1]}
-        hint="Enter, or a double click, leads to the longest"
+        hint="a row leads to its longest piece"
         table="path"
         parameters={parameters}
       >

@@ -1,0 +1,203 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package browser answers: what does a person see and do who opens the page? It drives a headless Chromium; tests import it, and nothing else.
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// patience is for what takes well under a second when nothing is wrong, on a machine that has much else to do.
+const patience = 40 * time.Second
+
+// Browser is a running Chromium.
+type Browser struct {
+	ctx context.Context //nolint:containedctx // chromedp keeps a browser in its context
+}
+
+// Start starts a Chromium that ends with the test. It is installed if that is possible.
+func Start(t testing.TB) *Browser {
+	t.Helper()
+	path := install(t)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	require.NoError(t, chromedp.Do(ctx), "Chromium does not start")
+	return &Browser{ctx: ctx}
+}
+
+// install returns Chromium's path.
+func install(t testing.TB) string {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	need := filepath.Join(filepath.Dir(here), "..", "..", "scripts", "need.sh")
+	out, err := exec.Command(need, "chromium").CombinedOutput()
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("no Chromium: %s", out)
+		}
+		t.Skipf("NOTHING WAS TESTED IN A BROWSER: %s", out)
+	}
+	path, err := exec.LookPath("chromium")
+	require.NoError(t, err)
+	return path
+}
+
+// Page is a tab.
+type Page struct {
+	t   testing.TB
+	ctx context.Context //nolint:containedctx // chromedp keeps a tab in its context
+
+	close func()
+
+	mu       sync.Mutex
+	problems []string
+}
+
+// Close closes the tab; the end of the test does so, too.
+func (p *Page) Close() { p.close() }
+
+// Window is how a page is looked at; the zero value is 1280×800 in light colours.
+type Window struct {
+	Width, Height int64
+	Dark          bool
+	Downloads     string // folder for what is saved
+}
+
+// Open opens an address in a new tab. Whatever the browser complains about (an exception, a policy that was violated, a file that is not there) fails
+// the test at its end.
+func (b *Browser) Open(t testing.TB, address string, w Window) *Page {
+	t.Helper()
+	if w.Width == 0 {
+		w.Width, w.Height = 1280, 800
+	}
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	p := &Page{t: t, ctx: ctx}
+	listening := make(chan struct{})
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(w.Width, w.Height)))
+	go func() {
+		defer close(listening)
+		p.listen()
+	}()
+	p.close = sync.OnceFunc(func() {
+		cancel()
+		<-listening
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		assert.Empty(t, p.problems, "the browser complained")
+	})
+	t.Cleanup(p.close)
+	scheme := "light"
+	if w.Dark {
+		scheme = "dark"
+	}
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	require.NoError(t, err)
+	if w.Downloads != "" {
+		_, err := chromedp.CallBrowser(ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{
+			Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: w.Downloads,
+		})
+		require.NoError(t, err)
+	}
+	p.Do(chromedp.Navigate(address))
+	return p
+}
+
+func (p *Page) listen() {
+	for message, err := range chromedp.Console(p.ctx) {
+		if err != nil {
+			return
+		}
+		if kind := string(message.Type); kind == "error" || kind == "warning" || strings.Contains(kind, "exception") {
+			p.mu.Lock()
+			p.problems = append(p.problems, fmt.Sprintf("%s: %s (%s:%d)", message.Type, message.Text, message.URL, message.Line))
+			p.mu.Unlock()
+		}
+	}
+}
+
+// Expect takes back complaints that a test caused itself.
+func (p *Page) Expect(part string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var others []string
+	for _, problem := range p.problems {
+		if !strings.Contains(problem, part) {
+			others = append(others, problem)
+		}
+	}
+	p.problems = others
+}
+
+// Do does steps one after the other.
+func (p *Page) Do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	require.NoError(p.t, chromedp.Do(ctx, steps...))
+}
+
+// Eval returns the value of an expression of JavaScript.
+func Eval[T any](p *Page, expression string) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	require.NoError(p.t, err, expression)
+	return value
+}
+
+// Until waits until an expression is true.
+func (p *Page) Until(expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[any](expression))
+	require.NoError(p.t, err, "after %v still not: %s\n%s", patience, expression, p.Text("body"))
+}
+
+// Text returns the text that is to be seen in the first element that a selector finds.
+func (p *Page) Text(selector string) string {
+	p.t.Helper()
+	return Eval[string](p, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
+}
+
+// Texts returns the texts of all elements that a selector finds.
+func (p *Page) Texts(selector string) []string {
+	p.t.Helper()
+	return Eval[[]string](p, fmt.Sprintf("[...document.querySelectorAll(%q)].map((e) => e.innerText.trim())", selector))
+}
+
+// Point is a place on the page, in pixels.
+type Point struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
+
+// Center returns the middle of the first element that a selector finds; it is scrolled into sight.
+func (p *Page) Center(selector string) Point {
+	p.t.Helper()
+	p.Until(fmt.Sprintf("document.querySelector(%q)", selector))
+	return Eval[Point](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "nearest", inline: "nearest"});
+		const r = e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}; })()`, selector))
+}

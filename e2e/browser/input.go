@@ -1,0 +1,101 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package browser
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// Click clicks into the middle of the first element that a selector finds, as a person would: what lies over it gets the click.
+func (p *Page) Click(selector string, modifiers ...chromedp.Modifier) {
+	p.t.Helper()
+	p.ClickAt(p.Center(selector), modifiers...)
+}
+
+// ClickText clicks the first element that a selector finds and that has this text.
+func (p *Page) ClickText(selector, text string, modifiers ...chromedp.Modifier) {
+	p.t.Helper()
+	found := fmt.Sprintf("[...document.querySelectorAll(%q)].find((e) => e.innerText.trim().startsWith(%q))", selector, text)
+	p.Until(found)
+	p.Do(chromedp.Sleep(0))
+	Eval[any](p, "void ("+found+`).setAttribute("data-test", "here")`)
+	p.Click("[data-test=here]", modifiers...)
+	Eval[any](p, `void document.querySelector("[data-test=here]")?.removeAttribute("data-test")`)
+}
+
+// ClickAt clicks at a place.
+func (p *Page) ClickAt(at Point, modifiers ...chromedp.Modifier) {
+	p.t.Helper()
+	options := []chromedp.MouseOption{chromedp.ButtonLeft, chromedp.ClickCount(1), chromedp.ButtonModifiers(modifiers...)}
+	p.Do(
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, at.X, at.Y, options...),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, at.X, at.Y, options...),
+	)
+}
+
+// Drag presses, moves in steps, and lets go.
+func (p *Page) Drag(from, to Point, modifiers ...chromedp.Modifier) {
+	p.t.Helper()
+	const steps = 8
+	with := []chromedp.MouseOption{chromedp.ButtonLeft, chromedp.ButtonModifiers(modifiers...)}
+	p.Do(
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, from.X, from.Y),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, from.X, from.Y, append(with, chromedp.ClickCount(1))...),
+	)
+	for i := 1; i <= steps; i++ {
+		x, y := from.X+(to.X-from.X)*float64(i)/steps, from.Y+(to.Y-from.Y)*float64(i)/steps
+		p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y, with...))
+	}
+	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, to.X, to.Y, append(with, chromedp.ClickCount(1))...))
+}
+
+// Hover moves the pointer to a place.
+func (p *Page) Hover(at Point) {
+	p.t.Helper()
+	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y))
+}
+
+// Wheel turns the wheel at a place.
+func (p *Page) Wheel(at Point, dx, dy float64, modifiers ...chromedp.Modifier) {
+	p.t.Helper()
+	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseWheel, at.X, at.Y, chromedp.ButtonModifiers(modifiers...), func(e *input.DispatchMouseEventParams) {
+		// A zero is not sent at all, and then the browser misses it.
+		e.DeltaX, e.DeltaY = cmp.Or(dx, 1e-9), cmp.Or(dy, 1e-9)
+	}))
+}
+
+// Press presses keys one after the other.
+func (p *Page) Press(keys string, modifiers ...chromedp.Modifier) {
+	p.t.Helper()
+	p.Do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
+}
+
+// Type replaces the text of a field.
+func (p *Page) Type(selector, text string) {
+	p.t.Helper()
+	p.Click(selector)
+	p.Press("a", chromedp.ModifierCtrl)
+	p.Press(text)
+}
+
+// Choose chooses an option of a select element by its value.
+func (p *Page) Choose(selector, value string) {
+	p.t.Helper()
+	Eval[any](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); })()`, selector, value))
+}
+
+// Screenshot writes what is to be seen into a file.
+func (p *Page) Screenshot(path string) {
+	p.t.Helper()
+	picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	require.NoError(p.t, err)
+	require.NoError(p.t, os.WriteFile(path, picture, 0o600))
+}
