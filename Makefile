@@ -111,6 +111,11 @@ bench: ## measure the hot paths, in Go and in the agent, and print tables
 	@scripts/bench.sh $(BENCHCOUNT)
 	@$(MAKE) --no-print-directory -C agent bench
 
+.PHONY: bench-page
+bench-page: web ## measure the page over a million intervals in a real Chromium, and print a table (BENCH_INTERVALS for more)
+	@scripts/need.sh chromium
+	@$(GO) test -run '^$$' -bench BenchmarkPage -benchtime 1x -timeout 20m ./web/
+
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (30s)
 	scripts/fuzz.sh $(FUZZTIME)

@@ -181,9 +181,9 @@ func TestPageSaysThatTheServerIsGone(t *testing.T) {
 	s := serve(t)
 	p := browser.Start(t).Open(t, s.address+"#s="+finished, browser.Window{})
 	settled(p)
+	p.Expect("ERR_")
 	s.stop()
 	p.Until(`document.querySelector(".banner.warn")?.innerText.includes("does not answer")`)
 	s.start(t, s.process.Args)
 	p.Until(`!document.querySelector(".banner.warn")`)
-	p.Expect("ERR_")
 }

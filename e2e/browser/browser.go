@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +20,6 @@ import (
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,11 +31,14 @@ type Browser struct {
 	ctx context.Context //nolint:containedctx // chromedp keeps a browser in its context
 }
 
-// Start starts a Chromium that ends with the test. It is installed if that is possible.
-func Start(t testing.TB) *Browser {
+// Start starts a Chromium that ends with the test, with more flags. It is installed if that is possible.
+func Start(t testing.TB, flags ...string) *Browser {
 	t.Helper()
 	path := install(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))
+	for _, flag := range flags {
+		options = append(options, chromedp.Flag(flag, true))
+	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
@@ -70,6 +73,7 @@ type Page struct {
 
 	mu       sync.Mutex
 	problems []string
+	expected []string
 }
 
 // Close closes the tab; the end of the test does so, too.
@@ -102,7 +106,11 @@ func (b *Browser) Open(t testing.TB, address string, w Window) *Page {
 		<-listening
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		assert.Empty(t, p.problems, "the browser complained")
+		for _, problem := range p.problems {
+			if !slices.ContainsFunc(p.expected, func(words string) bool { return strings.Contains(problem, words) }) {
+				t.Errorf("the browser complained: %s", problem)
+			}
+		}
 	})
 	t.Cleanup(p.close)
 	scheme := "light"
@@ -136,17 +144,11 @@ func (p *Page) listen() {
 	}
 }
 
-// Expect takes back complaints that a test caused itself.
-func (p *Page) Expect(part string) {
+// Expect says that complaints with these words are what the test is about.
+func (p *Page) Expect(words string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var others []string
-	for _, problem := range p.problems {
-		if !strings.Contains(problem, part) {
-			others = append(others, problem)
-		}
-	}
-	p.problems = others
+	p.expected = append(p.expected, words)
 }
 
 // Do does steps one after the other.

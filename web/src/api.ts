@@ -57,31 +57,64 @@ export interface Answer<T> {
 }
 
 /**
- * Asks again whenever the address or `version` changes; null asks nothing. Until the new answer is there the old one
- * stays, so that a table does not flicker while one selects.
+ * Loads whenever `key` changes, and again when `version` does; a null key loads nothing. Until the new answer is there the
+ * old one stays, so that a table does not flicker; an answer of another `kind` is forgotten at once. A load is given up
+ * for another key only: a session that lives would else never be answered by a server that is slow.
  */
-export function useAnswer<T>(url: string | null, version: unknown = 0): Answer<T> {
-  const [answer, setAnswer] = useState<Answer<T>>({data: null, error: null, loading: url !== null});
-  const asked = useRef<string | null>(null);
-  // version is no value that is read, but a reason to ask again
+export function useLoaded<T>(
+  key: string | null,
+  version: unknown,
+  load: (signal: AbortSignal) => Promise<T>,
+  kind = "",
+): Answer<T> {
+  const [answer, setAnswer] = useState<Answer<T>>({data: null, error: null, loading: key !== null});
+  const at = useRef({kind: "", version: undefined as unknown, busy: false, start: () => {}});
   useEffect(() => {
-    if (url === null) {
+    const now = at.current;
+    const forget = now.kind !== kind || key === null;
+    now.kind = kind;
+    if (key === null) {
       setAnswer({data: null, error: null, loading: false});
+      now.start = () => {};
       return;
     }
-    const abort = new AbortController();
-    const another = asked.current?.split("?")[0] !== url.split("?")[0];
-    asked.current = url;
-    setAnswer((old) => ({data: another ? null : old.data, error: null, loading: true}));
-    ask<T>(url, {signal: abort.signal}).then(
-      (data) => setAnswer({data, error: null, loading: false}),
-      (error: Error) => {
-        if (!abort.signal.aborted) setAnswer((old) => ({data: old.data, error: error.message, loading: false}));
-      },
-    );
-    return () => abort.abort();
-  }, [url, version]);
+    let abort = new AbortController();
+    now.start = () => {
+      abort = new AbortController();
+      const {signal} = abort;
+      const begun = latest.current.version;
+      now.busy = true;
+      now.version = begun;
+      const done = (change: (old: Answer<T>) => Answer<T>) => {
+        if (signal.aborted) return;
+        now.busy = false;
+        setAnswer(change);
+        if (latest.current.version !== begun) now.start();
+      };
+      latest.current.load(signal).then(
+        (data) => done(() => ({data, error: null, loading: false})),
+        (error: Error) => done((old) => ({data: old.data, error: error.message, loading: false})),
+      );
+    };
+    setAnswer((old) => ({data: forget ? null : old.data, error: null, loading: true}));
+    now.start();
+    return () => {
+      abort.abort();
+      now.busy = false;
+    };
+  }, [key]);
+  const latest = useRef({version, load});
+  latest.current = {version, load};
+  useEffect(() => {
+    const now = at.current;
+    if (!now.busy && now.version !== version) now.start();
+  }, [version]);
   return answer;
+}
+
+/** What the server answers at an address; null asks nothing. */
+export function useAnswer<T>(url: string | null, version: unknown = 0): Answer<T> {
+  return useLoaded<T>(url, version, (signal) => ask<T>(url!, {signal}), url?.split("?")[0]);
 }
 
 /** Asks for all pages of a list, up to `most` rows. */

@@ -4,7 +4,7 @@
 // What the page knows of the server, and keeps up to date while sessions live.
 import {createContext} from "preact";
 import {useContext, useEffect, useMemo, useRef, useState} from "preact/hooks";
-import {address, ask, askAll, type Parameters, useAnswer} from "./api";
+import {address, ask, askAll, type Parameters, useAnswer, useLoaded} from "./api";
 import {ids} from "./lib/lanes";
 import type {Shown} from "./lib/link";
 import type {Change, Info, Session, ThreadRow, Threads} from "./lib/types";
@@ -47,8 +47,8 @@ export const mostThreads = 5000;
 const pause = 1500;
 
 /** The parameters that say which part of a session is counted. */
-export function scope(shown: Shown, session: Session): Parameters {
-  return {from: shown.range?.from ?? session.from, to: shown.range?.to ?? session.to};
+export function scope(shown: Shown): Parameters {
+  return {from: shown.range?.from, to: shown.range?.to};
 }
 
 export function threadsParameter(threads: readonly number[]): string | undefined {
@@ -82,24 +82,18 @@ export function useServer(shown: Shown): Known {
 
   const session = sessions?.find(({id}) => id === shown.session) ?? null;
   const version = useFollowed(session, shown.follow);
-  const [rows, setRows] = useState<{of: string; threads: ThreadRow[]; total: number}>({of: "", threads: [], total: 0});
   const id = session?.id ?? "";
-  const {from, to} = session ? scope(shown, session) : {from: 0, to: 0};
-  const end = shown.range ? to : version; // without a range it follows the session, but not at each change
-  useEffect(() => {
-    if (id === "") return;
-    const abort = new AbortController();
-    const url = (offset: number) =>
-      address(`sessions/${id}/threads`, {from, to, sort: "blocked.time", offset, limit: 500});
-    askAll<Threads, ThreadRow>(url, (answer) => answer.threads, mostThreads, abort.signal).then(
-      ({first, rows}) => setRows({of: id, threads: rows, total: first.total}),
-      (failure: Error) => {
-        if (!abort.signal.aborted) setError(failure.message);
-      },
-    );
-    return () => abort.abort();
-  }, [id, from, end, version]);
-  const threads = rows.of === id ? rows.threads : none;
+  const list = useLoaded(
+    session ? `${id} ${JSON.stringify(scope(shown))}` : null,
+    version,
+    (signal) => {
+      const url = (offset: number) =>
+        address(`sessions/${id}/threads`, {...scope(shown), sort: "blocked.time", offset, limit: 500});
+      return askAll<Threads, ThreadRow>(url, (answer) => answer.threads, mostThreads, signal);
+    },
+    id,
+  );
+  const threads = list.data?.rows ?? none;
   const byId = useMemo(() => new Map(threads.map((thread) => [thread.id, thread])), [threads]);
   return {
     info: info.data,
@@ -107,9 +101,9 @@ export function useServer(shown: Shown): Known {
     session,
     threads,
     byId,
-    allThreads: rows.total,
+    allThreads: list.data?.first.total ?? 0,
     version,
-    error: error ?? info.error,
+    error: error ?? info.error ?? list.error,
     reload,
   };
 }

@@ -305,7 +305,7 @@ function paintArrow(
   ctx.fill();
 }
 
-/** The path: a line along the lanes that it takes, and across where it goes from one to the other. */
+/** The path: a strong line along the lanes that it takes, a thin one across where it goes from one to the other. */
 export function paintPath(
   ctx: CanvasRenderingContext2D,
   {view, width}: Scale,
@@ -314,36 +314,40 @@ export function paintPath(
   colors: Palette,
 ): void {
   const scale = width / (view.to - view.from);
-  const trace = () => {
-    ctx.beginPath();
-    let last: number | null = null;
-    let pixel = -1;
-    for (const segment of segments) {
-      if (segment.to < view.from || segment.from > view.to) continue;
-      const at = y(segment.thread);
-      if (at === null) {
-        last = null;
-        continue;
-      }
-      const x0 = Math.max(-5, (segment.from - view.from) * scale);
-      const x1 = Math.min(width + 5, (segment.to - view.from) * scale);
-      // Many hops within a pixel are one upright line.
-      if (x1 - pixel < 0.3 && last === at) continue;
-      if (last === null) ctx.moveTo(x0, at);
-      else ctx.lineTo(x0, at);
-      ctx.lineTo(x1, at);
-      last = at;
-      pixel = x1;
+  const along = new Path2D();
+  const across = new Path2D();
+  let hops = 0;
+  let last: number | null = null;
+  let drawn = -1;
+  for (const segment of segments) {
+    if (segment.to < view.from || segment.from > view.to) continue;
+    const at = y(segment.thread);
+    const x0 = Math.max(-5, (segment.from - view.from) * scale);
+    const x1 = Math.min(width + 5, (segment.to - view.from) * scale);
+    // Hops within a pixel lie over each other: they are drawn once.
+    if (last !== null && at !== null && at !== last && x0 - drawn >= 1) {
+      across.moveTo(x0, last);
+      across.lineTo(x0, at);
+      drawn = x0;
+      hops++;
     }
-    ctx.stroke();
-  };
-  ctx.lineJoin = "round";
+    if (at !== null) {
+      along.moveTo(x0, at);
+      along.lineTo(Math.max(x1, x0 + 0.5), at);
+    }
+    last = at;
+  }
+  ctx.lineCap = "butt";
   ctx.strokeStyle = colors.get("surface");
   ctx.lineWidth = 6;
-  trace();
+  ctx.stroke(along);
   ctx.strokeStyle = colors.get("path");
+  ctx.globalAlpha = Math.max(0.35, Math.min(1, 60 / Math.max(1, hops)));
+  ctx.lineWidth = 1.5;
+  ctx.stroke(across);
+  ctx.globalAlpha = 1;
   ctx.lineWidth = 3;
-  trace();
+  ctx.stroke(along);
 }
 
 export function paintGaps(

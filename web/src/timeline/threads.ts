@@ -49,6 +49,8 @@ export class ThreadsPlane extends Plane {
   chosen: Interval | null = null;
   chosenThread = 0;
   scrollTop = 0;
+  /** Whether a picture with all lanes that are in sight has been painted: `make bench-page` asks when that was. */
+  private first = false;
 
   constructor(canvas: HTMLCanvasElement, events: Events, failed: (message: string) => void) {
     super(canvas, events);
@@ -155,6 +157,10 @@ export class ThreadsPlane extends Plane {
     ctx.restore();
     const range = this.drawing ?? this.range;
     if (range) paintRange(ctx, this, range, this.height, colors);
+    if (!this.first && this.rows.length > 0 && lanes.length > 0 && this.cache.complete()) {
+      this.first = true;
+      performance.mark("weft.first");
+    }
   }
 
   private below(thread: number): number | null {

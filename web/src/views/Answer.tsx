@@ -13,7 +13,7 @@ import {Icon} from "../ui/Icon";
 
 export function Answer({shown}: {shown: Shown}) {
   const {session, version} = useKnown();
-  const range = session ? scope(shown, session) : {};
+  const range = scope(shown);
   const base = session ? `sessions/${session.id}` : "";
   const classes = useAnswer<Classes>(
     session ? address(`${base}/classes`, {...range, savings: true, sort: "blocked.time", limit: 20}) : null,
@@ -35,7 +35,13 @@ export function Answer({shown}: {shown: Shown}) {
       : null,
     version,
   );
-  if (!session || !classes.data) return <div class="answer" />;
+  if (!session || !classes.data) {
+    return (
+      <div class="answer">
+        <p class="faint">{classes.error ?? "Looking for the lock that costs most …"}</p>
+      </div>
+    );
+  }
   if (!worst || !blocked) {
     const waited = rows.reduce((sum, row) => sum + row.waited.time, 0);
     return (

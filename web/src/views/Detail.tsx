@@ -90,9 +90,10 @@ export function Detail({interval, error}: {interval: Interval | null; error: str
                   <KindName kind={cause.kind} /> of <ThreadName thread={cause.thread} />
                   {cause.interval && <Go to={cause.interval} text="go there" />}
                   <span class="faint" title={confidenceHelp[cause.confidence] ?? ""}>
-                    {duration(cause.latency)} before{cause.confidence === "exact" ? "" : `, ${cause.confidence}`}
+                    {cause.latency === 0 ? "at that moment" : `${duration(cause.latency)} before`}
+                    {cause.confidence === "exact" ? "" : `, ${cause.confidence}`}
                   </span>
-                  <Open span={cause.span} />
+                  {cause.span?.url && <Open span={cause.span} />}
                 </dd>
               </>
             )}

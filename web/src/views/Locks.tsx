@@ -8,7 +8,7 @@ import {useKnown} from "../known";
 import {count, duration, instant, px, shortClass} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {around, type Span} from "../lib/scale";
-import type {Convoy, LockLanes} from "../lib/types";
+import type {Convoy, LockLanes, LockRow} from "../lib/types";
 import {show} from "../store";
 import {rulerHeight} from "../timeline/draw";
 import {LocksPlane, lockRowHeight} from "../timeline/locks";
@@ -80,7 +80,9 @@ export function LocksView({shown}: {shown: Shown}) {
           limit: pageSize,
         })
       : null;
-  const {data, error, loading} = useAnswer<LockLanes>(url, version);
+  const {data: answer, error, loading} = useAnswer<LockLanes>(url, version);
+  // Locks for which nobody waited in sight (threads that were joined, say) come last, and have nothing to show.
+  const data = useMemo(() => answer && {...answer, lanes: answer.lanes.filter(({row}) => isUsed(row))}, [answer]);
   useEffect(() => plane.current!.setLanes(data), [data]);
   useEffect(() => {
     const made = plane.current!;
@@ -153,7 +155,9 @@ export function LocksView({shown}: {shown: Shown}) {
       <Minimap plane={plane} view={view} shown={shown} />
       <div class="lanes" role="application" aria-label="Lanes of locks over time" tabIndex={0} onKeyDown={onKeyDown}>
         <div class="corner" style={{width: px(gutterWidth), height: px(rulerHeight)}}>
-          <span>{data ? `${count(data.total)} locks` : ""}</span>
+          <span>
+            {data ? (data.total > pageSize ? `${count(data.total)} locks` : `${data.lanes.length} locks`) : ""}
+          </span>
           <span class="faint">blocked</span>
         </div>
         <div class="scroller" ref={scroller} onScroll={onScroll}>
@@ -202,6 +206,10 @@ export function LocksView({shown}: {shown: Shown}) {
       {chosen && <LockDetail lane={chosen} plane={plane.current} />}
     </div>
   );
+}
+
+function isUsed({blocked, waited, parked, handoffs}: LockRow): boolean {
+  return blocked.count + waited.count + parked.count + handoffs > 0 || blocked.time + waited.time + parked.time > 0;
 }
 
 function LockDetail({lane, plane}: {lane: LockLanes["lanes"][number]; plane: LocksPlane | null}) {

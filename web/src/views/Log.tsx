@@ -45,7 +45,7 @@ export function LogView({shown}: {shown: Shown}) {
     return () => clearTimeout(timer);
   }, [typed]);
   const parameters = session
-    ? {...scope(shown, session), threads: threadsParameter(shown.threads), what: what.join(","), q: shown.query}
+    ? {...scope(shown), threads: threadsParameter(shown.threads), what: what.join(","), q: shown.query}
     : {};
   const url = session ? address(`sessions/${session.id}/log`, {...parameters, limit: 500}) : "";
   const fetchPage = (cursor: string, signal?: AbortSignal) => {

@@ -19,10 +19,10 @@ const page = 100;
 
 export function MonitorsView({shown}: {shown: Shown}) {
   const {session, threads, version} = useKnown();
-  const [stack, setStack] = useState<{row: CallerRow; use: number} | null>(null);
+  const [stack, setStack] = useState<{row: CallerRow; use: number; side: string} | null>(null);
   const [sort, setSort] = useState<Sort>({key: "blocked.time", order: "desc"});
   const [limit, setLimit] = useState(page);
-  const selection: Parameters = session ? {...scope(shown, session), threads: threadsParameter(shown.threads)} : {};
+  const selection: Parameters = session ? {...scope(shown), threads: threadsParameter(shown.threads)} : {};
   const base = session ? `sessions/${session.id}` : "";
   const classes = useAnswer<Classes>(
     session
@@ -44,7 +44,7 @@ export function MonitorsView({shown}: {shown: Shown}) {
         title="Threads"
         hint={chosenHint(shown.threads.length, "thread")}
         table="threads"
-        parameters={{...scope(shown, session)}}
+        parameters={{...scope(shown)}}
       >
         <Table
           label="Threads"
@@ -102,6 +102,7 @@ export function MonitorsView({shown}: {shown: Shown}) {
       {stack && (
         <StackPanel
           row={stack.row}
+          side={stack.side}
           use={stack.use}
           setUse={(use) => setStack({...stack, use})}
           onClose={() => setStack(null)}
@@ -193,7 +194,7 @@ interface CallersProps {
   kinds: string[];
   kind: [string, (kind: string) => void];
   parameters: Parameters;
-  onStack: (stack: {row: CallerRow; use: number}) => void;
+  onStack: (stack: {row: CallerRow; use: number; side: string}) => void;
 }
 
 function CallersPanel({title, kinds, kind: [kind, setKind], parameters, onStack}: CallersProps) {
@@ -255,7 +256,7 @@ function CallersPanel({title, kinds, kind: [kind, setKind], parameters, onStack}
         id={key}
         sort={sort}
         onSort={setSort}
-        onOpen={(row) => onStack({row, use: 0})}
+        onOpen={(row) => onStack({row, use: 0, side: title === "Blocked" ? "right" : "left"})}
         sum={data?.sum}
         loading={loading}
         onEnd={() => data && data.total > limit && setLimit(limit + page)}
@@ -268,11 +269,13 @@ function CallersPanel({title, kinds, kind: [kind, setKind], parameters, onStack}
 function StackPanel({
   row,
   use,
+  side,
   setUse,
   onClose,
 }: {
   row: CallerRow;
   use: number;
+  side: string;
   setUse: (use: number) => void;
   onClose: () => void;
 }) {
@@ -287,7 +290,7 @@ function StackPanel({
     return () => window.removeEventListener("keydown", key);
   }, []);
   return (
-    <section class="panel stack-panel" aria-label="Call stack">
+    <section class={`panel stack-panel ${side}`} aria-label="Call stack">
       <header>
         <h2>{method(row.method)}</h2>
         <span class="hint">

@@ -117,7 +117,7 @@ function ArrowSwitch({kind, shown, arrows}: {kind: Kind; shown: Shown; arrows: A
       </svg>
       {kindTitle[kind]}
       {on && counted && counted.total > 0 && (
-        <span class="count">{counted.hidden ? `${count(drawn)}/${count(counted.total)}` : count(counted.total)}</span>
+        <span class="count">{counted.hidden ? `${count(drawn)}+` : count(counted.total)}</span>
       )}
     </button>
   );
