@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"text/tabwriter"
@@ -60,10 +61,9 @@ func BenchmarkPage(b *testing.B) {
 	var session viewapi.Session
 	waiting := time.Now()
 	for session.Intervals < intervals*9/10 || session.Live {
-		for _, one := range get[viewapi.Sessions](b, s, "sessions").Sessions {
-			if one.ID == big {
-				session = one
-			}
+		sessions := get[viewapi.Sessions](b, s, "sessions").Sessions
+		if i := slices.IndexFunc(sessions, func(one viewapi.Session) bool { return one.ID == big }); i >= 0 {
+			session = sessions[i]
 		}
 		require.Less(b, time.Since(waiting), 10*time.Minute, "the session is not there")
 		time.Sleep(100 * time.Millisecond)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,10 +23,10 @@ import (
 // early is a part of the finished session in which much happens.
 const early = "s=" + finished + "&view=0-600000000"
 
-func answerComesFirst(t *testing.T) {
+func TestTheAnswerComesFirst(t *testing.T) {
 	p := openLanes(t, "s="+finished)
 	p.Until(`document.querySelector(".answer .saving")`)
-	classes := get[viewapi.Classes](t, shared.server, "sessions/"+finished+"/classes?savings=true&sort=blocked.time")
+	classes := get[viewapi.Classes](t, simulated(t), "sessions/"+finished+"/classes?savings=true&sort=blocked.time")
 	top := classes.Classes[0]
 	text := p.Text(".answer p")
 	assert.Contains(t, text, short(top.Class)+" costs most")
@@ -37,7 +38,7 @@ func answerComesFirst(t *testing.T) {
 
 func short(class string) string { return class[strings.LastIndex(class, ".")+1:] }
 
-func legendSwitchesStates(t *testing.T) {
+func TestTheLegendSwitchesStates(t *testing.T) {
 	p := openLanes(t, early+"&arrows=none")
 	for _, state := range []string{"blocked", "runnable", "parked"} {
 		before := pixels(p, "state-"+state)
@@ -47,18 +48,18 @@ func legendSwitchesStates(t *testing.T) {
 		untilPixels(t, p, "state-"+state, none)
 		p.Click("[data-state=" + state + "]")
 		p.Until(`document.querySelector("[data-state=` + state + `]").ariaPressed === "true"`)
-		untilPixels(t, p, "state-"+state, exactly(before))
+		untilPixels(t, p, "state-"+state, atLeast(before*9/10))
 	}
 	assert.ElementsMatch(t, []string{
 		"blocked", "deadlocked", "reentering", "waiting", "parked", "joining", "sleeping", "suspended", "runnable", "unknown", "dead",
 	}, p.Texts(".legend.states button"), "each state has an entry")
 }
 
-func legendSwitchesArrows(t *testing.T) {
-	info := get[viewapi.Info](t, shared.server, "info")
+func TestTheLegendSwitchesArrows(t *testing.T) {
+	info := get[viewapi.Info](t, simulated(t), "info")
 	p := openLanes(t, "s="+finished+"&arrows=none")
 	assert.Zero(t, browser.Eval[int](p, "weftPlane.drawn()"))
-	all := get[viewapi.Arrows](t, shared.server, "sessions/"+finished+"/interactions?limit=600")
+	all := get[viewapi.Arrows](t, simulated(t), "sessions/"+finished+"/interactions?limit=600")
 	seen := 0
 	for i, kind := range info.Interactions {
 		if kind == "none" {
@@ -70,7 +71,7 @@ func legendSwitchesArrows(t *testing.T) {
 		if all.Kinds[i].Total > 0 {
 			seen++
 			p.Until("weftPlane.drawn() > 0")
-			assert.Contains(t, p.Text(button+" .count"), fmt.Sprint(all.Kinds[i].Total), kind)
+			assert.Contains(t, p.Text(button+" .count"), strconv.Itoa(all.Kinds[i].Total), kind)
 		}
 		p.Click(button)
 		p.Until(`document.querySelector("` + button + `").ariaPressed === "false"`)
@@ -79,7 +80,7 @@ func legendSwitchesArrows(t *testing.T) {
 	assert.GreaterOrEqual(t, seen, 6, "kinds that occur in the session")
 }
 
-func pathIsDrawn(t *testing.T) {
+func TestThePathIsDrawn(t *testing.T) {
 	p := openLanes(t, early+"&arrows=none")
 	assert.Zero(t, pixels(p, "path"))
 	p.Click(".button.path")
@@ -101,10 +102,10 @@ func pathIsDrawn(t *testing.T) {
 	untilPixels(t, p, "path", none)
 }
 
-func threadsAreGrouped(t *testing.T) {
+func TestThreadsAreGrouped(t *testing.T) {
 	p := openLanes(t, "s="+finished)
 	assert.Empty(t, p.Texts(".name.head"))
-	threads := get[viewapi.Threads](t, shared.server, "sessions/"+finished+"/threads?limit=500")
+	threads := get[viewapi.Threads](t, simulated(t), "sessions/"+finished+"/threads?limit=500")
 	p.ClickText(".toolbar button", "No groups")
 	p.ClickText(".popup label", "By thread group")
 	p.Until(`document.querySelectorAll(".name.head").length > 0`)
@@ -124,7 +125,7 @@ func threadsAreGrouped(t *testing.T) {
 	p.Until(`document.querySelectorAll(".name.head").length === 0`)
 }
 
-func dialogFilters(t *testing.T) {
+func TestTheDialogFilters(t *testing.T) {
 	p := openLanes(t, "s="+finished)
 	all := len(p.Texts(".name"))
 	p.ClickText(".toolbar button", "Threads: all")
@@ -136,7 +137,7 @@ func dialogFilters(t *testing.T) {
 		assert.True(t, strings.HasPrefix(name, "pool-"), name)
 	}
 	sorts(t, p, "dialog")
-	p.ClickText("dialog button", "Show "+fmt.Sprint(len(rows)))
+	p.ClickText("dialog button", "Show "+strconv.Itoa(len(rows)))
 	p.Until(fmt.Sprintf(`document.querySelectorAll(".name").length === %d`, len(rows)))
 	assert.Less(t, len(rows), all)
 	assert.Contains(t, p.Text(".corner"), fmt.Sprintf("%d of ", len(rows)))
@@ -150,7 +151,7 @@ func dialogFilters(t *testing.T) {
 	p.Until(`document.querySelectorAll(".name").length === 2`)
 }
 
-func viewZoomsAndPans(t *testing.T) {
+func TestTheViewZoomsAndPans(t *testing.T) {
 	p := openLanes(t, "s="+finished)
 	length := func() float64 { return browser.Eval[float64](p, "weftPlane.view.to - weftPlane.view.from") }
 	start := func() float64 { return browser.Eval[float64](p, "weftPlane.view.from") }
@@ -185,7 +186,7 @@ func viewZoomsAndPans(t *testing.T) {
 	settled(p)
 }
 
-func keysWalk(t *testing.T) {
+func TestKeysWalk(t *testing.T) {
 	p := openLanes(t, early+"&at=8.4")
 	p.Until(`document.querySelector(".detail h2")`)
 	browser.Eval[any](p, `void document.querySelector(".lanes").focus()`)
@@ -210,7 +211,7 @@ func keysWalk(t *testing.T) {
 	p.Until(`!document.querySelector("dialog")`)
 }
 
-func rangeIsFollowedByTables(t *testing.T) {
+func TestTablesFollowTheRange(t *testing.T) {
 	p := openLanes(t, early)
 	box := browser.Eval[browser.Point](p, `(() => { const r = document.querySelector("canvas.plane").getBoundingClientRect(); return {x: r.x, y: r.y}; })()`)
 	p.Drag(browser.Point{X: box.X + 200, Y: box.Y + 12}, browser.Point{X: box.X + 500, Y: box.Y + 12})
@@ -220,8 +221,8 @@ func rangeIsFollowedByTables(t *testing.T) {
 	fragment, err := url.ParseQuery(browser.Eval[string](p, "location.hash.slice(1)"))
 	require.NoError(t, err)
 	from, to, _ := strings.Cut(fragment.Get("range"), "-")
-	classes := get[viewapi.Classes](t, shared.server, fmt.Sprintf("sessions/%s/classes?from=%s&to=%s", finished, from, to))
-	whole := get[viewapi.Classes](t, shared.server, fmt.Sprintf("sessions/%s/classes", finished))
+	classes := get[viewapi.Classes](t, simulated(t), fmt.Sprintf("sessions/%s/classes?from=%s&to=%s", finished, from, to))
+	whole := get[viewapi.Classes](t, simulated(t), fmt.Sprintf("sessions/%s/classes", finished))
 	require.Less(t, classes.Sum.Blocked.Time, whole.Sum.Blocked.Time)
 	p.Until(fmt.Sprintf(`document.querySelector("[data-table=classes] .sum")?.innerHTML.includes(%q)`, nanoseconds(classes.Sum.Blocked.Time)))
 	p.Until(fmt.Sprintf(`document.querySelector("[data-table=threads] .sum")?.innerHTML.includes(%q)`, nanoseconds(classes.Sum.Blocked.Time)))
@@ -231,16 +232,17 @@ func rangeIsFollowedByTables(t *testing.T) {
 
 // nanoseconds is how the page says a time exactly, where the pointer rests on it.
 func nanoseconds(ns int64) string {
-	text := fmt.Sprint(ns)
+	text := strconv.FormatInt(ns, 10)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
 	}
 	return text + " ns"
 }
 
-func clickShowsBothSides(t *testing.T) {
+func TestAClickShowsBothSides(t *testing.T) {
 	p := openLanes(t, early)
 	// The longest arrow's effect: an interval that was blocked.
+	p.Until("weftPlane.drawn() > 0")
 	arrow := browser.Eval[viewapi.Arrow](p, `(() => { const a = weftPlane.arrows.filter((a) => a.kind === 2 && a.to_start > 0 && a.to_time < 6e8)
 		.sort((a, b) => b.to_time - b.to_start - a.to_time + a.to_start)[0]; return a; })()`)
 	at := browser.Eval[browser.Point](p, fmt.Sprintf(`(() => { const r = document.querySelector("canvas.plane").getBoundingClientRect();
@@ -250,7 +252,7 @@ func clickShowsBothSides(t *testing.T) {
 	p.Until(`document.querySelector(".tip")?.innerText.includes("blocked")`)
 	p.ClickAt(at)
 	p.Until(`document.querySelector(".detail h2")`)
-	want := get[viewapi.Interval](t, shared.server, fmt.Sprintf("sessions/%s/interval?thread=%d&at=%d", finished, arrow.To, arrow.ToStart))
+	want := get[viewapi.Interval](t, simulated(t), fmt.Sprintf("sessions/%s/interval?thread=%d&at=%d", finished, arrow.To, arrow.ToStart))
 	assert.Equal(t, want.Title, p.Text(".detail h2"))
 	assert.Equal(t, want.Text, p.Text(".detail .sentence"))
 	require.NotNil(t, want.Stack)

@@ -5,8 +5,6 @@ package web_test
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -19,16 +17,16 @@ import (
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
-func monitorTablesAddUp(t *testing.T) {
+func TestMonitorTablesAddUp(t *testing.T) {
 	p := open(t, "s="+finished+"&tab=monitors")
 	p.Until(`document.querySelectorAll("[data-table=threads] tbody tr").length > 5 && document.querySelectorAll("[data-table=classes] tbody tr").length > 1`)
-	threads := get[viewapi.Threads](t, shared.server, "sessions/"+finished+"/threads?limit=500&sort=blocked.time").Threads
+	threads := get[viewapi.Threads](t, simulated(t), "sessions/"+finished+"/threads?limit=500&sort=blocked.time").Threads
 	p.Click("[data-table=threads] tbody tr:nth-child(1)")
 	p.Click("[data-table=threads] tbody tr:nth-child(3)", chromedp.ModifierCtrl)
 	p.Until(`document.querySelectorAll("[data-table=threads] tr.chosen").length === 2`)
 	ids := fmt.Sprintf("%d,%d", threads[0].ID, threads[2].ID)
 	sum := threads[0].Blocked.Time + threads[2].Blocked.Time
-	classes := get[viewapi.Classes](t, shared.server, "sessions/"+finished+"/classes?sort=blocked.time&threads="+ids)
+	classes := get[viewapi.Classes](t, simulated(t), "sessions/"+finished+"/classes?sort=blocked.time&threads="+ids)
 	require.Equal(t, sum, classes.Sum.Blocked.Time, "threads and classes are the same intervals")
 	for _, table := range []string{"threads", "classes", "callers"} {
 		p.Until(fmt.Sprintf(`document.querySelector("[data-table=%s] .sum")?.innerHTML.includes(%q)`, table, nanoseconds(sum)))
@@ -36,16 +34,16 @@ func monitorTablesAddUp(t *testing.T) {
 
 	p.Click("[data-table=classes] tbody tr:nth-child(1)")
 	class := classes.Classes[0].Class
-	callers := get[viewapi.Callers](t, shared.server, "sessions/"+finished+"/callers?threads="+ids+"&class="+url.QueryEscape(class)+"&kind=blocked")
+	callers := get[viewapi.Callers](t, simulated(t), "sessions/"+finished+"/callers?threads="+ids+"&class="+url.QueryEscape(class)+"&kind=blocked")
 	p.Until(fmt.Sprintf(`document.querySelector("[aria-label=Blocked] .sum")?.innerHTML.includes(%q)`, nanoseconds(callers.Sum.Stats.Time)))
 	assert.Len(t, p.Texts("[aria-label=Blocked] tbody tr"), len(callers.Callers))
 
-	waits := get[viewapi.Callers](t, shared.server, "sessions/"+finished+"/callers?threads="+ids+"&class="+url.QueryEscape(class)+"&kind=reenter")
+	waits := get[viewapi.Callers](t, simulated(t), "sessions/"+finished+"/callers?threads="+ids+"&class="+url.QueryEscape(class)+"&kind=reenter")
 	p.Choose("[aria-label=Waited] select", "reenter")
 	p.Until(fmt.Sprintf(`document.querySelector("[aria-label=Waited] .sum")?.innerHTML.includes(%q)`, nanoseconds(waits.Sum.Stats.Time)))
 
 	p.Click("[aria-label=Blocked] tbody tr:nth-child(1)")
-	stack := get[viewapi.Stack](t, shared.server, fmt.Sprintf("sessions/%s/stack?id=%d", finished, callers.Callers[0].Stacks[0].Stack))
+	stack := get[viewapi.Stack](t, simulated(t), fmt.Sprintf("sessions/%s/stack?id=%d", finished, callers.Callers[0].Stacks[0].Stack))
 	p.Until(`document.querySelectorAll(".stack-panel .frames li").length > 0`)
 	assert.Equal(t, stack.Frames, p.Texts(".stack-panel .frames li"))
 
@@ -53,25 +51,6 @@ func monitorTablesAddUp(t *testing.T) {
 	browser.Eval[any](p, `void document.querySelector("[data-table=threads] table").focus()`)
 	p.Press("a", chromedp.ModifierCtrl)
 	p.Until(fmt.Sprintf(`document.querySelector("[data-table=threads] .hint").innerText.startsWith("%d threads")`, len(threads)))
-}
-
-func TestFilesOfTables(t *testing.T) {
-	s := serve(t)
-	b := browser.Start(t)
-	p := b.Open(t, s.address+"#s="+finished+"&tab=monitors", browser.Window{})
-	p.Click("[data-table=classes] .menu button")
-	p.Until(`document.querySelectorAll("[data-table=classes] .popup a").length === 2`)
-	for i, kind := range []string{"text/csv", "application/json"} {
-		address := browser.Eval[string](p, fmt.Sprintf(`document.querySelectorAll("[data-table=classes] .popup a")[%d].href`, i))
-		response, err := http.Get(address) //nolint:gosec // of the page
-		require.NoError(t, err)
-		body, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		require.NoError(t, response.Body.Close())
-		assert.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", address, body)
-		assert.Contains(t, response.Header.Get("Content-Type"), kind)
-		assert.Contains(t, string(body), "OrderBook")
-	}
 }
 
 // sorts clicks the head of each column of the tables in a part of the page, twice, and looks whether the order is what the head says.
@@ -109,7 +88,7 @@ const isSorted = `((rows, head) => {
 	return texts.every((text, i) => i === 0 || sign * compare(texts[i - 1], text) <= 0);
 })(%q, %q)`
 
-func allColumnsSort(t *testing.T) {
+func TestAllColumnsSort(t *testing.T) {
 	p := open(t, "s="+finished+"&tab=monitors")
 	p.Until(`document.querySelectorAll(".monitors tbody tr").length > 20`)
 	for _, table := range []string{"[data-table=threads]", "[data-table=classes]", "[aria-label=Blocked]", "[aria-label=Waited]"} {
@@ -123,10 +102,10 @@ func allColumnsSort(t *testing.T) {
 	sorts(t, p, ".sessions")
 }
 
-func locksHaveLanes(t *testing.T) {
+func TestLocksHaveLanes(t *testing.T) {
 	p := open(t, "s="+finished+"&tab=locks&view=0-3000000000")
 	p.Until(`document.querySelectorAll(".name.lock").length > 3`)
-	lanes := get[viewapi.LockLanes](t, shared.server, "sessions/"+finished+"/locklanes?from=0&to=3000000000").Lanes
+	lanes := get[viewapi.LockLanes](t, simulated(t), "sessions/"+finished+"/locklanes?from=0&to=3000000000").Lanes
 	for i, text := range p.Texts(".name.lock") {
 		assert.True(t, strings.HasPrefix(text, short(lanes[i].Row.Lock.Class)), text)
 	}
@@ -147,10 +126,10 @@ func locksHaveLanes(t *testing.T) {
 	p.Until(`document.querySelector("#tab-threads").ariaSelected === "true" && document.querySelector(".range-chip")`)
 }
 
-func pathTableLeadsThere(t *testing.T) {
+func TestThePathTableLeadsThere(t *testing.T) {
 	p := open(t, "s="+finished+"&tab=path")
 	p.Until(`document.querySelectorAll(".path-view tbody tr").length > 2`)
-	path := get[viewapi.Path](t, shared.server, "sessions/"+finished+"/path")
+	path := get[viewapi.Path](t, simulated(t), "sessions/"+finished+"/path")
 	assert.Len(t, p.Texts(".path-view tbody tr"), len(path.Classes))
 	for _, table := range []struct {
 		title string
@@ -167,10 +146,10 @@ func pathTableLeadsThere(t *testing.T) {
 	assert.Equal(t, "true", browser.Eval[string](p, `document.querySelector(".button.path").ariaPressed`))
 }
 
-func logIsFiltered(t *testing.T) {
+func TestTheLogIsFiltered(t *testing.T) {
 	p := open(t, "s="+finished+"&tab=log")
 	p.Until(`document.querySelectorAll(".log .line").length === 500`)
-	log := get[viewapi.Log](t, shared.server, "sessions/"+finished+"/log?limit=500")
+	log := get[viewapi.Log](t, simulated(t), "sessions/"+finished+"/log?limit=500")
 	assert.Equal(t, log.Lines[0].Thread.Name, p.Text(".log .line .who"))
 	browser.Eval[any](p, `void (document.querySelector(".log").scrollTop = 1e9)`)
 	p.Until(`document.querySelectorAll(".log .line").length > 500`)
@@ -184,7 +163,7 @@ func logIsFiltered(t *testing.T) {
 	p.Until(`document.querySelector(".detail h2")`)
 }
 
-func searchLeadsThere(t *testing.T) {
+func TestSearchLeadsThere(t *testing.T) {
 	p := openLanes(t, "s="+finished)
 	p.Press("/")
 	p.Until(`document.activeElement.matches(".search input")`)

@@ -6,6 +6,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,34 +35,49 @@ type Browser struct {
 // Start starts a Chromium that ends with the test, with more flags. It is installed if that is possible.
 func Start(t testing.TB, flags ...string) *Browser {
 	t.Helper()
-	path := install(t)
+	b, end, err := Launch(flags...)
+	if errors.Is(err, ErrMissing) && os.Getenv("CI") == "" {
+		t.Skipf("NOTHING WAS TESTED IN A BROWSER: %v", err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(end)
+	return b
+}
+
+// ErrMissing says that there is no Chromium, and that none can be had.
+var ErrMissing = errors.New("no Chromium")
+
+// Launch starts a Chromium for who ends it.
+func Launch(flags ...string) (b *Browser, end func(), err error) {
+	path, err := install()
+	if err != nil {
+		return nil, nil, err
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))
 	for _, flag := range flags {
 		options = append(options, chromedp.Flag(flag, true))
 	}
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	require.NoError(t, chromedp.Do(ctx), "Chromium does not start")
-	return &Browser{ctx: ctx}
+	ctx, endProcess := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, endBrowser := chromedp.NewContext(ctx)
+	end = func() {
+		endBrowser()
+		endProcess()
+	}
+	if err := chromedp.Do(ctx); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return &Browser{ctx: ctx}, end, nil
 }
 
 // install returns Chromium's path.
-func install(t testing.TB) string {
-	t.Helper()
+func install() (string, error) {
 	_, here, _, _ := runtime.Caller(0)
 	need := filepath.Join(filepath.Dir(here), "..", "..", "scripts", "need.sh")
-	out, err := exec.Command(need, "chromium").CombinedOutput()
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("no Chromium: %s", out)
-		}
-		t.Skipf("NOTHING WAS TESTED IN A BROWSER: %s", out)
+	if out, err := exec.Command(need, "chromium").CombinedOutput(); err != nil { //nolint:gosec // our own script
+		return "", fmt.Errorf("%w: %s", ErrMissing, out)
 	}
-	path, err := exec.LookPath("chromium")
-	require.NoError(t, err)
-	return path
+	return exec.LookPath("chromium")
 }
 
 // Page is a tab.

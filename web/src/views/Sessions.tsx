@@ -35,7 +35,7 @@ const columns: Column<Session>[] = [
   {
     key: "live",
     title: "State",
-    value: ({live}) => (live ? 0 : 1),
+    value: ({live, ended}) => (live ? "live" : ended || "ended"),
     show: ({live, ended}) => (live ? "live" : ended || "ended"),
   },
   {key: "host", title: "Host", value: ({host}) => host},
@@ -72,7 +72,7 @@ export function SessionsView({shown}: {shown: Shown}) {
           columns={columns}
           rows={sessions ?? []}
           id={({id}) => id}
-          sort={{key: "live", order: "asc"}}
+          sort={{key: "origin", order: "desc"}}
           chosen={shown.session ? [shown.session] : []}
           onChoose={([id]) =>
             id && show({session: id, view: null, range: null, thread: 0, seq: 0, threads: [], classes: [], lock: 0})
