@@ -14,22 +14,25 @@ import (
 	"github.com/weft-otel/weft/internal/summary"
 )
 
-const summaryUsage = `weft summary tells what traces say at a glance: the hottest locks with counts and times, who waited,
+const summaryUsage = `weft summary tells what traces or recordings say at a glance: the hottest locks with counts and times, who waited,
 the longest row of threads that handed a lock to each other, and the threads that were blocked most.
 
 Usage:
   weft summary [--top N] [--format text|json] FILE...
 
-  FILE            traces as OTLP JSON, one object a line, as the file exporter writes them; - reads standard input
+  FILE            traces as OTLP JSON, one object a line, as the file exporter writes them; or a recording: a .jfr of
+                  any JDK from 11 on, what an agent wrote with file=PATH, an ORCA log, a TPTP trace, triples; each may
+                  be compressed with gzip or zstd; - reads standard input
   --top N         show at most N rows in each table (default 10)
   --format text   tables for people (default)
   --format json   everything, for programs; durations are integer nanoseconds
 
-A line that cannot be read is told on standard error; the summary is then of the others, and the
+A line, or a part of a recording, that cannot be read is told on standard error; the summary is then of the others, and the
 exit code is 1.
 
 Examples:
   weft summary spans.json
+  jcmd <pid> JFR.start duration=60s filename=shop.jfr settings=profile; weft summary shop.jfr
   weft summary --format json spans.json | jq '.locks[0]'
 `
 

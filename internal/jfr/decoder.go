@@ -74,7 +74,8 @@ func (d *Decoder) ReadFrom(r io.Reader) (int64, error) {
 	if d.err != nil {
 		return 0, d.err
 	}
-	if src, size, ok := seekable(r); ok {
+	begun := d.pushed.data // io.Copy may have written the first bytes, since others have ideas of their own about copying
+	if src, size, ok := seekable(r); ok && len(begun) == 0 {
 		err := d.whole(src, size)
 		d.stats.Bytes += size
 		return size, err
@@ -87,15 +88,20 @@ func (d *Decoder) ReadFrom(r io.Reader) (int64, error) {
 		_ = spool.Close()           // it is not kept
 		_ = os.Remove(spool.Name()) // see above
 	}()
+	if _, err := spool.Write(begun); err != nil {
+		return 0, err
+	}
+	front := int64(len(begun))
+	d.pushed.data = nil
 	n, err := io.Copy(spool, io.LimitReader(r, maxSpool))
 	if err != nil { // such as a broken gzip stream: what came is good
-		d.problem(recording.Problem{Byte: n, What: err.Error(), Remedy: "what was before is read"})
+		d.problem(recording.Problem{Byte: front + n, What: err.Error(), Remedy: "what was before is read"})
 	}
 	if n == maxSpool {
 		d.problem(recording.Problem{Byte: n, What: "the recording is larger than 64 GiB", Remedy: "decompress it: a plain file is read where it stands"})
 	}
 	d.stats.Bytes += n
-	return n, d.whole(spool, n)
+	return n, d.whole(spool, front+n)
 }
 
 // seekable returns a source that can be read anywhere.

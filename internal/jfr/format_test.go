@@ -4,6 +4,7 @@
 package jfr
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"fmt"
@@ -112,6 +113,32 @@ func TestPushedIsTheSame(t *testing.T) {
 	data := newBuilder(true).chunk(sample)
 	for _, step := range []int{1, 13, len(data)} {
 		assert.Equal(t, wantSample+"end detached\n", push(t, data, step, false).tell())
+	}
+}
+
+// io.Copy asks a bufio.Reader to write itself, which writes what it has first.
+func TestCopiedIsTheSame(t *testing.T) {
+	data := newBuilder(true).chunk(sample)
+	for _, peek := range []int{0, 1, 100, len(data)} {
+		c := newCollector(t)
+		r := bufio.NewReaderSize(bytes.NewReader(data), len(data))
+		_, err := r.Peek(peek)
+		require.NoError(t, err)
+		d := NewDecoder(recording.Options{Symbols: c.symbols}, c)
+		_, err = io.Copy(d, struct{ io.Reader }{r})
+		require.NoError(t, err)
+		require.NoError(t, d.Close())
+		assert.Equal(t, wantSample+"end detached\n", c.tell())
+
+		c = newCollector(t)
+		r = bufio.NewReader(struct{ io.Reader }{bytes.NewReader(data)})
+		_, err = r.Peek(peek)
+		require.NoError(t, err)
+		d = NewDecoder(recording.Options{Symbols: c.symbols}, c)
+		_, err = io.Copy(d, r)
+		require.NoError(t, err)
+		require.NoError(t, d.Close())
+		assert.Equal(t, wantSample+"end detached\n", c.tell())
 	}
 }
 

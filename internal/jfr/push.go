@@ -157,9 +157,6 @@ func (d *Decoder) splitPushed(c *chunk, from int64, complete bool) {
 		})
 	}
 	d.late += late
-	if until < math.MaxInt64 {
-		until++
-	}
 	d.hand(d.splitter.split(records, until), until)
 }
 

@@ -22,13 +22,13 @@ type Source struct {
 	Reader io.Reader
 }
 
-// Read adds up all traces of the sources, one OTLP JSON object a line, in memory that depends on the longest line and the number of
+// Read adds up all traces of the sources, one OTLP JSON object a line, or what recordings in any format come to, in memory that depends on the longest line and the number of
 // threads and windows only. A line that cannot be read is left out: the summary is then of the others, and the error tells the line.
 func Read(sources ...Source) (Summary, error) {
 	c := newCollection()
 	var errs []error
 	for _, source := range sources {
-		if err := c.read(source.Reader); err != nil {
+		if err := c.readSource(source); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", source.Name, err))
 		}
 	}

@@ -8,6 +8,7 @@ import "time"
 // Summary is what the traces of a run say. Durations are nanoseconds in JSON. Lists are sorted, what matters most first.
 type Summary struct {
 	Services      []string      `json:"services"`
+	Recordings    []Recording   `json:"recordings,omitempty"` // that were read, and not traces
 	Sessions      int           `json:"sessions"`
 	Windows       int           `json:"windows"`
 	Cuts          []Cut         `json:"cuts"` // why windows ended
@@ -26,6 +27,12 @@ type Summary struct {
 	Chain         *Chain        `json:"longest_chain,omitempty"`
 	Threads       []Thread      `json:"threads"`
 	Longest       []Blocked     `json:"longest_blocked"` // at most maxLongest
+}
+
+// Recording is a session that was read from a recording.
+type Recording struct {
+	Format     string   `json:"format"`
+	Thresholds []string `json:"thresholds,omitempty"` // what is shorter is not in it
 }
 
 // Cut counts windows that ended for the same reason.

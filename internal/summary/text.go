@@ -56,6 +56,30 @@ func (s Summary) writeHead(b *strings.Builder) {
 		fmt.Fprintf(b, "; %s (%s) counted without a span", plural(s.FoldedCount, "short state"), human(s.FoldedTime))
 	}
 	b.WriteString("\n")
+	s.writeThresholds(b)
+}
+
+// writeThresholds says what a recording leaves out, so that nobody takes few for none.
+func (s Summary) writeThresholds(b *strings.Builder) {
+	var said []string
+	for _, r := range s.Recordings {
+		if len(r.Thresholds) == 0 || slices.Equal(said, r.Thresholds) {
+			continue
+		}
+		said = r.Thresholds
+		fmt.Fprintf(b, "\nThe %s recording has only what lasted at least:\n", r.Format)
+		width := 0
+		for _, t := range r.Thresholds {
+			text := "  " + t
+			if width+len(text) > pageWidth && width > 0 {
+				b.WriteString("\n")
+				width = 0
+			}
+			b.WriteString(text)
+			width += len(text)
+		}
+		b.WriteString("\n")
+	}
 }
 
 func (s Summary) writeDeadlocks(b *strings.Builder) {
