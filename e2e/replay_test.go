@@ -1,0 +1,148 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// replayed runs a collector that reads recordings, until it has written the last window of each service.
+func replayed(t *testing.T, recordings string, services ...string) *output {
+	t.Helper()
+	c := startCollector(t, setup{config: "replay.yaml", env: []string{"WEFT_RECORDINGS=" + recordings, "WEFT_STATE=" + t.TempDir()}})
+	return c.finish(t, services...)
+}
+
+// TestReplayOfANativeRecordingIsTheLiveRun records what an agent sends to a collector, byte by byte, and lets another collector read it.
+func TestReplayOfANativeRecordingIsTheLiveRun(t *testing.T) {
+	j := jdks[len(jdks)-1]
+	live := startCollector(t, setup{})
+	dir := t.TempDir()
+	tap := tapped(t, live.endpoint, filepath.Join(dir, "run.weft"))
+	var truth pingPong
+	runJava(t, j, tap, "orders", &truth, "PingPong", "200")
+	want := live.finish(t, "orders")
+
+	got := replayed(t, filepath.Join(dir, "*.weft"), "orders")
+	checkPingPong(t, got, "orders", truth)
+	checkStructure(t, got)
+	checkNothingLost(t, got)
+	if diff := cmp.Diff(described(want), described(got)); diff != "" {
+		t.Errorf("live - replayed +:\n%s", clip(diff))
+	}
+}
+
+// described says all of a run's spans and links, in the order of their ids.
+func described(o *output) (lines []string) {
+	for _, s := range o.spans {
+		attributes := s.Attributes().AsRaw()
+		line := fmt.Sprint(s.TraceID(), s.SpanID(), s.ParentSpanID(), " ", s.Name(), s.StartTimestamp(), s.EndTimestamp(), attributes)
+		for _, l := range s.Links().All() {
+			line += fmt.Sprint(" -> ", l.TraceID(), l.SpanID(), l.Attributes().AsRaw())
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// tapped returns an endpoint that leads to another, and writes down what agents say.
+func tapped(t *testing.T, endpoint, file string) string {
+	t.Helper()
+	path := filepath.Join(shortDir(t), "tap")
+	listener, err := net.Listen("unix", path)
+	require.NoError(t, err)
+	out, err := os.Create(file)
+	require.NoError(t, err)
+	var copying sync.WaitGroup
+	copying.Go(func() {
+		for {
+			agent, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			collector, err := net.Dial("unix", strings.TrimPrefix(endpoint, "unix://"))
+			if !assert.NoError(t, err) {
+				_ = agent.Close()
+				return
+			}
+			copying.Go(func() {
+				_, _ = io.Copy(agent, collector) // ends when either side goes
+				_ = agent.Close()
+			})
+			copying.Go(func() {
+				_, _ = io.Copy(io.MultiWriter(out, collector), agent) // see above
+				_ = collector.Close()
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		copying.Wait()
+		_ = out.Close()
+	})
+	return "unix://" + path
+}
+
+// record runs a program without an agent, under the JDK's own recorder.
+func record(t *testing.T, j jdk, file string, truth any, command ...string) {
+	t.Helper()
+	args := append([]string{
+		"-XX:StartFlightRecording=filename=" + file + ",settings=" + filepath.Join(root, "e2e/testdata/everything.jfc"), "-cp", classes,
+	}, command...)
+	p := start(t, nil, filepath.Join(j.home, "bin", "java"), args...)
+	require.Equal(t, 0, p.wait(t), "exit code of %v", command)
+	p.truth(t, truth)
+}
+
+// TestFlightRecordingsShowWhatTheProgramsDid: nobody needs our agent for a first look.
+func TestFlightRecordingsShowWhatTheProgramsDid(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		dir := t.TempDir()
+		var game pingPong
+		record(t, j, filepath.Join(dir, "pingpong.jfr"), &game, "PingPong", "200")
+		var bells notifies
+		record(t, j, filepath.Join(dir, "notifies.jfr"), &bells, "Notifies", "50")
+		var workers startsJoins
+		record(t, j, filepath.Join(dir, "startsjoins.jfr"), &workers, "StartsJoins", "20")
+		var naps sleeps
+		record(t, j, filepath.Join(dir, "sleeps.jfr"), &naps, "Sleeps", "20")
+		var waits timedWaits
+		record(t, j, filepath.Join(dir, "timedwaits.jfr"), &waits, "TimedWaits", "40")
+		o := replayed(t, filepath.Join(dir, "*.jfr"), "PingPong", "Notifies", "StartsJoins", "Sleeps", "TimedWaits")
+		t.Run("pingpong", func(t *testing.T) { checkPingPong(t, o, "PingPong", game) })
+		t.Run("startsjoins", func(t *testing.T) { checkStartsJoins(t, o, "StartsJoins", workers) })
+		t.Run("sleeps", func(t *testing.T) { checkSleeps(t, o, "Sleeps", naps) })
+		t.Run("timedwaits", func(t *testing.T) { checkTimedWaits(t, o, "TimedWaits", waits) })
+		t.Run("notifies", func(t *testing.T) { checkRecordedNotifies(t, o, bells) })
+		t.Run("structure", func(t *testing.T) { checkStructure(t, o) })
+		t.Run("nothing lost", func(t *testing.T) { checkNothingLost(t, o) })
+	})
+}
+
+// checkRecordedNotifies: before JDK 24 a recording does not say whether it was notify or notifyAll, but always who it was.
+func checkRecordedNotifies(t *testing.T, o *output, truth notifies) {
+	t.Helper()
+	links := append(o.links("Notifies", "notify"), o.links("Notifies", "notify_all")...)
+	by := map[string]int{}
+	for i, l := range links {
+		if assert.NotNil(t, l.to, "link %d points at a span that exists", i) {
+			by[fmt.Sprint(l.from.text("weft.lock.class"), " ", l.to.number("thread.id"))]++
+		}
+	}
+	assert.Equal(t, truth.Notifies, by[fmt.Sprint(truth.Bell, " ", truth.Ringer)])
+	assert.Equal(t, truth.Woken, by[fmt.Sprint(truth.Gong, " ", truth.Striker)])
+}
