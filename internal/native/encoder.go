@@ -55,6 +55,9 @@ func (e *Encoder) Begin(dst []byte, session *recording.Session) []byte {
 	e.methods, e.stacks = make(map[string]wire.MethodID), make(map[jvmthread.StackID]struct{})
 	e.threads = make(map[jvmthread.ThreadID]jvmthread.Thread)
 	hello := wire.Hello{Session: session.ID, PID: session.PID}
+	if hello.Session[0] == 0 {
+		hello.Session[0] = 1 // as each session has it in the protocol
+	}
 	for _, a := range session.Attributes {
 		hello.Attributes = append(hello.Attributes, wire.Attribute{Key: a.Key, Value: a.Value})
 	}
