@@ -30,7 +30,7 @@ func attach(ctx context.Context, r Request) (Result, error) {
 		return Result{}, err
 	}
 	defer func() { _ = os.Remove(report.here) }() // nobody misses it
-	options := strings.Join(append([]string{"report=" + report.there}, r.Options...), ",")
+	options := strings.Join(append([]string{"reply=" + report.there}, r.Options...), ",")
 	for _, argument := range []string{library, options} {
 		if len(argument) >= maxArgument {
 			return Result{}, fmt.Errorf("%.40q... has %d bytes; HotSpot takes up to %d, so give less options at a time", argument, len(argument), maxArgument-1)

@@ -206,9 +206,9 @@ static void report(const char *path, bool ok, const char *what) {
     close(fd);
 }
 
-// Takes report=path off the front of the options, which is for the attaching program alone.
-static const char *take_report(const char *text, char path[WEFT_PATH_MAX]) {
-    static const char key[] = "report=";
+// Takes reply=path off the front of the options, which is for the attaching program alone.
+static const char *take_reply(const char *text, char path[WEFT_PATH_MAX]) {
+    static const char key[] = "reply=";
     path[0] = '\0';
     if (text == NULL || strncmp(text, key, sizeof key - 1) != 0) {
         return text;
@@ -226,7 +226,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved) {
     char problem[WEFT_PROBLEM_MAX] = "";
     char path[WEFT_PATH_MAX];
     (void)reserved;
-    const char *given = take_report(text, path);
+    const char *given = take_reply(text, path);
     pthread_mutex_lock(&life);
     bool ok = false;
     if (dead) {

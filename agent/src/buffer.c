@@ -122,6 +122,12 @@ static bool take_loss(struct weft_buffer *b, uint64_t position, struct weft_reco
 }
 
 void weft_buffer_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject) {
+    if (subject != 0 || !weft_hold_put(b, record)) {
+        weft_buffer_write(b, record, subject);
+    }
+}
+
+void weft_buffer_write(struct weft_buffer *b, struct weft_record *record, uint64_t subject) {
     if (record->time < b->last) {
         record->time = b->last;
     }

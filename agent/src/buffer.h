@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "clock.h"
+#include "hold.h"
 #include "wire.h"
 
 enum { WEFT_CHUNK_SIZE = 8192, WEFT_CHUNK_RECORDS = (WEFT_CHUNK_SIZE - 16) / WEFT_RECORD_SIZE };
@@ -39,6 +40,8 @@ struct weft_buffer {
     _Atomic uint64_t written; // records ever written; the records before it are visible
     atomic_bool closed;       // nothing more will be written
     bool vanished;            // the thread ended unseen; set before closed
+
+    struct weft_hold hold; // of a wait that may be too short to be told
 
     pthread_mutex_t loss_mutex; // guards the next three; taken only when events are being lost
     _Atomic uint64_t lost;
@@ -89,7 +92,11 @@ void weft_buffer_end(struct weft_buffer *b);
 
 // Writes a record. Its time is raised to that of the thread's newest record if it is less, so that
 // times do not fall. With a subject that is not 0 the record is of that thread.
+// One of a wait may be held back for a while: see hold.h.
 void weft_buffer_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject);
+
+// The same, never holding it back.
+void weft_buffer_write(struct weft_buffer *b, struct weft_record *record, uint64_t subject);
 
 // Writes a record that happens now.
 static inline void weft_buffer_put_now(struct weft_buffer *b, struct weft_record *record,

@@ -33,12 +33,19 @@ static void apply(const struct weft_options *options) {
     }
 }
 
-void weft_control_begin(const struct weft_options *options, void (*snapshot)(void)) {
+void weft_control_prepare(const struct weft_options *options, void (*snapshot)(void)) {
     pthread_mutex_lock(&control.mutex);
     control.options = *options;
     control.snapshot = snapshot;
-    control.running = true;
     apply(options);
+    pthread_mutex_unlock(&control.mutex);
+}
+
+void weft_control_begin(void) {
+    pthread_mutex_lock(&control.mutex);
+    struct weft_options options = control.options;
+    control.running = true;
+    apply(&options);
     pthread_mutex_unlock(&control.mutex);
 }
 

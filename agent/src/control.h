@@ -12,9 +12,12 @@
 #include "options.h"
 #include "wire.h"
 
-// A session begins with these options. Snapshot is called, on any thread, when one is asked for; it
-// must not block. It may be NULL.
-void weft_control_begin(const struct weft_options *options, void (*snapshot)(void));
+// A session is to begin with these options; from here on a receiver can change them. Snapshot is
+// called, on any thread, when one is asked for; it must not block. It may be NULL.
+void weft_control_prepare(const struct weft_options *options, void (*snapshot)(void));
+
+// The session begins: all is ready to record.
+void weft_control_begin(void);
 
 // The session is over: nothing is recorded, and nothing more can be changed.
 void weft_control_end(void);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "batch.h"
+#include "others.h"
 #include "roster.h"
 #include "settings.h"
 
@@ -23,13 +24,6 @@ bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t n
     d->out.cap = WEFT_BATCH_LIMIT + WEFT_RECORD_SIZE;
     d->out.data = malloc(d->out.cap);
     return d->out.data != NULL;
-}
-
-static struct weft_record raise_to(struct weft_record record, int64_t time) {
-    if (record.time < time) {
-        record.time = time;
-    }
-    return record;
 }
 
 static bool keep_virtual(struct weft_drain *d, uint64_t thread, const struct weft_record *record) {
@@ -130,73 +124,6 @@ static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t li
     return true;
 }
 
-// Puts an event that its thread did not write, behind all that it wrote. False if there is no room.
-static bool put_other(struct weft_drain *d, struct weft_buffer *b, struct weft_record record,
-                      size_t *total) {
-    if (weft_batch_room(d, b->thread) == 0) {
-        return false;
-    }
-    if (record.time < b->newest) {
-        record.time = b->newest;
-    }
-    b->newest = record.time;
-    b->newest_kind = record.kind;
-    weft_batch_put(d, &record);
-    ++*total;
-    return true;
-}
-
-// Puts what others know of a thread: what a snapshot found, that recording stops, that it ended
-// unseen. Now is when the pass began. False if not all could be put.
-static bool take_others(struct weft_drain *d, struct weft_buffer *b, uint64_t limit, int64_t now,
-                        bool idle, bool closed, size_t *total) {
-    bool losing = atomic_load_explicit(&b->lost, memory_order_relaxed) != 0;
-    uint64_t position = limit + b->gaps;
-    struct weft_found *found = weft_finding_of(&d->finding, b->thread);
-    if (found != NULL) {
-        struct weft_record record = found->record;
-        if (idle && !losing && !closed && found->position == position &&
-            !put_other(d, b, raise_to(record, d->watermark), total)) {
-            return false;
-        }
-        found->position = UINT64_MAX; // not a second time
-    }
-    if (b->pauses != d->pauses && idle) {
-        if (!put_other(d, b, (struct weft_record){.time = now, .kind = WEFT_EV_GAP}, total)) {
-            return false;
-        }
-        b->pauses = d->pauses;
-    }
-    if (closed && b->vanished) {
-        struct weft_record end = {
-            .time = now, .kind = WEFT_EV_THREAD_END, .flags = WEFT_FLAG_SNAPSHOT};
-        if (!put_other(d, b, end, total)) {
-            return false;
-        }
-        b->vanished = false;
-    }
-    const struct weft_look look = {b->thread, position, b->newest_kind, idle && !losing};
-    weft_finding_look(&d->finding, &look);
-    return true;
-}
-
-// Puts what a snapshot found of threads that have not written anything yet.
-static bool take_silent(struct weft_drain *d, size_t *total) {
-    for (size_t i = 0; i < d->finding.count; i++) {
-        struct weft_found *found = &d->finding.list[i];
-        if (found->position == 0) {
-            if (weft_batch_room(d, found->thread) == 0) {
-                return false;
-            }
-            struct weft_record record = raise_to(found->record, d->watermark);
-            weft_batch_put(d, &record);
-            found->position = UINT64_MAX;
-            ++*total;
-        }
-    }
-    return true;
-}
-
 // Takes new threads into the list. False if there is no memory for that.
 static bool take_new(struct weft_drain *d) {
     struct weft_buffer *b = weft_buffers_take_new();
@@ -264,6 +191,7 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     d->pauses = atomic_load(&weft_pauses);
     weft_finding_begin(&d->finding);
     bool all = take_unbuffered(d, since, total);
+    int64_t least = atomic_load(&weft_settings.min_duration);
     bool short_of_chunks = weft_pool_used() > weft_pool_chunks() / 2;
     size_t kept = 0;
     size_t stopped = SIZE_MAX;
@@ -271,18 +199,26 @@ static bool take_all(struct weft_drain *d, size_t *total) {
         struct weft_buffer *b = d->buffers[i];
         bool closed = atomic_load_explicit(&b->closed, memory_order_acquire);
         bool idle = weft_buffer_idle(b);
+        struct weft_hold_look hold = weft_hold_look(&b->hold);
         uint64_t limit = atomic_load_explicit(&b->written, memory_order_acquire);
-        if (idle) {
+        if (idle && hold.clear) {
             b->idle_at = now;
         }
         if (b->idle_at < known) {
             known = b->idle_at;
         }
-        if (all && !(take_buffer(d, b, limit, total) &&
-                     take_others(d, b, limit, now, idle, closed, total))) {
+        if (hold.since < known) {
+            known = hold.since;
+        }
+        // An idle thread reads the clock for the end later, so the wait will have lasted long
+        // enough.
+        bool due = closed || (idle && hold.since != INT64_MAX && now - hold.since >= least);
+        if (all && !(take_buffer(d, b, limit, total) && weft_take_held(d, b, &hold, due, total) &&
+                     weft_take_others(d, b, limit, now, idle, closed, total))) {
             all = false;
             stopped = kept;
         }
+        weft_look_at_buffer(d, b, limit, idle, hold.since != INT64_MAX);
         if (all && closed) {
             weft_roster_gone(b->thread, d->sequence + 1);
             weft_buffer_free(b);
@@ -295,7 +231,7 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     }
     d->buffer_count = kept;
     d->looked = now;
-    all = all && take_silent(d, total);
+    all = all && weft_take_silent(d, total);
     weft_finding_end(&d->finding, all);
     if (all) {
         d->known = known;

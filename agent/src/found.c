@@ -168,11 +168,11 @@ static void answer(struct weft_finding *f) {
 }
 
 void weft_finding_end(struct weft_finding *f, bool complete) {
-    if (!complete) {
-        return;
-    }
     if (f->looking) {
         answer(f);
+    }
+    if (!complete) {
+        return;
     }
     free(f->list);
     f->list = NULL;

@@ -70,7 +70,7 @@ void weft_finding_look(struct weft_finding *f, const struct weft_look *look);
 // What was found of a thread, NULL if nothing.
 struct weft_found *weft_finding_of(struct weft_finding *f, uint64_t thread);
 
-// Ends a pass. Complete: all threads were looked at.
+// Ends a pass that has looked at all threads. Complete: it has taken all of them, too.
 void weft_finding_end(struct weft_finding *f, bool complete);
 
 #endif

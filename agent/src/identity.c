@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "definitions.h"
+#include "filter.h"
 #include "jvm.h"
 #include "names.h"
 #include "settings.h"
@@ -37,6 +38,13 @@ static struct {
     uint32_t id;
 } named[MAX_NAMED];
 static uint32_t named_count;
+
+// Of each class by its id: the name, and whether the filter wants it, twice the generation of the
+// filter and 1 if it does not.
+static struct {
+    char *name;
+    atomic_uint verdict;
+} filtered[CLASS_SLOTS];
 
 // Guards additions to the tables.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -67,10 +75,12 @@ static uint32_t define_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t 
             JVMTI_ERROR_NONE) {
         return 0;
     }
-    weft_put_class(&frame, class_count + 1, weft_binary_name(signature));
+    const char *name = weft_binary_name(signature); // in its place
+    weft_put_class(&frame, class_count + 1, name);
     jweak weak = (*env)->NewWeakGlobalRef(env, class);
     if (!weft_clear_exception(env) && weak != NULL && weft_definitions_append(&frame)) {
         id = ++class_count;
+        filtered[id].name = strdup(name); // NULL: it has none
         classes[slot].hash = hash;
         classes[slot].class = weak;
         atomic_store_explicit(&classes[slot].id, id, memory_order_release);
@@ -129,6 +139,7 @@ uint32_t weft_class_id_by_name(const char *name) {
             id = ++class_count;
             named[named_count].name = copy;
             named[named_count++].id = id;
+            filtered[id].name = copy;
             copy = NULL;
         }
         weft_bytes_free(&frame);
@@ -136,6 +147,20 @@ uint32_t weft_class_id_by_name(const char *name) {
     pthread_mutex_unlock(&mutex);
     free(copy);
     return id;
+}
+
+bool weft_class_wanted(uint32_t class_id) {
+    if (!atomic_load_explicit(&weft_filter.locks, memory_order_relaxed)) {
+        return true;
+    }
+    unsigned generation = atomic_load(&weft_filter.generation) << 1;
+    unsigned verdict = atomic_load_explicit(&filtered[class_id].verdict, memory_order_relaxed);
+    if ((verdict & ~1U) != generation) {
+        const char *name = filtered[class_id].name;
+        verdict = generation | (weft_filter_lock(name == NULL ? "" : name) ? 0 : 1);
+        atomic_store_explicit(&filtered[class_id].verdict, verdict, memory_order_relaxed);
+    }
+    return (verdict & 1) == 0;
 }
 
 static uint16_t line_table(jmethodID method, struct weft_line **lines) {

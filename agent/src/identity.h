@@ -11,6 +11,7 @@
 #define WEFT_IDENTITY_H
 
 #include <jvmti.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire.h"
@@ -27,5 +28,9 @@ uint32_t weft_method_id(JNIEnv *env, jmethodID method);
 
 // The id of a class of that name, with dots, in modified UTF-8; 0 if the table or the log is full.
 uint32_t weft_class_id_by_name(const char *name);
+
+// Whether the filter wants locks of a class. Of an id of 0, a lock that is not known, it is asked
+// by the empty name.
+bool weft_class_wanted(uint32_t class_id);
 
 #endif

@@ -28,8 +28,12 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
         weft_refresh(env, thread, &scope);
         r.peer = weft_aggregated() ? 0 : weft_owner(env, object); // true only now
         weft_identify(env, object, &r);
-        r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_BLOCK));
-        weft_record_end(&scope, &r, true);
+        bool wanted = weft_class_wanted(r.class_id);
+        if (wanted) {
+            r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_BLOCK));
+        }
+        weft_record_end(&scope, &r, wanted);
+        r.kind = wanted ? r.kind : WEFT_NOT_RECORDED;
     } else {
         r.kind = WEFT_NOT_RECORDED;
     }
@@ -56,6 +60,7 @@ void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread
         entering->kind = 0;
     } else if (recorded) {
         weft_identify(env, object, &r);
+        recorded = weft_class_wanted(r.class_id);
     }
     if (recorded) {
         weft_record_now(&scope, &r);
@@ -79,8 +84,12 @@ void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject obj
             r.peer = weft_thread_id(env, object);
             place = WEFT_PLACE_BLOCK; // who holds a Thread's monitor keeps nobody waiting
         }
-        r.stack = weft_stack(&scope, env, weft_depth(place));
-        weft_record_now(&scope, &r);
+        if (weft_class_wanted(r.class_id)) {
+            r.stack = weft_stack(&scope, env, weft_depth(place));
+            weft_record_now(&scope, &r);
+        } else {
+            r.kind = WEFT_NOT_RECORDED;
+        }
     } else {
         r.kind = WEFT_NOT_RECORDED;
     }
@@ -104,7 +113,9 @@ void JNICALL weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject o
     if (scope.subject != 0) {
         if (weft_wanted(r.kind)) {
             weft_identify(env, object, &r);
-            weft_record_now(&scope, &r);
+            if (weft_class_wanted(r.class_id)) {
+                weft_record_now(&scope, &r);
+            }
         }
     } else if (waiting->kind != 0 && waiting->kind != WEFT_NOT_RECORDED) {
         r.hash = waiting->hash;
@@ -157,6 +168,11 @@ static void notify(JNIEnv *env, jobject object, uint16_t kind,
     }
     struct weft_record r = {.kind = kind};
     weft_identify(env, object, &r);
+    if (!weft_class_wanted(r.class_id)) {
+        weft_leave(&scope);
+        original(env, object);
+        return;
+    }
     r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_NOTIFY));
     weft_record_begin(&scope, &r);
     weft_leave(&scope);

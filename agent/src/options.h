@@ -39,6 +39,13 @@ struct weft_options {
     bool mounts;
     bool virtual;
     bool pause;
+    int64_t min_duration; // nanoseconds; 0: all are recorded
+    char include_threads[WEFT_PATTERNS_MAX];
+    char exclude_threads[WEFT_PATTERNS_MAX];
+    char include_locks[WEFT_PATTERNS_MAX];
+    char exclude_locks[WEFT_PATTERNS_MAX];
+    char file[WEFT_PATH_MAX]; // empty: a socket
+    size_t file_size;
     bool control;
     bool aggregated;
     int64_t interval; // nanoseconds from one aggregate to the next

@@ -53,7 +53,7 @@ void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r) {
     }
 }
 
-void weft_record_park(JNIEnv *env, jthread thread, const struct weft_scope *scope,
+bool weft_record_park(JNIEnv *env, jthread thread, const struct weft_scope *scope,
                       int64_t nanoseconds) {
     struct weft_record r = {.kind = WEFT_EV_PARK, .arg = nanoseconds};
     jthread current = NULL;
@@ -69,8 +69,12 @@ void weft_record_park(JNIEnv *env, jthread thread, const struct weft_scope *scop
     if (current != NULL) {
         (*env)->DeleteLocalRef(env, current);
     }
-    r.stack = weft_stack(scope, env, weft_depth(WEFT_PLACE_PARK));
-    weft_record_end(scope, &r, true);
+    bool wanted = weft_class_wanted(r.class_id);
+    if (wanted) {
+        r.stack = weft_stack(scope, env, weft_depth(WEFT_PLACE_PARK));
+    }
+    weft_record_end(scope, &r, wanted);
+    return wanted;
 }
 
 // A virtual thread comes here when it is pinned, and then stays on its carrier. A carrier by itself
@@ -83,7 +87,7 @@ static bool record_park(JNIEnv *env, bool absolute, jlong time) {
     bool seen = !scope.self->carrier || scope.subject != 0;
     if (seen) {
         int64_t now = absolute ? weft_wall_clock() : 0;
-        weft_record_park(env, NULL, &scope, weft_park_timeout(absolute, time, now));
+        seen = weft_record_park(env, NULL, &scope, weft_park_timeout(absolute, time, now));
     }
     weft_leave(&scope);
     return seen;

@@ -25,8 +25,9 @@ void weft_parks_init(JNIEnv *env);
 // Fills in what a parked thread waits at, and whom that belongs to.
 void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r);
 
-// The thread (NULL: the current one) begins to park, for at most so long (0: no limit).
-void weft_record_park(JNIEnv *env, jthread thread, const struct weft_scope *scope,
+// The thread (NULL: the current one) begins to park, for at most so long (0: no limit). False if
+// the filter does not want what it parks at.
+bool weft_record_park(JNIEnv *env, jthread thread, const struct weft_scope *scope,
                       int64_t nanoseconds);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "addresses.h"
+#include "filter.h"
 #include "jvm.h"
 #include "names.h"
 #include "roster.h"
@@ -141,12 +142,48 @@ static bool open_late(JNIEnv *env, jthread thread) {
     return ok;
 }
 
+bool weft_thread_wanted(JNIEnv *env, jthread thread) {
+    jvmtiThreadInfo info = {0};
+    if (!atomic_load_explicit(&weft_filter.threads, memory_order_relaxed) ||
+        (*weft_jvm.ti)->GetThreadInfo(weft_jvm.ti, thread, &info) != JVMTI_ERROR_NONE) {
+        return true;
+    }
+    bool wanted = weft_filter_thread(info.name == NULL ? "" : info.name);
+    weft_deallocate(info.name);
+    (*env)->DeleteLocalRef(env, info.thread_group);
+    (*env)->DeleteLocalRef(env, info.context_class_loader);
+    return wanted;
+}
+
+// Asks the filter about the current platform thread, if it has not since it changed. A thread that
+// is not wanted any more says that its history breaks off.
+static void filter_self(JNIEnv *env) {
+    unsigned generation = atomic_load_explicit(&weft_filter.generation, memory_order_relaxed);
+    if (self.filtered == generation || self.carrier || (*env)->ExceptionCheck(env)) {
+        return;
+    }
+    bool was = self.unwanted;
+    self.unwanted = !weft_thread_wanted(env, NULL);
+    self.filtered = generation;
+    if (self.unwanted && !was && self.buffer != NULL) {
+        struct weft_record gap = {.kind = WEFT_EV_GAP};
+        weft_buffer_put_now(self.buffer, &gap, 0);
+    }
+}
+
 bool weft_enter(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     if (!atomic_load_explicit(&weft_tracing, memory_order_acquire) || self.inside || self.ended) {
         return false;
     }
     self.inside = true;
     *scope = (struct weft_scope){.self = &self};
+    if (atomic_load_explicit(&weft_filter.threads, memory_order_relaxed) || self.unwanted) {
+        filter_self(env);
+        if (self.unwanted) {
+            self.inside = false;
+            return false;
+        }
+    }
     if (self.buffer == NULL && !open_late(env, thread)) {
         self.inside = false;
         return false;

@@ -28,6 +28,8 @@ struct weft_self {
     bool inside;   // in a callback or hook: what it causes itself is not recorded
     bool ended;    // threadEnd is written: nothing may follow
     bool carrier;  // virtual threads may run on it
+    bool unwanted; // the filter says so, or said so in that generation
+    unsigned filtered;
     int64_t named; // when its name was last looked at; 0: it has another since
     // The monitor that is being entered: kind is contendedEnter, 0 if there is none or if its
     // beginning was not seen.
@@ -83,6 +85,9 @@ bool weft_self_hide(bool hide);
 
 // The current thread ends while nothing is recorded.
 void weft_self_vanish(void);
+
+// Whether the filter wants a thread; NULL is the current one.
+bool weft_thread_wanted(JNIEnv *env, jthread thread);
 
 // Announces a thread's definition: name, group, flags.
 void weft_announce(JNIEnv *env, jthread thread, uint64_t id, bool is_virtual);

@@ -18,6 +18,7 @@
 #include "report.h"
 #include "retain.h"
 #include "roster.h"
+#include "settings.h"
 
 #define MILLISECOND ((int64_t)1000000)
 #define BEAT        (1000 * MILLISECOND)
@@ -73,6 +74,7 @@ static size_t turn(bool last, bool *complete) {
     bool streaming = sender.connection.state == WEFT_STREAMING;
     bool beat = streaming && now - sender.last_batch >= BEAT;
     uint64_t before = sender.drain.sequence;
+    weft_settings_pressure(weft_pool_used(), weft_pool_chunks());
     size_t records = weft_drain_pass(&sender.drain, beat, last, complete);
     if (!last || *complete) {
         weft_report(&sender.drain, weft_clock(), last);

@@ -78,12 +78,13 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
                         char problem[WEFT_PROBLEM_MAX]) {
     options = *wanted;
     weft_definitions_init(options.definitions);
+    weft_control_prepare(&options, weft_snapshot_request);
     if (!start_sender(env)) {
         snprintf(problem, WEFT_PROBLEM_MAX, "no memory or no thread for the sender");
         return false;
     }
     weft_on_class_prepare(weft_jvm.ti, env, NULL, NULL); // there may have been some meanwhile
-    weft_control_begin(&options, weft_snapshot_request);
+    weft_control_begin();
     running = true;
     if (!switch_events(JVMTI_ENABLE)) {
         snprintf(problem, WEFT_PROBLEM_MAX,

@@ -5,7 +5,13 @@
 
 #include "settings.h"
 
-struct weft_settings weft_settings;
+#include <stddef.h>
+
+#include "filter.h"
+
+enum { NO_LIMIT = 1 << 20, PRESSED_DEPTH = 4 };
+
+struct weft_settings weft_settings = {.deepest = NO_LIMIT};
 atomic_bool weft_tracing;
 atomic_uint weft_pauses;
 
@@ -47,6 +53,8 @@ void weft_settings_apply(const struct weft_options *o) {
     for (int i = 0; i < WEFT_PLACES; i++) {
         atomic_store_explicit(&weft_settings.depths[i], depths[i], memory_order_relaxed);
     }
+    atomic_store_explicit(&weft_settings.min_duration, o->min_duration, memory_order_relaxed);
+    weft_filter_apply(o);
     uint64_t kinds = ~kinds_off(o) & (o->aggregated ? WAITS : ~UINT64_C(0));
     atomic_store_explicit(&weft_settings.kinds, kinds, memory_order_relaxed);
     bool was = atomic_exchange(&weft_settings.aggregated, o->aggregated);
@@ -63,4 +71,16 @@ void weft_settings_record(bool on) {
     if (atomic_exchange(&weft_tracing, on) && !on) {
         atomic_fetch_add(&weft_pauses, 1);
     }
+}
+
+void weft_settings_pressure(size_t used, size_t chunks) {
+    int deepest = NO_LIMIT;
+    if (used > chunks / 4 * 3) {
+        deepest = 0;
+    } else if (used > chunks / 2) {
+        deepest = PRESSED_DEPTH;
+    } else if (used > chunks / 4) {
+        return; // not back at once, or it would go to and fro
+    }
+    atomic_store_explicit(&weft_settings.deepest, deepest, memory_order_relaxed);
 }

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "options.h"
@@ -30,6 +31,8 @@ struct weft_settings {
     atomic_bool aggregated;   // waits are added up, and no events are sent
     _Atomic int64_t interval; // nanoseconds from one aggregate to the next
     atomic_bool report;       // an aggregate is wanted now; the sender sets it back
+    atomic_int deepest;       // less under pressure
+    _Atomic int64_t min_duration;
 };
 
 extern struct weft_settings weft_settings;
@@ -58,9 +61,15 @@ static inline bool weft_aggregated(void) {
     return atomic_load_explicit(&weft_settings.aggregated, memory_order_relaxed);
 }
 
+// How full the pool of events is: from half on stacks are less deep, from three quarters on there
+// are none. What a stack costs is then spent on getting rid of the events.
+void weft_settings_pressure(size_t used, size_t chunks);
+
 // How many frames of a stack are to be taken.
 static inline int weft_depth(enum weft_place place) {
-    return atomic_load_explicit(&weft_settings.depths[place], memory_order_relaxed);
+    int depth = atomic_load_explicit(&weft_settings.depths[place], memory_order_relaxed);
+    int deepest = atomic_load_explicit(&weft_settings.deepest, memory_order_relaxed);
+    return depth < deepest ? depth : deepest;
 }
 
 #endif

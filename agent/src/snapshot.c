@@ -64,7 +64,8 @@ static void examine(JNIEnv *env, struct candidate *c, const struct weft_look *lo
         return;
     }
     r->kind = weft_kind_of_state(state);
-    if (r->kind == 0 || !weft_wanted(r->kind) || weft_is_carrier(env, c->thread)) {
+    if (r->kind == 0 || !weft_wanted(r->kind) || weft_is_carrier(env, c->thread) ||
+        !weft_thread_wanted(env, c->thread)) {
         return;
     }
     r->flags = WEFT_FLAG_SNAPSHOT;
@@ -151,6 +152,11 @@ static void look_at_all(JNIEnv *env, jthread self, jthread *threads, jint count)
         }
     }
     find_monitors(env, list, count);
+    for (jint i = 0; i < count; i++) {
+        const struct weft_record *r = &list[i].found.record;
+        list[i].waits =
+            list[i].waits && (r->kind == WEFT_EV_SLEEP_START || weft_class_wanted(r->class_id));
+    }
     weft_watch_begin();
     for (jint i = 0; i < count; i++) {
         struct weft_look look = weft_look_at(looks, look_count, list[i].found.thread);

@@ -104,7 +104,9 @@ static void record_unmount(JNIEnv *env, jthread thread, const struct weft_scope 
             if (why == timed_parking && timeout != NULL) {
                 nanoseconds = (*env)->GetLongField(env, thread, timeout);
             }
-            weft_record_park(env, thread, scope, nanoseconds);
+            if (!weft_record_park(env, thread, scope, nanoseconds)) {
+                forget_parked(scope->subject);
+            }
         } else {
             weft_lose_unbuffered(2); // its end, too
         }

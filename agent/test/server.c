@@ -99,6 +99,33 @@ static void be_rude(struct server *s, int fd) {
     usleep(20000);
 }
 
+// Control frames, good and bad; then, if it is so wished, one that is broken.
+static void control(struct server *s, int fd) {
+    for (int i = 0; i < s->nag; i++) {
+        if (i % 2 == 0) {
+            say(fd, 131, "\1\0\0\0\1\0\5\0depth\1\0007", 16);
+        } else {
+            say(fd, 131, "\2\0\0\0\2\0\5\0depth\1\0009\4\0dept\0\0", 24);
+        }
+    }
+    if (s->mangle > 0) {
+        // Counts that promise too much, lengths that lead outside, less than a header, no end.
+        static const struct {
+            const char *bytes;
+            uint32_t len;
+        } broken[] = {
+            {"\1\0\0\0\377\377", 6},
+            {"\1\0\0\0\1\0\377\377", 8},
+            {"\1\0\0\0\1\0\5\0depth\1", 14},
+            {"\1\0", 2},
+            {"", 0},
+        };
+        s->mangle--;
+        size_t at = (size_t)s->mangle % (sizeof broken / sizeof broken[0]);
+        say(fd, 131, broken[at].bytes, broken[at].len);
+    }
+}
+
 static void serve(struct server *s, int fd) {
     struct witness *w = &s->witness;
     uint8_t data[65536];
@@ -121,6 +148,7 @@ static void serve(struct server *s, int fd) {
         if (w->hello && !welcomed) {
             welcomed = true;
             say(fd, 128, &w->newest, 8);
+            control(s, fd);
         }
         bool cut =
             s->cut > 0 && w->connections < 6 && w->newest - first >= (uint64_t)s->cut && !w->ended;

@@ -4,6 +4,7 @@
 // Are options, endpoints, resource attributes and names read as they are documented?
 
 #include "../src/endpoint.h"
+#include "../src/filter.h"
 #include "../src/names.h"
 #include "../src/options.h"
 #include "../src/resource.h"
@@ -49,9 +50,11 @@ TEST(options_are_read) {
 
 #define CHANGEABLE                                                                                 \
     "depth, wait-depth, notify-depth, park-depth, unpark-depth, monitor, wait, notify, park, "     \
-    "sleep, start, interrupt, yield, mounts, pause, mode, interval, report, snapshot"
+    "sleep, start, interrupt, yield, mounts, min-duration, include-threads, exclude-threads, "     \
+    "include-locks, exclude-locks, pause, mode, interval, report, snapshot"
 #define KNOWN                                                                                      \
-    " endpoint, service, " CHANGEABLE ", detach, control, virtual, pool, retain, definitions, series"
+    " endpoint, file, file-size, service, " CHANGEABLE                                             \
+    ", detach, control, virtual, pool, retain, definitions, series"
 
 TEST(options_say_what_is_wrong) {
     CHECK(!parse("endpiont=unix:///x"));
@@ -131,6 +134,63 @@ TEST(options_change_while_the_agent_runs) {
     CHECK_STRING(o.endpoint, "unix:///a");
     CHECK(weft_options_change("detach=now", WEFT_AT_ATTACH, &o, problem));
     CHECK(o.detach);
+}
+
+TEST(durations_are_read_and_shown) {
+    char text[4096] = "";
+    CHECK(parse("min-duration=20ms"));
+    CHECK_INT(o.min_duration, 20000000);
+    weft_options_show(&o, collect, text);
+    CHECK(strstr(text, "min-duration=20ms ") != NULL);
+    CHECK(parse("min-duration=0"));
+    CHECK(parse("min-duration=1500us"));
+    text[0] = '\0';
+    weft_options_show(&o, collect, text);
+    CHECK(strstr(text, "min-duration=1500us ") != NULL);
+    CHECK(parse("min-duration=10s"));
+    CHECK(!parse("min-duration=11s"));
+    CHECK_STRING(problem, "option \"min-duration\": \"11s\" is not a duration; give 0 to 10s, such "
+                          "as 20ms");
+    CHECK(!parse("min-duration=5"));
+    CHECK(!parse("min-duration=-5ms"));
+    CHECK(!parse("min-duration=ms"));
+    CHECK(!parse("min-duration=99999999999999999999ms"));
+}
+
+TEST(patterns_match) {
+    CHECK(weft_filter_match("main", "main"));
+    CHECK(!weft_filter_match("main", "main2"));
+    CHECK(!weft_filter_match("main", "mai"));
+    CHECK(weft_filter_match("a|b|main", "main"));
+    CHECK(weft_filter_match("http-*", "http-exec-1"));
+    CHECK(weft_filter_match("*-exec-?", "http-exec-1"));
+    CHECK(!weft_filter_match("*-exec-?", "http-exec-12"));
+    CHECK(weft_filter_match("*a*b*c", "xxaxxbaxbxxc"));
+    CHECK(!weft_filter_match("*a*b*c", "xxaxxbaxbxxcd"));
+    CHECK(weft_filter_match("*", ""));
+    CHECK(weft_filter_match("", ""));
+    CHECK(!weft_filter_match("", "a"));
+    CHECK(weft_filter_match("x|*", "anything"));
+    CHECK(!weft_filter_match("?", ""));
+}
+
+TEST(filters_include_and_exclude) {
+    CHECK(parse("include-threads=http-*|main,exclude-threads=*-9,exclude-locks=java.*"));
+    unsigned before = atomic_load(&weft_filter.generation);
+    weft_filter_apply(&o);
+    CHECK(atomic_load(&weft_filter.generation) != before);
+    CHECK(atomic_load(&weft_filter.threads) && atomic_load(&weft_filter.locks));
+    CHECK(weft_filter_thread("main"));
+    CHECK(weft_filter_thread("http-1"));
+    CHECK(!weft_filter_thread("http-9"));
+    CHECK(!weft_filter_thread("GC"));
+    CHECK(weft_filter_lock("com.acme.Book"));
+    CHECK(!weft_filter_lock("java.lang.Object"));
+    CHECK(weft_options_set("include-threads", "", WEFT_BY_CONTROL, &o, problem));
+    CHECK(weft_options_set("exclude-threads", "", WEFT_BY_CONTROL, &o, problem));
+    weft_filter_apply(&o);
+    CHECK(!atomic_load(&weft_filter.threads));
+    CHECK(weft_filter_thread("GC"));
 }
 
 TEST(timeouts) {
@@ -242,6 +302,9 @@ int main(void) {
     RUN(options_are_read);
     RUN(options_say_what_is_wrong);
     RUN(options_change_while_the_agent_runs);
+    RUN(durations_are_read_and_shown);
+    RUN(patterns_match);
+    RUN(filters_include_and_exclude);
     RUN(timeouts);
     RUN(endpoints);
     RUN(resource_lists);

@@ -117,6 +117,32 @@ static bool take_hello(struct witness *w, struct cursor c) {
     return w->service[0] != '\0' || fail(w, "no service.name");
 }
 
+static bool take_status(struct witness *w, struct cursor c) {
+    char depth[16] = "";
+    char pause[16] = "";
+    witness_number(&c, 4);
+    struct cursor error = witness_string(&c);
+    size_t count = (size_t)witness_number(&c, 2);
+    for (size_t i = 0; i < count; i++) {
+        struct cursor key = witness_string(&c);
+        struct cursor value = witness_string(&c);
+        bool is_depth = key.left == 5 && memcmp(key.at, "depth", 5) == 0;
+        bool is_pause = key.left == 5 && memcmp(key.at, "pause", 5) == 0;
+        if ((is_depth || is_pause) && value.left < sizeof depth) {
+            memcpy(is_depth ? depth : pause, value.at, value.left);
+            (is_depth ? depth : pause)[value.left] = '\0';
+        }
+    }
+    if (c.bad || c.left != 0 || count == 0) {
+        return fail(w, "a status is not whole");
+    }
+    w->answers++;
+    w->refusals += error.left != 0;
+    snprintf(w->answer, sizeof w->answer, "%.*s|%s|%s", (int)error.left, (const char *)error.at,
+             depth, pause);
+    return true;
+}
+
 static bool take_frame(struct witness *w, unsigned kind, struct cursor c) {
     if (w->ended && kind != HELLO && kind > STACK && kind != BATCH && kind != END &&
         kind != AGGREGATE) {
@@ -140,6 +166,8 @@ static bool take_frame(struct witness *w, unsigned kind, struct cursor c) {
     case END:
         w->ended = true;
         return true;
+    case STATUS:
+        return take_status(w, c);
     default:
         return fail(w, "frame kind %u", kind);
     }

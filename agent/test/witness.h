@@ -51,9 +51,12 @@ struct witness {
     int64_t reported; // until when
     uint64_t interrupted;
     uint64_t timed_out;
-    uint64_t owned;  // contendedEnter with an owner
-    uint64_t found;  // events of snapshots
-    uint64_t stacks; // events with a stack
+    uint64_t owned;    // contendedEnter with an owner
+    uint64_t found;    // events of snapshots
+    uint64_t answers;  // status frames
+    uint64_t refusals; // of them, with an error
+    char answer[512];  // what the newest says of the error, depth and pause, as "error|depth|pause"
+    uint64_t stacks;   // events with a stack
     uint64_t definition_frames;
     uint64_t thread_frames;
     uint64_t

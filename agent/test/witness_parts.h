@@ -11,7 +11,7 @@
 #include "witness.h"
 
 // Numbers from the specification, on purpose not from the generated header.
-enum { HELLO = 1, THREAD, CLASS, METHOD, STACK, BATCH, END, AGGREGATE = 9 };
+enum { HELLO = 1, THREAD, CLASS, METHOD, STACK, BATCH, END, STATUS, AGGREGATE };
 
 struct cursor {
     const uint8_t *at;
