@@ -1,0 +1,292 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// watched is config/metrics.yaml with a Prometheus that scrapes it, and a sink in place of Jaeger.
+type watched struct {
+	*collector
+	sink       sink
+	prometheus *prometheus
+}
+
+func startWatched(t *testing.T, more ...string) watched {
+	t.Helper()
+	w := watched{sink: startSink(t)}
+	metrics := freeAddress(t)
+	w.collector = startCollector(t, setup{config: "metrics.yaml", more: more, env: []string{
+		"WEFT_FLUSH=500ms", "WEFT_PROMETHEUS=" + metrics, "JAEGER_ENDPOINT=" + w.sink.grpc,
+	}})
+	w.prometheus = startPrometheus(t, metrics)
+	return w
+}
+
+// is waits until Prometheus says a number.
+func (w watched) is(t *testing.T, want float64, promql string) {
+	t.Helper()
+	poll(t, promql+" is "+strconv.FormatFloat(want, 'g', -1, 64), func() bool {
+		got, ok := w.prometheus.value(t, promql)
+		if ok && got > want {
+			t.Fatalf("%s is %v, more than %v", promql, got, want)
+		}
+		return ok && got == want
+	})
+}
+
+// TestPrometheusHasTheCountsOfThePrograms: a JVM, the agent, the collector, a real Prometheus, and then the counts exactly.
+func TestPrometheusHasTheCountsOfThePrograms(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		w := startWatched(t)
+		var handoffs pingPong
+		var bells notifies
+		var parked parks
+		runJava(t, j, w.endpoint, "pingpong", &handoffs, "PingPong", "200")
+		runJava(t, j, w.endpoint, "notifies", &bells, "Notifies", "100")
+		runJava(t, j, w.endpoint, "parks", &parked, "Parks", "100")
+
+		const ball = `{job="pingpong",weft_lock_class="PingPong$Ball"}`
+		w.is(t, float64(handoffs.Handoffs), `sum(weft_lock_handoffs_total`+ball+`)`)
+		w.is(t, float64(handoffs.Handoffs), `sum(weft_lock_contentions_total`+ball+`)`)
+		w.is(t, float64(handoffs.Handoffs), `sum(weft_lock_blocked_duration_seconds_count{job="pingpong",weft_lock_class="PingPong$Ball",weft_wait_cause="handoff"})`)
+		w.is(t, float64(bells.Notifies), waits("notifies", bells.Bell, "object", "notify"))
+		w.is(t, float64(bells.Woken), waits("notifies", bells.Gong, "object", "notify_all"))
+		w.is(t, float64(parked.Unparks), waits("parks", parked.Gate, "park", "unpark"))
+		w.is(t, 0, `sum(weft_events_lost_total)+sum(weft_events_missed_total)`)
+
+		w.sink.waitForCut(t, "pingpong", "end")
+		w.sink.waitForCut(t, "parks", "end")
+		w.terminate(t)
+		w.sink.terminate(t)
+		o := w.sink.spans(t)
+		checkStructure(t, o)
+		checkNothingLost(t, o)
+		checkDurations(t, w.prometheus, o)
+	})
+}
+
+func waits(job, class, kind, cause string) string {
+	return fmt.Sprintf("sum(weft_wait_duration_seconds_count{job=%q,weft_lock_class=%q,weft_wait_kind=%q,weft_wait_cause=%q})", job, class, kind, cause)
+}
+
+// checkDurations compares the time that Prometheus has for a lock with the spans' own, of which none is folded.
+func checkDurations(t *testing.T, p *prometheus, o *output) {
+	t.Helper()
+	const metric, selector = "weft_lock_blocked_duration_seconds", `{job="pingpong",weft_lock_class="PingPong$Ball"}`
+	var durations []float64
+	var total int64
+	for _, s := range o.of("pingpong", func(s *span) bool {
+		return s.text("weft.state") == "blocked" && s.text("weft.lock.class") == "PingPong$Ball"
+	}) {
+		durations = append(durations, float64(s.number("weft.interval.time"))/1e9)
+		total += s.number("weft.interval.time")
+	}
+	sum, ok := p.value(t, "sum("+metric+"_sum"+selector+")")
+	require.True(t, ok)
+	assert.InDelta(t, float64(total)/1e9, sum, 1e-9, "the time of the spans, to the nanosecond")
+	time, ok := p.value(t, "sum(weft_lock_blocked_time_seconds_total"+selector+")")
+	require.True(t, ok)
+	assert.InDelta(t, sum, time, 1e-9)
+
+	slices.Sort(durations)
+	p99, ok := p.value(t, "histogram_quantile(0.99, sum by (le) ("+metric+"_bucket"+selector+"))")
+	require.True(t, ok)
+	exact := durations[int(math.Ceil(0.99*float64(len(durations))))-1]
+	var below, above float64
+	for _, bucket := range p.query(t, "sum by (le) ("+metric+"_bucket"+selector+")") {
+		bound, err := strconv.ParseFloat(bucket.Metric["le"], 64)
+		require.NoError(t, err)
+		if bound < exact {
+			below = max(below, bound)
+		} else if above == 0 || bound < above {
+			above = bound
+		}
+	}
+	assert.GreaterOrEqual(t, p99, below, "the bucket of the 99th percentile, which is %v", exact)
+	assert.LessOrEqual(t, p99, above, "the bucket of the 99th percentile, which is %v", exact)
+}
+
+// TestExemplarsLeadToSpans asks Prometheus for exemplars, and for the spans that they name.
+func TestExemplarsLeadToSpans(t *testing.T) {
+	w := startWatched(t)
+	var truth pingPong
+	runJava(t, jdks[0], w.endpoint, "pingpong", &truth, "PingPong", "200")
+	w.is(t, float64(truth.Handoffs), `sum(weft_lock_handoffs_total{job="pingpong",weft_lock_class="PingPong$Ball"})`)
+	var answer struct {
+		Data []struct {
+			Exemplars []struct {
+				Labels map[string]string `json:"labels"`
+				Value  string            `json:"value"`
+			} `json:"exemplars"`
+		} `json:"data"`
+	}
+	w.prometheus.get(t, "/api/v1/query_exemplars", url.Values{
+		"query": {`weft_lock_blocked_duration_seconds_bucket{job="pingpong"}`},
+		"start": {strconv.FormatInt(time.Now().Add(-time.Hour).Unix(), 10)}, "end": {strconv.FormatInt(time.Now().Add(time.Minute).Unix(), 10)},
+	}, &answer)
+	w.sink.waitForCut(t, "pingpong", "end")
+	w.terminate(t)
+	w.sink.terminate(t)
+	known := map[string]*span{}
+	for _, s := range w.sink.spans(t).spans {
+		known[s.TraceID().String()+"/"+s.SpanID().String()] = s
+	}
+	count := 0
+	for _, series := range answer.Data {
+		for _, exemplar := range series.Exemplars {
+			count++
+			s := known[exemplar.Labels["trace_id"]+"/"+exemplar.Labels["span_id"]]
+			require.NotNil(t, s, "%v is no span of the trace store", exemplar)
+			if s.isState() {
+				value, err := strconv.ParseFloat(exemplar.Value, 64)
+				require.NoError(t, err)
+				assert.InDelta(t, float64(s.end()-s.began())/1e9, value, 1e-9, "the whole of the interval, of which this is the last part")
+			}
+		}
+	}
+	assert.Positive(t, count, "exemplars arrive")
+}
+
+// TestNativeHistograms has exponential histograms in the collector, which are native ones in Prometheus.
+func TestNativeHistograms(t *testing.T) {
+	w := startWatched(t, "yaml:connectors::contention::histogram::exponential::max_size: 160")
+	var truth pingPong
+	runJava(t, jdks[0], w.endpoint, "pingpong", &truth, "PingPong", "200")
+	const series = `sum(weft_lock_blocked_duration_seconds{job="pingpong",weft_lock_class="PingPong$Ball"})`
+	w.is(t, float64(truth.Handoffs), "histogram_count("+series+")")
+	p99, ok := w.prometheus.value(t, "histogram_quantile(0.99, "+series+")")
+	require.True(t, ok)
+	sum, ok := w.prometheus.value(t, "histogram_sum("+series+")")
+	require.True(t, ok)
+	assert.Positive(t, p99)
+	assert.GreaterOrEqual(t, sum, p99, "the sum has the longest in it")
+}
+
+// TestADeadlockIsDelivered by Alertmanager, and taken back when the process has ended.
+func TestADeadlockIsDelivered(t *testing.T) {
+	w := startWatched(t)
+	jvm := java(t, jdks[len(jdks)-1], w.endpoint, "stuck", "Deadlock")
+	poll(t, "the threads are deadlocked", func() bool { return len(jvm.outLines()) > 0 })
+	shown := time.Now()
+	labels := map[string]string{"job": "stuck"}
+	var firing alert
+	poll(t, "the alert is delivered", func() (found bool) {
+		firing, found = w.prometheus.alerts.find("WeftDeadlock", "firing", labels)
+		return found
+	})
+	assert.Contains(t, firing.Annotations["summary"], "stuck: 2 threads are deadlocked")
+	assert.NotContains(t, firing.Annotations["description"]+firing.Annotations["dashboard"], "<no value>")
+
+	// From the scrape that brought it, the alert took no more than one evaluation.
+	const scrapeAndRule = 2 * time.Second
+	first := w.prometheus.firstAbove(t, `weft_deadlocked_threads{job="stuck"}`, shown.Add(-time.Minute))
+	assert.LessOrEqual(t, firing.StartsAt.Sub(first), scrapeAndRule)
+	t.Logf("delivered %v after the program was seen to be deadlocked, %v after the scrape", firing.at.Sub(shown), firing.at.Sub(first))
+
+	require.NoError(t, jvm.cmd.Process.Kill())
+	poll(t, "the alert is taken back", func() bool {
+		_, found := w.prometheus.alerts.find("WeftDeadlock", "resolved", labels)
+		return found
+	})
+	poll(t, "the log record of the deadlock is written", func() bool {
+		return strings.Contains(strings.Join(append(w.outLines(), w.errLines()...), "\n"), "weft.deadlock.end")
+	})
+}
+
+// firstAbove is the time of the first sample above zero.
+func (p *prometheus) firstAbove(t *testing.T, promql string, since time.Time) time.Time {
+	t.Helper()
+	var answer struct {
+		Data struct {
+			Result []struct {
+				Values [][2]any `json:"values"`
+			} `json:"result"`
+		} `json:"data"`
+	}
+	p.get(t, "/api/v1/query", url.Values{"query": {promql + "[" + strconv.Itoa(int(time.Since(since).Seconds())) + "s]"}}, &answer)
+	for _, result := range answer.Data.Result {
+		for _, value := range result.Values {
+			if at, ok := value[0].(float64); ok && value[1] != "0" {
+				return time.UnixMilli(int64(at * 1000))
+			}
+		}
+	}
+	t.Fatalf("%s was never above zero", promql)
+	return time.Time{}
+}
+
+// TestEveryQueryIsUnderstood sends each query of the documentation and of the dashboards to Prometheus while a program contends.
+func TestEveryQueryIsUnderstood(t *testing.T) {
+	w := startWatched(t)
+	java(t, jdks[0], w.endpoint, "exchange", "com.acme.orders.Exchange", "60") // ends with the test
+	poll(t, "rules have something to say", func() bool {
+		return len(w.prometheus.query(t, `job_lock:weft_saved:rate5m{job="exchange"}`)) > 0
+	})
+	queries := documentedQueries(t)
+	for file, more := range dashboardQueries(t) {
+		assert.Greater(t, len(more), 8, file)
+		queries = append(queries, more...)
+	}
+	require.Greater(t, len(queries), 50)
+	var silent []string
+	for _, query := range queries {
+		if len(w.prometheus.query(t, query)) == 0 {
+			silent = append(silent, query)
+		}
+	}
+	t.Logf("%d of %d queries have an answer; those have none:\n%s", len(queries)-len(silent), len(queries), strings.Join(silent, "\n"))
+	assert.Less(t, len(silent), len(queries)/2, "most have an answer while a program contends")
+}
+
+func documentedQueries(t *testing.T) (queries []string) {
+	t.Helper()
+	cell := regexp.MustCompile("(?m)^\\|[^|]*\\|[^|]*`weft\\.[^|]*\\| `(.+?)`")
+	for _, match := range cell.FindAllStringSubmatch(configText(t, "docs/metrics.md"), -1) {
+		queries = append(queries, strings.ReplaceAll(match[1], `\|`, "|"))
+	}
+	require.Greater(t, len(queries), 20)
+	return queries
+}
+
+func dashboardQueries(t *testing.T) map[string][]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, "config/grafana/weft-*.json"))
+	require.NoError(t, err)
+	chosen := strings.NewReplacer("$job", "exchange", "$instance", ".*", "$lock", "com.acme.orders.OrderBook", "$__rate_interval", "1m", "$__range", "5m")
+	queries := map[string][]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var dashboard struct {
+			Panels []struct {
+				Targets []struct {
+					Expr string `json:"expr"`
+				} `json:"targets"`
+			} `json:"panels"`
+		}
+		require.NoError(t, json.Unmarshal(text, &dashboard))
+		for _, panel := range dashboard.Panels {
+			for _, target := range panel.Targets {
+				queries[filepath.Base(file)] = append(queries[filepath.Base(file)], chosen.Replace(target.Expr))
+			}
+		}
+	}
+	return queries
+}
