@@ -60,14 +60,14 @@ scrape_configs: [{job_name: weft, honor_labels: true, static_configs: [{targets:
 	return p
 }
 
-// sample is one series of an instant query.
-type sample struct {
+// vectorSample is one series of an instant query.
+type vectorSample struct {
 	Metric    map[string]string `json:"metric"`
 	Value     []any             `json:"value"`     // time, text of the number
 	Histogram []any             `json:"histogram"` // time, a native histogram
 }
 
-func (s sample) number(t *testing.T) float64 {
+func (s vectorSample) number(t *testing.T) float64 {
 	t.Helper()
 	require.Len(t, s.Value, 2, "%v", s)
 	text, ok := s.Value[1].(string)
@@ -78,11 +78,11 @@ func (s sample) number(t *testing.T) float64 {
 }
 
 // query asks for an instant vector.
-func (p *prometheus) query(t *testing.T, promql string) []sample {
+func (p *prometheus) query(t *testing.T, promql string) []vectorSample {
 	t.Helper()
 	var answer struct {
 		Data struct {
-			Result []sample `json:"result"`
+			Result []vectorSample `json:"result"`
 		} `json:"data"`
 	}
 	p.get(t, "/api/v1/query", url.Values{"query": {promql}}, &answer)
