@@ -121,7 +121,7 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 	scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: e2e
-e2e: build build/jaeger ## run real JVMs with the agent against the built collector and a real Jaeger
+e2e: build build/jaeger build/weft-otel.jar ## run real JVMs with the agent against the built collector and a real Jaeger
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
 	$(GO) test -count=1 -timeout 45m ./e2e/...
 
@@ -158,6 +158,19 @@ build/weft-collector-full: build/collector-full/.written always
 build/libweft.so: always
 	@scripts/need.sh cc javac
 	$(MAKE) -C agent
+
+# The extension for OpenTelemetry's Java SDK that tells the agent which span is current; its class files are for 11 and later.
+build/otel/.fetched: agent/otel/pom.xml
+	@scripts/need.sh mvn
+	mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
+	@touch $@
+
+build/weft-otel.jar: build/otel/.fetched $(shell find agent/otel/src agent/otel/resources -type f)
+	@scripts/need.sh javac
+	rm -rf build/otel-classes
+	$(JAVA_HOME)/bin/javac --release 11 -proc:none -Xlint:all -Werror -cp 'build/otel/*' -d build/otel-classes $$(find agent/otel/src -name '*.java')
+	cp -r agent/otel/resources/. build/otel-classes
+	$(JAVA_HOME)/bin/jar --create --file $@ -C build/otel-classes .
 
 $(PROGRAMS): build/%: always
 	$(GO) build -ldflags='$(GO_LDFLAGS) -X main.version=$(VERSION)' -o $@ ./cmd/$*

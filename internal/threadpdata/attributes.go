@@ -60,24 +60,31 @@ const (
 
 // Attributes of state spans.
 const (
-	attrState          = "weft.state"           // string; the state's name
-	attrIntervalTime   = "weft.interval.time"   // int; exact nanoseconds of this span; the span itself ends 1 us early
-	attrIntervalStart  = "weft.interval.start"  // int; when the state began, if that was in an earlier window
-	attrIntervalOpen   = "weft.interval.open"   // bool; the state goes on behind this span
-	attrHistoryMissing = "weft.history.missing" // bool; the state began before history does
-	attrWaitKind       = "weft.wait.kind"       // string: lock, object, join, sleep, park, reenter
-	attrWaitTimeout    = "weft.wait.timeout"    // int; ns
-	attrWaitTimedOut   = "weft.wait.timed_out"  // bool
-	attrWaitCause      = "weft.wait.cause"      // string; what ended it: an interaction's kind, timeout or unknown
-	attrIdle           = "weft.wait.idle"       // bool; nobody who was blocked waited for what this thread would do next
-	attrLockClass      = "weft.lock.class"      // string
-	attrLockID         = "weft.lock.id"         // int; identity hash
-	attrOwnerID        = "weft.lock.owner.thread.id"
-	attrOwnerName      = "weft.lock.owner.thread.name"
-	attrJoinedID       = "weft.joined.thread.id"
-	attrJoinedName     = "weft.joined.thread.name"
-	attrDeadlockID     = "weft.deadlock.id" // string; the same on all spans of a deadlock
-	attrExplanation    = "weft.explanation" // string; in words what the link says, since Jaeger's page drops link attributes
+	attrState           = "weft.state"           // string; the state's name
+	attrIntervalTime    = "weft.interval.time"   // int; exact nanoseconds of this span; the span itself ends 1 us early
+	attrIntervalStart   = "weft.interval.start"  // int; when the state began, if that was in an earlier window
+	attrIntervalOpen    = "weft.interval.open"   // bool; the state goes on behind this span
+	attrHistoryMissing  = "weft.history.missing" // bool; the state began before history does
+	attrWaitKind        = "weft.wait.kind"       // string: lock, object, join, sleep, park, reenter
+	attrWaitTimeout     = "weft.wait.timeout"    // int; ns
+	attrWaitTimedOut    = "weft.wait.timed_out"  // bool
+	attrWaitCause       = "weft.wait.cause"      // string; what ended it: an interaction's kind, timeout or unknown
+	attrIdle            = "weft.wait.idle"       // bool; nobody who was blocked waited for what this thread would do next
+	attrLockClass       = "weft.lock.class"      // string
+	attrLockID          = "weft.lock.id"         // int; identity hash
+	attrOwnerID         = "weft.lock.owner.thread.id"
+	attrOwnerName       = "weft.lock.owner.thread.name"
+	attrContextTraceID  = "weft.context.trace.id" // string of 32 hexadecimal digits; the application's span that was current when the wait began
+	attrContextSpanID   = "weft.context.span.id"  // string of 16 hexadecimal digits
+	attrOwnerTraceID    = "weft.lock.owner.trace.id"
+	attrOwnerSpanID     = "weft.lock.owner.span.id"
+	attrOwnerFunction   = "weft.lock.owner.function" // string; where the owner was
+	attrOwnerStacktrace = "weft.lock.owner.stacktrace"
+	attrCPUTime         = "weft.cpu.time" // int; ns of a runnable interval on a processor
+	attrJoinedID        = "weft.joined.thread.id"
+	attrJoinedName      = "weft.joined.thread.name"
+	attrDeadlockID      = "weft.deadlock.id" // string; the same on all spans of a deadlock
+	attrExplanation     = "weft.explanation" // string; in words what the link says, since Jaeger's page drops link attributes
 )
 
 // Attributes of the critical path: of its lane, of the spans that are on it, and of the root's lock events.

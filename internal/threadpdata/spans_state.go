@@ -69,6 +69,7 @@ func (e *Emitter) interval(iv *jvmthread.Interval, s ptrace.Span, parent pcommon
 		a.PutStr(attrDeadlockID, e.deadlockID(iv.Circle))
 	}
 	e.links(iv, s)
+	e.detail(iv, s)
 }
 
 // wait writes what is known of a wait: for what, for how long at most, and where in the code.

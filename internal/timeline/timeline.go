@@ -33,11 +33,15 @@ type Timeline struct {
 
 // Thread is where one thread stands.
 type Thread struct {
-	open     jvmthread.Interval // its end is not known yet
-	lastRun  jvmthread.Interval // the last closed interval in which it ran
-	wait     jvmthread.Interval // the waiting or joining interval, while it reenters
-	under    jvmthread.Interval // what it was doing when it was suspended
-	lastSeen jvmthread.Time     // of its last event
+	open     jvmthread.Interval    // its end is not known yet
+	lastRun  jvmthread.Interval    // the last closed interval in which it ran
+	wait     jvmthread.Interval    // the waiting or joining interval, while it reenters
+	under    jvmthread.Interval    // what it was doing when it was suspended
+	current  jvmthread.SpanContext // the application's span
+	detail   jvmthread.Detail      // of open
+	closed   jvmthread.Detail      // of the interval closed last
+	cpu      int64                 // what it has used so far; 0: not told
+	lastSeen jvmthread.Time        // of its last event
 	slot     int
 	virtual  bool
 	inWait   bool // between wait and waitReturned, or joinStart and joinEnd
@@ -132,6 +136,7 @@ func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthr
 		return out, th, news
 	}
 	out = t.advance(th, ev, out)
+	t.describe(th, ev)
 	if ev.Kind == jvmthread.KindSuspend || ev.Kind == jvmthread.KindResume {
 		out = t.suspend(ev, out)
 	}
@@ -149,7 +154,7 @@ func (t *Timeline) suspend(ev jvmthread.Event, out []jvmthread.Interval) []jvmth
 		return th.to(jvmthread.StateSuspended, ev.Time, out)
 	}
 	u := th.under
-	out = th.to(u.State, ev.Time, out)
+	out = th.to(u.State, ev.Time, out) // its owner is another by now
 	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Timeout = u.Lock, u.Peer, u.Stack, u.Timeout
 	return out
 }
@@ -188,6 +193,7 @@ func (t *Timeline) gap(at jvmthread.Time, out []jvmthread.Interval) []jvmthread.
 			continue
 		}
 		th.inWait = false
+		th.current, th.cpu = jvmthread.SpanContext{}, 0
 		out = th.to(jvmthread.StateUnknown, at, out)
 		th.open.Marks = jvmthread.MarkPartial
 	}
@@ -202,6 +208,10 @@ func (t *Thread) to(s jvmthread.State, at jvmthread.Time, out []jvmthread.Interv
 	}
 	out = append(out, t.open)
 	t.open = jvmthread.Interval{Thread: t.open.Thread, Seq: t.open.Seq + 1, Start: at, State: s}
+	t.closed, t.detail = t.detail, jvmthread.Detail{}
+	if s.Stopped() {
+		t.detail.Span = t.current
+	}
 	return out
 }
 
@@ -214,6 +224,7 @@ func (t *Timeline) Deadlock(id jvmthread.ThreadID, circle jvmthread.Circle, at j
 	th.open.Circle = circle
 	was := th.open
 	out = th.to(jvmthread.StateDeadlocked, max(at, was.Start), out)
+	th.detail = th.closed
 	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Circle, th.open.Was = was.Lock, was.Peer, was.Stack, circle, was.State
 	return out
 }

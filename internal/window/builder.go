@@ -91,8 +91,15 @@ func (b *Builder) Count(ev *jvmthread.Event) {
 
 // Add takes an interval of a thread that ended within the window.
 func (b *Builder) Add(th *timeline.Thread, iv jvmthread.Interval) {
+	b.add(th, iv, th.ClosedDetail())
+}
+
+func (b *Builder) add(th *timeline.Thread, iv jvmthread.Interval, d jvmthread.Detail) {
 	l := b.lane(th)
 	l.Intervals = append(l.Intervals, iv)
+	if !d.IsZero() {
+		l.details = append(l.details, detail{iv.Seq, d})
+	}
 	b.intervals++
 }
 
@@ -136,7 +143,7 @@ func (b *Builder) lane(th *timeline.Thread) *Lane {
 	if n := len(b.free); n > 0 {
 		l, b.free = b.free[n-1], b.free[:n-1]
 		b.freeRoom -= cap(l.Intervals) + cap(l.causes)
-		*l = Lane{Intervals: l.Intervals[:0], causes: l.causes[:0]}
+		*l = Lane{Intervals: l.Intervals[:0], causes: l.causes[:0], details: l.details[:0]}
 	} else {
 		l = new(Lane)
 	}
@@ -165,7 +172,7 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 		}
 		state := th.Open().State
 		if b.has(th) || th.LastSeen() >= w.Start || state == jvmthread.StateBlocked || state == jvmthread.StateDeadlocked {
-			b.Add(th, th.Piece(at))
+			b.add(th, th.Piece(at), th.Detail())
 		}
 	}
 	if b.used == 0 && w.Events == 0 && w.Lost == 0 && w.Missed == 0 {

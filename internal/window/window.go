@@ -61,6 +61,7 @@ type Lane struct {
 	Hidden    bool                    // the thread itself has no span
 	keep      []bool                  // by interval; nil: all
 	causes    []jvmthread.Interaction // that let this thread go on
+	details   []detail                // of the intervals that have any, in order
 	sums      []HolderTimes           // of prefixes, once they were asked for
 	cursor    int                     // where the last search for a holder ended
 }

@@ -1,0 +1,99 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Scope;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Two requests with spans of OpenTelemetry's own SDK want one lock: a monitor, then a ReentrantLock. The one that has it waits
+ * until the other is blocked. Knows nothing of the agent: the extension is found by the SDK.
+ */
+public final class Requests {
+  static final class Account {}
+
+  private static Tracer tracer;
+  private static volatile boolean held;
+
+  private Requests() {}
+
+  public static void main(String[] args) throws InterruptedException {
+    try (OpenTelemetrySdk sdk = sdk()) {
+      tracer = sdk.getTracer("requests");
+      Account account = new Account();
+      ReentrantLock lock = new ReentrantLock();
+      String monitor = contend(body -> {
+        synchronized (account) {
+          body.run();
+        }
+      }, Thread.State.BLOCKED);
+      String synchronizer = contend(body -> {
+        lock.lock();
+        try {
+          body.run();
+        } finally {
+          lock.unlock();
+        }
+      }, Thread.State.WAITING);
+      System.out.printf("{\"monitor\":%s,\"lock\":%s}%n", monitor, synchronizer);
+    }
+  }
+
+  private static OpenTelemetrySdk sdk() {
+    return AutoConfiguredOpenTelemetrySdk.builder()
+        .addPropertiesSupplier(
+            () -> Map.of("otel.traces.exporter", "none", "otel.metrics.exporter", "none", "otel.logs.exporter", "none"))
+        .build()
+        .getOpenTelemetrySdk();
+  }
+
+  interface Locked {
+    void run(Runnable body);
+  }
+
+  /** The spans of the holder and of the one that waits for it. */
+  private static String contend(Locked locked, Thread.State state) throws InterruptedException {
+    held = false;
+    Thread[] waiter = {null};
+    Span[] spans = {null, null};
+    Thread holder = new Thread(() -> request("holder", span -> {
+      spans[0] = span;
+      locked.run(() -> {
+        held = true;
+        while (waiter[0].getState() != state) Thread.onSpinWait();
+      });
+    }), "holder");
+    waiter[0] = new Thread(() -> request("waiter", span -> {
+      spans[1] = span;
+      request("before", inner -> { }); // is over, so the outer one is current again
+      while (!held) Thread.onSpinWait();
+      locked.run(() -> { });
+    }), "waiter");
+    holder.start();
+    waiter[0].start();
+    holder.join();
+    waiter[0].join();
+    return String.format("{\"holder\":%s,\"waiter\":%s}", ids(spans[0]), ids(spans[1]));
+  }
+
+  interface Work {
+    void run(Span span);
+  }
+
+  private static void request(String name, Work work) {
+    Span span = tracer.spanBuilder(name).startSpan();
+    try (Scope scope = span.makeCurrent()) {
+      work.run(span);
+    } finally {
+      span.end();
+    }
+  }
+
+  private static String ids(Span span) {
+    return String.format("{\"trace\":\"%s\",\"span\":\"%s\"}", span.getSpanContext().getTraceId(), span.getSpanContext().getSpanId());
+  }
+}

@@ -1,0 +1,74 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// request is a span of the application.
+type request struct {
+	Trace string `json:"trace"`
+	Span  string `json:"span"`
+}
+
+type contended struct {
+	Holder request `json:"holder"`
+	Waiter request `json:"waiter"`
+}
+
+// TestABlockedRequestLinksToItselfAndToTheOneThatHeldTheLock runs a program with OpenTelemetry's SDK, in which requests contend.
+func TestABlockedRequestLinksToItselfAndToTheOneThatHeldTheLock(t *testing.T) {
+	jars := filepath.Join(built("otel"), "*")
+	require.True(t, exists(built("weft-otel.jar")), "run make build/weft-otel.jar")
+	programs := t.TempDir()
+	out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "javac"), "--release", "11", "-cp", jars, "-d", programs,
+		filepath.Join(root, "e2e/otel/Requests.java")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		c := startCollector(t, setup{})
+		service := "requests-" + j.String()
+		var truth struct {
+			Monitor contended `json:"monitor"`
+			Lock    contended `json:"lock"`
+		}
+		classpath := jars + ":" + built("weft-otel.jar") + ":" + programs
+		runJava(t, j, c.endpoint, service, &truth, "-cp", classpath, "Requests")
+		o := c.finish(t, service)
+		checkRequest(t, o, service, "blocked", "Requests$Account", truth.Monitor)
+		checkRequest(t, o, service, "parked", "java.util.concurrent.locks.ReentrantLock$NonfairSync", truth.Lock)
+		checkNothingLost(t, o)
+	})
+}
+
+func checkRequest(t *testing.T, o *output, service, state, class string, truth contended) {
+	t.Helper()
+	waits := o.of(service, func(s *span) bool {
+		return s.text("weft.state") == state && s.text("weft.lock.class") == class && s.text("thread.name") == "waiter"
+	})
+	require.Len(t, waits, 1, "%s", class)
+	s := waits[0]
+	own := request{s.text("weft.context.trace.id"), s.text("weft.context.span.id")}
+	owners := request{s.text("weft.lock.owner.trace.id"), s.text("weft.lock.owner.span.id")}
+	assert.Equal(t, truth.Waiter, own)
+	assert.Equal(t, truth.Holder, owners)
+	assert.Equal(t, []request{truth.Waiter}, linked(s.Links(), "context"))
+	assert.Equal(t, []request{truth.Holder}, linked(s.Links(), "owner_context"))
+}
+
+// linked are the spans that links of a kind point at.
+func linked(links ptrace.SpanLinkSlice, kind string) (found []request) {
+	for _, l := range links.All() {
+		if value, _ := l.Attributes().Get("weft.link.kind"); value.AsString() == kind {
+			found = append(found, request{l.TraceID().String(), l.SpanID().String()})
+		}
+	}
+	return found
+}
