@@ -32,6 +32,7 @@ func TestConfig(t *testing.T) {
 	assert.Equal(t, "/weft/", all.PathPrefix)
 	assert.Equal(t, []string{"weft.example.com"}, all.AllowedHosts)
 	assert.Equal(t, int64(1<<30), all.MaxBytes)
+	assert.Equal(t, "/var/lib/weft", all.Directory)
 	assert.Equal(t, 500*time.Millisecond, all.Window)
 	assert.Equal(t, "http://jaeger:16686/trace/{trace_id}?uiFind={span_id}", all.Trace.URL)
 	assert.Equal(t, 5*time.Second, all.Trace.Window)

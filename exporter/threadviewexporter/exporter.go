@@ -6,6 +6,7 @@ package threadviewexporter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -20,7 +21,9 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadview"
+	"github.com/weft-otel/weft/internal/viewarchive"
 	"github.com/weft-otel/weft/internal/viewstore"
 	"github.com/weft-otel/weft/internal/window"
 	"github.com/weft-otel/weft/web"
@@ -33,6 +36,8 @@ type threadView struct {
 	telemetry *metadata.TelemetryBuilder
 	store     *viewstore.Store
 	sessions  *sessions.Set[struct{}]
+
+	archive *viewarchive.Archive // once started; nil: nothing is kept over a restart
 
 	view    *threadview.View // once started
 	server  *http.Server
@@ -78,6 +83,9 @@ func (e *threadView) consume(ctx context.Context, td ptrace.Traces) error {
 }
 
 func (e *threadView) start(ctx context.Context, host component.Host) error {
+	if err := e.restore(); err != nil {
+		return err
+	}
 	listener, err := e.cfg.HTTP.ToListener(ctx)
 	if err != nil {
 		return err
@@ -98,6 +106,23 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 			e.set.Logger.Error("the page is not served any more", zap.Error(err))
 		}
 	})
+	return nil
+}
+
+// restore puts what was kept over a restart into the store.
+func (e *threadView) restore() (err error) {
+	if e.cfg.Directory == "" {
+		return nil
+	}
+	if e.archive, err = viewarchive.Open(e.cfg.Directory, e.cfg.MaxBytes); err != nil {
+		return fmt.Errorf("directory: %w", err)
+	}
+	found, err := e.archive.Restore(e.store, e.cfg.sessions().Engine)
+	if err != nil {
+		e.set.Logger.Warn("not all sessions could be read; the others are shown", zap.Error(err))
+	}
+	e.set.Logger.Info("sessions of before are shown", zap.Int("sessions", found.Sessions), zap.Int("files", found.Files),
+		zap.Uint64("events", found.Events), zap.Int("problems", found.Problems))
 	return nil
 }
 
@@ -141,12 +166,19 @@ func (e *threadView) shutdown(ctx context.Context) error {
 type follower struct {
 	*sessions.Session
 
-	stored *viewstore.Session
+	exporter *threadView
+	stored   *viewstore.Session
+	kept     *viewarchive.Writer // nil: nothing is kept over a restart
+	failed   bool                // to keep it; that was logged
 }
 
 func (e *threadView) follow(s *sessions.Session) sessions.Follower[struct{}] {
-	f := &follower{Session: s, stored: e.store.Open(s.ID, metaOf(s.Resource))}
-	s.Engine.Watch(func(events []jvmthread.Event) { f.stored.Events(events, s.Symbols) })
+	meta := metaOf(s.Resource)
+	f := &follower{Session: s, exporter: e, stored: e.store.Open(s.ID, meta)}
+	if e.archive != nil {
+		f.kept = e.archive.Session(s.ID, meta, s.Symbols)
+	}
+	s.Engine.Watch(f.events)
 	return f
 }
 
@@ -159,6 +191,22 @@ func metaOf(res pcommon.Resource) viewstore.Meta {
 	return meta
 }
 
+// events keeps events.
+func (f *follower) events(events []jvmthread.Event) {
+	f.stored.Events(events, f.Symbols)
+	if f.kept != nil {
+		f.check(f.kept.Write(events))
+	}
+}
+
+// check logs the first error of keeping a session.
+func (f *follower) check(err error) {
+	if err != nil && !f.failed {
+		f.failed = true
+		f.exporter.set.Logger.Error("a session is not kept over a restart any more", zap.Stringer("session", f.ID), zap.Error(err))
+	}
+}
+
 // Window keeps a window.
 func (f *follower) Window(w *window.Window) { f.stored.Append(w, f.Symbols) }
 
@@ -166,7 +214,17 @@ func (f *follower) Window(w *window.Window) { f.stored.Append(w, f.Symbols) }
 func (*follower) Advanced() {}
 
 // Closed says that nothing more will come.
-func (f *follower) Closed(why window.Cut) { f.stored.Close(why) }
+func (f *follower) Closed(why window.Cut) {
+	f.stored.Close(why)
+	if f.kept == nil {
+		return
+	}
+	reason := ""
+	if why == window.CutEnd {
+		reason = threadpdata.EndExit
+	}
+	f.check(f.kept.Close(reason, f.Engine.Now()))
+}
 
 // Take returns nothing: there is nobody to send it to.
 func (*follower) Take() []struct{} { return nil }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,6 +28,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
 	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/window"
 )
 
 // carriers is what a receiver would make of a simulated session.
@@ -128,6 +130,30 @@ func TestShutdownKeepsAllWindows(t *testing.T) {
 	sn := e.store.Session(testSession).Snapshot()
 	assert.False(t, sn.Live)
 	assert.Positive(t, sn.Counts.Intervals)
+}
+
+// A restart loses nothing.
+func TestRestart(t *testing.T) {
+	keep := func(c *Config) { c.Directory = filepath.Join(t.TempDir(), "sessions") }
+	var folder string
+	e := startExporter(t, componenttest.NewNopHost(), func(c *Config) { keep(c); folder = c.Directory })
+	require.NoError(t, e.consume(t.Context(), carriers(t, testSession, 3, threadpdata.EndExit)))
+	other := jvmthread.SessionID{0: 8, 15: 1}
+	require.NoError(t, e.consume(t.Context(), carriers(t, other, 4, "")))
+	require.NoError(t, e.shutdown(t.Context()))
+
+	again := startExporter(t, componenttest.NewNopHost(), func(c *Config) { c.Directory = folder })
+	for id, ended := range map[jvmthread.SessionID]window.Cut{testSession: window.CutEnd, other: window.CutShutdown} {
+		before, after := e.store.Session(id).Snapshot(), again.store.Session(id).Snapshot()
+		assert.Equal(t, before.Counts, after.Counts)
+		assert.Equal(t, before.Meta, after.Meta)
+		assert.Equal(t, before.Origin, after.Origin)
+		assert.Equal(t, before.To, after.To)
+		assert.Equal(t, before.Events, after.Events)
+		assert.Equal(t, ended, after.Ended)
+		assert.Zero(t, after.Missed)
+		assert.False(t, after.Live)
+	}
 }
 
 func TestOtherSpansAreNoneOfItsBusiness(t *testing.T) {

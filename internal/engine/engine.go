@@ -78,6 +78,34 @@ func New(cfg Config) *Engine {
 // Add takes a part of a batch and copies its events. It reports whether the part was new.
 func (e *Engine) Add(p ordering.Part) bool { return e.queue.Add(p) }
 
+// AddBatch adds a whole batch: events of any threads, in the order of time, before the watermark. The number is that of the batch, from 1; before
+// is the number of events in all earlier ones. A gap of no thread is not an event: it is made of what before says. It returns the before of the next batch.
+func (e *Engine) AddBatch(number, before uint64, watermark jvmthread.Time, events []jvmthread.Event) (next uint64) {
+	next = before
+	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
+	for i := range events {
+		ev := &events[i]
+		switch {
+		case ev.Thread == jvmthread.NoThread:
+			before += uint64(max(0, ev.Arg))
+			next += uint64(max(0, ev.Arg))
+			continue
+		case ev.Kind != jvmthread.KindGap:
+			next++
+		}
+		byThread[ev.Thread] = append(byThread[ev.Thread], *ev)
+	}
+	part := ordering.Part{Batch: number, Parts: uint32(max(1, len(byThread))), Watermark: watermark, Before: before} //nolint:gosec // fewer than events
+	if len(byThread) == 0 {
+		e.Add(part)
+	}
+	for _, part.Events = range byThread {
+		e.Add(part)
+		part.Part++
+	}
+	return next
+}
+
 // Advance goes as far as what was added allows.
 func (e *Engine) Advance(yield Yield) {
 	e.apply(e.queue.Ready(), yield)

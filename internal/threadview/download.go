@@ -17,7 +17,6 @@ import (
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/native"
-	"github.com/weft-otel/weft/internal/ordering"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/symbols"
@@ -171,28 +170,8 @@ func (s *respanner) play(b *viewstore.Block, events []jvmthread.Event) {
 		s.engine, s.begin, s.batch, s.before = engine.New(cfg.Engine), b.Begin, 0, 0
 		s.emitter, s.finder = threadpdata.NewEmitter(s.q.sn.ID, s.symbols), options.NewFinder(s.symbols)
 	}
-	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
-	for _, ev := range events {
-		if ev.Thread == jvmthread.NoThread {
-			s.before += uint64(max(0, ev.Arg)) // the queue makes it again of that
-			continue
-		}
-		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
-	}
 	s.batch++
-	part, count := uint32(0), uint32(max(1, len(byThread))) //nolint:gosec // fewer than events
-	if len(byThread) == 0 {
-		s.engine.Add(ordering.Part{Batch: s.batch, Parts: 1, Watermark: b.End, Before: s.before})
-	}
-	for _, list := range byThread {
-		s.engine.Add(ordering.Part{Batch: s.batch, Part: part, Parts: count, Watermark: b.End, Before: s.before, Events: list})
-		part++
-	}
-	for i := range events {
-		if events[i].Kind != jvmthread.KindGap {
-			s.before++
-		}
-	}
+	s.before = s.engine.AddBatch(s.batch, s.before, b.End, events)
 	s.engine.Advance(s.write)
 }
 
