@@ -4,6 +4,7 @@
 package threadpdata_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"regexp"
@@ -185,6 +186,97 @@ func TestExemplarsPointAtSpans(t *testing.T) {
 		}
 	}
 	assert.Positive(t, own, "some have a span of their own")
+}
+
+// What leaves is well-formed: each metric once, each combination of attributes once in it, intervals that follow each other, and cumulative sums
+// that never fall.
+func TestMetricsAreWellFormed(t *testing.T) {
+	for seed := range uint64(20) {
+		for _, writer := range []threadpdata.MetricWriter{{Bounds: bounds}, {}, {Delta: true, Bounds: bounds}, {Delta: true}} {
+			v := validator{t: t, delta: writer.Delta, last: make(map[string]state)}
+			for _, f := range simulate(t, seed, 0, true, writer).flushes {
+				v.flush(f)
+			}
+		}
+	}
+}
+
+// state is what a series was at the flush before.
+type state struct {
+	start, at pcommon.Timestamp
+	value     float64
+}
+
+type validator struct {
+	t     *testing.T
+	delta bool
+	last  map[string]state
+	seen  map[string]bool
+}
+
+func (v *validator) flush(metrics pmetric.MetricSlice) {
+	v.seen = make(map[string]bool)
+	for _, m := range metrics.All() {
+		require.False(v.t, v.seen[m.Name()], "%s is there twice", m.Name())
+		v.seen[m.Name()] = true
+		switch m.Type() {
+		case pmetric.MetricTypeGauge:
+			for _, p := range m.Gauge().DataPoints().All() {
+				v.once(m.Name(), p.Attributes())
+				require.GreaterOrEqual(v.t, p.DoubleValue(), 0.0)
+				require.GreaterOrEqual(v.t, p.IntValue(), int64(0))
+			}
+		case pmetric.MetricTypeSum:
+			for _, p := range m.Sum().DataPoints().All() {
+				v.series(m.Name(), p.Attributes(), state{p.StartTimestamp(), p.Timestamp(), p.DoubleValue() + float64(p.IntValue())})
+			}
+		case pmetric.MetricTypeHistogram:
+			for _, p := range m.Histogram().DataPoints().All() {
+				v.series(m.Name(), p.Attributes(), state{p.StartTimestamp(), p.Timestamp(), p.Sum()})
+				v.buckets(p.Count(), 0, p.BucketCounts())
+				require.Equal(v.t, p.ExplicitBounds().Len()+1, p.BucketCounts().Len())
+				require.LessOrEqual(v.t, p.Min()*float64(p.Count()), p.Sum()*(1+1e-9))
+				require.GreaterOrEqual(v.t, p.Max()*float64(p.Count()), p.Sum()*(1-1e-9))
+			}
+		case pmetric.MetricTypeExponentialHistogram:
+			for _, p := range m.ExponentialHistogram().DataPoints().All() {
+				v.series(m.Name(), p.Attributes(), state{p.StartTimestamp(), p.Timestamp(), p.Sum()})
+				v.buckets(p.Count(), p.ZeroCount(), p.Positive().BucketCounts())
+			}
+		case pmetric.MetricTypeEmpty, pmetric.MetricTypeSummary:
+			v.t.Errorf("%s has no data", m.Name())
+		}
+	}
+}
+
+func (v *validator) buckets(count, zero uint64, buckets pcommon.UInt64Slice) {
+	for _, n := range buckets.All() {
+		zero += n
+	}
+	require.Equal(v.t, count, zero)
+}
+
+// once notes a series of this flush.
+func (v *validator) once(name string, a pcommon.Map) string {
+	key := fmt.Sprint(name, a.AsRaw())
+	require.False(v.t, v.seen[key], "%s is there twice", key)
+	v.seen[key] = true
+	return key
+}
+
+func (v *validator) series(name string, a pcommon.Map, now state) {
+	key := v.once(name, a)
+	require.Less(v.t, now.start, now.at, key)
+	before, ok := v.last[key]
+	switch {
+	case !ok:
+	case v.delta:
+		require.GreaterOrEqual(v.t, now.start, before.at, "%s: intervals do not overlap", key)
+	default:
+		require.Equal(v.t, before.start, now.start, key)
+		require.GreaterOrEqual(v.t, now.value, before.value, key)
+	}
+	v.last[key] = now
 }
 
 // docs/metrics.md has each metric with its instrument and unit, and no other.
