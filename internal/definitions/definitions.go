@@ -51,6 +51,12 @@ type method struct {
 	lines []wire.Line
 }
 
+// Held estimates the bytes that the table takes.
+func (t *Table) Held() int {
+	const perID, perMethod = 4, 96
+	return t.Symbols.Held() + perID*(len(t.classes)+len(t.stacks)) + t.methodText + perMethod*len(t.methods)
+}
+
 // New returns an empty table whose texts are kept in sym.
 func New(sym *symbols.Table) *Table {
 	return &Table{

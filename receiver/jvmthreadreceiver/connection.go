@@ -218,6 +218,7 @@ func (c *connection) passOn(s *session) error {
 		return err
 	}
 	s.done()
+	s.tellHeld(c.receiver, s.definitions.Held())
 	return c.acknowledge(s.last)
 }
 

@@ -31,6 +31,7 @@ type session struct {
 	late        bool           // the agent told another receiver, or this one in an earlier life, what its threads were doing
 
 	pending pending // the batch at hand
+	held    int     // bytes, as they were told last
 
 	turn chan struct{} // has one place, which the goroutine that uses the fields above has taken
 
@@ -234,5 +235,13 @@ func (s *session) done() {
 	const keep = 1 << 16 // events: what a default frame has room for, twice over
 	if cap(p.events) > keep {
 		p.events = nil
+	}
+}
+
+// tellHeld tells how many bytes the session takes.
+func (s *session) tellHeld(r *threadReceiver, bytes int) {
+	if bytes != s.held {
+		count(r.telemetry.ReceiverJvmThreadHeld, int64(bytes-s.held))
+		s.held = bytes
 	}
 }

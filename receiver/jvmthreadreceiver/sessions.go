@@ -185,9 +185,10 @@ func (all *sessions) end(ctx context.Context, s *session, end wire.End) error {
 	return nil
 }
 
-// forget is called with the lock held.
+// forget is called with the lock held, in the session's turn.
 func (all *sessions) forget(s *session) {
 	s.over = true
 	delete(all.byID, s.id)
+	s.tellHeld(all.receiver, 0)
 	count(all.receiver.telemetry.ReceiverJvmThreadSessions, -1)
 }

@@ -63,6 +63,7 @@ func TestWhatIsSentAgainAfterAReconnectCountsOnce(t *testing.T) {
 	metadatatest.AssertEqualReceiverJvmThreadEventsLost(t, tel, counter(7), alike)
 	metadatatest.AssertEqualReceiverJvmThreadConnections(t, tel, counter(0), alike)
 	metadatatest.AssertEqualReceiverJvmThreadSessions(t, tel, counter(0), alike)
+	metadatatest.AssertEqualReceiverJvmThreadHeld(t, tel, counter(0), alike)
 	accepted, err := tel.GetMetric("otelcol_receiver_accepted_spans")
 	require.NoError(t, err)
 	assert.EqualValues(t, 4, accepted.Data.(metricdata.Sum[int64]).DataPoints[0].Value)

@@ -39,6 +39,7 @@ type TelemetryBuilder struct {
 	ReceiverJvmThreadFileProblems       metric.Int64Counter
 	ReceiverJvmThreadFiles              metric.Int64Counter
 	ReceiverJvmThreadFilesBad           metric.Int64Counter
+	ReceiverJvmThreadHeld               metric.Int64UpDownCounter
 	ReceiverJvmThreadSeries             metric.Int64Counter
 	ReceiverJvmThreadSeriesUnknown      metric.Int64Counter
 	ReceiverJvmThreadSessions           metric.Int64UpDownCounter
@@ -149,6 +150,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_receiver_jvm_thread_files_bad",
 		metric.WithDescription("Recordings that cannot be read at all, since they cannot be opened or are in no format that is known. [Development]"),
 		metric.WithUnit("{file}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ReceiverJvmThreadHeld, err = builder.meter.Int64UpDownCounter(
+		"otelcol_receiver_jvm_thread_held",
+		metric.WithDescription("Memory held for the definitions of all sessions - classes, methods, stacks and threads. An estimate. [Development]"),
+		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadSeries, err = builder.meter.Int64Counter(

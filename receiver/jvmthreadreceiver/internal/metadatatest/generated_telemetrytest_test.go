@@ -32,6 +32,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ReceiverJvmThreadFileProblems.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadFiles.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadFilesBad.Add(context.Background(), 1)
+	tb.ReceiverJvmThreadHeld.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSeries.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSeriesUnknown.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSessions.Add(context.Background(), 1)
@@ -72,6 +73,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadFilesBad(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualReceiverJvmThreadHeld(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadSeries(t, testTel,
