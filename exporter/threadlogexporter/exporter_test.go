@@ -220,7 +220,7 @@ func TestRotation(t *testing.T) {
 				r := start(t, func(c *Config) {
 					c.Format, c.Rotation.MaxMegabytes, c.Rotation.MaxBackups, c.Rotation.Compression = format.Name, 1, 0, compression
 				})
-				events, sym := threadtest.Recorded(5, 8, 4, 200_000)
+				events, sym := threadtest.Recorded(5, 8, 4, 100_000)
 				r.record(t, one, events, sym, threadpdata.EndExit)
 				r.stop(t)
 				base := "orders_eu-" + one.String() + format.extension

@@ -62,7 +62,7 @@ func BenchmarkTwoGigabytes(b *testing.B) {
 	}
 }
 
-func TestMemoryDoesNotGrowWithTheLog(t *testing.T) { volume(t, 32<<20) }
+func TestMemoryDoesNotGrowWithTheLog(t *testing.T) { volume(t, 16<<20) }
 
 func volume(t testing.TB, size int64) (peak uint64) {
 	t.Helper()

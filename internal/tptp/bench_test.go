@@ -99,7 +99,7 @@ func BenchmarkTwoGigabytes(b *testing.B) {
 	}
 }
 
-func TestMemoryDoesNotGrowWithTheTrace(t *testing.T) { volume(t, 32<<20) }
+func TestMemoryDoesNotGrowWithTheTrace(t *testing.T) { volume(t, 16<<20) }
 
 func volume(tb testing.TB, size int64) (peak uint64) {
 	tb.Helper()

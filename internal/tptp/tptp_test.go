@@ -251,8 +251,8 @@ func (e *endless) Read(p []byte) (int, error) {
 // What is endless costs itself: a tag, an attribute, a comment, a declaration, elements in elements, references.
 func TestHostileTraces(t *testing.T) {
 	size := int64(64 << 20)
-	if testing.Short() {
-		size = 16 << 20
+	if testing.Short() || threadtest.Race {
+		size = 4 << 20
 	}
 	for name, part := range map[string]struct{ before, again, after string }{
 		"a value":       {`<monWait time="`, "x", `"/>`},
