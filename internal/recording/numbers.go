@@ -5,6 +5,7 @@ package recording
 
 import (
 	"math"
+	"math/bits"
 	"strconv"
 	"time"
 
@@ -27,20 +28,15 @@ func ParseTime(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
 		}
 		whole = whole*10 + uint64(text[i]-'0')
 	}
-	digits := i - start
+	digits, decimals := i-start, 0
 	if i < len(text) && text[i] == '.' {
 		i++
 		dot := i
 		for ; i < len(text) && text[i]-'0' <= 9; i++ {
-			switch at := i - dot; {
-			case at < 9:
+			if decimals < maxDecimals {
 				part = part*10 + uint64(text[i]-'0')
-			case at == 9 && text[i] >= '5':
-				part++
+				decimals++
 			}
-		}
-		for at := i - dot; at < 9; at++ {
-			part *= 10
 		}
 		digits += i - dot
 	}
@@ -54,11 +50,35 @@ func ParseTime(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
 	if whole > math.MaxInt64/u-1 {
 		return 0, 0
 	}
-	t = jvmthread.Time(whole*u + (part*u+5e8)/1e9) //nolint:gosec // checked above
+	t = jvmthread.Time(whole*u + scale(part, u, decimals)) //nolint:gosec // checked above
 	if negative {
 		t = -t
 	}
 	return t, i
+}
+
+// maxDecimals are read; those behind them are below a billionth of a nanosecond.
+const maxDecimals = 18
+
+// powers of ten.
+var powers = func() (list [maxDecimals + 1]uint64) { //nolint:gochecknoglobals // read-only table
+	list[0] = 1
+	for i := range maxDecimals {
+		list[i+1] = list[i] * 10
+	}
+	return list
+}()
+
+// scale returns part · unit / 10^decimals, rounded to the nearest.
+func scale(part, unit uint64, decimals int) uint64 {
+	by := powers[decimals]
+	if decimals <= 9 {
+		return (part*unit + by/2) / by
+	}
+	hi, lo := bits.Mul64(part, unit)
+	lo, carry := bits.Add64(lo, by/2, 0)
+	q, _ := bits.Div64(hi+carry, lo, by)
+	return q
 }
 
 // parseFloat reads what has an exponent, as some libraries print large numbers; it is as exact as that print.
