@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/collector/processor/processortest"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/native"
 	"github.com/weft-otel/weft/internal/orca"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/symbols"
@@ -42,6 +43,10 @@ type recorded struct {
 func recordedFormats() []recorded {
 	return []recorded{
 		{
+			format: native.Format(), extension: ".weft", links: []string{"handoff", "notify", "notify_all", "start", "join", "interrupt", "unpark"},
+			times: [][]string{{"blocked"}, {"sleeping"}, {"waiting"}, {"reentering"}, {"joining"}, {"parked"}, {"runnable"}},
+		},
+		{
 			format: orca.Format(), extension: orca.Extension, links: []string{"handoff", "notify", "notify_all", "start", "join"},
 			times: [][]string{{"blocked"}, {"sleeping"}, {"waiting", "reentering", "joining"}},
 		},
@@ -52,7 +57,7 @@ func recordedFormats() []recorded {
 	}
 }
 
-// TestRecordings records live JVMs as ORCA logs and as TPTP traces, reads them, and compares their spans with those that were made live.
+// TestRecordings records live JVMs as native recordings, as ORCA logs and as TPTP traces, reads them, and compares their spans with those that were made live.
 func TestRecordings(t *testing.T) {
 	j := jdks[len(jdks)-1]
 	dir := filepath.Join(shortDir(t), "recordings")
@@ -78,7 +83,7 @@ func TestRecordings(t *testing.T) {
 				for _, states := range r.times {
 					assert.Equal(t, timeSums(live, service, states, ended), timeSums(again, service, states, ended), "times %v", states)
 				}
-				if r.format.Name == "tptp" && service != "interrupts" { // it has all that the program's own check looks at
+				if r.format.Name == "native" || r.format.Name == "tptp" && service != "interrupts" { // it has all that the program's own check looks at
 					checks[service](t, again)
 				}
 			})

@@ -9,7 +9,7 @@ set -eu
 count=${1:-5}
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT INT TERM
-for package in ./internal/wire ./internal/ordering ./internal/engine ./internal/criticalpath ./internal/threadpdata ./internal/jfr ./internal/native ./receiver/jvmthreadreceiver ./connector/contentionconnector; do
+for package in ./internal/wire ./internal/ordering ./internal/engine ./internal/criticalpath ./internal/threadpdata ./internal/orca ./internal/tptp ./internal/triples ./internal/jfr ./internal/native ./receiver/jvmthreadreceiver ./exporter/threadlogexporter ./connector/contentionconnector; do
     [ -d "$package" ] || continue
     echo "measuring $package" >&2
     go test -run '^$' -bench . -benchmem -count "$count" "$package" >>"$out"
@@ -44,6 +44,7 @@ END {
         printf "%-48s %12.1f %8s %8s%s\n", k, med[k], bytes[k], allocs[k], extra[k]
     }
     print ""
+    ratio("a TPTP element, beside finding its tags with encoding/xml", "tptp.Decode", "tptp.StandardXML")
     ratio("a span, beside building a plain one", "threadpdata.Spans", "threadpdata.SpansFloor")
     ratio("an event to metrics, beside a span through contrib's spanmetrics", "contentionconnector.Event/sums", "contentionconnector.SpanMetrics")
     ratio("the same with exemplars and critical paths", "contentionconnector.Event/criticalPath", "contentionconnector.SpanMetrics")

@@ -15,7 +15,7 @@ import (
 
 // Config says what is written where.
 type Config struct {
-	// Format is orca, tptp or triples.
+	// Format is native, orca, tptp or triples.
 	Format string `mapstructure:"format"`
 	// Directory is where the files go; it is made if it is not there. Each session has files of its own.
 	Directory string `mapstructure:"directory"`

@@ -19,7 +19,7 @@ func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 	}).Unmarshal(cfg))
 	err := confmap.Validate(cfg)
 	for _, want := range []string{
-		`format: "orka" is none, use orca, tptp, triples`, "directory: is empty, give the directory", "max_sessions: 0 is out of range, use 1 to 10000",
+		`format: "orka" is none, use native, tptp, orca, triples`, "directory: is empty, give the directory", "max_sessions: 0 is out of range, use 1 to 10000",
 		"time_unit: format orka has a unit of its own", "session_timeout: 1ms is out of range", "reorder_timeout: 0s is out of range",
 		"rotation: max_megabytes: 0 is out of range", "max_backups: -1 is out", "max_days: -1 is out", `compression: "rar" is none, use none, gzip, zstd`,
 	} {

@@ -174,7 +174,7 @@ func read(t *testing.T, format writable, dir string, names ...string) []string {
 func want(t *testing.T, format writable, events []jvmthread.Event, sym *symbols.Table) []string {
 	t.Helper()
 	e := format.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true, Times: recording.Times{Unit: time.Second}})
-	text := e.Begin(nil, &recording.Session{})
+	text := e.Begin(nil, &recording.Session{ID: one})
 	text = e.Batch(text, &recording.Batch{Events: events})
 	extension, meta := e.Beside()
 	text = e.End(text, &recording.End{})
@@ -187,7 +187,7 @@ func want(t *testing.T, format writable, events []jvmthread.Event, sym *symbols.
 }
 
 func TestEachFormatHoldsWhatItCan(t *testing.T) {
-	for _, format := range formats() {
+	for _, format := range writables() {
 		t.Run(format.Name, func(t *testing.T) {
 			r := start(t, func(c *Config) { c.Format = format.Name })
 			events, sym := threadtest.Recorded(3, 8, 4, 20_000)
@@ -198,7 +198,7 @@ func TestEachFormatHoldsWhatItCan(t *testing.T) {
 			assert.Equal(t, want(t, format, events, sym), got)
 			r.metric(t, "sessions", 0)
 			e := format.NewEncoder(recording.EncoderOptions{Symbols: sym})
-			e.Batch(nil, &recording.Batch{Events: events})
+			e.Batch(e.Begin(nil, &recording.Session{ID: one}), &recording.Batch{Events: events})
 			stats := e.Stats()
 			r.metric(t, "events", int64(stats.Written))
 			r.metric(t, "events_left", int64(stats.TotalLeft()))
@@ -212,7 +212,7 @@ func TestEachFormatHoldsWhatItCan(t *testing.T) {
 // Full files are changed for new ones, between two records; together they are the recording.
 func TestRotation(t *testing.T) {
 	for _, compression := range []string{"none", "zstd"} {
-		for _, format := range formats() {
+		for _, format := range writables() {
 			if format.Name == "triples" {
 				continue // has no megabytes to say
 			}
@@ -220,7 +220,7 @@ func TestRotation(t *testing.T) {
 				r := start(t, func(c *Config) {
 					c.Format, c.Rotation.MaxMegabytes, c.Rotation.MaxBackups, c.Rotation.Compression = format.Name, 1, 0, compression
 				})
-				events, sym := threadtest.Recorded(5, 8, 4, 100_000)
+				events, sym := threadtest.Recorded(5, 8, 4, 200_000)
 				r.record(t, one, events, sym, threadpdata.EndExit)
 				r.stop(t)
 				base := "orders_eu-" + one.String() + format.extension

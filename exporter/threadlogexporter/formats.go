@@ -4,10 +4,9 @@
 package threadlogexporter
 
 import (
+	"github.com/weft-otel/weft/internal/formats"
 	"github.com/weft-otel/weft/internal/orca"
 	"github.com/weft-otel/weft/internal/recording"
-	"github.com/weft-otel/weft/internal/tptp"
-	"github.com/weft-otel/weft/internal/triples"
 )
 
 // writable is a format with the extension of its files.
@@ -17,16 +16,25 @@ type writable struct {
 	extension string
 }
 
-func formats() []writable {
-	return []writable{
-		{orca.Format(), orca.Extension},
-		{tptp.Format(), ".trcxml"},
-		{triples.Format(), ".triples"},
+// writables returns the formats that can be written.
+func writables() (list []writable) {
+	extensions := map[string]string{"orca": orca.Extension, "tptp": ".trcxml", "native": ".weft"}
+	all := formats.All()
+	for i := range all {
+		if all[i].NewEncoder == nil {
+			continue
+		}
+		extension := extensions[all[i].Name]
+		if extension == "" {
+			extension = "." + all[i].Name
+		}
+		list = append(list, writable{all[i], extension})
 	}
+	return list
 }
 
 func formatNames() (names []string) {
-	all := formats()
+	all := writables()
 	for i := range all {
 		names = append(names, all[i].Name)
 	}
@@ -35,7 +43,7 @@ func formatNames() (names []string) {
 
 // findFormat returns a format that Validate has seen.
 func findFormat(name string) writable {
-	all := formats()
+	all := writables()
 	for i := range all {
 		if all[i].Name == name {
 			return all[i]

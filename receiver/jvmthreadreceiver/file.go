@@ -155,9 +155,10 @@ func (f *recordingFile) begin(ctx context.Context, format *recording.Format) {
 	f.decoder = format.New(options, f.replay)
 }
 
-// beside opens what belongs to the recording.
+// beside opens what belongs to the recording. That is not compressed, even if the recording is.
 func (f *recordingFile) beside(extension string) (io.ReadCloser, error) {
-	file, err := os.Open(strings.TrimSuffix(f.path, filepath.Ext(f.path)) + extension) //nolint:gosec // beside what the configuration names
+	path := strings.TrimSuffix(strings.TrimSuffix(f.path, ".gz"), ".zst")
+	file, err := os.Open(strings.TrimSuffix(path, filepath.Ext(path)) + extension) //nolint:gosec // beside what the configuration names
 	if err != nil {
 		return nil, err
 	}
