@@ -21,8 +21,8 @@ struct server {
     int slow_ms; // reads only every so many milliseconds
     int forget;  // does not acknowledge more than so many batches on a connection
     int nag; // sends so many control frames after each welcome: for depth=7, or of an unknown key
-    int mangle; // sends the first so many connections control frames that are broken
-    int silent; // never answers the first so many connections (no welcome)
+    atomic_int mangle; // sends the first so many connections control frames that are broken
+    int silent;        // never answers the first so many connections (no welcome)
     atomic_bool stop;
 };
 

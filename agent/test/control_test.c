@@ -1,0 +1,176 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Does the sender do what it is asked to do while it runs, and take what others know of threads?
+
+#include "../src/control.h"
+#include "../src/found.h"
+#include "../src/settings.h"
+#include "sending.h"
+
+static struct weft_options options_now;
+
+static void start_controlled(size_t pool, size_t retain) {
+    weft_options_default(&options_now);
+    weft_control_prepare(&options_now, NULL);
+    start_sender(pool, retain);
+    weft_control_begin();
+}
+
+// Every control is answered, what is wrong changes nothing, and no event suffers.
+TEST(controlled) {
+    pthread_t thread;
+    server.nag = 501;
+    start_server(&thread);
+    start_controlled(16U << 20, 8U << 20);
+    uint64_t events = run_writers(3, 4, 20000, 10, write_events);
+    finish(thread);
+    expect(events);
+    CHECK_INT(server.witness.answers, 501);
+    CHECK_INT(server.witness.refusals, 250);
+    CHECK_STRING(server.witness.answer, "|7|off");
+    CHECK_INT(weft_depth(WEFT_PLACE_BLOCK), 7);
+}
+
+// Each broken control frame costs a connection, and nothing else.
+TEST(mangled) {
+    pthread_t thread;
+    server.mangle = 5;
+    start_server(&thread);
+    start_controlled(16U << 20, 8U << 20);
+    uint64_t events = run_writers(8, 4, 3000, 300, write_events);
+    for (int i = 0; i < 100 && atomic_load(&server.mangle) > 0; i++) {
+        usleep(50000);
+    }
+    finish(thread);
+    expect(events);
+    CHECK_INT(server.witness.connections, 6);
+    CHECK_INT(weft_depth(WEFT_PLACE_BLOCK), 16);
+}
+
+static _Atomic uint64_t long_enough;
+
+// Waits of all lengths around the minimum, and things that happen within.
+static void *wait_around(void *argument) {
+    const struct writer *w = argument;
+    uint64_t id = atomic_fetch_add(&next_thread, 1);
+    unsigned seed = (unsigned)id;
+    weft_roster_announce(id, 0, "worker-1", "test");
+    struct weft_buffer *b = weft_buffer_open(id);
+    if (b == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < w->events; i++) {
+        struct weft_record begin = {.kind = i % 3 == 0 ? WEFT_EV_PARK : WEFT_EV_WAIT};
+        struct weft_record waited = {.kind = WEFT_EV_WAITED};
+        struct weft_record other = {.kind = WEFT_EV_YIELD};
+        struct weft_record end = {.kind = i % 3 == 0 ? WEFT_EV_UNPARKED : WEFT_EV_WAIT_RETURNED};
+        weft_buffer_put_now(b, &begin, 0);
+        if (rand_r(&seed) % 4 == 0) {
+            usleep((useconds_t)(rand_r(&seed) % 3000));
+        }
+        if (i % 3 != 0) {
+            weft_buffer_put_now(b, &waited, 0);
+            for (int k = 0; k < i % 7; k++) {
+                weft_buffer_put_now(b, &other, 0);
+            }
+        }
+        weft_buffer_put_now(b, &end, 0);
+        // More than a hold has room for is told in any case.
+        bool spills = i % 3 != 0 && 2 + i % 7 > WEFT_HOLD_RECORDS;
+        if (spills || end.time - begin.time >= 1000000) {
+            atomic_fetch_add(&long_enough, 1);
+        }
+    }
+    weft_buffer_close(b);
+    return NULL;
+}
+
+// With a minimum duration: all waits that are long enough, with their ends, and hardly any others;
+// and one that never ends.
+TEST(minimum) {
+    pthread_t thread;
+    server.witness.problem[0] = '\0';
+    start_server(&thread);
+    start_controlled(64U << 20, 8U << 20);
+    atomic_store(&weft_settings.min_duration, 1000000);
+    weft_roster_announce(77, 0, "worker-dead", "test");
+    struct weft_buffer *dead = weft_buffer_open(77);
+    struct weft_record park = {.kind = WEFT_EV_PARK};
+    weft_buffer_put_now(dead, &park, 0);
+    run_writers(1, 8, 4000, 0, wait_around);
+    finish(thread);
+    const struct witness *w = &server.witness;
+    CHECK_INT(w->lost, 0);
+    uint64_t begun = w->events[WEFT_EV_PARK] + w->events[WEFT_EV_WAIT];
+    CHECK(begun >= atomic_load(&long_enough) + 1);
+    CHECK(begun < atomic_load(&long_enough) + 100); // some begin while the sender takes the last
+    CHECK_INT(w->events[WEFT_EV_UNPARKED] + w->events[WEFT_EV_WAIT_RETURNED], begun - 1);
+    CHECK_INT(w->events[WEFT_EV_PARK], w->events[WEFT_EV_UNPARKED] + 1);
+    CHECK(w->events[WEFT_EV_YIELD] > 0);
+}
+
+static atomic_bool moving;
+
+static void *move_about(void *argument) {
+    struct weft_buffer *b = argument;
+    while (atomic_load(&moving)) {
+        struct weft_record r = {.kind = WEFT_EV_YIELD};
+        weft_buffer_put_now(b, &r, 0);
+        usleep(100);
+    }
+    return NULL;
+}
+
+// What a snapshot finds of a thread that has gone on meanwhile is not told; of one that has not,
+// and of one that never wrote anything, it is.
+TEST(found) {
+    pthread_t thread;
+    pthread_t mover;
+    start_server(&thread);
+    start_controlled(64U << 20, 8U << 20);
+    struct weft_buffer *still = weft_buffer_open(5);
+    struct weft_buffer *moves = weft_buffer_open(6);
+    struct weft_record r = {.kind = WEFT_EV_YIELD};
+    weft_buffer_put_now(still, &r, 0);
+    atomic_store(&moving, true);
+    pthread_create(&mover, NULL, move_about, moves);
+    uint64_t put = 0;
+    for (int i = 0; i < 20; i++) {
+        struct weft_look *looks;
+        size_t count;
+        CHECK(weft_look(weft_sender_wake, &looks, &count));
+        usleep(1000);
+        struct weft_found *list = calloc(3, sizeof *list);
+        for (uint64_t id = 5; id < 8; id++) {
+            struct weft_look at = weft_look_at(looks, count, id);
+            list[id - 5] = (struct weft_found){.thread = id,
+                                               .position = at.position,
+                                               .record = {.time = weft_clock(),
+                                                          .kind = WEFT_EV_PARK,
+                                                          .flags = WEFT_FLAG_SNAPSHOT}};
+        }
+        CHECK_INT(weft_look_at(looks, count, 7).position, 0);
+        weft_found_post(list, 3);
+        weft_sender_wake();
+        free(looks);
+        put += 2;
+    }
+    atomic_store(&moving, false);
+    pthread_join(mover, NULL);
+    usleep(200000);
+    finish(thread);
+    CHECK(server.witness.found >= put); // the mover may have stood still, too
+    CHECK(server.witness.found < put + 20);
+}
+
+static const struct scenario scenarios[] = {
+    {"controlled", controlled},
+    {"mangled", mangled},
+    {"minimum", minimum},
+    {"found", found},
+};
+
+int main(int argc, char **argv) {
+    return run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof scenarios[0]);
+}

@@ -1,0 +1,178 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests of the sender have in common: threads that write, and a receiver that counts.
+
+#ifndef WEFT_SENDING_H
+#define WEFT_SENDING_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../src/buffer.h"
+#include "../src/definitions.h"
+#include "../src/roster.h"
+#include "../src/sender.h"
+#include "harness.h"
+#include "server.h"
+
+static struct server server;
+static _Atomic uint64_t next_thread = 1;
+static char path[64];
+
+static inline void *serve(void *unused) {
+    (void)unused;
+    server_run(&server);
+    return NULL;
+}
+
+struct writer {
+    pthread_t thread;
+    int events;
+    int pause_us; // after every tenth event
+};
+
+static inline void *write_events(void *argument) {
+    const struct writer *w = argument;
+    uint64_t id = atomic_fetch_add(&next_thread, 1);
+    weft_roster_announce(id, 0, "writer", "test");
+    struct weft_buffer *b = weft_buffer_open(id);
+    if (b == NULL) {
+        return NULL;
+    }
+    usleep((useconds_t)(id % 8 * 500));
+    weft_roster_announce(id, 0, "writer that works", "test"); // by itself, after who started it
+    for (int i = 0; i < w->events; i++) {
+        struct weft_record r = {.kind = WEFT_EV_YIELD};
+        if (i % 5 == 3) { // one that is known only afterwards, with another in between
+            struct weft_record inner = {.kind = WEFT_EV_YIELD};
+            weft_buffer_begin(b);
+            r.time = weft_clock();
+            if (i % 1000 == 3) {
+                usleep(8000); // the watermark has to wait for this one
+                weft_buffer_put(b, &r, 0);
+                weft_buffer_put_now(b, &inner, 0);
+            } else {
+                weft_buffer_put_now(b, &inner, 0);
+                weft_buffer_put(b, &r, 0);
+            }
+            weft_buffer_end(b);
+            i++;
+        } else {
+            weft_buffer_put_now(b, &r, 0);
+        }
+        if (w->pause_us > 0 && i % 10 == 0) {
+            usleep((useconds_t)w->pause_us);
+        }
+    }
+    weft_buffer_close(b);
+    return NULL;
+}
+
+static pthread_mutex_t hop_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+// One virtual thread, carried now by this writer, now by another: its events stay in order.
+static inline void *carry_events(void *argument) {
+    const struct writer *w = argument;
+    uint64_t id = atomic_fetch_add(&next_thread, 1);
+    weft_roster_announce(id, 0, "carrier", "test");
+    struct weft_buffer *b = weft_buffer_open(id);
+    if (b == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < w->events; i++) {
+        struct weft_record r = {.kind = WEFT_EV_YIELD, .flags = WEFT_FLAG_VIRTUAL};
+        pthread_mutex_lock(&hop_mutex);
+        weft_buffer_put_now(b, &r, 1000000);
+        pthread_mutex_unlock(&hop_mutex);
+        if (i % 50 == 0) {
+            usleep(100);
+        }
+    }
+    weft_buffer_close(b);
+    return NULL;
+}
+
+static inline void start_server(pthread_t *thread) {
+    witness_init(&server.witness);
+    CHECK(server_listen(&server, path));
+    pthread_create(thread, NULL, serve, NULL);
+}
+
+static inline void start_sender(size_t pool, size_t retain) {
+    static char endpoint[80];
+    static const struct weft_attribute attributes[] = {{"service.name", "test"}};
+    snprintf(endpoint, sizeof endpoint, "unix://%s", path);
+    CHECK(weft_pool_init(pool));
+    weft_definitions_init(1U << 20);
+    struct weft_sender_config config = {
+        .endpoint = endpoint,
+        .retain = retain,
+        .hello = {.session = {1, 2, 3},
+                  .monotonic = weft_clock(),
+                  .attributes = attributes,
+                  .attribute_count = 1},
+    };
+    CHECK(weft_sender_start(&config));
+}
+
+static inline uint64_t run_writers(int rounds, int count, int events, int pause_us,
+                                   void *(*body)(void *)) {
+    struct writer writers[16];
+    for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < count; i++) {
+            writers[i] = (struct writer){.events = events, .pause_us = pause_us};
+            pthread_create(&writers[i].thread, NULL, body, &writers[i]);
+        }
+        for (int i = 0; i < count; i++) {
+            pthread_join(writers[i].thread, NULL);
+        }
+    }
+    return (uint64_t)rounds * (uint64_t)count * (uint64_t)events;
+}
+
+static inline void finish(pthread_t thread) {
+    int64_t before = weft_clock();
+    weft_sender_finish(WEFT_END_EXIT);
+    CHECK((weft_clock() - before) / 1000000 < 700);
+    usleep(100000);
+    atomic_store(&server.stop, true);
+    pthread_join(thread, NULL);
+    CHECK_STRING(server.witness.problem, "");
+}
+
+static inline void expect(uint64_t events) {
+    CHECK_INT(server.witness.total + server.witness.lost, events);
+    CHECK(server.witness.ended);
+}
+
+struct scenario {
+    const char *name;
+    void (*run)(void);
+};
+
+// Runs the scenario that is named, or each in a process of its own.
+static inline int run_scenarios(int argc, char **argv, const struct scenario *scenarios,
+                                size_t count) {
+    int failed = 0;
+    snprintf(path, sizeof path, "/tmp/weft-sender-test-%d.sock", (int)getpid());
+    for (size_t i = 0; i < count; i++) {
+        if (argc > 1 && strcmp(argv[1], scenarios[i].name) == 0) {
+            harness_test = scenarios[i].name;
+            scenarios[i].run();
+            unlink(path);
+            witness_free(&server.witness);
+            return harness_end(scenarios[i].name);
+        }
+    }
+    for (size_t i = 0; argc == 1 && i < count; i++) {
+        char command[512];
+        snprintf(command, sizeof command, "'%s' %s", argv[0], scenarios[i].name);
+        failed += system(command) != 0;
+    }
+    return failed;
+}
+
+#endif
