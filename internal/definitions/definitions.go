@@ -52,9 +52,9 @@ type method struct {
 }
 
 // Held estimates the bytes that the table takes.
-func (t *Table) Held() int {
+func (d *Table) Held() int {
 	const perID, perMethod = 4, 96
-	return t.Symbols.Held() + perID*(len(t.classes)+len(t.stacks)) + t.methodText + perMethod*len(t.methods)
+	return d.Symbols.Held() + perID*(len(d.classes)+len(d.stacks)) + d.methodText + perMethod*len(d.methods)
 }
 
 // New returns an empty table whose texts are kept in sym.
