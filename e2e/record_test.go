@@ -91,6 +91,37 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
+// TestRecordingsAreReadBack records a live JVM and lets another collector read the files: each of them shows the same handoffs.
+func TestRecordingsAreReadBack(t *testing.T) {
+	const service, nameless = "orders", "unknown_service:java" // only native recordings say whose they are
+	dir := filepath.Join(shortDir(t), "recordings")
+	c := startCollector(t, setup{
+		more: []string{filepath.Join(root, "config", "record.yaml")}, env: []string{"WEFT_RECORDINGS=" + dir},
+	})
+	var truth pingPong
+	runJava(t, jdks[0], c.endpoint, service, &truth, "PingPong", "100")
+	live := c.finish(t, service)
+	for _, r := range recordedFormats() {
+		t.Run(r.format.Name, func(t *testing.T) {
+			name, why := nameless, "lost" // the others do not say that they are over
+			if r.format.Name == "native" {
+				name, why = service, "end"
+			}
+			reader := startCollector(t, setup{
+				config: "replay.yaml", env: []string{"WEFT_RECORDINGS=" + filepath.Join(dir, "*"+r.extension), "WEFT_STATE=" + t.TempDir()},
+			})
+			reader.waitForCut(t, name, why)
+			reader.terminate(t)
+			again := reader.spans(t)
+			checkStructure(t, again)
+			assert.Equal(t, linkCounts(live, service, "handoff"), linkCounts(again, name, "handoff"))
+			if r.format.Name != "orca" { // it has no classes of locks
+				checkPingPong(t, again, name, truth)
+			}
+		})
+	}
+}
+
 // replay reads the recording of a service and makes spans of it. It also returns the threads that ended in it: of the others it is not
 // told how long they went on.
 func replay(t *testing.T, r *recorded, dir, service string) (o *output, ended map[int64]bool) {
