@@ -40,7 +40,7 @@ func TestABlockedRequestLinksToItselfAndToTheOneThatHeldTheLock(t *testing.T) {
 			Lock    contended `json:"lock"`
 		}
 		classpath := jars + ":" + built("weft-otel.jar") + ":" + programs
-		runJava(t, j, c.endpoint, service, &truth, "-cp", classpath, "Requests")
+		runJava(t, j, c.endpoint+",cpu=on,owner-stacks=on", service, &truth, "-cp", classpath, "Requests")
 		o := c.finish(t, service)
 		checkRequest(t, o, service, "blocked", "Requests$Account", truth.Monitor)
 		checkRequest(t, o, service, "parked", "java.util.concurrent.locks.ReentrantLock$NonfairSync", truth.Lock)
@@ -57,6 +57,12 @@ func checkRequest(t *testing.T, o *output, service, state, class string, truth c
 	s := waits[0]
 	own := request{s.text("weft.context.trace.id"), s.text("weft.context.span.id")}
 	owners := request{s.text("weft.lock.owner.trace.id"), s.text("weft.lock.owner.span.id")}
+	assert.Contains(t, s.text("weft.lock.owner.stacktrace"), "at Requests.", "where the holder was")
+	ran := o.of(service, func(r *span) bool {
+		return r.text("weft.state") == "runnable" && r.number("thread.id") == s.number("thread.id") && r.end() == s.begin()
+	})
+	require.Len(t, ran, 1)
+	assert.Positive(t, ran[0].number("weft.cpu.time"), "it span until the lock was held")
 	assert.Equal(t, truth.Waiter, own)
 	assert.Equal(t, truth.Holder, owners)
 	assert.Equal(t, []request{truth.Waiter}, linked(s.Links(), "context"))

@@ -8,6 +8,7 @@
 #include "identity.h"
 #include "jvm.h"
 #include "owner.h"
+#include "owner_stack.h"
 #include "self.h"
 #include "settings.h"
 #include "timeout.h"
@@ -33,6 +34,9 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
             r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_BLOCK));
         }
         weft_record_end(&scope, &r, wanted);
+        if (wanted) {
+            weft_owner_stack(env, &scope, &r);
+        }
         r.kind = wanted ? r.kind : WEFT_NOT_RECORDED;
     } else {
         r.kind = WEFT_NOT_RECORDED;

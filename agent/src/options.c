@@ -36,6 +36,8 @@ static const struct weft_option table[] = {
     {"interrupt", &WEFT_SWITCH, AT(interrupt), 0, 0, WEFT_BY_CONTROL},
     {"yield", &WEFT_SWITCH, AT(yield), 0, 0, WEFT_BY_CONTROL},
     {"mounts", &WEFT_SWITCH, AT(mounts), 0, 0, WEFT_BY_CONTROL},
+    {"cpu", &WEFT_SWITCH, AT(cpu), 0, 0, WEFT_BY_CONTROL},
+    {"owner-stacks", &WEFT_SWITCH, AT(owner_stacks), 0, 0, WEFT_BY_CONTROL},
     {"min-duration", &WEFT_DURATION, AT(min_duration), 0, 0, WEFT_BY_CONTROL},
     {"include-threads", &WEFT_TEXT, AT(include_threads), 0, WEFT_PATTERNS_MAX, WEFT_BY_CONTROL},
     {"exclude-threads", &WEFT_TEXT, AT(exclude_threads), 0, WEFT_PATTERNS_MAX, WEFT_BY_CONTROL},

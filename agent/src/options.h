@@ -37,6 +37,8 @@ struct weft_options {
     bool interrupt;
     bool yield;
     bool mounts;
+    bool cpu;
+    bool owner_stacks;
     bool virtual;
     bool pause;
     int64_t min_duration; // nanoseconds; 0: all are recorded

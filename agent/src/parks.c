@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "identity.h"
 #include "jvm.h"
+#include "owner_stack.h"
 #include "self.h"
 #include "settings.h"
 #include "timeout.h"
@@ -74,6 +75,9 @@ bool weft_record_park(JNIEnv *env, jthread thread, const struct weft_scope *scop
         r.stack = weft_stack(scope, env, weft_depth(WEFT_PLACE_PARK));
     }
     weft_record_end(scope, &r, wanted);
+    if (wanted) {
+        weft_owner_stack(env, scope, &r);
+    }
     return wanted;
 }
 

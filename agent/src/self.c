@@ -6,11 +6,13 @@
 #include "self.h"
 
 #include <stddef.h>
+#include <time.h>
 
 #include "addresses.h"
 #include "filter.h"
 #include "jvm.h"
 #include "names.h"
+#include "owner_stack.h"
 #include "roster.h"
 #include "settings.h"
 #include "stacks.h"
@@ -100,6 +102,7 @@ static bool open_self(JNIEnv *env, jthread thread) {
     self.named = weft_clock();
     weft_announce(env, thread, id, false);
     weft_addresses_add(env, id);
+    weft_owner_stack_add(env, thread, id);
     return true;
 }
 
@@ -217,6 +220,20 @@ static void add_up(const struct weft_scope *scope, const struct weft_record *rec
     }
 }
 
+// Before a thread waits: what it has used of a processor, at the same time. Says nothing of virtual
+// threads, which share that of their carriers.
+static void put_cpu(const struct weft_scope *scope, const struct weft_record *wait) {
+    struct timespec used;
+    bool waits = wait->kind == WEFT_EV_CONTENDED_ENTER || wait->kind == WEFT_EV_WAIT ||
+                 wait->kind == WEFT_EV_JOIN_START || wait->kind == WEFT_EV_SLEEP_START ||
+                 wait->kind == WEFT_EV_PARK;
+    if (waits && scope->subject == 0 && clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0) {
+        struct weft_record r = {.kind = WEFT_EV_CPU, .time = wait->time};
+        r.arg = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+        weft_buffer_put(scope->self->buffer, &r, 0);
+    }
+}
+
 void weft_record_now(const struct weft_scope *scope, struct weft_record *record) {
     if (is_summed(scope, record->kind)) {
         record->time = weft_clock();
@@ -226,7 +243,13 @@ void weft_record_now(const struct weft_scope *scope, struct weft_record *record)
     if (scope->subject != 0) {
         record->flags |= WEFT_FLAG_VIRTUAL;
     }
-    weft_buffer_put_now(scope->self->buffer, record, scope->subject);
+    weft_buffer_begin(scope->self->buffer);
+    record->time = weft_clock();
+    if (weft_wanted(WEFT_EV_CPU)) {
+        put_cpu(scope, record);
+    }
+    weft_buffer_put(scope->self->buffer, record, scope->subject);
+    weft_buffer_end(scope->self->buffer);
 }
 
 // Between begin and end, in the flags of a record that is added up.
@@ -254,6 +277,9 @@ void weft_record_end(const struct weft_scope *scope, struct weft_record *record,
         return;
     }
     if (happened) {
+        if (weft_wanted(WEFT_EV_CPU)) {
+            put_cpu(scope, record);
+        }
         weft_buffer_put(scope->self->buffer, record, scope->subject);
     }
     weft_buffer_end(scope->self->buffer);

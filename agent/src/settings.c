@@ -38,6 +38,8 @@ static uint64_t kinds_off(const struct weft_options *o) {
         {o->start, KIND(START_CALLED)},
         {o->interrupt, KIND(INTERRUPT_CALLED) | KIND(INTERRUPTED)},
         {o->yield, KIND(YIELD)},
+        {o->cpu, KIND(CPU)},
+        {o->owner_stacks, KIND(OWNER_STACK)},
         {o->mounts, KIND(MOUNT) | KIND(UNMOUNT)},
     };
     uint64_t off = 0;

@@ -6,6 +6,7 @@
 #include "threads.h"
 
 #include "jvm.h"
+#include "owner_stack.h"
 #include "roster.h"
 #include "self.h"
 #include "settings.h"
@@ -32,6 +33,7 @@ void JNICALL weft_on_thread_start(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
 void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     struct weft_scope scope;
     (void)ti;
+    weft_owner_stack_remove(env, weft_thread_id(env, thread));
     if (weft_enter(env, thread, &scope)) {
         struct weft_record r = {.kind = WEFT_EV_THREAD_END};
         weft_refresh(env, thread, &scope);

@@ -90,6 +90,17 @@ counts() {
     expect interruptCalled 16
 }
 
+# Before each wait of a platform thread what it has used of a processor; and where the owners were, so often as that is asked.
+details() {
+    more=,cpu=on,owner-stacks=on
+    counts "$@"
+    more=
+    waits=0
+    for kind in contendedEnter wait joinStart sleepStart park; do waits=$((waits + $(value $kind))); done
+    expect cpu $waits
+    [ "$(value ownerStack)" -gt 0 ] || bad "no stack of an owner"
+}
+
 # A lock that main held has an owner; a semaphore, a latch and a condition have none. More room, as
 # 600 000 events may come while the sender has no processor.
 parks() {
@@ -325,7 +336,8 @@ for home in "$@"; do
     major=$("$java" -version 2>&1 | sed -n '1s/[^"]*"\([0-9]*\).*/\1/p')
     counts -Xcheck:jni
     if [ ! -x "$home/bin/javac" ]; then # a runtime of another version: what could differ there
-        parks -Xcheck:jni
+        details -Xcheck:jni
+    parks -Xcheck:jni
         calls=20000
         [ -x "$java.aarch64" ] && calls=1000 # it is emulated
         coverage -Xcheck:jni Coverage $calls

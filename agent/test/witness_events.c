@@ -134,7 +134,7 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
         struct witness_class *at = &w->by_class[class_id];
         at->events[kind]++;
         at->timed += arg > 0 && kind == PARK;
-        at->owned += peer != 0;
+        at->owned += peer != 0 && kind != OWNER_STACK;
         at->timed_out += (flags & 1U) != 0;
         at->interrupted += (flags & 2U) != 0;
     }

@@ -7,6 +7,7 @@ import io.opentelemetry.context.Scope;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -47,6 +48,7 @@ public final class Requests {
     return AutoConfiguredOpenTelemetrySdk.builder()
         .addPropertiesSupplier(
             () -> Map.of("otel.traces.exporter", "none", "otel.metrics.exporter", "none", "otel.logs.exporter", "none"))
+        .disableShutdownHook()
         .build()
         .getOpenTelemetrySdk();
   }
@@ -65,6 +67,7 @@ public final class Requests {
       locked.run(() -> {
         held = true;
         while (waiter[0].getState() != state) Thread.onSpinWait();
+        LockSupport.parkNanos(30_000_000); // a thread is said to be blocked before the JVM tells of it
       });
     }), "holder");
     waiter[0] = new Thread(() -> request("waiter", span -> {

@@ -27,7 +27,8 @@ func (t *Timeline) describe(th *Thread, ev jvmthread.Event) {
 			th.detail.OwnerStack = ev.Stack
 		}
 	case jvmthread.KindCPU:
-		if th.cpu > 0 && ev.Arg >= th.cpu && th.open.State == jvmthread.StateRunnable {
+		sinceStart := th.open.Seq == 1 && !th.open.Marks.Has(jvmthread.MarkPartial)
+		if (th.cpu > 0 || sinceStart) && ev.Arg >= th.cpu && th.open.State == jvmthread.StateRunnable {
 			th.detail.CPU, th.detail.HasCPU = ev.Arg-th.cpu, true
 		}
 		th.cpu = ev.Arg
