@@ -19,13 +19,15 @@ import (
 	"time"
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/systeminfo"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
 // patience is for what takes well under a second when nothing is wrong, on a machine that has much else to do.
-const patience = 40 * time.Second
+const patience = 60 * time.Second
 
 // Browser is a running Chromium.
 type Browser struct {
@@ -68,6 +70,18 @@ func Launch(flags ...string) (b *Browser, end func(), err error) {
 		return nil, nil, err
 	}
 	return &Browser{ctx: ctx}, end, nil
+}
+
+// CPU returns the processor time that all processes of the browser have used.
+func (b *Browser) CPU(t testing.TB) time.Duration {
+	t.Helper()
+	info, err := chromedp.CallBrowser(b.ctx, systeminfo.GetProcessInfo, cdp.Empty{})
+	require.NoError(t, err)
+	var seconds float64
+	for _, process := range info.ProcessInfo {
+		seconds += process.CPUTime
+	}
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // install returns Chromium's path.

@@ -126,6 +126,15 @@ export async function askAll<T extends {total: number}, R>(
 ): Promise<{first: T; rows: R[]}> {
   const first = await ask<T>(url(0), {signal});
   const all = [...rows(first)];
+  const size = all.length;
+  const offsets: number[] = [];
+  for (let offset = size; size > 0 && offset < Math.min(first.total, most); offset += size) offsets.push(offset);
+  const others = await Promise.all(offsets.map((offset) => ask<T>(url(offset), {signal})));
+  // Pages can be of different sizes, since answers are limited in bytes: what is missing then is asked for one by one.
+  for (const [i, other] of others.entries()) {
+    if (offsets[i] !== all.length) break;
+    all.push(...rows(other));
+  }
   while (all.length < Math.min(first.total, most)) {
     const next = rows(await ask<T>(url(all.length), {signal}));
     if (next.length === 0) break;

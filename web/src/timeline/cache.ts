@@ -16,7 +16,7 @@ interface Kept extends Strip {
   final: boolean;
 }
 
-const lanesAtOnce = 12;
+const lanesAtOnce = 10;
 const keptPerThread = 4;
 const mostSteps = 4000;
 const mostThreads = 2000;

@@ -1,18 +1,14 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Paints ruler, arrows, the path and what else is over lanes: functions of plain data.
 import {instant, shortClass} from "../lib/format";
-// Paints lanes, arrows and the path: functions of plain data.
-import {decode, mark, noState, runAt, type Strip} from "../lib/lanes";
 import {type Span, ticks} from "../lib/scale";
 import type {Arrow, Gap, Segment} from "../lib/types";
 import {type Kind, states} from "../lib/words";
-import {dashOf, heightOf, type Palette} from "./palette";
+import {dashOf, type Palette} from "./palette";
 
 export const rulerHeight = 26;
-const laneInset = 3;
-
-const heights = states.map((state) => heightOf[state]);
 const dead = states.indexOf("dead");
 
 export interface Scale {
@@ -38,152 +34,6 @@ export function paintRuler(ctx: CanvasRenderingContext2D, {view, width}: Scale, 
   }
   ctx.fillStyle = colors.get("line");
   ctx.fillRect(0, rulerHeight - 1, width, 1);
-}
-
-/** Rectangles by state, so that a canvas changes its colour a few times in a frame and not thousands of times. */
-class Batches {
-  private readonly narrow: number[][] = states.map(() => []);
-  private readonly wide: number[][] = states.map(() => []);
-
-  add(state: number, x: number, y: number, w: number, h: number): void {
-    (w >= 5 ? this.wide : this.narrow)[state]!.push(x, y, w, h);
-  }
-
-  paint(ctx: CanvasRenderingContext2D, colors: Palette): void {
-    for (const [lists, fills] of [
-      [this.narrow, colors.color],
-      [this.wide, colors.fill],
-    ] as const) {
-      lists.forEach((list, state) => {
-        if (list.length === 0) return;
-        ctx.fillStyle = fills[state]!;
-        for (let i = 0; i < list.length; i += 4) ctx.fillRect(list[i]!, list[i + 1]!, list[i + 2]!, list[i + 3]!);
-      });
-    }
-  }
-}
-
-export interface LaneOnScreen {
-  strip: Strip;
-  y: number;
-  height: number;
-}
-
-export interface Label {
-  text: string;
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-  state: number;
-}
-
-export function paintLanes(
-  ctx: CanvasRenderingContext2D,
-  {view, width}: Scale,
-  lanes: readonly LaneOnScreen[],
-  hidden: ReadonlySet<number>,
-  colors: Palette,
-  name: (lane: number, state: number, from: number, to: number) => string,
-): void {
-  const batches = new Batches();
-  const labels: Label[] = [];
-  const marks: {x: number; y: number; h: number; marks: number}[] = [];
-  const scale = width / (view.to - view.from);
-  lanes.forEach(({strip, y, height}, laneIndex) => {
-    const {from, step, ends, codes} = strip;
-    const top = y + laneInset;
-    const full = height - 2 * laneInset;
-    let i = Math.max(0, runAt(strip, Math.max(view.from, from)));
-    let start = from + (i === 0 ? 0 : ends[i - 1]!) * step;
-    for (; i < ends.length && start < view.to; i++) {
-      const end = from + ends[i]! * step;
-      const code = codes[i]!;
-      const state = code & 15;
-      const x0 = Math.max(-10, Math.round((start - view.from) * scale));
-      const x1 = Math.min(width + 10, Math.round((end - view.from) * scale));
-      const begin = start;
-      start = end;
-      if (x1 <= 0 || state === noState) continue;
-      const w = Math.max(1, x1 - x0);
-      const rest = (code >> 4) & 15;
-      if (rest !== noState) paintMix(batches, code, x0, w, top, full, hidden);
-      else if (!hidden.has(state)) {
-        const h = Math.max(2, Math.round(full * heights[state]!));
-        // A pixel of the lane's ground tells neighbours apart.
-        batches.add(state, x0, top + full - h, w > 4 ? w - 1 : w, h);
-        if (w > 54 && h > 9)
-          labels.push({
-            text: name(laneIndex, state, begin, end),
-            x: Math.max(2, x0) + 5,
-            y: top + full - h / 2,
-            width: x1 - Math.max(2, x0) - 10,
-            state,
-            height: h,
-          });
-      }
-      const flags = code >> 12;
-      if (flags & (mark.timedOut | mark.interrupted) && w > 5) marks.push({x: x1, y: top, h: full, marks: flags});
-    }
-  });
-  batches.paint(ctx, colors);
-  paintMarks(ctx, marks, colors);
-  paintLabels(ctx, labels, colors);
-}
-
-/** Several intervals in one step: both states that take most of it, by their shares. */
-function paintMix(
-  batches: Batches,
-  code: number,
-  x: number,
-  w: number,
-  top: number,
-  full: number,
-  hidden: ReadonlySet<number>,
-): void {
-  const {state, rest, share} = decode(code);
-  const [low, high] = heights[state]! <= heights[rest]! ? [state, rest] : [rest, state];
-  const tall = Math.round(full * heights[high]!);
-  const part = Math.max(1, Math.round(tall * (low === state ? share : 1 - share)));
-  if (!hidden.has(high) && tall > part) batches.add(high, x, top + full - tall, w, tall - part);
-  if (!hidden.has(low)) batches.add(low, x, top + full - part, w, part);
-}
-
-/** A wait whose time was over ends in a short box (T40), an interrupted one in a wedge. */
-function paintMarks(
-  ctx: CanvasRenderingContext2D,
-  marks: {x: number; y: number; h: number; marks: number}[],
-  colors: Palette,
-): void {
-  for (const {x, y, h, marks: flags} of marks) {
-    if (flags & mark.timedOut) {
-      ctx.fillStyle = colors.get("mark-timeout");
-      ctx.fillRect(x - 4, y + h - 9, 4, 9);
-    } else {
-      ctx.fillStyle = colors.get("kind-interrupt");
-      ctx.beginPath();
-      ctx.moveTo(x - 6, y);
-      ctx.lineTo(x, y);
-      ctx.lineTo(x, y + 7);
-      ctx.fill();
-    }
-  }
-}
-
-function paintLabels(ctx: CanvasRenderingContext2D, labels: Label[], colors: Palette): void {
-  ctx.textBaseline = "middle";
-  for (const {text, x, y, width, height, state} of labels) {
-    ctx.font = height > 12 ? "11px system-ui, sans-serif" : "10px system-ui, sans-serif";
-    const cut = fit(ctx, text, width);
-    if (cut === "") continue;
-    if (state !== 1 && state !== dead) {
-      // Letters on stripes are hard to read: they get a plain ground.
-      ctx.fillStyle = colors.color[state]!;
-      ctx.fillRect(x - 3, y - height / 2, ctx.measureText(cut).width + 6, height);
-    }
-    ctx.fillStyle = colors.text[state]!;
-    ctx.fillText(cut, x, y + 0.5);
-  }
 }
 
 const widths = new Map<string, number>();
@@ -260,49 +110,52 @@ export function paintArrows(
   }
   // The more there are the fainter each is: lanes stay readable.
   const alpha = Math.max(0.28, Math.min(0.9, 40 / Math.max(1, onScreen.length)));
-  ctx.lineCap = "round";
-  for (const pass of [false, true]) {
+  // All of a kind are one path: a canvas strokes that many times faster than each by itself.
+  const crowd = onScreen.length > 150;
+  for (const kind of new Set(onScreen.map(({one}) => one.kind))) {
+    const lines = new Path2D();
+    const heads = new Path2D();
     for (const {x0, x1, one, strong} of onScreen) {
-      if (strong !== pass) continue;
-      ctx.globalAlpha = strong ? 1 : alpha;
-      paintArrow(ctx, x0, one.y0, x1, one.y1, colors.kind(one.kind), dashOf[one.kind], strong);
+      if (one.kind === kind && !strong) trace(lines, heads, x0, one.y0, x1, one.y1, crowd ? 3 : 3.5);
     }
+    ctx.globalAlpha = alpha;
+    ctx.strokeStyle = ctx.fillStyle = colors.kind(kind);
+    ctx.lineWidth = crowd ? 1 : 1.2;
+    ctx.setLineDash(crowd ? [] : dashOf[kind]);
+    ctx.stroke(lines);
+    ctx.fill(heads);
+  }
+  ctx.globalAlpha = 1;
+  for (const {x0, x1, one, strong} of onScreen) {
+    if (!strong) continue;
+    const lines = new Path2D();
+    const heads = new Path2D();
+    trace(lines, heads, x0, one.y0, x1, one.y1, 5);
+    ctx.strokeStyle = ctx.fillStyle = colors.kind(one.kind);
+    ctx.lineWidth = 2.5;
+    ctx.setLineDash(dashOf[one.kind]);
+    ctx.stroke(lines);
+    ctx.fill(heads);
   }
   ctx.setLineDash([]);
-  ctx.globalAlpha = 1;
 }
 
-function paintArrow(
-  ctx: CanvasRenderingContext2D,
-  x0: number,
-  y0: number,
-  x1: number,
-  y1: number,
-  color: string,
-  dash: number[],
-  strong: boolean,
-): void {
+function trace(lines: Path2D, heads: Path2D, x0: number, y0: number, x1: number, y1: number, size: number): void {
   const down = y1 >= y0 ? 1 : -1;
   y0 += 5 * down;
   y1 -= 6 * down;
-  ctx.strokeStyle = ctx.fillStyle = color;
-  ctx.lineWidth = strong ? 2.5 : 1.2;
-  ctx.setLineDash(dash);
-  ctx.beginPath();
-  ctx.moveTo(x0, y0);
-  // Leaves and arrives upright: so arrows of the same moment stay apart from the lanes' bars.
-  const bend = Math.min(24, Math.abs(y1 - y0) / 2) * down;
-  ctx.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1 - 4 * down);
-  ctx.stroke();
-  const size = strong ? 5 : 3.5;
-  ctx.beginPath();
-  ctx.moveTo(x1, y1);
-  ctx.lineTo(x1 - size, y1 - 2 * size * down);
-  ctx.lineTo(x1 + size, y1 - 2 * size * down);
-  ctx.fill();
-  ctx.beginPath();
-  ctx.arc(x0, y0, strong ? 3 : 2, 0, 7);
-  ctx.fill();
+  lines.moveTo(x0, y0);
+  if (Math.abs(x1 - x0) < 2) lines.lineTo(x1, y1 - 4 * down);
+  else {
+    // Leaves and arrives upright: so arrows of the same moment stay apart from the lanes' bars.
+    const bend = Math.min(24, Math.abs(y1 - y0) / 2) * down;
+    lines.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1 - 4 * down);
+  }
+  heads.moveTo(x1, y1);
+  heads.lineTo(x1 - size, y1 - 2 * size * down);
+  heads.lineTo(x1 + size, y1 - 2 * size * down);
+  heads.closePath();
+  heads.rect(x0 - size / 2, y0 - size / 2, size, size);
 }
 
 /** The path: a strong line along the lanes that it takes, a thin one across where it goes from one to the other. */
@@ -337,7 +190,6 @@ export function paintPath(
     }
     last = at;
   }
-  ctx.lineCap = "butt";
   ctx.strokeStyle = colors.get("surface");
   ctx.lineWidth = 6;
   ctx.stroke(along);

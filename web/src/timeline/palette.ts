@@ -50,6 +50,8 @@ export const dashOf: Record<Kind, number[]> = {
 export interface Palette {
   color: string[];
   fill: (string | CanvasPattern)[];
+  /** A tile of each state in pixels of the screen. */
+  tiles: HTMLCanvasElement[];
   text: string[];
   kind: (name: Kind) => string;
   get: (name: string) => string;
@@ -59,9 +61,9 @@ const edge = 8;
 
 function tile(pattern: Pattern, color: string, ink: string, ratio: number): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = edge * ratio;
-  const ctx = canvas.getContext("2d")!;
-  ctx.scale(ratio, ratio);
+  canvas.width = canvas.height = Math.round(edge * ratio);
+  const ctx = canvas.getContext("2d", {willReadFrequently: true})!;
+  ctx.scale(canvas.width / edge, canvas.width / edge);
   ctx.fillStyle = color;
   ctx.fillRect(0, 0, edge, edge);
   ctx.strokeStyle = ctx.fillStyle = ink;
@@ -115,13 +117,14 @@ export function palette(ratio: number): Palette {
   };
   const ctx = document.createElement("canvas").getContext("2d")!;
   const color = states.map((state) => get(`state-${state}`));
+  const tiles = states.map((state, i) => tile(patternOf[state], color[i]!, get("pattern"), ratio));
   const made: Palette = {
     color,
     text: states.map((state) => get(`on-${state}`) || get("on-state")),
+    tiles,
     fill: states.map((state, i) => {
-      const pattern = patternOf[state];
-      if (pattern === "plain") return color[i]!;
-      const fill = ctx.createPattern(tile(pattern, color[i]!, get("pattern"), ratio), "repeat")!;
+      if (patternOf[state] === "plain") return color[i]!;
+      const fill = ctx.createPattern(tiles[i]!, "repeat")!;
       fill.setTransform(new DOMMatrix().scale(1 / ratio));
       return fill;
     }),

@@ -19,7 +19,7 @@ export abstract class Plane {
   protected readonly ctx: CanvasRenderingContext2D;
   width = 1;
   height = 1;
-  protected ratio = 1;
+  ratio = 1;
   view: Span = {from: 0, to: 1};
   limits: Span = {from: 0, to: 1};
   range: Span | null = null;

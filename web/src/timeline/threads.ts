@@ -9,19 +9,19 @@ import {type Kind, states} from "../lib/words";
 import {LaneCache} from "./cache";
 import {
   type ArrowOnScreen,
-  type LaneOnScreen,
   label,
   paintArrows,
   paintEnd,
   paintGaps,
-  paintLanes,
   paintPath,
   paintRange,
   paintRuler,
   rulerHeight,
 } from "./draw";
+import {type LaneOnScreen, paintLanes} from "./lanes";
 import type {Palette} from "./palette";
 import {type Events, Plane} from "./plane";
+import {Raster} from "./raster";
 
 const overscan = 6;
 
@@ -38,6 +38,7 @@ export interface Hit {
 
 export class ThreadsPlane extends Plane {
   readonly cache: LaneCache;
+  private readonly raster = new Raster();
   private rows: Row[] = [];
   private where = new Map<number, {row: number; y: number; height: number}>();
   private hidden: ReadonlySet<number> = new Set();
@@ -136,7 +137,8 @@ export class ThreadsPlane extends Plane {
     ctx.rect(0, rulerHeight, this.width, this.height - rulerHeight);
     ctx.clip();
     const lanes = this.paintRows(ctx, colors);
-    paintLanes(ctx, this, lanes, this.hidden, colors, (lane, state, from, to) =>
+    this.raster.begin(Math.round(this.width * this.ratio), Math.round(this.height * this.ratio), colors);
+    paintLanes(ctx, this.raster, this, lanes, this.hidden, colors, (lane, state, from, to) =>
       this.label(lanes[lane]!.thread, state, from, to),
     );
     paintGaps(ctx, this, this.gaps, this.height, colors);

@@ -43,9 +43,16 @@ export function Minimap({plane, view, shown, threads, onPicture}: Props) {
   const url = session ? address(`sessions/${session.id}/minimap`, {width: 600, threads}) : null;
   const {data} = useAnswer<MinimapAnswer>(url, version);
 
+  // What the session was like is painted seldom, the window on it with each frame.
+  const ground = useRef<HTMLCanvasElement | null>(null);
+  const latest = useRef({view, range: shown.range});
+  latest.current = {view, range: shown.range};
   useEffect(() => {
     const element = canvas.current!;
-    const paint = () => paintMinimap(element, data, view, shown, session?.gaps ?? []);
+    const paint = () => {
+      ground.current = paintGround(element, data, shown.hidden, session?.gaps ?? []);
+      paintWindow(element, ground.current, data, latest.current.view, latest.current.range);
+    };
     paint();
     const observer = new ResizeObserver(paint);
     observer.observe(element);
@@ -54,7 +61,10 @@ export function Minimap({plane, view, shown, threads, onPicture}: Props) {
       observer.disconnect();
       window.removeEventListener("weft-theme", paint);
     };
-  }, [data, view, shown.range, shown.hidden, session?.gaps]);
+  }, [data, shown.hidden, session?.gaps]);
+  useEffect(() => {
+    if (ground.current) paintWindow(canvas.current!, ground.current, data, view, shown.range);
+  }, [view, shown.range]);
 
   const drag = useRef<{x: number; view: Span} | null>(null);
   const limits = () => plane.current!.limits;
@@ -117,37 +127,35 @@ export function Minimap({plane, view, shown, threads, onPicture}: Props) {
   );
 }
 
-function paintMinimap(
+function paintGround(
   canvas: HTMLCanvasElement,
   data: MinimapAnswer | null,
-  view: Span,
-  shown: Shown,
+  hidden: readonly State[],
   gaps: readonly Span[],
-): void {
+): HTMLCanvasElement {
   const ratio = Math.min(3, devicePixelRatio || 1);
   const {clientWidth: width, clientHeight: height} = canvas;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  const ctx = canvas.getContext("2d", {alpha: false})!;
+  const ground = document.createElement("canvas");
+  ground.width = Math.round(width * ratio);
+  ground.height = Math.round(height * ratio);
+  const ctx = ground.getContext("2d", {alpha: false})!;
   const colors = palette(ratio);
   ctx.scale(ratio, ratio);
   ctx.fillStyle = colors.get("surface-2");
   ctx.fillRect(0, 0, width, height);
-  if (!data || data.steps === 0) return;
+  if (!data || data.steps === 0) return ground;
   const whole: Span = {from: data.from, to: data.to};
   let most = 1;
   for (let i = 0; i < data.steps; i++) {
-    most = Math.max(
-      most,
-      order.reduce((sum, state) => sum + (data.time[stateNumber(state)]?.[i] ?? 0), 0),
-    );
+    const all = order.reduce((sum, state) => sum + (data.time[stateNumber(state)]?.[i] ?? 0), 0);
+    most = Math.max(most, all);
   }
   const scale = (height - 4) / most;
   const step = (width * data.step) / (data.to - data.from);
   const base = new Float64Array(data.steps);
   for (const state of order) {
     const times = data.time[stateNumber(state)];
-    if (!times || times.length === 0 || shown.hidden.includes(state)) continue;
+    if (!times || times.length === 0 || hidden.includes(state)) continue;
     ctx.fillStyle = colors.color[stateNumber(state)]!;
     for (let i = 0; i < data.steps; i++) {
       const h = times[i]! * scale;
@@ -161,6 +169,26 @@ function paintMinimap(
     const x = toPixel(whole, width, gap.from);
     ctx.fillRect(x, 0, Math.max(2, toPixel(whole, width, gap.to) - x), 4);
   }
+  return ground;
+}
+
+function paintWindow(
+  canvas: HTMLCanvasElement,
+  ground: HTMLCanvasElement,
+  data: MinimapAnswer | null,
+  view: Span,
+  range: Span | null,
+): void {
+  const ratio = Math.min(3, devicePixelRatio || 1);
+  const {clientWidth: width, clientHeight: height} = canvas;
+  if (canvas.width !== ground.width) canvas.width = ground.width;
+  if (canvas.height !== ground.height) canvas.height = ground.height;
+  const ctx = canvas.getContext("2d", {alpha: false})!;
+  const colors = palette(ratio);
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.drawImage(ground, 0, 0, width, height);
+  if (!data) return;
+  const whole: Span = {from: data.from, to: data.to};
   const window = (span: Span, edge: string, dims: boolean) => {
     const x0 = toPixel(whole, width, span.from);
     const x1 = Math.max(x0 + 2, toPixel(whole, width, span.to));
@@ -174,5 +202,5 @@ function paintMinimap(
     ctx.fillRect(x1 - 1, 0, 2, height);
   };
   window(view, colors.get("text-2"), true);
-  if (shown.range) window(shown.range, colors.get("accent"), false);
+  if (range) window(range, colors.get("accent"), false);
 }

@@ -179,7 +179,26 @@ export function ThreadsView({shown}: {shown: Shown}) {
       e.preventDefault();
   };
 
-  const visible = rows.filter((row) => row.top + row.height > size.top && row.top < size.top + size.height);
+  // Parts that a frame of zooming does not change are not built anew for it.
+  const names = useMemo(
+    () =>
+      rows
+        .filter((row) => row.top + row.height > size.top && row.top < size.top + size.height)
+        .map((row) => (
+          <Name
+            key={row.kind === "group" ? `g${row.name}` : row.thread.id}
+            row={row}
+            chosen={row.kind === "thread" && row.thread.id === shown.thread}
+            folded={folded}
+            setFolded={setFolded}
+          />
+        )),
+    [rows, size, shown.thread, folded],
+  );
+  const toolbar = useMemo(
+    () => <Toolbar shown={shown} arrows={arrows.data} path={path.data} />,
+    [shown, arrows.data, path.data],
+  );
   const picture = () => {
     const name = session?.service || "threads";
     plane
@@ -191,7 +210,7 @@ export function ThreadsView({shown}: {shown: Shown}) {
   const head = hover && byId.get(hover.hit.thread);
   return (
     <div class="threads">
-      <Toolbar shown={shown} arrows={arrows.data} path={path.data} />
+      {toolbar}
       <Problem text={problem ?? path.error ?? arrows.error} />
       <Minimap
         plane={plane}
@@ -217,15 +236,7 @@ export function ThreadsView({shown}: {shown: Shown}) {
         </div>
         <div class="scroller" ref={scroller}>
           <div class="gutter" style={{width: px(gutterWidth), height: px(full)}}>
-            {visible.map((row) => (
-              <Name
-                key={row.kind === "group" ? `g${row.name}` : row.thread.id}
-                row={row}
-                shown={shown}
-                folded={folded}
-                setFolded={setFolded}
-              />
-            ))}
+            {names}
           </div>
         </div>
         <canvas ref={canvas} class="plane" style={{left: px(gutterWidth)}} aria-hidden="true" />
@@ -301,12 +312,12 @@ function useArrows(shown: Shown, view: Span, threads: number[] | null) {
 
 interface NameProps {
   row: Row;
-  shown: Shown;
+  chosen: boolean;
   folded: ReadonlySet<string>;
   setFolded: (folded: ReadonlySet<string>) => void;
 }
 
-function Name({row, shown, folded, setFolded}: NameProps) {
+function Name({row, chosen, folded, setFolded}: NameProps) {
   const style = {top: px(row.top), height: px(row.height)};
   if (row.kind === "group") {
     const turn = () => {
@@ -329,7 +340,7 @@ function Name({row, shown, folded, setFolded}: NameProps) {
     <button
       type="button"
       tabIndex={-1}
-      class={`name ${thread.id === shown.thread ? "chosen" : ""} ${thread.dead ? "dead" : ""} ${stuck ? "stuck" : ""}`}
+      class={`name ${chosen ? "chosen" : ""} ${thread.dead ? "dead" : ""} ${stuck ? "stuck" : ""}`}
       style={style}
       title={`${thread.name}\nid ${thread.id}, group ${thread.group || "unknown"}${thread.daemon ? ", daemon" : ""}${thread.virtual ? ", virtual" : ""}${thread.dead ? ", has ended" : ""}\nblocked ${duration(thread.blocked.time)} in ${thread.blocked.count}, waited ${duration(thread.waited.time)} in ${thread.waited.count}`}
       onClick={() => show({thread: thread.id, seq: 0})}
