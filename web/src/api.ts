@@ -117,30 +117,31 @@ export function useAnswer<T>(url: string | null, version: unknown = 0): Answer<T
   return useLoaded<T>(url, version, (signal) => ask<T>(url!, {signal}), url?.split("?")[0]);
 }
 
-/** Asks for all pages of a list, up to `most` rows. */
+/**
+ * Asks for all rows of a list, up to `most`: for as many pages as it probably has (`expected` rows) at once, and then for
+ * what is missing. An answer can hold fewer rows than a page, since answers are limited in bytes, too.
+ */
 export async function askAll<T extends {total: number}, R>(
-  url: (offset: number) => string,
+  url: (offset: number, limit: number) => string,
   rows: (answer: T) => R[],
-  most: number,
+  {page, expected, most}: {page: number; expected: number; most: number},
   signal: AbortSignal,
-): Promise<{first: T; rows: R[]}> {
-  const first = await ask<T>(url(0), {signal});
-  const all = [...rows(first)];
-  const size = all.length;
+): Promise<{total: number; rows: R[]}> {
   const offsets: number[] = [];
-  for (let offset = size; size > 0 && offset < Math.min(first.total, most); offset += size) offsets.push(offset);
-  const others = await Promise.all(offsets.map((offset) => ask<T>(url(offset), {signal})));
-  // Pages can be of different sizes, since answers are limited in bytes: what is missing then is asked for one by one.
-  for (const [i, other] of others.entries()) {
+  for (let offset = 0; offset === 0 || offset < Math.min(expected, most); offset += page) offsets.push(offset);
+  const pages = await Promise.all(offsets.map((offset) => ask<T>(url(offset, page), {signal})));
+  const all: R[] = [];
+  for (const [i, one] of pages.entries()) {
     if (offsets[i] !== all.length) break;
-    all.push(...rows(other));
+    all.push(...rows(one));
   }
-  while (all.length < Math.min(first.total, most)) {
-    const next = rows(await ask<T>(url(all.length), {signal}));
+  const total = pages[0]!.total;
+  while (all.length < Math.min(total, most)) {
+    const next = rows(await ask<T>(url(all.length, page), {signal}));
     if (next.length === 0) break;
     all.push(...next);
   }
-  return {first, rows: all};
+  return {total, rows: all};
 }
 
 /** Offers a file to save that the page itself made. */

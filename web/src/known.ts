@@ -87,9 +87,10 @@ export function useServer(shown: Shown): Known {
     session ? `${id} ${JSON.stringify(scope(shown))}` : null,
     version,
     (signal) => {
-      const url = (offset: number) =>
-        address(`sessions/${id}/threads`, {...scope(shown), sort: "blocked.time", offset, limit: 500});
-      return askAll<Threads, ThreadRow>(url, (answer) => answer.threads, mostThreads, signal);
+      const url = (offset: number, limit: number) =>
+        address(`sessions/${id}/threads`, {...scope(shown), sort: "blocked.time", offset, limit});
+      const sizes = {page: 200, expected: session?.threads ?? 0, most: mostThreads};
+      return askAll<Threads, ThreadRow>(url, (answer) => answer.threads, sizes, signal);
     },
     id,
   );
@@ -101,7 +102,7 @@ export function useServer(shown: Shown): Known {
     session,
     threads,
     byId,
-    allThreads: list.data?.first.total ?? 0,
+    allThreads: list.data?.total ?? 0,
     version,
     error: error ?? info.error ?? list.error,
     reload,
@@ -122,13 +123,14 @@ function useChanges(
       const change = JSON.parse(e.data) as Change;
       setError(null);
       setSessions((old) => {
-        const known = new Map(old?.map((one) => [one.id, one]));
+        if (!old) return old; // the list is on its way
+        const known = new Map(old.map((one) => [one.id, one]));
         const news = change.sessions.some((now) => {
           const before = known.get(now.id);
           return !before || before.live !== now.live || before.deadlocks.length !== now.deadlocks;
         });
         if (change.reset || news) setTimeout(reload, 0);
-        return old?.map((one) => ({...one, ...counted(change, one)})) ?? null;
+        return old.map((one) => ({...one, ...counted(change, one)}));
       });
     };
     // Browsers open six connections to a server at most, for all tabs: one that nobody looks at must not keep one.
@@ -168,20 +170,23 @@ function counted(change: Change, session: Session): Partial<Session> {
 
 /** The version that is shown: that of the session while it is followed, and else the one at which it was paused. */
 function useFollowed(session: Session | null, follow: boolean): number {
-  const [version, setVersion] = useState(0);
-  const last = useRef({id: "", at: 0});
+  const [followed, setFollowed] = useState({id: "", version: 0});
+  const last = useRef(0);
+  const another = session !== null && session.id !== followed.id;
   useEffect(() => {
-    if (!session) return;
-    const another = last.current.id !== session.id;
-    if (!another && !follow) return;
-    const wait = another ? 0 : Math.max(0, last.current.at + pause - Date.now());
-    const timer = setTimeout(() => {
-      last.current = {id: session.id, at: Date.now()};
-      setVersion(session.version);
-    }, wait);
+    if (!session || (!another && (!follow || session.version === followed.version))) return;
+    const next = () => {
+      last.current = Date.now();
+      setFollowed({id: session.id, version: session.version});
+    };
+    if (another) {
+      next();
+      return;
+    }
+    const timer = setTimeout(next, Math.max(0, last.current + pause - Date.now()));
     return () => clearTimeout(timer);
-  }, [session?.id, session?.version, follow]);
-  return version;
+  }, [session?.id, session?.version, follow, followed]);
+  return another ? session.version : followed.version;
 }
 
 /** Leads to an interval: the visualizer, with it in sight. */
