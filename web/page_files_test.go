@@ -19,6 +19,7 @@ func TestFilesOfTables(t *testing.T) {
 	s := serve(t)
 	b := browser.Start(t)
 	p := b.Open(t, s.address+"#s="+finished+"&tab=monitors", browser.Window{})
+	p.Until(`document.querySelector(".answer .lock-name") && document.querySelectorAll("[data-table=classes] tbody tr").length > 1`)
 	p.Click("[data-table=classes] .menu button")
 	p.Until(`document.querySelectorAll("[data-table=classes] .popup a").length === 2`)
 	for i, kind := range []string{"text/csv", "application/json"} {

@@ -181,6 +181,7 @@ function paintWindow(
 ): void {
   const ratio = Math.min(3, devicePixelRatio || 1);
   const {clientWidth: width, clientHeight: height} = canvas;
+  if (ground.width === 0 || ground.height === 0) return; // it is not on the page, any more
   if (canvas.width !== ground.width) canvas.width = ground.width;
   if (canvas.height !== ground.height) canvas.height = ground.height;
   const ctx = canvas.getContext("2d", {alpha: false})!;
