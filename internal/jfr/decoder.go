@@ -60,7 +60,7 @@ func NewDecoder(options recording.Options, sink recording.Sink) *Decoder {
 		options.MaxProblems = 100
 	}
 	return &Decoder{
-		options: options, sink: sink, symbols: options.Symbols, buf: make([]byte, 0, windowSize), watermark: math.MinInt64,
+		options: options, sink: sink, symbols: options.Symbols, watermark: math.MinInt64,
 		slice: slice{room: sliceRecords},
 	}
 }
@@ -153,8 +153,17 @@ type part struct {
 	start   jvmthread.Time // of the session that it is of
 }
 
+// makeWindow makes room for a window, as much as a source of that size needs.
+func (d *Decoder) makeWindow(size int64) {
+	const least = 4096
+	if want := int(max(least, min(size, windowSize))); cap(d.buf) < want {
+		d.buf = make([]byte, 0, want)
+	}
+}
+
 // whole reads all chunks of a source, one session after the other.
 func (d *Decoder) whole(src io.ReaderAt, size int64) error {
+	d.makeWindow(size)
 	parts, err := d.parts(src, size)
 	for err == nil && len(parts) > 0 && d.err == nil {
 		var n int

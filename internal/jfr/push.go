@@ -24,22 +24,35 @@ type pushed struct {
 	waiting bool  // a problem with the metadata was told already
 }
 
-// Whole reports whether a recording consists of complete chunks: then it is better read as a whole (ReadFrom) than as it grows.
-func (*Decoder) Whole(src io.ReaderAt, size int64) bool {
+// stateGuard is that of a header that is being changed.
+const stateGuard = 255
+
+// Survey looks at the heads of the chunks of a file. Readable is how much of it may be read: a JVM that writes a chunk comes back to what
+// it has written, except for what is before the size in the header. Live says that the last chunk is written by a JVM, whole that all of
+// the file is complete chunks: then it is better read as a whole (ReadFrom) than as it grows.
+func (*Decoder) Survey(src io.ReaderAt, size int64) (readable int64, live, whole bool) {
 	var head [headerSize]byte
-	at := int64(0)
-	for at < size {
-		n, err := src.ReadAt(head[:], at)
+	for readable < size {
+		n, err := src.ReadAt(head[:], readable)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return false
+			return readable, false, false
 		}
 		h, err := parseHeader(head[:n])
-		if err != nil || !h.complete() || h.size > size-at {
-			return false
+		switch {
+		case n < headerSize:
+			return readable, false, false
+		case err != nil:
+			return size, false, false // let the decoder tell
+		case h.state == stateGuard:
+			return readable, true, false
+		case !h.complete():
+			return min(readable+h.size, size), true, false
+		case h.size > size-readable:
+			return size, false, false
 		}
-		at += h.size
+		readable += h.size
 	}
-	return at > 0
+	return readable, false, readable > 0
 }
 
 // Write takes the next bytes of a recording.
@@ -62,6 +75,7 @@ func (d *Decoder) Write(p []byte) (int, error) {
 // takeWhole takes the chunks that are complete.
 func (d *Decoder) takeWhole() {
 	q := &d.pushed
+	d.makeWindow(int64(len(q.data)))
 	for d.err == nil && len(q.data) >= headerSize {
 		h, err := parseHeader(q.data)
 		size := h.size

@@ -98,27 +98,42 @@ func (f *recordingFile) run(ctx context.Context) (err error) {
 	return nil
 }
 
+// surveyor is a decoder that knows more of a file than that it grows.
+type surveyor interface {
+	Survey(src io.ReaderAt, size int64) (readable int64, live, whole bool)
+}
+
 // settled reports whether a file of a format that is better read as a whole is whole, and does not grow.
 func (f *recordingFile) settled(ctx context.Context) bool {
-	whole, ok := f.decoder.(interface {
-		Whole(src io.ReaderAt, size int64) bool
-	})
-	if !ok {
-		return false
-	}
-	for {
-		before, err := f.file.Stat()
-		if err != nil || !pause(ctx, f.files.cfg.PollInterval) {
-			return false
-		}
-		now, err := f.file.Stat()
+	decoder, ok := f.decoder.(surveyor)
+	for size := int64(-1); ok; {
+		info, err := f.file.Stat()
 		if err != nil {
 			return false
 		}
-		if before.Size() == now.Size() {
-			return whole.Whole(f.file, now.Size())
+		_, live, whole := decoder.Survey(f.file, info.Size())
+		if live || info.Size() == size {
+			return whole
+		}
+		size = info.Size()
+		if !pause(ctx, f.files.cfg.PollInterval) {
+			return false
 		}
 	}
+	return false
+}
+
+// readable is how much of the file may be read now.
+func (f *recordingFile) readable() (int64, error) {
+	info, err := f.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if decoder, ok := f.decoder.(surveyor); ok {
+		readable, _, _ := decoder.Survey(f.file, info.Size())
+		return readable, nil
+	}
+	return info.Size(), nil
 }
 
 func (f *recordingFile) broken(err error) recording.Problem {
@@ -174,7 +189,11 @@ func (f *recordingFile) follow(ctx context.Context) error {
 	flushed := true
 	buf := make([]byte, 1<<20)
 	for {
-		n, err := f.file.ReadAt(buf, offset)
+		limit, err := f.readable()
+		if err != nil {
+			return err
+		}
+		n, err := f.file.ReadAt(buf[:max(0, min(int64(len(buf)), limit-offset))], offset)
 		if n > 0 {
 			offset += int64(n)
 			flushed = false
@@ -199,7 +218,7 @@ func (f *recordingFile) follow(ctx context.Context) error {
 			return err
 		case info.Size() < offset:
 			return fmt.Errorf("it has become shorter, from %d to %d bytes: %w", offset, info.Size(), errGone)
-		case info.Size() == offset && f.replaced(info):
+		case f.replaced(info):
 			return errGone
 		}
 		if !pause(ctx, f.files.cfg.PollInterval) {
