@@ -273,7 +273,8 @@ func (s *statement) now() {
 		if t.Threads[state] > 0 || s.Seen(st) {
 			s.gauge(metricThreadCount, series{}, t.Threads[state]).PutStr(attrState, st.String())
 		}
-		if t.Stuck[state] > 0 || st == jvmthread.StateBlocked || st == jvmthread.StateDeadlocked {
+		switch st { //nolint:exhaustive // those in which a thread waits for a lock
+		case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateParked, jvmthread.StateDeadlocked:
 			s.gauge(metricThreadStuck, series{}, t.Stuck[state]).PutStr(attrState, st.String())
 		}
 	}
