@@ -5,6 +5,7 @@ package threadlogexporter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/weft-otel/weft/exporter/threadlogexporter/internal/metadata"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -36,6 +38,7 @@ type threadLog struct {
 
 	mu       sync.Mutex
 	sessions map[jvmthread.SessionID]*session
+	ended    sessions.Recent // in order: what still comes of them is late
 
 	warned atomic.Bool // of refused carriers
 	stop   context.CancelFunc
@@ -131,6 +134,9 @@ func (t *threadLog) session(ctx context.Context, res pcommon.Resource, span ptra
 	if s := t.sessions[id]; s != nil {
 		return s, nil
 	}
+	if t.ended.Has(id) {
+		return nil, errors.New("the session is over")
+	}
 	if len(t.sessions) >= t.cfg.MaxSessions {
 		return nil, fmt.Errorf("max_sessions is %d", t.cfg.MaxSessions)
 	}
@@ -157,6 +163,9 @@ func (t *threadLog) drop(ctx context.Context, s *session) {
 	known := t.sessions[s.info.ID] == s
 	if known {
 		delete(t.sessions, s.info.ID)
+		if s.over {
+			t.ended.Add(s.info.ID)
+		}
 	}
 	t.mu.Unlock()
 	if known {

@@ -334,6 +334,18 @@ func TestMissingBatchesAndSilence(t *testing.T) {
 	})
 }
 
+// What comes of a session that is over makes no recording of its own.
+func TestLateCarriersAreRefused(t *testing.T) {
+	r := start(t, nil)
+	events, sym := threadtest.Recorded(1, 4, 2, 1000)
+	r.record(t, one, events, sym, threadpdata.EndExit)
+	before := r.files(t)
+	require.NoError(t, r.ConsumeTraces(t.Context(), carriers(one, 1, 0, events[:1], sym, "")))
+	r.metric(t, "events_lost", 1, "where", "refused")
+	assert.Equal(t, before, r.files(t))
+	r.stop(t)
+}
+
 func TestGapsAreCounted(t *testing.T) {
 	r := start(t, nil)
 	events := []jvmthread.Event{{Time: 5, Thread: 1, Kind: jvmthread.KindGap, Arg: 17}, {Time: 6, Thread: 1, Kind: jvmthread.KindThreadEnd}}

@@ -45,6 +45,7 @@ type session struct {
 	stalled time.Time // since when the awaited batch is missing; zero: none is
 	awaited uint64    // its number
 	closed  bool
+	over    bool // in order: it does not come back
 }
 
 func newSession(t *threadLog, id jvmthread.SessionID, res pcommon.Resource) *session {
@@ -140,7 +141,7 @@ func (s *session) close(ctx context.Context, reason string) {
 
 func (s *session) finish(ctx context.Context, reason string) {
 	s.write(ctx, s.queue.Rest())
-	s.closed = true
+	s.closed, s.over = true, reason != "" && reason != threadpdata.EndLost
 	if s.out == nil {
 		return
 	}

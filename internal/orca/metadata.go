@@ -118,9 +118,13 @@ func (s *stacks) room(have, limit, bytes int) bool {
 // splitMethod splits name, signature, class and the rest. No field is quoted, and all but '.', ';', '[' and '/' may be in a name (JVMS
 // 4.2.2), a comma too: so it is split where a signature and a class really follow. The signature may be empty.
 func splitMethod(text []byte) (name, class string, rest []byte, ok bool) {
+	commas := 0
 	for at := range text {
 		if text[at] != ',' {
 			continue
+		}
+		if commas++; commas > maxCommas {
+			break
 		}
 		behind := text[at+1:]
 		n := skipSignature(behind)
@@ -139,6 +143,9 @@ func splitMethod(text []byte) (name, class string, rest []byte, ok bool) {
 	}
 	return "", "", nil, false
 }
+
+// maxCommas bounds the commas in a method's name, and so the work on a hostile line.
+const maxCommas = 256
 
 // skipSignature returns the length of the signature of a method (JVMS 4.3.3) at the front of text, 0 if there is none.
 func skipSignature(text []byte) (n int) {

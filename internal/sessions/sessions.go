@@ -67,7 +67,7 @@ type Set[T any] struct {
 
 	mu       sync.Mutex
 	sessions map[jvmthread.SessionID]*entry[T]
-	ended    recent // sessions that ended in order: what still comes of them is late
+	ended    Recent // sessions that ended in order: what still comes of them is late
 
 	warned atomic.Bool // of refused carriers
 	stop   context.CancelFunc
@@ -190,7 +190,7 @@ func (s *Set[T]) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.
 		return e, ""
 	}
 	switch {
-	case s.ended.has(id):
+	case s.ended.Has(id):
 		return nil, "after_end"
 	case len(s.sessions) >= s.Config.MaxSessions:
 		return nil, "session_limit"
@@ -245,7 +245,7 @@ func (s *Set[T]) end(ctx context.Context, e *entry[T], why window.Cut) {
 	}
 	delete(s.sessions, e.ID)
 	if why == window.CutEnd {
-		s.ended.add(e.ID)
+		s.ended.Add(e.ID)
 	}
 	s.mu.Unlock()
 	s.Metrics.Sessions.Add(ctx, -1)

@@ -168,6 +168,9 @@ func (f *recordingFile) begin(ctx context.Context, format *recording.Format) {
 		options.Times.First = jvmthread.Time(cfg.Start.UnixNano())
 	}
 	f.decoder = format.New(options, f.replay)
+	if lacks := format.Carries.Lacks(); len(lacks) > 0 {
+		f.log.Info("A recording is read; what its format cannot hold is not in it", zap.Strings("lacks", lacks))
+	}
 }
 
 // beside opens what belongs to the recording. That is not compressed, even if the recording is.
