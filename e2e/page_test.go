@@ -4,111 +4,143 @@
 package e2e
 
 import (
-	"flag"
-	"os"
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"path/filepath"
-	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/weft-otel/weft/e2e/browser"
 )
 
-var pictures = flag.String("pictures", "", "folder for pictures of the page")
-
-// TestThePageSaysWhichLockIsTheProblem: while the sample exchange runs, its page is live; when it has ended, the first sentence names the lock.
-func TestThePageSaysWhichLockIsTheProblem(t *testing.T) {
-	c := startCollector(t, setup{})
-	b := browser.Start(t)
-	p := b.Open(t, "http://"+c.page+"/", browser.Window{Width: 1280, Height: 800})
-	p.Until(`document.querySelector(".empty-state pre")?.innerText.includes("-agentpath:")`) // what to do
-	jvm := java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "6")
-	p.Until(`document.querySelector(".status button")?.innerText.includes("Live")`)
-	p.Until(`[...document.querySelectorAll(".name .text")].some((e) => e.innerText === "matcher-1")`)
-	to := browser.Eval[float64](p, "weftPlane.limits.to")
-	p.Until("weftPlane.limits.to > " + strconv.FormatFloat(to, 'f', -1, 64))
-	require.Equal(t, 0, jvm.wait(t), "exit code of the exchange")
-	p.Until(`document.querySelector(".status")?.innerText.startsWith("ended after")`)
-	p.Until(`document.querySelector(".answer")?.innerText.startsWith("OrderBook costs most")`)
-	p.Until(`document.querySelector(".answer .saving")`)
-
-	p.Click("#tab-monitors")
-	p.Until(`document.querySelector("[data-table=classes] tbody tr")?.innerText.startsWith("OrderBook")`)
-	o := c.finish(t, "exchange")
-	assert.Contains(t, browser.Eval[string](p, `document.querySelector("[data-table=classes] tbody tr").innerHTML`),
-		nanoseconds(o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.blocked.time")), "the same nanoseconds as in the spans")
-	p.Expect("ERR_") // the collector has ended
+// pageSessions is what the page says of sessions, as far as tests look at it.
+type pageSessions struct {
+	Sessions []struct {
+		ID        string `json:"id"`
+		Service   string `json:"service"`
+		Live      bool   `json:"live"`
+		Ended     string `json:"ended"`
+		Missed    int64  `json:"missed"`
+		Lost      int64  `json:"lost"`
+		Intervals int    `json:"intervals"`
+	} `json:"sessions"`
 }
 
-// TestThePageShowsADeadlock: while it lasts.
-func TestThePageShowsADeadlock(t *testing.T) {
-	c := startCollector(t, setup{})
-	java(t, jdks[len(jdks)-1], c.endpoint, "stuck", "Deadlock")
-	p := browser.Start(t).Open(t, "http://"+c.page+"/", browser.Window{Width: 1280, Height: 800, Dark: true})
-	p.Until(`/left-right.*right-left|right-left.*left-right/.test(document.querySelector(".banner.bad")?.innerText ?? "")`)
-	p.Click(".banner.bad .link")
-	p.Until(`document.querySelector(".name.chosen.stuck")`)
-	browser.Eval[any](p, `void document.querySelector(".lanes").focus()`)
-	p.Press("f")
-	p.Until(`document.querySelectorAll(".name.stuck").length === 2`)
+// fromPage asks a collector's page.
+func fromPage(t *testing.T, c *collector, path string, into any) {
+	t.Helper()
+	resp, err := http.Get("http://" + c.page + "/api/" + path) //nolint:noctx // a test's
+	require.NoError(t, err)
+	defer resp.Body.Close() //nolint:errcheck // was read
+	require.Equal(t, http.StatusOK, resp.StatusCode, path)
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(into))
 }
 
-// TestPictures makes the pictures of the README, of a real run: go test ./e2e -run TestPictures -pictures docs/images.
-func TestPictures(t *testing.T) {
-	if *pictures == "" {
-		t.Skip("no -pictures")
-	}
-	require.NoError(t, os.MkdirAll(*pictures, 0o750))
-	c := startCollector(t, setup{})
-	jvm := java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "6")
-	require.Equal(t, 0, jvm.wait(t), "exit code of the exchange")
-	b := browser.Start(t)
-	for _, one := range []struct {
-		name, hash string
-		window     browser.Window
-		do         func(p *browser.Page)
-	}{
-		{"page-threads", "#path=bounded", browser.Window{Width: 1280, Height: 800}, nil},
-		{"page-threads-dark", "#", browser.Window{Width: 1920, Height: 1080, Dark: true}, nil},
-		{"page-monitors-dark", "#tab=monitors", browser.Window{Width: 1280, Height: 800, Dark: true}, nil},
-		{"page-monitors", "#tab=monitors", browser.Window{Width: 1920, Height: 1080}, nil},
-		{"page-locks", "#tab=locks", browser.Window{Width: 1920, Height: 1080}, nil},
-		{"page-path-dark", "#tab=path", browser.Window{Width: 1280, Height: 800, Dark: true}, nil},
-		{"page-detail", "#", browser.Window{Width: 1280, Height: 800}, longest},
-		{"page-detail-dark", "#", browser.Window{Width: 1920, Height: 1080, Dark: true}, longest},
-	} {
-		p := b.Open(t, "http://"+c.page+"/"+one.hash, one.window)
-		p.Until(`document.querySelector(".answer .lock-name")`)
-		p.Until(`!document.querySelector("canvas.plane") || !window.weftPlane || weftPlane.cache.complete()`)
-		if one.do != nil {
-			one.do(p)
+// TestPageSaysWhatSpansSay compares the page's tables with the program's own account and with the spans, without any tolerance; and goes from the
+// table to the longest interval, and from there to who was in the way.
+func TestPageSaysWhatSpansSay(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		c := startCollector(t, setup{})
+		var truth pingPong
+		runJava(t, j, c.endpoint, "pingpong", &truth, "PingPong", "200")
+		c.waitForCut(t, "pingpong", "end")
+
+		var list pageSessions
+		require.Eventually(t, func() bool {
+			fromPage(t, c, "sessions", &list)
+			return len(list.Sessions) == 1 && !list.Sessions[0].Live
+		}, 10*time.Second, 20*time.Millisecond)
+		s := list.Sessions[0]
+		assert.Equal(t, "pingpong", s.Service)
+		assert.Equal(t, "end", s.Ended)
+		assert.Zero(t, s.Lost+s.Missed)
+
+		var table struct {
+			Classes []struct {
+				Class   string `json:"class"`
+				Blocked struct {
+					Count int64 `json:"count"`
+					Time  int64 `json:"time"`
+				} `json:"blocked"`
+				Saving struct {
+					Drag  int64 `json:"drag"`
+					Bound int64 `json:"bound"`
+				} `json:"saving"`
+			} `json:"classes"`
 		}
-		browser.Eval[any](p, `new Promise((done) => setTimeout(done, 1500))`)
-		p.Screenshot(filepath.Join(*pictures, one.name+".png"))
-		p.Close()
-	}
+		fromPage(t, c, "sessions/"+s.ID+"/classes?sort=blocked.time&savings=true", &table)
+		require.NotEmpty(t, table.Classes)
+		hottest := table.Classes[0]
+		assert.Equal(t, truth.Lock, hottest.Class)
+		assert.EqualValues(t, truth.Handoffs, hottest.Blocked.Count)
+		assert.LessOrEqual(t, hottest.Saving.Drag, hottest.Saving.Bound)
+
+		var callers struct {
+			Callers []struct {
+				Method  string `json:"method"`
+				Longest struct {
+					Thread struct {
+						ID int64 `json:"id"`
+					} `json:"thread"`
+					Time int64 `json:"time"`
+				} `json:"longest"`
+			} `json:"callers"`
+		}
+		fromPage(t, c, "sessions/"+s.ID+"/callers?class="+truth.Lock, &callers)
+		require.NotEmpty(t, callers.Callers)
+		assert.Contains(t, callers.Callers[0].Method, "PingPong")
+
+		var interval struct {
+			Title string `json:"title"`
+			Why   string `json:"why"`
+			Stack struct {
+				Frames []string `json:"frames"`
+			} `json:"stack"`
+			Owner struct {
+				Thread struct {
+					ID int64 `json:"id"`
+				} `json:"thread"`
+			} `json:"owner"`
+			Span struct {
+				TraceID string `json:"trace_id"`
+				SpanID  string `json:"span_id"`
+			} `json:"span"`
+		}
+		longest := callers.Callers[0].Longest
+		fromPage(t, c, fmt.Sprintf("sessions/%s/interval?thread=%d&at=%d", s.ID, longest.Thread.ID, longest.Time), &interval)
+		assert.Equal(t, "handoff", interval.Why)
+		assert.NotEmpty(t, interval.Stack.Frames)
+		assert.ElementsMatch(t, truth.Players, []int64{longest.Thread.ID, interval.Owner.Thread.ID})
+
+		o := c.finish(t, "pingpong")
+		assert.Equal(t, o.lockTotal("pingpong", truth.Lock, "weft.lock.blocked.time"), hottest.Blocked.Time)
+		spans := o.of("pingpong", func(sp *span) bool {
+			return sp.TraceID().String() == interval.Span.TraceID && sp.SpanID().String() == interval.Span.SpanID
+		})
+		if assert.Len(t, spans, 1, "the span that the page names") {
+			assert.Equal(t, interval.Title, spans[0].Name())
+		}
+	})
 }
 
-// longest chooses the interval that was blocked for longest, and looks at its surroundings.
-func longest(p *browser.Page) {
-	p.Until("weftPlane.arrows?.length > 0")
-	browser.Eval[any](p, `(async () => {
-		const a = weftPlane.arrows.filter((a) => a.kind === 2).sort((a, b) => b.to_time - b.to_start - a.to_time + a.to_start)[0];
-		const session = new URLSearchParams(location.hash.slice(1)).get("s");
-		const {seq} = await (await fetch("api/sessions/" + session + "/interval?thread=" + a.to + "&at=" + a.to_start)).json();
-		const length = a.to_time - a.to_start;
-		location.hash = "#s=" + session + "&follow=0&path=bounded&at=" + a.to + "." + seq + "&view=" + Math.round(a.to_start - length * 0.4) + "-" + Math.round(a.to_time + length * 0.8);
-	})()`)
-	p.Until(`document.querySelectorAll("[data-side=waited] li").length > 0 && weftPlane.cache.complete()`)
-}
+// TestPageOutlivesARestart: with a directory, the sessions of before are there again.
+func TestPageOutlivesARestart(t *testing.T) {
+	folder := filepath.Join(shortDir(t), "sessions")
+	keep := setup{more: []string{"yaml:exporters::thread_view::directory: " + folder}}
+	c := startCollector(t, keep)
+	var truth pingPong
+	runJava(t, jdks[0], c.endpoint, "pingpong", &truth, "PingPong", "50")
+	c.waitForCut(t, "pingpong", "end")
+	c.terminate(t)
 
-// nanoseconds is how the page says a time exactly, where the pointer rests on it.
-func nanoseconds(ns int64) string {
-	text := strconv.FormatInt(ns, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text + " ns"
+	c = startCollector(t, keep)
+	var list pageSessions
+	fromPage(t, c, "sessions", &list)
+	require.Len(t, list.Sessions, 1)
+	assert.Equal(t, "end", list.Sessions[0].Ended)
+	assert.Zero(t, list.Sessions[0].Missed)
+	assert.Greater(t, list.Sessions[0].Intervals, 2*truth.Handoffs)
+	c.terminate(t)
 }

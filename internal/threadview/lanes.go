@@ -27,22 +27,51 @@ func (q *query) lanes() (any, *Problem) {
 	out := viewapi.Lanes{From: q.rel(q.from), To: q.rel(q.to), Version: q.sn.Version, Total: len(list), Offset: q.page.offset}
 	list = piece(list, q.page)
 	out.Step = (int64(q.to-q.from) + width - 1) / width
-	for factor := 1; ; {
+	for factor := q.laneFactor(list, out.Step); ; {
 		step := out.Step * int64(factor)
-		steps := (int64(q.to-q.from) + step - 1) / step
-		lanes, room := make([]viewapi.Lane, 0, len(list)), 0
-		for _, i := range list {
-			p := painter{q: q, step: step, steps: int(steps)}
-			lane := p.lane(i)
-			room += laneRoom + 6*(len(lane.Thread.Name)+len(lane.Thread.Group)+len(lane.Thread.Pool)) + digits(lane.Width) + digits(lane.Code)
-			lanes = append(lanes, lane)
-		}
-		if room <= maxAnswer || steps <= 8 {
-			out.Step, out.Steps, out.Lanes = step, int(steps), lanes
+		lanes, room := q.paint(list, step)
+		if steps := q.steps(step); room <= maxAnswer || steps <= 8 {
+			out.Step, out.Steps, out.Lanes = step, steps, lanes
 			return out, nil
 		}
 		factor = max(factor+1, factor*room/maxAnswer)
 	}
+}
+
+// steps is how many steps the range has.
+func (q *query) steps(step int64) int { return int((int64(q.to-q.from) + step - 1) / step) }
+
+// laneFactor guesses from a few lanes how much longer steps have to be than is wanted, so that most answers are made once.
+func (q *query) laneFactor(list []int, step int64) int {
+	const few = 4
+	if len(list) <= few {
+		return 1
+	}
+	var some []int
+	for i := range few {
+		some = append(some, list[i*len(list)/few])
+	}
+	factor := 1
+	for factor < q.steps(step) {
+		_, room := q.paint(some, step*int64(factor))
+		if room*len(list)/few <= maxAnswer {
+			break
+		}
+		factor = max(factor+1, factor*room*len(list)/few/maxAnswer)
+	}
+	return factor
+}
+
+// paint makes lanes, and says about how many bytes they will have.
+func (q *query) paint(list []int, step int64) (lanes []viewapi.Lane, room int) {
+	lanes = make([]viewapi.Lane, 0, len(list))
+	for _, i := range list {
+		p := painter{q: q, step: step, steps: q.steps(step)}
+		lane := p.lane(i)
+		room += laneRoom + 6*(len(lane.Thread.Name)+len(lane.Thread.Group)+len(lane.Thread.Pool)) + digits(lane.Width) + digits(lane.Code)
+		lanes = append(lanes, lane)
+	}
+	return lanes, room
 }
 
 // digits is the room that numbers take in JSON.

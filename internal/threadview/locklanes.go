@@ -50,7 +50,7 @@ func (q *query) lockLanes() (any, *Problem) {
 		if room += 60 * len(out.Threads); room <= maxAnswer || out.Steps <= 8 {
 			return out, nil
 		}
-		out.Step *= 2
+		out.Step *= int64(max(2, room/maxAnswer))
 	}
 }
 

@@ -28,6 +28,16 @@ type turn struct {
 	more int
 }
 
+// byTurn puts who leaves a queue before who comes at the same time.
+func byTurn(a, b turn) int {
+	switch {
+	case a.at != b.at:
+		return compare(a.at, b.at)
+	default:
+		return a.more - b.more
+	}
+}
+
 // tallies gathers what is known of locks: of those that pass the filter, as far as the selected threads were concerned.
 func (q *query) tallies(sel selection, wanted func(viewstore.LockIndex) bool) []*lockTally {
 	all := make([]*lockTally, q.sn.NumLocks()) // by number; nil: nothing
@@ -89,7 +99,7 @@ func (q *query) tallies(sel selection, wanted func(viewstore.LockIndex) bool) []
 			continue
 		}
 		out = append(out, t)
-		slices.SortFunc(t.queue, func(a, b turn) int { return cmp.Or(compare(a.at, b.at), compare(a.more, b.more)) })
+		slices.SortFunc(t.queue, byTurn)
 		if !slices.IsSortedFunc(t.holds, byStart) {
 			slices.SortStableFunc(t.holds, byStart)
 		}

@@ -37,8 +37,8 @@ func answers() map[string]answer {
 		"classes":      {make: (*query).classes},
 		"callers":      {make: (*query).callers},
 		"path":         {make: (*query).path, heavy: true},
-		"locks":        {make: (*query).locks},
-		"locklanes":    {make: (*query).lockLanes},
+		"locks":        {make: (*query).locks, heavy: true},
+		"locklanes":    {make: (*query).lockLanes, heavy: true},
 		"log":          {make: (*query).log},
 		"search":       {make: (*query).search},
 	}
