@@ -15,6 +15,7 @@
 #include "buffer.h"
 #include "connection.h"
 #include "drain.h"
+#include "recording.h"
 #include "report.h"
 #include "retain.h"
 #include "roster.h"
@@ -29,6 +30,7 @@ static struct {
     struct weft_retain retain;
     struct weft_drain drain;
     struct weft_connection connection;
+    struct weft_recording recording; // in place of the connection, if it is open
     int64_t last_batch;
 
     int event; // written to when the sender should not sleep on
@@ -83,13 +85,30 @@ static size_t turn(bool last, bool *complete) {
         sender.last_batch = now;
     }
     weft_roster_collect();
+    if (sender.recording.fd >= 0) {
+        weft_recording_step(&sender.recording, &sender.retain);
+        weft_roster_trim(sender.drain.sequence);
+        return records;
+    }
     weft_connection_step(&sender.connection, weft_clock());
     weft_roster_trim(sender.connection.hello.acked);
     atomic_store(&sender.streaming, sender.connection.state == WEFT_STREAMING);
     return records;
 }
 
+static void finish_recording(void) {
+    bool complete = false;
+    for (int i = 0; i < 100 && !complete; i++) {
+        turn(true, &complete);
+    }
+    weft_recording_close(&sender.recording, sender.drain.looked, sender.end_reason);
+}
+
 static void finish(void) {
+    if (sender.recording.fd >= 0) {
+        finish_recording();
+        return;
+    }
     struct weft_connection *c = &sender.connection;
     bool complete = false;
     c->end_reason = sender.end_reason;
@@ -176,6 +195,14 @@ bool weft_sender_start(const struct weft_sender_config *config) {
     }
     sender.retain.limit = config->retain;
     weft_connection_init(&sender.connection, config->endpoint, &sender.retain, &config->hello);
+    sender.recording.fd = -1;
+    if (config->file != NULL) {
+        if (!weft_recording_open(&sender.recording, config->file, config->file_size,
+                                 &config->hello)) {
+            return false;
+        }
+        weft_roster_connected(); // all threads are to be defined
+    }
     weft_pool_on_pressure(wake);
 
     pthread_attr_init(&attributes);
@@ -199,7 +226,8 @@ void weft_sender_wake(void) {
 
 void weft_sender_finish(uint16_t reason) {
     struct timespec deadline;
-    int64_t limit = atomic_load(&sender.streaming) ? FINISH_MS : FINISH_ALONE_MS;
+    bool waits = sender.recording.fd >= 0 || atomic_load(&sender.streaming);
+    int64_t limit = waits ? FINISH_MS : FINISH_ALONE_MS;
     int64_t at = weft_clock() + limit * MILLISECOND;
     deadline.tv_sec = at / 1000000000;
     deadline.tv_nsec = at % 1000000000;

@@ -14,12 +14,14 @@
 
 struct weft_sender_config {
     const char *endpoint; // these strings, and the attributes in hello, must stay
+    const char *file;     // not NULL: a recording in place of a connection
+    size_t file_size;
     size_t retain;
     struct weft_hello hello;
 };
 
-// Starts the thread, for a new session. False if that is not possible, or if the last one has not
-// finished.
+// Starts the thread, for a new session. False, with errno for a file, if that is not possible, or
+// if the last one has not finished.
 bool weft_sender_start(const struct weft_sender_config *config);
 
 // Sends what is there, an end frame with the reason, and waits for the acknowledgement: at most

@@ -5,6 +5,7 @@
 
 #include "session.h"
 
+#include <errno.h>
 #include <linux/random.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +54,10 @@ static bool switch_events(jvmtiEventMode mode) {
 
 static bool start_sender(JNIEnv *env) {
     struct weft_sender_config config = {.endpoint = options.endpoint, .retain = options.retain};
+    if (options.file[0] != '\0') {
+        config.file = options.file;
+        config.file_size = options.file_size;
+    }
     struct weft_hello *hello = &config.hello;
     weft_resource_free(&resource);
     weft_describe(env, &resource, options.service);
@@ -79,8 +84,16 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
     options = *wanted;
     weft_definitions_init(options.definitions);
     weft_control_prepare(&options, weft_snapshot_request);
+    errno = 0;
     if (!start_sender(env)) {
-        snprintf(problem, WEFT_PROBLEM_MAX, "no memory or no thread for the sender");
+        if (options.file[0] != '\0' && errno != 0) {
+            snprintf(problem, WEFT_PROBLEM_MAX, "option \"file\": %.256s: %s; give another path",
+                     options.file,
+                     errno == EEXIST ? "it is there already, and is no recording"
+                                     : strerror(errno));
+        } else {
+            snprintf(problem, WEFT_PROBLEM_MAX, "no memory or no thread for the sender");
+        }
         return false;
     }
     weft_on_class_prepare(weft_jvm.ti, env, NULL, NULL); // there may have been some meanwhile

@@ -20,14 +20,14 @@ static void start_controlled(size_t pool, size_t retain) {
 // Every control is answered, what is wrong changes nothing, and no event suffers.
 TEST(controlled) {
     pthread_t thread;
-    server.nag = 501;
+    server.nag = 101;
     start_server(&thread);
     start_controlled(16U << 20, 8U << 20);
     uint64_t events = run_writers(3, 4, 20000, 10, write_events);
     finish(thread);
     expect(events);
-    CHECK_INT(server.witness.answers, 501);
-    CHECK_INT(server.witness.refusals, 250);
+    CHECK_INT(server.witness.answers, 101);
+    CHECK_INT(server.witness.refusals, 50);
     CHECK_STRING(server.witness.answer, "|7|off");
     CHECK_INT(weft_depth(WEFT_PLACE_BLOCK), 7);
 }

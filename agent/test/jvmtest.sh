@@ -11,6 +11,7 @@ checked=$(dirname "$receiver")/libweft_check.so # the agent that asks JVMTI for 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sock=$work/weft.sock
+weft=$(dirname "$agent")/weft # the program, built beside the agent
 failed=0
 java=
 more= # options of the agent
@@ -330,6 +331,80 @@ virtual() {
     many 100000 virtual 1
 }
 
+# A JVM whose threads are stuck before anybody attaches: what they wait for is found, what they do then is
+# counted, other options are taken or refused, and a detached agent can be attached again.
+attached() {
+    [ -x "$weft" ] || { bad "there is no $weft"; return; }
+    echo "   attach $*"
+    mkfifo "$work/commands"
+    "$java" "$@" -cp "$classes" Stuck <"$work/commands" >"$work/out" 2>"$work/err" &
+    jvm=$!
+    exec 9>"$work/commands"
+    rm "$work/commands"
+    for i in $(seq 400); do grep -q stuck "$work/out" && break; sleep 0.05; done
+    for round in 1 2; do
+        listen
+        timeout 60 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" service=jvmtest pool=64m >"$work/told" 2>&1 ||
+            bad "attach: $(cat "$work/told")"
+        grep -q '^depth=16$' "$work/told" || bad "attach says $(head -3 "$work/told")"
+        if [ $round = 1 ]; then
+            commanded 'work 100000'
+            timeout 60 "$weft" attach --agent "$agent" $jvm depth=3 notify=off >"$work/told" 2>&1
+            grep -q '^notify=off$' "$work/told" || bad "attach again says $(cat "$work/told")"
+            commanded 'work 1000' # not seen
+            timeout 60 "$weft" attach --agent "$agent" $jvm notify=on dept=3 >"$work/told" 2>&1 && bad "a wrong option is taken"
+            grep -q 'option "dept": unknown option' "$work/told" || bad "the error says $(cat "$work/told")"
+            timeout 60 "$weft" attach --agent "$agent" $jvm notify=on >"$work/told" 2>&1
+        else
+            commanded 'work 20000'
+            commanded free
+        fi
+        timeout 60 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+        commanded 'work 1000' # not seen
+        for i in $(seq 100); do kill -0 $receiver_pid 2>/dev/null || break; sleep 0.05; done
+        kill $receiver_pid 2>/dev/null
+        wait $receiver_pid
+        grep -q '^problem none$' "$work/seen" || bad "$(grep '^problem' "$work/seen")"
+        grep -q '^end 1$' "$work/seen" || bad "no end frame"
+        [ "$(value lost)" = 0 ] || bad "lost $(value lost)"
+        expect 'Stuck$Worked.notify' $((round == 1 ? 100000 : 20000))
+        expect 'Stuck$Left.contendedEnter' 1
+        expect 'Stuck$Left.owned' 1
+        expect 'Stuck$Right.contendedEnter' 1
+        expect 'Stuck$Right.owned' 1
+        expect 'Stuck$Held.contendedEnter' 1
+        expect 'Stuck$Held.contendedEntered' $((round - 1))
+        expect 'Stuck$Awaited.wait' 1
+        expect 'java.util.concurrent.CountDownLatch$Sync.park' 1
+        expect 'java.util.concurrent.locks.ReentrantLock$NonfairSync.owned' 1
+    done
+    echo end >&9
+    exec 9>&-
+    wait $jvm || bad "the JVM ends with $?"
+    [ "$(tr '\n' ' ' <"$work/out")" = "stuck worked worked worked worked free worked " ] || bad "output: $(cat "$work/out")"
+    grep -v '^WARNING: ' "$work/err" && bad "something on standard error"
+}
+
+commanded() { # command; waits for the answer
+    before=$(wc -l <"$work/out")
+    echo "$1" >&9
+    for i in $(seq 400); do [ "$(wc -l <"$work/out")" -gt "$before" ] && break; sleep 0.05; done
+}
+
+# Without a collector: what is in the file and what it says is missing is all that happened.
+recorded() {
+    echo "   file"
+    more=
+    "$java" -agentpath:"$agent=file=$work/a.weft,pool=64m" -cp "$classes" Counts >"$work/out" 2>"$work/err" || bad "code"
+    [ "$(head -c 4 "$work/a.weft")" = WEFT ] || bad "no recording"
+    "$java" -agentpath:"$agent=file=$work/b.weft,file-size=1m,pool=64m" -cp "$classes" Counts >"$work/out" 2>"$work/err" || bad "code"
+    [ "$(wc -c <"$work/b.weft")" -le 1048576 ] || bad "too large"
+    echo mine >"$work/c"
+    "$java" -agentpath:"$agent=file=$work/c" -cp "$classes" Ways exit >"$work/out" 2>"$work/err"
+    [ "$(cat "$work/c")" = mine ] || bad "another file was replaced"
+    head -1 "$work/err" | grep -q '^weft: option "file": ' || bad "$(head -1 "$work/err")"
+}
+
 for home in "$@"; do
     java=$home/bin/java
     echo "$("$java" -version 2>&1 | head -1)"
@@ -377,6 +452,8 @@ for home in "$@"; do
     terminated
     lonely
     options
+    attached -Xcheck:jni
+    recorded
     churn
     many 5000 platform 24
     virtual

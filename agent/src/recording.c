@@ -1,0 +1,146 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does a session become a file? See recording.h.
+
+#include "recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buffer.h"
+#include "definitions.h"
+#include "roster.h"
+
+// Kept free for the end: what was lost, and the end frame.
+enum { RESERVE = 1024 };
+
+// Writes all of out at the end of what is whole, or nothing.
+static bool write_out(struct weft_recording *r, size_t limit) {
+    bool ok = !r->out.failed && r->size + r->out.len <= limit;
+    size_t done = 0;
+    while (ok && done < r->out.len) {
+        ssize_t n = pwrite(r->fd, r->out.data + done, r->out.len - done, (off_t)(r->size + done));
+        if (n > 0) {
+            done += (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            ok = false;
+        }
+    }
+    if (ok) {
+        r->size += done;
+    } else if (done > 0 && ftruncate(r->fd, (off_t)r->size) != 0) {
+        ok = false; // a reader leaves a frame that is cut off alone
+    }
+    r->out.len = 0;
+    r->out.failed = false;
+    return ok;
+}
+
+static bool may_replace(int fd) {
+    char magic[4];
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return false;
+    }
+    return st.st_size == 0 || (pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+                               memcmp(magic, WEFT_MAGIC, sizeof magic) == 0);
+}
+
+bool weft_recording_open(struct weft_recording *r, const char *path, size_t limit,
+                         const struct weft_hello *hello) {
+    *r = (struct weft_recording){.limit = limit, .sequence = 1};
+    r->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (r->fd < 0) {
+        return false;
+    }
+    if (!may_replace(r->fd)) {
+        close(r->fd);
+        r->fd = -1;
+        errno = EEXIST;
+        return false;
+    }
+    weft_put_preamble(&r->out);
+    weft_put_hello(&r->out, hello);
+    if (ftruncate(r->fd, 0) != 0 || !write_out(r, limit)) {
+        int error = errno;
+        close(r->fd);
+        r->fd = -1;
+        errno = error;
+        return false;
+    }
+    return true;
+}
+
+static void add_definitions(struct weft_recording *r, uint64_t end) {
+    for (uint64_t at = r->definitions; at < end;) {
+        size_t len;
+        const uint8_t *data = weft_definitions_read(at, end, &len);
+        weft_bytes_append(&r->out, data, len);
+        at += len;
+    }
+    weft_roster_encode(&r->out);
+}
+
+// Counts what a batch that is not written holds. It was made here, so it is right.
+static void lose(struct weft_recording *r, const struct weft_batch *batch) {
+    const uint8_t *at = batch->data + WEFT_FRAME_HEADER_SIZE;
+    const uint8_t *end = batch->data + batch->len;
+    uint16_t kind;
+    memcpy(&kind, batch->data + 4, sizeof kind);
+    if (kind != WEFT_FRAME_BATCH) {
+        return;
+    }
+    if (!r->full) {
+        r->full = true;
+        memcpy(&r->since, at + 8, sizeof r->since);
+        memcpy(&r->before, at + 16, sizeof r->before);
+    }
+    for (at += WEFT_BATCH_HEADER_SIZE; at < end;) {
+        uint32_t count;
+        memcpy(&count, at + 8, sizeof count);
+        at += WEFT_SECTION_SIZE;
+        for (uint32_t i = 0; i < count; i++, at += WEFT_RECORD_SIZE) {
+            struct weft_record record;
+            memcpy(&record, at, sizeof record);
+            r->lost += record.kind == WEFT_EV_GAP ? (uint64_t)record.arg : 1;
+        }
+    }
+}
+
+void weft_recording_step(struct weft_recording *r, struct weft_retain *retain) {
+    for (struct weft_batch *batch = retain->oldest; batch != NULL; batch = retain->oldest) {
+        if (!r->full) {
+            add_definitions(r, batch->definitions);
+            weft_bytes_append(&r->out, batch->data, batch->len);
+        }
+        if (!r->full && write_out(r, r->limit - RESERVE)) {
+            r->definitions = batch->definitions;
+            r->sequence = batch->sequence + 1;
+        } else {
+            lose(r, batch);
+        }
+        retain->unsent = batch->next;
+        weft_retain_drop(retain, batch->sequence);
+    }
+}
+
+void weft_recording_close(struct weft_recording *r, int64_t time, uint16_t reason) {
+    if (r->lost > 0) {
+        struct weft_record gap = {.time = r->since, .arg = (int64_t)r->lost, .kind = WEFT_EV_GAP};
+        weft_put_thread(&r->out, WEFT_LOST_THREAD, 0, "(lost)", "");
+        size_t batch = weft_open_batch(&r->out, r->sequence, r->since, r->before);
+        size_t section = weft_open_section(&r->out, WEFT_LOST_THREAD);
+        weft_put_record(&r->out, &gap);
+        weft_close_section(&r->out, section, 1);
+        weft_close_batch(&r->out, batch);
+    }
+    weft_put_end(&r->out, time, reason);
+    write_out(r, r->limit);
+    close(r->fd);
+    r->fd = -1;
+    weft_bytes_free(&r->out);
+}
