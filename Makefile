@@ -116,6 +116,10 @@ bench-page: web ## measure the page over a million intervals in a real Chromium,
 	@scripts/need.sh chromium
 	@$(GO) test -run '^$$' -bench BenchmarkPage -benchtime 1x -timeout 20m ./web/
 
+.PHONY: bench-agent
+bench-agent: build/libweft.so ## measure the agent against no agent and against the flight recorder, in real JVMs (20 minutes)
+	@$(MAKE) --no-print-directory -C agent bench-agent
+
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (30s)
 	scripts/fuzz.sh $(FUZZTIME)

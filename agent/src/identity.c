@@ -17,6 +17,7 @@
 #include "settings.h"
 
 // Open addressing; an entry is complete once its id is not 0, and never changes afterwards.
+enum { KINDS_ROOM = 32 };
 enum { CLASS_SLOTS = 1 << 14, METHOD_SLOTS = 1 << 17, MAX_PROBES = 64 };
 
 static struct {
@@ -59,13 +60,6 @@ static uint32_t hash_of(jobject object) {
     return (uint32_t)hash;
 }
 
-void weft_identify(JNIEnv *env, jobject object, struct weft_record *record) {
-    record->hash = weft_aggregated() ? 0 : hash_of(object); // what is added up is added by class
-    jclass class = (*env)->GetObjectClass(env, object);
-    record->class_id = weft_class_id(env, class);
-    (*env)->DeleteLocalRef(env, class);
-}
-
 static uint32_t define_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t slot) {
     char *signature = NULL;
     uint32_t id = 0;
@@ -92,7 +86,7 @@ static uint32_t define_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t 
     return id;
 }
 
-// Looks a class up; returns its id, or 0 and the slot at which the search ended.
+// Looks a class up; returns its id, or 0; and the slot at which the search ended.
 static uint32_t find_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t *slot) {
     uint32_t at = hash % CLASS_SLOTS;
     for (int probe = 0; probe < MAX_PROBES; probe++, at = (at + 1) % CLASS_SLOTS) {
@@ -102,6 +96,7 @@ static uint32_t find_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t *s
             return 0;
         }
         if (classes[at].hash == hash && (*env)->IsSameObject(env, classes[at].class, class)) {
+            *slot = at;
             return id;
         }
     }
@@ -161,6 +156,26 @@ bool weft_class_wanted(uint32_t class_id) {
         atomic_store_explicit(&filtered[class_id].verdict, verdict, memory_order_relaxed);
     }
     return (verdict & 1) == 0;
+}
+
+void weft_identify(JNIEnv *env, jobject object, struct weft_record *record) {
+    record->hash = weft_aggregated() ? 0 : hash_of(object); // what is added up is added by class
+    // A thread often waits for the same again: then its class need not be looked for.
+    static __thread uint32_t lately[KINDS_ROOM];
+    jclass class = (*env)->GetObjectClass(env, object);
+    uint32_t slot = lately[record->kind % KINDS_ROOM];
+    uint32_t id = atomic_load_explicit(&classes[slot].id, memory_order_acquire);
+    if (id == 0 || !(*env)->IsSameObject(env, classes[slot].class, class)) {
+        uint32_t hash = hash_of(class);
+        id = find_class(env, class, hash, &slot);
+        if (id != 0) {
+            lately[record->kind % KINDS_ROOM] = slot;
+        } else {
+            id = weft_class_id(env, class);
+        }
+    }
+    record->class_id = id;
+    (*env)->DeleteLocalRef(env, class);
 }
 
 static uint16_t line_table(jmethodID method, struct weft_line **lines) {

@@ -17,13 +17,20 @@
 #define KNOWN_LAYOUT false
 #endif
 
+// Words from an interpreted frame's pointer to the bytecode that it is at, in 11 and later; and
+// from the call stub's frame pointer to its wrapper, where the JVM does not export that.
+#if defined(__aarch64__)
+enum { BYTECODE = -9, CALL_WRAPPER = -8 };
+#else
+enum { BYTECODE = -8, CALL_WRAPPER = 0 };
+#endif
+
 enum {
     MAX_HEAPS = 8,
     MAX_HOPS = 4096,     // through the map of a code heap, to the beginning of a block
     MAX_FRAMES = 512,    // of all kinds, in one walk
     SEGMENT_FREE = 0xFF, // in that map: nothing is here
-    METHOD = -3,         // words from an interpreted frame's pointer to its method ...
-    BYTECODE = -8,       // ... and to the bytecode it is at; 9 and later
+    METHOD = -3,         // words from an interpreted frame's pointer to its method
     RETURN_ADDRESS = -1, // words from where a compiled frame ends
     SAVED_POINTER = -2,  //
     MOST_FRAME_WORDS = 1 << 20,
@@ -154,7 +161,10 @@ static bool init_frames(void) {
     }
     vm.interpreter = word_at(queue + (uintptr_t)buffer);
     vm.interpreter_size = (uintptr_t)int_at(queue + (uintptr_t)limit);
-    return weft_vmconstant("frame::entry_frame_call_wrapper_offset", &vm.wrapper) &&
+    if (!weft_vmconstant("frame::entry_frame_call_wrapper_offset", &vm.wrapper)) {
+        vm.wrapper = CALL_WRAPPER;
+    }
+    return vm.wrapper != 0 &&
            weft_vmstruct_offset("JavaCallWrapper", "_anchor", &vm.wrapper_anchor) &&
            weft_vmstruct_offset("JavaThread", "_anchor", &vm.anchor) &&
            (weft_vmstruct_offset("JavaThread", "_stack_base", &vm.stack_base) ||
@@ -258,7 +268,7 @@ static bool pass_interpreted(struct frame *f) {
     f->pc = fp[1];
     f->sp = fp[-1];
     f->fp = fp[0];
-    return f->sp >= f->low - 2 * sizeof *fp;
+    return true;
 }
 
 // Of a compiled method, or of a piece of code of the JVM's own.
