@@ -79,7 +79,7 @@ func BenchmarkPage(b *testing.B) {
 func measure(b *testing.B, s *server, session viewapi.Session) {
 	b.Helper()
 	type frames struct {
-		Frames                      int
+		Frames                                  int
 		Median, P95, P10, Paint, Paint95, Floor float64
 	}
 	type request struct {

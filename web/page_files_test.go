@@ -24,7 +24,7 @@ func TestFilesOfTables(t *testing.T) {
 	p.Until(`document.querySelectorAll("[data-table=classes] .popup a").length === 2`)
 	for i, kind := range []string{"text/csv", "application/json"} {
 		address := browser.Eval[string](p, fmt.Sprintf(`document.querySelectorAll("[data-table=classes] .popup a")[%d].href`, i))
-		response, err := http.Get(address) //nolint:gosec // of the page
+		response, err := http.Get(address)
 		require.NoError(t, err)
 		body, err := io.ReadAll(response.Body)
 		require.NoError(t, err)
@@ -35,14 +35,13 @@ func TestFilesOfTables(t *testing.T) {
 	}
 }
 
-
 func TestDownloads(t *testing.T) {
 	s := serve(t)
 	p := browser.Start(t).Open(t, s.address+"#s="+finished+"&tab=sessions", browser.Window{})
 	p.Until(`document.querySelectorAll(".downloads a").length === 3`)
 	for _, format := range []string{"native", "otlp", "perfetto"} {
 		address := browser.Eval[string](p, `document.querySelector(".downloads a[href*=`+format+`]").href`)
-		response, err := http.Get(address) //nolint:gosec // of the page
+		response, err := http.Get(address)
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		assert.Equal(t, http.StatusOK, response.StatusCode, address)

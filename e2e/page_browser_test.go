@@ -1,0 +1,128 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/browser"
+)
+
+var pictures = flag.String("pictures", "", "folder for pictures of the page")
+
+// TestThePageSaysWhichLockIsTheProblem: while the sample exchange runs, its page is live; when it has ended, the first sentence names the lock.
+func TestThePageSaysWhichLockIsTheProblem(t *testing.T) {
+	c := startCollector(t, setup{})
+	b := browser.Start(t)
+	p := b.Open(t, "http://"+c.page+"/", browser.Window{Width: 1280, Height: 800})
+	p.Until(`document.querySelector(".empty-state pre")?.innerText.includes("-agentpath:")`) // what to do
+	jvm := java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "6")
+	p.Until(`document.querySelector(".status button")?.innerText.includes("Live")`)
+	p.Until(`[...document.querySelectorAll(".name .text")].some((e) => e.innerText === "matcher-1")`)
+	to := browser.Eval[float64](p, "weftPlane.limits.to")
+	p.Until("weftPlane.limits.to > " + strconv.FormatFloat(to, 'f', -1, 64))
+	require.Equal(t, 0, jvm.wait(t), "exit code of the exchange")
+	p.Until(`document.querySelector(".status")?.innerText.startsWith("ended after")`)
+	p.Until(`document.querySelector(".answer")?.innerText.startsWith("OrderBook costs most")`)
+	p.Until(`document.querySelector(".answer .saving")`)
+
+	p.Click("#tab-monitors")
+	p.Until(`document.querySelector("[data-table=classes] tbody tr")?.innerText.startsWith("OrderBook")`)
+	o := c.finish(t, "exchange")
+	assert.Contains(t, browser.Eval[string](p, `document.querySelector("[data-table=classes] tbody tr").innerHTML`),
+		nanoseconds(o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.blocked.time")), "the same nanoseconds as in the spans")
+	p.Expect("ERR_") // the collector has ended
+}
+
+// TestThePageShowsADeadlock: while it lasts.
+func TestThePageShowsADeadlock(t *testing.T) {
+	c := startCollector(t, setup{})
+	java(t, jdks[len(jdks)-1], c.endpoint, "stuck", "Deadlock")
+	p := browser.Start(t).Open(t, "http://"+c.page+"/", browser.Window{Width: 1280, Height: 800, Dark: true})
+	p.Until(`/left-right.*right-left|right-left.*left-right/.test(document.querySelector(".banner.bad")?.innerText ?? "")`)
+	p.Click(".banner.bad .link")
+	p.Until(`document.querySelector(".name.chosen.stuck")`)
+	browser.Eval[any](p, `void document.querySelector(".lanes").focus()`)
+	p.Press("f")
+	p.Until(`document.querySelectorAll(".name.stuck").length === 2`)
+}
+
+// TestThePageControlsAnAgent: pauses and resumes it, where the configuration allows that.
+func TestThePageControlsAnAgent(t *testing.T) {
+	more := filepath.Join(t.TempDir(), "control.yaml")
+	require.NoError(t, os.WriteFile(more, []byte("receivers: {jvm_thread: {remote_control: true}}\nexporters: {thread_view: {control: true}}\n"), 0o600))
+	c := startCollector(t, setup{more: []string{more}})
+	java(t, jdks[len(jdks)-1], c.endpoint, "stuck", "Deadlock")
+	p := browser.Start(t).Open(t, "http://"+c.page+"/#tab=sessions", browser.Window{})
+	p.ClickText(".configuration button", "Pause profiling")
+	p.Until(`[...document.querySelectorAll(".configuration button")].some((e) => e.innerText.startsWith("Resume profiling"))`)
+	assert.Empty(t, p.Text(".configuration .problem"))
+	p.ClickText(".configuration button", "Resume profiling")
+	p.Until(`[...document.querySelectorAll(".configuration button")].some((e) => e.innerText.startsWith("Pause profiling"))`)
+	assert.NotEmpty(t, p.Texts(".configuration form .field"), "options that can change")
+}
+
+// TestPictures makes pictures of a real run, to be looked at: go test ./e2e -run TestPictures -pictures folder. Those of the README are two of them.
+func TestPictures(t *testing.T) {
+	if *pictures == "" {
+		t.Skip("no -pictures")
+	}
+	require.NoError(t, os.MkdirAll(filepath.Join(*pictures, "large"), 0o750))
+	c := startCollector(t, setup{})
+	jvm := java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "6")
+	require.Equal(t, 0, jvm.wait(t), "exit code of the exchange")
+	b := browser.Start(t)
+	for _, one := range []struct {
+		name, hash string
+		window     browser.Window
+		do         func(p *browser.Page)
+	}{
+		{"page-threads", "#", browser.Window{Width: 1280, Height: 800}, longest},
+		{"page-monitors", "#tab=monitors", browser.Window{Width: 1280, Height: 800, Dark: true}, nil},
+		{"large/threads", "#path=bounded", browser.Window{Width: 1920, Height: 1080}, nil},
+		{"large/threads-dark", "#", browser.Window{Width: 1920, Height: 1080, Dark: true}, longest},
+		{"large/monitors", "#tab=monitors", browser.Window{Width: 1920, Height: 1080}, nil},
+		{"large/locks", "#tab=locks", browser.Window{Width: 1920, Height: 1080}, nil},
+		{"large/path-dark", "#tab=path", browser.Window{Width: 1920, Height: 1080, Dark: true}, nil},
+	} {
+		p := b.Open(t, "http://"+c.page+"/"+one.hash, one.window)
+		p.Until(`document.querySelector(".answer .lock-name")`)
+		p.Until(`!document.querySelector("canvas.plane") || !window.weftPlane || weftPlane.cache.complete()`)
+		if one.do != nil {
+			one.do(p)
+		}
+		browser.Eval[any](p, `new Promise((done) => setTimeout(done, 1500))`)
+		p.Screenshot(filepath.Join(*pictures, one.name+".png"))
+		p.Close()
+	}
+}
+
+// longest chooses the interval that was blocked for longest, and looks at its surroundings.
+func longest(p *browser.Page) {
+	p.Until("weftPlane.arrows?.length > 0")
+	browser.Eval[any](p, `(async () => {
+		const a = weftPlane.arrows.filter((a) => a.kind === 2).sort((a, b) => b.to_time - b.to_start - a.to_time + a.to_start)[0];
+		const session = new URLSearchParams(location.hash.slice(1)).get("s");
+		const {seq} = await (await fetch("api/sessions/" + session + "/interval?thread=" + a.to + "&at=" + a.to_start)).json();
+		const length = a.to_time - a.to_start;
+		location.hash = "#s=" + session + "&follow=0&path=bounded&at=" + a.to + "." + seq + "&view=" + Math.round(a.to_start - length * 0.4) + "-" + Math.round(a.to_time + length * 0.8);
+	})()`)
+	p.Until(`document.querySelectorAll("[data-side=waited] li").length > 0 && weftPlane.cache.complete()`)
+}
+
+// nanoseconds is how the page says a time exactly, where the pointer rests on it.
+func nanoseconds(ns int64) string {
+	text := strconv.FormatInt(ns, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text + " ns"
+}
