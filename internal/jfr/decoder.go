@@ -45,6 +45,7 @@ type Decoder struct {
 	session   session
 	source    int64 // byte of the recording at which the source at hand begins
 	late      uint64
+	lifted    bool // something was, which is told once
 
 	pushed pushed
 }
@@ -340,6 +341,7 @@ func (d *Decoder) count(c *chunk, bad uint64) {
 
 // hand gives events to the sink, in batches.
 func (d *Decoder) hand(events []jvmthread.Event, until jvmthread.Time) {
+	d.lift(events)
 	for d.err == nil {
 		batch := recording.Batch{Threads: d.news, Events: events[:min(len(events), batchEvents)]}
 		events = events[len(batch.Events):]
@@ -364,6 +366,21 @@ func (d *Decoder) hand(events []jvmthread.Event, until jvmthread.Time) {
 		if len(events) == 0 {
 			return
 		}
+	}
+}
+
+// lift makes events that come too late those of now: of chunks that overlap, which no JVM writes.
+func (d *Decoder) lift(events []jvmthread.Event) {
+	n := 0
+	for n < len(events) && events[n].Time < d.watermark {
+		events[n].Time = d.watermark
+		n++
+	}
+	if n > 0 && !d.lifted {
+		d.lifted = true
+		d.problem(recording.Problem{
+			Byte: d.source, What: "chunks of one JVM overlap in time; events of later ones come late", Remedy: "read the files that were put together one by one",
+		})
 	}
 }
 

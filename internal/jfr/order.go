@@ -64,6 +64,9 @@ func (s *slice) shrink() {
 	s.records = slices.DeleteFunc(s.records, func(r record) bool { return r.event.Time >= s.hi })
 }
 
+// maxLate bounds the ends that wait for their time: usually there is one for each thread.
+const maxLate = 1 << 18
+
 // splitter makes events in the order of time of records.
 type splitter struct {
 	late    []jvmthread.Event // ends behind the watermark, in the order of each thread
@@ -130,6 +133,9 @@ func (s *splitter) split(records []record, until jvmthread.Time) []jvmthread.Eve
 	}
 	s.order()
 	n := sort.Search(len(s.sorted), func(i int) bool { return s.sorted[i].Time >= until })
+	if len(s.sorted)-n > maxLate { // chunks that do not advance: order cannot be kept for ever
+		n = len(s.sorted)
+	}
 	s.late = append(s.late[:0], s.sorted[n:]...)
 	return s.sorted[:n]
 }

@@ -1,0 +1,99 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jfr
+
+import (
+	"io"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
+)
+
+// endless is a recording of as many chunks as one wants; each begins where the one before ends.
+type endless struct {
+	chunks int64
+	number int64 // of chunk
+	chunk  []byte
+}
+
+func newEndless(chunks int64) *endless {
+	e := &endless{chunks: chunks}
+	e.make(0)
+	return e
+}
+
+func (e *endless) make(number int64) {
+	b := newBuilder(false) // with integers of full size all chunks have the same length
+	const length = 500_000
+	b.ticks += 2 * number * length
+	b.nanos += number * length
+	e.number = number
+	e.chunk = b.chunk(func(b *builder) {
+		for i := range int64(500) {
+			b.wait(i*2000, 900)
+		}
+	})
+}
+
+func (e *endless) size() int64 { return e.chunks * int64(len(e.chunk)) }
+
+func (e *endless) ReadAt(p []byte, at int64) (n int, err error) {
+	for n < len(p) {
+		number, from := (at+int64(n))/int64(len(e.chunk)), (at+int64(n))%int64(len(e.chunk))
+		if number >= e.chunks {
+			return n, io.EOF
+		}
+		if number != e.number {
+			e.make(number)
+		}
+		n += copy(p[n:], e.chunk[from:])
+	}
+	return n, nil
+}
+
+// TestMemoryDoesNotGrowWithTheRecording reads one of 50 times as many bytes in as much memory, up to a megabyte.
+func TestMemoryDoesNotGrowWithTheRecording(t *testing.T) {
+	held := func(chunks int64) uint64 {
+		source := newEndless(chunks)
+		d := NewDecoder(recording.Options{}, nothing{})
+		require.NoError(t, d.whole(source, source.size()))
+		assert.EqualValues(t, chunks*1500, d.Stats().Events)
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		runtime.KeepAlive(d)
+		return stats.HeapAlloc
+	}
+	few := held(2)
+	assert.Less(t, held(100), few+1<<20)
+}
+
+// TestChunksThatDoNotAdvanceAreBoundedToo: where time stands still, order cannot be kept for ever.
+func TestChunksThatDoNotAdvanceAreBoundedToo(t *testing.T) {
+	d := NewDecoder(recording.Options{}, newCollector(t))
+	d.watermark = 100
+	events := make([]jvmthread.Event, 5)
+	for i := range events {
+		events[i] = jvmthread.Event{Thread: 1, Kind: jvmthread.KindYield, Time: jvmthread.Time(98 + i)}
+	}
+	require.NoError(t, d.sink.Session(&recording.Session{ID: jvmthread.SessionID{1}}))
+	d.news = append(d.news, jvmthread.Thread{ID: 1})
+	d.hand(events, 200)
+	require.NoError(t, d.err)
+	assert.Equal(t, []jvmthread.Time{100, 100, 100, 101, 102}, []jvmthread.Time{events[0].Time, events[1].Time, events[2].Time, events[3].Time, events[4].Time})
+	assert.EqualValues(t, 1, d.Stats().Problems)
+
+	var s splitter
+	records := make([]record, maxLate+2)
+	for i := range records {
+		records[i].event = jvmthread.Event{Thread: 1, Kind: jvmthread.KindThreadStart, Time: jvmthread.Time(i)}
+	}
+	assert.Len(t, s.split(records, 0), len(records))
+	assert.Empty(t, s.late)
+}
