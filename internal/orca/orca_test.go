@@ -320,7 +320,7 @@ func TestEndlessLine(t *testing.T) {
 	err := d.Close()
 	threadtest.CheckDecoded(t, "log", c, d.Stats(), err)
 	if len(c.Events) != 2 || len(c.Problems) != 1 || c.Problems[0].Error() !=
-		"x.orca:2 (byte 25): the line is longer than 1048576 bytes; look whether this is such a recording at all, or raise the limit on the length of a line" {
+		"x.orca:2 (byte 25): the line is longer than 1048576 bytes; look whether this is such a recording at all, or raise max_record_size" {
 		t.Errorf("%d events, problems %v", len(c.Events), c.Problems)
 	}
 }

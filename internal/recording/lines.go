@@ -53,7 +53,7 @@ func (l *lines) scan(text []byte, room Room) int {
 func (l *lines) tooLong() {
 	p := l.text.Position()
 	p.What = fmt.Sprintf("the line is longer than %d bytes", l.text.opts.MaxRecord)
-	p.Remedy = "look whether this is such a recording at all, or raise the limit on the length of a line"
+	p.Remedy = "look whether this is such a recording at all, or raise max_record_size"
 	p.Lost = 1
 	l.text.Problem(p)
 }

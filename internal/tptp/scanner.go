@@ -301,7 +301,7 @@ func (s *scanner) incomplete(text []byte, room recording.Room) int {
 	case recording.RoomMore:
 		return 0
 	case recording.RoomFull:
-		s.giveUp(fmt.Sprintf("a tag is longer than %d bytes", s.decoder.Options().MaxRecord), "raise the limit on the length of a record, or leave this out")
+		s.giveUp(fmt.Sprintf("a tag is longer than %d bytes", s.decoder.Options().MaxRecord), "raise max_record_size, or leave this out")
 	case recording.RoomEnd:
 		s.giveUp("the trace breaks off in a tag", "it may have been cut off")
 	}

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/weft-otel/weft/internal/formats"
+	"github.com/weft-otel/weft/internal/recording"
 )
 
 // File says which recordings are read, and how.
@@ -33,13 +34,23 @@ type File struct {
 	Start time.Time `mapstructure:"start"`
 	// TimeUnit is that of the times in a recording, for formats that leave it open. 0: as the format says.
 	TimeUnit time.Duration `mapstructure:"time_unit"`
+	// MaxRecordSize bounds the bytes of a line, an element or a frame; longer ones are passed over.
+	MaxRecordSize int `mapstructure:"max_record_size"`
 	// MaxFiles bounds the files that are read at one time.
 	MaxFiles int `mapstructure:"max_files"`
 	// Storage is an extension that remembers over a restart what was read. Nil: nothing is remembered.
 	Storage *component.ID `mapstructure:"storage"`
 }
 
-func defaultFile() File { return File{PollInterval: time.Second, MaxFiles: 16} }
+// What max_record_size may be: a record has to have room for something, and is held as a whole.
+const (
+	minRecordSize = 1 << 10
+	maxRecordSize = 256 << 20
+)
+
+func defaultFile() File {
+	return File{PollInterval: time.Second, MaxFiles: 16, MaxRecordSize: recording.DefaultMaxRecord}
+}
 
 // Unmarshal leaves the stream out if there are files and no stream: who replays recordings need not listen.
 func (c *Config) Unmarshal(conf *confmap.Conf) error {
@@ -73,8 +84,11 @@ func (f *File) validate() (errs []error) {
 	if f.Pace < 0 {
 		complain("pace", "is %v; give 0 (as fast as possible), 1 (as recorded) or a factor", f.Pace)
 	}
-	if f.TimeUnit < 0 {
-		complain("time_unit", "is %v; give 0 (as the format says) or more, such as 1ms", f.TimeUnit)
+	if f.TimeUnit < 0 || f.TimeUnit > time.Second {
+		complain("time_unit", "is %v; give 0 (as the format says) or 1ns to 1s, such as 1ms", f.TimeUnit)
+	}
+	if f.MaxRecordSize < minRecordSize || f.MaxRecordSize > maxRecordSize {
+		complain("max_record_size", "is %d; give %d to %d bytes", f.MaxRecordSize, minRecordSize, maxRecordSize)
 	}
 	if f.MaxFiles < 1 {
 		complain("max_files", "is %d; give 1 or more", f.MaxFiles)

@@ -163,7 +163,9 @@ func (f *recordingFile) begin(ctx context.Context, format *recording.Format) {
 	f.replay = &replay{
 		receiver: f.files.receiver, ctx: ctx, log: f.log, format: format.Name, head: f.mark.head(), symbols: sym, pace: cfg.Pace, resume: f.mark,
 	}
-	options := recording.Options{File: f.path, Symbols: sym, Beside: f.beside, Times: recording.Times{Unit: cfg.TimeUnit}}
+	options := recording.Options{
+		File: f.path, Symbols: sym, Beside: f.beside, Times: recording.Times{Unit: cfg.TimeUnit}, MaxRecord: cfg.MaxRecordSize,
+	}
 	if !cfg.Start.IsZero() {
 		options.Times.First = jvmthread.Time(cfg.Start.UnixNano())
 	}
