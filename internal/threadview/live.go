@@ -21,7 +21,7 @@ func (v *View) change(version, removed, seen uint64) viewapi.Change {
 			break
 		}
 		out.Sessions = append(out.Sessions, viewapi.SessionChange{
-			ID: sn.ID.String(), Version: sn.Version, From: int64(sn.From - sn.Origin), To: int64(sn.To - sn.Origin), Live: sn.Live, Deadlocks: len(sn.Deadlocks),
+			ID: sn.ID.String(), Version: sn.Version, From: int64(sn.From - sn.Origin), To: int64(sn.To - sn.Origin), Live: sn.Live, Deadlocks: min(len(sn.Deadlocks), maxDeadlocks),
 		})
 	}
 	return out

@@ -4,6 +4,7 @@
 package threadview
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -14,16 +15,23 @@ import (
 )
 
 // maxSessions bounds the list: more are not followed by default, and old ones leave the store.
-const maxSessions = 100
+const (
+	maxSessions     = 100
+	maxDeadlocks    = 20 // the newest ones of a session
+	maxMembers      = 16 // of one
+	maxMemberFrames = 5
+)
 
 func (v *View) sessions() viewapi.Sessions {
 	out := viewapi.Sessions{Sessions: []viewapi.Session{}}
+	room := 0
 	for i, sn := range v.store.Sessions() {
-		if i == maxSessions {
-			break
-		}
 		s := v.describe(sn)
 		s.Gaps = s.Gaps[max(0, len(s.Gaps)-10):]
+		body, err := json.Marshal(s)
+		if room += len(body) + 1; err != nil || i == maxSessions || i > 0 && room > maxAnswer-100 {
+			break
+		}
 		out.Sessions = append(out.Sessions, s)
 	}
 	return out
@@ -52,7 +60,7 @@ func (v *View) describe(sn *viewstore.Snapshot) viewapi.Session {
 	for _, g := range sn.Gaps {
 		s.Gaps = append(s.Gaps, viewapi.Gap{From: q.rel(g.Start), To: q.rel(g.End), Lost: g.Lost, Missed: g.Missed})
 	}
-	for i := range sn.Deadlocks {
+	for i := max(0, len(sn.Deadlocks)-maxDeadlocks); i < len(sn.Deadlocks); i++ {
 		s.Deadlocks = append(s.Deadlocks, q.deadlock(&sn.Deadlocks[i]))
 	}
 	s.Control = v.controlOf(sn.ID)
@@ -62,16 +70,19 @@ func (v *View) describe(sn *viewstore.Snapshot) viewapi.Session {
 func (q *query) deadlock(d *viewstore.Deadlock) viewapi.Deadlock {
 	out := viewapi.Deadlock{ID: threadpdata.DeadlockID(q.sn.ID, d.Circle), Since: q.rel(d.Since), Members: []viewapi.DeadlockMember{}}
 	var b strings.Builder
-	for i := range d.Members {
+	for i := range d.Members[:min(len(d.Members), maxMembers)] {
 		m := &d.Members[i]
 		member := viewapi.DeadlockMember{Thread: q.threadRef(m.Thread), Lock: q.lockRef(m.Lock), Frames: []string{}}
 		if s := q.stackOf(m.Stack); s != nil {
-			member.Frames = s.Frames[:min(len(s.Frames), 20)]
+			member.Frames = s.Frames[:min(len(s.Frames), maxMemberFrames)]
 		}
 		out.Members = append(out.Members, member)
 		b.WriteString(member.Thread.Name + " -> " + wording.SimpleClass(member.Lock.Class) + " -> ")
 	}
-	if len(out.Members) > 0 {
+	switch {
+	case len(d.Members) > len(out.Members):
+		b.WriteString("...")
+	case len(out.Members) > 0:
 		b.WriteString(out.Members[0].Thread.Name)
 	}
 	out.Text = b.String()

@@ -48,9 +48,9 @@ type Session struct {
 	Bytes        int64  `json:"bytes"`   // of the store
 	Evicted      int    `json:"evicted"` // windows that had to leave the store
 
-	Gaps      []Gap      `json:"gaps"` // at most the 1 000 newest
-	Deadlocks []Deadlock `json:"deadlocks"`
-	Control   *Control   `json:"control"` // null unless the control channel is enabled and the session is connected here
+	Gaps      []Gap      `json:"gaps"`      // at most the 1 000 newest; in a list of sessions 10
+	Deadlocks []Deadlock `json:"deadlocks"` // the newest 20
+	Control   *Control   `json:"control"`   // null unless the control channel is enabled and the session is connected here
 }
 
 // Gap is a window in which events were lost.
@@ -63,17 +63,17 @@ type Gap struct {
 
 // Deadlock is a circle of threads that wait for each other, and always will.
 type Deadlock struct {
-	ID      string           `json:"id"`    // weft.deadlock.id
-	Since   int64            `json:"since"` // when the circle closed
-	Members []DeadlockMember `json:"members"`
-	Text    string           `json:"text"` // a -> Left -> b -> Right -> a
+	ID      string           `json:"id"`      // weft.deadlock.id
+	Since   int64            `json:"since"`   // when the circle closed
+	Members []DeadlockMember `json:"members"` // at most 16
+	Text    string           `json:"text"`    // a -> Left -> b -> Right -> a
 }
 
 // DeadlockMember is one thread of a circle: it holds what the one before it wants, and wants Lock, which the next one holds.
 type DeadlockMember struct {
 	Thread ThreadRef `json:"thread"`
 	Lock   LockRef   `json:"lock"`
-	Frames []string  `json:"frames"` // where it waits, innermost first
+	Frames []string  `json:"frames"` // where it waits, innermost first, at most 5
 }
 
 // Control is how a session's agent can be spoken to.

@@ -161,4 +161,7 @@ func (s *Session) addDeadlock(w *window.Window, i int) {
 		}
 	}
 	s.deadlocks = append(s.deadlocks, d)
+	if len(s.deadlocks) > maxDeadlocks {
+		s.deadlocks = append([]Deadlock(nil), s.deadlocks[len(s.deadlocks)-maxDeadlocks:]...)
+	}
 }

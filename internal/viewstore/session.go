@@ -74,7 +74,10 @@ type Gap struct {
 	Lost, Missed uint64
 }
 
-const maxGaps = 1000
+const (
+	maxGaps      = 1000
+	maxDeadlocks = 100
+)
 
 func newSession(st *Store, id jvmthread.SessionID) *Session {
 	return &Session{
