@@ -241,6 +241,38 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// Files of one session can be read at the same time: each is a session of its own, and the first is the session.
+func TestPartsOfANativeRecordingAreSessions(t *testing.T) {
+	format := findFormat("native")
+	ids := make(map[jvmthread.SessionID]string)
+	dir := ""
+	for range 2 {
+		r := start(t, func(c *Config) {
+			c.Format, c.Rotation.MaxMegabytes, c.Rotation.MaxBackups = format.Name, 1, 0
+			if dir != "" {
+				c.Directory = dir
+			}
+		})
+		dir = r.dir
+		events, sym := threadtest.Recorded(5, 8, 4, 200_000)
+		r.record(t, one, events, sym, threadpdata.EndExit)
+		r.stop(t)
+	}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		c, stats, err := threadtest.Decode(&format.Format, recording.Options{}, data, 0)
+		threadtest.CheckDecoded(t, e.Name(), c, stats, err)
+		require.Len(t, c.Sessions, 1, e.Name())
+		assert.Empty(t, ids[c.Sessions[0].ID], "%s has the session of another file", e.Name())
+		ids[c.Sessions[0].ID] = e.Name()
+	}
+	assert.Greater(t, len(ids), 3)
+	assert.Contains(t, ids[one], "-size", "the first file of the first recording")
+}
+
 func TestOldFilesOfASessionGo(t *testing.T) {
 	r := start(t, func(c *Config) { c.Rotation.MaxMegabytes, c.Rotation.MaxBackups = 1, 2 })
 	events, sym := threadtest.Recorded(5, 8, 4, 200_000)

@@ -24,6 +24,7 @@ import (
 type output struct {
 	owner  *threadLog
 	base   string // of the names of all files
+	number int    // of the recording, from 1: the session may have been recorded before
 	logger *timberjack.Logger
 	side   *os.File
 	size   int64 // of the file that is written
@@ -48,7 +49,8 @@ const maxHeld = 8 << 20
 const backupTime = "2006-01-02T15-04-05,000"
 
 func newOutput(t *threadLog, service string, id jvmthread.SessionID) *output {
-	o := &output{owner: t, base: freeName(filepath.Join(t.cfg.Directory, fileName(service)+"-"+id.String()), t.format.extension)}
+	o := &output{owner: t}
+	o.base, o.number = freeName(filepath.Join(t.cfg.Directory, fileName(service)+"-"+id.String()), t.format.extension)
 	r := &t.cfg.Rotation
 	o.logger = &timberjack.Logger{
 		Filename: o.path(), MaxSize: math.MaxInt32, MaxBackups: r.MaxBackups, MaxAge: r.MaxDays, Compression: r.Compression,
@@ -74,15 +76,16 @@ func fileName(text string) string {
 	return name[:min(len(name), most)]
 }
 
-// freeName returns a name of which there are no files yet: a session that is written on after a restart has a second recording.
-func freeName(base, extension string) string {
-	for n := 1; ; n++ {
-		name := base
+// freeName returns a name of which there are no files yet, and its number: a session that is written on after a restart has a second
+// recording.
+func freeName(base, extension string) (name string, n int) {
+	for n = 1; ; n++ {
+		name = base
 		if n > 1 {
 			name += "_" + strconv.Itoa(n)
 		}
 		if there, err := filepath.Glob(name + extension + "*"); err != nil || len(there) == 0 {
-			return name
+			return name, n
 		}
 	}
 }

@@ -5,7 +5,9 @@ package threadlogexporter
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -37,6 +39,7 @@ type session struct {
 
 	encoder recording.Encoder
 	out     *output
+	parts   int // files begun
 	text    []byte
 	told    recording.EncoderStats
 	missed  uint64
@@ -181,7 +184,7 @@ func (s *session) encode(ctx context.Context, batch *recording.Batch) {
 	} else if s.out.full() {
 		s.out.write(ctx, s.encoder.End(s.text[:0], nil), 0)
 		s.out.rotate(ctx)
-		s.out.write(ctx, s.encoder.Begin(s.text[:0], &s.info), 0)
+		s.out.write(ctx, s.encoder.Begin(s.text[:0], s.nextPart()), 0)
 	}
 	s.text = s.encoder.Batch(s.text[:0], batch)
 	if extension, text := s.encoder.Beside(); len(text) > 0 {
@@ -212,8 +215,21 @@ func (s *session) begin(ctx context.Context, first jvmthread.Time) {
 	}
 	s.encoder = s.owner.format.NewEncoder(recording.EncoderOptions{Symbols: s.symbols, Stacks: cfg.Stacks, Times: times})
 	s.out = newOutput(s.owner, s.name, s.info.ID)
-	s.out.write(ctx, s.encoder.Begin(s.text[:0], &s.info), 0)
+	s.out.write(ctx, s.encoder.Begin(s.text[:0], s.nextPart()), 0)
 	s.owner.logger.Info("recording began", zap.Stringer("session", s.info.ID), zap.String("service", s.name), zap.String("file", s.out.path()))
+}
+
+// nextPart says whose the next file is. Files are read one by one, in any order or at the same time: so each after the session's first is
+// a session of its own, whose id is made of the session's.
+func (s *session) nextPart() *recording.Session {
+	s.parts++
+	part := s.info
+	if s.parts > 1 || s.out.number > 1 {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", s.info.ID, s.out.number, s.parts))
+		copy(part.ID[:], sum[:])
+		part.ID[0] |= 1 // not zero
+	}
+	return &part
 }
 
 // tell counts what the encoder did since it was last asked, and returns how many events it wrote.
