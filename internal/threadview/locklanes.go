@@ -56,7 +56,7 @@ func (q *query) lockLanes() (any, *Problem) {
 
 func (q *query) lockLane(t *lockTally, row viewapi.LockRow, step int64, handoffs, convoys int, seen []bool) viewapi.LockLane {
 	lane := viewapi.LockLane{
-		Row: row, Holds: q.holdRuns(t.holds, step, seen), Queue: q.queueSteps(t.queue, step), Handoffs: []viewapi.Handoff{}, Convoys: q.convoys(t, convoys),
+		Row: row, Holds: q.holdRuns(t.holds, step, seen), Queue: queueSteps(t.queue, step), Handoffs: []viewapi.Handoff{}, Convoys: q.convoys(t, convoys),
 	}
 	s := sieve{from: q.from, to: q.to, slots: handoffs}
 	for _, e := range t.handoffs {
@@ -79,6 +79,7 @@ func (q *query) lockLane(t *lockTally, row viewapi.LockRow, step int64, handoffs
 func (q *query) holdRuns(list []viewstore.Hold, step int64, seen []bool) []viewapi.HoldRun {
 	out := []viewapi.HoldRun{}
 	times := map[int]int64{} // by thread, of those joined in the last run
+	best := 0                // the thread with most of it
 	small := false           // the last run is made of short ones
 	for i := range list {
 		h := &list[i]
@@ -90,16 +91,14 @@ func (q *query) holdRuns(list []viewstore.Hold, step int64, seen []bool) []viewa
 			last.Time += length
 			times[h.Thread] += length
 			last.Threads = len(times)
-			for thread, t := range times {
-				if id := uint64(q.sn.Threads[thread].ID); t > times[q.sn.Thread(jvmthread.ThreadID(last.Thread))] {
-					last.Thread = id
-				}
+			if times[h.Thread] > times[best] {
+				best, last.Thread = h.Thread, uint64(q.sn.Threads[h.Thread].ID)
 			}
 			continue
 		}
 		small = length < step
 		clear(times)
-		times[h.Thread] = length
+		times[h.Thread], best = length, h.Thread
 		out = append(out, viewapi.HoldRun{
 			From: q.rel(start), To: q.rel(end), Thread: uint64(q.sn.Threads[h.Thread].ID), Holds: 1, Threads: 1, Time: length, Marks: int(h.Marks),
 		})
@@ -111,7 +110,7 @@ func (q *query) holdRuns(list []viewstore.Hold, step int64, seen []bool) []viewa
 }
 
 // queueSteps says, for the steps at which it changes, how many threads were queued at most.
-func (q *query) queueSteps(turns []turn, step int64) []viewapi.QueueStep {
+func queueSteps(turns []turn, step int64) []viewapi.QueueStep {
 	out := []viewapi.QueueStep{}
 	put := func(at, n int) {
 		if k := len(out); k > 0 && out[k-1].Threads == n || k == 0 && n == 0 {
@@ -121,7 +120,7 @@ func (q *query) queueSteps(turns []turn, step int64) []viewapi.QueueStep {
 	}
 	n, most, at := 0, 0, 0
 	for _, s := range turns {
-		i := int(int64(s.at-q.from) / step)
+		i := int(s.at() / step)
 		if i > at {
 			put(at, most)
 			if i > at+1 {
@@ -129,7 +128,7 @@ func (q *query) queueSteps(turns []turn, step int64) []viewapi.QueueStep {
 			}
 			at, most = i, n
 		}
-		n += s.more
+		n += s.more()
 		most = max(most, n)
 	}
 	put(at, most)

@@ -22,21 +22,16 @@ type lockTally struct {
 	holders  set
 }
 
-// turn is a thread more or less in a queue.
-type turn struct {
-	at   jvmthread.Time
-	more int
-}
+// turn is a thread more or less in a queue: twice the time since the range began, and one more if a thread comes. So numbers sort as they should: who
+// leaves at a time goes before who comes.
+type turn int64
 
-// byTurn puts who leaves a queue before who comes at the same time.
-func byTurn(a, b turn) int {
-	switch {
-	case a.at != b.at:
-		return compare(a.at, b.at)
-	default:
-		return a.more - b.more
-	}
-}
+func come(at jvmthread.Time) turn  { return turn(at)<<1 | 1 }
+func leave(at jvmthread.Time) turn { return turn(at) << 1 }
+
+// at is the time since the range began; more is 1 or -1.
+func (t turn) at() int64 { return int64(t >> 1) }
+func (t turn) more() int { return int(t&1)<<1 - 1 }
 
 // tallies gathers what is known of locks: of those that pass the filter, as far as the selected threads were concerned.
 func (q *query) tallies(sel selection, wanted func(viewstore.LockIndex) bool) []*lockTally {
@@ -74,7 +69,7 @@ func (q *query) tallies(sel selection, wanted func(viewstore.LockIndex) bool) []
 			}
 			t.states[k].Time += q.clip(c.Start, c.End)
 			if k == kindBlocked && c.End > c.Start {
-				t.queue = append(t.queue, turn{max(c.Start, q.from), 1}, turn{min(c.End, q.to), -1})
+				t.queue = append(t.queue, come(max(c.Start, q.from)-q.from), leave(min(c.End, q.to)-q.from))
 			}
 		}
 	}
@@ -99,7 +94,7 @@ func (q *query) tallies(sel selection, wanted func(viewstore.LockIndex) bool) []
 			continue
 		}
 		out = append(out, t)
-		slices.SortFunc(t.queue, byTurn)
+		slices.Sort(t.queue)
 		if !slices.IsSortedFunc(t.holds, byStart) {
 			slices.SortStableFunc(t.holds, byStart)
 		}
@@ -121,7 +116,7 @@ func (q *query) lockRow(t *lockTally) viewapi.LockRow {
 	}
 	n := 0
 	for _, s := range t.queue {
-		n += s.more
+		n += s.more()
 		row.Waiters = max(row.Waiters, n)
 	}
 	for _, c := range q.convoys(t, 1) {
