@@ -159,6 +159,8 @@ func TestTheLogIsFiltered(t *testing.T) {
 	p.Type(".log-view input", "interrupt")
 	p.Until(`[...document.querySelectorAll(".log .line")].length > 0 && [...document.querySelectorAll(".log .line")].every((e) => e.innerText.includes("interrupt"))`)
 	p.Until(`location.hash.includes("q=interrupt")`)
+	p.ClickText(".log-view button", "Copy")
+	p.Until(`[...document.querySelectorAll(".log-view button")].some((e) => e.innerText.trim() === "Copied")`)
 	p.Click(".log .line .time")
 	p.Until(`document.querySelector(".detail h2")`)
 }

@@ -112,9 +112,9 @@ export function useLoaded<T>(
   return answer;
 }
 
-/** What the server answers at an address; null asks nothing. */
+/** What the server answers at an address; null, or an empty one, asks nothing. */
 export function useAnswer<T>(url: string | null, version: unknown = 0): Answer<T> {
-  return useLoaded<T>(url, version, (signal) => ask<T>(url!, {signal}), url?.split("?")[0]);
+  return useLoaded<T>(url || null, version, (signal) => ask<T>(url!, {signal}), url?.split("?")[0]);
 }
 
 /**
@@ -142,6 +142,25 @@ export async function askAll<T extends {total: number}, R>(
     all.push(...next);
   }
   return {total, rows: all};
+}
+
+/** Puts a text where it can be pasted from. Browsers have a way for it that works over TLS and on localhost only, and an old one. */
+export async function copy(text: string): Promise<void> {
+  if (navigator.clipboard) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return;
+    } catch {
+      // Not allowed here: the old way may be.
+    }
+  }
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "visually-hidden";
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
 }
 
 /** Offers a file to save that the page itself made. */

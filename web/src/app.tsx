@@ -3,7 +3,7 @@
 
 import {render} from "preact";
 import {useEffect, useState} from "preact/hooks";
-import {save} from "./api";
+import {copy} from "./api";
 import {KnownContext, useServer} from "./known";
 import {duration} from "./lib/format";
 import {type Shown, type Tab, tabs} from "./lib/link";
@@ -137,13 +137,9 @@ function Header({shown, session, sessions, onHelp}: HeaderProps) {
   const [mode, setMode] = useState(theme());
   const [copied, setCopied] = useState(false);
   const share = async () => {
-    try {
-      await navigator.clipboard.writeText(link());
-      setCopied(true);
-      setTimeout(() => setCopied(false), 1500);
-    } catch {
-      save("weft-link.txt", new Blob([link()], {type: "text/plain"}));
-    }
+    await copy(link());
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
   };
   const nameOf = (one: Session) => `${one.service || one.command || "JVM"} · ${one.pid || one.id.slice(0, 8)}`;
   return (

@@ -4,10 +4,10 @@
 // What the page knows of the server, and keeps up to date while sessions live.
 import {createContext} from "preact";
 import {useContext, useEffect, useMemo, useRef, useState} from "preact/hooks";
-import {address, ask, askAll, type Parameters, useAnswer, useLoaded} from "./api";
+import {type Answer, address, ask, askAll, type Parameters, useAnswer, useLoaded} from "./api";
 import {ids} from "./lib/lanes";
 import type {Shown} from "./lib/link";
-import type {Change, Info, Session, ThreadRow, Threads} from "./lib/types";
+import type {Change, Classes, Info, Session, ThreadRow, Threads} from "./lib/types";
 import {now, show, showSession} from "./store";
 
 export interface Known {
@@ -187,6 +187,19 @@ function useFollowed(session: Session | null, follow: boolean): number {
     return () => clearTimeout(timer);
   }, [session?.id, session?.version, follow, followed]);
   return another ? session.version : followed.version;
+}
+
+/**
+ * The table of classes with what each would save; without that where the server refuses to find a path through so many
+ * intervals, and with its reason.
+ */
+export function useClasses(parameters: Parameters): Answer<Classes> & {noSavings: string | null} {
+  const {session, version} = useKnown();
+  const path = session ? `sessions/${session.id}/classes` : "";
+  const whole = useAnswer<Classes>(path && address(path, {...parameters, savings: true}), version);
+  const refused = whole.error !== null && whole.data === null;
+  const plain = useAnswer<Classes>(path && refused ? address(path, parameters) : null, version);
+  return refused ? {...plain, noSavings: whole.error} : {...whole, noSavings: null};
 }
 
 /** Leads to an interval: the visualizer, with it in sight. */

@@ -4,10 +4,10 @@
 // The answer first: which lock costs most, and what fixing it would save.
 import type {ComponentChildren} from "preact";
 import {address, useAnswer} from "../api";
-import {scope, useKnown} from "../known";
+import {scope, useClasses, useKnown} from "../known";
 import {count, duration, instant, percent, shortClass, shortMethod} from "../lib/format";
 import type {Shown} from "../lib/link";
-import type {Callers, Classes, ClassRow, Path, Session} from "../lib/types";
+import type {Callers, ClassRow, Path, Session} from "../lib/types";
 import {show} from "../store";
 import {Icon} from "../ui/Icon";
 
@@ -15,10 +15,7 @@ export function Answer({shown}: {shown: Shown}) {
   const {session, version} = useKnown();
   const range = scope(shown);
   const base = session ? `sessions/${session.id}` : "";
-  const classes = useAnswer<Classes>(
-    session ? address(`${base}/classes`, {...range, savings: true, sort: "blocked.time", limit: 20}) : null,
-    version,
-  );
+  const classes = useClasses({...range, sort: "blocked.time", limit: 20});
   const path = useAnswer<Path>(
     session ? address(`${base}/path`, {from: shown.range?.from, to: shown.range?.to}) : null,
     version,
@@ -80,7 +77,11 @@ export function Answer({shown}: {shown: Shown}) {
             {length > 0 && <span class="faint"> (of {duration(length)})</span>}.
           </>
         ) : (
-          <span class="faint">It does not lie on the critical path: fixing it alone would save nothing yet.</span>
+          <span class="faint" title={classes.noSavings ?? path.error ?? ""}>
+            {classes.noSavings || path.error
+              ? "What fixing it would save is told for a shorter range."
+              : path.data && "It does not lie on the critical path: fixing it alone would save nothing yet."}
+          </span>
         )}
         {better && drag(better) > saved && (
           <>

@@ -3,7 +3,7 @@
 
 // Interactions as a log that a person reads: who, did what, to whom.
 import {useEffect, useRef, useState} from "preact/hooks";
-import {address, ask} from "../api";
+import {address, ask, copy} from "../api";
 import {goTo, scope, threadsParameter, useKnown} from "../known";
 import {count, duration, instant} from "../lib/format";
 import type {Shown} from "../lib/link";
@@ -71,8 +71,8 @@ export function LogView({shown}: {shown: Shown}) {
     fetchPage("", abort.signal);
     return () => abort.abort();
   }, [url, shown.follow ? version : 0]);
-  const copy = async () => {
-    await navigator.clipboard.writeText(lines.map(({text}) => text).join("\n"));
+  const copyAll = async () => {
+    await copy(lines.map(({text}) => text).join("\n"));
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   };
@@ -119,7 +119,7 @@ export function LogView({shown}: {shown: Shown}) {
             icon="copy"
             label="Copy all lines that are shown"
             text={copied ? "Copied" : "Copy"}
-            onClick={() => void copy()}
+            onClick={() => void copyAll()}
           />
         }
       >

@@ -5,11 +5,11 @@
 // in those before it.
 import {useEffect, useMemo, useState} from "preact/hooks";
 import {address, type Parameters, useAnswer} from "../api";
-import {goTo, scope, threadsParameter, useKnown} from "../known";
+import {goTo, scope, threadsParameter, useClasses, useKnown} from "../known";
 import {shortClass} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Sort} from "../lib/table";
-import type {CallerRow, Callers, Classes, ClassRow, Stack} from "../lib/types";
+import type {CallerRow, Callers, ClassRow, Stack} from "../lib/types";
 import {show} from "../store";
 import {Button, Frames, Menu, Problem, Time} from "../ui/parts";
 import {type Column, Table} from "../ui/Table";
@@ -18,18 +18,12 @@ import {classColumns, method, statsColumns, threadColumns} from "./columns";
 const page = 100;
 
 export function MonitorsView({shown}: {shown: Shown}) {
-  const {session, threads, version} = useKnown();
+  const {session, threads} = useKnown();
   const [stack, setStack] = useState<{row: CallerRow; use: number; side: string} | null>(null);
   const [sort, setSort] = useState<Sort>({key: "blocked.time", order: "desc"});
   const [limit, setLimit] = useState(page);
   const selection: Parameters = session ? {...scope(shown), threads: threadsParameter(shown.threads)} : {};
-  const base = session ? `sessions/${session.id}` : "";
-  const classes = useAnswer<Classes>(
-    session
-      ? address(`${base}/classes`, {...selection, savings: true, sort: sort.key, order: sort.order, limit})
-      : null,
-    version,
-  );
+  const classes = useClasses({...selection, sort: sort.key, order: sort.order, limit});
   const waits = useState("waited");
   const columns = useMemo(() => classColumns(classes.data?.sum), [classes.data?.sum]);
   const chosenSum = useMemo(() => {

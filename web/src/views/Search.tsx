@@ -71,7 +71,7 @@ export function Search() {
           setAt(0);
         }}
         onFocus={() => setOpen(true)}
-        onBlur={() => setTimeout(() => setOpen(false), 150)}
+        onBlur={() => setOpen(false)}
         onKeyDown={onKeyDown}
       />
       <kbd>/</kbd>

@@ -5,7 +5,7 @@
 import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {address, save, useAnswer} from "../api";
 import {useKnown} from "../known";
-import {duration, instant, percent, px} from "../lib/format";
+import {count, duration, instant, percent, px} from "../lib/format";
 import {ids} from "../lib/lanes";
 import type {Shown} from "../lib/link";
 import {filtered, isDeadlocked, noFilter, type Row, rows as rowsOf} from "../lib/rows";
@@ -26,7 +26,7 @@ import {Toolbar} from "./Toolbar";
 const gutterWidth = 248;
 
 export function ThreadsView({shown}: {shown: Shown}) {
-  const {session, threads, byId, info, version} = useKnown();
+  const {session, threads, allThreads, byId, info, version} = useKnown();
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const [view, setView] = useState<Span>({from: 0, to: 1});
   const [problem, setProblem] = useState<string | null>(null);
@@ -228,9 +228,17 @@ export function ThreadsView({shown}: {shown: Shown}) {
       >
         <div class="corner" style={{width: px(gutterWidth), height: px(rulerHeight)}}>
           <span>
-            {listed.length === threads.length
-              ? `${threads.length} threads`
-              : `${listed.length} of ${threads.length} threads`}
+            {allThreads > threads.length ? (
+              <span
+                title={`The ${count(threads.length)} that were blocked longest are listed; the search finds the others`}
+              >
+                {count(listed.length)} of {count(allThreads)} threads
+              </span>
+            ) : listed.length === threads.length ? (
+              `${threads.length} threads`
+            ) : (
+              `${listed.length} of ${threads.length} threads`
+            )}
           </span>
           <span class="faint">blocked</span>
         </div>
