@@ -83,6 +83,8 @@ export function LocksView({shown}: {shown: Shown}) {
   const {data: answer, error, loading} = useAnswer<LockLanes>(url, version);
   // Locks for which nobody waited in sight (threads that were joined, say) come last, and have nothing to show.
   const data = useMemo(() => answer && {...answer, lanes: answer.lanes.filter(({row}) => isUsed(row))}, [answer]);
+  const known =
+    !answer || !data ? 0 : data.lanes.length < answer.lanes.length ? offset + data.lanes.length : answer.total;
   useEffect(() => plane.current!.setLanes(data), [data]);
   useEffect(() => {
     const made = plane.current!;
@@ -130,10 +132,10 @@ export function LocksView({shown}: {shown: Shown}) {
           </span>
         </fieldset>
         <div class="tools">
-          {data && data.total > pageSize && (
+          {known > pageSize && (
             <>
               <span class="hint">
-                {offset + 1}–{Math.min(offset + pageSize, data.total)} of {count(data.total)} locks
+                {offset + 1}–{Math.min(offset + pageSize, known)} of {count(known)} locks
               </span>
               <Button
                 icon="left"
@@ -144,7 +146,7 @@ export function LocksView({shown}: {shown: Shown}) {
               <Button
                 icon="right"
                 label="Next locks"
-                disabled={offset + pageSize >= data.total}
+                disabled={offset + pageSize >= known}
                 onClick={() => setOffset(offset + pageSize)}
               />
             </>
@@ -155,9 +157,7 @@ export function LocksView({shown}: {shown: Shown}) {
       <Minimap plane={plane} view={view} shown={shown} />
       <div class="lanes" role="application" aria-label="Lanes of locks over time" tabIndex={0} onKeyDown={onKeyDown}>
         <div class="corner" style={{width: px(gutterWidth), height: px(rulerHeight)}}>
-          <span>
-            {data ? (data.total > pageSize ? `${count(data.total)} locks` : `${data.lanes.length} locks`) : ""}
-          </span>
+          <span>{data ? `${count(known)} locks` : ""}</span>
           <span class="faint">blocked</span>
         </div>
         <div class="scroller" ref={scroller} onScroll={onScroll}>
