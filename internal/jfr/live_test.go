@@ -6,7 +6,6 @@ package jfr
 import (
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -22,12 +21,14 @@ import (
 func TestChunkThatAJVMStillWrites(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		t.Helper()
+		if j.major < 14 {
+			return // it writes nothing that can be read before a chunk is complete, as TestKnownCounts reads it
+		}
 		dir := t.TempDir()
 		settings := filepath.Join(dir, "sleeps.jfc")
 		require.NoError(t, os.WriteFile(settings, []byte(`<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0">
 <event name="jdk.ThreadSleep"><setting name="enabled">true</setting><setting name="threshold">0 ns</setting></event></configuration>`), 0o600))
-		jvm := exec.Command(filepath.Join(j.home, "bin", "java"), "-XX:FlightRecorderOptions=repository="+dir,
-			"-XX:StartFlightRecording=settings="+settings, "testdata/Sleeper.java")
+		jvm := j.java("-XX:FlightRecorderOptions=repository="+dir, "-XX:StartFlightRecording=settings="+settings, "Sleeper")
 		stdin, err := jvm.StdinPipe()
 		require.NoError(t, err)
 		require.NoError(t, jvm.Start())
