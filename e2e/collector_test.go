@@ -118,12 +118,14 @@ func (c *collector) terminate(t *testing.T) time.Duration {
 	return took
 }
 
-// java starts a program under the agent.
+// java starts a program under the agent. An endpoint file://PATH is a recording of the agent's own.
 func java(t *testing.T, j jdk, endpoint, service string, command ...string) *process {
 	t.Helper()
-	args := append([]string{
-		"-agentpath:" + built("libweft.so") + "=endpoint=" + endpoint + ",service=" + service, "-cp", classes,
-	}, command...)
+	to := "endpoint=" + endpoint
+	if path, ok := strings.CutPrefix(endpoint, "file://"); ok {
+		to = "file=" + path
+	}
+	args := append([]string{"-agentpath:" + built("libweft.so") + "=" + to + ",service=" + service, "-cp", classes}, command...)
 	return start(t, nil, filepath.Join(j.home, "bin", "java"), args...)
 }
 

@@ -1,0 +1,83 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRecordingsOfTheAgentShowWhatTheProgramsDid records JVMs without any collector, and lets one read the files afterwards.
+func TestRecordingsOfTheAgentShowWhatTheProgramsDid(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		dir := t.TempDir()
+		checks := make(map[string]func(*testing.T, *output))
+		var services []string
+		for _, p := range programs {
+			checks[p.name] = p.run(t, j, "file://"+filepath.Join(dir, p.name+".weft"), p.name, p.command)
+			services = append(services, p.name)
+		}
+		o := replayed(t, filepath.Join(dir, "*.weft"), services...)
+		for _, service := range services {
+			t.Run(service, func(t *testing.T) { checks[service](t, o) })
+		}
+		t.Run("structure", func(t *testing.T) { checkStructure(t, o) })
+		t.Run("nothing lost", func(t *testing.T) { checkNothingLost(t, o) })
+	})
+}
+
+// TestARecordingOfTheAgentOutlivesItsJVM kills the JVM with -9: what it had written is read, also if the file ends within a frame.
+func TestARecordingOfTheAgentOutlivesItsJVM(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		const service = "victim"
+		whole, torn := filepath.Join(t.TempDir(), "whole.weft"), filepath.Join(t.TempDir(), "torn.weft")
+		jvm := java(t, j, "file://"+whole, service, "Idle")
+		poll(t, "the players are at work", func() bool { return jvm.counter() >= 50 })
+		atLeast := jvm.counter()
+		for size, writes := sizeOf(whole), 0; writes < 3; { // what happened before is in the file
+			poll(t, "the agent writes", func() bool { return sizeOf(whole) > size })
+			size, writes = sizeOf(whole), writes+1
+		}
+		jvm.stop(t, syscall.SIGKILL)
+		atMost := jvm.counter() + 100 // it is printed ten times a second
+		assert.Empty(t, jvm.errLines(), "the agent is silent")
+
+		text, err := os.ReadFile(whole)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(torn, text[:len(text)-5], 0o600))
+		all := len(victimsHandoffs(t, whole, service))
+		assert.GreaterOrEqual(t, all, atLeast)
+		assert.LessOrEqual(t, all, atMost)
+		fewer := len(victimsHandoffs(t, torn, service))
+		t.Logf("%d handoffs, %d without the last frame", all, fewer)
+		assert.LessOrEqual(t, fewer, all)
+		assert.Greater(t, fewer, all/2, "only the last frame is missing")
+	})
+}
+
+// victimsHandoffs replays a recording that breaks off, and returns the handoffs that it shows.
+func victimsHandoffs(t *testing.T, recording, service string) []link {
+	t.Helper()
+	c := startCollector(t, setup{config: "replay.yaml", env: []string{"WEFT_RECORDINGS=" + recording, "WEFT_STATE=" + t.TempDir()}})
+	c.waitForCut(t, service, "lost")
+	c.terminate(t)
+	o := c.spans(t)
+	checkStructure(t, o)
+	checkNothingLost(t, o)
+	return keep(o.links(service, "handoff"), func(l link) bool { return l.from.text("weft.lock.class") == "Idle$Ball" })
+}
+
+// sizeOf returns how large a file is; 0 if there is none.
+func sizeOf(name string) int64 {
+	info, err := os.Stat(name)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
