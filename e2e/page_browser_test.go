@@ -62,6 +62,7 @@ func TestThePageControlsAnAgent(t *testing.T) {
 	c := startCollector(t, setup{more: []string{more}})
 	java(t, jdks[len(jdks)-1], c.endpoint, "stuck", "Deadlock")
 	p := browser.Start(t).Open(t, "http://"+c.page+"/#tab=sessions", browser.Window{})
+	p.Until(`document.querySelector(".banner.bad") && document.querySelector(".answer .lock-name")`) // from now on all stays where it is
 	p.ClickText(".configuration button", "Pause profiling")
 	p.Until(`[...document.querySelectorAll(".configuration button")].some((e) => e.innerText.startsWith("Resume profiling"))`)
 	assert.Empty(t, p.Text(".configuration .problem"))

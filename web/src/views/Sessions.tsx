@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Live and finished sessions; files to take away; the agent's options where they can be changed.
-import {useState} from "preact/hooks";
+import {useEffect, useState} from "preact/hooks";
 import {address, ask} from "../api";
 import {useKnown} from "../known";
 import {bytes, count, duration} from "../lib/format";
 import type {Shown} from "../lib/link";
-import type {ControlAnswer, Session} from "../lib/types";
+import type {Control, ControlAnswer, Session} from "../lib/types";
 import {show, showSession} from "../store";
 import {Icon} from "../ui/Icon";
 import {Button, Problem} from "../ui/parts";
@@ -165,7 +165,10 @@ function Configuration({session}: {session: Session}) {
   const [problem, setProblem] = useState<string | null>(null);
   const [said, setSaid] = useState("");
   const [changed, setChanged] = useState<Record<string, string>>({});
-  const {control} = session;
+  // What the agent has just said counts until the list of sessions is there again.
+  const [told, setTold] = useState<Control | null>(null);
+  useEffect(() => setTold(null), [session.control]);
+  const control = told ?? session.control;
   if (!control) {
     return (
       <p class="hint">
@@ -189,6 +192,7 @@ function Configuration({session}: {session: Session}) {
         if (answer.done) setSaid(answer.message || "Done.");
         else setProblem(answer.message);
         setChanged({});
+        setTold(answer.control);
         reload();
       },
       (error: Error) => setProblem(error.message),
