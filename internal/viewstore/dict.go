@@ -180,7 +180,7 @@ func (s *Session) forget() {
 	if len(s.blocks) > 0 {
 		first = s.blocks[0].number
 	}
-	threads, held := make(map[uint32]struct{}), make(map[uint32]struct{}) // of which something open speaks
+	threads, held := make(map[uint32]struct{}), make(map[uint32]struct{}) // of which something open speaks, or a deadlock
 	for id, iv := range s.open {
 		threads[id], threads[uint32(iv.Peer)] = struct{}{}, struct{}{} //nolint:gosec // fits
 		held[uint32(iv.Lock)] = struct{}{}
@@ -188,6 +188,12 @@ func (s *Session) forget() {
 	for id, h := range s.openHolds {
 		threads[uint32(h.Thread)] = struct{}{} //nolint:gosec // fits
 		held[id] = struct{}{}
+	}
+	for i := range s.deadlocks { // which outlive the blocks that they were in
+		for _, m := range s.deadlocks[i].Members {
+			threads[uint32(m.Thread)], threads[uint32(m.Peer)] = struct{}{}, struct{}{} //nolint:gosec // fits
+			held[uint32(m.Lock)] = struct{}{}
+		}
 	}
 	for i := 1; i < len(s.threads); i++ {
 		id, t := uint32(i), &s.threads[i]

@@ -26,6 +26,8 @@ const DefaultMaxBytes = 256 << 20
 type Store struct {
 	maxBytes int64
 
+	evicting sync.Mutex // held while windows leave, and while a session is opened: nobody is given one that is leaving
+
 	mu       sync.Mutex
 	sessions map[jvmthread.SessionID]*Session
 	bytes    int64
@@ -95,6 +97,8 @@ func (st *Store) Sessions() []*Snapshot {
 // Open returns the session with this id, which is live from now on: a new one, or one that was lost and has come back. Its windows come from an
 // engine that has just begun.
 func (st *Store) Open(id jvmthread.SessionID, meta Meta) *Session {
+	st.evicting.Lock()
+	defer st.evicting.Unlock()
 	st.mu.Lock()
 	s := st.sessions[id]
 	if s == nil {
@@ -118,6 +122,8 @@ func (st *Store) touch(bytes int64) {
 
 // shrink lets the oldest windows leave while there is too much. The newest window of each session stays while it is live.
 func (st *Store) shrink() {
+	st.evicting.Lock()
+	defer st.evicting.Unlock()
 	for {
 		st.mu.Lock()
 		if st.bytes <= st.maxBytes {
@@ -143,7 +149,7 @@ func (st *Store) shrink() {
 		st.mu.Lock()
 		st.bytes -= freed
 		st.evicted++
-		if empty && st.sessions[oldest.id] == oldest {
+		if empty {
 			delete(st.sessions, oldest.id)
 			st.removed++
 		}
