@@ -30,6 +30,7 @@ type recordingFile struct {
 	replay  *replay
 	decoder recording.Decoder
 	mark    mark // what is remembered over a restart
+	over    bool // another file is at the path now, or none
 }
 
 // read reads the file to its end, and if it is followed, on and on until it is replaced or removed. An error is told; other files do not
@@ -56,9 +57,15 @@ func (f *recordingFile) read(ctx context.Context) {
 	}
 }
 
-var errDone = errors.New("read before")
+var (
+	errDone    = errors.New("read before")
+	errSpecial = errors.New("it is a pipe or a device; give the paths of files")
+)
 
 func (f *recordingFile) run(ctx context.Context) (err error) {
+	if info, err := os.Stat(f.path); err == nil && !info.Mode().IsRegular() {
+		return errSpecial // to open a pipe could take for ever
+	}
 	if f.file, err = os.Open(f.path); err != nil {
 		return err
 	}
@@ -79,7 +86,8 @@ func (f *recordingFile) run(ctx context.Context) (err error) {
 	} else {
 		_, err = io.Copy(f.decoder, r)
 	}
-	if err != nil && ctx.Err() == nil && !errors.Is(err, errGone) { // such as a broken gzip stream: what came is good
+	f.over = errors.Is(err, errGone)
+	if err != nil && ctx.Err() == nil && !f.over { // such as a broken gzip stream: what came is good
 		if told := f.replay.Problem(f.broken(err)); told != nil {
 			return told
 		}

@@ -97,8 +97,9 @@ func (f *files) start(ctx context.Context, path string, readers *sync.WaitGroup)
 			return
 		}
 		defer func() { <-f.places }()
-		(&recordingFile{files: f, path: path, log: f.log.With(zap.String("file", path))}).read(ctx)
-		if f.cfg.Follow && gone(path) { // another may come in its place
+		file := &recordingFile{files: f, path: path, log: f.log.With(zap.String("file", path))}
+		file.read(ctx)
+		if f.cfg.Follow && (file.over || gone(path)) { // another is in its place, or may come
 			f.mu.Lock()
 			delete(f.reading, path)
 			f.mu.Unlock()
