@@ -41,6 +41,7 @@ func (v *View) changes(w http.ResponseWriter, r *http.Request) {
 		v.fail(w, wrong)
 		return
 	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Duration(wait)*time.Millisecond + eventAlive)) // the server's may be shorter
 	version, removed, next := v.store.Changed()
 	before := removed
 	timer := time.NewTimer(time.Duration(wait) * time.Millisecond)

@@ -36,6 +36,9 @@ var whatOfState = [jvmthread.NumStates]string{ //nolint:gochecknoglobals // read
 // slices of time in which lines are looked for: each twice as long as the one before, until there are enough.
 const firstSlice = 1 << 20
 
+// maxPassed bounds the lines of one time that a cursor passes over, since they are made for nothing.
+const maxPassed = 100_000
+
 // log answers lines of the log.
 func (q *query) log() (any, *Problem) {
 	sel := q.selected()
@@ -51,7 +54,7 @@ func (q *query) log() (any, *Problem) {
 		at, n, ok := strings.Cut(cursor, "+")
 		time, err1 := strconv.ParseInt(at, 10, 64)
 		passed, err2 := strconv.Atoi(n)
-		if !ok || err1 != nil || err2 != nil || passed < 0 {
+		if !ok || err1 != nil || err2 != nil || passed < 0 || passed > maxPassed {
 			q.fail("cursor", "is not one that was given out")
 		}
 		from, skip = max(from, q.sn.Origin+jvmthread.Time(time)), passed

@@ -84,6 +84,7 @@ func TestBadParametersSayWhy(t *testing.T) {
 		"/interactions?kinds=wink":    `kinds: "wink" is none of`,
 		"/path?mode=sideways":         `mode: "sideways" is none of bounded, unbounded`,
 		"/log?cursor=7":               "cursor: is not one that was given out",
+		"/log?cursor=0%2B1000000000":  "cursor: is not one that was given out",
 		"/search":                     "q: what is to be found?",
 		"/interval?thread=1":          "at: a time or the number of an interval (seq) is needed",
 		"/callers?kind=x&sort=name":   `kind: "x" is none of`,
