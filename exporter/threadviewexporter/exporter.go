@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/exporter"
@@ -147,13 +148,18 @@ func (e *threadView) hosts() []string {
 	return hosts
 }
 
+// farewell is how long answers that are on their way may take when the collector stops; then they are cut off.
+const farewell = 2 * time.Second
+
 func (e *threadView) shutdown(ctx context.Context) error {
 	e.sessions.Shutdown(ctx)
 	var err error
 	if e.server != nil {
 		e.view.Close()
-		if err = e.server.Shutdown(ctx); err != nil {
-			err = errors.Join(err, e.server.Close())
+		last, cancel := context.WithTimeout(ctx, farewell)
+		defer cancel()
+		if e.server.Shutdown(last) != nil { // somebody reads a file, and could take as long as writing one may take
+			err = e.server.Close()
 		}
 		e.serving.Wait()
 		e.server = nil

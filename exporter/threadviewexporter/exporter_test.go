@@ -6,9 +6,12 @@ package threadviewexporter
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,11 +37,16 @@ import (
 // carriers is what a receiver would make of a simulated session.
 func carriers(t *testing.T, session jvmthread.SessionID, seed uint64, end string) ptrace.Traces {
 	t.Helper()
+	return carriersOf(t, session, seed, 2000, end)
+}
+
+func carriersOf(t *testing.T, session jvmthread.SessionID, seed uint64, steps int, end string) ptrace.Traces {
+	t.Helper()
 	sym := symbols.New(symbols.DefaultLimits())
 	for _, c := range []string{"com.acme.OrderBook", "com.acme.Account", "java.lang.Thread"} {
 		sym.InternClass(c)
 	}
-	sim := threadtest.Simulate(seed, 8, 3, 2000)
+	sim := threadtest.Simulate(seed, 8, 3, steps)
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range sim.Events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
@@ -154,6 +162,23 @@ func TestRestart(t *testing.T) {
 		assert.Zero(t, after.Missed)
 		assert.False(t, after.Live)
 	}
+}
+
+// Who asks and then does not read holds up nobody: not the collector that stops, either.
+func TestShutdownCutsSlowReadersOff(t *testing.T) {
+	e := startExporter(t, componenttest.NewNopHost(), nil)
+	require.NoError(t, e.consume(t.Context(), carriersOf(t, testSession, 3, 60_000, threadpdata.EndExit)))
+	conn, err := net.Dial("tcp", e.address.String())
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(conn, "GET /api/sessions/%s/download?format=otlp HTTP/1.1\r\nHost: localhost\r\n\r\n", testSession)
+	require.NoError(t, err)
+	_, err = io.ReadFull(conn, make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, e.shutdown(context.Background()))
+	sent, err := io.ReadAll(conn)
+	t.Logf("%d bytes were on their way", len(sent))
+	assert.True(t, err != nil || !strings.HasSuffix(string(sent), "0\r\n\r\n"), "the answer was too short to be cut off: the test shows nothing")
+	require.NoError(t, conn.Close())
 }
 
 func TestOtherSpansAreNoneOfItsBusiness(t *testing.T) {
