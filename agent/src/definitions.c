@@ -21,7 +21,9 @@ static struct {
 
 void weft_definitions_init(size_t limit) {
     size_t most = (size_t)MAX_BLOCKS * BLOCK;
+    pthread_mutex_lock(&defined.mutex);
     defined.limit = limit < most ? limit : most;
+    pthread_mutex_unlock(&defined.mutex);
 }
 
 static bool append(const uint8_t *data, size_t len) {

@@ -51,21 +51,24 @@ static bool is_due(int64_t now, bool last) {
         return true;
     }
     if (last) {
-        return weft_sums_have_news();
+        return weft_aggregated() || weft_sums_have_news();
     }
     return (weft_aggregated() || weft_sums_have_news()) &&
            now - last_report >= atomic_load_explicit(&weft_settings.interval, memory_order_relaxed);
 }
 
-void weft_report(struct weft_drain *d, int64_t now, bool last) {
-    if (!is_due(now, last) || (d->open && !weft_batch_close(d)) || weft_retain_full(d->retain)) {
-        return;
+bool weft_report(struct weft_drain *d, int64_t now, bool last) {
+    if (weft_retain_full(d->retain) || (d->open && !weft_batch_close(d))) {
+        return false; // and a report that is asked for is not forgotten
+    }
+    if (!is_due(now, last)) {
+        return true;
     }
     struct report report = {.drain = d, .to = now};
     open_aggregate(&report);
     weft_sums_collect(&(struct weft_sink){room, put, &report});
     d->reported = last_report = now;
-    weft_batch_close(d); // if there is no memory, the next pass closes it
+    return weft_batch_close(d); // if there is no memory, the next pass closes it
 }
 
 static bool always_room(void *to) {

@@ -15,7 +15,8 @@
 void weft_report_restart(int64_t now);
 
 // Puts what was added up into aggregates if the interval is over or a report is asked for; at the
-// end of a session (last) if there is anything. What cannot be retained waits for another time.
-void weft_report(struct weft_drain *d, int64_t now, bool last);
+// end of a session (last) if there may be anything. What cannot be retained waits for another time;
+// then it returns false.
+bool weft_report(struct weft_drain *d, int64_t now, bool last);
 
 #endif

@@ -24,7 +24,7 @@
 #define MILLISECOND ((int64_t)1000000)
 #define BEAT        (1000 * MILLISECOND)
 
-enum { BUSY_WAIT_MS = 5, IDLE_WAIT_MS = 50, FINISH_MS = 500, FINISH_ALONE_MS = 100 };
+enum { BUSY_WAIT_MS = 5, IDLE_WAIT_MS = 50, ALONE_SHARE = 5 };
 
 static struct {
     struct weft_retain retain;
@@ -32,6 +32,7 @@ static struct {
     struct weft_connection connection;
     struct weft_recording recording; // in place of the connection, if it is open
     int64_t last_batch;
+    int finish_ms;
 
     int event; // written to when the sender should not sleep on
     atomic_bool sleeping;
@@ -79,7 +80,8 @@ static size_t turn(bool last, bool *complete) {
     weft_settings_pressure(weft_pool_used(), weft_pool_chunks());
     size_t records = weft_drain_pass(&sender.drain, beat, last, complete);
     if (!last || *complete) {
-        weft_report(&sender.drain, weft_clock(), last);
+        bool reported = weft_report(&sender.drain, weft_clock(), last);
+        *complete = *complete && (reported || !last);
     }
     if (sender.drain.sequence != before) {
         sender.last_batch = now;
@@ -112,7 +114,7 @@ static void finish(void) {
     struct weft_connection *c = &sender.connection;
     bool complete = false;
     c->end_reason = sender.end_reason;
-    int64_t limit = c->state == WEFT_STREAMING ? FINISH_MS : FINISH_ALONE_MS;
+    int64_t limit = sender.finish_ms / (c->state == WEFT_STREAMING ? 1 : ALONE_SHARE);
     int64_t deadline = weft_clock() + limit * MILLISECOND;
     uint64_t attempts = c->attempts;
     c->retry_at = 0;
@@ -156,12 +158,14 @@ static void *run(void *nothing) {
 static bool prepare(int64_t now) {
     pthread_mutex_lock(&sender.mutex);
     bool idle = !sender.running || sender.finished;
-    sender.finished = false;
-    sender.running = false;
+    if (idle) {
+        sender.finished = sender.running = false;
+    }
     pthread_mutex_unlock(&sender.mutex);
     if (!idle) {
         return false;
     }
+    atomic_store(&sender.streaming, false);
     atomic_store(&sender.finish, false);
     sender.last_batch = 0;
     weft_report_restart(now);
@@ -194,6 +198,7 @@ bool weft_sender_start(const struct weft_sender_config *config) {
         return false;
     }
     sender.retain.limit = config->retain;
+    sender.finish_ms = config->finish_ms;
     weft_connection_init(&sender.connection, config->endpoint, &sender.retain, &config->hello);
     sender.recording.fd = -1;
     if (config->file != NULL) {
@@ -224,10 +229,17 @@ void weft_sender_wake(void) {
     wake();
 }
 
+bool weft_sender_runs(void) {
+    pthread_mutex_lock(&sender.mutex);
+    bool runs = sender.running && !sender.finished;
+    pthread_mutex_unlock(&sender.mutex);
+    return runs;
+}
+
 void weft_sender_finish(uint16_t reason) {
     struct timespec deadline;
     bool waits = sender.recording.fd >= 0 || atomic_load(&sender.streaming);
-    int64_t limit = waits ? FINISH_MS : FINISH_ALONE_MS;
+    int64_t limit = sender.finish_ms / (waits ? 1 : ALONE_SHARE);
     int64_t at = weft_clock() + limit * MILLISECOND;
     deadline.tv_sec = at / 1000000000;
     deadline.tv_nsec = at % 1000000000;

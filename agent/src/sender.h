@@ -17,6 +17,7 @@ struct weft_sender_config {
     const char *file;     // not NULL: a recording in place of a connection
     size_t file_size;
     size_t retain;
+    int finish_ms; // how long the finish may take; a fifth of it without a connection
     struct weft_hello hello;
 };
 
@@ -25,8 +26,12 @@ struct weft_sender_config {
 bool weft_sender_start(const struct weft_sender_config *config);
 
 // Sends what is there, an end frame with the reason, and waits for the acknowledgement: at most
-// half a second, a tenth if there is no connection.
+// as long as was given at the start.
 void weft_sender_finish(uint16_t reason);
+
+// Whether the last session's thread is still there: it may need longer than the finish waits, for
+// instance while it looks a host name up. Until it is gone, what was given at the start must stay.
+bool weft_sender_runs(void);
 
 // Makes the sender look at the threads at once.
 void weft_sender_wake(void);

@@ -23,6 +23,8 @@
 #include "stacks.h"
 #include "virtual.h"
 
+enum { FINISH_MS = 500 };
+
 // Of the session that runs, or of the last one.
 static struct weft_options options;
 static struct weft_resource resource;
@@ -53,7 +55,8 @@ static bool switch_events(jvmtiEventMode mode) {
 }
 
 static bool start_sender(JNIEnv *env) {
-    struct weft_sender_config config = {.endpoint = options.endpoint, .retain = options.retain};
+    struct weft_sender_config config = {
+        .endpoint = options.endpoint, .retain = options.retain, .finish_ms = FINISH_MS};
     if (options.file[0] != '\0') {
         config.file = options.file;
         config.file_size = options.file_size;
@@ -81,6 +84,11 @@ static bool start_sender(JNIEnv *env) {
 
 bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
                         char problem[WEFT_PROBLEM_MAX]) {
+    if (weft_sender_runs()) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "the last session has not ended yet; attach again in a few seconds");
+        return false;
+    }
     options = *wanted;
     weft_definitions_init(options.definitions);
     weft_control_prepare(&options, weft_snapshot_request);
@@ -97,6 +105,7 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
         return false;
     }
     weft_on_class_prepare(weft_jvm.ti, env, NULL, NULL); // there may have been some meanwhile
+    weft_snapshot_start();
     weft_control_begin();
     running = true;
     if (!switch_events(JVMTI_ENABLE)) {

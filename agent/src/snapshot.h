@@ -18,6 +18,10 @@ void weft_snapshot_take(JNIEnv *env);
 // notices when states end that no hook sees end, since they began before there was one.
 void weft_snapshot_request(void);
 
+// A session begins: that thread may be started. If the one of the session before is there yet, it
+// goes on.
+void weft_snapshot_start(void);
+
 // Stops that thread, and waits until it is gone, for a while.
 void weft_snapshot_stop(void);
 

@@ -22,6 +22,10 @@
 // At most every hundredth nanosecond is spent on looking, and not more often than this.
 enum { LEAST_PAUSE_MS = 10, SHARE = 100, GONE_PATIENCE_MS = 200 };
 
+// Between snapshots there is so many times what the last one took, however often they are asked
+// for: those that are asked for meanwhile are one.
+enum { SNAPSHOT_SHARE = 10 };
+
 struct watched {
     jobject thread; // global
     struct weft_found found;
@@ -30,8 +34,9 @@ struct watched {
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    bool alive;  // the thread runs
-    bool wanted; // a snapshot
+    bool alive;   // the thread runs
+    bool wanted;  // a snapshot
+    int64_t next; // when the next one may be taken
     bool stop;
 
     pthread_mutex_t list_mutex; // guards the rest; held while Java may run, so never by others long
@@ -161,19 +166,30 @@ static bool look(JNIEnv *env) {
     return more;
 }
 
-// Sleeps until something is wanted or the time is over. False if the thread is to end.
-static bool pause_for(int64_t nanoseconds, bool watching, bool *snapshot) {
+// Sleeps for a while, or until something changes; called with the mutex held.
+static void sleep_for(int64_t nanoseconds) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     nanoseconds += until.tv_nsec;
     until.tv_sec += nanoseconds / 1000000000;
     until.tv_nsec = nanoseconds % 1000000000;
+    pthread_cond_timedwait(&watch.changed, &watch.mutex, &until);
+}
+
+// Sleeps until a snapshot is due or the time is over. False if the thread is to end.
+static bool pause_for(int64_t nanoseconds, bool watching, bool *snapshot) {
     pthread_mutex_lock(&watch.mutex);
-    while (!watch.stop && !watch.wanted && watching &&
-           pthread_cond_timedwait(&watch.changed, &watch.mutex, &until) == 0) {
+    int64_t end = weft_clock() + nanoseconds;
+    for (;;) {
+        int64_t now = weft_clock();
+        *snapshot = watch.wanted && now >= watch.next;
+        if (watch.stop || *snapshot || !(watching || watch.wanted) || (watching && now >= end)) {
+            break;
+        }
+        bool later = watch.wanted && (!watching || watch.next < end);
+        sleep_for((later ? watch.next : end) - now);
     }
-    *snapshot = watch.wanted;
-    watch.wanted = false;
+    watch.wanted = watch.wanted && !*snapshot;
     bool go_on = !watch.stop && (*snapshot || watching);
     if (!go_on) {
         watch.alive = false; // from here on a request starts another thread
@@ -204,10 +220,15 @@ static void *run(void *nothing) {
         return NULL;
     }
     while (pause_for(pause_after(cost), watching, &snapshot)) {
+        int64_t before = weft_clock();
         if (snapshot) {
             weft_snapshot_take(env);
+            int64_t after = weft_clock();
+            pthread_mutex_lock(&watch.mutex);
+            watch.next = after + (after - before) * SNAPSHOT_SHARE;
+            pthread_mutex_unlock(&watch.mutex);
+            before = after;
         }
-        int64_t before = weft_clock();
         watching = look(env);
         cost = weft_clock() - before;
     }
@@ -222,11 +243,10 @@ static void ensure_thread(void) {
     pthread_attr_t attributes;
     sigset_t all;
     sigset_t old;
-    if (watch.alive) {
+    if (watch.alive || watch.stop) {
         pthread_cond_broadcast(&watch.changed);
         return;
     }
-    watch.stop = false;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, (size_t)1024 * 1024); // it calls Java
@@ -241,6 +261,12 @@ void weft_snapshot_request(void) {
     pthread_mutex_lock(&watch.mutex);
     watch.wanted = true;
     ensure_thread();
+    pthread_mutex_unlock(&watch.mutex);
+}
+
+void weft_snapshot_start(void) {
+    pthread_mutex_lock(&watch.mutex);
+    watch.stop = false;
     pthread_mutex_unlock(&watch.mutex);
 }
 

@@ -145,6 +145,7 @@ static void serve(struct server *s, int fd) {
         if (n <= 0 || !witness_feed(w, data, (size_t)n)) {
             return;
         }
+        atomic_store(&s->seen, w->total + w->lost);
         if (w->hello && !welcomed) {
             welcomed = true;
             say(fd, 128, &w->newest, 8);
@@ -180,6 +181,7 @@ void server_run(struct server *s) {
         }
         close(fd);
     }
+    atomic_store(&s->over, true);
 }
 
 void server_report(const struct server *s) {

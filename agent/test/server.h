@@ -24,6 +24,8 @@ struct server {
     atomic_int mangle; // sends the first so many connections control frames that are broken
     int silent;        // never answers the first so many connections (no welcome)
     atomic_bool stop;
+    _Atomic uint64_t seen; // events, and those that are told to be lost
+    atomic_bool over;      // serves no more
 };
 
 // Listens on a path, or on a TCP port of this machine if the name is a number.
