@@ -26,7 +26,12 @@ bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t n
     return d->out.data != NULL;
 }
 
+// Keeps at most as many as the pool has room for: while a thread holds the watermark up, more and
+// more would come.
 static bool keep_virtual(struct weft_drain *d, uint64_t thread, const struct weft_record *record) {
+    if (d->virtual_count >= weft_pool_chunks() * WEFT_CHUNK_RECORDS) {
+        return false;
+    }
     if (d->virtual_count == d->virtual_cap) {
         size_t cap = d->virtual_cap == 0 ? 256 : d->virtual_cap * 2;
         struct weft_virtual_record *grown = realloc(d->virtual, cap * sizeof *grown);
@@ -84,8 +89,8 @@ static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t l
     while ((run = weft_buffer_peek(b, limit, &count)) != NULL) {
         size_t taken = 0;
         if (run[0].kind == WEFT_SUBJECT) {
-            if (!keep_virtual(d, run[0].peer, &run[1])) {
-                return false;
+            if (!keep_virtual(d, run[0].peer, &run[1]) && run[1].kind != WEFT_EV_GAP) {
+                weft_lose_unbuffered(1);
             }
             taken = 2;
         } else {
@@ -184,12 +189,13 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     int64_t since = d->looked;
     int64_t now = weft_clock();
     atomic_thread_fence(memory_order_seq_cst);
+    // First: of a thread that was found silent, nothing that came before is among the new.
+    weft_finding_begin(&d->finding);
     if (!take_new(d)) {
         return false;
     }
     int64_t known = now;
     d->pauses = atomic_load(&weft_pauses);
-    weft_finding_begin(&d->finding);
     bool all = take_unbuffered(d, since, total);
     int64_t least = atomic_load(&weft_settings.min_duration);
     bool short_of_chunks = weft_pool_used() > weft_pool_chunks() / 2;
@@ -207,14 +213,15 @@ static bool take_all(struct weft_drain *d, size_t *total) {
         if (b->idle_at < known) {
             known = b->idle_at;
         }
+        // One that began in the session before is put at the beginning of this one.
         if (hold.since < known) {
-            known = hold.since;
+            known = hold.since > d->began ? hold.since : d->began;
         }
         // An idle thread reads the clock for the end later, so the wait will have lasted long
         // enough.
         bool due = closed || (idle && hold.since != INT64_MAX && now - hold.since >= least);
         if (all && !(take_buffer(d, b, limit, total) && weft_take_held(d, b, &hold, due, total) &&
-                     weft_take_others(d, b, limit, now, idle, closed, total))) {
+                     weft_take_others(d, b, limit, now, &hold, idle, closed, total))) {
             all = false;
             stopped = kept;
         }
@@ -304,6 +311,7 @@ void weft_drain_restart(struct weft_drain *d, int64_t now) {
     d->open = false;
     d->section_thread = 0;
     d->pauses = atomic_load(&weft_pauses);
+    weft_finding_drop(&d->finding);
     weft_take_unbuffered_loss();
     take_new(d);
     for (size_t i = 0; i < d->buffer_count; i++) {

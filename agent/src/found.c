@@ -141,6 +141,15 @@ void weft_finding_look(struct weft_finding *f, const struct weft_look *at) {
     f->looks[f->look_count++] = *at;
 }
 
+void weft_finding_drop(struct weft_finding *f) {
+    do {
+        free(f->list);
+        f->list = NULL;
+        f->count = 0;
+        weft_finding_begin(f);
+    } while (f->list != NULL);
+}
+
 struct weft_found *weft_finding_of(struct weft_finding *f, uint64_t thread) {
     struct weft_found key = {.thread = thread};
     return f->count == 0 ? NULL : bsearch(&key, f->list, f->count, sizeof *f->list, found_order);

@@ -64,6 +64,9 @@ struct weft_finding {
 // Begins a pass: fetches what was posted, and whether somebody wants a look.
 void weft_finding_begin(struct weft_finding *f);
 
+// Throws away what was found in the session before.
+void weft_finding_drop(struct weft_finding *f);
+
 // Notes how far a history has got, if somebody wants to know.
 void weft_finding_look(struct weft_finding *f, const struct weft_look *look);
 

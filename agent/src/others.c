@@ -56,10 +56,11 @@ static bool put_other(struct weft_drain *d, struct weft_buffer *b, struct weft_r
 }
 
 bool weft_take_others(struct weft_drain *d, struct weft_buffer *b, uint64_t limit, int64_t now,
-                      bool idle, bool closed, size_t *total) {
+                      const struct weft_hold_look *hold, bool idle, bool closed, size_t *total) {
     bool losing = atomic_load_explicit(&b->lost, memory_order_relaxed) != 0;
-    // What is held back is older than what would be put here.
-    bool holds = weft_hold_look(&b->hold).since != INT64_MAX;
+    // What is held back, or was at the look and is written since, is older than what would be put
+    // here.
+    bool holds = hold->since != INT64_MAX || weft_hold_look(&b->hold).since != INT64_MAX;
     idle = idle && !holds;
     uint64_t position = limit + b->gaps;
     struct weft_found *found = weft_finding_of(&d->finding, b->thread);

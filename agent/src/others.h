@@ -21,9 +21,9 @@ bool weft_take_held(struct weft_drain *d, struct weft_buffer *b, const struct we
                     bool due, size_t *total);
 
 // Puts what others know of a thread whose history was taken up to the limit. Now is when the pass
-// began.
+// began; hold is what it held back at the look.
 bool weft_take_others(struct weft_drain *d, struct weft_buffer *b, uint64_t limit, int64_t now,
-                      bool idle, bool closed, size_t *total);
+                      const struct weft_hold_look *hold, bool idle, bool closed, size_t *total);
 
 // Answers how far the history of a thread has got, if a snapshot wants to know. That can be told
 // even if there is no room to take it.

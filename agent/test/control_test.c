@@ -24,7 +24,7 @@ TEST(controlled) {
     start_server(&thread);
     start_controlled(16U << 20, 8U << 20);
     uint64_t events = run_writers(3, 4, 20000, 10, write_events);
-    finish(thread);
+    finish_after(thread, events);
     expect(events);
     CHECK_INT(server.witness.answers, 101);
     CHECK_INT(server.witness.refusals, 50);
@@ -42,7 +42,7 @@ TEST(mangled) {
     for (int i = 0; i < 100 && atomic_load(&server.mangle) > 0; i++) {
         usleep(50000);
     }
-    finish(thread);
+    finish_after(thread, events);
     expect(events);
     CHECK_INT(server.witness.connections, 6);
     CHECK_INT(weft_depth(WEFT_PLACE_BLOCK), 16);
@@ -110,6 +110,26 @@ TEST(minimum) {
     CHECK(w->events[WEFT_EV_YIELD] > 0);
 }
 
+// A wait that was held back when a session ended is told in the next: from its beginning on.
+TEST(held_over) {
+    pthread_t thread;
+    finish_ms = 500;
+    start_controlled(64U << 20, 8U << 20);
+    atomic_store(&weft_settings.min_duration, INT64_MAX);
+    weft_roster_announce(77, 0, "worker-dead", "test");
+    struct weft_buffer *dead = weft_buffer_open(77);
+    struct weft_record park = {.kind = WEFT_EV_PARK};
+    weft_buffer_put_now(dead, &park, 0);
+    weft_sender_finish(WEFT_END_DETACHED); // nobody was there
+    finish_ms = 60000;
+    start_server(&thread);
+    begin_session(8U << 20);
+    atomic_store(&weft_settings.min_duration, 1000000);
+    finish_after(thread, 1);
+    CHECK_INT(server.witness.total, 1);
+    CHECK(server.witness.ended);
+}
+
 static atomic_bool moving;
 
 static void *move_about(void *argument) {
@@ -165,10 +185,8 @@ TEST(found) {
 }
 
 static const struct scenario scenarios[] = {
-    {"controlled", controlled},
-    {"mangled", mangled},
-    {"minimum", minimum},
-    {"found", found},
+    {"controlled", controlled}, {"mangled", mangled}, {"minimum", minimum},
+    {"held_over", held_over},   {"found", found},
 };
 
 int main(int argc, char **argv) {
