@@ -34,6 +34,7 @@ enum {
     RETURN_ADDRESS = -1, // words from where a compiled frame ends
     SAVED_POINTER = -2,  //
     MOST_FRAME_WORDS = 1 << 20,
+    WRAPPER_WORDS = 16, // with its anchor, at most
 };
 
 // A part of the code cache. Both ranges are reserved once and do not move.
@@ -41,7 +42,8 @@ struct heap {
     uintptr_t low;
     uintptr_t high;
     uintptr_t map;
-    unsigned shift; // log2 of the size of a segment
+    uintptr_t map_end; // where the JVM keeps the end of what there is of the map so far
+    unsigned shift;    // log2 of the size of a segment
 };
 
 static struct {
@@ -93,6 +95,7 @@ static bool init_heaps(void) {
     ptrdiff_t shift;
     ptrdiff_t low;
     ptrdiff_t high;
+    ptrdiff_t committed;
     uintptr_t list;
     if (!weft_vmstruct_static("CodeCache", "_heaps", &list) || list == 0 ||
         (!weft_vmstruct_offset("GrowableArrayBase", "_len", &length) &&
@@ -103,6 +106,7 @@ static bool init_heaps(void) {
         !weft_vmstruct_offset("CodeHeap", "_log2_segment_size", &shift) ||
         !weft_vmstruct_offset("VirtualSpace", "_low", &low) ||
         !weft_vmstruct_offset("VirtualSpace", "_high_boundary", &high) ||
+        !weft_vmstruct_offset("VirtualSpace", "_high", &committed) ||
         !weft_vmtype_size("HeapBlock", &vm.block_header)) {
         return false;
     }
@@ -117,6 +121,7 @@ static bool init_heaps(void) {
             .low = word_at(heap + (uintptr_t)(memory + low)),
             .high = word_at(heap + (uintptr_t)(memory + high)),
             .map = word_at(heap + (uintptr_t)(map + low)),
+            .map_end = heap + (uintptr_t)(map + committed),
             .shift = (unsigned)int_at(heap + (uintptr_t)shift),
         };
         if (vm.heaps[i].shift > 16) {
@@ -180,6 +185,12 @@ bool weft_walk_init(JNIEnv *env, jthread thread) {
         !init_blobs() || !init_heaps()) {
         return false;
     }
+    const ptrdiff_t most =
+        WRAPPER_WORDS * (ptrdiff_t)sizeof(uintptr_t) - (ptrdiff_t)sizeof(uintptr_t);
+    if (vm.wrapper_anchor + vm.anchor_sp > most || vm.wrapper_anchor + vm.anchor_pc > most ||
+        vm.wrapper_anchor + vm.anchor_fp > most) {
+        return false;
+    }
     // The end of this thread's stack is above, and not far.
     uintptr_t base = word_at((uintptr_t)env - (uintptr_t)vm.env + (uintptr_t)vm.stack_base);
     return base > (uintptr_t)&here && base - (uintptr_t)&here < (uintptr_t)1 << 32;
@@ -193,6 +204,9 @@ static uintptr_t find_blob(uintptr_t pc) {
             continue;
         }
         uintptr_t segment = (pc - h->low) >> h->shift;
+        if (h->map + segment >= word_at(h->map_end)) {
+            return 0; // no code can be there, and the map cannot be read
+        }
         uint8_t back = byte_at(h->map + segment);
         if (back == SEGMENT_FREE) {
             return 0;
@@ -333,7 +347,7 @@ static bool pass_entry(struct frame *f, bool *end) {
     }
     uintptr_t wrapper = word_at(at);
     f->low = f->fp;
-    if (!on_stack(f, wrapper, 1)) {
+    if (!on_stack(f, wrapper, WRAPPER_WORDS)) {
         return false;
     }
     uintptr_t anchor = wrapper + (uintptr_t)vm.wrapper_anchor;
