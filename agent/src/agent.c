@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "buffer.h"
@@ -20,6 +21,7 @@
 #include "owner.h"
 #include "parks.h"
 #include "session.h"
+#include "settings.h"
 #include "snapshot.h"
 #include "stacks.h"
 #include "sums.h"
@@ -30,6 +32,7 @@ static struct weft_options options;
 
 // Guards what begins and ends sessions: attaching and the JVM's end may come together.
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+enum { DEATH_PATIENCE_S = 1, LOCAL_REFERENCES = 32 };
 static bool loaded; // the tool interface is there
 static bool ready;  // all that is done once is done
 static bool dead;   // the JVM ends
@@ -84,10 +87,17 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     weft_on_thread_start(ti, env, thread);
 }
 
+// An attach that is under way runs Java, which may be stuck; the JVM must come to its end without.
 static void JNICALL on_vm_death(jvmtiEnv *ti, JNIEnv *env) {
+    struct timespec until;
     (void)ti;
     (void)env;
-    pthread_mutex_lock(&life);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += DEATH_PATIENCE_S;
+    if (pthread_mutex_timedlock(&life, &until) != 0) {
+        weft_settings_record(false);
+        return;
+    }
     dead = true;
     weft_session_end(WEFT_END_EXIT);
     pthread_mutex_unlock(&life);
@@ -159,19 +169,25 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
     if (wanted.detach) {
         return true; // there is nothing to detach
     }
-    if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK || !load(vm) ||
-        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &thread) != JVMTI_ERROR_NONE) {
+    if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK || !load(vm)) {
         snprintf(problem, WEFT_PROBLEM_MAX, "this JVM has no tool interface for monitors");
+        return false;
+    }
+    // The JVM's thread for attaching never gives references back by itself.
+    if ((*env)->PushLocalFrame(env, LOCAL_REFERENCES) != JNI_OK ||
+        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &thread) != JVMTI_ERROR_NONE) {
+        weft_clear_exception(env);
+        snprintf(problem, WEFT_PROBLEM_MAX, "the JVM has no memory for an attach");
         return false;
     }
     options = wanted;
     bool ok = make_ready(env, thread, true, &warning, problem) &&
               weft_session_begin(env, &options, problem);
-    (*env)->DeleteLocalRef(env, thread);
     if (ok) {
         weft_snapshot_take(env);
         snprintf(problem, WEFT_PROBLEM_MAX, "%s", warning == NULL ? "" : warning);
     }
+    (*env)->PopLocalFrame(env, NULL);
     return ok;
 }
 
@@ -194,7 +210,7 @@ static void write_line(void *to, const char *key, const char *value) {
 // Tells whoever attaches what came of it, in a file that is there already: the first line is "ok"
 // or "error", and what is wrong or has to be known; then come the options in effect.
 static void report(const char *path, bool ok, const char *what) {
-    int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         return;
     }

@@ -33,7 +33,6 @@ void JNICALL weft_on_thread_start(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
 void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     struct weft_scope scope;
     (void)ti;
-    weft_owner_stack_remove(env, weft_thread_id(env, thread));
     if (weft_enter(env, thread, &scope)) {
         struct weft_record r = {.kind = WEFT_EV_THREAD_END};
         weft_refresh(env, thread, &scope);
@@ -43,6 +42,8 @@ void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     } else {
         weft_self_vanish();
     }
+    // Last: a thread may be seen for the first time when it ends.
+    weft_owner_stack_remove(env, weft_thread_id(env, thread));
 }
 
 static void JNICALL hook_start(JNIEnv *env, jobject thread) {
