@@ -158,6 +158,18 @@ bool weft_thread_wanted(JNIEnv *env, jthread thread) {
     return wanted;
 }
 
+// Whether the current platform thread, which has no buffer yet, is a carrier. Whoever asks JVMTI
+// for the current thread may hear of the virtual one that it carries.
+static bool find_carrier(JNIEnv *env) {
+    jthread thread =
+        weft_jvm.carrier == NULL ? NULL : weft_jvm.current_carrier(env, weft_jvm.thread);
+    bool carrier = thread != NULL && weft_is_carrier(env, thread);
+    if (thread != NULL) {
+        (*env)->DeleteLocalRef(env, thread);
+    }
+    return carrier;
+}
+
 // Asks the filter about the current platform thread, if it has not since it changed. A thread that
 // is not wanted any more says that its history breaks off.
 static void filter_self(JNIEnv *env) {
@@ -165,9 +177,13 @@ static void filter_self(JNIEnv *env) {
     if (self.filtered == generation || self.carrier || (*env)->ExceptionCheck(env)) {
         return;
     }
+    self.filtered = generation;
+    if (self.buffer == NULL && find_carrier(env)) {
+        self.carrier = true;
+        return;
+    }
     bool was = self.unwanted;
     self.unwanted = !weft_thread_wanted(env, NULL);
-    self.filtered = generation;
     if (self.unwanted && !was && self.buffer != NULL) {
         struct weft_record gap = {.kind = WEFT_EV_GAP};
         weft_buffer_put_now(self.buffer, &gap, 0);
