@@ -166,6 +166,8 @@ void weft_aggregate_take_virtual(uint64_t thread, const struct weft_record *r, u
         return;
     }
     struct weft_open_waits *open = &virtuals[at].open;
+    is_known(&open->blocked); // one whose end was missed gives its place up
+    is_known(&open->call);
     if (open->blocked.kind == 0 && open->call.kind == 0 && is_begin(r->kind)) {
         virtuals[at].thread = thread;
     }

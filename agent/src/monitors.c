@@ -43,6 +43,7 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
     }
     if (scope.subject == 0) {
         scope.self->entering = r;
+        scope.self->entering_since = atomic_load_explicit(&weft_pauses, memory_order_relaxed);
     }
     weft_leave(&scope);
 }
@@ -57,7 +58,9 @@ void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread
     struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTERED};
     struct weft_record *entering = &scope.self->entering;
     bool recorded = weft_wanted(r.kind); // though the beginning was not seen
-    if (scope.subject == 0 && entering->kind != 0) {
+    if (scope.subject == 0 && entering->kind != 0 &&
+        // Else it may be another monitor's, whose end came while nothing was recorded.
+        scope.self->entering_since == atomic_load_explicit(&weft_pauses, memory_order_relaxed)) {
         recorded = entering->kind != WEFT_NOT_RECORDED;
         r.hash = entering->hash;
         r.class_id = entering->class_id;

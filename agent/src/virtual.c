@@ -24,9 +24,13 @@ enum {
     FIRST_EVENT = JVMTI_MIN_EVENT_TYPE_VAL,
 };
 
-// Who is parked, by id, so that the mount that ends a park is known to do so. A thread that is
-// parked for ever and collected leaves its entry behind; what finds no place is counted as lost.
-enum { PARKED_SLOTS = 1 << 17, MAX_PROBES = 32 };
+// Who is parked, by id, so that the mount that ends a park is known to do so; above the id, how
+// often recording had been stopped then. A thread that is parked for ever and collected leaves its
+// entry behind; what finds no place is counted as lost. Entries from before recording was stopped
+// are no longer true, and make place.
+enum { PARKED_SLOTS = 1 << 17, MAX_PROBES = 32, ID_BITS = 48 };
+
+static const uint64_t ID_MASK = (UINT64_C(1) << ID_BITS) - 1;
 
 static _Atomic uint64_t parked[PARKED_SLOTS];
 
@@ -74,26 +78,36 @@ bool weft_virtual_set_callbacks(jvmtiEnv *ti, const jvmtiEventCallbacks *others)
            JVMTI_ERROR_NONE;
 }
 
+static uint64_t entry_of(uint64_t id) {
+    return (uint64_t)atomic_load_explicit(&weft_pauses, memory_order_relaxed) << ID_BITS | id;
+}
+
 static bool remember_parked(uint64_t id) {
+    uint64_t entry = entry_of(id);
     for (uint64_t i = 0; i < MAX_PROBES; i++) {
-        uint64_t none = 0;
-        if (atomic_compare_exchange_strong(&parked[(id + i) % PARKED_SLOTS], &none, id)) {
+        _Atomic uint64_t *slot = &parked[(id + i) % PARKED_SLOTS];
+        uint64_t old = atomic_load_explicit(slot, memory_order_relaxed);
+        if ((old == 0 || (old ^ entry) >> ID_BITS != 0) &&
+            atomic_compare_exchange_strong(slot, &old, entry)) {
             return true;
         }
     }
     return false;
 }
 
-// Whoever mounts a thread does so after it was unmounted: nobody else is at its entry.
-static bool forget_parked(uint64_t id) {
+// Returns 0 if no park of the thread is known, else the entry. Whoever mounts a thread does so
+// after it was unmounted: nobody else looks for its entry.
+static uint64_t forget_parked(uint64_t id) {
     for (uint64_t i = 0; i < MAX_PROBES; i++) {
         _Atomic uint64_t *slot = &parked[(id + i) % PARKED_SLOTS];
-        if (atomic_load_explicit(slot, memory_order_relaxed) == id) {
-            atomic_store(slot, 0);
-            return true;
+        uint64_t old = atomic_load_explicit(slot, memory_order_relaxed);
+        if ((old & ID_MASK) == id) {
+            // Failing, another thread has taken the place of an old entry.
+            atomic_compare_exchange_strong(slot, &old, 0);
+            return old;
         }
     }
-    return false;
+    return 0;
 }
 
 static void record_unmount(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
@@ -125,8 +139,11 @@ static void record_mount(const struct weft_scope *scope) {
         struct weft_record r = {.kind = WEFT_EV_MOUNT, .peer = scope->self->thread};
         weft_record_now(scope, &r);
     }
-    if (forget_parked(scope->subject)) {
-        struct weft_record r = {.kind = WEFT_EV_UNPARKED};
+    uint64_t entry = forget_parked(scope->subject);
+    if (entry != 0) {
+        // With recording stopped meanwhile it may have come back, and parked again.
+        bool known = entry == entry_of(scope->subject);
+        struct weft_record r = {.kind = known ? WEFT_EV_UNPARKED : WEFT_EV_GAP};
         weft_record_now(scope, &r);
     }
 }

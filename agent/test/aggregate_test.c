@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "../src/histogram.h"
+#include "../src/settings.h"
 #include "../src/sums.h"
 #include "harness.h"
 
@@ -131,6 +132,23 @@ TEST(virtual_threads_wait_across_threads) {
     CHECK_INT(got.sum[WEFT_EV_WAIT], 30);
 }
 
+// One that came back, or ended, while nothing was recorded does not keep its place for ever.
+TEST(a_virtual_thread_that_was_missed_gives_its_place_up) {
+    struct weft_record r = {.kind = WEFT_EV_PARK, .time = 100, .class_id = 2};
+    const uint64_t other = 99 + 16384;
+    forget();
+    weft_aggregate_take_virtual(99, &r, 1);
+    weft_settings_record(true);
+    weft_settings_record(false);
+    weft_aggregate_take_virtual(other, &r, 1);
+    r = (struct weft_record){.kind = WEFT_EV_UNPARKED, .time = 107};
+    weft_aggregate_take_virtual(99, &r, 1);
+    weft_aggregate_take_virtual(other, &r, 1);
+    collect();
+    CHECK_INT(got.waits[WEFT_EV_PARK], 1);
+    CHECK_INT(got.sum[WEFT_EV_PARK], 7);
+}
+
 TEST(what_has_no_room_stays) {
     struct weft_open_waits open = {0};
     forget();
@@ -204,6 +222,7 @@ int main(void) {
     RUN(a_wait_is_its_states);
     RUN(an_end_goes_to_where_its_beginning_went);
     RUN(virtual_threads_wait_across_threads);
+    RUN(a_virtual_thread_that_was_missed_gives_its_place_up);
     RUN(what_has_no_room_stays);
     RUN(nothing_is_lost_between_many_threads_and_the_sender);
     RUN(more_places_than_series_are_one_together);
