@@ -76,7 +76,10 @@ func TestManyClasses(t *testing.T) {
 // 1 000 JVMs: no more series than allowed for all, and none of the sums is less than whole.
 func TestManySessions(t *testing.T) {
 	const sessions, threads, limit = 1000, 20, 5000
-	p := start(t, func(c *Config) { c.MaxSeriesTotal, c.Sessions.Window = limit, time.Second }, nil)
+	p := start(t, func(c *Config) {
+		c.MaxSeriesTotal, c.Sessions.Window = limit, time.Second
+		c.FlushInterval, c.Sessions.SessionTimeout = time.Hour, time.Hour // however slow the machine is
+	}, nil)
 	for i := range uint16(sessions) {
 		p.consume(t, many(i, threads, ""))
 	}
