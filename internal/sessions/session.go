@@ -39,6 +39,7 @@ type entry[T any] struct {
 	stalled  time.Time // since when the awaited batch is missing; zero: none is
 	awaited  uint64    // its number
 	closed   bool
+	why      window.Cut // it was closed
 	told     told
 }
 
@@ -141,7 +142,7 @@ func (e *entry[T]) close(why window.Cut) []T {
 	if e.closed {
 		return nil
 	}
-	e.closed = true
+	e.closed, e.why = true, why
 	e.Engine.Close(why, e.window)
 	e.follower.Closed(why)
 	e.publish()

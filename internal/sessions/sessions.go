@@ -172,7 +172,8 @@ func (s *Set[T]) take(ctx context.Context, res pcommon.Resource, span ptrace.Spa
 		}
 		err := e.take(span)
 		if errors.Is(err, errClosed) {
-			continue // it was ended just now; what comes begins a new one
+			s.remove(ctx, e)
+			continue // it was ended just now; what comes begins a new one, or is late
 		}
 		if err != nil {
 			s.refuse(ctx, span, oddCarrier)
@@ -236,20 +237,25 @@ func (s *Set[T]) drop(ctx context.Context, e *entry[T], end string) {
 	s.end(ctx, e, why)
 }
 
-// end closes a session, if nobody else was faster.
+// end closes a session, and then forgets it: so what a follower does at the end is done before another session of the same JVM can begin.
 func (s *Set[T]) end(ctx context.Context, e *entry[T], why window.Cut) {
+	out := e.close(why)
+	s.remove(ctx, e)
+	s.deliver(ctx, out)
+}
+
+// remove forgets a session that is closed.
+func (s *Set[T]) remove(ctx context.Context, e *entry[T]) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.sessions[e.ID] != e {
-		s.mu.Unlock()
 		return
 	}
 	delete(s.sessions, e.ID)
-	if why == window.CutEnd {
+	if e.why == window.CutEnd {
 		s.ended.Add(e.ID)
 	}
-	s.mu.Unlock()
 	s.Metrics.Sessions.Add(ctx, -1)
-	s.deliver(ctx, e.close(why))
 }
 
 func (s *Set[T]) all() []*entry[T] {

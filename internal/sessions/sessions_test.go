@@ -1,0 +1,101 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.uber.org/zap"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/window"
+)
+
+// follower calls what it has at the end.
+type follower struct{ closed func() }
+
+func (follower) Window(*window.Window) {}
+func (follower) Advanced()             {}
+func (f follower) Closed(window.Cut)   { f.closed() }
+func (follower) Take() []struct{}      { return nil }
+
+func newSet(options sessions.Options, follow func() sessions.Follower[struct{}]) *sessions.Set[struct{}] {
+	return sessions.New(sessions.Settings[struct{}]{
+		Config: options.Config(), Logger: zap.NewNop(),
+		Metrics: sessions.Metrics{
+			Events: noop.Int64Counter{}, EventsLost: noop.Int64Counter{}, Oddities: noop.Int64Counter{}, Reordered: noop.Int64Counter{},
+			Unknown: noop.Int64Counter{}, Sessions: noop.Int64UpDownCounter{}, Held: noop.Int64UpDownCounter{},
+		},
+		Follow:  func(*sessions.Session) sessions.Follower[struct{}] { return follow() },
+		Deliver: func(context.Context, []struct{}) {},
+	})
+}
+
+// carrier is a batch of a session with a single event.
+func carrier(batch uint64, end string) ptrace.Traces {
+	td := ptrace.NewTraces()
+	ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+	threadpdata.MarkCarriers(ss.Scope())
+	at := jvmthread.Time(batch * 1000)
+	c := threadpdata.Carrier{
+		Session: jvmthread.SessionID{0: 1}, Batch: batch, Parts: 1, Watermark: at + 1, Before: batch - 1, End: end,
+		Thread: jvmthread.Thread{ID: 1, Name: "main"}, Events: []jvmthread.Event{{Kind: jvmthread.KindThreadStart, Thread: 1, Time: at}},
+	}
+	c.AppendTo(ss.Spans(), symbols.New(symbols.DefaultLimits()))
+	return td
+}
+
+// A JVM that comes back at the very moment at which it is given up is a new session, and begins when all of the old one is done: followers put
+// both into the same place.
+func TestSessionBeginsBehindTheEndOfTheOneBefore(t *testing.T) {
+	var mu sync.Mutex
+	var order []string
+	note := func(what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		order = append(order, what)
+	}
+	var set *sessions.Set[struct{}]
+	var back sync.WaitGroup
+	var once sync.Once
+	closed := func() {
+		once.Do(func() {
+			back.Go(func() { set.Consume(t.Context(), carrier(2, "")) })
+			for range 1000 {
+				runtime.Gosched() // so that it comes as far as it can
+			}
+		})
+		note("end")
+	}
+	set = newSet(sessions.DefaultOptions(), func() sessions.Follower[struct{}] {
+		note("begin")
+		return follower{closed}
+	})
+	set.Consume(t.Context(), carrier(1, threadpdata.EndLost))
+	back.Wait()
+	set.Shutdown(t.Context())
+	assert.Equal(t, []string{"begin", "end", "begin", "end"}, order)
+}
+
+// What comes of a session that has ended in order is late, and begins nothing.
+func TestSessionThatEndedDoesNotBeginAgain(t *testing.T) {
+	begun := 0
+	set := newSet(sessions.DefaultOptions(), func() sessions.Follower[struct{}] {
+		begun++
+		return follower{func() {}}
+	})
+	set.Consume(t.Context(), carrier(1, threadpdata.EndExit))
+	set.Consume(t.Context(), carrier(1, threadpdata.EndExit))
+	set.Shutdown(t.Context())
+	assert.Equal(t, 1, begun)
+}
