@@ -26,7 +26,7 @@ target = $(if $(findstring musl,$1),$(lastword $(subst -, ,$1))-linux-musl,$(las
 $(DIST)/libweft-%.so: $(SOURCES) $(HEADERS) Makefile dist.mk $(ZIG)
 	@mkdir -p $(DIST)
 	$(ZIG) cc -target $(call target,$*) $(CPPFLAGS) -std=c11 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) \
-		-shared -Wl,-z,defs -o $@ $(SOURCES) -pthread -ldl
+		-shared -Wl,-z,defs,-z,nodelete -o $@ $(SOURCES) -pthread -ldl
 
 # What needs no JVM, with musl, on both processors; there is no JVM for musl to be had. Not position-independent: qemu 7
 # does not load static programs that are.
