@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "definitions.h"
 #include "filter.h"
@@ -47,10 +48,24 @@ static struct {
     atomic_uint verdict;
 } filtered[CLASS_SLOTS];
 
-// Guards additions to the tables.
+// Guards additions to the tables. Who holds it asks the JVM, which may suspend him meanwhile, for
+// as long as a debugger likes: so nobody waits for long. What is new has no id then.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+enum { LOCK_PATIENCE_NS = 50000000 };
 static uint32_t class_count;
 static uint32_t method_count;
+
+static bool lock(void) {
+    struct timespec until;
+    if (pthread_mutex_trylock(&mutex) == 0) {
+        return true;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOCK_PATIENCE_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return pthread_mutex_timedlock(&mutex, &until) == 0;
+}
 
 static uint32_t hash_of(jobject object) {
     jint hash = 0;
@@ -108,8 +123,7 @@ uint32_t weft_class_id(JNIEnv *env, jclass class) {
     uint32_t hash = hash_of(class);
     uint32_t slot;
     uint32_t id = find_class(env, class, hash, &slot);
-    if (id == 0 && slot != CLASS_SLOTS) {
-        pthread_mutex_lock(&mutex);
+    if (id == 0 && slot != CLASS_SLOTS && lock()) {
         id = find_class(env, class, hash, &slot);
         if (id == 0 && slot != CLASS_SLOTS) {
             id = define_class(env, class, hash, slot);
@@ -121,7 +135,9 @@ uint32_t weft_class_id(JNIEnv *env, jclass class) {
 
 uint32_t weft_class_id_by_name(const char *name) {
     uint32_t id = 0;
-    pthread_mutex_lock(&mutex);
+    if (!lock()) {
+        return 0;
+    }
     for (uint32_t i = 0; i < named_count && id == 0; i++) {
         id = strcmp(named[i].name, name) == 0 ? named[i].id : 0;
     }
@@ -265,8 +281,7 @@ uint32_t weft_method_id(JNIEnv *env, jmethodID method) {
         return 0;
     }
     uint32_t class_id = weft_class_id(env, class);
-    if (class_id != 0) {
-        pthread_mutex_lock(&mutex);
+    if (class_id != 0 && lock()) {
         id = find_method(method, &slot);
         if (id == 0 && slot != METHOD_SLOTS) {
             id = define_method(env, method, class_id, class, slot);

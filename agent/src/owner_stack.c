@@ -18,6 +18,8 @@ struct reference {
     struct reference *next;
     uint64_t id;
     jweak thread;
+    unsigned users; // who look at it, outside of the lock
+    bool removed;   // the last of them frees it
 };
 
 enum { BUCKETS = 1024 };
@@ -41,6 +43,13 @@ void weft_owner_stack_add(JNIEnv *env, jthread thread, uint64_t id) {
     pthread_mutex_unlock(&mutex);
 }
 
+static void delete (JNIEnv *env, struct reference *r) {
+    if (r != NULL) {
+        (*env)->DeleteWeakGlobalRef(env, r->thread);
+        free(r);
+    }
+}
+
 void weft_owner_stack_remove(JNIEnv *env, uint64_t id) {
     struct reference *found = NULL;
     pthread_mutex_lock(&mutex);
@@ -51,25 +60,33 @@ void weft_owner_stack_remove(JNIEnv *env, uint64_t id) {
             break;
         }
     }
-    pthread_mutex_unlock(&mutex);
     if (found != NULL) {
-        (*env)->DeleteWeakGlobalRef(env, found->thread);
-        free(found);
+        found->removed = true;
+        found = found->users == 0 ? found : NULL;
     }
+    pthread_mutex_unlock(&mutex);
+    delete (env, found);
 }
 
-// A safepoint may begin while the lock is held: who waits for the lock is in native code, which no
-// safepoint waits for.
+// The JVM is not asked with the lock held: it may suspend who asks, and the others would wait.
 static jthread find(JNIEnv *env, uint64_t id) {
-    jthread found = NULL;
     pthread_mutex_lock(&mutex);
-    for (struct reference *r = buckets[id % BUCKETS]; r != NULL; r = r->next) {
-        if (r->id == id) {
-            found = (*env)->NewLocalRef(env, r->thread);
-            break;
-        }
+    struct reference *r = buckets[id % BUCKETS];
+    while (r != NULL && r->id != id) {
+        r = r->next;
+    }
+    if (r != NULL) {
+        r->users++;
     }
     pthread_mutex_unlock(&mutex);
+    if (r == NULL) {
+        return NULL;
+    }
+    jthread found = (*env)->NewLocalRef(env, r->thread);
+    pthread_mutex_lock(&mutex);
+    bool last = --r->users == 0 && r->removed;
+    pthread_mutex_unlock(&mutex);
+    delete (env, last ? r : NULL);
     return found;
 }
 
