@@ -129,6 +129,14 @@ void weft_addresses_remove(void) {
     own_structure = own_low = own_high = 0;
 }
 
+void weft_addresses_gone(JNIEnv *env) {
+    weft_addresses_remove();
+    if (enabled) {
+        uintptr_t structure = (uintptr_t)env - (uintptr_t)offset;
+        drop(structure, structure);
+    }
+}
+
 uint64_t weft_addresses_find(uintptr_t address) {
     uint64_t thread = find(address, address);
     return thread != 0 ? thread : find(address >> GRANULE, address);

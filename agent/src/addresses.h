@@ -21,6 +21,9 @@ void weft_addresses_remove(void);
 // Another thread, of which only the structure is known.
 void weft_addresses_add_structure(uintptr_t structure, uint64_t thread);
 
+// The current thread ends, and may never have been added by itself.
+void weft_addresses_gone(JNIEnv *env);
+
 // The thread that an address belongs to, 0 if it is not known.
 uint64_t weft_addresses_find(uintptr_t address);
 

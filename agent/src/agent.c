@@ -184,7 +184,9 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
     bool ok = make_ready(env, thread, true, &warning, problem) &&
               weft_session_begin(env, &options, problem);
     if (ok) {
-        weft_snapshot_take(env);
+        if (!options.pause && !options.aggregated) { // else no events are wanted
+            weft_snapshot_take(env);
+        }
         snprintf(problem, WEFT_PROBLEM_MAX, "%s", warning == NULL ? "" : warning);
     }
     (*env)->PopLocalFrame(env, NULL);

@@ -325,10 +325,10 @@ void weft_self_end(const struct weft_scope *scope) {
     weft_buffer_close(buffer);
 }
 
-void weft_self_vanish(void) {
+void weft_self_vanish(JNIEnv *env) {
+    weft_addresses_gone(env); // another thread may come to lie there, and own locks
     if (self.buffer != NULL && !self.inside) {
         struct weft_buffer *buffer = self.buffer;
-        weft_addresses_remove();
         self.buffer = NULL;
         self.ended = true;
         buffer->vanished = true;

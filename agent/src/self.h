@@ -85,7 +85,7 @@ void weft_renamed(JNIEnv *env, jthread thread, const struct weft_scope *scope);
 bool weft_self_hide(bool hide);
 
 // The current thread ends while nothing is recorded.
-void weft_self_vanish(void);
+void weft_self_vanish(JNIEnv *env);
 
 // Whether the filter wants a thread; NULL is the current one.
 bool weft_thread_wanted(JNIEnv *env, jthread thread);

@@ -40,7 +40,7 @@ void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
         weft_self_end(&scope);
         weft_leave(&scope);
     } else {
-        weft_self_vanish();
+        weft_self_vanish(env);
     }
     // Last: a thread may be seen for the first time when it ends.
     weft_owner_stack_remove(env, weft_thread_id(env, thread));

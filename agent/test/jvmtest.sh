@@ -383,6 +383,28 @@ attached() {
     grep -v '^WARNING: ' "$work/err" && bad "something on standard error"
 }
 
+# An attach that asks for sums gets no events, not even of what was found.
+summed() {
+    echo "   attach, sums only"
+    mkfifo "$work/commands"
+    "$java" -cp "$classes" Stuck <"$work/commands" >"$work/out" 2>"$work/err" &
+    jvm=$!
+    exec 9>"$work/commands"
+    rm "$work/commands"
+    for i in $(seq 400); do grep -q stuck "$work/out" && break; sleep 0.05; done
+    listen
+    timeout 60 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" mode=aggregated >"$work/told" 2>&1 ||
+        bad "attach: $(cat "$work/told")"
+    commanded free
+    timeout 60 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+    heard
+    expect events 0
+    [ "$(value aggregates)" -gt 0 ] || bad "no sums"
+    echo end >&9
+    exec 9>&-
+    wait $jvm || bad "the JVM ends with $?"
+}
+
 commanded() { # command; waits for the answer
     before=$(wc -l <"$work/out")
     echo "$1" >&9
@@ -451,6 +473,7 @@ for home in "$@"; do
     lonely
     options
     attached -Xcheck:jni
+    summed
     recorded
     churn
     many 5000 platform 24
