@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -83,6 +84,9 @@ func (e *threadView) consume(ctx context.Context, td ptrace.Traces) error {
 	return nil
 }
 
+// compressed is what is sent as gzip to those who take it. What follows a live session is not: each event has to come at once.
+var compressed = []string{"text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"}
+
 func (e *threadView) start(ctx context.Context, host component.Host) error {
 	if err := e.restore(); err != nil {
 		return err
@@ -95,7 +99,11 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: e.cfg.Trace.Window,
 		Hosts: e.hosts(), Control: e.cfg.Control, Log: e.log,
 	})
-	e.server, err = e.cfg.HTTP.ToServer(ctx, host.GetExtensions(), e.set.TelemetrySettings, e.view.Handler())
+	compress, err := gzhttp.NewWrapper(gzhttp.ContentTypes(compressed))
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	e.server, err = e.cfg.HTTP.ToServer(ctx, host.GetExtensions(), e.set.TelemetrySettings, compress(e.view.Handler()))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

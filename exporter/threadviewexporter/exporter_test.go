@@ -130,6 +130,30 @@ func TestPageShowsWhatCarriersTell(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, status, "control is off")
 }
 
+// A browser asks whether files have changed, and takes them compressed.
+func TestFilesAreSentOnceAndCompressed(t *testing.T) {
+	e := startExporter(t, componenttest.NewNopHost(), nil)
+	client := http.Client{Transport: &http.Transport{DisableCompression: true}}
+	t.Cleanup(client.CloseIdleConnections)
+	ask := func(tag string) *http.Response {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.url()+"app.js", http.NoBody)
+		require.NoError(t, err)
+		r.Header.Set("Accept-Encoding", "gzip")
+		r.Header.Set("If-None-Match", tag)
+		response, err := client.Do(r)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		return response
+	}
+	first := ask("")
+	assert.Equal(t, http.StatusOK, first.StatusCode)
+	assert.Equal(t, "gzip", first.Header.Get("Content-Encoding"))
+	require.NotEmpty(t, first.Header.Get("ETag"))
+	assert.Equal(t, http.StatusNotModified, ask(first.Header.Get("ETag")).StatusCode)
+}
+
 // A session that is still going on is shown as far as its windows have been cut, and as a whole once the collector is stopped.
 func TestShutdownKeepsAllWindows(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)

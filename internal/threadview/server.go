@@ -4,7 +4,9 @@
 package threadview
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -82,11 +84,23 @@ func (v *View) Handler() http.Handler {
 	return v.guard(mux)
 }
 
-// files serves the page. Its files have fixed names, so that a browser has to ask whether they have changed.
+// files serves the page. Its files have fixed names, so that a browser has to ask whether they have changed; what is embedded has no date to
+// tell that by.
 func files(page fs.FS) http.Handler {
+	tags := map[string]string{}
+	_ = fs.WalkDir(page, ".", func(path string, _ fs.DirEntry, err error) error {
+		if data, unread := fs.ReadFile(page, path); err == nil && unread == nil {
+			sum := sha256.Sum256(data)
+			tags[path] = `"` + hex.EncodeToString(sum[:8]) + `"`
+		}
+		return nil
+	})
 	server := http.FileServerFS(page)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
+		if tag, ok := tags[cmp.Or(strings.TrimPrefix(r.URL.Path, "/"), "index.html")]; ok {
+			w.Header().Set("ETag", tag)
+		}
 		server.ServeHTTP(w, r)
 	})
 }
