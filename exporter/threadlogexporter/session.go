@@ -4,10 +4,12 @@
 package threadlogexporter
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +38,7 @@ type session struct {
 	carrier threadpdata.Carrier
 	threads []jvmthread.Thread   // defined since the last batch
 	ended   []jvmthread.ThreadID // to be forgotten after the next batch
+	sums    []sums               // that wait for their place in the row of batches; as many as batches may wait
 
 	encoder recording.Encoder
 	out     *output
@@ -49,6 +52,12 @@ type session struct {
 	awaited uint64    // its number
 	closed  bool
 	over    bool // in order: it does not come back
+}
+
+// sums are those of a batch that has no events.
+type sums struct {
+	batch     uint64
+	aggregate *jvmthread.Aggregate
 }
 
 func newSession(t *threadLog, id jvmthread.SessionID, res pcommon.Resource) *session {
@@ -78,9 +87,11 @@ func (s *session) take(span ptrace.Span) error {
 	if c.Thread.ID != jvmthread.NoThread && s.symbols.Thread(c.Thread.ID) != c.Thread && s.symbols.SetThread(c.Thread) {
 		s.threads = append(s.threads, c.Thread)
 	}
-	s.queue.Add(ordering.Part{
+	if s.queue.Add(ordering.Part{
 		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
-	})
+	}) && c.Aggregate != nil {
+		s.sums = append(s.sums, sums{c.Batch, c.Aggregate})
+	}
 	return nil
 }
 
@@ -175,12 +186,36 @@ func (s *session) write(ctx context.Context, events []jvmthread.Event) {
 		s.threads, missed = s.threads[:0], 0
 		events = events[n:]
 	}
+	s.writeSums(ctx)
+}
+
+// writeSums writes the sums of the batches that the queue has taken, in their order.
+func (s *session) writeSums(ctx context.Context) {
+	if len(s.sums) == 0 {
+		return
+	}
+	slices.SortFunc(s.sums, func(a, b sums) int { return cmp.Compare(a.batch, b.batch) })
+	n := 0
+	for ; n < len(s.sums) && s.sums[n].batch < s.queue.Awaits(); n++ {
+		a := s.sums[n].aggregate
+		if !s.owner.format.Carries.Aggregates {
+			s.owner.telemetry.ExporterThreadLogEventsLeft.Add(ctx, int64(len(a.Series)), metric.WithAttributes(attribute.String("kind", "aggregate")))
+			continue
+		}
+		s.encode(ctx, &recording.Batch{Threads: s.threads, Aggregate: a, Watermark: s.queue.Watermark()})
+		s.threads = s.threads[:0]
+	}
+	s.sums = slices.Delete(s.sums, 0, n)
 }
 
 // encode writes a batch to the file, or to the next if that is full.
 func (s *session) encode(ctx context.Context, batch *recording.Batch) {
 	if s.out == nil {
-		s.begin(ctx, batch.Events[0].Time)
+		first := s.queue.Watermark()
+		if len(batch.Events) > 0 {
+			first = batch.Events[0].Time
+		}
+		s.begin(ctx, first)
 	} else if s.out.full() {
 		s.out.write(ctx, s.encoder.End(s.text[:0], nil), 0)
 		s.out.rotate(ctx)

@@ -37,6 +37,7 @@ type Decoder struct {
 	watermark jvmthread.Time
 	merger    merger
 	threads   []jvmthread.Thread
+	sums      wire.Aggregate
 }
 
 var _ recording.Decoder = (*Decoder)(nil)
@@ -145,6 +146,8 @@ func (d *Decoder) take(f wire.Frame) {
 		d.define(f)
 	case wire.FrameBatch:
 		d.batch(f)
+	case wire.FrameAggregate:
+		d.aggregate(f)
 	case wire.FrameEnd:
 		end, err := f.End()
 		if err != nil {
@@ -219,12 +222,7 @@ func (d *Decoder) batch(f wire.Frame) {
 		counted += d.translate(events[start:])
 	}
 	d.stats.Unknown += b.Skipped()
-	missed := uint64(0)
-	if d.last > 0 && b.Before > d.before {
-		missed = b.Before - d.before
-		d.stats.Lost += missed
-	}
-	d.last, d.before = b.Sequence, b.Before+b.Skipped()+counted
+	missed := d.count(b.BatchHeader, b.Skipped()+counted)
 	until := max(d.watermark, b.Watermark+d.offset)
 	sorted, late := d.merger.merge(events, d.watermark, until)
 	if late > 0 {
@@ -232,7 +230,17 @@ func (d *Decoder) batch(f wire.Frame) {
 			Byte: f.Byte, What: fmt.Sprintf("batch: %d events are earlier than the watermark before it", late), Remedy: "they are left out", Lost: uint64(late),
 		})
 	}
-	d.hand(sorted, until, missed)
+	d.hand(&recording.Batch{Events: sorted, Watermark: until, Lost: missed})
+}
+
+// count notes a batch of n events, and returns how many are missing before it.
+func (d *Decoder) count(h wire.BatchHeader, n uint64) (missed uint64) {
+	if d.last > 0 && h.Before > d.before {
+		missed = h.Before - d.before
+		d.stats.Lost += missed
+	}
+	d.last, d.before = h.Sequence, h.Before+n
+	return missed
 }
 
 // translate makes times and ids those that others know, and counts the events that are not gaps.
@@ -253,11 +261,14 @@ func (d *Decoder) translate(events []jvmthread.Event) (n uint64) {
 	return n
 }
 
-func (d *Decoder) hand(events []jvmthread.Event, until jvmthread.Time, missed uint64) {
-	batch := recording.Batch{Threads: d.threads, Events: events, Watermark: until, Lost: missed}
-	d.watermark = until
-	d.stats.Events += uint64(len(events))
-	d.err = d.sink.Batch(&batch)
+func (d *Decoder) hand(batch *recording.Batch) {
+	if d.err != nil {
+		return
+	}
+	batch.Threads = d.threads
+	d.watermark = batch.Watermark
+	d.stats.Events += uint64(len(batch.Events))
+	d.err = d.sink.Batch(batch)
 	d.threads = d.threads[:0]
 }
 
@@ -273,7 +284,7 @@ func (d *Decoder) finish() {
 		if n := len(sorted); n > 0 {
 			until = max(until, sorted[n-1].Time)
 		}
-		d.hand(sorted, until, 0)
+		d.hand(&recording.Batch{Events: sorted, Watermark: until})
 	}
 }
 

@@ -78,6 +78,11 @@ func (e *Encoder) Batch(dst []byte, b *recording.Batch) []byte {
 		dst = wire.AppendThread(dst, th)
 	}
 	e.before += b.Lost
+	if b.Aggregate != nil {
+		dst = e.aggregate(dst, start, b)
+		e.size += int64(len(dst) - start)
+		return dst
+	}
 	for events := b.Events; ; {
 		n := min(len(events), eventsPerFrame)
 		for i := range events[:n] {
@@ -130,11 +135,16 @@ func (e *Encoder) frame(dst []byte, start int, events []jvmthread.Event, waterma
 	e.sequence++
 	at := e.size + int64(len(dst)-start)
 	dst = wire.AppendBatch(dst, wire.BatchHeader{Sequence: e.sequence, Watermark: watermark, Before: before}, sections...)
-	entry := wire.IndexEntry{Definitions: uint64(e.defined), Batch: uint64(at), Time: watermark, Until: watermark} //nolint:gosec // not negative
+	from, until := watermark, watermark
 	if n := len(events); n > 0 {
-		entry.Time, entry.Until = events[0].Time, max(events[n-1].Time, watermark)
+		from, until = events[0].Time, max(events[n-1].Time, watermark)
 	}
-	e.index = append(e.index, entry)
+	return e.enter(dst, start, at, from, until)
+}
+
+// enter puts a batch that begins at a byte of the file, and was just appended, into the index.
+func (e *Encoder) enter(dst []byte, start int, at int64, from, until jvmthread.Time) []byte {
+	e.index = append(e.index, wire.IndexEntry{Definitions: uint64(e.defined), Batch: uint64(at), Time: from, Until: until}) //nolint:gosec // not negative
 	if len(e.index) == wire.MaxIndexEntries {
 		dst = e.appendIndex(dst, e.size+int64(len(dst)-start))
 	}
@@ -153,17 +163,27 @@ func (e *Encoder) appendIndex(dst []byte, at int64) []byte {
 func (e *Encoder) define(dst []byte, ev *jvmthread.Event) []byte {
 	dst = e.thread(dst, ev.Thread)
 	if ev.Kind != jvmthread.KindContext {
-		dst = e.thread(dst, ev.Peer)
-		if _, ok := e.classes[ev.Lock.Class]; !ok && ev.Lock.Class != jvmthread.NoClass {
-			e.classes[ev.Lock.Class] = struct{}{}
-			dst = wire.AppendClass(dst, wire.Class{ID: ev.Lock.Class, Name: e.options.Symbols.Class(ev.Lock.Class)})
-		}
+		dst = e.class(e.thread(dst, ev.Peer), ev.Lock.Class)
 	}
-	if _, ok := e.stacks[ev.Stack]; !ok && ev.Stack != jvmthread.NoStack && e.options.Stacks {
-		e.stacks[ev.Stack] = struct{}{}
-		dst = e.stack(dst, ev.Stack)
+	return e.stackOf(dst, ev.Stack)
+}
+
+// class appends the definition of a class that the file does not have yet.
+func (e *Encoder) class(dst []byte, id jvmthread.ClassID) []byte {
+	if _, ok := e.classes[id]; ok || id == jvmthread.NoClass {
+		return dst
 	}
-	return dst
+	e.classes[id] = struct{}{}
+	return wire.AppendClass(dst, wire.Class{ID: id, Name: e.options.Symbols.Class(id)})
+}
+
+// stackOf appends the definition of a stack that the file does not have yet, if stacks are written.
+func (e *Encoder) stackOf(dst []byte, id jvmthread.StackID) []byte {
+	if _, ok := e.stacks[id]; ok || id == jvmthread.NoStack || !e.options.Stacks {
+		return dst
+	}
+	e.stacks[id] = struct{}{}
+	return e.stack(dst, id)
 }
 
 // thread appends the definition of a thread that this file has not had: of one that another file had, or that has only peers.

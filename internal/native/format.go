@@ -23,6 +23,7 @@ func Format() recording.Format {
 	for i := range wire.Events {
 		f.Carries.Events[wire.Events[i].Kind] = recording.Carried{Fields: ^recording.Fields(0), Flags: ^f.Carries.Events[0].Flags}
 	}
+	f.Carries.Aggregates = true
 	f.Carries.Threads = ^recording.ThreadFields(0)
 	return f
 }

@@ -57,6 +57,9 @@ func (s *teller) Batch(b *recording.Batch) error {
 		s.last = ev.Time
 		s.tell(ev)
 	}
+	if b.Aggregate != nil {
+		s.aggregate(b.Aggregate)
+	}
 	if b.Watermark < s.watermark {
 		s.t.Errorf("the watermark fell")
 	}

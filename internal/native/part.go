@@ -159,7 +159,8 @@ func walk(src io.ReaderAt, from, size int64) (entries []wire.IndexEntry, err err
 		if end > size || string(b[:len(wire.Magic)]) == wire.Magic {
 			break
 		}
-		if wire.FrameKind(binary.LittleEndian.Uint16(b[4:])) == wire.FrameBatch && n == len(b) {
+		kind := wire.FrameKind(binary.LittleEndian.Uint16(b[4:]))
+		if (kind == wire.FrameBatch || kind == wire.FrameAggregate) && n == len(b) {
 			until := jvmthread.Time(binary.LittleEndian.Uint64(b[headerSize+8:])) //nolint:gosec // two's complement is meant
 			entries = append(entries, wire.IndexEntry{
 				Definitions: uint64(definitions), Batch: uint64(at), Time: watermark, Until: math.MaxInt64, //nolint:gosec // not negative

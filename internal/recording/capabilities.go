@@ -45,7 +45,9 @@ const (
 type Capabilities struct {
 	Events  [jvmthread.NumKinds]Carried
 	Threads ThreadFields
-	Notes   []string // what else people should know: rounded times, a wait's one end
+	// Aggregates: sums in place of events, of an agent in aggregated mode.
+	Aggregates bool
+	Notes      []string // what else people should know: rounded times, a wait's one end
 }
 
 // Carry returns what a format keeps of an event, and whether it keeps it at all.
@@ -109,6 +111,9 @@ func (c *Capabilities) Lacks() (lines []string) {
 	}
 	if what := c.lacksOfThreads(); len(what) > 0 {
 		lines = append(lines, "no "+strings.Join(what, ", ")+" of threads")
+	}
+	if !c.Aggregates {
+		lines = append(lines, "no aggregates")
 	}
 	return append(lines, c.Notes...)
 }

@@ -26,7 +26,7 @@ func TestWhatIsNotCarriedIsAbsentAndListed(t *testing.T) {
 
 	want := []string{
 		"no yield", "no class of the object, timeout, stack of wait", "no timedOut of waited", "no interrupted of waitReturned",
-		"no interrupted of joinEnd", "no interrupted of sleepEnd", "no group of threads", "times are rounded to microseconds",
+		"no interrupted of joinEnd", "no interrupted of sleepEnd", "no group of threads", "no aggregates", "times are rounded to microseconds",
 	}
 	if diff := cmp.Diff(want, c.Lacks()); diff != "" {
 		t.Errorf("want - got +:\n%s", diff)

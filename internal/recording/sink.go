@@ -38,6 +38,9 @@ type Batch struct {
 	// Events are in the order of time over all threads, and none is earlier than Watermark of the batch before. The ids of classes and
 	// stacks are those of Options.Symbols. Times are wall-clock times.
 	Events []jvmthread.Event
+	// Aggregate, if not nil, has the sums of an agent in aggregated mode; then there are no Events. Ids and times are as in those. Only
+	// encoders of formats that carry aggregates (Capabilities) are given them.
+	Aggregate *jvmthread.Aggregate
 	// Watermark says that no later batch has an earlier event. It never falls.
 	Watermark jvmthread.Time
 	// Lost counts the events that are known to be missing between the batch before and the end of this one, other than those that gaps

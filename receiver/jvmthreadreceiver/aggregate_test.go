@@ -4,10 +4,13 @@
 package jvmthreadreceiver
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
@@ -61,4 +64,35 @@ func TestAggregatesArriveOnceAsCarriers(t *testing.T) {
 	metadatatest.AssertEqualReceiverJvmThreadSeries(t, tel, counter(2), metricdatatest.IgnoreTimestamp())
 	metadatatest.AssertEqualReceiverJvmThreadSeriesUnknown(t, tel, counter(1), metricdatatest.IgnoreTimestamp())
 	metadatatest.AssertEqualReceiverJvmThreadBatchesDuplicate(t, tel, counter(2), metricdatatest.IgnoreTimestamp())
+}
+
+// A recording tells the sums as the agent that wrote it would have; those that came before a restart come once.
+func TestRecordedAggregates(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.weft")
+	whole := native(t, hello+sums+"aggregate sequence=3 watermark=30 before=1 from=20 to=30 scale=2\nend time=40 reason=1")
+	begun := native(t, hello+sums)
+	store := &memory{data: make(map[string][]byte)}
+	id := component.MustNewID("memory")
+	change := func(f *File) {
+		f.Include, f.Follow, f.Storage = []string{file}, true, &id
+	}
+	next := newSink()
+	tel := componenttest.NewTelemetry()
+	require.NoError(t, os.WriteFile(file, begun, 0o600))
+	r, _ := filesOf(t, tel, next, withExtension{id: id, extension: store}, change)
+	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000010 before 0 thread 1 \n  1000001 yield\n", next.next(t))
+	assert.Equal(t, `batch 2 part 0 of 1 watermark 1000020 before 1 from 1000005 to 1000020 scale 2
+  contendedEnter com.acme.OrderBook "at com.acme.Desk.sell(Desk.java:7)" sum 30 max 16 zero 1 from 8 [1 2]
+  park  "" sum 3 max 3 zero 0 from 6 [1]
+`, next.next(t))
+	require.NoError(t, r.Shutdown(t.Context()))
+	metadatatest.AssertEqualReceiverJvmThreadSeries(t, tel, []metricdata.DataPoint[int64]{{Value: 2}}, metricdatatest.IgnoreTimestamp())
+
+	require.NoError(t, os.WriteFile(file, whole, 0o600))
+	r, _ = filesOf(t, componenttest.NewTelemetry(), next, withExtension{id: id, extension: store}, change)
+	assert.Equal(t, "batch 3 part 0 of 1 watermark 1000030 before 1 from 1000020 to 1000030 scale 2\n", next.next(t))
+	assert.Equal(t, "batch 4 part 0 of 1 watermark 1000040 before 1 end exit\n", next.next(t))
+	require.NoError(t, r.Shutdown(t.Context()))
+	assert.Empty(t, next.got)
 }

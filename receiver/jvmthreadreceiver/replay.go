@@ -33,7 +33,7 @@ type replay struct {
 	session  *session
 	ordinal  byte   // of the session in the file
 	resume   mark   // how far it was handed on before a restart
-	seen     uint64 // events so far, those too that had been handed on before
+	seen     uint64 // events and aggregates so far, those too that had been handed on before
 	places   map[jvmthread.ThreadID]int
 }
 
@@ -88,16 +88,12 @@ func (r *replay) Batch(b *recording.Batch) error {
 		r.symbols.SetThread(th)
 		r.session.definitions.Forget(th.ID)
 	}
+	if b.Aggregate != nil {
+		return r.aggregate(b)
+	}
 	events := b.Events
 	if r.seen < r.resume.Events {
-		n := min(uint64(len(events)), r.resume.Events-r.seen)
-		events = events[n:]
-		r.seen += n
-		r.session.watermark = max(r.session.watermark, b.Watermark)
-		if r.seen == r.resume.Events {
-			r.session.last, r.session.before = r.resume.Batch, r.resume.Before
-		}
-		if len(events) == 0 {
+		if events = events[r.passOver(len(events), b.Watermark):]; len(events) == 0 {
 			return nil
 		}
 	}
@@ -114,6 +110,31 @@ func (r *replay) Batch(b *recording.Batch) error {
 			return nil
 		}
 	}
+}
+
+// passOver leaves out what was handed on before a restart, and returns how much of n that is.
+func (r *replay) passOver(n int, watermark jvmthread.Time) int {
+	over := min(uint64(n), r.resume.Events-r.seen) //nolint:gosec // a length
+	r.seen += over
+	r.session.watermark = max(r.session.watermark, watermark)
+	if r.seen == r.resume.Events {
+		r.session.last, r.session.before = r.resume.Batch, r.resume.Before
+	}
+	return int(over) //nolint:gosec // at most n
+}
+
+// aggregate hands on sums as the batch that they are.
+func (r *replay) aggregate(b *recording.Batch) error {
+	if r.seen < r.resume.Events {
+		r.passOver(1, b.Watermark)
+		return nil
+	}
+	if err := r.wait(b.Watermark); err != nil {
+		return err
+	}
+	r.session.pending.clear()
+	r.session.pending.series = len(b.Aggregate.Series)
+	return r.deliver(b.Watermark, b.Lost, b.Aggregate, 1)
 }
 
 // paceStep is how much recorded time goes by at once, if it matters how much does.
@@ -151,7 +172,14 @@ func (r *replay) hand(events []jvmthread.Event, watermark jvmthread.Time, lost u
 	p.clear()
 	r.group(p, events)
 	s.findNews()
+	return r.deliver(watermark, lost, nil, len(events))
+}
+
+// deliver passes the batch at hand on, which counts as n.
+func (r *replay) deliver(watermark jvmthread.Time, lost uint64, aggregate *jvmthread.Aggregate, n int) error {
+	s := r.session
 	s.head(wire.BatchHeader{Sequence: s.last + 1, Watermark: watermark, Before: s.before + lost})
+	s.pending.carrier.Aggregate = aggregate
 	if err := r.receiver.out.deliver(r.ctx, s); err != nil {
 		return err
 	}
@@ -159,7 +187,7 @@ func (r *replay) hand(events []jvmthread.Event, watermark jvmthread.Time, lost u
 		count(r.receiver.telemetry.ReceiverJvmThreadEventsLost, int64(lost)) //nolint:gosec // sum of what recordings say
 	}
 	s.done()
-	r.seen += uint64(len(events))
+	r.seen += uint64(n) //nolint:gosec // a length
 	return nil
 }
 
