@@ -198,7 +198,9 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     d->pauses = atomic_load(&weft_pauses);
     bool all = take_unbuffered(d, since, total);
     int64_t least = atomic_load(&weft_settings.min_duration);
-    bool short_of_chunks = weft_pool_used() > weft_pool_chunks() / 2;
+    // Under pressure until it is over: many threads may keep more than a quarter of the pool as
+    // theirs.
+    bool short_of_chunks = weft_pool_used() > weft_pool_chunks() / 2 || weft_settings_pressed();
     size_t kept = 0;
     size_t stopped = SIZE_MAX;
     for (size_t i = 0; i < d->buffer_count; i++) {

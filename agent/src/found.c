@@ -34,6 +34,9 @@ static struct {
     size_t count;
 } look = {.mutex = PTHREAD_MUTEX_INITIALIZER, .answered = PTHREAD_COND_INITIALIZER};
 
+// Held by who asks: an attach and a request may come together.
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+
 static int look_order(const void *left, const void *right) {
     const struct weft_look *a = left;
     const struct weft_look *b = right;
@@ -48,6 +51,7 @@ static int found_order(const void *left, const void *right) {
 
 bool weft_look(void (*wake)(void), struct weft_look **looks, size_t *count) {
     struct timespec deadline;
+    pthread_mutex_lock(&asking);
     clock_gettime(CLOCK_REALTIME, &deadline);
     deadline.tv_sec += PATIENCE_S;
     pthread_mutex_lock(&look.mutex);
@@ -65,6 +69,7 @@ bool weft_look(void (*wake)(void), struct weft_look **looks, size_t *count) {
     }
     look.ready = false;
     pthread_mutex_unlock(&look.mutex);
+    pthread_mutex_unlock(&asking);
     if (*count > 1) {
         qsort(*looks, *count, sizeof **looks, look_order);
     }

@@ -33,7 +33,7 @@ struct weft_found {
     struct weft_record record;
 };
 
-// The snapshot's side, for one thread at a time.
+// The snapshot's side.
 
 // Asks the sender how far all histories have got, waking it by the given function. The looks are in
 // the order of the threads' ids and belong to the caller. False if the sender does not answer in

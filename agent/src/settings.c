@@ -75,6 +75,10 @@ void weft_settings_record(bool on) {
     }
 }
 
+bool weft_settings_pressed(void) {
+    return atomic_load_explicit(&weft_settings.deepest, memory_order_relaxed) != NO_LIMIT;
+}
+
 void weft_settings_pressure(size_t used, size_t chunks) {
     int deepest = NO_LIMIT;
     if (used > chunks / 4 * 3) {

@@ -65,6 +65,9 @@ static inline bool weft_aggregated(void) {
 // are none. What a stack costs is then spent on getting rid of the events.
 void weft_settings_pressure(size_t used, size_t chunks);
 
+// Whether stacks are less deep for that reason.
+bool weft_settings_pressed(void);
+
 // How many frames of a stack are to be taken.
 static inline int weft_depth(enum weft_place place) {
     int depth = atomic_load_explicit(&weft_settings.depths[place], memory_order_relaxed);

@@ -130,6 +130,49 @@ TEST(held_over) {
     CHECK(server.witness.ended);
 }
 
+static void *look_often(void *nothing) {
+    (void)nothing;
+    for (int i = 0; i < 20; i++) {
+        struct weft_look *looks;
+        size_t count;
+        CHECK(weft_look(weft_sender_wake, &looks, &count));
+        free(looks);
+    }
+    return NULL;
+}
+
+// Several may want to know at one time how far the threads have got: all get an answer.
+TEST(looked) {
+    pthread_t askers[4];
+    finish_ms = 500;
+    start_controlled(1U << 20, 8U << 20);
+    for (size_t i = 0; i < sizeof askers / sizeof askers[0]; i++) {
+        pthread_create(&askers[i], NULL, look_often, NULL);
+    }
+    for (size_t i = 0; i < sizeof askers / sizeof askers[0]; i++) {
+        pthread_join(askers[i], NULL);
+    }
+    weft_sender_finish(WEFT_END_EXIT);
+}
+
+// Threads that keep a part of the pool, each a chunk, do not keep stacks from being as deep as ever
+// once the pressure is over.
+TEST(relieved) {
+    finish_ms = 500;
+    start_controlled(8U * WEFT_CHUNK_SIZE, 8U << 20);
+    for (uint64_t id = 1; id <= 3; id++) {
+        struct weft_record r = {.kind = WEFT_EV_YIELD};
+        weft_buffer_put_now(weft_buffer_open(id), &r, 0);
+    }
+    weft_settings_pressure(5, 8);
+    CHECK(weft_settings_pressed());
+    while (weft_settings_pressed()) { // or for ever: the watchdog ends it
+        usleep(1000);
+    }
+    CHECK_INT(weft_depth(WEFT_PLACE_BLOCK), 16);
+    weft_sender_finish(WEFT_END_EXIT);
+}
+
 static atomic_bool moving;
 
 static void *move_about(void *argument) {
@@ -186,7 +229,8 @@ TEST(found) {
 
 static const struct scenario scenarios[] = {
     {"controlled", controlled}, {"mangled", mangled}, {"minimum", minimum},
-    {"held_over", held_over},   {"found", found},
+    {"held_over", held_over},   {"looked", looked},   {"relieved", relieved},
+    {"found", found},
 };
 
 int main(int argc, char **argv) {
