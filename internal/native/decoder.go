@@ -230,6 +230,9 @@ func (d *Decoder) batch(f wire.Frame) {
 			Byte: f.Byte, What: fmt.Sprintf("batch: %d events are earlier than the watermark before it", late), Remedy: "they are left out", Lost: uint64(late),
 		})
 	}
+	if n := len(sorted); n > 0 {
+		until = max(until, sorted[n-1].Time)
+	}
 	d.hand(&recording.Batch{Events: sorted, Watermark: until, Lost: missed})
 }
 

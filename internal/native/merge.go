@@ -24,10 +24,15 @@ type merger struct {
 // A key is the distance from the earliest event and the index: 44 bits are five hours of nanoseconds, 20 bits a million events.
 const indexBits = 20
 
+// maxHeld bounds the events that are held back: in a recording whose watermark does not go on, those above it are handed on before they are
+// known to be next. An agent's are in the next batch at the latest.
+const maxHeld = 1 << 20
+
 // begin returns where to append the events of a batch.
 func (m *merger) begin() []jvmthread.Event { return m.events[:m.held] }
 
-// merge returns the events before until in order, good until the next call; it holds the others back. Those before floor are left out.
+// merge returns the events before until in order, and more if too many would be left, good until the next call; it holds the others back. Those
+// before floor are left out.
 func (m *merger) merge(events []jvmthread.Event, floor, until jvmthread.Time) (sorted []jvmthread.Event, late int) {
 	if events != nil {
 		m.events = events
@@ -55,7 +60,7 @@ func (m *merger) merge(events []jvmthread.Event, floor, until jvmthread.Time) (s
 		}
 		return 1
 	})
-	to = max(to, from)
+	to = max(to, from, len(m.out)-maxHeld)
 	m.held = len(m.out) - to
 	m.events = append(m.events[:0], m.out[to:]...)
 	return m.out[from:to], from
