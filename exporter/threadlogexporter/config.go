@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/component"
+
+	"github.com/weft-otel/weft/internal/sessions"
 )
 
 // Config says what is written where.
@@ -66,8 +68,8 @@ func (c *Config) Validate() error {
 		oneOf("format", c.Format, formatNames()),
 		c.validateDirectory(),
 		c.validateUnit(),
-		within("session_timeout", c.SessionTimeout, time.Second, 24*time.Hour),
-		within("reorder_timeout", c.ReorderTimeout, 10*time.Millisecond, time.Hour),
+		sessions.Within("session_timeout", c.SessionTimeout, time.Second, 24*time.Hour),
+		sessions.Within("reorder_timeout", c.ReorderTimeout, 10*time.Millisecond, time.Hour),
 		inRange("max_sessions", c.MaxSessions, 1, 10_000),
 	)
 }
@@ -104,13 +106,6 @@ func oneOf(key, value string, allowed []string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %q is none, use %s", key, value, strings.Join(allowed, ", "))
-}
-
-func within(key string, d, least, most time.Duration) error {
-	if d < least || d > most {
-		return fmt.Errorf("%s: %v is out of range, use a duration from %v to %v such as 10s", key, d, least, most)
-	}
-	return nil
 }
 
 func inRange(key string, n, least, most int) error {

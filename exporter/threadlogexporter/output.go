@@ -5,9 +5,11 @@ package threadlogexporter
 
 import (
 	"context"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,12 +81,13 @@ func fileName(text string) string {
 // freeName returns a name of which there are no files yet, and its number: a session that is written on after a restart has a second
 // recording.
 func freeName(base, extension string) (name string, n int) {
+	there, _ := os.ReadDir(filepath.Dir(base)) // an error comes again when the file is made
 	for n = 1; ; n++ {
 		name = base
 		if n > 1 {
 			name += "_" + strconv.Itoa(n)
 		}
-		if there, err := filepath.Glob(name + extension + "*"); err != nil || len(there) == 0 {
+		if !slices.ContainsFunc(there, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), filepath.Base(name)+extension) }) {
 			return name, n
 		}
 	}
