@@ -14,7 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-// maxSessions bounds the list: more are not followed by default, and old ones leave the store.
+// Bounds of a list of sessions. One that is not in it can be asked for by its id.
 const (
 	maxSessions     = 100
 	maxDeadlocks    = 20 // the newest ones of a session
