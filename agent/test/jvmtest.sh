@@ -425,6 +425,8 @@ recorded() {
     head -1 "$work/err" | grep -q '^weft: option "file": ' || bad "$(head -1 "$work/err")"
 }
 
+for part in "$(dirname "$0")"/jvm/*.sh; do . "$part"; done
+
 for home in "$@"; do
     java=$home/bin/java
     echo "$("$java" -version 2>&1 | head -1)"
@@ -450,6 +452,9 @@ for home in "$@"; do
     coverage -Xint Coverage 20000
     coverage -Xcomp Coverage 20000
     coverage -Xcheck:jni Coverage 20000
+    covered_later 20000
+    covered_later 1000 -Xint
+    covered_later 1000 -Xcomp
     unseen
     sums
     sums -Xcheck:jni

@@ -12,7 +12,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Calls each method that is hooked many times: directly, by reflection, by a method handle. Prints how often, as the
- * receiver counts it: "worker.notify 300000". args[0] is the number of calls of the cheap ones in each way.
+ * receiver counts it: "worker.notify 300000". args[0] is the number of calls of the cheap ones in each way. With args[1] it does all that first
+ * so often uncounted, so that it is compiled without hooks, prints "ready" and waits for a line.
  */
 public final class Coverage {
     static final class Woken {}
@@ -25,10 +26,26 @@ public final class Coverage {
     static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
     static final Map<String, Integer> EXPECTED = new TreeMap<>();
     static int many;
+    static String name = "worker-";
+    static volatile boolean over;
 
     public static void main(String[] args) throws Exception {
         many = Integer.parseInt(args[0]);
         Thread[] target = new Thread[1];
+        if (args.length > 1) {
+            many = Integer.parseInt(args[1]);
+            name = "early-";
+            worker(() -> target[0] = sleeper(), 0);
+            worker(() -> all(target[0]), 1);
+            over = true;
+            while (target[0].isAlive()) Thread.onSpinWait();
+            over = false;
+            name = "worker-";
+            many = Integer.parseInt(args[0]);
+            EXPECTED.clear();
+            System.out.println("ready");
+            System.in.read();
+        }
         worker(() -> target[0] = sleeper(), 0);
         expect("worker.startCalled", 1);
         worker(() -> all(target[0]), 1);
@@ -45,7 +62,7 @@ public final class Coverage {
             } catch (Throwable e) {
                 failed[0] = e;
             }
-        }, "worker-" + number);
+        }, name + number);
         thread.start();
         while (thread.isAlive()) Thread.onSpinWait();
         if (failed[0] != null) throw new AssertionError(failed[0]);
@@ -53,7 +70,7 @@ public final class Coverage {
 
     static Thread sleeper() {
         Thread thread = new Thread(() -> {
-            while (true) Thread.onSpinWait();
+            while (!over) Thread.onSpinWait();
         }, "target");
         thread.setDaemon(true);
         thread.start();
@@ -218,7 +235,7 @@ public final class Coverage {
     }
 
     static Thread short_() {
-        return new Thread(() -> { }, "worker-9");
+        return new Thread(() -> { }, name + 9);
     }
 
     static void ended(Thread thread, Starter starter) throws Throwable {
@@ -229,7 +246,7 @@ public final class Coverage {
     /** Not events, but each may be a definition: there must not be as many as there are names. */
     static void names() throws Throwable {
         Thread self = Thread.currentThread();
-        for (int i = 0; i < many; i++) self.setName("worker-1-" + i);
+        for (int i = 0; i < many; i++) self.setName(name + "1-" + i);
     }
 
     /** Newer compilers do not know these any more. */
