@@ -459,6 +459,8 @@ for home in "$@"; do
     sums
     sums -Xcheck:jni
     sums -Xcomp
+    order -Xcheck:jni
+    order -Xcomp
     stacks -Drounds=500
     stacks -Drounds=300 -Xint
     stacks -Drounds=300 -Xcomp

@@ -14,40 +14,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static const char *const names[] = {
-    "none",
-    "threadStart",
-    "threadEnd",
-    "startCalled",
-    "interruptCalled",
-    "interrupted",
-    "contendedEnter",
-    "contendedEntered",
-    "wait",
-    "waited",
-    "waitReturned",
-    "notify",
-    "notifyAll",
-    "joinStart",
-    "joinEnd",
-    "sleepStart",
-    "sleepEnd",
-    "park",
-    "unparked",
-    "unpark",
-    "yield",
-    "suspend",
-    "resume",
-    "stop",
-    "mount",
-    "unmount",
-    "gap",
-    "context",
-    "snapshot",
-    "ownerStack",
-    "cpu",
-};
-
 bool server_listen(struct server *s, const char *name) {
     int port = atoi(name);
     struct sockaddr_un local = {.sun_family = AF_UNIX};
@@ -126,6 +92,13 @@ static void control(struct server *s, int fd) {
     }
 }
 
+static void ask_for_mode(int fd, const char *mode) {
+    uint8_t payload[64] = "\3\0\0\0\1\0\4\0mode";
+    int len = snprintf((char *)payload + 14, sizeof payload - 14, "%s", mode);
+    payload[12] = (uint8_t)len;
+    say(fd, 131, payload, 14 + (uint32_t)len);
+}
+
 static void serve(struct server *s, int fd) {
     struct witness *w = &s->witness;
     uint8_t data[65536];
@@ -135,6 +108,10 @@ static void serve(struct server *s, int fd) {
     witness_connect(w);
     while (!atomic_load(&s->stop)) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
+        const char *mode = welcomed ? atomic_exchange(&s->mode, NULL) : NULL;
+        if (mode != NULL) {
+            ask_for_mode(fd, mode);
+        }
         if (poll(&p, 1, 50) <= 0) {
             continue;
         }
@@ -186,26 +163,32 @@ void server_run(struct server *s) {
 
 void server_report(const struct server *s) {
     const struct witness *w = &s->witness;
-    for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+    for (unsigned i = 1; i <= WITNESS_LAST_KIND; i++) {
         if (w->events[i] > 0) {
-            printf("%s %llu\n", names[i], (unsigned long long)w->events[i]);
+            printf("%s %llu\n", witness_kind(i), (unsigned long long)w->events[i]);
         }
     }
-    for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+    for (unsigned i = 1; i <= WITNESS_LAST_KIND; i++) {
         if (w->worker_events[i] > 0) {
-            printf("worker.%s %llu\n", names[i], (unsigned long long)w->worker_events[i]);
+            printf("worker.%s %llu\n", witness_kind(i), (unsigned long long)w->worker_events[i]);
         }
     }
     for (size_t id = 1; id < WITNESS_CLASSES; id++) {
         const struct witness_class *at = &w->by_class[id];
-        for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+        for (unsigned i = 1; i <= WITNESS_LAST_KIND; i++) {
             if (at->events[i] > 0) {
-                printf("%s.%s %llu\n", at->name, names[i], (unsigned long long)at->events[i]);
+                printf("%s.%s %llu\n", at->name, witness_kind(i),
+                       (unsigned long long)at->events[i]);
             }
         }
-        for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+        for (unsigned i = 1; i <= WITNESS_LAST_KIND; i++) {
+            if (at->found[i] > 0) {
+                printf("%s.found.%s %llu\n", at->name, witness_kind(i),
+                       (unsigned long long)at->found[i]);
+            }
             if (at->sums[i] > 0) {
-                printf("%s.sum.%s %llu\n", at->name, names[i], (unsigned long long)at->sums[i]);
+                printf("%s.sum.%s %llu\n", at->name, witness_kind(i),
+                       (unsigned long long)at->sums[i]);
             }
         }
         if (at->timed > 0) {
@@ -217,10 +200,10 @@ void server_report(const struct server *s) {
                    at->name, (unsigned long long)at->interrupted);
         }
     }
-    for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+    for (unsigned i = 1; i <= WITNESS_LAST_KIND; i++) {
         if (w->sums[i] > 0) {
-            printf("sum.%s %llu\nns.%s %llu\n", names[i], (unsigned long long)w->sums[i], names[i],
-                   (unsigned long long)w->sum_ns[i]);
+            printf("sum.%s %llu\nns.%s %llu\n", witness_kind(i), (unsigned long long)w->sums[i],
+                   witness_kind(i), (unsigned long long)w->sum_ns[i]);
         }
     }
     printf("aggregates %llu\noverflow %llu\n", (unsigned long long)w->aggregates,
@@ -230,7 +213,9 @@ void server_report(const struct server *s) {
     printf("withInterrupt %llu\ntimedOut %llu\nowned %llu\nstacks %llu\n",
            (unsigned long long)w->interrupted, (unsigned long long)w->timed_out,
            (unsigned long long)w->owned, (unsigned long long)w->stacks);
-    printf("found %llu\n", (unsigned long long)w->found);
+    printf("worker.lost %llu\n", (unsigned long long)w->worker_lost);
+    printf("found %llu\nanswers %llu\n", (unsigned long long)w->found,
+           (unsigned long long)w->answers);
     printf("definitions %llu\nthreads %llu\nservice %s\nend %d\nproblem %s\n",
            (unsigned long long)w->definition_frames, (unsigned long long)w->thread_frames,
            w->service, w->ended, w->problem[0] == '\0' ? "none" : w->problem);

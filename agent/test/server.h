@@ -21,8 +21,9 @@ struct server {
     int slow_ms; // reads only every so many milliseconds
     int forget;  // does not acknowledge more than so many batches on a connection
     int nag; // sends so many control frames after each welcome: for depth=7, or of an unknown key
-    atomic_int mangle; // sends the first so many connections control frames that are broken
-    int silent;        // never answers the first so many connections (no welcome)
+    atomic_int mangle;        // sends the first so many connections control frames that are broken
+    int silent;               // never answers the first so many connections (no welcome)
+    const char *_Atomic mode; // to be asked for with the next control frame; NULL: none
     atomic_bool stop;
     _Atomic uint64_t seen; // events, and those that are told to be lost
     atomic_bool over;      // serves no more

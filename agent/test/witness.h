@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { WITNESS_KINDS = 64, WITNESS_CLASSES = 1024 };
 
@@ -17,7 +18,8 @@ enum { WITNESS_KINDS = 64, WITNESS_CLASSES = 1024 };
 struct witness_class {
     char name[80];
     uint64_t events[WITNESS_KINDS];
-    uint64_t sums[WITNESS_KINDS]; // waits that aggregates tell of
+    uint64_t found[WITNESS_KINDS]; // those among them that a snapshot tells
+    uint64_t sums[WITNESS_KINDS];  // waits that aggregates tell of
     uint64_t owned;
     uint64_t timed_out;
     uint64_t timed; // parks with a timeout
@@ -34,6 +36,7 @@ struct witness_thread {
     bool started;
     bool ended;
     bool worker; // its name begins with worker-
+    char name[24];
 };
 
 struct witness {
@@ -61,6 +64,7 @@ struct witness {
     uint64_t thread_frames;
     uint64_t
         worker_events[WITNESS_KINDS]; // of threads called worker-...; startCalled, unpark: to them
+    uint64_t worker_lost;
     struct witness_class by_class[WITNESS_CLASSES];
     char service[128];
     bool hello; // on this connection
@@ -68,6 +72,10 @@ struct witness {
     uint64_t newest; // batch
     int64_t watermark;
     int connections;
+
+    // Where to print each event as a line, "time thread kind class peer", if anywhere: what there
+    // is none of is a dash, and after a wait that was over or cut short it says so.
+    FILE *print;
 
     // State.
     uint8_t *in;
@@ -84,6 +92,10 @@ struct witness {
 };
 
 enum { WITNESS_IDS = 1 << 18 };
+
+// The name of a kind of event; those above the last have none.
+enum { WITNESS_LAST_KIND = 30 };
+const char *witness_kind(unsigned kind);
 
 void witness_init(struct witness *w);
 void witness_free(struct witness *w);

@@ -28,6 +28,7 @@ bool witness_definition(struct witness *w, unsigned kind, struct cursor c) {
         witness_string(&c);
         struct witness_thread *t = witness_thread_of(w, id);
         t->connection = w->connections;
+        snprintf(t->name, sizeof t->name, "%.*s", (int)name.left, (const char *)name.at);
         t->worker = name.left > 7 && memcmp(name.at, "worker-", 7) == 0;
         w->thread_frames++;
         return id != 0 || fail(w, "thread 0");

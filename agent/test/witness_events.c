@@ -28,6 +28,59 @@ enum {
     CPU = 30,
 };
 
+static const char *const names[WITNESS_LAST_KIND + 1] = {
+    "none",
+    "threadStart",
+    "threadEnd",
+    "startCalled",
+    "interruptCalled",
+    "interrupted",
+    "contendedEnter",
+    "contendedEntered",
+    "wait",
+    "waited",
+    "waitReturned",
+    "notify",
+    "notifyAll",
+    "joinStart",
+    "joinEnd",
+    "sleepStart",
+    "sleepEnd",
+    "park",
+    "unparked",
+    "unpark",
+    "yield",
+    "suspend",
+    "resume",
+    "stop",
+    "mount",
+    "unmount",
+    "gap",
+    "context",
+    "snapshot",
+    "ownerStack",
+    "cpu",
+};
+
+const char *witness_kind(unsigned kind) {
+    return names[kind];
+}
+
+static void print_event(struct witness *w, const struct witness_thread *t, unsigned kind,
+                        unsigned flags, uint64_t class_id, uint64_t peer) {
+    const char *class_name = "-";
+    const char *peer_name = "-";
+    if (class_id != 0 && class_id < WITNESS_CLASSES) {
+        class_name = w->by_class[class_id].name;
+    }
+    if (peer != 0) {
+        peer_name = witness_thread_of(w, peer)->name;
+    }
+    fprintf(w->print, "%lld %s %s %s %s%s%s\n", (long long)t->last, t->name, witness_kind(kind),
+            class_name, peer_name, (flags & 1U) != 0 ? " timedOut" : "",
+            (flags & 2U) != 0 ? " interrupted" : "");
+}
+
 // What a thread may do next. After a gap nothing is known; after a snapshot neither: its locks'
 // classes have ids of their own, and what ended unseen has no end. Virtual threads have no
 // waitReturned.
@@ -128,11 +181,13 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
     w->found += (flags & 8U) != 0;
     if (kind == GAP) {
         w->lost += (uint64_t)arg;
+        w->worker_lost += t->worker ? (uint64_t)arg : 0;
         return true;
     }
     if (class_id != 0 && class_id < WITNESS_CLASSES) {
         struct witness_class *at = &w->by_class[class_id];
         at->events[kind]++;
+        at->found[kind] += (flags & 8U) != 0;
         at->timed += arg > 0 && kind == PARK;
         at->owned += peer != 0 && kind != OWNER_STACK;
         at->timed_out += (flags & 1U) != 0;
@@ -146,6 +201,9 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
     w->interrupted += (flags & 2U) != 0;
     w->owned += kind == CONTENDED_ENTER && peer != 0;
     w->stacks += stack != 0;
+    if (w->print != NULL) {
+        print_event(w, t, kind, flags, class_id, peer);
+    }
     return true;
 }
 

@@ -1,0 +1,321 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Blocks, waits, parks and wakes in an order that is forced step by step, and prints it as the receiver prints events: "thread kind class peer". Main only
+ * looks at states; a thread does its next step once main has seen that the former is done.
+ */
+public final class Order {
+    static final class One {}
+    static final class Two {}
+    static final class Three {}
+    static final class Bell {}
+    static final class Blocker {}
+
+    static final String MUTEX = "java.util.concurrent.locks.ReentrantLock$NonfairSync";
+    static final String LATCH = "java.util.concurrent.CountDownLatch$Sync";
+
+    static final ConcurrentLinkedQueue<String> told = new ConcurrentLinkedQueue<>();
+    static volatile int step;
+
+    interface Body {
+        void run() throws Exception;
+    }
+
+    /** What happens now, by the thread that does it. */
+    static void tell(String what) {
+        told.add(Thread.currentThread().getName() + " " + what);
+    }
+
+    static void until(int wanted) {
+        while (step < wanted) Thread.yield();
+    }
+
+    static Thread worker(int number, Body body) {
+        return new Thread(() -> {
+            tell("threadStart - -");
+            try {
+                body.run();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+            tell("threadEnd - -");
+        }, "worker-" + number);
+    }
+
+    static void reach(Thread t, Thread.State state) throws InterruptedException {
+        while (t.getState() != state) Thread.yield();
+        // A thread is said to be in a state just before the agent is told.
+        Thread.sleep(10);
+    }
+
+    static void ended(Thread... threads) {
+        for (Thread t : threads) {
+            while (t.isAlive()) Thread.yield();
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        chain();
+        notified();
+        timedOut();
+        interrupted();
+        parked();
+        mutex();
+        latch();
+        joined();
+        List.copyOf(told).forEach(System.out::println);
+    }
+
+    /** Each waits for a monitor of the one before; they come free one after another. */
+    static void chain() throws Exception {
+        Object one = new One();
+        Object two = new Two();
+        Object three = new Three();
+        Thread a = worker(0, () -> {
+            synchronized (one) {
+                until(4);
+            }
+            until(5);
+        });
+        Thread b = worker(1, () -> {
+            synchronized (two) {
+                until(1);
+                tell("contendedEnter Order$One worker-0");
+                synchronized (one) {
+                    tell("contendedEntered Order$One -");
+                }
+            }
+            until(6);
+        });
+        Thread c = worker(2, () -> {
+            synchronized (three) {
+                until(2);
+                tell("contendedEnter Order$Two worker-1");
+                synchronized (two) {
+                    tell("contendedEntered Order$Two -");
+                }
+            }
+            until(7);
+        });
+        Thread d = worker(3, () -> {
+            until(3);
+            tell("contendedEnter Order$Three worker-2");
+            synchronized (three) {
+                tell("contendedEntered Order$Three -");
+            }
+        });
+        step = 0;
+        Thread[] all = {a, b, c, d};
+        for (int i = 0; i < all.length; i++) {
+            int before = told.size();
+            all[i].start();
+            while (told.size() == before) Thread.yield();
+            Thread.sleep(10);
+        }
+        for (int i = 1; i < all.length; i++) {
+            step = i;
+            reach(all[i], Thread.State.BLOCKED);
+        }
+        step = 4;
+        ended(d);
+        for (int i = 5; i <= 7; i++) {
+            step = i;
+            ended(all[i - 5]);
+        }
+    }
+
+    static Thread start(int number, Body body) throws Exception {
+        int before = told.size();
+        Thread t = worker(number, body);
+        t.start();
+        while (told.size() == before) Thread.yield();
+        return t;
+    }
+
+    /** A wait that another ends; it goes on when that one has left the monitor. */
+    static void notified() throws Exception {
+        Object bell = new Bell();
+        step = 0;
+        Thread a = start(0, () -> {
+            synchronized (bell) {
+                tell("wait Order$Bell -");
+                bell.wait();
+                tell("waited Order$Bell -");
+                tell("waitReturned Order$Bell -");
+            }
+        });
+        reach(a, Thread.State.WAITING);
+        Thread b = start(1, () -> {
+            synchronized (bell) {
+                tell("notify Order$Bell -");
+                bell.notify();
+                tell("notifyAll Order$Bell -");
+                bell.notifyAll();
+                until(1);
+            }
+            until(2);
+        });
+        reach(a, Thread.State.BLOCKED);
+        step = 1;
+        ended(a);
+        step = 2;
+        ended(b);
+    }
+
+    /** A wait whose time is over while another has the monitor. */
+    static void timedOut() throws Exception {
+        Object bell = new Bell();
+        step = 0;
+        Thread a = start(0, () -> {
+            synchronized (bell) {
+                tell("wait Order$Bell -");
+                bell.wait(200);
+                tell("contendedEntered Order$Bell -");
+                tell("waitReturned Order$Bell -");
+            }
+        });
+        reach(a, Thread.State.TIMED_WAITING);
+        Thread b = start(1, () -> {
+            synchronized (bell) {
+                while (a.getState() != Thread.State.BLOCKED) Thread.yield();
+                told.add("worker-0 waited Order$Bell - timedOut");
+                told.add("worker-0 contendedEnter Order$Bell worker-1");
+                until(1);
+            }
+            until(2);
+        });
+        reach(a, Thread.State.BLOCKED);
+        step = 1;
+        ended(a);
+        step = 2;
+        ended(b);
+    }
+
+    static void interrupted() throws Exception {
+        Thread a = start(0, () -> {
+            tell("sleepStart - -");
+            try {
+                Thread.sleep(60_000);
+                throw new AssertionError();
+            } catch (InterruptedException e) {
+                tell("interrupted - - interrupted");
+                tell("sleepEnd - - interrupted");
+            }
+        });
+        reach(a, Thread.State.TIMED_WAITING);
+        step = 0;
+        Thread b = start(1, () -> {
+            tell("interruptCalled - worker-0");
+            a.interrupt();
+            until(1);
+        });
+        ended(a);
+        step = 1;
+        ended(b);
+    }
+
+    static void parked() throws Exception {
+        Object blocker = new Blocker();
+        step = 0;
+        Thread a = start(0, () -> {
+            tell("park Order$Blocker -");
+            LockSupport.park(blocker);
+            tell("unparked - -");
+        });
+        reach(a, Thread.State.WAITING);
+        Thread b = start(1, () -> {
+            tell("unpark - worker-0");
+            LockSupport.unpark(a);
+            until(1);
+        });
+        ended(a);
+        step = 1;
+        ended(b);
+    }
+
+    /** Two want a lock; they get it in the order in which they came. */
+    static void mutex() throws Exception {
+        ReentrantLock lock = new ReentrantLock();
+        step = 0;
+        Thread a = start(0, () -> {
+            lock.lock();
+            until(1);
+            tell("unpark - worker-1");
+            lock.unlock();
+            until(3);
+        });
+        while (!lock.isLocked()) Thread.yield();
+        Thread[] others = new Thread[2];
+        for (int i = 1; i <= 2; i++) {
+            boolean first = i == 1;
+            others[i - 1] = start(i, () -> {
+                tell("park " + MUTEX + " worker-0");
+                lock.lock();
+                tell("unparked - -");
+                until(2);
+                if (first) tell("unpark - worker-2");
+                lock.unlock();
+                until(first ? 4 : 5);
+            });
+            reach(others[i - 1], Thread.State.WAITING);
+        }
+        int before = told.size();
+        step = 1;
+        while (told.size() < before + 2) Thread.yield();
+        step = 2;
+        while (told.size() < before + 4) Thread.yield();
+        step = 3;
+        ended(a);
+        step = 4;
+        ended(others[0]);
+        step = 5;
+        ended(others[1]);
+    }
+
+    static void latch() throws Exception {
+        CountDownLatch latch = new CountDownLatch(1);
+        step = 0;
+        Thread a = start(0, () -> {
+            tell("park " + LATCH + " -");
+            latch.await();
+            tell("unparked - -");
+        });
+        reach(a, Thread.State.WAITING);
+        Thread b = start(1, () -> {
+            tell("unpark - worker-0");
+            latch.countDown();
+            until(1);
+        });
+        ended(a);
+        step = 1;
+        ended(b);
+    }
+
+    /** One starts another and joins it. */
+    static void joined() throws Exception {
+        step = 0;
+        int before = told.size();
+        Thread b = worker(1, () -> until(2));
+        Thread a = start(0, () -> {
+            tell("startCalled - worker-1");
+            b.start();
+            until(1);
+            tell("joinStart java.lang.Thread worker-1");
+            b.join();
+            tell("waited java.lang.Thread -");
+            tell("joinEnd java.lang.Thread worker-1");
+        });
+        while (told.size() < before + 3) Thread.yield();
+        step = 1;
+        reach(a, Thread.State.WAITING);
+        step = 2;
+        ended(a, b);
+    }
+}

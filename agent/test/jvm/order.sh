@@ -1,0 +1,17 @@
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Are the events, one by one and in the order of their times, what happened? A section of jvmtest.sh.
+
+order() {
+    echo "   order $*"
+    listen events=1
+    more=,include-threads=worker-*
+    traced "$@" Order
+    more=
+    [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
+    heard
+    sed -n 's/^\([0-9][0-9]*\) worker-/\1 worker-/p' "$work/seen" | sort -s -n -k 1,1 | cut -d ' ' -f 2- >"$work/ordered"
+    [ "$(wc -l <"$work/ordered")" -gt 60 ] || bad "only $(wc -l <"$work/ordered") events"
+    diff "$work/out" "$work/ordered" >"$work/other" || bad "the program's order (<) and the agent's (>) differ: $(cat "$work/other")"
+}
