@@ -461,6 +461,9 @@ for home in "$@"; do
     sums -Xcomp
     order -Xcheck:jni
     order -Xcomp
+    durations
+    filters
+    modes
     stacks -Drounds=500
     stacks -Drounds=300 -Xint
     stacks -Drounds=300 -Xcomp
