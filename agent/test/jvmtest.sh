@@ -464,6 +464,7 @@ for home in "$@"; do
     durations
     filters
     modes
+    company
     stacks -Drounds=500
     stacks -Drounds=300 -Xint
     stacks -Drounds=300 -Xcomp

@@ -64,7 +64,7 @@ public final class Counts {
                     while (t.getState() != Thread.State.BLOCKED) Thread.onSpinWait();
                 }
                 // A thread is said to be blocked just before it looks who the owner is.
-                LockSupport.parkNanos(5_000_000);
+                LockSupport.parkNanos(20_000_000);
             }
             for (Thread t : threads) {
                 while (t.isAlive()) Thread.onSpinWait();
