@@ -87,6 +87,11 @@ func (c *Config) Validate() error {
 	if !prefix.MatchString(c.PathPrefix) || strings.Contains(c.PathPrefix, "/../") || strings.Contains(c.PathPrefix, "/./") {
 		errs = append(errs, fmt.Errorf("path_prefix: %q is no path, use / or one that begins and ends with a slash such as /weft/", c.PathPrefix))
 	}
+	for _, host := range c.AllowedHosts {
+		if host == "" || strings.ContainsAny(host, ":/ *") {
+			errs = append(errs, fmt.Errorf("allowed_hosts: %q is no name of a host, leave out scheme, port and path: weft.example.com", host))
+		}
+	}
 	if c.MaxBytes < 1<<20 {
 		errs = append(errs, fmt.Errorf("max_bytes: %d is out of range, use %d (1 MiB) or more", c.MaxBytes, 1<<20))
 	}

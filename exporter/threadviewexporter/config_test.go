@@ -46,6 +46,7 @@ func TestConfig(t *testing.T) {
 		"url":         `trace::url: "javascript:alert(1)//{trace_id}" is no link`,
 		"trace":       "names no trace",
 		"window":      "window: 1h0m0s is out of range",
+		"hosts":       `allowed_hosts: "https://weft.example.com" is no name of a host`,
 	} {
 		assert.ErrorContains(t, load("thread_view/"+name).Validate(), want, name)
 	}

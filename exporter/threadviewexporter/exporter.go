@@ -85,7 +85,9 @@ func (e *threadView) consume(ctx context.Context, td ptrace.Traces) error {
 }
 
 // compressed is what is sent as gzip to those who take it. What follows a live session is not: each event has to come at once.
-var compressed = []string{"text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"}
+func compressed() []string {
+	return []string{"text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"}
+}
 
 func (e *threadView) start(ctx context.Context, host component.Host) error {
 	if err := e.restore(); err != nil {
@@ -99,7 +101,7 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: e.cfg.Trace.Window,
 		Hosts: e.hosts(), Control: e.cfg.Control, Log: e.log,
 	})
-	compress, err := gzhttp.NewWrapper(gzhttp.ContentTypes(compressed))
+	compress, err := gzhttp.NewWrapper(gzhttp.ContentTypes(compressed()))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -110,6 +112,9 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	e.address = listener.Addr()
 	e.sessions.Start()
 	e.set.Logger.Info("the page is served", zap.String("url", e.url()))
+	if tcp, ok := e.address.(*net.TCPAddr); ok && e.cfg.Control && !e.cfg.HTTP.Auth.HasValue() && !tcp.IP.IsLoopback() {
+		e.set.Logger.Warn("whoever reaches the page may change agents; set auth, or an endpoint on localhost, or control: false", zap.Stringer("address", e.address))
+	}
 	e.serving.Go(func() {
 		if err := e.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			e.set.Logger.Error("the page is not served any more", zap.Error(err))

@@ -24,6 +24,9 @@ import (
 	"go.opentelemetry.io/collector/exporter/exportertest"
 	"go.opentelemetry.io/collector/extension/extensionauth"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -135,7 +138,7 @@ func TestFilesAreSentOnceAndCompressed(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	client := http.Client{Transport: &http.Transport{DisableCompression: true}}
 	t.Cleanup(client.CloseIdleConnections)
-	ask := func(tag string) *http.Response {
+	ask := func(tag string) (int, http.Header) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.url()+"app.js", http.NoBody)
 		require.NoError(t, err)
 		r.Header.Set("Accept-Encoding", "gzip")
@@ -145,13 +148,14 @@ func TestFilesAreSentOnceAndCompressed(t *testing.T) {
 		_, err = io.Copy(io.Discard, response.Body)
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
-		return response
+		return response.StatusCode, response.Header
 	}
-	first := ask("")
-	assert.Equal(t, http.StatusOK, first.StatusCode)
-	assert.Equal(t, "gzip", first.Header.Get("Content-Encoding"))
-	require.NotEmpty(t, first.Header.Get("ETag"))
-	assert.Equal(t, http.StatusNotModified, ask(first.Header.Get("ETag")).StatusCode)
+	status, header := ask("")
+	assert.Equal(t, http.StatusOK, status)
+	assert.Equal(t, "gzip", header.Get("Content-Encoding"))
+	require.NotEmpty(t, header.Get("ETag"))
+	status, _ = ask(header.Get("ETag"))
+	assert.Equal(t, http.StatusNotModified, status)
 }
 
 // A session that is still going on is shown as far as its windows have been cut, and as a whole once the collector is stopped.
@@ -203,6 +207,22 @@ func TestShutdownCutsSlowReadersOff(t *testing.T) {
 	t.Logf("%d bytes were on their way", len(sent))
 	assert.True(t, err != nil || !strings.HasSuffix(string(sent), "0\r\n\r\n"), "the answer was too short to be cut off: the test shows nothing")
 	require.NoError(t, conn.Close())
+}
+
+// Where anybody could change agents, the log says so.
+func TestControlForAnybodyIsWarnedOf(t *testing.T) {
+	for endpoint, warnings := range map[string]int{"localhost:0": 0, "0.0.0.0:0": 1} {
+		cfg := createDefaultConfig().(*Config)
+		cfg.HTTP.NetAddr.Endpoint, cfg.Control = endpoint, true
+		core, log := observer.New(zapcore.WarnLevel)
+		set := exportertest.NewNopSettings(metadata.Type)
+		set.Logger = zap.New(core)
+		e, err := newExporter(cfg, set)
+		require.NoError(t, err)
+		require.NoError(t, e.start(t.Context(), componenttest.NewNopHost()))
+		require.NoError(t, e.shutdown(context.Background()))
+		assert.Equal(t, warnings, log.FilterMessageSnippet("whoever reaches the page may change agents").Len(), endpoint)
+	}
 }
 
 func TestOtherSpansAreNoneOfItsBusiness(t *testing.T) {
