@@ -94,5 +94,9 @@ func TestRecordedAggregates(t *testing.T) {
 	assert.Equal(t, "batch 3 part 0 of 1 watermark 1000030 before 1 from 1000020 to 1000030 scale 2\n", next.next(t))
 	assert.Equal(t, "batch 4 part 0 of 1 watermark 1000040 before 1 end exit\n", next.next(t))
 	require.NoError(t, r.Shutdown(t.Context()))
-	assert.Empty(t, next.got)
+
+	r, log := filesOf(t, componenttest.NewTelemetry(), next, withExtension{id: id, extension: store}, change)
+	await(t, log, "A recorded session ends")
+	require.NoError(t, r.Shutdown(t.Context()))
+	assert.Empty(t, next.got, "nor does the end come again")
 }

@@ -146,7 +146,7 @@ func (f *files) excluded(path string) bool {
 // mark is what is remembered of a file: which one it is, by how it begins, and how many of its events were handed on.
 type mark struct {
 	Head   string `json:"head"`   // hexadecimal
-	Events uint64 `json:"events"` // handed on; an aggregate counts as one
+	Events uint64 `json:"events"` // handed on; an aggregate and the end of a session count as one each
 	Batch  uint64 `json:"batch"`  // the last of the session at hand
 	Before uint64 `json:"before"` // events in all batches up to that one
 	Size   int64  `json:"size"`   // when it was read to its end

@@ -33,7 +33,7 @@ type replay struct {
 	session  *session
 	ordinal  byte   // of the session in the file
 	resume   mark   // how far it was handed on before a restart
-	seen     uint64 // events and aggregates so far, those too that had been handed on before
+	seen     uint64 // events, aggregates and ends so far, those too that had been handed on before
 	places   map[jvmthread.ThreadID]int
 }
 
@@ -41,7 +41,7 @@ var _ recording.Sink = (*replay)(nil)
 
 // Session begins a session, and ends the one before if there is one.
 func (r *replay) Session(told *recording.Session) error {
-	if err := r.lose(); err != nil {
+	if err := r.end(threadpdata.EndLost, r.watermark(), 1); err != nil {
 		return err
 	}
 	hello := wire.Hello{Session: told.ID, PID: told.PID}
@@ -234,17 +234,20 @@ func (r *replay) Problem(p recording.Problem) error {
 }
 
 // End ends the session.
-func (r *replay) End(end recording.End) error { return r.end(end.Reason, end.Time) }
+func (r *replay) End(end recording.End) error { return r.end(end.Reason, end.Time, 1) }
 
-// lose ends a session whose recording breaks off.
-func (r *replay) lose() error {
+// lose ends a session whose recording breaks off. That does not count: the file may go on another time.
+func (r *replay) lose() error { return r.end(threadpdata.EndLost, r.watermark(), 0) }
+
+func (r *replay) watermark() jvmthread.Time {
 	if r.session == nil {
-		return nil
+		return jvmthread.NoTime
 	}
-	return r.end(threadpdata.EndLost, r.session.watermark)
+	return r.session.watermark
 }
 
-func (r *replay) end(reason string, at jvmthread.Time) error {
+// end ends the session if there is one, which counts as n.
+func (r *replay) end(reason string, at jvmthread.Time, n uint64) error {
 	s := r.session
 	if s == nil {
 		return nil
@@ -255,6 +258,7 @@ func (r *replay) end(reason string, at jvmthread.Time) error {
 			return err
 		}
 	}
+	r.seen += n
 	r.session = nil
 	count(r.receiver.telemetry.ReceiverJvmThreadSessions, -1)
 	r.log.Info("A recorded session ends", zap.Stringer("session", s.id), zap.String("service", s.service()), zap.String("reason", reason))
