@@ -261,7 +261,9 @@ static void sweep(struct weft_drain *d) {
         struct weft_buffer *b = d->buffers[i];
         if (atomic_load_explicit(&b->closed, memory_order_acquire) &&
             atomic_load_explicit(&b->written, memory_order_acquire) == b->read) {
-            weft_lose_unbuffered(atomic_load_explicit(&b->lost, memory_order_relaxed));
+            struct weft_hold_look hold = weft_hold_look(&b->hold);
+            weft_lose_unbuffered(atomic_load_explicit(&b->lost, memory_order_relaxed) +
+                                 weft_hold_take(&b->hold, &hold));
             weft_roster_gone(b->thread, 0); // no batch that is still to come names it
             weft_buffer_free(b);
         } else {
@@ -330,6 +332,7 @@ void weft_drain_restart(struct weft_drain *d, int64_t now) {
             weft_buffer_free(b);
             continue;
         }
+        weft_roster_keep(b->thread);
         b->idle_at = now;
         b->newest = now;
         b->pauses = d->pauses;

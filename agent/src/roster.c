@@ -302,6 +302,16 @@ void weft_roster_restart(void) {
     for (uint32_t i = 0; i < roster.bucket_count; i++) {
         for (struct entry *e = roster.buckets[i]; e != NULL; e = e->chain) {
             e->last = 0;
+            if ((e->flags & WEFT_THREAD_VIRTUAL) == 0) { // those are announced once only
+                make_gone(e);
+            }
         }
+    }
+}
+
+void weft_roster_keep(uint64_t id) {
+    struct entry *e = find(id);
+    if (e != NULL) {
+        e->gone = false;
     }
 }

@@ -45,8 +45,10 @@ void weft_roster_gone(uint64_t id, uint64_t sequence);
 void weft_roster_connected(void);
 void weft_roster_disconnected(void);
 
-// Another session begins: no batch names anybody yet.
+// Another session begins: no batch names anybody yet, and who is there is those that are kept, or
+// announced again.
 void weft_roster_restart(void);
+void weft_roster_keep(uint64_t id);
 
 // The sender: appends the frames of all threads that this connection has not seen yet.
 void weft_roster_encode(struct weft_bytes *out);

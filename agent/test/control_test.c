@@ -130,6 +130,24 @@ TEST(held_over) {
     CHECK(server.witness.ended);
 }
 
+// Threads that a session heard of, and that end while there is none, are forgotten.
+TEST(forgotten) {
+    pthread_t thread;
+    finish_ms = 500;
+    start_controlled(1U << 20, 8U << 20);
+    for (uint64_t id = 1; id <= WEFT_ROSTER_GONE + 1000; id++) {
+        weft_roster_announce(1000 + id, 0, "worker-idle", "test");
+    }
+    weft_sender_finish(WEFT_END_DETACHED);
+    finish_ms = 60000;
+    start_server(&thread);
+    begin_session(8U << 20);
+    uint64_t events = run_writers(1, 2, 1000, 0, write_events);
+    finish_after(thread, events);
+    expect(events);
+    CHECK(weft_roster_size() < WEFT_ROSTER_GONE + 100);
+}
+
 static void *look_often(void *nothing) {
     (void)nothing;
     for (int i = 0; i < 20; i++) {
@@ -159,7 +177,7 @@ TEST(looked) {
 // once the pressure is over.
 TEST(relieved) {
     finish_ms = 500;
-    start_controlled(8U * WEFT_CHUNK_SIZE, 8U << 20);
+    start_controlled((size_t)8 * WEFT_CHUNK_SIZE, 8U << 20);
     for (uint64_t id = 1; id <= 3; id++) {
         struct weft_record r = {.kind = WEFT_EV_YIELD};
         weft_buffer_put_now(weft_buffer_open(id), &r, 0);
@@ -229,8 +247,8 @@ TEST(found) {
 
 static const struct scenario scenarios[] = {
     {"controlled", controlled}, {"mangled", mangled}, {"minimum", minimum},
-    {"held_over", held_over},   {"looked", looked},   {"relieved", relieved},
-    {"found", found},
+    {"held_over", held_over},   {"looked", looked},   {"forgotten", forgotten},
+    {"relieved", relieved},     {"found", found},
 };
 
 int main(int argc, char **argv) {
