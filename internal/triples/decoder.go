@@ -6,6 +6,8 @@ package triples
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,10 +182,10 @@ func (d *decoder) find(n name) *thread {
 	return th
 }
 
-// finish lets those go on that had reason to.
+// finish lets those go on that had reason to, in the same order each time.
 func (d *decoder) finish() {
-	for id, th := range d.threads {
-		if th.pending != jvmthread.KindNone {
+	for _, id := range slices.Sorted(maps.Keys(d.threads)) {
+		if th := d.threads[id]; th.pending != jvmthread.KindNone {
 			d.resume(th, jvmthread.ThreadID(id), th.since+1)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
@@ -207,6 +208,25 @@ func TestBadLinesCostThemselvesOnly(t *testing.T) {
 	}
 	slices.Sort(names)
 	same(t, []string{"main", "pool 1"}, names)
+}
+
+// What is made up at the end comes in the same order each time: whoever reads on after a restart counts events.
+func TestEndIsTheSameEachTime(t *testing.T) {
+	var text strings.Builder
+	for id := range 40 {
+		fmt.Fprintf(&text, "Thread-1, start, Thread-%d\n", id+2)
+	}
+	text.WriteString(strings.Repeat("Thread-1, notify, Thread-1\n", 40))
+	c, stats, err := threadtest.Decode(&format, recording.Options{File: "x", Reorder: 1}, []byte(text.String()), 0)
+	threadtest.CheckDecoded(t, "triples", c, stats, err)
+	var begun []jvmthread.ThreadID
+	for _, ev := range c.Events {
+		if ev.Kind == jvmthread.KindThreadStart {
+			begun = append(begun, ev.Thread)
+		}
+	}
+	assert.Len(t, begun, 40)
+	assert.IsIncreasing(t, begun)
 }
 
 func TestBatteredTriples(t *testing.T) {
