@@ -169,7 +169,7 @@ func (f *recordingFile) begin(ctx context.Context, format *recording.Format) {
 	cfg := f.files.cfg
 	sym := symbols.New(symbols.DefaultLimits())
 	f.replay = &replay{
-		receiver: f.files.receiver, ctx: ctx, log: f.log, format: format.Name, head: f.mark.head(), symbols: sym, pace: cfg.Pace, resume: f.mark,
+		receiver: f.files.receiver, ctx: ctx, log: f.log, format: format.Name, head: f.mark.seed(), symbols: sym, pace: cfg.Pace, resume: f.mark,
 	}
 	options := recording.Options{
 		File: f.path, Symbols: sym, Beside: f.beside, Times: recording.Times{Unit: cfg.TimeUnit}, MaxRecord: cfg.MaxRecordSize,

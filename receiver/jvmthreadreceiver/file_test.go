@@ -154,6 +154,39 @@ func TestFilesAreReadWhateverTheyAre(t *testing.T) {
 	require.NoError(t, tel.Shutdown(context.Background()))
 }
 
+// A file may be so short at first that it cannot be told from others yet.
+func TestShortFileIsRemembered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.tdump")
+	begun := "1.5,ThreadStarted,0000000A,worker\n"
+	require.NoError(t, os.WriteFile(path, []byte(begun), 0o600))
+	id := component.MustNewID("memory")
+	host := withExtension{id: id, extension: &memory{data: make(map[string][]byte)}}
+	sink := new(consumertest.TracesSink)
+	follow := func(f *File) {
+		f.Include, f.Follow, f.Storage = []string{path}, true, &id
+	}
+	for i, more := range []string{strings.Repeat("1.6,ThreadEnded,0000000A\n1.7,ThreadStarted,0000000A,worker\n", 20), "1.8,ThreadEnded,0000000A\n", ""} {
+		r, log := filesOf(t, nil, sink, host, follow)
+		await(t, log, "A recorded session begins")
+		begun += more
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		require.NoError(t, err)
+		_, err = file.WriteString(more)
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		events := strings.Count(begun, "\n")
+		require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) >= events }, patience, time.Millisecond)
+		require.NoError(t, r.Shutdown(context.Background()))
+		assert.Len(t, carried(t, sink.AllTraces()), events, "after start %d", i+1)
+	}
+	sessions := make(map[string]struct{})
+	for _, td := range sink.AllTraces() {
+		session, _ := td.ResourceSpans().At(0).Resource().Attributes().Get("weft.session.id")
+		sessions[session.Str()] = struct{}{}
+	}
+	assert.Len(t, sessions, 1)
+}
+
 func TestFileIsFollowedAndRemembered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
 	data := native(t, recorded)

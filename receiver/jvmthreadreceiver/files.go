@@ -12,14 +12,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.uber.org/zap"
-
-	"github.com/weft-otel/weft/internal/recording"
 )
 
 // files finds recordings, and reads each in a goroutine of its own.
@@ -145,7 +144,8 @@ func (f *files) excluded(path string) bool {
 
 // mark is what is remembered of a file: which one it is, by how it begins, and how many of its events were handed on.
 type mark struct {
-	Head   string `json:"head"`   // hexadecimal
+	Head   string `json:"head"`   // hexadecimal; as much as was there, and at most markSize
+	Seed   string `json:"seed"`   // the head when it was first read: the ids of sessions are made of it
 	Events uint64 `json:"events"` // handed on; an aggregate and the end of a session count as one each
 	Batch  uint64 `json:"batch"`  // the last of the session at hand
 	Before uint64 `json:"before"` // events in all batches up to that one
@@ -153,8 +153,8 @@ type mark struct {
 	Done   bool   `json:"done"`
 }
 
-func (m *mark) head() []byte {
-	b, _ := hex.DecodeString(m.Head) // it was encoded here
+func (m *mark) seed() []byte {
+	b, _ := hex.DecodeString(m.Seed) // it was encoded here
 	return b
 }
 
@@ -163,12 +163,11 @@ const markSize = 256
 
 // recall finds out what was remembered of the file; errDone says that all of it was read.
 func (f *recordingFile) recall(ctx context.Context) error {
-	head := make([]byte, min(recording.HeadSize, markSize))
-	n, err := f.file.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+	head, err := f.head()
+	if err != nil {
 		return err
 	}
-	f.mark.Head = hex.EncodeToString(head[:n])
+	f.mark.Head, f.mark.Seed = head, head
 	if f.files.storage == nil {
 		return nil
 	}
@@ -177,7 +176,7 @@ func (f *recordingFile) recall(ctx context.Context) error {
 		return fmt.Errorf("storage: %w", err)
 	}
 	var before mark
-	if json.Unmarshal(data, &before) != nil || before.Head != f.mark.Head {
+	if json.Unmarshal(data, &before) != nil || before.Head == "" || !strings.HasPrefix(head, before.Head) {
 		return nil // nothing, or of another file
 	}
 	info, err := f.file.Stat()
@@ -191,12 +190,27 @@ func (f *recordingFile) recall(ctx context.Context) error {
 	return nil
 }
 
+// head returns how the file begins, in hexadecimal.
+func (f *recordingFile) head() (string, error) {
+	head := make([]byte, markSize)
+	n, err := f.file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	return hex.EncodeToString(head[:n]), nil
+}
+
 // remember notes how far the file was read. That it cannot is told: after a restart events may come twice.
 func (f *recordingFile) remember(ctx context.Context, done bool) {
 	if f.files.storage == nil {
 		return
 	}
 	f.mark.Done = done
+	if len(f.mark.Head) < hex.EncodedLen(markSize) { // it was short, and may have grown
+		if head, err := f.head(); err == nil {
+			f.mark.Head = head
+		}
+	}
 	if r := f.replay; r.seen >= f.mark.Events {
 		f.mark.Events = r.seen
 		if r.session != nil {
