@@ -4,14 +4,18 @@
 package e2e
 
 import (
+	"cmp"
 	"flag"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
 var stressFor = flag.Duration("stress", 3*time.Second, "how long TestStress runs on each JDK and garbage collector")
@@ -27,20 +31,105 @@ func TestStress(t *testing.T) {
 				if start(t, nil, bin, append(flags, "-version")...).wait(t) != 0 {
 					t.Skipf("%v was built without %sGC", j, gc)
 				}
-				c := startCollector(t, setup{})
-				agent := "-agentpath:" + built("libweft.so") + "=endpoint=" + c.endpoint + ",service=stress"
-				seconds := strconv.Itoa(int(stressFor.Seconds()))
-				jvm := start(t, nil, bin, append(flags, agent, "-cp", classes, "Stress", seconds)...)
-				select {
-				case <-jvm.exited:
-				case <-time.After(*stressFor + patience):
-					t.Fatal("the program hangs")
-				}
-				assert.Equal(t, outcome{0, []string{`{"stress":"held"}`}, nil}, jvm.outcome(t))
-				o := c.finish(t, "stress")
+				o := stress(t, j, *stressFor, "", append(flags, "Stress")...)
 				require.NotEmpty(t, o.roots("stress"))
 				checkStructure(t, o)
 			})
 		}
 	})
+}
+
+// stress runs Stress for so long with options of the agent and returns what the collector wrote of it. The command is flags of the JVM
+// and the class.
+func stress(t *testing.T, j jdk, lasts time.Duration, options string, command ...string) *output {
+	t.Helper()
+	c := startCollector(t, setup{})
+	runStress(t, j, c.endpoint, lasts, options, command...)
+	return c.finish(t, "stress")
+}
+
+func runStress(t *testing.T, j jdk, endpoint string, lasts time.Duration, options string, command ...string) {
+	t.Helper()
+	agent := strings.TrimSuffix("-agentpath:"+built("libweft.so")+"=endpoint="+endpoint+",service=stress,"+options, ",")
+	command = append(command, strconv.Itoa(int(lasts.Seconds())))
+	jvm := start(t, nil, filepath.Join(j.home, "bin", "java"), append([]string{agent, "-cp", classes}, command...)...)
+	select {
+	case <-jvm.exited:
+	case <-time.After(lasts + patience):
+		t.Fatal("the program hangs")
+	}
+	assert.Equal(t, outcome{0, []string{`{"stress":"held"}`}, nil}, jvm.outcome(t))
+}
+
+// TestStressWithOptions is the same with what is off by default, each on one collector, and with as much as the option has to show.
+func TestStressWithOptions(t *testing.T) {
+	oldest, newest := jdks[0], jdks[len(jdks)-1]
+	for _, test := range []struct {
+		options string
+		j       jdk
+		flags   []string
+		shown   func(*span) bool
+	}{
+		{"owner-stacks=on", newest, []string{"-XX:+UseG1GC"}, func(s *span) bool { return s.text("weft.lock.owner.stacktrace") != "" }},
+		{"cpu=on", oldest, []string{"-XX:+UseParallelGC"}, func(s *span) bool { return s.number("weft.cpu.time") > 0 }},
+		{"mounts=on", newest, []string{"-XX:+UseZGC", "-Dvirtual=true"}, func(s *span) bool { return s.has("weft.thread.carrier") }},
+	} {
+		t.Run(test.options, func(t *testing.T) {
+			o := stress(t, test.j, 2*time.Second, test.options, append(test.flags, "-Xmx64m", "-Xcheck:jni", "Stress")...)
+			checkStructure(t, o)
+			assert.NotEmpty(t, o.of("stress", test.shown))
+		})
+	}
+}
+
+// TestStressAggregated adds the same up in the agent: reports follow each other without a gap, and each series agrees with itself.
+func TestStressAggregated(t *testing.T) {
+	const lasts = 2 * time.Second
+	c := startCollector(t, setup{more: []string{
+		"yaml:exporters::file/raw::path: ${env:WEFT_OUT}/raw.json",
+		"yaml:service::pipelines::traces/raw::receivers: [jvm_thread]",
+		"yaml:service::pipelines::traces/raw::exporters: [file/raw]",
+	}})
+	runStress(t, jdks[0], c.endpoint, lasts, "mode=aggregated,interval=100ms", "-XX:+UseSerialGC", "-Xmx64m", "-Xcheck:jni", "Stress")
+	poll(t, "the session ended", func() bool { return strings.Contains(strings.Join(c.errLines(), ""), "A session ended") })
+	c.terminate(t)
+
+	raw := readSpans(t, filepath.Join(c.out, "raw.json"))
+	reports := raw.of("stress", func(s *span) bool { return s.has("weft.aggregate.to") })
+	slices.SortStableFunc(reports, func(a, b *span) int {
+		return cmp.Compare(a.number("weft.aggregate.to"), b.number("weft.aggregate.to"))
+	})
+	require.Greater(t, len(reports), 5)
+	waits := map[string]int64{}
+	for i, report := range reports {
+		if i > 0 && reports[i-1].number("weft.aggregate.to") != report.number("weft.aggregate.to") {
+			assert.Equal(t, reports[i-1].number("weft.aggregate.to"), report.number("weft.aggregate.from"), "report %d", i)
+		}
+		for _, series := range report.Events().All() {
+			if kind, ok := series.Attributes().Get("weft.aggregate.kind"); ok {
+				waits[kind.Str()] += checkSeries(t, series.Attributes())
+			}
+		}
+	}
+	t.Logf("%d reports of %v", len(reports), waits)
+	for _, kind := range []string{"contendedEnter", "wait", "waited", "joinStart", "sleepStart", "park"} {
+		assert.Positive(t, waits[kind], kind)
+	}
+	assert.Equal(t, waits["wait"]+waits["joinStart"], waits["waited"], "each wait is followed by a return")
+	assert.Empty(t, c.spans(t).of("stress", (*span).isState), "no states are told")
+}
+
+// checkSeries returns how many waits a series has: the sum lies between what its longest and what its buckets let it be.
+func checkSeries(t *testing.T, series pcommon.Map) (count int64) {
+	t.Helper()
+	count = number(series, "weft.aggregate.zero")
+	if buckets, ok := series.Get("weft.aggregate.buckets"); ok {
+		for _, bucket := range buckets.Slice().All() {
+			count += bucket.Int()
+		}
+	}
+	sum, longest := number(series, "weft.aggregate.sum"), number(series, "weft.aggregate.max")
+	assert.Positive(t, count)
+	assert.True(t, longest <= sum && sum <= count*longest, "%d waits of at most %d ns took %d ns", count, longest, sum)
+	return count
 }

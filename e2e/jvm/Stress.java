@@ -19,6 +19,9 @@ public final class Stress {
   private static final int WORKERS = 12;
   private static final int LOCKS = 3;
 
+  /** Whether children are virtual threads, which take 21 or later: -Dvirtual=true. */
+  private static final boolean VIRTUAL = Boolean.getBoolean("virtual");
+
   private final Guarded[] guarded = new Guarded[LOCKS];
   private final AtomicReferenceArray<Thread> workers = new AtomicReferenceArray<>(WORKERS);
   private final AtomicLong started = new AtomicLong();
@@ -145,13 +148,13 @@ public final class Stress {
 
   private void child(Guarded g, SplittableRandom random) throws InterruptedException {
     SplittableRandom its = random.split();
-    Thread child =
-        new Thread(
-            () -> {
-              change(g, its);
-              ended.incrementAndGet();
-            },
-            "child-" + ThreadLocalRandom.current().nextInt(4));
+    Runnable body =
+        () -> {
+          change(g, its);
+          ended.incrementAndGet();
+        };
+    String name = "child-" + ThreadLocalRandom.current().nextInt(4);
+    Thread child = VIRTUAL ? virtual(body, name) : new Thread(body, name);
     started.incrementAndGet();
     child.start();
     boolean interrupted = false;
@@ -164,6 +167,18 @@ public final class Stress {
     }
     if (interrupted) {
       throw new InterruptedException();
+    }
+  }
+
+  /** Thread.ofVirtual().name(name).unstarted(body), for compilers that do not know it. */
+  private static Thread virtual(Runnable body, String name) {
+    try {
+      Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+      Class<?> type = Class.forName("java.lang.Thread$Builder");
+      Object named = type.getMethod("name", String.class).invoke(builder, name);
+      return (Thread) type.getMethod("unstarted", Runnable.class).invoke(named, body);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
     }
   }
 
