@@ -86,9 +86,6 @@ func newSession(st *Store, id jvmthread.SessionID) *Session {
 	}
 }
 
-// ID names the session.
-func (s *Session) ID() jvmthread.SessionID { return s.id }
-
 // reopen makes ready for the windows of a new engine.
 func (s *Session) reopen(meta Meta) int64 {
 	s.mu.Lock()

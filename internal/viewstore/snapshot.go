@@ -99,9 +99,6 @@ func (sn *Snapshot) NumLocks() int { return len(sn.locks) }
 // NumStacks is one more than the largest StackID.
 func (sn *Snapshot) NumStacks() int { return len(sn.stacks) }
 
-// NumClasses is one more than the largest ClassID.
-func (sn *Snapshot) NumClasses() int { return len(sn.classes) }
-
 // Stack returns the text of a stack, one frame a line, innermost first.
 func (sn *Snapshot) Stack(id StackID) string { return sn.stacks[id] }
 
