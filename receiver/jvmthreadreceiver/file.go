@@ -84,6 +84,9 @@ func (f *recordingFile) run(ctx context.Context) (err error) {
 	if f.files.cfg.Follow && r == io.Reader(f.file) && !f.settled(ctx) {
 		err = f.follow(ctx)
 	} else {
+		if r != io.Reader(f.file) { // which decoders read as a file
+			r = cancellable{ctx, r}
+		}
 		_, err = io.Copy(f.decoder, r)
 	}
 	f.over = errors.Is(err, errGone)
@@ -104,6 +107,19 @@ func (f *recordingFile) run(ctx context.Context) (err error) {
 	}
 	f.remember(ctx, true)
 	return nil
+}
+
+// cancellable ends with its context: a compressed file can take long before there is anything to hand on.
+type cancellable struct {
+	ctx context.Context //nolint:containedctx // of the goroutine that reads
+	io.Reader
+}
+
+func (c cancellable) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.Reader.Read(p)
 }
 
 // surveyor is a decoder that knows more of a file than that it grows.

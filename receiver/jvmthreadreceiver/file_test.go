@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/wire"
@@ -228,6 +230,19 @@ func TestFileTakesThePlaceOfAnother(t *testing.T) {
 	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == 2*len(all) }, patience, time.Millisecond)
 	require.NoError(t, r.Shutdown(context.Background()))
 	assert.Equal(t, append(slices.Clone(all), all...), carried(t, sink.AllTraces()))
+}
+
+// TestCompressedFileIsLeftAtShutdown: a flight recording has to be decompressed as a whole before anything of it can be handed on.
+func TestCompressedFileIsLeftAtShutdown(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := cancellable{ctx, strings.NewReader("more")}
+	n, err := r.Read(make([]byte, 2))
+	require.NoError(t, err)
+	assert.Equal(t, 2, n)
+	cancel()
+	_, err = io.Copy(io.Discard, r)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, (&replay{ctx: ctx}).Problem(recording.Problem{}), context.Canceled, "nobody is told that the recording is bad")
 }
 
 func TestPipeIsNotWaitedFor(t *testing.T) {

@@ -225,6 +225,9 @@ func (r *replay) group(p *pending, events []jvmthread.Event) {
 
 // Problem tells people what is wrong in the recording.
 func (r *replay) Problem(p recording.Problem) error {
+	if err := r.ctx.Err(); err != nil {
+		return err // it is not read to its end, and that is all
+	}
 	count(r.receiver.telemetry.ReceiverJvmThreadFileProblems, 1)
 	if p.Lost > 0 {
 		count(r.receiver.telemetry.ReceiverJvmThreadEventsLost, int64(p.Lost)) //nolint:gosec // no file has so many
