@@ -434,7 +434,7 @@ for home in "$@"; do
     counts -Xcheck:jni
     if [ ! -x "$home/bin/javac" ]; then # a runtime of another version: what could differ there
         details -Xcheck:jni
-    parks -Xcheck:jni
+        parks -Xcheck:jni
         calls=20000
         [ -x "$java.aarch64" ] && calls=1000 # it is emulated
         coverage -Xcheck:jni Coverage $calls
@@ -452,9 +452,9 @@ for home in "$@"; do
     coverage -Xint Coverage 20000
     coverage -Xcomp Coverage 20000
     coverage -Xcheck:jni Coverage 20000
-    covered_later 20000
-    covered_later 1000 -Xint
-    covered_later 1000 -Xcomp
+    covered_later 8000
+    covered_later 200 -Xint
+    covered_later 200 -Xcomp
     unseen
     sums
     sums -Xcheck:jni
