@@ -43,7 +43,7 @@ func attach(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	answer, err := os.ReadFile(report.here)
+	answer, err := readReport(report.here)
 	if err != nil {
 		return Result{}, fmt.Errorf("read the agent's report: %w", err)
 	}
@@ -98,6 +98,26 @@ func (p *process) newReport() (place, error) {
 		return place{}, fmt.Errorf("no file for the agent's report: %w", err)
 	}
 	return to, nil
+}
+
+// maxReport is more than any report has, in bytes.
+const maxReport = 64 << 10
+
+// readReport reads a file in a folder that is everybody's: it may have been put in place of ours.
+func readReport(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) //nolint:gosec // we chose it
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was read only
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file any more: somebody put something else in its place", path)
+	}
+	return io.ReadAll(io.LimitReader(f, maxReport))
 }
 
 // create makes a file of the JVM's user, which must not be there: /tmp is everybody's.

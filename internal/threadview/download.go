@@ -39,7 +39,7 @@ func (v *View) download(w http.ResponseWriter, r *http.Request) {
 		v.fail(w, p)
 		return
 	}
-	done, p := v.enter(r.Context(), true)
+	done, p := v.enter(r.Context(), v.files)
 	if p != nil {
 		v.fail(w, p)
 		return

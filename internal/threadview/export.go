@@ -49,7 +49,7 @@ func (v *View) export(w http.ResponseWriter, r *http.Request) {
 		v.fail(w, p)
 		return
 	}
-	done, p := v.enter(r.Context(), true)
+	done, p := v.enter(r.Context(), v.files)
 	if p != nil {
 		v.fail(w, p)
 		return

@@ -156,7 +156,11 @@ func (v *View) ask(w http.ResponseWriter, r *http.Request, a answer) {
 	if v.unchanged(w, r, sn) {
 		return
 	}
-	done, p := v.enter(r.Context(), a.heavy)
+	gates := []chan struct{}{v.busy}
+	if a.heavy {
+		gates = []chan struct{}{v.heavy, v.busy}
+	}
+	done, p := v.enter(r.Context(), gates...)
 	if p != nil {
 		v.fail(w, p)
 		return
@@ -192,33 +196,24 @@ func (v *View) compute(r *http.Request, sn *viewstore.Snapshot, a answer) ([]byt
 // patience is how long a request waits for others to be done.
 const patience = 10 * time.Second
 
-// enter waits until there is time for a request.
-func (v *View) enter(ctx context.Context, heavy bool) (done func(), _ *Problem) {
+// enter waits until there is time for a request: for a place at each gate, in this order.
+func (v *View) enter(ctx context.Context, gates ...chan struct{}) (done func(), _ *Problem) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	take := func(from chan struct{}) bool {
+	leave := func(entered []chan struct{}) {
+		for _, gate := range entered {
+			<-gate
+		}
+	}
+	for i, gate := range gates {
 		select {
-		case from <- struct{}{}:
-			return true
+		case gate <- struct{}{}:
 		case <-ctx.Done():
-			return false
+			leave(gates[:i])
+			return nil, problem(http.StatusServiceUnavailable, "too many requests of this kind are being answered; try again")
 		}
 	}
-	if heavy && !take(v.heavy) {
-		return nil, problem(http.StatusServiceUnavailable, "another long request is being answered; try again")
-	}
-	if !take(v.busy) {
-		if heavy {
-			<-v.heavy
-		}
-		return nil, problem(http.StatusServiceUnavailable, "too many requests are being answered; try again")
-	}
-	return func() {
-		<-v.busy
-		if heavy {
-			<-v.heavy
-		}
-	}, nil
+	return func() { leave(gates) }, nil
 }
 
 // unchanged answers a request for what the browser has already.

@@ -40,7 +40,8 @@ type View struct {
 	cfg   Config
 	tag   string        // of this View, for ETags
 	busy  chan struct{} // requests that are worked on
-	heavy chan struct{} // those of them that look for paths, or make files
+	heavy chan struct{} // those of them that look for paths or at all locks
+	files chan struct{} // downloads: how long they last is for the reader to say, so they keep nobody else waiting
 	stop  chan struct{}
 
 	streams atomic.Int32 // of events
@@ -57,7 +58,7 @@ func New(store *viewstore.Store, cfg Config) *View {
 	}
 	return &View{
 		store: store, cfg: cfg, tag: rand.Text()[:8], busy: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, 1),
-		stop: make(chan struct{}),
+		files: make(chan struct{}, 2), stop: make(chan struct{}),
 	}
 }
 

@@ -6,6 +6,7 @@ package jvmthreadreceiver
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -48,6 +49,8 @@ const (
 	maxRecordSize = 256 << 20
 )
 
+const minPollInterval = time.Millisecond
+
 func defaultFile() File {
 	return File{PollInterval: time.Second, MaxFiles: 16, MaxRecordSize: recording.DefaultMaxRecord}
 }
@@ -78,10 +81,10 @@ func (f *File) validate() (errs []error) {
 			complain("format", "%v", err)
 		}
 	}
-	if f.PollInterval <= 0 {
-		complain("poll_interval", "is %v; give more than 0, such as 1s", f.PollInterval)
+	if f.PollInterval < minPollInterval {
+		complain("poll_interval", "is %v; give %v or more, such as 1s", f.PollInterval, minPollInterval)
 	}
-	if f.Pace < 0 {
+	if !(f.Pace >= 0 && f.Pace <= math.MaxInt32) { // nor what is no number
 		complain("pace", "is %v; give 0 (as fast as possible), 1 (as recorded) or a factor", f.Pace)
 	}
 	if f.TimeUnit < 0 || f.TimeUnit > time.Second {

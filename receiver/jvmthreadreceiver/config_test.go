@@ -4,6 +4,7 @@
 package jvmthreadreceiver
 
 import (
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -155,11 +156,21 @@ func TestConfigErrorsOfFilesNameTheKeyAndTheRemedy(t *testing.T) {
 	assert.EqualError(t, cfg.Validate(), `protocols::file::include: is empty; give paths, such as /var/recordings/**/*.jfr
 protocols::file::include: "[a" is not a pattern; escape special characters with a backslash
 protocols::file::format: there is no format "hprof"; the formats are native, jfr, tptp, orca, triples
-protocols::file::poll_interval: is 0s; give more than 0, such as 1s
+protocols::file::poll_interval: is 0s; give 1ms or more, such as 1s
 protocols::file::pace: is -1; give 0 (as fast as possible), 1 (as recorded) or a factor
 protocols::file::time_unit: is -1ns; give 0 (as the format says) or 1ns to 1s, such as 1ms
 protocols::file::max_record_size: is 0; give 1024 to 268435456 bytes
 protocols::file::max_files: is 0; give 1 or more`)
+}
+
+func TestPaceIsANumber(t *testing.T) {
+	for _, pace := range []float64{math.NaN(), math.Inf(1)} {
+		cfg := createDefaultConfig().(*Config)
+		cfg.Protocols.File = configoptional.Some(defaultFile())
+		file := cfg.Protocols.File.Get()
+		file.Include, file.Pace = []string{"x"}, pace
+		assert.ErrorContains(t, cfg.Validate(), "protocols::file::pace: is ")
+	}
 }
 
 func TestPathOfGreatestLengthIsTaken(t *testing.T) {
