@@ -138,6 +138,7 @@ func TestTheDialogFilters(t *testing.T) {
 	assert.Less(t, len(rows), all)
 	assert.Contains(t, p.Text(".corner"), fmt.Sprintf("%d of ", len(rows)))
 
+	settled(p)
 	p.ClickText(".toolbar button", "Threads: some")
 	p.ClickText("dialog button", "Reset")
 	p.ClickText("dialog button", "Select none")

@@ -13,11 +13,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Click clicks into the middle of the first element that a selector finds, as a person would: what lies over it gets the click.
+// tries is how often a click is aimed at an element that moves away.
+const tries = 5
+
+// Click clicks into the middle of the first element that a selector finds, as a person would. What lies over it would get the click, or what
+// has come in its place since it was looked at: then nothing does, and the click is aimed again.
 func (p *Page) Click(selector string, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
-	p.ClickAt(p.Center(selector), modifiers...)
+	for range tries {
+		at := p.Center(selector)
+		Eval[any](p, fmt.Sprintf(aim, selector))
+		p.ClickAt(at, modifiers...)
+		if Eval[bool](p, "testAim.end()") {
+			return
+		}
+	}
+	require.Fail(p.t, "a click does not reach its element", "%s\n%s", selector, p.Text("body"))
 }
+
+// aim keeps a press that misses an element from everything else, and tells whether it hit.
+const aim = `void (() => {
+	const element = document.querySelector(%q), types = ["pointerdown", "mousedown", "pointerup", "mouseup", "click"];
+	let hit = false;
+	const guard = (event) => {
+		hit ||= element !== null && element.contains(event.target);
+		if (!hit) { event.stopImmediatePropagation(); event.preventDefault(); }
+	};
+	for (const type of types) addEventListener(type, guard, true);
+	window.testAim = { end: () => { for (const type of types) removeEventListener(type, guard, true); return hit; } };
+})()`
 
 // ClickText clicks the first element that a selector finds and that has this text.
 func (p *Page) ClickText(selector, text string, modifiers ...chromedp.Modifier) {
