@@ -30,8 +30,11 @@ $(DIST)/libweft-%.so: $(SOURCES) $(HEADERS) Makefile dist.mk $(ZIG)
 
 # What needs no JVM, with musl, on both processors; there is no JVM for musl to be had. Not position-independent: qemu 7
 # does not load static programs that are.
-$(OBJ)/%_musl-x86_64 $(OBJ)/%_musl-aarch64: $(TEST_INPUTS) $(ZIG)
-	$(ZIG) cc -target $(lastword $(subst -, ,$@))-linux-musl -static -no-pie $(CPPFLAGS) $(TEST_CFLAGS) -o $@ test/$*_test.c $(core) $(SERVER) -pthread
+define MUSL_TEST
+$(OBJ)/%_musl-$1: $(TEST_INPUTS) $(ZIG)
+	$(ZIG) cc -target $1-linux-musl -static -no-pie $(CPPFLAGS) $(TEST_CFLAGS) -o $$@ test/$$*_test.c $(core) $(SERVER) -pthread
+endef
+$(foreach machine,x86_64 aarch64,$(eval $(call MUSL_TEST,$(machine))))
 
 MUSL_TESTS := $(addprefix $(OBJ)/,buffer_musl-x86_64 sender_musl-x86_64 buffer_musl-aarch64)
 
