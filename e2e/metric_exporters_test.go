@@ -148,7 +148,7 @@ func (s *store) takeOTLP(body []byte) error {
 				s.numbers(name, m.Gauge().DataPoints())
 			case pmetric.MetricTypeHistogram:
 				for _, p := range m.Histogram().DataPoints().All() {
-					if kind, _ := p.Attributes().Get("weft.wait.kind"); kind.AsString() != "park" {
+					if kind, ok := p.Attributes().Get("weft.wait.kind"); !ok || kind.AsString() != "park" {
 						s.otlp[fmt.Sprint(name, "_seconds_count{", p.Attributes().AsRaw())] = float64(p.Count())
 					}
 				}

@@ -22,7 +22,7 @@ import java.util.function.BooleanSupplier;
  */
 final class Probe {
   /** How long a state is let last after it was seen. */
-  private static final long SETTLE_NANOS = 1_500_000;
+  private static final long SETTLE_NANOS = 4_000_000;
 
   private static final Map<Thread, Path> STATS = new ConcurrentHashMap<>();
 
