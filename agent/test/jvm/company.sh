@@ -16,13 +16,13 @@ make_profile() {
 }
 
 company() {
-    echo "   with the flight recorder"
+    section "with the flight recorder"
     make_profile
     recorder="-Xlog:jfr+startup=error -XX:StartFlightRecording=settings=$work/all.jfc,filename=$work/all.jfr"
     same $recorder Ways exit
     counts $recorder
     [ -s "$work/all.jfr" ] || bad "no recording"
-    echo "   with a debugger's agent"
+    section "with a debugger's agent"
     debugger=-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0
     same $debugger Ways exit
     counts $debugger
@@ -31,7 +31,7 @@ company() {
 
 # Our library twice: the second is ignored with one line.
 twice() {
-    echo "   twice"
+    section "twice"
     "$java" -cp "$classes" Ways exit >"$work/plain.out" 2>"$work/plain.err"
     again="-agentpath:$agent=endpoint=unix://$work/nobody,depth=1"
     listen

@@ -14,9 +14,9 @@ between() { # name, least, most
 
 # What is too short is not told, what lasts is, a deadlock too. Once with room for all, once with next to none.
 durations() {
-    echo "   minimum duration"
+    section "minimum duration"
     listen
-    more=,min-duration=500ms,pool=64m
+    more=,min-duration=500ms
     traced Durations 500
     [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
     heard
@@ -25,7 +25,7 @@ durations() {
     done <"$work/out"
     [ "$(value sleepStart)" -lt 20 ] || bad "$(value sleepStart) sleeps"
 
-    echo "   minimum duration, small pool"
+    section "minimum duration, small pool"
     listen slow=20
     more=,min-duration=500ms,pool=64k,retain=1m
     traced Durations 500
@@ -45,7 +45,7 @@ durations() {
 
 # As heard, of a run in which events may be lost.
 heard_some() {
-    for i in $(seq 200); do
+    for i in $(seq 600); do
         kill -0 $receiver_pid 2>/dev/null || break
         sleep 0.05
     done
@@ -56,7 +56,7 @@ heard_some() {
 }
 
 filters() {
-    echo "   threads that are included, locks that are excluded"
+    section "threads that are included, locks that are excluded"
     filtered 'include-threads=worker-*,exclude-locks=Counts$H*|Counts$A?aited'
     expect 'Counts$Notified.notify' 0 # by main
     expect 'Counts$Timed.wait' 0
@@ -69,7 +69,7 @@ filters() {
     expect worker.threadStart 65
     expect worker.threadEnd 65
     expect threadStart 65
-    echo "   threads that are excluded, locks that are included"
+    section "threads that are excluded, locks that are included"
     filtered 'exclude-threads=worker-20?|worker-30*,include-locks=Counts$Awaited|Counts$Handed|Counts$Timed'
     expect 'Counts$Notified.notify' 0
     expect 'Counts$Timed.wait' 50
@@ -95,9 +95,9 @@ filtered() { # options
 
 # The mode changes by control frames while threads wait: each wait is told as an event or in a sum, never both or neither.
 modes() {
-    echo "   modes in turn"
+    section "modes in turn"
     listen
-    more=,interval=100ms,pool=64m
+    more=,interval=100ms
     { traced Modes; [ $code = 0 ]; } &
     tracing=$!
     for i in $(seq 100); do

@@ -4,7 +4,7 @@
 # Are the events, one by one and in the order of their times, what happened? A section of jvmtest.sh.
 
 order() {
-    echo "   order $*"
+    section "order $*"
     listen events=1
     more=,include-threads=worker-*
     traced "$@" Order
