@@ -41,7 +41,7 @@ room=,pool=64m
 
 # Runs a program under the agent against the receiver; output and code go to out, err, code.
 traced() {
-    timeout 120 "$java" -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest$room$more" -cp "$classes" "$@" >"$work/out" 2>"$work/err"
+    timeout 600 "$java" -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest$room$more" -cp "$classes" "$@" >"$work/out" 2>"$work/err"
     code=$?
 }
 
@@ -354,25 +354,25 @@ attached() {
     jvm=$!
     exec 9>"$work/commands"
     rm "$work/commands"
-    for i in $(seq 400); do grep -q stuck "$work/out" && break; sleep 0.05; done
+    for i in $(seq 4000); do grep -q stuck "$work/out" && break; sleep 0.05; done
     for round in 1 2; do
         listen
-        timeout 60 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" service=jvmtest pool=64m >"$work/told" 2>&1 ||
+        timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" service=jvmtest pool=64m >"$work/told" 2>&1 ||
             bad "attach: $(cat "$work/told")"
         grep -q '^depth=16$' "$work/told" || bad "attach says $(head -3 "$work/told")"
         if [ $round = 1 ]; then
             commanded 'work 100000'
-            timeout 60 "$weft" attach --agent "$agent" $jvm depth=3 notify=off >"$work/told" 2>&1
+            timeout 300 "$weft" attach --agent "$agent" $jvm depth=3 notify=off >"$work/told" 2>&1
             grep -q '^notify=off$' "$work/told" || bad "attach again says $(cat "$work/told")"
             commanded 'work 1000' # not seen
-            timeout 60 "$weft" attach --agent "$agent" $jvm notify=on dept=3 >"$work/told" 2>&1 && bad "a wrong option is taken"
+            timeout 300 "$weft" attach --agent "$agent" $jvm notify=on dept=3 >"$work/told" 2>&1 && bad "a wrong option is taken"
             grep -q 'option "dept": unknown option' "$work/told" || bad "the error says $(cat "$work/told")"
-            timeout 60 "$weft" attach --agent "$agent" $jvm notify=on >"$work/told" 2>&1
+            timeout 300 "$weft" attach --agent "$agent" $jvm notify=on >"$work/told" 2>&1
         else
             commanded 'work 20000'
             commanded free
         fi
-        timeout 60 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+        timeout 300 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
         commanded 'work 1000' # not seen
         for i in $(seq 600); do kill -0 $receiver_pid 2>/dev/null || break; sleep 0.05; done
         kill $receiver_pid 2>/dev/null
@@ -406,12 +406,12 @@ summed() {
     jvm=$!
     exec 9>"$work/commands"
     rm "$work/commands"
-    for i in $(seq 400); do grep -q stuck "$work/out" && break; sleep 0.05; done
+    for i in $(seq 4000); do grep -q stuck "$work/out" && break; sleep 0.05; done
     listen
-    timeout 60 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" mode=aggregated >"$work/told" 2>&1 ||
+    timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" mode=aggregated >"$work/told" 2>&1 ||
         bad "attach: $(cat "$work/told")"
     commanded free
-    timeout 60 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+    timeout 300 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
     heard
     expect events 0
     [ "$(value aggregates)" -gt 0 ] || bad "no sums"
@@ -423,7 +423,7 @@ summed() {
 commanded() { # command; waits for the answer
     before=$(wc -l <"$work/out")
     echo "$1" >&9
-    for i in $(seq 400); do [ "$(wc -l <"$work/out")" -gt "$before" ] && break; sleep 0.05; done
+    for i in $(seq 4000); do [ "$(wc -l <"$work/out")" -gt "$before" ] && break; sleep 0.05; done
 }
 
 # Without a collector: what is in the file and what it says is missing is all that happened.

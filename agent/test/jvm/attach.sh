@@ -6,11 +6,11 @@
 # Starts a program that prints "ready" and waits for a line on its standard input, which is file 8.
 start_waiting() {
     mkfifo "$work/start"
-    timeout 120 "$java" "$@" <"$work/start" >"$work/out" 2>"$work/err" &
+    timeout 600 "$java" "$@" <"$work/start" >"$work/out" 2>"$work/err" &
     jvm=$!
     exec 8>"$work/start"
     rm "$work/start"
-    for i in $(seq 1200); do
+    for i in $(seq 4000); do
         grep -q '^ready$' "$work/out" && break
         sleep 0.05
     done
@@ -28,7 +28,7 @@ covered_later() { # calls before, flags
     shift
     start_waiting "$@" -cp "$classes" Coverage 20000 "$before"
     listen
-    timeout 60 "$weft" attach --agent "$agent" "$(child_of $jvm)" endpoint=unix://"$sock" service=jvmtest \
+    timeout 300 "$weft" attach --agent "$agent" "$(child_of $jvm)" endpoint=unix://"$sock" service=jvmtest \
         pool=256m yield=on depth=4 park-depth=0 >"$work/told" 2>&1 || bad "attach: $(cat "$work/told")"
     echo go >&8
     exec 8>&-
