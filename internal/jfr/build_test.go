@@ -118,6 +118,8 @@ var testClasses = []testClass{
 	{24, "jdk.types.Method", [][3]string{{"type", "21", "constant"}, {"name", "20", "constant"}}},
 	{25, "jdk.types.StackFrame", [][3]string{{"method", "24", "constant"}, {"lineNumber", "2"}, {"bytecodeIndex", "2"}}},
 	{26, "jdk.types.StackTrace", [][3]string{{"truncated", "3"}, {"frames", "25", "array"}}},
+	{28, "byte", nil},
+	{29, "jdk.types.ChunkHeader", [][3]string{{"payload", "28", "array"}}},
 	{27, "test.Inner", [][3]string{{"a", "5"}, {"b", "1", "array"}}},
 	{typeEnter, "jdk.JavaMonitorEnter", [][3]string{
 		{"startTime", "1"},
@@ -227,6 +229,20 @@ func (b *builder) wait(start, duration int64) {
 
 func (b *builder) sleep(start, duration int64) {
 	b.event(typeSleep, func(e *builder) { e.long(b.ticks + start).long(duration).long(1).long(5) })
+}
+
+// flush writes a copy of the header, as a JVM does each time that it has written all that there is.
+func (b *builder) flush() {
+	head := append([]byte(Magic), 0, 2, 0, 1)
+	for _, n := range []int64{int64(len(b.out)), 0, 0, b.nanos, 0, b.ticks, b.perSecond} {
+		head = binary.BigEndian.AppendUint64(head, uint64(n))
+	}
+	head = append(head, 2, 0, 0, flagCompressed)
+	b.event(typeCheckpoint, func(e *builder) {
+		e.long(b.ticks).long(0).long(0).byte(1).int(1)
+		e.long(29).int(1).long(1).int(headerSize)
+		e.out = append(e.out, head...)
+	})
 }
 
 // chunk returns a chunk with these events.

@@ -186,7 +186,7 @@ func (d *Decoder) parts(src io.ReaderAt, size int64) (parts []part, err error) {
 		p := part{at: at, header: h, end: at + h.size}
 		switch {
 		case err != nil || len(parts) >= maxChunks:
-			next, findErr := findChunk(src, at+1, size, d.buf)
+			next, findErr := findChunk(src, at+1, size, d.buf, nil)
 			if findErr != nil {
 				return parts, findErr
 			}
@@ -198,7 +198,7 @@ func (d *Decoder) parts(src io.ReaderAt, size int64) (parts []part, err error) {
 			at = next
 			continue
 		case !h.complete():
-			if p.end, err = findChunk(src, at+headerSize, size, d.buf); err != nil {
+			if p.end, err = findChunk(src, at+headerSize, size, d.buf, &h); err != nil {
 				return parts, err
 			}
 		case h.size > size-at:

@@ -108,6 +108,31 @@ func TestChunkOfUnknownSizeIsReadToItsEnd(t *testing.T) {
 	assert.Equal(t, c.tell(), push(t, data, 7, true).tell())
 }
 
+// A JVM that was killed leaves a chunk with a copy of its header for each time that it was flushed.
+func TestCopiesOfAHeaderAreNoChunks(t *testing.T) {
+	killed, other := newBuilder(true), newBuilder(true)
+	killed.open = true
+	other.nanos, other.ticks, other.pid = 9_000_000, 9000, 43
+	data := killed.chunk(func(b *builder) {
+		b.flush()
+		sample(b)
+		b.flush()
+	})
+	c := readBytes(t, data)
+	assert.Equal(t, wantSample, c.tell())
+	assert.Empty(t, c.problems)
+
+	end := len(data)
+	for cut := range headerSize { // another is begun when the JVM is killed
+		data = append(data[:end], killed.out[:cut]...)
+		assert.Equal(t, wantSample, readBytes(t, data).tell())
+	}
+	c = readBytes(t, append(data[:end], other.chunk(sample)...))
+	assert.Len(t, c.sessions, 2)
+	assert.Len(t, c.events, 14)
+	assert.Empty(t, c.problems)
+}
+
 // pieces of a recording give the same as all of it.
 func TestPushedIsTheSame(t *testing.T) {
 	data := newBuilder(true).chunk(sample)

@@ -70,6 +70,13 @@ func TestChunkThatAJVMStillWrites(t *testing.T) {
 		require.NoError(t, d.Close())
 		assert.Empty(t, c.ends, "it goes on")
 		assert.Len(t, c.of(0, jvmthread.KindSleepEnd), len(c.of(0, jvmthread.KindSleepStart)))
+
+		require.NoError(t, jvm.Process.Kill())
+		_ = jvm.Wait() // it was killed
+		left := readFile(t, f.Name())
+		assert.Len(t, left.sessions, 1, "what the JVM flushed is one chunk")
+		assert.Empty(t, left.problems)
+		assert.GreaterOrEqual(t, len(left.of(0, jvmthread.KindSleepEnd)), before, "what was there before it was killed is there afterwards")
 	})
 }
 

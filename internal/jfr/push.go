@@ -81,7 +81,7 @@ func (d *Decoder) takeWhole() {
 		size := h.size
 		switch {
 		case err != nil:
-			next, _ := findChunk(bytes.NewReader(q.data), 1, int64(len(q.data)), d.buf) // memory does not fail
+			next, _ := findChunk(bytes.NewReader(q.data), 1, int64(len(q.data)), d.buf, nil) // memory does not fail
 			next = max(1, min(next, int64(len(q.data)-len(Magic)-1)))
 			d.problem(recording.Problem{Byte: d.source, What: err.Error(), Remedy: fmt.Sprintf("%d bytes are passed over", next)})
 			d.drop(next)

@@ -4,7 +4,7 @@
 package jfr
 
 import (
-	"encoding/binary"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -142,8 +142,9 @@ func (s *scanner) window(n int) ([]byte, error) {
 	return s.buf, nil
 }
 
-// findChunk looks for where the next chunk begins, from a byte on; end if there is none.
-func findChunk(src io.ReaderAt, from, end int64, buf []byte) (int64, error) {
+// findChunk looks for where the next chunk begins, from a byte on; end if there is none. Since JDK 14 a chunk holds copies of its own header,
+// one for each time that it was flushed: those of the header that is given, if one is, are passed over.
+func findChunk(src io.ReaderAt, from, end int64, buf []byte, own *header) (int64, error) {
 	const pattern = Magic + "\x00\x02" // and the major version
 	buf = buf[:cap(buf)]
 	for at := from; at < end; {
@@ -151,8 +152,13 @@ func findChunk(src io.ReaderAt, from, end int64, buf []byte) (int64, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
-		for i := 0; i+len(pattern) <= n; i++ {
-			if buf[i] == pattern[0] && binary.BigEndian.Uint32(buf[i:]) == binary.BigEndian.Uint32([]byte(pattern)) && string(buf[i:i+len(pattern)]) == pattern {
+		for i := 0; ; i++ {
+			next := bytes.Index(buf[i:n], []byte(pattern))
+			if next < 0 {
+				break
+			}
+			i += next
+			if own == nil || !own.isCopied(src, at+int64(i)) {
 				return at + int64(i), nil
 			}
 		}
@@ -162,4 +168,12 @@ func findChunk(src io.ReaderAt, from, end int64, buf []byte) (int64, error) {
 		at += int64(n - len(pattern) + 1)
 	}
 	return end, nil
+}
+
+// isCopied reports whether at a byte there is a copy of the header, or the beginning of one at the end of the source.
+func (h *header) isCopied(src io.ReaderAt, at int64) bool {
+	var b [headerSize]byte
+	n, _ := src.ReadAt(b[:], at) // what cannot be read is found when it is
+	found, err := parseHeader(b[:n])
+	return n < headerSize || err == nil && found.startTicks == h.startTicks && found.startNanos == h.startNanos
 }
