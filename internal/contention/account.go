@@ -227,8 +227,8 @@ func (a *Account) goOn(tl *timeline.Timeline, at jvmthread.Time) {
 		iv := th.Open()
 		pool := a.pool(iv.Thread)
 		a.states.get(pool).Value[iv.State] += a.since(iv.Start, at)
-		if k := KindOf(&iv); k != KindNone {
-			a.add(a.of(k).get(a.key(&iv, k, pool)), &iv, at)
+		if k := KindOf(iv); k != KindNone {
+			a.add(a.of(k).get(a.key(iv, k, pool)), iv, at)
 		}
 	}
 	a.until = at
@@ -247,8 +247,8 @@ func (a *Account) Close(tl *timeline.Timeline, at jvmthread.Time) {
 			continue
 		}
 		iv := th.Open()
-		if k := KindOf(&iv); k != KindNone {
-			s := a.of(k).get(a.key(&iv, k, a.pool(iv.Thread)))
+		if k := KindOf(iv); k != KindNone {
+			s := a.of(k).get(a.key(iv, k, a.pool(iv.Thread)))
 			a.durations(s, window.CauseEnd).add(a.until.Sub(iv.Start), a.cfg)
 		}
 	}

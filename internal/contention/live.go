@@ -63,7 +63,7 @@ func (a *Account) look(e *engine.Engine) {
 		a.live.now.Threads[iv.State]++
 		a.live.seen[iv.State] = true
 		age := now.Sub(iv.Start)
-		k := KindOf(&iv)
+		k := KindOf(iv)
 		if (k.OfLock() || k == KindReenter) && age >= a.cfg.StuckAfter {
 			a.live.now.Stuck[iv.State]++
 		}

@@ -68,7 +68,7 @@ func New(tl *timeline.Timeline, b *interaction.Binder) *Detector {
 func (d *Detector) Counters() Counters { return d.counters }
 
 // Apply takes an event after timeline and binder have.
-func (d *Detector) Apply(ev jvmthread.Event) {
+func (d *Detector) Apply(ev *jvmthread.Event) {
 	if ev.Kind != jvmthread.KindContendedEnter && (ev.Kind != jvmthread.KindPark || ev.Peer == jvmthread.NoThread) {
 		return
 	}
@@ -153,7 +153,7 @@ func (d *Detector) Confirm(now, window jvmthread.Time) (found []Found) {
 			d.last++
 			s.Circle, s.Window = d.last, window
 			for _, m := range s.Members {
-				s.Waits = append(s.Waits, d.timeline.Thread(m.Thread).Open())
+				s.Waits = append(s.Waits, *d.timeline.Thread(m.Thread).Open())
 			}
 			found = append(found, s)
 			d.keep(s)

@@ -42,7 +42,7 @@ type orders struct {
 
 // order looks at a thread that begins to be blocked on a lock of an owner. It proves that the owner holds the lock: if the owner itself is
 // blocked on another one, it wants that one while it holds this. And what others wait for from the blocking thread, that it holds.
-func (d *Detector) order(ev jvmthread.Event) {
+func (d *Detector) order(ev *jvmthread.Event) {
 	o := &d.orders
 	if len(o.contended) > 0 {
 		d.holdsWhileBlocked(ev)
@@ -61,7 +61,7 @@ func (d *Detector) order(ev jvmthread.Event) {
 }
 
 // holdsWhileBlocked looks at the locks that others wait for from the blocking thread.
-func (d *Detector) holdsWhileBlocked(ev jvmthread.Event) {
+func (d *Detector) holdsWhileBlocked(ev *jvmthread.Event) {
 	list, ok := d.orders.contended[ev.Thread]
 	if !ok {
 		return

@@ -56,6 +56,7 @@ type Engine struct {
 	length       jvmthread.Time
 	old          bool
 	refused      uint64
+	made         jvmthread.Event         // that an old recording left out
 	last         jvmthread.Time          // of the last event
 	see          func([]jvmthread.Event) // nil: nobody watches
 	closed       []jvmthread.Interval
@@ -210,11 +211,13 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 		e.last = ev.Time
 		e.builder.Count(ev)
 		if e.old && e.leaves(ev) {
-			e.step(jvmthread.Event{Kind: jvmthread.KindWaited, Time: ev.Time, Thread: ev.Thread, Lock: ev.Lock})
+			e.made = jvmthread.Event{Kind: jvmthread.KindWaited, Time: ev.Time, Thread: ev.Thread, Lock: ev.Lock}
+			e.step(&e.made)
 		}
-		e.step(*ev)
+		e.step(ev)
 		if e.old && ev.Kind == jvmthread.KindWaited {
-			e.step(e.returned(*ev))
+			e.made = e.returned(*ev)
+			e.step(&e.made)
 		}
 	}
 }
@@ -239,16 +242,16 @@ func (e *Engine) returned(ev jvmthread.Event) jvmthread.Event {
 	return ev
 }
 
-func (e *Engine) step(ev jvmthread.Event) {
+func (e *Engine) step(ev *jvmthread.Event) {
 	var ok bool
 	var th *timeline.Thread
 	if e.closed, th, ok = e.timeline.Apply(ev, e.closed[:0]); !ok {
 		return
 	}
-	var closed jvmthread.Interval // of the event's own thread
+	closed := new(jvmthread.Interval) // of the event's own thread
 	switch {
 	case th != nil && len(e.closed) == 1 && e.closed[0].Thread == ev.Thread:
-		closed = e.closed[0]
+		closed = &e.closed[0]
 		e.builder.Add(th, closed)
 	default:
 		e.add(e.closed)
@@ -269,7 +272,7 @@ func (e *Engine) step(ev jvmthread.Event) {
 // add takes intervals of several threads.
 func (e *Engine) add(list []jvmthread.Interval) {
 	for i := range list {
-		e.builder.Add(e.timeline.Thread(list[i].Thread), list[i])
+		e.builder.Add(e.timeline.Thread(list[i].Thread), &list[i])
 	}
 }
 

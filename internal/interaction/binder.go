@@ -39,13 +39,13 @@ type cause struct {
 type Binder struct {
 	timeline   *timeline.Timeline
 	locks      map[jvmthread.LockID]*lock
-	waits      map[jvmthread.ThreadID]*lock          // the lock in whose wait set the thread is
-	starts     map[jvmthread.ThreadID]cause          // by the thread that was started
-	interrupts map[jvmthread.ThreadID]cause          // by the thread that was interrupted
-	unparks    map[jvmthread.ThreadID]cause          // by the thread that was unparked
-	notified   map[jvmthread.ThreadID]jvmthread.Time // threads that come back from a wait, and when they were notified
-	holds      []jvmthread.Hold                      // ended, not taken yet
-	lost       []LostNotify                          // not taken yet
+	near       [64]*lock                    // those that were spoken of last, by their hashes
+	waits      []waiting                    // by the thread's slot
+	starts     map[jvmthread.ThreadID]cause // by the thread that was started
+	interrupts map[jvmthread.ThreadID]cause // by the thread that was interrupted
+	unparks    map[jvmthread.ThreadID]cause // by the thread that was unparked
+	holds      []jvmthread.Hold             // ended, not taken yet
+	lost       []LostNotify                 // not taken yet
 	lateNotify bool
 	maxLocks   int
 	counters   Counters
@@ -56,11 +56,9 @@ func New(tl *timeline.Timeline, maxLocks int) *Binder {
 	return &Binder{
 		timeline:   tl,
 		locks:      make(map[jvmthread.LockID]*lock),
-		waits:      make(map[jvmthread.ThreadID]*lock),
 		starts:     make(map[jvmthread.ThreadID]cause),
 		interrupts: make(map[jvmthread.ThreadID]cause),
 		unparks:    make(map[jvmthread.ThreadID]cause),
-		notified:   make(map[jvmthread.ThreadID]jvmthread.Time),
 		maxLocks:   maxLocks,
 	}
 }
@@ -75,7 +73,7 @@ func (b *Binder) Counters() Counters { return b.counters }
 // Apply takes an event after the timeline has, if that took it, with its thread (nil for a gap of all threads) and the interval of it that
 // the event closed (its Seq is NoSeq if it closed none), and appends the interactions that it completes.
 func (b *Binder) Apply(
-	ev jvmthread.Event, th *timeline.Thread, closed jvmthread.Interval, out []jvmthread.Interaction,
+	ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval, out []jvmthread.Interaction,
 ) []jvmthread.Interaction {
 	if closed.State == jvmthread.StateBlocked || closed.Was == jvmthread.StateBlocked {
 		b.unblocked(closed.Lock)
@@ -86,11 +84,11 @@ func (b *Binder) Apply(
 	case jvmthread.KindContendedEntered:
 		return b.contendedEntered(ev, closed, out)
 	case jvmthread.KindWait, jvmthread.KindJoinStart:
-		b.wait(ev, closed)
+		b.wait(ev, b.waiting(th), closed)
 	case jvmthread.KindWaited:
-		return b.waited(ev, closed, out)
+		return b.waited(ev, b.waiting(th), closed, out)
 	case jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
-		return b.waitReturned(ev, closed, out)
+		return b.waitReturned(ev, b.waiting(th), closed, out)
 	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
 		return b.notify(ev, th, out)
 	case jvmthread.KindStartCalled:
@@ -114,13 +112,13 @@ func (b *Binder) Apply(
 	case jvmthread.KindUnparked:
 		return b.unparked(ev, closed, out)
 	case jvmthread.KindGap:
-		b.gap(ev)
+		b.gap(th)
 	}
 	return out
 }
 
 // here is the event itself as a cause.
-func here(ev jvmthread.Event, th *timeline.Thread) cause {
+func here(ev *jvmthread.Event, th *timeline.Thread) cause {
 	return cause{from: jvmthread.IntervalRef{Thread: ev.Thread, Seq: th.Open().Seq}, time: ev.Time, stack: ev.Stack}
 }
 
@@ -128,7 +126,7 @@ func here(ev jvmthread.Event, th *timeline.Thread) cause {
 const maxCauses = 1 << 17
 
 // remember keeps an event as a cause of something that is to happen to its peer, if there is room.
-func (b *Binder) remember(causes map[jvmthread.ThreadID]cause, ev jvmthread.Event, th *timeline.Thread) {
+func (b *Binder) remember(causes map[jvmthread.ThreadID]cause, ev *jvmthread.Event, th *timeline.Thread) {
 	if _, ok := causes[ev.Peer]; !ok && len(causes) >= maxCauses {
 		b.counters.CausesRefused++
 		return
@@ -137,7 +135,7 @@ func (b *Binder) remember(causes map[jvmthread.ThreadID]cause, ev jvmthread.Even
 }
 
 // bind makes an interaction of a cause and the interval that it ended, unless a thread would have woken itself.
-func bind(c cause, kind jvmthread.InteractionKind, to jvmthread.Interval, at jvmthread.Time, out []jvmthread.Interaction) []jvmthread.Interaction {
+func bind(c cause, kind jvmthread.InteractionKind, to *jvmthread.Interval, at jvmthread.Time, out []jvmthread.Interaction) []jvmthread.Interaction {
 	if c.from.Thread == to.Thread || c.from.Seq == jvmthread.NoSeq || to.Seq == jvmthread.NoSeq {
 		return out
 	}
@@ -147,7 +145,7 @@ func bind(c cause, kind jvmthread.InteractionKind, to jvmthread.Interval, at jvm
 	})
 }
 
-func (b *Binder) threadStart(ev jvmthread.Event, th *timeline.Thread, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) threadStart(ev *jvmthread.Event, th *timeline.Thread, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, ok := b.starts[ev.Thread]
 	switch {
 	case ok:
@@ -162,7 +160,7 @@ func (b *Binder) threadStart(ev jvmthread.Event, th *timeline.Thread, out []jvmt
 }
 
 // interrupted binds the interrupt that ended an interval.
-func (b *Binder) interrupted(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) interrupted(ev *jvmthread.Event, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, ok := b.interrupts[ev.Thread]
 	if !ok {
 		b.counters.WakeUpsUnbound++
@@ -173,7 +171,7 @@ func (b *Binder) interrupted(ev jvmthread.Event, closed jvmthread.Interval, out 
 }
 
 // unparked binds the unpark that ended a park, or else the interrupt that did. One that came before the park began left a permit, so the park did not wait for it.
-func (b *Binder) unparked(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) unparked(ev *jvmthread.Event, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, ok := b.unparks[ev.Thread]
 	if !ok {
 		// The flag stays set until somebody consumes it, which is another event.
@@ -190,28 +188,33 @@ func (b *Binder) unparked(ev jvmthread.Event, closed jvmthread.Interval, out []j
 }
 
 // gap forgets what a gap makes doubtful: everything of the thread, or all of it.
-func (b *Binder) gap(ev jvmthread.Event) {
-	if ev.Thread != jvmthread.NoThread {
-		if l := b.waits[ev.Thread]; l != nil {
-			l.remove(ev.Thread)
-			delete(b.waits, ev.Thread)
+func (b *Binder) gap(th *timeline.Thread) {
+	if th != nil {
+		me := b.waiting(th)
+		if me.lock != nil {
+			me.lock.remove(me.thread)
 		}
-		delete(b.notified, ev.Thread)
+		*me = waiting{}
 		return
 	}
 	clear(b.locks)
+	clear(b.near[:])
 	clear(b.waits)
-	clear(b.notified)
 	clear(b.unparks)
 }
 
 // Expire forgets the locks nobody spoke of since the given time and nobody waits for, and the causes older than it that had no effect.
 func (b *Binder) Expire(before jvmthread.Time) {
 	for th := range b.timeline.Threads {
-		if open := th.Open(); open.State.Stopped() && b.locks[open.Lock] != nil {
-			b.locks[open.Lock].touched = max(b.locks[open.Lock].touched, before)
+		open := th.Open()
+		if l := b.locks[open.Lock]; l != nil && open.State.Stopped() {
+			l.touched = max(l.touched, before)
+		}
+		if open.State != jvmthread.StateReentering {
+			b.waiting(th).back = false // it never said that it was back
 		}
 	}
+	clear(b.near[:])
 	for id, l := range b.locks {
 		if l.touched < before {
 			delete(b.locks, id)
@@ -219,12 +222,7 @@ func (b *Binder) Expire(before jvmthread.Time) {
 	}
 	b.counters.StartsUnbound += expire(b.starts, before)
 	b.counters.InterruptsUnbound += expire(b.interrupts, before)
-	expire(b.unparks, before)    // a permit that nobody took is no oddity
-	for id := range b.notified { // those that never said that they were back
-		if th := b.timeline.Thread(id); th == nil || th.Open().State != jvmthread.StateReentering {
-			delete(b.notified, id)
-		}
-	}
+	expire(b.unparks, before) // a permit that nobody took is no oddity
 }
 
 func expire(causes map[jvmthread.ThreadID]cause, before jvmthread.Time) (n uint64) {

@@ -7,7 +7,7 @@ import "github.com/weft-otel/weft/internal/jvmthread"
 
 // Owner returns the thread that was last seen to own a lock, NoThread if none is known.
 func (b *Binder) Owner(id jvmthread.LockID) jvmthread.ThreadID {
-	if l := b.locks[id]; l != nil {
+	if l := b.find(id); l != nil {
 		return l.owner
 	}
 	return jvmthread.NoThread
@@ -18,7 +18,7 @@ func (b *Binder) Locks() int { return len(b.locks) }
 
 // Blocked returns how many threads are blocked on a lock.
 func (b *Binder) Blocked(id jvmthread.LockID) int {
-	if l := b.locks[id]; l != nil {
+	if l := b.find(id); l != nil {
 		return int(l.blocked)
 	}
 	return 0
@@ -54,7 +54,7 @@ func (b *Binder) Cut(at jvmthread.Time, holds []jvmthread.Hold, queues []Queue) 
 
 // unblocked notes that a thread is not blocked on a lock any more.
 func (b *Binder) unblocked(id jvmthread.LockID) {
-	if l := b.locks[id]; l != nil && l.blocked > 0 {
+	if l := b.find(id); l != nil && l.blocked > 0 {
 		l.blocked--
 	}
 }

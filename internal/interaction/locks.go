@@ -35,8 +35,22 @@ type waiter struct {
 	sure     jvmthread.Confidence
 }
 
-func (b *Binder) lock(id jvmthread.LockID, at jvmthread.Time) *lock {
+// find returns what is known of a lock, nil if nothing is.
+func (b *Binder) find(id jvmthread.LockID) *lock {
+	near := &b.near[(id.Hash^uint32(id.Class))%uint32(len(b.near))]
+	if l := *near; l != nil && l.id == id {
+		return l
+	}
 	l := b.locks[id]
+	if l != nil {
+		*near = l
+	}
+	return l
+}
+
+// lock returns a lock that somebody speaks of, a new one if nothing was known of it and there is room.
+func (b *Binder) lock(id jvmthread.LockID, at jvmthread.Time) *lock {
+	l := b.find(id)
 	if l == nil {
 		if id.IsZero() || len(b.locks) >= b.maxLocks {
 			b.counters.LocksRefused++
@@ -83,7 +97,7 @@ func (b *Binder) endHold(l *lock, at jvmthread.Time, marks jvmthread.HoldMarks) 
 }
 
 // contendedEnter notes the owner that the JVM named. If the blocking thread itself was the owner before, it has released since.
-func (b *Binder) contendedEnter(ev jvmthread.Event, closed jvmthread.Interval) {
+func (b *Binder) contendedEnter(ev *jvmthread.Event, closed *jvmthread.Interval) {
 	l := b.lock(ev.Lock, ev.Time)
 	if l == nil {
 		return
@@ -124,7 +138,7 @@ func (b *Binder) getting(id jvmthread.ThreadID, lock jvmthread.LockID) bool {
 }
 
 // released notes that the owner gave the lock up at the end of the interval.
-func (b *Binder) released(l *lock, iv jvmthread.Interval, h how, marks jvmthread.HoldMarks) {
+func (b *Binder) released(l *lock, iv *jvmthread.Interval, h how, marks jvmthread.HoldMarks) {
 	switch {
 	case l.owner != iv.Thread:
 	case h&waitedFor == 0: // it may have released the lock before, and taken it again
@@ -136,7 +150,7 @@ func (b *Binder) released(l *lock, iv jvmthread.Interval, h how, marks jvmthread
 	l.release = cause{from: jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}, time: iv.End}
 }
 
-func (b *Binder) contendedEntered(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) contendedEntered(ev *jvmthread.Event, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
 	l := b.lock(ev.Lock, ev.Time)
 	if l == nil {
 		return out
@@ -159,7 +173,7 @@ func (b *Binder) contendedEntered(ev jvmthread.Event, closed jvmthread.Interval,
 // handoff binds the interval that ends at a given time, since its thread got the lock, to the holder before it. The binding is exact
 // if that holder was seen to hold the lock while the thread was already waiting for it (since); else it is inferred. It is ambiguous if
 // the holder did not run since it was seen, so that another must have come and gone.
-func (b *Binder) handoff(l *lock, to jvmthread.Interval, since, at jvmthread.Time, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) handoff(l *lock, to *jvmthread.Interval, since, at jvmthread.Time, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, evidence := l.release, l.release.time
 	if l.owner != jvmthread.NoThread {
 		c, evidence = b.releaseBy(l.owner, at), l.seen
@@ -192,18 +206,18 @@ func (b *Binder) releaseBy(id jvmthread.ThreadID, at jvmthread.Time) cause {
 }
 
 // wait puts the thread into the wait set; the wait releases the lock.
-func (b *Binder) wait(ev jvmthread.Event, closed jvmthread.Interval) {
+func (b *Binder) wait(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval) {
 	l := b.lock(ev.Lock, ev.Time)
 	if l == nil {
 		return
 	}
-	if old := b.waits[ev.Thread]; old != nil {
-		old.remove(ev.Thread)
+	if me.lock != nil {
+		me.lock.remove(ev.Thread)
 	}
 	b.released(l, closed, l.othersBlocked(0), 0)
 	l.seen = ev.Time
 	l.waiters = append(l.waiters, waiter{thread: ev.Thread, since: ev.Time})
-	b.waits[ev.Thread] = l
+	me.lock = l
 }
 
 // remove takes a thread from the wait set; the waiter is zero if it was not there.
@@ -219,7 +233,7 @@ func (l *lock) remove(id jvmthread.ThreadID) (w waiter) {
 }
 
 // notify marks the first waiter that is not notified yet, or all of them.
-func (b *Binder) notify(ev jvmthread.Event, th *timeline.Thread, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) notify(ev *jvmthread.Event, th *timeline.Thread, out []jvmthread.Interaction) []jvmthread.Interaction {
 	l := b.lock(ev.Lock, ev.Time)
 	if l == nil {
 		return out

@@ -14,13 +14,13 @@ type LostNotify struct {
 }
 
 // timedOut notes a wait that timed out after a notify that did not wake it. A notify that nobody heard is told of once.
-func (b *Binder) timedOut(l *lock, w waiter, wait jvmthread.Interval) {
+func (b *Binder) timedOut(l *lock, w waiter, wait *jvmthread.Interval) {
 	switch {
 	case wait.State != jvmthread.StateWaiting || w.notified.from.Seq != jvmthread.NoSeq:
 	case l.heard > w.since:
-		b.lost = append(b.lost, LostNotify{Wait: wait, Notified: l.heard, OtherWoken: true})
+		b.lost = append(b.lost, LostNotify{Wait: *wait, Notified: l.heard, OtherWoken: true})
 	case l.unheard != jvmthread.NoTime && l.unheard < w.since:
-		b.lost = append(b.lost, LostNotify{Wait: wait, Notified: l.unheard})
+		b.lost = append(b.lost, LostNotify{Wait: *wait, Notified: l.unheard})
 		l.unheard = jvmthread.NoTime
 	}
 }

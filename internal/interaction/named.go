@@ -9,7 +9,7 @@ import "github.com/weft-otel/weft/internal/jvmthread"
 // thread that started another. Who it was is then exact; when it acted is taken to be when it last ran.
 
 // handoffFrom binds the interval that ends since its thread got the lock to the owner before, whom the source names.
-func (b *Binder) handoffFrom(l *lock, ev jvmthread.Event, to jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) handoffFrom(l *lock, ev *jvmthread.Event, to *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
 	if l.owner != ev.Peer {
 		b.own(l, ev.Peer, max(l.seen, to.Start), 0)
 	}
@@ -17,7 +17,7 @@ func (b *Binder) handoffFrom(l *lock, ev jvmthread.Event, to jvmthread.Interval,
 }
 
 // notifiedBy returns the cause of the end of a wait whose notifier the source names, given what was found by the wait set.
-func (b *Binder) notifiedBy(l *lock, ev jvmthread.Event, w waiter) waiter {
+func (b *Binder) notifiedBy(l *lock, ev *jvmthread.Event, w waiter) waiter {
 	if w.notified.from.Thread != ev.Peer {
 		w.notified, w.all = b.releaseBy(ev.Peer, ev.Time), false
 		if w.notified.from.Seq != jvmthread.NoSeq && w.notified.time >= l.seen {

@@ -3,16 +3,40 @@
 
 package interaction
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/timeline"
+)
+
+// waiting is where a thread is on its way through a wait.
+type waiting struct {
+	thread   jvmthread.ThreadID
+	lock     *lock          // in whose wait set it is; nil: in none
+	notified jvmthread.Time // when it was
+	back     bool           // it was notified, and comes back from the wait
+}
+
+// waiting returns where a thread is; it is good until the next call.
+func (b *Binder) waiting(th *timeline.Thread) *waiting {
+	slot := th.Slot()
+	for slot >= len(b.waits) {
+		b.waits = append(b.waits, waiting{})
+	}
+	w := &b.waits[slot]
+	if id := th.Open().Thread; w.thread != id { // a thread that was forgotten had the slot
+		*w = waiting{thread: id}
+	}
+	return w
+}
 
 // waited takes the thread from the wait set and binds what woke it: the end of the joined thread, or a notify. A thread that timed out
 // was not woken by the notify that it was thought to have got: the next waiter got it.
-func (b *Binder) waited(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
-	l := b.waits[ev.Thread]
+func (b *Binder) waited(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+	l := me.lock
 	if l == nil {
 		return out // the wait began before history does
 	}
-	delete(b.waits, ev.Thread)
+	me.lock = nil
 	l.touched = ev.Time
 	w := l.remove(ev.Thread)
 	if ev.Flags&jvmthread.FlagTimedOut != 0 {
@@ -37,12 +61,12 @@ func (b *Binder) waited(ev jvmthread.Event, closed jvmthread.Interval, out []jvm
 	}
 	if w.notified.from.Seq == jvmthread.NoSeq {
 		if _, ok := b.interrupts[ev.Thread]; !ok && b.lateNotify && len(l.woken) < maxWoken {
-			l.woken = append(l.woken, closed)
+			l.woken = append(l.woken, *closed)
 			return out
 		}
 		return b.interrupted(ev, closed, out) // or nothing did: HotSpot has no spurious wake-ups
 	}
-	b.notified[ev.Thread] = w.notified.time
+	me.notified, me.back = w.notified.time, true
 	kind := jvmthread.InteractionNotify
 	if w.all {
 		kind = jvmthread.InteractionNotifyAll
@@ -63,7 +87,8 @@ func (l *lock) bindLate(c cause, all bool, out []jvmthread.Interaction) []jvmthr
 	if all {
 		kind, n = jvmthread.InteractionNotifyAll, len(l.woken)
 	}
-	for _, iv := range l.woken[:n] {
+	for i := range n {
+		iv := &l.woken[i]
 		before := len(out)
 		if out = bind(c, kind, iv, iv.End, out); len(out) > before {
 			out[before].Confidence = jvmthread.ConfidenceAmbiguous
@@ -86,9 +111,9 @@ func (l *lock) markAgain(c cause) {
 
 // waitReturned tells who held the monitor that the thread now owns again: after a notify the
 // notifier did, and whoever got it from there. After a time-out nobody need have held it; if somebody did, a contended entry told so.
-func (b *Binder) waitReturned(ev jvmthread.Event, closed jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
-	notified, ok := b.notified[ev.Thread]
-	delete(b.notified, ev.Thread)
+func (b *Binder) waitReturned(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+	notified, ok := me.notified, me.back
+	me.back = false
 	l := b.lock(ev.Lock, ev.Time)
 	if l == nil {
 		return out

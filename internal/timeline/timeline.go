@@ -23,6 +23,7 @@ type Counters struct {
 // Timeline follows the threads of one session.
 type Timeline struct {
 	threads    map[jvmthread.ThreadID]*Thread
+	near       [256]*Thread   // those that were asked for last, by their ids: a third of the way of an event would go into the map
 	begin      jvmthread.Time // of history
 	begun      bool
 	maxThreads int
@@ -33,19 +34,26 @@ type Timeline struct {
 
 // Thread is where one thread stands.
 type Thread struct {
-	open     jvmthread.Interval    // its end is not known yet
-	lastRun  jvmthread.Interval    // the last closed interval in which it ran
-	wait     jvmthread.Interval    // the waiting or joining interval, while it reenters
-	under    jvmthread.Interval    // what it was doing when it was suspended
-	current  jvmthread.SpanContext // the application's span
-	detail   jvmthread.Detail      // of open
-	closed   jvmthread.Detail      // of the interval closed last
-	cpu      int64                 // what it has used so far; 0: not told
-	lastSeen jvmthread.Time        // of its last event
-	slot     int
-	virtual  bool
-	inWait   bool // between wait and waitReturned, or joinStart and joinEnd
-	dead     bool
+	open      jvmthread.Interval // its end is not known yet
+	lastRun   Run
+	lastSeen  jvmthread.Time // of its last event
+	slot      int
+	virtual   bool
+	inWait    bool              // between wait and waitReturned, or joinStart and joinEnd
+	waitStack jvmthread.StackID // of the waiting or joining interval, while it reenters
+	waitPeer  jvmthread.ThreadID
+	dead      bool
+	detail    jvmthread.Detail      // of open
+	closed    jvmthread.Detail      // of the interval closed last
+	current   jvmthread.SpanContext // the application's span
+	cpu       int64                 // what it has used so far; 0: not told
+	under     jvmthread.Interval    // what it was doing when it was suspended
+}
+
+// Run is what is remembered of an interval in which a thread ran.
+type Run struct {
+	Seq jvmthread.Seq
+	End jvmthread.Time
 }
 
 // New returns a Timeline that follows at most maxThreads threads.
@@ -53,11 +61,12 @@ func New(maxThreads int) *Timeline {
 	return &Timeline{threads: make(map[jvmthread.ThreadID]*Thread), maxThreads: maxThreads}
 }
 
-// Open returns the thread's current interval, whose End means nothing yet. For a thread that has ended its state is dead.
-func (t *Thread) Open() jvmthread.Interval { return t.open }
+// Open returns the thread's current interval, whose End means nothing yet. For a thread that has ended its state is dead. It is for reading, and
+// becomes the next one by the thread's next event.
+func (t *Thread) Open() *jvmthread.Interval { return &t.open }
 
 // LastRun returns the last closed interval in which the thread ran; its Seq is NoSeq if there is none.
-func (t *Thread) LastRun() jvmthread.Interval { return t.lastRun }
+func (t *Thread) LastRun() Run { return t.lastRun }
 
 // Slot is a small number that no other thread of the Timeline has as long as this one is known: for tables by thread.
 func (t *Thread) Slot() int { return t.slot }
@@ -78,7 +87,20 @@ func (t *Thread) Dead() bool { return t.dead }
 func (t *Thread) LastSeen() jvmthread.Time { return t.lastSeen }
 
 // Thread returns where a thread stands, nil if it is not known.
-func (t *Timeline) Thread(id jvmthread.ThreadID) *Thread { return t.threads[id] }
+func (t *Timeline) Thread(id jvmthread.ThreadID) *Thread {
+	if th := t.near[id%jvmthread.ThreadID(len(t.near))]; th != nil && th.open.Thread == id {
+		return th
+	}
+	return t.find(id)
+}
+
+func (t *Timeline) find(id jvmthread.ThreadID) *Thread {
+	th := t.threads[id]
+	if th != nil {
+		t.near[id%jvmthread.ThreadID(len(t.near))] = th
+	}
+	return th
+}
 
 // Threads calls yield for each thread, in no order.
 func (t *Timeline) Threads(yield func(*Thread) bool) {
@@ -99,7 +121,7 @@ func (t *Timeline) Counters() Counters { return t.counters }
 // thread, or for a gap of all threads (event of NoThread) one of each; suspend and resume end an interval of their peer. It returns the
 // thread too, which is nil for such a gap. It returns
 // false if the event cannot be: if it is of a thread that has ended, or of one over the limit; and if it is of a snapshot and no news.
-func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthread.Interval, *Thread, bool) {
+func (t *Timeline) Apply(ev *jvmthread.Event, out []jvmthread.Interval) ([]jvmthread.Interval, *Thread, bool) {
 	if !t.begun {
 		t.begin, t.begun = ev.Time, true
 	}
@@ -110,7 +132,7 @@ func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthr
 		t.counters.Inconsistent++
 		return out, nil, false
 	}
-	th := t.threads[ev.Thread]
+	th := t.Thread(ev.Thread)
 	if th == nil {
 		if th = t.enter(ev); th == nil {
 			return out, nil, false
@@ -144,8 +166,8 @@ func (t *Timeline) Apply(ev jvmthread.Event, out []jvmthread.Interval) ([]jvmthr
 }
 
 // suspend makes the peer of the event suspended, or lets it go back to what it was doing.
-func (t *Timeline) suspend(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
-	th := t.threads[ev.Peer]
+func (t *Timeline) suspend(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+	th := t.Thread(ev.Peer)
 	if th == nil || th.dead || (th.open.State == jvmthread.StateSuspended) == (ev.Kind == jvmthread.KindSuspend) {
 		return out
 	}
@@ -160,14 +182,14 @@ func (t *Timeline) suspend(ev jvmthread.Event, out []jvmthread.Interval) []jvmth
 }
 
 // hear begins to follow an owner that another thread waits for, though nothing was heard of itself: what it does is unknown.
-func (t *Timeline) hear(ev jvmthread.Event) {
-	if t.threads[ev.Peer] == nil {
-		t.enter(jvmthread.Event{Time: ev.Time, Thread: ev.Peer})
+func (t *Timeline) hear(ev *jvmthread.Event) {
+	if t.Thread(ev.Peer) == nil {
+		t.enter(&jvmthread.Event{Time: ev.Time, Thread: ev.Peer})
 	}
 }
 
 // enter begins to follow a thread. Unless it just starts, what it did since history begins is unknown.
-func (t *Timeline) enter(ev jvmthread.Event) *Thread {
+func (t *Timeline) enter(ev *jvmthread.Event) *Thread {
 	if len(t.threads) >= t.maxThreads {
 		t.counters.Refused++
 		return nil
@@ -204,7 +226,7 @@ func (t *Timeline) gap(at jvmthread.Time, out []jvmthread.Interval) []jvmthread.
 func (t *Thread) to(s jvmthread.State, at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
 	t.open.End = at
 	if t.open.State == jvmthread.StateRunnable || t.open.State == jvmthread.StateUnknown {
-		t.lastRun = t.open
+		t.lastRun = Run{t.open.Seq, at}
 	}
 	out = append(out, t.open)
 	t.open = jvmthread.Interval{Thread: t.open.Thread, Seq: t.open.Seq + 1, Start: at, State: s}
@@ -217,7 +239,7 @@ func (t *Thread) to(s jvmthread.State, at jvmthread.Time, out []jvmthread.Interv
 
 // Deadlock appends what the thread's blocked or parked interval was until the given time, and makes it deadlocked from there on.
 func (t *Timeline) Deadlock(id jvmthread.ThreadID, circle jvmthread.Circle, at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
-	th := t.threads[id]
+	th := t.Thread(id)
 	if th == nil || th.dead {
 		return out
 	}
@@ -233,6 +255,7 @@ func (t *Timeline) Deadlock(id jvmthread.ThreadID, circle jvmthread.Circle, at j
 // nothing was heard of them since silent. Virtual threads are such, which some agents do not see end, and all if there are many. One that
 // speaks again is unknown before.
 func (t *Timeline) Forget(before, silent jvmthread.Time) {
+	clear(t.near[:])
 	for id, th := range t.threads {
 		running := th.open.State == jvmthread.StateRunnable || th.open.State == jvmthread.StateUnknown
 		unheard := running && th.lastSeen < silent && (th.virtual || len(t.threads) > t.maxThreads/2)

@@ -19,8 +19,8 @@ func (s set) has(st jvmthread.State) bool { return s&(1<<st) != 0 }
 
 // transition says what an event means for the state of its thread.
 type transition struct {
-	from set                                                                       // the states in which it makes sense, besides unknown
-	move func(*Thread, jvmthread.Event, []jvmthread.Interval) []jvmthread.Interval // nil: the state stays, but the thread must be running
+	from set                                                                        // the states in which it makes sense, besides unknown
+	move func(*Thread, *jvmthread.Event, []jvmthread.Interval) []jvmthread.Interval // nil: the state stays, but the thread must be running
 }
 
 // transitions is the state machine. An event that comes in a state that is not in from is counted, and what the thread did since the
@@ -62,7 +62,7 @@ const (
 	anyState = ^set(0)
 )
 
-func (t *Timeline) advance(th *Thread, ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Timeline) advance(th *Thread, ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	tr := &transitions[ev.Kind]
 	switch {
 	case th.open.State == jvmthread.StateUnknown:
@@ -90,14 +90,14 @@ func (t *Timeline) advance(th *Thread, ev jvmthread.Event, out []jvmthread.Inter
 
 // found takes an event of a snapshot: a state that the thread was found in, or was found to have left. It is no news, and false is
 // returned, if the thread is known to be in that state. Otherwise the state began at some time before.
-func (t *Thread) found(ev jvmthread.Event, out []jvmthread.Interval) (_ []jvmthread.Interval, news bool) {
+func (t *Thread) found(ev *jvmthread.Event, out []jvmthread.Interval) (_ []jvmthread.Interval, news bool) {
 	move := transitions[ev.Kind].move
 	if move == nil {
 		return out, false
 	}
 	before, n := *t, len(out)
 	out = move(t, ev, out)
-	if same(before.open, t.open) {
+	if same(&before.open, &t.open) {
 		*t = before
 		return out[:n], false
 	}
@@ -108,14 +108,14 @@ func (t *Thread) found(ev jvmthread.Event, out []jvmthread.Interval) (_ []jvmthr
 }
 
 // same reports whether a thread is, or was before it got into a circle, in the state that a snapshot found it in.
-func same(before, found jvmthread.Interval) bool {
+func same(before, found *jvmthread.Interval) bool {
 	state := before.State == found.State ||
 		before.State == jvmthread.StateDeadlocked && (found.State == jvmthread.StateBlocked || found.State == jvmthread.StateParked) ||
 		before.State == jvmthread.StateReentering && found.State == jvmthread.StateBlocked // it is both
 	return state && before.Lock == found.Lock
 }
 
-func (t *Thread) run(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Thread) run(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	t.inWait = false
 	if ev.Flags&jvmthread.FlagInterrupted != 0 {
 		t.open.Marks |= jvmthread.MarkInterrupted
@@ -123,54 +123,54 @@ func (t *Thread) run(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.I
 	return t.to(jvmthread.StateRunnable, ev.Time, out)
 }
 
-func (t *Thread) end(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Thread) end(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	t.dead = true
 	return t.to(jvmthread.StateDead, ev.Time, out)
 }
 
-func (t *Thread) lost(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Thread) lost(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	t.inWait = false
 	out = t.to(jvmthread.StateUnknown, ev.Time, out)
 	t.open.Marks = jvmthread.MarkPartial
 	return out
 }
 
-func (t *Thread) block(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Thread) block(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	out = t.to(jvmthread.StateBlocked, ev.Time, out)
 	t.open.Lock, t.open.Peer, t.open.Stack = ev.Lock, ev.Peer, ev.Stack
 	return out
 }
 
 // entered goes back to what the thread was doing: it ran, or it came from a wait and is not done with it until waitReturned.
-func (t *Thread) entered(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Thread) entered(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	if !t.inWait {
 		return t.to(jvmthread.StateRunnable, ev.Time, out)
 	}
 	return t.reenter(ev, out)
 }
 
-func (t *Thread) beginWait(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Thread) beginWait(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	out = t.stop(ev, out)
 	t.inWait = true
 	return out
 }
 
-func (t *Thread) waited(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Thread) waited(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	if ev.Flags&jvmthread.FlagTimedOut != 0 {
 		t.open.Marks |= jvmthread.MarkTimedOut
 	}
-	t.wait, t.inWait = t.open, true
+	t.waitPeer, t.waitStack, t.inWait = t.open.Peer, t.open.Stack, true
 	return t.reenter(ev, out)
 }
 
-func (t *Thread) reenter(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Thread) reenter(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	out = t.to(jvmthread.StateReentering, ev.Time, out)
-	t.open.Lock, t.open.Peer, t.open.Stack = ev.Lock, t.wait.Peer, t.wait.Stack
+	t.open.Lock, t.open.Peer, t.open.Stack = ev.Lock, t.waitPeer, t.waitStack
 	return out
 }
 
 // stop begins a state that the event says everything about.
-func (t *Thread) stop(ev jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Thread) stop(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	var s jvmthread.State
 	switch ev.Kind { //nolint:exhaustive // the kinds that begin such a state
 	case jvmthread.KindWait:

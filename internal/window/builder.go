@@ -90,15 +90,15 @@ func (b *Builder) Count(ev *jvmthread.Event) {
 }
 
 // Add takes an interval of a thread that ended within the window.
-func (b *Builder) Add(th *timeline.Thread, iv jvmthread.Interval) {
+func (b *Builder) Add(th *timeline.Thread, iv *jvmthread.Interval) {
 	b.add(th, iv, th.ClosedDetail())
 }
 
-func (b *Builder) add(th *timeline.Thread, iv jvmthread.Interval, d jvmthread.Detail) {
+func (b *Builder) add(th *timeline.Thread, iv *jvmthread.Interval, d *jvmthread.Detail) {
 	l := b.lane(th)
-	l.Intervals = append(l.Intervals, iv)
+	l.Intervals = append(l.Intervals, *iv)
 	if !d.IsZero() {
-		l.details = append(l.details, detail{iv.Seq, d})
+		l.details = append(l.details, detail{iv.Seq, *d})
 	}
 	b.intervals++
 }
@@ -172,7 +172,8 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 		}
 		state := th.Open().State
 		if b.has(th) || th.LastSeen() >= w.Start || state == jvmthread.StateBlocked || state == jvmthread.StateDeadlocked {
-			b.add(th, th.Piece(at), th.Detail())
+			piece := th.Piece(at)
+			b.add(th, &piece, th.Detail())
 		}
 	}
 	if b.used == 0 && w.Events == 0 && w.Lost == 0 && w.Missed == 0 {
