@@ -165,7 +165,7 @@ func (a *Account) key(iv *jvmthread.Interval, k Kind, pool Text) WaitKey {
 
 // add adds what was not added yet of a wait up to a time.
 func (a *Account) add(s *Series[WaitKey, Waits], iv *jvmthread.Interval, until jvmthread.Time) {
-	if iv.Start >= a.until && iv.State != jvmthread.StateDeadlocked { // a deadlocked thread began to wait before
+	if iv.Start >= a.until && !iv.State.Continues() {
 		s.Value.Count++
 	}
 	s.Value.Time += a.since(iv.Start, until)

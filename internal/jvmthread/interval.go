@@ -50,6 +50,10 @@ func (s State) Stopped() bool {
 	return false
 }
 
+// Continues reports whether a wait goes on in the state that began in another one: who is in a deadlock was blocked or parked before. So such an
+// interval is part of a wait, and not one more.
+func (s State) Continues() bool { return s == StateDeadlocked }
+
 // Seq numbers the intervals of one thread from 1 on. It is stable: the same events give the same numbers.
 type Seq uint32
 

@@ -122,7 +122,7 @@ func (c *collection) addWindow(root ptrace.Span, service, session string) {
 		c.states[i].Time += duration(attrs, "weft.time."+states[i])
 	}
 	rest := Lock{
-		Contentions: number(attrs, "weft.count.blocked") + number(attrs, "weft.count.deadlocked"),
+		Contentions: number(attrs, "weft.count.blocked"),
 		Blocked:     duration(attrs, "weft.time.blocked") + duration(attrs, "weft.time.deadlocked"),
 		Waits:       number(attrs, "weft.count.waiting"),
 		Waited:      duration(attrs, "weft.time.waiting"),
@@ -230,7 +230,7 @@ func (c *collection) addThread(attrs pcommon.Map, service, session string) {
 		c.ids[key] = map[int64]struct{}{}
 	}
 	c.ids[key][number(attrs, "thread.id")] = struct{}{}
-	thread.Blocks += number(attrs, "weft.count.blocked") + number(attrs, "weft.count.deadlocked")
+	thread.Blocks += number(attrs, "weft.count.blocked")
 	thread.Blocked += duration(attrs, "weft.time.blocked") + duration(attrs, "weft.time.deadlocked")
 	thread.Waits += number(attrs, "weft.count.waiting")
 	thread.Waited += duration(attrs, "weft.time.waiting")

@@ -91,7 +91,7 @@ func (q *query) callers() (any, *Problem) {
 }
 
 func (t *callerTally) add(q *query, c *viewstore.Cursor, place wording.Place) {
-	began, part := c.Start >= q.from, q.clip(c.Start, c.End)
+	began, part := q.began(c), q.clip(c.Start, c.End)
 	t.stats.add(began, part, int64(c.End-c.Start))
 	if lock := c.Lock(); lock != 0 {
 		t.monitors.add(int(lock))

@@ -50,7 +50,7 @@ func (q *query) classes() (any, *Problem) {
 				t = &classTally{}
 				all[id] = t
 			}
-			t.kinds[k].add(c.Start >= q.from, q.clip(c.Start, c.End), int64(c.End-c.Start))
+			t.kinds[k].add(q.began(&c), q.clip(c.Start, c.End), int64(c.End-c.Start))
 			if lock != 0 {
 				t.monitors.add(int(lock))
 			}

@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/internal/contention"
+	"github.com/weft-otel/weft/internal/deadlock"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/window"
 )
@@ -77,4 +79,65 @@ func TestTablesAreTheConnectorsMetrics(t *testing.T) {
 			assert.Equal(t, states[s], threads.Sum.States[s].Time, "program %d, %v", seed, jvmthread.State(s))
 		}
 	}
+}
+
+// A thread that gets into a deadlock had to wait once: for the page, the metrics, and the sums of windows. Its time goes on in all of them.
+func TestDeadlockIsOneContention(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	class := sym.InternClass("com.acme.Account")
+	lock := func(hash uint32) jvmthread.LockID { return jvmthread.LockID{Class: class, Hash: hash} }
+	const grace = deadlock.Grace
+	events := []jvmthread.Event{
+		{Time: 100, Thread: 1, Kind: jvmthread.KindThreadStart},
+		{Time: 100, Thread: 2, Kind: jvmthread.KindThreadStart},
+		{Time: 100, Thread: 3, Kind: jvmthread.KindThreadStart},
+		{Time: 200, Thread: 1, Peer: 2, Lock: lock(2), Kind: jvmthread.KindContendedEnter},
+		{Time: 300, Thread: 2, Peer: 1, Lock: lock(1), Kind: jvmthread.KindContendedEnter},
+		{Time: 400 + 2*grace, Thread: 3, Kind: jvmthread.KindYield},
+		{Time: 500 + 3*grace, Thread: 3, Kind: jvmthread.KindYield},
+	}
+	const length = 700 * time.Millisecond
+	var windows viewapi.StateTime
+	deadlocks := 0
+	account := contention.New(&contention.Config{
+		StuckAfter: time.Hour, MaxSize: 20, MaxSeries: 10, Expiry: time.Hour, Budget: &contention.Budget{Limit: math.MaxInt32},
+	}, sym, time.Now())
+	cfg := engine.DefaultConfig()
+	cfg.Window = length
+	e := engine.New(cfg)
+	yield := func(w *window.Window) {
+		account.Window(w, e.Timeline())
+		deadlocks += len(w.Deadlocks)
+		for i := range w.Locks {
+			windows.Count += int64(w.Locks[i].Contentions)
+			windows.Time += int64(w.Locks[i].Blocked)
+		}
+	}
+	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
+	e.Advance(yield)
+	e.Close(window.CutEnd, yield)
+	account.Close(e.Timeline(), e.Now())
+	require.Equal(t, 1, deadlocks)
+
+	want := viewapi.StateTime{Count: 2, Time: int64(2*e.Now() - 200 - 300)}
+	assert.Equal(t, want, windows)
+	account.Flush(nil, time.Now(), false, func(s *contention.Statement) {
+		require.Len(t, s.Blocked(), 1)
+		sum := s.Blocked()[0].Value
+		assert.Equal(t, want, viewapi.StateTime{Count: int64(sum.Count), Time: int64(sum.Time)})
+	})
+
+	f := fixtureOf(t, sym, events, length)
+	classes := ask[viewapi.Classes](f, "/classes").Classes
+	require.Len(t, classes, 1)
+	assert.Equal(t, want, viewapi.StateTime{Count: classes[0].Blocked.Count, Time: classes[0].Blocked.Time})
+	threads := ask[viewapi.Threads](f, "/threads").Sum
+	assert.Equal(t, want, threads.Blocked)
+	assert.EqualValues(t, 2, threads.States[jvmthread.StateDeadlocked].Count, "intervals in which threads were deadlocked")
+	var locks viewapi.StateTime
+	for _, row := range ask[viewapi.Locks](f, "/locks").Locks {
+		locks.Count += row.Blocked.Count
+		locks.Time += row.Blocked.Time
+	}
+	assert.Equal(t, want, locks)
 }

@@ -64,7 +64,7 @@ func (q *query) tallies(sel selection, wanted func(viewstore.LockIndex) bool) []
 				continue
 			}
 			t := get(lock)
-			if c.Start >= q.from {
+			if q.began(&c) {
 				t.states[k].Count++
 			}
 			t.states[k].Time += q.clip(c.Start, c.End)

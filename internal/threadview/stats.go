@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/viewstore"
 )
 
 // tally adds up intervals.
@@ -159,6 +160,9 @@ func kindOf(s jvmthread.State) kind {
 	}
 	return kindNone
 }
+
+// began reports whether a wait began within the range, and not only went on in another state.
+func (q *query) began(c *viewstore.Cursor) bool { return c.Start >= q.from && !c.State.Continues() }
 
 // set counts different things that have small numbers.
 type set struct {

@@ -78,15 +78,9 @@ func (q *query) threadRows(sel selection) (rows []viewapi.ThreadRow, sum viewapi
 
 // finish adds up states.
 func finish(s *viewapi.ThreadSum) {
-	add := func(states ...jvmthread.State) (t viewapi.StateTime) {
-		for _, st := range states {
-			t.Count += s.States[st].Count
-			t.Time += s.States[st].Time
-		}
-		return t
-	}
-	s.Blocked = add(jvmthread.StateBlocked, jvmthread.StateDeadlocked)
-	s.Waited = add(jvmthread.StateWaiting)
+	s.Blocked = s.States[jvmthread.StateBlocked]
+	s.Blocked.Time += s.States[jvmthread.StateDeadlocked].Time // which goes on with a wait that is counted
+	s.Waited = s.States[jvmthread.StateWaiting]
 	s.Time = 0
 	for st := range s.States {
 		if jvmthread.State(st) != jvmthread.StateDead {

@@ -96,7 +96,13 @@ func newFixture(t *testing.T, seed uint64, threads, locks, actions int, length t
 	for i := range threads {
 		sym.SetThread(jvmthread.Thread{ID: jvmthread.ThreadID(i + 1), Name: fmt.Sprintf("worker-%d", i+1), Group: []string{"main", "pool"}[i%2]})
 	}
-	f := &fixture{t: t, store: viewstore.New(math.MaxInt64), events: dress(threadtest.Simulate(seed, threads, locks, actions).Events, sym)}
+	return fixtureOf(t, sym, dress(threadtest.Simulate(seed, threads, locks, actions).Events, sym), length)
+}
+
+// fixtureOf serves a session with the given events, in the order of time.
+func fixtureOf(t *testing.T, sym *symbols.Table, events []jvmthread.Event, length time.Duration) *fixture {
+	t.Helper()
+	f := &fixture{t: t, store: viewstore.New(math.MaxInt64), events: events}
 	f.session = f.store.Open(sessionID, viewstore.Meta{"service.name": "test", "process.pid": "42"})
 	watched(f.events, length, func(events []jvmthread.Event) { f.session.Events(events, sym) }, func(w *window.Window) { f.session.Append(w, sym) })
 	f.session.Close(window.CutEnd)

@@ -177,7 +177,7 @@ func (t *lockTable) stats(w *Window, queues []interaction.Queue) []LockStats {
 
 func (t *lockTable) addInterval(w *Window, iv *jvmthread.Interval) {
 	var began uint64
-	if iv.Start >= w.Start {
+	if iv.Start >= w.Start && !iv.State.Continues() {
 		began = 1
 	}
 	switch iv.State { //nolint:exhaustive // the states that are about a lock
