@@ -5,10 +5,7 @@ package jfr
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -27,28 +24,6 @@ type chunk struct {
 	events   uint64 // that are wanted
 	until    int64  // where the events end that can be read
 	stable   int64  // behind the last checkpoint: all constants of the events before it are there
-}
-
-// about is what the events of a chunk say about the recording itself.
-type about struct {
-	jvm      jvmInformation
-	settings []setting
-	lost     int64 // bytes, as jdk.DataLoss tells
-	shutdown bool
-}
-
-type jvmInformation struct {
-	known   bool
-	pid     int64
-	start   int64 // milliseconds
-	name    text
-	version text
-	command text
-}
-
-type setting struct {
-	of          int64
-	name, value text
 }
 
 // smallTypes bounds the table of plans by number; the ids of the JDK's events are some hundreds.
@@ -212,39 +187,6 @@ func (c *chunk) salvage(buf []byte) error {
 	return nil
 }
 
-// learn takes what an event says about the recording.
-func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
-	switch p.kind { //nolint:exhaustive // the others are of threads
-	case kindSetting, kindJVM, kindLoss, kindShutdown:
-	default:
-		c.events++
-		return
-	}
-	v.text = [numTexts]text{}
-	cur := cursor{b: ev.body, raw: c.raw}
-	p.read(&cur, v)
-	if cur.failed {
-		return
-	}
-	switch p.kind { //nolint:exhaustive // see above
-	case kindSetting:
-		if _, wanted := c.typeName[v.n[slotID]]; wanted && len(c.about.settings) < maxSettings {
-			c.about.settings = append(c.about.settings, setting{v.n[slotID], v.text[slotName.text()], v.text[slotValue.text()]})
-		}
-	case kindJVM:
-		c.about.jvm = jvmInformation{
-			known: true, pid: v.n[slotPID], start: v.n[slotJVMStart],
-			name: v.text[slotName.text()], version: v.text[slotVersion.text()], command: v.text[slotCommand.text()],
-		}
-	case kindLoss:
-		c.about.lost += max(0, v.n[slotAmount])
-	default:
-		c.about.shutdown = true
-	}
-}
-
-const maxSettings = 1 << 10
-
 // read gives each event of a thread to take, unless it is known from its begin that it is not wanted.
 func (c *chunk) read(
 	n *names, clk *clock, from, to int64, buf []byte, wanted func(begin jvmthread.Time) bool, take func(*record),
@@ -279,46 +221,4 @@ func (c *chunk) read(
 			take(&r)
 		}
 	}
-}
-
-// thresholds says for each kind of event from which length on it is in the recording: "jdk.ThreadPark: 20 ms", "jdk.ThreadSleep: off".
-func (c *chunk) thresholds() []string {
-	type told struct{ enabled, threshold string }
-	said := make(map[string]told)
-	for _, s := range c.about.settings {
-		name := c.typeName[s.of]
-		t := said[name]
-		switch c.pools.text(s.name) {
-		case "enabled":
-			t.enabled = c.pools.text(s.value)
-		case "threshold":
-			t.threshold = c.pools.text(s.value)
-		}
-		said[name] = t
-	}
-	var list []string
-	for kind := range kindSetting {
-		name := wantedEvents[kind].name
-		t, ok := said[name]
-		switch {
-		case !slices.Contains(c.names(), name):
-			list = append(list, name+": unknown to this JDK")
-		case !ok:
-			list = append(list, name+": not stated")
-		case strings.EqualFold(t.enabled, "false"):
-			list = append(list, name+": off")
-		case t.threshold != "":
-			list = append(list, fmt.Sprintf("%s: %s", name, t.threshold))
-		default:
-			list = append(list, name+": all")
-		}
-	}
-	return list
-}
-
-func (c *chunk) names() (list []string) {
-	for _, name := range c.typeName {
-		list = append(list, name)
-	}
-	return list
 }

@@ -167,6 +167,37 @@ func TestCopiedIsTheSame(t *testing.T) {
 	}
 }
 
+// What comes through a pipe, or is compressed, goes through a temporary file that has a limit.
+func TestUnpackedRecordingsAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	a, b := newBuilder(true), newBuilder(true)
+	b.nanos, b.ticks = 2_000_000, 2_000_500
+	data := a.chunk(sample)
+	first := len(data)
+	data = append(data, b.chunk(sample)...)
+	read := func(limit int) *collector {
+		c := newCollector(t)
+		d := NewDecoder(recording.Options{File: "x.jfr", Symbols: c.symbols, MaxUnpacked: int64(limit)}, c)
+		_, err := io.Copy(d, struct{ io.Reader }{bytes.NewReader(data)})
+		require.NoError(t, err)
+		require.NoError(t, d.Close())
+		assert.LessOrEqual(t, d.Stats().Bytes, int64(limit))
+		return c
+	}
+	whole := read(len(data))
+	assert.Empty(t, whole.problems, "it fits")
+	assert.Len(t, whole.events, 14)
+	cut := read(first)
+	assert.Len(t, cut.events, 7)
+	require.Len(t, cut.problems, 1)
+	assert.Equal(t, fmt.Sprintf("x.jfr (byte %d): the recording has more than %d bytes when it is unpacked; the rest is not read; "+
+		"unpack it, since a plain file is read where it stands, or raise max_unpacked_size", first, first), cut.problems[0].Error())
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
 func TestSessionsEndWhereAnotherJVMBegins(t *testing.T) {
 	first, second := newBuilder(true), newBuilder(false)
 	second.nanos, second.ticks, second.pid = 9_000_000, 9000, 43

@@ -52,12 +52,18 @@ type Options struct {
 	MaxRecord int
 	// MaxProblems bounds the problems that the sink is told of; default 100. Those above are counted only.
 	MaxProblems int
+	// MaxUnpacked bounds the bytes of the temporary file for a recording that has to be read more than once and comes in pieces: a flight
+	// recording that is compressed or comes through a pipe; default DefaultMaxUnpacked. What is behind is told as a problem.
+	MaxUnpacked int64
 	// Reorder is for formats of single events: by how many events one may stand too late in the recording; default 4096.
 	Reorder int
 }
 
 // DefaultMaxRecord has room for a stack of 1 000 frames in any format.
 const DefaultMaxRecord = 1 << 20
+
+// DefaultMaxUnpacked has room for most recordings, and leaves room on most disks.
+const DefaultMaxUnpacked = 4 << 30
 
 // Times says what the times of a recording mean, where the format leaves that open.
 type Times struct {

@@ -37,6 +37,8 @@ type File struct {
 	TimeUnit time.Duration `mapstructure:"time_unit"`
 	// MaxRecordSize bounds the bytes of a line, an element or a frame; longer ones are passed over.
 	MaxRecordSize int `mapstructure:"max_record_size"`
+	// MaxUnpackedSize bounds the bytes of the temporary file that a compressed flight recording is unpacked into; the rest is not read.
+	MaxUnpackedSize int64 `mapstructure:"max_unpacked_size"`
 	// MaxFiles bounds the files that are read at one time.
 	MaxFiles int `mapstructure:"max_files"`
 	// Storage is an extension that remembers over a restart what was read. Nil: nothing is remembered.
@@ -49,10 +51,13 @@ const (
 	maxRecordSize = 256 << 20
 )
 
+// minUnpackedSize has room for a chunk as a JVM writes it.
+const minUnpackedSize = 16 << 20
+
 const minPollInterval = time.Millisecond
 
 func defaultFile() File {
-	return File{PollInterval: time.Second, MaxFiles: 16, MaxRecordSize: recording.DefaultMaxRecord}
+	return File{PollInterval: time.Second, MaxFiles: 16, MaxRecordSize: recording.DefaultMaxRecord, MaxUnpackedSize: recording.DefaultMaxUnpacked}
 }
 
 // Unmarshal leaves the stream out if there are files and no stream: who replays recordings need not listen.
@@ -92,6 +97,9 @@ func (f *File) validate() (errs []error) {
 	}
 	if f.MaxRecordSize < minRecordSize || f.MaxRecordSize > maxRecordSize {
 		complain("max_record_size", "is %d; give %d to %d bytes", f.MaxRecordSize, minRecordSize, maxRecordSize)
+	}
+	if f.MaxUnpackedSize < minUnpackedSize {
+		complain("max_unpacked_size", "is %d; give %d bytes or more", f.MaxUnpackedSize, minUnpackedSize)
 	}
 	if f.MaxFiles < 1 {
 		complain("max_files", "is %d; give 1 or more", f.MaxFiles)

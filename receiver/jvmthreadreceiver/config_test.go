@@ -139,7 +139,7 @@ func TestConfigOfFiles(t *testing.T) {
 	assert.Equal(t, File{
 		Include: []string{"/var/recordings/**/*.jfr", "/var/log/*.orca"}, Exclude: []string{"/var/recordings/old/**"}, Format: "jfr", Follow: true,
 		PollInterval: 5 * time.Second, Pace: 10, Start: time.Date(2026, 11, 21, 16, 50, 0, 0, time.UTC), TimeUnit: time.Microsecond, MaxFiles: 4,
-		MaxRecordSize: 65536, Storage: &storage,
+		MaxRecordSize: 65536, MaxUnpackedSize: 1 << 30, Storage: &storage,
 	}, *cfg.Protocols.File.Get())
 	assert.True(t, cfg.noStream)
 
@@ -160,6 +160,7 @@ protocols::file::poll_interval: is 0s; give 1ms or more, such as 1s
 protocols::file::pace: is -1; give 0 (as fast as possible), 1 (as recorded) or a factor
 protocols::file::time_unit: is -1ns; give 0 (as the format says) or 1ns to 1s, such as 1ms
 protocols::file::max_record_size: is 0; give 1024 to 268435456 bytes
+protocols::file::max_unpacked_size: is 0; give 16777216 bytes or more
 protocols::file::max_files: is 0; give 1 or more`)
 }
 

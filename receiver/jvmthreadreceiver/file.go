@@ -189,6 +189,7 @@ func (f *recordingFile) begin(ctx context.Context, format *recording.Format) {
 	}
 	options := recording.Options{
 		File: f.path, Symbols: sym, Beside: f.beside, Times: recording.Times{Unit: cfg.TimeUnit}, MaxRecord: cfg.MaxRecordSize,
+		MaxUnpacked: cfg.MaxUnpackedSize,
 	}
 	if !cfg.Start.IsZero() {
 		options.Times.First = jvmthread.Time(cfg.Start.UnixNano())
