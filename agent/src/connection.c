@@ -25,6 +25,9 @@
 // More answers than that wait for a receiver that asks and does not read: it is broken.
 enum { MAX_ANSWERS = 256 * 1024 };
 
+// In one step, so that a receiver that never stops talking does not keep the sender from its work.
+enum { MAX_READS = 16 };
+
 void weft_connection_init(struct weft_connection *c, const char *endpoint,
                           struct weft_retain *retain, const struct weft_hello *hello) {
     *c = (struct weft_connection){
@@ -117,7 +120,7 @@ static void check_connected(struct weft_connection *c, int64_t now) {
 
 // Chooses what to write next. False if there is nothing.
 static bool next_run(struct weft_connection *c) {
-    if (c->state != WEFT_STREAMING) {
+    if (c->state != WEFT_STREAMING || c->end_sent) { // nothing follows an end
         return false;
     }
     const struct weft_batch *batch = c->retain->unsent;
@@ -127,7 +130,7 @@ static bool next_run(struct weft_connection *c) {
         return true;
     }
     if (batch == NULL) {
-        if (!c->end_wanted || c->end_sent) {
+        if (!c->end_wanted) {
             return false;
         }
         c->own.len = 0;
@@ -285,7 +288,7 @@ static bool take_replies(struct weft_connection *c) {
 }
 
 static void read_in(struct weft_connection *c, int64_t now) {
-    for (;;) {
+    for (int reads = 0; reads < MAX_READS; reads++) {
         ssize_t n = recv(c->fd, c->in + c->in_len, sizeof c->in - c->in_len, MSG_DONTWAIT);
         if (n < 0 && errno == EINTR) {
             continue;
@@ -297,6 +300,7 @@ static void read_in(struct weft_connection *c, int64_t now) {
             c->in_len += (size_t)n;
         }
         if (n <= 0 || !take_replies(c)) {
+            c->over = n == 0 && c->end_sent && c->retain->oldest == NULL;
             weft_connection_close(c, now);
             return;
         }
@@ -304,7 +308,7 @@ static void read_in(struct weft_connection *c, int64_t now) {
 }
 
 void weft_connection_step(struct weft_connection *c, int64_t now) {
-    if (c->state == WEFT_OFF && now >= c->retry_at) {
+    if (c->state == WEFT_OFF && !c->over && now >= c->retry_at) {
         start(c, now);
     }
     if (c->state == WEFT_CONNECTING) {
@@ -333,6 +337,6 @@ short weft_connection_events(const struct weft_connection *c) {
 }
 
 bool weft_connection_settled(const struct weft_connection *c) {
-    return c->state == WEFT_STREAMING && c->retain->oldest == NULL &&
-           (!c->end_wanted || c->end_sent);
+    return c->over || (c->state == WEFT_STREAMING && c->retain->oldest == NULL &&
+                       (!c->end_wanted || c->end_sent));
 }

@@ -56,6 +56,7 @@ struct weft_connection {
 
     bool end_wanted;
     bool end_sent;
+    bool over; // the receiver has closed after the end: there is nothing to connect again for
     int64_t end_time;
     uint16_t end_reason;
 
@@ -72,7 +73,8 @@ void weft_connection_step(struct weft_connection *c, int64_t now);
 // For poll: the events to wait for; 0 if there is no socket.
 short weft_connection_events(const struct weft_connection *c);
 
-// All batches are sent and acknowledged, and the end, if it is wanted, is sent.
+// All batches are sent and acknowledged, and the end, if it is wanted, is sent. It stays so when
+// the receiver then closes.
 bool weft_connection_settled(const struct weft_connection *c);
 
 void weft_connection_close(struct weft_connection *c, int64_t now);

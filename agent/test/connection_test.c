@@ -1,0 +1,191 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Does a connection say and hear what the protocol wants, step by step? Single-threaded: the test
+// is the receiver, too.
+
+#include "../src/connection.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../src/definitions.h"
+#include "harness.h"
+
+static char path[64];
+static char endpoint[80];
+static struct weft_retain retain;
+static struct weft_connection c;
+static int listener;
+
+// Longer than any pause of a retry.
+static const int64_t LONG_NS = 60000000000;
+static int64_t now;
+
+// What the receiver says without end, if it does.
+static bool talking;
+
+// In place of libc's: connections read with this alone.
+ssize_t recv(int fd, void *to, size_t len, int flags) {
+    static const uint8_t newer[] = {0, 0, 0, 0, 0xE7, 3, 0, 0}; // a frame of a kind to be skipped
+    (void)flags;
+    if (!talking) {
+        return read(fd, to, len);
+    }
+    size_t n = len - len % sizeof newer;
+    for (size_t i = 0; i < n; i++) {
+        ((uint8_t *)to)[i] = newer[i % sizeof newer];
+    }
+    return (ssize_t)n;
+}
+
+static void say(int fd, uint16_t kind, const void *payload, uint32_t len) {
+    uint8_t frame[64] = {0};
+    memcpy(frame, &len, sizeof len);
+    memcpy(frame + 4, &kind, sizeof kind);
+    memcpy(frame + WEFT_FRAME_HEADER_SIZE, payload, len);
+    CHECK_INT(write(fd, frame, WEFT_FRAME_HEADER_SIZE + len), WEFT_FRAME_HEADER_SIZE + len);
+}
+
+static void say_number(int fd, uint16_t kind, uint64_t number) {
+    say(fd, kind, &number, sizeof number);
+}
+
+// Reads what is there, and returns the kind of the last frame; 0 if there is none.
+static uint16_t last_frame(int fd, bool preamble) {
+    static uint8_t data[1 << 16];
+    ssize_t n = read(fd, data, sizeof data);
+    uint16_t kind = 0;
+    for (ssize_t at = preamble ? WEFT_PREAMBLE_SIZE : 0; at < n;) {
+        uint32_t len;
+        memcpy(&len, data + at, sizeof len);
+        memcpy(&kind, data + at + 4, sizeof kind);
+        at += WEFT_FRAME_HEADER_SIZE + (ssize_t)len;
+    }
+    return kind;
+}
+
+// A connection that has sent one batch, which is not acknowledged yet.
+static int begin(void) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const struct weft_hello hello = {.session = {1}};
+    static const uint8_t batch[WEFT_FRAME_HEADER_SIZE + WEFT_BATCH_HEADER_SIZE] = {
+        WEFT_BATCH_HEADER_SIZE, 0, 0, 0, WEFT_FRAME_BATCH, 0, 0, 0, 1};
+    snprintf(path, sizeof path, "/tmp/weft-connection-test-%d.sock", (int)getpid());
+    snprintf(endpoint, sizeof endpoint, "unix://%s", path);
+    unlink(path);
+    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    CHECK(bind(listener, (const struct sockaddr *)&address, sizeof address) == 0);
+    CHECK(listen(listener, 8) == 0);
+    now = LONG_NS;
+    weft_connection_init(&c, endpoint, &retain, &hello);
+    CHECK(weft_retain_add(&retain, 1, weft_definitions_end(), batch, sizeof batch));
+    weft_connection_step(&c, now);
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+    CHECK(fd >= 0);
+    CHECK_INT(last_frame(fd, true), WEFT_FRAME_HELLO);
+    say_number(fd, WEFT_FRAME_WELCOME, 0);
+    weft_connection_step(&c, now);
+    CHECK_INT(last_frame(fd, false), WEFT_FRAME_BATCH);
+    CHECK(!weft_connection_settled(&c));
+    return fd;
+}
+
+static void end(int fd) {
+    talking = false;
+    weft_connection_close(&c, now);
+    weft_retain_drop(&retain, UINT64_MAX);
+    weft_retain_rewind(&retain);
+    weft_bytes_free(&c.own);
+    weft_bytes_free(&c.answers);
+    close(fd);
+    close(listener);
+    unlink(path);
+}
+
+static void send_end(int fd) {
+    c.end_wanted = true;
+    weft_connection_step(&c, now);
+    CHECK_INT(last_frame(fd, false), WEFT_FRAME_END);
+}
+
+// The last acknowledgement and the receiver's farewell are read in one step: all is said then.
+TEST(stays_away_after_the_end) {
+    int fd = begin();
+    send_end(fd);
+    CHECK(!weft_connection_settled(&c));
+    say_number(fd, WEFT_FRAME_ACK, 1);
+    close(fd);
+    weft_connection_step(&c, now);
+    CHECK_INT(c.state, WEFT_OFF);
+    CHECK(weft_connection_settled(&c));
+    weft_connection_step(&c, now + LONG_NS);
+    CHECK_INT(c.attempts, 1);
+    CHECK(accept4(listener, NULL, NULL, SOCK_NONBLOCK) < 0);
+    end(-1);
+}
+
+// What was not acknowledged is sent again, and the end behind it.
+TEST(comes_back_if_something_is_missing) {
+    int fd = begin();
+    send_end(fd);
+    close(fd);
+    weft_connection_step(&c, now);
+    CHECK(!weft_connection_settled(&c));
+    now += LONG_NS;
+    weft_connection_step(&c, now);
+    fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+    CHECK(fd >= 0);
+    say_number(fd, WEFT_FRAME_WELCOME, 0);
+    CHECK_INT(last_frame(fd, true), WEFT_FRAME_HELLO);
+    weft_connection_step(&c, now);
+    CHECK_INT(last_frame(fd, false), WEFT_FRAME_END);
+    end(fd);
+}
+
+// A receiver that refuses the end has not dealt with it.
+TEST(comes_back_if_the_end_is_refused) {
+    int fd = begin();
+    send_end(fd);
+    say_number(fd, WEFT_FRAME_ACK, 1);
+    say(fd, WEFT_FRAME_REFUSE, "\4\0\0\0", 4);
+    close(fd);
+    weft_connection_step(&c, now);
+    CHECK(!weft_connection_settled(&c));
+    weft_connection_step(&c, now + LONG_NS);
+    CHECK_INT(c.attempts, 2);
+    end(-1);
+}
+
+// Nothing follows an end, not even an answer.
+TEST(answers_no_more_after_the_end) {
+    int fd = begin();
+    send_end(fd);
+    say(fd, WEFT_FRAME_CONTROL, "\1\0\0\0\0\0", 6);
+    weft_connection_step(&c, now);
+    CHECK_INT(c.state, WEFT_STREAMING);
+    CHECK(recv(fd, (char[1]){0}, 1, 0) < 0);
+    end(fd);
+}
+
+// A receiver that talks without end does not keep the sender from its other work.
+TEST(listens_for_a_while_only) {
+    int fd = begin();
+    talking = true;
+    weft_connection_step(&c, now); // or the watchdog ends it
+    CHECK_INT(c.state, WEFT_STREAMING);
+    end(fd);
+}
+
+int main(void) {
+    alarm(300);
+    weft_definitions_init(1U << 20);
+    RUN(stays_away_after_the_end);
+    RUN(comes_back_if_something_is_missing);
+    RUN(comes_back_if_the_end_is_refused);
+    RUN(answers_no_more_after_the_end);
+    RUN(listens_for_a_while_only);
+    return harness_end("connection");
+}
