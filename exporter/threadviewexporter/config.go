@@ -33,7 +33,7 @@ type Config struct {
 	AllowedHosts []string `mapstructure:"allowed_hosts"`
 	// MaxBytes bounds the store, from 1 MiB; some 50 bytes an interval. The oldest windows leave first.
 	MaxBytes int64 `mapstructure:"max_bytes"`
-	// Directory is where sessions are kept over a restart: a folder that holds as much as the store, and what is written at the moment. Empty: they are forgotten.
+	// Directory is where sessions are kept over a restart: a folder that holds as much as the store. Empty: they are forgotten.
 	Directory string `mapstructure:"directory"`
 	// Window is how soon the page sees what happens, from 100ms to 4s.
 	Window time.Duration `mapstructure:"window"`

@@ -38,15 +38,16 @@ type file struct {
 	session string
 	number  int64
 	bytes   int64
-	open    bool
+	out     *os.File // nil: it is not being written
+	gone    bool     // it had to leave
 }
 
-// fileBytes is how large a file grows before the next one is begun.
-const fileBytes = 8 << 20
+// A file grows to an eighth of what the folder may hold, and to maxFile at most, before the next one is begun: so what leaves is a small part.
+const maxFile = 8 << 20
 
 var fileName = regexp.MustCompile(`^([0-9a-f]{32})-(\d{12})\.weft$`)
 
-// Open opens a folder, and makes it if it is not there. It holds at most maxBytes, as far as files that are not being written can leave.
+// Open opens a folder, and makes it if it is not there. It holds at most maxBytes, of all sessions.
 func Open(folder string, maxBytes int64) (*Archive, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder for sessions cannot be made: %w", err)
@@ -74,8 +75,7 @@ func Open(folder string, maxBytes int64) (*Archive, error) {
 		a.last = max(a.last, number)
 	}
 	slices.SortFunc(a.files, func(x, y *file) int { return cmp.Compare(x.number, y.number) })
-	err = a.shrink()
-	return a, err
+	return a, a.makeRoom(0, nil)
 }
 
 // Bytes is what the folder holds.
@@ -86,45 +86,68 @@ func (a *Archive) Bytes() int64 {
 }
 
 // create begins a file of a session.
-func (a *Archive) create(session jvmthread.SessionID) (*file, *os.File, error) {
+func (a *Archive) create(session jvmthread.SessionID) (*file, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.last++
-	f := &file{session: session.String(), number: a.last, open: true}
+	f := &file{session: session.String(), number: a.last}
 	f.path = filepath.Join(a.folder, fmt.Sprintf("%s-%012d.weft", f.session, f.number))
-	out, err := os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, nil, err
+	var err error
+	if f.out, err = os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err != nil {
+		return nil, err
 	}
 	a.files = append(a.files, f)
-	return f, out, nil
+	return f, nil
 }
 
-// grew accounts for what was written.
-func (a *Archive) grew(f *file, n int) error {
+// write appends to a file. What would be too much makes the oldest files leave first, those that are being written, too; they are begun again
+// with what comes next.
+func (a *Archive) write(f *file, data []byte) error {
 	a.mu.Lock()
+	defer a.mu.Unlock()
+	if f.gone {
+		return nil
+	}
+	errs := a.makeRoom(int64(len(data)), f)
+	if a.bytes+int64(len(data)) > a.maxBytes {
+		return errors.Join(errs, fmt.Errorf("%d bytes at once are more than max_bytes lets the folder hold: %d", len(data), a.maxBytes))
+	}
+	n, err := f.out.Write(data)
 	f.bytes += int64(n)
 	a.bytes += int64(n)
-	a.mu.Unlock()
-	return a.shrink()
+	return errors.Join(errs, err)
 }
 
-func (a *Archive) closed(f *file) {
+// full reports whether the next file should be begun.
+func (a *Archive) full(f *file) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	f.open = false
+	return f.gone || f.bytes >= min(maxFile, a.maxBytes/8)
 }
 
-// shrink removes the oldest files while there is too much.
-func (a *Archive) shrink() error {
+func (a *Archive) close(f *file) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if f.gone {
+		return nil
+	}
+	out := f.out
+	f.out = nil
+	return out.Close()
+}
+
+// makeRoom removes the oldest files, but the one that is to be kept, until there is room for more.
+func (a *Archive) makeRoom(more int64, keep *file) error {
 	var errs []error
-	for i := 0; a.bytes > a.maxBytes && i < len(a.files); {
+	for i := 0; a.bytes+more > a.maxBytes && i < len(a.files); {
 		f := a.files[i]
-		if f.open {
+		if f == keep {
 			i++
 			continue
+		}
+		if f.gone = true; f.out != nil {
+			errs = append(errs, f.out.Close())
+			f.out = nil
 		}
 		if err := os.Remove(f.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -131,6 +132,57 @@ func TestOldestFilesLeave(t *testing.T) {
 	}
 	assert.Equal(t, a.Bytes(), sum)
 	assert.Contains(t, entries[len(entries)-1].Name(), jvmthread.SessionID{0: 1, 15: 7}.String())
+}
+
+// Files that are being written count, too: however many sessions there are at one time, the folder never holds more than it may.
+func TestTheLimitHoldsWhileSessionsAreLive(t *testing.T) {
+	const limit = 100_000
+	folder := t.TempDir()
+	a, err := Open(folder, limit)
+	require.NoError(t, err)
+	sym := symbols.New(symbols.DefaultLimits())
+	for range 100 {
+		sym.InternClass("com.acme.Lock")
+	}
+	events := threadtest.Simulate(1, 8, 3, 4000).Events
+	writers := make([]*Writer, 8)
+	for i := range writers {
+		writers[i] = a.Session(jvmthread.SessionID{0: 1, 15: byte(i)}, nil, sym)
+	}
+	size := func() (sum int64) {
+		entries, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		for _, e := range entries {
+			info, err := e.Info()
+			require.NoError(t, err)
+			sum += info.Size()
+		}
+		return sum
+	}
+	for part := range slices.Chunk(events, 64) {
+		for _, w := range writers {
+			require.NoError(t, w.Write(part))
+			require.LessOrEqual(t, size(), int64(limit))
+		}
+	}
+	for _, w := range writers {
+		require.NoError(t, w.Close("exit", events[len(events)-1].Time))
+	}
+	assert.LessOrEqual(t, size(), int64(limit))
+	assert.Equal(t, a.Bytes(), size())
+	assert.Greater(t, size(), int64(limit/2), "what there is room for is kept")
+
+	// What was begun anew can be read by itself, to the end of what was written.
+	a, err = Open(folder, limit)
+	require.NoError(t, err)
+	got := viewstore.New(math.MaxInt64)
+	found, err := a.Restore(got, config())
+	require.NoError(t, err)
+	assert.Zero(t, found.Problems)
+	assert.Equal(t, len(writers), found.Sessions)
+	for _, s := range got.Sessions() {
+		assert.Equal(t, events[len(events)-1].Time, s.To)
+	}
 }
 
 func TestFolderThatCannotBe(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 
@@ -24,8 +23,7 @@ type Writer struct {
 	session recording.Session
 	symbols *symbols.Table
 	encoder *native.Encoder
-	file    *file    // nil: none is open
-	out     *os.File // of file
+	file    *file // nil: none is open
 	buf     []byte
 	told    map[jvmthread.ThreadID]jvmthread.Thread // in the file at hand
 	last    jvmthread.Time
@@ -47,8 +45,20 @@ func (a *Archive) Session(id jvmthread.SessionID, meta viewstore.Meta, sym *symb
 // Write writes events in the order of time, none of which is earlier than one that was written. After the first error it does nothing but
 // to return it: a recording with a hole would be worse than none.
 func (w *Writer) Write(events []jvmthread.Event) error {
-	if w.failed != nil || len(events) == 0 {
-		return w.failed
+	for part := range slices.Chunk(events, batchEvents) {
+		if w.failed == nil {
+			w.batch(part)
+		}
+	}
+	return w.failed
+}
+
+// batchEvents is how many events are written at once: a small part of the smallest folder.
+const batchEvents = 1000
+
+func (w *Writer) batch(events []jvmthread.Event) {
+	if w.file != nil && w.archive.full(w.file) {
+		w.end(nil)
 	}
 	if w.file == nil {
 		w.begin()
@@ -70,10 +80,6 @@ func (w *Writer) Write(events []jvmthread.Event) error {
 	batch.Watermark = w.last
 	w.buf = w.encoder.Batch(w.buf, &batch)
 	w.flush()
-	if w.file != nil && w.file.bytes >= fileBytes {
-		w.end(nil)
-	}
-	return w.failed
 }
 
 // tell adds a thread to those that are to be defined, if the file at hand does not say of it what is known now.
@@ -92,16 +98,14 @@ func (w *Writer) tell(list []jvmthread.Thread, id jvmthread.ThreadID) []jvmthrea
 func (w *Writer) begin() {
 	w.told = make(map[jvmthread.ThreadID]jvmthread.Thread)
 	w.encoder = native.NewEncoder(recording.EncoderOptions{Symbols: w.symbols, Stacks: true}) // each file is to be read by itself
-	if w.file, w.out, w.failed = w.archive.create(w.session.ID); w.failed == nil {
+	if w.file, w.failed = w.archive.create(w.session.ID); w.failed == nil {
 		w.buf = w.encoder.Begin(w.buf, &w.session)
 	}
 }
 
 func (w *Writer) flush() {
 	if w.failed == nil {
-		var n int
-		n, w.failed = w.out.Write(w.buf)
-		w.failed = errors.Join(w.failed, w.archive.grew(w.file, n))
+		w.failed = w.archive.write(w.file, w.buf)
 	}
 	w.buf = w.buf[:0]
 }
@@ -113,9 +117,8 @@ func (w *Writer) end(end *recording.End) {
 	}
 	w.buf = w.encoder.End(w.buf, end)
 	w.flush()
-	w.failed = errors.Join(w.failed, w.out.Close())
-	w.archive.closed(w.file)
-	w.file, w.out = nil, nil
+	w.failed = errors.Join(w.failed, w.archive.close(w.file))
+	w.file = nil
 }
 
 // Close ends the recording, in which everything until a time is known: with a reason if the session is over, without one if it may go on.
