@@ -35,6 +35,26 @@ func TestSessionsAreListed(t *testing.T) {
 	settled(p)
 }
 
+// More sessions than one answer lists: the table has all of them in the end, and a link leads to any of them at once.
+func TestAllSessionsAreListed(t *testing.T) {
+	s := serve(t, "-more", "130")
+	var last []viewapi.Session
+	require.Eventually(t, func() bool { // the one that lives is on its way
+		last = get[viewapi.Sessions](t, s, "sessions?offset=132").Sessions
+		return len(last) == 1
+	}, time.Minute, 10*time.Millisecond)
+	oldest := last[0]
+	p := openAt(t, browser.Start(t), s, "s="+oldest.ID, browser.Window{})
+	settled(p)
+	assert.Contains(t, browser.Eval[string](p, `document.querySelector("select.session").selectedOptions[0].innerText`), oldest.Service)
+	p.Click("#tab-sessions")
+	p.Until(`document.querySelector(".sessions .panel .hint")?.innerText.includes("100 of 133 sessions so far")`)
+	assert.Equal(t, "133", p.Text("#tab-sessions .count"))
+	browser.Eval[any](p, `void (document.querySelector(".sessions .table").scrollTop = 1e9)`)
+	p.Until(`document.querySelector(".sessions table").ariaRowCount === "133"`)
+	p.Until(`!document.querySelector(".sessions .panel .hint").innerText.includes("so far")`)
+}
+
 func TestADeadlockIsSaid(t *testing.T) {
 	p := openLanes(t, "s="+deadlocked)
 	session := get[viewapi.Session](t, simulated(t), "sessions/"+deadlocked)
@@ -43,6 +63,7 @@ func TestADeadlockIsSaid(t *testing.T) {
 		assert.Contains(t, banner, member.Thread.Name)
 	}
 	assert.Contains(t, p.Text(".banner.warn"), "events were lost")
+	p.Until(`document.querySelector(".answer p")?.innerText.includes("is deadlocked: it will never be done")`)
 	untilPixels(t, p, "state-deadlocked", atLeast(1000))
 	untilPixels(t, p, "state-unknown", atLeast(100))
 	untilPixels(t, p, "gap", atLeast(50))
@@ -176,6 +197,6 @@ func TestPageSaysThatTheServerIsGone(t *testing.T) {
 	p.Expect("ERR_")
 	s.stop()
 	p.Until(`document.querySelector(".banner.warn")?.innerText.includes("does not answer")`)
-	require.NoError(t, s.start(s.process.Args))
+	require.NoError(t, s.start(s.host))
 	p.Until(`!document.querySelector(".banner.warn")`)
 }

@@ -146,6 +146,19 @@ func TestThePathTableLeadsThere(t *testing.T) {
 	assert.Equal(t, "true", browser.Eval[string](p, `document.querySelector(".button.path").ariaPressed`))
 }
 
+// A path through too much is refused, and the page offers a range for which there is one.
+func TestAShorterRangeIsOffered(t *testing.T) {
+	s := serve(t, "-path-intervals", "6000")
+	p := openAt(t, browser.Start(t), s, "s="+finished+"&tab=path", browser.Window{})
+	p.Expect("422")
+	p.Until(`document.querySelector(".answer .link")?.innerText === "shorter range"`)
+	assert.NotContains(t, p.Text(".path-view"), "nobody held it up")
+	p.ClickText(".path-view .problem button", "Choose the last")
+	p.Until(`document.querySelector(".range-chip")`)
+	p.Until(`document.querySelectorAll(".path-view tbody tr").length > 0 && !document.querySelector(".path-view .problem")`)
+	p.Until(`document.querySelector(".answer p")?.innerText.match(/earlier|critical path|No thread had to wait/)`)
+}
+
 func TestTheLogIsFiltered(t *testing.T) {
 	p := open(t, "s="+finished+"&tab=log")
 	p.Until(`document.querySelectorAll(".log .line").length === 500`)

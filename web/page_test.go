@@ -4,12 +4,13 @@
 package web_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,8 +33,11 @@ const (
 
 // server is the real server of the page, over simulated sessions.
 type server struct {
+	host    string // and port
 	address string // http://host:port/
 	process *exec.Cmd
+	binary  string
+	options []string
 }
 
 var (
@@ -90,32 +94,35 @@ func newServer(more ...string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		return nil, err
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return nil, err
-	}
-	s := &server{address: "http://" + address + "/"}
-	err = s.start(append([]string{binary, "-listen", address, "-page", "dist"}, more...))
+	s := &server{binary: binary, options: more}
+	err = s.start("localhost:0")
 	return s, err
 }
 
 // start starts the process, and waits until it listens.
-func (s *server) start(command []string) error {
-	s.process = exec.Command(command[0], command[1:]...)
+func (s *server) start(listen string) error {
+	s.process = exec.Command(s.binary, append([]string{"-listen", listen, "-page", "dist"}, s.options...)...)
+	s.process.Stderr = os.Stderr
+	out, err := s.process.StdoutPipe()
+	if err != nil {
+		return err
+	}
 	if err := s.process.Start(); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if connection, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(s.address, "http:"), "/")); err == nil {
-			return connection.Close()
-		}
+	line, err := bufio.NewReader(out).ReadString('\n') // where it listens: it says so as soon as it does
+	if err != nil {
+		s.stop()
+		return fmt.Errorf("the server does not start: %w", err)
 	}
-	s.stop()
-	return errors.New("the server does not start")
+	address, err := url.Parse(strings.TrimSpace(line))
+	if err != nil {
+		s.stop()
+		return err
+	}
+	s.host = address.Host
+	s.address = "http://" + s.host + "/"
+	return nil
 }
 
 func (s *server) stop() {
@@ -158,7 +165,13 @@ func openWindow(t *testing.T, hash string, w browser.Window) *browser.Page {
 		t.Skipf("NOTHING WAS TESTED IN A BROWSER: %v", err)
 	}
 	require.NoError(t, err)
-	p := b.Open(t, simulated(t).address+"#"+hash, w)
+	return openAt(t, b, simulated(t), hash, w)
+}
+
+// openAt opens the page of a server.
+func openAt(t *testing.T, b *browser.Browser, s *server, hash string, w browser.Window) *browser.Page {
+	t.Helper()
+	p := b.Open(t, s.address+"#"+hash, w)
 	p.Until(`document.querySelector("main")?.children.length > 0`)
 	return p
 }
@@ -185,7 +198,7 @@ func painted(p *browser.Page) {
 // untilPixels waits until the lanes have that many pixels of a colour.
 func untilPixels(t *testing.T, p *browser.Page, variable string, enough func(n int) bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(60 * time.Second)
 	for n := pixels(p, variable); !enough(n); n = pixels(p, variable) {
 		require.True(t, time.Now().Before(deadline), "%s: %d pixels", variable, n)
 		painted(p)

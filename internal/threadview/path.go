@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	maxPathIntervals = 2_000_000 // that one path may look at: some 200 MB while it does
-	maxPathRows      = 200
-	maxSegments      = 1500 // that are drawn
+	maxPathRows = 200
+	maxSegments = 1500 // that are drawn
 )
 
 // graph is the waits of the range, in the form in which paths are found.
@@ -37,9 +36,9 @@ func (q *query) graph() (*graph, *Problem) {
 		if len(list) == 0 {
 			continue
 		}
-		if n += len(list); n > maxPathIntervals {
+		if n += len(list); n > q.view.cfg.PathIntervals {
 			return nil, problem(http.StatusUnprocessableEntity,
-				"the range holds more than %d intervals, which is too much for a critical path: choose a shorter one (from, to)", maxPathIntervals)
+				"the range holds more than %d intervals, which is too much for a critical path: choose a shorter one (from, to)", q.view.cfg.PathIntervals)
 		}
 		for k := range list {
 			if kindOf(list[k].State) == kindBlocked {

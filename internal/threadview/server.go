@@ -50,8 +50,8 @@ func answers() map[string]answer {
 func (v *View) Handler() http.Handler {
 	mux := http.NewServeMux()
 	api := v.cfg.Prefix + "api/"
-	mux.HandleFunc("GET "+api+"info", v.whole(func() any { return v.info() }))
-	mux.HandleFunc("GET "+api+"sessions", v.whole(func() any { return v.sessions() }))
+	mux.HandleFunc("GET "+api+"info", v.whole(func(*params) any { return v.info() }))
+	mux.HandleFunc("GET "+api+"sessions", v.whole(v.sessions))
 	mux.HandleFunc("GET "+api+"changes", v.changes)
 	mux.HandleFunc("GET "+api+"events", v.events)
 	mux.HandleFunc("GET "+api+"sessions/{session}", v.session)
@@ -105,14 +105,16 @@ func files(page fs.FS) http.Handler {
 	})
 }
 
-// whole answers what has no parameters.
-func (v *View) whole(get func() any) http.HandlerFunc {
+// whole answers what is not about one session.
+func (v *View) whole(get func(*params) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if p := newParams(r.URL.Query()).done(); p != nil {
-			v.fail(w, p)
+		p := newParams(r.URL.Query())
+		out := get(p)
+		if wrong := p.done(); wrong != nil {
+			v.fail(w, wrong)
 			return
 		}
-		body, err := json.Marshal(get())
+		body, err := json.Marshal(out)
 		v.write(w, body, err)
 	}
 }

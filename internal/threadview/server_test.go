@@ -6,6 +6,7 @@ package threadview_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/viewstore"
@@ -59,6 +61,39 @@ func TestForeignersAreRefused(t *testing.T) {
 			assert.NotContains(t, w.Header().Get("Content-Security-Policy"), "unsafe")
 			assert.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
 		})
+	}
+}
+
+// However many sessions there are, each is in one page of the list.
+func TestSessionsComeInPages(t *testing.T) {
+	f := newFixture(t, 1, 4, 2, 200, 500)
+	const more = 230
+	for i := range more {
+		s := f.store.Open(jvmthread.SessionID{0: 2, 14: byte(i >> 8), 15: byte(i)}, viewstore.Meta{"service.name": strings.Repeat("long", 300)})
+		if i%2 == 0 {
+			s.Close(window.CutEnd)
+		}
+	}
+	seen, total, live := map[string]bool{}, more+1, true
+	for len(seen) < total {
+		status, body := f.get(fmt.Sprintf("sessions?offset=%d", len(seen)))
+		require.Equal(t, http.StatusOK, status, "%s", body)
+		assert.LessOrEqual(t, len(body), 200_000)
+		var page viewapi.Sessions
+		require.NoError(t, json.Unmarshal(body, &page))
+		assert.Equal(t, []int{total, len(seen)}, []int{page.Total, page.Offset})
+		require.NotEmpty(t, page.Sessions)
+		for _, s := range page.Sessions {
+			assert.False(t, seen[s.ID], "listed once")
+			seen[s.ID] = true
+			assert.False(t, s.Live && !live, "live ones come first")
+			live = s.Live
+		}
+	}
+	for query, want := range map[string]string{"limit=101": "limit: ", "offset=-1": "offset: ", "ofset=1": "ofset: no such parameter"} {
+		status, body := f.get("sessions?" + query)
+		assert.Equal(t, http.StatusBadRequest, status)
+		assert.Contains(t, string(body), want)
 	}
 }
 

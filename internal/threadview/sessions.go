@@ -14,7 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-// Bounds of a list of sessions. One that is not in it can be asked for by its id.
+// Bounds of a list of sessions.
 const (
 	maxSessions     = 100
 	maxDeadlocks    = 20 // the newest ones of a session
@@ -22,14 +22,16 @@ const (
 	maxMemberFrames = 5
 )
 
-func (v *View) sessions() viewapi.Sessions {
-	out := viewapi.Sessions{Sessions: []viewapi.Session{}}
+func (v *View) sessions(p *params) any {
+	page := page{int(p.number("offset", 0, 0, 1<<31)), int(p.number("limit", maxSessions, 1, maxSessions))}
+	all := v.store.Sessions()
+	out := viewapi.Sessions{Total: len(all), Offset: page.offset, Sessions: []viewapi.Session{}}
 	room := 0
-	for i, sn := range v.store.Sessions() {
+	for i, sn := range piece(all, page) {
 		s := v.describe(sn)
 		s.Gaps = s.Gaps[max(0, len(s.Gaps)-10):]
 		body, err := json.Marshal(s)
-		if room += len(body) + 1; err != nil || i == maxSessions || i > 0 && room > maxAnswer-100 {
+		if room += len(body) + 1; err != nil || i > 0 && room > maxAnswer-200 {
 			break
 		}
 		out.Sessions = append(out.Sessions, s)

@@ -30,6 +30,8 @@ type Config struct {
 	Hosts []string
 	// Control lets the page tell agents to pause, to resume and to change options.
 	Control bool
+	// PathIntervals is how many intervals one path may look at, some 100 bytes each; 0: 2 million.
+	PathIntervals int
 	// Log is told of answers that cannot be made; nil: nobody is.
 	Log func(message string, err error)
 }
@@ -52,6 +54,9 @@ type View struct {
 func New(store *viewstore.Store, cfg Config) *View {
 	if cfg.Prefix == "" {
 		cfg.Prefix = "/"
+	}
+	if cfg.PathIntervals == 0 {
+		cfg.PathIntervals = 2_000_000
 	}
 	if cfg.Log == nil {
 		cfg.Log = func(string, error) {}

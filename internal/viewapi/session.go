@@ -14,8 +14,10 @@ type Info struct {
 	Bytes        int64    `json:"bytes"`        // that the store holds now
 }
 
-// Sessions is GET api/sessions: live ones first, then the newest.
+// Sessions is GET api/sessions: live ones first, the newest of them before the others, then those that ended last.
 type Sessions struct {
+	Total    int       `json:"total"` // that are remembered
+	Offset   int       `json:"offset"`
 	Sessions []Session `json:"sessions"`
 }
 

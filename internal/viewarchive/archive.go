@@ -75,7 +75,8 @@ func Open(folder string, maxBytes int64) (*Archive, error) {
 		a.last = max(a.last, number)
 	}
 	slices.SortFunc(a.files, func(x, y *file) int { return cmp.Compare(x.number, y.number) })
-	return a, a.makeRoom(0, nil)
+	err = a.makeRoom(0, nil)
+	return a, err
 }
 
 // Bytes is what the folder holds.

@@ -70,7 +70,7 @@ func (st *Store) Session(id jvmthread.SessionID) *Session {
 	return st.sessions[id]
 }
 
-// Sessions returns all sessions: live ones first, then those that ended last.
+// Sessions returns all sessions: live ones first, the newest of them before the others, then those that ended last.
 func (st *Store) Sessions() []*Snapshot {
 	st.mu.Lock()
 	all := make([]*Session, 0, len(st.sessions))
@@ -88,6 +88,9 @@ func (st *Store) Sessions() []*Snapshot {
 				return -1
 			}
 			return 1
+		}
+		if a.Live { // how far each is known changes all the time
+			return cmp.Or(cmp.Compare(b.Origin, a.Origin), cmp.Compare(a.ID.String(), b.ID.String()))
 		}
 		return cmp.Or(cmp.Compare(b.To, a.To), cmp.Compare(a.ID.String(), b.ID.String()))
 	})

@@ -53,6 +53,8 @@ async function reason(response: Response): Promise<string> {
 export interface Answer<T> {
   data: T | null;
   error: string | null;
+  /** What the server answered with the error: 422 is a range that holds too much. 0: it did not answer, or there is none. */
+  status: number;
   loading: boolean;
 }
 
@@ -67,14 +69,14 @@ export function useLoaded<T>(
   load: (signal: AbortSignal) => Promise<T>,
   kind = "",
 ): Answer<T> {
-  const [answer, setAnswer] = useState<Answer<T>>({data: null, error: null, loading: key !== null});
+  const [answer, setAnswer] = useState<Answer<T>>({data: null, error: null, status: 0, loading: key !== null});
   const at = useRef({kind: "", version: undefined as unknown, busy: false, start: () => {}});
   useEffect(() => {
     const now = at.current;
     const forget = now.kind !== kind || key === null;
     now.kind = kind;
     if (key === null) {
-      setAnswer({data: null, error: null, loading: false});
+      setAnswer({data: null, error: null, status: 0, loading: false});
       now.start = () => {};
       return;
     }
@@ -92,11 +94,14 @@ export function useLoaded<T>(
         if (latest.current.version !== begun) now.start();
       };
       latest.current.load(signal).then(
-        (data) => done(() => ({data, error: null, loading: false})),
-        (error: Error) => done((old) => ({data: old.data, error: error.message, loading: false})),
+        (data) => done(() => ({data, error: null, status: 0, loading: false})),
+        (error: Error) => {
+          const status = error instanceof Failure ? error.status : 0;
+          done((old) => ({data: old.data, error: error.message, status, loading: false}));
+        },
       );
     };
-    setAnswer((old) => ({data: forget ? null : old.data, error: null, loading: true}));
+    setAnswer((old) => ({data: forget ? null : old.data, error: null, status: 0, loading: true}));
     now.start();
     return () => {
       abort.abort();

@@ -79,7 +79,7 @@ function App() {
             onClick={() => show({tab})}
           >
             {titles[tab]}
-            {tab === "sessions" && sessions && <span class="count">{sessions.length}</span>}
+            {tab === "sessions" && sessions && <span class="count">{known.allSessions}</span>}
           </button>
         ))}
       </nav>
@@ -158,10 +158,9 @@ function Header({shown, session, sessions, onHelp}: HeaderProps) {
           value={session.id}
           onChange={(e) => showSession(e.currentTarget.value)}
         >
-          {sessions.map((one) => (
+          {(sessions.includes(session) ? sessions : [session, ...sessions]).map((one) => (
             <option key={one.id} value={one.id}>
-              {nameOf(one)}
-              {one.live ? "" : ` (ended, ${began(one)})`}
+              {nameOf(one)} · {one.live ? "live" : began(one)}
             </option>
           ))}
         </select>

@@ -7,12 +7,15 @@ import {useContext, useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {type Answer, address, ask, askAll, type Parameters, useAnswer, useLoaded} from "./api";
 import {ids} from "./lib/lanes";
 import type {Shown} from "./lib/link";
-import type {Change, Classes, Info, Session, ThreadRow, Threads} from "./lib/types";
+import type {Change, Classes, Info, Session, Sessions, ThreadRow, Threads} from "./lib/types";
 import {now, show, showSession} from "./store";
 
 export interface Known {
   info: Info | null;
   sessions: Session[] | null;
+  /** How many the server remembers: not all of them need to be listed. */
+  allSessions: number;
+  moreSessions: () => void;
   session: Session | null;
   /** The threads of the session, sums over the range. */
   threads: ThreadRow[];
@@ -27,6 +30,8 @@ export interface Known {
 export const KnownContext = createContext<Known>({
   info: null,
   sessions: null,
+  allSessions: 0,
+  moreSessions: () => {},
   session: null,
   threads: [],
   byId: new Map(),
@@ -59,28 +64,32 @@ export function useServer(shown: Shown): Known {
   const info = useAnswer<Info>(address("info"));
   const [sessions, setSessions] = useState<Session[] | null>(null);
   const [error, setError] = useState<string | null>(null);
+  const [allSessions, setAllSessions] = useState(0);
+  const [most, setMost] = useState(sessionsPage);
   const [asked, setAsked] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
-    ask<{sessions: Session[]}>(address("sessions"), {signal: abort.signal}).then(
-      (answer) => {
-        setSessions(answer.sessions);
+    askSessions(most, abort.signal).then(
+      ({rows, total}) => {
+        setSessions(rows);
+        setAllSessions(total);
         setError(null);
-        if (now().session === "" || !answer.sessions.some(({id}) => id === now().session)) {
-          const best = answer.sessions.find(({live}) => live) ?? answer.sessions[0];
-          if (best && now().session === "") show({session: best.id});
-        }
+        const first = rows[0]; // the newest of those that live, if there is one
+        if (first && now().session === "") show({session: first.id});
       },
       (failure: Error) => {
         if (!abort.signal.aborted) setError(failure.message);
       },
     );
     return () => abort.abort();
-  }, [asked]);
+  }, [asked, most]);
+  const moreSessions = () => {
+    if (sessions && sessions.length >= most && most < allSessions) setMost(most + sessionsPage);
+  };
   const reload = useMemo(() => () => setAsked((n) => n + 1), []);
   useChanges(setSessions, reload, setError);
 
-  const session = sessions?.find(({id}) => id === shown.session) ?? null;
+  const session = useChosen(sessions, allSessions, shown.session);
   const version = useFollowed(session, shown.follow);
   const id = session?.id ?? "";
   const list = useLoaded(
@@ -99,6 +108,8 @@ export function useServer(shown: Shown): Known {
   return {
     info: info.data,
     sessions,
+    allSessions,
+    moreSessions,
     session,
     threads,
     byId,
@@ -110,6 +121,31 @@ export function useServer(shown: Shown): Known {
 }
 
 const none: ThreadRow[] = [];
+
+/** How many sessions are listed, and how many more when the end of the list comes into sight. */
+const sessionsPage = 100;
+
+function askSessions(most: number, signal: AbortSignal): Promise<{rows: Session[]; total: number}> {
+  const url = (offset: number, limit: number) => address("sessions", {offset, limit});
+  const sizes = {page: sessionsPage, expected: most, most};
+  return askAll<Sessions, Session>(url, (answer) => answer.sessions, sizes, signal);
+}
+
+/** The session that is shown: one of the list, or one so far behind in it that it was not asked for yet. */
+function useChosen(sessions: Session[] | null, all: number, id: string): Session | null {
+  const [other, setOther] = useState<Session | null>(null);
+  const listed = sessions?.find((one) => one.id === id) ?? null;
+  const missing = sessions !== null && all > sessions.length && listed === null && id !== "";
+  useEffect(() => {
+    if (!missing) return;
+    const abort = new AbortController();
+    ask<Session>(address(`sessions/${id}`), {signal: abort.signal}).then(setOther, () => {
+      if (!abort.signal.aborted) setOther(null); // it is no longer remembered
+    });
+    return () => abort.abort();
+  }, [missing, id, sessions]);
+  return listed ?? (missing && other?.id === id ? other : null);
+}
 
 /** Server-sent events say which sessions went on; the browser comes back by itself when the collector does. */
 function useChanges(

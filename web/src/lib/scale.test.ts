@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {around, clamp, fetched, pan, ticks, toPixel, toTime, zoom} from "./scale";
+import {around, clamp, fetched, pan, shorter, ticks, toPixel, toTime, zoom} from "./scale";
 
 const limits = {from: 0, to: 1e10};
 
@@ -63,4 +63,13 @@ test("a small move asks for nothing new, and a question covers the view", () => 
 test("around leaves room on both sides", () => {
   const view = around({from: 1e9, to: 2e9}, limits);
   assert.ok(view.from < 1e9 && view.to > 2e9);
+});
+
+test("a range that holds too much becomes one that does not", () => {
+  const session = {from: 0, to: 100e9, intervals: 10_000_000};
+  assert.deepEqual(shorter(session, null), {from: 90e9, to: 100e9});
+  assert.deepEqual(shorter(session, {from: 0, to: 50e9}), {from: 40e9, to: 50e9});
+  // Refused although few lie in it on average: they do not lie evenly.
+  assert.deepEqual(shorter(session, {from: 90e9, to: 100e9}), {from: 95e9, to: 100e9});
+  assert.deepEqual(shorter({from: 0, to: 0, intervals: 0}, null), {from: 0, to: 0});
 });

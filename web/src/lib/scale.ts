@@ -72,3 +72,14 @@ export function fetched(view: Span, width: number, limits: Span): Span & {cell: 
   const to = Math.min(limits.to, Math.ceil((view.to + shown / 4) / grid) * grid);
   return {from: Math.floor(from), to: Math.ceil(Math.max(to, from + 1)), cell};
 }
+
+/** As many intervals as a critical path surely may look at, and is found through in about a second. */
+const comfortable = 1_000_000;
+
+/** The end of a range that holds too many intervals for a critical path: half of it, or as much as holds few enough if they lie evenly. */
+export function shorter(session: Span & {intervals: number}, range: Span | null): Span {
+  const {from, to} = range ?? session;
+  const length = to - from;
+  const intervals = (session.intervals * length) / Math.max(1, session.to - session.from);
+  return {from: Math.round(to - length * Math.min(0.5, comfortable / Math.max(1, intervals))), to};
+}

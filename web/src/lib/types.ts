@@ -261,6 +261,8 @@ export interface Info {
 }
 
 export interface Sessions {
+  total: number;
+  offset: number;
   sessions: Session[];
 }
 

@@ -75,7 +75,7 @@ export function Share({share}: {share: number}) {
 }
 
 /** The distribution of lengths: bars by powers of two, as high as the logarithm of how many there are. */
-export function Distribution({stats}: {stats: Stats}) {
+export function Distribution({stats, state}: {stats: Stats; state: State}) {
   if (stats.seen === 0) return <span class="zero">–</span>;
   const most = Math.max(...stats.buckets);
   const width = 5;
@@ -86,7 +86,7 @@ export function Distribution({stats}: {stats: Stats}) {
     .join("\n");
   return (
     <svg
-      class="distribution"
+      class={`distribution ${state}`}
       viewBox="0 0 96 18"
       role="img"
       aria-label={`Median ${duration(stats.p50)}, 95 % ${duration(stats.p95)}`}

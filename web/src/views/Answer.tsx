@@ -7,6 +7,7 @@ import {address, useAnswer} from "../api";
 import {scope, useClasses, useKnown} from "../known";
 import {count, duration, instant, percent, shortClass, shortMethod} from "../lib/format";
 import type {Shown} from "../lib/link";
+import {shorter} from "../lib/scale";
 import type {Callers, ClassRow, Path, Session} from "../lib/types";
 import {show} from "../store";
 import {Icon} from "../ui/Icon";
@@ -55,6 +56,9 @@ export function Answer({shown}: {shown: Shown}) {
   const caller = site.data?.callers[0];
   const saved = worst.saving?.drag ?? 0;
   const length = path.data ? path.data.to - path.data.from : 0;
+  const refused = classes.noSavings ?? path.error;
+  const whose = path.data?.thread;
+  const stuck = session.deadlocks.some(({members}) => members.some(({thread}) => thread.id === whose?.id));
   return (
     <div class="answer">
       <p>
@@ -68,7 +72,11 @@ export function Answer({shown}: {shown: Shown}) {
           </>
         )}
         .{" "}
-        {saved > 0 && path.data ? (
+        {stuck && whose ? (
+          <>
+            <strong>{whose.name}</strong> is deadlocked: it will never be done.
+          </>
+        ) : saved > 0 && path.data ? (
           <>
             Without that, <strong>{path.data.thread.name}</strong> would be done{" "}
             <button type="button" class="saving" onClick={() => show({tab: "path"})}>
@@ -77,13 +85,21 @@ export function Answer({shown}: {shown: Shown}) {
             {length > 0 && <span class="faint"> (of {duration(length)})</span>}.
           </>
         ) : (
-          <span class="faint" title={classes.noSavings ?? path.error ?? ""}>
-            {classes.noSavings || path.error
-              ? "What fixing it would save is told for a shorter range."
-              : path.data && "It does not lie on the critical path: fixing it alone would save nothing yet."}
+          <span class="faint" title={refused ?? ""}>
+            {refused ? (
+              <>
+                What fixing it would save is told for a{" "}
+                <button type="button" class="link" onClick={() => show({range: shorter(session, shown.range)})}>
+                  shorter range
+                </button>
+                .
+              </>
+            ) : (
+              path.data && "It does not lie on the critical path: fixing it alone would save nothing yet."
+            )}
           </span>
         )}
-        {better && drag(better) > saved && (
+        {better && !stuck && drag(better) > saved && (
           <>
             {" "}
             <ClassName name={better.class} /> would save more: {duration(drag(better))}.

@@ -88,11 +88,11 @@ export function Detail({interval, error}: {interval: Interval | null; error: str
                 <dt>Ended by</dt>
                 <dd>
                   <KindName kind={cause.kind} /> of <ThreadName thread={cause.thread} />
-                  {cause.interval && <Go to={cause.interval} text="go there" />}
                   <span class="faint" title={confidenceHelp[cause.confidence] ?? ""}>
                     {cause.latency === 0 ? "at that moment" : `${duration(cause.latency)} before`}
                     {cause.confidence === "exact" ? "" : `, ${cause.confidence}`}
                   </span>
+                  {cause.interval && <Go to={cause.interval} text="go there" />}
                   {cause.span?.url && <Open span={cause.span} />}
                 </dd>
               </>

@@ -10,6 +10,7 @@ import {shortClass} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Sort} from "../lib/table";
 import type {CallerRow, Callers, ClassRow, Stack} from "../lib/types";
+import type {State} from "../lib/words";
 import {show} from "../store";
 import {Button, Frames, Menu, Problem, Time} from "../ui/parts";
 import {type Column, Table} from "../ui/Table";
@@ -183,6 +184,14 @@ const kindTitles: Record<string, string> = {
   sleeping: "sleep",
 };
 
+const kindStates: Record<string, State> = {
+  blocked: "blocked",
+  reenter: "reentering",
+  parked: "parked",
+  joined: "joining",
+  sleeping: "sleeping",
+};
+
 interface CallersProps {
   title: string;
   kinds: string[];
@@ -219,11 +228,11 @@ function CallersPanel({title, kinds, kind: [kind, setKind], parameters, onStack}
         show: (row) => shortClass(row.class),
         tip: (row) => row.class,
       },
-      ...statsColumns<CallerRow>("stats", title.toLowerCase(), (row) => row.stats),
+      ...statsColumns<CallerRow>("stats", title.toLowerCase(), (row) => row.stats, kindStates[kind] ?? "waiting"),
       {key: "monitors", title: "Objects", help: "How many monitor objects", value: (row) => row.monitors},
       {key: "threads", title: "Threads", help: "How many threads", value: (row) => row.threads},
     ],
-    [data?.sum, title],
+    [data?.sum, title, kind],
   );
   return (
     <Panel

@@ -3,12 +3,14 @@
 
 // The critical path as tables: what it went through, and what each would save.
 import {useState} from "preact/hooks";
-import {address, useAnswer} from "../api";
+import {type Answer, address, useAnswer} from "../api";
 import {useKnown} from "../known";
 import {count, duration, percent, shortClass, shortMethod} from "../lib/format";
 import type {Shown} from "../lib/link";
+import {type Span, shorter} from "../lib/scale";
 import type {Path, PathRow} from "../lib/types";
 import {show} from "../store";
+import {Icon} from "../ui/Icon";
 import {Problem, Share, Time} from "../ui/parts";
 import {type Column, Table} from "../ui/Table";
 import {ThreadName} from "./Detail";
@@ -31,10 +33,8 @@ export function PathView({shown}: {shown: Shown}) {
     thread: shown.pathThread || undefined,
     mode: shown.mode,
   };
-  const {data, error, loading} = useAnswer<Path>(
-    session ? address(`sessions/${session.id}/path`, parameters) : null,
-    version,
-  );
+  const path = useAnswer<Path>(session ? address(`sessions/${session.id}/path`, parameters) : null, version);
+  const {data, loading} = path;
   return (
     <div class="path-view">
       <div class="toolbar">
@@ -62,7 +62,7 @@ export function PathView({shown}: {shown: Shown}) {
           </button>
         </div>
       </div>
-      <Problem text={error} />
+      <PathProblem answer={path} range={shown.range} />
       {data && data.segments.length > 0 && <Summary path={data} />}
       <div class="subtabs" role="tablist" aria-label="Critical path by">
         {tables.map(([key, title]) => (
@@ -90,13 +90,29 @@ export function PathView({shown}: {shown: Shown}) {
           }
           loading={loading}
           empty={
-            table === "per_thread" || table === "per_kind"
+            path.error || table === "per_thread" || table === "per_kind"
               ? "There is no path in this range."
               : "The path did not go through any wait: nobody held it up."
           }
         />
       </Panel>
     </div>
+  );
+}
+
+/** Why there is no path, and what to do about it. */
+export function PathProblem({answer, range}: {answer: Answer<Path>; range: Span | null}) {
+  const {session} = useKnown();
+  if (answer.status !== 422 || !session) return <Problem text={answer.error} />;
+  const fitting = shorter(session, range);
+  return (
+    <p class="problem" role="alert" title={answer.error ?? ""}>
+      <Icon name="warn" />
+      Too many intervals for one critical path: drag over the ruler of the lanes to choose a shorter range, or
+      <button type="button" class="button" onClick={() => show({range: fitting})}>
+        Choose the last {duration(fitting.to - fitting.from)}
+      </button>
+    </p>
   );
 }
 
@@ -144,7 +160,8 @@ function Summary({path}: {path: Path}) {
 
 function columnsOf(table: (typeof tables)[number][0]): Column<PathRow>[] {
   const short = (row: PathRow) => {
-    if (table === "classes" || table === "locks") return shortClass(row.name) || "(unknown)";
+    if (table === "classes" || table === "locks")
+      return shortClass(row.name) || (row.state === "sleeping" ? "(no lock)" : "(unknown)");
     return table === "sites" ? shortMethod(row.name) : row.name;
   };
   const waits = table === "classes" || table === "locks" || table === "sites";

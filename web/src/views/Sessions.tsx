@@ -15,7 +15,13 @@ import {type Column, Table} from "../ui/Table";
 
 export function began(session: Session): string {
   const milliseconds = Number(BigInt(session.origin) / 1_000_000n);
-  return new Date(milliseconds).toLocaleString();
+  return new Date(milliseconds).toLocaleString("sv"); // 2026-03-28 19:05:12, in the reader's time zone
+}
+
+const endings: Record<string, string> = {end: "ended", lost: "connection lost", shutdown: "collector stopped"};
+
+function state({live, ended}: Session): string {
+  return live ? "live" : (endings[ended] ?? "ended");
 }
 
 const columns: Column<Session>[] = [
@@ -26,7 +32,7 @@ const columns: Column<Session>[] = [
     value: ({service, command}) => service || command || "(no name)",
     show: (session) => (
       <>
-        <span class={`dot ${session.live ? "live" : ""}`} title={session.live ? "live" : `ended: ${session.ended}`} />
+        <span class={`dot ${session.live ? "live" : ""}`} title={state(session)} />
         {session.deadlocks.length > 0 && <Icon name="warn" />}
         {session.service || session.command || "(no name)"}
       </>
@@ -35,8 +41,7 @@ const columns: Column<Session>[] = [
   {
     key: "live",
     title: "State",
-    value: ({live, ended}) => (live ? "live" : ended || "ended"),
-    show: ({live, ended}) => (live ? "live" : ended || "ended"),
+    value: state,
   },
   {key: "host", title: "Host", value: ({host}) => host},
   {key: "pid", title: "Process", value: ({pid}) => pid},
@@ -57,7 +62,8 @@ const columns: Column<Session>[] = [
 ];
 
 export function SessionsView({shown}: {shown: Shown}) {
-  const {sessions, session, info} = useKnown();
+  const {sessions, allSessions, moreSessions, session, info} = useKnown();
+  const listed = sessions?.length ?? 0;
   return (
     <div class="sessions">
       <section class="panel" aria-label="Sessions">
@@ -65,6 +71,7 @@ export function SessionsView({shown}: {shown: Shown}) {
           <h2>Sessions</h2>
           <span class="hint">
             {info && `${bytes(info.bytes)} of ${bytes(info.max_bytes)} are used; the oldest windows leave first`}
+            {listed < allSessions && `; ${count(listed)} of ${count(allSessions)} sessions so far, scroll for more`}
           </span>
         </header>
         <Table<Session, string>
@@ -81,6 +88,7 @@ export function SessionsView({shown}: {shown: Shown}) {
             showSession(id);
             show({tab: "threads"});
           }}
+          onEnd={moreSessions}
           empty="No session yet. Start a JVM with the agent."
         />
       </section>

@@ -21,6 +21,7 @@ import {Icon} from "../ui/Icon";
 import {Empty, Problem} from "../ui/parts";
 import {Detail} from "./Detail";
 import {Minimap} from "./Minimap";
+import {PathProblem} from "./Path";
 import {Toolbar} from "./Toolbar";
 
 const gutterWidth = 248;
@@ -211,7 +212,8 @@ export function ThreadsView({shown}: {shown: Shown}) {
   return (
     <div class="threads">
       {toolbar}
-      <Problem text={problem ?? path.error ?? arrows.error} />
+      <Problem text={problem ?? arrows.error} />
+      <PathProblem answer={path} range={shown.range} />
       <Minimap
         plane={plane}
         view={view}
@@ -248,6 +250,11 @@ export function ThreadsView({shown}: {shown: Shown}) {
           </div>
         </div>
         <canvas ref={canvas} class="plane" style={{left: px(gutterWidth)}} aria-hidden="true" />
+        {session?.threads === 0 && (
+          <Empty title="No thread was seen in this session">
+            <p>{session.live ? "Threads appear as soon as one of them waits, starts or ends." : "It ended before."}</p>
+          </Empty>
+        )}
         {rows.length === 0 && threads.length > 0 && (
           <Empty title="The filter lets no thread through">
             <button type="button" class="button" onClick={() => show({filter: noFilter})}>

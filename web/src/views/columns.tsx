@@ -5,6 +5,7 @@
 import {duration, shortClass, shortMethod} from "../lib/format";
 import {isDeadlocked} from "../lib/rows";
 import type {ClassRow, Stats, ThreadRow} from "../lib/types";
+import type {State} from "../lib/words";
 import {Icon} from "../ui/Icon";
 import {Distribution, Time} from "../ui/parts";
 import type {Column} from "../ui/Table";
@@ -44,7 +45,7 @@ export const threadColumns: Column<ThreadRow>[] = [
 ];
 
 /** The columns of a distribution; `of` leads to it, `prefix` is its name at the server. */
-export function statsColumns<R>(prefix: string, title: string, of: (row: R) => Stats): Column<R>[] {
+export function statsColumns<R>(prefix: string, title: string, of: (row: R) => Stats, state: State): Column<R>[] {
   const time = (key: keyof Stats & string, name: string, help: string): Column<R> => ({
     key: `${prefix}.${key}`,
     title: name,
@@ -63,7 +64,7 @@ export function statsColumns<R>(prefix: string, title: string, of: (row: R) => S
       title: "Distribution",
       help: `From short to long, by powers of two; sorts by the length that 95 % do not exceed: ${title}`,
       value: (row) => of(row).p95,
-      show: (row) => <Distribution stats={of(row)} />,
+      show: (row) => <Distribution stats={of(row)} state={state} />,
     },
   ];
 }
@@ -85,11 +86,11 @@ export const classColumns = (sum: ClassRow | undefined): Column<ClassRow>[] => [
     show: (row) => (row.saving ? <Time ns={row.saving.drag} /> : <span class="zero">–</span>),
     tip: (row) => (row.saving ? `never more than ${duration(row.saving.bound)}` : ""),
   },
-  ...statsColumns<ClassRow>("blocked", "blocked", (row) => row.blocked).map((column) => ({
+  ...statsColumns<ClassRow>("blocked", "blocked", (row) => row.blocked, "blocked").map((column) => ({
     ...column,
     group: "Blocked",
   })),
-  ...statsColumns<ClassRow>("waited", "waited", (row) => row.waited).map((column) => ({
+  ...statsColumns<ClassRow>("waited", "waited", (row) => row.waited, "waiting").map((column) => ({
     ...column,
     group: "Waited for notify",
   })),

@@ -13,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -35,6 +36,8 @@ func run() error {
 	prefix := flag.String("prefix", "/", "path under which the page is")
 	intervals := flag.Int("intervals", 0, "adds a session of about so many intervals, with 500 threads")
 	maxBytes := flag.Int64("max-bytes", viewstore.DefaultMaxBytes, "limit of the store")
+	more := flag.Int("more", 0, "adds so many sessions that have ended")
+	pathIntervals := flag.Int("path-intervals", 0, "intervals that one critical path may look at; 0: as many as usual")
 	traceURL := flag.String("trace-url", "http://localhost:16686/trace/{trace_id}?uiFind={span_id}", "template of links to traces")
 	flag.Parse()
 
@@ -47,11 +50,19 @@ func run() error {
 	}
 	view := threadview.New(store, threadview.Config{
 		Version: "dev", Prefix: *prefix, Page: page, TraceURL: *traceURL, TraceWindow: 10 * time.Second,
+		PathIntervals: *pathIntervals,
 	})
-	server := &http.Server{Addr: *address, Handler: view.Handler(), ReadHeaderTimeout: 5 * time.Second}
+	listener, err := net.Listen("tcp", *address)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: view.Handler(), ReadHeaderTimeout: 5 * time.Second}
 
 	finished(store, 1, "finished")
 	deadlocked(store)
+	for i := range *more {
+		short(store, i)
+	}
 	go live(ctx, store)
 	if *intervals > 0 {
 		go big(store, *intervals)
@@ -60,8 +71,8 @@ func run() error {
 		view.Close()
 		_ = server.Close()
 	})
-	fmt.Printf("http://%s%s\n", *address, *prefix)
-	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+	fmt.Printf("http://%s%s\n", listener.Addr(), *prefix)
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

@@ -137,6 +137,13 @@ func (p *player) stack(ev jvmthread.Event) jvmthread.StackID {
 	return id
 }
 
+// short is one of many sessions: an hour each, back from now.
+func short(store *viewstore.Store, i int) {
+	p := newPlayer(store, 1000+uint64(i), fmt.Sprintf("job-%d", i), time.Now().Add(-time.Duration(i+2)*time.Hour)) //nolint:gosec // not negative
+	p.play(threadtest.Simulate(uint64(i), 4, 2, 50).Events)                                                        //nolint:gosec // not negative
+	p.end(window.CutEnd)
+}
+
 func finished(store *viewstore.Store, number uint64, service string) {
 	sim := threadtest.Simulate(number, 24, 5, 40_000)
 	p := newPlayer(store, number, service, time.Now().Add(-time.Hour))
