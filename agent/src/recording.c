@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +51,18 @@ static bool may_replace(int fd) {
                                memcmp(magic, WEFT_MAGIC, sizeof magic) == 0);
 }
 
+// Whether another JVM writes to the file, such as one whose children inherit its options. Where the
+// file system has no locks, nobody knows.
+static bool is_in_use(int fd) {
+    return flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+static bool give_up(struct weft_recording *r, int error) {
+    weft_recording_drop(r);
+    errno = error;
+    return false;
+}
+
 bool weft_recording_open(struct weft_recording *r, const char *path, size_t limit,
                          const struct weft_hello *hello) {
     *r = (struct weft_recording){.limit = limit, .sequence = 1};
@@ -57,22 +70,23 @@ bool weft_recording_open(struct weft_recording *r, const char *path, size_t limi
     if (r->fd < 0) {
         return false;
     }
+    if (is_in_use(r->fd)) {
+        return give_up(r, EBUSY);
+    }
     if (!may_replace(r->fd)) {
-        close(r->fd);
-        r->fd = -1;
-        errno = EEXIST;
-        return false;
+        return give_up(r, EEXIST);
     }
     weft_put_preamble(&r->out);
     weft_put_hello(&r->out, hello);
-    if (ftruncate(r->fd, 0) != 0 || !write_out(r, limit)) {
-        int error = errno;
+    return (ftruncate(r->fd, 0) == 0 && write_out(r, limit)) || give_up(r, errno);
+}
+
+void weft_recording_drop(struct weft_recording *r) {
+    if (r->fd >= 0) {
         close(r->fd);
-        r->fd = -1;
-        errno = error;
-        return false;
     }
-    return true;
+    r->fd = -1;
+    weft_bytes_free(&r->out);
 }
 
 static void add_definitions(struct weft_recording *r, uint64_t end) {
@@ -85,20 +99,9 @@ static void add_definitions(struct weft_recording *r, uint64_t end) {
     weft_roster_encode(&r->out);
 }
 
-// Counts what a batch that is not written holds. It was made here, so it is right.
-static void lose(struct weft_recording *r, const struct weft_batch *batch) {
-    const uint8_t *at = batch->data + WEFT_FRAME_HEADER_SIZE;
-    const uint8_t *end = batch->data + batch->len;
-    uint16_t kind;
-    memcpy(&kind, batch->data + 4, sizeof kind);
-    if (kind != WEFT_FRAME_BATCH) {
-        return;
-    }
-    if (!r->full) {
-        r->full = true;
-        memcpy(&r->since, at + 8, sizeof r->since);
-        memcpy(&r->before, at + 16, sizeof r->before);
-    }
+// What is in a batch or an aggregate that is not written: it was made here, so it is right.
+static uint64_t events_in(const uint8_t *at, const uint8_t *end) {
+    uint64_t events = 0;
     for (at += WEFT_BATCH_HEADER_SIZE; at < end;) {
         uint32_t count;
         memcpy(&count, at + 8, sizeof count);
@@ -106,9 +109,41 @@ static void lose(struct weft_recording *r, const struct weft_batch *batch) {
         for (uint32_t i = 0; i < count; i++, at += WEFT_RECORD_SIZE) {
             struct weft_record record;
             memcpy(&record, at, sizeof record);
-            r->lost += record.kind == WEFT_EV_GAP ? (uint64_t)record.arg : 1;
+            events += record.kind == WEFT_EV_GAP ? (uint64_t)record.arg : 1;
         }
     }
+    return events;
+}
+
+static uint64_t waits_in(const uint8_t *at, const uint8_t *end) {
+    uint64_t waits = 0;
+    for (at += WEFT_AGGREGATE_HEADER_SIZE; at < end;) {
+        struct weft_series series;
+        memcpy(&series, at, sizeof series);
+        waits += series.zero;
+        at += sizeof series;
+        for (uint16_t i = 0; i < series.buckets; i++, at += sizeof(uint64_t)) {
+            uint64_t count;
+            memcpy(&count, at, sizeof count);
+            waits += count;
+        }
+    }
+    return waits;
+}
+
+// Counts what is not written. From here on nothing is, so that nothing is missing in between.
+static void lose(struct weft_recording *r, const struct weft_batch *batch) {
+    const uint8_t *at = batch->data + WEFT_FRAME_HEADER_SIZE;
+    const uint8_t *end = batch->data + batch->len;
+    uint16_t kind;
+    memcpy(&kind, batch->data + 4, sizeof kind);
+    if (!r->full) {
+        r->full = true;
+        memcpy(&r->since, at + 8, sizeof r->since);
+        memcpy(&r->before, at + 16, sizeof r->before);
+        weft_roster_disconnected(); // or those that go would be kept until they are told
+    }
+    r->lost += kind == WEFT_FRAME_AGGREGATE ? waits_in(at, end) : events_in(at, end);
 }
 
 void weft_recording_step(struct weft_recording *r, struct weft_retain *retain) {
@@ -140,7 +175,5 @@ void weft_recording_close(struct weft_recording *r, int64_t time, uint16_t reaso
     }
     weft_put_end(&r->out, time, reason);
     write_out(r, r->limit);
-    close(r->fd);
-    r->fd = -1;
-    weft_bytes_free(&r->out);
+    weft_recording_drop(r);
 }

@@ -21,13 +21,13 @@ struct weft_recording {
     uint64_t sequence; // the next batch's
     bool full;         // nothing more is written but the end
     uint64_t before;   // events in all batches that were written, once it is full
-    uint64_t lost;     // events, and those that gaps tell, in batches that were not
+    uint64_t lost;     // events, those that gaps tell, and waits in sums, that were not
     int64_t since;     // when the first of those began
     struct weft_bytes out;
 };
 
 // Creates the file and writes the beginning. A file that is there is replaced only if it is empty
-// or a recording. False, with errno, if that cannot be.
+// or a recording that nobody else is writing. False, with errno, if that cannot be.
 bool weft_recording_open(struct weft_recording *r, const char *path, size_t limit,
                          const struct weft_hello *hello);
 
@@ -38,5 +38,8 @@ void weft_recording_step(struct weft_recording *r, struct weft_retain *retain);
 
 // Writes what was lost and the end, and closes the file.
 void weft_recording_close(struct weft_recording *r, int64_t time, uint16_t reason);
+
+// Closes the file as it is.
+void weft_recording_drop(struct weft_recording *r);
 
 #endif

@@ -221,6 +221,8 @@ bool weft_sender_start(const struct weft_sender_config *config) {
     sender.running = error == 0;
     if (sender.running) {
         pthread_setname_np(thread, "weft-sender");
+    } else {
+        weft_recording_drop(&sender.recording);
     }
     return sender.running;
 }

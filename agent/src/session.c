@@ -95,10 +95,11 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
     errno = 0;
     if (!start_sender(env)) {
         if (options.file[0] != '\0' && errno != 0) {
+            const char *why = errno == EEXIST  ? "it is there already, and is no recording"
+                              : errno == EBUSY ? "another JVM is recording to it"
+                                               : strerror(errno);
             snprintf(problem, WEFT_PROBLEM_MAX, "option \"file\": %.256s: %s; give another path",
-                     options.file,
-                     errno == EEXIST ? "it is there already, and is no recording"
-                                     : strerror(errno));
+                     options.file, why);
         } else {
             snprintf(problem, WEFT_PROBLEM_MAX, "no memory or no thread for the sender");
         }

@@ -1,0 +1,187 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is a recording whole, whatever happens to its file? The witness reads what was written.
+
+#include "../src/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "../src/definitions.h"
+#include "../src/roster.h"
+#include "harness.h"
+#include "witness.h"
+
+static char path[64];
+static struct weft_recording recording;
+static struct weft_retain retain;
+static struct witness witness;
+static uint64_t sequence;
+static uint64_t before;
+
+// More than is ever written, unless a test says otherwise.
+static const size_t PLENTY = 1U << 30;
+
+static const struct weft_attribute attributes[] = {{"service.name", "test"}};
+static const struct weft_hello hello = {
+    .session = {1}, .monotonic = 1, .attributes = attributes, .attribute_count = 1};
+
+static void begin(size_t limit) {
+    sequence = before = 0;
+    CHECK(weft_recording_open(&recording, path, limit, &hello));
+    weft_roster_connected();
+}
+
+static void keep(struct weft_bytes *b, size_t batch) {
+    weft_close_batch(b, batch);
+    CHECK(weft_retain_add(&retain, sequence, weft_definitions_end(), b->data, b->len));
+    weft_bytes_free(b);
+}
+
+// A batch of so many events of one thread.
+static void add_events(uint64_t thread, uint32_t count) {
+    struct weft_bytes b = {0};
+    sequence++;
+    size_t batch = weft_open_batch(&b, sequence, (int64_t)sequence, before);
+    size_t section = weft_open_section(&b, thread);
+    for (uint32_t i = 0; i < count; i++) {
+        weft_put_record(&b, &(struct weft_record){.kind = WEFT_EV_YIELD, .time = 1});
+    }
+    weft_close_section(&b, section, count);
+    weft_roster_mention(thread, sequence);
+    before += count;
+    keep(&b, batch);
+}
+
+// An aggregate of so many waits, in so many series.
+static void add_sums(uint64_t waits, int series) {
+    struct weft_bytes b = {0};
+    int64_t to = (int64_t)++sequence;
+    size_t batch = weft_open_aggregate(&b, sequence, to, before, to - 1, to, 2);
+    for (int i = 0; i < series; i++) {
+        struct weft_series s = {.kind = WEFT_EV_PARK, .zero = waits};
+        weft_put_series(&b, &s, NULL, 0);
+    }
+    keep(&b, batch);
+}
+
+static void end(void) {
+    static uint8_t data[1 << 16];
+    weft_recording_close(&recording, 1 << 20, 1);
+    CHECK(retain.oldest == NULL);
+    witness_init(&witness);
+    witness_connect(&witness);
+    int fd = open(path, O_RDONLY);
+    ssize_t n = 0;
+    while ((n = read(fd, data, sizeof data)) > 0 && witness_feed(&witness, data, (size_t)n)) {
+    }
+    close(fd);
+    CHECK_STRING(witness.problem, "");
+    CHECK(witness.ended);
+    witness_free(&witness);
+}
+
+TEST(keeps_all) {
+    begin(PLENTY);
+    add_events(1, 100);
+    weft_recording_step(&recording, &retain);
+    add_events(1, 10);
+    weft_recording_step(&recording, &retain);
+    end();
+    CHECK_INT(witness.total, 110);
+    CHECK_INT(witness.lost, 0);
+}
+
+// From the first that has no room on, all is counted.
+TEST(counts_what_has_no_room) {
+    begin(8192);
+    add_events(1, 100);
+    add_events(1, 1000);
+    add_events(1, 1); // it would fit, but something is missing before it
+    weft_recording_step(&recording, &retain);
+    end();
+    CHECK_INT(witness.total, 100);
+    CHECK_INT(witness.lost, 1001);
+}
+
+TEST(counts_sums_that_have_no_room) {
+    begin(8192);
+    add_sums(3, 10);
+    add_sums(7, 1000);
+    add_sums(1, 1);
+    weft_recording_step(&recording, &retain);
+    end();
+    CHECK_INT(witness.aggregates, 1);
+    CHECK_INT(witness.sums[WEFT_EV_PARK], 30);
+    CHECK_INT(witness.lost, 7001);
+}
+
+// A disk that is full in the middle of a frame.
+TEST(keeps_whole_frames_on_a_full_disk) {
+    const struct rlimit small = {8192, RLIM_INFINITY};
+    const struct rlimit large = {RLIM_INFINITY, RLIM_INFINITY};
+    begin(PLENTY);
+    add_events(1, 100);
+    weft_recording_step(&recording, &retain);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    add_events(1, 1000);
+    weft_recording_step(&recording, &retain);
+    setrlimit(RLIMIT_FSIZE, &large);
+    add_events(1, 1);
+    weft_recording_step(&recording, &retain);
+    end();
+    CHECK_INT(witness.total, 100);
+    CHECK_INT(witness.lost, 1001);
+}
+
+// Threads that come and go do not pile up when nothing more is written.
+TEST(forgets_threads_when_it_is_full) {
+    begin(8192);
+    add_events(1, 1000);
+    for (uint64_t id = 2; id < 3 * WEFT_ROSTER_GONE; id++) {
+        weft_roster_announce(id, 0, "worker", "test");
+        weft_roster_collect();
+        add_events(id, 1);
+        weft_roster_gone(id, sequence);
+        weft_recording_step(&recording, &retain);
+        weft_roster_trim(sequence);
+    }
+    CHECK(weft_roster_size() < WEFT_ROSTER_GONE + 100);
+    end();
+    CHECK_INT(witness.total, 0);
+    CHECK_INT(witness.lost, 1000 + 3 * WEFT_ROSTER_GONE - 2);
+}
+
+// Another JVM with the same options does not write into what one is still writing.
+TEST(leaves_a_recording_in_use_alone) {
+    struct weft_recording other;
+    begin(PLENTY);
+    add_events(1, 100);
+    weft_recording_step(&recording, &retain);
+    CHECK(!weft_recording_open(&other, path, PLENTY, &hello));
+    CHECK_INT(errno, EBUSY);
+    CHECK_INT(other.fd, -1);
+    end();
+    CHECK_INT(witness.total, 100);
+    begin(PLENTY);
+    end();
+    CHECK_INT(witness.total, 0);
+}
+
+int main(void) {
+    snprintf(path, sizeof path, "/tmp/weft-recording-test-%d", (int)getpid());
+    weft_definitions_init(1U << 20);
+    RUN(keeps_all);
+    RUN(counts_what_has_no_room);
+    RUN(counts_sums_that_have_no_room);
+    RUN(keeps_whole_frames_on_a_full_disk);
+    RUN(forgets_threads_when_it_is_full);
+    RUN(leaves_a_recording_in_use_alone);
+    unlink(path);
+    return harness_end("recording");
+}
