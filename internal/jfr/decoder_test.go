@@ -54,7 +54,7 @@ func (c *collector) Batch(b *recording.Batch) error {
 			c.t.Errorf("event %v at %d is earlier than the watermark %d or the event before at %d", ev.Kind, ev.Time, c.watermark, c.last)
 		}
 		c.last = ev.Time
-		if _, ok := c.threads[ev.Thread]; !ok {
+		if _, ok := c.threads[ev.Thread]; !ok && c.symbols.Thread(ev.Thread) != (jvmthread.Thread{ID: ev.Thread}) {
 			c.t.Errorf("thread %d was not defined", ev.Thread)
 		}
 	}

@@ -310,6 +310,7 @@ func FuzzDecoder(f *testing.F) {
 	b := newBuilder(true)
 	b.open = true
 	f.Add(b.chunk(sample))
+	f.Add(append(b.chunk(func(b *builder) { b.flush(); sample(b) }), newBuilder(false).chunk(sample)...))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		quiet(t, data)
 		push(t, data, 1+len(data)/3, true)
