@@ -74,7 +74,7 @@ func TestSummaryOfSeveralFilesAsJSON(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "spans.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"resourceSpans":[]}`+"\n"), 0o600))
 	var stdout, stderr strings.Builder
-	require.Equal(t, exitOK, run([]string{"summary", file, "--format", "json", "-"}, strings.NewReader(""), &stdout, &stderr), stderr.String())
+	require.Equal(t, exitOK, run([]string{"summary", file, "--format", "json", "-"}, strings.NewReader("\n"), &stdout, &stderr), stderr.String())
 	var got map[string]any
 	require.NoError(t, json.Unmarshal([]byte(stdout.String()), &got))
 	assert.InDelta(t, 0, got["windows"], 0)

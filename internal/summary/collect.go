@@ -38,6 +38,7 @@ type collection struct {
 	threads  map[threadKey]*Thread
 	ids      map[threadKey]map[int64]struct{}
 	longest  longest
+	unowned  map[pcommon.SpanID][]blockedKey // by the span that the link of their span leads to
 }
 
 func newCollection() *collection {
@@ -49,6 +50,7 @@ func newCollection() *collection {
 		locks:    map[string]*Lock{},
 		threads:  map[threadKey]*Thread{},
 		ids:      map[threadKey]map[int64]struct{}{},
+		unowned:  map[pcommon.SpanID][]blockedKey{},
 	}
 	for i, name := range states {
 		c.states[i].Name = name
@@ -69,6 +71,7 @@ func (c *collection) add(td ptrace.Traces) {
 			}
 		}
 	}
+	c.findOwners(td)
 }
 
 func (c *collection) addSpan(span ptrace.Span, service, session string) {

@@ -38,16 +38,40 @@ func (c *collection) addState(span ptrace.Span, service, session string) {
 	if earlier := number(attrs, "weft.interval.start"); earlier != 0 {
 		start = earlier
 	}
-	c.longest.add(blockedKey{session, number(attrs, "thread.id"), start}, Blocked{
+	key := blockedKey{session, number(attrs, "thread.id"), start}
+	owner := text(attrs, "weft.lock.owner.thread.name")
+	if owner == "" && span.Links().Len() > 0 {
+		c.unowned[span.Links().At(0).SpanID()] = append(c.unowned[span.Links().At(0).SpanID()], key)
+	}
+	c.longest.add(key, Blocked{
 		Thread:   text(attrs, "thread.name"),
 		Class:    text(attrs, "weft.lock.class"),
 		Time:     time.Duration(end - start),
-		Owner:    text(attrs, "weft.lock.owner.thread.name"),
+		Owner:    owner,
 		Function: text(attrs, "code.function.name"),
 		Service:  service,
 		At:       pcommon.Timestamp(start).AsTime(), //nolint:gosec // as above
 		TraceID:  span.TraceID().String(),
 	})
+}
+
+// findOwners finds who handed locks over to those of whom no owner is told, as in flight recordings: links lead to spans of the same trace.
+func (c *collection) findOwners(td ptrace.Traces) {
+	if len(c.unowned) == 0 {
+		return
+	}
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				for _, key := range c.unowned[span.SpanID()] {
+					if b := c.longest.blocked[key]; b != nil {
+						b.Owner = text(span.Attributes(), "thread.name")
+					}
+				}
+			}
+		}
+	}
+	clear(c.unowned)
 }
 
 func (l *longest) add(key blockedKey, b Blocked) {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -63,14 +64,27 @@ func (c *collection) readPlain(source Source, r io.Reader) error {
 }
 
 func (c *collection) detect(source Source, r io.Reader, head []byte) error {
+	if len(head) == 0 {
+		return errEmpty
+	}
 	if text := bytes.TrimSpace(head); len(text) == 0 || text[0] == '{' {
 		return c.read(r)
 	}
 	format, err := formats.Detect(head)
-	if err != nil {
+	switch {
+	case err == nil:
+		return c.readRecording(&format, source.Name, r)
+	case isText(head):
 		return c.read(r) // whose errors tell what is wrong with each line
 	}
-	return c.readRecording(&format, source.Name, r)
+	return fmt.Errorf("it is no OTLP JSON, and %w", err)
+}
+
+var errEmpty = errors.New("it is empty: nothing was written yet, or who would have written it was killed")
+
+// isText reports whether what begins with head may be text, of which a character may be cut off.
+func isText(head []byte) bool {
+	return bytes.IndexByte(head, 0) < 0 && utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)])
 }
 
 // readRecording makes windows of a recording, as a collector would, and adds up their traces.
@@ -125,6 +139,10 @@ func (p *player) Batch(b *recording.Batch) error {
 	}
 	for _, th := range b.Threads {
 		p.symbols.SetThread(th)
+	}
+	if b.Aggregate != nil {
+		p.collection.addAggregate(b.Aggregate, p.symbols, p.session)
+		return nil
 	}
 	p.batch++
 	p.before += b.Lost

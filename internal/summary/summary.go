@@ -11,7 +11,8 @@ type Summary struct {
 	Recordings    []Recording   `json:"recordings,omitempty"` // that were read, and not traces
 	Sessions      int           `json:"sessions"`
 	Windows       int           `json:"windows"`
-	Cuts          []Cut         `json:"cuts"` // why windows ended
+	Aggregates    int           `json:"aggregates,omitempty"` // sums of agents in aggregated mode, each of some seconds
+	Cuts          []Cut         `json:"cuts"`                 // why windows ended
 	Start         time.Time     `json:"start"`
 	End           time.Time     `json:"end"`
 	Spans         int64         `json:"spans"`
@@ -104,7 +105,7 @@ type Blocked struct {
 	Thread   string        `json:"thread"`
 	Class    string        `json:"class"`
 	Time     time.Duration `json:"time"`     // up to the end of the last window in which it was seen
-	Owner    string        `json:"owner"`    // the thread that held the lock when this one came
+	Owner    string        `json:"owner"`    // the thread that held the lock when this one came; if it is not known, who handed it over
 	Function string        `json:"function"` // where this one came
 	Service  string        `json:"service"`
 	At       time.Time     `json:"at"`

@@ -23,10 +23,12 @@ const (
 func (s Summary) WriteText(w io.Writer, top int) error {
 	var b strings.Builder
 	s.writeHead(&b)
-	if s.Windows > 0 {
+	if s.Windows > 0 || s.Aggregates > 0 {
 		s.writeDeadlocks(&b)
 		s.writeLocks(&b, top)
 		s.writeWaits(&b, top)
+	}
+	if s.Windows > 0 {
 		s.writeChain(&b)
 		s.writeThreads(&b, top)
 		s.writeLongest(&b, top)
@@ -40,6 +42,11 @@ func (s Summary) WriteText(w io.Writer, top int) error {
 }
 
 func (s Summary) writeHead(b *strings.Builder) {
+	if s.Windows == 0 && s.Aggregates > 0 {
+		fmt.Fprintf(b, "%s: %s of sums of waits by an agent in aggregated mode, of %s; it tells of no threads\n", strings.Join(s.Services, ", "),
+			human(s.End.Sub(s.Start)), plural(int64(s.Sessions), "session"))
+		return
+	}
 	if s.Windows == 0 {
 		b.WriteString("No window of a JVM is in these traces.\n")
 		return
@@ -96,7 +103,7 @@ func (s Summary) writeLocks(b *strings.Builder, top int) {
 	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s  %9s  %9s\n", nameWidth, "HOTTEST LOCKS",
 		"contentions", "handoffs", "blocked", "mean", "longest", "held max")
 	for _, l := range rows[:min(top, len(rows))] {
-		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s  %s\n", nameWidth, shortClass(l.Class, nameWidth), grouped(l.Contentions), grouped(l.Handoffs),
+		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s  %s\n", nameWidth, lockClass(l.Class, nameWidth), grouped(l.Contentions), grouped(l.Handoffs),
 			column(l.Blocked), column(l.Mean()), column(l.BlockedMax), column(l.HeldMax))
 	}
 	writeRest(b, len(rows), top, "no thread was blocked", "lock class")
@@ -110,7 +117,7 @@ func (s Summary) writeWaits(b *strings.Builder, top int) {
 	slices.SortStableFunc(rows, func(a, b Lock) int { return cmp.Compare(b.Waited, a.Waited) })
 	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s\n", nameWidth, "WAITS", "waits", "", "waited", "mean")
 	for _, l := range rows[:min(top, len(rows))] {
-		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s\n", nameWidth, shortClass(l.Class, nameWidth), grouped(l.Waits), "",
+		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s\n", nameWidth, lockClass(l.Class, nameWidth), grouped(l.Waits), "",
 			column(l.Waited), column(mean(l.Waited, l.Waits)))
 	}
 	writeRest(b, len(rows), top, "", "class")
@@ -123,7 +130,7 @@ func (s Summary) writeChain(b *strings.Builder) {
 		return
 	}
 	c := *s.Chain
-	fmt.Fprintf(b, "  %s of %s in %s\n", plural(c.Length, "handoff"), shortClass(c.Class, 60), human(c.Time))
+	fmt.Fprintf(b, "  %s of %s in %s\n", plural(c.Length, "handoff"), lockClass(c.Class, 60), human(c.Time))
 	writeWrapped(b, c.Threads)
 	fmt.Fprintf(b, "  trace %s, window from %s\n", c.TraceID, c.At.UTC().Format("15:04:05.000 UTC"))
 }

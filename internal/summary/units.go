@@ -113,6 +113,14 @@ func shortClass(class string, width int) string {
 	return clip(strings.Join(parts, "."), width)
 }
 
+// lockClass is shortClass for a class that may not be known: an ORCA log has none.
+func lockClass(class string, width int) string {
+	if class == "" {
+		return "(class unknown)"
+	}
+	return shortClass(class, width)
+}
+
 // arrayName writes the binary name of an array's class as Java's source does: [I is int[].
 func arrayName(class string) string {
 	element := strings.TrimLeft(class, "[")
