@@ -62,10 +62,9 @@ type sums struct {
 
 func newSession(t *threadLog, id jvmthread.SessionID, res pcommon.Resource) *session {
 	s := &session{
-		owner: t, info: threadpdata.RecordingSession(res), heard: time.Now(),
+		owner: t, info: threadpdata.RecordingSession(id, res), name: threadpdata.ServiceName(res), heard: time.Now(),
 		queue: ordering.New(ordering.DefaultLimits()), symbols: symbols.New(symbols.DefaultLimits()),
 	}
-	s.info.ID, s.name = id, threadpdata.ServiceName(res)
 	return s
 }
 

@@ -15,10 +15,8 @@
 package agentcontrol
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -71,18 +69,6 @@ func Register(session jvmthread.SessionID, agent Agent) (unregister func()) {
 			delete(registry.agents, session)
 		}
 	}
-}
-
-// Sessions returns the sessions whose agents are connected, in ascending order.
-func Sessions() []jvmthread.SessionID {
-	registry.Lock()
-	defer registry.Unlock()
-	sessions := make([]jvmthread.SessionID, 0, len(registry.agents))
-	for session := range registry.agents {
-		sessions = append(sessions, session)
-	}
-	slices.SortFunc(sessions, func(a, b jvmthread.SessionID) int { return cmp.Compare(string(a[:]), string(b[:])) })
-	return sessions
 }
 
 // Lookup returns the agent of a session, false if none is connected.

@@ -115,9 +115,6 @@ func (d *Table) Described(id jvmthread.ThreadID) { d.described[id] = struct{}{} 
 // Forget notes that there is something new about a thread.
 func (d *Table) Forget(id jvmthread.ThreadID) { delete(d.described, id) }
 
-// Bytes is how much the texts take.
-func (d *Table) Bytes() int { return d.text }
-
 // DropThread forgets a thread that has ended.
 func (d *Table) DropThread(id jvmthread.ThreadID) {
 	th := d.Symbols.Thread(id)

@@ -148,9 +148,6 @@ func (e *Engine) Timeline() *timeline.Timeline { return e.timeline }
 // Now is the time up to which everything is known.
 func (e *Engine) Now() jvmthread.Time { return max(e.last, e.queue.Watermark()) }
 
-// WindowStart is where the current window begins: the next one that is yielded.
-func (e *Engine) WindowStart() jvmthread.Time { return e.builder.Start() }
-
 // Deadlocks returns the deadlocks that stand now, in the order in which they were found. The slice is good until the next call.
 func (e *Engine) Deadlocks() []deadlock.Found { return e.deadlocks.Standing() }
 

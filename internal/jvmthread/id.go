@@ -19,9 +19,6 @@ const NoTime Time = 0
 // Sub returns the exact duration from earlier to t.
 func (t Time) Sub(earlier Time) time.Duration { return time.Duration(t - earlier) }
 
-// Std converts t for printing.
-func (t Time) Std() time.Time { return time.Unix(0, int64(t)).UTC() }
-
 // ThreadID is what Thread.threadId() returns. The JVM never reuses one within a session.
 type ThreadID uint64
 

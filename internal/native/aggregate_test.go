@@ -109,13 +109,6 @@ func TestAggregatesAreReadAndWritten(t *testing.T) {
 	}
 	assert.EqualValues(t, 3, again.lost)
 	assert.Empty(t, again.problems)
-	for _, whole := range [][]byte{w.data, w.data[:len(w.data)-20]} { // with the index, and without
-		part, err := Part(bytes.NewReader(whole), int64(len(whole)), 1_000_450, 1_000_460)
-		require.NoError(t, err)
-		text := read(t, part).text.String()
-		assert.Contains(t, text, "aggregate from 1000400")
-		assert.NotContains(t, text, "sleepStart")
-	}
 }
 
 func TestTruncatedAggregates(t *testing.T) {

@@ -5,6 +5,8 @@ package native
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -254,34 +256,59 @@ func write(sym *symbols.Table, batches []recording.Batch) []byte {
 	return e.End(data, &end)
 }
 
-// A part has each event of its time, with names, whether there is an index or not.
-func TestPart(t *testing.T) {
+// The index says of each batch where it and its definitions are, and of which time it is.
+func TestIndexIsTrue(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	batches := random(rand.New(rand.NewPCG(3, 4)), sym, 50)
 	data := write(sym, batches)
-	from, to := batches[20].Watermark, batches[22].Watermark
-	cut := bytes.LastIndex(data, []byte{byte(wire.FrameIndex), 0, 0, 0}) - 4
-	for name, data := range map[string][]byte{"index": data, "no index": data[:cut]} {
-		r, err := Part(bytes.NewReader(data), int64(len(data)), from, to)
+	r := wire.NewReader(bytes.NewReader(data), wire.MaxFrame)
+	_, err := r.Preamble()
+	require.NoError(t, err)
+	var want []wire.IndexEntry
+	var index wire.Index
+	definitions := uint64(0)
+	for {
+		frame, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
 		require.NoError(t, err)
-		part, err := io.ReadAll(r)
-		require.NoError(t, err)
-		assert.Less(t, len(part), len(data)/4, name)
-		got := read(t, bytes.NewReader(part))
-		assert.Empty(t, got.problems, name)
-		assert.Zero(t, got.lost, name)
-		want := newTeller(t)
-		want.symbols = sym
-		for _, b := range batches[21:23] {
-			for i := range b.Events {
-				if b.Events[i].Time < to {
-					want.tell(&b.Events[i])
+		at := uint64(frame.Byte)
+		switch frame.Kind { //nolint:exhaustive // the others are definitions
+		case wire.FrameHello, wire.FrameEnd:
+		case wire.FrameBatch:
+			batch, err := frame.Batch()
+			require.NoError(t, err)
+			var events []jvmthread.Event
+			for batch.More() {
+				_, events, err = batch.Section(events)
+				require.NoError(t, err)
+			}
+			e := wire.IndexEntry{Definitions: at, Batch: at, Time: batch.Watermark, Until: batch.Watermark}
+			if definitions > 0 {
+				e.Definitions = definitions
+			}
+			for i, ev := range events {
+				if i == 0 || ev.Time < e.Time {
+					e.Time = ev.Time
 				}
+				e.Until = max(e.Until, ev.Time)
+			}
+			want = append(want, e)
+			definitions = 0
+		case wire.FrameIndex:
+			require.NoError(t, frame.Index(&index))
+			assert.Equal(t, at, index.At)
+		default:
+			if definitions == 0 {
+				definitions = at
 			}
 		}
-		assert.Subset(t, eventsOnly(got), eventsOnly(want)[1:], name)
-		assert.Less(t, got.events, 5*want.events, name)
 	}
+	require.GreaterOrEqual(t, len(want), len(batches))
+	assert.Equal(t, want, index.Entries)
+	const end = wire.FrameHeaderSize + 10
+	assert.Equal(t, index.At, binary.LittleEndian.Uint64(data[len(data)-end-8:]), "it is found from the end")
 }
 
 func FuzzDecoder(f *testing.F) {
@@ -292,9 +319,6 @@ func FuzzDecoder(f *testing.F) {
 	f.Add(write(sym, random(rand.New(rand.NewPCG(3, 4)), sym, 3)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		read(t, bytes.NewReader(data))
-		if r, err := Part(bytes.NewReader(data), int64(len(data)), 0, 1<<62); err == nil {
-			_, _ = io.Copy(io.Discard, r) // whatever it is
-		}
 	})
 }
 

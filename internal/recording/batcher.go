@@ -169,14 +169,6 @@ func (b *Batcher) Flush() error {
 	return b.err
 }
 
-// Restart makes what follows another session.
-func (b *Batcher) Restart(session Session) {
-	b.hand(len(b.events))
-	b.began, b.session = false, session
-	b.newest, b.floor = math.MinInt64, math.MinInt64
-	b.shifted = b.opts.Times.First == jvmthread.NoTime
-}
-
 // Problem tells the sink of a problem, unless it was told of too many, and counts it. The file's name is filled in.
 func (b *Batcher) Problem(p Problem) { b.ProblemOf(b.opts.File, p) }
 

@@ -4,7 +4,6 @@
 package threadpdata
 
 import (
-	"encoding/hex"
 	"iter"
 	"strings"
 
@@ -31,18 +30,6 @@ func FillResource(res pcommon.Resource, session jvmthread.SessionID, pid uint32,
 	attributes.PutStr(attrSessionID, session.String())
 }
 
-// ResourceSession returns the session that a resource describes.
-func ResourceSession(res pcommon.Resource) (session jvmthread.SessionID, ok bool) {
-	value, ok := res.Attributes().Get(attrSessionID)
-	if !ok || value.Type() != pcommon.ValueTypeStr || len(value.Str()) != hex.EncodedLen(len(session)) {
-		return jvmthread.SessionID{}, false
-	}
-	if _, err := hex.Decode(session[:], []byte(value.Str())); err != nil || session[0] == 0 {
-		return jvmthread.SessionID{}, false
-	}
-	return session, true
-}
-
 // MarkRecording says of a session from which format it was read, and from which length on things are in the recording: shorter ones are not.
 func MarkRecording(res pcommon.Resource, format string, thresholds []string) {
 	res.Attributes().PutStr(attrRecordingFormat, format)
@@ -60,10 +47,9 @@ func IsOldRecording(res pcommon.Resource) bool {
 	return ok && value.Type() == pcommon.ValueTypeBool && value.Bool()
 }
 
-// RecordingSession is the opposite of FillResource: what a recording can say of the JVM that a resource describes. Only texts are kept.
-func RecordingSession(res pcommon.Resource) (s recording.Session) {
-	s.ID, _ = ResourceSession(res)
-	s.Old = IsOldRecording(res)
+// RecordingSession is the opposite of FillResource: what a recording can say of a session, whose JVM the resource describes. Only texts are kept.
+func RecordingSession(id jvmthread.SessionID, res pcommon.Resource) recording.Session {
+	s := recording.Session{ID: id, Old: IsOldRecording(res)}
 	for key, value := range res.Attributes().All() {
 		switch {
 		case key == attrProcessPID && value.Type() == pcommon.ValueTypeInt:

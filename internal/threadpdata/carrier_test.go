@@ -172,23 +172,11 @@ func TestParseSkipsEventsOfUnknownNames(t *testing.T) {
 
 func TestResourceSaysWhichSession(t *testing.T) {
 	res := pcommon.NewResource()
-	_, ok := ResourceSession(res)
-	assert.False(t, ok)
-
 	FillResource(res, carried, 42, maps.All(map[string]string{"host.name": "shop-1", "process.pid": "7", "": "x", "empty": ""}))
 	assert.Equal(t, map[string]any{
 		"service.name": "unknown_service:java", "service.instance.id": carried.String(), "host.name": "shop-1",
 		"process.pid": int64(42), "weft.session.id": carried.String(),
 	}, res.Attributes().AsRaw())
-	got, ok := ResourceSession(res)
-	assert.True(t, ok)
-	assert.Equal(t, carried, got)
-
-	for _, bad := range []string{"", "a1", "zz" + carried.String()[2:], "00" + carried.String()[2:]} {
-		res.Attributes().PutStr("weft.session.id", bad)
-		_, ok = ResourceSession(res)
-		assert.False(t, ok, bad)
-	}
 }
 
 func FuzzParse(f *testing.F) {
@@ -209,7 +197,6 @@ func FuzzParse(f *testing.F) {
 		sym := symbols.New(symbols.DefaultLimits())
 		var c, again Carrier
 		for _, rs := range traces.ResourceSpans().All() {
-			ResourceSession(rs.Resource())
 			for _, ss := range rs.ScopeSpans().All() {
 				for _, span := range ss.Spans().All() {
 					if err := Parse(span, sym, &c); err != nil {

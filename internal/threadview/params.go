@@ -19,8 +19,6 @@ type Problem struct {
 	Parameter string
 }
 
-func (p *Problem) Error() string { return p.Message }
-
 func problem(status int, format string, args ...any) *Problem {
 	return &Problem{Status: status, Message: fmt.Sprintf(format, args...)}
 }

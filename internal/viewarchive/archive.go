@@ -79,13 +79,6 @@ func Open(folder string, maxBytes int64) (*Archive, error) {
 	return a, err
 }
 
-// Bytes is what the folder holds.
-func (a *Archive) Bytes() int64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.bytes
-}
-
 // create begins a file of a session.
 func (a *Archive) create(session jvmthread.SessionID) (*file, error) {
 	a.mu.Lock()

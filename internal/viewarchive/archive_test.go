@@ -121,7 +121,7 @@ func TestOldestFilesLeave(t *testing.T) {
 	for i := range 8 {
 		keep(t, a, ignored, jvmthread.SessionID{0: 1, 15: byte(i)}, threadtest.Simulate(uint64(i), 8, 3, 4000).Events, "exit")
 	}
-	assert.LessOrEqual(t, a.Bytes(), int64(150_000))
+	assert.LessOrEqual(t, a.bytes, int64(150_000))
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	var sum int64
@@ -130,7 +130,7 @@ func TestOldestFilesLeave(t *testing.T) {
 		require.NoError(t, err)
 		sum += info.Size()
 	}
-	assert.Equal(t, a.Bytes(), sum)
+	assert.Equal(t, a.bytes, sum)
 	assert.Contains(t, entries[len(entries)-1].Name(), jvmthread.SessionID{0: 1, 15: 7}.String())
 }
 

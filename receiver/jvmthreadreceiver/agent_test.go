@@ -75,14 +75,14 @@ func tell(t *testing.T, traces ptrace.Traces) string {
 	sym := symbols.New(symbols.DefaultLimits())
 	require.Equal(t, 1, traces.ResourceSpans().Len())
 	rs := traces.ResourceSpans().At(0)
-	session, ok := threadpdata.ResourceSession(rs.Resource())
+	session, ok := rs.Resource().Attributes().Get("weft.session.id")
 	require.True(t, ok)
 	require.Equal(t, 1, rs.ScopeSpans().Len())
 	require.True(t, threadpdata.IsCarrier(rs.ScopeSpans().At(0).Scope()))
 	for _, span := range rs.ScopeSpans().At(0).Spans().All() {
 		var c threadpdata.Carrier
 		require.NoError(t, threadpdata.Parse(span, sym, &c))
-		require.Equal(t, session, c.Session)
+		require.Equal(t, session.Str(), c.Session.String())
 		fmt.Fprintf(&b, "batch %d part %d of %d watermark %d before %d", c.Batch, c.Part, c.Parts, c.Watermark, c.Before)
 		if c.End != "" {
 			fmt.Fprintf(&b, " end %s", c.End)

@@ -239,7 +239,8 @@ func (c *connection) setReadDeadline(t time.Time) {
 	}
 }
 
-// write sends a frame. When the connection is to stop, there is time for last words only. Safe from any goroutine.
+// write sends a frame, or closes the connection: what would follow a part of a frame would not be understood. When the connection is to stop,
+// there is time for last words only. Safe from any goroutine.
 func (c *connection) write(frame []byte) error {
 	c.sends.Lock()
 	defer c.sends.Unlock()
@@ -251,6 +252,9 @@ func (c *connection) write(frame []byte) error {
 	_ = c.conn.SetWriteDeadline(time.Now().Add(patience)) // fails only if it is closed
 	c.mu.Unlock()
 	_, err := c.conn.Write(frame)
+	if err != nil {
+		_ = c.conn.Close() // nothing is buffered
+	}
 	return err
 }
 

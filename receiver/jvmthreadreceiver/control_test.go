@@ -6,8 +6,11 @@ package jvmthreadreceiver
 import (
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -64,6 +67,15 @@ func known(t *testing.T) {
 	}, patience, time.Millisecond)
 }
 
+// unknown waits until it cannot be controlled any more.
+func unknown(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		_, ok := agentcontrol.Lookup(helloSession)
+		return !ok
+	}, patience, time.Millisecond)
+}
+
 type answer struct {
 	status agentcontrol.Status
 	err    error
@@ -108,7 +120,7 @@ func TestControlIsAnswered(t *testing.T) {
 	assert.Equal(t, "4", a.control())
 	require.NoError(t, a.conn.Close())
 	require.ErrorIs(t, (<-got).err, agentcontrol.ErrDisconnected)
-	require.Eventually(t, func() bool { return len(agentcontrol.Sessions()) == 0 }, patience, time.Millisecond)
+	unknown(t)
 	require.ErrorIs(t, (<-ask(t.Context(), nil)).err, agentcontrol.ErrNotConnected)
 }
 
@@ -121,7 +133,32 @@ func TestControlIsOffByDefault(t *testing.T) {
 	assert.False(t, agent.Controllable())
 	require.ErrorIs(t, (<-ask(t.Context(), nil)).err, agentcontrol.ErrDisabled)
 	require.NoError(t, a.conn.Close())
-	require.Eventually(t, func() bool { return len(agentcontrol.Sessions()) == 0 }, patience, time.Millisecond)
+	unknown(t)
+}
+
+// An agent that takes only a part of a frame, however late it reads on, does not take what follows for the rest of it.
+func TestNothingFollowsAPartOfAFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, p := startWithPipes(t, newSink())
+		r.remoteControl = true
+		conn, there := net.Pipe()
+		p.conns <- there
+		stream, err := wire.AppendStream(nil, hello)
+		require.NoError(t, err)
+		_, err = conn.Write(stream)
+		require.NoError(t, err)
+		_, err = io.ReadFull(conn, make([]byte, len(wire.AppendWelcome(nil, 0))))
+		require.NoError(t, err)
+		synctest.Wait()
+		got := ask(t.Context(), map[string]string{"depth": "8"})
+		_, err = io.ReadFull(conn, make([]byte, wire.FrameHeaderSize))
+		require.NoError(t, err)
+		require.Error(t, (<-got).err, "the agent does not read on")
+		_, err = conn.Write(make([]byte, wire.FrameHeaderSize))
+		require.ErrorIs(t, err, io.ErrClosedPipe)
+		require.NoError(t, conn.Close())
+		require.NoError(t, r.Shutdown(t.Context()))
+	})
 }
 
 func TestRequestsAreBounded(t *testing.T) {

@@ -22,6 +22,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/weft-otel/weft/internal/definitions"
+	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadatatest"
 )
@@ -149,9 +151,10 @@ func TestLostSessionsCountAsLongAsTheirEndIsNotTaken(t *testing.T) {
 		assert.Equal(t, 296, come(300))
 		assert.Less(t, time.Since(began), endPatience)
 		assert.LessOrEqual(t, runtime.NumGoroutine(), goroutines+3*4)
+		empty := definitions.New(symbols.New(symbols.DefaultLimits())).Held()
 		r.sessions.mu.Lock()
 		for _, s := range r.sessions.byID {
-			assert.Zero(t, s.definitions.Bytes())
+			assert.Equal(t, empty, s.definitions.Held())
 		}
 		r.sessions.mu.Unlock()
 
