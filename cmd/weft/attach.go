@@ -57,22 +57,23 @@ func attachTo(command string, args []string, stdout io.Writer, options func([]st
 	flags.SetOutput(io.Discard)
 	library := flags.String("agent", "", "")
 	timeout := flags.Duration("timeout", 10*time.Second, "")
-	err := flags.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
+	words, err := parse(flags, args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
 		return runHelp([]string{command}, stdout)
-	}
-	if err != nil {
+	case err != nil:
 		return usagef("%s: %v", command, err)
+	case *timeout <= 0:
+		return usagef("%s: --timeout is %v: give it more than 0, such as 10s", command, *timeout)
+	case len(words) == 0:
+		return usagef("%s: no process id given; jps or ps -C java tells them", command)
 	}
-	if flags.NArg() == 0 {
-		return usagef("%s: no process id given", command)
-	}
-	pid, err := strconv.Atoi(flags.Arg(0))
+	pid, err := strconv.Atoi(words[0])
 	if err != nil || pid < 1 {
-		return usagef("%s: %q is no process id; jps or ps -C java tells them", command, flags.Arg(0))
+		return usagef("%s: %q is no process id; jps or ps -C java tells them", command, words[0])
 	}
 	request := attach.Request{PID: pid, Library: *library}
-	if request.Options, err = options(flags.Args()[1:]); err != nil {
+	if request.Options, err = options(words[1:]); err != nil {
 		return err
 	}
 	if request.Library == "" {

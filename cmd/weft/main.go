@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 )
 
 // version is set by the linker; without that the module's version is told.
@@ -47,12 +49,27 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errUsage):
-		fmt.Fprintf(stderr, "weft: %v\nRun 'weft help' for how to use it.\n", err)
+		fmt.Fprintf(stderr, "weft: %v\nRun 'weft %s' for how to use it.\n", err, strings.TrimSpace("help "+about(args)))
 		return exitUsage
 	default:
 		fmt.Fprintf(stderr, "weft: %v\n", err)
 		return exitFailed
 	}
+}
+
+// about is the command that was meant, if there is help about it.
+func about(args []string) string {
+	if len(args) > 0 {
+		if _, ok := help[args[0]]; ok {
+			return args[0]
+		}
+	}
+	return ""
+}
+
+// help is the texts about commands that have options.
+var help = map[string]string{ //nolint:gochecknoglobals // read-only table
+	"summary": summaryUsage, "attach": attachUsage, "detach": detachUsage,
 }
 
 func dispatch(args []string, stdin io.Reader, stdout io.Writer) error {
@@ -67,28 +84,31 @@ func dispatch(args []string, stdin io.Reader, stdout io.Writer) error {
 	case "detach":
 		return runDetach(rest, stdout)
 	case "version", "--version", "-version":
+		if len(rest) > 0 && !isHelp(rest[0]) {
+			return usagef("version: takes nothing, but there is %q", rest[0])
+		}
 		_, err := fmt.Fprintf(stdout, "weft %s\n", versionText())
 		return err
-	case "help", "--help", "-help", "-h":
-		return runHelp(rest, stdout)
 	default:
-		return usagef("there is no command %q; the commands are summary, attach, detach, version and help", command)
+		if isHelp(command) {
+			return runHelp(rest, stdout)
+		}
+		return unknown(command)
 	}
+}
+
+func isHelp(word string) bool { return slices.Contains([]string{"help", "--help", "-help", "-h"}, word) }
+
+func unknown(command string) error {
+	return usagef("there is no command %q; the commands are summary, attach, detach, version and help", command)
 }
 
 func runHelp(args []string, stdout io.Writer) error {
 	text := usage
-	if len(args) > 0 {
-		switch args[0] {
-		case "summary":
-			text = summaryUsage
-		case "attach":
-			text = attachUsage
-		case "detach":
-			text = detachUsage
-		case "version", "help":
-		default:
-			return usagef("there is no command %q; the commands are summary, attach, detach, version and help", args[0])
+	if len(args) > 0 && args[0] != "version" && !isHelp(args[0]) {
+		var ok bool
+		if text, ok = help[args[0]]; !ok {
+			return unknown(args[0])
 		}
 	}
 	_, err := io.WriteString(stdout, text)

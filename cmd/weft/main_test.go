@@ -31,6 +31,9 @@ func TestMistakesAreToldWithTheRemedy(t *testing.T) {
 		{"bad format", []string{"summary", "x", "--format", "xml"}, exitUsage, `--format is "xml": give it text or json`},
 		{"no such file", []string{"summary", missing}, exitFailed, missing + ": no such file or directory"},
 		{"no pid", []string{"attach"}, exitUsage, "attach: no process id given"},
+		{"no time", []string{"attach", "1", "--timeout", "-1s"}, exitUsage, "attach: --timeout is -1s: give it more than 0, such as 10s"},
+		{"flag behind the pid", []string{"attach", "1", "--agent", "x", "depth"}, exitFailed, `attach: option "depth": write key=value`},
+		{"version of what", []string{"version", "1"}, exitUsage, `version: takes nothing, but there is "1"`},
 		{"bad pid", []string{"attach", "java"}, exitUsage, `attach: "java" is no process id; jps or ps -C java tells them`},
 		{"bad option", []string{"attach", "--agent", "x", "1", "depth"}, exitFailed, `attach: option "depth": write key=value, without a comma`},
 		{"detach takes none", []string{"detach", "1", "depth=1"}, exitUsage, `detach: takes no options, but there is "depth=1"`},
@@ -42,6 +45,9 @@ func TestMistakesAreToldWithTheRemedy(t *testing.T) {
 			assert.Equal(t, test.code, code)
 			assert.Contains(t, stderr.String(), test.want)
 			assert.Equal(t, test.code == exitUsage, strings.Contains(stderr.String(), "weft help"))
+			if test.code == exitUsage && len(test.args) > 0 && help[test.args[0]] != "" {
+				assert.Contains(t, stderr.String(), "Run 'weft help "+test.args[0]+"' for how to use it.")
+			}
 		})
 	}
 }
@@ -58,6 +64,9 @@ func TestHelpAndVersion(t *testing.T) {
 		{[]string{"help", "attach"}, attachUsage},
 		{[]string{"attach", "--help"}, attachUsage},
 		{[]string{"help", "detach"}, detachUsage},
+		{[]string{"help", "--help"}, usage},
+		{[]string{"detach", "1", "-h"}, detachUsage},
+		{[]string{"version", "--help"}, "weft " + versionText() + "\n"},
 		{[]string{"version"}, "weft " + versionText() + "\n"},
 	} {
 		var stdout, stderr strings.Builder

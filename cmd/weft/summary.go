@@ -72,17 +72,17 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 	return errors.Join(err, readErr)
 }
 
-// parse takes flags and files in any order.
-func parse(flags *flag.FlagSet, args []string) (files []string, err error) {
+// parse takes flags and words in any order.
+func parse(flags *flag.FlagSet, args []string) (words []string, err error) {
 	for {
 		if err := flags.Parse(args); err != nil {
 			return nil, err
 		}
 		args = flags.Args()
 		if len(args) == 0 {
-			return files, nil
+			return words, nil
 		}
-		files, args = append(files, args[0]), args[1:]
+		words, args = append(words, args[0]), args[1:]
 	}
 }
 
