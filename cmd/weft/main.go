@@ -97,7 +97,9 @@ func dispatch(args []string, stdin io.Reader, stdout io.Writer) error {
 	}
 }
 
-func isHelp(word string) bool { return slices.Contains([]string{"help", "--help", "-help", "-h"}, word) }
+func isHelp(word string) bool {
+	return slices.Contains([]string{"help", "--help", "-help", "-h"}, word)
+}
 
 func unknown(command string) error {
 	return usagef("there is no command %q; the commands are summary, attach, detach, version and help", command)
