@@ -121,7 +121,7 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 			if iv.Marks.Has(jvmthread.MarkOpen) {
 				continue // the timeline tells of it
 			}
-			states[iv.State] += a.since(iv.Start, iv.End)
+			plus(&states[iv.State], a.since(iv.Start, iv.End))
 			if k := KindOf(iv); k != KindNone {
 				a.closed(w, l, i, a.key(iv, k, pool), window.CauseOf(iv, causes))
 			}
@@ -168,7 +168,7 @@ func (a *Account) add(s *Series[WaitKey, Waits], iv *jvmthread.Interval, until j
 	if iv.Start >= a.until && !iv.State.Continues() {
 		s.Value.Count++
 	}
-	s.Value.Time += a.since(iv.Start, until)
+	plus(&s.Value.Time, a.since(iv.Start, until))
 }
 
 // closed adds a wait that ended in a window.
@@ -226,7 +226,7 @@ func (a *Account) goOn(tl *timeline.Timeline, at jvmthread.Time) {
 		}
 		iv := th.Open()
 		pool := a.pool(iv.Thread)
-		a.states.get(pool).Value[iv.State] += a.since(iv.Start, at)
+		plus(&a.states.get(pool).Value[iv.State], a.since(iv.Start, at))
 		if k := KindOf(iv); k != KindNone {
 			a.add(a.of(k).get(a.key(iv, k, pool)), iv, at)
 		}

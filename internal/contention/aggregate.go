@@ -26,7 +26,7 @@ func (a *Account) series(s *jvmthread.Series, scale int32) {
 	if k == KindNone || n == 0 {
 		return
 	}
-	a.states.get(NoText).Value[iv.State] += time.Duration(s.Sum)
+	plus(&a.states.get(NoText).Value[iv.State], time.Duration(s.Sum))
 	t := a.of(k)
 	key := a.key(&iv, k, NoText)
 	var sum *Series[WaitKey, Waits]
@@ -35,8 +35,8 @@ func (a *Account) series(s *jvmthread.Series, scale int32) {
 	} else {
 		sum = t.get(key)
 	}
-	sum.Value.Count += n
-	sum.Value.Time += time.Duration(s.Sum)
+	sum.Value.Count += min(n, math.MaxInt64-sum.Value.Count)
+	plus(&sum.Value.Time, time.Duration(s.Sum))
 	cause := window.CauseUnknown
 	if k == KindSleep || k == KindReenter {
 		cause = window.CauseNone
@@ -54,7 +54,7 @@ func (h *Histogram) merge(s *jvmthread.Series, scale int32, cfg *Config) {
 		h.Min = least
 	}
 	h.Max = max(h.Max, time.Duration(s.Max))
-	h.Sum += time.Duration(s.Sum)
+	plus(&h.Sum, time.Duration(s.Sum))
 	if s.Zero > 0 {
 		h.count(0, s.Zero, cfg)
 	}

@@ -4,6 +4,7 @@
 package contention_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -51,4 +52,51 @@ func TestAggregate(t *testing.T) {
 		assert.Equal(t, contention.KindPark, waits[1].Key.Kind)
 		assert.Equal(t, 10*time.Second, st.States()[0].Value[jvmthread.StateSleeping])
 	})
+}
+
+// A sum that has become very large begins anew at the next flush, and says so; until then it is cut where an int64 ends.
+func TestSumsThatAreTooLargeBeginAnew(t *testing.T) {
+	for _, buckets := range [][]time.Duration{{time.Second}, nil} {
+		cfg := config()
+		cfg.Buckets, cfg.MaxSize = buckets, 20
+		sym := symbols.New(symbols.DefaultLimits())
+		a := contention.New(cfg, sym, time.Unix(1, 0))
+		add := func(n int, d time.Duration, waits uint64) {
+			for range n {
+				a.Aggregate(&jvmthread.Aggregate{Series: []jvmthread.Series{
+					{Kind: jvmthread.KindContendedEnter, Class: sym.InternClass("com.acme.OrderBook"), Sum: int64(d), Max: int64(d), Zero: waits},
+				}})
+			}
+		}
+		expect := func(at, start int64, d time.Duration, waits uint64) {
+			t.Helper()
+			a.Flush(nil, time.Unix(at, 0), false, func(st *contention.Statement) {
+				b := st.Blocked()[0]
+				assert.Equal(t, time.Unix(start, 0), b.Start)
+				assert.Equal(t, d, b.Value.Time)
+				assert.Equal(t, waits, b.Value.Count)
+				if h := b.Value.Durations[window.CauseUnknown]; assert.NotNil(t, h) {
+					assert.Equal(t, d, h.Sum)
+					assert.Equal(t, waits, h.Count)
+					if buckets != nil {
+						assert.Equal(t, []uint64{waits, 0}, h.Buckets)
+					} else {
+						assert.Equal(t, waits, h.Scaled.Zero)
+					}
+				}
+				assert.Equal(t, time.Unix(start, 0), st.States()[0].Start)
+				assert.Equal(t, d, st.States()[0].Value[jvmthread.StateBlocked])
+			})
+		}
+		add(3, math.MaxInt64/8, 2)
+		expect(2, 1, math.MaxInt64/8*3, 6)
+		add(1, math.MaxInt64/8*3, 1)
+		expect(3, 1, math.MaxInt64/8*6, 7)
+		add(2, 10, 1)
+		expect(4, 3, 20, 2)
+		add(3, math.MaxInt64, math.MaxInt64)
+		expect(5, 3, math.MaxInt64, math.MaxInt64)
+		add(1, 7, 1)
+		expect(6, 5, 7, 1)
+	}
 }

@@ -5,6 +5,8 @@ package contention
 
 import (
 	"cmp"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine"
@@ -28,15 +30,15 @@ func (a *Account) Flush(e *engine.Engine, now time.Time, delta bool, tell func(*
 	a.live.held.flush(now)
 	tell(&Statement{Account: a, Start: a.flushed, Now: now})
 	a.flushed = now
-	a.blocked.flushed(delta, func(w *Waits) { w.flushed(delta) })
-	a.waits.flushed(delta, func(w *Waits) { w.flushed(delta) })
-	a.classes.flushed(delta, func(c *Class) { c.flushed(delta) })
-	a.orders.flushed(delta, resetting[uint64](delta))
-	a.states.flushed(delta, resetting[States](delta))
-	a.live.blocked.flushed(false, func(*Blocked) {})
-	a.live.held.flushed(false, func(*time.Duration) {})
+	a.blocked.flushed(delta, (*Waits).flushed)
+	a.waits.flushed(delta, (*Waits).flushed)
+	a.classes.flushed(delta, (*Class).flushed)
+	a.orders.flushed(delta, resetting[uint64])
+	a.states.flushed(delta, (*States).flushed)
+	a.live.blocked.flushed(false, keeping[Blocked])
+	a.live.held.flushed(false, keeping[time.Duration])
 	a.totals.dirty = false
-	if delta {
+	if delta || far(a.totals.Value.Path) {
 		a.totals.Value, a.totals.Start = Totals{}, now
 	}
 }
@@ -52,35 +54,60 @@ func (a *Account) Release() {
 	a.live.held.release()
 }
 
-func resetting[V any](delta bool) func(*V) {
-	return func(v *V) {
-		if delta {
-			*v = *new(V)
-		}
+// far reports whether a sum is so large that it is to begin anew, as every cumulative sum may: 146 years, which a thousand threads that wait take two
+// months for. So there is room for as much again before it is cut.
+func far(sum time.Duration) bool { return sum > math.MaxInt64/2 }
+
+// plus adds a time to a sum, neither of them negative. What is more than a sum can hold is cut.
+func plus(sum *time.Duration, d time.Duration) {
+	if *sum += d; *sum < 0 {
+		*sum = math.MaxInt64
 	}
 }
 
-func (w *Waits) flushed(delta bool) {
+func resetting[V any](v *V, delta bool) (anew bool) {
 	if delta {
+		*v = *new(V)
+	}
+	return delta
+}
+
+func keeping[V any](*V, bool) (anew bool) { return false }
+
+func (s *States) flushed(delta bool) (anew bool) {
+	return resetting(s, delta || slices.ContainsFunc(s[:], far))
+}
+
+func (w *Waits) flushed(delta bool) (anew bool) {
+	anew = delta || far(w.Time)
+	for _, h := range w.Durations {
+		anew = anew || h.far()
+	}
+	if anew {
 		w.Count, w.Time = 0, 0
 	}
 	for _, h := range w.Durations {
-		h.flushed(delta)
+		h.flushed(anew)
 	}
+	return anew
 }
 
-func (c *Class) flushed(delta bool) {
-	c.Holds.flushed(delta)
+func (c *Class) flushed(delta bool) (anew bool) {
+	anew = delta || far(max(c.Path, c.Saved, c.Bound)) || c.Holds.far() || slices.ContainsFunc(c.Held[:], far)
+	c.Holds.flushed(anew)
 	c.Waiters, c.Chain = 0, 0
-	if delta {
+	if anew {
 		*c = Class{Holds: c.Holds, Contended: c.Contended}
 	}
+	return anew
 }
 
-func (h *Histogram) flushed(delta bool) {
+func (h *Histogram) far() bool { return h != nil && (far(h.Sum) || h.Count > math.MaxInt64/2) }
+
+func (h *Histogram) flushed(anew bool) {
 	switch {
 	case h == nil:
-	case delta:
+	case anew:
 		h.reset()
 	default:
 		h.told = true // they stay until there are others: who scrapes comes when it likes

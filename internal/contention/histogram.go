@@ -4,6 +4,7 @@
 package contention
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"time"
@@ -37,12 +38,13 @@ func (h *Histogram) add(d time.Duration, cfg *Config) {
 		h.Min = d
 	}
 	h.Max = max(h.Max, d)
-	h.Sum += d
+	plus(&h.Sum, d)
 	h.count(d, 1, cfg)
 }
 
 // count counts n durations of about the given length.
 func (h *Histogram) count(d time.Duration, n uint64, cfg *Config) {
+	n = min(n, math.MaxInt64-h.Count)
 	h.Count += n
 	if cfg.Buckets == nil {
 		h.Scaled.add(d, n, cfg.MaxSize)

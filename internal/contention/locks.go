@@ -22,10 +22,10 @@ func (a *Account) locks(w *window.Window) {
 		c.Chain = max(c.Chain, l.Chain.Handoffs)
 		rest := l.Held
 		for s, d := range l.Holders {
-			c.Held[s] += d
+			plus(&c.Held[s], d)
 			rest -= d
 		}
-		c.Held[jvmthread.StateUnknown] += rest
+		plus(&c.Held[jvmthread.StateUnknown], rest)
 	}
 	for i := range w.Holds {
 		h := &w.Holds[i]
@@ -71,17 +71,17 @@ func (a *Account) path(w *window.Window) {
 	if v == nil {
 		return
 	}
-	a.totals.Value.Path += time.Duration(v.Path.End - v.Path.Start)
+	plus(&a.totals.Value.Path, time.Duration(v.Path.End-v.Path.Start))
 	for i := range v.Shares {
 		if g := &v.Shares[i]; g.Group.State == jvmthread.StateBlocked {
-			a.classes.get(g.Group.Lock.Class).Value.Path += time.Duration(g.Time)
+			plus(&a.classes.get(g.Group.Lock.Class).Value.Path, time.Duration(g.Time))
 		}
 	}
 	for i := range v.Savings {
 		s := &v.Savings[i]
 		c := &a.classes.get(s.Lock.Class).Value
-		c.Saved += time.Duration(s.Drag)
-		c.Bound += time.Duration(s.Bound)
+		plus(&c.Saved, time.Duration(s.Drag))
+		plus(&c.Bound, time.Duration(s.Bound))
 	}
 }
 

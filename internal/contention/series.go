@@ -116,8 +116,9 @@ func (t *table[K, V]) flush(now time.Time) {
 	}
 }
 
-// flushed begins the next interval: what has expired leaves. With delta, everything begins anew, and what did not change leaves at once.
-func (t *table[K, V]) flushed(delta bool, reset func(*V)) {
+// flushed begins the next interval: what has expired leaves. With delta, everything begins anew, and what did not change leaves at once. The
+// function that is given readies a value for the next interval, and reports whether that began anew.
+func (t *table[K, V]) flushed(delta bool, next func(v *V, delta bool) (anew bool)) {
 	for k, s := range t.series {
 		if s.Expired || delta && !s.dirty {
 			delete(t.series, k)
@@ -127,17 +128,16 @@ func (t *table[K, V]) flushed(delta bool, reset func(*V)) {
 			}
 			continue
 		}
-		t.begin(s, delta, reset)
+		t.begin(s, delta, next)
 	}
 	for _, s := range t.overflow { // these stay: there are few
-		t.begin(s, delta, reset)
+		t.begin(s, delta, next)
 	}
 }
 
-func (t *table[K, V]) begin(s *Series[K, V], delta bool, reset func(*V)) {
+func (t *table[K, V]) begin(s *Series[K, V], delta bool, next func(v *V, delta bool) (anew bool)) {
 	s.dirty = false
-	reset(&s.Value)
-	if delta {
+	if next(&s.Value, delta) {
 		s.Start = t.account.flushed
 	}
 }
