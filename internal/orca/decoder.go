@@ -5,23 +5,56 @@ package orca
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// New returns a decoder of a runtime log. The metadata beside it is read now.
+// New returns a decoder of a runtime log, and of the metadata beside it.
 //
 // A hash code is the id of its thread; if it is used again after its thread ended, the new thread gets another id. Waiting on the object
 // of a thread is a join, as it is with ThreadJoin; what is within a ThreadJoin of the same thread belongs to it and is left out.
 func New(opts recording.Options, sink recording.Sink) recording.Decoder {
 	d := &decoder{Batcher: recording.NewBatcher(opts, sink, recording.Session{Old: true}), strange: make(map[string]struct{})}
-	d.stacks.decoder = d
 	d.text = recording.NewLines(d.Batcher, d.line, nil)
-	d.stacks.load(d.Options())
-	return d.text
+	d.stacks = newStacks(d)
+	return &reader{d.text, d}
+}
+
+// reader is the decoder of a log that may grow, and its metadata with it: what is new in them is read before each piece of the log.
+type reader struct {
+	*recording.Text
+
+	decoder *decoder
+}
+
+func (r *reader) Write(p []byte) (int, error) {
+	r.decoder.stacks.load()
+	return r.Text.Write(p)
+}
+
+// ReadFrom reads a log in pieces that are large, so that the metadata are not looked at too often.
+func (r *reader) ReadFrom(log io.Reader) (n int64, err error) {
+	piece := make([]byte, 1<<20)
+	for {
+		size, readErr := log.Read(piece)
+		if size > 0 {
+			size, err = r.Write(piece[:size])
+			n += int64(size)
+		}
+		switch {
+		case err != nil:
+			return n, err
+		case errors.Is(readErr, io.EOF):
+			return n, nil
+		case readErr != nil:
+			return n, readErr
+		}
+	}
 }
 
 type decoder struct {

@@ -5,54 +5,12 @@ package orca
 
 import (
 	"bytes"
-	"errors"
-	"io"
-	"io/fs"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/weft-otel/weft/internal/recording"
 )
-
-// load reads the metadata beside the log: one file with both parts, or one for each. That there is none is no problem; frames then show
-// the numbers of their methods.
-func (s *stacks) load(opts *recording.Options) {
-	s.methods, s.low, s.classes = make(map[uint64]*method), make(map[uint32]*method), make(map[string]string)
-	if opts.Beside == nil {
-		return
-	}
-	for _, extension := range []string{ExtensionMeta, ExtensionClasses, ExtensionMethods} {
-		file, err := opts.Beside(extension)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && file == nil {
-			continue
-		}
-		if err != nil {
-			s.decoder.Problem(recording.Problem{What: "metadata " + extension + ": " + err.Error(), Remedy: "frames show numbers instead of methods"})
-			continue
-		}
-		s.read(file, opts, extension)
-		_ = file.Close() // was only read
-	}
-}
-
-// read reads one file of metadata. Its problems are told as such of that file.
-func (s *stacks) read(file io.Reader, opts *recording.Options, extension string) {
-	inner := *opts
-	inner.File = strings.TrimSuffix(opts.File, Extension) + extension
-	var text *recording.Text
-	text = recording.NewLines(recording.NewBatcher(inner, metaSink{s.decoder}, recording.Session{}), func(line []byte) {
-		if what := s.define(line); what != "" {
-			p := text.Position()
-			p.What, p.Remedy = what, "a line is <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*"
-			text.Problem(p)
-		}
-	}, nil)
-	_, err := io.Copy(text, file)
-	if err = errors.Join(err, text.Close()); err != nil {
-		text.Problem(recording.Problem{Byte: text.Stats().Bytes, What: err.Error(), Remedy: "the rest of it is not read"})
-	}
-}
 
 // define takes a line of either part, and says what is wrong with it.
 func (s *stacks) define(text []byte) (wrong string) {
@@ -248,17 +206,4 @@ func parseLines(text []byte) (lines []line, ok bool) {
 		return 1
 	})
 	return lines, true
-}
-
-// metaSink takes the problems of a file of metadata, in which there are no events to lose.
-type metaSink struct{ decoder *decoder }
-
-func (metaSink) Session(*recording.Session) error { return nil }
-func (metaSink) Batch(*recording.Batch) error     { return nil }
-func (metaSink) End(recording.End) error          { return nil }
-
-func (m metaSink) Problem(p recording.Problem) error {
-	p.Lost = 0
-	m.decoder.ProblemOf(p.File, p)
-	return m.decoder.Err()
 }

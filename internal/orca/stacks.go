@@ -27,6 +27,7 @@ const (
 // stacks makes texts of the stack traces in lines.
 type stacks struct {
 	decoder   *decoder
+	files     []beside
 	methods   map[uint64]*method
 	low       map[uint32]*method // by the low half of their ids: a log has 64 bits where the metadata has 32; nil: several have it
 	classes   map[string]string  // source files by signature
@@ -44,6 +45,13 @@ type method struct {
 type line struct {
 	start  uint64
 	number uint32
+}
+
+func newStacks(d *decoder) stacks {
+	return stacks{
+		decoder: d, methods: make(map[uint64]*method), low: make(map[uint32]*method), classes: make(map[string]string),
+		files: []beside{{extension: ExtensionMeta}, {extension: ExtensionClasses}, {extension: ExtensionMethods}},
+	}
 }
 
 // unknown is the method of frames of which nothing is known; its number is 0.
