@@ -6,9 +6,7 @@ package jvmthreadreceiver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,44 +120,6 @@ func (c cancellable) Read(p []byte) (int, error) {
 	return c.Reader.Read(p)
 }
 
-// surveyor is a decoder that knows more of a file than that it grows.
-type surveyor interface {
-	Survey(src io.ReaderAt, size int64) (readable int64, live, whole bool)
-}
-
-// settled reports whether a file of a format that is better read as a whole is whole, and does not grow.
-func (f *recordingFile) settled(ctx context.Context) bool {
-	decoder, ok := f.decoder.(surveyor)
-	for size := int64(-1); ok; {
-		info, err := f.file.Stat()
-		if err != nil {
-			return false
-		}
-		_, live, whole := decoder.Survey(f.file, info.Size())
-		if live || info.Size() == size {
-			return whole
-		}
-		size = info.Size()
-		if !pause(ctx, f.files.cfg.PollInterval) {
-			return false
-		}
-	}
-	return false
-}
-
-// readable is how much of the file may be read now.
-func (f *recordingFile) readable() (int64, error) {
-	info, err := f.file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	if decoder, ok := f.decoder.(surveyor); ok {
-		readable, _, _ := decoder.Survey(f.file, info.Size())
-		return readable, nil
-	}
-	return info.Size(), nil
-}
-
 func (f *recordingFile) broken(err error) recording.Problem {
 	return recording.Problem{File: f.path, Byte: f.decoder.Stats().Bytes, What: err.Error(), Remedy: "what was before is read"}
 }
@@ -208,57 +168,4 @@ func (f *recordingFile) beside(extension string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	return file, nil
-}
-
-// errGone says that what is at the path is another file now, or none: nothing more comes of this one.
-var errGone = errors.New("the file was replaced or removed")
-
-// follow reads as the file grows.
-func (f *recordingFile) follow(ctx context.Context) error {
-	var offset int64
-	flushed := true
-	buf := make([]byte, 1<<20)
-	for {
-		limit, err := f.readable()
-		if err != nil {
-			return err
-		}
-		n, err := f.file.ReadAt(buf[:max(0, min(int64(len(buf)), limit-offset))], offset)
-		if n > 0 {
-			offset += int64(n)
-			flushed = false
-			if _, err := f.decoder.Write(buf[:n]); err != nil {
-				return err
-			}
-			continue
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if !flushed {
-			if err := f.decoder.Flush(); err != nil {
-				return err
-			}
-			f.remember(ctx, false)
-			flushed = true
-		}
-		info, err := f.file.Stat()
-		switch {
-		case err != nil:
-			return err
-		case info.Size() < offset:
-			return fmt.Errorf("it has become shorter, from %d to %d bytes: %w", offset, info.Size(), errGone)
-		case f.replaced(info):
-			return errGone
-		}
-		if !pause(ctx, f.files.cfg.PollInterval) {
-			return ctx.Err()
-		}
-	}
-}
-
-// replaced reports whether the path leads to another file, or to none.
-func (f *recordingFile) replaced(info fs.FileInfo) bool {
-	now, err := os.Stat(f.path)
-	return err != nil || !os.SameFile(info, now)
 }

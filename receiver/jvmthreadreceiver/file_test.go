@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -215,21 +214,6 @@ func TestFileIsFollowedAndRemembered(t *testing.T) {
 	await(t, log, "Read a recording")
 	require.NoError(t, r.Shutdown(context.Background()))
 	assert.Equal(t, []uint64{1, 2, 3}, batches(t, sink.AllTraces()))
-}
-
-// TestFileTakesThePlaceOfAnother: a program that writes its recording anew, beside the old one and then over it, does not leave the path empty.
-func TestFileTakesThePlaceOfAnother(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.weft")
-	first := native(t, recorded)
-	require.NoError(t, os.WriteFile(path, first, 0o600))
-	sink := new(consumertest.TracesSink)
-	r, _ := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *File) { f.Include, f.Follow = []string{path}, true })
-	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == len(all) }, patience, time.Millisecond)
-	require.NoError(t, os.WriteFile(path+".new", bytes.Replace(first, []byte{0xa1, 0xb2}, []byte{0xa2, 0xb2}, 1), 0o600))
-	require.NoError(t, os.Rename(path+".new", path))
-	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == 2*len(all) }, patience, time.Millisecond)
-	require.NoError(t, r.Shutdown(context.Background()))
-	assert.Equal(t, append(slices.Clone(all), all...), carried(t, sink.AllTraces()))
 }
 
 // TestCompressedFileIsLeftAtShutdown: a flight recording has to be decompressed as a whole before anything of it can be handed on.

@@ -1,0 +1,75 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+
+	"github.com/weft-otel/weft/internal/recording"
+)
+
+// TestFileTakesThePlaceOfAnother: a program that writes its recording anew, beside the old one and then over it, does not leave the path empty.
+func TestFileTakesThePlaceOfAnother(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft")
+	first := native(t, recorded)
+	require.NoError(t, os.WriteFile(path, first, 0o600))
+	sink := new(consumertest.TracesSink)
+	r, _ := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *File) { f.Include, f.Follow = []string{path}, true })
+	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == len(all) }, patience, time.Millisecond)
+	require.NoError(t, os.WriteFile(path+".new", bytes.Replace(first, []byte{0xa1, 0xb2}, []byte{0xa2, 0xb2}, 1), 0o600))
+	require.NoError(t, os.Rename(path+".new", path))
+	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == 2*len(all) }, patience, time.Millisecond)
+	require.NoError(t, r.Shutdown(context.Background()))
+	assert.Equal(t, append(slices.Clone(all), all...), carried(t, sink.AllTraces()))
+}
+
+// busy is a decoder that something happens beside.
+type busy struct {
+	recording.Decoder
+
+	got   bytes.Buffer
+	flush func()
+}
+
+func (b *busy) Write(p []byte) (int, error) { return b.got.Write(p) }
+
+func (b *busy) Flush() error {
+	b.flush()
+	return nil
+}
+
+// TestWhatIsWrittenBeforeAFileIsRotatedIsRead: between the last look at the file and the look at its path.
+func TestWhatIsWrittenBeforeAFileIsRotatedIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.orca")
+	writer, err := os.Create(path)
+	require.NoError(t, err)
+	defer func() { _ = writer.Close() }()
+	write := func(line string) {
+		_, err := writer.WriteString(line)
+		require.NoError(t, err)
+	}
+	write("first\n")
+	decoder := &busy{flush: sync.OnceFunc(func() {
+		write("last\n")
+		require.NoError(t, os.Rename(path, path+".1"))
+	})}
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	f := &recordingFile{files: &files{cfg: &File{PollInterval: time.Millisecond}}, path: path, file: file, decoder: decoder}
+	require.ErrorIs(t, f.follow(t.Context()), errGone)
+	assert.Equal(t, "first\nlast\n", decoder.got.String())
+}
