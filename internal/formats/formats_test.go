@@ -12,6 +12,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 func TestOpenFindsFormatAndCompression(t *testing.T) {
@@ -49,4 +54,39 @@ func TestOpenFindsFormatAndCompression(t *testing.T) {
 	f, _, _, err := Open(bytes.NewReader(nil), "orca")
 	require.NoError(t, err)
 	assert.Equal(t, "orca", f.Name)
+}
+
+// A recording that was parted by rotation is one again when its pieces are put together in their order: those formats have no id of a session.
+func TestRotatedPiecesPutTogetherAreOneRecording(t *testing.T) {
+	for _, name := range []string{"orca", "tptp", "triples"} {
+		t.Run(name, func(t *testing.T) {
+			format, err := Find(name)
+			require.NoError(t, err)
+			events, sym := threadtest.Recorded(7, 5, 3, 3000)
+			tell := func(rotate bool) (told []string) {
+				session := recording.Session{ID: jvmthread.SessionID{1}}
+				e := format.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
+				data := e.Begin(nil, &session)
+				for i, ev := range events {
+					if rotate && i%1000 == 999 {
+						data = e.Begin(e.End(data, nil), &session)
+					}
+					data = e.Batch(data, &recording.Batch{Events: []jvmthread.Event{ev}, Watermark: ev.Time})
+				}
+				data = e.End(data, &recording.End{})
+				read := symbols.New(symbols.DefaultLimits())
+				c, stats, err := threadtest.Decode(&format, recording.Options{Symbols: read}, data, 100)
+				threadtest.CheckDecoded(t, name, c, stats, err)
+				assert.Empty(t, c.Problems)
+				assert.Len(t, c.Sessions, 1)
+				for _, ev := range c.Events {
+					told = append(told, threadtest.Tell(ev, read))
+				}
+				return told
+			}
+			whole := tell(false)
+			assert.NotEmpty(t, whole)
+			assert.Equal(t, whole, tell(true))
+		})
+	}
 }
