@@ -14,6 +14,7 @@
 static struct weft_chunk busy_mark;
 
 static _Atomic(struct weft_buffer *) new_buffers;
+static atomic_int new_count;
 static _Atomic uint64_t unbuffered_loss;
 
 // Adds a list that ends with last.
@@ -26,17 +27,23 @@ static void add_new(struct weft_buffer *b, struct weft_buffer *last) {
 
 void weft_buffers_give_back(struct weft_buffer *b) {
     struct weft_buffer *last = b;
+    atomic_fetch_add(&new_count, 1);
     while (last->registered != NULL) {
         last = last->registered;
+        atomic_fetch_add(&new_count, 1);
     }
     add_new(b, last);
 }
 
 struct weft_buffer *weft_buffer_open(uint64_t thread) {
+    if (atomic_load(&new_count) >= WEFT_NEW_BUFFERS) {
+        return NULL;
+    }
     struct weft_buffer *b = calloc(1, sizeof *b);
     if (b == NULL) {
         return NULL;
     }
+    atomic_fetch_add(&new_count, 1);
     pthread_mutex_init(&b->loss_mutex, NULL);
     b->thread = thread;
     add_new(b, b);
@@ -152,7 +159,11 @@ void weft_buffer_write(struct weft_buffer *b, struct weft_record *record, uint64
 }
 
 struct weft_buffer *weft_buffers_take_new(void) {
-    return atomic_exchange(&new_buffers, NULL);
+    struct weft_buffer *all = atomic_exchange(&new_buffers, NULL);
+    for (const struct weft_buffer *b = all; b != NULL; b = b->registered) {
+        atomic_fetch_sub(&new_count, 1);
+    }
+    return all;
 }
 
 bool weft_buffer_idle(struct weft_buffer *b) {

@@ -81,7 +81,11 @@ void weft_pool_on_pressure(void (*wake)(void));
 size_t weft_pool_chunks(void);
 size_t weft_pool_used(void);
 
-// Thread side. NULL if there is no memory; count the loss with weft_lose_unbuffered.
+// How many buffers may wait for a sender that is held up.
+enum { WEFT_NEW_BUFFERS = 1 << 16 };
+
+// Thread side. NULL if there is no memory, or if too many wait; count the loss with
+// weft_lose_unbuffered.
 struct weft_buffer *weft_buffer_open(uint64_t thread);
 void weft_buffer_close(struct weft_buffer *b); // the caller must not use b afterwards
 void weft_lose_unbuffered(uint64_t count);

@@ -18,6 +18,7 @@ struct entry {
     struct entry *next_fresh; // in the list of those not sent on this connection
     uint64_t id;
     uint64_t last; // newest batch that names it
+    size_t size;   // with its text
     uint16_t flags;
     bool gone;
     bool listed; // among those gone, though it may have come back
@@ -28,6 +29,7 @@ struct entry {
 };
 
 static _Atomic(struct entry *) announced;
+static atomic_size_t waiting;    // bytes that were announced and are not collected
 static atomic_bool virtual_ends; // the ends of virtual threads are seen
 
 static struct {
@@ -47,10 +49,11 @@ static void free_entry(struct entry *e) {
 }
 
 static struct entry *new_entry(uint64_t id, uint16_t flags, const char *name, const char *group) {
-    size_t name_size = strlen(name) + 1;
-    size_t group_size = strlen(group) + 1;
+    // One more than is sent, which tells where the last character ends.
+    size_t name_len = strnlen(name, WEFT_MAX_STRING + 1);
+    size_t group_len = strnlen(group, WEFT_MAX_STRING + 1);
     struct entry *e = calloc(1, sizeof *e);
-    char *text = malloc(name_size + group_size);
+    char *text = calloc(1, name_len + 1 + group_len + 1);
     if (e == NULL || text == NULL) {
         free(e);
         free(text);
@@ -58,12 +61,14 @@ static struct entry *new_entry(uint64_t id, uint16_t flags, const char *name, co
     }
     e->id = id;
     e->flags = flags;
-    e->name = memcpy(text, name, name_size);
-    e->group = memcpy(text + name_size, group, group_size);
+    e->name = memcpy(text, name, name_len);
+    e->group = memcpy(text + name_len + 1, group, group_len);
+    e->size = sizeof *e + name_len + 1 + group_len + 1;
     return e;
 }
 
 static void announce(struct entry *e) {
+    atomic_fetch_add_explicit(&waiting, e->size, memory_order_relaxed);
     struct entry *top = atomic_load_explicit(&announced, memory_order_relaxed);
     do {
         e->chain = top;
@@ -72,10 +77,17 @@ static void announce(struct entry *e) {
 }
 
 void weft_roster_announce(uint64_t id, uint16_t flags, const char *name, const char *group) {
+    if (weft_roster_waiting() >= WEFT_ROSTER_WAITING) {
+        return;
+    }
     struct entry *e = new_entry(id, flags, name == NULL ? "" : name, group == NULL ? "" : group);
     if (e != NULL) {
         announce(e);
     }
+}
+
+size_t weft_roster_waiting(void) {
+    return atomic_load_explicit(&waiting, memory_order_relaxed);
 }
 
 void weft_roster_virtual_ends(bool seen) {
@@ -196,6 +208,7 @@ void weft_roster_collect(void) {
     while (in_order != NULL) {
         struct entry *next = in_order->chain;
         struct entry *known = find(in_order->id);
+        atomic_fetch_sub_explicit(&waiting, in_order->size, memory_order_relaxed);
         if (in_order->withdrawn) {
             if (known != NULL) {
                 make_gone(known);

@@ -12,6 +12,7 @@
 #define WEFT_ROSTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "wire.h"
@@ -23,7 +24,11 @@ enum { WEFT_ROSTER_GONE = 4096 };
 // more are collected without an end.
 enum { WEFT_ROSTER_VIRTUAL = 1 << 18 };
 
-// Any thread: announces a thread's definition. The strings are copied.
+// How many bytes announcements take until the sender collects them. It may be held up, by a host
+// name that takes long to be looked up: what is announced above stays without a name.
+enum { WEFT_ROSTER_WAITING = 32 << 20 };
+
+// Any thread: announces a thread's definition. The strings are copied, as far as they can be sent.
 void weft_roster_announce(uint64_t id, uint16_t flags, const char *name, const char *group);
 
 // Any thread: an announced thread will not live after all.
@@ -31,6 +36,9 @@ void weft_roster_withdraw(uint64_t id);
 
 // Any thread: whether the ends of virtual threads are seen from now on.
 void weft_roster_virtual_ends(bool seen);
+
+// Bytes that wait to be collected.
+size_t weft_roster_waiting(void);
 
 // The sender: takes over what was announced.
 void weft_roster_collect(void);

@@ -9,6 +9,7 @@
 
 #include "../src/definitions.h"
 #include "../src/drain.h"
+#include "../src/roster.h"
 #include "harness.h"
 
 static size_t drain(struct weft_buffer *b, struct weft_record *to) {
@@ -200,6 +201,43 @@ TEST(a_loss_elsewhere_makes_no_empty_section) {
     CHECK_INT(weft_pool_used(), 0);
 }
 
+// A sender that is held up: what threads that come and go leave behind has a limit.
+TEST(bounds_what_a_sender_has_to_take) {
+    for (int i = 0; i < WEFT_NEW_BUFFERS; i++) {
+        struct weft_buffer *b = weft_buffer_open(1);
+        CHECK(b != NULL);
+        weft_buffer_close(b);
+    }
+    CHECK(weft_buffer_open(1) == NULL);
+    struct weft_buffer *taken_back = weft_buffers_take_new();
+    struct weft_buffer *one = weft_buffer_open(1);
+    CHECK(one != NULL && weft_buffers_take_new() == one);
+    weft_buffer_free(one);
+    weft_buffers_give_back(taken_back);
+    CHECK(weft_buffer_open(1) == NULL);
+    for (struct weft_buffer *b = weft_buffers_take_new(); b != NULL;) {
+        struct weft_buffer *next = b->registered;
+        weft_buffer_free(b);
+        b = next;
+    }
+}
+
+TEST(bounds_what_is_announced) {
+    static char name[2 * WEFT_MAX_STRING];
+    memset(name, 'n', sizeof name - 1);
+    for (uint64_t id = 1; id <= 10000; id++) {
+        weft_roster_announce(id, 0, name, "test");
+    }
+    CHECK(weft_roster_waiting() >= WEFT_ROSTER_WAITING);
+    CHECK(weft_roster_waiting() < WEFT_ROSTER_WAITING + 100000);
+    weft_roster_collect();
+    CHECK_INT(weft_roster_waiting(), 0);
+    CHECK(weft_roster_size() < 1000);
+    weft_roster_announce(10001, 0, "n", "test");
+    weft_roster_collect();
+    CHECK(weft_roster_size() > 500);
+}
+
 int main(void) {
     CHECK(weft_pool_init((size_t)8 * WEFT_CHUNK_SIZE));
     RUN(keeps_order_over_chunks);
@@ -209,6 +247,8 @@ int main(void) {
     RUN(gives_idle_chunks_back);
     RUN(loses_nothing_of_a_chunk_it_takes_back);
     RUN(keeps_subject_and_record_together);
+    RUN(bounds_what_a_sender_has_to_take);
+    RUN(bounds_what_is_announced);
     RUN(a_loss_elsewhere_makes_no_empty_section);
     return harness_end("buffer");
 }

@@ -141,9 +141,10 @@ TEST(keeps_whole_frames_on_a_full_disk) {
 
 // Threads that come and go do not pile up when nothing more is written.
 TEST(forgets_threads_when_it_is_full) {
+    const uint64_t many = (uint64_t)3 * WEFT_ROSTER_GONE;
     begin(8192);
     add_events(1, 1000);
-    for (uint64_t id = 2; id < 3 * WEFT_ROSTER_GONE; id++) {
+    for (uint64_t id = 2; id < many; id++) {
         weft_roster_announce(id, 0, "worker", "test");
         weft_roster_collect();
         add_events(id, 1);
@@ -154,7 +155,7 @@ TEST(forgets_threads_when_it_is_full) {
     CHECK(weft_roster_size() < WEFT_ROSTER_GONE + 100);
     end();
     CHECK_INT(witness.total, 0);
-    CHECK_INT(witness.lost, 1000 + 3 * WEFT_ROSTER_GONE - 2);
+    CHECK_INT(witness.lost, 1000 + many - 2);
 }
 
 // Another JVM with the same options does not write into what one is still writing.
