@@ -60,6 +60,7 @@ static bool make_ready(JNIEnv *env, jthread thread, bool late, const char **warn
     if (!weft_stacks_init(env, thread)) {
         *warning = "this JVM tells stacks through JVMTI only, which costs more";
     }
+    weft_monitors_init(env);
     weft_parks_init(env);
     weft_virtual_init(env);
     if (!weft_hooks_install(env, late)) {
@@ -73,8 +74,9 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     char problem[WEFT_PROBLEM_MAX] = "";
     const char *warning = NULL;
     pthread_mutex_lock(&life);
-    bool ok = make_ready(env, thread, false, &warning, problem) &&
-              weft_session_begin(env, &options, problem);
+    bool ok = weft_session_runs() || // an attach was faster
+              (make_ready(env, thread, false, &warning, problem) &&
+               weft_session_begin(env, &options, problem));
     pthread_mutex_unlock(&life);
     if (warning != NULL) {
         fprintf(stderr, "weft: %s\n", warning);

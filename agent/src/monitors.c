@@ -5,6 +5,8 @@
 
 #include "monitors.h"
 
+#include <dlfcn.h>
+
 #include "identity.h"
 #include "jvm.h"
 #include "owner.h"
@@ -12,8 +14,10 @@
 #include "self.h"
 #include "settings.h"
 #include "timeout.h"
+#include "vmstructs.h"
 
 static void (*jvm_wait)(JNIEnv *, jobject, jlong);
+static jboolean (*jvm_holds_lock)(JNIEnv *, jclass, jobject); // NULL: need not be asked
 static void (*jvm_notify)(JNIEnv *, jobject);
 static void (*jvm_notify_all)(JNIEnv *, jobject);
 
@@ -75,10 +79,17 @@ void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread
     weft_leave(&scope);
 }
 
+// In the flags of a wait that is about to be refused: it is no event.
+enum { FUTILE = 0x4000 };
+
 void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jlong millis) {
     struct weft_scope scope;
     (void)ti;
     if (!weft_enter(env, thread, &scope)) {
+        return;
+    }
+    if ((scope.self->waiting.flags & FUTILE) != 0) {
+        weft_leave(&scope);
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_WAIT, .arg = weft_nanoseconds(millis)};
@@ -132,15 +143,31 @@ void JNICALL weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject o
     weft_leave(&scope);
 }
 
+void weft_monitors_init(JNIEnv *env) {
+    void *jvm = weft_libjvm();
+    if (jvm != NULL && (*env)->GetVersion(env) < 0x00180000) { // 24
+        jvm_holds_lock = (jboolean(*)(JNIEnv *, jclass, jobject))dlsym(jvm, "JVM_HoldsLock");
+    }
+}
+
+// Up to Java 23 JVMTI tells of a wait before the JVM has looked whether it throws.
+static bool is_futile(JNIEnv *env, jobject object, jlong millis) {
+    return millis < 0 || (jvm_holds_lock != NULL && weft_wanted(WEFT_EV_WAIT) &&
+                          atomic_load_explicit(&weft_tracing, memory_order_relaxed) &&
+                          !jvm_holds_lock(env, weft_jvm.thread, object));
+}
+
 // Object.wait. Its beginning is JVMTI's event; only its end is seen here. On Java 24 and later the
 // call of a virtual thread comes back at once, long before the wait is over; the beginning is then
 // not kept in the platform thread's state, so nothing is recorded.
 static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
     struct weft_scope scope;
-    weft_self_waiting()->kind = 0;
+    struct weft_record *waiting = weft_self_waiting();
+    waiting->kind = 0;
+    waiting->flags = is_futile(env, object, millis) ? FUTILE : 0;
     jvm_wait(env, object, millis);
-    struct weft_record r = *weft_self_waiting();
-    weft_self_waiting()->kind = 0;
+    struct weft_record r = *waiting;
+    waiting->kind = waiting->flags = 0;
     if (r.kind == 0 || r.kind == WEFT_NOT_RECORDED) {
         return;
     }

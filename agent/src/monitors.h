@@ -10,6 +10,8 @@
 
 #include "hooks.h"
 
+void weft_monitors_init(JNIEnv *env);
+
 extern const struct weft_hook weft_monitor_hooks[]; // ends with an empty one
 
 void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object);

@@ -9,7 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// A negative number, for which the JVM throws, becomes 0.
 static inline int64_t weft_nanoseconds(int64_t millis) {
+    if (millis <= 0) {
+        return 0;
+    }
     return millis > INT64_MAX / 1000000 ? INT64_MAX : millis * 1000000;
 }
 

@@ -198,6 +198,8 @@ TEST(timeouts) {
     const int64_t now = 1700000000000000000;
     CHECK_INT(weft_nanoseconds(3), 3000000);
     CHECK_INT(weft_nanoseconds(INT64_MAX), INT64_MAX);
+    CHECK_INT(weft_nanoseconds(-1), 0);
+    CHECK_INT(weft_nanoseconds(INT64_MIN), 0);
     CHECK_INT(weft_park_timeout(false, 0, 0), 0);
     CHECK_INT(weft_park_timeout(false, 5, 0), 5);
     CHECK_INT(weft_park_timeout(false, -5, 0), 1);

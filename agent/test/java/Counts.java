@@ -14,6 +14,7 @@ public final class Counts {
     static final class Awaited {}
     static final class Timed {}
     static final class Broken {}
+    static final class Wrong {}
     static final class Joined extends Thread {
         Joined(Runnable body, int i) { super(body, "worker-" + i); }
     }
@@ -23,6 +24,7 @@ public final class Counts {
         handoffs();
         joins();
         waits();
+        wrongWaits();
         sleeps();
         System.out.println("counted");
     }
@@ -45,6 +47,21 @@ public final class Counts {
                 else lock.notifyAll();
                 throw new AssertionError();
             } catch (IllegalMonitorStateException expected) {
+                // not an event
+            }
+        }
+    }
+
+    /** 30 waits that throw: of a monitor that is not owned, and with a time that is none. */
+    static void wrongWaits() throws InterruptedException {
+        Wrong lock = new Wrong();
+        for (int i = 0; i < 30; i++) {
+            try {
+                if (i % 3 == 0) lock.wait();
+                else if (i % 3 == 1) lock.wait(5);
+                else synchronized (lock) { lock.wait(i % 2 == 0 ? -1 : Long.MIN_VALUE); }
+                throw new AssertionError();
+            } catch (IllegalMonitorStateException | IllegalArgumentException expected) {
                 // not an event
             }
         }
