@@ -129,6 +129,30 @@ static void find_subject(JNIEnv *env, jthread thread, struct weft_scope *scope) 
     }
 }
 
+// A native thread can be attached to the JVM more than once, and nobody says so while there is no
+// session: then it comes here as another that is said to have ended.
+static bool is_another(JNIEnv *env) {
+    jthread thread = NULL;
+    if ((*env)->ExceptionCheck(env)) {
+        return false;
+    }
+    if (weft_jvm.current_carrier != NULL) {
+        thread = weft_jvm.current_carrier(env, weft_jvm.thread);
+    } else if ((*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &thread) != JVMTI_ERROR_NONE) {
+        thread = NULL;
+    }
+    if (thread == NULL) {
+        return false;
+    }
+    uint64_t id = weft_thread_id(env, thread);
+    (*env)->DeleteLocalRef(env, thread);
+    if (id == 0 || id == self.thread) {
+        return false;
+    }
+    self = (struct weft_self){0};
+    return true;
+}
+
 // The first event of a thread that was there before the agent.
 static bool open_late(JNIEnv *env, jthread thread) {
     jthread current = NULL;
@@ -191,7 +215,8 @@ static void filter_self(JNIEnv *env) {
 }
 
 bool weft_enter(JNIEnv *env, jthread thread, struct weft_scope *scope) {
-    if (!atomic_load_explicit(&weft_tracing, memory_order_acquire) || self.inside || self.ended) {
+    if (!atomic_load_explicit(&weft_tracing, memory_order_acquire) || self.inside ||
+        (self.ended && !is_another(env))) {
         return false;
     }
     self.inside = true;
@@ -325,8 +350,11 @@ void weft_self_end(const struct weft_scope *scope) {
     weft_buffer_close(buffer);
 }
 
-void weft_self_vanish(JNIEnv *env) {
+void weft_self_vanish(JNIEnv *env, uint64_t id) {
     weft_addresses_gone(env); // another thread may come to lie there, and own locks
+    if (self.buffer == NULL && !self.inside && atomic_load(&weft_tracing)) {
+        weft_roster_withdraw(id); // who started it has announced it
+    }
     if (self.buffer != NULL && !self.inside) {
         struct weft_buffer *buffer = self.buffer;
         self.buffer = NULL;

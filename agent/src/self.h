@@ -84,8 +84,8 @@ void weft_renamed(JNIEnv *env, jthread thread, const struct weft_scope *scope);
 // From now on the current thread is not recorded (or is again). Returns what was before.
 bool weft_self_hide(bool hide);
 
-// The current thread ends while nothing is recorded.
-void weft_self_vanish(JNIEnv *env);
+// The current thread, of that id, ends while nothing of it is recorded.
+void weft_self_vanish(JNIEnv *env, uint64_t id);
 
 // Whether the filter wants a thread; NULL is the current one.
 bool weft_thread_wanted(JNIEnv *env, jthread thread);

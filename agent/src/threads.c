@@ -32,6 +32,7 @@ void JNICALL weft_on_thread_start(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
 
 void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     struct weft_scope scope;
+    uint64_t id = weft_thread_id(env, thread);
     (void)ti;
     if (weft_enter(env, thread, &scope)) {
         struct weft_record r = {.kind = WEFT_EV_THREAD_END};
@@ -40,10 +41,10 @@ void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
         weft_self_end(&scope);
         weft_leave(&scope);
     } else {
-        weft_self_vanish(env);
+        weft_self_vanish(env, id);
     }
     // Last: a thread may be seen for the first time when it ends.
-    weft_owner_stack_remove(env, weft_thread_id(env, thread));
+    weft_owner_stack_remove(env, id);
 }
 
 static void JNICALL hook_start(JNIEnv *env, jobject thread) {

@@ -1,18 +1,31 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Starts many short threads, eight at a time: args[0] of them. */
+import java.nio.file.Files;
+import java.nio.file.Paths;
+
+/**
+ * Starts many short threads, eight at a time: args[0] of them. With args[1] their names have so many characters more, and the
+ * most memory that the process ever had is printed, in KiB.
+ */
 public final class Churn {
     public static void main(String[] args) throws Exception {
         int count = Integer.parseInt(args[0]);
+        String more = args.length > 1 ? "-".repeat(Integer.parseInt(args[1])) : "";
         Thread[] threads = new Thread[8];
         for (int i = 0; i < count; i += threads.length) {
             for (int j = 0; j < threads.length; j++) {
-                threads[j] = new Thread(() -> { }, "worker-" + j);
+                threads[j] = new Thread(() -> { }, "worker-" + j + more);
                 threads[j].start();
             }
             for (Thread t : threads) t.join();
         }
-        System.out.println("churned " + count);
+        if (args.length == 1) {
+            System.out.println("churned " + count);
+            return;
+        }
+        for (String line : Files.readAllLines(Paths.get("/proc/self/status"))) {
+            if (line.startsWith("VmHWM:")) System.out.println(line.replaceAll("[^0-9]", ""));
+        }
     }
 }

@@ -41,3 +41,113 @@ covered_later() { # calls before, flags
         expect "$name" "$count"
     done <"$work/truth"
 }
+
+# A JVM whose threads are stuck before anybody attaches: what they wait for is found, what they do then is
+# counted, other options are taken or refused, and a detached agent can be attached again.
+attached() {
+    [ -x "$weft" ] || { bad "there is no $weft"; return; }
+    section "attach $*"
+    mkfifo "$work/commands"
+    "$java" "$@" -cp "$classes" Stuck <"$work/commands" >"$work/out" 2>"$work/err" &
+    jvm=$!
+    exec 9>"$work/commands"
+    rm "$work/commands"
+    for i in $(seq 4000); do grep -q stuck "$work/out" && break; sleep 0.05; done
+    for round in 1 2; do
+        listen
+        timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" service=jvmtest pool=64m >"$work/told" 2>&1 ||
+            bad "attach: $(cat "$work/told")"
+        grep -q '^depth=16$' "$work/told" || bad "attach says $(head -3 "$work/told")"
+        if [ $round = 1 ]; then
+            commanded 'work 100000'
+            timeout 300 "$weft" attach --agent "$agent" $jvm depth=3 notify=off >"$work/told" 2>&1
+            grep -q '^notify=off$' "$work/told" || bad "attach again says $(cat "$work/told")"
+            commanded 'work 1000' # not seen
+            timeout 300 "$weft" attach --agent "$agent" $jvm notify=on dept=3 >"$work/told" 2>&1 && bad "a wrong option is taken"
+            grep -q 'option "dept": unknown option' "$work/told" || bad "the error says $(cat "$work/told")"
+            timeout 300 "$weft" attach --agent "$agent" $jvm notify=on >"$work/told" 2>&1
+        else
+            commanded 'work 20000'
+            commanded free
+        fi
+        timeout 300 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+        commanded 'work 1000' # not seen
+        for i in $(seq 600); do kill -0 $receiver_pid 2>/dev/null || break; sleep 0.05; done
+        kill $receiver_pid 2>/dev/null
+        wait $receiver_pid
+        grep -q '^problem none$' "$work/seen" || bad "$(grep '^problem' "$work/seen")"
+        grep -q '^end 1$' "$work/seen" || bad "no end frame"
+        [ "$(value lost)" = 0 ] || bad "lost $(value lost)"
+        expect 'Stuck$Worked.notify' $((round == 1 ? 100000 : 20000))
+        expect 'Stuck$Left.contendedEnter' 1
+        expect 'Stuck$Left.owned' 1
+        expect 'Stuck$Right.contendedEnter' 1
+        expect 'Stuck$Right.owned' 1
+        expect 'Stuck$Held.contendedEnter' 1
+        expect 'Stuck$Held.contendedEntered' $((round - 1))
+        expect 'Stuck$Awaited.wait' 1
+        expect 'java.util.concurrent.CountDownLatch$Sync.park' 1
+        expect 'java.util.concurrent.locks.ReentrantLock$NonfairSync.owned' 1
+    done
+    echo end >&9
+    exec 9>&-
+    wait $jvm || bad "the JVM ends with $?"
+    [ "$(tr '\n' ' ' <"$work/out")" = "stuck worked worked worked worked free worked " ] || bad "output: $(cat "$work/out")"
+    grep -v '^WARNING: ' "$work/err" && bad "something on standard error"
+}
+
+# An attach that asks for sums gets no events, not even of what was found.
+summed() {
+    section "attach, sums only"
+    mkfifo "$work/commands"
+    "$java" -cp "$classes" Stuck <"$work/commands" >"$work/out" 2>"$work/err" &
+    jvm=$!
+    exec 9>"$work/commands"
+    rm "$work/commands"
+    for i in $(seq 4000); do grep -q stuck "$work/out" && break; sleep 0.05; done
+    listen
+    timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" mode=aggregated >"$work/told" 2>&1 ||
+        bad "attach: $(cat "$work/told")"
+    commanded free
+    timeout 300 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+    heard
+    expect events 0
+    [ "$(value aggregates)" -gt 0 ] || bad "no sums"
+    echo end >&9
+    exec 9>&-
+    wait $jvm || bad "the JVM ends with $?"
+}
+
+# A thread of native code leaves the JVM, and comes back as another while nobody looks.
+returned() {
+    section "a thread that comes back"
+    mkfifo "$work/commands"
+    "$java" -Xcheck:jni -cp "$classes" Native "$(dirname "$receiver")/libnative_threads.so" <"$work/commands" >"$work/out" 2>"$work/err" &
+    jvm=$!
+    exec 9>"$work/commands"
+    rm "$work/commands"
+    for i in $(seq 4000); do grep -q ready "$work/out" && break; sleep 0.05; done
+    for round in 1 2; do
+        listen
+        timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" >"$work/told" 2>&1 || bad "attach: $(cat "$work/told")"
+        [ $round = 2 ] || commanded attach
+        commanded work
+        commanded leave
+        timeout 300 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+        heard
+        expect worker.sleepStart 1
+        expect worker.sleepEnd 1
+        expect worker.threadEnd 1
+        [ $round = 2 ] || commanded attach # no session: nobody says that it starts
+    done
+    echo end >&9
+    exec 9>&-
+    wait $jvm || bad "the JVM ends with $?"
+    grep -v '^WARNING: ' "$work/err" | grep . && bad "something on standard error"
+}
+
+commanded() { # command; waits for the answer
+    before=$(wc -l <"$work/out")
+    echo "$1" >&9
+    for i in $(seq 4000); do [ "$(wc -l <"$work/out")" -gt "$before" ] && break; sleep 0.05; done
+}

@@ -1,0 +1,25 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.Arrays;
+
+/** Has a thread of native code (args[0] is the library) attach itself, work, and leave, as its standard input says. */
+public final class Native {
+    static native void tell(int what);
+
+    static void work() throws InterruptedException {
+        Thread.sleep(1);
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.load(args[0]);
+        System.out.println("ready");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = in.readLine(); line != null && !line.equals("end"); line = in.readLine()) {
+            tell(Arrays.asList("attach", "work", "leave").indexOf(line));
+            System.out.println(line);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Is a recording in a file what it should be? Sections of jvmtest.sh.
+
+# Without a collector: what is in the file and what it says is missing is all that happened.
+recorded() {
+    section "file"
+    more=
+    "$java" -agentpath:"$agent=file=$work/a.weft,pool=64m" -cp "$classes" Counts >"$work/out" 2>"$work/err" || bad "code"
+    [ "$(head -c 4 "$work/a.weft")" = WEFT ] || bad "no recording"
+    "$java" -agentpath:"$agent=file=$work/b.weft,file-size=1m,pool=64m" -cp "$classes" Counts >"$work/out" 2>"$work/err" || bad "code"
+    [ "$(wc -c <"$work/b.weft")" -le 1048576 ] || bad "too large"
+    echo mine >"$work/c"
+    "$java" -agentpath:"$agent=file=$work/c" -cp "$classes" Ways exit >"$work/out" 2>"$work/err"
+    [ "$(cat "$work/c")" = mine ] || bad "another file was replaced"
+    head -1 "$work/err" | grep -q '^weft: option "file": ' || bad "$(head -1 "$work/err")"
+}

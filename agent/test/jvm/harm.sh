@@ -1,0 +1,64 @@
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Does the program run as it would without the agent, whatever becomes of the receiver? Sections of jvmtest.sh.
+
+# The same output and exit code as without the agent.
+same() {
+    section "same $*"
+    "$java" -cp "$classes" "$@" >"$work/plain.out" 2>"$work/plain.err"
+    plain=$?
+    listen
+    traced "$@"
+    [ $code = $plain ] || bad "code $code, without the agent $plain"
+    cmp -s "$work/out" "$work/plain.out" || bad "other output: $(diff "$work/out" "$work/plain.out" | head -3)"
+    cmp -s "$work/err" "$work/plain.err" || bad "other errors: $(diff "$work/err" "$work/plain.err" | head -3)"
+    heard
+}
+
+terminated() {
+    section "SIGTERM"
+    listen
+    "$java" -agentpath:"$agent=endpoint=unix://$sock$room" -cp "$classes" Ways term >"$work/out" 2>"$work/err" &
+    pid=$!
+    until grep -q ready "$work/out"; do sleep 0.05; done
+    kill -TERM $pid
+    wait $pid
+    code=$?
+    [ $code = 143 ] || bad "code $code"
+    heard
+}
+
+# No receiver, one that is killed, one that cuts: the program does not notice.
+lonely() {
+    section "no receiver"
+    rm -f "$sock"
+    traced Ways exit
+    [ $code = 3 ] || bad "code $code"
+    [ "$(cat "$work/err")" = "also done" ] || bad "errors: $(cat "$work/err")"
+    section "killed receiver"
+    listen
+    "$java" -agentpath:"$agent=endpoint=unix://$sock$room" -cp "$classes" Ways exit 5000 >"$work/out" 2>"$work/err" &
+    pid=$!
+    sleep 0.5
+    kill -9 $receiver_pid || bad 'the receiver ended too early'
+    wait $receiver_pid 2>/dev/null
+    wait $pid
+    code=$?
+    [ $code = 3 ] || bad "code $code"
+    [ "$(cat "$work/out")" = "done 400000" ] || bad "output: $(cat "$work/out")"
+    section "cut connections"
+    listen cut=7
+    traced Ways return 5000
+    [ $code = 0 ] || bad "code $code"
+    heard
+    [ "$(value connections)" -gt 1 ] || bad "never cut"
+}
+
+options() {
+    section "wrong option"
+    "$java" -agentpath:"$agent=endpiont=x" -cp "$classes" Ways exit >"$work/out" 2>"$work/err"
+    [ $? = 3 ] || bad "code"
+    head -1 "$work/err" | grep -q '^weft: option "endpiont": unknown option; known are endpoint, ' || bad "$(head -1 "$work/err")"
+    [ "$(wc -l <"$work/err")" = 2 ] || bad "more than one line: $(cat "$work/err")"
+}

@@ -1,0 +1,65 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread of native code that is attached to the JVM, works there, and leaves it, as it is told.
+// For test/java/Native.java.
+
+#include <jni.h>
+#include <pthread.h>
+#include <stddef.h>
+
+enum command { ATTACH, WORK, LEAVE, DONE };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static enum command command = DONE;
+static JavaVM *vm;
+static jclass class;
+static jmethodID work;
+
+static void obey(enum command what) {
+    JavaVMAttachArgs args = {JNI_VERSION_1_6, "worker-native", NULL};
+    JNIEnv *env = NULL;
+    if (what == ATTACH) {
+        (*vm)->AttachCurrentThread(vm, (void **)&env, &args);
+    } else if (what == LEAVE) {
+        (*vm)->DetachCurrentThread(vm);
+    } else if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
+        (*env)->CallStaticVoidMethod(env, class, work);
+        (*env)->ExceptionClear(env);
+    }
+}
+
+static void *run(void *nothing) {
+    (void)nothing;
+    pthread_mutex_lock(&mutex);
+    for (;;) {
+        while (command == DONE) {
+            pthread_cond_wait(&changed, &mutex);
+        }
+        obey(command);
+        command = DONE;
+        pthread_cond_broadcast(&changed);
+    }
+    return NULL;
+}
+
+JNIEXPORT void JNICALL Java_Native_tell(JNIEnv *env, jclass caller, jint what);
+
+// Returns when it is done.
+JNIEXPORT void JNICALL Java_Native_tell(JNIEnv *env, jclass caller, jint what) {
+    pthread_t thread;
+    if (vm == NULL) {
+        (*env)->GetJavaVM(env, &vm);
+        class = (*env)->NewGlobalRef(env, caller);
+        work = (*env)->GetStaticMethodID(env, caller, "work", "()V");
+        pthread_create(&thread, NULL, run, NULL);
+    }
+    pthread_mutex_lock(&mutex);
+    command = (enum command)what;
+    pthread_cond_broadcast(&changed);
+    while (command != DONE) {
+        pthread_cond_wait(&changed, &mutex);
+    }
+    pthread_mutex_unlock(&mutex);
+}
