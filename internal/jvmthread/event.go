@@ -16,6 +16,12 @@ type Event struct {
 	Flags  Flags
 }
 
+// What an agent can be believed to say of numbers of events: so sums of what it says fit into 64 bits.
+const (
+	MaxEvents = 1 << 60 // of a session
+	MaxLost   = 1 << 40 // of a gap
+)
+
 // Kind says what happened. The numbers are the protocol's: they are only ever appended to, never reused.
 type Kind uint8
 

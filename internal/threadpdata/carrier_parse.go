@@ -66,8 +66,8 @@ func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
 			n, err = integer(value, math.MinInt64, math.MaxInt64)
 			c.Watermark, hasWatermark = jvmthread.Time(n), true
 		case attrRawBefore:
-			n, err = integer(value, math.MinInt64, math.MaxInt64)
-			c.Before = uint64(n) //nolint:gosec // two's complement
+			n, err = integer(value, 0, jvmthread.MaxEvents)
+			c.Before = uint64(n) //nolint:gosec // just checked
 		case attrRawEnd:
 			c.End, err = text(value)
 		case attrRawStacks:
@@ -133,7 +133,10 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 	if !ok {
 		return nil
 	}
-	ev := jvmthread.Event{Time: jvmthread.Time(event.Timestamp()), Thread: c.Thread.ID, Kind: kind} //nolint:gosec // two's complement
+	if event.Timestamp() > math.MaxInt64 { // a difference of times that are not negative is what it should be
+		return fmt.Errorf("time is %d, want 0 to %d", event.Timestamp(), math.MaxInt64)
+	}
+	ev := jvmthread.Event{Time: jvmthread.Time(event.Timestamp()), Thread: c.Thread.ID, Kind: kind} //nolint:gosec // just checked
 	if kind == jvmthread.KindContext {
 		return c.parseContext(event)
 	}
@@ -146,6 +149,9 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 			ev.Peer = jvmthread.ThreadID(n) //nolint:gosec // two's complement
 		case attrEventArg:
 			ev.Arg, err = integer(value, math.MinInt64, math.MaxInt64)
+			if kind == jvmthread.KindGap && err == nil {
+				ev.Arg, err = integer(value, 0, jvmthread.MaxLost)
+			}
 		case attrEventFlags:
 			n, err = integer(value, 0, math.MaxUint16)
 			ev.Flags = jvmthread.Flags(n) //nolint:gosec // just checked

@@ -147,6 +147,12 @@ func TestParseNamesTheAttributeThatMakesNoSense(t *testing.T) {
 		{func(s ptrace.Span) { s.Attributes().PutStr(attrThreadDaemon, "") }, "jvm.thread.daemon is of type Str, want Bool"},
 		{func(s ptrace.Span) { s.Events().At(0).Attributes().PutInt(attrEventStack, 1) }, "event 0: weft.event.stack is 1, want 0 to 0"},
 		{func(s ptrace.Span) { s.Events().At(0).Attributes().PutInt(attrEventFlags, 1<<16) }, "event 0: weft.event.flags is 65536, want 0 to 65535"},
+		{func(s ptrace.Span) { s.Events().At(0).SetTimestamp(1 << 63) }, "event 0: time is 9223372036854775808, want 0 to 9223372036854775807"},
+		{func(s ptrace.Span) {
+			s.Events().At(0).SetName("gap")
+			s.Events().At(0).Attributes().PutInt(attrEventArg, -1)
+		}, "event 0: weft.event.arg is -1, want 0 to 1099511627776"},
+		{func(s ptrace.Span) { s.Attributes().PutInt(attrRawBefore, -1) }, "weft.raw.before is -1, want 0 to 1152921504606846976"},
 		{func(s ptrace.Span) { s.Events().At(0).Attributes().PutDouble(attrLockID, 1) }, "event 0: weft.lock.id is of type Double, want Int"},
 		{func(s ptrace.Span) { s.Events().At(0).Attributes().PutInt(attrLockClass, 1) }, "event 0: weft.lock.class is of type Int, want Str"},
 	} {
@@ -318,7 +324,7 @@ func tell(c *Carrier, sym *symbols.Table) []string {
 
 func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 	c := &Carrier{
-		Session: carried, Batch: 1 + random.Uint64N(1<<63), Parts: 1 + random.Uint32N(9), Before: random.Uint64(),
+		Session: carried, Batch: 1 + random.Uint64N(1<<63), Parts: 1 + random.Uint32N(9), Before: random.Uint64N(jvmthread.MaxEvents + 1),
 		Watermark: jvmthread.Time(random.Uint64()),
 	}
 	c.Part = random.Uint32N(c.Parts)
@@ -333,7 +339,7 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 	c.Thread = jvmthread.Thread{ID: jvmthread.ThreadID(1 + random.Uint64N(1<<63)), Name: "t", Daemon: random.IntN(2) == 0, Virtual: random.IntN(2) == 0}
 	for range random.IntN(20) {
 		ev := jvmthread.Event{
-			Time: jvmthread.Time(random.Uint64()), Thread: c.Thread.ID, Kind: jvmthread.Kind(1 + random.IntN(jvmthread.NumKinds-1)),
+			Time: jvmthread.Time(random.Int64()), Thread: c.Thread.ID, Kind: jvmthread.Kind(1 + random.IntN(jvmthread.NumKinds-1)),
 			Flags: jvmthread.Flags(random.UintN(1 << 16)), Arg: random.Int64(), Peer: jvmthread.ThreadID(random.Uint64N(3)),
 		}
 		if random.IntN(2) == 0 {
@@ -341,6 +347,9 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 		}
 		if random.IntN(2) == 0 {
 			ev.Lock = jvmthread.LockID{Class: sym.InternClass(fmt.Sprintf("C%d", random.IntN(10))), Hash: random.Uint32()}
+		}
+		if ev.Kind == jvmthread.KindGap {
+			ev.Arg %= jvmthread.MaxLost + 1
 		}
 		if ev.Kind == jvmthread.KindContext {
 			ev = jvmthread.ContextEvent(ev.Time, c.Thread.ID, jvmthread.SpanContext{TraceID: [16]byte{0, 1, 15: byte(random.Uint())}, SpanID: [8]byte{7: 9}})

@@ -106,9 +106,10 @@ func BenchmarkOTLPReceiverToNop(b *testing.B) {
 
 	s := newSession(&wire.Hello{Session: orders})
 	define(b, s, "class id=1 name=\"com.acme.OrderBook\"\nstack id=1 frames=1:9,1:0\nstack id=2 frames=1:0")
-	batch, err := wire.Frame{Kind: wire.FrameBatch, Payload: setSequence(loadBatch(), 1)[wire.FrameHeaderSize:]}.Batch()
+	frame := wire.Frame{Kind: wire.FrameBatch, Payload: setSequence(loadBatch(), 1)[wire.FrameHeaderSize:]}
+	batch, err := frame.Batch()
 	require.NoError(b, err)
-	require.NoError(b, s.take(&batch))
+	require.NoError(b, s.take(frame, &batch))
 	b.Run("carriers", func(b *testing.B) { benchmarkOTLP(b, s.traces(), "events/s") })
 }
 

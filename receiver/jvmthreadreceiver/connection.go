@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/internal/agentcontrol"
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
@@ -102,7 +103,7 @@ func (c *connection) greet() (*session, error) {
 		return nil, err
 	}
 	if frame.Kind != wire.FrameHello {
-		return nil, misplaced(frame, "comes before the hello")
+		return nil, wrong(frame, "comes before the hello")
 	}
 	var hello wire.Hello
 	if err := frame.Hello(&hello); err != nil {
@@ -168,9 +169,9 @@ func (c *connection) converse(s *session) error {
 			c.answered(s, &status)
 		case wire.FrameIndex: // of no use here
 		case wire.FrameHello:
-			return misplaced(frame, "comes twice")
+			return wrong(frame, "comes twice")
 		case wire.FrameWelcome, wire.FrameAck, wire.FrameRefuse, wire.FrameControl:
-			return misplaced(frame, "is for the receiver to send")
+			return wrong(frame, "is for the receiver to send")
 		}
 	}
 }
@@ -184,7 +185,7 @@ func (c *connection) batch(s *session, frame wire.Frame) error {
 	if batch.Sequence <= s.last {
 		return c.acknowledgeAgain(batch.Sequence)
 	}
-	if err := s.take(&batch); err != nil {
+	if err := s.take(frame, &batch); err != nil {
 		return err
 	}
 	return c.passOn(s)
@@ -196,6 +197,9 @@ func (c *connection) aggregate(s *session, frame wire.Frame) error {
 	skipped, err := frame.Aggregate(&aggregate)
 	if err != nil {
 		return err
+	}
+	if aggregate.Before > jvmthread.MaxEvents {
+		return wrong(frame, fmt.Sprintf("%d events before it, want at most %d", aggregate.Before, jvmthread.MaxEvents))
 	}
 	if aggregate.Sequence <= s.last {
 		return c.acknowledgeAgain(aggregate.Sequence)
@@ -227,7 +231,7 @@ func (c *connection) acknowledge(sequence uint64) error {
 	return c.write(c.out)
 }
 
-func misplaced(frame wire.Frame, what string) error {
+func wrong(frame wire.Frame, what string) error {
 	return &wire.Error{Frame: frame.Number, Byte: frame.Byte, What: frame.Kind.String() + ": " + what}
 }
 

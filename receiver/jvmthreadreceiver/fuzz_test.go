@@ -32,7 +32,7 @@ func FuzzConnection(f *testing.F) {
 			case wire.FrameThread, wire.FrameClass, wire.FrameMethod, wire.FrameStack:
 				_, _ = d.Define(frame) // any answer is right
 			case wire.FrameBatch:
-				if batch, err := frame.Batch(); err == nil && s.take(&batch) == nil {
+				if batch, err := frame.Batch(); err == nil && s.take(frame, &batch) == nil {
 					assert.Equal(t, max(1, len(s.pending.parts)+len(s.pending.peers)), s.traces().SpanCount())
 					s.done()
 				}

@@ -218,7 +218,7 @@ func (r *replay) group(p *pending, events []jvmthread.Event) {
 		p.events[part.end] = events[i]
 		part.end++
 		if events[i].Kind == jvmthread.KindGap && events[i].Arg > 0 {
-			p.lost += uint64(events[i].Arg)
+			p.lost += uint64(min(events[i].Arg, jvmthread.MaxLost))
 		}
 	}
 }

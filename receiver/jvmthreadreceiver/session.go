@@ -4,6 +4,7 @@
 package jvmthreadreceiver
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -90,7 +91,7 @@ func (s *session) service() string {
 func (s *session) wallTime(t jvmthread.Time) jvmthread.Time { return t + s.offset }
 
 // take reads a batch. Nothing of it is handed on if there is something wrong with any of it.
-func (s *session) take(batch *wire.Batch) error {
+func (s *session) take(frame wire.Frame, batch *wire.Batch) error {
 	p := &s.pending
 	p.clear()
 	for batch.More() {
@@ -104,14 +105,22 @@ func (s *session) take(batch *wire.Batch) error {
 			p.parts = append(p.parts, part{thread: thread, start: start, end: len(events)})
 		}
 	}
+	if batch.Before > jvmthread.MaxEvents {
+		return wrong(frame, fmt.Sprintf("%d events before it, want at most %d", batch.Before, jvmthread.MaxEvents))
+	}
 	for i := range p.events {
 		ev := &p.events[i]
-		ev.Time = s.wallTime(ev.Time)
+		if ev.Time = s.wallTime(ev.Time); ev.Time < 0 { // differences of times that are not negative are what they should be
+			return wrong(frame, fmt.Sprintf("event %d is %d ns before 1970", i+1, -uint64(ev.Time))) //nolint:gosec // two's complement is meant
+		}
 		if ev.Kind != jvmthread.KindContext { // which has a span's id there
 			ev.Lock.Class = s.definitions.Class(ev.Lock.Class)
 		}
 		ev.Stack = s.definitions.Stack(ev.Stack)
-		if ev.Kind == jvmthread.KindGap && ev.Arg > 0 {
+		if ev.Kind == jvmthread.KindGap {
+			if ev.Arg < 0 || ev.Arg > jvmthread.MaxLost {
+				return wrong(frame, fmt.Sprintf("a gap of %d events, want 0 to %d", ev.Arg, jvmthread.MaxLost))
+			}
 			p.lost += uint64(ev.Arg)
 		}
 	}

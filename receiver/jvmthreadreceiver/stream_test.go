@@ -210,6 +210,22 @@ func TestABadPeerIsToldWhatIsWrongAndNobodyElseSuffers(t *testing.T) {
 		{"short end", other + "raw 01000000 07000000 00", wire.RefuseBadFrame, "frame 2 at byte 84: end: time needs 8 bytes, have 1"},
 		{"batch 0", other + "batch sequence=0", wire.RefuseBadFrame, "frame 2 at byte 84: batch: sequence is 0"},
 		{
+			"before 1970", other + "batch sequence=1\n section thread=1\n  event yield\n  event yield time=-1000001",
+			wire.RefuseBadFrame, "frame 2 at byte 84: batch: event 2 is 1 ns before 1970",
+		},
+		{
+			"negative gap", other + "batch sequence=1\n section thread=1\n  event gap arg=-1",
+			wire.RefuseBadFrame, "frame 2 at byte 84: batch: a gap of -1 events, want 0 to 1099511627776",
+		},
+		{
+			"too many before", other + "batch sequence=1 before=18446744073709551615",
+			wire.RefuseBadFrame, "frame 2 at byte 84: batch: 18446744073709551615 events before it, want at most 1152921504606846976",
+		},
+		{
+			"sums of too many", other + "aggregate sequence=1 before=18446744073709551615",
+			wire.RefuseBadFrame, "frame 2 at byte 84: aggregate: 18446744073709551615 events before it, want at most 1152921504606846976",
+		},
+		{
 			"second section", other + "raw 48000000 06000000 0100000000000000 0000000000000000 0000000000000000 " +
 				"0100000000000000 00000000 2800 0000 0200000000000000 09000000 2800 0000 0000000000000000 0000000000000000",
 			wire.RefuseBadFrame, "frame 2 at byte 84: batch: section 2: count 9 needs 360 bytes, have 16",
