@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -178,9 +179,25 @@ func (p *process) listens() bool {
 	return err == nil && info.Mode()&fs.ModeSocket != 0 && owner(info) == p.uid
 }
 
+// connect dials until the JVM has a place for us.
+func (p *process) connect(ctx context.Context) (net.Conn, error) {
+	const often = 10 * time.Millisecond
+	for {
+		f, err := p.dial()
+		if !errors.Is(err, syscall.EAGAIN) {
+			return f, err
+		}
+		select {
+		case <-time.After(often):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
 // command sends a command of version 1 of the protocol, and returns the answer.
 func (p *process) command(ctx context.Context, words ...string) (string, error) {
-	f, err := p.dial()
+	f, err := p.connect(ctx)
 	if err != nil {
 		return "", fmt.Errorf("process %d: connect to %s: %w", p.pid, p.socket(), err)
 	}

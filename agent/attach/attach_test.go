@@ -56,6 +56,30 @@ func TestReplyIsRead(t *testing.T) {
 	}
 }
 
+// A JVM that is stopped takes nobody on: when its queue is full, the context still bounds the wait.
+func TestFullQueueBoundsTheWait(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.Mkdir(root+"/tmp", 0o700))
+	p := &process{pid: 1, nspid: 1, root: root, uid: os.Getuid(), gid: os.Getgid()}
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	defer func() { _ = syscall.Close(fd) }()
+	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: p.socket()}))
+	require.NoError(t, syscall.Listen(fd, 0))
+	for range 100 {
+		waiting, err := p.dial()
+		if err != nil {
+			require.ErrorIs(t, err, syscall.EAGAIN)
+			break
+		}
+		t.Cleanup(func() { _ = waiting.Close() })
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = p.command(ctx, "load")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
 func TestStatusIsRead(t *testing.T) {
 	p, err := parseStatus(4711, "Name:\tjava\nUid:\t1\t1000\t2\t3\nGid:\t1\t1001\t2\t3\nNSpid:\t4711\t12\t7\nSigCgt:\t2000000181005ccf\n")
 	require.NoError(t, err)

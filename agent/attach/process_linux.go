@@ -101,9 +101,10 @@ func (p *process) canSignal() error {
 }
 
 // dial connects to the JVM's socket with the JVM's own user and group, which old versions demand even of root. Only this thread takes them on.
+// It never waits: if others wait already for a JVM that takes nobody on, the error is EAGAIN.
 func (p *process) dial() (net.Conn, error) {
 	runtime.LockOSThread()
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
 	if err != nil {
 		runtime.UnlockOSThread()
 		return nil, err
