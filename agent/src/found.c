@@ -11,7 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { PATIENCE_S = 2 };
+// A sender that gets no processor, or looks a host name up, takes its time.
+enum { PATIENCE_S = 10 };
 
 // More than that waits for a sender that takes nothing: what was found is out of date then.
 enum { MAX_POSTED = 8 };

@@ -35,7 +35,7 @@ static atomic_bool virtual_ends; // the ends of virtual threads are seen
 static struct {
     struct entry **buckets;
     uint32_t bucket_count;
-    uint32_t count;
+    _Atomic uint32_t count; // only the sender changes it
     struct entry *fresh;
     struct entry *oldest;
     struct entry *newest;

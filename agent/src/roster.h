@@ -64,6 +64,7 @@ void weft_roster_encode(struct weft_bytes *out);
 // The sender: batches up to acked will not be sent again.
 void weft_roster_trim(uint64_t acked);
 
+// How many threads are in the table; may be asked by any thread.
 uint32_t weft_roster_size(void);
 
 #endif

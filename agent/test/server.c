@@ -43,9 +43,10 @@ static bool say(int fd, uint16_t kind, const void *payload, uint32_t len) {
 }
 
 static void be_rude(struct server *s, int fd) {
+    uint8_t heard[4096];
     if (s->silent > 0) {
         s->silent--;
-        usleep(200000);
+        recv(fd, heard, sizeof heard, 0); // says nothing to that
         return;
     }
     if (s->refuse > 0) {
@@ -62,7 +63,8 @@ static void be_rude(struct server *s, int fd) {
     }
     s->garbage--;
     send(fd, nonsense, sizeof nonsense, MSG_NOSIGNAL);
-    usleep(20000);
+    while (recv(fd, heard, sizeof heard, 0) > 0) { // until the agent has had enough
+    }
 }
 
 // Control frames, good and bad; then, if it is so wished, one that is broken.
