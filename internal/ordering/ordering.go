@@ -56,6 +56,8 @@ type Queue struct {
 	waitingEvents int               // in the batches that wait
 	held          []jvmthread.Event // of batches taken, not given out yet; those of a thread are in order
 	keys          []uint64
+	merged        []uint64 // room to merge keys
+	runs          []int    // where those begin that are in order
 	sorted        []jvmthread.Event
 	watermark     jvmthread.Time
 	out           jvmthread.Time // every event given out so far is earlier, or at most here if forced

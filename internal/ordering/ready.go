@@ -44,14 +44,12 @@ func (q *Queue) countFrom(at jvmthread.Time) (n uint64) {
 // release moves the held events before until to the sorted ones.
 func (q *Queue) release(until jvmthread.Time) []jvmthread.Event {
 	if cap(q.sorted) > 1<<16 && len(q.sorted) < cap(q.sorted)/16 {
-		q.sorted, q.keys = nil, nil
+		q.sorted, q.keys, q.merged = nil, nil, nil
 	}
-	q.sorted = q.sorted[:0]
+	q.sort(until)
 	kept := 0
 	for i := range q.held {
-		if q.held[i].Time < until {
-			q.sorted = append(q.sorted, q.held[i])
-		} else {
+		if q.held[i].Time >= until {
 			q.held[kept] = q.held[i]
 			kept++
 		}
@@ -60,7 +58,6 @@ func (q *Queue) release(until jvmthread.Time) []jvmthread.Event {
 	if cap(q.held) > 1<<16 && kept < cap(q.held)/16 { // do not keep the memory of a burst
 		q.held = append([]jvmthread.Event(nil), q.held...)
 	}
-	q.sort()
 	if n := len(q.sorted); n > 0 {
 		q.out = max(q.out, q.sorted[n-1].Time)
 	}
@@ -73,32 +70,82 @@ func (q *Queue) release(until jvmthread.Time) []jvmthread.Event {
 // The key of an event is its distance from the first one and its index: 44 bits are five hours of nanoseconds, 20 bits a million events.
 const indexBits = 20
 
-// sort orders q.sorted by time, then thread, then the order of arrival, which is that of the thread. Sorting numbers and moving each
-// event once takes half the time of sorting the events themselves.
-func (q *Queue) sort() {
-	evs := q.sorted
-	if len(evs) < 2 {
+// sort makes q.sorted the held events before until, by time, then thread, then the order of arrival, which is that of the thread. Sorting
+// numbers and moving each event once takes half the time of sorting the events themselves.
+func (q *Queue) sort(until jvmthread.Time) {
+	first, last := jvmthread.Time(math.MaxInt64), jvmthread.Time(math.MinInt64)
+	for i := range q.held {
+		if at := q.held[i].Time; at < until {
+			first, last = min(first, at), max(last, at)
+		}
+	}
+	q.keys, q.sorted = q.keys[:0], q.sorted[:0]
+	if first > last {
 		return
 	}
-	first, last := evs[0].Time, evs[0].Time
-	for i := range evs {
-		first, last = min(first, evs[i].Time), max(last, evs[i].Time)
-	}
-	if span := uint64(last) - uint64(first); len(evs) >= 1<<indexBits || span >= 1<<(64-indexBits) { //nolint:gosec // wraps rightly
-		slices.SortStableFunc(evs, compareEvents)
+	if span := uint64(last) - uint64(first); len(q.held) > 1<<indexBits || span >= 1<<(64-indexBits) { //nolint:gosec // wraps rightly
+		for i := range q.held {
+			if q.held[i].Time < until {
+				q.sorted = append(q.sorted, q.held[i])
+			}
+		}
+		slices.SortStableFunc(q.sorted, compareEvents)
 		return
 	}
-	q.keys = q.keys[:0]
-	for i := range evs {
-		q.keys = append(q.keys, uint64(evs[i].Time-first)<<indexBits|uint64(i)) //nolint:gosec // checked above
+	for i := range q.held {
+		if at := q.held[i].Time; at < until {
+			q.keys = append(q.keys, uint64(at-first)<<indexBits|uint64(i)) //nolint:gosec // checked above
+		}
 	}
-	slices.Sort(q.keys)
-	start := len(q.held)
+	q.merge()
 	for _, k := range q.keys {
-		q.held = append(q.held, evs[k&(1<<indexBits-1)])
+		q.sorted = append(q.sorted, q.held[k&(1<<indexBits-1)])
 	}
-	copy(evs, q.held[start:])
-	q.held = q.held[:start]
+	orderTies(q.sorted)
+}
+
+// merge sorts the keys. They come in runs that are in order, one for each part of a batch: neighbours are merged until one is left.
+func (q *Queue) merge() {
+	q.runs = q.runs[:0]
+	for i, k := range q.keys {
+		if i == 0 || k < q.keys[i-1] {
+			q.runs = append(q.runs, i)
+		}
+	}
+	for len(q.runs) > 1 {
+		q.merged = slices.Grow(q.merged[:0], len(q.keys))[:len(q.keys)]
+		runs := q.runs[:0]
+		for i := 0; i < len(q.runs); i += 2 {
+			first, second, end := q.runs[i], len(q.keys), len(q.keys)
+			if i+1 < len(q.runs) {
+				second = q.runs[i+1]
+			}
+			if i+2 < len(q.runs) {
+				end = q.runs[i+2]
+			}
+			mergeRuns(q.merged[first:end], q.keys[first:second], q.keys[second:end])
+			runs = append(runs, first)
+		}
+		q.runs, q.keys, q.merged = runs, q.merged, q.keys
+	}
+}
+
+func mergeRuns(out, a, b []uint64) {
+	n := 0
+	for len(a) > 0 && len(b) > 0 {
+		if a[0] < b[0] {
+			out[n], a = a[0], a[1:]
+		} else {
+			out[n], b = b[0], b[1:]
+		}
+		n++
+	}
+	n += copy(out[n:], a)
+	copy(out[n:], b)
+}
+
+// orderTies puts events of the same time into the order of their threads.
+func orderTies(evs []jvmthread.Event) {
 	for i := 1; i < len(evs); i++ {
 		if evs[i].Time != evs[i-1].Time || evs[i].Thread >= evs[i-1].Thread {
 			continue
