@@ -249,11 +249,13 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	switch {
 	case th != nil && len(e.closed) == 1 && e.closed[0].Thread == ev.Thread:
 		closed = &e.closed[0]
-		e.builder.Add(th, closed)
 	default:
 		e.add(e.closed)
 	}
 	e.interactions = e.binder.Apply(ev, th, closed, e.interactions[:0])
+	if closed.Seq != jvmthread.NoSeq {
+		e.builder.Add(th, closed)
+	}
 	for i := range e.interactions {
 		to := th
 		if id := e.interactions[i].To.Thread; id != ev.Thread {

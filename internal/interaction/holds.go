@@ -30,11 +30,12 @@ type Queue struct {
 	Peak int
 }
 
-// Cut appends the holds that ended since the last cut or go on at the given time, and the locks that threads were blocked on since then, in no order.
+// Cut returns the holds that ended since the last cut or go on at the given time, and appends the locks that threads were blocked on since then, in no
+// order. The holds are good until the next cut, which is given them as the room for what comes after it.
 // Without anybody waiting, an owner may have released long ago: such a hold ends where the owner was last seen to own the lock.
-func (b *Binder) Cut(at jvmthread.Time, holds []jvmthread.Hold, queues []Queue) ([]jvmthread.Hold, []Queue) {
-	holds = append(holds, b.holds...)
-	b.holds = b.holds[:0]
+func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) ([]jvmthread.Hold, []Queue) {
+	holds := b.holds
+	b.holds = room[:0]
 	for _, l := range b.locks {
 		if l.peak > 0 {
 			queues = append(queues, Queue{l.id, int(l.peak)})

@@ -5,32 +5,67 @@ package timeline
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// Detail is what is known besides of the open interval. It is good until the thread's next event.
-func (t *Thread) Detail() *jvmthread.Detail { return &t.detail }
+// more is what is known of few threads: many agents are not asked for it.
+type more struct {
+	detail  jvmthread.Detail      // of the open interval
+	closed  jvmthread.Detail      // of the interval closed last
+	current jvmthread.SpanContext // the application's span
+	cpu     int64                 // what the thread has used so far; 0: not told
+	under   jvmthread.Interval    // what it was doing when it was suspended
+}
+
+// known returns where to write what is known besides.
+func (t *Thread) known() *more {
+	if t.more == nil {
+		t.more = new(more)
+	}
+	return t.more
+}
+
+// forget drops what may have changed unseen: another span may have become current.
+func (t *Thread) forget() {
+	if t.more != nil {
+		t.more.current, t.more.cpu = jvmthread.SpanContext{}, 0
+	}
+}
+
+// Detail is what is known besides of the open interval, nil if nothing is. It is good until the thread's next event.
+func (t *Thread) Detail() *jvmthread.Detail {
+	if t.more == nil {
+		return nil
+	}
+	return &t.more.detail
+}
 
 // ClosedDetail is the same of the interval that was closed last.
-func (t *Thread) ClosedDetail() *jvmthread.Detail { return &t.closed }
+func (t *Thread) ClosedDetail() *jvmthread.Detail {
+	if t.more == nil {
+		return nil
+	}
+	return &t.more.closed
+}
 
 // describe takes what an event says beyond the states of threads.
 func (t *Timeline) describe(th *Thread, ev *jvmthread.Event) {
 	switch ev.Kind { //nolint:exhaustive // the others say nothing
 	case jvmthread.KindContext:
-		th.current = ev.SpanContext()
-	case jvmthread.KindGap: // another may have become current
-		th.current, th.cpu = jvmthread.SpanContext{}, 0
+		th.known().current = ev.SpanContext()
+	case jvmthread.KindGap:
+		th.forget()
 	case jvmthread.KindContendedEnter, jvmthread.KindPark:
-		if owner := t.Thread(ev.Peer); owner != nil && owner != th {
-			th.detail.OwnerSpan = owner.current
+		if owner := t.Thread(ev.Peer); owner != nil && owner != th && owner.more != nil {
+			th.known().detail.OwnerSpan = owner.more.current
 		}
 	case jvmthread.KindOwnerStack:
 		if th.open.State == jvmthread.StateBlocked || th.open.State == jvmthread.StateParked {
-			th.detail.OwnerStack = ev.Stack
+			th.known().detail.OwnerStack = ev.Stack
 		}
 	case jvmthread.KindCPU:
 		sinceStart := th.open.Seq == 1 && !th.open.Marks.Has(jvmthread.MarkPartial)
-		if (th.cpu > 0 || sinceStart) && ev.Arg >= th.cpu && th.open.State == jvmthread.StateRunnable {
-			th.detail.CPU, th.detail.HasCPU = ev.Arg-th.cpu, true
+		m := th.known()
+		if (m.cpu > 0 || sinceStart) && ev.Arg >= m.cpu && th.open.State == jvmthread.StateRunnable {
+			m.detail.CPU, m.detail.HasCPU = ev.Arg-m.cpu, true
 		}
-		th.cpu = ev.Arg
+		m.cpu = ev.Arg
 	}
 }

@@ -43,11 +43,7 @@ type Thread struct {
 	waitStack jvmthread.StackID // of the waiting or joining interval, while it reenters
 	waitPeer  jvmthread.ThreadID
 	dead      bool
-	detail    jvmthread.Detail      // of open
-	closed    jvmthread.Detail      // of the interval closed last
-	current   jvmthread.SpanContext // the application's span
-	cpu       int64                 // what it has used so far; 0: not told
-	under     jvmthread.Interval    // what it was doing when it was suspended
+	more      *more // nil: none
 }
 
 // Run is what is remembered of an interval in which a thread ran.
@@ -172,10 +168,10 @@ func (t *Timeline) suspend(ev *jvmthread.Event, out []jvmthread.Interval) []jvmt
 		return out
 	}
 	if ev.Kind == jvmthread.KindSuspend {
-		th.under = th.open
+		th.known().under = th.open
 		return th.to(jvmthread.StateSuspended, ev.Time, out)
 	}
-	u := th.under
+	u := th.known().under
 	out = th.to(u.State, ev.Time, out) // its owner is another by now
 	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Timeout = u.Lock, u.Peer, u.Stack, u.Timeout
 	return out
@@ -215,7 +211,7 @@ func (t *Timeline) gap(at jvmthread.Time, out []jvmthread.Interval) []jvmthread.
 			continue
 		}
 		th.inWait = false
-		th.current, th.cpu = jvmthread.SpanContext{}, 0
+		th.forget()
 		out = th.to(jvmthread.StateUnknown, at, out)
 		th.open.Marks = jvmthread.MarkPartial
 	}
@@ -224,15 +220,18 @@ func (t *Timeline) gap(at jvmthread.Time, out []jvmthread.Interval) []jvmthread.
 
 // to closes the open interval and opens one in the given state.
 func (t *Thread) to(s jvmthread.State, at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
-	t.open.End = at
 	if t.open.State == jvmthread.StateRunnable || t.open.State == jvmthread.StateUnknown {
 		t.lastRun = Run{t.open.Seq, at}
 	}
 	out = append(out, t.open)
-	t.open = jvmthread.Interval{Thread: t.open.Thread, Seq: t.open.Seq + 1, Start: at, State: s}
-	t.closed, t.detail = t.detail, jvmthread.Detail{}
-	if s.Stopped() {
-		t.detail.Span = t.current
+	out[len(out)-1].End = at
+	id, seq := t.open.Thread, t.open.Seq+1
+	t.open = jvmthread.Interval{Thread: id, Seq: seq, Start: at, State: s}
+	if m := t.more; m != nil {
+		m.closed, m.detail = m.detail, jvmthread.Detail{}
+		if s.Stopped() {
+			m.detail.Span = m.current
+		}
 	}
 	return out
 }
@@ -246,7 +245,9 @@ func (t *Timeline) Deadlock(id jvmthread.ThreadID, circle jvmthread.Circle, at j
 	th.open.Circle = circle
 	was := th.open
 	out = th.to(jvmthread.StateDeadlocked, max(at, was.Start), out)
-	th.detail = th.closed
+	if m := th.more; m != nil {
+		m.detail = m.closed
+	}
 	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Circle, th.open.Was = was.Lock, was.Peer, was.Stack, circle, was.State
 	return out
 }

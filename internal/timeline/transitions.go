@@ -96,6 +96,10 @@ func (t *Thread) found(ev *jvmthread.Event, out []jvmthread.Interval) (_ []jvmth
 		return out, false
 	}
 	before, n := *t, len(out)
+	if t.more != nil {
+		m := *t.more
+		before.more = &m
+	}
 	out = move(t, ev, out)
 	if same(&before.open, &t.open) {
 		*t = before

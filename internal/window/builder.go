@@ -97,7 +97,7 @@ func (b *Builder) Add(th *timeline.Thread, iv *jvmthread.Interval) {
 func (b *Builder) add(th *timeline.Thread, iv *jvmthread.Interval, d *jvmthread.Detail) {
 	l := b.lane(th)
 	l.Intervals = append(l.Intervals, *iv)
-	if !d.IsZero() {
+	if d != nil && !d.IsZero() {
 		l.details = append(l.details, detail{iv.Seq, *d})
 	}
 	b.intervals++
@@ -163,7 +163,7 @@ func (b *Builder) has(th *timeline.Thread) bool {
 func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder *interaction.Binder) *Window {
 	w := &b.window
 	w.End, w.Cut = at, why
-	b.holds, b.queues = binder.Cut(at, b.holds[:0], b.queues[:0])
+	b.holds, b.queues = binder.Cut(at, b.holds, b.queues[:0])
 	b.showSources(tl)
 	b.showHolders(tl, at)
 	for th := range tl.Threads {
@@ -184,10 +184,11 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 			w.Lanes = append(w.Lanes, l)
 		}
 	}
+	b.locks.reset()
 	slices.SortFunc(w.Lanes, func(x, y *Lane) int { return cmp.Compare(x.Thread, y.Thread) })
 	for _, l := range w.Lanes {
 		w.Interactions = append(w.Interactions, l.inOrder()...)
-		w.sum(l)
+		w.sum(l, &b.locks)
 		w.Totals.add(&l.Totals)
 	}
 	b.sortHolds()
@@ -196,14 +197,17 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	return w
 }
 
-func (w *Window) sum(l *Lane) {
+// sum adds up the intervals of a lane.
+func (w *Window) sum(l *Lane, locks *lockTable) {
 	for i := range l.Intervals {
 		iv := &l.Intervals[i]
 		t := &l.Totals[iv.State]
 		if iv.Start >= w.Start {
 			t.Count++
 		}
-		t.Time += w.Length(*iv)
+		length := w.Length(*iv)
+		t.Time += length
+		locks.addInterval(w, iv, length)
 	}
 }
 

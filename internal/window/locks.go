@@ -117,6 +117,7 @@ func (l *Lane) at(t jvmthread.Time) int {
 // lockTable gathers the sums of a window.
 type lockTable struct {
 	classes map[jvmthread.ClassID]*LockStats
+	near    [16]*LockStats // those that were asked for last
 	chains  map[jvmthread.LockID]*Chain
 	list    []LockStats
 
@@ -135,23 +136,28 @@ func newLockTable() lockTable {
 }
 
 func (t *lockTable) class(id jvmthread.ClassID) *LockStats {
+	near := &t.near[int(id)%len(t.near)]
+	if *near != nil && (*near).Class == id {
+		return *near
+	}
 	s := t.classes[id]
 	if s == nil {
 		s = &LockStats{Class: id}
 		t.classes[id] = s
 	}
+	*near = s
 	return s
 }
 
-// stats sums up a window whose interactions are still in the order of time.
-func (t *lockTable) stats(w *Window, queues []interaction.Queue) []LockStats {
+// reset begins another window. What came in so far of its handoffs stays.
+func (t *lockTable) reset() {
 	clear(t.classes)
 	clear(t.chains)
-	for _, l := range w.Lanes {
-		for i := range l.Intervals {
-			t.addInterval(w, &l.Intervals[i])
-		}
-	}
+	clear(t.near[:])
+}
+
+// stats returns the sums of a window whose intervals were added.
+func (t *lockTable) stats(w *Window, queues []interaction.Queue) []LockStats {
 	for i := range t.handoffs {
 		t.addHandoff(&t.handoffs[i])
 	}
@@ -175,7 +181,7 @@ func (t *lockTable) stats(w *Window, queues []interaction.Queue) []LockStats {
 	return t.list
 }
 
-func (t *lockTable) addInterval(w *Window, iv *jvmthread.Interval) {
+func (t *lockTable) addInterval(w *Window, iv *jvmthread.Interval, length time.Duration) {
 	var began uint64
 	if iv.Start >= w.Start && !iv.State.Continues() {
 		began = 1
@@ -184,12 +190,12 @@ func (t *lockTable) addInterval(w *Window, iv *jvmthread.Interval) {
 	case jvmthread.StateBlocked, jvmthread.StateDeadlocked:
 		s := t.class(iv.Lock.Class)
 		s.Contentions += began
-		s.Blocked += w.Length(*iv)
+		s.Blocked += length
 		s.BlockedMax = max(s.BlockedMax, iv.Duration())
 	case jvmthread.StateWaiting:
 		s := t.class(iv.Lock.Class)
 		s.Waits += began
-		s.Waited += w.Length(*iv)
+		s.Waited += length
 	}
 }
 

@@ -72,40 +72,58 @@ func (b *Builder) recycle(l *Lane) {
 // lockOrder sorts holds by lock. Those of one lock come in the order of time, so that counting will do.
 type lockOrder struct {
 	index  map[jvmthread.LockID]int32 // where the lock is in locks
-	locks  []jvmthread.LockID
-	starts []int32 // by index: where the lock's next hold goes
+	near   [64]int32                  // the same of those that came last, by their hashes
+	locks  []heldLock
+	sorted []int32 // indices of locks, in their order
+	lockOf []int32 // by hold: the index of its lock
+}
+
+type heldLock struct {
+	id    jvmthread.LockID
+	holds int
+	next  int // where its next hold goes
 }
 
 func newLockOrder() lockOrder { return lockOrder{index: make(map[jvmthread.LockID]int32)} }
 
+// find returns the index of a lock, a new one if it has none yet.
+func (o *lockOrder) find(id jvmthread.LockID) int32 {
+	at, ok := o.index[id]
+	if !ok {
+		at = int32(len(o.locks)) //nolint:gosec // fewer than are followed
+		o.index[id] = at
+		o.locks, o.sorted = append(o.locks, heldLock{id: id}), append(o.sorted, at)
+	}
+	o.near[id.Hash%uint32(len(o.near))] = at
+	return at
+}
+
 func (b *Builder) sortHolds() {
 	o, w := &b.order, &b.window
 	clear(o.index)
-	o.locks, o.starts = o.locks[:0], o.starts[:0]
+	o.locks, o.sorted, o.lockOf = o.locks[:0], o.sorted[:0], o.lockOf[:0]
 	for i := range b.holds {
 		id := b.holds[i].Lock
-		if _, ok := o.index[id]; !ok {
-			o.index[id] = 0
-			o.locks = append(o.locks, id)
+		at := o.near[id.Hash%uint32(len(o.near))]
+		if int(at) >= len(o.locks) || o.locks[at].id != id {
+			at = o.find(id)
 		}
+		o.locks[at].holds++
+		o.lockOf = append(o.lockOf, at)
 	}
-	slices.SortFunc(o.locks, func(x, y jvmthread.LockID) int {
-		return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Hash, y.Hash))
+	slices.SortFunc(o.sorted, func(x, y int32) int {
+		a, b := o.locks[x].id, o.locks[y].id
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Hash, b.Hash))
 	})
-	for i, id := range o.locks {
-		o.index[id] = int32(i)
-	}
-	o.starts = append(o.starts, make([]int32, len(o.locks)+1)...)
-	for i := range b.holds {
-		o.starts[o.index[b.holds[i].Lock]+1]++
-	}
-	for i := range o.locks {
-		o.starts[i+1] += o.starts[i]
+	next := 0
+	for _, at := range o.sorted {
+		o.locks[at].next = next
+		next += o.locks[at].holds
 	}
 	w.Holds = slices.Grow(w.Holds[:0], len(b.holds))[:len(b.holds)]
 	for i := range b.holds {
-		at := o.index[b.holds[i].Lock]
-		w.Holds[o.starts[at]] = b.holds[i]
-		o.starts[at]++
+		l := &o.locks[o.lockOf[i]]
+		w.Holds[l.next] = b.holds[i]
+		l.next++
 	}
 }
