@@ -58,7 +58,7 @@ func longest(a, b candidate) int {
 type selection struct {
 	window                                           *Window
 	left                                             int
-	deadlocked, path, blocked, waiting, idle, others []candidate
+	deadlocked, path, blocked, waiting, idle, others candidates
 }
 
 // lanes hides the threads for which there is no room: at most half of the budget goes to threads, to those that stood still for longest.
@@ -112,27 +112,47 @@ func (s *selection) gather() {
 			if on := s.window.OnPath(i, j); on > 0 && iv.State != jvmthread.StateDeadlocked {
 				c.length, list = time.Duration(on), &s.path
 			}
-			*list = append(*list, c)
-			if len(*list) >= 4*s.left+64 {
-				*list = trim(*list, s.left)
-			}
+			list.add(c, s.left)
 		}
 	}
-	for _, list := range []*[]candidate{&s.deadlocked, &s.path, &s.blocked, &s.waiting, &s.idle, &s.others} {
-		*list = trim(*list, s.left)
+	for _, list := range []*candidates{&s.deadlocked, &s.path, &s.blocked, &s.waiting, &s.idle, &s.others} {
+		list.trim(s.left)
+	}
+}
+
+// candidates gathers the longest.
+type candidates struct {
+	list  []candidate
+	full  bool          // there are as many as can be kept
+	least time.Duration // of which the shortest is so long
+}
+
+// add takes one that may be one of the n longest. They come in the order of lanes and intervals.
+func (l *candidates) add(c candidate, n int) {
+	if l.full && c.length <= l.least {
+		return // of those as long the first ones are kept
+	}
+	l.list = append(l.list, c)
+	if len(l.list) >= 2*n+64 {
+		l.trim(n)
 	}
 }
 
 // trim keeps the n longest, in order.
-func trim(list []candidate, n int) []candidate {
-	slices.SortFunc(list, longest)
-	return list[:min(n, len(list))]
+func (l *candidates) trim(n int) {
+	slices.SortFunc(l.list, longest)
+	if len(l.list) > n {
+		l.list = l.list[:n]
+	}
+	if n > 0 && len(l.list) == n {
+		l.full, l.least = true, l.list[n-1].length
+	}
 }
 
 // take keeps candidates while the budget lasts, each with the interval at the other end of its interaction.
-func (s *selection) take(list []candidate, budget int) {
+func (s *selection) take(from candidates, budget int) {
 	stop := s.left - budget
-	for _, c := range list {
+	for _, c := range from.list {
 		if s.left <= stop {
 			return
 		}
