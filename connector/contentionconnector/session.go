@@ -50,7 +50,7 @@ func (s *session) Window(w *window.Window) {
 	hints := s.logs != nil && len(w.Hints)+len(w.LostNotifies) > 0
 	switch {
 	case hints || s.metrics != nil && s.accounts.Exemplars > 0:
-		threadpdata.Prepare(w, s.finder, s.cfg.Sessions.MaxSpansPerWindow)
+		threadpdata.Select(w, s.finder, s.cfg.Sessions.MaxSpansPerWindow)
 	case s.metrics != nil:
 		s.finder.Find(w)
 	}

@@ -32,12 +32,20 @@ type walk struct {
 	g   *Graph
 	p   *Path
 	now jvmthread.Time
+
+	marks bool // all that is asked for is what the path leads through
 }
 
 // Bounded finds what a thread had to wait for over [lo, hi). It replaces what the path held before.
 func (g *Graph) Bounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *Path) {
 	p.reset(thread, lo, hi)
 	w := walk{g: g, p: p, now: lo}
+	w.run(thread)
+}
+
+// run walks from the thread's piece at w.now to the end of the path.
+func (w *walk) run(thread jvmthread.ThreadID) {
+	g, p := w.g, w.p
 	g.stack = g.stack[:0]
 	w.push(thread, g.laneNear(none, thread), p.End, NoWait)
 	for len(g.stack) > 0 {
@@ -86,7 +94,9 @@ func (w *walk) pop() {
 
 // emit puts what the frame's thread does up to a time on the path.
 func (w *walk) emit(f *frame, seq jvmthread.Seq, kind Kind, via int32, end jvmthread.Time) {
-	w.p.add(Segment{Start: w.now, End: end, Thread: f.thread, Seq: seq, Via: via, Kind: kind})
+	if !w.marks {
+		w.p.add(Segment{Start: w.now, End: end, Thread: f.thread, Seq: seq, Via: via, Kind: kind})
+	}
 	w.now = end
 }
 
@@ -168,7 +178,10 @@ func (w *walk) before(f *frame, l *lane, iv *jvmthread.Interval) {
 func (w *walk) stopped(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.Time) {
 	g := w.g
 	if f.waitAt != f.index {
-		f.waitAt, f.wait, f.lock = f.index, w.p.wait(iv, f.via), none
+		f.waitAt, f.lock = f.index, none
+		if !w.marks {
+			f.wait = w.p.wait(iv, f.via)
+		}
 		n.flags |= onPath
 		if at, ok := g.byLock[iv.Lock]; ok && contends(iv) {
 			f.lock = at
@@ -203,6 +216,10 @@ func contends(iv *jvmthread.Interval) bool {
 
 // follow goes on with the thread that the frame's wait waits for, up to a time that is later than now.
 func (w *walk) follow(f *frame, n *node, thread jvmthread.ThreadID, at int32, end jvmthread.Time) {
+	if w.marks && at >= 0 && w.g.lanes[at].reached {
+		w.now = end
+		return
+	}
 	n.flags |= onStack
 	f.within = withinWait
 	w.push(thread, at, end, f.wait)

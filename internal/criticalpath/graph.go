@@ -51,6 +51,7 @@ type lane struct {
 	first     jvmthread.Seq // of its first interval
 	smooth    bool          // its intervals touch, and are numbered one after the other
 	unborn    bool          // the walk is in what led to the beginning of the thread
+	reached   bool          // what it waited for was marked
 }
 
 // node is what a walk has to know of an interval, most often: little, so that many are near each other.

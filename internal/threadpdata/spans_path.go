@@ -29,19 +29,27 @@ func Segments(w *window.Window, budget int) []criticalpath.Segment {
 	if w.Verdict == nil {
 		return nil
 	}
-	all := w.Verdict.Path.Segments
-	limit := maxSegments
-	if budget > 0 {
-		limit = min(limit, budget/4)
-	}
-	if len(all) <= limit {
+	all, count := w.Verdict.Path.Segments, segmentCount(w, budget)
+	if len(all) == count {
 		return all
 	}
 	chosen := slices.Clone(all)
 	slices.SortStableFunc(chosen, func(a, b criticalpath.Segment) int { return cmp.Compare(b.End-b.Start, a.End-a.Start) })
-	chosen = chosen[:limit]
+	chosen = chosen[:count]
 	slices.SortFunc(chosen, func(a, b criticalpath.Segment) int { return cmp.Compare(a.Start, b.Start) })
 	return chosen
+}
+
+// segmentCount is how many segments Segments chooses.
+func segmentCount(w *window.Window, budget int) int {
+	if w.Verdict == nil {
+		return 0
+	}
+	limit := maxSegments
+	if budget > 0 {
+		limit = min(limit, budget/4)
+	}
+	return min(len(w.Verdict.Path.Segments), limit)
 }
 
 // path writes the lane of the critical path: a span for the whole, and one below it for each segment.
@@ -150,15 +158,19 @@ func (e *Emitter) segmentName(seg *criticalpath.Segment) string {
 	return "unknown"
 }
 
-// Prepare decides what a window's trace shows within a budget of spans, 0 for all: it finds the critical path (a nil Finder finds none),
-// returns its segments, and selects the intervals that are kept. Whoever does the same with the same window knows which spans there are.
-func Prepare(w *window.Window, finder *window.Finder, budget int) []criticalpath.Segment {
+// Select decides what a window's trace shows within a budget of spans, 0 for all: it finds the critical path (a nil Finder finds none), and
+// selects the intervals that are kept. Whoever does the same with the same window knows which spans there are.
+func Select(w *window.Window, finder *window.Finder, budget int) {
 	finder.Find(w)
-	path := Segments(w, budget)
-	reserved := 0
-	if len(path) > 0 {
-		reserved = len(path) + 1
+	reserved := segmentCount(w, budget)
+	if reserved > 0 {
+		reserved++ // the lane
 	}
 	w.Select(budget, reserved)
-	return path
+}
+
+// Prepare is Select for one who makes the spans: it returns the segments of the path that get one.
+func Prepare(w *window.Window, finder *window.Finder, budget int) []criticalpath.Segment {
+	Select(w, finder, budget)
+	return Segments(w, budget)
 }

@@ -21,7 +21,6 @@ type Finder struct {
 	graph    *criticalpath.Graph
 	path     criticalpath.Path
 	retiming criticalpath.Retiming
-	other    criticalpath.Path
 	stuck    []candidate
 	verdict  Verdict
 	onPath   [][]jvmthread.Time
@@ -96,8 +95,8 @@ func (f *Finder) Find(w *Window) {
 	w.Verdict = &f.verdict
 }
 
-// judge tells idle waits from important ones: an important one is on the path of a thread that was blocked or stuck. It asks for the paths of
-// all of these, the longest blocked first, and gives up (nothing is idle then) if that takes too long.
+// judge tells idle waits from important ones: an important one is on the path of a thread that was blocked or stuck. It asks for what the
+// paths of all of these lead through, the longest blocked first, and gives up (nothing is idle then) if that takes too long.
 func (f *Finder) judge(w *Window) bool {
 	f.stuck = f.stuck[:0]
 	intervals := 0
@@ -111,8 +110,7 @@ func (f *Finder) judge(w *Window) bool {
 	left := judgePieces*intervals + 1<<14
 	for _, c := range f.stuck {
 		l := w.Lanes[c.lane]
-		f.graph.Bounded(l.Thread, w.Start, w.End, &f.other)
-		if left -= f.other.Visited; left < 0 {
+		if left -= f.graph.Reach(l.Thread, w.Start, w.End); left < 0 {
 			return false
 		}
 	}
