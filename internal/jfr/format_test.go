@@ -133,6 +133,27 @@ func TestCopiesOfAHeaderAreNoChunks(t *testing.T) {
 	assert.Empty(t, c.problems)
 }
 
+// A JVM makes a chunk complete by changing its header, which was read long before.
+func TestChunkThatBecomesComplete(t *testing.T) {
+	b := newBuilder(true)
+	whole := bytes.Clone(b.chunk(sample))
+	b.open = true
+	c := newCollector(t)
+	d := NewDecoder(recording.Options{File: "x.jfr", Symbols: c.symbols}, c)
+	_, err := d.Write(b.chunk(sample))
+	require.NoError(t, err)
+	require.NoError(t, d.Flush())
+	assert.True(t, strings.HasPrefix(wantSample, c.tell()))
+	readable, live, complete := d.Survey(bytes.NewReader(whole), int64(len(whole)))
+	assert.EqualValues(t, len(whole), readable)
+	assert.False(t, live)
+	assert.True(t, complete)
+	require.NoError(t, d.Flush())
+	require.NoError(t, d.Close())
+	assert.Equal(t, wantSample+"end detached\n", c.tell())
+	assert.Empty(t, c.problems)
+}
+
 // pieces of a recording give the same as all of it.
 func TestPushedIsTheSame(t *testing.T) {
 	data := newBuilder(true).chunk(sample)

@@ -29,8 +29,9 @@ const stateGuard = 255
 
 // Survey looks at the heads of the chunks of a file. Readable is how much of it may be read: a JVM that writes a chunk comes back to what
 // it has written, except for what is before the size in the header. Live says that the last chunk is written by a JVM, whole that all of
-// the file is complete chunks: then it is better read as a whole (ReadFrom) than as it grows.
-func (*Decoder) Survey(src io.ReaderAt, size int64) (readable int64, live, whole bool) {
+// the file is complete chunks: then it is better read as a whole (ReadFrom) than as it grows. If the chunk at hand has become complete
+// since its header was written to the decoder, the decoder knows from now on.
+func (d *Decoder) Survey(src io.ReaderAt, size int64) (readable int64, live, whole bool) {
 	var head [headerSize]byte
 	for readable < size {
 		n, err := src.ReadAt(head[:], readable)
@@ -49,6 +50,9 @@ func (*Decoder) Survey(src io.ReaderAt, size int64) (readable int64, live, whole
 			return min(readable+h.size, size), true, false
 		case h.size > size-readable:
 			return size, false, false
+		}
+		if readable == d.source && len(d.pushed.data) >= headerSize {
+			copy(d.pushed.data, head[:])
 		}
 		readable += h.size
 	}
@@ -191,6 +195,7 @@ func (d *Decoder) Close() error {
 	if d.err != nil || q.ended {
 		return d.err
 	}
+	d.takeWhole()
 	q.ended = true
 	switch h, err := parseHeader(q.data); {
 	case len(q.data) == 0:

@@ -37,29 +37,30 @@ func (f *recordingFile) settled(ctx context.Context) bool {
 	return false
 }
 
-// readable is how much of the file may be read now.
-func (f *recordingFile) readable() (int64, error) {
+// readable is how much of the file may be read now, and whether that is all that there will be.
+func (f *recordingFile) readable() (limit int64, whole bool, err error) {
 	info, err := f.file.Stat()
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	if decoder, ok := f.decoder.(surveyor); ok {
-		readable, _, _ := decoder.Survey(f.file, info.Size())
-		return readable, nil
+		limit, _, whole = decoder.Survey(f.file, info.Size())
+		return limit, whole, nil
 	}
-	return info.Size(), nil
+	return info.Size(), false, nil
 }
 
 // errGone says that what is at the path is another file now, or none: nothing more comes of this one.
 var errGone = errors.New("the file was replaced or removed")
 
-// follow reads as the file grows.
+// follow reads as the file grows, until it is replaced or removed, or is of a format that says that no more will come: the repository of a
+// JVM has a file for each chunk, and only one of them grows.
 func (f *recordingFile) follow(ctx context.Context) error {
 	var offset int64
 	flushed, gone := true, false
 	buf := make([]byte, 1<<20)
 	for {
-		limit, err := f.readable()
+		limit, whole, err := f.readable()
 		if err != nil {
 			return err
 		}
@@ -84,6 +85,9 @@ func (f *recordingFile) follow(ctx context.Context) error {
 		}
 		if gone {
 			return errGone
+		}
+		if whole && offset >= limit {
+			return nil
 		}
 		info, err := f.file.Stat()
 		switch {

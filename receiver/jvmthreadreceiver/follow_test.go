@@ -6,6 +6,7 @@ package jvmthreadreceiver
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,4 +73,25 @@ func TestWhatIsWrittenBeforeAFileIsRotatedIsRead(t *testing.T) {
 	f := &recordingFile{files: &files{cfg: &File{PollInterval: time.Millisecond}}, path: path, file: file, decoder: decoder}
 	require.ErrorIs(t, f.follow(t.Context()), errGone)
 	assert.Equal(t, "first\nlast\n", decoder.got.String())
+}
+
+// chunked is a decoder that knows when a file is whole.
+type chunked struct{ busy }
+
+func (c *chunked) Survey(_ io.ReaderAt, size int64) (readable int64, live, whole bool) {
+	whole = c.got.Len() > 0
+	return size, !whole, whole
+}
+
+// TestWholeChunksAreNotFollowedOn: a JVM keeps many of them, and files that are read at one time are bounded.
+func TestWholeChunksAreNotFollowedOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.jfr")
+	require.NoError(t, os.WriteFile(path, []byte("a chunk"), 0o600))
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	decoder := &chunked{busy{flush: func() {}}}
+	f := &recordingFile{files: &files{cfg: &File{PollInterval: time.Hour}}, path: path, file: file, decoder: decoder}
+	require.NoError(t, f.follow(t.Context()))
+	assert.Equal(t, "a chunk", decoder.got.String())
 }
