@@ -96,9 +96,12 @@ func (f *files) start(ctx context.Context, path string, readers *sync.WaitGroup)
 			return
 		}
 		defer func() { <-f.places }()
-		file := &recordingFile{files: f, path: path, log: f.log.With(zap.String("file", path))}
-		file.read(ctx)
-		if f.cfg.Follow && (file.over || gone(path)) { // another is in its place, or may come
+		for again := true; again; { // at once, before one that took its place is rotated as well
+			file := &recordingFile{files: f, path: path, log: f.log.With(zap.String("file", path))}
+			file.read(ctx)
+			again = f.cfg.Follow && file.over && ctx.Err() == nil && !gone(path)
+		}
+		if f.cfg.Follow && gone(path) { // another may come
 			f.mu.Lock()
 			delete(f.reading, path)
 			f.mu.Unlock()
