@@ -118,6 +118,9 @@ func (c *collector) terminate(t *testing.T) time.Duration {
 	return took
 }
 
+// everything gives the agent room and time for all that a program does, however busy the machine is.
+const everything = ",pool=64m,exit-wait=60s"
+
 // java starts a program under the agent. An endpoint file://PATH is a recording of the agent's own.
 func java(t *testing.T, j jdk, endpoint, service string, command ...string) *process {
 	t.Helper()
@@ -125,7 +128,7 @@ func java(t *testing.T, j jdk, endpoint, service string, command ...string) *pro
 	if path, ok := strings.CutPrefix(endpoint, "file://"); ok {
 		to = "file=" + path
 	}
-	args := append([]string{"-agentpath:" + built("libweft.so") + "=" + to + ",service=" + service, "-cp", classes}, command...)
+	args := append([]string{"-agentpath:" + built("libweft.so") + "=" + to + ",service=" + service + everything, "-cp", classes}, command...)
 	return start(t, nil, filepath.Join(j.home, "bin", "java"), args...)
 }
 

@@ -75,7 +75,7 @@ func TestRealProgramsDoAsWithoutTheAgent(t *testing.T) {
 				require.Len(t, plain.stdout, 1, "%v", plain)
 
 				c := startCollector(t, setup{})
-				agent := "-agentpath:" + built("libweft.so") + "=endpoint=" + c.endpoint + ",service=" + program.name
+				agent := "-agentpath:" + built("libweft.so") + "=endpoint=" + c.endpoint + ",service=" + program.name + everything
 				watched := start(t, nil, filepath.Join(j.home, "bin", "java"), append([]string{agent}, command...)...).outcome(t)
 				assert.Equal(t, plain, watched, "what the program wrote, and its exit code")
 

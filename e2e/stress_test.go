@@ -50,7 +50,7 @@ func stress(t *testing.T, j jdk, lasts time.Duration, options string, command ..
 
 func runStress(t *testing.T, j jdk, endpoint string, lasts time.Duration, options string, command ...string) {
 	t.Helper()
-	agent := strings.TrimSuffix("-agentpath:"+built("libweft.so")+"=endpoint="+endpoint+",service=stress,"+options, ",")
+	agent := strings.TrimSuffix("-agentpath:"+built("libweft.so")+"=endpoint="+endpoint+",service=stress"+everything+","+options, ",")
 	command = append(command, strconv.Itoa(int(lasts.Seconds())))
 	jvm := start(t, nil, filepath.Join(j.home, "bin", "java"), append([]string{agent, "-cp", classes}, command...)...)
 	select {

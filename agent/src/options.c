@@ -15,6 +15,8 @@
 
 static const size_t MIB = 1048576;
 
+#define SECOND ((size_t)1000000000)
+
 #define AT(field) offsetof(struct weft_options, field)
 
 static const struct weft_option table[] = {
@@ -38,7 +40,7 @@ static const struct weft_option table[] = {
     {"mounts", &WEFT_SWITCH, AT(mounts), 0, 0, WEFT_BY_CONTROL},
     {"cpu", &WEFT_SWITCH, AT(cpu), 0, 0, WEFT_BY_CONTROL},
     {"owner-stacks", &WEFT_SWITCH, AT(owner_stacks), 0, 0, WEFT_BY_CONTROL},
-    {"min-duration", &WEFT_DURATION, AT(min_duration), 0, 0, WEFT_BY_CONTROL},
+    {"min-duration", &WEFT_DURATION, AT(min_duration), 0, 10 * SECOND, WEFT_BY_CONTROL},
     {"include-threads", &WEFT_TEXT, AT(include_threads), 0, WEFT_PATTERNS_MAX, WEFT_BY_CONTROL},
     {"exclude-threads", &WEFT_TEXT, AT(exclude_threads), 0, WEFT_PATTERNS_MAX, WEFT_BY_CONTROL},
     {"include-locks", &WEFT_TEXT, AT(include_locks), 0, WEFT_PATTERNS_MAX, WEFT_BY_CONTROL},
@@ -54,6 +56,7 @@ static const struct weft_option table[] = {
     {"pool", &WEFT_BYTES, AT(pool), 65536, 0, WEFT_AT_START},
     {"retain", &WEFT_BYTES, AT(retain), 1048576, 0, WEFT_AT_START},
     {"definitions", &WEFT_BYTES, AT(definitions), 1048576, 0, WEFT_AT_START},
+    {"exit-wait", &WEFT_DURATION, AT(exit_wait), 0, 60 * SECOND, WEFT_AT_START},
     {"series", &WEFT_COUNT, AT(series), 16, 65536, WEFT_AT_START},
 };
 
@@ -175,6 +178,7 @@ void weft_options_default(struct weft_options *options) {
         .pool = 16 * MIB,
         .retain = 8 * MIB,
         .definitions = 64 * MIB,
+        .exit_wait = 500000000,
     };
 }
 

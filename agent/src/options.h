@@ -55,6 +55,7 @@ struct weft_options {
     size_t pool;
     size_t retain;
     size_t definitions;
+    int64_t exit_wait; // nanoseconds that the end of the JVM may wait for what is left to be sent
     // Things to do, not states: whoever does them sets them back.
     bool snapshot;
     bool report;

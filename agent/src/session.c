@@ -23,8 +23,6 @@
 #include "stacks.h"
 #include "virtual.h"
 
-enum { FINISH_MS = 500 };
-
 // Of the session that runs, or of the last one.
 static struct weft_options options;
 static struct weft_resource resource;
@@ -56,7 +54,7 @@ static bool switch_events(jvmtiEventMode mode) {
 
 static bool start_sender(JNIEnv *env) {
     struct weft_sender_config config = {
-        .endpoint = options.endpoint, .retain = options.retain, .finish_ms = FINISH_MS};
+        .endpoint = options.endpoint, .retain = options.retain, .finish_ms = (int)(options.exit_wait / 1000000)};
     if (options.file[0] != '\0') {
         config.file = options.file;
         config.file_size = options.file_size;

@@ -207,7 +207,7 @@ static int64_t unit_of_time(const char *suffix) {
 
 static bool take_duration(const struct weft_option *option, const char *value, void *to,
                           char *problem) {
-    const int64_t most = 10000000000;
+    int64_t most = (int64_t)option->most;
     char *end;
     errno = 0;
     long long n = strtoll(value, &end, 10);
@@ -215,8 +215,8 @@ static bool take_duration(const struct weft_option *option, const char *value, v
     bool number = value[0] >= '0' && value[0] <= '9' && errno == 0 && unit != 0;
     if (!number || n > most / unit) {
         snprintf(problem, WEFT_PROBLEM_MAX,
-                 "option \"%s\": \"%.64s\" is not a duration; give 0 to 10s, such as 20ms",
-                 option->key, value);
+                 "option \"%s\": \"%.64s\" is not a duration; give 0 to %llds, such as 20ms",
+                 option->key, value, (long long)(most / 1000000000));
         return false;
     }
     *(int64_t *)to = n * unit;

@@ -37,7 +37,7 @@ listen() { # arguments of the receiver
 
 # Room for every event that comes while the sender has no processor: what is lost without it is a matter of the machine's
 # load, not of the agent. Sections that are about losses say how much room there is.
-room=,pool=64m
+room=,pool=64m,exit-wait=60s
 
 # Runs a program under the agent against the receiver; output and code go to out, err, code.
 traced() {

@@ -55,7 +55,7 @@ TEST(options_are_read) {
     "include-locks, exclude-locks, pause, mode, interval, report, snapshot"
 #define KNOWN                                                                                      \
     " endpoint, file, file-size, service, " CHANGEABLE                                             \
-    ", detach, control, virtual, pool, retain, definitions, series"
+    ", detach, control, virtual, pool, retain, definitions, exit-wait, series"
 
 TEST(options_say_what_is_wrong) {
     CHECK(!parse("endpiont=unix:///x"));
@@ -92,6 +92,13 @@ TEST(options_say_what_is_wrong) {
     CHECK(!parse("pool=99999999999999999999g"));
     CHECK(!parse("pool=2g"));
     CHECK(!parse("retain=1x"));
+    CHECK(!parse("exit-wait=61s"));
+    CHECK_STRING(problem,
+                 "option \"exit-wait\": \"61s\" is not a duration; give 0 to 60s, such as 20ms");
+    CHECK(parse("exit-wait=60s"));
+    CHECK_INT(o.exit_wait, 60000000000);
+    CHECK(parse(""));
+    CHECK_INT(o.exit_wait, 500000000);
     CHECK(!parse("service="));
     CHECK(!parse("endpoint=/tmp/x"));
     CHECK_STRING(problem, "option \"endpoint\": \"/tmp/x\" is no endpoint; give unix:///path or "

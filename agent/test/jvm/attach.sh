@@ -55,7 +55,7 @@ attached() {
     for i in $(seq 4000); do grep -q stuck "$work/out" && break; sleep 0.05; done
     for round in 1 2; do
         listen
-        timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" service=jvmtest pool=64m >"$work/told" 2>&1 ||
+        timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" service=jvmtest pool=64m exit-wait=60s >"$work/told" 2>&1 ||
             bad "attach: $(cat "$work/told")"
         grep -q '^depth=16$' "$work/told" || bad "attach says $(head -3 "$work/told")"
         if [ $round = 1 ]; then
