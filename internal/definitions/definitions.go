@@ -18,7 +18,7 @@ import (
 const (
 	maxID          = 1 << 20  // of classes and stacks
 	maxMethods     = 1 << 17  // as many different methods are on stacks of no program
-	maxText        = 64 << 20 // bytes of all texts, once for methods and once for all else
+	maxMethodText  = 64 << 20 // bytes of all names and line tables of methods; all else is bounded by the symbols
 	maxStackText   = 64 << 10
 	maxStackFrames = 1024
 	lineSize       = 8 // bytes that an entry of a line table takes
@@ -28,8 +28,6 @@ const (
 type Table struct {
 	Symbols *symbols.Table
 
-	text int // bytes of the texts in symbols
-
 	described map[jvmthread.ThreadID]struct{} // those of Symbols of which those behind us have heard
 
 	// Of one connection: the agent sends them again on the next.
@@ -38,11 +36,9 @@ type Table struct {
 	methods    map[wire.MethodID]method
 	methodText int
 
-	lastClass jvmthread.ClassID // the highest that symbols gave out
-	lastStack jvmthread.StackID
-	scratch   wire.Method
-	frames    wire.Stack
-	line      []byte
+	scratch wire.Method
+	frames  wire.Stack
+	line    []byte
 }
 
 type method struct {
@@ -91,12 +87,9 @@ func (d *Table) Define(frame wire.Frame) (refused bool, err error) {
 }
 
 func (d *Table) defineThread(th jvmthread.Thread) bool {
-	old := d.Symbols.Thread(th.ID)
-	more := len(th.Name) + len(th.Group) - len(old.Name) - len(old.Group)
-	if d.text+more > maxText || !d.Symbols.SetThread(th) {
+	if !d.Symbols.SetThread(th) {
 		return false
 	}
-	d.text += more
 	delete(d.described, th.ID)
 	return true
 }
@@ -117,21 +110,15 @@ func (d *Table) Forget(id jvmthread.ThreadID) { delete(d.described, id) }
 
 // DropThread forgets a thread that has ended.
 func (d *Table) DropThread(id jvmthread.ThreadID) {
-	th := d.Symbols.Thread(id)
-	d.text -= len(th.Name) + len(th.Group)
 	d.Symbols.DropThread(id)
 	delete(d.described, id)
 }
 
 func (d *Table) defineClass(class wire.Class) bool {
-	if class.ID > maxID || d.text+len(class.Name) > maxText {
+	if class.ID > maxID {
 		return false
 	}
 	id := d.Symbols.InternClass(class.Name)
-	if id > d.lastClass {
-		d.lastClass = id
-		d.text += len(class.Name)
-	}
 	d.classes = put(d.classes, int(class.ID), id)
 	return id != jvmthread.NoClass || class.Name == ""
 }
@@ -142,7 +129,7 @@ func (d *Table) defineMethod(m *wire.Method) bool {
 	}
 	class := d.Symbols.Class(d.Class(m.Class))
 	size := len(class) + 1 + len(m.Name) + len(m.File) + lineSize*len(m.Lines)
-	if d.methodText+size > maxText {
+	if d.methodText+size > maxMethodText {
 		return false
 	}
 	d.methodText += size
@@ -159,14 +146,7 @@ func (d *Table) defineStack(s *wire.Stack) bool {
 		return false
 	}
 	text := d.format(s)
-	if d.text+len(text) > maxText {
-		return false
-	}
 	id := d.Symbols.InternStack(text)
-	if id > d.lastStack {
-		d.lastStack = id
-		d.text += len(text)
-	}
 	d.stacks = put(d.stacks, int(s.ID), id)
 	return id != jvmthread.NoStack || text == ""
 }

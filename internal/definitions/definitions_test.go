@@ -82,18 +82,20 @@ func TestDefinitionsHaveLimits(t *testing.T) {
 	assert.Equal(t, maxStackFrames, strings.Count(d.Symbols.Stack(d.Stack(2)), "\n"))
 	assert.True(t, strings.HasSuffix(d.Symbols.Stack(d.Stack(2)), "\n..."))
 
-	d.text = maxText - 10
+	limits := symbols.DefaultLimits()
+	limits.Bytes = 10
+	d = New(symbols.New(limits))
 	assert.Equal(t, 3, define(t, d, `
 class id=2 name="twelve bytes"
 thread id=1 name="twelve bytes"
 stack id=3 frames=9:0
 class id=3 name="ten bytes."
 `))
-	d.methodText = maxText - 10
+	d.methodText = maxMethodText - 10
 	assert.Equal(t, 1, define(t, d, `method id=2 name="twelve bytes"`))
 }
 
-func TestTextsOfAReconnectCountOnce(t *testing.T) {
+func TestWhatAReconnectDefinesAgainCountsOnce(t *testing.T) {
 	d := New(symbols.New(symbols.DefaultLimits()))
 	const text = `
 class id=1 name="A"
@@ -102,12 +104,9 @@ method id=1 class=1 name="b"
 stack id=1 frames=1:0
 `
 	assert.Zero(t, define(t, d, text))
-	once := d.text
+	once := d.Held()
 	d.Reset()
 	assert.Equal(t, jvmthread.NoClass, d.Class(1))
 	assert.Zero(t, define(t, d, text))
-	assert.Equal(t, once, d.text)
-	d.DropThread(1)
-	d.DropThread(1)
-	assert.Equal(t, once-len("mainmain"), d.text)
+	assert.Equal(t, once, d.Held())
 }

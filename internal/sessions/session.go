@@ -34,7 +34,6 @@ type entry[T any] struct {
 	set      *Set[T]
 	mu       sync.Mutex
 	follower Follower[T]
-	carrier  threadpdata.Carrier
 	heard    time.Time // when something came
 	stalled  time.Time // since when the awaited batch is missing; zero: none is
 	awaited  uint64    // its number
@@ -64,7 +63,8 @@ func (e *entry[T]) take(span ptrace.Span) error {
 	if e.closed {
 		return errClosed
 	}
-	c := &e.carrier
+	c := e.set.carriers.Get().(*threadpdata.Carrier)
+	defer e.set.carriers.Put(c)
 	if err := threadpdata.Parse(span, e.Symbols, c); err != nil {
 		return err
 	}

@@ -69,14 +69,18 @@ type Set[T any] struct {
 	sessions map[jvmthread.SessionID]*entry[T]
 	ended    Recent // sessions that ended in order: what still comes of them is late
 
-	warned atomic.Bool // of refused carriers
-	stop   context.CancelFunc
-	wg     sync.WaitGroup
+	carriers sync.Pool   // of *threadpdata.Carrier: what one of many events needs is not kept for each session
+	warned   atomic.Bool // of refused carriers
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
 }
 
 // New returns a Set that follows nothing yet.
 func New[T any](set Settings[T]) *Set[T] {
-	return &Set[T]{Settings: set, sessions: make(map[jvmthread.SessionID]*entry[T])}
+	return &Set[T]{
+		Settings: set, sessions: make(map[jvmthread.SessionID]*entry[T]),
+		carriers: sync.Pool{New: func() any { return new(threadpdata.Carrier) }},
+	}
 }
 
 // Start begins to look after sessions of which nothing comes.

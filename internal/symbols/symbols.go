@@ -16,7 +16,7 @@ type Limits struct {
 	Classes int // default 65 536
 	Stacks  int // default 65 536
 	Threads int // default 131 072
-	Bytes   int // of all texts of classes and stacks; default 64 MiB
+	Bytes   int // of all texts: classes, stacks, names and groups of threads; default 64 MiB
 }
 
 // maxText is the longest text that is kept; longer ones are cut. A stack of 128 frames has some 10 KB.
@@ -100,16 +100,26 @@ func cut(text string) string {
 
 // SetThread keeps what is known of a thread, in place of what was known before. It reports whether there was room.
 func (t *Table) SetThread(th jvmthread.Thread) bool {
-	if _, ok := t.threads[th.ID]; !ok && len(t.threads) >= t.limits.Threads {
+	th.Name, th.Group = cut(th.Name), cut(th.Group)
+	old, ok := t.threads[th.ID]
+	more := textOf(&th) - textOf(&old)
+	if !ok && len(t.threads) >= t.limits.Threads || t.bytes+more > t.limits.Bytes {
 		t.refused++
 		return false
 	}
 	t.threads[th.ID] = th
+	t.bytes += more
 	return true
 }
 
 // DropThread forgets a thread that has ended and is not spoken of any more.
-func (t *Table) DropThread(id jvmthread.ThreadID) { delete(t.threads, id) }
+func (t *Table) DropThread(id jvmthread.ThreadID) {
+	th := t.threads[id]
+	t.bytes -= textOf(&th)
+	delete(t.threads, id)
+}
+
+func textOf(th *jvmthread.Thread) int { return len(th.Name) + len(th.Group) }
 
 // Class returns the name behind an id, empty if there is none.
 func (t *Table) Class(id jvmthread.ClassID) string {
@@ -140,10 +150,10 @@ func (t *Table) Held() int {
 	return t.bytes + perText*(len(t.classes)+len(t.stacks)) + perThread*len(t.threads)
 }
 
-// What an entry of the table takes apart from its text: map and slice entries; of a thread, its names too.
+// What an entry of the table takes apart from its texts: map and slice entries.
 const (
 	perText   = 64
-	perThread = 192
+	perThread = 160
 )
 
 // Refused counts the texts that found the table full.

@@ -41,13 +41,25 @@ func TestEachLimitHoldsAndIsCounted(t *testing.T) {
 	if s.InternStack(strings.Repeat("x", 90)) == jvmthread.NoStack || s.InternStack(strings.Repeat("y", 90)) != jvmthread.NoStack {
 		t.Error("the limit of bytes does not hold")
 	}
+	if !s.SetThread(jvmthread.Thread{ID: 1, Name: "four"}) || s.SetThread(jvmthread.Thread{ID: 1, Name: "four", Group: "seven.."}) || !s.SetThread(jvmthread.Thread{ID: 1, Group: "five."}) {
+		t.Error("names of threads are no texts, or one is not given back")
+	}
+	s.DropThread(1)
+	s.DropThread(1)
+	if !s.SetThread(jvmthread.Thread{ID: 1, Name: "ten bytes."}) || s.Thread(1).Name != "ten bytes." {
+		t.Error("what a thread that is gone took is not given back")
+	}
 }
 
 func TestHugeTextIsCut(t *testing.T) {
 	s := symbols.New(symbols.DefaultLimits())
 	huge := strings.Repeat("ä", 1<<20)
 	id := s.InternStack(huge)
-	if n := len(s.Stack(id)); n == 0 || n > 1<<16 || s.InternStack(huge) != id {
+	n := len(s.Stack(id))
+	if n == 0 || n > 1<<16 || s.InternStack(huge) != id {
 		t.Errorf("%d bytes are kept, as %d and %d", n, id, s.InternStack(huge))
+	}
+	if s.SetThread(jvmthread.Thread{ID: 1, Name: huge}); len(s.Thread(1).Name) != n {
+		t.Errorf("%d bytes of a name are kept", len(s.Thread(1).Name))
 	}
 }
