@@ -6,6 +6,7 @@ package threadlogexporter
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exportertest"
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -317,4 +319,28 @@ func TestDirectoryThatCannotBeMadeStopsTheStart(t *testing.T) {
 	err = e.Start(t.Context(), componenttest.NewNopHost())
 	require.ErrorContains(t, err, "give one that can be written to")
 	require.NoError(t, e.Shutdown(t.Context()))
+}
+
+// A thread that is told anew again and again is held once, and what comes twice defines nothing.
+func TestThreadsThatAreToldAnewAreHeldOnce(t *testing.T) {
+	r := start(t, nil)
+	cfg := createDefaultConfig().(*Config)
+	cfg.Directory = r.dir
+	set := exportertest.NewNopSettings(metadata.Type)
+	log, err := newThreadLog(cfg, set)
+	require.NoError(t, err)
+	s := newSession(log, one, pcommon.NewResource())
+	tell := func(batch uint64, part uint32, name string) {
+		traces := ptrace.NewTraces()
+		spans := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
+		c := threadpdata.Carrier{Session: one, Batch: batch, Part: part, Parts: 1000, Thread: jvmthread.Thread{ID: 7, Name: name}}
+		c.AppendTo(spans, symbols.New(symbols.DefaultLimits()))
+		require.NoError(t, s.take(spans.At(0)))
+	}
+	for i := range uint32(100) {
+		tell(1, i, fmt.Sprintf("worker %d", i))
+	}
+	tell(1, 0, "somebody else")
+	assert.Equal(t, []jvmthread.Thread{{ID: 7, Name: "worker 99"}}, s.threads)
+	r.stop(t)
 }

@@ -28,8 +28,10 @@ type output struct {
 	base   string // of the names of all files
 	number int    // of the recording, from 1: the session may have been recorded before
 	logger *timberjack.Logger
-	side   *os.File
-	size   int64 // of the file that is written
+	side   *os.File // nil until it is needed
+	table  string   // its path
+	size   int64    // of the file that is written
+	torn   bool     // something of it was given up: what follows may need that, and goes to another
 
 	held   []piece
 	bytes  int  // held
@@ -95,15 +97,16 @@ func freeName(base, extension string) (name string, n int) {
 
 // full reports whether the next batch goes to another file.
 func (o *output) full() bool {
-	return o.size >= int64(o.owner.cfg.Rotation.MaxMegabytes)<<20 && len(o.held) == 0
+	return (o.torn || o.size >= int64(o.owner.cfg.Rotation.MaxMegabytes)<<20) && len(o.held) == 0
 }
 
+// rotate begins another file. If that cannot be, the one at hand goes on until it is full once more.
 func (o *output) rotate(ctx context.Context) {
+	o.size, o.torn = 0, false
 	if err := o.logger.RotateWithReason("size"); err != nil {
 		o.fail(err)
 		return
 	}
-	o.size = 0
 	o.owner.telemetry.ExporterThreadLogRotations.Add(ctx, 1)
 }
 
@@ -114,14 +117,7 @@ func (o *output) write(ctx context.Context, text []byte, events uint64) {
 
 // beside appends to the file beside the recording.
 func (o *output) beside(ctx context.Context, extension string, text []byte) {
-	if o.side == nil {
-		file, err := os.OpenFile(o.base+extension, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) //nolint:gosec // the name is made here
-		if err != nil {
-			o.fail(err)
-			return
-		}
-		o.side = file
-	}
+	o.table = o.base + extension
 	o.put(ctx, piece{text: text, beside: true})
 }
 
@@ -135,6 +131,7 @@ func (o *output) put(ctx context.Context, p piece) {
 	}
 	if o.bytes+len(p.text) > maxHeld && !p.begun {
 		o.owner.lost(ctx, whereWrite, p.events)
+		o.torn = true
 		return
 	}
 	p.text = append([]byte(nil), p.text...)
@@ -160,7 +157,7 @@ func (o *output) try(ctx context.Context, p *piece) (done bool) {
 	var n int
 	var err error
 	if p.beside {
-		n, err = o.side.Write(p.text)
+		n, err = o.writeBeside(p.text)
 	} else {
 		n, err = o.logger.Write(p.text)
 		o.size += int64(n)
@@ -175,6 +172,16 @@ func (o *output) try(ctx context.Context, p *piece) (done bool) {
 	o.failed = false
 	o.owner.telemetry.ExporterThreadLogEvents.Add(ctx, int64(p.events)) //nolint:gosec // a count
 	return true
+}
+
+func (o *output) writeBeside(text []byte) (n int, err error) {
+	if o.side == nil {
+		if o.side, err = os.OpenFile(o.table, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+			o.side = nil
+			return 0, err
+		}
+	}
+	return o.side.Write(text)
 }
 
 // fail tells of the first failure of several in a row.

@@ -36,9 +36,10 @@ type session struct {
 	queue   *ordering.Queue
 	symbols *symbols.Table
 	carrier threadpdata.Carrier
-	threads []jvmthread.Thread   // defined since the last batch
-	ended   []jvmthread.ThreadID // to be forgotten after the next batch
-	sums    []sums               // that wait for their place in the row of batches; as many as batches may wait
+	threads []jvmthread.Thread         // defined since the last batch, each once
+	places  map[jvmthread.ThreadID]int // of them
+	ended   []jvmthread.ThreadID       // to be forgotten after the next batch
+	sums    []sums                     // that wait for their place in the row of batches; as many as batches may wait
 
 	encoder recording.Encoder
 	out     *output
@@ -63,7 +64,7 @@ type sums struct {
 func newSession(t *threadLog, id jvmthread.SessionID, res pcommon.Resource) *session {
 	s := &session{
 		owner: t, info: threadpdata.RecordingSession(id, res), name: threadpdata.ServiceName(res), heard: time.Now(),
-		queue: ordering.New(ordering.DefaultLimits()), symbols: symbols.New(symbols.DefaultLimits()),
+		queue: ordering.New(ordering.DefaultLimits()), symbols: symbols.New(symbols.DefaultLimits()), places: make(map[jvmthread.ThreadID]int),
 	}
 	return s
 }
@@ -83,15 +84,30 @@ func (s *session) take(span ptrace.Span) error {
 		return err
 	}
 	s.heard = time.Now()
-	if c.Thread.ID != jvmthread.NoThread && s.symbols.Thread(c.Thread.ID) != c.Thread && s.symbols.SetThread(c.Thread) {
-		s.threads = append(s.threads, c.Thread)
-	}
-	if s.queue.Add(ordering.Part{
+	if !s.queue.Add(ordering.Part{
 		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
-	}) && c.Aggregate != nil {
+	}) {
+		return nil
+	}
+	s.define(c.Thread)
+	if c.Aggregate != nil {
 		s.sums = append(s.sums, sums{c.Batch, c.Aggregate})
 	}
 	return nil
+}
+
+// define notes what a thread is, for the next batch that is written.
+func (s *session) define(th jvmthread.Thread) {
+	if th.ID == jvmthread.NoThread || s.symbols.Thread(th.ID) == th || !s.symbols.SetThread(th) {
+		return
+	}
+	place, again := s.places[th.ID]
+	if !again {
+		place = len(s.threads)
+		s.places[th.ID] = place
+		s.threads = append(s.threads, th)
+	}
+	s.threads[place] = s.symbols.Thread(th.ID)
 }
 
 // advance writes as far as what was taken allows, and reports whether the session is over.
@@ -181,8 +197,8 @@ func (s *session) write(ctx context.Context, events []jvmthread.Event) {
 		if n == len(events) {
 			watermark = max(watermark, s.queue.Watermark())
 		}
-		s.encode(ctx, &recording.Batch{Threads: s.threads, Events: events[:n], Watermark: watermark, Lost: missed})
-		s.threads, missed = s.threads[:0], 0
+		s.encode(ctx, &recording.Batch{Events: events[:n], Watermark: watermark, Lost: missed})
+		missed = 0
 		events = events[n:]
 	}
 	s.writeSums(ctx)
@@ -201,8 +217,7 @@ func (s *session) writeSums(ctx context.Context) {
 			s.owner.telemetry.ExporterThreadLogEventsLeft.Add(ctx, int64(len(a.Series)), metric.WithAttributes(attribute.String("kind", "aggregate")))
 			continue
 		}
-		s.encode(ctx, &recording.Batch{Threads: s.threads, Aggregate: a, Watermark: s.queue.Watermark()})
-		s.threads = s.threads[:0]
+		s.encode(ctx, &recording.Batch{Aggregate: a, Watermark: s.queue.Watermark()})
 	}
 	s.sums = slices.Delete(s.sums, 0, n)
 }
@@ -220,7 +235,10 @@ func (s *session) encode(ctx context.Context, batch *recording.Batch) {
 		s.out.rotate(ctx)
 		s.out.write(ctx, s.encoder.Begin(s.text[:0], s.nextPart()), 0)
 	}
+	batch.Threads = s.threads
 	s.text = s.encoder.Batch(s.text[:0], batch)
+	s.threads = s.threads[:0]
+	clear(s.places)
 	if extension, text := s.encoder.Beside(); len(text) > 0 {
 		s.out.beside(ctx, extension, text)
 	}
