@@ -237,8 +237,8 @@ func checkSiblings(t *testing.T, thread, root *span, states []*span, gaps bool) 
 	}
 	if !gaps && len(sorted) > 0 {
 		assert.Equal(t, int64(thread.StartTimestamp()), sorted[0].begin(), "%s begins with its first state", thread.Name())
-		end := sorted[len(sorted)-1].end()
+		last := sorted[len(sorted)-1]
 		latest := int64(root.EndTimestamp()) - microsecond // only the lane of the critical path lasts to the end
-		assert.Equal(t, max(int64(thread.StartTimestamp()), min(end, latest)), int64(thread.EndTimestamp()), "%s ends with its last state", thread.Name())
+		assert.Equal(t, max(int64(last.EndTimestamp()), min(last.end(), latest)), int64(thread.EndTimestamp()), "%s ends with its last state", thread.Name())
 	}
 }

@@ -138,13 +138,14 @@ func (e *Emitter) root(w *window.Window, s ptrace.Span, id pcommon.SpanID) {
 }
 
 func (e *Emitter) thread(l *window.Lane, s ptrace.Span, root, id pcommon.SpanID) {
-	start, end := e.window.Start, e.window.Start
+	start, end, least := e.window.Start, e.window.Start, e.window.Start
 	if n := len(l.Intervals); n > 0 {
 		start, _ = e.window.Clip(l.Intervals[0])
-		_, end = e.window.Clip(l.Intervals[n-1])
+		least, end = e.window.Clip(l.Intervals[n-1])
+		least = spanEnd(least, end)
 	}
 	if e.window.Verdict != nil { // the lane alone lasts to the end: what Jaeger takes for the critical path is then ours
-		end = max(start, min(end, e.window.End-jvmthread.Time(siblingGap)))
+		end = max(least, min(end, e.window.End-jvmthread.Time(siblingGap)))
 	}
 	e.span(s, id, root, e.threadName(l.Thread), start, end)
 	a := s.Attributes()

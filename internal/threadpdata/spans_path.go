@@ -113,7 +113,7 @@ func (e *Emitter) segment(seg *criticalpath.Segment, i int, s ptrace.Span, paren
 	v := e.window.Verdict
 	ref := jvmthread.IntervalRef{Thread: seg.Thread, Seq: seg.Seq}
 	id := spanID(e.session, e.window.Start, jvmthread.IntervalRef{Thread: pathLane, Seq: jvmthread.Seq(i + 1)}) //nolint:gosec // at most maxSegments
-	e.span(s, id, parent, e.threadName(seg.Thread)+": "+e.segmentName(seg), seg.Start, max(min(seg.Start+1, seg.End), seg.End-jvmthread.Time(siblingGap)))
+	e.span(s, id, parent, e.threadName(seg.Thread)+": "+e.segmentName(seg), seg.Start, spanEnd(seg.Start, seg.End))
 	a := s.Attributes()
 	a.EnsureCapacity(6)
 	a.PutStr(attrPathKind, seg.Kind.String())

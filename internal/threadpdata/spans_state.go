@@ -30,11 +30,16 @@ var words = [jvmthread.NumStates]stateWords{ //nolint:gochecknoglobals // read-o
 	jvmthread.StateDead:       {jvm: "terminated"},
 }
 
+// spanEnd is where the span of a state or of a segment ends. Jaeger warns of spans that end where they begin.
+func spanEnd(start, end jvmthread.Time) jvmthread.Time {
+	return max(min(start+1, end), end-jvmthread.Time(siblingGap))
+}
+
 // interval writes the span of one interval, or of the piece of it that lies in the window.
 func (e *Emitter) interval(iv *jvmthread.Interval, s ptrace.Span, parent pcommon.SpanID) {
 	start, end := e.window.Clip(*iv)
 	e.span(s, spanID(e.session, e.window.Start, jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}), parent, e.name(iv),
-		start, max(min(start+1, end), end-jvmthread.Time(siblingGap))) // Jaeger warns of spans that end where they begin
+		start, spanEnd(start, end))
 	a := s.Attributes()
 	a.EnsureCapacity(16)
 	w := &words[iv.State]

@@ -201,6 +201,29 @@ func TestTracesAreWellFormed(t *testing.T) {
 	}
 }
 
+// A state may begin in the last microsecond of a window, before which the spans of threads end otherwise.
+func TestAStateInTheLastMicrosecondIsInsideItsThread(t *testing.T) {
+	const text = `
+1000000 main threadStart
+1500000 main startCalled target=worker stack=1
+2000000 worker threadStart
+2999500 main sleepStart arg=1000
+4000000 main sleepEnd
+5999999 worker sleepStart arg=1000
+6500000 worker sleepEnd
+7000000 worker threadEnd
+`
+	seen := make(map[pcommon.SpanID]ptrace.Span)
+	for _, td := range traces(t, text, 3*time.Millisecond, 0) {
+		for _, s := range spansOf(td) {
+			seen[s.SpanID()] = s
+		}
+	}
+	for _, s := range seen {
+		wellFormed(t, s, seen)
+	}
+}
+
 func wellFormed(t *testing.T, s ptrace.Span, seen map[pcommon.SpanID]ptrace.Span) {
 	t.Helper()
 	if s.ParentSpanID().IsEmpty() {
