@@ -352,6 +352,7 @@ func TestStaleSeriesLeave(t *testing.T) {
 				for _, dp := range m.Sum().DataPoints().All() {
 					if told++; dp.Flags().NoRecordedValue() {
 						gone++
+						assert.Equal(t, 1, m.Sum().DataPoints().Len(), "the prometheus exporter looks at no point behind one that says so")
 					}
 				}
 			}

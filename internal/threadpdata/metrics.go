@@ -58,13 +58,16 @@ func seriesOf[K comparable, V any](s *contention.Series[K, V]) series {
 	return series{s.Start, s.Expired, s.Overflow}
 }
 
-// metric finds a metric, or begins it.
-func (s *statement) metric(id metricID) pmetric.Metric {
-	if at := s.index[id]; at > 0 {
+// metric finds a metric, or begins it. The point that says that a series has expired stands alone: the prometheus exporter forgets the
+// series, and looks at no other point of that metric.
+func (s *statement) metric(id metricID, of series) pmetric.Metric {
+	if at := s.index[id]; at > 0 && !of.expired {
 		return s.dst.At(at - 1)
 	}
 	m, t := s.dst.AppendEmpty(), &metricTexts[id]
-	s.index[id] = s.dst.Len()
+	if !of.expired {
+		s.index[id] = s.dst.Len()
+	}
 	m.SetName(t.name)
 	m.SetUnit(t.unit)
 	m.SetDescription(t.description)
@@ -88,7 +91,7 @@ func (s *statement) metric(id metricID) pmetric.Metric {
 
 // point begins a point of a counter or a gauge.
 func (s *statement) point(id metricID, from series) pmetric.NumberDataPoint {
-	m := s.metric(id)
+	m := s.metric(id, from)
 	var p pmetric.NumberDataPoint
 	if metricTexts[id].instrument == gauge {
 		p = m.Gauge().DataPoints().AppendEmpty()

@@ -18,7 +18,7 @@ func (s *statement) histogram(id metricID, from series, h *contention.Histogram)
 	if s.Bounds == nil {
 		return s.exponential(id, from, h), true
 	}
-	p := s.metric(id).Histogram().DataPoints().AppendEmpty()
+	p := s.metric(id, from).Histogram().DataPoints().AppendEmpty()
 	p.SetStartTimestamp(pcommon.NewTimestampFromTime(from.start))
 	p.SetTimestamp(pcommon.NewTimestampFromTime(s.Now))
 	s.mark(from, p.Attributes())
@@ -37,7 +37,7 @@ func (s *statement) histogram(id metricID, from series, h *contention.Histogram)
 }
 
 func (s *statement) exponential(id metricID, from series, h *contention.Histogram) pcommon.Map {
-	p := s.metric(id).ExponentialHistogram().DataPoints().AppendEmpty()
+	p := s.metric(id, from).ExponentialHistogram().DataPoints().AppendEmpty()
 	p.SetStartTimestamp(pcommon.NewTimestampFromTime(from.start))
 	p.SetTimestamp(pcommon.NewTimestampFromTime(s.Now))
 	s.mark(from, p.Attributes())
