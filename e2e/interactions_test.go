@@ -262,13 +262,23 @@ func TestADeadlockIsSeenWhileItLasts(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
 		jvm := java(t, j, c.endpoint, "stuck", "Deadlock")
-		poll(t, "three windows are written", func() bool { return len(c.spans(t).roots("stuck")) >= 3 })
+		poll(t, "the threads are deadlocked", func() bool { return len(jvm.outLines()) > 0 })
 		var truth struct {
 			Deadlocked []int64 `json:"deadlocked"`
 		}
 		jvm.truth(t, &truth)
+		var o *output
+		poll(t, "they are in three windows", func() bool {
+			o = c.spans(t)
+			for _, thread := range truth.Deadlocked {
+				if len(o.states("stuck", thread, "deadlocked")) < 3 {
+					return false
+				}
+			}
+			return true
+		})
 		c.terminate(t)
-		o := c.spans(t)
+		o = c.spans(t)
 		checkStructure(t, o)
 		deadlocks := map[string]bool{}
 		for _, root := range o.roots("stuck") {

@@ -17,16 +17,10 @@ import (
 // Jaeger's page draws.
 func TestJaegerHasTheWholeOfAWindow(t *testing.T) {
 	server := startJaeger(t)
-	c := startCollector(t, setup{
-		config: "jaeger.yaml", env: []string{"JAEGER_ENDPOINT=" + server.otlp},
-		more: []string{
-			"yaml:exporters::file::path: ${env:WEFT_OUT}/spans.json",
-			"yaml:service::pipelines::traces::exporters: [otlp_grpc, file]",
-		},
-	})
+	c := startCollector(t, server.setup())
 	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "4").wait(t))
 	sent := c.finish(t, "exchange")
-	got := server.spans(t, "exchange")
+	got := server.takes(t, sent, "exchange")
 	checkSame(t, sent, got)
 	checkStructure(t, got)
 	checkReferences(t, server, got, []string{"exchange"})

@@ -119,6 +119,9 @@ func majorVersion(home string) int {
 	return 0
 }
 
+// blockedJava waits until a thread is blocked, for the programs here and for those of the agent's own tests.
+const blockedJava = "agent/test/java/Blocked.java"
+
 func compile(j jdk) error {
 	sources, err := filepath.Glob(filepath.Join(root, "e2e/jvm/*.java"))
 	if err != nil {
@@ -128,7 +131,8 @@ func compile(j jdk) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"--release", "11", "-Xlint:all", "-Werror", "-d", classes}, append(sources, exchange...)...)
+	sources = append(append(sources, exchange...), filepath.Join(root, blockedJava))
+	args := append([]string{"--release", "11", "-Xlint:all", "-Werror", "-d", classes}, sources...)
 	out, err := exec.Command(filepath.Join(j.home, "bin", "javac"), args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("javac: %w\n%s", err, out)

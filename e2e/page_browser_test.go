@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,12 +25,15 @@ func TestThePageSaysWhichLockIsTheProblem(t *testing.T) {
 	b := browser.Start(t)
 	p := b.Open(t, "http://"+c.page+"/", browser.Window{Width: 1280, Height: 800})
 	p.Until(`document.querySelector(".empty-state pre")?.innerText.includes("-agentpath:")`) // what to do
-	jvm := java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "6")
+	jvm := java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3600")
 	p.Until(`document.querySelector(".status button")?.innerText.includes("Live")`)
 	p.Until(`[...document.querySelectorAll(".name .text")].some((e) => e.innerText === "matcher-1")`)
 	to := browser.Eval[float64](p, "weftPlane.limits.to")
 	p.Until("weftPlane.limits.to > " + strconv.FormatFloat(to, 'f', -1, 64))
-	require.Equal(t, 0, jvm.wait(t), "exit code of the exchange")
+	poll(t, "the order book was wanted often", func() bool {
+		return c.spans(t).lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.contentions") >= 20
+	})
+	jvm.stop(t, syscall.SIGTERM)
 	p.Until(`document.querySelector(".status")?.innerText.startsWith("ended after")`)
 	p.Until(`document.querySelector(".answer")?.innerText.startsWith("OrderBook costs most")`)
 	p.Until(`document.querySelector(".answer .saving")`)

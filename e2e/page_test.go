@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -48,10 +47,10 @@ func TestPageSaysWhatSpansSay(t *testing.T) {
 		c.waitForCut(t, "pingpong", "end")
 
 		var list pageSessions
-		require.Eventually(t, func() bool {
+		poll(t, "the page knows that the session has ended", func() bool {
 			fromPage(t, c, "sessions", &list)
 			return len(list.Sessions) == 1 && !list.Sessions[0].Live
-		}, 10*time.Second, 20*time.Millisecond)
+		})
 		s := list.Sessions[0]
 		assert.Equal(t, "pingpong", s.Service)
 		assert.Equal(t, "end", s.Ended)

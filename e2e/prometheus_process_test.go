@@ -46,8 +46,12 @@ receivers: [{name: test, webhook_configs: [{url: '%s', send_resolved: true}]}]
 global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
 rule_files: [%s, %s]
 alerting: {alertmanagers: [{static_configs: [{targets: ['%s']}]}]}
-scrape_configs: [{job_name: weft, honor_labels: true, static_configs: [{targets: ['%s']}]}]
-`, filepath.Join(root, "config/recording.yaml"), filepath.Join(root, "config/alerts.yaml"), manager, strings.Join(scrapes, "', '")))
+scrape_configs:
+- job_name: weft
+  honor_labels: true
+  static_configs: [{targets: ['%s']}]
+  relabel_configs: [{source_labels: [__address__], target_label: collector}]
+`, filepath.Join(root, "config/recording.yaml"), write("alerts.yaml", impatient(t)), manager, strings.Join(scrapes, "', '")))
 	am := start(t, nil, installed(t, "prometheus-alertmanager", "alertmanager"), "--config.file="+managerConfig,
 		"--storage.path="+filepath.Join(dir, "am"), "--web.listen-address="+manager, "--cluster.listen-address=")
 	p.process = start(t, nil, installed(t, "prometheus"), "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"),
@@ -58,6 +62,14 @@ scrape_configs: [{job_name: weft, honor_labels: true, static_configs: [{targets:
 		return answers(p.address+"/-/ready") && answers(manager+"/-/ready")
 	})
 	return p
+}
+
+// impatient returns config/alerts.yaml, whose alerts are over as soon as there is nothing to tell any more.
+func impatient(t *testing.T) string {
+	t.Helper()
+	alerts := configText(t, "config/alerts.yaml")
+	require.Contains(t, alerts, "keep_firing_for: 2m")
+	return strings.ReplaceAll(alerts, "keep_firing_for: 2m", "keep_firing_for: 1s")
 }
 
 // vectorSample is one series of an instant query.
@@ -98,6 +110,16 @@ func (p *prometheus) value(t *testing.T, promql string) (v float64, ok bool) {
 		return 0, false
 	}
 	return result[0].number(t), true
+}
+
+// number waits for the number of a query: after a scrape that failed there is none until the next one.
+func (p *prometheus) number(t *testing.T, promql string) (v float64) {
+	t.Helper()
+	poll(t, promql+" is there", func() (ok bool) {
+		v, ok = p.value(t, promql)
+		return ok
+	})
+	return v
 }
 
 func (p *prometheus) get(t *testing.T, path string, parameters url.Values, answer any) {

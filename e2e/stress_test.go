@@ -99,7 +99,7 @@ func TestStressAggregated(t *testing.T) {
 	slices.SortStableFunc(reports, func(a, b *span) int {
 		return cmp.Compare(a.number("weft.aggregate.to"), b.number("weft.aggregate.to"))
 	})
-	require.Greater(t, len(reports), 5)
+	require.Greater(t, len(reports), 1)
 	waits := map[string]int64{}
 	for i, report := range reports {
 		if i > 0 && reports[i-1].number("weft.aggregate.to") != report.number("weft.aggregate.to") {

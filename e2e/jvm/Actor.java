@@ -37,14 +37,14 @@ final class Actor {
                 throw new IllegalStateException(e);
               }
               counters = BEAN.getThreadInfo(Thread.currentThread().getId());
-              Counters.until(() -> mayLeave);
+              Probe.until(() -> mayLeave);
             },
             name);
   }
 
   /** Says since when it is known that the thread has stopped in the state. */
   long stopped(Thread.State state) {
-    Counters.until(() -> isStopped(state));
+    Probe.until(() -> isStopped(state));
     return System.nanoTime();
   }
 

@@ -79,11 +79,11 @@ public final class Counters {
       actor.thread.start();
     }
     for (Actor actor : group) {
-      until(() -> actor.counters != null);
+      Probe.until(() -> actor.counters != null);
     }
     for (Actor actor : group) {
       actor.mayLeave = true;
-      until(() -> actor.thread.getState() == Thread.State.TERMINATED);
+      Probe.until(() -> actor.thread.getState() == Thread.State.TERMINATED);
     }
   }
 
@@ -91,15 +91,9 @@ public final class Counters {
     play(List.of(actor(name, work)));
   }
 
-  static void until(BooleanSupplier condition) {
-    while (!condition.getAsBoolean()) {
-      Thread.yield();
-    }
-  }
-
   private static long hold() {
     long end = System.nanoTime() + HOLD_NANOS;
-    Probe.spinUntil(() -> System.nanoTime() >= end);
+    Probe.until(() -> System.nanoTime() >= end);
     return System.nanoTime();
   }
 
@@ -118,7 +112,7 @@ public final class Counters {
   private void buy(Actor self, Till till) {
     for (int i = 1; i <= rounds; i++) {
       int round = i;
-      until(() -> till.round == round);
+      Probe.until(() -> till.round == round);
       long before = System.nanoTime();
       long after;
       synchronized (till) {
@@ -142,7 +136,7 @@ public final class Counters {
           buyer.blockedLeast.addAndGet(released);
         }
       }
-      until(() -> till.served.get() == served);
+      Probe.until(() -> till.served.get() == served);
     }
   }
 
@@ -173,7 +167,7 @@ public final class Counters {
         }
       }
       bell.heard.incrementAndGet();
-      until(() -> bell.heard.get() >= heard);
+      Probe.until(() -> bell.heard.get() >= heard);
     }
   }
 
@@ -199,7 +193,7 @@ public final class Counters {
           listener.waitedLeast.addAndGet(released);
         }
       }
-      until(() -> bell.heard.get() == heard);
+      Probe.until(() -> bell.heard.get() == heard);
     }
   }
 
@@ -229,18 +223,18 @@ public final class Counters {
         self.blockedMost.addAndGet(took - LONG_MILLIS * 1_000_000);
       }
       timer.back = i;
-      until(() -> timer.over == round);
+      Probe.until(() -> timer.over == round);
     }
   }
 
   private void squat(Timer timer, Actor patient) {
     for (int i = 1; i <= rounds; i++) {
       int round = i;
-      until(() -> timer.round == round);
-      until(() -> patient.isStopped(Thread.State.TIMED_WAITING) || timer.back == round);
+      Probe.until(() -> timer.round == round);
+      Probe.until(() -> patient.isStopped(Thread.State.TIMED_WAITING) || timer.back == round);
       long waiting = System.nanoTime();
       synchronized (timer) {
-        until(() -> patient.isStopped(Thread.State.BLOCKED) || timer.back == round);
+        Probe.until(() -> patient.isStopped(Thread.State.BLOCKED) || timer.back == round);
         long blocked = System.nanoTime();
         long released = hold();
         if (timer.back != round) { // or else the processors had too much else to do, and the wait was an ordinary one
@@ -271,7 +265,7 @@ public final class Counters {
             self -> {
               for (int i = 1; i <= 2 * rounds; i++) {
                 int number = i;
-                until(() -> round.get() == number);
+                Probe.until(() -> round.get() == number);
                 long seen = interrupted.stopped(i <= rounds ? Thread.State.WAITING : Thread.State.TIMED_WAITING);
                 interrupted.waitedLeast.addAndGet(hold() - seen);
                 interrupted.thread.interrupt();
@@ -329,7 +323,7 @@ public final class Counters {
   }
 
   private static void beJoined(Actor self, Actor joiner, BooleanSupplier forGood) {
-    until(forGood);
+    Probe.until(forGood);
     joiner.waitedLeast.addAndGet(-joiner.stopped(Thread.State.WAITING));
     long end = hold();
     joiner.waitedLeast.addAndGet(end);

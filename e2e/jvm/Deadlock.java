@@ -18,17 +18,17 @@ public final class Deadlock {
     Thread two = Probe.thread(() -> hold(right, left, 1), "right-left");
     one.start();
     two.start();
-    Probe.spinUntil(one, Thread.State.BLOCKED);
-    Probe.spinUntil(two, Thread.State.BLOCKED);
+    Blocked.await(right, one);
+    Blocked.await(left, two);
     System.out.printf("{\"deadlocked\":[%s,%s]}%n", Probe.id(one), Probe.id(two));
     one.join();
   }
 
   private static void hold(Object first, Object second, int turn) {
-    Probe.spinUntil(() -> ready == turn);
+    Probe.until(() -> ready == turn);
     synchronized (first) {
       ready = turn + 1;
-      Probe.spinUntil(() -> ready == 2);
+      Probe.until(() -> ready == 2);
       synchronized (second) {
         throw new IllegalStateException("no deadlock");
       }

@@ -46,10 +46,9 @@ public final class Idle {
       synchronized (BALL) {
         turn = entry;
         pause(5);
-        while (entry < last && PLAYERS[1 - me].getState() != Thread.State.BLOCKED) {
-          pause(1);
+        if (entry < last) {
+          Blocked.await(BALL, PLAYERS[1 - me]);
         }
-        pause(2);
       }
     }
   }

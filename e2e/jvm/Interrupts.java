@@ -41,8 +41,8 @@ public final class Interrupts {
   private static void disturb(Thread sleeper, int times) {
     for (int i = 0; i < 2 * times; i++) {
       int round = i;
-      Probe.spinUntil(() -> seen == round);
-      Probe.spinUntil(sleeper, i < times ? Thread.State.WAITING : Thread.State.TIMED_WAITING);
+      Probe.until(() -> seen == round);
+      Probe.until(sleeper, i < times ? Thread.State.WAITING : Thread.State.TIMED_WAITING);
       sleeper.interrupt();
     }
   }

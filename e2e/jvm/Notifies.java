@@ -57,13 +57,13 @@ public final class Notifies {
 
   private static void ring(Bell bell, int times, Thread listener) {
     for (int i = 0; i < times; i++) {
-      Probe.spinUntil(listener, Thread.State.WAITING);
+      Probe.until(listener, Thread.State.WAITING);
       synchronized (bell) {
         bell.rung++;
         bell.notify();
       }
       int heard = i + 1; // only then is a WAITING the next one
-      Probe.spinUntil(() -> bell.heard == heard);
+      Probe.until(() -> bell.heard == heard);
     }
   }
 
@@ -77,7 +77,7 @@ public final class Notifies {
 
   private static void strike(Gong gong, List<Thread> crowd) {
     for (Thread one : crowd) {
-      Probe.spinUntil(one, Thread.State.WAITING);
+      Probe.until(one, Thread.State.WAITING);
     }
     synchronized (gong) {
       gong.struck = true;

@@ -64,17 +64,17 @@ public final class Parks {
   private static void wake(Gate gate, int times, Thread sleeper) {
     for (int i = 1; i <= times; i++) {
       int now = i;
-      Probe.spinUntil(sleeper, Thread.State.WAITING);
+      Probe.until(sleeper, Thread.State.WAITING);
       gate.opened = now;
       LockSupport.unpark(sleeper);
-      Probe.spinUntil(() -> gate.passed == now); // only then is a WAITING the next one
+      Probe.until(() -> gate.passed == now); // only then is a WAITING the next one
     }
   }
 
   private static void take(Permit permit, int times) {
     for (int i = 1; i <= times; i++) {
       int now = i;
-      Probe.spinUntil(() -> permit.given == now);
+      Probe.until(() -> permit.given == now);
       LockSupport.park(permit);
       permit.taken = now;
     }
@@ -85,14 +85,14 @@ public final class Parks {
       int now = i;
       LockSupport.unpark(taker);
       permit.given = now;
-      Probe.spinUntil(() -> permit.taken == now);
+      Probe.until(() -> permit.taken == now);
     }
   }
 
   private static void follow(Baton baton, int times) {
     for (int i = 1; i <= times; i++) {
       int now = i;
-      Probe.spinUntil(() -> baton.held == now);
+      Probe.until(() -> baton.held == now);
       baton.lock.lock();
       baton.lock.unlock();
       baton.passed = now;
@@ -104,9 +104,9 @@ public final class Parks {
       int now = i;
       baton.lock.lock();
       baton.held = now;
-      Probe.spinUntil(follower, Thread.State.WAITING);
+      Probe.until(follower, Thread.State.WAITING);
       baton.lock.unlock();
-      Probe.spinUntil(() -> baton.passed == now);
+      Probe.until(() -> baton.passed == now);
     }
   }
 }

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Two players hand a lock to each other exactly N times: whoever holds the ball gives it away only when the other is BLOCKED on it, and
+ * Two players hand a lock to each other exactly N times: whoever holds the ball gives it away only when the other is blocked on it, and
  * whoever gave it away tries to get it back only when the other has it.
  */
 public final class PingPong {
@@ -46,12 +46,12 @@ public final class PingPong {
     Thread other = players[1 - me];
     for (int i = me; i <= handoffs; i += 2) {
       int entry = i;
-      Probe.spinUntil(() -> turn == entry - 1);
+      Probe.until(() -> turn == entry - 1);
       synchronized (ball) {
         holds[entry][0] = Probe.now();
         turn = entry;
         if (entry < handoffs) {
-          Probe.spinUntil(other, Thread.State.BLOCKED);
+          Blocked.await(ball, other);
         }
         holds[entry][1] = Probe.now();
       }

@@ -14,16 +14,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
 /**
- * What the programs with known counts share. They wait for each other by spinning on volatile fields and on states of threads, which makes
+ * What the programs with known counts share. They wait for each other by looking at volatile fields and at states of threads, which makes
  * no event of its own, and only the main thread prints, when all others have ended.
  *
- * <p>Thread.getState says BLOCKED and WAITING a moment before the thread stops and before the JVM tells an agent. On a busy machine that
- * moment can be long. So a thread counts as stopped only when the operating system says that it sleeps, too.
+ * <p>A thread that is WAITING has said so: an agent was told before it parks or sleeps, and of Object.wait before the monitor is free, which
+ * whoever notifies it needs. It is another thing with BLOCKED, see {@link Blocked}. That the operating system says that a thread sleeps is
+ * asked so that its waits last for a while.
  */
 final class Probe {
-  /** How long a state is let last after it was seen. */
-  private static final long SETTLE_NANOS = 4_000_000;
-
   private static final Map<Thread, Path> STATS = new ConcurrentHashMap<>();
 
   /** What to add to System.nanoTime to get nanoseconds since the epoch. */
@@ -51,17 +49,15 @@ final class Probe {
     return System.nanoTime() + EPOCH;
   }
 
-  static void spinUntil(BooleanSupplier condition) {
+  static void until(BooleanSupplier condition) {
     while (!condition.getAsBoolean()) {
-      Thread.onSpinWait();
+      Thread.yield(); // there may be more threads than processors
     }
   }
 
-  /** Waits until the thread, one of those made here, has stopped in the state, and then a little. */
-  static void spinUntil(Thread thread, Thread.State state) {
-    spinUntil(() -> thread.getState() == state && sleeps(thread));
-    long end = System.nanoTime() + SETTLE_NANOS;
-    spinUntil(() -> System.nanoTime() >= end);
+  /** Waits until the thread, one of those made here, has stopped in the state, which is not BLOCKED. */
+  static void until(Thread thread, Thread.State state) {
+    until(() -> thread.getState() == state && sleeps(thread));
   }
 
   static Thread thread(Runnable work, String name) {

@@ -34,6 +34,6 @@ public final class StartsJoins {
     while (joining != number) {
       Thread.yield(); // there are more workers than processors
     }
-    Probe.spinUntil(main, Thread.State.WAITING);
+    Probe.until(main, Thread.State.WAITING);
   }
 }

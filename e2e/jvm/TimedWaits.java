@@ -46,8 +46,8 @@ public final class TimedWaits {
   private static void fire(Timer timer, int times, Thread waiter) {
     for (int i = 1; i <= times; i++) {
       int round = i;
-      Probe.spinUntil(() -> timer.seen == round);
-      Probe.spinUntil(waiter, Thread.State.TIMED_WAITING);
+      Probe.until(() -> timer.seen == round);
+      Probe.until(waiter, Thread.State.TIMED_WAITING);
       synchronized (timer) {
         timer.fired = i;
         timer.notify();

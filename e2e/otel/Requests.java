@@ -7,12 +7,12 @@ import io.opentelemetry.context.Scope;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Two requests with spans of OpenTelemetry's own SDK want one lock: a monitor, then a ReentrantLock. The one that has it waits
- * until the other is blocked. Knows nothing of the agent: the extension is found by the SDK.
+ * Two requests with spans of OpenTelemetry's own SDK want one lock: a monitor, then a ReentrantLock. The one that has it keeps
+ * it until the other is blocked. Knows nothing of the agent: the extension is found by the SDK.
  */
 public final class Requests {
   static final class Account {}
@@ -31,7 +31,7 @@ public final class Requests {
         synchronized (account) {
           body.run();
         }
-      }, Thread.State.BLOCKED);
+      }, waiter -> Blocked.await(account, waiter));
       String synchronizer = contend(body -> {
         lock.lock();
         try {
@@ -39,7 +39,9 @@ public final class Requests {
         } finally {
           lock.unlock();
         }
-      }, Thread.State.WAITING);
+      }, waiter -> {
+        while (!lock.hasQueuedThread(waiter) || waiter.getState() != Thread.State.WAITING) Thread.yield();
+      });
       System.out.printf("{\"monitor\":%s,\"lock\":%s}%n", monitor, synchronizer);
     }
   }
@@ -58,7 +60,7 @@ public final class Requests {
   }
 
   /** The spans of the holder and of the one that waits for it. */
-  private static String contend(Locked locked, Thread.State state) throws InterruptedException {
+  private static String contend(Locked locked, Consumer<Thread> blocked) throws InterruptedException {
     held = false;
     Thread[] waiter = {null};
     Span[] spans = {null, null};
@@ -66,18 +68,19 @@ public final class Requests {
       spans[0] = span;
       locked.run(() -> {
         held = true;
-        while (waiter[0].getState() != state) Thread.onSpinWait();
-        LockSupport.parkNanos(30_000_000); // a thread is said to be blocked before the JVM tells of it
+        while (held) Thread.yield();
       });
     }), "holder");
     waiter[0] = new Thread(() -> request("waiter", span -> {
       spans[1] = span;
       request("before", inner -> { }); // is over, so the outer one is current again
-      while (!held) Thread.onSpinWait();
+      while (!held) Thread.yield();
       locked.run(() -> { });
     }), "waiter");
     holder.start();
     waiter[0].start();
+    blocked.accept(waiter[0]);
+    held = false;
     holder.join();
     waiter[0].join();
     return String.format("{\"holder\":%s,\"waiter\":%s}", ids(spans[0]), ids(spans[1]));

@@ -5,7 +5,6 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
-import java.util.concurrent.locks.LockSupport;
 
 /** Does things a known number of times; jvmtest.sh compares with what the agent saw. */
 public final class Counts {
@@ -77,11 +76,7 @@ public final class Counts {
                     threads[i] = new Joined(() -> { synchronized (lock) { } }, i);
                     threads[i].start();
                 }
-                for (Thread t : threads) {
-                    while (t.getState() != Thread.State.BLOCKED) Thread.onSpinWait();
-                }
-                // A thread is said to be blocked just before it looks who the owner is.
-                LockSupport.parkNanos(20_000_000);
+                Blocked.await(lock, threads);
             }
             for (Thread t : threads) {
                 while (t.isAlive()) Thread.onSpinWait();

@@ -57,8 +57,7 @@ public final class Modes {
         for (int i = 1; i <= HANDED; i++) {
             synchronized (lock) {
                 asked = i;
-                while (other.getState() != Thread.State.BLOCKED) Thread.yield();
-                Thread.sleep(5);
+                Blocked.await(lock, other);
             }
             while (entered < i) Thread.yield();
         }
