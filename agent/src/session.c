@@ -53,8 +53,9 @@ static bool switch_events(jvmtiEventMode mode) {
 }
 
 static bool start_sender(JNIEnv *env) {
-    struct weft_sender_config config = {
-        .endpoint = options.endpoint, .retain = options.retain, .finish_ms = (int)(options.exit_wait / 1000000)};
+    struct weft_sender_config config = {.endpoint = options.endpoint,
+                                        .retain = options.retain,
+                                        .finish_ms = (int)(options.exit_wait / 1000000)};
     if (options.file[0] != '\0') {
         config.file = options.file;
         config.file_size = options.file_size;

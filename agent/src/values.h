@@ -24,7 +24,8 @@ struct weft_option {
     const struct weft_type *type;
     size_t offset; // in struct weft_options
     size_t least;  // of a size: bytes; of a text: 0 if it may be empty; of a count: it
-    size_t most;   // of a text: bytes with the zero at its end; of a count: it; of a duration: nanoseconds
+    size_t most;   // of a text: bytes with the zero at its end; of a count: it; of a duration:
+                   // nanoseconds
     enum weft_when latest;
 };
 
