@@ -31,7 +31,7 @@ type Config struct {
 	// AllowedHosts are names under which browsers may ask, beside localhost and addresses: the name of a proxy. Others are refused, since a page
 	// of somebody else could have been made to lead here (DNS rebinding).
 	AllowedHosts []string `mapstructure:"allowed_hosts"`
-	// MaxBytes bounds the store, from 1 MiB; some 50 bytes an interval. The oldest windows leave first.
+	// MaxBytes bounds the store, from 1 MiB; some 55 bytes an interval. The oldest windows leave first.
 	MaxBytes int64 `mapstructure:"max_bytes"`
 	// Directory is where sessions are kept over a restart: a folder that holds as much as the store. Empty: they are forgotten.
 	Directory string `mapstructure:"directory"`

@@ -29,8 +29,14 @@ import (
 // has some 8 000 intervals.
 func bigSession(tb testing.TB, intervals int) *viewstore.Store {
 	tb.Helper()
-	const threads = 500
-	store, sym := viewstore.New(math.MaxInt64), symbols.New(symbols.DefaultLimits())
+	store := viewstore.New(math.MaxInt64)
+	crowd(store, 500, 40, intervals)
+	return store
+}
+
+// crowd puts a session into a store in which all threads are blocked in turn.
+func crowd(store *viewstore.Store, threads int, locks uint32, intervals int) {
+	sym := symbols.New(symbols.DefaultLimits())
 	for _, c := range classNames[1:] {
 		sym.InternClass(c)
 	}
@@ -58,7 +64,7 @@ func bigSession(tb testing.TB, intervals int) *viewstore.Store {
 				if id+1 == owner {
 					continue
 				}
-				ev := jvmthread.Event{Time: at, Thread: id + 1, Kind: kind, Lock: jvmthread.LockID{Class: 1 + jvmthread.ClassID(id%3), Hash: 0x5a5a5a00 + uint32(id%40)}}
+				ev := jvmthread.Event{Time: at, Thread: id + 1, Kind: kind, Lock: jvmthread.LockID{Class: 1 + jvmthread.ClassID(id%3), Hash: 0x5a5a5a00 + uint32(id)%locks}}
 				if kind == jvmthread.KindContendedEnter {
 					ev.Peer, ev.Stack = owner, stacks[rng.IntN(len(stacks))]
 				}
@@ -67,7 +73,7 @@ func bigSession(tb testing.TB, intervals int) *viewstore.Store {
 		}
 		batch++
 		for id, list := range byThread {
-			e.Add(ordering.Part{Batch: batch, Part: uint32(id), Parts: threads, Watermark: at, Before: before, Events: list})
+			e.Add(ordering.Part{Batch: batch, Part: uint32(id), Parts: uint32(threads), Watermark: at, Before: before, Events: list})
 		}
 		for id, list := range byThread {
 			before += uint64(len(list))
@@ -77,7 +83,6 @@ func bigSession(tb testing.TB, intervals int) *viewstore.Store {
 	}
 	e.Close(window.CutEnd, yield)
 	s.Close(window.CutEnd)
-	return store
 }
 
 var bigStores = struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/viewstore"
+	"github.com/weft-otel/weft/internal/viewsums"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
@@ -22,9 +23,9 @@ type callerKey struct {
 }
 
 type callerTally struct {
-	stats    tally
-	monitors set
-	threads  set
+	stats    viewsums.Tally
+	monitors viewsums.Set
+	threads  viewsums.Set
 	stacks   map[viewstore.StackID]*viewapi.StackUse
 	longest  viewstore.Interval
 }
@@ -44,33 +45,8 @@ func (q *query) callers() (any, *Problem) {
 	if q.wrong != nil {
 		return nil, q.wrong
 	}
-	all, sum := map[callerKey]*callerTally{}, newCallerTally()
-	places := map[viewstore.StackID]wording.Place{}
-	for _, i := range sel.list {
-		c := q.sn.Walk(i, q.from, q.to)
-		for c.Next() {
-			if kindOf(c.State) != want {
-				continue
-			}
-			lock := c.Lock()
-			if byClass && !slices.Contains(classes, q.sn.Class(lock)) {
-				continue
-			}
-			stack := c.Stack()
-			place, ok := places[stack]
-			if !ok {
-				place, _ = wording.FindPlace(q.sn.Stack(stack))
-				places[stack] = place
-			}
-			k := callerKey{q.sn.ClassID(lock), place.Function}
-			t := all[k]
-			if t == nil {
-				t = newCallerTally()
-				all[k] = t
-			}
-			t.add(q, &c, place)
-		}
-	}
+	sum := newCallerTally()
+	all := q.callerTallies(sel, want, func(class uint32) bool { return !byClass || slices.Contains(classes, q.sn.ClassName(class)) })
 	rows := make([]viewapi.CallerRow, 0, len(all))
 	for k, t := range all {
 		row := t.row(q)
@@ -90,17 +66,90 @@ func (q *query) callers() (any, *Problem) {
 	return out, nil
 }
 
-func (t *callerTally) add(q *query, c *viewstore.Cursor, place wording.Place) {
-	began, part := q.began(c), q.clip(c.Start, c.End)
-	t.stats.add(began, part, int64(c.End-c.Start))
-	if lock := c.Lock(); lock != 0 {
-		t.monitors.add(int(lock))
+// callerTallies adds up the waits of a kind, by class and method.
+func (q *query) callerTallies(sel selection, want kind, wanted func(class uint32) bool) map[callerKey]*callerTally {
+	all := map[callerKey]*callerTally{}
+	places := map[viewstore.StackID]wording.Place{}
+	// get returns where waits at a stack count, and nil where they do not.
+	get := func(class uint32, stack viewstore.StackID) (*callerTally, *viewapi.StackUse) {
+		if !wanted(class) {
+			return nil, nil
+		}
+		place, ok := places[stack]
+		if !ok {
+			place, _ = wording.FindPlace(q.sn.Stack(stack))
+			places[stack] = place
+		}
+		k := callerKey{class, place.Function}
+		t := all[k]
+		if t == nil {
+			t = newCallerTally()
+			all[k] = t
+		}
+		use := t.use(stack, place)
+		return t, use
 	}
-	if longest := t.longest.End - t.longest.Start; t.longest.Seq == 0 || c.End-c.Start > longest {
-		t.longest = c.Interval()
+	cover := q.cover(sel, func(c *viewstore.Chapter) bool { return c.Waits != nil })
+	for _, chapter := range cover.Chapters {
+		for i := range chapter.Waits {
+			w := &chapter.Waits[i]
+			if kindOf(w.State) != want {
+				continue
+			}
+			if t, use := get(w.Class, w.Stack); t != nil {
+				t.stats.Merge(&w.Tally)
+				w.Locks.AddTo(&t.monitors)
+				w.Threads.AddTo(&t.threads)
+				t.longer(w.Longest.Interval())
+				use.Count += w.Count
+				use.Time += w.Time
+			}
+		}
+		chapter.Early(q.from, func(iv *viewstore.Interval) {
+			if kindOf(iv.As()) != want {
+				return
+			}
+			if t, use := get(q.sn.ClassID(iv.Lock), iv.Stack); t != nil {
+				before := int64(q.from - iv.Start)
+				t.stats.Clip(!iv.State.Continues(), before)
+				use.Time -= before
+				if !iv.State.Continues() {
+					use.Count--
+				}
+			}
+		})
 	}
-	t.threads.add(c.Thread())
-	stack := c.Stack()
+	for _, i := range sel.list {
+		c := q.sn.Beside(i, q.from, q.to, &cover)
+		for c.Next() {
+			if kindOf(c.As()) != want {
+				continue
+			}
+			lock := c.Lock()
+			t, use := get(q.sn.ClassID(lock), c.Stack())
+			if t == nil {
+				continue
+			}
+			began, part := q.began(&c), q.clip(c.Start, c.End)
+			t.stats.Add(began, part, int64(c.End-c.Start))
+			if lock != 0 {
+				t.monitors.Add(int(lock))
+			}
+			t.threads.Add(i)
+			if c.End-c.Start >= t.longest.End-t.longest.Start {
+				t.longer(c.Interval())
+			}
+			if began {
+				use.Count++
+			}
+			use.Time += part
+		}
+	}
+	return all
+}
+
+// use returns the sums of a stack.
+func (t *callerTally) use(stack viewstore.StackID, place wording.Place) *viewapi.StackUse {
 	use := t.stacks[stack]
 	if use == nil {
 		use = &viewapi.StackUse{Stack: uint32(stack), Line: place.File}
@@ -109,23 +158,28 @@ func (t *callerTally) add(q *query, c *viewstore.Cursor, place wording.Place) {
 		}
 		t.stacks[stack] = use
 	}
-	if began {
-		use.Count++
+	return use
+}
+
+// longer keeps the longest interval; of several the first, and of those the one of the first thread.
+func (t *callerTally) longer(iv viewstore.Interval) {
+	old := &t.longest
+	if old.Seq == 0 || cmp.Or(cmp.Compare(iv.End-iv.Start, old.End-old.Start), cmp.Compare(old.Start, iv.Start), cmp.Compare(old.Thread, iv.Thread)) > 0 {
+		*old = iv
 	}
-	use.Time += part
 }
 
 func (t *callerTally) merge(o *callerTally) {
-	t.stats.merge(&o.stats)
-	t.monitors.merge(&o.monitors)
-	t.threads.merge(&o.threads)
-	if t.longest.Seq == 0 || o.longest.End-o.longest.Start > t.longest.End-t.longest.Start {
-		t.longest = o.longest
+	t.stats.Merge(&o.stats)
+	t.monitors.Merge(&o.monitors)
+	t.threads.Merge(&o.threads)
+	if o.longest.Seq != 0 {
+		t.longer(o.longest)
 	}
 }
 
 func (t *callerTally) row(q *query) viewapi.CallerRow {
-	row := viewapi.CallerRow{Stats: t.stats.stats(), Monitors: t.monitors.n, Threads: t.threads.n, Stacks: []viewapi.StackUse{}}
+	row := viewapi.CallerRow{Stats: statsOf(&t.stats), Monitors: t.monitors.Len(), Threads: t.threads.Len(), Stacks: []viewapi.StackUse{}}
 	for id, use := range t.stacks {
 		if id != 0 {
 			row.Stacks = append(row.Stacks, *use)

@@ -9,19 +9,21 @@ import (
 	"github.com/weft-otel/weft/internal/criticalpath"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/viewstore"
+	"github.com/weft-otel/weft/internal/viewsums"
 )
 
 // classTally is the sums of a class of locks.
 type classTally struct {
-	kinds    [numKinds]tally
-	monitors set
-	threads  set
+	kinds    [numKinds]viewsums.Tally
+	monitors viewsums.Set
+	threads  viewsums.Set
 }
 
 func (c *classTally) row(name string) viewapi.ClassRow {
 	return viewapi.ClassRow{
-		Class: name, Blocked: c.kinds[kindBlocked].stats(), Waited: c.kinds[kindWaited].stats(), Reenter: c.kinds[kindReenter].stats(),
-		Parked: c.kinds[kindParked].stats(), Joined: c.kinds[kindJoined].stats(), Monitors: c.monitors.n, Threads: c.threads.n,
+		Class: name, Blocked: statsOf(&c.kinds[kindBlocked]), Waited: statsOf(&c.kinds[kindWaited]), Reenter: statsOf(&c.kinds[kindReenter]),
+		Parked: statsOf(&c.kinds[kindParked]), Joined: statsOf(&c.kinds[kindJoined]), Monitors: c.monitors.Len(), Threads: c.threads.Len(),
 	}
 }
 
@@ -34,37 +36,16 @@ func (q *query) classes() (any, *Problem) {
 	if q.wrong != nil {
 		return nil, q.wrong
 	}
-	all := map[uint32]*classTally{}
+	all := q.classTallies(sel)
 	sum := &classTally{}
-	for _, i := range sel.list {
-		c := q.sn.Walk(i, q.from, q.to)
-		for c.Next() {
-			k := kindOf(c.State)
-			if k == kindNone || k == kindSleeping {
-				continue
-			}
-			lock := c.Lock()
-			id := q.sn.ClassID(lock)
-			t := all[id]
-			if t == nil {
-				t = &classTally{}
-				all[id] = t
-			}
-			t.kinds[k].add(q.began(&c), q.clip(c.Start, c.End), int64(c.End-c.Start))
-			if lock != 0 {
-				t.monitors.add(int(lock))
-			}
-			t.threads.add(i)
-		}
-	}
 	rows := make([]viewapi.ClassRow, 0, len(all))
 	for id, t := range all {
 		rows = append(rows, t.row(q.sn.ClassName(id)))
 		for k := range t.kinds {
-			sum.kinds[k].merge(&t.kinds[k])
+			sum.kinds[k].Merge(&t.kinds[k])
 		}
-		sum.monitors.merge(&t.monitors)
-		sum.threads.merge(&t.threads)
+		sum.monitors.Merge(&t.monitors)
+		sum.threads.Merge(&t.threads)
 	}
 	slices.SortFunc(rows, func(a, b viewapi.ClassRow) int { return compare(a.Class, b.Class) })
 	if savings {
@@ -79,6 +60,55 @@ func (q *query) classes() (any, *Problem) {
 	return viewapi.Classes{
 		From: q.rel(q.from), To: q.rel(q.to), Threads: len(sel.list), Total: len(rows), Offset: q.page.offset, Classes: piece(rows, q.page), Sum: sum.row(""),
 	}, nil
+}
+
+// classTallies adds up the waits of threads, by class.
+func (q *query) classTallies(sel selection) map[uint32]*classTally {
+	all := map[uint32]*classTally{}
+	get := func(class uint32) *classTally {
+		t := all[class]
+		if t == nil {
+			t = &classTally{}
+			all[class] = t
+		}
+		return t
+	}
+	cover := q.cover(sel, func(c *viewstore.Chapter) bool { return c.Waits != nil })
+	for _, chapter := range cover.Chapters {
+		for i := range chapter.Waits {
+			w := &chapter.Waits[i]
+			k := kindOf(w.State)
+			if k == kindSleeping {
+				continue
+			}
+			t := get(w.Class)
+			t.kinds[k].Merge(&w.Tally)
+			w.Locks.AddTo(&t.monitors)
+			w.Threads.AddTo(&t.threads)
+		}
+		chapter.Early(q.from, func(iv *viewstore.Interval) {
+			if k := kindOf(iv.As()); k != kindNone && k != kindSleeping {
+				get(q.sn.ClassID(iv.Lock)).kinds[k].Clip(!iv.State.Continues(), int64(q.from-iv.Start))
+			}
+		})
+	}
+	for _, i := range sel.list {
+		c := q.sn.Beside(i, q.from, q.to, &cover)
+		for c.Next() {
+			k := kindOf(c.As())
+			if k == kindNone || k == kindSleeping {
+				continue
+			}
+			lock := c.Lock()
+			t := get(q.sn.ClassID(lock))
+			t.kinds[k].Add(q.began(&c), q.clip(c.Start, c.End), int64(c.End-c.Start))
+			if lock != 0 {
+				t.monitors.Add(int(lock))
+			}
+			t.threads.Add(i)
+		}
+	}
+	return all
 }
 
 // addSavings says of each class what would be gained without its contention.

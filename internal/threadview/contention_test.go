@@ -141,3 +141,61 @@ func TestDeadlockIsOneContention(t *testing.T) {
 	}
 	assert.Equal(t, want, locks)
 }
+
+// Threads that are deadlocked over locks of java.util.concurrent were parked, and are: in the metrics as in all tables of the page.
+func TestDeadlockOfParksIsParked(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	class := sym.InternClass("java.util.concurrent.locks.ReentrantLock$NonfairSync")
+	lock := func(hash uint32) jvmthread.LockID { return jvmthread.LockID{Class: class, Hash: hash} }
+	const grace = deadlock.Grace
+	events := []jvmthread.Event{
+		{Time: 100, Thread: 1, Kind: jvmthread.KindThreadStart},
+		{Time: 100, Thread: 2, Kind: jvmthread.KindThreadStart},
+		{Time: 100, Thread: 3, Kind: jvmthread.KindThreadStart},
+		{Time: 200, Thread: 1, Peer: 2, Lock: lock(2), Kind: jvmthread.KindPark},
+		{Time: 300, Thread: 2, Peer: 1, Lock: lock(1), Kind: jvmthread.KindPark},
+		{Time: 400 + 2*grace, Thread: 3, Kind: jvmthread.KindYield},
+		{Time: 500 + 3*grace, Thread: 3, Kind: jvmthread.KindYield},
+	}
+	account := contention.New(&contention.Config{
+		StuckAfter: time.Hour, MaxSize: 20, MaxSeries: 10, Expiry: time.Hour, Budget: &contention.Budget{Limit: math.MaxInt32},
+	}, sym, time.Now())
+	cfg := engine.DefaultConfig()
+	cfg.Window = 700 * time.Millisecond
+	e := engine.New(cfg)
+	deadlocks := 0
+	yield := func(w *window.Window) {
+		account.Window(w, e.Timeline())
+		deadlocks += len(w.Deadlocks)
+	}
+	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
+	e.Advance(yield)
+	e.Close(window.CutEnd, yield)
+	account.Close(e.Timeline(), e.Now())
+	require.Equal(t, 1, deadlocks)
+	want := viewapi.StateTime{Count: 2, Time: int64(2*e.Now() - 200 - 300)}
+	account.Flush(nil, time.Now(), false, func(s *contention.Statement) {
+		require.Len(t, s.Blocked(), 1)
+		sum := s.Blocked()[0]
+		assert.Equal(t, contention.KindSynchronizer, sum.Key.Kind)
+		assert.Equal(t, want, viewapi.StateTime{Count: int64(sum.Value.Count), Time: int64(sum.Value.Time)})
+	})
+
+	f := fixtureOf(t, sym, events, 700*time.Millisecond)
+	classes := ask[viewapi.Classes](f, "/classes").Classes
+	require.Len(t, classes, 1)
+	assert.Equal(t, want, viewapi.StateTime{Count: classes[0].Parked.Count, Time: classes[0].Parked.Time})
+	assert.Zero(t, classes[0].Blocked.Time)
+	threads := ask[viewapi.Threads](f, "/threads").Sum
+	assert.Zero(t, threads.Blocked)
+	assert.Positive(t, threads.States[jvmthread.StateDeadlocked].Time)
+	var locks viewapi.StateTime
+	for _, row := range ask[viewapi.Locks](f, "/locks").Locks {
+		assert.Zero(t, row.Blocked)
+		locks.Count += row.Parked.Count
+		locks.Time += row.Parked.Time
+	}
+	assert.Equal(t, want, locks)
+	sum := ask[viewapi.Callers](f, "/callers?kind=parked").Sum.Stats
+	assert.Equal(t, want, viewapi.StateTime{Count: sum.Count, Time: sum.Time})
+}

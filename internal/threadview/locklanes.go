@@ -24,25 +24,25 @@ func (q *query) lockLanes() (any, *Problem) {
 	if p := q.done(); p != nil {
 		return nil, p
 	}
-	all := q.tallies(sel, wanted)
-	byLock := make(map[uint32]*lockTally, len(all))
-	for _, t := range all {
-		byLock[uint32(t.lock)] = t
-	}
-	rows := q.lockRows(all)
+	rows := q.lockRows(sel, wanted)
 	slices.SortStableFunc(rows, func(a, b viewapi.LockRow) int {
 		return compare(b.Blocked.Time+b.Parked.Time, a.Blocked.Time+a.Parked.Time)
 	})
 	out := viewapi.LockLanes{From: q.rel(q.from), To: q.rel(q.to), Total: len(rows), Lanes: []viewapi.LockLane{}}
 	out.Step = max(1, (int64(q.to-q.from)+width-1)/width)
 	rows = piece(rows, q.page)
+	byLock := make(map[viewstore.LockIndex]*lockLists, len(rows))
+	for i := range rows {
+		byLock[viewstore.LockIndex(rows[i].Lock.ID)] = &lockLists{}
+	}
+	q.lists(sel, byLock)
 	for {
 		out.Steps = int((int64(q.to-q.from) + out.Step - 1) / out.Step)
 		seen := make([]bool, len(q.sn.Threads))
 		out.Lanes = out.Lanes[:0]
 		room := 0
 		for i := range rows {
-			lane := q.lockLane(byLock[rows[i].Lock.ID], rows[i], out.Step, max(1, maxHandoffs/len(rows)), max(3, maxConvoys/len(rows)), seen)
+			lane := q.lockLane(byLock[viewstore.LockIndex(rows[i].Lock.ID)], rows[i], out.Step, max(1, maxHandoffs/len(rows)), max(3, maxConvoys/len(rows)), seen)
 			room += 300 + 110*len(lane.Holds) + 24*len(lane.Queue) + 70*len(lane.Handoffs) + 150*len(lane.Convoys)
 			out.Lanes = append(out.Lanes, lane)
 		}
@@ -54,7 +54,7 @@ func (q *query) lockLanes() (any, *Problem) {
 	}
 }
 
-func (q *query) lockLane(t *lockTally, row viewapi.LockRow, step int64, handoffs, convoys int, seen []bool) viewapi.LockLane {
+func (q *query) lockLane(t *lockLists, row viewapi.LockRow, step int64, handoffs, convoys int, seen []bool) viewapi.LockLane {
 	lane := viewapi.LockLane{
 		Row: row, Holds: q.holdRuns(t.holds, step, seen), Queue: queueSteps(t.queue, step), Handoffs: []viewapi.Handoff{}, Convoys: q.convoys(t, convoys),
 	}
@@ -120,7 +120,7 @@ func queueSteps(turns []turn, step int64) []viewapi.QueueStep {
 	}
 	n, most, at := 0, 0, 0
 	for _, s := range turns {
-		i := int(s.at() / step)
+		i := int((s >> 1) / step)
 		if i > at {
 			put(at, most)
 			if i > at+1 {
@@ -128,7 +128,7 @@ func queueSteps(turns []turn, step int64) []viewapi.QueueStep {
 			}
 			at, most = i, n
 		}
-		n += s.more()
+		n += int(s&1)<<1 - 1
 		most = max(most, n)
 	}
 	put(at, most)

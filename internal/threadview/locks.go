@@ -4,7 +4,6 @@
 package threadview
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -12,129 +11,77 @@ import (
 	"github.com/weft-otel/weft/internal/viewstore"
 )
 
-// lockTally is what is known of one lock over the range.
-type lockTally struct {
-	lock     viewstore.LockIndex
-	states   [numKinds]viewapi.StateTime
+// lockLists is what happened to one lock over the range.
+type lockLists struct {
 	handoffs []viewstore.Edge // in the order of their effects
-	holds    []viewstore.Hold // in the order of their starts, once tidied
-	queue    []turn           // threads that begin and cease to be blocked
-	holders  set
+	holds    []viewstore.Hold // in the order of their starts
+	queue    []turn           // threads that begin and cease to be blocked, in order
 }
 
 // turn is a thread more or less in a queue: twice the time since the range began, and one more if a thread comes. So numbers sort as they should: who
 // leaves at a time goes before who comes.
-type turn int64
+type turn = int64
 
 func come(at jvmthread.Time) turn  { return turn(at)<<1 | 1 }
 func leave(at jvmthread.Time) turn { return turn(at) << 1 }
 
-// at is the time since the range began; more is 1 or -1.
-func (t turn) at() int64 { return int64(t >> 1) }
-func (t turn) more() int { return int(t&1)<<1 - 1 }
-
-// tallies gathers what is known of locks: of those that pass the filter, as far as the selected threads were concerned.
-func (q *query) tallies(sel selection, wanted func(viewstore.LockIndex) bool) []*lockTally {
-	all := make([]*lockTally, q.sn.NumLocks()) // by number; nil: nothing
-	get := func(l viewstore.LockIndex) *lockTally {
-		if all[l] == nil {
-			all[l] = &lockTally{lock: l}
+// lists gathers what happened to locks of which something is wanted.
+func (q *query) lists(sel selection, wanted map[viewstore.LockIndex]*lockLists) {
+	q.turns(sel, q.from, q.to, func(l viewstore.LockIndex) *[]turn {
+		if t := wanted[l]; t != nil {
+			return &t.queue
 		}
-		return all[l]
-	}
-	verdicts := make([]int8, len(all)) // 0: not asked yet
-	fits := func(l viewstore.LockIndex) bool {
-		if verdicts[l] == 0 {
-			verdicts[l] = -1
-			if l != 0 && wanted(l) {
-				verdicts[l] = 1
-			}
-		}
-		return verdicts[l] > 0
-	}
-	for _, i := range sel.list {
-		c := q.sn.Walk(i, q.from, q.to)
-		for c.Next() {
-			k := kindOf(c.State)
-			if k == kindNone || k == kindSleeping || k == kindJoined {
-				continue
-			}
-			lock := c.Lock()
-			if !fits(lock) {
-				continue
-			}
-			t := get(lock)
-			if q.began(&c) {
-				t.states[k].Count++
-			}
-			t.states[k].Time += q.clip(c.Start, c.End)
-			if k == kindBlocked && c.End > c.Start {
-				t.queue = append(t.queue, come(max(c.Start, q.from)-q.from), leave(min(c.End, q.to)-q.from))
-			}
-		}
-	}
+		return nil
+	})
 	q.sn.Edges(q.from, q.to, func(e viewstore.Edge) bool {
-		if e.Kind == jvmthread.InteractionHandoff && sel.has[e.To] && fits(e.Lock) {
-			t := get(e.Lock)
-			t.handoffs = append(t.handoffs, e)
+		if e.Kind == jvmthread.InteractionHandoff && sel.has[e.To] {
+			if t := wanted[e.Lock]; t != nil {
+				t.handoffs = append(t.handoffs, e)
+			}
 		}
 		return true
 	})
 	q.sn.Holds(q.from, q.to, func(h viewstore.Hold) bool {
-		if t := all[h.Lock]; t != nil { // a lock for which none of the threads waited is of no interest
+		if t := wanted[h.Lock]; t != nil {
 			t.holds = append(t.holds, h)
-			t.holders.add(h.Thread)
 		}
 		return true
 	})
 	byStart := func(a, b viewstore.Hold) int { return compare(a.Start, b.Start) }
-	out := all[:0]
-	for _, t := range all {
-		if t == nil {
-			continue
-		}
-		out = append(out, t)
+	for _, t := range wanted {
 		slices.Sort(t.queue)
 		if !slices.IsSortedFunc(t.holds, byStart) {
 			slices.SortStableFunc(t.holds, byStart)
 		}
 	}
-	return out
 }
 
-func (q *query) lockRow(t *lockTally) viewapi.LockRow {
-	row := viewapi.LockRow{
-		Lock: q.lockRef(t.lock), Blocked: t.states[kindBlocked], Waited: t.states[kindWaited], Parked: t.states[kindParked],
-		Handoffs: len(t.handoffs), Holders: t.holders.n,
-	}
-	for i := range t.holds {
-		h := &t.holds[i]
-		if h.Start >= q.from {
-			row.Held.Count++
+// turns gathers when threads begin and cease to be blocked within a range, by lock: of counts where to, or returns nil.
+func (q *query) turns(sel selection, from, to jvmthread.Time, of func(viewstore.LockIndex) *[]turn) {
+	for _, i := range sel.list {
+		c := q.sn.Walk(i, from, to)
+		for c.Next() {
+			start, end := max(c.Start, from), min(c.End, to)
+			if start >= end || kindOf(c.State) != kindBlocked || kindOf(c.As()) != kindBlocked {
+				continue
+			}
+			if list := of(c.Lock()); list != nil {
+				*list = append(*list, come(start-from), leave(end-from))
+			}
 		}
-		row.Held.Time += q.clip(h.Start, h.End)
 	}
-	n := 0
-	for _, s := range t.queue {
-		n += s.more()
-		row.Waiters = max(row.Waiters, n)
-	}
-	for _, c := range q.convoys(t, 1) {
-		row.Convoy = c.Length
-	}
-	return row
 }
 
 const maxConvoyThreads = 9
 
 // convoys finds the longest rows of handoffs, each by the thread that had got the lock by the one before.
-func (q *query) convoys(t *lockTally, most int) []viewapi.Convoy {
+func (q *query) convoys(t *lockLists, most int) []viewapi.Convoy {
 	out := []viewapi.Convoy{}
 	id := func(i int) uint64 { return uint64(q.sn.Threads[i].ID) }
 	var c viewapi.Convoy
 	last := -1
 	end := func() {
-		if c.Length > 1 || most == 1 && c.Length > 0 {
+		if c.Length > 1 {
 			out = append(out, c)
 		}
 	}
@@ -173,23 +120,11 @@ func (q *query) locks() (any, *Problem) {
 	if q.wrong != nil {
 		return nil, q.wrong
 	}
-	rows := q.lockRows(q.tallies(sel, wanted))
+	rows := q.lockRows(sel, wanted)
 	slices.SortStableFunc(rows, func(a, b viewapi.LockRow) int { return compare(b.Blocked.Time, a.Blocked.Time) })
 	sorted(q.params, rows, "")
 	if p := q.done(); p != nil {
 		return nil, p
 	}
 	return viewapi.Locks{From: q.rel(q.from), To: q.rel(q.to), Total: len(rows), Offset: q.page.offset, Locks: piece(rows, q.page)}, nil
-}
-
-// lockRows returns the rows of locks by class and hash.
-func (q *query) lockRows(all []*lockTally) []viewapi.LockRow {
-	rows := make([]viewapi.LockRow, 0, len(all))
-	for _, t := range all {
-		rows = append(rows, q.lockRow(t))
-	}
-	slices.SortFunc(rows, func(a, b viewapi.LockRow) int {
-		return cmp.Or(compare(a.Lock.Class, b.Lock.Class), compare(a.Lock.Hash, b.Lock.Hash), compare(a.Lock.ID, b.Lock.ID))
-	})
-	return rows
 }

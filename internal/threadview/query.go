@@ -91,13 +91,17 @@ func (q *query) selected() selection {
 	_, byPool := q.values["pool"]
 	states := q.words("state", stateNames())
 	idle := q.choice("hide", "", "idle") == "idle"
-	s := selection{has: make([]bool, len(q.sn.Threads)), all: !given && pattern == nil && !byGroup && !byPool && states == nil && !idle}
+	s := selection{has: make([]bool, len(q.sn.Threads))}
 	if q.wrong != nil {
 		return s
 	}
 	names := q.sn.Pools()
+	known := 0
 	for i := range q.sn.Threads {
 		t := &q.sn.Threads[i]
+		if t.Known {
+			known++
+		}
 		switch {
 		case !t.Known, given && !contains(ids, uint64(t.ID)), pattern != nil && !pattern.MatchString(wording.ThreadName(t.Name, t.ID)):
 			continue
@@ -109,6 +113,7 @@ func (q *query) selected() selection {
 		s.list = append(s.list, i)
 		s.has[i] = true
 	}
+	s.all = len(s.list) == known
 	return s
 }
 

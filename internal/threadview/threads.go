@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/viewstore"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
@@ -49,44 +50,84 @@ func (q *query) groups() (groups, pools []string) {
 // threadRows returns the rows of threads in the order of their ids, and what they sum up to.
 func (q *query) threadRows(sel selection) (rows []viewapi.ThreadRow, sum viewapi.ThreadSum) {
 	rows = make([]viewapi.ThreadRow, 0, len(sel.list))
-	sum.States = make([]viewapi.StateTime, jvmthread.NumStates)
+	whole := newThreadTally()
 	if q.wrong != nil {
-		return rows, sum
+		return rows, whole.sum()
 	}
+	all := q.threadTallies(sel)
 	for _, i := range sel.list {
-		row := viewapi.ThreadRow{Thread: q.thread(i)}
-		row.States = make([]viewapi.StateTime, jvmthread.NumStates)
-		c := q.sn.Walk(i, q.from, q.to)
-		for c.Next() {
-			st := &row.States[c.State]
-			if c.Start >= q.from {
-				st.Count++
-			}
-			st.Time += q.clip(c.Start, c.End)
+		rows = append(rows, viewapi.ThreadRow{Thread: q.thread(i), ThreadSum: all[i].sum()})
+		for s, st := range all[i].states {
+			whole.states[s].Count += st.Count
+			whole.states[s].Time += st.Time
 		}
-		finish(&row.ThreadSum)
-		for s := range row.States {
-			sum.States[s].Count += row.States[s].Count
-			sum.States[s].Time += row.States[s].Time
-		}
-		rows = append(rows, row)
+		whole.parked += all[i].parked
 	}
-	finish(&sum)
 	slices.SortFunc(rows, func(a, b viewapi.ThreadRow) int { return compare(a.ID, b.ID) })
-	return rows, sum
+	return rows, whole.sum()
 }
 
-// finish adds up states.
-func finish(s *viewapi.ThreadSum) {
-	s.Blocked = s.States[jvmthread.StateBlocked]
-	s.Blocked.Time += s.States[jvmthread.StateDeadlocked].Time // which goes on with a wait that is counted
-	s.Waited = s.States[jvmthread.StateWaiting]
-	s.Time = 0
+// threadTally is the sums of a thread.
+type threadTally struct {
+	states []viewapi.StateTime
+	parked int64 // time of the deadlocks that were parks before
+}
+
+func newThreadTally() threadTally {
+	return threadTally{states: make([]viewapi.StateTime, jvmthread.NumStates)}
+}
+
+func (t *threadTally) add(s jvmthread.State, parked bool, count, time int64) {
+	t.states[s].Count += count
+	t.states[s].Time += time
+	if parked {
+		t.parked += time
+	}
+}
+
+// threadTallies adds up the intervals of threads, by index.
+func (q *query) threadTallies(sel selection) []threadTally {
+	all := make([]threadTally, len(q.sn.Threads))
+	for _, i := range sel.list {
+		all[i] = newThreadTally()
+	}
+	cover := q.cover(selection{all: true}, func(*viewstore.Chapter) bool { return true })
+	for _, chapter := range cover.Chapters {
+		for i := range chapter.Threads {
+			if t := &chapter.Threads[i]; sel.has[t.Thread] {
+				all[t.Thread].add(t.State, t.Parked, int64(t.Count), t.Time)
+			}
+		}
+		chapter.Early(q.from, func(iv *viewstore.Interval) {
+			if sel.has[iv.Thread] {
+				all[iv.Thread].add(iv.State, iv.Parked, -1, -int64(q.from-iv.Start))
+			}
+		})
+	}
+	for _, i := range sel.list {
+		c := q.sn.Beside(i, q.from, q.to, &cover)
+		for c.Next() {
+			count := int64(0)
+			if c.Start >= q.from {
+				count = 1
+			}
+			parked := c.State == jvmthread.StateDeadlocked && c.As() == jvmthread.StateParked
+			all[i].add(c.State, parked, count, q.clip(c.Start, c.End))
+		}
+	}
+	return all
+}
+
+// sum adds up states.
+func (t *threadTally) sum() viewapi.ThreadSum {
+	s := viewapi.ThreadSum{States: t.states, Blocked: t.states[jvmthread.StateBlocked], Waited: t.states[jvmthread.StateWaiting]}
+	s.Blocked.Time += t.states[jvmthread.StateDeadlocked].Time - t.parked // which goes on with a wait that is counted
 	for st := range s.States {
 		if jvmthread.State(st) != jvmthread.StateDead {
 			s.Time += s.States[st].Time
 		}
 	}
+	return s
 }
 
 func (q *query) thread(i int) viewapi.Thread {

@@ -50,7 +50,7 @@ type ThreadRow struct {
 	ThreadSum
 }
 
-// ThreadSum is what threads come to. Blocked is blocked and deadlocked; Waited is waiting for an object; joining, parking, sleeping and
+// ThreadSum is what threads come to. Blocked is blocked, and deadlocked after that; Waited is waiting for an object; joining, parking, sleeping and
 // reentering are in States only.
 type ThreadSum struct {
 	Blocked StateTime   `json:"blocked"`

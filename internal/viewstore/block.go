@@ -35,7 +35,7 @@ type Block struct {
 	lock     []uint32 // index of a lock
 	stack    []uint32 // id of a stack
 	timeouts sparse
-	circles  sparse
+	circles  sparse // twice the number, and one more if the thread was parked before
 
 	interactions edges
 	holds        tenures
@@ -188,6 +188,7 @@ type Interval struct {
 	Circle     jvmthread.Circle
 	State      jvmthread.State
 	Marks      jvmthread.Marks
+	Parked     bool // it is deadlocked, and was parked before
 }
 
 // LockIndex names a lock of a session; 0: none.
@@ -240,7 +241,8 @@ func (b *Block) interval(l *lane, i int, start jvmthread.Time) Interval {
 		iv.Timeout = b.timeouts.at(i)
 	}
 	if len(b.circles.index) > 0 {
-		iv.Circle = jvmthread.Circle(b.circles.at(i)) //nolint:gosec // was one
+		circle := b.circles.at(i)
+		iv.Circle, iv.Parked = jvmthread.Circle(circle>>1), circle&1 != 0 //nolint:gosec // was one
 	}
 	return iv
 }

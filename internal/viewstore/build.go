@@ -48,7 +48,7 @@ func (s *Session) addLane(b *Block, l *window.Lane, sym *symbols.Table) {
 		iv := Interval{
 			Start: src.Start, End: src.End, Thread: int(id), Peer: int(s.thread(sym, src.Peer)), Timeout: src.Timeout,
 			Lock: LockIndex(s.lockOf(sym, src.Lock)), Stack: StackID(s.stack(sym, src.Stack)), Seq: src.Seq, Circle: src.Circle,
-			State: src.State, Marks: src.Marks,
+			State: src.State, Marks: src.Marks, Parked: src.State == jvmthread.StateDeadlocked && src.Was == jvmthread.StateParked,
 		}
 		if open = src.Marks.Has(jvmthread.MarkOpen); open {
 			s.open[id] = iv
@@ -79,7 +79,11 @@ func (b *Block) add(iv *Interval) {
 		b.timeouts.add(i, iv.Timeout)
 	}
 	if iv.Circle != 0 {
-		b.circles.add(i, int64(iv.Circle))
+		circle := int64(iv.Circle) << 1
+		if iv.Parked {
+			circle |= 1
+		}
+		b.circles.add(i, circle)
 	}
 }
 

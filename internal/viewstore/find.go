@@ -89,9 +89,33 @@ func (sn *Snapshot) blocksFrom(t jvmthread.Time) []*Block {
 
 // Edges yields the interactions whose effect is in [from, to), in the order of their effects within each window, windows in order.
 func (sn *Snapshot) Edges(from, to jvmthread.Time, yield func(Edge) bool) {
+	sn.edges(from, to, 0, math.MaxUint64, yield)
+}
+
+// EdgesBefore yields those of the blocks before the chapters: all, if there is none.
+func (sn *Snapshot) EdgesBefore(from, to jvmthread.Time, cover *Cover, yield func(Edge) bool) {
+	if len(cover.Chapters) == 0 {
+		sn.Edges(from, to, yield)
+		return
+	}
+	sn.edges(from, to, 0, cover.first, yield)
+}
+
+// EdgesAfter yields those of the blocks behind the chapters.
+func (sn *Snapshot) EdgesAfter(from, to jvmthread.Time, cover *Cover, yield func(Edge) bool) {
+	if len(cover.Chapters) > 0 {
+		sn.edges(from, to, cover.next, math.MaxUint64, yield)
+	}
+}
+
+// edges yields those of blocks whose number is in [first, next).
+func (sn *Snapshot) edges(from, to jvmthread.Time, first, next uint64, yield func(Edge) bool) {
 	for _, b := range sn.blocksFrom(from) {
-		if b.Start >= to {
+		if b.Start >= to || b.number >= next {
 			return
+		}
+		if b.number < first {
+			continue
 		}
 		e := &b.interactions
 		first := sort.Search(e.len(), func(i int) bool { return b.Start+jvmthread.Time(e.effect.at(i)) >= from })
@@ -139,8 +163,13 @@ func (sn *Snapshot) EdgesTo(iv *Interval, yield func(Edge) bool) {
 
 // Holds yields the holds that overlap [from, to), in the order of their ends within each window; those that go on come last.
 func (sn *Snapshot) Holds(from, to jvmthread.Time, yield func(Hold) bool) {
+	sn.HoldsBeside(from, to, &Cover{}, yield)
+}
+
+// HoldsBeside yields those that are in no chapter.
+func (sn *Snapshot) HoldsBeside(from, to jvmthread.Time, cover *Cover, yield func(Hold) bool) {
 	for _, b := range sn.blocksFrom(from) {
-		if b.firstHold >= to {
+		if b.firstHold >= to || b.number >= cover.first && b.number < cover.next {
 			continue
 		}
 		t := &b.holds

@@ -33,6 +33,8 @@ type Session struct {
 	to        jvmthread.Time
 	blocks    []*Block
 	next      uint64 // number of the next block
+	chapters  []*Chapter
+	loose     int // intervals that are in none
 	evicted   int
 	events    uint64
 	lost      uint64
@@ -131,7 +133,7 @@ func (s *Session) account(b *Block) int64 {
 	bytes := s.dictBytes
 	s.dictBytes = 0
 	if b != nil {
-		bytes += b.size()
+		bytes += b.size() + s.addUp()
 	}
 	s.bytes += bytes
 	return bytes
@@ -225,7 +227,7 @@ func (s *Session) evict() (freed int64, empty bool) {
 		s.forget()
 	}
 	s.changed()
-	freed = b.size()
+	freed = b.size() + s.dropChapter(b.number)
 	if len(s.blocks) == 0 && !s.live {
 		freed = s.bytes
 	}

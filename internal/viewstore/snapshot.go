@@ -33,6 +33,7 @@ type Snapshot struct {
 	Threads              []Thread // 0 is none; those that are not Known are not there
 
 	blocks    []*Block
+	chapters  []*Chapter
 	classes   []string
 	stacks    []string
 	locks     []Lock
@@ -55,7 +56,7 @@ func (s *Session) Snapshot() *Snapshot {
 		ID: s.id, Meta: s.meta, Live: s.live, Ended: s.ended, Version: s.version, Origin: s.origin, From: s.origin, To: s.to,
 		Events: s.events, Lost: s.lost, Missed: s.missed, Evicted: s.evicted, Bytes: s.bytes, Counts: s.counts, Locks: len(s.locks.ids),
 		Gaps: slices.Clip(s.gaps), Deadlocks: slices.Clip(s.deadlocks), Threads: slices.Clone(s.threads),
-		blocks: slices.Clone(s.blocks), classes: s.classes.list, stacks: s.stacks.list, locks: s.locks.list,
+		blocks: slices.Clone(s.blocks), chapters: slices.Clip(s.chapters), classes: s.classes.list, stacks: s.stacks.list, locks: s.locks.list,
 		open: make(map[uint32]Interval, len(s.open)), ids: make(map[jvmthread.ThreadID]int, len(s.threadIDs)),
 	}
 	if s.evicted > 0 && len(s.blocks) > 0 {
@@ -129,6 +130,8 @@ type Cursor struct {
 	stop   int
 	open   Interval
 	last   uint8
+
+	skip [2]uint64 // numbers of blocks that are passed over, from one to before the other
 }
 
 const (
@@ -139,10 +142,16 @@ const (
 
 // Walk returns a cursor before the first interval of a thread that overlaps [from, to). An interval of no length is met if it is within it.
 func (sn *Snapshot) Walk(thread int, from, to jvmthread.Time) Cursor {
-	c := Cursor{thread: thread, to: to, last: openIsOver}
+	return sn.walk(thread, from, to, 0, 0)
+}
+
+// walk passes over the blocks with numbers in [first, next).
+func (sn *Snapshot) walk(thread int, from, to jvmthread.Time, first, next uint64) Cursor {
+	c := Cursor{thread: thread, to: to, last: openIsOver, skip: [2]uint64{first, next}}
 	all := sn.Threads[thread].chunks
 	i := sort.Search(len(all), func(i int) bool { return all[i].block.End >= from })
 	c.chunks = all[i:]
+	c.pass()
 	if iv, ok := sn.open[uint32(thread)]; ok { //nolint:gosec // an index
 		c.open, c.last = iv, openComes
 	}
@@ -150,6 +159,13 @@ func (sn *Snapshot) Walk(thread int, from, to jvmthread.Time) Cursor {
 		c.enter(from)
 	}
 	return c
+}
+
+// pass leaves out chunks of blocks that are to be passed over, if they come next.
+func (c *Cursor) pass() {
+	if len(c.chunks) > 0 && c.chunks[0].block.number >= c.skip[0] && c.chunks[0].block.number < c.skip[1] {
+		c.chunks = c.chunks[searchChunk(c.chunks, c.skip[1]):]
+	}
 }
 
 // enter goes to the first chunk that is left, before its first interval that ends behind a time or begins there.
@@ -188,6 +204,7 @@ func (c *Cursor) Next() bool {
 			c.State, c.Marks = b.state[c.at], b.marks[c.at]
 			return true
 		}
+		c.pass()
 		if len(c.chunks) == 0 {
 			c.block = nil
 			break
@@ -213,6 +230,15 @@ func (c *Cursor) Interval() Interval {
 
 // Thread is the index of the thread.
 func (c *Cursor) Thread() int { return c.thread }
+
+// As is the state that a wait counts as: a deadlock goes on with what it was before.
+func (c *Cursor) As() jvmthread.State {
+	if c.State != jvmthread.StateDeadlocked {
+		return c.State
+	}
+	iv := c.Interval()
+	return iv.As()
+}
 
 // Lock returns what the interval is about.
 func (c *Cursor) Lock() LockIndex {

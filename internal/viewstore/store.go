@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package viewstore answers: what is remembered of sessions? It takes the windows that an engine cuts and keeps their intervals,
-// interactions and holds in columns, some 50 bytes an interval, up to a limit of bytes; then whole windows leave, the oldest first.
+// interactions and holds in columns, some 55 bytes an interval, up to a limit of bytes; then whole windows leave, the oldest first.
 //
 // An interval is kept once, whole, in the window in which it ended: so its length is exact however often a window was cut while it lasted, and sums over
 // any time range are exact too. What has not ended is kept beside the windows, and lasts to the end of what is known.
@@ -19,12 +19,13 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// DefaultMaxBytes is the default limit of a Store: some 5 million intervals.
+// DefaultMaxBytes is the default limit of a Store: some 4.5 million intervals.
 const DefaultMaxBytes = 256 << 20
 
 // Store remembers sessions.
 type Store struct {
 	maxBytes int64
+	chapter  int // intervals
 
 	evicting sync.Mutex // held while windows leave, and while a session is opened: nobody is given one that is leaving
 
@@ -39,7 +40,7 @@ type Store struct {
 
 // New returns an empty store that holds at most maxBytes, as far as whole windows can leave: the newest of a session stays.
 func New(maxBytes int64) *Store {
-	return &Store{maxBytes: maxBytes, sessions: make(map[jvmthread.SessionID]*Session), changed: make(chan struct{})}
+	return &Store{maxBytes: maxBytes, chapter: chapterIntervals, sessions: make(map[jvmthread.SessionID]*Session), changed: make(chan struct{})}
 }
 
 // Stats says how full a store is.
