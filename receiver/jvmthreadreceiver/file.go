@@ -124,8 +124,11 @@ func (f *recordingFile) broken(err error) recording.Problem {
 	return recording.Problem{File: f.path, Byte: f.decoder.Stats().Bytes, What: err.Error(), Remedy: "what was before is read"}
 }
 
-// open finds out what the file is. One that is followed may still be empty.
+// open finds out what the file is. One that is followed may still be empty, or be compressed just now.
 func (f *recordingFile) open(ctx context.Context) (recording.Format, io.Reader, func(), error) {
+	if f.files.cfg.Follow && f.compressed() && !f.steady(ctx) {
+		return recording.Format{}, nil, nil, ctx.Err()
+	}
 	for {
 		format, r, free, err := formats.Open(f.file, f.files.cfg.Format)
 		info, statErr := f.file.Stat()

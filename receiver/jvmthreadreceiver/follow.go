@@ -10,11 +10,34 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/weft-otel/weft/internal/formats"
 )
 
 // surveyor is a decoder that knows more of a file than that it grows.
 type surveyor interface {
 	Survey(src io.ReaderAt, size int64) (readable int64, live, whole bool)
+}
+
+// compressed reports whether the file begins like one that is.
+func (f *recordingFile) compressed() bool {
+	var head [8]byte
+	n, _ := f.file.ReadAt(head[:], 0) // an error comes again when it is read
+	return formats.Compressed(head[:n])
+}
+
+// steady waits until the file does not grow any more, and reports whether that came before the end of the context.
+func (f *recordingFile) steady(ctx context.Context) bool {
+	for size := int64(-1); ; {
+		info, err := f.file.Stat()
+		if err != nil || info.Size() == size {
+			return true // an error comes again when it is read
+		}
+		size = info.Size()
+		if !pause(ctx, f.files.cfg.PollInterval) {
+			return false
+		}
+	}
 }
 
 // settled reports whether a file of a format that is better read as a whole is whole, and does not grow.

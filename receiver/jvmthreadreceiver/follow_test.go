@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -94,4 +95,25 @@ func TestWholeChunksAreNotFollowedOn(t *testing.T) {
 	f := &recordingFile{files: &files{cfg: &File{PollInterval: time.Hour}}, path: path, file: file, decoder: decoder}
 	require.NoError(t, f.follow(t.Context()))
 	assert.Equal(t, "a chunk", decoder.got.String())
+}
+
+// TestFileIsCompressedBeforeItIsRead: who compresses a rotated recording takes some time.
+func TestFileIsCompressedBeforeItIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft.gz")
+	data := gzipped(t, native(t, recorded))
+	half := len(data) / 2
+	require.NoError(t, os.WriteFile(path, data[:half], 0o600))
+	synctest.Test(t, func(t *testing.T) {
+		sink := new(consumertest.TracesSink)
+		r, log := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *File) {
+			f.Include, f.Follow, f.PollInterval = []string{path}, true, time.Hour
+		})
+		time.Sleep(30 * time.Minute)
+		assert.NoError(t, os.WriteFile(path, data, 0o600))
+		for log.FilterMessage("Read a recording").Len() == 0 && log.FilterMessage("Cannot read a recording").Len() == 0 {
+			time.Sleep(time.Minute)
+		}
+		assert.Equal(t, all, carried(t, sink.AllTraces()))
+		assert.NoError(t, r.Shutdown(context.Background()))
+	})
 }
