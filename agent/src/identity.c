@@ -194,6 +194,12 @@ void weft_identify(JNIEnv *env, jobject object, struct weft_record *record) {
     (*env)->DeleteLocalRef(env, class);
 }
 
+static int by_start(const void *left, const void *right) {
+    const struct weft_line *a = left;
+    const struct weft_line *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
 static uint16_t line_table(jmethodID method, struct weft_line **lines) {
     jint count = 0;
     jvmtiLineNumberEntry *entries = NULL;
@@ -207,15 +213,14 @@ static uint16_t line_table(jmethodID method, struct weft_line **lines) {
     if (table == NULL) {
         taken = 0;
     }
+    bool ascending = true; // compilers write it so nearly always
     for (uint16_t i = 0; i < taken; i++) {
-        // Insertion keeps the table ascending; compilers write it so nearly always.
-        struct weft_line line = {(uint32_t)entries[i].start_location,
-                                 (uint32_t)entries[i].line_number};
-        uint16_t at = i;
-        for (; at > 0 && table[at - 1].start > line.start; at--) {
-            table[at] = table[at - 1];
-        }
-        table[at] = line;
+        table[i] = (struct weft_line){(uint32_t)entries[i].start_location,
+                                      (uint32_t)entries[i].line_number};
+        ascending = ascending && (i == 0 || table[i - 1].start <= table[i].start);
+    }
+    if (!ascending) {
+        qsort(table, taken, sizeof *table, by_start);
     }
     weft_deallocate(entries);
     *lines = table;

@@ -111,6 +111,15 @@ static void JNICALL hook_sleep_nanos(JNIEnv *env, jclass class, jlong nanosecond
     sleep_for(env, class, nanoseconds, nanoseconds);
 }
 
+// Milliseconds in 19 and 20, nanoseconds later.
+static void JNICALL hook_sleep0(JNIEnv *env, jclass class, jlong time) {
+    if ((*env)->GetVersion(env) < 0x00150000) { // 21
+        hook_sleep_millis(env, class, time);
+    } else {
+        hook_sleep_nanos(env, class, time);
+    }
+}
+
 static void JNICALL hook_yield(JNIEnv *env, jclass class) {
     struct weft_scope scope;
     if (weft_wanted(WEFT_EV_YIELD) && weft_enter(env, NULL, &scope)) {
@@ -165,7 +174,7 @@ const struct weft_hook weft_thread_hooks[] = {
      (void **)&jvm_start},
     {"java/lang/Thread", "sleep", "(J)V", true, "JVM_Sleep", (void *)hook_sleep_millis,
      (void **)&jvm_sleep},
-    {"java/lang/Thread", "sleep0", "(J)V", true, "JVM_Sleep", (void *)hook_sleep_nanos,
+    {"java/lang/Thread", "sleep0", "(J)V", true, "JVM_Sleep", (void *)hook_sleep0,
      (void **)&jvm_sleep},
     {"java/lang/Thread", "sleepNanos0", "(J)V", true, "JVM_SleepNanos", (void *)hook_sleep_nanos,
      (void **)&jvm_sleep},

@@ -36,6 +36,7 @@ static struct {
     pthread_cond_t changed;
     bool alive;   // the thread runs
     bool wanted;  // a snapshot
+    bool added;   // there are new ones to watch
     int64_t next; // when the next one may be taken
     bool stop;
 
@@ -97,6 +98,7 @@ void weft_watch_end(void) {
     pthread_mutex_unlock(&watch.list_mutex);
     if (some) {
         pthread_mutex_lock(&watch.mutex);
+        watch.added = true;
         ensure_thread();
         pthread_mutex_unlock(&watch.mutex);
     }
@@ -176,9 +178,18 @@ static void sleep_for(int64_t nanoseconds) {
     pthread_cond_timedwait(&watch.changed, &watch.mutex, &until);
 }
 
-// Sleeps until a snapshot is due or the time is over. False if the thread is to end.
-static bool pause_for(int64_t nanoseconds, bool watching, bool *snapshot) {
+// Called with the mutex held: from here on a request starts another thread.
+static void leave(void) {
+    watch.alive = false;
+    pthread_cond_broadcast(&watch.changed);
+}
+
+// Sleeps until a snapshot is due or the time is over. False if there is nothing more to do, and the
+// thread has left; or if it is stopped.
+static bool pause_for(int64_t nanoseconds, bool watching, bool *snapshot, bool *stopped) {
     pthread_mutex_lock(&watch.mutex);
+    watching = watching || watch.added;
+    watch.added = false;
     int64_t end = weft_clock() + nanoseconds;
     for (;;) {
         int64_t now = weft_clock();
@@ -189,14 +200,27 @@ static bool pause_for(int64_t nanoseconds, bool watching, bool *snapshot) {
         bool later = watch.wanted && (!watching || watch.next < end);
         sleep_for((later ? watch.next : end) - now);
     }
+    *stopped = watch.stop;
     watch.wanted = watch.wanted && !*snapshot;
     bool go_on = !watch.stop && (*snapshot || watching);
-    if (!go_on) {
-        watch.alive = false; // from here on a request starts another thread
-        pthread_cond_broadcast(&watch.changed);
+    if (!go_on && !watch.stop) {
+        leave();
     }
     pthread_mutex_unlock(&watch.mutex);
     return go_on;
+}
+
+// Leaves after a stop: what was watched is forgotten before, so that it is not what the next
+// session finds. False if that has begun, and has something to do already.
+static bool leave_stopped(JNIEnv *env) {
+    forget_all(env);
+    pthread_mutex_lock(&watch.mutex);
+    bool more = !watch.stop && (watch.wanted || watch.added);
+    if (!more) {
+        leave();
+    }
+    pthread_mutex_unlock(&watch.mutex);
+    return !more;
 }
 
 static int64_t pause_after(int64_t cost) {
@@ -214,12 +238,17 @@ static void *run(void *nothing) {
     weft_self_hide(true); // before the JVM reports that this thread starts
     if ((*weft_jvm.vm)->AttachCurrentThreadAsDaemon(weft_jvm.vm, (void **)&env, &args) != JNI_OK) {
         pthread_mutex_lock(&watch.mutex);
-        watch.alive = false;
-        pthread_cond_broadcast(&watch.changed);
+        leave();
         pthread_mutex_unlock(&watch.mutex);
         return NULL;
     }
-    while (pause_for(pause_after(cost), watching, &snapshot)) {
+    bool stopped = false;
+    while (pause_for(pause_after(cost), watching, &snapshot, &stopped) ||
+           (stopped && !leave_stopped(env))) {
+        if (stopped) {
+            watching = false; // but for what was added
+            continue;
+        }
         int64_t before = weft_clock();
         if (snapshot) {
             weft_snapshot_take(env);
@@ -232,7 +261,6 @@ static void *run(void *nothing) {
         watching = look(env);
         cost = weft_clock() - before;
     }
-    forget_all(env);
     (*weft_jvm.vm)->DetachCurrentThread(weft_jvm.vm);
     return NULL;
 }

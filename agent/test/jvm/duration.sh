@@ -43,18 +43,6 @@ durations() {
         bad "$sent sent and $lost lost are not the $2 to $3 that happened"
 }
 
-# As heard, of a run in which events may be lost.
-heard_some() {
-    for i in $(seq 600); do
-        kill -0 $receiver_pid 2>/dev/null || break
-        sleep 0.05
-    done
-    kill $receiver_pid 2>/dev/null
-    wait $receiver_pid
-    grep -q '^problem none$' "$work/seen" || bad "$(grep '^problem' "$work/seen")"
-    grep -q '^end 1$' "$work/seen" || bad "no end frame"
-}
-
 filters() {
     section "threads that are included, locks that are excluded"
     filtered 'include-threads=worker-*,exclude-locks=Counts$H*|Counts$A?aited'
