@@ -15,7 +15,6 @@
 #include "filter.h"
 #include "jvm.h"
 #include "names.h"
-#include "settings.h"
 
 // Open addressing; an entry is complete once its id is not 0, and never changes afterwards.
 enum { KINDS_ROOM = 32 };
@@ -174,8 +173,8 @@ bool weft_class_wanted(uint32_t class_id) {
     return (verdict & 1) == 0;
 }
 
-void weft_identify(JNIEnv *env, jobject object, struct weft_record *record) {
-    record->hash = weft_aggregated() ? 0 : hash_of(object); // what is added up is added by class
+void weft_identify(JNIEnv *env, jobject object, struct weft_record *record, bool hashed) {
+    record->hash = hashed ? hash_of(object) : 0;
     // A thread often waits for the same again: then its class need not be looked for.
     static __thread uint32_t lately[KINDS_ROOM];
     jclass class = (*env)->GetObjectClass(env, object);

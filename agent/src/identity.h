@@ -16,8 +16,8 @@
 
 #include "wire.h"
 
-// Fills in hash and class of the record.
-void weft_identify(JNIEnv *env, jobject object, struct weft_record *record);
+// Fills in hash and class of the record. What is added up needs no hash: it is added by class.
+void weft_identify(JNIEnv *env, jobject object, struct weft_record *record, bool hashed);
 
 // The id of a class, defined at first sight; 0 if the table or the log is full.
 uint32_t weft_class_id(JNIEnv *env, jclass class);

@@ -31,8 +31,8 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
     if (weft_wanted(r.kind)) {
         weft_record_begin(&scope, &r); // the thread counts as blocked already
         weft_refresh(env, thread, &scope);
-        r.peer = weft_aggregated() ? 0 : weft_owner(env, object); // true only now
-        weft_identify(env, object, &r);
+        r.peer = scope.aggregated ? 0 : weft_owner(env, object); // true only now
+        weft_identify(env, object, &r, !scope.aggregated);
         bool wanted = weft_class_wanted(r.class_id);
         if (wanted) {
             r.stack = weft_stack(&scope, env, weft_depth(WEFT_PLACE_BLOCK));
@@ -70,7 +70,7 @@ void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread
         r.class_id = entering->class_id;
         entering->kind = 0;
     } else if (recorded) {
-        weft_identify(env, object, &r);
+        weft_identify(env, object, &r, true); // the mode may have been another when it began
         recorded = weft_class_wanted(r.class_id);
     }
     if (recorded) {
@@ -96,7 +96,7 @@ void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject obj
     enum weft_place place = WEFT_PLACE_WAIT;
     if (weft_wanted(r.kind)) {
         weft_refresh(env, thread, &scope);
-        weft_identify(env, object, &r);
+        weft_identify(env, object, &r, !scope.aggregated);
         if ((*env)->IsInstanceOf(env, object, weft_jvm.thread)) {
             r.kind = WEFT_EV_JOIN_START;
             r.peer = weft_thread_id(env, object);
@@ -130,7 +130,7 @@ void JNICALL weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject o
     const struct weft_record *waiting = &scope.self->waiting;
     if (scope.subject != 0) {
         if (weft_wanted(r.kind)) {
-            weft_identify(env, object, &r);
+            weft_identify(env, object, &r, !scope.aggregated);
             if (weft_class_wanted(r.class_id)) {
                 weft_record_now(&scope, &r);
             }
@@ -201,7 +201,7 @@ static void notify(JNIEnv *env, jobject object, uint16_t kind,
         return;
     }
     struct weft_record r = {.kind = kind};
-    weft_identify(env, object, &r);
+    weft_identify(env, object, &r, !scope.aggregated);
     if (!weft_class_wanted(r.class_id)) {
         weft_leave(&scope);
         original(env, object);

@@ -105,8 +105,7 @@ static bool may_ask(int64_t now) {
 }
 
 void weft_owner_stack(JNIEnv *env, const struct weft_scope *scope, const struct weft_record *wait) {
-    if (wait->peer == 0 || weft_aggregated() || !weft_wanted(WEFT_EV_OWNER_STACK) ||
-        !may_ask(weft_clock())) {
+    if (wait->peer == 0 || !weft_wanted(WEFT_EV_OWNER_STACK) || !may_ask(weft_clock())) {
         return;
     }
     jthread thread = find(env, wait->peer);

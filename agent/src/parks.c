@@ -44,12 +44,12 @@ static uint64_t owner_of(JNIEnv *env, jobject blocker) {
     return id;
 }
 
-void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r) {
+void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r, bool whole) {
     jobject blocker =
         park_blocker == NULL ? NULL : (*env)->GetObjectField(env, thread, park_blocker);
     if (blocker != NULL) {
-        r->peer = weft_aggregated() ? 0 : owner_of(env, blocker);
-        weft_identify(env, blocker, r);
+        r->peer = whole ? owner_of(env, blocker) : 0;
+        weft_identify(env, blocker, r, whole);
         (*env)->DeleteLocalRef(env, blocker);
     }
 }
@@ -65,7 +65,7 @@ bool weft_record_park(JNIEnv *env, jthread thread, const struct weft_scope *scop
         thread = current;
     }
     if (thread != NULL) {
-        weft_describe_blocker(env, thread, &r);
+        weft_describe_blocker(env, thread, &r, !scope->aggregated);
     }
     if (current != NULL) {
         (*env)->DeleteLocalRef(env, current);

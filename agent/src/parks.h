@@ -22,8 +22,8 @@ extern const struct weft_hook weft_park_hooks[]; // ends with an empty one
 
 void weft_parks_init(JNIEnv *env);
 
-// Fills in what a parked thread waits at, and whom that belongs to.
-void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r);
+// Fills in what a parked thread waits at; if whole, also which one, and whom that belongs to.
+void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r, bool whole);
 
 // The thread (NULL: the current one) begins to park, for at most so long (0: no limit). False if
 // the filter does not want what it parks at.

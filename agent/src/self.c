@@ -220,7 +220,7 @@ bool weft_enter(JNIEnv *env, jthread thread, struct weft_scope *scope) {
         return false;
     }
     self.inside = true;
-    *scope = (struct weft_scope){.self = &self};
+    *scope = (struct weft_scope){.self = &self, .aggregated = weft_aggregated()};
     if (atomic_load_explicit(&weft_filter.threads, memory_order_relaxed) || self.unwanted) {
         filter_self(env);
         if (self.unwanted) {
@@ -247,9 +247,9 @@ uint32_t weft_stack(const struct weft_scope *scope, JNIEnv *env, int depth) {
 // Whether an event is to be added up.
 static bool is_summed(const struct weft_scope *scope, uint16_t kind) {
     if (scope->subject != 0) {
-        return weft_aggregate_takes_virtual(scope->subject, kind, weft_aggregated());
+        return weft_aggregate_takes_virtual(scope->subject, kind, scope->aggregated);
     }
-    return weft_aggregate_takes(&scope->self->open, kind, weft_aggregated());
+    return weft_aggregate_takes(&scope->self->open, kind, scope->aggregated);
 }
 
 static void add_up(const struct weft_scope *scope, const struct weft_record *record) {

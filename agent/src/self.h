@@ -46,6 +46,7 @@ struct weft_self {
 struct weft_scope {
     struct weft_self *self;
     uint64_t subject;
+    bool aggregated; // the mode; it may change meanwhile, but not for what is being recorded
 };
 
 // Begins to record. Thread is the callback's argument, or NULL in a hook (then it is found out). If

@@ -73,7 +73,7 @@ static void examine(JNIEnv *env, struct candidate *c, const struct weft_look *lo
     c->waits = true;
     c->monitor = r->kind == WEFT_EV_CONTENDED_ENTER || r->kind == WEFT_EV_WAIT;
     if (r->kind == WEFT_EV_PARK) {
-        weft_describe_blocker(env, c->thread, r);
+        weft_describe_blocker(env, c->thread, r, true);
     }
     r->stack = weft_stack_of(env, c->thread, weft_depth(place_of(r->kind)));
 }
