@@ -109,11 +109,11 @@ func TestFileIsCompressedBeforeItIsRead(t *testing.T) {
 			f.Include, f.Follow, f.PollInterval = []string{path}, true, time.Hour
 		})
 		time.Sleep(30 * time.Minute)
-		assert.NoError(t, os.WriteFile(path, data, 0o600))
+		require.NoError(t, os.WriteFile(path, data, 0o600))
 		for log.FilterMessage("Read a recording").Len() == 0 && log.FilterMessage("Cannot read a recording").Len() == 0 {
 			time.Sleep(time.Minute)
 		}
 		assert.Equal(t, all, carried(t, sink.AllTraces()))
-		assert.NoError(t, r.Shutdown(context.Background()))
+		require.NoError(t, r.Shutdown(context.Background()))
 	})
 }
