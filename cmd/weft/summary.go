@@ -104,7 +104,7 @@ func open(files []string, stdin io.Reader) (sources []summary.Source, closeAll f
 			return nil, nil, fmt.Errorf("summary: %w", err)
 		}
 		opened = append(opened, f)
-		sources = append(sources, summary.Source{Name: name, Reader: f})
+		sources = append(sources, summary.Source{Name: name, Path: name, Reader: f})
 	}
 	return sources, closeAll, nil
 }

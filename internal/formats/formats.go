@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -127,4 +129,22 @@ func Open(file io.ReadSeeker, format string) (f recording.Format, r io.Reader, f
 		return f, nil, nil, err
 	}
 	return f, r, free, nil
+}
+
+// Beside opens what belongs to the recording at a path, for recording.Options. That is not compressed, even if the recording is, and is one
+// file for all pieces of a recording that was rotated (x.orca-<time>, x.orca.1.gz).
+func Beside(path string) func(extension string) (io.ReadCloser, error) {
+	path = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
+	extension := filepath.Ext(path)
+	base := strings.TrimSuffix(path, extension)
+	if strings.Trim(extension, ".0123456789") == "" {
+		base = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	return func(extension string) (io.ReadCloser, error) {
+		file, err := os.Open(base + extension) //nolint:gosec // beside what the user names
+		if err != nil {
+			return nil, err
+		}
+		return file, nil
+	}
 }

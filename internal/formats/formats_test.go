@@ -6,7 +6,11 @@ package formats
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -89,4 +93,18 @@ func TestRotatedPiecesPutTogetherAreOneRecording(t *testing.T) {
 			assert.Equal(t, whole, tell(true))
 		})
 	}
+}
+
+func TestBeside(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.meta"), []byte("methods"), 0o600))
+	for _, name := range []string{"x.orca", "x.orca.gz", "x.orca-2026-11-21T20-43-13,496-size", "x.orca-2026-11-21T20-43-13,496-size.zst", "x.orca.1", "x.orca.12.gz"} {
+		file, err := Beside(filepath.Join(dir, name))(".meta")
+		require.NoError(t, err, name)
+		text, err := io.ReadAll(file)
+		require.NoError(t, errors.Join(err, file.Close()))
+		assert.Equal(t, "methods", string(text))
+	}
+	_, err := Beside(filepath.Join(dir, "x.orca"))(".method")
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }

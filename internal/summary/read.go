@@ -20,6 +20,7 @@ const maxReported = 10
 // Source is where traces are read from, and what it is called in errors.
 type Source struct {
 	Name   string
+	Path   string // of the file, if it is one: what belongs to it is beside it
 	Reader io.Reader
 }
 

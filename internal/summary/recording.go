@@ -73,7 +73,7 @@ func (c *collection) detect(source Source, r io.Reader, head []byte) error {
 	format, err := formats.Detect(head)
 	switch {
 	case err == nil:
-		return c.readRecording(&format, source.Name, r)
+		return c.readRecording(&format, source, r)
 	case isText(head):
 		return c.read(r) // whose errors tell what is wrong with each line
 	}
@@ -88,10 +88,14 @@ func isText(head []byte) bool {
 }
 
 // readRecording makes windows of a recording, as a collector would, and adds up their traces.
-func (c *collection) readRecording(format *recording.Format, name string, r io.Reader) error {
+func (c *collection) readRecording(format *recording.Format, source Source, r io.Reader) error {
 	sym := symbols.New(symbols.DefaultLimits())
-	p := &player{collection: c, symbols: sym, format: format.Name}
-	decoder := format.New(recording.Options{File: name, Symbols: sym, MaxProblems: maxReported}, p)
+	p := &player{collection: c, symbols: sym, format: format.Name, name: source.Name}
+	options := recording.Options{File: source.Name, Symbols: sym, MaxProblems: maxReported}
+	if source.Path != "" {
+		options.Beside = formats.Beside(source.Path)
+	}
+	decoder := format.New(options, p)
 	_, err := io.Copy(decoder, r)
 	err = errors.Join(err, decoder.Close())
 	p.close(windows.CutLost)
@@ -106,6 +110,7 @@ type player struct {
 	collection *collection
 	symbols    *symbols.Table
 	format     string
+	name       string // of the source
 	session    *recording.Session
 	engine     *engine.Engine
 	emitter    *threadpdata.Emitter
@@ -157,8 +162,14 @@ func (p *player) Batch(b *recording.Batch) error {
 }
 
 func (p *player) Problem(problem recording.Problem) error {
-	text, _ := strings.CutPrefix(problem.Error(), problem.File) // Read names the source
-	p.problems = append(p.problems, errors.New(strings.TrimSpace(text)))
+	if problem.File == p.name { // which Read names
+		problem.File = ""
+	}
+	text := strings.TrimSpace(problem.Error())
+	if problem.File == "" && problem.Line > 0 {
+		text = "line " + text[1:]
+	}
+	p.problems = append(p.problems, errors.New(text))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,21 @@ func TestSummaryOfSums(t *testing.T) {
 	require.NoError(t, s.WriteText(&text, 10))
 	assert.Contains(t, text.String(), "orders: 2.00 s of sums of waits by an agent in aggregated mode, of 1 session; it tells of no threads\n")
 	assert.NotContains(t, text.String(), "CHAIN")
+}
+
+func TestProblemsOfARecordingHaveAPlace(t *testing.T) {
+	_, err := Read(Source{Name: "x.orca", Reader: strings.NewReader("1.0,ThreadEnded,00000001\n2.0,ThreadSleep\n")})
+	require.EqualError(t, err, "x.orca: line 2 (byte 25): it has no thread; it may have been cut off")
+}
+
+func TestWhatIsBesideARecordingIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.orca")
+	require.NoError(t, os.WriteFile(strings.TrimSuffix(path, ".orca")+".meta", []byte("00000001,match,,Lcom/acme/Book;,-1\n"), 0o600))
+	log := "1.0,MonitorContendedEnter,00000001,0000000A,00000002,1,1,0\n2.0,MonitorContendedEntered,00000001,0000000A,0\n3.0,ThreadEnded,00000001\n"
+	s, err := Read(Source{Name: path, Path: path, Reader: strings.NewReader(log)})
+	require.NoError(t, err)
+	require.Len(t, s.Longest, 1)
+	assert.Equal(t, "com.acme.Book.match", s.Longest[0].Function)
 }
 
 // An ORCA log has no classes.

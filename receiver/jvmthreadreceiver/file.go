@@ -8,8 +8,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"go.uber.org/zap"
 
@@ -151,7 +149,7 @@ func (f *recordingFile) begin(ctx context.Context, format *recording.Format) {
 		receiver: f.files.receiver, ctx: ctx, log: f.log, format: format.Name, head: f.mark.seed(), symbols: sym, pace: cfg.Pace, resume: f.mark,
 	}
 	options := recording.Options{
-		File: f.path, Symbols: sym, Beside: f.beside, Times: recording.Times{Unit: cfg.TimeUnit}, MaxRecord: cfg.MaxRecordSize,
+		File: f.path, Symbols: sym, Beside: formats.Beside(f.path), Times: recording.Times{Unit: cfg.TimeUnit}, MaxRecord: cfg.MaxRecordSize,
 		MaxUnpacked: cfg.MaxUnpackedSize,
 	}
 	if !cfg.Start.IsZero() {
@@ -161,14 +159,4 @@ func (f *recordingFile) begin(ctx context.Context, format *recording.Format) {
 	if lacks := format.Carries.Lacks(); len(lacks) > 0 {
 		f.log.Info("A recording is read; what its format cannot hold is not in it", zap.Strings("lacks", lacks))
 	}
-}
-
-// beside opens what belongs to the recording. That is not compressed, even if the recording is.
-func (f *recordingFile) beside(extension string) (io.ReadCloser, error) {
-	path := strings.TrimSuffix(strings.TrimSuffix(f.path, ".gz"), ".zst")
-	file, err := os.Open(strings.TrimSuffix(path, filepath.Ext(path)) + extension) //nolint:gosec // beside what the configuration names
-	if err != nil {
-		return nil, err
-	}
-	return file, nil
 }
