@@ -48,7 +48,7 @@ static struct weft_open_wait *wait_of(struct weft_open_waits *open, uint16_t kin
 // Whether an end belongs to it. While nothing was recorded it may have ended, and others begun.
 static bool is_known(struct weft_open_wait *wait) {
     if (wait->kind != ELSEWHERE &&
-        wait->pauses != atomic_load_explicit(&weft_pauses, memory_order_relaxed)) {
+        wait->blackouts != atomic_load_explicit(&weft_blackouts, memory_order_relaxed)) {
         wait->kind = 0;
     }
     return wait->kind != 0 && wait->kind != ELSEWHERE;
@@ -71,7 +71,7 @@ static void begin(struct weft_open_wait *wait, const struct weft_record *r) {
         .since = r->time,
         .class_id = r->class_id,
         .stack = r->stack,
-        .pauses = atomic_load_explicit(&weft_pauses, memory_order_relaxed),
+        .blackouts = atomic_load_explicit(&weft_blackouts, memory_order_relaxed),
         .kind = r->kind,
     };
 }

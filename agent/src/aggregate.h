@@ -17,8 +17,8 @@ struct weft_open_wait {
     int64_t since;
     uint32_t class_id;
     uint32_t stack;
-    uint32_t pauses; // of recording, that had been when it began
-    uint16_t kind;   // of the event that began it; 0: none did that was seen
+    uint32_t blackouts; // that had been when it began
+    uint16_t kind;      // of the event that began it; 0: none did that was seen
 };
 
 struct weft_open_waits {

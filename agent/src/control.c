@@ -35,6 +35,7 @@ static void apply(const struct weft_options *options) {
 
 void weft_control_prepare(const struct weft_options *options, void (*snapshot)(void)) {
     pthread_mutex_lock(&control.mutex);
+    atomic_fetch_add(&weft_blackouts, 1);
     atomic_fetch_add(&weft_pauses, 1); // what was begun in the session before has no end in this
     control.options = *options;
     control.snapshot = snapshot;

@@ -47,7 +47,7 @@ void JNICALL weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
     }
     if (scope.subject == 0) {
         scope.self->entering = r;
-        scope.self->entering_since = atomic_load_explicit(&weft_pauses, memory_order_relaxed);
+        scope.self->entering_since = atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
     }
     weft_leave(&scope);
 }
@@ -64,13 +64,13 @@ void JNICALL weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread
     bool recorded = weft_wanted(r.kind); // though the beginning was not seen
     if (scope.subject == 0 && entering->kind != 0 &&
         // Else it may be another monitor's, whose end came while nothing was recorded.
-        scope.self->entering_since == atomic_load_explicit(&weft_pauses, memory_order_relaxed)) {
+        scope.self->entering_since == atomic_load_explicit(&weft_blackouts, memory_order_relaxed)) {
         recorded = entering->kind != WEFT_NOT_RECORDED;
         r.hash = entering->hash;
         r.class_id = entering->class_id;
         entering->kind = 0;
     } else if (recorded) {
-        weft_identify(env, object, &r, true); // the mode may have been another when it began
+        weft_identify(env, object, &r, true); // it may have begun in the other mode
         recorded = weft_class_wanted(r.class_id);
     }
     if (recorded) {

@@ -34,7 +34,7 @@ struct weft_self {
     // The monitor that is being entered: kind is contendedEnter, 0 if there is none or if its
     // beginning was not seen.
     struct weft_record entering;
-    unsigned entering_since; // so often recording had been stopped then
+    unsigned entering_since; // so many blackouts had been then
     // The Object.wait that is going on: kind is wait or joinStart, 0 if there is none.
     struct weft_record waiting;
     struct weft_open_waits open; // of which it is known where their ends go

@@ -14,6 +14,7 @@ enum { NO_LIMIT = 1 << 20, PRESSED_DEPTH = 4 };
 struct weft_settings weft_settings = {.deepest = NO_LIMIT};
 atomic_bool weft_tracing;
 atomic_uint weft_pauses;
+atomic_uint weft_blackouts;
 
 #define KIND(name) (UINT64_C(1) << WEFT_EV_##name)
 
@@ -71,6 +72,7 @@ void weft_settings_apply(const struct weft_options *o) {
 
 void weft_settings_record(bool on) {
     if (atomic_exchange(&weft_tracing, on) && !on) {
+        atomic_fetch_add(&weft_blackouts, 1);
         atomic_fetch_add(&weft_pauses, 1);
     }
 }

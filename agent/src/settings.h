@@ -41,8 +41,12 @@ extern struct weft_settings weft_settings;
 // original.
 extern atomic_bool weft_tracing;
 
-// How often recording was stopped so far. What threads do from then on is not known.
+// How often events were stopped so far. What threads do from then on is not known.
 extern atomic_uint weft_pauses;
+
+// How often nothing at all was recorded, sums neither: what had begun may have ended meanwhile. A
+// change of the mode is a pause, but not one of these.
+extern atomic_uint weft_blackouts;
 
 // Puts options into effect.
 void weft_settings_apply(const struct weft_options *options);

@@ -119,6 +119,32 @@ TEST(an_end_goes_to_where_its_beginning_went) {
     CHECK_INT(got.series, 0);
 }
 
+// The mode changes to and fro while a thread waits: the wait is still one of the sums.
+TEST(a_wait_outlasts_other_modes) {
+    struct weft_options options;
+    struct weft_open_waits open = {0};
+    weft_options_default(&options);
+    atomic_store(&weft_tracing, true);
+    options.aggregated = true;
+    weft_settings_apply(&options);
+    event(&open, WEFT_EV_PARK, 1000, 1, 2);
+    for (int i = 0; i < 2; i++) {
+        options.aggregated = !options.aggregated;
+        weft_settings_apply(&options);
+    }
+    event(&open, WEFT_EV_UNPARKED, 1500, 0, 0);
+    collect();
+    CHECK_INT(got.waits[WEFT_EV_PARK], 1);
+    event(&open, WEFT_EV_PARK, 2000, 1, 2);
+    weft_settings_record(false); // but not, if its end may have been missed
+    weft_settings_record(true);
+    event(&open, WEFT_EV_UNPARKED, 2500, 0, 0);
+    collect();
+    CHECK_INT(got.waits[WEFT_EV_PARK], 1);
+    atomic_store(&weft_tracing, false);
+    forget();
+}
+
 TEST(virtual_threads_wait_across_threads) {
     struct weft_record r = {.kind = WEFT_EV_WAIT, .time = 100, .class_id = 2};
     forget();
@@ -221,6 +247,7 @@ int main(void) {
     RUN(buckets_are_those_of_the_exponential_histogram);
     RUN(a_wait_is_its_states);
     RUN(an_end_goes_to_where_its_beginning_went);
+    RUN(a_wait_outlasts_other_modes);
     RUN(virtual_threads_wait_across_threads);
     RUN(a_virtual_thread_that_was_missed_gives_its_place_up);
     RUN(what_has_no_room_stays);

@@ -88,12 +88,12 @@ modes() {
     more=,interval=100ms
     { traced Modes; [ $code = 0 ]; } &
     tracing=$!
-    for i in $(seq 100); do
+    for i in $(seq 600); do
         kill -0 $tracing 2>/dev/null || break
         kill -USR1 $receiver_pid 2>/dev/null
-        sleep 0.15
+        sleep 0.05
         kill -USR2 $receiver_pid 2>/dev/null
-        sleep 0.15
+        sleep 0.05
     done
     wait $tracing || bad "code $?"
     heard
