@@ -133,7 +133,7 @@ func (f *recordingFile) open(ctx context.Context) (recording.Format, io.Reader, 
 		if err == nil || !f.files.cfg.Follow || statErr != nil || info.Size() >= recording.HeadSize || f.replaced(info) {
 			return format, r, free, err
 		}
-		if !pause(ctx, f.files.cfg.PollInterval) {
+		if !f.idle(ctx) {
 			return format, nil, nil, ctx.Err()
 		}
 		if _, err := f.file.Seek(0, io.SeekStart); err != nil {

@@ -5,14 +5,9 @@ package jvmthreadreceiver
 
 import (
 	"context"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -31,8 +26,13 @@ type files struct {
 
 	mu      sync.Mutex
 	reading map[string]struct{} // paths that are, or were if they are read once
+	open    int                 // files
+	full    bool                // more were found than can be followed, which was told
 	places  chan struct{}       // of files that are read at one time
 }
+
+// maxFollowed bounds the files that are followed. Those of which nothing new comes take a file descriptor and little memory.
+const maxFollowed = 1024
 
 func newFiles(r *threadReceiver, id component.ID, cfg *File) *files {
 	return &files{
@@ -40,8 +40,8 @@ func newFiles(r *threadReceiver, id component.ID, cfg *File) *files {
 	}
 }
 
-// open finds the storage.
-func (f *files) open(ctx context.Context, host component.Host) error {
+// openStorage finds the storage.
+func (f *files) openStorage(ctx context.Context, host component.Host) error {
 	if f.cfg.Storage == nil {
 		return nil
 	}
@@ -82,31 +82,64 @@ func (f *files) run(ctx context.Context) {
 
 // start reads a file unless it is being read.
 func (f *files) start(ctx context.Context, path string, readers *sync.WaitGroup) {
-	f.mu.Lock()
-	_, known := f.reading[path]
-	f.reading[path] = struct{}{}
-	f.mu.Unlock()
-	if known {
+	if !f.claim(path) {
 		return
 	}
 	readers.Go(func() {
-		select {
-		case f.places <- struct{}{}:
-		case <-ctx.Done():
+		if !f.enter(ctx) {
 			return
 		}
-		defer func() { <-f.places }()
+		defer f.leave()
 		for again := true; again; { // at once, before one that took its place is rotated as well
 			file := &recordingFile{files: f, path: path, log: f.log.With(zap.String("file", path))}
 			file.read(ctx)
 			again = f.cfg.Follow && file.over && ctx.Err() == nil && !gone(path)
 		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.open--
 		if f.cfg.Follow && gone(path) { // another may come
-			f.mu.Lock()
 			delete(f.reading, path)
-			f.mu.Unlock()
 		}
 	})
+}
+
+// claim reports whether a file is to be read now.
+func (f *files) claim(path string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, known := f.reading[path]; known {
+		return false
+	}
+	if f.cfg.Follow && f.open >= maxFollowed {
+		if !f.full {
+			f.log.Warn("There are more files than can be followed; others are read when some of them are removed",
+				zap.Int("followed", maxFollowed), zap.String("first_that_waits", path))
+		}
+		f.full = true
+		return false
+	}
+	f.reading[path] = struct{}{}
+	f.open++
+	return true
+}
+
+// enter takes a place among the files that are read at one time. It reports false if the context ends before.
+func (f *files) enter(ctx context.Context) bool {
+	select {
+	case f.places <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// leave gives the place to another file. At shutdown there may be none to give.
+func (f *files) leave() {
+	select {
+	case <-f.places:
+	default:
+	}
 }
 
 func gone(path string) bool {
@@ -143,91 +176,4 @@ func (f *files) excluded(path string) bool {
 		}
 	}
 	return false
-}
-
-// mark is what is remembered of a file: which one it is, by how it begins, and how many of its events were handed on.
-type mark struct {
-	Head   string `json:"head"`   // hexadecimal; as much as was there, and at most markSize
-	Seed   string `json:"seed"`   // the head when it was first read: the ids of sessions are made of it
-	Events uint64 `json:"events"` // handed on; an aggregate and the end of a session count as one each
-	Batch  uint64 `json:"batch"`  // the last of the session at hand
-	Before uint64 `json:"before"` // events in all batches up to that one
-	Size   int64  `json:"size"`   // when it was read to its end
-	Done   bool   `json:"done"`
-}
-
-func (m *mark) seed() []byte {
-	b, _ := hex.DecodeString(m.Seed) // it was encoded here
-	return b
-}
-
-// markSize is how much of the head of a file tells it from others.
-const markSize = 256
-
-// recall finds out what was remembered of the file; errDone says that all of it was read.
-func (f *recordingFile) recall(ctx context.Context) error {
-	head, err := f.head()
-	if err != nil {
-		return err
-	}
-	f.mark.Head, f.mark.Seed = head, head
-	if f.files.storage == nil {
-		return nil
-	}
-	data, err := f.files.storage.Get(ctx, f.path)
-	if err != nil {
-		return fmt.Errorf("storage: %w", err)
-	}
-	var before mark
-	if json.Unmarshal(data, &before) != nil || before.Head == "" || !strings.HasPrefix(head, before.Head) {
-		return nil // nothing, or of another file
-	}
-	info, err := f.file.Stat()
-	if err != nil {
-		return err
-	}
-	if before.Done && before.Size == info.Size() {
-		return errDone
-	}
-	f.mark = before
-	return nil
-}
-
-// head returns how the file begins, in hexadecimal.
-func (f *recordingFile) head() (string, error) {
-	head := make([]byte, markSize)
-	n, err := f.file.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", err
-	}
-	return hex.EncodeToString(head[:n]), nil
-}
-
-// remember notes how far the file was read. That it cannot is told: after a restart events may come twice.
-func (f *recordingFile) remember(ctx context.Context, done bool) {
-	if f.files.storage == nil {
-		return
-	}
-	f.mark.Done = done
-	if len(f.mark.Head) < hex.EncodedLen(markSize) { // it was short, and may have grown
-		if head, err := f.head(); err == nil {
-			f.mark.Head = head
-		}
-	}
-	if r := f.replay; r.seen >= f.mark.Events {
-		f.mark.Events = r.seen
-		if r.session != nil {
-			f.mark.Batch, f.mark.Before = r.session.last, r.session.before
-		}
-	}
-	if info, err := f.file.Stat(); err == nil {
-		f.mark.Size = info.Size()
-	}
-	data, err := json.Marshal(&f.mark)
-	if err == nil {
-		err = f.files.storage.Set(ctx, f.path, data)
-	}
-	if err != nil {
-		f.log.Warn("Cannot remember how far a recording was read", zap.Error(err))
-	}
 }

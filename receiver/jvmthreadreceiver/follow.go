@@ -34,7 +34,7 @@ func (f *recordingFile) steady(ctx context.Context) bool {
 			return true // an error comes again when it is read
 		}
 		size = info.Size()
-		if !pause(ctx, f.files.cfg.PollInterval) {
+		if !f.idle(ctx) {
 			return false
 		}
 	}
@@ -53,7 +53,7 @@ func (f *recordingFile) settled(ctx context.Context) bool {
 			return whole
 		}
 		size = info.Size()
-		if !pause(ctx, f.files.cfg.PollInterval) {
+		if !f.idle(ctx) {
 			return false
 		}
 	}
@@ -81,13 +81,17 @@ var errGone = errors.New("the file was replaced or removed")
 func (f *recordingFile) follow(ctx context.Context) error {
 	var offset int64
 	flushed, gone := true, false
-	buf := make([]byte, 1<<20)
+	var buf []byte
 	for {
 		limit, whole, err := f.readable()
 		if err != nil {
 			return err
 		}
-		n, err := f.file.ReadAt(buf[:max(0, min(int64(len(buf)), limit-offset))], offset)
+		want := max(0, min(maxPiece, limit-offset))
+		if int64(len(buf)) < want {
+			buf = make([]byte, want)
+		}
+		n, err := f.file.ReadAt(buf[:want], offset)
 		if n > 0 {
 			offset += int64(n)
 			flushed = false
@@ -104,7 +108,7 @@ func (f *recordingFile) follow(ctx context.Context) error {
 				return err
 			}
 			f.remember(ctx, false)
-			flushed = true
+			flushed, buf = true, nil
 		}
 		if gone {
 			return errGone
@@ -122,10 +126,19 @@ func (f *recordingFile) follow(ctx context.Context) error {
 			gone = true // what was written until then is read
 			continue
 		}
-		if !pause(ctx, f.files.cfg.PollInterval) {
+		if !f.idle(ctx) {
 			return ctx.Err()
 		}
 	}
+}
+
+// maxPiece is how much is read at once.
+const maxPiece = 1 << 20
+
+// idle waits until it is time to look at the file again, and leaves its place to others meanwhile: most of the files in a folder do not grow.
+func (f *recordingFile) idle(ctx context.Context) bool {
+	f.files.leave()
+	return pause(ctx, f.files.cfg.PollInterval) && f.files.enter(ctx)
 }
 
 // replaced reports whether the path leads to another file, or to none.

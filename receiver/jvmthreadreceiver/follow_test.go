@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,8 +18,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/weft-otel/weft/internal/recording"
 )
@@ -71,7 +76,7 @@ func TestWhatIsWrittenBeforeAFileIsRotatedIsRead(t *testing.T) {
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
-	f := &recordingFile{files: &files{cfg: &File{PollInterval: time.Millisecond}}, path: path, file: file, decoder: decoder}
+	f := &recordingFile{files: newFiles(&threadReceiver{}, component.ID{}, &File{PollInterval: time.Millisecond, MaxFiles: 1}), path: path, file: file, decoder: decoder}
 	require.ErrorIs(t, f.follow(t.Context()), errGone)
 	assert.Equal(t, "first\nlast\n", decoder.got.String())
 }
@@ -92,7 +97,7 @@ func TestWholeChunksAreNotFollowedOn(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	decoder := &chunked{busy{flush: func() {}}}
-	f := &recordingFile{files: &files{cfg: &File{PollInterval: time.Hour}}, path: path, file: file, decoder: decoder}
+	f := &recordingFile{files: newFiles(&threadReceiver{}, component.ID{}, &File{PollInterval: time.Hour, MaxFiles: 1}), path: path, file: file, decoder: decoder}
 	require.NoError(t, f.follow(t.Context()))
 	assert.Equal(t, "a chunk", decoder.got.String())
 }
@@ -116,4 +121,34 @@ func TestFileIsCompressedBeforeItIsRead(t *testing.T) {
 		assert.Equal(t, all, carried(t, sink.AllTraces()))
 		require.NoError(t, r.Shutdown(context.Background()))
 	})
+}
+
+// TestFilesThatDoNotGrowLeaveTheirPlaces: recordings of JVMs that are gone stay in the folder.
+func TestFilesThatDoNotGrowLeaveTheirPlaces(t *testing.T) {
+	dir := t.TempDir()
+	data := native(t, recorded)
+	const files = 5
+	for i := range files {
+		other := bytes.Replace(data, []byte{0xa1, 0xb2}, []byte{0xa1 + byte(i), 0xb2}, 1)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, string(rune('a'+i))+".weft"), other, 0o600))
+	}
+	sink := new(consumertest.TracesSink)
+	r, _ := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *File) {
+		f.Include, f.Follow, f.MaxFiles = []string{filepath.Join(dir, "*.weft")}, true, 1
+	})
+	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == files*len(all) }, patience, time.Millisecond)
+	require.NoError(t, r.Shutdown(context.Background()))
+}
+
+func TestFollowedFilesAreBounded(t *testing.T) {
+	observed, log := observer.New(zapcore.WarnLevel)
+	f := newFiles(&threadReceiver{log: zap.New(observed)}, component.ID{}, &File{Follow: true, MaxFiles: 1})
+	for i := range maxFollowed {
+		require.True(t, f.claim(strconv.Itoa(i)))
+	}
+	assert.False(t, f.claim("x"))
+	assert.False(t, f.claim("y"))
+	assert.Equal(t, 1, log.Len())
+	f.open--
+	assert.True(t, f.claim("x"))
 }

@@ -83,7 +83,7 @@ func newThreadReceiver(set receiver.Settings, config *Config, next consumer.Trac
 // Start opens the listener, and begins to read files.
 func (r *threadReceiver) Start(ctx context.Context, host component.Host) error {
 	if r.files != nil {
-		if err := r.files.open(ctx, host); err != nil {
+		if err := r.files.openStorage(ctx, host); err != nil {
 			return err
 		}
 	}
