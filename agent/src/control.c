@@ -88,6 +88,18 @@ static bool take_all(const struct weft_reply *frame, struct weft_options *option
     return true;
 }
 
+static void put(void *to, const char *key, const char *value) {
+    weft_put_option(to, key, value);
+}
+
+// Appends a status frame.
+static void put_status(uint32_t id, const char *error, const struct weft_options *options,
+                       struct weft_bytes *out) {
+    size_t status = weft_open_status(out, id, error);
+    weft_options_show(options, put, out);
+    weft_close_status(out, status);
+}
+
 void weft_control_answer(const struct weft_reply *frame, struct weft_bytes *out) {
     char problem[WEFT_PROBLEM_MAX] = "";
     pthread_mutex_lock(&control.mutex);
@@ -95,19 +107,9 @@ void weft_control_answer(const struct weft_reply *frame, struct weft_bytes *out)
     if (take_all(frame, &options, problem) && frame->option_count > 0) {
         apply(&options);
     }
+    options = control.options;
     pthread_mutex_unlock(&control.mutex);
-    weft_control_status(frame->id, problem, out);
-}
-
-static void put(void *to, const char *key, const char *value) {
-    weft_put_option(to, key, value);
-}
-
-void weft_control_status(uint32_t id, const char *error, struct weft_bytes *out) {
-    struct weft_options options = weft_control_options();
-    size_t status = weft_open_status(out, id, error);
-    weft_options_show(&options, put, out);
-    weft_close_status(out, status);
+    put_status(frame->id, problem, &options, out);
 }
 
 struct weft_options weft_control_options(void) {

@@ -30,9 +30,6 @@ bool weft_control_attach(const char *text, bool *detach, char problem[WEFT_PROBL
 // Does what a control frame asks for, and appends the status that answers it.
 void weft_control_answer(const struct weft_reply *control, struct weft_bytes *out);
 
-// Appends a status frame that tells the options in effect.
-void weft_control_status(uint32_t id, const char *error, struct weft_bytes *out);
-
 // The options in effect.
 struct weft_options weft_control_options(void);
 

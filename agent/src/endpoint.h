@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+// How long the other machine may leave what is sent over TCP unconfirmed.
+enum { WEFT_ENDPOINT_SILENCE_MS = 30000 };
+
 bool weft_endpoint_valid(const char *endpoint);
 
 // Begins to connect, without blocking but for the look-up of a host name. Returns the socket, or

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "jvm.h"
 #include "settings.h"
 #include "stacks.h"
 
@@ -32,6 +33,7 @@ void weft_owner_stack_add(JNIEnv *env, jthread thread, uint64_t id) {
     struct reference *r = calloc(1, sizeof *r);
     jweak weak = r == NULL ? NULL : (*env)->NewWeakGlobalRef(env, thread);
     if (weak == NULL) {
+        weft_clear_exception(env);
         free(r);
         return;
     }

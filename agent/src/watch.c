@@ -88,6 +88,8 @@ void weft_watch_add(JNIEnv *env, jthread thread, const struct weft_found *found)
     jobject global = (*env)->NewGlobalRef(env, thread);
     if (global != NULL) {
         watch.list[watch.count++] = (struct watched){global, *found};
+    } else {
+        weft_clear_exception(env);
     }
 }
 

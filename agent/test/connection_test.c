@@ -6,11 +6,14 @@
 
 #include "../src/connection.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "../src/definitions.h"
+#include "../src/endpoint.h"
 #include "harness.h"
 
 static char path[64];
@@ -179,6 +182,27 @@ TEST(listens_for_a_while_only) {
     end(fd);
 }
 
+// A machine that goes away without a word is noticed.
+TEST(notices_a_machine_that_is_gone) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    char tcp[64];
+    bool in_progress;
+    unsigned patience = 0;
+    int server = socket(AF_INET, SOCK_STREAM, 0);
+    CHECK(bind(server, (const struct sockaddr *)&address, sizeof address) == 0);
+    CHECK(listen(server, 1) == 0);
+    CHECK(getsockname(server, (struct sockaddr *)&address, &len) == 0);
+    snprintf(tcp, sizeof tcp, "tcp://127.0.0.1:%d", ntohs(address.sin_port));
+    int fd = weft_endpoint_connect(tcp, &in_progress);
+    CHECK(fd >= 0);
+    len = sizeof patience;
+    CHECK(getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, &len) == 0);
+    CHECK_INT(patience, WEFT_ENDPOINT_SILENCE_MS);
+    close(fd);
+    close(server);
+}
+
 int main(void) {
     alarm(300);
     weft_definitions_init(1U << 20);
@@ -187,5 +211,6 @@ int main(void) {
     RUN(comes_back_if_the_end_is_refused);
     RUN(answers_no_more_after_the_end);
     RUN(listens_for_a_while_only);
+    RUN(notices_a_machine_that_is_gone);
     return harness_end("connection");
 }
