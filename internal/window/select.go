@@ -4,7 +4,6 @@
 package window
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -51,8 +50,25 @@ type candidate struct {
 	index  int32
 }
 
+// before reports whether a candidate is longer than another or, of the same length, comes first.
+func (c *candidate) before(d *candidate) bool {
+	switch {
+	case c.length != d.length:
+		return c.length > d.length
+	case c.lane != d.lane:
+		return c.lane < d.lane
+	}
+	return c.index < d.index
+}
+
 func longest(a, b candidate) int {
-	return cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(a.lane, b.lane), cmp.Compare(a.index, b.index))
+	switch {
+	case a.before(&b):
+		return -1
+	case b.before(&a):
+		return 1
+	}
+	return 0
 }
 
 type selection struct {
@@ -89,6 +105,10 @@ func (s *selection) lanes() {
 
 // gather finds the longest intervals of each kind, not more than can be kept.
 func (s *selection) gather() {
+	all := []*candidates{&s.deadlocked, &s.path, &s.blocked, &s.waiting, &s.idle, &s.others}
+	for _, list := range all {
+		list.room = s.left
+	}
 	for i, l := range s.window.Lanes {
 		if l.Hidden {
 			continue
@@ -112,41 +132,53 @@ func (s *selection) gather() {
 			if on := s.window.OnPath(i, j); on > 0 && iv.State != jvmthread.StateDeadlocked {
 				c.length, list = time.Duration(on), &s.path
 			}
-			list.add(c, s.left)
+			list.add(c)
 		}
 	}
-	for _, list := range []*candidates{&s.deadlocked, &s.path, &s.blocked, &s.waiting, &s.idle, &s.others} {
-		list.trim(s.left)
+	for _, list := range all {
+		slices.SortFunc(list.list, longest)
 	}
 }
 
-// candidates gathers the longest.
+// candidates gathers the longest: once there is no more room, as a heap whose first is the one to leave.
 type candidates struct {
-	list  []candidate
-	full  bool          // there are as many as can be kept
-	least time.Duration // of which the shortest is so long
+	list []candidate
+	room int
 }
 
-// add takes one that may be one of the n longest. They come in the order of lanes and intervals.
-func (l *candidates) add(c candidate, n int) {
-	if l.full && c.length <= l.least {
-		return // of those as long the first ones are kept
-	}
-	l.list = append(l.list, c)
-	if len(l.list) >= 2*n+64 {
-		l.trim(n)
+func (l *candidates) add(c candidate) {
+	switch n := len(l.list); {
+	case n < l.room:
+		l.list = append(l.list, c)
+		if n++; n == l.room {
+			for i := n/2 - 1; i >= 0; i-- {
+				l.sink(i)
+			}
+		}
+	case n > 0 && c.before(&l.list[0]):
+		l.list[0] = c
+		l.sink(0)
 	}
 }
 
-// trim keeps the n longest, in order.
-func (l *candidates) trim(n int) {
-	slices.SortFunc(l.list, longest)
-	if len(l.list) > n {
-		l.list = l.list[:n]
+// sink puts what stands at a place of the heap where it belongs below it.
+func (l *candidates) sink(at int) {
+	c := l.list[at]
+	for {
+		next := 2*at + 1
+		if next >= len(l.list) {
+			break
+		}
+		if other := next + 1; other < len(l.list) && l.list[next].before(&l.list[other]) {
+			next = other
+		}
+		if !c.before(&l.list[next]) {
+			break
+		}
+		l.list[at] = l.list[next]
+		at = next
 	}
-	if n > 0 && len(l.list) == n {
-		l.full, l.least = true, l.list[n-1].length
-	}
+	l.list[at] = c
 }
 
 // take keeps candidates while the budget lasts, each with the interval at the other end of its interaction.
