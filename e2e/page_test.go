@@ -131,15 +131,20 @@ func TestPageOutlivesARestart(t *testing.T) {
 	c := startCollector(t, keep)
 	var truth pingPong
 	runJava(t, jdks[0], c.endpoint, "pingpong", &truth, "PingPong", "50")
-	c.waitForCut(t, "pingpong", "end")
+	var list pageSessions
+	poll(t, "the page knows that the session has ended", func() bool {
+		fromPage(t, c, "sessions", &list)
+		return len(list.Sessions) == 1 && !list.Sessions[0].Live
+	})
+	before := list.Sessions[0]
 	c.terminate(t)
 
 	c = startCollector(t, keep)
-	var list pageSessions
 	fromPage(t, c, "sessions", &list)
 	require.Len(t, list.Sessions, 1)
-	assert.Equal(t, "end", list.Sessions[0].Ended)
-	assert.Zero(t, list.Sessions[0].Missed)
-	assert.Greater(t, list.Sessions[0].Intervals, 2*truth.Handoffs)
+	assert.Equal(t, before, list.Sessions[0])
+	assert.Equal(t, "end", before.Ended)
+	assert.Zero(t, before.Missed)
+	assert.Greater(t, before.Intervals, 2*truth.Handoffs)
 	c.terminate(t)
 }

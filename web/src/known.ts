@@ -4,7 +4,7 @@
 // What the page knows of the server, and keeps up to date while sessions live.
 import {createContext} from "preact";
 import {useContext, useEffect, useMemo, useRef, useState} from "preact/hooks";
-import {type Answer, address, ask, askAll, type Parameters, useAnswer, useLoaded} from "./api";
+import {type Answer, address, ask, askAll, Failure, type Parameters, useAnswer, useLoaded} from "./api";
 import {ids} from "./lib/lanes";
 import type {Shown} from "./lib/link";
 import type {Change, Classes, Info, Session, Sessions, ThreadRow, Threads} from "./lib/types";
@@ -134,13 +134,16 @@ function askSessions(most: number, signal: AbortSignal): Promise<{rows: Session[
 /** The session that is shown: one of the list, or one so far behind in it that it was not asked for yet. */
 function useChosen(sessions: Session[] | null, all: number, id: string): Session | null {
   const [other, setOther] = useState<Session | null>(null);
+  const gone = useRef(""); // one that is no longer remembered: it is not asked for again
   const listed = sessions?.find((one) => one.id === id) ?? null;
   const missing = sessions !== null && all > sessions.length && listed === null && id !== "";
   useEffect(() => {
-    if (!missing) return;
+    if (!missing || gone.current === id) return;
     const abort = new AbortController();
-    ask<Session>(address(`sessions/${id}`), {signal: abort.signal}).then(setOther, () => {
-      if (!abort.signal.aborted) setOther(null); // it is no longer remembered
+    ask<Session>(address(`sessions/${id}`), {signal: abort.signal}).then(setOther, (error: Error) => {
+      if (abort.signal.aborted || !(error instanceof Failure) || error.status !== 404) return;
+      gone.current = id;
+      setOther(null);
     });
     return () => abort.abort();
   }, [missing, id, sessions]);

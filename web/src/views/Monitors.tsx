@@ -319,7 +319,7 @@ function StackPanel({
             >
               <span>{one.line || `stack ${one.stack}`}</span>
               <span class="faint">
-                {one.count} × <Time ns={one.time} />
+                <Time ns={one.time} /> in {one.count}
               </span>
             </button>
           ))}
