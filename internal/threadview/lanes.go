@@ -6,7 +6,6 @@ package threadview
 import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/viewapi"
-	"github.com/weft-otel/weft/internal/viewstore"
 )
 
 // maxAnswer bounds the bytes of an answer, with some room for what is around lists.
@@ -241,7 +240,7 @@ func (q *query) minimap() (any, *Problem) {
 	out.Step = (int64(q.to-q.from) + width - 1) / width
 	for {
 		out.Steps = int((int64(q.to-q.from) + out.Step - 1) / out.Step)
-		out.Time = q.density(sel, out.Step, out.Steps)
+		out.Time = q.sn.Density(q.from, q.to, jvmthread.Time(out.Step), sel.has)
 		room := 0
 		for _, list := range out.Time {
 			room += len(list) * 13
@@ -250,37 +249,5 @@ func (q *query) minimap() (any, *Problem) {
 			return out, nil
 		}
 		out.Step *= 2
-	}
-}
-
-func (q *query) density(sel selection, step int64, steps int) [][]int64 {
-	out := make([][]int64, jvmthread.NumStates)
-	for s := range out {
-		out[s] = []int64{}
-	}
-	for _, i := range sel.list {
-		c := q.sn.Walk(i, q.from, q.to)
-		for c.Next() {
-			q.spread(out, &c, step, steps)
-		}
-	}
-	return out
-}
-
-// spread adds an interval to the steps that it lies in.
-func (q *query) spread(out [][]int64, c *viewstore.Cursor, step int64, steps int) {
-	start, end := int64(max(c.Start, q.from)-q.from), int64(min(c.End, q.to)-q.from)
-	if start >= end {
-		return
-	}
-	list := out[c.State]
-	if len(list) == 0 {
-		list = make([]int64, steps)
-		out[c.State] = list
-	}
-	for at := start / step; start < end; at++ {
-		next := min(end, (at+1)*step)
-		list[at] += next - start
-		start = next
 	}
 }

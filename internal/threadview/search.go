@@ -75,33 +75,56 @@ func (f *finder) threads() {
 	}
 }
 
+// occurrence is where something occurs first.
+type occurrence struct {
+	wanted, found bool
+	at            viewstore.Interval
+}
+
+func (o *occurrence) see(c *viewstore.Cursor) {
+	if o.wanted && (!o.found || c.Start < o.at.Start) {
+		o.found, o.at = true, c.Interval()
+	}
+}
+
+// wanted says, by number, of which locks and stacks it matters where they occur.
+func (f *finder) wanted() (locks, stacks []occurrence, some bool) {
+	sn := f.q.sn
+	locks, stacks = make([]occurrence, sn.NumLocks()), make([]occurrence, sn.NumStacks())
+	class, _, _ := strings.Cut(f.words, "@")
+	for l := range locks[1:] {
+		id := viewstore.LockIndex(l + 1)
+		hash := strconv.FormatUint(uint64(sn.Hash(id)), 16)
+		locks[id].wanted = hash == f.words || strings.Contains(strings.ToLower(sn.Class(id)), class)
+		some = some || locks[id].wanted
+	}
+	for s := range stacks[1:] {
+		stacks[s+1].wanted = f.fits(sn.Stack(viewstore.StackID(s + 1)))
+		some = some || stacks[s+1].wanted
+	}
+	return locks, stacks, some
+}
+
 // rest finds classes, locks and methods of what happened in the range, each where it occurs first.
 func (f *finder) rest() {
 	sn := f.q.sn
-	locks := map[viewstore.LockIndex]viewstore.Interval{}
-	stacks := map[viewstore.StackID]viewstore.Interval{}
-	for i := range sn.Threads {
+	locks, stacks, some := f.wanted()
+	for i := 0; some && i < len(sn.Threads); i++ {
 		c := sn.Walk(i, f.q.from, f.q.to)
 		for c.Next() {
-			if !c.State.Stopped() {
-				continue
-			}
-			if l := c.Lock(); l != 0 {
-				if old, ok := locks[l]; !ok || c.Start < old.Start {
-					locks[l] = c.Interval()
-				}
-			}
-			if s := c.Stack(); s != 0 {
-				if old, ok := stacks[s]; !ok || c.Start < old.Start {
-					stacks[s] = c.Interval()
-				}
+			if c.State.Stopped() {
+				locks[c.Lock()].see(&c)
+				stacks[c.Stack()].see(&c)
 			}
 		}
 	}
 	classes := map[string]viewapi.Hit{}
 	var hits []viewapi.Hit
-	for l, iv := range locks {
-		ref, first := f.q.lockRef(l), f.q.reference(&iv)
+	for l := range locks {
+		if !locks[l].found {
+			continue
+		}
+		ref, first := f.q.lockRef(viewstore.LockIndex(l)), f.q.reference(&locks[l].at)
 		if ref.Hash == f.words || f.fits(ref.Class+"@"+ref.Hash) && strings.Contains(f.words, "@") {
 			hits = append(hits, viewapi.Hit{Kind: "lock", Text: ref.Class + "@" + ref.Hash, Lock: &ref, First: &first})
 		}
@@ -110,16 +133,19 @@ func (f *finder) rest() {
 		}
 	}
 	methods := map[string]viewapi.Hit{}
-	for s, iv := range stacks {
-		first := f.q.reference(&iv)
-		for line := range strings.Lines(sn.Stack(s)) {
+	for s := range stacks {
+		if !stacks[s].found {
+			continue
+		}
+		first := f.q.reference(&stacks[s].at)
+		for line := range strings.Lines(sn.Stack(viewstore.StackID(s))) {
 			frame, ok := symbols.ParseFrame(strings.TrimSpace(line))
 			if !ok {
 				continue
 			}
 			name := frame.Function()
 			if old, had := methods[name]; f.fits(name) && (!had || first.Time < old.First.Time) {
-				methods[name] = viewapi.Hit{Kind: "method", Text: name, Stack: uint32(s), First: &first}
+				methods[name] = viewapi.Hit{Kind: "method", Text: name, Stack: uint32(s), First: &first} //nolint:gosec // an index
 			}
 		}
 	}

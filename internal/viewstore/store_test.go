@@ -6,6 +6,7 @@ package viewstore_test
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -247,4 +248,40 @@ func countBefore(sn *viewstore.Snapshot, to jvmthread.Time) (n int) {
 		}
 	}
 	return n
+}
+
+// The density of any range is that of its intervals, one by one.
+func TestDensityIsExact(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		sim := threadtest.Simulate(seed, 3+int(seed%9), 1+int(seed%4), 600)
+		sn := stored(viewstore.New(math.MaxInt64), sim.Events, time.Duration(50+rng.IntN(5000)))
+		for range 10 {
+			from := sn.From - 100 + jvmthread.Time(rng.Int64N(int64(sn.To-sn.From)))
+			to := from + 1 + jvmthread.Time(rng.Int64N(int64(sn.To-sn.From)))
+			step := 1 + jvmthread.Time(rng.Int64N(int64(to-from)))
+			has := make([]bool, len(sn.Threads))
+			want := make([][]int64, jvmthread.NumStates)
+			for s := range want {
+				want[s] = []int64{}
+			}
+			for i := range sn.Threads {
+				if has[i] = sn.Threads[i].Known && rng.IntN(4) > 0; !has[i] {
+					continue
+				}
+				for c := sn.Walk(i, from, to); c.Next(); {
+					for at := max(c.Start, from); at < min(c.End, to); {
+						if len(want[c.State]) == 0 {
+							want[c.State] = make([]int64, (to-from+step-1)/step)
+						}
+						k := (at - from) / step
+						end := min(c.End, to, from+(k+1)*step)
+						want[c.State][k] += int64(end - at)
+						at = end
+					}
+				}
+			}
+			assert.Equal(t, want, sn.Density(from, to, step, has), "program %d", seed)
+		}
+	}
 }
