@@ -27,22 +27,24 @@ func leave(at jvmthread.Time) turn { return turn(at) << 1 }
 
 // lists gathers what happened to locks of which something is wanted.
 func (q *query) lists(sel selection, wanted map[viewstore.LockIndex]*lockLists) {
+	byLock := make([]*lockLists, q.sn.NumLocks())
+	for l, t := range wanted {
+		byLock[l] = t
+	}
 	q.turns(sel, q.from, q.to, func(l viewstore.LockIndex) *[]turn {
-		if t := wanted[l]; t != nil {
+		if t := byLock[l]; t != nil {
 			return &t.queue
 		}
 		return nil
 	})
 	q.sn.Edges(q.from, q.to, func(e viewstore.Edge) bool {
-		if e.Kind == jvmthread.InteractionHandoff && sel.has[e.To] {
-			if t := wanted[e.Lock]; t != nil {
-				t.handoffs = append(t.handoffs, e)
-			}
+		if t := byLock[e.Lock]; t != nil && e.Kind == jvmthread.InteractionHandoff && sel.has[e.To] {
+			t.handoffs = append(t.handoffs, e)
 		}
 		return true
 	})
 	q.sn.Holds(q.from, q.to, func(h viewstore.Hold) bool {
-		if t := wanted[h.Lock]; t != nil {
+		if t := byLock[h.Lock]; t != nil {
 			t.holds = append(t.holds, h)
 		}
 		return true
@@ -58,18 +60,15 @@ func (q *query) lists(sel selection, wanted map[viewstore.LockIndex]*lockLists) 
 
 // turns gathers when threads begin and cease to be blocked within a range, by lock: of counts where to, or returns nil.
 func (q *query) turns(sel selection, from, to jvmthread.Time, of func(viewstore.LockIndex) *[]turn) {
-	for _, i := range sel.list {
-		c := q.sn.Walk(i, from, to)
-		for c.Next() {
-			start, end := max(c.Start, from), min(c.End, to)
-			if start >= end || kindOf(c.State) != kindBlocked || kindOf(c.As()) != kindBlocked {
-				continue
-			}
-			if list := of(c.Lock()); list != nil {
-				*list = append(*list, come(start-from), leave(end-from))
-			}
+	q.sn.Sweep(from, to, sel.has, func(c *viewstore.Cursor) {
+		start, end := max(c.Start, from), min(c.End, to)
+		if start >= end || kindOf(c.State) != kindBlocked || kindOf(c.As()) != kindBlocked {
+			return
 		}
-	}
+		if list := of(c.Lock()); list != nil {
+			*list = append(*list, come(start-from), leave(end-from))
+		}
+	})
 }
 
 const maxConvoyThreads = 9

@@ -82,7 +82,7 @@ type occurrence struct {
 }
 
 func (o *occurrence) see(c *viewstore.Cursor) {
-	if o.wanted && (!o.found || c.Start < o.at.Start) {
+	if o.wanted && (!o.found || c.Start < o.at.Start || c.Start == o.at.Start && c.Thread() < o.at.Thread) {
 		o.found, o.at = true, c.Interval()
 	}
 }
@@ -109,14 +109,14 @@ func (f *finder) wanted() (locks, stacks []occurrence, some bool) {
 func (f *finder) rest() {
 	sn := f.q.sn
 	locks, stacks, some := f.wanted()
-	for i := 0; some && i < len(sn.Threads); i++ {
-		c := sn.Walk(i, f.q.from, f.q.to)
-		for c.Next() {
+	if some {
+		all := slices.Repeat([]bool{true}, len(sn.Threads))
+		sn.Sweep(f.q.from, f.q.to, all, func(c *viewstore.Cursor) {
 			if c.State.Stopped() {
-				locks[c.Lock()].see(&c)
-				stacks[c.Stack()].see(&c)
+				locks[c.Lock()].see(c)
+				stacks[c.Stack()].see(c)
 			}
-		}
+		})
 	}
 	classes := map[string]viewapi.Hit{}
 	var hits []viewapi.Hit

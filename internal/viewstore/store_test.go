@@ -285,3 +285,41 @@ func TestDensityIsExact(t *testing.T) {
 		}
 	}
 }
+
+// A sweep meets what walks meet.
+func TestSweepIsAllWalks(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		sim := threadtest.Simulate(seed, 3+int(seed%9), 1+int(seed%4), 600)
+		sym := newSymbols()
+		st := viewstore.New(math.MaxInt64)
+		s := st.Open(sessionID, viewstore.Meta{})
+		run(sim.Events, time.Duration(50+rng.IntN(5000)), func(w *window.Window) {
+			if w.Cut != window.CutEnd || seed%2 == 0 { // or some goes on
+				s.Append(w, sym)
+			}
+		})
+		sn := s.Snapshot()
+		for range 10 {
+			from := sn.From - 100 + jvmthread.Time(rng.Int64N(int64(max(1, sn.To-sn.From))))
+			to := from + 1 + jvmthread.Time(rng.Int64N(int64(max(1, sn.To-sn.From))))
+			has := make([]bool, len(sn.Threads))
+			var want, got []viewstore.Interval
+			for i := range sn.Threads {
+				if has[i] = sn.Threads[i].Known && rng.IntN(4) > 0; !has[i] {
+					continue
+				}
+				for c := sn.Walk(i, from, to); c.Next(); {
+					want = append(want, c.Interval())
+				}
+			}
+			sn.Sweep(from, to, has, func(c *viewstore.Cursor) {
+				iv := c.Interval()
+				assert.Equal(t, []any{c.Start, c.End, c.State, c.Marks, c.Thread(), c.Lock(), c.Stack()},
+					[]any{iv.Start, iv.End, iv.State, iv.Marks, iv.Thread, iv.Lock, iv.Stack})
+				got = append(got, iv)
+			})
+			assert.ElementsMatch(t, want, got, "program %d", seed)
+		}
+	}
+}
