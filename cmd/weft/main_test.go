@@ -88,3 +88,12 @@ func TestSummaryOfSeveralFilesAsJSON(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(stdout.String()), &got))
 	assert.InDelta(t, 0, got["windows"], 0)
 }
+
+func TestSummaryOfTheFilesThatAreThere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "spans.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"resourceSpans":[]}`+"\n"), 0o600))
+	var stdout, stderr strings.Builder
+	assert.Equal(t, exitFailed, run([]string{"summary", file + ".gone", file}, nil, &stdout, &stderr))
+	assert.Equal(t, "No window of a JVM is in these traces.\n", stdout.String())
+	assert.Equal(t, "weft: summary: open "+file+".gone: no such file or directory\n", stderr.String())
+}

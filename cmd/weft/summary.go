@@ -56,11 +56,11 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 		return usagef("summary: no file given; name the spans.json of a run, or - for standard input")
 	}
 
-	traces, closeAll, err := open(files, stdin)
-	if err != nil {
-		return err
-	}
+	traces, closeAll, openErr := open(files, stdin)
 	defer closeAll()
+	if len(traces) == 0 {
+		return openErr
+	}
 	s, readErr := summary.Read(traces...)
 	if *format == "json" {
 		encoder := json.NewEncoder(stdout)
@@ -69,7 +69,7 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 	} else {
 		err = s.WriteText(stdout, *top)
 	}
-	return errors.Join(err, readErr)
+	return errors.Join(err, openErr, readErr)
 }
 
 // parse takes flags and words in any order.
@@ -86,6 +86,7 @@ func parse(flags *flag.FlagSet, args []string) (words []string, err error) {
 	}
 }
 
+// open opens all that it can; the error tells of the others.
 func open(files []string, stdin io.Reader) (sources []summary.Source, closeAll func(), err error) {
 	var opened []io.Closer
 	closeAll = func() {
@@ -93,6 +94,7 @@ func open(files []string, stdin io.Reader) (sources []summary.Source, closeAll f
 			_ = f.Close() // it was only read
 		}
 	}
+	var errs []error
 	for _, name := range files {
 		if name == "-" {
 			sources = append(sources, summary.Source{Name: "standard input", Reader: stdin})
@@ -100,11 +102,11 @@ func open(files []string, stdin io.Reader) (sources []summary.Source, closeAll f
 		}
 		f, err := os.Open(name) //nolint:gosec // the user names the file
 		if err != nil {
-			closeAll()
-			return nil, nil, fmt.Errorf("summary: %w", err)
+			errs = append(errs, fmt.Errorf("summary: %w", err))
+			continue
 		}
 		opened = append(opened, f)
 		sources = append(sources, summary.Source{Name: name, Path: name, Reader: f})
 	}
-	return sources, closeAll, nil
+	return sources, closeAll, errors.Join(errs...)
 }

@@ -6,12 +6,9 @@ package jfr
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -254,86 +251,4 @@ func TestAnEventThatIsNoneEndsTheChunkOnly(t *testing.T) {
 	c := readBytes(t, append(first, b.chunk(sample)...))
 	assert.Contains(t, c.problems[0].What, "an event of 0 bytes is none")
 	assert.Len(t, c.events, 9)
-}
-
-func TestTruncatedAtEveryByte(t *testing.T) {
-	for _, packed := range []bool{true, false} {
-		data := newBuilder(packed).chunk(sample)
-		for n := range data {
-			c := readBytes(t, data[:n])
-			if n > 0 {
-				assert.NotEmpty(t, c.problems, "at byte %d", n)
-			}
-			assert.Empty(t, c.ends, "at byte %d", n)
-			push(t, data[:n], 64, n%2 == 0)
-		}
-	}
-}
-
-func TestEveryBitFlipped(t *testing.T) {
-	data := newBuilder(true).chunk(sample)
-	for i := range data {
-		for bit := range 8 {
-			data[i] ^= 1 << bit
-			quiet(t, data)
-			data[i] ^= 1 << bit
-		}
-	}
-}
-
-// quiet reads what may be anything, and only wants it not to panic, hang or fill memory.
-func quiet(t testing.TB, data []byte) {
-	t.Helper()
-	d := NewDecoder(recording.Options{}, nothing{})
-	_, err := d.ReadFrom(bytes.NewReader(data))
-	require.NoError(t, err)
-	require.NoError(t, d.Close())
-}
-
-func fixtures(t testing.TB) map[string][]byte {
-	t.Helper()
-	files, err := filepath.Glob("testdata/*.jfr.gz")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	all := make(map[string][]byte)
-	for _, file := range files {
-		f, err := os.Open(file)
-		require.NoError(t, err)
-		z, err := gzip.NewReader(f)
-		require.NoError(t, err)
-		all[file], err = io.ReadAll(z)
-		require.NoError(t, err)
-		require.NoError(t, f.Close())
-	}
-	return all
-}
-
-// TestRecordingsOfJVMsWithFaults cuts real recordings, and changes single bytes of them.
-func TestRecordingsOfJVMsWithFaults(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for name, data := range fixtures(t) {
-		for range 60 {
-			quiet(t, data[:random.IntN(len(data))])
-			changed := bytes.Clone(data)
-			for range 1 + random.IntN(4) {
-				changed[random.IntN(len(changed))] = byte(random.Uint32())
-			}
-			quiet(t, changed)
-		}
-		assert.NotEmpty(t, readBytes(t, data).events, name)
-	}
-}
-
-func FuzzDecoder(f *testing.F) {
-	for _, packed := range []bool{true, false} {
-		f.Add(newBuilder(packed).chunk(sample))
-	}
-	b := newBuilder(true)
-	b.open = true
-	f.Add(b.chunk(sample))
-	f.Add(append(b.chunk(func(b *builder) { b.flush(); sample(b) }), newBuilder(false).chunk(sample)...))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		quiet(t, data)
-		push(t, data, 1+len(data)/3, true)
-	})
 }

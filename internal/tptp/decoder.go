@@ -60,13 +60,6 @@ type record struct {
 	byte              int64
 }
 
-// note is an annotation.
-type note struct {
-	open  bool
-	name  string
-	value []byte
-}
-
 // begin is called at the name in a start tag.
 func (d *decoder) begin(name []byte) {
 	d.tag = noElement
@@ -179,18 +172,6 @@ func (d *decoder) begun(empty bool) {
 	d.open, d.event = e, d.tagged
 }
 
-// characters is called for the text between tags.
-func (d *decoder) characters(text []byte, escaped bool) {
-	if !d.note.open || d.open == noElement || len(d.note.value)+len(text) > d.Options().MaxRecord {
-		return
-	}
-	if escaped {
-		d.note.value = appendUnescaped(d.note.value, text)
-	} else {
-		d.note.value = append(d.note.value, text...)
-	}
-}
-
 // end is called at an end tag.
 func (d *decoder) end(name []byte) {
 	if string(name) == "annotation" {
@@ -198,29 +179,6 @@ func (d *decoder) end(name []byte) {
 		return
 	}
 	d.finishEvent()
-}
-
-func (d *decoder) finishNote() {
-	if !d.note.open {
-		return
-	}
-	d.note.open = false
-	if d.open == noElement {
-		return
-	}
-	ev, value := &d.event, valid(d.note.value)
-	switch d.note.name {
-	case noteClass:
-		ev.class = value
-	case noteStack:
-		ev.stack = value
-	case noteDaemon:
-		ev.daemon = value == "true"
-	case noteVirtual:
-		ev.virtual = value == "true"
-	case noteInterrupted:
-		ev.interrupted = value == "true"
-	}
 }
 
 // finishEvent hands the open event on.
