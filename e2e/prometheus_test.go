@@ -194,6 +194,12 @@ func TestNativeHistograms(t *testing.T) {
 	sum := w.prometheus.number(t, "histogram_sum("+series+")")
 	assert.Positive(t, p99)
 	assert.GreaterOrEqual(t, sum, p99, "the sum has the longest in it")
+
+	java(t, jdks[0], w.endpoint, "idle", "Idle") // ends with the test
+	poll(t, "rules and dashboards say a percentile", func() bool {
+		ruled, _ := w.prometheus.value(t, `job_lock:weft_blocked_duration_seconds:p99_5m{job="idle",weft_lock_class="Idle$Ball"}`)
+		return ruled > 0
+	})
 }
 
 // TestADeadlockIsDelivered by Alertmanager, and taken back when the process has ended.

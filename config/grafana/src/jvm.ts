@@ -4,7 +4,7 @@
 // One process: what its threads do now, what they did, and whether the figures can be trusted.
 
 import { RowBuilder, type DashboardBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
-import { dashboard, goto, stacked, stat, table, timeseries, traces, variable } from './panels.js';
+import { dashboard, goto, stacked, stat, sumOf, table, timeseries, traces, variable } from './panels.js';
 
 const jvm = 'job=~"$job", instance=~"$instance"';
 
@@ -46,14 +46,14 @@ export function oneJVM(): DashboardBuilder {
       },
     )
       .overrideByName('Contentions', [{ id: 'unit', value: 'short' }])
-      .dataLinks([goto('This lock', '/d/weft-lock?var-job=${job}&var-lock=${__data.fields.Lock}&${__url_time_range}')]))
+      .dataLinks([goto('This lock', '/d/weft-lock?var-job=${job:percentencode}&var-lock=${__data.fields.Lock:percentencode}&${__url_time_range}')]))
     .withPanel(stacked(
       { title: 'What threads did', description: 'Threads in each state, on average.', unit: 'short' },
       { expr: `sum by (weft_state) (rate(weft_thread_time_seconds_total{${jvm}}[$__rate_interval]))`, legend: '{{weft_state}}' },
     ))
     .withPanel(timeseries(
       { title: 'Waits other than for locks', description: 'Threads that wait, on average, by kind and object.', unit: 'short' },
-      { expr: `topk(10, sum by (weft_wait_kind, weft_lock_class) (rate(weft_wait_duration_seconds_sum{${jvm}}[$__rate_interval])))`, legend: '{{weft_wait_kind}} {{weft_lock_class}}' },
+      { expr: `topk(10, ${sumOf('weft_wait_kind, weft_lock_class', 'weft_wait_duration_seconds', jvm)})`, legend: '{{weft_wait_kind}} {{weft_lock_class}}' },
     ))
     .withRow(new RowBuilder('Can the figures be trusted?'))
     .withPanel(timeseries(

@@ -4,17 +4,14 @@
 // One class of locks: who has to wait for it, for how long, and what its holders do meanwhile.
 
 import { RowBuilder, type DashboardBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
-import { dashboard, stacked, stat, timeseries, traces, variable } from './panels.js';
+import { count, dashboard, quantile, stacked, stat, timeseries, traces, variable } from './panels.js';
 
 const lock = 'job=~"$job", weft_lock_class="$lock"';
 const spans = '{resource.service.name=~"${job}" && span.weft.lock.class="${lock}" && span.weft.state="blocked"}';
 
-/** quantiles are lines of one histogram, as explicit buckets. */
+/** quantiles are lines of one histogram. */
 function quantiles(metric: string) {
-  return [0.5, 0.9, 0.99].map((q) => ({
-    expr: `histogram_quantile(${q}, sum by (le) (rate(${metric}_bucket{${lock}}[$__rate_interval])))`,
-    legend: `p${q * 100}`,
-  }));
+  return [0.5, 0.9, 0.99].map((q) => ({ expr: quantile(q, metric, lock), legend: `p${q * 100}` }));
 }
 
 export function oneLock(): DashboardBuilder {
@@ -54,7 +51,7 @@ export function oneLock(): DashboardBuilder {
     ))
     .withPanel(stacked(
       { title: 'What ended the wait', description: 'By cause, per second.', unit: 'cps' },
-      { expr: `sum by (weft_wait_cause) (rate(weft_lock_blocked_duration_seconds_count{${lock}}[$__rate_interval]))`, legend: '{{weft_wait_cause}}' },
+      { expr: count('weft_wait_cause', 'weft_lock_blocked_duration_seconds', lock), legend: '{{weft_wait_cause}}' },
     ))
     .withRow(new RowBuilder('Those who hold it'))
     .withPanel(timeseries(
@@ -68,12 +65,12 @@ export function oneLock(): DashboardBuilder {
     .withRow(new RowBuilder('Waits on the same objects'))
     .withPanel(timeseries(
       { title: 'Object.wait', description: 'Waits on objects of the class, by what ended them.', unit: 'cps' },
-      { expr: `sum by (weft_wait_kind, weft_wait_cause) (rate(weft_wait_duration_seconds_count{${lock}}[$__rate_interval]))`, legend: '{{weft_wait_kind}}: {{weft_wait_cause}}' },
+      { expr: count('weft_wait_kind, weft_wait_cause', 'weft_wait_duration_seconds', lock), legend: '{{weft_wait_kind}}: {{weft_wait_cause}}' },
     ))
     .withPanel(timeseries(
       { title: 'Time to get the monitor back', description: 'From the notify, or the time-out, until the waiter owns it again.', unit: 's' },
       {
-        expr: `histogram_quantile(0.99, sum by (le) (rate(weft_wait_duration_seconds_bucket{${lock}, weft_wait_kind="reenter"}[$__rate_interval])))`,
+        expr: quantile(0.99, 'weft_wait_duration_seconds', `${lock}, weft_wait_kind="reenter"`),
         legend: 'p99',
       },
     ));

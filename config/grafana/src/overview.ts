@@ -44,7 +44,7 @@ export function overview(): DashboardBuilder {
       .overrideByName('Threads blocked', [{ id: 'unit', value: 'short' }])
       .overrideByName('Contentions per second', [{ id: 'unit', value: 'cps' }])
       .dataLinks([
-        goto('This lock', '/d/weft-lock?var-job=${__data.fields.Service}&var-lock=${__data.fields.Lock}&${__url_time_range}'),
+        goto('This lock', '/d/weft-lock?var-job=${__data.fields.Service:percentencode}&var-lock=${__data.fields.Lock:percentencode}&${__url_time_range}'),
       ]))
     .withRow(new RowBuilder('Which service?'))
     .withPanel(timeseries(

@@ -27,6 +27,23 @@ export interface About {
   unit: string;
 }
 
+/** quantile is a quantile of a histogram, whether the collector makes buckets of it or native histograms. */
+export function quantile(q: number, metric: string, selector: string): string {
+  const of = (name: string, by: string): string => `histogram_quantile(${q}, sum${by} (rate(${name}{${selector}}[$__rate_interval])))`;
+  return `${of(`${metric}_bucket`, ' by (le)')} or ${of(metric, '')}`;
+}
+
+const rateOf = (part: 'count' | 'sum', by: string, metric: string, selector: string): string => {
+  const rate = (name: string): string => `sum by (${by}) (rate(${name}{${selector}}[$__rate_interval]))`;
+  return `${rate(`${metric}_${part}`)} or histogram_${part}(${rate(metric)})`;
+};
+
+/** count is how often each second something happened that has a histogram, by labels. */
+export const count = (by: string, metric: string, selector: string): string => rateOf('count', by, metric, selector);
+
+/** sumOf is for how long it took in each second. */
+export const sumOf = (by: string, metric: string, selector: string): string => rateOf('sum', by, metric, selector);
+
 function target(query: Query, refId: string): DataqueryBuilder {
   return new DataqueryBuilder().datasource(prometheus).expr(query.expr).legendFormat(query.legend).refId(refId);
 }
