@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"go.uber.org/zap"
@@ -25,8 +26,9 @@ type recordingFile struct {
 	file    *os.File
 	replay  *replay
 	decoder recording.Decoder
-	mark    mark // what is remembered over a restart
-	over    bool // another file is at the path now, or none
+	mark    mark        // what is remembered over a restart
+	info    fs.FileInfo // of the file when it was closed; nil: not known
+	over    bool        // another file is at the path now, or none
 }
 
 // read reads the file to its end, and if it is followed, on and on until it is replaced or removed. An error is told; other files do not
@@ -65,7 +67,10 @@ func (f *recordingFile) run(ctx context.Context) (err error) {
 	if f.file, err = os.Open(f.path); err != nil {
 		return err
 	}
-	defer func() { _ = f.file.Close() }() // it was only read
+	defer func() {
+		f.info, _ = f.file.Stat()
+		_ = f.file.Close() // it was only read
+	}()
 	if err := f.recall(ctx); err != nil {
 		return err
 	}

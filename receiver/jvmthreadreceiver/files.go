@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -25,10 +26,10 @@ type files struct {
 	storage  storage.Client // nil: nothing is remembered
 
 	mu      sync.Mutex
-	reading map[string]struct{} // paths that are, or were if they are read once
-	open    int                 // files
-	full    bool                // more were found than can be followed, which was told
-	places  chan struct{}       // of files that are read at one time
+	reading map[string]struct{} // paths
+	done    []*finished
+	full    bool          // more were found than can be followed, which was told
+	places  chan struct{} // of files that are read at one time
 }
 
 // maxFollowed bounds the files that are followed. Those of which nothing new comes take a file descriptor and little memory.
@@ -63,8 +64,8 @@ func (f *files) run(ctx context.Context) {
 	defer readers.Wait()
 	for {
 		found := f.find()
-		for _, path := range found {
-			f.start(ctx, path, &readers)
+		for _, path := range f.fresh(found) {
+			readers.Go(func() { f.read(ctx, path) })
 		}
 		if !f.cfg.Follow {
 			if len(found) == 0 {
@@ -80,38 +81,23 @@ func (f *files) run(ctx context.Context) {
 	}
 }
 
-// start reads a file unless it is being read.
-func (f *files) start(ctx context.Context, path string, readers *sync.WaitGroup) {
-	if !f.claim(path) {
+// read reads the file at a path, and any that takes its place while it is read.
+func (f *files) read(ctx context.Context, path string) {
+	if !f.enter(ctx) {
 		return
 	}
-	readers.Go(func() {
-		if !f.enter(ctx) {
-			return
-		}
-		defer f.leave()
-		for again := true; again; { // at once, before one that took its place is rotated as well
-			file := &recordingFile{files: f, path: path, log: f.log.With(zap.String("file", path))}
-			file.read(ctx)
-			again = f.cfg.Follow && file.over && ctx.Err() == nil && !gone(path)
-		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.open--
-		if f.cfg.Follow && gone(path) { // another may come
-			delete(f.reading, path)
-		}
-	})
+	defer f.leave()
+	for again := true; again; { // at once, before one that took its place is rotated as well
+		file := &recordingFile{files: f, path: path, log: f.log.With(zap.String("file", path))}
+		file.read(ctx)
+		again = f.cfg.Follow && file.over && ctx.Err() == nil && !gone(path)
+		f.finish(file, again)
+	}
 }
 
-// claim reports whether a file is to be read now.
+// claim reports whether a file may be read now.
 func (f *files) claim(path string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if _, known := f.reading[path]; known {
-		return false
-	}
-	if f.cfg.Follow && f.open >= maxFollowed {
+	if f.cfg.Follow && len(f.reading) >= maxFollowed {
 		if !f.full {
 			f.log.Warn("There are more files than can be followed; others are read when some of them are removed",
 				zap.Int("followed", maxFollowed), zap.String("first_that_waits", path))
@@ -120,7 +106,6 @@ func (f *files) claim(path string) bool {
 		return false
 	}
 	f.reading[path] = struct{}{}
-	f.open++
 	return true
 }
 
@@ -147,9 +132,8 @@ func gone(path string) bool {
 	return err != nil
 }
 
-// find returns the files that match, in the order of their names.
+// find returns the files that match, in order.
 func (f *files) find() (list []string) {
-	seen := make(map[string]struct{})
 	for _, pattern := range f.cfg.Include {
 		matches, err := doublestar.FilepathGlob(pattern, doublestar.WithFilesOnly())
 		if err != nil {
@@ -157,13 +141,13 @@ func (f *files) find() (list []string) {
 			continue
 		}
 		for _, path := range matches {
-			if _, again := seen[path]; !again && !f.excluded(path) {
-				seen[path] = struct{}{}
+			if !f.excluded(path) {
 				list = append(list, path)
 			}
 		}
 	}
-	return list
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 func (f *files) excluded(path string) bool {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"go.uber.org/zap"
@@ -36,7 +37,7 @@ const markSize = 256
 
 // recall finds out what was remembered of the file; errDone says that all of it was read.
 func (f *recordingFile) recall(ctx context.Context) error {
-	head, err := f.head()
+	head, err := headOf(f.file)
 	if err != nil {
 		return err
 	}
@@ -63,10 +64,10 @@ func (f *recordingFile) recall(ctx context.Context) error {
 	return nil
 }
 
-// head returns how the file begins, in hexadecimal.
-func (f *recordingFile) head() (string, error) {
+// headOf returns how a file begins, in hexadecimal.
+func headOf(file *os.File) (string, error) {
 	head := make([]byte, markSize)
-	n, err := f.file.ReadAt(head, 0)
+	n, err := file.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
@@ -80,7 +81,7 @@ func (f *recordingFile) remember(ctx context.Context, done bool) {
 	}
 	f.mark.Done = done
 	if len(f.mark.Head) < hex.EncodedLen(markSize) { // it was short, and may have grown
-		if head, err := f.head(); err == nil {
+		if head, err := headOf(f.file); err == nil {
 			f.mark.Head = head
 		}
 	}

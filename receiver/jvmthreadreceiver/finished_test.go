@@ -1,0 +1,58 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jvmthreadreceiver
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+)
+
+// TestFileInThePlaceOfOneThatWasReadIsRead: a compressed file is read once, to its end; what is at its path later is another recording, whether it was
+// written beside the old one or over it.
+func TestFileInThePlaceOfOneThatWasReadIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft.gz")
+	session := func(id byte) []byte {
+		return gzipped(t, bytes.Replace(native(t, recorded), []byte{0xa1, 0xb2}, []byte{id, 0xb2}, 1))
+	}
+	require.NoError(t, os.WriteFile(path, session(1), 0o600))
+	sink := new(consumertest.TracesSink)
+	r, _ := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *File) { f.Include, f.Follow = []string{filepath.Dir(path) + "/*"}, true })
+	read := func(times int) {
+		t.Helper()
+		require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == times*len(all) }, patience, time.Millisecond)
+	}
+	finished := func() (n int) {
+		r.files.mu.Lock()
+		defer r.files.mu.Unlock()
+		return len(r.files.done)
+	}
+	read(1)
+	require.NoError(t, os.WriteFile(path+".new", session(2), 0o600))
+	read(2)
+	require.Eventually(t, func() bool { return finished() == 2 }, patience, time.Millisecond)
+	require.NoError(t, os.Rename(path, path+".2"))
+	require.NoError(t, os.Rename(path+".new", path))
+	require.NoError(t, os.WriteFile(path+".3", session(3), 0o600))
+	read(3)
+	require.Eventually(t, func() bool { return finished() == 3 }, patience, time.Millisecond, "what was moved is not read again")
+	require.NoError(t, os.Rename(path+".3", path+".2"))
+	require.NoError(t, os.WriteFile(path, session(4), 0o600))
+	require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
+	read(4)
+	require.Eventually(t, func() bool { return finished() == 2 }, patience, time.Millisecond)
+	require.NoError(t, os.Remove(path+".2"))
+	require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(2, 0)))
+	require.NoError(t, os.Remove(path))
+	require.Eventually(t, func() bool { return finished() == 0 }, patience, time.Millisecond)
+	require.NoError(t, r.Shutdown(context.Background()))
+	read(4)
+}
