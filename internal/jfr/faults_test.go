@@ -18,6 +18,19 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
+// An event that is too large to be looked at is none that a JVM writes about a thread.
+func TestHugeEventsAreCounted(t *testing.T) {
+	c := readBytes(t, newBuilder(true).chunk(func(b *builder) {
+		sample(b)
+		b.event(typeEnter, func(e *builder) { e.out = append(e.out, make([]byte, windowSize)...) })
+		b.event(99, func(e *builder) { e.out = append(e.out, make([]byte, windowSize)...) })
+	}))
+	assert.Equal(t, wantSample+"end detached\n", c.tell())
+	require.Len(t, c.problems, 1)
+	assert.Equal(t, "1 events of the chunk are not as its metadata says", c.problems[0].What)
+	assert.EqualValues(t, 1, c.problems[0].Lost)
+}
+
 func TestTruncatedAtEveryByte(t *testing.T) {
 	for _, packed := range []bool{true, false} {
 		data := newBuilder(packed).chunk(sample)

@@ -24,20 +24,19 @@ const (
 
 // scanner walks over the events of a chunk.
 type scanner struct {
-	src  io.ReaderAt
-	raw  bool
-	pos  int64 // of the next event
-	end  int64 // of what may be read
-	buf  []byte
-	at   int64 // of buf
-	skip int64 // events that were too large to be looked at
+	src io.ReaderAt
+	raw bool
+	pos int64 // of the next event
+	end int64 // of what may be read
+	buf []byte
+	at  int64 // of buf
 }
 
 // event is one event as it stands in the file.
 type event struct {
 	at   int64
 	kind int64  // id of its type
-	body []byte // behind the type; good until the next event
+	body []byte // behind the type; good until the next event. Empty: it is too large to be looked at
 }
 
 // brokenEvent says where a chunk cannot be read on.
@@ -65,42 +64,39 @@ func newScanner(src io.ReaderAt, from, to int64, raw bool, buf []byte) *scanner 
 
 // next returns the next event, io.EOF at the end, a brokenEvent if there is none where one should be, or an error of the source.
 func (s *scanner) next() (event, error) {
-	for {
-		if s.pos >= s.end {
-			return event{}, io.EOF
-		}
-		window, err := s.window(headOfEvent)
-		if err != nil {
-			return event{}, err
-		}
-		size, kind, head := s.head(window)
-		switch {
-		case head == 0 && int64(len(window)) == s.end-s.pos:
-			return event{}, &brokenEvent{at: s.pos, what: "it breaks off in the middle of an event", cut: true}
-		case head == 0 || size < int64(head):
-			return event{}, &brokenEvent{at: s.pos, what: fmt.Sprintf("an event of %d bytes is none", size)}
-		case size > s.end-s.pos:
-			return event{}, &brokenEvent{at: s.pos, what: fmt.Sprintf("an event of %d bytes has only %d", size, s.end-s.pos), cut: true}
-		}
-		ev := event{at: s.pos, kind: kind}
-		limit := int64(windowSize)
-		if kind == typeMetadata || kind == typeCheckpoint {
-			limit = maxConstant
-		}
-		if size > limit {
-			s.pos += size
-			s.skip++
-			continue
-		}
-		if int64(len(window)) < size {
-			if window, err = s.window(int(size)); err != nil {
-				return event{}, err
-			}
-		}
-		ev.body = window[head:size]
+	if s.pos >= s.end {
+		return event{}, io.EOF
+	}
+	window, err := s.window(headOfEvent)
+	if err != nil {
+		return event{}, err
+	}
+	size, kind, head := s.head(window)
+	switch {
+	case head == 0 && int64(len(window)) == s.end-s.pos:
+		return event{}, &brokenEvent{at: s.pos, what: "it breaks off in the middle of an event", cut: true}
+	case head == 0 || size < int64(head):
+		return event{}, &brokenEvent{at: s.pos, what: fmt.Sprintf("an event of %d bytes is none", size)}
+	case size > s.end-s.pos:
+		return event{}, &brokenEvent{at: s.pos, what: fmt.Sprintf("an event of %d bytes has only %d", size, s.end-s.pos), cut: true}
+	}
+	ev := event{at: s.pos, kind: kind}
+	limit := int64(windowSize)
+	if kind == typeMetadata || kind == typeCheckpoint {
+		limit = maxConstant
+	}
+	if size > limit {
 		s.pos += size
 		return ev, nil
 	}
+	if int64(len(window)) < size {
+		if window, err = s.window(int(size)); err != nil {
+			return event{}, err
+		}
+	}
+	ev.body = window[head:size]
+	s.pos += size
+	return ev, nil
 }
 
 // head reads size and type, and returns how many bytes these have; 0 if there are too few.
