@@ -25,7 +25,7 @@ enum {
 };
 
 // Who is parked, by id, so that the mount that ends a park is known to do so; above the id, how
-// often recording had been stopped then. A thread that is parked for ever and collected leaves its
+// many blackouts had been then. A thread that is parked for ever and collected leaves its
 // entry behind; what finds no place is counted as lost. Entries from before recording was stopped
 // are no longer true, and make place.
 enum { PARKED_SLOTS = 1 << 17, MAX_PROBES = 32, ID_BITS = 48 };
@@ -79,7 +79,7 @@ bool weft_virtual_set_callbacks(jvmtiEnv *ti, const jvmtiEventCallbacks *others)
 }
 
 static uint64_t entry_of(uint64_t id) {
-    return (uint64_t)atomic_load_explicit(&weft_pauses, memory_order_relaxed) << ID_BITS | id;
+    return (uint64_t)atomic_load_explicit(&weft_blackouts, memory_order_relaxed) << ID_BITS | id;
 }
 
 static bool remember_parked(uint64_t id) {

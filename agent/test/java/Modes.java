@@ -7,6 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class Modes {
     static final class Waited {}
     static final class Parked {}
+    static final class Virtual {}
     static final class Handed {}
 
     static final int THREADS = 4;
@@ -20,11 +21,17 @@ public final class Modes {
         Thread[] threads = new Thread[2 * THREADS];
         for (int i = 0; i < THREADS; i++) {
             threads[i] = new Thread(Modes::waits, "worker-" + i);
-            threads[THREADS + i] = new Thread(Modes::parks, "worker-1" + i);
+            threads[THREADS + i] = new Thread(() -> parks(new Parked()), "worker-1" + i);
         }
         for (Thread t : threads) t.start();
+        Thread[] virtual = new Thread[Runtime.version().feature() >= 21 ? THREADS : 0];
+        for (int i = 0; i < virtual.length; i++) {
+            virtual[i] = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
+                .invoke(null, (Runnable) () -> parks(new Virtual()));
+        }
         handoffs();
         for (Thread t : threads) t.join();
+        for (Thread t : virtual) t.join();
     }
 
     static void waits() {
@@ -38,8 +45,7 @@ public final class Modes {
         }
     }
 
-    static void parks() {
-        Parked lock = new Parked();
+    static void parks(Object lock) {
         for (int i = 0; i < WAITS; i++) LockSupport.parkNanos(lock, 2_000_000);
     }
 
