@@ -76,6 +76,7 @@ func (d *Detector) Apply(ev *jvmthread.Event) {
 		d.order(ev)
 	}
 	d.chain = d.chain[:0]
+	known := ev.Thread // met after 1, 2, 4, 8, … steps: so a circle of others, into which the thread waits, is noticed (Brent, 1980)
 	for id := ev.Thread; ; {
 		ref, next := d.waitsFor(id)
 		if next == jvmthread.NoThread {
@@ -85,6 +86,12 @@ func (d *Detector) Apply(ev *jvmthread.Event) {
 		if next == ev.Thread {
 			d.suspect(ev.Time)
 			return
+		}
+		if next == known {
+			return
+		}
+		if n := len(d.chain); n&(n-1) == 0 {
+			known = next
 		}
 		if len(d.chain) >= maxCircle {
 			d.counters.SearchesCut++

@@ -265,6 +265,22 @@ func TestStorageMustBeThere(t *testing.T) {
 	require.EqualError(t, err, "protocols::file::storage: memory: there is no such extension, or it is no storage; add it to service::extensions")
 }
 
+// TestStorageIsClosedWhenNobodyCanListen: what could not be started is not shut down.
+func TestStorageIsClosedWhenNobodyCanListen(t *testing.T) {
+	cfg := createDefaultConfig().(*Config)
+	cfg.Protocols.Stream.Endpoint = "unix://" + filepath.Join(shortDir(t), "no", "folder", "s")
+	file := defaultFile()
+	id := component.MustNewID("memory")
+	file.Include, file.Storage = []string{"x"}, &id
+	cfg.Protocols.File = configoptional.Some(file)
+	rcv, err := createTraces(t.Context(), settings(nil), cfg, new(consumertest.TracesSink))
+	require.NoError(t, err)
+	memory := &memory{data: make(map[string][]byte)}
+	require.ErrorContains(t, rcv.Start(t.Context(), withExtension{id: id, extension: memory}), "the folder of the socket")
+	require.NoError(t, rcv.Shutdown(t.Context()))
+	assert.Equal(t, 1, memory.closed)
+}
+
 // TestPaceIsThatOfTheRecording: 300 ms are between the events.
 func TestPaceIsThatOfTheRecording(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
@@ -302,8 +318,9 @@ type memory struct {
 	component.StartFunc
 	component.ShutdownFunc
 
-	mu   sync.Mutex
-	data map[string][]byte
+	mu     sync.Mutex
+	data   map[string][]byte
+	closed int
 }
 
 func (m *memory) GetClient(context.Context, component.Kind, component.ID, string) (storage.Client, error) {
@@ -330,7 +347,11 @@ func (m *memory) Set(_ context.Context, key string, value []byte) error {
 
 func (m *memory) Delete(context.Context, string) error               { return nil }
 func (m *memory) Batch(context.Context, ...*storage.Operation) error { return nil }
-func (m *memory) Close(context.Context) error                        { return nil }
+
+func (m *memory) Close(context.Context) error {
+	m.closed++
+	return nil
+}
 
 type withExtension struct {
 	id        component.ID

@@ -58,6 +58,14 @@ func (f *files) openStorage(ctx context.Context, host component.Host) error {
 	return nil
 }
 
+// closeStorage closes the storage if there is one.
+func (f *files) closeStorage(ctx context.Context) error {
+	if f == nil || f.storage == nil {
+		return nil
+	}
+	return f.storage.Close(ctx)
+}
+
 // run looks for files: once, or again and again if they are followed. It returns when all of them are read, or the context ends.
 func (f *files) run(ctx context.Context) {
 	var readers sync.WaitGroup

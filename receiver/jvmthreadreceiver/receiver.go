@@ -91,7 +91,7 @@ func (r *threadReceiver) Start(ctx context.Context, host component.Host) error {
 	if !r.noStream {
 		var err error
 		if listener, err = r.listen(ctx); err != nil {
-			return err
+			return errors.Join(err, r.files.closeStorage(ctx))
 		}
 	}
 	r.serve(ctx, listener)
@@ -160,9 +160,7 @@ func (r *threadReceiver) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 		err = errors.Join(err, fmt.Errorf("the next component still holds a batch: %w", ctx.Err()))
 	}
-	if r.files != nil && r.files.storage != nil {
-		err = errors.Join(err, r.files.storage.Close(ctx))
-	}
+	err = errors.Join(err, r.files.closeStorage(ctx))
 	r.telemetry.Shutdown()
 	return err
 }
