@@ -89,6 +89,12 @@ func TestSummaryOfSeveralFilesAsJSON(t *testing.T) {
 	assert.InDelta(t, 0, got["windows"], 0)
 }
 
+func TestSummaryOfATimeThatIsNone(t *testing.T) {
+	var stdout, stderr strings.Builder
+	assert.Equal(t, exitUsage, run([]string{"summary", "--from", "noon", "x"}, nil, &stdout, &stderr))
+	assert.Contains(t, stderr.String(), `invalid value "noon" for flag -from: give a time such as 2026-11-21T16:50:00Z`)
+}
+
 func TestSummaryOfTheFilesThatAreThere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "spans.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"resourceSpans":[]}`+"\n"), 0o600))

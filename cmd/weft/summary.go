@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/weft-otel/weft/internal/summary"
 )
@@ -18,7 +19,7 @@ const summaryUsage = `weft summary tells what traces or recordings say at a glan
 the longest row of threads that handed a lock to each other, and the threads that were blocked most.
 
 Usage:
-  weft summary [--top N] [--format text|json] FILE...
+  weft summary [--top N] [--format text|json] [--from TIME] [--to TIME] FILE...
 
   FILE            traces as OTLP JSON, one object a line, as the file exporter writes them; or a recording: a .jfr of
                   any JDK from 11 on, what an agent wrote with file=PATH, an ORCA log, a TPTP trace, triples; each may
@@ -26,6 +27,8 @@ Usage:
   --top N         show at most N rows in each table (default 10)
   --format text   tables for people (default)
   --format json   everything, for programs; durations are integer nanoseconds
+  --from TIME     of recordings, only what happened at TIME (2026-11-21T16:50:00Z) or later
+  --to TIME       of recordings, only what happened before TIME; of a native one nothing else is read
 
 A line, or a part of a recording, that cannot be read is told on standard error; the summary is then of the others, and the
 exit code is 1.
@@ -41,6 +44,9 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 	flags.SetOutput(io.Discard)
 	top := flags.Int("top", 10, "")
 	format := flags.String("format", "text", "")
+	var span summary.Span
+	flags.Func("from", "", parseTime(&span.From))
+	flags.Func("to", "", parseTime(&span.To))
 	files, err := parse(flags, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -56,7 +62,7 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 		return usagef("summary: no file given; name the spans.json of a run, or - for standard input")
 	}
 
-	traces, closeAll, openErr := open(files, stdin)
+	traces, closeAll, openErr := open(files, stdin, span)
 	defer closeAll()
 	if len(traces) == 0 {
 		return openErr
@@ -70,6 +76,15 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 		err = s.WriteText(stdout, *top)
 	}
 	return errors.Join(err, openErr, readErr)
+}
+
+func parseTime(t *time.Time) func(string) error {
+	return func(text string) (err error) {
+		if *t, err = time.Parse(time.RFC3339Nano, text); err != nil {
+			return errors.New("give a time such as 2026-11-21T16:50:00Z")
+		}
+		return nil
+	}
 }
 
 // parse takes flags and words in any order.
@@ -87,7 +102,7 @@ func parse(flags *flag.FlagSet, args []string) (words []string, err error) {
 }
 
 // open opens all that it can; the error tells of the others.
-func open(files []string, stdin io.Reader) (sources []summary.Source, closeAll func(), err error) {
+func open(files []string, stdin io.Reader, span summary.Span) (sources []summary.Source, closeAll func(), err error) {
 	var opened []io.Closer
 	closeAll = func() {
 		for _, f := range opened {
@@ -97,7 +112,7 @@ func open(files []string, stdin io.Reader) (sources []summary.Source, closeAll f
 	var errs []error
 	for _, name := range files {
 		if name == "-" {
-			sources = append(sources, summary.Source{Name: "standard input", Reader: stdin})
+			sources = append(sources, summary.Source{Name: "standard input", Reader: stdin, Span: span})
 			continue
 		}
 		f, err := os.Open(name) //nolint:gosec // the user names the file
@@ -106,7 +121,7 @@ func open(files []string, stdin io.Reader) (sources []summary.Source, closeAll f
 			continue
 		}
 		opened = append(opened, f)
-		sources = append(sources, summary.Source{Name: name, Path: name, Reader: f})
+		sources = append(sources, summary.Source{Name: name, Path: name, Reader: f, Span: span})
 	}
 	return sources, closeAll, errors.Join(errs...)
 }

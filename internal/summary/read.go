@@ -21,6 +21,7 @@ const maxReported = 10
 type Source struct {
 	Name   string
 	Path   string // of the file, if it is one: what belongs to it is beside it
+	Span   Span   // of which the summary is to be, of a recording; zero: all
 	Reader io.Reader
 }
 

@@ -73,6 +73,9 @@ func (c *collection) detect(source Source, r io.Reader, head []byte) error {
 	format, err := formats.Detect(head)
 	switch {
 	case err == nil:
+		if format.Name == "native" {
+			r = source.Span.part(r)
+		}
 		return c.readRecording(&format, source, r)
 	case isText(head):
 		return c.read(r) // whose errors tell what is wrong with each line
@@ -90,7 +93,7 @@ func isText(head []byte) bool {
 // readRecording makes windows of a recording, as a collector would, and adds up their traces.
 func (c *collection) readRecording(format *recording.Format, source Source, r io.Reader) error {
 	sym := symbols.New(symbols.DefaultLimits())
-	p := &player{collection: c, symbols: sym, format: format.Name, name: source.Name}
+	p := &player{collection: c, symbols: sym, format: format.Name, name: source.Name, span: source.Span}
 	options := recording.Options{File: source.Name, Symbols: sym, MaxProblems: maxReported}
 	if source.Path != "" {
 		options.Beside = formats.Beside(source.Path)
@@ -117,6 +120,7 @@ type player struct {
 	batch      uint64
 	before     uint64
 	problems   []error
+	span       Span
 }
 
 // spansPerWindow is as many as the thread_span processor makes. What is longest is kept; sums are of all.
@@ -144,6 +148,9 @@ func (p *player) Batch(b *recording.Batch) error {
 	}
 	for _, th := range b.Threads {
 		p.symbols.SetThread(th)
+	}
+	if !p.span.cut(b) {
+		return nil
 	}
 	if b.Aggregate != nil {
 		p.collection.addAggregate(b.Aggregate, p.symbols, p.session)
