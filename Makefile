@@ -55,7 +55,7 @@ demo-jaeger: build build/jaeger ## the same with a real Jaeger to look at (its f
 test: ## everything that CI checks, from generated files to a real JVM
 	scripts/generated.sh $(MAKE) --no-print-directory generate
 	$(MAKE) --no-print-directory lint
-	$(GO) test -race $(PACKAGES)
+	$(GO) test -race -timeout 40m $(PACKAGES)
 	$(MAKE) --no-print-directory fuzz FUZZTIME=5s
 	$(MAKE) -C agent test
 	$(MAKE) --no-print-directory build build-full
