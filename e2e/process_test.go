@@ -21,7 +21,7 @@ import (
 )
 
 // patience is for what takes seconds at most when nothing is wrong, on a machine that has much else to do.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // poll waits until a condition holds. To look at it again and again takes a part of a processor only: what is waited for needs the rest.
 func poll(t *testing.T, what string, condition func() bool) {

@@ -27,7 +27,7 @@ import (
 )
 
 // patience is for what takes well under a second when nothing is wrong, on a machine that has much else to do.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // Browser is a running Chromium.
 type Browser struct {

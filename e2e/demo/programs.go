@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a program may take to be ready or to end.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // programs are those that run beside the demo; all have to end with it.
 type programs struct{ running []*program }

@@ -50,8 +50,12 @@ final class Probe {
   }
 
   static void until(BooleanSupplier condition) {
-    while (!condition.getAsBoolean()) {
-      Thread.yield(); // there may be more threads than processors
+    for (int i = 1; !condition.getAsBoolean(); i++) {
+      if (i % 100 == 0) {
+        Thread.yield(); // there may be more threads than processors
+      } else {
+        Thread.onSpinWait();
+      }
     }
   }
 
