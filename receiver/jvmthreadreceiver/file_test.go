@@ -33,6 +33,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
@@ -279,6 +280,22 @@ func TestStorageIsClosedWhenNobodyCanListen(t *testing.T) {
 	require.ErrorContains(t, rcv.Start(t.Context(), withExtension{id: id, extension: memory}), "the folder of the socket")
 	require.NoError(t, rcv.Shutdown(t.Context()))
 	assert.Equal(t, 1, memory.closed)
+}
+
+// TestRecordingThatLacksTooManyEventsIsRead: what it says of them is cut to what can be.
+func TestRecordingThatLacksTooManyEventsIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft")
+	text := strings.Replace(recorded, "watermark=300000900 before=2", "watermark=300000900 before=18446744073709551615", 1)
+	require.NoError(t, os.WriteFile(path, native(t, text), 0o600))
+	sink := new(consumertest.TracesSink)
+	tel := componenttest.NewTelemetry()
+	r, log := filesOf(t, tel, sink, componenttest.NewNopHost(), func(f *File) { f.Include = []string{path} })
+	await(t, log, "All recordings are read")
+	require.NoError(t, r.Shutdown(context.Background()))
+	assert.Equal(t, all, carried(t, sink.AllTraces()))
+	lost, err := tel.GetMetric("otelcol_receiver_jvm_thread_events_lost")
+	require.NoError(t, err)
+	assert.EqualValues(t, jvmthread.MaxEvents/2, lost.Data.(metricdata.Sum[int64]).DataPoints[0].Value)
 }
 
 // TestPaceIsThatOfTheRecording: 300 ms are between the events.

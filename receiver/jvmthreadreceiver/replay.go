@@ -178,13 +178,15 @@ func (r *replay) hand(events []jvmthread.Event, watermark jvmthread.Time, lost u
 // deliver passes the batch at hand on, which counts as n.
 func (r *replay) deliver(watermark jvmthread.Time, lost uint64, aggregate *jvmthread.Aggregate, n int) error {
 	s := r.session
+	const most = jvmthread.MaxEvents / 2 // so that there is room for those that are not lost
+	lost = min(lost, most-min(s.before, most))
 	s.head(wire.BatchHeader{Sequence: s.last + 1, Watermark: watermark, Before: s.before + lost})
 	s.pending.carrier.Aggregate = aggregate
 	if err := r.receiver.out.deliver(r.ctx, s); err != nil {
 		return err
 	}
 	if lost > 0 {
-		count(r.receiver.telemetry.ReceiverJvmThreadEventsLost, int64(lost)) //nolint:gosec // sum of what recordings say
+		count(r.receiver.telemetry.ReceiverJvmThreadEventsLost, int64(lost))
 	}
 	s.done()
 	r.seen += uint64(n) //nolint:gosec // a length
