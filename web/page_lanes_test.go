@@ -183,6 +183,23 @@ func TestTheViewZoomsAndPans(t *testing.T) {
 	settled(p)
 }
 
+// However busy the browser is: what the address says of a view that was left since does not bring it back.
+func TestAViewIsNotTakenBack(t *testing.T) {
+	p := openLanes(t, "s="+finished)
+	got := browser.Eval[[]float64](p, `(async () => {
+		const rest = (ms) => new Promise((done) => setTimeout(done, ms));
+		const length = weftPlane.limits.to;
+		weftPlane.setView({from: 0, to: length / 2});
+		await rest(100); // the page has seen it, and is about to write it into the address
+		for (const begun = performance.now(); performance.now() - begun < 400; );
+		weftPlane.setView({from: 0, to: length / 8});
+		const told = [2, 8].map((part) => "view=0-" + Math.ceil(length / part));
+		while (!told.some((text) => location.hash.includes(text))) await rest(20);
+		return [weftPlane.view.to, length / 8];
+	})()`)
+	assert.InDelta(t, got[1], got[0], 2)
+}
+
 func TestKeysWalk(t *testing.T) {
 	p := openLanes(t, early+"&at=8.4")
 	p.Until(`document.querySelector(".detail h2")`)

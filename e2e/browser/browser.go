@@ -204,7 +204,7 @@ func (p *Page) Until(expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[any](expression))
+	_, err := chromedp.Run(ctx, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(0))) // else it gives up after 30 s by itself
 	require.NoError(p.t, err, "after %v still not: %s\n%s", patience, expression, p.Text("body"))
 }
 
@@ -226,10 +226,17 @@ type Point struct {
 	Y float64 `json:"y"`
 }
 
-// Center returns the middle of the first element that a selector finds; it is scrolled into sight.
+// Center returns the middle of what is to be seen of the first element that a selector finds; it is scrolled into sight.
 func (p *Page) Center(selector string) Point {
 	p.t.Helper()
 	p.Until(fmt.Sprintf("document.querySelector(%q)", selector))
-	return Eval[Point](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "nearest", inline: "nearest"});
-		const r = e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}; })()`, selector))
+	return Eval[Point](p, fmt.Sprintf(`(() => {
+		const e = document.querySelector(%q);
+		e.scrollIntoView({block: "nearest", inline: "nearest"});
+		let {left, top, right, bottom} = e.getBoundingClientRect();
+		const clip = (r) => { left = Math.max(left, r.left); top = Math.max(top, r.top); right = Math.min(right, r.right); bottom = Math.min(bottom, r.bottom); };
+		for (let up = e.parentElement; up; up = up.parentElement) if (getComputedStyle(up).overflow !== "visible") clip(up.getBoundingClientRect());
+		clip({left: 0, top: 0, right: innerWidth, bottom: innerHeight});
+		return {x: (left + right) / 2, y: (top + bottom) / 2};
+	})()`, selector))
 }

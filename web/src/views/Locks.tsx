@@ -16,6 +16,7 @@ import {Button, Empty, Problem, Time} from "../ui/parts";
 import {Table} from "../ui/Table";
 import {ThreadName} from "./Detail";
 import {Minimap} from "./Minimap";
+import {useLinkedView} from "./view";
 
 const gutterWidth = 248;
 const pageSize = 20;
@@ -56,17 +57,14 @@ export function LocksView({shown}: {shown: Shown}) {
   useEffect(() => {
     const made = plane.current!;
     if (!session) return;
+    const {limits, view} = made;
     made.limits = {from: session.from, to: Math.max(session.from + 1, session.to)};
-    made.setView(shown.view ?? made.limits);
-  }, [session?.id, session?.from, session?.to, shown.view?.from, shown.view?.to]);
+    if (limits.to <= 1) made.setView(shown.view ?? made.limits);
+    else made.setView(view.from <= limits.from && view.to >= limits.to ? made.limits : view);
+  }, [session?.id, session?.from, session?.to]);
+  useLinkedView(plane, view, shown, (made) => made.limits.to > 1);
   useEffect(() => {
-    const timer = setTimeout(() => {
-      setRested(view);
-      const made = plane.current!;
-      if (view.to <= 1) return;
-      const whole = view.from <= made.limits.from && view.to >= made.limits.to;
-      show({view: whole ? null : {from: Math.floor(view.from), to: Math.ceil(view.to)}});
-    }, 150);
+    const timer = setTimeout(() => setRested(view), 150);
     return () => clearTimeout(timer);
   }, [view]);
 

@@ -23,6 +23,7 @@ import {Detail} from "./Detail";
 import {Minimap} from "./Minimap";
 import {PathProblem} from "./Path";
 import {Toolbar} from "./Toolbar";
+import {useLinkedView} from "./view";
 
 const gutterWidth = 248;
 
@@ -118,21 +119,7 @@ export function ThreadsView({shown}: {shown: Shown}) {
       made.setView(whole ? made.limits : {from: session.to - length, to: session.to});
     } else made.setView(made.view);
   }, [session?.id, session?.from, session?.to, version]);
-  // A link, the back button, or another part of the page asks for a view.
-  useEffect(() => {
-    const made = plane.current!;
-    if (!session || made.cache.session !== session.id) return;
-    const wanted = shown.view ?? made.limits;
-    if (Math.abs(wanted.from - made.view.from) > 1 || Math.abs(wanted.to - made.view.to) > 1) made.setView(wanted);
-  }, [shown.view?.from, shown.view?.to]);
-  useEffect(() => {
-    const made = plane.current!;
-    const timer = setTimeout(() => {
-      const whole = view.from <= made.limits.from && view.to >= made.limits.to;
-      show({view: whole ? null : {from: Math.floor(view.from), to: Math.ceil(view.to)}});
-    }, 200);
-    return () => clearTimeout(timer);
-  }, [view]);
+  useLinkedView(plane, view, shown, () => plane.current?.cache.session === session?.id);
 
   useEffect(() => plane.current!.setRows(rows), [rows]);
   useEffect(() => plane.current!.setHidden(shown.hidden), [shown.hidden]);
