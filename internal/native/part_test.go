@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -52,4 +53,20 @@ func TestPartOfSeveralRecordingsIsRefused(t *testing.T) {
 	data := append(write(sym, batches), write(sym, batches)...)
 	_, err := Part(bytes.NewReader(data), int64(len(data)), batches[1].Watermark, batches[2].Watermark)
 	require.ErrorIs(t, err, errSeveral)
+}
+
+// A part is never more than the recording, whatever its index says.
+func FuzzPart(f *testing.F) {
+	sym := symbols.New(symbols.DefaultLimits())
+	batches := random(rand.New(rand.NewPCG(3, 4)), sym, 3)
+	f.Add(write(sym, batches), int64(batches[0].Watermark), int64(batches[1].Watermark))
+	f.Fuzz(func(t *testing.T, data []byte, from, to int64) {
+		part, err := Part(bytes.NewReader(data), int64(len(data)), jvmthread.Time(from), jvmthread.Time(to))
+		if err != nil {
+			return
+		}
+		n, err := io.Copy(io.Discard, part)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, n, int64(len(data)))
+	})
 }
