@@ -15,6 +15,7 @@
 #include "filter.h"
 #include "jvm.h"
 #include "names.h"
+#include "recent.h"
 
 // Open addressing; an entry is complete once its id is not 0, and never changes afterwards.
 enum { KINDS_ROOM = 32 };
@@ -40,12 +41,13 @@ static struct {
 } named[MAX_NAMED];
 static uint32_t named_count;
 
-// Of each class by its id: the name, and whether the filter wants it, twice the generation of the
-// filter and 1 if it does not.
+// Of each class by its id: the name, what its objects are, and whether the filter wants them, twice
+// the generation of the filter and 1 if it does not.
 static struct {
     char *name;
+    unsigned traits;
     atomic_uint verdict;
-} filtered[CLASS_SLOTS];
+} about[CLASS_SLOTS];
 
 // Guards additions to the tables. Who holds it asks the JVM, which may suspend him meanwhile, for
 // as long as a debugger likes: so nobody waits for long. What is new has no id then.
@@ -74,6 +76,23 @@ static uint32_t hash_of(jobject object) {
     return (uint32_t)hash;
 }
 
+static bool is_kind_of(JNIEnv *env, jclass class, jclass super) {
+    return super != NULL && (*env)->IsAssignableFrom(env, class, super);
+}
+
+static unsigned traits_of(JNIEnv *env, jclass class) {
+    return (is_kind_of(env, class, weft_jvm.thread) ? WEFT_THREAD : 0U) |
+           (is_kind_of(env, class, weft_jvm.ownable) ? WEFT_OWNABLE : 0U);
+}
+
+bool weft_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum weft_trait trait) {
+    if (class_id != 0) {
+        return (about[class_id].traits & trait) != 0;
+    }
+    jclass class = trait == WEFT_THREAD ? weft_jvm.thread : weft_jvm.ownable;
+    return class != NULL && (*env)->IsInstanceOf(env, object, class);
+}
+
 static uint32_t define_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t slot) {
     char *signature = NULL;
     uint32_t id = 0;
@@ -88,7 +107,8 @@ static uint32_t define_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t 
     jweak weak = (*env)->NewWeakGlobalRef(env, class);
     if (!weft_clear_exception(env) && weak != NULL && weft_definitions_append(&frame)) {
         id = ++class_count;
-        filtered[id].name = strdup(name); // NULL: it has none
+        about[id].name = strdup(name); // NULL: it has none
+        about[id].traits = traits_of(env, class);
         classes[slot].hash = hash;
         classes[slot].class = weak;
         atomic_store_explicit(&classes[slot].id, id, memory_order_release);
@@ -149,7 +169,7 @@ uint32_t weft_class_id_by_name(const char *name) {
             id = ++class_count;
             named[named_count].name = copy;
             named[named_count++].id = id;
-            filtered[id].name = copy;
+            about[id].name = copy;
             copy = NULL;
         }
         weft_bytes_free(&frame);
@@ -164,17 +184,23 @@ bool weft_class_wanted(uint32_t class_id) {
         return true;
     }
     unsigned generation = atomic_load(&weft_filter.generation) << 1;
-    unsigned verdict = atomic_load_explicit(&filtered[class_id].verdict, memory_order_relaxed);
+    unsigned verdict = atomic_load_explicit(&about[class_id].verdict, memory_order_relaxed);
     if ((verdict & ~1U) != generation) {
-        const char *name = filtered[class_id].name;
+        const char *name = about[class_id].name;
         verdict = generation | (weft_filter_lock(name == NULL ? "" : name) ? 0 : 1);
-        atomic_store_explicit(&filtered[class_id].verdict, verdict, memory_order_relaxed);
+        atomic_store_explicit(&about[class_id].verdict, verdict, memory_order_relaxed);
     }
     return (verdict & 1) == 0;
 }
 
 void weft_identify(JNIEnv *env, jobject object, struct weft_record *record, bool hashed) {
-    record->hash = hashed ? hash_of(object) : 0;
+    if (weft_recent_find(env, object, record)) {
+        record->hash = hashed ? record->hash : 0;
+        return;
+    }
+    bool due = weft_recent_due(record->kind);
+    uint32_t object_hash = hashed || due ? hash_of(object) : 0;
+    record->hash = hashed ? object_hash : 0;
     // A thread often waits for the same again: then its class need not be looked for.
     static __thread uint32_t lately[KINDS_ROOM];
     jclass class = (*env)->GetObjectClass(env, object);
@@ -191,6 +217,9 @@ void weft_identify(JNIEnv *env, jobject object, struct weft_record *record, bool
     }
     record->class_id = id;
     (*env)->DeleteLocalRef(env, class);
+    if (due) {
+        weft_recent_look(env, object, record->kind, object_hash, id);
+    }
 }
 
 static int by_start(const void *left, const void *right) {

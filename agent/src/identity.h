@@ -22,6 +22,12 @@ void weft_identify(JNIEnv *env, jobject object, struct weft_record *record, bool
 // The id of a class, defined at first sight; 0 if the table or the log is full.
 uint32_t weft_class_id(JNIEnv *env, jclass class);
 
+// What some objects are.
+enum weft_trait { WEFT_THREAD = 1, WEFT_OWNABLE = 2 };
+
+// Whether an object is one; its class's id, or 0, is given since that often tells.
+bool weft_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum weft_trait trait);
+
 // The id of a method, defined at first sight (with its class); 0 if the table or the log is full.
 // The method must be on the current thread's stack, so that its class cannot be unloaded.
 uint32_t weft_method_id(JNIEnv *env, jmethodID method);

@@ -47,6 +47,7 @@ bool weft_jvm_init(JNIEnv *env) {
     struct weft_jvm *jvm = &weft_jvm;
     jvm->thread = weft_class(env, "java/lang/Thread");
     jvm->interrupted = weft_class(env, "java/lang/InterruptedException");
+    jvm->ownable = weft_class(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     if (jvm->thread == NULL || jvm->interrupted == NULL) {
         return false;
     }

@@ -23,8 +23,9 @@ struct weft_jvm {
     jthread (*current_carrier)(JNIEnv *, jclass thread);
     jclass carrier;     // jdk.internal.misc.CarrierThread; NULL before 21
     jclass interrupted; // java.lang.InterruptedException
-    jfieldID tid;       // Thread.tid
-    jfieldID eetop;     // Thread.eetop: the JVM's own thread structure
+    jclass ownable; // java.util.concurrent.locks.AbstractOwnableSynchronizer; NULL: there is none
+    jfieldID tid;   // Thread.tid
+    jfieldID eetop; // Thread.eetop: the JVM's own thread structure
 };
 
 extern struct weft_jvm weft_jvm;

@@ -97,7 +97,7 @@ void JNICALL weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject obj
     if (weft_wanted(r.kind)) {
         weft_refresh(env, thread, &scope);
         weft_identify(env, object, &r, !scope.aggregated);
-        if ((*env)->IsInstanceOf(env, object, weft_jvm.thread)) {
+        if (weft_is_a(env, object, r.class_id, WEFT_THREAD)) {
             r.kind = WEFT_EV_JOIN_START;
             r.peer = weft_thread_id(env, object);
             place = WEFT_PLACE_BLOCK; // who holds a Thread's monitor keeps nobody waiting

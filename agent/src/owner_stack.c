@@ -29,13 +29,13 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct reference *buckets[BUCKETS];
 static _Atomic int64_t next_time;
 
-void weft_owner_stack_add(JNIEnv *env, jthread thread, uint64_t id) {
+jweak weft_owner_stack_add(JNIEnv *env, jthread thread, uint64_t id) {
     struct reference *r = calloc(1, sizeof *r);
     jweak weak = r == NULL ? NULL : (*env)->NewWeakGlobalRef(env, thread);
     if (weak == NULL) {
         weft_clear_exception(env);
         free(r);
-        return;
+        return NULL;
     }
     r->id = id;
     r->thread = weak;
@@ -43,6 +43,7 @@ void weft_owner_stack_add(JNIEnv *env, jthread thread, uint64_t id) {
     r->next = buckets[id % BUCKETS];
     buckets[id % BUCKETS] = r;
     pthread_mutex_unlock(&mutex);
+    return weak;
 }
 
 static void delete (JNIEnv *env, struct reference *r) {

@@ -14,8 +14,9 @@
 
 enum { WEFT_OWNER_STACKS = 50 };
 
-// A platform thread can be asked from here on, and until it is forgotten.
-void weft_owner_stack_add(JNIEnv *env, jthread thread, uint64_t id);
+// A platform thread can be asked from here on, and until it is removed. Returns a
+// reference to it that lasts as long, or NULL.
+jweak weft_owner_stack_add(JNIEnv *env, jthread thread, uint64_t id);
 void weft_owner_stack_remove(JNIEnv *env, uint64_t id);
 
 // Records where the owner (peer) of the wait that was just recorded is, if that is wanted.

@@ -16,23 +16,21 @@
 #include "timeout.h"
 
 static jfieldID park_blocker; // Thread.parkBlocker
-static jclass owned;          // java.util.concurrent.locks.AbstractOwnableSynchronizer
-static jfieldID owner;        // its exclusiveOwnerThread
+static jfieldID owner;        // AbstractOwnableSynchronizer.exclusiveOwnerThread
 
 static void (*jvm_park)(JNIEnv *, jobject, jboolean, jlong);
 static void (*jvm_unpark)(JNIEnv *, jobject, jobject);
 
 void weft_parks_init(JNIEnv *env) {
     park_blocker = weft_field(env, weft_jvm.thread, "parkBlocker", "Ljava/lang/Object;");
-    owned = weft_class(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
-    if (owned != NULL) {
-        owner = weft_field(env, owned, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+    if (weft_jvm.ownable != NULL) {
+        owner = weft_field(env, weft_jvm.ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
     }
 }
 
 // Whom the thread waits for, as far as the synchronizer tells; it may have changed meanwhile.
-static uint64_t owner_of(JNIEnv *env, jobject blocker) {
-    if (owner == NULL || !(*env)->IsInstanceOf(env, blocker, owned)) {
+static uint64_t owner_of(JNIEnv *env, jobject blocker, uint32_t class_id) {
+    if (owner == NULL || !weft_is_a(env, blocker, class_id, WEFT_OWNABLE)) {
         return 0;
     }
     jobject thread = (*env)->GetObjectField(env, blocker, owner);
@@ -48,8 +46,8 @@ void weft_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r, b
     jobject blocker =
         park_blocker == NULL ? NULL : (*env)->GetObjectField(env, thread, park_blocker);
     if (blocker != NULL) {
-        r->peer = whole ? owner_of(env, blocker) : 0;
         weft_identify(env, blocker, r, whole);
+        r->peer = whole ? owner_of(env, blocker, r->class_id) : 0;
         (*env)->DeleteLocalRef(env, blocker);
     }
 }
@@ -60,6 +58,9 @@ bool weft_record_park(JNIEnv *env, jthread thread, const struct weft_scope *scop
     jthread current = NULL;
     weft_record_begin(scope, &r); // the thread counts as parked already
     weft_refresh(env, thread, scope);
+    if (thread == NULL && scope->subject == 0) {
+        thread = scope->self->object;
+    }
     if (thread == NULL &&
         (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE) {
         thread = current;

@@ -102,7 +102,7 @@ static bool open_self(JNIEnv *env, jthread thread) {
     self.named = weft_clock();
     weft_announce(env, thread, id, false);
     weft_addresses_add(env, id);
-    weft_owner_stack_add(env, thread, id);
+    self.object = weft_owner_stack_add(env, thread, id);
     return true;
 }
 
@@ -346,6 +346,7 @@ void weft_self_end(const struct weft_scope *scope) {
     struct weft_buffer *buffer = scope->self->buffer;
     weft_addresses_remove();
     scope->self->buffer = NULL;
+    scope->self->object = NULL;
     scope->self->ended = true;
     weft_buffer_close(buffer);
 }
@@ -358,6 +359,7 @@ void weft_self_vanish(JNIEnv *env, uint64_t id) {
     if (self.buffer != NULL && !self.inside) {
         struct weft_buffer *buffer = self.buffer;
         self.buffer = NULL;
+        self.object = NULL;
         self.ended = true;
         buffer->vanished = true;
         weft_buffer_close(buffer);

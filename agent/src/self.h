@@ -24,6 +24,7 @@ enum { WEFT_NOT_RECORDED = 0xFFFE };
 struct weft_self {
     struct weft_buffer *buffer;
     uint64_t thread;
+    jweak object;  // the platform thread
     bool started;  // threadStart is written
     bool inside;   // in a callback or hook: what it causes itself is not recorded
     bool ended;    // threadEnd is written: nothing may follow

@@ -7,6 +7,7 @@
 
 #include "jvm.h"
 #include "owner_stack.h"
+#include "recent.h"
 #include "roster.h"
 #include "self.h"
 #include "settings.h"
@@ -43,6 +44,7 @@ void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     } else {
         weft_self_vanish(env, id);
     }
+    weft_recent_forget(env);
     // Last: a thread may be seen for the first time when it ends.
     weft_owner_stack_remove(env, id);
 }
