@@ -12,6 +12,7 @@
 #include "self.h"
 #include "settings.h"
 #include "timeout.h"
+#include "trail.h"
 
 static void (*jvm_start)(JNIEnv *, jobject);
 static void (*jvm_sleep)(JNIEnv *, jclass, jlong);
@@ -45,6 +46,7 @@ void JNICALL weft_on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
         weft_self_vanish(env, id);
     }
     weft_recent_forget(env);
+    weft_trails_forget();
     // Last: a thread may be seen for the first time when it ends.
     weft_owner_stack_remove(env, id);
 }
