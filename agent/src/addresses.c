@@ -6,6 +6,7 @@
 #include "addresses.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -26,6 +27,14 @@ static struct node *buckets[BUCKETS];
 static pthread_mutex_t stripes[STRIPES];
 static bool enabled;
 static ptrdiff_t offset;
+
+// Goes up behind each change. What a thread found last holds as long as it does not.
+static _Atomic uint64_t changes;
+static __thread struct {
+    uint64_t changes;
+    uintptr_t address; // 0: none
+    uint64_t thread;
+} last;
 
 // The current thread's range, so that it can be removed.
 static __thread uintptr_t own_structure;
@@ -55,6 +64,7 @@ static void add(uintptr_t key, uintptr_t low, uintptr_t high, uint64_t thread) {
     n->next = buckets[at];
     buckets[at] = n;
     pthread_mutex_unlock(&stripes[at % STRIPES]);
+    atomic_fetch_add(&changes, 1);
 }
 
 static void drop(uintptr_t key, uintptr_t low) {
@@ -71,6 +81,7 @@ static void drop(uintptr_t key, uintptr_t low) {
         }
     }
     pthread_mutex_unlock(&stripes[at % STRIPES]);
+    atomic_fetch_add(&changes, 1);
 }
 
 static uint64_t find(uintptr_t key, uintptr_t address) {
@@ -138,6 +149,16 @@ void weft_addresses_gone(JNIEnv *env) {
 }
 
 uint64_t weft_addresses_find(uintptr_t address) {
+    uint64_t before = atomic_load(&changes);
+    if (last.address == address && last.changes == before) {
+        return last.thread;
+    }
     uint64_t thread = find(address, address);
-    return thread != 0 ? thread : find(address >> GRANULE, address);
+    if (thread == 0) {
+        thread = find(address >> GRANULE, address);
+    }
+    last.changes = before;
+    last.address = address;
+    last.thread = thread;
+    return thread;
 }

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "../src/addresses.h"
 #include "../src/clock.h"
 #include "../src/jvm.h"
 #include "../src/vmstructs.h"
@@ -144,7 +145,23 @@ TEST(jvmti_is_asked_a_hundred_times_a_second) {
     CHECK(answered <= 100 + more + 1);
 }
 
+// What was found last is not believed when threads have come or gone since.
+TEST(an_address_belongs_to_who_lies_there_now) {
+    uintptr_t structure = (uintptr_t)&thread.env;
+    CHECK_INT(weft_addresses_find(structure), 0);
+    weft_addresses_enable(0);
+    CHECK_INT(weft_addresses_find(structure), 0);
+    weft_addresses_add_structure(structure, 7);
+    CHECK_INT(weft_addresses_find(structure), 7);
+    CHECK_INT(weft_addresses_find(structure), 7);
+    weft_addresses_add_structure(structure, 8);
+    CHECK_INT(weft_addresses_find(structure), 8);
+    weft_addresses_gone(&thread.env);
+    CHECK_INT(weft_addresses_find(structure), 0);
+}
+
 int main(void) {
+    RUN(an_address_belongs_to_who_lies_there_now);
     RUN(the_first_answers_are_checked);
     RUN(a_free_monitor_has_no_owner_and_needs_no_check);
     RUN(an_owner_that_changes_meanwhile_proves_nothing);
