@@ -91,7 +91,8 @@ static double mean(struct samples *s, size_t n) {
     for (size_t i = n / 10; i < n - n / 10; i++) {
         sum += s->ns[i];
     }
-    return sum / (double)(n - n / 10 * 2);
+    size_t taken = n - 2 * (n / 10);
+    return sum / (double)taken;
 }
 
 __attribute__((destructor)) static void report(void) {
