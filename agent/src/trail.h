@@ -14,7 +14,7 @@
 
 #include "blobs.h"
 
-enum { WEFT_TRAIL_WORDS = 48, WEFT_TRAIL_BLOBS = 24 };
+enum { WEFT_TRAIL_WORDS = 80, WEFT_TRAIL_BLOBS = 24 };
 
 struct weft_trail {
     uint64_t print; // what came out; 0: nothing can be compared

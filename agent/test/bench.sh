@@ -3,21 +3,45 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What does the agent cost? Arguments: the agent that times its callbacks, the fake receiver, the
-# folder of the compiled programs, then the homes of the JDKs. Prints nanoseconds.
+# folder of the compiled programs, then the homes of the JDKs. Prints nanoseconds. While recording is
+# paused nothing is left of a callback but what the JVM needs to call it; that is the floor.
 agent=$1 receiver=$2 classes=$3
 shift 3
 sock=$(mktemp -u)
-trap 'rm -f "$sock"' EXIT
+seen=$(mktemp)
+trap 'rm -f "$sock" "$seen"' EXIT
+
+# Options; what is printed goes to the end of a file, too.
+run() {
+    rm -f "$sock"
+    "$receiver" "$sock" >/dev/null &
+    while [ ! -S "$sock" ]; do sleep 0.02; done
+    echo " $1"
+    "$home/bin/java" -agentpath:"$agent=endpoint=unix://$sock,pool=64m,$1" -cp "$classes" Bench >"$seen" 2>&1
+    cat "$seen"
+    wait
+}
+
+# Of a monitor that is waited for, and of Object.wait, both callbacks together.
+cost() {
+    awk '/^  (contendedEnter|contendedEntered|wait|waited)  / { sum += $2 } END { print sum + 0 }' "$seen"
+}
+
+none=depth=0,wait-depth=0,park-depth=0
 for home in "$@"; do
     "$home/bin/java" -version 2>&1 | head -1
     echo " without the agent"
     "$home/bin/java" -cp "$classes" Bench
-    for options in depth=0,wait-depth=0,park-depth=0 depth=16,wait-depth=6,park-depth=16 depth=16,wait-depth=16,notify-depth=16,park-depth=16,unpark-depth=16; do
-        rm -f "$sock"
-        "$receiver" "$sock" >/dev/null &
-        while [ ! -S "$sock" ]; do sleep 0.02; done
-        echo " $options"
-        "$home/bin/java" -agentpath:"$agent=endpoint=unix://$sock,$options" -cp "$classes" Bench
-        wait
-    done
+    run pause=on
+    run $none
+    details=$(cost)
+    run mode=aggregated,$none
+    aggregated=$(cost)
+    run depth=16,wait-depth=6,park-depth=16
+    details_deep=$(cost)
+    run mode=aggregated
+    aggregated_deep=$(cost)
+    run depth=16,wait-depth=16,notify-depth=16,park-depth=16,unpark-depth=16
+    echo "$aggregated $details $aggregated_deep $details_deep" |
+        awk '{ printf " aggregated: %.2f of details without stacks, %.2f with those by default\n", $1 / $2, $3 / $4 }'
 done

@@ -24,6 +24,7 @@ public final class BenchAgent {
         VARIANTS.put("details, no stacks", "depth=0,wait-depth=0,notify-depth=0,park-depth=0,unpark-depth=0");
         VARIANTS.put("details, as is", "");
         VARIANTS.put("details, 16 frames", "depth=16,wait-depth=16,notify-depth=16,park-depth=16,unpark-depth=16");
+        VARIANTS.put("aggregated, no stacks", "mode=aggregated,interval=1s,depth=0,wait-depth=0,park-depth=0");
         VARIANTS.put("aggregated", "mode=aggregated,interval=1s");
         VARIANTS.put("JFR", null);
         WORKLOADS.put("contended", 20_000);
@@ -76,7 +77,7 @@ public final class BenchAgent {
     }
 
     static void print(String workload, Map<String, List<Run>> runs) {
-        System.out.printf("%n  %-20s %10s %6s %10s %6s %10s %9s %10s %6s%n", workload, "ns/op", "x", "CPU ns/op", "x", "+CPU ns/op", "events/op", "ns/event", "lost");
+        System.out.printf("%n  %-22s %10s %6s %10s %6s %10s %9s %10s %6s%n", workload, "ns/op", "x", "CPU ns/op", "x", "+CPU ns/op", "events/op", "ns/event", "lost");
         List<Run> base = runs.get("none");
         double eventsOfAll = median(runs.get("details, as is"), r -> r.events);
         for (String variant : VARIANTS.keySet()) {
@@ -89,12 +90,21 @@ public final class BenchAgent {
             }
             double events = variant.startsWith("details") ? median(list, r -> r.events) : eventsOfAll;
             boolean agent = !variant.equals("none");
-            System.out.printf("  %-20s %10.1f %6.2f %10.1f %6.2f %10s %9s %10s %6s%n", variant, median(list, r -> r.wall), median(wallRatio),
+            System.out.printf("  %-22s %10.1f %6.2f %10.1f %6.2f %10s %9s %10s %6s%n", variant, median(list, r -> r.wall), median(wallRatio),
                 median(list, r -> r.cpu), median(cpuRatio), agent ? String.format("%.0f", median(more)) : "",
                 variant.startsWith("details") ? String.format("%.2f", events) : "",
                 agent && events > 0.5 ? String.format("%.0f", median(more) / events) : "",
                 variant.startsWith("details") ? String.format("%.0f%%", 100 * median(list, r -> r.lost)) : "");
         }
+        share(runs, "aggregated, no stacks", "details, no stacks");
+        share(runs, "aggregated", "details, as is");
+    }
+
+    /** What one variant costs more than no agent, of what another costs. */
+    static void share(Map<String, List<Run>> runs, String of, String than) {
+        double none = median(runs.get("none"), r -> r.cpu);
+        double more = median(runs.get(than), r -> r.cpu) - none;
+        if (more > 50) System.out.printf("  %s: %.2f of %s%n", of, (median(runs.get(of), r -> r.cpu) - none) / more, than);
     }
 
     static Run run(String home, String workload, String variant) throws Exception {
