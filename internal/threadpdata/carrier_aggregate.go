@@ -107,6 +107,12 @@ func (c *Carrier) parseSeries(attributes pcommon.Map, sym *symbols.Table) error 
 			return fmt.Errorf("%s counts more than %d waits", attrAggregateBuckets, math.MaxInt64)
 		}
 	}
+	switch end := int64(s.Offset) + int64(len(s.Buckets)); {
+	case len(s.Buckets) == 0:
+		s.Offset = 0 // of no bucket
+	case end > math.MaxInt32:
+		return fmt.Errorf("%s and %s end at bucket %d, want at most %d", attrAggregateOffset, attrAggregateBuckets, end, math.MaxInt32)
+	}
 	if s.Kind.IsWait() {
 		c.Aggregate.Series = append(c.Aggregate.Series, s)
 	}
