@@ -48,8 +48,8 @@ func (b *Binder) waited(ev *jvmthread.Event, me *waiting, closed *jvmthread.Inte
 	}
 	if closed.State == jvmthread.StateJoining {
 		if th := b.timeline.Thread(closed.Peer); th != nil && th.Dead() {
-			end := th.LastRun()
-			c := cause{from: jvmthread.IntervalRef{Thread: closed.Peer, Seq: end.Seq}, time: th.Open().Start}
+			dead := th.Open() // what it ended in is before it: it ran, unless something was missed
+			c := cause{from: jvmthread.IntervalRef{Thread: closed.Peer, Seq: dead.Seq - 1}, time: dead.Start}
 			return bind(c, jvmthread.InteractionJoin, closed, ev.Time, out)
 		}
 		if ev.Peer != jvmthread.NoThread {
