@@ -3,17 +3,17 @@
 #
 # Does an agent that comes later see everything? Sections of jvmtest.sh.
 
-# Starts a program that prints "ready" and waits for a line on its standard input, which is file 8.
-start_waiting() {
-    mkfifo "$work/start"
-    timeout 600 "$java" "$@" <"$work/start" >"$work/out" 2>"$work/err" &
-    jvm=$!
-    exec 8>"$work/start"
-    rm "$work/start"
-    for i in $(seq 4000); do
-        grep -q '^ready$' "$work/out" && break
-        sleep 0.05
-    done
+# Starts a program that prints a word when it is ready, and then takes lines on its standard input, which is file 9.
+start_waiting() { # word, arguments of java
+    word=$1
+    shift
+    mkfifo "$work/commands"
+    timeout 3600 "$java" "$@" <"$work/commands" >"$work/out" 2>"$work/err" &
+    runner=$! # ends as the program does
+    exec 9>"$work/commands"
+    rm "$work/commands"
+    for i in $(seq 4000); do grep -q "^$word\$" "$work/out" && break; sleep 0.05; done
+    jvm=$(child_of $runner)
 }
 
 # The process of Java, below that of timeout.
@@ -26,18 +26,19 @@ covered_later() { # calls before, flags
     section "coverage after attach $*"
     before=$1
     shift
-    start_waiting "$@" -cp "$classes" Coverage 20000 "$before"
+    start_waiting ready "$@" -cp "$classes" Coverage 20000 "$before"
     listen
-    timeout 300 "$weft" attach --agent "$agent" "$(child_of $jvm)" endpoint=unix://"$sock" service=jvmtest \
+    timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" service=jvmtest \
         pool=256m yield=on depth=4 park-depth=0 >"$work/told" 2>&1 || bad "attach: $(cat "$work/told")"
-    echo go >&8
-    exec 8>&-
-    wait $jvm || bad "the JVM ends with $?: $(head -3 "$work/err")"
+    echo go >&9
+    exec 9>&-
+    wait $runner || bad "the JVM ends with $?: $(head -3 "$work/err")"
     heard
     grep -v '^WARNING: ' "$work/err" | grep . && bad "something on standard error"
     [ "$(sed -n '2,$p' "$work/out" | wc -l)" -gt 10 ] || bad "output: $(head -3 "$work/out")"
     sed 1d "$work/out" >"$work/truth"
     while read -r name count; do
+        [ "$name" = worker.interrupted ] && [ "$major" -lt 14 ] && continue # as in coverage
         expect "$name" "$count"
     done <"$work/truth"
 }
@@ -47,12 +48,7 @@ covered_later() { # calls before, flags
 attached() {
     [ -x "$weft" ] || { bad "there is no $weft"; return; }
     section "attach $*"
-    mkfifo "$work/commands"
-    "$java" "$@" -cp "$classes" Stuck <"$work/commands" >"$work/out" 2>"$work/err" &
-    jvm=$!
-    exec 9>"$work/commands"
-    rm "$work/commands"
-    for i in $(seq 4000); do grep -q stuck "$work/out" && break; sleep 0.05; done
+    start_waiting stuck "$@" -cp "$classes" Stuck
     for round in 1 2; do
         listen
         timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" service=jvmtest pool=64m exit-wait=60s >"$work/told" 2>&1 ||
@@ -86,7 +82,7 @@ attached() {
     done
     echo end >&9
     exec 9>&-
-    wait $jvm || bad "the JVM ends with $?"
+    wait $runner || bad "the JVM ends with $?"
     [ "$(tr '\n' ' ' <"$work/out")" = "stuck worked worked worked worked free worked " ] || bad "output: $(cat "$work/out")"
     grep -v '^WARNING: ' "$work/err" && bad "something on standard error"
 }
@@ -94,12 +90,7 @@ attached() {
 # An attach that asks for sums gets no events, not even of what was found.
 summed() {
     section "attach, sums only"
-    mkfifo "$work/commands"
-    "$java" -cp "$classes" Stuck <"$work/commands" >"$work/out" 2>"$work/err" &
-    jvm=$!
-    exec 9>"$work/commands"
-    rm "$work/commands"
-    for i in $(seq 4000); do grep -q stuck "$work/out" && break; sleep 0.05; done
+    start_waiting stuck -cp "$classes" Stuck
     listen
     timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" mode=aggregated >"$work/told" 2>&1 ||
         bad "attach: $(cat "$work/told")"
@@ -110,18 +101,13 @@ summed() {
     [ "$(value aggregates)" -gt 0 ] || bad "no sums"
     echo end >&9
     exec 9>&-
-    wait $jvm || bad "the JVM ends with $?"
+    wait $runner || bad "the JVM ends with $?"
 }
 
 # A thread of native code leaves the JVM, and comes back as another while nobody looks.
 returned() {
     section "a thread that comes back"
-    mkfifo "$work/commands"
-    "$java" -Xcheck:jni -cp "$classes" Native "$(dirname "$receiver")/libnative_threads.so" <"$work/commands" >"$work/out" 2>"$work/err" &
-    jvm=$!
-    exec 9>"$work/commands"
-    rm "$work/commands"
-    for i in $(seq 4000); do grep -q ready "$work/out" && break; sleep 0.05; done
+    start_waiting ready -Xcheck:jni -cp "$classes" Native "$(dirname "$receiver")/libnative_threads.so"
     for round in 1 2; do
         listen
         timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" >"$work/told" 2>&1 || bad "attach: $(cat "$work/told")"
@@ -137,7 +123,7 @@ returned() {
     done
     echo end >&9
     exec 9>&-
-    wait $jvm || bad "the JVM ends with $?"
+    wait $runner || bad "the JVM ends with $?"
     grep -v '^WARNING: ' "$work/err" | grep . && bad "something on standard error"
 }
 
