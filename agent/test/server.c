@@ -175,6 +175,12 @@ void server_report(const struct server *s) {
             printf("worker.%s %llu\n", witness_kind(i), (unsigned long long)w->worker_events[i]);
         }
     }
+    for (unsigned i = 1; i <= WITNESS_LAST_KIND; i++) {
+        if (w->carrier_events[i] > 0) {
+            printf("carrier.%s %llu\n", witness_kind(i), (unsigned long long)w->carrier_events[i]);
+        }
+    }
+    printf("carriers %llu\n", (unsigned long long)w->carriers);
     for (size_t id = 1; id < WITNESS_CLASSES; id++) {
         const struct witness_class *at = &w->by_class[id];
         for (unsigned i = 1; i <= WITNESS_LAST_KIND; i++) {

@@ -35,7 +35,8 @@ struct witness_thread {
     int open;         // kind of the call that is going on: wait, joinStart, sleepStart
     bool started;
     bool ended;
-    bool worker; // its name begins with worker-
+    bool worker;  // its name begins with worker-
+    bool carrier; // its definition says so
     char name[24];
 };
 
@@ -65,6 +66,8 @@ struct witness {
     uint64_t
         worker_events[WITNESS_KINDS]; // of threads called worker-...; startCalled, unpark: to them
     uint64_t worker_lost;
+    uint64_t carriers;                      // definitions of them
+    uint64_t carrier_events[WITNESS_KINDS]; // theirs, not those of what they carry
     struct witness_class by_class[WITNESS_CLASSES];
     char service[128];
     bool hello; // on this connection

@@ -23,13 +23,15 @@ static bool define(struct witness *w, uint32_t *table, uint64_t id, const char *
 bool witness_definition(struct witness *w, unsigned kind, struct cursor c) {
     uint64_t id = witness_number(&c, kind == THREAD ? 8 : 4);
     if (kind == THREAD) {
-        witness_number(&c, 2);
+        unsigned flags = (unsigned)witness_number(&c, 2);
         struct cursor name = witness_string(&c);
         witness_string(&c);
         struct witness_thread *t = witness_thread_of(w, id);
         t->connection = w->connections;
         snprintf(t->name, sizeof t->name, "%.*s", (int)name.left, (const char *)name.at);
         t->worker = name.left > 7 && memcmp(name.at, "worker-", 7) == 0;
+        t->carrier = (flags & 4U) != 0;
+        w->carriers += t->carrier;
         w->thread_frames++;
         return id != 0 || fail(w, "thread 0");
     }

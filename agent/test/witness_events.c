@@ -196,6 +196,7 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
     bool to_peer = kind == START_CALLED || kind == UNPARK;
     bool worker = to_peer ? witness_thread_of(w, peer)->worker : t->worker;
     w->worker_events[kind] += worker;
+    w->carrier_events[kind] += t->carrier;
     w->total++;
     w->timed_out += (flags & 1U) != 0;
     w->interrupted += (flags & 2U) != 0;
