@@ -124,22 +124,26 @@ func (d *Table) defineClass(class wire.Class) bool {
 }
 
 func (d *Table) defineMethod(m *wire.Method) bool {
-	if _, again := d.methods[m.ID]; !again && len(d.methods) >= maxMethods {
+	old, again := d.methods[m.ID]
+	if !again && len(d.methods) >= maxMethods {
 		return false
 	}
-	class := d.Symbols.Class(d.Class(m.Class))
-	size := len(class) + 1 + len(m.Name) + len(m.File) + lineSize*len(m.Lines)
-	if d.methodText+size > maxMethodText {
-		return false
-	}
-	d.methodText += size
 	name := m.Name
-	if class != "" {
+	if class := d.Symbols.Class(d.Class(m.Class)); class != "" {
 		name = class + "." + name
 	}
-	d.methods[m.ID] = method{name: name, file: m.File, lines: append([]wire.Line(nil), m.Lines...)}
+	fresh := method{name: name, file: m.File}
+	more := fresh.size() + lineSize*len(m.Lines) - old.size()
+	if d.methodText+more > maxMethodText {
+		return false
+	}
+	d.methodText += more
+	fresh.lines = append([]wire.Line(nil), m.Lines...)
+	d.methods[m.ID] = fresh
 	return true
 }
+
+func (m *method) size() int { return len(m.name) + len(m.file) + lineSize*len(m.lines) }
 
 func (d *Table) defineStack(s *wire.Stack) bool {
 	if s.ID > maxID {

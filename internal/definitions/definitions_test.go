@@ -95,6 +95,19 @@ class id=3 name="ten bytes."
 	assert.Equal(t, 1, define(t, d, `method id=2 name="twelve bytes"`))
 }
 
+// A method whose id is given to another takes the other's room, and not both.
+func TestMethodsThatAreDefinedAgainCountOnce(t *testing.T) {
+	d := New(symbols.New(symbols.DefaultLimits()))
+	text := `method id=1 name="` + strings.Repeat("m", 1<<15) + `"`
+	assert.Zero(t, define(t, d, text))
+	once := d.Held()
+	for range maxMethodText >> 15 {
+		require.Zero(t, define(t, d, text))
+	}
+	assert.Zero(t, define(t, d, "method id=1 name=\"m\""))
+	assert.Equal(t, once-1<<15+1, d.Held())
+}
+
 func TestWhatAReconnectDefinesAgainCountsOnce(t *testing.T) {
 	d := New(symbols.New(symbols.DefaultLimits()))
 	const text = `
