@@ -137,8 +137,8 @@ func (a *accountant) flushes(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-ticker.C:
-			a.sessions.Each(ctx, func(_ *sessions.Session, f sessions.Follower[output]) { f.(*session).flush(now, true) })
+		case <-ticker.C: // its time may be long ago, if those behind us took theirs
+			a.sessions.Each(ctx, func(_ *sessions.Session, f sessions.Follower[output]) { f.(*session).flush(time.Now(), true) })
 		}
 	}
 }

@@ -5,7 +5,6 @@ package contentionconnector
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"path/filepath"
 	"testing"
@@ -314,15 +313,6 @@ func TestDeadlockEnds(t *testing.T) {
 	}
 }
 
-// What the next component refuses is counted; and sums that are cumulative come again.
-func TestRefusedFlushIsCounted(t *testing.T) {
-	p := start(t, nil, consumertest.NewErr(errors.New("queue is full")))
-	before := uint64(0)
-	p.consume(t, carriers(t, one, 1, &before, threadpdata.EndExit, story))
-	assert.Equal(t, int64(1), p.own(t, "refused"))
-	p.stop(t)
-}
-
 // The events are counted once, though they come in for both signals.
 func TestBothSidesAreOne(t *testing.T) {
 	p := start(t, nil, nil)
@@ -331,36 +321,6 @@ func TestBothSidesAreOne(t *testing.T) {
 	assert.Equal(t, int64(before), p.own(t, "events"))
 	p.stop(t)
 	p.stop(t) // twice does no harm
-}
-
-// Series to which nothing happens leave, with a point that says so.
-func TestStaleSeriesLeave(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := start(t, func(c *Config) {
-			c.SeriesExpiration, c.Sessions.SessionTimeout = time.Minute, time.Hour
-		}, nil)
-		before := uint64(0)
-		p.consume(t, carriers(t, one, 1, &before, "", story))
-		time.Sleep(3 * time.Minute) // of the bubble
-		synctest.Wait()
-		told, gone := 0, 0
-		for _, md := range p.points.AllMetrics() {
-			for _, m := range md.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().All() {
-				if m.Name() != "weft.lock.handoffs" {
-					continue
-				}
-				for _, dp := range m.Sum().DataPoints().All() {
-					if told++; dp.Flags().NoRecordedValue() {
-						gone++
-						assert.Equal(t, 1, m.Sum().DataPoints().Len(), "the prometheus exporter looks at no point behind one that says so")
-					}
-				}
-			}
-		}
-		assert.Equal(t, 2*5, told, "the locks of two classes, for a minute and once more")
-		assert.Equal(t, 2, gone)
-		p.stop(t)
-	})
 }
 
 func TestUnusedSessionsOptions(t *testing.T) {

@@ -5,6 +5,8 @@ package contentionconnector
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -107,19 +109,12 @@ func (s *session) Advanced() {
 
 // tellEnded tells that deadlocks are over, in the order in which they were found.
 func (s *session) tellEnded(why string, over func(jvmthread.Circle) bool) {
-	for c := jvmthread.Circle(1); len(s.standing) > 0 && c <= s.last(); c++ {
-		if f, ok := s.standing[c]; ok && over(c) {
+	for _, c := range slices.Sorted(maps.Keys(s.standing)) {
+		if f := s.standing[c]; over(c) {
 			delete(s.standing, c)
 			s.emitter.DeadlockEnd(&f, why, s.Engine.Now(), time.Now(), s.record())
 		}
 	}
-}
-
-func (s *session) last() (last jvmthread.Circle) {
-	for c := range s.standing {
-		last = max(last, c)
-	}
-	return last
 }
 
 // Closed sends the last figures. What stood is over with the session, unless it is only the collector that stops.

@@ -1,0 +1,99 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package contentionconnector
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// What the next component refuses is counted; and sums that are cumulative come again.
+func TestRefusedFlushIsCounted(t *testing.T) {
+	p := start(t, nil, consumertest.NewErr(errors.New("queue is full")))
+	before := uint64(0)
+	p.consume(t, carriers(t, one, 1, &before, threadpdata.EndExit, story))
+	assert.Equal(t, int64(1), p.own(t, "refused"))
+	p.stop(t)
+}
+
+// slow is a sink that takes its time.
+type slow struct {
+	consumertest.MetricsSink
+
+	pause time.Duration
+}
+
+func (s *slow) ConsumeMetrics(ctx context.Context, md pmetric.Metrics) error {
+	time.Sleep(s.pause)
+	return s.MetricsSink.ConsumeMetrics(ctx, md)
+}
+
+// However slow what stands behind the connector is, no point ends before it begins: not even of a session that began meanwhile.
+func TestPointsEndAfterTheyBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &slow{pause: 20 * time.Second}
+		p := start(t, nil, sink)
+		before := uint64(0)
+		p.consume(t, carriers(t, one, 1, &before, "", story))
+		time.Sleep(32 * time.Second) // the first flush is on its way, and the time of the second has come
+		before = 0
+		p.consume(t, carriers(t, jvmthread.SessionID{2}, 1, &before, "", story))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		points := 0
+		for _, md := range sink.AllMetrics() {
+			for _, m := range md.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().All() {
+				if m.Type() != pmetric.MetricTypeSum {
+					continue
+				}
+				for _, dp := range m.Sum().DataPoints().All() {
+					points++
+					assert.LessOrEqual(t, dp.StartTimestamp(), dp.Timestamp(), m.Name())
+				}
+			}
+		}
+		assert.Positive(t, points)
+		p.stop(t)
+	})
+}
+
+// Series to which nothing happens leave, with a point that says so.
+func TestStaleSeriesLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, func(c *Config) {
+			c.SeriesExpiration, c.Sessions.SessionTimeout = time.Minute, time.Hour
+		}, nil)
+		before := uint64(0)
+		p.consume(t, carriers(t, one, 1, &before, "", story))
+		time.Sleep(3 * time.Minute) // of the bubble
+		synctest.Wait()
+		told, gone := 0, 0
+		for _, md := range p.points.AllMetrics() {
+			for _, m := range md.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().All() {
+				if m.Name() != "weft.lock.handoffs" {
+					continue
+				}
+				for _, dp := range m.Sum().DataPoints().All() {
+					if told++; dp.Flags().NoRecordedValue() {
+						gone++
+						assert.Equal(t, 1, m.Sum().DataPoints().Len(), "the prometheus exporter looks at no point behind one that says so")
+					}
+				}
+			}
+		}
+		assert.Equal(t, 2*5, told, "the locks of two classes, for a minute and once more")
+		assert.Equal(t, 2, gone)
+		p.stop(t)
+	})
+}
