@@ -90,8 +90,7 @@ func files(page fs.FS) http.Handler {
 	tags := map[string]string{}
 	_ = fs.WalkDir(page, ".", func(path string, _ fs.DirEntry, err error) error {
 		if data, unread := fs.ReadFile(page, path); err == nil && unread == nil {
-			sum := sha256.Sum256(data)
-			tags[path] = `"` + hex.EncodeToString(sum[:8]) + `"`
+			tags[path] = contentTag(data)
 		}
 		return nil
 	})
@@ -128,10 +127,10 @@ func (v *View) session(w http.ResponseWriter, r *http.Request) {
 		v.fail(w, p)
 		return
 	}
-	if v.unchanged(w, r, sn) {
+	body, err := json.Marshal(v.describe(sn))
+	if err == nil && unchanged(w, r, contentTag(body)) { // what its agent says is of no version
 		return
 	}
-	body, err := json.Marshal(v.describe(sn))
 	v.write(w, body, err)
 }
 
@@ -155,7 +154,7 @@ func (v *View) ask(w http.ResponseWriter, r *http.Request, a answer) {
 		v.fail(w, p)
 		return
 	}
-	if v.unchanged(w, r, sn) {
+	if unchanged(w, r, v.versionTag(sn)) {
 		return
 	}
 	gates := []chan struct{}{v.busy}
@@ -218,9 +217,18 @@ func (v *View) enter(ctx context.Context, gates ...chan struct{}) (done func(), 
 	return func() { leave(gates) }, nil
 }
 
+// versionTag is another one after each change of a session, and for a session that had to leave and came back: it begins later.
+func (v *View) versionTag(sn *viewstore.Snapshot) string {
+	return fmt.Sprintf(`"%s-%x-%d"`, v.tag, uint64(sn.Origin), sn.Version) //nolint:gosec // any number
+}
+
+func contentTag(body []byte) string {
+	sum := sha256.Sum256(body)
+	return `"` + hex.EncodeToString(sum[:8]) + `"`
+}
+
 // unchanged answers a request for what the browser has already.
-func (v *View) unchanged(w http.ResponseWriter, r *http.Request, sn *viewstore.Snapshot) bool {
-	tag := fmt.Sprintf(`"%s-%d"`, v.tag, sn.Version)
+func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Cache-Control", "no-cache")
 	if r.Header.Get("If-None-Match") != tag {

@@ -17,7 +17,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/agentcontrol"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/threadview"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/viewstore"
@@ -71,6 +73,7 @@ func TestSessionsComeInPages(t *testing.T) {
 	for i := range more {
 		s := f.store.Open(jvmthread.SessionID{0: 2, 14: byte(i >> 8), 15: byte(i)}, viewstore.Meta{"service.name": strings.Repeat("long", 300)})
 		if i%2 == 0 {
+			s.Append(&window.Window{End: 10, Cut: window.CutTime}, symbols.New(symbols.DefaultLimits()))
 			s.Close(window.CutEnd)
 		}
 	}
@@ -156,6 +159,31 @@ func TestUnchangedIsNotSentAgain(t *testing.T) {
 	assert.Equal(t, http.StatusNotModified, ask())
 	f.store.Open(sessionID, nil)
 	assert.Equal(t, http.StatusOK, ask())
+}
+
+// What an agent says of itself changes without any window of its session: a page that asks again is told.
+func TestSessionTellsWhatItsAgentSaid(t *testing.T) {
+	store := viewstore.New(math.MaxInt64)
+	store.Open(sessionID, nil)
+	t.Cleanup(agentcontrol.Register(sessionID, &agent{options: map[string]string{"pause": "off"}}))
+	handler := threadview.New(store, threadview.Config{Control: true}).Handler()
+	call := func(method, path, body, known string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, "/api/sessions/"+sessionID.String()+path, strings.NewReader(body))
+		r.Host = "localhost:8090"
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("If-None-Match", known)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w
+	}
+	known := call(http.MethodGet, "", "", "").Header().Get("ETag")
+	assert.Equal(t, http.StatusNotModified, call(http.MethodGet, "", "", known).Code)
+	require.Equal(t, http.StatusOK, call(http.MethodPost, "/control", `{"action":"pause"}`, "").Code)
+	again := call(http.MethodGet, "", "", known)
+	require.Equal(t, http.StatusOK, again.Code, "what was known before is out of date")
+	var s viewapi.Session
+	require.NoError(t, json.Unmarshal(again.Body.Bytes(), &s))
+	assert.True(t, s.Control.Paused)
 }
 
 // Events tell of a change as soon as it happens, and of nothing else.

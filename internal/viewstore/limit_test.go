@@ -4,6 +4,7 @@
 package viewstore_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -35,4 +36,29 @@ func TestManySessionsLeaveAtOnce(t *testing.T) {
 	all.Wait()
 	assert.Empty(t, st.Sessions())
 	assert.Zero(t, st.Stats().Bytes)
+}
+
+// A session of which no window came, as of an agent that sends sums only, takes room as long as it lives. A collector sees thousands of them come and go.
+func TestSessionWithoutWindowsLeavesNothing(t *testing.T) {
+	st := viewstore.New(1 << 30)
+	meta := viewstore.Meta{"process.command_line": strings.Repeat("x", 10_000)}
+	for n := range byte(200) {
+		s := st.Open(jvmthread.SessionID{0: 1, 15: n}, meta)
+		assert.Greater(t, st.Stats().Bytes, int64(10_000))
+		s.Close(window.CutEnd)
+	}
+	assert.Empty(t, st.Sessions())
+	assert.Equal(t, viewstore.Stats{MaxBytes: 1 << 30, Removed: 200}, st.Stats())
+}
+
+// What is said of a session counts once, however often it comes back.
+func TestSessionThatComesBackIsCountedOnce(t *testing.T) {
+	st := viewstore.New(1 << 30)
+	s := st.Open(sessionID, viewstore.Meta{"service.name": "orders"})
+	s.Append(&window.Window{Start: 0, End: 10, Cut: window.CutTime}, newSymbols())
+	before := st.Stats().Bytes
+	s.Close(window.CutLost)
+	st.Open(sessionID, viewstore.Meta{"service.name": "orders"})
+	assert.Equal(t, before, st.Stats().Bytes)
+	assert.Equal(t, before, s.Snapshot().Bytes)
 }

@@ -83,9 +83,21 @@ const (
 
 func newSession(st *Store, id jvmthread.SessionID) *Session {
 	return &Session{
-		id: id, store: st, classes: newTexts(), stacks: newTexts(), locks: newLocks(), threads: make([]Thread, 1),
+		id: id, store: st, classes: newTexts(), stacks: newTexts(), locks: newLocks(), threads: make([]Thread, 1), dictBytes: sessionBytes,
 		threadIDs: make(map[jvmthread.ThreadID]uint32), open: make(map[uint32]Interval), openHolds: make(map[uint32]Hold), next: 1,
 	}
+}
+
+// sessionBytes is about what a session takes apart from what is in it.
+const sessionBytes = 4 << 10
+
+func (m Meta) size() int64 {
+	const perEntry = 64
+	size := int64(perEntry * len(m))
+	for key, value := range m {
+		size += int64(len(key) + len(value))
+	}
+	return size
 }
 
 // reopen makes ready for the windows of a new engine.
@@ -93,6 +105,8 @@ func (s *Session) reopen(meta Meta) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	bytes := s.closeOpen()
+	s.dictBytes += meta.size() - s.meta.size()
+	bytes += s.account(nil)
 	s.meta, s.live, s.ended, s.fresh = meta, true, "", true
 	s.translation = translation{}
 	s.pending.reset()
@@ -155,13 +169,15 @@ func (s *Session) push(b *Block) {
 	}
 }
 
-// Close says that no window will come any more, and why. What was open ends where the last window does.
+// Close says that no window will come any more, and why. What was open ends where the last window does. A session of which there is no window
+// is forgotten: nobody would ever make it leave.
 func (s *Session) Close(why window.Cut) {
 	s.mu.Lock()
 	s.live, s.ended = false, why
 	bytes := s.closeOpen()
 	s.changed()
 	s.mu.Unlock()
+	s.store.forgetEmpty(s)
 	s.store.touch(bytes)
 	s.store.shrink()
 }
@@ -202,6 +218,13 @@ func (s *Session) oldest() (jvmthread.Time, bool) {
 		return 0, false
 	}
 	return s.blocks[0].Start, true
+}
+
+// empty reports whether nothing is remembered, and nothing will be, and what it takes all the same.
+func (s *Session) empty() (bytes int64, empty bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes, len(s.blocks) == 0 && !s.live
 }
 
 // forgetEvery is after how many evicted blocks the numbers of threads and locks are looked through.

@@ -124,6 +124,20 @@ func (st *Store) touch(bytes int64) {
 	st.changed = make(chan struct{})
 }
 
+// forgetEmpty lets a session leave that has ended without a window.
+func (st *Store) forgetEmpty(s *Session) {
+	st.evicting.Lock()
+	defer st.evicting.Unlock()
+	bytes, empty := s.empty()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if empty && st.sessions[s.id] == s {
+		delete(st.sessions, s.id)
+		st.bytes -= bytes
+		st.removed++
+	}
+}
+
 // shrink lets the oldest windows leave while there is too much. The newest window of each session stays while it is live.
 func (st *Store) shrink() {
 	st.evicting.Lock()
