@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -86,6 +87,58 @@ func TestFilesAreShort(t *testing.T) {
 
 func isSource(path string) bool {
 	return slices.Contains([]string{".go", ".c", ".h", ".java", ".ts", ".tsx"}, filepath.Ext(path))
+}
+
+// TestFilesAreSmall finds what was built and checked in by mistake: each clone would carry it for ever.
+func TestFilesAreSmall(t *testing.T) {
+	const most = 1 << 20
+	list, err := exec.CommandContext(t.Context(), "git", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skip("NOTHING WAS TESTED: this is no clone, so what is checked in is not known")
+	}
+	for path := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
+		if info, err := os.Lstat(path); err == nil && info.Size() > most {
+			t.Errorf("%s has %d bytes, at most %d are checked in: is it something built?", path, info.Size(), most)
+		}
+	}
+}
+
+// TestLinksLead follows each relative link of the documents, and the names of their sections.
+func TestLinksLead(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	for _, f := range files(t) {
+		if filepath.Ext(f.path) != ".md" {
+			continue
+		}
+		for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(f.text, ""), -1) {
+			if strings.Contains(match[1], "://") {
+				continue
+			}
+			path, section, _ := strings.Cut(match[1], "#")
+			target := f.path
+			if path != "" {
+				target = filepath.Join(filepath.Dir(f.path), path)
+			}
+			info, err := os.Stat(target)
+			if !assert.NoError(t, err, "%s links to %s", f.path, match[1]) || section == "" || info.IsDir() {
+				continue
+			}
+			text, err := os.ReadFile(target)
+			require.NoError(t, err)
+			assert.Contains(t, sections(string(text)), section, "%s links to %s", f.path, match[1])
+		}
+	}
+}
+
+// sections returns the anchors of a document's headings as GitHub makes them.
+func sections(text string) []string {
+	var all []string
+	for _, heading := range regexp.MustCompile(`(?m)^#+ +(.*)$`).FindAllStringSubmatch(text, -1) {
+		name := strings.ReplaceAll(strings.ToLower(heading[1]), " ", "-")
+		all = append(all, regexp.MustCompile(`[^\p{L}\p{N}_-]`).ReplaceAllString(name, ""))
+	}
+	return all
 }
 
 func TestFilesNameTheLicence(t *testing.T) {
