@@ -29,9 +29,10 @@ func Part(src io.ReaderAt, size int64, from, to jvmthread.Time) (io.Reader, erro
 			return nil, err
 		}
 	}
+	from, to = minus(from, offset), minus(to, offset)
 	first, last := len(entries), -1
 	for i := range entries {
-		if entries[i].Until+offset >= from && entries[i].Time+offset < to {
+		if entries[i].Until >= from && entries[i].Time < to {
 			first, last = min(first, i), i
 		}
 	}
@@ -49,6 +50,18 @@ func Part(src io.ReaderAt, size int64, from, to jvmthread.Time) (io.Reader, erro
 		}
 	}
 	return io.MultiReader(sections...), nil
+}
+
+// minus is the distance of two times, as far as there are times.
+func minus(t, offset jvmthread.Time) jvmthread.Time {
+	d := t - offset
+	switch {
+	case offset > 0 && d > t:
+		return math.MinInt64
+	case offset < 0 && d < t:
+		return math.MaxInt64
+	}
+	return d
 }
 
 // readFront returns the distance from the recording's times to the wall clock, and where the hello ends.

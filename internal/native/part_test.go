@@ -6,6 +6,7 @@ package native
 import (
 	"bytes"
 	"io"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -44,6 +45,33 @@ func TestPart(t *testing.T) {
 		}
 		assert.Subset(t, eventsOnly(got), eventsOnly(want)[1:], name)
 		assert.Less(t, got.events, 5*want.events, name)
+	}
+}
+
+// An agent's times are of a clock of their own. The last batch of a recording without an index, whose JVM was killed, is in a part that has no end, too.
+func TestPartUpToTheEnd(t *testing.T) {
+	const offset = 1_700_000_000_000_000_000
+	sym := symbols.New(symbols.DefaultLimits())
+	batches := random(rand.New(rand.NewPCG(3, 4)), sym, 50)
+	data := write(sym, batches)
+	reader := wire.NewReader(bytes.NewReader(data), wire.MaxFrame)
+	_, err := reader.Preamble()
+	require.NoError(t, err)
+	front := reader.Offset()
+	frame, err := reader.Next()
+	require.NoError(t, err)
+	var hello wire.Hello
+	require.NoError(t, frame.Hello(&hello))
+	hello.Wall += offset
+	moved := append(wire.AppendHello(bytes.Clone(data[:front]), &hello), data[reader.Offset():]...)
+	cut := bytes.LastIndex(moved, []byte{byte(wire.FrameIndex), 0, 0, 0}) - 4
+	whole := read(t, bytes.NewReader(moved[:cut]))
+	for _, from := range []jvmthread.Time{math.MinInt64, batches[40].Watermark + offset} {
+		r, err := Part(bytes.NewReader(moved[:cut]), int64(cut), from, math.MaxInt64)
+		require.NoError(t, err)
+		got := read(t, r)
+		assert.Equal(t, whole.watermark, got.watermark)
+		assert.Equal(t, from == math.MinInt64, got.events == whole.events)
 	}
 }
 
