@@ -29,6 +29,7 @@ func TestMistakesAreToldWithTheRemedy(t *testing.T) {
 		{"unknown flag", []string{"summary", "--topp", "3", "x"}, exitUsage, "flag provided but not defined: -topp"},
 		{"bad top", []string{"summary", "--top", "0", "x"}, exitUsage, "--top is 0: give it 1 or more"},
 		{"bad format", []string{"summary", "x", "--format", "xml"}, exitUsage, `--format is "xml": give it text or json`},
+		{"no time", []string{"summary", "x", "--from", "2026-11-21T17:00:00Z", "--to", "2026-11-21T17:00:00Z"}, exitUsage, "summary: there is no time from --from 2026-11-21T17:00:00Z to --to 2026-11-21T17:00:00Z"},
 		{"no such file", []string{"summary", missing}, exitFailed, missing + ": no such file or directory"},
 		{"no pid", []string{"attach"}, exitUsage, "attach: no process id given"},
 		{"no time", []string{"attach", "1", "--timeout", "-1s"}, exitUsage, "attach: --timeout is -1s: give it more than 0, such as 10s"},

@@ -58,6 +58,8 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 		return usagef("summary: --top is %d: give it 1 or more", *top)
 	case *format != "text" && *format != "json":
 		return usagef("summary: --format is %q: give it text or json", *format)
+	case !span.Valid():
+		return usagef("summary: there is no time from --from %s to --to %s", span.From.Format(time.RFC3339Nano), span.To.Format(time.RFC3339Nano))
 	case len(files) == 0:
 		return usagef("summary: no file given; name the spans.json of a run, or - for standard input")
 	}

@@ -6,6 +6,7 @@ package summary
 import (
 	"io"
 	"io/fs"
+	"math"
 	"sort"
 	"time"
 
@@ -17,15 +18,29 @@ import (
 // Span is a part of the time of a recording, From included, To not. A zero time is no bound.
 type Span struct{ From, To time.Time }
 
+// Valid reports whether there is any time in it.
+func (s Span) Valid() bool { return s.From.IsZero() || s.To.IsZero() || s.From.Before(s.To) }
+
 func (s Span) bounds() (from, to jvmthread.Time) {
-	from, to = -1<<63, 1<<63-1
+	from, to = math.MinInt64, math.MaxInt64
 	if !s.From.IsZero() {
-		from = jvmthread.Time(s.From.UnixNano())
+		from = nanoseconds(s.From)
 	}
 	if !s.To.IsZero() {
-		to = jvmthread.Time(s.To.UnixNano())
+		to = nanoseconds(s.To)
 	}
 	return from, to
+}
+
+// nanoseconds is the time since 1970, as far as an integer reaches: from 1677 to 2262.
+func nanoseconds(t time.Time) jvmthread.Time {
+	switch {
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return jvmthread.Time(t.UnixNano())
 }
 
 // part leaves out of a native recording what need not be read.

@@ -55,6 +55,7 @@ func TestSummaryOfASpan(t *testing.T) {
 				{Span{From: time.Unix(1010, 200), To: time.Unix(1012, 1)}, 4},
 				{Span{From: time.Unix(2000, 0)}, 0},
 				{Span{To: time.Unix(10, 0)}, 0},
+				{Span{From: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC), To: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, 120},
 			} {
 				f, err := os.Open(path)
 				require.NoError(t, err)
