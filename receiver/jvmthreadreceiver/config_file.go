@@ -56,6 +56,9 @@ const minUnpackedSize = 16 << 20
 
 const minPollInterval = time.Millisecond
 
+// latestStart leaves room for what comes behind it: nanoseconds since 1970 reach to 2262.
+var latestStart = time.Date(2200, time.December, 31, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // read-only value
+
 func defaultFile() File {
 	return File{PollInterval: time.Second, MaxFiles: 16, MaxRecordSize: recording.DefaultMaxRecord, MaxUnpackedSize: recording.DefaultMaxUnpacked}
 }
@@ -76,11 +79,15 @@ func (f *File) validate() (errs []error) {
 	if len(f.Include) == 0 {
 		complain("include", "is empty; give paths, such as /var/recordings/**/*.jfr")
 	}
-	for _, pattern := range append(append([]string(nil), f.Include...), f.Exclude...) {
-		if !doublestar.ValidatePathPattern(pattern) {
-			complain("include", "%q is not a pattern; escape special characters with a backslash", pattern)
+	patterns := func(option string, list []string) {
+		for _, pattern := range list {
+			if !doublestar.ValidatePathPattern(pattern) {
+				complain(option, "%q is not a pattern; escape special characters with a backslash", pattern)
+			}
 		}
 	}
+	patterns("include", f.Include)
+	patterns("exclude", f.Exclude)
 	if f.Format != "" {
 		if _, err := formats.Find(f.Format); err != nil {
 			complain("format", "%v", err)
@@ -91,6 +98,9 @@ func (f *File) validate() (errs []error) {
 	}
 	if !(f.Pace >= 0 && f.Pace <= math.MaxInt32) { // nor what is no number
 		complain("pace", "is %v; give 0 (as fast as possible), 1 (as recorded) or a factor", f.Pace)
+	}
+	if !f.Start.IsZero() && (f.Start.Before(time.Unix(0, 0)) || f.Start.After(latestStart)) {
+		complain("start", "is %s; give a time from 1970 to 2200, such as 2026-11-21T16:50:00Z", f.Start.Format(time.RFC3339))
 	}
 	if f.TimeUnit < 0 || f.TimeUnit > time.Second {
 		complain("time_unit", "is %v; give 0 (as the format says) or 1ns to 1s, such as 1ms", f.TimeUnit)
