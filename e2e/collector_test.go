@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 // collector is a weft-collector that is ready.
@@ -49,7 +51,7 @@ func startCollector(t *testing.T, s setup) *collector {
 // launch starts a collector, which may not live long.
 func launch(t *testing.T, s setup) (c *collector, health string) {
 	t.Helper()
-	dir := shortDir(t)
+	dir := threadtest.SocketDir(t)
 	c = &collector{endpoint: s.endpoint, out: dir}
 	if c.endpoint == "" {
 		c.endpoint = "unix://" + filepath.Join(dir, "weft.sock")

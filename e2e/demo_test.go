@@ -13,11 +13,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 // TestDemo runs what make demo runs, shorter.
 func TestDemo(t *testing.T) {
-	p := start(t, []string{"DEMO_SECONDS=3", "TMPDIR=" + shortDir(t)}, filepath.Join(root, "e2e/demo.sh"))
+	p := start(t, []string{"DEMO_SECONDS=3", "TMPDIR=" + threadtest.SocketDir(t)}, filepath.Join(root, "e2e/demo.sh"))
 	require.Equal(t, 0, p.wait(t), "exit code of the demo")
 	wrote := strings.Join(p.outLines(), "\n")
 	assert.Regexp(t, `exchange: \d+ orders, \d+ trades`, wrote)
@@ -66,7 +68,7 @@ func checkSummary(t *testing.T, file string) {
 
 // TestDemoWithJaeger runs what make demo-jaeger runs, shorter, and lets it check by itself that the trace is there.
 func TestDemoWithJaeger(t *testing.T) {
-	p := start(t, []string{"DEMO_SECONDS=3", "DEMO_ONCE=1", "TMPDIR=" + shortDir(t)}, filepath.Join(root, "e2e/demo.sh"), "--jaeger")
+	p := start(t, []string{"DEMO_SECONDS=3", "DEMO_ONCE=1", "TMPDIR=" + threadtest.SocketDir(t)}, filepath.Join(root, "e2e/demo.sh"), "--jaeger")
 	require.Equal(t, 0, p.wait(t), "exit code of the demo")
 	assert.Regexp(t, `http://localhost:\d+/trace/[0-9a-f]{32}`, strings.Join(p.outLines(), "\n"))
 }

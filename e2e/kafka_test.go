@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 const brokerProperties = `process.roles=broker,controller
@@ -38,7 +40,7 @@ func startKafka(t *testing.T) string {
 	}
 	newest := jdks[len(jdks)-1]
 	java := filepath.Join(newest.home, "bin", "java")
-	dir, address := shortDir(t), freeAddress(t)
+	dir, address := threadtest.SocketDir(t), freeAddress(t)
 	properties := filepath.Join(dir, "server.properties")
 	content := fmt.Sprintf(brokerProperties, address, freeAddress(t), filepath.Join(dir, "data"))
 	require.NoError(t, os.WriteFile(properties, []byte(content), 0o600))

@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 // TestAWrongConfigurationIsToldWithItsKeyAndTheRemedy starts collectors that must not start.
 func TestAWrongConfigurationIsToldWithItsKeyAndTheRemedy(t *testing.T) {
 	running := startCollector(t, setup{})
-	long := "unix://" + filepath.Join(shortDir(t), strings.Repeat("long", 30), "weft.sock")
+	long := "unix://" + filepath.Join(threadtest.SocketDir(t), strings.Repeat("long", 30), "weft.sock")
 	for _, test := range []struct {
 		name string
 		s    setup

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 // pageSessions is what the page says of sessions, as far as tests look at it.
@@ -126,7 +128,7 @@ func TestPageSaysWhatSpansSay(t *testing.T) {
 
 // TestPageOutlivesARestart: with a directory, the sessions of before are there again.
 func TestPageOutlivesARestart(t *testing.T) {
-	folder := filepath.Join(shortDir(t), "sessions")
+	folder := filepath.Join(threadtest.SocketDir(t), "sessions")
 	keep := setup{more: []string{"yaml:exporters::thread_view::directory: " + folder}}
 	c := startCollector(t, keep)
 	var truth pingPong

@@ -161,15 +161,6 @@ func freeAddress(t *testing.T) string {
 	}
 }
 
-// shortDir returns a folder whose path leaves room for the name of a socket: those are limited to 107 bytes.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "weft") //nolint:usetesting // t.TempDir has the name of the test in its path
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
 // dial connects to where agents do.
 func dial(t *testing.T, endpoint string) net.Conn {
 	t.Helper()

@@ -60,7 +60,7 @@ func recordedFormats() []recorded {
 // TestRecordings records live JVMs as native recordings, as ORCA logs and as TPTP traces, reads them, and compares their spans with those that were made live.
 func TestRecordings(t *testing.T) {
 	j := jdks[len(jdks)-1]
-	dir := filepath.Join(shortDir(t), "recordings")
+	dir := filepath.Join(threadtest.SocketDir(t), "recordings")
 	c := startCollector(t, setup{
 		more: []string{filepath.Join(root, "config", "record.yaml")}, env: []string{"WEFT_RECORDINGS=" + dir},
 	})
@@ -94,7 +94,7 @@ func TestRecordings(t *testing.T) {
 // TestRecordingsAreReadBack records a live JVM and lets another collector read the files: each of them shows the same handoffs.
 func TestRecordingsAreReadBack(t *testing.T) {
 	const service, nameless = "orders", "unknown_service:java" // only native recordings say whose they are
-	dir := filepath.Join(shortDir(t), "recordings")
+	dir := filepath.Join(threadtest.SocketDir(t), "recordings")
 	c := startCollector(t, setup{
 		more: []string{filepath.Join(root, "config", "record.yaml")}, env: []string{"WEFT_RECORDINGS=" + dir},
 	})

@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 // replayed runs a collector that reads recordings, until it has written the last window of each service.
@@ -63,7 +65,7 @@ func described(o *output) (lines []string) {
 // tapped returns an endpoint that leads to another, and writes down what agents say.
 func tapped(t *testing.T, endpoint, file string) string {
 	t.Helper()
-	path := filepath.Join(shortDir(t), "tap")
+	path := filepath.Join(threadtest.SocketDir(t), "tap")
 	listener, err := net.Listen("unix", path)
 	require.NoError(t, err)
 	out, err := os.Create(file)

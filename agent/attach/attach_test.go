@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 func TestReportIsRead(t *testing.T) {
@@ -58,7 +60,7 @@ func TestReplyIsRead(t *testing.T) {
 
 // A JVM that is stopped takes nobody on: when its queue is full, the context still bounds the wait.
 func TestFullQueueBoundsTheWait(t *testing.T) {
-	root := t.TempDir()
+	root := threadtest.SocketDir(t)
 	require.NoError(t, os.Mkdir(root+"/tmp", 0o700))
 	p := &process{pid: 1, nspid: 1, root: root, uid: os.Getuid(), gid: os.Getgid()}
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -104,12 +106,12 @@ func TestProcessesThatAreNoJVMs(t *testing.T) {
 
 // A process that does not handle SIGQUIT would be killed by it.
 func TestNobodyIsKilled(t *testing.T) {
-	child := exec.CommandContext(t.Context(), "sleep", "60")
+	child := exec.CommandContext(t.Context(), "sleep", "1000")
 	require.NoError(t, child.Start())
 	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })
 	p, err := parseStatus(child.Process.Pid, readStatus(t, child.Process.Pid))
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	require.ErrorContains(t, p.listen(ctx), "does not handle SIGQUIT")
 	require.NoError(t, child.Process.Signal(syscall.Signal(0)))
@@ -121,6 +123,6 @@ func readStatus(t *testing.T, pid int) string {
 	require.Eventually(t, func() bool { // until it has become sleep
 		status, _ = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 		return strings.Contains(string(status), "Name:\tsleep")
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	return string(status)
 }

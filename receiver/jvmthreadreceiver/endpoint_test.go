@@ -14,10 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumertest"
+
+	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 func TestSocketIsItsOwnersAloneAndGoesWithTheReceiver(t *testing.T) {
-	path := filepath.Join(shortDir(t), "s")
+	path := filepath.Join(threadtest.SocketDir(t), "s")
 	r := start(t, settings(nil), consumertest.NewNop(), func(s *Stream) { s.Endpoint = "unix://" + path })
 	info, err := os.Stat(path)
 	require.NoError(t, err)
@@ -27,7 +29,7 @@ func TestSocketIsItsOwnersAloneAndGoesWithTheReceiver(t *testing.T) {
 }
 
 func TestSocketOfADeadListenerIsReplaced(t *testing.T) {
-	path := filepath.Join(shortDir(t), "s")
+	path := filepath.Join(threadtest.SocketDir(t), "s")
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	require.NoError(t, err)
 	dead.SetUnlinkOnClose(false)
@@ -39,7 +41,7 @@ func TestSocketOfADeadListenerIsReplaced(t *testing.T) {
 }
 
 func TestStartSaysWhyItCannotListen(t *testing.T) {
-	dir := shortDir(t)
+	dir := threadtest.SocketDir(t)
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, []byte("precious"), 0o600))
 	used := filepath.Join(dir, "used")

@@ -37,6 +37,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadtest"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadatatest"
 )
@@ -269,7 +270,7 @@ func TestStorageMustBeThere(t *testing.T) {
 // TestStorageIsClosedWhenNobodyCanListen: what could not be started is not shut down.
 func TestStorageIsClosedWhenNobodyCanListen(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
-	cfg.Protocols.Stream.Endpoint = "unix://" + filepath.Join(shortDir(t), "no", "folder", "s")
+	cfg.Protocols.Stream.Endpoint = "unix://" + filepath.Join(threadtest.SocketDir(t), "no", "folder", "s")
 	file := defaultFile()
 	id := component.MustNewID("memory")
 	file.Include, file.Storage = []string{"x"}, &id
