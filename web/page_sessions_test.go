@@ -42,7 +42,7 @@ func TestAllSessionsAreListed(t *testing.T) {
 	require.Eventually(t, func() bool { // the one that lives is on its way
 		last = get[viewapi.Sessions](t, s, "sessions?offset=132").Sessions
 		return len(last) == 1
-	}, time.Minute, 10*time.Millisecond)
+	}, 5*time.Minute, 10*time.Millisecond)
 	oldest := last[0]
 	p := openAt(t, browser.Start(t), s, "s="+oldest.ID, browser.Window{})
 	settled(p)
@@ -166,7 +166,7 @@ func TestThePictureIsSaved(t *testing.T) {
 	require.Eventually(t, func() bool {
 		files, _ = filepath.Glob(filepath.Join(dir, "*.png"))
 		return len(files) == 1
-	}, 20*time.Second, 20*time.Millisecond)
+	}, 5*time.Minute, 20*time.Millisecond)
 	file, err := os.Open(files[0])
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()

@@ -198,7 +198,7 @@ func painted(p *browser.Page) {
 // untilPixels waits until the lanes have that many pixels of a colour.
 func untilPixels(t *testing.T, p *browser.Page, variable string, enough func(n int) bool) {
 	t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for n := pixels(p, variable); !enough(n); n = pixels(p, variable) {
 		require.True(t, time.Now().Before(deadline), "%s: %d pixels", variable, n)
 		painted(p)

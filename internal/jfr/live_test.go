@@ -65,7 +65,7 @@ func TestChunkThatAJVMStillWrites(t *testing.T) {
 				flushes, before = flushes+1, have
 			}
 			return flushes >= 3
-		}, 30*time.Second, 50*time.Millisecond, "events come while the JVM runs")
+		}, 5*time.Minute, 50*time.Millisecond, "events come while the JVM runs")
 		assert.Empty(t, c.problems)
 		require.NoError(t, d.Close())
 		assert.Empty(t, c.ends, "it goes on")

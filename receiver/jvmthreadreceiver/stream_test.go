@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -139,16 +140,18 @@ func TestResourceIsWhatTheAgentSays(t *testing.T) {
 }
 
 func TestShutdownDoesNotWaitForIdleAgents(t *testing.T) {
-	r := start(t, settings(nil), consumertest.NewNop(), nil)
-	mute := dial(t, r) // says nothing at all
-	idle := dial(t, r)
-	idle.greet(hello)
-	began := time.Now()
-	require.NoError(t, r.Shutdown(t.Context()))
-	assert.Less(t, time.Since(began), time.Second)
-	assert.Equal(t, wire.Refuse{Code: wire.RefuseShutdown, Message: "the receiver shuts down"}, idle.refused())
-	mute.refused()
-	require.NoError(t, r.Shutdown(t.Context()), "twice")
+	synctest.Test(t, func(t *testing.T) {
+		r, listener := startWithPipes(t, consumertest.NewNop())
+		mute := listener.dial(t) // says nothing at all
+		idle := listener.dial(t)
+		idle.greet(hello)
+		began := time.Now()
+		require.NoError(t, r.Shutdown(t.Context()))
+		assert.Zero(t, time.Since(began))
+		assert.Equal(t, wire.Refuse{Code: wire.RefuseShutdown, Message: "the receiver shuts down"}, idle.refused())
+		mute.refused()
+		require.NoError(t, r.Shutdown(t.Context()), "twice")
+	})
 }
 
 func TestShutdownInterruptsARetryAndHandsOnNothingHalf(t *testing.T) {
