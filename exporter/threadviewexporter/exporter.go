@@ -95,7 +95,7 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	}
 	listener, err := e.cfg.HTTP.ToListener(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("endpoint: the page cannot be served at %s; give another address: %w", e.cfg.HTTP.NetAddr.Endpoint, err)
 	}
 	e.view = threadview.New(e.store, threadview.Config{
 		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: e.cfg.Trace.Window,

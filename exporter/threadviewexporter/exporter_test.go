@@ -134,6 +134,16 @@ func TestPageShowsWhatCarriersTell(t *testing.T) {
 }
 
 // A browser asks whether files have changed, and takes them compressed.
+func TestTakenPortIsNamed(t *testing.T) {
+	address := startExporter(t, componenttest.NewNopHost(), nil).address.String()
+	cfg := createDefaultConfig().(*Config)
+	cfg.HTTP.NetAddr.Endpoint = address
+	e, err := newExporter(cfg, exportertest.NewNopSettings(metadata.Type))
+	require.NoError(t, err)
+	require.ErrorContains(t, e.start(t.Context(), componenttest.NewNopHost()), "endpoint: the page cannot be served at "+address+"; give another address: ")
+	require.NoError(t, e.shutdown(t.Context()))
+}
+
 func TestFilesAreSentOnceAndCompressed(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	client := http.Client{Transport: &http.Transport{DisableCompression: true}}
