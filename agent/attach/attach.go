@@ -23,8 +23,9 @@ type Request struct {
 
 // Result is what the agent answers.
 type Result struct {
-	Warning string   // what it cannot do in this JVM; empty if there is nothing
-	Options []string // key=value, all that can be changed, as they are now; none after detach=now
+	Warning    string   // what it cannot do in this JVM; empty if there is nothing
+	Connection string   // where events go; if they do not, why and what to do. Empty after detach=now
+	Options    []string // key=value, all that can be changed, as they are now; none after detach=now
 }
 
 // Errors that a caller may want to tell apart; test with errors.Is. All errors say what to do.
@@ -57,13 +58,17 @@ func Attach(ctx context.Context, r Request) (Result, error) {
 	return result, err
 }
 
-// parseReport reads what the agent wrote: "ok" or "error" and a text, then a line for each option.
+// parseReport reads what the agent wrote: "ok" or "error" and a text, then where events go, then a line for each option.
 func parseReport(report string) (Result, error) {
 	lines := strings.Split(strings.TrimSuffix(report, "\n"), "\n")
 	verdict, text, _ := strings.Cut(lines[0], " ")
 	switch verdict {
 	case "ok":
-		return Result{Warning: text, Options: lines[1:]}, nil
+		result := Result{Warning: text, Options: lines[1:]}
+		if len(lines) > 1 && strings.HasPrefix(lines[1], "# ") {
+			result.Connection, result.Options = lines[1][len("# "):], lines[2:]
+		}
+		return result, nil
 	case "error":
 		return Result{}, &AgentError{Message: text}
 	default:

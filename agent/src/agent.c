@@ -20,6 +20,7 @@
 #include "options.h"
 #include "owner.h"
 #include "parks.h"
+#include "sender.h"
 #include "session.h"
 #include "settings.h"
 #include "snapshot.h"
@@ -150,7 +151,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved) {
         return JNI_OK;
     }
     if (!weft_options_parse(text, &options, problem)) {
-        fprintf(stderr, "weft: %s\n", problem);
+        give_up(problem);
         return JNI_OK;
     }
     if (!load(vm) || !enable(weft_jvm.ti, JVMTI_EVENT_VM_INIT)) {
@@ -212,13 +213,19 @@ static void write_line(void *to, const char *key, const char *value) {
 }
 
 // Tells whoever attaches what came of it, in a file that is there already: the first line is "ok"
-// or "error", and what is wrong or has to be known; then come the options in effect.
+// or "error", and what is wrong or has to be known; then come where the events go, behind "# ", and
+// the options in effect.
 static void report(const char *path, bool ok, const char *what) {
     int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         return;
     }
     dprintf(fd, "%s%s%s\n", ok ? "ok" : "error", what[0] == '\0' ? "" : " ", what);
+    if (ok && weft_session_runs()) {
+        char where[WEFT_WHEREABOUTS_MAX];
+        weft_sender_whereabouts(where);
+        dprintf(fd, "# %s\n", where);
+    }
     if (weft_session_runs()) {
         struct weft_options in_effect = weft_control_options();
         weft_options_show(&in_effect, write_line, &fd);

@@ -95,6 +95,7 @@ static void start(struct weft_connection *c, int64_t now) {
     c->attempts++;
     c->fd = weft_endpoint_connect(c->endpoint, &in_progress);
     if (c->fd < 0) {
+        c->trouble = errno;
         weft_connection_close(c, now);
     } else if (in_progress) {
         c->state = WEFT_CONNECTING;
@@ -112,6 +113,7 @@ static void check_connected(struct weft_connection *c, int64_t now) {
         return;
     }
     if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0 || error != 0) {
+        c->trouble = error;
         weft_connection_close(c, now);
     } else {
         greet(c, now);
@@ -193,6 +195,7 @@ static void write_out(struct weft_connection *c, int64_t now) {
             }
             return;
         } else {
+            c->trouble = errno;
             weft_connection_close(c, now);
             return;
         }
@@ -296,10 +299,12 @@ static void read_in(struct weft_connection *c, int64_t now) {
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
             return;
         }
+        int error = n < 0 ? errno : EPROTO;
         if (n > 0) {
             c->in_len += (size_t)n;
         }
         if (n <= 0 || !take_replies(c)) {
+            c->trouble = error;
             c->over = n == 0 && c->end_sent && c->retain->oldest == NULL;
             weft_connection_close(c, now);
             return;
@@ -325,6 +330,7 @@ void weft_connection_step(struct weft_connection *c, int64_t now) {
     }
     bool waiting = c->state == WEFT_CONNECTING || c->state == WEFT_GREETING || c->blocked;
     if (waiting && now > c->deadline) {
+        c->trouble = c->state == WEFT_GREETING ? ENOMSG : ETIMEDOUT;
         weft_connection_close(c, now);
     }
 }

@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -101,6 +102,7 @@ static int connect_tcp(const char *address, bool *in_progress) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
     if (!split(address, host, sizeof host, &port) || getaddrinfo(host, port, &hints, &list) != 0) {
+        errno = ENODATA;
         return -1;
     }
     unsigned count = 0;
@@ -115,7 +117,9 @@ static int connect_tcp(const char *address, bool *in_progress) {
         }
         fd = start_connect(a->ai_family, a->ai_addr, a->ai_addrlen, in_progress);
     }
+    int error = errno;
     freeaddrinfo(list);
+    errno = error;
     return fd;
 }
 
@@ -126,4 +130,40 @@ int weft_endpoint_connect(const char *endpoint, bool *in_progress) {
     }
     const char *address = after(endpoint, tcp_scheme);
     return address == NULL ? -1 : connect_tcp(address, in_progress);
+}
+
+void weft_endpoint_tell(const char *endpoint, bool connected, int trouble, char *line,
+                        size_t size) {
+    const char *why = "nothing was heard yet";
+    const char *remedy = "ask again in some seconds";
+    if (connected) {
+        snprintf(line, size, "connected to %s", endpoint);
+        return;
+    }
+    switch (trouble) {
+    case 0:
+        break;
+    case ENODATA:
+        why = "nobody knows the host";
+        remedy = "is its name right?";
+        break;
+    case ENOMSG:
+        why = "who listens there does not answer";
+        remedy = "is it the receiver jvm_thread, without TLS?";
+        break;
+    case EPROTO:
+        why = "who listens there closed the connection";
+        remedy = "the collector's log says why";
+        break;
+    case EACCES:
+        why = strerror(trouble);
+        remedy = "a socket is its owner's alone: run the collector as the user of this JVM, or use "
+                 "tcp://";
+        break;
+    default:
+        why = strerror(trouble);
+        remedy =
+            "is a collector listening there, and does the JVM see the same folders and network?";
+    }
+    snprintf(line, size, "not connected to %s: %s; %s", endpoint, why, remedy);
 }

@@ -9,12 +9,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "buffer.h"
 #include "connection.h"
 #include "drain.h"
+#include "endpoint.h"
 #include "recording.h"
 #include "report.h"
 #include "retain.h"
@@ -33,10 +36,13 @@ static struct {
     struct weft_recording recording; // in place of the connection, if it is open
     int64_t last_batch;
     int finish_ms;
+    const char *endpoint;
+    const char *file;
 
     int event; // written to when the sender should not sleep on
     atomic_bool sleeping;
     atomic_bool streaming;
+    atomic_int trouble; // of the connection
     atomic_bool finish;
 
     pthread_mutex_t mutex;
@@ -94,6 +100,7 @@ static size_t turn(bool last, bool *complete) {
     }
     weft_connection_step(&sender.connection, weft_clock());
     weft_roster_trim(sender.connection.hello.acked);
+    atomic_store(&sender.trouble, sender.connection.trouble);
     atomic_store(&sender.streaming, sender.connection.state == WEFT_STREAMING);
     return records;
 }
@@ -200,6 +207,10 @@ bool weft_sender_start(const struct weft_sender_config *config) {
     sender.retain.limit = config->retain;
     sender.finish_ms = config->finish_ms;
     weft_connection_init(&sender.connection, config->endpoint, &sender.retain, &config->hello);
+    sender.endpoint = config->endpoint;
+    sender.file = config->file;
+    atomic_store(&sender.streaming, false);
+    atomic_store(&sender.trouble, 0);
     sender.recording.fd = -1;
     if (config->file != NULL) {
         if (!weft_recording_open(&sender.recording, config->file, config->file_size,
@@ -225,6 +236,22 @@ bool weft_sender_start(const struct weft_sender_config *config) {
         weft_recording_drop(&sender.recording);
     }
     return sender.running;
+}
+
+void weft_sender_whereabouts(char line[WEFT_WHEREABOUTS_MAX]) {
+    enum { LOOKS = 100 };
+    const struct timespec pause = {.tv_nsec = 5 * MILLISECOND};
+    if (sender.file != NULL) {
+        snprintf(line, WEFT_WHEREABOUTS_MAX, "records to %s", sender.file);
+        return;
+    }
+    for (int i = 0; i < LOOKS && !atomic_load(&sender.streaming) && !atomic_load(&sender.trouble);
+         i++) {
+        nanosleep(&pause, NULL);
+    }
+    bool connected = atomic_load(&sender.streaming);
+    weft_endpoint_tell(sender.endpoint, connected, atomic_load(&sender.trouble), line,
+                       WEFT_WHEREABOUTS_MAX);
 }
 
 void weft_sender_wake(void) {

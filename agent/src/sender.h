@@ -33,6 +33,11 @@ void weft_sender_finish(uint16_t reason);
 // instance while it looks a host name up. Until it is gone, what was given at the start must stay.
 bool weft_sender_runs(void);
 
+// Where the events go, and what is in the way, in one line. Waits a moment for a connection that is
+// just being made.
+enum { WEFT_WHEREABOUTS_MAX = 640 };
+void weft_sender_whereabouts(char line[WEFT_WHEREABOUTS_MAX]);
+
 // Makes the sender look at the threads at once.
 void weft_sender_wake(void);
 

@@ -6,6 +6,7 @@
 
 #include "../src/connection.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -203,9 +204,56 @@ TEST(notices_a_machine_that_is_gone) {
     close(server);
 }
 
+static const char *told(void) {
+    static char line[512];
+    weft_endpoint_tell("unix:///x", c.state == WEFT_STREAMING, c.trouble, line, sizeof line);
+    return line;
+}
+
+static void tell(const char *what) {
+    if (strstr(told(), what) == NULL) {
+        CHECK_STRING(told(), what);
+    }
+}
+
+// Whoever asks where the events are is told what is in the way.
+TEST(says_why_there_is_no_connection) {
+    tell("not connected to unix:///x: nothing was heard yet; ");
+    int fd = begin();
+    CHECK_STRING(told(), "connected to unix:///x");
+    close(fd);
+    weft_connection_step(&c, now);
+    tell("closed the connection; the collector's log says why");
+    now += LONG_NS;
+    weft_connection_step(&c, now);
+    fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+    CHECK_INT(last_frame(fd, true), WEFT_FRAME_HELLO);
+    tell("closed the connection"); // still: no answer has come
+    now += LONG_NS;
+    weft_connection_step(&c, now);
+    tell("does not answer; is it the receiver jvm_thread");
+    close(fd);
+    close(listener);
+    now += LONG_NS;
+    weft_connection_step(&c, now);
+    tell("Connection refused; is a collector listening there");
+    unlink(path);
+    now += LONG_NS;
+    weft_connection_step(&c, now);
+    tell("No such file or directory; is a collector listening there");
+    bool in_progress;
+    char nobody[128] = "tcp://"; // a name that is too long to be asked for in a network
+    memset(nobody + 6, 'a', 100);
+    memcpy(nobody + 106, ":1", 3);
+    CHECK_INT(weft_endpoint_connect(nobody, &in_progress), -1);
+    CHECK_INT(errno, ENODATA);
+    end(-1);
+}
+
 int main(void) {
     alarm(300);
     weft_definitions_init(1U << 20);
+    RUN(says_why_there_is_no_connection);
     RUN(stays_away_after_the_end);
     RUN(comes_back_if_something_is_missing);
     RUN(comes_back_if_the_end_is_refused);

@@ -130,6 +130,7 @@ all() {
     options
     attached -Xcheck:jni
     summed
+    told_where
     returned
     recorded
     churn

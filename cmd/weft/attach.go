@@ -27,7 +27,7 @@ session. If the agent is there already, its options are changed:
   weft attach 4711 depth=8 pause=on     and on with pause=off
   weft attach 4711 snapshot=now
 
-It prints the options in effect. A JVM of version 21 or later warns on its standard error that an agent was loaded.
+It prints where events go and whether they arrive there, and the options in effect. A JVM of version 21 or later warns on its standard error that an agent was loaded.
 
   --agent FILE    the agent's library; default: libweft.so beside this program, in ../lib or in ./build
   --timeout TIME  how long to wait for the JVM; default: 10s
@@ -89,6 +89,9 @@ func attachTo(command string, args []string, stdout io.Writer, options func([]st
 	}
 	if result.Warning != "" {
 		fmt.Fprintf(stdout, "# %s\n", result.Warning)
+	}
+	if result.Connection != "" {
+		fmt.Fprintf(stdout, "# %s\n", result.Connection)
 	}
 	for _, option := range result.Options {
 		fmt.Fprintln(stdout, option)

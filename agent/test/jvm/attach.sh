@@ -87,6 +87,32 @@ attached() {
     grep -v '^WARNING: ' "$work/err" && bad "something on standard error"
 }
 
+# Whoever attaches is told where the events go, and why they do not get there.
+told_where() {
+    section "attach says where events go"
+    start_waiting stuck -cp "$classes" Stuck
+    rm -f "$sock"
+    timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" >"$work/told" 2>&1 || bad "attach: $(cat "$work/told")"
+    for i in $(seq 600); do # the first attempt may not be over yet
+        grep -q "^# not connected to unix://$sock: No such file or directory; " "$work/told" && break
+        timeout 300 "$weft" attach --agent "$agent" $jvm >"$work/told" 2>&1
+    done
+    grep -q "^# not connected to unix://$sock: No such file or directory; " "$work/told" || bad "without a receiver attach says $(head -1 "$work/told")"
+    listen
+    for i in $(seq 600); do
+        timeout 300 "$weft" attach --agent "$agent" $jvm >"$work/told" 2>&1
+        grep -q "^# connected to unix://$sock\$" "$work/told" && break
+        sleep 0.1
+    done
+    grep -q "^# connected to unix://$sock\$" "$work/told" || bad "with a receiver attach says $(head -1 "$work/told")"
+    timeout 300 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+    [ -s "$work/told" ] && bad "detach says $(cat "$work/told")"
+    heard_some
+    echo end >&9
+    exec 9>&-
+    wait $runner || bad "the JVM ends with $?"
+}
+
 # An attach that asks for sums gets no events, not even of what was found.
 summed() {
     section "attach, sums only"
