@@ -92,11 +92,12 @@ func (p page) get(ctx context.Context, path string, into any) error {
 
 // show prints the address, and leaves the collector running for a person.
 func (p page) show(ctx context.Context, collector *program, class string, blocked time.Duration) error {
-	fmt.Printf("\nThe page shows the same: threads were blocked for %s %v in all.\n\n  http://%s/\n", class, blocked.Round(time.Millisecond), p.address)
+	fmt.Printf("\nThe page shows the same: threads were blocked for %s %v in all.\n", class, blocked.Round(time.Millisecond))
 	if os.Getenv("DEMO_ONCE") != "" {
+		fmt.Println("It is gone now: nobody sits at a terminal, or DEMO_ONCE is set.")
 		return nil
 	}
-	fmt.Println("\nIt is there until Ctrl-C.")
+	fmt.Printf("\n  http://%s/\n\nIt is there until Ctrl-C.\n", p.address)
 	select {
 	case <-ctx.Done():
 		return nil
