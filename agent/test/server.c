@@ -7,6 +7,7 @@
 
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,11 +95,55 @@ static void control(struct server *s, int fd) {
     }
 }
 
+// How many waits came as events, or in sums. Those of snapshots do not say in which mode they end.
+static uint64_t waits_of(const struct witness *w, const char *name, bool in_sums) {
+    const char *kind_name = strrchr(name, '.') + 1;
+    size_t len = (size_t)(kind_name - 1 - name);
+    for (size_t id = 1; id < WITNESS_CLASSES; id++) {
+        const struct witness_class *at = &w->by_class[id];
+        if (strncmp(at->name, name, len) == 0 && at->name[len] == '\0') {
+            for (unsigned k = 1; k <= WITNESS_LAST_KIND; k++) {
+                if (strcmp(witness_kind(k), kind_name) == 0) {
+                    return in_sums ? at->sums[k] : at->events[k] - at->found[k];
+                }
+            }
+        }
+    }
+    return 0;
+}
+
 static void ask_for_mode(int fd, const char *mode) {
     uint8_t payload[64] = "\3\0\0\0\1\0\4\0mode";
     int len = snprintf((char *)payload + 14, sizeof payload - 14, "%s", mode);
     payload[12] = (uint8_t)len;
     say(fd, 131, payload, 14 + (uint32_t)len);
+}
+
+// Details are what a session begins with, and what it has after an even number of turns. Says on
+// standard output when waits came in the last mode, too.
+static void take_turns(struct server *s, int fd) {
+    const struct witness *w = &s->witness;
+    bool in_sums = s->asked % 2 == 1;
+    size_t count = 0;
+    if (s->turns < 0 || w->answers < s->asked) {
+        return;
+    }
+    while (count < sizeof s->of / sizeof s->of[0] && s->of[count] != NULL) {
+        if (waits_of(w, s->of[count], in_sums) <= s->marks[count]) {
+            return;
+        }
+        count++;
+    }
+    if (s->turns-- == 0) {
+        puts("turned");
+        fflush(stdout);
+        return;
+    }
+    ask_for_mode(fd, in_sums ? "details" : "aggregated");
+    s->asked++;
+    for (size_t i = 0; i < count; i++) {
+        s->marks[i] = waits_of(w, s->of[i], !in_sums);
+    }
 }
 
 static void serve(struct server *s, int fd) {
@@ -110,9 +155,8 @@ static void serve(struct server *s, int fd) {
     witness_connect(w);
     while (!atomic_load(&s->stop)) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        const char *mode = welcomed ? atomic_exchange(&s->mode, NULL) : NULL;
-        if (mode != NULL) {
-            ask_for_mode(fd, mode);
+        if (welcomed && s->of[0] != NULL) {
+            take_turns(s, fd);
         }
         if (poll(&p, 1, 50) <= 0) {
             continue;
@@ -129,6 +173,9 @@ static void serve(struct server *s, int fd) {
             welcomed = true;
             say(fd, 128, &w->newest, 8);
             control(s, fd);
+        }
+        if (s->die > 0 && w->newest >= (uint64_t)s->die) {
+            raise(SIGKILL);
         }
         bool cut =
             s->cut > 0 && w->connections < 6 && w->newest - first >= (uint64_t)s->cut && !w->ended;
@@ -180,7 +227,18 @@ void server_report(const struct server *s) {
             printf("carrier.%s %llu\n", witness_kind(i), (unsigned long long)w->carrier_events[i]);
         }
     }
+    for (unsigned i = 1; i <= WITNESS_LAST_KIND; i++) {
+        if (w->main_events[i] > 0) {
+            printf("main.%s %llu\n", witness_kind(i), (unsigned long long)w->main_events[i]);
+        }
+    }
     printf("carriers %llu\n", (unsigned long long)w->carriers);
+    for (unsigned i = 1; i <= WITNESS_LAST_KIND; i++) {
+        if (w->by_class[0].worker_events[i] > 0) {
+            printf("worker.classless.%s %llu\n", witness_kind(i),
+                   (unsigned long long)w->by_class[0].worker_events[i]);
+        }
+    }
     for (size_t id = 1; id < WITNESS_CLASSES; id++) {
         const struct witness_class *at = &w->by_class[id];
         for (unsigned i = 1; i <= WITNESS_LAST_KIND; i++) {
@@ -190,6 +248,10 @@ void server_report(const struct server *s) {
             }
         }
         for (unsigned i = 1; i <= WITNESS_LAST_KIND; i++) {
+            if (at->worker_events[i] > 0) {
+                printf("worker.%s.%s %llu\n", at->name, witness_kind(i),
+                       (unsigned long long)at->worker_events[i]);
+            }
             if (at->found[i] > 0) {
                 printf("%s.found.%s %llu\n", at->name, witness_kind(i),
                        (unsigned long long)at->found[i]);
@@ -201,6 +263,9 @@ void server_report(const struct server *s) {
         }
         if (at->timed > 0) {
             printf("%s.timed %llu\n", at->name, (unsigned long long)at->timed);
+        }
+        if (at->worker_owned > 0) {
+            printf("worker.%s.owned %llu\n", at->name, (unsigned long long)at->worker_owned);
         }
         if (at->owned + at->timed_out + at->interrupted > 0) {
             printf("%s.owned %llu\n%s.timedOut %llu\n%s.interrupted %llu\n", at->name,

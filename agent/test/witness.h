@@ -18,9 +18,11 @@ enum { WITNESS_KINDS = 64, WITNESS_CLASSES = 1024 };
 struct witness_class {
     char name[80];
     uint64_t events[WITNESS_KINDS];
+    uint64_t worker_events[WITNESS_KINDS];
     uint64_t found[WITNESS_KINDS]; // those among them that a snapshot tells
     uint64_t sums[WITNESS_KINDS];  // waits that aggregates tell of
     uint64_t owned;
+    uint64_t worker_owned;
     uint64_t timed_out;
     uint64_t timed; // parks with a timeout
     uint64_t interrupted;
@@ -36,6 +38,7 @@ struct witness_thread {
     bool started;
     bool ended;
     bool worker;  // its name begins with worker-
+    bool main;    // it is called main
     bool carrier; // its definition says so
     char name[24];
 };
@@ -66,9 +69,10 @@ struct witness {
     uint64_t
         worker_events[WITNESS_KINDS]; // of threads called worker-...; startCalled, unpark: to them
     uint64_t worker_lost;
+    uint64_t main_events[WITNESS_KINDS]; // of the thread called main
     uint64_t carriers;                      // definitions of them
     uint64_t carrier_events[WITNESS_KINDS]; // theirs, not those of what they carry
-    struct witness_class by_class[WITNESS_CLASSES];
+    struct witness_class by_class[WITNESS_CLASSES]; // 0: without a class
     char service[128];
     bool hello; // on this connection
     bool ended;

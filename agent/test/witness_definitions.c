@@ -30,6 +30,7 @@ bool witness_definition(struct witness *w, unsigned kind, struct cursor c) {
         t->connection = w->connections;
         snprintf(t->name, sizeof t->name, "%.*s", (int)name.left, (const char *)name.at);
         t->worker = name.left > 7 && memcmp(name.at, "worker-", 7) == 0;
+        t->main = name.left == 4 && memcmp(name.at, "main", 4) == 0;
         t->carrier = (flags & 4U) != 0;
         w->carriers += t->carrier;
         w->thread_frames++;

@@ -184,18 +184,21 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
         w->worker_lost += t->worker ? (uint64_t)arg : 0;
         return true;
     }
-    if (class_id != 0 && class_id < WITNESS_CLASSES) {
+    if (class_id < WITNESS_CLASSES) {
         struct witness_class *at = &w->by_class[class_id];
         at->events[kind]++;
+        at->worker_events[kind] += t->worker;
         at->found[kind] += (flags & 8U) != 0;
         at->timed += arg > 0 && kind == PARK;
         at->owned += peer != 0 && kind != OWNER_STACK;
+        at->worker_owned += peer != 0 && kind != OWNER_STACK && t->worker;
         at->timed_out += (flags & 1U) != 0;
         at->interrupted += (flags & 2U) != 0;
     }
     bool to_peer = kind == START_CALLED || kind == UNPARK;
     bool worker = to_peer ? witness_thread_of(w, peer)->worker : t->worker;
     w->worker_events[kind] += worker;
+    w->main_events[kind] += t->main;
     w->carrier_events[kind] += t->carrier;
     w->total++;
     w->timed_out += (flags & 1U) != 0;

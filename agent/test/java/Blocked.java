@@ -22,12 +22,17 @@ final class Blocked {
 
     private Blocked() {}
 
+    /** Returns when the thread waits for a notification and has given its monitor up, or has ended; state WAITING or TIMED_WAITING comes before that. */
+    static void awaitWait(Thread thread) {
+        while (thread.isAlive() && !allMarked("in Object.wait()", thread)) Thread.yield();
+    }
+
     /** Returns when all threads are blocked on the monitor, which none of them can get meanwhile: whoever has it keeps it at least until then. */
     static void await(Object monitor, Thread... threads) {
         for (Thread thread : threads) {
             while (!wants(thread, monitor)) Thread.yield();
         }
-        while (!allEntering(threads)) Thread.yield();
+        while (!allMarked("waiting for monitor entry", threads)) Thread.yield();
     }
 
     @SuppressWarnings("deprecation") // threadId is newer than the oldest JDK that these programs are for
@@ -39,14 +44,14 @@ final class Blocked {
     }
 
     @SuppressWarnings("deprecation") // as above
-    private static boolean allEntering(Thread... threads) {
+    private static boolean allMarked(String mark, Thread... threads) {
         String[] lines = dump().split("\n");
         for (Thread thread : threads) {
-            boolean entering = false;
+            boolean marked = false;
             for (String line : lines) { // "name" #id … waiting for monitor entry [address]
-                entering |= line.startsWith("\"") && line.contains("\" #" + thread.getId() + " ") && line.contains(" waiting for monitor entry ");
+                marked |= line.startsWith("\"") && line.contains("\" #" + thread.getId() + " ") && line.contains(" " + mark + " ");
             }
-            if (!entering) return false;
+            if (!marked) return false;
         }
         return true;
     }

@@ -6,7 +6,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 
-/** Does things a known number of times; jvmtest.sh compares with what the agent saw. */
+/**
+ * Does things a known number of times; jvmtest.sh compares with what the agent saw. Prints "counted" and the one number that is not known beforehand.
+ */
 public final class Counts {
     static final class Notified {}
     static final class Handed {}
@@ -22,10 +24,10 @@ public final class Counts {
         notifies();
         handoffs();
         joins();
-        waits();
+        int awaited = waits();
         wrongWaits();
         sleeps();
-        System.out.println("counted");
+        System.out.println("counted " + awaited);
     }
 
     /** 300 000 notify (three ways), 50 000 notifyAll, and 20 that throw. */
@@ -79,7 +81,7 @@ public final class Counts {
                 Blocked.await(lock, threads);
             }
             for (Thread t : threads) {
-                while (t.isAlive()) Thread.onSpinWait();
+                while (t.isAlive()) Thread.yield();
             }
         }
     }
@@ -90,10 +92,10 @@ public final class Counts {
         for (int i = 0; i < 20; i++) {
             boolean last = i == 19;
             Joined t = new Joined(() -> {
-                while (main.getState() != Thread.State.WAITING) Thread.onSpinWait();
+                while (main.getState() != Thread.State.WAITING) Thread.yield();
                 if (last) {
                     main.interrupt();
-                    while (main.getState() == Thread.State.WAITING) Thread.onSpinWait();
+                    while (main.getState() == Thread.State.WAITING) Thread.yield();
                 }
             }, 100 + i);
             t.start();
@@ -103,12 +105,15 @@ public final class Counts {
             } catch (InterruptedException e) {
                 if (!last) throw e;
             }
-            while (t.isAlive()) Thread.onSpinWait();
+            while (t.isAlive()) Thread.yield();
         }
     }
 
-    /** 50 waits that time out, 10 that are interrupted, 100 that are notified. */
-    static void waits() throws Exception {
+    /**
+     * 50 waits that time out, 10 that are interrupted, 100 that are notified. Returns how often those 100 waited: HotSpot may wake a thread without
+     * reason, when who gives a monitor up is held up just before it wakes the next, which has got it meanwhile.
+     */
+    static int waits() throws Exception {
         Timed timed = new Timed();
         synchronized (timed) {
             for (int i = 0; i < 50; i++) timed.wait(1);
@@ -127,12 +132,13 @@ public final class Counts {
         }
         Awaited ready = new Awaited();
         int[] turn = {0};
+        int[] given = {0};
+        int[] awaited = {0};
         Joined other = new Joined(() -> {
             for (int i = 0; i < 100; i++) {
                 synchronized (ready) {
                     try {
-                        turn[0]++;
-                        ready.wait();
+                        for (turn[0]++; given[0] < turn[0]; awaited[0]++) ready.wait();
                     } catch (InterruptedException e) {
                         throw new AssertionError(e);
                     }
@@ -144,11 +150,16 @@ public final class Counts {
             for (boolean there = false; !there; ) {
                 synchronized (ready) {
                     there = turn[0] == i;
-                    if (there) ready.notify();
+                    if (there) {
+                        given[0] = i;
+                        ready.notify();
+                    }
                 }
+                Thread.yield();
             }
         }
-        while (other.isAlive()) Thread.onSpinWait();
+        while (other.isAlive()) Thread.yield();
+        return awaited[0];
     }
 
     /** 100 sleeps in 4 threads, 5 of main that are interrupted, and one that throws at once. */
@@ -167,7 +178,7 @@ public final class Counts {
             threads[i].start();
         }
         for (Thread t : threads) {
-            while (t.isAlive()) Thread.onSpinWait();
+            while (t.isAlive()) Thread.yield();
         }
         for (int i = 0; i < 5; i++) {
             Thread.currentThread().interrupt();

@@ -33,13 +33,15 @@ public final class Durations {
     public static void main(String[] args) throws Exception {
         least = Long.parseLong(args[0]) * 1_000_000;
         deadlock();
+        Durations first = new Durations(); // all classes are loaded then: no worker waits for another that loads one
+        first.work(1, 1, 0);
         Durations[] all = new Durations[WORKERS];
         Thread[] threads = new Thread[WORKERS];
         for (int i = 0; i < WORKERS; i++) {
             Durations d = all[i] = new Durations();
             threads[i] = new Thread(() -> {
                 try {
-                    d.work();
+                    d.work(NOTIFIES, SHORT, LONG);
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
@@ -47,7 +49,7 @@ public final class Durations {
             threads[i].start();
         }
         for (Thread t : threads) t.join();
-        int[] maybe = new int[3];
+        int[] maybe = new int[3]; // of the workers
         for (Durations d : all) {
             for (int i = 0; i < maybe.length; i++) maybe[i] += d.maybe[i];
         }
@@ -56,13 +58,13 @@ public final class Durations {
         tell("Durations$Left.owned", 1, 1);
         tell("Durations$Right.owned", 1, 1);
         for (String end : new String[] {"wait", "waited", "waitReturned"}) {
-            tell("Durations$Brief." + end, 0, maybe[0]);
+            tell("Durations$Brief." + end, 0, maybe[0] + first.maybe[0]);
             tell("Durations$Lasting." + end, WORKERS * LONG, WORKERS * LONG);
         }
-        tell("Durations$Parked.park", 0, maybe[1]);
+        tell("Durations$Parked.park", 0, maybe[1] + first.maybe[1]);
         tell("worker.sleepStart", WORKERS, WORKERS + maybe[2]);
         tell("worker.sleepEnd", WORKERS, WORKERS + maybe[2]);
-        tell("Durations$Notified.notify", WORKERS * NOTIFIES, WORKERS * NOTIFIES);
+        tell("Durations$Notified.notify", WORKERS * NOTIFIES + 1, WORKERS * NOTIFIES + 1);
         tell("worker.threadStart", WORKERS, WORKERS);
         tell("worker.threadEnd", WORKERS, WORKERS);
         // Of the workers, sent or lost: the long ones, what is no wait, and what may have been long.
@@ -74,14 +76,14 @@ public final class Durations {
         System.out.println(name + " " + least + " " + most);
     }
 
-    void work() throws InterruptedException {
+    void work(int notifies, int briefs, int lastings) throws InterruptedException {
         Notified notified = new Notified();
         synchronized (notified) {
-            for (int i = 0; i < NOTIFIES; i++) notified.notify();
+            for (int i = 0; i < notifies; i++) notified.notify();
         }
         Brief brief = new Brief();
         Parked parked = new Parked();
-        for (int i = 0; i < SHORT; i++) {
+        for (int i = 0; i < briefs; i++) {
             measure(0, () -> {
                 synchronized (brief) {
                     brief.wait(0, 100_000);
@@ -91,7 +93,7 @@ public final class Durations {
             measure(2, () -> Thread.sleep(0));
         }
         Lasting lasting = new Lasting();
-        for (int i = 0; i < LONG; i++) {
+        for (int i = 0; i < lastings; i++) {
             long end = System.nanoTime() + least + 50_000_000;
             synchronized (lasting) {
                 lasting.wait((end - System.nanoTime()) / 1_000_000 + 1);
@@ -111,14 +113,14 @@ public final class Durations {
         Object right = new Right();
         Thread a = dead(left, right);
         Thread b = dead(right, left);
-        while (a.getState() != Thread.State.BLOCKED || b.getState() != Thread.State.BLOCKED) Thread.onSpinWait();
+        while (a.getState() != Thread.State.BLOCKED || b.getState() != Thread.State.BLOCKED) Thread.yield();
     }
 
     static Thread dead(Object mine, Object other) {
         Thread t = new Thread(() -> {
             synchronized (mine) {
                 ready++;
-                while (ready < 2) Thread.onSpinWait();
+                while (ready < 2) Thread.yield();
                 synchronized (other) {
                     throw new IllegalStateException("not reached");
                 }
@@ -126,7 +128,7 @@ public final class Durations {
         }, "dead");
         t.setDaemon(true);
         t.start();
-        while (ready == 0) Thread.onSpinWait();
+        while (ready == 0) Thread.yield();
         return t;
     }
 }

@@ -1,9 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** For some seconds, a known number of waits of each kind; some thread is always in the middle of one. */
+/** Waits of each kind, until its standard input ends: some thread is always in the middle of one. Prints how many there were, "class kind count". */
 public final class Modes {
     static final class Waited {}
     static final class Parked {}
@@ -11,9 +12,12 @@ public final class Modes {
     static final class Handed {}
 
     static final int THREADS = 4;
-    static final int WAITS = 1000;
-    static final int HANDED = 400;
 
+    static final AtomicInteger waits = new AtomicInteger();
+    static final AtomicInteger parks = new AtomicInteger();
+    static final AtomicInteger virtualParks = new AtomicInteger();
+
+    static volatile boolean over;
     static volatile int asked;
     static volatile int entered;
 
@@ -21,52 +25,78 @@ public final class Modes {
         Thread[] threads = new Thread[2 * THREADS];
         for (int i = 0; i < THREADS; i++) {
             threads[i] = new Thread(Modes::waits, "worker-" + i);
-            threads[THREADS + i] = new Thread(() -> parks(new Parked()), "worker-1" + i);
+            threads[THREADS + i] = new Thread(() -> parks(new Parked(), parks), "worker-1" + i);
         }
         for (Thread t : threads) t.start();
         Thread[] virtual = new Thread[Runtime.version().feature() >= 21 ? THREADS : 0];
         for (int i = 0; i < virtual.length; i++) {
             virtual[i] = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
-                .invoke(null, (Runnable) () -> parks(new Virtual()));
+                .invoke(null, (Runnable) () -> parks(new Virtual(), virtualParks));
         }
-        handoffs();
+        Thread reader = new Thread(() -> {
+            try {
+                while (System.in.read() >= 0) { }
+            } catch (java.io.IOException e) {
+                throw new AssertionError(e);
+            }
+            over = true;
+        });
+        reader.start();
+        int handed = handoffs();
         for (Thread t : threads) t.join();
         for (Thread t : virtual) t.join();
+        System.out.println("Modes$Waited wait " + waits);
+        System.out.println("Modes$Parked park " + parks);
+        System.out.println("Modes$Handed contendedEnter " + handed);
+        // Before 24 virtual threads have a few parks more than the program asks for.
+        if (Runtime.version().feature() >= 24) System.out.println("Modes$Virtual park " + virtualParks);
     }
 
     static void waits() {
         Waited lock = new Waited();
         try {
             synchronized (lock) {
-                for (int i = 0; i < WAITS; i++) lock.wait(2);
+                while (!over) {
+                    lock.wait(2);
+                    waits.incrementAndGet();
+                }
             }
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
     }
 
-    static void parks(Object lock) {
-        for (int i = 0; i < WAITS; i++) LockSupport.parkNanos(lock, 2_000_000);
+    static void parks(Object lock, AtomicInteger count) {
+        while (!over) {
+            LockSupport.parkNanos(lock, 2_000_000);
+            count.incrementAndGet();
+        }
     }
 
     /** Each with a thread that is blocked until this one sees it. */
-    static void handoffs() throws Exception {
+    static int handoffs() throws Exception {
+        final int none = -1;
         Handed lock = new Handed();
         Thread other = new Thread(() -> {
-            for (int i = 1; i <= HANDED; i++) {
-                while (asked < i) Thread.yield();
+            for (int i = 1; ; i++) {
+                while (asked != none && asked < i) Thread.yield();
+                if (asked == none) return;
                 synchronized (lock) { }
                 entered = i;
             }
         }, "worker-20");
         other.start();
-        for (int i = 1; i <= HANDED; i++) {
+        int count = 0;
+        while (!over) {
+            count++;
             synchronized (lock) {
-                asked = i;
+                asked = count;
                 Blocked.await(lock, other);
             }
-            while (entered < i) Thread.yield();
+            while (entered < count) Thread.yield();
         }
+        asked = none;
         other.join();
+        return count;
     }
 }

@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-import java.util.List;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
@@ -9,7 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Blocks, waits, parks and wakes in an order that is forced step by step, and prints it as the receiver prints events: "thread kind class peer". Main only
- * looks at states; a thread does its next step once main has seen that the former is done.
+ * looks at states; a thread does its next step once main has seen that the former is done. What it tries in vain is of threads that it says are
+ * void.
  */
 public final class Order {
     static final class One {}
@@ -22,7 +24,9 @@ public final class Order {
     static final String LATCH = "java.util.concurrent.CountDownLatch$Sync";
 
     static final ConcurrentLinkedQueue<String> told = new ConcurrentLinkedQueue<>();
-    static volatile int step;
+    static final Set<String> failed = new HashSet<>(); // names of threads
+    static volatile int step; // of main
+    static volatile int reached; // by a worker
 
     interface Body {
         void run() throws Exception;
@@ -49,10 +53,13 @@ public final class Order {
         }, "worker-" + number);
     }
 
-    static void reach(Thread t, Thread.State state) throws InterruptedException {
+    static void untilReached(int wanted) {
+        while (reached < wanted) Thread.yield();
+    }
+
+    /** Of a sleep or park, of which the agent is told before there is a state. It is not so of monitors: see Blocked. */
+    static void reach(Thread t, Thread.State state) {
         while (t.getState() != state) Thread.yield();
-        // A thread is said to be in a state just before the agent is told.
-        Thread.sleep(10);
     }
 
     static void ended(Thread... threads) {
@@ -70,7 +77,10 @@ public final class Order {
         mutex();
         latch();
         joined();
-        List.copyOf(told).forEach(System.out::println);
+        for (String name : failed) System.out.println("void " + name);
+        for (String line : told) {
+            if (!failed.contains(line.substring(0, line.indexOf(' ')))) System.out.println(line);
+        }
     }
 
     /** Each waits for a monitor of the one before; they come free one after another. */
@@ -80,12 +90,14 @@ public final class Order {
         Object three = new Three();
         Thread a = worker(0, () -> {
             synchronized (one) {
+                reached = 1;
                 until(4);
             }
             until(5);
         });
         Thread b = worker(1, () -> {
             synchronized (two) {
+                reached = 2;
                 until(1);
                 tell("contendedEnter Order$One worker-0");
                 synchronized (one) {
@@ -96,6 +108,7 @@ public final class Order {
         });
         Thread c = worker(2, () -> {
             synchronized (three) {
+                reached = 3;
                 until(2);
                 tell("contendedEnter Order$Two worker-1");
                 synchronized (two) {
@@ -105,23 +118,23 @@ public final class Order {
             until(7);
         });
         Thread d = worker(3, () -> {
+            reached = 4;
             until(3);
             tell("contendedEnter Order$Three worker-2");
             synchronized (three) {
                 tell("contendedEntered Order$Three -");
             }
         });
-        step = 0;
+        step = reached = 0;
         Thread[] all = {a, b, c, d};
+        Object[] locks = {one, two, three};
         for (int i = 0; i < all.length; i++) {
-            int before = told.size();
             all[i].start();
-            while (told.size() == before) Thread.yield();
-            Thread.sleep(10);
+            untilReached(i + 1);
         }
         for (int i = 1; i < all.length; i++) {
             step = i;
-            reach(all[i], Thread.State.BLOCKED);
+            Blocked.await(locks[i - 1], all[i]);
         }
         step = 4;
         ended(d);
@@ -151,58 +164,72 @@ public final class Order {
                 tell("waitReturned Order$Bell -");
             }
         });
-        reach(a, Thread.State.WAITING);
+        Blocked.awaitWait(a);
         Thread b = start(1, () -> {
             synchronized (bell) {
                 tell("notify Order$Bell -");
                 bell.notify();
                 tell("notifyAll Order$Bell -");
                 bell.notifyAll();
-                until(1);
             }
-            until(2);
+            until(1);
         });
-        reach(a, Thread.State.BLOCKED);
-        step = 1;
         ended(a);
-        step = 2;
+        step = 1;
         ended(b);
     }
 
-    /** A wait whose time is over while another has the monitor. */
+    /** A wait whose time is over while another has the monitor; longer ones, until the other is there in time. */
     static void timedOut() throws Exception {
+        for (int i = 10, millis = 100; !timedOut(i, millis); i += 2, millis *= 2) {
+            failed.add("worker-" + i);
+            failed.add("worker-" + (i + 1));
+        }
+    }
+
+    static boolean timedOut(int number, int millis) throws Exception {
         Object bell = new Bell();
-        step = 0;
-        Thread a = start(0, () -> {
+        Thread[] a = {null};
+        boolean[] inTime = {false};
+        step = reached = 0;
+        Thread b = start(number + 1, () -> {
+            until(1);
+            synchronized (bell) {
+                Thread.State state = a[0].getState(); // while it cannot leave its wait, if it has not yet
+                inTime[0] = state == Thread.State.TIMED_WAITING || state == Thread.State.BLOCKED;
+                if (inTime[0]) {
+                    told.add("worker-" + number + " waited Order$Bell - timedOut");
+                    told.add("worker-" + number + " contendedEnter Order$Bell worker-" + (number + 1));
+                }
+                reached = 1;
+                until(2);
+            }
+            until(3);
+        });
+        a[0] = start(number, () -> {
             synchronized (bell) {
                 tell("wait Order$Bell -");
-                bell.wait(200);
+                bell.wait(millis);
                 tell("contendedEntered Order$Bell -");
                 tell("waitReturned Order$Bell -");
             }
         });
-        reach(a, Thread.State.TIMED_WAITING);
-        Thread b = start(1, () -> {
-            synchronized (bell) {
-                while (a.getState() != Thread.State.BLOCKED) Thread.yield();
-                told.add("worker-0 waited Order$Bell - timedOut");
-                told.add("worker-0 contendedEnter Order$Bell worker-1");
-                until(1);
-            }
-            until(2);
-        });
-        reach(a, Thread.State.BLOCKED);
+        Blocked.awaitWait(a[0]);
         step = 1;
-        ended(a);
+        untilReached(1);
+        if (inTime[0]) Blocked.await(bell, a[0]);
         step = 2;
+        ended(a);
+        step = 3;
         ended(b);
+        return inTime[0];
     }
 
     static void interrupted() throws Exception {
         Thread a = start(0, () -> {
             tell("sleepStart - -");
             try {
-                Thread.sleep(60_000);
+                Thread.sleep(86_400_000);
                 throw new AssertionError();
             } catch (InterruptedException e) {
                 tell("interrupted - - interrupted");
@@ -314,7 +341,7 @@ public final class Order {
         });
         while (told.size() < before + 3) Thread.yield();
         step = 1;
-        reach(a, Thread.State.WAITING);
+        Blocked.awaitWait(a);
         step = 2;
         ended(a, b);
     }

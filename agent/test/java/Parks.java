@@ -27,7 +27,7 @@ public final class Parks {
     static volatile int done;
 
     static void spinUntilDone(int count) {
-        while (done < count) Thread.onSpinWait();
+        while (done < count) Thread.yield();
     }
 
     public static void main(String[] args) throws Exception {
@@ -55,13 +55,13 @@ public final class Parks {
     }
 
     static void parked(Thread thread) {
-        while (thread.getState() != Thread.State.WAITING) Thread.onSpinWait();
+        while (thread.getState() != Thread.State.WAITING) Thread.yield();
     }
 
     /** Not by join, so that main parks for nothing but what it says. */
     static void ended(Thread... threads) {
         for (Thread t : threads) {
-            while (t.isAlive()) Thread.onSpinWait();
+            while (t.isAlive()) Thread.yield();
         }
     }
 

@@ -50,7 +50,7 @@ public class Stuck {
                     return;
                 }
             }
-            Thread.onSpinWait();
+            Thread.yield();
         }
     }
 
@@ -114,7 +114,13 @@ public class Stuck {
                 LockSupport.park();
             }
         });
-        Thread sleeping = start("sleeping", () -> Thread.sleep(1500));
+        Thread sleeping = start("sleeping", () -> {
+            try {
+                Thread.sleep(86_400_000);
+            } catch (InterruptedException expected) {
+                // it is to go on
+            }
+        });
         until(blocked, Thread.State.BLOCKED);
         until(waiting, Thread.State.WAITING);
         until(joining, Thread.State.WAITING);
@@ -140,6 +146,7 @@ public class Stuck {
                     awaited.notifyAll();
                 }
                 LockSupport.unpark(bare);
+                sleeping.interrupt();
                 for (Thread t : new Thread[] {holder, waiting, joining, parked, bare, sleeping}) {
                     t.join();
                 }

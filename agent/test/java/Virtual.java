@@ -7,11 +7,13 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Virtual threads (21 and later, so by reflection) that contend, wait, notify and park. */
 public final class Virtual {
+    static final class Lock {}
+
     static int count;
     static volatile int woken;
 
     public static void main(String[] args) throws Exception {
-        Object lock = new Object();
+        Lock lock = new Lock();
         var start = Thread.class.getMethod("startVirtualThread", Runnable.class);
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < 500; i++) {

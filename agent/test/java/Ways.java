@@ -56,7 +56,7 @@ public final class Ways {
                 return;
             case "term":
                 System.out.println("ready");
-                Thread.sleep(60_000);
+                Thread.sleep(86_400_000);
                 return;
             default: throw new IllegalArgumentException(args[0]);
         }

@@ -7,18 +7,23 @@
 start_waiting() { # word, arguments of java
     word=$1
     shift
+    rm -f "$work/out" "$work/pid" # of a program before
     mkfifo "$work/commands"
-    timeout 3600 "$java" "$@" <"$work/commands" >"$work/out" 2>"$work/err" &
+    timeout $patience sh -c 'echo $$ >"$0" && exec "$@"' "$work/pid" "$java" "$@" <"$work/commands" >"$work/out" 2>"$work/err" &
     runner=$! # ends as the program does
     exec 9>"$work/commands"
     rm "$work/commands"
-    for i in $(seq 4000); do grep -q "^$word\$" "$work/out" && break; sleep 0.05; done
-    jvm=$(child_of $runner)
+    until grep -qs "^$word\$" "$work/out" || ! kill -0 $runner; do sleep 0.05; done
+    jvm=$(cat "$work/pid")
 }
 
-# The process of Java, below that of timeout.
-child_of() {
-    tr -d ' ' <"/proc/$1/task/$1/children"
+# What attach says goes to told.
+attach() { # options
+    timeout $patience "$weft" attach --timeout ${patience}s --agent "$agent" $jvm "$@" >"$work/told" 2>&1
+}
+
+detach() {
+    timeout $patience "$weft" detach --timeout ${patience}s --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
 }
 
 # As coverage, of code that ran, and was compiled, before there were hooks.
@@ -28,8 +33,7 @@ covered_later() { # calls before, flags
     shift
     start_waiting ready "$@" -cp "$classes" Coverage 20000 "$before"
     listen
-    timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" service=jvmtest \
-        pool=256m yield=on depth=4 park-depth=0 >"$work/told" 2>&1 || bad "attach: $(cat "$work/told")"
+    attach endpoint=unix://"$sock" service=jvmtest pool=256m exit-wait=60s yield=on depth=4 park-depth=0 || bad "attach: $(cat "$work/told")"
     echo go >&9
     exec 9>&-
     wait $runner || bad "the JVM ends with $?: $(head -3 "$work/err")"
@@ -51,22 +55,21 @@ attached() {
     start_waiting stuck "$@" -cp "$classes" Stuck
     for round in 1 2; do
         listen
-        timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" service=jvmtest pool=64m exit-wait=60s >"$work/told" 2>&1 ||
-            bad "attach: $(cat "$work/told")"
+        attach endpoint=unix://"$sock" service=jvmtest pool=64m exit-wait=60s || bad "attach: $(cat "$work/told")"
         grep -q '^depth=16$' "$work/told" || bad "attach says $(head -3 "$work/told")"
         if [ $round = 1 ]; then
             commanded 'work 100000'
-            timeout 300 "$weft" attach --agent "$agent" $jvm depth=3 notify=off >"$work/told" 2>&1
+            attach depth=3 notify=off
             grep -q '^notify=off$' "$work/told" || bad "attach again says $(cat "$work/told")"
             commanded 'work 1000' # not seen
-            timeout 300 "$weft" attach --agent "$agent" $jvm notify=on dept=3 >"$work/told" 2>&1 && bad "a wrong option is taken"
+            attach notify=on dept=3 && bad "a wrong option is taken"
             grep -q 'option "dept": unknown option' "$work/told" || bad "the error says $(cat "$work/told")"
-            timeout 300 "$weft" attach --agent "$agent" $jvm notify=on >"$work/told" 2>&1
+            attach notify=on
         else
             commanded 'work 20000'
             commanded free
         fi
-        timeout 300 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+        detach
         commanded 'work 1000' # not seen
         heard
         expect 'Stuck$Worked.notify' $((round == 1 ? 100000 : 20000))
@@ -118,10 +121,9 @@ summed() {
     section "attach, sums only"
     start_waiting stuck -cp "$classes" Stuck
     listen
-    timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" mode=aggregated >"$work/told" 2>&1 ||
-        bad "attach: $(cat "$work/told")"
+    attach endpoint=unix://"$sock" exit-wait=60s mode=aggregated || bad "attach: $(cat "$work/told")"
     commanded free
-    timeout 300 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+    detach
     heard
     expect events 0
     [ "$(value aggregates)" -gt 0 ] || bad "no sums"
@@ -136,11 +138,11 @@ returned() {
     start_waiting ready -Xcheck:jni -cp "$classes" Native "$(dirname "$receiver")/libnative_threads.so"
     for round in 1 2; do
         listen
-        timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" >"$work/told" 2>&1 || bad "attach: $(cat "$work/told")"
+        attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/told")"
         [ $round = 2 ] || commanded attach
         commanded work
         commanded leave
-        timeout 300 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+        detach
         heard
         expect worker.sleepStart 1
         expect worker.sleepEnd 1
@@ -156,5 +158,5 @@ returned() {
 commanded() { # command; waits for the answer
     before=$(wc -l <"$work/out")
     echo "$1" >&9
-    for i in $(seq 4000); do [ "$(wc -l <"$work/out")" -gt "$before" ] && break; sleep 0.05; done
+    until [ "$(wc -l <"$work/out")" -gt "$before" ] || ! kill -0 $runner; do sleep 0.05; done
 }

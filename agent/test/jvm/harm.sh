@@ -19,9 +19,10 @@ same() {
 terminated() {
     section "SIGTERM"
     listen
+    rm -f "$work/out" # of a program before
     "$java" -agentpath:"$agent=endpoint=unix://$sock$room" -cp "$classes" Ways term >"$work/out" 2>"$work/err" &
     pid=$!
-    until grep -q ready "$work/out"; do sleep 0.05; done
+    until grep -qs ready "$work/out" || ! kill -0 $pid; do sleep 0.05; done
     kill -TERM $pid
     wait $pid
     code=$?
@@ -37,14 +38,10 @@ lonely() {
     [ $code = 3 ] || bad "code $code"
     [ "$(cat "$work/err")" = "also done" ] || bad "errors: $(cat "$work/err")"
     section "killed receiver"
-    listen
-    "$java" -agentpath:"$agent=endpoint=unix://$sock$room" -cp "$classes" Ways exit 5000 >"$work/out" 2>"$work/err" &
-    pid=$!
-    sleep 0.5
-    kill -9 $receiver_pid || bad 'the receiver ended too early'
+    listen die=1
+    traced Ways exit 5000
     wait $receiver_pid 2>/dev/null
-    wait $pid
-    code=$?
+    [ $? = 137 ] || bad 'the receiver was not killed'
     [ $code = 3 ] || bad "code $code"
     [ "$(cat "$work/out")" = "done 400000" ] || bad "output: $(cat "$work/out")"
     section "cut connections"

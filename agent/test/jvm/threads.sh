@@ -58,7 +58,7 @@ virtual() {
     traced Virtual
     [ "$(cat "$work/out")" = "virtual 10000" ] || bad "$(cat "$work/out" "$work/err")"
     heard
-    expect notify 10000
+    expect 'Virtual$Lock.notify' 10000
     # Carriers that have nothing to carry park, which is not told. (Whoever starts a virtual thread may park at the same
     # ForkJoinPool for a moment, and rightly is: ForkJoinPool.spinLockRunState.)
     [ "$(value carriers)" -gt 0 ] || bad "no carriers"
