@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "definitions.h"
 #include "filter.h"
@@ -20,6 +19,7 @@
 // Open addressing; an entry is complete once its id is not 0, and never changes afterwards.
 enum { KINDS_ROOM = 32 };
 enum { CLASS_SLOTS = 1 << 14, METHOD_SLOTS = 1 << 17, MAX_PROBES = 64 };
+enum { CLASS_LIMIT = CLASS_SLOTS / 4 * 3, METHOD_LIMIT = METHOD_SLOTS / 4 * 3 };
 
 static struct {
     _Atomic uint32_t id;
@@ -49,24 +49,11 @@ static struct {
     atomic_uint verdict;
 } about[CLASS_SLOTS];
 
-// Guards additions to the tables. Who holds it asks the JVM, which may suspend him meanwhile, for
-// as long as a debugger likes: so nobody waits for long. What is new has no id then.
+// Guards additions to the tables. Who holds it asks the JVM nothing, which may suspend him
+// meanwhile for as long as a debugger likes: what an addition takes is asked for before.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-enum { LOCK_PATIENCE_NS = 50000000 };
-static uint32_t class_count;
-static uint32_t method_count;
-
-static bool lock(void) {
-    struct timespec until;
-    if (pthread_mutex_trylock(&mutex) == 0) {
-        return true;
-    }
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOCK_PATIENCE_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    return pthread_mutex_timedlock(&mutex, &until) == 0;
-}
+static _Atomic uint32_t class_count;
+static _Atomic uint32_t method_count;
 
 static uint32_t hash_of(jobject object) {
     jint hash = 0;
@@ -93,33 +80,6 @@ bool weft_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum weft_trait t
     return class != NULL && (*env)->IsInstanceOf(env, object, class);
 }
 
-static uint32_t define_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t slot) {
-    char *signature = NULL;
-    uint32_t id = 0;
-    struct weft_bytes frame = {0};
-    if (class_count >= CLASS_SLOTS / 4 * 3 ||
-        (*weft_jvm.ti)->GetClassSignature(weft_jvm.ti, class, &signature, NULL) !=
-            JVMTI_ERROR_NONE) {
-        return 0;
-    }
-    const char *name = weft_binary_name(signature); // in its place
-    weft_put_class(&frame, class_count + 1, name);
-    jweak weak = (*env)->NewWeakGlobalRef(env, class);
-    if (!weft_clear_exception(env) && weak != NULL && weft_definitions_append(&frame)) {
-        id = ++class_count;
-        about[id].name = strdup(name); // NULL: it has none
-        about[id].traits = traits_of(env, class);
-        classes[slot].hash = hash;
-        classes[slot].class = weak;
-        atomic_store_explicit(&classes[slot].id, id, memory_order_release);
-    } else if (weak != NULL) {
-        (*env)->DeleteWeakGlobalRef(env, weak);
-    }
-    weft_bytes_free(&frame);
-    weft_deallocate(signature);
-    return id;
-}
-
 // Looks a class up; returns its id, or 0; and the slot at which the search ended.
 static uint32_t find_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t *slot) {
     uint32_t at = hash % CLASS_SLOTS;
@@ -138,41 +98,104 @@ static uint32_t find_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t *s
     return 0;
 }
 
+// What the JVM says of a class.
+struct description {
+    jweak class; // NULL: not asked yet
+    char *signature;
+    const char *name; // a part of it
+    unsigned traits;
+};
+
+// False if it does not say, or has no memory.
+static bool describe(JNIEnv *env, jclass class, struct description *d) {
+    if (d->class != NULL) {
+        return true;
+    }
+    if ((*weft_jvm.ti)->GetClassSignature(weft_jvm.ti, class, &d->signature, NULL) !=
+        JVMTI_ERROR_NONE) {
+        d->signature = NULL;
+        return false;
+    }
+    d->name = weft_binary_name(d->signature); // in its place
+    d->traits = traits_of(env, class);
+    d->class = (*env)->NewWeakGlobalRef(env, class);
+    weft_clear_exception(env);
+    return d->class != NULL;
+}
+
+// The id of a class that is new, or 0. The caller holds the mutex, and counts it once it can be
+// found.
+static uint32_t define(const char *name) {
+    struct weft_bytes frame = {0};
+    uint32_t id = atomic_load_explicit(&class_count, memory_order_relaxed) + 1;
+    if (id > CLASS_LIMIT) {
+        return 0;
+    }
+    weft_put_class(&frame, id, name);
+    if (!weft_definitions_append(&frame)) {
+        id = 0;
+    }
+    weft_bytes_free(&frame);
+    return id;
+}
+
+// Takes the class over, if there is an id for it. The caller holds the mutex.
+static uint32_t add_class(struct description *d, uint32_t hash, uint32_t slot) {
+    uint32_t id = define(d->name);
+    if (id != 0) {
+        about[id].name = strdup(d->name); // NULL: it has none
+        about[id].traits = d->traits;
+        classes[slot].hash = hash;
+        classes[slot].class = d->class;
+        atomic_store_explicit(&classes[slot].id, id, memory_order_release);
+        atomic_store_explicit(&class_count, id, memory_order_release);
+        d->class = NULL;
+    }
+    return id;
+}
+
 uint32_t weft_class_id(JNIEnv *env, jclass class) {
     uint32_t hash = hash_of(class);
+    struct description new = {0};
     uint32_t slot;
-    uint32_t id = find_class(env, class, hash, &slot);
-    if (id == 0 && slot != CLASS_SLOTS && lock()) {
+    uint32_t id = 0;
+    bool sure = false;
+    while (!sure) {
+        uint32_t known = atomic_load_explicit(&class_count, memory_order_acquire);
         id = find_class(env, class, hash, &slot);
-        if (id == 0 && slot != CLASS_SLOTS) {
-            id = define_class(env, class, hash, slot);
+        sure =
+            id != 0 || slot == CLASS_SLOTS || known >= CLASS_LIMIT || !describe(env, class, &new);
+        if (!sure) {
+            pthread_mutex_lock(&mutex);
+            sure = atomic_load_explicit(&class_count, memory_order_relaxed) == known;
+            id = sure ? add_class(&new, hash, slot) : 0; // else it may be there by now
+            pthread_mutex_unlock(&mutex);
         }
-        pthread_mutex_unlock(&mutex);
     }
+    if (new.class != NULL) {
+        (*env)->DeleteWeakGlobalRef(env, new.class);
+    }
+    weft_deallocate(new.signature);
     return id;
 }
 
 uint32_t weft_class_id_by_name(const char *name) {
     uint32_t id = 0;
-    if (!lock()) {
-        return 0;
-    }
+    pthread_mutex_lock(&mutex);
     for (uint32_t i = 0; i < named_count && id == 0; i++) {
         id = strcmp(named[i].name, name) == 0 ? named[i].id : 0;
     }
     char *copy = id == 0 && named_count < MAX_NAMED ? strdup(name) : NULL;
-    if (copy != NULL && class_count < CLASS_SLOTS / 4 * 3) {
-        struct weft_bytes frame = {0};
+    if (copy != NULL) {
         weft_utf8(copy);
-        weft_put_class(&frame, class_count + 1, copy);
-        if (weft_definitions_append(&frame)) {
-            id = ++class_count;
+        id = define(copy);
+        if (id != 0) {
             named[named_count].name = copy;
             named[named_count++].id = id;
             about[id].name = copy;
+            atomic_store_explicit(&class_count, id, memory_order_release);
             copy = NULL;
         }
-        weft_bytes_free(&frame);
     }
     pthread_mutex_unlock(&mutex);
     free(copy);
@@ -255,41 +278,6 @@ static uint16_t line_table(jmethodID method, struct weft_line **lines) {
     return taken;
 }
 
-static uint32_t define_method(JNIEnv *env, jmethodID method, uint32_t class_id, jclass class,
-                              uint32_t slot) {
-    jvmtiEnv *ti = weft_jvm.ti;
-    char *name = NULL;
-    char *signature = NULL;
-    char *file = NULL;
-    struct weft_line *lines = NULL;
-    struct weft_bytes frame = {0};
-    uint32_t id = 0;
-    (void)env;
-    if (method_count < METHOD_SLOTS / 4 * 3 &&
-        (*ti)->GetMethodName(ti, method, &name, &signature, NULL) == JVMTI_ERROR_NONE) {
-        if ((*ti)->GetSourceFileName(ti, class, &file) != JVMTI_ERROR_NONE) {
-            file = NULL;
-        } else {
-            weft_utf8(file);
-        }
-        uint16_t count = line_table(method, &lines);
-        weft_utf8(name);
-        weft_utf8(signature);
-        weft_put_method(&frame, method_count + 1, class_id, name, signature, file, lines, count);
-        if (weft_definitions_append(&frame)) {
-            id = ++method_count;
-            methods[slot].method = method;
-            atomic_store_explicit(&methods[slot].id, id, memory_order_release);
-        }
-    }
-    weft_bytes_free(&frame);
-    free(lines);
-    weft_deallocate(name);
-    weft_deallocate(signature);
-    weft_deallocate(file);
-    return id;
-}
-
 static uint32_t find_method(jmethodID method, uint32_t *slot) {
     uint32_t at = (uint32_t)(((uintptr_t)method >> 3) * 0x9E3779B97F4A7C15ULL >> 40) % METHOD_SLOTS;
     for (int probe = 0; probe < MAX_PROBES; probe++, at = (at + 1) % METHOD_SLOTS) {
@@ -303,10 +291,53 @@ static uint32_t find_method(jmethodID method, uint32_t *slot) {
     return 0;
 }
 
+// The caller does not hold the mutex.
+static uint32_t define_method(jmethodID method, uint32_t class_id, jclass class) {
+    jvmtiEnv *ti = weft_jvm.ti;
+    char *name = NULL;
+    char *signature = NULL;
+    char *file = NULL;
+    struct weft_line *lines = NULL;
+    struct weft_bytes frame = {0};
+    uint32_t slot;
+    if ((*ti)->GetMethodName(ti, method, &name, &signature, NULL) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    if ((*ti)->GetSourceFileName(ti, class, &file) != JVMTI_ERROR_NONE) {
+        file = NULL;
+    } else {
+        weft_utf8(file);
+    }
+    uint16_t count = line_table(method, &lines);
+    weft_utf8(name);
+    weft_utf8(signature);
+
+    pthread_mutex_lock(&mutex);
+    uint32_t id = find_method(method, &slot); // another may have been faster
+    uint32_t next = atomic_load_explicit(&method_count, memory_order_relaxed) + 1;
+    if (id == 0 && slot != METHOD_SLOTS && next <= METHOD_LIMIT) {
+        weft_put_method(&frame, next, class_id, name, signature, file, lines, count);
+        if (weft_definitions_append(&frame)) {
+            id = next;
+            atomic_store_explicit(&method_count, id, memory_order_relaxed);
+            methods[slot].method = method;
+            atomic_store_explicit(&methods[slot].id, id, memory_order_release);
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+    weft_bytes_free(&frame);
+    free(lines);
+    weft_deallocate(name);
+    weft_deallocate(signature);
+    weft_deallocate(file);
+    return id;
+}
+
 uint32_t weft_method_id(JNIEnv *env, jmethodID method) {
     uint32_t slot;
     uint32_t id = find_method(method, &slot);
-    if (id != 0 || slot == METHOD_SLOTS) {
+    if (id != 0 || slot == METHOD_SLOTS ||
+        atomic_load_explicit(&method_count, memory_order_relaxed) >= METHOD_LIMIT) {
         return id;
     }
     jclass class = NULL;
@@ -314,12 +345,8 @@ uint32_t weft_method_id(JNIEnv *env, jmethodID method) {
         return 0;
     }
     uint32_t class_id = weft_class_id(env, class);
-    if (class_id != 0 && lock()) {
-        id = find_method(method, &slot);
-        if (id == 0 && slot != METHOD_SLOTS) {
-            id = define_method(env, method, class_id, class, slot);
-        }
-        pthread_mutex_unlock(&mutex);
+    if (class_id != 0) {
+        id = define_method(method, class_id, class);
     }
     (*env)->DeleteLocalRef(env, class);
     return id;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What did an agent send? fake_receiver NAME [cut=N] [die=N] [garbage=N] [refuse=N] [silent=N]
-// [slow=MS] [forget=N] [turns=N of=CLASS.KIND...] [events=1] listens on a path or a port, prints what
-// came once the session has ended, with events=1 each event as it comes, and ends with 1 if the stream
-// broke a rule.
+// [slow=MS] [forget=N] [turns=N of=CLASS.KIND...] [events=1] listens on a path or a port, prints
+// what came once the session has ended, with events=1 each event as it comes, and ends with 1 if
+// the stream broke a rule.
 
 #include <signal.h>
 #include <stdio.h>

@@ -16,15 +16,15 @@ struct server {
     // Bad manners; 0 is none.
     atomic_int
         cut; // closes the first five connections after so many batches, the last not acknowledged
-    int die;     // is killed after so many batches
+    int die; // is killed after so many batches
     int garbage; // answers the first so many connections with nonsense
     int refuse;  // refuses the first so many connections
     int slow_ms; // reads only every so many milliseconds
     int forget;  // does not acknowledge more than so many batches on a connection
     int nag; // sends so many control frames after each welcome: for depth=7, or of an unknown key
-    atomic_int mangle;        // sends the first so many connections control frames that are broken
-    int silent;               // never answers the first so many connections (no welcome)
-    int turns; // asks so often for the other mode, each time that ...
+    atomic_int mangle; // sends the first so many connections control frames that are broken
+    int silent;        // never answers the first so many connections (no welcome)
+    int turns;         // asks so often for the other mode, each time that ...
     const char *of[8]; // ... waits of all of these, as "class.kind", came in the one that there is
     uint64_t marks[8]; // so many had come when it began
     uint64_t asked;    // for another mode, so often

@@ -69,9 +69,9 @@ struct witness {
     uint64_t
         worker_events[WITNESS_KINDS]; // of threads called worker-...; startCalled, unpark: to them
     uint64_t worker_lost;
-    uint64_t main_events[WITNESS_KINDS]; // of the thread called main
-    uint64_t carriers;                      // definitions of them
-    uint64_t carrier_events[WITNESS_KINDS]; // theirs, not those of what they carry
+    uint64_t main_events[WITNESS_KINDS];            // of the thread called main
+    uint64_t carriers;                              // definitions of them
+    uint64_t carrier_events[WITNESS_KINDS];         // theirs, not those of what they carry
     struct witness_class by_class[WITNESS_CLASSES]; // 0: without a class
     char service[128];
     bool hello; // on this connection

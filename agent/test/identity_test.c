@@ -1,0 +1,161 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Does each class and method get one id, also while others are held up in the JVM? The JVM is
+// played.
+
+#include "../src/identity.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "../src/definitions.h"
+#include "../src/jvm.h"
+#include "../src/vmstructs.h"
+#include "harness.h"
+
+// References are addresses of what they refer to. A weak one is the same.
+struct class {
+    const char *signature;
+    atomic_int held_up; // so many of those who ask for its signature do not come back yet
+};
+
+static struct class classes[64];
+static atomic_int asking;
+
+static jvmtiError JNICALL hash_code(jvmtiEnv *ti, jobject object, jint *hash) {
+    (void)ti;
+    *hash = (jint)((uintptr_t)object >> 4 & 7) + 1; // so that there are collisions
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL signature(jvmtiEnv *ti, jclass class, char **text, char **generic) {
+    struct class *c = (struct class *)class;
+    (void)ti;
+    (void)generic;
+    atomic_fetch_add(&asking, 1);
+    while (atomic_load(&c->held_up) > 0) { // or for ever: the watchdog ends it
+        usleep(1000);
+    }
+    *text = strdup(c->signature);
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL deallocate(jvmtiEnv *ti, unsigned char *memory) {
+    (void)ti;
+    free(memory);
+    return JVMTI_ERROR_NONE;
+}
+
+static jboolean JNICALL same(JNIEnv *env, jobject a, jobject b) {
+    (void)env;
+    return a == b;
+}
+
+static jweak JNICALL new_weak(JNIEnv *env, jobject object) {
+    (void)env;
+    return object;
+}
+
+static void JNICALL delete_weak(JNIEnv *env, jweak object) {
+    (void)env;
+    (void)object;
+}
+
+static jboolean JNICALL assignable(JNIEnv *env, jclass class, jclass super) {
+    (void)env;
+    (void)class;
+    (void)super;
+    return JNI_FALSE;
+}
+
+static jboolean JNICALL no_exception(JNIEnv *env) {
+    (void)env;
+    return JNI_FALSE;
+}
+
+void *weft_libjvm(void) {
+    return NULL;
+}
+
+static const jvmtiInterface_1 tools = {
+    .GetObjectHashCode = hash_code, .GetClassSignature = signature, .Deallocate = deallocate};
+static const struct JNINativeInterface_ natives = {.IsSameObject = same,
+                                                   .NewWeakGlobalRef = new_weak,
+                                                   .DeleteWeakGlobalRef = delete_weak,
+                                                   .IsAssignableFrom = assignable,
+                                                   .ExceptionCheck = no_exception};
+static jvmtiEnv ti = &tools;
+static JNIEnv env = &natives;
+
+static void *ask(void *class) {
+    return (void *)(uintptr_t)weft_class_id(&env, (jclass) class);
+}
+
+static uint32_t answer(pthread_t thread) {
+    void *id;
+    pthread_join(thread, &id);
+    return (uint32_t)(uintptr_t)id;
+}
+
+// The JVM may suspend a thread that asks it something, for as long as a debugger likes.
+TEST(nobody_waits_for_one_whom_the_jvm_holds_up) {
+    pthread_t held[2];
+    atomic_store(&classes[0].held_up, 1);
+    for (int i = 0; i < 2; i++) {
+        pthread_create(&held[i], NULL, ask, &classes[0]);
+    }
+    while (atomic_load(&asking) == 0) {
+        usleep(1000);
+    }
+    uint32_t other = weft_class_id(&env, (jclass)&classes[1]);
+    CHECK(other != 0);
+    CHECK(weft_class_id_by_name("named") != 0);
+    atomic_store(&classes[0].held_up, 0);
+    uint32_t first = answer(held[0]);
+    CHECK(first != 0 && first != other);
+    CHECK_INT(answer(held[1]), first);
+    CHECK_INT(weft_class_id(&env, (jclass)&classes[0]), first);
+    CHECK_INT(weft_class_id(&env, (jclass)&classes[1]), other);
+}
+
+enum { THREADS = 8, COUNT = sizeof classes / sizeof classes[0] };
+
+static uint32_t ids[THREADS][COUNT];
+
+static void *ask_all(void *to) {
+    for (size_t i = 0; i < COUNT; i++) {
+        ((uint32_t *)to)[i] = weft_class_id(&env, (jclass)&classes[i]);
+    }
+    return NULL;
+}
+
+TEST(all_threads_get_the_same_ids) {
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&threads[i], NULL, ask_all, ids[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(memcmp(ids[i], ids[0], sizeof ids[0]) == 0);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        CHECK(ids[0][i] != 0);
+        for (size_t k = 0; k < i; k++) {
+            CHECK(ids[0][k] != ids[0][i]);
+        }
+    }
+}
+
+int main(void) {
+    alarm(600);
+    weft_jvm.ti = &ti;
+    for (size_t i = 0; i < COUNT; i++) {
+        classes[i].signature = "LTest;";
+    }
+    weft_definitions_init(1U << 20);
+    RUN(nobody_waits_for_one_whom_the_jvm_holds_up);
+    RUN(all_threads_get_the_same_ids);
+    return harness_end("identity");
+}
