@@ -4,6 +4,7 @@
 package engine_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -52,5 +53,34 @@ func TestFullWindows(t *testing.T) {
 				t.Errorf("%d events: %d seen, %d refused, up to %d intervals in a window", len(evs), seen, refused, most)
 			}
 		})
+	}
+}
+
+// A session that ends when nothing happened since the last window still says why it ended.
+func TestTheLastWindowSaysWhyTheSessionEnded(t *testing.T) {
+	const second = jvmthread.Time(time.Second)
+	for _, why := range []window.Cut{window.CutEnd, window.CutLost, window.CutShutdown} {
+		cfg := engine.DefaultConfig()
+		cfg.Window = time.Second
+		e := engine.New(cfg)
+		for _, p := range parts(1, 0, []jvmthread.Event{
+			{Time: 100 * second, Thread: 1, Kind: jvmthread.KindThreadStart},
+			{Time: 100*second + 5, Thread: 1, Kind: jvmthread.KindThreadEnd},
+		}, 102*second+7) {
+			e.Add(p)
+		}
+		var cuts []window.Cut
+		last := jvmthread.Time(0)
+		see := func(w *window.Window) {
+			for _, err := range threadtest.Validate(w) {
+				t.Error(err)
+			}
+			cuts, last = append(cuts, w.Cut), w.End
+		}
+		e.Advance(see)
+		e.Close(why, see)
+		if want := []window.Cut{window.CutTime, why}; !slices.Equal(cuts, want) || last != 102*second+7 {
+			t.Errorf("windows were cut by %v, want %v; the last ends at %d", cuts, want, last)
+		}
 	}
 }

@@ -176,7 +176,7 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 			b.add(th, &piece, th.Detail())
 		}
 	}
-	if b.used == 0 && w.Events == 0 && w.Lost == 0 && w.Missed == 0 {
+	if b.used == 0 && w.Events == 0 && w.Lost == 0 && w.Missed == 0 && !why.Last() {
 		return nil
 	}
 	for _, l := range b.lanes {
