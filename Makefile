@@ -127,7 +127,7 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 .PHONY: e2e
 e2e: build build/jaeger build/weft-otel.jar ## run real JVMs with the agent against the built collector and a real Jaeger
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
-	$(GO) test -count=1 -timeout 4h ./e2e/...
+	@scripts/e2e.sh $(GO) test -count=1 -timeout 4h ./e2e/...
 
 .PHONY: stress
 stress: build ## let threads wait at random for STRESS (10m), on each JDK and garbage collector
