@@ -5,10 +5,12 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,7 +37,8 @@ type setup struct {
 	env      []string
 }
 
-// startCollector starts one and waits until its health check says that it is ready.
+// startCollector starts one and waits until its health check says that it is ready, and until a signal would not just kill it: a collector listens
+// for signals only after it is ready.
 func startCollector(t *testing.T, s setup) *collector {
 	t.Helper()
 	c, health := launch(t, s)
@@ -43,9 +46,18 @@ func startCollector(t *testing.T, s setup) *collector {
 		if !c.running() {
 			t.Fatalf("the collector ended: %s", clip(strings.Join(c.errLines(), "\n")))
 		}
-		return answers(health)
+		return answers(health) && c.catches(syscall.SIGINT) // it asks for SIGTERM together with it
 	})
 	return c
+}
+
+// catches reports whether a program that was started with the signal ignored has a handler for it now. SigCgt is a mask of signals, from 1 on.
+func (p *process) catches(signal syscall.Signal) bool {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid)) // of a program that has ended there is none
+	_, rest, _ := strings.Cut(string(status), "\nSigCgt:\t")
+	mask, _, _ := strings.Cut(rest, "\n")
+	caught, err := strconv.ParseUint(mask, 16, 64)
+	return err == nil && caught>>(signal-1)&1 == 1
 }
 
 // launch starts a collector, which may not live long.
@@ -73,13 +85,15 @@ func launch(t *testing.T, s setup) (c *collector, health string) {
 	env := append([]string{
 		"WEFT_ENDPOINT=" + c.endpoint, "WEFT_OUT=" + c.out, "WEFT_WINDOW=1s", "WEFT_HEALTH=" + health, "WEFT_METRICS_PORT=" + metrics, "WEFT_PAGE=" + c.page,
 	}, s.env...)
-	c.process = start(t, env, built("weft-collector"), args...)
+	// Go's runtime catches all signals from the beginning, but for a SIGINT that is ignored: that one only when the program asks for it.
+	ignoring := []string{"-c", `trap "" INT; exec "$0" "$@"`, built("weft-collector")}
+	c.process = start(t, env, "/bin/sh", append(ignoring, args...)...)
 	return c, health
 }
 
 // answers reports whether an address answers 200 over HTTP.
 func answers(address string) bool {
-	client := http.Client{Timeout: time.Second}
+	client := http.Client{Timeout: time.Minute}
 	response, err := client.Get("http://" + address)
 	if err != nil {
 		return false
@@ -120,6 +134,9 @@ func (c *collector) terminate(t *testing.T) time.Duration {
 	return took
 }
 
+// patientOTLP keeps a collector from sending again what a busy server has taken, and has not said so yet.
+const patientOTLP = "yaml:exporters::otlp_grpc::timeout: 10m"
+
 // everything gives the agent room and time for all that a program does, however busy the machine is.
 const everything = ",pool=64m,exit-wait=60s"
 
@@ -132,6 +149,17 @@ func java(t *testing.T, j jdk, endpoint, service string, command ...string) *pro
 	}
 	args := append([]string{"-agentpath:" + built("libweft.so") + "=" + to + ",service=" + service + everything, "-cp", classes}, command...)
 	return start(t, nil, filepath.Join(j.home, "bin", "java"), args...)
+}
+
+// exchange runs the sample exchange until what was written of it shows something, as it does the sooner the less else the machine has to do.
+func (c *collector) exchange(t *testing.T, what string, shown func(*output) bool) {
+	t.Helper()
+	jvm := java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3600")
+	poll(t, what, func() bool {
+		require.True(t, jvm.running(), "the exchange ended")
+		return shown(c.spans(t))
+	})
+	jvm.stop(t, syscall.SIGTERM)
 }
 
 // runJava runs a program to its end and reads the truth that it tells in its last line.

@@ -58,7 +58,7 @@ func throughSink(t *testing.T, endpoint, service string, s sink, first ...*colle
 
 func TestTempo(t *testing.T) {
 	s := startSink(t)
-	c := startCollector(t, setup{config: "tempo.yaml", env: []string{"TEMPO_ENDPOINT=http://" + s.http}})
+	c := startCollector(t, setup{config: "tempo.yaml", more: []string{"yaml:exporters::otlp_http::timeout: 10m"}, env: []string{"TEMPO_ENDPOINT=http://" + s.http}})
 	throughSink(t, c.endpoint, "tempo", s, c)
 }
 
@@ -69,7 +69,7 @@ func TestEdgeAndGateways(t *testing.T) {
 	var gateways []*collector
 	for _, address := range addresses {
 		gateways = append(gateways, startCollector(t, setup{
-			config: "gateway.yaml", env: []string{"WEFT_GATEWAY=" + address, "WEFT_BACKEND=" + s.grpc},
+			config: "gateway.yaml", more: []string{patientOTLP}, env: []string{"WEFT_GATEWAY=" + address, "WEFT_BACKEND=" + s.grpc},
 		}))
 	}
 	edge := startCollector(t, setup{

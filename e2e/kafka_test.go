@@ -75,7 +75,7 @@ func fetchJars(pom, jars string) error {
 func TestKafka(t *testing.T) {
 	broker := startKafka(t)
 	s := startSink(t)
-	c := startCollector(t, setup{config: "kafka.yaml", env: []string{"KAFKA_BROKERS=[" + broker + "]", "WEFT_BACKEND=" + s.grpc}})
+	c := startCollector(t, setup{config: "kafka.yaml", more: []string{patientOTLP}, env: []string{"KAFKA_BROKERS=[" + broker + "]", "WEFT_BACKEND=" + s.grpc}})
 	var one, two pingPong
 	runJava(t, jdks[0], c.endpoint, "one", &one, "PingPong", "50")
 	runJava(t, jdks[0], c.endpoint, "two", &two, "PingPong", "50")

@@ -41,9 +41,9 @@ func (p *process) goOn(t *testing.T, further int) {
 func TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		const service = "idle"
-		first := startCollector(t, setup{})
+		first := startCollector(t, setup{env: []string{"WEFT_WINDOW=1h"}}) // so that something happened in the window that is open at the end
 		jvm := java(t, j, first.endpoint, service, "Idle")
-		poll(t, "the first window is written", func() bool { return len(first.spans(t).roots(service)) > 0 })
+		first.hasHeard(t, service)
 		first.terminate(t)
 		jvm.goOn(t, 20)
 
@@ -84,6 +84,16 @@ func TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes(t *testing.T) {
 	})
 }
 
+// hasHeard waits until a collector knows something of a service's threads.
+func (c *collector) hasHeard(t *testing.T, service string) {
+	t.Helper()
+	poll(t, "the collector has heard of "+service, func() bool {
+		var list pageSessions
+		fromPage(t, c, "sessions", &list)
+		return len(list.Sessions) == 1 && list.Sessions[0].Service == service && list.Sessions[0].Intervals > 0
+	})
+}
+
 // startsUnknown reports whether the first state of a thread is marked: history begins in its middle, or it began just then.
 func startsUnknown(o *output, thread *span) bool {
 	states := o.of(thread.service, func(s *span) bool { return s.parent() == thread.id() })
@@ -96,6 +106,7 @@ func TestASessionEndsWhenItsJVMIsKilled(t *testing.T) {
 		c := startCollector(t, setup{})
 		jvm := java(t, j, c.endpoint, "victim", "Idle")
 		poll(t, "the first window is written", func() bool { return len(c.spans(t).roots("victim")) > 0 })
+		jvm.goOn(t, 20)
 		jvm.stop(t, syscall.SIGKILL)
 		c.waitForCut(t, "victim", "lost")
 		c.terminate(t)
@@ -106,10 +117,10 @@ func TestASessionEndsWhenItsJVMIsKilled(t *testing.T) {
 // TestShutdownDoesNotWaitForAnIdleAgent stops the collector while a JVM is connected in which nothing happens, and which stays.
 func TestShutdownDoesNotWaitForAnIdleAgent(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
-		c := startCollector(t, setup{})
+		c := startCollector(t, setup{env: []string{"WEFT_WINDOW=1h"}})
 		jvm := java(t, j, c.endpoint, "stuck", "Deadlock")
 		poll(t, "the threads are deadlocked", func() bool { return len(jvm.outLines()) > 0 })
-		poll(t, "a window is written", func() bool { return len(c.spans(t).roots("stuck")) > 0 })
+		c.hasHeard(t, "stuck")
 		took := c.terminate(t)
 		t.Logf("the collector was gone after %v", took.Round(time.Millisecond))
 		assert.True(t, c.spans(t).cutBy("stuck", "shutdown"), "the open window is written")

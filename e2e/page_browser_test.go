@@ -30,8 +30,10 @@ func TestThePageSaysWhichLockIsTheProblem(t *testing.T) {
 	p.Until(`[...document.querySelectorAll(".name .text")].some((e) => e.innerText === "matcher-1")`)
 	to := browser.Eval[float64](p, "weftPlane.limits.to")
 	p.Until("weftPlane.limits.to > " + strconv.FormatFloat(to, 'f', -1, 64))
-	poll(t, "the order book was wanted often", func() bool {
-		return c.spans(t).lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.contentions") >= 20
+	poll(t, "the order book was wanted often, and costs more than all else", func() bool {
+		o := c.spans(t)
+		return o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.contentions") >= 20 &&
+			4*o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.blocked.time") > 3*o.lockTotal("exchange", "", "weft.lock.blocked.time")
 	})
 	jvm.stop(t, syscall.SIGTERM)
 	p.Until(`document.querySelector(".status")?.innerText.startsWith("ended after")`)

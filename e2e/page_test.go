@@ -148,5 +148,5 @@ func TestPageOutlivesARestart(t *testing.T) {
 	assert.Equal(t, "end", before.Ended)
 	assert.Zero(t, before.Missed)
 	assert.Greater(t, before.Intervals, 2*truth.Handoffs)
-	// It is not asked to end: so soon after its start a collector may be ready, and not listen for signals yet.
+	c.terminate(t)
 }

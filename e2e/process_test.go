@@ -11,6 +11,9 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -49,11 +52,11 @@ type process struct {
 	stderr []string
 }
 
-// start runs a program until it ends or the test does. What it wrote is shown if the test failed.
+// start runs a program until it ends or the test does. How it ended and what it wrote last is shown if the test failed.
 func start(t *testing.T, env []string, name string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(name, args...), exited: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Env = append(environment(), env...)
 	var err error
 	p.stdin, err = p.cmd.StdinPipe()
 	require.NoError(t, err)
@@ -71,17 +74,88 @@ func start(t *testing.T, env []string, name string, args ...string) *process {
 		close(p.exited)
 	}()
 	t.Cleanup(func() {
+		state := "was still running"
+		if !p.running() {
+			state = p.cmd.ProcessState.String()
+		} else if t.Failed() && filepath.Base(name) == "java" {
+			state += ":\n" + p.threads()
+		}
 		_ = p.cmd.Process.Kill() // it may have ended
 		<-p.exited
 		if t.Failed() {
-			t.Logf("%s wrote:\n%s", name, clip(strings.Join(append(p.outLines(), p.errLines()...), "\n")))
+			t.Logf("%s %s\n%s", p.command(), state, lastWords(append(p.outLines(), p.errLines()...)))
 		}
 	})
 	return p
 }
 
+// threads asks a JVM what its threads do, and returns the beginning of what it says of those that are not daemons.
+func (p *process) threads() string {
+	const end, frames, most = "JNI global ref", 6, 60
+	_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it may just have ended
+	var said []string
+	for deadline := time.Now().Add(time.Minute); p.running() && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if said = p.outLines(); slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, end) }) {
+			break
+		}
+	}
+	var shown []string
+	for thread := range strings.SplitSeq(strings.Join(said, "\n"), "\n\n") {
+		if lines := strings.Split(thread, "\n"); strings.Contains(lines[0], "\" #") && !strings.Contains(lines[0], " daemon ") {
+			shown = append(shown, lines[:min(frames, len(lines))]...)
+		}
+	}
+	return strings.Join(shown[:min(most, len(shown))], "\n")
+}
+
+// command is what runs, in short.
+func (p *process) command() string {
+	const enough = 300
+	words := make([]string, len(p.cmd.Args))
+	for i, word := range p.cmd.Args {
+		words[i] = strings.TrimPrefix(word, root+"/")
+	}
+	return cut(strings.Join(words, " "), enough)
+}
+
+// lastWords are the last lines of a program and, from before them, the last that complain.
+func lastWords(lines []string) string {
+	const last, complaining, width = 10, 6, 400
+	tail := lines[max(0, len(lines)-last):]
+	var complaints []string
+	for _, line := range lines[:len(lines)-len(tail)] {
+		if complaint.MatchString(line) {
+			complaints = append(complaints, line)
+		}
+	}
+	complaints = complaints[max(0, len(complaints)-complaining):]
+	var text strings.Builder
+	for _, line := range slices.Concat(complaints, tail) {
+		text.WriteString("  " + cut(line, width) + "\n")
+	}
+	return text.String()
+}
+
+var complaint = regexp.MustCompile(`(?i)\b(warn|warning|error|fatal|panic|exception)\b`)
+
+func cut(text string, length int) string {
+	if len(text) > length {
+		return text[:length] + "…"
+	}
+	return text
+}
+
+// environment is that of the test, without what makes each JVM print a line of its own or takes more options from there.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"}, name)
+	})
+}
+
+// clip leaves the end of a text.
 func clip(text string) string {
-	const limit = 6000
+	const limit = 3000
 	if len(text) > limit {
 		return "…" + text[len(text)-limit:]
 	}
@@ -127,12 +201,20 @@ func (p *process) running() bool {
 // wait waits for the end of the program and returns its exit code.
 func (p *process) wait(t *testing.T) int {
 	t.Helper()
-	select {
-	case <-p.exited:
-	case <-time.After(patience):
+	if !p.within(patience) {
 		t.Fatalf("%s still runs after %v", p.cmd.Path, patience)
 	}
 	return p.cmd.ProcessState.ExitCode()
+}
+
+// within reports whether the program ends in a time.
+func (p *process) within(d time.Duration) bool {
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(d):
+		return false
+	}
 }
 
 // stop sends a signal and waits; it returns how long the end took.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -66,11 +67,11 @@ func (p *process) outcome(t *testing.T) outcome {
 func TestRealProgramsDoAsWithoutTheAgent(t *testing.T) {
 	classpath, err := realClasses()
 	require.NoError(t, err)
-	quiet := "-Dderby.stream.error.file=" + os.DevNull
+	flags := []string{"-Xmx256m", "-Dderby.stream.error.file=" + os.DevNull, "-Dderby.locks.waitTimeout=3600", "-cp", classpath}
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		for _, program := range realPrograms {
 			t.Run(program.name, func(t *testing.T) {
-				command := []string{"-Xmx256m", quiet, "-cp", classpath, "Load", program.name, program.operations}
+				command := append(slices.Clone(flags), "Load", program.name, program.operations)
 				plain := start(t, nil, filepath.Join(j.home, "bin", "java"), command...).outcome(t)
 				require.Len(t, plain.stdout, 1, "%v", plain)
 

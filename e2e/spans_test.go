@@ -160,6 +160,20 @@ func (o *output) states(service string, thread int64, state string) []*span {
 	return o.of(service, func(s *span) bool { return s.text("weft.state") == state && s.number("thread.id") == thread })
 }
 
+// unnamed returns those of the names that no span has.
+func (o *output) unnamed(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(o.spans, func(s *span) bool { return s.Name() == name })
+	})
+}
+
+// began counts the waits of one thread for locks of one class.
+func (o *output) began(service string, thread int64, state, class string) int {
+	return len(slices.DeleteFunc(o.states(service, thread, state), func(s *span) bool {
+		return s.text("weft.lock.class") != class || s.has("weft.interval.start") // that is the rest of one from the window before
+	}))
+}
+
 // links returns the links of one kind, ordered by the time at which the woken thread went on.
 func (o *output) links(service, kind string) []link {
 	var found []link
@@ -183,12 +197,12 @@ func (o *output) total(service string, thread int64, attribute string) int64 {
 	return sum
 }
 
-// lockTotal adds up an attribute of the roots' events about one lock class.
+// lockTotal adds up an attribute of the roots' events about one lock class, or about all if none is given.
 func (o *output) lockTotal(service, class, attribute string) int64 {
 	var sum int64
 	for _, s := range o.roots(service) {
 		for _, event := range s.Events().All() {
-			if name, ok := event.Attributes().Get("weft.lock.class"); ok && event.Name() == "weft.lock" && name.Str() == class {
+			if name, ok := event.Attributes().Get("weft.lock.class"); ok && event.Name() == "weft.lock" && (class == "" || name.Str() == class) {
 				sum += number(event.Attributes(), attribute)
 			}
 		}

@@ -55,7 +55,8 @@ func Launch(flags ...string) (b *Browser, end func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true), chromedp.WSURLReadTimeout(patience))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true),
+		chromedp.WSURLReadTimeout(patience))
 	for _, flag := range flags {
 		options = append(options, chromedp.Flag(flag, true))
 	}
@@ -186,7 +187,29 @@ func (p *Page) Do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	require.NoError(p.t, chromedp.Do(ctx, steps...))
+	p.must(chromedp.Do(ctx, steps...), "a step")
+}
+
+// must ends the test if something went wrong, and says what is to be seen then.
+func (p *Page) must(err error, what string) {
+	p.t.Helper()
+	if err == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	defer cancel()
+	text, textErr := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
+	if textErr != nil {
+		text = fmt.Sprintf("(the page does not say what is on it: %v)", textErr)
+	}
+	const enough = 2000
+	if len(text) > enough {
+		text = text[:enough] + "…"
+	}
+	p.mu.Lock()
+	complaints := strings.Join(p.problems, "\n")
+	p.mu.Unlock()
+	p.t.Fatalf("%s: %v\nthe browser complained: %s\nthe page shows: %s", what, err, complaints, text)
 }
 
 // Eval returns the value of an expression of JavaScript.
@@ -195,7 +218,7 @@ func Eval[T any](p *Page, expression string) T {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	require.NoError(p.t, err, expression)
+	p.must(err, expression)
 	return value
 }
 
@@ -205,7 +228,7 @@ func (p *Page) Until(expression string) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(0))) // else it gives up after 30 s by itself
-	require.NoError(p.t, err, "after %v still not: %s\n%s", patience, expression, p.Text("body"))
+	p.must(err, fmt.Sprintf("after %v still not: %s", patience, expression))
 }
 
 // Text returns the text that is to be seen in the first element that a selector finds.

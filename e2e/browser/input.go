@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tries is how often a click is aimed at an element that moves away.
-const tries = 5
+// tries is how often a click is aimed at an element that moves away, which it may do for as long as a page is being filled.
+const tries = 100
 
 // Click clicks into the middle of the first element that a selector finds, as a person would. What lies over it would get the click, or what
 // has come in its place since it was looked at: then nothing does, and the click is aimed again.
@@ -28,7 +28,7 @@ func (p *Page) Click(selector string, modifiers ...chromedp.Modifier) {
 			return
 		}
 	}
-	require.Fail(p.t, "a click does not reach its element", "%s\n%s", selector, p.Text("body"))
+	p.must(fmt.Errorf("a click does not reach its element, %d times", tries), selector)
 }
 
 // aim keeps a press that misses an element from everything else, and tells whether it hit.
@@ -48,7 +48,6 @@ func (p *Page) ClickText(selector, text string, modifiers ...chromedp.Modifier) 
 	p.t.Helper()
 	found := fmt.Sprintf("[...document.querySelectorAll(%q)].find((e) => e.innerText.trim().startsWith(%q))", selector, text)
 	p.Until(found)
-	p.Do(chromedp.Sleep(0))
 	Eval[any](p, "void ("+found+`).setAttribute("data-test", "here")`)
 	p.Click("[data-test=here]", modifiers...)
 	Eval[any](p, `void document.querySelector("[data-test=here]")?.removeAttribute("data-test")`)

@@ -42,7 +42,7 @@ final class Actor {
             name);
   }
 
-  /** Says since when it is known that the thread has stopped in the state. */
+  /** Says since when it is known that the thread has stopped in the state, which is not BLOCKED. */
   long stopped(Thread.State state) {
     Probe.until(() -> isStopped(state));
     return System.nanoTime();

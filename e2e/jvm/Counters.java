@@ -129,7 +129,8 @@ public final class Counters {
       synchronized (till) {
         till.round = i;
         for (Actor buyer : buyers) {
-          buyer.blockedLeast.addAndGet(-buyer.stopped(Thread.State.BLOCKED));
+          Blocked.await(till, buyer.thread);
+          buyer.blockedLeast.addAndGet(-System.nanoTime());
         }
         long released = hold();
         for (Actor buyer : buyers) {
@@ -234,7 +235,7 @@ public final class Counters {
       Probe.until(() -> patient.isStopped(Thread.State.TIMED_WAITING) || timer.back == round);
       long waiting = System.nanoTime();
       synchronized (timer) {
-        Probe.until(() -> patient.isStopped(Thread.State.BLOCKED) || timer.back == round);
+        Probe.until(() -> Blocked.is(timer, patient.thread) || timer.back == round);
         long blocked = System.nanoTime();
         long released = hold();
         if (timer.back != round) { // or else the processors had too much else to do, and the wait was an ordinary one
@@ -282,7 +283,7 @@ public final class Counters {
           lock.wait();
         }
       } else {
-        Thread.sleep(60_000);
+        Thread.sleep(3_600_000);
       }
       throw new IllegalStateException("not interrupted");
     } catch (InterruptedException e) {

@@ -29,7 +29,7 @@ public final class Interrupts {
             bed.wait();
           }
         } else {
-          Thread.sleep(60_000);
+          Thread.sleep(3_600_000);
         }
         throw new IllegalStateException("woke up without an interrupt");
       } catch (InterruptedException e) {

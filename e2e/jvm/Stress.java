@@ -12,12 +12,14 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Does everything that makes threads wait, at random, on few locks, with much garbage, for a number of seconds. A lock protects a pair of
- * numbers that have to be equal: if mutual exclusion, a wait or an interrupt goes wrong, the program fails.
+ * Does everything that makes threads wait, at random, on few locks, with much garbage, for a number of seconds, and for longer where that is
+ * not enough for much. A lock protects a pair of numbers that have to be equal: if mutual exclusion, a wait or an interrupt goes wrong, the
+ * program fails.
  */
 public final class Stress {
   private static final int WORKERS = 12;
   private static final int LOCKS = 3;
+  private static final int LEAST_STEPS = 1_000; // of each worker
 
   /** Whether children are virtual threads, which take 21 or later: -Dvirtual=true. */
   private static final boolean VIRTUAL = Boolean.getBoolean("virtual");
@@ -74,7 +76,7 @@ public final class Stress {
   private void work(int me) {
     SplittableRandom random = new SplittableRandom(me);
     try {
-      while (System.nanoTime() < end && failure == null) {
+      for (int steps = 0; (steps < LEAST_STEPS || System.nanoTime() < end) && failure == null; steps++) {
         try {
           step(guarded[random.nextInt(LOCKS)], random);
         } catch (InterruptedException e) {

@@ -33,7 +33,7 @@ public final class TimedWaits {
       for (int i = 1; i <= times; i++) {
         synchronized (timer) {
           while (timer.fired < i) {
-            timer.wait(60_000);
+            timer.wait(3_600_000);
           }
         }
         timer.seen = i + 1;

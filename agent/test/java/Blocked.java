@@ -35,6 +35,11 @@ final class Blocked {
         while (!allMarked("waiting for monitor entry", threads)) Thread.yield();
     }
 
+    /** Reports whether a thread is blocked on the monitor, which the calling thread has. */
+    static boolean is(Object monitor, Thread thread) {
+        return wants(thread, monitor) && allEntering(thread);
+    }
+
     @SuppressWarnings("deprecation") // threadId is newer than the oldest JDK that these programs are for
     private static boolean wants(Thread thread, Object monitor) {
         ThreadInfo info = THREADS.getThreadInfo(thread.getId());

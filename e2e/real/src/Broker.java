@@ -50,7 +50,7 @@ final class Broker {
       connection.start();
       MessageConsumer consumer = session.createConsumer(session.createQueue("orders?consumer.prefetchSize=1"));
       for (int i = 0; i < operations; i++) {
-        TextMessage message = (TextMessage) consumer.receive(60_000);
+        TextMessage message = (TextMessage) consumer.receive(3_600_000);
         if (message == null) {
           throw new IllegalStateException("a message is missing");
         }

@@ -18,11 +18,14 @@ import org.apache.zookeeper.server.ZooKeeperServer;
 
 /** ZooKeeper with its log on disk: clients make numbered nodes below one. */
 final class Coordinator {
+  private static final int TICK_MILLIS = 60_000; // a session may last for 20 ticks, however slow the disk
+  private static final int SESSION_MILLIS = 20 * TICK_MILLIS;
+
   private Coordinator() {}
 
   static long run(int operations) throws Exception {
     Path dir = Files.createTempDirectory("weft-zookeeper");
-    ZooKeeperServer server = new ZooKeeperServer(dir.toFile(), dir.toFile(), 2000);
+    ZooKeeperServer server = new ZooKeeperServer(dir.toFile(), dir.toFile(), TICK_MILLIS);
     NIOServerCnxnFactory connections = new NIOServerCnxnFactory();
     connections.configure(new InetSocketAddress("127.0.0.1", 0), 0);
     connections.startup(server);
@@ -51,7 +54,7 @@ final class Coordinator {
     ZooKeeper client =
         new ZooKeeper(
             address,
-            30_000,
+            SESSION_MILLIS,
             event -> {
               if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
                 connected.countDown();

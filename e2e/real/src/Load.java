@@ -31,7 +31,7 @@ public final class Load {
   public static void main(String[] args) throws Exception {
     Map<String, Program> programs =
         Map.of(
-            "h2", operations -> Databases.run("jdbc:h2:mem:load;LOCK_TIMEOUT=60000", operations),
+            "h2", operations -> Databases.run("jdbc:h2:mem:load;LOCK_TIMEOUT=3600000", operations),
             "derby", operations -> Databases.run("jdbc:derby:memory:load;create=true", operations),
             "jetty", WebServer::run,
             "activemq", Broker::run,
