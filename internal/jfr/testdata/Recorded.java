@@ -4,6 +4,7 @@
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import jdk.jfr.Recording;
 
 /**
@@ -11,10 +12,13 @@ import jdk.jfr.Recording;
  * Recorded FILE ROUNDS CHUNKS. With a fourth argument two threads park and unpark each other that often, as a load.
  */
 public final class Recorded {
-  private static final class Gate {}
+  private static final class Gate {
+    volatile int passed;
+  }
 
   private static final class Queue {
     boolean full;
+    volatile int taken;
   }
 
   private static final String[] EVENTS = {
@@ -68,8 +72,11 @@ public final class Recorded {
           queue.full = true;
           queue.notify();
         }
+        int round = chunk * rounds + i + 1; // on a busy machine a thread that was woken seems to wait for long
+        until(() -> queue.taken == round);
         settle(parker, Thread.State.WAITING);
         LockSupport.unpark(parker);
+        until(() -> gate.passed == round);
         Thread blocked;
         synchronized (lock) {
           blocked = start(() -> enter(lock), "blocked-" + chunk + "-" + i);
@@ -101,16 +108,18 @@ public final class Recorded {
 
   /** Waits until the thread is in the state, and then long enough for the JVM to have begun its event. */
   private static void settle(Thread thread, Thread.State state) throws InterruptedException {
-    while (thread.getState() != state) {
-      Thread.onSpinWait();
-    }
+    until(() -> thread.getState() == state);
     sleeps++;
     Thread.sleep(3);
   }
 
   /** Unlike join this makes no event. */
   private static void end(Thread thread) {
-    while (thread.getState() != Thread.State.TERMINATED) {
+    until(() -> thread.getState() == Thread.State.TERMINATED);
+  }
+
+  private static void until(BooleanSupplier condition) {
+    while (!condition.getAsBoolean()) {
       Thread.yield();
     }
   }
@@ -122,6 +131,7 @@ public final class Recorded {
           doWait(queue, 0);
         }
         queue.full = false;
+        queue.taken = i + 1;
       }
       doWait(queue, 5);
     }
@@ -144,6 +154,7 @@ public final class Recorded {
   private static void park(Gate gate, int times) {
     for (int i = 0; i < times; i++) {
       LockSupport.park(gate);
+      gate.passed = i + 1;
     }
   }
 
