@@ -65,7 +65,8 @@ func (s *sieve) add(e viewstore.Edge) {
 	if s.best[e.Kind] == nil {
 		s.best[e.Kind] = make([]viewstore.Edge, s.slots)
 	}
-	slot := &s.best[e.Kind][int(float64(e.Effect-s.from)/float64(s.to-s.from)*float64(s.slots))]
+	at := int(float64(e.Effect-s.from) / float64(s.to-s.from) * float64(s.slots))
+	slot := &s.best[e.Kind][min(at, s.slots-1)] // the quotient may be rounded up to 1
 	if slot.Kind == jvmthread.InteractionNone || e.Effect-e.Cause > slot.Effect-slot.Cause {
 		*slot = e
 	}
@@ -93,8 +94,11 @@ func (s *sieve) pick(limit int) (out [jvmthread.NumInteractionKinds][]viewstore.
 	return out
 }
 
-// merged joins slots until at most limit are left.
+// merged joins slots until at most limit are left, which may be 0.
 func merged(best []viewstore.Edge, limit int) []viewstore.Edge {
+	if limit == 0 {
+		return nil
+	}
 	out := make([]viewstore.Edge, 0, limit)
 	last := -1
 	for i := range best {
