@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,10 +50,10 @@ func watched(events []jvmthread.Event, length time.Duration, see func([]jvmthrea
 	for _, ev := range events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
 	}
-	var part uint32
-	for _, list := range byThread {
-		e.Add(ordering.Part{Batch: 1, Part: part, Parts: uint32(len(byThread)), Watermark: events[len(events)-1].Time + 1, Events: list})
-		part++
+	for part, id := range slices.Sorted(maps.Keys(byThread)) {
+		e.Add(ordering.Part{
+			Batch: 1, Part: uint32(part), Parts: uint32(len(byThread)), Watermark: events[len(events)-1].Time + 1, Events: byThread[id],
+		})
 	}
 	e.Advance(yield)
 	e.Close(window.CutEnd, yield)
