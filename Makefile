@@ -11,7 +11,7 @@ GO ?= go
 TOOL := $(GO) tool -modfile=tools/go.mod
 OCB := $(TOOL) builder
 LINT := build/golangci-lint
-FUZZTIME ?= 30s
+FUZZTIME ?= 200000x
 STRESS ?= 10m
 BENCHCOUNT ?= 5
 GO_LDFLAGS ?= -s -w
@@ -53,10 +53,12 @@ demo-jaeger: build build/jaeger ## the same with a real Jaeger to look at (its f
 
 .PHONY: test
 test: ## everything that CI checks, from generated files to a real JVM
+	scripts/retry.sh $(GO) list -deps -test ./... >/dev/null
+	scripts/retry.sh $(GO) list -modfile=tools/go.mod -deps tool >/dev/null
 	scripts/generated.sh $(MAKE) --no-print-directory generate
 	$(MAKE) --no-print-directory lint
-	$(GO) test -race -timeout 40m $(PACKAGES)
-	$(MAKE) --no-print-directory fuzz FUZZTIME=5s
+	$(GO) test -race -timeout 4h $(PACKAGES)
+	$(MAKE) --no-print-directory fuzz FUZZTIME=10000x
 	$(MAKE) -C agent test
 	$(MAKE) --no-print-directory build build-full
 	$(MAKE) -C agent jvmtest disttest
@@ -93,7 +95,7 @@ web/dist/app.js: web/node_modules/.installed always
 
 web/node_modules/.installed: web/package.json web/package-lock.json
 	@scripts/need.sh npm
-	cd web && npm --silent ci
+	cd web && ../scripts/retry.sh npm --loglevel=error ci
 	@touch $@
 	$(MAKE) --no-print-directory dashboards
 
@@ -103,7 +105,7 @@ dashboards: config/grafana/node_modules/.installed ## write the dashboards for G
 
 config/grafana/node_modules/.installed: config/grafana/package-lock.json
 	@scripts/need.sh npm
-	npm --prefix config/grafana ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	scripts/retry.sh npm --prefix config/grafana ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 .PHONY: bench
@@ -121,7 +123,7 @@ bench-agent: build/libweft.so ## measure the agent against no agent and against 
 	@$(MAKE) --no-print-directory -C agent bench-agent
 
 .PHONY: fuzz
-fuzz: ## run each fuzz target for FUZZTIME (30s)
+fuzz: ## run each fuzz target with as many inputs as FUZZTIME says (200000x)
 	scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: e2e
@@ -143,12 +145,12 @@ clean: ## remove what was built
 # for one serves the other.
 build/collector-full/.written: builder-config-full.yaml go.mod tools/go.mod
 	@mkdir -p $(@D)
-	$(OCB) --skip-compilation --config=$< >$(@D)/ocb.log 2>&1 || { cat $(@D)/ocb.log; exit 1; }
+	scripts/retry.sh $(OCB) --skip-compilation --config=$< >$(@D)/ocb.log 2>&1 || { cat $(@D)/ocb.log; exit 1; }
 	@touch $@
 
 build/collector/.written: builder-config.yaml build/collector-full/.written
 	@mkdir -p $(@D)
-	$(OCB) --skip-compilation --skip-get-modules --config=$< >$(@D)/ocb.log 2>&1 || { cat $(@D)/ocb.log; exit 1; }
+	scripts/retry.sh $(OCB) --skip-compilation --skip-get-modules --config=$< >$(@D)/ocb.log 2>&1 || { cat $(@D)/ocb.log; exit 1; }
 	@sed 's,/build/collector-full$$,/build/collector,' build/collector-full/go.mod >$(@D)/go.mod
 	@cp build/collector-full/go.sum $(@D)/go.sum
 	@touch $@
@@ -166,7 +168,7 @@ build/libweft.so: always
 # The extension for OpenTelemetry's Java SDK that tells the agent which span is current; its class files are for 11 and later.
 build/otel/.fetched: agent/otel/pom.xml
 	@scripts/need.sh mvn
-	mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
+	scripts/retry.sh mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
 	@touch $@
 
 build/weft-otel.jar: build/otel/.fetched $(shell find agent/otel/src agent/otel/resources -type f)
@@ -180,10 +182,10 @@ $(PROGRAMS): build/%: always
 	$(GO) build -ldflags='$(GO_LDFLAGS) -X main.version=$(VERSION)' -o $@ ./cmd/$*
 
 build/jaeger: tools/jaeger/go.mod
-	$(GO) build -modfile=$< -o $@ github.com/jaegertracing/jaeger/cmd/jaeger
+	scripts/retry.sh $(GO) build -modfile=$< -o $@ github.com/jaegertracing/jaeger/cmd/jaeger
 
 $(LINT): tools/lint/go.mod
-	$(GO) build -modfile=$< -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	scripts/retry.sh $(GO) build -modfile=$< -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 .PHONY: always
 always:

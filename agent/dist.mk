@@ -16,7 +16,7 @@ dist: $(DISTS)
 $(ZIG):
 	../scripts/need.sh pip3 unzip
 	@mkdir -p $(BUILD)/zig
-	pip3 download --quiet --no-deps --only-binary :all: --dest $(BUILD)/zig ziglang==$(ZIG_VERSION)
+	../scripts/retry.sh pip3 download --quiet --no-deps --only-binary :all: --dest $(BUILD)/zig ziglang==$(ZIG_VERSION)
 	unzip -qo $(BUILD)/zig/ziglang-$(ZIG_VERSION)-*.whl -d $(BUILD)/zig
 	@rm $(BUILD)/zig/*.whl
 	chmod +x $@

