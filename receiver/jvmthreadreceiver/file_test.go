@@ -14,7 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -297,28 +296,6 @@ func TestRecordingThatLacksTooManyEventsIsRead(t *testing.T) {
 	lost, err := tel.GetMetric("otelcol_receiver_jvm_thread_events_lost")
 	require.NoError(t, err)
 	assert.EqualValues(t, jvmthread.MaxEvents/2, lost.Data.(metricdata.Sum[int64]).DataPoints[0].Value)
-}
-
-// TestPaceIsThatOfTheRecording: 300 ms are between the events.
-func TestPaceIsThatOfTheRecording(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.weft")
-	require.NoError(t, os.WriteFile(path, native(t, recorded), 0o600))
-	for _, test := range []struct {
-		pace float64
-		want time.Duration
-	}{{1, 300 * time.Millisecond}, {0.5, 600 * time.Millisecond}, {0, 0}} {
-		synctest.Test(t, func(t *testing.T) {
-			begin := time.Now()
-			sink := new(consumertest.TracesSink)
-			r, log := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *File) { f.Include, f.Pace = []string{path}, test.pace })
-			for log.FilterMessage("All recordings are read").Len() == 0 {
-				time.Sleep(time.Microsecond)
-			}
-			assert.InDelta(t, test.want.Seconds(), time.Since(begin).Seconds(), 0.01)
-			assert.Equal(t, all, carried(t, sink.AllTraces()))
-			require.NoError(t, r.Shutdown(context.Background()))
-		})
-	}
 }
 
 func batches(t testing.TB, all []ptrace.Traces) (list []uint64) {

@@ -6,6 +6,7 @@ package jvmthreadreceiver
 import (
 	"context"
 	"crypto/sha256"
+	"math"
 	"slices"
 	"time"
 
@@ -100,7 +101,11 @@ func (r *replay) Batch(b *recording.Batch) error {
 	lost := b.Lost
 	for {
 		n, watermark := r.slice(events, b.Watermark)
-		if err := r.wait(watermark); err != nil {
+		next := watermark
+		if n > 0 {
+			next = events[0].Time
+		}
+		if err := r.wait(next, watermark); err != nil {
 			return err
 		}
 		if err := r.hand(events[:n], watermark, lost); err != nil {
@@ -129,7 +134,7 @@ func (r *replay) aggregate(b *recording.Batch) error {
 		r.passOver(1, b.Watermark)
 		return nil
 	}
-	if err := r.wait(b.Watermark); err != nil {
+	if err := r.wait(r.session.watermark, b.Watermark); err != nil {
 		return err
 	}
 	r.session.pending.clear()
@@ -150,15 +155,37 @@ func (r *replay) slice(events []jvmthread.Event, watermark jvmthread.Time) (int,
 	return n, events[n].Time
 }
 
-// wait returns when it is time for what happened until then.
-func (r *replay) wait(until jvmthread.Time) error {
-	if r.pace == 0 {
+// life is how often a sign of life is handed on while nothing happens, as an agent does: else those behind us would take the session for lost.
+const life = 10 * time.Second
+
+// wait returns when it is time for what happened until then. Nothing happened before next. When there are signs of life depends on recorded times
+// alone, so that the batches of a recording have the same numbers each time.
+func (r *replay) wait(next, until jvmthread.Time) error {
+	if r.pace == 0 || until < 0 { // nothing has happened yet
 		return r.ctx.Err()
 	}
 	if r.begun.IsZero() {
 		r.begun, r.first = time.Now(), until
 	}
-	due := r.begun.Add(time.Duration(float64(until-r.first) / r.pace))
+	s := r.session
+	step := jvmthread.Time(min(float64(life)*r.pace, math.MaxInt64/4))
+	for at := max(s.watermark, r.first); at < until && until-at > step; {
+		at += step
+		if err := r.sleep(at); err != nil {
+			return err
+		}
+		s.pending.clear()
+		if err := r.deliver(max(s.watermark, min(at, next)), 0, nil, 0); err != nil {
+			return err
+		}
+	}
+	return r.sleep(until)
+}
+
+// sleep returns when a recorded time has come.
+func (r *replay) sleep(until jvmthread.Time) error {
+	const most = math.MaxInt64 / 4
+	due := r.begun.Add(time.Duration(min(float64(until-r.first)/r.pace, most)))
 	if left := time.Until(due); left > 0 && !pause(r.ctx, left) {
 		return r.ctx.Err()
 	}
