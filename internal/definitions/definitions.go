@@ -29,6 +29,7 @@ type Table struct {
 	Symbols *symbols.Table
 
 	described map[jvmthread.ThreadID]struct{} // those of Symbols of which those behind us have heard
+	turns     uint64                          // of Symbols, when it was known that they are there
 
 	// Of one connection: the agent sends them again on the next.
 	classes    []jvmthread.ClassID // by the agent's id
@@ -96,6 +97,10 @@ func (d *Table) defineThread(th jvmthread.Thread) bool {
 
 // IsNews reports whether there is something to tell of a thread of which those behind us have not heard.
 func (d *Table) IsNews(id jvmthread.ThreadID) bool {
+	if turns := d.Symbols.Turns(); turns != d.turns {
+		d.turns = turns
+		clear(d.described) // some of them are forgotten; the others are told once more
+	}
 	if _, known := d.described[id]; known {
 		return false
 	}

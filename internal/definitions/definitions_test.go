@@ -108,6 +108,20 @@ func TestMethodsThatAreDefinedAgainCountOnce(t *testing.T) {
 	assert.Equal(t, once-1<<15+1, d.Held())
 }
 
+// Virtual threads whose end was lost are forgotten in the end, with all that is known of them.
+func TestVirtualThreadsThatNeverEndAreForgotten(t *testing.T) {
+	limits := symbols.DefaultLimits()
+	limits.Threads = 4
+	d := New(symbols.New(limits))
+	for id := range jvmthread.ThreadID(1000) {
+		d.Symbols.SetThread(jvmthread.Thread{ID: id + 1, Virtual: true, Name: "v"})
+		assert.True(t, d.IsNews(id+1))
+		d.Described(id + 1)
+		assert.False(t, d.IsNews(id+1))
+	}
+	assert.LessOrEqual(t, len(d.described), 2*limits.Threads)
+}
+
 func TestWhatAReconnectDefinesAgainCountsOnce(t *testing.T) {
 	d := New(symbols.New(symbols.DefaultLimits()))
 	const text = `

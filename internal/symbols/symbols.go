@@ -15,7 +15,7 @@ import (
 type Limits struct {
 	Classes int // default 65 536
 	Stacks  int // default 65 536
-	Threads int // default 131 072
+	Threads int // default 131 072; of virtual ones, those that were spoken of last: at least so many, and at most twice
 	Bytes   int // of all texts: classes, stacks, names and groups of threads; default 64 MiB
 }
 
@@ -32,7 +32,10 @@ type Table struct {
 	limits   Limits
 	classes  []string
 	stacks   []string
-	threads  map[jvmthread.ThreadID]jvmthread.Thread
+	threads  map[jvmthread.ThreadID]jvmthread.Thread // that are not virtual
+	recent   map[jvmthread.ThreadID]jvmthread.Thread // virtual ones that were spoken of since the last turn
+	before   map[jvmthread.ThreadID]jvmthread.Thread // and those that were before that
+	turns    uint64
 	classIDs map[string]jvmthread.ClassID
 	stackIDs map[string]jvmthread.StackID
 	bytes    int
@@ -56,6 +59,7 @@ func New(limits Limits) *Table {
 		classes:  []string{""},
 		stacks:   []string{""},
 		threads:  make(map[jvmthread.ThreadID]jvmthread.Thread),
+		recent:   make(map[jvmthread.ThreadID]jvmthread.Thread),
 		classIDs: map[string]jvmthread.ClassID{"": jvmthread.NoClass},
 		stackIDs: map[string]jvmthread.StackID{"": jvmthread.NoStack},
 	}
@@ -98,25 +102,66 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "")
 }
 
-// SetThread keeps what is known of a thread, in place of what was known before. It reports whether there was room.
+// SetThread keeps what is known of a thread, in place of what was known before. It reports whether there was room: of virtual threads, of which many end
+// without anybody hearing of it, those that were not spoken of for longest are forgotten.
 func (t *Table) SetThread(th jvmthread.Thread) bool {
 	th.Name, th.Group = cut(th.Name), cut(th.Group)
-	old, ok := t.threads[th.ID]
-	more := textOf(&th) - textOf(&old)
-	if !ok && len(t.threads) >= t.limits.Threads || t.bytes+more > t.limits.Bytes {
+	old, known := t.find(th.ID)
+	if known && old == th {
+		return true
+	}
+	if t.bytes+textOf(&th)-textOf(&old) > t.limits.Bytes || !known && !th.Virtual && len(t.threads) >= t.limits.Threads {
 		t.refused++
 		return false
 	}
-	t.threads[th.ID] = th
-	t.bytes += more
+	t.DropThread(th.ID)
+	t.bytes += textOf(&th)
+	if th.Virtual {
+		t.hear(th)
+	} else {
+		t.threads[th.ID] = th
+	}
 	return true
 }
 
+// find returns what is known of a thread. If it is virtual, it is one of those that were spoken of last.
+func (t *Table) find(id jvmthread.ThreadID) (th jvmthread.Thread, ok bool) {
+	if th, ok = t.threads[id]; ok {
+		return th, true
+	}
+	if th, ok = t.recent[id]; ok {
+		return th, true
+	}
+	if th, ok = t.before[id]; ok {
+		delete(t.before, id)
+		t.hear(th)
+	}
+	return th, ok
+}
+
+// hear notes that a virtual thread was spoken of. When there are too many, those leave that were not since the last turn.
+func (t *Table) hear(th jvmthread.Thread) {
+	if len(t.recent) >= t.limits.Threads {
+		for _, old := range t.before {
+			t.bytes -= textOf(&old)
+		}
+		t.recent, t.before = make(map[jvmthread.ThreadID]jvmthread.Thread), t.recent
+		t.turns++
+	}
+	t.recent[th.ID] = th
+}
+
+// Turns counts how often virtual threads were forgotten.
+func (t *Table) Turns() uint64 { return t.turns }
+
 // DropThread forgets a thread that has ended and is not spoken of any more.
 func (t *Table) DropThread(id jvmthread.ThreadID) {
-	th := t.threads[id]
-	t.bytes -= textOf(&th)
-	delete(t.threads, id)
+	for _, list := range [...]map[jvmthread.ThreadID]jvmthread.Thread{t.threads, t.recent, t.before} {
+		if th, ok := list[id]; ok {
+			t.bytes -= textOf(&th)
+			delete(list, id)
+		}
+	}
 }
 
 func textOf(th *jvmthread.Thread) int { return len(th.Name) + len(th.Group) }
@@ -139,7 +184,7 @@ func (t *Table) Stack(id jvmthread.StackID) string {
 
 // Thread returns what is known of a thread; its name is empty if nothing is.
 func (t *Table) Thread(id jvmthread.ThreadID) jvmthread.Thread {
-	if th, ok := t.threads[id]; ok {
+	if th, ok := t.find(id); ok {
 		return th
 	}
 	return jvmthread.Thread{ID: id}
@@ -147,7 +192,7 @@ func (t *Table) Thread(id jvmthread.ThreadID) jvmthread.Thread {
 
 // Held estimates the bytes that the table takes.
 func (t *Table) Held() int {
-	return t.bytes + perText*(len(t.classes)+len(t.stacks)) + perThread*len(t.threads)
+	return t.bytes + perText*(len(t.classes)+len(t.stacks)) + perThread*(len(t.threads)+len(t.recent)+len(t.before))
 }
 
 // What an entry of the table takes apart from its texts: map and slice entries.

@@ -4,6 +4,7 @@
 package symbols_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -61,5 +62,40 @@ func TestHugeTextIsCut(t *testing.T) {
 	}
 	if s.SetThread(jvmthread.Thread{ID: 1, Name: huge}); len(s.Thread(1).Name) != n {
 		t.Errorf("%d bytes of a name are kept", len(s.Thread(1).Name))
+	}
+}
+
+// Of virtual threads many end without anybody hearing of it. They take nobody's place: those that were spoken of last are known, and all others that live.
+func TestVirtualThreadsThatNeverEndTakeNoPlace(t *testing.T) {
+	s := symbols.New(symbols.Limits{Threads: 10, Bytes: 1 << 20})
+	empty := s.Held()
+	name := func(id jvmthread.ThreadID) string { return fmt.Sprintf("virtual-%d", id) }
+	if !s.SetThread(jvmthread.Thread{ID: 1, Name: "main"}) {
+		t.Fatal("main is refused")
+	}
+	for id := jvmthread.ThreadID(100); id < 10_000; id++ {
+		if !s.SetThread(jvmthread.Thread{ID: id, Name: name(id), Virtual: true}) {
+			t.Fatalf("thread %d is refused", id)
+		}
+		for back := range jvmthread.ThreadID(9) {
+			if id-back >= 100 && s.Thread(id-back).Name != name(id-back) {
+				t.Fatalf("at %d nobody knows %d any more", id, id-back)
+			}
+		}
+		if s.Thread(100).Name != name(100) {
+			t.Fatalf("at %d, 100 is forgotten, of which was spoken all the time", id)
+		}
+		if most := empty + 21*(160+len(name(id))); s.Held() > most {
+			t.Fatalf("at %d %d bytes are held, want at most %d", id, s.Held(), most)
+		}
+	}
+	if s.Thread(200).Name != "" || s.Thread(1).Name != "main" || s.Refused() != 0 || s.Turns() == 0 {
+		t.Error("the wrong ones are forgotten")
+	}
+	for id := range jvmthread.ThreadID(10_000) {
+		s.DropThread(id)
+	}
+	if s.Held() != empty {
+		t.Errorf("%d bytes are left, want %d", s.Held(), empty)
 	}
 }
