@@ -31,6 +31,7 @@ type Batcher struct {
 	sorted  bool
 	newest  jvmthread.Time
 	floor   jvmthread.Time // nothing earlier can be handed on any more
+	ancient bool           // the last event was not taken since it is before 1970
 	lost    uint64         // since the last batch
 	began   bool
 	session Session
@@ -85,13 +86,16 @@ func (b *Batcher) Thread(th jvmthread.Thread) {
 	}
 }
 
-// Add takes an event whose time is the recording's, in nanoseconds. It reports whether the event came in time; if not, it is left out, and
-// the caller tells of it (see Late).
+// Add takes an event whose time is the recording's, in nanoseconds. It reports whether the event came in time, and is not before 1970; if not, it
+// is left out, and the caller tells of it (see Late).
 func (b *Batcher) Add(ev jvmthread.Event) bool {
 	if !b.shifted {
 		b.shift, b.shifted = b.opts.Times.First-ev.Time, true
 	}
 	ev.Time += b.shift
+	if b.ancient = ev.Time < 0; b.ancient { // carriers have no such times
+		return false
+	}
 	if ev.Time < b.newest {
 		if ev.Time < b.floor {
 			return false
@@ -110,6 +114,10 @@ func (b *Batcher) Add(ev jvmthread.Event) bool {
 // Late is the problem of an event that Add did not take; the caller fills in where it is.
 func (b *Batcher) Late(p Problem) Problem {
 	p.Lost = 1
+	if b.ancient {
+		p.What, p.Remedy = "its time is before 1970, or behind 2262", "give the start, or mend the time"
+		return p
+	}
 	p.What = "its time is earlier than that of events long before it"
 	p.Remedy = "sort the recording by time, read its parts one by one, or mend the time"
 	return p

@@ -29,6 +29,16 @@ type recordingFile struct {
 	mark    mark        // what is remembered over a restart
 	info    fs.FileInfo // of the file when it was closed; nil: not known
 	over    bool        // another file is at the path now, or none
+	lost    uint64      // events that could not be read, as they were told last
+}
+
+// tellLost counts the events that could not be read.
+func (f *recordingFile) tellLost() {
+	const most = jvmthread.MaxEvents / 2 // whatever the recording says
+	if lost := min(f.decoder.Stats().Lost, most); lost > f.lost {
+		count(f.files.receiver.telemetry.ReceiverJvmThreadEventsLost, int64(lost-f.lost))
+		f.lost = lost
+	}
 }
 
 // read reads the file to its end, and if it is followed, on and on until it is replaced or removed. An error is told; other files do not
@@ -82,6 +92,7 @@ func (f *recordingFile) run(ctx context.Context) (err error) {
 	f.log = f.log.With(zap.String("format", format.Name))
 	f.begin(ctx, &format)
 	defer f.replay.abandon()
+	defer f.tellLost()
 	if f.files.cfg.Follow && r == io.Reader(f.file) && !f.settled(ctx) {
 		err = f.follow(ctx)
 	} else {

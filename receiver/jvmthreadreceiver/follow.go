@@ -108,6 +108,7 @@ func (f *recordingFile) follow(ctx context.Context) error {
 				return err
 			}
 			f.remember(ctx, false)
+			f.tellLost()
 			flushed, buf = true, nil
 		}
 		if gone {

@@ -51,6 +51,8 @@ type busy struct {
 	flush func()
 }
 
+func (*busy) Stats() recording.Stats { return recording.Stats{} }
+
 func (b *busy) Write(p []byte) (int, error) { return b.got.Write(p) }
 
 func (b *busy) Flush() error {

@@ -92,13 +92,12 @@ func (r *replay) Batch(b *recording.Batch) error {
 	if b.Aggregate != nil {
 		return r.aggregate(b)
 	}
-	events := b.Events
+	events, lost := r.possible(b.Events), b.Lost
 	if r.seen < r.resume.Events {
 		if events = events[r.passOver(len(events), b.Watermark):]; len(events) == 0 {
 			return nil
 		}
 	}
-	lost := b.Lost
 	for {
 		n, watermark := r.slice(events, b.Watermark)
 		next := watermark
@@ -115,6 +114,19 @@ func (r *replay) Batch(b *recording.Batch) error {
 			return nil
 		}
 	}
+}
+
+// possible leaves out events before 1970, which come first: one of them would cost all of its batch.
+func (r *replay) possible(events []jvmthread.Event) []jvmthread.Event {
+	n := 0
+	for n < len(events) && events[n].Time < 0 {
+		n++
+	}
+	if n > 0 {
+		count(r.receiver.telemetry.ReceiverJvmThreadEventsLost, int64(n))
+		r.log.Warn("Events of a recording are before 1970 or behind 2262, and are left out", zap.Int("events_lost", n))
+	}
+	return events[n:]
 }
 
 // passOver leaves out what was handed on before a restart, and returns how much of n that is.
@@ -212,9 +224,6 @@ func (r *replay) deliver(watermark jvmthread.Time, lost uint64, aggregate *jvmth
 	if err := r.receiver.out.deliver(r.ctx, s); err != nil {
 		return err
 	}
-	if lost > 0 {
-		count(r.receiver.telemetry.ReceiverJvmThreadEventsLost, int64(lost))
-	}
 	s.done()
 	r.seen += uint64(n) //nolint:gosec // a length
 	return nil
@@ -252,15 +261,12 @@ func (r *replay) group(p *pending, events []jvmthread.Event) {
 	}
 }
 
-// Problem tells people what is wrong in the recording.
+// Problem tells people what is wrong in the recording. The decoder counts what it cost.
 func (r *replay) Problem(p recording.Problem) error {
 	if err := r.ctx.Err(); err != nil {
 		return err // it is not read to its end, and that is all
 	}
 	count(r.receiver.telemetry.ReceiverJvmThreadFileProblems, 1)
-	if p.Lost > 0 {
-		count(r.receiver.telemetry.ReceiverJvmThreadEventsLost, int64(p.Lost)) //nolint:gosec // no file has so many
-	}
 	r.log.Warn("Something is wrong in a recording", zap.String("problem", p.Error()), zap.Uint64("events_lost", p.Lost))
 	return nil
 }
