@@ -121,8 +121,15 @@ func (c *collector) finish(t *testing.T, services ...string) *output {
 // waitForCut waits until the last window of a service has been written, which ended for that reason.
 func (c *collector) waitForCut(t *testing.T, service, why string) {
 	t.Helper()
+	var cuts map[string]int
+	defer func() {
+		if t.Failed() {
+			t.Logf("windows of %s were cut by %v", service, cuts)
+		}
+	}()
 	poll(t, "a window of "+service+" is cut by "+why, func() bool {
-		return c.spans(t).cutBy(service, why)
+		cuts = c.spans(t).cuts(service)
+		return cuts[why] > 0
 	})
 }
 

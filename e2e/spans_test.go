@@ -151,8 +151,13 @@ func (o *output) of(service string, condition func(*span) bool) []*span {
 
 func (o *output) roots(service string) []*span { return o.of(service, (*span).isRoot) }
 
-func (o *output) cutBy(service, why string) bool {
-	return slices.ContainsFunc(o.roots(service), func(s *span) bool { return s.text("weft.window.cut") == why })
+// cuts counts the windows of a service by why they ended.
+func (o *output) cuts(service string) map[string]int {
+	counts := make(map[string]int)
+	for _, root := range o.roots(service) {
+		counts[root.text("weft.window.cut")]++
+	}
+	return counts
 }
 
 // states returns the pieces of one thread in one state.

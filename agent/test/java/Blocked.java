@@ -37,7 +37,7 @@ final class Blocked {
 
     /** Reports whether a thread is blocked on the monitor, which the calling thread has. */
     static boolean is(Object monitor, Thread thread) {
-        return wants(thread, monitor) && allEntering(thread);
+        return wants(thread, monitor) && allMarked("waiting for monitor entry", thread);
     }
 
     @SuppressWarnings("deprecation") // threadId is newer than the oldest JDK that these programs are for
