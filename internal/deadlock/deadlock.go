@@ -39,7 +39,7 @@ type Found struct {
 // Counters say what was left out.
 type Counters struct {
 	SearchesCut uint64 // chains of owners longer than the search goes
-	Overflow    uint64 // circles that found no room to wait for confirmation
+	Overflow    uint64 // circles that found no room to wait for confirmation, or to be remembered while they stand
 
 	OrdersForgotten uint64 // times that there were too many pairs of locks to remember
 }
@@ -149,6 +149,9 @@ func (d *Detector) Due(now jvmthread.Time) bool {
 func (d *Detector) Confirm(now, window jvmthread.Time) (found []Found) {
 	if len(d.suspects) == 0 {
 		return nil
+	}
+	if len(d.standing) >= maxSuspects/2 {
+		d.Standing() // makes room, where nobody asks; not below, since those that are found here do not count as standing yet
 	}
 	kept := d.suspects[:0]
 	for _, s := range d.suspects {

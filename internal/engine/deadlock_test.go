@@ -42,3 +42,27 @@ func TestVisitorsOfADeadlockCutNoSearch(t *testing.T) {
 		}
 	}
 }
+
+// Deadlocks that are over, since their threads had been waiting with a time-out that nobody told of, take nobody's place, whether anybody asks for those
+// that stand or not.
+func TestDeadlocksThatAreOverTakeNoPlace(t *testing.T) {
+	const rounds = 1500
+	var b strings.Builder
+	for i := range rounds {
+		at := i * int(4*time.Second)
+		fmt.Fprintf(&b, "%d T0 contendedEnter lock=L1 owner=T1\n%d T1 contendedEnter lock=L0 owner=T0\n", at, at+1)
+		fmt.Fprintf(&b, "%d X yield\n", at+int(2*time.Second))
+		fmt.Fprintf(&b, "%d T0 contendedEntered lock=L1\n%d T1 contendedEntered lock=L0\n", at+int(3*time.Second), at+int(3*time.Second)+1)
+	}
+	h, err := threadtest.Parse(b.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine.New(engine.DefaultConfig())
+	e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
+	found := 0
+	e.Close(window.CutEnd, func(w *window.Window) { found += len(w.Deadlocks) })
+	if c := e.Counters().Deadlock; found != rounds || c.Overflow != 0 || len(e.Deadlocks()) != 0 {
+		t.Errorf("%d deadlocks, of which %d stand, %+v", found, len(e.Deadlocks()), c)
+	}
+}
