@@ -118,7 +118,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadEventsLost, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_events_lost",
-		metric.WithDescription("Thread events that agents could not keep, as they report it. [Development]"),
+		metric.WithDescription("Thread events that agents could not keep, as they report it, or that could not be read of a recording. [Development]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)

@@ -136,7 +136,7 @@ func AssertEqualReceiverJvmThreadEvents(t *testing.T, tt *componenttest.Telemetr
 func AssertEqualReceiverJvmThreadEventsLost(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_events_lost",
-		Description: "Thread events that agents could not keep, as they report it. [Development]",
+		Description: "Thread events that agents could not keep, as they report it, or that could not be read of a recording. [Development]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
