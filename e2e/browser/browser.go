@@ -26,8 +26,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is for what takes well under a second when nothing is wrong, on a machine that has much else to do.
-const patience = 10 * time.Minute
+// Patience is for what takes well under a second when nothing is wrong, on a machine that has much else to do.
+const Patience = 10 * time.Minute
 
 // Browser is a running Chromium.
 type Browser struct {
@@ -56,7 +56,7 @@ func Launch(flags ...string) (b *Browser, end func(), err error) {
 		return nil, nil, err
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true),
-		chromedp.WSURLReadTimeout(patience))
+		chromedp.WSURLReadTimeout(Patience))
 	for _, flag := range flags {
 		options = append(options, chromedp.Flag(flag, true))
 	}
@@ -185,7 +185,7 @@ func (p *Page) Expect(words string) {
 // Do does steps one after the other.
 func (p *Page) Do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, Patience)
 	defer cancel()
 	p.must(chromedp.Do(ctx, steps...), "a step")
 }
@@ -215,7 +215,7 @@ func (p *Page) must(err error, what string) {
 // Eval returns the value of an expression of JavaScript.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, Patience)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	p.must(err, expression)
@@ -225,10 +225,10 @@ func Eval[T any](p *Page, expression string) T {
 // Until waits until an expression is true.
 func (p *Page) Until(expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, Patience)
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(0))) // else it gives up after 30 s by itself
-	p.must(err, fmt.Sprintf("after %v still not: %s", patience, expression))
+	p.must(err, fmt.Sprintf("after %v still not: %s", Patience, expression))
 }
 
 // Text returns the text that is to be seen in the first element that a selector finds.

@@ -101,6 +101,18 @@ func (p *Page) Press(keys string, modifiers ...chromedp.Modifier) {
 	p.Do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
 }
 
+// Space presses the space bar. Press would send its character, too, also where the page says that the key has done what it should: then a browser
+// scrolls, as it does for no person.
+func (p *Page) Space() {
+	p.t.Helper()
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		_, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{
+			Type: kind, Key: " ", Code: "Space", WindowsVirtualKeyCode: ' ', NativeVirtualKeyCode: ' ',
+		})
+		require.NoError(p.t, err)
+	}
+}
+
 // Type replaces the text of a field.
 func (p *Page) Type(selector, text string) {
 	p.t.Helper()
