@@ -184,8 +184,14 @@ func openLanes(t *testing.T, hash string) *browser.Page {
 	return p
 }
 
+// answered waits until the first sentence says all that it will: then nothing on the page moves any more by itself.
+func answered(p *browser.Page) {
+	p.Until(`document.querySelector(".answer:not([aria-busy=true])")`)
+}
+
 // settled waits until all lanes that are in sight are there, and painted.
 func settled(p *browser.Page) {
+	answered(p)
 	p.Until(`window.weftPlane?.limits.to > 1 && weftPlane.cache.complete() && document.querySelectorAll(".name").length > 0`)
 	painted(p)
 }
@@ -198,7 +204,7 @@ func painted(p *browser.Page) {
 // untilPixels waits until the lanes have that many pixels of a colour.
 func untilPixels(t *testing.T, p *browser.Page, variable string, enough func(n int) bool) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Minute)
+	deadline := time.Now().Add(browser.Patience)
 	for n := pixels(p, variable); !enough(n); n = pixels(p, variable) {
 		require.True(t, time.Now().Before(deadline), "%s: %d pixels", variable, n)
 		painted(p)

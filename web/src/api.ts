@@ -50,6 +50,9 @@ async function reason(response: Response): Promise<string> {
   return `The collector answered ${response.status} ${response.statusText}`;
 }
 
+/** After so many milliseconds what was not answered is asked for again. */
+export const retry = 3000;
+
 export interface Answer<T> {
   data: T | null;
   error: string | null;
@@ -81,6 +84,7 @@ export function useLoaded<T>(
       return;
     }
     let abort = new AbortController();
+    let timer = 0;
     now.start = () => {
       abort = new AbortController();
       const {signal} = abort;
@@ -98,12 +102,14 @@ export function useLoaded<T>(
         (error: Error) => {
           const status = error instanceof Failure ? error.status : 0;
           done((old) => ({data: old.data, error: error.message, status, loading: false}));
+          if (status === 0 && !signal.aborted) timer = window.setTimeout(() => now.busy || now.start(), retry);
         },
       );
     };
     setAnswer((old) => ({data: forget ? null : old.data, error: null, status: 0, loading: true}));
     now.start();
     return () => {
+      clearTimeout(timer);
       abort.abort();
       now.busy = false;
     };

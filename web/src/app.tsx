@@ -12,6 +12,7 @@ import type {Session} from "./lib/types";
 import {applyTheme, link, now, setTheme, show, showSession, type Theme, theme, useShown} from "./store";
 import {keyHelp} from "./timeline/keys";
 import {Icon, type IconName} from "./ui/Icon";
+import {useKeys} from "./ui/keys";
 import {Button, Dialog, Empty, Menu} from "./ui/parts";
 import {Answer, Banners} from "./views/Answer";
 import {LocksView} from "./views/Locks";
@@ -42,23 +43,15 @@ function App() {
   const known = useServer(shown);
   const [help, setHelp] = useState(false);
   const {session, sessions} = known;
-  useEffect(() => {
-    const key = (e: KeyboardEvent) => {
-      const target = e.target as HTMLElement;
-      if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) || document.querySelector("dialog[open]")) return;
-      if (e.ctrlKey || e.metaKey || e.altKey) return;
-      if (e.key === "?") setHelp(true);
-      else if (e.key === "p") show({path: !now().path});
-      else if (e.key === "g")
-        show({grouping: ({none: "group", group: "pool", pool: "none"} as const)[now().grouping] as Grouping});
-      else if (e.key === " " && target.tagName !== "BUTTON" && target.tagName !== "TABLE") {
-        e.preventDefault();
-        show({follow: !now().follow});
-      }
-    };
-    window.addEventListener("keydown", key);
-    return () => window.removeEventListener("keydown", key);
-  }, []);
+  useKeys((e) => {
+    if (e.key === "?") setHelp(true);
+    else if (e.key === "p") show({path: !now().path});
+    else if (e.key === "g")
+      show({grouping: ({none: "group", group: "pool", pool: "none"} as const)[now().grouping] as Grouping});
+    else if (e.key === " " && session?.live) show({follow: !now().follow});
+    else return false;
+    return true;
+  });
   useEffect(() => {
     const name = session?.service || session?.command;
     document.title = name ? `${name}: why threads wait – Weft` : "Weft: why threads wait";
@@ -156,7 +149,7 @@ function Header({shown, session, sessions, onHelp}: HeaderProps) {
           class="session"
           aria-label="Session"
           value={session.id}
-          onChange={(e) => showSession(e.currentTarget.value)}
+          onChange={(e) => showSession(e.currentTarget.value, shown.tab === "sessions" ? "threads" : shown.tab)}
         >
           {(sessions.includes(session) ? sessions : [session, ...sessions]).map((one) => (
             <option key={one.id} value={one.id}>

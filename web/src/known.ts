@@ -228,21 +228,29 @@ function useFollowed(session: Session | null, follow: boolean): number {
   return another ? session.version : followed.version;
 }
 
+export interface ClassesAnswer extends Answer<Classes> {
+  /** Why the server does not tell what would be saved: there are too many intervals to find a path through. */
+  noSavings: string | null;
+  /** What would be saved is not known yet. */
+  pending: boolean;
+}
+
 /**
- * The table of classes with what each would save; without that where the server refuses to find a path through so many
- * intervals, and with its reason.
+ * The table of classes with what each would save. Among many intervals that takes seconds, and can be refused: until it is
+ * there the table is shown without.
  */
-export function useClasses(parameters: Parameters): Answer<Classes> & {noSavings: string | null} {
+export function useClasses(parameters: Parameters): ClassesAnswer {
   const {session, version} = useKnown();
   const path = session ? `sessions/${session.id}/classes` : "";
   const whole = useAnswer<Classes>(path && address(path, {...parameters, savings: true}), version);
-  const refused = whole.error !== null && whole.data === null;
-  const plain = useAnswer<Classes>(path && refused ? address(path, parameters) : null, version);
-  return refused ? {...plain, noSavings: whole.error} : {...whole, noSavings: null};
+  const sort = parameters.sort === "saving.drag" ? "blocked.time" : parameters.sort;
+  const plain = useAnswer<Classes>(path && !whole.data ? address(path, {...parameters, sort}) : null, version);
+  if (whole.data) return {...whole, noSavings: null, pending: false};
+  return {...plain, noSavings: whole.error, pending: whole.error === null};
 }
 
 /** Leads to an interval: the visualizer, with it in sight. */
 export function goTo(thread: number, seq: number, session?: string): void {
-  if (session) showSession(session);
+  if (session) showSession(session, "threads");
   show({tab: "threads", thread, seq, follow: false});
 }

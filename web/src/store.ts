@@ -29,9 +29,9 @@ export function show(patch: Partial<Shown>): void {
 }
 
 /** Another session: what belonged to the one before is forgotten, what is a matter of taste stays. */
-export function showSession(session: string): void {
-  const {hidden, arrows, path, mode, grouping, tab} = shown;
-  show({...nothing, hidden, arrows, path, mode, grouping, tab: tab === "sessions" ? "threads" : tab, session});
+export function showSession(session: string, tab = shown.tab): void {
+  const {hidden, arrows, path, mode, grouping, waits, by} = shown;
+  show({...nothing, hidden, arrows, path, mode, grouping, waits, by, tab, session});
 }
 
 /** The address of exactly what is shown. */
@@ -59,13 +59,25 @@ export function useShown(): Shown {
 
 export type Theme = "auto" | "light" | "dark";
 
+// A browser may keep nothing for this site: then the theme lasts as long as the page.
+let chosen: string | null = null;
+try {
+  chosen = localStorage.getItem("weft.theme");
+} catch {
+  // It does not even tell.
+}
+
 export function theme(): Theme {
-  const stored = localStorage.getItem("weft.theme");
-  return stored === "light" || stored === "dark" ? stored : "auto";
+  return chosen === "light" || chosen === "dark" ? chosen : "auto";
 }
 
 export function setTheme(value: Theme): void {
-  localStorage.setItem("weft.theme", value);
+  chosen = value;
+  try {
+    localStorage.setItem("weft.theme", value);
+  } catch {
+    // Not kept.
+  }
   applyTheme();
 }
 

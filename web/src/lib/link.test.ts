@@ -24,7 +24,13 @@ test("what is shown comes back from its link", () => {
     lock: 5,
     threads: [4, 5, 6, 20],
     classes: ["com.acme.OrderBook$1", "[B"],
+    waits: "parked",
+    by: "per_thread",
     query: "a=b&c",
+    what: ["block", "notifyAll"],
+    folded: ["main", "a.b c"],
+    top: 220,
+    skip: 20,
   };
   assert.deepEqual(fromHash(`#${toHash(shown)}`), shown);
 });

@@ -4,10 +4,16 @@
 // The state of the page that a link carries, and its form behind the # of the address.
 import {type Filter, type Grouping, noFilter} from "./rows";
 import type {Span} from "./scale";
-import {arrowKinds, type Kind, type State, states} from "./words";
+import {arrowKinds, type Kind, operations, type State, states} from "./words";
 
 export const tabs = ["threads", "locks", "monitors", "path", "log", "sessions"] as const;
 export type Tab = (typeof tabs)[number];
+
+export const waits = ["waited", "reenter", "parked", "joined", "sleeping"] as const;
+export type Waits = (typeof waits)[number];
+
+export const pathTables = ["classes", "locks", "sites", "per_thread", "per_kind"] as const;
+export type By = (typeof pathTables)[number];
 
 export interface Shown {
   session: string;
@@ -32,7 +38,19 @@ export interface Shown {
   /** Monitor statistics: chosen threads and classes. */
   threads: number[];
   classes: string[];
+  /** Which waits the second table of callers counts. */
+  waits: Waits;
+  /** The table of the critical path. */
+  by: By;
+  /** The log: text and operations. */
   query: string;
+  what: string[];
+  /** Groups of threads of which only the head is shown. */
+  folded: string[];
+  /** How far the lanes of threads are scrolled, in pixels. */
+  top: number;
+  /** The first lock of the page of locks. */
+  skip: number;
 }
 
 export const nothing: Shown = {
@@ -53,7 +71,13 @@ export const nothing: Shown = {
   lock: 0,
   threads: [],
   classes: [],
+  waits: "waited",
+  by: "classes",
   query: "",
+  what: [],
+  folded: [],
+  top: 0,
+  skip: 0,
 };
 
 function spanText(span: Span): string {
@@ -119,7 +143,13 @@ export function toHash(shown: Shown): string {
   if (shown.lock) put("lock", String(shown.lock));
   put("threads", runs(shown.threads));
   for (const name of shown.classes) out.append("class", name);
+  if (shown.waits !== nothing.waits) put("waits", shown.waits);
+  if (shown.by !== nothing.by) put("by", shown.by);
   put("q", shown.query);
+  put("what", shown.what.join("."));
+  for (const name of shown.folded) out.append("fold", name);
+  if (shown.top) put("top", String(Math.round(shown.top)));
+  if (shown.skip) put("skip", String(shown.skip));
   return out.toString();
 }
 
@@ -165,6 +195,12 @@ export function fromHash(text: string): Shown {
     lock: whole("lock"),
     threads: parseRuns(query.get("threads") ?? ""),
     classes: query.getAll("class"),
+    waits: oneOf(waits, query.get("waits"), nothing.waits),
+    by: oneOf(pathTables, query.get("by"), nothing.by),
     query: query.get("q") ?? "",
+    what: list("what", operations),
+    folded: query.getAll("fold"),
+    top: whole("top"),
+    skip: whole("skip"),
   };
 }

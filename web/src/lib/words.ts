@@ -47,6 +47,24 @@ export const legend: State[] = [
   "dead",
 ];
 
+/** What a line of the log can say that a thread did. */
+export const operations = [
+  "block",
+  "handoff",
+  "wait",
+  "notify",
+  "notifyAll",
+  "timeout",
+  "join",
+  "start",
+  "end",
+  "interrupt",
+  "park",
+  "unpark",
+  "sleep",
+  "deadlock",
+] as const;
+
 export const kinds = ["none", "start", "handoff", "notify", "notify_all", "interrupt", "join", "unpark"] as const;
 export type Kind = (typeof kinds)[number];
 

@@ -3,7 +3,7 @@
 
 // The strips of lanes that are on the screen, or were. Asks the server for what is missing, a few lanes at a time, so
 // that no answer is large; until it comes the nearest strip that is there is drawn, so that zoom and pan never wait.
-import {address, ask} from "../api";
+import {address, ask, retry} from "../api";
 import {ids, type Strip, strip} from "../lib/lanes";
 import {fetched, type Span} from "../lib/scale";
 import type {Lanes} from "../lib/types";
@@ -26,13 +26,15 @@ export class LaneCache {
   private asked = new Map<string, AbortController>();
   private wanted = {span: {from: 0, to: 1, cell: 1}, threads: [] as number[]};
   private timer = 0;
+  /** Something was not answered, and is asked for again. */
+  private again = false;
   session = "";
   version = 0;
   to = 0;
 
   constructor(
     private readonly changed: () => void,
-    private readonly failed: (message: string) => void,
+    private readonly failed: (message: string | null) => void,
   ) {}
 
   /** Says which session, how far it is, and what of it is new. */
@@ -125,9 +127,15 @@ export class LaneCache {
           this.keep(lane.thread.id, {...strip(lanes, lane), key, span, version, final: span.to < to});
         }
         this.changed();
+        if (this.again) this.failed(null);
+        this.again = false;
       })
       .catch((error: Error) => {
-        if (!abort.signal.aborted) this.failed(error.message);
+        if (abort.signal.aborted) return;
+        this.failed(error.message);
+        this.again = true;
+        clearTimeout(this.timer);
+        this.timer = window.setTimeout(() => this.ask(), retry);
       })
       .finally(() => this.asked.delete(name));
   }

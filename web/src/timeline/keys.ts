@@ -15,7 +15,7 @@ export const keyHelp: [string, string][] = [
   ["0", "show all of the time"],
   ["F", "zoom to the chosen interval, or to the range"],
   ["←  →", "previous, next interval of the thread"],
-  ["↑  ↓", "thread above, below"],
+  ["↑  ↓", "thread or lock above, below"],
   ["[", "go to what let the thread go on"],
   ["]", "go to what was let go on"],
   ["P", "critical path on, off"],
@@ -93,7 +93,7 @@ export function keys(e: KeyboardEvent, plane: ThreadsPlane, {rows, shown, interv
     case "]":
       return to(interval?.effects[0]?.interval);
     case "Escape":
-      if (shown.seq) show({thread: 0, seq: 0});
+      if (shown.thread) show({thread: 0, seq: 0});
       else show({range: null});
       return true;
     default:

@@ -53,7 +53,7 @@ export class ThreadsPlane extends Plane {
   /** Whether a picture with all lanes that are in sight has been painted: `make bench-page` asks when that was. */
   private first = false;
 
-  constructor(canvas: HTMLCanvasElement, events: Events, failed: (message: string) => void) {
+  constructor(canvas: HTMLCanvasElement, events: Events, failed: (message: string | null) => void) {
     super(canvas, events);
     this.cache = new LaneCache(() => this.changed(), failed);
   }

@@ -3,7 +3,7 @@
 
 // A table whose columns all sort, of which rows can be chosen by mouse and keys, and that shows only the rows on the screen.
 import type {ComponentChildren} from "preact";
-import {useEffect, useMemo, useRef, useState} from "preact/hooks";
+import {useEffect, useId, useMemo, useRef, useState} from "preact/hooks";
 import {px} from "../lib/format";
 import {type Cell, nextSort, type Sort, select, sorted} from "../lib/table";
 
@@ -32,6 +32,8 @@ interface Props<R, K> {
   chosen?: readonly K[];
   onChoose?: (chosen: K[]) => void;
   onOpen?: (row: R) => void;
+  /** What a click and the space bar do with a row of a table whose rows have a box to tick. */
+  onToggle?: (row: R) => void;
   multiple?: boolean;
   empty: ComponentChildren;
   loading?: boolean;
@@ -52,6 +54,7 @@ export function Table<R, K>(props: Props<R, K>) {
   const [height, setHeight] = useState(400);
   const [cursor, setCursor] = useState(0);
   const anchor = useRef<K | null>(null);
+  const name = useId();
 
   const ordered = useMemo(() => {
     const column = columns.find(({key}) => key === sort.key);
@@ -82,6 +85,8 @@ export function Table<R, K>(props: Props<R, K>) {
   };
 
   const onKeyDown = (e: KeyboardEvent) => {
+    // A head's button and a box in a row have these keys for themselves.
+    if (e.target !== e.currentTarget && (e.key === " " || e.key === "Enter")) return;
     const step = {ArrowDown: 1, ArrowUp: -1, PageDown: 12, PageUp: -12, Home: -1e9, End: 1e9}[e.key];
     if (step !== undefined) {
       e.preventDefault();
@@ -95,7 +100,9 @@ export function Table<R, K>(props: Props<R, K>) {
       if (e.shiftKey && multiple) choose(next, false, true);
     } else if (e.key === " ") {
       e.preventDefault();
-      choose(cursor, !!multiple, e.shiftKey);
+      const row = ordered[cursor];
+      if (row && props.onToggle) props.onToggle(row);
+      else choose(cursor, !!multiple, e.shiftKey);
     } else if (e.key === "Enter") {
       const row = ordered[cursor];
       if (row && props.onOpen) props.onOpen(row);
@@ -128,6 +135,7 @@ export function Table<R, K>(props: Props<R, K>) {
         aria-rowcount={ordered.length}
         aria-multiselectable={multiple}
         role="grid"
+        aria-activedescendant={cursor >= first && cursor < last ? `${name}-${cursor}` : undefined}
         tabIndex={0}
         onKeyDown={onKeyDown}
       >
@@ -169,10 +177,16 @@ export function Table<R, K>(props: Props<R, K>) {
           {ordered.slice(first, last).map((row, i) => (
             <tr
               key={String(keys[first + i])}
+              id={`${name}-${first + i}`}
               aria-rowindex={first + i + 2}
               aria-selected={onChoose ? marked.has(keys[first + i]!) : undefined}
-              class={`${marked.has(keys[first + i]!) ? "chosen" : ""} ${cursor === first + i ? "cursor" : ""} ${onChoose || props.onOpen ? "clickable" : ""}`}
-              onClick={(e) => (onChoose ? choose(first + i, e.ctrlKey || e.metaKey, e.shiftKey) : props.onOpen?.(row))}
+              class={`${marked.has(keys[first + i]!) ? "chosen" : ""} ${cursor === first + i ? "cursor" : ""} ${onChoose || props.onOpen || props.onToggle ? "clickable" : ""}`}
+              onClick={(e) => {
+                setCursor(first + i);
+                if (props.onToggle) props.onToggle(row);
+                else if (onChoose) choose(first + i, e.ctrlKey || e.metaKey, e.shiftKey);
+                else props.onOpen?.(row);
+              }}
               onDblClick={() => props.onOpen?.(row)}
             >
               {columns.map((column) => cell(column, row))}

@@ -144,7 +144,13 @@ export function Dialog({
   wide?: boolean;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    const element = dialog.current!;
+    element.showModal();
+    element.querySelector<HTMLElement>(".body input")?.focus();
+    return () => before?.focus();
+  }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it
     <dialog
@@ -177,6 +183,11 @@ export function Menu({
 }) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
+  const close = () => {
+    // What had the focus goes away with the menu.
+    if (box.current?.contains(document.activeElement)) box.current.querySelector("button")?.focus();
+    setOpen(false);
+  };
   useEffect(() => {
     if (!open) return;
     const away = (e: Event) => {
@@ -185,8 +196,7 @@ export function Menu({
     const key = (e: KeyboardEvent) => {
       if (e.key !== "Escape") return;
       e.stopPropagation();
-      setOpen(false);
-      box.current?.querySelector("button")?.focus();
+      close();
     };
     document.addEventListener("pointerdown", away);
     document.addEventListener("keydown", key, true);
@@ -196,7 +206,13 @@ export function Menu({
     };
   }, [open]);
   return (
-    <div class="menu" ref={box}>
+    <div
+      class="menu"
+      ref={box}
+      onFocusOut={(e) => {
+        if (e.relatedTarget && !box.current?.contains(e.relatedTarget as Node)) setOpen(false);
+      }}
+    >
       <button
         type="button"
         class={`button ${text === undefined ? "square" : ""}`}
@@ -210,7 +226,7 @@ export function Menu({
         {text}
         {text !== undefined && <Icon name="down" />}
       </button>
-      {open && <div class="popup">{children(() => setOpen(false))}</div>}
+      {open && <div class="popup">{children(close)}</div>}
     </div>
   );
 }

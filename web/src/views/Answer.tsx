@@ -35,7 +35,7 @@ export function Answer({shown}: {shown: Shown}) {
   );
   if (!session || !classes.data) {
     return (
-      <div class="answer">
+      <div class="answer" aria-busy={classes.error === null}>
         <p class="faint">{classes.error ?? "Looking for the lock that costs most …"}</p>
       </div>
     );
@@ -59,8 +59,9 @@ export function Answer({shown}: {shown: Shown}) {
   const refused = classes.noSavings ?? path.error;
   const whose = path.data?.thread;
   const stuck = session.deadlocks.some(({members}) => members.some(({thread}) => thread.id === whose?.id));
+  const busy = classes.pending || (!path.data && !path.error);
   return (
-    <div class="answer">
+    <div class="answer" aria-busy={busy || (!site.data && !site.error)}>
       <p>
         <ClassName name={name} /> costs most: threads were blocked on it for{" "}
         <strong>{duration(worst.blocked.time)}</strong>
@@ -95,7 +96,7 @@ export function Answer({shown}: {shown: Shown}) {
                 .
               </>
             ) : (
-              path.data && "It does not lie on the critical path: fixing it alone would save nothing yet."
+              !busy && "It does not lie on the critical path: fixing it alone would save nothing yet."
             )}
           </span>
         )}
@@ -176,6 +177,7 @@ export function Banners({session, error}: {session: Session | null; error: strin
                 {member.thread.name}
               </button>{" "}
               wants {shortClass(member.lock.class)}
+              {member.lock.hash && `@${member.lock.hash}`}
             </span>
           ))}
           {first && <> → {first.thread.name}. They will never go on.</>}

@@ -4,6 +4,7 @@
 // Which threads the visualizer shows: a table to choose from, and criteria that narrow each other.
 import {useMemo, useState} from "preact/hooks";
 import {useKnown} from "../known";
+import {count} from "../lib/format";
 import {type Filter, filtered, noFilter} from "../lib/rows";
 import type {ThreadRow} from "../lib/types";
 import {show} from "../store";
@@ -20,6 +21,7 @@ export function FilterDialog({filter, onClose}: {filter: Filter; onClose: () => 
   const choose = (only: number[]) => set({only: only.length === threads.length ? null : only});
   const shown = shownRows.map(({id}) => id);
   const all = new Set(chosen);
+  const toggle = ({id}: ThreadRow) => choose(all.has(id) ? chosen.filter((one) => one !== id) : [...chosen, id]);
   const columns = useMemo(
     () => [
       {
@@ -32,9 +34,8 @@ export function FilterDialog({filter, onClose}: {filter: Filter; onClose: () => 
             checked={all.has(thread.id)}
             aria-label={`Show ${thread.name}`}
             onClick={(e) => e.stopPropagation()}
-            onChange={() =>
-              choose(all.has(thread.id) ? chosen.filter((id) => id !== thread.id) : [...chosen, thread.id])
-            }
+            onDblClick={(e) => e.stopPropagation()}
+            onChange={() => toggle(thread)}
           />
         ),
       },
@@ -57,6 +58,7 @@ export function FilterDialog({filter, onClose}: {filter: Filter; onClose: () => 
             value={draft.pattern}
             placeholder="part of a name, worker-*, /expression/, !not"
             onInput={(e) => set({pattern: e.currentTarget.value})}
+            onKeyDown={(e) => e.key === "Enter" && apply()}
           />
         </label>
         <label class="choice">
@@ -91,7 +93,7 @@ export function FilterDialog({filter, onClose}: {filter: Filter; onClose: () => 
           Invert
         </button>
         <span class="hint">
-          {visible} of {allThreads} threads will be shown
+          {count(visible)} of {count(allThreads)} threads will be shown; a double click or Enter chooses one alone
         </span>
       </div>
       <div class="dialog-table">
@@ -101,6 +103,7 @@ export function FilterDialog({filter, onClose}: {filter: Filter; onClose: () => 
           rows={shownRows}
           id={(thread) => thread.id}
           sort={{key: "name", order: "asc"}}
+          onToggle={toggle}
           onOpen={(thread) => choose([thread.id])}
           empty="No thread has all of these properties"
         />

@@ -12,6 +12,7 @@ import type {Convoy, LockLanes, LockRow} from "../lib/types";
 import {show} from "../store";
 import {rulerHeight} from "../timeline/draw";
 import {LocksPlane, lockRowHeight} from "../timeline/locks";
+import {useKeys} from "../ui/keys";
 import {Button, Empty, Problem, Time} from "../ui/parts";
 import {Table} from "../ui/Table";
 import {ThreadName} from "./Detail";
@@ -28,7 +29,8 @@ export function LocksView({shown}: {shown: Shown}) {
   const plane = useRef<LocksPlane | null>(null);
   const [view, setView] = useState<Span>({from: 0, to: 1});
   const [rested, setRested] = useState<Span>(view);
-  const [offset, setOffset] = useState(0);
+  const offset = shown.skip;
+  const setOffset = (skip: number) => show({skip});
   const [tip, setTip] = useState<{text: string; x: number; y: number} | null>(null);
 
   useEffect(() => {
@@ -94,8 +96,17 @@ export function LocksView({shown}: {shown: Shown}) {
     plane.current!.scrollTop = scroller.current!.scrollTop;
     plane.current!.changed();
   };
-  const chosen = data?.lanes.find(({row}) => row.lock.id === shown.lock);
-  const onKeyDown = (e: KeyboardEvent) => {
+  const lanes = data?.lanes ?? [];
+  const at = lanes.findIndex(({row}) => row.lock.id === shown.lock);
+  const chosen = lanes[at];
+  const walk = (step: number) => {
+    const next = Math.max(0, Math.min(lanes.length - 1, at < 0 ? 0 : at + step));
+    const box = scroller.current!;
+    const y = next * lockRowHeight;
+    if (y < box.scrollTop || y + lockRowHeight > box.scrollTop + box.clientHeight) box.scrollTop = y;
+    if (lanes[next]) show({lock: lanes[next].row.lock.id});
+  };
+  useKeys((e) => {
     const made = plane.current!;
     const step = {
       w: () => made.zoomAt(made.width / 2, 0.7),
@@ -103,11 +114,13 @@ export function LocksView({shown}: {shown: Shown}) {
       a: () => made.panBy(-made.width / 6),
       d: () => made.panBy(made.width / 6),
       "0": () => made.setView(made.limits),
+      ArrowUp: () => walk(-1),
+      ArrowDown: () => walk(1),
+      Escape: () => show(shown.lock ? {lock: 0} : {range: null}),
     }[e.key];
-    if (!step || e.ctrlKey || e.metaKey) return;
-    e.preventDefault();
-    step();
-  };
+    step?.();
+    return step !== undefined;
+  });
   return (
     <div class="threads">
       <div class="toolbar">
@@ -153,7 +166,12 @@ export function LocksView({shown}: {shown: Shown}) {
       </div>
       <Problem text={error} />
       <Minimap plane={plane} view={view} shown={shown} />
-      <div class="lanes" role="application" aria-label="Lanes of locks over time" tabIndex={0} onKeyDown={onKeyDown}>
+      <div
+        class="lanes"
+        role="application"
+        aria-label="Lanes of locks over time. Up and down choose a lock, question mark lists all keys."
+        tabIndex={0}
+      >
         <div class="corner" style={{width: px(gutterWidth), height: px(rulerHeight)}}>
           <span>{data ? `${count(known)} locks` : ""}</span>
           <span class="faint">blocked</span>
@@ -212,7 +230,9 @@ function isUsed({blocked, waited, parked, handoffs}: LockRow): boolean {
 
 function LockDetail({lane, plane}: {lane: LockLanes["lanes"][number]; plane: LocksPlane | null}) {
   const {row} = lane;
-  const ref = (id: number) => ({id, name: plane?.name(id) ?? String(id)});
+  const {byId} = useKnown();
+  // The answer names the threads that are in sight; who was part of a convoy need not be.
+  const ref = (id: number) => ({id, name: byId.get(id)?.name ?? plane?.name(id) ?? String(id)});
   const columns = useMemo(
     () => [
       {key: "length", title: "Hand-overs", value: (convoy: Convoy) => convoy.length},
@@ -236,7 +256,7 @@ function LockDetail({lane, plane}: {lane: LockLanes["lanes"][number]; plane: Loc
         tip: (convoy: Convoy) => convoy.threads.map((id) => ref(id).name).join(" → "),
       },
     ],
-    [plane],
+    [plane, byId],
   );
   return (
     <section class="detail" aria-label="Lock">
@@ -250,7 +270,7 @@ function LockDetail({lane, plane}: {lane: LockLanes["lanes"][number]; plane: Loc
         <button type="button" class="button" onClick={() => show({tab: "monitors", classes: [row.lock.class]})}>
           Statistics of the class
         </button>
-        <Button icon="close" label="Close" onClick={() => show({lock: 0})} />
+        <Button icon="close" label="Close (Esc)" onClick={() => show({lock: 0})} />
       </header>
       <div class="sides">
         <dl class="facts">

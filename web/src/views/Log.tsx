@@ -8,69 +8,28 @@ import {goTo, scope, threadsParameter, useKnown} from "../known";
 import {count, duration, instant} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Log, Triple} from "../lib/types";
+import {operations} from "../lib/words";
 import {show} from "../store";
 import {Button, Problem} from "../ui/parts";
 import {Panel} from "./Monitors";
 
-const kinds = [
-  "block",
-  "handoff",
-  "wait",
-  "notify",
-  "notifyAll",
-  "timeout",
-  "join",
-  "start",
-  "end",
-  "interrupt",
-  "park",
-  "unpark",
-  "sleep",
-  "deadlock",
-];
 const most = 20_000;
 
 export function LogView({shown}: {shown: Shown}) {
   const {session, version} = useKnown();
-  const [what, setWhat] = useState<string[]>([]);
   const [typed, setTyped] = useState(shown.query);
-  const [lines, setLines] = useState<Triple[]>([]);
-  const [cursor, setCursor] = useState("");
-  const [error, setError] = useState<string | null>(null);
-  const [loading, setLoading] = useState(false);
   const [copied, setCopied] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const timer = setTimeout(() => show({query: typed}), 250);
     return () => clearTimeout(timer);
   }, [typed]);
+  const {what} = shown;
   const parameters = session
     ? {...scope(shown), threads: threadsParameter(shown.threads), what: what.join(","), q: shown.query}
     : {};
   const url = session ? address(`sessions/${session.id}/log`, {...parameters, limit: 500}) : "";
-  const fetchPage = (cursor: string, signal?: AbortSignal) => {
-    setLoading(true);
-    const page = cursor === "" ? url : `${url}&cursor=${encodeURIComponent(cursor)}`;
-    ask<Log>(page, signal ? {signal} : {}).then(
-      (log) => {
-        setLines((old) => (cursor === "" ? log.lines : [...old, ...log.lines]));
-        setCursor(log.cursor);
-        setError(null);
-        setLoading(false);
-      },
-      (failure: Error) => {
-        if (signal?.aborted) return;
-        setError(failure.message);
-        setLoading(false);
-      },
-    );
-  };
-  useEffect(() => {
-    if (url === "") return;
-    const abort = new AbortController();
-    fetchPage("", abort.signal);
-    return () => abort.abort();
-  }, [url, shown.follow ? version : 0]);
+  const {lines, more, error, loading, next} = useLines(url, shown.follow ? version : 0);
   const copyAll = async () => {
     await copy(lines.map(({text}) => text).join("\n"));
     setCopied(true);
@@ -78,8 +37,7 @@ export function LogView({shown}: {shown: Shown}) {
   };
   const onScroll = () => {
     const {scrollTop, scrollHeight, clientHeight} = box.current!;
-    if (!loading && cursor !== "" && lines.length < most && scrollTop + clientHeight > scrollHeight - 600)
-      fetchPage(cursor);
+    if (scrollTop + clientHeight > scrollHeight - 600) next();
   };
   return (
     <div class="log-view">
@@ -94,14 +52,14 @@ export function LogView({shown}: {shown: Shown}) {
           />
         </label>
         <fieldset class="legend" aria-label="Operations">
-          {kinds.map((kind) => (
+          {operations.map((kind) => (
             <button
               type="button"
               class="entry"
               key={kind}
               data-what={kind}
               aria-pressed={what.length === 0 || what.includes(kind)}
-              onClick={() => setWhat(what.includes(kind) ? what.filter((one) => one !== kind) : [...what, kind])}
+              onClick={() => show({what: what.includes(kind) ? what.filter((one) => one !== kind) : [...what, kind]})}
             >
               {kind}
             </button>
@@ -111,7 +69,7 @@ export function LogView({shown}: {shown: Shown}) {
       <Problem text={error} />
       <Panel
         title="Interactions"
-        hint={`${count(lines.length)} lines${cursor === "" ? "" : " so far"}`}
+        hint={`${count(lines.length)} lines${more ? " so far" : ""}`}
         table="log"
         parameters={parameters}
         extra={
@@ -147,4 +105,57 @@ export function LogView({shown}: {shown: Shown}) {
       </Panel>
     </div>
   );
+}
+
+/**
+ * The lines of the log, as far as they were asked for. What comes while a session lives comes at the end: only the last
+ * page is asked for again, and nothing moves that is being read.
+ */
+function useLines(url: string, version: number) {
+  const [got, setGot] = useState({lines: [] as Triple[], more: false, loading: true, error: null as string | null});
+  const begun = {url: "", version: -1, last: "", start: 0, next: "", count: 0, busy: false};
+  const at = useRef({...begun, abort: new AbortController()});
+  const latest = useRef(version);
+  latest.current = version;
+  const load = (cursor: string, start: number) => {
+    const now = at.current;
+    now.abort.abort();
+    now.abort = new AbortController();
+    now.busy = true;
+    now.version = latest.current;
+    const {signal} = now.abort;
+    setGot((old) => ({...old, loading: true}));
+    ask<Log>(cursor === "" ? url : `${url}&cursor=${encodeURIComponent(cursor)}`, {signal}).then(
+      (log) => {
+        if (signal.aborted) return;
+        Object.assign(now, {busy: false, last: cursor, start, next: log.cursor, count: start + log.lines.length});
+        setGot(({lines}) => ({
+          lines: [...lines.slice(0, start), ...log.lines],
+          more: log.cursor !== "",
+          loading: false,
+          error: null,
+        }));
+        if (log.cursor === "" && now.version !== latest.current) load(cursor, start);
+      },
+      (failure: Error) => {
+        if (signal.aborted) return;
+        now.busy = false;
+        setGot((old) => ({...old, loading: false, error: failure.message}));
+      },
+    );
+  };
+  useEffect(() => {
+    const now = at.current;
+    if (url === "") return;
+    if (now.url !== url) {
+      Object.assign(now, begun, {url});
+      load("", 0);
+    } else if (!now.busy && now.next === "" && now.version !== version) load(now.last, now.start);
+  }, [url, version]);
+  useEffect(() => () => at.current.abort.abort(), []);
+  const next = () => {
+    const {next, count, busy} = at.current;
+    if (!busy && next !== "" && count < most) load(next, count);
+  };
+  return {...got, next};
 }

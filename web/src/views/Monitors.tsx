@@ -6,8 +6,8 @@
 import {useEffect, useMemo, useState} from "preact/hooks";
 import {address, type Parameters, useAnswer} from "../api";
 import {goTo, scope, threadsParameter, useClasses, useKnown} from "../known";
-import {shortClass} from "../lib/format";
-import type {Shown} from "../lib/link";
+import {count, shortClass} from "../lib/format";
+import {waits as allWaits, type Shown} from "../lib/link";
 import type {Sort} from "../lib/table";
 import type {CallerRow, Callers, ClassRow, Stack} from "../lib/types";
 import type {State} from "../lib/words";
@@ -25,7 +25,7 @@ export function MonitorsView({shown}: {shown: Shown}) {
   const [limit, setLimit] = useState(page);
   const selection: Parameters = session ? {...scope(shown), threads: threadsParameter(shown.threads)} : {};
   const classes = useClasses({...selection, sort: sort.key, order: sort.order, limit});
-  const waits = useState("waited");
+  const waits = (kind: string) => show({waits: kind as Shown["waits"]});
   const columns = useMemo(() => classColumns(classes.data?.sum), [classes.data?.sum]);
   const chosenSum = useMemo(() => {
     const chosen = new Set(shown.threads);
@@ -88,8 +88,8 @@ export function MonitorsView({shown}: {shown: Shown}) {
         />
         <CallersPanel
           title="Waited"
-          kinds={["waited", "reenter", "parked", "joined", "sleeping"]}
-          kind={waits}
+          kinds={allWaits}
+          kind={[shown.waits, waits]}
           parameters={callers}
           onStack={setStack}
         />
@@ -194,7 +194,7 @@ const kindStates: Record<string, State> = {
 
 interface CallersProps {
   title: string;
-  kinds: string[];
+  kinds: readonly string[];
   kind: [string, (kind: string) => void];
   parameters: Parameters;
   onStack: (stack: {row: CallerRow; use: number; side: string}) => void;
@@ -229,8 +229,20 @@ function CallersPanel({title, kinds, kind: [kind, setKind], parameters, onStack}
         tip: (row) => row.class,
       },
       ...statsColumns<CallerRow>("stats", title.toLowerCase(), (row) => row.stats, kindStates[kind] ?? "waiting"),
-      {key: "monitors", title: "Objects", help: "How many monitor objects", value: (row) => row.monitors},
-      {key: "threads", title: "Threads", help: "How many threads", value: (row) => row.threads},
+      {
+        key: "monitors",
+        title: "Objects",
+        help: "How many monitor objects",
+        value: (row) => row.monitors,
+        show: (row) => count(row.monitors),
+      },
+      {
+        key: "threads",
+        title: "Threads",
+        help: "How many threads",
+        value: (row) => row.threads,
+        show: (row) => count(row.threads),
+      },
     ],
     [data?.sum, title, kind],
   );
@@ -319,7 +331,7 @@ function StackPanel({
             >
               <span>{one.line || `stack ${one.stack}`}</span>
               <span class="faint">
-                <Time ns={one.time} /> in {one.count}
+                <Time ns={one.time} /> in {count(one.count)}
               </span>
             </button>
           ))}

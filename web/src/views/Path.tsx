@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The critical path as tables: what it went through, and what each would save.
-import {useState} from "preact/hooks";
 import {type Answer, address, useAnswer} from "../api";
 import {useKnown} from "../known";
 import {count, duration, percent, shortClass, shortMethod} from "../lib/format";
-import type {Shown} from "../lib/link";
+import {type By, pathTables, type Shown} from "../lib/link";
 import {type Span, shorter} from "../lib/scale";
 import type {Path, PathRow} from "../lib/types";
 import {show} from "../store";
@@ -16,17 +15,17 @@ import {type Column, Table} from "../ui/Table";
 import {ThreadName} from "./Detail";
 import {Panel} from "./Monitors";
 
-const tables = [
-  ["classes", "Lock classes"],
-  ["locks", "Locks"],
-  ["sites", "Call sites"],
-  ["per_thread", "Threads"],
-  ["per_kind", "What it was"],
-] as const;
+const titles: Record<By, string> = {
+  classes: "Lock classes",
+  locks: "Locks",
+  sites: "Call sites",
+  per_thread: "Threads",
+  per_kind: "What it was",
+};
 
 export function PathView({shown}: {shown: Shown}) {
-  const {session, threads, version} = useKnown();
-  const [table, setTable] = useState<(typeof tables)[number][0]>("classes");
+  const {session, version} = useKnown();
+  const table = shown.by;
   const parameters = {
     from: shown.range?.from,
     to: shown.range?.to,
@@ -42,11 +41,7 @@ export function PathView({shown}: {shown: Shown}) {
           Path of
           <select value={shown.pathThread} onChange={(e) => show({pathThread: Number(e.currentTarget.value)})}>
             <option value={0}>the thread that was blocked longest</option>
-            {threads.slice(0, 500).map(({id, name}) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
+            <ThreadOptions chosen={shown.pathThread} />
           </select>
         </label>
         <label class="field">
@@ -65,19 +60,14 @@ export function PathView({shown}: {shown: Shown}) {
       <PathProblem answer={path} range={shown.range} />
       {data && data.segments.length > 0 && <Summary path={data} />}
       <div class="subtabs" role="tablist" aria-label="Critical path by">
-        {tables.map(([key, title]) => (
-          <button key={key} type="button" role="tab" aria-selected={table === key} onClick={() => setTable(key)}>
-            {title}
+        {pathTables.map((key) => (
+          <button key={key} type="button" role="tab" aria-selected={table === key} onClick={() => show({by: key})}>
+            {titles[key]}
             <span class="count">{data?.[key].length ?? ""}</span>
           </button>
         ))}
       </div>
-      <Panel
-        title={tables.find(([key]) => key === table)![1]}
-        hint="a row leads to its longest piece"
-        table="path"
-        parameters={parameters}
-      >
+      <Panel title={titles[table]} hint="a row leads to its longest piece" table="path" parameters={parameters}>
         <Table<PathRow, string>
           label="Critical path"
           columns={columnsOf(table)}
@@ -97,6 +87,22 @@ export function PathView({shown}: {shown: Shown}) {
         />
       </Panel>
     </div>
+  );
+}
+
+/** The threads that were blocked longest, and the chosen one. */
+export function ThreadOptions({chosen}: {chosen: number}) {
+  const {threads, byId} = useKnown();
+  const some = threads.slice(0, 500);
+  const other = byId.get(chosen);
+  return (
+    <>
+      {(other && !some.includes(other) ? [other, ...some] : some).map(({id, name}) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </>
   );
 }
 
@@ -158,7 +164,7 @@ function Summary({path}: {path: Path}) {
   );
 }
 
-function columnsOf(table: (typeof tables)[number][0]): Column<PathRow>[] {
+function columnsOf(table: By): Column<PathRow>[] {
   const short = (row: PathRow) => {
     if (table === "classes" || table === "locks")
       return shortClass(row.name) || (row.state === "sleeping" ? "(no lock)" : "(unknown)");
@@ -183,7 +189,7 @@ function columnsOf(table: (typeof tables)[number][0]): Column<PathRow>[] {
   ];
   if (waits) columns.push({key: "state", title: "State", value: (row) => row.state});
   columns.push(
-    {key: "count", title: waits ? "Waits" : "Pieces", value: (row) => row.count},
+    {key: "count", title: waits ? "Waits" : "Pieces", value: (row) => row.count, show: (row) => count(row.count)},
     {
       key: "time",
       title: "On the path",

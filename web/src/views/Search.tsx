@@ -3,12 +3,17 @@
 
 // Search for threads, classes, locks and methods; a hit leads there.
 import {useEffect, useRef, useState} from "preact/hooks";
-import {address, useAnswer} from "../api";
+import {address, ask, useLoaded} from "../api";
 import {useKnown} from "../known";
 import {shortClass, shortMethod} from "../lib/format";
 import type {Found, Hit} from "../lib/types";
 import {show} from "../store";
 import {Icon} from "../ui/Icon";
+
+// What the types do not know: a field can lead a list without being bound to a datalist.
+function combobox(listed: boolean): object {
+  return {role: "combobox", "aria-expanded": listed, "aria-autocomplete": "list"};
+}
 
 export function Search() {
   const {session} = useKnown();
@@ -31,8 +36,12 @@ export function Search() {
     window.addEventListener("keydown", key);
     return () => window.removeEventListener("keydown", key);
   }, []);
-  const {data, error} = useAnswer<Found>(
-    session && asked !== "" ? address(`sessions/${session.id}/search`, {q: asked, limit: 20}) : null,
+  const url = session && asked !== "" ? address(`sessions/${session.id}/search`, {q: asked, limit: 20}) : null;
+  const {data, error} = useLoaded(
+    url,
+    0,
+    async (signal) => ({asked, ...(await ask<Found>(url!, {signal}))}),
+    session?.id,
   );
   const hits = data?.hits ?? [];
   const take = (hit: Hit | undefined) => {
@@ -44,29 +53,44 @@ export function Search() {
     else if (hit.kind === "class") show({tab: "monitors", classes: [hit.text], threads: []});
     else if (hit.first) show({tab: "threads", thread: hit.first.thread.id, seq: hit.first.seq, follow: false});
   };
+  // Who types fast presses Enter before the hits are there: the first of them is taken as soon as they are.
+  const fresh = data !== null && data.asked === typed.trim();
+  const [hasty, setHasty] = useState(false);
+  useEffect(() => {
+    if (!hasty || !fresh) return;
+    setHasty(false);
+    take(hits[0]);
+  }, [hasty, fresh]);
   const onKeyDown = (e: KeyboardEvent) => {
     if (e.key === "ArrowDown") setAt(Math.min(hits.length - 1, at + 1));
     else if (e.key === "ArrowUp") setAt(Math.max(0, at - 1));
-    else if (e.key === "Enter") take(hits[at]);
-    else if (e.key === "Escape") {
+    else if (e.key === "Enter") {
+      if (fresh) take(hits[at]);
+      else setHasty(typed.trim() !== "");
+    } else if (e.key === "Escape") {
+      setHasty(false);
       setOpen(false);
       input.current?.blur();
     } else return;
     e.preventDefault();
   };
+  const listed = open && asked !== "" && (data !== null || error !== null);
   return (
     <div class="search">
       <Icon name="search" />
       <input
         ref={input}
         type="search"
+        {...combobox(listed)}
         aria-controls="hits"
+        aria-activedescendant={listed && hits[at] ? `hit-${at}` : undefined}
         autoComplete="off"
         aria-label="Search threads, classes, locks and methods"
         placeholder="Search threads, locks, methods"
         value={typed}
         onInput={(e) => {
           setTyped(e.currentTarget.value);
+          setHasty(false);
           setOpen(true);
           setAt(0);
         }}
@@ -75,12 +99,13 @@ export function Search() {
         onKeyDown={onKeyDown}
       />
       <kbd>/</kbd>
-      {open && asked !== "" && (data || error) && (
+      {listed && (
         <ul class="popup hits" id="hits" role="listbox">
           {hits.map((hit, i) => (
             <li
               key={`${hit.kind}${hit.text}${hit.lock?.id ?? hit.thread?.id ?? hit.stack}`}
               role="option"
+              id={`hit-${i}`}
               aria-selected={i === at}
             >
               <button

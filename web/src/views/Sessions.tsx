@@ -54,7 +54,7 @@ const columns: Column<Session>[] = [
   },
   {key: "origin", title: "Began", value: ({origin}) => Number(origin), show: (session) => began(session)},
   {key: "to", title: "Lasted", value: ({to}) => to, show: ({to}) => duration(to)},
-  {key: "threads", title: "Threads", value: ({threads}) => threads},
+  {key: "threads", title: "Threads", value: ({threads}) => threads, show: ({threads}) => count(threads)},
   {key: "intervals", title: "Intervals", value: ({intervals}) => intervals, show: ({intervals}) => count(intervals)},
   {key: "deadlocks", title: "Deadlocks", value: ({deadlocks}) => deadlocks.length},
   {
@@ -87,13 +87,8 @@ export function SessionsView({shown}: {shown: Shown}) {
           id={({id}) => id}
           sort={{key: "origin", order: "desc"}}
           chosen={shown.session ? [shown.session] : []}
-          onChoose={([id]) =>
-            id && show({session: id, view: null, range: null, thread: 0, seq: 0, threads: [], classes: [], lock: 0})
-          }
-          onOpen={({id}) => {
-            showSession(id);
-            show({tab: "threads"});
-          }}
+          onChoose={([id]) => id && id !== shown.session && showSession(id)}
+          onOpen={({id}) => showSession(id, "threads")}
           onEnd={moreSessions}
           empty="No session yet. Start a JVM with the agent."
         />
@@ -123,7 +118,7 @@ function One({session, shown}: {session: Session; shown: Shown}) {
             </>
           ))}
           <dt>evicted windows</dt>
-          <dd>{session.evicted}</dd>
+          <dd>{count(session.evicted)}</dd>
           <dt>events</dt>
           <dd>
             {count(session.events)}, lost {count(session.lost)}, missed {count(session.missed)}

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The thread visualizer: names at the left, lanes at the right, below what is known of the chosen interval.
-import {useEffect, useMemo, useRef, useState} from "preact/hooks";
-import {address, save, useAnswer} from "../api";
+import {useEffect, useLayoutEffect, useMemo, useRef, useState} from "preact/hooks";
+import {address, ask, save, useAnswer} from "../api";
 import {useKnown} from "../known";
 import {count, duration, instant, percent, px} from "../lib/format";
 import {ids} from "../lib/lanes";
@@ -18,6 +18,7 @@ import {label, rulerHeight} from "../timeline/draw";
 import {keys} from "../timeline/keys";
 import {type Hit, ThreadsPlane} from "../timeline/threads";
 import {Icon} from "../ui/Icon";
+import {useKeys} from "../ui/keys";
 import {Empty, Problem} from "../ui/parts";
 import {Detail} from "./Detail";
 import {Minimap} from "./Minimap";
@@ -29,7 +30,7 @@ const gutterWidth = 248;
 
 export function ThreadsView({shown}: {shown: Shown}) {
   const {session, threads, allThreads, byId, info, version} = useKnown();
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const folded = useMemo(() => new Set(shown.folded), [shown.folded]);
   const [view, setView] = useState<Span>({from: 0, to: 1});
   const [problem, setProblem] = useState<string | null>(null);
   const [hover, setHover] = useState<{hit: Hit; x: number; y: number} | null>(null);
@@ -38,6 +39,7 @@ export function ThreadsView({shown}: {shown: Shown}) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const plane = useRef<ThreadsPlane | null>(null);
   const [size, setSize] = useState({top: 0, height: 400});
+  const begun = useRef(false);
 
   const listed = useMemo(
     () => sorted(filtered(threads, shown.filter), (thread) => thread.name, "asc"),
@@ -59,16 +61,20 @@ export function ThreadsView({shown}: {shown: Shown}) {
   // The canvas is made once; everything else is told to it.
   const latest = useRef({rows, byId, shown, session});
   latest.current = {rows, byId, shown, session};
+  const choosing = useRef<AbortController | null>(null);
   const choose = async (hit: Hit) => {
     const {session} = latest.current;
     if (!session) return;
+    choosing.current?.abort(); // the last click counts
+    choosing.current = new AbortController();
+    const {signal} = choosing.current;
     const url = address(`sessions/${session.id}/interval`, {thread: hit.thread, at: hit.time});
     try {
-      const interval = (await (await fetch(url)).json()) as Interval & {error?: string};
-      if (interval.error) setProblem(interval.error);
-      else show({thread: hit.thread, seq: interval.seq});
-    } catch {
-      setProblem("The collector does not answer. Is it still running?");
+      const {seq} = await ask<Interval>(url, {signal});
+      setProblem(null);
+      show({thread: hit.thread, seq});
+    } catch (error) {
+      if (!signal.aborted) setProblem((error as Error).message);
     }
   };
   useEffect(() => {
@@ -148,24 +154,34 @@ export function ThreadsView({shown}: {shown: Shown}) {
 
   useEffect(() => {
     const box = scroller.current!;
+    let timer = 0;
     const update = () => {
       setSize({top: box.scrollTop, height: box.clientHeight});
       plane.current?.scrollTo(box.scrollTop);
+      // The address follows once it rests.
+      clearTimeout(timer);
+      if (begun.current) timer = window.setTimeout(() => show({top: box.scrollTop}), 200);
     };
     box.addEventListener("scroll", update);
     const observer = new ResizeObserver(update);
     observer.observe(box);
     return () => {
+      clearTimeout(timer);
       box.removeEventListener("scroll", update);
       observer.disconnect();
     };
   }, []);
+  // Where a link says that one was: as soon as there are lanes to scroll.
+  useLayoutEffect(() => {
+    if (begun.current || rows.length === 0) return;
+    begun.current = true;
+    scroller.current!.scrollTop = shown.top;
+  }, [rows]);
 
-  const onKeyDown = (e: KeyboardEvent) => {
+  useKeys((e) => {
     const made = plane.current;
-    if (made && keys(e, made, {rows, shown, interval: chosen.data, choose: (hit) => void choose(hit)}))
-      e.preventDefault();
-  };
+    return !!made && keys(e, made, {rows, shown, interval: chosen.data, choose: (hit) => void choose(hit)});
+  });
 
   // Parts that a frame of zooming does not change are not built anew for it.
   const names = useMemo(
@@ -178,7 +194,6 @@ export function ThreadsView({shown}: {shown: Shown}) {
             row={row}
             chosen={row.kind === "thread" && row.thread.id === shown.thread}
             folded={folded}
-            setFolded={setFolded}
           />
         )),
     [rows, size, shown.thread, folded],
@@ -213,7 +228,6 @@ export function ThreadsView({shown}: {shown: Shown}) {
         role="application"
         aria-label="Lanes of threads over time. Arrow keys walk through intervals, question mark lists all keys."
         tabIndex={0}
-        onKeyDown={onKeyDown}
       >
         <div class="corner" style={{width: px(gutterWidth), height: px(rulerHeight)}}>
           <span>
@@ -316,16 +330,15 @@ interface NameProps {
   row: Row;
   chosen: boolean;
   folded: ReadonlySet<string>;
-  setFolded: (folded: ReadonlySet<string>) => void;
 }
 
-function Name({row, chosen, folded, setFolded}: NameProps) {
+function Name({row, chosen, folded}: NameProps) {
   const style = {top: px(row.top), height: px(row.height)};
   if (row.kind === "group") {
     const turn = () => {
       const next = new Set(folded);
       if (!next.delete(row.name)) next.add(row.name);
-      setFolded(next);
+      show({folded: [...next]});
     };
     return (
       <button type="button" class="name head" style={style} aria-expanded={!row.folded} onClick={turn}>

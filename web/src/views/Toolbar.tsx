@@ -14,6 +14,7 @@ import {dashOf} from "../timeline/palette";
 import {Icon} from "../ui/Icon";
 import {Button, Menu, Swatch} from "../ui/parts";
 import {FilterDialog} from "./FilterDialog";
+import {ThreadOptions} from "./Path";
 
 interface Props {
   shown: Shown;
@@ -74,7 +75,10 @@ function StateSwitch({state, shown}: {state: State; shown: Shown}) {
   const {threads} = useKnown();
   const number = states.indexOf(state);
   const there = threads.some(
-    (thread) => (thread.states[number]?.time ?? 0) > 0 || (thread.states[number]?.count ?? 0) > 0,
+    (thread) =>
+      (state === "dead" && thread.dead) ||
+      (thread.states[number]?.time ?? 0) > 0 ||
+      (thread.states[number]?.count ?? 0) > 0,
   );
   const on = !shown.hidden.includes(state);
   const turn = () => show({hidden: on ? [...shown.hidden, state] : shown.hidden.filter((one) => one !== state)});
@@ -124,7 +128,7 @@ function ArrowSwitch({kind, shown, arrows}: {kind: Kind; shown: Shown; arrows: A
 }
 
 function PathMenu({shown, path}: {shown: Shown; path: Path | null}) {
-  const {threads, byId} = useKnown();
+  const {byId} = useKnown();
   const owner = shown.pathThread ? byId.get(shown.pathThread)?.name : path?.thread.name;
   return (
     <div class="split">
@@ -171,11 +175,7 @@ function PathMenu({shown, path}: {shown: Shown; path: Path | null}) {
                 onChange={(e) => show({pathThread: Number(e.currentTarget.value), path: true})}
               >
                 <option value={0}>the one that was blocked longest</option>
-                {threads.slice(0, 500).map(({id, name}) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
+                <ThreadOptions chosen={shown.pathThread} />
               </select>
             </label>
             <p class="hint">

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Columns that several tables have.
-import {duration, shortClass, shortMethod} from "../lib/format";
+import {count, duration, shortClass, shortMethod} from "../lib/format";
 import {isDeadlocked} from "../lib/rows";
 import type {ClassRow, Stats, ThreadRow} from "../lib/types";
 import type {State} from "../lib/words";
@@ -26,7 +26,13 @@ export const threadColumns: Column<ThreadRow>[] = [
   },
   {key: "id", title: "ID", value: ({id}) => id},
   {key: "group", title: "Group", value: ({group}) => group},
-  {key: "blocked.count", title: "Blocked", help: "How often it was blocked", value: ({blocked}) => blocked.count},
+  {
+    key: "blocked.count",
+    title: "Blocked",
+    help: "How often it was blocked",
+    value: ({blocked}) => blocked.count,
+    show: ({blocked}) => count(blocked.count),
+  },
   {
     key: "blocked.time",
     title: "Blocked time",
@@ -34,7 +40,13 @@ export const threadColumns: Column<ThreadRow>[] = [
     value: ({blocked}) => blocked.time,
     show: ({blocked}) => <Time ns={blocked.time} />,
   },
-  {key: "waited.count", title: "Waited", help: "How often it waited for an object", value: ({waited}) => waited.count},
+  {
+    key: "waited.count",
+    title: "Waited",
+    help: "How often it waited for an object",
+    value: ({waited}) => waited.count,
+    show: ({waited}) => count(waited.count),
+  },
   {
     key: "waited.time",
     title: "Waited time",
@@ -54,7 +66,13 @@ export function statsColumns<R>(prefix: string, title: string, of: (row: R) => S
     show: (row) => <Time ns={of(row)[key] as number} />,
   });
   return [
-    {key: `${prefix}.count`, title: "Count", help: `How often: ${title}`, value: (row) => of(row).count},
+    {
+      key: `${prefix}.count`,
+      title: "Count",
+      help: `How often: ${title}`,
+      value: (row) => of(row).count,
+      show: (row) => count(of(row).count),
+    },
     time("time", "Total", `For how long in all: ${title}`),
     time("average", "Average", `The mean: ${title}`),
     time("min", "Min", `The shortest: ${title}`),
@@ -101,8 +119,20 @@ export const classColumns = (sum: ClassRow | undefined): Column<ClassRow>[] => [
     value: (row) => row.parked.time,
     show: (row) => <Time ns={row.parked.time} />,
   },
-  {key: "monitors", title: "Objects", help: "How many lock objects", value: (row) => row.monitors},
-  {key: "threads", title: "Threads", help: "How many threads were stopped", value: (row) => row.threads},
+  {
+    key: "monitors",
+    title: "Objects",
+    help: "How many lock objects",
+    value: (row) => row.monitors,
+    show: (row) => count(row.monitors),
+  },
+  {
+    key: "threads",
+    title: "Threads",
+    help: "How many threads were stopped",
+    value: (row) => row.threads,
+    show: (row) => count(row.threads),
+  },
 ];
 
 export function method(name: string): string {
