@@ -180,6 +180,7 @@ static void serve(struct server *s, int fd) {
         bool cut =
             s->cut > 0 && w->connections < 6 && w->newest - first >= (uint64_t)s->cut && !w->ended;
         if (cut) {
+            atomic_fetch_add(&s->cuts, 1);
             return;
         }
         if (w->newest > acked && (s->forget == 0 || w->newest - first < (uint64_t)s->forget)) {

@@ -29,6 +29,7 @@ struct server {
     uint64_t marks[8]; // so many had come when it began
     uint64_t asked;    // for another mode, so often
     atomic_bool stop;
+    atomic_int cuts;       // connections that were closed because of cut
     _Atomic uint64_t seen; // events, and those that are told to be lost
     atomic_bool over;      // serves no more
 };
