@@ -42,14 +42,16 @@ final class Actor {
             name);
   }
 
-  /** Says since when it is known that the thread has stopped in the state, which is not BLOCKED. */
-  long stopped(Thread.State state) {
-    Probe.until(() -> isStopped(state));
+  /** Says since when it is known that the thread waits for a notification. */
+  long waiting() {
+    Blocked.awaitWait(thread);
     return System.nanoTime();
   }
 
-  boolean isStopped(Thread.State state) {
-    return thread.getState() == state && Probe.sleeps(thread);
+  /** Says since when it is known that the thread sleeps. */
+  long sleeping() {
+    Probe.until(thread, Thread.State.TIMED_WAITING);
+    return System.nanoTime();
   }
 
   void waited(long least, long most) {

@@ -176,7 +176,7 @@ public final class Counters {
     for (int i = 1; i <= rounds; i++) {
       int heard = i * listeners.size();
       for (Actor listener : listeners) {
-        listener.waitedLeast.addAndGet(-listener.stopped(Thread.State.WAITING));
+        listener.waitedLeast.addAndGet(-listener.waiting());
       }
       synchronized (bell) {
         bell.rung = i;
@@ -232,7 +232,7 @@ public final class Counters {
     for (int i = 1; i <= rounds; i++) {
       int round = i;
       Probe.until(() -> timer.round == round);
-      Probe.until(() -> patient.isStopped(Thread.State.TIMED_WAITING) || timer.back == round);
+      Probe.until(() -> Blocked.waits(patient.thread) || timer.back == round);
       long waiting = System.nanoTime();
       synchronized (timer) {
         Probe.until(() -> Blocked.is(timer, patient.thread) || timer.back == round);
@@ -267,7 +267,7 @@ public final class Counters {
               for (int i = 1; i <= 2 * rounds; i++) {
                 int number = i;
                 Probe.until(() -> round.get() == number);
-                long seen = interrupted.stopped(i <= rounds ? Thread.State.WAITING : Thread.State.TIMED_WAITING);
+                long seen = i <= rounds ? interrupted.waiting() : interrupted.sleeping();
                 interrupted.waitedLeast.addAndGet(hold() - seen);
                 interrupted.thread.interrupt();
               }
@@ -325,7 +325,7 @@ public final class Counters {
 
   private static void beJoined(Actor self, Actor joiner, BooleanSupplier forGood) {
     Probe.until(forGood);
-    joiner.waitedLeast.addAndGet(-joiner.stopped(Thread.State.WAITING));
+    joiner.waitedLeast.addAndGet(-joiner.waiting());
     long end = hold();
     joiner.waitedLeast.addAndGet(end);
     joiner.blockedMost.addAndGet(-end);

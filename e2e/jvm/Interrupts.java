@@ -42,7 +42,11 @@ public final class Interrupts {
     for (int i = 0; i < 2 * times; i++) {
       int round = i;
       Probe.until(() -> seen == round);
-      Probe.until(sleeper, i < times ? Thread.State.WAITING : Thread.State.TIMED_WAITING);
+      if (i < times) {
+        Blocked.awaitWait(sleeper);
+      } else {
+        Probe.until(sleeper, Thread.State.TIMED_WAITING);
+      }
       sleeper.interrupt();
     }
   }

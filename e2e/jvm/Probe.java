@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
  * no event of its own, and only the main thread prints, when all others have ended.
  *
  * <p>A thread that is WAITING has said so: an agent was told before it parks or sleeps, and of Object.wait before the monitor is free, which
- * whoever notifies it needs. It is another thing with BLOCKED, see {@link Blocked}. That the operating system says that a thread sleeps is
+ * whoever notifies it needs. It is another thing with BLOCKED, and with Object.wait for who needs no monitor, see {@link Blocked}. That the operating system says that a thread sleeps is
  * asked so that its waits last for a while.
  */
 final class Probe {

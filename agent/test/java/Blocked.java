@@ -24,7 +24,7 @@ final class Blocked {
 
     /** Returns when the thread waits for a notification and has given its monitor up, or has ended; state WAITING or TIMED_WAITING comes before that. */
     static void awaitWait(Thread thread) {
-        while (thread.isAlive() && !allMarked("in Object.wait()", thread)) Thread.yield();
+        while (thread.isAlive() && !waits(thread)) Thread.yield();
     }
 
     /** Returns when all threads are blocked on the monitor, which none of them can get meanwhile: whoever has it keeps it at least until then. */
@@ -33,6 +33,11 @@ final class Blocked {
             while (!wants(thread, monitor)) Thread.yield();
         }
         while (!allMarked("waiting for monitor entry", threads)) Thread.yield();
+    }
+
+    /** Reports whether a thread waits for a notification and has given its monitor up. */
+    static boolean waits(Thread thread) {
+        return allMarked("in Object.wait()", thread);
     }
 
     /** Reports whether a thread is blocked on the monitor, which the calling thread has. */
