@@ -49,11 +49,17 @@ func Find(name string) (recording.Format, error) {
 	return recording.Format{}, fmt.Errorf("there is no format %q; the formats are %s", name, strings.Join(Names(), ", "))
 }
 
+// ErrEmpty says that there is nothing in a recording.
+var ErrEmpty = errors.New("it is empty: nothing was written yet, or who would have written it was killed")
+
 // ErrUnknown says that a recording is in none of the formats.
 var ErrUnknown = errors.New("this is a recording in no format that is known")
 
 // Detect finds the format that looks like the head of a recording, which is not compressed.
 func Detect(head []byte) (recording.Format, error) {
+	if len(head) == 0 {
+		return recording.Format{}, ErrEmpty
+	}
 	all := All()
 	for i := range all {
 		if all[i].Match(head) {

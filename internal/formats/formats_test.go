@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -50,6 +51,8 @@ func TestOpenFindsFormatAndCompression(t *testing.T) {
 		free()
 	}
 	_, _, _, err = Open(bytes.NewReader(nil), "")
+	require.ErrorIs(t, err, ErrEmpty)
+	_, _, _, err = Open(strings.NewReader("\x7fELF"), "")
 	require.ErrorIs(t, err, ErrUnknown)
 	_, _, _, err = Open(bytes.NewReader(gzipped.Bytes()[:5]), "")
 	require.ErrorContains(t, err, "it cannot be decompressed")

@@ -29,6 +29,7 @@ type Decoder struct {
 
 	began     bool // a session has
 	greeted   bool // by the hello of the preamble at hand
+	foreign   bool // the preamble names a version that is not ours: nothing is read until the next
 	ended     bool
 	id        jvmthread.SessionID
 	offset    jvmthread.Time // to the wall clock
@@ -121,7 +122,7 @@ func (d *Decoder) bad(f wire.Frame, err error) {
 }
 
 func (d *Decoder) take(f wire.Frame) {
-	if d.err != nil {
+	if d.err != nil || d.foreign && f.Kind != 0 {
 		return
 	}
 	switch f.Kind { //nolint:exhaustive // see default
@@ -166,7 +167,9 @@ func (d *Decoder) preamble(f wire.Frame) {
 	d.finish()
 	d.greeted = false
 	d.definitions.Reset()
-	if version := binary.LittleEndian.Uint16(f.Payload[len(wire.Magic):]); version != wire.Version {
+	version := binary.LittleEndian.Uint16(f.Payload[len(wire.Magic):])
+	d.foreign = version != wire.Version
+	if d.foreign {
 		d.problem(recording.Problem{
 			Byte: f.Byte, What: fmt.Sprintf("version %d of the protocol is not known here", version), Remedy: "read it with the version of Weft that wrote it",
 		})

@@ -148,6 +148,16 @@ func TestStreamInAFile(t *testing.T) {
 	assert.EqualValues(t, 2, s.lost, "batch 3 says so")
 }
 
+// What another version means is not guessed; what comes behind it, of this version, is read.
+func TestOtherVersionIsNotRead(t *testing.T) {
+	data := sample(t)
+	other := slices.Clone(data)
+	other[len(wire.Magic)]++
+	s := read(t, bytes.NewReader(slices.Concat(other, data)))
+	assert.Equal(t, told, strings.ReplaceAll(s.text.String(), " Carrier:false", ""))
+	assert.Equal(t, []string{"x.weft (byte 0): version 2 of the protocol is not known here; read it with the version of Weft that wrote it"}, s.problems)
+}
+
 func TestTruncatedAtEveryByte(t *testing.T) {
 	data := sample(t)
 	whole := read(t, bytes.NewReader(data)).text.String()

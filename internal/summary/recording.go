@@ -65,7 +65,7 @@ func (c *collection) readPlain(source Source, r io.Reader) error {
 
 func (c *collection) detect(source Source, r io.Reader, head []byte) error {
 	if len(head) == 0 {
-		return errEmpty
+		return formats.ErrEmpty
 	}
 	if text := bytes.TrimSpace(head); len(text) == 0 || text[0] == '{' {
 		return c.read(r)
@@ -82,8 +82,6 @@ func (c *collection) detect(source Source, r io.Reader, head []byte) error {
 	}
 	return fmt.Errorf("it is no OTLP JSON, and %w", err)
 }
-
-var errEmpty = errors.New("it is empty: nothing was written yet, or who would have written it was killed")
 
 // isText reports whether what begins with head may be text, of which a character may be cut off.
 func isText(head []byte) bool {
