@@ -95,25 +95,25 @@ told_where() {
     section "attach says where events go"
     start_waiting stuck -cp "$classes" Stuck
     rm -f "$sock"
-    timeout 300 "$weft" attach --agent "$agent" $jvm endpoint=unix://"$sock" >"$work/told" 2>&1 || bad "attach: $(cat "$work/told")"
-    for i in $(seq 600); do # the first attempt may not be over yet
-        grep -q "^# not connected to unix://$sock: No such file or directory; " "$work/told" && break
-        timeout 300 "$weft" attach --agent "$agent" $jvm >"$work/told" 2>&1
-    done
-    grep -q "^# not connected to unix://$sock: No such file or directory; " "$work/told" || bad "without a receiver attach says $(head -1 "$work/told")"
+    attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/told")"
+    tells "not connected to unix://$sock: No such file or directory; "
     listen
-    for i in $(seq 600); do
-        timeout 300 "$weft" attach --agent "$agent" $jvm >"$work/told" 2>&1
-        grep -q "^# connected to unix://$sock\$" "$work/told" && break
-        sleep 0.1
-    done
-    grep -q "^# connected to unix://$sock\$" "$work/told" || bad "with a receiver attach says $(head -1 "$work/told")"
-    timeout 300 "$weft" detach --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+    tells "connected to unix://$sock\$"
+    detach
     [ -s "$work/told" ] && bad "detach says $(cat "$work/told")"
     heard_some
     echo end >&9
     exec 9>&-
     wait $runner || bad "the JVM ends with $?"
+}
+
+tells() { # pattern; asks until it is so
+    for i in $(seq 600); do
+        grep -q "^# $1" "$work/told" && return
+        sleep 0.1
+        attach
+    done
+    bad "attach says $(head -1 "$work/told"), not $1"
 }
 
 # An attach that asks for sums gets no events, not even of what was found.
