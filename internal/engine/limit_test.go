@@ -56,6 +56,38 @@ func TestFullWindows(t *testing.T) {
 	}
 }
 
+// Events that begin no interval fill a window, too: who watches holds them until it is cut.
+func TestWindowsAreFullOfEvents(t *testing.T) {
+	const limit, notifies = 100, 5000
+	for _, step := range []jvmthread.Time{0, 1} {
+		cfg := engine.DefaultConfig()
+		cfg.Window, cfg.Limits = time.Hour, window.Limits{Intervals: limit}
+		e := engine.New(cfg)
+		at := jvmthread.Time(1_700_000_000_000_000_000)
+		evs := []jvmthread.Event{{Time: at, Thread: 1, Kind: jvmthread.KindThreadStart}}
+		for range notifies {
+			at += step
+			evs = append(evs, jvmthread.Event{Time: at, Thread: 1, Kind: jvmthread.KindNotify, Lock: jvmthread.LockID{Hash: 7}})
+		}
+		for _, p := range parts(1, 0, evs, at+1) {
+			e.Add(p)
+		}
+		seen, most := uint64(0), uint64(0)
+		check := func(w *window.Window) {
+			for _, err := range threadtest.Validate(w) {
+				t.Error(err)
+			}
+			seen, most = seen+w.Events, max(most, w.Events)
+		}
+		e.Advance(check)
+		e.Close(window.CutEnd, check)
+		refused := e.Counters().Refused
+		if seen+refused != uint64(len(evs)) || (refused > 0) != (step == 0) || most > 8*limit {
+			t.Errorf("%d events: %d seen, %d refused, up to %d in a window", len(evs), seen, refused, most)
+		}
+	}
+}
+
 // A session that ends when nothing happened since the last window still says why it ended.
 func TestTheLastWindowSaysWhyTheSessionEnded(t *testing.T) {
 	const second = jvmthread.Time(time.Second)

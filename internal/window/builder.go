@@ -17,8 +17,11 @@ import (
 
 // Limits bound what a Builder holds.
 type Limits struct {
-	Intervals int // in one window; default 1 000 000, some 64 MB. With more, the window is cut early
+	Intervals int // in one window; default 1 000 000, some 64 MB. With more, or with four times as many events, the window is cut early
 }
+
+// eventsPerInterval is how many events there are for an interval, at most, in what threads do. Events that begin none are held, too, by who watches.
+const eventsPerInterval = 4
 
 // DefaultLimits are those of the processor's default configuration.
 func DefaultLimits() Limits { return Limits{Intervals: 1_000_000} }
@@ -71,11 +74,17 @@ func (b *Builder) End() jvmthread.Time { return b.window.End }
 // Held is how many intervals and interactions the window has, with the room that is kept for the next one.
 func (b *Builder) Held() int { return b.intervals + b.freeRoom }
 
+// reaches reports whether the window holds so many times as much as it should.
+func (b *Builder) reaches(times int) bool {
+	most := times * b.limits.Intervals
+	return b.intervals >= most || b.window.Events >= uint64(most)*eventsPerInterval //nolint:gosec // not negative
+}
+
 // Full reports whether the window holds so much that it is to be cut now.
-func (b *Builder) Full() bool { return b.intervals >= b.limits.Intervals }
+func (b *Builder) Full() bool { return b.reaches(1) }
 
 // Overfull reports whether the window holds twice as much as it should.
-func (b *Builder) Overfull() bool { return b.intervals >= 2*b.limits.Intervals }
+func (b *Builder) Overfull() bool { return b.reaches(2) }
 
 // Count counts an event.
 func (b *Builder) Count(ev *jvmthread.Event) {
