@@ -47,13 +47,16 @@ type rawEvent struct {
 	flags        jvmthread.Flags
 }
 
+// maxPending is more than a window of an engine with default limits applies: what is beyond, at one and the same moment, it has refused and counted.
+const maxPending = 6 << 20
+
 func (r *rawBuffer) reset() { r.events = r.events[:0] }
 
 // Events takes events that the session's engine is about to apply, in the order of time. They belong to the windows that come after.
 func (s *Session) Events(events []jvmthread.Event, sym *symbols.Table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range events {
+	for i := range events[:min(len(events), max(0, s.store.pending-len(s.pending.events)))] {
 		ev := &events[i]
 		raw := rawEvent{
 			time: ev.Time, thread: s.thread(sym, ev.Thread), hash: ev.Lock.Hash, stack: s.stack(sym, ev.Stack), arg: ev.Arg, kind: ev.Kind, flags: ev.Flags,
