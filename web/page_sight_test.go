@@ -165,3 +165,20 @@ func TestTheLegendKnowsTheDead(t *testing.T) {
 	p.Until(`!document.querySelector("[data-state=dead]").classList.contains("absent")`)
 	p.Until(`document.querySelector("[data-state=deadlocked]").classList.contains("absent")`)
 }
+
+// Names can be of any length, and without a place to break: what stands beside them stays in sight.
+func TestLongNamesFit(t *testing.T) {
+	p := openWindow(t, early+"&at=8.4", browser.Window{Width: 1024, Height: 700})
+	settled(p)
+	p.Until(`document.querySelector(".detail h2") && document.querySelectorAll("[data-side=held] li").length > 0`)
+	outside := browser.Eval[[]string](p, `(() => {
+		const all = [".answer .lock-name", ".detail h2", ".detail header .link", ".detail .sentence", ".detail .facts .link", "[data-side=held] li"];
+		for (const one of all) document.querySelector(one).textContent = "OneWordOfManyLetters".repeat(12);
+		return ["main", ...all, ".answer .hint", "[aria-label^=Close]", "[aria-label^=Next]", ".toolbar .tools"].filter((one) => {
+			const {left, right, width} = document.querySelector(one).getBoundingClientRect();
+			return width === 0 || left < 0 || right > innerWidth;
+		});
+	})()`)
+	// The thread's name may be cut where there is no room; it is told in the sentence below, too.
+	assert.Subset(t, []string{".detail header .link"}, outside, "a list of what does not fit")
+}

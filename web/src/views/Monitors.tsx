@@ -119,8 +119,8 @@ function total(threads: readonly import("../lib/types").ThreadRow[]): import("..
       time: 0,
     });
   return {
-    id: threads.length,
-    name: "Total",
+    id: 0,
+    name: threads.length === 1 ? "Total of 1 thread" : `Total of ${count(threads.length)} threads`,
     group: "",
     pool: "",
     daemon: false,

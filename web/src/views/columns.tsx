@@ -24,7 +24,7 @@ export const threadColumns: Column<ThreadRow>[] = [
     ),
     tip: ({name}) => name,
   },
-  {key: "id", title: "ID", value: ({id}) => id},
+  {key: "id", title: "ID", value: ({id}) => id, show: ({id}) => id || ""}, // a sum has none
   {key: "group", title: "Group", value: ({group}) => group},
   {
     key: "blocked.count",
