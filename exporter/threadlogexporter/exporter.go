@@ -57,7 +57,7 @@ func newThreadLog(cfg *Config, set exporter.Settings) (*threadLog, error) {
 
 // start makes the directory, so that what is wrong with it is known at once.
 func (t *threadLog) start(context.Context, component.Host) error {
-	if err := os.MkdirAll(t.cfg.Directory, 0o750); err != nil {
+	if err := tryDirectory(t.cfg.Directory); err != nil {
 		return fmt.Errorf("directory: %w; give one that can be written to", err)
 	}
 	t.logger.Info("thread events are written to files; some of them the format cannot hold",
@@ -66,6 +66,18 @@ func (t *threadLog) start(context.Context, component.Host) error {
 	t.stop = cancel
 	t.wg.Go(func() { t.watch(ctx) })
 	return nil
+}
+
+// tryDirectory makes a directory, and finds out whether files can be made in it.
+func tryDirectory(path string) error {
+	if err := os.MkdirAll(path, 0o750); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(path, ".weft-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
 // shutdown writes what is held, and ends all files; the sessions may go on in others.

@@ -309,16 +309,23 @@ func TestGapsAreCounted(t *testing.T) {
 	r.stop(t)
 }
 
-func TestDirectoryThatCannotBeMadeStopsTheStart(t *testing.T) {
+// That nothing can be written is known at once, and not when the first JVM comes.
+func TestDirectoryThatCannotBeWrittenToStopsTheStart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	cfg := createDefaultConfig().(*Config)
-	cfg.Directory = filepath.Join(file, "directory")
-	e, err := NewFactory().CreateTraces(t.Context(), exportertest.NewNopSettings(metadata.Type), cfg)
-	require.NoError(t, err)
-	err = e.Start(t.Context(), componenttest.NewNopHost())
-	require.ErrorContains(t, err, "give one that can be written to")
-	require.NoError(t, e.Shutdown(t.Context()))
+	directories := []string{filepath.Join(file, "directory")}
+	if _, err := os.Stat("/proc/self/task"); err == nil { // in which not even root makes files
+		directories = append(directories, "/proc/self/task")
+	}
+	for _, directory := range directories {
+		cfg := createDefaultConfig().(*Config)
+		cfg.Directory = directory
+		e, err := NewFactory().CreateTraces(t.Context(), exportertest.NewNopSettings(metadata.Type), cfg)
+		require.NoError(t, err)
+		err = e.Start(t.Context(), componenttest.NewNopHost())
+		require.ErrorContains(t, err, "give one that can be written to", directory)
+		require.NoError(t, e.Shutdown(t.Context()))
+	}
 }
 
 // A thread that is told anew again and again is held once, and what comes twice defines nothing.
