@@ -33,18 +33,19 @@ type walk struct {
 	p   *Path
 	now jvmthread.Time
 
-	marks bool // all that is asked for is what the path leads through
+	maxPieces int  // that are visited at most
+	marks     bool // all that is asked for is what the path leads through
 }
 
 // Bounded finds what a thread had to wait for over [lo, hi). It replaces what the path held before.
 func (g *Graph) Bounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *Path) {
 	p.reset(thread, lo, hi)
-	w := walk{g: g, p: p, now: lo}
+	w := walk{g: g, p: p, now: lo, maxPieces: g.limits.MaxPieces}
 	w.run(thread)
 }
 
-// run walks from the thread's piece at w.now to the end of the path.
-func (w *walk) run(thread jvmthread.ThreadID) {
+// run walks from the thread's piece at w.now to the end of the path. It reports whether it got there.
+func (w *walk) run(thread jvmthread.ThreadID) bool {
 	g, p := w.g, w.p
 	g.stack = g.stack[:0]
 	w.push(thread, g.laneNear(none, thread), p.End, NoWait)
@@ -53,16 +54,18 @@ func (w *walk) run(thread jvmthread.ThreadID) {
 		switch {
 		case w.now >= f.end:
 			w.pop()
-		case g.limits.MaxPieces > 0 && p.Visited >= g.limits.MaxPieces:
+		case p.Visited >= w.maxPieces:
 			for len(g.stack) > 0 {
 				w.pop()
 			}
 			p.add(Segment{Start: w.now, End: p.End, Thread: thread, Via: NoWait, Kind: KindCut})
+			return false
 		default:
 			p.Visited++
 			w.step(f)
 		}
 	}
+	return true
 }
 
 // push goes on with another thread, whose lane is at an index.
@@ -183,8 +186,8 @@ func (w *walk) stopped(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.
 			f.wait = w.p.wait(iv, f.via)
 		}
 		n.flags |= onPath
-		if at, ok := g.byLock[iv.Lock]; ok && contends(iv) {
-			f.lock = at
+		if contends(iv) {
+			f.lock = g.lockOf[g.lanes[f.lane].base+f.index]
 		}
 	}
 	switch {
@@ -194,6 +197,8 @@ func (w *walk) stopped(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.
 		w.emit(f, iv.Seq, KindCycle, f.wait, end)
 	case len(g.stack) > g.limits.MaxDepth:
 		w.emit(f, iv.Seq, KindTooDeep, f.wait, end)
+	case w.marks && f.lock >= 0 && iv.State != jvmthread.StateParked && g.locks[f.lock].reached:
+		w.now = end // whoever owned it, there is no need to follow
 	case f.lock >= 0:
 		w.blocked(f, n, iv, end)
 	case iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering:

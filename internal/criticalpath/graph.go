@@ -4,6 +4,8 @@
 package criticalpath
 
 import (
+	"math"
+
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -27,10 +29,12 @@ type Graph struct {
 	lanes   []lane
 	byID    map[jvmthread.ThreadID]int32
 	nodes   []node
+	lockOf  []int32 // by node: the lock that is waited for, or none
 	edges   []edge
 	holds   []hold
 	locks   []lock
 	byLock  map[jvmthread.LockID]int32
+	near    [64]int32 // the same of those that were asked for last, by their hashes
 	stack   []frame
 	skipped Skipped
 }
@@ -51,7 +55,7 @@ type lane struct {
 	first     jvmthread.Seq // of its first interval
 	smooth    bool          // its intervals touch, and are numbered one after the other
 	unborn    bool          // the walk is in what led to the beginning of the thread
-	reached   bool          // what it waited for was marked
+	reached   bool          // what it waited for is marked
 }
 
 // node is what a walk has to know of an interval, most often: little, so that many are near each other.
@@ -86,6 +90,7 @@ type lock struct {
 	id          jvmthread.LockID
 	first, stop int32 // its holds
 	cursor      int32 // where the last search ended
+	reached     bool  // what its owners waited for is marked
 }
 
 const none int32 = -1
@@ -94,6 +99,9 @@ const none int32 = -1
 func New(limits Limits) *Graph {
 	if limits.MaxDepth <= 0 {
 		limits.MaxDepth = DefaultMaxDepth
+	}
+	if limits.MaxPieces <= 0 {
+		limits.MaxPieces = math.MaxInt
 	}
 	if limits.MaxLocks <= 0 {
 		limits.MaxLocks = DefaultMaxLocks
@@ -106,7 +114,7 @@ func (g *Graph) Reset() {
 	clear(g.lanes) // they hold slices of the caller
 	clear(g.byID)
 	clear(g.byLock)
-	g.lanes, g.nodes, g.edges, g.holds, g.locks = g.lanes[:0], g.nodes[:0], g.edges[:0], g.holds[:0], g.locks[:0]
+	g.lanes, g.nodes, g.lockOf, g.edges, g.holds, g.locks = g.lanes[:0], g.nodes[:0], g.lockOf[:0], g.edges[:0], g.holds[:0], g.locks[:0]
 	g.skipped = Skipped{}
 }
 
@@ -128,6 +136,11 @@ func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interva
 			smooth = false
 		}
 		g.nodes = append(g.nodes, node{end: iv.End, edge: none, state: iv.State})
+		of := none
+		if contends(iv) || iv.State == jvmthread.StateParked && iv.Peer != jvmthread.NoThread {
+			of = g.lock(iv.Lock)
+		}
+		g.lockOf = append(g.lockOf, of)
 	}
 	l := &g.lanes[len(g.lanes)-1]
 	l.smooth = smooth
@@ -176,8 +189,8 @@ func better(a, b *edge) bool {
 func (g *Graph) AddHolds(list []jvmthread.Hold) {
 	for i := 0; i < len(list); {
 		id, first := list[i].Lock, len(g.holds)
-		_, twice := g.byLock[id]
-		end := list[i].Start
+		k := &g.locks[g.lock(id)]
+		twice, end := k.first < k.stop, list[i].Start
 		for ; i < len(list) && list[i].Lock == id; i++ {
 			h := &list[i]
 			start := max(h.Start, end)
@@ -188,11 +201,26 @@ func (g *Graph) AddHolds(list []jvmthread.Hold) {
 			end = h.End
 			g.holds = append(g.holds, hold{start: start, end: end, thread: h.Thread, lane: g.laneNear(none, h.Thread), marks: h.Marks})
 		}
-		if len(g.holds) > first {
-			g.byLock[id] = int32(len(g.locks))                                                                            //nolint:gosec // few
-			g.locks = append(g.locks, lock{id: id, first: int32(first), stop: int32(len(g.holds)), cursor: int32(first)}) //nolint:gosec // fewer than 2^31
+		if !twice {
+			k.first, k.stop, k.cursor = int32(first), int32(len(g.holds)), int32(first) //nolint:gosec // fewer than 2^31
 		}
 	}
+}
+
+// lock returns the index of a lock, a new one without holds if it has none yet.
+func (g *Graph) lock(id jvmthread.LockID) int32 {
+	near := &g.near[(id.Hash^uint32(id.Class))%uint32(len(g.near))]
+	if at := *near; int(at) < len(g.locks) && g.locks[at].id == id {
+		return at
+	}
+	at, ok := g.byLock[id]
+	if !ok {
+		at = int32(len(g.locks)) //nolint:gosec // few
+		g.byLock[id] = at
+		g.locks = append(g.locks, lock{id: id})
+	}
+	*near = at
+	return at
 }
 
 // Last returns the thread whose history ends last, at hi at the latest: where the path of a program begins. Of several it is one that

@@ -4,6 +4,7 @@
 package criticalpath_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -39,8 +40,13 @@ func TestReachMarksWhatPathsLeadThrough(t *testing.T) {
 		}
 		want := idle(g, w)
 		w.fill(g)
+		var threads []jvmthread.ThreadID
 		for _, id := range asked {
-			pieces -= g.Reach(jvmthread.ThreadID(id+1), lo, hi)
+			threads = append(threads, jvmthread.ThreadID(id+1))
+		}
+		visited, ok := g.Reach(threads, lo, hi, math.MaxInt)
+		if pieces -= visited; !ok {
+			t.Fatalf("seed %d: gave up", seed)
 		}
 		if got := idle(g, w); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: %v are idle, the paths of %v leave %v", seed, got, asked, want)
@@ -49,6 +55,10 @@ func TestReachMarksWhatPathsLeadThrough(t *testing.T) {
 			t.Fatalf("seed %d: %d pieces more were looked at", seed, -pieces)
 		}
 		some += pieces
+		w.fill(g)
+		if _, ok := g.Reach(threads, lo, hi, visited-1); ok && visited > 0 {
+			t.Fatalf("seed %d: did not give up", seed)
+		}
 	}
 	if some == 0 {
 		t.Error("nothing was spared")

@@ -25,8 +25,6 @@ type Retiming struct {
 	place   []int32 // by point in the order of lanes: where it is in points
 	raw     []rawPoint
 	entries []rawPoint // the beginnings of holds, by interval and time
-	locks   []jvmthread.LockID
-	byLock  map[jvmthread.LockID]int32
 	broken  int
 	scratch
 }
@@ -37,7 +35,7 @@ type point struct {
 	loose   jvmthread.Time // how much earlier the other end could have been for nothing
 	prev    int32          // on the same thread, or the root
 	src     int32          // the other end, or none: nothing is known that it depends on
-	lock    int32          // on which it is an edge of contention, or none
+	lock    int32          // of the graph, on which it is an edge of contention, or none
 }
 
 // rawPoint is a point before its edge has been found.
@@ -55,11 +53,7 @@ const endless = jvmthread.Time(1) << 61
 // Retime prepares the questions of what if, and of slack, over [lo, hi).
 func (g *Graph) Retime(lo, hi jvmthread.Time, r *Retiming) {
 	r.graph, r.lo, r.hi, r.broken = g, lo, max(lo, hi), 0
-	if r.byLock == nil {
-		r.byLock = make(map[jvmthread.LockID]int32)
-	}
-	clear(r.byLock)
-	r.locks, r.raw, r.entries, r.lanes = r.locks[:0], r.raw[:0], r.entries[:0], r.lanes[:0]
+	r.raw, r.entries, r.lanes = r.raw[:0], r.entries[:0], r.lanes[:0]
 	r.before = slices.Grow(r.before[:0], len(g.nodes)+1)[:len(g.nodes)+1]
 	r.enterings()
 	entry := 0
@@ -92,22 +86,12 @@ func (r *Retiming) enterings() {
 				continue
 			}
 			r.entries = append(r.entries, rawPoint{
-				point: point{loose: h.start - last.end, lock: r.lockIndex(g.locks[k].id)},
+				point: point{loose: h.start - last.end, lock: int32(k)},
 				at:    h.start, where: l.base + at, srcLane: last.lane, srcAt: last.end, srcIv: none,
 			})
 		}
 	}
 	slices.SortFunc(r.entries, func(a, b rawPoint) int { return cmp.Or(cmp.Compare(a.where, b.where), cmp.Compare(a.at, b.at)) })
-}
-
-func (r *Retiming) lockIndex(id jvmthread.LockID) int32 {
-	at, ok := r.byLock[id]
-	if !ok {
-		at = int32(len(r.locks)) //nolint:gosec // few
-		r.byLock[id] = at
-		r.locks = append(r.locks, id)
-	}
-	return at
 }
 
 // lane makes the points of a lane, in order, and returns which entry of a hold comes after it.
@@ -144,7 +128,7 @@ func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
 	p := rawPoint{point: point{elastic: max(0, end-max(iv.Start, r.lo)), lock: none}, at: end, where: where, srcLane: none, srcIv: none}
 	block := iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering
 	if block || iv.State == jvmthread.StateParked && iv.Peer != jvmthread.NoThread {
-		p.lock = r.lockIndex(iv.Lock)
+		p.lock = g.lockOf[where]
 	}
 	switch iv.State {
 	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateParked,
@@ -156,7 +140,7 @@ func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
 	if n.edge >= 0 && known && (block || !iv.Marks.Has(jvmthread.MarkTimedOut)) {
 		e = &g.edges[n.edge]
 	}
-	switch h := r.holder(iv, end); {
+	switch h := r.holder(iv, where, end); {
 	case h != nil:
 		p.srcLane, p.srcAt = h.lane, min(h.end, end)
 	case e != nil:
@@ -171,13 +155,12 @@ func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
 }
 
 // holder finds the last other owner of the lock that an interval waits for.
-func (r *Retiming) holder(iv *jvmthread.Interval, end jvmthread.Time) *hold {
-	g := r.graph
-	id, ok := g.byLock[iv.Lock]
-	if !ok || !contends(iv) {
+func (r *Retiming) holder(iv *jvmthread.Interval, where int32, end jvmthread.Time) *hold {
+	if !contends(iv) {
 		return nil
 	}
-	k := &g.locks[id]
+	g := r.graph
+	k := &g.locks[g.lockOf[where]]
 	at := g.holdAt(k, end-1)
 	if at == k.stop || g.holds[at].start >= end {
 		at--

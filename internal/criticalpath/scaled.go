@@ -33,12 +33,12 @@ type section struct {
 // it holds a lock. With 0 the lock is held for what is slept and waited for only. It costs about as much as Retime.
 func (r *Retiming) Scaled(thread jvmthread.ThreadID, id jvmthread.LockID, permille int64) jvmthread.Time {
 	lane := r.graph.laneNear(none, thread)
-	k, ok := r.graph.byLock[id]
-	if !ok || lane < 0 {
+	at, ok := r.graph.byLock[id]
+	if !ok || lane < 0 || r.graph.locks[at].first == r.graph.locks[at].stop {
 		return 0
 	}
 	r.permille = min(max(permille, 0), 1000)
-	r.sections(&r.graph.locks[k])
+	r.sections(&r.graph.locks[at])
 	n := len(r.points)
 	r.own, r.other, r.gain = slices.Grow(r.own[:0], n)[:n], slices.Grow(r.other[:0], n)[:n], slices.Grow(r.gain[:0], n)[:n]
 	r.own[0], r.other[0], r.gain[0] = 0, 0, 0

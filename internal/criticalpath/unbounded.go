@@ -28,7 +28,7 @@ func (g *Graph) Unbounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *P
 	b := back{g: g, p: p, now: p.End}
 	b.move(thread, g.laneNear(none, thread), none, nil)
 	for b.now > lo {
-		if g.limits.MaxPieces > 0 && p.Visited >= g.limits.MaxPieces {
+		if p.Visited >= g.limits.MaxPieces {
 			p.add(Segment{Start: lo, End: b.now, Thread: thread, Via: NoWait, Kind: KindCut})
 			break
 		}
@@ -143,11 +143,7 @@ func (b *back) stopped(l *lane, iv *jvmthread.Interval) Kind {
 
 // owned moves to the last thread that owned the lock while the interval lasted, if one is known.
 func (b *back) owned(iv *jvmthread.Interval) bool {
-	id, ok := b.g.byLock[iv.Lock]
-	if !ok {
-		return false
-	}
-	k := &b.g.locks[id]
+	k := &b.g.locks[b.g.lockOf[b.g.lanes[b.lane].base+b.index]]
 	at := b.g.holdAt(k, b.now-1)
 	if at == k.stop || b.g.holds[at].start >= b.now {
 		at--

@@ -78,7 +78,8 @@ func (r *Retiming) group(by Grouping) {
 		r.classes = make(map[jvmthread.ClassID]int32)
 	}
 	clear(r.classes)
-	for _, id := range r.locks {
+	for i := range r.graph.locks {
+		id := r.graph.locks[i].id
 		at, ok := r.classes[id.Class]
 		if by == ByLock || !ok {
 			at = int32(len(r.groups)) //nolint:gosec // few

@@ -4,7 +4,6 @@
 package window
 
 import (
-	"slices"
 	"time"
 
 	"github.com/weft-otel/weft/internal/criticalpath"
@@ -21,7 +20,7 @@ type Finder struct {
 	graph    *criticalpath.Graph
 	path     criticalpath.Path
 	retiming criticalpath.Retiming
-	stuck    []candidate
+	stuck    []jvmthread.ThreadID
 	verdict  Verdict
 	onPath   [][]jvmthread.Time
 }
@@ -96,25 +95,18 @@ func (f *Finder) Find(w *Window) {
 }
 
 // judge tells idle waits from important ones: an important one is on the path of a thread that was blocked or stuck. It asks for what the
-// paths of all of these lead through, the longest blocked first, and gives up (nothing is idle then) if that takes too long.
+// paths of all of these lead through, and gives up (nothing is idle then) if that takes too long.
 func (f *Finder) judge(w *Window) bool {
 	f.stuck = f.stuck[:0]
 	intervals := 0
-	for i, l := range w.Lanes {
+	for _, l := range w.Lanes {
 		intervals += len(l.Intervals)
-		if d := l.stuck(); d > 0 {
-			f.stuck = append(f.stuck, candidate{length: d, lane: int32(i)})
+		if l.stuck() > 0 {
+			f.stuck = append(f.stuck, l.Thread)
 		}
 	}
-	slices.SortFunc(f.stuck, longest)
-	left := judgePieces*intervals + 1<<14
-	for _, c := range f.stuck {
-		l := w.Lanes[c.lane]
-		if left -= f.graph.Reach(l.Thread, w.Start, w.End); left < 0 {
-			return false
-		}
-	}
-	return true
+	_, ok := f.graph.Reach(f.stuck, w.Start, w.End, judgePieces*intervals+1<<14)
+	return ok
 }
 
 // judgePieces is how many pieces may be visited for each interval of a window to find out which waits are idle.
