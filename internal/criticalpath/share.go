@@ -108,13 +108,15 @@ func (g Group) compare(h Group) int {
 func (g *Graph) Idle(ref jvmthread.IntervalRef) bool {
 	at := g.laneNear(none, ref.Thread)
 	index := g.index(at, ref.Seq)
-	if index < 0 {
-		return false
-	}
-	l := &g.lanes[at]
-	switch l.intervals[index].State { //nolint:exhaustive // the others do not wait
+	return index >= 0 && g.IdleAt(int(at), int(index))
+}
+
+// IdleAt is Idle of the interval at a place in a lane, for lanes of threads that are all different.
+func (g *Graph) IdleAt(lane, index int) bool {
+	n := &g.nodes[int(g.lanes[lane].base)+index]
+	switch n.state { //nolint:exhaustive // the others do not wait
 	case jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateParked:
-		return g.nodes[l.base+index].flags&onPath == 0
+		return n.flags&onPath == 0
 	}
 	return false
 }

@@ -83,8 +83,7 @@ const maxSites = 10
 // sites tells at which places in the code the path's thread, and those it waited for, waited.
 func (e *Emitter) sites(s ptrace.Span) {
 	p := e.window.Verdict.Path
-	for i := range e.window.Verdict.Sites {
-		site := &e.window.Verdict.Sites[i]
+	for i, site := range e.window.Verdict.Sites() {
 		if i >= maxSites || site.Time == 0 {
 			return
 		}

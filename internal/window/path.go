@@ -29,13 +29,20 @@ type Finder struct {
 type Verdict struct {
 	Path    *criticalpath.Path
 	Shares  []criticalpath.Share  // by class of lock: the time on the path that was reached through waits for it
-	Sites   []criticalpath.Share  // the same by class and call site
 	Savings []criticalpath.Saving // by class of lock: what the path's thread would gain without its contention
 	onPath  [][]jvmthread.Time    // by lane and interval
 	graph   *criticalpath.Graph
 	judged  bool // which waits are idle
 
 	retiming *criticalpath.Retiming
+	sites    []criticalpath.Share
+	slack    bool // was asked for, so that the retiming knows it
+}
+
+// Sites are the shares by class and call site. They are good until the window is.
+func (v *Verdict) Sites() []criticalpath.Share {
+	v.sites = v.Path.AppendShares(v.sites[:0], criticalpath.BySite)
+	return v.sites
 }
 
 // Slack returns how much longer a wait could have lasted before the path's thread would have been done later. It is false if that does not
@@ -44,7 +51,12 @@ func (w *Window) Slack(iv jvmthread.Interval) (time.Duration, bool) {
 	if w.Verdict == nil {
 		return 0, false
 	}
-	d, ok := w.Verdict.retiming.Slack(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
+	v := w.Verdict
+	if !v.slack {
+		v.slack = true
+		v.retiming.Slacks(v.Path.Thread)
+	}
+	d, ok := v.retiming.Slack(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
 	return time.Duration(d), ok
 }
 
@@ -85,9 +97,7 @@ func (f *Finder) Find(w *Window) {
 	f.graph.Retime(w.Start, w.End, &f.retiming)
 	f.verdict.Path, f.verdict.graph = &f.path, f.graph
 	f.verdict.Shares = f.path.AppendShares(f.verdict.Shares[:0], criticalpath.ByClass)
-	f.verdict.Sites = f.path.AppendShares(f.verdict.Sites[:0], criticalpath.BySite)
-	f.retiming.Slacks(thread)
-	f.verdict.retiming = &f.retiming
+	f.verdict.retiming, f.verdict.slack = &f.retiming, false
 	f.verdict.Savings = f.retiming.AppendSavings(f.verdict.Savings[:0], thread, criticalpath.ByClass)
 	f.mark(w)
 	f.verdict.judged = f.judge(w)
@@ -120,7 +130,13 @@ func (l *Lane) stuck() time.Duration {
 // Idle reports whether an interval is a wait that held nobody up: no thread that was blocked in the window waited for what this one would
 // do next. It is false where that could not be found out.
 func (w *Window) Idle(iv jvmthread.Interval) bool {
-	return w.Verdict != nil && w.Verdict.judged && w.Verdict.graph.Idle(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
+	lane, at := w.place(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
+	return lane >= 0 && w.idle(lane, at)
+}
+
+// idle is Idle of the interval at a place in a lane.
+func (w *Window) idle(lane, at int) bool {
+	return w.Verdict != nil && w.Verdict.judged && w.Verdict.graph.IdleAt(lane, at)
 }
 
 // thread chooses whose path is asked for.

@@ -25,19 +25,30 @@ func (w *Window) Select(maxSpans, reserved int) {
 	w.selected = true
 	s := selection{window: w, left: max(0, maxSpans-1-reserved)}
 	s.lanes()
-	s.gather()
+	for _, list := range []*candidates{&s.deadlocked, &s.path, &s.blocked, &s.waiting, &s.idle, &s.others} {
+		list.room = s.left
+	}
+	s.gather(false)
 	half := s.left / 2
-	s.take(s.deadlocked, s.left)
-	s.take(s.path, s.left)
-	s.take(s.blocked, min(half, s.left))
-	s.take(s.waiting, s.left)
-	s.take(s.blocked, s.left)
-	s.take(s.idle, s.left)
-	s.take(s.others, s.left)
+	s.take(&s.deadlocked, s.left)
+	s.take(&s.path, s.left)
+	s.take(&s.blocked, min(half, s.left))
+	s.take(&s.waiting, s.left)
+	s.take(&s.blocked, s.left)
+	s.take(&s.idle, s.left)
+	if s.left > 0 {
+		s.gather(true)
+		s.take(&s.others, s.left)
+	}
 	for _, l := range w.Lanes {
-		for i := range l.Intervals {
-			if !l.Hidden && !l.keep[i] {
-				l.Folded.add(w.Length(l.Intervals[i]))
+		if l.Hidden {
+			continue
+		}
+		l.Folded = Folded{Count: uint64(len(l.Intervals)), Time: l.Totals.time()}
+		for i, kept := range l.keep {
+			if kept {
+				l.Folded.Count--
+				l.Folded.Time -= w.Length(l.Intervals[i])
 			}
 		}
 	}
@@ -90,11 +101,8 @@ func (s *selection) lanes() {
 		for _, c := range order[limit:] {
 			l := w.Lanes[c.lane]
 			l.Hidden = true
-			var length time.Duration
-			for i := range l.Intervals {
-				length += w.Length(l.Intervals[i])
-			}
-			w.folded.add(length)
+			w.folded.Count++
+			w.folded.Time += l.Totals.time()
 		}
 	}
 	s.left -= min(limit, len(w.Lanes))
@@ -103,47 +111,54 @@ func (s *selection) lanes() {
 	}
 }
 
-// gather finds the longest intervals of each kind, not more than can be kept.
-func (s *selection) gather() {
-	all := []*candidates{&s.deadlocked, &s.path, &s.blocked, &s.waiting, &s.idle, &s.others}
-	for _, list := range all {
-		list.room = s.left
-	}
+// gather finds the longest intervals of each kind, not more than can be kept: the others, which are most and for which there is rarely
+// any room, or all but these.
+func (s *selection) gather(others bool) {
 	for i, l := range s.window.Lanes {
 		if l.Hidden {
 			continue
 		}
 		for j := range l.Intervals {
 			iv := &l.Intervals[j]
-			c := candidate{length: s.window.Length(*iv), lane: int32(i), index: int32(j)}
-			list := &s.others
-			switch iv.State {
-			case jvmthread.StateDeadlocked:
-				list = &s.deadlocked
-			case jvmthread.StateBlocked, jvmthread.StateReentering:
-				list = &s.blocked
-			case jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateSleeping, jvmthread.StateParked, jvmthread.StateSuspended:
-				list = &s.waiting
-			case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDead:
+			on := s.window.OnPath(i, j)
+			list := s.kind(iv.State, on)
+			if others != (list == &s.others) {
+				continue
 			}
-			if list == &s.waiting && s.window.Idle(*iv) {
+			if list == &s.waiting && s.window.idle(i, j) {
 				list = &s.idle
 			}
-			if on := s.window.OnPath(i, j); on > 0 && iv.State != jvmthread.StateDeadlocked {
-				c.length, list = time.Duration(on), &s.path
+			c := candidate{length: time.Duration(on), lane: int32(i), index: int32(j)}
+			if list != &s.path {
+				c.length = s.window.Length(*iv)
 			}
 			list.add(c)
 		}
 	}
-	for _, list := range all {
-		slices.SortFunc(list.list, longest)
+}
+
+// kind returns the candidates to which an interval belongs that is on the path for some time. A wait may be idle, too.
+func (s *selection) kind(state jvmthread.State, on jvmthread.Time) *candidates {
+	if on > 0 && state != jvmthread.StateDeadlocked {
+		return &s.path
 	}
+	switch state {
+	case jvmthread.StateDeadlocked:
+		return &s.deadlocked
+	case jvmthread.StateBlocked, jvmthread.StateReentering:
+		return &s.blocked
+	case jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateSleeping, jvmthread.StateParked, jvmthread.StateSuspended:
+		return &s.waiting
+	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDead:
+	}
+	return &s.others
 }
 
 // candidates gathers the longest: once there is no more room, as a heap whose first is the one to leave.
 type candidates struct {
-	list []candidate
-	room int
+	list   []candidate
+	room   int
+	sorted bool
 }
 
 func (l *candidates) add(c candidate) {
@@ -182,8 +197,12 @@ func (l *candidates) sink(at int) {
 }
 
 // take keeps candidates while the budget lasts, each with the interval at the other end of its interaction.
-func (s *selection) take(from candidates, budget int) {
+func (s *selection) take(from *candidates, budget int) {
 	stop := s.left - budget
+	if s.left > stop && !from.sorted {
+		slices.SortFunc(from.list, longest)
+		from.sorted = true
+	}
 	for _, c := range from.list {
 		if s.left <= stop {
 			return

@@ -79,17 +79,20 @@ type Folded struct {
 	Time  time.Duration
 }
 
-func (f *Folded) add(d time.Duration) {
-	f.Count++
-	f.Time += d
-}
-
 // add adds the other totals.
 func (t *Totals) add(other *Totals) {
 	for s := range t {
 		t[s].Count += other[s].Count
 		t[s].Time += other[s].Time
 	}
+}
+
+// time is that of all states.
+func (t *Totals) time() (sum time.Duration) {
+	for s := range t {
+		sum += t[s].Time
+	}
+	return sum
 }
 
 // Clip returns the part of an interval that lies in the window.
