@@ -25,6 +25,7 @@ type Retiming struct {
 	place   []int32 // by point in the order of lanes: where it is in points
 	raw     []rawPoint
 	entries []rawPoint // the beginnings of holds, by interval and time
+	sorted  []rawPoint // room to sort them
 	broken  int
 	scratch
 }
@@ -91,7 +92,36 @@ func (r *Retiming) enterings() {
 			})
 		}
 	}
-	slices.SortFunc(r.entries, func(a, b rawPoint) int { return cmp.Or(cmp.Compare(a.where, b.where), cmp.Compare(a.at, b.at)) })
+	r.sortEntries()
+}
+
+// sortEntries puts the beginnings of holds, which come by lock and time, in the order of intervals and times. Few are in the same interval, so that
+// counting does most of it.
+func (r *Retiming) sortEntries() {
+	next := r.before // its turn comes later
+	clear(next)
+	for i := range r.entries {
+		next[r.entries[i].where+1]++
+	}
+	for i := 1; i < len(next); i++ {
+		next[i] += next[i-1]
+	}
+	sorted := slices.Grow(r.sorted[:0], len(r.entries))[:len(r.entries)]
+	for i := range r.entries {
+		at := &next[r.entries[i].where]
+		sorted[*at] = r.entries[i]
+		*at++
+	}
+	r.entries, r.sorted = sorted, r.entries
+	byTime := func(a, b rawPoint) int { return cmp.Compare(a.at, b.at) }
+	for first, end := 0, 0; first < len(sorted); first = end {
+		for end < len(sorted) && sorted[end].where == sorted[first].where {
+			end++
+		}
+		if end-first > 1 {
+			slices.SortStableFunc(sorted[first:end], byTime)
+		}
+	}
 }
 
 // lane makes the points of a lane, in order, and returns which entry of a hold comes after it.
