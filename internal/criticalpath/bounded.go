@@ -181,27 +181,25 @@ func (w *walk) before(f *frame, l *lane, iv *jvmthread.Interval) {
 func (w *walk) stopped(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.Time) {
 	g := w.g
 	if f.waitAt != f.index {
-		f.waitAt, f.lock = f.index, none
+		f.waitAt = f.index
 		if !w.marks {
 			f.wait = w.p.wait(iv, f.via)
 		}
 		n.flags |= onPath
-		if contends(iv) {
-			f.lock = g.lockOf[g.lanes[f.lane].base+f.index]
-		}
+		f.lock = g.lockOf[g.lanes[f.lane].base+f.index]
 	}
 	switch {
-	case iv.State == jvmthread.StateDeadlocked:
+	case n.state == jvmthread.StateDeadlocked:
 		w.emit(f, iv.Seq, KindDeadlock, f.wait, end)
 	case n.flags&onStack != 0:
 		w.emit(f, iv.Seq, KindCycle, f.wait, end)
 	case len(g.stack) > g.limits.MaxDepth:
 		w.emit(f, iv.Seq, KindTooDeep, f.wait, end)
-	case w.marks && f.lock >= 0 && iv.State != jvmthread.StateParked && g.locks[f.lock].reached:
+	case w.marks && f.lock >= 0 && n.state != jvmthread.StateParked && g.locks[f.lock].reached:
 		w.now = end // whoever owned it, there is no need to follow
 	case f.lock >= 0:
 		w.blocked(f, n, iv, end)
-	case iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering:
+	case n.state == jvmthread.StateBlocked || n.state == jvmthread.StateReentering:
 		w.handoff(f, n, iv, end, false)
 	default:
 		w.waiting(f, n, iv, end)

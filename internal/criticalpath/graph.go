@@ -29,7 +29,7 @@ type Graph struct {
 	lanes   []lane
 	byID    map[jvmthread.ThreadID]int32
 	nodes   []node
-	lockOf  []int32 // by node: the lock that is waited for, or none
+	lockOf  []int32 // by node: the lock whose owner it waits for, or none
 	edges   []edge
 	holds   []hold
 	locks   []lock
@@ -137,7 +137,7 @@ func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interva
 		}
 		g.nodes = append(g.nodes, node{end: iv.End, edge: none, state: iv.State})
 		of := none
-		if contends(iv) || iv.State == jvmthread.StateParked && iv.Peer != jvmthread.NoThread {
+		if contends(iv) {
 			of = g.lock(iv.Lock)
 		}
 		g.lockOf = append(g.lockOf, of)

@@ -12,7 +12,7 @@ func (w *walk) blocked(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.
 	at, passed := g.holdAt(k, w.now), false
 	if at < k.stop {
 		h := &g.holds[at]
-		switch own := h.thread == iv.Thread; {
+		switch own := h.thread == f.thread; {
 		case h.start <= w.now && !own:
 			w.follow(f, n, h.thread, h.lane, min(end, h.end))
 			return

@@ -80,15 +80,16 @@ func (r *Retiming) enterings() {
 			}
 			l := &g.lanes[h.lane]
 			at := g.at(l, h.start)
-			if int(at) >= len(l.intervals) || l.intervals[at].Start > h.start {
+			if int(at) >= len(l.intervals) || (at == 0 || !l.smooth) && l.intervals[at].Start > h.start {
 				continue
 			}
-			if iv := &l.intervals[at]; contends(iv) || at > 0 && l.intervals[at-1].End == h.start && contends(&l.intervals[at-1]) && l.intervals[at-1].Lock == g.locks[k].id {
+			where := l.base + at
+			if g.lockOf[where] >= 0 || at > 0 && g.nodes[where-1].end == h.start && g.lockOf[where-1] == int32(k) {
 				continue
 			}
 			r.entries = append(r.entries, rawPoint{
 				point: point{loose: h.start - last.end, lock: int32(k)},
-				at:    h.start, where: l.base + at, srcLane: last.lane, srcAt: last.end, srcIv: none,
+				at:    h.start, where: where, srcLane: last.lane, srcAt: last.end, srcIv: none,
 			})
 		}
 	}
@@ -158,7 +159,7 @@ func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
 	p := rawPoint{point: point{elastic: max(0, end-max(iv.Start, r.lo)), lock: none}, at: end, where: where, srcLane: none, srcIv: none}
 	block := iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering
 	if block || iv.State == jvmthread.StateParked && iv.Peer != jvmthread.NoThread {
-		p.lock = g.lockOf[where]
+		p.lock = g.lock(iv.Lock)
 	}
 	switch iv.State {
 	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateParked,
@@ -186,11 +187,12 @@ func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
 
 // holder finds the last other owner of the lock that an interval waits for.
 func (r *Retiming) holder(iv *jvmthread.Interval, where int32, end jvmthread.Time) *hold {
-	if !contends(iv) {
+	g := r.graph
+	of := g.lockOf[where]
+	if of < 0 {
 		return nil
 	}
-	g := r.graph
-	k := &g.locks[g.lockOf[where]]
+	k := &g.locks[of]
 	at := g.holdAt(k, end-1)
 	if at == k.stop || g.holds[at].start >= end {
 		at--

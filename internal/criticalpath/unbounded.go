@@ -129,7 +129,7 @@ func (b *back) stopped(l *lane, iv *jvmthread.Interval) Kind {
 	switch {
 	case iv.State == jvmthread.StateDeadlocked:
 		return KindDeadlock
-	case contends(iv) && b.owned(iv):
+	case b.owned(l, iv):
 		return kindEnd
 	case b.known(iv) && iv.Marks.Has(jvmthread.MarkTimedOut) && iv.State != jvmthread.StateReentering:
 		return KindTimer
@@ -142,8 +142,12 @@ func (b *back) stopped(l *lane, iv *jvmthread.Interval) Kind {
 }
 
 // owned moves to the last thread that owned the lock while the interval lasted, if one is known.
-func (b *back) owned(iv *jvmthread.Interval) bool {
-	k := &b.g.locks[b.g.lockOf[b.g.lanes[b.lane].base+b.index]]
+func (b *back) owned(l *lane, iv *jvmthread.Interval) bool {
+	of := b.g.lockOf[l.base+b.index]
+	if of < 0 {
+		return false
+	}
+	k := &b.g.locks[of]
 	at := b.g.holdAt(k, b.now-1)
 	if at == k.stop || b.g.holds[at].start >= b.now {
 		at--
