@@ -59,9 +59,7 @@ type Detector struct {
 
 // New returns a Detector that looks at where threads stand and who owns what.
 func New(tl *timeline.Timeline, b *interaction.Binder) *Detector {
-	return &Detector{timeline: tl, binder: b, orders: orders{
-		seen: make(map[pair]sighting), contended: make(map[jvmthread.ThreadID][]jvmthread.LockID),
-	}}
+	return &Detector{timeline: tl, binder: b, orders: orders{seen: make(map[pair]sighting)}}
 }
 
 // Counters returns what was left out so far.

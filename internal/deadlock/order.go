@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/timeline"
 )
 
 // Hint is a deadlock that waits to happen: one thread held First and had to wait for Second, another one held Second and had to wait for
@@ -36,48 +37,56 @@ type sighting struct {
 // orders knows in which order threads took two locks, as far as contention proves that the first one was still held.
 type orders struct {
 	seen      map[pair]sighting
-	contended map[jvmthread.ThreadID][]jvmthread.LockID // locks for which somebody had to wait, by owner
+	contended []contended // by the thread's slot
 	hints     []Hint
+}
+
+// contended is the locks of a thread for which somebody had to wait.
+type contended struct {
+	owner jvmthread.ThreadID
+	locks []jvmthread.LockID
+}
+
+// of returns what is known of the locks of a thread; it is good until the next call.
+func (o *orders) of(th *timeline.Thread) *contended {
+	for th.Slot() >= len(o.contended) {
+		o.contended = append(o.contended, contended{})
+	}
+	c := &o.contended[th.Slot()]
+	if id := th.Open().Thread; c.owner != id { // a thread that was forgotten had the slot
+		c.owner, c.locks = id, c.locks[:0]
+	}
+	return c
 }
 
 // order looks at a thread that begins to be blocked on a lock of an owner. It proves that the owner holds the lock: if the owner itself is
 // blocked on another one, it wants that one while it holds this. And what others wait for from the blocking thread, that it holds.
 func (d *Detector) order(ev *jvmthread.Event) {
-	o := &d.orders
-	if len(o.contended) > 0 {
-		d.holdsWhileBlocked(ev)
+	if th := d.timeline.Thread(ev.Thread); th != nil {
+		d.holdsWhileBlocked(ev, d.orders.of(th))
 	}
-	if ev.Peer == jvmthread.NoThread || ev.Peer == ev.Thread {
+	owner := d.timeline.Thread(ev.Peer)
+	if owner == nil || ev.Peer == ev.Thread {
 		return
 	}
-	if list := o.contended[ev.Peer]; len(list) < maxContended && !slices.Contains(list, ev.Lock) {
-		o.contended[ev.Peer] = append(list, ev.Lock)
+	if c := d.orders.of(owner); len(c.locks) < maxContended && !slices.Contains(c.locks, ev.Lock) {
+		c.locks = append(c.locks, ev.Lock)
 	}
-	if th := d.timeline.Thread(ev.Peer); th != nil {
-		if open := th.Open(); open.State == jvmthread.StateBlocked && open.Lock != ev.Lock {
-			d.sight(pair{held: ev.Lock, wanted: open.Lock}, ev.Peer, ev.Time)
-		}
+	if open := owner.Open(); open.State == jvmthread.StateBlocked && open.Lock != ev.Lock {
+		d.sight(pair{held: ev.Lock, wanted: open.Lock}, ev.Peer, ev.Time)
 	}
 }
 
 // holdsWhileBlocked looks at the locks that others wait for from the blocking thread.
-func (d *Detector) holdsWhileBlocked(ev *jvmthread.Event) {
-	list, ok := d.orders.contended[ev.Thread]
-	if !ok {
-		return
-	}
-	kept := list[:0]
-	for _, held := range list {
-		if held != ev.Lock && d.binder.Owner(held) == ev.Thread && d.binder.Blocked(held) > 0 {
+func (d *Detector) holdsWhileBlocked(ev *jvmthread.Event, c *contended) {
+	kept := c.locks[:0]
+	for _, held := range c.locks {
+		if owner, blocked := d.binder.Contended(held); held != ev.Lock && owner == ev.Thread && blocked > 0 {
 			kept = append(kept, held)
 			d.sight(pair{held: held, wanted: ev.Lock}, ev.Thread, ev.Time)
 		}
 	}
-	if len(kept) == 0 {
-		delete(d.orders.contended, ev.Thread)
-		return
-	}
-	d.orders.contended[ev.Thread] = kept
+	c.locks = kept
 }
 
 // sight notes that a thread holds one lock and wants another, and makes a hint if another thread did it the other way round. Each pair is
@@ -119,9 +128,9 @@ func (d *Detector) TakeHints(out []Hint) []Hint {
 
 // Expire forgets which threads' locks were waited for, of threads that are not known any more.
 func (d *Detector) Expire() {
-	for id := range d.orders.contended {
-		if d.timeline.Thread(id) == nil {
-			delete(d.orders.contended, id)
+	for i := range d.orders.contended {
+		if c := &d.orders.contended[i]; d.timeline.Thread(c.owner) == nil {
+			*c = contended{}
 		}
 	}
 }

@@ -16,12 +16,12 @@ func (b *Binder) Owner(id jvmthread.LockID) jvmthread.ThreadID {
 // Locks is the number of locks that are known.
 func (b *Binder) Locks() int { return len(b.locks) }
 
-// Blocked returns how many threads are blocked on a lock.
-func (b *Binder) Blocked(id jvmthread.LockID) int {
+// Contended returns the owner of a lock as Owner does, and how many threads are blocked on it.
+func (b *Binder) Contended(id jvmthread.LockID) (owner jvmthread.ThreadID, blocked int) {
 	if l := b.find(id); l != nil {
-		return int(l.blocked)
+		return l.owner, int(l.blocked)
 	}
-	return 0
+	return jvmthread.NoThread, 0
 }
 
 // Queue is the largest number of threads that were blocked on a lock at one time.
