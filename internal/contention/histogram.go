@@ -60,15 +60,18 @@ func (h *Histogram) count(d time.Duration, n uint64, cfg *Config) {
 // wants reports whether a duration would become an exemplar: the longest do, each of another order of magnitude, so that an explicit
 // bucket has at most a few.
 func (h *Histogram) wants(d time.Duration, limit int) bool {
-	if h.told || len(h.Exemplars) < limit {
+	if h.told {
 		return true
 	}
+	wants := len(h.Exemplars) < limit
 	for i := range h.Exemplars {
-		if d > h.Exemplars[i].Duration {
-			return true
+		x := h.Exemplars[i].Duration
+		if magnitude(x) == magnitude(d) {
+			return d > x
 		}
+		wants = wants || d > x
 	}
-	return false
+	return wants
 }
 
 // keep makes an exemplar of a duration that the histogram wants.
