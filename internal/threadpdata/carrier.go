@@ -42,6 +42,8 @@ type Carrier struct {
 	Aggregate *jvmthread.Aggregate // not nil: the batch has sums in place of events, and no thread
 	Events    []jvmthread.Event    // of Thread, in order; ids of classes and stacks are those of the symbol table at hand
 
+	class   string // that was interned last: most events of a thread in a row speak of the same
+	classID jvmthread.ClassID
 	stacks  []jvmthread.StackID // of weft.raw.stacks, by index
 	indices map[jvmthread.StackID]int
 }

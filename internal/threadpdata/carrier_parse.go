@@ -161,8 +161,10 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 			}
 		case attrLockClass:
 			var class string
-			class, err = text(value)
-			ev.Lock.Class = sym.InternClass(class)
+			if class, err = text(value); class != c.class || c.classID == jvmthread.NoClass {
+				c.class, c.classID = class, sym.InternClass(class)
+			}
+			ev.Lock.Class = c.classID
 		case attrLockID:
 			n, err = integer(value, 0, math.MaxUint32)
 			ev.Lock.Hash = uint32(n) //nolint:gosec // just checked
