@@ -48,7 +48,7 @@ func (g *Graph) Bounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *Pat
 func (w *walk) run(thread jvmthread.ThreadID) bool {
 	g, p := w.g, w.p
 	g.stack = g.stack[:0]
-	w.push(thread, g.laneNear(none, thread), p.End, NoWait)
+	w.push(thread, g.laneOf(thread), p.End, NoWait)
 	for len(g.stack) > 0 {
 		f := &g.stack[len(g.stack)-1]
 		switch {

@@ -5,15 +5,18 @@ package criticalpath
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// laneNear finds a thread's lane, most often the one that was found before.
-func (g *Graph) laneNear(last int32, id jvmthread.ThreadID) int32 {
-	if last >= 0 && g.lanes[last].thread == id {
-		return last
-	}
-	if at, ok := g.byID[id]; ok {
+// laneOf finds a thread's lane, or returns none.
+func (g *Graph) laneOf(id jvmthread.ThreadID) int32 {
+	near := &g.nearLanes[uint64(id)%uint64(len(g.nearLanes))]
+	if at := *near; int(at) < len(g.lanes) && g.lanes[at].thread == id {
 		return at
 	}
-	return none
+	at, ok := g.byID[id]
+	if !ok {
+		return none
+	}
+	*near = at
+	return at
 }
 
 // index finds an interval by its number, or returns none.

@@ -25,18 +25,19 @@ type Limits struct {
 // Graph is the waits of a window. It is filled in this order: Reset, AddLane for each thread, AddInteractions, AddHolds. It keeps the
 // slices of intervals that it is given; they must not change until the next Reset. One goroutine owns it.
 type Graph struct {
-	limits  Limits
-	lanes   []lane
-	byID    map[jvmthread.ThreadID]int32
-	nodes   []node
-	lockOf  []int32 // by node: the lock whose owner it waits for, or none
-	edges   []edge
-	holds   []hold
-	locks   []lock
-	byLock  map[jvmthread.LockID]int32
-	near    [64]int32 // the same of those that were asked for last, by their hashes
-	stack   []frame
-	skipped Skipped
+	limits    Limits
+	lanes     []lane
+	byID      map[jvmthread.ThreadID]int32
+	nearLanes [64]int32 // those that were asked for last, by their threads
+	nodes     []node
+	lockOf    []int32 // by node: the lock whose owner it waits for, or none
+	edges     []edge
+	holds     []hold
+	locks     []lock
+	byLock    map[jvmthread.LockID]int32
+	nearLocks [64]int32 // those that were asked for last, by their hashes
+	stack     []frame
+	skipped   Skipped
 }
 
 // Skipped counts input that fits nothing.
@@ -149,12 +150,11 @@ func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interva
 	}
 }
 
-// AddInteractions adds what let threads go on. Those that belong together by their To are best added together.
+// AddInteractions adds what let threads go on.
 func (g *Graph) AddInteractions(list []jvmthread.Interaction) {
-	to, from := none, none
 	for i := range list {
 		ia := &list[i]
-		to, from = g.laneNear(to, ia.To.Thread), g.laneNear(from, ia.From.Thread)
+		to, from := g.laneOf(ia.To.Thread), g.laneOf(ia.From.Thread)
 		index := g.index(to, ia.To.Seq)
 		if index < 0 {
 			g.skipped.Interactions++
@@ -199,7 +199,7 @@ func (g *Graph) AddHolds(list []jvmthread.Hold) {
 				continue
 			}
 			end = h.End
-			g.holds = append(g.holds, hold{start: start, end: end, thread: h.Thread, lane: g.laneNear(none, h.Thread), marks: h.Marks})
+			g.holds = append(g.holds, hold{start: start, end: end, thread: h.Thread, lane: g.laneOf(h.Thread), marks: h.Marks})
 		}
 		if !twice {
 			k.first, k.stop, k.cursor = int32(first), int32(len(g.holds)), int32(first) //nolint:gosec // fewer than 2^31
@@ -209,7 +209,7 @@ func (g *Graph) AddHolds(list []jvmthread.Hold) {
 
 // lock returns the index of a lock, a new one without holds if it has none yet.
 func (g *Graph) lock(id jvmthread.LockID) int32 {
-	near := &g.near[(id.Hash^uint32(id.Class))%uint32(len(g.near))]
+	near := &g.nearLocks[(id.Hash^uint32(id.Class))%uint32(len(g.nearLocks))]
 	if at := *near; int(at) < len(g.locks) && g.locks[at].id == id {
 		return at
 	}

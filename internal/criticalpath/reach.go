@@ -10,7 +10,7 @@ import "github.com/weft-otel/weft/internal/jvmthread"
 // back where a path would lead into another of the threads: what that one waited for is found on its own path. It is called once.
 func (g *Graph) Reach(threads []jvmthread.ThreadID, lo, hi jvmthread.Time, maxPieces int) (visited int, ok bool) {
 	for _, id := range threads {
-		if at := g.laneNear(none, id); at >= 0 {
+		if at := g.laneOf(id); at >= 0 {
 			g.lanes[at].reached = true
 		}
 	}

@@ -71,7 +71,7 @@ func (w *walk) waiting(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.
 		}
 		w.follow(f, n, e.thread, e.lane, min(end, e.cause))
 	case iv.State == jvmthread.StateJoining && iv.Peer != jvmthread.NoThread && (!known || !iv.Marks.Has(jvmthread.MarkInterrupted)):
-		w.follow(f, n, iv.Peer, w.g.laneNear(none, iv.Peer), end)
+		w.follow(f, n, iv.Peer, w.g.laneOf(iv.Peer), end)
 	default:
 		w.emit(f, iv.Seq, KindWaitUnknown, f.wait, end)
 	}

@@ -178,7 +178,7 @@ func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
 		p.srcLane, p.srcAt, p.srcIv = e.lane, e.cause, e.index
 		p.loose = max(0, iv.Start-e.cause) // it was there before it was waited for
 	case iv.State == jvmthread.StateJoining && !known:
-		p.srcLane, p.srcAt = g.laneNear(none, iv.Peer), end
+		p.srcLane, p.srcAt = g.laneOf(iv.Peer), end
 	}
 	if p.srcLane >= 0 || p.lock >= 0 {
 		r.add(p)

@@ -32,7 +32,7 @@ type section struct {
 // Scaled returns how much earlier the end of a thread would come if every thread ran only for permille of the time for which it does while
 // it holds a lock. With 0 the lock is held for what is slept and waited for only. It costs about as much as Retime.
 func (r *Retiming) Scaled(thread jvmthread.ThreadID, id jvmthread.LockID, permille int64) jvmthread.Time {
-	lane := r.graph.laneNear(none, thread)
+	lane := r.graph.laneOf(thread)
 	at, ok := r.graph.byLock[id]
 	if !ok || lane < 0 || r.graph.locks[at].first == r.graph.locks[at].stop {
 		return 0

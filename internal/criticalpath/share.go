@@ -106,7 +106,7 @@ func (g Group) compare(h Group) int {
 
 // Idle reports whether an interval is a wait that no path asked for since Reset led through. Being blocked is never idle.
 func (g *Graph) Idle(ref jvmthread.IntervalRef) bool {
-	at := g.laneNear(none, ref.Thread)
+	at := g.laneOf(ref.Thread)
 	index := g.index(at, ref.Seq)
 	return index >= 0 && g.IdleAt(int(at), int(index))
 }

@@ -38,7 +38,7 @@ func (r *Retiming) Slacks(thread jvmthread.ThreadID) {
 // if the end does not depend on it at all.
 func (r *Retiming) Slack(ref jvmthread.IntervalRef) (jvmthread.Time, bool) {
 	g := r.graph
-	at := g.laneNear(none, ref.Thread)
+	at := g.laneOf(ref.Thread)
 	index := g.index(at, ref.Seq)
 	if index < 0 || len(r.slacks) != len(r.points) {
 		return 0, false

@@ -26,7 +26,7 @@ type back struct {
 func (g *Graph) Unbounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *Path) {
 	p.reset(thread, lo, hi)
 	b := back{g: g, p: p, now: p.End}
-	b.move(thread, g.laneNear(none, thread), none, nil)
+	b.move(thread, g.laneOf(thread), none, nil)
 	for b.now > lo {
 		if p.Visited >= g.limits.MaxPieces {
 			p.add(Segment{Start: lo, End: b.now, Thread: thread, Via: NoWait, Kind: KindCut})
@@ -182,7 +182,7 @@ func (b *back) waited(l *lane, iv *jvmthread.Interval) bool {
 		return true
 	}
 	if iv.State == jvmthread.StateJoining && iv.Peer != jvmthread.NoThread && (!b.known(iv) || !iv.Marks.Has(jvmthread.MarkInterrupted)) {
-		b.leave(iv.Peer, b.g.laneNear(none, iv.Peer), none, iv)
+		b.leave(iv.Peer, b.g.laneOf(iv.Peer), none, iv)
 		return true
 	}
 	return false

@@ -64,7 +64,7 @@ func compareLocks(a, b Saving) int {
 
 // end finds the last point of a thread.
 func (r *Retiming) end(thread jvmthread.ThreadID) (int32, bool) {
-	at := r.graph.laneNear(none, thread)
+	at := r.graph.laneOf(thread)
 	if at < 0 || r.laneStop(at) == int(r.lanes[at]) {
 		return 0, false
 	}
