@@ -153,7 +153,7 @@ void weft_endpoint_tell(const char *endpoint, bool connected, int trouble, char 
         break;
     case EPROTO:
         why = "who listens there closed the connection";
-        remedy = "the collector's log says why";
+        remedy = "is it the receiver jvm_thread? Then its log says why";
         break;
     case EACCES:
         why = strerror(trouble);

@@ -223,7 +223,7 @@ TEST(says_why_there_is_no_connection) {
     CHECK_STRING(told(), "connected to unix:///x");
     close(fd);
     weft_connection_step(&c, now);
-    tell("closed the connection; the collector's log says why");
+    tell("closed the connection; is it the receiver jvm_thread? Then its log says why");
     now += LONG_NS;
     weft_connection_step(&c, now);
     fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
