@@ -160,6 +160,17 @@ func TestFilesNameTheLicence(t *testing.T) {
 	}
 }
 
+// TestScriptsAreUnderstood lets the shell read each script without running it.
+func TestScriptsAreUnderstood(t *testing.T) {
+	for _, f := range files(t) {
+		if shell, _, _ := strings.Cut(f.text, "\n"); strings.HasPrefix(shell, "#!") && strings.HasSuffix(shell, "sh") {
+			name := shell[strings.LastIndexAny(shell, "/ ")+1:]
+			out, err := exec.CommandContext(t.Context(), name, "-n", f.path).CombinedOutput()
+			assert.NoError(t, err, "%s: %s", f.path, out)
+		}
+	}
+}
+
 func TestFilesHoldNothingForbidden(t *testing.T) {
 	for _, f := range files(t) {
 		for _, pattern := range forbidden {
