@@ -29,7 +29,7 @@ const (
 )
 
 var (
-	skippedFolders = []string{".git", "build", "node_modules", "dist"}
+	skippedFolders = []string{"build", "node_modules", "dist"}
 	generated      = regexp.MustCompile(`(?m)^(//|/\*| \*|#|<!--|\[comment\]: <> \() ?Code generated .* DO NOT EDIT`)
 
 	// What must not be in any file: a path that exists on one machine only, a note to oneself, half a merge.
@@ -54,7 +54,8 @@ func files(t *testing.T) []file {
 			return err
 		}
 		if entry.IsDir() {
-			if slices.Contains(skippedFolders, entry.Name()) || entry.Name() == "testdata" {
+			hidden := path != "." && strings.HasPrefix(path, ".") && entry.Name() != ".ci" // such as a cache
+			if hidden || slices.Contains(skippedFolders, entry.Name()) || entry.Name() == "testdata" {
 				return filepath.SkipDir
 			}
 			return nil
