@@ -157,7 +157,7 @@ void weft_endpoint_tell(const char *endpoint, bool connected, int trouble, char 
         break;
     case EACCES:
         why = strerror(trouble);
-        remedy = "a socket is its owner's alone: run the collector as the user of this JVM, or use "
+        remedy = "run the collector as the user of this JVM, give its receiver a socket_mode, or use "
                  "tcp://";
         break;
     default:

@@ -37,6 +37,8 @@ type Protocols struct {
 type Stream struct {
 	// Endpoint is unix:///path, tcp://host:port or host:port.
 	Endpoint string `mapstructure:"endpoint"`
+	// SocketMode is the mode of a Unix socket, octal: whoever may write to it may connect.
+	SocketMode string `mapstructure:"socket_mode"`
 	// TLS is for TCP only.
 	TLS configoptional.Optional[configtls.ServerConfig] `mapstructure:"tls"`
 	// MaxConnections bounds the number of agents served at one time.
@@ -56,6 +58,7 @@ var _ component.Config = (*Config)(nil)
 func createDefaultConfig() component.Config {
 	return &Config{Protocols: Protocols{File: configoptional.Default(defaultFile()), Stream: Stream{
 		Endpoint:       "unix:///tmp/weft.sock",
+		SocketMode:     "0600",
 		MaxConnections: 64,
 		MaxSessions:    1024,
 		MaxFrameSize:   wire.MaxFrame,
@@ -79,6 +82,9 @@ func (c *Config) Validate() error {
 		complain("endpoint", "%v", err)
 	} else if isUnix(address) && s.TLS.HasValue() {
 		complain("tls", "a Unix socket has no TLS; remove tls, or give a TCP endpoint such as tcp://localhost:4327")
+	}
+	if _, err := parseSocketMode(s.SocketMode); err != nil {
+		complain("socket_mode", "%v", err)
 	}
 	if s.MaxConnections < 1 {
 		complain("max_connections", "is %d; give 1 or more", s.MaxConnections)

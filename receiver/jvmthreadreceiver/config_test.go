@@ -37,7 +37,7 @@ func TestConfigOfEachFormIsTaken(t *testing.T) {
 		want func(*Stream)
 	}{
 		{"", func(*Stream) {}},
-		{"unix", func(s *Stream) { s.Endpoint = "unix:///run/weft/agents.sock" }},
+		{"unix", func(s *Stream) { s.Endpoint, s.SocketMode = "unix:///run/weft/agents.sock", "0660" }},
 		{"tcp", func(s *Stream) { s.Endpoint = "tcp://localhost:4327" }},
 		{"every_option", func(s *Stream) {
 			s.Endpoint = "0.0.0.0:4327"
@@ -107,6 +107,18 @@ func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 		{
 			func(s *Stream) { s.MaxSessions = -1 },
 			"protocols::stream::max_sessions: is -1; give 1 or more",
+		},
+		{
+			func(s *Stream) { s.SocketMode = "0777" },
+			`protocols::stream::socket_mode: "0777" is no mode of a socket; give "0600" (the collector's user), "0660" (the socket's group, too) or "0666" (all users)`,
+		},
+		{
+			func(s *Stream) { s.SocketMode = "0060" },
+			`protocols::stream::socket_mode: "0060" is no mode of a socket; give "0600" (the collector's user), "0660" (the socket's group, too) or "0666" (all users)`,
+		},
+		{
+			func(s *Stream) { s.SocketMode = "rw" },
+			`protocols::stream::socket_mode: "rw" is no mode of a socket; give "0600" (the collector's user), "0660" (the socket's group, too) or "0666" (all users)`,
 		},
 		{
 			func(s *Stream) { s.MaxFrameSize = 65536 },

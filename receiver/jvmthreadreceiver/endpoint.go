@@ -69,8 +69,18 @@ func checkHostPort(endpoint, hostPort string) error {
 	return nil
 }
 
-// listen opens the listener. A socket that a dead listener left behind is taken away, one in use is not.
-func listen(ctx context.Context, address confignet.AddrConfig) (net.Listener, error) {
+// parseSocketMode reads the mode of a socket: to connect takes the right to write, and the owner has it always.
+func parseSocketMode(mode string) (fs.FileMode, error) {
+	const owner, all = 0o600, 0o666
+	bits, err := strconv.ParseUint(mode, 8, 32)
+	if err != nil || bits&^all != 0 || bits&owner != owner {
+		return 0, fmt.Errorf(`%q is no mode of a socket; give "0600" (the collector's user), "0660" (the socket's group, too) or "0666" (all users)`, mode)
+	}
+	return fs.FileMode(bits), nil
+}
+
+// listen opens the listener; the mode is that of a socket. A socket that a dead listener left behind is taken away, one in use is not.
+func listen(ctx context.Context, address confignet.AddrConfig, mode fs.FileMode) (net.Listener, error) {
 	listener, err := address.Listen(ctx)
 	if isUnix(address) && errors.Is(err, syscall.EADDRINUSE) {
 		if err := removeStale(ctx, address); err != nil {
@@ -91,8 +101,7 @@ func listen(ctx context.Context, address confignet.AddrConfig) (net.Listener, er
 	if !isUnix(address) {
 		return listener, nil
 	}
-	const ownerOnly = 0o600
-	if err := os.Chmod(address.Endpoint, ownerOnly); err != nil {
+	if err := os.Chmod(address.Endpoint, mode); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 	return listener, nil

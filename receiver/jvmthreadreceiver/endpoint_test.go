@@ -18,14 +18,23 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-func TestSocketIsItsOwnersAloneAndGoesWithTheReceiver(t *testing.T) {
-	path := filepath.Join(threadtest.SocketDir(t), "s")
-	r := start(t, settings(nil), consumertest.NewNop(), func(s *Stream) { s.Endpoint = "unix://" + path })
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	assert.Equal(t, fs.ModeSocket|0o600, info.Mode())
-	require.NoError(t, r.Shutdown(t.Context()))
-	assert.NoFileExists(t, path)
+func TestSocketIsOfItsModeAndGoesWithTheReceiver(t *testing.T) {
+	for _, test := range []struct {
+		mode string
+		want fs.FileMode
+	}{
+		{createDefaultConfig().(*Config).Protocols.Stream.SocketMode, 0o600},
+		{"660", 0o660},
+		{"0666", 0o666},
+	} {
+		path := filepath.Join(threadtest.SocketDir(t), "s")
+		r := start(t, settings(nil), consumertest.NewNop(), func(s *Stream) { s.Endpoint, s.SocketMode = "unix://"+path, test.mode })
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, fs.ModeSocket|test.want, info.Mode())
+		require.NoError(t, r.Shutdown(t.Context()))
+		assert.NoFileExists(t, path)
+	}
 }
 
 func TestSocketOfADeadListenerIsReplaced(t *testing.T) {

@@ -111,7 +111,11 @@ func (r *threadReceiver) listen(ctx context.Context) (net.Listener, error) {
 			return nil, fmt.Errorf("protocols::stream::tls: %w", err)
 		}
 	}
-	listener, err := listen(ctx, address)
+	mode, err := parseSocketMode(r.cfg.SocketMode)
+	if err != nil {
+		return nil, fmt.Errorf("protocols::stream::socket_mode: %w", err)
+	}
+	listener, err := listen(ctx, address, mode)
 	if err != nil {
 		return nil, fmt.Errorf("protocols::stream::endpoint: %w", err)
 	}
