@@ -157,8 +157,9 @@ void weft_endpoint_tell(const char *endpoint, bool connected, int trouble, char 
         break;
     case EACCES:
         why = strerror(trouble);
-        remedy = "run the collector as the user of this JVM, give its receiver a socket_mode, or use "
-                 "tcp://";
+        remedy =
+            "run the collector as the user of this JVM, give its receiver a socket_mode, or use "
+            "tcp://";
         break;
     default:
         why = strerror(trouble);
