@@ -33,8 +33,11 @@ func (q *query) interval() (any, *Problem) {
 	if p := q.done(); p != nil {
 		return nil, p
 	}
-	thread := q.sn.Thread(jvmthread.ThreadID(id)) //nolint:gosec // not negative if given
-	if id < 0 || thread == 0 {
+	if id < 0 {
+		return nil, &Problem{http.StatusBadRequest, "thread: the id of a thread is needed", "thread"}
+	}
+	thread := q.sn.Thread(jvmthread.ThreadID(id)) //nolint:gosec // not negative
+	if thread == 0 {
 		return nil, &Problem{http.StatusNotFound, "thread: " + strconv.FormatInt(id, 10) + " is no thread of this session", "thread"}
 	}
 	var iv viewstore.Interval

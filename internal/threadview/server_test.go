@@ -125,6 +125,7 @@ func TestBadParametersSayWhy(t *testing.T) {
 		"/log?cursor=0%2B1000000000":  "cursor: is not one that was given out",
 		"/search":                     "q: what is to be found?",
 		"/interval?thread=1":          "at: a time or the number of an interval (seq) is needed",
+		"/interval?at=1":              "thread: the id of a thread is needed",
 		"/callers?kind=x&sort=name":   `kind: "x" is none of`,
 		"/threads?state=blocked,lazy": `state: "lazy" is none of`,
 	} {
