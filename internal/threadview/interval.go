@@ -36,7 +36,7 @@ func (q *query) interval() (any, *Problem) {
 	if id < 0 {
 		return nil, &Problem{http.StatusBadRequest, "thread: the id of a thread is needed", "thread"}
 	}
-	thread := q.sn.Thread(jvmthread.ThreadID(id)) //nolint:gosec // not negative
+	thread := q.sn.Thread(jvmthread.ThreadID(id))
 	if thread == 0 {
 		return nil, &Problem{http.StatusNotFound, "thread: " + strconv.FormatInt(id, 10) + " is no thread of this session", "thread"}
 	}
