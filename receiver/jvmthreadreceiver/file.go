@@ -89,6 +89,9 @@ func (f *recordingFile) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer free()
+	if err := f.mark.begin(f.file); err != nil {
+		return err
+	}
 	f.log = f.log.With(zap.String("format", format.Name))
 	f.begin(ctx, &format)
 	defer f.replay.abandon()
@@ -138,15 +141,23 @@ func (f *recordingFile) broken(err error) recording.Problem {
 	return recording.Problem{File: f.path, Byte: f.decoder.Stats().Bytes, What: err.Error(), Remedy: "what was before is read"}
 }
 
-// open finds out what the file is. One that is followed may still be empty, or be compressed just now.
+// open finds out what the file is. One that is followed may still be empty, and one that is compressed is read once it does not grow any more.
 func (f *recordingFile) open(ctx context.Context) (recording.Format, io.Reader, func(), error) {
-	if f.files.cfg.Follow && f.compressed() && !f.steady(ctx) {
-		return recording.Format{}, nil, nil, ctx.Err()
-	}
+	follow, steady := f.files.cfg.Follow, false
 	for {
+		info, statErr := f.file.Stat() // before it is looked at: it may grow meanwhile
+		if follow && f.compressed() {
+			if steady = f.steady(ctx); !steady {
+				return recording.Format{}, nil, nil, ctx.Err()
+			}
+		}
 		format, r, free, err := formats.Open(f.file, f.files.cfg.Format)
-		info, statErr := f.file.Stat()
-		if err == nil || !f.files.cfg.Follow || statErr != nil || info.Size() >= recording.HeadSize || f.replaced(info) {
+		switch {
+		case err == nil && (!follow || steady || r == io.Reader(f.file)):
+			return format, r, free, nil
+		case err == nil: // it was empty, and has just begun to be compressed
+			free()
+		case !follow || statErr != nil || info.Size() >= recording.HeadSize || f.replaced(info):
 			return format, r, free, err
 		}
 		if !f.idle(ctx) {

@@ -56,3 +56,24 @@ func TestFileInThePlaceOfOneThatWasReadIsRead(t *testing.T) {
 	require.NoError(t, r.Shutdown(context.Background()))
 	read(4)
 }
+
+// TestFileThatWasEmptyAtFirstIsToldFromItsSuccessor: what tells files apart is how they begin, once they do.
+func TestFileThatWasEmptyAtFirstIsToldFromItsSuccessor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft.gz")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	sink := new(consumertest.TracesSink)
+	r, _ := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *File) { f.Include, f.Follow = []string{path}, true })
+	state := func() (reading, done int) {
+		r.files.mu.Lock()
+		defer r.files.mu.Unlock()
+		return len(r.files.reading), len(r.files.done)
+	}
+	require.Eventually(t, func() bool { reading, _ := state(); return reading == 1 }, patience, time.Millisecond)
+	for id := byte(1); id < 4; id++ {
+		session := bytes.Replace(native(t, recorded), []byte{0xa1, 0xb2}, []byte{id, 0xb2}, 1)
+		require.NoError(t, os.WriteFile(path, gzipped(t, session), 0o600))
+		require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == int(id)*len(all) }, patience, time.Millisecond, "the session %d", id)
+		require.Eventually(t, func() bool { reading, done := state(); return reading == 0 && done > 0 }, patience, time.Millisecond)
+	}
+	require.NoError(t, r.Shutdown(context.Background()))
+}

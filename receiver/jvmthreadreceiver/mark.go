@@ -32,6 +32,16 @@ func (m *mark) seed() []byte {
 	return b
 }
 
+// begin notes how a file begins of which nothing is remembered: now that it can be read. It may have been empty when it was opened.
+func (m *mark) begin(file *os.File) error {
+	if m.Size > 0 {
+		return nil
+	}
+	head, err := headOf(file)
+	m.Head, m.Seed = head, head
+	return err
+}
+
 // markSize is how much of the head of a file tells it from others.
 const markSize = 256
 
