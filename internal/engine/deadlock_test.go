@@ -29,14 +29,7 @@ func TestVisitorsOfADeadlockCutNoSearch(t *testing.T) {
 			}
 		}
 		fmt.Fprintf(&b, "%d X yield\n", 10*time.Second)
-		h, err := threadtest.Parse(b.String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		e := engine.New(engine.DefaultConfig())
-		e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
-		found := 0
-		e.Close(window.CutEnd, func(w *window.Window) { found += len(w.Deadlocks) })
+		e, found := deadlocks(t, b.String())
 		if c := e.Counters().Deadlock; found != 1 || c != (deadlock.Counters{}) {
 			t.Errorf("%d threads: %d deadlocks, %+v", size, found, c)
 		}
@@ -54,15 +47,21 @@ func TestDeadlocksThatAreOverTakeNoPlace(t *testing.T) {
 		fmt.Fprintf(&b, "%d X yield\n", at+int(2*time.Second))
 		fmt.Fprintf(&b, "%d T0 contendedEntered lock=L1\n%d T1 contendedEntered lock=L0\n", at+int(3*time.Second), at+int(3*time.Second)+1)
 	}
-	h, err := threadtest.Parse(b.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := engine.New(engine.DefaultConfig())
-	e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
-	found := 0
-	e.Close(window.CutEnd, func(w *window.Window) { found += len(w.Deadlocks) })
+	e, found := deadlocks(t, b.String())
 	if c := e.Counters().Deadlock; found != rounds || c.Overflow != 0 || len(e.Deadlocks()) != 0 {
 		t.Errorf("%d deadlocks, of which %d stand, %+v", found, len(e.Deadlocks()), c)
 	}
+}
+
+// deadlocks runs a history to its end, and counts what was found.
+func deadlocks(t *testing.T, history string) (e *engine.Engine, found int) {
+	t.Helper()
+	h, err := threadtest.Parse(history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e = engine.New(engine.DefaultConfig())
+	e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
+	e.Close(window.CutEnd, func(w *window.Window) { found += len(w.Deadlocks) })
+	return e, found
 }
