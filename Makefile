@@ -116,7 +116,7 @@ bench: ## measure the hot paths, in Go and in the agent, and print tables
 .PHONY: bench-page
 bench-page: web ## measure the page over a million intervals in a real Chromium, and print a table (BENCH_INTERVALS for more)
 	@scripts/need.sh chromium
-	@$(GO) test -run '^$$' -bench BenchmarkPage -benchtime 1x -timeout 20m ./web/
+	@$(GO) test -run '^$$' -bench BenchmarkPage -benchtime 1x -timeout 20m ./exporter/threadviewexporter/internal/devserver
 
 .PHONY: bench-agent
 bench-agent: build/libweft.so ## measure the agent against no agent and against the flight recorder, in real JVMs (20 minutes)

@@ -22,13 +22,13 @@ import (
 	"go.opentelemetry.io/collector/processor/processortest"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/native"
-	"github.com/weft-otel/weft/internal/orca"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/recording/native"
+	"github.com/weft-otel/weft/internal/recording/orca"
+	"github.com/weft-otel/weft/internal/recording/tptp"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
-	"github.com/weft-otel/weft/internal/tptp"
 	"github.com/weft-otel/weft/processor/threadspanprocessor"
 )
 

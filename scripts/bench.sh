@@ -9,7 +9,7 @@ set -eu
 count=${1:-5}
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT INT TERM
-for package in ./internal/wire ./internal/ordering ./internal/engine ./internal/criticalpath ./internal/threadpdata ./internal/threadview ./internal/orca ./internal/tptp ./internal/triples ./internal/jfr ./internal/native ./receiver/jvmthreadreceiver ./exporter/threadlogexporter ./connector/contentionconnector; do
+for package in ./internal/wire ./internal/engine ./internal/engine/ordering ./internal/engine/criticalpath ./internal/threadpdata ./internal/recording/orca ./internal/recording/tptp ./internal/recording/triples ./internal/recording/jfr ./internal/recording/native ./exporter/threadviewexporter/internal/server ./receiver/jvmthreadreceiver ./exporter/threadlogexporter ./connector/contentionconnector; do
     [ -d "$package" ] || continue
     echo "measuring $package" >&2
     go test -run '^$' -bench . -benchmem -count "$count" "$package" >>"$out"

@@ -60,3 +60,15 @@ func (c *counter) Write(p []byte) (int, error) {
 }
 
 var _ io.Writer = (*counter)(nil)
+
+// weight is the size of the page as it is sent, if it is sent well.
+func weight(t testing.TB) int {
+	t.Helper()
+	files, err := fs.ReadDir(web.Page(), ".")
+	require.NoError(t, err)
+	total := 0
+	for _, file := range files {
+		total += gzipped(t, file.Name())
+	}
+	return total
+}

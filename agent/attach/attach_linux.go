@@ -106,7 +106,7 @@ const maxReport = 64 << 10
 
 // readReport reads a file in a folder that is everybody's: it may have been put in place of ours.
 func readReport(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) //nolint:gosec // we chose it
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func readReport(path string) ([]byte, error) {
 
 // create makes a file of the JVM's user, which must not be there: /tmp is everybody's.
 func (p *process) create(path string, content []byte, mode fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600) //nolint:gosec // the caller chose it
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type process struct {
 
 func findProcess(pid int) (*process, error) {
 	dir := fmt.Sprintf("/proc/%d", pid)
-	status, err := os.ReadFile(dir + "/status") //nolint:gosec // of the kernel
+	status, err := os.ReadFile(dir + "/status")
 	if err != nil {
 		return nil, fmt.Errorf("process %d: %w", pid, ErrNoProcess)
 	}
@@ -39,7 +39,7 @@ func findProcess(pid int) (*process, error) {
 	if euid := os.Geteuid(); euid != 0 && euid != p.uid {
 		return nil, fmt.Errorf("process %d: %w: it is of user %d; run this as that user or as root", pid, ErrPermission, p.uid)
 	}
-	maps, err := os.ReadFile(dir + "/maps") //nolint:gosec // of the kernel
+	maps, err := os.ReadFile(dir + "/maps")
 	if err != nil {
 		return nil, fmt.Errorf("process %d: %w: %w; run this as root", pid, ErrPermission, err)
 	}

@@ -68,7 +68,7 @@ func about(args []string) string {
 }
 
 // help is the texts about commands that have options.
-var help = map[string]string{ //nolint:gochecknoglobals // read-only table
+var help = map[string]string{
 	"summary": summaryUsage, "attach": attachUsage, "detach": detachUsage,
 }
 

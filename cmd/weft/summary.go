@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/weft-otel/weft/internal/summary"
+	"github.com/weft-otel/weft/cmd/weft/internal/summary"
 )
 
 const summaryUsage = `weft summary tells what traces or recordings say at a glance: the hottest locks with counts and times, who waited,
@@ -117,7 +117,7 @@ func open(files []string, stdin io.Reader, span summary.Span) (sources []summary
 			sources = append(sources, summary.Source{Name: "standard input", Reader: stdin, Span: span})
 			continue
 		}
-		f, err := os.Open(name) //nolint:gosec // the user names the file
+		f, err := os.Open(name)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("summary: %w", err))
 			continue

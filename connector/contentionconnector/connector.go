@@ -19,7 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/connector/contentionconnector/internal/metadata"
-	"github.com/weft-otel/weft/internal/contention"
+	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )

@@ -89,7 +89,7 @@ func (b *Browser) CPU(t testing.TB) time.Duration {
 func install() (string, error) {
 	_, here, _, _ := runtime.Caller(0)
 	need := filepath.Join(filepath.Dir(here), "..", "..", "scripts", "need.sh")
-	if out, err := exec.Command(need, "chromium").CombinedOutput(); err != nil { //nolint:gosec // our own script
+	if out, err := exec.Command(need, "chromium").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", ErrMissing, out)
 	}
 	return exec.LookPath("chromium")

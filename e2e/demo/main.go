@@ -132,7 +132,7 @@ func runExchange(ctx context.Context, classes, endpoint string) error {
 		"com.acme.orders.Exchange", cmp.Or(os.Getenv("DEMO_SECONDS"), "10"),
 	}
 	fmt.Printf("A small stock exchange runs under the agent:\n\n  java -agentpath:build/libweft.so=endpoint=...,service=%s ...Exchange\n  ", service)
-	java := exec.CommandContext(ctx, javaProgram("java"), args...) //nolint:gosec // a JDK that the user chose
+	java := exec.CommandContext(ctx, javaProgram("java"), args...)
 	java.Cancel = func() error { return java.Process.Signal(syscall.SIGTERM) }
 	java.WaitDelay = 5 * time.Second
 	java.Stdout, java.Stderr = os.Stdout, os.Stderr
@@ -148,7 +148,7 @@ func compile(ctx context.Context, classes string) error {
 	if err != nil {
 		return err
 	}
-	javac := exec.CommandContext(ctx, javaProgram("javac"), append([]string{"--release", "11", "-d", classes}, sources...)...) //nolint:gosec // as above
+	javac := exec.CommandContext(ctx, javaProgram("javac"), append([]string{"--release", "11", "-d", classes}, sources...)...)
 	if out, err := javac.CombinedOutput(); err != nil {
 		return fmt.Errorf("javac: %w\n%s", err, strings.TrimSpace(string(out)))
 	}
@@ -164,7 +164,7 @@ func javaProgram(name string) string {
 }
 
 func summarize(ctx context.Context, spans string) error {
-	weft := exec.CommandContext(ctx, "build/weft", "summary", spans) //nolint:gosec // a file of ours
+	weft := exec.CommandContext(ctx, "build/weft", "summary", spans)
 	weft.Stdout, weft.Stderr = os.Stdout, os.Stderr
 	if err := weft.Run(); err != nil {
 		return fmt.Errorf("weft summary: %w", err)

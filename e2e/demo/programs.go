@@ -42,11 +42,11 @@ func (p *programs) need(names ...string) error {
 }
 
 func (p *programs) start(env []string, log, name string, args ...string) (*program, error) {
-	out, err := os.Create(log) //nolint:gosec // in a folder of ours
+	out, err := os.Create(log)
 	if err != nil {
 		return nil, err
 	}
-	started := &program{cmd: exec.Command(name, args...), log: log, ended: make(chan error, 1)} //nolint:gosec // programs of ours
+	started := &program{cmd: exec.Command(name, args...), log: log, ended: make(chan error, 1)}
 	started.cmd.Env = append(os.Environ(), env...)
 	started.cmd.Stdout, started.cmd.Stderr = out, out
 	started.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the demo, which ends them in order

@@ -163,7 +163,7 @@ func (t *threadLog) session(ctx context.Context, res pcommon.Resource, span ptra
 
 // refuse counts the events of a carrier that is not taken.
 func (t *threadLog) refuse(ctx context.Context, span ptrace.Span, err error) {
-	t.lost(ctx, whereRefused, uint64(span.Events().Len())) //nolint:gosec // a length
+	t.lost(ctx, whereRefused, uint64(span.Events().Len()))
 	if first := t.warned.CompareAndSwap(false, true); first {
 		t.logger.Warn("thread events were refused; later ones are counted only", zap.Error(err))
 	}
@@ -219,6 +219,6 @@ const (
 
 func (t *threadLog) lost(ctx context.Context, where string, n uint64) {
 	if n > 0 {
-		t.telemetry.ExporterThreadLogEventsLost.Add(ctx, int64(n), metric.WithAttributes(attribute.String("where", where))) //nolint:gosec // a count
+		t.telemetry.ExporterThreadLogEventsLost.Add(ctx, int64(n), metric.WithAttributes(attribute.String("where", where)))
 	}
 }

@@ -4,9 +4,9 @@
 package threadlogexporter
 
 import (
-	"github.com/weft-otel/weft/internal/formats"
-	"github.com/weft-otel/weft/internal/orca"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/formats"
+	"github.com/weft-otel/weft/internal/recording/orca"
 )
 
 // writable is a format with the extension of its files.

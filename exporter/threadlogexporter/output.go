@@ -170,7 +170,7 @@ func (o *output) try(ctx context.Context, p *piece) (done bool) {
 		return false
 	}
 	o.failed = false
-	o.owner.telemetry.ExporterThreadLogEvents.Add(ctx, int64(p.events)) //nolint:gosec // a count
+	o.owner.telemetry.ExporterThreadLogEvents.Add(ctx, int64(p.events))
 	return true
 }
 

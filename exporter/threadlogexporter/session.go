@@ -19,10 +19,10 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/ordering"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
-	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -248,7 +248,7 @@ func (s *session) encode(ctx context.Context, batch *recording.Batch) {
 	}
 	s.ended = s.ended[:0]
 	for i := range batch.Events {
-		switch ev := &batch.Events[i]; ev.Kind { //nolint:exhaustive // the others are only written
+		switch ev := &batch.Events[i]; ev.Kind {
 		case jvmthread.KindThreadEnd:
 			s.ended = append(s.ended, ev.Thread)
 		case jvmthread.KindGap:
@@ -290,7 +290,7 @@ func (s *session) tell(ctx context.Context) (written uint64) {
 	written = now.Written - s.told.Written
 	for kind, left := range now.Left {
 		if n := left - s.told.Left[kind]; n > 0 {
-			s.owner.telemetry.ExporterThreadLogEventsLeft.Add(ctx, int64(n), //nolint:gosec // a count
+			s.owner.telemetry.ExporterThreadLogEventsLeft.Add(ctx, int64(n),
 				metric.WithAttributes(attribute.String("kind", jvmthread.Kind(kind).String())))
 		}
 	}

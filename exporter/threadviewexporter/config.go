@@ -13,10 +13,10 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/confighttp"
 
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/sessions"
-	"github.com/weft-otel/weft/internal/viewstore"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // defaultEndpoint is where the page is unless the configuration says otherwise: on this machine only.
@@ -66,7 +66,7 @@ var _ component.Config = (*Config)(nil)
 func createDefaultConfig() component.Config {
 	common := sessions.DefaultOptions()
 	cfg := &Config{
-		HTTP: confighttp.NewDefaultServerConfig(), PathPrefix: "/", MaxBytes: viewstore.DefaultMaxBytes, Window: time.Second,
+		HTTP: confighttp.NewDefaultServerConfig(), PathPrefix: "/", MaxBytes: store.DefaultMaxBytes, Window: time.Second,
 		Trace:       TraceConfig{Window: common.Window},
 		MaxSessions: common.MaxSessions, SessionTimeout: common.SessionTimeout, ReorderTimeout: common.ReorderTimeout,
 	}

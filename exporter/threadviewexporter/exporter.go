@@ -20,14 +20,14 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/archive"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/server"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
-	"github.com/weft-otel/weft/internal/threadview"
-	"github.com/weft-otel/weft/internal/viewarchive"
-	"github.com/weft-otel/weft/internal/viewstore"
-	"github.com/weft-otel/weft/internal/window"
 	"github.com/weft-otel/weft/web"
 )
 
@@ -36,12 +36,12 @@ type threadView struct {
 	cfg       *Config
 	set       exporter.Settings
 	telemetry *metadata.TelemetryBuilder
-	store     *viewstore.Store
+	store     *store.Store
 	sessions  *sessions.Set[struct{}]
 
-	archive *viewarchive.Archive // once started; nil: nothing is kept over a restart
+	archive *archive.Archive // once started; nil: nothing is kept over a restart
 
-	view    *threadview.View // once started
+	view    *server.View // once started
 	server  *http.Server
 	address net.Addr
 	serving sync.WaitGroup
@@ -52,7 +52,7 @@ func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &threadView{cfg: cfg, set: set, telemetry: tb, store: viewstore.New(cfg.MaxBytes)}
+	e := &threadView{cfg: cfg, set: set, telemetry: tb, store: store.New(cfg.MaxBytes)}
 	e.sessions = sessions.New(sessions.Settings[struct{}]{
 		Config: cfg.sessions(), Logger: set.Logger,
 		Metrics: sessions.Metrics{
@@ -72,7 +72,7 @@ func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
 			return nil
 		}),
 		tb.RegisterExporterThreadViewStoreEvictedCallback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(int64(e.store.Stats().Evicted)) //nolint:gosec // a count
+			o.Observe(int64(e.store.Stats().Evicted))
 			return nil
 		}),
 	)
@@ -97,7 +97,7 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return fmt.Errorf("endpoint: the page cannot be served at %s; give another address: %w", e.cfg.HTTP.NetAddr.Endpoint, err)
 	}
-	e.view = threadview.New(e.store, threadview.Config{
+	e.view = server.New(e.store, server.Config{
 		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: e.cfg.Trace.Window,
 		Hosts: e.hosts(), Control: e.cfg.Control, Log: e.log,
 	})
@@ -128,7 +128,7 @@ func (e *threadView) restore() (err error) {
 	if e.cfg.Directory == "" {
 		return nil
 	}
-	if e.archive, err = viewarchive.Open(e.cfg.Directory, e.cfg.MaxBytes); err != nil {
+	if e.archive, err = archive.Open(e.cfg.Directory, e.cfg.MaxBytes); err != nil {
 		return fmt.Errorf("directory: %w", err)
 	}
 	found, err := e.archive.Restore(e.store, e.cfg.sessions().Engine)
@@ -186,9 +186,9 @@ type follower struct {
 	*sessions.Session
 
 	exporter *threadView
-	stored   *viewstore.Session
-	kept     *viewarchive.Writer // nil: nothing is kept over a restart
-	failed   bool                // to keep it; that was logged
+	stored   *store.Session
+	kept     *archive.Writer // nil: nothing is kept over a restart
+	failed   bool            // to keep it; that was logged
 }
 
 func (e *threadView) follow(s *sessions.Session) sessions.Follower[struct{}] {
@@ -202,8 +202,8 @@ func (e *threadView) follow(s *sessions.Session) sessions.Follower[struct{}] {
 }
 
 // metaOf is what a resource says of its JVM.
-func metaOf(res pcommon.Resource) viewstore.Meta {
-	meta := make(viewstore.Meta, res.Attributes().Len())
+func metaOf(res pcommon.Resource) store.Meta {
+	meta := make(store.Meta, res.Attributes().Len())
 	for key, value := range res.Attributes().All() {
 		meta[key] = value.AsString()
 	}

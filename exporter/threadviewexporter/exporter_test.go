@@ -28,13 +28,13 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
-	"github.com/weft-otel/weft/internal/viewapi"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // carriers is what a receiver would make of a simulated session.
@@ -113,7 +113,7 @@ func TestPageShowsWhatCarriersTell(t *testing.T) {
 	assert.Contains(t, string(body), "<script")
 	status, body = get(t, e.url()+"api/sessions")
 	require.Equal(t, http.StatusOK, status)
-	var list viewapi.Sessions
+	var list api.Sessions
 	require.NoError(t, json.Unmarshal(body, &list))
 	require.Len(t, list.Sessions, 1)
 	s := list.Sessions[0]
@@ -125,7 +125,7 @@ func TestPageShowsWhatCarriersTell(t *testing.T) {
 
 	status, body = get(t, e.url()+"api/sessions/"+s.ID+"/classes")
 	require.Equal(t, http.StatusOK, status)
-	var classes viewapi.Classes
+	var classes api.Classes
 	require.NoError(t, json.Unmarshal(body, &classes))
 	assert.Positive(t, classes.Sum.Blocked.Time)
 

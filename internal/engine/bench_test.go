@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/ordering"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // workload is one batch of a busy JVM: 32 threads hand 8 locks on, and wait for and notify each other, in 8 events a round each.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-otel/weft/internal/deadlock"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/deadlock"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/threadtest"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // Who comes to wait for a thread in a deadlock, on whatever way, finds a circle that is not its own: no search is cut for that.

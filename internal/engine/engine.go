@@ -10,12 +10,12 @@ import (
 	"math"
 	"time"
 
-	"github.com/weft-otel/weft/internal/deadlock"
-	"github.com/weft-otel/weft/internal/interaction"
+	"github.com/weft-otel/weft/internal/engine/deadlock"
+	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/timeline"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/ordering"
-	"github.com/weft-otel/weft/internal/timeline"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // Config sizes an engine.
@@ -96,7 +96,7 @@ func (e *Engine) AddBatch(number, before uint64, watermark jvmthread.Time, event
 		}
 		byThread[ev.Thread] = append(byThread[ev.Thread], *ev)
 	}
-	part := ordering.Part{Batch: number, Parts: uint32(max(1, len(byThread))), Watermark: watermark, Before: before} //nolint:gosec // fewer than events
+	part := ordering.Part{Batch: number, Parts: uint32(max(1, len(byThread))), Watermark: watermark, Before: before}
 	if len(byThread) == 0 {
 		e.Add(part)
 	}
@@ -221,7 +221,7 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 
 // leaves reports whether an event of an old recording shows that its thread has left the wait set, of which nothing was said.
 func (e *Engine) leaves(ev *jvmthread.Event) bool {
-	switch ev.Kind { //nolint:exhaustive // the others do not follow a wait
+	switch ev.Kind {
 	case jvmthread.KindContendedEnter, jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
 		th := e.timeline.Thread(ev.Thread)
 		return th != nil && (th.Open().State == jvmthread.StateWaiting || th.Open().State == jvmthread.StateJoining)

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // Whatever history comes, possible or not, the engine goes on and what it says is consistent.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // A full window is cut early and nothing is lost; only if time stands still are events refused, beyond twice the limit, and counted.

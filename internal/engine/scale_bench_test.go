@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // BenchmarkWindow is a whole window of some size: its events from batch to intervals, the cut with all sums, the critical path and what if. The rows of

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-otel/weft/internal/criticalpath"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // Who sleeps through whole windows with a lock in its hands has no event in them, and is the one to see: in each of them.

@@ -39,7 +39,7 @@ func (s *Series) Count() uint64 {
 // KindWaited is of threads that left a wait set and do not own the monitor yet; what they were blocked meanwhile is not in it, but in
 // KindContendedEnter.
 func (k Kind) State() State {
-	switch k { //nolint:exhaustive // no wait begins with the others
+	switch k {
 	case KindContendedEnter:
 		return StateBlocked
 	case KindWait:

@@ -20,7 +20,7 @@ func ContextEvent(at Time, thread ThreadID, c SpanContext) Event {
 	return Event{
 		Time: at, Thread: thread, Kind: KindContext,
 		Peer: ThreadID(binary.BigEndian.Uint64(c.TraceID[:8])),
-		Arg:  int64(binary.BigEndian.Uint64(c.TraceID[8:])), //nolint:gosec // two's complement
+		Arg:  int64(binary.BigEndian.Uint64(c.TraceID[8:])),
 		Lock: LockID{Hash: binary.BigEndian.Uint32(c.SpanID[:4]), Class: ClassID(binary.BigEndian.Uint32(c.SpanID[4:]))},
 	}
 }
@@ -28,7 +28,7 @@ func ContextEvent(at Time, thread ThreadID, c SpanContext) Event {
 // SpanContext is what a context event says.
 func (ev *Event) SpanContext() (c SpanContext) {
 	binary.BigEndian.PutUint64(c.TraceID[:8], uint64(ev.Peer))
-	binary.BigEndian.PutUint64(c.TraceID[8:], uint64(ev.Arg)) //nolint:gosec // two's complement
+	binary.BigEndian.PutUint64(c.TraceID[8:], uint64(ev.Arg))
 	binary.BigEndian.PutUint32(c.SpanID[:4], ev.Lock.Hash)
 	binary.BigEndian.PutUint32(c.SpanID[4:], uint32(ev.Lock.Class))
 	return c

@@ -61,7 +61,7 @@ const (
 	kindEnd
 )
 
-var kindNames = [kindEnd]string{ //nolint:gochecknoglobals // read-only table
+var kindNames = [kindEnd]string{
 	"none", "threadStart", "threadEnd", "startCalled", "interruptCalled", "interrupted", "contendedEnter", "contendedEntered",
 	"wait", "waited", "waitReturned", "notify", "notifyAll", "joinStart", "joinEnd", "sleepStart", "sleepEnd", "park", "unparked",
 	"unpark", "yield", "suspend", "resume", "stop", "mount", "unmount", "gap", "context", "", "ownerStack", "cpu",
@@ -103,4 +103,4 @@ const (
 )
 
 // FlagNames names the flags, from the lowest bit on.
-var FlagNames = [...]string{"timedOut", "interrupted", "virtual", "snapshot"} //nolint:gochecknoglobals // read-only table
+var FlagNames = [...]string{"timedOut", "interrupted", "virtual", "snapshot"}

@@ -21,7 +21,7 @@ const (
 	interactionEnd
 )
 
-var interactionNames = [interactionEnd]string{ //nolint:gochecknoglobals // read-only table
+var interactionNames = [interactionEnd]string{
 	"none", "start", "handoff", "notify", "notify_all", "interrupt", "join", "unpark",
 }
 
@@ -48,7 +48,7 @@ const (
 	confidenceEnd
 )
 
-var confidenceNames = [confidenceEnd]string{"exact", "fifo", "inferred", "ambiguous"} //nolint:gochecknoglobals // read-only table
+var confidenceNames = [confidenceEnd]string{"exact", "fifo", "inferred", "ambiguous"}
 
 // String returns the confidence's name, as attributes carry it.
 func (c Confidence) String() string {

@@ -25,7 +25,7 @@ const (
 	stateEnd
 )
 
-var stateNames = [stateEnd]string{ //nolint:gochecknoglobals // read-only table
+var stateNames = [stateEnd]string{
 	"unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended", "dead",
 }
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 const (
@@ -163,7 +163,7 @@ func (b *Batcher) hand(n int) {
 		b.floor = b.events[n-1].Time
 	}
 	batch := Batch{Threads: b.threads, Events: b.events[:n], Watermark: b.floor, Lost: b.lost}
-	b.stats.Events += uint64(n) //nolint:gosec // a length
+	b.stats.Events += uint64(n)
 	b.err = b.sink.Batch(&batch)
 	b.threads, b.lost = b.threads[:0], 0
 	b.events = b.events[:copy(b.events, b.events[n:])]
@@ -186,7 +186,7 @@ func (b *Batcher) ProblemOf(file string, p Problem) {
 	b.stats.Problems++
 	b.stats.Lost += p.Lost
 	b.lost += p.Lost
-	if b.err != nil || b.stats.Problems > uint64(b.opts.MaxProblems) { //nolint:gosec // not negative
+	if b.err != nil || b.stats.Problems > uint64(b.opts.MaxProblems) {
 		return
 	}
 	b.err = b.sink.Problem(p)

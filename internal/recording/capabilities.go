@@ -144,7 +144,7 @@ func (c *Capabilities) lacksOf(spec *wire.EventSpec) (what []string) {
 
 // flagsOf returns the flags that mean something for a kind.
 func flagsOf(kind jvmthread.Kind) jvmthread.Flags {
-	switch kind { //nolint:exhaustive // the others have none of their own
+	switch kind {
 	case jvmthread.KindWaited:
 		return jvmthread.FlagTimedOut
 	case jvmthread.KindWaitReturned, jvmthread.KindJoinEnd, jvmthread.KindSleepEnd:

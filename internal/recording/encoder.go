@@ -5,7 +5,7 @@ package recording
 
 import (
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 // Encoder writes one session down, in one file or several. Its methods append to dst, whole records only, so that a file can be changed

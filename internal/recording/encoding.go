@@ -15,8 +15,8 @@ import (
 type codec func(dst, raw []byte, last bool) (text []byte, n int)
 
 var (
-	bomUTF8  = []byte{0xEF, 0xBB, 0xBF} //nolint:gochecknoglobals // read-only value
-	bomUTF16 = []byte{0xFE, 0xFF}       //nolint:gochecknoglobals // read-only value; big-endian
+	bomUTF8  = []byte{0xEF, 0xBB, 0xBF}
+	bomUTF16 = []byte{0xFE, 0xFF} // big-endian
 )
 
 // findMark looks for a byte order mark, or for XML in UTF-16 without one. No codec means UTF-8.
@@ -83,7 +83,7 @@ func decodeLatin1(dst, raw []byte, _ bool) (text []byte, n int) {
 }
 
 // windows1252 are the characters of 0x80 to 0x9F, by the table of the Unicode consortium; those that it leaves open are control characters.
-var windows1252 = [32]rune{ //nolint:gochecknoglobals // read-only table
+var windows1252 = [32]rune{
 	0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D, 0x8F,
 	0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178,
 }

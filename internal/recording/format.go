@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 // Format is a way in which thread events are written down.

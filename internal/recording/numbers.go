@@ -46,11 +46,11 @@ func ParseTime(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
 	if i < len(text) && text[i]|0x20 == 'e' {
 		return parseFloat(text, unit)
 	}
-	u := uint64(unit) //nolint:gosec // at least 1
+	u := uint64(unit)
 	if whole > math.MaxInt64/u-1 {
 		return 0, 0
 	}
-	t = jvmthread.Time(whole*u + scale(part, u, decimals)) //nolint:gosec // checked above
+	t = jvmthread.Time(whole*u + scale(part, u, decimals))
 	if negative {
 		t = -t
 	}
@@ -61,7 +61,7 @@ func ParseTime(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
 const maxDecimals = 18
 
 // powers of ten.
-var powers = func() (list [maxDecimals + 1]uint64) { //nolint:gochecknoglobals // read-only table
+var powers = func() (list [maxDecimals + 1]uint64) {
 	list[0] = 1
 	for i := range maxDecimals {
 		list[i+1] = list[i] * 10
@@ -96,8 +96,8 @@ func parseFloat(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
 
 // AppendTime appends a time in units, with as many decimals as a nanosecond needs in seconds, milliseconds or microseconds.
 func AppendTime(dst []byte, t jvmthread.Time, unit time.Duration) []byte {
-	u := uint64(unit) //nolint:gosec // at least 1
-	abs := uint64(t)  //nolint:gosec // see below
+	u := uint64(unit)
+	abs := uint64(t)
 	if t < 0 {
 		dst = append(dst, '-')
 		abs = -abs
@@ -139,7 +139,7 @@ func ParseHex(text []byte) (v uint64, n int) {
 
 const notHex = 0xFF
 
-var hexDigits = func() (table [256]byte) { //nolint:gochecknoglobals // read-only table
+var hexDigits = func() (table [256]byte) {
 	for c := range table {
 		table[c] = notHex
 	}

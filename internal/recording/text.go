@@ -47,7 +47,7 @@ func NewText(b *Batcher, scan Scan, finish func()) *Text {
 // Position is where the record begins that Scan is looking at.
 func (t *Text) Position() Problem { return Problem{Line: t.lines + 1, Byte: t.offset} }
 
-var newline = []byte{'\n'} //nolint:gochecknoglobals // read-only value
+var newline = []byte{'\n'}
 
 var errClosed = errors.New("the decoder is closed")
 
@@ -136,7 +136,7 @@ func (t *Text) take(text []byte, room Room) (taken int) {
 		if n == 0 {
 			break
 		}
-		t.lines += uint64(bytes.Count(rest[:n], newline)) //nolint:gosec // a count
+		t.lines += uint64(bytes.Count(rest[:n], newline))
 		t.offset += int64(n)
 		taken += n
 		if raw != (t.codec == nil) { // the rest is in another encoding

@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // Metrics are the instruments in which a Set tells of itself. Each component has its own, of the same meaning; all are to be set.
@@ -28,14 +28,14 @@ type Metrics struct {
 func where(v string) metric.AddOption { return metric.WithAttributes(attribute.String("where", v)) }
 
 var (
-	whereRefused = where("refused") //nolint:gochecknoglobals // read-only value
-	whereAgent   = where("agent")   //nolint:gochecknoglobals // read-only value
-	whereMissed  = where("missed")  //nolint:gochecknoglobals // read-only value
+	whereRefused = where("refused")
+	whereAgent   = where("agent")
+	whereMissed  = where("missed")
 )
 
 func (m *Metrics) odd(ctx context.Context, kind string, n uint64) {
 	if n > 0 {
-		m.Oddities.Add(ctx, int64(n), metric.WithAttributes(attribute.String("kind", kind))) //nolint:gosec // a count
+		m.Oddities.Add(ctx, int64(n), metric.WithAttributes(attribute.String("kind", kind)))
 	}
 }
 
@@ -52,7 +52,7 @@ func (e *entry[T]) count(w *window.Window) {
 	ctx, m := context.Background(), &e.set.Metrics
 	add := func(c metric.Int64Counter, n uint64, options ...metric.AddOption) {
 		if n > 0 {
-			c.Add(ctx, int64(n), options...) //nolint:gosec // a count
+			c.Add(ctx, int64(n), options...)
 		}
 	}
 	add(m.Events, w.Events)
@@ -110,7 +110,7 @@ func (e *entry[T]) publish() {
 	}
 	e.told.oddities = now
 	if n := e.Engine.Counters().Ordering.Reordered; n > e.told.reordered {
-		m.Reordered.Add(ctx, int64(n-e.told.reordered)) //nolint:gosec // a count
+		m.Reordered.Add(ctx, int64(n-e.told.reordered))
 		e.told.reordered = n
 	}
 	held := int64(e.Engine.Held() + e.Symbols.Held())

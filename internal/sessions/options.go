@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
-	"github.com/weft-otel/weft/internal/window"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 // Options are what a user can say of sessions and their windows. Components with the same options cut the same windows, find the same critical paths and keep the same

@@ -18,9 +18,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadpdata"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // Config sizes a Set.
@@ -85,7 +85,7 @@ func New[T any](set Settings[T]) *Set[T] {
 
 // Start begins to look after sessions of which nothing comes.
 func (s *Set[T]) Start() {
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:gosec // Shutdown calls it
+	ctx, cancel := context.WithCancel(context.Background()) //nolint:gosec // called in Shutdown
 	s.stop = cancel
 	s.wg.Go(func() { s.watch(ctx) })
 }

@@ -7,7 +7,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/weft-otel/weft/internal/window"
+	"github.com/weft-otel/weft/internal/engine/window"
 )
 
 // tick is how often sessions are looked at that say nothing.

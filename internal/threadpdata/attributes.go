@@ -169,17 +169,17 @@ const (
 // Exact totals of a thread span and of the root, by state. A count is of intervals that began in the window, so that counts of windows
 // add up; a time is of all pieces within the window, in nanoseconds.
 var (
-	attrCount = [...]string{ //nolint:gochecknoglobals // read-only table, by jvmthread.State
+	attrCount = [...]string{ // by jvmthread.State
 		"weft.count.unknown", "weft.count.runnable", "weft.count.blocked", "weft.count.waiting", "weft.count.reentering",
 		"weft.count.joining", "weft.count.sleeping", "weft.count.parked", "weft.count.deadlocked", "weft.count.suspended",
 	}
-	attrTime = [...]string{ //nolint:gochecknoglobals // read-only table, by jvmthread.State
+	attrTime = [...]string{ // by jvmthread.State
 		"weft.time.unknown", "weft.time.runnable", "weft.time.blocked", "weft.time.waiting", "weft.time.reentering",
 		"weft.time.joining", "weft.time.sleeping", "weft.time.parked", "weft.time.deadlocked", "weft.time.suspended",
 	}
 
 	// What the holders of a lock class were doing, of weft.lock.held.time.
-	attrHolder = [...]string{ //nolint:gochecknoglobals // read-only table, by jvmthread.State
+	attrHolder = [...]string{ // by jvmthread.State
 		"weft.lock.holder.unknown", "weft.lock.holder.runnable", "weft.lock.holder.blocked", "weft.lock.holder.waiting",
 		"weft.lock.holder.reentering", "weft.lock.holder.joining", "weft.lock.holder.sleeping", "weft.lock.holder.parked",
 		"weft.lock.holder.deadlocked", "weft.lock.holder.suspended",

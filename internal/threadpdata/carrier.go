@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 // carrierScope is the name of the instrumentation scope that only carriers have.
@@ -70,11 +70,11 @@ func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 
 	attributes := span.Attributes()
 	attributes.EnsureCapacity(12)
-	attributes.PutInt(attrRawBatch, int64(c.Batch)) //nolint:gosec // two's complement, as all ids here
+	attributes.PutInt(attrRawBatch, int64(c.Batch))
 	attributes.PutInt(attrRawPart, int64(c.Part))
 	attributes.PutInt(attrRawParts, int64(c.Parts))
 	attributes.PutInt(attrRawWatermark, int64(c.Watermark))
-	attributes.PutInt(attrRawBefore, int64(c.Before)) //nolint:gosec // see above
+	attributes.PutInt(attrRawBefore, int64(c.Before))
 	if c.End != "" {
 		attributes.PutStr(attrRawEnd, c.End)
 	}
@@ -98,7 +98,7 @@ func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 }
 
 func (c *Carrier) appendThread(attributes pcommon.Map) {
-	attributes.PutInt(attrThreadID, int64(c.Thread.ID)) //nolint:gosec // two's complement
+	attributes.PutInt(attrThreadID, int64(c.Thread.ID))
 	if c.Thread.Name != "" {
 		attributes.PutStr(attrThreadName, c.Thread.Name)
 	}
@@ -133,7 +133,7 @@ func (c *Carrier) appendEvents(dst ptrace.SpanEventSlice, sym *symbols.Table) {
 			attributes.EnsureCapacity(n)
 		}
 		if ev.Peer != jvmthread.NoThread {
-			attributes.PutInt(attrEventPeer, int64(ev.Peer)) //nolint:gosec // two's complement
+			attributes.PutInt(attrEventPeer, int64(ev.Peer))
 		}
 		if !ev.Lock.IsZero() {
 			attributes.PutStr(attrLockClass, sym.Class(ev.Lock.Class))

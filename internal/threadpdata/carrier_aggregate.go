@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 // aggregateEvent is the name of a carrier's span events that are no events but series of its aggregate.
@@ -51,14 +51,14 @@ func (c *Carrier) appendSeries(attributes pcommon.Map, s *jvmthread.Series, sym 
 	attributes.PutInt(attrAggregateSum, s.Sum)
 	attributes.PutInt(attrAggregateMax, s.Max)
 	if s.Zero != 0 {
-		attributes.PutInt(attrAggregateZero, int64(s.Zero)) //nolint:gosec // the reader of the stream bounds it
+		attributes.PutInt(attrAggregateZero, int64(s.Zero))
 	}
 	if len(s.Buckets) > 0 {
 		attributes.PutInt(attrAggregateOffset, int64(s.Offset))
 		buckets := attributes.PutEmptySlice(attrAggregateBuckets)
 		buckets.EnsureCapacity(len(s.Buckets))
 		for _, n := range s.Buckets {
-			buckets.AppendEmpty().SetInt(int64(n)) //nolint:gosec // the reader of the stream bounds it
+			buckets.AppendEmpty().SetInt(int64(n))
 		}
 	}
 	if s.Overflow {
@@ -85,7 +85,7 @@ func (c *Carrier) parseAggregate(key string, value pcommon.Value) (err error) {
 		c.aggregate().To = jvmthread.Time(n)
 	case attrAggregateScale:
 		n, err = integer(value, minScale, maxScale)
-		c.aggregate().Scale = int32(n) //nolint:gosec // just checked
+		c.aggregate().Scale = int32(n)
 	}
 	return err
 }
@@ -139,10 +139,10 @@ func (c *Carrier) parseSeriesAttribute(s *jvmthread.Series, key string, value pc
 		s.Max, err = integer(value, 0, math.MaxInt64)
 	case attrAggregateZero:
 		n, err = integer(value, 0, math.MaxInt64)
-		s.Zero = uint64(n) //nolint:gosec // just checked
+		s.Zero = uint64(n)
 	case attrAggregateOffset:
 		n, err = integer(value, math.MinInt32, math.MaxInt32)
-		s.Offset = int32(n) //nolint:gosec // just checked
+		s.Offset = int32(n)
 	case attrAggregateOverflow:
 		s.Overflow, err = boolean(value)
 	case attrAggregateBuckets:
@@ -165,7 +165,7 @@ func counts(value pcommon.Value) ([]uint64, error) {
 		if err != nil {
 			return nil, fmt.Errorf("at %d %w", i, err)
 		}
-		list = append(list, uint64(n)) //nolint:gosec // just checked
+		list = append(list, uint64(n))
 	}
 	return list, nil
 }

@@ -6,7 +6,7 @@ package threadpdata
 import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 // Check returns the error that Parse would, without a session: before anything is made for one.

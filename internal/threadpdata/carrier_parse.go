@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 // Parse reads a span of a scope that IsCarrier into c, in place of what c held. Names of classes and stacks are interned into sym. Span
@@ -55,19 +55,19 @@ func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
 		switch key {
 		case attrRawBatch:
 			n, err = integer(value, math.MinInt64, math.MaxInt64)
-			c.Batch = uint64(n) //nolint:gosec // two's complement
+			c.Batch = uint64(n)
 		case attrRawPart:
 			n, err = integer(value, 0, math.MaxUint32)
-			c.Part = uint32(n) //nolint:gosec // just checked
+			c.Part = uint32(n)
 		case attrRawParts:
 			n, err = integer(value, 1, math.MaxUint32)
-			c.Parts = uint32(n) //nolint:gosec // just checked
+			c.Parts = uint32(n)
 		case attrRawWatermark:
 			n, err = integer(value, math.MinInt64, math.MaxInt64)
 			c.Watermark, hasWatermark = jvmthread.Time(n), true
 		case attrRawBefore:
 			n, err = integer(value, 0, jvmthread.MaxEvents)
-			c.Before = uint64(n) //nolint:gosec // just checked
+			c.Before = uint64(n)
 		case attrRawEnd:
 			c.End, err = text(value)
 		case attrRawStacks:
@@ -97,7 +97,7 @@ func (c *Carrier) parseThread(key string, value pcommon.Value) (err error) {
 	switch key {
 	case attrThreadID:
 		n, err = integer(value, math.MinInt64, math.MaxInt64)
-		c.Thread.ID = jvmthread.ThreadID(n) //nolint:gosec // two's complement
+		c.Thread.ID = jvmthread.ThreadID(n)
 	case attrThreadName:
 		c.Thread.Name, err = text(value)
 	case attrThreadGroup:
@@ -136,7 +136,7 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 	if event.Timestamp() > math.MaxInt64 { // a difference of times that are not negative is what it should be
 		return fmt.Errorf("time is %d, want 0 to %d", event.Timestamp(), math.MaxInt64)
 	}
-	ev := jvmthread.Event{Time: jvmthread.Time(event.Timestamp()), Thread: c.Thread.ID, Kind: kind} //nolint:gosec // just checked
+	ev := jvmthread.Event{Time: jvmthread.Time(event.Timestamp()), Thread: c.Thread.ID, Kind: kind}
 	if kind == jvmthread.KindContext {
 		return c.parseContext(event)
 	}
@@ -146,7 +146,7 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 		switch key {
 		case attrEventPeer:
 			n, err = integer(value, math.MinInt64, math.MaxInt64)
-			ev.Peer = jvmthread.ThreadID(n) //nolint:gosec // two's complement
+			ev.Peer = jvmthread.ThreadID(n)
 		case attrEventArg:
 			ev.Arg, err = integer(value, math.MinInt64, math.MaxInt64)
 			if kind == jvmthread.KindGap && err == nil {
@@ -154,7 +154,7 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 			}
 		case attrEventFlags:
 			n, err = integer(value, 0, math.MaxUint16)
-			ev.Flags = jvmthread.Flags(n) //nolint:gosec // just checked
+			ev.Flags = jvmthread.Flags(n)
 		case attrEventStack:
 			if n, err = integer(value, 0, int64(len(c.stacks))-1); err == nil {
 				ev.Stack = c.stacks[n]
@@ -167,7 +167,7 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 			ev.Lock.Class = c.classID
 		case attrLockID:
 			n, err = integer(value, 0, math.MaxUint32)
-			ev.Lock.Hash = uint32(n) //nolint:gosec // just checked
+			ev.Lock.Hash = uint32(n)
 		}
 		if err != nil {
 			return fmt.Errorf("%s %w", key, err)

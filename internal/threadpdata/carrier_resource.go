@@ -53,7 +53,7 @@ func RecordingSession(id jvmthread.SessionID, res pcommon.Resource) recording.Se
 	for key, value := range res.Attributes().All() {
 		switch {
 		case key == attrProcessPID && value.Type() == pcommon.ValueTypeInt:
-			s.PID = uint32(value.Int()) //nolint:gosec // as FillResource made it
+			s.PID = uint32(value.Int())
 		case key != attrSessionID && value.Type() == pcommon.ValueTypeStr:
 			s.Attributes = append(s.Attributes, recording.Attribute{Key: key, Value: value.Str()})
 		}

@@ -36,7 +36,7 @@ func (c *Carrier) parseContext(event ptrace.SpanEvent) error {
 			return fmt.Errorf("%s %w", key, err)
 		}
 	}
-	at := jvmthread.Time(event.Timestamp()) //nolint:gosec // two's complement
+	at := jvmthread.Time(event.Timestamp())
 	c.Events = append(c.Events, jvmthread.ContextEvent(at, c.Thread.ID, span))
 	return nil
 }

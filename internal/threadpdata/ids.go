@@ -33,8 +33,8 @@ func DeadlockID(s jvmthread.SessionID, c jvmthread.Circle) string {
 func traceID(s jvmthread.SessionID, start jvmthread.Time) pcommon.TraceID {
 	var id pcommon.TraceID
 	hi, lo := halves(s)
-	binary.BigEndian.PutUint64(id[:8], mix(hi, lo, uint64(start), 1)) //nolint:gosec // a bit pattern
-	binary.BigEndian.PutUint64(id[8:], mix(hi, lo, uint64(start), 2)) //nolint:gosec // a bit pattern
+	binary.BigEndian.PutUint64(id[:8], mix(hi, lo, uint64(start), 1))
+	binary.BigEndian.PutUint64(id[8:], mix(hi, lo, uint64(start), 2))
 	id[0] = notZero(id[0])
 	return id
 }
@@ -43,7 +43,7 @@ func traceID(s jvmthread.SessionID, start jvmthread.Time) pcommon.TraceID {
 func spanID(s jvmthread.SessionID, start jvmthread.Time, ref jvmthread.IntervalRef) pcommon.SpanID {
 	var id pcommon.SpanID
 	hi, lo := halves(s)
-	binary.BigEndian.PutUint64(id[:], mix(hi, lo, uint64(start), 3, uint64(ref.Thread), uint64(ref.Seq))) //nolint:gosec // a bit pattern
+	binary.BigEndian.PutUint64(id[:], mix(hi, lo, uint64(start), 3, uint64(ref.Thread), uint64(ref.Seq)))
 	id[0] = notZero(id[0])
 	return id
 }

@@ -11,10 +11,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
-	"github.com/weft-otel/weft/internal/deadlock"
-	"github.com/weft-otel/weft/internal/interaction"
+	"github.com/weft-otel/weft/internal/engine/deadlock"
+	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/window"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
@@ -63,11 +63,11 @@ func (e *Emitter) Deadlock(f *deadlock.Found, observed time.Time, r plog.LogReco
 
 func (e *Emitter) member(iv *jvmthread.Interval, owner jvmthread.ThreadID, m pcommon.Map) {
 	m.EnsureCapacity(8)
-	m.PutInt(attrThreadID, int64(iv.Thread)) //nolint:gosec // Java's thread ids are positive longs
+	m.PutInt(attrThreadID, int64(iv.Thread))
 	m.PutStr(attrThreadName, e.threadName(iv.Thread))
 	m.PutStr(attrLockClass, e.sym.Class(iv.Lock.Class))
 	m.PutInt(attrLockID, int64(iv.Lock.Hash))
-	m.PutInt(attrOwnerID, int64(owner)) //nolint:gosec // see above
+	m.PutInt(attrOwnerID, int64(owner))
 	m.PutStr(attrOwnerName, e.threadName(owner))
 	e.putPlace(m, iv.Stack)
 }
@@ -127,7 +127,7 @@ func (e *Emitter) LostNotify(n *interaction.LostNotify, w *window.Window, observ
 	}
 	a := r.Attributes()
 	a.EnsureCapacity(8)
-	a.PutInt(attrThreadID, int64(n.Wait.Thread)) //nolint:gosec // Java's thread ids are positive longs
+	a.PutInt(attrThreadID, int64(n.Wait.Thread))
 	a.PutStr(attrThreadName, e.threadName(n.Wait.Thread))
 	a.PutStr(attrLockClass, e.sym.Class(n.Wait.Lock.Class))
 	a.PutInt(attrLockID, int64(n.Wait.Lock.Hash))

@@ -51,7 +51,7 @@ type metricText struct {
 	instrument              instrument
 }
 
-var metricTexts = [numMetrics]metricText{ //nolint:gochecknoglobals // read-only table
+var metricTexts = [numMetrics]metricText{
 	metricContentions:       {"weft.lock.contentions", "{contention}", "Times that a thread had to wait for a lock that another one held.", counter},
 	metricBlockedTime:       {"weft.lock.blocked.time", "s", "Time that threads were blocked on locks, also of those that still are.", counter},
 	metricBlockedDuration:   {"weft.lock.blocked.duration", "s", "How long threads were blocked on locks.", histogram},

@@ -9,9 +9,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
-	"github.com/weft-otel/weft/internal/contention"
+	"github.com/weft-otel/weft/internal/engine/contention"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // MetricWriter makes metrics of what an account has to tell.
@@ -121,7 +121,7 @@ func (s *statement) count(id metricID, from series, n uint64) (pcommon.Map, bool
 	}
 	p := s.point(id, from)
 	if !from.expired {
-		p.SetIntValue(int64(n)) //nolint:gosec // counts of events fit
+		p.SetIntValue(int64(n))
 	}
 	return p.Attributes(), true
 }
@@ -220,7 +220,7 @@ func (s *statement) classes() {
 		put(s.seconds(metricBound, from, v.Bound))
 		if v.Contended {
 			put(s.gauge(metricWaiters, from, v.Waiters), true)
-			put(s.gauge(metricChainLength, from, int(v.Chain)), true) //nolint:gosec // handoffs of some seconds
+			put(s.gauge(metricChainLength, from, int(v.Chain)), true)
 		}
 	}
 }
@@ -261,10 +261,10 @@ func (s *statement) totals() {
 	if s.Delta && !t.Changed() {
 		return
 	}
-	s.point(metricDeadlocks, from).SetIntValue(int64(v.Deadlocks)) //nolint:gosec // counts of events fit
-	s.point(metricEvents, from).SetIntValue(int64(v.Events))       //nolint:gosec // see above
-	s.point(metricEventsLost, from).SetIntValue(int64(v.Lost))     //nolint:gosec // see above
-	s.point(metricEventsMissed, from).SetIntValue(int64(v.Missed)) //nolint:gosec // see above
+	s.point(metricDeadlocks, from).SetIntValue(int64(v.Deadlocks))
+	s.point(metricEvents, from).SetIntValue(int64(v.Events))
+	s.point(metricEventsLost, from).SetIntValue(int64(v.Lost))
+	s.point(metricEventsMissed, from).SetIntValue(int64(v.Missed))
 	s.point(metricPathLength, from).SetDoubleValue(v.Path.Seconds())
 }
 
@@ -276,7 +276,7 @@ func (s *statement) now() {
 		if t.Threads[state] > 0 || s.Seen(st) {
 			s.gauge(metricThreadCount, series{}, t.Threads[state]).PutStr(attrState, st.String())
 		}
-		switch st { //nolint:exhaustive // those in which a thread waits for a lock
+		switch st {
 		case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateParked, jvmthread.StateDeadlocked:
 			s.gauge(metricThreadStuck, series{}, t.Stuck[state]).PutStr(attrState, st.String())
 		}

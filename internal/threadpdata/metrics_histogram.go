@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
-	"github.com/weft-otel/weft/internal/contention"
+	"github.com/weft-otel/weft/internal/engine/contention"
 )
 
 // histogram adds a point of a histogram, if anything is in it.

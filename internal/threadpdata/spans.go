@@ -10,10 +10,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/weft-otel/weft/internal/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
-	"github.com/weft-otel/weft/internal/window"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
@@ -104,7 +104,7 @@ func (e *Emitter) span(s ptrace.Span, id, parent pcommon.SpanID, name string, st
 	s.SetEndTimestamp(stamp(end))
 }
 
-func stamp(t jvmthread.Time) pcommon.Timestamp { return pcommon.Timestamp(t) } //nolint:gosec // times before 1970 do not come
+func stamp(t jvmthread.Time) pcommon.Timestamp { return pcommon.Timestamp(t) }
 
 func (e *Emitter) root(w *window.Window, s ptrace.Span, id pcommon.SpanID) {
 	e.span(s, id, pcommon.SpanID{}, "threads", w.Start, w.End)
@@ -167,7 +167,7 @@ func (e *Emitter) thread(l *window.Lane, s ptrace.Span, root, id pcommon.SpanID)
 
 func (e *Emitter) putThread(a pcommon.Map, id jvmthread.ThreadID) {
 	th := e.sym.Thread(id)
-	a.PutInt(attrThreadID, int64(id)) //nolint:gosec // Java's thread ids are positive longs
+	a.PutInt(attrThreadID, int64(id))
 	a.PutStr(attrThreadName, e.threadName(id))
 	if th.Group != "" {
 		a.PutStr(attrThreadGroup, th.Group)
@@ -191,4 +191,4 @@ func putTotals(a pcommon.Map, t *window.Totals) {
 	}
 }
 
-func putCount(a pcommon.Map, key string, n uint64) { a.PutInt(key, int64(n)) } //nolint:gosec // counts of events fit
+func putCount(a pcommon.Map, key string, n uint64) { a.PutInt(key, int64(n)) }

@@ -11,9 +11,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/weft-otel/weft/internal/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/window"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
@@ -60,7 +60,7 @@ func (e *Emitter) path(segments []criticalpath.Segment, dst ptrace.SpanSlice, ro
 	e.span(s, parent, root, "critical path", v.Path.Start, e.window.End) // to the root's end, though the path's thread may have ended before
 	a := s.Attributes()
 	a.EnsureCapacity(6)
-	a.PutInt(attrPathThreadID, int64(v.Path.Thread)) //nolint:gosec // Java's thread ids are positive longs
+	a.PutInt(attrPathThreadID, int64(v.Path.Thread))
 	a.PutStr(attrPathThreadName, e.threadName(v.Path.Thread))
 	a.PutInt(attrIntervalTime, int64(v.Path.End-v.Path.Start))
 	if folded := len(v.Path.Segments) - len(segments); folded > 0 {
@@ -111,13 +111,13 @@ func (e *Emitter) sites(s ptrace.Span) {
 func (e *Emitter) segment(seg *criticalpath.Segment, i int, s ptrace.Span, parent pcommon.SpanID) {
 	v := e.window.Verdict
 	ref := jvmthread.IntervalRef{Thread: seg.Thread, Seq: seg.Seq}
-	id := spanID(e.session, e.window.Start, jvmthread.IntervalRef{Thread: pathLane, Seq: jvmthread.Seq(i + 1)}) //nolint:gosec // at most maxSegments
+	id := spanID(e.session, e.window.Start, jvmthread.IntervalRef{Thread: pathLane, Seq: jvmthread.Seq(i + 1)})
 	e.span(s, id, parent, e.threadName(seg.Thread)+": "+e.segmentName(seg), seg.Start, spanEnd(seg.Start, seg.End))
 	a := s.Attributes()
 	a.EnsureCapacity(6)
 	a.PutStr(attrPathKind, seg.Kind.String())
 	a.PutInt(attrIntervalTime, int64(seg.End-seg.Start))
-	a.PutInt(attrPathThreadID, int64(seg.Thread)) //nolint:gosec // Java's thread ids are positive longs
+	a.PutInt(attrPathThreadID, int64(seg.Thread))
 	a.PutStr(attrPathThreadName, e.threadName(seg.Thread))
 	e.text.Reset()
 	for wait := range v.Path.Chain(*seg) {
@@ -139,7 +139,7 @@ func (e *Emitter) segment(seg *criticalpath.Segment, i int, s ptrace.Span, paren
 
 // segmentName is what the thread was doing, or why nobody knows what to wait for.
 func (e *Emitter) segmentName(seg *criticalpath.Segment) string {
-	switch seg.Kind {
+	switch seg.Kind { //exhaustive:enforce
 	case criticalpath.KindRun:
 		return "runnable"
 	case criticalpath.KindWakeLatency:

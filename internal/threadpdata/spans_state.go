@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // stateWords are what a state is called elsewhere.
@@ -17,7 +17,7 @@ type stateWords struct {
 	wait string // value of weft.wait.kind
 }
 
-var words = [jvmthread.NumStates]stateWords{ //nolint:gochecknoglobals // read-only table
+var words = [jvmthread.NumStates]stateWords{
 	jvmthread.StateRunnable:   {jvm: "runnable"},
 	jvmthread.StateBlocked:    {jvm: "blocked", wait: "lock"},
 	jvmthread.StateWaiting:    {jvm: "waiting", wait: "object"},
@@ -45,7 +45,7 @@ func (e *Emitter) interval(iv *jvmthread.Interval, s ptrace.Span, parent pcommon
 	w := &words[iv.State]
 	a.PutStr(attrState, iv.State.String())
 	a.PutInt(attrIntervalTime, int64(end.Sub(start)))
-	a.PutInt(attrThreadID, int64(iv.Thread)) //nolint:gosec // Java's thread ids are positive longs
+	a.PutInt(attrThreadID, int64(iv.Thread))
 	a.PutStr(attrThreadName, e.threadName(iv.Thread))
 	switch {
 	case w.jvm == "waiting" && iv.Timeout > 0:
@@ -97,7 +97,7 @@ func (e *Emitter) wait(iv *jvmthread.Interval, s ptrace.Span, a pcommon.Map) {
 		if iv.State == jvmthread.StateJoining || iv.State == jvmthread.StateReentering {
 			id, name = attrJoinedID, attrJoinedName
 		}
-		a.PutInt(id, int64(iv.Peer)) //nolint:gosec // Java's thread ids are positive longs
+		a.PutInt(id, int64(iv.Peer))
 		a.PutStr(name, e.threadName(iv.Peer))
 	}
 	if slack, ok := e.window.Slack(*iv); ok {

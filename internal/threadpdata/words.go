@@ -51,7 +51,7 @@ func (e *Emitter) explain(ia *jvmthread.Interaction) {
 		b.WriteString("; ")
 	}
 	who := e.threadName(ia.From.Thread)
-	switch ia.Kind {
+	switch ia.Kind { //exhaustive:enforce
 	case jvmthread.InteractionStart:
 		b.WriteString("started by " + who)
 	case jvmthread.InteractionHandoff:

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
-	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
@@ -105,7 +105,7 @@ func Decode(f *recording.Format, opts recording.Options, data []byte, piece int)
 // Recorded makes what an agent would have said of a random program: the simulated events with names, classes and stacks behind their ids.
 // Hashes of locks are above a million, so that none is taken for that of a thread.
 func Recorded(seed uint64, threads, locks, actions int) ([]jvmthread.Event, *symbols.Table) {
-	rng := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a test's chance
+	rng := rand.New(rand.NewPCG(seed, 7))
 	sym := symbols.New(symbols.DefaultLimits())
 	names := []string{"main", "", "http-exec-1, busy", "a\"<&>'b", "Zürich ☂", "-1", "worker [3]"}
 	for i := range threads {
@@ -143,7 +143,7 @@ func Recorded(seed uint64, threads, locks, actions int) ([]jvmthread.Event, *sym
 	return events, sym
 }
 
-var frames = []string{ //nolint:gochecknoglobals // read-only table
+var frames = []string{
 	"at com.acme.OrderBook.add(OrderBook.java:42)", "at com.acme.OrderBook.add(OrderBook.java:43)", "at com.acme.OrderBook.drain(OrderBook.java:7)",
 	"at java.lang.Object.wait0(Native Method)", "at a.B$$Lambda/0x00007f12a.run(Unknown Source)", "at C.main(C.java)", "at C.<init>(C.java:1)",
 }

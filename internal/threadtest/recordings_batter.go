@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
-	"github.com/weft-otel/weft/internal/symbols"
 )
 
 // CheckDecoded fails the test if a decoder returned an error or broke a promise, whatever it was given, or if its counts do not fit what

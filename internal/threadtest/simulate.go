@@ -85,7 +85,7 @@ type timer struct {
 
 // Simulate runs a random program of some threads over some locks for a number of actions.
 func Simulate(seed uint64, threads, locks, actions int) *Simulation {
-	s := &Simulation{rng: rand.New(rand.NewPCG(seed, 1)), now: 1000, Steps: make(map[jvmthread.ThreadID][]Step)} //nolint:gosec // a test's chance
+	s := &Simulation{rng: rand.New(rand.NewPCG(seed, 1)), now: 1000, Steps: make(map[jvmthread.ThreadID][]Step)}
 	for i := range locks {
 		s.locks = append(s.locks, &simLock{id: jvmthread.LockID{Class: 1 + jvmthread.ClassID(i)%3, Hash: uint32(i + 1)}})
 	}

@@ -193,7 +193,7 @@ func (s *Simulation) start(t *simThread) {
 
 // threadObject is the monitor of a Thread.
 func threadObject(t *simThread) jvmthread.LockID {
-	return jvmthread.LockID{Class: 100, Hash: 1000 + uint32(t.id)} //nolint:gosec // small
+	return jvmthread.LockID{Class: 100, Hash: 1000 + uint32(t.id)}
 }
 
 func (s *Simulation) join(t *simThread) {

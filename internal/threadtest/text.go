@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/weft-otel/weft/internal/deadlock"
+	"github.com/weft-otel/weft/internal/engine/deadlock"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -89,7 +89,7 @@ func (h *History) parseField(ev *jvmthread.Event, f string) error {
 	case key == "arg":
 		ev.Arg = n
 	case key == "stack":
-		ev.Stack = jvmthread.StackID(n) //nolint:gosec // a test's number
+		ev.Stack = jvmthread.StackID(n)
 	default:
 		return fmt.Errorf("field %q is unknown", key)
 	}
@@ -101,13 +101,13 @@ func (h *History) Thread(name string) jvmthread.ThreadID {
 	if name == "-" {
 		return jvmthread.NoThread
 	}
-	return jvmthread.ThreadID(intern(&h.threads, name)) //nolint:gosec // small
+	return jvmthread.ThreadID(intern(&h.threads, name))
 }
 
 // Lock returns the id of a named lock. Each lock has a class of its own.
 func (h *History) Lock(name string) jvmthread.LockID {
 	n := intern(&h.locks, name)
-	return jvmthread.LockID{Class: jvmthread.ClassID(n), Hash: uint32(n)} //nolint:gosec // small
+	return jvmthread.LockID{Class: jvmthread.ClassID(n), Hash: uint32(n)}
 }
 
 func intern(list *[]string, name string) int {
@@ -121,7 +121,7 @@ func intern(list *[]string, name string) int {
 }
 
 func (h *History) threadName(id jvmthread.ThreadID) string {
-	if i := int(id) - 1; i >= 0 && i < len(h.threads) { //nolint:gosec // small
+	if i := int(id) - 1; i >= 0 && i < len(h.threads) {
 		return h.threads[i]
 	}
 	return "-"

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // Validate checks a window against the rules that hold for every history, however broken: intervals tile each thread's part of the

@@ -37,7 +37,6 @@ func AppendAggregate(dst []byte, a *Aggregate) []byte {
 	return end(dst, start)
 }
 
-//nolint:gosec // two's complement is meant
 func appendAggregateHeader(dst []byte, a *Aggregate) []byte {
 	dst = appendBatchHeader(dst, a.BatchHeader)
 	dst = appendI64(dst, int64(a.From))
@@ -46,7 +45,6 @@ func appendAggregateHeader(dst []byte, a *Aggregate) []byte {
 	return binary.LittleEndian.AppendUint32(dst, 0)
 }
 
-//nolint:gosec // two's complement is meant, and the size is bounded
 func appendSeries(dst []byte, s *jvmthread.Series) []byte {
 	buckets := s.Buckets[:min(len(s.Buckets), (math.MaxUint16-SeriesSize)/8)]
 	var flags uint16
@@ -88,7 +86,7 @@ func (f Frame) Aggregate(a *Aggregate) (skipped uint64, err error) {
 		return 0, f.errorf("scale is %d, want %d to %d", a.Scale, minScale, maxScale)
 	}
 	if a.To < a.From {
-		return 0, f.errorf("ends %d ns before it begins", uint64(a.From)-uint64(a.To)) //nolint:gosec // two's complement is meant
+		return 0, f.errorf("ends %d ns before it begins", uint64(a.From)-uint64(a.To))
 	}
 	had := a.Series[:cap(a.Series)]
 	a.Series = a.Series[:0]

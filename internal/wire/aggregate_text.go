@@ -11,7 +11,6 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-//nolint:gosec // unsigned and signedNumber check the bits
 func (p *parser) openAggregate(l *line) {
 	p.dst, p.start = begin(p.dst, FrameAggregate)
 	p.sums = true
@@ -26,7 +25,6 @@ func (p *parser) openAggregate(l *line) {
 	})
 }
 
-//nolint:gosec // unsigned and signedNumber check the bits
 func (p *parser) series(l *line) error {
 	if !p.sums {
 		return errors.New("stands behind no aggregate")

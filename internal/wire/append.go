@@ -89,7 +89,7 @@ func AppendStack(dst []byte, s *Stack) []byte {
 	dst = appendCount(dst, len(frames))
 	for _, f := range frames {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(f.Method))
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(f.BCI)) //nolint:gosec // two's complement is meant
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(f.BCI))
 	}
 	return end(dst, start)
 }
@@ -115,8 +115,8 @@ func appendBatchHeader(dst []byte, h BatchHeader) []byte {
 
 func appendSectionHeader(dst []byte, thread jvmthread.ThreadID, count int) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(thread))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(count)) //nolint:gosec // no slice of events is that long
-	return binary.LittleEndian.AppendUint32(dst, RecordSize)   // and the two reserved bytes
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(count))
+	return binary.LittleEndian.AppendUint32(dst, RecordSize) // and the two reserved bytes
 }
 
 func appendRecord(dst []byte, ev *jvmthread.Event) []byte {
@@ -181,16 +181,16 @@ func begin(dst []byte, kind FrameKind) (_ []byte, start int) {
 }
 
 func end(dst []byte, start int) []byte {
-	binary.LittleEndian.PutUint32(dst[start-FrameHeaderSize:], uint32(len(dst)-start)) //nolint:gosec // see MaxFrame
+	binary.LittleEndian.PutUint32(dst[start-FrameHeaderSize:], uint32(len(dst)-start))
 	return dst
 }
 
 func appendI64(dst []byte, v int64) []byte {
-	return binary.LittleEndian.AppendUint64(dst, uint64(v)) //nolint:gosec // two's complement is meant
+	return binary.LittleEndian.AppendUint64(dst, uint64(v))
 }
 
 func appendCount(dst []byte, n int) []byte {
-	return binary.LittleEndian.AppendUint16(dst, uint16(n)) //nolint:gosec // cut bounds it
+	return binary.LittleEndian.AppendUint16(dst, uint16(n))
 }
 
 func appendAttributes(dst []byte, attributes []Attribute) []byte {

@@ -28,7 +28,7 @@ func (f Frame) Batch() (Batch, error) {
 	}
 	b := Batch{frame: f, rest: f.Payload[BatchHeaderSize:], BatchHeader: BatchHeader{
 		Sequence:  binary.LittleEndian.Uint64(f.Payload),
-		Watermark: jvmthread.Time(binary.LittleEndian.Uint64(f.Payload[8:])), //nolint:gosec // two's complement is meant
+		Watermark: jvmthread.Time(binary.LittleEndian.Uint64(f.Payload[8:])),
 		Before:    binary.LittleEndian.Uint64(f.Payload[16:]),
 	}}
 	if b.Sequence == 0 {
@@ -53,7 +53,7 @@ func (b *Batch) Section(dst []jvmthread.Event) (jvmthread.ThreadID, []jvmthread.
 	count := binary.LittleEndian.Uint32(b.rest[8:])
 	size := int(binary.LittleEndian.Uint16(b.rest[12:]))
 	records := b.rest[SectionSize:]
-	need := uint64(count) * uint64(size) //nolint:gosec // 16 bits
+	need := uint64(count) * uint64(size)
 	switch {
 	case thread == jvmthread.NoThread:
 		return 0, dst, b.frame.errorf("section %d: thread is 0", b.section)
@@ -76,7 +76,6 @@ func (b *Batch) Section(dst []jvmthread.Event) (jvmthread.ThreadID, []jvmthread.
 	return thread, dst, nil
 }
 
-//nolint:gosec // two's complement is meant
 func readRecord(rec *[RecordSize]byte, thread jvmthread.ThreadID, kind jvmthread.Kind) jvmthread.Event {
 	return jvmthread.Event{
 		Time:   jvmthread.Time(binary.LittleEndian.Uint64(rec[0:])),

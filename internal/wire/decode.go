@@ -165,8 +165,8 @@ func (c *cursor) u64(field string) uint64 {
 	return 0
 }
 
-func (c *cursor) i32(field string) int32 { return int32(c.u32(field)) } //nolint:gosec // two's complement is meant
-func (c *cursor) i64(field string) int64 { return int64(c.u64(field)) } //nolint:gosec // two's complement is meant
+func (c *cursor) i32(field string) int32 { return int32(c.u32(field)) }
+func (c *cursor) i64(field string) int64 { return int64(c.u64(field)) }
 
 func (c *cursor) id32(field string) uint32 {
 	id := c.u32(field)

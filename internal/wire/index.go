@@ -37,7 +37,7 @@ const MaxIndexEntries = (MaxFrame - 20) / indexEntrySize
 func AppendIndex(dst []byte, index *Index) []byte {
 	dst, start := begin(dst, FrameIndex)
 	entries := index.Entries[:min(len(index.Entries), MaxIndexEntries)]
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(entries))) //nolint:gosec // bounded above
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(entries)))
 	for i := range entries {
 		e := &entries[i]
 		dst = binary.LittleEndian.AppendUint64(dst, e.Definitions)

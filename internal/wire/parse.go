@@ -69,7 +69,6 @@ func (p *parser) line(row string) error {
 	return nil
 }
 
-//nolint:gosec // unsigned and signedNumber check the bits
 func (p *parser) frame(kind string, l *line) error {
 	words := 1
 	switch kind {
@@ -123,7 +122,7 @@ func (p *parser) frame(kind string, l *line) error {
 func (l *line) hello() *Hello {
 	h := &Hello{
 		Wall: l.signed("wall"), Monotonic: l.signed("monotonic"),
-		PID: uint32(l.unsigned("pid", 32)), Acked: l.unsigned("acked", 64), //nolint:gosec // unsigned checks the bits
+		PID: uint32(l.unsigned("pid", 32)), Acked: l.unsigned("acked", 64),
 	}
 	if n := copy(h.Session[:], l.hex("session", l.string("session"))); n != len(h.Session) {
 		l.fail("session has %d bytes, want %d", n, len(h.Session))
@@ -132,7 +131,6 @@ func (l *line) hello() *Hello {
 	return h
 }
 
-//nolint:gosec // unsigned checks the bits
 func (l *line) method() *Method {
 	m := &Method{
 		ID: MethodID(l.unsigned("id", 32)), Class: jvmthread.ClassID(l.unsigned("class", 32)),
@@ -144,7 +142,6 @@ func (l *line) method() *Method {
 	return m
 }
 
-//nolint:gosec // unsigned and signedNumber check the bits
 func (l *line) stack() *Stack {
 	s := &Stack{ID: jvmthread.StackID(l.unsigned("id", 32)), Truncated: uint16(l.unsigned("flags", 16))&StackTruncated != 0}
 	for _, pair := range l.pairs("frames") {
@@ -164,7 +161,6 @@ func (p *parser) openSection(l *line) error {
 	return l.done(1)
 }
 
-//nolint:gosec // unsigned checks the bits
 func (p *parser) event(l *line) error {
 	if p.section == 0 {
 		return errors.New("stands behind no section")
@@ -204,7 +200,7 @@ func (l *line) lock() jvmthread.LockID {
 	if !ok || err != nil {
 		l.fail("lock: %q is not class/hash", text)
 	}
-	return jvmthread.LockID{Class: jvmthread.ClassID(l.number("lock", class, 32)), Hash: uint32(v)} //nolint:gosec // 32 bits
+	return jvmthread.LockID{Class: jvmthread.ClassID(l.number("lock", class, 32)), Hash: uint32(v)}
 }
 
 func (p *parser) endBatch() {

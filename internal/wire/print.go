@@ -41,7 +41,7 @@ func AppendText(dst, stream []byte) ([]byte, error) {
 }
 
 func appendFrameText(dst []byte, f Frame) ([]byte, error) {
-	switch f.Kind {
+	switch f.Kind { //exhaustive:enforce
 	case FrameHello:
 		var h Hello
 		if err := f.Hello(&h); err != nil {
@@ -97,7 +97,7 @@ func appendFrameText(dst []byte, f Frame) ([]byte, error) {
 }
 
 func appendControlText(dst []byte, f Frame) ([]byte, error) {
-	switch f.Kind { //nolint:exhaustive // the others are handled by the caller
+	switch f.Kind {
 	case FrameWelcome:
 		acked, err := f.Welcome()
 		if err != nil {

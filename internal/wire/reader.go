@@ -100,7 +100,7 @@ func (r *Reader) next() (Frame, error) {
 	r.frames++
 	frame.Kind = FrameKind(binary.LittleEndian.Uint16(r.head[4:]))
 	length := binary.LittleEndian.Uint32(r.head[:])
-	if uint64(length) > uint64(r.limit) { //nolint:gosec // a limit is not negative
+	if uint64(length) > uint64(r.limit) {
 		return Frame{}, frame.errorf("length is %d, the limit %d", length, r.limit)
 	}
 	if err := r.fill(int(length)); err != nil {

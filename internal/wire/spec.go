@@ -62,7 +62,7 @@ type FrameSpec struct {
 }
 
 // Frames is the table of frames.
-var Frames = []FrameSpec{ //nolint:gochecknoglobals // read-only table
+var Frames = []FrameSpec{
 	{FrameHello, "hello", "who speaks: session, clocks, process, resource attributes"},
 	{FrameThread, "thread", "defines a thread, or defines it anew when its name changed"},
 	{FrameClass, "class", "defines a class"},
@@ -110,7 +110,7 @@ type EventSpec struct {
 }
 
 // Events is the table of events, in the order of their numbers.
-var Events = []EventSpec{ //nolint:gochecknoglobals // read-only table
+var Events = []EventSpec{
 	{Kind: jvmthread.KindThreadStart, Peer: "starter", Stack: true, What: "the thread begins to run; starter and its stack only if there is no startCalled"},
 	{Kind: jvmthread.KindThreadEnd, What: "the thread is about to die"},
 	{Kind: jvmthread.KindStartCalled, Peer: "started", Stack: true, What: "Thread.start was called; the time is that of the call"},

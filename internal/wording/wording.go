@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-var verbs = [jvmthread.NumStates]string{ //nolint:gochecknoglobals // read-only table
+var verbs = [jvmthread.NumStates]string{
 	jvmthread.StateUnknown:    "unknown",
 	jvmthread.StateRunnable:   "runnable",
 	jvmthread.StateBlocked:    "blocked",

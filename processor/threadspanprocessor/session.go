@@ -8,9 +8,9 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 // session makes traces of the windows of one JVM.
@@ -41,7 +41,7 @@ func (s *session) Window(w *window.Window) {
 	for _, l := range w.Lanes {
 		folded += l.Folded.Count
 	}
-	s.proc.telemetry.ProcessorThreadSpanFolded.Add(context.Background(), int64(folded)) //nolint:gosec // a count
+	s.proc.telemetry.ProcessorThreadSpanFolded.Add(context.Background(), int64(folded))
 }
 
 // Advanced has nothing to do: what was not cut is not shown.

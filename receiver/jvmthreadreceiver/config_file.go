@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 
-	"github.com/weft-otel/weft/internal/formats"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/formats"
 )
 
 // File says which recordings are read, and how.
@@ -57,7 +57,7 @@ const minUnpackedSize = 16 << 20
 const minPollInterval = time.Millisecond
 
 // latestStart leaves room for what comes behind it: nanoseconds since 1970 reach to 2262.
-var latestStart = time.Date(2200, time.December, 31, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // read-only value
+var latestStart = time.Date(2200, time.December, 31, 0, 0, 0, 0, time.UTC)
 
 func defaultFile() File {
 	return File{PollInterval: time.Second, MaxFiles: 16, MaxRecordSize: recording.DefaultMaxRecord, MaxUnpackedSize: recording.DefaultMaxUnpacked}

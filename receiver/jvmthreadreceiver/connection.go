@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/collector/client"
 	"go.uber.org/zap"
 
-	"github.com/weft-otel/weft/internal/agentcontrol"
+	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -128,7 +128,7 @@ func (c *connection) converse(s *session) error {
 	if err := c.askAtConnect(s); err != nil {
 		return err
 	}
-	defer agentcontrol.Register(s.id, c)()
+	defer agentcontrolextension.Register(s.id, c)()
 	var status wire.Status
 	for {
 		c.setReadDeadline(time.Now().Add(silence)) // not while the next component takes its time
@@ -139,7 +139,7 @@ func (c *connection) converse(s *session) error {
 		if err != nil {
 			return err
 		}
-		switch frame.Kind {
+		switch frame.Kind { //exhaustive:enforce
 		case wire.FrameThread, wire.FrameClass, wire.FrameMethod, wire.FrameStack:
 			refused, err := s.definitions.Define(frame)
 			if err != nil {
@@ -206,7 +206,7 @@ func (c *connection) aggregate(s *session, frame wire.Frame) error {
 	}
 	s.takeAggregate(&aggregate)
 	if skipped > 0 {
-		count(c.receiver.telemetry.ReceiverJvmThreadSeriesUnknown, int64(skipped)) //nolint:gosec // as many as are in a frame
+		count(c.receiver.telemetry.ReceiverJvmThreadSeriesUnknown, int64(skipped))
 	}
 	return c.passOn(s)
 }

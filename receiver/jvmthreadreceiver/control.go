@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/weft-otel/weft/internal/agentcontrol"
+	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
@@ -36,13 +36,13 @@ func newRequests() *requests {
 	return &requests{asked: make(map[uint32]chan<- wire.Status), closed: make(chan struct{})}
 }
 
-// Controllable implements agentcontrol.Agent.
+// Controllable implements agentcontrolextension.Agent.
 func (c *connection) Controllable() bool { return c.receiver.remoteControl }
 
-// Control implements agentcontrol.Agent.
-func (c *connection) Control(ctx context.Context, options map[string]string) (agentcontrol.Status, error) {
+// Control implements agentcontrolextension.Agent.
+func (c *connection) Control(ctx context.Context, options map[string]string) (agentcontrolextension.Status, error) {
 	if !c.Controllable() {
-		return agentcontrol.Status{}, agentcontrol.ErrDisabled
+		return agentcontrolextension.Status{}, agentcontrolextension.ErrDisabled
 	}
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
@@ -52,22 +52,22 @@ func (c *connection) Control(ctx context.Context, options map[string]string) (ag
 	answer := make(chan wire.Status, 1)
 	id, err := c.requests.add(answer)
 	if err != nil {
-		return agentcontrol.Status{}, err
+		return agentcontrolextension.Status{}, err
 	}
 	defer c.requests.drop(id)
 	if err := c.ask(id, options); err != nil {
-		return agentcontrol.Status{}, err
+		return agentcontrolextension.Status{}, err
 	}
 	select {
 	case status := <-answer:
 		if status.Error != "" {
-			return agentcontrol.Status{}, &agentcontrol.AgentError{Message: status.Error}
+			return agentcontrolextension.Status{}, &agentcontrolextension.AgentError{Message: status.Error}
 		}
-		return agentcontrol.Status{Options: optionsOf(status.Options)}, nil
+		return agentcontrolextension.Status{Options: optionsOf(status.Options)}, nil
 	case <-c.requests.closed:
-		return agentcontrol.Status{}, agentcontrol.ErrDisconnected
+		return agentcontrolextension.Status{}, agentcontrolextension.ErrDisconnected
 	case <-ctx.Done():
-		return agentcontrol.Status{}, fmt.Errorf("the agent has not answered: %w", ctx.Err())
+		return agentcontrolextension.Status{}, fmt.Errorf("the agent has not answered: %w", ctx.Err())
 	}
 }
 
@@ -123,7 +123,7 @@ func (r *requests) add(answer chan<- wire.Status) (uint32, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.asked == nil {
-		return 0, agentcontrol.ErrDisconnected
+		return 0, agentcontrolextension.ErrDisconnected
 	}
 	if len(r.asked) >= maxAsked {
 		return 0, fmt.Errorf("%d requests are not answered yet; wait for them", len(r.asked))

@@ -19,7 +19,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/weft-otel/weft/internal/agentcontrol"
+	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -62,7 +62,7 @@ func (a *agent) control() string {
 func known(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		_, ok := agentcontrol.Lookup(helloSession)
+		_, ok := agentcontrolextension.Lookup(helloSession)
 		return ok
 	}, patience, time.Millisecond)
 }
@@ -71,20 +71,20 @@ func known(t *testing.T) {
 func unknown(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		_, ok := agentcontrol.Lookup(helloSession)
+		_, ok := agentcontrolextension.Lookup(helloSession)
 		return !ok
 	}, patience, time.Millisecond)
 }
 
 type answer struct {
-	status agentcontrol.Status
+	status agentcontrolextension.Status
 	err    error
 }
 
 func ask(ctx context.Context, options map[string]string) <-chan answer {
 	got := make(chan answer, 1)
 	go func() {
-		status, err := agentcontrol.Control(ctx, helloSession, options)
+		status, err := agentcontrolextension.Control(ctx, helloSession, options)
 		got <- answer{status, err}
 	}()
 	return got
@@ -106,7 +106,7 @@ func TestControlIsAnswered(t *testing.T) {
 	got = ask(t.Context(), map[string]string{"dept": "8"})
 	assert.Equal(t, "2 dept=8", a.control())
 	a.send(`status id=1 error="an answer that nobody waits for"` + "\n" + `status id=2 error="option \"dept\": unknown option"`)
-	var refused *agentcontrol.AgentError
+	var refused *agentcontrolextension.AgentError
 	require.ErrorAs(t, (<-got).err, &refused)
 	assert.Equal(t, `option "dept": unknown option`, refused.Message)
 
@@ -119,19 +119,19 @@ func TestControlIsAnswered(t *testing.T) {
 	got = ask(t.Context(), nil)
 	assert.Equal(t, "4", a.control())
 	require.NoError(t, a.conn.Close())
-	require.ErrorIs(t, (<-got).err, agentcontrol.ErrDisconnected)
+	require.ErrorIs(t, (<-got).err, agentcontrolextension.ErrDisconnected)
 	unknown(t)
-	require.ErrorIs(t, (<-ask(t.Context(), nil)).err, agentcontrol.ErrNotConnected)
+	require.ErrorIs(t, (<-ask(t.Context(), nil)).err, agentcontrolextension.ErrNotConnected)
 }
 
 func TestControlIsOffByDefault(t *testing.T) {
 	a := dial(t, start(t, settings(nil), newSink(), nil))
 	a.greet(hello)
 	known(t)
-	agent, ok := agentcontrol.Lookup(helloSession)
+	agent, ok := agentcontrolextension.Lookup(helloSession)
 	require.True(t, ok)
 	assert.False(t, agent.Controllable())
-	require.ErrorIs(t, (<-ask(t.Context(), nil)).err, agentcontrol.ErrDisabled)
+	require.ErrorIs(t, (<-ask(t.Context(), nil)).err, agentcontrolextension.ErrDisabled)
 	require.NoError(t, a.conn.Close())
 	unknown(t)
 }

@@ -78,7 +78,7 @@ func (was *finished) is(now fs.FileInfo, path string) bool {
 		return false
 	}
 	if now.Size() != was.info.Size() || !now.ModTime().Equal(was.info.ModTime()) {
-		file, err := os.Open(path) //nolint:gosec // the configuration names it
+		file, err := os.Open(path)
 		if err != nil {
 			return true // nor can it be read
 		}

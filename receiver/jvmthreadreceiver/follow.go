@@ -11,7 +11,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/weft-otel/weft/internal/formats"
+	"github.com/weft-otel/weft/internal/recording/formats"
 )
 
 // surveyor is a decoder that knows more of a file than that it grows.

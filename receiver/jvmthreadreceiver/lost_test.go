@@ -22,9 +22,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/weft-otel/weft/internal/definitions"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/internal/wire/definitions"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadatatest"
 )
 

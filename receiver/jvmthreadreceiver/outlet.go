@@ -66,10 +66,10 @@ func (o *outlet) deliver(ctx context.Context, s *session) error {
 
 func (o *outlet) countLosses(s *session) {
 	if lost := s.pending.lost; lost > 0 {
-		count(o.telemetry.ReceiverJvmThreadEventsLost, int64(lost)) //nolint:gosec // sum of what agents say
+		count(o.telemetry.ReceiverJvmThreadEventsLost, int64(lost))
 	}
 	if unknown := s.pending.unknown; unknown > 0 {
-		count(o.telemetry.ReceiverJvmThreadEventsUnknown, int64(unknown)) //nolint:gosec // as many as are in a frame
+		count(o.telemetry.ReceiverJvmThreadEventsUnknown, int64(unknown))
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/weft-otel/weft/internal/definitions"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
-	"github.com/weft-otel/weft/internal/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/internal/wire/definitions"
 )
 
 // replay hands on what a decoder finds in a file, as a connection does with what an agent sends. It belongs to the goroutine of the file.
@@ -131,13 +131,13 @@ func (r *replay) possible(events []jvmthread.Event) []jvmthread.Event {
 
 // passOver leaves out what was handed on before a restart, and returns how much of n that is.
 func (r *replay) passOver(n int, watermark jvmthread.Time) int {
-	over := min(uint64(n), r.resume.Events-r.seen) //nolint:gosec // a length
+	over := min(uint64(n), r.resume.Events-r.seen)
 	r.seen += over
 	r.session.watermark = max(r.session.watermark, watermark)
 	if r.seen == r.resume.Events {
 		r.session.last, r.session.before = r.resume.Batch, r.resume.Before
 	}
-	return int(over) //nolint:gosec // at most n
+	return int(over)
 }
 
 // aggregate hands on sums as the batch that they are.
@@ -225,7 +225,7 @@ func (r *replay) deliver(watermark jvmthread.Time, lost uint64, aggregate *jvmth
 		return err
 	}
 	s.done()
-	r.seen += uint64(n) //nolint:gosec // a length
+	r.seen += uint64(n)
 	return nil
 }
 

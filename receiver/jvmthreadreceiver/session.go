@@ -11,12 +11,12 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/weft-otel/weft/internal/definitions"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/ordering"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/internal/wire/definitions"
 )
 
 // session is one run of a JVM under its agent, over all its connections.
@@ -111,7 +111,7 @@ func (s *session) take(frame wire.Frame, batch *wire.Batch) error {
 	for i := range p.events {
 		ev := &p.events[i]
 		if ev.Time = s.wallTime(ev.Time); ev.Time < 0 { // differences of times that are not negative are what they should be
-			return wrong(frame, fmt.Sprintf("event %d is %d ns before 1970", i+1, -uint64(ev.Time))) //nolint:gosec // two's complement is meant
+			return wrong(frame, fmt.Sprintf("event %d is %d ns before 1970", i+1, -uint64(ev.Time)))
 		}
 		if ev.Kind != jvmthread.KindContext { // which has a span's id there
 			ev.Lock.Class = s.definitions.Class(ev.Lock.Class)
@@ -202,7 +202,7 @@ func (s *session) traces() ptrace.Traces {
 	threadpdata.MarkCarriers(scope.Scope())
 	p := &s.pending
 	c := &p.carrier
-	c.Parts = uint32(max(len(p.parts)+len(p.peers), 1)) //nolint:gosec // a frame has not so many
+	c.Parts = uint32(max(len(p.parts)+len(p.peers), 1))
 	c.Part = 0
 	scope.Spans().EnsureCapacity(int(c.Parts))
 	carry := func(thread jvmthread.Thread, events []jvmthread.Event) {
@@ -233,7 +233,7 @@ func (s *session) done() {
 		s.definitions.Described(thread)
 	}
 	for i := range p.events {
-		switch p.events[i].Kind { //nolint:exhaustive // the others count alike
+		switch p.events[i].Kind {
 		case jvmthread.KindGap:
 			continue
 		case jvmthread.KindThreadEnd:

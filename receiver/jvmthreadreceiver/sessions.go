@@ -12,11 +12,11 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/weft-otel/weft/internal/definitions"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/internal/wire/definitions"
 )
 
 // sessions knows which connection serves which session, and ends the sessions that do not come back.

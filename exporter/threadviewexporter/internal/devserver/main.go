@@ -19,8 +19,8 @@ import (
 	"os/signal"
 	"time"
 
-	"github.com/weft-otel/weft/internal/threadview"
-	"github.com/weft-otel/weft/internal/viewstore"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/server"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 )
 
 func main() {
@@ -35,7 +35,7 @@ func run() error {
 	folder := flag.String("page", "web/dist", "folder with the page")
 	prefix := flag.String("prefix", "/", "path under which the page is")
 	intervals := flag.Int("intervals", 0, "adds a session of about so many intervals, with 500 threads")
-	maxBytes := flag.Int64("max-bytes", viewstore.DefaultMaxBytes, "limit of the store")
+	maxBytes := flag.Int64("max-bytes", store.DefaultMaxBytes, "limit of the store")
 	more := flag.Int("more", 0, "adds so many sessions that have ended")
 	pathIntervals := flag.Int("path-intervals", 0, "intervals that one critical path may look at; 0: as many as usual")
 	traceURL := flag.String("trace-url", "http://localhost:16686/trace/{trace_id}?uiFind={span_id}", "template of links to traces")
@@ -43,12 +43,12 @@ func run() error {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	store := viewstore.New(*maxBytes)
+	store := store.New(*maxBytes)
 	var page fs.FS
 	if _, err := os.Stat(*folder); err == nil {
 		page = os.DirFS(*folder)
 	}
-	view := threadview.New(store, threadview.Config{
+	view := server.New(store, server.Config{
 		Version: "dev", Prefix: *prefix, Page: page, TraceURL: *traceURL, TraceWindow: 10 * time.Second,
 		PathIntervals: *pathIntervals,
 	})

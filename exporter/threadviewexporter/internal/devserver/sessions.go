@@ -11,24 +11,24 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/ordering"
-	"github.com/weft-otel/weft/internal/symbols"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadtest"
-	"github.com/weft-otel/weft/internal/viewstore"
-	"github.com/weft-otel/weft/internal/window"
 )
 
 const pace = 50_000 // nanoseconds of the page for one of the simulation
 
-var classes = []string{ //nolint:gochecknoglobals // read-only
+var classes = []string{
 	"com.acme.exchange.OrderBook", "com.acme.exchange.Account", "java.util.concurrent.locks.ReentrantLock$NonfairSync", "java.lang.Thread",
 }
 
 // player puts events into a session of a store.
 type player struct {
-	session *viewstore.Session
+	session *store.Session
 	engine  *engine.Engine
 	symbols *symbols.Table
 	batch   uint64
@@ -37,7 +37,7 @@ type player struct {
 	start   jvmthread.Time
 }
 
-func newPlayer(store *viewstore.Store, number uint64, service string, start time.Time) *player {
+func newPlayer(st *store.Store, number uint64, service string, start time.Time) *player {
 	id := jvmthread.SessionID{0: 0xa0}
 	binary.BigEndian.PutUint64(id[8:], number)
 	cfg := engine.DefaultConfig()
@@ -45,7 +45,7 @@ func newPlayer(store *viewstore.Store, number uint64, service string, start time
 	p := &player{
 		engine: engine.New(cfg), symbols: symbols.New(symbols.DefaultLimits()), stacks: map[[2]uint32]jvmthread.StackID{},
 		start: jvmthread.Time(start.UnixNano()),
-		session: store.Open(id, viewstore.Meta{
+		session: st.Open(id, store.Meta{
 			"service.name": service, "host.name": "dev", "process.pid": strconv.FormatUint(1000+number, 10), "process.runtime.name": "OpenJDK Runtime Environment",
 			"process.runtime.version": "17.0.12", "process.command_line": "java -jar " + service + ".jar",
 		}),
@@ -71,7 +71,7 @@ func (p *player) play(events []jvmthread.Event) {
 		for id, list := range byThread {
 			p.symbols.SetThread(thread(id))
 			p.engine.Add(ordering.Part{
-				Batch: p.batch, Part: part, Parts: uint32(len(byThread)), Watermark: last, Before: p.seen, Events: list, //nolint:gosec // few
+				Batch: p.batch, Part: part, Parts: uint32(len(byThread)), Watermark: last, Before: p.seen, Events: list,
 			})
 			part++
 		}
@@ -105,8 +105,8 @@ func thread(id jvmthread.ThreadID) jvmthread.Thread {
 func (p *player) dress(ev jvmthread.Event) jvmthread.Event {
 	ev.Time = ev.Time*pace + p.start
 	ev.Arg *= pace
-	ev.Lock.Class = min(ev.Lock.Class, jvmthread.ClassID(len(classes))) //nolint:gosec // few
-	switch ev.Kind {                                                    //nolint:exhaustive // the others have no stack
+	ev.Lock.Class = min(ev.Lock.Class, jvmthread.ClassID(len(classes)))
+	switch ev.Kind {
 	case jvmthread.KindContendedEnter, jvmthread.KindWait, jvmthread.KindSleepStart, jvmthread.KindPark, jvmthread.KindJoinStart,
 		jvmthread.KindNotify, jvmthread.KindNotifyAll, jvmthread.KindStartCalled, jvmthread.KindUnpark, jvmthread.KindInterruptCalled:
 		ev.Stack = p.stack(ev)
@@ -120,7 +120,7 @@ func (p *player) stack(ev jvmthread.Event) jvmthread.StackID {
 	if !ok {
 		class, method := "com.acme.exchange.Matcher", []string{"match", "settle", "cancel"}[k[1]]
 		head := ""
-		switch ev.Kind { //nolint:exhaustive // the others begin in the program itself
+		switch ev.Kind {
 		case jvmthread.KindWait:
 			head = "at java.lang.Object.wait(Native Method)\n"
 		case jvmthread.KindSleepStart:
@@ -138,31 +138,31 @@ func (p *player) stack(ev jvmthread.Event) jvmthread.StackID {
 }
 
 // short is one of many sessions: an hour each, back from now.
-func short(store *viewstore.Store, i int) {
-	p := newPlayer(store, 1000+uint64(i), fmt.Sprintf("job-%d", i), time.Now().Add(-time.Duration(i+2)*time.Hour)) //nolint:gosec // not negative
-	p.play(threadtest.Simulate(uint64(i), 4, 2, 50).Events)                                                        //nolint:gosec // not negative
+func short(st *store.Store, i int) {
+	p := newPlayer(st, 1000+uint64(i), fmt.Sprintf("job-%d", i), time.Now().Add(-time.Duration(i+2)*time.Hour))
+	p.play(threadtest.Simulate(uint64(i), 4, 2, 50).Events)
 	p.end(window.CutEnd)
 }
 
-func finished(store *viewstore.Store, number uint64, service string) {
+func finished(st *store.Store, number uint64, service string) {
 	sim := threadtest.Simulate(number, 24, 5, 40_000)
-	p := newPlayer(store, number, service, time.Now().Add(-time.Hour))
+	p := newPlayer(st, number, service, time.Now().Add(-time.Hour))
 	p.play(sim.Events)
 	p.end(window.CutEnd)
 }
 
 // big is a session of a given size: 500 threads, each of which is in a state for 100 µs on average.
-func big(store *viewstore.Store, intervals int) {
-	p := newPlayer(store, 3, "big", time.Now().Add(-2*time.Hour))
+func big(st *store.Store, intervals int) {
+	p := newPlayer(st, 3, "big", time.Now().Add(-2*time.Hour))
 	const threads = 500
-	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // chance for a picture
+	rng := rand.New(rand.NewPCG(1, 2))
 	var events []jvmthread.Event
 	at := jvmthread.Time(1)
 	for id := range threads {
 		events = append(events, jvmthread.Event{Time: at, Thread: jvmthread.ThreadID(id + 1), Kind: jvmthread.KindThreadStart})
 	}
 	for n := 0; n < intervals; n += 2 * threads {
-		owner := 1 + jvmthread.ThreadID(rng.IntN(threads)) //nolint:gosec // not negative
+		owner := 1 + jvmthread.ThreadID(rng.IntN(threads))
 		for id := range jvmthread.ThreadID(threads) {
 			at += 1 + jvmthread.Time(rng.IntN(4))
 			lock := jvmthread.LockID{Class: 1 + jvmthread.ClassID(id%3), Hash: uint32(id % 40)}
@@ -187,9 +187,9 @@ func big(store *viewstore.Store, intervals int) {
 }
 
 // live goes on for as long as the server does.
-func live(ctx context.Context, store *viewstore.Store) {
+func live(ctx context.Context, st *store.Store) {
 	sim := threadtest.Simulate(7, 16, 4, 4_000_000)
-	p := newPlayer(store, 2, "live", time.Now())
+	p := newPlayer(st, 2, "live", time.Now())
 	begun := time.Now()
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
@@ -212,8 +212,8 @@ func live(ctx context.Context, store *viewstore.Store) {
 }
 
 // deadlocked is two threads that wait for each other, and one that waits for one of them.
-func deadlocked(store *viewstore.Store) {
-	p := newPlayer(store, 4, "deadlocked", time.Now().Add(-10*time.Minute))
+func deadlocked(st *store.Store) {
+	p := newPlayer(st, 4, "deadlocked", time.Now().Add(-10*time.Minute))
 	left, right := jvmthread.LockID{Class: 2, Hash: 0x1a}, jvmthread.LockID{Class: 2, Hash: 0x2b}
 	const ms = jvmthread.Time(time.Millisecond) / pace
 	ev := func(at jvmthread.Time, th jvmthread.ThreadID, k jvmthread.Kind, l jvmthread.LockID, peer jvmthread.ThreadID) jvmthread.Event {

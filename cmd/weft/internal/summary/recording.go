@@ -1,0 +1,206 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	windows "github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/formats"
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// readSource finds out what a source is: traces, or a recording in one of the formats, both perhaps compressed.
+func (c *collection) readSource(source Source) error {
+	r := source.Reader
+	if seeker, ok := r.(io.ReadSeeker); ok {
+		head := make([]byte, recording.HeadSize)
+		n, err := io.ReadFull(seeker, head)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return err
+		}
+		if _, err := seeker.Seek(0, io.SeekStart); err != nil {
+			return c.readPlain(source, io.MultiReader(bytes.NewReader(head[:n]), r)) // a pipe
+		}
+		if !formats.Compressed(head[:n]) {
+			return c.detect(source, r, head[:n])
+		}
+	}
+	return c.readPlain(source, r)
+}
+
+// readPlain takes a source that cannot be read twice.
+func (c *collection) readPlain(source Source, r io.Reader) error {
+	buffered := bufio.NewReaderSize(r, recording.HeadSize)
+	head, err := buffered.Peek(recording.HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if !formats.Compressed(head) {
+		return c.detect(source, buffered, head)
+	}
+	plain, free, err := formats.Decompress(buffered)
+	if err != nil {
+		return fmt.Errorf("it cannot be decompressed: %w", err)
+	}
+	defer free()
+	buffered = bufio.NewReaderSize(plain, recording.HeadSize)
+	head, _ = buffered.Peek(recording.HeadSize) // an error comes again when it is read
+	return c.detect(source, buffered, head)
+}
+
+func (c *collection) detect(source Source, r io.Reader, head []byte) error {
+	if len(head) == 0 {
+		return formats.ErrEmpty
+	}
+	if text := bytes.TrimSpace(head); len(text) == 0 || text[0] == '{' {
+		return c.read(r)
+	}
+	format, err := formats.Detect(head)
+	switch {
+	case err == nil:
+		if format.Name == "native" {
+			r = source.Span.part(r)
+		}
+		return c.readRecording(&format, source, r)
+	case isText(head):
+		return c.read(r) // whose errors tell what is wrong with each line
+	}
+	return fmt.Errorf("it is no OTLP JSON, and %w", err)
+}
+
+// isText reports whether what begins with head may be text, of which a character may be cut off.
+func isText(head []byte) bool {
+	return bytes.IndexByte(head, 0) < 0 && utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)])
+}
+
+// readRecording makes windows of a recording, as a collector would, and adds up their traces.
+func (c *collection) readRecording(format *recording.Format, source Source, r io.Reader) error {
+	sym := symbols.New(symbols.DefaultLimits())
+	p := &player{collection: c, symbols: sym, format: format.Name, name: source.Name, span: source.Span}
+	options := recording.Options{File: source.Name, Symbols: sym, MaxProblems: maxReported}
+	if source.Path != "" {
+		options.Beside = formats.Beside(source.Path)
+	}
+	decoder := format.New(options, p)
+	_, err := io.Copy(decoder, r)
+	err = errors.Join(err, decoder.Close())
+	p.close(windows.CutLost)
+	if more := decoder.Stats().Problems; more > maxReported {
+		p.problems = append(p.problems, fmt.Errorf("and %s", plural(int64(more-maxReported), "more problem")))
+	}
+	return errors.Join(append(p.problems, err)...)
+}
+
+// player is the sink of a recording.
+type player struct {
+	collection *collection
+	symbols    *symbols.Table
+	format     string
+	name       string // of the source
+	session    *recording.Session
+	engine     *engine.Engine
+	emitter    *threadpdata.Emitter
+	batch      uint64
+	before     uint64
+	problems   []error
+	span       Span
+}
+
+// spansPerWindow is as many as the thread_span processor makes. What is longest is kept; sums are of all.
+const spansPerWindow = 2000
+
+func (p *player) Session(told *recording.Session) error {
+	p.close(windows.CutLost)
+	session := *told
+	if session.ID[0] == 0 {
+		session.ID[0] = 1
+	}
+	cfg := engine.DefaultConfig()
+	cfg.OldRecording = session.Old
+	p.session, p.engine, p.emitter = &session, engine.New(cfg), threadpdata.NewEmitter(session.ID, p.symbols)
+	p.batch, p.before = 0, 0
+	p.collection.sum.Recordings = append(p.collection.sum.Recordings, Recording{Format: p.format, Thresholds: session.Thresholds})
+	return nil
+}
+
+func (p *player) Batch(b *recording.Batch) error {
+	if p.engine == nil {
+		if err := p.Session(&recording.Session{}); err != nil {
+			return err
+		}
+	}
+	for _, th := range b.Threads {
+		p.symbols.SetThread(th)
+	}
+	if !p.span.cut(b) {
+		return nil
+	}
+	if b.Aggregate != nil {
+		p.collection.addAggregate(b.Aggregate, p.symbols, p.session)
+		return nil
+	}
+	p.batch++
+	p.before += b.Lost
+	p.engine.Add(ordering.Part{Batch: p.batch, Parts: 1, Watermark: b.Watermark, Before: p.before, Events: b.Events})
+	for i := range b.Events {
+		if b.Events[i].Kind != jvmthread.KindGap {
+			p.before++
+		}
+	}
+	p.engine.Advance(p.window)
+	return nil
+}
+
+func (p *player) Problem(problem recording.Problem) error {
+	if problem.File == p.name { // which Read names
+		problem.File = ""
+	}
+	text := strings.TrimSpace(problem.Error())
+	if problem.File == "" && problem.Line > 0 {
+		text = "line " + text[1:]
+	}
+	p.problems = append(p.problems, errors.New(text))
+	return nil
+}
+
+func (p *player) End(recording.End) error {
+	p.close(windows.CutEnd)
+	return nil
+}
+
+func (p *player) close(why windows.Cut) {
+	if p.engine != nil {
+		p.engine.Close(why, p.window)
+		p.engine = nil
+	}
+}
+
+func (p *player) window(w *windows.Window) {
+	w.Select(spansPerWindow, 0)
+	traces := ptrace.NewTraces()
+	rs := traces.ResourceSpans().AppendEmpty()
+	threadpdata.FillResource(rs.Resource(), p.session.ID, p.session.PID, func(yield func(string, string) bool) {
+		for _, a := range p.session.Attributes {
+			if !yield(a.Key, a.Value) {
+				return
+			}
+		}
+	})
+	p.emitter.Append(w, nil, rs.ScopeSpans().AppendEmpty().Spans())
+	p.collection.add(traces)
+}

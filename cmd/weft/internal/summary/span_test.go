@@ -1,0 +1,73 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/formats"
+)
+
+// A recording of 60 sleeps, one a second.
+func sleeps(t *testing.T, format recording.Format) string {
+	t.Helper()
+	sym := symbols.New(symbols.DefaultLimits())
+	sym.SetThread(jvmthread.Thread{ID: 1, Name: "main"})
+	e := format.NewEncoder(recording.EncoderOptions{Symbols: sym})
+	data := e.Begin(nil, &recording.Session{ID: jvmthread.SessionID{1}})
+	for i := range jvmthread.Time(60) {
+		at := (1000 + i) * jvmthread.Time(time.Second)
+		data = e.Batch(data, &recording.Batch{Threads: []jvmthread.Thread{sym.Thread(1)}, Watermark: at + 500, Events: []jvmthread.Event{
+			{Kind: jvmthread.KindSleepStart, Thread: 1, Time: at},
+			{Kind: jvmthread.KindSleepEnd, Thread: 1, Time: at + 400},
+		}})
+	}
+	data = e.End(data, &recording.End{Time: 1060 * jvmthread.Time(time.Second), Reason: "exit"})
+	path := filepath.Join(t.TempDir(), "x."+format.Name)
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	return path
+}
+
+// The same of all formats: that less of some is read does not show.
+func TestSummaryOfASpan(t *testing.T) {
+	for _, name := range []string{"native", "orca", "tptp"} {
+		t.Run(name, func(t *testing.T) {
+			format, err := formats.Find(name)
+			require.NoError(t, err)
+			path := sleeps(t, format)
+			for _, test := range []struct {
+				span Span
+				want int64
+			}{
+				{Span{}, 120},
+				{Span{From: time.Unix(1010, 0)}, 100},
+				{Span{To: time.Unix(1010, 0)}, 20},
+				{Span{From: time.Unix(1010, 200), To: time.Unix(1012, 1)}, 4},
+				{Span{From: time.Unix(2000, 0)}, 0},
+				{Span{To: time.Unix(10, 0)}, 0},
+				{Span{From: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC), To: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, 120},
+			} {
+				f, err := os.Open(path)
+				require.NoError(t, err)
+				s, err := Read(Source{Name: path, Path: path, Reader: f, Span: test.span})
+				require.NoError(t, f.Close())
+				require.NoError(t, err)
+				assert.Equal(t, test.want, s.Events, "%v", test.span)
+				assert.Zero(t, s.EventsMissed, "%v", test.span)
+				if !test.span.To.IsZero() && test.want > 0 {
+					assert.False(t, s.End.After(test.span.To), "%v ends at %v", test.span, s.End)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,153 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package archive
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/native"
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// Restored says what was put back.
+type Restored struct {
+	Sessions, Files int
+	Events          uint64
+	Problems        int // places in files that made no sense, and were passed over
+}
+
+// Restore puts all sessions of the folder into a store. A file that cannot be read is passed over, and is in the error.
+func (a *Archive) Restore(store *store.Store, cfg engine.Config) (Restored, error) {
+	a.mu.Lock()
+	bySession := make(map[string][]*file)
+	var order []string
+	for _, f := range a.files {
+		if bySession[f.session] == nil {
+			order = append(order, f.session)
+		}
+		bySession[f.session] = append(bySession[f.session], f)
+	}
+	a.mu.Unlock()
+	var out Restored
+	var errs []error
+	for _, name := range order {
+		raw, err := hex.DecodeString(name)
+		if err != nil {
+			continue // the names were looked at
+		}
+		r := &restorer{store: store, cfg: cfg, id: jvmthread.SessionID(raw), symbols: symbols.New(symbols.DefaultLimits())}
+		for _, f := range bySession[name] {
+			if err := r.read(f.path); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", f.path, err))
+			}
+			out.Files++
+		}
+		r.close()
+		out.Events += r.events
+		out.Problems += r.problems
+		if r.events > 0 {
+			out.Sessions++
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// restorer is the recording.Sink of one session.
+type restorer struct {
+	store   *store.Store
+	cfg     engine.Config
+	id      jvmthread.SessionID
+	symbols *symbols.Table
+
+	session  *store.Session // nil: nothing was read yet
+	engine   *engine.Engine
+	batch    uint64
+	before   uint64
+	events   uint64
+	problems int
+	ended    window.Cut
+}
+
+var errOther = errors.New("holds another session than its name says")
+
+func (r *restorer) read(path string) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // was read
+	d := native.NewDecoder(recording.Options{File: path, Symbols: r.symbols}, r)
+	if _, err := io.Copy(d, in); err != nil {
+		return err
+	}
+	return d.Close()
+}
+
+// Session takes what a file says of the JVM.
+func (r *restorer) Session(s *recording.Session) error {
+	if s.ID != r.id {
+		return errOther
+	}
+	if r.session != nil && r.ended == "" {
+		return nil // the next file of the same
+	}
+	r.close()
+	meta := make(store.Meta, len(s.Attributes))
+	for _, a := range s.Attributes {
+		meta[a.Key] = a.Value
+	}
+	r.session, r.engine, r.batch, r.before, r.ended = r.store.Open(r.id, meta), engine.New(r.cfg), 0, 0, ""
+	session, sym := r.session, r.symbols
+	r.engine.Watch(func(events []jvmthread.Event) { session.Events(events, sym) })
+	return nil
+}
+
+// Batch takes events.
+func (r *restorer) Batch(b *recording.Batch) error {
+	r.batch++
+	r.events += uint64(len(b.Events))
+	r.before = r.engine.AddBatch(r.batch, r.before+b.Lost, b.Watermark, b.Events)
+	r.engine.Advance(r.append)
+	return nil
+}
+
+func (r *restorer) append(w *window.Window) { r.session.Append(w, r.symbols) }
+
+// Problem counts.
+func (r *restorer) Problem(recording.Problem) error {
+	r.problems++
+	return nil
+}
+
+// End says that the session is over.
+func (r *restorer) End(e recording.End) error {
+	r.ended = window.CutEnd
+	if e.Reason == threadpdata.EndLost {
+		r.ended = window.CutLost
+	}
+	return nil
+}
+
+func (r *restorer) close() {
+	if r.session == nil {
+		return
+	}
+	why := r.ended
+	if why == "" {
+		why = window.CutShutdown
+	}
+	r.engine.Close(why, r.append)
+	r.session.Close(why)
+	r.session = nil
+}

@@ -1,0 +1,137 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package archive
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/native"
+)
+
+// Writer writes the events of one session. One goroutine owns it.
+type Writer struct {
+	archive *Archive
+	session recording.Session
+	symbols *symbols.Table
+	encoder *native.Encoder
+	file    *file // nil: none is open
+	buf     []byte
+	told    map[jvmthread.ThreadID]jvmthread.Thread // in the file at hand
+	last    jvmthread.Time
+	failed  error
+}
+
+// Session returns a Writer for a session, whose texts are in the table.
+func (a *Archive) Session(id jvmthread.SessionID, meta store.Meta, sym *symbols.Table) *Writer {
+	w := &Writer{archive: a, session: recording.Session{ID: id}, symbols: sym, last: math.MinInt64}
+	if pid, err := strconv.ParseUint(meta["process.pid"], 10, 32); err == nil {
+		w.session.PID = uint32(pid)
+	}
+	for _, key := range slices.Sorted(maps.Keys(meta)) {
+		w.session.Attributes = append(w.session.Attributes, recording.Attribute{Key: key, Value: meta[key]})
+	}
+	return w
+}
+
+// Write writes events in the order of time, none of which is earlier than one that was written. After the first error it does nothing but
+// to return it: a recording with a hole would be worse than none.
+func (w *Writer) Write(events []jvmthread.Event) error {
+	for part := range slices.Chunk(events, batchEvents) {
+		if w.failed == nil {
+			w.batch(part)
+		}
+	}
+	return w.failed
+}
+
+// batchEvents is how many events are written at once: a small part of the smallest folder.
+const batchEvents = 1000
+
+func (w *Writer) batch(events []jvmthread.Event) {
+	if w.file != nil && w.archive.full(w.file) {
+		w.end(nil)
+	}
+	if w.file == nil {
+		w.begin()
+	}
+	batch := recording.Batch{}
+	for i := range events {
+		ev := &events[i]
+		w.last = max(w.last, ev.Time)
+		if ev.Thread == jvmthread.NoThread { // a gap of all threads
+			batch.Lost += uint64(max(0, ev.Arg))
+			continue
+		}
+		batch.Threads = w.tell(batch.Threads, ev.Thread)
+		if ev.Kind != jvmthread.KindContext { // whose peer is none
+			batch.Threads = w.tell(batch.Threads, ev.Peer)
+		}
+		batch.Events = append(batch.Events, *ev)
+	}
+	batch.Watermark = w.last
+	w.buf = w.encoder.Batch(w.buf, &batch)
+	w.flush()
+}
+
+// tell adds a thread to those that are to be defined, if the file at hand does not say of it what is known now.
+func (w *Writer) tell(list []jvmthread.Thread, id jvmthread.ThreadID) []jvmthread.Thread {
+	if id == jvmthread.NoThread {
+		return list
+	}
+	th := w.symbols.Thread(id)
+	if old, ok := w.told[id]; ok && old == th || th.Name == "" {
+		return list
+	}
+	w.told[id] = th
+	return append(list, th)
+}
+
+func (w *Writer) begin() {
+	w.told = make(map[jvmthread.ThreadID]jvmthread.Thread)
+	w.encoder = native.NewEncoder(recording.EncoderOptions{Symbols: w.symbols, Stacks: true}) // each file is to be read by itself
+	if w.file, w.failed = w.archive.create(w.session.ID); w.failed == nil {
+		w.buf = w.encoder.Begin(w.buf, &w.session)
+	}
+}
+
+func (w *Writer) flush() {
+	if w.failed == nil {
+		w.failed = w.archive.write(w.file, w.buf)
+	}
+	w.buf = w.buf[:0]
+}
+
+// end closes the file at hand.
+func (w *Writer) end(end *recording.End) {
+	if w.file == nil {
+		return
+	}
+	w.buf = w.encoder.End(w.buf, end)
+	w.flush()
+	w.failed = errors.Join(w.failed, w.archive.close(w.file))
+	w.file = nil
+}
+
+// Close ends the recording, in which everything until a time is known: with a reason if the session is over, without one if it may go on.
+func (w *Writer) Close(reason string, until jvmthread.Time) error {
+	var end *recording.End
+	if w.file != nil && until > w.last {
+		w.last = until
+		w.buf = w.encoder.Batch(w.buf, &recording.Batch{Watermark: until})
+		w.flush()
+	}
+	if reason != "" {
+		end = &recording.End{Time: w.last, Reason: reason}
+	}
+	w.end(end)
+	return w.failed
+}

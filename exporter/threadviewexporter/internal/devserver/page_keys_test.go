@@ -1,0 +1,121 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/weft-otel/weft/e2e/browser"
+)
+
+func focus(p *browser.Page, selector string) {
+	p.Until(fmt.Sprintf("document.querySelector(%q)", selector))
+	browser.Eval[any](p, fmt.Sprintf("void document.querySelector(%q).focus()", selector))
+}
+
+// A head's button and a box in a row are inside a table, which has keys of its own.
+func TestKeysInTables(t *testing.T) {
+	p := openLanes(t, "s="+finished)
+	p.ClickText(".toolbar button", "Threads: all")
+	p.Until(`document.querySelectorAll("dialog tbody tr").length > 2`)
+	all := len(p.Texts("dialog tbody input"))
+	focus(p, "dialog tbody tr:nth-child(2) input")
+	p.Space()
+	p.Until(`!document.querySelector("dialog tbody tr:nth-child(2) input").checked`)
+	focus(p, "dialog table")
+	p.Do(chromedp.KeyEvent(kb.ArrowDown))
+	p.Do(chromedp.KeyEvent(kb.ArrowDown))
+	p.Until(`document.getElementById(document.querySelector("dialog table").getAttribute("aria-activedescendant")) === document.querySelector("dialog tbody tr:nth-child(3)")`)
+	p.Space()
+	p.Until(`!document.querySelector("dialog tbody tr:nth-child(3) input").checked`)
+	p.Click("dialog tbody tr:nth-child(4) td:nth-child(2)") // a click does what the box does
+	p.Until(`!document.querySelector("dialog tbody tr:nth-child(4) input").checked`)
+	assert.Equal(t, all-3, browser.Eval[int](p, `document.querySelectorAll("dialog tbody input:checked").length`))
+	p.Press("\x1b")
+	p.Until(`!document.querySelector("dialog")`)
+
+	p.Click("#tab-monitors")
+	focus(p, "[data-table=threads] [data-key=name]")
+	p.Space()
+	p.Until(`document.querySelector("[data-table=threads] [data-key=name]").closest("th").ariaSort === "ascending"`)
+	assert.Empty(t, p.Texts("[data-table=threads] tr.chosen"))
+	p.Click("#tab-path")
+	p.Until(`document.querySelectorAll(".path-view tbody tr").length > 2`)
+	focus(p, ".path-view [data-key=name]")
+	p.Press("\r")
+	p.Until(`document.querySelector(".path-view [data-key=name]")?.closest("th").ariaSort === "ascending"`)
+	assert.Equal(t, "true", browser.Eval[string](p, `document.querySelector("#tab-path").ariaSelected`), "a head leads nowhere")
+}
+
+// Keys work wherever the focus is.
+func TestKeysAreNotBoundToTheLanes(t *testing.T) {
+	p := openLanes(t, early+"&at=8.4")
+	p.Until(`document.querySelector(".detail h2")`)
+	length := browser.Eval[float64](p, "weftPlane.view.to - weftPlane.view.from")
+	p.Press("w") // nothing has the focus
+	p.Until(fmt.Sprintf("weftPlane.view.to - weftPlane.view.from < %f", length))
+	first := p.Text(".detail header")
+	focus(p, `.detail [aria-label^="Next interval"]`)
+	p.Do(chromedp.KeyEvent(kb.ArrowRight))
+	p.Until(fmt.Sprintf(`document.querySelector(".detail header").innerText !== %q`, first))
+	p.Press("\x1b")
+	p.Until(`!document.querySelector(".detail")`)
+
+	p.Click("#tab-locks")
+	p.Until(`document.querySelectorAll(".name.lock").length > 2`)
+	focus(p, ".lanes")
+	p.Do(chromedp.KeyEvent(kb.ArrowDown))
+	p.Until(`document.querySelector(".name.lock").classList.contains("chosen")`)
+	p.Do(chromedp.KeyEvent(kb.ArrowDown))
+	p.Until(`document.querySelectorAll(".name.lock")[1].classList.contains("chosen") && document.querySelector(".detail")`)
+	p.Press("\x1b")
+	p.Until(`!document.querySelector(".detail")`)
+}
+
+// What opened a dialog or a menu has the focus again when it is gone.
+func TestTheFocusComesBack(t *testing.T) {
+	p := openLanes(t, "s="+finished)
+	focused := func(text string) {
+		p.Until(fmt.Sprintf("document.activeElement.innerText.trim().startsWith(%q)", text))
+	}
+	p.ClickText(".toolbar button", "Threads: all")
+	p.Until(`document.activeElement.matches("dialog input[type=search]")`)
+	p.Press("pool-*\r")
+	p.Until(`!document.querySelector("dialog")`)
+	focused("Threads: some")
+	p.Press("\r")
+	p.Until(`document.querySelector("dialog")`)
+	p.ClickText("dialog button", "Cancel")
+	p.Until(`!document.querySelector("dialog")`)
+	focused("Threads: some")
+
+	p.ClickText(".toolbar button", "No groups")
+	p.Press(kb.Tab)
+	p.Until(`document.activeElement.matches(".popup input")`)
+	p.Do(chromedp.KeyEvent(kb.ArrowDown))
+	p.Until(`!document.querySelector(".popup")`)
+	focused("By thread group")
+	p.Press("\r")
+	p.Until(`document.querySelector(".popup")`)
+	p.Press(kb.Tab)
+	p.Press(kb.Tab)
+	p.Until(`!document.querySelector(".popup")`)
+}
+
+// Who types fast presses Enter before the hits are there.
+func TestSearchWaitsForItsHits(t *testing.T) {
+	p := openLanes(t, "s="+finished)
+	p.Click(".search input")
+	p.Press("Matcher.settle\r")
+	p.Until(`document.querySelector(".detail h2")`)
+	p.Click(".search input")
+	p.Press("a", chromedp.ModifierCtrl)
+	p.Press("pool-1-thread-10\r")
+	p.Until(`document.querySelector(".name.chosen")?.innerText.startsWith("pool-1-thread-10")`)
+}

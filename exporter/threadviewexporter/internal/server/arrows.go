@@ -1,0 +1,117 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"slices"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// arrows answers the interactions of a range.
+func (q *query) arrows() (any, *Problem) {
+	sel := q.selected()
+	limit := int(q.number("limit", 500, 1, 1000))
+	wanted := q.words("kinds", kindNames())
+	if p := q.done(); p != nil {
+		return nil, p
+	}
+	s := sieve{from: q.from, to: q.to, slots: limit}
+	q.sn.Edges(q.from, q.to, func(e store.Edge) bool {
+		if (wanted == nil || slices.Contains(wanted, int(e.Kind))) && sel.has[e.From] && sel.has[e.To] {
+			s.add(e)
+		}
+		return true
+	})
+	out := api.Arrows{From: q.rel(q.from), To: q.rel(q.to), Kinds: make([]api.ArrowKind, jvmthread.NumInteractionKinds), Arrows: []api.Arrow{}}
+	seen := make([]bool, len(q.sn.Threads))
+	for kind, list := range s.pick(limit) {
+		out.Kinds[kind] = api.ArrowKind{Total: s.total[kind], Hidden: s.total[kind] - len(list)}
+		for _, e := range list {
+			a := api.Arrow{
+				Kind: kind, From: uint64(q.sn.Threads[e.From].ID), FromTime: q.rel(e.Cause), To: uint64(q.sn.Threads[e.To].ID), ToTime: q.rel(e.Effect),
+				ToStart: q.rel(e.Effect), Lock: q.lockRef(e.Lock), Confidence: e.Confidence.String(),
+			}
+			if iv, ok := q.sn.Numbered(e.To, e.ToSeq, e.Effect); ok {
+				a.ToStart = q.rel(iv.Start)
+			}
+			seen[e.From], seen[e.To] = true, true
+			out.Arrows = append(out.Arrows, a)
+		}
+	}
+	slices.SortStableFunc(out.Arrows, func(a, b api.Arrow) int { return compare(a.ToTime, b.ToTime) })
+	out.Threads = q.refs(seen)
+	return out, nil
+}
+
+// sieve keeps, of each kind of interaction, the one with the longest latency in each slot of a range: so what is left is spread over the
+// range as all of them are.
+type sieve struct {
+	from, to jvmthread.Time
+	slots    int
+	total    [jvmthread.NumInteractionKinds]int
+	best     [jvmthread.NumInteractionKinds][]store.Edge // by slot; no kind: none
+	all      [jvmthread.NumInteractionKinds][]store.Edge // the first ones, as long as they are few
+}
+
+func (s *sieve) add(e store.Edge) {
+	s.total[e.Kind]++
+	if len(s.all[e.Kind]) < s.slots {
+		s.all[e.Kind] = append(s.all[e.Kind], e)
+	}
+	if s.best[e.Kind] == nil {
+		s.best[e.Kind] = make([]store.Edge, s.slots)
+	}
+	at := int(float64(e.Effect-s.from) / float64(s.to-s.from) * float64(s.slots))
+	slot := &s.best[e.Kind][min(at, s.slots-1)] // the quotient may be rounded up to 1
+	if slot.Kind == jvmthread.InteractionNone || e.Effect-e.Cause > slot.Effect-slot.Cause {
+		*slot = e
+	}
+}
+
+// pick returns at most limit interactions: of each kind its part of them.
+func (s *sieve) pick(limit int) (out [jvmthread.NumInteractionKinds][]store.Edge) {
+	left := limit
+	var kinds []int
+	for kind, n := range s.total {
+		if n > 0 {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.SortFunc(kinds, func(a, b int) int { return compare(s.total[a], s.total[b]) })
+	for i, kind := range kinds { // the rare ones first: what they leave is for the others
+		part := left / (len(kinds) - i)
+		list := s.all[kind]
+		if s.total[kind] > part {
+			list = merged(s.best[kind], part)
+		}
+		out[kind] = list
+		left -= len(list)
+	}
+	return out
+}
+
+// merged joins slots until at most limit are left, which may be 0.
+func merged(best []store.Edge, limit int) []store.Edge {
+	if limit == 0 {
+		return nil
+	}
+	out := make([]store.Edge, 0, limit)
+	last := -1
+	for i := range best {
+		e := best[i]
+		if e.Kind == jvmthread.InteractionNone {
+			continue
+		}
+		if slot := i * limit / len(best); slot != last {
+			last = slot
+			out = append(out, e)
+		} else if k := &out[len(out)-1]; e.Effect-e.Cause > k.Effect-k.Cause {
+			*k = e
+		}
+	}
+	return out
+}

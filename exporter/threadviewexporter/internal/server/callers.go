@@ -1,0 +1,196 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store/sums"
+	"github.com/weft-otel/weft/internal/wording"
+)
+
+const maxStacks = 20 // of one row
+
+// callerKey is what rows of callers are told apart by.
+type callerKey struct {
+	class  uint32
+	method string
+}
+
+type callerTally struct {
+	stats    sums.Tally
+	monitors sums.Set
+	threads  sums.Set
+	stacks   map[store.StackID]*api.StackUse
+	longest  store.Interval
+}
+
+func newCallerTally() *callerTally {
+	return &callerTally{stacks: map[store.StackID]*api.StackUse{}}
+}
+
+// callers answers the table of methods that blocked or waited.
+func (q *query) callers() (any, *Problem) {
+	sel := q.selected()
+	word := q.choice("kind", kindWords()[kindBlocked:]...)
+	want := kind(slices.Index(kindWords(), word))
+	classes := q.all("class")
+	_, byClass := q.values["class"]
+	q.paged(100, 200)
+	if q.wrong != nil {
+		return nil, q.wrong
+	}
+	sum := newCallerTally()
+	all := q.callerTallies(sel, want, func(class uint32) bool { return !byClass || slices.Contains(classes, q.sn.ClassName(class)) })
+	rows := make([]api.CallerRow, 0, len(all))
+	for k, t := range all {
+		row := t.row(q)
+		row.Class, row.Method = q.sn.ClassName(k.class), k.method
+		rows = append(rows, row)
+		sum.merge(t)
+	}
+	slices.SortFunc(rows, func(a, b api.CallerRow) int {
+		return cmp.Or(compare(a.Method, b.Method), compare(a.Class, b.Class))
+	})
+	sorted(q.params, rows, "method")
+	if p := q.done(); p != nil {
+		return nil, p
+	}
+	out := api.Callers{From: q.rel(q.from), To: q.rel(q.to), Kind: word, Total: len(rows), Offset: q.page.offset, Callers: piece(rows, q.page), Sum: sum.row(q)}
+	out.Sum.Stacks, out.Sum.Hidden = []api.StackUse{}, 0
+	return out, nil
+}
+
+// callerTallies adds up the waits of a kind, by class and method.
+func (q *query) callerTallies(sel selection, want kind, wanted func(class uint32) bool) map[callerKey]*callerTally {
+	all := map[callerKey]*callerTally{}
+	places := map[store.StackID]wording.Place{}
+	// get returns where waits at a stack count, and nil where they do not.
+	get := func(class uint32, stack store.StackID) (*callerTally, *api.StackUse) {
+		if !wanted(class) {
+			return nil, nil
+		}
+		place, ok := places[stack]
+		if !ok {
+			place, _ = wording.FindPlace(q.sn.Stack(stack))
+			places[stack] = place
+		}
+		k := callerKey{class, place.Function}
+		t := all[k]
+		if t == nil {
+			t = newCallerTally()
+			all[k] = t
+		}
+		use := t.use(stack, place)
+		return t, use
+	}
+	cover := q.cover(sel, func(c *store.Chapter) bool { return c.Waits != nil })
+	for _, chapter := range cover.Chapters {
+		for i := range chapter.Waits {
+			w := &chapter.Waits[i]
+			if kindOf(w.State) != want {
+				continue
+			}
+			if t, use := get(w.Class, w.Stack); t != nil {
+				t.stats.Merge(&w.Tally)
+				w.Locks.AddTo(&t.monitors)
+				w.Threads.AddTo(&t.threads)
+				t.longer(w.Longest.Interval())
+				use.Count += w.Count
+				use.Time += w.Time
+			}
+		}
+		chapter.Early(q.from, func(iv *store.Interval) {
+			if kindOf(iv.As()) != want {
+				return
+			}
+			if t, use := get(q.sn.ClassID(iv.Lock), iv.Stack); t != nil {
+				before := int64(q.from - iv.Start)
+				t.stats.Clip(!iv.State.Continues(), before)
+				use.Time -= before
+				if !iv.State.Continues() {
+					use.Count--
+				}
+			}
+		})
+	}
+	for _, i := range sel.list {
+		c := q.sn.Beside(i, q.from, q.to, &cover)
+		for c.Next() {
+			if kindOf(c.As()) != want {
+				continue
+			}
+			lock := c.Lock()
+			t, use := get(q.sn.ClassID(lock), c.Stack())
+			if t == nil {
+				continue
+			}
+			began, part := q.began(&c), q.clip(c.Start, c.End)
+			t.stats.Add(began, part, int64(c.End-c.Start))
+			if lock != 0 {
+				t.monitors.Add(int(lock))
+			}
+			t.threads.Add(i)
+			if c.End-c.Start >= t.longest.End-t.longest.Start {
+				t.longer(c.Interval())
+			}
+			if began {
+				use.Count++
+			}
+			use.Time += part
+		}
+	}
+	return all
+}
+
+// use returns the sums of a stack.
+func (t *callerTally) use(stack store.StackID, place wording.Place) *api.StackUse {
+	use := t.stacks[stack]
+	if use == nil {
+		use = &api.StackUse{Stack: uint32(stack), Line: place.File}
+		if place.Line > 0 {
+			use.Line += ":" + strconv.Itoa(place.Line)
+		}
+		t.stacks[stack] = use
+	}
+	return use
+}
+
+// longer keeps the longest interval; of several the first, and of those the one of the first thread.
+func (t *callerTally) longer(iv store.Interval) {
+	old := &t.longest
+	if old.Seq == 0 || cmp.Or(cmp.Compare(iv.End-iv.Start, old.End-old.Start), cmp.Compare(old.Start, iv.Start), cmp.Compare(old.Thread, iv.Thread)) > 0 {
+		*old = iv
+	}
+}
+
+func (t *callerTally) merge(o *callerTally) {
+	t.stats.Merge(&o.stats)
+	t.monitors.Merge(&o.monitors)
+	t.threads.Merge(&o.threads)
+	if o.longest.Seq != 0 {
+		t.longer(o.longest)
+	}
+}
+
+func (t *callerTally) row(q *query) api.CallerRow {
+	row := api.CallerRow{Stats: statsOf(&t.stats), Monitors: t.monitors.Len(), Threads: t.threads.Len(), Stacks: []api.StackUse{}}
+	for id, use := range t.stacks {
+		if id != 0 {
+			row.Stacks = append(row.Stacks, *use)
+		}
+	}
+	slices.SortFunc(row.Stacks, func(a, b api.StackUse) int { return cmp.Or(compare(b.Time, a.Time), compare(a.Stack, b.Stack)) })
+	if n := len(row.Stacks); n > maxStacks && !q.file {
+		row.Stacks, row.Hidden = row.Stacks[:maxStacks], n-maxStacks
+	}
+	if t.longest.Seq != 0 {
+		row.Longest = q.reference(&t.longest)
+	}
+	return row
+}

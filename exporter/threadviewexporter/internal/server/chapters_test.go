@@ -1,0 +1,156 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/server"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+// history is a simulated program that is put into stores.
+type history struct {
+	events []jvmthread.Event
+	length time.Duration
+	again  bool // the session is lost, and comes back
+	over   bool // it ends
+}
+
+func (h *history) store(chapter int, maxBytes int64) *store.Store {
+	sym := symbols.New(symbols.DefaultLimits())
+	for i := 1; i <= threadClass; i++ {
+		sym.InternClass(fmt.Sprintf("com.acme.Class%d", i))
+	}
+	st := store.New(maxBytes)
+	st.Chapters(chapter)
+	parts := [][]jvmthread.Event{h.events}
+	if h.again {
+		parts = [][]jvmthread.Event{h.events[:len(h.events)/3], h.events[len(h.events)/3:]}
+	}
+	for i, events := range parts {
+		s := st.Open(sessionID, store.Meta{})
+		run(dress(events, sym), h.length, func(w *window.Window) {
+			if !h.over && i == len(parts)-1 && w.Cut == window.CutEnd {
+				return // it goes on
+			}
+			s.Append(w, sym)
+		})
+		if h.over || i < len(parts)-1 {
+			s.Close(window.CutLost)
+		}
+	}
+	return st
+}
+
+// tablesOfSums are the tables that chapters answer.
+var tablesOfSums = []string{
+	"threads?", "threads?threads=1,3-5", "classes?", "callers?kind=blocked", "callers?kind=waited", "callers?kind=parked", "callers?kind=reenter",
+	"callers?kind=sleeping", "callers?kind=blocked&class=com.acme.Class1", "locks?", "locks?class=com.acme.Class2", "locklanes?width=300", "lanes?sort=blocked.time",
+}
+
+// compareWithPlain asks for all tables over some ranges, with and without chapters. It returns how many chapters there are.
+func compareWithPlain(t *testing.T, st *store.Store, rng *rand.Rand, ranges int) int {
+	t.Helper()
+	sn := st.Session(sessionID).Snapshot()
+	plain := server.New(st, server.Config{NoChapters: true}).Handler()
+	summed := server.New(st, server.Config{}).Handler()
+	cover := sn.Cover(sn.From, sn.To+1, func(c *store.Chapter) bool { return c.Waits != nil && c.Locks != nil })
+	for range ranges {
+		from := int64(sn.From-sn.Origin) + rng.Int64N(int64(sn.To-sn.From))/4
+		to := int64(sn.To-sn.Origin) - rng.Int64N(int64(sn.To-sn.From))/4
+		switch n := len(cover.Chapters); {
+		case rng.IntN(4) == 0:
+			from, to = int64(sn.From-sn.Origin), int64(sn.To-sn.Origin)
+		case n > 0 && rng.IntN(2) == 0: // exactly where a chapter begins
+			from = int64(cover.Chapters[rng.IntN(n)].Start - sn.Origin)
+		}
+		to = max(to, from)
+		for _, table := range tablesOfSums {
+			ask := func(h http.Handler) string {
+				r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/sessions/%s/%s&from=%d&to=%d", sessionID, table, from, to), http.NoBody)
+				r.Host = "localhost"
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, r)
+				require.Equal(t, http.StatusOK, w.Code, "%s: %s", table, w.Body)
+				return w.Body.String()
+			}
+			if want, got := ask(plain), ask(summed); want != got {
+				require.JSONEq(t, want, got, "%s from %d to %d", table, from, to)
+			}
+		}
+	}
+	return len(cover.Chapters)
+}
+
+// Sums that were made beforehand change nothing: all tables, over any range, are those of the intervals one by one.
+func TestChaptersChangeNothing(t *testing.T) {
+	const never = 1 << 40
+	used := 0
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		h := history{
+			events: threadtest.Simulate(seed, 4+2*int(seed%5), 1+int(seed%3), 30_000).Events, length: time.Duration(200 + rng.IntN(2000)), again: seed%3 == 1, over: seed%4 != 2,
+		}
+		maxBytes := int64(math.MaxInt64)
+		if seed%2 == 1 { // the oldest leave, and with them what they add up to
+			maxBytes = h.store(never, math.MaxInt64).Stats().Bytes * 2 / 3
+		}
+		used += compareWithPlain(t, h.store(1+rng.IntN(200), maxBytes), rng, 12)
+	}
+	assert.Greater(t, used, 50, "chapters that answered")
+}
+
+// Where a chapter ends most threads are in a queue, and locks are held.
+func TestChaptersCutCrowds(t *testing.T) {
+	for seed, threads := range []int{8, 20, 50} {
+		st := store.New(math.MaxInt64)
+		st.Chapters(1)
+		crowd(st, threads, 1+uint32(seed)*2, 30_000)
+		assert.GreaterOrEqual(t, compareWithPlain(t, st, rand.New(rand.NewPCG(uint64(seed), 4)), 4), 3)
+	}
+}
+
+// A thread that never comes out of a queue is in it: also in chapters of which none of its intervals is a part.
+func TestWhoStaysInAQueueIsCounted(t *testing.T) {
+	lock := func(hash uint32) jvmthread.LockID { return jvmthread.LockID{Class: 1, Hash: hash} }
+	var events []jvmthread.Event
+	for id := range jvmthread.ThreadID(6) {
+		events = append(events, jvmthread.Event{Time: 1000, Thread: id + 1, Kind: jvmthread.KindThreadStart})
+	}
+	for id := jvmthread.ThreadID(2); id <= 5; id++ {
+		events = append(events, jvmthread.Event{Time: 1001, Thread: id, Peer: 1, Lock: lock(1), Kind: jvmthread.KindContendedEnter})
+	}
+	for at := jvmthread.Time(1010); at < 21_000; at += 10 {
+		events = append(events, jvmthread.Event{Time: at, Thread: 6, Peer: 1, Lock: lock(2), Kind: jvmthread.KindContendedEnter},
+			jvmthread.Event{Time: at + 5, Thread: 6, Lock: lock(2), Kind: jvmthread.KindContendedEntered})
+	}
+	h := history{events: events, length: 2000}
+	st := h.store(1, math.MaxInt64)
+	sn := st.Session(sessionID).Snapshot()
+	cover := sn.Cover(sn.From, sn.To+1, func(c *store.Chapter) bool { return c.Locks != nil })
+	require.Equal(t, sn.To, cover.End())
+	for _, c := range cover.Chapters[1:] {
+		for _, l := range c.Locks {
+			if sn.Hash(l.Lock) == 1 {
+				assert.EqualValues(t, 4, l.Queue)
+			}
+		}
+		assert.Len(t, c.Locks, 2)
+	}
+	compareWithPlain(t, st, rand.New(rand.NewPCG(1, 5)), 10)
+}

@@ -1,0 +1,282 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/wording"
+)
+
+// maxEffects and maxHeld bound the lists of an interval's details.
+const (
+	maxEffects = 100
+	maxHeld    = 100
+	maxFrames  = 256
+)
+
+// interval answers everything about one interval.
+func (q *query) interval() (any, *Problem) {
+	id := q.number("thread", -1, 0, farAway)
+	at := q.number("at", farAway, -farAway, farAway)
+	seq := q.number("seq", 0, 1, 1<<32-1)
+	if p := q.done(); p != nil {
+		return nil, p
+	}
+	if id < 0 {
+		return nil, &Problem{http.StatusBadRequest, "thread: the id of a thread is needed", "thread"}
+	}
+	thread := q.sn.Thread(jvmthread.ThreadID(id))
+	if thread == 0 {
+		return nil, &Problem{http.StatusNotFound, "thread: " + strconv.FormatInt(id, 10) + " is no thread of this session", "thread"}
+	}
+	var iv store.Interval
+	var ok bool
+	when := q.sn.Origin + jvmthread.Time(at)
+	switch {
+	case at != farAway && seq != 0:
+		iv, ok = q.sn.Numbered(thread, jvmthread.Seq(seq), when)
+	case at != farAway:
+		iv, ok = q.sn.At(thread, when)
+	case seq != 0:
+		iv, ok = q.sn.Latest(thread, jvmthread.Seq(seq))
+	default:
+		return nil, &Problem{http.StatusBadRequest, "at: a time or the number of an interval (seq) is needed", "at"}
+	}
+	if !ok {
+		return nil, &Problem{http.StatusNotFound, "at: nothing is known of the thread there", "at"}
+	}
+	if at == farAway {
+		when = iv.Start
+	}
+	return q.detail(&iv, max(iv.Start, min(when, iv.End-1))), nil
+}
+
+func (q *query) detail(iv *store.Interval, when jvmthread.Time) *api.Interval {
+	out := &api.Interval{
+		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), State: int(iv.State), Title: q.title(iv), From: q.rel(iv.Start), To: q.rel(iv.End),
+		Marks: laneMarks(iv.State, iv.Marks), Timeout: iv.Timeout, Stack: q.stackOf(iv.Stack), Effects: []api.Effect{}, Held: []api.Holding{},
+		Span: q.span(iv.Thread, iv.Seq, when),
+	}
+	if iv.Lock != 0 {
+		l := q.lockRef(iv.Lock)
+		out.Lock = &l
+	}
+	if iv.Peer != 0 {
+		out.Owner = q.doing(iv.Peer, iv.Start, iv.Lock)
+		if s := q.ownerStack(iv); s != nil {
+			out.Owner.Stack = s
+		}
+	}
+	if iv.Circle != 0 {
+		out.Deadlock = threadpdata.DeadlockID(q.sn.ID, iv.Circle)
+	}
+	q.sn.EdgesTo(iv, func(e store.Edge) bool {
+		out.Cause = q.cause(&e)
+		out.Why = e.Kind.String()
+		return e.Kind == jvmthread.InteractionStart
+	})
+	if out.Cause == nil || out.Why == jvmthread.InteractionStart.String() && iv.State.Stopped() {
+		out.Why = why(iv)
+	}
+	q.effects(iv, out)
+	if before, ok := q.sn.Before(iv); ok {
+		r := q.reference(&before)
+		out.Prev = &r
+	}
+	if after, ok := q.sn.After(iv); ok {
+		r := q.reference(&after)
+		out.Next = &r
+	}
+	out.Text = q.tell(iv, out)
+	return out
+}
+
+// why says what ended an interval that nobody is known to have ended.
+func why(iv *store.Interval) string {
+	if !iv.State.Stopped() {
+		return ""
+	}
+	c := window.CauseOf(&jvmthread.Interval{State: iv.State, Marks: iv.Marks, Circle: iv.Circle}, nil)
+	if c == window.CauseNone {
+		return ""
+	}
+	return c.String()
+}
+
+// doing says what a thread was doing when another began to wait for it, and where it held the lock.
+func (q *query) doing(thread int, at jvmthread.Time, lock store.LockIndex) *api.Doing {
+	d := &api.Doing{Thread: q.threadRef(thread), Time: q.rel(at)}
+	iv, ok := q.sn.At(thread, at)
+	if !ok {
+		return d
+	}
+	r := q.reference(&iv)
+	d.Interval = &r
+	if iv.Stack != 0 {
+		d.Stack = q.stackOf(iv.Stack)
+		return d
+	}
+	// It ran: where it was stopped last before that while it wanted this lock, or else where it is stopped next, is the nearest that is known.
+	if lock != 0 {
+		for before, n := iv, 0; n < 64; n++ {
+			if before, ok = q.sn.Before(&before); !ok {
+				break
+			}
+			if before.Lock == lock && before.Stack != 0 {
+				d.Stack = q.stackOf(before.Stack)
+				return d
+			}
+		}
+	}
+	if next, ok := q.sn.After(&iv); ok && next.Stack != 0 {
+		d.Stack = q.stackOf(next.Stack)
+	}
+	return d
+}
+
+// ownerStack is where the owner of the lock was when an interval began, if the agent looked.
+func (q *query) ownerStack(iv *store.Interval) (s *api.Stack) {
+	_ = q.sn.Replay(iv.Start, iv.Start+1, func(_ *store.Block, events []jvmthread.Event) bool { // without it there is no stack
+		for i := range events {
+			ev := &events[i]
+			if ev.Kind == jvmthread.KindOwnerStack && ev.Thread == q.sn.Threads[iv.Thread].ID && ev.Time >= iv.Start && ev.Time < max(iv.End, iv.Start+1) {
+				s = q.stackOf(store.StackID(ev.Stack))
+				return false
+			}
+		}
+		return true
+	})
+	return s
+}
+
+func (q *query) cause(e *store.Edge) *api.Cause {
+	c := &api.Cause{
+		Kind: int(e.Kind), Thread: q.threadRef(e.From), Time: q.rel(e.Cause), Latency: int64(e.Effect - e.Cause), Confidence: e.Confidence.String(),
+		Stack: q.stackOf(e.Stack),
+	}
+	if from, ok := q.sn.Numbered(e.From, e.FromSeq, e.Cause); ok {
+		r := q.reference(&from)
+		r.Time = q.rel(max(from.Start, min(e.Cause, from.End-1)))
+		c.Interval = &r
+		c.Span = q.span(e.From, e.FromSeq, e.Cause)
+	}
+	return c
+}
+
+// effects lists what happened to others since of an interval, and which locks it held.
+func (q *query) effects(iv *store.Interval, out *api.Interval) {
+	q.sn.EdgesCaused(iv.Start, iv.End+1, func(e store.Edge) bool {
+		if e.From != iv.Thread || e.FromSeq != iv.Seq {
+			return true
+		}
+		if len(out.Effects) >= maxEffects {
+			out.More++
+			return true
+		}
+		to, ok := q.sn.Numbered(e.To, e.ToSeq, e.Effect)
+		if !ok {
+			to = store.Interval{Thread: e.To, Start: e.Effect, End: e.Effect, Seq: e.ToSeq}
+		}
+		out.Effects = append(out.Effects, api.Effect{Kind: int(e.Kind), Time: q.rel(e.Cause), Latency: int64(e.Effect - e.Cause), Interval: q.reference(&to)})
+		return true
+	})
+	q.sn.Holds(iv.Start, max(iv.End, iv.Start+1), func(h store.Hold) bool {
+		if h.Thread == iv.Thread {
+			out.Held = append(out.Held, q.holding(&h))
+		}
+		return len(out.Held) < maxHeld
+	})
+}
+
+func (q *query) holding(h *store.Hold) api.Holding {
+	return api.Holding{Lock: q.lockRef(h.Lock), Thread: q.threadRef(h.Thread), From: q.rel(h.Start), To: q.rel(h.End), Marks: int(h.Marks)}
+}
+
+// tell says what an interval is in a sentence or two.
+func (q *query) tell(iv *store.Interval, out *api.Interval) string {
+	var b strings.Builder
+	b.WriteString(out.Thread.Name + ": " + out.Title + " for " + time.Duration(iv.End-iv.Start).String())
+	if iv.Marks.Has(jvmthread.MarkOpen) {
+		b.WriteString(" and still is")
+	}
+	if s := out.Stack; s != nil && s.Caller < len(s.Frames) {
+		b.WriteString(" at " + s.Frames[s.Caller])
+	}
+	if o := out.Owner; o != nil && iv.State != jvmthread.StateJoining && iv.Lock != 0 {
+		b.WriteString("; when it began, " + o.Thread.Name + " held it")
+		if o.Interval != nil && jvmthread.State(o.Interval.State).Stopped() {
+			b.WriteString(" and was in: " + o.Interval.Title)
+		}
+	}
+	if c := out.Cause; c != nil {
+		b.WriteString("; " + jvmthread.InteractionKind(c.Kind).String() + " by " + c.Thread.Name)
+		if c.Stack != nil && c.Stack.Caller < len(c.Stack.Frames) {
+			b.WriteString(" at " + c.Stack.Frames[c.Stack.Caller])
+		}
+		if c.Latency > 0 {
+			b.WriteString(", " + time.Duration(c.Latency).String() + " before")
+		}
+		if c.Confidence != jvmthread.ConfidenceExact.String() {
+			b.WriteString(" (" + c.Confidence + ")")
+		}
+	} else if out.Why != "" {
+		b.WriteString("; ended by: " + out.Why)
+	}
+	return b.String()
+}
+
+// stack answers a call stack.
+func (q *query) stack() (any, *Problem) {
+	id := q.number("id", 0, 0, 1<<32-1)
+	if p := q.done(); p != nil {
+		return nil, p
+	}
+	if id == 0 || id >= int64(q.sn.NumStacks()) {
+		return nil, &Problem{http.StatusNotFound, "id: there is no such stack", "id"}
+	}
+	return q.stackOf(store.StackID(id)), nil
+}
+
+func (q *query) stackOf(id store.StackID) *api.Stack {
+	if id == 0 {
+		return nil
+	}
+	text := q.sn.Stack(id)
+	s := &api.Stack{ID: uint32(id), Frames: []string{}}
+	for line := range strings.Lines(text) {
+		if len(s.Frames) == maxFrames {
+			s.Frames = append(s.Frames, "...")
+			break
+		}
+		s.Frames = append(s.Frames, strings.TrimPrefix(strings.TrimSpace(line), "at "))
+	}
+	_, s.Caller = wording.FindPlace(text)
+	return s
+}
+
+// span names the span that thread_span makes of an interval, or of its piece at a time.
+func (q *query) span(thread int, seq jvmthread.Seq, at jvmthread.Time) *api.Span {
+	length := jvmthread.Time(q.view.cfg.TraceWindow)
+	if length <= 0 {
+		return nil
+	}
+	start := max(at-at%length, q.sn.Began(at))
+	trace := threadpdata.TraceID(q.sn.ID, start)
+	span := threadpdata.SpanID(q.sn.ID, start, jvmthread.IntervalRef{Thread: q.sn.Threads[thread].ID, Seq: seq})
+	s := &api.Span{TraceID: hex.EncodeToString(trace[:]), SpanID: hex.EncodeToString(span[:])}
+	if t := q.view.cfg.TraceURL; t != "" {
+		s.URL = strings.NewReplacer("{trace_id}", s.TraceID, "{span_id}", s.SpanID).Replace(t)
+	}
+	return s
+}

@@ -1,0 +1,253 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// maxAnswer bounds the bytes of an answer, with some room for what is around lists.
+const (
+	maxAnswer = 200_000
+	laneRoom  = 300 // of a lane without its runs and names
+)
+
+// lanes answers a picture of threads.
+func (q *query) lanes() (any, *Problem) {
+	sel := q.selected()
+	width := q.number("width", 1000, 1, 4000)
+	q.paged(50, 200)
+	list := q.laneOrder(sel)
+	if p := q.done(); p != nil {
+		return nil, p
+	}
+	out := api.Lanes{From: q.rel(q.from), To: q.rel(q.to), Version: q.sn.Version, Total: len(list), Offset: q.page.offset}
+	list = piece(list, q.page)
+	out.Step = (int64(q.to-q.from) + width - 1) / width
+	for factor := q.laneFactor(list, out.Step); ; {
+		step := out.Step * int64(factor)
+		lanes, room := q.paint(list, step)
+		if steps := q.steps(step); room <= maxAnswer || steps <= 8 {
+			out.Step, out.Steps, out.Lanes = step, steps, lanes
+			return out, nil
+		}
+		factor = max(factor+1, factor*room/maxAnswer)
+	}
+}
+
+// steps is how many steps the range has.
+func (q *query) steps(step int64) int { return int((int64(q.to-q.from) + step - 1) / step) }
+
+// laneFactor guesses from a few lanes how much longer steps have to be than is wanted, so that most answers are made once.
+func (q *query) laneFactor(list []int, step int64) int {
+	const few = 4
+	if len(list) <= few {
+		return 1
+	}
+	var some []int
+	for i := range few {
+		some = append(some, list[i*len(list)/few])
+	}
+	factor := 1
+	for factor < q.steps(step) {
+		_, room := q.paint(some, step*int64(factor))
+		if room*len(list)/few <= maxAnswer {
+			break
+		}
+		factor = max(factor+1, factor*room*len(list)/few/maxAnswer)
+	}
+	return factor
+}
+
+// paint makes lanes, and says about how many bytes they will have.
+func (q *query) paint(list []int, step int64) (lanes []api.Lane, room int) {
+	lanes = make([]api.Lane, 0, len(list))
+	for _, i := range list {
+		p := painter{q: q, step: step, steps: q.steps(step)}
+		lane := p.lane(i)
+		room += laneRoom + 6*(len(lane.Thread.Name)+len(lane.Thread.Group)+len(lane.Thread.Pool)) + digits(lane.Width) + digits(lane.Code)
+		lanes = append(lanes, lane)
+	}
+	return lanes, room
+}
+
+// digits is the room that numbers take in JSON.
+func digits(list []int) (n int) {
+	for _, v := range list {
+		for n += 2; v >= 10; v /= 10 {
+			n++
+		}
+	}
+	return n
+}
+
+// laneOrder returns the selected threads in the order that is asked for. Their sums are only looked at if that needs them.
+func (q *query) laneOrder(sel selection) []int {
+	if q.wrong != nil {
+		return nil
+	}
+	var rows []api.ThreadRow
+	switch q.values.Get("sort") {
+	case "", "id", "name", "group", "pool", "from", "to", "daemon", "virtual", "dead":
+		for _, i := range sel.list {
+			rows = append(rows, api.ThreadRow{Thread: q.thread(i)})
+		}
+	default:
+		rows, _ = q.threadRows(sel)
+	}
+	sorted(q.params, rows, "id")
+	list := make([]int, len(rows))
+	for i := range rows {
+		list[i] = q.sn.Thread(jvmthread.ThreadID(rows[i].ID))
+	}
+	return list
+}
+
+// painter makes the runs of a lane.
+type painter struct {
+	q     *query
+	step  int64
+	steps int
+
+	out   api.Lane
+	used  int64 // of the step
+	mix   [api.NoState + 1]int64
+	marks int
+	count int
+	done  int // steps that runs cover
+}
+
+// lane paints a thread.
+func (p *painter) lane(thread int) api.Lane {
+	q := p.q
+	p.out = api.Lane{Thread: q.thread(thread), Width: []int{}, Code: []int{}}
+	last := q.from
+	end := q.from + jvmthread.Time(p.step*int64(p.steps))
+	c := q.sn.Walk(thread, q.from, end)
+	for c.Next() {
+		if c.Start > last {
+			p.add(api.NoState, 0, int64(c.Start-last))
+			last = c.Start
+		}
+		p.add(int(c.State), laneMarks(c.State, c.Marks), int64(max(0, min(c.End, end)-last)))
+		last = max(last, min(c.End, end))
+	}
+	if last < end {
+		p.add(api.NoState, 0, int64(end-last))
+	}
+	return p.out
+}
+
+// add goes on by a time in one state.
+func (p *painter) add(state, marks int, length int64) {
+	if length == 0 {
+		p.count++
+		p.marks |= marks
+	}
+	for length > 0 {
+		if whole := length / p.step; whole > 0 && p.count == 0 {
+			p.run(int(whole), code(state, api.NoState, 15, marks))
+			length -= whole * p.step
+			continue
+		}
+		part := min(length, p.step-p.used)
+		p.mix[state] += part
+		p.used += part
+		length -= part
+		p.count++
+		p.marks |= marks
+		if p.used == p.step {
+			p.flush()
+		}
+	}
+}
+
+// flush ends a step that is shared, or holds the end of something.
+func (p *painter) flush() {
+	first, second := api.NoState, api.NoState
+	for s := range api.NoState {
+		switch {
+		case p.mix[s] == 0:
+		case p.mix[s] > p.mix[first]:
+			first, second = s, first
+		case second == api.NoState || p.mix[s] > p.mix[second]:
+			second = s
+		}
+	}
+	share := 15
+	if second != api.NoState {
+		share = int((p.mix[first]*15 + p.step/2) / p.step)
+	}
+	if p.count > 1 {
+		p.marks |= api.MarkMixed
+	}
+	p.run(1, code(first, second, share, p.marks))
+	p.mix, p.used, p.count, p.marks = [api.NoState + 1]int64{}, 0, 0, 0
+}
+
+func (p *painter) run(width, code int) {
+	width = min(width, p.steps-p.done)
+	if width <= 0 {
+		return
+	}
+	p.done += width
+	l := &p.out
+	if n := len(l.Code); n > 0 && l.Code[n-1] == code {
+		l.Width[n-1] += width
+		return
+	}
+	l.Width = append(l.Width, width)
+	l.Code = append(l.Code, code)
+}
+
+func code(first, second, share, marks int) int { return first | second<<4 | share<<8 | marks<<12 }
+
+// laneMarks are the marks of a run that shows an interval.
+func laneMarks(s jvmthread.State, m jvmthread.Marks) (out int) {
+	if m.Has(jvmthread.MarkTimedOut) {
+		out |= api.MarkTimedOut
+	}
+	if m.Has(jvmthread.MarkInterrupted) {
+		out |= api.MarkInterrupted
+	}
+	if m.Has(jvmthread.MarkOpen) {
+		out |= api.MarkOpen
+	}
+	if m.Has(jvmthread.MarkPartial) {
+		out |= api.MarkPartial
+	}
+	switch s {
+	case jvmthread.StateDeadlocked:
+		out |= api.MarkDeadlocked | api.MarkStopped
+	case jvmthread.StateBlocked, jvmthread.StateReentering:
+		out |= api.MarkStopped
+	case jvmthread.StateUnknown:
+		out |= api.MarkUnknown
+	}
+	return out
+}
+
+// minimap answers the sums of all selected threads over time.
+func (q *query) minimap() (any, *Problem) {
+	sel := q.selected()
+	width := q.number("width", 500, 1, 2000)
+	if p := q.done(); p != nil {
+		return nil, p
+	}
+	out := api.Minimap{From: q.rel(q.from), To: q.rel(q.to)}
+	out.Step = (int64(q.to-q.from) + width - 1) / width
+	for {
+		out.Steps = int((int64(q.to-q.from) + out.Step - 1) / out.Step)
+		out.Time = q.sn.Density(q.from, q.to, jvmthread.Time(out.Step), sel.has)
+		room := 0
+		for _, list := range out.Time {
+			room += len(list) * 13
+		}
+		if room <= maxAnswer {
+			return out, nil
+		}
+		out.Step *= 2
+	}
+}

@@ -1,0 +1,189 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// whats are what a line can say that a thread did.
+func whats() []string {
+	return []string{
+		"start", "wait", "notify", "notifyAll", "handoff", "join", "interrupt", "unpark", "block", "sleep", "park", "end", "timeout", "deadlock",
+	}
+}
+
+var whatOfKind = [jvmthread.NumInteractionKinds]string{
+	jvmthread.InteractionStart: "start", jvmthread.InteractionHandoff: "handoff", jvmthread.InteractionNotify: "notify",
+	jvmthread.InteractionNotifyAll: "notifyAll", jvmthread.InteractionInterrupt: "interrupt", jvmthread.InteractionJoin: "end",
+	jvmthread.InteractionUnpark: "unpark",
+}
+
+var whatOfState = [jvmthread.NumStates]string{
+	jvmthread.StateBlocked: "block", jvmthread.StateWaiting: "wait", jvmthread.StateJoining: "join", jvmthread.StateSleeping: "sleep",
+	jvmthread.StateParked: "park", jvmthread.StateDeadlocked: "deadlock",
+}
+
+// slices of time in which lines are looked for: each twice as long as the one before, until there are enough.
+const firstSlice = 1 << 20
+
+// maxPassed bounds the lines of one time that a cursor passes over, since they are made for nothing.
+const maxPassed = 100_000
+
+// log answers lines of the log.
+func (q *query) log() (any, *Problem) {
+	sel := q.selected()
+	l := logger{q: q, sel: sel, text: strings.ToLower(q.text("q"))}
+	for _, i := range q.words("what", whats()) {
+		l.whats = append(l.whats, whats()[i])
+	}
+	cursor := q.text("cursor")
+	q.paged(200, 1000)
+	skip := 0
+	from := q.from
+	if cursor != "" {
+		at, n, ok := strings.Cut(cursor, "+")
+		time, err1 := strconv.ParseInt(at, 10, 64)
+		passed, err2 := strconv.Atoi(n)
+		if !ok || err1 != nil || err2 != nil || passed < 0 || passed > maxPassed {
+			q.fail("cursor", "is not one that was given out")
+		}
+		from, skip = max(from, q.sn.Origin+jvmthread.Time(time)), passed
+	}
+	if p := q.done(); p != nil {
+		return nil, p
+	}
+	out := api.Log{From: q.rel(q.from), To: q.rel(q.to), Lines: []api.Triple{}}
+	length := jvmthread.Time(firstSlice)
+	for at := from; at < q.to && len(out.Lines) <= q.page.limit+skip; length *= 2 {
+		end := min(at+length, q.to)
+		if length <= 0 {
+			end = q.to
+		}
+		out.Lines = append(out.Lines, l.lines(at, end)...)
+		at = end
+	}
+	out.Lines = out.Lines[min(skip, len(out.Lines)):]
+	if len(out.Lines) > q.page.limit {
+		next := out.Lines[q.page.limit].Time
+		out.Lines = out.Lines[:q.page.limit]
+		same := 0
+		for i := len(out.Lines) - 1; i >= 0 && out.Lines[i].Time == next; i-- {
+			same++
+		}
+		if same == len(out.Lines) && q.sn.Origin+jvmthread.Time(next) == from {
+			same += skip
+		}
+		out.Cursor = strconv.FormatInt(next, 10) + "+" + strconv.Itoa(same)
+	}
+	return out, nil
+}
+
+// logger makes lines.
+type logger struct {
+	q     *query
+	sel   selection
+	whats []string // wanted; none: all
+	text  string   // that the line must hold
+	out   []api.Triple
+}
+
+// lines makes the lines of a slice of time.
+func (l *logger) lines(from, to jvmthread.Time) []api.Triple {
+	l.out = nil
+	sn := l.q.sn
+	sn.EdgesCaused(from, to, func(e store.Edge) bool {
+		if l.sel.has[e.From] || l.sel.has[e.To] {
+			l.edge(&e)
+		}
+		return true
+	})
+	for _, i := range l.sel.list {
+		c := sn.Walk(i, from-1, to) // a wait can time out at from
+		for c.Next() {
+			if c.Start >= from && whatOfState[c.State] != "" {
+				iv := c.Interval()
+				l.wait(&iv)
+			}
+			if c.Marks.Has(jvmthread.MarkTimedOut) && c.End >= from && c.End < to {
+				iv := c.Interval()
+				l.add(api.Triple{Time: l.q.rel(iv.End), Thread: l.q.threadRef(i), What: "timeout", Target: l.q.threadRef(i), Lock: l.lock(iv.Lock), Seq: uint32(iv.Seq), Active: -1})
+			}
+		}
+		if t := &sn.Threads[i]; t.Dead && t.Last >= from && t.Last < to {
+			l.add(api.Triple{Time: l.q.rel(t.Last), Thread: l.q.threadRef(i), What: "end", Target: l.q.threadRef(i), Active: -1})
+		}
+	}
+	slices.SortStableFunc(l.out, func(a, b api.Triple) int {
+		return cmp.Or(compare(a.Time, b.Time), compare(a.Thread.ID, b.Thread.ID), compare(a.What, b.What), compare(a.Target.ID, b.Target.ID))
+	})
+	return l.out
+}
+
+func (l *logger) edge(e *store.Edge) {
+	l.add(api.Triple{
+		Time: l.q.rel(e.Cause), Thread: l.q.threadRef(e.From), What: whatOfKind[e.Kind], Target: l.q.threadRef(e.To), Lock: l.lock(e.Lock), Seq: uint32(e.ToSeq), Active: -1,
+	})
+}
+
+// wait tells that a thread stops, and for how long it was active before.
+func (l *logger) wait(iv *store.Interval) {
+	t := api.Triple{
+		Time: l.q.rel(iv.Start), Thread: l.q.threadRef(iv.Thread), What: whatOfState[iv.State], Target: l.q.threadRef(iv.Thread), Lock: l.lock(iv.Lock), Seq: uint32(iv.Seq),
+		Active: -1,
+	}
+	if iv.Peer != 0 && (iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateJoining || iv.State == jvmthread.StateDeadlocked) {
+		t.Target = l.q.threadRef(iv.Peer)
+	}
+	if iv.State != jvmthread.StateDeadlocked && l.wanted(t.What) {
+		t.Active = int64(iv.Start - l.active(iv))
+	}
+	l.add(t)
+}
+
+// active is since when a thread has not waited: being blocked does not count as waiting.
+func (l *logger) active(iv *store.Interval) jvmthread.Time {
+	since := iv.Start
+	before := *iv
+	for range 64 {
+		var ok bool
+		if before, ok = l.q.sn.Before(&before); !ok || before.End > since || kindOf(before.State) > kindBlocked && before.State != jvmthread.StateReentering {
+			break
+		}
+		since = before.Start
+	}
+	return since
+}
+
+func (l *logger) lock(k store.LockIndex) *api.LockRef {
+	if k == 0 {
+		return nil
+	}
+	r := l.q.lockRef(k)
+	return &r
+}
+
+func (l *logger) wanted(what string) bool { return l.whats == nil || slices.Contains(l.whats, what) }
+
+func (l *logger) add(t api.Triple) {
+	if !l.wanted(t.What) {
+		return
+	}
+	t.Text = t.Thread.Name + ", " + t.What + ", " + t.Target.Name
+	if t.Active >= 0 {
+		t.Text += fmt.Sprintf(", active %d ms", (t.Active+500_000)/1_000_000)
+	}
+	if l.text != "" && !strings.Contains(strings.ToLower(t.Text), l.text) && (t.Lock == nil || !strings.Contains(strings.ToLower(t.Lock.Class), l.text)) {
+		return
+	}
+	l.out = append(l.out, t)
+}

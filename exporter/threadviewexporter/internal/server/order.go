@@ -1,0 +1,138 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func compare[T cmp.Ordered](a, b T) int { return cmp.Compare(a, b) }
+
+// sorted reads by which field rows are wanted, and sorts them. A field is named as in JSON, nested ones with dots; without a name, and nothing to take its place, rows stay as they are. Rows are in the order
+// of their names already: those that are equal keep it. Texts, ids and times ascend and other numbers descend, unless order says otherwise.
+func sorted[T any](p *params, rows []T, without string) {
+	field := p.text("sort")
+	order := p.choice("order", "", "asc", "desc")
+	if field == "" {
+		field = without
+	}
+	if field == "" {
+		return
+	}
+	path, kind := fieldOf(reflect.TypeFor[T](), field)
+	if kind == reflect.Invalid {
+		p.fail("sort", "%q is no field of a row", shorten(field))
+		return
+	}
+	down := order == "desc" || order == "" && kind != reflect.String && field != without && field != "id" && field != "from"
+	keys := make([]key, len(rows))
+	for i := range rows {
+		keys[i] = path.key(reflect.ValueOf(&rows[i]).Elem())
+		keys[i].at = i
+	}
+	slices.SortStableFunc(keys, func(a, b key) int {
+		c := cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
+		if down {
+			c = -c
+		}
+		return c
+	})
+	out := make([]T, len(rows))
+	for i := range keys {
+		out[i] = rows[keys[i].at]
+	}
+	copy(rows, out)
+}
+
+type key struct {
+	number float64
+	text   string
+	at     int
+}
+
+// fieldPath leads from a row to a field: indices of fields, and of elements of a list where the field before it is one.
+type fieldPath []int
+
+func (path fieldPath) key(v reflect.Value) key {
+	for _, i := range path {
+		for v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return key{}
+			}
+			v = v.Elem()
+		}
+		if v.Kind() == reflect.Slice {
+			if i >= v.Len() {
+				return key{}
+			}
+			v = v.Index(i)
+			continue
+		}
+		v = v.Field(i)
+	}
+	switch {
+	case v.Kind() == reflect.String:
+		return key{text: v.String()}
+	case v.CanInt():
+		return key{number: float64(v.Int())}
+	case v.CanUint():
+		return key{number: float64(v.Uint())}
+	case v.CanFloat():
+		return key{number: v.Float()}
+	case v.Kind() == reflect.Bool && v.Bool():
+		return key{number: 1}
+	}
+	return key{}
+}
+
+// fieldOf finds a field by its name. Its kind is Invalid if there is none, or it cannot be compared.
+func fieldOf(t reflect.Type, name string) (path fieldPath, kind reflect.Kind) {
+	for word := range strings.SplitSeq(name, ".") {
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		switch t.Kind() {
+		case reflect.Struct:
+			sub, ft := jsonField(t, word)
+			if sub == nil {
+				return nil, reflect.Invalid
+			}
+			path, t = append(path, sub...), ft
+		case reflect.Slice:
+			i, err := strconv.ParseUint(word, 10, 8)
+			if err != nil {
+				return nil, reflect.Invalid
+			}
+			path, t = append(path, int(i)), t.Elem()
+		default:
+			return nil, reflect.Invalid
+		}
+	}
+	switch t.Kind() {
+	case reflect.Struct, reflect.Slice, reflect.Pointer, reflect.Map:
+		return nil, reflect.Invalid
+	}
+	return path, t.Kind()
+}
+
+// jsonField finds a field of a struct, also of those embedded in it.
+func jsonField(t reflect.Type, name string) (fieldPath, reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			if sub, ft := jsonField(f.Type, name); sub != nil {
+				return append(fieldPath{i}, sub...), ft
+			}
+			continue
+		}
+		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
+			return fieldPath{i}, f.Type
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,179 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Problem is why a request is not answered.
+type Problem struct {
+	Status    int
+	Message   string
+	Parameter string
+}
+
+func problem(status int, format string, args ...any) *Problem {
+	return &Problem{Status: status, Message: fmt.Sprintf(format, args...)}
+}
+
+// params reads the parameters of a request. The first that is wrong is kept; parameters that nobody asked for are wrong, too.
+type params struct {
+	values url.Values
+	asked  map[string]struct{}
+	wrong  *Problem
+}
+
+// maxText is the longest text that a parameter may have.
+const maxText = 4096
+
+func newParams(values url.Values) *params {
+	return &params{values: values, asked: make(map[string]struct{})}
+}
+
+func (p *params) fail(name, format string, args ...any) {
+	if p.wrong == nil {
+		p.wrong = &Problem{Status: http.StatusBadRequest, Parameter: name, Message: name + ": " + fmt.Sprintf(format, args...)}
+	}
+}
+
+// done returns what was wrong.
+func (p *params) done() *Problem {
+	if p.wrong != nil {
+		return p.wrong
+	}
+	unknown := ""
+	for name := range p.values {
+		if _, ok := p.asked[name]; !ok && (unknown == "" || name < unknown) {
+			unknown = name
+		}
+	}
+	if unknown == "" {
+		return nil
+	}
+	known := make([]string, 0, len(p.asked))
+	for name := range p.asked {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	p.fail(shorten(unknown), "no such parameter here; there are %s", strings.Join(known, ", "))
+	return p.wrong
+}
+
+func shorten(s string) string {
+	if len(s) > 80 {
+		return strings.ToValidUTF8(s[:80], "") + "..."
+	}
+	return s
+}
+
+// all returns the values of a parameter that may be repeated.
+func (p *params) all(name string) []string {
+	p.asked[name] = struct{}{}
+	list := p.values[name]
+	for _, v := range list {
+		if len(v) > maxText {
+			p.fail(name, "longer than %d bytes", maxText)
+			return nil
+		}
+	}
+	if len(list) > 100 {
+		p.fail(name, "given %d times; at most 100", len(list))
+		return nil
+	}
+	return list
+}
+
+// text returns the value of a parameter, empty if it is not given.
+func (p *params) text(name string) string {
+	list := p.all(name)
+	switch len(list) {
+	case 0:
+		return ""
+	case 1:
+		return list[0]
+	}
+	p.fail(name, "given %d times; at most once", len(list))
+	return ""
+}
+
+// number returns an integer between two limits.
+func (p *params) number(name string, without, low, high int64) int64 {
+	s := p.text(name)
+	if s == "" {
+		return without
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < low || n > high {
+		p.fail(name, "%q is no integer from %d to %d", shorten(s), low, high)
+		return without
+	}
+	return n
+}
+
+// choice returns one of several words, the first if none is given.
+func (p *params) choice(name string, words ...string) string {
+	s := p.text(name)
+	if s == "" {
+		return words[0]
+	}
+	if !slices.Contains(words, s) {
+		p.fail(name, "%q is none of %s", shorten(s), strings.Join(words, ", "))
+		return words[0]
+	}
+	return s
+}
+
+// words returns words with commas between them, each of a list; nil if none is given.
+func (p *params) words(name string, known []string) []int {
+	s := p.text(name)
+	if s == "" {
+		return nil
+	}
+	var out []int
+	for word := range strings.SplitSeq(s, ",") {
+		i := slices.Index(known, strings.TrimSpace(word))
+		if i < 0 {
+			p.fail(name, "%q is none of %s", shorten(word), strings.Join(known, ", "))
+			return nil
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// idRange is ids from the first to the last.
+type idRange struct{ first, last uint64 }
+
+// ids returns ids and ranges of ids with commas between them: 1,5-9.
+func (p *params) ids(name string) (out []idRange, given bool) {
+	s := p.text(name)
+	if s == "" {
+		_, given = p.values[name]
+		return nil, given
+	}
+	for word := range strings.SplitSeq(s, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(word), "-")
+		if !isRange {
+			to = from
+		}
+		first, err1 := strconv.ParseUint(from, 10, 64)
+		last, err2 := strconv.ParseUint(to, 10, 64)
+		if err1 != nil || err2 != nil || first > last {
+			p.fail(name, "%q is neither an id nor a range of ids such as 5-9", shorten(word))
+			return nil, true
+		}
+		out = append(out, idRange{first, last})
+	}
+	return out, true
+}
+
+func contains(list []idRange, id uint64) bool {
+	return slices.ContainsFunc(list, func(r idRange) bool { return id >= r.first && id <= r.last })
+}

@@ -1,0 +1,168 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wording"
+)
+
+// pathTables sums a path up.
+func (q *query) pathTables(g *criticalpath.Graph, path *criticalpath.Path, out *api.Path) {
+	var r criticalpath.Retiming
+	g.Retime(q.from, q.to, &r)
+	numbers := q.lockNumbers(path)
+	out.Locks = q.shares(path, criticalpath.ByLock, numbers, savings(&r, path.Thread, criticalpath.ByLock))
+	out.Classes = q.shares(path, criticalpath.ByClass, numbers, savings(&r, path.Thread, criticalpath.ByClass))
+	out.Sites = q.shares(path, criticalpath.BySite, numbers, nil)
+
+	threads, kinds := make(map[jvmthread.ThreadID]*api.PathRow), make(map[criticalpath.Kind]*api.PathRow)
+	longest := map[*api.PathRow]criticalpath.Segment{}
+	add := func(row *api.PathRow, s criticalpath.Segment) {
+		row.Count++
+		row.Time += int64(s.End - s.Start)
+		if old, ok := longest[row]; !ok || s.End-s.Start > old.End-old.Start {
+			longest[row] = s
+		}
+	}
+	for _, s := range path.Segments {
+		if threads[s.Thread] == nil {
+			ref := q.threadRef(q.sn.Thread(s.Thread))
+			threads[s.Thread] = &api.PathRow{Name: ref.Name, Thread: &ref}
+		}
+		if kinds[s.Kind] == nil {
+			kinds[s.Kind] = &api.PathRow{Name: s.Kind.String()}
+		}
+		add(threads[s.Thread], s)
+		add(kinds[s.Kind], s)
+	}
+	finish := func(row *api.PathRow) api.PathRow {
+		s := longest[row]
+		row.First = q.find(s.Thread, s.Seq, s.Start)
+		return *row
+	}
+	for _, row := range threads {
+		out.PerThread = append(out.PerThread, finish(row))
+	}
+	for _, row := range kinds {
+		out.PerKind = append(out.PerKind, finish(row))
+	}
+	for _, list := range []*[]api.PathRow{&out.PerThread, &out.PerKind, &out.Locks, &out.Classes, &out.Sites} {
+		rows := *list
+		for i := range rows {
+			rows[i].Share = float64(rows[i].Time) / float64(max(1, path.End-path.Start))
+		}
+		slices.SortStableFunc(rows, func(a, b api.PathRow) int {
+			return cmp.Or(compare(b.Time, a.Time), compare(a.Name, b.Name), compare(threadOf(&a), threadOf(&b)), compare(a.State, b.State))
+		})
+		if !q.file {
+			rows = rows[:min(len(rows), max(1, min(maxPathRows, q.most)))]
+		}
+		*list = rows
+	}
+	q.page.limit = len(out.Locks) // so that an answer that is too long is asked for again with fewer
+}
+
+func threadOf(r *api.PathRow) uint64 {
+	if r.Thread == nil {
+		return 0
+	}
+	return r.Thread.ID
+}
+
+// find leads to an interval, if it is remembered.
+func (q *query) find(id jvmthread.ThreadID, seq jvmthread.Seq, near jvmthread.Time) *api.Reference {
+	thread := q.sn.Thread(id)
+	if thread == 0 {
+		return nil
+	}
+	iv, ok := q.sn.Numbered(thread, seq, near)
+	if !ok {
+		if iv, ok = q.sn.At(thread, near); !ok {
+			return nil
+		}
+	}
+	r := q.reference(&iv)
+	r.Time = q.rel(max(iv.Start, min(near, iv.End-1)))
+	return &r
+}
+
+func savings(r *criticalpath.Retiming, thread jvmthread.ThreadID, by criticalpath.Grouping) map[jvmthread.LockID]api.Saving {
+	out := map[jvmthread.LockID]api.Saving{}
+	for _, s := range r.AppendSavings(nil, thread, by) {
+		out[s.Lock] = api.Saving{Drag: int64(s.Drag), Bound: int64(s.Bound)}
+	}
+	return out
+}
+
+// lockNumbers finds the numbers of the locks of a path.
+func (q *query) lockNumbers(path *criticalpath.Path) map[jvmthread.LockID]store.LockIndex {
+	out := map[jvmthread.LockID]store.LockIndex{}
+	for i := range path.Waits {
+		w := &path.Waits[i]
+		if _, ok := out[w.Lock]; ok || w.Lock.IsZero() {
+			continue
+		}
+		if iv, ok := q.sn.Latest(q.sn.Thread(w.Ref.Thread), w.Ref.Seq); ok {
+			out[w.Lock] = iv.Lock
+		}
+	}
+	return out
+}
+
+func (q *query) shares(
+	path *criticalpath.Path, by criticalpath.Grouping, numbers map[jvmthread.LockID]store.LockIndex, saved map[jvmthread.LockID]api.Saving,
+) []api.PathRow {
+	shares := path.AppendShares(nil, by)
+	rows := make([]api.PathRow, 0, len(shares))
+	first := map[criticalpath.Group]*criticalpath.Wait{}
+	for i := range path.Waits {
+		w := &path.Waits[i]
+		k := criticalpath.Group{Lock: w.Lock, State: w.State}
+		if by != criticalpath.ByLock {
+			k.Lock.Hash = 0
+		}
+		if by == criticalpath.BySite {
+			k.Stack = w.Stack
+		}
+		if k.State == jvmthread.StateReentering {
+			k.State = jvmthread.StateBlocked
+		}
+		if first[k] == nil {
+			first[k] = w
+		}
+	}
+	for _, s := range shares {
+		row := api.PathRow{
+			Name: q.sn.ClassName(uint32(s.Group.Lock.Class)), State: s.Group.State.String(), Count: s.Count, Time: int64(s.Time),
+		}
+		if by == criticalpath.ByLock {
+			ref := q.lockRef(numbers[s.Group.Lock])
+			row.Lock = &ref
+		}
+		if by == criticalpath.BySite && s.Group.Stack != jvmthread.NoStack {
+			row.Stack = uint32(s.Group.Stack)
+			if p, _ := wording.FindPlace(q.sn.Stack(store.StackID(s.Group.Stack))); p.Function != "" {
+				row.Name = p.Function
+			}
+		}
+		if saving, ok := saved[s.Group.Lock]; ok {
+			row.Saving = &saving
+		}
+		if w := first[s.Group]; w != nil {
+			if iv, ok := q.sn.Latest(q.sn.Thread(w.Ref.Thread), w.Ref.Seq); ok {
+				r := q.reference(&iv)
+				row.First = &r
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

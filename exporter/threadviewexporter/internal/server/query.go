@@ -1,0 +1,203 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package server answers: what does the page show? It makes the answers of exporter/threadviewexporter/internal/api out of what exporter/threadviewexporter/internal/store remembers,
+// and serves them over HTTP. How much detail a picture has is decided here, so that a browser never gets more than it can show.
+package server
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wording"
+)
+
+// query is one request about one session.
+type query struct {
+	*params
+
+	view *View
+	sn   *store.Snapshot
+	from jvmthread.Time
+	to   jvmthread.Time
+	page page
+	file bool            // the answer is a file: it may be as long as it is
+	most int             // rows that an answer may have
+	ctx  context.Context //nolint:containedctx // of the request
+}
+
+// farAway is the largest time that a parameter may be: a JavaScript number tells all integers below it apart.
+const farAway = 1 << 53
+
+func newQuery(v *View, sn *store.Snapshot, values url.Values) *query {
+	q := &query{params: newParams(values), view: v, sn: sn}
+	q.from = sn.Origin + jvmthread.Time(q.number("from", int64(sn.From-sn.Origin), -farAway, farAway))
+	q.to = sn.Origin + jvmthread.Time(q.number("to", int64(sn.To-sn.Origin), -farAway, farAway))
+	if q.from > q.to {
+		q.fail("from", "is later than to")
+		q.from = q.to
+	}
+	if q.from == q.to {
+		q.to++
+	}
+	return q
+}
+
+// rel is a time as the page has it.
+func (q *query) rel(t jvmthread.Time) int64 { return int64(t - q.sn.Origin) }
+
+// clip is how much of [start, end) is in the range.
+func (q *query) clip(start, end jvmthread.Time) int64 {
+	return int64(max(0, min(end, q.to)-max(start, q.from)))
+}
+
+// page is a piece of a list.
+type page struct{ offset, limit int }
+
+// paged reads which piece of a list is wanted.
+func (q *query) paged(limit, most int64) {
+	q.page.offset = int(q.number("offset", 0, 0, 1<<31))
+	q.page.limit = min(int(q.number("limit", limit, 1, most)), max(1, q.most))
+	if q.file {
+		q.page = page{0, 1 << 31}
+	}
+}
+
+func piece[T any](list []T, p page) []T {
+	list = list[min(p.offset, len(list)):]
+	return list[:min(p.limit, len(list))]
+}
+
+// selection is the threads that a request is about.
+type selection struct {
+	list []int  // by index
+	all  bool   // none of the session is missing
+	has  []bool // by index
+}
+
+// selected reads the parameters that choose threads.
+func (q *query) selected() selection {
+	ids, given := q.ids("threads")
+	pattern := q.pattern("name")
+	groups, pools := q.all("group"), q.all("pool")
+	_, byGroup := q.values["group"]
+	_, byPool := q.values["pool"]
+	states := q.words("state", stateNames())
+	idle := q.choice("hide", "", "idle") == "idle"
+	s := selection{has: make([]bool, len(q.sn.Threads))}
+	if q.wrong != nil {
+		return s
+	}
+	names := q.sn.Pools()
+	known := 0
+	for i := range q.sn.Threads {
+		t := &q.sn.Threads[i]
+		if t.Known {
+			known++
+		}
+		switch {
+		case !t.Known, given && !contains(ids, uint64(t.ID)), pattern != nil && !pattern.MatchString(wording.ThreadName(t.Name, t.ID)):
+			continue
+		case byGroup && !slices.Contains(groups, t.Group), byPool && !slices.Contains(pools, names[i]):
+			continue
+		case (states != nil || idle) && !q.shows(i, states, idle):
+			continue
+		}
+		s.list = append(s.list, i)
+		s.has[i] = true
+	}
+	s.all = len(s.list) == known
+	return s
+}
+
+// pattern reads a regular expression.
+func (q *query) pattern(name string) *regexp.Regexp {
+	s := q.text(name)
+	if s == "" {
+		return nil
+	}
+	re, err := regexp.Compile(s)
+	if err != nil {
+		q.fail(name, "is no RE2 pattern: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil
+	}
+	return re
+}
+
+// shows reports whether a thread was in one of the states within the range, and whether it did anything in it.
+func (q *query) shows(thread int, states []int, idle bool) bool {
+	in, did := states == nil, !idle
+	n := 0
+	c := q.sn.Walk(thread, q.from, q.to)
+	for c.Next() && (!in || !did) {
+		n++
+		in = in || slices.Contains(states, int(c.State))
+		did = did || n > 1 || c.State == jvmthread.StateBlocked || c.State == jvmthread.StateDeadlocked
+	}
+	return in && did
+}
+
+func stateNames() []string {
+	names := make([]string, jvmthread.NumStates)
+	for i := range names {
+		names[i] = jvmthread.State(i).String()
+	}
+	return names
+}
+
+func kindNames() []string {
+	names := make([]string, jvmthread.NumInteractionKinds)
+	for i := range names {
+		names[i] = jvmthread.InteractionKind(i).String()
+	}
+	return names
+}
+
+func (q *query) threadRef(i int) api.ThreadRef {
+	t := &q.sn.Threads[i]
+	return api.ThreadRef{ID: uint64(t.ID), Name: wording.ThreadName(t.Name, t.ID)}
+}
+
+// refs names threads, in the order of their ids.
+func (q *query) refs(seen []bool) []api.ThreadRef {
+	out := []api.ThreadRef{}
+	for i, ok := range seen {
+		if ok {
+			out = append(out, q.threadRef(i))
+		}
+	}
+	slices.SortFunc(out, func(a, b api.ThreadRef) int { return compare(a.ID, b.ID) })
+	return out
+}
+
+func (q *query) lockRef(l store.LockIndex) api.LockRef {
+	if l == 0 {
+		return api.LockRef{}
+	}
+	return api.LockRef{ID: uint32(l), Class: q.sn.Class(l), Hash: strconv.FormatUint(uint64(q.sn.Hash(l)), 16)}
+}
+
+// title is the name of an interval, as thread_span has it.
+func (q *query) title(iv *store.Interval) string {
+	object := ""
+	switch {
+	case iv.State == jvmthread.StateJoining:
+		object = q.threadRef(iv.Peer).Name
+	case iv.Lock != 0 && q.sn.ClassID(iv.Lock) != 0:
+		object = wording.SimpleClass(q.sn.Class(iv.Lock))
+	}
+	return wording.Title(iv.State, object, iv.Marks.Has(jvmthread.MarkTimedOut))
+}
+
+func (q *query) reference(iv *store.Interval) api.Reference {
+	return api.Reference{
+		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), Time: q.rel(iv.Start + (iv.End-iv.Start)/2), State: int(iv.State), Title: q.title(iv),
+	}
+}

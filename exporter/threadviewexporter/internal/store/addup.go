@@ -1,0 +1,252 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"cmp"
+	"slices"
+	"unsafe"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store/sums"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// newChapter adds blocks up. What is open is what was open at their end.
+func (s *Session) newChapter(blocks []*Block) *Chapter {
+	last := blocks[len(blocks)-1]
+	a := adder{
+		s: s, c: &Chapter{Start: blocks[0].Start, End: last.End, first: blocks[0].number, next: last.number + 1, bounds: noBounds},
+		threads: make(map[ThreadSum]*ThreadSum), waits: make(map[waitKey]*wait), locks: make(map[LockIndex]*lock),
+	}
+	n := 0
+	for _, b := range blocks {
+		n += len(b.state)
+	}
+	a.most = max(16, n/perThread)
+	for _, b := range blocks {
+		a.intervals(b)
+		a.handoffs(b)
+		a.held(b)
+	}
+	for _, iv := range s.open {
+		iv.End = last.End
+		a.queue(&iv)
+	}
+	a.finish()
+	return a.c
+}
+
+type waitKey struct {
+	class uint32
+	stack StackID
+	state jvmthread.State
+}
+
+type wait struct {
+	WaitSum
+
+	locks, threads []uint32
+	longest        jvmthread.Time
+	start          jvmthread.Time // of the longest
+	thread         uint32
+}
+
+type lock struct {
+	LockSum
+
+	holders []uint32
+	turns   []int64
+}
+
+// adder adds up what is in blocks.
+type adder struct {
+	s       *Session
+	c       *Chapter
+	threads map[ThreadSum]*ThreadSum // by what tells them apart
+	waits   map[waitKey]*wait        // nil: too many
+	locks   map[LockIndex]*lock      // nil: too many
+	most    int                      // sums that are worth it
+}
+
+func (a *adder) intervals(b *Block) {
+	bounds := &a.c.bounds
+	for i := range len(b.lanes) - 1 {
+		l := &b.lanes[i]
+		start := l.start
+		for at := int(l.first); at < int(b.lanes[i+1].first); at++ {
+			iv := b.interval(l, at, start)
+			if iv.Start < a.c.Start {
+				a.c.early = append(a.c.early, chunk{b, int32(i)})
+				bounds.firstEnd = min(bounds.firstEnd, iv.End)
+			}
+			bounds.lastStart, bounds.lastEnd = max(bounds.lastStart, iv.Start), max(bounds.lastEnd, iv.End)
+			a.interval(&iv, Ref{b, int32(i), uint32(at)})
+			start = iv.End
+		}
+	}
+}
+
+func (a *adder) interval(iv *Interval, ref Ref) {
+	length := int64(iv.End - iv.Start)
+	k := ThreadSum{Thread: uint32(iv.Thread), State: iv.State, Parked: iv.Parked}
+	t := a.threads[k]
+	if t == nil {
+		sum := k
+		t = &sum
+		a.threads[k] = t
+	}
+	t.Count++
+	t.Time += length
+	state := iv.As()
+	switch state { //exhaustive:enforce
+	case jvmthread.StateBlocked, jvmthread.StateWaiting, jvmthread.StateReentering, jvmthread.StateParked, jvmthread.StateJoining, jvmthread.StateSleeping:
+		a.wait(iv, state, ref)
+		a.lock(iv, state)
+	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateSuspended, jvmthread.StateDead, jvmthread.StateDeadlocked:
+	}
+}
+
+func (a *adder) wait(iv *Interval, state jvmthread.State, ref Ref) {
+	if a.waits == nil {
+		return
+	}
+	k := waitKey{a.s.locks.list[iv.Lock].Class, iv.Stack, state}
+	w := a.waits[k]
+	if w == nil {
+		if len(a.waits) == a.most {
+			a.waits = nil
+			return
+		}
+		w = &wait{WaitSum: WaitSum{Class: k.class, Stack: k.stack, State: k.state}, longest: -1}
+		a.waits[k] = w
+	}
+	length := iv.End - iv.Start
+	w.Add(!iv.State.Continues(), int64(length), int64(length))
+	if iv.Lock != 0 {
+		w.locks = append(w.locks, uint32(iv.Lock))
+	}
+	thread := uint32(iv.Thread)
+	if n := len(w.threads); n == 0 || w.threads[n-1] != thread {
+		w.threads = append(w.threads, thread)
+	}
+	if length > w.longest || length == w.longest && (iv.Start < w.start || iv.Start == w.start && thread < w.thread) {
+		w.longest, w.start, w.thread, w.Longest = length, iv.Start, thread, ref
+	}
+}
+
+// of returns what is known of a lock; nil if there are too many locks.
+func (a *adder) of(l LockIndex) *lock {
+	if a.locks == nil || l == 0 {
+		return nil
+	}
+	k := a.locks[l]
+	if k == nil {
+		if len(a.locks) == a.most {
+			a.locks = nil
+			return nil
+		}
+		k = &lock{LockSum: LockSum{Lock: l}}
+		a.locks[l] = k
+	}
+	return k
+}
+
+func (a *adder) lock(iv *Interval, state jvmthread.State) {
+	if state == jvmthread.StateJoining || state == jvmthread.StateSleeping {
+		return
+	}
+	k := a.of(iv.Lock)
+	if k == nil {
+		return
+	}
+	k.Wanted = true
+	var sum *Sum
+	switch state {
+	case jvmthread.StateBlocked:
+		sum = &k.Blocked
+		a.queue(iv)
+	case jvmthread.StateWaiting:
+		sum = &k.Waited
+	case jvmthread.StateParked:
+		sum = &k.Parked
+	default:
+		return
+	}
+	if !iv.State.Continues() {
+		sum.Count++
+	}
+	sum.Time += int64(iv.End - iv.Start)
+}
+
+// queue notes that a thread is in the queue of a lock.
+func (a *adder) queue(iv *Interval) {
+	from, to := max(iv.Start, a.c.Start), min(iv.End, a.c.End)
+	if from >= to || iv.As() != jvmthread.StateBlocked {
+		return
+	}
+	if k := a.of(iv.Lock); k != nil {
+		k.turns = append(k.turns, int64(from-a.c.Start)<<1|1, int64(to-a.c.Start)<<1)
+	}
+}
+
+func (a *adder) handoffs(b *Block) {
+	e := &b.interactions
+	for i := range e.len() {
+		a.c.bounds.lastStart = max(a.c.bounds.lastStart, b.Start+jvmthread.Time(e.effect.at(i)))
+		if e.kind[i] != jvmthread.InteractionHandoff || e.to[i] == 0 {
+			continue
+		}
+		if k := a.of(LockIndex(e.lock[i])); k != nil {
+			k.Wanted = true
+			k.Handoffs.Add(Handoff(int(e.from[i]), int(e.to[i])))
+		}
+	}
+}
+
+func (a *adder) held(b *Block) {
+	for i := range b.holds.len() {
+		h := b.hold(i)
+		if h.Start < a.c.Start {
+			a.c.earlyHolds = append(a.c.earlyHolds, h)
+			a.c.bounds.firstEnd = min(a.c.bounds.firstEnd, h.End)
+		}
+		a.c.bounds.lastStart, a.c.bounds.lastEnd = max(a.c.bounds.lastStart, h.Start), max(a.c.bounds.lastEnd, h.End)
+		if k := a.of(h.Lock); k != nil {
+			k.Held.Count++
+			k.Held.Time += int64(h.End - h.Start)
+			k.holders = append(k.holders, uint32(h.Thread))
+		}
+	}
+}
+
+// finish puts the sums into the chapter.
+func (a *adder) finish() {
+	c := a.c
+	c.early, c.earlyHolds = exact(c.early), exact(c.earlyHolds)
+	c.Threads = make([]ThreadSum, 0, len(a.threads))
+	for _, t := range a.threads {
+		c.Threads = append(c.Threads, *t)
+	}
+	slices.SortFunc(c.Threads, func(x, y ThreadSum) int { return cmp.Compare(x.Thread, y.Thread) })
+	c.size = chapterBytes + int64(len(c.early))*int64(unsafe.Sizeof(chunk{})) + int64(len(c.earlyHolds))*int64(unsafe.Sizeof(Hold{})) +
+		int64(len(c.Threads))*int64(unsafe.Sizeof(ThreadSum{}))
+	if a.waits != nil {
+		c.Waits = make([]WaitSum, 0, len(a.waits))
+		for _, w := range a.waits {
+			w.Pack()
+			w.Locks, w.Threads = sums.Pack(w.locks), sums.Pack(w.threads)
+			c.size += 48 + w.Bytes() + w.Locks.Bytes() + w.Threads.Bytes()
+			c.Waits = append(c.Waits, w.WaitSum)
+		}
+	}
+	if a.locks != nil {
+		c.Locks = make([]LockSum, 0, len(a.locks))
+		for _, k := range a.locks {
+			k.Holders = sums.Pack(k.holders)
+			k.Queue = uint32(Peak(k.turns))
+			c.size += int64(unsafe.Sizeof(LockSum{})) + k.Holders.Bytes()
+			c.Locks = append(c.Locks, k.LockSum)
+		}
+	}
+}

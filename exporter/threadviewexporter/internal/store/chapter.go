@@ -1,0 +1,240 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store/sums"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Chapter is some blocks in a row, and what they add up to: so that a range of millions of intervals need not be looked through. It does not
+// change, and leaves with the first of its blocks.
+type Chapter struct {
+	Start, End jvmthread.Time
+	Threads    []ThreadSum
+	Waits      []WaitSum // nil: they are about as many as intervals
+	Locks      []LockSum // nil: they are about as many as intervals
+
+	first, next uint64  // numbers of its blocks: [first, next)
+	early       []chunk // lanes whose first interval began before the chapter
+	earlyHolds  []Hold  // that began before the chapter
+	bounds      bounds
+	size        int64
+}
+
+// ThreadSum is a thread in a state.
+type ThreadSum struct {
+	Time   int64
+	Thread uint32
+	Count  uint32
+	State  jvmthread.State
+	Parked bool // the thread is deadlocked, and was parked before
+}
+
+// WaitSum is the waits of a kind at a place for locks of a class.
+type WaitSum struct {
+	sums.Tally
+
+	Locks, Threads sums.Packed
+	Longest        Ref
+	Class          uint32
+	Stack          StackID
+	State          jvmthread.State // as Interval.As says it
+}
+
+// Sum is how many there are, and for how long.
+type Sum struct{ Count, Time int64 }
+
+// LockSum is what is known of a lock.
+type LockSum struct {
+	Blocked, Waited, Parked Sum
+	Held                    Sum
+	Holders                 sums.Packed
+	Handoffs                Relay
+	Queue                   uint32 // most threads that were blocked at one time within [Start, End) of the chapter, whenever they began to be
+	Lock                    LockIndex
+	Wanted                  bool // a thread waited for it, or got it handed on
+}
+
+// Ref leads to an interval.
+type Ref struct {
+	block *Block
+	lane  int32
+	at    uint32
+}
+
+// bounds say whether a range holds all of a chapter: nothing of it may have ended before, or begin behind.
+type bounds struct {
+	firstEnd  jvmthread.Time // of intervals and holds that began before the chapter
+	lastStart jvmthread.Time // of intervals, and of effects
+	lastEnd   jvmthread.Time // of intervals and holds
+}
+
+const (
+	chapterIntervals = 1 << 17 // of a chapter, at least
+	perThread        = 16      // intervals of a chapter for each thread of its session, at least: sums by thread are to be fewer
+	chapterBytes     = 300     // without its lists, about
+)
+
+// Chapters sets how many intervals are added up beforehand, for tests. It is called before sessions are opened.
+func (st *Store) Chapters(intervals int) { st.chapter = intervals }
+
+// addUp closes a chapter, if there are enough intervals that are in none.
+func (s *Session) addUp() int64 {
+	s.loose += len(s.blocks[len(s.blocks)-1].state)
+	if s.loose < max(s.store.chapter, perThread*(len(s.threads)-len(s.freeThreads))) {
+		return 0
+	}
+	s.loose = 0
+	first := s.blocks[0].number
+	if n := len(s.chapters); n > 0 {
+		first = max(first, s.chapters[n-1].next)
+	}
+	c := s.newChapter(s.blocks[first-s.blocks[0].number:])
+	s.chapters = append(s.chapters, c)
+	return c.size
+}
+
+// dropChapter forgets the first chapter, if a block was its.
+func (s *Session) dropChapter(block uint64) int64 {
+	if len(s.chapters) == 0 || s.chapters[0].first > block {
+		return 0
+	}
+	size := s.chapters[0].size
+	s.chapters = append([]*Chapter(nil), s.chapters[1:]...)
+	return size
+}
+
+// Cover is the part of a range that chapters in a row make up.
+type Cover struct {
+	Chapters    []*Chapter
+	first, next uint64 // numbers of their blocks
+}
+
+// Start and End are the time that the chapters make up; zero if there is none.
+func (c *Cover) Start() jvmthread.Time { return c.Chapters[0].Start }
+
+// End is where the last chapter ends.
+func (c *Cover) End() jvmthread.Time { return c.Chapters[len(c.Chapters)-1].End }
+
+// Cover returns chapters that lie within a range and have what is needed. What is left is to be looked through: see Beside.
+func (sn *Snapshot) Cover(from, to jvmthread.Time, has func(*Chapter) bool) Cover {
+	within := func(c *Chapter) bool {
+		b := &c.bounds
+		return c.Start >= from && b.firstEnd > from && b.lastEnd <= to && b.lastStart < to && has(c)
+	}
+	i := slices.IndexFunc(sn.chapters, within)
+	if i < 0 {
+		return Cover{}
+	}
+	n := i + 1
+	for n < len(sn.chapters) && within(sn.chapters[n]) && sn.chapters[n].Start == sn.chapters[n-1].End && sn.chapters[n].first == sn.chapters[n-1].next {
+		n++
+	}
+	return Cover{sn.chapters[i:n], sn.chapters[i].first, sn.chapters[n-1].next}
+}
+
+// Beside returns a cursor as Walk does, which passes over what is in the chapters.
+func (sn *Snapshot) Beside(thread int, from, to jvmthread.Time, cover *Cover) Cursor {
+	if len(cover.Chapters) == 0 {
+		return sn.Walk(thread, from, to)
+	}
+	return sn.walk(thread, from, to, cover.first, cover.next)
+}
+
+// Early yields the intervals of a chapter that began before a time which is not later than the chapter.
+func (c *Chapter) Early(before jvmthread.Time, yield func(iv *Interval)) {
+	for _, k := range c.early {
+		l := &k.block.lanes[k.lane]
+		if l.start < before {
+			iv := k.block.interval(l, int(l.first), l.start)
+			yield(&iv)
+		}
+	}
+}
+
+// EarlyHolds yields the holds of a chapter that began before a time which is not later than the chapter.
+func (c *Chapter) EarlyHolds(before jvmthread.Time, yield func(h *Hold)) {
+	for i := range c.earlyHolds {
+		if c.earlyHolds[i].Start < before {
+			yield(&c.earlyHolds[i])
+		}
+	}
+}
+
+// Interval is the interval that it leads to.
+func (r Ref) Interval() Interval {
+	l := &r.block.lanes[r.lane]
+	return r.block.interval(l, int(r.at), r.block.startOf(l, int(r.at)))
+}
+
+// As is the state that a wait counts as: a deadlock goes on with what it was before.
+func (iv *Interval) As() jvmthread.State {
+	switch {
+	case iv.State != jvmthread.StateDeadlocked:
+		return iv.State
+	case iv.Parked:
+		return jvmthread.StateParked
+	}
+	return jvmthread.StateBlocked
+}
+
+// Relay is hand-overs of a lock one after the other.
+type Relay struct {
+	N           uint32
+	First, Last uint32 // thread that handed on first, and that was given last
+	head, tail  uint32 // length of the runs, of hand-overs each of which goes on from who was given, at both ends
+	Longest     uint32 // of all runs
+}
+
+// Add appends what came later.
+func (r *Relay) Add(o Relay) {
+	switch {
+	case o.N == 0:
+		return
+	case r.N == 0:
+		*r = o
+		return
+	}
+	joined := r.Last == o.First
+	longest := max(r.Longest, o.Longest)
+	head, tail := r.head, o.tail
+	if joined {
+		longest = max(longest, r.tail+o.head)
+		if r.head == r.N {
+			head = r.N + o.head
+		}
+		if o.tail == o.N {
+			tail = r.tail + o.N
+		}
+	}
+	*r = Relay{N: r.N + o.N, First: r.First, Last: o.Last, head: head, tail: tail, Longest: longest}
+}
+
+// Handoff is one.
+func Handoff(from, to int) Relay {
+	return Relay{N: 1, First: uint32(from), Last: uint32(to), head: 1, tail: 1, Longest: 1}
+}
+
+// Peak returns the most that were there at one time: of turns, each twice a time, and one more where one comes. Who leaves at a time goes before who
+// comes. It puts them in order.
+func Peak(turns []int64) (most int) {
+	slices.Sort(turns)
+	n := 0
+	for _, t := range turns {
+		n += int(t&1)<<1 - 1
+		most = max(most, n)
+	}
+	return most
+}
+
+func searchChunk(all []chunk, number uint64) int {
+	return sort.Search(len(all), func(i int) bool { return all[i].block.number >= number })
+}
+
+var noBounds = bounds{firstEnd: math.MaxInt64, lastStart: math.MinInt64, lastEnd: math.MinInt64} //nolint:gochecknoglobals // read-only

@@ -1,0 +1,31 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"testing"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+)
+
+// Events of which no window comes, as their time stands still, are not held without end.
+func TestEventsThatWaitForAWindowAreBounded(t *testing.T) {
+	st := New(1 << 30)
+	st.pending = 100
+	s := st.Open(jvmthread.SessionID{1}, nil)
+	sym := symbols.New(symbols.DefaultLimits())
+	for range 30 {
+		s.Events(make([]jvmthread.Event, 7), sym)
+	}
+	if n := len(s.pending.events); n != 100 {
+		t.Errorf("%d events are held, want 100", n)
+	}
+	if raw := s.pending.take(1); raw.events != 100 {
+		t.Errorf("%d events are packed, want 100", raw.events)
+	}
+	if s.Events(make([]jvmthread.Event, 7), sym); len(s.pending.events) != 7 {
+		t.Error("there is no room again")
+	}
+}

@@ -1,0 +1,135 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sums answers: what do intervals add up to? Sums are exact, and those of parts can be put together: of blocks that were added up
+// long ago, and of intervals that are looked at one by one.
+package sums
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Tally adds up intervals.
+type Tally struct {
+	Count int64 // that began within the range
+	Time  int64 // within the range, in ns
+	Seen  int64 // of which a part lies in the range
+	Sum   int64 // of their whole lengths
+	Min   int64
+	Max   int64
+	cells []uint32 // by cell of their length, from cell base on
+	base  int
+}
+
+// Lengths are counted in cells: eight for each power of two, so that a quantile is too large by less than an eighth.
+const cellBits = 3
+
+func cellOf(v int64) int {
+	if v < 1<<cellBits {
+		return int(max(v, 0))
+	}
+	e := bits.Len64(uint64(v)) - cellBits - 1
+	return (e+1)<<cellBits + int(v>>e)&(1<<cellBits-1)
+}
+
+// cellEnd is the largest length in a cell.
+func cellEnd(cell int) int64 {
+	if cell < 1<<cellBits {
+		return int64(cell)
+	}
+	e := cell>>cellBits - 1
+	low := (int64(1)<<cellBits + int64(cell&(1<<cellBits-1))) << e
+	return low + (int64(1)<<e - 1)
+}
+
+// Add adds an interval of which a part lies in the range.
+func (t *Tally) Add(began bool, part, length int64) {
+	if began {
+		t.Count++
+	}
+	t.Time += part
+	if t.Seen == 0 {
+		t.Min = math.MaxInt64
+	}
+	t.Seen++
+	t.Sum += length
+	t.Min, t.Max = min(t.Min, length), max(t.Max, length)
+	c := cellOf(length)
+	t.reach(c, c+1)
+	t.cells[c-t.base]++
+}
+
+// reach makes sure that there are cells from lo up to hi.
+func (t *Tally) reach(lo, hi int) {
+	if len(t.cells) == 0 {
+		t.base = lo
+	}
+	if lo < t.base {
+		t.cells = append(make([]uint32, t.base-lo, t.base-lo+len(t.cells)), t.cells...)
+		t.base = lo
+	}
+	if n := hi - t.base - len(t.cells); n > 0 {
+		t.cells = append(t.cells, make([]uint32, n)...)
+	}
+}
+
+// Merge adds all that another one has.
+func (t *Tally) Merge(o *Tally) {
+	t.Count += o.Count
+	t.Time += o.Time
+	if o.Seen == 0 {
+		return
+	}
+	if t.Seen == 0 {
+		t.Min = math.MaxInt64
+	}
+	t.Seen += o.Seen
+	t.Sum += o.Sum
+	t.Min, t.Max = min(t.Min, o.Min), max(t.Max, o.Max)
+	t.reach(o.base, o.base+len(o.cells))
+	for i, n := range o.cells {
+		t.cells[o.base-t.base+i] += n
+	}
+}
+
+// Clip takes away what an interval counted for that began before the range after all: it stays one that was seen.
+func (t *Tally) Clip(began bool, time int64) {
+	if began {
+		t.Count--
+	}
+	t.Time -= time
+}
+
+// Quantile is a length that so many of 100 do not exceed; too large by less than an eighth.
+func (t *Tally) Quantile(per100 int64) int64 {
+	rank := (t.Seen*per100 + 99) / 100
+	for i, n := range t.cells {
+		if rank -= int64(n); rank <= 0 {
+			return min(max(cellEnd(t.base+i), t.Min), t.Max)
+		}
+	}
+	return t.Max
+}
+
+// Buckets counts lengths by powers of two: the first bucket is [2^first, 2^(first+1)), that of 2^0 has 0, too.
+func (t *Tally) Buckets() (first int, counts []int64) {
+	if t.Seen == 0 {
+		return 0, []int64{}
+	}
+	power := func(cell int) int { return max(0, bits.Len64(uint64(cellEnd(cell)))-1) }
+	first = power(t.base)
+	counts = make([]int64, power(t.base+len(t.cells)-1)-first+1)
+	for i, n := range t.cells {
+		counts[power(t.base+i)-first] += int64(n)
+	}
+	return first, counts
+}
+
+const tallyBytes = 6*8 + 24 + 8
+
+// Pack makes it as small as it can be.
+func (t *Tally) Pack() { t.cells = append(make([]uint32, 0, len(t.cells)), t.cells...) }
+
+// Bytes is how large it is once it was packed.
+func (t *Tally) Bytes() int64 { return tallyBytes + 4*int64(len(t.cells)) }

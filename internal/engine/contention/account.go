@@ -1,0 +1,255 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package contention answers: how much did the threads of one JVM wait, for what, and how does it stand now? It adds up the windows of a
+// session, from all intervals and before anything is folded, so that its sums are those of the intervals to the nanosecond; and between
+// windows it says who is stuck. It has no clock: the times of flushes are given to it.
+package contention
+
+import (
+	"math"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine/timeline"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+)
+
+// Config says what is told apart and how much is kept. It is shared by the accounts of all sessions.
+type Config struct {
+	Buckets     []time.Duration // upper bounds of histograms, ascending; nil: exponential ones
+	MaxSize     int             // buckets of an exponential histogram, at least 2
+	CallSites   bool            // tell waits apart by the method that waits
+	ThreadPools bool            // tell waits and times apart by Pool of the thread's name
+	StuckAfter  time.Duration
+	Exemplars   int // of one histogram between two flushes
+	MaxSeries   int // combinations of attributes in one table of one session; more are summed up in one
+	Expiry      time.Duration
+	Budget      *Budget
+}
+
+// WaitKey is what waits are told apart by.
+type WaitKey struct {
+	Class jvmthread.ClassID // of the lock or object, NoClass if there is none
+	Site  Text
+	Pool  Text
+	Kind  Kind
+}
+
+// Waits are the waits of one kind.
+type Waits struct {
+	Count     uint64                       // that began; of kinds of locks, these are contentions
+	Time      time.Duration                // up to now, also of those that go on
+	Durations [window.NumCauses]*Histogram // of those that ended, by what ended them; nil: none did
+}
+
+// Class is what happened to the locks of one class.
+type Class struct {
+	Contended  bool // threads were blocked on one
+	Handoffs   uint64
+	Holds      *Histogram                         // nil: none ended
+	Held       [jvmthread.NumStates]time.Duration // while somebody waited, by what the holder was doing
+	Early      uint64                             // notifies that were lost: nobody waited
+	OtherWoken uint64                             // waits that timed out although a notify had woken another thread
+	Path       time.Duration                      // on the critical path
+	Saved      time.Duration
+	Bound      time.Duration
+	Waiters    int    // the most at one time since the last flush
+	Chain      uint64 // handoffs in the longest chain since the last flush
+}
+
+// OrderKey is two classes whose locks are taken in both orders.
+type OrderKey struct{ First, Second jvmthread.ClassID }
+
+// States is time by state.
+type States [jvmthread.NumStates]time.Duration
+
+// Totals are of the session.
+type Totals struct {
+	Deadlocks            uint64
+	Path                 time.Duration // length of the critical paths
+	Events, Lost, Missed uint64
+}
+
+// Account adds up one session. One goroutine owns it.
+type Account struct {
+	cfg     *Config
+	sym     *symbols.Table
+	texts   texts
+	sites   map[jvmthread.StackID]Text
+	poolOf  map[jvmthread.ThreadID]Text
+	until   jvmthread.Time // up to which the time of everything that goes on was added
+	flushed time.Time      // when it was told last
+
+	blocked table[WaitKey, Waits] // on locks
+	waits   table[WaitKey, Waits] // for anything else
+	classes table[jvmthread.ClassID, Class]
+	orders  table[OrderKey, uint64]
+	states  table[Text, States]
+	totals  Series[struct{}, Totals]
+	live    live
+}
+
+// New returns the account of a session that begins at the given time; its texts are in the table.
+func New(cfg *Config, sym *symbols.Table, begin time.Time) *Account {
+	a := &Account{
+		cfg: cfg, sym: sym, texts: newTexts(), sites: make(map[jvmthread.StackID]Text), poolOf: make(map[jvmthread.ThreadID]Text),
+		until: math.MinInt64, flushed: begin,
+	}
+	ofKind := func(k WaitKey) WaitKey { return WaitKey{Kind: k.Kind} }
+	a.blocked = newTable[WaitKey, Waits](a, ofKind)
+	a.waits = newTable[WaitKey, Waits](a, ofKind)
+	a.classes = newTable[jvmthread.ClassID, Class](a, func(jvmthread.ClassID) jvmthread.ClassID { return jvmthread.NoClass })
+	a.orders = newTable[OrderKey, uint64](a, func(OrderKey) OrderKey { return OrderKey{} })
+	a.states = newTable[Text, States](a, func(Text) Text { return NoText })
+	a.totals.Start = begin
+	a.live = newLive(a)
+	return a
+}
+
+// Window adds a window, whose spans are selected (so that exemplars point at spans that there are), and up to its end the time of everything that goes on.
+func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
+	rest := w.Interactions // in the order of the lanes and their intervals
+	for _, l := range w.Lanes {
+		pool := a.pool(l.Thread)
+		states := &a.states.get(pool).Value
+		for i := range l.Intervals {
+			iv := &l.Intervals[i]
+			var causes []jvmthread.Interaction
+			causes, rest = causesOf(iv, rest)
+			if iv.Marks.Has(jvmthread.MarkOpen) {
+				continue // the timeline tells of it
+			}
+			plus(&states[iv.State], a.since(iv.Start, iv.End))
+			if k := KindOf(iv); k != KindNone {
+				a.closed(w, l, i, a.key(iv, k, pool), window.CauseOf(iv, causes))
+			}
+		}
+	}
+	a.goOn(tl, w.End)
+	a.locks(w)
+	a.path(w)
+	t := &a.totals.Value
+	t.Deadlocks += uint64(len(w.Deadlocks))
+	t.Events += w.Events
+	t.Lost += w.Lost
+	t.Missed += w.Missed
+	a.totals.dirty = true
+}
+
+// causesOf cuts what let an interval go on from the front of the interactions that are left.
+func causesOf(iv *jvmthread.Interval, rest []jvmthread.Interaction) (causes, left []jvmthread.Interaction) {
+	for len(rest) > 0 && (rest[0].To.Thread < iv.Thread || rest[0].To.Thread == iv.Thread && rest[0].To.Seq < iv.Seq) {
+		rest = rest[1:]
+	}
+	n := 0
+	for n < len(rest) && rest[n].To.Thread == iv.Thread && rest[n].To.Seq == iv.Seq {
+		n++
+	}
+	return rest[:n], rest[n:]
+}
+
+// since is how much of [start, end) was not added yet.
+func (a *Account) since(start, end jvmthread.Time) time.Duration {
+	return max(0, end.Sub(max(start, a.until)))
+}
+
+func (a *Account) key(iv *jvmthread.Interval, k Kind, pool Text) WaitKey {
+	key := WaitKey{Class: iv.Lock.Class, Pool: pool, Kind: k}
+	if a.cfg.CallSites && iv.Stack != jvmthread.NoStack {
+		key.Site = a.site(iv.Stack)
+	}
+	return key
+}
+
+// add adds what was not added yet of a wait up to a time.
+func (a *Account) add(s *Series[WaitKey, Waits], iv *jvmthread.Interval, until jvmthread.Time) {
+	if iv.Start >= a.until && !iv.State.Continues() {
+		s.Value.Count++
+	}
+	plus(&s.Value.Time, a.since(iv.Start, until))
+}
+
+// closed adds a wait that ended in a window.
+func (a *Account) closed(w *window.Window, l *window.Lane, i int, key WaitKey, cause window.Cause) {
+	iv := &l.Intervals[i]
+	s := a.of(key.Kind).get(key)
+	a.add(s, iv, iv.End)
+	h := a.durations(s, cause)
+	d := iv.Duration()
+	h.add(d, a.cfg)
+	if a.cfg.Exemplars > 0 && !l.Hidden && h.wants(d, a.cfg.Exemplars) {
+		e := Exemplar{Duration: d, At: iv.End, Window: w.Start, Ref: jvmthread.IntervalRef{Thread: iv.Thread}}
+		if l.Kept(i) {
+			e.Ref.Seq = iv.Seq
+		}
+		h.keep(e, a.cfg.Exemplars)
+	}
+}
+
+// of returns the table of the waits of a kind.
+func (a *Account) of(k Kind) *table[WaitKey, Waits] {
+	if k.OfLock() {
+		return &a.blocked
+	}
+	return &a.waits
+}
+
+// durations returns the histogram of the waits of a series that were ended by a cause.
+func (a *Account) durations(s *Series[WaitKey, Waits], cause window.Cause) *Histogram {
+	if h := a.histogram(&s.Value.Durations[cause], &s.cost, s.Overflow); h != nil {
+		return h
+	}
+	return a.histogram(&a.of(s.Key.Kind).spill(s.Key).Value.Durations[cause], nil, true)
+}
+
+// histogram returns the one at a place, a new one if there is none and room for it; nil if there is no room.
+func (a *Account) histogram(at **Histogram, cost *int, overflow bool) *Histogram {
+	if *at == nil {
+		if !overflow {
+			if !a.cfg.Budget.take() {
+				return nil
+			}
+			*cost++
+		}
+		*at = new(Histogram)
+	}
+	return *at
+}
+
+// goOn adds the time of everything that goes on, up to a time.
+func (a *Account) goOn(tl *timeline.Timeline, at jvmthread.Time) {
+	for th := range tl.Threads {
+		if th.Dead() {
+			continue
+		}
+		iv := th.Open()
+		pool := a.pool(iv.Thread)
+		plus(&a.states.get(pool).Value[iv.State], a.since(iv.Start, at))
+		if k := KindOf(iv); k != KindNone {
+			a.add(a.of(k).get(a.key(iv, k, pool)), iv, at)
+		}
+	}
+	a.until = at
+	if len(a.poolOf) > 2*tl.Len()+1024 {
+		clear(a.poolOf) // of threads that are gone
+	}
+}
+
+// Close adds what goes on up to the end of the session, as if it ended there. Nothing comes behind it.
+func (a *Account) Close(tl *timeline.Timeline, at jvmthread.Time) {
+	if at > a.until { // else the last window ended here; and what began at this very moment was counted with it
+		a.goOn(tl, at)
+	}
+	for th := range tl.Threads {
+		if th.Dead() {
+			continue
+		}
+		iv := th.Open()
+		if k := KindOf(iv); k != KindNone {
+			s := a.of(k).get(a.key(iv, k, a.pool(iv.Thread)))
+			a.durations(s, window.CauseEnd).add(a.until.Sub(iv.Start), a.cfg)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package contention_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/contention"
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+func config() *contention.Config {
+	return &contention.Config{
+		Buckets: []time.Duration{10, 100, 1000}, StuckAfter: 50, Exemplars: 4, MaxSeries: 1000, Expiry: time.Hour,
+		Budget: &contention.Budget{Limit: 1 << 20},
+	}
+}
+
+// sums are what the series of statements come to, however they are told apart.
+type sums struct {
+	contentions, waits, durations          uint64
+	blocked, inBlocked, inWaits, heldTimes time.Duration
+	states                                 contention.States
+	handoffs, events                       uint64
+}
+
+func (s *sums) add(st *contention.Statement) {
+	for _, b := range st.Blocked() {
+		s.contentions += b.Value.Count
+		s.blocked += b.Value.Time
+		for _, h := range b.Value.Durations {
+			s.histogram(h, &s.inBlocked)
+		}
+	}
+	for _, w := range st.Waits() {
+		s.waits += w.Value.Count
+		for _, h := range w.Value.Durations {
+			s.histogram(h, &s.inWaits)
+		}
+	}
+	for _, c := range st.Classes() {
+		s.handoffs += c.Value.Handoffs
+		for _, d := range c.Value.Held {
+			s.heldTimes += d
+		}
+	}
+	for _, p := range st.States() {
+		for state, d := range p.Value {
+			s.states[state] += d
+		}
+	}
+	s.events += st.Totals().Value.Events
+}
+
+func (s *sums) histogram(h *contention.Histogram, sum *time.Duration) {
+	if h == nil {
+		return
+	}
+	*sum += h.Sum
+	s.durations += h.Count
+	n := h.Scaled.Zero
+	for _, c := range append(h.Buckets, h.Scaled.Counts...) {
+		n += c
+	}
+	if n != h.Count {
+		panic("the buckets of a histogram are not what it has")
+	}
+}
+
+// run feeds a simulated program to an engine in batches, its windows to an account, and flushes after every few batches. It returns the sums of
+// the last flush or, with delta, of all, and what the windows themselves say.
+func run(t *testing.T, seed uint64, cfg *contention.Config, delta bool) (got, want sums) {
+	t.Helper()
+	sim := threadtest.Simulate(seed, 2+int(seed%12), 4, 1500)
+	ecfg := engine.DefaultConfig()
+	ecfg.Window = time.Duration(200 + seed%900)
+	e := engine.New(ecfg)
+	now := time.Unix(1000, 0)
+	a := contention.New(cfg, symbols.New(symbols.DefaultLimits()), now)
+	yield := func(w *window.Window) {
+		for _, err := range threadtest.Validate(w) {
+			t.Error(err)
+		}
+		a.Window(w, e.Timeline())
+		want.window(w)
+	}
+	flush := func(e *engine.Engine) {
+		now = now.Add(time.Second)
+		if !delta {
+			got = sums{}
+		}
+		a.Flush(e, now, delta, got.add)
+	}
+	const perBatch = 97
+	before := uint64(0)
+	for n := uint64(1); len(sim.Events) > 0; n++ {
+		part := sim.Events[:min(perBatch, len(sim.Events))]
+		sim.Events = sim.Events[len(part):]
+		add(e, n, before, part)
+		before += uint64(len(part))
+		e.Advance(yield)
+		if n%3 == 0 {
+			flush(e)
+		}
+	}
+	e.Close(window.CutEnd, yield)
+	a.Close(e.Timeline(), e.Now())
+	want.open(e)
+	flush(nil)
+	a.Release()
+	return got, want
+}
+
+// add gives the engine a batch.
+func add(e *engine.Engine, number, before uint64, events []jvmthread.Event) {
+	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
+	for _, ev := range events {
+		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
+	}
+	n := uint32(0)
+	for _, evs := range byThread {
+		e.Add(ordering.Part{
+			Batch: number, Part: n, Parts: uint32(len(byThread)), Events: evs, Before: before, Watermark: events[len(events)-1].Time,
+		})
+		n++
+	}
+}
+
+// window adds what a window says of intervals that ended in it, and of blocked time.
+func (s *sums) window(w *window.Window) {
+	s.contentions += w.Totals[jvmthread.StateBlocked].Count
+	s.blocked += w.Totals[jvmthread.StateBlocked].Time + w.Totals[jvmthread.StateDeadlocked].Time
+	s.events += w.Events
+	for i := range w.Locks {
+		s.handoffs += w.Locks[i].Handoffs
+		s.heldTimes += w.Locks[i].Held
+	}
+	for _, l := range w.Lanes {
+		for i := range l.Intervals {
+			if iv := &l.Intervals[i]; !iv.Marks.Has(jvmthread.MarkOpen) {
+				s.interval(iv)
+			}
+		}
+	}
+}
+
+func (s *sums) interval(iv *jvmthread.Interval) {
+	s.states[iv.State] += iv.Duration()
+	switch k := contention.KindOf(iv); {
+	case k.OfLock():
+		s.inBlocked += iv.Duration()
+		s.durations++
+		if iv.State == jvmthread.StateParked {
+			s.contentions++
+			s.blocked += iv.Duration()
+		}
+	case k != contention.KindNone:
+		s.inWaits += iv.Duration()
+		s.durations++
+		s.waits++
+	}
+}
+
+// open adds the intervals that were never closed.
+func (s *sums) open(e *engine.Engine) {
+	for th := range e.Timeline().Threads {
+		if !th.Dead() {
+			iv := th.Piece(e.Now())
+			s.interval(&iv)
+		}
+	}
+}
+
+// The sums of the metrics are those of the intervals and of the windows' totals, to the nanosecond, whenever they are told, whatever they are
+// told apart by, and however few series there may be.
+func TestSumsAreThoseOfTheIntervals(t *testing.T) {
+	for seed := range uint64(120) {
+		cfg := config()
+		cfg.ThreadPools, cfg.CallSites = seed%2 == 0, seed%3 == 0
+		if seed%4 == 0 {
+			cfg.MaxSeries = 1
+		}
+		if seed%5 == 0 {
+			cfg.Budget.Limit = 3
+		}
+		if seed%7 == 0 {
+			cfg.Buckets, cfg.MaxSize = nil, 20
+		}
+		got, want := run(t, seed, cfg, false)
+		require.Equal(t, want, got, "seed %d", seed)
+		require.Equal(t, got.blocked, got.inBlocked, "what was blocked is over")
+		deltas, _ := run(t, seed, cfg, true)
+		require.Equal(t, want, deltas, "seed %d: deltas add up to the same", seed)
+		assert.Zero(t, cfg.Budget.Used(), "all is given back")
+	}
+}

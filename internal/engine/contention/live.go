@@ -1,0 +1,106 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package contention
+
+import (
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// live is how the session stands at a flush.
+type live struct {
+	blocked table[BlockedKey, Blocked]
+	held    table[HeldKey, time.Duration]
+	now     Now
+	seen    [jvmthread.NumStates]bool // states in which threads were
+}
+
+// BlockedKey is what threads are told apart by that are blocked now.
+type BlockedKey struct {
+	Class jvmthread.ClassID
+	Kind  Kind
+}
+
+// Blocked is the threads that are blocked now on locks of a class.
+type Blocked struct {
+	Threads int
+	Longest time.Duration
+}
+
+// HeldKey is what locks are told apart by that are held now while somebody waits.
+type HeldKey struct {
+	Class  jvmthread.ClassID
+	Holder jvmthread.State
+}
+
+// Now is how many threads are in each state.
+type Now struct {
+	Threads    [jvmthread.NumStates]int
+	Stuck      [jvmthread.NumStates]int // blocked, reentering, deadlocked or parked on a lock that is owned, for longer than StuckAfter
+	Deadlocked int
+}
+
+func newLive(a *Account) live {
+	return live{
+		blocked: newTable[BlockedKey, Blocked](a, func(k BlockedKey) BlockedKey { return BlockedKey{Kind: k.Kind} }),
+		held:    newTable[HeldKey, time.Duration](a, func(k HeldKey) HeldKey { return HeldKey{Holder: k.Holder} }),
+	}
+}
+
+// look takes in how the session stands.
+func (a *Account) look(e *engine.Engine) {
+	a.live.clear()
+	now := e.Now()
+	for th := range e.Timeline().Threads {
+		if th.Dead() {
+			continue
+		}
+		iv := th.Open()
+		a.live.now.Threads[iv.State]++
+		a.live.seen[iv.State] = true
+		age := now.Sub(iv.Start)
+		k := KindOf(iv)
+		if (k.OfLock() || k == KindReenter) && age >= a.cfg.StuckAfter {
+			a.live.now.Stuck[iv.State]++
+		}
+		if k.OfLock() {
+			b := &a.live.blocked.get(BlockedKey{iv.Lock.Class, k}).Value
+			b.Threads++
+			b.Longest = max(b.Longest, age)
+		}
+	}
+	a.live.now.Deadlocked = a.live.now.Threads[jvmthread.StateDeadlocked]
+	for h := range e.HeldLocks {
+		a.held(e, h, now)
+	}
+}
+
+func (a *Account) held(e *engine.Engine, h interaction.Held, now jvmthread.Time) {
+	th := e.Timeline().Thread(h.Owner)
+	doing := jvmthread.StateUnknown
+	if th != nil {
+		doing = th.Open().State
+	}
+	d := &a.live.held.get(HeldKey{h.Lock.Class, doing}).Value
+	*d = max(*d, now.Sub(h.Since))
+}
+
+// clear makes everything zero that was told before.
+func (l *live) clear() {
+	l.now = Now{}
+	l.blocked.zero()
+	l.held.zero()
+}
+
+// zero makes all values zero.
+func (t *table[K, V]) zero() {
+	for _, list := range []map[K]*Series[K, V]{t.series, t.overflow} {
+		for _, s := range list {
+			s.Value = *new(V)
+		}
+	}
+}

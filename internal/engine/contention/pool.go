@@ -1,0 +1,98 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package contention
+
+import "strings"
+
+// Pool is the pattern of a thread's name: what the threads of one pool have in common. Each number becomes *, and so does each word of eight or more
+// hexadecimal digits that has a number in it: http-nio-8080-exec-7 becomes http-nio-*-exec-*.
+func Pool(name string) string {
+	var b strings.Builder
+	for i := 0; i < len(name); {
+		word := wordAt(name[i:])
+		switch {
+		case word == 0:
+			b.WriteByte(name[i])
+			i++
+		case word >= 8 && isHex(name[i:i+word]):
+			b.WriteByte('*')
+			i += word
+		default:
+			writeWord(&b, name[i:i+word])
+			i += word
+		}
+	}
+	return b.String()
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// wordAt returns the length of the letters and digits at the beginning of s.
+func wordAt(s string) int {
+	n := 0
+	for n < len(s) && (isDigit(s[n]) || isLetter(s[n])) {
+		n++
+	}
+	return n
+}
+
+// isHex reports whether a word is all hexadecimal digits, at least one of them a number.
+func isHex(word string) bool {
+	number := false
+	for i := range len(word) {
+		if !isDigit(word[i]) && word[i]|0x20 > 'f' {
+			return false
+		}
+		number = number || isDigit(word[i])
+	}
+	return number
+}
+
+func writeWord(b *strings.Builder, word string) {
+	for i := 0; i < len(word); i++ {
+		if !isDigit(word[i]) {
+			b.WriteByte(word[i])
+			continue
+		}
+		b.WriteByte('*')
+		for i+1 < len(word) && isDigit(word[i+1]) {
+			i++
+		}
+	}
+}
+
+// Text is a call site or a pool; NoText is none.
+type Text uint32
+
+// NoText stands for "none" or "not known".
+const NoText Text = 0
+
+// maxTexts bounds the texts of a session; what comes when there are so many is told without.
+const maxTexts = 1 << 16
+
+// texts gives numbers to call sites and pools.
+type texts struct {
+	ids  map[string]Text
+	list []string
+}
+
+func newTexts() texts { return texts{ids: map[string]Text{"": NoText}, list: []string{""}} }
+
+func (t *texts) intern(s string) Text {
+	if id, ok := t.ids[s]; ok {
+		return id
+	}
+	if len(t.list) >= maxTexts {
+		return NoText
+	}
+	id := Text(len(t.list))
+	t.ids[s] = id
+	t.list = append(t.list, s)
+	return id
+}
+
+// Text returns the text behind a number.
+func (a *Account) Text(id Text) string { return a.texts.list[id] }

@@ -1,0 +1,176 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package criticalpath_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// contention makes a window of about n intervals: threads that run and take one of some locks, in turn, each holding it for a while.
+// The first thread is the one to ask for: it waits for everybody, all the time.
+func contention(threads, locks, n int) *world {
+	rng := rand.New(rand.NewPCG(1, 2))
+	w := &world{lanes: make([][]jvmthread.Interval, threads)}
+	type owned struct {
+		holder int
+		freed  jvmthread.Time
+		holds  []jvmthread.Hold
+	}
+	all := make([]owned, locks)
+	now := make([]jvmthread.Time, threads)
+	put := func(id int, state jvmthread.State, to jvmthread.Time, lock jvmthread.LockID) jvmthread.IntervalRef {
+		list := &w.lanes[id]
+		iv := jvmthread.Interval{
+			Thread: jvmthread.ThreadID(id + 1), Seq: jvmthread.Seq(len(*list) + 1), Start: now[id], End: to, State: state, Lock: lock,
+			Stack: jvmthread.StackID(rng.IntN(8)),
+		}
+		*list = append(*list, iv)
+		now[id] = to
+		return jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}
+	}
+	for i := 0; i < n; i += 2 {
+		id := (i / 2) % threads
+		k := rng.IntN(locks)
+		o := &all[k]
+		lock := jvmthread.LockID{Class: jvmthread.ClassID(1 + k), Hash: uint32(k)}
+		run := now[id] + jvmthread.Time(1+rng.IntN(300))
+		put(id, jvmthread.StateRunnable, run, jvmthread.NoLock)
+		got := max(run, o.freed) + 5
+		to := put(id, jvmthread.StateBlocked, got, lock)
+		if o.holds != nil && o.freed > run && o.holder != id {
+			from := w.lanes[o.holder]
+			w.interactions = append(w.interactions, jvmthread.Interaction{
+				Kind: jvmthread.InteractionHandoff, CauseTime: o.freed, EffectTime: got, To: to, Lock: lock,
+				From: jvmthread.IntervalRef{Thread: jvmthread.ThreadID(o.holder + 1), Seq: from[len(from)-1].Seq},
+			})
+		}
+		o.holder, o.freed = id, got+jvmthread.Time(1+rng.IntN(200))
+		o.holds = append(o.holds, jvmthread.Hold{Lock: lock, Thread: jvmthread.ThreadID(id + 1), Start: got, End: o.freed})
+	}
+	slices.SortFunc(w.interactions, func(a, b jvmthread.Interaction) int {
+		if a.To.Thread != b.To.Thread {
+			return int(a.To.Thread) - int(b.To.Thread)
+		}
+		return int(a.To.Seq) - int(b.To.Seq)
+	})
+	for i := range all {
+		w.holds = append(w.holds, all[i].holds...)
+	}
+	return w
+}
+
+// end is when all threads still live.
+func (w *world) end() jvmthread.Time {
+	end := w.lanes[0][len(w.lanes[0])-1].End
+	for _, list := range w.lanes {
+		end = min(end, list[len(list)-1].End)
+	}
+	return end
+}
+
+func BenchmarkBounded(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 1_000_000, 10_000_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) { bench(b, 16, 4, n) })
+	}
+}
+
+// BenchmarkBounded1M is the figure to hold: the path of a window of a million intervals.
+func BenchmarkBounded1M(b *testing.B) { bench(b, 64, 16, 1_000_000) }
+
+func bench(b *testing.B, threads, locks, n int) {
+	b.Helper()
+	w := contention(threads, locks, n)
+	g, p := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Path)
+	w.fill(g)
+	end := w.end()
+	g.Bounded(1, 0, end, p) // the steady state: its memory is there
+	visited := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		g.Bounded(1, 0, end, p)
+		visited += p.Visited
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(visited), "ns/visited")
+	b.ReportMetric(float64(visited)/float64(b.N), "visited/op")
+}
+
+func BenchmarkUnbounded1M(b *testing.B) {
+	w := contention(64, 16, 1_000_000)
+	g, p := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Path)
+	w.fill(g)
+	end := w.end()
+	g.Unbounded(1, 0, end, p)
+	b.ReportAllocs()
+	for b.Loop() {
+		g.Unbounded(1, 0, end, p)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(p.Visited*b.N), "ns/visited")
+}
+
+func BenchmarkFill1M(b *testing.B) {
+	w := contention(64, 16, 1_000_000)
+	g := criticalpath.New(criticalpath.Limits{})
+	w.fill(g)
+	b.ReportAllocs()
+	for b.Loop() {
+		w.fill(g)
+	}
+}
+
+// BenchmarkWhatIf1M asks for the drag of all locks of a million intervals, once.
+func BenchmarkWhatIf1M(b *testing.B) {
+	for _, locks := range []int{16, 128, 1024} {
+		b.Run(fmt.Sprintf("locks=%d", locks), func(b *testing.B) {
+			w := contention(2*locks, locks, 1_000_000)
+			g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
+			w.fill(g)
+			var out []criticalpath.Saving
+			for b.Loop() {
+				g.Retime(0, w.end(), r)
+				out = r.AppendSavings(out[:0], 1, criticalpath.ByLock)
+			}
+			b.ReportMetric(float64(len(out)), "locks")
+		})
+	}
+}
+
+// BenchmarkScaled1M asks for one lock what shorter critical sections would gain.
+func BenchmarkScaled1M(b *testing.B) {
+	w := contention(64, 16, 1_000_000)
+	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
+	w.fill(g)
+	g.Retime(0, w.end(), r)
+	for b.Loop() {
+		r.Scaled(1, w.holds[0].Lock, 500)
+	}
+}
+
+func TestSteadyStateDoesNotAllocate(t *testing.T) {
+	w := contention(8, 4, 20_000)
+	g, p, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Path), new(criticalpath.Retiming)
+	var shares []criticalpath.Share
+	var savings []criticalpath.Saving
+	once := func() {
+		w.fill(g)
+		g.Unbounded(1, 0, w.end(), p)
+		g.Bounded(1, 0, w.end(), p)
+		shares = p.AppendShares(shares[:0], criticalpath.BySite)
+		g.Retime(0, w.end(), r)
+		savings = r.AppendSavings(savings[:0], 1, criticalpath.ByClass)
+		r.Slacks(1)
+		r.Scaled(1, w.holds[0].Lock, 500)
+	}
+	once()
+	require.NotEmpty(t, savings)
+	require.Zero(t, testing.AllocsPerRun(5, once))
+}

@@ -1,0 +1,229 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package criticalpath
+
+import "github.com/weft-otel/weft/internal/jvmthread"
+
+// frame is a thread whose time up to end is being put on the path. The frames below it on the stack wait for it.
+type frame struct {
+	end    jvmthread.Time
+	thread jvmthread.ThreadID
+	lane   int32 // none: nothing is known of the thread
+	index  int32 // of the interval at which the walk is
+	via    int32 // the wait that led here
+	wait   int32 // of the interval at waitAt
+	waitAt int32 // the index of the interval to which wait and lock belong
+	lock   int32 // of the interval at waitAt, or none
+	within within
+}
+
+// within says what a frame has to undo when the frame above it is done.
+type within uint8
+
+const (
+	withinNothing within = iota
+	withinWait
+	withinBirth
+)
+
+// walk puts a bounded path together, from lo on.
+type walk struct {
+	g   *Graph
+	p   *Path
+	now jvmthread.Time
+
+	maxPieces int  // that are visited at most
+	marks     bool // all that is asked for is what the path leads through
+}
+
+// Bounded finds what a thread had to wait for over [lo, hi). It replaces what the path held before.
+func (g *Graph) Bounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *Path) {
+	p.reset(thread, lo, hi)
+	w := walk{g: g, p: p, now: lo, maxPieces: g.limits.MaxPieces}
+	w.run(thread)
+}
+
+// run walks from the thread's piece at w.now to the end of the path. It reports whether it got there.
+func (w *walk) run(thread jvmthread.ThreadID) bool {
+	g, p := w.g, w.p
+	g.stack = g.stack[:0]
+	w.push(thread, g.laneOf(thread), p.End, NoWait)
+	for len(g.stack) > 0 {
+		f := &g.stack[len(g.stack)-1]
+		switch {
+		case w.now >= f.end:
+			w.pop()
+		case p.Visited >= w.maxPieces:
+			for len(g.stack) > 0 {
+				w.pop()
+			}
+			p.add(Segment{Start: w.now, End: p.End, Thread: thread, Via: NoWait, Kind: KindCut})
+			return false
+		default:
+			p.Visited++
+			w.step(f)
+		}
+	}
+	return true
+}
+
+// push goes on with another thread, whose lane is at an index.
+func (w *walk) push(thread jvmthread.ThreadID, at int32, end jvmthread.Time, via int32) {
+	index := none
+	if at >= 0 {
+		index = w.g.at(&w.g.lanes[at], w.now)
+	}
+	w.g.stack = append(w.g.stack, frame{end: end, thread: thread, lane: at, index: index, via: via, waitAt: none})
+}
+
+// pop is done with a frame, and the one below no longer waits for it.
+func (w *walk) pop() {
+	g := w.g
+	g.stack = g.stack[:len(g.stack)-1]
+	if len(g.stack) == 0 {
+		return
+	}
+	f := &g.stack[len(g.stack)-1]
+	switch f.within {
+	case withinWait:
+		g.nodes[g.lanes[f.lane].base+f.index].flags &^= onStack
+	case withinBirth:
+		g.lanes[f.lane].unborn = false
+	case withinNothing:
+	}
+	f.within = withinNothing
+}
+
+// emit puts what the frame's thread does up to a time on the path.
+func (w *walk) emit(f *frame, seq jvmthread.Seq, kind Kind, via int32, end jvmthread.Time) {
+	if !w.marks {
+		w.p.add(Segment{Start: w.now, End: end, Thread: f.thread, Seq: seq, Via: via, Kind: kind})
+	}
+	w.now = end
+}
+
+// step goes on in the frame by one piece: it emits it, or pushes the thread to which the piece belongs.
+func (w *walk) step(f *frame) {
+	if f.lane < 0 {
+		w.emit(f, jvmthread.NoSeq, KindUnknown, f.via, f.end)
+		return
+	}
+	g := w.g
+	l := &g.lanes[f.lane]
+	n := int32(len(l.intervals))
+	if f.index < n && g.nodes[l.base+f.index].end <= w.now {
+		if f.index++; f.index < n && g.nodes[l.base+f.index].end <= w.now {
+			l.cursor = f.index
+			f.index = g.at(l, w.now)
+		}
+	}
+	if f.index >= n || g.nodes[l.base+f.index].end <= w.now { // behind its end; or out of order
+		w.emit(f, jvmthread.NoSeq, KindUnknown, f.via, f.end)
+		return
+	}
+	if (f.index == 0 || !l.smooth) && l.intervals[f.index].Start > w.now {
+		w.before(f, l, &l.intervals[f.index])
+		return
+	}
+	at := &g.nodes[l.base+f.index]
+	kind := KindUnknown
+	switch at.state { //exhaustive:enforce
+	case jvmthread.StateRunnable:
+		kind = KindRun
+	case jvmthread.StateSuspended:
+		kind = KindSuspended
+	case jvmthread.StateSleeping:
+		kind = KindSleep
+		if at.edge >= 0 && at.end <= w.p.End {
+			w.stopped(f, at, &l.intervals[f.index], min(at.end, f.end))
+			return
+		}
+	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateParked,
+		jvmthread.StateDeadlocked:
+		w.stopped(f, at, &l.intervals[f.index], min(at.end, f.end))
+		return
+	case jvmthread.StateUnknown, jvmthread.StateDead:
+	}
+	w.emit(f, l.seq(f.index), kind, f.via, min(at.end, f.end))
+}
+
+// seq returns the number of an interval, of most lanes without a look at it.
+func (l *lane) seq(index int32) jvmthread.Seq {
+	if l.smooth {
+		return l.first + jvmthread.Seq(index)
+	}
+	return l.intervals[index].Seq
+}
+
+// before puts the time before an interval of the lane on the path: a gap in history, or the time before the thread began.
+func (w *walk) before(f *frame, l *lane, iv *jvmthread.Interval) {
+	end := min(iv.Start, f.end)
+	if f.index > 0 || l.start < 0 || iv.Start > w.p.End {
+		w.emit(f, jvmthread.NoSeq, KindUnknown, f.via, end)
+		return
+	}
+	e := &w.g.edges[l.start]
+	switch {
+	case w.now >= e.cause:
+		w.emit(f, jvmthread.NoSeq, KindStartLatency, f.via, end)
+	case l.unborn:
+		w.emit(f, jvmthread.NoSeq, KindCycle, f.via, min(end, e.cause))
+	case len(w.g.stack) > w.g.limits.MaxDepth:
+		w.emit(f, jvmthread.NoSeq, KindTooDeep, f.via, min(end, e.cause))
+	default:
+		l.unborn, f.within = true, withinBirth
+		w.push(e.thread, e.lane, min(end, e.cause), f.via)
+	}
+}
+
+// stopped resolves a wait at the present moment.
+func (w *walk) stopped(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.Time) {
+	g := w.g
+	if f.waitAt != f.index {
+		f.waitAt = f.index
+		if !w.marks {
+			f.wait = w.p.wait(iv, f.via)
+		}
+		n.flags |= onPath
+		f.lock = g.lockOf[g.lanes[f.lane].base+f.index]
+	}
+	switch {
+	case n.state == jvmthread.StateDeadlocked:
+		w.emit(f, iv.Seq, KindDeadlock, f.wait, end)
+	case n.flags&onStack != 0:
+		w.emit(f, iv.Seq, KindCycle, f.wait, end)
+	case len(g.stack) > g.limits.MaxDepth:
+		w.emit(f, iv.Seq, KindTooDeep, f.wait, end)
+	case w.marks && f.lock >= 0 && n.state != jvmthread.StateParked && g.locks[f.lock].reached:
+		w.now = end // whoever owned it, there is no need to follow
+	case f.lock >= 0:
+		w.blocked(f, n, iv, end)
+	case n.state == jvmthread.StateBlocked || n.state == jvmthread.StateReentering:
+		w.handoff(f, n, iv, end, false)
+	default:
+		w.waiting(f, n, iv, end)
+	}
+}
+
+// contends reports whether somebody who owns the interval's lock is what it waits for.
+func contends(iv *jvmthread.Interval) bool {
+	switch iv.State {
+	case jvmthread.StateBlocked, jvmthread.StateReentering:
+		return true
+	case jvmthread.StateParked:
+		return !iv.Lock.IsZero()
+	}
+	return false
+}
+
+// follow goes on with the thread that the frame's wait waits for, up to a time that is later than now.
+func (w *walk) follow(f *frame, n *node, thread jvmthread.ThreadID, at int32, end jvmthread.Time) {
+	if w.marks && at >= 0 && w.g.lanes[at].reached {
+		w.now = end
+		return
+	}
+	n.flags |= onStack
+	f.within = withinWait
+	w.push(thread, at, end, f.wait)
+}

@@ -1,0 +1,99 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package criticalpath
+
+import "github.com/weft-otel/weft/internal/jvmthread"
+
+// laneOf finds a thread's lane, or returns none.
+func (g *Graph) laneOf(id jvmthread.ThreadID) int32 {
+	near := &g.nearLanes[uint64(id)%uint64(len(g.nearLanes))]
+	if at := *near; int(at) < len(g.lanes) && g.lanes[at].thread == id {
+		return at
+	}
+	at, ok := g.byID[id]
+	if !ok {
+		return none
+	}
+	*near = at
+	return at
+}
+
+// index finds an interval by its number, or returns none.
+func (g *Graph) index(at int32, seq jvmthread.Seq) int32 {
+	if at < 0 {
+		return none
+	}
+	list := g.lanes[at].intervals
+	if len(list) == 0 || seq < list[0].Seq || uint64(seq-list[0].Seq) >= uint64(len(list)) {
+		return none
+	}
+	i := seq - list[0].Seq
+	if list[i].Seq != seq {
+		return none
+	}
+	return int32(i)
+}
+
+// at finds the first interval of a lane that ends after t; if there is none, it returns their number. Searches of a walk go forward in
+// time, so that the place where the last one ended is near.
+func (g *Graph) at(l *lane, t jvmthread.Time) int32 {
+	list := g.nodes[l.base : int(l.base)+len(l.intervals)]
+	if at := int(l.cursor); at < len(list) && list[at].end <= t {
+		if at++; at < len(list) && list[at].end > t { // most often the next one
+			l.cursor++
+			return l.cursor
+		}
+	}
+	l.cursor = after(list, l.cursor, t)
+	return l.cursor
+}
+
+// holdAt finds the first hold of a lock that ends after t; if there is none, it returns stop.
+func (g *Graph) holdAt(k *lock, t jvmthread.Time) int32 {
+	if at := k.cursor + 1; at < k.stop && g.holds[at-1].end <= t && g.holds[at].end > t { // most often the next one
+		k.cursor = at
+		return at
+	}
+	k.cursor = k.first + after(g.holds[k.first:k.stop], k.cursor-k.first, t)
+	return k.cursor
+}
+
+type ending interface{ until() jvmthread.Time }
+
+func (n node) until() jvmthread.Time { return n.end }
+func (h hold) until() jvmthread.Time { return h.end }
+
+// after finds the first of a list in the order of ends that ends after t, or their number, in steps that double from a start.
+func after[T ending](list []T, from int32, t jvmthread.Time) int32 {
+	n := int32(len(list))
+	lo, hi := int32(0), n // none below lo does, all from hi on do
+	if from < n && list[from].until() <= t {
+		lo = from + 1
+		for step := int32(1); step <= n-lo; step *= 2 {
+			if list[lo+step-1].until() > t {
+				hi = lo + step - 1
+				break
+			}
+			lo += step
+		}
+	} else {
+		hi = min(from, n)
+		for step := int32(1); step <= hi; step *= 2 {
+			if list[hi-step].until() <= t {
+				lo = hi - step + 1
+				break
+			}
+			hi -= step
+		}
+	}
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		if list[mid].until() > t {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}

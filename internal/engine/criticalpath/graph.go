@@ -1,0 +1,253 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package criticalpath
+
+import (
+	"math"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// DefaultMaxDepth bounds the chain of waits that a path follows.
+const DefaultMaxDepth = 64
+
+// DefaultMaxLocks bounds the locks for which one call asks what if. Each batch of eight is a pass over the window.
+const DefaultMaxLocks = 1024
+
+// Limits bound the work for one path. Zero means the default.
+type Limits struct {
+	MaxDepth  int // waits in a chain: DefaultMaxDepth
+	MaxPieces int // pieces of intervals visited for one path: no limit
+	MaxLocks  int // locks or classes for which one call asks what if: DefaultMaxLocks
+}
+
+// Graph is the waits of a window. It is filled in this order: Reset, AddLane for each thread, AddInteractions, AddHolds. It keeps the
+// slices of intervals that it is given; they must not change until the next Reset. One goroutine owns it.
+type Graph struct {
+	limits    Limits
+	lanes     []lane
+	byID      map[jvmthread.ThreadID]int32
+	nearLanes [64]int32 // those that were asked for last, by their threads
+	nodes     []node
+	lockOf    []int32 // by node: the lock whose owner it waits for, or none
+	edges     []edge
+	holds     []hold
+	locks     []lock
+	byLock    map[jvmthread.LockID]int32
+	nearLocks [64]int32 // those that were asked for last, by their hashes
+	stack     []frame
+	skipped   Skipped
+}
+
+// Skipped counts input that fits nothing.
+type Skipped struct {
+	Lanes        int // of a thread that has one already
+	Interactions int // whose effect is in no interval
+	Holds        int // empty, overlapping, or not sorted by lock
+}
+
+type lane struct {
+	thread    jvmthread.ThreadID
+	intervals []jvmthread.Interval
+	base      int32         // of its first interval in nodes
+	cursor    int32         // where the last search ended
+	start     int32         // the edge that began the thread, or none
+	first     jvmthread.Seq // of its first interval
+	smooth    bool          // its intervals touch, and are numbered one after the other
+	unborn    bool          // the walk is in what led to the beginning of the thread
+	reached   bool          // what it waited for is marked
+}
+
+// node is what a walk has to know of an interval, most often: little, so that many are near each other.
+type node struct {
+	end   jvmthread.Time
+	edge  int32 // that let it end, or none
+	state jvmthread.State
+	flags uint8
+}
+
+const (
+	onStack = 1 << iota // the walk is in what this wait waited for
+	onPath              // a path led through it
+)
+
+type edge struct {
+	cause  jvmthread.Time
+	thread jvmthread.ThreadID
+	lane   int32 // none: the thread has none
+	index  int32 // of the interval in the lane, as a hint
+	sure   jvmthread.Confidence
+}
+
+type hold struct {
+	start, end jvmthread.Time
+	thread     jvmthread.ThreadID
+	lane       int32
+	marks      jvmthread.HoldMarks
+}
+
+type lock struct {
+	id          jvmthread.LockID
+	first, stop int32 // its holds
+	cursor      int32 // where the last search ended
+	reached     bool  // what its owners waited for is marked
+}
+
+const none int32 = -1
+
+// New returns an empty graph.
+func New(limits Limits) *Graph {
+	if limits.MaxDepth <= 0 {
+		limits.MaxDepth = DefaultMaxDepth
+	}
+	if limits.MaxPieces <= 0 {
+		limits.MaxPieces = math.MaxInt
+	}
+	if limits.MaxLocks <= 0 {
+		limits.MaxLocks = DefaultMaxLocks
+	}
+	return &Graph{limits: limits, byID: make(map[jvmthread.ThreadID]int32), byLock: make(map[jvmthread.LockID]int32)}
+}
+
+// Reset makes the graph empty and keeps its memory.
+func (g *Graph) Reset() {
+	clear(g.lanes) // they hold slices of the caller
+	clear(g.byID)
+	clear(g.byLock)
+	g.lanes, g.nodes, g.lockOf, g.edges, g.holds, g.locks = g.lanes[:0], g.nodes[:0], g.lockOf[:0], g.edges[:0], g.holds[:0], g.locks[:0]
+	g.skipped = Skipped{}
+}
+
+// Skipped returns what was left out since Reset.
+func (g *Graph) Skipped() Skipped { return g.skipped }
+
+// AddLane adds a thread with its intervals: in order, each beginning where the one before it ends.
+func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interval) {
+	if _, twice := g.byID[thread]; twice {
+		g.skipped.Lanes++
+		return
+	}
+	g.byID[thread] = int32(len(g.lanes))
+	g.lanes = append(g.lanes, lane{thread: thread, intervals: intervals, base: int32(len(g.nodes)), start: none})
+	smooth := true
+	for i := range intervals {
+		iv := &intervals[i]
+		if i > 0 && (iv.Start != intervals[i-1].End || iv.Seq != intervals[i-1].Seq+1) {
+			smooth = false
+		}
+		g.nodes = append(g.nodes, node{end: iv.End, edge: none, state: iv.State})
+		of := none
+		if contends(iv) {
+			of = g.lock(iv.Lock)
+		}
+		g.lockOf = append(g.lockOf, of)
+	}
+	l := &g.lanes[len(g.lanes)-1]
+	l.smooth = smooth
+	if len(intervals) > 0 {
+		l.first = intervals[0].Seq
+	}
+}
+
+// AddInteractions adds what let threads go on.
+func (g *Graph) AddInteractions(list []jvmthread.Interaction) {
+	for i := range list {
+		ia := &list[i]
+		to, from := g.laneOf(ia.To.Thread), g.laneOf(ia.From.Thread)
+		index := g.index(to, ia.To.Seq)
+		if index < 0 {
+			g.skipped.Interactions++
+			continue
+		}
+		e := edge{cause: min(ia.CauseTime, ia.EffectTime), thread: ia.From.Thread, lane: from, index: g.index(from, ia.From.Seq), sure: ia.Confidence}
+		place := &g.nodes[g.lanes[to].base+index].edge
+		if ia.Kind == jvmthread.InteractionStart {
+			place = &g.lanes[to].start
+			if index != 0 {
+				g.skipped.Interactions++
+				continue
+			}
+		}
+		if *place >= 0 && !better(&e, &g.edges[*place]) {
+			continue
+		}
+		*place = int32(len(g.edges))
+		g.edges = append(g.edges, e)
+	}
+}
+
+// better reports whether a says more than b of why the same wait ended.
+func better(a, b *edge) bool {
+	if a.sure != b.sure {
+		return a.sure < b.sure
+	}
+	return a.cause > b.cause
+}
+
+// AddHolds adds all holds, sorted by lock and, for each lock, by time. It is called once.
+func (g *Graph) AddHolds(list []jvmthread.Hold) {
+	for i := 0; i < len(list); {
+		id, first := list[i].Lock, len(g.holds)
+		k := &g.locks[g.lock(id)]
+		twice, end := k.first < k.stop, list[i].Start
+		for ; i < len(list) && list[i].Lock == id; i++ {
+			h := &list[i]
+			start := max(h.Start, end)
+			if twice || start >= h.End {
+				g.skipped.Holds++
+				continue
+			}
+			end = h.End
+			g.holds = append(g.holds, hold{start: start, end: end, thread: h.Thread, lane: g.laneOf(h.Thread), marks: h.Marks})
+		}
+		if !twice {
+			k.first, k.stop, k.cursor = int32(first), int32(len(g.holds)), int32(first)
+		}
+	}
+}
+
+// lock returns the index of a lock, a new one without holds if it has none yet.
+func (g *Graph) lock(id jvmthread.LockID) int32 {
+	near := &g.nearLocks[(id.Hash^uint32(id.Class))%uint32(len(g.nearLocks))]
+	if at := *near; int(at) < len(g.locks) && g.locks[at].id == id {
+		return at
+	}
+	at, ok := g.byLock[id]
+	if !ok {
+		at = int32(len(g.locks))
+		g.byLock[id] = at
+		g.locks = append(g.locks, lock{id: id})
+	}
+	*near = at
+	return at
+}
+
+// Last returns the thread whose history ends last, at hi at the latest: where the path of a program begins. Of several it is one that
+// runs at its end, and of those the one with the smallest id. It is NoThread if no history begins before hi.
+func (g *Graph) Last(hi jvmthread.Time) jvmthread.ThreadID {
+	best, bestEnd, bestRuns := jvmthread.NoThread, jvmthread.Time(0), false
+	for i := range g.lanes {
+		l := &g.lanes[i]
+		end, runs, ok := l.end(hi)
+		if !ok {
+			continue
+		}
+		later := best == jvmthread.NoThread || end > bestEnd
+		if same := end == bestEnd; later || same && (runs && !bestRuns || runs == bestRuns && l.thread < best) {
+			best, bestEnd, bestRuns = l.thread, end, runs
+		}
+	}
+	return best
+}
+
+// end returns when the thread last lived, and whether it ran then.
+func (l *lane) end(hi jvmthread.Time) (end jvmthread.Time, runs, ok bool) {
+	for i := len(l.intervals) - 1; i >= 0; i-- {
+		iv := &l.intervals[i]
+		if iv.State != jvmthread.StateDead && iv.Start < hi {
+			return min(iv.End, hi), iv.State == jvmthread.StateRunnable, true
+		}
+	}
+	return 0, false, false
+}

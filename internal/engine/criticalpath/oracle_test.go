@@ -1,0 +1,199 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package criticalpath_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// moment is what is on a bounded path in one nanosecond.
+type moment struct {
+	thread jvmthread.ThreadID
+	seq    jvmthread.Seq
+	kind   criticalpath.Kind
+	chain  []jvmthread.IntervalRef // of waits, the innermost last
+}
+
+func (m moment) equal(o moment) bool {
+	return m.thread == o.thread && m.seq == o.seq && m.kind == o.kind && slices.Equal(m.chain, o.chain)
+}
+
+// plainly says what is on a path in one nanosecond, by the rules of the package comment and nothing else. Slow, and hard to get wrong.
+func (w *world) plainly(thread jvmthread.ThreadID, at, hi jvmthread.Time, depth int) moment {
+	m := moment{thread: thread}
+	unborn := make(map[jvmthread.ThreadID]bool)
+	for moves := 0; ; moves++ {
+		iv, ok := w.interval(m.thread, at)
+		m.seq = iv.Seq
+		if !ok {
+			start, edge := w.start(m.thread, at, hi)
+			switch {
+			case !start:
+				m.kind = criticalpath.KindUnknown
+			case edge.CauseTime <= at:
+				m.kind = criticalpath.KindStartLatency
+			case unborn[m.thread]:
+				m.kind = criticalpath.KindCycle
+			case moves >= depth:
+				m.kind = criticalpath.KindTooDeep
+			default:
+				unborn[m.thread] = true
+				m.thread = edge.From.Thread
+				continue
+			}
+			return m
+		}
+		kind, next, wait := w.does(iv, at, hi)
+		if wait {
+			ref := jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}
+			cycle := slices.Contains(m.chain, ref)
+			m.chain = append(m.chain, ref)
+			switch {
+			case iv.State == jvmthread.StateDeadlocked:
+			case cycle:
+				kind, next = criticalpath.KindCycle, jvmthread.NoThread
+			case moves >= depth:
+				kind, next = criticalpath.KindTooDeep, jvmthread.NoThread
+			}
+		}
+		if next == jvmthread.NoThread {
+			m.kind = kind
+			return m
+		}
+		m.thread = next
+	}
+}
+
+// does says what an interval is at a time: whether it is a wait, and whom it waits for, or as what it stays on the path.
+func (w *world) does(iv jvmthread.Interval, at, hi jvmthread.Time) (kind criticalpath.Kind, next jvmthread.ThreadID, wait bool) {
+	ia, edge := w.cause(iv)
+	edge = edge && iv.End <= hi
+	switch iv.State {
+	case jvmthread.StateRunnable:
+		return criticalpath.KindRun, 0, false
+	case jvmthread.StateSuspended:
+		return criticalpath.KindSuspended, 0, false
+	case jvmthread.StateDeadlocked:
+		return criticalpath.KindDeadlock, 0, true
+	case jvmthread.StateUnknown, jvmthread.StateDead:
+		return criticalpath.KindUnknown, 0, false
+	case jvmthread.StateSleeping:
+		if !edge {
+			return criticalpath.KindSleep, 0, false
+		}
+	}
+	block := iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering
+	if block || iv.State == jvmthread.StateParked {
+		var before, next *jvmthread.Hold
+		for i := range w.holds {
+			h := &w.holds[i]
+			switch {
+			case h.Lock != iv.Lock:
+			case h.End <= at:
+				before = h
+			case h.Start <= at && h.Thread != iv.Thread:
+				return 0, h.Thread, true
+			case next == nil:
+				next = h
+			}
+		}
+		if next != nil && next.Start > at && next.Start <= hi && next.Marks&jvmthread.HoldSinceBefore == 0 &&
+			before != nil && before.End > iv.Start && before.Marks&(jvmthread.HoldInferred|jvmthread.HoldOpen) == 0 {
+			return criticalpath.KindWakeLatency, 0, true
+		}
+	}
+	switch {
+	case block && edge && ia.CauseTime <= at:
+		return criticalpath.KindWakeLatency, 0, true
+	case block:
+		return criticalpath.KindBlockedUnknown, 0, true
+	case iv.Marks.Has(jvmthread.MarkTimedOut) && iv.End <= hi:
+		return criticalpath.KindTimer, 0, true
+	case edge && ia.CauseTime <= at:
+		return criticalpath.KindWakeLatency, 0, true
+	case edge:
+		return 0, ia.From.Thread, true
+	case iv.State == jvmthread.StateJoining && iv.Peer != 0 && (iv.End > hi || !iv.Marks.Has(jvmthread.MarkInterrupted)):
+		return 0, iv.Peer, true
+	}
+	return criticalpath.KindWaitUnknown, 0, true
+}
+
+func (w *world) interval(thread jvmthread.ThreadID, at jvmthread.Time) (jvmthread.Interval, bool) {
+	if thread >= 1 && int(thread) <= len(w.lanes) {
+		for _, iv := range w.lanes[thread-1] {
+			if iv.Start <= at && at < iv.End {
+				return iv, true
+			}
+		}
+	}
+	return jvmthread.Interval{}, false
+}
+
+func (w *world) start(thread jvmthread.ThreadID, at, hi jvmthread.Time) (found bool, ia jvmthread.Interaction) {
+	for _, ia := range w.interactions {
+		if first := (jvmthread.IntervalRef{Thread: thread, Seq: 1}); ia.Kind == jvmthread.InteractionStart && ia.To == first {
+			birth := w.lanes[thread-1][0].Start
+			return at < birth && birth <= hi, ia
+		}
+	}
+	return false, ia
+}
+
+func (w *world) cause(iv jvmthread.Interval) (jvmthread.Interaction, bool) {
+	for _, ia := range w.interactions {
+		if ia.Kind != jvmthread.InteractionStart && ia.To == (jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}) {
+			return ia, true
+		}
+	}
+	return jvmthread.Interaction{}, false
+}
+
+// checkPlainly compares a bounded path with what is on it in every nanosecond.
+func (w *world) checkPlainly(t *testing.T, p *criticalpath.Path, depth int) {
+	t.Helper()
+	for _, s := range p.Segments {
+		have := moment{thread: s.Thread, seq: s.Seq, kind: s.Kind}
+		for wait := range p.Chain(s) {
+			have.chain = append(have.chain, wait.Ref)
+		}
+		slices.Reverse(have.chain)
+		for at := s.Start; at < s.End; at++ {
+			if want := w.plainly(p.Thread, at, p.End, depth); !have.equal(want) {
+				require.Equal(t, want, have, "at %d of thread %d over %d..%d", at, p.Thread, p.Start, p.End)
+			}
+		}
+	}
+}
+
+// validate checks what holds for every path over every graph.
+func validate(t *testing.T, w *world, p *criticalpath.Path) {
+	t.Helper()
+	at := p.Start
+	for i, s := range p.Segments {
+		require.Equal(t, at, s.Start, "segments touch")
+		require.Greater(t, s.End, s.Start, "segments are not empty")
+		require.Less(t, int(s.Via), len(p.Waits))
+		at = s.End
+		if i > 0 {
+			before := p.Segments[i-1]
+			require.False(t, before.Thread == s.Thread && before.Seq == s.Seq && before.Kind == s.Kind && before.Via == s.Via, "segments are joined")
+		}
+		iv, ok := w.interval(s.Thread, s.Start)
+		require.Equal(t, iv.Seq, s.Seq)
+		if ok {
+			require.LessOrEqual(t, s.End, iv.End)
+		}
+	}
+	require.Equal(t, p.End, at, "segments tile the whole")
+	for i, wait := range p.Waits {
+		require.Less(t, int(wait.Parent), i)
+	}
+}

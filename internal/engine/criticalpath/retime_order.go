@@ -1,0 +1,169 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package criticalpath
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// scratch is memory for putting points in order.
+type scratch struct {
+	missing []uint8 // by point in the order of lanes: dependences that are not placed yet
+	heads   []int32 // by point: the first that depends on it by an edge
+	nexts   []int32 // by point: the next that depends on the same
+	ready   []int32
+	gains   [][batch]jvmthread.Time
+	scaling
+	slacks  []jvmthread.Time
+	classes map[jvmthread.ClassID]int32
+	groups  []jvmthread.LockID // the groups of locks that are asked for
+	groupOf []int32            // by lock: its group
+	chained []jvmthread.Time   // by group: time blocked on the chain of causes
+	columns []int8             // by lock: which column of the batch is without it, or -1
+}
+
+// last finds the last point of a lane that is not after a time, in the order of lanes, or none. The time belongs to the interval at an
+// index; without one it belongs to the interval that lasts up to it.
+func (r *Retiming) last(at int32, t jvmthread.Time, index int32) int32 {
+	l := &r.graph.lanes[at]
+	if len(l.intervals) == 0 {
+		return none
+	}
+	if index < 0 {
+		index = min(r.graph.at(l, t-1), int32(len(l.intervals))-1)
+	}
+	first, stop := int(r.before[l.base+index]), int(r.before[l.base+index+1])
+	if int(l.base+index+1) == r.laneEnd(at) {
+		stop = r.laneStop(at)
+	}
+	p := first + sort.Search(stop-first, func(i int) bool { return r.raw[first+i].at > t }) - 1
+	if p < int(r.lanes[at]) {
+		return none
+	}
+	return int32(p)
+}
+
+// laneEnd is the index of the node behind the last one of a lane.
+func (r *Retiming) laneEnd(at int32) int {
+	l := &r.graph.lanes[at]
+	return int(l.base) + len(l.intervals)
+}
+
+// laneStop is the index of the point behind the last one of a lane, in the order of lanes.
+func (r *Retiming) laneStop(at int32) int {
+	if int(at)+1 < len(r.lanes) {
+		return int(r.lanes[at+1])
+	}
+	return len(r.raw)
+}
+
+// order puts every point behind those on which it depends.
+func (r *Retiming) order() {
+	n := len(r.raw)
+	r.missing = slices.Grow(r.missing[:0], n)[:n]
+	r.heads = slices.Grow(r.heads[:0], n)[:n]
+	r.nexts = slices.Grow(r.nexts[:0], n)[:n]
+	r.place = slices.Grow(r.place[:0], n)[:n]
+	for i := range n {
+		r.missing[i], r.heads[i], r.place[i] = 0, none, 0
+	}
+	for at := range r.lanes {
+		for i := int(r.lanes[at]); i < r.laneStop(int32(at)); i++ {
+			r.link(int32(i), r.lanes[at])
+		}
+	}
+	r.points = append(r.points[:0], point{src: none, lock: none})
+	r.ready = r.ready[:0]
+	for i := range n {
+		if r.missing[i] == 0 {
+			r.release(int32(i))
+		}
+	}
+	for i := range n { // what is left is in cycles, or behind one; of each lane the first has only its edge left
+		if r.place[i] == 0 {
+			r.broken++
+			r.raw[i].src = none
+			r.missing[i] = 0
+			r.release(int32(i))
+		}
+	}
+}
+
+// link finds what a point depends on.
+func (r *Retiming) link(i, first int32) {
+	p := &r.raw[i]
+	p.prev, p.src = none, none
+	if i > first {
+		p.prev = i - 1
+		r.missing[i]++
+	}
+	switch {
+	case p.srcLane < 0:
+		return
+	case p.srcAt <= r.lo:
+		p.src = root
+		return
+	}
+	if p.src = r.last(p.srcLane, p.srcAt, p.srcIv); p.src < 0 {
+		p.src = root
+		return
+	}
+	r.missing[i]++
+	r.nexts[i] = r.heads[p.src]
+	r.heads[p.src] = i
+}
+
+// root stands for the root as the other end of an edge before points are placed.
+const root int32 = -2
+
+// release places a point, and then those that only waited for it.
+func (r *Retiming) release(i int32) {
+	if r.place[i] != 0 {
+		return
+	}
+	r.ready = append(r.ready, i)
+	for len(r.ready) > 0 {
+		i := r.ready[len(r.ready)-1]
+		r.ready = r.ready[:len(r.ready)-1]
+		if r.place[i] != 0 {
+			continue
+		}
+		raw := &r.raw[i]
+		r.place[i] = int32(len(r.points))
+		p := raw.point
+		switch {
+		case raw.prev < 0:
+			p.prev = 0
+		default:
+			p.prev = r.place[raw.prev]
+		}
+		switch {
+		case raw.src >= 0:
+			p.src = r.place[raw.src]
+		case raw.src == root:
+			p.src = 0
+		}
+		r.points = append(r.points, p)
+		for next := r.heads[i]; next >= 0; {
+			after := r.nexts[next]
+			r.done(next)
+			next = after
+		}
+		if next := i + 1; int(next) < len(r.raw) && r.raw[next].prev == i {
+			r.done(next)
+		}
+	}
+}
+
+func (r *Retiming) done(i int32) {
+	if r.place[i] != 0 {
+		return
+	}
+	if r.missing[i]--; r.missing[i] == 0 {
+		r.ready = append(r.ready, i)
+	}
+}

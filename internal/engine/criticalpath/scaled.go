@@ -1,0 +1,135 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package criticalpath
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// scaling is memory for the question what if the critical sections of a lock were shorter.
+type scaling struct {
+	permille int64
+	runs     []jvmthread.Time // by interval: how long the thread had run when it began
+	held     []section        // of the lock, by lane and time
+	heldAt   []int32          // by lane: its first section
+	own      []jvmthread.Time // by point: what its thread has saved up to it, if it never had to wait for others
+	other    []jvmthread.Time // by point: what the thread at its other end saves from the point there up to the cause
+	gain     []jvmthread.Time // by point
+}
+
+// section is a hold of the lock.
+type section struct {
+	start, end jvmthread.Time
+	lane       int32
+	before     jvmthread.Time // how long the thread ran in sections before
+	from       jvmthread.Time // how long the thread had run at all when it began
+}
+
+// Scaled returns how much earlier the end of a thread would come if every thread ran only for permille of the time for which it does while
+// it holds a lock. With 0 the lock is held for what is slept and waited for only. It costs about as much as Retime.
+func (r *Retiming) Scaled(thread jvmthread.ThreadID, id jvmthread.LockID, permille int64) jvmthread.Time {
+	lane := r.graph.laneOf(thread)
+	at, ok := r.graph.byLock[id]
+	if !ok || lane < 0 || r.graph.locks[at].first == r.graph.locks[at].stop {
+		return 0
+	}
+	r.permille = min(max(permille, 0), 1000)
+	r.sections(&r.graph.locks[at])
+	n := len(r.points)
+	r.own, r.other, r.gain = slices.Grow(r.own[:0], n)[:n], slices.Grow(r.other[:0], n)[:n], slices.Grow(r.gain[:0], n)[:n]
+	r.own[0], r.other[0], r.gain[0] = 0, 0, 0
+	for at := range r.lanes {
+		for i := int(r.lanes[at]); i < r.laneStop(int32(at)); i++ {
+			r.own[r.place[i]] = r.saved(int32(at), r.raw[i].at)
+		}
+	}
+	for i := range r.raw {
+		p, to := &r.raw[i], r.place[i]
+		r.other[to] = 0
+		if p.srcLane >= 0 && p.srcAt > r.lo && r.points[to].src >= 0 {
+			r.other[to] = r.saved(p.srcLane, p.srcAt) - r.own[r.points[to].src]
+		}
+	}
+	for i := 1; i < n; i++ {
+		p := &r.points[i]
+		gain := r.gain[p.prev] + r.own[i] - r.own[p.prev]
+		if p.src >= 0 {
+			gain = min(gain+p.elastic, r.gain[p.src]+r.other[i]+p.loose)
+		}
+		r.gain[i] = gain
+	}
+	end := int32(0)
+	if at, ok := r.end(thread); ok {
+		end = at
+	}
+	return r.gain[end] + r.saved(lane, r.hi) - r.own[end]
+}
+
+// sections finds the holds of a lock, and how long their owners ran in them.
+func (r *Retiming) sections(k *lock) {
+	g := r.graph
+	r.runs = slices.Grow(r.runs[:0], len(g.nodes))[:len(g.nodes)]
+	for i := range g.lanes {
+		l, sum := &g.lanes[i], jvmthread.Time(0)
+		for j := range l.intervals {
+			r.runs[int(l.base)+j] = sum
+			if iv := &l.intervals[j]; iv.State == jvmthread.StateRunnable {
+				sum += r.length(iv.Start, iv.End)
+			}
+		}
+	}
+	r.held = r.held[:0]
+	for i := k.first; i < k.stop; i++ {
+		if h := &g.holds[i]; h.lane >= 0 {
+			r.held = append(r.held, section{start: h.start, end: h.end, lane: h.lane})
+		}
+	}
+	slices.SortStableFunc(r.held, func(a, b section) int { return int(a.lane) - int(b.lane) })
+	r.heldAt = slices.Grow(r.heldAt[:0], len(g.lanes)+1)[:len(g.lanes)+1]
+	next := 0
+	for i := range g.lanes {
+		r.heldAt[i] = int32(next)
+		sum := jvmthread.Time(0)
+		for ; next < len(r.held) && r.held[next].lane == int32(i); next++ {
+			s := &r.held[next]
+			s.before, s.from = sum, r.ran(s.lane, s.start)
+			sum += r.ran(s.lane, s.end) - s.from
+		}
+	}
+	r.heldAt[len(g.lanes)] = int32(next)
+}
+
+// length is how much of a time lies between lo and hi.
+func (r *Retiming) length(start, end jvmthread.Time) jvmthread.Time {
+	return max(0, min(end, r.hi)-max(start, r.lo))
+}
+
+// ran returns how long a thread had run at a time.
+func (r *Retiming) ran(at int32, t jvmthread.Time) jvmthread.Time {
+	l := &r.graph.lanes[at]
+	if len(l.intervals) == 0 {
+		return 0
+	}
+	index := min(r.graph.at(l, t), int32(len(l.intervals))-1)
+	sum := r.runs[l.base+index]
+	if iv := &l.intervals[index]; iv.State == jvmthread.StateRunnable {
+		sum += r.length(iv.Start, min(t, iv.End))
+	}
+	return sum
+}
+
+// saved returns how much less a thread would have run in the sections up to a time.
+func (r *Retiming) saved(at int32, t jvmthread.Time) jvmthread.Time {
+	list := r.held[r.heldAt[at]:r.heldAt[at+1]]
+	n := sort.Search(len(list), func(i int) bool { return list[i].start >= t })
+	if n == 0 {
+		return 0
+	}
+	s := &list[n-1]
+	ran := s.before + r.ran(at, min(t, s.end)) - s.from
+	return ran - jvmthread.Time(int64(ran)*r.permille/1000)
+}

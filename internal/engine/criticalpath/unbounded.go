@@ -1,0 +1,208 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package criticalpath
+
+import (
+	"slices"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// back walks backwards, from the end on. What it waited for before, it has left for good.
+type back struct {
+	g      *Graph
+	p      *Path
+	now    jvmthread.Time
+	thread jvmthread.ThreadID
+	lane   int32
+	index  int32               // of the interval that is left backwards
+	led    *jvmthread.Interval // the wait that led to this thread, or nil
+	still  int                 // moves to another thread since time last went by
+}
+
+// Unbounded finds the chain of activities that ended with a thread at hi: backwards to whoever let it go on, and from there further, to
+// lo. A segment's Via is the wait by which the path came to the thread, so the times of shares are of what ran right before.
+func (g *Graph) Unbounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *Path) {
+	p.reset(thread, lo, hi)
+	b := back{g: g, p: p, now: p.End}
+	b.move(thread, g.laneOf(thread), none, nil)
+	for b.now > lo {
+		if p.Visited >= g.limits.MaxPieces {
+			p.add(Segment{Start: lo, End: b.now, Thread: thread, Via: NoWait, Kind: KindCut})
+			break
+		}
+		p.Visited++
+		b.step()
+	}
+	slices.Reverse(p.Segments)
+	joined := p.Segments[:0]
+	for _, s := range p.Segments {
+		if n := len(joined); n > 0 && joined[n-1].Seq == s.Seq && joined[n-1].Thread == s.Thread && joined[n-1].Kind == s.Kind && joined[n-1].Via == s.Via {
+			joined[n-1].End = s.End
+			continue
+		}
+		joined = append(joined, s)
+	}
+	p.Segments = joined
+}
+
+// move goes on with another thread, at the present moment.
+func (b *back) move(thread jvmthread.ThreadID, at, index int32, led *jvmthread.Interval) {
+	b.thread, b.lane, b.led = thread, at, led
+	if at < 0 {
+		return
+	}
+	l := &b.g.lanes[at]
+	if index >= 0 && l.intervals[index].Start < b.now && l.intervals[index].End >= b.now {
+		b.index = index
+		return
+	}
+	b.index = min(b.g.at(l, b.now-1), int32(len(l.intervals))-1)
+}
+
+// emit puts what the thread did from a time to now on the path.
+func (b *back) emit(seq jvmthread.Seq, kind Kind, led *jvmthread.Interval, from jvmthread.Time) {
+	from = max(from, b.p.Start)
+	if from >= b.now {
+		return
+	}
+	via := NoWait
+	if led != nil {
+		via = b.p.wait(led, NoWait)
+	}
+	b.p.Segments = append(b.p.Segments, Segment{Start: from, End: b.now, Thread: b.thread, Seq: seq, Via: via, Kind: kind})
+	b.now, b.still = from, 0
+}
+
+// step puts the interval that ends now on the path, or moves to the thread that let it end.
+func (b *back) step() {
+	if b.lane < 0 || b.index < 0 {
+		b.born()
+		return
+	}
+	l := &b.g.lanes[b.lane]
+	iv := &l.intervals[b.index]
+	switch {
+	case iv.End < b.now: // behind the end of the thread, or a gap
+		b.emit(jvmthread.NoSeq, KindUnknown, b.led, iv.End)
+		return
+	case iv.Start >= b.now:
+		b.index--
+		return
+	}
+	kind := KindUnknown
+	switch iv.State { //exhaustive:enforce
+	case jvmthread.StateRunnable:
+		kind = KindRun
+	case jvmthread.StateSuspended:
+		kind = KindSuspended
+	case jvmthread.StateSleeping:
+		kind = KindSleep
+		if b.g.nodes[l.base+b.index].edge >= 0 && b.known(iv) && b.still <= b.g.limits.MaxDepth && b.waited(l, iv) {
+			return
+		}
+	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateParked,
+		jvmthread.StateDeadlocked:
+		if kind = b.stopped(l, iv); kind == kindEnd {
+			return
+		}
+		b.emit(iv.Seq, kind, iv, iv.Start)
+		b.index--
+		return
+	case jvmthread.StateUnknown, jvmthread.StateDead:
+	}
+	b.emit(iv.Seq, kind, b.led, iv.Start)
+	b.index--
+}
+
+// known reports whether the interval ended within the path.
+func (b *back) known(iv *jvmthread.Interval) bool { return iv.End <= b.p.End }
+
+// stopped moves to whom the wait waited for and returns kindEnd, or returns as what the rest of the wait stays on the path.
+func (b *back) stopped(l *lane, iv *jvmthread.Interval) Kind {
+	b.g.nodes[l.base+b.index].flags |= onPath
+	if b.still > b.g.limits.MaxDepth {
+		b.p.Cycles++
+		return KindCycle
+	}
+	switch {
+	case iv.State == jvmthread.StateDeadlocked:
+		return KindDeadlock
+	case b.owned(l, iv):
+		return kindEnd
+	case b.known(iv) && iv.Marks.Has(jvmthread.MarkTimedOut) && iv.State != jvmthread.StateReentering:
+		return KindTimer
+	case b.waited(l, iv):
+		return kindEnd
+	case iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering:
+		return KindBlockedUnknown
+	}
+	return KindWaitUnknown
+}
+
+// owned moves to the last thread that owned the lock while the interval lasted, if one is known.
+func (b *back) owned(l *lane, iv *jvmthread.Interval) bool {
+	of := b.g.lockOf[l.base+b.index]
+	if of < 0 {
+		return false
+	}
+	k := &b.g.locks[of]
+	at := b.g.holdAt(k, b.now-1)
+	if at == k.stop || b.g.holds[at].start >= b.now {
+		at--
+	}
+	for ; at >= k.first && b.g.holds[at].end > iv.Start; at-- {
+		h, gap := &b.g.holds[at], KindWakeLatency
+		if h.thread == iv.Thread {
+			continue
+		}
+		if h.marks&(jvmthread.HoldInferred|jvmthread.HoldOpen) != 0 {
+			gap = KindBlockedUnknown
+		}
+		b.emit(iv.Seq, gap, iv, h.end)
+		b.leave(h.thread, h.lane, none, iv)
+		return true
+	}
+	return false
+}
+
+// waited moves to the cause of the wait's end, if it is known.
+func (b *back) waited(l *lane, iv *jvmthread.Interval) bool {
+	n := &b.g.nodes[l.base+b.index]
+	if b.known(iv) && n.edge >= 0 {
+		e := &b.g.edges[n.edge]
+		n.flags |= onPath
+		b.emit(iv.Seq, KindWakeLatency, iv, max(e.cause, iv.Start))
+		if e.cause < iv.Start {
+			b.index-- // it would not have waited
+			return true
+		}
+		b.leave(e.thread, e.lane, e.index, iv)
+		return true
+	}
+	if iv.State == jvmthread.StateJoining && iv.Peer != jvmthread.NoThread && (!b.known(iv) || !iv.Marks.Has(jvmthread.MarkInterrupted)) {
+		b.leave(iv.Peer, b.g.laneOf(iv.Peer), none, iv)
+		return true
+	}
+	return false
+}
+
+func (b *back) leave(thread jvmthread.ThreadID, at, index int32, led *jvmthread.Interval) {
+	b.still++
+	b.move(thread, at, index, led)
+}
+
+// born goes on before the first interval of a thread.
+func (b *back) born() {
+	if b.lane >= 0 {
+		l := &b.g.lanes[b.lane]
+		if l.start >= 0 && b.still <= b.g.limits.MaxDepth && l.intervals[0].Start <= b.p.End {
+			e := &b.g.edges[l.start]
+			b.emit(jvmthread.NoSeq, KindStartLatency, b.led, e.cause)
+			b.leave(e.thread, e.lane, e.index, nil)
+			return
+		}
+	}
+	b.emit(jvmthread.NoSeq, KindUnknown, b.led, b.p.Start)
+}

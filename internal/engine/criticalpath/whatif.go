@@ -1,0 +1,162 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package criticalpath
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// batch is how many locks are retimed in one pass over the points.
+const batch = 8
+
+// Saving is what the end of a thread would gain if nobody had to wait for a lock.
+type Saving struct {
+	Lock  jvmthread.LockID // its hash is zero if it stands for all locks of its class
+	Drag  jvmthread.Time   // how much earlier the end would be
+	Bound jvmthread.Time   // Drag is never more
+}
+
+// AppendSavings appends what each lock, or class of locks, costs the end of a thread, the largest drag first. Locks that are not on the
+// chain of causes cost nothing and are left out; over the limit, so are those with the least time on it. Call sites cannot be told
+// apart: BySite is ByClass.
+func (r *Retiming) AppendSavings(out []Saving, thread jvmthread.ThreadID, by Grouping) []Saving {
+	end, ok := r.end(thread)
+	if !ok {
+		return out
+	}
+	first := len(out)
+	r.group(by)
+	for at := end; at > 0; at = r.back(at) {
+		if p := &r.points[at]; p.lock >= 0 {
+			r.chained[r.groupOf[p.lock]] += p.elastic + 1 // an empty one can lead to more
+		}
+	}
+	for k, id := range r.groups {
+		if r.chained[k] > 0 {
+			out = append(out, Saving{Lock: id, Bound: r.chained[k], Drag: jvmthread.Time(k)})
+		}
+	}
+	slices.SortFunc(out[first:], func(a, b Saving) int { return cmp.Or(cmp.Compare(b.Bound, a.Bound), compareLocks(a, b)) })
+	out = out[:min(len(out), first+r.graph.limits.MaxLocks)]
+	for i := range out[first:] {
+		s := &out[first+i]
+		s.Bound = r.bound(end, int32(s.Drag))
+	}
+	list := out[first:]
+	for len(list) > 0 {
+		n := min(batch, len(list))
+		r.pass(list[:n], end)
+		list = list[n:]
+	}
+	slices.SortFunc(out[first:], func(a, b Saving) int {
+		return cmp.Or(cmp.Compare(b.Drag, a.Drag), cmp.Compare(b.Bound, a.Bound), compareLocks(a, b))
+	})
+	return out
+}
+
+func compareLocks(a, b Saving) int {
+	return cmp.Or(cmp.Compare(a.Lock.Class, b.Lock.Class), cmp.Compare(a.Lock.Hash, b.Lock.Hash))
+}
+
+// end finds the last point of a thread.
+func (r *Retiming) end(thread jvmthread.ThreadID) (int32, bool) {
+	at := r.graph.laneOf(thread)
+	if at < 0 || r.laneStop(at) == int(r.lanes[at]) {
+		return 0, false
+	}
+	return r.place[r.laneStop(at)-1], true
+}
+
+// group puts the locks into groups.
+func (r *Retiming) group(by Grouping) {
+	r.groups, r.groupOf = r.groups[:0], r.groupOf[:0]
+	if r.classes == nil {
+		r.classes = make(map[jvmthread.ClassID]int32)
+	}
+	clear(r.classes)
+	for i := range r.graph.locks {
+		id := r.graph.locks[i].id
+		at, ok := r.classes[id.Class]
+		if by == ByLock || !ok {
+			at = int32(len(r.groups))
+			if by != ByLock {
+				r.classes[id.Class] = at
+				id.Hash = 0
+			}
+			r.groups = append(r.groups, id)
+		}
+		r.groupOf = append(r.groupOf, at)
+	}
+	r.chained = slices.Grow(r.chained[:0], len(r.groups))[:len(r.groups)]
+	clear(r.chained)
+}
+
+// back goes to the point on which a point depends most: the cause of a wait, or what the thread did before.
+func (r *Retiming) back(at int32) int32 {
+	p := &r.points[at]
+	if p.src >= 0 && p.loose == 0 {
+		return p.src
+	}
+	return p.prev
+}
+
+// bound adds up the waits for the locks of a group on the way back from a point, where these are passed over: what is left of the way is
+// a chain of dependences that has nothing to do with the group.
+func (r *Retiming) bound(at, group int32) (sum jvmthread.Time) {
+	for at > 0 {
+		p := &r.points[at]
+		switch {
+		case p.lock >= 0 && r.groupOf[p.lock] == group:
+			sum += p.elastic
+			at = p.prev
+		case p.src >= 0 && p.loose == 0:
+			at = p.src
+		default:
+			if p.src >= 0 {
+				sum += p.elastic
+			}
+			at = p.prev
+		}
+	}
+	return sum
+}
+
+// pass retimes all points once for each of up to a batch of groups, whose numbers are in the place of their drags.
+func (r *Retiming) pass(list []Saving, end int32) {
+	r.columns = r.columns[:0]
+	for _, group := range r.groupOf {
+		column := int8(-1)
+		for k := range list {
+			if jvmthread.Time(group) == list[k].Drag {
+				column = int8(k)
+			}
+		}
+		r.columns = append(r.columns, column)
+	}
+	r.gains = slices.Grow(r.gains[:0], len(r.points))[:len(r.points)]
+	r.gains[0] = [batch]jvmthread.Time{}
+	for i := 1; i <= int(end); i++ {
+		p := &r.points[i]
+		gain, before := &r.gains[i], &r.gains[p.prev]
+		if p.src >= 0 {
+			other := &r.gains[p.src]
+			for k := range gain {
+				gain[k] = min(before[k]+p.elastic, other[k]+p.loose)
+			}
+		} else {
+			*gain = *before
+		}
+		if p.lock >= 0 {
+			if k := r.columns[p.lock]; k >= 0 {
+				gain[k] = before[k] + p.elastic
+			}
+		}
+	}
+	for k := range list {
+		list[k].Drag = r.gains[end][k]
+	}
+}

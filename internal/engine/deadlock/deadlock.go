@@ -1,0 +1,227 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package deadlock answers: which threads wait for each other in a circle? It looks for a circle each time a thread begins to wait for an
+// owner, over monitors and over synchronizers of java.util.concurrent that know their owner, and over both mixed.
+//
+// What JVMTI tells of owners can be out of date by the moment that a woken thread needs to say that it has got its lock: a circle can
+// seem to close although one of its locks was just released. So a circle is a suspicion first. It is confirmed when all its threads
+// are still in the same interval some time later, and then counts from the moment it closed. A deadlock never goes away by
+// itself, so nothing is missed by waiting.
+//
+// It also tells of deadlocks that wait to happen: two locks that threads take in both orders, under contention.
+package deadlock
+
+import (
+	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/engine/timeline"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Grace is for how long, in the time of events, all threads of a circle must have stood still.
+const Grace jvmthread.Time = 1_000_000_000
+
+// maxCircle bounds the search, which is made at each event that begins to wait: a longer circle is not found, but counted.
+const maxCircle = 256
+
+// maxSuspects bounds the circles that wait to be confirmed.
+const maxSuspects = 1024
+
+// Found is a deadlock: its threads in the order in which each waits for the next, the smallest id first.
+type Found struct {
+	Circle  jvmthread.Circle
+	Since   jvmthread.Time // when the circle closed
+	Window  jvmthread.Time // start of the window in which it was confirmed
+	Members []jvmthread.IntervalRef
+	Waits   []jvmthread.Interval // of the members, as they stood when it was confirmed: for which lock, since when, where
+}
+
+// Counters say what was left out.
+type Counters struct {
+	SearchesCut uint64 // chains of owners longer than the search goes
+	Overflow    uint64 // circles that found no room to wait for confirmation, or to be remembered while they stand
+
+	OrdersForgotten uint64 // times that there were too many pairs of locks to remember
+}
+
+// Detector looks for deadlocks in one session. One goroutine owns it.
+type Detector struct {
+	timeline *timeline.Timeline
+	binder   *interaction.Binder
+	suspects []Found
+	standing []Found
+	fresh    []Found // confirmed, not taken yet
+	last     jvmthread.Circle
+	chain    []jvmthread.IntervalRef
+	orders   orders
+	counters Counters
+}
+
+// New returns a Detector that looks at where threads stand and who owns what.
+func New(tl *timeline.Timeline, b *interaction.Binder) *Detector {
+	return &Detector{timeline: tl, binder: b, orders: orders{seen: make(map[pair]sighting)}}
+}
+
+// Counters returns what was left out so far.
+func (d *Detector) Counters() Counters { return d.counters }
+
+// Apply takes an event after timeline and binder have.
+func (d *Detector) Apply(ev *jvmthread.Event) {
+	if ev.Kind != jvmthread.KindContendedEnter && (ev.Kind != jvmthread.KindPark || ev.Peer == jvmthread.NoThread) {
+		return
+	}
+	if ev.Kind == jvmthread.KindContendedEnter {
+		d.order(ev)
+	}
+	d.chain = d.chain[:0]
+	known := ev.Thread // met after 1, 2, 4, 8, … steps: so a circle of others, into which the thread waits, is noticed (Brent, 1980)
+	for id := ev.Thread; ; {
+		ref, next := d.waitsFor(id)
+		if next == jvmthread.NoThread {
+			return
+		}
+		d.chain = append(d.chain, ref)
+		if next == ev.Thread {
+			d.suspect(ev.Time)
+			return
+		}
+		if next == known {
+			return
+		}
+		if n := len(d.chain); n&(n-1) == 0 {
+			known = next
+		}
+		if len(d.chain) >= maxCircle {
+			d.counters.SearchesCut++
+			return
+		}
+		id = next
+	}
+}
+
+// waitsFor returns the interval in which a thread waits for an owner, and that owner.
+func (d *Detector) waitsFor(id jvmthread.ThreadID) (jvmthread.IntervalRef, jvmthread.ThreadID) {
+	th := d.timeline.Thread(id)
+	if th == nil {
+		return jvmthread.IntervalRef{}, jvmthread.NoThread
+	}
+	open := th.Open()
+	ref := jvmthread.IntervalRef{Thread: id, Seq: open.Seq}
+	switch open.State {
+	case jvmthread.StateBlocked, jvmthread.StateDeadlocked:
+		if owner := d.binder.Owner(open.Lock); owner != jvmthread.NoThread {
+			return ref, owner
+		}
+		return ref, open.Peer
+	case jvmthread.StateParked:
+		if open.Timeout == 0 { // one that ends by itself is no deadlock
+			return ref, open.Peer
+		}
+	}
+	return ref, jvmthread.NoThread
+}
+
+// suspect keeps the chain, which is a circle.
+func (d *Detector) suspect(at jvmthread.Time) {
+	if len(d.suspects) >= maxSuspects {
+		d.counters.Overflow++
+		return
+	}
+	first := 0
+	for i := range d.chain {
+		if d.chain[i].Thread < d.chain[first].Thread {
+			first = i
+		}
+	}
+	members := append(append([]jvmthread.IntervalRef(nil), d.chain[first:]...), d.chain[:first]...)
+	d.suspects = append(d.suspects, Found{Since: at, Members: members})
+}
+
+// Due reports whether a circle is to be confirmed or dropped by the given time.
+func (d *Detector) Due(now jvmthread.Time) bool {
+	return len(d.suspects) > 0 && now-d.suspects[0].Since >= Grace
+}
+
+// Confirm returns the circles that were closed at least Grace before the given time and whose threads have not moved since, and drops
+// those whose threads have. It says each once; window is where the current one begins.
+func (d *Detector) Confirm(now, window jvmthread.Time) (found []Found) {
+	if len(d.suspects) == 0 {
+		return nil
+	}
+	if len(d.standing) >= maxSuspects/2 {
+		d.Standing() // makes room, where nobody asks; not below, since those that are found here do not count as standing yet
+	}
+	kept := d.suspects[:0]
+	for _, s := range d.suspects {
+		switch {
+		case !d.still(s):
+		case now-s.Since < Grace:
+			kept = append(kept, s)
+		default:
+			d.last++
+			s.Circle, s.Window = d.last, window
+			for _, m := range s.Members {
+				s.Waits = append(s.Waits, *d.timeline.Thread(m.Thread).Open())
+			}
+			found = append(found, s)
+			d.keep(s)
+		}
+	}
+	clear(d.suspects[len(kept):])
+	d.suspects = kept
+	return found
+}
+
+// keep remembers a deadlock for those who ask later.
+func (d *Detector) keep(f Found) {
+	if len(d.standing) >= maxSuspects {
+		d.counters.Overflow++
+		return
+	}
+	d.standing = append(d.standing, f)
+	if len(d.fresh) < maxSuspects { // nobody takes them
+		d.fresh = append(d.fresh, f)
+	}
+}
+
+// Take appends the deadlocks that were confirmed since it was last called.
+func (d *Detector) Take(out []Found) []Found {
+	out = append(out, d.fresh...)
+	clear(d.fresh)
+	d.fresh = d.fresh[:0]
+	return out
+}
+
+// Standing returns the deadlocks that were confirmed and that none of their threads has left, in the order in which they were found. The slice is good
+// until the next call.
+func (d *Detector) Standing() []Found {
+	kept := d.standing[:0]
+	for _, f := range d.standing {
+		if d.stuck(f) {
+			kept = append(kept, f)
+		}
+	}
+	clear(d.standing[len(kept):])
+	d.standing = kept
+	return kept
+}
+
+func (d *Detector) stuck(f Found) bool {
+	for _, m := range f.Members {
+		th := d.timeline.Thread(m.Thread)
+		if th == nil || th.Dead() || th.Open().State != jvmthread.StateDeadlocked || th.Open().Circle != f.Circle {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *Detector) still(s Found) bool {
+	for _, m := range s.Members {
+		th := d.timeline.Thread(m.Thread)
+		if th == nil || th.Open().Seq != m.Seq || th.Dead() {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,136 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package deadlock
+
+import (
+	"slices"
+
+	"github.com/weft-otel/weft/internal/engine/timeline"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Hint is a deadlock that waits to happen: one thread held First and had to wait for Second, another one held Second and had to wait for
+// First, at different times.
+type Hint struct {
+	First, Second jvmthread.LockID
+	Holder        jvmthread.ThreadID // held First, waited for Second
+	Other         jvmthread.ThreadID // held Second, waited for First
+	Before, At    jvmthread.Time     // when the one was seen, and when the other
+}
+
+// Bounds of what is remembered of the order of locks.
+const (
+	maxOrders    = 1 << 16 // pairs of locks; with more all are forgotten and counted
+	maxContended = 16      // locks of one thread that others wait for
+)
+
+type pair struct{ held, wanted jvmthread.LockID }
+
+type sighting struct {
+	thread  jvmthread.ThreadID // that was seen first
+	at      jvmthread.Time
+	several bool // other threads were seen too
+	hinted  bool
+}
+
+// orders knows in which order threads took two locks, as far as contention proves that the first one was still held.
+type orders struct {
+	seen      map[pair]sighting
+	contended []contended // by the thread's slot
+	hints     []Hint
+}
+
+// contended is the locks of a thread for which somebody had to wait.
+type contended struct {
+	owner jvmthread.ThreadID
+	locks []jvmthread.LockID
+}
+
+// of returns what is known of the locks of a thread; it is good until the next call.
+func (o *orders) of(th *timeline.Thread) *contended {
+	for th.Slot() >= len(o.contended) {
+		o.contended = append(o.contended, contended{})
+	}
+	c := &o.contended[th.Slot()]
+	if id := th.Open().Thread; c.owner != id { // a thread that was forgotten had the slot
+		c.owner, c.locks = id, c.locks[:0]
+	}
+	return c
+}
+
+// order looks at a thread that begins to be blocked on a lock of an owner. It proves that the owner holds the lock: if the owner itself is
+// blocked on another one, it wants that one while it holds this. And what others wait for from the blocking thread, that it holds.
+func (d *Detector) order(ev *jvmthread.Event) {
+	if th := d.timeline.Thread(ev.Thread); th != nil {
+		d.holdsWhileBlocked(ev, d.orders.of(th))
+	}
+	owner := d.timeline.Thread(ev.Peer)
+	if owner == nil || ev.Peer == ev.Thread {
+		return
+	}
+	if c := d.orders.of(owner); len(c.locks) < maxContended && !slices.Contains(c.locks, ev.Lock) {
+		c.locks = append(c.locks, ev.Lock)
+	}
+	if open := owner.Open(); open.State == jvmthread.StateBlocked && open.Lock != ev.Lock {
+		d.sight(pair{held: ev.Lock, wanted: open.Lock}, ev.Peer, ev.Time)
+	}
+}
+
+// holdsWhileBlocked looks at the locks that others wait for from the blocking thread.
+func (d *Detector) holdsWhileBlocked(ev *jvmthread.Event, c *contended) {
+	kept := c.locks[:0]
+	for _, held := range c.locks {
+		if owner, blocked := d.binder.Contended(held); held != ev.Lock && owner == ev.Thread && blocked > 0 {
+			kept = append(kept, held)
+			d.sight(pair{held: held, wanted: ev.Lock}, ev.Thread, ev.Time)
+		}
+	}
+	c.locks = kept
+}
+
+// sight notes that a thread holds one lock and wants another, and makes a hint if another thread did it the other way round. Each pair is
+// hinted at once.
+func (d *Detector) sight(p pair, thread jvmthread.ThreadID, at jvmthread.Time) {
+	o := &d.orders
+	if len(o.seen) >= maxOrders {
+		clear(o.seen)
+		d.counters.OrdersForgotten++
+	}
+	mine, known := o.seen[p]
+	if known && (mine.hinted || mine.several || mine.thread == thread) {
+		return
+	}
+	if known {
+		mine.several = true
+	} else {
+		mine = sighting{thread: thread, at: at}
+	}
+	back := pair{held: p.wanted, wanted: p.held}
+	other, ok := o.seen[back]
+	if !ok || other.hinted || other.thread == thread && !other.several {
+		o.seen[p] = mine
+		return
+	}
+	other.hinted, mine.hinted = true, true
+	o.seen[back], o.seen[p] = other, mine
+	o.hints = append(o.hints, Hint{
+		First: back.held, Second: back.wanted, Holder: other.thread, Other: thread, Before: other.at, At: at,
+	})
+}
+
+// TakeHints appends the hints that are new since it was last called.
+func (d *Detector) TakeHints(out []Hint) []Hint {
+	out = append(out, d.orders.hints...)
+	d.orders.hints = d.orders.hints[:0]
+	return out
+}
+
+// Expire forgets which threads' locks were waited for, of threads that are not known any more.
+func (d *Detector) Expire() {
+	for i := range d.orders.contended {
+		if c := &d.orders.contended[i]; d.timeline.Thread(c.owner) == nil {
+			*c = contended{}
+		}
+	}
+}

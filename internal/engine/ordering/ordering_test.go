@@ -1,0 +1,174 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ordering_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// part makes a part of a batch; events are pairs of thread and time.
+func part(batch uint64, of, parts uint32, watermark jvmthread.Time, before uint64, events ...int) ordering.Part {
+	p := ordering.Part{Batch: batch, Part: of, Parts: parts, Watermark: watermark, Before: before}
+	for i := 0; i < len(events); i += 2 {
+		p.Events = append(p.Events, jvmthread.Event{Thread: jvmthread.ThreadID(events[i]), Time: jvmthread.Time(events[i+1]), Kind: jvmthread.KindYield})
+	}
+	return p
+}
+
+func show(events []jvmthread.Event) (out []string) {
+	for _, ev := range events {
+		s := fmt.Sprintf("%d@%d", ev.Thread, ev.Time)
+		if ev.Kind == jvmthread.KindGap {
+			s = fmt.Sprintf("gap %d@%d", ev.Arg, ev.Time)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func want(t *testing.T, got []jvmthread.Event, list ...string) {
+	t.Helper()
+	if diff := cmp.Diff(list, show(got)); diff != "" {
+		t.Errorf("want - got +:\n%s", diff)
+	}
+}
+
+func TestEventsComeInTheOrderOfTimeUpToTheWatermark(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Add(part(1, 0, 2, 25, 0, 1, 10, 1, 30))
+	want(t, q.Ready()) // the other part is missing
+	q.Add(part(1, 1, 2, 25, 0, 2, 5, 2, 10, 2, 20))
+	want(t, q.Ready(), "2@5", "1@10", "2@10", "2@20")
+	q.Add(part(2, 0, 1, 31, 5))
+	want(t, q.Ready(), "1@30")
+}
+
+func TestBatchesAreTakenByNumber(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Add(part(2, 0, 1, 40, 1, 1, 30))
+	if want(t, q.Ready()); !q.Stalled() {
+		t.Error("batch 1 is missing")
+	}
+	q.Add(part(1, 0, 1, 20, 0, 1, 10))
+	want(t, q.Ready(), "1@10", "1@30")
+}
+
+func TestRepeatsCountOnce(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	for range 3 {
+		q.Add(part(1, 0, 2, 20, 0, 1, 10))
+	}
+	q.Add(part(1, 1, 2, 20, 0, 2, 11))
+	q.Add(part(1, 1, 2, 20, 0, 2, 11))
+	want(t, q.Ready(), "1@10", "2@11")
+	if got := q.Counters().Duplicates; got != 3 {
+		t.Errorf("%d duplicates, want 3", got)
+	}
+}
+
+func TestLostBatchIsAGapOfItsExactSize(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Add(part(1, 0, 1, 20, 0, 1, 10))
+	q.Add(part(3, 0, 1, 60, 8, 1, 50))
+	want(t, q.Ready(), "1@10")
+	q.Skip()
+	want(t, q.Ready(), "gap 7@20", "1@50")
+	if c := q.Counters(); c.Missed != 7 || c.Batches != 1 {
+		t.Errorf("%+v, want 7 events missed in 1 batch", c)
+	}
+	q.Add(part(2, 0, 1, 40, 1, 1, 30))
+	want(t, q.Ready())
+}
+
+func TestJoinedInTheMiddle(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Add(part(900, 0, 1, 60, 12_345, 1, 50))
+	q.Skip()
+	want(t, q.Ready(), "gap 12345@50", "1@50")
+}
+
+func TestNothingWaitsForEver(t *testing.T) {
+	q := ordering.New(ordering.Limits{Batches: 3, Events: 4})
+	for n := uint64(2); n <= 6; n++ {
+		q.Add(part(n, 0, 1, jvmthread.Time(n*10), n-2, 1, int(n*10)-5))
+	}
+	want(t, q.Ready(), "1@15", "1@25", "1@35", "1@45", "1@55")
+
+	q.Add(part(7, 0, 1, 0, 5, 1, 70, 1, 71, 1, 72, 1, 73, 1, 74)) // its watermark never comes
+	want(t, q.Ready(), "1@70", "1@71", "1@72", "1@73", "1@74")
+	if c := q.Counters(); c.Forced != 5 {
+		t.Errorf("%+v, want 5 forced", c)
+	}
+}
+
+func TestLateEventsAreMovedAndCounted(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Add(part(1, 0, 1, 100, 0, 1, 90))
+	want(t, q.Ready(), "1@90")
+	q.Add(part(2, 0, 1, 200, 1, 2, 50, 2, 150)) // against its own watermark
+	want(t, q.Ready(), "2@100", "2@150")
+	if c := q.Counters(); c.Late != 1 {
+		t.Errorf("%+v, want 1 late", c)
+	}
+}
+
+func TestRestGivesEverything(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Add(part(1, 0, 1, 10, 0, 1, 30, 1, 40))
+	q.Add(part(3, 0, 1, 10, 4, 2, 35))
+	want(t, q.Rest(), "gap 2@10", "1@30", "2@35", "1@40")
+}
+
+func TestEndReleasesWhatWaits(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	p := part(1, 0, 1, 10, 0, 1, 30)
+	p.End = "exit"
+	q.Add(p)
+	if want(t, q.Ready(), "1@30"); q.End() != "exit" {
+		t.Errorf("ended by %q", q.End())
+	}
+}
+
+// Whatever the numbers are, nothing is lost, nothing comes twice, and the order holds.
+func FuzzQueue(f *testing.F) {
+	f.Add([]byte{1, 0, 1, 20, 10, 2, 0, 1, 40, 30})
+	f.Add([]byte{3, 0, 1, 20, 10, 1, 0, 2, 40, 30, 1, 1, 2, 50, 45})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		q := ordering.New(ordering.Limits{Batches: 4, Events: 16})
+		added, got := 0, 0
+		last := jvmthread.Time(math.MinInt64)
+		check := func(events []jvmthread.Event) {
+			if !slices.IsSortedFunc(events, func(a, b jvmthread.Event) int { return int(a.Time - b.Time) }) {
+				t.Fatalf("out of order: %v", show(events))
+			}
+			for _, ev := range events {
+				if ev.Time < last {
+					t.Fatalf("%v came after %d", show([]jvmthread.Event{ev}), last)
+				}
+				last = ev.Time
+				if ev.Kind != jvmthread.KindGap {
+					got++
+				}
+			}
+		}
+		for ; len(data) >= 5; data = data[5:] {
+			if q.Add(part(uint64(data[0]), uint32(data[1]%4), uint32(data[2]%4), jvmthread.Time(data[3]), 0, int(data[1]), int(data[4]))) {
+				added++
+			}
+			check(q.Ready())
+		}
+		check(q.Rest())
+		if got != added {
+			t.Fatalf("%d events went in, %d came out", added, got)
+		}
+	})
+}

@@ -1,0 +1,247 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine/deadlock"
+	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/engine/timeline"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Limits bound what a Builder holds.
+type Limits struct {
+	Intervals int // in one window; default 1 000 000, some 64 MB. With more, or with four times as many events, the window is cut early
+}
+
+// eventsPerInterval is how many events there are for an interval, at most, in what threads do. Events that begin none are held, too, by who watches.
+const eventsPerInterval = 4
+
+// DefaultLimits are those of the processor's default configuration.
+func DefaultLimits() Limits { return Limits{Intervals: 1_000_000} }
+
+// Builder collects the intervals and interactions of one session, in the order of time. One goroutine owns it.
+type Builder struct {
+	length    jvmthread.Time
+	limits    Limits
+	window    Window
+	lanes     []*Lane // by the thread's slot
+	used      int     // lanes that are not nil
+	free      []*Lane
+	freeRoom  int // of the free lanes
+	intervals int
+	holds     []jvmthread.Hold // as they came
+	order     lockOrder
+	queues    []interaction.Queue
+	locks     lockTable
+	begun     bool
+}
+
+// NewBuilder returns a Builder of windows of the given length, which begin at multiples of it since the epoch.
+func NewBuilder(length time.Duration, limits Limits) *Builder {
+	return &Builder{length: jvmthread.Time(length), limits: limits, order: newLockOrder(), locks: newLockTable()}
+}
+
+// Begin opens the first window at the time of the session's first event; later calls do nothing.
+func (b *Builder) Begin(at jvmthread.Time) {
+	if !b.begun {
+		b.begun = true
+		b.open(at)
+	}
+}
+
+// open begins a window at a time; it ends at the next multiple of the length.
+func (b *Builder) open(at jvmthread.Time) {
+	end := jvmthread.Time(math.MaxInt64)
+	if rest := at % b.length; at < math.MaxInt64-b.length {
+		end = at - rest + b.length
+	}
+	b.window.Start, b.window.End = at, end
+}
+
+// Begun reports whether there is a window.
+func (b *Builder) Begun() bool { return b.begun }
+
+// End is the time at which the current window is to be cut.
+func (b *Builder) End() jvmthread.Time { return b.window.End }
+
+// Held is how many intervals and interactions the window has, with the room that is kept for the next one.
+func (b *Builder) Held() int { return b.intervals + b.freeRoom }
+
+// reaches reports whether the window holds so many times as much as it should.
+func (b *Builder) reaches(times int) bool {
+	most := times * b.limits.Intervals
+	return b.intervals >= most || b.window.Events >= uint64(most)*eventsPerInterval
+}
+
+// Full reports whether the window holds so much that it is to be cut now.
+func (b *Builder) Full() bool { return b.reaches(1) }
+
+// Overfull reports whether the window holds twice as much as it should.
+func (b *Builder) Overfull() bool { return b.reaches(2) }
+
+// Count counts an event.
+func (b *Builder) Count(ev *jvmthread.Event) {
+	switch {
+	case ev.Kind != jvmthread.KindGap:
+		b.window.Events++
+	case ev.Thread == jvmthread.NoThread:
+		b.window.Missed += uint64(max(0, ev.Arg))
+	default:
+		b.window.Lost += uint64(max(0, ev.Arg))
+	}
+}
+
+// Add takes an interval of a thread that ended within the window.
+func (b *Builder) Add(th *timeline.Thread, iv *jvmthread.Interval) {
+	b.add(th, iv, th.ClosedDetail())
+}
+
+func (b *Builder) add(th *timeline.Thread, iv *jvmthread.Interval, d *jvmthread.Detail) {
+	l := b.lane(th)
+	l.Intervals = append(l.Intervals, *iv)
+	if d != nil && !d.IsZero() {
+		l.details = append(l.details, detail{iv.Seq, *d})
+	}
+	b.intervals++
+}
+
+// AddInteraction takes an interaction that let a thread go on within the window. They come in the order of their effects; one whose effect
+// was in an earlier window is left out: that one was shown already.
+func (b *Builder) AddInteraction(to *timeline.Thread, ia *jvmthread.Interaction) {
+	if ia.EffectTime < b.window.Start {
+		return
+	}
+	l := b.lane(to)
+	l.causes = append(l.causes, *ia)
+	b.intervals++
+	if ia.Kind == jvmthread.InteractionHandoff {
+		b.locks.handoffs = append(b.locks.handoffs, handoff{ia.Lock, ia.From.Thread, ia.To.Thread, ia.EffectTime})
+	}
+}
+
+// AddDeadlocks takes deadlocks that were confirmed within the window.
+func (b *Builder) AddDeadlocks(found []deadlock.Found) {
+	b.window.Deadlocks = append(b.window.Deadlocks, found...)
+}
+
+// AddHints takes hints of deadlocks that wait to happen.
+func (b *Builder) AddHints(take func([]deadlock.Hint) []deadlock.Hint) {
+	b.window.Hints = take(b.window.Hints)
+}
+
+// Start is where the current window begins.
+func (b *Builder) Start() jvmthread.Time { return b.window.Start }
+
+// lane returns the lane of a thread, a new one if it has none yet.
+func (b *Builder) lane(th *timeline.Thread) *Lane {
+	slot := th.Slot()
+	for slot >= len(b.lanes) {
+		b.lanes = append(b.lanes, nil)
+	}
+	l := b.lanes[slot]
+	if l != nil {
+		return l
+	}
+	if n := len(b.free); n > 0 {
+		l, b.free = b.free[n-1], b.free[:n-1]
+		b.freeRoom -= cap(l.Intervals) + cap(l.causes)
+		*l = Lane{Intervals: l.Intervals[:0], causes: l.causes[:0], details: l.details[:0]}
+	} else {
+		l = new(Lane)
+	}
+	l.Thread = th.Open().Thread
+	b.lanes[slot] = l
+	b.used++
+	return l
+}
+
+// has reports whether a thread has a lane.
+func (b *Builder) has(th *timeline.Thread) bool {
+	return th.Slot() < len(b.lanes) && b.lanes[th.Slot()] != nil
+}
+
+// Cut ends the window at a time and returns it; it is nil if there is nothing to show. The next window begins there. Threads of the
+// timeline that are in the middle of something get a piece up to that time, if they did anything in the window or are stuck.
+func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder *interaction.Binder) *Window {
+	w := &b.window
+	w.End, w.Cut = at, why
+	b.holds, b.queues = binder.Cut(at, b.holds, b.queues[:0])
+	b.showSources(tl)
+	b.showHolders(tl, at)
+	for th := range tl.Threads {
+		if th.Dead() {
+			continue
+		}
+		state := th.Open().State
+		if b.has(th) || th.LastSeen() >= w.Start || state == jvmthread.StateBlocked || state == jvmthread.StateDeadlocked {
+			piece := th.Piece(at)
+			b.add(th, &piece, th.Detail())
+		}
+	}
+	if b.used == 0 && w.Events == 0 && w.Lost == 0 && w.Missed == 0 && !why.Last() {
+		return nil
+	}
+	for _, l := range b.lanes {
+		if l != nil {
+			w.Lanes = append(w.Lanes, l)
+		}
+	}
+	b.locks.reset()
+	slices.SortFunc(w.Lanes, func(x, y *Lane) int { return cmp.Compare(x.Thread, y.Thread) })
+	for _, l := range w.Lanes {
+		w.Interactions = append(w.Interactions, l.inOrder()...)
+		w.sum(l, &b.locks)
+		w.Totals.add(&l.Totals)
+	}
+	b.sortHolds()
+	w.LostNotifies = binder.TakeLost(w.LostNotifies)
+	w.Locks = b.locks.stats(w, b.queues)
+	return w
+}
+
+// sum adds up the intervals of a lane.
+func (w *Window) sum(l *Lane, locks *lockTable) {
+	for i := range l.Intervals {
+		iv := &l.Intervals[i]
+		t := &l.Totals[iv.State]
+		if iv.Start >= w.Start {
+			t.Count++
+		}
+		length := w.Length(*iv)
+		t.Time += length
+		locks.addInterval(w, iv, length)
+	}
+}
+
+// Next forgets the window that was cut, once its spans were made, and opens the next one where it ended or, if nothing is to be shown until
+// then, at a later time.
+func (b *Builder) Next(at jvmthread.Time) {
+	w := &b.window
+	past := w.past
+	if len(w.Lanes) > 0 {
+		past = append(past, w.asPast())
+		if len(past) > maxPast {
+			past = past[len(past)-maxPast:]
+		}
+	}
+	for slot, l := range b.lanes {
+		if l == nil {
+			continue
+		}
+		b.lanes[slot] = nil
+		b.recycle(l)
+	}
+	*w = Window{Lanes: w.Lanes[:0], Interactions: w.Interactions[:0], Holds: w.Holds[:0], LostNotifies: w.LostNotifies[:0], past: past}
+	if cap(w.Interactions) > 1<<18 {
+		w.Interactions = nil
+	}
+	b.intervals, b.used = 0, 0
+	b.open(at)
+}

@@ -1,0 +1,67 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+import "github.com/weft-otel/weft/internal/jvmthread"
+
+// Cause is what ended a wait.
+type Cause uint8
+
+// The causes.
+const (
+	CauseNone Cause = iota // it goes on, or nothing from outside has to end it
+	CauseHandoff
+	CauseNotify
+	CauseNotifyAll
+	CauseUnpark
+	CauseJoin
+	CauseInterrupt
+	CauseTimeout
+	CauseDeadlock // it became one
+	CauseUnknown
+	CauseEnd // the session ended first; CauseOf never says so
+	causeEnd
+)
+
+// NumCauses is one more than the largest cause, for tables indexed by cause.
+const NumCauses = int(causeEnd)
+
+var causeNames = [causeEnd]string{
+	"none", "handoff", "notify", "notify_all", "unpark", "join", "interrupt", "timeout", "deadlock", "unknown", "end",
+}
+
+// String returns the cause's name, as attributes carry it.
+func (c Cause) String() string {
+	if c < causeEnd {
+		return causeNames[c]
+	}
+	return "invalid"
+}
+
+var causeByKind = [jvmthread.NumInteractionKinds]Cause{
+	jvmthread.InteractionHandoff:   CauseHandoff,
+	jvmthread.InteractionNotify:    CauseNotify,
+	jvmthread.InteractionNotifyAll: CauseNotifyAll,
+	jvmthread.InteractionInterrupt: CauseInterrupt,
+	jvmthread.InteractionJoin:      CauseJoin,
+	jvmthread.InteractionUnpark:    CauseUnpark,
+}
+
+// CauseOf says what ended a wait, of which the given interactions let its thread go on.
+func CauseOf(iv *jvmthread.Interval, causes []jvmthread.Interaction) Cause {
+	if len(causes) > 0 {
+		return causeByKind[causes[0].Kind]
+	}
+	switch {
+	case iv.Marks.Has(jvmthread.MarkTimedOut):
+		return CauseTimeout
+	case iv.Circle != 0 && iv.State != jvmthread.StateDeadlocked:
+		return CauseDeadlock
+	case iv.Marks.Has(jvmthread.MarkInterrupted):
+		return CauseInterrupt
+	case iv.Marks.Has(jvmthread.MarkOpen), iv.State == jvmthread.StateSleeping, iv.State == jvmthread.StateReentering:
+		return CauseNone
+	}
+	return CauseUnknown
+}

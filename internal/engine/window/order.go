@@ -1,0 +1,129 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/weft-otel/weft/internal/engine/timeline"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// inOrder returns the interactions that let the thread go on, by the interval that did. They come so but for late ones.
+func (l *Lane) inOrder() []jvmthread.Interaction {
+	byEffect := func(a, b jvmthread.Interaction) int { return cmp.Compare(a.To.Seq, b.To.Seq) }
+	if !slices.IsSortedFunc(l.causes, byEffect) {
+		slices.SortStableFunc(l.causes, byEffect)
+	}
+	return l.causes
+}
+
+// showSources makes a lane for each thread that let another go on: it is shown even if nothing happened to it itself.
+func (b *Builder) showSources(tl *timeline.Timeline) {
+	for _, l := range b.lanes {
+		if l == nil {
+			continue
+		}
+		for i := range l.causes {
+			if ia := &l.causes[i]; ia.CauseTime >= b.window.Start {
+				if th := tl.Thread(ia.From.Thread); th != nil {
+					b.lane(th)
+				}
+			}
+		}
+	}
+}
+
+// showHolders makes a lane for each thread that holds a lock somebody is blocked on, and for those such a thread itself waits for: who sleeps
+// through a whole window with a lock in its hands has no event in it, and is the one to see.
+func (b *Builder) showHolders(tl *timeline.Timeline, at jvmthread.Time) {
+	var next []jvmthread.ThreadID
+	for i := range b.holds {
+		if h := &b.holds[i]; h.End == at && h.Marks&jvmthread.HoldOpen != 0 && h.Marks&jvmthread.HoldInferred == 0 {
+			next = append(next, h.Thread)
+		}
+	}
+	for len(next) > 0 {
+		th := tl.Thread(next[len(next)-1])
+		next = next[:len(next)-1]
+		if th == nil || b.has(th) {
+			continue
+		}
+		b.lane(th)
+		if open := th.Open(); open.Peer != jvmthread.NoThread {
+			next = append(next, open.Peer) // whom it joins, or the owner it waits for
+		}
+	}
+}
+
+// keptIntervals bounds the room for intervals and interactions that free lanes keep together: 64 bytes each.
+const keptIntervals = 1 << 17
+
+// recycle keeps a lane for the next window if there is room.
+func (b *Builder) recycle(l *Lane) {
+	if room := cap(l.Intervals) + cap(l.causes); b.freeRoom+room <= keptIntervals {
+		b.free = append(b.free, l)
+		b.freeRoom += room
+	}
+}
+
+// lockOrder sorts holds by lock. Those of one lock come in the order of time, so that counting will do.
+type lockOrder struct {
+	index  map[jvmthread.LockID]int32 // where the lock is in locks
+	near   [64]int32                  // the same of those that came last, by their hashes
+	locks  []heldLock
+	sorted []int32 // indices of locks, in their order
+	lockOf []int32 // by hold: the index of its lock
+}
+
+type heldLock struct {
+	id    jvmthread.LockID
+	holds int
+	next  int // where its next hold goes
+}
+
+func newLockOrder() lockOrder { return lockOrder{index: make(map[jvmthread.LockID]int32)} }
+
+// find returns the index of a lock, a new one if it has none yet.
+func (o *lockOrder) find(id jvmthread.LockID) int32 {
+	at, ok := o.index[id]
+	if !ok {
+		at = int32(len(o.locks))
+		o.index[id] = at
+		o.locks, o.sorted = append(o.locks, heldLock{id: id}), append(o.sorted, at)
+	}
+	o.near[id.Hash%uint32(len(o.near))] = at
+	return at
+}
+
+func (b *Builder) sortHolds() {
+	o, w := &b.order, &b.window
+	clear(o.index)
+	o.locks, o.sorted, o.lockOf = o.locks[:0], o.sorted[:0], o.lockOf[:0]
+	for i := range b.holds {
+		id := b.holds[i].Lock
+		at := o.near[id.Hash%uint32(len(o.near))]
+		if int(at) >= len(o.locks) || o.locks[at].id != id {
+			at = o.find(id)
+		}
+		o.locks[at].holds++
+		o.lockOf = append(o.lockOf, at)
+	}
+	slices.SortFunc(o.sorted, func(x, y int32) int {
+		a, b := o.locks[x].id, o.locks[y].id
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Hash, b.Hash))
+	})
+	next := 0
+	for _, at := range o.sorted {
+		o.locks[at].next = next
+		next += o.locks[at].holds
+	}
+	w.Holds = slices.Grow(w.Holds[:0], len(b.holds))[:len(b.holds)]
+	for i := range b.holds {
+		l := &o.locks[o.lockOf[i]]
+		w.Holds[l.next] = b.holds[i]
+		l.next++
+	}
+}

@@ -1,0 +1,113 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+// withWindow runs a simulated program in one window.
+func withWindow(t *testing.T, seed uint64, threads, actions int, check func(*window.Window)) {
+	t.Helper()
+	sim := threadtest.Simulate(seed, threads, 3, actions)
+	e := engine.New(engine.DefaultConfig())
+	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
+	for _, ev := range sim.Events {
+		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
+	}
+	n := uint32(0)
+	for _, evs := range byThread {
+		e.Add(ordering.Part{Batch: 1, Part: n, Parts: uint32(len(byThread)), Events: evs})
+		n++
+	}
+	e.Close(window.CutEnd, check)
+}
+
+// However small the budget, it is kept, and what has a span and what is folded come to everything.
+func TestBudgetIsKeptAndNothingIsLost(t *testing.T) {
+	for seed := range uint64(40) {
+		for _, budget := range []int{1, 2, 3, 5, 10, 50, 200, 1000, 100_000} {
+			withWindow(t, seed, 2+int(seed%30), 1500, func(w *window.Window) {
+				w.Select(budget, 0)
+				spans, shown := 1, window.Folded{}
+				all := window.Folded{}
+				for _, l := range w.Lanes {
+					if !l.Hidden {
+						spans++
+					}
+					for i, iv := range l.Intervals {
+						all.Count++
+						all.Time += w.Length(iv)
+						if l.Kept(i) {
+							spans++
+							shown.Count++
+							shown.Time += w.Length(iv)
+						} else if !l.Hidden {
+							shown.Count++
+							shown.Time += w.Length(iv)
+							l.Folded.Count--
+							l.Folded.Time -= w.Length(iv)
+						}
+					}
+					if l.Folded != (window.Folded{}) {
+						t.Errorf("program %d, budget %d: thread %d counts %+v too many as folded", seed, budget, l.Thread, l.Folded)
+					}
+				}
+				if spans > budget {
+					t.Errorf("program %d: %d spans, the budget is %d", seed, spans, budget)
+				}
+				if hidden := w.FoldedThreads(); shown.Time+hidden.Time != all.Time {
+					t.Errorf("program %d, budget %d: %v shown and %v hidden of %v", seed, budget, shown.Time, hidden.Time, all.Time)
+				}
+			})
+		}
+	}
+}
+
+// The longest times of being blocked are kept before shorter ones, each with the interval that ended it.
+func TestLongestBlockedAreKeptWithTheirCauses(t *testing.T) {
+	withWindow(t, 1, 12, 30_000, func(w *window.Window) {
+		w.Select(60, 0)
+		var kept, folded []time.Duration
+		for _, l := range w.Lanes {
+			for i, iv := range l.Intervals {
+				if iv.State != jvmthread.StateBlocked {
+					continue
+				}
+				if !l.Kept(i) {
+					folded = append(folded, w.Length(iv))
+					continue
+				}
+				kept = append(kept, w.Length(iv))
+				for _, ia := range w.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}) {
+					if target, ok := w.Target(ia.From, ia.CauseTime); !ok {
+						t.Errorf("the cause of %v has no span, nor has its thread: %v", iv, target)
+					}
+				}
+			}
+		}
+		if len(kept) == 0 || len(folded) == 0 {
+			t.Fatalf("%d kept, %d folded: the test shows nothing", len(kept), len(folded))
+		}
+		longestFolded, longer := time.Duration(0), 0
+		for _, d := range folded {
+			longestFolded = max(longestFolded, d)
+		}
+		for _, d := range kept {
+			if d >= longestFolded {
+				longer++
+			}
+		}
+		if longer < len(kept)/2 {
+			t.Errorf("only %d of %d kept ones are longer than the longest folded one", longer, len(kept))
+		}
+	})
+}

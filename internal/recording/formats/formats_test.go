@@ -1,0 +1,113 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package formats
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+func TestOpenFindsFormatAndCompression(t *testing.T) {
+	var gzipped bytes.Buffer
+	z := gzip.NewWriter(&gzipped)
+	_, err := z.Write([]byte("FLR\x00 and more"))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	encoder, err := zstd.NewWriter(nil)
+	require.NoError(t, err)
+	for _, test := range []struct {
+		data string
+		want string
+	}{
+		{"WEFT\x01\x00\x00\x00", "native"},
+		{"FLR\x00 and more", "jfr"},
+		{"1.5,ThreadStarted,0000000A,worker\n", "orca"},
+		{"<?xml version=\"1.0\"?><TRACE>", "tptp"},
+		{gzipped.String(), "jfr"},
+		{string(encoder.EncodeAll([]byte("FLR\x00 and more"), nil)), "jfr"},
+	} {
+		f, r, free, err := Open(bytes.NewReader([]byte(test.data)), "")
+		require.NoError(t, err)
+		assert.Equal(t, test.want, f.Name)
+		_, err = io.ReadAll(r)
+		require.NoError(t, err)
+		free()
+	}
+	_, _, _, err = Open(bytes.NewReader(nil), "")
+	require.ErrorIs(t, err, ErrEmpty)
+	_, _, _, err = Open(strings.NewReader("\x7fELF"), "")
+	require.ErrorIs(t, err, ErrUnknown)
+	_, _, _, err = Open(bytes.NewReader(gzipped.Bytes()[:5]), "")
+	require.ErrorContains(t, err, "it cannot be decompressed")
+	_, _, _, err = Open(bytes.NewReader(nil), "hprof")
+	require.ErrorContains(t, err, `there is no format "hprof"; the formats are native, jfr, tptp, orca, triples`)
+	f, _, _, err := Open(bytes.NewReader(nil), "orca")
+	require.NoError(t, err)
+	assert.Equal(t, "orca", f.Name)
+}
+
+// A recording that was parted by rotation is one again when its pieces are put together in their order: those formats have no id of a session.
+func TestRotatedPiecesPutTogetherAreOneRecording(t *testing.T) {
+	for _, name := range []string{"orca", "tptp", "triples"} {
+		t.Run(name, func(t *testing.T) {
+			format, err := Find(name)
+			require.NoError(t, err)
+			events, sym := threadtest.Recorded(7, 5, 3, 3000)
+			tell := func(rotate bool) (told []string) {
+				session := recording.Session{ID: jvmthread.SessionID{1}}
+				e := format.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
+				data := e.Begin(nil, &session)
+				for i, ev := range events {
+					if rotate && i%1000 == 999 {
+						data = e.Begin(e.End(data, nil), &session)
+					}
+					data = e.Batch(data, &recording.Batch{Events: []jvmthread.Event{ev}, Watermark: ev.Time})
+				}
+				data = e.End(data, &recording.End{})
+				read := symbols.New(symbols.DefaultLimits())
+				c, stats, err := threadtest.Decode(&format, recording.Options{Symbols: read}, data, 100)
+				threadtest.CheckDecoded(t, name, c, stats, err)
+				assert.Empty(t, c.Problems)
+				assert.Len(t, c.Sessions, 1)
+				for _, ev := range c.Events {
+					told = append(told, threadtest.Tell(ev, read))
+				}
+				return told
+			}
+			whole := tell(false)
+			assert.NotEmpty(t, whole)
+			assert.Equal(t, whole, tell(true))
+		})
+	}
+}
+
+func TestBeside(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.meta"), []byte("methods"), 0o600))
+	for _, name := range []string{"x.orca", "x.orca.gz", "x.orca-2026-11-21T20-43-13,496-size", "x.orca-2026-11-21T20-43-13,496-size.zst", "x.orca.1", "x.orca.12.gz"} {
+		file, err := Beside(filepath.Join(dir, name))(".meta")
+		require.NoError(t, err, name)
+		text, err := io.ReadAll(file)
+		require.NoError(t, errors.Join(err, file.Close()))
+		assert.Equal(t, "methods", string(text))
+	}
+	_, err := Beside(filepath.Join(dir, "x.orca"))(".method")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}

@@ -1,0 +1,192 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jfr
+
+import (
+	"io"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+)
+
+// collector keeps what a decoder tells, and checks that it keeps to the contract of recording.Sink.
+type collector struct {
+	t         testing.TB
+	symbols   *symbols.Table
+	sessions  []recording.Session
+	events    []jvmthread.Event
+	threads   map[jvmthread.ThreadID]jvmthread.Thread
+	problems  []recording.Problem
+	ends      []recording.End
+	watermark jvmthread.Time
+	last      jvmthread.Time
+}
+
+func newCollector(t testing.TB) *collector {
+	t.Helper()
+	return &collector{t: t, symbols: symbols.New(symbols.DefaultLimits()), threads: make(map[jvmthread.ThreadID]jvmthread.Thread)}
+}
+
+func (c *collector) Session(s *recording.Session) error {
+	assert.NotZero(c.t, s.ID[0])
+	c.sessions = append(c.sessions, *s)
+	c.watermark, c.last = -1<<63, -1<<63
+	return nil
+}
+
+func (c *collector) Batch(b *recording.Batch) error {
+	if len(c.sessions) == 0 {
+		c.t.Error("a batch before the session")
+	}
+	for _, th := range b.Threads {
+		c.threads[th.ID] = th
+	}
+	for i := range b.Events {
+		ev := &b.Events[i]
+		if ev.Time < c.watermark || ev.Time < c.last {
+			c.t.Errorf("event %v at %d is earlier than the watermark %d or the event before at %d", ev.Kind, ev.Time, c.watermark, c.last)
+		}
+		c.last = ev.Time
+		if _, ok := c.threads[ev.Thread]; !ok && c.symbols.Thread(ev.Thread) != (jvmthread.Thread{ID: ev.Thread}) {
+			c.t.Errorf("thread %d was not defined", ev.Thread)
+		}
+	}
+	if b.Watermark < c.watermark {
+		c.t.Errorf("the watermark fell from %d to %d", c.watermark, b.Watermark)
+	}
+	c.watermark = b.Watermark
+	c.events = append(c.events, b.Events...)
+	return nil
+}
+
+func (c *collector) Problem(p recording.Problem) error {
+	assert.NotEmpty(c.t, p.What)
+	c.problems = append(c.problems, p)
+	return nil
+}
+
+func (c *collector) End(e recording.End) error {
+	c.ends = append(c.ends, e)
+	return nil
+}
+
+// of returns the events of a kind on a thread.
+func (c *collector) of(thread int64, kinds ...jvmthread.Kind) (list []jvmthread.Event) {
+	for _, ev := range c.events {
+		for _, kind := range kinds {
+			if ev.Kind == kind && (thread == 0 || ev.Thread == jvmthread.ThreadID(thread)) {
+				list = append(list, ev)
+			}
+		}
+	}
+	return list
+}
+
+// onGate returns the events on locks of the program: the recorder has some of its own.
+func (c *collector) onGate(list []jvmthread.Event) (kept []jvmthread.Event) {
+	for _, ev := range list {
+		if c.symbols.Class(ev.Lock.Class) == "Recorded$Gate" {
+			kept = append(kept, ev)
+		}
+	}
+	return kept
+}
+
+// readFile reads a recording as the receiver does.
+func readFile(t testing.TB, name string) *collector {
+	t.Helper()
+	f, err := os.Open(name)
+	require.NoError(t, err)
+	defer func() { _ = f.Close() }()
+	c := newCollector(t)
+	d := NewDecoder(recording.Options{File: name, Symbols: c.symbols}, c)
+	_, err = io.Copy(d, f)
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	assert.EqualValues(t, len(c.events), d.Stats().Events)
+	return c
+}
+
+// TestKnownCounts: what a program did a known number of times is in its recording just as often, over several chunks.
+func TestKnownCounts(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		t.Helper()
+		file, told := makeRecording(t, j, "20", "3")
+		c := readFile(t, file)
+		assert.Empty(t, c.problems)
+		require.Len(t, c.sessions, 1, "three chunks are one session")
+		require.Len(t, c.ends, 1)
+		assert.Contains(t, c.sessions[0].Thresholds, "jdk.JavaMonitorEnter: 0 s")
+		assert.Contains(t, c.sessions[0].Thresholds, "jdk.ThreadStart: all")
+
+		waits := c.of(told.Waiter, jvmthread.KindWait)
+		waited := c.of(told.Waiter, jvmthread.KindWaited)
+		assert.Len(t, waits, told.Rounds+1)
+		require.Len(t, waited, told.Rounds+1)
+		assert.Equal(t, "Recorded$Queue", c.symbols.Class(waits[0].Lock.Class))
+		assert.Equal(t, int64(5e6), waits[told.Rounds].Arg, "the time-out is told in nanoseconds")
+		for i, ev := range waited[:told.Rounds] {
+			assert.EqualValues(t, told.Main, ev.Peer, "wait %d was notified by main", i)
+			assert.Zero(t, ev.Flags)
+		}
+		assert.Equal(t, jvmthread.FlagTimedOut, waited[told.Rounds].Flags)
+		assert.Len(t, c.of(told.Waiter, jvmthread.KindWaitReturned), told.Rounds+1)
+		assert.Len(t, c.of(told.Parker, jvmthread.KindPark), told.Rounds)
+		assert.Len(t, c.of(told.Parker, jvmthread.KindUnparked), told.Rounds)
+		assert.Len(t, c.of(told.Sleeper, jvmthread.KindSleepStart), told.Rounds)
+		assert.Len(t, c.of(told.Main, jvmthread.KindSleepStart), told.MainSleeps)
+		for _, ev := range c.of(told.Sleeper, jvmthread.KindSleepStart) {
+			assert.Equal(t, int64(2e6), ev.Arg)
+		}
+		checkBlocked(t, c, told)
+		checkPatient(t, c, told)
+		if j.major >= 24 {
+			assert.Len(t, c.of(told.Main, jvmthread.KindNotify), told.Rounds)
+			assert.Len(t, c.of(told.Main, jvmthread.KindNotifyAll), 1)
+		}
+	})
+}
+
+func checkBlocked(t *testing.T, c *collector, told truth) {
+	t.Helper()
+	entered := c.onGate(c.of(0, jvmthread.KindContendedEntered)) // the recorder has locks of its own
+	assert.Len(t, entered, told.Rounds)
+	for i, ev := range entered {
+		assert.EqualValues(t, told.Main, ev.Peer, "handoff %d is from main", i)
+		th := c.threads[ev.Thread]
+		assert.Contains(t, th.Name, "blocked-")
+		assert.Equal(t, "main", th.Group)
+	}
+	for i, ev := range c.onGate(c.of(0, jvmthread.KindContendedEnter)) {
+		assert.Contains(t, c.symbols.Stack(ev.Stack), "at Recorded.enter(:", "stack of %d", i)
+	}
+	starts := 0
+	for _, ev := range c.of(0, jvmthread.KindThreadStart) {
+		if int64(ev.Peer) == told.Main && c.threads[ev.Thread].Name != "" {
+			starts++
+		}
+	}
+	assert.GreaterOrEqual(t, starts, told.Rounds+4, "each thread was started by main")
+	assert.Len(t, c.of(0, jvmthread.KindThreadEnd), told.Rounds+4)
+}
+
+// checkPatient looks at the wait that lasts over all chunks: it is written down in the last one, and begins in the first.
+func checkPatient(t *testing.T, c *collector, told truth) {
+	t.Helper()
+	wait := c.of(told.Patient, jvmthread.KindWait)
+	waited := c.of(told.Patient, jvmthread.KindWaited)
+	require.Len(t, wait, 1)
+	require.Len(t, waited, 1)
+	first := c.onGate(c.of(0, jvmthread.KindContendedEnter))[0]
+	last := c.onGate(c.of(0, jvmthread.KindContendedEntered))[told.Rounds-1]
+	assert.Less(t, wait[0].Time, first.Time)
+	assert.Greater(t, waited[0].Time, last.Time)
+	assert.EqualValues(t, told.Main, waited[0].Peer)
+}

@@ -1,0 +1,187 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jfr
+
+import (
+	"math"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+)
+
+// names translates the keys of one chunk into ids of the session's symbols. A chunk has each stack once; most are never asked for.
+type names struct {
+	*constants
+
+	symbols   *symbols.Table
+	stackIDs  map[int64]stackID
+	classIDs  map[int64]jvmthread.ClassID
+	threadIDs map[int64]jvmthread.ThreadID
+	define    func(jvmthread.Thread) // is told of each thread, once for the chunk
+	line      []byte
+}
+
+// stackID is a stack and what its innermost frames say of the call.
+type stackID struct {
+	id   jvmthread.StackID
+	call call
+}
+
+// call is a method of the JDK that is on top of a stack.
+type call uint8
+
+const (
+	callOther     call = iota
+	callWait           // Object.wait
+	callJoin           // Thread.join, which waits
+	callNotifyAll      // Object.notifyAll
+)
+
+func newNames(c *constants, sym *symbols.Table, define func(jvmthread.Thread)) *names {
+	return &names{
+		constants: c, symbols: sym, define: define,
+		stackIDs: make(map[int64]stackID), classIDs: make(map[int64]jvmthread.ClassID), threadIDs: make(map[int64]jvmthread.ThreadID),
+	}
+}
+
+// className is the binary name with dots, as Class.getName has it.
+func (n *names) className(key int64) string {
+	return strings.ReplaceAll(n.text(n.classes[key]), "/", ".")
+}
+
+func (n *names) class(key int64) jvmthread.ClassID {
+	if key == 0 {
+		return jvmthread.NoClass
+	}
+	if id, ok := n.classIDs[key]; ok {
+		return id
+	}
+	id := n.symbols.InternClass(n.className(key))
+	n.classIDs[key] = id
+	return id
+}
+
+// thread returns the Java thread with a key, NoThread if it is none.
+func (n *names) thread(key int64) jvmthread.ThreadID {
+	if key <= 0 {
+		return jvmthread.NoThread
+	}
+	if id, ok := n.threadIDs[key]; ok {
+		return id
+	}
+	th, ok := n.threads[key]
+	if !ok && n.keysAreIDs && len(n.threads) > 0 {
+		th.id = key
+	}
+	id := jvmthread.NoThread
+	if th.id > 0 {
+		id = jvmthread.ThreadID(th.id)
+		name := n.text(th.name)
+		if name == "" && !th.virtual {
+			name = n.text(th.osName)
+		}
+		n.define(jvmthread.Thread{ID: id, Name: name, Group: n.text(n.groups[th.group].name), Virtual: th.virtual})
+	}
+	n.threadIDs[key] = id
+	return id
+}
+
+// isVirtual is asked for threads by key.
+func (n *names) isVirtual(key int64) bool { return n.threads[key].virtual }
+
+const (
+	maxStackText   = 64 << 10
+	maxStackFrames = 1024
+)
+
+// stack writes a stack as the JVM does, innermost first.
+func (n *names) stack(key int64) stackID {
+	if key <= 0 {
+		return stackID{}
+	}
+	if s, ok := n.stackIDs[key]; ok {
+		return s
+	}
+	var s stackID
+	body, ok := n.stacks[key]
+	if ok {
+		s = n.format(body)
+	}
+	n.stackIDs[key] = s
+	return s
+}
+
+func (n *names) format(body []byte) (s stackID) {
+	var v values
+	cur := &cursor{b: body, raw: n.raw}
+	var frames *plan
+	for _, p := range n.pools {
+		if p.plan.known[slotFrames] {
+			frames = p.plan
+		}
+	}
+	if frames == nil {
+		return s
+	}
+	frames.readAll(cur, &v)
+	cut, count := v.n[slotCut] != 0, int(v.n[slotFrames])
+	elements := v.array
+	line := n.line[:0]
+	var top [3]string
+	for i := range count {
+		if i == maxStackFrames || len(line) > maxStackText {
+			cut = true
+			break
+		}
+		n.frames.readAll(&elements, &v)
+		m := n.methods[v.n[slotMethod]]
+		class, method := n.className(m.class), n.text(m.name)
+		if i < len(top) {
+			top[i] = class + "." + method
+		}
+		if i > 0 {
+			line = append(line, '\n')
+		}
+		line = n.appendFrame(line, class, method, &v)
+	}
+	if cut {
+		line = append(append(line, '\n'), symbols.Truncated...)
+	}
+	n.line = line
+	s.id = n.symbols.InternStack(strings.TrimPrefix(string(line), "\n"))
+	s.call = callOf(top[:])
+	return s
+}
+
+// appendFrame writes a frame. A recording has lines, but no names of source files.
+func (n *names) appendFrame(dst []byte, class, method string, v *values) []byte {
+	line := int(min(max(0, v.n[slotLine]), math.MaxInt32))
+	if n.native != 0 && v.n[slotKind] == n.native {
+		line = -1
+	}
+	function := "unknown"
+	if class != "" {
+		function = class + "." + method
+	}
+	return symbols.AppendFrame(dst, function, "", line)
+}
+
+// callOf looks at the innermost frames: wait(), wait(long) and wait0(long) call each other, and join calls them.
+func callOf(top []string) call {
+	for i, name := range top {
+		switch {
+		case name == "java.lang.Object.notifyAll":
+			return callNotifyAll
+		case name == "java.lang.Thread.join" && i > 0:
+			return callJoin
+		case name != "java.lang.Object.wait" && name != "java.lang.Object.wait0":
+			if i == 0 {
+				return callOther
+			}
+			return callWait
+		}
+	}
+	return callWait
+}

@@ -1,0 +1,128 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jfr
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// record is an event of the recording: it has a begin and an end, which are the same if it has no duration.
+type record struct {
+	event jvmthread.Event // that of its begin
+	end   jvmthread.Time
+	from  jvmthread.ThreadID // who let the thread go on: previous owner, notifier
+	kind  eventKind
+	call  call
+	ended jvmthread.Flags // of the event of its end
+}
+
+// eventPlan is how an event that is wanted is read.
+type eventPlan struct {
+	*plan
+
+	kind eventKind
+}
+
+// read makes a record of an event. It reports false for what is of no thread that is known.
+func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) bool {
+	p.read(cur, v)
+	if cur.failed {
+		return false
+	}
+	*r = record{kind: p.kind}
+	ev := &r.event
+	ev.Time = jvmthread.Time(c.at(v.n[slotStart]))
+	r.end = ev.Time + jvmthread.Time(max(0, c.span(v.n[slotDuration])))
+	key := v.n[slotThread]
+	switch p.kind {
+	case kindStart, kindEnd:
+		if v.n[slotTarget] != 0 {
+			key = v.n[slotTarget]
+		}
+	}
+	ev.Thread = n.thread(key)
+	if ev.Thread == jvmthread.NoThread {
+		return false
+	}
+	stack := n.stack(v.n[slotStack])
+	ev.Stack, r.call = stack.id, stack.call
+	if n.isVirtual(key) || p.kind == kindVirtualStart || p.kind == kindVirtualEnd || p.kind == kindPinned {
+		ev.Flags, r.ended = jvmthread.FlagVirtual, jvmthread.FlagVirtual
+	}
+	if v.n[slotClass] != 0 || v.n[slotAddress] != 0 {
+		ev.Lock = jvmthread.LockID{Class: n.class(v.n[slotClass]), Hash: identity(v.n[slotAddress])}
+	}
+	n.refine(p, r, v)
+	return true
+}
+
+// refine sets what is special about the kinds of events.
+func (n *names) refine(p *eventPlan, r *record, v *values) {
+	ev := &r.event
+	switch r.kind {
+	case kindEnter:
+		ev.Kind, r.from = jvmthread.KindContendedEnter, n.thread(v.n[slotPeer])
+	case kindWait:
+		ev.Kind, ev.Arg, r.from = jvmthread.KindWait, nanos(v.n[slotTimeout], p.units[slotTimeout]), n.thread(v.n[slotPeer])
+		if v.n[slotTimedOut] != 0 {
+			r.ended |= jvmthread.FlagTimedOut
+		}
+		if r.call == callJoin || r.call != callWait && n.symbols.Class(ev.Lock.Class) == "java.lang.Thread" {
+			ev.Kind, ev.Peer = jvmthread.KindJoinStart, r.from
+		}
+	case kindPark:
+		ev.Kind, ev.Arg = jvmthread.KindPark, nanos(v.n[slotTimeout], p.units[slotTimeout])
+		if until := nanos(v.n[slotUntil], p.units[slotUntil]); until > int64(ev.Time) {
+			ev.Arg = until - int64(ev.Time)
+		}
+	case kindPinned:
+		ev.Kind = jvmthread.KindPark
+	case kindSleep:
+		ev.Kind, ev.Arg = jvmthread.KindSleepStart, nanos(v.n[slotTimeout], p.units[slotTimeout])
+	case kindStart:
+		ev.Kind, ev.Peer = jvmthread.KindThreadStart, n.thread(v.n[slotPeer])
+	case kindVirtualStart:
+		ev.Kind = jvmthread.KindThreadStart
+	case kindEnd, kindVirtualEnd:
+		ev.Kind = jvmthread.KindThreadEnd
+	case kindNotify:
+		ev.Kind = jvmthread.KindNotify
+		if r.call == callNotifyAll {
+			ev.Kind = jvmthread.KindNotifyAll
+		}
+	}
+}
+
+// identity makes 32 bits of the address of a monitor, or of an object: addresses differ in few bits, and all of them must count.
+func identity(address int64) uint32 {
+	if address == 0 {
+		return 0
+	}
+	const odd = 0x9e3779b97f4a7c15
+	hash := uint32(bits.RotateLeft64(uint64(address), 29) * odd >> 32)
+	return max(hash, 1)
+}
+
+// nanos converts a length of time in the unit of its field. Negative ones, which stand for "none", become 0.
+func nanos(n int64, unit string) int64 {
+	factor := int64(1)
+	switch unit {
+	case "MICROSECONDS":
+		factor = 1e3
+	case "MILLISECONDS", "MILLISECONDS_SINCE_EPOCH":
+		factor = 1e6
+	case "SECONDS":
+		factor = 1e9
+	}
+	switch {
+	case n <= 0:
+		return 0
+	case n > math.MaxInt64/factor:
+		return math.MaxInt64
+	}
+	return n * factor
+}

@@ -1,0 +1,375 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package native
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+// teller writes down what a decoder tells, and checks that it keeps to the contract of recording.Sink.
+type teller struct {
+	t         testing.TB
+	symbols   *symbols.Table
+	text      strings.Builder
+	problems  []string
+	watermark jvmthread.Time
+	last      jvmthread.Time
+	events    int
+	lost      uint64
+}
+
+func newTeller(t testing.TB) *teller {
+	t.Helper()
+	return &teller{t: t, symbols: symbols.New(symbols.DefaultLimits())}
+}
+
+func (s *teller) Session(session *recording.Session) error {
+	fmt.Fprintf(&s.text, "session %s pid=%d %v\n", session.ID, session.PID, session.Attributes)
+	s.watermark, s.last = -1<<63, -1<<63
+	return nil
+}
+
+func (s *teller) Batch(b *recording.Batch) error {
+	for _, th := range b.Threads {
+		fmt.Fprintf(&s.text, "thread %+v\n", th)
+	}
+	for i := range b.Events {
+		ev := &b.Events[i]
+		if ev.Time < s.last || ev.Time < s.watermark {
+			s.t.Errorf("the event at %d comes behind %d and watermark %d", ev.Time, s.last, s.watermark)
+		}
+		s.last = ev.Time
+		s.tell(ev)
+	}
+	if b.Aggregate != nil {
+		s.aggregate(b.Aggregate)
+	}
+	if b.Watermark < s.watermark {
+		s.t.Errorf("the watermark fell")
+	}
+	s.watermark = b.Watermark
+	s.lost += b.Lost
+	return nil
+}
+
+func (s *teller) tell(ev *jvmthread.Event) {
+	s.events++
+	fmt.Fprintf(&s.text, "%d %d %v %d %d %s/%x %q %d\n", ev.Time, ev.Thread, ev.Kind, ev.Peer, ev.Arg, s.symbols.Class(ev.Lock.Class), ev.Lock.Hash,
+		s.symbols.Stack(ev.Stack), ev.Flags)
+}
+
+func (s *teller) Problem(p recording.Problem) error {
+	s.problems = append(s.problems, p.Error())
+	return nil
+}
+
+func (s *teller) End(e recording.End) error {
+	fmt.Fprintf(&s.text, "end %d %s\n", e.Time, e.Reason)
+	return nil
+}
+
+func read(t testing.TB, r io.Reader) *teller {
+	t.Helper()
+	s := newTeller(t)
+	d := NewDecoder(recording.Options{File: "x.weft", Symbols: s.symbols}, s)
+	_, err := d.ReadFrom(r)
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	return s
+}
+
+const stream = `
+preamble version=1
+hello session=0a0b0c0d0e0f0102030405060708090a wall=1000000 monotonic=400 pid=42 "service.name"="orders"
+thread id=1 name="main" group="main"
+thread id=2 flags=1 name="worker"
+class id=7 name="com.acme.OrderBook"
+method id=3 class=7 name="add" file="OrderBook.java" lines=0:41,9:42
+stack id=2 frames=3:9,3:-1
+batch sequence=1 watermark=900 before=0
+ section thread=1
+  event threadStart time=500
+  event notify time=700 lock=7/1a
+  event sleepStart time=950 arg=5
+ section thread=2
+  event threadStart time=600
+  event contendedEnter time=650 peer=1 lock=7/1a2b3c4d stack=2
+batch sequence=2 watermark=1500 before=5
+ section thread=2
+  event contendedEntered time=940 lock=7/1a2b3c4d
+batch sequence=3 watermark=1600 before=8
+end time=1700 reason=2
+`
+
+const told = `session 0a0b0c0d0e0f0102030405060708090a pid=42 [{service.name orders}]
+thread {ID:1 Name:main Group:main Daemon:false Virtual:false}
+thread {ID:2 Name:worker Group: Daemon:true Virtual:false}
+1000100 1 threadStart 0 0 /0 "" 0
+1000200 2 threadStart 0 0 /0 "" 0
+1000250 2 contendedEnter 1 0 com.acme.OrderBook/1a2b3c4d "at com.acme.OrderBook.add(OrderBook.java:42)\nat com.acme.OrderBook.add(Native Method)" 0
+1000300 1 notify 0 0 com.acme.OrderBook/1a "" 0
+1000540 2 contendedEntered 0 0 com.acme.OrderBook/1a2b3c4d "" 0
+1000550 1 sleepStart 0 5 /0 "" 0
+end 1001300 detached
+`
+
+func sample(t testing.TB) []byte {
+	t.Helper()
+	data, err := wire.AppendStream(nil, stream)
+	require.NoError(t, err)
+	return data
+}
+
+func TestStreamInAFile(t *testing.T) {
+	s := read(t, bytes.NewReader(sample(t)))
+	got := strings.ReplaceAll(s.text.String(), " Carrier:false", "")
+	if diff := cmp.Diff(told, got); diff != "" {
+		t.Errorf("want - got +:\n%s", diff)
+	}
+	assert.Empty(t, s.problems)
+	assert.EqualValues(t, 2, s.lost, "batch 3 says so")
+}
+
+// What another version means is not guessed; what comes behind it, of this version, is read.
+func TestOtherVersionIsNotRead(t *testing.T) {
+	data := sample(t)
+	other := slices.Clone(data)
+	other[len(wire.Magic)]++
+	s := read(t, bytes.NewReader(slices.Concat(other, data)))
+	assert.Equal(t, told, strings.ReplaceAll(s.text.String(), " Carrier:false", ""))
+	assert.Equal(t, []string{"x.weft (byte 0): version 2 of the protocol is not known here; read it with the version of Weft that wrote it"}, s.problems)
+}
+
+func TestTruncatedAtEveryByte(t *testing.T) {
+	data := sample(t)
+	whole := read(t, bytes.NewReader(data)).text.String()
+	for n := range data {
+		s := read(t, bytes.NewReader(data[:n]))
+		if !strings.HasPrefix(whole, s.text.String()) && s.events < 5 {
+			t.Errorf("at byte %d: %s", n, s.text.String())
+		}
+		byBytes := newTeller(t)
+		d := NewDecoder(recording.Options{Symbols: byBytes.symbols}, byBytes)
+		for i := range n {
+			_, err := d.Write(data[i : i+1])
+			require.NoError(t, err)
+		}
+		require.NoError(t, d.Close())
+		assert.Equal(t, s.text.String(), byBytes.text.String())
+	}
+}
+
+func TestReadingGoesOnBehindGarbage(t *testing.T) {
+	data := sample(t)
+	at := bytes.Index(data, []byte("com.acme.OrderBook")) - 2 - 4 // the payload of the class
+	broken := slices.Concat(data[:at-headerSize], []byte("some garbage, longer than a frame's head"), data[at-headerSize:])
+	s := read(t, bytes.NewReader(broken))
+	assert.Equal(t, read(t, bytes.NewReader(data)).text.String(), s.text.String())
+	require.Len(t, s.problems, 1)
+	assert.Contains(t, s.problems[0], fmt.Sprintf("x.weft (byte %d): there is no frame here; reading goes on 40 bytes behind", at-headerSize))
+}
+
+func TestEveryBitFlipped(t *testing.T) {
+	data := sample(t)
+	for i := range data {
+		for bit := range 8 {
+			data[i] ^= 1 << bit
+			read(t, bytes.NewReader(data))
+			data[i] ^= 1 << bit
+		}
+	}
+}
+
+// random makes a session of batches with everything in it.
+func random(r *rand.Rand, sym *symbols.Table, batches int) (list []recording.Batch) {
+	at := jvmthread.Time(1_700_000_000_000_000_000)
+	for range batches {
+		var b recording.Batch
+		for range r.IntN(200) {
+			at += jvmthread.Time(r.IntN(1000))
+			ev := jvmthread.Event{
+				Time: at, Thread: jvmthread.ThreadID(1 + r.IntN(9)), Kind: jvmthread.Kind(1 + r.IntN(jvmthread.NumKinds-1)),
+				Peer: jvmthread.ThreadID(r.IntN(3)), Arg: r.Int64N(5), Flags: jvmthread.Flags(r.IntN(8)),
+			}
+			if !ev.Kind.Valid() || ev.Kind == jvmthread.KindContext || ev.Kind == jvmthread.KindGap {
+				ev.Kind = jvmthread.KindYield
+			}
+			if r.IntN(2) == 0 {
+				ev.Lock = jvmthread.LockID{Class: sym.InternClass(fmt.Sprintf("C%d", r.IntN(9))), Hash: r.Uint32()}
+				ev.Stack = sym.InternStack(fmt.Sprintf("at a.B.c(B.java:%d)\nat a.B.d(Native Method)\nat e(Unknown Source)\n...", r.IntN(9)))
+			}
+			b.Events = append(b.Events, ev)
+		}
+		at++
+		b.Watermark = at
+		list = append(list, b)
+	}
+	return list
+}
+
+// What is written is read again.
+func TestRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		want := newTeller(t)
+		batches := random(r, want.symbols, 30)
+		data := write(want.symbols, batches)
+		session := recording.Session{ID: jvmthread.SessionID{1, 2}, PID: 7, Attributes: []recording.Attribute{{Key: "service.name", Value: "x"}}}
+		require.NoError(t, want.Session(&session))
+		for i := range batches {
+			require.NoError(t, want.Batch(&batches[i]))
+		}
+		require.NoError(t, want.End(recording.End{Time: want.watermark, Reason: "exit"}))
+		got := read(t, bytes.NewReader(data))
+		if diff := cmp.Diff(eventsOnly(want), eventsOnly(got)); diff != "" {
+			t.Fatal(diff)
+		}
+		assert.Empty(t, got.problems)
+		assert.Zero(t, got.lost)
+	}
+}
+
+// eventsOnly leaves out definitions of threads, and sorts what happened at one time, as its order is that of the threads.
+func eventsOnly(s *teller) []string {
+	lines := slices.DeleteFunc(strings.Split(s.text.String(), "\n"), func(l string) bool { return strings.HasPrefix(l, "thread ") })
+	slices.Sort(lines)
+	return lines
+}
+
+func write(sym *symbols.Table, batches []recording.Batch) []byte {
+	e := NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
+	session := recording.Session{ID: jvmthread.SessionID{1, 2}, PID: 7, Attributes: []recording.Attribute{{Key: "service.name", Value: "x"}}}
+	data := e.Begin(nil, &session)
+	var end recording.End
+	for i := range batches {
+		data = e.Batch(data, &batches[i])
+		end = recording.End{Time: batches[i].Watermark, Reason: "exit"}
+	}
+	return e.End(data, &end)
+}
+
+// The index says of each batch where it and its definitions are, and of which time it is.
+func TestIndexIsTrue(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	batches := random(rand.New(rand.NewPCG(3, 4)), sym, 50)
+	data := write(sym, batches)
+	r := wire.NewReader(bytes.NewReader(data), wire.MaxFrame)
+	_, err := r.Preamble()
+	require.NoError(t, err)
+	var want []wire.IndexEntry
+	var index wire.Index
+	definitions := uint64(0)
+	for {
+		frame, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		at := uint64(frame.Byte)
+		switch frame.Kind {
+		case wire.FrameHello, wire.FrameEnd:
+		case wire.FrameBatch:
+			batch, err := frame.Batch()
+			require.NoError(t, err)
+			var events []jvmthread.Event
+			for batch.More() {
+				_, events, err = batch.Section(events)
+				require.NoError(t, err)
+			}
+			e := wire.IndexEntry{Definitions: at, Batch: at, Time: batch.Watermark, Until: batch.Watermark}
+			if definitions > 0 {
+				e.Definitions = definitions
+			}
+			for i, ev := range events {
+				if i == 0 || ev.Time < e.Time {
+					e.Time = ev.Time
+				}
+				e.Until = max(e.Until, ev.Time)
+			}
+			want = append(want, e)
+			definitions = 0
+		case wire.FrameIndex:
+			require.NoError(t, frame.Index(&index))
+			assert.Equal(t, at, index.At)
+		default:
+			if definitions == 0 {
+				definitions = at
+			}
+		}
+	}
+	require.GreaterOrEqual(t, len(want), len(batches))
+	assert.Equal(t, want, index.Entries)
+	const end = wire.FrameHeaderSize + 10
+	assert.Equal(t, index.At, binary.LittleEndian.Uint64(data[len(data)-end-8:]), "it is found from the end")
+}
+
+func FuzzDecoder(f *testing.F) {
+	data, err := wire.AppendStream(nil, stream)
+	require.NoError(f, err)
+	f.Add(data)
+	sym := symbols.New(symbols.DefaultLimits())
+	f.Add(write(sym, random(rand.New(rand.NewPCG(3, 4)), sym, 3)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read(t, bytes.NewReader(data))
+	})
+}
+
+// BenchmarkDecode reads what an agent of a busy JVM writes: batches of 8 threads.
+func BenchmarkDecode(b *testing.B) {
+	var events uint64
+	data, count := busy()
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	d := NewDecoder(recording.Options{}, nothing{})
+	for b.Loop() {
+		d.began = false // the same session once more
+		_, err := d.Write(data)
+		require.NoError(b, err)
+		events += count
+	}
+	require.Equal(b, events, d.Stats().Events)
+	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+}
+
+func busy() (data []byte, count uint64) {
+	data = wire.AppendHello(wire.AppendPreamble(nil), &wire.Hello{Session: jvmthread.SessionID{1}})
+	data = wire.AppendClass(data, wire.Class{ID: 1, Name: "com.acme.Book"})
+	at := jvmthread.Time(0)
+	for batch := range uint64(40) {
+		sections := make([]wire.Section, 8)
+		for i := range 4000 {
+			at += 300
+			s := &sections[(i/3)%8]
+			s.Thread = jvmthread.ThreadID(1 + (i/3)%8)
+			s.Events = append(s.Events, jvmthread.Event{Time: at, Kind: jvmthread.KindNotify, Lock: jvmthread.LockID{Class: 1, Hash: 5}})
+			count++
+		}
+		data = wire.AppendBatch(data, wire.BatchHeader{Sequence: batch + 1, Watermark: at, Before: count - 4000}, sections...)
+	}
+	return wire.AppendEnd(data, wire.End{Time: at}), count
+}
+
+type nothing struct{}
+
+func (nothing) Session(*recording.Session) error { return nil }
+func (nothing) Batch(*recording.Batch) error     { return nil }
+func (nothing) Problem(recording.Problem) error  { return nil }
+func (nothing) End(recording.End) error          { return nil }

@@ -1,0 +1,196 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package native
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+// Part returns the part of a native recording that has all events from a time on, up to another, with what they need: preamble, hello and
+// definitions. It is a recording itself, for a Decoder. Events around the part can be in it, as batches are taken whole. Times are wall-clock
+// times. With an index, what is outside is not read; without, as when the JVM was killed, the heads of all frames are. The error says why there
+// is no such part; then the recording has to be read as a whole.
+func Part(src io.ReaderAt, size int64, from, to jvmthread.Time) (io.Reader, error) {
+	offset, front, err := readFront(src, size)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := readIndex(src, size)
+	if err != nil {
+		if entries, err = walk(src, front, size); err != nil {
+			return nil, err
+		}
+	}
+	from, to = minus(from, offset), minus(to, offset)
+	first, last := len(entries), -1
+	for i := range entries {
+		if entries[i].Until >= from && entries[i].Time < to {
+			first, last = min(first, i), i
+		}
+	}
+	sections := []io.Reader{io.NewSectionReader(src, 0, front)}
+	for i := 0; i <= last; i++ {
+		e := &entries[i]
+		begin, end := int64(e.Definitions), int64(e.Batch)
+		if i >= first {
+			if end, err = frameEnd(src, end, size); err != nil {
+				return nil, err
+			}
+		}
+		if begin < end {
+			sections = append(sections, io.NewSectionReader(src, begin, end-begin))
+		}
+	}
+	return io.MultiReader(sections...), nil
+}
+
+// minus is the distance of two times, as far as there are times.
+func minus(t, offset jvmthread.Time) jvmthread.Time {
+	d := t - offset
+	switch {
+	case offset > 0 && d > t:
+		return math.MinInt64
+	case offset < 0 && d < t:
+		return math.MaxInt64
+	}
+	return d
+}
+
+// readFront returns the distance from the recording's times to the wall clock, and where the hello ends.
+func readFront(src io.ReaderAt, size int64) (offset jvmthread.Time, front int64, err error) {
+	r := wire.NewReader(io.NewSectionReader(src, 0, size), wire.MaxFrame)
+	if _, err := r.Preamble(); err != nil {
+		return 0, 0, err
+	}
+	frame, err := r.Next()
+	if err != nil {
+		return 0, 0, fmt.Errorf("hello: %w", err)
+	}
+	var hello wire.Hello
+	if frame.Kind != wire.FrameHello {
+		return 0, 0, fmt.Errorf("byte %d: a %s in place of the hello", frame.Byte, frame.Kind)
+	}
+	if err := frame.Hello(&hello); err != nil {
+		return 0, 0, err
+	}
+	return jvmthread.Time(hello.Wall - hello.Monotonic), r.Offset(), nil
+}
+
+var (
+	errNoIndex = errors.New("the recording has no index")
+	errSeveral = errors.New("there are several recordings in the file, or an agent that came back")
+)
+
+// readIndex reads the indices from the last to the first, and returns their entries in the order of the recording.
+func readIndex(src io.ReaderAt, size int64) ([]wire.IndexEntry, error) {
+	at, err := lastIndex(src, size)
+	if err != nil {
+		return nil, err
+	}
+	var lists [][]wire.IndexEntry
+	for end := size; at > 0; {
+		if at >= end { // they go towards the front
+			return nil, errNoIndex
+		}
+		frame, err := wire.NewReader(io.NewSectionReader(src, at, size-at), wire.MaxFrame).Next()
+		if err != nil || frame.Kind != wire.FrameIndex {
+			return nil, errNoIndex
+		}
+		var index wire.Index
+		if err := frame.Index(&index); err != nil || index.Before > math.MaxInt64 {
+			return nil, errNoIndex
+		}
+		lists = append(lists, index.Entries)
+		end, at = at, int64(index.Before)
+	}
+	var entries []wire.IndexEntry
+	before := uint64(0)
+	for i := range lists {
+		for _, e := range lists[len(lists)-1-i] {
+			if e.Definitions < before || e.Batch < e.Definitions || e.Batch >= uint64(size) {
+				return nil, errNoIndex
+			}
+			before = e.Batch + 1
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+// lastIndex finds the index at the end, before the frame end if there is one.
+func lastIndex(src io.ReaderAt, size int64) (int64, error) {
+	endSize := int64(len(wire.AppendEnd(nil, wire.End{})))
+	for _, behind := range []int64{0, endSize} {
+		var b [8]byte
+		if size < behind+int64(len(b)) {
+			break
+		}
+		if _, err := src.ReadAt(b[:], size-behind-int64(len(b))); err != nil {
+			return 0, err
+		}
+		at := binary.LittleEndian.Uint64(b[:])
+		if at == 0 || at >= uint64(size-behind) {
+			continue
+		}
+		if end, err := frameEnd(src, int64(at), size); err == nil && end == size-behind {
+			return int64(at), nil
+		}
+	}
+	return 0, errNoIndex
+}
+
+func frameEnd(src io.ReaderAt, at, size int64) (int64, error) {
+	var head [headerSize]byte
+	if _, err := src.ReadAt(head[:], at); err != nil {
+		return 0, err
+	}
+	end := at + headerSize + int64(binary.LittleEndian.Uint32(head[:]))
+	if end > size {
+		return 0, fmt.Errorf("byte %d: the frame has more bytes than the recording", at)
+	}
+	return end, nil
+}
+
+// walk makes an index of the heads of all frames. Of its first event it is only known that it is not before the watermark before.
+func walk(src io.ReaderAt, from, size int64) (entries []wire.IndexEntry, err error) {
+	definitions := from
+	watermark := jvmthread.Time(math.MinInt64)
+	for at := from; at < size; {
+		var b [headerSize + wire.BatchHeaderSize]byte
+		n, err := src.ReadAt(b[:], at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if n < headerSize {
+			break
+		}
+		end := at + headerSize + int64(binary.LittleEndian.Uint32(b[:]))
+		if string(b[:len(wire.Magic)]) == wire.Magic {
+			return nil, errSeveral
+		}
+		if end > size {
+			break
+		}
+		kind := wire.FrameKind(binary.LittleEndian.Uint16(b[4:]))
+		if (kind == wire.FrameBatch || kind == wire.FrameAggregate) && n == len(b) {
+			until := jvmthread.Time(binary.LittleEndian.Uint64(b[headerSize+8:]))
+			entries = append(entries, wire.IndexEntry{
+				Definitions: uint64(definitions), Batch: uint64(at), Time: watermark, Until: math.MaxInt64,
+			})
+			if k := len(entries); k > 1 {
+				entries[k-2].Until = until // events behind a watermark come in the next batch at the latest
+			}
+			watermark, definitions = until, end
+		}
+		at = end
+	}
+	return entries, nil
+}

@@ -1,0 +1,73 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package orca_test
+
+import (
+	"testing"
+
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/orca"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+// discard counts what it takes.
+type discard struct{ events int }
+
+func (*discard) Session(*recording.Session) error  { return nil }
+func (*discard) Problem(p recording.Problem) error { return p }
+func (*discard) End(recording.End) error           { return nil }
+
+func (d *discard) Batch(b *recording.Batch) error {
+	d.events += len(b.Events)
+	return nil
+}
+
+func BenchmarkDecode(b *testing.B) {
+	events, sym := threadtest.Recorded(1, 16, 8, 200_000)
+	log, meta, _ := write(events, sym)
+	sink := &discard{}
+	b.SetBytes(int64(len(log)))
+	rate := threadtest.StartRate()
+	for b.Loop() {
+		d := format.New(recording.Options{Beside: beside(map[string]string{orca.ExtensionMeta: string(meta)})}, sink)
+		if _, err := d.Write(log); err != nil {
+			b.Fatal(err)
+		}
+		if err := d.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	rate.Report(b, sink.events)
+}
+
+func BenchmarkEncode(b *testing.B) {
+	events, sym := threadtest.Recorded(1, 16, 8, 200_000)
+	e := orca.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
+	var dst []byte
+	rate := threadtest.StartRate()
+	for b.Loop() {
+		dst = e.Batch(dst[:0], &recording.Batch{Events: events})
+	}
+	b.SetBytes(int64(len(dst)))
+	rate.Report(b, int(e.Stats().Written))
+}
+
+// BenchmarkTwoGigabytes reads a log of 2 GB, and fails if that takes 200 MB of memory.
+func BenchmarkTwoGigabytes(b *testing.B) {
+	for b.Loop() {
+		peak := volume(b, 2<<30)
+		b.ReportMetric(float64(peak)/(1<<20), "MB-peak")
+	}
+}
+
+func TestMemoryDoesNotGrowWithTheLog(t *testing.T) { volume(t, 16<<20) }
+
+func volume(t testing.TB, size int64) (peak uint64) {
+	t.Helper()
+	events, sym := threadtest.Recorded(1, 16, 8, 50_000)
+	e := orca.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
+	opts := recording.Options{Symbols: symbols.New(symbols.DefaultLimits())}
+	return threadtest.Volume(t, format.New(opts, &discard{}), e, events, size)
+}

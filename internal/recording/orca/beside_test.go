@@ -1,0 +1,80 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package orca_test
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/orca"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+// follow decodes pieces of a log, each with the metadata that are there when it comes.
+func follow(t *testing.T, pieces ...[2]string) (events, problems []string) {
+	t.Helper()
+	meta := map[string]string{}
+	c := &threadtest.Collector{}
+	opts := recording.Options{File: "x.orca", Symbols: symbols.New(symbols.DefaultLimits()), Beside: beside(meta)}
+	d := format.New(opts, c)
+	for _, piece := range pieces {
+		meta[orca.ExtensionMeta] += piece[0]
+		if _, err := io.WriteString(d, piece[1]); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range c.Events {
+		events = append(events, opts.Symbols.Stack(ev.Stack))
+	}
+	for _, p := range c.Problems {
+		problems = append(problems, p.Error())
+	}
+	return events, problems
+}
+
+func sleep(second int, stack string) string {
+	return fmt.Sprintf("%d,ThreadSleep,0000000A,1,%s\n%d.5,ThreadSlept,0000000A,0\n", second, stack, second)
+}
+
+// A log that is followed names methods, and lines, that came to the metadata after it was opened.
+func TestMetadataThatGrow(t *testing.T) {
+	const known = "00000001,one,,Lcom/acme/Main;,1,00000007,7\n"
+	events, problems := follow(t,
+		[2]string{"Lcom/acme/Main;,Main.java\n" + known, sleep(1, "1,7")},
+		[2]string{"", sleep(2, "2,9")},
+		[2]string{"00000002,two,,Lcom/acme/Main;,1,00000009,9\n", sleep(3, "2,9")},
+		[2]string{"00000001,one,,Lcom/acme/Main;,2,00000007,7,0000000C,12\n", sleep(4, "1,C")},
+	)
+	same(t, "problems", nil, problems)
+	same(t, "events", []string{
+		"at com.acme.Main.one(Main.java:7)", "", "at method 0x2(Unknown Source)", "", "at com.acme.Main.two(Main.java:9)", "",
+		"at com.acme.Main.one(Main.java:12)", "",
+	}, events)
+}
+
+// A line of the metadata that is half there is told, and read when it is whole.
+func TestMetadataThatGrowWithinALine(t *testing.T) {
+	events, problems := follow(t,
+		[2]string{"00000002,two,,Lcom/acme/Main;,1,00000009,9\n00000001,o", sleep(1, "2,9")},
+		[2]string{"", sleep(2, "2,9")},
+		[2]string{"n", sleep(3, "2,9")},
+		[2]string{"e,,Lcom/acme/Main;,1,00000007,7\nnonsense\n", sleep(4, "1,7")},
+	)
+	const remedy = "; a line is <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*"
+	same(t, "problems", []string{
+		"x.meta:2 (byte 43): its method has no name, signature and class" + remedy,
+		"x.meta:2 (byte 43): its method has no name, signature and class" + remedy,
+		"x.meta:3 (byte 86): it begins with neither a class nor the number of a method" + remedy,
+	}, problems)
+	same(t, "the last event", []string{"at com.acme.Main.one(:7)"}, events[6:7])
+}

@@ -1,0 +1,209 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package orca
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/recording"
+)
+
+// define takes a line of either part, and says what is wrong with it.
+func (s *stacks) define(text []byte) (wrong string) {
+	if text[0] == 'L' || text[0] == '[' {
+		return s.defineClass(text)
+	}
+	return s.defineMethod(text)
+}
+
+func (s *stacks) defineClass(text []byte) string {
+	n := skipType(text)
+	if n == 0 || n < len(text) && text[n] != ',' {
+		return "its class has no signature"
+	}
+	file := ""
+	if n < len(text) {
+		file = valid(text[n+1:])
+	}
+	if file == "" || !s.room(len(s.classes), maxClasses, n+len(file)) {
+		return ""
+	}
+	s.classes[className(text[:n])] = file
+	return ""
+}
+
+func (s *stacks) defineMethod(text []byte) string {
+	id, n := recording.ParseHex(text)
+	if n == 0 || n >= len(text) || text[n] != ',' {
+		return "it begins with neither a class nor the number of a method"
+	}
+	name, class, rest, ok := splitMethod(text[n+1:])
+	if !ok {
+		return "its method has no name, signature and class"
+	}
+	m := &method{class: class, name: name}
+	if m.lines, ok = parseLines(rest); !ok {
+		return "its line table is not <count>(,<location>,<line>)*"
+	}
+	if old := s.methods[id]; old != nil && old.class == m.class && old.name == m.name && len(old.lines) > len(m.lines) {
+		return ""
+	}
+	if !s.room(len(s.methods), maxMethods, len(m.class)+len(m.name)+lineSize*len(m.lines)) {
+		return ""
+	}
+	low := uint32(id)
+	if other, taken := s.low[low]; !taken || other != nil && other == s.methods[id] {
+		s.low[low] = m
+	} else {
+		s.low[low] = nil
+	}
+	s.methods[id] = m
+	return ""
+}
+
+func (s *stacks) room(have, limit, bytes int) bool {
+	if have >= limit || s.metaText+bytes > maxMetaText {
+		return false
+	}
+	s.metaText += bytes
+	return true
+}
+
+// splitMethod splits name, signature, class and the rest. No field is quoted, and all but '.', ';', '[' and '/' may be in a name (JVMS
+// 4.2.2), a comma too: so it is split where a signature and a class really follow. The signature may be empty.
+func splitMethod(text []byte) (name, class string, rest []byte, ok bool) {
+	commas := 0
+	for at := range text {
+		if text[at] != ',' {
+			continue
+		}
+		if commas++; commas > maxCommas {
+			break
+		}
+		behind := text[at+1:]
+		n := skipSignature(behind)
+		if n >= len(behind) || behind[n] != ',' {
+			continue
+		}
+		size := skipType(behind[n+1:])
+		if size == 0 {
+			continue
+		}
+		end := n + 1 + size
+		if end < len(behind) && behind[end] != ',' {
+			continue
+		}
+		return valid(text[:at]), className(behind[n+1 : end]), behind[min(end+1, len(behind)):], true
+	}
+	return "", "", nil, false
+}
+
+// maxCommas bounds the commas in a method's name, and so the work on a hostile line.
+const maxCommas = 256
+
+// skipSignature returns the length of the signature of a method (JVMS 4.3.3) at the front of text, 0 if there is none.
+func skipSignature(text []byte) (n int) {
+	if len(text) == 0 || text[0] != '(' {
+		return 0
+	}
+	for n = 1; n < len(text) && text[n] != ')'; {
+		size := skipType(text[n:])
+		if size == 0 {
+			return 0
+		}
+		n += size
+	}
+	if n++; n >= len(text) {
+		return 0
+	}
+	if text[n] == 'V' {
+		return n + 1
+	}
+	size := skipType(text[n:])
+	if size == 0 {
+		return 0
+	}
+	return n + size
+}
+
+// skipType returns the length of the descriptor of a field (JVMS 4.3.2) at the front of text, 0 if there is none.
+func skipType(text []byte) (n int) {
+	for n < len(text) && text[n] == '[' {
+		n++
+	}
+	if n == len(text) {
+		return 0
+	}
+	switch text[n] {
+	case 'B', 'C', 'D', 'F', 'I', 'J', 'S', 'Z':
+		return n + 1
+	case 'L':
+		if end := bytes.IndexByte(text[n:], ';'); end > 1 {
+			return n + end + 1
+		}
+	}
+	return 0
+}
+
+// className makes a binary name with dots of a signature. Hidden classes have a dot in it, which becomes a slash, as Class.getName has it.
+func className(signature []byte) string {
+	if signature[0] == 'L' {
+		signature = signature[1 : len(signature)-1]
+	}
+	return swapDots(valid(signature))
+}
+
+// swapDots turns dots into slashes and slashes into dots.
+func swapDots(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '/':
+			return '.'
+		case '.':
+			return '/'
+		}
+		return r
+	}, s)
+}
+
+func valid(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
+
+// parseLines reads a line table. Without one, or with -1 entries, there are no lines.
+func parseLines(text []byte) (lines []line, ok bool) {
+	if text, ok = unbracket(text); !ok {
+		return nil, false
+	}
+	if len(text) == 0 {
+		return nil, true
+	}
+	count, n := parseDecimal(text)
+	if n == 0 || count < -1 {
+		return nil, false
+	}
+	for text = text[n:]; len(text) > 0; {
+		start, size := afterComma(text)
+		if size == 0 || size >= len(text) {
+			return nil, false
+		}
+		number, digits := parseDecimal(text[size+1:])
+		if digits == 0 || number < 0 || number > math.MaxUint32 {
+			return nil, false
+		}
+		lines = append(lines, line{start: start, number: uint32(number)})
+		text = text[size+1+digits:]
+	}
+	if int64(len(lines)) != max(count, 0) {
+		return nil, false
+	}
+	slices.SortFunc(lines, func(a, b line) int {
+		if a.start < b.start {
+			return -1
+		}
+		return 1
+	})
+	return lines, true
+}

@@ -1,0 +1,236 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tptp
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
+)
+
+// NewEncoder returns an encoder of traces. Times are seconds, or units of Times.Unit. The id of a monitor's object is its identity hash,
+// that of a thread's object 2^32 more than the thread's id.
+func NewEncoder(opts recording.EncoderOptions) recording.Encoder {
+	e := &encoder{opts: opts, unit: opts.Times.Unit, text: make(map[string][]byte), objects: make(map[jvmthread.LockID]jvmthread.ThreadID)}
+	if e.unit <= 0 || e.unit > time.Second {
+		e.unit = time.Second
+	}
+	return e
+}
+
+type encoder struct {
+	opts  recording.EncoderOptions
+	unit  time.Duration
+	stats recording.EncoderStats
+	text  map[string][]byte // escaped
+
+	// objects are the locks that turned out to be the objects of threads, since somebody joined them.
+	objects map[jvmthread.LockID]jvmthread.ThreadID
+}
+
+// maxText bounds the texts that the encoder remembers; when there are more it begins anew.
+const maxText = 1 << 14
+
+// Begin appends the head of a document.
+func (*encoder) Begin(dst []byte, _ *recording.Session) []byte {
+	return append(dst, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<?"+instruction+"?>\n<"+root+">\n"...)
+}
+
+// End appends the end of a document.
+func (*encoder) End(dst []byte, _ *recording.End) []byte { return append(dst, "</"+root+">\n"...) }
+
+// Beside returns nothing: all is in one file.
+func (*encoder) Beside() (extension string, text []byte) { return "", nil }
+
+// Stats says what was written so far.
+func (e *encoder) Stats() recording.EncoderStats { return e.stats }
+
+// Batch appends an element for each event that a trace can hold.
+func (e *encoder) Batch(dst []byte, batch *recording.Batch) []byte {
+	for i := range batch.Events {
+		ev := &batch.Events[i]
+		name := nameOf(ev)
+		if name == "" || ev.Thread == jvmthread.NoThread {
+			e.stats.Left[ev.Kind]++
+			continue
+		}
+		dst = e.append(dst, name, ev)
+		e.stats.Written++
+	}
+	return dst
+}
+
+// nameOf returns the name of the element for an event, empty if there is none.
+func nameOf(ev *jvmthread.Event) string {
+	switch ev.Kind {
+	case jvmthread.KindThreadStart:
+		return "threadStart"
+	case jvmthread.KindThreadEnd:
+		return "threadEnd"
+	case jvmthread.KindStartCalled:
+		return "callStart"
+	case jvmthread.KindInterruptCalled:
+		return "callInterrupt"
+	case jvmthread.KindInterrupted:
+		if ev.Flags&jvmthread.FlagInterrupted != 0 {
+			return "threadInterrupted"
+		}
+	case jvmthread.KindContendedEnter:
+		return "monContendedEnter"
+	case jvmthread.KindContendedEntered:
+		return "monContendedEntered"
+	case jvmthread.KindWait, jvmthread.KindJoinStart, jvmthread.KindSleepStart:
+		return "monWait"
+	case jvmthread.KindWaited, jvmthread.KindSleepEnd:
+		return "monWaited"
+	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
+		return "callNotify"
+	}
+	return ""
+}
+
+func (e *encoder) append(dst []byte, name string, ev *jvmthread.Event) []byte {
+	dst = append(append(dst, '<'), name...)
+	key := " threadIdRef=\""
+	switch ev.Kind {
+	case jvmthread.KindThreadStart, jvmthread.KindStartCalled, jvmthread.KindInterruptCalled, jvmthread.KindNotify, jvmthread.KindNotifyAll,
+		jvmthread.KindInterrupted:
+		key = " threadId=\""
+	}
+	dst = strconv.AppendUint(append(dst, key...), uint64(ev.Thread), 10)
+	dst = recording.AppendTime(append(dst, "\" time=\""...), ev.Time-e.opts.Times.Origin, e.unit)
+	dst = append(dst, '"')
+	dst = e.appendRest(dst, ev)
+	start := len(dst)
+	dst = append(dst, '>')
+	if dst = e.appendNotes(dst, ev); len(dst) == start+1 {
+		return append(dst[:start], "/>\n"...)
+	}
+	return append(append(append(dst, "</"...), name...), ">\n"...)
+}
+
+// appendRest appends the attributes behind thread and time.
+func (e *encoder) appendRest(dst []byte, ev *jvmthread.Event) []byte {
+	switch ev.Kind {
+	case jvmthread.KindThreadStart:
+		th := e.opts.Symbols.Thread(ev.Thread)
+		dst = appendObject(dst, threadObject+uint64(ev.Thread))
+		dst = e.appendText(dst, " threadName=\"", th.Name)
+		return e.appendText(dst, " groupName=\"", th.Group)
+	case jvmthread.KindStartCalled, jvmthread.KindInterruptCalled:
+		return appendThreadObject(dst, ev.Peer)
+	case jvmthread.KindContendedEnter:
+		dst = e.appendLock(dst, ev)
+		if ev.Peer != jvmthread.NoThread {
+			dst = strconv.AppendUint(append(dst, " threadOwner=\""...), uint64(ev.Peer), 10)
+			dst = append(dst, '"')
+		}
+	case jvmthread.KindContendedEntered, jvmthread.KindNotify:
+		return e.appendLock(dst, ev)
+	case jvmthread.KindNotifyAll:
+		return append(e.appendLock(dst, ev), " isNotifyAll=\"1\""...)
+	case jvmthread.KindWait:
+		return appendTimeout(e.appendLock(dst, ev), ev.Arg)
+	case jvmthread.KindJoinStart:
+		if len(e.objects) >= maxText {
+			clear(e.objects)
+		}
+		e.objects[ev.Lock] = ev.Peer
+		return appendTimeout(appendThreadObject(dst, ev.Peer), ev.Arg)
+	case jvmthread.KindSleepStart:
+		return appendTimeout(append(dst, " objIdRef=\"-1\""...), ev.Arg)
+	case jvmthread.KindSleepEnd:
+		return append(dst, " objIdRef=\"-1\""...)
+	case jvmthread.KindWaited:
+		dst = e.appendLock(dst, ev)
+		if ev.Flags&jvmthread.FlagTimedOut != 0 {
+			return append(dst, " isTimedOut=\"1\""...)
+		}
+		return append(dst, " isTimedOut=\"0\""...)
+	}
+	return dst
+}
+
+func (e *encoder) appendLock(dst []byte, ev *jvmthread.Event) []byte {
+	if ev.Lock.IsZero() {
+		return dst
+	}
+	if th, ok := e.objects[ev.Lock]; ok {
+		return appendThreadObject(dst, th)
+	}
+	return appendObject(dst, uint64(ev.Lock.Hash))
+}
+
+func appendThreadObject(dst []byte, th jvmthread.ThreadID) []byte {
+	if th == jvmthread.NoThread {
+		return dst
+	}
+	return appendObject(dst, threadObject+uint64(th))
+}
+
+func appendObject(dst []byte, object uint64) []byte {
+	return append(strconv.AppendUint(append(dst, " objIdRef=\""...), object, 10), '"')
+}
+
+// appendTimeout appends milliseconds, with decimals only where there are any.
+func appendTimeout(dst []byte, timeout int64) []byte {
+	dst = append(dst, " timeout=\""...)
+	if timeout%int64(time.Millisecond) == 0 {
+		dst = strconv.AppendInt(dst, timeout/int64(time.Millisecond), 10)
+	} else {
+		dst = recording.AppendTime(dst, jvmthread.Time(timeout), time.Millisecond)
+	}
+	return append(dst, '"')
+}
+
+// appendText appends an attribute with a text, unless that is empty.
+func (e *encoder) appendText(dst []byte, key, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	return append(appendEscaped(append(dst, key...), text, true), '"')
+}
+
+// appendNotes appends annotations: what the attributes have no room for.
+func (e *encoder) appendNotes(dst []byte, ev *jvmthread.Event) []byte {
+	if class := e.opts.Symbols.Class(ev.Lock.Class); class != "" {
+		dst = e.appendNote(dst, noteClass, class)
+	}
+	if ev.Stack != jvmthread.NoStack && e.opts.Stacks {
+		dst = e.appendNote(dst, noteStack, e.opts.Symbols.Stack(ev.Stack))
+	}
+	switch ev.Kind {
+	case jvmthread.KindThreadStart:
+		th := e.opts.Symbols.Thread(ev.Thread)
+		if th.Daemon {
+			dst = e.appendNote(dst, noteDaemon, "true")
+		}
+		if th.Virtual {
+			dst = e.appendNote(dst, noteVirtual, "true")
+		}
+	case jvmthread.KindSleepEnd:
+		if ev.Flags&jvmthread.FlagInterrupted != 0 {
+			dst = e.appendNote(dst, noteInterrupted, "true")
+		}
+	}
+	return dst
+}
+
+func (e *encoder) appendNote(dst []byte, name, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	dst = append(append(append(dst, `<annotation name="`...), name...), `">`...)
+	escaped, ok := e.text[text]
+	if !ok {
+		if len(e.text) >= maxText {
+			clear(e.text)
+		}
+		escaped = appendEscaped(nil, text, false)
+		e.text[text] = escaped
+	}
+	return append(append(dst, escaped...), "</annotation>"...)
+}

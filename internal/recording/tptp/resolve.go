@@ -1,0 +1,190 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tptp
+
+import (
+	"bytes"
+	"hash/fnv"
+	"strconv"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
+)
+
+// id is the value of an attribute that names a thread or an object.
+type id struct {
+	value uint64
+	given bool // the attribute is there
+	known bool // and it is not -1, nor empty
+}
+
+// parseID reads a number. The design only says CDATA: what is no number is hashed, so that it still names one thing.
+func parseID(text []byte) id {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || string(text) == "-1" {
+		return id{given: true}
+	}
+	if v, err := strconv.ParseUint(string(text), 10, 64); err == nil {
+		return id{value: v, given: true, known: true}
+	}
+	if v, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return id{value: uint64(v), given: true, known: true}
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(text) // never fails
+	return id{value: h.Sum64() &^ (1 << 63), given: true, known: true}
+}
+
+// threads knows which object is whose.
+type threads struct {
+	recording.Threads
+
+	byObject map[uint64]*recording.Thread
+}
+
+// zero is the name of the thread that a trace numbers 0: here 0 is no thread.
+const zero = 1 << 34
+
+func (t *threads) name(v id) uint64 {
+	if v.value == 0 {
+		return zero
+	}
+	return v.value
+}
+
+// begin finds the thread that starts to run.
+func (t *threads) begin(ev *record) *recording.Thread {
+	name := t.name(ev.thread)
+	if ev.object.known {
+		if th := t.byObject[ev.object.value]; th != nil && !th.Started && !th.Ended {
+			t.Bind(name, th)
+			return th
+		}
+	}
+	th := t.Begin(name)
+	if ev.object.known {
+		t.own(ev.object.value, th)
+	}
+	return th
+}
+
+// started finds the thread whose object start was called on. Its name is not known before it runs, unless we wrote the trace.
+func (t *threads) started(object uint64) *recording.Thread {
+	if th := t.byObject[object]; th != nil && !th.Ended {
+		return th
+	}
+	var th *recording.Thread
+	if name := object - threadObject; object>>32 == 1 && (t.Known(name) == nil || t.Known(name).Ended) {
+		th = t.Begin(name)
+	} else {
+		th = t.New()
+	}
+	t.own(object, th)
+	return th
+}
+
+func (t *threads) own(object uint64, th *recording.Thread) {
+	if t.byObject == nil || len(t.byObject) >= recording.MaxThreads {
+		t.byObject = make(map[uint64]*recording.Thread)
+	}
+	t.byObject[object] = th
+}
+
+// owner finds the thread that owns a monitor; 0 is one only if the trace has a thread of that number.
+func (t *threads) owner(v id) jvmthread.ThreadID {
+	if !v.known || v.value == 0 && t.Known(zero) == nil {
+		return jvmthread.NoThread
+	}
+	return t.Find(t.name(v)).ID
+}
+
+// lock makes a hash of 32 bits of an object's id; ids that have no more are themselves.
+func lock(object id) uint32 {
+	if !object.known {
+		return 0
+	}
+	return uint32(object.value) ^ uint32(object.value>>32)*0x9E3779B1
+}
+
+// resolve makes an event of an element.
+func (d *decoder) resolve(e element, r *record) jvmthread.Event {
+	ev := jvmthread.Event{Time: r.at}
+	if r.stack != "" {
+		ev.Stack = d.Symbols().InternStack(r.stack)
+	}
+	var th *recording.Thread
+	if e == threadStart {
+		th = d.threads.begin(r)
+	} else {
+		th = d.threads.Find(d.threads.name(r.thread))
+	}
+	ev.Thread, th.Started = th.ID, true
+	switch e {
+	case threadStart:
+		ev.Kind = jvmthread.KindThreadStart
+		d.Thread(jvmthread.Thread{ID: th.ID, Name: r.name, Group: r.group, Daemon: r.daemon, Virtual: r.virtual})
+		return ev
+	case threadEnd:
+		ev.Kind, th.Ended = jvmthread.KindThreadEnd, true
+		return ev
+	case threadInterrupted:
+		ev.Kind, ev.Flags, th.Interrupted = jvmthread.KindInterrupted, jvmthread.FlagInterrupted, false
+		return ev
+	case callStart:
+		ev.Kind = jvmthread.KindStartCalled
+		if r.object.known {
+			ev.Peer = d.threads.started(r.object.value).ID
+		}
+		return ev
+	case callInterrupt:
+		ev.Kind = jvmthread.KindInterruptCalled
+		if peer := d.threads.byObject[r.object.value]; r.object.known && peer != nil {
+			ev.Peer, peer.Interrupted = peer.ID, true
+		}
+		return ev
+	case monWait, monWaited:
+		d.resolveWait(e, r, th, &ev)
+	case monContendedEnter:
+		ev.Kind, ev.Peer = jvmthread.KindContendedEnter, d.threads.owner(r.owner)
+	case monContendedEntered:
+		ev.Kind = jvmthread.KindContendedEntered
+	case callNotify:
+		ev.Kind = jvmthread.KindNotify
+		if r.all {
+			ev.Kind = jvmthread.KindNotifyAll
+		}
+	case noElement, annotation:
+	}
+	if ev.Kind != jvmthread.KindSleepStart && ev.Kind != jvmthread.KindSleepEnd {
+		ev.Lock = jvmthread.LockID{Hash: lock(r.object), Class: d.Symbols().InternClass(r.class)}
+	}
+	return ev
+}
+
+// resolveWait tells waiting for an object, sleeping (object -1, row T101) and joining (the object of a thread, row T102) apart.
+func (d *decoder) resolveWait(e element, r *record, th *recording.Thread, ev *jvmthread.Event) {
+	nobody := r.object.given && !r.object.known
+	if e == monWaited {
+		ev.Kind = jvmthread.KindWaited
+		if r.timedOut {
+			ev.Flags = jvmthread.FlagTimedOut
+		}
+		if nobody || !r.object.given && th.Sleeps {
+			ev.Kind, ev.Flags = jvmthread.KindSleepEnd, 0
+			if r.interrupted || th.Interrupted && !d.ours { // rule T111, where the trace does not say it
+				ev.Flags = jvmthread.FlagInterrupted
+			}
+		}
+		th.Sleeps, th.Interrupted = false, false
+		return
+	}
+	ev.Kind, ev.Arg, th.Sleeps = jvmthread.KindWait, r.timeout, nobody
+	if nobody {
+		ev.Kind = jvmthread.KindSleepStart
+		return
+	}
+	if peer := d.threads.byObject[r.object.value]; r.object.known && peer != nil {
+		ev.Kind, ev.Peer = jvmthread.KindJoinStart, peer.ID
+	}
+}

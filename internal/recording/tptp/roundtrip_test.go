@@ -1,0 +1,76 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tptp_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/tptp"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+func write(events []jvmthread.Event, sym *symbols.Table, times recording.Times) ([]byte, recording.EncoderStats) {
+	e := tptp.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true, Times: times})
+	trace := e.Begin(nil, &recording.Session{})
+	for len(events) > 0 {
+		n := min(len(events), 1000)
+		trace = e.Batch(trace, &recording.Batch{Events: events[:n]})
+		events = events[n:]
+		if len(events) > 0 { // another file
+			trace = e.Begin(e.End(trace, nil), &recording.Session{})
+		}
+	}
+	return e.End(trace, &recording.End{}), e.Stats()
+}
+
+// carrier says what the format keeps of events; what it says in another way is put into these words: the object of a thread.
+type carrier map[jvmthread.LockID]jvmthread.ThreadID
+
+func (c carrier) carried(ev jvmthread.Event) (jvmthread.Event, bool) {
+	if ev.Kind == jvmthread.KindJoinStart {
+		c[ev.Lock] = ev.Peer
+	}
+	if th, ok := c[ev.Lock]; ok {
+		ev.Lock.Hash = uint32(th) ^ 0x9E3779B1
+	}
+	return format.Carries.Carry(ev)
+}
+
+func TestRoundTrip(t *testing.T) {
+	for seed := range uint64(60) {
+		events, sym := threadtest.Recorded(seed, 2+int(seed%9), 1+int(seed%5), 3000)
+		times := recording.Times{Unit: []time.Duration{0, time.Millisecond, time.Microsecond, 1}[seed%4], Origin: jvmthread.Time(seed * 1000)}
+		trace, written := write(events, sym, times)
+		var want, got []string
+		carrier := make(carrier)
+		for _, ev := range events {
+			if ev, ok := carrier.carried(ev); ok {
+				want = append(want, threadtest.Tell(ev, sym))
+			}
+		}
+		if written.Written != uint64(len(want)) || written.TotalLeft() != uint64(len(events)-len(want)) {
+			t.Fatalf("seed %d: %d written and %d left of %d", seed, written.Written, written.TotalLeft(), len(events))
+		}
+		read := symbols.New(symbols.DefaultLimits())
+		c, stats, err := threadtest.Decode(&format, recording.Options{Symbols: read, Reorder: 10 + int(seed), Times: times}, trace, 1+int(seed)*100)
+		threadtest.CheckDecoded(t, "trace", c, stats, err)
+		if len(c.Problems) > 0 {
+			t.Fatalf("seed %d: %v", seed, c.Problems)
+		}
+		for _, ev := range c.Events {
+			got = append(got, threadtest.Tell(ev, read))
+		}
+		same(t, "events", want, got)
+		for id, th := range c.Threads {
+			same(t, "thread", format.Carries.CarryThread(sym.Thread(id)), th)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}

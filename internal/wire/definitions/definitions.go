@@ -1,0 +1,230 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package definitions answers: what do the ids in an agent's stream stand for? It interns the texts that frames define, within limits, and
+// translates the agent's ids into those of a symbol table.
+package definitions
+
+import (
+	"math"
+	"sort"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+// Limits on what one agent may define. What is above is refused and counted: events then lack a name, nothing else.
+const (
+	maxID          = 1 << 20  // of classes and stacks
+	maxMethods     = 1 << 17  // as many different methods are on stacks of no program
+	maxMethodText  = 64 << 20 // bytes of all names and line tables of methods; all else is bounded by the symbols
+	maxStackText   = 64 << 10
+	maxStackFrames = 1024
+	lineSize       = 8 // bytes that an entry of a line table takes
+)
+
+// Table is what an agent's ids stand for. One goroutine at a time owns it.
+type Table struct {
+	Symbols *symbols.Table
+
+	described map[jvmthread.ThreadID]struct{} // those of Symbols of which those behind us have heard
+	turns     uint64                          // of Symbols, when it was known that they are there
+
+	// Of one connection: the agent sends them again on the next.
+	classes    []jvmthread.ClassID // by the agent's id
+	stacks     []jvmthread.StackID // by the agent's id
+	methods    map[wire.MethodID]method
+	methodText int
+
+	scratch wire.Method
+	frames  wire.Stack
+	line    []byte
+}
+
+type method struct {
+	name  string // with the class
+	file  string
+	lines []wire.Line
+}
+
+// Held estimates the bytes that the table takes.
+func (d *Table) Held() int {
+	const perID, perMethod = 4, 96
+	return d.Symbols.Held() + perID*(len(d.classes)+len(d.stacks)) + d.methodText + perMethod*len(d.methods)
+}
+
+// New returns an empty table whose texts are kept in sym.
+func New(sym *symbols.Table) *Table {
+	return &Table{
+		Symbols: sym, described: make(map[jvmthread.ThreadID]struct{}), methods: make(map[wire.MethodID]method),
+	}
+}
+
+// Reset forgets ids, but not texts.
+func (d *Table) Reset() {
+	clear(d.classes)
+	clear(d.stacks)
+	clear(d.methods)
+	d.methodText = 0
+}
+
+// Define takes a definition, or reports that there is no room for it.
+func (d *Table) Define(frame wire.Frame) (refused bool, err error) {
+	switch frame.Kind {
+	case wire.FrameThread:
+		th, err := frame.Thread()
+		return err == nil && !d.defineThread(th), err
+	case wire.FrameClass:
+		class, err := frame.Class()
+		return err == nil && !d.defineClass(class), err
+	case wire.FrameMethod:
+		err := frame.Method(&d.scratch)
+		return err == nil && !d.defineMethod(&d.scratch), err
+	default:
+		err := frame.Stack(&d.frames)
+		return err == nil && !d.defineStack(&d.frames), err
+	}
+}
+
+func (d *Table) defineThread(th jvmthread.Thread) bool {
+	if !d.Symbols.SetThread(th) {
+		return false
+	}
+	delete(d.described, th.ID)
+	return true
+}
+
+// IsNews reports whether there is something to tell of a thread of which those behind us have not heard.
+func (d *Table) IsNews(id jvmthread.ThreadID) bool {
+	if turns := d.Symbols.Turns(); turns != d.turns {
+		d.turns = turns
+		clear(d.described) // some of them are forgotten; the others are told once more
+	}
+	if _, known := d.described[id]; known {
+		return false
+	}
+	return d.Symbols.Thread(id) != jvmthread.Thread{ID: id}
+}
+
+// Described notes that those behind us have heard of a thread.
+func (d *Table) Described(id jvmthread.ThreadID) { d.described[id] = struct{}{} }
+
+// Forget notes that there is something new about a thread.
+func (d *Table) Forget(id jvmthread.ThreadID) { delete(d.described, id) }
+
+// DropThread forgets a thread that has ended.
+func (d *Table) DropThread(id jvmthread.ThreadID) {
+	d.Symbols.DropThread(id)
+	delete(d.described, id)
+}
+
+func (d *Table) defineClass(class wire.Class) bool {
+	if class.ID > maxID {
+		return false
+	}
+	id := d.Symbols.InternClass(class.Name)
+	d.classes = put(d.classes, int(class.ID), id)
+	return id != jvmthread.NoClass || class.Name == ""
+}
+
+func (d *Table) defineMethod(m *wire.Method) bool {
+	old, again := d.methods[m.ID]
+	if !again && len(d.methods) >= maxMethods {
+		return false
+	}
+	name := m.Name
+	if class := d.Symbols.Class(d.Class(m.Class)); class != "" {
+		name = class + "." + name
+	}
+	fresh := method{name: name, file: m.File}
+	more := fresh.size() + lineSize*len(m.Lines) - old.size()
+	if d.methodText+more > maxMethodText {
+		return false
+	}
+	d.methodText += more
+	fresh.lines = append([]wire.Line(nil), m.Lines...)
+	d.methods[m.ID] = fresh
+	return true
+}
+
+func (m *method) size() int { return len(m.name) + len(m.file) + lineSize*len(m.lines) }
+
+func (d *Table) defineStack(s *wire.Stack) bool {
+	if s.ID > maxID {
+		return false
+	}
+	text := d.format(s)
+	id := d.Symbols.InternStack(text)
+	d.stacks = put(d.stacks, int(s.ID), id)
+	return id != jvmthread.NoStack || text == ""
+}
+
+// Class translates an agent's id.
+func (d *Table) Class(id jvmthread.ClassID) jvmthread.ClassID {
+	if int(id) < len(d.classes) {
+		return d.classes[id]
+	}
+	return jvmthread.NoClass
+}
+
+// Stack translates an agent's id.
+func (d *Table) Stack(id jvmthread.StackID) jvmthread.StackID {
+	if int(id) < len(d.stacks) {
+		return d.stacks[id]
+	}
+	return jvmthread.NoStack
+}
+
+// format writes a stack as the JVM does, innermost first; one that was deeper than this ends with three dots.
+func (d *Table) format(s *wire.Stack) string {
+	text := d.line[:0]
+	for i, f := range s.Frames {
+		if i == maxStackFrames || len(text) > maxStackText {
+			s.Truncated = true
+			break
+		}
+		if i > 0 {
+			text = append(text, '\n')
+		}
+		text = d.appendFrame(text, f)
+	}
+	if s.Truncated {
+		if len(text) > 0 {
+			text = append(text, '\n')
+		}
+		text = append(text, symbols.Truncated...)
+	}
+	d.line = text
+	return string(text)
+}
+
+func (d *Table) appendFrame(dst []byte, f wire.StackFrame) []byte {
+	m, ok := d.methods[f.Method]
+	if !ok {
+		return append(dst, "at unknown(Unknown Source)"...)
+	}
+	line := -1
+	if f.BCI >= 0 {
+		line = int(m.lineAt(uint32(f.BCI)))
+	}
+	return symbols.AppendFrame(dst, m.name, m.file, line)
+}
+
+// lineAt returns the line of a bytecode, or 0.
+func (m *method) lineAt(bci uint32) uint32 {
+	i := sort.Search(len(m.lines), func(i int) bool { return m.lines[i].Start > bci })
+	if i == 0 || m.lines[i-1].Number > math.MaxInt32 {
+		return 0
+	}
+	return m.lines[i-1].Number
+}
+
+// put sets an element of a list that grows as needed.
+func put[T any](list []T, i int, v T) []T {
+	if n := i + 1 - len(list); n > 0 {
+		list = append(list, make([]T, n)...)
+	}
+	list[i] = v
+	return list
+}

@@ -1,0 +1,139 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package definitions
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+// define makes definitions of a text, and counts those that were refused.
+func define(tb testing.TB, d *Table, text string) (refused int) {
+	tb.Helper()
+	stream, err := wire.AppendStream(nil, text)
+	require.NoError(tb, err)
+	r := wire.NewReader(bytes.NewReader(stream), wire.MaxFrame)
+	for {
+		frame, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return refused
+		}
+		require.NoError(tb, err)
+		no, err := d.Define(frame)
+		require.NoError(tb, err)
+		if no {
+			refused++
+		}
+	}
+}
+
+func TestStacksReadAsThoseOfTheJVM(t *testing.T) {
+	d := New(symbols.New(symbols.DefaultLimits()))
+	assert.Zero(t, define(t, d, `
+class id=7 name="com.acme.OrderBook"
+method id=1 class=7 name="add" file="OrderBook.java" lines=0:41,9:42,300:40
+method id=2 class=7 name="<init>"
+method id=3 class=7 name="peek" file="OrderBook.java"
+stack id=1 frames=1:0,1:8,1:9,1:10,1:299,1:300,1:9999
+stack id=2 frames=1:-1,2:0,3:0,99:0
+stack id=3 flags=1 frames=3:0
+stack id=4 flags=1
+stack id=5
+`))
+	text := func(id jvmthread.StackID) string { return d.Symbols.Stack(d.Stack(id)) }
+	assert.Equal(t, `at com.acme.OrderBook.add(OrderBook.java:41)
+at com.acme.OrderBook.add(OrderBook.java:41)
+at com.acme.OrderBook.add(OrderBook.java:42)
+at com.acme.OrderBook.add(OrderBook.java:42)
+at com.acme.OrderBook.add(OrderBook.java:42)
+at com.acme.OrderBook.add(OrderBook.java:40)
+at com.acme.OrderBook.add(OrderBook.java:40)`, text(1))
+	assert.Equal(t, `at com.acme.OrderBook.add(Native Method)
+at com.acme.OrderBook.<init>(Unknown Source)
+at com.acme.OrderBook.peek(OrderBook.java)
+at unknown(Unknown Source)`, text(2))
+	assert.Equal(t, "at com.acme.OrderBook.peek(OrderBook.java)\n...", text(3))
+	assert.Equal(t, "...", text(4))
+	assert.Equal(t, jvmthread.NoStack, d.Stack(5))
+	assert.Equal(t, jvmthread.NoStack, d.Stack(1000), "never defined")
+	assert.Equal(t, jvmthread.NoClass, d.Class(1000), "never defined")
+}
+
+func TestDefinitionsHaveLimits(t *testing.T) {
+	d := New(symbols.New(symbols.DefaultLimits()))
+	assert.Equal(t, 2, define(t, d, "class id=1048577 name=\"x\"\nstack id=1048577\nclass id=1048576 name=\"y\""))
+	assert.Equal(t, "y", d.Symbols.Class(d.Class(maxID)))
+
+	define(t, d, `method id=1 class=1048576 name="`+strings.Repeat("m", 50_000)+`"`)
+	define(t, d, "stack id=1 frames="+strings.Repeat("1:0,", 9_999)+"1:0")
+	assert.Less(t, len(d.Symbols.Stack(d.Stack(1))), 3*maxStackText)
+	define(t, d, "stack id=2 frames="+strings.Repeat("9:0,", 9_999)+"9:0")
+	assert.Equal(t, maxStackFrames, strings.Count(d.Symbols.Stack(d.Stack(2)), "\n"))
+	assert.True(t, strings.HasSuffix(d.Symbols.Stack(d.Stack(2)), "\n..."))
+
+	limits := symbols.DefaultLimits()
+	limits.Bytes = 10
+	d = New(symbols.New(limits))
+	assert.Equal(t, 3, define(t, d, `
+class id=2 name="twelve bytes"
+thread id=1 name="twelve bytes"
+stack id=3 frames=9:0
+class id=3 name="ten bytes."
+`))
+	d.methodText = maxMethodText - 10
+	assert.Equal(t, 1, define(t, d, `method id=2 name="twelve bytes"`))
+}
+
+// A method whose id is given to another takes the other's room, and not both.
+func TestMethodsThatAreDefinedAgainCountOnce(t *testing.T) {
+	d := New(symbols.New(symbols.DefaultLimits()))
+	text := `method id=1 name="` + strings.Repeat("m", 1<<15) + `"`
+	assert.Zero(t, define(t, d, text))
+	once := d.Held()
+	for range maxMethodText >> 15 {
+		require.Zero(t, define(t, d, text))
+	}
+	assert.Zero(t, define(t, d, "method id=1 name=\"m\""))
+	assert.Equal(t, once-1<<15+1, d.Held())
+}
+
+// Virtual threads whose end was lost are forgotten in the end, with all that is known of them.
+func TestVirtualThreadsThatNeverEndAreForgotten(t *testing.T) {
+	limits := symbols.DefaultLimits()
+	limits.Threads = 4
+	d := New(symbols.New(limits))
+	for id := range jvmthread.ThreadID(1000) {
+		d.Symbols.SetThread(jvmthread.Thread{ID: id + 1, Virtual: true, Name: "v"})
+		assert.True(t, d.IsNews(id+1))
+		d.Described(id + 1)
+		assert.False(t, d.IsNews(id+1))
+	}
+	assert.LessOrEqual(t, len(d.described), 2*limits.Threads)
+}
+
+func TestWhatAReconnectDefinesAgainCountsOnce(t *testing.T) {
+	d := New(symbols.New(symbols.DefaultLimits()))
+	const text = `
+class id=1 name="A"
+thread id=1 name="main" group="main"
+method id=1 class=1 name="b"
+stack id=1 frames=1:0
+`
+	assert.Zero(t, define(t, d, text))
+	once := d.Held()
+	d.Reset()
+	assert.Equal(t, jvmthread.NoClass, d.Class(1))
+	assert.Zero(t, define(t, d, text))
+	assert.Equal(t, once, d.Held())
+}
