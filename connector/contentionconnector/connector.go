@@ -98,7 +98,7 @@ func newAccountant(cfg *Config, set connector.Settings) (*accountant, error) {
 	a.sessions = sessions.New(sessions.Settings[output]{
 		Config: cfg.Sessions.Config(), Logger: set.Logger,
 		Metrics: sessions.Metrics{
-			Events: tb.ConnectorContentionEvents, EventsLost: tb.ConnectorContentionEventsLost, Oddities: tb.ConnectorContentionOddities,
+			Events: tb.ConnectorContentionEvents, EventsLost: tb.ConnectorContentionEventsLost, Anomalies: tb.ConnectorContentionAnomalies,
 			Reordered: tb.ConnectorContentionBatchesReordered, Unknown: tb.ConnectorContentionIntervalsUnknown,
 			Sessions: tb.ConnectorContentionSessions, Held: tb.ConnectorContentionHeld,
 		},

@@ -28,8 +28,8 @@ type session struct {
 	account  *contention.Account
 	emitter  *threadpdata.Emitter
 	finder   *window.Finder
-	standing map[jvmthread.Circle]deadlock.Found // deadlocks that were told, and not yet that they are over
-	lost     map[jvmthread.ClassID]int           // lost notifies that were told
+	standing map[jvmthread.Cycle]deadlock.Found // deadlocks that were told, and not yet that they are over
+	lost     map[jvmthread.ClassID]int          // lost notifies that were told
 	found    []deadlock.Found
 	records  plog.Logs // not sent yet; its resource is there if it has any
 	out      []output
@@ -42,7 +42,7 @@ func (a *accountant) follow(s *sessions.Session) sessions.Follower[output] {
 	return &session{
 		Session: s, accountant: a, account: contention.New(&a.accounts, s.Symbols, time.Now()),
 		emitter: threadpdata.NewEmitter(s.ID, s.Symbols), finder: a.cfg.Sessions.NewFinder(s.Symbols),
-		standing: make(map[jvmthread.Circle]deadlock.Found), lost: make(map[jvmthread.ClassID]int), records: plog.NewLogs(),
+		standing: make(map[jvmthread.Cycle]deadlock.Found), lost: make(map[jvmthread.ClassID]int), records: plog.NewLogs(),
 	}
 }
 
@@ -93,22 +93,22 @@ func (s *session) Advanced() {
 	}
 	for i := range s.found {
 		f := &s.found[i]
-		s.standing[f.Circle] = *f
+		s.standing[f.Cycle] = *f
 		s.emitter.Deadlock(f, time.Now(), s.record())
 	}
 	stand := s.Engine.Deadlocks()
 	if len(stand) == len(s.standing) {
 		return
 	}
-	still := make(map[jvmthread.Circle]bool, len(stand))
+	still := make(map[jvmthread.Cycle]bool, len(stand))
 	for i := range stand {
-		still[stand[i].Circle] = true
+		still[stand[i].Cycle] = true
 	}
-	s.tellEnded(threadpdata.EndedByItself, func(c jvmthread.Circle) bool { return !still[c] })
+	s.tellEnded(threadpdata.EndedByItself, func(c jvmthread.Cycle) bool { return !still[c] })
 }
 
 // tellEnded tells that deadlocks are over, in the order in which they were found.
-func (s *session) tellEnded(why string, over func(jvmthread.Circle) bool) {
+func (s *session) tellEnded(why string, over func(jvmthread.Cycle) bool) {
 	for _, c := range slices.Sorted(maps.Keys(s.standing)) {
 		if f := s.standing[c]; over(c) {
 			delete(s.standing, c)
@@ -126,7 +126,7 @@ func (s *session) Closed(why window.Cut) {
 		if end == "" {
 			end = threadpdata.EndLost
 		}
-		s.tellEnded(end, func(jvmthread.Circle) bool { return true })
+		s.tellEnded(end, func(jvmthread.Cycle) bool { return true })
 	}
 	if s.metrics != nil {
 		s.account.Close(s.Engine.Timeline(), s.Engine.Now())

@@ -56,7 +56,7 @@ func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
 	e.sessions = sessions.New(sessions.Settings[struct{}]{
 		Config: cfg.sessions(), Logger: set.Logger,
 		Metrics: sessions.Metrics{
-			Events: tb.ExporterThreadViewEvents, EventsLost: tb.ExporterThreadViewEventsLost, Oddities: tb.ExporterThreadViewOddities,
+			Events: tb.ExporterThreadViewEvents, EventsLost: tb.ExporterThreadViewEventsLost, Anomalies: tb.ExporterThreadViewAnomalies,
 			Reordered: tb.ExporterThreadViewBatchesReordered, Unknown: tb.ExporterThreadViewIntervalsUnknown,
 			Sessions: tb.ExporterThreadViewSessions, Held: tb.ExporterThreadViewHeld,
 		},

@@ -15,7 +15,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// Who comes to wait for a thread in a deadlock, on whatever way, finds a circle that is not its own: no search is cut for that.
+// Who comes to wait for a thread in a deadlock, on whatever way, finds a cycle that is not its own: no search is cut for that.
 func TestVisitorsOfADeadlockCutNoSearch(t *testing.T) {
 	for size := 2; size <= 20; size++ {
 		var b strings.Builder

@@ -275,14 +275,14 @@ func (e *Engine) add(list []jvmthread.Interval) {
 	}
 }
 
-// confirm makes the threads deadlocked that have been waiting for each other for long enough, from when their circle closed: or from where
+// confirm makes the threads deadlocked that have been waiting for each other for long enough, from when their cycle closed: or from where
 // the current window begins, if it closed before that.
 func (e *Engine) confirm(now jvmthread.Time) {
 	found := e.deadlocks.Confirm(now, e.builder.Start())
 	for _, f := range found {
 		e.closed = e.closed[:0]
 		for _, m := range f.Members {
-			e.closed = e.timeline.Deadlock(m.Thread, f.Circle, max(f.Since, e.builder.Start()), e.closed)
+			e.closed = e.timeline.Deadlock(m.Thread, f.Cycle, max(f.Since, e.builder.Start()), e.closed)
 		}
 		e.add(e.closed)
 	}

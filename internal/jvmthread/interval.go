@@ -69,14 +69,14 @@ type Interval struct {
 	Lock       LockID
 	Stack      StackID
 	Seq        Seq
-	Circle     Circle // of a deadlock
+	Cycle      Cycle // of a deadlock
 	State      State
 	Marks      Marks
 	Was        State // what an unknown state was taken for, until an event came that did not fit it; what a deadlocked one was before: blocked or parked
 }
 
-// Circle numbers the deadlocks of a session from 1 on: all threads of one have the same.
-type Circle uint32
+// Cycle numbers the deadlocks of a session from 1 on: all threads of one have the same.
+type Cycle uint32
 
 // Duration is the exact length of the interval.
 func (iv Interval) Duration() time.Duration { return iv.End.Sub(iv.Start) }

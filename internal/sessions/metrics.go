@@ -18,7 +18,7 @@ import (
 type Metrics struct {
 	Events     metric.Int64Counter       // thread events applied
 	EventsLost metric.Int64Counter       // by where: agent, missed or refused
-	Oddities   metric.Int64Counter       // what did not fit and was mended, by kind
+	Anomalies  metric.Int64Counter       // what did not fit and was mended, by kind
 	Reordered  metric.Int64Counter       // batches that came before an earlier one
 	Unknown    metric.Int64Counter       // intervals of which nobody knows what the thread did
 	Sessions   metric.Int64UpDownCounter // that are followed
@@ -35,13 +35,13 @@ var (
 
 func (m *Metrics) odd(ctx context.Context, kind string, n uint64) {
 	if n > 0 {
-		m.Oddities.Add(ctx, int64(n), metric.WithAttributes(attribute.String("kind", kind)))
+		m.Anomalies.Add(ctx, int64(n), metric.WithAttributes(attribute.String("kind", kind)))
 	}
 }
 
 // told is what was told of a session so far.
 type told struct {
-	oddities                      [numOddities]oddity
+	anomalies                     [numAnomalies]anomaly
 	reordered                     uint64
 	held                          int64
 	windows, events, lost, missed uint64
@@ -65,20 +65,20 @@ func (e *entry[T]) count(w *window.Window) {
 	e.told.missed += w.Missed
 }
 
-// oddity is how often something did not fit.
-type oddity struct {
+// anomaly is how often something did not fit.
+type anomaly struct {
 	kind  string
 	count uint64
 }
 
-// numOddities is the number of kinds that the engine counts.
-const numOddities = 19
+// numAnomalies is the number of kinds that the engine counts.
+const numAnomalies = 19
 
-// oddities are the engine's counters under the names that metrics and logs have for them.
-func (s *Session) oddities() [numOddities]oddity {
+// anomalies are the engine's counters under the names that metrics and logs have for them.
+func (s *Session) anomalies() [numAnomalies]anomaly {
 	c := s.Engine.Counters()
 	o, t, i, d := c.Ordering, c.Timeline, c.Interaction, c.Deadlock
-	return [numOddities]oddity{
+	return [numAnomalies]anomaly{
 		{"duplicate", o.Duplicates},
 		{"batch_lost", o.Batches},
 		{"late", o.Late},
@@ -104,11 +104,11 @@ func (s *Session) oddities() [numOddities]oddity {
 // publish tells what the engine counted since it was last told, and what it holds.
 func (e *entry[T]) publish() {
 	ctx, m := context.Background(), &e.set.Metrics
-	now := e.oddities()
+	now := e.anomalies()
 	for i, c := range now {
-		m.odd(ctx, c.kind, c.count-e.told.oddities[i].count)
+		m.odd(ctx, c.kind, c.count-e.told.anomalies[i].count)
 	}
-	e.told.oddities = now
+	e.told.anomalies = now
 	if n := e.Engine.Counters().Ordering.Reordered; n > e.told.reordered {
 		m.Reordered.Add(ctx, int64(n-e.told.reordered))
 		e.told.reordered = n
@@ -133,7 +133,7 @@ func (e *entry[T]) logEnd(why window.Cut) {
 	if name, ok := e.Resource.Attributes().Get("service.name"); ok {
 		fields = append(fields, zap.String("service", name.AsString()))
 	}
-	for _, o := range e.oddities() {
+	for _, o := range e.anomalies() {
 		if o.count > 0 {
 			fields = append(fields, zap.Uint64(o.kind, o.count))
 		}

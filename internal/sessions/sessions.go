@@ -221,7 +221,7 @@ func (s *Set[T]) refuse(ctx context.Context, span ptrace.Span, odd string) {
 	s.Metrics.EventsLost.Add(ctx, int64(span.Events().Len()), whereRefused)
 	s.Metrics.odd(ctx, odd, 1)
 	if first := s.warned.CompareAndSwap(false, true); first {
-		s.Logger.Warn("raw thread events were refused; later ones are counted only (events_lost, oddities)", zap.String("kind", odd))
+		s.Logger.Warn("raw thread events were refused; later ones are counted only (events_lost, anomalies)", zap.String("kind", odd))
 	}
 }
 

@@ -33,7 +33,7 @@ func newSet(options sessions.Options, follow func() sessions.Follower[struct{}])
 	return sessions.New(sessions.Settings[struct{}]{
 		Config: options.Config(), Logger: zap.NewNop(),
 		Metrics: sessions.Metrics{
-			Events: noop.Int64Counter{}, EventsLost: noop.Int64Counter{}, Oddities: noop.Int64Counter{}, Reordered: noop.Int64Counter{},
+			Events: noop.Int64Counter{}, EventsLost: noop.Int64Counter{}, Anomalies: noop.Int64Counter{}, Reordered: noop.Int64Counter{},
 			Unknown: noop.Int64Counter{}, Sessions: noop.Int64UpDownCounter{}, Held: noop.Int64UpDownCounter{},
 		},
 		Follow:  func(*sessions.Session) sessions.Follower[struct{}] { return follow() },

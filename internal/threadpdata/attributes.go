@@ -142,7 +142,7 @@ const (
 const (
 	attrDeadlockEvent   = "weft.deadlock"
 	attrDeadlockThreads = "weft.deadlock.threads" // string; who waits for what: a -> OrderBook -> b -> Account -> a
-	attrDeadlockSince   = "weft.deadlock.since"   // int; when the circle closed
+	attrDeadlockSince   = "weft.deadlock.since"   // int; when the cycle closed
 
 	// Of its log record, and of the one that tells that it is over.
 	attrDeadlockMembers = "weft.deadlock.members"  // slice of maps; each thread, the lock it waits for, its owner and the stack

@@ -24,7 +24,7 @@ func SpanID(s jvmthread.SessionID, start jvmthread.Time, ref jvmthread.IntervalR
 }
 
 // DeadlockID names a deadlock in the whole world.
-func DeadlockID(s jvmthread.SessionID, c jvmthread.Circle) string {
+func DeadlockID(s jvmthread.SessionID, c jvmthread.Cycle) string {
 	hi, lo := halves(s)
 	return fmt.Sprintf("%016x", mix(hi, lo, 4, uint64(c)))
 }

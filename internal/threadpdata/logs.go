@@ -42,14 +42,14 @@ func (e *Emitter) Deadlock(f *deadlock.Found, observed time.Time, r plog.LogReco
 	e.at(r, f.Window, jvmthread.IntervalRef{Thread: f.Members[0].Thread})
 	a := r.Attributes()
 	a.EnsureCapacity(4)
-	a.PutStr(attrDeadlockID, e.deadlockID(f.Circle))
+	a.PutStr(attrDeadlockID, e.deadlockID(f.Cycle))
 	a.PutInt(attrDeadlockSince, int64(f.Since))
-	circle := e.circle(f)
-	a.PutStr(attrDeadlockThreads, circle)
+	cycle := e.cycle(f)
+	a.PutStr(attrDeadlockThreads, cycle)
 	members := a.PutEmptySlice(attrDeadlockMembers)
 	members.EnsureCapacity(len(f.Waits))
 	var body strings.Builder
-	fmt.Fprintf(&body, "deadlock of %d threads: %s", len(f.Waits), circle)
+	fmt.Fprintf(&body, "deadlock of %d threads: %s", len(f.Waits), cycle)
 	for i := range f.Waits {
 		iv, owner := &f.Waits[i], f.Waits[(i+1)%len(f.Waits)].Thread
 		e.member(iv, owner, members.AppendEmpty().SetEmptyMap())
@@ -89,14 +89,14 @@ func (e *Emitter) DeadlockEnd(f *deadlock.Found, by string, at jvmthread.Time, o
 	record(r, attrDeadlockEnd, plog.SeverityNumberInfo, at, observed)
 	e.at(r, f.Window, jvmthread.IntervalRef{Thread: f.Members[0].Thread})
 	a := r.Attributes()
-	a.PutStr(attrDeadlockID, e.deadlockID(f.Circle))
+	a.PutStr(attrDeadlockID, e.deadlockID(f.Cycle))
 	a.PutInt(attrDeadlockSince, int64(f.Since))
 	a.PutStr(attrDeadlockEndedBy, by)
 	why := "one of its threads went on"
 	if by != EndedByItself {
 		why = "the session is over: " + by
 	}
-	r.Body().SetStr(fmt.Sprintf("the deadlock %s is over after %v: %s", e.circle(f), at.Sub(f.Since), why))
+	r.Body().SetStr(fmt.Sprintf("the deadlock %s is over after %v: %s", e.cycle(f), at.Sub(f.Since), why))
 }
 
 // LockOrder writes that two locks are taken in both orders, as was seen in a window.

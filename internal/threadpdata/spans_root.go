@@ -72,9 +72,9 @@ func (e *Emitter) deadlockEvent(f *deadlock.Found, ev ptrace.SpanEvent) {
 	ev.SetName(attrDeadlockEvent)
 	ev.SetTimestamp(stamp(f.Since))
 	a := ev.Attributes()
-	a.PutStr(attrDeadlockID, e.deadlockID(f.Circle))
+	a.PutStr(attrDeadlockID, e.deadlockID(f.Cycle))
 	a.PutInt(attrDeadlockSince, int64(f.Since))
-	a.PutStr(attrDeadlockThreads, e.circle(f))
+	a.PutStr(attrDeadlockThreads, e.cycle(f))
 }
 
 // hintEvent tells of two locks that are taken in both orders.
@@ -97,8 +97,8 @@ func (e *Emitter) hint(h *deadlock.Hint) string {
 		e.threadName(h.Holder), first, second, e.threadName(h.Other), second, first, h.At.Sub(h.Before))
 }
 
-// circle says in words who waits for what: a -> OrderBook -> b -> Account -> a.
-func (e *Emitter) circle(f *deadlock.Found) string {
+// cycle says in words who waits for what: a -> OrderBook -> b -> Account -> a.
+func (e *Emitter) cycle(f *deadlock.Found) string {
 	e.text.Reset()
 	for i := range f.Waits {
 		e.text.WriteString(e.threadName(f.Waits[i].Thread) + " -> " + e.simpleName(f.Waits[i].Lock.Class) + " -> ")
@@ -107,4 +107,4 @@ func (e *Emitter) circle(f *deadlock.Found) string {
 	return e.text.String()
 }
 
-func (e *Emitter) deadlockID(c jvmthread.Circle) string { return DeadlockID(e.session, c) }
+func (e *Emitter) deadlockID(c jvmthread.Cycle) string { return DeadlockID(e.session, c) }

@@ -70,8 +70,8 @@ func (e *Emitter) interval(iv *jvmthread.Interval, s ptrace.Span, parent pcommon
 		s.Status().SetCode(ptrace.StatusCodeError)
 		s.Status().SetMessage("deadlock")
 	}
-	if iv.Circle != 0 {
-		a.PutStr(attrDeadlockID, e.deadlockID(iv.Circle))
+	if iv.Cycle != 0 {
+		a.PutStr(attrDeadlockID, e.deadlockID(iv.Cycle))
 	}
 	e.links(iv, s)
 	e.detail(iv, s)
@@ -132,9 +132,9 @@ func (e *Emitter) links(iv *jvmthread.Interval, s ptrace.Span) {
 			e.owner(iv, iv.Peer == ia.From.Thread)
 		}
 	}
-	if ref, ok := e.window.NextInCircle(*iv); ok {
+	if ref, ok := e.window.NextInCycle(*iv); ok {
 		e.linkTo(s, "deadlock", window.Target{Window: e.window.Start, Ref: ref})
-		e.text.WriteString("waits for " + e.threadName(ref.Thread) + ", which waits for it in a circle")
+		e.text.WriteString("waits for " + e.threadName(ref.Thread) + ", which waits for it in a cycle")
 	}
 	if e.text.Len() > 0 {
 		s.Attributes().PutStr(attrExplanation, e.text.String())

@@ -147,8 +147,8 @@ func (h *History) Interval(iv jvmthread.Interval) string {
 	if iv.Timeout != 0 {
 		fmt.Fprintf(&b, " timeout=%d", iv.Timeout)
 	}
-	if iv.Circle != 0 {
-		fmt.Fprintf(&b, " circle=%d", iv.Circle)
+	if iv.Cycle != 0 {
+		fmt.Fprintf(&b, " cycle=%d", iv.Cycle)
 	}
 	for bit, name := range []string{"timedOut", "interrupted", "open", "partial"} {
 		if iv.Marks.Has(1 << bit) {

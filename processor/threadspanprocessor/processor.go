@@ -35,7 +35,7 @@ func newProcessor(cfg *Config, set processor.Settings, next consumer.Traces) (*t
 		Config: cfg.Sessions.Config(),
 		Logger: set.Logger,
 		Metrics: sessions.Metrics{
-			Events: tb.ProcessorThreadSpanEvents, EventsLost: tb.ProcessorThreadSpanEventsLost, Oddities: tb.ProcessorThreadSpanOddities,
+			Events: tb.ProcessorThreadSpanEvents, EventsLost: tb.ProcessorThreadSpanEventsLost, Anomalies: tb.ProcessorThreadSpanAnomalies,
 			Reordered: tb.ProcessorThreadSpanBatchesReordered, Unknown: tb.ProcessorThreadSpanIntervalsUnknown,
 			Sessions: tb.ProcessorThreadSpanSessions, Held: tb.ProcessorThreadSpanHeld,
 		},

@@ -201,7 +201,7 @@ func TestEndOfSessionClosesItsWindow(t *testing.T) {
 	p.metric(t, "otelcol_processor_thread_span_intervals_unknown", 1)
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
 	assert.Len(t, p.sink.AllTraces(), 1, "what comes again after the end makes no new session")
-	p.metric(t, "otelcol_processor_thread_span_oddities", 1, "kind", "after_end")
+	p.metric(t, "otelcol_processor_thread_span_anomalies", 1, "kind", "after_end")
 	p.metric(t, "otelcol_processor_thread_span_events_lost", 2, "where", "refused")
 	p.stop(t)
 }
@@ -244,7 +244,7 @@ func TestSteadyReorderingLosesNothing(t *testing.T) {
 			time.Sleep(50 * time.Millisecond) // of the bubble
 			synctest.Wait()
 		}
-		p.metric(t, "otelcol_processor_thread_span_oddities", 0, "kind", "batch_lost")
+		p.metric(t, "otelcol_processor_thread_span_anomalies", 0, "kind", "batch_lost")
 		p.stop(t)
 	})
 }
@@ -297,7 +297,7 @@ func TestSessionsOverTheLimitAreRefusedAndCounted(t *testing.T) {
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(two, 1, "", 1, 2)))
 	p.metric(t, "otelcol_processor_thread_span_events_lost", 4, "where", "refused")
-	p.metric(t, "otelcol_processor_thread_span_oddities", 1, "kind", "session_limit")
+	p.metric(t, "otelcol_processor_thread_span_anomalies", 1, "kind", "session_limit")
 	p.stop(t)
 	assert.Len(t, p.sink.AllTraces(), 1)
 }
@@ -307,7 +307,7 @@ func TestSpansThatOnlyLookLikeCarriersAreDroppedAndCounted(t *testing.T) {
 	td := batch(one, 1, "", 1)
 	td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().PutStr("weft.raw.batch", "first")
 	require.NoError(t, p.ConsumeTraces(t.Context(), td))
-	p.metric(t, "otelcol_processor_thread_span_oddities", 1, "kind", "bad_carrier")
+	p.metric(t, "otelcol_processor_thread_span_anomalies", 1, "kind", "bad_carrier")
 	p.metric(t, "otelcol_processor_thread_span_events_lost", 2, "where", "refused")
 	p.stop(t)
 	assert.Empty(t, p.sink.AllTraces())
@@ -333,7 +333,7 @@ func TestMissingBatchIsGivenUp(t *testing.T) {
 		missed, _ := p.sink.AllTraces()[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("weft.events.missed")
 		assert.Equal(t, int64(2), missed.Int())
 		p.metric(t, "otelcol_processor_thread_span_events_lost", 2, "where", "missed")
-		p.metric(t, "otelcol_processor_thread_span_oddities", 1, "kind", "batch_lost")
+		p.metric(t, "otelcol_processor_thread_span_anomalies", 1, "kind", "batch_lost")
 		p.metric(t, "otelcol_processor_thread_span_batches_reordered", 1)
 		p.stop(t)
 	})

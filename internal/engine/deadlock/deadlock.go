@@ -1,11 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deadlock answers: which threads wait for each other in a circle? It looks for a circle each time a thread begins to wait for an
+// Package deadlock answers: which threads wait for each other in a cycle? It looks for a cycle each time a thread begins to wait for an
 // owner, over monitors and over synchronizers of java.util.concurrent that know their owner, and over both mixed.
 //
-// What JVMTI tells of owners can be out of date by the moment that a woken thread needs to say that it has got its lock: a circle can
-// seem to close although one of its locks was just released. So a circle is a suspicion first. It is confirmed when all its threads
+// What JVMTI tells of owners can be out of date by the moment that a woken thread needs to say that it has got its lock: a cycle can
+// seem to close although one of its locks was just released. So a cycle is a suspicion first. It is confirmed when all its threads
 // are still in the same interval some time later, and then counts from the moment it closed. A deadlock never goes away by
 // itself, so nothing is missed by waiting.
 //
@@ -18,19 +18,19 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Grace is for how long, in the time of events, all threads of a circle must have stood still.
+// Grace is for how long, in the time of events, all threads of a cycle must have stood still.
 const Grace jvmthread.Time = 1_000_000_000
 
-// maxCircle bounds the search, which is made at each event that begins to wait: a longer circle is not found, but counted.
-const maxCircle = 256
+// maxCycle bounds the search, which is made at each event that begins to wait: a longer cycle is not found, but counted.
+const maxCycle = 256
 
-// maxSuspects bounds the circles that wait to be confirmed.
+// maxSuspects bounds the cycles that wait to be confirmed.
 const maxSuspects = 1024
 
 // Found is a deadlock: its threads in the order in which each waits for the next, the smallest id first.
 type Found struct {
-	Circle  jvmthread.Circle
-	Since   jvmthread.Time // when the circle closed
+	Cycle   jvmthread.Cycle
+	Since   jvmthread.Time // when the cycle closed
 	Window  jvmthread.Time // start of the window in which it was confirmed
 	Members []jvmthread.IntervalRef
 	Waits   []jvmthread.Interval // of the members, as they stood when it was confirmed: for which lock, since when, where
@@ -39,7 +39,7 @@ type Found struct {
 // Counters say what was left out.
 type Counters struct {
 	SearchesCut uint64 // chains of owners longer than the search goes
-	Overflow    uint64 // circles that found no room to wait for confirmation, or to be remembered while they stand
+	Overflow    uint64 // cycles that found no room to wait for confirmation, or to be remembered while they stand
 
 	OrdersForgotten uint64 // times that there were too many pairs of locks to remember
 }
@@ -51,7 +51,7 @@ type Detector struct {
 	suspects []Found
 	standing []Found
 	fresh    []Found // confirmed, not taken yet
-	last     jvmthread.Circle
+	last     jvmthread.Cycle
 	chain    []jvmthread.IntervalRef
 	orders   orders
 	counters Counters
@@ -74,7 +74,7 @@ func (d *Detector) Apply(ev *jvmthread.Event) {
 		d.order(ev)
 	}
 	d.chain = d.chain[:0]
-	known := ev.Thread // met after 1, 2, 4, 8, … steps: so a circle of others, into which the thread waits, is noticed (Brent, 1980)
+	known := ev.Thread // met after 1, 2, 4, 8, … steps: so a cycle of others, into which the thread waits, is noticed (Brent, 1980)
 	for id := ev.Thread; ; {
 		ref, next := d.waitsFor(id)
 		if next == jvmthread.NoThread {
@@ -91,7 +91,7 @@ func (d *Detector) Apply(ev *jvmthread.Event) {
 		if n := len(d.chain); n&(n-1) == 0 {
 			known = next
 		}
-		if len(d.chain) >= maxCircle {
+		if len(d.chain) >= maxCycle {
 			d.counters.SearchesCut++
 			return
 		}
@@ -121,7 +121,7 @@ func (d *Detector) waitsFor(id jvmthread.ThreadID) (jvmthread.IntervalRef, jvmth
 	return ref, jvmthread.NoThread
 }
 
-// suspect keeps the chain, which is a circle.
+// suspect keeps the chain, which is a cycle.
 func (d *Detector) suspect(at jvmthread.Time) {
 	if len(d.suspects) >= maxSuspects {
 		d.counters.Overflow++
@@ -137,12 +137,12 @@ func (d *Detector) suspect(at jvmthread.Time) {
 	d.suspects = append(d.suspects, Found{Since: at, Members: members})
 }
 
-// Due reports whether a circle is to be confirmed or dropped by the given time.
+// Due reports whether a cycle is to be confirmed or dropped by the given time.
 func (d *Detector) Due(now jvmthread.Time) bool {
 	return len(d.suspects) > 0 && now-d.suspects[0].Since >= Grace
 }
 
-// Confirm returns the circles that were closed at least Grace before the given time and whose threads have not moved since, and drops
+// Confirm returns the cycles that were closed at least Grace before the given time and whose threads have not moved since, and drops
 // those whose threads have. It says each once; window is where the current one begins.
 func (d *Detector) Confirm(now, window jvmthread.Time) (found []Found) {
 	if len(d.suspects) == 0 {
@@ -159,7 +159,7 @@ func (d *Detector) Confirm(now, window jvmthread.Time) (found []Found) {
 			kept = append(kept, s)
 		default:
 			d.last++
-			s.Circle, s.Window = d.last, window
+			s.Cycle, s.Window = d.last, window
 			for _, m := range s.Members {
 				s.Waits = append(s.Waits, *d.timeline.Thread(m.Thread).Open())
 			}
@@ -209,7 +209,7 @@ func (d *Detector) Standing() []Found {
 func (d *Detector) stuck(f Found) bool {
 	for _, m := range f.Members {
 		th := d.timeline.Thread(m.Thread)
-		if th == nil || th.Dead() || th.Open().State != jvmthread.StateDeadlocked || th.Open().Circle != f.Circle {
+		if th == nil || th.Dead() || th.Open().State != jvmthread.StateDeadlocked || th.Open().Cycle != f.Cycle {
 			return false
 		}
 	}

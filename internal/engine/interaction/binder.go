@@ -222,7 +222,7 @@ func (b *Binder) Expire(before jvmthread.Time) {
 	}
 	b.counters.StartsUnbound += expire(b.starts, before)
 	b.counters.InterruptsUnbound += expire(b.interrupts, before)
-	expire(b.unparks, before) // a permit that nobody took is no oddity
+	expire(b.unparks, before) // a permit that nobody took is no anomaly
 }
 
 func expire(causes map[jvmthread.ThreadID]cause, before jvmthread.Time) (n uint64) {

@@ -237,18 +237,18 @@ func (t *Thread) to(s jvmthread.State, at jvmthread.Time, out []jvmthread.Interv
 }
 
 // Deadlock appends what the thread's blocked or parked interval was until the given time, and makes it deadlocked from there on.
-func (t *Timeline) Deadlock(id jvmthread.ThreadID, circle jvmthread.Circle, at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Timeline) Deadlock(id jvmthread.ThreadID, cycle jvmthread.Cycle, at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
 	th := t.Thread(id)
 	if th == nil || th.dead {
 		return out
 	}
-	th.open.Circle = circle
+	th.open.Cycle = cycle
 	was := th.open
 	out = th.to(jvmthread.StateDeadlocked, max(at, was.Start), out)
 	if m := th.more; m != nil {
 		m.detail = m.closed
 	}
-	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Circle, th.open.Was = was.Lock, was.Peer, was.Stack, circle, was.State
+	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Cycle, th.open.Was = was.Lock, was.Peer, was.Stack, cycle, was.State
 	return out
 }
 

@@ -111,7 +111,7 @@ func (t *Thread) found(ev *jvmthread.Event, out []jvmthread.Interval) (_ []jvmth
 	return out, true
 }
 
-// same reports whether a thread is, or was before it got into a circle, in the state that a snapshot found it in.
+// same reports whether a thread is, or was before it got into a cycle, in the state that a snapshot found it in.
 func same(before, found *jvmthread.Interval) bool {
 	state := before.State == found.State ||
 		before.State == jvmthread.StateDeadlocked && (found.State == jvmthread.StateBlocked || found.State == jvmthread.StateParked) ||

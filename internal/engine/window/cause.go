@@ -56,7 +56,7 @@ func CauseOf(iv *jvmthread.Interval, causes []jvmthread.Interaction) Cause {
 	switch {
 	case iv.Marks.Has(jvmthread.MarkTimedOut):
 		return CauseTimeout
-	case iv.Circle != 0 && iv.State != jvmthread.StateDeadlocked:
+	case iv.Cycle != 0 && iv.State != jvmthread.StateDeadlocked:
 		return CauseDeadlock
 	case iv.Marks.Has(jvmthread.MarkInterrupted):
 		return CauseInterrupt

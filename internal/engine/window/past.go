@@ -86,8 +86,8 @@ func (w *Window) Earlier(iv jvmthread.Interval) (Target, bool) {
 	return t, ok && !t.Folded
 }
 
-// NextInCircle finds the deadlocked interval of the thread that a deadlocked one waits for, in this window.
-func (w *Window) NextInCircle(iv jvmthread.Interval) (jvmthread.IntervalRef, bool) {
+// NextInCycle finds the deadlocked interval of the thread that a deadlocked one waits for, in this window.
+func (w *Window) NextInCycle(iv jvmthread.Interval) (jvmthread.IntervalRef, bool) {
 	if iv.State != jvmthread.StateDeadlocked {
 		return jvmthread.IntervalRef{}, false
 	}
@@ -96,7 +96,7 @@ func (w *Window) NextInCircle(iv jvmthread.Interval) (jvmthread.IntervalRef, boo
 		return jvmthread.IntervalRef{}, false
 	}
 	last := l.Intervals[len(l.Intervals)-1]
-	if last.Circle != iv.Circle || !l.Kept(len(l.Intervals)-1) {
+	if last.Cycle != iv.Cycle || !l.Kept(len(l.Intervals)-1) {
 		return jvmthread.IntervalRef{}, false
 	}
 	return jvmthread.IntervalRef{Thread: last.Thread, Seq: last.Seq}, true

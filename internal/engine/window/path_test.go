@@ -67,7 +67,7 @@ func checkPath(t *testing.T, seed uint64, w *window.Window) {
 		}
 		at = s.End
 		if s.Kind == criticalpath.KindCycle || s.Kind == criticalpath.KindTooDeep {
-			t.Errorf("program %d, which has no circles: %+v", seed, s)
+			t.Errorf("program %d, which has no cycles: %+v", seed, s)
 		}
 	}
 	if at != p.End {

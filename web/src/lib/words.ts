@@ -27,7 +27,7 @@ export const stateHelp: Record<State, string> = {
   joining: "Waits for another thread to end",
   sleeping: "In Thread.sleep",
   parked: "In LockSupport.park: java.util.concurrent's locks, queues and pools wait so",
-  deadlocked: "Waits in a circle of threads: it will never go on",
+  deadlocked: "Waits in a cycle of threads: it will never go on",
   suspended: "Stopped by Thread.suspend or a debugger",
   dead: "Has ended",
 };

@@ -91,7 +91,7 @@ type Thread struct {
 	Time    time.Duration `json:"time"` // in any state
 }
 
-// Deadlock is a circle of threads that wait for each other, and always will.
+// Deadlock is a cycle of threads that wait for each other, and always will.
 type Deadlock struct {
 	ID      string    `json:"id"`
 	Threads string    `json:"threads"` // a -> Left -> b -> Right -> a

@@ -28,12 +28,12 @@ type TelemetryBuilder struct {
 	meter                               metric.Meter
 	mu                                  sync.Mutex
 	registrations                       []metric.Registration
+	ConnectorContentionAnomalies        metric.Int64Counter
 	ConnectorContentionBatchesReordered metric.Int64Counter
 	ConnectorContentionEvents           metric.Int64Counter
 	ConnectorContentionEventsLost       metric.Int64Counter
 	ConnectorContentionHeld             metric.Int64UpDownCounter
 	ConnectorContentionIntervalsUnknown metric.Int64Counter
-	ConnectorContentionOddities         metric.Int64Counter
 	ConnectorContentionPoints           metric.Int64Counter
 	ConnectorContentionRecords          metric.Int64Counter
 	ConnectorContentionRefused          metric.Int64Counter
@@ -96,6 +96,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	}
 	builder.meter = Meter(settings)
 	var err, errs error
+	builder.ConnectorContentionAnomalies, err = builder.meter.Int64Counter(
+		"otelcol_connector_contention_anomalies",
+		metric.WithDescription("What did not fit and was mended, by kind. [Development]"),
+		metric.WithUnit("{event}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ConnectorContentionBatchesReordered, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_batches_reordered",
 		metric.WithDescription("Batches that came before an earlier one, or in place of it. They waited for it until reorder_timeout. [Development]"),
@@ -124,12 +130,6 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_connector_contention_intervals_unknown",
 		metric.WithDescription("Intervals of which nobody knows what the thread did, since events were lost, or the session was joined in its middle. [Development]"),
 		metric.WithUnit("{interval}"),
-	)
-	errs = errors.Join(errs, err)
-	builder.ConnectorContentionOddities, err = builder.meter.Int64Counter(
-		"otelcol_connector_contention_oddities",
-		metric.WithDescription("What did not fit and was mended, by kind. [Development]"),
-		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionPoints, err = builder.meter.Int64Counter(

@@ -21,6 +21,22 @@ func NewSettings(tt *componenttest.Telemetry) connector.Settings {
 	return set
 }
 
+func AssertEqualConnectorContentionAnomalies(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
+	want := metricdata.Metrics{
+		Name:        "otelcol_connector_contention_anomalies",
+		Description: "What did not fit and was mended, by kind. [Development]",
+		Unit:        "{event}",
+		Data: metricdata.Sum[int64]{
+			Temporality: metricdata.CumulativeTemporality,
+			IsMonotonic: true,
+			DataPoints:  dps,
+		},
+	}
+	got, err := tt.GetMetric("otelcol_connector_contention_anomalies")
+	require.NoError(t, err)
+	metricdatatest.AssertEqual(t, want, got, opts...)
+}
+
 func AssertEqualConnectorContentionBatchesReordered(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_batches_reordered",
@@ -97,22 +113,6 @@ func AssertEqualConnectorContentionIntervalsUnknown(t *testing.T, tt *componentt
 		},
 	}
 	got, err := tt.GetMetric("otelcol_connector_contention_intervals_unknown")
-	require.NoError(t, err)
-	metricdatatest.AssertEqual(t, want, got, opts...)
-}
-
-func AssertEqualConnectorContentionOddities(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
-	want := metricdata.Metrics{
-		Name:        "otelcol_connector_contention_oddities",
-		Description: "What did not fit and was mended, by kind. [Development]",
-		Unit:        "{event}",
-		Data: metricdata.Sum[int64]{
-			Temporality: metricdata.CumulativeTemporality,
-			IsMonotonic: true,
-			DataPoints:  dps,
-		},
-	}
-	got, err := tt.GetMetric("otelcol_connector_contention_oddities")
 	require.NoError(t, err)
 	metricdatatest.AssertEqual(t, want, got, opts...)
 }

@@ -24,17 +24,20 @@ func TestSetupTelemetry(t *testing.T) {
 		observer.Observe(1)
 		return nil
 	}))
+	tb.ConnectorContentionAnomalies.Add(context.Background(), 1)
 	tb.ConnectorContentionBatchesReordered.Add(context.Background(), 1)
 	tb.ConnectorContentionEvents.Add(context.Background(), 1)
 	tb.ConnectorContentionEventsLost.Add(context.Background(), 1)
 	tb.ConnectorContentionHeld.Add(context.Background(), 1)
 	tb.ConnectorContentionIntervalsUnknown.Add(context.Background(), 1)
-	tb.ConnectorContentionOddities.Add(context.Background(), 1)
 	tb.ConnectorContentionPoints.Add(context.Background(), 1)
 	tb.ConnectorContentionRecords.Add(context.Background(), 1)
 	tb.ConnectorContentionRefused.Add(context.Background(), 1)
 	tb.ConnectorContentionSessions.Add(context.Background(), 1)
 	tb.ConnectorContentionWindows.Add(context.Background(), 1)
+	AssertEqualConnectorContentionAnomalies(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualConnectorContentionBatchesReordered(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
@@ -48,9 +51,6 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualConnectorContentionIntervalsUnknown(t, testTel,
-		[]metricdata.DataPoint[int64]{{Value: 1}},
-		metricdatatest.IgnoreTimestamp())
-	AssertEqualConnectorContentionOddities(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualConnectorContentionPoints(t, testTel,

@@ -63,15 +63,15 @@ type Gap struct {
 	Missed uint64 `json:"missed"` // they never came here
 }
 
-// Deadlock is a circle of threads that wait for each other, and always will.
+// Deadlock is a cycle of threads that wait for each other, and always will.
 type Deadlock struct {
 	ID      string           `json:"id"`      // weft.deadlock.id
-	Since   int64            `json:"since"`   // when the circle closed
+	Since   int64            `json:"since"`   // when the cycle closed
 	Members []DeadlockMember `json:"members"` // at most 16
 	Text    string           `json:"text"`    // a -> Left -> b -> Right -> a
 }
 
-// DeadlockMember is one thread of a circle: it holds what the one before it wants, and wants Lock, which the next one holds.
+// DeadlockMember is one thread of a cycle: it holds what the one before it wants, and wants Lock, which the next one holds.
 type DeadlockMember struct {
 	Thread ThreadRef `json:"thread"`
 	Lock   LockRef   `json:"lock"`

@@ -28,12 +28,12 @@ type TelemetryBuilder struct {
 	meter                              metric.Meter
 	mu                                 sync.Mutex
 	registrations                      []metric.Registration
+	ExporterThreadViewAnomalies        metric.Int64Counter
 	ExporterThreadViewBatchesReordered metric.Int64Counter
 	ExporterThreadViewEvents           metric.Int64Counter
 	ExporterThreadViewEventsLost       metric.Int64Counter
 	ExporterThreadViewHeld             metric.Int64UpDownCounter
 	ExporterThreadViewIntervalsUnknown metric.Int64Counter
-	ExporterThreadViewOddities         metric.Int64Counter
 	ExporterThreadViewSessions         metric.Int64UpDownCounter
 	ExporterThreadViewStoreEvicted     metric.Int64ObservableCounter
 	ExporterThreadViewStoreSessions    metric.Int64ObservableGauge
@@ -124,6 +124,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	}
 	builder.meter = Meter(settings)
 	var err, errs error
+	builder.ExporterThreadViewAnomalies, err = builder.meter.Int64Counter(
+		"otelcol_exporter_thread_view_anomalies",
+		metric.WithDescription("What did not fit and was mended, by kind. [Development]"),
+		metric.WithUnit("{event}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewBatchesReordered, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_view_batches_reordered",
 		metric.WithDescription("Batches that came before an earlier one, or in place of it. They waited for it until reorder_timeout. [Development]"),
@@ -152,12 +158,6 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_exporter_thread_view_intervals_unknown",
 		metric.WithDescription("Intervals of which nobody knows what the thread did, since events were lost, or the session was joined in its middle. [Development]"),
 		metric.WithUnit("{interval}"),
-	)
-	errs = errors.Join(errs, err)
-	builder.ExporterThreadViewOddities, err = builder.meter.Int64Counter(
-		"otelcol_exporter_thread_view_oddities",
-		metric.WithDescription("What did not fit and was mended, by kind. [Development]"),
-		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewSessions, err = builder.meter.Int64UpDownCounter(

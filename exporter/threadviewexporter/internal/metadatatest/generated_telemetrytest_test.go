@@ -32,13 +32,16 @@ func TestSetupTelemetry(t *testing.T) {
 		observer.Observe(1)
 		return nil
 	}))
+	tb.ExporterThreadViewAnomalies.Add(context.Background(), 1)
 	tb.ExporterThreadViewBatchesReordered.Add(context.Background(), 1)
 	tb.ExporterThreadViewEvents.Add(context.Background(), 1)
 	tb.ExporterThreadViewEventsLost.Add(context.Background(), 1)
 	tb.ExporterThreadViewHeld.Add(context.Background(), 1)
 	tb.ExporterThreadViewIntervalsUnknown.Add(context.Background(), 1)
-	tb.ExporterThreadViewOddities.Add(context.Background(), 1)
 	tb.ExporterThreadViewSessions.Add(context.Background(), 1)
+	AssertEqualExporterThreadViewAnomalies(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterThreadViewBatchesReordered(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
@@ -52,9 +55,6 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterThreadViewIntervalsUnknown(t, testTel,
-		[]metricdata.DataPoint[int64]{{Value: 1}},
-		metricdatatest.IgnoreTimestamp())
-	AssertEqualExporterThreadViewOddities(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterThreadViewSessions(t, testTel,

@@ -89,10 +89,10 @@ func (q *query) callerTallies(sel selection, want kind, wanted func(class uint32
 		use := t.use(stack, place)
 		return t, use
 	}
-	cover := q.cover(sel, func(c *store.Chapter) bool { return c.Waits != nil })
-	for _, chapter := range cover.Chapters {
-		for i := range chapter.Waits {
-			w := &chapter.Waits[i]
+	cover := q.cover(sel, func(c *store.Rollup) bool { return c.Waits != nil })
+	for _, rollup := range cover.Rollups {
+		for i := range rollup.Waits {
+			w := &rollup.Waits[i]
 			if kindOf(w.State) != want {
 				continue
 			}
@@ -105,7 +105,7 @@ func (q *query) callerTallies(sel selection, want kind, wanted func(class uint32
 				use.Time += w.Time
 			}
 		}
-		chapter.Early(q.from, func(iv *store.Interval) {
+		rollup.Early(q.from, func(iv *store.Interval) {
 			if kindOf(iv.As()) != want {
 				return
 			}

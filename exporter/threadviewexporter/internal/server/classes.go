@@ -73,10 +73,10 @@ func (q *query) classTallies(sel selection) map[uint32]*classTally {
 		}
 		return t
 	}
-	cover := q.cover(sel, func(c *store.Chapter) bool { return c.Waits != nil })
-	for _, chapter := range cover.Chapters {
-		for i := range chapter.Waits {
-			w := &chapter.Waits[i]
+	cover := q.cover(sel, func(c *store.Rollup) bool { return c.Waits != nil })
+	for _, rollup := range cover.Rollups {
+		for i := range rollup.Waits {
+			w := &rollup.Waits[i]
 			k := kindOf(w.State)
 			if k == kindSleeping {
 				continue
@@ -86,7 +86,7 @@ func (q *query) classTallies(sel selection) map[uint32]*classTally {
 			w.Locks.AddTo(&t.monitors)
 			w.Threads.AddTo(&t.threads)
 		}
-		chapter.Early(q.from, func(iv *store.Interval) {
+		rollup.Early(q.from, func(iv *store.Interval) {
 			if k := kindOf(iv.As()); k != kindNone && k != kindSleeping {
 				get(q.sn.ClassID(iv.Lock)).kinds[k].Clip(!iv.State.Continues(), int64(q.from-iv.Start))
 			}

@@ -78,8 +78,8 @@ func (q *query) detail(iv *store.Interval, when jvmthread.Time) *api.Interval {
 			out.Owner.Stack = s
 		}
 	}
-	if iv.Circle != 0 {
-		out.Deadlock = threadpdata.DeadlockID(q.sn.ID, iv.Circle)
+	if iv.Cycle != 0 {
+		out.Deadlock = threadpdata.DeadlockID(q.sn.ID, iv.Cycle)
 	}
 	q.sn.EdgesTo(iv, func(e store.Edge) bool {
 		out.Cause = q.cause(&e)
@@ -107,7 +107,7 @@ func why(iv *store.Interval) string {
 	if !iv.State.Stopped() {
 		return ""
 	}
-	c := window.CauseOf(&jvmthread.Interval{State: iv.State, Marks: iv.Marks, Circle: iv.Circle}, nil)
+	c := window.CauseOf(&jvmthread.Interval{State: iv.State, Marks: iv.Marks, Cycle: iv.Cycle}, nil)
 	if c == window.CauseNone {
 		return ""
 	}

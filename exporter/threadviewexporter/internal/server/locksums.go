@@ -54,15 +54,15 @@ func (s *lockSums) of(l store.LockIndex) *lockSum {
 func (q *query) lockRows(sel selection, wanted func(store.LockIndex) bool) []api.LockRow {
 	n := q.sn.NumLocks()
 	s := &lockSums{q: q, sel: sel, all: make([]*lockSum, n), want: make([]int8, n), fits: wanted}
-	cover := q.cover(sel, func(c *store.Chapter) bool { return c.Locks != nil })
+	cover := q.cover(sel, func(c *store.Rollup) bool { return c.Locks != nil })
 	s.intervals(&cover)
 	q.sn.EdgesBefore(q.from, q.to, &cover, s.edge)
-	for _, c := range cover.Chapters {
-		s.chapter(c)
+	for _, c := range cover.Rollups {
+		s.rollup(c)
 	}
 	q.sn.EdgesAfter(q.from, q.to, &cover, s.edge)
 	q.sn.HoldsBeside(q.from, q.to, &cover, s.hold)
-	if len(cover.Chapters) == 0 {
+	if len(cover.Rollups) == 0 {
 		s.queues(q.from, q.to)
 	} else {
 		s.queues(q.from, cover.Start())
@@ -90,7 +90,7 @@ func lockKind(state jvmthread.State) kind {
 	return kindNone
 }
 
-// intervals adds up the waits that are in no chapter.
+// intervals adds up the waits that are in no rollup.
 func (s *lockSums) intervals(cover *store.Cover) {
 	q := s.q
 	for _, i := range s.sel.list {
@@ -113,7 +113,7 @@ func (s *lockSums) intervals(cover *store.Cover) {
 	}
 }
 
-func (s *lockSums) chapter(c *store.Chapter) {
+func (s *lockSums) rollup(c *store.Rollup) {
 	from := s.q.from
 	for i := range c.Locks {
 		l := &c.Locks[i]

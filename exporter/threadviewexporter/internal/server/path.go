@@ -67,7 +67,7 @@ func (q *query) intervals(thread int) []jvmthread.Interval {
 		}
 		out = append(out, jvmthread.Interval{
 			Start: iv.Start, End: iv.End, Thread: q.sn.Threads[thread].ID, Peer: q.sn.Threads[iv.Peer].ID, Timeout: iv.Timeout, Lock: q.lockID(iv.Lock),
-			Stack: jvmthread.StackID(iv.Stack), Seq: iv.Seq, Circle: iv.Circle, State: iv.State, Marks: iv.Marks,
+			Stack: jvmthread.StackID(iv.Stack), Seq: iv.Seq, Cycle: iv.Cycle, State: iv.State, Marks: iv.Marks,
 		})
 	}
 	return out

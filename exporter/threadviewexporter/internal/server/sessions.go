@@ -70,7 +70,7 @@ func (v *View) describe(sn *store.Snapshot) api.Session {
 }
 
 func (q *query) deadlock(d *store.Deadlock) api.Deadlock {
-	out := api.Deadlock{ID: threadpdata.DeadlockID(q.sn.ID, d.Circle), Since: q.rel(d.Since), Members: []api.DeadlockMember{}}
+	out := api.Deadlock{ID: threadpdata.DeadlockID(q.sn.ID, d.Cycle), Since: q.rel(d.Since), Members: []api.DeadlockMember{}}
 	var b strings.Builder
 	for i := range d.Members[:min(len(d.Members), maxMembers)] {
 		m := &d.Members[i]

@@ -58,9 +58,9 @@ func kindOf(s jvmthread.State) kind {
 	return kindNone
 }
 
-// cover returns the chapters whose sums answer for a part of the range: of all threads, for a table of which none is left out.
-func (q *query) cover(sel selection, has func(*store.Chapter) bool) store.Cover {
-	if !sel.all || q.view.cfg.NoChapters {
+// cover returns the rollups whose sums answer for a part of the range: of all threads, for a table of which none is left out.
+func (q *query) cover(sel selection, has func(*store.Rollup) bool) store.Cover {
+	if !sel.all || q.view.cfg.NoRollups {
 		return store.Cover{}
 	}
 	return q.sn.Cover(q.from, q.to, has)

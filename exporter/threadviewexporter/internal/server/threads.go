@@ -91,14 +91,14 @@ func (q *query) threadTallies(sel selection) []threadTally {
 	for _, i := range sel.list {
 		all[i] = newThreadTally()
 	}
-	cover := q.cover(selection{all: true}, func(*store.Chapter) bool { return true })
-	for _, chapter := range cover.Chapters {
-		for i := range chapter.Threads {
-			if t := &chapter.Threads[i]; sel.has[t.Thread] {
+	cover := q.cover(selection{all: true}, func(*store.Rollup) bool { return true })
+	for _, rollup := range cover.Rollups {
+		for i := range rollup.Threads {
+			if t := &rollup.Threads[i]; sel.has[t.Thread] {
 				all[t.Thread].add(t.State, t.Parked, int64(t.Count), t.Time)
 			}
 		}
-		chapter.Early(q.from, func(iv *store.Interval) {
+		rollup.Early(q.from, func(iv *store.Interval) {
 			if sel.has[iv.Thread] {
 				all[iv.Thread].add(iv.State, iv.Parked, -1, -int64(q.from-iv.Start))
 			}

@@ -32,8 +32,8 @@ type Config struct {
 	Control bool
 	// PathIntervals is how many intervals one path may look at, some 100 bytes each; 0: 2 million.
 	PathIntervals int
-	// NoChapters has all sums made of intervals one by one, for tests.
-	NoChapters bool
+	// NoRollups has all sums made of intervals one by one, for tests.
+	NoRollups bool
 	// Log is told of answers that cannot be made; nil: nobody is.
 	Log func(message string, err error)
 }

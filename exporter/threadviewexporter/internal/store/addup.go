@@ -12,11 +12,11 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// newChapter adds blocks up. What is open is what was open at their end.
-func (s *Session) newChapter(blocks []*Block) *Chapter {
+// newRollup adds blocks up. What is open is what was open at their end.
+func (s *Session) newRollup(blocks []*Block) *Rollup {
 	last := blocks[len(blocks)-1]
 	a := adder{
-		s: s, c: &Chapter{Start: blocks[0].Start, End: last.End, first: blocks[0].number, next: last.number + 1, bounds: noBounds},
+		s: s, c: &Rollup{Start: blocks[0].Start, End: last.End, first: blocks[0].number, next: last.number + 1, bounds: noBounds},
 		threads: make(map[ThreadSum]*ThreadSum), waits: make(map[waitKey]*wait), locks: make(map[LockIndex]*lock),
 	}
 	n := 0
@@ -62,7 +62,7 @@ type lock struct {
 // adder adds up what is in blocks.
 type adder struct {
 	s       *Session
-	c       *Chapter
+	c       *Rollup
 	threads map[ThreadSum]*ThreadSum // by what tells them apart
 	waits   map[waitKey]*wait        // nil: too many
 	locks   map[LockIndex]*lock      // nil: too many
@@ -220,7 +220,7 @@ func (a *adder) held(b *Block) {
 	}
 }
 
-// finish puts the sums into the chapter.
+// finish puts the sums into the rollup.
 func (a *adder) finish() {
 	c := a.c
 	c.early, c.earlyHolds = exact(c.early), exact(c.earlyHolds)
@@ -229,7 +229,7 @@ func (a *adder) finish() {
 		c.Threads = append(c.Threads, *t)
 	}
 	slices.SortFunc(c.Threads, func(x, y ThreadSum) int { return cmp.Compare(x.Thread, y.Thread) })
-	c.size = chapterBytes + int64(len(c.early))*int64(unsafe.Sizeof(chunk{})) + int64(len(c.earlyHolds))*int64(unsafe.Sizeof(Hold{})) +
+	c.size = rollupBytes + int64(len(c.early))*int64(unsafe.Sizeof(chunk{})) + int64(len(c.earlyHolds))*int64(unsafe.Sizeof(Hold{})) +
 		int64(len(c.Threads))*int64(unsafe.Sizeof(ThreadSum{}))
 	if a.waits != nil {
 		c.Waits = make([]WaitSum, 0, len(a.waits))

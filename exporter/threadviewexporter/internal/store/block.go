@@ -35,7 +35,7 @@ type Block struct {
 	lock     []uint32 // index of a lock
 	stack    []uint32 // id of a stack
 	timeouts sparse
-	circles  sparse // twice the number, and one more if the thread was parked before
+	cycles   sparse // twice the number, and one more if the thread was parked before
 
 	interactions edges
 	holds        tenures
@@ -134,7 +134,7 @@ const (
 
 func (b *Block) size() int64 {
 	n := int64(len(b.state))
-	return blockBytes + int64(len(b.lanes))*(laneBytes+chunkBytes) + b.end.bytes() + n*(1+1+3*4) + b.timeouts.bytes() + b.circles.bytes() +
+	return blockBytes + int64(len(b.lanes))*(laneBytes+chunkBytes) + b.end.bytes() + n*(1+1+3*4) + b.timeouts.bytes() + b.cycles.bytes() +
 		b.interactions.bytes() + b.holds.bytes() + b.raw.size()
 }
 
@@ -143,7 +143,7 @@ func (b *Block) clip() {
 	b.note()
 	b.end.clip()
 	b.timeouts.clip()
-	b.circles.clip()
+	b.cycles.clip()
 	b.lanes = exact(b.lanes)
 	b.state, b.marks = exact(b.state), exact(b.marks)
 	b.peer, b.lock, b.stack = exact(b.peer), exact(b.lock), exact(b.stack)
@@ -185,7 +185,7 @@ type Interval struct {
 	Lock       LockIndex
 	Stack      StackID
 	Seq        jvmthread.Seq
-	Circle     jvmthread.Circle
+	Cycle      jvmthread.Cycle
 	State      jvmthread.State
 	Marks      jvmthread.Marks
 	Parked     bool // it is deadlocked, and was parked before
@@ -240,9 +240,9 @@ func (b *Block) interval(l *lane, i int, start jvmthread.Time) Interval {
 	if len(b.timeouts.index) > 0 {
 		iv.Timeout = b.timeouts.at(i)
 	}
-	if len(b.circles.index) > 0 {
-		circle := b.circles.at(i)
-		iv.Circle, iv.Parked = jvmthread.Circle(circle>>1), circle&1 != 0
+	if len(b.cycles.index) > 0 {
+		cycle := b.cycles.at(i)
+		iv.Cycle, iv.Parked = jvmthread.Cycle(cycle>>1), cycle&1 != 0
 	}
 	return iv
 }

@@ -47,7 +47,7 @@ func (s *Session) addLane(b *Block, l *window.Lane, sym *symbols.Table) {
 		src := &l.Intervals[i]
 		iv := Interval{
 			Start: src.Start, End: src.End, Thread: int(id), Peer: int(s.thread(sym, src.Peer)), Timeout: src.Timeout,
-			Lock: LockIndex(s.lockOf(sym, src.Lock)), Stack: StackID(s.stack(sym, src.Stack)), Seq: src.Seq, Circle: src.Circle,
+			Lock: LockIndex(s.lockOf(sym, src.Lock)), Stack: StackID(s.stack(sym, src.Stack)), Seq: src.Seq, Cycle: src.Cycle,
 			State: src.State, Marks: src.Marks, Parked: src.State == jvmthread.StateDeadlocked && src.Was == jvmthread.StateParked,
 		}
 		if open = src.Marks.Has(jvmthread.MarkOpen); open {
@@ -78,12 +78,12 @@ func (b *Block) add(iv *Interval) {
 	if iv.Timeout != 0 {
 		b.timeouts.add(i, iv.Timeout)
 	}
-	if iv.Circle != 0 {
-		circle := int64(iv.Circle) << 1
+	if iv.Cycle != 0 {
+		cycle := int64(iv.Cycle) << 1
 		if iv.Parked {
-			circle |= 1
+			cycle |= 1
 		}
-		b.circles.add(i, circle)
+		b.cycles.add(i, cycle)
 	}
 }
 
@@ -154,7 +154,7 @@ func (b *Block) addHold(h Hold) {
 // addDeadlock keeps a deadlock that was confirmed in a window.
 func (s *Session) addDeadlock(w *window.Window, i int) {
 	f := &w.Deadlocks[i]
-	d := Deadlock{Circle: f.Circle, Since: f.Since, engine: s.begin}
+	d := Deadlock{Cycle: f.Cycle, Since: f.Since, engine: s.begin}
 	for _, m := range f.Members {
 		id, ok := s.threadIDs[m.Thread]
 		if !ok {

@@ -92,18 +92,18 @@ func (sn *Snapshot) Edges(from, to jvmthread.Time, yield func(Edge) bool) {
 	sn.edges(from, to, 0, math.MaxUint64, yield)
 }
 
-// EdgesBefore yields those of the blocks before the chapters: all, if there is none.
+// EdgesBefore yields those of the blocks before the rollups: all, if there is none.
 func (sn *Snapshot) EdgesBefore(from, to jvmthread.Time, cover *Cover, yield func(Edge) bool) {
-	if len(cover.Chapters) == 0 {
+	if len(cover.Rollups) == 0 {
 		sn.Edges(from, to, yield)
 		return
 	}
 	sn.edges(from, to, 0, cover.first, yield)
 }
 
-// EdgesAfter yields those of the blocks behind the chapters.
+// EdgesAfter yields those of the blocks behind the rollups.
 func (sn *Snapshot) EdgesAfter(from, to jvmthread.Time, cover *Cover, yield func(Edge) bool) {
-	if len(cover.Chapters) > 0 {
+	if len(cover.Rollups) > 0 {
 		sn.edges(from, to, cover.next, math.MaxUint64, yield)
 	}
 }
@@ -166,7 +166,7 @@ func (sn *Snapshot) Holds(from, to jvmthread.Time, yield func(Hold) bool) {
 	sn.HoldsBeside(from, to, &Cover{}, yield)
 }
 
-// HoldsBeside yields those that are in no chapter.
+// HoldsBeside yields those that are in no rollup.
 func (sn *Snapshot) HoldsBeside(from, to jvmthread.Time, cover *Cover, yield func(Hold) bool) {
 	for _, b := range sn.blocksFrom(from) {
 		if b.firstHold >= to || b.number >= cover.first && b.number < cover.next {

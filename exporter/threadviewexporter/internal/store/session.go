@@ -33,7 +33,7 @@ type Session struct {
 	to        jvmthread.Time
 	blocks    []*Block
 	next      uint64 // number of the next block
-	chapters  []*Chapter
+	rollups   []*Rollup
 	loose     int // intervals that are in none
 	evicted   int
 	events    uint64
@@ -61,13 +61,13 @@ type Counts struct {
 	Intervals, Interactions, Holds int
 }
 
-// Deadlock is a circle of threads.
+// Deadlock is a cycle of threads.
 type Deadlock struct {
-	Circle jvmthread.Circle
-	Since  jvmthread.Time
+	Cycle jvmthread.Cycle
+	Since jvmthread.Time
 	// Members are the threads, each with the lock that it wants. Each holds what the one before it wants.
 	Members []Interval
-	engine  jvmthread.Time // numbers of circles are those of one engine
+	engine  jvmthread.Time // numbers of cycles are those of one engine
 }
 
 // Gap is a window in which events were lost.
@@ -250,7 +250,7 @@ func (s *Session) evict() (freed int64, empty bool) {
 		s.forget()
 	}
 	s.changed()
-	freed = b.size() + s.dropChapter(b.number)
+	freed = b.size() + s.dropRollup(b.number)
 	if len(s.blocks) == 0 && !s.live {
 		freed = s.bytes
 	}

@@ -25,7 +25,7 @@ const DefaultMaxBytes = 256 << 20
 // Store remembers sessions.
 type Store struct {
 	maxBytes int64
-	chapter  int // intervals
+	rollup   int // intervals
 	pending  int // events of a session that belong to no window yet
 
 	evicting sync.Mutex // held while windows leave, and while a session is opened: nobody is given one that is leaving
@@ -41,7 +41,7 @@ type Store struct {
 
 // New returns an empty store that holds at most maxBytes, as far as whole windows can leave: the newest of a session stays.
 func New(maxBytes int64) *Store {
-	return &Store{maxBytes: maxBytes, chapter: chapterIntervals, pending: maxPending, sessions: make(map[jvmthread.SessionID]*Session), changed: make(chan struct{})}
+	return &Store{maxBytes: maxBytes, rollup: rollupIntervals, pending: maxPending, sessions: make(map[jvmthread.SessionID]*Session), changed: make(chan struct{})}
 }
 
 // Stats says how full a store is.

@@ -26,13 +26,13 @@ type TelemetryBuilder struct {
 	meter                               metric.Meter
 	mu                                  sync.Mutex
 	registrations                       []metric.Registration
+	ProcessorThreadSpanAnomalies        metric.Int64Counter
 	ProcessorThreadSpanBatchesReordered metric.Int64Counter
 	ProcessorThreadSpanEvents           metric.Int64Counter
 	ProcessorThreadSpanEventsLost       metric.Int64Counter
 	ProcessorThreadSpanFolded           metric.Int64Counter
 	ProcessorThreadSpanHeld             metric.Int64UpDownCounter
 	ProcessorThreadSpanIntervalsUnknown metric.Int64Counter
-	ProcessorThreadSpanOddities         metric.Int64Counter
 	ProcessorThreadSpanSessions         metric.Int64UpDownCounter
 	ProcessorThreadSpanSpans            metric.Int64Counter
 	ProcessorThreadSpanWindows          metric.Int64Counter
@@ -68,6 +68,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	}
 	builder.meter = Meter(settings)
 	var err, errs error
+	builder.ProcessorThreadSpanAnomalies, err = builder.meter.Int64Counter(
+		"otelcol_processor_thread_span_anomalies",
+		metric.WithDescription("What did not fit and was mended, by kind. [Development]"),
+		metric.WithUnit("{event}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanBatchesReordered, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_batches_reordered",
 		metric.WithDescription("Batches that came before an earlier one, or in place of it. They waited for it until reorder_timeout. [Development]"),
@@ -102,12 +108,6 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_processor_thread_span_intervals_unknown",
 		metric.WithDescription("Intervals of which nobody knows what the thread did, since events were lost, or the session was joined in its middle. [Development]"),
 		metric.WithUnit("{interval}"),
-	)
-	errs = errors.Join(errs, err)
-	builder.ProcessorThreadSpanOddities, err = builder.meter.Int64Counter(
-		"otelcol_processor_thread_span_oddities",
-		metric.WithDescription("What did not fit and was mended, by kind. [Development]"),
-		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanSessions, err = builder.meter.Int64UpDownCounter(

@@ -19,17 +19,20 @@ func TestSetupTelemetry(t *testing.T) {
 	tb, err := metadata.NewTelemetryBuilder(testTel.NewTelemetrySettings())
 	require.NoError(t, err)
 	defer tb.Shutdown()
+	tb.ProcessorThreadSpanAnomalies.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanBatchesReordered.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanEvents.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanEventsLost.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanFolded.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanHeld.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanIntervalsUnknown.Add(context.Background(), 1)
-	tb.ProcessorThreadSpanOddities.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanSessions.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanSpans.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanWindows.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanWindowsRefused.Add(context.Background(), 1)
+	AssertEqualProcessorThreadSpanAnomalies(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorThreadSpanBatchesReordered(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
@@ -46,9 +49,6 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorThreadSpanIntervalsUnknown(t, testTel,
-		[]metricdata.DataPoint[int64]{{Value: 1}},
-		metricdatatest.IgnoreTimestamp())
-	AssertEqualProcessorThreadSpanOddities(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorThreadSpanSessions(t, testTel,

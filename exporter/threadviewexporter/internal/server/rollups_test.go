@@ -31,13 +31,13 @@ type history struct {
 	over   bool // it ends
 }
 
-func (h *history) store(chapter int, maxBytes int64) *store.Store {
+func (h *history) store(rollup int, maxBytes int64) *store.Store {
 	sym := symbols.New(symbols.DefaultLimits())
 	for i := 1; i <= threadClass; i++ {
 		sym.InternClass(fmt.Sprintf("com.acme.Class%d", i))
 	}
 	st := store.New(maxBytes)
-	st.Chapters(chapter)
+	st.Rollups(rollup)
 	parts := [][]jvmthread.Event{h.events}
 	if h.again {
 		parts = [][]jvmthread.Event{h.events[:len(h.events)/3], h.events[len(h.events)/3:]}
@@ -57,27 +57,27 @@ func (h *history) store(chapter int, maxBytes int64) *store.Store {
 	return st
 }
 
-// tablesOfSums are the tables that chapters answer.
+// tablesOfSums are the tables that rollups answer.
 var tablesOfSums = []string{
 	"threads?", "threads?threads=1,3-5", "classes?", "callers?kind=blocked", "callers?kind=waited", "callers?kind=parked", "callers?kind=reenter",
 	"callers?kind=sleeping", "callers?kind=blocked&class=com.acme.Class1", "locks?", "locks?class=com.acme.Class2", "locklanes?width=300", "lanes?sort=blocked.time",
 }
 
-// compareWithPlain asks for all tables over some ranges, with and without chapters. It returns how many chapters there are.
+// compareWithPlain asks for all tables over some ranges, with and without rollups. It returns how many rollups there are.
 func compareWithPlain(t *testing.T, st *store.Store, rng *rand.Rand, ranges int) int {
 	t.Helper()
 	sn := st.Session(sessionID).Snapshot()
-	plain := server.New(st, server.Config{NoChapters: true}).Handler()
+	plain := server.New(st, server.Config{NoRollups: true}).Handler()
 	summed := server.New(st, server.Config{}).Handler()
-	cover := sn.Cover(sn.From, sn.To+1, func(c *store.Chapter) bool { return c.Waits != nil && c.Locks != nil })
+	cover := sn.Cover(sn.From, sn.To+1, func(c *store.Rollup) bool { return c.Waits != nil && c.Locks != nil })
 	for range ranges {
 		from := int64(sn.From-sn.Origin) + rng.Int64N(int64(sn.To-sn.From))/4
 		to := int64(sn.To-sn.Origin) - rng.Int64N(int64(sn.To-sn.From))/4
-		switch n := len(cover.Chapters); {
+		switch n := len(cover.Rollups); {
 		case rng.IntN(4) == 0:
 			from, to = int64(sn.From-sn.Origin), int64(sn.To-sn.Origin)
-		case n > 0 && rng.IntN(2) == 0: // exactly where a chapter begins
-			from = int64(cover.Chapters[rng.IntN(n)].Start - sn.Origin)
+		case n > 0 && rng.IntN(2) == 0: // exactly where a rollup begins
+			from = int64(cover.Rollups[rng.IntN(n)].Start - sn.Origin)
 		}
 		to = max(to, from)
 		for _, table := range tablesOfSums {
@@ -94,11 +94,11 @@ func compareWithPlain(t *testing.T, st *store.Store, rng *rand.Rand, ranges int)
 			}
 		}
 	}
-	return len(cover.Chapters)
+	return len(cover.Rollups)
 }
 
 // Sums that were made beforehand change nothing: all tables, over any range, are those of the intervals one by one.
-func TestChaptersChangeNothing(t *testing.T) {
+func TestRollupsChangeNothing(t *testing.T) {
 	const never = 1 << 40
 	used := 0
 	for seed := range uint64(12) {
@@ -112,20 +112,20 @@ func TestChaptersChangeNothing(t *testing.T) {
 		}
 		used += compareWithPlain(t, h.store(1+rng.IntN(200), maxBytes), rng, 12)
 	}
-	assert.Greater(t, used, 50, "chapters that answered")
+	assert.Greater(t, used, 50, "rollups that answered")
 }
 
-// Where a chapter ends most threads are in a queue, and locks are held.
-func TestChaptersCutCrowds(t *testing.T) {
+// Where a rollup ends most threads are in a queue, and locks are held.
+func TestRollupsCutCrowds(t *testing.T) {
 	for seed, threads := range []int{8, 20, 50} {
 		st := store.New(math.MaxInt64)
-		st.Chapters(1)
+		st.Rollups(1)
 		crowd(st, threads, 1+uint32(seed)*2, 30_000)
 		assert.GreaterOrEqual(t, compareWithPlain(t, st, rand.New(rand.NewPCG(uint64(seed), 4)), 4), 3)
 	}
 }
 
-// A thread that never comes out of a queue is in it: also in chapters of which none of its intervals is a part.
+// A thread that never comes out of a queue is in it: also in rollups of which none of its intervals is a part.
 func TestWhoStaysInAQueueIsCounted(t *testing.T) {
 	lock := func(hash uint32) jvmthread.LockID { return jvmthread.LockID{Class: 1, Hash: hash} }
 	var events []jvmthread.Event
@@ -142,9 +142,9 @@ func TestWhoStaysInAQueueIsCounted(t *testing.T) {
 	h := history{events: events, length: 2000}
 	st := h.store(1, math.MaxInt64)
 	sn := st.Session(sessionID).Snapshot()
-	cover := sn.Cover(sn.From, sn.To+1, func(c *store.Chapter) bool { return c.Locks != nil })
+	cover := sn.Cover(sn.From, sn.To+1, func(c *store.Rollup) bool { return c.Locks != nil })
 	require.Equal(t, sn.To, cover.End())
-	for _, c := range cover.Chapters[1:] {
+	for _, c := range cover.Rollups[1:] {
 		for _, l := range c.Locks {
 			if sn.Hash(l.Lock) == 1 {
 				assert.EqualValues(t, 4, l.Queue)

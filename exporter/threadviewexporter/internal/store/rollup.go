@@ -12,17 +12,17 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Chapter is some blocks in a row, and what they add up to: so that a range of millions of intervals need not be looked through. It does not
+// Rollup is some blocks in a row, and what they add up to: so that a range of millions of intervals need not be looked through. It does not
 // change, and leaves with the first of its blocks.
-type Chapter struct {
+type Rollup struct {
 	Start, End jvmthread.Time
 	Threads    []ThreadSum
 	Waits      []WaitSum // nil: they are about as many as intervals
 	Locks      []LockSum // nil: they are about as many as intervals
 
 	first, next uint64  // numbers of its blocks: [first, next)
-	early       []chunk // lanes whose first interval began before the chapter
-	earlyHolds  []Hold  // that began before the chapter
+	early       []chunk // lanes whose first interval began before the rollup
+	earlyHolds  []Hold  // that began before the rollup
 	bounds      bounds
 	size        int64
 }
@@ -56,7 +56,7 @@ type LockSum struct {
 	Held                    Sum
 	Holders                 sums.Packed
 	Handoffs                Relay
-	Queue                   uint32 // most threads that were blocked at one time within [Start, End) of the chapter, whenever they began to be
+	Queue                   uint32 // most threads that were blocked at one time within [Start, End) of the rollup, whenever they began to be
 	Lock                    LockIndex
 	Wanted                  bool // a thread waited for it, or got it handed on
 }
@@ -68,87 +68,87 @@ type Ref struct {
 	at    uint32
 }
 
-// bounds say whether a range holds all of a chapter: nothing of it may have ended before, or begin behind.
+// bounds say whether a range holds all of a rollup: nothing of it may have ended before, or begin behind.
 type bounds struct {
-	firstEnd  jvmthread.Time // of intervals and holds that began before the chapter
+	firstEnd  jvmthread.Time // of intervals and holds that began before the rollup
 	lastStart jvmthread.Time // of intervals, and of effects
 	lastEnd   jvmthread.Time // of intervals and holds
 }
 
 const (
-	chapterIntervals = 1 << 17 // of a chapter, at least
-	perThread        = 16      // intervals of a chapter for each thread of its session, at least: sums by thread are to be fewer
-	chapterBytes     = 300     // without its lists, about
+	rollupIntervals = 1 << 17 // of a rollup, at least
+	perThread       = 16      // intervals of a rollup for each thread of its session, at least: sums by thread are to be fewer
+	rollupBytes     = 300     // without its lists, about
 )
 
-// Chapters sets how many intervals are added up beforehand, for tests. It is called before sessions are opened.
-func (st *Store) Chapters(intervals int) { st.chapter = intervals }
+// Rollups sets how many intervals are added up beforehand, for tests. It is called before sessions are opened.
+func (st *Store) Rollups(intervals int) { st.rollup = intervals }
 
-// addUp closes a chapter, if there are enough intervals that are in none.
+// addUp closes a rollup, if there are enough intervals that are in none.
 func (s *Session) addUp() int64 {
 	s.loose += len(s.blocks[len(s.blocks)-1].state)
-	if s.loose < max(s.store.chapter, perThread*(len(s.threads)-len(s.freeThreads))) {
+	if s.loose < max(s.store.rollup, perThread*(len(s.threads)-len(s.freeThreads))) {
 		return 0
 	}
 	s.loose = 0
 	first := s.blocks[0].number
-	if n := len(s.chapters); n > 0 {
-		first = max(first, s.chapters[n-1].next)
+	if n := len(s.rollups); n > 0 {
+		first = max(first, s.rollups[n-1].next)
 	}
-	c := s.newChapter(s.blocks[first-s.blocks[0].number:])
-	s.chapters = append(s.chapters, c)
+	c := s.newRollup(s.blocks[first-s.blocks[0].number:])
+	s.rollups = append(s.rollups, c)
 	return c.size
 }
 
-// dropChapter forgets the first chapter, if a block was its.
-func (s *Session) dropChapter(block uint64) int64 {
-	if len(s.chapters) == 0 || s.chapters[0].first > block {
+// dropRollup forgets the first rollup, if a block was its.
+func (s *Session) dropRollup(block uint64) int64 {
+	if len(s.rollups) == 0 || s.rollups[0].first > block {
 		return 0
 	}
-	size := s.chapters[0].size
-	s.chapters = append([]*Chapter(nil), s.chapters[1:]...)
+	size := s.rollups[0].size
+	s.rollups = append([]*Rollup(nil), s.rollups[1:]...)
 	return size
 }
 
-// Cover is the part of a range that chapters in a row make up.
+// Cover is the part of a range that rollups in a row make up.
 type Cover struct {
-	Chapters    []*Chapter
+	Rollups     []*Rollup
 	first, next uint64 // numbers of their blocks
 }
 
-// Start and End are the time that the chapters make up; zero if there is none.
-func (c *Cover) Start() jvmthread.Time { return c.Chapters[0].Start }
+// Start and End are the time that the rollups make up; zero if there is none.
+func (c *Cover) Start() jvmthread.Time { return c.Rollups[0].Start }
 
-// End is where the last chapter ends.
-func (c *Cover) End() jvmthread.Time { return c.Chapters[len(c.Chapters)-1].End }
+// End is where the last rollup ends.
+func (c *Cover) End() jvmthread.Time { return c.Rollups[len(c.Rollups)-1].End }
 
-// Cover returns chapters that lie within a range and have what is needed. What is left is to be looked through: see Beside.
-func (sn *Snapshot) Cover(from, to jvmthread.Time, has func(*Chapter) bool) Cover {
-	within := func(c *Chapter) bool {
+// Cover returns rollups that lie within a range and have what is needed. What is left is to be looked through: see Beside.
+func (sn *Snapshot) Cover(from, to jvmthread.Time, has func(*Rollup) bool) Cover {
+	within := func(c *Rollup) bool {
 		b := &c.bounds
 		return c.Start >= from && b.firstEnd > from && b.lastEnd <= to && b.lastStart < to && has(c)
 	}
-	i := slices.IndexFunc(sn.chapters, within)
+	i := slices.IndexFunc(sn.rollups, within)
 	if i < 0 {
 		return Cover{}
 	}
 	n := i + 1
-	for n < len(sn.chapters) && within(sn.chapters[n]) && sn.chapters[n].Start == sn.chapters[n-1].End && sn.chapters[n].first == sn.chapters[n-1].next {
+	for n < len(sn.rollups) && within(sn.rollups[n]) && sn.rollups[n].Start == sn.rollups[n-1].End && sn.rollups[n].first == sn.rollups[n-1].next {
 		n++
 	}
-	return Cover{sn.chapters[i:n], sn.chapters[i].first, sn.chapters[n-1].next}
+	return Cover{sn.rollups[i:n], sn.rollups[i].first, sn.rollups[n-1].next}
 }
 
-// Beside returns a cursor as Walk does, which passes over what is in the chapters.
+// Beside returns a cursor as Walk does, which passes over what is in the rollups.
 func (sn *Snapshot) Beside(thread int, from, to jvmthread.Time, cover *Cover) Cursor {
-	if len(cover.Chapters) == 0 {
+	if len(cover.Rollups) == 0 {
 		return sn.Walk(thread, from, to)
 	}
 	return sn.walk(thread, from, to, cover.first, cover.next)
 }
 
-// Early yields the intervals of a chapter that began before a time which is not later than the chapter.
-func (c *Chapter) Early(before jvmthread.Time, yield func(iv *Interval)) {
+// Early yields the intervals of a rollup that began before a time which is not later than the rollup.
+func (c *Rollup) Early(before jvmthread.Time, yield func(iv *Interval)) {
 	for _, k := range c.early {
 		l := &k.block.lanes[k.lane]
 		if l.start < before {
@@ -158,8 +158,8 @@ func (c *Chapter) Early(before jvmthread.Time, yield func(iv *Interval)) {
 	}
 }
 
-// EarlyHolds yields the holds of a chapter that began before a time which is not later than the chapter.
-func (c *Chapter) EarlyHolds(before jvmthread.Time, yield func(h *Hold)) {
+// EarlyHolds yields the holds of a rollup that began before a time which is not later than the rollup.
+func (c *Rollup) EarlyHolds(before jvmthread.Time, yield func(h *Hold)) {
 	for i := range c.earlyHolds {
 		if c.earlyHolds[i].Start < before {
 			yield(&c.earlyHolds[i])
