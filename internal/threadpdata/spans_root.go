@@ -44,15 +44,15 @@ func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
 		a.PutInt(attrSaved, int64(saving.Drag))
 		a.PutInt(attrBound, int64(saving.Bound))
 	}
-	if l.Chain.Handoffs > 0 {
-		putCount(a, attrChainLength, l.Chain.Handoffs)
-		a.PutInt(attrChainTime, int64(l.Chain.End.Sub(l.Chain.Start)))
-		a.PutStr(attrChainThreads, e.chain(&l.Chain))
+	if l.Run.Handoffs > 0 {
+		putCount(a, attrChainLength, l.Run.Handoffs)
+		a.PutInt(attrChainTime, int64(l.Run.End.Sub(l.Run.Start)))
+		a.PutStr(attrChainThreads, e.handoffRun(&l.Run))
 	}
 }
 
-// chain lists the first threads of a chain: a -> b -> c, and after an ellipsis the last one.
-func (e *Emitter) chain(c *window.Chain) string {
+// handoffRun lists the first threads of a run: a -> b -> c, and after an ellipsis the last one.
+func (e *Emitter) handoffRun(c *window.HandoffRun) string {
 	e.text.Reset()
 	threads := c.Threads()
 	for i, id := range threads {

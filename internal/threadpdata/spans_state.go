@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // stateWords are what a state is called elsewhere.
@@ -161,17 +162,14 @@ func (e *Emitter) linkTo(s ptrace.Span, kind string, t window.Target) ptrace.Spa
 // owner says who held the lock when the thread began to be blocked, if it is another than the one that handed it over, and what it was
 // doing, if that was not to run.
 func (e *Emitter) owner(iv *jvmthread.Interval, same bool) {
-	doing, ok := e.window.Doing(iv.Peer, iv.Start)
-	stopped := ok && doing.State.Stopped()
-	switch {
-	case !same:
-		e.text.WriteString("; when it began to wait, " + e.threadName(iv.Peer) + " held it")
-		if stopped {
-			e.text.WriteString(" and was in: " + e.name(&doing))
-		}
-	case stopped:
-		e.text.WriteString("; when it began to wait, that one was in: " + e.name(&doing))
+	holder, state := "", ""
+	if !same {
+		holder = e.threadName(iv.Peer)
 	}
+	if doing, ok := e.window.Doing(iv.Peer, iv.Start); ok && doing.State.Stopped() {
+		state = e.name(&doing)
+	}
+	e.text.WriteString(wording.Holder(holder, state))
 }
 
 // link points at the span of the cause, or at the span of its thread if that one is folded.

@@ -63,6 +63,21 @@ func ThreadName(name string, id jvmthread.ThreadID) string {
 	return "thread " + strconv.FormatUint(uint64(id), 10)
 }
 
+// Holder is the end of a sentence about a wait for a lock: who held the lock when the wait began, and which interval that thread was in. The
+// holder is empty if the sentence has just named it, and the interval if the thread was running.
+func Holder(holder, interval string) string {
+	const begin = "; when it began to wait, "
+	switch {
+	case holder == "" && interval == "":
+		return ""
+	case holder == "":
+		return begin + "that one was in: " + interval
+	case interval == "":
+		return begin + holder + " held it"
+	}
+	return begin + holder + " held it and was in: " + interval
+}
+
 // Place is where in the code a stack begins, seen by somebody who knows what wait and park are.
 type Place struct {
 	Function string // empty: not known

@@ -19,7 +19,7 @@ func (a *Account) locks(w *window.Window) {
 		c.Contended = c.Contended || l.Contentions > 0 || l.Blocked > 0
 		c.Handoffs += l.Handoffs
 		c.Waiters = max(c.Waiters, l.Waiters)
-		c.Chain = max(c.Chain, l.Chain.Handoffs)
+		c.Chain = max(c.Chain, l.Run.Handoffs)
 		rest := l.Held
 		for s, d := range l.Holders {
 			plus(&c.Held[s], d)

@@ -7,15 +7,14 @@ import "github.com/weft-otel/weft/internal/jvmthread"
 
 // laneOf finds a thread's lane, or returns none.
 func (g *Graph) laneOf(id jvmthread.ThreadID) int32 {
-	near := &g.nearLanes[uint64(id)%uint64(len(g.nearLanes))]
-	if at := *near; int(at) < len(g.lanes) && g.lanes[at].thread == id {
-		return at
+	if next := g.recentLanes.Get(uint32(id), id); next > 0 {
+		return next - 1
 	}
 	at, ok := g.byID[id]
 	if !ok {
 		return none
 	}
-	*near = at
+	g.recentLanes.Put(uint32(id), id, at+1)
 	return at
 }
 

@@ -6,6 +6,7 @@ package criticalpath
 import (
 	"math"
 
+	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -25,19 +26,19 @@ type Limits struct {
 // Graph is the waits of a window. It is filled in this order: Reset, AddLane for each thread, AddInteractions, AddHolds. It keeps the
 // slices of intervals that it is given; they must not change until the next Reset. One goroutine owns it.
 type Graph struct {
-	limits    Limits
-	lanes     []lane
-	byID      map[jvmthread.ThreadID]int32
-	nearLanes [64]int32 // those that were asked for last, by their threads
-	nodes     []node
-	lockOf    []int32 // by node: the lock whose owner it waits for, or none
-	edges     []edge
-	holds     []hold
-	locks     []lock
-	byLock    map[jvmthread.LockID]int32
-	nearLocks [64]int32 // those that were asked for last, by their hashes
-	stack     []frame
-	skipped   Skipped
+	limits      Limits
+	lanes       []lane
+	byID        map[jvmthread.ThreadID]int32
+	recentLanes recent.Cache[jvmthread.ThreadID, int32] // indices plus one
+	nodes       []node
+	lockOf      []int32 // by node: the lock whose owner it waits for, or none
+	edges       []edge
+	holds       []hold
+	locks       []lock
+	byLock      map[jvmthread.LockID]int32
+	recentLocks recent.Cache[jvmthread.LockID, int32] // indices plus one
+	stack       []frame
+	skipped     Skipped
 }
 
 // Skipped counts input that fits nothing.
@@ -115,6 +116,8 @@ func (g *Graph) Reset() {
 	clear(g.lanes) // they hold slices of the caller
 	clear(g.byID)
 	clear(g.byLock)
+	g.recentLanes.Clear()
+	g.recentLocks.Clear()
 	g.lanes, g.nodes, g.lockOf, g.edges, g.holds, g.locks = g.lanes[:0], g.nodes[:0], g.lockOf[:0], g.edges[:0], g.holds[:0], g.locks[:0]
 	g.skipped = Skipped{}
 }
@@ -209,9 +212,9 @@ func (g *Graph) AddHolds(list []jvmthread.Hold) {
 
 // lock returns the index of a lock, a new one without holds if it has none yet.
 func (g *Graph) lock(id jvmthread.LockID) int32 {
-	near := &g.nearLocks[(id.Hash^uint32(id.Class))%uint32(len(g.nearLocks))]
-	if at := *near; int(at) < len(g.locks) && g.locks[at].id == id {
-		return at
+	hash := id.Hash ^ uint32(id.Class)
+	if next := g.recentLocks.Get(hash, id); next > 0 {
+		return next - 1
 	}
 	at, ok := g.byLock[id]
 	if !ok {
@@ -219,7 +222,7 @@ func (g *Graph) lock(id jvmthread.LockID) int32 {
 		g.byLock[id] = at
 		g.locks = append(g.locks, lock{id: id})
 	}
-	*near = at
+	g.recentLocks.Put(hash, id, at+1)
 	return at
 }
 

@@ -10,6 +10,7 @@
 package interaction
 
 import (
+	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/engine/timeline"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -39,7 +40,7 @@ type cause struct {
 type Binder struct {
 	timeline   *timeline.Timeline
 	locks      map[jvmthread.LockID]*lock
-	near       [64]*lock                    // those that were spoken of last, by their hashes
+	recent     recent.Cache[jvmthread.LockID, *lock]
 	waits      []waiting                    // by the thread's slot
 	starts     map[jvmthread.ThreadID]cause // by the thread that was started
 	interrupts map[jvmthread.ThreadID]cause // by the thread that was interrupted
@@ -198,7 +199,7 @@ func (b *Binder) gap(th *timeline.Thread) {
 		return
 	}
 	clear(b.locks)
-	clear(b.near[:])
+	b.recent.Clear()
 	clear(b.waits)
 	clear(b.unparks)
 }
@@ -214,7 +215,7 @@ func (b *Binder) Expire(before jvmthread.Time) {
 			b.waiting(th).back = false // it never said that it was back
 		}
 	}
-	clear(b.near[:])
+	b.recent.Clear()
 	for id, l := range b.locks {
 		if l.touched < before {
 			delete(b.locks, id)

@@ -19,7 +19,7 @@ func (b *Binder) Locks() int { return len(b.locks) }
 // Contended returns the owner of a lock as Owner does, and how many threads are blocked on it.
 func (b *Binder) Contended(id jvmthread.LockID) (owner jvmthread.ThreadID, blocked int) {
 	if l := b.find(id); l != nil {
-		return l.owner, int(l.blocked)
+		return l.owner, int(l.blocked.Now)
 	}
 	return jvmthread.NoThread, 0
 }
@@ -37,15 +37,15 @@ func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) (
 	holds := b.holds
 	b.holds = room[:0]
 	for _, l := range b.locks {
-		if l.peak > 0 {
-			queues = append(queues, Queue{l.id, int(l.peak)})
-			l.peak = l.blocked
+		if l.blocked.Peak > 0 {
+			queues = append(queues, Queue{l.id, int(l.blocked.Peak)})
+			l.blocked.Peak = l.blocked.Now
 		}
 		if l.owner == jvmthread.NoThread {
 			continue
 		}
 		h := jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | jvmthread.HoldOpen | jvmthread.HoldSoFar}
-		if l.blocked == 0 {
+		if l.blocked.Now == 0 {
 			h.End, h.Marks = l.seen, l.marks|jvmthread.HoldInferred|jvmthread.HoldSoFar
 		}
 		holds = append(holds, h)
@@ -55,7 +55,7 @@ func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) (
 
 // unblocked notes that a thread is not blocked on a lock any more.
 func (b *Binder) unblocked(id jvmthread.LockID) {
-	if l := b.find(id); l != nil && l.blocked > 0 {
-		l.blocked--
+	if l := b.find(id); l != nil {
+		l.blocked.Leave()
 	}
 }

@@ -16,8 +16,7 @@ type lock struct {
 	since   jvmthread.Time // when the owner got it, or was first seen to own it
 	seen    jvmthread.Time // when the owner last showed itself
 	touched jvmthread.Time
-	blocked int32 // threads between contendedEnter and contendedEntered
-	peak    int32 // the most of them at one time since the last cut
+	blocked Crowd // threads between contendedEnter and contendedEntered; the peak is since the last cut
 	marks   jvmthread.HoldMarks
 	unheard jvmthread.Time // of the last notify that found nobody waiting, until a wait timed out after it or another notify was heard
 	heard   jvmthread.Time // of the last notify that woke somebody
@@ -37,14 +36,12 @@ type waiter struct {
 
 // find returns what is known of a lock, nil if nothing is.
 func (b *Binder) find(id jvmthread.LockID) *lock {
-	near := &b.near[(id.Hash^uint32(id.Class))%uint32(len(b.near))]
-	if l := *near; l != nil && l.id == id {
+	hash := id.Hash ^ uint32(id.Class)
+	if l := b.recent.Get(hash, id); l != nil {
 		return l
 	}
 	l := b.locks[id]
-	if l != nil {
-		*near = l
-	}
+	b.recent.Put(hash, id, l)
 	return l
 }
 
@@ -102,8 +99,7 @@ func (b *Binder) contendedEnter(ev *jvmthread.Event, closed *jvmthread.Interval)
 	if l == nil {
 		return
 	}
-	l.blocked++
-	l.peak = max(l.peak, l.blocked)
+	l.blocked.Enter()
 	if l.owner == ev.Thread {
 		b.released(l, closed, l.othersBlocked(1), jvmthread.HoldInferred)
 	}
@@ -114,7 +110,7 @@ func (b *Binder) contendedEnter(ev *jvmthread.Event, closed *jvmthread.Interval)
 
 // othersBlocked tells whether more than n threads are blocked on the lock.
 func (l *lock) othersBlocked(n int32) how {
-	if l.blocked > n {
+	if l.blocked.Now > n {
 		return waitedFor
 	}
 	return 0

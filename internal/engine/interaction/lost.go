@@ -43,7 +43,7 @@ type Held struct {
 // Held calls yield for each lock that somebody is blocked on and whose owner is known, in no order.
 func (b *Binder) Held(yield func(Held) bool) {
 	for _, l := range b.locks {
-		if l.blocked > 0 && l.owner != jvmthread.NoThread && !yield(Held{l.id, l.owner, l.since, int(l.blocked)}) {
+		if l.blocked.Now > 0 && l.owner != jvmthread.NoThread && !yield(Held{l.id, l.owner, l.since, int(l.blocked.Now)}) {
 			return
 		}
 	}

@@ -8,7 +8,10 @@
 // the event. It has no clock and no locks; one goroutine owns a Timeline.
 package timeline
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"github.com/weft-otel/weft/internal/engine/recent"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
 
 // DefaultMaxThreads bounds the threads of a session that are followed at one time.
 const DefaultMaxThreads = 1 << 17
@@ -23,7 +26,7 @@ type Counters struct {
 // Timeline follows the threads of one session.
 type Timeline struct {
 	threads    map[jvmthread.ThreadID]*Thread
-	near       [256]*Thread   // those that were asked for last, by their ids: a third of the way of an event would go into the map
+	recent     recent.Cache[jvmthread.ThreadID, *Thread]
 	begin      jvmthread.Time // of history
 	begun      bool
 	maxThreads int
@@ -84,7 +87,7 @@ func (t *Thread) LastSeen() jvmthread.Time { return t.lastSeen }
 
 // Thread returns where a thread stands, nil if it is not known.
 func (t *Timeline) Thread(id jvmthread.ThreadID) *Thread {
-	if th := t.near[id%jvmthread.ThreadID(len(t.near))]; th != nil && th.open.Thread == id {
+	if th := t.recent.Get(uint32(id), id); th != nil {
 		return th
 	}
 	return t.find(id)
@@ -92,9 +95,7 @@ func (t *Timeline) Thread(id jvmthread.ThreadID) *Thread {
 
 func (t *Timeline) find(id jvmthread.ThreadID) *Thread {
 	th := t.threads[id]
-	if th != nil {
-		t.near[id%jvmthread.ThreadID(len(t.near))] = th
-	}
+	t.recent.Put(uint32(id), id, th)
 	return th
 }
 
@@ -256,7 +257,7 @@ func (t *Timeline) Deadlock(id jvmthread.ThreadID, cycle jvmthread.Cycle, at jvm
 // nothing was heard of them since silent. Virtual threads are such, which some agents do not see end, and all if there are many. One that
 // speaks again is unknown before.
 func (t *Timeline) Forget(before, silent jvmthread.Time) {
-	clear(t.near[:])
+	t.recent.Clear()
 	for id, th := range t.threads {
 		running := th.open.State == jvmthread.StateRunnable || th.open.State == jvmthread.StateUnknown
 		unheard := running && th.lastSeen < silent && (th.virtual || len(t.threads) > t.maxThreads/2)

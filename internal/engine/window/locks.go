@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -26,19 +27,24 @@ type LockStats struct {
 	Held        time.Duration // of them, within the window
 	HeldMax     time.Duration // the longest so far
 	Holders     HolderTimes   // what the holders were doing meanwhile
-	Chain       Chain         // the longest
+	Run         HandoffRun    // the longest
 }
 
-// Chain is handoffs of one lock in a row, each by the thread that had got the lock by the one before: nobody else came between.
-type Chain struct {
-	Lock       jvmthread.LockID
+// HandoffRun is consecutive handoffs of one lock, each by the thread that received the lock in the previous one.
+type HandoffRun struct {
 	Handoffs   uint64
 	Start, End jvmthread.Time // of the first and of the last handoff
-	threads    [maxChainThreads + 1]jvmthread.ThreadID
+	threads    [maxRunThreads + 1]jvmthread.ThreadID
 	n          int
 }
 
-const maxChainThreads = 8
+const maxRunThreads = 8
+
+// lockRuns is the handoff runs of a lock, of which the last one may continue.
+type lockRuns struct {
+	all  interaction.HandoffRuns[jvmthread.ThreadID]
+	last HandoffRun
+}
 
 // HolderTimes is the time of holds by the state of the holder: what it was doing while others may have waited. It is less than the time of
 // the holds where a holder's history is not known.
@@ -117,14 +123,14 @@ func (l *Lane) at(t jvmthread.Time) int {
 // lockTable gathers the sums of a window.
 type lockTable struct {
 	classes map[jvmthread.ClassID]*LockStats
-	near    [16]*LockStats // those that were asked for last
-	chains  map[jvmthread.LockID]*Chain
+	recent  recent.Cache[jvmthread.ClassID, *LockStats]
+	runs    map[jvmthread.LockID]*lockRuns
 	list    []LockStats
 
 	handoffs []handoff // of the window, in the order of time
 }
 
-// handoff is what a chain is made of.
+// handoff passes a lock from one thread to another.
 type handoff struct {
 	lock     jvmthread.LockID
 	from, to jvmthread.ThreadID
@@ -132,28 +138,27 @@ type handoff struct {
 }
 
 func newLockTable() lockTable {
-	return lockTable{classes: make(map[jvmthread.ClassID]*LockStats), chains: make(map[jvmthread.LockID]*Chain)}
+	return lockTable{classes: make(map[jvmthread.ClassID]*LockStats), runs: make(map[jvmthread.LockID]*lockRuns)}
 }
 
 func (t *lockTable) class(id jvmthread.ClassID) *LockStats {
-	near := &t.near[int(id)%len(t.near)]
-	if *near != nil && (*near).Class == id {
-		return *near
+	if s := t.recent.Get(uint32(id), id); s != nil {
+		return s
 	}
 	s := t.classes[id]
 	if s == nil {
 		s = &LockStats{Class: id}
 		t.classes[id] = s
 	}
-	*near = s
+	t.recent.Put(uint32(id), id, s)
 	return s
 }
 
 // reset begins another window. What came in so far of its handoffs stays.
 func (t *lockTable) reset() {
 	clear(t.classes)
-	clear(t.chains)
-	clear(t.near[:])
+	clear(t.runs)
+	t.recent.Clear()
 }
 
 // stats returns the sums of a window whose intervals were added.
@@ -215,25 +220,24 @@ func (t *lockTable) addHold(w *Window, h *jvmthread.Hold) {
 func (t *lockTable) addHandoff(h *handoff) {
 	s := t.class(h.lock.Class)
 	s.Handoffs++
-	c := t.chains[h.lock]
-	if c == nil {
-		c = new(Chain)
-		t.chains[h.lock] = c
+	runs := t.runs[h.lock]
+	if runs == nil {
+		runs = new(lockRuns)
+		t.runs[h.lock] = runs
 	}
-	if c.n == 0 || c.threads[c.n-1] != h.from {
-		*c = Chain{Lock: h.lock, Start: h.at, n: 1}
-		c.threads[0] = h.from
+	r := &runs.last
+	if r.Handoffs = uint64(runs.all.Add(h.from, h.to)); r.Handoffs == 1 {
+		r.Start, r.n, r.threads[0] = h.at, 1, h.from
 	}
-	c.Handoffs++
-	c.End = h.at
-	if c.n <= maxChainThreads {
-		c.n++
+	r.End = h.at
+	if r.n <= maxRunThreads {
+		r.n++
 	}
-	c.threads[c.n-1] = h.to // once there are many, the newest stands behind the first ones
-	if c.Handoffs > s.Chain.Handoffs {
-		s.Chain = *c
+	r.threads[r.n-1] = h.to // after the first ones there is room for the newest only
+	if r.Handoffs > s.Run.Handoffs {
+		s.Run = *r
 	}
 }
 
-// Threads returns the first threads of the chain and, behind them, the last one.
-func (c *Chain) Threads() []jvmthread.ThreadID { return c.threads[:c.n] }
+// Threads returns the first threads of the run, followed by the last one.
+func (r *HandoffRun) Threads() []jvmthread.ThreadID { return r.threads[:r.n] }

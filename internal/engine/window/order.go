@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/engine/timeline"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -71,8 +72,8 @@ func (b *Builder) recycle(l *Lane) {
 
 // lockOrder sorts holds by lock. Those of one lock come in the order of time, so that counting will do.
 type lockOrder struct {
-	index  map[jvmthread.LockID]int32 // where the lock is in locks
-	near   [64]int32                  // the same of those that came last, by their hashes
+	index  map[jvmthread.LockID]int32            // where the lock is in locks
+	recent recent.Cache[jvmthread.LockID, int32] // the same, plus one
 	locks  []heldLock
 	sorted []int32 // indices of locks, in their order
 	lockOf []int32 // by hold: the index of its lock
@@ -94,18 +95,19 @@ func (o *lockOrder) find(id jvmthread.LockID) int32 {
 		o.index[id] = at
 		o.locks, o.sorted = append(o.locks, heldLock{id: id}), append(o.sorted, at)
 	}
-	o.near[id.Hash%uint32(len(o.near))] = at
+	o.recent.Put(id.Hash, id, at+1)
 	return at
 }
 
 func (b *Builder) sortHolds() {
 	o, w := &b.order, &b.window
 	clear(o.index)
+	o.recent.Clear()
 	o.locks, o.sorted, o.lockOf = o.locks[:0], o.sorted[:0], o.lockOf[:0]
 	for i := range b.holds {
 		id := b.holds[i].Lock
-		at := o.near[id.Hash%uint32(len(o.near))]
-		if int(at) >= len(o.locks) || o.locks[at].id != id {
+		at := o.recent.Get(id.Hash, id) - 1
+		if at < 0 {
 			at = o.find(id)
 		}
 		o.locks[at].holds++

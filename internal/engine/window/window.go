@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
 	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -43,12 +44,12 @@ type Window struct {
 	Totals       Totals                   // of all lanes
 	Verdict      *Verdict                 // what a Finder found; nil: nothing was asked
 	Events       uint64
-	Lost         uint64    // events that the agent could not keep
-	Missed       uint64    // events that never came here
-	past         []Past    // the windows before, the newest last
-	folded       Folded    // threads without a span of their own
-	near         [64]int32 // where the lanes are that were asked for last, by their threads
-	selected     bool      // not everything has a span
+	Lost         uint64                                  // events that the agent could not keep
+	Missed       uint64                                  // events that never came here
+	past         []Past                                  // the windows before, the newest last
+	folded       Folded                                  // threads without a span of their own
+	recent       recent.Cache[jvmthread.ThreadID, int32] // indices of lanes, plus one
+	selected     bool                                    // not everything has a span
 }
 
 // Lane is one thread in a window.
@@ -134,9 +135,8 @@ func (w *Window) lane(id jvmthread.ThreadID) *Lane {
 
 // laneIndex finds the place of a thread's lane, or -1.
 func (w *Window) laneIndex(id jvmthread.ThreadID) int {
-	near := &w.near[uint64(id)%uint64(len(w.near))]
-	if at := int(*near); at < len(w.Lanes) && w.Lanes[at].Thread == id {
-		return at
+	if next := w.recent.Get(uint32(id), id); next > 0 {
+		return int(next - 1)
 	}
 	low, high := 0, len(w.Lanes)
 	for low < high { // slices.BinarySearchFunc takes three times as long, and every hold is looked for
@@ -149,6 +149,6 @@ func (w *Window) laneIndex(id jvmthread.ThreadID) int {
 	if low == len(w.Lanes) || w.Lanes[low].Thread != id {
 		return -1
 	}
-	*near = int32(low)
+	w.recent.Put(uint32(id), id, int32(low+1))
 	return low
 }

@@ -214,10 +214,11 @@ func (q *query) tell(iv *store.Interval, out *api.Interval) string {
 		b.WriteString(" at " + s.Frames[s.Caller])
 	}
 	if o := out.Owner; o != nil && iv.State != jvmthread.StateJoining && iv.Lock != 0 {
-		b.WriteString("; when it began, " + o.Thread.Name + " held it")
+		doing := ""
 		if o.Interval != nil && jvmthread.State(o.Interval.State).Stopped() {
-			b.WriteString(" and was in: " + o.Interval.Title)
+			doing = o.Interval.Title
 		}
+		b.WriteString(wording.Holder(o.Thread.Name, doing))
 	}
 	if c := out.Cause; c != nil {
 		b.WriteString("; " + jvmthread.InteractionKind(c.Kind).String() + " by " + c.Thread.Name)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -110,7 +111,7 @@ func (q *query) holdRuns(list []store.Hold, step int64, seen []bool) []api.HoldR
 }
 
 // queueSteps says, for the steps at which it changes, how many threads were queued at most.
-func queueSteps(turns []turn, step int64) []api.QueueStep {
+func queueSteps(turns []interaction.Turn, step int64) []api.QueueStep {
 	out := []api.QueueStep{}
 	put := func(at, n int) {
 		if k := len(out); k > 0 && out[k-1].Threads == n || k == 0 && n == 0 {
@@ -118,22 +119,21 @@ func queueSteps(turns []turn, step int64) []api.QueueStep {
 		}
 		out = append(out, api.QueueStep{Step: at, Threads: n})
 	}
-	n, most, at := 0, 0, 0
-	for _, s := range turns {
-		i := int((s >> 1) / step)
-		if i > at {
-			put(at, most)
+	var queue interaction.Crowd // the peak is that of the step
+	at := 0
+	for _, t := range turns {
+		if i := int(int64(t.Time()) / step); i > at {
+			put(at, int(queue.Peak))
 			if i > at+1 {
-				put(at+1, n)
+				put(at+1, int(queue.Now))
 			}
-			at, most = i, n
+			at, queue.Peak = i, queue.Now
 		}
-		n += int(s&1)<<1 - 1
-		most = max(most, n)
+		queue.Apply(t)
 	}
-	put(at, most)
+	put(at, int(queue.Peak))
 	if len(turns) > 0 {
-		put(at+1, n)
+		put(at+1, int(queue.Now))
 	}
 	return out
 }

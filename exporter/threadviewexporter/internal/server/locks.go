@@ -8,22 +8,16 @@ import (
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
 // lockLists is what happened to one lock over the range.
 type lockLists struct {
-	handoffs []store.Edge // in the order of their effects
-	holds    []store.Hold // in the order of their starts
-	queue    []turn       // threads that begin and cease to be blocked, in order
+	handoffs []store.Edge       // in the order of their effects
+	holds    []store.Hold       // in the order of their starts
+	queue    []interaction.Turn // threads that begin and cease to be blocked, in order
 }
-
-// turn is a thread more or less in a queue: twice the time since the range began, and one more if a thread comes. So numbers sort as they should: who
-// leaves at a time goes before who comes.
-type turn = int64
-
-func come(at jvmthread.Time) turn  { return turn(at)<<1 | 1 }
-func leave(at jvmthread.Time) turn { return turn(at) << 1 }
 
 // lists gathers what happened to locks of which something is wanted.
 func (q *query) lists(sel selection, wanted map[store.LockIndex]*lockLists) {
@@ -31,7 +25,7 @@ func (q *query) lists(sel selection, wanted map[store.LockIndex]*lockLists) {
 	for l, t := range wanted {
 		byLock[l] = t
 	}
-	q.turns(sel, q.from, q.to, func(l store.LockIndex) *[]turn {
+	q.turns(sel, q.from, q.to, func(l store.LockIndex) *[]interaction.Turn {
 		if t := byLock[l]; t != nil {
 			return &t.queue
 		}
@@ -59,45 +53,44 @@ func (q *query) lists(sel selection, wanted map[store.LockIndex]*lockLists) {
 }
 
 // turns gathers when threads begin and cease to be blocked within a range, by lock: of counts where to, or returns nil.
-func (q *query) turns(sel selection, from, to jvmthread.Time, of func(store.LockIndex) *[]turn) {
+func (q *query) turns(sel selection, from, to jvmthread.Time, of func(store.LockIndex) *[]interaction.Turn) {
 	q.sn.Sweep(from, to, sel.has, func(c *store.Cursor) {
 		start, end := max(c.Start, from), min(c.End, to)
 		if start >= end || kindOf(c.State) != kindBlocked || kindOf(c.As()) != kindBlocked {
 			return
 		}
 		if list := of(c.Lock()); list != nil {
-			*list = append(*list, come(start-from), leave(end-from))
+			*list = append(*list, interaction.Enter(start-from), interaction.Leave(end-from))
 		}
 	})
 }
 
 const maxConvoyThreads = 9
 
-// convoys finds the longest rows of handoffs, each by the thread that had got the lock by the one before.
+// convoys returns the longest handoff runs.
 func (q *query) convoys(t *lockLists, most int) []api.Convoy {
 	out := []api.Convoy{}
 	id := func(i int) uint64 { return uint64(q.sn.Threads[i].ID) }
 	var c api.Convoy
-	last := -1
-	end := func() {
+	keep := func() {
 		if c.Length > 1 {
 			out = append(out, c)
 		}
 	}
+	var runs interaction.HandoffRuns[int]
 	for i := range t.handoffs {
 		h := &t.handoffs[i]
-		if h.From != last {
-			end()
+		position := int(runs.Add(h.From, h.To))
+		if position == 1 {
+			keep()
 			c = api.Convoy{From: q.rel(h.Effect), Threads: []uint64{id(h.From)}}
 		}
-		c.Length++
-		c.To = q.rel(h.Effect)
+		c.Length, c.To = position, q.rel(h.Effect)
 		if len(c.Threads) < maxConvoyThreads {
 			c.Threads = append(c.Threads, id(h.To))
 		}
-		last = h.To
 	}
-	end()
+	keep()
 	slices.SortStableFunc(out, func(a, b api.Convoy) int { return compare(b.Length, a.Length) })
 	return out[:min(len(out), most)]
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store/sums"
+	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -19,7 +20,7 @@ type lockSum struct {
 	kinds    [numKinds]api.StateTime
 	held     api.StateTime
 	holders  sums.Set
-	handoffs store.Relay
+	handoffs interaction.HandoffRuns[uint32]
 	waiters  int
 	wanted   bool // a thread waited for it, or got it handed on
 }
@@ -127,7 +128,7 @@ func (s *lockSums) rollup(c *store.Rollup) {
 		add(&t.kinds[kindParked], l.Parked)
 		add(&t.held, l.Held)
 		l.Holders.AddTo(&t.holders)
-		t.handoffs.Add(l.Handoffs)
+		t.handoffs.Merge(l.Handoffs)
 		t.waiters = max(t.waiters, int(l.Queue))
 	}
 	c.Early(from, func(iv *store.Interval) {
@@ -159,7 +160,7 @@ func (s *lockSums) edge(e store.Edge) bool {
 	if e.Kind == jvmthread.InteractionHandoff && s.sel.has[e.To] {
 		if t := s.of(e.Lock); t != nil {
 			t.wanted = true
-			t.handoffs.Add(store.Handoff(e.From, e.To))
+			t.handoffs.Add(uint32(e.From), uint32(e.To))
 		}
 	}
 	return true
@@ -181,8 +182,8 @@ func (s *lockSums) queues(from, to jvmthread.Time) {
 	if from >= to {
 		return
 	}
-	lists := make([][]turn, len(s.all))
-	s.q.turns(s.sel, from, to, func(l store.LockIndex) *[]turn {
+	lists := make([][]interaction.Turn, len(s.all))
+	s.q.turns(s.sel, from, to, func(l store.LockIndex) *[]interaction.Turn {
 		if s.of(l) == nil {
 			return nil
 		}
@@ -190,7 +191,7 @@ func (s *lockSums) queues(from, to jvmthread.Time) {
 	})
 	for l, list := range lists {
 		if len(list) > 0 {
-			s.all[l].waiters = max(s.all[l].waiters, store.Peak(list))
+			s.all[l].waiters = max(s.all[l].waiters, interaction.Peak(list))
 		}
 	}
 }
@@ -198,6 +199,6 @@ func (s *lockSums) queues(from, to jvmthread.Time) {
 func (q *query) lockRow(t *lockSum) api.LockRow {
 	return api.LockRow{
 		Lock: q.lockRef(t.lock), Blocked: t.kinds[kindBlocked], Waited: t.kinds[kindWaited], Parked: t.kinds[kindParked], Held: t.held,
-		Handoffs: int(t.handoffs.N), Holders: t.holders.Len(), Waiters: t.waiters, Convoy: int(t.handoffs.Longest),
+		Handoffs: int(t.handoffs.Handoffs), Holders: t.holders.Len(), Waiters: t.waiters, Convoy: int(t.handoffs.Longest),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store/sums"
+	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -56,7 +57,7 @@ type lock struct {
 	LockSum
 
 	holders []uint32
-	turns   []int64
+	turns   []interaction.Turn
 }
 
 // adder adds up what is in blocks.
@@ -186,7 +187,7 @@ func (a *adder) queue(iv *Interval) {
 		return
 	}
 	if k := a.of(iv.Lock); k != nil {
-		k.turns = append(k.turns, int64(from-a.c.Start)<<1|1, int64(to-a.c.Start)<<1)
+		k.turns = append(k.turns, interaction.Enter(from-a.c.Start), interaction.Leave(to-a.c.Start))
 	}
 }
 
@@ -199,7 +200,7 @@ func (a *adder) handoffs(b *Block) {
 		}
 		if k := a.of(LockIndex(e.lock[i])); k != nil {
 			k.Wanted = true
-			k.Handoffs.Add(Handoff(int(e.from[i]), int(e.to[i])))
+			k.Handoffs.Add(e.from[i], e.to[i])
 		}
 	}
 }
@@ -244,7 +245,7 @@ func (a *adder) finish() {
 		c.Locks = make([]LockSum, 0, len(a.locks))
 		for _, k := range a.locks {
 			k.Holders = sums.Pack(k.holders)
-			k.Queue = uint32(Peak(k.turns))
+			k.Queue = uint32(interaction.Peak(k.turns))
 			c.size += int64(unsafe.Sizeof(LockSum{})) + k.Holders.Bytes()
 			c.Locks = append(c.Locks, k.LockSum)
 		}

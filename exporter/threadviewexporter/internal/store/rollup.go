@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store/sums"
+	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -55,7 +56,7 @@ type LockSum struct {
 	Blocked, Waited, Parked Sum
 	Held                    Sum
 	Holders                 sums.Packed
-	Handoffs                Relay
+	Handoffs                interaction.HandoffRuns[uint32]
 	Queue                   uint32 // most threads that were blocked at one time within [Start, End) of the rollup, whenever they began to be
 	Lock                    LockIndex
 	Wanted                  bool // a thread waited for it, or got it handed on
@@ -182,55 +183,6 @@ func (iv *Interval) As() jvmthread.State {
 		return jvmthread.StateParked
 	}
 	return jvmthread.StateBlocked
-}
-
-// Relay is hand-overs of a lock one after the other.
-type Relay struct {
-	N           uint32
-	First, Last uint32 // thread that handed on first, and that was given last
-	head, tail  uint32 // length of the runs, of hand-overs each of which goes on from who was given, at both ends
-	Longest     uint32 // of all runs
-}
-
-// Add appends what came later.
-func (r *Relay) Add(o Relay) {
-	switch {
-	case o.N == 0:
-		return
-	case r.N == 0:
-		*r = o
-		return
-	}
-	joined := r.Last == o.First
-	longest := max(r.Longest, o.Longest)
-	head, tail := r.head, o.tail
-	if joined {
-		longest = max(longest, r.tail+o.head)
-		if r.head == r.N {
-			head = r.N + o.head
-		}
-		if o.tail == o.N {
-			tail = r.tail + o.N
-		}
-	}
-	*r = Relay{N: r.N + o.N, First: r.First, Last: o.Last, head: head, tail: tail, Longest: longest}
-}
-
-// Handoff is one.
-func Handoff(from, to int) Relay {
-	return Relay{N: 1, First: uint32(from), Last: uint32(to), head: 1, tail: 1, Longest: 1}
-}
-
-// Peak returns the most that were there at one time: of turns, each twice a time, and one more where one comes. Who leaves at a time goes before who
-// comes. It puts them in order.
-func Peak(turns []int64) (most int) {
-	slices.Sort(turns)
-	n := 0
-	for _, t := range turns {
-		n += int(t&1)<<1 - 1
-		most = max(most, n)
-	}
-	return most
 }
 
 func searchChunk(all []chunk, number uint64) int {
