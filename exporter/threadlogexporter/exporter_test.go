@@ -30,6 +30,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
@@ -323,7 +324,7 @@ func TestDirectoryThatCannotBeWrittenToStopsTheStart(t *testing.T) {
 		e, err := NewFactory().CreateTraces(t.Context(), exportertest.NewNopSettings(metadata.Type), cfg)
 		require.NoError(t, err)
 		err = e.Start(t.Context(), componenttest.NewNopHost())
-		require.ErrorContains(t, err, "give one that can be written to", directory)
+		require.ErrorContains(t, err, "use a writable one", directory)
 		require.NoError(t, e.Shutdown(t.Context()))
 	}
 }
@@ -336,18 +337,20 @@ func TestThreadsThatAreToldAnewAreHeldOnce(t *testing.T) {
 	set := exportertest.NewNopSettings(metadata.Type)
 	log, err := newThreadLog(cfg, set)
 	require.NoError(t, err)
-	s := newSession(log, one, pcommon.NewResource())
+	s := &sessions.Session{ID: one, Resource: pcommon.NewResource(), Symbols: symbols.New(symbols.DefaultLimits())}
+	written := log.newSessionWriter(s)
 	tell := func(batch uint64, part uint32, name string) {
 		traces := ptrace.NewTraces()
 		spans := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
 		c := threadpdata.Carrier{Session: one, Batch: batch, Part: part, Parts: 1000, Thread: jvmthread.Thread{ID: 7, Name: name}}
 		c.AppendTo(spans, symbols.New(symbols.DefaultLimits()))
-		require.NoError(t, s.take(spans.At(0)))
+		require.NoError(t, threadpdata.Parse(spans.At(0), s.Symbols, &c))
+		written.Receive(&c)
 	}
 	for i := range uint32(100) {
 		tell(1, i, fmt.Sprintf("worker %d", i))
 	}
 	tell(1, 0, "somebody else")
-	assert.Equal(t, []jvmthread.Thread{{ID: 7, Name: "worker 99"}}, s.threads)
+	assert.Equal(t, []jvmthread.Thread{{ID: 7, Name: "worker 99"}}, written.threads)
 	r.stop(t)
 }

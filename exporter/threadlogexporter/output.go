@@ -19,37 +19,37 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// output is the files of one session: the one that is written, full ones, and one beside them all.
+// output is the files of one session: the current one, full ones, and a side file with the metadata of all of them.
 //
-// What cannot be written, since the disk is full say, is held and tried again; when too much is held, whole pieces are given up and
-// counted.
+// Records that cannot be written, because the disk is full for example, are held and retried. Once too much is held, whole pieces are
+// dropped and counted.
 type output struct {
 	owner  *threadLog
 	base   string // of the names of all files
-	number int    // of the recording, from 1: the session may have been recorded before
+	number int    // of the recording, from 1: a restarted collector starts another one
 	logger *timberjack.Logger
-	side   *os.File // nil until it is needed
-	table  string   // its path
-	size   int64    // of the file that is written
-	torn   bool     // something of it was given up: what follows may need that, and goes to another
+	side   *os.File // nil until needed
+	table  string   // path of side
+	size   int64    // of the current file
+	torn   bool     // a piece was dropped: later records may refer to it, so they go to a new file
 
 	held   []piece
 	bytes  int  // held
-	failed bool // what was tried last
+	failed bool // the last attempt
 }
 
 // piece is whole records.
 type piece struct {
 	text   []byte
 	events uint64
-	begun  bool // some of it is written: the rest has to follow
-	beside bool
+	begun  bool // partly written: the rest has to follow
+	side   bool // belongs to the side file
 }
 
-// maxHeld bounds the bytes that wait to be written, a session.
+// maxHeld bounds the bytes waiting to be written, per session.
 const maxHeld = 8 << 20
 
-// backupTime has no dot: a full file x.orca-<time>-size has x.meta beside it, as x.orca has.
+// backupTime has no dot, so that the side file of a full file x.orca-<time>-size is x.meta, as for x.orca.
 const backupTime = "2006-01-02T15-04-05,000"
 
 func newOutput(t *threadLog, service string, id jvmthread.SessionID) *output {
@@ -65,7 +65,7 @@ func newOutput(t *threadLog, service string, id jvmthread.SessionID) *output {
 
 func (o *output) path() string { return o.base + o.owner.format.extension }
 
-// fileName makes a part of a file's name of a text.
+// fileName replaces characters that are unsafe in file names.
 func fileName(text string) string {
 	const most = 64
 	name := strings.Map(func(r rune) rune {
@@ -80,10 +80,10 @@ func fileName(text string) string {
 	return name[:min(len(name), most)]
 }
 
-// freeName returns a name of which there are no files yet, and its number: a session that is written on after a restart has a second
+// freeName returns a name without files yet, and its number: a session that continues after a restart of the collector gets a second
 // recording.
 func freeName(base, extension string) (name string, n int) {
-	there, _ := os.ReadDir(filepath.Dir(base)) // an error comes again when the file is made
+	there, _ := os.ReadDir(filepath.Dir(base)) // creating the file fails with the same error
 	for n = 1; ; n++ {
 		name = base
 		if n > 1 {
@@ -95,42 +95,42 @@ func freeName(base, extension string) (name string, n int) {
 	}
 }
 
-// full reports whether the next batch goes to another file.
+// full reports whether the next batch belongs to a new file.
 func (o *output) full() bool {
 	return (o.torn || o.size >= int64(o.owner.cfg.Rotation.MaxMegabytes)<<20) && len(o.held) == 0
 }
 
-// rotate begins another file. If that cannot be, the one at hand goes on until it is full once more.
-func (o *output) rotate(ctx context.Context) {
+// rotate starts a new file. If that fails, the current one is used until it is full once more.
+func (o *output) rotate() {
 	o.size, o.torn = 0, false
 	if err := o.logger.RotateWithReason("size"); err != nil {
 		o.fail(err)
 		return
 	}
-	o.owner.telemetry.ExporterThreadLogRotations.Add(ctx, 1)
+	o.owner.telemetry.ExporterThreadLogRotations.Add(context.Background(), 1)
 }
 
-// write writes whole records, or holds them. The text is the caller's again when it returns.
-func (o *output) write(ctx context.Context, text []byte, events uint64) {
-	o.put(ctx, piece{text: text, events: events})
+// write writes whole records, or holds a copy of them.
+func (o *output) write(text []byte, events uint64) {
+	o.put(piece{text: text, events: events})
 }
 
-// beside appends to the file beside the recording.
-func (o *output) beside(ctx context.Context, extension string, text []byte) {
+// writeSide appends to the side file.
+func (o *output) writeSide(extension string, text []byte) {
 	o.table = o.base + extension
-	o.put(ctx, piece{text: text, beside: true})
+	o.put(piece{text: text, side: true})
 }
 
-func (o *output) put(ctx context.Context, p piece) {
+func (o *output) put(p piece) {
 	if len(p.text) == 0 {
 		return
 	}
-	o.retry(ctx)
-	if len(o.held) == 0 && o.try(ctx, &p) {
+	o.retry()
+	if len(o.held) == 0 && o.try(&p) {
 		return
 	}
 	if o.bytes+len(p.text) > maxHeld && !p.begun {
-		o.owner.lost(ctx, whereWrite, p.events)
+		o.owner.lost(whereWrite, p.events)
 		o.torn = true
 		return
 	}
@@ -139,11 +139,11 @@ func (o *output) put(ctx context.Context, p piece) {
 	o.bytes += len(p.text)
 }
 
-// retry writes what is held, as far as that goes.
-func (o *output) retry(ctx context.Context) {
+// retry writes held pieces until one fails.
+func (o *output) retry() {
 	for len(o.held) > 0 {
 		before := len(o.held[0].text)
-		done := o.try(ctx, &o.held[0])
+		done := o.try(&o.held[0])
 		o.bytes -= before - len(o.held[0].text)
 		if !done {
 			return
@@ -152,17 +152,17 @@ func (o *output) retry(ctx context.Context) {
 	}
 }
 
-// try writes a piece, and leaves in it what is still to be written.
-func (o *output) try(ctx context.Context, p *piece) (done bool) {
+// try writes a piece and removes from it what was written.
+func (o *output) try(p *piece) (done bool) {
 	var n int
 	var err error
-	if p.beside {
-		n, err = o.writeBeside(p.text)
+	if p.side {
+		n, err = o.appendSide(p.text)
 	} else {
 		n, err = o.logger.Write(p.text)
 		o.size += int64(n)
 	}
-	o.owner.telemetry.ExporterThreadLogBytes.Add(ctx, int64(n))
+	o.owner.telemetry.ExporterThreadLogBytes.Add(context.Background(), int64(n))
 	p.text = p.text[n:]
 	if err != nil || len(p.text) > 0 {
 		p.begun = p.begun || n > 0
@@ -170,11 +170,11 @@ func (o *output) try(ctx context.Context, p *piece) (done bool) {
 		return false
 	}
 	o.failed = false
-	o.owner.telemetry.ExporterThreadLogEvents.Add(ctx, int64(p.events))
+	o.owner.telemetry.ExporterThreadLogEvents.Add(context.Background(), int64(p.events))
 	return true
 }
 
-func (o *output) writeBeside(text []byte) (n int, err error) {
+func (o *output) appendSide(text []byte) (n int, err error) {
 	if o.side == nil {
 		if o.side, err = os.OpenFile(o.table, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
 			o.side = nil
@@ -184,19 +184,19 @@ func (o *output) writeBeside(text []byte) (n int, err error) {
 	return o.side.Write(text)
 }
 
-// fail tells of the first failure of several in a row.
+// fail logs the first of several failures in a row.
 func (o *output) fail(err error) {
 	if !o.failed {
-		o.owner.logger.Error("cannot write; up to 8 MiB are held and tried again, then events are lost and counted", zap.String("file", o.path()), zap.Error(err))
+		o.owner.logger.Error("Write failed; holding and retrying up to 8 MiB, then events are lost and counted", zap.String("file", o.path()), zap.Error(err))
 	}
 	o.failed = true
 }
 
-// close gives up what still cannot be written.
-func (o *output) close(ctx context.Context) {
-	o.retry(ctx)
+// close drops what still cannot be written.
+func (o *output) close() {
+	o.retry()
 	for i := range o.held {
-		o.owner.lost(ctx, whereWrite, o.held[i].events)
+		o.owner.lost(whereWrite, o.held[i].events)
 	}
 	if err := o.logger.Close(); err != nil {
 		o.fail(err)

@@ -7,293 +7,251 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
-	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// session is one JVM: its events in order, and its file.
-type session struct {
+// sessionWriter writes the events of one session to files, in order. It is a sessions.Handler.
+type sessionWriter struct {
+	*sessions.Session
+	*ordering.Queue
+
 	owner *threadLog
 	info  recording.Session
 	name  string // of the service
 
-	mu      sync.Mutex
-	queue   *ordering.Queue
-	symbols *symbols.Table
-	carrier threadpdata.Carrier
 	threads []jvmthread.Thread         // defined since the last batch, each once
-	places  map[jvmthread.ThreadID]int // of them
-	ended   []jvmthread.ThreadID       // to be forgotten after the next batch
-	sums    []sums                     // that wait for their place in the row of batches; as many as batches may wait
+	places  map[jvmthread.ThreadID]int // in threads
+	ended   []jvmthread.ThreadID       // whose definitions are dropped after the next batch
+	sums    []sums                     // waiting for earlier batches; the queue bounds their number
 
 	encoder recording.Encoder
 	out     *output
-	parts   int // files begun
+	parts   int // files started
 	text    []byte
-	told    recording.EncoderStats
+	counted recording.EncoderStats // what the metrics already contain
 	missed  uint64
-
-	heard   time.Time // when something came
-	stalled time.Time // since when the awaited batch is missing; zero: none is
-	awaited uint64    // its number
-	closed  bool
-	over    bool // in order: it does not come back
 }
 
-// sums are those of a batch that has no events.
+// sums are the aggregates of a batch without events.
 type sums struct {
 	batch     uint64
 	aggregate *jvmthread.Aggregate
 }
 
-func newSession(t *threadLog, id jvmthread.SessionID, res pcommon.Resource) *session {
-	s := &session{
-		owner: t, info: threadpdata.RecordingSession(id, res), name: threadpdata.ServiceName(res), heard: time.Now(),
-		queue: ordering.New(ordering.DefaultLimits()), symbols: symbols.New(symbols.DefaultLimits()), places: make(map[jvmthread.ThreadID]int),
-	}
-	return s
+func (t *threadLog) open(s *sessions.Session) sessions.Handler[struct{}] {
+	return t.newSessionWriter(s)
 }
 
-// errClosed says that a session takes nothing any more.
-var errClosed = errors.New("the session is closed")
-
-// take adds a carrier's events.
-func (s *session) take(span ptrace.Span) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return errClosed
+func (t *threadLog) newSessionWriter(s *sessions.Session) *sessionWriter {
+	return &sessionWriter{
+		Session: s, Queue: ordering.New(ordering.DefaultLimits()), owner: t, info: threadpdata.RecordingSession(s.ID, s.Resource),
+		name: threadpdata.ServiceName(s.Resource), places: make(map[jvmthread.ThreadID]int),
 	}
-	c := &s.carrier
-	if err := threadpdata.Parse(span, s.symbols, c); err != nil {
-		return err
-	}
-	s.heard = time.Now()
-	if !s.queue.Add(ordering.Part{
-		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
-	}) {
-		return nil
-	}
-	s.define(c.Thread)
-	if c.Aggregate != nil {
-		s.sums = append(s.sums, sums{c.Batch, c.Aggregate})
-	}
-	return nil
 }
 
-// define notes what a thread is, for the next batch that is written.
-func (s *session) define(th jvmthread.Thread) {
-	if th.ID == jvmthread.NoThread || s.symbols.Thread(th.ID) == th || !s.symbols.SetThread(th) {
+// Receive queues a carrier.
+func (w *sessionWriter) Receive(c *threadpdata.Carrier) {
+	if !w.Add(sessions.PartOf(c)) {
 		return
 	}
-	place, again := s.places[th.ID]
+	w.define(c.Thread)
+	if c.Aggregate != nil {
+		w.sums = append(w.sums, sums{c.Batch, c.Aggregate})
+	}
+}
+
+// define adds a thread to the definitions that the next batch writes.
+func (w *sessionWriter) define(th jvmthread.Thread) {
+	if th.ID == jvmthread.NoThread || w.Symbols.Thread(th.ID) == th || !w.Symbols.SetThread(th) {
+		return
+	}
+	place, again := w.places[th.ID]
 	if !again {
-		place = len(s.threads)
-		s.places[th.ID] = place
-		s.threads = append(s.threads, th)
+		place = len(w.threads)
+		w.places[th.ID] = place
+		w.threads = append(w.threads, th)
 	}
-	s.threads[place] = s.symbols.Thread(th.ID)
+	w.threads[place] = w.Symbols.Thread(th.ID)
 }
 
-// advance writes as far as what was taken allows, and reports whether the session is over.
-func (s *session) advance(ctx context.Context) (over bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.write(ctx, s.queue.Ready())
-	switch awaits := s.queue.Awaits(); {
-	case !s.queue.Stalled():
-		s.stalled = time.Time{}
-	case s.stalled.IsZero() || s.awaited != awaits:
-		s.stalled, s.awaited = time.Now(), awaits
-	}
-	if s.queue.End() == "" {
-		return false
-	}
-	s.finish(ctx, s.queue.End())
-	return true
+// Advance writes all events whose order is certain.
+func (w *sessionWriter) Advance() { w.write(w.Ready()) }
+
+// Skip gives up the missing batch.
+func (w *sessionWriter) Skip() {
+	w.Queue.Skip()
+	w.Advance()
 }
 
-// check gives up a batch that is missing for too long, tries again what could not be written, and ends a session that is silent for too
-// long. It reports whether the session is over.
-func (s *session) check(ctx context.Context, now time.Time) (over bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	if !s.stalled.IsZero() && now.Sub(s.stalled) >= s.owner.cfg.ReorderTimeout {
-		s.queue.Skip()
-		s.stalled = time.Time{}
-		if s.queue.Stalled() {
-			s.stalled, s.awaited = now, s.queue.Awaits()
-		}
-		s.write(ctx, s.queue.Ready())
-	}
-	if s.out != nil {
-		s.out.retry(ctx)
-	}
-	switch {
-	case s.queue.End() != "":
-		s.finish(ctx, s.queue.End())
-	case now.Sub(s.heard) >= s.owner.cfg.SessionTimeout:
-		s.finish(ctx, threadpdata.EndLost)
-	}
-	return s.closed
-}
-
-// close writes what is left. Without a reason the session may go on in another file.
-func (s *session) close(ctx context.Context, reason string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.closed {
-		s.finish(ctx, reason)
+// Tick retries what could not be written.
+func (w *sessionWriter) Tick() {
+	if w.out != nil {
+		w.out.retry()
 	}
 }
 
-func (s *session) finish(ctx context.Context, reason string) {
-	s.write(ctx, s.queue.Rest())
-	s.closed, s.over = true, reason != "" && reason != threadpdata.EndLost
-	if s.out == nil {
+// Take returns nothing: a session writer delivers to files only.
+func (*sessionWriter) Take() []struct{} { return nil }
+
+// Close writes the remaining events and the end of the recording. After a shutdown of the collector the session may continue in another
+// file, so this one has no end then.
+func (w *sessionWriter) Close(why window.Cut) {
+	reason := cmp.Or(w.End(), threadpdata.EndLost)
+	w.write(w.Rest())
+	if w.out == nil {
 		return
 	}
 	var end *recording.End
-	if reason != "" {
-		end = &recording.End{Time: s.queue.Watermark(), Reason: reason}
+	if why == window.CutShutdown {
+		reason = ""
+	} else {
+		end = &recording.End{Time: w.Watermark(), Reason: reason}
 	}
-	s.out.write(ctx, s.encoder.End(s.text[:0], end), 0)
-	s.out.close(ctx)
-	s.owner.logger.Info("recording ended", zap.Stringer("session", s.info.ID), zap.String("service", s.name), zap.String("file", s.out.path()),
-		zap.String("reason", reason), zap.Uint64("events", s.told.Written), zap.Uint64("left_out", s.told.TotalLeft()), zap.Uint64("missed", s.missed))
+	w.out.write(w.encoder.End(w.text[:0], end), 0)
+	w.out.close()
+	w.owner.logger.Info("Recording ended", zap.Stringer("session", w.ID), zap.String("service", w.name), zap.String("file", w.out.path()),
+		zap.String("reason", reason), zap.Uint64("events", w.counted.Written), zap.Uint64("left_out", w.counted.TotalLeft()),
+		zap.Uint64("missed", w.missed))
 }
 
-// chunk bounds the events that are encoded at once.
-const chunk = 8192
+// maxEncoded bounds the events that are encoded at once.
+const maxEncoded = 8192
 
-func (s *session) write(ctx context.Context, events []jvmthread.Event) {
-	missed := s.queue.Counters().Missed - s.missed
-	s.missed += missed
-	s.owner.lost(ctx, whereMissed, missed)
+func (w *sessionWriter) write(events []jvmthread.Event) {
+	missed := w.Counters().Missed - w.missed
+	w.missed += missed
+	w.owner.lost(whereMissed, missed)
 	for len(events) > 0 {
-		n := min(len(events), chunk)
+		n := min(len(events), maxEncoded)
 		watermark := events[n-1].Time
 		if n == len(events) {
-			watermark = max(watermark, s.queue.Watermark())
+			watermark = max(watermark, w.Watermark())
 		}
-		s.encode(ctx, &recording.Batch{Events: events[:n], Watermark: watermark, Lost: missed})
+		w.encode(&recording.Batch{Events: events[:n], Watermark: watermark, Lost: missed})
 		missed = 0
 		events = events[n:]
 	}
-	s.writeSums(ctx)
+	w.writeSums()
 }
 
-// writeSums writes the sums of the batches that the queue has taken, in their order.
-func (s *session) writeSums(ctx context.Context) {
-	if len(s.sums) == 0 {
+// writeSums writes the sums of the batches that have left the queue, in batch order.
+func (w *sessionWriter) writeSums() {
+	if len(w.sums) == 0 {
 		return
 	}
-	slices.SortFunc(s.sums, func(a, b sums) int { return cmp.Compare(a.batch, b.batch) })
+	slices.SortFunc(w.sums, func(a, b sums) int { return cmp.Compare(a.batch, b.batch) })
 	n := 0
-	for ; n < len(s.sums) && s.sums[n].batch < s.queue.Awaits(); n++ {
-		a := s.sums[n].aggregate
-		if !s.owner.format.Carries.Aggregates {
-			s.owner.telemetry.ExporterThreadLogEventsLeft.Add(ctx, int64(len(a.Series)), metric.WithAttributes(attribute.String("kind", "aggregate")))
+	for ; n < len(w.sums) && w.sums[n].batch < w.Awaits(); n++ {
+		a := w.sums[n].aggregate
+		if !w.owner.format.Carries.Aggregates {
+			w.owner.leftOut("aggregate", len(a.Series))
 			continue
 		}
-		s.encode(ctx, &recording.Batch{Aggregate: a, Watermark: s.queue.Watermark()})
+		w.encode(&recording.Batch{Aggregate: a, Watermark: w.Watermark()})
 	}
-	s.sums = slices.Delete(s.sums, 0, n)
+	w.sums = slices.Delete(w.sums, 0, n)
 }
 
-// encode writes a batch to the file, or to the next if that is full.
-func (s *session) encode(ctx context.Context, batch *recording.Batch) {
-	if s.out == nil {
-		first := s.queue.Watermark()
+// encode writes a batch to the current file, or to a new one if that is full.
+func (w *sessionWriter) encode(batch *recording.Batch) {
+	if w.out == nil {
+		first := w.Watermark()
 		if len(batch.Events) > 0 {
 			first = batch.Events[0].Time
 		}
-		s.begin(ctx, first)
-	} else if s.out.full() {
-		s.out.write(ctx, s.encoder.End(s.text[:0], nil), 0)
-		s.out.rotate(ctx)
-		s.out.write(ctx, s.encoder.Begin(s.text[:0], s.nextPart()), 0)
+		w.begin(first)
+	} else if w.out.full() {
+		w.out.write(w.encoder.End(w.text[:0], nil), 0)
+		w.out.rotate()
+		w.out.write(w.encoder.Begin(w.text[:0], w.nextPart()), 0)
 	}
-	batch.Threads = s.threads
-	s.text = s.encoder.Batch(s.text[:0], batch)
-	s.threads = s.threads[:0]
-	clear(s.places)
-	if extension, text := s.encoder.Beside(); len(text) > 0 {
-		s.out.beside(ctx, extension, text)
+	batch.Threads = w.threads
+	w.text = w.encoder.Batch(w.text[:0], batch)
+	w.threads = w.threads[:0]
+	clear(w.places)
+	if extension, text := w.encoder.Beside(); len(text) > 0 {
+		w.out.writeSide(extension, text)
 	}
-	s.out.write(ctx, s.text, s.tell(ctx))
-	for _, id := range s.ended {
-		s.symbols.DropThread(id)
+	w.out.write(w.text, w.countEncoded())
+	for _, id := range w.ended {
+		w.Symbols.DropThread(id)
 	}
-	s.ended = s.ended[:0]
+	w.ended = w.ended[:0]
 	for i := range batch.Events {
 		switch ev := &batch.Events[i]; ev.Kind {
 		case jvmthread.KindThreadEnd:
-			s.ended = append(s.ended, ev.Thread)
+			w.ended = append(w.ended, ev.Thread)
 		case jvmthread.KindGap:
 			if ev.Thread != jvmthread.NoThread && ev.Arg > 0 {
-				s.owner.lost(ctx, whereAgent, uint64(ev.Arg))
+				w.owner.lost(whereAgent, uint64(ev.Arg))
 			}
 		}
 	}
 }
 
-func (s *session) begin(ctx context.Context, first jvmthread.Time) {
-	cfg := s.owner.cfg
+func (w *sessionWriter) begin(first jvmthread.Time) {
+	cfg := w.owner.cfg
 	times := recording.Times{Unit: cfg.TimeUnit}
 	if cfg.RelativeTimes {
 		times.Origin = first
 	}
-	s.encoder = s.owner.format.NewEncoder(recording.EncoderOptions{Symbols: s.symbols, Stacks: cfg.Stacks, Times: times})
-	s.out = newOutput(s.owner, s.name, s.info.ID)
-	s.out.write(ctx, s.encoder.Begin(s.text[:0], s.nextPart()), 0)
-	s.owner.logger.Info("recording began", zap.Stringer("session", s.info.ID), zap.String("service", s.name), zap.String("file", s.out.path()))
+	w.encoder = w.owner.format.NewEncoder(recording.EncoderOptions{Symbols: w.Symbols, Stacks: cfg.Stacks, Times: times})
+	w.out = newOutput(w.owner, w.name, w.ID)
+	w.out.write(w.encoder.Begin(w.text[:0], w.nextPart()), 0)
+	w.owner.logger.Info("Recording started", zap.Stringer("session", w.ID), zap.String("service", w.name), zap.String("file", w.out.path()))
 }
 
-// nextPart says whose the next file is. Files are read one by one, in any order or at the same time: so each after the session's first is
-// a session of its own, whose id is made of the session's.
-func (s *session) nextPart() *recording.Session {
-	s.parts++
-	part := s.info
-	if s.parts > 1 || s.out.number > 1 {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", s.info.ID, s.out.number, s.parts))
+// nextPart returns the session that the next file names. Files may be read one by one, in any order or concurrently, so every file after
+// the first gets a session ID of its own, derived from the session's.
+func (w *sessionWriter) nextPart() *recording.Session {
+	w.parts++
+	part := w.info
+	if w.parts > 1 || w.out.number > 1 {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", w.ID, w.out.number, w.parts))
 		copy(part.ID[:], sum[:])
 		part.ID[0] |= 1 // not zero
 	}
 	return &part
 }
 
-// tell counts what the encoder did since it was last asked, and returns how many events it wrote.
-func (s *session) tell(ctx context.Context) (written uint64) {
-	now := s.encoder.Stats()
-	written = now.Written - s.told.Written
+// countEncoded counts what the encoder has left out since the last call, and returns how many events it has written since then.
+func (w *sessionWriter) countEncoded() (written uint64) {
+	now := w.encoder.Stats()
+	written = now.Written - w.counted.Written
 	for kind, left := range now.Left {
-		if n := left - s.told.Left[kind]; n > 0 {
-			s.owner.telemetry.ExporterThreadLogEventsLeft.Add(ctx, int64(n),
-				metric.WithAttributes(attribute.String("kind", jvmthread.Kind(kind).String())))
-		}
+		w.owner.leftOut(jvmthread.Kind(kind).String(), int(left-w.counted.Left[kind]))
 	}
-	s.told = now
+	w.counted = now
 	return written
+}
+
+// Where events are lost.
+const (
+	whereAgent  = "agent"
+	whereMissed = "missed"
+	whereWrite  = "write"
+)
+
+func (t *threadLog) lost(where string, n uint64) {
+	if n > 0 {
+		t.telemetry.ExporterThreadLogEventsLost.Add(context.Background(), int64(n), metric.WithAttributes(attribute.String("where", where)))
+	}
+}
+
+func (t *threadLog) leftOut(kind string, n int) {
+	if n > 0 {
+		t.telemetry.ExporterThreadLogEventsLeft.Add(context.Background(), int64(n), metric.WithAttributes(attribute.String("kind", kind)))
+	}
 }

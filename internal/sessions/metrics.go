@@ -14,14 +14,15 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Metrics are the instruments in which a Set tells of itself. Each component has its own, of the same meaning; all are to be set.
+// Metrics are the instruments of a Set. Each component has its own, with the same meaning. New needs all of them, NewRaw only EventsLost and
+// Sessions.
 type Metrics struct {
 	Events     metric.Int64Counter       // thread events applied
 	EventsLost metric.Int64Counter       // by where: agent, missed or refused
-	Anomalies  metric.Int64Counter       // what did not fit and was mended, by kind
-	Reordered  metric.Int64Counter       // batches that came before an earlier one
-	Unknown    metric.Int64Counter       // intervals of which nobody knows what the thread did
-	Sessions   metric.Int64UpDownCounter // that are followed
+	Anomalies  metric.Int64Counter       // inconsistencies that were repaired, by kind
+	Reordered  metric.Int64Counter       // batches that arrived before an earlier one
+	Unknown    metric.Int64Counter       // intervals in which the state of the thread is unknown
+	Sessions   metric.Int64UpDownCounter // followed now
 	Held       metric.Int64UpDownCounter // bytes held for them, estimated
 }
 
@@ -33,23 +34,23 @@ var (
 	whereMissed  = where("missed")
 )
 
-func (m *Metrics) odd(ctx context.Context, kind string, n uint64) {
-	if n > 0 {
+func (m *Metrics) anomaly(ctx context.Context, kind string, n uint64) {
+	if n > 0 && m.Anomalies != nil {
 		m.Anomalies.Add(ctx, int64(n), metric.WithAttributes(attribute.String("kind", kind)))
 	}
 }
 
-// told is what was told of a session so far.
-type told struct {
+// reported is what the metrics already contain of a session.
+type reported struct {
 	anomalies                     [numAnomalies]anomaly
 	reordered                     uint64
 	held                          int64
 	windows, events, lost, missed uint64
 }
 
-// count tells what a window is made of.
-func (e *entry[T]) count(w *window.Window) {
-	ctx, m := context.Background(), &e.set.Metrics
+// count adds a window to the metrics.
+func (a *analysis[T]) count(w *window.Window) {
+	ctx, m := context.Background(), &a.set.Metrics
 	add := func(c metric.Int64Counter, n uint64, options ...metric.AddOption) {
 		if n > 0 {
 			c.Add(ctx, int64(n), options...)
@@ -59,13 +60,13 @@ func (e *entry[T]) count(w *window.Window) {
 	add(m.EventsLost, w.Lost, whereAgent)
 	add(m.EventsLost, w.Missed, whereMissed)
 	add(m.Unknown, w.Totals[jvmthread.StateUnknown].Count)
-	e.told.windows++
-	e.told.events += w.Events
-	e.told.lost += w.Lost
-	e.told.missed += w.Missed
+	a.reported.windows++
+	a.reported.events += w.Events
+	a.reported.lost += w.Lost
+	a.reported.missed += w.Missed
 }
 
-// anomaly is how often something did not fit.
+// anomaly is how often an inconsistency of one kind was repaired.
 type anomaly struct {
 	kind  string
 	count uint64
@@ -74,7 +75,7 @@ type anomaly struct {
 // numAnomalies is the number of kinds that the engine counts.
 const numAnomalies = 19
 
-// anomalies are the engine's counters under the names that metrics and logs have for them.
+// anomalies returns the engine's counters under their names in metrics and logs.
 func (s *Session) anomalies() [numAnomalies]anomaly {
 	c := s.Engine.Counters()
 	o, t, i, d := c.Ordering, c.Timeline, c.Interaction, c.Deadlock
@@ -101,42 +102,42 @@ func (s *Session) anomalies() [numAnomalies]anomaly {
 	}
 }
 
-// publish tells what the engine counted since it was last told, and what it holds.
-func (e *entry[T]) publish() {
-	ctx, m := context.Background(), &e.set.Metrics
-	now := e.anomalies()
+// publish adds to the metrics what the engine has counted since the last call, and how much it holds.
+func (a *analysis[T]) publish() {
+	ctx, m := context.Background(), &a.set.Metrics
+	now := a.anomalies()
 	for i, c := range now {
-		m.odd(ctx, c.kind, c.count-e.told.anomalies[i].count)
+		m.anomaly(ctx, c.kind, c.count-a.reported.anomalies[i].count)
 	}
-	e.told.anomalies = now
-	if n := e.Engine.Counters().Ordering.Reordered; n > e.told.reordered {
-		m.Reordered.Add(ctx, int64(n-e.told.reordered))
-		e.told.reordered = n
+	a.reported.anomalies = now
+	if n := a.Engine.Counters().Ordering.Reordered; n > a.reported.reordered {
+		m.Reordered.Add(ctx, int64(n-a.reported.reordered))
+		a.reported.reordered = n
 	}
-	held := int64(e.Engine.Held() + e.Symbols.Held())
-	m.Held.Add(ctx, held-e.told.held)
-	e.told.held = held
+	held := int64(a.Engine.Held() + a.Symbols.Held())
+	m.Held.Add(ctx, held-a.reported.held)
+	a.reported.held = held
 }
 
-// release tells that nothing is held any more.
-func (e *entry[T]) release() {
-	e.set.Metrics.Held.Add(context.Background(), -e.told.held)
-	e.told.held = 0
+// release reports that nothing is held any more.
+func (a *analysis[T]) release() {
+	a.set.Metrics.Held.Add(context.Background(), -a.reported.held)
+	a.reported.held = 0
 }
 
-// logEnd says in one line what came of a session.
-func (e *entry[T]) logEnd(why window.Cut) {
+// logEnd logs the totals of a session.
+func (a *analysis[T]) logEnd(why window.Cut) {
 	fields := []zap.Field{
-		zap.Stringer("session", e.ID), zap.String("cut", string(why)), zap.Uint64("windows", e.told.windows),
-		zap.Uint64("events", e.told.events), zap.Uint64("lost", e.told.lost), zap.Uint64("missed", e.told.missed),
+		zap.Stringer("session", a.ID), zap.String("cut", string(why)), zap.Uint64("windows", a.reported.windows),
+		zap.Uint64("events", a.reported.events), zap.Uint64("lost", a.reported.lost), zap.Uint64("missed", a.reported.missed),
 	}
-	if name, ok := e.Resource.Attributes().Get("service.name"); ok {
+	if name, ok := a.Resource.Attributes().Get("service.name"); ok {
 		fields = append(fields, zap.String("service", name.AsString()))
 	}
-	for _, o := range e.anomalies() {
+	for _, o := range a.anomalies() {
 		if o.count > 0 {
 			fields = append(fields, zap.Uint64(o.kind, o.count))
 		}
 	}
-	e.set.Logger.Info("session ended", fields...)
+	a.set.Logger.Info("Session ended", fields...)
 }

@@ -1,9 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sessions answers: which JVMs does a component follow, and when is each of them over? It is what the components that read carriers
-// have in common: a session begins with its first carrier, its engine goes on with each, a batch that is missing is given up after a while,
-// and the session ends when its end comes, when nothing is heard of it, or with the component.
+// Package sessions answers: which JVMs does a component follow, and when does each of them end? It holds the session life cycle that all
+// components reading carriers share: a session starts with its first carrier and advances with each of them, a missing batch is given up
+// after a timeout, and the session ends when its end arrives, when it has been silent for too long, or when the component shuts down.
 package sessions
 
 import (
@@ -23,41 +23,23 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// Config sizes a Set.
+// Config bounds a Set.
 type Config struct {
-	Engine         engine.Config
-	MaxSessions    int           // followed at one time; carriers of more are refused and counted
-	SessionTimeout time.Duration // of silence, after which a session is ended
-	ReorderTimeout time.Duration // after which a batch that is missing is given up
+	Engine         engine.Config // not used by NewRaw
+	MaxSessions    int           // followed concurrently; carriers of further sessions are refused and counted
+	SessionTimeout time.Duration // of silence, after which a session is closed
+	ReorderTimeout time.Duration // after which a missing batch is given up
 }
 
-// Follower makes something of one session, which is a T or several. All calls of it come one at a time.
-type Follower[T any] interface {
-	// Window is given each window that is complete. The window is good until the call returns.
-	Window(w *window.Window)
-	// Advanced is called when the engine went on, after the windows that this completed.
-	Advanced()
-	// Closed is called once, after the last window.
-	Closed(why window.Cut)
-	// Take returns what is ready to be sent. It belongs to the caller.
-	Take() []T
-}
-
-// Aggregator is a Follower that takes the sums that an agent in aggregated mode sends in place of events.
-type Aggregator interface {
-	// Aggregate is given each aggregate once, in no order. It is good until the call returns.
-	Aggregate(a *jvmthread.Aggregate)
-}
-
-// Settings are what a Set works with.
+// Settings are the dependencies of a Set.
 type Settings[T any] struct {
 	Config  Config
 	Logger  *zap.Logger
 	Metrics Metrics
 
-	// Follow is called for each session that begins, before anything else comes of it.
+	// Follow is called for each new session, before its first carrier is processed. Not used by NewRaw.
 	Follow func(*Session) Follower[T]
-	// Deliver sends what a follower had ready. Nobody holds a lock; calls for one session may come at the same time.
+	// Deliver sends what a session has ready. No lock is held; calls for one session may overlap. Not needed if Take never returns anything.
 	Deliver func(context.Context, []T)
 }
 
@@ -65,32 +47,41 @@ type Settings[T any] struct {
 type Set[T any] struct {
 	Settings[T]
 
+	open func(*Session) Handler[T]
+
 	mu       sync.Mutex
 	sessions map[jvmthread.SessionID]*entry[T]
-	ended    Recent // sessions that ended in order: what still comes of them is late
+	ended    recent // sessions that ended in order: carriers that still arrive for them are late
 
-	carriers sync.Pool   // of *threadpdata.Carrier: what one of many events needs is not kept for each session
-	warned   atomic.Bool // of refused carriers
+	carriers sync.Pool   // of *threadpdata.Carrier, which may hold the room for many events
+	warned   atomic.Bool // about refused carriers
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
 }
 
-// New returns a Set that follows nothing yet.
+// New returns a Set that runs an engine for each session and passes its windows to set.Follow.
 func New[T any](set Settings[T]) *Set[T] {
+	s := NewRaw(set, nil)
+	s.open = func(session *Session) Handler[T] { return s.analyze(session, set.Follow) }
+	return s
+}
+
+// NewRaw returns a Set that passes the carriers of each session to the Handler that open returns.
+func NewRaw[T any](set Settings[T], open func(*Session) Handler[T]) *Set[T] {
 	return &Set[T]{
-		Settings: set, sessions: make(map[jvmthread.SessionID]*entry[T]),
+		Settings: set, open: open, sessions: make(map[jvmthread.SessionID]*entry[T]),
 		carriers: sync.Pool{New: func() any { return new(threadpdata.Carrier) }},
 	}
 }
 
-// Start begins to look after sessions of which nothing comes.
+// Start starts watching for silent sessions and missing batches.
 func (s *Set[T]) Start() {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:gosec // called in Shutdown
 	s.stop = cancel
 	s.wg.Go(func() { s.watch(ctx) })
 }
 
-// Shutdown closes all sessions and delivers what they held: nothing else protects it. Calling it twice does no harm.
+// Shutdown closes all sessions and delivers what they hold, which would be lost otherwise. It may be called twice.
 func (s *Set[T]) Shutdown(ctx context.Context) {
 	if s.stop != nil {
 		s.stop()
@@ -106,7 +97,7 @@ func (s *Set[T]) Shutdown(ctx context.Context) {
 	}
 }
 
-// Consume takes the carriers of td in, and leaves td as it is.
+// Consume processes the carriers in td without changing td.
 func (s *Set[T]) Consume(ctx context.Context, td ptrace.Traces) {
 	touched := make(touched[T], 1)
 	for _, rs := range td.ResourceSpans().All() {
@@ -119,7 +110,7 @@ func (s *Set[T]) Consume(ctx context.Context, td ptrace.Traces) {
 	s.advance(ctx, touched)
 }
 
-// Extract takes the carriers of td in, and out of td.
+// Extract processes the carriers in td and removes them from it.
 func (s *Set[T]) Extract(ctx context.Context, td ptrace.Traces) {
 	touched := make(touched[T], 1)
 	td.ResourceSpans().RemoveIf(func(rs ptrace.ResourceSpans) bool {
@@ -137,14 +128,18 @@ func (s *Set[T]) Extract(ctx context.Context, td ptrace.Traces) {
 	s.advance(ctx, touched)
 }
 
-// Each calls visit for each session, one after the other, and delivers what its follower then has ready. Nothing else happens to the session meanwhile.
+// Each calls visit for each session that has a Follower, one after the other and with the session locked, and delivers what is ready then.
 func (s *Set[T]) Each(ctx context.Context, visit func(*Session, Follower[T])) {
 	for _, e := range s.all() {
-		s.deliver(ctx, e.visit(visit))
+		s.deliver(ctx, e.visit(func(h Handler[T]) {
+			if a, ok := h.(*analysis[T]); ok {
+				visit(a.Session, a.follower)
+			}
+		}))
 	}
 }
 
-// touched is the sessions that something came of.
+// touched is the sessions that got a carrier.
 type touched[T any] map[*entry[T]]struct{}
 
 func (s *Set[T]) takeAll(ctx context.Context, res pcommon.Resource, spans ptrace.SpanSlice, touched touched[T]) {
@@ -165,44 +160,44 @@ func (s *Set[T]) advance(ctx context.Context, touched touched[T]) {
 	}
 }
 
-// take gives a carrier to its session, and returns the session; nil if the carrier is refused.
+// take passes a carrier to its session, and returns the session; nil if the carrier is refused.
 func (s *Set[T]) take(ctx context.Context, res pcommon.Resource, span ptrace.Span) *entry[T] {
 	id := jvmthread.SessionID(span.TraceID())
 	for {
-		e, odd := s.entry(ctx, id, res, span)
-		if odd != "" {
-			s.refuse(ctx, span, odd)
+		e, anomaly := s.entry(ctx, id, res, span)
+		if anomaly != "" {
+			s.refuse(ctx, span, anomaly)
 			return nil
 		}
 		err := e.take(span)
 		if errors.Is(err, errClosed) {
 			s.remove(ctx, e)
-			continue // it was ended just now; what comes begins a new one, or is late
+			continue // it was closed just now: the carrier opens a new session, or is late
 		}
 		if err != nil {
-			s.refuse(ctx, span, oddCarrier)
+			s.refuse(ctx, span, badCarrier)
 			s.logBad(id, err)
 		}
 		return e
 	}
 }
 
-// entry finds the session of a carrier, or begins one if the carrier is good; else it says what is odd.
-func (s *Set[T]) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.Resource, span ptrace.Span) (e *entry[T], odd string) {
+// entry returns the session of a carrier, a new one if the carrier is valid; otherwise the kind of anomaly.
+func (s *Set[T]) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.Resource, span ptrace.Span) (e *entry[T], anomaly string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e = s.sessions[id]; e != nil {
 		return e, ""
 	}
 	switch {
-	case s.ended.Has(id):
+	case s.ended.has(id):
 		return nil, "after_end"
 	case len(s.sessions) >= s.Config.MaxSessions:
 		return nil, "session_limit"
 	}
 	if err := threadpdata.Check(span); err != nil {
 		s.logBad(id, err)
-		return nil, oddCarrier
+		return nil, badCarrier
 	}
 	e = s.newEntry(id, res)
 	s.sessions[id] = e
@@ -210,29 +205,30 @@ func (s *Set[T]) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.
 	return e, ""
 }
 
-const oddCarrier = "bad_carrier"
+const badCarrier = "bad_carrier"
 
 func (s *Set[T]) logBad(id jvmthread.SessionID, err error) {
-	s.Logger.Debug("a span in the scope of raw thread events is none of ours and was dropped", zap.Stringer("session", id), zap.Error(err))
+	s.Logger.Debug("Dropped a span that is in the scope of raw thread events but is not a carrier", zap.Stringer("session", id), zap.Error(err))
 }
 
-// refuse counts a carrier that is not taken, and its events as lost.
-func (s *Set[T]) refuse(ctx context.Context, span ptrace.Span, odd string) {
+// refuse counts a carrier as an anomaly, and its events as lost.
+func (s *Set[T]) refuse(ctx context.Context, span ptrace.Span, anomaly string) {
 	s.Metrics.EventsLost.Add(ctx, int64(span.Events().Len()), whereRefused)
-	s.Metrics.odd(ctx, odd, 1)
+	s.Metrics.anomaly(ctx, anomaly, 1)
 	if first := s.warned.CompareAndSwap(false, true); first {
-		s.Logger.Warn("raw thread events were refused; later ones are counted only (events_lost, anomalies)", zap.String("kind", odd))
+		s.Logger.Warn("Refused raw thread events; further ones are only counted, in the events_lost metric", zap.String("kind", anomaly))
 	}
 }
 
-// deliver sends what is ready. That the request which completed it is cancelled says nothing of it.
+// deliver sends what is ready, even if the request that completed it has been cancelled.
 func (s *Set[T]) deliver(ctx context.Context, out []T) {
 	if len(out) > 0 {
 		s.Deliver(context.WithoutCancel(ctx), out)
 	}
 }
 
-// drop forgets a session that is over. One that was lost may come back, and is then joined in its middle; one that ended does not.
+// drop closes and forgets a session that has ended. A lost session may come back, and is then joined in the middle; one that ended in
+// order does not.
 func (s *Set[T]) drop(ctx context.Context, e *entry[T], end string) {
 	why := window.CutEnd
 	if end == threadpdata.EndLost {
@@ -241,14 +237,14 @@ func (s *Set[T]) drop(ctx context.Context, e *entry[T], end string) {
 	s.end(ctx, e, why)
 }
 
-// end closes a session, and then forgets it: so what a follower does at the end is done before another session of the same JVM can begin.
+// end closes a session before forgetting it, so that its handler is done before another session of the same JVM can start.
 func (s *Set[T]) end(ctx context.Context, e *entry[T], why window.Cut) {
 	out := e.close(why)
 	s.remove(ctx, e)
 	s.deliver(ctx, out)
 }
 
-// remove forgets a session that is closed.
+// remove forgets a closed session.
 func (s *Set[T]) remove(ctx context.Context, e *entry[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,7 +253,7 @@ func (s *Set[T]) remove(ctx context.Context, e *entry[T]) {
 	}
 	delete(s.sessions, e.ID)
 	if e.why == window.CutEnd {
-		s.ended.Add(e.ID)
+		s.ended.add(e.ID)
 	}
 	s.Metrics.Sessions.Add(ctx, -1)
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/weft-otel/weft/internal/engine/window"
 )
 
-// tick is how often sessions are looked at that say nothing.
+// tick is how often sessions are checked.
 const tick = time.Second
 
-// watch looks after the sessions of which nothing comes, until ctx ends.
+// watch checks the sessions until ctx ends.
 func (s *Set[T]) watch(ctx context.Context) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -27,8 +27,8 @@ func (s *Set[T]) watch(ctx context.Context) {
 	}
 }
 
-// check gives up what is missing for too long, and ends the sessions that were silent for too long: one that speaks again is a new one here,
-// joined in its middle.
+// check gives up batches that have been missing for too long, and ends sessions that have been silent for too long. If such a session
+// continues later, it is a new one here, joined in the middle.
 func (s *Set[T]) check(ctx context.Context, now time.Time) {
 	for _, e := range s.all() {
 		out, silent, end := e.check(now)

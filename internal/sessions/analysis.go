@@ -1,0 +1,116 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// Follower processes the windows of one session into values of type T. Calls never overlap.
+type Follower[T any] interface {
+	// Window receives each complete window. The window is valid until the call returns.
+	Window(w *window.Window)
+	// Advanced is called after the engine has advanced and its complete windows were passed to Window.
+	Advanced()
+	// Closed is called once, after the last window.
+	Closed(why window.Cut)
+	// Take returns what is ready to be delivered. The caller owns it.
+	Take() []T
+}
+
+// Aggregator is a Follower that also processes the sums that an agent in aggregated mode sends instead of events.
+type Aggregator interface {
+	// Aggregate receives each aggregate once, in any order. The aggregate is valid until the call returns.
+	Aggregate(a *jvmthread.Aggregate)
+}
+
+// analysis is the Handler that runs the engine for a Follower.
+type analysis[T any] struct {
+	*Session
+
+	set      *Set[T]
+	follower Follower[T]
+	reported reported
+}
+
+func (s *Set[T]) analyze(session *Session, follow func(*Session) Follower[T]) Handler[T] {
+	cfg := s.Config.Engine
+	cfg.OldRecording = threadpdata.IsOldRecording(session.Resource)
+	session.Engine = engine.New(cfg)
+	return &analysis[T]{Session: session, set: s, follower: follow(session)}
+}
+
+// Receive implements Handler.
+func (a *analysis[T]) Receive(c *threadpdata.Carrier) {
+	if c.Thread.ID != jvmthread.NoThread {
+		a.Symbols.SetThread(c.Thread)
+	}
+	fresh := a.Engine.Add(PartOf(c))
+	if f, ok := a.follower.(Aggregator); ok && fresh && c.Aggregate != nil {
+		f.Aggregate(c.Aggregate)
+	}
+}
+
+// PartOf returns the events of a carrier as a part of their batch.
+func PartOf(c *threadpdata.Carrier) ordering.Part {
+	return ordering.Part{
+		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
+	}
+}
+
+// Advance implements Handler.
+func (a *analysis[T]) Advance() {
+	a.Engine.Advance(a.window)
+	a.advanced()
+}
+
+func (a *analysis[T]) advanced() {
+	a.follower.Advanced()
+	a.publish()
+}
+
+// Skip implements Handler.
+func (a *analysis[T]) Skip() {
+	a.Engine.Skip(a.window)
+	a.advanced()
+}
+
+// Stalled implements Handler.
+func (a *analysis[T]) Stalled() bool { return a.Engine.Stalled() }
+
+// Awaits implements Handler.
+func (a *analysis[T]) Awaits() uint64 { return a.Engine.Awaits() }
+
+// End implements Handler.
+func (a *analysis[T]) End() string { return a.Engine.End() }
+
+// Tick does nothing.
+func (*analysis[T]) Tick() {}
+
+// Close cuts the last window.
+func (a *analysis[T]) Close(why window.Cut) {
+	a.Engine.Close(why, a.window)
+	a.follower.Closed(why)
+	a.publish()
+	a.release()
+	a.logEnd(why)
+}
+
+// Take implements Handler.
+func (a *analysis[T]) Take() []T { return a.follower.Take() }
+
+// window passes a window to the follower, and then forgets the names of threads that no later window can mention.
+func (a *analysis[T]) window(w *window.Window) {
+	a.follower.Window(w)
+	a.count(w)
+	for th := range a.Engine.Timeline().Threads {
+		if th.Dead() && th.Open().Start < w.Start {
+			a.Symbols.DropThread(th.Open().Thread)
+		}
+	}
+}
