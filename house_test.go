@@ -236,7 +236,7 @@ func components(t *testing.T, path string) (names []string, version string) {
 
 func TestDistributionsHoldOurComponents(t *testing.T) {
 	var want []string
-	for _, kind := range []string{"receiver", "processor", "exporter", "connector"} {
+	for _, kind := range []string{"receiver", "processor", "exporter", "connector", "extension"} {
 		folders, err := filepath.Glob(kind + "/*/factory.go")
 		require.NoError(t, err)
 		for _, path := range folders {

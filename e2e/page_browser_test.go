@@ -64,7 +64,11 @@ func TestThePageShowsADeadlock(t *testing.T) {
 // TestThePageControlsAnAgent: pauses and resumes it, where the configuration allows that.
 func TestThePageControlsAnAgent(t *testing.T) {
 	more := filepath.Join(t.TempDir(), "control.yaml")
-	require.NoError(t, os.WriteFile(more, []byte("receivers: {jvm_thread: {remote_control: true}}\nexporters: {thread_view: {control: true}}\n"), 0o600))
+	require.NoError(t, os.WriteFile(more, []byte(`extensions: {agent_control: }
+receivers: {jvm_thread: {remote_control: true}}
+exporters: {thread_view: {control: true}}
+service: {extensions: [health_check, agent_control]}
+`), 0o600))
 	c := startCollector(t, setup{more: []string{more}})
 	java(t, jdks[len(jdks)-1], c.endpoint, "stuck", "Deadlock")
 	p := browser.Start(t).Open(t, "http://"+c.page+"/#tab=sessions", browser.Window{})

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/sessions"
@@ -41,6 +42,8 @@ type Config struct {
 	Trace TraceConfig `mapstructure:"trace"`
 	// Control lets the page pause, resume and change agents. The receiver has to allow it, too (remote_control).
 	Control bool `mapstructure:"control"`
+	// AgentControl is the agent_control extension through which Control reaches agents.
+	AgentControl component.ID `mapstructure:"agent_control"`
 	// MaxSessions bounds the JVMs followed at one time; events of more are refused.
 	MaxSessions int `mapstructure:"max_sessions"`
 	// SessionTimeout ends a session of which nothing was heard for so long.
@@ -67,8 +70,9 @@ func createDefaultConfig() component.Config {
 	common := sessions.DefaultOptions()
 	cfg := &Config{
 		HTTP: confighttp.NewDefaultServerConfig(), PathPrefix: "/", MaxBytes: store.DefaultMaxBytes, Window: time.Second,
-		Trace:       TraceConfig{Window: common.Window},
-		MaxSessions: common.MaxSessions, SessionTimeout: common.SessionTimeout, ReorderTimeout: common.ReorderTimeout,
+		AgentControl: agentcontrolextension.DefaultID(),
+		Trace:        TraceConfig{Window: common.Window},
+		MaxSessions:  common.MaxSessions, SessionTimeout: common.SessionTimeout, ReorderTimeout: common.ReorderTimeout,
 	}
 	cfg.HTTP.NetAddr.Endpoint = defaultEndpoint
 	cfg.HTTP.ReadTimeout = 30 * time.Second

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap/confmaptest"
 )
 
@@ -37,6 +38,7 @@ func TestConfig(t *testing.T) {
 	assert.Equal(t, "http://jaeger:16686/trace/{trace_id}?uiFind={span_id}", all.Trace.URL)
 	assert.Equal(t, 5*time.Second, all.Trace.Window)
 	assert.True(t, all.Control)
+	assert.Equal(t, component.MustNewIDWithName("agent_control", "blue"), all.AgentControl)
 	assert.Equal(t, 10, all.MaxSessions)
 
 	for name, want := range map[string]string{

@@ -24,6 +24,7 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/server"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/sessions"
@@ -93,13 +94,20 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	if err := e.restore(); err != nil {
 		return err
 	}
+	var agents agentcontrolextension.Registry
+	if e.cfg.Control {
+		var err error
+		if agents, err = agentcontrolextension.Find(host, e.cfg.AgentControl); err != nil {
+			return fmt.Errorf("control: %w", err)
+		}
+	}
 	listener, err := e.cfg.HTTP.ToListener(ctx)
 	if err != nil {
 		return fmt.Errorf("endpoint: the page cannot be served at %s; give another address: %w", e.cfg.HTTP.NetAddr.Endpoint, err)
 	}
 	e.view = server.New(e.store, server.Config{
 		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: e.cfg.Trace.Window,
-		Hosts: e.hosts(), Control: e.cfg.Control, Log: e.log,
+		Hosts: e.hosts(), Agents: agents, Log: e.log,
 	})
 	compress, err := gzhttp.NewWrapper(gzhttp.ContentTypes(compressed()))
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/exporter/exportertest"
 	"go.opentelemetry.io/collector/extension/extensionauth"
+	"go.opentelemetry.io/collector/extension/extensiontest"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -30,6 +31,7 @@ import (
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
+	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -229,7 +231,12 @@ func TestControlForAnybodyIsWarnedOf(t *testing.T) {
 		set.Logger = zap.New(core)
 		e, err := newExporter(cfg, set)
 		require.NoError(t, err)
-		require.NoError(t, e.start(t.Context(), componenttest.NewNopHost()))
+		require.EqualError(t, e.start(t.Context(), componenttest.NewNopHost()),
+			`control: extension "agent_control" not found; configure it under extensions and add it to service::extensions`)
+		control, err := agentcontrolextension.NewFactory().Create(t.Context(), extensiontest.NewNopSettings(cfg.AgentControl.Type()),
+			agentcontrolextension.NewFactory().CreateDefaultConfig())
+		require.NoError(t, err)
+		require.NoError(t, e.start(t.Context(), hostWith{cfg.AgentControl: control}))
 		require.NoError(t, e.shutdown(context.Background()))
 		assert.Equal(t, warnings, log.FilterMessageSnippet("whoever reaches the page may change agents").Len(), endpoint)
 	}

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/config/configtls"
 
+	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
@@ -22,6 +23,8 @@ type Config struct {
 	AgentOptions map[string]string `mapstructure:"agent_options"`
 	// RemoteControl lets other components of this collector control agents.
 	RemoteControl bool `mapstructure:"remote_control"`
+	// AgentControl is the agent_control extension through which RemoteControl works.
+	AgentControl component.ID `mapstructure:"agent_control"`
 
 	noStream bool // there are files only
 }
@@ -56,7 +59,7 @@ type Stream struct {
 var _ component.Config = (*Config)(nil)
 
 func createDefaultConfig() component.Config {
-	return &Config{Protocols: Protocols{File: configoptional.Default(defaultFile()), Stream: Stream{
+	return &Config{AgentControl: agentcontrolextension.DefaultID(), Protocols: Protocols{File: configoptional.Default(defaultFile()), Stream: Stream{
 		Endpoint:       "unix:///tmp/weft.sock",
 		SocketMode:     "0600",
 		MaxConnections: 64,

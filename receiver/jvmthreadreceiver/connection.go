@@ -17,7 +17,6 @@ import (
 	"go.opentelemetry.io/collector/client"
 	"go.uber.org/zap"
 
-	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -128,7 +127,14 @@ func (c *connection) converse(s *session) error {
 	if err := c.askAtConnect(s); err != nil {
 		return err
 	}
-	defer agentcontrolextension.Register(s.id, c)()
+	if agents := c.receiver.agents; agents != nil {
+		unregister, err := agents.Register(s.id, c)
+		if err != nil {
+			c.receiver.log.Warn("Cannot control an agent", zap.Stringer("session", s.id), zap.Error(err))
+		} else {
+			defer unregister()
+		}
+	}
 	var status wire.Status
 	for {
 		c.setReadDeadline(time.Now().Add(silence)) // not while the next component takes its time

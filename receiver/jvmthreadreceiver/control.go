@@ -36,14 +36,8 @@ func newRequests() *requests {
 	return &requests{asked: make(map[uint32]chan<- wire.Status), closed: make(chan struct{})}
 }
 
-// Controllable implements agentcontrolextension.Agent.
-func (c *connection) Controllable() bool { return c.receiver.remoteControl }
-
 // Control implements agentcontrolextension.Agent.
 func (c *connection) Control(ctx context.Context, options map[string]string) (agentcontrolextension.Status, error) {
-	if !c.Controllable() {
-		return agentcontrolextension.Status{}, agentcontrolextension.ErrDisabled
-	}
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, answerTime)

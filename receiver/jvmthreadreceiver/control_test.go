@@ -5,6 +5,7 @@ package jvmthreadreceiver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,18 +17,26 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/extension"
+	"go.opentelemetry.io/collector/extension/extensiontest"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
-	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-var helloSession = jvmthread.SessionID{0xa1, 0xb2, 0xc3, 0xd4, 0xe5, 0xf6, 0x07, 0x18, 0x29, 0x3a, 0x4b, 0x5c, 0x6d, 0x7e, 0x8f, 0x90}
+// agents returns the extension that agents are registered in.
+func agents(t *testing.T) (extension.Extension, agentcontrolextension.Registry) {
+	t.Helper()
+	factory := agentcontrolextension.NewFactory()
+	ext, err := factory.Create(t.Context(), extensiontest.NewNopSettings(factory.Type()), factory.CreateDefaultConfig())
+	require.NoError(t, err)
+	return ext, ext.(agentcontrolextension.Registry)
+}
 
 // startControlled returns a receiver whose agents may be controlled, and what it logs.
-func startControlled(t *testing.T, change func(*Config)) (*threadReceiver, *observer.ObservedLogs) {
+func startControlled(t *testing.T, change func(*Config)) (*threadReceiver, agentcontrolextension.Registry, *observer.ObservedLogs) {
 	t.Helper()
 	set := settings(nil)
 	core, logs := observer.New(zap.WarnLevel)
@@ -39,9 +48,10 @@ func startControlled(t *testing.T, change func(*Config)) (*threadReceiver, *obse
 	require.NoError(t, cfg.Validate())
 	rcv, err := createTraces(t.Context(), set, cfg, newSink())
 	require.NoError(t, err)
-	require.NoError(t, rcv.Start(t.Context(), componenttest.NewNopHost()))
+	ext, registry := agents(t)
+	require.NoError(t, rcv.Start(t.Context(), withExtension{id: cfg.AgentControl, extension: ext}))
 	t.Cleanup(func() { assert.NoError(t, rcv.Shutdown(context.Background())) })
-	return rcv.(*threadReceiver), logs
+	return rcv.(*threadReceiver), registry, logs
 }
 
 // control reads a control frame, as text.
@@ -59,20 +69,22 @@ func (a *agent) control() string {
 }
 
 // known waits until the agent's session can be controlled.
-func known(t *testing.T) {
+func known(t *testing.T, registry agentcontrolextension.Registry) (agent agentcontrolextension.Agent) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		_, ok := agentcontrolextension.Lookup(helloSession)
-		return ok
+		var err error
+		agent, err = registry.Lookup(orders)
+		return err == nil
 	}, patience, time.Millisecond)
+	return agent
 }
 
 // unknown waits until it cannot be controlled any more.
-func unknown(t *testing.T) {
+func unknown(t *testing.T, registry agentcontrolextension.Registry) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		_, ok := agentcontrolextension.Lookup(helloSession)
-		return !ok
+		_, err := registry.Lookup(orders)
+		return errors.Is(err, agentcontrolextension.ErrNotConnected)
 	}, patience, time.Millisecond)
 }
 
@@ -81,29 +93,29 @@ type answer struct {
 	err    error
 }
 
-func ask(ctx context.Context, options map[string]string) <-chan answer {
+func ask(ctx context.Context, agent agentcontrolextension.Agent, options map[string]string) <-chan answer {
 	got := make(chan answer, 1)
 	go func() {
-		status, err := agentcontrolextension.Control(ctx, helloSession, options)
+		status, err := agent.Control(ctx, options)
 		got <- answer{status, err}
 	}()
 	return got
 }
 
 func TestControlIsAnswered(t *testing.T) {
-	r, _ := startControlled(t, func(*Config) {})
+	r, agents, _ := startControlled(t, func(*Config) {})
 	a := dial(t, r)
 	a.greet(hello)
-	known(t)
+	connected := known(t, agents)
 
-	got := ask(t.Context(), map[string]string{"pause": "on", "depth": "8"})
+	got := ask(t.Context(), connected, map[string]string{"pause": "on", "depth": "8"})
 	assert.Equal(t, "1 depth=8 pause=on", a.control())
 	a.send(`status id=1 error="" "depth"="8" "pause"="on"`)
 	first := <-got
 	require.NoError(t, first.err)
 	assert.Equal(t, map[string]string{"pause": "on", "depth": "8"}, first.status.Options)
 
-	got = ask(t.Context(), map[string]string{"dept": "8"})
+	got = ask(t.Context(), connected, map[string]string{"dept": "8"})
 	assert.Equal(t, "2 dept=8", a.control())
 	a.send(`status id=1 error="an answer that nobody waits for"` + "\n" + `status id=2 error="option \"dept\": unknown option"`)
 	var refused *agentcontrolextension.AgentError
@@ -111,36 +123,44 @@ func TestControlIsAnswered(t *testing.T) {
 	assert.Equal(t, `option "dept": unknown option`, refused.Message)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	got = ask(ctx, nil)
+	got = ask(ctx, connected, nil)
 	assert.Equal(t, "3", a.control())
 	cancel()
 	require.ErrorIs(t, (<-got).err, context.Canceled)
 
-	got = ask(t.Context(), nil)
+	got = ask(t.Context(), connected, nil)
 	assert.Equal(t, "4", a.control())
 	require.NoError(t, a.conn.Close())
 	require.ErrorIs(t, (<-got).err, agentcontrolextension.ErrDisconnected)
-	unknown(t)
-	require.ErrorIs(t, (<-ask(t.Context(), nil)).err, agentcontrolextension.ErrNotConnected)
+	unknown(t, agents)
+	require.ErrorIs(t, (<-ask(t.Context(), connected, nil)).err, agentcontrolextension.ErrDisconnected)
 }
 
-func TestControlIsOffByDefault(t *testing.T) {
-	a := dial(t, start(t, settings(nil), newSink(), nil))
+func TestRemoteControlIsOffByDefault(t *testing.T) {
+	r, agents, _ := startControlled(t, func(cfg *Config) { cfg.RemoteControl = false })
+	a := dial(t, r)
 	a.greet(hello)
-	known(t)
-	agent, ok := agentcontrolextension.Lookup(helloSession)
-	require.True(t, ok)
-	assert.False(t, agent.Controllable())
-	require.ErrorIs(t, (<-ask(t.Context(), nil)).err, agentcontrolextension.ErrDisabled)
-	require.NoError(t, a.conn.Close())
-	unknown(t)
+	a.send("batch sequence=1 watermark=5")
+	a.acked()
+	_, err := agents.Lookup(orders)
+	require.ErrorIs(t, err, agentcontrolextension.ErrNotConnected)
+}
+
+func TestRemoteControlRequiresTheExtension(t *testing.T) {
+	cfg := createDefaultConfig().(*Config)
+	cfg.RemoteControl = true
+	rcv, err := createTraces(t.Context(), settings(nil), cfg, newSink())
+	require.NoError(t, err)
+	require.EqualError(t, rcv.Start(t.Context(), componenttest.NewNopHost()),
+		`remote_control: extension "agent_control" not found; configure it under extensions and add it to service::extensions`)
+	require.NoError(t, rcv.Shutdown(t.Context()))
 }
 
 // An agent that takes only a part of a frame, however late it reads on, does not take what follows for the rest of it.
 func TestNothingFollowsAPartOfAFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, p := startWithPipes(t, newSink())
-		r.remoteControl = true
+		_, r.agents = agents(t)
 		conn, there := net.Pipe()
 		p.conns <- there
 		stream, err := wire.AppendStream(nil, hello)
@@ -150,7 +170,7 @@ func TestNothingFollowsAPartOfAFrame(t *testing.T) {
 		_, err = io.ReadFull(conn, make([]byte, len(wire.AppendWelcome(nil, 0))))
 		require.NoError(t, err)
 		synctest.Wait()
-		got := ask(t.Context(), map[string]string{"depth": "8"})
+		got := ask(t.Context(), known(t, r.agents), map[string]string{"depth": "8"})
 		_, err = io.ReadFull(conn, make([]byte, wire.FrameHeaderSize))
 		require.NoError(t, err)
 		require.Error(t, (<-got).err, "the agent does not read on")
@@ -162,27 +182,27 @@ func TestNothingFollowsAPartOfAFrame(t *testing.T) {
 }
 
 func TestRequestsAreBounded(t *testing.T) {
-	r, _ := startControlled(t, func(*Config) {})
+	r, agents, _ := startControlled(t, func(*Config) {})
 	a := dial(t, r)
 	a.greet(hello)
-	known(t)
+	connected := known(t, agents)
 	got := make([]<-chan answer, maxAsked)
 	for i := range got {
-		got[i] = ask(t.Context(), nil)
+		got[i] = ask(t.Context(), connected, nil)
 		a.control()
 	}
-	require.ErrorContains(t, (<-ask(t.Context(), nil)).err, "16 requests are not answered yet")
+	require.ErrorContains(t, (<-ask(t.Context(), connected, nil)).err, "16 requests are not answered yet")
 	for i := range got {
 		a.send(fmt.Sprintf("status id=%d", i+1))
 	}
 	for i := range got {
 		require.NoError(t, (<-got[i]).err)
 	}
-	require.ErrorContains(t, (<-ask(t.Context(), map[string]string{"service": strings.Repeat("x", wire.MaxControl-9)})).err, "take 65544 bytes")
+	require.ErrorContains(t, (<-ask(t.Context(), connected, map[string]string{"service": strings.Repeat("x", wire.MaxControl-9)})).err, "take 65544 bytes")
 }
 
 func TestAgentOptionsAreSentAtConnect(t *testing.T) {
-	r, logs := startControlled(t, func(cfg *Config) {
+	r, _, logs := startControlled(t, func(cfg *Config) {
 		cfg.RemoteControl = false
 		cfg.AgentOptions = map[string]string{"depth": "8", "park": "off"}
 	})

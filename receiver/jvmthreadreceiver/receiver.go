@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadata"
@@ -28,7 +29,8 @@ import (
 type threadReceiver struct {
 	cfg           Stream
 	agentOptions  map[string]string
-	remoteControl bool
+	remoteControl *component.ID // the extension through which agents are controlled; nil: they are not
+	agents        agentcontrolextension.Registry
 	log           *zap.Logger
 	out           *outlet
 	telemetry     *metadata.TelemetryBuilder
@@ -68,7 +70,7 @@ func newThreadReceiver(set receiver.Settings, config *Config, next consumer.Trac
 		return nil, err
 	}
 	r := &threadReceiver{
-		cfg: cfg, agentOptions: config.AgentOptions, remoteControl: config.RemoteControl, log: set.Logger, telemetry: telemetry,
+		cfg: cfg, agentOptions: config.AgentOptions, log: set.Logger, telemetry: telemetry,
 		out:         &outlet{next: next, report: report, telemetry: telemetry, log: set.Logger},
 		connections: make(map[*connection]struct{}),
 	}
@@ -77,11 +79,20 @@ func newThreadReceiver(set receiver.Settings, config *Config, next consumer.Trac
 		r.files = newFiles(r, set.ID, config.Protocols.File.Get())
 	}
 	r.noStream = config.noStream
+	if config.RemoteControl {
+		r.remoteControl = &config.AgentControl
+	}
 	return r, nil
 }
 
 // Start opens the listener, and begins to read files.
 func (r *threadReceiver) Start(ctx context.Context, host component.Host) error {
+	if r.remoteControl != nil {
+		var err error
+		if r.agents, err = agentcontrolextension.Find(host, *r.remoteControl); err != nil {
+			return fmt.Errorf("remote_control: %w", err)
+		}
+	}
 	if r.files != nil {
 		if err := r.files.openStorage(ctx, host); err != nil {
 			return err

@@ -25,11 +25,10 @@ const (
 
 // controlOf says what an agent is known to have been told. It is nil if its agent cannot be told anything from here.
 func (v *View) controlOf(id jvmthread.SessionID) *api.Control {
-	if !v.cfg.Control {
+	if v.cfg.Agents == nil {
 		return nil
 	}
-	agent, ok := agentcontrolextension.Lookup(id)
-	if !ok || !agent.Controllable() {
+	if _, err := v.cfg.Agents.Lookup(id); err != nil {
 		v.said.Delete(id)
 		return nil
 	}
@@ -89,7 +88,11 @@ func wish(w http.ResponseWriter, r *http.Request) (map[string]string, *Problem) 
 
 // tell asks the agent of a session. That it refuses is an answer, too.
 func (v *View) tell(ctx context.Context, sn *store.Snapshot, options map[string]string) api.ControlAnswer {
-	status, err := agentcontrolextension.Control(ctx, sn.ID, options)
+	var status agentcontrolextension.Status
+	agent, err := v.cfg.Agents.Lookup(sn.ID)
+	if err == nil {
+		status, err = agent.Control(ctx, options)
+	}
 	var refused *agentcontrolextension.AgentError
 	switch {
 	case errors.As(err, &refused):

@@ -20,12 +20,11 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/server"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
 // agent is one that does what it is told, but for one option.
 type agent struct{ options map[string]string }
-
-func (*agent) Controllable() bool { return true }
 
 func (a *agent) Control(_ context.Context, options map[string]string) (agentcontrolextension.Status, error) {
 	if options["depth"] == "x" {
@@ -35,14 +34,31 @@ func (a *agent) Control(_ context.Context, options map[string]string) (agentcont
 	return agentcontrolextension.Status{Options: maps.Clone(a.options)}, nil
 }
 
+type registry map[jvmthread.SessionID]agentcontrolextension.Agent
+
+func (registry) Register(jvmthread.SessionID, agentcontrolextension.Agent) (func(), error) {
+	panic("unused")
+}
+
+func (r registry) Lookup(session jvmthread.SessionID) (agentcontrolextension.Agent, error) {
+	if agent, ok := r[session]; ok {
+		return agent, nil
+	}
+	return nil, agentcontrolextension.ErrNotConnected
+}
+
 func TestControl(t *testing.T) {
 	st := store.New(math.MaxInt64)
 	st.Open(sessionID, nil)
 	a := &agent{options: map[string]string{"pause": "off", "depth": "32"}}
-	t.Cleanup(agentcontrolextension.Register(sessionID, a))
+	agents := registry{sessionID: a}
 	path := "/api/sessions/" + sessionID.String() + "/control"
 	call := func(enabled bool, method, body string, header ...string) (int, api.ControlAnswer) {
-		view := server.New(st, server.Config{Control: enabled})
+		var cfg server.Config
+		if enabled {
+			cfg.Agents = agents
+		}
+		view := server.New(st, cfg)
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Host = "localhost:8090"
 		r.Header.Set("Content-Type", "application/json")
@@ -93,4 +109,8 @@ func TestControl(t *testing.T) {
 		assert.Equal(t, c.want, status, name)
 	}
 	assert.Equal(t, "off", a.options["pause"])
+
+	delete(agents, sessionID)
+	_, out = call(true, http.MethodGet, "")
+	assert.Equal(t, api.ControlAnswer{Message: agentcontrolextension.ErrNotConnected.Error()}, out)
 }

@@ -57,7 +57,7 @@ func (v *View) Handler() http.Handler {
 	mux.HandleFunc("GET "+api+"sessions/{session}", v.session)
 	mux.HandleFunc("GET "+api+"sessions/{session}/export", v.export)
 	mux.HandleFunc("GET "+api+"sessions/{session}/download", v.download)
-	if v.cfg.Control {
+	if v.cfg.Agents != nil {
 		mux.HandleFunc("GET "+api+"sessions/{session}/control", v.control)
 		mux.HandleFunc("POST "+api+"sessions/{session}/control", v.control)
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/server"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
-	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -166,8 +165,8 @@ func TestUnchangedIsNotSentAgain(t *testing.T) {
 func TestSessionTellsWhatItsAgentSaid(t *testing.T) {
 	st := store.New(math.MaxInt64)
 	st.Open(sessionID, nil)
-	t.Cleanup(agentcontrolextension.Register(sessionID, &agent{options: map[string]string{"pause": "off"}}))
-	handler := server.New(st, server.Config{Control: true}).Handler()
+	agents := registry{sessionID: &agent{options: map[string]string{"pause": "off"}}}
+	handler := server.New(st, server.Config{Agents: agents}).Handler()
 	call := func(method, path, body, known string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, "/api/sessions/"+sessionID.String()+path, strings.NewReader(body))
 		r.Host = "localhost:8090"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/extension/agentcontrolextension"
 )
 
 // Config says how a View answers.
@@ -28,8 +29,8 @@ type Config struct {
 	TraceWindow time.Duration
 	// Hosts are names under which the server may be spoken to, beside addresses and localhost.
 	Hosts []string
-	// Control lets the page tell agents to pause, to resume and to change options.
-	Control bool
+	// Agents are the agents that the page can pause, resume and reconfigure; nil disables that.
+	Agents agentcontrolextension.Registry
 	// PathIntervals is how many intervals one path may look at, some 100 bytes each; 0: 2 million.
 	PathIntervals int
 	// NoRollups has all sums made of intervals one by one, for tests.
@@ -75,7 +76,7 @@ func (v *View) Close() { close(v.stop) }
 func (v *View) info() api.Info {
 	s := v.store.Stats()
 	return api.Info{
-		Version: v.cfg.Version, States: stateNames(), Interactions: kindNames(), Control: v.cfg.Control, TraceURL: v.cfg.TraceURL,
+		Version: v.cfg.Version, States: stateNames(), Interactions: kindNames(), Control: v.cfg.Agents != nil, TraceURL: v.cfg.TraceURL,
 		MaxBytes: s.MaxBytes, Bytes: s.Bytes,
 	}
 }
