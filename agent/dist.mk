@@ -30,11 +30,9 @@ $(DIST)/libweft-%.so: $(SOURCES) $(HEADERS) Makefile dist.mk $(ZIG)
 
 # What needs no JVM, with musl, on both processors; there is no JVM for musl to be had. Not position-independent: qemu 7
 # does not load static programs that are.
-define MUSL_TEST
-$(OBJ)/%_musl-$1: $(TEST_INPUTS) $(ZIG)
-	$(ZIG) cc -target $1-linux-musl -static -no-pie $(CPPFLAGS) $(TEST_CFLAGS) -o $$@ test/$$*_test.c $(core) $(SERVER) -pthread
-endef
-$(foreach machine,x86_64 aarch64,$(eval $(call MUSL_TEST,$(machine))))
+MUSL := -static -no-pie -Wno-unused-command-line-argument
+$(foreach machine,x86_64 aarch64,$(eval \
+	$(call VARIANT,musl-$(machine),$(ZIG) cc -target $(machine)-linux-musl,$(MUSL),$(ZIG) ar)))
 
 MUSL_TESTS := $(addprefix $(OBJ)/,buffer_musl-x86_64 sender_musl-x86_64 buffer_musl-aarch64)
 

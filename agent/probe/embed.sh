@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Compiles ThreadProbe.java to class file version 52 (Java 8) and prints it as the C array
-# ../src/probe_class.h. Run it with any JDK from 8 to 25: probe/embed.sh > src/probe_class.h
+# ../src/jvmti/probe_class.h. Run it with any JDK from 8 to 25: probe/embed.sh > src/probe_class.h
 set -eu
 cd "$(dirname "$0")"
 out=$(mktemp -d)

@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-#include "../src/jvm.h"
-#include "../src/recent.h"
-#include "../src/trail.h"
 #include "harness.h"
+#include "hotspot/jvm.h"
+#include "hotspot/walk_cache.h"
+#include "record/object_cache.h"
 
 struct weft_jvm weft_jvm;
 
@@ -19,12 +19,12 @@ static int handles; // that are not given back
 static int made;
 static bool code_is_there;
 
-bool weft_clear_exception(JNIEnv *env) {
+bool weft_jvm_clear_exception(JNIEnv *env) {
     (void)env;
     return false;
 }
 
-bool weft_blobs_are_there(const struct weft_blob *list, size_t count) {
+bool weft_code_cache_has(const struct weft_code_blob *list, size_t count) {
     return code_is_there && (count == 0 || list[0].number == 5);
 }
 
@@ -61,13 +61,13 @@ static int objects[4];
 static bool wait_for(int which, uint32_t hash) {
     jobject object = (jobject)(void *)&objects[which];
     struct weft_record r = {.kind = WEFT_EV_WAIT};
-    if (weft_recent_find(env, object, &r)) {
+    if (weft_object_cache_find(env, object, &r)) {
         CHECK_INT(r.hash, hash);
         CHECK_INT(r.class_id, 10 + which);
         return true;
     }
-    if (weft_recent_due(r.kind)) {
-        weft_recent_look(env, object, r.kind, hash, 10 + (uint32_t)which);
+    if (weft_object_cache_due(r.kind)) {
+        weft_object_cache_note(env, object, r.kind, hash, 10 + (uint32_t)which);
     }
     return false;
 }
@@ -85,7 +85,7 @@ TEST(another_of_the_same_hash_is_not_mistaken_for_it) {
     CHECK(!wait_for(2, 77));
     CHECK(wait_for(1, 77));
     struct weft_record other = {.kind = WEFT_EV_PARK};
-    CHECK(!weft_recent_find(env, (jobject)(void *)&objects[1], &other));
+    CHECK(!weft_object_cache_find(env, (jobject)(void *)&objects[1], &other));
 }
 
 TEST(what_does_not_come_again_is_given_back) {
@@ -110,42 +110,42 @@ TEST(a_thread_that_ends_keeps_nothing) {
         wait_for(3, 5);
     }
     CHECK_INT(handles, 1);
-    weft_recent_forget(env);
+    weft_object_cache_free(env);
     CHECK_INT(handles, 0);
     CHECK(!wait_for(3, 5));
 }
 
-static uintptr_t stack[WEFT_TRAIL_WORDS + 1];
+static uintptr_t stack[WEFT_WALK_CACHE_WORDS + 1];
 
 // A walk that uses so many words and one piece of code. Returns whether it could be saved.
 static bool walk(unsigned words, int count, uint64_t print) {
-    struct weft_trail *trail;
-    struct weft_blob code = {.number = 5};
-    uint64_t known = weft_trail_find(0x7000, 0x100, count, &trail);
+    struct weft_cached_walk *trail;
+    struct weft_code_blob code = {.number = 5};
+    uint64_t known = weft_walk_cache_find(0x7000, 0x100, count, &trail);
     CHECK(known == 0 || known == print);
     for (unsigned i = 0; known == 0 && i < words; i++) {
-        weft_trail_word(trail, (uintptr_t)&stack[i], stack[i]);
+        weft_walk_cache_add_word(trail, (uintptr_t)&stack[i], stack[i]);
     }
     if (known == 0) {
-        weft_trail_blob(trail, &code);
-        weft_trail_end(trail, print);
+        weft_walk_cache_add_blob(trail, &code);
+        weft_walk_cache_end(trail, print);
     }
     return known != 0;
 }
 
 TEST(the_third_walk_is_saved) {
     code_is_there = true;
-    CHECK(!walk(WEFT_TRAIL_WORDS, 16, 1));
-    CHECK(!walk(WEFT_TRAIL_WORDS, 16, 1));
-    CHECK(walk(WEFT_TRAIL_WORDS, 16, 1));
-    CHECK(walk(WEFT_TRAIL_WORDS, 16, 1));
+    CHECK(!walk(WEFT_WALK_CACHE_WORDS, 16, 1));
+    CHECK(!walk(WEFT_WALK_CACHE_WORDS, 16, 1));
+    CHECK(walk(WEFT_WALK_CACHE_WORDS, 16, 1));
+    CHECK(walk(WEFT_WALK_CACHE_WORDS, 16, 1));
 }
 
 TEST(each_word_counts) {
-    for (unsigned i = 0; i < WEFT_TRAIL_WORDS; i++) {
+    for (unsigned i = 0; i < WEFT_WALK_CACHE_WORDS; i++) {
         stack[i]++;
-        CHECK(!walk(WEFT_TRAIL_WORDS, 16, 2 + i));
-        CHECK(walk(WEFT_TRAIL_WORDS, 16, 2 + i));
+        CHECK(!walk(WEFT_WALK_CACHE_WORDS, 16, 2 + i));
+        CHECK(walk(WEFT_WALK_CACHE_WORDS, 16, 2 + i));
     }
 }
 
@@ -165,18 +165,18 @@ TEST(so_does_the_depth) {
 }
 
 TEST(a_walk_that_was_not_finished_is_not_kept) {
-    struct weft_trail *trail;
-    CHECK_INT(weft_trail_find(0x7000, 0x100, 6, &trail), 0);
-    CHECK_INT(weft_trail_find(0x7000, 0x100, 6, &trail), 0);
+    struct weft_cached_walk *trail;
+    CHECK_INT(weft_walk_cache_find(0x7000, 0x100, 6, &trail), 0);
+    CHECK_INT(weft_walk_cache_find(0x7000, 0x100, 6, &trail), 0);
     CHECK(trail != NULL);
-    CHECK_INT(weft_trail_find(0x7000, 0x100, 6, &trail), 0);
+    CHECK_INT(weft_walk_cache_find(0x7000, 0x100, 6, &trail), 0);
 }
 
 TEST(a_walk_of_more_than_there_is_room_for_is_not_kept) {
     for (int i = 0; i < 5; i++) {
-        CHECK(!walk(WEFT_TRAIL_WORDS + 1, 20, 94));
+        CHECK(!walk(WEFT_WALK_CACHE_WORDS + 1, 20, 94));
     }
-    weft_trails_forget();
+    weft_walk_cache_free();
 }
 
 int main(void) {

@@ -4,16 +4,16 @@
 // Is each wait counted once, in the bucket where it belongs, however many threads there are and
 // however often the sums are taken out?
 
-#include "../src/aggregate.h"
+#include "record/aggregate.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "../src/histogram.h"
-#include "../src/settings.h"
-#include "../src/sums.h"
 #include "harness.h"
+#include "options/settings.h"
+#include "record/sums.h"
+#include "wire/histogram.h"
 
 enum { SERIES = 64 };
 
@@ -64,15 +64,15 @@ static void event(struct weft_open_waits *open, uint16_t kind, int64_t time, uin
 
 // Against the mathematics, beside and on each boundary.
 TEST(buckets_are_those_of_the_exponential_histogram) {
-    CHECK_INT(weft_bucket(1), -1);
-    CHECK_INT(weft_bucket(2), 3);
-    CHECK_INT(weft_bucket(3), 6);
-    CHECK_INT(weft_bucket(INT64_MAX), WEFT_BUCKETS + WEFT_FIRST_BUCKET - 1);
+    CHECK_INT(weft_histogram_bucket(1), -1);
+    CHECK_INT(weft_histogram_bucket(2), 3);
+    CHECK_INT(weft_histogram_bucket(3), 6);
+    CHECK_INT(weft_histogram_bucket(INT64_MAX), WEFT_BUCKETS + WEFT_FIRST_BUCKET - 1);
     for (int i = 0; i < 4 * 62; i++) {
         long double boundary = exp2l((long double)i / 4);
         int64_t below = (int64_t)floorl(boundary);
         for (int64_t v = below > 3 ? below - 2 : 1; v <= below + 2; v++) {
-            int index = weft_bucket(v);
+            int index = weft_histogram_bucket(v);
             CHECK(exp2l((long double)index / 4) < (long double)v);
             CHECK(exp2l((long double)(index + 1) / 4) >= (long double)v);
         }

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "../src/buffer.h"
+#include "record/min_duration.h"
 
 enum { RECORDS = 100000, ROUNDS = 50 };
 
@@ -33,7 +33,7 @@ int main(void) {
         }
         times[1] = weft_clock();
         for (int i = 0; i < RECORDS; i++) {
-            weft_buffer_put_now(b, &r, 0);
+            weft_min_duration_put_now(b, &r, 0);
         }
         times[2] = weft_clock();
         drain(b);

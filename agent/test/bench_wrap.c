@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../src/clock.h"
+#include "wire/clock.h"
 
 enum { SAMPLES = 1 << 20 };
 
@@ -46,36 +46,40 @@ static void end(struct series *s, int64_t since) {
     add(&s->nothing, last - again);
 }
 
-void JNICALL __real_weft_on_contended_enter(jvmtiEnv *, JNIEnv *, jthread, jobject);
-void JNICALL __real_weft_on_contended_entered(jvmtiEnv *, JNIEnv *, jthread, jobject);
-void JNICALL __real_weft_on_wait(jvmtiEnv *, JNIEnv *, jthread, jobject, jlong);
-void JNICALL __real_weft_on_waited(jvmtiEnv *, JNIEnv *, jthread, jobject, jboolean);
-void JNICALL __wrap_weft_on_contended_enter(jvmtiEnv *, JNIEnv *, jthread, jobject);
-void JNICALL __wrap_weft_on_contended_entered(jvmtiEnv *, JNIEnv *, jthread, jobject);
-void JNICALL __wrap_weft_on_wait(jvmtiEnv *, JNIEnv *, jthread, jobject, jlong);
-void JNICALL __wrap_weft_on_waited(jvmtiEnv *, JNIEnv *, jthread, jobject, jboolean);
+void JNICALL __real_weft_monitors_on_contended_enter(jvmtiEnv *, JNIEnv *, jthread, jobject);
+void JNICALL __real_weft_monitors_on_contended_entered(jvmtiEnv *, JNIEnv *, jthread, jobject);
+void JNICALL __real_weft_monitors_on_wait(jvmtiEnv *, JNIEnv *, jthread, jobject, jlong);
+void JNICALL __real_weft_monitors_on_waited(jvmtiEnv *, JNIEnv *, jthread, jobject, jboolean);
+void JNICALL __wrap_weft_monitors_on_contended_enter(jvmtiEnv *, JNIEnv *, jthread, jobject);
+void JNICALL __wrap_weft_monitors_on_contended_entered(jvmtiEnv *, JNIEnv *, jthread, jobject);
+void JNICALL __wrap_weft_monitors_on_wait(jvmtiEnv *, JNIEnv *, jthread, jobject, jlong);
+void JNICALL __wrap_weft_monitors_on_waited(jvmtiEnv *, JNIEnv *, jthread, jobject, jboolean);
 
-void JNICALL __wrap_weft_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread t, jobject o) {
+void JNICALL __wrap_weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread t,
+                                                     jobject o) {
     int64_t since = weft_clock();
-    __real_weft_on_contended_enter(ti, env, t, o);
+    __real_weft_monitors_on_contended_enter(ti, env, t, o);
     end(&series[0], since);
 }
 
-void JNICALL __wrap_weft_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread t, jobject o) {
+void JNICALL __wrap_weft_monitors_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread t,
+                                                       jobject o) {
     int64_t since = weft_clock();
-    __real_weft_on_contended_entered(ti, env, t, o);
+    __real_weft_monitors_on_contended_entered(ti, env, t, o);
     end(&series[1], since);
 }
 
-void JNICALL __wrap_weft_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread t, jobject o, jlong millis) {
+void JNICALL __wrap_weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread t, jobject o,
+                                          jlong millis) {
     int64_t since = weft_clock();
-    __real_weft_on_wait(ti, env, t, o, millis);
+    __real_weft_monitors_on_wait(ti, env, t, o, millis);
     end(&series[2], since);
 }
 
-void JNICALL __wrap_weft_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread t, jobject o, jboolean out) {
+void JNICALL __wrap_weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread t, jobject o,
+                                            jboolean out) {
     int64_t since = weft_clock();
-    __real_weft_on_waited(ti, env, t, o, out);
+    __real_weft_monitors_on_waited(ti, env, t, o, out);
     end(&series[3], since);
 }
 

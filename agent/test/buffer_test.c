@@ -3,14 +3,14 @@
 //
 // Are records kept in order, losses counted at their place, and chunks given back?
 
-#include "../src/buffer.h"
+#include "record/buffer.h"
 
 #include <stdlib.h>
 
-#include "../src/definitions.h"
-#include "../src/drain.h"
-#include "../src/roster.h"
 #include "harness.h"
+#include "record/definitions.h"
+#include "record/roster.h"
+#include "send/drain.h"
 
 static size_t drain(struct weft_buffer *b, struct weft_record *to) {
     size_t total = 0;
@@ -27,7 +27,7 @@ static size_t drain(struct weft_buffer *b, struct weft_record *to) {
 
 static void put(struct weft_buffer *b, int64_t arg) {
     struct weft_record r = {.kind = WEFT_EV_YIELD, .arg = arg};
-    weft_buffer_put_now(b, &r, 0);
+    weft_min_duration_put_now(b, &r, 0);
 }
 
 static struct weft_record taken[4096];
@@ -43,7 +43,7 @@ TEST(keeps_order_over_chunks) {
         CHECK(i == 0 || taken[i].time >= taken[i - 1].time);
     }
     weft_buffer_close(b);
-    CHECK(weft_buffers_take_new() == b);
+    CHECK(weft_buffer_take_new() == b);
     weft_buffer_free(b);
     CHECK_INT(weft_pool_used(), 0);
 }
@@ -55,12 +55,12 @@ TEST(times_do_not_fall) {
     outer.time = weft_clock();
     put(b, 1); // while the outer is not written yet
     CHECK(!weft_buffer_idle(b));
-    weft_buffer_put(b, &outer, 0);
+    weft_min_duration_put(b, &outer, 0);
     weft_buffer_end(b);
     CHECK(weft_buffer_idle(b));
     CHECK_INT(drain(b, taken), 2);
     CHECK(taken[1].time >= taken[0].time);
-    weft_buffers_take_new();
+    weft_buffer_take_new();
     weft_buffer_free(b);
 }
 
@@ -81,7 +81,7 @@ TEST(counts_losses_at_their_place) {
     put(b, 1); // the sender has freed all chunks but the last
     CHECK_INT(drain(b, taken), 1);
     CHECK_INT(taken[0].kind, WEFT_EV_YIELD);
-    weft_buffers_take_new();
+    weft_buffer_take_new();
     weft_buffer_free(b);
     CHECK_INT(weft_pool_used(), 0);
 }
@@ -101,7 +101,7 @@ TEST(reports_its_own_losses) {
     CHECK_INT(taken[0].kind, WEFT_EV_GAP);
     CHECK_INT(taken[0].arg, 2);
     CHECK_INT(taken[1].arg, 3);
-    weft_buffers_take_new();
+    weft_buffer_take_new();
     weft_buffer_free(hog);
     weft_buffer_free(b);
     CHECK_INT(weft_pool_used(), 0);
@@ -122,7 +122,7 @@ TEST(gives_idle_chunks_back) {
     put(b, 2);
     CHECK_INT(drain(b, taken), 1);
     CHECK_INT(taken[0].arg, 2);
-    weft_buffers_take_new();
+    weft_buffer_take_new();
     weft_buffer_free(b);
 }
 
@@ -152,7 +152,7 @@ TEST(loses_nothing_of_a_chunk_it_takes_back) {
     put(b, 5);
     CHECK_INT(drain(b, taken), 1);
     CHECK_INT(taken[0].arg, 5);
-    weft_buffers_take_new();
+    weft_buffer_take_new();
     weft_buffer_free(b);
     CHECK_INT(weft_pool_used(), 0);
 }
@@ -163,12 +163,12 @@ TEST(keeps_subject_and_record_together) {
     for (int i = 0; i < WEFT_CHUNK_RECORDS - 1; i++) {
         put(b, i);
     }
-    weft_buffer_put_now(b, &r, 77); // does not fit into the rest of the chunk
+    weft_min_duration_put_now(b, &r, 77); // does not fit into the rest of the chunk
     size_t count = drain(b, taken);
     CHECK_INT(count, WEFT_CHUNK_RECORDS + 1);
     CHECK_INT(taken[count - 2].kind, WEFT_SUBJECT);
     CHECK_INT(taken[count - 2].peer, 77);
-    weft_buffers_take_new();
+    weft_buffer_take_new();
     weft_buffer_free(b);
     CHECK_INT(weft_pool_used(), 0);
 }
@@ -197,7 +197,7 @@ TEST(a_loss_elsewhere_makes_no_empty_section) {
     weft_buffer_close(b);
     weft_drain_pass(&d, false, true, &complete);
     free(d.buffers);
-    free(d.out.data);
+    free(d.batch.out.data);
     CHECK_INT(weft_pool_used(), 0);
 }
 
@@ -209,13 +209,13 @@ TEST(bounds_what_a_sender_has_to_take) {
         weft_buffer_close(b);
     }
     CHECK(weft_buffer_open(1) == NULL);
-    struct weft_buffer *taken_back = weft_buffers_take_new();
+    struct weft_buffer *taken_back = weft_buffer_take_new();
     struct weft_buffer *one = weft_buffer_open(1);
-    CHECK(one != NULL && weft_buffers_take_new() == one);
+    CHECK(one != NULL && weft_buffer_take_new() == one);
     weft_buffer_free(one);
-    weft_buffers_give_back(taken_back);
+    weft_buffer_give_back(taken_back);
     CHECK(weft_buffer_open(1) == NULL);
-    for (struct weft_buffer *b = weft_buffers_take_new(); b != NULL;) {
+    for (struct weft_buffer *b = weft_buffer_take_new(); b != NULL;) {
         struct weft_buffer *next = b->registered;
         weft_buffer_free(b);
         b = next;

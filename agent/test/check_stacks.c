@@ -8,23 +8,23 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "../src/stacks.h"
+#include "record/stacks.h"
 
 static _Atomic unsigned long long asked;
 static _Atomic unsigned long long walked;
 static _Atomic unsigned long long failed;
 static _Atomic unsigned long long wrong;
 
-uint32_t __real_weft_stack_id(JNIEnv *env, int depth, bool plain);
-uint32_t __wrap_weft_stack_id(JNIEnv *env, int depth, bool plain);
+uint32_t __real_weft_stacks_id(JNIEnv *env, int depth, bool plain);
+uint32_t __wrap_weft_stacks_id(JNIEnv *env, int depth, bool plain);
 uint64_t __real_weft_walk(JNIEnv *env, int count);
 uint64_t __wrap_weft_walk(JNIEnv *env, int count);
 
-uint32_t __wrap_weft_stack_id(JNIEnv *env, int depth, bool plain) {
-    uint32_t id = __real_weft_stack_id(env, depth, plain);
+uint32_t __wrap_weft_stacks_id(JNIEnv *env, int depth, bool plain) {
+    uint32_t id = __real_weft_stacks_id(env, depth, plain);
     if (depth > 0) {
         atomic_fetch_add(&asked, 1);
-        if (weft_stack_resolved(env, depth) != id) {
+        if (weft_stacks_resolved(env, depth) != id) {
             atomic_fetch_add(&wrong, 1);
         }
     }

@@ -3,7 +3,7 @@
 //
 // Do the two clocks of a moment belong together?
 
-#include "../src/clock.h"
+#include "wire/clock.h"
 
 #include <stdbool.h>
 
@@ -33,7 +33,7 @@ static int64_t error_with(int quick_one) {
     now = 0;
     readings = 0;
     quick = quick_one;
-    struct weft_moment m = weft_moment_by(fake_monotonic, fake_wall);
+    struct weft_moment m = weft_clock_moment_by(fake_monotonic, fake_wall);
     return m.wall - m.monotonic - OFFSET;
 }
 
@@ -50,8 +50,8 @@ TEST(the_middle_halves_what_is_left) {
 }
 
 TEST(the_real_clocks_agree_with_themselves) {
-    struct weft_moment a = weft_moment();
-    struct weft_moment b = weft_moment();
+    struct weft_moment a = weft_clock_moment();
+    struct weft_moment b = weft_clock_moment();
     int64_t apart = (b.wall - a.wall) - (b.monotonic - a.monotonic);
     CHECK(b.monotonic > a.monotonic);
     CHECK(apart < 1000000000 && apart > -1000000000); // the wall clock may be set meanwhile

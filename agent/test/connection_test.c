@@ -4,7 +4,7 @@
 // Does a connection say and hear what the protocol wants, step by step? Single-threaded: the test
 // is the receiver, too.
 
-#include "../src/connection.h"
+#include "send/connection.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -13,9 +13,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../src/definitions.h"
-#include "../src/endpoint.h"
 #include "harness.h"
+#include "record/definitions.h"
+#include "wire/endpoint.h"
 
 static char path[64];
 static char endpoint[80];

@@ -3,9 +3,9 @@
 //
 // Does the sender do what it is asked to do while it runs, and take what others know of threads?
 
-#include "../src/control.h"
-#include "../src/found.h"
-#include "../src/settings.h"
+#include "options/settings.h"
+#include "send/control.h"
+#include "send/findings.h"
 #include "sending.h"
 
 static struct weft_options options_now;
@@ -29,7 +29,7 @@ TEST(controlled) {
     CHECK_INT(server.witness.answers, 101);
     CHECK_INT(server.witness.refusals, 50);
     CHECK_STRING(server.witness.answer, "|7|off");
-    CHECK_INT(weft_depth(WEFT_PLACE_BLOCK), 7);
+    CHECK_INT(weft_settings_depth(WEFT_PLACE_BLOCK), 7);
 }
 
 // Each broken control frame costs a connection, and nothing else.
@@ -45,7 +45,7 @@ TEST(mangled) {
     finish_after(thread, events);
     expect(events);
     CHECK_INT(server.witness.connections, 6);
-    CHECK_INT(weft_depth(WEFT_PLACE_BLOCK), 16);
+    CHECK_INT(weft_settings_depth(WEFT_PLACE_BLOCK), 16);
 }
 
 static _Atomic uint64_t long_enough;
@@ -65,19 +65,19 @@ static void *wait_around(void *argument) {
         struct weft_record waited = {.kind = WEFT_EV_WAITED};
         struct weft_record other = {.kind = WEFT_EV_YIELD};
         struct weft_record end = {.kind = i % 3 == 0 ? WEFT_EV_UNPARKED : WEFT_EV_WAIT_RETURNED};
-        weft_buffer_put_now(b, &begin, 0);
+        weft_min_duration_put_now(b, &begin, 0);
         if (rand_r(&seed) % 4 == 0) {
             usleep((useconds_t)(rand_r(&seed) % 3000));
         }
         if (i % 3 != 0) {
-            weft_buffer_put_now(b, &waited, 0);
+            weft_min_duration_put_now(b, &waited, 0);
             for (int k = 0; k < i % 7; k++) {
-                weft_buffer_put_now(b, &other, 0);
+                weft_min_duration_put_now(b, &other, 0);
             }
         }
-        weft_buffer_put_now(b, &end, 0);
+        weft_min_duration_put_now(b, &end, 0);
         // More than a hold has room for is told in any case.
-        bool spills = i % 3 != 0 && 2 + i % 7 > WEFT_HOLD_RECORDS;
+        bool spills = i % 3 != 0 && 2 + i % 7 > WEFT_HELD_RECORDS;
         if (spills || end.time - begin.time >= 1000000) {
             atomic_fetch_add(&long_enough, 1);
         }
@@ -97,7 +97,7 @@ TEST(minimum) {
     weft_roster_announce(77, 0, "worker-dead", "test");
     struct weft_buffer *dead = weft_buffer_open(77);
     struct weft_record park = {.kind = WEFT_EV_PARK};
-    weft_buffer_put_now(dead, &park, 0);
+    weft_min_duration_put_now(dead, &park, 0);
     uint64_t waits = run_writers(1, 8, 4000, 0, wait_around);
     finish(thread);
     const struct witness *w = &server.witness;
@@ -119,7 +119,7 @@ TEST(held_over) {
     weft_roster_announce(77, 0, "worker-dead", "test");
     struct weft_buffer *dead = weft_buffer_open(77);
     struct weft_record park = {.kind = WEFT_EV_PARK};
-    weft_buffer_put_now(dead, &park, 0);
+    weft_min_duration_put_now(dead, &park, 0);
     weft_sender_finish(WEFT_END_DETACHED); // nobody was there
     finish_ms = 60000;
     start_server(&thread);
@@ -153,7 +153,7 @@ static void *look_often(void *nothing) {
     for (int i = 0; i < 20; i++) {
         struct weft_look *looks;
         size_t count;
-        while (!weft_look(weft_sender_wake, &looks, &count)) { // or for ever
+        while (!weft_findings_look(weft_sender_wake, &looks, &count)) { // or for ever
         }
         free(looks);
     }
@@ -181,14 +181,14 @@ TEST(relieved) {
     start_controlled((size_t)8 * WEFT_CHUNK_SIZE, 8U << 20);
     for (uint64_t id = 1; id <= 3; id++) {
         struct weft_record r = {.kind = WEFT_EV_YIELD};
-        weft_buffer_put_now(weft_buffer_open(id), &r, 0);
+        weft_min_duration_put_now(weft_buffer_open(id), &r, 0);
     }
     weft_settings_pressure(5, 8);
     CHECK(weft_settings_pressed());
     while (weft_settings_pressed()) { // or for ever: the watchdog ends it
         usleep(1000);
     }
-    CHECK_INT(weft_depth(WEFT_PLACE_BLOCK), 16);
+    CHECK_INT(weft_settings_depth(WEFT_PLACE_BLOCK), 16);
     weft_sender_finish(WEFT_END_EXIT);
 }
 
@@ -199,7 +199,7 @@ static void *move_about(void *argument) {
     struct weft_buffer *b = argument;
     while (atomic_load(&moving)) {
         struct weft_record r = {.kind = WEFT_EV_YIELD};
-        weft_buffer_put_now(b, &r, 0);
+        weft_min_duration_put_now(b, &r, 0);
         atomic_fetch_add(&moved, 1);
         usleep(100);
     }
@@ -216,29 +216,29 @@ TEST(found) {
     struct weft_buffer *still = weft_buffer_open(5);
     struct weft_buffer *moves = weft_buffer_open(6);
     struct weft_record r = {.kind = WEFT_EV_YIELD};
-    weft_buffer_put_now(still, &r, 0);
+    weft_min_duration_put_now(still, &r, 0);
     atomic_store(&moving, true);
     pthread_create(&mover, NULL, move_about, moves);
     uint64_t put = 0;
     for (int i = 0; i < 20; i++) {
         struct weft_look *looks;
         size_t count;
-        while (!weft_look(weft_sender_wake, &looks, &count)) {
+        while (!weft_findings_look(weft_sender_wake, &looks, &count)) {
         }
         for (uint64_t before = atomic_load(&moved); atomic_load(&moved) == before;) {
             usleep(100);
         }
-        struct weft_found *list = calloc(3, sizeof *list);
+        struct weft_finding *list = calloc(3, sizeof *list);
         for (uint64_t id = 5; id < 8; id++) {
-            struct weft_look at = weft_look_at(looks, count, id);
-            list[id - 5] = (struct weft_found){.thread = id,
-                                               .position = at.position,
-                                               .record = {.time = weft_clock(),
-                                                          .kind = WEFT_EV_PARK,
-                                                          .flags = WEFT_FLAG_SNAPSHOT}};
+            struct weft_look at = weft_findings_look_at(looks, count, id);
+            list[id - 5] = (struct weft_finding){.thread = id,
+                                                 .position = at.position,
+                                                 .record = {.time = weft_clock(),
+                                                            .kind = WEFT_EV_PARK,
+                                                            .flags = WEFT_FLAG_SNAPSHOT}};
         }
-        CHECK_INT(weft_look_at(looks, count, 7).position, 0);
-        weft_found_post(list, 3);
+        CHECK_INT(weft_findings_look_at(looks, count, 7).position, 0);
+        weft_findings_post(list, 3);
         weft_sender_wake();
         free(looks);
         put += 2;

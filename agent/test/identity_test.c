@@ -4,16 +4,16 @@
 // Does each class and method get one id, also while others are held up in the JVM? The JVM is
 // played.
 
-#include "../src/identity.h"
+#include "record/identity.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "../src/definitions.h"
-#include "../src/jvm.h"
-#include "../src/vmstructs.h"
 #include "harness.h"
+#include "hotspot/jvm.h"
+#include "hotspot/vmstructs.h"
+#include "record/definitions.h"
 
 // References are addresses of what they refer to. A weak one is the same.
 struct class {
@@ -75,7 +75,7 @@ static jboolean JNICALL no_exception(JNIEnv *env) {
     return JNI_FALSE;
 }
 
-void *weft_libjvm(void) {
+void *weft_vmstructs_libjvm(void) {
     return NULL;
 }
 
@@ -90,7 +90,7 @@ static jvmtiEnv ti = &tools;
 static JNIEnv env = &natives;
 
 static void *ask(void *class) {
-    return (void *)(uintptr_t)weft_class_id(&env, (jclass) class);
+    return (void *)(uintptr_t)weft_identity_class(&env, (jclass) class);
 }
 
 static uint32_t answer(pthread_t thread) {
@@ -109,15 +109,15 @@ TEST(nobody_waits_for_one_whom_the_jvm_holds_up) {
     while (atomic_load(&asking) == 0) {
         usleep(1000);
     }
-    uint32_t other = weft_class_id(&env, (jclass)&classes[1]);
+    uint32_t other = weft_identity_class(&env, (jclass)&classes[1]);
     CHECK(other != 0);
-    CHECK(weft_class_id_by_name("named") != 0);
+    CHECK(weft_identity_class_by_name("named") != 0);
     atomic_store(&classes[0].held_up, 0);
     uint32_t first = answer(held[0]);
     CHECK(first != 0 && first != other);
     CHECK_INT(answer(held[1]), first);
-    CHECK_INT(weft_class_id(&env, (jclass)&classes[0]), first);
-    CHECK_INT(weft_class_id(&env, (jclass)&classes[1]), other);
+    CHECK_INT(weft_identity_class(&env, (jclass)&classes[0]), first);
+    CHECK_INT(weft_identity_class(&env, (jclass)&classes[1]), other);
 }
 
 enum { THREADS = 8, COUNT = sizeof classes / sizeof classes[0] };
@@ -126,7 +126,7 @@ static uint32_t ids[THREADS][COUNT];
 
 static void *ask_all(void *to) {
     for (size_t i = 0; i < COUNT; i++) {
-        ((uint32_t *)to)[i] = weft_class_id(&env, (jclass)&classes[i]);
+        ((uint32_t *)to)[i] = weft_identity_class(&env, (jclass)&classes[i]);
     }
     return NULL;
 }

@@ -4,15 +4,15 @@
 // Are a JVM's structures believed only as long as they say what JVMTI says, and is JVMTI asked
 // seldom? The JVM is a few lines here; it is one of those that keep the owner's id in the monitor.
 
-#include "../src/owner.h"
+#include "hotspot/owner.h"
 
 #include <stddef.h>
 
-#include "../src/addresses.h"
-#include "../src/clock.h"
-#include "../src/jvm.h"
-#include "../src/vmstructs.h"
 #include "harness.h"
+#include "hotspot/addresses.h"
+#include "hotspot/jvm.h"
+#include "hotspot/vmstructs.h"
+#include "wire/clock.h"
 
 struct fake_object {
     jlong tid;
@@ -34,11 +34,11 @@ static struct fake_object truth; // the thread that JVMTI says is the owner
 static uintptr_t changes_to;     // the monitor's owner once JVMTI was asked; 0: stays
 static int asked;
 
-void *weft_libjvm(void) {
+void *weft_vmstructs_libjvm(void) {
     return NULL;
 }
 
-bool weft_vmstruct_offset(const char *type, const char *field, ptrdiff_t *offset) {
+bool weft_vmstructs_offset(const char *type, const char *field, ptrdiff_t *offset) {
     bool of_monitor = strcmp(type, "ObjectMonitor") == 0;
     (void)field;
     *offset = of_monitor ? (char *)&monitor.owner - (char *)&monitor

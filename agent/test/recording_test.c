@@ -3,7 +3,7 @@
 //
 // Is a recording whole, whatever happens to its file? The witness reads what was written.
 
-#include "../src/recording.h"
+#include "send/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "../src/definitions.h"
-#include "../src/roster.h"
 #include "harness.h"
+#include "record/definitions.h"
+#include "record/roster.h"
 #include "witness.h"
 
 static char path[64];
@@ -37,7 +37,7 @@ static void begin(size_t limit) {
 }
 
 static void keep(struct weft_bytes *b, size_t batch) {
-    weft_close_batch(b, batch);
+    weft_wire_close_batch(b, batch);
     CHECK(weft_retain_add(&retain, sequence, weft_definitions_end(), b->data, b->len));
     weft_bytes_free(b);
 }
@@ -46,12 +46,12 @@ static void keep(struct weft_bytes *b, size_t batch) {
 static void add_events(uint64_t thread, uint32_t count) {
     struct weft_bytes b = {0};
     sequence++;
-    size_t batch = weft_open_batch(&b, sequence, (int64_t)sequence, before);
-    size_t section = weft_open_section(&b, thread);
+    size_t batch = weft_wire_open_batch(&b, sequence, (int64_t)sequence, before);
+    size_t section = weft_wire_open_section(&b, thread);
     for (uint32_t i = 0; i < count; i++) {
-        weft_put_record(&b, &(struct weft_record){.kind = WEFT_EV_YIELD, .time = 1});
+        weft_wire_put_record(&b, &(struct weft_record){.kind = WEFT_EV_YIELD, .time = 1});
     }
-    weft_close_section(&b, section, count);
+    weft_wire_close_section(&b, section, count);
     weft_roster_mention(thread, sequence);
     before += count;
     keep(&b, batch);
@@ -61,10 +61,10 @@ static void add_events(uint64_t thread, uint32_t count) {
 static void add_sums(uint64_t waits, int series) {
     struct weft_bytes b = {0};
     int64_t to = (int64_t)++sequence;
-    size_t batch = weft_open_aggregate(&b, sequence, to, before, to - 1, to, 2);
+    size_t batch = weft_wire_open_aggregate(&b, sequence, to, before, to - 1, to, 2);
     for (int i = 0; i < series; i++) {
         struct weft_series s = {.kind = WEFT_EV_PARK, .zero = waits};
-        weft_put_series(&b, &s, NULL, 0);
+        weft_wire_put_series(&b, &s, NULL, 0);
     }
     keep(&b, batch);
 }

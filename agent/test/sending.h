@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../src/buffer.h"
-#include "../src/definitions.h"
-#include "../src/roster.h"
-#include "../src/sender.h"
 #include "harness.h"
+#include "record/definitions.h"
+#include "record/min_duration.h"
+#include "record/roster.h"
+#include "send/sender.h"
 #include "server.h"
 
 static struct server server;
@@ -56,16 +56,16 @@ static inline void *write_events(void *argument) {
             r.time = weft_clock();
             if (i % 1000 == 3) {
                 usleep(8000); // the watermark has to wait for this one
-                weft_buffer_put(b, &r, 0);
-                weft_buffer_put_now(b, &inner, 0);
+                weft_min_duration_put(b, &r, 0);
+                weft_min_duration_put_now(b, &inner, 0);
             } else {
-                weft_buffer_put_now(b, &inner, 0);
-                weft_buffer_put(b, &r, 0);
+                weft_min_duration_put_now(b, &inner, 0);
+                weft_min_duration_put(b, &r, 0);
             }
             weft_buffer_end(b);
             i++;
         } else {
-            weft_buffer_put_now(b, &r, 0);
+            weft_min_duration_put_now(b, &r, 0);
         }
         if (w->pause_us > 0 && i % 10 == 0) {
             usleep((useconds_t)w->pause_us);
@@ -89,7 +89,7 @@ static inline void *carry_events(void *argument) {
     for (int i = 0; i < w->events; i++) {
         struct weft_record r = {.kind = WEFT_EV_YIELD, .flags = WEFT_FLAG_VIRTUAL};
         pthread_mutex_lock(&hop_mutex);
-        weft_buffer_put_now(b, &r, 1000000);
+        weft_min_duration_put_now(b, &r, 1000000);
         pthread_mutex_unlock(&hop_mutex);
         if (i % 50 == 0) {
             usleep(100);

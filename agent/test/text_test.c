@@ -3,13 +3,13 @@
 //
 // Are options, endpoints, resource attributes and names read as they are documented?
 
-#include "../src/endpoint.h"
-#include "../src/filter.h"
-#include "../src/names.h"
-#include "../src/options.h"
-#include "../src/resource.h"
-#include "../src/timeout.h"
 #include "harness.h"
+#include "jvmti/timeout.h"
+#include "options/filter.h"
+#include "options/options.h"
+#include "send/resource.h"
+#include "wire/endpoint.h"
+#include "wire/names.h"
 
 static struct weft_options o;
 static char problem[WEFT_PROBLEM_MAX];
@@ -203,18 +203,18 @@ TEST(filters_include_and_exclude) {
 
 TEST(timeouts) {
     const int64_t now = 1700000000000000000;
-    CHECK_INT(weft_nanoseconds(3), 3000000);
-    CHECK_INT(weft_nanoseconds(INT64_MAX), INT64_MAX);
-    CHECK_INT(weft_nanoseconds(-1), 0);
-    CHECK_INT(weft_nanoseconds(INT64_MIN), 0);
-    CHECK_INT(weft_park_timeout(false, 0, 0), 0);
-    CHECK_INT(weft_park_timeout(false, 5, 0), 5);
-    CHECK_INT(weft_park_timeout(false, -5, 0), 1);
-    CHECK_INT(weft_park_timeout(true, now / 1000000 + 2, now), 2000000);
-    CHECK_INT(weft_park_timeout(true, now / 1000000, now), 1);
-    CHECK_INT(weft_park_timeout(true, 0, now), 1);
-    CHECK_INT(weft_park_timeout(true, -1, now), 1);
-    CHECK_INT(weft_park_timeout(true, INT64_MAX, now), INT64_MAX - now);
+    CHECK_INT(weft_timeout_nanoseconds(3), 3000000);
+    CHECK_INT(weft_timeout_nanoseconds(INT64_MAX), INT64_MAX);
+    CHECK_INT(weft_timeout_nanoseconds(-1), 0);
+    CHECK_INT(weft_timeout_nanoseconds(INT64_MIN), 0);
+    CHECK_INT(weft_timeout_of_park(false, 0, 0), 0);
+    CHECK_INT(weft_timeout_of_park(false, 5, 0), 5);
+    CHECK_INT(weft_timeout_of_park(false, -5, 0), 1);
+    CHECK_INT(weft_timeout_of_park(true, now / 1000000 + 2, now), 2000000);
+    CHECK_INT(weft_timeout_of_park(true, now / 1000000, now), 1);
+    CHECK_INT(weft_timeout_of_park(true, 0, now), 1);
+    CHECK_INT(weft_timeout_of_park(true, -1, now), 1);
+    CHECK_INT(weft_timeout_of_park(true, INT64_MAX, now), INT64_MAX - now);
 }
 
 TEST(endpoints) {
@@ -295,15 +295,15 @@ TEST(names) {
     char pair[] = "a\xed\xa0\xbd\xed\xb7\xb5z";
     char zero[] = "a\xc0\x80z";
     char alone[] = "\xed\xa0\xbdz";
-    CHECK_STRING(weft_binary_name(class), "com.acme.Main$1");
-    CHECK_STRING(weft_binary_name(array), "[Ljava.lang.String;");
-    CHECK_STRING(weft_binary_name(primitive), "[I");
-    CHECK_STRING(weft_binary_name(hidden), "com.acme.Main$$Lambda.0x1");
-    weft_utf8(pair);
+    CHECK_STRING(weft_names_binary(class), "com.acme.Main$1");
+    CHECK_STRING(weft_names_binary(array), "[Ljava.lang.String;");
+    CHECK_STRING(weft_names_binary(primitive), "[I");
+    CHECK_STRING(weft_names_binary(hidden), "com.acme.Main$$Lambda.0x1");
+    weft_names_utf8(pair);
     CHECK_STRING(pair, "a\xf0\x9f\x97\xb5z");
-    weft_utf8(zero);
+    weft_names_utf8(zero);
     CHECK_STRING(zero, "a?z");
-    weft_utf8(alone);
+    weft_names_utf8(alone);
     CHECK_STRING(alone, "?z");
 }
 

@@ -8,8 +8,8 @@
 
 #include <ctype.h>
 
-#include "../src/wire.h"
 #include "harness.h"
+#include "wire/wire.h"
 
 static char *text;     // the file
 static uint8_t *bytes; // its hexadecimal part
@@ -98,7 +98,7 @@ static void put_hello(struct weft_bytes *b, const char *line) {
         at = strchr(at, '"');
     }
     encodable = encodable && at == NULL;
-    weft_put_hello(b, &hello);
+    weft_wire_put_hello(b, &hello);
 }
 
 // Reads a:b,a:b,... The numbers of a pair go to the two tables.
@@ -121,22 +121,23 @@ static void put_definition(struct weft_bytes *b, const char *line) {
     uint64_t id = number(line, "id");
     uint16_t flags = (uint16_t)number(line, "flags");
     if (strncmp(line, "thread", 6) == 0) {
-        weft_put_thread(b, id, flags, string(line, "name", 0), string(line, "group", 1));
+        weft_wire_put_thread(b, id, flags, string(line, "name", 0), string(line, "group", 1));
     } else if (strncmp(line, "class", 5) == 0) {
-        weft_put_class(b, (uint32_t)id, string(line, "name", 0));
+        weft_wire_put_class(b, (uint32_t)id, string(line, "name", 0));
     } else if (strncmp(line, "method", 6) == 0) {
         uint16_t count = pairs(field(line, "lines"), first, second);
         for (uint16_t i = 0; i < count; i++) {
             lines[i] = (struct weft_line){(uint32_t)first[i], (uint32_t)second[i]};
         }
-        weft_put_method(b, (uint32_t)id, (uint32_t)number(line, "class"), string(line, "name", 0),
-                        string(line, "signature", 1), string(line, "file", 2), lines, count);
+        weft_wire_put_method(b, (uint32_t)id, (uint32_t)number(line, "class"),
+                             string(line, "name", 0), string(line, "signature", 1),
+                             string(line, "file", 2), lines, count);
     } else {
         uint16_t count = pairs(field(line, "frames"), first, second);
         for (uint16_t i = 0; i < count; i++) {
             frames[i] = (struct weft_frame){(uint32_t)first[i], (int32_t)second[i]};
         }
-        weft_put_stack(b, (uint32_t)id, flags, frames, count);
+        weft_wire_put_stack(b, (uint32_t)id, flags, frames, count);
     }
 }
 
@@ -171,7 +172,7 @@ static void put_event(struct weft_bytes *b, const char *line) {
                    ? WEFT_FLAG_INTERRUPTED
                    : 0;
     r.flags |= strstr(line, " virtual") != NULL ? WEFT_FLAG_VIRTUAL : 0;
-    weft_put_record(b, &r);
+    weft_wire_put_record(b, &r);
 }
 
 static void put_series(struct weft_bytes *b, const char *line) {
@@ -193,7 +194,7 @@ static void put_series(struct weft_bytes *b, const char *line) {
         buckets[count++] = strtoull(at, &end, 10);
         at = *end == ',' ? end + 1 : end;
     }
-    weft_put_series(b, &s, buckets, count);
+    weft_wire_put_series(b, &s, buckets, count);
 }
 
 // Takes the next line that counts, without what it is indented by. NULL at the end of the text.
@@ -222,7 +223,7 @@ static void put_back(char *line, char *before, char **rest) {
 }
 
 static void put_aggregate(struct weft_bytes *b, const char *line, char **rest) {
-    size_t aggregate = weft_open_aggregate(
+    size_t aggregate = weft_wire_open_aggregate(
         b, number(line, "sequence"), (int64_t)number(line, "watermark"), number(line, "before"),
         (int64_t)number(line, "from"), (int64_t)number(line, "to"), (int32_t)number(line, "scale"));
     char *before = *rest;
@@ -233,12 +234,12 @@ static void put_aggregate(struct weft_bytes *b, const char *line, char **rest) {
         next = next_line(rest);
     }
     put_back(next, before, rest);
-    weft_close_batch(b, aggregate);
+    weft_wire_close_batch(b, aggregate);
 }
 
 static void put_batch(struct weft_bytes *b, const char *line, char **rest) {
-    size_t batch = weft_open_batch(b, number(line, "sequence"), (int64_t)number(line, "watermark"),
-                                   number(line, "before"));
+    size_t batch = weft_wire_open_batch(b, number(line, "sequence"),
+                                        (int64_t)number(line, "watermark"), number(line, "before"));
     size_t section = 0;
     uint32_t count = 0;
     for (;;) {
@@ -247,11 +248,11 @@ static void put_batch(struct weft_bytes *b, const char *line, char **rest) {
         bool is_section = next != NULL && strncmp(next, "section", 7) == 0;
         bool is_event = next != NULL && strncmp(next, "event", 5) == 0;
         if (section != 0 && !is_event) {
-            weft_close_section(b, section, count);
+            weft_wire_close_section(b, section, count);
             section = 0;
         }
         if (is_section) {
-            section = weft_open_section(b, number(next, "thread"));
+            section = weft_wire_open_section(b, number(next, "thread"));
             count = 0;
         } else if (is_event) {
             put_event(b, next);
@@ -261,13 +262,13 @@ static void put_batch(struct weft_bytes *b, const char *line, char **rest) {
             break;
         }
     }
-    weft_close_batch(b, batch);
+    weft_wire_close_batch(b, batch);
 }
 
 // Encodes one frame; false if no agent sends it.
 static bool encode(struct weft_bytes *b, char *line, char **rest) {
     if (strncmp(line, "preamble", 8) == 0) {
-        weft_put_preamble(b);
+        weft_wire_put_preamble(b);
         return number(line, "version") == WEFT_PROTOCOL_VERSION;
     }
     if (strncmp(line, "hello", 5) == 0) {
@@ -277,7 +278,7 @@ static bool encode(struct weft_bytes *b, char *line, char **rest) {
     } else if (strncmp(line, "aggregate", 9) == 0) {
         put_aggregate(b, line, rest);
     } else if (strncmp(line, "end", 3) == 0) {
-        weft_put_end(b, (int64_t)number(line, "time"), (uint16_t)number(line, "reason"));
+        weft_wire_put_end(b, (int64_t)number(line, "time"), (uint16_t)number(line, "reason"));
     } else if (strncmp(line, "thread ", 7) == 0 || strncmp(line, "class ", 6) == 0 ||
                strncmp(line, "method ", 7) == 0 || strncmp(line, "stack ", 6) == 0) {
         put_definition(b, line);
@@ -290,7 +291,7 @@ static bool encode(struct weft_bytes *b, char *line, char **rest) {
 // A line of a receiver: its bytes are read, and say what the line says.
 static bool read_back(const char *line, size_t at) {
     struct weft_reply reply;
-    ptrdiff_t n = weft_read_reply(bytes + at, byte_count - at, &reply);
+    ptrdiff_t n = weft_wire_read_reply(bytes + at, byte_count - at, &reply);
     if (strncmp(line, "welcome", 7) == 0) {
         CHECK(n > 0 && reply.kind == WEFT_FRAME_WELCOME && reply.sequence == number(line, "acked"));
     } else if (strncmp(line, "ack", 3) == 0) {

@@ -9,4 +9,4 @@
 // agent is generated from them (go generate ./internal/wire).
 package wire
 
-//go:generate go run ./genheader -header ../../agent/src/wire_kinds.h -spec ../../protocol/README.md
+//go:generate go run ./genheader -header ../../agent/src/wire/wire_kinds.h -spec ../../protocol/README.md

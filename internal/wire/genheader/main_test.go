@@ -17,7 +17,7 @@ import (
 const stale = "run: go generate ./internal/wire"
 
 func TestHeaderIsCurrent(t *testing.T) {
-	got, err := os.ReadFile("../../../agent/src/wire_kinds.h")
+	got, err := os.ReadFile("../../../agent/src/wire/wire_kinds.h")
 	require.NoError(t, err)
 	assert.Equal(t, string(cHeader()), string(got), stale)
 }

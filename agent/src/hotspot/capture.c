@@ -1,0 +1,58 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where is a native function of the JVM that has no export? See capture.h.
+
+#include "hotspot/capture.h"
+
+#include <string.h>
+
+#include "hotspot/jvm.h"
+
+struct capture {
+    const char *method;
+    const char *signature;
+    void *found;
+};
+
+// What the current thread looks for; NULL: nothing, as all threads but one.
+static __thread struct capture *capturing;
+
+static jint(JNICALL *register_natives)(JNIEnv *, jclass, const JNINativeMethod *, jint);
+
+static jint JNICALL intercept(JNIEnv *env, jclass class, const JNINativeMethod *methods,
+                              jint count) {
+    if (capturing == NULL) {
+        return register_natives(env, class, methods, count);
+    }
+    for (jint i = 0; i < count; i++) {
+        if (strcmp(methods[i].name, capturing->method) == 0 &&
+            strcmp(methods[i].signature, capturing->signature) == 0) {
+            capturing->found = methods[i].fnPtr;
+        }
+    }
+    return JNI_OK; // they are registered already
+}
+
+void *weft_capture(JNIEnv *env, jclass class, const char *method, const char *signature) {
+    jvmtiEnv *ti = weft_jvm.ti;
+    jniNativeInterface *table = NULL;
+    struct capture capture = {.method = method, .signature = signature};
+    jmethodID again = (*env)->GetStaticMethodID(env, class, "registerNatives", "()V");
+    if (weft_jvm_clear_exception(env) || again == NULL ||
+        (*ti)->GetJNIFunctionTable(ti, &table) != JVMTI_ERROR_NONE) {
+        return NULL;
+    }
+    register_natives = table->RegisterNatives;
+    table->RegisterNatives = intercept;
+    if ((*ti)->SetJNIFunctionTable(ti, table) == JVMTI_ERROR_NONE) {
+        capturing = &capture;
+        (*env)->CallStaticVoidMethod(env, class, again);
+        weft_jvm_clear_exception(env);
+        capturing = NULL;
+        table->RegisterNatives = register_natives;
+        (*ti)->SetJNIFunctionTable(ti, table);
+    }
+    weft_jvm_deallocate(table);
+    return capture.found;
+}

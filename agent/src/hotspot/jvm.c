@@ -1,0 +1,62 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does the agent know about its JVM? See jvm.h.
+
+#include "hotspot/jvm.h"
+
+#include <dlfcn.h>
+
+#include "hotspot/vmstructs.h"
+
+struct weft_jvm weft_jvm;
+
+bool weft_jvm_clear_exception(JNIEnv *env) {
+    if ((*env)->ExceptionCheck(env)) {
+        (*env)->ExceptionClear(env);
+        return true;
+    }
+    return false;
+}
+
+jclass weft_jvm_class(JNIEnv *env, const char *name) {
+    jclass local = (*env)->FindClass(env, name);
+    if (weft_jvm_clear_exception(env) || local == NULL) {
+        return NULL;
+    }
+    jclass global = (*env)->NewGlobalRef(env, local);
+    (*env)->DeleteLocalRef(env, local);
+    return global;
+}
+
+jfieldID weft_jvm_field(JNIEnv *env, jclass class, const char *name, const char *signature) {
+    jfieldID id = (*env)->GetFieldID(env, class, name, signature);
+    return weft_jvm_clear_exception(env) ? NULL : id;
+}
+
+bool weft_jvm_env_offset(JNIEnv *env, jthread thread, ptrdiff_t *offset) {
+    if (weft_jvm.eetop == NULL) {
+        return false;
+    }
+    uintptr_t structure = (uintptr_t)(*env)->GetLongField(env, thread, weft_jvm.eetop);
+    *offset = (ptrdiff_t)((uintptr_t)env - structure);
+    return structure != 0 && *offset > 0 && *offset <= 16384;
+}
+
+bool weft_jvm_init(JNIEnv *env) {
+    struct weft_jvm *jvm = &weft_jvm;
+    jvm->thread = weft_jvm_class(env, "java/lang/Thread");
+    jvm->interrupted = weft_jvm_class(env, "java/lang/InterruptedException");
+    jvm->ownable = weft_jvm_class(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+    if (jvm->thread == NULL || jvm->interrupted == NULL) {
+        return false;
+    }
+    jvm->tid = weft_jvm_field(env, jvm->thread, "tid", "J");
+    jvm->eetop = weft_jvm_field(env, jvm->thread, "eetop", "J");
+    if ((*env)->GetVersion(env) >= 0x00150000) { // 21
+        void *library = weft_vmstructs_libjvm();
+        jvm->current_carrier = library == NULL ? NULL : dlsym(library, "JVM_CurrentCarrierThread");
+        jvm->carrier = weft_jvm_class(env, "jdk/internal/misc/CarrierThread");
+    }
+    return jvm->tid != NULL;
+}

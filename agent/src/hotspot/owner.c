@@ -1,0 +1,148 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who owns the monitor that the current thread is about to block on? See owner.h.
+
+#include "hotspot/owner.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "hotspot/addresses.h"
+#include "hotspot/jvm.h"
+#include "hotspot/vmstructs.h"
+#include "wire/clock.h"
+
+enum { CHECKS = 16, MAX_MISMATCHES = 3, ASKS_PER_SECOND = 100 };
+
+static struct {
+    atomic_bool readable; // the structures may be read
+    bool owner_is_id;     // 24 and later: the field holds the owner's thread id
+    ptrdiff_t env;        // from the JVM's thread structure to the thread's JNIEnv
+    ptrdiff_t pending;    // from the thread structure to the monitor it blocks on
+    ptrdiff_t owner;      // from the monitor to its owner
+    atomic_int checks;    // answers still to be checked
+    atomic_int mismatches;
+    _Atomic int64_t next_ask;
+} owner;
+
+// The values of the owner field that are not owners: 1 is "somebody, ask the object", 2 and a few
+// more are marks of the JVM's housekeeping.
+enum { ANONYMOUS = 1, LAST_MARK_ID = 2, LAST_MARK_ADDRESS = 4095 };
+
+static uintptr_t word_at(uintptr_t base, ptrdiff_t offset) {
+    return *(const volatile uintptr_t *)(base + (uintptr_t)offset);
+}
+
+static void add_known_threads(JNIEnv *env) {
+    jint count = 0;
+    jthread *threads = NULL;
+    if ((*weft_jvm.ti)->GetAllThreads(weft_jvm.ti, &count, &threads) != JVMTI_ERROR_NONE) {
+        return;
+    }
+    for (jint i = 0; i < count; i++) {
+        jlong structure = (*env)->GetLongField(env, threads[i], weft_jvm.eetop);
+        weft_addresses_add_structure((uintptr_t)structure, weft_jvm_thread_id(env, threads[i]));
+        (*env)->DeleteLocalRef(env, threads[i]);
+    }
+    weft_jvm_deallocate(threads);
+}
+
+void weft_owner_init(JNIEnv *env, jthread thread) {
+    ptrdiff_t id_field;
+    if (!weft_jvm_env_offset(env, thread, &owner.env) ||
+        (!weft_vmstructs_offset("JavaThread", "_current_pending_monitor", &owner.pending) &&
+         !weft_vmstructs_offset("Thread", "_current_pending_monitor", &owner.pending)) ||
+        !weft_vmstructs_offset("ObjectMonitor", "_owner", &owner.owner)) {
+        return;
+    }
+    owner.owner_is_id = weft_vmstructs_offset("JavaThread", "_monitor_owner_id", &id_field);
+    if (word_at((uintptr_t)env - (uintptr_t)owner.env, owner.pending) != 0) {
+        return; // this thread is not blocked: the offset is wrong
+    }
+    if (!owner.owner_is_id) {
+        weft_addresses_enable(owner.env);
+        add_known_threads(env);
+    }
+    atomic_store(&owner.checks, CHECKS);
+    atomic_store(&owner.readable, true);
+}
+
+// The owner by the structures; 0 is free. False if they do not say.
+static bool read_owner(JNIEnv *env, uint64_t *id) {
+    uintptr_t monitor = word_at((uintptr_t)env - (uintptr_t)owner.env, owner.pending);
+    if (monitor == 0) {
+        return false;
+    }
+    uintptr_t value = word_at(monitor, owner.owner);
+    if (value == 0) {
+        *id = 0;
+        return true;
+    }
+    if (owner.owner_is_id) {
+        *id = value;
+        return value > LAST_MARK_ID;
+    }
+    if (value <= LAST_MARK_ADDRESS) {
+        return false;
+    }
+    *id = weft_addresses_find(value);
+    return *id != 0;
+}
+
+// The owner by JVMTI. This stops all threads.
+static uint64_t ask_owner(JNIEnv *env, jobject object) {
+    jvmtiMonitorUsage usage = {0};
+    if ((*weft_jvm.ti)->GetObjectMonitorUsage(weft_jvm.ti, object, &usage) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    uint64_t id = usage.owner == NULL ? 0 : weft_jvm_thread_id(env, usage.owner);
+    (*env)->DeleteLocalRef(env, usage.owner);
+    for (jint i = 0; i < usage.waiter_count; i++) {
+        (*env)->DeleteLocalRef(env, usage.waiters[i]);
+    }
+    for (jint i = 0; i < usage.notify_waiter_count; i++) {
+        (*env)->DeleteLocalRef(env, usage.notify_waiters[i]);
+    }
+    weft_jvm_deallocate(usage.waiters);
+    weft_jvm_deallocate(usage.notify_waiters);
+    return id;
+}
+
+// A token bucket: up to a second's worth of questions at once.
+static bool may_ask(void) {
+    const int64_t interval = 1000000000 / ASKS_PER_SECOND;
+    int64_t now = weft_clock();
+    int64_t next = atomic_load_explicit(&owner.next_ask, memory_order_relaxed);
+    int64_t after;
+    do {
+        if (next > now) {
+            return false;
+        }
+        after = (next < now - 1000000000 ? now - 1000000000 : next) + interval;
+    } while (!atomic_compare_exchange_weak(&owner.next_ask, &next, after));
+    return true;
+}
+
+static void check(JNIEnv *env, jobject object, uint64_t id) {
+    uint64_t again;
+    uint64_t asked = ask_owner(env, object);
+    // An owner that changed meanwhile proves nothing, and virtual owners are not told.
+    if (asked != 0 && asked != id && read_owner(env, &again) && again == id &&
+        atomic_fetch_add(&owner.mismatches, 1) + 1 >= MAX_MISMATCHES) {
+        atomic_store(&owner.readable, false);
+    }
+}
+
+uint64_t weft_owner(JNIEnv *env, jobject object) {
+    uint64_t id = 0;
+    if (atomic_load_explicit(&owner.readable, memory_order_relaxed) && read_owner(env, &id)) {
+        if (id != 0 && atomic_load_explicit(&owner.checks, memory_order_relaxed) > 0 &&
+            atomic_fetch_sub(&owner.checks, 1) > 0) {
+            check(env, object, id);
+        }
+        return id;
+    }
+    return may_ask() ? ask_owner(env, object) : 0;
+}

@@ -1,0 +1,270 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How do the parts come together? Loading, at the start of the JVM or later, and the JVM's end.
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <jvmti.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hotspot/jvm.h"
+#include "hotspot/owner.h"
+#include "jvmti/hooks.h"
+#include "jvmti/monitors.h"
+#include "jvmti/parks.h"
+#include "jvmti/session.h"
+#include "jvmti/snapshot_thread.h"
+#include "jvmti/threads.h"
+#include "jvmti/virtual.h"
+#include "options/settings.h"
+#include "record/buffer.h"
+#include "record/stacks.h"
+#include "record/sums.h"
+#include "send/control.h"
+#include "send/sender.h"
+
+static struct weft_options options;
+
+// Guards what begins and ends sessions: attaching and the JVM's end may come together.
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+enum { DEATH_PATIENCE_S = 1, LOCAL_REFERENCES = 32 };
+static bool loaded; // the tool interface is there
+static bool ready;  // all that is done once is done
+static bool dead;   // the JVM ends
+
+// Whatever goes wrong, the JVM runs on; without tracing if need be.
+static void give_up(const char *why) {
+    fprintf(stderr, "weft: %s; the JVM runs without tracing\n", why);
+}
+
+// What is done once, before the first session.
+static bool make_ready(JNIEnv *env, jthread thread, bool late, const char **warning,
+                       char problem[WEFT_PROBLEM_MAX]) {
+    if (ready) {
+        return true;
+    }
+    if (!weft_jvm_init(env)) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "this JVM is not as it is expected (java.lang.Thread)");
+        return false;
+    }
+    if (!weft_pool_init(options.pool) || !weft_sums_init(options.series)) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "no memory for the events");
+        return false;
+    }
+    weft_owner_init(env, thread);
+    if (!weft_stacks_init(env, thread)) {
+        *warning = "this JVM tells stacks through JVMTI only, which costs more";
+    }
+    weft_monitors_init(env);
+    weft_parks_init(env);
+    weft_virtual_init(env);
+    if (!weft_hooks_install(env, late)) {
+        *warning = "some of notify, start, sleep, interrupt and park cannot be seen on this JVM";
+    }
+    ready = true;
+    return true;
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
+    char problem[WEFT_PROBLEM_MAX] = "";
+    const char *warning = NULL;
+    pthread_mutex_lock(&life);
+    bool ok = weft_session_runs() || // an attach was faster
+              (make_ready(env, thread, false, &warning, problem) &&
+               weft_session_begin(env, &options, problem));
+    pthread_mutex_unlock(&life);
+    if (warning != NULL) {
+        fprintf(stderr, "weft: %s\n", warning);
+    }
+    if (!ok) {
+        give_up(problem);
+        return;
+    }
+    // HotSpot reports this thread's start only now.
+    weft_threads_on_start(ti, env, thread);
+}
+
+// An attach that is under way runs Java, which may be stuck; the JVM must come to its end without.
+static void JNICALL on_vm_death(jvmtiEnv *ti, JNIEnv *env) {
+    struct timespec until;
+    (void)ti;
+    (void)env;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += DEATH_PATIENCE_S;
+    if (pthread_mutex_timedlock(&life, &until) != 0) {
+        weft_settings_record(false);
+        return;
+    }
+    dead = true;
+    weft_session_end(WEFT_END_EXIT);
+    pthread_mutex_unlock(&life);
+}
+
+static bool enable(jvmtiEnv *ti, jvmtiEvent event) {
+    return (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, event, NULL) == JVMTI_ERROR_NONE;
+}
+
+// Gets the tool interface, once.
+static bool load(JavaVM *vm) {
+    jvmtiCapabilities capabilities = {
+        .can_generate_monitor_events = 1,
+        .can_get_monitor_info = 1,
+        .can_get_line_numbers = 1,
+        .can_get_source_file_name = 1,
+    };
+    jvmtiEventCallbacks callbacks = {
+        .VMInit = on_vm_init,
+        .VMDeath = on_vm_death,
+        .ThreadStart = weft_threads_on_start,
+        .ThreadEnd = weft_threads_on_end,
+        .MonitorContendedEnter = weft_monitors_on_contended_enter,
+        .MonitorContendedEntered = weft_monitors_on_contended_entered,
+        .MonitorWait = weft_monitors_on_wait,
+        .MonitorWaited = weft_monitors_on_waited,
+        .ClassPrepare = weft_stacks_on_class_prepare,
+    };
+    if (loaded) {
+        return true;
+    }
+    if ((*vm)->GetEnv(vm, (void **)&weft_jvm.ti, JVMTI_VERSION_1_2) != JNI_OK) {
+        return false;
+    }
+    jvmtiEnv *ti = weft_jvm.ti;
+    loaded = (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE &&
+             weft_virtual_set_callbacks(ti, &callbacks) && enable(ti, JVMTI_EVENT_VM_DEATH);
+    weft_jvm.vm = vm;
+    return loaded;
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved) {
+    char problem[WEFT_PROBLEM_MAX];
+    (void)reserved;
+    if (loaded) {
+        fputs("weft: the agent is loaded already; what was given the second time is ignored\n",
+              stderr);
+        return JNI_OK;
+    }
+    if (!weft_options_parse(text, &options, problem)) {
+        give_up(problem);
+        return JNI_OK;
+    }
+    if (!load(vm) || !enable(weft_jvm.ti, JVMTI_EVENT_VM_INIT)) {
+        give_up("this JVM has no tool interface for monitors");
+    }
+    return JNI_OK;
+}
+
+// Begins a session in a JVM that runs.
+static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX]) {
+    JNIEnv *env = NULL;
+    jthread thread = NULL;
+    const char *warning = NULL;
+    struct weft_options wanted;
+    if (!weft_options_parse(text, &wanted, problem)) {
+        return false;
+    }
+    if (wanted.detach) {
+        return true; // there is nothing to detach
+    }
+    if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK || !load(vm)) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "this JVM has no tool interface for monitors");
+        return false;
+    }
+    // The JVM's thread for attaching never gives references back by itself.
+    if ((*env)->PushLocalFrame(env, LOCAL_REFERENCES) != JNI_OK ||
+        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &thread) != JVMTI_ERROR_NONE) {
+        weft_jvm_clear_exception(env);
+        snprintf(problem, WEFT_PROBLEM_MAX, "the JVM has no memory for an attach");
+        return false;
+    }
+    options = wanted;
+    bool ok = make_ready(env, thread, true, &warning, problem) &&
+              weft_session_begin(env, &options, problem);
+    if (ok) {
+        if (!options.pause && !options.aggregated) { // else no events are wanted
+            weft_snapshot_thread_take(env);
+        }
+        snprintf(problem, WEFT_PROBLEM_MAX, "%s", warning == NULL ? "" : warning);
+    }
+    (*env)->PopLocalFrame(env, NULL);
+    return ok;
+}
+
+// Changes what a running session records, or ends it.
+static bool attach_again(const char *text, char problem[WEFT_PROBLEM_MAX]) {
+    bool detach;
+    if (!weft_control_attach(text, &detach, problem)) {
+        return false;
+    }
+    if (detach) {
+        weft_session_end(WEFT_END_DETACHED);
+    }
+    return true;
+}
+
+static void write_line(void *to, const char *key, const char *value) {
+    dprintf(*(int *)to, "%s=%s\n", key, value);
+}
+
+// Tells whoever attaches what came of it, in a file that is there already: the first line is "ok"
+// or "error", and what is wrong or has to be known; then come where the events go, behind "# ", and
+// the options in effect.
+static void report(const char *path, bool ok, const char *what) {
+    int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        return;
+    }
+    dprintf(fd, "%s%s%s\n", ok ? "ok" : "error", what[0] == '\0' ? "" : " ", what);
+    if (ok && weft_session_runs()) {
+        char where[WEFT_WHEREABOUTS_MAX];
+        weft_sender_whereabouts(where);
+        dprintf(fd, "# %s\n", where);
+    }
+    if (weft_session_runs()) {
+        struct weft_options in_effect = weft_control_options();
+        weft_options_show(&in_effect, write_line, &fd);
+    }
+    close(fd);
+}
+
+// Takes reply=path off the front of the options, which is for the attaching program alone.
+static const char *take_reply(const char *text, char path[WEFT_PATH_MAX]) {
+    static const char key[] = "reply=";
+    path[0] = '\0';
+    if (text == NULL || strncmp(text, key, sizeof key - 1) != 0) {
+        return text;
+    }
+    text += sizeof key - 1;
+    size_t len = strcspn(text, ",");
+    if (len < WEFT_PATH_MAX) {
+        memcpy(path, text, len);
+        path[len] = '\0';
+    }
+    return text[len] == ',' ? text + len + 1 : text + len;
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved) {
+    char problem[WEFT_PROBLEM_MAX] = "";
+    char path[WEFT_PATH_MAX];
+    (void)reserved;
+    const char *given = take_reply(text, path);
+    pthread_mutex_lock(&life);
+    bool ok = false;
+    if (dead) {
+        snprintf(problem, sizeof problem, "the JVM ends");
+    } else if (weft_session_runs()) {
+        ok = attach_again(given, problem);
+    } else {
+        ok = attach(vm, given, problem);
+    }
+    if (path[0] != '\0') {
+        report(path, ok, problem);
+    }
+    pthread_mutex_unlock(&life);
+    return ok ? JNI_OK : JNI_ERR;
+}

@@ -1,0 +1,34 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which span of the application is current on a thread? The application says so, by calling a
+// native method of a class that is in its class path (otel/); the JVM finds it here by its name.
+
+#include <jni.h>
+
+#include "options/settings.h"
+#include "record/record.h"
+#include "record/self.h"
+
+JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_current(JNIEnv *env, jclass class,
+                                                                     jlong trace_high,
+                                                                     jlong trace_low, jlong span);
+
+// All 0: no span is current.
+JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_current(JNIEnv *env, jclass class,
+                                                                     jlong trace_high,
+                                                                     jlong trace_low, jlong span) {
+    struct weft_scope scope;
+    (void)class;
+    if (weft_settings_wanted(WEFT_EV_CONTEXT) && weft_self_enter(env, NULL, &scope)) {
+        struct weft_record r = {
+            .kind = WEFT_EV_CONTEXT,
+            .peer = (uint64_t)trace_high,
+            .arg = trace_low,
+            .hash = (uint32_t)((uint64_t)span >> 32),
+            .class_id = (uint32_t)span,
+        };
+        weft_record_now(&scope, &r);
+        weft_self_leave(&scope);
+    }
+}

@@ -1,0 +1,240 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens at monitors? See monitors.h.
+
+#include "jvmti/monitors.h"
+
+#include <dlfcn.h>
+
+#include "hotspot/jvm.h"
+#include "hotspot/owner.h"
+#include "hotspot/vmstructs.h"
+#include "jvmti/timeout.h"
+#include "options/settings.h"
+#include "record/identity.h"
+#include "record/owner_stack.h"
+#include "record/record.h"
+#include "record/self.h"
+
+static void (*jvm_wait)(JNIEnv *, jobject, jlong);
+static jboolean (*jvm_holds_lock)(JNIEnv *, jclass, jobject); // NULL: need not be asked
+static void (*jvm_notify)(JNIEnv *, jobject);
+static void (*jvm_notify_all)(JNIEnv *, jobject);
+
+void JNICALL weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread,
+                                              jobject object) {
+    struct weft_scope scope;
+    (void)ti;
+    if (!weft_self_enter(env, thread, &scope)) {
+        return;
+    }
+    struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTER};
+    if (weft_settings_wanted(r.kind)) {
+        weft_record_begin(&scope, &r); // the thread counts as blocked already
+        weft_self_refresh_name(env, thread, &scope);
+        r.peer = scope.aggregated ? 0 : weft_owner(env, object); // true only now
+        weft_identity_fill(env, object, &r, !scope.aggregated);
+        bool wanted = weft_identity_class_wanted(r.class_id);
+        if (wanted) {
+            r.stack = weft_record_stack(&scope, env, weft_settings_depth(WEFT_PLACE_BLOCK));
+        }
+        weft_record_end(&scope, &r, wanted);
+        if (wanted) {
+            weft_owner_stack(env, &scope, &r);
+        }
+        r.kind = wanted ? r.kind : WEFT_NOT_RECORDED;
+    } else {
+        r.kind = WEFT_NOT_RECORDED;
+    }
+    if (scope.subject == 0) {
+        scope.self->entering = r;
+        scope.self->entering_since = atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
+    }
+    weft_self_leave(&scope);
+}
+
+// The thread owns the monitor already: whatever is done here, others wait for.
+void JNICALL weft_monitors_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread,
+                                                jobject object) {
+    struct weft_scope scope;
+    (void)ti;
+    if (!weft_self_enter(env, thread, &scope)) {
+        return;
+    }
+    struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTERED};
+    struct weft_record *entering = &scope.self->entering;
+    bool recorded = weft_settings_wanted(r.kind); // though the beginning was not seen
+    if (scope.subject == 0 && entering->kind != 0 &&
+        // Else it may be another monitor's, whose end came while nothing was recorded.
+        scope.self->entering_since == atomic_load_explicit(&weft_blackouts, memory_order_relaxed)) {
+        recorded = entering->kind != WEFT_NOT_RECORDED;
+        r.hash = entering->hash;
+        r.class_id = entering->class_id;
+        entering->kind = 0;
+    } else if (recorded) {
+        weft_identity_fill(env, object, &r, true); // it may have begun in the other mode
+        recorded = weft_identity_class_wanted(r.class_id);
+    }
+    if (recorded) {
+        weft_record_now(&scope, &r);
+    }
+    weft_self_leave(&scope);
+}
+
+// In the flags of a wait that is about to be refused: it is no event.
+enum { FUTILE = 0x4000 };
+
+void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
+                                   jlong millis) {
+    struct weft_scope scope;
+    (void)ti;
+    if (!weft_self_enter(env, thread, &scope)) {
+        return;
+    }
+    if ((scope.self->waiting.flags & FUTILE) != 0) {
+        weft_self_leave(&scope);
+        return;
+    }
+    struct weft_record r = {.kind = WEFT_EV_WAIT, .arg = weft_timeout_nanoseconds(millis)};
+    enum weft_place place = WEFT_PLACE_WAIT;
+    if (weft_settings_wanted(r.kind)) {
+        weft_self_refresh_name(env, thread, &scope);
+        weft_identity_fill(env, object, &r, !scope.aggregated);
+        if (weft_identity_is_a(env, object, r.class_id, WEFT_THREAD)) {
+            r.kind = WEFT_EV_JOIN_START;
+            r.peer = weft_jvm_thread_id(env, object);
+            place = WEFT_PLACE_BLOCK; // who holds a Thread's monitor keeps nobody waiting
+        }
+        if (weft_identity_class_wanted(r.class_id)) {
+            r.stack = weft_record_stack(&scope, env, weft_settings_depth(place));
+            weft_record_now(&scope, &r);
+        } else {
+            r.kind = WEFT_NOT_RECORDED;
+        }
+    } else {
+        r.kind = WEFT_NOT_RECORDED;
+    }
+    if (scope.subject == 0) {
+        scope.self->waiting = r;
+    }
+    weft_self_leave(&scope);
+}
+
+// The thread has left the wait set and does not own the monitor yet. HotSpot reports this for waits
+// of its own too (for a class that another thread initializes); those had no beginning.
+void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
+                                     jboolean timed_out) {
+    struct weft_scope scope;
+    (void)ti;
+    if (!weft_self_enter(env, thread, &scope)) {
+        return;
+    }
+    struct weft_record r = {.kind = WEFT_EV_WAITED, .flags = timed_out ? WEFT_FLAG_TIMED_OUT : 0};
+    const struct weft_record *waiting = &scope.self->waiting;
+    if (scope.subject != 0) {
+        if (weft_settings_wanted(r.kind)) {
+            weft_identity_fill(env, object, &r, !scope.aggregated);
+            if (weft_identity_class_wanted(r.class_id)) {
+                weft_record_now(&scope, &r);
+            }
+        }
+    } else if (waiting->kind != 0 && waiting->kind != WEFT_NOT_RECORDED) {
+        r.hash = waiting->hash;
+        r.class_id = waiting->class_id;
+        weft_record_now(&scope, &r);
+    }
+    weft_self_leave(&scope);
+}
+
+void weft_monitors_init(JNIEnv *env) {
+    void *jvm = weft_vmstructs_libjvm();
+    if (jvm != NULL && (*env)->GetVersion(env) < 0x00180000) { // 24
+        jvm_holds_lock = (jboolean(*)(JNIEnv *, jclass, jobject))dlsym(jvm, "JVM_HoldsLock");
+    }
+}
+
+// Up to Java 23 JVMTI tells of a wait before the JVM has looked whether it throws.
+static bool is_futile(JNIEnv *env, jobject object, jlong millis) {
+    return millis < 0 || (jvm_holds_lock != NULL && weft_settings_wanted(WEFT_EV_WAIT) &&
+                          atomic_load_explicit(&weft_tracing, memory_order_relaxed) &&
+                          !jvm_holds_lock(env, weft_jvm.thread, object));
+}
+
+// Object.wait. Its beginning is JVMTI's event; only its end is seen here. On Java 24 and later the
+// call of a virtual thread comes back at once, long before the wait is over; the beginning is then
+// not kept in the platform thread's state, so nothing is recorded.
+static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
+    struct weft_scope scope;
+    struct weft_record *waiting = weft_self_waiting();
+    waiting->kind = 0;
+    waiting->flags = is_futile(env, object, millis) ? FUTILE : 0;
+    jvm_wait(env, object, millis);
+    struct weft_record r = *waiting;
+    waiting->kind = waiting->flags = 0;
+    if (r.kind == 0 || r.kind == WEFT_NOT_RECORDED) {
+        return;
+    }
+    jthrowable thrown = (*env)->ExceptionOccurred(env);
+    if (thrown != NULL) {
+        (*env)->ExceptionClear(env);
+        if ((*env)->IsInstanceOf(env, thrown, weft_jvm.interrupted)) {
+            r.flags |= WEFT_FLAG_INTERRUPTED;
+        }
+    }
+    if (weft_self_enter(env, NULL, &scope)) {
+        r.kind = r.kind == WEFT_EV_WAIT ? WEFT_EV_WAIT_RETURNED : WEFT_EV_JOIN_END;
+        r.arg = 0;
+        r.stack = 0;
+        weft_record_now(&scope, &r);
+        weft_self_leave(&scope);
+    }
+    if (thrown != NULL) {
+        (*env)->Throw(env, thrown);
+        (*env)->DeleteLocalRef(env, thrown);
+    }
+}
+
+// The time is that before the call, so that nobody is woken before it. What was thrown was no
+// notify.
+static void notify(JNIEnv *env, jobject object, uint16_t kind,
+                   void (*original)(JNIEnv *, jobject)) {
+    struct weft_scope scope;
+    if (!weft_settings_wanted(kind) || !weft_self_enter(env, NULL, &scope)) {
+        original(env, object);
+        return;
+    }
+    struct weft_record r = {.kind = kind};
+    weft_identity_fill(env, object, &r, !scope.aggregated);
+    if (!weft_identity_class_wanted(r.class_id)) {
+        weft_self_leave(&scope);
+        original(env, object);
+        return;
+    }
+    r.stack = weft_record_stack(&scope, env, weft_settings_depth(WEFT_PLACE_NOTIFY));
+    weft_record_begin(&scope, &r);
+    weft_self_leave(&scope);
+    original(env, object);
+    weft_record_end(&scope, &r, !(*env)->ExceptionCheck(env));
+}
+
+static void JNICALL hook_notify(JNIEnv *env, jobject object) {
+    notify(env, object, WEFT_EV_NOTIFY, jvm_notify);
+}
+
+static void JNICALL hook_notify_all(JNIEnv *env, jobject object) {
+    notify(env, object, WEFT_EV_NOTIFY_ALL, jvm_notify_all);
+}
+
+// A row for each spelling that some Java version has as a native method.
+const struct weft_hook weft_monitor_hooks[] = {
+    {"java/lang/Object", "wait", "(J)V", false, "JVM_MonitorWait", (void *)hook_wait,
+     (void **)&jvm_wait},
+    {"java/lang/Object", "wait0", "(J)V", false, "JVM_MonitorWait", (void *)hook_wait,
+     (void **)&jvm_wait},
+    {"java/lang/Object", "notify", "()V", false, "JVM_MonitorNotify", (void *)hook_notify,
+     (void **)&jvm_notify},
+    {"java/lang/Object", "notifyAll", "()V", false, "JVM_MonitorNotifyAll", (void *)hook_notify_all,
+     (void **)&jvm_notify_all},
+    {0},
+};

@@ -1,0 +1,143 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens at java.util.concurrent? See parks.h.
+
+#include "jvmti/parks.h"
+
+#include <stddef.h>
+
+#include "hotspot/jvm.h"
+#include "jvmti/timeout.h"
+#include "options/settings.h"
+#include "record/identity.h"
+#include "record/owner_stack.h"
+#include "record/record.h"
+#include "record/self.h"
+#include "wire/clock.h"
+
+static jfieldID park_blocker; // Thread.parkBlocker
+static jfieldID owner;        // AbstractOwnableSynchronizer.exclusiveOwnerThread
+
+static void (*jvm_park)(JNIEnv *, jobject, jboolean, jlong);
+static void (*jvm_unpark)(JNIEnv *, jobject, jobject);
+
+void weft_parks_init(JNIEnv *env) {
+    park_blocker = weft_jvm_field(env, weft_jvm.thread, "parkBlocker", "Ljava/lang/Object;");
+    if (weft_jvm.ownable != NULL) {
+        owner = weft_jvm_field(env, weft_jvm.ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+    }
+}
+
+// Whom the thread waits for, as far as the synchronizer tells; it may have changed meanwhile.
+static uint64_t owner_of(JNIEnv *env, jobject blocker, uint32_t class_id) {
+    if (owner == NULL || !weft_identity_is_a(env, blocker, class_id, WEFT_OWNABLE)) {
+        return 0;
+    }
+    jobject thread = (*env)->GetObjectField(env, blocker, owner);
+    if (thread == NULL) {
+        return 0;
+    }
+    uint64_t id = weft_jvm_thread_id(env, thread);
+    (*env)->DeleteLocalRef(env, thread);
+    return id;
+}
+
+void weft_parks_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r, bool whole) {
+    jobject blocker =
+        park_blocker == NULL ? NULL : (*env)->GetObjectField(env, thread, park_blocker);
+    if (blocker != NULL) {
+        weft_identity_fill(env, blocker, r, whole);
+        r->peer = whole ? owner_of(env, blocker, r->class_id) : 0;
+        (*env)->DeleteLocalRef(env, blocker);
+    }
+}
+
+bool weft_parks_record(JNIEnv *env, jthread thread, const struct weft_scope *scope,
+                       int64_t nanoseconds) {
+    struct weft_record r = {.kind = WEFT_EV_PARK, .arg = nanoseconds};
+    jthread current = NULL;
+    weft_record_begin(scope, &r); // the thread counts as parked already
+    weft_self_refresh_name(env, thread, scope);
+    if (thread == NULL && scope->subject == 0) {
+        thread = scope->self->object;
+    }
+    if (thread == NULL &&
+        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE) {
+        thread = current;
+    }
+    if (thread != NULL) {
+        weft_parks_describe_blocker(env, thread, &r, !scope->aggregated);
+    }
+    if (current != NULL) {
+        (*env)->DeleteLocalRef(env, current);
+    }
+    bool wanted = weft_identity_class_wanted(r.class_id);
+    if (wanted) {
+        r.stack = weft_record_stack(scope, env, weft_settings_depth(WEFT_PLACE_PARK));
+    }
+    weft_record_end(scope, &r, wanted);
+    if (wanted) {
+        weft_owner_stack(env, scope, &r);
+    }
+    return wanted;
+}
+
+// A virtual thread comes here when it is pinned, and then stays on its carrier. A carrier by itself
+// parks when it has nothing to carry.
+static bool record_park(JNIEnv *env, bool absolute, jlong time) {
+    struct weft_scope scope;
+    if (!weft_settings_wanted(WEFT_EV_PARK) || !weft_self_enter(env, NULL, &scope)) {
+        return false;
+    }
+    bool seen = !scope.self->carrier || scope.subject != 0;
+    if (seen) {
+        int64_t now = absolute ? weft_clock_wall() : 0;
+        seen = weft_parks_record(env, NULL, &scope, weft_timeout_of_park(absolute, time, now));
+    }
+    weft_self_leave(&scope);
+    return seen;
+}
+
+static void JNICALL hook_park(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time) {
+    struct weft_scope scope;
+    bool seen = record_park(env, absolute, time);
+    jvm_park(env, unsafe, absolute, time);
+    // From here on nothing asks the JVM: Thread.stop may have left an exception.
+    if (seen && weft_self_enter(env, NULL, &scope)) {
+        struct weft_record r = {.kind = WEFT_EV_UNPARKED};
+        weft_record_now(&scope, &r);
+        weft_self_leave(&scope);
+    }
+}
+
+// The time is that before the call, so that nobody is woken before it. The stack is taken behind
+// it, so that nobody is woken later for that.
+static void JNICALL hook_unpark(JNIEnv *env, jobject unsafe, jobject thread) {
+    struct weft_scope scope;
+    if (thread == NULL || !weft_settings_wanted(WEFT_EV_UNPARK) ||
+        weft_jvm_is_carrier(env, thread) || !weft_self_enter(env, NULL, &scope)) {
+        jvm_unpark(env, unsafe, thread);
+        return;
+    }
+    struct weft_record r = {.kind = WEFT_EV_UNPARK, .peer = weft_jvm_thread_id(env, thread)};
+    weft_record_begin(&scope, &r);
+    jvm_unpark(env, unsafe, thread);
+    if (!(*env)->ExceptionCheck(env)) {
+        r.stack = weft_record_stack(&scope, env, weft_settings_depth(WEFT_PLACE_UNPARK));
+    }
+    weft_record_end(&scope, &r, true);
+    weft_self_leave(&scope);
+}
+
+// The functions have no export. sun.misc is for Java 8.
+const struct weft_hook weft_park_hooks[] = {
+    {"jdk/internal/misc/Unsafe", "park", "(ZJ)V", false, NULL, (void *)hook_park,
+     (void **)&jvm_park},
+    {"jdk/internal/misc/Unsafe", "unpark", "(Ljava/lang/Object;)V", false, NULL,
+     (void *)hook_unpark, (void **)&jvm_unpark},
+    {"sun/misc/Unsafe", "park", "(ZJ)V", false, NULL, (void *)hook_park, (void **)&jvm_park},
+    {"sun/misc/Unsafe", "unpark", "(Ljava/lang/Object;)V", false, NULL, (void *)hook_unpark,
+     (void **)&jvm_unpark},
+    {0},
+};

@@ -1,0 +1,134 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does a session begin, and how does it end? See session.h.
+
+#include "jvmti/session.h"
+
+#include <errno.h>
+#include <linux/random.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "hotspot/jvm.h"
+#include "jvmti/describe.h"
+#include "jvmti/snapshot_thread.h"
+#include "jvmti/virtual.h"
+#include "record/definitions.h"
+#include "record/stacks.h"
+#include "send/control.h"
+#include "send/resource.h"
+#include "send/sender.h"
+#include "wire/clock.h"
+
+// Of the session that runs, or of the last one.
+static struct weft_options options;
+static struct weft_resource resource;
+static bool running;
+
+static const jvmtiEvent events[] = {
+    JVMTI_EVENT_THREAD_START,
+    JVMTI_EVENT_THREAD_END,
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+    JVMTI_EVENT_MONITOR_WAIT,
+    JVMTI_EVENT_MONITOR_WAITED,
+    JVMTI_EVENT_CLASS_PREPARE,
+};
+
+static bool switch_events(jvmtiEventMode mode) {
+    jvmtiEnv *ti = weft_jvm.ti;
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        // Threads that end give their memory back, whether there is a session or not.
+        if (mode == JVMTI_DISABLE && events[i] == JVMTI_EVENT_THREAD_END) {
+            continue;
+        }
+        if ((*ti)->SetEventNotificationMode(ti, mode, events[i], NULL) != JVMTI_ERROR_NONE) {
+            return false;
+        }
+    }
+    return weft_virtual_switch(ti, mode, options.virtual);
+}
+
+static bool start_sender(JNIEnv *env) {
+    struct weft_sender_config config = {.endpoint = options.endpoint,
+                                        .retain = options.retain,
+                                        .finish_ms = (int)(options.exit_wait / 1000000)};
+    if (options.file[0] != '\0') {
+        config.file = options.file;
+        config.file_size = options.file_size;
+    }
+    struct weft_hello *hello = &config.hello;
+    weft_resource_free(&resource);
+    weft_describe(env, &resource, options.service);
+    // Not getrandom itself, which needs glibc 2.25.
+    if (syscall(SYS_getrandom, hello->session, sizeof hello->session, GRND_NONBLOCK) !=
+        (long)sizeof hello->session) {
+        memcpy(hello->session, &(int64_t){weft_clock_wall()}, sizeof(int64_t));
+        memcpy(hello->session + sizeof(int64_t), &(int64_t){getpid()}, sizeof(int64_t));
+    }
+    if (hello->session[0] == 0) {
+        hello->session[0] = 1;
+    }
+    struct weft_moment now = weft_clock_moment();
+    hello->wall = now.wall;
+    hello->monotonic = now.monotonic;
+    hello->pid = (uint32_t)getpid();
+    hello->attributes = resource.list;
+    hello->attribute_count = resource.count;
+    return weft_sender_start(&config);
+}
+
+bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
+                        char problem[WEFT_PROBLEM_MAX]) {
+    if (weft_sender_runs()) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "the last session has not ended yet; attach again in a few seconds");
+        return false;
+    }
+    options = *wanted;
+    weft_definitions_init(options.definitions);
+    weft_control_prepare(&options, weft_snapshot_thread_request);
+    errno = 0;
+    if (!start_sender(env)) {
+        if (options.file[0] != '\0' && errno != 0) {
+            const char *why = errno == EEXIST  ? "it is there already, and is no recording"
+                              : errno == EBUSY ? "another JVM is recording to it"
+                                               : strerror(errno);
+            snprintf(problem, WEFT_PROBLEM_MAX, "option \"file\": %.256s: %s; give another path",
+                     options.file, why);
+        } else {
+            snprintf(problem, WEFT_PROBLEM_MAX, "no memory or no thread for the sender");
+        }
+        return false;
+    }
+    weft_stacks_on_class_prepare(weft_jvm.ti, env, NULL,
+                                 NULL); // there may have been some meanwhile
+    weft_snapshot_thread_start();
+    weft_control_begin();
+    running = true;
+    if (!switch_events(JVMTI_ENABLE)) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "the JVM does not report events of threads and monitors");
+        weft_session_end(WEFT_END_DETACHED);
+        return false;
+    }
+    return true;
+}
+
+void weft_session_end(uint16_t reason) {
+    if (!running) {
+        return;
+    }
+    running = false;
+    weft_control_end();
+    switch_events(JVMTI_DISABLE);
+    weft_snapshot_thread_stop();
+    weft_sender_finish(reason);
+}
+
+bool weft_session_runs(void) {
+    return running;
+}

@@ -1,0 +1,194 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See snapshot_thread.h.
+
+#include "jvmti/snapshot_thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "hotspot/jvm.h"
+#include "jvmti/snapshot.h"
+#include "jvmti/watch.h"
+#include "record/self.h"
+#include "wire/clock.h"
+
+#define MILLISECOND ((int64_t)1000000)
+
+// At most every hundredth nanosecond is spent on looking, and not more often than this.
+enum { LEAST_PAUSE_MS = 10, SHARE = 100, GONE_PATIENCE_MS = 200 };
+
+// Between snapshots there is so many times what the last one took, however often they are asked
+// for: those that are asked for meanwhile are one.
+enum { SNAPSHOT_SHARE = 10 };
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool alive;   // the thread runs
+    bool wanted;  // a snapshot
+    bool added;   // there are new threads to watch
+    int64_t next; // when the next snapshot may be taken
+    bool stop;
+} snapshots = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+// Sleeps for a while, or until something changes; called with the mutex held.
+static void sleep_for(int64_t nanoseconds) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    nanoseconds += until.tv_nsec;
+    until.tv_sec += nanoseconds / 1000000000;
+    until.tv_nsec = nanoseconds % 1000000000;
+    pthread_cond_timedwait(&snapshots.changed, &snapshots.mutex, &until);
+}
+
+// Called with the mutex held: from here on a request starts another thread.
+static void leave(void) {
+    snapshots.alive = false;
+    pthread_cond_broadcast(&snapshots.changed);
+}
+
+// Sleeps until a snapshot is due or the time is over. False if there is nothing more to do, and the
+// thread has left; or if it is stopped.
+static bool pause_for(int64_t nanoseconds, bool watching, bool *snapshot, bool *stopped) {
+    pthread_mutex_lock(&snapshots.mutex);
+    watching = watching || snapshots.added;
+    snapshots.added = false;
+    int64_t end = weft_clock() + nanoseconds;
+    for (;;) {
+        int64_t now = weft_clock();
+        *snapshot = snapshots.wanted && now >= snapshots.next;
+        if (snapshots.stop || *snapshot || !(watching || snapshots.wanted) ||
+            (watching && now >= end)) {
+            break;
+        }
+        bool later = snapshots.wanted && (!watching || snapshots.next < end);
+        sleep_for((later ? snapshots.next : end) - now);
+    }
+    *stopped = snapshots.stop;
+    snapshots.wanted = snapshots.wanted && !*snapshot;
+    bool go_on = !snapshots.stop && (*snapshot || watching);
+    if (!go_on && !snapshots.stop) {
+        leave();
+    }
+    pthread_mutex_unlock(&snapshots.mutex);
+    return go_on;
+}
+
+// Leaves after a stop: what was watched is forgotten before, so that it is not what the next
+// session finds. False if that has begun, and has something to do already.
+static bool leave_stopped(JNIEnv *env) {
+    weft_watch_clear(env);
+    pthread_mutex_lock(&snapshots.mutex);
+    bool more = !snapshots.stop && (snapshots.wanted || snapshots.added);
+    if (!more) {
+        leave();
+    }
+    pthread_mutex_unlock(&snapshots.mutex);
+    return !more;
+}
+
+static int64_t pause_after(int64_t cost) {
+    int64_t least = LEAST_PAUSE_MS * MILLISECOND;
+    return cost * SHARE > least ? cost * SHARE : least;
+}
+
+static void ensure_thread(void);
+
+void weft_snapshot_thread_take(JNIEnv *env) {
+    if (weft_snapshot_take(env)) {
+        pthread_mutex_lock(&snapshots.mutex);
+        snapshots.added = true;
+        ensure_thread();
+        pthread_mutex_unlock(&snapshots.mutex);
+    }
+}
+
+static void *run(void *nothing) {
+    JNIEnv *env = NULL;
+    JavaVMAttachArgs args = {JNI_VERSION_1_6, "weft-snapshot", NULL};
+    bool snapshot = false;
+    bool watching = true;
+    int64_t cost = 0;
+    (void)nothing;
+    weft_self_hide(true); // before the JVM reports that this thread starts
+    if ((*weft_jvm.vm)->AttachCurrentThreadAsDaemon(weft_jvm.vm, (void **)&env, &args) != JNI_OK) {
+        pthread_mutex_lock(&snapshots.mutex);
+        leave();
+        pthread_mutex_unlock(&snapshots.mutex);
+        return NULL;
+    }
+    bool stopped = false;
+    while (pause_for(pause_after(cost), watching, &snapshot, &stopped) ||
+           (stopped && !leave_stopped(env))) {
+        if (stopped) {
+            watching = false; // but for what was added
+            continue;
+        }
+        int64_t before = weft_clock();
+        if (snapshot) {
+            weft_snapshot_thread_take(env);
+            int64_t after = weft_clock();
+            pthread_mutex_lock(&snapshots.mutex);
+            snapshots.next = after + (after - before) * SNAPSHOT_SHARE;
+            pthread_mutex_unlock(&snapshots.mutex);
+            before = after;
+        }
+        watching = weft_watch_poll(env);
+        cost = weft_clock() - before;
+    }
+    (*weft_jvm.vm)->DetachCurrentThread(weft_jvm.vm);
+    return NULL;
+}
+
+// Called with the mutex held.
+static void ensure_thread(void) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigset_t old;
+    if (snapshots.alive || snapshots.stop) {
+        pthread_cond_broadcast(&snapshots.changed);
+        return;
+    }
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, (size_t)1024 * 1024); // it calls Java
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    snapshots.alive = pthread_create(&thread, &attributes, run, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+void weft_snapshot_thread_request(void) {
+    pthread_mutex_lock(&snapshots.mutex);
+    snapshots.wanted = true;
+    ensure_thread();
+    pthread_mutex_unlock(&snapshots.mutex);
+}
+
+void weft_snapshot_thread_start(void) {
+    pthread_mutex_lock(&snapshots.mutex);
+    snapshots.stop = false;
+    pthread_mutex_unlock(&snapshots.mutex);
+}
+
+void weft_snapshot_thread_stop(void) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += GONE_PATIENCE_MS * MILLISECOND;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&snapshots.mutex);
+    snapshots.stop = true;
+    snapshots.wanted = false;
+    pthread_cond_broadcast(&snapshots.changed);
+    while (snapshots.alive &&
+           pthread_cond_timedwait(&snapshots.changed, &snapshots.mutex, &until) == 0) {
+    }
+    pthread_mutex_unlock(&snapshots.mutex);
+}

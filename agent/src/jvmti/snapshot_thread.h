@@ -1,0 +1,25 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread that takes snapshots on request and polls the watched threads. It runs only as long as
+// there is something to do.
+
+#ifndef WEFT_SNAPSHOT_THREAD_H
+#define WEFT_SNAPSHOT_THREAD_H
+
+#include <jvmti.h>
+
+// Takes a snapshot on the current thread, and starts the thread if there are threads to watch.
+void weft_snapshot_thread_take(JNIEnv *env);
+
+// Requests a snapshot, from any thread; it is taken soon.
+void weft_snapshot_thread_request(void);
+
+// A session begins: the thread may start. If the previous session's thread is still there, it
+// continues.
+void weft_snapshot_thread_start(void);
+
+// Stops the thread, and waits until it is gone, for a while.
+void weft_snapshot_thread_stop(void);
+
+#endif

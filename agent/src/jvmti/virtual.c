@@ -1,0 +1,252 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens to virtual threads? See virtual.h.
+
+#include "jvmti/virtual.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "hotspot/jvm.h"
+#include "jvmti/parks.h"
+#include "options/settings.h"
+#include "record/record.h"
+#include "record/roster.h"
+#include "record/self.h"
+
+// As JVMTI of 21 has them.
+enum {
+    EVENT_VIRTUAL_THREAD_START = 87,
+    EVENT_VIRTUAL_THREAD_END = 88,
+    CAPABILITY_VIRTUAL_THREADS = 44, // its bit
+    FIRST_EVENT = JVMTI_MIN_EVENT_TYPE_VAL,
+};
+
+// Who is parked, by id, so that the mount that ends a park is known to do so; above the id, how
+// many blackouts had been then. A thread that is parked for ever and collected leaves its
+// entry behind; what finds no place is counted as lost. Entries from before recording was stopped
+// are no longer true, and make place.
+enum { PARKED_SLOTS = 1 << 17, MAX_PROBES = 32, ID_BITS = 48 };
+
+static const uint64_t ID_MASK = (UINT64_C(1) << ID_BITS) - 1;
+
+static _Atomic uint64_t parked[PARKED_SLOTS];
+
+static bool prepared;
+static jfieldID state;   // VirtualThread.state
+static jfieldID timeout; // VirtualThread.timeout, 24 and later
+static jint parking;
+static jint timed_parking;
+static jint yielding;
+
+static void JNICALL on_start(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
+    struct weft_scope scope;
+    (void)ti;
+    if (weft_self_enter(env, thread, &scope)) {
+        struct weft_record r = {.kind = WEFT_EV_THREAD_START};
+        weft_record_now(&scope, &r);
+        weft_self_leave(&scope);
+    }
+}
+
+static void JNICALL on_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
+    struct weft_scope scope;
+    (void)ti;
+    if (weft_self_enter(env, thread, &scope)) {
+        struct weft_record r = {.kind = WEFT_EV_THREAD_END};
+        weft_record_now(&scope, &r);
+        weft_self_leave(&scope);
+    }
+}
+
+// The header may be of a JDK that has no name for the capability.
+static void set_capability(jvmtiCapabilities *capabilities) {
+    uint8_t bytes[sizeof *capabilities] = {0};
+    bytes[CAPABILITY_VIRTUAL_THREADS / 8] = 1 << CAPABILITY_VIRTUAL_THREADS % 8;
+    memcpy(capabilities, bytes, sizeof bytes);
+}
+
+bool weft_virtual_set_callbacks(jvmtiEnv *ti, const jvmtiEventCallbacks *others) {
+    // The structure is a list of pointers, one for each number.
+    void *all[EVENT_VIRTUAL_THREAD_END - FIRST_EVENT + 1] = {0};
+    memcpy(all, others, sizeof *others < sizeof all ? sizeof *others : sizeof all);
+    all[EVENT_VIRTUAL_THREAD_START - FIRST_EVENT] = (void *)on_start;
+    all[EVENT_VIRTUAL_THREAD_END - FIRST_EVENT] = (void *)on_end;
+    return (*ti)->SetEventCallbacks(ti, (const jvmtiEventCallbacks *)all, sizeof all) ==
+           JVMTI_ERROR_NONE;
+}
+
+static uint64_t entry_of(uint64_t id) {
+    return (uint64_t)atomic_load_explicit(&weft_blackouts, memory_order_relaxed) << ID_BITS | id;
+}
+
+static bool remember_parked(uint64_t id) {
+    uint64_t entry = entry_of(id);
+    for (uint64_t i = 0; i < MAX_PROBES; i++) {
+        _Atomic uint64_t *slot = &parked[(id + i) % PARKED_SLOTS];
+        uint64_t old = atomic_load_explicit(slot, memory_order_relaxed);
+        if ((old == 0 || (old ^ entry) >> ID_BITS != 0) &&
+            atomic_compare_exchange_strong(slot, &old, entry)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Returns 0 if no park of the thread is known, else the entry. Whoever mounts a thread does so
+// after it was unmounted: nobody else looks for its entry.
+static uint64_t forget_parked(uint64_t id) {
+    for (uint64_t i = 0; i < MAX_PROBES; i++) {
+        _Atomic uint64_t *slot = &parked[(id + i) % PARKED_SLOTS];
+        uint64_t old = atomic_load_explicit(slot, memory_order_relaxed);
+        if ((old & ID_MASK) == id) {
+            // Failing, another thread has taken the place of an old entry.
+            atomic_compare_exchange_strong(slot, &old, 0);
+            return old;
+        }
+    }
+    return 0;
+}
+
+static void record_unmount(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
+    jint why = state == NULL ? 0 : (*env)->GetIntField(env, thread, state);
+    if (weft_settings_wanted(WEFT_EV_PARK) && why != 0 &&
+        (why == parking || why == timed_parking)) {
+        if (remember_parked(scope->subject)) {
+            int64_t nanoseconds = 0;
+            if (why == timed_parking && timeout != NULL) {
+                nanoseconds = (*env)->GetLongField(env, thread, timeout);
+            }
+            if (!weft_parks_record(env, thread, scope, nanoseconds)) {
+                forget_parked(scope->subject);
+            }
+        } else {
+            weft_buffer_lose_unbuffered(2); // its end, too
+        }
+    } else if (weft_settings_wanted(WEFT_EV_YIELD) && why != 0 && why == yielding) {
+        struct weft_record r = {.kind = WEFT_EV_YIELD};
+        weft_record_now(scope, &r);
+    }
+    if (weft_settings_wanted(WEFT_EV_MOUNT)) {
+        struct weft_record r = {.kind = WEFT_EV_UNMOUNT, .peer = scope->self->thread};
+        weft_record_now(scope, &r);
+    }
+}
+
+static void record_mount(const struct weft_scope *scope) {
+    if (weft_settings_wanted(WEFT_EV_MOUNT)) {
+        struct weft_record r = {.kind = WEFT_EV_MOUNT, .peer = scope->self->thread};
+        weft_record_now(scope, &r);
+    }
+    uint64_t entry = forget_parked(scope->subject);
+    if (entry != 0) {
+        // With recording stopped meanwhile it may have come back, and parked again.
+        bool known = entry == entry_of(scope->subject);
+        struct weft_record r = {.kind = known ? WEFT_EV_UNPARKED : WEFT_EV_GAP};
+        weft_record_now(scope, &r);
+    }
+}
+
+// HotSpot's extension events: their arguments are the JNIEnv and the thread.
+static void JNICALL on_mount(jvmtiEnv *ti, ...) {
+    struct weft_scope scope;
+    va_list arguments;
+    va_start(arguments, ti);
+    JNIEnv *env = va_arg(arguments, JNIEnv *);
+    jthread thread = va_arg(arguments, jthread);
+    va_end(arguments);
+    if (weft_self_enter(env, thread, &scope)) {
+        if (scope.subject != 0) {
+            record_mount(&scope);
+        }
+        weft_self_leave(&scope);
+    }
+}
+
+static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
+    struct weft_scope scope;
+    va_list arguments;
+    va_start(arguments, ti);
+    JNIEnv *env = va_arg(arguments, JNIEnv *);
+    jthread thread = va_arg(arguments, jthread);
+    va_end(arguments);
+    if (weft_self_enter(env, thread, &scope)) {
+        if (scope.subject != 0) {
+            record_unmount(env, thread, &scope);
+        }
+        weft_self_leave(&scope);
+    }
+}
+
+static jint constant(JNIEnv *env, jclass class, const char *name) {
+    jfieldID field = (*env)->GetStaticFieldID(env, class, name, "I");
+    return weft_jvm_clear_exception(env) || field == NULL
+               ? 0
+               : (*env)->GetStaticIntField(env, class, field);
+}
+
+void weft_virtual_init(JNIEnv *env) {
+    jclass class =
+        weft_jvm.current_carrier == NULL ? NULL : weft_jvm_class(env, "java/lang/VirtualThread");
+    if (class != NULL) {
+        state = weft_jvm_field(env, class, "state", "I");
+        timeout = weft_jvm_field(env, class, "timeout", "J");
+        parking = constant(env, class, "PARKING");
+        timed_parking = constant(env, class, "TIMED_PARKING");
+        yielding = constant(env, class, "YIELDING");
+    }
+}
+
+static bool switch_extension(jvmtiEnv *ti, jvmtiEventMode mode, const char *name,
+                             jvmtiExtensionEvent callback) {
+    jint count = 0;
+    jvmtiExtensionEventInfo *events = NULL;
+    bool found = false;
+    if ((*ti)->GetExtensionEvents(ti, &count, &events) != JVMTI_ERROR_NONE) {
+        return false;
+    }
+    for (jint i = 0; i < count; i++) {
+        if (strcmp(events[i].id, name) == 0) {
+            jint event = events[i].extension_event_index;
+            // The second turns the event on and off, as HotSpot's own tests do it.
+            found = (*ti)->SetExtensionEventCallback(ti, event, callback) == JVMTI_ERROR_NONE &&
+                    (*ti)->SetEventNotificationMode(ti, mode, (jvmtiEvent)event, NULL) ==
+                        JVMTI_ERROR_NONE;
+        }
+        for (jint j = 0; j < events[i].param_count; j++) {
+            weft_jvm_deallocate(events[i].params[j].name);
+        }
+        weft_jvm_deallocate(events[i].id);
+        weft_jvm_deallocate(events[i].short_description);
+        weft_jvm_deallocate(events[i].params);
+    }
+    weft_jvm_deallocate(events);
+    return found;
+}
+
+bool weft_virtual_switch(jvmtiEnv *ti, jvmtiEventMode mode, bool are_wanted) {
+    bool ok = true;
+    if (mode == JVMTI_ENABLE && are_wanted && !prepared) {
+        jvmtiCapabilities capabilities;
+        set_capability(&capabilities);
+        // Before 21 there is no such bit.
+        prepared = weft_jvm.current_carrier != NULL &&
+                   (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE;
+    }
+    if (!prepared || (mode == JVMTI_ENABLE && !are_wanted)) {
+        weft_roster_virtual_ends(false);
+        return true;
+    }
+    weft_roster_virtual_ends(mode == JVMTI_ENABLE);
+    for (int event = EVENT_VIRTUAL_THREAD_START; event <= EVENT_VIRTUAL_THREAD_END; event++) {
+        ok = (*ti)->SetEventNotificationMode(ti, mode, (jvmtiEvent)event, NULL) ==
+                 JVMTI_ERROR_NONE &&
+             ok;
+    }
+    return switch_extension(ti, mode, "com.sun.hotspot.events.VirtualThreadMount", on_mount) &&
+           switch_extension(ti, mode, "com.sun.hotspot.events.VirtualThreadUnmount", on_unmount) &&
+           ok;
+}

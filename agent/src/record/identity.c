@@ -1,0 +1,353 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which object, class and method is this? See identity.h.
+
+#include "record/identity.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hotspot/jvm.h"
+#include "options/filter.h"
+#include "record/definitions.h"
+#include "record/object_cache.h"
+#include "wire/names.h"
+
+// Open addressing; an entry is complete once its id is not 0, and never changes afterwards.
+enum { KINDS_ROOM = 32 };
+enum { CLASS_SLOTS = 1 << 14, METHOD_SLOTS = 1 << 17, MAX_PROBES = 64 };
+enum { CLASS_LIMIT = CLASS_SLOTS / 4 * 3, METHOD_LIMIT = METHOD_SLOTS / 4 * 3 };
+
+static struct {
+    _Atomic uint32_t id;
+    uint32_t hash;
+    jweak class;
+} classes[CLASS_SLOTS];
+
+static struct {
+    _Atomic uint32_t id;
+    jmethodID method;
+} methods[METHOD_SLOTS];
+
+// Classes of which a snapshot knows the name only. They have ids of their own: a reader takes ids
+// of one name for one class.
+enum { MAX_NAMED = 512 };
+static struct {
+    char *name;
+    uint32_t id;
+} named[MAX_NAMED];
+static uint32_t named_count;
+
+// Of each class by its id: the name, what its objects are, and whether the filter wants them, twice
+// the generation of the filter and 1 if it does not.
+static struct {
+    char *name;
+    unsigned traits;
+    atomic_uint verdict;
+} about[CLASS_SLOTS];
+
+// Guards additions to the tables. Who holds it asks the JVM nothing, which may suspend him
+// meanwhile for as long as a debugger likes: what an addition takes is asked for before.
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t class_count;
+static _Atomic uint32_t method_count;
+
+static uint32_t hash_of(jobject object) {
+    jint hash = 0;
+    if ((*weft_jvm.ti)->GetObjectHashCode(weft_jvm.ti, object, &hash) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    return (uint32_t)hash;
+}
+
+static bool is_kind_of(JNIEnv *env, jclass class, jclass super) {
+    return super != NULL && (*env)->IsAssignableFrom(env, class, super);
+}
+
+static unsigned traits_of(JNIEnv *env, jclass class) {
+    return (is_kind_of(env, class, weft_jvm.thread) ? WEFT_THREAD : 0U) |
+           (is_kind_of(env, class, weft_jvm.ownable) ? WEFT_OWNABLE : 0U);
+}
+
+bool weft_identity_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum weft_trait trait) {
+    if (class_id != 0) {
+        return (about[class_id].traits & trait) != 0;
+    }
+    jclass class = trait == WEFT_THREAD ? weft_jvm.thread : weft_jvm.ownable;
+    return class != NULL && (*env)->IsInstanceOf(env, object, class);
+}
+
+// Looks a class up; returns its id, or 0; and the slot at which the search ended.
+static uint32_t find_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t *slot) {
+    uint32_t at = hash % CLASS_SLOTS;
+    for (int probe = 0; probe < MAX_PROBES; probe++, at = (at + 1) % CLASS_SLOTS) {
+        uint32_t id = atomic_load_explicit(&classes[at].id, memory_order_acquire);
+        if (id == 0) {
+            *slot = at;
+            return 0;
+        }
+        if (classes[at].hash == hash && (*env)->IsSameObject(env, classes[at].class, class)) {
+            *slot = at;
+            return id;
+        }
+    }
+    *slot = CLASS_SLOTS;
+    return 0;
+}
+
+// What the JVM says of a class.
+struct description {
+    jweak class; // NULL: not asked yet
+    char *signature;
+    const char *name; // a part of it
+    unsigned traits;
+};
+
+// False if it does not say, or has no memory.
+static bool describe(JNIEnv *env, jclass class, struct description *d) {
+    if (d->class != NULL) {
+        return true;
+    }
+    if ((*weft_jvm.ti)->GetClassSignature(weft_jvm.ti, class, &d->signature, NULL) !=
+        JVMTI_ERROR_NONE) {
+        d->signature = NULL;
+        return false;
+    }
+    d->name = weft_names_binary(d->signature); // in its place
+    d->traits = traits_of(env, class);
+    d->class = (*env)->NewWeakGlobalRef(env, class);
+    weft_jvm_clear_exception(env);
+    return d->class != NULL;
+}
+
+// The id of a class that is new, or 0. The caller holds the mutex, and counts it once it can be
+// found.
+static uint32_t define(const char *name) {
+    struct weft_bytes frame = {0};
+    uint32_t id = atomic_load_explicit(&class_count, memory_order_relaxed) + 1;
+    if (id > CLASS_LIMIT) {
+        return 0;
+    }
+    weft_wire_put_class(&frame, id, name);
+    if (!weft_definitions_append(&frame)) {
+        id = 0;
+    }
+    weft_bytes_free(&frame);
+    return id;
+}
+
+// Takes the class over, if there is an id for it. The caller holds the mutex.
+static uint32_t add_class(struct description *d, uint32_t hash, uint32_t slot) {
+    uint32_t id = define(d->name);
+    if (id != 0) {
+        about[id].name = strdup(d->name); // NULL: it has none
+        about[id].traits = d->traits;
+        classes[slot].hash = hash;
+        classes[slot].class = d->class;
+        atomic_store_explicit(&classes[slot].id, id, memory_order_release);
+        atomic_store_explicit(&class_count, id, memory_order_release);
+        d->class = NULL;
+    }
+    return id;
+}
+
+uint32_t weft_identity_class(JNIEnv *env, jclass class) {
+    uint32_t hash = hash_of(class);
+    struct description new = {0};
+    uint32_t slot;
+    uint32_t id = 0;
+    bool sure = false;
+    while (!sure) {
+        uint32_t known = atomic_load_explicit(&class_count, memory_order_acquire);
+        id = find_class(env, class, hash, &slot);
+        sure =
+            id != 0 || slot == CLASS_SLOTS || known >= CLASS_LIMIT || !describe(env, class, &new);
+        if (!sure) {
+            pthread_mutex_lock(&mutex);
+            sure = atomic_load_explicit(&class_count, memory_order_relaxed) == known;
+            id = sure ? add_class(&new, hash, slot) : 0; // else it may be there by now
+            pthread_mutex_unlock(&mutex);
+        }
+    }
+    if (new.class != NULL) {
+        (*env)->DeleteWeakGlobalRef(env, new.class);
+    }
+    weft_jvm_deallocate(new.signature);
+    return id;
+}
+
+uint32_t weft_identity_class_by_name(const char *name) {
+    uint32_t id = 0;
+    pthread_mutex_lock(&mutex);
+    for (uint32_t i = 0; i < named_count && id == 0; i++) {
+        id = strcmp(named[i].name, name) == 0 ? named[i].id : 0;
+    }
+    char *copy = id == 0 && named_count < MAX_NAMED ? strdup(name) : NULL;
+    if (copy != NULL) {
+        weft_names_utf8(copy);
+        id = define(copy);
+        if (id != 0) {
+            named[named_count].name = copy;
+            named[named_count++].id = id;
+            about[id].name = copy;
+            atomic_store_explicit(&class_count, id, memory_order_release);
+            copy = NULL;
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+    free(copy);
+    return id;
+}
+
+bool weft_identity_class_wanted(uint32_t class_id) {
+    if (!atomic_load_explicit(&weft_filter.locks, memory_order_relaxed)) {
+        return true;
+    }
+    unsigned generation = atomic_load(&weft_filter.generation) << 1;
+    unsigned verdict = atomic_load_explicit(&about[class_id].verdict, memory_order_relaxed);
+    if ((verdict & ~1U) != generation) {
+        const char *name = about[class_id].name;
+        verdict = generation | (weft_filter_lock(name == NULL ? "" : name) ? 0 : 1);
+        atomic_store_explicit(&about[class_id].verdict, verdict, memory_order_relaxed);
+    }
+    return (verdict & 1) == 0;
+}
+
+void weft_identity_fill(JNIEnv *env, jobject object, struct weft_record *record, bool hashed) {
+    if (weft_object_cache_find(env, object, record)) {
+        record->hash = hashed ? record->hash : 0;
+        return;
+    }
+    bool due = weft_object_cache_due(record->kind);
+    uint32_t object_hash = hashed || due ? hash_of(object) : 0;
+    record->hash = hashed ? object_hash : 0;
+    // A thread often waits for the same again: then its class need not be looked for.
+    static __thread uint32_t lately[KINDS_ROOM];
+    jclass class = (*env)->GetObjectClass(env, object);
+    uint32_t slot = lately[record->kind % KINDS_ROOM];
+    uint32_t id = atomic_load_explicit(&classes[slot].id, memory_order_acquire);
+    if (id == 0 || !(*env)->IsSameObject(env, classes[slot].class, class)) {
+        uint32_t hash = hash_of(class);
+        id = find_class(env, class, hash, &slot);
+        if (id != 0) {
+            lately[record->kind % KINDS_ROOM] = slot;
+        } else {
+            id = weft_identity_class(env, class);
+        }
+    }
+    record->class_id = id;
+    (*env)->DeleteLocalRef(env, class);
+    if (due) {
+        weft_object_cache_note(env, object, record->kind, object_hash, id);
+    }
+}
+
+static int by_start(const void *left, const void *right) {
+    const struct weft_line *a = left;
+    const struct weft_line *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static uint16_t line_table(jmethodID method, struct weft_line **lines) {
+    jint count = 0;
+    jvmtiLineNumberEntry *entries = NULL;
+    *lines = NULL;
+    if ((*weft_jvm.ti)->GetLineNumberTable(weft_jvm.ti, method, &count, &entries) !=
+        JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    uint16_t taken = count > UINT16_MAX ? UINT16_MAX : (uint16_t)count;
+    struct weft_line *table = malloc(((size_t)taken + 1) * sizeof *table);
+    if (table == NULL) {
+        taken = 0;
+    }
+    bool ascending = true; // compilers write it so nearly always
+    for (uint16_t i = 0; i < taken; i++) {
+        table[i] = (struct weft_line){(uint32_t)entries[i].start_location,
+                                      (uint32_t)entries[i].line_number};
+        ascending = ascending && (i == 0 || table[i - 1].start <= table[i].start);
+    }
+    if (!ascending) {
+        qsort(table, taken, sizeof *table, by_start);
+    }
+    weft_jvm_deallocate(entries);
+    *lines = table;
+    return taken;
+}
+
+static uint32_t find_method(jmethodID method, uint32_t *slot) {
+    uint32_t at = (uint32_t)(((uintptr_t)method >> 3) * 0x9E3779B97F4A7C15ULL >> 40) % METHOD_SLOTS;
+    for (int probe = 0; probe < MAX_PROBES; probe++, at = (at + 1) % METHOD_SLOTS) {
+        uint32_t id = atomic_load_explicit(&methods[at].id, memory_order_acquire);
+        if (id == 0 || methods[at].method == method) {
+            *slot = at;
+            return id;
+        }
+    }
+    *slot = METHOD_SLOTS;
+    return 0;
+}
+
+// The caller does not hold the mutex.
+static uint32_t define_method(jmethodID method, uint32_t class_id, jclass class) {
+    jvmtiEnv *ti = weft_jvm.ti;
+    char *name = NULL;
+    char *signature = NULL;
+    char *file = NULL;
+    struct weft_line *lines = NULL;
+    struct weft_bytes frame = {0};
+    uint32_t slot;
+    if ((*ti)->GetMethodName(ti, method, &name, &signature, NULL) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    if ((*ti)->GetSourceFileName(ti, class, &file) != JVMTI_ERROR_NONE) {
+        file = NULL;
+    } else {
+        weft_names_utf8(file);
+    }
+    uint16_t count = line_table(method, &lines);
+    weft_names_utf8(name);
+    weft_names_utf8(signature);
+
+    pthread_mutex_lock(&mutex);
+    uint32_t id = find_method(method, &slot); // another may have been faster
+    uint32_t next = atomic_load_explicit(&method_count, memory_order_relaxed) + 1;
+    if (id == 0 && slot != METHOD_SLOTS && next <= METHOD_LIMIT) {
+        weft_wire_put_method(&frame, next, class_id, name, signature, file, lines, count);
+        if (weft_definitions_append(&frame)) {
+            id = next;
+            atomic_store_explicit(&method_count, id, memory_order_relaxed);
+            methods[slot].method = method;
+            atomic_store_explicit(&methods[slot].id, id, memory_order_release);
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+    weft_bytes_free(&frame);
+    free(lines);
+    weft_jvm_deallocate(name);
+    weft_jvm_deallocate(signature);
+    weft_jvm_deallocate(file);
+    return id;
+}
+
+uint32_t weft_identity_method(JNIEnv *env, jmethodID method) {
+    uint32_t slot;
+    uint32_t id = find_method(method, &slot);
+    if (id != 0 || slot == METHOD_SLOTS ||
+        atomic_load_explicit(&method_count, memory_order_relaxed) >= METHOD_LIMIT) {
+        return id;
+    }
+    jclass class = NULL;
+    if ((*weft_jvm.ti)->GetMethodDeclaringClass(weft_jvm.ti, method, &class) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    uint32_t class_id = weft_identity_class(env, class);
+    if (class_id != 0) {
+        id = define_method(method, class_id, class);
+    }
+    (*env)->DeleteLocalRef(env, class);
+    return id;
+}

@@ -1,0 +1,162 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Has a wait lasted long enough to be told? See min_duration.h.
+
+#include "record/min_duration.h"
+
+#include "options/settings.h"
+
+// The state: phase in the lowest bits, the number of records above, and the hold's number above
+// that.
+enum phase {
+    EMPTY,    // the thread's
+    HELD,     // the thread's, until the sender takes it
+    FLUSHING, // the thread's: it writes what is held into its history
+    TAKING,   // the sender's
+    TAKEN,    // the thread's; the wait goes on, and its end is to be written
+};
+
+enum { PHASE_BITS = 3, COUNT_BITS = 5 };
+
+static unsigned phase_of(uint64_t state) {
+    return (unsigned)(state & ((1U << PHASE_BITS) - 1));
+}
+
+static size_t count_of(uint64_t state) {
+    return (size_t)(state >> PHASE_BITS & ((1U << COUNT_BITS) - 1));
+}
+
+static uint64_t number_of(uint64_t state) {
+    return state >> (PHASE_BITS + COUNT_BITS);
+}
+
+static uint64_t make(uint64_t number, size_t count, enum phase phase) {
+    return number << (PHASE_BITS + COUNT_BITS) | (uint64_t)count << PHASE_BITS | phase;
+}
+
+static bool change(struct weft_held *h, uint64_t from, uint64_t to) {
+    return atomic_compare_exchange_strong_explicit(&h->state, &from, to, memory_order_acq_rel,
+                                                   memory_order_acquire);
+}
+
+static uint16_t end_of(uint16_t kind) {
+    switch (kind) {
+    case WEFT_EV_CONTENDED_ENTER:
+        return WEFT_EV_CONTENDED_ENTERED;
+    case WEFT_EV_WAIT:
+        return WEFT_EV_WAIT_RETURNED;
+    case WEFT_EV_JOIN_START:
+        return WEFT_EV_JOIN_END;
+    case WEFT_EV_SLEEP_START:
+        return WEFT_EV_SLEEP_END;
+    case WEFT_EV_PARK:
+        return WEFT_EV_UNPARKED;
+    default:
+        return 0;
+    }
+}
+
+// What is no part of a wait is told even if the wait is not.
+static bool is_of_wait(uint16_t kind) {
+    switch (kind) {
+    case WEFT_EV_CONTENDED_ENTER:
+    case WEFT_EV_CONTENDED_ENTERED:
+    case WEFT_EV_WAIT:
+    case WEFT_EV_WAITED:
+    case WEFT_EV_JOIN_START:
+    case WEFT_EV_SLEEP_START:
+    case WEFT_EV_PARK:
+    case WEFT_EV_OWNER_STACK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Writes what is held, all or what is no part of the wait. The sender must not be able to take it.
+static void write_held(struct weft_buffer *b, size_t count, bool all) {
+    for (size_t i = 0; i < count; i++) {
+        if (all || !is_of_wait(b->held.records[i].kind)) {
+            weft_buffer_write(b, &b->held.records[i], 0);
+        }
+    }
+}
+
+// Ends the hold; the records are written or not. False if the sender has taken it.
+static bool resolve(struct weft_buffer *b, uint64_t state, bool all) {
+    struct weft_held *h = &b->held;
+    if (!change(h, state, make(number_of(state), count_of(state), FLUSHING))) {
+        return false;
+    }
+    write_held(b, count_of(state), all);
+    atomic_store_explicit(&h->state, make(number_of(state), 0, EMPTY), memory_order_release);
+    return true;
+}
+
+static bool put_held(struct weft_buffer *b, uint64_t state, struct weft_record *record) {
+    struct weft_held *h = &b->held;
+    size_t count = count_of(state);
+    int64_t least = atomic_load_explicit(&weft_settings.min_duration, memory_order_relaxed);
+    if (record->kind == end_of(h->records[0].kind)) {
+        bool is_long = record->time - h->records[0].time >= least;
+        // The end of a short wait is forgotten too, unless the sender has told the beginning.
+        return resolve(b, state, is_long) && !is_long;
+    }
+    if (count < WEFT_HELD_RECORDS) {
+        h->records[count] = *record;
+        return change(h, state, make(number_of(state), count + 1, HELD));
+    }
+    resolve(b, state, true);
+    return false;
+}
+
+static bool hold(struct weft_buffer *b, struct weft_record *record) {
+    struct weft_held *h = &b->held;
+    uint64_t state = atomic_load_explicit(&h->state, memory_order_acquire);
+    if (phase_of(state) == HELD) {
+        return put_held(b, state, record);
+    }
+    if (phase_of(state) == TAKING || end_of(record->kind) == 0 ||
+        atomic_load_explicit(&weft_settings.min_duration, memory_order_relaxed) == 0) {
+        return false;
+    }
+    if (record->time < b->last) {
+        record->time = b->last;
+    }
+    h->records[0] = *record;
+    atomic_store_explicit(&h->since, record->time, memory_order_relaxed);
+    atomic_store_explicit(&h->state, make(number_of(state) + 1, 1, HELD), memory_order_release);
+    return true;
+}
+
+void weft_min_duration_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject) {
+    if (subject != 0 || !hold(b, record)) {
+        weft_buffer_write(b, record, subject);
+    }
+}
+
+struct weft_held_look weft_min_duration_look(struct weft_held *h) {
+    struct weft_held_look look = {.since = INT64_MAX, .clear = true};
+    look.state = atomic_load_explicit(&h->state, memory_order_acquire);
+    if (phase_of(look.state) == HELD || phase_of(look.state) == FLUSHING) {
+        look.since = atomic_load_explicit(&h->since, memory_order_acquire);
+        look.clear = number_of(atomic_load_explicit(&h->state, memory_order_acquire)) ==
+                     number_of(look.state);
+    }
+    return look;
+}
+
+size_t weft_min_duration_take(struct weft_held *h, const struct weft_held_look *look) {
+    size_t count = count_of(look->state);
+    if (phase_of(look->state) != HELD ||
+        !change(h, look->state, make(number_of(look->state), count, TAKING))) {
+        return 0;
+    }
+    return count;
+}
+
+void weft_min_duration_taken(struct weft_held *h) {
+    uint64_t state = atomic_load_explicit(&h->state, memory_order_relaxed);
+    atomic_store_explicit(&h->state, make(number_of(state), 0, TAKEN), memory_order_release);
+}

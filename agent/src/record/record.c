@@ -1,0 +1,99 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See record.h.
+
+#include "record/record.h"
+
+#include <time.h>
+
+#include "options/settings.h"
+#include "record/aggregate.h"
+#include "record/min_duration.h"
+#include "record/stacks.h"
+
+uint32_t weft_record_stack(const struct weft_scope *scope, JNIEnv *env, int depth) {
+    return weft_stacks_id(env, depth, scope->subject == 0 && !scope->self->carrier);
+}
+
+// Whether an event is to be added up.
+static bool is_summed(const struct weft_scope *scope, uint16_t kind) {
+    if (scope->subject != 0) {
+        return weft_aggregate_takes_virtual(scope->subject, kind, scope->aggregated);
+    }
+    return weft_aggregate_takes(&scope->self->open, kind, scope->aggregated);
+}
+
+static void add_up(const struct weft_scope *scope, const struct weft_record *record) {
+    unsigned home = (unsigned)scope->self->thread;
+    if (scope->subject != 0) {
+        weft_aggregate_take_virtual(scope->subject, record, home);
+    } else {
+        weft_aggregate_take(&scope->self->open, record, home);
+    }
+}
+
+// Before a thread waits: what it has used of a processor, at the same time. Says nothing of virtual
+// threads, which share that of their carriers.
+static void put_cpu(const struct weft_scope *scope, const struct weft_record *wait) {
+    struct timespec used;
+    bool waits = wait->kind == WEFT_EV_CONTENDED_ENTER || wait->kind == WEFT_EV_WAIT ||
+                 wait->kind == WEFT_EV_JOIN_START || wait->kind == WEFT_EV_SLEEP_START ||
+                 wait->kind == WEFT_EV_PARK;
+    if (waits && scope->subject == 0 && clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0) {
+        struct weft_record r = {.kind = WEFT_EV_CPU, .time = wait->time};
+        r.arg = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+        weft_min_duration_put(scope->self->buffer, &r, 0);
+    }
+}
+
+void weft_record_now(const struct weft_scope *scope, struct weft_record *record) {
+    if (is_summed(scope, record->kind)) {
+        record->time = weft_clock();
+        add_up(scope, record);
+        return;
+    }
+    if (scope->subject != 0) {
+        record->flags |= WEFT_FLAG_VIRTUAL;
+    }
+    weft_buffer_begin(scope->self->buffer);
+    record->time = weft_clock();
+    if (weft_settings_wanted(WEFT_EV_CPU)) {
+        put_cpu(scope, record);
+    }
+    weft_min_duration_put(scope->self->buffer, record, scope->subject);
+    weft_buffer_end(scope->self->buffer);
+}
+
+// Between begin and end, in the flags of a record that is added up.
+enum { SUMMED = 0x8000 };
+
+void weft_record_begin(const struct weft_scope *scope, struct weft_record *record) {
+    if (is_summed(scope, record->kind)) {
+        record->flags |= SUMMED;
+        record->time = weft_clock();
+        return;
+    }
+    if (scope->subject != 0) {
+        record->flags |= WEFT_FLAG_VIRTUAL;
+    }
+    weft_buffer_begin(scope->self->buffer);
+    record->time = weft_clock();
+}
+
+void weft_record_end(const struct weft_scope *scope, struct weft_record *record, bool happened) {
+    if ((record->flags & SUMMED) != 0) {
+        record->flags &= (uint16_t)~SUMMED;
+        if (happened) {
+            add_up(scope, record);
+        }
+        return;
+    }
+    if (happened) {
+        if (weft_settings_wanted(WEFT_EV_CPU)) {
+            put_cpu(scope, record);
+        }
+        weft_min_duration_put(scope->self->buffer, record, scope->subject);
+    }
+    weft_buffer_end(scope->self->buffer);
+}

@@ -1,0 +1,240 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is the current thread, and may it record something now? See self.h.
+
+#include "record/self.h"
+
+#include <stddef.h>
+
+#include "hotspot/addresses.h"
+#include "hotspot/jvm.h"
+#include "options/filter.h"
+#include "options/settings.h"
+#include "record/min_duration.h"
+#include "record/roster.h"
+#include "record/thread_info.h"
+#include "record/thread_refs.h"
+
+static __thread struct weft_self self;
+
+enum { REFRESH_NS = 1000000000, RENAME_NS = 10000000 };
+
+void weft_self_refresh_name(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
+    jthread current = NULL;
+    // The time of the newest record will do: it saves a look at the clock.
+    if (scope->subject != 0 || (self.named != 0 && self.buffer->last < self.named + REFRESH_NS)) {
+        return;
+    }
+    if (thread == NULL &&
+        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE) {
+        thread = current;
+    }
+    if (thread != NULL) {
+        self.named = weft_clock();
+        weft_thread_info_announce(env, thread, self.thread, false);
+    }
+    if (current != NULL) {
+        (*env)->DeleteLocalRef(env, current);
+    }
+}
+
+void weft_self_renamed(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
+    uint64_t id = weft_jvm_thread_id(env, thread);
+    int64_t now = weft_clock();
+    bool often = now < self.named + RENAME_NS;
+    if (scope->subject == 0 && id == self.thread) {
+        self.named = often ? 0 : now;
+    }
+    if (!often) {
+        self.named = now;
+        weft_thread_info_announce(env, thread, id, false);
+    }
+}
+
+// Gives the current platform thread its buffer.
+static bool open_self(JNIEnv *env, jthread thread) {
+    uint64_t id = weft_jvm_thread_id(env, thread);
+    if (id == 0) {
+        return false;
+    }
+    self.buffer = weft_buffer_open(id);
+    if (self.buffer == NULL) {
+        weft_buffer_lose_unbuffered(1);
+        return false;
+    }
+    self.thread = id;
+    self.carrier = weft_jvm_is_carrier(env, thread);
+    self.named = weft_clock();
+    weft_thread_info_announce(env, thread, id, false);
+    weft_addresses_add(env, id);
+    self.object = weft_thread_refs_add(env, thread, id);
+    return true;
+}
+
+// Finds out who acts, on a thread that has a buffer.
+static void find_subject(JNIEnv *env, jthread thread, struct weft_scope *scope) {
+    jthread current = NULL;
+    if (thread == NULL) {
+        if (!self.carrier ||
+            (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) != JVMTI_ERROR_NONE) {
+            return;
+        }
+        thread = current;
+    }
+    uint64_t id = weft_jvm_thread_id(env, thread);
+    if (id != self.thread) {
+        scope->subject = id;
+        if (self.virtual_seen[id % WEFT_VIRTUAL_SEEN] != id) {
+            self.virtual_seen[id % WEFT_VIRTUAL_SEEN] = id;
+            weft_thread_info_announce(env, thread, id, true);
+        }
+    }
+    if (current != NULL) {
+        (*env)->DeleteLocalRef(env, current);
+    }
+}
+
+// A native thread can be attached to the JVM more than once, and nobody says so while there is no
+// session: then it comes here as another that is said to have ended.
+static bool is_another(JNIEnv *env) {
+    jthread thread = NULL;
+    if ((*env)->ExceptionCheck(env)) {
+        return false;
+    }
+    if (weft_jvm.current_carrier != NULL) {
+        thread = weft_jvm.current_carrier(env, weft_jvm.thread);
+    } else if ((*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &thread) != JVMTI_ERROR_NONE) {
+        thread = NULL;
+    }
+    if (thread == NULL) {
+        return false;
+    }
+    uint64_t id = weft_jvm_thread_id(env, thread);
+    (*env)->DeleteLocalRef(env, thread);
+    if (id == 0 || id == self.thread) {
+        return false;
+    }
+    self = (struct weft_self){0};
+    return true;
+}
+
+// The first event of a thread that was there before the agent.
+static bool open_late(JNIEnv *env, jthread thread) {
+    jthread current = NULL;
+    if (weft_jvm.current_carrier != NULL) { // the thread may be virtual
+        thread = current = weft_jvm.current_carrier(env, weft_jvm.thread);
+    } else if (thread == NULL &&
+               (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE) {
+        thread = current;
+    }
+    bool ok = thread != NULL && open_self(env, thread);
+    if (current != NULL) {
+        (*env)->DeleteLocalRef(env, current);
+    }
+    return ok;
+}
+
+// Whether the current platform thread, which has no buffer yet, is a carrier. Whoever asks JVMTI
+// for the current thread may hear of the virtual one that it carries.
+static bool find_carrier(JNIEnv *env) {
+    jthread thread =
+        weft_jvm.carrier == NULL ? NULL : weft_jvm.current_carrier(env, weft_jvm.thread);
+    bool carrier = thread != NULL && weft_jvm_is_carrier(env, thread);
+    if (thread != NULL) {
+        (*env)->DeleteLocalRef(env, thread);
+    }
+    return carrier;
+}
+
+// Asks the filter about the current platform thread, if it has not since it changed. A thread that
+// is not wanted any more says that its history breaks off.
+static void filter_self(JNIEnv *env) {
+    unsigned generation = atomic_load_explicit(&weft_filter.generation, memory_order_relaxed);
+    if (self.filtered == generation || self.carrier || (*env)->ExceptionCheck(env)) {
+        return;
+    }
+    self.filtered = generation;
+    if (self.buffer == NULL && find_carrier(env)) {
+        self.carrier = true;
+        return;
+    }
+    bool was = self.unwanted;
+    self.unwanted = !weft_thread_info_wanted(env, NULL);
+    if (self.unwanted && !was && self.buffer != NULL) {
+        struct weft_record gap = {.kind = WEFT_EV_GAP};
+        weft_min_duration_put_now(self.buffer, &gap, 0);
+    }
+}
+
+bool weft_self_enter(JNIEnv *env, jthread thread, struct weft_scope *scope) {
+    if (!atomic_load_explicit(&weft_tracing, memory_order_acquire) || self.inside ||
+        (self.ended && !is_another(env))) {
+        return false;
+    }
+    self.inside = true;
+    *scope = (struct weft_scope){.self = &self, .aggregated = weft_settings_aggregated()};
+    if (atomic_load_explicit(&weft_filter.threads, memory_order_relaxed) || self.unwanted) {
+        filter_self(env);
+        if (self.unwanted) {
+            self.inside = false;
+            return false;
+        }
+    }
+    if (self.buffer == NULL && !open_late(env, thread)) {
+        self.inside = false;
+        return false;
+    }
+    find_subject(env, thread, scope);
+    return true;
+}
+
+void weft_self_leave(const struct weft_scope *scope) {
+    scope->self->inside = false;
+}
+
+struct weft_record *weft_self_waiting(void) {
+    return &self.waiting;
+}
+
+bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope) {
+    if (self.ended) {
+        // A native thread that was attached before and is attached again.
+        self = (struct weft_self){0};
+    }
+    if (self.started || !weft_self_enter(env, thread, scope)) {
+        return false;
+    }
+    self.started = true;
+    return true;
+}
+
+void weft_self_end(const struct weft_scope *scope) {
+    struct weft_buffer *buffer = scope->self->buffer;
+    weft_addresses_remove();
+    scope->self->buffer = NULL;
+    scope->self->object = NULL;
+    scope->self->ended = true;
+    weft_buffer_close(buffer);
+}
+
+void weft_self_vanish(JNIEnv *env, uint64_t id) {
+    weft_addresses_gone(env); // another thread may come to lie there, and own locks
+    if (self.buffer == NULL && !self.inside && atomic_load(&weft_tracing)) {
+        weft_roster_withdraw(id); // who started it has announced it
+    }
+    if (self.buffer != NULL && !self.inside) {
+        struct weft_buffer *buffer = self.buffer;
+        self.buffer = NULL;
+        self.object = NULL;
+        self.ended = true;
+        buffer->vanished = true;
+        weft_buffer_close(buffer);
+    }
+}
+
+bool weft_self_hide(bool hide) {
+    bool was = self.inside;
+    self.inside = hide;
+    return was;
+}

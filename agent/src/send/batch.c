@@ -1,0 +1,111 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does a pass write batches? See batch.h.
+
+#include "send/batch.h"
+
+#include <stdlib.h>
+
+#include "record/definitions.h"
+#include "record/roster.h"
+#include "wire/histogram.h"
+
+// A section without records is taken back: a loss may have been reported by its thread meanwhile.
+static void close_section(struct weft_batch_writer *w) {
+    if (w->section_thread == 0) {
+        return;
+    }
+    if (w->section_count == 0) {
+        w->out.len = w->section;
+    } else {
+        weft_wire_close_section(&w->out, w->section, w->section_count);
+    }
+    w->section_thread = 0;
+}
+
+bool weft_batch_close(struct weft_batch_writer *w) {
+    close_section(w);
+    weft_wire_close_batch(&w->out, w->start);
+    // What the records name was defined before they were written, so before this.
+    if (!weft_retain_add(w->retain, w->sequence + 1, weft_definitions_end(), w->out.data,
+                         w->out.len)) {
+        return false;
+    }
+    w->sequence++;
+    w->before += w->events;
+    w->out.len = 0;
+    w->open = false;
+    return true;
+}
+
+bool weft_batch_init(struct weft_batch_writer *w, struct weft_retain *retain, int64_t now) {
+    *w = (struct weft_batch_writer){.retain = retain};
+    w->out.cap = WEFT_BATCH_LIMIT + WEFT_RECORD_SIZE;
+    w->out.data = malloc(w->out.cap);
+    weft_batch_restart(w, now);
+    return w->out.data != NULL;
+}
+
+void weft_batch_restart(struct weft_batch_writer *w, int64_t now) {
+    w->sequence = w->before = 0;
+    w->began = w->watermark = now;
+    w->out.len = 0;
+    w->open = false;
+    w->section_thread = 0;
+}
+
+bool weft_batch_open(struct weft_batch_writer *w) {
+    if (weft_retain_full(w->retain)) {
+        return false;
+    }
+    w->start = weft_wire_open_batch(&w->out, w->sequence + 1, w->watermark, w->before);
+    w->events = 0;
+    w->open = true;
+    return true;
+}
+
+void weft_batch_open_aggregate(struct weft_batch_writer *w, int64_t from, int64_t to) {
+    w->start = weft_wire_open_aggregate(&w->out, w->sequence + 1, w->watermark, w->before, from, to,
+                                        WEFT_SCALE);
+    w->events = 0;
+    w->open = true;
+}
+
+size_t weft_batch_room(struct weft_batch_writer *w, uint64_t thread) {
+    const size_t least = WEFT_SECTION_SIZE + WEFT_RECORD_SIZE;
+    if (w->open && w->out.len + least > WEFT_BATCH_LIMIT && !weft_batch_close(w)) {
+        return 0;
+    }
+    if (!w->open && !weft_batch_open(w)) {
+        return 0;
+    }
+    if (w->section_thread != thread) {
+        close_section(w);
+        w->section = weft_wire_open_section(&w->out, thread);
+        w->section_thread = thread;
+        w->section_count = 0;
+        weft_roster_mention(thread, w->sequence + 1);
+    }
+    return (WEFT_BATCH_LIMIT - w->out.len) / WEFT_RECORD_SIZE;
+}
+
+void weft_batch_put(struct weft_batch_writer *w, const struct weft_record *record) {
+    struct weft_record raised;
+    if (record->time < w->began) {
+        raised = *record; // it was begun in the session before
+        raised.time = w->began;
+        record = &raised;
+    }
+    weft_wire_put_record(&w->out, record);
+    w->section_count++;
+    if (record->kind != WEFT_EV_GAP) {
+        w->events++;
+    }
+    if (record->kind == WEFT_EV_THREAD_END && (record->flags & WEFT_FLAG_VIRTUAL) != 0) {
+        weft_roster_gone(w->section_thread, w->sequence + 1);
+    }
+    if (record->peer != 0 && record->kind != WEFT_EV_CONTEXT) {
+        weft_roster_mention(record->peer, w->sequence + 1);
+    }
+}

@@ -1,0 +1,369 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How do the threads' records become batches, and how far is everything known? See drain.h.
+
+#include "send/drain.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "options/settings.h"
+#include "record/min_duration.h"
+#include "record/roster.h"
+
+bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t now) {
+    *d = (struct weft_drain){.looked = now, .known = now};
+    d->merge.batch = &d->batch;
+    d->merge.pauses = atomic_load(&weft_pauses);
+    return weft_batch_init(&d->batch, retain, now);
+}
+
+// Keeps at most as many as the pool has room for: while a thread holds the watermark up, more and
+// more would come.
+static bool keep_virtual(struct weft_drain *d, uint64_t thread, const struct weft_record *record) {
+    if (d->virtual_count >= weft_pool_chunks() * WEFT_CHUNK_RECORDS) {
+        return false;
+    }
+    if (d->virtual_count == d->virtual_cap) {
+        size_t cap = d->virtual_cap == 0 ? 256 : d->virtual_cap * 2;
+        struct weft_virtual_record *grown = realloc(d->virtual, cap * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        d->virtual = grown;
+        d->virtual_cap = cap;
+    }
+    d->virtual[d->virtual_count++] = (struct weft_virtual_record){thread, d->virtual_order++,
+                                                                  *record};
+    return true;
+}
+
+static int by_thread_and_time(const void *left, const void *right) {
+    const struct weft_virtual_record *a = left;
+    const struct weft_virtual_record *b = right;
+    if (a->thread != b->thread) {
+        return a->thread < b->thread ? -1 : 1;
+    }
+    if (a->record.time != b->record.time) {
+        return a->record.time < b->record.time ? -1 : 1;
+    }
+    return a->order < b->order ? -1 : 1;
+}
+
+// Puts the records of virtual threads before a time into batches. False if not all could be put.
+static bool put_virtual(struct weft_drain *d, int64_t before, size_t *total) {
+    size_t kept = 0;
+    bool all = true;
+    if (d->virtual_count > 1) {
+        qsort(d->virtual, d->virtual_count, sizeof *d->virtual, by_thread_and_time);
+    }
+    for (size_t i = 0; i < d->virtual_count; i++) {
+        struct weft_virtual_record *v = &d->virtual[i];
+        if (all && v->record.time < before && weft_batch_room(&d->batch, v->thread) == 0) {
+            all = false;
+        }
+        if (!all || v->record.time >= before) {
+            d->virtual[kept++] = *v;
+            continue;
+        }
+        weft_batch_put(&d->batch, &v->record);
+        ++*total;
+    }
+    d->virtual_count = kept;
+    return all;
+}
+
+// Takes a buffer's records up to a position. False if not all could be taken.
+static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t limit,
+                         size_t *total) {
+    size_t count;
+    const struct weft_record *run;
+    while ((run = weft_buffer_peek(b, limit, &count)) != NULL) {
+        size_t taken = 0;
+        if (run[0].kind == WEFT_SUBJECT) {
+            if (!keep_virtual(d, run[0].peer, &run[1]) && run[1].kind != WEFT_EV_GAP) {
+                weft_buffer_lose_unbuffered(1);
+            }
+            taken = 2;
+        } else {
+            size_t room = weft_batch_room(&d->batch, b->thread);
+            while (taken < count && taken < room && run[taken].kind != WEFT_SUBJECT) {
+                weft_batch_put(&d->batch, &run[taken++]);
+            }
+            *total += taken;
+        }
+        if (taken == 0) {
+            return false;
+        }
+        b->newest = run[taken - 1].time;
+        b->newest_kind = run[taken - 1].kind;
+        weft_buffer_advance(b, taken);
+    }
+    return true;
+}
+
+static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t limit,
+                        size_t *total) {
+    struct weft_record gap;
+    if (!take_records(d, b, limit, total)) {
+        return false;
+    }
+    if (atomic_load_explicit(&b->lost, memory_order_relaxed) != 0) {
+        if (weft_batch_room(&d->batch, b->thread) == 0) {
+            return false;
+        }
+        if (weft_buffer_take_loss(b, &gap)) {
+            weft_batch_put(&d->batch, &gap);
+            b->gaps++;
+            ++*total;
+        }
+    }
+    return true;
+}
+
+// Takes new threads into the list. False if there is no memory for that.
+static bool take_new(struct weft_drain *d) {
+    struct weft_buffer *b = weft_buffer_take_new();
+    while (b != NULL) {
+        struct weft_buffer *next = b->registered;
+        if (d->buffer_count == d->buffer_cap) {
+            size_t cap = d->buffer_cap == 0 ? 64 : d->buffer_cap * 2;
+            struct weft_buffer **grown = realloc(d->buffers, cap * sizeof(struct weft_buffer *));
+            if (grown == NULL) {
+                weft_buffer_give_back(b);
+                return false;
+            }
+            d->buffers = grown;
+            d->buffer_cap = cap;
+        }
+        b->idle_at = d->looked; // the last look did not see it: it had not read the clock yet
+        b->pauses = d->merge.pauses;
+        d->buffers[d->buffer_count++] = b;
+        b = next;
+    }
+    return true;
+}
+
+// Events for which there was no buffer, on a thread that stands for them.
+static bool take_unbuffered(struct weft_drain *d, int64_t since, size_t *total) {
+    uint64_t lost = weft_buffer_take_unbuffered_loss();
+    if (lost == 0) {
+        return true;
+    }
+    weft_roster_announce(WEFT_LOST_THREAD, 0, "(lost)", "");
+    if (weft_batch_room(&d->batch, WEFT_LOST_THREAD) == 0) {
+        weft_buffer_lose_unbuffered(lost);
+        return false;
+    }
+    struct weft_record gap = {.time = since, .arg = (int64_t)lost, .kind = WEFT_EV_GAP};
+    weft_batch_put(&d->batch, &gap);
+    ++*total;
+    return true;
+}
+
+static void reverse(struct weft_buffer **list, size_t count) {
+    for (size_t i = 0; i < count / 2; i++) {
+        struct weft_buffer *b = list[i];
+        list[i] = list[count - 1 - i];
+        list[count - 1 - i] = b;
+    }
+}
+
+// Turns the list so that the next pass begins where this one had to stop.
+static void begin_with(struct weft_drain *d, size_t first) {
+    reverse(d->buffers, first);
+    reverse(d->buffers + first, d->buffer_count - first);
+    reverse(d->buffers, d->buffer_count);
+}
+
+// Takes the beginning of a wait that a thread holds back if it is due, and if the thread did not
+// write it itself meanwhile. Then and only then the thread has written nothing since the look.
+// False if the retained batches are full.
+static bool take_held(struct weft_drain *d, struct weft_buffer *b,
+                      const struct weft_buffer_look *look, int64_t now, size_t *total) {
+    const struct weft_held_look *held = &look->held;
+    if (held->since == INT64_MAX) {
+        return true;
+    }
+    // An idle thread reads the clock for the end later, so the wait will have lasted long enough.
+    bool due = look->closed ||
+               (look->idle && now - held->since >= atomic_load(&weft_settings.min_duration));
+    if (!due) {
+        return true;
+    }
+    size_t room = weft_batch_room(&d->batch, b->thread);
+    if (room == 0 || (room < WEFT_HELD_RECORDS && (!weft_batch_close(&d->batch) ||
+                                                   weft_batch_room(&d->batch, b->thread) == 0))) {
+        return false;
+    }
+    size_t count = weft_min_duration_take(&b->held, held);
+    for (size_t i = 0; i < count; i++) {
+        weft_batch_put(&d->batch, &b->held.records[i]);
+        b->newest = b->held.records[i].time;
+        b->newest_kind = b->held.records[i].kind;
+    }
+    if (count > 0) {
+        weft_min_duration_taken(&b->held);
+    }
+    *total += count;
+    return true;
+}
+
+// Looks at a thread, and lowers known to the time up to which its events are known.
+static struct weft_buffer_look look_at(const struct weft_drain *d, struct weft_buffer *b,
+                                       int64_t now, int64_t *known) {
+    struct weft_buffer_look look = {0};
+    look.closed = atomic_load_explicit(&b->closed, memory_order_acquire);
+    look.idle = weft_buffer_idle(b);
+    look.held = weft_min_duration_look(&b->held);
+    look.limit = atomic_load_explicit(&b->written, memory_order_acquire);
+    if (look.idle && look.held.clear) {
+        b->idle_at = now;
+    }
+    if (b->idle_at < *known) {
+        *known = b->idle_at;
+    }
+    // A wait that began in the previous session is put at the beginning of this one.
+    if (look.held.since < *known) {
+        *known = look.held.since > d->batch.began ? look.held.since : d->batch.began;
+    }
+    return look;
+}
+
+// Looks at all threads and takes what they have. False if not everything could be taken.
+static bool take_all(struct weft_drain *d, size_t *total) {
+    int64_t since = d->looked;
+    int64_t now = weft_clock();
+    atomic_thread_fence(memory_order_seq_cst);
+    // First: if a thread was found silent, none of its earlier events is among the new ones.
+    weft_findings_begin(&d->merge.findings);
+    if (!take_new(d)) {
+        return false;
+    }
+    int64_t known = now;
+    d->merge.pauses = atomic_load(&weft_pauses);
+    bool all = take_unbuffered(d, since, total);
+    // Under pressure until it is over: many threads may keep more than a quarter of the pool as
+    // theirs.
+    bool short_of_chunks = weft_pool_used() > weft_pool_chunks() / 2 || weft_settings_pressed();
+    size_t kept = 0;
+    size_t stopped = SIZE_MAX;
+    for (size_t i = 0; i < d->buffer_count; i++) {
+        struct weft_buffer *b = d->buffers[i];
+        struct weft_buffer_look look = look_at(d, b, now, &known);
+        if (all && !(take_buffer(d, b, look.limit, total) && take_held(d, b, &look, now, total) &&
+                     weft_snapshot_merge_thread(&d->merge, b, &look, now, total))) {
+            all = false;
+            stopped = kept;
+        }
+        weft_snapshot_merge_look(&d->merge, b, &look);
+        if (all && look.closed) {
+            weft_roster_gone(b->thread, d->batch.sequence + 1);
+            weft_buffer_free(b);
+            continue;
+        }
+        if (all && look.idle && short_of_chunks) {
+            weft_buffer_reclaim(b);
+        }
+        d->buffers[kept++] = b;
+    }
+    d->buffer_count = kept;
+    d->looked = now;
+    all = all && weft_snapshot_merge_silent(&d->merge, total);
+    weft_findings_end(&d->merge.findings, all);
+    if (all) {
+        d->known = known;
+    } else if (stopped != SIZE_MAX) {
+        begin_with(d, stopped);
+    }
+    return all;
+}
+
+// While nothing can be taken, threads come and go all the same. Those that ended and have nothing
+// but losses to report must not pile up: their losses are reported together, later.
+static void sweep(struct weft_drain *d) {
+    size_t kept = 0;
+    if (!take_new(d)) {
+        return;
+    }
+    for (size_t i = 0; i < d->buffer_count; i++) {
+        struct weft_buffer *b = d->buffers[i];
+        if (atomic_load_explicit(&b->closed, memory_order_acquire) &&
+            atomic_load_explicit(&b->written, memory_order_acquire) == b->read) {
+            struct weft_held_look held = weft_min_duration_look(&b->held);
+            weft_buffer_lose_unbuffered(atomic_load_explicit(&b->lost, memory_order_relaxed) +
+                                        weft_min_duration_take(&b->held, &held));
+            weft_roster_gone(b->thread, 0); // no batch that is still to come names it
+            weft_buffer_free(b);
+        } else {
+            d->buffers[kept++] = b;
+        }
+    }
+    d->buffer_count = kept;
+}
+
+size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complete) {
+    size_t total = 0;
+    *complete = false;
+    if (d->batch.open && !weft_batch_close(&d->batch)) {
+        return 0;
+    }
+    // What an earlier pass had to leave comes first, so that it cannot pile up.
+    // A batch of its own: the same virtual threads may come again in this pass.
+    if (!put_virtual(d, d->known, &total) || (d->batch.open && !weft_batch_close(&d->batch))) {
+        return total;
+    }
+    d->batch.watermark = d->known;
+    bool all = false;
+    if (weft_retain_full(d->batch.retain)) {
+        sweep(d);
+    } else {
+        all = take_all(d, &total);
+    }
+    if (all && put_virtual(d, last ? INT64_MAX : d->known, &total)) {
+        d->batch.watermark = d->known;
+        *complete = true;
+    }
+    if (beat && !d->batch.open) {
+        weft_batch_open(&d->batch);
+    }
+    if (d->batch.open) {
+        weft_wire_set_watermark(&d->batch.out, d->batch.start, d->batch.watermark);
+        weft_batch_close(&d->batch);
+    }
+    return total;
+}
+
+void weft_drain_restart(struct weft_drain *d, int64_t now) {
+    size_t kept = 0;
+    size_t count;
+    weft_batch_restart(&d->batch, now);
+    d->looked = d->known = now;
+    d->virtual_count = 0;
+    d->merge.pauses = atomic_load(&weft_pauses);
+    weft_findings_drop(&d->merge.findings);
+    weft_buffer_take_unbuffered_loss();
+    take_new(d);
+    for (size_t i = 0; i < d->buffer_count; i++) {
+        struct weft_buffer *b = d->buffers[i];
+        struct weft_record gap;
+        bool closed = atomic_load_explicit(&b->closed, memory_order_acquire);
+        uint64_t limit = atomic_load_explicit(&b->written, memory_order_acquire);
+        while (weft_buffer_peek(b, limit, &count) != NULL) {
+            weft_buffer_advance(b, count);
+        }
+        weft_buffer_take_loss(b, &gap);
+        if (closed) {
+            weft_roster_gone(b->thread, 0);
+            weft_buffer_free(b);
+            continue;
+        }
+        weft_roster_keep(b->thread);
+        b->idle_at = now;
+        b->newest = now;
+        b->pauses = d->merge.pauses;
+        d->buffers[kept++] = b;
+    }
+    d->buffer_count = kept;
+}

@@ -1,0 +1,179 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does a session become a file? See recording.h.
+
+#include "send/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/buffer.h"
+#include "record/definitions.h"
+#include "record/roster.h"
+
+// Kept free for the end: what was lost, and the end frame.
+enum { RESERVE = 1024 };
+
+// Writes all of out at the end of what is whole, or nothing.
+static bool write_out(struct weft_recording *r, size_t limit) {
+    bool ok = !r->out.failed && r->size + r->out.len <= limit;
+    size_t done = 0;
+    while (ok && done < r->out.len) {
+        ssize_t n = pwrite(r->fd, r->out.data + done, r->out.len - done, (off_t)(r->size + done));
+        if (n > 0) {
+            done += (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            ok = false;
+        }
+    }
+    if (ok) {
+        r->size += done;
+    } else if (done > 0 && ftruncate(r->fd, (off_t)r->size) != 0) {
+        ok = false; // a reader leaves a frame that is cut off alone
+    }
+    r->out.len = 0;
+    r->out.failed = false;
+    return ok;
+}
+
+static bool may_replace(int fd) {
+    char magic[4];
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return false;
+    }
+    return st.st_size == 0 || (pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+                               memcmp(magic, WEFT_MAGIC, sizeof magic) == 0);
+}
+
+// Whether another JVM writes to the file, such as one whose children inherit its options. Where the
+// file system has no locks, nobody knows.
+static bool is_in_use(int fd) {
+    return flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+static bool give_up(struct weft_recording *r, int error) {
+    weft_recording_drop(r);
+    errno = error;
+    return false;
+}
+
+bool weft_recording_open(struct weft_recording *r, const char *path, size_t limit,
+                         const struct weft_hello *hello) {
+    *r = (struct weft_recording){.limit = limit, .sequence = 1};
+    r->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (r->fd < 0) {
+        return false;
+    }
+    if (is_in_use(r->fd)) {
+        return give_up(r, EBUSY);
+    }
+    if (!may_replace(r->fd)) {
+        return give_up(r, EEXIST);
+    }
+    weft_wire_put_preamble(&r->out);
+    weft_wire_put_hello(&r->out, hello);
+    return (ftruncate(r->fd, 0) == 0 && write_out(r, limit)) || give_up(r, errno);
+}
+
+void weft_recording_drop(struct weft_recording *r) {
+    if (r->fd >= 0) {
+        close(r->fd);
+    }
+    r->fd = -1;
+    weft_bytes_free(&r->out);
+}
+
+static void add_definitions(struct weft_recording *r, uint64_t end) {
+    for (uint64_t at = r->definitions; at < end;) {
+        size_t len;
+        const uint8_t *data = weft_definitions_read(at, end, &len);
+        weft_bytes_append(&r->out, data, len);
+        at += len;
+    }
+    weft_roster_encode(&r->out);
+}
+
+// What is in a batch or an aggregate that is not written: it was made here, so it is right.
+static uint64_t events_in(const uint8_t *at, const uint8_t *end) {
+    uint64_t events = 0;
+    for (at += WEFT_BATCH_HEADER_SIZE; at < end;) {
+        uint32_t count;
+        memcpy(&count, at + 8, sizeof count);
+        at += WEFT_SECTION_SIZE;
+        for (uint32_t i = 0; i < count; i++, at += WEFT_RECORD_SIZE) {
+            struct weft_record record;
+            memcpy(&record, at, sizeof record);
+            events += record.kind == WEFT_EV_GAP ? (uint64_t)record.arg : 1;
+        }
+    }
+    return events;
+}
+
+static uint64_t waits_in(const uint8_t *at, const uint8_t *end) {
+    uint64_t waits = 0;
+    for (at += WEFT_AGGREGATE_HEADER_SIZE; at < end;) {
+        struct weft_series series;
+        memcpy(&series, at, sizeof series);
+        waits += series.zero;
+        at += sizeof series;
+        for (uint16_t i = 0; i < series.buckets; i++, at += sizeof(uint64_t)) {
+            uint64_t count;
+            memcpy(&count, at, sizeof count);
+            waits += count;
+        }
+    }
+    return waits;
+}
+
+// Counts what is not written. From here on nothing is, so that nothing is missing in between.
+static void lose(struct weft_recording *r, const struct weft_batch *batch) {
+    const uint8_t *at = batch->data + WEFT_FRAME_HEADER_SIZE;
+    const uint8_t *end = batch->data + batch->len;
+    uint16_t kind;
+    memcpy(&kind, batch->data + 4, sizeof kind);
+    if (!r->full) {
+        r->full = true;
+        memcpy(&r->since, at + 8, sizeof r->since);
+        memcpy(&r->before, at + 16, sizeof r->before);
+        weft_roster_disconnected(); // or those that go would be kept until they are told
+    }
+    r->lost += kind == WEFT_FRAME_AGGREGATE ? waits_in(at, end) : events_in(at, end);
+}
+
+void weft_recording_step(struct weft_recording *r, struct weft_retain *retain) {
+    for (struct weft_batch *batch = retain->oldest; batch != NULL; batch = retain->oldest) {
+        if (!r->full) {
+            add_definitions(r, batch->definitions);
+            weft_bytes_append(&r->out, batch->data, batch->len);
+        }
+        if (!r->full && write_out(r, r->limit - RESERVE)) {
+            r->definitions = batch->definitions;
+            r->sequence = batch->sequence + 1;
+        } else {
+            lose(r, batch);
+        }
+        retain->unsent = batch->next;
+        weft_retain_drop(retain, batch->sequence);
+    }
+}
+
+void weft_recording_close(struct weft_recording *r, int64_t time, uint16_t reason) {
+    if (r->lost > 0) {
+        struct weft_record gap = {.time = r->since, .arg = (int64_t)r->lost, .kind = WEFT_EV_GAP};
+        weft_wire_put_thread(&r->out, WEFT_LOST_THREAD, 0, "(lost)", "");
+        size_t batch = weft_wire_open_batch(&r->out, r->sequence, r->since, r->before);
+        size_t section = weft_wire_open_section(&r->out, WEFT_LOST_THREAD);
+        weft_wire_put_record(&r->out, &gap);
+        weft_wire_close_section(&r->out, section, 1);
+        weft_wire_close_batch(&r->out, batch);
+    }
+    weft_wire_put_end(&r->out, time, reason);
+    write_out(r, r->limit);
+    weft_recording_drop(r);
+}

@@ -1,0 +1,283 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who takes the events out of the process? See sender.h.
+
+#include "send/sender.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "options/settings.h"
+#include "record/buffer.h"
+#include "record/roster.h"
+#include "send/connection.h"
+#include "send/drain.h"
+#include "send/recording.h"
+#include "send/report.h"
+#include "send/retain.h"
+#include "wire/endpoint.h"
+
+#define MILLISECOND ((int64_t)1000000)
+#define BEAT        (1000 * MILLISECOND)
+
+enum { BUSY_WAIT_MS = 5, IDLE_WAIT_MS = 50, ALONE_SHARE = 5 };
+
+static struct {
+    struct weft_retain retain;
+    struct weft_drain drain;
+    struct weft_connection connection;
+    struct weft_recording recording; // in place of the connection, if it is open
+    int64_t last_batch;
+    int finish_ms;
+    const char *endpoint;
+    const char *file;
+
+    int event; // written to when the sender should not sleep on
+    atomic_bool sleeping;
+    atomic_bool streaming;
+    atomic_int trouble; // of the connection
+    atomic_bool finish;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t finished_cond;
+    bool prepared; // for the first session
+    bool running;  // the thread was started
+    bool finished;
+    uint16_t end_reason;
+} sender = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void wake(void) {
+    if (atomic_exchange(&sender.sleeping, false)) {
+        uint64_t one = 1;
+        ssize_t n = write(sender.event, &one, sizeof one);
+        (void)n; // the counter is full: it is awake
+    }
+}
+
+static void sleep_until_needed(int timeout_ms) {
+    struct pollfd fds[2] = {
+        {.fd = sender.event, .events = POLLIN},
+        {.fd = sender.connection.fd, .events = weft_connection_events(&sender.connection)},
+    };
+    atomic_store(&sender.sleeping, true);
+    if (atomic_load(&sender.finish) && timeout_ms > 1) {
+        timeout_ms = 1;
+    }
+    poll(fds, 2, timeout_ms);
+    atomic_store(&sender.sleeping, false);
+    uint64_t count;
+    ssize_t n = read(sender.event, &count, sizeof count);
+    (void)n;
+}
+
+// One turn: take from the threads, talk to the receiver. Complete: nothing was left behind.
+static size_t turn(bool last, bool *complete) {
+    int64_t now = weft_clock();
+    bool streaming = sender.connection.state == WEFT_STREAMING;
+    bool beat = streaming && now - sender.last_batch >= BEAT;
+    uint64_t before = sender.drain.batch.sequence;
+    weft_settings_pressure(weft_pool_used(), weft_pool_chunks());
+    size_t records = weft_drain_pass(&sender.drain, beat, last, complete);
+    if (!last || *complete) {
+        bool reported = weft_report(&sender.drain.batch, weft_clock(), last);
+        *complete = *complete && (reported || !last);
+    }
+    if (sender.drain.batch.sequence != before) {
+        sender.last_batch = now;
+    }
+    weft_roster_collect();
+    if (sender.recording.fd >= 0) {
+        weft_recording_step(&sender.recording, &sender.retain);
+        weft_roster_trim(sender.drain.batch.sequence);
+        return records;
+    }
+    weft_connection_step(&sender.connection, weft_clock());
+    weft_roster_trim(sender.connection.hello.acked);
+    atomic_store(&sender.trouble, sender.connection.trouble);
+    atomic_store(&sender.streaming, sender.connection.state == WEFT_STREAMING);
+    return records;
+}
+
+static void finish_recording(void) {
+    bool complete = false;
+    for (int i = 0; i < 100 && !complete; i++) {
+        turn(true, &complete);
+    }
+    weft_recording_close(&sender.recording, sender.drain.looked, sender.end_reason);
+}
+
+static void finish(void) {
+    if (sender.recording.fd >= 0) {
+        finish_recording();
+        return;
+    }
+    struct weft_connection *c = &sender.connection;
+    bool complete = false;
+    c->end_reason = sender.end_reason;
+    int64_t limit = sender.finish_ms / (c->state == WEFT_STREAMING ? 1 : ALONE_SHARE);
+    int64_t deadline = weft_clock() + limit * MILLISECOND;
+    uint64_t attempts = c->attempts;
+    c->retry_at = 0;
+    while (weft_clock() < deadline) {
+        if (!complete) {
+            turn(true, &complete);
+        } else {
+            weft_connection_step(c, weft_clock());
+        }
+        if (complete && !c->end_wanted) {
+            c->end_wanted = true;
+            c->end_time = sender.drain.looked;
+            continue;
+        }
+        if (weft_connection_settled(c) || (c->state == WEFT_OFF && c->attempts > attempts)) {
+            break;
+        }
+        sleep_until_needed(1);
+    }
+    weft_connection_close(c, weft_clock());
+    weft_bytes_free(&c->own);
+    weft_bytes_free(&c->answers);
+}
+
+static void *run(void *nothing) {
+    (void)nothing;
+    while (!atomic_load(&sender.finish)) {
+        bool complete;
+        size_t records = turn(false, &complete);
+        sleep_until_needed(records > 0 ? BUSY_WAIT_MS : IDLE_WAIT_MS);
+    }
+    finish();
+    pthread_mutex_lock(&sender.mutex);
+    sender.finished = true;
+    pthread_cond_signal(&sender.finished_cond);
+    pthread_mutex_unlock(&sender.mutex);
+    return NULL;
+}
+
+// Makes all ready for a session, the first or another one. False if that is not possible.
+static bool prepare(int64_t now) {
+    pthread_mutex_lock(&sender.mutex);
+    bool idle = !sender.running || sender.finished;
+    if (idle) {
+        sender.finished = sender.running = false;
+    }
+    pthread_mutex_unlock(&sender.mutex);
+    if (!idle) {
+        return false;
+    }
+    atomic_store(&sender.streaming, false);
+    atomic_store(&sender.finish, false);
+    sender.last_batch = 0;
+    weft_report_restart(now);
+    if (sender.prepared) {
+        weft_retain_drop(&sender.retain, UINT64_MAX);
+        weft_retain_rewind(&sender.retain);
+        weft_roster_restart();
+        weft_drain_restart(&sender.drain, now);
+        return true;
+    }
+    sender.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (sender.event < 0 || !weft_drain_init(&sender.drain, &sender.retain, now)) {
+        return false;
+    }
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&sender.finished_cond, &clock);
+    pthread_condattr_destroy(&clock);
+    sender.prepared = true;
+    return true;
+}
+
+bool weft_sender_start(const struct weft_sender_config *config) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigset_t old;
+    if (!prepare(config->hello.monotonic)) {
+        return false;
+    }
+    sender.retain.limit = config->retain;
+    sender.finish_ms = config->finish_ms;
+    weft_connection_init(&sender.connection, config->endpoint, &sender.retain, &config->hello);
+    sender.endpoint = config->endpoint;
+    sender.file = config->file;
+    atomic_store(&sender.streaming, false);
+    atomic_store(&sender.trouble, 0);
+    sender.recording.fd = -1;
+    if (config->file != NULL) {
+        if (!weft_recording_open(&sender.recording, config->file, config->file_size,
+                                 &config->hello)) {
+            return false;
+        }
+        weft_roster_connected(); // all threads are to be defined
+    }
+    weft_pool_on_pressure(wake);
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, (size_t)256 * 1024); // looking a host name up takes some
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); // the thread inherits it: signals go elsewhere
+    int error = pthread_create(&thread, &attributes, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
+    sender.running = error == 0;
+    if (sender.running) {
+        pthread_setname_np(thread, "weft-sender");
+    } else {
+        weft_recording_drop(&sender.recording);
+    }
+    return sender.running;
+}
+
+void weft_sender_whereabouts(char line[WEFT_WHEREABOUTS_MAX]) {
+    enum { LOOKS = 100 };
+    const struct timespec pause = {.tv_nsec = 5 * MILLISECOND};
+    if (sender.file != NULL) {
+        snprintf(line, WEFT_WHEREABOUTS_MAX, "records to %s", sender.file);
+        return;
+    }
+    for (int i = 0; i < LOOKS && !atomic_load(&sender.streaming) && !atomic_load(&sender.trouble);
+         i++) {
+        nanosleep(&pause, NULL);
+    }
+    bool connected = atomic_load(&sender.streaming);
+    weft_endpoint_tell(sender.endpoint, connected, atomic_load(&sender.trouble), line,
+                       WEFT_WHEREABOUTS_MAX);
+}
+
+void weft_sender_wake(void) {
+    wake();
+}
+
+bool weft_sender_runs(void) {
+    pthread_mutex_lock(&sender.mutex);
+    bool runs = sender.running && !sender.finished;
+    pthread_mutex_unlock(&sender.mutex);
+    return runs;
+}
+
+void weft_sender_finish(uint16_t reason) {
+    struct timespec deadline;
+    bool waits = sender.recording.fd >= 0 || atomic_load(&sender.streaming);
+    int64_t limit = sender.finish_ms / (waits ? 1 : ALONE_SHARE);
+    int64_t at = weft_clock() + limit * MILLISECOND;
+    deadline.tv_sec = at / 1000000000;
+    deadline.tv_nsec = at % 1000000000;
+    sender.end_reason = reason;
+    atomic_store(&sender.finish, true);
+    wake();
+    pthread_mutex_lock(&sender.mutex);
+    while (!sender.finished &&
+           pthread_cond_timedwait(&sender.finished_cond, &sender.mutex, &deadline) == 0) {
+    }
+    pthread_mutex_unlock(&sender.mutex);
+}

@@ -1,0 +1,93 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See snapshot_merge.h.
+
+#include "send/snapshot_merge.h"
+
+#include <stdatomic.h>
+
+static struct weft_record raise_to(struct weft_record record, int64_t time) {
+    if (record.time < time) {
+        record.time = time;
+    }
+    return record;
+}
+
+static bool is_held(const struct weft_held_look *held) {
+    return held->since != INT64_MAX;
+}
+
+static bool is_losing(const struct weft_buffer *b) {
+    return atomic_load_explicit(&b->lost, memory_order_relaxed) != 0;
+}
+
+// Adds an event after all that its thread wrote.
+static bool put(struct weft_snapshot_merge *m, struct weft_buffer *b, struct weft_record record,
+                size_t *total) {
+    if (weft_batch_room(m->batch, b->thread) == 0) {
+        return false;
+    }
+    record = raise_to(record, b->newest);
+    b->newest = record.time;
+    b->newest_kind = record.kind;
+    weft_batch_put(m->batch, &record);
+    ++*total;
+    return true;
+}
+
+bool weft_snapshot_merge_thread(struct weft_snapshot_merge *m, struct weft_buffer *b,
+                                const struct weft_buffer_look *look, int64_t now, size_t *total) {
+    bool losing = is_losing(b);
+    // What is held back, or was at the look and is written since, is older than an event added
+    // here.
+    struct weft_held_look held = weft_min_duration_look(&b->held);
+    bool idle = look->idle && !is_held(&look->held) && !is_held(&held);
+    uint64_t position = look->limit + b->gaps;
+    struct weft_finding *finding = weft_findings_of(&m->findings, b->thread);
+    if (finding != NULL) {
+        if (idle && !losing && !look->closed && finding->position == position &&
+            !put(m, b, raise_to(finding->record, m->batch->watermark), total)) {
+            return false;
+        }
+        finding->position = UINT64_MAX; // not a second time
+    }
+    if (b->pauses != m->pauses && idle) {
+        if (!put(m, b, (struct weft_record){.time = now, .kind = WEFT_EV_GAP}, total)) {
+            return false;
+        }
+        b->pauses = m->pauses;
+    }
+    if (look->closed && b->vanished) {
+        struct weft_record end = {
+            .time = now, .kind = WEFT_EV_THREAD_END, .flags = WEFT_FLAG_SNAPSHOT};
+        if (!put(m, b, end, total)) {
+            return false;
+        }
+        b->vanished = false;
+    }
+    return true;
+}
+
+void weft_snapshot_merge_look(struct weft_snapshot_merge *m, const struct weft_buffer *b,
+                              const struct weft_buffer_look *look) {
+    const struct weft_look at = {b->thread, look->limit + b->gaps, b->newest_kind,
+                                 look->idle && !is_losing(b) && !is_held(&look->held)};
+    weft_findings_note_look(&m->findings, &at);
+}
+
+bool weft_snapshot_merge_silent(struct weft_snapshot_merge *m, size_t *total) {
+    for (size_t i = 0; i < m->findings.count; i++) {
+        struct weft_finding *finding = &m->findings.list[i];
+        if (finding->position == 0) {
+            if (weft_batch_room(m->batch, finding->thread) == 0) {
+                return false;
+            }
+            struct weft_record record = raise_to(finding->record, m->batch->watermark);
+            weft_batch_put(m->batch, &record);
+            finding->position = UINT64_MAX;
+            ++*total;
+        }
+    }
+    return true;
+}
