@@ -1,0 +1,104 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package weft_test
+
+import (
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const agentSource = "agent/src"
+
+var (
+	exportedC = regexp.MustCompile(`(?m)^([a-z][^(\n=]*[ *])(weft_\w+)\(`)
+	includedC = regexp.MustCompile(`(?m)^#include "([^"]+)\.h"`)
+)
+
+// agentFiles returns the text of the agent's sources and headers, by their path in agent/src.
+func agentFiles(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob(agentSource + "/*/*.[ch]")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	texts := map[string]string{}
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		require.NoError(t, err)
+		texts[strings.TrimPrefix(filepath.ToSlash(p), agentSource+"/")] = string(text)
+	}
+	return texts
+}
+
+// In C the prefix is the only name space: it says in which file a function is.
+func TestExportedFunctionsCarryTheirFilesPrefix(t *testing.T) {
+	found := 0
+	for file, text := range agentFiles(t) {
+		own := "weft_" + strings.TrimSuffix(path.Base(file), path.Ext(file))
+		for _, match := range exportedC.FindAllStringSubmatch(text, -1) {
+			if strings.HasPrefix(match[1], "static ") && path.Ext(file) == ".c" {
+				continue
+			}
+			found++
+			assert.True(t, match[2] == own || strings.HasPrefix(match[2], own+"_"),
+				"%s/%s: %s does not start with %s_", agentSource, file, match[2], own)
+		}
+	}
+	assert.Greater(t, found, 300, "functions found")
+}
+
+// A source and its header are one unit; a room is a folder. The direction of the includes is that of the design.
+func TestAgentRoomsHaveNoCycles(t *testing.T) {
+	units, rooms := map[string][]string{}, map[string][]string{}
+	for file, text := range agentFiles(t) {
+		unit := strings.TrimSuffix(file, path.Ext(file))
+		for _, match := range includedC.FindAllStringSubmatch(text, -1) {
+			require.Contains(t, match[1], "/", "%s/%s: an include names its room", agentSource, file)
+			if match[1] != unit {
+				units[unit] = append(units[unit], match[1])
+			}
+			if from, to := path.Dir(unit), path.Dir(match[1]); from != to {
+				rooms[from] = append(rooms[from], to)
+			}
+		}
+	}
+	assert.Empty(t, cycleIn(units), "files that include each other")
+	assert.Empty(t, cycleIn(rooms), "rooms that include each other")
+}
+
+// cycleIn returns the nodes of a cycle, nil if there is none.
+func cycleIn(arrows map[string][]string) []string {
+	done := map[string]bool{}
+	var visit func(node string, trail []string) []string
+	visit = func(node string, trail []string) []string {
+		if at := slices.Index(trail, node); at >= 0 {
+			return append(trail[at:], node)
+		}
+		if done[node] {
+			return nil
+		}
+		trail = append(trail, node)
+		for _, next := range arrows[node] {
+			if cycle := visit(next, trail); cycle != nil {
+				return cycle
+			}
+		}
+		done[node] = true
+		return nil
+	}
+	for _, node := range slices.Sorted(maps.Keys(arrows)) {
+		if cycle := visit(node, nil); cycle != nil {
+			return cycle
+		}
+	}
+	return nil
+}
