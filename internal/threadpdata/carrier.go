@@ -4,8 +4,6 @@
 package threadpdata
 
 import (
-	"encoding/binary"
-
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -58,7 +56,7 @@ func MarkCarriers(scope pcommon.InstrumentationScope) { scope.SetName(carrierSco
 func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 	span := dst.AppendEmpty()
 	span.SetTraceID(pcommon.TraceID(c.Session))
-	span.SetSpanID(c.spanID())
+	span.SetSpanID(carrierID(c))
 	span.SetName(carrierSpan)
 	span.SetKind(ptrace.SpanKindInternal)
 	start, end := c.Watermark, c.Watermark
@@ -184,13 +182,4 @@ func (c *Carrier) stackIndex(id jvmthread.StackID) int {
 	c.stacks = append(c.stacks, id)
 	c.indices[id] = index
 	return index
-}
-
-// spanID is the same for the same carrier, whoever builds it.
-func (c *Carrier) spanID() pcommon.SpanID {
-	var id pcommon.SpanID
-	hi, lo := halves(c.Session)
-	binary.BigEndian.PutUint64(id[:], mix(hi, lo, c.Batch, 4, uint64(c.Part)))
-	id[0] = notZero(id[0])
-	return id
 }

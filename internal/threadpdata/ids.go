@@ -12,49 +12,55 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Ids are computed, not drawn: the same session, window, thread and interval always have the same ids. So a link can be written
-// before its target is, an exemplar agrees with a span of another component, and sending a window twice does no harm.
+// IDs are computed, not random: the same session, window, thread and interval always have the same IDs. So a link can be written before
+// its target, an exemplar agrees with a span of another component, and sending a window twice does no harm.
 
-// TraceID is the id of the trace that thread_span makes of a session's window that starts at the given time.
-func TraceID(s jvmthread.SessionID, start jvmthread.Time) pcommon.TraceID { return traceID(s, start) }
-
-// SpanID is the id of the span of an interval, or of a piece of it, in the window that starts at the given time.
-func SpanID(s jvmthread.SessionID, start jvmthread.Time, ref jvmthread.IntervalRef) pcommon.SpanID {
-	return spanID(s, start, ref)
-}
-
-// DeadlockID names a deadlock in the whole world.
-func DeadlockID(s jvmthread.SessionID, c jvmthread.Cycle) string {
-	hi, lo := halves(s)
-	return fmt.Sprintf("%016x", mix(hi, lo, 4, uint64(c)))
-}
-
-// traceID is the id of the trace of the window that starts at the given time.
-func traceID(s jvmthread.SessionID, start jvmthread.Time) pcommon.TraceID {
+// TraceID is the ID of the trace of a session's window that starts at the given time.
+func TraceID(s jvmthread.SessionID, start jvmthread.Time) pcommon.TraceID {
 	var id pcommon.TraceID
-	hi, lo := halves(s)
-	binary.BigEndian.PutUint64(id[:8], mix(hi, lo, uint64(start), 1))
-	binary.BigEndian.PutUint64(id[8:], mix(hi, lo, uint64(start), 2))
+	window := hash(sessionHash(s), uint64(start))
+	binary.BigEndian.PutUint64(id[:8], hash(window, 1))
+	binary.BigEndian.PutUint64(id[8:], hash(window, 2))
 	id[0] = notZero(id[0])
 	return id
 }
 
-// spanID is the id of the span of an interval in a window. Seq 0 is the thread itself, thread 0 the window's root.
-func spanID(s jvmthread.SessionID, start jvmthread.Time, ref jvmthread.IntervalRef) pcommon.SpanID {
-	var id pcommon.SpanID
-	hi, lo := halves(s)
-	binary.BigEndian.PutUint64(id[:], mix(hi, lo, uint64(start), 3, uint64(ref.Thread), uint64(ref.Seq)))
+// SpanID is the ID of the span of an interval, or of a piece of it, in the window that starts at the given time. Seq 0 is the thread itself,
+// thread 0 the window's root.
+func SpanID(s jvmthread.SessionID, start jvmthread.Time, ref jvmthread.IntervalRef) pcommon.SpanID {
+	return spanID(windowHash(s, start), ref)
+}
+
+// DeadlockID is the ID of a deadlock, unique across sessions.
+func DeadlockID(s jvmthread.SessionID, c jvmthread.Cycle) string {
+	return fmt.Sprintf("%016x", hash(sessionHash(s), 4, uint64(c)))
+}
+
+func carrierID(c *Carrier) pcommon.SpanID {
+	return asSpanID(hash(sessionHash(c.Session), c.Batch, 4, uint64(c.Part)))
+}
+
+// windowHash is what the IDs of all spans of a window start from.
+func windowHash(s jvmthread.SessionID, start jvmthread.Time) uint64 {
+	return hash(sessionHash(s), uint64(start), 3)
+}
+
+func spanID(window uint64, ref jvmthread.IntervalRef) pcommon.SpanID {
+	return asSpanID(hash(window, uint64(ref.Thread), uint64(ref.Seq)))
+}
+
+func asSpanID(h uint64) (id pcommon.SpanID) {
+	binary.BigEndian.PutUint64(id[:], h)
 	id[0] = notZero(id[0])
 	return id
 }
 
-func halves(s jvmthread.SessionID) (hi, lo uint64) {
-	return binary.BigEndian.Uint64(s[:8]), binary.BigEndian.Uint64(s[8:])
+func sessionHash(s jvmthread.SessionID) uint64 {
+	return hash(0x9e3779b97f4a7c15, binary.BigEndian.Uint64(s[:8]), binary.BigEndian.Uint64(s[8:]))
 }
 
-// mix hashes numbers with the finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
-func mix(vs ...uint64) uint64 {
-	h := uint64(0x9e3779b97f4a7c15)
+// hash adds numbers to a hash with the finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+func hash(h uint64, vs ...uint64) uint64 {
 	for _, v := range vs {
 		h ^= v
 		h ^= h >> 30
@@ -67,7 +73,7 @@ func mix(vs ...uint64) uint64 {
 	return h
 }
 
-// notZero keeps the first byte from being zero: Tempo does not find ids with leading zeros in queries of links.
+// notZero keeps the first byte from being zero: Tempo does not find IDs with leading zeros in queries of links.
 func notZero(b byte) byte {
 	if b == 0 {
 		return 0xff

@@ -32,8 +32,8 @@ func record(r plog.LogRecord, name string, severity plog.SeverityNumber, at jvmt
 
 // at points a record at the span of an interval, or of its thread (Seq is NoSeq), in the window that starts at the given time.
 func (e *Emitter) at(r plog.LogRecord, start jvmthread.Time, ref jvmthread.IntervalRef) {
-	r.SetTraceID(traceID(e.session, start))
-	r.SetSpanID(spanID(e.session, start, ref))
+	r.SetTraceID(TraceID(e.session, start))
+	r.SetSpanID(SpanID(e.session, start, ref))
 }
 
 // Deadlock writes that a deadlock was found: every thread with the lock it waits for, who owns it, and where.
@@ -42,7 +42,7 @@ func (e *Emitter) Deadlock(f *deadlock.Found, observed time.Time, r plog.LogReco
 	e.at(r, f.Window, jvmthread.IntervalRef{Thread: f.Members[0].Thread})
 	a := r.Attributes()
 	a.EnsureCapacity(4)
-	a.PutStr(attrDeadlockID, e.deadlockID(f.Cycle))
+	a.PutStr(attrDeadlockID, DeadlockID(e.session, f.Cycle))
 	a.PutInt(attrDeadlockSince, int64(f.Since))
 	cycle := e.cycle(f)
 	a.PutStr(attrDeadlockThreads, cycle)
@@ -89,7 +89,7 @@ func (e *Emitter) DeadlockEnd(f *deadlock.Found, by string, at jvmthread.Time, o
 	record(r, attrDeadlockEnd, plog.SeverityNumberInfo, at, observed)
 	e.at(r, f.Window, jvmthread.IntervalRef{Thread: f.Members[0].Thread})
 	a := r.Attributes()
-	a.PutStr(attrDeadlockID, e.deadlockID(f.Cycle))
+	a.PutStr(attrDeadlockID, DeadlockID(e.session, f.Cycle))
 	a.PutInt(attrDeadlockSince, int64(f.Since))
 	a.PutStr(attrDeadlockEndedBy, by)
 	why := "one of its threads went on"

@@ -64,7 +64,7 @@ func (s *statement) exemplars(h *contention.Histogram, dst pmetric.ExemplarSlice
 		x, e := &h.Exemplars[i], dst.AppendEmpty()
 		e.SetTimestamp(stamp(x.At))
 		e.SetDoubleValue(x.Duration.Seconds())
-		e.SetTraceID(traceID(s.session, x.Window))
-		e.SetSpanID(spanID(s.session, x.Window, x.Ref))
+		e.SetTraceID(TraceID(s.session, x.Window))
+		e.SetSpanID(SpanID(s.session, x.Window, x.Ref))
 	}
 }

@@ -1,0 +1,147 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// stateWords are the attribute values for each state.
+var stateWords = [jvmthread.NumStates]struct {
+	jvm  string // jvm.thread.state of a wait without a timeout
+	wait string // weft.wait.kind; empty: not a wait
+}{
+	jvmthread.StateRunnable:   {jvm: "runnable"},
+	jvmthread.StateBlocked:    {jvm: "blocked", wait: "lock"},
+	jvmthread.StateWaiting:    {jvm: "waiting", wait: "object"},
+	jvmthread.StateReentering: {jvm: "blocked", wait: "reenter"},
+	jvmthread.StateJoining:    {jvm: "waiting", wait: "join"},
+	jvmthread.StateSleeping:   {jvm: "timed_waiting", wait: "sleep"},
+	jvmthread.StateParked:     {jvm: "waiting", wait: "park"},
+	jvmthread.StateDeadlocked: {jvm: "blocked", wait: "lock"},
+	jvmthread.StateSuspended:  {jvm: "blocked", wait: "suspend"},
+	jvmthread.StateDead:       {jvm: "terminated"},
+}
+
+func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
+	iv, a := p.iv, s.Attributes()
+	a.EnsureCapacity(16)
+	a.PutStr(attrState, iv.State.String())
+	a.PutInt(attrIntervalTime, int64(p.exact))
+	a.PutInt(attrThreadID, int64(iv.Thread))
+	a.PutStr(attrThreadName, e.threadName(iv.Thread))
+	jvm := stateWords[iv.State].jvm
+	switch {
+	case jvm == "waiting" && iv.Timeout > 0:
+		a.PutStr(attrThreadState, "timed_waiting")
+	case jvm != "":
+		a.PutStr(attrThreadState, jvm)
+	}
+	if iv.Start < p.start {
+		a.PutInt(attrIntervalStart, int64(iv.Start))
+	}
+	if iv.Marks.Has(jvmthread.MarkOpen) {
+		a.PutBool(attrIntervalOpen, true)
+	}
+	if iv.Marks.Has(jvmthread.MarkPartial) {
+		a.PutBool(attrHistoryMissing, true)
+	}
+	if wait := stateWords[iv.State].wait; wait != "" {
+		a.PutStr(attrWaitKind, wait)
+		e.wait(p, s, a)
+	}
+	if iv.State == jvmthread.StateDeadlocked {
+		fail(s)
+	}
+	if iv.Cycle != 0 {
+		a.PutStr(attrDeadlockID, DeadlockID(e.session, iv.Cycle))
+	}
+	if p.explanation != "" {
+		a.PutStr(attrExplanation, p.explanation)
+	}
+	if !p.detail.IsZero() {
+		e.detail(p, s, a)
+	}
+	if p.onPath > 0 {
+		a.PutBool(attrPath, true)
+		a.PutInt(attrPathTime, int64(p.onPath))
+	}
+}
+
+// wait writes what a thread waited for, for how long at most, what ended the wait, and where in the code it was.
+func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
+	iv := p.iv
+	if iv.Timeout > 0 {
+		a.PutInt(attrWaitTimeout, iv.Timeout)
+	}
+	if iv.Marks.Has(jvmthread.MarkTimedOut) {
+		a.PutBool(attrWaitTimedOut, true)
+		ev := s.Events().AppendEmpty()
+		ev.SetName("timeout")
+		ev.SetTimestamp(s.EndTimestamp())
+	}
+	if !iv.Lock.IsZero() {
+		a.PutStr(attrLockClass, e.sym.Class(iv.Lock.Class))
+		a.PutInt(attrLockID, int64(iv.Lock.Hash))
+	}
+	if iv.Peer != jvmthread.NoThread {
+		id, name := attrOwnerID, attrOwnerName
+		if iv.State == jvmthread.StateJoining || iv.State == jvmthread.StateReentering {
+			id, name = attrJoinedID, attrJoinedName
+		}
+		a.PutInt(id, int64(iv.Peer))
+		a.PutStr(name, e.threadName(iv.Peer))
+	}
+	if p.hasSlack {
+		a.PutInt(attrSlack, int64(p.slack))
+	}
+	if p.idle {
+		a.PutBool(attrIdle, true)
+	}
+	if p.cause != window.CauseNone {
+		a.PutStr(attrWaitCause, p.cause.String())
+	}
+	if iv.Stack != jvmthread.NoStack {
+		a.PutStr(attrFunction, p.at.Function)
+		if p.at.File != "" {
+			a.PutStr(attrFile, p.at.File)
+		}
+		if p.at.Line > 0 {
+			a.PutInt(attrLine, int64(p.at.Line))
+		}
+		a.PutStr(attrStacktrace, e.sym.Stack(iv.Stack))
+	}
+}
+
+// detail writes what only few intervals have: the application's spans that were current on the thread and on the owner of its lock, the
+// owner's stack, and the CPU time.
+func (e *Emitter) detail(p *plan, s ptrace.Span, a pcommon.Map) {
+	d := &p.detail
+	putContext(a, attrContextTraceID, attrContextSpanID, d.Span)
+	putContext(a, attrOwnerTraceID, attrOwnerSpanID, d.OwnerSpan)
+	linkToApplication(s, "context", d.Span)
+	linkToApplication(s, "owner_context", d.OwnerSpan)
+	if d.OwnerStack != jvmthread.NoStack {
+		a.PutStr(attrOwnerFunction, p.ownerAt.Function)
+		a.PutStr(attrOwnerStacktrace, e.sym.Stack(d.OwnerStack))
+	}
+	if d.HasCPU && p.iv.State == jvmthread.StateRunnable {
+		a.PutInt(attrCPUTime, d.CPU)
+	}
+}
+
+// linkToApplication writes a link to a span that the application sent itself.
+func linkToApplication(s ptrace.Span, kind string, c jvmthread.SpanContext) {
+	if c.IsZero() {
+		return
+	}
+	l := s.Links().AppendEmpty()
+	l.SetTraceID(pcommon.TraceID(c.TraceID))
+	l.SetSpanID(pcommon.SpanID(c.SpanID))
+	l.Attributes().PutStr(attrLinkKind, kind)
+}

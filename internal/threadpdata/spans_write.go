@@ -1,0 +1,257 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/deadlock"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// The root has events for at most so many of the hottest lock classes and of the lock order hints, the lane of the path for so many call sites.
+const (
+	maxLockEvents = 10
+	maxHintEvents = 10
+	maxSites      = 10
+)
+
+// write writes a span as planned and described.
+func (e *Emitter) write(p *plan, s ptrace.Span) {
+	for i := range p.links {
+		e.writeLink(&p.links[i], s.Links().AppendEmpty())
+	}
+	s.SetTraceID(e.trace)
+	s.SetSpanID(spanID(e.base, p.ref))
+	if p.kind != rootSpan {
+		s.SetParentSpanID(spanID(e.base, p.parent))
+	}
+	s.SetName(p.name)
+	s.SetKind(ptrace.SpanKindInternal)
+	s.SetStartTimestamp(stamp(p.start))
+	s.SetEndTimestamp(stamp(p.end))
+	switch p.kind { //exhaustive:enforce
+	case rootSpan:
+		e.writeRoot(s)
+	case pathSpan:
+		e.writePath(p, s)
+	case segmentSpan:
+		e.writeSegment(p, s)
+	case threadSpan:
+		e.writeThread(p.lane, s)
+	case intervalSpan:
+		e.writeInterval(p, s)
+	}
+}
+
+// writeLink points at a span, or at that of its thread if it is folded.
+func (e *Emitter) writeLink(l *link, to ptrace.SpanLink) {
+	ref := l.target.Ref
+	if l.target.Folded {
+		ref.Seq = jvmthread.NoSeq
+	}
+	to.SetTraceID(TraceID(e.session, l.target.Window))
+	to.SetSpanID(SpanID(e.session, l.target.Window, ref))
+	a := to.Attributes()
+	a.EnsureCapacity(3)
+	a.PutStr(attrLinkKind, l.kind)
+	if l.cause != nil {
+		a.PutInt(attrLinkLatency, int64(l.cause.Latency()))
+		a.PutStr(attrLinkConfidence, l.cause.Confidence.String())
+	}
+}
+
+func (e *Emitter) writeRoot(s ptrace.Span) {
+	w := e.window
+	s.SetKind(ptrace.SpanKindServer)
+	a := s.Attributes()
+	a.EnsureCapacity(16)
+	a.PutStr(attrSessionID, e.session.String())
+	a.PutStr(attrWindowCut, string(w.Cut))
+	a.PutInt(attrThreads, int64(len(w.Lanes)))
+	putCount(a, attrEvents, w.Events)
+	putCount(a, attrEventsLost, w.Lost)
+	putCount(a, attrEventsMissed, w.Missed)
+	if f := w.FoldedThreads(); f.Count > 0 {
+		putCount(a, attrFoldedThreads, f.Count)
+		a.PutInt(attrFoldedTime, int64(f.Time))
+	}
+	putTotals(a, &w.Totals)
+	for i := range w.Locks[:min(len(w.Locks), maxLockEvents)] {
+		e.lockEvent(&w.Locks[i], s.Events().AppendEmpty())
+	}
+	for i := range w.Deadlocks {
+		e.deadlockEvent(&w.Deadlocks[i], s.Events().AppendEmpty())
+	}
+	for i := range w.Hints[:min(len(w.Hints), maxHintEvents)] {
+		e.hintEvent(&w.Hints[i], s.Events().AppendEmpty())
+	}
+	if w.Totals[jvmthread.StateDeadlocked].Time > 0 {
+		fail(s)
+	}
+}
+
+// lockEvent describes a lock class. Jaeger shows the events of a span under "Logs".
+func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
+	ev.SetName(attrLockEvent)
+	ev.SetTimestamp(stamp(e.window.Start))
+	a := ev.Attributes()
+	a.EnsureCapacity(20)
+	a.PutStr(attrLockClass, e.sym.Class(l.Class))
+	putCount(a, attrLockContended, l.Contentions)
+	a.PutInt(attrLockBlocked, int64(l.Blocked))
+	a.PutInt(attrLockBlockedMax, int64(l.BlockedMax))
+	a.PutInt(attrLockWaiters, int64(l.Waiters))
+	putCount(a, attrLockWaits, l.Waits)
+	a.PutInt(attrLockWaited, int64(l.Waited))
+	putCount(a, attrLockHandoffs, l.Handoffs)
+	if l.Held > 0 {
+		putCount(a, attrLockHolds, l.Holds)
+		a.PutInt(attrLockHeld, int64(l.Held))
+		a.PutInt(attrLockHeldMax, int64(l.HeldMax))
+		for state, d := range l.Holders {
+			if d > 0 && state < len(attrHolder) {
+				a.PutInt(attrHolder[state], int64(d))
+			}
+		}
+	}
+	if v := e.window.Verdict; v != nil {
+		a.PutInt(attrPathTime, int64(v.PathTime(l.Class)))
+		saving := v.Saving(l.Class)
+		a.PutInt(attrSaved, int64(saving.Drag))
+		a.PutInt(attrBound, int64(saving.Bound))
+	}
+	if l.Run.Handoffs > 0 {
+		putCount(a, attrChainLength, l.Run.Handoffs)
+		a.PutInt(attrChainTime, int64(l.Run.End.Sub(l.Run.Start)))
+		a.PutStr(attrChainThreads, e.handoffRun(&l.Run))
+	}
+}
+
+// deadlockEvent describes a deadlock that was found in the window.
+func (e *Emitter) deadlockEvent(f *deadlock.Found, ev ptrace.SpanEvent) {
+	ev.SetName(attrDeadlockEvent)
+	ev.SetTimestamp(stamp(f.Since))
+	a := ev.Attributes()
+	a.PutStr(attrDeadlockID, DeadlockID(e.session, f.Cycle))
+	a.PutInt(attrDeadlockSince, int64(f.Since))
+	a.PutStr(attrDeadlockThreads, e.cycle(f))
+}
+
+// hintEvent describes two locks that are taken in both orders.
+func (e *Emitter) hintEvent(h *deadlock.Hint, ev ptrace.SpanEvent) {
+	ev.SetName(attrOrderEvent)
+	ev.SetTimestamp(stamp(h.At))
+	e.putHint(h, ev.Attributes())
+}
+
+func (e *Emitter) putHint(h *deadlock.Hint, a pcommon.Map) {
+	a.PutStr(attrOrderFirst, e.sym.Class(h.First.Class))
+	a.PutStr(attrOrderSecond, e.sym.Class(h.Second.Class))
+	a.PutStr(attrExplanation, e.hint(h))
+}
+
+// writePath writes the lane of the critical path.
+func (e *Emitter) writePath(p *plan, s ptrace.Span) {
+	path := e.window.Verdict.Path
+	a := s.Attributes()
+	a.EnsureCapacity(6)
+	a.PutInt(attrPathThreadID, int64(path.Thread))
+	a.PutStr(attrPathThreadName, e.threadName(path.Thread))
+	a.PutInt(attrIntervalTime, int64(path.End-path.Start))
+	if folded := len(path.Segments) - len(p.segments); folded > 0 {
+		var shown jvmthread.Time
+		for _, seg := range p.segments {
+			shown += seg.End - seg.Start
+		}
+		a.PutInt(attrFoldedCount, int64(folded))
+		a.PutInt(attrFoldedTime, int64(path.End-path.Start-shown))
+	}
+	for _, site := range e.window.Verdict.Sites() {
+		if s.Events().Len() == maxSites || site.Time == 0 {
+			return
+		}
+		e.siteEvent(&site, s.Events().AppendEmpty())
+	}
+}
+
+// siteEvent describes a place in the code where the path's thread, or a thread it waited for, waited.
+func (e *Emitter) siteEvent(site *criticalpath.Share, ev ptrace.SpanEvent) {
+	path := e.window.Verdict.Path
+	ev.SetName(attrSiteEvent)
+	ev.SetTimestamp(stamp(path.Start))
+	a := ev.Attributes()
+	a.EnsureCapacity(6)
+	a.PutStr(attrState, site.Group.State.String())
+	if site.Group.Lock.Class != jvmthread.NoClass {
+		a.PutStr(attrLockClass, e.sym.Class(site.Group.Lock.Class))
+	}
+	if site.Group.Stack != jvmthread.NoStack {
+		at := e.place(site.Group.Stack)
+		a.PutStr(attrFunction, at.Function)
+		if at.Line > 0 {
+			a.PutInt(attrLine, int64(at.Line))
+		}
+	}
+	a.PutInt(attrPathTime, int64(site.Time))
+	a.PutDouble(attrShare, float64(site.Time)/float64(path.End-path.Start))
+}
+
+func (e *Emitter) writeSegment(p *plan, s ptrace.Span) {
+	a := s.Attributes()
+	a.EnsureCapacity(6)
+	a.PutStr(attrPathKind, p.segment.Kind.String())
+	a.PutInt(attrIntervalTime, int64(p.exact))
+	a.PutInt(attrPathThreadID, int64(p.segment.Thread))
+	a.PutStr(attrPathThreadName, e.threadName(p.segment.Thread))
+	if p.explanation != "" {
+		a.PutStr(attrExplanation, p.explanation)
+	}
+}
+
+func (e *Emitter) writeThread(l *window.Lane, s ptrace.Span) {
+	a := s.Attributes()
+	a.EnsureCapacity(16)
+	th := e.sym.Thread(l.Thread)
+	a.PutInt(attrThreadID, int64(l.Thread))
+	a.PutStr(attrThreadName, s.Name())
+	if th.Group != "" {
+		a.PutStr(attrThreadGroup, th.Group)
+	}
+	a.PutBool(attrThreadDaemon, th.Daemon)
+	if th.Virtual {
+		a.PutBool(attrVirtual, true)
+	}
+	if th.Carrier {
+		a.PutBool(attrCarrierThread, true)
+	}
+	putTotals(a, &l.Totals)
+	if l.Folded.Count > 0 {
+		putCount(a, attrFoldedCount, l.Folded.Count)
+		a.PutInt(attrFoldedTime, int64(l.Folded.Time))
+	}
+}
+
+// fail marks the span of a deadlock.
+func fail(s ptrace.Span) {
+	s.Status().SetCode(ptrace.StatusCodeError)
+	s.Status().SetMessage("deadlock")
+}
+
+// putTotals writes the sums of the states that occurred.
+func putTotals(a pcommon.Map, t *window.Totals) {
+	for s := range attrTime {
+		if t[s].Count > 0 || t[s].Time > 0 {
+			putCount(a, attrCount[s], t[s].Count)
+			a.PutInt(attrTime[s], int64(t[s].Time))
+		}
+	}
+}
+
+func putCount(a pcommon.Map, key string, n uint64) { a.PutInt(key, int64(n)) }
+
+func stamp(t jvmthread.Time) pcommon.Timestamp { return pcommon.Timestamp(t) }
