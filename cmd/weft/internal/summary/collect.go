@@ -5,19 +5,24 @@ package summary
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	windows "github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
 // States in the order in which they are shown.
-var states = [...]string{
-	"blocked", "deadlocked", "reentering", "waiting", "joining", "parked", "sleeping", "runnable", "suspended", "unknown",
+var states = [...]jvmthread.State{
+	jvmthread.StateBlocked, jvmthread.StateDeadlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining,
+	jvmthread.StateParked, jvmthread.StateSleeping, jvmthread.StateRunnable, jvmthread.StateSuspended, jvmthread.StateUnknown,
 }
 
-// otherLocks is the row of what a window counts in all but lists under no class, since it lists the hottest only.
+// otherLocks is the row for contention that a window counts but lists under no class: it lists the hottest classes only.
 const otherLocks = "(other locks)"
 
 type spanKey struct {
@@ -27,152 +32,174 @@ type spanKey struct {
 
 type threadKey struct{ session, name string }
 
+// origin is where a span comes from.
+type origin struct{ service, session, trace string }
+
 type collection struct {
 	sum      Summary
-	seen     map[spanKey]struct{} // roots and thread spans; others are not added up
+	seen     map[spanKey]struct{} // roots and thread spans
 	services map[string]struct{}
 	sessions map[string]struct{}
 	cuts     map[string]int
-	states   [len(states)]State
+	totals   windows.Totals
 	locks    map[string]*Lock
 	threads  map[threadKey]*Thread
 	ids      map[threadKey]map[int64]struct{}
 	longest  longest
-	unowned  map[pcommon.SpanID][]blockedKey // by the span that the link of their span leads to
+	unowned  map[pcommon.SpanID][]blockedKey // by the span that their link points to
 }
 
 func newCollection() *collection {
-	c := &collection{
-		seen:     map[spanKey]struct{}{},
-		services: map[string]struct{}{},
-		sessions: map[string]struct{}{},
-		cuts:     map[string]int{},
-		locks:    map[string]*Lock{},
-		threads:  map[threadKey]*Thread{},
-		ids:      map[threadKey]map[int64]struct{}{},
-		unowned:  map[pcommon.SpanID][]blockedKey{},
+	return &collection{
+		seen: map[spanKey]struct{}{}, services: map[string]struct{}{}, sessions: map[string]struct{}{}, cuts: map[string]int{},
+		locks: map[string]*Lock{}, threads: map[threadKey]*Thread{}, ids: map[threadKey]map[int64]struct{}{},
+		longest: longest{}, unowned: map[pcommon.SpanID][]blockedKey{},
 	}
-	for i, name := range states {
-		c.states[i].Name = name
-	}
-	return c
 }
 
 func (c *collection) add(td ptrace.Traces) {
 	for _, rs := range td.ResourceSpans().All() {
-		service := text(rs.Resource().Attributes(), "service.name")
-		session := text(rs.Resource().Attributes(), "weft.session.id")
-		if session == "" {
-			session = service
-		}
+		from := origin{service: text(rs.Resource().Attributes(), "service.name")}
+		from.session = cmp.Or(text(rs.Resource().Attributes(), "weft.session.id"), from.service)
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
-				c.addSpan(span, service, session)
+				from.trace = span.TraceID().String()
+				c.addSpan(span, from)
 			}
 		}
 	}
 	c.findOwners(td)
 }
 
-func (c *collection) addSpan(span ptrace.Span, service, session string) {
+func (c *collection) addSpan(span ptrace.Span, from origin) {
 	attrs := span.Attributes()
-	_, isState := attrs.Get("weft.state")
-	_, isRoot := attrs.Get("weft.window.cut")
-	_, isThread := attrs.Get("thread.id")
-	_, isPath := attrs.Get("weft.critical_path.thread.id")
+	has := func(key string) bool {
+		_, ok := attrs.Get(key)
+		return ok
+	}
+	isRoot := has("weft.window.cut")
 	switch {
-	case isState:
+	case has("weft.state"):
 		c.sum.Spans++
-		c.addState(span, service, session)
+		c.addState(span, from)
 		return
-	case isPath:
+	case has("weft.critical_path.thread.id"):
 		c.sum.Spans++
 		return
-	case !isRoot && !isThread:
-		return // somebody else's
+	case !isRoot && !has("thread.id"):
+		return // not written by Weft
 	}
 	key := spanKey{span.TraceID(), span.SpanID()}
-	if _, twice := c.seen[key]; twice {
+	if _, repeated := c.seen[key]; repeated {
 		return
 	}
 	c.seen[key] = struct{}{}
 	c.sum.Spans++
 	if isRoot {
-		c.addWindow(span, service, session)
+		c.addWindow(span, from)
 	} else {
-		c.addThread(attrs, service, session)
+		c.addThread(attrs, from)
 	}
 }
 
-func (c *collection) addWindow(root ptrace.Span, service, session string) {
+func (c *collection) addWindow(root ptrace.Span, from origin) {
 	attrs := root.Attributes()
-	c.services[service] = struct{}{}
-	c.sessions[session] = struct{}{}
+	c.addSession(from.service, from.session, root.StartTimestamp().AsTime(), root.EndTimestamp().AsTime())
 	c.cuts[text(attrs, "weft.window.cut")]++
 	c.sum.Windows++
-	if start := root.StartTimestamp().AsTime(); c.sum.Start.IsZero() || start.Before(c.sum.Start) {
-		c.sum.Start = start
-	}
-	if end := root.EndTimestamp().AsTime(); end.After(c.sum.End) {
-		c.sum.End = end
-	}
 	c.sum.Events += number(attrs, "weft.events.count")
 	c.sum.EventsLost += number(attrs, "weft.events.lost")
 	c.sum.EventsMissed += number(attrs, "weft.events.missed")
 	c.sum.FoldedThreads += number(attrs, "weft.folded.threads")
-	for i := range c.states {
-		c.states[i].Count += number(attrs, "weft.count."+states[i])
-		c.states[i].Time += duration(attrs, "weft.time."+states[i])
+	totals := totalsOf(attrs)
+	for state := range totals {
+		c.addTime(jvmthread.State(state), totals[state])
 	}
 	rest := Lock{
-		Contentions: number(attrs, "weft.count.blocked"),
-		Blocked:     duration(attrs, "weft.time.blocked") + duration(attrs, "weft.time.deadlocked"),
-		Waits:       number(attrs, "weft.count.waiting"),
-		Waited:      duration(attrs, "weft.time.waiting"),
+		Contentions: int64(totals[jvmthread.StateBlocked].Count),
+		Blocked:     blockedTime(&totals),
+		Waits:       int64(totals[jvmthread.StateWaiting].Count),
+		Waited:      totals[jvmthread.StateWaiting].Time,
 	}
 	for _, event := range root.Events().All() {
-		if event.Name() == "weft.deadlock" {
-			c.addDeadlock(root, event.Attributes(), service)
+		switch event.Name() {
+		case "weft.deadlock":
+			c.addDeadlock(event.Attributes(), from)
+		case "weft.lock":
+			lock := lockOf(event.Attributes())
+			c.lock(lock.Class).add(lock)
+			c.addChain(event.Attributes(), root.StartTimestamp().AsTime(), from)
+			rest.Contentions -= lock.Contentions
+			rest.Blocked -= lock.Blocked
+			rest.Waits -= lock.Waits
+			rest.Waited -= lock.Waited
 		}
-		if event.Name() != "weft.lock" {
-			continue
-		}
-		lock := c.addLock(event.Attributes())
-		c.addChain(root, event.Attributes(), service)
-		rest.Contentions -= lock.Contentions
-		rest.Blocked -= lock.Blocked
-		rest.Waits -= lock.Waits
-		rest.Waited -= lock.Waited
 	}
 	if rest != (Lock{}) {
 		c.lock(otherLocks).add(rest)
 	}
 }
 
-func (l *Lock) add(more Lock) {
-	l.Contentions += more.Contentions
-	l.Handoffs += more.Handoffs
-	l.Blocked += more.Blocked
-	l.BlockedMax = max(l.BlockedMax, more.BlockedMax)
-	l.Waiters = max(l.Waiters, more.Waiters)
-	l.Holds += more.Holds
-	l.Held += more.Held
-	l.HeldMax = max(l.HeldMax, more.HeldMax)
-	l.Waits += more.Waits
-	l.Waited += more.Waited
+// addSession notes which session was observed, and when.
+func (c *collection) addSession(service, session string, start, end time.Time) {
+	c.services[service] = struct{}{}
+	c.sessions[session] = struct{}{}
+	if c.sum.Start.IsZero() || start.Before(c.sum.Start) {
+		c.sum.Start = start
+	}
+	if end.After(c.sum.End) {
+		c.sum.End = end
+	}
 }
 
-// summary sorts what was added up.
+func (c *collection) addTime(state jvmthread.State, sum windows.Sum) {
+	c.totals[state].Count += sum.Count
+	c.totals[state].Time += sum.Time
+}
+
+func (c *collection) addThread(attrs pcommon.Map, from origin) {
+	key := threadKey{from.session, text(attrs, "thread.name")}
+	thread := c.threads[key]
+	if thread == nil {
+		thread = &Thread{Name: key.name, Service: from.service}
+		c.threads[key] = thread
+		c.ids[key] = map[int64]struct{}{}
+	}
+	c.ids[key][number(attrs, "thread.id")] = struct{}{}
+	totals := totalsOf(attrs)
+	thread.Blocks += int64(totals[jvmthread.StateBlocked].Count)
+	thread.Blocked += blockedTime(&totals)
+	thread.Waits += int64(totals[jvmthread.StateWaiting].Count)
+	thread.Waited += totals[jvmthread.StateWaiting].Time
+	for state := range totals {
+		thread.Time += totals[state].Time
+	}
+	c.sum.FoldedCount += number(attrs, "weft.folded.count")
+	c.sum.FoldedTime += duration(attrs, "weft.folded.time")
+}
+
+// summary returns the sorted sums.
 func (c *collection) summary() Summary {
 	s := c.sum
-	s.Services = sortedKeys(c.services)
+	s.Services = slices.Sorted(maps.Keys(c.services))
 	s.Sessions = len(c.sessions)
-	for _, reason := range sortedKeys(c.cuts) {
+	for _, reason := range slices.Sorted(maps.Keys(c.cuts)) {
 		s.Cuts = append(s.Cuts, Cut{reason, c.cuts[reason]})
 	}
-	s.States = slices.DeleteFunc(c.states[:], func(st State) bool { return st.Count == 0 && st.Time == 0 })
+	s.States = []State{}
+	for _, state := range states {
+		if sum := c.totals[state]; sum != (windows.Sum{}) {
+			s.States = append(s.States, State{state.String(), int64(sum.Count), sum.Time})
+		}
+	}
 	slices.SortFunc(s.Deadlocks, func(a, b Deadlock) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
-	s.Locks = c.sortedLocks()
+	for _, lock := range c.locks {
+		s.Locks = append(s.Locks, *lock)
+	}
+	slices.SortFunc(s.Locks, func(a, b Lock) int {
+		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Contentions, a.Contentions),
+			cmp.Compare(b.Waited, a.Waited), cmp.Compare(a.Class, b.Class))
+	})
 	for key, thread := range c.threads {
 		thread.Threads = len(c.ids[key])
 		s.Threads = append(s.Threads, *thread)
@@ -185,25 +212,18 @@ func (c *collection) summary() Summary {
 	return s
 }
 
-func (c *collection) sortedLocks() []Lock {
-	var locks []Lock
-	for _, lock := range c.locks {
-		locks = append(locks, *lock)
+// totalsOf reads the sums by state of a root or thread span.
+func totalsOf(attrs pcommon.Map) (totals windows.Totals) {
+	for _, state := range states {
+		totals[state] = windows.Sum{
+			Count: uint64(number(attrs, "weft.count."+state.String())), Time: duration(attrs, "weft.time."+state.String()),
+		}
 	}
-	slices.SortFunc(locks, func(a, b Lock) int {
-		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Contentions, a.Contentions),
-			cmp.Compare(b.Waited, a.Waited), cmp.Compare(a.Class, b.Class))
-	})
-	return locks
+	return totals
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
+func blockedTime(totals *windows.Totals) time.Duration {
+	return totals[jvmthread.StateBlocked].Time + totals[jvmthread.StateDeadlocked].Time
 }
 
 func text(attrs pcommon.Map, name string) string {

@@ -1,9 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package summary answers: what do the traces of a run say at a glance? It reads the traces of windows as OTLP JSON, one object a line, and
-// adds up what their root and thread spans carry: the hottest locks, the waits, the most blocked threads, and the longest handoff chain.
+// Package summary answers: where did the threads of a run lose time? It reads the traces of windows as OTLP JSON, one object per line, and
+// adds up the totals on their root and thread spans: the hottest locks, the waits, the most blocked threads and the longest handoff chain.
+// Recordings are turned into the same traces first.
 //
-// Sums are exact, since they come from the totals that a window keeps before any span is folded, and a window that comes twice counts
-// once. Of state spans it looks for the longest of being blocked, which are never folded. It does not look at links or critical paths.
+// Sums are exact, because a window's totals include the intervals that have no span, and a repeated window is counted once. State spans are
+// only searched for the longest blocked times, which always have a span. Links and critical paths are not used.
 package summary

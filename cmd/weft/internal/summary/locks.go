@@ -9,12 +9,16 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	windows "github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
 )
 
-// addLock adds what a window says of a class, and returns that.
-func (c *collection) addLock(attrs pcommon.Map) Lock {
-	lock := Lock{
+// lockOf reads the sums of a class from an event of a root span.
+func lockOf(attrs pcommon.Map) Lock {
+	return Lock{
 		Class:       text(attrs, "weft.lock.class"),
 		Contentions: number(attrs, "weft.lock.contentions"),
 		Handoffs:    number(attrs, "weft.lock.handoffs"),
@@ -27,10 +31,9 @@ func (c *collection) addLock(attrs pcommon.Map) Lock {
 		Waits:       number(attrs, "weft.lock.waits"),
 		Waited:      duration(attrs, "weft.lock.waited.time"),
 	}
-	c.lock(lock.Class).add(lock)
-	return lock
 }
 
+// lock returns the row of a class.
 func (c *collection) lock(class string) *Lock {
 	lock := c.locks[class]
 	if lock == nil {
@@ -40,56 +43,76 @@ func (c *collection) lock(class string) *Lock {
 	return lock
 }
 
-// addDeadlock adds one that is not known yet.
-func (c *collection) addDeadlock(root ptrace.Span, attrs pcommon.Map, service string) {
+func (l *Lock) add(more Lock) {
+	l.Contentions += more.Contentions
+	l.Handoffs += more.Handoffs
+	l.Blocked += more.Blocked
+	l.BlockedMax = max(l.BlockedMax, more.BlockedMax)
+	l.Waiters = max(l.Waiters, more.Waiters)
+	l.Holds += more.Holds
+	l.Held += more.Held
+	l.HeldMax = max(l.HeldMax, more.HeldMax)
+	l.Waits += more.Waits
+	l.Waited += more.Waited
+}
+
+// addAggregate adds what an agent in aggregated mode counted in some seconds: no threads, owners or handoffs.
+func (c *collection) addAggregate(a *jvmthread.Aggregate, sym *symbols.Table, session *recording.Session) {
+	c.sum.Aggregates++
+	service := ""
+	for _, attribute := range session.Attributes {
+		if attribute.Key == "service.name" {
+			service = attribute.Value
+		}
+	}
+	c.addSession(service, session.ID.String(), time.Unix(0, int64(a.From)).UTC(), time.Unix(0, int64(a.To)).UTC())
+	for i := range a.Series {
+		s := &a.Series[i]
+		sum := windows.Sum{Count: s.Count(), Time: time.Duration(s.Sum)}
+		c.addTime(s.Kind.State(), sum)
+		class := sym.Class(s.Class)
+		if s.Overflow {
+			class = otherLocks
+		}
+		switch s.Kind.State() {
+		case jvmthread.StateBlocked:
+			c.lock(class).add(Lock{Contentions: int64(sum.Count), Blocked: sum.Time, BlockedMax: time.Duration(s.Max)})
+		case jvmthread.StateWaiting:
+			c.lock(class).add(Lock{Waits: int64(sum.Count), Waited: sum.Time})
+		}
+	}
+}
+
+// addDeadlock adds a deadlock unless it is known already.
+func (c *collection) addDeadlock(attrs pcommon.Map, from origin) {
 	d := Deadlock{
 		ID:      text(attrs, "weft.deadlock.id"),
 		Threads: text(attrs, "weft.deadlock.threads"),
 		Since:   time.Unix(0, number(attrs, "weft.deadlock.since")).UTC(),
-		Service: service,
-		TraceID: root.TraceID().String(),
+		Service: from.service,
+		TraceID: from.trace,
 	}
 	if !slices.ContainsFunc(c.sum.Deadlocks, func(known Deadlock) bool { return known.ID == d.ID }) {
 		c.sum.Deadlocks = append(c.sum.Deadlocks, d)
 	}
 }
 
-func (c *collection) addChain(root ptrace.Span, attrs pcommon.Map, service string) {
+func (c *collection) addChain(attrs pcommon.Map, at time.Time, from origin) {
 	chain := Chain{
 		Class:   text(attrs, "weft.lock.class"),
 		Length:  number(attrs, "weft.lock.chain.length"),
 		Time:    duration(attrs, "weft.lock.chain.time"),
 		Threads: text(attrs, "weft.lock.chain.threads"),
-		Service: service,
-		At:      root.StartTimestamp().AsTime(),
-		TraceID: root.TraceID().String(),
+		Service: from.service,
+		At:      at,
+		TraceID: from.trace,
 	}
 	if chain.Length > 0 && (c.sum.Chain == nil || longer(chain, *c.sum.Chain)) {
 		c.sum.Chain = &chain
 	}
 }
 
-// longer orders chains, also those of equal length and time, so that the order of lines does not matter.
+// longer is a total order, so that the order of the input does not matter.
 func longer(a, b Chain) bool {
 	return cmp.Or(cmp.Compare(a.Length, b.Length), cmp.Compare(a.Time, b.Time), b.At.Compare(a.At), cmp.Compare(b.Class, a.Class)) > 0
-}
-
-func (c *collection) addThread(attrs pcommon.Map, service, session string) {
-	key := threadKey{session, text(attrs, "thread.name")}
-	thread := c.threads[key]
-	if thread == nil {
-		thread = &Thread{Name: key.name, Service: service}
-		c.threads[key] = thread
-		c.ids[key] = map[int64]struct{}{}
-	}
-	c.ids[key][number(attrs, "thread.id")] = struct{}{}
-	thread.Blocks += number(attrs, "weft.count.blocked")
-	thread.Blocked += duration(attrs, "weft.time.blocked") + duration(attrs, "weft.time.deadlocked")
-	thread.Waits += number(attrs, "weft.count.waiting")
-	thread.Waited += duration(attrs, "weft.time.waiting")
-	for _, state := range states {
-		thread.Time += duration(attrs, "weft.time."+state)
-	}
-	c.sum.FoldedCount += number(attrs, "weft.folded.count")
-	c.sum.FoldedTime += duration(attrs, "weft.folded.time")
 }

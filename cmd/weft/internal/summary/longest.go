@@ -5,6 +5,7 @@ package summary
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,36 +13,35 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// maxLongest is how many of the longest times of being blocked are kept.
+// maxLongest bounds the blocked times that are listed.
 const maxLongest = 100
 
-// longest holds the longest times of being blocked, and now and then some more.
+// longest holds at least the maxLongest longest blocked times.
 type longest struct {
 	blocked map[blockedKey]*Blocked
-	floor   time.Duration // what is shorter is not among the longest
+	floor   time.Duration // shorter times are not among the longest
 }
 
-// blockedKey is the same for all pieces of one time of being blocked.
+// blockedKey identifies a blocked time across the windows that contain a piece of it.
 type blockedKey struct {
 	session string
 	thread  int64
 	start   int64
 }
 
-func (c *collection) addState(span ptrace.Span, service, session string) {
+func (c *collection) addState(span ptrace.Span, from origin) {
 	attrs := span.Attributes()
 	if state := text(attrs, "weft.state"); state != "blocked" && state != "deadlocked" {
 		return
 	}
 	start := int64(span.StartTimestamp())
 	end := start + number(attrs, "weft.interval.time")
-	if earlier := number(attrs, "weft.interval.start"); earlier != 0 {
-		start = earlier
-	}
-	key := blockedKey{session, number(attrs, "thread.id"), start}
+	start = cmp.Or(number(attrs, "weft.interval.start"), start)
+	key := blockedKey{from.session, number(attrs, "thread.id"), start}
 	owner := text(attrs, "weft.lock.owner.thread.name")
 	if owner == "" && span.Links().Len() > 0 {
-		c.unowned[span.Links().At(0).SpanID()] = append(c.unowned[span.Links().At(0).SpanID()], key)
+		link := span.Links().At(0).SpanID()
+		c.unowned[link] = append(c.unowned[link], key)
 	}
 	c.longest.add(key, Blocked{
 		Thread:   text(attrs, "thread.name"),
@@ -49,13 +49,13 @@ func (c *collection) addState(span ptrace.Span, service, session string) {
 		Time:     time.Duration(end - start),
 		Owner:    owner,
 		Function: text(attrs, "code.function.name"),
-		Service:  service,
+		Service:  from.service,
 		At:       pcommon.Timestamp(start).AsTime(),
-		TraceID:  span.TraceID().String(),
+		TraceID:  from.trace,
 	})
 }
 
-// findOwners finds who handed locks over to those of whom no owner is told, as in flight recordings: links lead to spans of the same trace.
+// findOwners fills in who handed the lock over where the owner is unknown, as in flight recordings. Links point to spans of the same trace.
 func (c *collection) findOwners(td ptrace.Traces) {
 	if len(c.unowned) == 0 {
 		return
@@ -90,11 +90,7 @@ func (l *longest) add(key blockedKey, b Blocked) {
 	l.blocked[key] = &b
 	if len(l.blocked) >= 8*maxLongest {
 		l.floor = l.sorted()[maxLongest-1].Time
-		for key, b := range l.blocked {
-			if b.Time < l.floor {
-				delete(l.blocked, key)
-			}
-		}
+		maps.DeleteFunc(l.blocked, func(_ blockedKey, b *Blocked) bool { return b.Time < l.floor })
 	}
 }
 

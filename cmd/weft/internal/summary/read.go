@@ -10,27 +10,30 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/formats"
 )
 
-// maxReported bounds how many bad lines an error lists.
+// maxReported bounds the bad lines, and the problems of a recording, that an error lists.
 const maxReported = 10
 
-// Source is where traces are read from, and what it is called in errors.
+// Source is an input with traces or a recording.
 type Source struct {
-	Name   string
-	Path   string // of the file, if it is one: what belongs to it is beside it
-	Span   Span   // of which the summary is to be, of a recording; zero: all
+	Name   string // in errors
+	Path   string // of the file, to find its side files; empty if the source is not a file
+	Span   Span   // part of a recording to summarize; zero: all of it
 	Reader io.Reader
 }
 
-// maxLine bounds the bytes of a line: it has the spans of one request, which are some megabytes.
+// maxLine bounds the bytes of a line, which has the spans of one request: usually some megabytes.
 const maxLine = 256 << 20
 
-// Read adds up all traces of the sources, one OTLP JSON object a line, or what recordings in any format come to, in memory that depends on the
-// longest line and the number of threads and windows only. A line that cannot be read is left out: the summary is then of the others, and the
-// error tells the line.
+// Read adds up the sources: traces as OTLP JSON, one object per line, or recordings in any format. Memory depends on the longest line and on
+// the number of threads and windows only. Lines that cannot be read are skipped and listed in the error.
 func Read(sources ...Source) (Summary, error) {
 	c := newCollection()
 	var errs []error
@@ -42,7 +45,61 @@ func Read(sources ...Source) (Summary, error) {
 	return c.summary(), errors.Join(errs...)
 }
 
-func (c *collection) read(r io.Reader) error {
+// readSource detects whether a source is traces or a recording, and whether it is compressed.
+func (c *collection) readSource(source Source) error {
+	r, head, err := peek(source.Reader)
+	if err != nil {
+		return err
+	}
+	if !formats.Compressed(head) {
+		return c.readPlain(source, r, head)
+	}
+	plain, free, err := formats.Decompress(r)
+	if err != nil {
+		return fmt.Errorf("cannot decompress: %w", err)
+	}
+	defer free()
+	source.Reader = nil      // no random access
+	r, head, _ = peek(plain) // reading returns the same error
+	return c.readPlain(source, r, head)
+}
+
+func peek(r io.Reader) (_ *bufio.Reader, head []byte, err error) {
+	buffered := bufio.NewReaderSize(r, recording.HeadSize)
+	head, err = buffered.Peek(recording.HeadSize)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return buffered, head, err
+}
+
+func (c *collection) readPlain(source Source, r io.Reader, head []byte) error {
+	if len(head) == 0 {
+		return formats.ErrEmpty
+	}
+	if text := bytes.TrimSpace(head); len(text) == 0 || text[0] == '{' {
+		return c.readLines(r)
+	}
+	format, err := formats.Detect(head)
+	switch {
+	case err == nil:
+		if format.Name == "native" {
+			r = source.Span.part(source.Reader, r)
+		}
+		return c.readRecording(&format, source, r)
+	case isText(head):
+		return c.readLines(r) // which reports what is wrong with each line
+	}
+	return fmt.Errorf("not OTLP JSON, and %w", err)
+}
+
+// isText reports whether head may be the start of a text; its last character may be incomplete.
+func isText(head []byte) bool {
+	return bytes.IndexByte(head, 0) < 0 && utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)])
+}
+
+// readLines reads OTLP JSON.
+func (c *collection) readLines(r io.Reader) error {
 	var (
 		lines   = bufio.NewReaderSize(r, 1<<20)
 		decoder ptrace.JSONUnmarshaler
@@ -79,14 +136,14 @@ func (c *collection) read(r io.Reader) error {
 	return errors.Join(bad...)
 }
 
-// readLine returns the next line, with its end. One that is longer than the limit is wrong, and passed over.
+// readLine returns the next line, including its end. A line longer than the limit is skipped, and wrong says so.
 func readLine(r *bufio.Reader, limit int) (line []byte, wrong, err error) {
 	for {
 		piece, err := r.ReadSlice('\n')
 		switch {
 		case wrong != nil:
 		case len(line)+len(piece) > limit:
-			line, wrong = nil, fmt.Errorf("it is longer than %d bytes", limit)
+			line, wrong = nil, fmt.Errorf("longer than %d bytes", limit)
 		default:
 			line = append(line, piece...)
 		}
@@ -96,7 +153,7 @@ func readLine(r *bufio.Reader, limit int) (line []byte, wrong, err error) {
 	}
 }
 
-// notJSON leaves out of an error of the decoder what it quotes of the line.
+// notJSON removes the quoted input from an error of the decoder.
 func notJSON(err error) error {
 	if err == nil {
 		return nil

@@ -4,13 +4,10 @@
 package summary
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -24,71 +21,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// readSource finds out what a source is: traces, or a recording in one of the formats, both perhaps compressed.
-func (c *collection) readSource(source Source) error {
-	r := source.Reader
-	if seeker, ok := r.(io.ReadSeeker); ok {
-		head := make([]byte, recording.HeadSize)
-		n, err := io.ReadFull(seeker, head)
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return err
-		}
-		if _, err := seeker.Seek(0, io.SeekStart); err != nil {
-			return c.readPlain(source, io.MultiReader(bytes.NewReader(head[:n]), r)) // a pipe
-		}
-		if !formats.Compressed(head[:n]) {
-			return c.detect(source, r, head[:n])
-		}
-	}
-	return c.readPlain(source, r)
-}
-
-// readPlain takes a source that cannot be read twice.
-func (c *collection) readPlain(source Source, r io.Reader) error {
-	buffered := bufio.NewReaderSize(r, recording.HeadSize)
-	head, err := buffered.Peek(recording.HeadSize)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if !formats.Compressed(head) {
-		return c.detect(source, buffered, head)
-	}
-	plain, free, err := formats.Decompress(buffered)
-	if err != nil {
-		return fmt.Errorf("it cannot be decompressed: %w", err)
-	}
-	defer free()
-	buffered = bufio.NewReaderSize(plain, recording.HeadSize)
-	head, _ = buffered.Peek(recording.HeadSize) // an error comes again when it is read
-	return c.detect(source, buffered, head)
-}
-
-func (c *collection) detect(source Source, r io.Reader, head []byte) error {
-	if len(head) == 0 {
-		return formats.ErrEmpty
-	}
-	if text := bytes.TrimSpace(head); len(text) == 0 || text[0] == '{' {
-		return c.read(r)
-	}
-	format, err := formats.Detect(head)
-	switch {
-	case err == nil:
-		if format.Name == "native" {
-			r = source.Span.part(r)
-		}
-		return c.readRecording(&format, source, r)
-	case isText(head):
-		return c.read(r) // whose errors tell what is wrong with each line
-	}
-	return fmt.Errorf("it is no OTLP JSON, and %w", err)
-}
-
-// isText reports whether what begins with head may be text, of which a character may be cut off.
-func isText(head []byte) bool {
-	return bytes.IndexByte(head, 0) < 0 && utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)])
-}
-
-// readRecording makes windows of a recording, as a collector would, and adds up their traces.
+// readRecording turns a recording into windows, as a collector would, and adds up their traces.
 func (c *collection) readRecording(format *recording.Format, source Source, r io.Reader) error {
 	sym := symbols.New(symbols.DefaultLimits())
 	p := &player{collection: c, symbols: sym, format: format.Name, name: source.Name, span: source.Span}
@@ -121,12 +54,13 @@ type player struct {
 	span       Span
 }
 
-// spansPerWindow is as many as the thread_span processor makes. What is longest is kept; sums are of all.
+// spansPerWindow is the default of the thread_span processor. Sums include the intervals without a span.
 const spansPerWindow = 2000
 
-func (p *player) Session(told *recording.Session) error {
+// Session starts a session, after the end of the one before.
+func (p *player) Session(s *recording.Session) error {
 	p.close(windows.CutLost)
-	session := *told
+	session := *s
 	if session.ID[0] == 0 {
 		session.ID[0] = 1
 	}
@@ -138,6 +72,7 @@ func (p *player) Session(told *recording.Session) error {
 	return nil
 }
 
+// Batch adds the events of a batch that lie within the span.
 func (p *player) Batch(b *recording.Batch) error {
 	if p.engine == nil {
 		if err := p.Session(&recording.Session{}); err != nil {
@@ -166,8 +101,9 @@ func (p *player) Batch(b *recording.Batch) error {
 	return nil
 }
 
+// Problem lists a problem of the recording.
 func (p *player) Problem(problem recording.Problem) error {
-	if problem.File == p.name { // which Read names
+	if problem.File == p.name { // which Read adds
 		problem.File = ""
 	}
 	text := strings.TrimSpace(problem.Error())
@@ -178,6 +114,7 @@ func (p *player) Problem(problem recording.Problem) error {
 	return nil
 }
 
+// End ends the session.
 func (p *player) End(recording.End) error {
 	p.close(windows.CutEnd)
 	return nil

@@ -24,7 +24,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording/native"
 )
 
-// The recording is that of a program with 50 notifies, each of which ends a wait.
+// The program of the recording called notify 50 times, and each call ended a wait.
 func TestSummaryOfARecording(t *testing.T) {
 	for _, name := range []string{"notifies-jdk17", "notifies-jdk25"} {
 		t.Run(name, func(t *testing.T) { summarize(t, name) })
@@ -58,23 +58,23 @@ func summarize(t *testing.T, name string) {
 		}
 	}
 	for i := range plain.Longest {
-		assert.NotEmpty(t, plain.Longest[i].Owner, "a flight recording says who handed the lock over")
+		assert.NotEmpty(t, plain.Longest[i].Owner, "a flight recording has the thread that handed the lock over")
 	}
 	require.Len(t, plain.Recordings, 1)
 	assert.Equal(t, "jfr", plain.Recordings[0].Format)
 	var text strings.Builder
 	require.NoError(t, plain.WriteText(&text, 10))
-	assert.Contains(t, text.String(), "The jfr recording has only what lasted at least:\n  jdk.JavaMonitorEnter: 0 ns  jdk.JavaMonitorWait: 0 ns")
+	assert.Contains(t, text.String(), "The jfr recording contains only events that lasted at least:\n  jdk.JavaMonitorEnter: 0 ns  jdk.JavaMonitorWait: 0 ns")
 
 	cut, err := Read(Source{Name: "x.jfr", Reader: bytes.NewReader(data[:len(data)-9])})
 	require.ErrorContains(t, err, "(byte 0): a chunk breaks off")
-	assert.Equal(t, []string{"Notifies"}, cut.Services, "what is there is read")
+	assert.Equal(t, []string{"Notifies"}, cut.Services, "the events before the cut are read")
 }
 
-func TestWhatIsNoRecordingIsToldOnce(t *testing.T) {
+func TestUnknownInputIsReportedOnce(t *testing.T) {
 	for name, test := range map[string]struct{ data, want string }{
 		"empty":  {"", "x: it is empty: nothing was written yet, or who would have written it was killed"},
-		"binary": {"\x7fELF\x02\x01\x01\x00\n\n\n", `x: it is no OTLP JSON, and this is a recording in no format that is known: it begins with "\x7fELF\x02\x01\x01\x00\n\n\n"`},
+		"binary": {"\x7fELF\x02\x01\x01\x00\n\n\n", `x: not OTLP JSON, and this is a recording in no format that is known: it begins with "\x7fELF\x02\x01\x01\x00\n\n\n"`},
 		"text":   {"hello\nworld", "x: line 1: not OTLP JSON: ReadObject: expect { or , or } or n, but found h\nline 2: not OTLP JSON: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestLinesAreBounded(t *testing.T) {
 	r := bufio.NewReaderSize(strings.NewReader(strings.Repeat("x", 100)+"\nshort\n"+strings.Repeat("y", 40)), 16)
 	_, wrong, err := readLine(r, 50)
 	require.NoError(t, err)
-	require.EqualError(t, wrong, "it is longer than 50 bytes")
+	require.EqualError(t, wrong, "longer than 50 bytes")
 	line, wrong, err := readLine(r, 50)
 	require.NoError(t, errors.Join(wrong, err))
 	assert.Equal(t, "short\n", string(line))
@@ -100,8 +100,7 @@ func TestLinesAreBounded(t *testing.T) {
 	assert.Len(t, line, 40)
 }
 
-// An agent in aggregated mode tells of sums only.
-func TestSummaryOfSums(t *testing.T) {
+func TestSummaryOfAggregates(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	e := native.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
 	book := sym.InternClass("com.acme.OrderBook")
@@ -127,16 +126,16 @@ func TestSummaryOfSums(t *testing.T) {
 	assert.Equal(t, []State{{"blocked", 8, 70}, {"waiting", 4, 1000}}, s.States)
 	var text strings.Builder
 	require.NoError(t, s.WriteText(&text, 10))
-	assert.Contains(t, text.String(), "orders: 2.00 s of sums of waits by an agent in aggregated mode, of 1 session; it tells of no threads\n")
+	assert.Contains(t, text.String(), "orders: 2.00 s of aggregated waits in 1 session; an agent in aggregated mode does not report threads\n")
 	assert.NotContains(t, text.String(), "CHAIN")
 }
 
-func TestProblemsOfARecordingHaveAPlace(t *testing.T) {
+func TestProblemsOfARecordingHaveAPosition(t *testing.T) {
 	_, err := Read(Source{Name: "x.orca", Reader: strings.NewReader("1.0,ThreadEnded,00000001\n2.0,ThreadSleep\n")})
 	require.EqualError(t, err, "x.orca: line 2 (byte 25): it has no thread; it may have been cut off")
 }
 
-func TestWhatIsBesideARecordingIsRead(t *testing.T) {
+func TestSideFileOfARecordingIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.orca")
 	require.NoError(t, os.WriteFile(strings.TrimSuffix(path, ".orca")+".meta", []byte("00000001,match,,Lcom/acme/Book;,-1\n"), 0o600))
 	log := "1.0,MonitorContendedEnter,00000001,0000000A,00000002,1,1,0\n2.0,MonitorContendedEntered,00000001,0000000A,0\n3.0,ThreadEnded,00000001\n"
@@ -146,8 +145,8 @@ func TestWhatIsBesideARecordingIsRead(t *testing.T) {
 	assert.Equal(t, "com.acme.Book.match", s.Longest[0].Function)
 }
 
-// An ORCA log has no classes.
-func TestLocksOfNoClassHaveARow(t *testing.T) {
+// ORCA logs have no classes.
+func TestLocksOfUnknownClassHaveARow(t *testing.T) {
 	s, err := Read(Source{Name: "x.orca", Reader: strings.NewReader(`1.0,MonitorContendedEnter,00000001,0000000A,00000002,0
 2.0,MonitorContendedEntered,00000001,0000000A,0
 3.0,ThreadEnded,00000001

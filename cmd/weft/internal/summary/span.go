@@ -15,10 +15,10 @@ import (
 	"github.com/weft-otel/weft/internal/recording/native"
 )
 
-// Span is a part of the time of a recording, From included, To not. A zero time is no bound.
+// Span is a part of a recording, from From (inclusive) to To (exclusive). A zero time does not bound it.
 type Span struct{ From, To time.Time }
 
-// Valid reports whether there is any time in it.
+// Valid reports whether the span is not empty.
 func (s Span) Valid() bool { return s.From.IsZero() || s.To.IsZero() || s.From.Before(s.To) }
 
 func (s Span) bounds() (from, to jvmthread.Time) {
@@ -32,7 +32,7 @@ func (s Span) bounds() (from, to jvmthread.Time) {
 	return from, to
 }
 
-// nanoseconds is the time since 1970, as far as an integer reaches: from 1677 to 2262.
+// nanoseconds returns the time since 1970, clamped to the range of an int64: 1677 to 2262.
 func nanoseconds(t time.Time) jvmthread.Time {
 	switch {
 	case t.Before(time.Unix(0, math.MinInt64)):
@@ -43,28 +43,28 @@ func nanoseconds(t time.Time) jvmthread.Time {
 	return jvmthread.Time(t.UnixNano())
 }
 
-// part leaves out of a native recording what need not be read.
-func (s Span) part(r io.Reader) io.Reader {
-	file, ok := r.(interface {
+// part returns a reader of the batches of a native recording that the span needs; whole if the source has no random access.
+func (s Span) part(source, whole io.Reader) io.Reader {
+	file, ok := source.(interface {
 		io.ReaderAt
 		Stat() (fs.FileInfo, error)
 	})
 	if s == (Span{}) || !ok {
-		return r
+		return whole
 	}
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return r
+		return whole
 	}
 	from, to := s.bounds()
 	part, err := native.Part(file, info.Size(), from, to)
 	if err != nil {
-		return r // all of it is read, then
+		return whole
 	}
 	return part
 }
 
-// cut leaves out of a batch what is outside, and reports whether anything is left.
+// cut removes the events of a batch that lie outside of the span, and reports whether anything is left.
 func (s Span) cut(b *recording.Batch) bool {
 	if s == (Span{}) {
 		return true
@@ -74,8 +74,8 @@ func (s Span) cut(b *recording.Batch) bool {
 		return b.Aggregate.To > from && b.Aggregate.From < to
 	}
 	first := sort.Search(len(b.Events), func(i int) bool { return b.Events[i].Time >= from })
-	behind := sort.Search(len(b.Events), func(i int) bool { return b.Events[i].Time >= to })
-	b.Events = b.Events[first:behind]
+	after := sort.Search(len(b.Events), func(i int) bool { return b.Events[i].Time >= to })
+	b.Events = b.Events[first:after]
 	if len(b.Events) == 0 && (b.Watermark < from || b.Watermark > to) {
 		return false
 	}

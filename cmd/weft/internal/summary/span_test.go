@@ -18,7 +18,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording/formats"
 )
 
-// A recording of 60 sleeps, one a second.
+// sleeps writes a recording of 60 sleeps, one per second.
 func sleeps(t *testing.T, format recording.Format) string {
 	t.Helper()
 	sym := symbols.New(symbols.DefaultLimits())
@@ -38,7 +38,7 @@ func sleeps(t *testing.T, format recording.Format) string {
 	return path
 }
 
-// The same of all formats: that less of some is read does not show.
+// All formats give the same result, although only native recordings are read in part.
 func TestSummaryOfASpan(t *testing.T) {
 	for _, name := range []string{"native", "orca", "tptp"} {
 		t.Run(name, func(t *testing.T) {

@@ -5,10 +5,10 @@ package summary
 
 import "time"
 
-// Summary is what the traces of a run say. Durations are nanoseconds in JSON. Lists are sorted, what matters most first.
+// Summary is the sums of a run. Durations are nanoseconds in JSON. Lists are sorted, the most important entries first.
 type Summary struct {
 	Services      []string      `json:"services"`
-	Recordings    []Recording   `json:"recordings,omitempty"` // that were read, and not traces
+	Recordings    []Recording   `json:"recordings,omitempty"` // sources that were recordings, not traces
 	Sessions      int           `json:"sessions"`
 	Windows       int           `json:"windows"`
 	Aggregates    int           `json:"aggregates,omitempty"` // sums of agents in aggregated mode, each of some seconds
@@ -17,11 +17,11 @@ type Summary struct {
 	End           time.Time     `json:"end"`
 	Spans         int64         `json:"spans"`
 	Events        int64         `json:"events"`
-	EventsLost    int64         `json:"events_lost"`   // the agent could not keep them
-	EventsMissed  int64         `json:"events_missed"` // lost on the way, or sent before the collector took part
-	FoldedCount   int64         `json:"folded_count"`  // intervals without a span of their own
+	EventsLost    int64         `json:"events_lost"`   // in the agent
+	EventsMissed  int64         `json:"events_missed"` // lost in transit, or sent before the collector joined
+	FoldedCount   int64         `json:"folded_count"`  // intervals without a span
 	FoldedTime    time.Duration `json:"folded_time"`
-	FoldedThreads int64         `json:"folded_threads"` // threads without a span of their own, added up over windows
+	FoldedThreads int64         `json:"folded_threads"` // threads without a span, added up over windows
 	States        []State       `json:"states"`
 	Deadlocks     []Deadlock    `json:"deadlocks"`
 	Locks         []Lock        `json:"locks"`
@@ -30,13 +30,13 @@ type Summary struct {
 	Longest       []Blocked     `json:"longest_blocked"` // at most maxLongest
 }
 
-// Recording is a session that was read from a recording.
+// Recording is a session read from a recording.
 type Recording struct {
 	Format     string   `json:"format"`
-	Thresholds []string `json:"thresholds,omitempty"` // what is shorter is not in it
+	Thresholds []string `json:"thresholds,omitempty"` // shorter events are not recorded
 }
 
-// Cut counts windows that ended for the same reason.
+// Cut is the number of windows that ended for one reason.
 type Cut struct {
 	Reason  string `json:"reason"`
 	Windows int    `json:"windows"`
@@ -49,37 +49,36 @@ type State struct {
 	Time  time.Duration `json:"time"`
 }
 
-// Lock adds up all locks of one class. Contention and waiting are apart: a thread that is blocked wants to go on, one that waits has nothing
-// to do.
+// Lock is the sums of all locks of one class. Contention and waiting are separate: a blocked thread has work to do, a waiting one has none.
 type Lock struct {
 	Class       string        `json:"class"`
 	Contentions int64         `json:"contentions"`
 	Handoffs    int64         `json:"handoffs"`
 	Blocked     time.Duration `json:"blocked_time"`
 	BlockedMax  time.Duration `json:"blocked_max"`
-	Waiters     int64         `json:"waiters"` // the most threads blocked on one lock at one time
-	Holds       int64         `json:"holds"`   // those that others waited for
+	Waiters     int64         `json:"waiters"` // most threads blocked on one lock at the same time
+	Holds       int64         `json:"holds"`   // that other threads waited for
 	Held        time.Duration `json:"held_time"`
 	HeldMax     time.Duration `json:"held_max"`
 	Waits       int64         `json:"waits"`
 	Waited      time.Duration `json:"waited_time"`
 }
 
-// Mean is the mean time of a contention, zero if there was none.
+// Mean returns the mean time of a contention, 0 if there was none.
 func (l Lock) Mean() time.Duration { return mean(l.Blocked, l.Contentions) }
 
-// Chain is a row of handoffs, each by the thread that got the lock by the one before.
+// Chain is consecutive handoffs of one lock, each by the thread that received the lock in the previous one.
 type Chain struct {
 	Class   string        `json:"class"`
 	Length  int64         `json:"length"`
 	Time    time.Duration `json:"time"`
-	Threads string        `json:"threads"` // the first of them: a -> b -> c
+	Threads string        `json:"threads"` // the first threads: a -> b -> c
 	Service string        `json:"service"`
 	At      time.Time     `json:"at"` // start of the window
 	TraceID string        `json:"trace_id"`
 }
 
-// Thread adds up all threads of one name in one session: workers that are started again and again are one row.
+// Thread is the sums of all threads with the same name in one session, so that short-lived workers share a row.
 type Thread struct {
 	Name    string        `json:"name"`
 	Service string        `json:"service"`
@@ -91,7 +90,7 @@ type Thread struct {
 	Time    time.Duration `json:"time"` // in any state
 }
 
-// Deadlock is a cycle of threads that wait for each other, and always will.
+// Deadlock is a cycle of threads that wait for each other forever.
 type Deadlock struct {
 	ID      string    `json:"id"`
 	Threads string    `json:"threads"` // a -> Left -> b -> Right -> a
@@ -100,16 +99,16 @@ type Deadlock struct {
 	TraceID string    `json:"trace_id"`
 }
 
-// Blocked is one time of being blocked, also over several windows.
+// Blocked is one interval in which a thread was blocked; it may span several windows.
 type Blocked struct {
 	Thread   string        `json:"thread"`
 	Class    string        `json:"class"`
-	Time     time.Duration `json:"time"`     // up to the end of the last window in which it was seen
-	Owner    string        `json:"owner"`    // the thread that held the lock when this one came; if it is not known, who handed it over
-	Function string        `json:"function"` // where this one came
+	Time     time.Duration `json:"time"`     // up to the end of the last window that contains it
+	Owner    string        `json:"owner"`    // the thread that held the lock at the start; if unknown, the one that handed it over
+	Function string        `json:"function"` // that wanted the lock
 	Service  string        `json:"service"`
 	At       time.Time     `json:"at"`
-	TraceID  string        `json:"trace_id"` // of its last piece
+	TraceID  string        `json:"trace_id"` // of the last window
 }
 
 func mean(sum time.Duration, count int64) time.Duration {

@@ -19,11 +19,11 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 type attributes = map[string]any
 
-// window is one trace: a root with locks, and thread spans.
+// window returns one trace: a root with locks, and thread spans.
 func window(t *testing.T, number int64, root attributes, locks, threads []attributes) string {
 	t.Helper()
 	td := ptrace.NewTraces()
@@ -63,7 +63,7 @@ func window(t *testing.T, number int64, root attributes, locks, threads []attrib
 			"weft.interval.time": int64(time.Second), "weft.lock.class": "com.acme.orders.OrderBook",
 			"weft.lock.owner.thread.name": "report", "code.function.name": "com.acme.orders.OrderBook.match",
 		}
-		if number > 1 { // the state began in the window before
+		if number > 1 { // the state started in the previous window
 			blocked["weft.interval.start"] = start.Add(-2 * time.Second).UnixNano()
 		}
 		require.NoError(t, state.Attributes().FromRaw(blocked))
@@ -181,11 +181,11 @@ func TestSumsAreExactOverWindows(t *testing.T) {
 		Blocked: 990*time.Millisecond + 1, BlockedMax: 121_400 * time.Microsecond,
 		Waiters: 5, Holds: 870, Held: 1900 * time.Millisecond, HeldMax: 122 * time.Millisecond,
 	}, s.Locks[0])
-	assert.Equal(t, Lock{Class: otherLocks, Contentions: 7, Blocked: time.Millisecond}, s.Locks[2], "what the roots list under no class")
+	assert.Equal(t, Lock{Class: otherLocks, Contentions: 7, Blocked: time.Millisecond}, s.Locks[2], "contention that the roots list under no class")
 	assert.Equal(t, Thread{
 		Name: "matcher-1", Service: "orders", Threads: 1, Blocks: 451, Blocked: 600*time.Millisecond + 1, Time: 4 * time.Second,
 	}, s.Threads[0])
-	require.Len(t, s.Longest, 4, "two of the five pieces belong together")
+	require.Len(t, s.Longest, 4, "two of the five pieces are the same blocked interval")
 	assert.Equal(t, Blocked{
 		Thread: "matcher-1", Class: "com.acme.orders.OrderBook", Time: 3 * time.Second, Owner: "report", Service: "orders",
 		Function: "com.acme.orders.OrderBook.match", At: s.Start, TraceID: "5e010000000000000000000000000002",
@@ -194,7 +194,7 @@ func TestSumsAreExactOverWindows(t *testing.T) {
 	assert.Equal(t, "5e01000000000000000000000000"+"0001", s.Chain.TraceID)
 }
 
-func TestOrderAndRepetitionOfLinesChangeNothing(t *testing.T) {
+func TestOrderAndRepetitionOfLinesDoNotMatter(t *testing.T) {
 	lines := exchange(t)
 	want, err := Read(Source{Reader: strings.NewReader(lines[0] + lines[1])})
 	require.NoError(t, err)
@@ -203,11 +203,11 @@ func TestOrderAndRepetitionOfLinesChangeNothing(t *testing.T) {
 	assert.Empty(t, cmp.Diff(want, got))
 	got, err = Read(Source{Reader: strings.NewReader(lines[1] + lines[0] + lines[0])})
 	require.NoError(t, err)
-	want.Spans += 3 // state spans are only counted
+	want.Spans += 3 // repeated state spans are counted
 	assert.Empty(t, cmp.Diff(want, got))
 }
 
-func TestABadLineIsToldAndTheRestIsRead(t *testing.T) {
+func TestBadLinesAreReportedAndSkipped(t *testing.T) {
 	lines := exchange(t)
 	s, err := Read(Source{Name: "spans.json", Reader: strings.NewReader(lines[0] + "\n" + lines[1][:50] + "\n" + lines[1])})
 	require.ErrorContains(t, err, "spans.json: line 3: not OTLP JSON: ")

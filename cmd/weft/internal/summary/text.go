@@ -16,7 +16,7 @@ const (
 	pageWidth = 100
 	nameWidth = 32
 
-	longestRows = 5 // more of them are rarely of more than one cause
+	longestRows = 5 // further rows rarely have another cause
 )
 
 // WriteText writes the summary as tables for people, at most 100 columns wide, with at most top rows each.
@@ -43,12 +43,12 @@ func (s Summary) WriteText(w io.Writer, top int) error {
 
 func (s Summary) writeHead(b *strings.Builder) {
 	if s.Windows == 0 && s.Aggregates > 0 {
-		fmt.Fprintf(b, "%s: %s of sums of waits by an agent in aggregated mode, of %s; it tells of no threads\n", strings.Join(s.Services, ", "),
+		fmt.Fprintf(b, "%s: %s of aggregated waits in %s; an agent in aggregated mode does not report threads\n", strings.Join(s.Services, ", "),
 			human(s.End.Sub(s.Start)), plural(int64(s.Sessions), "session"))
 		return
 	}
 	if s.Windows == 0 {
-		b.WriteString("No window of a JVM is in these traces.\n")
+		b.WriteString("The input contains no windows of a JVM.\n")
 		return
 	}
 	threads := 0
@@ -66,15 +66,15 @@ func (s Summary) writeHead(b *strings.Builder) {
 	s.writeThresholds(b)
 }
 
-// writeThresholds says what a recording leaves out, so that nobody takes few for none.
+// writeThresholds lists what a recording omits, because zero waits may just mean short waits.
 func (s Summary) writeThresholds(b *strings.Builder) {
-	var said []string
+	var previous []string
 	for _, r := range s.Recordings {
-		if len(r.Thresholds) == 0 || slices.Equal(said, r.Thresholds) {
+		if len(r.Thresholds) == 0 || slices.Equal(previous, r.Thresholds) {
 			continue
 		}
-		said = r.Thresholds
-		fmt.Fprintf(b, "\nThe %s recording has only what lasted at least:\n", r.Format)
+		previous = r.Thresholds
+		fmt.Fprintf(b, "\nThe %s recording contains only events that lasted at least:\n", r.Format)
 		width := 0
 		for _, t := range r.Thresholds {
 			text := "  " + t
@@ -126,7 +126,7 @@ func (s Summary) writeWaits(b *strings.Builder, top int) {
 func (s Summary) writeChain(b *strings.Builder) {
 	b.WriteString("\nLONGEST HANDOFF CHAIN\n")
 	if s.Chain == nil {
-		b.WriteString("  no lock was handed from thread to thread\n")
+		b.WriteString("  no lock was handed off\n")
 		return
 	}
 	c := *s.Chain
@@ -135,7 +135,7 @@ func (s Summary) writeChain(b *strings.Builder) {
 	fmt.Fprintf(b, "  trace %s, window from %s\n", c.TraceID, c.At.UTC().Format("15:04:05.000 UTC"))
 }
 
-// writeWrapped breaks a row of threads at its arrows.
+// writeWrapped breaks a list of threads at its arrows.
 func writeWrapped(b *strings.Builder, threads string) {
 	const arrow = " -> "
 	if threads == "" {

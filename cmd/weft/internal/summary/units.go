@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// human formats a duration with three digits and the unit that fits.
+// human formats a duration with three digits and a suitable unit.
 func human(d time.Duration) string {
 	value, unit := split(d)
 	return value + " " + unit
 }
 
-// column is human for a column of nine: numbers to the right, units below each other.
+// column is human for a column of width nine, with aligned units.
 func column(d time.Duration) string {
 	if d == 0 {
 		return fmt.Sprintf("%9s", "-")
@@ -51,10 +51,10 @@ func split(d time.Duration) (value, unit string) {
 		}
 		return value, scale.unit
 	}
-	return "", "" // the last scale takes everything
+	return "", "" // not reached: the last scale has no limit
 }
 
-// digits writes three significant digits, and all digits before the point.
+// digits formats three significant digits, and all digits before the decimal point.
 func digits(v float64) string {
 	switch {
 	case v >= 99.95:
@@ -66,7 +66,7 @@ func digits(v float64) string {
 	}
 }
 
-// grouped writes an integer with a comma between groups of three digits.
+// grouped formats an integer with a comma between groups of three digits.
 func grouped(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	sign := ""
@@ -90,7 +90,7 @@ func plural(n int64, what string) string {
 	}
 }
 
-// clip shortens a text to a width by leaving out its middle, since names of threads differ at both ends.
+// clip shortens a text to a width by omitting its middle, because thread names differ at both ends.
 func clip(text string, width int) string {
 	runes := []rune(text)
 	if len(runes) <= width {
@@ -101,7 +101,7 @@ func clip(text string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-tail:])
 }
 
-// shortClass shortens the name of a class: first its packages to their first letters, one after the other, and then as clip does.
+// shortClass shortens the name of a class: first its packages to their initials, one by one, then like clip.
 func shortClass(class string, width int) string {
 	class = arrayName(class)
 	parts := strings.Split(class, ".")
@@ -113,7 +113,7 @@ func shortClass(class string, width int) string {
 	return clip(strings.Join(parts, "."), width)
 }
 
-// lockClass is shortClass for a class that may not be known: an ORCA log has none.
+// lockClass is shortClass for a class that may be unknown, as in ORCA logs.
 func lockClass(class string, width int) string {
 	if class == "" {
 		return "(class unknown)"
@@ -121,7 +121,7 @@ func lockClass(class string, width int) string {
 	return shortClass(class, width)
 }
 
-// arrayName writes the binary name of an array's class as Java's source does: [I is int[].
+// arrayName converts the binary name of an array class to Java syntax: [I to int[].
 func arrayName(class string) string {
 	element := strings.TrimLeft(class, "[")
 	dimensions := len(class) - len(element)
