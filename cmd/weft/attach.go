@@ -20,23 +20,24 @@ import (
 
 const attachUsage = `weft attach [--agent FILE] [--timeout TIME] PID [KEY=VALUE...]
 
-Loads the agent into a JVM that runs already (HotSpot on Linux; no JDK is needed), as the user of the JVM or as root. The keys and values
-are the agent's options, such as endpoint=unix:///tmp/weft.sock. What the threads were found to be blocked on is the beginning of the
-session. If the agent is there already, its options are changed:
+Loads the agent into a running JVM (HotSpot on Linux; no JDK needed). Run it as the user of the JVM or as root. KEY=VALUE sets an option
+of the agent, such as endpoint=unix:///tmp/weft.sock. The session starts with a snapshot of what each thread is blocked on. If the agent
+is already loaded, attach changes its options:
 
-  weft attach 4711 depth=8 pause=on     and on with pause=off
+  weft attach 4711 depth=8 pause=on     resume with pause=off
   weft attach 4711 snapshot=now
 
-It prints where events go and whether they arrive there, and the options in effect. A JVM of version 21 or later warns on its standard error that an agent was loaded.
+It prints the destination of the events, whether they arrive there, and the options in effect. JVMs of version 21 and later print a
+warning about the loaded agent on their standard error.
 
-  --agent FILE    the agent's library; default: libweft.so beside this program, in ../lib or in ./build
-  --timeout TIME  how long to wait for the JVM; default: 10s
+  --agent FILE    the agent library; default: libweft.so in the directory of this program, in ../lib or in ./build
+  --timeout TIME  how long to wait for the JVM (default 10s)
 `
 
 const detachUsage = `weft detach [--agent FILE] [--timeout TIME] PID
 
-Makes the agent in a JVM inert: nothing is recorded and nothing is sent any more. The library stays loaded; weft attach begins anew.
-Flags as of weft attach.
+Stops the agent in a JVM: it no longer records or sends events. The library stays loaded; weft attach starts a new session.
+The flags are those of weft attach.
 `
 
 func runAttach(args []string, stdout io.Writer) error {
@@ -46,7 +47,7 @@ func runAttach(args []string, stdout io.Writer) error {
 func runDetach(args []string, stdout io.Writer) error {
 	return attachTo("detach", args, stdout, func(options []string) ([]string, error) {
 		if len(options) > 0 {
-			return nil, usagef("detach: takes no options, but there is %q", options[0])
+			return nil, usagef("detach: unexpected argument %q", options[0])
 		}
 		return []string{"detach=now"}, nil
 	})
@@ -64,13 +65,13 @@ func attachTo(command string, args []string, stdout io.Writer, options func([]st
 	case err != nil:
 		return usagef("%s: %v", command, err)
 	case *timeout <= 0:
-		return usagef("%s: --timeout is %v: give it more than 0, such as 10s", command, *timeout)
+		return usagef("%s: invalid --timeout %v: want a positive duration such as 10s", command, *timeout)
 	case len(words) == 0:
-		return usagef("%s: no process id given; jps or ps -C java tells them", command)
+		return usagef("%s: no process ID given; list the JVMs with jps or ps -C java", command)
 	}
 	pid, err := strconv.Atoi(words[0])
 	if err != nil || pid < 1 {
-		return usagef("%s: %q is no process id; jps or ps -C java tells them", command, words[0])
+		return usagef("%s: %q is not a process ID; list the JVMs with jps or ps -C java", command, words[0])
 	}
 	request := attach.Request{PID: pid, Library: *library}
 	if request.Options, err = options(words[1:]); err != nil {
@@ -99,7 +100,7 @@ func attachTo(command string, args []string, stdout io.Writer, options func([]st
 	return nil
 }
 
-// findLibrary looks where the library is after an installation and after a build.
+// findLibrary looks for the library where an installation and a build put it.
 func findLibrary() (string, error) {
 	const name = "libweft.so"
 	program, err := os.Executable()
@@ -113,5 +114,5 @@ func findLibrary() (string, error) {
 			return place, nil
 		}
 	}
-	return "", fmt.Errorf("attach: there is no %s; give its path with --agent", strings.Join(places, ", "))
+	return "", fmt.Errorf("attach: agent library not found at %s; set its path with --agent", strings.Join(places, ", "))
 }

@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command weft is what a person types: it tells what the traces of a run say, and gets the agent into JVMs. The collector itself is weft-collector.
+// Command weft is the command line tool of Weft: it summarizes traces and recordings, and loads the agent into running JVMs. The collector is
+// a separate program, weft-collector.
 package main
 
 import (
@@ -14,29 +15,29 @@ import (
 	"strings"
 )
 
-// version is set by the linker; without that the module's version is told.
+// version is set by the linker. If it is empty, the version of the module is used.
 var version string
 
-const usage = `weft tells why the threads of a JVM wait.
+const usage = `weft shows why the threads of a JVM wait.
 
 Usage:
-  weft summary [--top N] [--format text|json] FILE...   what traces say at a glance
-  weft attach PID [KEY=VALUE...]                        load the agent into a JVM, or control it
-  weft detach PID                                       make the agent in a JVM inert
-  weft version                                          which version this is
-  weft help [COMMAND]                                   more about a command
+  weft summary [--top N] [--format text|json] FILE...   summarize traces or recordings
+  weft attach PID [KEY=VALUE...]                        load the agent, or change its options
+  weft detach PID                                       stop the agent
+  weft version                                          print the version
+  weft help [COMMAND]                                   describe a command
 
-The collector that makes the traces is weft-collector.
+The collector, which produces the traces, is a separate program: weft-collector.
 `
 
-// Codes that the program ends with.
+// Exit codes.
 const (
 	exitOK     = 0
-	exitFailed = 1 // it was asked rightly, but could not do it, or not all of it
-	exitUsage  = 2 // it was asked wrongly
+	exitFailed = 1 // the command failed, or succeeded in part only
+	exitUsage  = 2 // invalid command line
 )
 
-// errUsage marks what a user has to type differently.
+// errUsage marks invalid command lines.
 var errUsage = errors.New("usage")
 
 func main() {
@@ -49,7 +50,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errUsage):
-		fmt.Fprintf(stderr, "weft: %v\nRun 'weft %s' for how to use it.\n", err, strings.TrimSpace("help "+about(args)))
+		fmt.Fprintf(stderr, "weft: %v\nRun 'weft %s' for usage.\n", err, strings.TrimSpace("help "+about(args)))
 		return exitUsage
 	default:
 		fmt.Fprintf(stderr, "weft: %v\n", err)
@@ -57,7 +58,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 }
 
-// about is the command that was meant, if there is help about it.
+// about returns the command that was given, if there is help on it.
 func about(args []string) string {
 	if len(args) > 0 {
 		if _, ok := help[args[0]]; ok {
@@ -67,14 +68,16 @@ func about(args []string) string {
 	return ""
 }
 
-// help is the texts about commands that have options.
+// help is the help texts of the commands that have options.
 var help = map[string]string{
 	"summary": summaryUsage, "attach": attachUsage, "detach": detachUsage,
 }
 
+const commands = "summary, attach, detach, version or help"
+
 func dispatch(args []string, stdin io.Reader, stdout io.Writer) error {
 	if len(args) == 0 {
-		return usagef("no command given; the commands are summary, attach, detach, version and help")
+		return usagef("no command given: want %s", commands)
 	}
 	switch command, rest := args[0], args[1:]; command {
 	case "summary":
@@ -85,7 +88,7 @@ func dispatch(args []string, stdin io.Reader, stdout io.Writer) error {
 		return runDetach(rest, stdout)
 	case "version", "--version", "-version":
 		if len(rest) > 0 && !isHelp(rest[0]) {
-			return usagef("version: takes nothing, but there is %q", rest[0])
+			return usagef("version: unexpected argument %q", rest[0])
 		}
 		_, err := fmt.Fprintf(stdout, "weft %s\n", versionText())
 		return err
@@ -102,7 +105,7 @@ func isHelp(word string) bool {
 }
 
 func unknown(command string) error {
-	return usagef("there is no command %q; the commands are summary, attach, detach, version and help", command)
+	return usagef("unknown command %q: want %s", command, commands)
 }
 
 func runHelp(args []string, stdout io.Writer) error {
@@ -127,7 +130,7 @@ func versionText() string {
 	return "(devel)"
 }
 
-// usageError is a mistake in what was typed.
+// usageError is an error in the command line.
 type usageError struct{ text string }
 
 func (e usageError) Error() string { return e.text }

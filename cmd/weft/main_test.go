@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMistakesAreToldWithTheRemedy(t *testing.T) {
+func TestErrorsNameTheRemedy(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "spans.json")
 	for _, test := range []struct {
 		name string
@@ -22,22 +22,22 @@ func TestMistakesAreToldWithTheRemedy(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no command", nil, exitUsage, "no command given; the commands are summary, attach, detach, version and help"},
-		{"unknown command", []string{"overview"}, exitUsage, `there is no command "overview"; the commands are`},
-		{"unknown help", []string{"help", "me"}, exitUsage, `there is no command "me"`},
-		{"no file", []string{"summary"}, exitUsage, "summary: no file given; name the spans.json of a run, or -"},
+		{"no command", nil, exitUsage, "no command given: want summary, attach, detach, version or help"},
+		{"unknown command", []string{"overview"}, exitUsage, `unknown command "overview": want summary, `},
+		{"unknown help", []string{"help", "me"}, exitUsage, `unknown command "me"`},
+		{"no file", []string{"summary"}, exitUsage, "summary: no file given: want traces such as spans.json, a recording, or - for standard input"},
 		{"unknown flag", []string{"summary", "--topp", "3", "x"}, exitUsage, "flag provided but not defined: -topp"},
-		{"bad top", []string{"summary", "--top", "0", "x"}, exitUsage, "--top is 0: give it 1 or more"},
-		{"bad format", []string{"summary", "x", "--format", "xml"}, exitUsage, `--format is "xml": give it text or json`},
-		{"no time", []string{"summary", "x", "--from", "2026-11-21T17:00:00Z", "--to", "2026-11-21T17:00:00Z"}, exitUsage, "summary: there is no time from --from 2026-11-21T17:00:00Z to --to 2026-11-21T17:00:00Z"},
+		{"bad top", []string{"summary", "--top", "0", "x"}, exitUsage, "invalid --top 0: want 1 or more"},
+		{"bad format", []string{"summary", "x", "--format", "xml"}, exitUsage, `invalid --format "xml": want text or json`},
+		{"empty span", []string{"summary", "x", "--from", "2026-11-21T17:00:00Z", "--to", "2026-11-21T17:00:00Z"}, exitUsage, "summary: --from 2026-11-21T17:00:00Z must be before --to 2026-11-21T17:00:00Z"},
 		{"no such file", []string{"summary", missing}, exitFailed, missing + ": no such file or directory"},
-		{"no pid", []string{"attach"}, exitUsage, "attach: no process id given"},
-		{"no time", []string{"attach", "1", "--timeout", "-1s"}, exitUsage, "attach: --timeout is -1s: give it more than 0, such as 10s"},
-		{"flag behind the pid", []string{"attach", "1", "--agent", "x", "depth"}, exitFailed, `attach: option "depth": write key=value`},
-		{"version of what", []string{"version", "1"}, exitUsage, `version: takes nothing, but there is "1"`},
-		{"bad pid", []string{"attach", "java"}, exitUsage, `attach: "java" is no process id; jps or ps -C java tells them`},
+		{"no process ID", []string{"attach"}, exitUsage, "attach: no process ID given"},
+		{"bad timeout", []string{"attach", "1", "--timeout", "-1s"}, exitUsage, "attach: invalid --timeout -1s: want a positive duration such as 10s"},
+		{"flag after the process ID", []string{"attach", "1", "--agent", "x", "depth"}, exitFailed, `attach: option "depth": write key=value`},
+		{"argument of version", []string{"version", "1"}, exitUsage, `version: unexpected argument "1"`},
+		{"bad process ID", []string{"attach", "java"}, exitUsage, `attach: "java" is not a process ID; list the JVMs with jps or ps -C java`},
 		{"bad option", []string{"attach", "--agent", "x", "1", "depth"}, exitFailed, `attach: option "depth": write key=value, without a comma`},
-		{"detach takes none", []string{"detach", "1", "depth=1"}, exitUsage, `detach: takes no options, but there is "depth=1"`},
+		{"argument of detach", []string{"detach", "1", "depth=1"}, exitUsage, `detach: unexpected argument "depth=1"`},
 		{"bad line", []string{"summary", "-"}, exitFailed, "standard input: line 2: not OTLP JSON"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestMistakesAreToldWithTheRemedy(t *testing.T) {
 			assert.Contains(t, stderr.String(), test.want)
 			assert.Equal(t, test.code == exitUsage, strings.Contains(stderr.String(), "weft help"))
 			if test.code == exitUsage && len(test.args) > 0 && help[test.args[0]] != "" {
-				assert.Contains(t, stderr.String(), "Run 'weft help "+test.args[0]+"' for how to use it.")
+				assert.Contains(t, stderr.String(), "Run 'weft help "+test.args[0]+"' for usage.")
 			}
 		})
 	}
@@ -90,17 +90,17 @@ func TestSummaryOfSeveralFilesAsJSON(t *testing.T) {
 	assert.InDelta(t, 0, got["windows"], 0)
 }
 
-func TestSummaryOfATimeThatIsNone(t *testing.T) {
+func TestSummaryOfAnInvalidTime(t *testing.T) {
 	var stdout, stderr strings.Builder
 	assert.Equal(t, exitUsage, run([]string{"summary", "--from", "noon", "x"}, nil, &stdout, &stderr))
-	assert.Contains(t, stderr.String(), `invalid value "noon" for flag -from: give a time such as 2026-11-21T16:50:00Z`)
+	assert.Contains(t, stderr.String(), `invalid value "noon" for flag -from: want a time such as 2026-11-21T16:50:00Z`)
 }
 
-func TestSummaryOfTheFilesThatAreThere(t *testing.T) {
+func TestSummarySkipsMissingFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "spans.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"resourceSpans":[]}`+"\n"), 0o600))
 	var stdout, stderr strings.Builder
 	assert.Equal(t, exitFailed, run([]string{"summary", file + ".gone", file}, nil, &stdout, &stderr))
-	assert.Equal(t, "No window of a JVM is in these traces.\n", stdout.String())
+	assert.Equal(t, "The input contains no windows of a JVM.\n", stdout.String())
 	assert.Equal(t, "weft: summary: open "+file+".gone: no such file or directory\n", stderr.String())
 }

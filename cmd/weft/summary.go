@@ -15,23 +15,22 @@ import (
 	"github.com/weft-otel/weft/cmd/weft/internal/summary"
 )
 
-const summaryUsage = `weft summary tells what traces or recordings say at a glance: the hottest locks with counts and times, who waited,
-the longest row of threads that handed a lock to each other, and the threads that were blocked most.
+const summaryUsage = `weft summary shows where threads lose time: the hottest locks with counts and times, the waits, the longest chain of threads that
+handed a lock to each other, and the threads that were blocked most.
 
 Usage:
   weft summary [--top N] [--format text|json] [--from TIME] [--to TIME] FILE...
 
-  FILE            traces as OTLP JSON, one object a line, as the file exporter writes them; or a recording: a .jfr of
-                  any JDK from 11 on, what an agent wrote with file=PATH, an ORCA log, a TPTP trace, triples; each may
-                  be compressed with gzip or zstd; - reads standard input
-  --top N         show at most N rows in each table (default 10)
+  FILE            traces as OTLP JSON, one object per line, as the file exporter writes them; or a recording: a .jfr of
+                  JDK 11 or later, a file that an agent wrote with file=PATH, an ORCA log, a TPTP trace or triples.
+                  Files may be compressed with gzip or zstd; - reads standard input
+  --top N         show at most N rows per table (default 10)
   --format text   tables for people (default)
-  --format json   everything, for programs; durations are integer nanoseconds
-  --from TIME     of recordings, only what happened at TIME (2026-11-21T16:50:00Z) or later
-  --to TIME       of recordings, only what happened before TIME; of a native one nothing else is read
+  --format json   all data, for programs; durations are integers in nanoseconds
+  --from TIME     of recordings, only use events at or after TIME (2026-11-21T16:50:00Z)
+  --to TIME       of recordings, only use events before TIME; native recordings are not read beyond that range
 
-A line, or a part of a recording, that cannot be read is told on standard error; the summary is then of the others, and the
-exit code is 1.
+Lines and parts of recordings that cannot be read are skipped and reported on standard error; the exit code is then 1.
 
 Examples:
   weft summary spans.json
@@ -55,13 +54,13 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 	case err != nil:
 		return usagef("summary: %v", err)
 	case *top < 1:
-		return usagef("summary: --top is %d: give it 1 or more", *top)
+		return usagef("summary: invalid --top %d: want 1 or more", *top)
 	case *format != "text" && *format != "json":
-		return usagef("summary: --format is %q: give it text or json", *format)
+		return usagef("summary: invalid --format %q: want text or json", *format)
 	case !span.Valid():
-		return usagef("summary: there is no time from --from %s to --to %s", span.From.Format(time.RFC3339Nano), span.To.Format(time.RFC3339Nano))
+		return usagef("summary: --from %s must be before --to %s", span.From.Format(time.RFC3339Nano), span.To.Format(time.RFC3339Nano))
 	case len(files) == 0:
-		return usagef("summary: no file given; name the spans.json of a run, or - for standard input")
+		return usagef("summary: no file given: want traces such as spans.json, a recording, or - for standard input")
 	}
 
 	traces, closeAll, openErr := open(files, stdin, span)
@@ -83,13 +82,13 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 func parseTime(t *time.Time) func(string) error {
 	return func(text string) (err error) {
 		if *t, err = time.Parse(time.RFC3339Nano, text); err != nil {
-			return errors.New("give a time such as 2026-11-21T16:50:00Z")
+			return errors.New("want a time such as 2026-11-21T16:50:00Z")
 		}
 		return nil
 	}
 }
 
-// parse takes flags and words in any order.
+// parse accepts flags and arguments in any order.
 func parse(flags *flag.FlagSet, args []string) (words []string, err error) {
 	for {
 		if err := flags.Parse(args); err != nil {
@@ -103,12 +102,12 @@ func parse(flags *flag.FlagSet, args []string) (words []string, err error) {
 	}
 }
 
-// open opens all that it can; the error tells of the others.
+// open opens the files; the error lists those that cannot be opened.
 func open(files []string, stdin io.Reader, span summary.Span) (sources []summary.Source, closeAll func(), err error) {
 	var opened []io.Closer
 	closeAll = func() {
 		for _, f := range opened {
-			_ = f.Close() // it was only read
+			_ = f.Close() // read only
 		}
 	}
 	var errs []error
