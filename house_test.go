@@ -5,7 +5,6 @@
 package weft_test
 
 import (
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -14,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -87,7 +85,7 @@ func TestFilesAreShort(t *testing.T) {
 }
 
 func isSource(path string) bool {
-	return slices.Contains([]string{".go", ".c", ".h", ".java", ".ts", ".tsx"}, filepath.Ext(path))
+	return slices.Contains([]string{".go", ".c", ".h", ".java", ".ts", ".tsx", ".mjs", ".css", ".sh", ".py"}, filepath.Ext(path))
 }
 
 // TestFilesAreSmall finds what was built and checked in by mistake: each clone would carry it for ever.
@@ -104,50 +102,8 @@ func TestFilesAreSmall(t *testing.T) {
 	}
 }
 
-// TestLinksLead follows each relative link of the documents, and the names of their sections.
-func TestLinksLead(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
-	for _, f := range files(t) {
-		if filepath.Ext(f.path) != ".md" {
-			continue
-		}
-		for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(f.text, ""), -1) {
-			if strings.Contains(match[1], "://") {
-				continue
-			}
-			path, section, _ := strings.Cut(match[1], "#")
-			target := f.path
-			if path != "" {
-				target = filepath.Join(filepath.Dir(f.path), path)
-			}
-			info, err := os.Stat(target)
-			if err != nil {
-				t.Errorf("%s links to %s: %v", f.path, match[1], err)
-				continue
-			}
-			if section == "" || info.IsDir() {
-				continue
-			}
-			text, err := os.ReadFile(target)
-			require.NoError(t, err)
-			assert.Contains(t, sections(string(text)), section, "%s links to %s", f.path, match[1])
-		}
-	}
-}
-
-// sections returns the anchors of a document's headings as GitHub makes them.
-func sections(text string) []string {
-	var all []string
-	for _, heading := range regexp.MustCompile(`(?m)^#+ +(.*)$`).FindAllStringSubmatch(text, -1) {
-		name := strings.ReplaceAll(strings.ToLower(heading[1]), " ", "-")
-		all = append(all, regexp.MustCompile(`[^\p{L}\p{N}_-]`).ReplaceAllString(name, ""))
-	}
-	return all
-}
-
 func TestFilesNameTheLicence(t *testing.T) {
-	scripts := []string{".sh", ".py", ".mjs", ".css", ".mk"}
+	scripts := []string{".mk"}
 	for _, f := range files(t) {
 		isScript := slices.Contains(scripts, filepath.Ext(f.path)) || strings.HasPrefix(f.text, "#!") ||
 			filepath.Base(f.path) == "Makefile" || strings.HasPrefix(f.path, "config/") && strings.HasSuffix(f.path, ".yaml")
@@ -265,45 +221,5 @@ func TestConfigurationsAreListed(t *testing.T) {
 	require.NoError(t, err)
 	for _, path := range configs {
 		assert.Contains(t, string(readme), "("+filepath.Base(path)+")", "config/README.md has a line for each")
-	}
-}
-
-// TestAttributesAreDocumented compares the names in the code with those in backticks in the document: each is there, and
-// its tables have no others.
-func TestAttributesAreDocumented(t *testing.T) {
-	const code, document = "internal/threadpdata/attributes.go", "docs/semantic-conventions.md"
-	for _, path := range []string{code, document} {
-		if _, err := os.Stat(path); err != nil {
-			t.Skip(path, "is not there")
-		}
-	}
-	parsed, err := parser.ParseFile(token.NewFileSet(), code, nil, parser.SkipObjectResolution)
-	require.NoError(t, err)
-	inCode := map[string]bool{}
-	ast.Inspect(parsed, func(n ast.Node) bool {
-		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			if name, err := strconv.Unquote(lit.Value); err == nil && strings.HasPrefix(name, "weft.") {
-				inCode[name] = true
-			}
-		}
-		return true
-	})
-	text, err := os.ReadFile(document)
-	require.NoError(t, err)
-	named, inTables := map[string]bool{}, map[string]bool{}
-	quoted := regexp.MustCompile("`(weft\\.[a-z0-9_.]+)`")
-	for line := range strings.Lines(string(text)) {
-		for _, match := range quoted.FindAllStringSubmatch(line, -1) {
-			named[match[1]] = true
-			if strings.HasPrefix(strings.TrimSpace(line), "|") {
-				inTables[match[1]] = true
-			}
-		}
-	}
-	for name := range inCode {
-		assert.True(t, named[name], "%s is in %s, but not in %s", name, code, document)
-	}
-	for name := range inTables {
-		assert.True(t, inCode[name], "%s is in a table of %s, but not in %s", name, document, code)
 	}
 }

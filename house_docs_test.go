@@ -1,0 +1,125 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package weft_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const maxWidth = 140 // characters in a line of a document
+
+// TestDocumentsAreNarrow limits the width of lines in documents. Tables and code cannot be wrapped.
+func TestDocumentsAreNarrow(t *testing.T) {
+	for _, f := range files(t) {
+		if filepath.Ext(f.path) != ".md" || f.generated {
+			continue
+		}
+		number, inCode := 0, false
+		for line := range strings.Lines(f.text) {
+			number++
+			trimmed := strings.TrimSpace(line)
+			if strings.HasPrefix(trimmed, "```") {
+				inCode = !inCode
+			}
+			isTable := strings.HasPrefix(trimmed, "|")
+			if width := utf8.RuneCountInString(strings.TrimRight(line, "\n")); width > maxWidth && !inCode && !isTable {
+				t.Errorf("%s:%d: %d characters: wrap the line at %d", f.path, number, width, maxWidth)
+			}
+		}
+	}
+}
+
+// TestLinksLead follows each relative link of the documents, and the names of their sections.
+func TestLinksLead(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	for _, f := range files(t) {
+		if filepath.Ext(f.path) != ".md" {
+			continue
+		}
+		for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(f.text, ""), -1) {
+			if strings.Contains(match[1], "://") {
+				continue
+			}
+			path, section, _ := strings.Cut(match[1], "#")
+			target := f.path
+			if path != "" {
+				target = filepath.Join(filepath.Dir(f.path), path)
+			}
+			info, err := os.Stat(target)
+			if err != nil {
+				t.Errorf("%s links to %s: %v", f.path, match[1], err)
+				continue
+			}
+			if section == "" || info.IsDir() {
+				continue
+			}
+			text, err := os.ReadFile(target)
+			require.NoError(t, err)
+			assert.Contains(t, sections(string(text)), section, "%s links to %s", f.path, match[1])
+		}
+	}
+}
+
+// sections returns the anchors of a document's headings as GitHub makes them.
+func sections(text string) []string {
+	var all []string
+	for _, heading := range regexp.MustCompile(`(?m)^#+ +(.*)$`).FindAllStringSubmatch(text, -1) {
+		name := strings.ReplaceAll(strings.ToLower(heading[1]), " ", "-")
+		all = append(all, regexp.MustCompile(`[^\p{L}\p{N}_-]`).ReplaceAllString(name, ""))
+	}
+	return all
+}
+
+// TestAttributesAreDocumented compares the names in the code with those in backticks in the document: each is there, and
+// its tables have no others.
+func TestAttributesAreDocumented(t *testing.T) {
+	const code, document = "internal/threadpdata/attributes.go", "docs/semantic-conventions.md"
+	for _, path := range []string{code, document} {
+		if _, err := os.Stat(path); err != nil {
+			t.Skip(path, "is not there")
+		}
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), code, nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	inCode := map[string]bool{}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if name, err := strconv.Unquote(lit.Value); err == nil && strings.HasPrefix(name, "weft.") {
+				inCode[name] = true
+			}
+		}
+		return true
+	})
+	text, err := os.ReadFile(document)
+	require.NoError(t, err)
+	named, inTables := map[string]bool{}, map[string]bool{}
+	quoted := regexp.MustCompile("`(weft\\.[a-z0-9_.]+)`")
+	for line := range strings.Lines(string(text)) {
+		for _, match := range quoted.FindAllStringSubmatch(line, -1) {
+			named[match[1]] = true
+			if strings.HasPrefix(strings.TrimSpace(line), "|") {
+				inTables[match[1]] = true
+			}
+		}
+	}
+	for name := range inCode {
+		assert.True(t, named[name], "%s is in %s, but not in %s", name, code, document)
+	}
+	for name := range inTables {
+		assert.True(t, inCode[name], "%s is in a table of %s, but not in %s", name, document, code)
+	}
+}
