@@ -1,8 +1,8 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Programs that a target needs are installed where that is possible (scripts/need.sh). A JDK is found through
-# JAVA_HOME, or else through javac on the path.
+# scripts/need.sh installs missing programs where possible. The JDK is the one in JAVA_HOME, otherwise that of javac in
+# PATH.
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
@@ -17,14 +17,14 @@ BENCHCOUNT ?= 5
 GO_LDFLAGS ?= -s -w
 VERSION := $(shell sed -n 's/^  version: //p' builder-config.yaml)
 
-# A build must not depend on a version control system being there.
+# A build must not require a version control system.
 export GOFLAGS ?= -buildvcs=false
 ifeq ($(origin JAVA_HOME),undefined)
 JAVA_HOME = $(patsubst %/bin/javac,%,$(realpath $(shell command -v javac 2>/dev/null)))
 endif
 export JAVA_HOME
 
-# Each folder in cmd is a program of that name.
+# Each folder in cmd is a program with the same name.
 PROGRAMS = $(patsubst cmd/%/,build/%,$(wildcard cmd/*/))
 PACKAGES = $(shell $(GO) list ./... | grep -v '/e2e$$')
 
@@ -36,7 +36,7 @@ help: ## list the targets
 build: build/weft-collector build/libweft.so $(PROGRAMS) ## build the collector, the agent and the command into build/
 
 .PHONY: build-full
-build-full: build/weft-collector-full ## build the distribution of a release, with all components
+build-full: build/weft-collector-full ## build the full distribution, with all components
 
 .PHONY: dist
 dist: ## build the agent for Linux on x86-64 and aarch64, glibc and musl, into build/dist/
@@ -44,15 +44,15 @@ dist: ## build the agent for Linux on x86-64 and aarch64, glibc and musl, into b
 	$(MAKE) -C agent dist
 
 .PHONY: demo
-demo: build ## start a Java program with the agent and say in words why its threads wait
+demo: build ## run a Java program under the agent and print why its threads wait
 	e2e/demo.sh
 
 .PHONY: demo-jaeger
-demo-jaeger: build build/jaeger ## the same with a real Jaeger to look at (its first build takes minutes)
+demo-jaeger: build build/jaeger ## the same with a real Jaeger (its first build takes minutes)
 	e2e/demo.sh --jaeger
 
 .PHONY: test
-test: ## everything that CI checks, from generated files to a real JVM
+test: ## run everything that CI checks, from generated files to real JVMs
 	scripts/retry.sh $(GO) list -deps -test ./... >/dev/null
 	scripts/retry.sh $(GO) list -modfile=tools/go.mod -deps tool >/dev/null
 	scripts/generated.sh $(MAKE) --no-print-directory generate
@@ -74,7 +74,7 @@ check: ## the inner loop: format, vet, unit tests of Go and C
 	$(GO) test $(PACKAGES)
 
 .PHONY: lint
-lint: $(LINT) web/node_modules/.installed ## golangci-lint over Go; clang-format and clang-tidy over C; types, lint and unit tests of the page
+lint: $(LINT) web/node_modules/.installed ## lint Go, C, the page and all prose
 	@scripts/need.sh clang-format clang-tidy
 	$(GO) mod tidy -diff
 	$(LINT) config verify
@@ -83,11 +83,11 @@ lint: $(LINT) web/node_modules/.installed ## golangci-lint over Go; clang-format
 	cd web && npm --silent run check
 
 .PHONY: generate
-generate: web/dist/app.js ## write again what is generated: component metadata, the wire tables and their C header, the page
+generate: web/dist/app.js ## regenerate component metadata, the wire tables and their C header, and the page
 	$(GO) generate ./...
 
 .PHONY: web
-web: web/node_modules/.installed ## the page: types, lint, unit tests, and web/dist
+web: web/node_modules/.installed ## check and test the page, and build web/dist
 	cd web && npm --silent run check && npm --silent run build
 
 web/dist/app.js: web/node_modules/.installed always
@@ -100,7 +100,7 @@ web/node_modules/.installed: web/package.json web/package-lock.json
 	$(MAKE) --no-print-directory dashboards
 
 .PHONY: dashboards
-dashboards: config/grafana/node_modules/.installed ## write the dashboards for Grafana, and check them against its schema
+dashboards: config/grafana/node_modules/.installed ## generate the Grafana dashboards and validate them against its schema
 	npm --prefix config/grafana run --silent build
 
 config/grafana/node_modules/.installed: config/grafana/package-lock.json
@@ -109,40 +109,39 @@ config/grafana/node_modules/.installed: config/grafana/package-lock.json
 	@touch $@
 
 .PHONY: bench
-bench: ## measure the hot paths, in Go and in the agent, and print tables
+bench: ## measure the hot paths in Go and in the agent
 	@scripts/bench.sh $(BENCHCOUNT)
 	@$(MAKE) --no-print-directory -C agent bench
 
 .PHONY: bench-page
-bench-page: web ## measure the page over a million intervals in a real Chromium, and print a table (BENCH_INTERVALS for more)
+bench-page: web ## measure the page with a million intervals in Chromium (BENCH_INTERVALS for more)
 	@scripts/need.sh chromium
 	@$(GO) test -run '^$$' -bench BenchmarkPage -benchtime 1x -timeout 20m ./exporter/threadviewexporter/internal/devserver
 
 .PHONY: bench-agent
-bench-agent: build/libweft.so ## measure the agent against no agent and against the flight recorder, in real JVMs (20 minutes)
+bench-agent: build/libweft.so ## compare the agent with no agent and with the flight recorder in real JVMs (20 minutes)
 	@$(MAKE) --no-print-directory -C agent bench-agent
 
 .PHONY: fuzz
-fuzz: ## run each fuzz target with as many inputs as FUZZTIME says (200000x)
+fuzz: ## run each fuzz target with FUZZTIME inputs (200000x)
 	scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: e2e
-e2e: build build/jaeger build/weft-otel.jar ## run real JVMs with the agent against the built collector and a real Jaeger
+e2e: build build/jaeger build/weft-otel.jar ## test real JVMs with the agent, the built collector and a real Jaeger
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
 	@scripts/e2e.sh $(GO) test -count=1 -timeout 4h ./e2e/...
 
 .PHONY: stress
-stress: build ## let threads wait at random for STRESS (10m), on each JDK and garbage collector
+stress: build ## run threads that wait at random for STRESS (10m), on each JDK and garbage collector
 	$(GO) test -count=1 -timeout 24h ./e2e -run TestStress -stress=$(STRESS) -v
 
 .PHONY: clean
-clean: ## remove what was built
+clean: ## remove build output
 	rm -rf build
 	$(MAKE) -C agent clean
 
-# ocb writes the main package of a collector once; then go build alone keeps it current, in seconds. Both
-# distributions are built with the versions of the full one: what is tested is what is released, and what is compiled
-# for one serves the other.
+# ocb generates the main package of a collector once; after that, go build keeps it current in seconds. Both distributions
+# use the dependency versions of the full one: the tested code is the released code, and they share compiled packages.
 build/collector-full/.written: builder-config-full.yaml go.mod tools/go.mod
 	@mkdir -p $(@D)
 	scripts/retry.sh $(OCB) --skip-compilation --config=$< >$(@D)/ocb.log 2>&1 || { cat $(@D)/ocb.log; exit 1; }
@@ -165,7 +164,7 @@ build/libweft.so: always
 	@scripts/need.sh cc javac
 	$(MAKE) -C agent
 
-# The extension for OpenTelemetry's Java SDK that tells the agent which span is current; its class files are for 11 and later.
+# The extension for OpenTelemetry's Java SDK that reports the current span to the agent; its class files are for 11 and later.
 build/otel/.fetched: agent/otel/pom.xml
 	@scripts/need.sh mvn
 	scripts/retry.sh mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)

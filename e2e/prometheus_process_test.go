@@ -51,7 +51,7 @@ scrape_configs:
   honor_labels: true
   static_configs: [{targets: ['%s']}]
   relabel_configs: [{source_labels: [__address__], target_label: collector}]
-`, filepath.Join(root, "config/recording.yaml"), write("alerts.yaml", impatient(t)), manager, strings.Join(scrapes, "', '")))
+`, filepath.Join(root, "config/recording-rules.yaml"), write("alerts.yaml", impatient(t)), manager, strings.Join(scrapes, "', '")))
 	am := start(t, nil, installed(t, "prometheus-alertmanager", "alertmanager"), "--config.file="+managerConfig,
 		"--storage.path="+filepath.Join(dir, "am"), "--web.listen-address="+manager, "--cluster.listen-address=")
 	p.process = start(t, nil, installed(t, "prometheus"), "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"),

@@ -21,7 +21,7 @@ import (
 func TestRules(t *testing.T) {
 	promtool := installed(t, "promtool")
 	for _, args := range [][]string{
-		{"check", "rules", "config/recording.yaml", "config/alerts.yaml"},
+		{"check", "rules", "config/recording-rules.yaml", "config/alerts.yaml"},
 		{"test", "rules", "e2e/testdata/rules_test.yaml"},
 	} {
 		cmd := exec.Command(promtool, args...)
@@ -45,7 +45,7 @@ func TestEachRuleIsTested(t *testing.T) {
 		assert.Contains(t, tests, "- name: "+match[1]+" fires\n")
 		assert.Contains(t, tests, "- name: "+match[1]+" is quiet\n")
 	}
-	for _, match := range regexp.MustCompile(`- record: (\S+)`).FindAllStringSubmatch(configText(t, "config/recording.yaml"), -1) {
+	for _, match := range regexp.MustCompile(`- record: (\S+)`).FindAllStringSubmatch(configText(t, "config/recording-rules.yaml"), -1) {
 		assert.Contains(t, tests, "expr: '"+match[1]+"'")
 	}
 }
@@ -71,7 +71,7 @@ func TestRulesAndDashboardsUseMetricsThatThereAre(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, dashboards, 3)
 	used := map[string]bool{}
-	for _, file := range append(dashboards, filepath.Join(root, "config/alerts.yaml"), filepath.Join(root, "config/recording.yaml")) {
+	for _, file := range append(dashboards, filepath.Join(root, "config/alerts.yaml"), filepath.Join(root, "config/recording-rules.yaml")) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, name := range regexp.MustCompile(`(?:^|[^:\w.])((?:weft|otelcol)_\w+)`).FindAllStringSubmatch(string(text), -1) {

@@ -2,8 +2,8 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# bench.sh COUNT runs the benchmarks of the hot paths COUNT times, takes the median of each, and prints a table; below it what
-# is to be compared with what, measured in the same run. Figures are worth something only on a machine that does nothing else.
+# bench.sh COUNT runs the benchmarks of the hot paths COUNT times and prints a table of their medians, then ratios to a peer
+# or a floor from the same run. Run it on an otherwise idle machine.
 set -eu
 
 count=${1:-5}

@@ -2,8 +2,8 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# e2e.sh COMMAND... runs go test; if a test fails, the last lines say again which, and the beginning of what it said: of a
-# long log the end is what is looked at first.
+# e2e.sh COMMAND... runs go test; its last lines repeat which tests failed and the beginning of their output, since readers
+# of a long log start at its end.
 set -u
 mkdir -p build
 log=build/e2e.log
@@ -15,7 +15,7 @@ status=$(cat build/e2e.status)
 [ "$status" = 0 ] && exit 0
 
 echo
-echo "e2e: what failed, in short; all of it is above, and in $log:"
+echo "e2e: summary of the failed tests; the full output is above and in $log:"
 awk '
     /^ *--- FAIL|^panic:|^fatal error:|running tests:/ { print; left = 14; next }
     /^ *--- |^(ok|FAIL|PASS|exit status)/ { left = 0 }

@@ -2,9 +2,9 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# fuzz.sh COUNT runs every fuzz target of the module with COUNT inputs (such as 10000x), one after the other. A time (such as 10s) can be given,
-# too; but before Go 1.27 a worker that is still busy when it is over may be taken for a failure, "context deadline exceeded"
-# (golang/go#75804). What is interesting is made smaller with a few tries only: by default that takes a minute each, in which nothing else is tried.
+# fuzz.sh COUNT runs every fuzz target of the module with COUNT inputs (such as 10000x), one after the other. COUNT may also be a
+# time (such as 10s), but before Go 1.27 a worker that is busy at the end may be reported as a failure, "context deadline exceeded"
+# (golang/go#75804). Minimization is limited: by default it takes up to a minute for each interesting input.
 set -eu
 
 grep -rHoE --include='*_test.go' --exclude-dir=build --exclude-dir=node_modules --exclude-dir=tools --exclude-dir='.?*' \

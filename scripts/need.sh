@@ -2,8 +2,8 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# need.sh PROGRAM... makes sure that programs are there: installs what is missing where it may (root, apt-get),
-# and else says in one line what to install.
+# need.sh PROGRAM... checks that programs are installed. As root with apt-get it installs missing ones; otherwise it prints
+# one line with the packages to install.
 set -eu
 
 package_of() {
@@ -32,7 +32,7 @@ packages=$(missing "$@")
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "need.sh: installing$packages" >&2
     export DEBIAN_FRONTEND=noninteractive
-    # Tests of several packages may ask at the same time: one waits for the other.
+    # Tests of several packages may run this concurrently: one waits for the other.
     install="apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=1200 -o Acquire::Retries=3 $packages"
     # shellcheck disable=SC2086 # words
     $install >/dev/null 2>&1 || "$(dirname "$0")/retry.sh" sh -c "apt-get update -qq >/dev/null; $install >/dev/null" || true

@@ -2,8 +2,8 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# retry.sh COMMAND... runs a command that fetches something, and again up to three times if it fails: a registry, or the way to it, may be
-# away for a moment. The command must be one that can be repeated.
+# retry.sh COMMAND... runs a command that downloads something and retries it up to three times: a registry or the network may be
+# unavailable for a moment. The command must be repeatable.
 set -eu
 
 for pause in 5 15 60 0; do
@@ -11,7 +11,7 @@ for pause in 5 15 60 0; do
     "$@" || status=$?
     [ "$status" != 0 ] || exit 0
     [ "$pause" = 0 ] || {
-        echo "retry.sh: failed with status $status, once more in $pause s: $*" >&2
+        echo "retry.sh: failed with status $status, retrying in $pause s: $*" >&2
         sleep "$pause"
     }
 done
