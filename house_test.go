@@ -85,7 +85,7 @@ func TestFilesAreShort(t *testing.T) {
 }
 
 func isSource(path string) bool {
-	return slices.Contains([]string{".go", ".c", ".h", ".java", ".ts", ".tsx", ".mjs", ".css", ".sh", ".py"}, filepath.Ext(path))
+	return slices.Contains([]string{".go", ".c", ".h", ".java", ".ts", ".tsx", ".mjs", ".sh", ".py"}, filepath.Ext(path))
 }
 
 // TestFilesAreSmall finds what was built and checked in by mistake: each clone would carry it for ever.
