@@ -74,7 +74,7 @@ func (q *query) detail(iv *store.Interval, when jvmthread.Time) *api.Interval {
 	}
 	if iv.Peer != 0 {
 		out.Owner = q.doing(iv.Peer, iv.Start, iv.Lock)
-		if s := q.ownerStack(iv); s != nil {
+		if s := q.stackOf(q.sn.OwnerStack(iv)); s != nil {
 			out.Owner.Stack = s
 		}
 	}
@@ -143,21 +143,6 @@ func (q *query) doing(thread int, at jvmthread.Time, lock store.LockIndex) *api.
 		d.Stack = q.stackOf(next.Stack)
 	}
 	return d
-}
-
-// ownerStack is where the owner of the lock was when an interval began, if the agent looked.
-func (q *query) ownerStack(iv *store.Interval) (s *api.Stack) {
-	_ = q.sn.Replay(iv.Start, iv.Start+1, func(_ *store.Block, events []jvmthread.Event) bool { // without it there is no stack
-		for i := range events {
-			ev := &events[i]
-			if ev.Kind == jvmthread.KindOwnerStack && ev.Thread == q.sn.Threads[iv.Thread].ID && ev.Time >= iv.Start && ev.Time < max(iv.End, iv.Start+1) {
-				s = q.stackOf(store.StackID(ev.Stack))
-				return false
-			}
-		}
-		return true
-	})
-	return s
 }
 
 func (q *query) cause(e *store.Edge) *api.Cause {

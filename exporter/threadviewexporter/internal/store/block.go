@@ -135,7 +135,7 @@ const (
 func (b *Block) size() int64 {
 	n := int64(len(b.state))
 	return blockBytes + int64(len(b.lanes))*(laneBytes+chunkBytes) + b.end.bytes() + n*(1+1+3*4) + b.timeouts.bytes() + b.cycles.bytes() +
-		b.interactions.bytes() + b.holds.bytes() + b.raw.size()
+		b.interactions.bytes() + b.holds.bytes() + int64(len(b.raw.data))
 }
 
 // clip makes the columns as long as they need to be: a block lives long.

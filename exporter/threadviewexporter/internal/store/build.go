@@ -27,7 +27,7 @@ func (s *Session) build(w *window.Window, sym *symbols.Table) *Block {
 	b.lanes = append(b.lanes, lane{first: uint32(len(b.state))})
 	s.addInteractions(b, w, sym)
 	s.addHolds(b, w, sym)
-	b.raw = s.pending.take(w.End)
+	b.raw = s.pending.take(w.End, s.store.encoder)
 	b.clip()
 	return b
 }

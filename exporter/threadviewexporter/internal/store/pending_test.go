@@ -19,13 +19,13 @@ func TestEventsThatWaitForAWindowAreBounded(t *testing.T) {
 	for range 30 {
 		s.Events(make([]jvmthread.Event, 7), sym)
 	}
-	if n := len(s.pending.events); n != 100 {
+	if n := s.pending.events; n != 100 {
 		t.Errorf("%d events are held, want 100", n)
 	}
-	if raw := s.pending.take(1); raw.events != 100 {
+	if raw := s.pending.take(1, st.encoder); raw.events != 100 {
 		t.Errorf("%d events are packed, want 100", raw.events)
 	}
-	if s.Events(make([]jvmthread.Event, 7), sym); len(s.pending.events) != 7 {
+	if s.Events(make([]jvmthread.Event, 7), sym); s.pending.events != 7 {
 		t.Error("there is no room again")
 	}
 }

@@ -4,200 +4,176 @@
 package store
 
 import (
-	"bytes"
-	"compress/flate"
-	"encoding/binary"
-	"errors"
-	"io"
+	"cmp"
+	"math"
 	"slices"
 	"sort"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
-// rawLog is the events of a window, packed: from them anything can be made again that an engine makes, and a recording be written. Numbers of
-// threads, classes and stacks are those of the session.
+// rawLog is the events of a window: a batch of the wire protocol, compressed. Downloads and spans are made from it. Ids of classes and stacks
+// are those of the session.
 type rawLog struct {
-	data   []byte
-	events int
-	packed bool // data is compressed
+	data        []byte
+	events      int
+	ownerStacks bool // there are events of this kind
 }
 
-func (r *rawLog) size() int64 { return int64(len(r.data)) }
+// newCodec returns what compresses and decompresses batches. Both may be used concurrently.
+func newCodec() (*zstd.Encoder, *zstd.Decoder) {
+	enc, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false)) // valid options
+	dec, _ := zstd.NewReader(nil)
+	return enc, dec
+}
 
-// rawBuffer gathers the events of the windows to come, in the order of time.
+// rawBuffer gathers the events of the next windows.
 type rawBuffer struct {
-	events []rawEvent
-	writer *flate.Writer
-	plain  []byte
-	packed bytes.Buffer
+	sections []wire.Section // by number of the thread, each in the order of time
+	events   int
+	plain    []byte
 }
 
-// rawEvent is an event with the numbers of the session in place of ids.
-type rawEvent struct {
-	time         jvmthread.Time
-	thread, peer uint32 // numbers of threads
-	peerID       jvmthread.ThreadID
-	class        uint32
-	hash         uint32
-	stack        uint32
-	arg          int64
-	kind         jvmthread.Kind
-	flags        jvmthread.Flags
-}
-
-// maxPending is more than a window of an engine with default limits applies: what is beyond, at one and the same moment, it has refused and counted.
+// maxPending is more than an engine with default limits applies in one window. It refuses and counts the rest itself.
 const maxPending = 6 << 20
 
-func (r *rawBuffer) reset() { r.events = r.events[:0] }
+// allThreads stands for NoThread in a batch, where each section has a thread: in a gap of all threads.
+const allThreads jvmthread.ThreadID = math.MaxUint64
 
-// Events takes events that the session's engine is about to apply, in the order of time. They belong to the windows that come after.
+// Events takes events that the session's engine is about to apply, in the order of time, which belong to later windows.
 func (s *Session) Events(events []jvmthread.Event, sym *symbols.Table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range events[:min(len(events), max(0, s.store.pending-len(s.pending.events)))] {
-		ev := &events[i]
-		raw := rawEvent{
-			time: ev.Time, thread: s.thread(sym, ev.Thread), hash: ev.Lock.Hash, stack: s.stack(sym, ev.Stack), arg: ev.Arg, kind: ev.Kind, flags: ev.Flags,
+	for _, ev := range events[:min(len(events), max(0, s.store.pending-s.pending.events))] {
+		thread := s.thread(sym, ev.Thread)
+		ev.Stack = jvmthread.StackID(s.stack(sym, ev.Stack))
+		if ev.Kind != jvmthread.KindContext { // its peer and class are part of a trace ID
+			s.thread(sym, ev.Peer)
+			ev.Lock.Class = jvmthread.ClassID(s.class(sym, ev.Lock.Class))
 		}
-		if plainNumbers(ev.Kind) {
-			raw.peerID, raw.class = ev.Peer, uint32(ev.Lock.Class)
-		} else {
-			raw.peer, raw.class = s.thread(sym, ev.Peer), s.class(sym, ev.Lock.Class)
-		}
-		s.pending.events = append(s.pending.events, raw)
+		s.pending.add(thread, &ev)
 	}
 }
 
-// plainNumbers reports whether peer and class of an event are no peer and no class, but the ids of a span.
-func plainNumbers(k jvmthread.Kind) bool { return k == jvmthread.KindContext }
-
-// leastPacked is how many bytes are worth being compressed.
-const leastPacked = 512
-
-// take packs the events before a time.
-func (r *rawBuffer) take(until jvmthread.Time) rawLog {
-	n := sort.Search(len(r.events), func(i int) bool { return r.events[i].time >= until })
-	if n == 0 {
-		return rawLog{}
+func (r *rawBuffer) add(thread uint32, ev *jvmthread.Event) {
+	if n := int(thread) + 1; n > len(r.sections) {
+		r.sections = slices.Grow(r.sections, n-len(r.sections))[:n]
 	}
-	r.plain = r.plain[:0]
-	last := r.events[0].time
-	r.plain = binary.AppendVarint(r.plain, int64(last))
-	for i := range r.events[:n] {
-		ev := &r.events[i]
-		r.plain = append(r.plain, byte(ev.kind))
-		r.plain = binary.AppendUvarint(r.plain, uint64(ev.flags))
-		r.plain = binary.AppendVarint(r.plain, int64(ev.time-last))
-		r.plain = binary.AppendUvarint(r.plain, uint64(ev.thread))
-		r.plain = binary.AppendUvarint(r.plain, uint64(ev.peer)|uint64(ev.peerID)) // one of them is zero
-		r.plain = binary.AppendUvarint(r.plain, uint64(ev.class))
-		r.plain = binary.AppendUvarint(r.plain, uint64(ev.hash))
-		r.plain = binary.AppendUvarint(r.plain, uint64(ev.stack))
-		r.plain = binary.AppendVarint(r.plain, ev.arg)
-		last = ev.time
-	}
-	r.events = append(r.events[:0], r.events[n:]...)
-	if len(r.plain) < leastPacked {
-		return rawLog{data: slices.Clone(r.plain), events: n}
-	}
-	r.packed.Reset()
-	if r.writer == nil {
-		r.writer, _ = flate.NewWriter(nil, flate.BestSpeed) // the level is a valid one
-	}
-	r.writer.Reset(&r.packed)
-	if _, err := r.writer.Write(r.plain); err != nil || r.writer.Close() != nil {
-		return rawLog{data: slices.Clone(r.plain), events: n} // a buffer takes everything: this does not happen
-	}
-	return rawLog{data: slices.Clone(r.packed.Bytes()), events: n, packed: true}
+	to := &r.sections[thread]
+	to.Events = append(to.Events, *ev)
+	r.events++
 }
 
-var errLog = errors.New("the log of events is broken")
+// take packs and removes the events before a time.
+func (r *rawBuffer) take(until jvmthread.Time, enc *zstd.Encoder) (out rawLog) {
+	var sections []wire.Section
+	for i := range r.sections {
+		s := &r.sections[i]
+		n := sort.Search(len(s.Events), func(i int) bool { return s.Events[i].Time >= until })
+		if n == 0 {
+			continue
+		}
+		sections = append(sections, wire.Section{Thread: cmp.Or(s.Events[0].Thread, allThreads), Events: s.Events[:n]})
+		out.ownerStacks = out.ownerStacks || slices.ContainsFunc(s.Events[:n], func(ev jvmthread.Event) bool { return ev.Kind == jvmthread.KindOwnerStack })
+		out.events += n
+	}
+	if out.events == 0 {
+		return out
+	}
+	r.plain = wire.AppendBatch(r.plain[:0], wire.BatchHeader{Sequence: 1}, sections...)
+	out.data = slices.Clone(enc.EncodeAll(r.plain[wire.FrameHeaderSize:], nil))
+	r.events -= out.events
+	for i := range r.sections {
+		s := &r.sections[i]
+		s.Events = append(s.Events[:0], s.Events[sort.Search(len(s.Events), func(i int) bool { return s.Events[i].Time >= until }):]...)
+	}
+	return out
+}
 
-// Replay yields the events of the windows that overlap [from, to), in the order of time, a slice for each window, with where the engine of that window
-// began. Ids of classes and stacks are those of the snapshot. The slice is good until yield returns.
+// Replay yields the events of each window that overlaps [from, to), in the order of time and then of threads. Ids of classes and stacks are
+// those of the snapshot. The slice is valid until yield returns.
 func (sn *Snapshot) Replay(from, to jvmthread.Time, yield func(b *Block, events []jvmthread.Event) bool) error {
-	var events []jvmthread.Event
+	return sn.replay(from, to, func(*Block) bool { return true }, yield)
+}
+
+// OwnerStack returns the stack at which the owner of the lock was seen during an interval, or 0.
+func (sn *Snapshot) OwnerStack(iv *Interval) (stack StackID) {
+	has := func(b *Block) bool { return b.raw.ownerStacks }
+	_ = sn.replay(iv.Start, iv.Start+1, has, func(_ *Block, events []jvmthread.Event) bool { // without events there is no stack
+		for i := range events {
+			ev := &events[i]
+			if ev.Kind == jvmthread.KindOwnerStack && ev.Thread == sn.Threads[iv.Thread].ID && ev.Time >= iv.Start && ev.Time < max(iv.End, iv.Start+1) {
+				stack = StackID(ev.Stack)
+				return false
+			}
+		}
+		return true
+	})
+	return stack
+}
+
+func (sn *Snapshot) replay(from, to jvmthread.Time, wanted func(*Block) bool, yield func(b *Block, events []jvmthread.Event) bool) error {
+	var u unpacker
 	for _, b := range sn.blocksFrom(from) {
 		if b.Start >= to {
 			break
 		}
-		var err error
-		if events, err = sn.unpack(&b.raw, events[:0]); err != nil {
+		if !wanted(b) {
+			continue
+		}
+		if err := u.unpack(&b.raw, sn.decoder); err != nil {
 			return err
 		}
-		if !yield(b, events) {
+		if !yield(b, u.sorted) {
 			break
 		}
 	}
 	return nil
 }
 
-func (sn *Snapshot) unpack(r *rawLog, out []jvmthread.Event) ([]jvmthread.Event, error) {
-	if r.events == 0 {
-		return out, nil
-	}
-	data := r.data
-	if r.packed {
-		var err error
-		if data, err = io.ReadAll(flate.NewReader(bytes.NewReader(r.data))); err != nil {
-			return out, err
-		}
-	}
-	d := unpacker{rest: data}
-	at := jvmthread.Time(d.signed())
-	for range r.events {
-		if len(d.rest) == 0 {
-			return out, errLog
-		}
-		ev := jvmthread.Event{Kind: jvmthread.Kind(d.rest[0])}
-		d.rest = d.rest[1:]
-		ev.Flags = jvmthread.Flags(d.unsigned())
-		at += jvmthread.Time(d.signed())
-		ev.Time = at
-		thread, peer := d.unsigned(), d.unsigned()
-		ev.Lock = jvmthread.LockID{Class: jvmthread.ClassID(d.unsigned()), Hash: uint32(d.unsigned())}
-		ev.Stack = jvmthread.StackID(d.unsigned())
-		ev.Arg = d.signed()
-		if thread >= uint64(len(sn.Threads)) || !plainNumbers(ev.Kind) && peer >= uint64(len(sn.Threads)) || d.bad {
-			return out, errLog
-		}
-		ev.Thread = sn.Threads[thread].ID
-		if ev.Peer = jvmthread.ThreadID(peer); !plainNumbers(ev.Kind) {
-			ev.Peer = sn.Threads[peer].ID
-		}
-		out = append(out, ev)
-	}
-	return out, nil
-}
-
+// unpacker reads raw logs, and reuses its memory.
 type unpacker struct {
-	rest []byte
-	bad  bool
+	plain          []byte
+	events, sorted []jvmthread.Event
+	order          []int32
 }
 
-func (d *unpacker) unsigned() uint64 {
-	v, n := binary.Uvarint(d.rest)
-	if n <= 0 {
-		d.bad = true
-		return 0
+func (u *unpacker) unpack(r *rawLog, dec *zstd.Decoder) (err error) {
+	u.events, u.sorted, u.order = u.events[:0], u.sorted[:0], u.order[:0]
+	if r.events == 0 {
+		return nil
 	}
-	d.rest = d.rest[n:]
-	return v
-}
-
-func (d *unpacker) signed() int64 {
-	v, n := binary.Varint(d.rest)
-	if n <= 0 {
-		d.bad = true
-		return 0
+	if u.plain, err = dec.DecodeAll(r.data, u.plain[:0]); err != nil {
+		return err
 	}
-	d.rest = d.rest[n:]
-	return v
+	batch, err := wire.Frame{Kind: wire.FrameBatch, Payload: u.plain}.Batch()
+	for err == nil && batch.More() {
+		_, u.events, err = batch.Section(u.events)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range u.events {
+		if u.events[i].Thread == allThreads {
+			u.events[i].Thread = jvmthread.NoThread
+		}
+		u.order = append(u.order, int32(i))
+	}
+	slices.SortFunc(u.order, func(x, y int32) int {
+		a, b := &u.events[x], &u.events[y]
+		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Thread, b.Thread), cmp.Compare(x, y))
+	})
+	for _, i := range u.order {
+		u.sorted = append(u.sorted, u.events[i])
+	}
+	return nil
 }
 
-// Symbols are the texts behind the ids of a snapshot, as a table that others can use, which keeps the ids.
+// Symbols returns a table with the texts of the snapshot under the same ids.
 func (sn *Snapshot) Symbols() *symbols.Table {
 	limits := symbols.DefaultLimits()
 	limits.Classes, limits.Stacks, limits.Threads = len(sn.classes), len(sn.stacks), len(sn.Threads)

@@ -109,7 +109,7 @@ func (s *Session) reopen(meta Meta) int64 {
 	bytes += s.account(nil)
 	s.meta, s.live, s.ended, s.fresh = meta, true, "", true
 	s.translation = translation{}
-	s.pending.reset()
+	s.pending = rawBuffer{}
 	s.changed()
 	return bytes
 }
@@ -184,11 +184,11 @@ func (s *Session) Close(why window.Cut) {
 
 // closeOpen puts what is open into a block of its own: the next engine knows nothing of it.
 func (s *Session) closeOpen() int64 {
-	if len(s.open) == 0 && len(s.openHolds) == 0 && len(s.pending.events) == 0 {
+	if len(s.open) == 0 && len(s.openHolds) == 0 && s.pending.events == 0 {
 		return 0
 	}
 	b := &Block{Start: s.to, End: s.to, Cut: s.ended, Begin: s.begin, number: s.next}
-	b.raw = s.pending.take(math.MaxInt64) // what is of the very moment of the end
+	b.raw = s.pending.take(math.MaxInt64, s.store.encoder) // events at the very end
 	for id := range s.threads {
 		iv, ok := s.open[uint32(id)]
 		if !ok {

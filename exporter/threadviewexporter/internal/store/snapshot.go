@@ -8,6 +8,8 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -32,6 +34,7 @@ type Snapshot struct {
 	Deadlocks            []Deadlock
 	Threads              []Thread // 0 is none; those that are not Known are not there
 
+	decoder   *zstd.Decoder
 	blocks    []*Block
 	rollups   []*Rollup
 	classes   []string
@@ -56,7 +59,7 @@ func (s *Session) Snapshot() *Snapshot {
 		ID: s.id, Meta: s.meta, Live: s.live, Ended: s.ended, Version: s.version, Origin: s.origin, From: s.origin, To: s.to,
 		Events: s.events, Lost: s.lost, Missed: s.missed, Evicted: s.evicted, Bytes: s.bytes, Counts: s.counts, Locks: len(s.locks.ids),
 		Gaps: slices.Clip(s.gaps), Deadlocks: slices.Clip(s.deadlocks), Threads: slices.Clone(s.threads),
-		blocks: slices.Clone(s.blocks), rollups: slices.Clip(s.rollups), classes: s.classes.list, stacks: s.stacks.list, locks: s.locks.list,
+		decoder: s.store.decoder, blocks: slices.Clone(s.blocks), rollups: slices.Clip(s.rollups), classes: s.classes.list, stacks: s.stacks.list, locks: s.locks.list,
 		open: make(map[uint32]Interval, len(s.open)), ids: make(map[jvmthread.ThreadID]int, len(s.threadIDs)),
 	}
 	if s.evicted > 0 && len(s.blocks) > 0 {

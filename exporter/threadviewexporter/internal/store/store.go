@@ -16,6 +16,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -27,6 +29,9 @@ type Store struct {
 	maxBytes int64
 	rollup   int // intervals
 	pending  int // events of a session that belong to no window yet
+
+	encoder *zstd.Encoder
+	decoder *zstd.Decoder
 
 	evicting sync.Mutex // held while windows leave, and while a session is opened: nobody is given one that is leaving
 
@@ -41,7 +46,11 @@ type Store struct {
 
 // New returns an empty store that holds at most maxBytes, as far as whole windows can leave: the newest of a session stays.
 func New(maxBytes int64) *Store {
-	return &Store{maxBytes: maxBytes, rollup: rollupIntervals, pending: maxPending, sessions: make(map[jvmthread.SessionID]*Session), changed: make(chan struct{})}
+	enc, dec := newCodec()
+	return &Store{
+		maxBytes: maxBytes, rollup: rollupIntervals, pending: maxPending, encoder: enc, decoder: dec,
+		sessions: make(map[jvmthread.SessionID]*Session), changed: make(chan struct{}),
+	}
 }
 
 // Stats says how full a store is.
