@@ -88,7 +88,7 @@ func isSource(path string) bool {
 	return slices.Contains([]string{".go", ".c", ".h", ".java", ".ts", ".tsx", ".mjs", ".sh", ".py"}, filepath.Ext(path))
 }
 
-// TestFilesAreSmall finds what was built and checked in by mistake: each clone would carry it for ever.
+// TestFilesAreSmall finds build output that was committed by mistake: every clone would contain it from then on.
 func TestFilesAreSmall(t *testing.T) {
 	const most = 1 << 20
 	list, err := exec.CommandContext(t.Context(), "git", "ls-files", "-z").Output()
