@@ -13,15 +13,6 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// putContext names a span of the application; none has no attributes.
-func putContext(a pcommon.Map, traceKey, spanKey string, c jvmthread.SpanContext) {
-	if c.IsZero() {
-		return
-	}
-	a.PutStr(traceKey, hex.EncodeToString(c.TraceID[:]))
-	a.PutStr(spanKey, hex.EncodeToString(c.SpanID[:]))
-}
-
 func (c *Carrier) parseContext(event ptrace.SpanEvent) error {
 	var span jvmthread.SpanContext
 	for key, value := range event.Attributes().All() {

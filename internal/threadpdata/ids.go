@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -79,4 +80,33 @@ func notZero(b byte) byte {
 		return 0xff
 	}
 	return b
+}
+
+// connect writes the span's IDs and its links to other spans of the session.
+func (e *Emitter) connect(p *plan, s ptrace.Span) {
+	s.SetTraceID(e.trace)
+	s.SetSpanID(spanID(e.base, p.ref))
+	if p.kind != rootSpan {
+		s.SetParentSpanID(spanID(e.base, p.parent))
+	}
+	for i := range p.links {
+		e.writeLink(&p.links[i], s.Links().AppendEmpty())
+	}
+}
+
+// writeLink points at a span, or at that of its thread if it is folded.
+func (e *Emitter) writeLink(l *link, to ptrace.SpanLink) {
+	ref := l.target.Ref
+	if l.target.Folded {
+		ref.Seq = jvmthread.NoSeq
+	}
+	to.SetTraceID(TraceID(e.session, l.target.Window))
+	to.SetSpanID(SpanID(e.session, l.target.Window, ref))
+	a := to.Attributes()
+	a.EnsureCapacity(3)
+	a.PutStr(attrLinkKind, l.kind)
+	if l.cause != nil {
+		a.PutInt(attrLinkLatency, int64(l.cause.Latency()))
+		a.PutStr(attrLinkConfidence, l.cause.Confidence.String())
+	}
 }

@@ -45,8 +45,11 @@ func (e *Emitter) Append(w *window.Window, segments []criticalpath.Segment, dst 
 	dst.EnsureCapacity(dst.Len() + countSpans(w, segments))
 	e.window, e.trace, e.base = w, TraceID(e.session, w.Start), windowHash(e.session, w.Start)
 	for p := range e.plans(w, segments) {
+		p.lookUp(w)
 		e.describe(p)
-		e.write(p, dst.AppendEmpty())
+		s := dst.AppendEmpty()
+		e.connect(p, s)
+		e.write(p, s)
 	}
 	e.window = nil
 }

@@ -4,6 +4,8 @@
 package threadpdata
 
 import (
+	"encoding/hex"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -107,12 +109,12 @@ func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
 		a.PutStr(attrWaitCause, p.cause.String())
 	}
 	if iv.Stack != jvmthread.NoStack {
-		a.PutStr(attrFunction, p.at.Function)
-		if p.at.File != "" {
-			a.PutStr(attrFile, p.at.File)
+		a.PutStr(attrFunction, p.place.Function)
+		if p.place.File != "" {
+			a.PutStr(attrFile, p.place.File)
 		}
-		if p.at.Line > 0 {
-			a.PutInt(attrLine, int64(p.at.Line))
+		if p.place.Line > 0 {
+			a.PutInt(attrLine, int64(p.place.Line))
 		}
 		a.PutStr(attrStacktrace, e.sym.Stack(iv.Stack))
 	}
@@ -127,12 +129,21 @@ func (e *Emitter) detail(p *plan, s ptrace.Span, a pcommon.Map) {
 	linkToApplication(s, "context", d.Span)
 	linkToApplication(s, "owner_context", d.OwnerSpan)
 	if d.OwnerStack != jvmthread.NoStack {
-		a.PutStr(attrOwnerFunction, p.ownerAt.Function)
+		a.PutStr(attrOwnerFunction, p.ownerPlace.Function)
 		a.PutStr(attrOwnerStacktrace, e.sym.Stack(d.OwnerStack))
 	}
 	if d.HasCPU && p.iv.State == jvmthread.StateRunnable {
 		a.PutInt(attrCPUTime, d.CPU)
 	}
+}
+
+// putContext names a span of the application, if there is one.
+func putContext(a pcommon.Map, traceKey, spanKey string, c jvmthread.SpanContext) {
+	if c.IsZero() {
+		return
+	}
+	a.PutStr(traceKey, hex.EncodeToString(c.TraceID[:]))
+	a.PutStr(spanKey, hex.EncodeToString(c.SpanID[:]))
 }
 
 // linkToApplication writes a link to a span that the application sent itself.

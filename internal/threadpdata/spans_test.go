@@ -19,7 +19,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/engine"
-	"github.com/weft-otel/weft/internal/engine/criticalpath"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -82,11 +81,8 @@ func traces(t testing.TB, text string, length time.Duration, maxSpans int) (out 
 		for _, err := range threadtest.Validate(w) {
 			t.Error(err)
 		}
-		finder.Find(w)
-		segments := threadpdata.Segments(w, maxSpans)
-		w.Select(maxSpans, reserved(segments))
 		td := ptrace.NewTraces()
-		emitter.Append(w, segments, td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans())
+		emitter.Append(w, threadpdata.Prepare(w, finder, maxSpans), td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans())
 		out = append(out, td)
 	}
 	for i, id := range []jvmthread.ThreadID{h.Thread("main"), h.Thread("worker")} {
@@ -96,14 +92,6 @@ func traces(t testing.TB, text string, length time.Duration, maxSpans int) (out 
 	e.Advance(yield)
 	e.Close(window.CutEnd, yield)
 	return out
-}
-
-// reserved is what the lane of the critical path takes of the budget.
-func reserved(segments []criticalpath.Segment) int {
-	if len(segments) == 0 {
-		return 0
-	}
-	return len(segments) + 1
 }
 
 func spansOf(td ptrace.Traces) (out []ptrace.Span) {

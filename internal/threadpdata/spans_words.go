@@ -14,7 +14,15 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-// describe names a span and puts its links into words, since Jaeger's page does not show the attributes of links.
+// description is what a span says in words.
+type description struct {
+	name        string
+	explanation string // of the links, since Jaeger's page does not show their attributes
+	place       wording.Place
+	ownerPlace  wording.Place // where the owner of the lock was
+}
+
+// describe puts a span into words.
 func (e *Emitter) describe(p *plan) {
 	switch p.kind { //exhaustive:enforce
 	case rootSpan:
@@ -25,10 +33,10 @@ func (e *Emitter) describe(p *plan) {
 		p.name = e.threadName(p.segment.Thread) + ": " + e.segmentName(p)
 		p.explanation = e.waitsFor(p.segment)
 	case threadSpan:
-		p.name = e.threadName(p.lane.Thread)
+		p.name = e.threadName(p.thread.Thread)
 	case intervalSpan:
+		p.place, p.ownerPlace = e.place(p.iv.Stack), e.place(p.detail.OwnerStack)
 		p.name = e.intervalName(p.iv)
-		p.at, p.ownerAt = e.place(p.iv.Stack), e.place(p.detail.OwnerStack)
 		p.explanation = e.explanation(p)
 	}
 }

@@ -20,16 +20,8 @@ const (
 	maxSites      = 10
 )
 
-// write writes a span as planned and described.
+// write writes what a span shows.
 func (e *Emitter) write(p *plan, s ptrace.Span) {
-	for i := range p.links {
-		e.writeLink(&p.links[i], s.Links().AppendEmpty())
-	}
-	s.SetTraceID(e.trace)
-	s.SetSpanID(spanID(e.base, p.ref))
-	if p.kind != rootSpan {
-		s.SetParentSpanID(spanID(e.base, p.parent))
-	}
 	s.SetName(p.name)
 	s.SetKind(ptrace.SpanKindInternal)
 	s.SetStartTimestamp(stamp(p.start))
@@ -42,26 +34,9 @@ func (e *Emitter) write(p *plan, s ptrace.Span) {
 	case segmentSpan:
 		e.writeSegment(p, s)
 	case threadSpan:
-		e.writeThread(p.lane, s)
+		e.writeThread(p.thread, s)
 	case intervalSpan:
 		e.writeInterval(p, s)
-	}
-}
-
-// writeLink points at a span, or at that of its thread if it is folded.
-func (e *Emitter) writeLink(l *link, to ptrace.SpanLink) {
-	ref := l.target.Ref
-	if l.target.Folded {
-		ref.Seq = jvmthread.NoSeq
-	}
-	to.SetTraceID(TraceID(e.session, l.target.Window))
-	to.SetSpanID(SpanID(e.session, l.target.Window, ref))
-	a := to.Attributes()
-	a.EnsureCapacity(3)
-	a.PutStr(attrLinkKind, l.kind)
-	if l.cause != nil {
-		a.PutInt(attrLinkLatency, int64(l.cause.Latency()))
-		a.PutStr(attrLinkConfidence, l.cause.Confidence.String())
 	}
 }
 

@@ -36,7 +36,6 @@ type Verdict struct {
 
 	retiming *criticalpath.Retiming
 	sites    []criticalpath.Share
-	slack    bool // was asked for, so that the retiming knows it
 }
 
 // Sites are the shares by class and call site. They are good until the window is.
@@ -45,18 +44,16 @@ func (v *Verdict) Sites() []criticalpath.Share {
 	return v.sites
 }
 
+// FindSlacks prepares Slack. Only callers that show slacks need them.
+func (v *Verdict) FindSlacks() { v.retiming.Slacks(v.Path.Thread) }
+
 // Slack returns how much longer a wait could have lasted before the path's thread would have been done later. It is false if that does not
 // depend on the wait, or nothing is known of it.
 func (w *Window) Slack(iv jvmthread.Interval) (time.Duration, bool) {
 	if w.Verdict == nil {
 		return 0, false
 	}
-	v := w.Verdict
-	if !v.slack {
-		v.slack = true
-		v.retiming.Slacks(v.Path.Thread)
-	}
-	d, ok := v.retiming.Slack(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
+	d, ok := w.Verdict.retiming.Slack(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
 	return time.Duration(d), ok
 }
 
@@ -97,7 +94,7 @@ func (f *Finder) Find(w *Window) {
 	f.graph.Retime(w.Start, w.End, &f.retiming)
 	f.verdict.Path, f.verdict.graph = &f.path, f.graph
 	f.verdict.Shares = f.path.AppendShares(f.verdict.Shares[:0], criticalpath.ByClass)
-	f.verdict.retiming, f.verdict.slack = &f.retiming, false
+	f.verdict.retiming = &f.retiming
 	f.verdict.Savings = f.retiming.AppendSavings(f.verdict.Savings[:0], thread, criticalpath.ByClass)
 	f.mark(w)
 	f.verdict.judged = f.judge(w)
@@ -127,15 +124,9 @@ func (l *Lane) stuck() time.Duration {
 	return l.Totals[jvmthread.StateBlocked].Time + l.Totals[jvmthread.StateDeadlocked].Time
 }
 
-// Idle reports whether an interval is a wait that held nobody up: no thread that was blocked in the window waited for what this one would
-// do next. It is false where that could not be found out.
-func (w *Window) Idle(iv jvmthread.Interval) bool {
-	lane, at := w.place(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
-	return lane >= 0 && w.idle(lane, at)
-}
-
-// idle is Idle of the interval at a place in a lane.
-func (w *Window) idle(lane, at int) bool {
+// Idle reports whether the interval at a place in a lane is a wait that held nobody up: no thread that was blocked in the window waited for
+// what this one would do next. It is false where that could not be found out.
+func (w *Window) Idle(lane, at int) bool {
 	return w.Verdict != nil && w.Verdict.judged && w.Verdict.graph.IdleAt(lane, at)
 }
 
@@ -177,18 +168,6 @@ func (f *Finder) mark(w *Window) {
 		}
 	}
 	f.verdict.onPath = f.onPath[:len(w.Lanes)]
-}
-
-// place finds the lane and the place in it of an interval; lane is -1 if there is none.
-func (w *Window) place(ref jvmthread.IntervalRef) (lane, at int) {
-	lane = w.laneIndex(ref.Thread)
-	if lane < 0 {
-		return -1, 0
-	}
-	if at = w.Lanes[lane].index(ref.Seq); at < 0 {
-		return -1, 0
-	}
-	return lane, at
 }
 
 // OnPath returns how much of the interval at a place in a lane is on the critical path.

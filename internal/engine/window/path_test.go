@@ -31,7 +31,7 @@ func TestPathsOfPrograms(t *testing.T) {
 						if on := w.OnPath(i, j); on > jvmthread.Time(w.Length(iv)) {
 							t.Errorf("program %d: %v of %v is on the path", seed, on, w.Length(iv))
 						}
-						if w.Idle(iv) {
+						if w.Idle(i, j) {
 							idle++
 							if !iv.State.Stopped() || iv.State == jvmthread.StateBlocked {
 								t.Errorf("program %d: %v is idle", seed, iv)

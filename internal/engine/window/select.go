@@ -125,7 +125,7 @@ func (s *selection) gather(others bool) {
 			if others != (list == &s.others) {
 				continue
 			}
-			if list == &s.waiting && s.window.idle(i, j) {
+			if list == &s.waiting && s.window.Idle(i, j) {
 				list = &s.idle
 			}
 			c := candidate{length: time.Duration(on), lane: int32(i), index: int32(j)}
@@ -223,15 +223,4 @@ func (s *selection) keep(l *Lane, i int) {
 		l.keep[i] = true
 		s.left--
 	}
-}
-
-// Causes returns the interactions that let an interval go on, most often one.
-func (w *Window) Causes(ref jvmthread.IntervalRef) []jvmthread.Interaction {
-	cmpTo := func(ia jvmthread.Interaction, ref jvmthread.IntervalRef) int { return compareRefs(ia.To, ref) }
-	start, _ := slices.BinarySearchFunc(w.Interactions, ref, cmpTo)
-	end := start
-	for end < len(w.Interactions) && w.Interactions[end].To == ref {
-		end++
-	}
-	return w.Interactions[start:end]
 }

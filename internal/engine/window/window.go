@@ -111,44 +111,5 @@ func (w *Window) Length(iv jvmthread.Interval) time.Duration {
 // Kept reports whether the lane's interval i gets a span.
 func (l *Lane) Kept(i int) bool { return !l.Hidden && (l.keep == nil || l.keep[i]) }
 
-// index returns where in the lane the interval with this number is, or -1.
-func (l *Lane) index(seq jvmthread.Seq) int {
-	if len(l.Intervals) == 0 || seq < l.Intervals[0].Seq {
-		return -1
-	}
-	if i := int(seq - l.Intervals[0].Seq); i < len(l.Intervals) {
-		return i
-	}
-	return -1
-}
-
 // FoldedThreads is what the threads without a span of their own come to: how many, and their time in the window.
 func (w *Window) FoldedThreads() Folded { return w.folded }
-
-// lane finds a thread's lane.
-func (w *Window) lane(id jvmthread.ThreadID) *Lane {
-	if i := w.laneIndex(id); i >= 0 {
-		return w.Lanes[i]
-	}
-	return nil
-}
-
-// laneIndex finds the place of a thread's lane, or -1.
-func (w *Window) laneIndex(id jvmthread.ThreadID) int {
-	if next := w.recent.Get(uint32(id), id); next > 0 {
-		return int(next - 1)
-	}
-	low, high := 0, len(w.Lanes)
-	for low < high { // slices.BinarySearchFunc takes three times as long, and every hold is looked for
-		if mid := (low + high) / 2; w.Lanes[mid].Thread < id {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	if low == len(w.Lanes) || w.Lanes[low].Thread != id {
-		return -1
-	}
-	w.recent.Put(uint32(id), id, int32(low+1))
-	return low
-}

@@ -1,0 +1,155 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Interval returns an interval of this window.
+func (w *Window) Interval(ref jvmthread.IntervalRef) (jvmthread.Interval, bool) {
+	l, i := w.place(ref)
+	if l < 0 {
+		return jvmthread.Interval{}, false
+	}
+	return w.Lanes[l].Intervals[i], true
+}
+
+// Doing returns the interval of a thread at a time of this window.
+func (w *Window) Doing(id jvmthread.ThreadID, at jvmthread.Time) (jvmthread.Interval, bool) {
+	l := w.lane(id)
+	if l == nil {
+		return jvmthread.Interval{}, false
+	}
+	i := l.at(at)
+	if i == len(l.Intervals) || l.Intervals[i].Start > at {
+		return jvmthread.Interval{}, false
+	}
+	return l.Intervals[i], true
+}
+
+// NextInCycle finds the deadlocked interval of the thread that a deadlocked one waits for, in this window.
+func (w *Window) NextInCycle(iv jvmthread.Interval) (jvmthread.IntervalRef, bool) {
+	if iv.State != jvmthread.StateDeadlocked {
+		return jvmthread.IntervalRef{}, false
+	}
+	l := w.lane(iv.Peer)
+	if l == nil || l.Hidden || len(l.Intervals) == 0 {
+		return jvmthread.IntervalRef{}, false
+	}
+	last := l.Intervals[len(l.Intervals)-1]
+	if last.Cycle != iv.Cycle || !l.Kept(len(l.Intervals)-1) {
+		return jvmthread.IntervalRef{}, false
+	}
+	return jvmthread.IntervalRef{Thread: last.Thread, Seq: last.Seq}, true
+}
+
+// Causes returns the interactions that let an interval go on, most often one.
+func (w *Window) Causes(ref jvmthread.IntervalRef) []jvmthread.Interaction {
+	cmpTo := func(ia jvmthread.Interaction, ref jvmthread.IntervalRef) int { return compareRefs(ia.To, ref) }
+	start, _ := slices.BinarySearchFunc(w.Interactions, ref, cmpTo)
+	end := start
+	for end < len(w.Interactions) && w.Interactions[end].To == ref {
+		end++
+	}
+	return w.Interactions[start:end]
+}
+
+// detail is what is known besides of the lane's interval with the number.
+type detail struct {
+	seq jvmthread.Seq
+	jvmthread.Detail
+}
+
+// Detail returns what is known besides of an interval of the window.
+func (w *Window) Detail(iv jvmthread.Interval) jvmthread.Detail {
+	l := w.lane(iv.Thread)
+	if l == nil || len(l.details) == 0 {
+		return jvmthread.Detail{}
+	}
+	i, ok := slices.BinarySearchFunc(l.details, iv.Seq, func(d detail, seq jvmthread.Seq) int { return cmp.Compare(d.seq, seq) })
+	if !ok {
+		return jvmthread.Detail{}
+	}
+	return l.details[i].Detail
+}
+
+// Target is the span that a link points at: that of an interval in a window, or that of its thread if the interval has none.
+type Target struct {
+	Window jvmthread.Time // start of the window
+	Ref    jvmthread.IntervalRef
+	Folded bool // the interval has no span: point at the thread's
+}
+
+// Target finds the span of an interval at a time: in this window, or in one of those just before it. It returns false if there is none.
+func (w *Window) Target(ref jvmthread.IntervalRef, at jvmthread.Time) (Target, bool) {
+	if at >= w.Start {
+		l := w.lane(ref.Thread)
+		if l == nil || l.Hidden {
+			return Target{}, false
+		}
+		i := l.index(ref.Seq)
+		return Target{Window: w.Start, Ref: ref, Folded: i < 0 || !l.Kept(i)}, true
+	}
+	for i := len(w.past) - 1; i >= 0; i-- {
+		if p := &w.past[i]; at >= p.Start {
+			return p.target(ref)
+		}
+	}
+	return Target{}, false
+}
+
+// place finds the lane and the place in it of an interval; lane is -1 if there is none.
+func (w *Window) place(ref jvmthread.IntervalRef) (lane, at int) {
+	lane = w.laneIndex(ref.Thread)
+	if lane < 0 {
+		return -1, 0
+	}
+	if at = w.Lanes[lane].index(ref.Seq); at < 0 {
+		return -1, 0
+	}
+	return lane, at
+}
+
+// lane finds a thread's lane.
+func (w *Window) lane(id jvmthread.ThreadID) *Lane {
+	if i := w.laneIndex(id); i >= 0 {
+		return w.Lanes[i]
+	}
+	return nil
+}
+
+// laneIndex finds the place of a thread's lane, or -1.
+func (w *Window) laneIndex(id jvmthread.ThreadID) int {
+	if next := w.recent.Get(uint32(id), id); next > 0 {
+		return int(next - 1)
+	}
+	low, high := 0, len(w.Lanes)
+	for low < high { // slices.BinarySearchFunc takes three times as long, and every hold is looked for
+		if mid := (low + high) / 2; w.Lanes[mid].Thread < id {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	if low == len(w.Lanes) || w.Lanes[low].Thread != id {
+		return -1
+	}
+	w.recent.Put(uint32(id), id, int32(low+1))
+	return low
+}
+
+// index returns where in the lane the interval with this number is, or -1.
+func (l *Lane) index(seq jvmthread.Seq) int {
+	if len(l.Intervals) == 0 || seq < l.Intervals[0].Seq {
+		return -1
+	}
+	if i := int(seq - l.Intervals[0].Seq); i < len(l.Intervals) {
+		return i
+	}
+	return -1
+}
