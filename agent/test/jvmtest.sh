@@ -2,11 +2,16 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Does the agent tell the truth about real JVMs, and leave them alone? Arguments: the agent, the fake
-# receiver, the folder of the compiled programs, then the homes of the JDKs to try.
+# Tests the agent in real JVMs: it reports what happens and does not disturb the program. Arguments:
+# the agent, the fake receiver, the folder of the compiled programs, then the homes of the JDKs.
 set -u
 agent=$1 receiver=$2 classes=$3
 shift 3
+if [ $# -gt 1 ]; then # as many JDKs at once as there are processors
+    printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} "$0" "$agent" "$receiver" "$classes" {}
+    exit
+fi
+home=$1
 checked=$(dirname "$receiver")/libweft_check.so # the agent that asks JVMTI for each stack again
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -17,15 +22,15 @@ java=
 more= # options of the agent
 
 bad() {
-    echo "     not so: $*"
+    echo "     $major: failed: $*"
     failed=$((failed + 1))
     echo "$version, $section: $*" >>"$work/failures"
 }
 
-# Says what comes next.
+# Names the checks that follow.
 section() {
     section=$*
-    echo "   $*"
+    echo "   $major: $*"
 }
 
 listen() { # arguments of the receiver
@@ -142,17 +147,15 @@ all() {
     virtual
 }
 
-for home in "$@"; do
-    java=$home/bin/java
-    version=$("$java" -version 2>&1 | head -1)
-    echo "$version"
-    major=$("$java" -version 2>&1 | sed -n '1s/[^"]*"\([0-9]*\).*/\1/p')
-    if [ -n "${JVMTEST:-}" ]; then # sections to run in place of all, as "churn; parks -Xint"
-        eval "$JVMTEST"
-        continue
-    fi
+java=$home/bin/java
+version=$("$java" -version 2>&1 | head -1)
+major=$("$java" -version 2>&1 | sed -n '1s/[^"]*"\([0-9]*\).*/\1/p')
+echo "$version"
+if [ -n "${JVMTEST:-}" ]; then # sections to run instead of all, such as "churn; parks -Xint"
+    eval "$JVMTEST"
+else
     counts -Xcheck:jni
     if [ -x "$home/bin/javac" ]; then all; else some; fi
-done
-[ $failed = 0 ] && echo "ok   jvmtest" || { echo "FAIL jvmtest: $failed" && cat "$work/failures"; }
+fi
+[ $failed = 0 ] && echo "ok   jvmtest $version" || { echo "FAIL jvmtest $version: $failed" && cat "$work/failures"; }
 [ $failed = 0 ]
