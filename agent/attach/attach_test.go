@@ -26,7 +26,7 @@ func TestReportIsRead(t *testing.T) {
 		"ok\n":                        {Options: []string{}},
 		"ok some hooks are missing\n": {Warning: "some hooks are missing", Options: []string{}},
 		"ok\ndepth=3\npause=off\n":    {Options: []string{"depth=3", "pause=off"}},
-		"ok\n# records to /x\na=b\n":  {Connection: "records to /x", Options: []string{"a=b"}},
+		"ok\n# recording to /x\na=b\n":  {Connection: "recording to /x", Options: []string{"a=b"}},
 	} {
 		got, err := parseReport(report)
 		require.NoError(t, err)

@@ -204,48 +204,47 @@ TEST(notices_a_machine_that_is_gone) {
     close(server);
 }
 
-static const char *told(void) {
+static const char *status(void) {
     static char line[512];
-    weft_endpoint_tell("unix:///x", c.state == WEFT_STREAMING, c.trouble, line, sizeof line);
+    weft_endpoint_describe("unix:///x", c.state == WEFT_STREAMING, c.trouble, line, sizeof line);
     return line;
 }
 
-static void tell(const char *what) {
-    if (strstr(told(), what) == NULL) {
-        CHECK_STRING(told(), what);
+static void expect_status(const char *what) {
+    if (strstr(status(), what) == NULL) {
+        CHECK_STRING(status(), what);
     }
 }
 
-// Whoever asks where the events are is told what is in the way.
-TEST(says_why_there_is_no_connection) {
-    tell("not connected to unix:///x: nothing was heard yet; ");
+TEST(reports_why_there_is_no_connection) {
+    expect_status("not connected to unix:///x: no answer yet; ");
     int fd = begin();
-    CHECK_STRING(told(), "connected to unix:///x");
+    CHECK_STRING(status(), "connected to unix:///x");
     close(fd);
     weft_connection_step(&c, now);
-    tell("closed the connection; is it the receiver jvm_thread? Then its log says why");
+    expect_status("closed the connection; if it is the jvm_thread receiver, see its log");
     now += LONG_NS;
     weft_connection_step(&c, now);
     fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
     CHECK_INT(last_frame(fd, true), WEFT_FRAME_HELLO);
-    tell("closed the connection"); // still: no answer has come
+    expect_status("closed the connection"); // still: no answer has come
     now += LONG_NS;
     weft_connection_step(&c, now);
-    tell("does not answer; is it the receiver jvm_thread");
+    expect_status("does not answer; check that it is the jvm_thread receiver");
     close(fd);
     close(listener);
     now += LONG_NS;
     weft_connection_step(&c, now);
-    tell("Connection refused; is a collector listening there");
+    expect_status("Connection refused; check that a collector listens there");
     unlink(path);
     now += LONG_NS;
     weft_connection_step(&c, now);
-    tell("No such file or directory; is a collector listening there");
+    expect_status("No such file or directory; check that a collector listens there");
     bool in_progress;
-    char nobody[128] = "tcp://"; // a name that is too long to be asked for in a network
-    memset(nobody + 6, 'a', 100);
-    memcpy(nobody + 106, ":1", 3);
-    CHECK_INT(weft_endpoint_connect(nobody, &in_progress), -1);
+    char unknown[128] = "tcp://"; // a name that is too long to be asked for in a network
+    memset(unknown + 6, 'a', 100);
+    memcpy(unknown + 106, ":1", 3);
+    CHECK_INT(weft_endpoint_connect(unknown, &in_progress), -1);
     CHECK_INT(errno, ENODATA);
     end(-1);
 }
@@ -253,7 +252,7 @@ TEST(says_why_there_is_no_connection) {
 int main(void) {
     alarm(300);
     weft_definitions_init(1U << 20);
-    RUN(says_why_there_is_no_connection);
+    RUN(reports_why_there_is_no_connection);
     RUN(stays_away_after_the_end);
     RUN(comes_back_if_something_is_missing);
     RUN(comes_back_if_the_end_is_refused);

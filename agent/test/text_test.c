@@ -57,19 +57,20 @@ TEST(options_are_read) {
     " endpoint, file, file-size, service, " CHANGEABLE                                             \
     ", detach, control, virtual, pool, retain, definitions, exit-wait, series"
 
-TEST(options_say_what_is_wrong) {
+TEST(errors_name_the_option_and_the_remedy) {
     CHECK(!parse("endpiont=unix:///x"));
-    CHECK_STRING(problem, "option \"endpiont\": unknown option; known are" KNOWN);
+    CHECK_STRING(problem, "option \"endpiont\": unknown option; want one of" KNOWN);
     CHECK(!parse("depth=-1"));
-    CHECK_STRING(problem, "option \"depth\": \"-1\" is not a number of frames; give 0 to 128");
+    CHECK_STRING(problem, "option \"depth\": invalid number of frames \"-1\": want 0 to 128");
     CHECK(!parse("depth=129"));
     CHECK(!parse("depth="));
     CHECK(!parse("depth"));
-    CHECK_STRING(problem, "option \"depth\": no value; write key=value, known keys are" KNOWN);
+    CHECK_STRING(problem,
+                 "option \"depth\": missing value; want key=value with one of the keys" KNOWN);
     CHECK(!parse("mode=fast"));
-    CHECK_STRING(problem, "option \"mode\": \"fast\" is no mode; give details or aggregated");
+    CHECK_STRING(problem, "option \"mode\": invalid mode \"fast\": want details or aggregated");
     CHECK(!parse("series=15"));
-    CHECK_STRING(problem, "option \"series\": \"15\" is not their number; give 16 to 65536");
+    CHECK_STRING(problem, "option \"series\": invalid number \"15\": want 16 to 65536");
     const char *const intervals[] = {
         "99ms", "", "10", "s", "-1s", "86401s", "25h", "10x", "99999999999999999999s"};
     for (size_t i = 0; i < sizeof intervals / sizeof intervals[0]; i++) {
@@ -78,30 +79,30 @@ TEST(options_say_what_is_wrong) {
         CHECK(!parse(text));
     }
     CHECK_STRING(problem,
-                 "option \"interval\": \"99999999999999999999s\" is no interval; give 100ms "
+                 "option \"interval\": invalid interval \"99999999999999999999s\": want 100ms "
                  "to 24h, such as 10s");
     CHECK(parse("interval=100ms,mode=aggregated"));
     CHECK_INT(o.interval, 100000000);
     CHECK(parse("interval=24h"));
     CHECK_INT(o.interval, 86400000000000);
     CHECK(!parse("park=maybe"));
-    CHECK_STRING(problem, "option \"park\": \"maybe\" is neither on nor off");
+    CHECK_STRING(problem, "option \"park\": invalid value \"maybe\": want on or off");
     CHECK(!parse("pool=1k"));
-    CHECK_STRING(problem, "option \"pool\": \"1k\" is not a size; give 64k to 1g, such as 16m");
+    CHECK_STRING(problem, "option \"pool\": invalid size \"1k\": want 64k to 1g, such as 16m");
     CHECK(!parse("pool=-1m"));
     CHECK(!parse("pool=99999999999999999999g"));
     CHECK(!parse("pool=2g"));
     CHECK(!parse("retain=1x"));
     CHECK(!parse("exit-wait=61s"));
     CHECK_STRING(problem,
-                 "option \"exit-wait\": \"61s\" is not a duration; give 0 to 60s, such as 20ms");
+                 "option \"exit-wait\": invalid duration \"61s\": want 0 to 60s, such as 20ms");
     CHECK(parse("exit-wait=60s"));
     CHECK_INT(o.exit_wait, 60000000000);
     CHECK(parse(""));
     CHECK_INT(o.exit_wait, 500000000);
     CHECK(!parse("service="));
     CHECK(!parse("endpoint=/tmp/x"));
-    CHECK_STRING(problem, "option \"endpoint\": \"/tmp/x\" is no endpoint; give unix:///path or "
+    CHECK_STRING(problem, "option \"endpoint\": invalid endpoint \"/tmp/x\": want unix:///path or "
                           "tcp://host:port");
 }
 
@@ -125,15 +126,16 @@ TEST(options_change_while_the_agent_runs) {
     CHECK(strstr(text, "snapshot") == NULL);
 
     CHECK(!weft_options_set("snapshot", "later", WEFT_BY_CONTROL, &o, problem));
-    CHECK_STRING(problem, "option \"snapshot\": \"later\" is not what it takes; give now");
+    CHECK_STRING(problem, "option \"snapshot\": invalid value \"later\": want now");
     CHECK(!weft_options_set("pool", "2m", WEFT_BY_CONTROL, &o, problem));
-    CHECK_STRING(problem, "option \"pool\": cannot be changed from here; give it when the agent is "
-                          "started");
+    CHECK_STRING(problem, "option \"pool\": cannot be changed remotely; set it when starting the "
+                          "agent");
     CHECK(!weft_options_set("detach", "now", WEFT_BY_CONTROL, &o, problem));
-    CHECK_STRING(problem, "option \"detach\": cannot be changed from here; give it when the agent "
-                          "is attached to");
+    CHECK_STRING(problem,
+                 "option \"detach\": cannot be changed remotely; set it when attaching the "
+                 "agent");
     CHECK(!weft_options_set("", "", WEFT_BY_CONTROL, &o, problem));
-    CHECK_STRING(problem, "option \"\": unknown option; known are " CHANGEABLE);
+    CHECK_STRING(problem, "option \"\": unknown option; want one of " CHANGEABLE);
 
     CHECK(weft_options_change("endpoint=unix:///a,pool=1024k", WEFT_AT_ATTACH, &o, problem));
     CHECK(!weft_options_change("endpoint=unix:///b", WEFT_AT_ATTACH, &o, problem));
@@ -157,7 +159,7 @@ TEST(durations_are_read_and_shown) {
     CHECK(strstr(text, "min-duration=1500us ") != NULL);
     CHECK(parse("min-duration=10s"));
     CHECK(!parse("min-duration=11s"));
-    CHECK_STRING(problem, "option \"min-duration\": \"11s\" is not a duration; give 0 to 10s, such "
+    CHECK_STRING(problem, "option \"min-duration\": invalid duration \"11s\": want 0 to 10s, such "
                           "as 20ms");
     CHECK(!parse("min-duration=5"));
     CHECK(!parse("min-duration=-5ms"));
@@ -310,7 +312,7 @@ TEST(names) {
 int main(void) {
     RUN(options_have_defaults);
     RUN(options_are_read);
-    RUN(options_say_what_is_wrong);
+    RUN(errors_name_the_option_and_the_remedy);
     RUN(options_change_while_the_agent_runs);
     RUN(durations_are_read_and_shown);
     RUN(patterns_match);

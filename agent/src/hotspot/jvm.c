@@ -6,6 +6,7 @@
 #include "hotspot/jvm.h"
 
 #include <dlfcn.h>
+#include <stdarg.h>
 
 #include "hotspot/vmstructs.h"
 
@@ -32,6 +33,45 @@ jclass weft_jvm_class(JNIEnv *env, const char *name) {
 jfieldID weft_jvm_field(JNIEnv *env, jclass class, const char *name, const char *signature) {
     jfieldID id = (*env)->GetFieldID(env, class, name, signature);
     return weft_jvm_clear_exception(env) ? NULL : id;
+}
+
+jthread weft_jvm_current_thread(void) {
+    jthread current = NULL;
+    jvmtiError error = (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current);
+    return error == JVMTI_ERROR_NONE ? current : NULL;
+}
+
+jobject weft_jvm_call_static(JNIEnv *env, const char *class_name, const char *method,
+                             const char *signature, ...) {
+    jclass class = (*env)->FindClass(env, class_name);
+    if (weft_jvm_clear_exception(env) || class == NULL) {
+        return NULL;
+    }
+    jmethodID id = (*env)->GetStaticMethodID(env, class, method, signature);
+    if (weft_jvm_clear_exception(env) || id == NULL) {
+        return NULL;
+    }
+    va_list arguments;
+    va_start(arguments, signature);
+    jobject result = (*env)->CallStaticObjectMethodV(env, class, id, arguments);
+    va_end(arguments);
+    return weft_jvm_clear_exception(env) ? NULL : result;
+}
+
+jthrowable weft_jvm_take_exception(JNIEnv *env, bool *interrupted) {
+    jthrowable thrown = (*env)->ExceptionOccurred(env);
+    if (thrown != NULL) {
+        (*env)->ExceptionClear(env);
+    }
+    *interrupted = thrown != NULL && (*env)->IsInstanceOf(env, thrown, weft_jvm.interrupted);
+    return thrown;
+}
+
+void weft_jvm_throw_again(JNIEnv *env, jthrowable thrown) {
+    if (thrown != NULL) {
+        (*env)->Throw(env, thrown);
+        (*env)->DeleteLocalRef(env, thrown);
+    }
 }
 
 bool weft_jvm_env_offset(JNIEnv *env, jthread thread, ptrdiff_t *offset) {

@@ -55,6 +55,18 @@ static inline void weft_jvm_deallocate(void *memory) {
 // The thread is the current one. False if that cannot be told.
 bool weft_jvm_env_offset(JNIEnv *env, jthread thread, ptrdiff_t *offset);
 
+// A local reference to the current thread, which may be virtual; NULL if JVMTI does not know it.
+jthread weft_jvm_current_thread(void);
+
+// Calls a static method that returns an object; NULL if there is none or it throws. Runs Java code.
+jobject weft_jvm_call_static(JNIEnv *env, const char *class_name, const char *method,
+                             const char *signature, ...);
+
+// Takes a pending exception off the thread, and whether it is an InterruptedException. Throw_again
+// puts it back; NULL is allowed.
+jthrowable weft_jvm_take_exception(JNIEnv *env, bool *interrupted);
+void weft_jvm_throw_again(JNIEnv *env, jthrowable thrown);
+
 // Clears a pending exception; true if there was one.
 bool weft_jvm_clear_exception(JNIEnv *env);
 

@@ -12,6 +12,7 @@
 #include "hotspot/addresses.h"
 #include "hotspot/jvm.h"
 #include "hotspot/vmstructs.h"
+#include "hotspot/words.h"
 #include "wire/clock.h"
 
 enum { CHECKS = 16, MAX_MISMATCHES = 3, ASKS_PER_SECOND = 100 };
@@ -30,10 +31,6 @@ static struct {
 // The values of the owner field that are not owners: 1 is "somebody, ask the object", 2 and a few
 // more are marks of the JVM's housekeeping.
 enum { ANONYMOUS = 1, LAST_MARK_ID = 2, LAST_MARK_ADDRESS = 4095 };
-
-static uintptr_t word_at(uintptr_t base, ptrdiff_t offset) {
-    return *(const volatile uintptr_t *)(base + (uintptr_t)offset);
-}
 
 static void add_known_threads(JNIEnv *env) {
     jint count = 0;
@@ -58,7 +55,7 @@ void weft_owner_init(JNIEnv *env, jthread thread) {
         return;
     }
     owner.owner_is_id = weft_vmstructs_offset("JavaThread", "_monitor_owner_id", &id_field);
-    if (word_at((uintptr_t)env - (uintptr_t)owner.env, owner.pending) != 0) {
+    if (word_at((uintptr_t)env - (uintptr_t)(owner.env - owner.pending)) != 0) {
         return; // this thread is not blocked: the offset is wrong
     }
     if (!owner.owner_is_id) {
@@ -71,11 +68,11 @@ void weft_owner_init(JNIEnv *env, jthread thread) {
 
 // The owner by the structures; 0 is free. False if they do not say.
 static bool read_owner(JNIEnv *env, uint64_t *id) {
-    uintptr_t monitor = word_at((uintptr_t)env - (uintptr_t)owner.env, owner.pending);
+    uintptr_t monitor = word_at((uintptr_t)env - (uintptr_t)(owner.env - owner.pending));
     if (monitor == 0) {
         return false;
     }
-    uintptr_t value = word_at(monitor, owner.owner);
+    uintptr_t value = word_at(monitor + (uintptr_t)owner.owner);
     if (value == 0) {
         *id = 0;
         return true;
@@ -110,21 +107,6 @@ static uint64_t ask_owner(JNIEnv *env, jobject object) {
     return id;
 }
 
-// A token bucket: up to a second's worth of questions at once.
-static bool may_ask(void) {
-    const int64_t interval = 1000000000 / ASKS_PER_SECOND;
-    int64_t now = weft_clock();
-    int64_t next = atomic_load_explicit(&owner.next_ask, memory_order_relaxed);
-    int64_t after;
-    do {
-        if (next > now) {
-            return false;
-        }
-        after = (next < now - 1000000000 ? now - 1000000000 : next) + interval;
-    } while (!atomic_compare_exchange_weak(&owner.next_ask, &next, after));
-    return true;
-}
-
 static void check(JNIEnv *env, jobject object, uint64_t id) {
     uint64_t again;
     uint64_t asked = ask_owner(env, object);
@@ -144,5 +126,5 @@ uint64_t weft_owner(JNIEnv *env, jobject object) {
         }
         return id;
     }
-    return may_ask() ? ask_owner(env, object) : 0;
+    return weft_clock_allow(&owner.next_ask, ASKS_PER_SECOND) ? ask_owner(env, object) : 0;
 }

@@ -49,22 +49,22 @@ static bool make_ready(JNIEnv *env, jthread thread, bool late, const char **warn
         return true;
     }
     if (!weft_jvm_init(env)) {
-        snprintf(problem, WEFT_PROBLEM_MAX, "this JVM is not as it is expected (java.lang.Thread)");
+        snprintf(problem, WEFT_PROBLEM_MAX, "unsupported JVM: cannot read java.lang.Thread");
         return false;
     }
     if (!weft_pool_init(options.pool) || !weft_sums_init(options.series)) {
-        snprintf(problem, WEFT_PROBLEM_MAX, "no memory for the events");
+        snprintf(problem, WEFT_PROBLEM_MAX, "no memory for events; reduce pool or series");
         return false;
     }
     weft_owner_init(env, thread);
     if (!weft_stacks_init(env, thread)) {
-        *warning = "this JVM tells stacks through JVMTI only, which costs more";
+        *warning = "this JVM provides stacks only through JVMTI, which costs more";
     }
     weft_monitors_init(env);
     weft_parks_init(env);
     weft_virtual_init(env);
     if (!weft_hooks_install(env, late)) {
-        *warning = "some of notify, start, sleep, interrupt and park cannot be seen on this JVM";
+        *warning = "some of notify, start, sleep, interrupt and park are not recorded on this JVM";
     }
     ready = true;
     return true;
@@ -145,7 +145,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved) {
     char problem[WEFT_PROBLEM_MAX];
     (void)reserved;
     if (loaded) {
-        fputs("weft: the agent is loaded already; what was given the second time is ignored\n",
+        fputs("weft: the agent is already loaded; the options of the second copy are ignored\n",
               stderr);
         return JNI_OK;
     }
@@ -154,7 +154,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved) {
         return JNI_OK;
     }
     if (!load(vm) || !enable(weft_jvm.ti, JVMTI_EVENT_VM_INIT)) {
-        give_up("this JVM has no tool interface for monitors");
+        give_up("this JVM does not support JVMTI monitor events");
     }
     return JNI_OK;
 }
@@ -172,14 +172,14 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
         return true; // there is nothing to detach
     }
     if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK || !load(vm)) {
-        snprintf(problem, WEFT_PROBLEM_MAX, "this JVM has no tool interface for monitors");
+        snprintf(problem, WEFT_PROBLEM_MAX, "this JVM does not support JVMTI monitor events");
         return false;
     }
     // The JVM's thread for attaching never gives references back by itself.
     if ((*env)->PushLocalFrame(env, LOCAL_REFERENCES) != JNI_OK ||
         (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &thread) != JVMTI_ERROR_NONE) {
         weft_jvm_clear_exception(env);
-        snprintf(problem, WEFT_PROBLEM_MAX, "the JVM has no memory for an attach");
+        snprintf(problem, WEFT_PROBLEM_MAX, "the JVM has no memory left to attach");
         return false;
     }
     options = wanted;
@@ -256,7 +256,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved) {
     pthread_mutex_lock(&life);
     bool ok = false;
     if (dead) {
-        snprintf(problem, sizeof problem, "the JVM ends");
+        snprintf(problem, sizeof problem, "the JVM is shutting down");
     } else if (weft_session_runs()) {
         ok = attach_again(given, problem);
     } else {

@@ -15,17 +15,12 @@
 static void add_property(JNIEnv *env, struct weft_resource *resource, const char *property,
                          const char *key) {
     jstring name = (*env)->NewStringUTF(env, property);
-    jclass system = (*env)->FindClass(env, "java/lang/System");
-    if (weft_jvm_clear_exception(env) || name == NULL || system == NULL) {
+    if (weft_jvm_clear_exception(env) || name == NULL) {
         return;
     }
-    jmethodID get = (*env)->GetStaticMethodID(env, system, "getProperty",
-                                              "(Ljava/lang/String;)Ljava/lang/String;");
-    if (weft_jvm_clear_exception(env) || get == NULL) {
-        return;
-    }
-    jstring value = (*env)->CallStaticObjectMethod(env, system, get, name);
-    if (weft_jvm_clear_exception(env) || value == NULL) {
+    jstring value = weft_jvm_call_static(env, "java/lang/System", "getProperty",
+                                         "(Ljava/lang/String;)Ljava/lang/String;", name);
+    if (value == NULL) {
         return;
     }
     const char *text = (*env)->GetStringUTFChars(env, value, NULL);

@@ -89,17 +89,14 @@ static void load_library(JNIEnv *env) {
         dladdr((void *)weft_hooks_install, &self) == 0) {
         return;
     }
-    jmethodID get = (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;");
-    if (weft_jvm_clear_exception(env) || get == NULL) {
-        return;
-    }
     jmethodID load =
         (*env)->GetMethodID(env, runtime, "load0", "(Ljava/lang/Class;Ljava/lang/String;)V");
     if (weft_jvm_clear_exception(env) || load == NULL) {
         return;
     }
-    jobject the_runtime = (*env)->CallStaticObjectMethod(env, runtime, get);
-    jstring path = weft_jvm_clear_exception(env) ? NULL : (*env)->NewStringUTF(env, self.dli_fname);
+    jobject the_runtime =
+        weft_jvm_call_static(env, "java/lang/Runtime", "getRuntime", "()Ljava/lang/Runtime;");
+    jstring path = (*env)->NewStringUTF(env, self.dli_fname);
     if (!weft_jvm_clear_exception(env) && path != NULL && the_runtime != NULL) {
         (*env)->CallVoidMethod(env, the_runtime, load, object, path);
         weft_jvm_clear_exception(env);

@@ -31,17 +31,9 @@ static jmethodID method(JNIEnv *env, const char *class_name, const char *name,
 }
 
 static bool find(JNIEnv *env, struct handles *h) {
-    jclass factory = (*env)->FindClass(env, "java/lang/management/ManagementFactory");
-    if (weft_jvm_clear_exception(env) || factory == NULL) {
-        return false;
-    }
-    jmethodID get = (*env)->GetStaticMethodID(env, factory, "getThreadMXBean",
-                                              "()Ljava/lang/management/ThreadMXBean;");
-    if (weft_jvm_clear_exception(env) || get == NULL) {
-        return false;
-    }
-    h->bean = (*env)->CallStaticObjectMethod(env, factory, get);
-    if (weft_jvm_clear_exception(env) || h->bean == NULL) {
+    h->bean = weft_jvm_call_static(env, "java/lang/management/ManagementFactory", "getThreadMXBean",
+                                   "()Ljava/lang/management/ThreadMXBean;");
+    if (h->bean == NULL) {
         return false;
     }
     const char *info = "java/lang/management/ThreadInfo";

@@ -175,12 +175,10 @@ static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
     if (r.kind == 0 || r.kind == WEFT_NOT_RECORDED) {
         return;
     }
-    jthrowable thrown = (*env)->ExceptionOccurred(env);
-    if (thrown != NULL) {
-        (*env)->ExceptionClear(env);
-        if ((*env)->IsInstanceOf(env, thrown, weft_jvm.interrupted)) {
-            r.flags |= WEFT_FLAG_INTERRUPTED;
-        }
+    bool interrupted;
+    jthrowable thrown = weft_jvm_take_exception(env, &interrupted);
+    if (interrupted) {
+        r.flags |= WEFT_FLAG_INTERRUPTED;
     }
     if (weft_self_enter(env, NULL, &scope)) {
         r.kind = r.kind == WEFT_EV_WAIT ? WEFT_EV_WAIT_RETURNED : WEFT_EV_JOIN_END;
@@ -189,10 +187,7 @@ static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
         weft_record_now(&scope, &r);
         weft_self_leave(&scope);
     }
-    if (thrown != NULL) {
-        (*env)->Throw(env, thrown);
-        (*env)->DeleteLocalRef(env, thrown);
-    }
+    weft_jvm_throw_again(env, thrown);
 }
 
 // The time is that before the call, so that nobody is woken before it. What was thrown was no

@@ -62,9 +62,8 @@ bool weft_parks_record(JNIEnv *env, jthread thread, const struct weft_scope *sco
     if (thread == NULL && scope->subject == 0) {
         thread = scope->self->object;
     }
-    if (thread == NULL &&
-        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE) {
-        thread = current;
+    if (thread == NULL) {
+        thread = current = weft_jvm_current_thread();
     }
     if (thread != NULL) {
         weft_parks_describe_blocker(env, thread, &r, !scope->aggregated);
@@ -100,14 +99,11 @@ static bool record_park(JNIEnv *env, bool absolute, jlong time) {
 }
 
 static void JNICALL hook_park(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time) {
-    struct weft_scope scope;
     bool seen = record_park(env, absolute, time);
     jvm_park(env, unsafe, absolute, time);
     // From here on nothing asks the JVM: Thread.stop may have left an exception.
-    if (seen && weft_self_enter(env, NULL, &scope)) {
-        struct weft_record r = {.kind = WEFT_EV_UNPARKED};
-        weft_record_now(&scope, &r);
-        weft_self_leave(&scope);
+    if (seen) {
+        weft_record_event(env, NULL, WEFT_EV_UNPARKED);
     }
 }
 

@@ -85,7 +85,7 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
                         char problem[WEFT_PROBLEM_MAX]) {
     if (weft_sender_runs()) {
         snprintf(problem, WEFT_PROBLEM_MAX,
-                 "the last session has not ended yet; attach again in a few seconds");
+                 "the previous session has not ended yet; attach again in a few seconds");
         return false;
     }
     options = *wanted;
@@ -94,13 +94,14 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
     errno = 0;
     if (!start_sender(env)) {
         if (options.file[0] != '\0' && errno != 0) {
-            const char *why = errno == EEXIST  ? "it is there already, and is no recording"
+            const char *why = errno == EEXIST  ? "the file exists and is not a recording"
                               : errno == EBUSY ? "another JVM is recording to it"
                                                : strerror(errno);
-            snprintf(problem, WEFT_PROBLEM_MAX, "option \"file\": %.256s: %s; give another path",
+            snprintf(problem, WEFT_PROBLEM_MAX, "option \"file\": %.256s: %s; use another path",
                      options.file, why);
         } else {
-            snprintf(problem, WEFT_PROBLEM_MAX, "no memory or no thread for the sender");
+            snprintf(problem, WEFT_PROBLEM_MAX,
+                     "cannot start the sender thread; reduce pool or retain");
         }
         return false;
     }
@@ -110,8 +111,7 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
     weft_control_begin();
     running = true;
     if (!switch_events(JVMTI_ENABLE)) {
-        snprintf(problem, WEFT_PROBLEM_MAX,
-                 "the JVM does not report events of threads and monitors");
+        snprintf(problem, WEFT_PROBLEM_MAX, "the JVM does not report thread and monitor events");
         weft_session_end(WEFT_END_DETACHED);
         return false;
     }

@@ -95,18 +95,11 @@ static void sleep_for(JNIEnv *env, jclass class, jlong argument, int64_t nanosec
         return;
     }
     jvm_sleep(env, class, argument);
-    jthrowable thrown = (*env)->ExceptionOccurred(env);
-    if (thrown != NULL) {
-        (*env)->ExceptionClear(env);
-        if ((*env)->IsInstanceOf(env, thrown, weft_jvm.interrupted)) {
-            end.flags = WEFT_FLAG_INTERRUPTED;
-        }
-    }
+    bool interrupted;
+    jthrowable thrown = weft_jvm_take_exception(env, &interrupted);
+    end.flags = interrupted ? WEFT_FLAG_INTERRUPTED : 0;
     record_sleep(env, &end);
-    if (thrown != NULL) {
-        (*env)->Throw(env, thrown);
-        (*env)->DeleteLocalRef(env, thrown);
-    }
+    weft_jvm_throw_again(env, thrown);
 }
 
 static void JNICALL hook_sleep_millis(JNIEnv *env, jclass class, jlong millis) {
@@ -127,11 +120,8 @@ static void JNICALL hook_sleep0(JNIEnv *env, jclass class, jlong time) {
 }
 
 static void JNICALL hook_yield(JNIEnv *env, jclass class) {
-    struct weft_scope scope;
-    if (weft_settings_wanted(WEFT_EV_YIELD) && weft_self_enter(env, NULL, &scope)) {
-        struct weft_record r = {.kind = WEFT_EV_YIELD};
-        weft_record_now(&scope, &r);
-        weft_self_leave(&scope);
+    if (weft_settings_wanted(WEFT_EV_YIELD)) {
+        weft_record_event(env, NULL, WEFT_EV_YIELD);
     }
     jvm_yield(env, class);
 }

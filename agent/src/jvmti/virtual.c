@@ -43,23 +43,13 @@ static jint timed_parking;
 static jint yielding;
 
 static void JNICALL on_start(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
-    struct weft_scope scope;
     (void)ti;
-    if (weft_self_enter(env, thread, &scope)) {
-        struct weft_record r = {.kind = WEFT_EV_THREAD_START};
-        weft_record_now(&scope, &r);
-        weft_self_leave(&scope);
-    }
+    weft_record_event(env, thread, WEFT_EV_THREAD_START);
 }
 
 static void JNICALL on_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
-    struct weft_scope scope;
     (void)ti;
-    if (weft_self_enter(env, thread, &scope)) {
-        struct weft_record r = {.kind = WEFT_EV_THREAD_END};
-        weft_record_now(&scope, &r);
-        weft_self_leave(&scope);
-    }
+    weft_record_event(env, thread, WEFT_EV_THREAD_END);
 }
 
 // The header may be of a JDK that has no name for the capability.
@@ -111,6 +101,13 @@ static uint64_t forget_parked(uint64_t id) {
     return 0;
 }
 
+static void record_mount_change(const struct weft_scope *scope, uint16_t kind) {
+    if (weft_settings_wanted(WEFT_EV_MOUNT)) {
+        struct weft_record r = {.kind = kind, .peer = scope->self->thread};
+        weft_record_now(scope, &r);
+    }
+}
+
 static void record_unmount(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
     jint why = state == NULL ? 0 : (*env)->GetIntField(env, thread, state);
     if (weft_settings_wanted(WEFT_EV_PARK) && why != 0 &&
@@ -130,17 +127,13 @@ static void record_unmount(JNIEnv *env, jthread thread, const struct weft_scope 
         struct weft_record r = {.kind = WEFT_EV_YIELD};
         weft_record_now(scope, &r);
     }
-    if (weft_settings_wanted(WEFT_EV_MOUNT)) {
-        struct weft_record r = {.kind = WEFT_EV_UNMOUNT, .peer = scope->self->thread};
-        weft_record_now(scope, &r);
-    }
+    record_mount_change(scope, WEFT_EV_UNMOUNT);
 }
 
-static void record_mount(const struct weft_scope *scope) {
-    if (weft_settings_wanted(WEFT_EV_MOUNT)) {
-        struct weft_record r = {.kind = WEFT_EV_MOUNT, .peer = scope->self->thread};
-        weft_record_now(scope, &r);
-    }
+static void record_mount(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
+    record_mount_change(scope, WEFT_EV_MOUNT);
+    (void)env;
+    (void)thread;
     uint64_t entry = forget_parked(scope->subject);
     if (entry != 0) {
         // With recording stopped meanwhile it may have come back, and parked again.
@@ -150,35 +143,33 @@ static void record_mount(const struct weft_scope *scope) {
     }
 }
 
+typedef void recorder(JNIEnv *env, jthread thread, const struct weft_scope *scope);
+
 // HotSpot's extension events: their arguments are the JNIEnv and the thread.
-static void JNICALL on_mount(jvmtiEnv *ti, ...) {
+static void on_extension(va_list arguments, recorder *record) {
     struct weft_scope scope;
-    va_list arguments;
-    va_start(arguments, ti);
     JNIEnv *env = va_arg(arguments, JNIEnv *);
     jthread thread = va_arg(arguments, jthread);
-    va_end(arguments);
     if (weft_self_enter(env, thread, &scope)) {
         if (scope.subject != 0) {
-            record_mount(&scope);
+            record(env, thread, &scope);
         }
         weft_self_leave(&scope);
     }
 }
 
-static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
-    struct weft_scope scope;
+static void JNICALL on_mount(jvmtiEnv *ti, ...) {
     va_list arguments;
     va_start(arguments, ti);
-    JNIEnv *env = va_arg(arguments, JNIEnv *);
-    jthread thread = va_arg(arguments, jthread);
+    on_extension(arguments, record_mount);
     va_end(arguments);
-    if (weft_self_enter(env, thread, &scope)) {
-        if (scope.subject != 0) {
-            record_unmount(env, thread, &scope);
-        }
-        weft_self_leave(&scope);
-    }
+}
+
+static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
+    va_list arguments;
+    va_start(arguments, ti);
+    on_extension(arguments, record_unmount);
+    va_end(arguments);
 }
 
 static jint constant(JNIEnv *env, jclass class, const char *name) {

@@ -101,7 +101,7 @@ bool weft_options_set(const char *key, const char *value, enum weft_when when,
                       struct weft_options *options, char problem[WEFT_PROBLEM_MAX]) {
     const struct weft_option *option = find(key);
     if (option == NULL) {
-        snprintf(problem, WEFT_PROBLEM_MAX, "option \"%.64s\": unknown option; known are", key);
+        snprintf(problem, WEFT_PROBLEM_MAX, "option \"%.64s\": unknown option; want one of", key);
         add_known(when, problem);
         return false;
     }
@@ -110,8 +110,8 @@ bool weft_options_set(const char *key, const char *value, enum weft_when when,
     }
     if (when == WEFT_BY_CONTROL) {
         snprintf(problem, WEFT_PROBLEM_MAX,
-                 "option \"%s\": cannot be changed from here; give it when the agent is %s", key,
-                 option->latest == WEFT_AT_START ? "started" : "attached to");
+                 "option \"%s\": cannot be changed remotely; set it when %s the agent", key,
+                 option->latest == WEFT_AT_START ? "starting" : "attaching");
         return false;
     }
     if (!is_as_given(option, value, options)) {
@@ -129,7 +129,7 @@ static bool take_pairs(char *text, enum weft_when when, struct weft_options *opt
         char *equals = strchr(pair, '=');
         if (equals == NULL) {
             snprintf(problem, WEFT_PROBLEM_MAX,
-                     "option \"%.64s\": no value; write key=value, known keys are", pair);
+                     "option \"%.64s\": missing value; want key=value with one of the keys", pair);
             add_known(when, problem);
             return false;
         }
@@ -145,7 +145,8 @@ bool weft_options_change(const char *text, enum weft_when when, struct weft_opti
                          char problem[WEFT_PROBLEM_MAX]) {
     char *copy = strdup(text == NULL ? "" : text);
     if (copy == NULL) {
-        snprintf(problem, WEFT_PROBLEM_MAX, "no memory for the options; give the JVM less heap");
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "no memory for the options; reduce the heap of the JVM");
         return false;
     }
     bool ok = take_pairs(copy, when, options, problem);

@@ -17,22 +17,9 @@
 
 static _Atomic int64_t next_time;
 
-// A token bucket: up to a second's worth of questions at once.
-static bool may_ask(int64_t now) {
-    int64_t next = atomic_load_explicit(&next_time, memory_order_relaxed);
-    int64_t after;
-    do {
-        if (next > now) {
-            return false;
-        }
-        after =
-            (next < now - 1000000000 ? now - 1000000000 : next) + 1000000000 / WEFT_OWNER_STACKS;
-    } while (!atomic_compare_exchange_weak(&next_time, &next, after));
-    return true;
-}
-
 void weft_owner_stack(JNIEnv *env, const struct weft_scope *scope, const struct weft_record *wait) {
-    if (wait->peer == 0 || !weft_settings_wanted(WEFT_EV_OWNER_STACK) || !may_ask(weft_clock())) {
+    if (wait->peer == 0 || !weft_settings_wanted(WEFT_EV_OWNER_STACK) ||
+        !weft_clock_allow(&next_time, WEFT_OWNER_STACKS)) {
         return;
     }
     jthread thread = weft_thread_refs_find(env, wait->peer);

@@ -65,6 +65,15 @@ void weft_record_now(const struct weft_scope *scope, struct weft_record *record)
     weft_buffer_end(scope->self->buffer);
 }
 
+void weft_record_event(JNIEnv *env, jthread thread, uint16_t kind) {
+    struct weft_scope scope;
+    if (weft_self_enter(env, thread, &scope)) {
+        struct weft_record r = {.kind = kind};
+        weft_record_now(&scope, &r);
+        weft_self_leave(&scope);
+    }
+}
+
 // Between begin and end, in the flags of a record that is added up.
 enum { SUMMED = 0x8000 };
 

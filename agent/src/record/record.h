@@ -6,7 +6,7 @@
 #ifndef WEFT_RECORD_H
 #define WEFT_RECORD_H
 
-#include <jni.h>
+#include <jvmti.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +18,10 @@ uint32_t weft_record_stack(const struct weft_scope *scope, JNIEnv *env, int dept
 
 // Records that something happens now.
 void weft_record_now(const struct weft_scope *scope, struct weft_record *record);
+
+// Enters, records an event of a kind that happens now, and leaves. Thread is that of
+// weft_self_enter.
+void weft_record_event(JNIEnv *env, jthread thread, uint16_t kind);
 
 // Records something whose time is now, but that is known only later: begin takes the time, end
 // writes the record or, if it did not happen, does not. The scope may be left in between; then the

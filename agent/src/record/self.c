@@ -26,9 +26,8 @@ void weft_self_refresh_name(JNIEnv *env, jthread thread, const struct weft_scope
     if (scope->subject != 0 || (self.named != 0 && self.buffer->last < self.named + REFRESH_NS)) {
         return;
     }
-    if (thread == NULL &&
-        (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE) {
-        thread = current;
+    if (thread == NULL) {
+        thread = current = weft_jvm_current_thread();
     }
     if (thread != NULL) {
         self.named = weft_clock();
@@ -76,8 +75,8 @@ static bool open_self(JNIEnv *env, jthread thread) {
 static void find_subject(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     jthread current = NULL;
     if (thread == NULL) {
-        if (!self.carrier ||
-            (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) != JVMTI_ERROR_NONE) {
+        current = self.carrier ? weft_jvm_current_thread() : NULL;
+        if (current == NULL) {
             return;
         }
         thread = current;
@@ -98,15 +97,12 @@ static void find_subject(JNIEnv *env, jthread thread, struct weft_scope *scope) 
 // A native thread can be attached to the JVM more than once, and nobody says so while there is no
 // session: then it comes here as another that is said to have ended.
 static bool is_another(JNIEnv *env) {
-    jthread thread = NULL;
     if ((*env)->ExceptionCheck(env)) {
         return false;
     }
-    if (weft_jvm.current_carrier != NULL) {
-        thread = weft_jvm.current_carrier(env, weft_jvm.thread);
-    } else if ((*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &thread) != JVMTI_ERROR_NONE) {
-        thread = NULL;
-    }
+    jthread thread = weft_jvm.current_carrier != NULL
+                         ? weft_jvm.current_carrier(env, weft_jvm.thread)
+                         : weft_jvm_current_thread();
     if (thread == NULL) {
         return false;
     }
@@ -124,9 +120,8 @@ static bool open_late(JNIEnv *env, jthread thread) {
     jthread current = NULL;
     if (weft_jvm.current_carrier != NULL) { // the thread may be virtual
         thread = current = weft_jvm.current_carrier(env, weft_jvm.thread);
-    } else if (thread == NULL &&
-               (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current) == JVMTI_ERROR_NONE) {
-        thread = current;
+    } else if (thread == NULL) {
+        thread = current = weft_jvm_current_thread();
     }
     bool ok = thread != NULL && open_self(env, thread);
     if (current != NULL) {

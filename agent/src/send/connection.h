@@ -37,7 +37,7 @@ struct weft_connection {
 
     enum weft_connection_state state;
     int fd;
-    int trouble; // what ended the last one, as weft_endpoint_tell has it
+    int trouble; // what ended the last one, for weft_endpoint_describe
     int64_t retry_at;
     int64_t backoff;
     int64_t deadline; // of the state, or of the write that does not move

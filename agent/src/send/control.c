@@ -76,7 +76,7 @@ static bool take_all(const struct weft_reply *frame, struct weft_options *option
     size_t at = 0;
     if (!options->control && frame->option_count > 0) {
         snprintf(problem, WEFT_PROBLEM_MAX,
-                 "option \"control\" is off; attach to the agent with control=on");
+                 "remote control is off; attach to the agent with control=on");
         return false;
     }
     for (uint16_t i = 0; i < frame->option_count; i++) {

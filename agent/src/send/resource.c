@@ -116,8 +116,8 @@ void weft_resource_add_process(struct weft_resource *r, const char *service) {
     weft_resource_add(r, "service.name", getenv("OTEL_SERVICE_NAME"));
     const char *list = getenv("OTEL_RESOURCE_ATTRIBUTES");
     if (list != NULL && !weft_resource_add_list(r, list)) {
-        fputs("weft: OTEL_RESOURCE_ATTRIBUTES: not a list of key=value with %XX for special "
-              "characters; it is ignored\n",
+        fputs("weft: ignoring OTEL_RESOURCE_ATTRIBUTES: want key=value pairs separated by commas, "
+              "special characters as %XX\n",
               stderr);
     }
     if (uname(&machine) == 0) {

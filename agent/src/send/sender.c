@@ -242,7 +242,7 @@ void weft_sender_whereabouts(char line[WEFT_WHEREABOUTS_MAX]) {
     enum { LOOKS = 100 };
     const struct timespec pause = {.tv_nsec = 5 * MILLISECOND};
     if (sender.file != NULL) {
-        snprintf(line, WEFT_WHEREABOUTS_MAX, "records to %s", sender.file);
+        snprintf(line, WEFT_WHEREABOUTS_MAX, "recording to %s", sender.file);
         return;
     }
     for (int i = 0; i < LOOKS && !atomic_load(&sender.streaming) && !atomic_load(&sender.trouble);
@@ -250,8 +250,8 @@ void weft_sender_whereabouts(char line[WEFT_WHEREABOUTS_MAX]) {
         nanosleep(&pause, NULL);
     }
     bool connected = atomic_load(&sender.streaming);
-    weft_endpoint_tell(sender.endpoint, connected, atomic_load(&sender.trouble), line,
-                       WEFT_WHEREABOUTS_MAX);
+    weft_endpoint_describe(sender.endpoint, connected, atomic_load(&sender.trouble), line,
+                           WEFT_WHEREABOUTS_MAX);
 }
 
 void weft_sender_wake(void) {

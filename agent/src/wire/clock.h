@@ -6,6 +6,8 @@
 #ifndef WEFT_CLOCK_H
 #define WEFT_CLOCK_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -31,5 +33,8 @@ struct weft_moment {
 // times and the quickest comparison counts.
 struct weft_moment weft_clock_moment(void);
 struct weft_moment weft_clock_moment_by(int64_t (*monotonic)(void), int64_t (*wall)(void));
+
+// A token bucket of a second's worth of permits. Next is its state, 0 at first.
+bool weft_clock_allow(_Atomic int64_t *next, int per_second);
 
 #endif

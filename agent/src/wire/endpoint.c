@@ -132,10 +132,10 @@ int weft_endpoint_connect(const char *endpoint, bool *in_progress) {
     return address == NULL ? -1 : connect_tcp(address, in_progress);
 }
 
-void weft_endpoint_tell(const char *endpoint, bool connected, int trouble, char *line,
-                        size_t size) {
-    const char *why = "nothing was heard yet";
-    const char *remedy = "ask again in some seconds";
+void weft_endpoint_describe(const char *endpoint, bool connected, int trouble, char *line,
+                            size_t size) {
+    const char *why = "no answer yet";
+    const char *remedy = "try again in a few seconds";
     if (connected) {
         snprintf(line, size, "connected to %s", endpoint);
         return;
@@ -144,16 +144,16 @@ void weft_endpoint_tell(const char *endpoint, bool connected, int trouble, char 
     case 0:
         break;
     case ENODATA:
-        why = "nobody knows the host";
-        remedy = "is its name right?";
+        why = "unknown host";
+        remedy = "check the host name";
         break;
     case ENOMSG:
-        why = "who listens there does not answer";
-        remedy = "is it the receiver jvm_thread, without TLS?";
+        why = "the process listening there does not answer";
+        remedy = "check that it is the jvm_thread receiver, without TLS";
         break;
     case EPROTO:
-        why = "who listens there closed the connection";
-        remedy = "is it the receiver jvm_thread? Then its log says why";
+        why = "the process listening there closed the connection";
+        remedy = "if it is the jvm_thread receiver, see its log";
         break;
     case EACCES:
         why = strerror(trouble);
@@ -164,7 +164,8 @@ void weft_endpoint_tell(const char *endpoint, bool connected, int trouble, char 
     default:
         why = strerror(trouble);
         remedy =
-            "is a collector listening there, and does the JVM see the same folders and network?";
+            "check that a collector listens there and that the JVM sees the same file system and "
+            "network";
     }
     snprintf(line, size, "not connected to %s: %s; %s", endpoint, why, remedy);
 }

@@ -22,6 +22,7 @@ int weft_endpoint_connect(const char *endpoint, bool *in_progress);
 // Says in one line whether there is a connection, and if not, why and what to do. Trouble is an
 // errno: of weft_endpoint_connect, or ENOMSG if no answer came, EPROTO if the other side closed, 0
 // if nothing has come of the first attempt yet.
-void weft_endpoint_tell(const char *endpoint, bool connected, int trouble, char *line, size_t size);
+void weft_endpoint_describe(const char *endpoint, bool connected, int trouble, char *line,
+                            size_t size);
 
 #endif

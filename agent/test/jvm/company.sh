@@ -38,7 +38,7 @@ twice() {
     traced "$again" Ways exit
     [ $code = 3 ] || bad "code $code"
     cmp -s "$work/out" "$work/plain.out" || bad "other output: $(head -3 "$work/out")"
-    [ "$(grep -c '^weft: the agent is loaded already' "$work/err")" = 1 ] || bad "errors: $(head -3 "$work/err")"
+    [ "$(grep -c '^weft: the agent is already loaded' "$work/err")" = 1 ] || bad "errors: $(head -3 "$work/err")"
     grep -v '^weft: ' "$work/err" | cmp -s - "$work/plain.err" || bad "other errors: $(head -3 "$work/err")"
     heard
     counts "$again"

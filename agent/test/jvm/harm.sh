@@ -56,7 +56,7 @@ options() {
     section "wrong option"
     "$java" -agentpath:"$agent=endpiont=x" -cp "$classes" Ways exit >"$work/out" 2>"$work/err"
     [ $? = 3 ] || bad "code"
-    head -1 "$work/err" | grep -q '^weft: option "endpiont": unknown option; known are endpoint, ' || bad "$(head -1 "$work/err")"
+    head -1 "$work/err" | grep -q '^weft: option "endpiont": unknown option; want one of endpoint, ' || bad "$(head -1 "$work/err")"
     head -1 "$work/err" | grep -q '; the JVM runs without tracing$' || bad "$(head -1 "$work/err")"
     [ "$(wc -l <"$work/err")" = 2 ] || bad "more than one line: $(cat "$work/err")"
 }
