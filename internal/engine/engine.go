@@ -162,7 +162,7 @@ func (e *Engine) Locks() int { return e.binder.Locks() }
 
 // Held estimates the bytes that the engine takes for what it holds now: events that wait, the window, threads and locks.
 func (e *Engine) Held() int {
-	const perEvent, perInterval, perThread, perLock = 48, 64, 256, 256
+	const perEvent, perInterval, perThread, perLock = 72, 64, 256, 256
 	return perEvent*e.queue.Held() + perInterval*e.builder.Held() + perThread*e.timeline.Len() + perLock*e.binder.Locks()
 }
 

@@ -3,8 +3,8 @@
 
 package jvmthread
 
-// Event is something that happened on a thread at a point in time, as the agent saw it. Which of Peer, Lock, Arg and Stack mean something
-// depends on the kind; the table in package wire says so.
+// Event is something that happened on a thread at a point in time, as the agent saw it. The kind determines which of the other fields are
+// used; the table in package wire lists them.
 type Event struct {
 	Time   Time
 	Thread ThreadID // the thread it happened on
@@ -14,6 +14,7 @@ type Event struct {
 	Stack  StackID
 	Kind   Kind
 	Flags  Flags
+	Span   SpanContext // the application's span that is current from here on
 }
 
 // What an agent can be believed to say of numbers of events: so sums of what it says fit into 64 bits.
@@ -54,7 +55,7 @@ const (
 	KindMount                 // a virtual thread was mounted on the carrier Peer
 	KindUnmount               // a virtual thread was unmounted from the carrier Peer
 	KindGap                   // Arg events of this thread were lost, the first of them at Time
-	KindContext               // another span of the application is current, or none; see Event.SpanContext
+	KindContext               // another span of the application is current, or none
 	kindReserved              // a number that no version used yet
 	KindOwnerStack            // Stack is where the owner Peer of Lock was when this thread began to wait for it
 	KindCPU                   // the thread has used Arg nanoseconds of a processor since it began

@@ -124,7 +124,7 @@ func (c *Carrier) appendEvents(dst ptrace.SpanEventSlice, sym *symbols.Table) {
 
 		attributes := event.Attributes()
 		if ev.Kind == jvmthread.KindContext {
-			putContext(attributes, attrEventTraceID, attrEventSpanID, ev.SpanContext())
+			putContext(attributes, attrEventTraceID, attrEventSpanID, ev.Span)
 			continue
 		}
 		if n := countAttributes(ev); n > 0 {

@@ -314,7 +314,7 @@ func tell(c *Carrier, sym *symbols.Table) []string {
 	}
 	for _, ev := range c.Events {
 		if ev.Kind == jvmthread.KindContext {
-			told = append(told, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.SpanContext()))
+			told = append(told, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.Span))
 			continue
 		}
 		told = append(told, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.Peer, ev.Arg, ev.Flags, sym.Class(ev.Lock.Class), ev.Lock.Hash, sym.Stack(ev.Stack)))
@@ -352,7 +352,10 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 			ev.Arg %= jvmthread.MaxLost + 1
 		}
 		if ev.Kind == jvmthread.KindContext {
-			ev = jvmthread.ContextEvent(ev.Time, c.Thread.ID, jvmthread.SpanContext{TraceID: [16]byte{0, 1, 15: byte(random.Uint())}, SpanID: [8]byte{7: 9}})
+			ev = jvmthread.Event{
+				Kind: jvmthread.KindContext, Time: ev.Time, Thread: c.Thread.ID,
+				Span: jvmthread.SpanContext{TraceID: [16]byte{0, 1, 15: byte(random.Uint())}, SpanID: [8]byte{7: 9}},
+			}
 		}
 		if ev.Kind.Valid() {
 			c.Events = append(c.Events, ev)

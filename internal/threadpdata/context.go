@@ -28,7 +28,7 @@ func (c *Carrier) parseContext(event ptrace.SpanEvent) error {
 		}
 	}
 	at := jvmthread.Time(event.Timestamp())
-	c.Events = append(c.Events, jvmthread.ContextEvent(at, c.Thread.ID, span))
+	c.Events = append(c.Events, jvmthread.Event{Kind: jvmthread.KindContext, Time: at, Thread: c.Thread.ID, Span: span})
 	return nil
 }
 

@@ -120,6 +120,10 @@ func appendSectionHeader(dst []byte, thread jvmthread.ThreadID, count int) []byt
 }
 
 func appendRecord(dst []byte, ev *jvmthread.Event) []byte {
+	if ev.Kind == jvmthread.KindContext {
+		packed := packSpan(*ev)
+		ev = &packed
+	}
 	dst = appendI64(dst, int64(ev.Time))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(ev.Peer))
 	dst = appendI64(dst, ev.Arg)

@@ -72,6 +72,9 @@ func (b *Batch) Section(dst []jvmthread.Event) (jvmthread.ThreadID, []jvmthread.
 			continue
 		}
 		dst = append(dst, readRecord(rec, thread, jvmthread.Kind(kind)))
+		if jvmthread.Kind(kind) == jvmthread.KindContext {
+			unpackSpan(&dst[len(dst)-1])
+		}
 	}
 	return thread, dst, nil
 }

@@ -191,7 +191,7 @@ func appendBatchText(dst []byte, f Frame) ([]byte, error) {
 		}
 		dst = fmt.Appendf(dst, " section thread=%d\n", thread)
 		for i := range events {
-			dst = appendEventText(dst, &events[i])
+			dst = appendEventText(dst, events[i])
 		}
 	}
 	return dst, nil
@@ -220,7 +220,10 @@ func appendAggregateText(dst []byte, f Frame) ([]byte, error) {
 	return dst, nil
 }
 
-func appendEventText(dst []byte, ev *jvmthread.Event) []byte {
+func appendEventText(dst []byte, ev jvmthread.Event) []byte {
+	if ev.Kind == jvmthread.KindContext {
+		ev = packSpan(ev)
+	}
 	dst = fmt.Appendf(dst, "  event %s time=%d", ev.Kind, ev.Time)
 	if ev.Peer != jvmthread.NoThread {
 		dst = fmt.Appendf(dst, " peer=%d", ev.Peer)

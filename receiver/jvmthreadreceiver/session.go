@@ -113,9 +113,7 @@ func (s *session) take(frame wire.Frame, batch *wire.Batch) error {
 		if ev.Time = s.wallTime(ev.Time); ev.Time < 0 { // differences of times that are not negative are what they should be
 			return wrong(frame, fmt.Sprintf("event %d is %d ns before 1970", i+1, -uint64(ev.Time)))
 		}
-		if ev.Kind != jvmthread.KindContext { // which has a span's id there
-			ev.Lock.Class = s.definitions.Class(ev.Lock.Class)
-		}
+		ev.Lock.Class = s.definitions.Class(ev.Lock.Class)
 		ev.Stack = s.definitions.Stack(ev.Stack)
 		if ev.Kind == jvmthread.KindGap {
 			if ev.Arg < 0 || ev.Arg > jvmthread.MaxLost {
@@ -161,7 +159,7 @@ func (s *session) findNews() {
 	}
 	for i := range p.events {
 		peer := p.events[i].Peer
-		if p.events[i].Kind == jvmthread.KindContext || peer == jvmthread.NoThread || len(p.parts)+len(p.peers) >= ordering.MaxParts || !s.definitions.IsNews(peer) {
+		if peer == jvmthread.NoThread || len(p.parts)+len(p.peers) >= ordering.MaxParts || !s.definitions.IsNews(peer) {
 			continue
 		}
 		if _, twice := p.news[peer]; !twice {

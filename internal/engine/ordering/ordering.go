@@ -158,7 +158,11 @@ func (q *Queue) take(b *batch) {
 			q.seen++
 		}
 	}
-	q.held = append(q.held, b.events...)
+	if len(q.held) == 0 { // the usual case: no need to copy
+		q.held, b.events = b.events, q.held
+	} else {
+		q.held = append(q.held, b.events...)
+	}
 	q.watermark = max(q.watermark, b.watermark)
 	if b.end != "" {
 		q.end = b.end

@@ -49,7 +49,7 @@ func (t *Thread) ClosedDetail() *jvmthread.Detail {
 func (t *Timeline) describe(th *Thread, ev *jvmthread.Event) {
 	switch ev.Kind {
 	case jvmthread.KindContext:
-		th.known().current = ev.SpanContext()
+		th.known().current = ev.Span
 	case jvmthread.KindGap:
 		th.forget()
 	case jvmthread.KindContendedEnter, jvmthread.KindPark:

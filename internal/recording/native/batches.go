@@ -60,7 +60,7 @@ func (d *Decoder) translate(events []jvmthread.Event) (n uint64) {
 	for i := range events {
 		ev := &events[i]
 		ev.Time += d.offset
-		if ev.Lock.Class != jvmthread.NoClass && ev.Kind != jvmthread.KindContext { // in which it is part of an id
+		if ev.Lock.Class != jvmthread.NoClass {
 			ev.Lock.Class = d.definitions.Class(ev.Lock.Class)
 		}
 		if ev.Stack != jvmthread.NoStack {

@@ -14,9 +14,7 @@ import (
 // define appends what an event names and the file does not have yet.
 func (e *Encoder) define(dst []byte, ev *jvmthread.Event) []byte {
 	dst = e.thread(dst, ev.Thread)
-	if ev.Kind != jvmthread.KindContext {
-		dst = e.class(e.thread(dst, ev.Peer), ev.Lock.Class)
-	}
+	dst = e.class(e.thread(dst, ev.Peer), ev.Lock.Class)
 	return e.stackOf(dst, ev.Stack)
 }
 

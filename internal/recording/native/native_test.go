@@ -209,8 +209,14 @@ func random(r *rand.Rand, sym *symbols.Table, batches int) (list []recording.Bat
 				Time: at, Thread: jvmthread.ThreadID(1 + r.IntN(9)), Kind: jvmthread.Kind(1 + r.IntN(jvmthread.NumKinds-1)),
 				Peer: jvmthread.ThreadID(r.IntN(3)), Arg: r.Int64N(5), Flags: jvmthread.Flags(r.IntN(8)),
 			}
-			if !ev.Kind.Valid() || ev.Kind == jvmthread.KindContext || ev.Kind == jvmthread.KindGap {
+			if !ev.Kind.Valid() || ev.Kind == jvmthread.KindGap {
 				ev.Kind = jvmthread.KindYield
+			}
+			if ev.Kind == jvmthread.KindContext {
+				b.Events = append(b.Events, jvmthread.Event{
+					Time: at, Thread: ev.Thread, Kind: ev.Kind, Span: jvmthread.SpanContext{TraceID: [16]byte{0: byte(r.Uint()), 15: 1}, SpanID: [8]byte{0: 2, 7: 255}},
+				})
+				continue
 			}
 			if r.IntN(2) == 0 {
 				ev.Lock = jvmthread.LockID{Class: sym.InternClass(fmt.Sprintf("C%d", r.IntN(9))), Hash: r.Uint32()}

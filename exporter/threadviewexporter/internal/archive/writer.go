@@ -72,9 +72,7 @@ func (w *Writer) batch(events []jvmthread.Event) {
 			continue
 		}
 		batch.Threads = w.tell(batch.Threads, ev.Thread)
-		if ev.Kind != jvmthread.KindContext { // whose peer is none
-			batch.Threads = w.tell(batch.Threads, ev.Peer)
-		}
+		batch.Threads = w.tell(batch.Threads, ev.Peer)
 		batch.Events = append(batch.Events, *ev)
 	}
 	batch.Watermark = w.last

@@ -92,7 +92,7 @@ func (q *query) writeNative(w io.Writer) error {
 				continue
 			}
 			for _, id := range [2]jvmthread.ThreadID{ev.Thread, ev.Peer} {
-				if th := q.sn.Thread(id); th != 0 && !told[th] && ev.Kind != jvmthread.KindContext {
+				if th := q.sn.Thread(id); th != 0 && !told[th] {
 					told[th] = true
 					batch.Threads = append(batch.Threads, q.sn.Threads[th].Thread)
 				}

@@ -51,10 +51,8 @@ func (s *Session) Events(events []jvmthread.Event, sym *symbols.Table) {
 	for _, ev := range events[:min(len(events), max(0, s.store.pending-s.pending.events))] {
 		thread := s.thread(sym, ev.Thread)
 		ev.Stack = jvmthread.StackID(s.stack(sym, ev.Stack))
-		if ev.Kind != jvmthread.KindContext { // its peer and class are part of a trace ID
-			s.thread(sym, ev.Peer)
-			ev.Lock.Class = jvmthread.ClassID(s.class(sym, ev.Lock.Class))
-		}
+		s.thread(sym, ev.Peer)
+		ev.Lock.Class = jvmthread.ClassID(s.class(sym, ev.Lock.Class))
 		s.pending.add(thread, &ev)
 	}
 }

@@ -48,8 +48,8 @@ func TestEventsAreKept(t *testing.T) {
 	for seed := range uint64(20) {
 		sim := threadtest.Simulate(seed, 9, 3, 1500)
 		sim.Events = append(sim.Events, jvmthread.Event{
-			Time: sim.Events[len(sim.Events)-1].Time + 5, Thread: 1, Kind: jvmthread.KindContext, Peer: math.MaxUint64, Arg: math.MinInt64,
-			Lock: jvmthread.LockID{Class: math.MaxUint32, Hash: math.MaxUint32},
+			Time: sim.Events[len(sim.Events)-1].Time + 5, Thread: 1, Kind: jvmthread.KindContext,
+			Span: jvmthread.SpanContext{TraceID: [16]byte{0: 0xff, 15: 1}, SpanID: [8]byte{0: 2, 7: 0xff}},
 		})
 		sn := watched(store.New(math.MaxInt64), sim.Events, 700)
 		sym := sn.Symbols()
@@ -65,10 +65,8 @@ func TestEventsAreKept(t *testing.T) {
 		require.Len(t, got, len(sim.Events))
 		for i := range got {
 			want := sim.Events[i]
-			if want.Kind != jvmthread.KindContext {
-				assert.Equal(t, newSymbols().Class(want.Lock.Class), sym.Class(got[i].Lock.Class))
-				got[i].Lock.Class = want.Lock.Class
-			}
+			assert.Equal(t, newSymbols().Class(want.Lock.Class), sym.Class(got[i].Lock.Class))
+			got[i].Lock.Class = want.Lock.Class
 			require.Equal(t, want, got[i])
 		}
 	}

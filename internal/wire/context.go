@@ -1,0 +1,32 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"encoding/binary"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// The record of a context event has no fields of its own for the ids of the span: they are in the places of peer, arg and lock, as
+// protocol/README.md describes.
+
+// packSpan returns the event with the ids in these places.
+func packSpan(ev jvmthread.Event) jvmthread.Event {
+	trace, span := &ev.Span.TraceID, &ev.Span.SpanID
+	ev.Peer = jvmthread.ThreadID(binary.BigEndian.Uint64(trace[:8]))
+	ev.Arg = int64(binary.BigEndian.Uint64(trace[8:]))
+	ev.Lock = jvmthread.LockID{Hash: binary.BigEndian.Uint32(span[:4]), Class: jvmthread.ClassID(binary.BigEndian.Uint32(span[4:]))}
+	return ev
+}
+
+// unpackSpan moves the ids from these places to the event's span.
+func unpackSpan(ev *jvmthread.Event) {
+	trace, span := &ev.Span.TraceID, &ev.Span.SpanID
+	binary.BigEndian.PutUint64(trace[:8], uint64(ev.Peer))
+	binary.BigEndian.PutUint64(trace[8:], uint64(ev.Arg))
+	binary.BigEndian.PutUint32(span[:4], ev.Lock.Hash)
+	binary.BigEndian.PutUint32(span[4:], uint32(ev.Lock.Class))
+	ev.Peer, ev.Arg, ev.Lock = jvmthread.NoThread, 0, jvmthread.NoLock
+}
