@@ -11,6 +11,7 @@ GO ?= go
 TOOL := $(GO) tool -modfile=tools/go.mod
 OCB := $(TOOL) builder
 LINT := build/golangci-lint
+VALE := build/vale
 FUZZTIME ?= 200000x
 STRESS ?= 10m
 BENCHCOUNT ?= 5
@@ -74,11 +75,12 @@ check: ## the inner loop: format, vet, unit tests of Go and C
 	$(GO) test $(PACKAGES)
 
 .PHONY: lint
-lint: $(LINT) web/node_modules/.installed ## lint Go, C, the page and all prose
+lint: $(LINT) $(VALE) web/node_modules/.installed ## lint Go, C, the page and all prose
 	@scripts/need.sh clang-format clang-tidy
 	$(GO) mod tidy -diff
 	$(LINT) config verify
 	$(LINT) run ./...
+	$(VALE) --output=line $$(scripts/prose.sh)
 	$(MAKE) -C agent lint
 	cd web && npm --silent run check
 
@@ -185,6 +187,9 @@ build/jaeger: tools/jaeger/go.mod
 
 $(LINT): tools/lint/go.mod
 	scripts/retry.sh $(GO) build -modfile=$< -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+$(VALE): tools/vale/go.mod
+	scripts/retry.sh $(GO) build -modfile=$< -o $@ github.com/vale-cli/vale/v3/cmd/vale
 
 .PHONY: always
 always:

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 )
 
 const maxWidth = 140 // characters in a line of a document
@@ -122,5 +123,42 @@ func TestAttributesAreDocumented(t *testing.T) {
 	}
 	for name := range inTables {
 		assert.True(t, inCode[name], "%s is in a table of %s, but not in %s", name, document, code)
+	}
+}
+
+// TestMessagesArePlain checks texts in the code with the word list that Vale applies to documents and comments. Patterns with a
+// lookahead or lookbehind, which Go's regular expressions lack, apply to documents and comments only.
+func TestMessagesArePlain(t *testing.T) {
+	t.Skip("messages are being reworded")
+	text, err := os.ReadFile("tools/vale/styles/Weft/Idioms.yml")
+	require.NoError(t, err)
+	var list struct{ Tokens []string }
+	require.NoError(t, yaml.Unmarshal(text, &list))
+	var patterns []*regexp.Regexp
+	for _, expression := range list.Tokens {
+		if pattern, err := regexp.Compile("(?i)" + expression); err == nil {
+			patterns = append(patterns, pattern)
+		}
+	}
+	require.NotEmpty(t, patterns)
+	for _, f := range files(t) {
+		if filepath.Ext(f.path) != ".go" || f.generated {
+			continue
+		}
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, f.path, f.text, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING || !strings.Contains(lit.Value, " ") {
+				return true
+			}
+			for _, pattern := range patterns {
+				if found := pattern.FindString(lit.Value); found != "" {
+					t.Errorf("%s: %q in %s: see Style in CONTRIBUTING.md", set.Position(lit.Pos()), found, lit.Value)
+				}
+			}
+			return true
+		})
 	}
 }
