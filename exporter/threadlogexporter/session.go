@@ -133,11 +133,13 @@ func (w *sessionWriter) write(events []jvmthread.Event) {
 	missed := w.Counters().Missed - w.missed
 	w.missed += missed
 	w.owner.lost(whereMissed, missed)
-	for len(events) > 0 {
+	// Batch.Lost has what is missing of all threads; as an event it would make the batch invalid.
+	events = slices.DeleteFunc(events, func(ev jvmthread.Event) bool { return ev.Thread == jvmthread.NoThread })
+	for len(events) > 0 || missed > 0 {
 		n := min(len(events), maxEncoded)
-		watermark := events[n-1].Time
-		if n == len(events) {
-			watermark = max(watermark, w.Watermark())
+		watermark := w.Watermark()
+		if n > 0 && (n < len(events) || events[n-1].Time > watermark) {
+			watermark = events[n-1].Time
 		}
 		w.encode(&recording.Batch{Events: events[:n], Watermark: watermark, Lost: missed})
 		missed = 0
