@@ -37,7 +37,7 @@ import (
 
 var one, two = jvmthread.SessionID{1}, jvmthread.SessionID{2}
 
-// recorder is an exporter that writes to a folder of the test.
+// recorder is an exporter that writes to a temporary folder.
 type recorder struct {
 	exporter.Traces
 	dir string
@@ -68,12 +68,12 @@ func (r *recorder) stop(t *testing.T) {
 	require.NoError(t, r.Shutdown(context.Background()))
 }
 
-// metric asserts the sum of a counter, with an optional attribute.
+// metric asserts the sum of a counter, optionally of the points with an attribute.
 func (r *recorder) metric(t *testing.T, name string, want int64, attrs ...string) {
 	t.Helper()
 	got, err := r.tel.GetMetric("otelcol_exporter_thread_log_" + name)
 	if err != nil && want == 0 {
-		return // never counted anything
+		return // nothing was counted
 	}
 	require.NoError(t, err)
 	sum := int64(0)
@@ -98,7 +98,7 @@ func (r *recorder) files(t *testing.T) (names []string) {
 	return names
 }
 
-// carriers makes what the receiver sends: a batch with a carrier for each thread.
+// carriers returns a batch as the receiver sends it: one carrier per thread.
 func carriers(id jvmthread.SessionID, number, before uint64, events []jvmthread.Event, sym *symbols.Table, end string) ptrace.Traces {
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
@@ -126,7 +126,7 @@ func carriers(id jvmthread.SessionID, number, before uint64, events []jvmthread.
 	return td
 }
 
-// record sends events in batches of some.
+// record sends events in batches.
 func (r *recorder) record(t *testing.T, id jvmthread.SessionID, events []jvmthread.Event, sym *symbols.Table, end string) {
 	t.Helper()
 	number, before := uint64(1), uint64(0)
@@ -142,7 +142,7 @@ func (r *recorder) record(t *testing.T, id jvmthread.SessionID, events []jvmthre
 	}
 }
 
-// read decodes files one after the other, with what lies beside the first.
+// read decodes files as one recording, with the side file of the first.
 func read(t *testing.T, format writable, dir string, names ...string) []string {
 	t.Helper()
 	var text []byte
@@ -171,7 +171,7 @@ func read(t *testing.T, format writable, dir string, names ...string) []string {
 	return lines
 }
 
-// want is what a format's encoder makes of the events, and its decoder of that.
+// want returns the events as a format's encoder and decoder preserve them.
 func want(t *testing.T, format writable, events []jvmthread.Event, sym *symbols.Table) []string {
 	t.Helper()
 	e := format.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true, Times: recording.Times{Unit: time.Second}})
@@ -187,7 +187,7 @@ func want(t *testing.T, format writable, events []jvmthread.Event, sym *symbols.
 	return read(t, format, dir, "x"+format.extension)
 }
 
-func TestEachFormatHoldsWhatItCan(t *testing.T) {
+func TestEachFormatRecordsWhatItCanStore(t *testing.T) {
 	for _, format := range writables() {
 		t.Run(format.Name, func(t *testing.T) {
 			r := start(t, func(c *Config) { c.Format = format.Name })
@@ -210,10 +210,10 @@ func TestEachFormatHoldsWhatItCan(t *testing.T) {
 	}
 }
 
-// What a collector wrote before it was started again is not touched.
-func TestRestartBeginsAnotherRecording(t *testing.T) {
+// Files written before a restart of the collector are not modified.
+func TestRestartStartsAnotherRecording(t *testing.T) {
 	events, sym := threadtest.Recorded(1, 4, 2, 1000)
-	dir := filepath.Join(t.TempDir(), "a[1]") // whatever characters are in it
+	dir := filepath.Join(t.TempDir(), "a[1]") // with characters that glob patterns would interpret
 	var r *recorder
 	for range 2 {
 		r = start(t, func(c *Config) { c.Directory = dir })
@@ -225,21 +225,7 @@ func TestRestartBeginsAnotherRecording(t *testing.T) {
 	assert.Equal(t, read(t, findFormat("orca"), dir, base+".orca"), read(t, findFormat("orca"), dir, base+"_2.orca"))
 }
 
-func TestTimesFromTheFirstEventOn(t *testing.T) {
-	r := start(t, func(c *Config) {
-		c.Format, c.RelativeTimes, c.TimeUnit, c.Stacks = "tptp", true, time.Millisecond, false
-	})
-	events := []jvmthread.Event{
-		{Time: 5_000_000_000, Thread: 1, Kind: jvmthread.KindThreadStart}, {Time: 5_000_000_500, Thread: 1, Kind: jvmthread.KindThreadEnd},
-	}
-	r.record(t, one, events, symbols.New(symbols.DefaultLimits()), threadpdata.EndExit)
-	text, err := os.ReadFile(filepath.Join(r.dir, "orders_eu-"+one.String()+".trcxml"))
-	require.NoError(t, err)
-	assert.Contains(t, string(text), `<threadEnd threadIdRef="1" time="0.000500"/>`)
-	r.stop(t)
-}
-
-func TestSessionsHaveFilesOfTheirOwn(t *testing.T) {
+func TestSessionsHaveSeparateFiles(t *testing.T) {
 	r := start(t, func(c *Config) { c.MaxSessions = 2 })
 	events, sym := threadtest.Recorded(1, 4, 2, 1000)
 	r.record(t, one, events, sym, "")
@@ -254,7 +240,7 @@ func TestSessionsHaveFilesOfTheirOwn(t *testing.T) {
 	assert.Equal(t, read(t, format, r.dir, "orders_eu-"+one.String()+".orca"), read(t, format, r.dir, "orders_eu-"+two.String()+".orca"))
 }
 
-func TestOtherSpansAndBadCarriersAreNoRecordings(t *testing.T) {
+func TestOtherSpansAndInvalidCarriersAreNotRecorded(t *testing.T) {
 	r := start(t, nil)
 	td := ptrace.NewTraces()
 	td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetName("GET /")
@@ -267,7 +253,7 @@ func TestOtherSpansAndBadCarriersAreNoRecordings(t *testing.T) {
 	r.stop(t)
 }
 
-// A batch that never comes is waited for, then given up and counted; a silent session is ended.
+// A missing batch is given up after a timeout and counted; a silent session ends.
 func TestMissingBatchesAndSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, nil)
@@ -277,11 +263,11 @@ func TestMissingBatchesAndSilence(t *testing.T) {
 		}
 		require.NoError(t, r.ConsumeTraces(t.Context(), carriers(one, 1, 0, at(1), sym, "")))
 		require.NoError(t, r.ConsumeTraces(t.Context(), carriers(one, 3, 2, at(3), sym, "")))
-		time.Sleep(7 * time.Second) // of the bubble
+		time.Sleep(7 * time.Second) // in the synctest bubble
 		synctest.Wait()
 		r.metric(t, "events_lost", 1, "where", "missed")
 		r.metric(t, "sessions", 1)
-		time.Sleep(time.Minute) // of the bubble
+		time.Sleep(time.Minute) // in the synctest bubble
 		synctest.Wait()
 		r.metric(t, "sessions", 0)
 		r.metric(t, "events", 2)
@@ -289,7 +275,7 @@ func TestMissingBatchesAndSilence(t *testing.T) {
 	})
 }
 
-// What comes of a session that is over makes no recording of its own.
+// Carriers that arrive after the end of a session do not start another recording.
 func TestLateCarriersAreRefused(t *testing.T) {
 	r := start(t, nil)
 	events, sym := threadtest.Recorded(1, 4, 2, 1000)
@@ -310,12 +296,12 @@ func TestGapsAreCounted(t *testing.T) {
 	r.stop(t)
 }
 
-// That nothing can be written is known at once, and not when the first JVM comes.
-func TestDirectoryThatCannotBeWrittenToStopsTheStart(t *testing.T) {
+// A bad directory is reported at the start, not when the first JVM connects.
+func TestUnwritableDirectoryFailsTheStart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	directories := []string{filepath.Join(file, "directory")}
-	if _, err := os.Stat("/proc/self/task"); err == nil { // in which not even root makes files
+	if _, err := os.Stat("/proc/self/task"); err == nil { // where not even root can create files
 		directories = append(directories, "/proc/self/task")
 	}
 	for _, directory := range directories {
@@ -329,8 +315,8 @@ func TestDirectoryThatCannotBeWrittenToStopsTheStart(t *testing.T) {
 	}
 }
 
-// A thread that is told anew again and again is held once, and what comes twice defines nothing.
-func TestThreadsThatAreToldAnewAreHeldOnce(t *testing.T) {
+// A thread that is redefined many times is held once, and repeated carriers define nothing.
+func TestRedefinedThreadsAreHeldOnce(t *testing.T) {
 	r := start(t, nil)
 	cfg := createDefaultConfig().(*Config)
 	cfg.Directory = r.dir
@@ -339,7 +325,7 @@ func TestThreadsThatAreToldAnewAreHeldOnce(t *testing.T) {
 	require.NoError(t, err)
 	s := &sessions.Session{ID: one, Resource: pcommon.NewResource(), Symbols: symbols.New(symbols.DefaultLimits())}
 	written := log.newSessionWriter(s)
-	tell := func(batch uint64, part uint32, name string) {
+	receive := func(batch uint64, part uint32, name string) {
 		traces := ptrace.NewTraces()
 		spans := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
 		c := threadpdata.Carrier{Session: one, Batch: batch, Part: part, Parts: 1000, Thread: jvmthread.Thread{ID: 7, Name: name}}
@@ -348,9 +334,9 @@ func TestThreadsThatAreToldAnewAreHeldOnce(t *testing.T) {
 		written.Receive(&c)
 	}
 	for i := range uint32(100) {
-		tell(1, i, fmt.Sprintf("worker %d", i))
+		receive(1, i, fmt.Sprintf("worker %d", i))
 	}
-	tell(1, 0, "somebody else")
+	receive(1, 0, "repeated")
 	assert.Equal(t, []jvmthread.Thread{{ID: 7, Name: "worker 99"}}, written.threads)
 	r.stop(t)
 }
