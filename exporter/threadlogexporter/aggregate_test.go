@@ -19,7 +19,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// summer keeps the sums of a recording.
+// summer collects the aggregates of a recording.
 type summer struct {
 	symbols *symbols.Table
 	sums    []jvmthread.Aggregate
@@ -47,7 +47,7 @@ func (s *summer) Batch(b *recording.Batch) error {
 	return nil
 }
 
-// summed makes the carrier of a batch of sums.
+// summed returns the carrier of an aggregate.
 func summed(number uint64, a *jvmthread.Aggregate, sym *symbols.Table, end string) ptrace.Traces {
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
@@ -63,7 +63,7 @@ func summed(number uint64, a *jvmthread.Aggregate, sym *symbols.Table, end strin
 	return td
 }
 
-// TestAggregatesAreRecorded in the order of their batches, whatever the order in which they came, and once.
+// Aggregates are recorded once and in the order of their batches, in whatever order they arrive.
 func TestAggregatesAreRecorded(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	class, stack := sym.InternClass("com.acme.OrderBook"), sym.InternStack("at com.acme.Desk.sell(Desk.java:7)")
@@ -88,7 +88,7 @@ func TestAggregatesAreRecorded(t *testing.T) {
 	require.Len(t, names, 1)
 	data, err := os.ReadFile(filepath.Join(r.dir, names[0]))
 	require.NoError(t, err)
-	got := &summer{symbols: sym} // ids are the same for the same texts
+	got := &summer{symbols: sym} // equal texts have equal IDs
 	d := native.NewDecoder(recording.Options{Symbols: sym}, got)
 	_, err = d.Write(data)
 	require.NoError(t, err)

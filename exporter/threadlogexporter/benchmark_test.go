@@ -15,7 +15,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// BenchmarkExport is carriers to a file in each format: most of it is reading pdata.
+// BenchmarkExport writes carriers to a file in each format. Most of the time is spent reading pdata.
 func BenchmarkExport(b *testing.B) {
 	all := writables()
 	for i := range all {

@@ -15,39 +15,39 @@ import (
 	"github.com/weft-otel/weft/internal/sessions"
 )
 
-// Config says what is written where.
+// Config configures the exporter.
 type Config struct {
 	// Format is native, orca, tptp or triples.
 	Format string `mapstructure:"format"`
-	// Directory is where the files go; it is made if it is not there. Each session has files of its own.
+	// Directory is where the files are written; it is created if necessary. Each session has its own files.
 	Directory string `mapstructure:"directory"`
-	// Stacks says whether call stacks are written, in formats that have them.
+	// Stacks writes call stacks, in formats that have them.
 	Stacks bool `mapstructure:"stacks"`
-	// TimeUnit is what a time is counted in, from 1ns to 1s; for tptp only.
+	// TimeUnit is the unit of times, from 1ns to 1s; for tptp only.
 	TimeUnit time.Duration `mapstructure:"time_unit"`
-	// RelativeTimes counts times from the first event of the session, in place of from 1970 on.
+	// RelativeTimes writes times since the first event of the session instead of since 1970.
 	RelativeTimes bool `mapstructure:"relative_times"`
-	// Rotation says when a file is full, and what becomes of it.
-	Rotation Rotation `mapstructure:"rotation"`
-	// MaxSessions bounds the JVMs written at one time; events of more are refused.
+	// Rotation configures when a file is full, and what happens to it then.
+	Rotation RotationConfig `mapstructure:"rotation"`
+	// MaxSessions bounds the JVMs recorded concurrently; events of further JVMs are refused.
 	MaxSessions int `mapstructure:"max_sessions"`
-	// SessionTimeout ends a session of which nothing was heard for so long.
+	// SessionTimeout is the silence after which a session ends.
 	SessionTimeout time.Duration `mapstructure:"session_timeout"`
-	// ReorderTimeout is how long a missing batch is waited for before it is counted as lost.
+	// ReorderTimeout is how long to wait for a missing batch before its events are counted as missed.
 	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
 
-	_ struct{} // keys, please
+	_ struct{} // prevents unkeyed literals
 }
 
-// Rotation says when a file is full, and what becomes of it.
-type Rotation struct {
-	// MaxMegabytes is how large a file may be; a batch more is possible.
+// RotationConfig configures when a file is full, and what happens to it then.
+type RotationConfig struct {
+	// MaxMegabytes is the size at which a file is full; the last batch may exceed it.
 	MaxMegabytes int `mapstructure:"max_megabytes"`
-	// MaxBackups is how many full files of a session are kept; 0: all.
+	// MaxBackups is how many full files of a session are kept; 0 keeps all.
 	MaxBackups int `mapstructure:"max_backups"`
-	// MaxDays is for how long full files of a session are kept while it goes on; 0: for ever.
+	// MaxDays is how long full files of a running session are kept; 0 keeps them forever.
 	MaxDays int `mapstructure:"max_days"`
-	// Compression of full files: none, gzip or zstd.
+	// Compression is that of full files: none, gzip or zstd.
 	Compression string `mapstructure:"compression"`
 
 	_ struct{}
@@ -58,11 +58,11 @@ var _ component.Config = (*Config)(nil)
 func createDefaultConfig() component.Config {
 	return &Config{
 		Format: "orca", Stacks: true, MaxSessions: 100, SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second, TimeUnit: time.Second,
-		Rotation: Rotation{MaxMegabytes: 100, MaxBackups: 10, Compression: "none"},
+		Rotation: RotationConfig{MaxMegabytes: 100, MaxBackups: 10, Compression: "none"},
 	}
 }
 
-// Validate reports every option that cannot work, with what to write instead.
+// Validate reports all invalid options and their valid values.
 func (c *Config) Validate() error {
 	return errors.Join(
 		oneOf("format", c.Format, formatNames()),
@@ -76,23 +76,23 @@ func (c *Config) Validate() error {
 
 func (c *Config) validateDirectory() error {
 	if c.Directory == "" {
-		return errors.New("directory: is empty, give the directory that files are written to")
+		return errors.New("directory: must not be empty")
 	}
 	return nil
 }
 
 func (c *Config) validateUnit() error {
 	if c.TimeUnit != time.Second && c.Format != "tptp" {
-		return fmt.Errorf("time_unit: format %s has a unit of its own; leave it out", c.Format)
+		return fmt.Errorf("time_unit: format %s has a fixed unit; remove time_unit", c.Format)
 	}
 	if !slices.Contains([]time.Duration{time.Second, time.Millisecond, time.Microsecond, time.Nanosecond}, c.TimeUnit) {
-		return fmt.Errorf("time_unit: %v is none, use 1s, 1ms, 1us or 1ns", c.TimeUnit)
+		return fmt.Errorf("time_unit: invalid unit %v, use 1s, 1ms, 1us or 1ns", c.TimeUnit)
 	}
 	return nil
 }
 
-// Validate reports every option that cannot work, with what to write instead.
-func (r *Rotation) Validate() error {
+// Validate reports all invalid options and their valid values.
+func (r *RotationConfig) Validate() error {
 	return errors.Join(
 		inRange("max_megabytes", r.MaxMegabytes, 1, 1<<20),
 		inRange("max_backups", r.MaxBackups, 0, 1<<20),
@@ -105,7 +105,7 @@ func oneOf(key, value string, allowed []string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return fmt.Errorf("%s: %q is none, use %s", key, value, strings.Join(allowed, ", "))
+	return fmt.Errorf("%s: invalid value %q, use one of %s", key, value, strings.Join(allowed, ", "))
 }
 
 func inRange(key string, n, least, most int) error {

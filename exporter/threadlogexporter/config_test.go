@@ -19,14 +19,14 @@ func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 	}).Unmarshal(cfg))
 	err := confmap.Validate(cfg)
 	for _, want := range []string{
-		`format: "orka" is none, use native, tptp, orca, triples`, "directory: is empty, give the directory", "max_sessions: 0 is out of range, use 1 to 10000",
-		"time_unit: format orka has a unit of its own", "session_timeout: 1ms is out of range", "reorder_timeout: 0s is out of range",
-		"rotation: max_megabytes: 0 is out of range", "max_backups: -1 is out", "max_days: -1 is out", `compression: "rar" is none, use none, gzip, zstd`,
+		`format: invalid value "orka", use one of native, tptp, orca, triples`, "directory: must not be empty", "max_sessions: 0 is out of range, use 1 to 10000",
+		"time_unit: format orka has a fixed unit; remove time_unit", "session_timeout: 1ms is out of range", "reorder_timeout: 0s is out of range",
+		"rotation: max_megabytes: 0 is out of range", "max_backups: -1 is out", "max_days: -1 is out", `compression: invalid value "rar", use one of none, gzip, zstd`,
 	} {
 		require.ErrorContains(t, err, want)
 	}
 	cfg.Format = "tptp"
-	assert.ErrorContains(t, confmap.Validate(cfg), "time_unit: 2s is none, use 1s, 1ms, 1us or 1ns")
+	assert.ErrorContains(t, confmap.Validate(cfg), "time_unit: invalid unit 2s, use 1s, 1ms, 1us or 1ns")
 }
 
 func TestUnknownKeyIsRefused(t *testing.T) {

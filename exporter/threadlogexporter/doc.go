@@ -3,5 +3,5 @@
 
 //go:generate go tool -modfile=../../tools/go.mod mdatagen metadata.yaml
 
-// Package threadlogexporter writes raw thread events to files, in one of the formats that others read.
+// Package threadlogexporter writes raw thread events to files, in a format that other tools read.
 package threadlogexporter

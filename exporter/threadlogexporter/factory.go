@@ -28,6 +28,6 @@ func createTraces(ctx context.Context, set exporter.Settings, cfg component.Conf
 	return exporterhelper.NewTraces(ctx, set, cfg, t.push,
 		exporterhelper.WithStart(t.start), exporterhelper.WithShutdown(t.shutdown),
 		exporterhelper.WithCapabilities(consumer.Capabilities{MutatesData: false}),
-		exporterhelper.WithTimeout(exporterhelper.TimeoutConfig{Timeout: 0}), // a file has none
+		exporterhelper.WithTimeout(exporterhelper.TimeoutConfig{Timeout: 0}), // writing files has no timeout
 	)
 }

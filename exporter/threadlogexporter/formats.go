@@ -9,14 +9,13 @@ import (
 	"github.com/weft-otel/weft/internal/recording/orca"
 )
 
-// writable is a format with the extension of its files.
+// writable is a format that can be written, and the extension of its files.
 type writable struct {
 	recording.Format
 
 	extension string
 }
 
-// writables returns the formats that can be written.
 func writables() (list []writable) {
 	extensions := map[string]string{"orca": orca.Extension, "tptp": ".trcxml", "native": ".weft"}
 	all := formats.All()
@@ -41,7 +40,7 @@ func formatNames() (names []string) {
 	return names
 }
 
-// findFormat returns a format that Validate has seen.
+// findFormat returns the format with a name that Validate has accepted.
 func findFormat(name string) writable {
 	all := writables()
 	for i := range all {

@@ -23,12 +23,12 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// Full files are changed for new ones, between two records; together they are the recording.
+// Full files are replaced between two records; together they are the recording.
 func TestRotation(t *testing.T) {
 	for _, compression := range []string{"none", "zstd"} {
 		for _, format := range writables() {
 			if format.Name == "triples" {
-				continue // has no megabytes to say
+				continue // too short to fill a file
 			}
 			t.Run(format.Name+" "+compression, func(t *testing.T) {
 				r := start(t, func(c *Config) {
@@ -55,8 +55,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// Files of one session can be read at the same time: each is a session of its own, and the first is the session.
-func TestPartsOfANativeRecordingAreSessions(t *testing.T) {
+// Files of one session may be read concurrently: the first has the ID of the session, the others have IDs of their own.
+func TestFilesOfANativeRecordingAreSeparateSessions(t *testing.T) {
 	format := findFormat("native")
 	ids := make(map[jvmthread.SessionID]string)
 	dir := ""
@@ -80,14 +80,14 @@ func TestPartsOfANativeRecordingAreSessions(t *testing.T) {
 		c, stats, err := threadtest.Decode(&format.Format, recording.Options{}, data, 0)
 		threadtest.CheckDecoded(t, e.Name(), c, stats, err)
 		require.Len(t, c.Sessions, 1, e.Name())
-		assert.Empty(t, ids[c.Sessions[0].ID], "%s has the session of another file", e.Name())
+		assert.Empty(t, ids[c.Sessions[0].ID], "%s has the session ID of another file", e.Name())
 		ids[c.Sessions[0].ID] = e.Name()
 	}
 	assert.Greater(t, len(ids), 3)
 	assert.Contains(t, ids[one], "-size", "the first file of the first recording")
 }
 
-func TestOldFilesOfASessionGo(t *testing.T) {
+func TestOldFilesOfASessionAreRemoved(t *testing.T) {
 	r := start(t, func(c *Config) { c.Rotation.MaxMegabytes, c.Rotation.MaxBackups = 1, 2 })
 	events, sym := threadtest.Recorded(5, 8, 4, 200_000)
 	r.record(t, one, events, sym, threadpdata.EndExit)
@@ -96,12 +96,12 @@ func TestOldFilesOfASessionGo(t *testing.T) {
 	assert.Len(t, backups, 2)
 }
 
-// A disk that is full for a while costs nothing; one that stays full costs events, which are counted.
-func TestFilesThatCannotBeWritten(t *testing.T) {
+// A disk that is full for a short time loses nothing. If it stays full, events are lost and counted.
+func TestWriteFailures(t *testing.T) {
 	r := start(t, func(c *Config) { c.Format = "triples" })
-	blocker := filepath.Join(r.dir, "sub") // nothing can be written into a file
+	blocker := filepath.Join(r.dir, "sub") // a file instead of a directory
 	require.NoError(t, os.WriteFile(blocker, nil, 0o600))
-	thread := &threadLog{cfg: &Config{Directory: blocker, Rotation: Rotation{MaxMegabytes: 1}}, format: findFormat("triples")}
+	thread := &threadLog{cfg: &Config{Directory: blocker, Rotation: RotationConfig{MaxMegabytes: 1}}, format: findFormat("triples")}
 	var err error
 	set := exportertest.NewNopSettings(metadata.Type)
 	set.TelemetrySettings = r.tel.NewTelemetrySettings()
@@ -120,7 +120,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 8, bytes.Count(text, []byte("\n")))
 	assert.True(t, bytes.HasSuffix(text, []byte("last\n")))
-	assert.True(t, o.full(), "what follows may need what was lost")
+	assert.True(t, o.full(), "later records may refer to the lost ones")
 	o.rotate()
 	assert.False(t, o.full())
 	o.close()

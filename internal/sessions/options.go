@@ -15,34 +15,34 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// Options are what a user can say of sessions and their windows. Components with the same options cut the same windows, find the same critical paths and keep the same
-// spans: so one can point at spans that another makes.
+// Options are the user's settings for sessions and their windows. Components with equal options cut the same windows, find the same critical
+// paths and keep the same spans, so that one can refer to spans that another one creates.
 type Options struct {
-	// Window is the length of the slice of a session that becomes one trace, from 10ms to 1h. Windows begin at multiples of it.
+	// Window is the length of the slice of a session that becomes one trace, from 10ms to 1h. Windows start at multiples of it.
 	Window time.Duration `mapstructure:"window"`
 	// MaxSpansPerWindow bounds the spans of one trace; 0 keeps all.
 	MaxSpansPerWindow int `mapstructure:"max_spans_per_window"`
-	// MaxIntervalsPerWindow bounds what is held of one session: with more (at 64 bytes each), its window is cut early.
+	// MaxIntervalsPerWindow bounds the intervals held for one session, at 64 bytes each. Above it, the window is cut early.
 	MaxIntervalsPerWindow int `mapstructure:"max_intervals_per_window"`
-	// MaxSessions bounds the JVMs followed at one time; events of more are refused.
+	// MaxSessions bounds the JVMs followed concurrently; events of further JVMs are refused.
 	MaxSessions int `mapstructure:"max_sessions"`
-	// SessionTimeout ends a session of which nothing was heard for so long.
+	// SessionTimeout is the silence after which a session ends.
 	SessionTimeout time.Duration `mapstructure:"session_timeout"`
-	// ReorderTimeout is how long a missing batch is waited for before it is counted as lost.
+	// ReorderTimeout is how long to wait for a missing batch before its events are counted as missed.
 	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
 
-	// CriticalPath says whose critical path each window shows.
+	// CriticalPath selects the critical path that each window shows.
 	CriticalPath PathOptions `mapstructure:"critical_path"`
 
-	_ struct{} // keys, please
+	_ struct{} // prevents unkeyed literals
 }
 
-// PathOptions say whose critical path each window shows.
+// PathOptions select the critical path that each window shows.
 type PathOptions struct {
-	// Mode is bounded (what the thread that was blocked for longest had to wait for), unbounded (the path of the program, backwards from the thread
-	// that ran last) or off.
+	// Mode is bounded (what the thread that was blocked longest had to wait for), unbounded (the path of the program, backwards from the
+	// thread that ran last) or off.
 	Mode PathMode `mapstructure:"mode"`
-	// Thread is a regular expression: only threads whose name it matches are asked for. Empty: all. For mode bounded.
+	// Thread is a regular expression that selects threads by name in mode bounded; empty selects all.
 	Thread string `mapstructure:"thread"`
 
 	_ struct{}
@@ -58,17 +58,17 @@ const (
 	PathOff       PathMode = "off"
 )
 
-// UnmarshalText refuses what is no mode.
+// UnmarshalText accepts the valid modes only.
 func (m *PathMode) UnmarshalText(text []byte) error {
 	switch mode := PathMode(text); mode {
 	case PathBounded, PathUnbounded, PathOff:
 		*m = mode
 		return nil
 	}
-	return fmt.Errorf("%q is no mode, use bounded, unbounded or off", text)
+	return fmt.Errorf("invalid mode %q, use bounded, unbounded or off", text)
 }
 
-// DefaultOptions are good for a thousand JVMs and for Jaeger's page.
+// DefaultOptions suit a thousand JVMs, and traces that Jaeger's UI can show.
 func DefaultOptions() Options {
 	return Options{
 		Window: 10 * time.Second, MaxSpansPerWindow: 2000, MaxIntervalsPerWindow: 1_000_000, MaxSessions: 1000,
@@ -77,7 +77,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate reports every option that cannot work, with what to write instead.
+// Validate reports all invalid options and their valid values.
 func (o *Options) Validate() error {
 	return errors.Join(
 		Within("window", o.Window, 10*time.Millisecond, time.Hour),
@@ -89,10 +89,10 @@ func (o *Options) Validate() error {
 	)
 }
 
-// Validate reports a pattern that is no regular expression.
+// Validate reports an invalid regular expression, or one without effect.
 func (o *PathOptions) Validate() error {
 	if o.Thread != "" && o.Mode != PathBounded {
-		return fmt.Errorf("thread: it has no meaning with mode %s; leave it out, or use mode bounded", o.Mode)
+		return fmt.Errorf("thread: has no effect in mode %s; remove it, or use mode bounded", o.Mode)
 	}
 	if _, err := regexp.Compile(o.Thread); err != nil {
 		return fmt.Errorf("thread: %w; use a regular expression such as ^http-", err)
@@ -116,14 +116,14 @@ func AtLeast(key string, n, least int, remark string) error {
 	return nil
 }
 
-// Config is what the options come to.
+// Config returns the configuration of a Set.
 func (o *Options) Config() Config {
 	eng := engine.DefaultConfig()
 	eng.Window, eng.Limits = o.Window, window.Limits{Intervals: o.MaxIntervalsPerWindow}
 	return Config{Engine: eng, MaxSessions: o.MaxSessions, SessionTimeout: o.SessionTimeout, ReorderTimeout: o.ReorderTimeout}
 }
 
-// NewFinder returns what finds the critical paths of a session's windows; nil if none are asked for.
+// NewFinder returns a finder of critical paths in the windows of a session; nil in mode off.
 func (o *Options) NewFinder(sym *symbols.Table) *window.Finder {
 	p := &o.CriticalPath
 	if p.Mode == PathOff {
@@ -132,7 +132,7 @@ func (o *Options) NewFinder(sym *symbols.Table) *window.Finder {
 	f := window.NewFinder()
 	f.Unbounded = p.Mode == PathUnbounded
 	if p.Thread != "" {
-		pattern := regexp.MustCompile(p.Thread) // Validate has seen to it
+		pattern := regexp.MustCompile(p.Thread) // Validate has compiled it
 		f.Wanted = func(id jvmthread.ThreadID) bool { return pattern.MatchString(sym.Thread(id).Name) }
 	}
 	return f

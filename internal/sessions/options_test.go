@@ -46,7 +46,7 @@ func TestCriticalPathErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 
 	err := confmap.NewFromStringMap(map[string]any{"critical_path": map[string]any{"mode": "longest"}}).Unmarshal(&cfg)
 	require.ErrorContains(t, err, "critical_path.mode")
-	assert.ErrorContains(t, err, `"longest" is no mode, use bounded, unbounded or off`)
+	assert.ErrorContains(t, err, `invalid mode "longest", use bounded, unbounded or off`)
 }
 
 func TestDefaultsAreValid(t *testing.T) {

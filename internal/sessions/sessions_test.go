@@ -21,7 +21,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// follower calls what it has at the end.
+// follower calls closed at the end of the session.
 type follower struct{ closed func() }
 
 func (follower) Window(*window.Window) {}
@@ -41,7 +41,7 @@ func newSet(options sessions.Options, follow func() sessions.Follower[struct{}])
 	})
 }
 
-// carrier is a batch of a session with a single event.
+// carrier returns a batch with a single event.
 func carrier(batch uint64, end string) ptrace.Traces {
 	td := ptrace.NewTraces()
 	ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
@@ -55,9 +55,9 @@ func carrier(batch uint64, end string) ptrace.Traces {
 	return td
 }
 
-// A JVM that comes back at the very moment at which it is given up is a new session, and begins when all of the old one is done: followers put
-// both into the same place.
-func TestSessionBeginsBehindTheEndOfTheOneBefore(t *testing.T) {
+// A JVM that returns while its session is being closed gets a new session, which starts after the old one has been closed completely:
+// followers may store both in the same place.
+func TestSessionStartsAfterTheEndOfThePreviousOne(t *testing.T) {
 	var mu sync.Mutex
 	var order []string
 	note := func(what string) {
@@ -72,7 +72,7 @@ func TestSessionBeginsBehindTheEndOfTheOneBefore(t *testing.T) {
 		once.Do(func() {
 			back.Go(func() { set.Consume(t.Context(), carrier(2, "")) })
 			for range 1000 {
-				runtime.Gosched() // so that it comes as far as it can
+				runtime.Gosched() // lets it get as far as it can
 			}
 		})
 		note("end")
@@ -87,8 +87,8 @@ func TestSessionBeginsBehindTheEndOfTheOneBefore(t *testing.T) {
 	assert.Equal(t, []string{"begin", "end", "begin", "end"}, order)
 }
 
-// What comes of a session that has ended in order is late, and begins nothing.
-func TestSessionThatEndedDoesNotBeginAgain(t *testing.T) {
+// Carriers that arrive after the regular end of a session are late and do not start another one.
+func TestEndedSessionDoesNotStartAgain(t *testing.T) {
 	begun := 0
 	set := newSet(sessions.DefaultOptions(), func() sessions.Follower[struct{}] {
 		begun++

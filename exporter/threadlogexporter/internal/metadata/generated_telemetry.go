@@ -65,37 +65,37 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	var err, errs error
 	builder.ExporterThreadLogBytes, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_log_bytes",
-		metric.WithDescription("Bytes written. [Development]"),
+		metric.WithDescription("Bytes written. [Alpha]"),
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadLogEvents, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_log_events",
-		metric.WithDescription("Thread events written. [Development]"),
+		metric.WithDescription("Thread events written. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadLogEventsLeft, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_log_events_left",
-		metric.WithDescription("Thread events that were left out, since the format has no way to write them, by kind. [Development]"),
+		metric.WithDescription("Thread events that the format cannot store, by kind. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadLogEventsLost, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_log_events_lost",
-		metric.WithDescription("Thread events that are missing, by where they were lost - in the agent, on the way (missed), refused here, or since files could not be written (write). [Development]"),
+		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), refused by the exporter, or because a file could not be written (write). [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadLogRotations, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_log_rotations",
-		metric.WithDescription("Files that were full and changed for the next. [Development]"),
+		metric.WithDescription("Files that were full and replaced by a new one. [Alpha]"),
 		metric.WithUnit("{file}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadLogSessions, err = builder.meter.Int64UpDownCounter(
 		"otelcol_exporter_thread_log_sessions",
-		metric.WithDescription("Sessions that are written. [Development]"),
+		metric.WithDescription("Sessions being recorded. [Alpha]"),
 		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)

@@ -24,7 +24,7 @@ func NewSettings(tt *componenttest.Telemetry) exporter.Settings {
 func AssertEqualExporterThreadLogBytes(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_log_bytes",
-		Description: "Bytes written. [Development]",
+		Description: "Bytes written. [Alpha]",
 		Unit:        "By",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -40,7 +40,7 @@ func AssertEqualExporterThreadLogBytes(t *testing.T, tt *componenttest.Telemetry
 func AssertEqualExporterThreadLogEvents(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_log_events",
-		Description: "Thread events written. [Development]",
+		Description: "Thread events written. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -56,7 +56,7 @@ func AssertEqualExporterThreadLogEvents(t *testing.T, tt *componenttest.Telemetr
 func AssertEqualExporterThreadLogEventsLeft(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_log_events_left",
-		Description: "Thread events that were left out, since the format has no way to write them, by kind. [Development]",
+		Description: "Thread events that the format cannot store, by kind. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -72,7 +72,7 @@ func AssertEqualExporterThreadLogEventsLeft(t *testing.T, tt *componenttest.Tele
 func AssertEqualExporterThreadLogEventsLost(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_log_events_lost",
-		Description: "Thread events that are missing, by where they were lost - in the agent, on the way (missed), refused here, or since files could not be written (write). [Development]",
+		Description: "Thread events that were lost, by where - in the agent, in transit (missed), refused by the exporter, or because a file could not be written (write). [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -88,7 +88,7 @@ func AssertEqualExporterThreadLogEventsLost(t *testing.T, tt *componenttest.Tele
 func AssertEqualExporterThreadLogRotations(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_log_rotations",
-		Description: "Files that were full and changed for the next. [Development]",
+		Description: "Files that were full and replaced by a new one. [Alpha]",
 		Unit:        "{file}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -104,7 +104,7 @@ func AssertEqualExporterThreadLogRotations(t *testing.T, tt *componenttest.Telem
 func AssertEqualExporterThreadLogSessions(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_log_sessions",
-		Description: "Sessions that are written. [Development]",
+		Description: "Sessions being recorded. [Alpha]",
 		Unit:        "{session}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
