@@ -14,6 +14,6 @@ var (
 )
 
 const (
-	TracesToMetricsStability = component.StabilityLevelDevelopment
-	TracesToLogsStability    = component.StabilityLevelDevelopment
+	TracesToMetricsStability = component.StabilityLevelAlpha
+	TracesToLogsStability    = component.StabilityLevelAlpha
 )

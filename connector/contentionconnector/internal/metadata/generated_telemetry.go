@@ -98,73 +98,73 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	var err, errs error
 	builder.ConnectorContentionAnomalies, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_anomalies",
-		metric.WithDescription("What did not fit and was mended, by kind. [Development]"),
+		metric.WithDescription("Anomalies in the data that were worked around, by kind. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionBatchesReordered, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_batches_reordered",
-		metric.WithDescription("Batches that came before an earlier one, or in place of it. They waited for it until reorder_timeout. [Development]"),
+		metric.WithDescription("Batches that arrived before an earlier one. They are held until it arrives or reorder_timeout has passed. [Alpha]"),
 		metric.WithUnit("{batch}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionEvents, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_events",
-		metric.WithDescription("Thread events taken. [Development]"),
+		metric.WithDescription("Thread events accepted. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionEventsLost, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_events_lost",
-		metric.WithDescription("Thread events that are missing, by where they were lost - in the agent, on the way (missed), or refused here. [Development]"),
+		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), or refused by this component. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionHeld, err = builder.meter.Int64UpDownCounter(
 		"otelcol_connector_contention_held",
-		metric.WithDescription("Memory held for the sessions - events that wait, open windows, threads, locks and texts; without the series. An estimate. [Development]"),
+		metric.WithDescription("Estimated memory held for sessions - pending events, open windows, threads, locks and symbols, but not the series. [Alpha]"),
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionIntervalsUnknown, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_intervals_unknown",
-		metric.WithDescription("Intervals of which nobody knows what the thread did, since events were lost, or the session was joined in its middle. [Development]"),
+		metric.WithDescription("Intervals in which the state of the thread is unknown, because events were lost or the session was joined midway. [Alpha]"),
 		metric.WithUnit("{interval}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionPoints, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_points",
-		metric.WithDescription("Data points made. [Development]"),
+		metric.WithDescription("Data points emitted. [Alpha]"),
 		metric.WithUnit("{datapoint}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionRecords, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_records",
-		metric.WithDescription("Log records made. [Development]"),
+		metric.WithDescription("Log records emitted. [Alpha]"),
 		metric.WithUnit("{record}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionRefused, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_refused",
-		metric.WithDescription("Flushes that the next component did not take, by signal. Sums that are cumulative come again with the next one; all else is lost - give exporters a sending queue. [Development]"),
+		metric.WithDescription("Flushes that the next consumer rejected, by signal. The next flush repeats cumulative sums; everything else is lost - configure a sending queue in the exporters. [Alpha]"),
 		metric.WithUnit("{flush}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionSeries, err = builder.meter.Int64ObservableGauge(
 		"otelcol_connector_contention_series",
-		metric.WithDescription("Series and histograms that are kept, of all sessions. At max_series_total, what is new goes to the series for overflow. [Development]"),
+		metric.WithDescription("Series and histograms held for all sessions. At max_series_total, new ones are added to the overflow series. [Alpha]"),
 		metric.WithUnit("{series}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionSessions, err = builder.meter.Int64UpDownCounter(
 		"otelcol_connector_contention_sessions",
-		metric.WithDescription("Sessions that are followed. [Development]"),
+		metric.WithDescription("Sessions being followed. [Alpha]"),
 		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionWindows, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_windows",
-		metric.WithDescription("Windows that were added up. [Development]"),
+		metric.WithDescription("Windows aggregated. [Alpha]"),
 		metric.WithUnit("{window}"),
 	)
 	errs = errors.Join(errs, err)

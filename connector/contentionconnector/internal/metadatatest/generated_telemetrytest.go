@@ -24,7 +24,7 @@ func NewSettings(tt *componenttest.Telemetry) connector.Settings {
 func AssertEqualConnectorContentionAnomalies(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_anomalies",
-		Description: "What did not fit and was mended, by kind. [Development]",
+		Description: "Anomalies in the data that were worked around, by kind. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -40,7 +40,7 @@ func AssertEqualConnectorContentionAnomalies(t *testing.T, tt *componenttest.Tel
 func AssertEqualConnectorContentionBatchesReordered(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_batches_reordered",
-		Description: "Batches that came before an earlier one, or in place of it. They waited for it until reorder_timeout. [Development]",
+		Description: "Batches that arrived before an earlier one. They are held until it arrives or reorder_timeout has passed. [Alpha]",
 		Unit:        "{batch}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -56,7 +56,7 @@ func AssertEqualConnectorContentionBatchesReordered(t *testing.T, tt *componentt
 func AssertEqualConnectorContentionEvents(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_events",
-		Description: "Thread events taken. [Development]",
+		Description: "Thread events accepted. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -72,7 +72,7 @@ func AssertEqualConnectorContentionEvents(t *testing.T, tt *componenttest.Teleme
 func AssertEqualConnectorContentionEventsLost(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_events_lost",
-		Description: "Thread events that are missing, by where they were lost - in the agent, on the way (missed), or refused here. [Development]",
+		Description: "Thread events that were lost, by where - in the agent, in transit (missed), or refused by this component. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -88,7 +88,7 @@ func AssertEqualConnectorContentionEventsLost(t *testing.T, tt *componenttest.Te
 func AssertEqualConnectorContentionHeld(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_held",
-		Description: "Memory held for the sessions - events that wait, open windows, threads, locks and texts; without the series. An estimate. [Development]",
+		Description: "Estimated memory held for sessions - pending events, open windows, threads, locks and symbols, but not the series. [Alpha]",
 		Unit:        "By",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -104,7 +104,7 @@ func AssertEqualConnectorContentionHeld(t *testing.T, tt *componenttest.Telemetr
 func AssertEqualConnectorContentionIntervalsUnknown(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_intervals_unknown",
-		Description: "Intervals of which nobody knows what the thread did, since events were lost, or the session was joined in its middle. [Development]",
+		Description: "Intervals in which the state of the thread is unknown, because events were lost or the session was joined midway. [Alpha]",
 		Unit:        "{interval}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -120,7 +120,7 @@ func AssertEqualConnectorContentionIntervalsUnknown(t *testing.T, tt *componentt
 func AssertEqualConnectorContentionPoints(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_points",
-		Description: "Data points made. [Development]",
+		Description: "Data points emitted. [Alpha]",
 		Unit:        "{datapoint}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -136,7 +136,7 @@ func AssertEqualConnectorContentionPoints(t *testing.T, tt *componenttest.Teleme
 func AssertEqualConnectorContentionRecords(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_records",
-		Description: "Log records made. [Development]",
+		Description: "Log records emitted. [Alpha]",
 		Unit:        "{record}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -152,7 +152,7 @@ func AssertEqualConnectorContentionRecords(t *testing.T, tt *componenttest.Telem
 func AssertEqualConnectorContentionRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_refused",
-		Description: "Flushes that the next component did not take, by signal. Sums that are cumulative come again with the next one; all else is lost - give exporters a sending queue. [Development]",
+		Description: "Flushes that the next consumer rejected, by signal. The next flush repeats cumulative sums; everything else is lost - configure a sending queue in the exporters. [Alpha]",
 		Unit:        "{flush}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -168,7 +168,7 @@ func AssertEqualConnectorContentionRefused(t *testing.T, tt *componenttest.Telem
 func AssertEqualConnectorContentionSeries(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_series",
-		Description: "Series and histograms that are kept, of all sessions. At max_series_total, what is new goes to the series for overflow. [Development]",
+		Description: "Series and histograms held for all sessions. At max_series_total, new ones are added to the overflow series. [Alpha]",
 		Unit:        "{series}",
 		Data: metricdata.Gauge[int64]{
 			DataPoints: dps,
@@ -182,7 +182,7 @@ func AssertEqualConnectorContentionSeries(t *testing.T, tt *componenttest.Teleme
 func AssertEqualConnectorContentionSessions(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_sessions",
-		Description: "Sessions that are followed. [Development]",
+		Description: "Sessions being followed. [Alpha]",
 		Unit:        "{session}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -198,7 +198,7 @@ func AssertEqualConnectorContentionSessions(t *testing.T, tt *componenttest.Tele
 func AssertEqualConnectorContentionWindows(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_windows",
-		Description: "Windows that were added up. [Development]",
+		Description: "Windows aggregated. [Alpha]",
 		Unit:        "{window}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,

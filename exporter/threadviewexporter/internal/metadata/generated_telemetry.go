@@ -126,61 +126,61 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	var err, errs error
 	builder.ExporterThreadViewAnomalies, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_view_anomalies",
-		metric.WithDescription("What did not fit and was mended, by kind. [Development]"),
+		metric.WithDescription("Anomalies in the data that were worked around, by kind. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewBatchesReordered, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_view_batches_reordered",
-		metric.WithDescription("Batches that came before an earlier one, or in place of it. They waited for it until reorder_timeout. [Development]"),
+		metric.WithDescription("Batches that arrived before an earlier one. They are held until it arrives or reorder_timeout has passed. [Alpha]"),
 		metric.WithUnit("{batch}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewEvents, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_view_events",
-		metric.WithDescription("Thread events taken. [Development]"),
+		metric.WithDescription("Thread events accepted. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewEventsLost, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_view_events_lost",
-		metric.WithDescription("Thread events that are missing, by where they were lost - in the agent, on the way (missed), or refused here. [Development]"),
+		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), or refused by this component. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewHeld, err = builder.meter.Int64UpDownCounter(
 		"otelcol_exporter_thread_view_held",
-		metric.WithDescription("Memory held for the sessions that go on - events that wait, open windows, threads, locks and texts; without the store. An estimate. [Development]"),
+		metric.WithDescription("Estimated memory held for live sessions - pending events, open windows, threads, locks and symbols, but not the store. [Alpha]"),
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewIntervalsUnknown, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_view_intervals_unknown",
-		metric.WithDescription("Intervals of which nobody knows what the thread did, since events were lost, or the session was joined in its middle. [Development]"),
+		metric.WithDescription("Intervals in which the state of the thread is unknown, because events were lost or the session was joined midway. [Alpha]"),
 		metric.WithUnit("{interval}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewSessions, err = builder.meter.Int64UpDownCounter(
 		"otelcol_exporter_thread_view_sessions",
-		metric.WithDescription("Sessions that are followed. [Development]"),
+		metric.WithDescription("Sessions being followed. [Alpha]"),
 		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewStoreEvicted, err = builder.meter.Int64ObservableCounter(
 		"otelcol_exporter_thread_view_store_evicted",
-		metric.WithDescription("Windows that had to leave the store, since it holds max_bytes. [Development]"),
+		metric.WithDescription("Windows evicted from the store because of max_bytes. [Alpha]"),
 		metric.WithUnit("{window}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewStoreSessions, err = builder.meter.Int64ObservableGauge(
 		"otelcol_exporter_thread_view_store_sessions",
-		metric.WithDescription("Sessions in the store, live and ended ones. [Development]"),
+		metric.WithDescription("Sessions in the store, live or ended. [Alpha]"),
 		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewStoreSize, err = builder.meter.Int64ObservableGauge(
 		"otelcol_exporter_thread_view_store_size",
-		metric.WithDescription("Bytes in the store. [Development]"),
+		metric.WithDescription("Bytes in the store. [Alpha]"),
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)

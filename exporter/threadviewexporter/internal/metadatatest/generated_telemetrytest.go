@@ -24,7 +24,7 @@ func NewSettings(tt *componenttest.Telemetry) exporter.Settings {
 func AssertEqualExporterThreadViewAnomalies(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_view_anomalies",
-		Description: "What did not fit and was mended, by kind. [Development]",
+		Description: "Anomalies in the data that were worked around, by kind. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -40,7 +40,7 @@ func AssertEqualExporterThreadViewAnomalies(t *testing.T, tt *componenttest.Tele
 func AssertEqualExporterThreadViewBatchesReordered(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_view_batches_reordered",
-		Description: "Batches that came before an earlier one, or in place of it. They waited for it until reorder_timeout. [Development]",
+		Description: "Batches that arrived before an earlier one. They are held until it arrives or reorder_timeout has passed. [Alpha]",
 		Unit:        "{batch}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -56,7 +56,7 @@ func AssertEqualExporterThreadViewBatchesReordered(t *testing.T, tt *componentte
 func AssertEqualExporterThreadViewEvents(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_view_events",
-		Description: "Thread events taken. [Development]",
+		Description: "Thread events accepted. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -72,7 +72,7 @@ func AssertEqualExporterThreadViewEvents(t *testing.T, tt *componenttest.Telemet
 func AssertEqualExporterThreadViewEventsLost(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_view_events_lost",
-		Description: "Thread events that are missing, by where they were lost - in the agent, on the way (missed), or refused here. [Development]",
+		Description: "Thread events that were lost, by where - in the agent, in transit (missed), or refused by this component. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -88,7 +88,7 @@ func AssertEqualExporterThreadViewEventsLost(t *testing.T, tt *componenttest.Tel
 func AssertEqualExporterThreadViewHeld(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_view_held",
-		Description: "Memory held for the sessions that go on - events that wait, open windows, threads, locks and texts; without the store. An estimate. [Development]",
+		Description: "Estimated memory held for live sessions - pending events, open windows, threads, locks and symbols, but not the store. [Alpha]",
 		Unit:        "By",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -104,7 +104,7 @@ func AssertEqualExporterThreadViewHeld(t *testing.T, tt *componenttest.Telemetry
 func AssertEqualExporterThreadViewIntervalsUnknown(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_view_intervals_unknown",
-		Description: "Intervals of which nobody knows what the thread did, since events were lost, or the session was joined in its middle. [Development]",
+		Description: "Intervals in which the state of the thread is unknown, because events were lost or the session was joined midway. [Alpha]",
 		Unit:        "{interval}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -120,7 +120,7 @@ func AssertEqualExporterThreadViewIntervalsUnknown(t *testing.T, tt *componentte
 func AssertEqualExporterThreadViewSessions(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_view_sessions",
-		Description: "Sessions that are followed. [Development]",
+		Description: "Sessions being followed. [Alpha]",
 		Unit:        "{session}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -136,7 +136,7 @@ func AssertEqualExporterThreadViewSessions(t *testing.T, tt *componenttest.Telem
 func AssertEqualExporterThreadViewStoreEvicted(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_view_store_evicted",
-		Description: "Windows that had to leave the store, since it holds max_bytes. [Development]",
+		Description: "Windows evicted from the store because of max_bytes. [Alpha]",
 		Unit:        "{window}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -152,7 +152,7 @@ func AssertEqualExporterThreadViewStoreEvicted(t *testing.T, tt *componenttest.T
 func AssertEqualExporterThreadViewStoreSessions(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_view_store_sessions",
-		Description: "Sessions in the store, live and ended ones. [Development]",
+		Description: "Sessions in the store, live or ended. [Alpha]",
 		Unit:        "{session}",
 		Data: metricdata.Gauge[int64]{
 			DataPoints: dps,
@@ -166,7 +166,7 @@ func AssertEqualExporterThreadViewStoreSessions(t *testing.T, tt *componenttest.
 func AssertEqualExporterThreadViewStoreSize(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_view_store_size",
-		Description: "Bytes in the store. [Development]",
+		Description: "Bytes in the store. [Alpha]",
 		Unit:        "By",
 		Data: metricdata.Gauge[int64]{
 			DataPoints: dps,

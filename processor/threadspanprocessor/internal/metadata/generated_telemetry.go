@@ -70,67 +70,67 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	var err, errs error
 	builder.ProcessorThreadSpanAnomalies, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_anomalies",
-		metric.WithDescription("What did not fit and was mended, by kind. [Development]"),
+		metric.WithDescription("Anomalies in the data that were worked around, by kind. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanBatchesReordered, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_batches_reordered",
-		metric.WithDescription("Batches that came before an earlier one, or in place of it. They waited for it until reorder_timeout. [Development]"),
+		metric.WithDescription("Batches that arrived before an earlier one. They are held until it arrives or reorder_timeout has passed. [Alpha]"),
 		metric.WithUnit("{batch}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanEvents, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_events",
-		metric.WithDescription("Thread events taken. [Development]"),
+		metric.WithDescription("Thread events accepted. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanEventsLost, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_events_lost",
-		metric.WithDescription("Thread events that are missing, by where they were lost - in the agent, on the way (missed), or refused here. [Development]"),
+		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), or refused by this component. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanFolded, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_folded",
-		metric.WithDescription("Intervals and threads without a span of their own, since the budget was used up. They are in the sums of their thread or window. [Development]"),
+		metric.WithDescription("Intervals and threads that got no span of their own because of max_spans_per_window. The totals of their thread or window include them. [Alpha]"),
 		metric.WithUnit("{interval}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanHeld, err = builder.meter.Int64UpDownCounter(
 		"otelcol_processor_thread_span_held",
-		metric.WithDescription("Memory held for the sessions - events that wait, open windows, threads, locks and texts. An estimate. [Development]"),
+		metric.WithDescription("Estimated memory held for sessions - pending events, open windows, threads, locks and symbols. [Alpha]"),
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanIntervalsUnknown, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_intervals_unknown",
-		metric.WithDescription("Intervals of which nobody knows what the thread did, since events were lost, or the session was joined in its middle. [Development]"),
+		metric.WithDescription("Intervals in which the state of the thread is unknown, because events were lost or the session was joined midway. [Alpha]"),
 		metric.WithUnit("{interval}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanSessions, err = builder.meter.Int64UpDownCounter(
 		"otelcol_processor_thread_span_sessions",
-		metric.WithDescription("Sessions that are followed. [Development]"),
+		metric.WithDescription("Sessions being followed. [Alpha]"),
 		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanSpans, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_spans",
-		metric.WithDescription("Spans made. [Development]"),
+		metric.WithDescription("Spans emitted. [Alpha]"),
 		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanWindows, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_windows",
-		metric.WithDescription("Windows that were made into a trace. [Development]"),
+		metric.WithDescription("Windows emitted as traces. [Alpha]"),
 		metric.WithUnit("{window}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanWindowsRefused, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_windows_refused",
-		metric.WithDescription("Windows whose spans the next component did not take. They are lost; give exporters a sending queue. [Development]"),
+		metric.WithDescription("Windows whose spans the next consumer rejected. They are lost; configure a sending queue in the exporters. [Alpha]"),
 		metric.WithUnit("{window}"),
 	)
 	errs = errors.Join(errs, err)

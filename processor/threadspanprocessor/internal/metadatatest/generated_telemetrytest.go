@@ -24,7 +24,7 @@ func NewSettings(tt *componenttest.Telemetry) processor.Settings {
 func AssertEqualProcessorThreadSpanAnomalies(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_anomalies",
-		Description: "What did not fit and was mended, by kind. [Development]",
+		Description: "Anomalies in the data that were worked around, by kind. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -40,7 +40,7 @@ func AssertEqualProcessorThreadSpanAnomalies(t *testing.T, tt *componenttest.Tel
 func AssertEqualProcessorThreadSpanBatchesReordered(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_batches_reordered",
-		Description: "Batches that came before an earlier one, or in place of it. They waited for it until reorder_timeout. [Development]",
+		Description: "Batches that arrived before an earlier one. They are held until it arrives or reorder_timeout has passed. [Alpha]",
 		Unit:        "{batch}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -56,7 +56,7 @@ func AssertEqualProcessorThreadSpanBatchesReordered(t *testing.T, tt *componentt
 func AssertEqualProcessorThreadSpanEvents(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_events",
-		Description: "Thread events taken. [Development]",
+		Description: "Thread events accepted. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -72,7 +72,7 @@ func AssertEqualProcessorThreadSpanEvents(t *testing.T, tt *componenttest.Teleme
 func AssertEqualProcessorThreadSpanEventsLost(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_events_lost",
-		Description: "Thread events that are missing, by where they were lost - in the agent, on the way (missed), or refused here. [Development]",
+		Description: "Thread events that were lost, by where - in the agent, in transit (missed), or refused by this component. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -88,7 +88,7 @@ func AssertEqualProcessorThreadSpanEventsLost(t *testing.T, tt *componenttest.Te
 func AssertEqualProcessorThreadSpanFolded(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_folded",
-		Description: "Intervals and threads without a span of their own, since the budget was used up. They are in the sums of their thread or window. [Development]",
+		Description: "Intervals and threads that got no span of their own because of max_spans_per_window. The totals of their thread or window include them. [Alpha]",
 		Unit:        "{interval}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -104,7 +104,7 @@ func AssertEqualProcessorThreadSpanFolded(t *testing.T, tt *componenttest.Teleme
 func AssertEqualProcessorThreadSpanHeld(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_held",
-		Description: "Memory held for the sessions - events that wait, open windows, threads, locks and texts. An estimate. [Development]",
+		Description: "Estimated memory held for sessions - pending events, open windows, threads, locks and symbols. [Alpha]",
 		Unit:        "By",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -120,7 +120,7 @@ func AssertEqualProcessorThreadSpanHeld(t *testing.T, tt *componenttest.Telemetr
 func AssertEqualProcessorThreadSpanIntervalsUnknown(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_intervals_unknown",
-		Description: "Intervals of which nobody knows what the thread did, since events were lost, or the session was joined in its middle. [Development]",
+		Description: "Intervals in which the state of the thread is unknown, because events were lost or the session was joined midway. [Alpha]",
 		Unit:        "{interval}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -136,7 +136,7 @@ func AssertEqualProcessorThreadSpanIntervalsUnknown(t *testing.T, tt *componentt
 func AssertEqualProcessorThreadSpanSessions(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_sessions",
-		Description: "Sessions that are followed. [Development]",
+		Description: "Sessions being followed. [Alpha]",
 		Unit:        "{session}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -152,7 +152,7 @@ func AssertEqualProcessorThreadSpanSessions(t *testing.T, tt *componenttest.Tele
 func AssertEqualProcessorThreadSpanSpans(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_spans",
-		Description: "Spans made. [Development]",
+		Description: "Spans emitted. [Alpha]",
 		Unit:        "{span}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -168,7 +168,7 @@ func AssertEqualProcessorThreadSpanSpans(t *testing.T, tt *componenttest.Telemet
 func AssertEqualProcessorThreadSpanWindows(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_windows",
-		Description: "Windows that were made into a trace. [Development]",
+		Description: "Windows emitted as traces. [Alpha]",
 		Unit:        "{window}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -184,7 +184,7 @@ func AssertEqualProcessorThreadSpanWindows(t *testing.T, tt *componenttest.Telem
 func AssertEqualProcessorThreadSpanWindowsRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_windows_refused",
-		Description: "Windows whose spans the next component did not take. They are lost; give exporters a sending queue. [Development]",
+		Description: "Windows whose spans the next consumer rejected. They are lost; configure a sending queue in the exporters. [Alpha]",
 		Unit:        "{window}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,

@@ -76,103 +76,103 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	var err, errs error
 	builder.ReceiverJvmThreadBatchesDuplicate, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_batches_duplicate",
-		metric.WithDescription("Batches that came a second time after a reconnect, and were dropped. [Development]"),
+		metric.WithDescription("Batches that arrived a second time after a reconnect and were dropped. [Alpha]"),
 		metric.WithUnit("{batch}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadConnections, err = builder.meter.Int64UpDownCounter(
 		"otelcol_receiver_jvm_thread_connections",
-		metric.WithDescription("Connections of agents that are open. [Development]"),
+		metric.WithDescription("Open connections of agents. [Alpha]"),
 		metric.WithUnit("{connection}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadConnectionsBad, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_connections_bad",
-		metric.WithDescription("Connections closed since what came over them was not the protocol, or no hello came in time. [Development]"),
+		metric.WithDescription("Connections closed because of a protocol error, or because no hello arrived in time. [Alpha]"),
 		metric.WithUnit("{connection}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadConnectionsRefused, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_connections_refused",
-		metric.WithDescription("Connections closed since there were too many of them, or of sessions. [Development]"),
+		metric.WithDescription("Connections closed because the limit of connections or sessions was reached. [Alpha]"),
 		metric.WithUnit("{connection}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadDefinitionsRefused, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_definitions_refused",
-		metric.WithDescription("Definitions of classes, methods, stacks and threads for which there was no room. Their names are missing in what is made of the events. [Development]"),
+		metric.WithDescription("Definitions of classes, methods, stacks and threads that exceeded a limit. Downstream data lacks their names. [Alpha]"),
 		metric.WithUnit("{definition}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadEndsRefused, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_ends_refused",
-		metric.WithDescription("Lost sessions of whose end the next component does not know, since it took nothing for a minute. [Development]"),
+		metric.WithDescription("Lost sessions whose end could not be reported, because the next consumer rejected it for a minute. [Alpha]"),
 		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadEvents, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_events",
-		metric.WithDescription("Thread events that the next component took. [Development]"),
+		metric.WithDescription("Thread events that the next consumer accepted. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadEventsLost, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_events_lost",
-		metric.WithDescription("Thread events that agents could not keep, as they report it, or that could not be read of a recording. [Development]"),
+		metric.WithDescription("Thread events that agents reported as lost, or that could not be read from a recording. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadEventsRefused, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_events_refused",
-		metric.WithDescription("Thread events that the next component refused for good. [Development]"),
+		metric.WithDescription("Thread events that the next consumer rejected permanently. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadEventsUnknown, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_events_unknown",
-		metric.WithDescription("Thread events of kinds that this version does not know, and skipped. The agent is newer. [Development]"),
+		metric.WithDescription("Thread events of unknown kinds, from a newer agent, that were skipped. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadFileProblems, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_file_problems",
-		metric.WithDescription("What was wrong in recordings, each told in the log with its place. [Development]"),
+		metric.WithDescription("Problems found in recordings. The log reports each with its position. [Alpha]"),
 		metric.WithUnit("{problem}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadFiles, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_files",
-		metric.WithDescription("Recordings that were read to their end. [Development]"),
+		metric.WithDescription("Recordings that were read completely. [Alpha]"),
 		metric.WithUnit("{file}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadFilesBad, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_files_bad",
-		metric.WithDescription("Recordings that cannot be read at all, since they cannot be opened or are in no format that is known. [Development]"),
+		metric.WithDescription("Recordings that cannot be read at all, because they cannot be opened or their format is unknown. [Alpha]"),
 		metric.WithUnit("{file}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadHeld, err = builder.meter.Int64UpDownCounter(
 		"otelcol_receiver_jvm_thread_held",
-		metric.WithDescription("Memory held for the definitions of all sessions - classes, methods, stacks and threads. An estimate. [Development]"),
+		metric.WithDescription("Estimated memory held for the definitions of all sessions - classes, methods, stacks and threads. [Alpha]"),
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadSeries, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_series",
-		metric.WithDescription("Series of waits, from agents in aggregated mode, that the next component took. [Development]"),
+		metric.WithDescription("Series of waits, from agents in aggregated mode, that the next consumer accepted. [Alpha]"),
 		metric.WithUnit("{series}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadSeriesUnknown, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_series_unknown",
-		metric.WithDescription("Series of waits of kinds that this version does not know, and skipped. The agent is newer. [Development]"),
+		metric.WithDescription("Series of waits of unknown kinds, from a newer agent, that were skipped. [Alpha]"),
 		metric.WithUnit("{series}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadSessions, err = builder.meter.Int64UpDownCounter(
 		"otelcol_receiver_jvm_thread_sessions",
-		metric.WithDescription("Sessions that are known, connected or expected to come back. [Development]"),
+		metric.WithDescription("Known sessions, connected or expected to reconnect. [Alpha]"),
 		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)

@@ -24,7 +24,7 @@ func NewSettings(tt *componenttest.Telemetry) receiver.Settings {
 func AssertEqualReceiverJvmThreadBatchesDuplicate(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_batches_duplicate",
-		Description: "Batches that came a second time after a reconnect, and were dropped. [Development]",
+		Description: "Batches that arrived a second time after a reconnect and were dropped. [Alpha]",
 		Unit:        "{batch}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -40,7 +40,7 @@ func AssertEqualReceiverJvmThreadBatchesDuplicate(t *testing.T, tt *componenttes
 func AssertEqualReceiverJvmThreadConnections(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_connections",
-		Description: "Connections of agents that are open. [Development]",
+		Description: "Open connections of agents. [Alpha]",
 		Unit:        "{connection}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -56,7 +56,7 @@ func AssertEqualReceiverJvmThreadConnections(t *testing.T, tt *componenttest.Tel
 func AssertEqualReceiverJvmThreadConnectionsBad(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_connections_bad",
-		Description: "Connections closed since what came over them was not the protocol, or no hello came in time. [Development]",
+		Description: "Connections closed because of a protocol error, or because no hello arrived in time. [Alpha]",
 		Unit:        "{connection}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -72,7 +72,7 @@ func AssertEqualReceiverJvmThreadConnectionsBad(t *testing.T, tt *componenttest.
 func AssertEqualReceiverJvmThreadConnectionsRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_connections_refused",
-		Description: "Connections closed since there were too many of them, or of sessions. [Development]",
+		Description: "Connections closed because the limit of connections or sessions was reached. [Alpha]",
 		Unit:        "{connection}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -88,7 +88,7 @@ func AssertEqualReceiverJvmThreadConnectionsRefused(t *testing.T, tt *componentt
 func AssertEqualReceiverJvmThreadDefinitionsRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_definitions_refused",
-		Description: "Definitions of classes, methods, stacks and threads for which there was no room. Their names are missing in what is made of the events. [Development]",
+		Description: "Definitions of classes, methods, stacks and threads that exceeded a limit. Downstream data lacks their names. [Alpha]",
 		Unit:        "{definition}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -104,7 +104,7 @@ func AssertEqualReceiverJvmThreadDefinitionsRefused(t *testing.T, tt *componentt
 func AssertEqualReceiverJvmThreadEndsRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_ends_refused",
-		Description: "Lost sessions of whose end the next component does not know, since it took nothing for a minute. [Development]",
+		Description: "Lost sessions whose end could not be reported, because the next consumer rejected it for a minute. [Alpha]",
 		Unit:        "{session}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -120,7 +120,7 @@ func AssertEqualReceiverJvmThreadEndsRefused(t *testing.T, tt *componenttest.Tel
 func AssertEqualReceiverJvmThreadEvents(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_events",
-		Description: "Thread events that the next component took. [Development]",
+		Description: "Thread events that the next consumer accepted. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -136,7 +136,7 @@ func AssertEqualReceiverJvmThreadEvents(t *testing.T, tt *componenttest.Telemetr
 func AssertEqualReceiverJvmThreadEventsLost(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_events_lost",
-		Description: "Thread events that agents could not keep, as they report it, or that could not be read of a recording. [Development]",
+		Description: "Thread events that agents reported as lost, or that could not be read from a recording. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -152,7 +152,7 @@ func AssertEqualReceiverJvmThreadEventsLost(t *testing.T, tt *componenttest.Tele
 func AssertEqualReceiverJvmThreadEventsRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_events_refused",
-		Description: "Thread events that the next component refused for good. [Development]",
+		Description: "Thread events that the next consumer rejected permanently. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -168,7 +168,7 @@ func AssertEqualReceiverJvmThreadEventsRefused(t *testing.T, tt *componenttest.T
 func AssertEqualReceiverJvmThreadEventsUnknown(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_events_unknown",
-		Description: "Thread events of kinds that this version does not know, and skipped. The agent is newer. [Development]",
+		Description: "Thread events of unknown kinds, from a newer agent, that were skipped. [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -184,7 +184,7 @@ func AssertEqualReceiverJvmThreadEventsUnknown(t *testing.T, tt *componenttest.T
 func AssertEqualReceiverJvmThreadFileProblems(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_file_problems",
-		Description: "What was wrong in recordings, each told in the log with its place. [Development]",
+		Description: "Problems found in recordings. The log reports each with its position. [Alpha]",
 		Unit:        "{problem}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -200,7 +200,7 @@ func AssertEqualReceiverJvmThreadFileProblems(t *testing.T, tt *componenttest.Te
 func AssertEqualReceiverJvmThreadFiles(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_files",
-		Description: "Recordings that were read to their end. [Development]",
+		Description: "Recordings that were read completely. [Alpha]",
 		Unit:        "{file}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -216,7 +216,7 @@ func AssertEqualReceiverJvmThreadFiles(t *testing.T, tt *componenttest.Telemetry
 func AssertEqualReceiverJvmThreadFilesBad(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_files_bad",
-		Description: "Recordings that cannot be read at all, since they cannot be opened or are in no format that is known. [Development]",
+		Description: "Recordings that cannot be read at all, because they cannot be opened or their format is unknown. [Alpha]",
 		Unit:        "{file}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -232,7 +232,7 @@ func AssertEqualReceiverJvmThreadFilesBad(t *testing.T, tt *componenttest.Teleme
 func AssertEqualReceiverJvmThreadHeld(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_held",
-		Description: "Memory held for the definitions of all sessions - classes, methods, stacks and threads. An estimate. [Development]",
+		Description: "Estimated memory held for the definitions of all sessions - classes, methods, stacks and threads. [Alpha]",
 		Unit:        "By",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -248,7 +248,7 @@ func AssertEqualReceiverJvmThreadHeld(t *testing.T, tt *componenttest.Telemetry,
 func AssertEqualReceiverJvmThreadSeries(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_series",
-		Description: "Series of waits, from agents in aggregated mode, that the next component took. [Development]",
+		Description: "Series of waits, from agents in aggregated mode, that the next consumer accepted. [Alpha]",
 		Unit:        "{series}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -264,7 +264,7 @@ func AssertEqualReceiverJvmThreadSeries(t *testing.T, tt *componenttest.Telemetr
 func AssertEqualReceiverJvmThreadSeriesUnknown(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_series_unknown",
-		Description: "Series of waits of kinds that this version does not know, and skipped. The agent is newer. [Development]",
+		Description: "Series of waits of unknown kinds, from a newer agent, that were skipped. [Alpha]",
 		Unit:        "{series}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -280,7 +280,7 @@ func AssertEqualReceiverJvmThreadSeriesUnknown(t *testing.T, tt *componenttest.T
 func AssertEqualReceiverJvmThreadSessions(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_sessions",
-		Description: "Sessions that are known, connected or expected to come back. [Development]",
+		Description: "Known sessions, connected or expected to reconnect. [Alpha]",
 		Unit:        "{session}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
