@@ -32,7 +32,7 @@ func (q *query) arrows() (any, *Problem) {
 		out.Kinds[kind] = api.ArrowKind{Total: s.total[kind], Hidden: s.total[kind] - len(list)}
 		for _, e := range list {
 			a := api.Arrow{
-				Kind: kind, From: uint64(q.sn.Threads[e.From].ID), FromTime: q.rel(e.Cause), To: uint64(q.sn.Threads[e.To].ID), ToTime: q.rel(e.Effect),
+				Kind: kind, From: q.id(e.From), FromTime: q.rel(e.Cause), To: q.id(e.To), ToTime: q.rel(e.Effect),
 				ToStart: q.rel(e.Effect), Lock: q.lockRef(e.Lock), Confidence: e.Confidence.String(),
 			}
 			if iv, ok := q.sn.Numbered(e.To, e.ToSeq, e.Effect); ok {

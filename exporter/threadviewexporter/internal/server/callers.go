@@ -10,35 +10,33 @@ import (
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
-	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store/sums"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
 const maxStacks = 20 // of one row
 
-// callerKey is what rows of callers are told apart by.
+// callerKey identifies a row of callers.
 type callerKey struct {
 	class  uint32
 	method string
 }
 
 type callerTally struct {
-	stats    sums.Tally
-	monitors sums.Set
-	threads  sums.Set
-	stacks   map[store.StackID]*api.StackUse
-	longest  store.Interval
+	parties
+
+	stats   store.Tally
+	stacks  map[store.StackID]*api.StackUse
+	longest store.Interval
 }
 
 func newCallerTally() *callerTally {
 	return &callerTally{stacks: map[store.StackID]*api.StackUse{}}
 }
 
-// callers answers the table of methods that blocked or waited.
+// callers returns the table of methods that blocked or waited.
 func (q *query) callers() (any, *Problem) {
 	sel := q.selected()
 	word := q.choice("kind", kindWords()[kindBlocked:]...)
-	want := kind(slices.Index(kindWords(), word))
 	classes := q.all("class")
 	_, byClass := q.values["class"]
 	q.paged(100, 200)
@@ -46,17 +44,21 @@ func (q *query) callers() (any, *Problem) {
 		return nil, q.wrong
 	}
 	sum := newCallerTally()
-	all := q.callerTallies(sel, want, func(class uint32) bool { return !byClass || slices.Contains(classes, q.sn.ClassName(class)) })
+	all := q.callerTallies(sel, kind(slices.Index(kindWords(), word)), func(class uint32) bool {
+		return !byClass || slices.Contains(classes, q.sn.ClassName(class))
+	})
 	rows := make([]api.CallerRow, 0, len(all))
 	for k, t := range all {
 		row := t.row(q)
 		row.Class, row.Method = q.sn.ClassName(k.class), k.method
 		rows = append(rows, row)
-		sum.merge(t)
+		sum.stats.Merge(&t.stats)
+		sum.merge(&t.parties)
+		if t.longest.Seq != 0 {
+			sum.longer(t.longest)
+		}
 	}
-	slices.SortFunc(rows, func(a, b api.CallerRow) int {
-		return cmp.Or(compare(a.Method, b.Method), compare(a.Class, b.Class))
-	})
+	slices.SortFunc(rows, func(a, b api.CallerRow) int { return cmp.Or(compare(a.Method, b.Method), compare(a.Class, b.Class)) })
 	sorted(q.params, rows, "method")
 	if p := q.done(); p != nil {
 		return nil, p
@@ -66,12 +68,12 @@ func (q *query) callers() (any, *Problem) {
 	return out, nil
 }
 
-// callerTallies adds up the waits of a kind, by class and method.
+// callerTallies adds up the waits of one kind by class and method.
 func (q *query) callerTallies(sel selection, want kind, wanted func(class uint32) bool) map[callerKey]*callerTally {
 	all := map[callerKey]*callerTally{}
 	places := map[store.StackID]wording.Place{}
-	// get returns where waits at a stack count, and nil where they do not.
-	get := func(class uint32, stack store.StackID) (*callerTally, *api.StackUse) {
+	// of returns the sums of a row and of a stack in it, or nil if the class is not wanted.
+	of := func(class uint32, stack store.StackID) (*callerTally, *api.StackUse) {
 		if !wanted(class) {
 			return nil, nil
 		}
@@ -86,65 +88,40 @@ func (q *query) callerTallies(sel selection, want kind, wanted func(class uint32
 			t = newCallerTally()
 			all[k] = t
 		}
-		use := t.use(stack, place)
-		return t, use
+		return t, t.use(stack, place)
 	}
-	cover := q.cover(sel, func(c *store.Rollup) bool { return c.Waits != nil })
-	for _, rollup := range cover.Rollups {
-		for i := range rollup.Waits {
-			w := &rollup.Waits[i]
+	q.sums(sel, hasWaits, func(r *store.Rollup) {
+		for i := range r.Waits {
+			w := &r.Waits[i]
 			if kindOf(w.State) != want {
 				continue
 			}
-			if t, use := get(w.Class, w.Stack); t != nil {
-				t.stats.Merge(&w.Tally)
-				w.Locks.AddTo(&t.monitors)
-				w.Threads.AddTo(&t.threads)
+			if t, use := of(w.Class, w.Stack); t != nil {
+				t.sum(&t.stats, w)
 				t.longer(w.Longest.Interval())
 				use.Count += w.Count
 				use.Time += w.Time
 			}
 		}
-		rollup.Early(q.from, func(iv *store.Interval) {
-			if kindOf(iv.As()) != want {
-				return
-			}
-			if t, use := get(q.sn.ClassID(iv.Lock), iv.Stack); t != nil {
-				before := int64(q.from - iv.Start)
-				t.stats.Clip(!iv.State.Continues(), before)
-				use.Time -= before
-				if !iv.State.Continues() {
-					use.Count--
-				}
-			}
-		})
-	}
-	for _, i := range sel.list {
-		c := q.sn.Beside(i, q.from, q.to, &cover)
+	}, func(c *store.Cursor) {
 		for c.Next() {
 			if kindOf(c.As()) != want {
 				continue
 			}
 			lock := c.Lock()
-			t, use := get(q.sn.ClassID(lock), c.Stack())
+			t, use := of(q.sn.ClassID(lock), c.Stack())
 			if t == nil {
 				continue
 			}
-			began, part := q.began(&c), q.clip(c.Start, c.End)
-			t.stats.Add(began, part, int64(c.End-c.Start))
-			if lock != 0 {
-				t.monitors.Add(int(lock))
-			}
-			t.threads.Add(i)
-			if c.End-c.Start >= t.longest.End-t.longest.Start {
+			count, time := q.waitShare(c)
+			t.wait(&t.stats, c, lock, count, time)
+			if !c.Early && c.End-c.Start >= t.longest.End-t.longest.Start {
 				t.longer(c.Interval())
 			}
-			if began {
-				use.Count++
-			}
-			use.Time += part
+			use.Count += count
+			use.Time += time
 		}
-	}
+	})
 	return all
 }
 
@@ -161,20 +138,11 @@ func (t *callerTally) use(stack store.StackID, place wording.Place) *api.StackUs
 	return use
 }
 
-// longer keeps the longest interval; of several the first, and of those the one of the first thread.
+// longer keeps the longest interval. Among equals it keeps the earliest, then the one with the lowest thread index.
 func (t *callerTally) longer(iv store.Interval) {
 	old := &t.longest
 	if old.Seq == 0 || cmp.Or(cmp.Compare(iv.End-iv.Start, old.End-old.Start), cmp.Compare(old.Start, iv.Start), cmp.Compare(old.Thread, iv.Thread)) > 0 {
 		*old = iv
-	}
-}
-
-func (t *callerTally) merge(o *callerTally) {
-	t.stats.Merge(&o.stats)
-	t.monitors.Merge(&o.monitors)
-	t.threads.Merge(&o.threads)
-	if o.longest.Seq != 0 {
-		t.longer(o.longest)
 	}
 }
 

@@ -8,16 +8,15 @@ import (
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
-	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store/sums"
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
 // classTally is the sums of a class of locks.
 type classTally struct {
-	kinds    [numKinds]sums.Tally
-	monitors sums.Set
-	threads  sums.Set
+	parties
+
+	kinds [numKinds]store.Tally
 }
 
 func (c *classTally) row(name string) api.ClassRow {
@@ -27,7 +26,7 @@ func (c *classTally) row(name string) api.ClassRow {
 	}
 }
 
-// classes answers the table of classes of locks.
+// classes returns the table of lock classes.
 func (q *query) classes() (any, *Problem) {
 	sel := q.selected()
 	savings := q.choice("savings", "false", "true") == "true"
@@ -44,8 +43,7 @@ func (q *query) classes() (any, *Problem) {
 		for k := range t.kinds {
 			sum.kinds[k].Merge(&t.kinds[k])
 		}
-		sum.monitors.Merge(&t.monitors)
-		sum.threads.Merge(&t.threads)
+		sum.merge(&t.parties)
 	}
 	slices.SortFunc(rows, func(a, b api.ClassRow) int { return compare(a.Class, b.Class) })
 	if savings {
@@ -62,10 +60,10 @@ func (q *query) classes() (any, *Problem) {
 	}, nil
 }
 
-// classTallies adds up the waits of threads, by class.
+// classTallies adds up the waits of threads by class.
 func (q *query) classTallies(sel selection) map[uint32]*classTally {
 	all := map[uint32]*classTally{}
-	get := func(class uint32) *classTally {
+	of := func(class uint32) *classTally {
 		t := all[class]
 		if t == nil {
 			t = &classTally{}
@@ -73,45 +71,30 @@ func (q *query) classTallies(sel selection) map[uint32]*classTally {
 		}
 		return t
 	}
-	cover := q.cover(sel, func(c *store.Rollup) bool { return c.Waits != nil })
-	for _, rollup := range cover.Rollups {
-		for i := range rollup.Waits {
-			w := &rollup.Waits[i]
-			k := kindOf(w.State)
-			if k == kindSleeping {
-				continue
+	q.sums(sel, hasWaits, func(r *store.Rollup) {
+		for i := range r.Waits {
+			w := &r.Waits[i]
+			if k := kindOf(w.State); k != kindSleeping {
+				t := of(w.Class)
+				t.sum(&t.kinds[k], w)
 			}
-			t := get(w.Class)
-			t.kinds[k].Merge(&w.Tally)
-			w.Locks.AddTo(&t.monitors)
-			w.Threads.AddTo(&t.threads)
 		}
-		rollup.Early(q.from, func(iv *store.Interval) {
-			if k := kindOf(iv.As()); k != kindNone && k != kindSleeping {
-				get(q.sn.ClassID(iv.Lock)).kinds[k].Clip(!iv.State.Continues(), int64(q.from-iv.Start))
-			}
-		})
-	}
-	for _, i := range sel.list {
-		c := q.sn.Beside(i, q.from, q.to, &cover)
+	}, func(c *store.Cursor) {
 		for c.Next() {
 			k := kindOf(c.As())
 			if k == kindNone || k == kindSleeping {
 				continue
 			}
 			lock := c.Lock()
-			t := get(q.sn.ClassID(lock))
-			t.kinds[k].Add(q.began(&c), q.clip(c.Start, c.End), int64(c.End-c.Start))
-			if lock != 0 {
-				t.monitors.Add(int(lock))
-			}
-			t.threads.Add(i)
+			t := of(q.sn.ClassID(lock))
+			count, time := q.waitShare(c)
+			t.wait(&t.kinds[k], c, lock, count, time)
 		}
-	}
+	})
 	return all
 }
 
-// addSavings says of each class what would be gained without its contention.
+// addSavings adds what removing the contention of each class would save.
 func (q *query) addSavings(rows []api.ClassRow, wanted jvmthread.ThreadID) *Problem {
 	g, p := q.graph()
 	if p != nil {
@@ -124,8 +107,8 @@ func (q *query) addSavings(rows []api.ClassRow, wanted jvmthread.ThreadID) *Prob
 	var r criticalpath.Retiming
 	g.graph.Retime(q.from, q.to, &r)
 	found := map[string]api.Saving{}
-	for _, s := range r.AppendSavings(nil, thread, criticalpath.ByClass) {
-		found[q.sn.ClassName(uint32(s.Lock.Class))] = api.Saving{Drag: int64(s.Drag), Bound: int64(s.Bound)}
+	for lock, saving := range savings(&r, thread, criticalpath.ByClass) {
+		found[q.sn.ClassName(uint32(lock.Class))] = saving
 	}
 	for i := range rows {
 		s := found[rows[i].Class]

@@ -135,15 +135,8 @@ func (q *query) writeSpans(w io.Writer) error {
 		s.play(b, events)
 		return s.err == nil && q.ctx.Err() == nil && b.Start < q.to
 	})
-	s.close(cutOf(q.sn))
+	s.close(q.sn.EndedBy())
 	return errorOf(err, s.err)
-}
-
-func cutOf(sn *store.Snapshot) window.Cut {
-	if sn.Ended != "" {
-		return sn.Ended
-	}
-	return window.CutShutdown
 }
 
 // respanner makes the spans of events again.

@@ -64,7 +64,7 @@ func (q *query) interval() (any, *Problem) {
 
 func (q *query) detail(iv *store.Interval, when jvmthread.Time) *api.Interval {
 	out := &api.Interval{
-		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), State: int(iv.State), Title: q.title(iv), From: q.rel(iv.Start), To: q.rel(iv.End),
+		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), State: int(iv.State), Title: q.sn.Title(iv), From: q.rel(iv.Start), To: q.rel(iv.End),
 		Marks: laneMarks(iv.State, iv.Marks), Timeout: iv.Timeout, Stack: q.stackOf(iv.Stack), Effects: []api.Effect{}, Held: []api.Holding{},
 		Span: q.span(iv.Thread, iv.Seq, when),
 	}

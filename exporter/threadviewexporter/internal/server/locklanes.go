@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	maxConvoys  = 200  // of all lanes of one answer
-	maxHandoffs = 1000 // of all lanes of one answer
+	maxConvoys       = 200  // of all lanes of an answer
+	maxHandoffs      = 1000 // of all lanes of an answer
+	maxConvoyThreads = 9
 )
 
-// lockLanes answers a picture of locks.
+// lockLanes returns lanes of locks.
 func (q *query) lockLanes() (any, *Problem) {
 	sel, wanted := q.selected(), q.lockFilter()
 	width := q.number("width", 1000, 1, 4000)
@@ -32,18 +33,14 @@ func (q *query) lockLanes() (any, *Problem) {
 	out := api.LockLanes{From: q.rel(q.from), To: q.rel(q.to), Total: len(rows), Lanes: []api.LockLane{}}
 	out.Step = max(1, (int64(q.to-q.from)+width-1)/width)
 	rows = piece(rows, q.page)
-	byLock := make(map[store.LockIndex]*lockLists, len(rows))
-	for i := range rows {
-		byLock[store.LockIndex(rows[i].Lock.ID)] = &lockLists{}
-	}
-	q.lists(sel, byLock)
+	lists := q.lockLists(sel, rows)
 	for {
-		out.Steps = int((int64(q.to-q.from) + out.Step - 1) / out.Step)
+		out.Steps = q.steps(out.Step)
 		seen := make([]bool, len(q.sn.Threads))
 		out.Lanes = out.Lanes[:0]
 		room := 0
 		for i := range rows {
-			lane := q.lockLane(byLock[store.LockIndex(rows[i].Lock.ID)], rows[i], out.Step, max(1, maxHandoffs/len(rows)), max(3, maxConvoys/len(rows)), seen)
+			lane := q.lockLane(&lists[i], rows[i], out.Step, max(1, maxHandoffs/len(rows)), max(3, maxConvoys/len(rows)), seen)
 			room += 300 + 110*len(lane.Holds) + 24*len(lane.Queue) + 70*len(lane.Handoffs) + 150*len(lane.Convoys)
 			out.Lanes = append(out.Lanes, lane)
 		}
@@ -53,6 +50,48 @@ func (q *query) lockLanes() (any, *Problem) {
 		}
 		out.Step *= int64(max(2, room/maxAnswer))
 	}
+}
+
+// lockLists is what happened to one lock over the range.
+type lockLists struct {
+	handoffs []store.Edge // by effect
+	holds    []store.Hold // by start
+	queue    []interaction.Turn
+}
+
+// lockLists gathers what happened to the locks of rows.
+func (q *query) lockLists(sel selection, rows []api.LockRow) []lockLists {
+	lists := make([]lockLists, len(rows))
+	byLock := make([]*lockLists, q.sn.NumLocks())
+	for i := range rows {
+		byLock[rows[i].Lock.ID] = &lists[i]
+	}
+	q.turns(sel, q.from, q.to, func(l store.LockIndex) *[]interaction.Turn {
+		if t := byLock[l]; t != nil {
+			return &t.queue
+		}
+		return nil
+	})
+	q.sn.Edges(q.from, q.to, func(e store.Edge) bool {
+		if t := byLock[e.Lock]; t != nil && e.Kind == jvmthread.InteractionHandoff && sel.has[e.To] {
+			t.handoffs = append(t.handoffs, e)
+		}
+		return true
+	})
+	q.sn.Holds(q.from, q.to, func(h store.Hold) bool {
+		if t := byLock[h.Lock]; t != nil {
+			t.holds = append(t.holds, h)
+		}
+		return true
+	})
+	byStart := func(a, b store.Hold) int { return compare(a.Start, b.Start) }
+	for i := range lists {
+		slices.Sort(lists[i].queue)
+		if !slices.IsSortedFunc(lists[i].holds, byStart) {
+			slices.SortStableFunc(lists[i].holds, byStart)
+		}
+	}
+	return lists
 }
 
 func (q *query) lockLane(t *lockLists, row api.LockRow, step int64, handoffs, convoys int, seen []bool) api.LockLane {
@@ -66,7 +105,7 @@ func (q *query) lockLane(t *lockLists, row api.LockRow, step int64, handoffs, co
 	list := s.pick(handoffs)[jvmthread.InteractionHandoff]
 	lane.Hidden = len(t.handoffs) - len(list)
 	for _, e := range list {
-		h := api.Handoff{Time: q.rel(e.Effect), From: uint64(q.sn.Threads[e.From].ID), To: uint64(q.sn.Threads[e.To].ID)}
+		h := api.Handoff{Time: q.rel(e.Effect), From: q.id(e.From), To: q.id(e.To)}
 		if iv, ok := q.sn.Numbered(e.To, e.ToSeq, e.Effect); ok {
 			h.Wait = int64(iv.End - iv.Start)
 		}
@@ -76,12 +115,39 @@ func (q *query) lockLane(t *lockLists, row api.LockRow, step int64, handoffs, co
 	return lane
 }
 
-// holdRuns joins neighbours that are shorter than a step.
+// convoys returns the longest handoff runs.
+func (q *query) convoys(t *lockLists, most int) []api.Convoy {
+	out := []api.Convoy{}
+	var c api.Convoy
+	keep := func() {
+		if c.Length > 1 {
+			out = append(out, c)
+		}
+	}
+	var runs interaction.HandoffRuns[int]
+	for i := range t.handoffs {
+		h := &t.handoffs[i]
+		position := int(runs.Add(h.From, h.To))
+		if position == 1 {
+			keep()
+			c = api.Convoy{From: q.rel(h.Effect), Threads: []uint64{q.id(h.From)}}
+		}
+		c.Length, c.To = position, q.rel(h.Effect)
+		if len(c.Threads) < maxConvoyThreads {
+			c.Threads = append(c.Threads, q.id(h.To))
+		}
+	}
+	keep()
+	slices.SortStableFunc(out, func(a, b api.Convoy) int { return compare(b.Length, a.Length) })
+	return out[:min(len(out), most)]
+}
+
+// holdRuns joins neighbors that are shorter than a step.
 func (q *query) holdRuns(list []store.Hold, step int64, seen []bool) []api.HoldRun {
 	out := []api.HoldRun{}
-	times := map[int]int64{} // by thread, of those joined in the last run
-	best := 0                // the thread with most of it
-	small := false           // the last run is made of short ones
+	times := map[int]int64{} // by thread, within the last run
+	best := 0                // the thread with the most of it
+	small := false           // the last run consists of short holds
 	for i := range list {
 		h := &list[i]
 		start, end := max(h.Start, q.from), min(h.End, q.to)
@@ -93,7 +159,7 @@ func (q *query) holdRuns(list []store.Hold, step int64, seen []bool) []api.HoldR
 			times[h.Thread] += length
 			last.Threads = len(times)
 			if times[h.Thread] > times[best] {
-				best, last.Thread = h.Thread, uint64(q.sn.Threads[h.Thread].ID)
+				best, last.Thread = h.Thread, q.id(h.Thread)
 			}
 			continue
 		}
@@ -101,7 +167,7 @@ func (q *query) holdRuns(list []store.Hold, step int64, seen []bool) []api.HoldR
 		clear(times)
 		times[h.Thread], best = length, h.Thread
 		out = append(out, api.HoldRun{
-			From: q.rel(start), To: q.rel(end), Thread: uint64(q.sn.Threads[h.Thread].ID), Holds: 1, Threads: 1, Time: length, Marks: int(h.Marks),
+			From: q.rel(start), To: q.rel(end), Thread: q.id(h.Thread), Holds: 1, Threads: 1, Time: length, Marks: int(h.Marks),
 		})
 	}
 	for i := range out {
@@ -110,30 +176,30 @@ func (q *query) holdRuns(list []store.Hold, step int64, seen []bool) []api.HoldR
 	return out
 }
 
-// queueSteps says, for the steps at which it changes, how many threads were queued at most.
+// queueSteps returns the most threads queued in each step at which that number changes.
 func queueSteps(turns []interaction.Turn, step int64) []api.QueueStep {
 	out := []api.QueueStep{}
-	put := func(at, n int) {
-		if k := len(out); k > 0 && out[k-1].Threads == n || k == 0 && n == 0 {
+	put := func(at int, n int32) {
+		if k := len(out); k > 0 && out[k-1].Threads == int(n) || k == 0 && n == 0 {
 			return
 		}
-		out = append(out, api.QueueStep{Step: at, Threads: n})
+		out = append(out, api.QueueStep{Step: at, Threads: int(n)})
 	}
-	var queue interaction.Crowd // the peak is that of the step
+	var queue interaction.Crowd // with the peak of the step
 	at := 0
 	for _, t := range turns {
 		if i := int(int64(t.Time()) / step); i > at {
-			put(at, int(queue.Peak))
+			put(at, queue.Peak)
 			if i > at+1 {
-				put(at+1, int(queue.Now))
+				put(at+1, queue.Now)
 			}
 			at, queue.Peak = i, queue.Now
 		}
 		queue.Apply(t)
 	}
-	put(at, int(queue.Peak))
+	put(at, queue.Peak)
 	if len(turns) > 0 {
-		put(at+1, int(queue.Now))
+		put(at+1, queue.Now)
 	}
 	return out
 }

@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
@@ -12,100 +13,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// lockLists is what happened to one lock over the range.
-type lockLists struct {
-	handoffs []store.Edge       // in the order of their effects
-	holds    []store.Hold       // in the order of their starts
-	queue    []interaction.Turn // threads that begin and cease to be blocked, in order
-}
-
-// lists gathers what happened to locks of which something is wanted.
-func (q *query) lists(sel selection, wanted map[store.LockIndex]*lockLists) {
-	byLock := make([]*lockLists, q.sn.NumLocks())
-	for l, t := range wanted {
-		byLock[l] = t
-	}
-	q.turns(sel, q.from, q.to, func(l store.LockIndex) *[]interaction.Turn {
-		if t := byLock[l]; t != nil {
-			return &t.queue
-		}
-		return nil
-	})
-	q.sn.Edges(q.from, q.to, func(e store.Edge) bool {
-		if t := byLock[e.Lock]; t != nil && e.Kind == jvmthread.InteractionHandoff && sel.has[e.To] {
-			t.handoffs = append(t.handoffs, e)
-		}
-		return true
-	})
-	q.sn.Holds(q.from, q.to, func(h store.Hold) bool {
-		if t := byLock[h.Lock]; t != nil {
-			t.holds = append(t.holds, h)
-		}
-		return true
-	})
-	byStart := func(a, b store.Hold) int { return compare(a.Start, b.Start) }
-	for _, t := range wanted {
-		slices.Sort(t.queue)
-		if !slices.IsSortedFunc(t.holds, byStart) {
-			slices.SortStableFunc(t.holds, byStart)
-		}
-	}
-}
-
-// turns gathers when threads begin and cease to be blocked within a range, by lock: of counts where to, or returns nil.
-func (q *query) turns(sel selection, from, to jvmthread.Time, of func(store.LockIndex) *[]interaction.Turn) {
-	q.sn.Sweep(from, to, sel.has, func(c *store.Cursor) {
-		start, end := max(c.Start, from), min(c.End, to)
-		if start >= end || kindOf(c.State) != kindBlocked || kindOf(c.As()) != kindBlocked {
-			return
-		}
-		if list := of(c.Lock()); list != nil {
-			*list = append(*list, interaction.Enter(start-from), interaction.Leave(end-from))
-		}
-	})
-}
-
-const maxConvoyThreads = 9
-
-// convoys returns the longest handoff runs.
-func (q *query) convoys(t *lockLists, most int) []api.Convoy {
-	out := []api.Convoy{}
-	id := func(i int) uint64 { return uint64(q.sn.Threads[i].ID) }
-	var c api.Convoy
-	keep := func() {
-		if c.Length > 1 {
-			out = append(out, c)
-		}
-	}
-	var runs interaction.HandoffRuns[int]
-	for i := range t.handoffs {
-		h := &t.handoffs[i]
-		position := int(runs.Add(h.From, h.To))
-		if position == 1 {
-			keep()
-			c = api.Convoy{From: q.rel(h.Effect), Threads: []uint64{id(h.From)}}
-		}
-		c.Length, c.To = position, q.rel(h.Effect)
-		if len(c.Threads) < maxConvoyThreads {
-			c.Threads = append(c.Threads, id(h.To))
-		}
-	}
-	keep()
-	slices.SortStableFunc(out, func(a, b api.Convoy) int { return compare(b.Length, a.Length) })
-	return out[:min(len(out), most)]
-}
-
-// lockFilter reads which locks are wanted.
-func (q *query) lockFilter() func(store.LockIndex) bool {
-	ids, given := q.ids("locks")
-	classes := q.all("class")
-	_, byClass := q.values["class"]
-	return func(l store.LockIndex) bool {
-		return (!given || contains(ids, uint64(l))) && (!byClass || slices.Contains(classes, q.sn.Class(l)))
-	}
-}
-
-// locks answers the table of locks.
+// locks returns the table of locks.
 func (q *query) locks() (any, *Problem) {
 	sel, wanted := q.selected(), q.lockFilter()
 	q.paged(100, 500)
@@ -119,4 +27,171 @@ func (q *query) locks() (any, *Problem) {
 		return nil, p
 	}
 	return api.Locks{From: q.rel(q.from), To: q.rel(q.to), Total: len(rows), Offset: q.page.offset, Locks: piece(rows, q.page)}, nil
+}
+
+// lockFilter reads which locks are wanted.
+func (q *query) lockFilter() func(store.LockIndex) bool {
+	ids, given := q.ids("locks")
+	classes := q.all("class")
+	_, byClass := q.values["class"]
+	return func(l store.LockIndex) bool {
+		return (!given || contains(ids, uint64(l))) && (!byClass || slices.Contains(classes, q.sn.Class(l)))
+	}
+}
+
+// lockSum is the sums of one lock over the range.
+type lockSum struct {
+	lock     store.LockIndex
+	kinds    [numKinds]api.StateTime
+	held     api.StateTime
+	holders  store.Set
+	handoffs interaction.HandoffRuns[uint32]
+	waiters  int
+	wanted   bool // a thread waited for it, or received it
+}
+
+// lockSums adds up the wanted locks.
+type lockSums struct {
+	q    *query
+	sel  selection
+	all  []*lockSum // by number; nil: no sums
+	want []int8     // by number: 1 or -1; 0: not decided yet
+	fits func(store.LockIndex) bool
+}
+
+// of returns the sums of a lock, or nil if it is not wanted.
+func (s *lockSums) of(l store.LockIndex) *lockSum {
+	if s.want[l] == 0 {
+		s.want[l] = -1
+		if l != 0 && s.fits(l) {
+			s.want[l] = 1
+		}
+	}
+	if s.want[l] < 0 {
+		return nil
+	}
+	if s.all[l] == nil {
+		s.all[l] = &lockSum{lock: l}
+	}
+	return s.all[l]
+}
+
+// lockRows returns the rows of locks by class and hash.
+func (q *query) lockRows(sel selection, wanted func(store.LockIndex) bool) []api.LockRow {
+	n := q.sn.NumLocks()
+	s := &lockSums{q: q, sel: sel, all: make([]*lockSum, n), want: make([]int8, n), fits: wanted}
+	cover := q.cover(sel, func(r *store.Rollup) bool { return r.Locks != nil })
+	q.sn.Uncovered(q.from, q.to, &cover, sel.has, s.intervals)
+	q.sn.UncoveredEdges(q.from, q.to, &cover, s.rollup, s.edge)
+	q.sn.UncoveredHolds(q.from, q.to, &cover, s.hold)
+	cover.Outside(q.from, q.to, s.queues)
+	rows := []api.LockRow{}
+	for _, t := range s.all {
+		if t != nil && t.wanted {
+			rows = append(rows, api.LockRow{
+				Lock: q.lockRef(t.lock), Blocked: t.kinds[kindBlocked], Waited: t.kinds[kindWaited], Parked: t.kinds[kindParked], Held: t.held,
+				Handoffs: int(t.handoffs.Handoffs), Holders: t.holders.Len(), Waiters: t.waiters, Convoy: int(t.handoffs.Longest),
+			})
+		}
+	}
+	slices.SortFunc(rows, func(a, b api.LockRow) int {
+		return cmp.Or(compare(a.Lock.Class, b.Lock.Class), compare(a.Lock.Hash, b.Lock.Hash), compare(a.Lock.ID, b.Lock.ID))
+	})
+	return rows
+}
+
+func (s *lockSums) intervals(c *store.Cursor) {
+	for c.Next() {
+		k := kindOf(c.As())
+		if k == kindNone || k > kindParked {
+			continue
+		}
+		if t := s.of(c.Lock()); t != nil {
+			t.wanted = t.wanted || !c.Early
+			count, time := s.q.waitShare(c)
+			add(&t.kinds[k], count, time)
+		}
+	}
+}
+
+func add(to *api.StateTime, count, time int64) {
+	to.Count += count
+	to.Time += time
+}
+
+func (s *lockSums) rollup(r *store.Rollup) {
+	for i := range r.Locks {
+		l := &r.Locks[i]
+		t := s.of(l.Lock)
+		if t == nil {
+			continue
+		}
+		t.wanted = t.wanted || l.Wanted
+		add(&t.kinds[kindBlocked], l.Blocked.Count, l.Blocked.Time)
+		add(&t.kinds[kindWaited], l.Waited.Count, l.Waited.Time)
+		add(&t.kinds[kindParked], l.Parked.Count, l.Parked.Time)
+		add(&t.held, l.Held.Count, l.Held.Time)
+		l.Holders.AddTo(&t.holders)
+		t.handoffs.Merge(l.Handoffs)
+		t.waiters = max(t.waiters, int(l.Queue))
+	}
+}
+
+func (s *lockSums) edge(e store.Edge) bool {
+	if e.Kind == jvmthread.InteractionHandoff && s.sel.has[e.To] {
+		if t := s.of(e.Lock); t != nil {
+			t.wanted = true
+			t.handoffs.Add(uint32(e.From), uint32(e.To))
+		}
+	}
+	return true
+}
+
+func (s *lockSums) hold(h *store.Hold, early bool) {
+	t := s.of(h.Lock)
+	switch {
+	case t == nil:
+		return
+	case early:
+		t.held.Count--
+		t.held.Time -= int64(s.q.from - h.Start)
+		return
+	case h.Start >= s.q.from:
+		t.held.Count++
+	}
+	t.held.Time += s.q.clip(h.Start, h.End)
+	t.holders.Add(h.Thread)
+}
+
+// queues finds the longest queues within a part of the range.
+func (s *lockSums) queues(from, to jvmthread.Time) {
+	if from >= to {
+		return
+	}
+	lists := make([][]interaction.Turn, len(s.all))
+	s.q.turns(s.sel, from, to, func(l store.LockIndex) *[]interaction.Turn {
+		if s.of(l) == nil {
+			return nil
+		}
+		return &lists[l]
+	})
+	for l, list := range lists {
+		if len(list) > 0 {
+			s.all[l].waiters = max(s.all[l].waiters, interaction.Peak(list))
+		}
+	}
+}
+
+// turns gathers, by lock, when threads begin and cease to be blocked within a part of the range, as times since its start. of returns the list
+// of a lock, or nil.
+func (q *query) turns(sel selection, from, to jvmthread.Time, of func(store.LockIndex) *[]interaction.Turn) {
+	q.sn.Sweep(from, to, sel.has, func(c *store.Cursor) {
+		start, end := max(c.Start, from), min(c.End, to)
+		if start >= end || kindOf(c.State) != kindBlocked || kindOf(c.As()) != kindBlocked {
+			return
+		}
+		if list := of(c.Lock()); list != nil {
+			*list = append(*list, interaction.Enter(start-from), interaction.Leave(end-from))
+		}
+	})
 }

@@ -184,7 +184,7 @@ func (p *perfetto) thread(i int) {
 	c := p.q.sn.Walk(i, p.q.from, p.q.to)
 	for c.Next() && p.err == nil {
 		iv := c.Interval()
-		begin := proto(nil).number(eventType, sliceBegin).number(eventTrack, p.track(i)).text(eventCategory, iv.State.String()).text(eventName, p.q.title(&iv))
+		begin := proto(nil).number(eventType, sliceBegin).number(eventTrack, p.track(i)).text(eventCategory, iv.State.String()).text(eventName, p.q.sn.Title(&iv))
 		k := flowKey{i, iv.Start}
 		if iv.End > iv.Start || iv.State == jvmthread.StateRunnable {
 			for _, id := range p.ending[k] {

@@ -16,7 +16,6 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/wording"
 )
 
 // query is one request about one session.
@@ -103,7 +102,7 @@ func (q *query) selected() selection {
 			known++
 		}
 		switch {
-		case !t.Known, given && !contains(ids, uint64(t.ID)), pattern != nil && !pattern.MatchString(wording.ThreadName(t.Name, t.ID)):
+		case !t.Known, given && !contains(ids, uint64(t.ID)), pattern != nil && !pattern.MatchString(q.sn.ThreadName(i)):
 			continue
 		case byGroup && !slices.Contains(groups, t.Group), byPool && !slices.Contains(pools, names[i]):
 			continue
@@ -160,9 +159,11 @@ func kindNames() []string {
 	return names
 }
 
+// id is the Java id of the thread at an index.
+func (q *query) id(i int) uint64 { return uint64(q.sn.Threads[i].ID) }
+
 func (q *query) threadRef(i int) api.ThreadRef {
-	t := &q.sn.Threads[i]
-	return api.ThreadRef{ID: uint64(t.ID), Name: wording.ThreadName(t.Name, t.ID)}
+	return api.ThreadRef{ID: q.id(i), Name: q.sn.ThreadName(i)}
 }
 
 // refs names threads, in the order of their ids.
@@ -184,20 +185,8 @@ func (q *query) lockRef(l store.LockIndex) api.LockRef {
 	return api.LockRef{ID: uint32(l), Class: q.sn.Class(l), Hash: strconv.FormatUint(uint64(q.sn.Hash(l)), 16)}
 }
 
-// title is the name of an interval, as thread_span has it.
-func (q *query) title(iv *store.Interval) string {
-	object := ""
-	switch {
-	case iv.State == jvmthread.StateJoining:
-		object = q.threadRef(iv.Peer).Name
-	case iv.Lock != 0 && q.sn.ClassID(iv.Lock) != 0:
-		object = wording.SimpleClass(q.sn.Class(iv.Lock))
-	}
-	return wording.Title(iv.State, object, iv.Marks.Has(jvmthread.MarkTimedOut))
-}
-
 func (q *query) reference(iv *store.Interval) api.Reference {
 	return api.Reference{
-		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), Time: q.rel(iv.Start + (iv.End-iv.Start)/2), State: int(iv.State), Title: q.title(iv),
+		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), Time: q.rel(iv.Start + (iv.End-iv.Start)/2), State: int(iv.State), Title: q.sn.Title(iv),
 	}
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/wording"
 )
 
-// threads answers the table of threads.
+// threads returns the table of threads.
 func (q *query) threads() (any, *Problem) {
 	sel := q.selected()
 	q.paged(500, 500)
@@ -35,8 +34,7 @@ func (q *query) groups() (groups, pools []string) {
 	names := q.sn.Pools()
 	for i := range q.sn.Threads {
 		if t := &q.sn.Threads[i]; t.Known {
-			groups = append(groups, t.Group)
-			pools = append(pools, names[i])
+			groups, pools = append(groups, t.Group), append(pools, names[i])
 		}
 	}
 	tidy := func(list []string) []string {
@@ -47,30 +45,10 @@ func (q *query) groups() (groups, pools []string) {
 	return tidy(groups), tidy(pools)
 }
 
-// threadRows returns the rows of threads in the order of their ids, and what they sum up to.
-func (q *query) threadRows(sel selection) (rows []api.ThreadRow, sum api.ThreadSum) {
-	rows = make([]api.ThreadRow, 0, len(sel.list))
-	whole := newThreadTally()
-	if q.wrong != nil {
-		return rows, whole.sum()
-	}
-	all := q.threadTallies(sel)
-	for _, i := range sel.list {
-		rows = append(rows, api.ThreadRow{Thread: q.thread(i), ThreadSum: all[i].sum()})
-		for s, st := range all[i].states {
-			whole.states[s].Count += st.Count
-			whole.states[s].Time += st.Time
-		}
-		whole.parked += all[i].parked
-	}
-	slices.SortFunc(rows, func(a, b api.ThreadRow) int { return compare(a.ID, b.ID) })
-	return rows, whole.sum()
-}
-
 // threadTally is the sums of a thread.
 type threadTally struct {
 	states []api.StateTime
-	parked int64 // time of the deadlocks that were parks before
+	parked int64 // time of deadlocks that were parks before
 }
 
 func newThreadTally() threadTally {
@@ -85,43 +63,46 @@ func (t *threadTally) add(s jvmthread.State, parked bool, count, time int64) {
 	}
 }
 
-// threadTallies adds up the intervals of threads, by index.
-func (q *query) threadTallies(sel selection) []threadTally {
+// threadRows returns the rows of threads by id, and their sum.
+func (q *query) threadRows(sel selection) (rows []api.ThreadRow, sum api.ThreadSum) {
+	rows = make([]api.ThreadRow, 0, len(sel.list))
+	whole := newThreadTally()
+	if q.wrong != nil {
+		return rows, whole.sum()
+	}
 	all := make([]threadTally, len(q.sn.Threads))
 	for _, i := range sel.list {
 		all[i] = newThreadTally()
 	}
-	cover := q.cover(selection{all: true}, func(*store.Rollup) bool { return true })
-	for _, rollup := range cover.Rollups {
-		for i := range rollup.Threads {
-			if t := &rollup.Threads[i]; sel.has[t.Thread] {
+	everyone := selection{all: true, has: sel.has} // these sums are by thread
+	q.sums(everyone, func(*store.Rollup) bool { return true }, func(r *store.Rollup) {
+		for i := range r.Threads {
+			if t := &r.Threads[i]; sel.has[t.Thread] {
 				all[t.Thread].add(t.State, t.Parked, int64(t.Count), t.Time)
 			}
 		}
-		rollup.Early(q.from, func(iv *store.Interval) {
-			if sel.has[iv.Thread] {
-				all[iv.Thread].add(iv.State, iv.Parked, -1, -int64(q.from-iv.Start))
-			}
-		})
-	}
-	for _, i := range sel.list {
-		c := q.sn.Beside(i, q.from, q.to, &cover)
+	}, func(c *store.Cursor) {
+		t := &all[c.Thread()]
 		for c.Next() {
-			count := int64(0)
-			if c.Start >= q.from {
-				count = 1
-			}
-			parked := c.State == jvmthread.StateDeadlocked && c.As() == jvmthread.StateParked
-			all[i].add(c.State, parked, count, q.clip(c.Start, c.End))
+			count, time := q.share(c)
+			t.add(c.State, c.State == jvmthread.StateDeadlocked && c.As() == jvmthread.StateParked, count, time)
 		}
+	})
+	for _, i := range sel.list {
+		rows = append(rows, api.ThreadRow{Thread: q.thread(i), ThreadSum: all[i].sum()})
+		for s, st := range all[i].states {
+			whole.add(jvmthread.State(s), false, st.Count, st.Time)
+		}
+		whole.parked += all[i].parked
 	}
-	return all
+	slices.SortFunc(rows, func(a, b api.ThreadRow) int { return compare(a.ID, b.ID) })
+	return rows, whole.sum()
 }
 
 // sum adds up states.
 func (t *threadTally) sum() api.ThreadSum {
 	s := api.ThreadSum{States: t.states, Blocked: t.states[jvmthread.StateBlocked], Waited: t.states[jvmthread.StateWaiting]}
-	s.Blocked.Time += t.states[jvmthread.StateDeadlocked].Time - t.parked // which goes on with a wait that is counted
+	s.Blocked.Time += t.states[jvmthread.StateDeadlocked].Time - t.parked // a deadlock continues a wait that is counted
 	for st := range s.States {
 		if jvmthread.State(st) != jvmthread.StateDead {
 			s.Time += s.States[st].Time
@@ -133,7 +114,7 @@ func (t *threadTally) sum() api.ThreadSum {
 func (q *query) thread(i int) api.Thread {
 	t := &q.sn.Threads[i]
 	return api.Thread{
-		ID: uint64(t.ID), Name: wording.ThreadName(t.Name, t.ID), Group: t.Group, Pool: q.sn.Pools()[i], Daemon: t.Daemon, Virtual: t.Virtual,
+		ID: uint64(t.ID), Name: q.sn.ThreadName(i), Group: t.Group, Pool: q.sn.Pools()[i], Daemon: t.Daemon, Virtual: t.Virtual,
 		From: q.rel(t.First), To: q.rel(t.Last), Dead: t.Dead,
 	}
 }

@@ -5,75 +5,71 @@ package store
 
 import (
 	"math"
+	"slices"
 	"sort"
+	"unsafe"
 
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Block is what is kept of one window: of the intervals that ended in it, the interactions whose effect and the holds whose end was in it.
-// It does not change.
+// Block is one window: the intervals and holds that ended in it, and the interactions whose effect was in it. It does not change.
 //
-// Times are offsets from Start that fit 32 bits: 4.29 s. The few that do not are in a list of their own.
+// Times are 32-bit offsets from Start (4.29 s). The few that do not fit are kept separately.
 type Block struct {
 	Start, End   jvmthread.Time
 	Cut          window.Cut
-	Begin        jvmthread.Time // when the engine began that cut it
+	Begin        jvmthread.Time // when the engine that cut it began
 	Events       uint64
 	Lost, Missed uint64
 
 	number     uint64         // of the block in its session
 	firstCause jvmthread.Time // of its interactions
-	firstHold  jvmthread.Time // start of the earliest of its holds
-	lanes      []lane         // and one more, which says where the last one ends
+	firstHold  jvmthread.Time // start of its earliest hold
+	lanes      []lane         // plus one that marks the end of the last
 
 	// Intervals, by lane and time.
-	end      offsets
+	end      []uint32
 	state    []jvmthread.State
 	marks    []jvmthread.Marks
 	peer     []uint32 // index of a thread
 	lock     []uint32 // index of a lock
 	stack    []uint32 // id of a stack
+	ends     sparse
 	timeouts sparse
-	cycles   sparse // twice the number, and one more if the thread was parked before
+	cycles   sparse // twice the number, plus one if the thread was parked before
 
-	interactions edges
-	holds        tenures
-	raw          rawLog
+	interactions       []edge // by effect
+	effects, latencies sparse
+	holds              []hold // by end
+	holdEnds, lengths  sparse
+	raw                rawLog
 }
 
 // lane is the intervals of one thread in a block.
 type lane struct {
-	start  jvmthread.Time // of its first interval, which may be long before the block's
+	start  jvmthread.Time // of its first interval, which may be long before the block
 	thread uint32
 	first  uint32        // index of its first interval
 	seq    jvmthread.Seq // of its first interval; the others follow
 }
 
-// offsets are times or durations of 32 bits, with the few that are larger beside them.
-type offsets struct {
-	small []uint32
-	large sparse
+type edge struct {
+	effect, latency uint32
+	from, to        uint32 // indices of threads
+	fromSeq, toSeq  jvmthread.Seq
+	lock, stack     uint32
+	kind            jvmthread.InteractionKind
+	confidence      jvmthread.Confidence
 }
 
-func (o *offsets) add(v int64) {
-	if v < 0 || v >= math.MaxUint32 {
-		o.large.add(len(o.small), v)
-		v = math.MaxUint32
-	}
-	o.small = append(o.small, uint32(v))
+type hold struct {
+	end, length  uint32
+	lock, thread uint32
+	marks        jvmthread.HoldMarks
 }
 
-func (o *offsets) at(i int) int64 {
-	if v := o.small[i]; v != math.MaxUint32 {
-		return int64(v)
-	}
-	return o.large.at(i)
-}
-
-func (o *offsets) bytes() int64 { return 4*int64(len(o.small)) + o.large.bytes() }
-
-// sparse is a column most of whose values are zero.
+// sparse is a column in which most values are missing.
 type sparse struct {
 	index []uint32
 	value []int64
@@ -85,86 +81,64 @@ func (s *sparse) add(i int, v int64) {
 }
 
 func (s *sparse) at(i int) int64 {
-	at := sort.Search(len(s.index), func(k int) bool { return int(s.index[k]) >= i })
-	if at < len(s.index) && int(s.index[at]) == i {
+	if at, ok := slices.BinarySearch(s.index, uint32(i)); ok {
 		return s.value[at]
 	}
 	return 0
 }
 
-func (s *sparse) bytes() int64 { return 12 * int64(len(s.index)) }
-
-// edges are interactions, in the order of their effects.
-type edges struct {
-	effect     offsets
-	latency    offsets
-	from, to   []uint32 // index of a thread
-	fromSeq    []jvmthread.Seq
-	toSeq      []jvmthread.Seq
-	lock       []uint32
-	stack      []uint32
-	kind       []jvmthread.InteractionKind
-	confidence []jvmthread.Confidence
+// shorten returns a time at an index in 32 bits: MaxUint32 if it does not fit and was added to the column.
+func (s *sparse) shorten(i int, v jvmthread.Time) uint32 {
+	if v >= 0 && v < math.MaxUint32 {
+		return uint32(v)
+	}
+	s.add(i, int64(v))
+	return math.MaxUint32
 }
 
-func (e *edges) len() int { return len(e.kind) }
-
-func (e *edges) bytes() int64 {
-	return e.effect.bytes() + e.latency.bytes() + int64(e.len())*(6*4+2)
+// expand reverses shorten.
+func (s *sparse) expand(i int, v uint32) jvmthread.Time {
+	if v != math.MaxUint32 {
+		return jvmthread.Time(v)
+	}
+	return jvmthread.Time(s.at(i))
 }
-
-// tenures are holds, in the order of their ends.
-type tenures struct {
-	end    offsets
-	length offsets
-	lock   []uint32
-	thread []uint32
-	marks  []jvmthread.HoldMarks
-}
-
-func (t *tenures) len() int { return len(t.marks) }
-
-func (t *tenures) bytes() int64 { return t.end.bytes() + t.length.bytes() + int64(t.len())*(2*4+1) }
 
 const (
 	blockBytes = 800 // of a Block without its columns, about
-	laneBytes  = 24
-	chunkBytes = 16
+	laneBytes  = 24 + 16
 )
 
+func (b *Block) sparse() []*sparse {
+	return []*sparse{&b.ends, &b.timeouts, &b.cycles, &b.effects, &b.latencies, &b.holdEnds, &b.lengths}
+}
+
 func (b *Block) size() int64 {
-	n := int64(len(b.state))
-	return blockBytes + int64(len(b.lanes))*(laneBytes+chunkBytes) + b.end.bytes() + n*(1+1+3*4) + b.timeouts.bytes() + b.cycles.bytes() +
-		b.interactions.bytes() + b.holds.bytes() + int64(len(b.raw.data))
+	const perInterval = 4 + 1 + 1 + 3*4
+	n := blockBytes + len(b.lanes)*laneBytes + len(b.state)*perInterval + len(b.interactions)*int(unsafe.Sizeof(edge{})) +
+		len(b.holds)*int(unsafe.Sizeof(hold{})) + len(b.raw.data)
+	for _, s := range b.sparse() {
+		n += 12 * len(s.index)
+	}
+	return int64(n)
 }
 
-// clip makes the columns as long as they need to be: a block lives long.
-func (b *Block) clip() {
-	b.note()
-	b.end.clip()
-	b.timeouts.clip()
-	b.cycles.clip()
-	b.lanes = exact(b.lanes)
-	b.state, b.marks = exact(b.state), exact(b.marks)
+// finish notes what lets a search skip the block, and shortens the columns to their lengths, since blocks are long-lived.
+func (b *Block) finish() {
+	b.firstCause, b.firstHold = math.MaxInt64, math.MaxInt64
+	for i := range b.interactions {
+		b.firstCause = min(b.firstCause, b.edge(i).Cause)
+	}
+	for i := range b.holds {
+		b.firstHold = min(b.firstHold, b.hold(i).Start)
+	}
+	b.lanes, b.interactions, b.holds = exact(b.lanes), exact(b.interactions), exact(b.holds)
+	b.end, b.state, b.marks = exact(b.end), exact(b.state), exact(b.marks)
 	b.peer, b.lock, b.stack = exact(b.peer), exact(b.lock), exact(b.stack)
-	e := &b.interactions
-	e.effect.clip()
-	e.latency.clip()
-	e.from, e.to, e.lock, e.stack = exact(e.from), exact(e.to), exact(e.lock), exact(e.stack)
-	e.fromSeq, e.toSeq = exact(e.fromSeq), exact(e.toSeq)
-	e.kind, e.confidence = exact(e.kind), exact(e.confidence)
-	t := &b.holds
-	t.end.clip()
-	t.length.clip()
-	t.lock, t.thread, t.marks = exact(t.lock), exact(t.thread), exact(t.marks)
+	for _, s := range b.sparse() {
+		s.index, s.value = exact(s.index), exact(s.value)
+	}
 }
-
-func (o *offsets) clip() {
-	o.small = exact(o.small)
-	o.large.clip()
-}
-
-func (s *sparse) clip() { s.index, s.value = exact(s.index), exact(s.value) }
 
 func exact[T any](list []T) []T {
 	if cap(list) == len(list) {
@@ -173,68 +147,51 @@ func exact[T any](list []T) []T {
 	return append(make([]T, 0, len(list)), list...)
 }
 
-// laneLen is how many intervals a lane has.
+// laneLen is the number of intervals of a lane.
 func (b *Block) laneLen(i int) int { return int(b.lanes[i+1].first - b.lanes[i].first) }
 
-// Interval is one of a snapshot. Its ids of locks and stacks are the store's.
-type Interval struct {
-	Start, End jvmthread.Time
-	Thread     int // index in the snapshot
-	Peer       int // index in the snapshot of the owner or of the thread joined; 0: none
-	Timeout    int64
-	Lock       LockIndex
-	Stack      StackID
-	Seq        jvmthread.Seq
-	Cycle      jvmthread.Cycle
-	State      jvmthread.State
-	Marks      jvmthread.Marks
-	Parked     bool // it is deadlocked, and was parked before
-}
-
-// LockIndex names a lock of a session; 0: none.
-type LockIndex uint32
-
-// StackID names a stack of a session; 0: none.
-type StackID uint32
-
-// Edge is an interaction of a snapshot.
-type Edge struct {
-	Cause, Effect  jvmthread.Time
-	From, To       int // threads
-	FromSeq, ToSeq jvmthread.Seq
-	Lock           LockIndex
-	Stack          StackID
-	Kind           jvmthread.InteractionKind
-	Confidence     jvmthread.Confidence
-}
-
-func (b *Block) edge(i int) Edge {
-	e := &b.interactions
-	effect := b.Start + jvmthread.Time(e.effect.at(i))
-	return Edge{
-		Cause: effect - jvmthread.Time(e.latency.at(i)), Effect: effect, From: int(e.from[i]), To: int(e.to[i]),
-		FromSeq: e.fromSeq[i], ToSeq: e.toSeq[i], Lock: LockIndex(e.lock[i]), Stack: StackID(e.stack[i]), Kind: e.kind[i], Confidence: e.confidence[i],
+func (b *Block) add(iv *Interval) {
+	i := len(b.state)
+	b.end = append(b.end, b.ends.shorten(i, iv.End-b.Start))
+	b.state = append(b.state, iv.State)
+	b.marks = append(b.marks, iv.Marks)
+	b.peer = append(b.peer, uint32(iv.Peer))
+	b.lock = append(b.lock, uint32(iv.Lock))
+	b.stack = append(b.stack, uint32(iv.Stack))
+	if iv.Timeout != 0 {
+		b.timeouts.add(i, iv.Timeout)
+	}
+	if iv.Cycle != 0 {
+		cycle := int64(iv.Cycle) << 1
+		if iv.Parked {
+			cycle |= 1
+		}
+		b.cycles.add(i, cycle)
 	}
 }
 
-// Hold is one of a snapshot.
-type Hold struct {
-	Start, End jvmthread.Time
-	Lock       LockIndex
-	Thread     int
-	Marks      jvmthread.HoldMarks
+func (b *Block) addHold(h Hold) {
+	i := len(b.holds)
+	b.holds = append(b.holds, hold{
+		end: b.holdEnds.shorten(i, h.End-b.Start), length: b.lengths.shorten(i, h.End-h.Start), lock: uint32(h.Lock), thread: uint32(h.Thread), marks: h.Marks,
+	})
 }
 
-func (b *Block) hold(i int) Hold {
-	t := &b.holds
-	end := b.Start + jvmthread.Time(t.end.at(i))
-	return Hold{Start: end - jvmthread.Time(t.length.at(i)), End: end, Lock: LockIndex(t.lock[i]), Thread: int(t.thread[i]), Marks: t.marks[i]}
+// endAt is the end of the interval at an index.
+func (b *Block) endAt(i int) jvmthread.Time { return b.Start + b.ends.expand(i, b.end[i]) }
+
+// startOf is the start of the interval at an index of a lane.
+func (b *Block) startOf(l *lane, i int) jvmthread.Time {
+	if i == int(l.first) {
+		return l.start
+	}
+	return b.endAt(i - 1)
 }
 
-// interval reads one of a lane; start is where it begins.
+// interval reads an interval of a lane, given its start.
 func (b *Block) interval(l *lane, i int, start jvmthread.Time) Interval {
 	iv := Interval{
-		Start: start, End: b.Start + jvmthread.Time(b.end.at(i)), Thread: int(l.thread), Peer: int(b.peer[i]), Lock: LockIndex(b.lock[i]),
+		Start: start, End: b.endAt(i), Thread: int(l.thread), Peer: int(b.peer[i]), Lock: LockIndex(b.lock[i]),
 		Stack: StackID(b.stack[i]), Seq: l.seq + jvmthread.Seq(i) - jvmthread.Seq(l.first), State: b.state[i], Marks: b.marks[i],
 	}
 	if len(b.timeouts.index) > 0 {
@@ -247,10 +204,28 @@ func (b *Block) interval(l *lane, i int, start jvmthread.Time) Interval {
 	return iv
 }
 
-// startOf is where the interval at an index of a lane begins.
-func (b *Block) startOf(l *lane, i int) jvmthread.Time {
-	if i == int(l.first) {
-		return l.start
+// effectAt is the effect of the interaction at an index.
+func (b *Block) effectAt(i int) jvmthread.Time {
+	return b.Start + b.effects.expand(i, b.interactions[i].effect)
+}
+
+func (b *Block) edge(i int) Edge {
+	e, effect := &b.interactions[i], b.effectAt(i)
+	return Edge{
+		Cause: effect - b.latencies.expand(i, e.latency), Effect: effect, From: int(e.from), To: int(e.to),
+		FromSeq: e.fromSeq, ToSeq: e.toSeq, Lock: LockIndex(e.lock), Stack: StackID(e.stack), Kind: e.kind, Confidence: e.confidence,
 	}
-	return b.Start + jvmthread.Time(b.end.at(i-1))
+}
+
+// holdEnd is the end of the hold at an index.
+func (b *Block) holdEnd(i int) jvmthread.Time { return b.Start + b.holdEnds.expand(i, b.holds[i].end) }
+
+func (b *Block) hold(i int) Hold {
+	h, end := &b.holds[i], b.holdEnd(i)
+	return Hold{Start: end - b.lengths.expand(i, h.length), End: end, Lock: LockIndex(h.lock), Thread: int(h.thread), Marks: h.marks}
+}
+
+// firstAfter is the first of n elements, sorted by end, that ends after a time.
+func firstAfter(n int, end func(int) jvmthread.Time, t jvmthread.Time) int {
+	return sort.Search(n, func(i int) bool { return end(i) > t })
 }

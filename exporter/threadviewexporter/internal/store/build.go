@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// build makes a block of a window, and notes what is open at its end.
+// build turns a window into a block, and notes what is open at its end.
 func (s *Session) build(w *window.Window, sym *symbols.Table) *Block {
 	if !s.begun {
 		s.begun, s.origin = true, w.Start
@@ -28,7 +28,7 @@ func (s *Session) build(w *window.Window, sym *symbols.Table) *Block {
 	s.addInteractions(b, w, sym)
 	s.addHolds(b, w, sym)
 	b.raw = s.pending.take(w.End, s.store.encoder)
-	b.clip()
+	b.finish()
 	return b
 }
 
@@ -37,12 +37,10 @@ func (s *Session) addLane(b *Block, l *window.Lane, sym *symbols.Table) {
 		return
 	}
 	id := s.thread(sym, l.Thread)
-	t := &s.threads[id]
-	first := len(b.state)
-	if t.First == 0 {
+	if t := &s.threads[id]; t.First == 0 {
 		t.First = l.Intervals[0].Start
 	}
-	open := false
+	first, open := len(b.state), false
 	for i := range l.Intervals {
 		src := &l.Intervals[i]
 		iv := Interval{
@@ -56,34 +54,13 @@ func (s *Session) addLane(b *Block, l *window.Lane, sym *symbols.Table) {
 		}
 		b.add(&iv)
 	}
-	t = &s.threads[id] // a peer may have moved it
-	t.Last = l.Intervals[len(l.Intervals)-1].End
-	t.Dead = !open
+	t := &s.threads[id] // adding a peer may have moved it
+	t.Last, t.Dead = l.Intervals[len(l.Intervals)-1].End, !open
 	if t.Dead {
 		delete(s.open, id)
 	}
 	if len(b.state) > first {
 		b.lanes = append(b.lanes, lane{start: l.Intervals[0].Start, thread: id, first: uint32(first), seq: l.Intervals[0].Seq})
-	}
-}
-
-func (b *Block) add(iv *Interval) {
-	i := len(b.state)
-	b.end.add(int64(iv.End - b.Start))
-	b.state = append(b.state, iv.State)
-	b.marks = append(b.marks, iv.Marks)
-	b.peer = append(b.peer, uint32(iv.Peer))
-	b.lock = append(b.lock, uint32(iv.Lock))
-	b.stack = append(b.stack, uint32(iv.Stack))
-	if iv.Timeout != 0 {
-		b.timeouts.add(i, iv.Timeout)
-	}
-	if iv.Cycle != 0 {
-		cycle := int64(iv.Cycle) << 1
-		if iv.Parked {
-			cycle |= 1
-		}
-		b.cycles.add(i, cycle)
 	}
 }
 
@@ -95,24 +72,18 @@ func (s *Session) addInteractions(b *Block, w *window.Window, sym *symbols.Table
 	slices.SortFunc(order, func(x, y int32) int {
 		return cmp.Or(cmp.Compare(w.Interactions[x].EffectTime, w.Interactions[y].EffectTime), cmp.Compare(x, y))
 	})
-	e := &b.interactions
-	for _, i := range order {
-		ia := &w.Interactions[i]
-		e.effect.add(int64(ia.EffectTime - b.Start))
-		e.latency.add(int64(ia.Latency()))
-		e.from = append(e.from, s.thread(sym, ia.From.Thread))
-		e.to = append(e.to, s.thread(sym, ia.To.Thread))
-		e.fromSeq = append(e.fromSeq, ia.From.Seq)
-		e.toSeq = append(e.toSeq, ia.To.Seq)
-		e.lock = append(e.lock, s.lockOf(sym, ia.Lock))
-		e.stack = append(e.stack, s.stack(sym, ia.Stack))
-		e.kind = append(e.kind, ia.Kind)
-		e.confidence = append(e.confidence, ia.Confidence)
+	b.interactions = make([]edge, len(order))
+	for i, at := range order {
+		ia := &w.Interactions[at]
+		b.interactions[i] = edge{
+			effect: b.effects.shorten(i, ia.EffectTime-b.Start), latency: b.latencies.shorten(i, jvmthread.Time(ia.Latency())),
+			from: s.thread(sym, ia.From.Thread), to: s.thread(sym, ia.To.Thread), fromSeq: ia.From.Seq, toSeq: ia.To.Seq,
+			lock: s.lockOf(sym, ia.Lock), stack: s.stack(sym, ia.Stack), kind: ia.Kind, confidence: ia.Confidence,
+		}
 	}
 }
 
-// addHolds keeps the holds that ended. Those that go on come again with the next window: they are open; one that does not come again ended where
-// it was seen last.
+// addHolds keeps the holds that ended. Open ones come again with the next window; one that does not ended where it was last seen.
 func (s *Session) addHolds(b *Block, w *window.Window, sym *symbols.Table) {
 	before := s.openHolds
 	s.openHolds = make(map[uint32]Hold, len(before))
@@ -130,8 +101,7 @@ func (s *Session) addHolds(b *Block, w *window.Window, sym *symbols.Table) {
 		done = append(done, h)
 	}
 	for _, h := range before {
-		h.Marks &^= jvmthread.HoldOpen
-		h.Marks |= jvmthread.HoldInferred
+		h.Marks = h.Marks&^jvmthread.HoldOpen | jvmthread.HoldInferred
 		done = append(done, h)
 	}
 	slices.SortFunc(done, func(x, y Hold) int { return cmp.Or(cmp.Compare(x.End, y.End), cmp.Compare(x.Lock, y.Lock)) })
@@ -142,30 +112,17 @@ func (s *Session) addHolds(b *Block, w *window.Window, sym *symbols.Table) {
 	}
 }
 
-func (b *Block) addHold(h Hold) {
-	t := &b.holds
-	t.end.add(int64(h.End - b.Start))
-	t.length.add(int64(h.End - h.Start))
-	t.lock = append(t.lock, uint32(h.Lock))
-	t.thread = append(t.thread, uint32(h.Thread))
-	t.marks = append(t.marks, h.Marks)
-}
-
-// addDeadlock keeps a deadlock that was confirmed in a window.
-func (s *Session) addDeadlock(w *window.Window, i int) {
-	f := &w.Deadlocks[i]
-	d := Deadlock{Cycle: f.Cycle, Since: f.Since, engine: s.begin}
-	for _, m := range f.Members {
-		id, ok := s.threadIDs[m.Thread]
-		if !ok {
-			continue
+// addDeadlocks keeps the deadlocks that were confirmed in a window.
+func (s *Session) addDeadlocks(w *window.Window) {
+	for i := range w.Deadlocks {
+		f := &w.Deadlocks[i]
+		d := Deadlock{Cycle: f.Cycle, Since: f.Since}
+		for _, m := range f.Members {
+			if iv, open := s.open[s.threadIDs[m.Thread]]; open {
+				d.Members = append(d.Members, iv)
+			}
 		}
-		if iv, open := s.open[id]; open {
-			d.Members = append(d.Members, iv)
-		}
+		s.deadlocks = append(s.deadlocks, d)
 	}
-	s.deadlocks = append(s.deadlocks, d)
-	if len(s.deadlocks) > maxDeadlocks {
-		s.deadlocks = append([]Deadlock(nil), s.deadlocks[len(s.deadlocks)-maxDeadlocks:]...)
-	}
+	s.deadlocks = last(s.deadlocks, maxDeadlocks)
 }

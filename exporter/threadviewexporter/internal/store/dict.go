@@ -8,7 +8,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// texts are the classes or the stacks of a session. Ids are stable for the life of the session in the store, whichever engine they came from.
+// texts are the classes or stacks of a session. Their ids are the same for all engines of the session.
 type texts struct {
 	list []string
 	ids  map[string]uint32
@@ -16,7 +16,7 @@ type texts struct {
 
 func newTexts() texts { return texts{list: []string{""}, ids: map[string]uint32{"": 0}} }
 
-// maxTexts bounds the classes, and the stacks, of a session, over all of its engines.
+// maxTexts bounds the classes, and also the stacks, of a session.
 const maxTexts = 1 << 18
 
 const textBytes = 16 + 40 // of the list and of the map, about
@@ -34,58 +34,39 @@ func (t *texts) intern(text string) (id uint32, bytes int64) {
 	return id, int64(len(text)) + textBytes
 }
 
-// translation turns the ids of one engine's symbols into those of the session.
-type translation struct {
-	classes []uint32 // 0: not known yet
-	stacks  []uint32
-}
+// translation maps the ids of one engine's symbols to those of the session; 0: not known yet.
+type translation struct{ classes, stacks []uint32 }
 
-func translate(table []uint32, id uint32, text func() string, to *texts) ([]uint32, uint32, int64) {
-	if int(id) < len(table) && table[id] != 0 {
-		return table, table[id], 0
+func translate[ID ~uint32](s *Session, table *[]uint32, id ID, text func(ID) string, to *texts) uint32 {
+	if id == 0 {
+		return 0
 	}
-	for int(id) >= len(table) {
-		table = append(table, 0)
+	if int(id) < len(*table) && (*table)[id] != 0 {
+		return (*table)[id]
 	}
-	mine, bytes := to.intern(text())
-	table[id] = mine
-	return table, mine, bytes
+	for int(id) >= len(*table) {
+		*table = append(*table, 0)
+	}
+	mine, bytes := to.intern(text(id))
+	(*table)[id] = mine
+	s.dictBytes += bytes
+	return mine
 }
 
 // class returns the session's id of an engine's class.
 func (s *Session) class(sym *symbols.Table, id jvmthread.ClassID) uint32 {
-	if id == jvmthread.NoClass {
-		return 0
-	}
-	var mine uint32
-	var bytes int64
-	s.translation.classes, mine, bytes = translate(s.translation.classes, uint32(id), func() string { return sym.Class(id) }, &s.classes)
-	s.dictBytes += bytes
-	return mine
+	return translate(s, &s.translation.classes, id, sym.Class, &s.classes)
 }
 
 // stack returns the session's id of an engine's stack.
 func (s *Session) stack(sym *symbols.Table, id jvmthread.StackID) uint32 {
-	if id == jvmthread.NoStack {
-		return 0
-	}
-	var mine uint32
-	var bytes int64
-	s.translation.stacks, mine, bytes = translate(s.translation.stacks, uint32(id), func() string { return sym.Stack(id) }, &s.stacks)
-	s.dictBytes += bytes
-	return mine
+	return translate(s, &s.translation.stacks, id, sym.Stack, &s.stacks)
 }
 
-// Lock is a lock of a session.
-type Lock struct {
-	Class uint32 // id of the class's name
-	Hash  uint32
-}
-
-// locks gives numbers to locks. Numbers of locks that nothing speaks of any more are used again.
+// locks numbers locks. Numbers without references are reused.
 type locks struct {
 	list []Lock
-	used []uint64 // by number: the newest block that speaks of it
+	used []uint64 // by number: the newest block that refers to it
 	ids  map[Lock]uint32
 	free []uint32
 }
@@ -127,27 +108,9 @@ func (s *Session) lockOf(sym *symbols.Table, id jvmthread.LockID) uint32 {
 	return mine
 }
 
-// Thread is a thread of a session.
-type Thread struct {
-	jvmthread.Thread
-
-	First, Last jvmthread.Time // when it began or was first seen, and when it ended or was last seen
-	Dead        bool           // it has ended
-	Known       bool           // it is in use
-
-	used   uint64  // the newest block that speaks of it
-	chunks []chunk // its lanes, by time
-}
-
-// chunk is a lane of a thread.
-type chunk struct {
-	block *Block
-	lane  int32
-}
-
 const threadBytes = 160
 
-// thread returns the number of a thread, and makes sure that what is known of it is kept.
+// thread returns the index of a thread, and keeps its name.
 func (s *Session) thread(sym *symbols.Table, id jvmthread.ThreadID) uint32 {
 	if id == jvmthread.NoThread {
 		return 0
@@ -174,13 +137,13 @@ func (s *Session) thread(sym *symbols.Table, id jvmthread.ThreadID) uint32 {
 	return i
 }
 
-// forget gives back the numbers of threads and locks of which no block speaks that is left. It looks at each, so it is done once in a while.
+// forget frees the numbers of threads and locks that no remaining block refers to. It scans all of them.
 func (s *Session) forget() {
 	first := s.next
 	if len(s.blocks) > 0 {
 		first = s.blocks[0].number
 	}
-	threads, held := make(map[uint32]struct{}), make(map[uint32]struct{}) // of which something open speaks, or a deadlock
+	threads, held := make(map[uint32]struct{}), make(map[uint32]struct{}) // that something open or a deadlock refers to
 	for id, iv := range s.open {
 		threads[id], threads[uint32(iv.Peer)] = struct{}{}, struct{}{}
 		held[uint32(iv.Lock)] = struct{}{}
@@ -189,7 +152,7 @@ func (s *Session) forget() {
 		threads[uint32(h.Thread)] = struct{}{}
 		held[id] = struct{}{}
 	}
-	for i := range s.deadlocks { // which outlive the blocks that they were in
+	for i := range s.deadlocks { // which outlive their blocks
 		for _, m := range s.deadlocks[i].Members {
 			threads[uint32(m.Thread)], threads[uint32(m.Peer)] = struct{}{}, struct{}{}
 			held[uint32(m.Lock)] = struct{}{}

@@ -5,8 +5,8 @@ package store
 
 import "strings"
 
-// Pools returns, by thread, the name of the pool that it belongs to: its name with a star in place of each number, if another thread has the same; else it
-// is empty. Nobody may write to the list.
+// Pools returns the pool of each thread: its name with a star in place of each number if another thread has the same, otherwise empty. The list
+// is read-only.
 func (sn *Snapshot) Pools() []string {
 	sn.poolsOnce.Do(func() {
 		sn.pools = make([]string, len(sn.Threads))
@@ -26,7 +26,7 @@ func (sn *Snapshot) Pools() []string {
 	return sn.pools
 }
 
-// starred is a name with a star in place of each number; empty if it has none.
+// starred replaces each number in a name by a star. It is empty if there are no numbers.
 func starred(name string) string {
 	if !strings.ContainsAny(name, "0123456789") {
 		return ""

@@ -6,24 +6,22 @@ package store
 import (
 	"math"
 	"slices"
-	"sort"
 
-	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store/sums"
 	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Rollup is some blocks in a row, and what they add up to: so that a range of millions of intervals need not be looked through. It does not
-// change, and leaves with the first of its blocks.
+// Rollup is the sums of consecutive blocks, so that a range of millions of intervals need not be scanned. It does not change, and is dropped
+// with the first of its blocks.
 type Rollup struct {
 	Start, End jvmthread.Time
 	Threads    []ThreadSum
-	Waits      []WaitSum // nil: they are about as many as intervals
-	Locks      []LockSum // nil: they are about as many as intervals
+	Waits      []WaitSum // nil: nearly as many as intervals
+	Locks      []LockSum // nil: nearly as many as intervals
 
 	first, next uint64  // numbers of its blocks: [first, next)
-	early       []chunk // lanes whose first interval began before the rollup
-	earlyHolds  []Hold  // that began before the rollup
+	early       []chunk // lanes whose first interval began before the roll-up
+	earlyHolds  []Hold  // that began before the roll-up
 	bounds      bounds
 	size        int64
 }
@@ -37,56 +35,64 @@ type ThreadSum struct {
 	Parked bool // the thread is deadlocked, and was parked before
 }
 
-// WaitSum is the waits of a kind at a place for locks of a class.
+// WaitSum is the waits of one kind at one place for locks of one class.
 type WaitSum struct {
-	sums.Tally
+	Tally
 
-	Locks, Threads sums.Packed
+	Locks, Threads Packed
 	Longest        Ref
 	Class          uint32
 	Stack          StackID
-	State          jvmthread.State // as Interval.As says it
+	State          jvmthread.State // see Interval.As
 }
 
-// Sum is how many there are, and for how long.
+// Sum is a number of intervals or holds and their time.
 type Sum struct{ Count, Time int64 }
 
-// LockSum is what is known of a lock.
+// LockSum is the sums of a lock.
 type LockSum struct {
 	Blocked, Waited, Parked Sum
 	Held                    Sum
-	Holders                 sums.Packed
+	Holders                 Packed
 	Handoffs                interaction.HandoffRuns[uint32]
-	Queue                   uint32 // most threads that were blocked at one time within [Start, End) of the rollup, whenever they began to be
+	Queue                   uint32 // most threads blocked at once within the roll-up, whenever they began to be blocked
 	Lock                    LockIndex
-	Wanted                  bool // a thread waited for it, or got it handed on
+	Wanted                  bool // a thread waited for it, or received it
 }
 
-// Ref leads to an interval.
+// Ref refers to an interval.
 type Ref struct {
 	block *Block
 	lane  int32
 	at    uint32
 }
 
-// bounds say whether a range holds all of a rollup: nothing of it may have ended before, or begin behind.
+// Interval returns the interval.
+func (r Ref) Interval() Interval {
+	l := &r.block.lanes[r.lane]
+	return r.block.interval(l, int(r.at), r.block.startOf(l, int(r.at)))
+}
+
+// bounds decide whether a range contains a whole roll-up.
 type bounds struct {
-	firstEnd  jvmthread.Time // of intervals and holds that began before the rollup
-	lastStart jvmthread.Time // of intervals, and of effects
+	firstEnd  jvmthread.Time // of the intervals and holds that began before the roll-up
+	lastStart jvmthread.Time // of intervals and holds; also the last effect
 	lastEnd   jvmthread.Time // of intervals and holds
 }
 
+var noBounds = bounds{firstEnd: math.MaxInt64, lastStart: math.MinInt64, lastEnd: math.MinInt64} //nolint:gochecknoglobals // read-only
+
 const (
-	rollupIntervals = 1 << 17 // of a rollup, at least
-	perThread       = 16      // intervals of a rollup for each thread of its session, at least: sums by thread are to be fewer
+	rollupIntervals = 1 << 17 // intervals of a roll-up, at least
+	perThread       = 16      // intervals of a roll-up per thread of the session, at least, so that there are fewer sums than intervals
 	rollupBytes     = 300     // without its lists, about
 )
 
-// Rollups sets how many intervals are added up beforehand, for tests. It is called before sessions are opened.
+// Rollups sets the number of intervals per roll-up, for tests. It is called before sessions are opened.
 func (st *Store) Rollups(intervals int) { st.rollup = intervals }
 
-// addUp closes a rollup, if there are enough intervals that are in none.
-func (s *Session) addUp() int64 {
+// rollUp makes a roll-up if there are enough intervals that are in none. It returns its size.
+func (s *Session) rollUp() int64 {
 	s.loose += len(s.blocks[len(s.blocks)-1].state)
 	if s.loose < max(s.store.rollup, perThread*(len(s.threads)-len(s.freeThreads))) {
 		return 0
@@ -101,7 +107,7 @@ func (s *Session) addUp() int64 {
 	return c.size
 }
 
-// dropRollup forgets the first rollup, if a block was its.
+// dropRollup drops the first roll-up if it contains a block. It returns its size.
 func (s *Session) dropRollup(block uint64) int64 {
 	if len(s.rollups) == 0 || s.rollups[0].first > block {
 		return 0
@@ -111,19 +117,13 @@ func (s *Session) dropRollup(block uint64) int64 {
 	return size
 }
 
-// Cover is the part of a range that rollups in a row make up.
+// Cover is consecutive roll-ups that lie within a range. Together, the roll-ups and what the Uncovered methods yield are the whole range.
 type Cover struct {
 	Rollups     []*Rollup
 	first, next uint64 // numbers of their blocks
 }
 
-// Start and End are the time that the rollups make up; zero if there is none.
-func (c *Cover) Start() jvmthread.Time { return c.Rollups[0].Start }
-
-// End is where the last rollup ends.
-func (c *Cover) End() jvmthread.Time { return c.Rollups[len(c.Rollups)-1].End }
-
-// Cover returns rollups that lie within a range and have what is needed. What is left is to be looked through: see Beside.
+// Cover returns the roll-ups within a range that have the needed sums.
 func (sn *Snapshot) Cover(from, to jvmthread.Time, has func(*Rollup) bool) Cover {
 	within := func(c *Rollup) bool {
 		b := &c.bounds
@@ -140,53 +140,56 @@ func (sn *Snapshot) Cover(from, to jvmthread.Time, has func(*Rollup) bool) Cover
 	return Cover{sn.rollups[i:n], sn.rollups[i].first, sn.rollups[n-1].next}
 }
 
-// Beside returns a cursor as Walk does, which passes over what is in the rollups.
-func (sn *Snapshot) Beside(thread int, from, to jvmthread.Time, cover *Cover) Cursor {
-	if len(cover.Rollups) == 0 {
-		return sn.Walk(thread, from, to)
+// Outside yields the parts of a range before and after the roll-ups: all of it if there are none.
+func (c *Cover) Outside(from, to jvmthread.Time, yield func(from, to jvmthread.Time)) {
+	if n := len(c.Rollups); n > 0 {
+		yield(from, c.Rollups[0].Start)
+		from = c.Rollups[n-1].End
 	}
-	return sn.walk(thread, from, to, cover.first, cover.next)
+	yield(from, to)
 }
 
-// Early yields the intervals of a rollup that began before a time which is not later than the rollup.
-func (c *Rollup) Early(before jvmthread.Time, yield func(iv *Interval)) {
-	for _, k := range c.early {
-		l := &k.block.lanes[k.lane]
-		if l.start < before {
-			iv := k.block.interval(l, int(l.first), l.start)
-			yield(&iv)
+// Uncovered yields cursors over the intervals in [from, to) that are in no roll-up of the cover, one per thread; has selects threads by index.
+// A cursor that is Early has a single interval that is in a roll-up but began before from: the time until then is to be subtracted.
+func (sn *Snapshot) Uncovered(from, to jvmthread.Time, cover *Cover, has []bool, yield func(c *Cursor)) {
+	for _, r := range cover.Rollups {
+		for _, k := range r.early {
+			if l := &k.block.lanes[k.lane]; l.start < from && has[l.thread] {
+				at := int(l.first)
+				yield(&Cursor{Early: true, thread: int(l.thread), to: math.MaxInt64, block: k.block, lane: l, at: at - 1, stop: at + 1, last: openIsOver})
+			}
+		}
+	}
+	for i, ok := range has {
+		if ok {
+			c := sn.walk(i, from, to, [2]uint64{cover.first, cover.next})
+			yield(&c)
 		}
 	}
 }
 
-// EarlyHolds yields the holds of a rollup that began before a time which is not later than the rollup.
-func (c *Rollup) EarlyHolds(before jvmthread.Time, yield func(h *Hold)) {
-	for i := range c.earlyHolds {
-		if c.earlyHolds[i].Start < before {
-			yield(&c.earlyHolds[i])
+// UncoveredHolds yields the holds that overlap [from, to) and are in no roll-up of the cover, and early ones as Uncovered does.
+func (sn *Snapshot) UncoveredHolds(from, to jvmthread.Time, cover *Cover, yield func(h *Hold, early bool)) {
+	for _, r := range cover.Rollups {
+		for i := range r.earlyHolds {
+			if h := &r.earlyHolds[i]; h.Start < from {
+				yield(h, true)
+			}
 		}
 	}
+	sn.uncoveredHolds(from, to, cover, func(h Hold) bool {
+		yield(&h, false)
+		return true
+	})
 }
 
-// Interval is the interval that it leads to.
-func (r Ref) Interval() Interval {
-	l := &r.block.lanes[r.lane]
-	return r.block.interval(l, int(r.at), r.block.startOf(l, int(r.at)))
-}
-
-// As is the state that a wait counts as: a deadlock goes on with what it was before.
-func (iv *Interval) As() jvmthread.State {
-	switch {
-	case iv.State != jvmthread.StateDeadlocked:
-		return iv.State
-	case iv.Parked:
-		return jvmthread.StateParked
+// UncoveredEdges yields the interactions whose effect is in [from, to) and in no roll-up of the cover, and between them the roll-ups, in order.
+func (sn *Snapshot) UncoveredEdges(from, to jvmthread.Time, cover *Cover, rollup func(*Rollup), yield func(Edge) bool) {
+	if len(cover.Rollups) > 0 {
+		sn.edges(from, to, 0, cover.first, yield)
+		for _, r := range cover.Rollups {
+			rollup(r)
+		}
 	}
-	return jvmthread.StateBlocked
+	sn.edges(from, to, cover.next, math.MaxUint64, yield)
 }
-
-func searchChunk(all []chunk, number uint64) int {
-	return sort.Search(len(all), func(i int) bool { return all[i].block.number >= number })
-}
-
-var noBounds = bounds{firstEnd: math.MaxInt64, lastStart: math.MinInt64, lastEnd: math.MinInt64} //nolint:gochecknoglobals // read-only

@@ -1,14 +1,13 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package store answers: what is remembered of sessions? It takes the windows that an engine cuts and keeps their intervals,
-// interactions and holds in columns, some 55 bytes an interval, up to a limit of bytes; then whole windows leave, the oldest first.
+// Package store answers: what happened in each session? It keeps the intervals, interactions and holds of the windows that an engine cuts in
+// columns of about 55 bytes per interval, up to a limit; then it evicts whole windows, the oldest first.
 //
-// An interval is kept once, whole, in the window in which it ended: so its length is exact however often a window was cut while it lasted, and sums over
-// any time range are exact too. What has not ended is kept beside the windows, and lasts to the end of what is known.
+// An interval is kept once, in the window in which it ended, so lengths and sums over any range are exact. Open intervals are kept separately
+// and last until the end of the known history. Roll-ups are sums of consecutive windows, so that long ranges need not be scanned.
 //
-// A Store may be used by many goroutines. Windows come from one goroutine for each session; whoever asks gets a Snapshot, which does not
-// change and holds up nobody.
+// A Store may be used concurrently. The windows of a session come from one goroutine; readers get an immutable Snapshot and block nobody.
 package store
 
 import (
@@ -21,30 +20,29 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// DefaultMaxBytes is the default limit of a Store: some 4.5 million intervals.
+// DefaultMaxBytes is the default limit of a Store: about 4.5 million intervals.
 const DefaultMaxBytes = 256 << 20
 
-// Store remembers sessions.
+// Store keeps sessions.
 type Store struct {
 	maxBytes int64
 	rollup   int // intervals
-	pending  int // events of a session that belong to no window yet
+	pending  int // events of a session that belong to later windows
+	encoder  *zstd.Encoder
+	decoder  *zstd.Decoder
 
-	encoder *zstd.Encoder
-	decoder *zstd.Decoder
-
-	evicting sync.Mutex // held while windows leave, and while a session is opened: nobody is given one that is leaving
+	evicting sync.Mutex // held during eviction and while a session is opened, so that no session is returned that is being removed
 
 	mu       sync.Mutex
 	sessions map[jvmthread.SessionID]*Session
 	bytes    int64
 	version  uint64
-	removed  uint64 // sessions that have gone
-	evicted  uint64 // windows that have gone
+	removed  uint64 // sessions
+	evicted  uint64 // windows
 	changed  chan struct{}
 }
 
-// New returns an empty store that holds at most maxBytes, as far as whole windows can leave: the newest of a session stays.
+// New returns an empty store that holds at most maxBytes, plus the newest window of each live session.
 func New(maxBytes int64) *Store {
 	enc, dec := newCodec()
 	return &Store{
@@ -53,21 +51,21 @@ func New(maxBytes int64) *Store {
 	}
 }
 
-// Stats says how full a store is.
+// Stats is how full a store is.
 type Stats struct {
 	Bytes, MaxBytes  int64
 	Sessions         int
-	Evicted, Removed uint64 // windows and sessions that had to leave
+	Evicted, Removed uint64 // windows and sessions
 }
 
-// Stats says how full the store is.
+// Stats returns how full the store is.
 func (st *Store) Stats() Stats {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return Stats{st.bytes, st.maxBytes, len(st.sessions), st.evicted, st.removed}
 }
 
-// Changed returns the version of the store, how many sessions have gone, and a channel that is closed at the next change.
+// Changed returns the version of the store, how many sessions were removed, and a channel that is closed by the next change.
 func (st *Store) Changed() (version, removed uint64, next <-chan struct{}) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -81,35 +79,34 @@ func (st *Store) Session(id jvmthread.SessionID) *Session {
 	return st.sessions[id]
 }
 
-// Sessions returns all sessions: live ones first, the newest of them before the others, then those that ended last.
-func (st *Store) Sessions() []*Snapshot {
+func (st *Store) all() []*Session {
 	st.mu.Lock()
+	defer st.mu.Unlock()
 	all := make([]*Session, 0, len(st.sessions))
 	for _, s := range st.sessions {
 		all = append(all, s)
 	}
-	st.mu.Unlock()
-	list := make([]*Snapshot, 0, len(all))
-	for _, s := range all {
-		list = append(list, s.Snapshot())
-	}
-	slices.SortFunc(list, func(a, b *Snapshot) int {
-		if a.Live != b.Live {
-			if a.Live {
-				return -1
-			}
-			return 1
-		}
-		if a.Live { // how far each is known changes all the time
-			return cmp.Or(cmp.Compare(b.Origin, a.Origin), cmp.Compare(a.ID.String(), b.ID.String()))
-		}
-		return cmp.Or(cmp.Compare(b.To, a.To), cmp.Compare(a.ID.String(), b.ID.String()))
-	})
-	return list
+	return all
 }
 
-// Open returns the session with this id, which is live from now on: a new one, or one that was lost and has come back. Its windows come from an
-// engine that has just begun.
+// Sessions returns all sessions: live ones first, the newest first, then the others, the last to end first.
+func (st *Store) Sessions() []*Snapshot {
+	var live, ended []*Snapshot
+	for _, s := range st.all() {
+		if sn := s.Snapshot(); sn.Live {
+			live = append(live, sn)
+		} else {
+			ended = append(ended, sn)
+		}
+	}
+	byID := func(a, b *Snapshot) int { return cmp.Compare(a.ID.String(), b.ID.String()) }
+	slices.SortFunc(live, func(a, b *Snapshot) int { return cmp.Or(cmp.Compare(b.Origin, a.Origin), byID(a, b)) }) // their ends change all the time
+	slices.SortFunc(ended, func(a, b *Snapshot) int { return cmp.Or(cmp.Compare(b.To, a.To), byID(a, b)) })
+	return append(live, ended...)
+}
+
+// Open returns the session with this id, which is live from now on: a new one, or one that was lost and came back. Its windows come from a
+// new engine.
 func (st *Store) Open(id jvmthread.SessionID, meta Meta) *Session {
 	st.evicting.Lock()
 	defer st.evicting.Unlock()
@@ -124,7 +121,7 @@ func (st *Store) Open(id jvmthread.SessionID, meta Meta) *Session {
 	return s
 }
 
-// touch tells everybody who waits that something changed, and accounts for bytes.
+// touch accounts for bytes, and wakes all that wait for a change.
 func (st *Store) touch(bytes int64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -134,38 +131,33 @@ func (st *Store) touch(bytes int64) {
 	st.changed = make(chan struct{})
 }
 
-// forgetEmpty lets a session leave that has ended without a window.
-func (st *Store) forgetEmpty(s *Session) {
+// removeEmpty removes a session that ended without a window.
+func (st *Store) removeEmpty(s *Session) {
 	st.evicting.Lock()
 	defer st.evicting.Unlock()
-	bytes, empty := s.empty()
+	bytes, gone := s.gone()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if empty && st.sessions[s.id] == s {
-		delete(st.sessions, s.id)
-		st.bytes -= bytes
-		st.removed++
+	if gone && st.sessions[s.id] == s {
+		st.remove(s, bytes)
 	}
 }
 
-// shrink lets the oldest windows leave while there is too much. The newest window of each session stays while it is live.
+// remove removes a session. The caller holds the lock.
+func (st *Store) remove(s *Session, bytes int64) {
+	delete(st.sessions, s.id)
+	st.bytes -= bytes
+	st.removed++
+}
+
+// shrink evicts the oldest windows while the store is too large, except the newest window of each live session.
 func (st *Store) shrink() {
 	st.evicting.Lock()
 	defer st.evicting.Unlock()
-	for {
-		st.mu.Lock()
-		if st.bytes <= st.maxBytes {
-			st.mu.Unlock()
-			return
-		}
-		all := make([]*Session, 0, len(st.sessions))
-		for _, s := range st.sessions {
-			all = append(all, s)
-		}
-		st.mu.Unlock()
+	for st.Stats().Bytes > st.maxBytes {
 		var oldest *Session
 		var at jvmthread.Time
-		for _, s := range all {
+		for _, s := range st.all() {
 			if start, ok := s.oldest(); ok && (oldest == nil || start < at) {
 				oldest, at = s, start
 			}
@@ -173,13 +165,13 @@ func (st *Store) shrink() {
 		if oldest == nil {
 			return
 		}
-		freed, empty := oldest.evict()
+		freed, gone := oldest.evict()
 		st.mu.Lock()
-		st.bytes -= freed
 		st.evicted++
-		if empty {
-			delete(st.sessions, oldest.id)
-			st.removed++
+		if gone {
+			st.remove(oldest, freed)
+		} else {
+			st.bytes -= freed
 		}
 		st.mu.Unlock()
 	}

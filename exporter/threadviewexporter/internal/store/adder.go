@@ -8,12 +8,11 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store/sums"
 	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// newRollup adds blocks up. What is open is what was open at their end.
+// newRollup adds blocks up. The session's open intervals are those at the end of the last block.
 func (s *Session) newRollup(blocks []*Block) *Rollup {
 	last := blocks[len(blocks)-1]
 	a := adder{
@@ -60,14 +59,14 @@ type lock struct {
 	turns   []interaction.Turn
 }
 
-// adder adds up what is in blocks.
+// adder adds up blocks.
 type adder struct {
 	s       *Session
 	c       *Rollup
-	threads map[ThreadSum]*ThreadSum // by what tells them apart
+	threads map[ThreadSum]*ThreadSum // the key has no sums
 	waits   map[waitKey]*wait        // nil: too many
 	locks   map[LockIndex]*lock      // nil: too many
-	most    int                      // sums that are worth it
+	most    int                      // with more sums, a scan of the intervals is as fast
 }
 
 func (a *adder) intervals(b *Block) {
@@ -123,7 +122,7 @@ func (a *adder) wait(iv *Interval, state jvmthread.State, ref Ref) {
 		a.waits[k] = w
 	}
 	length := iv.End - iv.Start
-	w.Add(!iv.State.Continues(), int64(length), int64(length))
+	w.Add(begun(iv.State), int64(length), int64(length))
 	if iv.Lock != 0 {
 		w.locks = append(w.locks, uint32(iv.Lock))
 	}
@@ -136,7 +135,7 @@ func (a *adder) wait(iv *Interval, state jvmthread.State, ref Ref) {
 	}
 }
 
-// of returns what is known of a lock; nil if there are too many locks.
+// of returns the sums of a lock; nil if there are too many locks.
 func (a *adder) of(l LockIndex) *lock {
 	if a.locks == nil || l == 0 {
 		return nil
@@ -174,13 +173,11 @@ func (a *adder) lock(iv *Interval, state jvmthread.State) {
 	default:
 		return
 	}
-	if !iv.State.Continues() {
-		sum.Count++
-	}
+	sum.Count += begun(iv.State)
 	sum.Time += int64(iv.End - iv.Start)
 }
 
-// queue notes that a thread is in the queue of a lock.
+// queue adds a thread to the queue of a lock.
 func (a *adder) queue(iv *Interval) {
 	from, to := max(iv.Start, a.c.Start), min(iv.End, a.c.End)
 	if from >= to || iv.As() != jvmthread.StateBlocked {
@@ -192,21 +189,21 @@ func (a *adder) queue(iv *Interval) {
 }
 
 func (a *adder) handoffs(b *Block) {
-	e := &b.interactions
-	for i := range e.len() {
-		a.c.bounds.lastStart = max(a.c.bounds.lastStart, b.Start+jvmthread.Time(e.effect.at(i)))
-		if e.kind[i] != jvmthread.InteractionHandoff || e.to[i] == 0 {
+	for i := range b.interactions {
+		a.c.bounds.lastStart = max(a.c.bounds.lastStart, b.effectAt(i))
+		e := &b.interactions[i]
+		if e.kind != jvmthread.InteractionHandoff || e.to == 0 {
 			continue
 		}
-		if k := a.of(LockIndex(e.lock[i])); k != nil {
+		if k := a.of(LockIndex(e.lock)); k != nil {
 			k.Wanted = true
-			k.Handoffs.Add(e.from[i], e.to[i])
+			k.Handoffs.Add(e.from, e.to)
 		}
 	}
 }
 
 func (a *adder) held(b *Block) {
-	for i := range b.holds.len() {
+	for i := range b.holds {
 		h := b.hold(i)
 		if h.Start < a.c.Start {
 			a.c.earlyHolds = append(a.c.earlyHolds, h)
@@ -221,7 +218,7 @@ func (a *adder) held(b *Block) {
 	}
 }
 
-// finish puts the sums into the rollup.
+// finish moves the sums into the roll-up.
 func (a *adder) finish() {
 	c := a.c
 	c.early, c.earlyHolds = exact(c.early), exact(c.earlyHolds)
@@ -236,7 +233,7 @@ func (a *adder) finish() {
 		c.Waits = make([]WaitSum, 0, len(a.waits))
 		for _, w := range a.waits {
 			w.Pack()
-			w.Locks, w.Threads = sums.Pack(w.locks), sums.Pack(w.threads)
+			w.Locks, w.Threads = Pack(w.locks), Pack(w.threads)
 			c.size += 48 + w.Bytes() + w.Locks.Bytes() + w.Threads.Bytes()
 			c.Waits = append(c.Waits, w.WaitSum)
 		}
@@ -244,7 +241,7 @@ func (a *adder) finish() {
 	if a.locks != nil {
 		c.Locks = make([]LockSum, 0, len(a.locks))
 		for _, k := range a.locks {
-			k.Holders = sums.Pack(k.holders)
+			k.Holders = Pack(k.holders)
 			k.Queue = uint32(interaction.Peak(k.turns))
 			c.size += int64(unsafe.Sizeof(LockSum{})) + k.Holders.Bytes()
 			c.Locks = append(c.Locks, k.LockSum)

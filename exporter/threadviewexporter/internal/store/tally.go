@@ -1,28 +1,28 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sums answers: what do intervals add up to? Sums are exact, and those of parts can be put together: of blocks that were added up
-// long ago, and of intervals that are looked at one by one.
-package sums
+package store
 
 import (
 	"math"
 	"math/bits"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Tally adds up intervals.
+// Tally is the exact sums of intervals over a range. The tallies of parts can be merged.
 type Tally struct {
-	Count int64 // that began within the range
+	Count int64 // intervals that began within the range
 	Time  int64 // within the range, in ns
-	Seen  int64 // of which a part lies in the range
-	Sum   int64 // of their whole lengths
+	Seen  int64 // intervals that overlap the range
+	Sum   int64 // of their full lengths, in ns
 	Min   int64
 	Max   int64
 	cells []uint32 // by cell of their length, from cell base on
 	base  int
 }
 
-// Lengths are counted in cells: eight for each power of two, so that a quantile is too large by less than an eighth.
+// Lengths are counted in cells, eight per power of two, so a quantile is too large by less than an eighth.
 const cellBits = 3
 
 func cellOf(v int64) int {
@@ -43,12 +43,10 @@ func cellEnd(cell int) int64 {
 	return low + (int64(1)<<e - 1)
 }
 
-// Add adds an interval of which a part lies in the range.
-func (t *Tally) Add(began bool, part, length int64) {
-	if began {
-		t.Count++
-	}
-	t.Time += part
+// Add adds an interval that overlaps the range: count is 1 if it began within.
+func (t *Tally) Add(count, time, length int64) {
+	t.Count += count
+	t.Time += time
 	if t.Seen == 0 {
 		t.Min = math.MaxInt64
 	}
@@ -74,7 +72,7 @@ func (t *Tally) reach(lo, hi int) {
 	}
 }
 
-// Merge adds all that another one has.
+// Merge adds another tally.
 func (t *Tally) Merge(o *Tally) {
 	t.Count += o.Count
 	t.Time += o.Time
@@ -93,15 +91,21 @@ func (t *Tally) Merge(o *Tally) {
 	}
 }
 
-// Clip takes away what an interval counted for that began before the range after all: it stays one that was seen.
-func (t *Tally) Clip(began bool, time int64) {
-	if began {
-		t.Count--
-	}
-	t.Time -= time
+// Clip adds a negative count and time for the part before the range of an interval that was added in full. The interval remains seen.
+func (t *Tally) Clip(count, time int64) {
+	t.Count += count
+	t.Time += time
 }
 
-// Quantile is a length that so many of 100 do not exceed; too large by less than an eighth.
+// begun counts a wait in a state: 0 if it only continues another one.
+func begun(s jvmthread.State) int64 {
+	if s.Continues() {
+		return 0
+	}
+	return 1
+}
+
+// Quantile is the length that so many percent of the intervals do not exceed; too large by less than an eighth.
 func (t *Tally) Quantile(per100 int64) int64 {
 	rank := (t.Seen*per100 + 99) / 100
 	for i, n := range t.cells {
@@ -112,7 +116,7 @@ func (t *Tally) Quantile(per100 int64) int64 {
 	return t.Max
 }
 
-// Buckets counts lengths by powers of two: the first bucket is [2^first, 2^(first+1)), that of 2^0 has 0, too.
+// Buckets counts lengths by powers of two: the first bucket is [2^first, 2^(first+1)), and that of 2^0 includes 0.
 func (t *Tally) Buckets() (first int, counts []int64) {
 	if t.Seen == 0 {
 		return 0, []int64{}
@@ -128,8 +132,8 @@ func (t *Tally) Buckets() (first int, counts []int64) {
 
 const tallyBytes = 6*8 + 24 + 8
 
-// Pack makes it as small as it can be.
+// Pack frees unused memory.
 func (t *Tally) Pack() { t.cells = append(make([]uint32, 0, len(t.cells)), t.cells...) }
 
-// Bytes is how large it is once it was packed.
+// Bytes is the size of a packed tally.
 func (t *Tally) Bytes() int64 { return tallyBytes + 4*int64(len(t.cells)) }

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package sums
+package store
 
 import (
 	"math/rand/v2"
@@ -18,7 +18,7 @@ func TestPartsAddUpToTheWhole(t *testing.T) {
 		parts := make([]Tally, 1+rng.IntN(4))
 		for range rng.IntN(50) {
 			length := rng.Int64N(1 << rng.IntN(40))
-			began := rng.IntN(2) == 0
+			began := rng.Int64N(2)
 			whole.Add(began, length/2, length)
 			parts[rng.IntN(len(parts))].Add(began, length/2, length)
 		}
@@ -42,11 +42,11 @@ func TestPartsAddUpToTheWhole(t *testing.T) {
 
 func TestWhatBeganBeforeIsTakenAway(t *testing.T) {
 	var whole, clipped Tally
-	whole.Add(true, 10, 10)
-	whole.Add(true, 30, 30)
-	whole.Clip(true, 20)
-	clipped.Add(true, 10, 10)
-	clipped.Add(false, 10, 30)
+	whole.Add(1, 10, 10)
+	whole.Add(1, 30, 30)
+	whole.Clip(-1, -20)
+	clipped.Add(1, 10, 10)
+	clipped.Add(0, 10, 30)
 	assert.Equal(t, clipped, whole)
 }
 

@@ -1,20 +1,20 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package sums
+package store
 
 import (
 	"math/bits"
 	"slices"
 )
 
-// Set counts different things that have small numbers.
+// Set is a set of small numbers.
 type Set struct {
 	words []uint64
 	n     int
 }
 
-// Add adds a thing.
+// Add adds a number.
 func (s *Set) Add(v int) {
 	for v>>6 >= len(s.words) {
 		s.words = append(s.words, 0)
@@ -25,10 +25,10 @@ func (s *Set) Add(v int) {
 	}
 }
 
-// Len is how many different things were added.
+// Len is how many different numbers it has.
 func (s *Set) Len() int { return s.n }
 
-// Merge adds all that another one has.
+// Merge adds another set.
 func (s *Set) Merge(o *Set) { s.mergeWords(0, o.words) }
 
 func (s *Set) mergeWords(at int, words []uint64) {
@@ -41,14 +41,14 @@ func (s *Set) mergeWords(at int, words []uint64) {
 	}
 }
 
-// Packed is a set to be kept: a bit for each number between the least and the largest, or a list, whichever is smaller.
+// Packed is a set that no longer changes: a bit for each number from the smallest to the largest, or a list, whichever is smaller.
 type Packed struct {
 	first int // word of bits
 	bits  []uint64
 	list  []uint32
 }
 
-// Pack makes a set of numbers, which may come more than once and are put in order.
+// Pack returns a set of numbers, which it sorts.
 func Pack(numbers []uint32) Packed {
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
@@ -66,7 +66,7 @@ func Pack(numbers []uint32) Packed {
 	return p
 }
 
-// AddTo adds all of it to a set.
+// AddTo adds the numbers to a set.
 func (p *Packed) AddTo(s *Set) {
 	s.mergeWords(p.first, p.bits)
 	for _, v := range p.list {
@@ -76,5 +76,5 @@ func (p *Packed) AddTo(s *Set) {
 
 const packedBytes = 8 + 2*24
 
-// Bytes is how large it is.
+// Bytes is its size.
 func (p *Packed) Bytes() int64 { return packedBytes + 8*int64(len(p.bits)) + 4*int64(len(p.list)) }

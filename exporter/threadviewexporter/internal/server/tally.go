@@ -1,0 +1,116 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// kind is a kind of wait, as the tables distinguish them.
+type kind uint8
+
+const (
+	kindNone kind = iota
+	kindBlocked
+	kindWaited
+	kindReenter
+	kindParked
+	kindJoined
+	kindSleeping
+	numKinds
+)
+
+func kindWords() []string {
+	return []string{"", "blocked", "waited", "reenter", "parked", "joined", "sleeping"}
+}
+
+var kinds = [jvmthread.NumStates]kind{
+	jvmthread.StateBlocked: kindBlocked, jvmthread.StateDeadlocked: kindBlocked, jvmthread.StateWaiting: kindWaited,
+	jvmthread.StateReentering: kindReenter, jvmthread.StateParked: kindParked, jvmthread.StateJoining: kindJoined,
+	jvmthread.StateSleeping: kindSleeping,
+}
+
+// kindOf is the kind of a state. A deadlocked thread counts as blocked.
+func kindOf(s jvmthread.State) kind { return kinds[s] }
+
+// sums visits everything that a table adds up over the range, each interval once: roll-ups where they have the sums, and intervals otherwise.
+// Roll-ups are sums of all threads, so a table of some threads does without.
+func (q *query) sums(sel selection, has func(*store.Rollup) bool, rollup func(*store.Rollup), intervals func(*store.Cursor)) {
+	cover := q.cover(sel, has)
+	for _, r := range cover.Rollups {
+		rollup(r)
+	}
+	q.sn.Uncovered(q.from, q.to, &cover, sel.has, intervals)
+}
+
+// cover returns the roll-ups that can stand for intervals of the range.
+func (q *query) cover(sel selection, has func(*store.Rollup) bool) store.Cover {
+	if !sel.all || q.view.cfg.NoRollups {
+		return store.Cover{}
+	}
+	return q.sn.Cover(q.from, q.to, has)
+}
+
+// share is what an interval adds to the sums of the range: the time within it, and 1 if it began within it. An early one subtracts what a
+// roll-up counts before the range.
+func (q *query) share(c *store.Cursor) (count, time int64) {
+	switch {
+	case c.Early:
+		return -1, -int64(q.from - c.Start)
+	case c.Start >= q.from:
+		count = 1
+	}
+	return count, q.clip(c.Start, c.End)
+}
+
+// waitShare is share for waits: an interval that continues another wait is not counted.
+func (q *query) waitShare(c *store.Cursor) (count, time int64) {
+	count, time = q.share(c)
+	if c.State.Continues() {
+		count = 0
+	}
+	return count, time
+}
+
+// parties are the locks and threads of waits.
+type parties struct{ monitors, threads store.Set }
+
+func (p *parties) merge(o *parties) {
+	p.monitors.Merge(&o.monitors)
+	p.threads.Merge(&o.threads)
+}
+
+// sum adds waits of a roll-up to a tally.
+func (p *parties) sum(t *store.Tally, w *store.WaitSum) {
+	t.Merge(&w.Tally)
+	w.Locks.AddTo(&p.monitors)
+	w.Threads.AddTo(&p.threads)
+}
+
+// wait adds a wait to a tally, or its part before the range if it is early.
+func (p *parties) wait(t *store.Tally, c *store.Cursor, lock store.LockIndex, count, time int64) {
+	if c.Early {
+		t.Clip(count, time)
+		return
+	}
+	t.Add(count, time, int64(c.End-c.Start))
+	if lock != 0 {
+		p.monitors.Add(int(lock))
+	}
+	p.threads.Add(c.Thread())
+}
+
+func statsOf(t *store.Tally) api.Stats {
+	s := api.Stats{Count: t.Count, Time: t.Time, Seen: t.Seen}
+	s.First, s.Buckets = t.Buckets()
+	if t.Seen > 0 {
+		s.Min, s.Max, s.Average = t.Min, t.Max, t.Sum/t.Seen
+		s.P50, s.P95, s.P99 = t.Quantile(50), t.Quantile(95), t.Quantile(99)
+	}
+	return s
+}
+
+func hasWaits(r *store.Rollup) bool { return r.Waits != nil }

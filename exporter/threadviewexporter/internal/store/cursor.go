@@ -1,0 +1,251 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"maps"
+	"slices"
+	"sort"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Cursor walks over the intervals of a thread that overlap a time range, in the order of time.
+type Cursor struct {
+	Start, End jvmthread.Time // of the interval
+	State      jvmthread.State
+	Marks      jvmthread.Marks
+	Early      bool // see Snapshot.Uncovered
+
+	thread int
+	to     jvmthread.Time
+	chunks []chunk
+	lane   *lane
+	block  *Block
+	at     int // index of the interval in the block
+	stop   int
+	open   Interval
+	last   uint8
+
+	skip [2]uint64 // numbers of blocks to skip: [first, next)
+}
+
+const (
+	openComes = iota
+	openIsHere
+	openIsOver
+)
+
+// Walk returns a cursor before the first interval of a thread that overlaps [from, to). Empty intervals within the range are included.
+func (sn *Snapshot) Walk(thread int, from, to jvmthread.Time) Cursor {
+	return sn.walk(thread, from, to, [2]uint64{})
+}
+
+func (sn *Snapshot) walk(thread int, from, to jvmthread.Time, skip [2]uint64) Cursor {
+	c := Cursor{thread: thread, to: to, last: openIsOver, skip: skip}
+	all := sn.Threads[thread].chunks
+	c.chunks = all[sort.Search(len(all), func(i int) bool { return all[i].block.End >= from }):]
+	c.pass()
+	if iv, ok := sn.open[uint32(thread)]; ok {
+		c.open, c.last = iv, openComes
+	}
+	if len(c.chunks) > 0 {
+		c.enter(from)
+	}
+	return c
+}
+
+// pass drops the next chunks if their blocks are to be skipped.
+func (c *Cursor) pass() {
+	if len(c.chunks) > 0 && c.chunks[0].block.number >= c.skip[0] && c.chunks[0].block.number < c.skip[1] {
+		all := c.chunks
+		c.chunks = all[sort.Search(len(all), func(i int) bool { return all[i].block.number >= c.skip[1] }):]
+	}
+}
+
+// enter moves to the next chunk, before its first interval that ends after a time or begins at it or later.
+func (c *Cursor) enter(from jvmthread.Time) {
+	k := c.chunks[0]
+	c.chunks = c.chunks[1:]
+	c.block, c.lane = k.block, &k.block.lanes[k.lane]
+	first, n := int(c.lane.first), k.block.laneLen(int(k.lane))
+	c.stop = first + n
+	c.at = first - 1
+	if from > c.lane.start {
+		b := c.block
+		c.at += sort.Search(n, func(i int) bool { return b.endAt(first+i) > from || b.startOf(c.lane, first+i) >= from })
+	}
+	c.End = c.block.startOf(c.lane, c.at+1)
+}
+
+// Next moves to the next interval. It returns false after the last one.
+func (c *Cursor) Next() bool {
+	for c.block != nil {
+		c.at++
+		if c.at < c.stop {
+			b := c.block
+			if c.at == int(c.lane.first) {
+				c.Start = c.lane.start
+			} else {
+				c.Start = c.End
+			}
+			if c.Start >= c.to {
+				c.block, c.last = nil, openIsOver
+				return false
+			}
+			c.End = b.endAt(c.at)
+			c.State, c.Marks = b.state[c.at], b.marks[c.at]
+			return true
+		}
+		c.pass()
+		if len(c.chunks) == 0 {
+			c.block = nil
+			break
+		}
+		c.enter(c.End)
+	}
+	if c.last == openComes && c.open.Start < c.to {
+		c.last = openIsHere
+		c.Start, c.End, c.State, c.Marks = c.open.Start, c.open.End, c.open.State, c.open.Marks
+		return true
+	}
+	c.last = openIsOver
+	return false
+}
+
+// Interval returns the current interval.
+func (c *Cursor) Interval() Interval {
+	if c.last == openIsHere {
+		return c.open
+	}
+	return c.block.interval(c.lane, c.at, c.Start)
+}
+
+// Thread is the index of the thread.
+func (c *Cursor) Thread() int { return c.thread }
+
+// As is the state that a wait is counted under: a deadlock continues the state before it.
+func (c *Cursor) As() jvmthread.State {
+	if c.State != jvmthread.StateDeadlocked {
+		return c.State
+	}
+	iv := c.Interval()
+	return iv.As()
+}
+
+// Lock returns the lock of the interval.
+func (c *Cursor) Lock() LockIndex {
+	if c.last == openIsHere {
+		return c.open.Lock
+	}
+	return LockIndex(c.block.lock[c.at])
+}
+
+// Stack returns where the interval began.
+func (c *Cursor) Stack() StackID {
+	if c.last == openIsHere {
+		return c.open.Stack
+	}
+	return StackID(c.block.stack[c.at])
+}
+
+// Sweep yields the intervals of threads that overlap [from, to), block by block as they are in memory, those of a thread in the order of time.
+// has selects threads by index. The cursor is valid until yield returns.
+func (sn *Snapshot) Sweep(from, to jvmthread.Time, has []bool, yield func(c *Cursor)) {
+	c := Cursor{to: to, last: openIsOver}
+	for _, b := range sn.blocksFrom(from) {
+		c.block = b
+		for i := range len(b.lanes) - 1 {
+			l := &b.lanes[i]
+			if l.start >= to || !has[l.thread] {
+				continue
+			}
+			c.lane, c.thread, c.End = l, int(l.thread), l.start
+			for c.at = int(l.first); c.at < int(b.lanes[i+1].first) && c.End < to; c.at++ {
+				c.Start, c.End = c.End, b.endAt(c.at)
+				if c.End > from || c.Start >= from {
+					c.State, c.Marks = b.state[c.at], b.marks[c.at]
+					yield(&c)
+				}
+			}
+		}
+	}
+	c.last = openIsHere
+	for _, id := range slices.Sorted(maps.Keys(sn.open)) {
+		iv := sn.open[id]
+		if has[id] && iv.Start < to && (iv.End > from || iv.Start >= from) {
+			c.open, c.thread = iv, int(id)
+			c.Start, c.End, c.State, c.Marks = iv.Start, iv.End, iv.State, iv.Marks
+			yield(&c)
+		}
+	}
+}
+
+// Density returns how long threads were in each state, in each step of a range: by state and step, in ns; empty for states that do not occur.
+// has selects threads by index.
+func (sn *Snapshot) Density(from, to, step jvmthread.Time, has []bool) [][]int64 {
+	d := density{from: from, to: to, step: step}
+	steps := int((to - from + step - 1) / step)
+	for s := range d.time {
+		d.time[s] = make([]int64, steps)
+	}
+	for _, b := range sn.blocksFrom(from) {
+		for i := range len(b.lanes) - 1 {
+			if l := &b.lanes[i]; l.start < to && has[l.thread] { // also in blocks after the range, where a first interval may begin in it
+				d.lane(b, l.start, int(l.first), int(b.lanes[i+1].first))
+			}
+		}
+	}
+	for id, iv := range sn.open {
+		if has[id] {
+			d.enter(iv.Start)
+			d.add(iv.State, iv.Start, iv.End)
+		}
+	}
+	out := make([][]int64, len(d.time))
+	for s, list := range d.time {
+		out[s] = []int64{}
+		if slices.ContainsFunc(list, func(t int64) bool { return t != 0 }) {
+			out[s] = list
+		}
+	}
+	return out
+}
+
+type density struct {
+	from, to, step jvmthread.Time
+	time           [jvmthread.NumStates][]int64
+	at             int            // current step
+	next           jvmthread.Time // where it ends
+}
+
+// enter moves to the step of a time.
+func (d *density) enter(t jvmthread.Time) {
+	d.at = int(max(0, t-d.from) / d.step)
+	d.next = d.from + jvmthread.Time(d.at+1)*d.step
+}
+
+// lane adds the intervals of a lane, each of which begins where the previous one ends.
+func (d *density) lane(b *Block, start jvmthread.Time, first, stop int) {
+	d.enter(start)
+	for i := first; i < stop && start < d.to; i++ {
+		end := b.endAt(i)
+		d.add(b.state[i], start, end)
+		start = end
+	}
+}
+
+// add adds an interval that does not begin before the current step.
+func (d *density) add(state jvmthread.State, start, end jvmthread.Time) {
+	start, end = max(start, d.from), min(end, d.to)
+	list := d.time[state]
+	for start < end {
+		if start >= d.next {
+			d.enter(start)
+		}
+		stop := min(end, d.next)
+		list[d.at] += int64(stop - start)
+		start = stop
+	}
+}

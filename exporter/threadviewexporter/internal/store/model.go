@@ -1,0 +1,152 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wording"
+)
+
+// Meta describes the JVM of a session: the attributes of its resource.
+type Meta map[string]string
+
+func (m Meta) size() int64 {
+	const perEntry = 64
+	size := perEntry * len(m)
+	for key, value := range m {
+		size += len(key) + len(value)
+	}
+	return int64(size)
+}
+
+// LockIndex names a lock of a session; 0: none.
+type LockIndex uint32
+
+// StackID names a stack of a session; 0: none.
+type StackID uint32
+
+// Interval is an interval of a snapshot, with the session's ids of locks and stacks.
+type Interval struct {
+	Start, End jvmthread.Time
+	Thread     int // index in the snapshot
+	Peer       int // index in the snapshot of the lock's owner or of the joined thread; 0: none
+	Timeout    int64
+	Lock       LockIndex
+	Stack      StackID
+	Seq        jvmthread.Seq
+	Cycle      jvmthread.Cycle
+	State      jvmthread.State
+	Marks      jvmthread.Marks
+	Parked     bool // the thread is deadlocked, and was parked before
+}
+
+// As is the state that a wait is counted under: a deadlock continues the state before it.
+func (iv *Interval) As() jvmthread.State {
+	switch {
+	case iv.State != jvmthread.StateDeadlocked:
+		return iv.State
+	case iv.Parked:
+		return jvmthread.StateParked
+	}
+	return jvmthread.StateBlocked
+}
+
+// Edge is an interaction of a snapshot.
+type Edge struct {
+	Cause, Effect  jvmthread.Time
+	From, To       int // threads
+	FromSeq, ToSeq jvmthread.Seq
+	Lock           LockIndex
+	Stack          StackID
+	Kind           jvmthread.InteractionKind
+	Confidence     jvmthread.Confidence
+}
+
+// Hold is a hold of a snapshot.
+type Hold struct {
+	Start, End jvmthread.Time
+	Lock       LockIndex
+	Thread     int
+	Marks      jvmthread.HoldMarks
+}
+
+// Counts are the contents of the blocks of a session.
+type Counts struct{ Intervals, Interactions, Holds int }
+
+// Deadlock is a cycle of threads.
+type Deadlock struct {
+	Cycle jvmthread.Cycle
+	Since jvmthread.Time
+	// Members are the threads, each with the lock that it waits for. Each holds the lock that the one before it waits for.
+	Members []Interval
+}
+
+// Gap is a window in which events were lost.
+type Gap struct {
+	Start, End   jvmthread.Time
+	Lost, Missed uint64
+}
+
+const (
+	maxGaps      = 1000
+	maxDeadlocks = 100
+)
+
+// last returns the last n elements, as a copy if there are more.
+func last[T any](list []T, n int) []T {
+	if len(list) > n {
+		return append([]T(nil), list[len(list)-n:]...)
+	}
+	return list
+}
+
+// Lock is a lock of a session.
+type Lock struct {
+	Class uint32 // id of the name of the class
+	Hash  uint32
+}
+
+// Thread is a thread of a session.
+type Thread struct {
+	jvmthread.Thread
+
+	First, Last jvmthread.Time // when it began or was first seen, and when it ended or was last seen
+	Dead        bool           // it has ended
+	Known       bool           // the index is in use
+
+	used   uint64  // the newest block that refers to it
+	chunks []chunk // its lanes, by time
+}
+
+// chunk is a lane of a thread.
+type chunk struct {
+	block *Block
+	lane  int32
+}
+
+// ThreadName returns the name of the thread at an index, or a name made from its id.
+func (sn *Snapshot) ThreadName(i int) string {
+	return wording.ThreadName(sn.Threads[i].Name, sn.Threads[i].ID)
+}
+
+// Title is the name of an interval, the same as of its span.
+func (sn *Snapshot) Title(iv *Interval) string {
+	object := ""
+	switch {
+	case iv.State == jvmthread.StateJoining:
+		object = sn.ThreadName(iv.Peer)
+	case iv.Lock != 0 && sn.ClassID(iv.Lock) != 0:
+		object = wording.SimpleClass(sn.Class(iv.Lock))
+	}
+	return wording.Title(iv.State, object, iv.Marks.Has(jvmthread.MarkTimedOut))
+}
+
+// EndedBy is the cut that ended a session: shutdown if it is live.
+func (sn *Snapshot) EndedBy() window.Cut {
+	if sn.Ended != "" {
+		return sn.Ended
+	}
+	return window.CutShutdown
+}
