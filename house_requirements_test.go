@@ -1,0 +1,78 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package weft_test
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// requirementRows is the number of rows by document.
+var requirementRows = map[string]int{"T": 146, "I": 31, "O": 41, "A": 17}
+
+// TestRequirementsAreComplete checks that each row is listed once, in its section, with tests that exist.
+func TestRequirementsAreComplete(t *testing.T) {
+	const document = "docs/requirements.md"
+	text, err := os.ReadFile(document)
+	require.NoError(t, err)
+	known := testNames(t)
+	name := regexp.MustCompile("`([^`]+)`")
+	rows := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 6 || !regexp.MustCompile(`^ [TIOA]\d+ $`).MatchString(cells[1]) {
+			continue
+		}
+		row := strings.TrimSpace(cells[1])
+		rows[row]++
+		tests := name.FindAllStringSubmatch(cells[4], -1)
+		assert.NotEmpty(t, tests, "%s: %s names no test", document, row)
+		for _, match := range tests {
+			assert.True(t, known[match[1]], "%s: the test %s of %s does not exist", document, match[1], row)
+		}
+	}
+	total := 0
+	for letter, count := range requirementRows {
+		total += count
+		for i := 1; i <= count; i++ {
+			row := fmt.Sprint(letter, i)
+			assert.Equal(t, 1, rows[row], "%s: rows for %s", document, row)
+		}
+	}
+	assert.Len(t, rows, total)
+}
+
+// testNames returns the names of Go's tests, of goldens and of the files with other tests.
+func testNames(t *testing.T) map[string]bool {
+	t.Helper()
+	function := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	names := map[string]bool{}
+	for _, f := range files(t) {
+		if strings.HasSuffix(f.path, "_test.go") {
+			for _, match := range function.FindAllStringSubmatch(f.text, -1) {
+				names[match[1]] = true
+			}
+		}
+		if strings.HasPrefix(f.path, "agent/test/") {
+			names[path.Base(f.path)] = true
+		}
+		if strings.HasSuffix(f.path, ".test.ts") {
+			names[f.path] = true
+		}
+	}
+	goldens, err := filepath.Glob("internal/engine/testdata/*.txt")
+	require.NoError(t, err)
+	for _, golden := range goldens {
+		names[filepath.Base(golden)] = true
+	}
+	return names
+}
