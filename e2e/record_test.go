@@ -134,7 +134,7 @@ func replay(t *testing.T, r *recorded, dir, service string) (o *output, ended ma
 	sym := symbols.New(symbols.DefaultLimits())
 	got, stats, err := threadtest.Decode(&r.format, recording.Options{
 		File: files[0], Symbols: sym,
-		Beside: func(extension string) (io.ReadCloser, error) {
+		Sidecar: func(extension string) (io.ReadCloser, error) {
 			return os.Open(strings.TrimSuffix(files[0], r.extension) + extension)
 		},
 	}, text, 0)

@@ -47,7 +47,7 @@ func (t *threadLog) start(context.Context, component.Host) error {
 		return fmt.Errorf("directory: %w; use a writable one", err)
 	}
 	t.logger.Info("Recording thread events to files",
-		zap.String("format", t.format.Name), zap.String("directory", t.cfg.Directory), zap.Strings("left_out", t.format.Carries.Lacks()))
+		zap.String("format", t.format.Name), zap.String("directory", t.cfg.Directory), zap.Strings("left_out", t.format.Carries.Missing()))
 	t.sessions.Start()
 	return nil
 }

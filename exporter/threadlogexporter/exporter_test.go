@@ -158,7 +158,7 @@ func read(t *testing.T, format writable, dir string, names ...string) []string {
 		text = append(text, data...)
 	}
 	sym := symbols.New(symbols.DefaultLimits())
-	c, stats, err := threadtest.Decode(&format.Format, recording.Options{Symbols: sym, Beside: func(extension string) (io.ReadCloser, error) {
+	c, stats, err := threadtest.Decode(&format.Format, recording.Options{Symbols: sym, Sidecar: func(extension string) (io.ReadCloser, error) {
 		base, _, _ := strings.Cut(names[0], format.extension)
 		return os.Open(filepath.Join(dir, base+extension))
 	}}, text, 0)
@@ -177,7 +177,7 @@ func want(t *testing.T, format writable, events []jvmthread.Event, sym *symbols.
 	e := format.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true, Times: recording.Times{Unit: time.Second}})
 	text := e.Begin(nil, &recording.Session{ID: one})
 	text = e.Batch(text, &recording.Batch{Events: events})
-	extension, meta := e.Beside()
+	extension, meta := e.Sidecar()
 	text = e.End(text, &recording.End{})
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"+format.extension), text, 0o600))
@@ -202,8 +202,8 @@ func TestEachFormatRecordsWhatItCanStore(t *testing.T) {
 			e.Batch(e.Begin(nil, &recording.Session{ID: one}), &recording.Batch{Events: events})
 			stats := e.Stats()
 			r.metric(t, "events", int64(stats.Written))
-			r.metric(t, "events_left", int64(stats.TotalLeft()))
-			r.metric(t, "events_left", int64(stats.Left[jvmthread.KindPark]), "kind", "park")
+			r.metric(t, "events_left", int64(stats.TotalOmitted()))
+			r.metric(t, "events_left", int64(stats.Omitted[jvmthread.KindPark]), "kind", "park")
 			r.metric(t, "events_lost", 0)
 			r.stop(t)
 		})

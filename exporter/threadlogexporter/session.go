@@ -122,7 +122,7 @@ func (w *sessionWriter) Close(why window.Cut) {
 	w.out.write(w.encoder.End(w.text[:0], end), 0)
 	w.out.close()
 	w.owner.logger.Info("Recording ended", zap.Stringer("session", w.ID), zap.String("service", w.name), zap.String("file", w.out.path()),
-		zap.String("reason", reason), zap.Uint64("events", w.counted.Written), zap.Uint64("left_out", w.counted.TotalLeft()),
+		zap.String("reason", reason), zap.Uint64("events", w.counted.Written), zap.Uint64("left_out", w.counted.TotalOmitted()),
 		zap.Uint64("missed", w.missed))
 }
 
@@ -183,7 +183,7 @@ func (w *sessionWriter) encode(batch *recording.Batch) {
 	w.text = w.encoder.Batch(w.text[:0], batch)
 	w.threads = w.threads[:0]
 	clear(w.places)
-	if extension, text := w.encoder.Beside(); len(text) > 0 {
+	if extension, text := w.encoder.Sidecar(); len(text) > 0 {
 		w.out.writeSide(extension, text)
 	}
 	w.out.write(w.text, w.countEncoded())
@@ -232,8 +232,8 @@ func (w *sessionWriter) nextPart() *recording.Session {
 func (w *sessionWriter) countEncoded() (written uint64) {
 	now := w.encoder.Stats()
 	written = now.Written - w.counted.Written
-	for kind, left := range now.Left {
-		w.owner.leftOut(jvmthread.Kind(kind).String(), int(left-w.counted.Left[kind]))
+	for kind, left := range now.Omitted {
+		w.owner.leftOut(jvmthread.Kind(kind).String(), int(left-w.counted.Omitted[kind]))
 	}
 	w.counted = now
 	return written

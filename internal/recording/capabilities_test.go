@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/threadtest"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
@@ -28,22 +29,22 @@ func TestWhatIsNotCarriedIsAbsentAndListed(t *testing.T) {
 		"no yield", "no class of the object, timeout, stack of wait", "no timedOut of waited", "no interrupted of waitReturned",
 		"no interrupted of joinEnd", "no interrupted of sleepEnd", "no group of threads", "no aggregates", "times are rounded to microseconds",
 	}
-	if diff := cmp.Diff(want, c.Lacks()); diff != "" {
+	if diff := cmp.Diff(want, c.Missing()); diff != "" {
 		t.Errorf("want - got +:\n%s", diff)
 	}
 	full := jvmthread.Event{
 		Kind: jvmthread.KindWait, Time: 5, Thread: 6, Peer: 7, Arg: 8, Lock: jvmthread.LockID{Class: 9, Hash: 10}, Stack: 11, Flags: 3,
 	}
-	kept, ok := c.Carry(full)
+	kept, ok := threadtest.Carry(&c, full)
 	if want := (jvmthread.Event{Kind: jvmthread.KindWait, Time: 5, Thread: 6, Lock: jvmthread.LockID{Hash: 10}}); !ok || kept != want {
 		t.Errorf("kept %v, want %v", kept, want)
 	}
-	if _, ok := c.Carry(jvmthread.Event{Kind: jvmthread.KindYield, Thread: 6}); ok {
+	if _, ok := threadtest.Carry(&c, jvmthread.Event{Kind: jvmthread.KindYield, Thread: 6}); ok {
 		t.Error("a yield is not carried")
 	}
 	th := jvmthread.Thread{ID: 1, Name: "a", Group: "b", Daemon: true, Virtual: true}
-	if want := (jvmthread.Thread{ID: 1, Name: "a", Daemon: true, Virtual: true}); c.CarryThread(th) != want {
-		t.Errorf("kept %v, want %v", c.CarryThread(th), want)
+	if want := (jvmthread.Thread{ID: 1, Name: "a", Daemon: true, Virtual: true}); threadtest.CarryThread(&c, th) != want {
+		t.Errorf("kept %v, want %v", threadtest.CarryThread(&c, th), want)
 	}
 }
 

@@ -8,39 +8,72 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// Encoder writes one session down, in one file or several. Its methods append to dst, whole records only, so that a file can be changed
-// for the next between any two of them.
+// Encoder writes one session to one or more files. Its methods append whole records to dst, so that the caller can switch to the next file
+// between any two calls.
 type Encoder interface {
-	// Begin appends what stands at the front of a file.
+	// Begin appends the head of a file.
 	Begin(dst []byte, session *Session) []byte
-	// Batch appends events, with the guarantees that Batch speaks of.
+	// Batch appends events that meet the guarantees of Batch.
 	Batch(dst []byte, batch *Batch) []byte
-	// End appends what stands at the back of a file. End is nil if the session goes on in another file.
+	// End appends the tail of a file. End is nil if the session continues in another file.
 	End(dst []byte, end *End) []byte
-	// Beside returns what has to be appended to the file beside the recording since it was called last, and the extension of that file.
-	// Empty: there is nothing.
-	Beside() (extension string, text []byte)
-	// Stats says what was written so far.
+	// Sidecar returns the text to append to the sidecar file since the last call, and the extension of that file. The text may be empty.
+	Sidecar() (extension string, text []byte)
+	// Stats returns what was written so far.
 	Stats() EncoderStats
 }
 
-// EncoderOptions are what encoders need to be told.
+// EncoderOptions are common to all encoders.
 type EncoderOptions struct {
-	Symbols *symbols.Table // that the ids of classes, stacks and threads are of
-	Times   Times          // Origin is subtracted; Unit as the format lets it be chosen
-	Stacks  bool           // write stacks, if the format carries them
+	Symbols *symbols.Table // resolves the ids of classes, stacks and threads
+	Times   Times          // Origin is subtracted; Unit applies if the format has a choice
+	Stacks  bool           // write stacks if the format carries them
 }
 
-// EncoderStats say what an Encoder did.
+// EncoderStats counts the events that an Encoder has seen.
 type EncoderStats struct {
 	Written uint64
-	Left    [jvmthread.NumKinds]uint64 // events that the format has no way to write
+	Omitted [jvmthread.NumKinds]uint64 // events that the format cannot represent
 }
 
-// TotalLeft is the number of events that were left out.
-func (s *EncoderStats) TotalLeft() (n uint64) {
-	for _, left := range s.Left {
-		n += left
+// TotalOmitted returns the number of omitted events of all kinds.
+func (s *EncoderStats) TotalOmitted() (total uint64) {
+	for _, n := range s.Omitted {
+		total += n
 	}
-	return n
+	return total
 }
+
+// EventEncoder implements Encoder for formats that write one event after the other and need neither head nor tail nor sidecar. Append
+// appends an event; it appends nothing if the format cannot represent the event.
+type EventEncoder struct {
+	Append func(dst []byte, ev *jvmthread.Event) []byte
+
+	stats EncoderStats
+}
+
+// Begin implements Encoder.
+func (*EventEncoder) Begin(dst []byte, _ *Session) []byte { return dst }
+
+// Batch implements Encoder.
+func (e *EventEncoder) Batch(dst []byte, batch *Batch) []byte {
+	for i := range batch.Events {
+		ev := &batch.Events[i]
+		before := len(dst)
+		if dst = e.Append(dst, ev); len(dst) > before {
+			e.stats.Written++
+		} else {
+			e.stats.Omitted[ev.Kind]++
+		}
+	}
+	return dst
+}
+
+// End implements Encoder.
+func (*EventEncoder) End(dst []byte, _ *End) []byte { return dst }
+
+// Sidecar implements Encoder.
+func (*EventEncoder) Sidecar() (extension string, text []byte) { return "", nil }
+
+// Stats implements Encoder.
+func (e *EventEncoder) Stats() EncoderStats { return e.stats }

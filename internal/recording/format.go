@@ -11,66 +11,71 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// Format is a way in which thread events are written down.
+// Format is a file format for thread events.
 type Format struct {
-	Name string // as configurations have it: orca, tptp, triples, jfr, native
-	// Match reports whether a recording that begins with head (HeadSize bytes, or all of it if it is shorter) looks like this format.
+	Name string // as in configurations: orca, tptp, triples, jfr, native
+	// Match reports whether a recording that starts with head looks like this format. Head has HeadSize bytes, or the whole recording.
 	Match func(head []byte) bool
-	// New returns a decoder that tells sink what it finds.
+	// New returns a decoder that reports to the sink.
 	New func(Options, Sink) Decoder
-	// NewEncoder returns an encoder; nil: the format is only read.
+	// NewEncoder returns an encoder; nil if the format is read-only.
 	NewEncoder func(EncoderOptions) Encoder
-	// Carries is what the format can hold.
+	// Carries describes what the format can represent.
 	Carries Capabilities
 }
 
-// HeadSize is how much of a recording is enough to tell its format.
+// HeadSize is the number of bytes from which a format can be recognized.
 const HeadSize = 4096
 
-// Decoder reads one recording. It belongs to one goroutine at a time. Its errors are those of the sink; bad input is told to the sink.
+// Decoder reads one recording. It must not be used concurrently. It returns only errors of the sink; malformed input is reported to the sink.
 type Decoder interface {
-	// Write takes the next bytes of the recording, cut anywhere. It does not keep p.
+	// Write takes the next bytes of the recording, split anywhere. It does not retain p.
 	io.Writer
-	// Flush hands on the events that are held back for the sake of order: for a recording that still grows, and is silent at the moment.
-	// Events that come later with earlier times are late, and are told as a problem.
+	// Flush passes on the events held back for sorting, when a growing recording pauses. Earlier events that arrive afterwards are late and
+	// reported as a problem.
 	Flush() error
-	// Close says that there is no more, and hands on what is left. The decoder takes nothing after it.
+	// Close marks the end of the recording and passes on the remaining events.
 	io.Closer
-	// Stats says what was read so far.
+	// Stats returns what was read so far.
 	Stats() Stats
 }
 
-// Options are what all formats need to be told. Zero values stand for the defaults.
+// Options are common to all decoders. The zero value of a field selects its default.
 type Options struct {
-	File    string         // the name that problems give
-	Symbols *symbols.Table // texts are interned here, threads are kept here; nil: a new one
+	File    string         // name used in problems
+	Symbols *symbols.Table // interns strings and keeps threads; default: a new table
 	Times   Times
-	// Beside opens what belongs to the recording and is in another file: the one with this extension (".method") in place of the
-	// recording's own. Nil, or fs.ErrNotExist: there is none.
-	Beside func(extension string) (io.ReadCloser, error)
-	// MaxRecord bounds the bytes of a line, an element or a frame; default DefaultMaxRecord. A longer one is skipped and told as a problem.
+	// Sidecar opens the file that belongs to the recording and has the given extension (".method") in place of the recording's own. There is
+	// no such file if Sidecar is nil or returns fs.ErrNotExist.
+	Sidecar func(extension string) (io.ReadCloser, error)
+	// MaxRecord limits the bytes of a line, element or frame. Longer ones are skipped and reported. Default: DefaultMaxRecord.
 	MaxRecord int
-	// MaxProblems bounds the problems that the sink is told of; default 100. Those above are counted only.
+	// MaxProblems limits the problems reported to the sink; the rest are only counted. Default: 100.
 	MaxProblems int
-	// MaxUnpacked bounds the bytes of the temporary file for a recording that has to be read more than once and comes in pieces: a flight
-	// recording that is compressed or comes through a pipe; default DefaultMaxUnpacked. What is behind is told as a problem.
+	// MaxUnpacked limits the bytes of the temporary file for a recording that needs several passes but cannot seek: a flight recording that
+	// is compressed or piped. The excess is reported. Default: DefaultMaxUnpacked.
 	MaxUnpacked int64
-	// Reorder is for formats of single events: by how many events one may stand too late in the recording; default 4096.
+	// Reorder is the number of places by which an event may be out of order, in formats of single events. Default: 4096.
 	Reorder int
 }
 
 // DefaultMaxRecord has room for a stack of 1 000 frames in any format.
 const DefaultMaxRecord = 1 << 20
 
-// DefaultMaxUnpacked has room for most recordings, and leaves room on most disks.
+// DefaultMaxUnpacked has room for most recordings and leaves room on most disks.
 const DefaultMaxUnpacked = 4 << 30
 
-// Times says what the times of a recording mean, where the format leaves that open.
+const (
+	defaultReorder     = 4096
+	defaultMaxProblems = 100
+)
+
+// Times defines the time scale of a recording where its format does not.
 type Times struct {
-	// Unit is the length of the recording's unit of time; 0: as the format says.
+	// Unit is the recording's unit of time; 0: as the format defines.
 	Unit time.Duration
-	// Origin is the wall-clock time of the recording's time 0: for formats whose times are not wall-clock times.
+	// Origin is the wall-clock time of the recording's time 0.
 	Origin jvmthread.Time
-	// First is the wall-clock time of the recording's first event, and is used in place of Origin unless it is NoTime.
+	// First is the wall-clock time of the recording's first event. Unless NoTime, it replaces Origin.
 	First jvmthread.Time
 }

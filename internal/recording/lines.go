@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// NewLines returns a decoder that gives take each line, without its end (LF or CR LF). Lines that are empty or longer than
-// Options.MaxRecord are left out; the latter are told as a problem.
+// NewLines returns a decoder that passes each line to take, without its end (LF or CR LF). It skips empty lines, and reports and skips lines
+// longer than Options.MaxRecord. Finish, if not nil, is called after the last line.
 func NewLines(b *Batcher, take func(line []byte), finish func()) *Text {
 	l := &lines{take: take}
 	l.text = NewText(b, l.scan, finish)
@@ -31,29 +31,17 @@ func (l *lines) scan(text []byte, room Room) int {
 		}
 		n, line = len(text), text
 	}
-	ends := text[n-1] == '\n'
-	if l.skip {
-		l.skip = !ends
-		return n
-	}
-	if len(line) > l.text.opts.MaxRecord {
-		l.tooLong()
-		l.skip = !ends
-		return n
-	}
-	if len(line) > 0 && line[len(line)-1] == '\r' {
-		line = line[:len(line)-1]
-	}
-	if len(line) > 0 {
-		l.take(line)
+	limit := l.text.Options.MaxRecord
+	switch {
+	case l.skip:
+		l.skip = text[n-1] != '\n'
+	case len(line) > limit:
+		l.skip = text[n-1] != '\n'
+		l.text.Report(1, fmt.Sprintf("the line is longer than %d bytes", limit), "check the format of the recording, or raise max_record_size")
+	default:
+		if line = bytes.TrimSuffix(line, []byte{'\r'}); len(line) > 0 {
+			l.take(line)
+		}
 	}
 	return n
-}
-
-func (l *lines) tooLong() {
-	p := l.text.Position()
-	p.What = fmt.Sprintf("the line is longer than %d bytes", l.text.opts.MaxRecord)
-	p.Remedy = "look whether this is such a recording at all, or raise max_record_size"
-	p.Lost = 1
-	l.text.Problem(p)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// ParseTime reads a decimal number of units at the front of text and returns it in nanoseconds, rounded to the nearest, and how many bytes
-// it has; 0: there is none, or it does not fit. Unit is 1ns to 1s. Integer arithmetic: what has up to nine decimals of a second is exact.
+// ParseTime parses the decimal number of units at the start of text. It returns the time rounded to the nearest nanosecond and the length of
+// the number, 0 if there is none or it overflows. Unit is 1ns to 1s. Up to nine decimals of a second are exact.
 func ParseTime(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
 	i, negative := 0, false
 	if i < len(text) && (text[i] == '-' || text[i] == '+') {
@@ -57,10 +57,10 @@ func ParseTime(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
 	return t, i
 }
 
-// maxDecimals are read; those behind them are below a billionth of a nanosecond.
+// maxDecimals is the number of decimals that count: further ones are below a billionth of a nanosecond.
 const maxDecimals = 18
 
-// powers of ten.
+// powers of ten
 var powers = func() (list [maxDecimals + 1]uint64) {
 	list[0] = 1
 	for i := range maxDecimals {
@@ -69,7 +69,7 @@ var powers = func() (list [maxDecimals + 1]uint64) {
 	return list
 }()
 
-// scale returns part · unit / 10^decimals, rounded to the nearest.
+// scale returns part · unit / 10^decimals, rounded to nearest.
 func scale(part, unit uint64, decimals int) uint64 {
 	by := powers[decimals]
 	if decimals <= 9 {
@@ -81,7 +81,7 @@ func scale(part, unit uint64, decimals int) uint64 {
 	return q
 }
 
-// parseFloat reads what has an exponent, as some libraries print large numbers; it is as exact as that print.
+// parseFloat parses a number with an exponent, as some libraries print large numbers.
 func parseFloat(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
 	for n < len(text) && (text[n]-'0' <= 9 || text[n] == '.' || text[n] == '-' || text[n] == '+' || text[n]|0x20 == 'e') {
 		n++
@@ -94,7 +94,7 @@ func parseFloat(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
 	return jvmthread.Time(f), n
 }
 
-// AppendTime appends a time in units, with as many decimals as a nanosecond needs in seconds, milliseconds or microseconds.
+// AppendTime appends a time in units, which are powers of ten, with decimals down to the nanosecond.
 func AppendTime(dst []byte, t jvmthread.Time, unit time.Duration) []byte {
 	u := uint64(unit)
 	abs := uint64(t)
@@ -114,8 +114,8 @@ func AppendTime(dst []byte, t jvmthread.Time, unit time.Duration) []byte {
 	return dst
 }
 
-// ParseHex reads hexadecimal digits of either case at the front of text, with or without 0x, and returns how many bytes they have; 0: there
-// are none, or they are more than 64 bits.
+// ParseHex parses the hexadecimal number at the start of text, of either case, with or without 0x. It returns its length, 0 if there is none
+// or it has more than 64 bits.
 func ParseHex(text []byte) (v uint64, n int) {
 	if len(text) > 2 && text[0] == '0' && text[1]|0x20 == 'x' {
 		n = 2

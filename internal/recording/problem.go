@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Problem is something wrong in a recording.
+// Problem describes malformed input.
 type Problem struct {
 	File   string
-	Line   uint64 // from 1; 0: the format has no lines
-	Byte   int64  // where it begins, from 0, in the bytes that were written to the decoder (behind a decompressor)
+	Line   uint64 // from 1; 0 if the format has no lines
+	Byte   int64  // offset in the decoder's input, after decompression
 	What   string // one line
-	Remedy string // one line: what to do about it; empty if there is nothing to do
-	Lost   uint64 // events that were not read because of it
+	Remedy string // one line; empty if there is none
+	Lost   uint64 // events that could not be read because of it
 }
 
-// Error returns one line for a person: file:line (byte n): what; remedy.
+// Error returns one line: file:line (byte n): what; remedy.
 func (p Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -32,11 +32,11 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
-// Stats says what was read so far.
+// Stats counts what a Decoder has read.
 type Stats struct {
 	Bytes    int64
-	Events   uint64 // handed to the sink
-	Lost     uint64 // that were there, or are known to have been, and could not be read
-	Unknown  uint64 // records of kinds that this program does not know; not counted as lost
-	Problems uint64 // all of them, those too that the sink was not told of since there were too many
+	Events   uint64 // passed to the sink
+	Lost     uint64 // known to be missing or unreadable
+	Unknown  uint64 // records of unknown types; not included in Lost
+	Problems uint64 // including those above Options.MaxProblems
 }

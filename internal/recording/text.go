@@ -6,58 +6,99 @@ package recording
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/text/transform"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Room says how much more text a Scan can wait for.
+// Room tells a Scan how much more text can follow.
 type Room uint8
 
-// The amounts of room.
+// Values of Room.
 const (
-	RoomMore Room = iota // more text may come
-	RoomFull             // the record is longer than it may be: it has to be given up
-	RoomEnd              // this is all
+	RoomMore Room = iota // more text may follow
+	RoomFull             // the record exceeds Options.MaxRecord and has to be given up
+	RoomEnd              // the recording ends here
 )
 
-// Scan takes the record at the front of text and returns how many bytes it has, 0 if there is no whole one. What it leaves comes again with
-// more text behind it. With RoomFull and RoomEnd it has to take something.
+// Scan consumes the record at the start of text and returns its length in bytes, 0 if it is incomplete. The rest is passed again, followed
+// by more text. With RoomFull and RoomEnd it has to consume something.
 type Scan func(text []byte, room Room) int
 
-// Text is what decoders of text formats have in common: it joins what was written into whole records, decodes what is not UTF-8, and knows
-// where in the recording it is. It is the Decoder of a format that gives it a Scan.
+// Text is a Decoder of a text format. It joins writes into whole records for a Scan, converts them to UTF-8, and tracks the position.
 type Text struct {
 	*Batcher
 
-	scan   Scan
-	finish func() // at the end, before the last events are handed on; may be nil
-	codec  codec
-	raw    []byte // as written
-	text   []byte // decoded, if the recording is not in UTF-8
-	begun  bool
-	closed bool
-	bytes  int64
-	lines  uint64 // ended before the text at hand
-	offset int64  // of the text at hand
+	scan    Scan
+	finish  func() // called at the end, before the last events are passed on; may be nil
+	codec   transform.Transformer
+	raw     []byte // as written
+	text    []byte // decoded, if the recording is not in UTF-8
+	begun   bool
+	closed  bool
+	lines   uint64 // before the current text
+	offset  int64  // of the current text
+	unknown map[string]struct{}
 }
 
-// NewText returns a decoder around scan.
+// maxUnknown limits the unknown record types that are reported.
+const maxUnknown = 16
+
+// NewText returns a decoder that scans records. Finish, if not nil, is called after the last one.
 func NewText(b *Batcher, scan Scan, finish func()) *Text {
-	return &Text{Batcher: b, scan: scan, finish: finish}
+	return &Text{Batcher: b, scan: scan, finish: finish, unknown: make(map[string]struct{})}
 }
 
-// Position is where the record begins that Scan is looking at.
+// Position returns a Problem at the start of the record being scanned.
 func (t *Text) Position() Problem { return Problem{Line: t.lines + 1, Byte: t.offset} }
+
+// Report reports a problem with the record being scanned.
+func (t *Text) Report(lost uint64, what, remedy string) {
+	p := t.Position()
+	p.What, p.Remedy, p.Lost = what, remedy, lost
+	t.Problem(p)
+}
+
+// Event adds the event of the record being scanned, or reports why it cannot.
+func (t *Text) Event(ev jvmthread.Event) {
+	if !t.Add(ev) {
+		t.Problem(t.Late(t.Position()))
+	}
+}
+
+// Unknown counts a record of an unknown type and reports each type once. What is the format's word for a type.
+func (t *Text) Unknown(what string, name []byte) {
+	t.Counts.Unknown++
+	if _, again := t.unknown[string(name)]; again || len(t.unknown) >= maxUnknown {
+		return
+	}
+	t.unknown[string(name)] = struct{}{}
+	t.Report(0, fmt.Sprintf("unknown %s %.40q; skipping it, here and below", what, name), "")
+}
+
+// Valid returns text with invalid UTF-8 replaced.
+func Valid(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
+
+// ReadPieces implements io.ReaderFrom for a decoder whose writes are better large than many.
+func ReadPieces(d io.Writer, r io.Reader) (n int64, err error) {
+	return io.CopyBuffer(struct{ io.Writer }{d}, struct{ io.Reader }{r}, make([]byte, 1<<20))
+}
 
 var newline = []byte{'\n'}
 
 var errClosed = errors.New("the decoder is closed")
 
-// Write takes the next bytes of the recording.
+// Write implements Decoder.
 func (t *Text) Write(p []byte) (int, error) {
 	if t.closed {
 		return 0, errClosed
 	}
-	t.bytes += int64(len(p))
-	for done := 0; done < len(p); { // in pieces, so that what is kept does not depend on what is written at once
+	t.Counts.Bytes += int64(len(p))
+	for done := 0; done < len(p); { // in pieces, so that memory does not depend on the size of writes
 		n := min(len(p)-done, writePiece)
 		t.raw = append(t.raw, p[done:done+n]...)
 		done += n
@@ -71,7 +112,7 @@ func (t *Text) Write(p []byte) (int, error) {
 
 const writePiece = 64 << 10
 
-// Close takes what is left.
+// Close implements Decoder.
 func (t *Text) Close() error {
 	if t.closed {
 		return t.Err()
@@ -84,21 +125,25 @@ func (t *Text) Close() error {
 	return t.Flush()
 }
 
-// Stats says what was read so far.
-func (t *Text) Stats() Stats {
-	s := t.Batcher.Stats()
-	s.Bytes = t.bytes
-	return s
-}
-
-// Encoding says in which encoding the rest of the recording is, from behind what the Scan at hand is about to return. It reports whether
-// the encoding is known. A byte order mark, if there was one, is believed rather than this.
+// Encoding sets the encoding of the recording after what the current Scan is about to return, and reports whether it is known. A byte order
+// mark takes precedence.
 func (t *Text) Encoding(name string) bool {
 	c, ok := findCodec(name)
 	if ok && t.codec == nil {
 		t.codec = c
 	}
 	return ok
+}
+
+// Peek scans the incomplete record at the end of what was written. It is scanned again when more of it is written.
+func (t *Text) Peek() {
+	rest := t.raw
+	if t.codec != nil {
+		rest = t.text
+	}
+	if len(rest) > 0 {
+		t.scan(rest, RoomEnd)
+	}
 }
 
 func (t *Text) run(room Room) {
@@ -119,14 +164,14 @@ func (t *Text) run(room Room) {
 		return
 	}
 	n := 0
-	t.text, n = t.codec(t.text, t.raw, room == RoomEnd)
+	t.text, n = appendDecoded(t.text, t.codec, t.raw, room == RoomEnd)
 	t.raw = t.raw[:copy(t.raw, t.raw[n:])]
 	t.text = t.text[:copy(t.text, t.text[t.take(t.text, room):])]
 }
 
-// take lets scan take what it can.
+// take scans as many records as possible and returns their length.
 func (t *Text) take(text []byte, room Room) (taken int) {
-	limit, raw := t.opts.MaxRecord, t.codec == nil
+	limit, raw := t.Options.MaxRecord, t.codec == nil
 	for taken < len(text) {
 		rest := text[taken:]
 		n := t.scan(rest, room)

@@ -5,61 +5,57 @@ package recording
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// Thread is what a decoder remembers of a thread of the recording.
+// Thread is a decoder's state of a thread in the recording.
 type Thread struct {
-	ID      jvmthread.ThreadID
-	Ended   bool
-	Started bool               // it has begun to run, or has done something
-	Joins   jvmthread.ThreadID // the thread whose end it waits for at the moment
-	Sleeps  bool
-	// Interrupted: it was interrupted, and nothing has come of it yet.
-	Interrupted bool
+	ID          jvmthread.ThreadID
+	Ended       bool
+	Started     bool               // has started to run or has acted
+	Joins       jvmthread.ThreadID // the thread it is joining
+	Sleeps      bool
+	Interrupted bool // was interrupted and has not reacted yet
 }
 
-// Threads gives the threads of a recording their ids. Formats that name threads by a hash code or an address can use a name again
-// for another thread once the first has ended; then that one gets an id of its own.
+// Threads assigns ids to the threads of a recording. Formats that identify threads by a hash code or an address may reuse one after the
+// first thread has ended; the second thread then gets an id of its own.
 type Threads struct {
 	byName map[uint64]*Thread
-	next   uint64 // counts names used again
+	next   uint64 // counts New
 }
 
-// MaxThreads bounds the threads that a recording's decoder remembers. When there are more, those that ended are forgotten; if none has,
-// all of them are.
+// MaxThreads limits the threads that a decoder remembers. At the limit it forgets those that have ended, or all of them if few have.
 const MaxThreads = 1 << 17
 
-// again is where ids of names used again begin: above all hash codes, and below the largest id that fits an attribute.
-const again = 1 << 33
+// firstNew is the base of the ids of New: above all hash codes, below the largest id that fits into an attribute.
+const firstNew = 1 << 33
 
-// Find returns the thread with this name, known before or not. Names are numbers other than 0.
+// Find returns the thread with a name, adding it if necessary. Names are numbers other than 0.
 func (t *Threads) Find(name uint64) *Thread {
 	if th := t.byName[name]; th != nil {
 		return th
 	}
-	return t.add(name, &Thread{ID: jvmthread.ThreadID(name)})
+	return t.Bind(name, &Thread{ID: jvmthread.ThreadID(name)})
 }
 
-// Known returns the thread with this name, nil if nothing was heard of it.
+// Known returns the thread with a name, or nil.
 func (t *Threads) Known(name uint64) *Thread { return t.byName[name] }
 
-// Begin returns the thread with this name that begins to run, or is started, now.
+// Begin returns the thread with a name that starts, or is started, now.
 func (t *Threads) Begin(name uint64) *Thread {
 	th := t.Find(name)
 	if !th.Ended {
 		return th
 	}
-	return t.add(name, t.New())
+	return t.Bind(name, t.New())
 }
 
-// New returns a thread that has no name yet.
+// New returns a thread without a name.
 func (t *Threads) New() *Thread {
 	t.next++
-	return &Thread{ID: jvmthread.ThreadID(again + t.next)}
+	return &Thread{ID: jvmthread.ThreadID(firstNew + t.next)}
 }
 
-// Bind gives a thread a name.
-func (t *Threads) Bind(name uint64, th *Thread) { t.add(name, th) }
-
-func (t *Threads) add(name uint64, th *Thread) *Thread {
+// Bind gives a thread a name, and returns the thread.
+func (t *Threads) Bind(name uint64, th *Thread) *Thread {
 	if t.byName == nil {
 		t.byName = make(map[uint64]*Thread)
 	}

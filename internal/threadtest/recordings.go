@@ -148,6 +148,38 @@ var frames = []string{
 	"at java.lang.Object.wait0(Native Method)", "at a.B$$Lambda/0x00007f12a.run(Unknown Source)", "at C.main(C.java)", "at C.<init>(C.java:1)",
 }
 
+// Carry returns what a format keeps of an event, and whether it keeps it at all.
+func Carry(c *recording.Capabilities, ev jvmthread.Event) (kept jvmthread.Event, ok bool) {
+	carried := c.Events[ev.Kind]
+	if carried.Fields&recording.FieldKind == 0 {
+		return jvmthread.Event{}, false
+	}
+	kept = ev
+	kept.Flags &= carried.Flags
+	for field, clear := range map[recording.Fields]func(){
+		recording.FieldTime: func() { kept.Time = 0 }, recording.FieldPeer: func() { kept.Peer = 0 }, recording.FieldLock: func() { kept.Lock.Hash = 0 },
+		recording.FieldClass: func() { kept.Lock.Class = 0 }, recording.FieldArg: func() { kept.Arg = 0 }, recording.FieldStack: func() { kept.Stack = 0 },
+	} {
+		if carried.Fields&field == 0 {
+			clear()
+		}
+	}
+	return kept, true
+}
+
+// CarryThread returns what a format keeps of a thread definition.
+func CarryThread(c *recording.Capabilities, th jvmthread.Thread) jvmthread.Thread {
+	if c.Threads&recording.ThreadName == 0 {
+		th.Name = ""
+	}
+	if c.Threads&recording.ThreadGroup == 0 {
+		th.Group = ""
+	}
+	th.Daemon = th.Daemon && c.Threads&recording.ThreadDaemon != 0
+	th.Virtual = th.Virtual && c.Threads&recording.ThreadVirtual != 0
+	return th
+}
+
 // Tell writes an event down in words, so that events with different ids of the same texts can be compared.
 func Tell(ev jvmthread.Event, sym *symbols.Table) string {
 	return fmt.Sprintf("%d %s thread=%d peer=%d arg=%d lock=%s/%x flags=%d stack=%q",

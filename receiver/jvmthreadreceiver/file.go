@@ -176,14 +176,14 @@ func (f *recordingFile) begin(ctx context.Context, format *recording.Format) {
 		receiver: f.files.receiver, ctx: ctx, log: f.log, format: format.Name, head: f.mark.seed(), symbols: sym, pace: cfg.Pace, resume: f.mark,
 	}
 	options := recording.Options{
-		File: f.path, Symbols: sym, Beside: formats.Beside(f.path), Times: recording.Times{Unit: cfg.TimeUnit}, MaxRecord: cfg.MaxRecordSize,
+		File: f.path, Symbols: sym, Sidecar: formats.Sidecar(f.path), Times: recording.Times{Unit: cfg.TimeUnit}, MaxRecord: cfg.MaxRecordSize,
 		MaxUnpacked: cfg.MaxUnpackedSize,
 	}
 	if !cfg.Start.IsZero() {
 		options.Times.First = jvmthread.Time(cfg.Start.UnixNano())
 	}
 	f.decoder = format.New(options, f.replay)
-	if lacks := format.Carries.Lacks(); len(lacks) > 0 {
-		f.log.Info("A recording is read; what its format cannot hold is not in it", zap.Strings("lacks", lacks))
+	if missing := format.Carries.Missing(); len(missing) > 0 {
+		f.log.Info("A recording is read; what its format cannot hold is not in it", zap.Strings("lacks", missing))
 	}
 }

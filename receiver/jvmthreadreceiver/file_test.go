@@ -146,7 +146,7 @@ func TestFilesAreReadWhateverTheyAre(t *testing.T) {
 	bad := log.FilterMessage("Cannot read a recording; give its format as protocols::file::format if it has one, or exclude it").All()
 	require.Len(t, bad, 1)
 	assert.Equal(t, filepath.Join(dir, "bad"), bad[0].ContextMap()["file"])
-	assert.Contains(t, bad[0].ContextMap()["error"], "the formats are native, jfr, tptp, orca, triples")
+	assert.Contains(t, bad[0].ContextMap()["error"], "want one of native, jfr, tptp, orca, triples")
 	assert.Positive(t, log.FilterMessage("Something is wrong in a recording").Len())
 	lines := carried(t, sink.AllTraces())
 	assert.Equal(t, 3, strings.Count(strings.Join(lines, "\n"), "exit"), "%v", lines)

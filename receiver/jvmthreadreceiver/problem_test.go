@@ -23,11 +23,11 @@ func TestWhatCannotBeReadCountsOnce(t *testing.T) {
 	}{
 		"no event": {
 			"x.orca", "1.0,ThreadStarted,00000001,main\n1.5,ThreadSleep,00000001\nnonsense\n2.0,ThreadSlept,00000001\n",
-			"x.orca:3 (byte 57): it does not begin with a time",
+			"x.orca:3 (byte 57): the line does not start with a time",
 		},
 		"before 1970": {
 			"x.orca", "1.0,ThreadStarted,00000001,main\n1.5,ThreadSleep,00000001\n-2.0,ThreadSleep,00000001\n2.0,ThreadSlept,00000001\n",
-			"x.orca:3 (byte 57): its time is before 1970, or behind 2262; give the start, or mend the time",
+			"x.orca:3 (byte 57): the time is before 1970 or after 2262; set the start time of the recording, or correct the time",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

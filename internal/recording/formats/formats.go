@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package formats answers: which format is this recording in? It knows all of them, and what they may be compressed with.
+// Package formats lists all recording formats, recognizes the format and compression of a file, and opens it.
 package formats
 
 import (
@@ -24,12 +24,12 @@ import (
 	"github.com/weft-otel/weft/internal/recording/triples"
 )
 
-// All returns all formats; those that are surest of what is theirs first.
+// All returns all formats, those with the most distinctive signature first.
 func All() []recording.Format {
 	return []recording.Format{native.Format(), jfr.Format(), tptp.Format(), orca.Format(), triples.Format()}
 }
 
-// Names lists what All has.
+// Names returns the names of all formats.
 func Names() (names []string) {
 	all := All()
 	for i := range all {
@@ -38,7 +38,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Find returns the format with a name.
+// Find returns the format with the given name.
 func Find(name string) (recording.Format, error) {
 	all := All()
 	for i := range all {
@@ -46,16 +46,16 @@ func Find(name string) (recording.Format, error) {
 			return all[i], nil
 		}
 	}
-	return recording.Format{}, fmt.Errorf("there is no format %q; the formats are %s", name, strings.Join(Names(), ", "))
+	return recording.Format{}, fmt.Errorf("unknown format %q: want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// ErrEmpty says that there is nothing in a recording.
-var ErrEmpty = errors.New("it is empty: nothing was written yet, or who would have written it was killed")
+// ErrEmpty reports that a recording has no bytes.
+var ErrEmpty = errors.New("the recording is empty: nothing has been written yet, or the writer was killed")
 
-// ErrUnknown says that a recording is in none of the formats.
-var ErrUnknown = errors.New("this is a recording in no format that is known")
+// ErrUnknown reports that a recording is in none of the formats.
+var ErrUnknown = errors.New("unknown recording format")
 
-// Detect finds the format that looks like the head of a recording, which is not compressed.
+// Detect returns the format of a recording that starts with head, decompressed.
 func Detect(head []byte) (recording.Format, error) {
 	if len(head) == 0 {
 		return recording.Format{}, ErrEmpty
@@ -66,24 +66,24 @@ func Detect(head []byte) (recording.Format, error) {
 			return all[i], nil
 		}
 	}
-	return recording.Format{}, fmt.Errorf("%w: it begins with %.16q; the formats are %s", ErrUnknown, head, strings.Join(Names(), ", "))
+	return recording.Format{}, fmt.Errorf("%w: the file starts with %.16q: want one of %s", ErrUnknown, head, strings.Join(Names(), ", "))
 }
 
-// How a recording may be compressed, by how it begins.
+// Signatures of compressed files.
 const (
 	magicGzip = "\x1f\x8b"
 	magicZstd = "\x28\xb5\x2f\xfd"
 )
 
-// Compressed reports whether a file that begins so is compressed.
+// Compressed reports whether a file that starts with head is compressed.
 func Compressed(head []byte) bool {
 	return strings.HasPrefix(string(head), magicGzip) || strings.HasPrefix(string(head), magicZstd)
 }
 
-// maxWindow bounds the memory that a zstd file can ask for.
+// maxWindow limits the memory that a zstd file can request.
 const maxWindow = 128 << 20
 
-// Decompress returns what is in a compressed file, and what frees it.
+// Decompress returns a reader of the contents of a compressed file. The caller calls free after use.
 func Decompress(r io.Reader) (_ io.Reader, free func(), err error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
 	head, err := buffered.Peek(len(magicZstd))
@@ -101,8 +101,8 @@ func Decompress(r io.Reader) (_ io.Reader, free func(), err error) {
 	return z, z.Close, nil
 }
 
-// Open finds out how a recording is compressed and in which format it is, unless that is given. The reader is at its begin, decompressed;
-// it is the file itself if that is not compressed.
+// Open determines the compression of a recording, and its format unless that is given. The reader is at the start of the decompressed
+// recording; it is the file itself if that is not compressed. The caller calls free after use.
 func Open(file io.ReadSeeker, format string) (f recording.Format, r io.Reader, free func(), err error) {
 	r, free = file, func() {}
 	head := make([]byte, recording.HeadSize)
@@ -116,12 +116,12 @@ func Open(file io.ReadSeeker, format string) (f recording.Format, r io.Reader, f
 	}
 	if Compressed(head) {
 		if r, free, err = Decompress(file); err != nil {
-			return f, nil, nil, fmt.Errorf("it cannot be decompressed: %w", err)
+			return f, nil, nil, fmt.Errorf("cannot decompress the recording: %w", err)
 		}
 		buffered := bufio.NewReaderSize(r, recording.HeadSize)
 		if head, err = buffered.Peek(recording.HeadSize); err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 			free()
-			return f, nil, nil, fmt.Errorf("it cannot be decompressed: %w", err)
+			return f, nil, nil, fmt.Errorf("cannot decompress the recording: %w", err)
 		}
 		r = buffered
 	}
@@ -137,9 +137,9 @@ func Open(file io.ReadSeeker, format string) (f recording.Format, r io.Reader, f
 	return f, r, free, nil
 }
 
-// Beside opens what belongs to the recording at a path, for recording.Options. That is not compressed, even if the recording is, and is one
-// file for all pieces of a recording that was rotated (x.orca-<time>, x.orca.1.gz).
-func Beside(path string) func(extension string) (io.ReadCloser, error) {
+// Sidecar returns a function for recording.Options that opens the sidecar files of the recording at a path. They are never compressed, and
+// all parts of a rotated recording (x.orca-<time>, x.orca.1.gz) share them.
+func Sidecar(path string) func(extension string) (io.ReadCloser, error) {
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 	extension := filepath.Ext(path)
 	base := strings.TrimSuffix(path, extension)

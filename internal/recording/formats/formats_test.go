@@ -55,9 +55,9 @@ func TestOpenFindsFormatAndCompression(t *testing.T) {
 	_, _, _, err = Open(strings.NewReader("\x7fELF"), "")
 	require.ErrorIs(t, err, ErrUnknown)
 	_, _, _, err = Open(bytes.NewReader(gzipped.Bytes()[:5]), "")
-	require.ErrorContains(t, err, "it cannot be decompressed")
+	require.ErrorContains(t, err, "cannot decompress the recording")
 	_, _, _, err = Open(bytes.NewReader(nil), "hprof")
-	require.ErrorContains(t, err, `there is no format "hprof"; the formats are native, jfr, tptp, orca, triples`)
+	require.ErrorContains(t, err, `unknown format "hprof": want one of native, jfr, tptp, orca, triples`)
 	f, _, _, err := Open(bytes.NewReader(nil), "orca")
 	require.NoError(t, err)
 	assert.Equal(t, "orca", f.Name)
@@ -98,16 +98,16 @@ func TestRotatedPiecesPutTogetherAreOneRecording(t *testing.T) {
 	}
 }
 
-func TestBeside(t *testing.T) {
+func TestSidecar(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.meta"), []byte("methods"), 0o600))
 	for _, name := range []string{"x.orca", "x.orca.gz", "x.orca-2026-11-21T20-43-13,496-size", "x.orca-2026-11-21T20-43-13,496-size.zst", "x.orca.1", "x.orca.12.gz"} {
-		file, err := Beside(filepath.Join(dir, name))(".meta")
+		file, err := Sidecar(filepath.Join(dir, name))(".meta")
 		require.NoError(t, err, name)
 		text, err := io.ReadAll(file)
 		require.NoError(t, errors.Join(err, file.Close()))
 		assert.Equal(t, "methods", string(text))
 	}
-	_, err := Beside(filepath.Join(dir, "x.orca"))(".method")
+	_, err := Sidecar(filepath.Join(dir, "x.orca"))(".method")
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }

@@ -5,15 +5,16 @@ package jfr
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// about is what the events of a chunk say about the recording itself.
+// about holds the events of a chunk about the recording itself.
 type about struct {
 	jvm      jvmInformation
 	settings []setting
-	lost     int64 // bytes, as jdk.DataLoss tells
+	lost     int64 // bytes, from jdk.DataLoss
 	shutdown bool
 }
 
@@ -27,11 +28,11 @@ type jvmInformation struct {
 }
 
 type setting struct {
-	of          int64
+	of          int64 // type of event
 	name, value text
 }
 
-// learn takes what an event says about the recording.
+// learn reads an event about the recording, and counts the others.
 func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
 	switch p.kind {
 	case kindSetting, kindJVM, kindLoss, kindShutdown:
@@ -64,27 +65,28 @@ func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
 
 const maxSettings = 1 << 10
 
-// thresholds says for each kind of event from which length on it is in the recording: "jdk.ThreadPark: 20 ms", "jdk.ThreadSleep: off".
+// thresholds lists the minimum durations of recorded events: "jdk.ThreadPark: 20 ms", "jdk.ThreadSleep: off".
 func (c *chunk) thresholds() []string {
-	type told struct{ enabled, threshold string }
-	said := make(map[string]told)
+	type stated struct{ enabled, threshold string }
+	settings := make(map[string]stated)
 	for _, s := range c.about.settings {
 		name := c.typeName[s.of]
-		t := said[name]
+		t := settings[name]
 		switch c.pools.text(s.name) {
 		case "enabled":
 			t.enabled = c.pools.text(s.value)
 		case "threshold":
 			t.threshold = c.pools.text(s.value)
 		}
-		said[name] = t
+		settings[name] = t
 	}
+	known := slices.Collect(maps.Values(c.typeName))
 	var list []string
 	for kind := range kindSetting {
 		name := wantedEvents[kind].name
-		t, ok := said[name]
+		t, ok := settings[name]
 		switch {
-		case !slices.Contains(c.names(), name):
+		case !slices.Contains(known, name):
 			list = append(list, name+": unknown to this JDK")
 		case !ok:
 			list = append(list, name+": not stated")
@@ -95,13 +97,6 @@ func (c *chunk) thresholds() []string {
 		default:
 			list = append(list, name+": all")
 		}
-	}
-	return list
-}
-
-func (c *chunk) names() (list []string) {
-	for _, name := range c.typeName {
-		list = append(list, name)
 	}
 	return list
 }

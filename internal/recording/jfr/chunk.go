@@ -10,48 +10,47 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// chunk is a part of a recording that stands for itself: it has its own metadata and constants.
+// chunk is a self-contained part of a recording, with its own metadata and constants.
 type chunk struct {
 	header
 	src      io.ReaderAt
-	at, end  int64 // bytes of the source
+	at, end  int64 // offsets in the source
 	raw      bool
-	plans    []*eventPlan // by type, if that is small
-	others   map[int64]*eventPlan
-	typeName map[int64]string // of the events that are wanted
+	plans    []*eventPlan         // by small type id
+	others   map[int64]*eventPlan // by other type id
+	typeName map[int64]string     // of the wanted events
 	pools    *constants
 	about    about
-	events   uint64 // that are wanted
-	until    int64  // where the events end that can be read
-	stable   int64  // behind the last checkpoint: all constants of the events before it are there
+	events   uint64 // wanted ones
+	until    int64  // end of the readable events
+	stable   int64  // end of the last checkpoint: the constants of all events before it are known
 }
 
-// smallTypes bounds the table of plans by number; the ids of the JDK's events are some hundreds.
+// smallTypes limits the length of chunk.plans. Type ids of the JDK's events are below 1 000.
 const smallTypes = 1 << 12
 
-// noMetadata says that nothing can be read.
-const noMetadata = "the chunk has no metadata: the JVM was killed before it wrote any, as JDK 13 and older do only at the end of a chunk"
+const noMetadata = "the chunk has no metadata: the JVM was killed before it wrote any, which JDK 13 and older do at the end of a chunk"
 
-// openChunk reads all but the events themselves. The problem says why it cannot be read, or from where on it cannot; then the chunk is good
-// up to there. The error is one of the source.
+// openChunk reads a chunk except for its events. A problem is why it cannot be read if c is nil; else it is the end of the readable part. An
+// error is one of the source.
 func openChunk(src io.ReaderAt, at, end int64, h header, buf []byte) (c *chunk, problem *brokenEvent, err error) {
 	c = &chunk{header: h, src: src, at: at, end: end, until: end, raw: h.flags&flagCompressed == 0}
 	meta, problem, err := c.findMetadata(buf)
 	if meta == nil {
 		return nil, problem, err
 	}
-	if problem := c.understand(meta); problem != nil {
+	if problem := c.compile(meta); problem != nil {
 		return nil, problem, nil
 	}
 	problem, err = c.index(buf)
 	return c, problem, err
 }
 
-// understand compiles what is needed from metadata.
-func (c *chunk) understand(meta *metadata) *brokenEvent {
+// compile compiles the plans of the wanted events.
+func (c *chunk) compile(meta *metadata) *brokenEvent {
 	pools, err := newConstants(meta, c.raw)
 	if err != nil {
-		return &brokenEvent{at: c.at + c.metadata, what: "the metadata makes no sense: " + err.Error()}
+		return &brokenEvent{at: c.at + c.metadata, what: "malformed metadata: " + err.Error()}
 	}
 	if c.pools != nil {
 		pools.take(c.pools)
@@ -65,7 +64,7 @@ func (c *chunk) understand(meta *metadata) *brokenEvent {
 		}
 		p, err := meta.compile(class, wanted.fields)
 		if err != nil {
-			return &brokenEvent{at: c.at + c.metadata, what: "the metadata makes no sense: " + err.Error()}
+			return &brokenEvent{at: c.at + c.metadata, what: "malformed metadata: " + err.Error()}
 		}
 		c.typeName[class.id] = wanted.name
 		ep := &eventPlan{plan: p, kind: kind}
@@ -91,7 +90,7 @@ func (c *chunk) plan(kind int64) *eventPlan {
 	return c.others[kind]
 }
 
-// findMetadata reads the metadata that the header points at, or else the last that there is.
+// findMetadata reads the metadata that the header points to, or else the last in the chunk.
 func (c *chunk) findMetadata(buf []byte) (*metadata, *brokenEvent, error) {
 	if c.metadata >= headerSize && c.metadata < c.end-c.at {
 		s := newScanner(c.src, c.at+c.metadata, c.end, c.raw, buf)
@@ -117,7 +116,7 @@ func (c *chunk) findMetadata(buf []byte) (*metadata, *brokenEvent, error) {
 		}
 		meta, err := parseMetadata(ev.body, c.raw)
 		if err != nil {
-			why = &brokenEvent{at: ev.at, what: "the metadata cannot be read: " + err.Error()}
+			why = &brokenEvent{at: ev.at, what: "malformed metadata: " + err.Error()}
 			continue
 		}
 		found, c.metadata = meta, ev.at-c.at
@@ -131,7 +130,7 @@ func (c *chunk) findMetadata(buf []byte) (*metadata, *brokenEvent, error) {
 	return found, why, nil
 }
 
-// index reads the constants, and what is said about the recording.
+// index reads the constants and the events about the recording.
 func (c *chunk) index(buf []byte) (*brokenEvent, error) {
 	var v values
 	var problem *brokenEvent
@@ -151,7 +150,7 @@ func (c *chunk) index(buf []byte) (*brokenEvent, error) {
 		if ev.kind == typeCheckpoint {
 			c.stable = s.pos
 			if err := c.pools.add(ev.body); err != nil && problem == nil {
-				problem = &brokenEvent{at: ev.at, what: "constants cannot be read, so that names are missing: " + err.Error()}
+				problem = &brokenEvent{at: ev.at, what: "malformed constants, some names are missing: " + err.Error()}
 			}
 			continue
 		}
@@ -161,7 +160,7 @@ func (c *chunk) index(buf []byte) (*brokenEvent, error) {
 	}
 }
 
-// salvage reads the constants behind the place where the events cannot be read on: each checkpoint says where the one before it is.
+// salvage reads the constants after the last readable event: each checkpoint points to the previous one.
 func (c *chunk) salvage(buf []byte) error {
 	for at := c.at + c.constants; c.complete() && at > c.until && at < c.end; {
 		ev, err := newScanner(c.src, at, c.end, c.raw, buf).next()
@@ -174,7 +173,7 @@ func (c *chunk) salvage(buf []byte) error {
 		if ev.kind != typeCheckpoint {
 			return nil
 		}
-		_ = c.pools.add(ev.body) // what can be read of it helps
+		_ = c.pools.add(ev.body) // as far as it can be read
 		head := cursor{b: ev.body, raw: c.raw}
 		head.long() // start
 		head.long() // duration
@@ -187,7 +186,7 @@ func (c *chunk) salvage(buf []byte) error {
 	return nil
 }
 
-// read gives each event of a thread to take, unless it is known from its begin that it is not wanted.
+// read passes each event of a thread to take, except those whose start is not wanted, and returns the number of malformed ones.
 func (c *chunk) read(
 	n *names, clk *clock, from, to int64, buf []byte, wanted func(begin jvmthread.Time) bool, take func(*record),
 ) (bad uint64, err error) {
@@ -208,7 +207,7 @@ func (c *chunk) read(
 			continue
 		}
 		cur = cursor{b: ev.body, raw: c.raw}
-		if len(p.steps) > 0 && p.steps[0].slot == slotStart { // as it is in all JDKs
+		if len(p.steps) > 0 && p.steps[0].slot == slotStart { // as in all JDKs
 			begin := cur
 			if !wanted(jvmthread.Time(clk.at(begin.long()))) && !begin.failed {
 				continue

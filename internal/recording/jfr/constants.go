@@ -5,11 +5,11 @@ package jfr
 
 import "errors"
 
-// constants are the pools of a chunk that are needed here. Values of the others are passed over.
+// constants are the constant pools of a chunk, as far as they are needed.
 type constants struct {
 	raw     bool
 	pools   map[int64]*pool // by type
-	frames  *plan           // of an element of a stack
+	frames  *plan           // of a stack frame
 	strings map[int64]string
 	symbols map[int64]text
 	classes map[int64]text // names
@@ -19,8 +19,8 @@ type constants struct {
 	stacks  map[int64][]byte
 	native  int64 // the frame type of native methods
 
-	bytes int64 // that stacks take
-	// keysAreIDs: each Java thread seen so far has its own id as its key, as is so from JDK 16 on.
+	bytes int64 // size of stacks
+	// keysAreIDs: the key of each Java thread so far is its id, as is the case since JDK 16.
 	keysAreIDs bool
 }
 
@@ -41,20 +41,19 @@ type (
 	}
 )
 
-// pool is how the constants of a type are read.
+// pool defines how the constants of a type are read and kept, if they are.
 type pool struct {
 	plan *plan
 	keep func(c *constants, key int64, v *values, value []byte)
 }
 
-// maxStackBytes bounds the stacks of a chunk: those above are left out.
+// maxStackBytes limits the stacks of a chunk. Those above it are missing.
 const maxStackBytes = 256 << 20
 
 var wantedPools = map[string]struct {
 	fields map[string]slot
 	keep   func(c *constants, key int64, v *values, value []byte)
 }{
-	"java.lang.String": {nil, nil}, // not of fields: see add
 	"jdk.types.Symbol": {map[string]slot{"string": slotName}, func(c *constants, key int64, v *values, _ []byte) {
 		c.symbols[key] = v.text[slotName.text()]
 	}},
@@ -127,13 +126,13 @@ func (c *constants) compileFrames(m *metadata) error {
 	return nil
 }
 
-// add reads a checkpoint: pools of constants that came up since the one before.
+// add reads a checkpoint: the constants that are new since the previous one.
 func (c *constants) add(body []byte) error {
 	cur := &cursor{b: body, raw: c.raw}
 	cur.long() // start
 	cur.long() // duration
-	cur.long() // distance to the checkpoint before
-	cur.byte() // what kind of checkpoint
+	cur.long() // distance to the previous checkpoint
+	cur.byte() // kind of checkpoint
 	var v values
 	for range cur.int() {
 		of := cur.long()
@@ -143,7 +142,7 @@ func (c *constants) add(body []byte) error {
 			return errShort
 		}
 		if p == nil {
-			return errors.New("it has constants of a type that the metadata does not describe")
+			return errors.New("a constant has a type that the metadata does not describe")
 		}
 		for range n {
 			key := cur.long()
@@ -151,7 +150,7 @@ func (c *constants) add(body []byte) error {
 			v.text = [numTexts]text{}
 			if p.keep == nil {
 				for i := range p.plan.steps {
-					p.plan.steps[i].pass(cur)
+					p.plan.steps[i].skip(cur)
 				}
 			} else {
 				p.plan.readAll(cur, &v)
@@ -192,9 +191,9 @@ func (c *constants) keepStack(key int64, _ *values, value []byte) {
 	c.stacks[key] = append([]byte(nil), value...)
 }
 
-// text resolves a text.
+// text resolves a string.
 func (c *constants) text(t text) string {
-	for range 3 { // a symbol's own text may be in the pool of strings
+	for range 3 { // the text of a symbol may be in the pool of strings
 		switch {
 		case t.key == 0:
 			return t.value
@@ -207,7 +206,7 @@ func (c *constants) text(t text) string {
 	return ""
 }
 
-// take moves what an earlier state of the same chunk knew.
+// take takes over the constants read so far with other metadata of the same chunk.
 func (c *constants) take(old *constants) {
 	c.strings, c.symbols, c.classes, c.methods, c.groups, c.threads, c.stacks = old.strings, old.symbols, old.classes, old.methods, old.groups, old.threads, old.stacks
 	c.bytes, c.keysAreIDs, c.native = old.bytes, old.keysAreIDs, old.native

@@ -10,12 +10,12 @@ import (
 	"unicode/utf16"
 )
 
-var errShort = errors.New("it ends in the middle of a value")
+var errShort = errors.New("it ends inside a value")
 
-// cursor takes values from the front of bytes. After the first failure all values are zero and failed is set.
+// cursor reads values from bytes. After the first failure all values are zero and failed is set.
 type cursor struct {
 	b      []byte
-	raw    bool // integers have their full size; else they are packed into 1 to 9 bytes
+	raw    bool // integers have their full size; otherwise they are packed into 1 to 9 bytes
 	failed bool
 }
 
@@ -41,7 +41,7 @@ func (c *cursor) byte() byte {
 	return v
 }
 
-// packed reads seven bits a byte, the lowest first; the ninth byte holds eight.
+// packed reads seven bits per byte, the lowest first; the ninth byte holds eight.
 func (c *cursor) packed() int64 {
 	if len(c.b) > 0 && c.b[0] < 0x80 {
 		v := int64(c.b[0])
@@ -66,7 +66,7 @@ func (c *cursor) packed() int64 {
 	return 0
 }
 
-// integer reads an integer whose full size is given in bytes.
+// integer reads an integer with the given full size in bytes.
 func (c *cursor) integer(size int) int64 {
 	if !c.raw {
 		if size == 4 {
@@ -94,7 +94,7 @@ func (c *cursor) integer(size int) int64 {
 func (c *cursor) int() int64  { return c.integer(4) }
 func (c *cursor) long() int64 { return c.integer(8) }
 
-// count reads how many things follow; each needs at least one byte.
+// count reads the number of elements that follow, which have at least one byte each.
 func (c *cursor) count() int {
 	n := c.int()
 	if n < 0 || n > int64(len(c.b)) {
@@ -116,11 +116,11 @@ const (
 	stringLatin1
 )
 
-// text is a string, or the key of one.
+// text is a string or the key of one.
 type text struct {
 	value  string
-	key    int64 // not 0: in a pool
-	symbol bool  // in that of symbols; else in that of strings
+	key    int64 // in a constant pool, unless 0
+	symbol bool  // the pool is that of symbols, not that of strings
 }
 
 func (c *cursor) text() text {

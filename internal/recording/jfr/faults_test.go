@@ -27,7 +27,7 @@ func TestHugeEventsAreCounted(t *testing.T) {
 	}))
 	assert.Equal(t, wantSample+"end detached\n", c.tell())
 	require.Len(t, c.problems, 1)
-	assert.Equal(t, "1 events of the chunk are not as its metadata says", c.problems[0].What)
+	assert.Equal(t, "1 events of the chunk do not match its metadata", c.problems[0].What)
 	assert.EqualValues(t, 1, c.problems[0].Lost)
 }
 

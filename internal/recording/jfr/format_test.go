@@ -209,8 +209,8 @@ func TestUnpackedRecordingsAreBounded(t *testing.T) {
 	cut := read(first)
 	assert.Len(t, cut.events, 7)
 	require.Len(t, cut.problems, 1)
-	assert.Equal(t, fmt.Sprintf("x.jfr (byte %d): the recording has more than %d bytes when it is unpacked; the rest is not read; "+
-		"unpack it, since a plain file is read where it stands, or raise max_unpacked_size", first, first), cut.problems[0].Error())
+	assert.Equal(t, fmt.Sprintf("x.jfr (byte %d): the recording has more than %d bytes uncompressed; skipping the rest; "+
+		"decompress it, as plain files are read in place, or raise max_unpacked_size", first, first), cut.problems[0].Error())
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)
@@ -227,7 +227,7 @@ func TestSessionsEndWhereAnotherJVMBegins(t *testing.T) {
 	assert.Equal(t, c.tell(), push(t, data, 100, false).tell())
 }
 
-func TestGarbageBetweenChunksIsPassedOver(t *testing.T) {
+func TestGarbageBetweenChunksIsSkipped(t *testing.T) {
 	a, b := newBuilder(true), newBuilder(true)
 	b.nanos, b.ticks = 2_000_000, 2_000_500
 	data := append([]byte("what is this?"), a.chunk(sample)...)
@@ -235,12 +235,12 @@ func TestGarbageBetweenChunksIsPassedOver(t *testing.T) {
 	for _, c := range []*collector{readBytes(t, data), push(t, data, 50, false)} {
 		assert.Len(t, c.events, 14)
 		require.NotEmpty(t, c.problems)
-		assert.Equal(t, `x.jfr (byte 0): a chunk begins with "what", not with "FLR\x00"; 13 bytes are passed over`, c.problems[0].Error())
+		assert.Equal(t, `x.jfr (byte 0): invalid chunk signature "what": want "FLR\x00"; skipping 13 bytes`, c.problems[0].Error())
 		assert.Len(t, c.sessions, 1)
 	}
 }
 
-func TestAnEventThatIsNoneEndsTheChunkOnly(t *testing.T) {
+func TestMalformedEventEndsOnlyItsChunk(t *testing.T) {
 	a, b := newBuilder(true), newBuilder(true)
 	b.nanos, b.ticks = 2_000_000, 2_000_500
 	first := a.chunk(func(b *builder) {
@@ -249,6 +249,6 @@ func TestAnEventThatIsNoneEndsTheChunkOnly(t *testing.T) {
 		b.sleep(40, 20)
 	})
 	c := readBytes(t, append(first, b.chunk(sample)...))
-	assert.Contains(t, c.problems[0].What, "an event of 0 bytes is none")
+	assert.Contains(t, c.problems[0].What, "invalid event size of 0 bytes")
 	assert.Len(t, c.events, 9)
 }

@@ -9,7 +9,7 @@ import (
 	"math"
 )
 
-// Magic begins each chunk.
+// Magic is at the start of each chunk.
 const Magic = "FLR\x00"
 
 const headerSize = 68
@@ -17,29 +17,29 @@ const headerSize = 68
 // Flags in the last byte of the header.
 const (
 	flagCompressed = 1 << 0
-	flagFinal      = 1 << 1 // no chunk of this JVM follows; JDK 15 and later
+	flagFinal      = 1 << 1 // the last chunk of its JVM, since JDK 15
 )
 
-// header is the beginning of a chunk, all of it big-endian whatever the flags say.
+// header is the head of a chunk, which is big-endian regardless of the flags.
 type header struct {
 	major, minor   uint16
-	size           int64 // with the header; 0 while JDK 13 and older write it
-	constants      int64 // where the last checkpoint is
-	metadata       int64
+	size           int64 // including the header; 0 while JDK 13 and older write the chunk
+	constants      int64 // offset of the last checkpoint
+	metadata       int64 // offset
 	startNanos     int64 // since the Unix epoch, at startTicks
 	durationNanos  int64
 	startTicks     int64
 	ticksPerSecond int64
-	state          byte // 0: complete; else it is being written
+	state          byte // 0: complete; otherwise being written
 	flags          byte
 }
 
 func parseHeader(b []byte) (header, error) {
 	if len(b) < headerSize {
-		return header{}, fmt.Errorf("the header of a chunk needs %d bytes, there are %d", headerSize, len(b))
+		return header{}, fmt.Errorf("truncated chunk header: want %d bytes, have %d", headerSize, len(b))
 	}
 	if string(b[:4]) != Magic {
-		return header{}, fmt.Errorf("a chunk begins with %q, not with %q", b[:4], Magic)
+		return header{}, fmt.Errorf("invalid chunk signature %q: want %q", b[:4], Magic)
 	}
 	i64 := func(at int) int64 { return int64(binary.BigEndian.Uint64(b[at:])) }
 	h := header{
@@ -49,33 +49,33 @@ func parseHeader(b []byte) (header, error) {
 	}
 	switch {
 	case h.major != 2:
-		return h, fmt.Errorf("version %d.%d of the format is not known here; versions 2.x (JDK 9 and later) are", h.major, h.minor)
+		return h, fmt.Errorf("unknown format version %d.%d: want 2.x (JDK 9 and later)", h.major, h.minor)
 	case h.ticksPerSecond <= 0:
-		return h, fmt.Errorf("%d ticks a second", h.ticksPerSecond)
+		return h, fmt.Errorf("invalid clock rate of %d ticks per second", h.ticksPerSecond)
 	case h.size != 0 && h.size < headerSize:
-		return h, fmt.Errorf("a chunk of %d bytes", h.size)
+		return h, fmt.Errorf("invalid chunk size of %d bytes", h.size)
 	}
 	return h, nil
 }
 
-// complete reports whether the header tells the size of all of the chunk.
+// complete reports whether the chunk has been completed.
 func (h *header) complete() bool { return h.size >= headerSize && h.state == 0 }
 
-// clock converts ticks to nanoseconds just as the JDK's own tools do, by division by a double: so results agree to the nanosecond.
+// clock converts ticks to nanoseconds exactly as the JDK's tools do, by dividing by a double, so that results agree to the nanosecond.
 type clock struct {
 	startTicks int64
 	startNanos int64
-	divisor    float64 // ticks a nanosecond
+	divisor    float64 // ticks per nanosecond
 }
 
 func newClock(h *header) clock {
 	return clock{startTicks: h.startTicks, startNanos: h.startNanos, divisor: float64(h.ticksPerSecond) / 1e9}
 }
 
-// at converts a point in time.
+// at converts a time.
 func (c *clock) at(ticks int64) int64 { return c.startNanos + c.span(ticks-c.startTicks) }
 
-// span converts a duration, towards zero.
+// span converts a duration, rounding towards zero.
 func (c *clock) span(ticks int64) int64 {
 	if c.divisor == 1 {
 		return ticks

@@ -57,7 +57,7 @@ func (e *endless) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// TestMemoryDoesNotGrowWithTheRecording reads one of 50 times as many bytes in as much memory, up to a megabyte.
+// TestMemoryDoesNotGrowWithTheRecording reads a recording 50 times as large with at most a megabyte more memory.
 func TestMemoryDoesNotGrowWithTheRecording(t *testing.T) {
 	held := func(chunks int64) uint64 {
 		source := newEndless(chunks)
@@ -74,18 +74,18 @@ func TestMemoryDoesNotGrowWithTheRecording(t *testing.T) {
 	assert.Less(t, held(100), few+1<<20)
 }
 
-// TestChunksThatDoNotAdvanceAreBoundedToo: where time stands still, order cannot be kept for ever.
-func TestChunksThatDoNotAdvanceAreBoundedToo(t *testing.T) {
+// TestMemoryIsBoundedIfTimeDoesNotAdvance: events are then passed on unsorted.
+func TestMemoryIsBoundedIfTimeDoesNotAdvance(t *testing.T) {
 	d := NewDecoder(recording.Options{}, newCollector(t))
 	d.watermark = 100
 	events := make([]jvmthread.Event, 5)
 	for i := range events {
 		events[i] = jvmthread.Event{Thread: 1, Kind: jvmthread.KindYield, Time: jvmthread.Time(98 + i)}
 	}
-	require.NoError(t, d.sink.Session(&recording.Session{ID: jvmthread.SessionID{1}}))
+	d.Session(&recording.Session{ID: jvmthread.SessionID{1}})
 	d.news = append(d.news, jvmthread.Thread{ID: 1})
-	d.hand(events, 200)
-	require.NoError(t, d.err)
+	d.pass(events, 200)
+	require.NoError(t, d.Err())
 	assert.Equal(t, []jvmthread.Time{100, 100, 100, 101, 102}, []jvmthread.Time{events[0].Time, events[1].Time, events[2].Time, events[3].Time, events[4].Time})
 	assert.EqualValues(t, 1, d.Stats().Problems)
 

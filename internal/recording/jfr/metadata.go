@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// class is a type that the metadata of a chunk describes.
+// class is a type described by the metadata of a chunk.
 type class struct {
 	id     int64
 	name   string
@@ -19,24 +19,24 @@ type class struct {
 type field struct {
 	name     string
 	class    int64
-	constant bool // the value is a key into the pool of the class
+	constant bool // the value is a key in the constant pool of the class
 	array    bool
-	unit     string // of a time: TICKS, NANOSECONDS, MILLISECONDS, ...; empty: it is no time
+	unit     string // of a time: TICKS, NANOSECONDS, MILLISECONDS, ...; empty for other fields
 }
 
-// metadata is what a chunk says about its types.
+// metadata describes the types of a chunk.
 type metadata struct {
 	classes map[int64]*class
 	byName  map[string]*class
 }
 
-// Limits on metadata: a JDK has some 250 events and 1 500 types.
+// Limits on metadata. A JDK has about 250 events and 1 500 types.
 const (
 	maxDepth    = 32
 	maxElements = 1 << 20
 )
 
-// element is a node of the tree in which metadata is written.
+// element is a node of the metadata tree.
 type element struct {
 	name       string
 	attributes map[string]string
@@ -58,8 +58,8 @@ func parseMetadata(body []byte, raw bool) (*metadata, error) {
 	p := treeParser{cursor: c, texts: texts}
 	root := p.element(0)
 	switch {
-	case p.odd != "":
-		return nil, errors.New(p.odd)
+	case p.wrong != "":
+		return nil, errors.New(p.wrong)
 	case c.failed:
 		return nil, errShort
 	}
@@ -78,14 +78,14 @@ type treeParser struct {
 	cursor *cursor
 	texts  []string
 	count  int
-	odd    string
+	wrong  string
 }
 
 func (p *treeParser) text() string {
 	i := p.cursor.int()
 	if i < 0 || i >= int64(len(p.texts)) {
 		if !p.cursor.failed {
-			p.odd = fmt.Sprintf("there is no text %d", i)
+			p.wrong = fmt.Sprintf("string %d is undefined", i)
 			p.cursor.fail()
 		}
 		return ""
@@ -96,7 +96,7 @@ func (p *treeParser) text() string {
 func (p *treeParser) element(depth int) element {
 	p.count++
 	if depth > maxDepth || p.count > maxElements {
-		p.odd = "it is nested too deeply or has too many elements"
+		p.wrong = "too many or too deeply nested elements"
 		p.cursor.fail()
 	}
 	e := element{name: p.text()}
@@ -127,12 +127,12 @@ func (m *metadata) add(elements []element) error {
 		}
 		id, err := strconv.ParseInt(e.attributes["id"], 10, 64)
 		if err != nil {
-			return fmt.Errorf("the id of class %q: %w", e.attributes["name"], err)
+			return fmt.Errorf("id of class %q: %w", e.attributes["name"], err)
 		}
 		m.classes[id] = &class{id: id, name: e.attributes["name"]}
 		m.byName[e.attributes["name"]] = m.classes[id]
 	}
-	units := map[int64]bool{} // annotations whose value is the unit of a time
+	units := map[int64]bool{} // annotations whose value is a unit of time
 	for _, name := range []string{"jdk.jfr.Timespan", "jdk.jfr.Timestamp"} {
 		if c := m.byName[name]; c != nil {
 			units[c.id] = true
@@ -150,7 +150,7 @@ func (m *metadata) add(elements []element) error {
 
 func (m *metadata) addFields(e *element, units map[int64]bool) error {
 	c := m.byName[e.attributes["name"]]
-	c.fields = nil // a name that comes twice is the later one
+	c.fields = nil // of two classes with one name, the later one counts
 	for i := range e.children {
 		f := &e.children[i]
 		if f.name != "field" {
@@ -158,17 +158,17 @@ func (m *metadata) addFields(e *element, units map[int64]bool) error {
 		}
 		id, err := strconv.ParseInt(f.attributes["class"], 10, 64)
 		if err != nil {
-			return fmt.Errorf("the class of field %s.%s: %w", c.name, f.attributes["name"], err)
+			return fmt.Errorf("class of field %s.%s: %w", c.name, f.attributes["name"], err)
 		}
-		made := field{
+		parsed := field{
 			name: f.attributes["name"], class: id, constant: f.attributes["constantPool"] == "true", array: f.attributes["dimension"] == "1",
 		}
 		for _, a := range f.children {
 			if id, err := strconv.ParseInt(a.attributes["class"], 10, 64); err == nil && units[id] {
-				made.unit = a.attributes["value"]
+				parsed.unit = a.attributes["value"]
 			}
 		}
-		c.fields = append(c.fields, made)
+		c.fields = append(c.fields, parsed)
 	}
 	return nil
 }

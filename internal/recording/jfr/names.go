@@ -11,7 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// names translates the keys of one chunk into ids of the session's symbols. A chunk has each stack once; most are never asked for.
+// names translates the constant keys of one chunk to ids of the session's symbols, on demand.
 type names struct {
 	*constants
 
@@ -19,23 +19,23 @@ type names struct {
 	stackIDs  map[int64]stackID
 	classIDs  map[int64]jvmthread.ClassID
 	threadIDs map[int64]jvmthread.ThreadID
-	define    func(jvmthread.Thread) // is told of each thread, once for the chunk
+	define    func(jvmthread.Thread) // called once per chunk for each thread
 	line      []byte
 }
 
-// stackID is a stack and what its innermost frames say of the call.
+// stackID is a stack and the call of its innermost frames.
 type stackID struct {
 	id   jvmthread.StackID
 	call call
 }
 
-// call is a method of the JDK that is on top of a stack.
+// call is a method of the JDK on top of a stack.
 type call uint8
 
 const (
 	callOther     call = iota
 	callWait           // Object.wait
-	callJoin           // Thread.join, which waits
+	callJoin           // Thread.join, by waiting
 	callNotifyAll      // Object.notifyAll
 )
 
@@ -46,7 +46,7 @@ func newNames(c *constants, sym *symbols.Table, define func(jvmthread.Thread)) *
 	}
 }
 
-// className is the binary name with dots, as Class.getName has it.
+// className returns a name as Class.getName does.
 func (n *names) className(key int64) string {
 	return strings.ReplaceAll(n.text(n.classes[key]), "/", ".")
 }
@@ -63,7 +63,7 @@ func (n *names) class(key int64) jvmthread.ClassID {
 	return id
 }
 
-// thread returns the Java thread with a key, NoThread if it is none.
+// thread returns the Java thread with a key, NoThread if it is not one.
 func (n *names) thread(key int64) jvmthread.ThreadID {
 	if key <= 0 {
 		return jvmthread.NoThread
@@ -88,15 +88,12 @@ func (n *names) thread(key int64) jvmthread.ThreadID {
 	return id
 }
 
-// isVirtual is asked for threads by key.
-func (n *names) isVirtual(key int64) bool { return n.threads[key].virtual }
-
 const (
 	maxStackText   = 64 << 10
 	maxStackFrames = 1024
 )
 
-// stack writes a stack as the JVM does, innermost first.
+// stack returns the stack with a key.
 func (n *names) stack(key int64) stackID {
 	if key <= 0 {
 		return stackID{}
@@ -105,14 +102,14 @@ func (n *names) stack(key int64) stackID {
 		return s
 	}
 	var s stackID
-	body, ok := n.stacks[key]
-	if ok {
+	if body, ok := n.stacks[key]; ok {
 		s = n.format(body)
 	}
 	n.stackIDs[key] = s
 	return s
 }
 
+// format formats a stack, innermost frame first.
 func (n *names) format(body []byte) (s stackID) {
 	var v values
 	cur := &cursor{b: body, raw: n.raw}
@@ -155,7 +152,7 @@ func (n *names) format(body []byte) (s stackID) {
 	return s
 }
 
-// appendFrame writes a frame. A recording has lines, but no names of source files.
+// appendFrame formats a frame. Recordings have line numbers, but no source file names.
 func (n *names) appendFrame(dst []byte, class, method string, v *values) []byte {
 	line := int(min(max(0, v.n[slotLine]), math.MaxInt32))
 	if n.native != 0 && v.n[slotKind] == n.native {
@@ -168,7 +165,7 @@ func (n *names) appendFrame(dst []byte, class, method string, v *values) []byte 
 	return symbols.AppendFrame(dst, function, "", line)
 }
 
-// callOf looks at the innermost frames: wait(), wait(long) and wait0(long) call each other, and join calls them.
+// callOf returns the call of the innermost frames: join calls wait(), which calls wait(long), which calls wait0(long).
 func callOf(top []string) call {
 	for i, name := range top {
 		switch {

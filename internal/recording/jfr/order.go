@@ -12,23 +12,23 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// slice collects the records of a part of the recording: of those that begin at lo or later the first ones, as many as there is room for.
-// A recording is in the order in which threads gave up their buffers, and so has to be sorted; to read it several times bounds memory.
+// slice collects the first records that start at lo or later, as many as there is room for. A recording is in the order in which threads
+// flushed their buffers. To sort it in bounded memory, it is read several times, one slice each time.
 type slice struct {
 	records []record
 	lo      jvmthread.Time
-	hi      jvmthread.Time // those that begin here or later come in another slice
+	hi      jvmthread.Time // records from here on are left to the next slice
 	room    int
-	more    bool
+	more    bool // there are records from hi on
 	begins  []jvmthread.Time
-	lost    uint64 // more began at one moment than there is room for
+	lost    uint64 // excess records that started at the same time
 }
 
 func (s *slice) reset(lo jvmthread.Time) {
 	s.records, s.lo, s.hi, s.more = s.records[:0], lo, math.MaxInt64, false
 }
 
-// wants reports whether a record that begins then belongs here.
+// wants reports whether a record with this start belongs to the slice.
 func (s *slice) wants(begin jvmthread.Time) bool {
 	if begin >= s.hi {
 		s.more = s.hi != math.MaxInt64
@@ -47,7 +47,7 @@ func (s *slice) add(r *record) {
 	}
 }
 
-// shrink keeps those that begin first.
+// shrink keeps the first records.
 func (s *slice) shrink() {
 	s.begins = s.begins[:0]
 	for i := range s.records {
@@ -55,7 +55,7 @@ func (s *slice) shrink() {
 	}
 	slices.Sort(s.begins)
 	s.hi, s.more = s.begins[s.room], true
-	if s.hi == s.begins[0] { // all at one moment: there is nothing to tell them apart by
+	if s.hi == s.begins[0] { // all at the same time
 		s.lost += uint64(len(s.records) - s.room)
 		s.records = s.records[:s.room]
 		s.hi++
@@ -64,16 +64,15 @@ func (s *slice) shrink() {
 	s.records = slices.DeleteFunc(s.records, func(r record) bool { return r.event.Time >= s.hi })
 }
 
-// maxLate bounds the ends that wait for their time: usually there is one for each thread.
+// maxLate limits the ends of records held back for sorting. Usually there is one per thread.
 const maxLate = 1 << 18
 
-// splitter makes events in the order of time of records.
+// splitter splits records into events ordered by time.
 type splitter struct {
-	late    []jvmthread.Event // ends behind the watermark, in the order of each thread
-	events  []jvmthread.Event
-	keys    []sortKey
-	sorted  []jvmthread.Event
-	dropped uint64 // pinned, and shown by another event already
+	late   []jvmthread.Event // events after the watermark, sorted
+	events []jvmthread.Event
+	keys   []sortKey
+	sorted []jvmthread.Event
 }
 
 type sortKey struct {
@@ -82,7 +81,7 @@ type sortKey struct {
 	index  int
 }
 
-// byThread orders records by thread and begin. Those of a thread come in the order of their ends, which only those of no length tell apart.
+// byThread sorts records by thread, start and end.
 func (s *splitter) byThread(records []record) []sortKey {
 	s.keys = slices.Grow(s.keys[:0], len(records))
 	for i := range records {
@@ -100,30 +99,29 @@ func (s *splitter) byThread(records []record) []sortKey {
 	return s.keys
 }
 
-// split returns the events before until of the records and of those before, in order; they are good until the next call.
+// split returns the events before until of these and earlier records in order, valid until the next call.
 func (s *splitter) split(records []record, until jvmthread.Time) []jvmthread.Event {
 	s.events = append(s.events[:0], s.late...)
 	keys := s.byThread(records)
-	var before *record // of the same thread
+	var before, next *record // of the same thread
 	for i := range keys {
 		r := &records[keys[i].index]
 		if before != nil && before.event.Thread != r.event.Thread {
 			before = nil
 		}
-		var next *record // of the same thread
+		next = nil
 		if i+1 < len(keys) && keys[i+1].thread == r.event.Thread {
 			next = &records[keys[i+1].index]
 		}
 		if r.kind == kindPinned && next != nil && next.event.Time < r.end {
-			s.dropped++
-			continue
+			continue // the next record is more specific
 		}
-		if before != nil && r.event.Time < before.end { // by the rounding of ticks
+		if before != nil && r.event.Time < before.end { // due to the rounding of ticks
 			r.event.Time = before.end
 			r.end = max(r.end, before.end)
 		}
 		s.begin(r)
-		if next == nil || !r.reenters(next) { // else it is to be finished behind that
+		if next == nil || !r.reenters(next) { // otherwise it is finished after that
 			s.finish(r, r.end)
 		}
 		if before != nil && before.reenters(r) {
@@ -133,20 +131,20 @@ func (s *splitter) split(records []record, until jvmthread.Time) []jvmthread.Eve
 	}
 	s.order()
 	n := sort.Search(len(s.sorted), func(i int) bool { return s.sorted[i].Time >= until })
-	if len(s.sorted)-n > maxLate { // chunks that do not advance: order cannot be kept for ever
+	if len(s.sorted)-n > maxLate { // time does not advance; give up the order
 		n = len(s.sorted)
 	}
 	s.late = append(s.late[:0], s.sorted[n:]...)
 	return s.sorted[:n]
 }
 
-// reenters reports whether r is the contention for the monitor at the end of the wait before it.
+// reenters reports whether r is the contention for the monitor at the end of the wait w.
 func (w *record) reenters(r *record) bool {
 	return w.kind == kindWait && r.kind == kindEnter && w.event.Thread == r.event.Thread && w.event.Lock == r.event.Lock &&
 		(r.call == callWait || r.call == callJoin)
 }
 
-// begin adds the event with which a record begins, and that a wait is over.
+// begin adds the event at the start of a record, and the end of waiting if it is a wait.
 func (s *splitter) begin(r *record) {
 	s.events = append(s.events, r.event)
 	if r.kind == kindWait {
@@ -156,7 +154,7 @@ func (s *splitter) begin(r *record) {
 	}
 }
 
-// finish adds the event with which a record ends, if it is one with an end.
+// finish adds the event at the end of a record, if its kind has one.
 func (s *splitter) finish(r *record, at jvmthread.Time) {
 	end := jvmthread.Event{Thread: r.event.Thread, Time: at, Lock: r.event.Lock, Flags: r.ended &^ jvmthread.FlagTimedOut}
 	switch r.event.Kind {
@@ -176,7 +174,7 @@ func (s *splitter) finish(r *record, at jvmthread.Time) {
 	s.events = append(s.events, end)
 }
 
-// order sorts by time, then thread; each thread keeps its own order.
+// order sorts events by time and thread. Each thread keeps its own order.
 func (s *splitter) order() {
 	s.keys = s.keys[:0]
 	for i := range s.events {

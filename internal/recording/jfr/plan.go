@@ -5,19 +5,19 @@ package jfr
 
 import "fmt"
 
-// plan says how the bytes of a type are to be read: one step after the other, inline types flattened.
+// plan is how the bytes of a type are read: as a sequence of steps, with inline types flattened.
 type plan struct {
 	steps []step
-	last  int // steps needed for what is wanted of it
+	last  int // number of steps up to the last wanted field
 	units [numSlots]string
-	known [numSlots]bool // the type has such a field
+	known [numSlots]bool // the type has the field
 }
 
 type step struct {
 	kind  stepKind
-	size  int  // of an integer, or of what is passed over
-	slot  slot // where the value goes; slotNone: nowhere
-	array bool // count first
+	size  int  // of the value in bytes
+	slot  slot // where the value goes; slotNone to skip it
+	array bool // preceded by a count
 	inner *plan
 }
 
@@ -25,22 +25,22 @@ type stepKind uint8
 
 const (
 	stepInteger stepKind = iota
-	stepFixed            // bytes that are never packed
+	stepFixed            // never packed
 	stepText
 	stepInner // elements of an array of inline types
 )
 
-// values are what a plan takes from bytes.
+// values are the wanted values of a type.
 type values struct {
 	n     [numSlots]int64
 	text  [numTexts]text
-	array cursor // behind the count of the array that is wanted
+	array cursor // at the elements of the wanted array
 }
 
-// maxSteps bounds a flattened type.
+// maxSteps limits the size of a flattened type.
 const maxSteps = 4096
 
-// compile makes a plan for a class, with the slots of the fields that are wanted. A field "a.b" is b in an inline a.
+// compile returns the plan for a class with the slots of the wanted fields. Field "a.b" is b in an inline a.
 func (m *metadata) compile(c *class, wanted map[string]slot) (*plan, error) {
 	p := &plan{}
 	if err := m.flatten(p, c, wanted, "", 0); err != nil {
@@ -51,7 +51,7 @@ func (m *metadata) compile(c *class, wanted map[string]slot) (*plan, error) {
 
 func (m *metadata) flatten(p *plan, c *class, wanted map[string]slot, prefix string, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("field %s: types are nested too deeply", prefix)
+		return fmt.Errorf("field %s: too deeply nested types", prefix)
 	}
 	for i := range c.fields {
 		f := &c.fields[i]
@@ -59,9 +59,9 @@ func (m *metadata) flatten(p *plan, c *class, wanted map[string]slot, prefix str
 		of := m.classes[f.class]
 		switch {
 		case len(p.steps) >= maxSteps:
-			return fmt.Errorf("field %s: there are too many fields", name)
+			return fmt.Errorf("field %s: too many fields", name)
 		case of == nil:
-			return fmt.Errorf("field %s: there is no type %d", name, f.class)
+			return fmt.Errorf("field %s: undefined type %d", name, f.class)
 		}
 		s, inline := primitive(of.name)
 		if f.constant {
@@ -81,7 +81,7 @@ func (m *metadata) flatten(p *plan, c *class, wanted map[string]slot, prefix str
 			}
 		}
 		if !s.fits(f.constant) {
-			s.slot = slotNone // of a type that nobody expects
+			s.slot = slotNone // unexpected type
 		}
 		p.steps = append(p.steps, s)
 		if s.slot != slotNone {
@@ -91,7 +91,7 @@ func (m *metadata) flatten(p *plan, c *class, wanted map[string]slot, prefix str
 	return nil
 }
 
-// fits reports whether the slot can take what the step reads.
+// fits reports whether the slot can hold the value of the step.
 func (s *step) fits(constant bool) bool {
 	switch {
 	case s.slot == slotFrames:
@@ -103,7 +103,7 @@ func (s *step) fits(constant bool) bool {
 	}
 }
 
-// primitive returns how a value of a type without fields is read, or that it is one with fields.
+// primitive returns the step of a primitive type, or inline for a type with fields.
 func primitive(name string) (_ step, inline bool) {
 	switch name {
 	case "boolean", "byte":
@@ -125,10 +125,10 @@ func primitive(name string) (_ step, inline bool) {
 	}
 }
 
-// read takes what is wanted, and stops when it has it.
+// read reads the wanted values and leaves the cursor after the last of them.
 func (p *plan) read(c *cursor, v *values) { p.readSteps(c, v, p.last) }
 
-// readAll takes what is wanted, and passes over the rest.
+// readAll reads the wanted values and skips the others.
 func (p *plan) readAll(c *cursor, v *values) { p.readSteps(c, v, len(p.steps)) }
 
 func (p *plan) readSteps(c *cursor, v *values, n int) {
@@ -137,7 +137,7 @@ func (p *plan) readSteps(c *cursor, v *values, n int) {
 		s := &p.steps[i]
 		switch {
 		case s.slot == slotNone:
-			s.pass(c)
+			s.skip(c)
 		case s.array:
 			v.n[s.slot] = int64(c.count())
 			v.array = *c
@@ -159,7 +159,7 @@ func (p *plan) readSteps(c *cursor, v *values, n int) {
 	}
 }
 
-func (s *step) pass(c *cursor) {
+func (s *step) skip(c *cursor) {
 	if s.array {
 		s.elements(c, c.count())
 	} else {
@@ -178,7 +178,7 @@ func (s *step) elements(c *cursor, n int) {
 			c.skipText()
 		case stepInner:
 			for i := range s.inner.steps {
-				s.inner.steps[i].pass(c)
+				s.inner.steps[i].skip(c)
 			}
 		}
 		if c.failed {

@@ -8,29 +8,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// pushed is a recording that comes piece by piece: the bytes of the chunk at hand.
+// pushed is the state of a recording that is written to the decoder.
 type pushed struct {
-	data    []byte
-	done    int64 // bytes of data whose events were handed on; 0: the chunk has not begun
-	pass    int64 // bytes to be passed over
-	began   bool  // a session has
-	ended   bool  // nothing is taken any more
-	waiting bool  // a problem with the metadata was told already
+	data  []byte // of the current chunk
+	done  int64  // length of the data whose events have been passed on; 0: the chunk has not started
+	skip  int64  // number of bytes to skip
+	began bool   // some session has begun
+	ended bool   // further bytes are ignored
 }
 
-// stateGuard is that of a header that is being changed.
+// stateGuard marks a header that is being changed.
 const stateGuard = 255
 
-// Survey looks at the heads of the chunks of a file. Readable is how much of it may be read: a JVM that writes a chunk comes back to what
-// it has written, except for what is before the size in the header. Live says that the last chunk is written by a JVM, whole that all of
-// the file is complete chunks: then it is better read as a whole (ReadFrom) than as it grows. If the chunk at hand has become complete
-// since its header was written to the decoder, the decoder knows from now on.
+// Survey checks the headers of the chunks of a file. Readable is the length that will not change any more: a JVM rewrites parts of the chunk
+// that it is writing after the size in its header. Live means that a JVM is writing the last chunk; whole that all chunks are complete, so that
+// the file is better read as a whole (ReadFrom) than as it grows. Survey also updates the header of the current chunk in the decoder.
 func (d *Decoder) Survey(src io.ReaderAt, size int64) (readable int64, live, whole bool) {
 	var head [headerSize]byte
 	for readable < size {
@@ -43,7 +40,7 @@ func (d *Decoder) Survey(src io.ReaderAt, size int64) (readable int64, live, who
 		case n < headerSize:
 			return readable, false, false
 		case err != nil:
-			return size, false, false // let the decoder tell
+			return size, false, false // the decoder will report it
 		case h.state == stateGuard:
 			return readable, true, false
 		case !h.complete():
@@ -59,44 +56,42 @@ func (d *Decoder) Survey(src io.ReaderAt, size int64) (readable int64, live, who
 	return readable, false, readable > 0
 }
 
-// Write takes the next bytes of a recording.
+// Write implements recording.Decoder.
 func (d *Decoder) Write(p []byte) (int, error) {
 	n := len(p)
-	d.stats.Bytes += int64(n)
+	d.Counts.Bytes += int64(n)
 	q := &d.pushed
-	if pass := min(q.pass, int64(n)); pass > 0 {
-		q.pass -= pass
-		d.source += pass
-		p = p[pass:]
-	}
-	if !q.ended && d.err == nil {
-		q.data = append(q.data, p...)
+	skip := min(q.skip, int64(n))
+	q.skip -= skip
+	d.source += skip
+	if !q.ended && d.Err() == nil {
+		q.data = append(q.data, p[skip:]...)
 		d.takeWhole()
 	}
-	return n, d.err
+	return n, d.Err()
 }
 
-// takeWhole takes the chunks that are complete.
+// takeWhole reads the chunks that are complete.
 func (d *Decoder) takeWhole() {
 	q := &d.pushed
 	d.makeWindow(int64(len(q.data)))
-	for d.err == nil && len(q.data) >= headerSize {
+	for d.Err() == nil && len(q.data) >= headerSize {
 		h, err := parseHeader(q.data)
 		size := h.size
 		switch {
 		case err != nil:
 			next, _ := findChunk(bytes.NewReader(q.data), 1, int64(len(q.data)), d.buf, nil) // memory does not fail
 			next = max(1, min(next, int64(len(q.data)-len(Magic)-1)))
-			d.problem(recording.Problem{Byte: d.source, What: err.Error(), Remedy: fmt.Sprintf("%d bytes are passed over", next)})
+			d.Problem(recording.Problem{Byte: d.source, What: err.Error(), Remedy: fmt.Sprintf("skipping %d bytes", next)})
 			d.drop(next)
 			continue
 		case max(size, int64(len(q.data))) > maxPushed:
-			d.problem(recording.Problem{
+			d.Problem(recording.Problem{
 				Byte: d.source, What: fmt.Sprintf("a chunk has more than %d bytes", maxPushed),
-				Remedy: "read the file when it is complete, or give the recorder a smaller maxchunksize",
+				Remedy: "read the file when it is complete, or set a smaller maxchunksize for the recorder",
 			})
-			q.ended = q.pass == 0 && !h.complete()
-			q.pass = max(0, size-int64(len(q.data)))
+			q.ended = q.skip == 0 && !h.complete()
+			q.skip = max(0, size-int64(len(q.data)))
 			d.drop(min(max(size, headerSize), int64(len(q.data))))
 			continue
 		case !h.complete() || size > int64(len(q.data)):
@@ -110,11 +105,11 @@ func (d *Decoder) takeWhole() {
 func (d *Decoder) drop(n int64) {
 	q := &d.pushed
 	q.data = append(q.data[:0], q.data[n:]...)
-	q.done, q.waiting = 0, false
+	q.done = 0
 	d.source += n
 }
 
-// takePart hands on the events that have come since the last time.
+// takePart passes on the events that are new since the last call.
 func (d *Decoder) takePart(h header, size int64, complete bool) {
 	q := &d.pushed
 	c, problem, _ := openChunk(bytes.NewReader(q.data[:size]), 0, size, h, d.buf) // memory does not fail
@@ -133,11 +128,11 @@ func (d *Decoder) takePart(h header, size int64, complete bool) {
 	if !complete {
 		c.until = min(c.until, c.stable)
 	}
-	if q.began && d.session.goesOn(c) {
+	if q.began && d.session.includes(c) {
 		d.session.extend(c)
 	} else {
 		if q.began {
-			d.hand(d.splitter.split(nil, math.MaxInt64), math.MaxInt64)
+			d.finish()
 			d.end()
 		}
 		d.begin(c)
@@ -147,7 +142,7 @@ func (d *Decoder) takePart(h header, size int64, complete bool) {
 	q.done = c.until
 }
 
-// splitPushed hands on events from a byte on. All that ended until now is there; what goes on is not.
+// splitPushed passes on the events from an offset on. Events that have not ended yet are missing.
 func (d *Decoder) splitPushed(c *chunk, from int64, complete bool) {
 	var records []record
 	var late, lost uint64
@@ -169,51 +164,51 @@ func (d *Decoder) splitPushed(c *chunk, from int64, complete bool) {
 		d.count(c, bad+lost)
 	}
 	if late > 0 && d.late == 0 {
-		d.problem(recording.Problem{
-			Byte: d.source + from, What: "events that began before what was handed on already begin late",
-			Remedy: "read the file when it is complete to have all of them as they were",
+		d.Problem(recording.Problem{
+			Byte: d.source + from, What: "some events start late, as they began before those read earlier",
+			Remedy: "read the file when it is complete",
 		})
 	}
 	d.late += late
-	d.hand(d.splitter.split(records, until), until)
+	d.pass(d.splitter.split(records, until), until)
 }
 
-// Flush hands on what has come so far of a chunk that is being written, as far as its constants are there.
+// Flush passes on the events of a chunk that is being written, as far as their constants are known.
 func (d *Decoder) Flush() error {
 	q := &d.pushed
-	if d.err == nil && !q.ended && len(q.data) >= headerSize {
+	if d.Err() == nil && !q.ended && len(q.data) >= headerSize {
 		if h, err := parseHeader(q.data); err == nil {
 			d.takePart(h, int64(len(q.data)), false)
 		}
 	}
-	return d.err
+	return d.Err()
 }
 
-// Close hands on what is left.
+// Close implements recording.Decoder.
 func (d *Decoder) Close() error {
 	q := &d.pushed
-	if d.err != nil || q.ended {
-		return d.err
+	if d.Err() != nil || q.ended {
+		return d.Err()
 	}
 	d.takeWhole()
 	q.ended = true
 	switch h, err := parseHeader(q.data); {
 	case len(q.data) == 0:
 		if q.began {
-			d.hand(d.splitter.split(nil, math.MaxInt64), math.MaxInt64)
+			d.finish()
 			d.end()
 		}
 	case err != nil:
-		d.problem(recording.Problem{Byte: d.source, What: err.Error()})
+		d.Problem(recording.Problem{Byte: d.source, What: err.Error()})
 	default:
 		d.takePart(h, int64(len(q.data)), true)
-		d.hand(d.splitter.split(nil, math.MaxInt64), math.MaxInt64)
+		d.finish()
 		if h.complete() {
-			d.problem(recording.Problem{
-				Byte: d.source, What: fmt.Sprintf("a chunk breaks off: %d of its %d bytes are there", len(q.data), h.size), Remedy: "what is there is read",
+			d.Problem(recording.Problem{
+				Byte: d.source, What: truncatedChunk(int64(len(q.data)), h.size), Remedy: "reading that part",
 			})
 		}
 	}
 	q.data = nil
-	return d.err
+	return d.Err()
 }

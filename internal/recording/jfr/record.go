@@ -10,24 +10,24 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// record is an event of the recording: it has a begin and an end, which are the same if it has no duration.
+// record is an event of the recording, with a start and an end. They are the same if it has no duration.
 type record struct {
-	event jvmthread.Event // that of its begin
+	event jvmthread.Event // at the start
 	end   jvmthread.Time
-	from  jvmthread.ThreadID // who let the thread go on: previous owner, notifier
+	from  jvmthread.ThreadID // the thread that ended the wait: previous owner, notifier
 	kind  eventKind
 	call  call
-	ended jvmthread.Flags // of the event of its end
+	ended jvmthread.Flags // at the end
 }
 
-// eventPlan is how an event that is wanted is read.
+// eventPlan is the plan of a wanted event.
 type eventPlan struct {
 	*plan
 
 	kind eventKind
 }
 
-// read makes a record of an event. It reports false for what is of no thread that is known.
+// read reads a record, and reports whether its thread is known.
 func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) bool {
 	p.read(cur, v)
 	if cur.failed {
@@ -50,7 +50,7 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) 
 	}
 	stack := n.stack(v.n[slotStack])
 	ev.Stack, r.call = stack.id, stack.call
-	if n.isVirtual(key) || p.kind == kindVirtualStart || p.kind == kindVirtualEnd || p.kind == kindPinned {
+	if n.threads[key].virtual || p.kind == kindVirtualStart || p.kind == kindVirtualEnd || p.kind == kindPinned {
 		ev.Flags, r.ended = jvmthread.FlagVirtual, jvmthread.FlagVirtual
 	}
 	if v.n[slotClass] != 0 || v.n[slotAddress] != 0 {
@@ -60,7 +60,7 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) 
 	return true
 }
 
-// refine sets what is special about the kinds of events.
+// refine sets the fields that depend on the kind of event.
 func (n *names) refine(p *eventPlan, r *record, v *values) {
 	ev := &r.event
 	switch r.kind {
@@ -97,7 +97,7 @@ func (n *names) refine(p *eventPlan, r *record, v *values) {
 	}
 }
 
-// identity makes 32 bits of the address of a monitor, or of an object: addresses differ in few bits, and all of them must count.
+// identity hashes the address of a monitor or an object to 32 bits. Addresses differ in few bits, all of which have to count.
 func identity(address int64) uint32 {
 	if address == 0 {
 		return 0
@@ -107,7 +107,7 @@ func identity(address int64) uint32 {
 	return max(hash, 1)
 }
 
-// nanos converts a length of time in the unit of its field. Negative ones, which stand for "none", become 0.
+// nanos converts a duration from the unit of its field. Negative values, which mean "none", become 0.
 func nanos(n int64, unit string) int64 {
 	factor := int64(1)
 	switch unit {

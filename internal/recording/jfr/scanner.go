@@ -13,37 +13,37 @@ import (
 const (
 	windowSize  = 1 << 20
 	maxConstant = 256 << 20 // bytes of a metadata or checkpoint event
-	headOfEvent = 32        // enough for size and type
+	headOfEvent = 32        // has room for size and type
 )
 
-// Types of events that have the same number in each chunk.
+// Event types with fixed ids.
 const (
 	typeMetadata   = 0
 	typeCheckpoint = 1
 )
 
-// scanner walks over the events of a chunk.
+// scanner iterates over the events of a chunk.
 type scanner struct {
 	src io.ReaderAt
 	raw bool
 	pos int64 // of the next event
-	end int64 // of what may be read
+	end int64 // of the readable part
 	buf []byte
-	at  int64 // of buf
+	at  int64 // offset of buf
 }
 
-// event is one event as it stands in the file.
+// event is an event in the file.
 type event struct {
 	at   int64
-	kind int64  // id of its type
-	body []byte // behind the type; good until the next event. Empty: it is too large to be looked at
+	kind int64  // type id
+	body []byte // after the type; valid until the next event; empty if it is too large
 }
 
-// brokenEvent says where a chunk cannot be read on.
+// brokenEvent is the place from which on a chunk cannot be read.
 type brokenEvent struct {
 	at   int64
 	what string
-	cut  bool // it only ends too early
+	cut  bool // the chunk is truncated there
 }
 
 func (b *brokenEvent) Error() string { return b.what }
@@ -62,7 +62,7 @@ func newScanner(src io.ReaderAt, from, to int64, raw bool, buf []byte) *scanner 
 	return &scanner{src: src, pos: from, end: to, raw: raw, buf: buf[:0], at: from}
 }
 
-// next returns the next event, io.EOF at the end, a brokenEvent if there is none where one should be, or an error of the source.
+// next returns the next event, io.EOF at the end, a brokenEvent if it is malformed, or an error of the source.
 func (s *scanner) next() (event, error) {
 	if s.pos >= s.end {
 		return event{}, io.EOF
@@ -74,11 +74,11 @@ func (s *scanner) next() (event, error) {
 	size, kind, head := s.head(window)
 	switch {
 	case head == 0 && int64(len(window)) == s.end-s.pos:
-		return event{}, &brokenEvent{at: s.pos, what: "it breaks off in the middle of an event", cut: true}
+		return event{}, &brokenEvent{at: s.pos, what: "the chunk ends inside an event", cut: true}
 	case head == 0 || size < int64(head):
-		return event{}, &brokenEvent{at: s.pos, what: fmt.Sprintf("an event of %d bytes is none", size)}
+		return event{}, &brokenEvent{at: s.pos, what: fmt.Sprintf("invalid event size of %d bytes", size)}
 	case size > s.end-s.pos:
-		return event{}, &brokenEvent{at: s.pos, what: fmt.Sprintf("an event of %d bytes has only %d", size, s.end-s.pos), cut: true}
+		return event{}, &brokenEvent{at: s.pos, what: fmt.Sprintf("the chunk ends inside an event: %[2]d of %[1]d bytes are present", size, s.end-s.pos), cut: true}
 	}
 	ev := event{at: s.pos, kind: kind}
 	limit := int64(windowSize)
@@ -99,7 +99,7 @@ func (s *scanner) next() (event, error) {
 	return ev, nil
 }
 
-// head reads size and type, and returns how many bytes these have; 0 if there are too few.
+// head reads size and type, and returns their length, 0 if they are incomplete.
 func (s *scanner) head(b []byte) (size, kind int64, n int) {
 	if !s.raw && len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 {
 		return int64(b[0]), int64(b[1]), 2
@@ -113,7 +113,7 @@ func (s *scanner) head(b []byte) (size, kind int64, n int) {
 	return size, kind, len(b) - len(c.b)
 }
 
-// window returns at least n bytes from pos on, less only at the end.
+// window returns at least n bytes from pos on, fewer only at the end.
 func (s *scanner) window(n int) ([]byte, error) {
 	if have := s.at + int64(len(s.buf)) - s.pos; s.pos >= s.at && have >= min(int64(n), s.end-s.pos) && have >= 0 {
 		return s.buf[s.pos-s.at:], nil
@@ -133,13 +133,13 @@ func (s *scanner) window(n int) ([]byte, error) {
 		return nil, err
 	}
 	if len(s.buf) < want {
-		s.end = s.at + int64(len(s.buf)) // it has become shorter
+		s.end = s.at + int64(len(s.buf)) // the file has become shorter
 	}
 	return s.buf, nil
 }
 
-// findChunk looks for where the next chunk begins, from a byte on; end if there is none. Since JDK 14 a chunk holds copies of its own header,
-// one for each time that it was flushed: those of the header that is given, if one is, are passed over.
+// findChunk returns the offset of the next chunk from an offset on, end if there is none. Since JDK 14 a chunk contains a copy of its own header
+// for each flush: copies of own, if not nil, are skipped.
 func findChunk(src io.ReaderAt, from, end int64, buf []byte, own *header) (int64, error) {
 	const pattern = Magic + "\x00\x02" // and the major version
 	buf = buf[:cap(buf)]
@@ -166,10 +166,10 @@ func findChunk(src io.ReaderAt, from, end int64, buf []byte, own *header) (int64
 	return end, nil
 }
 
-// isCopied reports whether at a byte there is a copy of the header, or the beginning of one at the end of the source.
+// isCopied reports whether there is a copy of the header at an offset, or the beginning of one at the end of the source.
 func (h *header) isCopied(src io.ReaderAt, at int64) bool {
 	var b [headerSize]byte
-	n, _ := src.ReadAt(b[:], at) // what cannot be read is found when it is
+	n, _ := src.ReadAt(b[:], at) // reading the chunk will report an error
 	found, err := parseHeader(b[:n])
 	return n < headerSize || err == nil && found.startTicks == h.startTicks && found.startNanos == h.startNanos
 }

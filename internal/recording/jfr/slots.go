@@ -3,15 +3,17 @@
 
 package jfr
 
-// slot is the place of a value that is wanted, among those that a plan reads.
+import "maps"
+
+// slot identifies a wanted value among those that a plan reads.
 type slot uint8
 
-// The slots; those from slotName on hold texts.
+// The slots. Those from slotName on hold strings.
 const (
 	slotNone slot = iota
 	slotStart
 	slotDuration
-	slotThread // on which the event happened
+	slotThread // of the event
 	slotStack
 	slotClass
 	slotPeer
@@ -20,18 +22,18 @@ const (
 	slotUntil
 	slotTimedOut
 	slotTarget   // the thread that starts or ends
-	slotID       // of a thread, or of the type that a setting is for
-	slotGroup    // of a thread, and its parent
-	slotVirtual  // is it a virtual thread?
+	slotID       // of a thread, or of the event type of a setting
+	slotGroup    // of a thread or group
+	slotVirtual  // of a thread
 	slotMethod   // of a frame
 	slotLine     // of a frame
 	slotBCI      // of a frame
 	slotKind     // of a frame
-	slotCut      // was a stack deeper?
+	slotCut      // whether a stack is truncated
 	slotFrames   // of a stack
 	slotPID      //
 	slotJVMStart //
-	slotAmount   // bytes lost
+	slotAmount   // of lost bytes
 	slotName     // of a thread, a class, a method, a setting, ...
 	slotOSName   // of a thread
 	slotValue    // of a setting
@@ -45,7 +47,7 @@ const numTexts = int(numSlots - slotName)
 func (s slot) isText() bool { return s >= slotName }
 func (s slot) text() int    { return int(s - slotName) }
 
-// eventKind is what an event is to us.
+// eventKind is a kind of wanted event.
 type eventKind uint8
 
 const (
@@ -66,38 +68,38 @@ const (
 	numKinds
 )
 
-// wantedEvents names the events and fields that are read.
+// fields maps the names of wanted fields to slots.
+type fields map[string]slot
+
+// wantedEvents lists the events and fields that are read.
 var wantedEvents = [numKinds]struct {
 	name   string
-	fields map[string]slot
+	fields fields
 }{
-	kindEnter:        {"jdk.JavaMonitorEnter", with(lock("monitorClass"), "previousOwner", slotPeer)},
-	kindWait:         {"jdk.JavaMonitorWait", with(with(with(lock("monitorClass"), "notifier", slotPeer), "timeout", slotTimeout), "timedOut", slotTimedOut)},
-	kindPark:         {"jdk.ThreadPark", with(with(lock("parkedClass"), "timeout", slotTimeout), "until", slotUntil)},
-	kindSleep:        {"jdk.ThreadSleep", with(every(), "time", slotTimeout)},
-	kindStart:        {"jdk.ThreadStart", with(with(every(), "thread", slotTarget), "parentThread", slotPeer)},
-	kindEnd:          {"jdk.ThreadEnd", with(every(), "thread", slotTarget)},
-	kindNotify:       {"jdk.JavaMonitorNotify", lock("monitorClass")},
-	kindVirtualStart: {"jdk.VirtualThreadStart", with(every(), "javaThreadId", slotID)},
-	kindVirtualEnd:   {"jdk.VirtualThreadEnd", with(every(), "javaThreadId", slotID)},
-	kindPinned:       {"jdk.VirtualThreadPinned", every()},
-	kindSetting:      {"jdk.ActiveSetting", map[string]slot{"id": slotID, "name": slotName, "value": slotValue}},
-	kindJVM: {"jdk.JVMInformation", map[string]slot{
+	kindEnter: {"jdk.JavaMonitorEnter", timed(fields{"monitorClass": slotClass, "address": slotAddress, "previousOwner": slotPeer})},
+	kindWait: {"jdk.JavaMonitorWait", timed(fields{
+		"monitorClass": slotClass, "address": slotAddress, "notifier": slotPeer, "timeout": slotTimeout, "timedOut": slotTimedOut,
+	})},
+	kindPark: {"jdk.ThreadPark", timed(fields{
+		"parkedClass": slotClass, "address": slotAddress, "timeout": slotTimeout, "until": slotUntil,
+	})},
+	kindSleep:        {"jdk.ThreadSleep", timed(fields{"time": slotTimeout})},
+	kindStart:        {"jdk.ThreadStart", timed(fields{"thread": slotTarget, "parentThread": slotPeer})},
+	kindEnd:          {"jdk.ThreadEnd", timed(fields{"thread": slotTarget})},
+	kindNotify:       {"jdk.JavaMonitorNotify", timed(fields{"monitorClass": slotClass, "address": slotAddress})},
+	kindVirtualStart: {"jdk.VirtualThreadStart", timed(fields{"javaThreadId": slotID})},
+	kindVirtualEnd:   {"jdk.VirtualThreadEnd", timed(fields{"javaThreadId": slotID})},
+	kindPinned:       {"jdk.VirtualThreadPinned", timed(fields{})},
+	kindSetting:      {"jdk.ActiveSetting", fields{"id": slotID, "name": slotName, "value": slotValue}},
+	kindJVM: {"jdk.JVMInformation", fields{
 		"jvmName": slotName, "jvmVersion": slotVersion, "javaArguments": slotCommand, "jvmStartTime": slotJVMStart, "pid": slotPID,
 	}},
-	kindLoss:     {"jdk.DataLoss", map[string]slot{"startTime": slotStart, "amount": slotAmount}},
-	kindShutdown: {"jdk.Shutdown", map[string]slot{"startTime": slotStart}},
+	kindLoss:     {"jdk.DataLoss", fields{"startTime": slotStart, "amount": slotAmount}},
+	kindShutdown: {"jdk.Shutdown", fields{"startTime": slotStart}},
 }
 
-func every() map[string]slot {
-	return map[string]slot{"startTime": slotStart, "duration": slotDuration, "eventThread": slotThread, "stackTrace": slotStack}
-}
-
-func lock(class string) map[string]slot {
-	return with(with(every(), class, slotClass), "address", slotAddress)
-}
-
-func with(fields map[string]slot, name string, s slot) map[string]slot {
-	fields[name] = s
-	return fields
+// timed adds the fields of all events of threads.
+func timed(f fields) fields {
+	maps.Copy(f, fields{"startTime": slotStart, "duration": slotDuration, "eventThread": slotThread, "stackTrace": slotStack})
+	return f
 }

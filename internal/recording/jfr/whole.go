@@ -4,6 +4,7 @@
 package jfr
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,14 +15,14 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// part is where a chunk is.
+// part locates a chunk.
 type part struct {
 	at, end int64
 	header  header
-	start   jvmthread.Time // of the session that it is of
+	start   jvmthread.Time // by the clock of the session
 }
 
-// makeWindow makes room for a window, as much as a source of that size needs.
+// makeWindow allocates a window for a source of the given size.
 func (d *Decoder) makeWindow(size int64) {
 	const least = 4096
 	if want := int(max(least, min(size, windowSize))); cap(d.buf) < want {
@@ -29,19 +30,19 @@ func (d *Decoder) makeWindow(size int64) {
 	}
 }
 
-// whole reads all chunks of a source, one session after the other.
+// whole reads all chunks of a source, session by session.
 func (d *Decoder) whole(src io.ReaderAt, size int64) error {
 	d.makeWindow(size)
 	parts, err := d.parts(src, size)
-	for err == nil && len(parts) > 0 && d.err == nil {
+	for err == nil && len(parts) > 0 && d.Err() == nil {
 		var n int
 		n, err = d.run(src, parts)
 		parts = parts[n:]
 	}
-	return errors.Join(err, d.err)
+	return errors.Join(err, d.Err())
 }
 
-// parts finds the chunks.
+// parts locates the chunks of a source.
 func (d *Decoder) parts(src io.ReaderAt, size int64) (parts []part, err error) {
 	var head [headerSize]byte
 	for at := int64(0); at < size; {
@@ -58,10 +59,10 @@ func (d *Decoder) parts(src io.ReaderAt, size int64) (parts []part, err error) {
 				return parts, findErr
 			}
 			if err == nil {
-				d.problem(recording.Problem{Byte: d.source + at, What: fmt.Sprintf("there are more than %d chunks", maxChunks), Remedy: "the rest is not read"})
+				d.Problem(recording.Problem{Byte: d.source + at, What: fmt.Sprintf("more than %d chunks", maxChunks), Remedy: "skipping the rest"})
 				return parts, nil
 			}
-			d.problem(recording.Problem{Byte: d.source + at, What: err.Error(), Remedy: fmt.Sprintf("%d bytes are passed over", next-at)})
+			d.Problem(recording.Problem{Byte: d.source + at, What: err.Error(), Remedy: fmt.Sprintf("skipping %d bytes", next-at)})
 			at = next
 			continue
 		case !h.complete():
@@ -69,9 +70,7 @@ func (d *Decoder) parts(src io.ReaderAt, size int64) (parts []part, err error) {
 				return parts, err
 			}
 		case h.size > size-at:
-			d.problem(recording.Problem{
-				Byte: d.source + at, What: fmt.Sprintf("a chunk breaks off: %d of its %d bytes are there", size-at, h.size), Remedy: "what is there is read",
-			})
+			d.Problem(recording.Problem{Byte: d.source + at, What: truncatedChunk(size-at, h.size), Remedy: "reading that part"})
 			p.end = size
 		}
 		parts = append(parts, p)
@@ -80,11 +79,16 @@ func (d *Decoder) parts(src io.ReaderAt, size int64) (parts []part, err error) {
 	return parts, nil
 }
 
-// run reads the chunks of one session, and returns how many there are.
+// truncatedChunk describes a chunk of which only the first bytes are present.
+func truncatedChunk(have, size int64) string {
+	return fmt.Sprintf("truncated chunk: %d of %d bytes are present", have, size)
+}
+
+// run reads the chunks of one session and returns their number.
 func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 	var first *chunk
-	for first == nil { // those that cannot be read are told, and passed over
-		if n == len(parts) || d.err != nil {
+	for first == nil { // skip unreadable chunks
+		if n == len(parts) || d.Err() != nil {
 			return n, nil
 		}
 		var problem *brokenEvent
@@ -99,7 +103,7 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 	d.begin(first)
 	own := []part{parts[n-1]}
 	var early []record
-	for ; n < len(parts) && d.err == nil; n++ {
+	for ; n < len(parts) && d.Err() == nil; n++ {
 		p := parts[n]
 		c, problem, err := d.open(src, &p)
 		switch {
@@ -108,7 +112,7 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 		case c == nil:
 			d.broken(problem)
 			continue
-		case !d.session.goesOn(c):
+		case !d.session.includes(c):
 			return n, d.chunks(src, own, first, early)
 		case problem != nil:
 			d.broken(problem)
@@ -121,7 +125,7 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 			return n, err
 		}
 	}
-	slices.SortStableFunc(early, func(a, b record) int { return int(min(1, max(-1, a.event.Time-b.event.Time))) })
+	slices.SortStableFunc(early, func(a, b record) int { return cmp.Compare(a.event.Time, b.event.Time) })
 	return n, d.chunks(src, own, first, early)
 }
 
@@ -129,7 +133,7 @@ func (d *Decoder) open(src io.ReaderAt, p *part) (*chunk, *brokenEvent, error) {
 	return openChunk(src, p.at, p.end, p.header, d.buf)
 }
 
-// chunks hands on the events of the chunks of a session, and its end.
+// chunks passes on the events of the chunks of a session, and its end.
 func (d *Decoder) chunks(src io.ReaderAt, parts []part, first *chunk, early []record) error {
 	c := first
 	for i := range parts {
@@ -139,7 +143,7 @@ func (d *Decoder) chunks(src io.ReaderAt, parts []part, first *chunk, early []re
 				return err
 			}
 			if c == nil {
-				continue // it could be read a moment ago
+				continue // the file has changed
 			}
 			d.session.extend(c)
 		}
@@ -166,10 +170,10 @@ func (d *Decoder) chunks(src io.ReaderAt, parts []part, first *chunk, early []re
 	return nil
 }
 
-// events hands on the events of a chunk that begin at lo or later, and of early records, in slices.
+// events passes on, in slices, the early records and the events of a chunk that start at lo or later.
 func (d *Decoder) events(c *chunk, from int64, lo, until jvmthread.Time, early []record) error {
 	names := d.names(c)
-	for d.err == nil {
+	for d.Err() == nil {
 		d.slice.reset(lo)
 		for i := range early {
 			d.slice.add(&early[i])
@@ -180,14 +184,14 @@ func (d *Decoder) events(c *chunk, from int64, lo, until jvmthread.Time, early [
 		}
 		if !d.slice.more {
 			d.count(c, bad)
-			d.hand(d.splitter.split(d.slice.records, until), until)
-			return d.err
+			d.pass(d.splitter.split(d.slice.records, until), until)
+			return d.Err()
 		}
 		lo = d.slice.hi
-		d.hand(d.splitter.split(d.slice.records, lo), lo)
+		d.pass(d.splitter.split(d.slice.records, lo), lo)
 		for len(early) > 0 && early[0].event.Time < lo {
 			early = early[1:]
 		}
 	}
-	return d.err
+	return d.Err()
 }

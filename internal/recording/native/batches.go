@@ -13,49 +13,51 @@ import (
 
 func (d *Decoder) batch(f wire.Frame) {
 	b, err := f.Batch()
-	switch {
-	case err != nil:
-		d.bad(f, err)
+	if err != nil || d.repeated(b.BatchHeader) {
+		d.malformed(f, err)
 		return
-	case d.ended || d.last > 0 && b.Sequence <= d.last:
-		return // a second time, after the agent came back
 	}
 	events := d.merger.begin()
 	counted := uint64(0)
 	for b.More() {
 		start := len(events)
 		if _, events, err = b.Section(events); err != nil {
-			d.bad(f, err)
+			d.malformed(f, err)
 			return
 		}
 		counted += d.translate(events[start:])
 	}
-	d.stats.Unknown += b.Skipped()
+	d.Counts.Unknown += b.Skipped()
 	missed := d.count(b.BatchHeader, b.Skipped()+counted)
 	until := max(d.watermark, b.Watermark+d.offset)
 	sorted, late := d.merger.merge(events, d.watermark, until)
 	if late > 0 {
-		d.problem(recording.Problem{
-			Byte: f.Byte, What: fmt.Sprintf("batch: %d events are earlier than the watermark before it", late), Remedy: "they are left out", Lost: uint64(late),
+		d.Problem(recording.Problem{
+			Byte: f.Byte, What: fmt.Sprintf("batch: %d events are earlier than the previous watermark", late), Remedy: "skipping them", Lost: uint64(late),
 		})
 	}
 	if n := len(sorted); n > 0 {
 		until = max(until, sorted[n-1].Time)
 	}
-	d.hand(&recording.Batch{Events: sorted, Watermark: until, Lost: missed})
+	d.pass(&recording.Batch{Events: sorted, Watermark: until, Lost: missed})
 }
 
-// count notes a batch of n events, and returns how many are missing before it.
+// repeated reports whether a batch has been read before, as an agent that reconnects repeats some, or follows the end of the session.
+func (d *Decoder) repeated(h wire.BatchHeader) bool {
+	return d.ended || d.last > 0 && h.Sequence <= d.last
+}
+
+// count registers a batch of n events, and returns how many are missing before it.
 func (d *Decoder) count(h wire.BatchHeader, n uint64) (missed uint64) {
 	if d.last > 0 && h.Before > d.before {
 		missed = h.Before - d.before
-		d.stats.Lost += missed
+		d.Counts.Lost += missed
 	}
 	d.last, d.before = h.Sequence, h.Before+n
 	return missed
 }
 
-// translate makes times and ids those that others know, and counts the events that are not gaps.
+// translate converts times to the wall clock and ids to those of Options.Symbols. It returns the number of events that are not gaps.
 func (d *Decoder) translate(events []jvmthread.Event) (n uint64) {
 	for i := range events {
 		ev := &events[i]
@@ -73,13 +75,34 @@ func (d *Decoder) translate(events []jvmthread.Event) (n uint64) {
 	return n
 }
 
-func (d *Decoder) hand(batch *recording.Batch) {
-	if d.err != nil {
+// aggregate passes on a batch with sums in place of events, after the events that precede its watermark.
+func (d *Decoder) aggregate(f wire.Frame) {
+	a := &d.sums
+	skipped, err := f.Aggregate(a)
+	if err != nil || d.repeated(a.BatchHeader) {
+		d.malformed(f, err)
 		return
 	}
+	d.Counts.Unknown += skipped
+	a.From += d.offset
+	a.To += d.offset
+	for i := range a.Series {
+		s := &a.Series[i]
+		s.Class, s.Stack = d.definitions.Class(s.Class), d.definitions.Stack(s.Stack)
+	}
+	missed := d.count(a.BatchHeader, 0)
+	until := max(d.watermark, a.Watermark+d.offset)
+	d.merger.begin()
+	if sorted, _ := d.merger.merge(nil, d.watermark, until); len(sorted) > 0 {
+		d.pass(&recording.Batch{Events: sorted, Watermark: until, Lost: missed})
+		missed = 0
+	}
+	d.pass(&recording.Batch{Aggregate: &a.Aggregate, Watermark: until, Lost: missed})
+}
+
+func (d *Decoder) pass(batch *recording.Batch) {
 	batch.Threads = d.threads
 	d.watermark = batch.Watermark
-	d.stats.Events += uint64(len(batch.Events))
-	d.err = d.sink.Batch(batch)
+	d.Batch(batch)
 	d.threads = d.threads[:0]
 }

@@ -11,7 +11,6 @@ import (
 	"math"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/internal/wire/definitions"
@@ -19,22 +18,19 @@ import (
 
 // Decoder reads a native recording.
 type Decoder struct {
-	options     recording.Options
-	sink        recording.Sink
-	stats       recording.Stats
-	err         error // of the sink; nothing goes on after it
+	recording.Output
+
 	frames      frames
-	buf         []byte
 	definitions *definitions.Table
 
-	began     bool // a session has
-	greeted   bool // by the hello of the preamble at hand
-	foreign   bool // the preamble names a version that is not ours: nothing is read until the next
+	began     bool // some session has begun
+	greeted   bool // there was a hello since the last preamble
+	foreign   bool // the last preamble has another version: skip everything up to the next one
 	ended     bool
 	id        jvmthread.SessionID
 	offset    jvmthread.Time // to the wall clock
-	last      uint64         // batch
-	before    uint64         // events in all batches so far
+	last      uint64         // sequence number of the last batch
+	before    uint64         // number of events in all batches so far
 	watermark jvmthread.Time
 	merger    merger
 	threads   []jvmthread.Thread
@@ -45,101 +41,63 @@ var _ recording.Decoder = (*Decoder)(nil)
 
 // NewDecoder returns a decoder for one recording.
 func NewDecoder(options recording.Options, sink recording.Sink) *Decoder {
-	if options.Symbols == nil {
-		options.Symbols = symbols.New(symbols.DefaultLimits())
-	}
-	if options.MaxProblems == 0 {
-		options.MaxProblems = 100
-	}
-	d := &Decoder{options: options, sink: sink, definitions: definitions.New(options.Symbols), watermark: math.MinInt64}
-	d.frames = frames{limit: max(options.MaxRecord, wire.MaxFrame), take: d.take, told: d.problem, lost: -1}
+	d := &Decoder{Output: recording.NewOutput(options, sink), watermark: math.MinInt64}
+	d.definitions = definitions.New(d.Options.Symbols)
+	d.frames = frames{limit: max(d.Options.MaxRecord, wire.MaxFrame), take: d.take, problem: d.Problem, lost: -1}
 	return d
 }
 
-// Write takes the next bytes.
+// Write implements recording.Decoder.
 func (d *Decoder) Write(p []byte) (int, error) {
-	if d.err != nil {
-		return 0, d.err
+	if err := d.Err(); err != nil {
+		return 0, err
 	}
-	d.stats.Bytes += int64(len(p))
+	d.Counts.Bytes += int64(len(p))
 	d.frames.push(p)
-	return len(p), d.err
+	return len(p), d.Err()
 }
 
-// ReadFrom reads to the end, in pieces as large as is good for speed.
-func (d *Decoder) ReadFrom(r io.Reader) (n int64, err error) {
-	if d.buf == nil {
-		d.buf = make([]byte, 1<<20)
-	}
-	for d.err == nil {
-		got, err := r.Read(d.buf)
-		n += int64(got)
-		_, _ = d.Write(d.buf[:got]) // the error is kept
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return n, errors.Join(err, d.err)
-		}
-	}
-	return n, d.err
-}
+// ReadFrom implements io.ReaderFrom.
+func (d *Decoder) ReadFrom(r io.Reader) (int64, error) { return recording.ReadPieces(d, r) }
 
-// Flush has nothing to do: what was held back is behind the watermark, and cannot be handed on before it.
-func (d *Decoder) Flush() error { return d.err }
+// Flush does nothing: events are held back only if they are after the watermark, and cannot be passed on before it.
+func (d *Decoder) Flush() error { return d.Err() }
 
-// Close hands on what is left. A JVM that was killed leaves a recording without an end, which is no problem.
+// Close passes on the remaining events. A recording without an end is valid: its JVM was killed.
 func (d *Decoder) Close() error {
-	if d.err != nil {
-		return d.err
+	if d.Err() == nil {
+		d.frames.close()
+		d.finish()
 	}
-	d.frames.close()
-	d.finish()
-	return d.err
+	return d.Err()
 }
 
-// Stats says what was read so far.
-func (d *Decoder) Stats() recording.Stats { return d.stats }
-
-func (d *Decoder) problem(p recording.Problem) {
-	d.stats.Problems++
-	d.stats.Lost += p.Lost
-	if d.err != nil || d.stats.Problems > uint64(max(0, d.options.MaxProblems)) {
+// malformed reports a frame that cannot be read. It does nothing if err is nil.
+func (d *Decoder) malformed(f wire.Frame, err error) {
+	if err == nil {
 		return
 	}
-	p.File = d.options.File
-	d.err = d.sink.Problem(p)
-}
-
-// bad tells of a frame that makes no sense.
-func (d *Decoder) bad(f wire.Frame, err error) {
 	what := err.Error()
 	var wrong *wire.Error
 	if errors.As(err, &wrong) {
 		what = wrong.What
 	}
-	d.problem(recording.Problem{Byte: f.Byte, What: what, Remedy: "the frame is passed over"})
+	d.Problem(recording.Problem{Byte: f.Byte, What: what, Remedy: "skipping the frame"})
 }
 
 func (d *Decoder) take(f wire.Frame) {
-	if d.err != nil || d.foreign && f.Kind != 0 {
+	if d.Err() != nil || d.foreign && f.Kind != 0 {
 		return
 	}
-	switch f.Kind {
-	case 0: // a preamble
+	switch {
+	case f.Kind == 0:
 		d.preamble(f)
 		return
-	case wire.FrameHello:
-		var hello wire.Hello
-		if err := f.Hello(&hello); err != nil {
-			d.bad(f, err)
-			return
-		}
-		d.hello(&hello)
+	case f.Kind == wire.FrameHello:
+		d.hello(f)
 		return
-	}
-	if !d.greeted {
-		d.problem(recording.Problem{Byte: f.Byte, What: f.Kind.String() + ": comes before the hello", Remedy: "the frame is passed over"})
+	case !d.greeted:
+		d.Problem(recording.Problem{Byte: f.Byte, What: f.Kind.String() + ": precedes the hello", Remedy: "skipping the frame"})
 		return
 	}
 	switch f.Kind {
@@ -150,19 +108,14 @@ func (d *Decoder) take(f wire.Frame) {
 	case wire.FrameAggregate:
 		d.aggregate(f)
 	case wire.FrameEnd:
-		end, err := f.End()
-		if err != nil {
-			d.bad(f, err)
-			return
-		}
-		d.end(end)
+		d.end(f)
 	case wire.FrameIndex:
 	default:
-		d.stats.Unknown++ // of a newer agent, or of what recordings are not asked for
+		d.Counts.Unknown++ // of a newer agent, or meaningless in a recording
 	}
 }
 
-// preamble begins a recording, or another one behind it.
+// preamble starts a recording, or another one appended to it.
 func (d *Decoder) preamble(f wire.Frame) {
 	d.finish()
 	d.greeted = false
@@ -170,17 +123,22 @@ func (d *Decoder) preamble(f wire.Frame) {
 	version := binary.LittleEndian.Uint16(f.Payload[len(wire.Magic):])
 	d.foreign = version != wire.Version
 	if d.foreign {
-		d.problem(recording.Problem{
-			Byte: f.Byte, What: fmt.Sprintf("version %d of the protocol is not known here", version), Remedy: "read it with the version of Weft that wrote it",
+		d.Problem(recording.Problem{
+			Byte: f.Byte, What: fmt.Sprintf("unknown protocol version %d", version), Remedy: "read the recording with the version of Weft that wrote it",
 		})
 	}
 }
 
-func (d *Decoder) hello(h *wire.Hello) {
+func (d *Decoder) hello(f wire.Frame) {
+	var h wire.Hello
+	if err := f.Hello(&h); err != nil {
+		d.malformed(f, err)
+		return
+	}
 	d.greeted = true
-	if d.began && h.Session == d.id {
+	if d.began && h.Session == d.id { // the agent has reconnected
 		d.offset = jvmthread.Time(h.Wall - h.Monotonic)
-		return // the agent came back, and goes on
+		return
 	}
 	d.finish()
 	d.id, d.offset, d.began, d.ended = h.Session, jvmthread.Time(h.Wall-h.Monotonic), true, false
@@ -189,25 +147,25 @@ func (d *Decoder) hello(h *wire.Hello) {
 	for _, a := range h.Attributes {
 		session.Attributes = append(session.Attributes, recording.Attribute{Key: a.Key, Value: a.Value})
 	}
-	d.err = d.sink.Session(&session)
+	d.Session(&session)
 }
 
 func (d *Decoder) define(f wire.Frame) {
 	refused, err := d.definitions.Define(f)
 	switch {
 	case err != nil:
-		d.bad(f, err)
+		d.malformed(f, err)
 	case refused:
-		d.problem(recording.Problem{Byte: f.Byte, What: f.Kind.String() + ": there is no room for more definitions", Remedy: "names will be missing"})
+		d.Problem(recording.Problem{Byte: f.Byte, What: f.Kind.String() + ": too many definitions", Remedy: "some names will be missing"})
 	case f.Kind == wire.FrameThread:
-		th, _ := f.Thread() // it was just read
+		th, _ := f.Thread() // Define has parsed it
 		d.threads = append(d.threads, th)
 	}
 }
 
-// finish hands on what was held back, when nothing more comes of the session.
+// finish passes on the events held back, at the end of a session.
 func (d *Decoder) finish() {
-	if !d.began || d.ended || d.err != nil {
+	if !d.began || d.ended {
 		return
 	}
 	d.merger.begin()
@@ -217,12 +175,14 @@ func (d *Decoder) finish() {
 		if n := len(sorted); n > 0 {
 			until = max(until, sorted[n-1].Time)
 		}
-		d.hand(&recording.Batch{Events: sorted, Watermark: until})
+		d.pass(&recording.Batch{Events: sorted, Watermark: until})
 	}
 }
 
-func (d *Decoder) end(e wire.End) {
-	if d.ended {
+func (d *Decoder) end(f wire.Frame) {
+	e, err := f.End()
+	if err != nil || d.ended {
+		d.malformed(f, err)
 		return
 	}
 	d.finish()
@@ -231,7 +191,5 @@ func (d *Decoder) end(e wire.End) {
 	if e.Reason == wire.EndDetached {
 		reason = "detached"
 	}
-	if d.err == nil {
-		d.err = d.sink.End(recording.End{Time: e.Time + d.offset, Reason: reason})
-	}
+	d.End(recording.End{Time: e.Time + d.offset, Reason: reason})
 }

@@ -11,46 +11,51 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// define appends what an event names and the file does not have yet.
+// set is a set of ids.
+type set[T comparable] map[T]struct{}
+
+// add adds an id and reports whether it is new.
+func (s set[T]) add(id T) bool {
+	if _, ok := s[id]; ok {
+		return false
+	}
+	s[id] = struct{}{}
+	return true
+}
+
+// define appends the definitions that an event needs and the file lacks.
 func (e *Encoder) define(dst []byte, ev *jvmthread.Event) []byte {
 	dst = e.thread(dst, ev.Thread)
 	dst = e.class(e.thread(dst, ev.Peer), ev.Lock.Class)
-	return e.stackOf(dst, ev.Stack)
+	return e.stack(dst, ev.Stack)
 }
 
-// class appends the definition of a class that the file does not have yet.
+// class appends the definition of a class unless the file has it.
 func (e *Encoder) class(dst []byte, id jvmthread.ClassID) []byte {
-	if _, ok := e.classes[id]; ok || id == jvmthread.NoClass {
+	if id == jvmthread.NoClass || !e.classes.add(id) {
 		return dst
 	}
-	e.classes[id] = struct{}{}
 	return wire.AppendClass(dst, wire.Class{ID: id, Name: e.options.Symbols.Class(id)})
 }
 
-// stackOf appends the definition of a stack that the file does not have yet, if stacks are written.
-func (e *Encoder) stackOf(dst []byte, id jvmthread.StackID) []byte {
-	if _, ok := e.stacks[id]; ok || id == jvmthread.NoStack || !e.options.Stacks {
-		return dst
-	}
-	e.stacks[id] = struct{}{}
-	return e.stack(dst, id)
-}
-
-// thread appends the definition of a thread that this file has not had: of one that another file had, or that has only peers.
+// thread appends the definition of a thread unless the file has it: of one defined in an earlier file, or that occurs only as a peer.
 func (e *Encoder) thread(dst []byte, id jvmthread.ThreadID) []byte {
-	if _, ok := e.threads[id]; ok || id == jvmthread.NoThread || len(e.threads) >= maxTold {
+	if id == jvmthread.NoThread || len(e.threads) >= maxDefined || !e.threads.add(id) {
 		return dst
 	}
 	th := e.options.Symbols.Thread(id)
-	e.threads[id] = th
 	if th == (jvmthread.Thread{ID: id}) {
 		return dst
 	}
 	return wire.AppendThread(dst, th)
 }
 
-// stack appends a stack, and before it the methods of its frames. A method stands for one line of one, so that no line tables are needed.
+// stack appends the definition of a stack and its methods unless the file has it, if stacks are written. Each line of a method is defined as a
+// method of its own, so that no line tables are needed.
 func (e *Encoder) stack(dst []byte, id jvmthread.StackID) []byte {
+	if id == jvmthread.NoStack || !e.options.Stacks || !e.stacks.add(id) {
+		return dst
+	}
 	stack := wire.Stack{ID: id}
 	for line := range strings.Lines(e.options.Symbols.Stack(id)) {
 		line = strings.TrimSuffix(line, "\n")

@@ -10,23 +10,23 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// Encoder writes a session as a native recording. Times in the file are wall-clock times; ids are those of the symbols.
+// Encoder writes a session as a native recording, with wall-clock times and the ids of its symbols.
 type Encoder struct {
 	options  recording.EncoderOptions
 	stats    recording.EncoderStats
 	sequence uint64
 	before   uint64
 
-	// Of the file at hand.
+	// Of the current file.
 	size    int64
 	index   []wire.IndexEntry
-	indexed int64 // where the index before begins
-	defined int64 // where the definitions begin that stand before the next batch
-	classes map[jvmthread.ClassID]struct{}
-	names   map[string]jvmthread.ClassID // classes that only frames speak of have ids above those of the symbols
+	indexed int64 // offset of the previous index
+	defined int64 // offset of the definitions before the next batch
+	classes set[jvmthread.ClassID]
+	names   map[string]jvmthread.ClassID // ids of classes in frames, above those of the symbols
 	methods map[string]wire.MethodID
-	stacks  map[jvmthread.StackID]struct{}
-	threads map[jvmthread.ThreadID]jvmthread.Thread
+	stacks  set[jvmthread.StackID]
+	threads set[jvmthread.ThreadID]
 
 	sections []wire.Section
 	places   map[jvmthread.ThreadID]int
@@ -34,8 +34,8 @@ type Encoder struct {
 
 const (
 	eventsPerFrame = 16384
-	frameClasses   = 1 << 19 // ids from here on are of classes that are in frames
-	maxTold        = 1 << 17 // threads of which it is remembered what was said
+	frameClasses   = 1 << 19 // first id of the classes in frames
+	maxDefined     = 1 << 17 // threads whose definitions are remembered
 )
 
 // NewEncoder returns an encoder for one session.
@@ -49,12 +49,11 @@ func NewEncoder(options recording.EncoderOptions) *Encoder {
 // Begin appends preamble and hello.
 func (e *Encoder) Begin(dst []byte, session *recording.Session) []byte {
 	e.size, e.index, e.indexed = 0, e.index[:0], 0
-	e.classes, e.names = make(map[jvmthread.ClassID]struct{}), make(map[string]jvmthread.ClassID)
-	e.methods, e.stacks = make(map[string]wire.MethodID), make(map[jvmthread.StackID]struct{})
-	e.threads = make(map[jvmthread.ThreadID]jvmthread.Thread)
+	e.classes, e.stacks, e.threads = make(set[jvmthread.ClassID]), make(set[jvmthread.StackID]), make(set[jvmthread.ThreadID])
+	e.names, e.methods = make(map[string]jvmthread.ClassID), make(map[string]wire.MethodID)
 	hello := wire.Hello{Session: session.ID, PID: session.PID}
 	if hello.Session[0] == 0 {
-		hello.Session[0] = 1 // as each session has it in the protocol
+		hello.Session[0] = 1 // the protocol requires a non-zero id
 	}
 	for _, a := range session.Attributes {
 		hello.Attributes = append(hello.Attributes, wire.Attribute{Key: a.Key, Value: a.Value})
@@ -70,8 +69,8 @@ func (e *Encoder) Begin(dst []byte, session *recording.Session) []byte {
 func (e *Encoder) Batch(dst []byte, b *recording.Batch) []byte {
 	start := len(dst)
 	for _, th := range b.Threads {
-		if len(e.threads) < maxTold {
-			e.threads[th.ID] = th
+		if len(e.threads) < maxDefined {
+			e.threads.add(th.ID)
 		}
 		dst = wire.AppendThread(dst, th)
 	}
@@ -140,7 +139,7 @@ func (e *Encoder) frame(dst []byte, start int, events []jvmthread.Event, waterma
 	return e.enter(dst, start, at, from, until)
 }
 
-// enter puts a batch that begins at a byte of the file, and was just appended, into the index.
+// enter adds the batch that was just appended, at a byte of the file, to the index.
 func (e *Encoder) enter(dst []byte, start int, at int64, from, until jvmthread.Time) []byte {
 	e.index = append(e.index, wire.IndexEntry{Definitions: uint64(e.defined), Batch: uint64(at), Time: from, Until: until})
 	if len(e.index) == wire.MaxIndexEntries {
@@ -150,14 +149,44 @@ func (e *Encoder) enter(dst []byte, start int, at int64, from, until jvmthread.T
 	return dst
 }
 
-// appendIndex appends the index of the batches since the one before.
+// appendIndex appends the index of the batches since the previous index.
 func (e *Encoder) appendIndex(dst []byte, at int64) []byte {
 	dst = wire.AppendIndex(dst, &wire.Index{Entries: e.index, Before: uint64(e.indexed), At: uint64(at)})
 	e.index, e.indexed = e.index[:0], at
 	return dst
 }
 
-// End appends the index, and the end of the session.
+// aggregate appends sums and the definitions that they need, in as many frames as necessary.
+func (e *Encoder) aggregate(dst []byte, start int, b *recording.Batch) []byte {
+	sums := wire.Aggregate{Aggregate: *b.Aggregate}
+	sums.Series = nil
+	size := wire.AggregateHeaderSize
+	for _, s := range b.Aggregate.Series {
+		dst = e.stack(e.class(dst, s.Class), s.Stack)
+		if !e.options.Stacks {
+			s.Stack = jvmthread.NoStack
+		}
+		n := wire.SeriesSize + 8*len(s.Buckets)
+		if size+n > wire.MaxFrame {
+			dst = e.appendSums(dst, start, &sums, b.Watermark)
+			size = wire.AggregateHeaderSize
+		}
+		sums.Series = append(sums.Series, s)
+		size += n
+	}
+	return e.appendSums(dst, start, &sums, b.Watermark)
+}
+
+func (e *Encoder) appendSums(dst []byte, start int, sums *wire.Aggregate, watermark jvmthread.Time) []byte {
+	e.sequence++
+	sums.BatchHeader = wire.BatchHeader{Sequence: e.sequence, Watermark: watermark, Before: e.before}
+	at := e.size + int64(len(dst)-start)
+	dst = wire.AppendAggregate(dst, sums)
+	sums.Series = sums.Series[:0]
+	return e.enter(dst, start, at, sums.From, max(sums.To, watermark))
+}
+
+// End appends the index and, unless the session continues in another file, its end.
 func (e *Encoder) End(dst []byte, end *recording.End) []byte {
 	dst = e.appendIndex(dst, e.size)
 	if end == nil {
@@ -170,8 +199,8 @@ func (e *Encoder) End(dst []byte, end *recording.End) []byte {
 	return wire.AppendEnd(dst, wire.End{Time: end.Time, Reason: reason})
 }
 
-// Beside returns nothing.
-func (*Encoder) Beside() (extension string, text []byte) { return "", nil }
+// Sidecar implements recording.Encoder.
+func (*Encoder) Sidecar() (extension string, text []byte) { return "", nil }
 
-// Stats says what was written so far.
+// Stats implements recording.Encoder.
 func (e *Encoder) Stats() recording.EncoderStats { return e.stats }

@@ -11,20 +11,20 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// frames cuts pushed bytes into frames, and finds the next one where something is broken.
+// frames splits pushed bytes into frames, and resynchronizes after malformed input.
 type frames struct {
-	limit  int
-	take   func(wire.Frame) // payload is good until it returns
-	told   func(recording.Problem)
-	rest   []byte // of a frame that is not whole yet
-	offset int64  // of rest, or of what comes next
-	number uint64
-	lost   int64 // where the frames were lost; -1: they are not
+	limit   int
+	take    func(wire.Frame) // the payload is valid until it returns
+	problem func(recording.Problem)
+	rest    []byte // an incomplete frame
+	offset  int64  // of rest, or of the next push
+	number  uint64
+	lost    int64 // where synchronization was lost; -1: it was not
 }
 
 const headerSize = wire.FrameHeaderSize
 
-// push takes the next bytes.
+// push adds bytes.
 func (f *frames) push(p []byte) {
 	if len(f.rest) > 0 {
 		f.rest = append(f.rest, p...)
@@ -35,7 +35,7 @@ func (f *frames) push(p []byte) {
 	f.rest = append(f.rest[:0], p[n:]...)
 }
 
-// cut gives all whole frames to take, and returns how many bytes these have.
+// cut passes all complete frames to take, and returns their length.
 func (f *frames) cut(p []byte) (n int) {
 	for {
 		b := p[n:]
@@ -50,7 +50,7 @@ func (f *frames) cut(p []byte) (n int) {
 			n++
 			continue
 		case f.lost >= 0 && len(b) < size+headerSize:
-			return n // what is behind it will tell
+			return n // the next frame will show whether this is one
 		case len(b) < size:
 			return n
 		}
@@ -77,7 +77,7 @@ func isPreamble(b []byte) bool {
 	return len(b) >= len(wire.Magic) && string(b[:len(wire.Magic)]) == wire.Magic
 }
 
-// sizeAt returns the bytes of the frame, or the preamble, that begins here.
+// sizeAt returns the length of the frame or preamble at the start of b.
 func sizeAt(b []byte, limit int) int {
 	if len(b) < headerSize {
 		return needMore
@@ -93,7 +93,7 @@ func sizeAt(b []byte, limit int) int {
 	return headerSize + int(length)
 }
 
-// plausible reports whether frames may go on here: this one is of a known kind, and behind it there is another.
+// plausible reports whether frames may resume at the start of b: with one of a known kind that another one follows.
 func (f *frames) plausible(b []byte, size int) bool {
 	if isPreamble(b) {
 		return true
@@ -108,26 +108,23 @@ func (f *frames) plausible(b []byte, size int) bool {
 	return isPreamble(next) || sizeAt(next, f.limit) > 0 && wire.FrameKind(binary.LittleEndian.Uint16(next[4:])).Known()
 }
 
-// found tells that frames go on.
+// found reports the bytes skipped before a frame, if any.
 func (f *frames) found(at int64) {
 	if f.lost < 0 {
 		return
 	}
-	f.told(recording.Problem{
-		Byte: f.lost, What: "there is no frame here", Remedy: fmt.Sprintf("reading goes on %d bytes behind; what was between is missing", at-f.lost),
-	})
+	f.problem(recording.Problem{Byte: f.lost, What: "expected a frame", Remedy: fmt.Sprintf("skipping %d bytes, whose events are missing", at-f.lost)})
 	f.lost = -1
 }
 
-// close tells what is left over.
+// close reports the bytes that are left.
 func (f *frames) close() {
 	switch {
 	case f.lost >= 0:
-		f.told(recording.Problem{Byte: f.lost, What: "there is no frame here, nor behind", Remedy: "what was before is read"})
+		f.problem(recording.Problem{Byte: f.lost, What: "expected a frame", Remedy: "skipping the rest of the recording"})
 	case len(f.rest) > 0:
-		f.told(recording.Problem{
-			Byte: f.offset, What: fmt.Sprintf("the recording breaks off in the middle of a frame, of which %d bytes are there", len(f.rest)),
-			Remedy: "what was before is read",
+		f.problem(recording.Problem{
+			Byte: f.offset, What: fmt.Sprintf("the recording is truncated: it ends %d bytes into a frame", len(f.rest)), Remedy: "reading all frames before it",
 		})
 	}
 }

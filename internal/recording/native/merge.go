@@ -4,16 +4,17 @@
 package native
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// merger puts the events of a batch, which come thread by thread, in the order of time. Each thread's are in order already, so runs are
-// merged; what is moved meanwhile are numbers, not events.
+// merger sorts the events of a batch by time. They are grouped by thread and sorted within each group, so it merges runs; to move less data it
+// merges keys in place of events.
 type merger struct {
-	events []jvmthread.Event // those held back from batches before, then those of the batch
+	events []jvmthread.Event // those held back from earlier batches, then those of the batch
 	held   int
 	keys   []uint64
 	spare  []uint64
@@ -21,18 +22,18 @@ type merger struct {
 	out    []jvmthread.Event
 }
 
-// A key is the distance from the earliest event and the index: 44 bits are five hours of nanoseconds, 20 bits a million events.
+// A key is the distance from the earliest event in 44 bits (five hours of nanoseconds), and the index in 20 bits (a million events).
 const indexBits = 20
 
-// maxHeld bounds the events that are held back: in a recording whose watermark does not go on, those above it are handed on before they are
-// known to be next. An agent's are in the next batch at the latest.
+// maxHeld limits the events held back if the watermark of a recording does not advance; the excess is passed on early. An agent's watermark
+// covers all events of a batch with the next one at the latest.
 const maxHeld = 1 << 20
 
-// begin returns where to append the events of a batch.
+// begin returns the slice to which the events of a batch are appended.
 func (m *merger) begin() []jvmthread.Event { return m.events[:m.held] }
 
-// merge returns the events before until in order, and more if too many would be left, good until the next call; it holds the others back. Those
-// before floor are left out.
+// merge returns the events before until in order, valid until the next call, and holds the others back up to maxHeld. It drops those before
+// floor and returns their number.
 func (m *merger) merge(events []jvmthread.Event, floor, until jvmthread.Time) (sorted []jvmthread.Event, late int) {
 	if events != nil {
 		m.events = events
@@ -45,7 +46,7 @@ func (m *merger) merge(events []jvmthread.Event, floor, until jvmthread.Time) (s
 		first, last = min(first, m.events[i].Time), max(last, m.events[i].Time)
 	}
 	if len(m.events) >= 1<<indexBits || uint64(last)-uint64(first) >= 1<<(64-indexBits) {
-		slices.SortStableFunc(m.events, compare)
+		slices.SortStableFunc(m.events, func(a, b jvmthread.Event) int { return cmp.Compare(a.Time, b.Time) })
 		m.out = append(m.out, m.events...)
 	} else {
 		m.sort(first)
@@ -64,16 +65,6 @@ func (m *merger) merge(events []jvmthread.Event, floor, until jvmthread.Time) (s
 	m.held = len(m.out) - to
 	m.events = append(m.events[:0], m.out[to:]...)
 	return m.out[from:to], from
-}
-
-func compare(a, b jvmthread.Event) int {
-	if a.Time < b.Time {
-		return -1
-	}
-	if a.Time > b.Time {
-		return 1
-	}
-	return 0
 }
 
 func (m *merger) sort(first jvmthread.Time) {
@@ -97,7 +88,7 @@ func (m *merger) sort(first jvmthread.Time) {
 	}
 }
 
-// mergePairs merges each two neighbours among the runs.
+// mergePairs merges each pair of adjacent runs.
 func (m *merger) mergePairs() {
 	m.spare = slices.Grow(m.spare[:0], len(m.keys))
 	start, kept := 0, 0

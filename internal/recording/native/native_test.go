@@ -155,7 +155,7 @@ func TestOtherVersionIsNotRead(t *testing.T) {
 	other[len(wire.Magic)]++
 	s := read(t, bytes.NewReader(slices.Concat(other, data)))
 	assert.Equal(t, told, strings.ReplaceAll(s.text.String(), " Carrier:false", ""))
-	assert.Equal(t, []string{"x.weft (byte 0): version 2 of the protocol is not known here; read it with the version of Weft that wrote it"}, s.problems)
+	assert.Equal(t, []string{"x.weft (byte 0): unknown protocol version 2; read the recording with the version of Weft that wrote it"}, s.problems)
 }
 
 func TestTruncatedAtEveryByte(t *testing.T) {
@@ -177,14 +177,14 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 	}
 }
 
-func TestReadingGoesOnBehindGarbage(t *testing.T) {
+func TestReadingResumesAfterGarbage(t *testing.T) {
 	data := sample(t)
 	at := bytes.Index(data, []byte("com.acme.OrderBook")) - 2 - 4 // the payload of the class
 	broken := slices.Concat(data[:at-headerSize], []byte("some garbage, longer than a frame's head"), data[at-headerSize:])
 	s := read(t, bytes.NewReader(broken))
 	assert.Equal(t, read(t, bytes.NewReader(data)).text.String(), s.text.String())
 	require.Len(t, s.problems, 1)
-	assert.Contains(t, s.problems[0], fmt.Sprintf("x.weft (byte %d): there is no frame here; reading goes on 40 bytes behind", at-headerSize))
+	assert.Contains(t, s.problems[0], fmt.Sprintf("x.weft (byte %d): expected a frame; skipping 40 bytes", at-headerSize))
 }
 
 func TestEveryBitFlipped(t *testing.T) {

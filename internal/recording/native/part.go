@@ -14,10 +14,9 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// Part returns the part of a native recording that has all events from a time on, up to another, with what they need: preamble, hello and
-// definitions. It is a recording itself, for a Decoder. Events around the part can be in it, as batches are taken whole. Times are wall-clock
-// times. With an index, what is outside is not read; without, as when the JVM was killed, the heads of all frames are. The error says why there
-// is no such part; then the recording has to be read as a whole.
+// Part returns the part of a native recording with the events between two wall-clock times, as a recording for a Decoder: preamble, hello,
+// definitions, and all batches that overlap the span. With an index it reads only these; without one, as when the JVM was killed, it also reads
+// the headers of all frames. If it returns an error the recording has to be read as a whole.
 func Part(src io.ReaderAt, size int64, from, to jvmthread.Time) (io.Reader, error) {
 	offset, front, err := readFront(src, size)
 	if err != nil {
@@ -52,7 +51,7 @@ func Part(src io.ReaderAt, size int64, from, to jvmthread.Time) (io.Reader, erro
 	return io.MultiReader(sections...), nil
 }
 
-// minus is the distance of two times, as far as there are times.
+// minus returns t - offset, saturated.
 func minus(t, offset jvmthread.Time) jvmthread.Time {
 	d := t - offset
 	switch {
@@ -64,7 +63,7 @@ func minus(t, offset jvmthread.Time) jvmthread.Time {
 	return d
 }
 
-// readFront returns the distance from the recording's times to the wall clock, and where the hello ends.
+// readFront returns the offset from the recording's times to the wall clock, and the end of the hello.
 func readFront(src io.ReaderAt, size int64) (offset jvmthread.Time, front int64, err error) {
 	r := wire.NewReader(io.NewSectionReader(src, 0, size), wire.MaxFrame)
 	if _, err := r.Preamble(); err != nil {
@@ -76,7 +75,7 @@ func readFront(src io.ReaderAt, size int64) (offset jvmthread.Time, front int64,
 	}
 	var hello wire.Hello
 	if frame.Kind != wire.FrameHello {
-		return 0, 0, fmt.Errorf("byte %d: a %s in place of the hello", frame.Byte, frame.Kind)
+		return 0, 0, fmt.Errorf("byte %d: %s in place of the hello", frame.Byte, frame.Kind)
 	}
 	if err := frame.Hello(&hello); err != nil {
 		return 0, 0, err
@@ -86,10 +85,10 @@ func readFront(src io.ReaderAt, size int64) (offset jvmthread.Time, front int64,
 
 var (
 	errNoIndex = errors.New("the recording has no index")
-	errSeveral = errors.New("there are several recordings in the file, or an agent that came back")
+	errSeveral = errors.New("the file has several recordings, or its agent reconnected")
 )
 
-// readIndex reads the indices from the last to the first, and returns their entries in the order of the recording.
+// readIndex reads all indices, from the last to the first, and returns their entries in the order of the recording.
 func readIndex(src io.ReaderAt, size int64) ([]wire.IndexEntry, error) {
 	at, err := lastIndex(src, size)
 	if err != nil {
@@ -97,7 +96,7 @@ func readIndex(src io.ReaderAt, size int64) ([]wire.IndexEntry, error) {
 	}
 	var lists [][]wire.IndexEntry
 	for end := size; at > 0; {
-		if at >= end { // they go towards the front
+		if at >= end { // would loop
 			return nil, errNoIndex
 		}
 		frame, err := wire.NewReader(io.NewSectionReader(src, at, size-at), wire.MaxFrame).Next()
@@ -125,22 +124,22 @@ func readIndex(src io.ReaderAt, size int64) ([]wire.IndexEntry, error) {
 	return entries, nil
 }
 
-// lastIndex finds the index at the end, before the frame end if there is one.
+// lastIndex returns the offset of the last index, which only an end frame may follow.
 func lastIndex(src io.ReaderAt, size int64) (int64, error) {
 	endSize := int64(len(wire.AppendEnd(nil, wire.End{})))
-	for _, behind := range []int64{0, endSize} {
+	for _, after := range []int64{0, endSize} {
 		var b [8]byte
-		if size < behind+int64(len(b)) {
+		if size < after+int64(len(b)) {
 			break
 		}
-		if _, err := src.ReadAt(b[:], size-behind-int64(len(b))); err != nil {
+		if _, err := src.ReadAt(b[:], size-after-int64(len(b))); err != nil {
 			return 0, err
 		}
 		at := binary.LittleEndian.Uint64(b[:])
-		if at == 0 || at >= uint64(size-behind) {
+		if at == 0 || at >= uint64(size-after) {
 			continue
 		}
-		if end, err := frameEnd(src, int64(at), size); err == nil && end == size-behind {
+		if end, err := frameEnd(src, int64(at), size); err == nil && end == size-after {
 			return int64(at), nil
 		}
 	}
@@ -154,12 +153,12 @@ func frameEnd(src io.ReaderAt, at, size int64) (int64, error) {
 	}
 	end := at + headerSize + int64(binary.LittleEndian.Uint32(head[:]))
 	if end > size {
-		return 0, fmt.Errorf("byte %d: the frame has more bytes than the recording", at)
+		return 0, fmt.Errorf("byte %d: the frame extends beyond the end of the recording", at)
 	}
 	return end, nil
 }
 
-// walk makes an index of the heads of all frames. Of its first event it is only known that it is not before the watermark before.
+// walk builds an index from the headers of all frames. The previous watermark serves as the time of the first event of a batch.
 func walk(src io.ReaderAt, from, size int64) (entries []wire.IndexEntry, err error) {
 	definitions := from
 	watermark := jvmthread.Time(math.MinInt64)
@@ -186,7 +185,7 @@ func walk(src io.ReaderAt, from, size int64) (entries []wire.IndexEntry, err err
 				Definitions: uint64(definitions), Batch: uint64(at), Time: watermark, Until: math.MaxInt64,
 			})
 			if k := len(entries); k > 1 {
-				entries[k-2].Until = until // events behind a watermark come in the next batch at the latest
+				entries[k-2].Until = until // a batch has no events after the watermark of the next one
 			}
 			watermark, definitions = until, end
 		}

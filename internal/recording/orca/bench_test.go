@@ -31,7 +31,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.SetBytes(int64(len(log)))
 	rate := threadtest.StartRate()
 	for b.Loop() {
-		d := format.New(recording.Options{Beside: beside(map[string]string{orca.ExtensionMeta: string(meta)})}, sink)
+		d := format.New(recording.Options{Sidecar: sidecar(map[string]string{orca.ExtensionMeta: string(meta)})}, sink)
 		if _, err := d.Write(log); err != nil {
 			b.Fatal(err)
 		}

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package orca answers: what does an ORCA log say? It reads and writes the runtime log, an event a line, and the metadata beside it, by
-// which the places in stacks are found. docs/formats/orca.md describes both, with their doubts.
+// Package orca reads and writes the logs of the ORCA agent: a runtime log with one event per line, and metadata files that resolve the
+// frames of its stacks. docs/formats/orca.md describes both, and how open questions of the specification are resolved.
 package orca
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// Extensions of the files beside a log "x.orca". One file with both parts of the metadata is x.meta, as this program writes it.
+// Extensions of the files of a recording. Metadata is in one file, as the encoder writes it, or in one for classes and one for methods.
 const (
 	Extension        = ".orca"
 	ExtensionMeta    = ".meta"
@@ -20,7 +20,7 @@ const (
 	ExtensionMethods = ".method"
 )
 
-// Format describes ORCA logs.
+// Format returns the format of ORCA logs.
 func Format() recording.Format {
 	return recording.Format{Name: "orca", Match: Match, New: New, NewEncoder: NewEncoder, Carries: capabilities()}
 }
@@ -45,14 +45,14 @@ func capabilities() (c recording.Capabilities) {
 	c.Events[jvmthread.KindStartCalled].Fields = stack | recording.FieldPeer
 	c.Threads = recording.ThreadName
 	c.Notes = []string{
-		"a wait ends when the monitor is owned again; when it was notified is not told",
-		"a thread has a name only if its start is in the recording",
-		"no time-out of a wait, and no interrupt",
+		"a wait ends when the monitor is owned again; the time of the notification is missing",
+		"a thread has a name only if the recording includes its start",
+		"no timeout of a wait, and no interrupt",
 	}
 	return c
 }
 
-// Match reports whether the first lines look like a log: a time, a comma, an event.
+// Match reports whether one of the first three lines looks like one of a log: a time, a comma, an event.
 func Match(head []byte) bool {
 	whole := len(head) < recording.HeadSize
 	for range 3 {

@@ -14,20 +14,25 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// NewEncoder returns an encoder of logs. The hash code of a thread is its id: one above 32 bits cannot be written, and its events are left
-// out. The location of a frame is its line.
-func NewEncoder(opts recording.EncoderOptions) recording.Encoder {
-	return &encoder{opts: opts, methods: make(map[string]*written), classes: make(map[string]string), stacks: make(map[jvmthread.StackID][]byte)}
+// NewEncoder returns an encoder of logs. The hash code of a thread is its id; events of threads with larger ids are omitted. The location of
+// a frame is its line.
+func NewEncoder(options recording.EncoderOptions) recording.Encoder {
+	e := &encoder{
+		options: options, methods: make(map[string]*written), classes: make(map[string]string), stacks: make(map[jvmthread.StackID][]byte),
+	}
+	e.Append = e.appendEvent
+	return e
 }
 
 type encoder struct {
-	opts    recording.EncoderOptions
-	stats   recording.EncoderStats
-	meta    []byte              // not taken yet
+	recording.EventEncoder
+
+	options recording.EncoderOptions
+	meta    []byte              // since the last call of Sidecar
 	methods map[string]*written // by class and name
-	classes map[string]string   // files of classes that were written
+	classes map[string]string   // files of written classes
 	last    uint32
-	stacks  map[jvmthread.StackID][]byte // as they stand in lines
+	stacks  map[jvmthread.StackID][]byte // as written in lines
 }
 
 // written is a method in the metadata.
@@ -36,42 +41,22 @@ type written struct {
 	lines []uint32 // ascending
 }
 
-// maxWritten bounds what the encoder remembers; when there is more it begins anew, under other numbers.
+// maxWritten limits what the encoder remembers. At the limit it starts over, with new numbers.
 const maxWritten = 1 << 16
 
-// Begin appends nothing: a log has no head.
-func (*encoder) Begin(dst []byte, _ *recording.Session) []byte { return dst }
-
-// End appends nothing.
-func (*encoder) End(dst []byte, _ *recording.End) []byte { return dst }
-
-// Stats says what was written so far.
-func (e *encoder) Stats() recording.EncoderStats { return e.stats }
-
-// Beside returns new lines of the metadata.
-func (e *encoder) Beside() (extension string, text []byte) {
+// Sidecar returns new lines of the metadata.
+func (e *encoder) Sidecar() (extension string, text []byte) {
 	text = e.meta
 	e.meta = nil
 	return ExtensionMeta, text
 }
 
-// Batch appends a line for each event that a log can hold.
-func (e *encoder) Batch(dst []byte, batch *recording.Batch) []byte {
-	for i := range batch.Events {
-		ev := &batch.Events[i]
-		kind := byKind[ev.Kind]
-		if kind == nil || ev.Thread == jvmthread.NoThread || ev.Thread>>32 != 0 || ev.Peer>>32 != 0 {
-			e.stats.Left[ev.Kind]++
-			continue
-		}
-		dst = e.appendEvent(dst, kind, ev)
-		e.stats.Written++
+func (e *encoder) appendEvent(dst []byte, ev *jvmthread.Event) []byte {
+	kind := byKind[ev.Kind]
+	if kind == nil || ev.Thread == jvmthread.NoThread || ev.Thread>>32 != 0 || ev.Peer>>32 != 0 {
+		return dst
 	}
-	return dst
-}
-
-func (e *encoder) appendEvent(dst []byte, kind *event, ev *jvmthread.Event) []byte {
-	dst = recording.AppendTime(dst, ev.Time-e.opts.Times.Origin, time.Second)
+	dst = recording.AppendTime(dst, ev.Time-e.options.Times.Origin, time.Second)
 	dst = append(append(append(dst, ','), kind.name...), ',')
 	dst = appendHash(dst, uint32(ev.Thread))
 	switch kind.object {
@@ -85,7 +70,7 @@ func (e *encoder) appendEvent(dst []byte, kind *event, ev *jvmthread.Event) []by
 		dst = appendHash(append(dst, ','), uint32(ev.Peer))
 	}
 	if kind.named {
-		dst = append(append(dst, ','), oneLine(e.opts.Symbols.Thread(ev.Thread).Name)...)
+		dst = append(append(dst, ','), oneLine(e.options.Symbols.Thread(ev.Thread).Name)...)
 	}
 	if kind.stack {
 		dst = append(dst, e.stack(ev.Stack)...)
@@ -95,7 +80,7 @@ func (e *encoder) appendEvent(dst []byte, kind *event, ev *jvmthread.Event) []by
 
 func appendHash(dst []byte, hash uint32) []byte { return recording.AppendHex(dst, uint64(hash), 8) }
 
-// oneLine replaces what would end a line: a log has no way to write it.
+// oneLine replaces line breaks, which a log cannot represent.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' {
@@ -105,9 +90,9 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// stack returns a stack as it stands in a line, from the comma before its depth on.
+// stack returns a stack as written in a line, starting with the comma before its depth.
 func (e *encoder) stack(id jvmthread.StackID) []byte {
-	if id == jvmthread.NoStack || !e.opts.Stacks {
+	if id == jvmthread.NoStack || !e.options.Stacks {
 		return noFrames
 	}
 	if text, ok := e.stacks[id]; ok {
@@ -118,7 +103,7 @@ func (e *encoder) stack(id jvmthread.StackID) []byte {
 	}
 	frames := make([]byte, 0, 256)
 	depth := 0
-	for frame := range strings.SplitSeq(e.opts.Symbols.Stack(id), "\n") {
+	for frame := range strings.SplitSeq(e.options.Symbols.Stack(id), "\n") {
 		if frame == symbols.Truncated || frame == "" {
 			continue
 		}
@@ -137,7 +122,7 @@ var noFrames = []byte(",0")
 // inNative is the location of a frame in a native method.
 const inNative = 1<<32 - 1
 
-// define returns the numbers of a frame's method and location, and writes what is new about them to the metadata.
+// define returns the numbers of a frame's method and location, and adds them to the metadata if they are new.
 func (e *encoder) define(text string) (method, location uint32) {
 	f, ok := symbols.ParseFrame(text)
 	if !ok || f.Class == "" {
@@ -176,10 +161,10 @@ func (e *encoder) define(text string) (method, location uint32) {
 	return m.id, location
 }
 
-// appendMethod writes a method, or writes it anew with all lines that are known by now.
+// appendMethod appends a method to the metadata, with all lines known so far.
 func (e *encoder) appendMethod(f jvmthread.Frame, m *written) {
 	e.meta = appendHash(e.meta, m.id)
-	e.meta = append(append(append(e.meta, ','), oneLine(f.Method)...), ",,"...) // the signature is not known
+	e.meta = append(append(append(e.meta, ','), oneLine(f.Method)...), ",,"...) // the signature is unknown
 	e.meta = append(appendSignature(e.meta, f.Class), ',')
 	if len(m.lines) == 0 {
 		e.meta = append(e.meta, "-1\n"...)

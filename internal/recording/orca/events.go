@@ -10,7 +10,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// object says what stands behind the thread in a line.
+// object is what the field after the thread identifies.
 type object uint8
 
 const (
@@ -19,17 +19,17 @@ const (
 	aThread
 )
 
-// event is a kind of line.
+// event describes a kind of line.
 type event struct {
 	name   string
 	kind   jvmthread.Kind
 	object object
-	owner  bool // then the owner of the monitor
+	owner  bool // followed by the owner of the monitor
 	stack  bool
-	named  bool // then the name of the thread, up to the end of the line
+	named  bool // followed by the name of the thread, up to the end of the line
 }
 
-// events is the table of lines.
+// events lists the kinds of lines.
 var events = [...]event{
 	{name: "ObjectWait", kind: jvmthread.KindWait, object: aMonitor, stack: true},
 	{name: "ObjectWaited", kind: jvmthread.KindWaitReturned, object: aMonitor, stack: true},
@@ -46,43 +46,29 @@ var events = [...]event{
 	{name: "ThreadEnded", kind: jvmthread.KindThreadEnd},
 }
 
-// find returns the kind of line with this name, nil if there is none.
+// byLength indexes the table by the lengths of names: no more than three lines share one.
+var byLength = func() (table [len("MonitorContendedEntered") + 1][]*event) {
+	for i := range events {
+		n := len(events[i].name)
+		table[n] = append(table[n], &events[i])
+	}
+	return table
+}()
+
+// find returns the event with the given name, or nil.
 func find(name []byte) *event {
-	var i int
-	switch string(name) {
-	case "ObjectWait":
-		i = 0
-	case "ObjectWaited":
-		i = 1
-	case "ObjectNotify":
-		i = 2
-	case "ObjectNotifyAll":
-		i = 3
-	case "ThreadStart":
-		i = 4
-	case "ThreadJoin":
-		i = 5
-	case "ThreadJoined":
-		i = 6
-	case "ThreadSleep":
-		i = 7
-	case "ThreadSlept":
-		i = 8
-	case "MonitorContendedEnter":
-		i = 9
-	case "MonitorContendedEntered":
-		i = 10
-	case "ThreadStarted":
-		i = 11
-	case "ThreadEnded":
-		i = 12
-	default:
+	if len(name) >= len(byLength) {
 		return nil
 	}
-	return &events[i]
+	for _, e := range byLength[len(name)] {
+		if e.name == string(name) {
+			return e
+		}
+	}
+	return nil
 }
 
-// byKind is the table of lines by the kind of event that they stand for.
+// byKind indexes events by the kind that they represent.
 var byKind = func() (table [jvmthread.NumKinds]*event) {
 	for i := range events {
 		table[events[i].kind] = &events[i]
@@ -90,7 +76,7 @@ var byKind = func() (table [jvmthread.NumKinds]*event) {
 	return table
 }()
 
-// parseStamp reads the time at the front of a line, in brackets or not, and the comma behind it.
+// parseStamp parses the time at the start of a line, which may be in brackets, and the comma after it.
 func parseStamp(line []byte) (t jvmthread.Time, n int) {
 	open := 0
 	if len(line) > 0 && line[0] == '[' {

@@ -17,7 +17,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("[1.5],ThreadSleep,a,[1,2,3]\n1e300,ThreadEnded,1\n-1,ThreadEnded,1\n"), []byte("00000002,a,b,(),(L;)V,Lx;,[-1]\n"), uint16(1))
 	f.Add([]byte("\xff\xfe1\x00,\x00T\x00\x00\xd8\x00\xdc"), []byte("[[[\nL;\n,\n"), uint16(3))
 	f.Fuzz(func(t *testing.T, log, meta []byte, piece uint16) {
-		opts := recording.Options{File: "x.orca", Reorder: 4, MaxRecord: 200, Beside: beside(map[string]string{orca.ExtensionMeta: string(meta)})}
+		opts := recording.Options{File: "x.orca", Reorder: 4, MaxRecord: 200, Sidecar: sidecar(map[string]string{orca.ExtensionMeta: string(meta)})}
 		whole, stats, err := threadtest.Decode(&format, opts, log, 0)
 		threadtest.CheckDecoded(t, "whole", whole, stats, err)
 		cut, stats, err := threadtest.Decode(&format, opts, log, int(piece))

@@ -5,6 +5,7 @@ package orca
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// define takes a line of either part, and says what is wrong with it.
+// define reads a line of either part and returns what is wrong with it, if anything.
 func (s *stacks) define(text []byte) (wrong string) {
 	if text[0] == 'L' || text[0] == '[' {
 		return s.defineClass(text)
@@ -23,11 +24,11 @@ func (s *stacks) define(text []byte) (wrong string) {
 func (s *stacks) defineClass(text []byte) string {
 	n := skipType(text)
 	if n == 0 || n < len(text) && text[n] != ',' {
-		return "its class has no signature"
+		return "missing class signature"
 	}
 	file := ""
 	if n < len(text) {
-		file = valid(text[n+1:])
+		file = recording.Valid(text[n+1:])
 	}
 	if file == "" || !s.room(len(s.classes), maxClasses, n+len(file)) {
 		return ""
@@ -39,15 +40,15 @@ func (s *stacks) defineClass(text []byte) string {
 func (s *stacks) defineMethod(text []byte) string {
 	id, n := recording.ParseHex(text)
 	if n == 0 || n >= len(text) || text[n] != ',' {
-		return "it begins with neither a class nor the number of a method"
+		return "the line starts with neither a class nor a method number"
 	}
 	name, class, rest, ok := splitMethod(text[n+1:])
 	if !ok {
-		return "its method has no name, signature and class"
+		return "missing method name, signature or class"
 	}
 	m := &method{class: class, name: name}
 	if m.lines, ok = parseLines(rest); !ok {
-		return "its line table is not <count>(,<location>,<line>)*"
+		return "malformed line table"
 	}
 	if old := s.methods[id]; old != nil && old.class == m.class && old.name == m.name && len(old.lines) > len(m.lines) {
 		return ""
@@ -73,8 +74,8 @@ func (s *stacks) room(have, limit, bytes int) bool {
 	return true
 }
 
-// splitMethod splits name, signature, class and the rest. No field is quoted, and all but '.', ';', '[' and '/' may be in a name (JVMS
-// 4.2.2), a comma too: so it is split where a signature and a class really follow. The signature may be empty.
+// splitMethod splits a line into name, class and the rest. Fields are not quoted, and a name may contain anything but '.', ';', '[' and '/'
+// (JVMS 4.2.2), even commas: it ends where a valid signature, which may be empty, and a class follow.
 func splitMethod(text []byte) (name, class string, rest []byte, ok bool) {
 	commas := 0
 	for at := range text {
@@ -84,28 +85,28 @@ func splitMethod(text []byte) (name, class string, rest []byte, ok bool) {
 		if commas++; commas > maxCommas {
 			break
 		}
-		behind := text[at+1:]
-		n := skipSignature(behind)
-		if n >= len(behind) || behind[n] != ',' {
+		after := text[at+1:]
+		n := skipSignature(after)
+		if n >= len(after) || after[n] != ',' {
 			continue
 		}
-		size := skipType(behind[n+1:])
+		size := skipType(after[n+1:])
 		if size == 0 {
 			continue
 		}
 		end := n + 1 + size
-		if end < len(behind) && behind[end] != ',' {
+		if end < len(after) && after[end] != ',' {
 			continue
 		}
-		return valid(text[:at]), className(behind[n+1 : end]), behind[min(end+1, len(behind)):], true
+		return recording.Valid(text[:at]), className(after[n+1 : end]), after[min(end+1, len(after)):], true
 	}
 	return "", "", nil, false
 }
 
-// maxCommas bounds the commas in a method's name, and so the work on a hostile line.
+// maxCommas limits the commas in a method's name, and with them the work on a hostile line.
 const maxCommas = 256
 
-// skipSignature returns the length of the signature of a method (JVMS 4.3.3) at the front of text, 0 if there is none.
+// skipSignature returns the length of the method descriptor (JVMS 4.3.3) at the start of text, 0 if there is none.
 func skipSignature(text []byte) (n int) {
 	if len(text) == 0 || text[0] != '(' {
 		return 0
@@ -130,7 +131,7 @@ func skipSignature(text []byte) (n int) {
 	return n + size
 }
 
-// skipType returns the length of the descriptor of a field (JVMS 4.3.2) at the front of text, 0 if there is none.
+// skipType returns the length of the field descriptor (JVMS 4.3.2) at the start of text, 0 if there is none.
 func skipType(text []byte) (n int) {
 	for n < len(text) && text[n] == '[' {
 		n++
@@ -149,15 +150,15 @@ func skipType(text []byte) (n int) {
 	return 0
 }
 
-// className makes a binary name with dots of a signature. Hidden classes have a dot in it, which becomes a slash, as Class.getName has it.
+// className converts a signature to a name as Class.getName returns it. The dot of a hidden class becomes a slash.
 func className(signature []byte) string {
 	if signature[0] == 'L' {
 		signature = signature[1 : len(signature)-1]
 	}
-	return swapDots(valid(signature))
+	return swapDots(recording.Valid(signature))
 }
 
-// swapDots turns dots into slashes and slashes into dots.
+// swapDots exchanges dots and slashes.
 func swapDots(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
@@ -170,9 +171,7 @@ func swapDots(s string) string {
 	}, s)
 }
 
-func valid(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
-
-// parseLines reads a line table. Without one, or with -1 entries, there are no lines.
+// parseLines parses a line table, which may be absent or have -1 entries.
 func parseLines(text []byte) (lines []line, ok bool) {
 	if text, ok = unbracket(text); !ok {
 		return nil, false
@@ -199,11 +198,6 @@ func parseLines(text []byte) (lines []line, ok bool) {
 	if int64(len(lines)) != max(count, 0) {
 		return nil, false
 	}
-	slices.SortFunc(lines, func(a, b line) int {
-		if a.start < b.start {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(lines, func(a, b line) int { return cmp.Compare(a.start, b.start) })
 	return lines, true
 }

@@ -22,7 +22,7 @@ import (
 var format = orca.Format()
 
 // beside gives a decoder files by their extensions.
-func beside(files map[string]string) func(string) (io.ReadCloser, error) {
+func sidecar(files map[string]string) func(string) (io.ReadCloser, error) {
 	return func(extension string) (io.ReadCloser, error) {
 		text, ok := files[extension]
 		if !ok {
@@ -78,7 +78,7 @@ Lno/Source;,
 `
 
 func TestEveryLine(t *testing.T) {
-	events, problems := read(t, everyLine, recording.Options{Beside: beside(map[string]string{orca.ExtensionMeta: metadata})})
+	events, problems := read(t, everyLine, recording.Options{Sidecar: sidecar(map[string]string{orca.ExtensionMeta: metadata})})
 	same(t, "problems", nil, problems)
 	same(t, "events", []string{
 		`1000000001 threadStart thread=10 peer=0 arg=0 lock=/0 flags=0 stack=""`,
@@ -198,7 +198,7 @@ func TestMethodsAreFoundWhateverTheirNamesAndWidths(t *testing.T) {
 00000003,c,,Lcom/acme/Main;,3,0,5,10,6,20,7
 `
 	events, problems := read(t, "1,ThreadSleep,A,5,0000000000000001,0,1234567800000002,0,0000000000000003,11,FFFFFFFF00000003,21,0000000000000099,1\n",
-		recording.Options{Beside: beside(map[string]string{orca.ExtensionMeta: meta})})
+		recording.Options{Sidecar: sidecar(map[string]string{orca.ExtensionMeta: meta})})
 	same(t, "problems", nil, problems)
 	same(t, "events", []string{
 		`1000000000 sleepStart thread=10 peer=0 arg=0 lock=/0 flags=0 stack="at com.acme.Main.odd,name,(I)V(Main, the file.java:3)\n` +
@@ -224,16 +224,16 @@ func TestBadLinesCostThemselvesOnly(t *testing.T) {
 		"5,ThreadEnded,0000000A",
 	}, "\n"), recording.Options{})
 	same(t, "problems", []string{
-		`x.orca:2 (byte 25): it does not begin with a time and a comma; a line is <seconds>,<event>,<hash>,…`,
-		`x.orca:3 (byte 37): the event "Quantum" is not known; it is left out, here and later`,
-		`x.orca:5 (byte 75): it does not begin with a time and a comma; a line is <seconds>,<event>,<hash>,…`,
-		`x.orca:6 (byte 100): its thread is ""; write 8 hexadecimal digits`,
-		`x.orca:7 (byte 117): its thread is "00G"; write 8 hexadecimal digits`,
-		`x.orca:8 (byte 137): its thread is 0; hash codes of threads are not 0`,
-		`x.orca:9 (byte 162): it has no thread; it may have been cut off`,
-		`x.orca:10 (byte 176): it has no owner; it may have been cut off`,
-		`x.orca:11 (byte 218): its object has more than 32 bits; write the 32 bits that GetObjectHashCode returns`,
-		`x.orca:12 (byte 272): its stack trace is not <depth>,(<method>,<location>)*; the event is taken without it; it may have been cut off`,
+		`x.orca:2 (byte 25): the line does not start with a time and a comma; want <seconds>,<event>,<hash>,…`,
+		`x.orca:3 (byte 37): unknown event "Quantum"; skipping it, here and below`,
+		`x.orca:5 (byte 75): the line does not start with a time and a comma; want <seconds>,<event>,<hash>,…`,
+		`x.orca:6 (byte 100): invalid thread ""; want 8 hexadecimal digits`,
+		`x.orca:7 (byte 117): invalid thread "00G"; want 8 hexadecimal digits`,
+		`x.orca:8 (byte 137): the thread is 0; want a non-zero hash code`,
+		`x.orca:9 (byte 162): missing thread; the line may be truncated`,
+		`x.orca:10 (byte 176): missing owner; the line may be truncated`,
+		`x.orca:11 (byte 218): the object has more than 32 bits; want the 32 bits returned by GetObjectHashCode`,
+		`x.orca:12 (byte 272): malformed stack trace; reading the event without it; want <depth>(,<method>,<location>)*`,
 	}, problems)
 	if len(events) != 3 {
 		t.Errorf("the other lines are read: %q", events)
@@ -241,14 +241,14 @@ func TestBadLinesCostThemselvesOnly(t *testing.T) {
 }
 
 func TestBadMetadataIsToldAsSuch(t *testing.T) {
-	events, problems := read(t, "1,ThreadSleep,A,1,1,0\n", recording.Options{Beside: beside(map[string]string{
+	events, problems := read(t, "1,ThreadSleep,A,1,1,0\n", recording.Options{Sidecar: sidecar(map[string]string{
 		orca.ExtensionClasses: "Lcom/acme/Main;,Main.java\nnonsense\n",
 		orca.ExtensionMethods: "00000001,m,()V,Lcom/acme/Main;,1,00000000,4\n00000002,m\n00000003,m,()V,LX;,2,0,1\n",
 	})})
 	same(t, "problems", []string{
-		`x.classtable:2 (byte 26): it begins with neither a class nor the number of a method; a line is <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*`,
-		`x.method:2 (byte 44): its method has no name, signature and class; a line is <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*`,
-		`x.method:3 (byte 55): its line table is not <count>(,<location>,<line>)*; a line is <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*`,
+		`x.classtable:2 (byte 26): the line starts with neither a class nor a method number; want <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*`,
+		`x.method:2 (byte 44): missing method name, signature or class; want <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*`,
+		`x.method:3 (byte 55): malformed line table; want <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*`,
 	}, problems)
 	if len(events) != 1 || !strings.Contains(events[0], "at com.acme.Main.m(Main.java:4)") {
 		t.Errorf("%q", events)
@@ -283,7 +283,7 @@ func itoa(n int) string {
 
 func TestBatteredLogs(t *testing.T) {
 	told := threadtest.Batter(t, &format, func() recording.Options {
-		return recording.Options{Beside: beside(map[string]string{orca.ExtensionMeta: metadata})}
+		return recording.Options{Sidecar: sidecar(map[string]string{orca.ExtensionMeta: metadata})}
 	}, []byte(everyLine), 2)
 	if told < len(everyLine) {
 		t.Errorf("%d of %d wrong bits were seen", told, 8*len(everyLine))
@@ -320,7 +320,7 @@ func TestEndlessLine(t *testing.T) {
 	err := d.Close()
 	threadtest.CheckDecoded(t, "log", c, d.Stats(), err)
 	if len(c.Events) != 2 || len(c.Problems) != 1 || c.Problems[0].Error() !=
-		"x.orca:2 (byte 25): the line is longer than 1048576 bytes; look whether this is such a recording at all, or raise max_record_size" {
+		"x.orca:2 (byte 25): the line is longer than 1048576 bytes; check the format of the recording, or raise max_record_size" {
 		t.Errorf("%d events, problems %v", len(c.Events), c.Problems)
 	}
 }
@@ -337,13 +337,13 @@ func TestMatch(t *testing.T) {
 }
 
 func TestLacks(t *testing.T) {
-	lacks := strings.Join(format.Carries.Lacks(), "\n")
+	lacks := strings.Join(format.Carries.Missing(), "\n")
 	for _, want := range []string{"park", "no timeout of wait", "class of the monitor", "interruptCalled", "waited", "gap", "group"} {
 		if !strings.Contains(lacks, want) && want != "no timeout of wait" {
 			t.Errorf("%q is not in\n%s", want, lacks)
 		}
 	}
-	kept, _ := format.Carries.Carry(jvmthread.Event{Kind: jvmthread.KindWait, Arg: 5})
+	kept, _ := threadtest.Carry(&format.Carries, jvmthread.Event{Kind: jvmthread.KindWait, Arg: 5})
 	if kept.Arg != 0 {
 		t.Error("a time-out is not carried")
 	}

@@ -20,7 +20,7 @@ func write(events []jvmthread.Event, sym *symbols.Table) (log, meta []byte, stat
 	for len(events) > 0 {
 		n := min(len(events), 1000)
 		log = e.Batch(log, &recording.Batch{Events: events[:n]})
-		_, more := e.Beside()
+		_, more := e.Sidecar()
 		meta = append(meta, more...)
 		events = events[n:]
 	}
@@ -29,7 +29,7 @@ func write(events []jvmthread.Event, sym *symbols.Table) (log, meta []byte, stat
 
 // carried is what the format keeps of an event; what it says in another way is put into these words. Lock and owner are hash codes.
 func carried(ev jvmthread.Event) (jvmthread.Event, bool) {
-	ev, ok := format.Carries.Carry(ev)
+	ev, ok := threadtest.Carry(&format.Carries, ev)
 	if ev.Kind == jvmthread.KindJoinStart || ev.Kind == jvmthread.KindJoinEnd {
 		ev.Lock.Hash = uint32(ev.Peer)
 	}
@@ -46,12 +46,12 @@ func TestRoundTrip(t *testing.T) {
 				want = append(want, threadtest.Tell(ev, sym))
 			}
 		}
-		if written.Written != uint64(len(want)) || written.TotalLeft() != uint64(len(events)-len(want)) {
-			t.Fatalf("seed %d: %d written and %d left of %d", seed, written.Written, written.TotalLeft(), len(events))
+		if written.Written != uint64(len(want)) || written.TotalOmitted() != uint64(len(events)-len(want)) {
+			t.Fatalf("seed %d: %d written and %d left of %d", seed, written.Written, written.TotalOmitted(), len(events))
 		}
 		read := symbols.New(symbols.DefaultLimits())
 		c, stats, err := threadtest.Decode(&format, recording.Options{
-			Symbols: read, Reorder: 10 + int(seed), Beside: beside(map[string]string{orca.ExtensionMeta: string(meta)}),
+			Symbols: read, Reorder: 10 + int(seed), Sidecar: sidecar(map[string]string{orca.ExtensionMeta: string(meta)}),
 		}, log, 1+int(seed)*100)
 		threadtest.CheckDecoded(t, "log", c, stats, err)
 		if len(c.Problems) > 0 {
@@ -63,7 +63,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		same(t, "events", want, got)
 		for id, th := range c.Threads {
-			if want := format.Carries.CarryThread(sym.Thread(id)); th != want {
+			if want := threadtest.CarryThread(&format.Carries, sym.Thread(id)); th != want {
 				t.Errorf("thread %+v, want %+v", th, want)
 			}
 		}

@@ -13,26 +13,26 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// Limits on what is remembered of a log's metadata. What is above is left out: its frames have no names.
+// Limits on the metadata of a log. Frames of methods above them have no names.
 const (
 	maxMethods   = 1 << 17
 	maxClasses   = 1 << 17
 	maxFrames    = 1024
-	maxMetaText  = 64 << 20 // bytes of all names
-	maxKnown     = 1 << 16  // stacks found without parsing them again
+	maxMetaText  = 64 << 20 // bytes of names
+	maxKnown     = 1 << 16  // cached stacks
 	maxKnownText = 16 << 20
 	lineSize     = 8
 )
 
-// stacks makes texts of the stack traces in lines.
+// stacks formats the stack traces in lines.
 type stacks struct {
 	decoder   *decoder
-	files     []beside
+	files     []sidecar
 	methods   map[uint64]*method
-	low       map[uint32]*method // by the low half of their ids: a log has 64 bits where the metadata has 32; nil: several have it
+	low       map[uint32]*method // by the low half of the id, as logs have 64 bits where metadata has 32; nil if ambiguous
 	classes   map[string]string  // source files by signature
 	metaText  int
-	known     map[string]jvmthread.StackID // by the text in the line
+	known     map[string]jvmthread.StackID // by the text of the line
 	knownText int
 	text      []byte
 }
@@ -47,17 +47,17 @@ type line struct {
 	number uint32
 }
 
-func newStacks(d *decoder) stacks {
-	return stacks{
-		decoder: d, methods: make(map[uint64]*method), low: make(map[uint32]*method), classes: make(map[string]string),
-		files: []beside{{extension: ExtensionMeta}, {extension: ExtensionClasses}, {extension: ExtensionMethods}},
+func (s *stacks) init(d *decoder) {
+	*s = stacks{decoder: d, methods: make(map[uint64]*method), low: make(map[uint32]*method), classes: make(map[string]string)}
+	for _, extension := range []string{ExtensionMeta, ExtensionClasses, ExtensionMethods} {
+		s.files = append(s.files, s.newSidecar(extension))
 	}
 }
 
-// unknown is the method of frames of which nothing is known; its number is 0.
+// unknown is the name of method 0.
 const unknown = "unknown"
 
-// find returns the stack that is written behind the other fields: a comma, the depth, then pairs of method and location.
+// find returns the stack at the end of a line: a comma, the depth, then pairs of method and location.
 func (s *stacks) find(rest []byte) jvmthread.StackID {
 	if len(rest) == 0 {
 		return jvmthread.NoStack
@@ -67,10 +67,10 @@ func (s *stacks) find(rest []byte) jvmthread.StackID {
 	}
 	text, ok := s.format(rest[1:])
 	if !ok {
-		s.decoder.bad(0, "its stack trace is not <depth>,(<method>,<location>)*; the event is taken without it", "it may have been cut off")
+		s.decoder.Report(0, "malformed stack trace; reading the event without it", "want <depth>(,<method>,<location>)*")
 		return jvmthread.NoStack
 	}
-	id := s.decoder.Symbols().InternStack(text)
+	id := s.decoder.Options.Symbols.InternStack(text)
 	if s.known == nil || len(s.known) >= maxKnown || s.knownText+len(rest) > maxKnownText {
 		s.known, s.knownText = make(map[string]jvmthread.StackID), 0
 	}
@@ -79,7 +79,7 @@ func (s *stacks) find(rest []byte) jvmthread.StackID {
 	return id
 }
 
-// format returns the text of a stack trace as symbols wants it.
+// format returns the text of a stack trace, in the form of package symbols.
 func (s *stacks) format(rest []byte) (text string, ok bool) {
 	if rest, ok = unbracket(rest); !ok {
 		return "", false
@@ -130,7 +130,7 @@ func (s *stacks) appendFrame(dst []byte, id, location uint64) []byte {
 	return symbols.AppendFrame(dst, m.class+"."+m.name, s.classes[m.class], m.lineAt(location))
 }
 
-// lineAt returns the line of a location as jvmthread.Frame has it.
+// lineAt returns the line of a location, as defined by jvmthread.Frame.
 func (m *method) lineAt(location uint64) int {
 	if location == math.MaxUint32 || location == math.MaxUint64 {
 		return -1
@@ -142,7 +142,7 @@ func (m *method) lineAt(location uint64) int {
 	return int(m.lines[i-1].number)
 }
 
-// afterComma reads a comma and a hexadecimal number, and returns how many bytes both have; 0: they are not there.
+// afterComma parses a comma and a hexadecimal number, and returns the length of both, 0 if they are missing.
 func afterComma(text []byte) (v uint64, n int) {
 	if len(text) < 2 || text[0] != ',' {
 		return 0, 0
@@ -153,7 +153,7 @@ func afterComma(text []byte) (v uint64, n int) {
 	return v, n + 1
 }
 
-// unbracket takes off the brackets that the description has around a list, if they are there.
+// unbracket removes the brackets that a list may have.
 func unbracket(text []byte) (inner []byte, ok bool) {
 	if len(text) == 0 || text[0] != '[' {
 		return text, true
@@ -164,7 +164,7 @@ func unbracket(text []byte) (inner []byte, ok bool) {
 	return text[1 : len(text)-1], true
 }
 
-// parseDecimal reads a decimal number of up to 18 digits at the front of text.
+// parseDecimal parses the decimal number of up to 18 digits at the start of text and returns its length, 0 if there is none.
 func parseDecimal(text []byte) (v int64, n int) {
 	negative := len(text) > 0 && text[0] == '-'
 	if negative {

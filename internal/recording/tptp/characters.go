@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// appendUnescaped appends text with its references resolved. A reference to an entity that XML itself does not have is left as it stands.
+// appendUnescaped appends text with its references resolved, except those to entities that XML does not predefine.
 func appendUnescaped(dst, text []byte) []byte {
 	for {
 		at := bytes.IndexByte(text, '&')
@@ -33,7 +33,7 @@ func appendUnescaped(dst, text []byte) []byte {
 	}
 }
 
-// reference returns the character that a reference stands for, negative if there is none.
+// reference returns the character that a reference denotes, a negative number if it is unknown.
 func reference(name []byte) rune {
 	switch string(name) {
 	case "lt":
@@ -64,12 +64,12 @@ func reference(name []byte) rune {
 	return rune(v)
 }
 
-// isCharacter reports whether XML 1.0 allows the character (section 2.2).
+// isCharacter reports whether XML 1.0 allows a character (section 2.2).
 func isCharacter(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 && r <= utf8.MaxRune
 }
 
-// appendEscaped appends text for a value in quotes or between tags. What XML cannot hold becomes U+FFFD.
+// appendEscaped appends text for an attribute value or for content. Characters that XML does not allow become U+FFFD.
 func appendEscaped(dst []byte, text string, inValue bool) []byte {
 	for _, r := range text {
 		switch {
@@ -90,4 +90,30 @@ func appendEscaped(dst []byte, text string, inValue bool) []byte {
 		}
 	}
 	return dst
+}
+
+// nameLength returns the length of the name at the start of text.
+func nameLength(text []byte) int {
+	for n, c := range text {
+		if !nameChars[c] {
+			return n
+		}
+	}
+	return len(text)
+}
+
+var nameChars = func() (table [256]bool) {
+	for c := range table {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		table[c] = letter || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' || c == ':' || c >= 0x80
+	}
+	return table
+}()
+
+// skipBlank returns the index of the first byte from n on that is not white space.
+func skipBlank(text []byte, n int) int {
+	for n < len(text) && (text[n] == ' ' || text[n] == '\n' || text[n] == '\t' || text[n] == '\r') {
+		n++
+	}
+	return n
 }

@@ -6,44 +6,42 @@ package tptp
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// New returns a decoder of traces. Times are seconds, or units of Options.Times.Unit.
-func New(opts recording.Options, sink recording.Sink) recording.Decoder {
-	d := &decoder{Batcher: recording.NewBatcher(opts, sink, recording.Session{Old: true}), unit: opts.Times.Unit}
+// New returns a decoder of traces. Times are in Options.Times.Unit, by default seconds.
+func New(options recording.Options, sink recording.Sink) recording.Decoder {
+	d := &decoder{unit: options.Times.Unit}
 	if d.unit <= 0 || d.unit > time.Second {
 		d.unit = time.Second
 	}
 	s := &scanner{decoder: d}
-	d.text = recording.NewText(d.Batcher, s.scan, d.finish)
-	return d.text
+	d.Text = recording.NewText(recording.NewBatcher(options, sink, recording.Session{Old: true}), s.scan, d.finish)
+	return d
 }
 
 type decoder struct {
-	*recording.Batcher
+	*recording.Text
 
-	text    *recording.Text
 	unit    time.Duration
-	ours    bool // the trace was written by this program
+	ours    bool // this program wrote the trace
 	threads threads
-	last    jvmthread.Time // of the event before
+	last    jvmthread.Time // of the previous event
 
-	open  element // the one whose content is being read
+	open  element // the element whose content is being read
 	event record
 	note  note
 
-	// The start tag that is being read. It may have to be read again from its beginning, when more of it has come.
+	// The start tag being read. It is read again from its start if it is incomplete.
 	tag     element
 	tagged  record
 	comment note
 }
 
-// record is what the attributes and annotations of an element say.
+// record holds the attributes and annotations of an element.
 type record struct {
 	at                jvmthread.Time
 	timeout           int64
@@ -54,9 +52,9 @@ type record struct {
 	class, stack      string
 	timedOut, all     bool
 	daemon, virtual   bool
-	interrupted, when bool // when: it has a time
+	interrupted, when bool // when: the element has a time
 	wrong             string
-	line              uint64 // where it began
+	line              uint64 // of its start
 	byte              int64
 }
 
@@ -68,14 +66,14 @@ func (d *decoder) begin(name []byte) {
 		d.comment = note{open: true, value: d.comment.value[:0]}
 		return
 	}
-	if e, ok := findElement(name); ok {
+	if e := findElement(name); e != noElement {
 		d.tag = e
-		p := d.text.Position()
+		p := d.Position()
 		d.tagged = record{line: p.Line, byte: p.Byte}
 	}
 }
 
-// attribute is called for each attribute; the text is as it stands in the trace.
+// attribute is called for each attribute, with the value as written.
 func (d *decoder) attribute(key, value []byte) {
 	switch d.tag {
 	case noElement:
@@ -124,13 +122,13 @@ func (d *decoder) time(value []byte) {
 	value = bytes.TrimSpace(value)
 	at, n := recording.ParseTime(value, d.unit)
 	if n == 0 || n != len(value) {
-		d.tagged.wrong = fmt.Sprintf("its time is %.40q", value)
+		d.tagged.wrong = fmt.Sprintf("invalid time %.40q", value)
 		return
 	}
 	d.tagged.at, d.tagged.when = at, true
 }
 
-// timeout reads milliseconds. That of an unusual one costs no event.
+// timeout parses milliseconds. An invalid timeout is ignored.
 func (d *decoder) timeout(value []byte) {
 	value = bytes.TrimSpace(value)
 	if at, n := recording.ParseTime(value, time.Millisecond); n > 0 && n == len(value) && at >= 0 {
@@ -138,7 +136,7 @@ func (d *decoder) timeout(value []byte) {
 	}
 }
 
-// truth reads 1 or 0, or what the text of the design has in place of them.
+// truth parses 1 or 0, as in the DTD, or true or false, as in the text of the design.
 func (d *decoder) truth(key, value []byte) bool {
 	switch string(bytes.TrimSpace(value)) {
 	case "1", "true":
@@ -146,7 +144,7 @@ func (d *decoder) truth(key, value []byte) bool {
 	case "0", "false", "":
 		return false
 	}
-	d.tagged.wrong = fmt.Sprintf("its %s is %.40q, which is neither 1 nor 0", key, value)
+	d.tagged.wrong = fmt.Sprintf("invalid %s %.40q: want 1 or 0", key, value)
 	return false
 }
 
@@ -161,7 +159,7 @@ func (d *decoder) begun(empty bool) {
 		}
 		return
 	}
-	d.finishEvent() // one that has no end tag
+	d.finishEvent() // of an element without an end tag
 	if e == noElement {
 		return
 	}
@@ -181,7 +179,7 @@ func (d *decoder) end(name []byte) {
 	d.finishEvent()
 }
 
-// finishEvent hands the open event on.
+// finishEvent adds the event of the open element.
 func (d *decoder) finishEvent() {
 	if e := d.open; e != noElement {
 		d.open, d.note.open = noElement, false
@@ -191,18 +189,18 @@ func (d *decoder) finishEvent() {
 
 func (d *decoder) emit(e element, ev *record) {
 	if ev.wrong == "" && !ev.thread.known {
-		ev.wrong = "it has no thread"
+		ev.wrong = "missing thread"
 	}
 	if ev.wrong != "" {
 		p := ev.position()
-		p.What, p.Remedy, p.Lost = ev.wrong, "mend the trace; this element is left out", 1
+		p.What, p.Remedy, p.Lost = ev.wrong, "skipping the element; correct the trace", 1
 		d.Problem(p)
 		return
 	}
 	if !ev.when {
 		ev.at = d.last
 		p := ev.position()
-		p.What = "it has no time; that of the event before is taken"
+		p.What = "missing time; using that of the previous event"
 		d.Problem(p)
 	}
 	d.last = ev.at
@@ -211,41 +209,33 @@ func (d *decoder) emit(e element, ev *record) {
 	}
 }
 
-// position is where the element began.
+// position returns a Problem at the start of the element.
 func (r *record) position() recording.Problem { return recording.Problem{Line: r.line, Byte: r.byte} }
 
-// forget gives up the start tag that is being read, and reports whether it was to be an event.
+// forget drops the start tag being read, and reports whether it was that of an event.
 func (d *decoder) forget() (event bool) {
 	event = d.tag != noElement && d.tag != annotation
 	d.tag = noElement
 	return event
 }
 
-// finish is called behind the last tag.
+// finish is called after the last tag.
 func (d *decoder) finish() {
 	if d.open == noElement {
 		return
 	}
 	d.finishEvent()
-	d.bad(0, "the trace breaks off in an element", "it may have been cut off")
-}
-
-func (d *decoder) bad(lost uint64, what, remedy string) {
-	p := d.text.Position()
-	p.What, p.Remedy, p.Lost = what, remedy, lost
-	d.Problem(p)
+	d.Report(0, "the trace ends inside an element", "it may be truncated")
 }
 
 func unescape(value []byte) string {
 	if bytes.IndexByte(value, '&') < 0 && !bytes.ContainsAny(value, "\n\t\r") {
-		return valid(value)
+		return recording.Valid(value)
 	}
-	return valid(appendUnescaped(nil, bytes.Map(func(r rune) rune { // attribute-value normalization (XML 1.0, 3.3.3)
+	return recording.Valid(appendUnescaped(nil, bytes.Map(func(r rune) rune { // attribute-value normalization (XML 1.0, 3.3.3)
 		if r == '\n' || r == '\t' || r == '\r' {
 			return ' '
 		}
 		return r
 	}, value)))
 }
-
-func valid(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }

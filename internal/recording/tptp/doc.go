@@ -1,12 +1,12 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tptp answers: what does a trace of the TPTP thread profiler say? It reads and writes the ten XML elements of the profiler's
-// design, in whole documents, in fragments and in streams that have no end yet. docs/formats/tptp.md describes them, with their doubts.
+// Package tptp reads and writes traces of the TPTP thread profiler: the ten XML elements of its design, in documents, fragments and growing
+// streams. docs/formats/tptp.md describes them.
 //
-// The scanner is our own: it takes bytes as they come, knows where it is, goes on behind what is not well-formed, and costs a fraction of
-// encoding/xml (see BenchmarkDecode and BenchmarkStandardXML). It keeps no stack of open elements, so that nesting costs nothing, and
-// expands no entities but those that XML itself has.
+// It has its own XML scanner, which accepts input in pieces, tracks positions, resumes after malformed input, and is several times faster
+// than encoding/xml (compare BenchmarkDecode and BenchmarkStandardXML). The scanner keeps no stack of open elements, so that nesting needs no
+// memory, and expands only the predefined entities of XML.
 package tptp
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// Format describes TPTP traces.
+// Format returns the format of TPTP traces.
 func Format() recording.Format {
 	return recording.Format{Name: "tptp", Match: Match, New: New, NewEncoder: NewEncoder, Carries: capabilities()}
 }
@@ -43,10 +43,10 @@ func capabilities() (c recording.Capabilities) {
 	c.Events[jvmthread.KindInterrupted].Flags = jvmthread.FlagInterrupted
 	c.Threads = recording.ThreadName | recording.ThreadGroup | recording.ThreadDaemon | recording.ThreadVirtual
 	c.Notes = []string{
-		"a wait has one end only: when the thread left the wait set, in traces of this program; when it owned the monitor again is not told",
+		"a wait has one end: in traces of this program, when the thread left the wait set; when it owned the monitor again is missing",
 		"the end of a join is the end of a wait on the joined thread's object",
-		"a thread has a name only if its start is in the recording",
-		"interrupted only where an InterruptedException was thrown",
+		"a thread has a name only if the recording includes its start",
+		"interrupted only if an InterruptedException was thrown",
 	}
 	return c
 }
@@ -64,11 +64,11 @@ func Match(head []byte) bool {
 		}
 		rest = rest[at+1:]
 		n := nameLength(rest)
-		if _, ok := findElement(rest[:n]); ok || string(rest[:n]) == root {
+		if name := rest[:n]; findElement(name) != noElement || string(name) == root {
 			return true
 		}
 	}
 }
 
-// root is the name that TPTP gives the element around a trace.
+// root is the name of the root element of TPTP traces.
 const root = "TRACE"

@@ -11,10 +11,13 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// NewEncoder returns an encoder of traces. Times are seconds, or units of Times.Unit. The id of a monitor's object is its identity hash,
-// that of a thread's object 2^32 more than the thread's id.
-func NewEncoder(opts recording.EncoderOptions) recording.Encoder {
-	e := &encoder{opts: opts, unit: opts.Times.Unit, text: make(map[string][]byte), objects: make(map[jvmthread.LockID]jvmthread.ThreadID)}
+// NewEncoder returns an encoder of traces. Times are in Times.Unit, by default seconds. The id of a monitor's object is its identity hash, that
+// of a thread's object is the thread's id plus 2^32.
+func NewEncoder(options recording.EncoderOptions) recording.Encoder {
+	e := &encoder{
+		options: options, unit: options.Times.Unit, text: make(map[string][]byte), objects: make(map[jvmthread.LockID]jvmthread.ThreadID),
+	}
+	e.Append = e.append
 	if e.unit <= 0 || e.unit > time.Second {
 		e.unit = time.Second
 	}
@@ -22,16 +25,17 @@ func NewEncoder(opts recording.EncoderOptions) recording.Encoder {
 }
 
 type encoder struct {
-	opts  recording.EncoderOptions
-	unit  time.Duration
-	stats recording.EncoderStats
-	text  map[string][]byte // escaped
+	recording.EventEncoder
 
-	// objects are the locks that turned out to be the objects of threads, since somebody joined them.
+	options recording.EncoderOptions
+	unit    time.Duration
+	text    map[string][]byte // escaped
+
+	// objects maps the locks that are objects of threads, as seen in joins.
 	objects map[jvmthread.LockID]jvmthread.ThreadID
 }
 
-// maxText bounds the texts that the encoder remembers; when there are more it begins anew.
+// maxText limits the texts that the encoder caches. At the limit it starts over.
 const maxText = 1 << 14
 
 // Begin appends the head of a document.
@@ -42,57 +46,11 @@ func (*encoder) Begin(dst []byte, _ *recording.Session) []byte {
 // End appends the end of a document.
 func (*encoder) End(dst []byte, _ *recording.End) []byte { return append(dst, "</"+root+">\n"...) }
 
-// Beside returns nothing: all is in one file.
-func (*encoder) Beside() (extension string, text []byte) { return "", nil }
-
-// Stats says what was written so far.
-func (e *encoder) Stats() recording.EncoderStats { return e.stats }
-
-// Batch appends an element for each event that a trace can hold.
-func (e *encoder) Batch(dst []byte, batch *recording.Batch) []byte {
-	for i := range batch.Events {
-		ev := &batch.Events[i]
-		name := nameOf(ev)
-		if name == "" || ev.Thread == jvmthread.NoThread {
-			e.stats.Left[ev.Kind]++
-			continue
-		}
-		dst = e.append(dst, name, ev)
-		e.stats.Written++
+func (e *encoder) append(dst []byte, ev *jvmthread.Event) []byte {
+	name := elements[elementOf[ev.Kind]].name
+	if name == "" || ev.Thread == jvmthread.NoThread || ev.Kind == jvmthread.KindInterrupted && ev.Flags&jvmthread.FlagInterrupted == 0 {
+		return dst
 	}
-	return dst
-}
-
-// nameOf returns the name of the element for an event, empty if there is none.
-func nameOf(ev *jvmthread.Event) string {
-	switch ev.Kind {
-	case jvmthread.KindThreadStart:
-		return "threadStart"
-	case jvmthread.KindThreadEnd:
-		return "threadEnd"
-	case jvmthread.KindStartCalled:
-		return "callStart"
-	case jvmthread.KindInterruptCalled:
-		return "callInterrupt"
-	case jvmthread.KindInterrupted:
-		if ev.Flags&jvmthread.FlagInterrupted != 0 {
-			return "threadInterrupted"
-		}
-	case jvmthread.KindContendedEnter:
-		return "monContendedEnter"
-	case jvmthread.KindContendedEntered:
-		return "monContendedEntered"
-	case jvmthread.KindWait, jvmthread.KindJoinStart, jvmthread.KindSleepStart:
-		return "monWait"
-	case jvmthread.KindWaited, jvmthread.KindSleepEnd:
-		return "monWaited"
-	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
-		return "callNotify"
-	}
-	return ""
-}
-
-func (e *encoder) append(dst []byte, name string, ev *jvmthread.Event) []byte {
 	dst = append(append(dst, '<'), name...)
 	key := " threadIdRef=\""
 	switch ev.Kind {
@@ -101,7 +59,7 @@ func (e *encoder) append(dst []byte, name string, ev *jvmthread.Event) []byte {
 		key = " threadId=\""
 	}
 	dst = strconv.AppendUint(append(dst, key...), uint64(ev.Thread), 10)
-	dst = recording.AppendTime(append(dst, "\" time=\""...), ev.Time-e.opts.Times.Origin, e.unit)
+	dst = recording.AppendTime(append(dst, "\" time=\""...), ev.Time-e.options.Times.Origin, e.unit)
 	dst = append(dst, '"')
 	dst = e.appendRest(dst, ev)
 	start := len(dst)
@@ -112,11 +70,11 @@ func (e *encoder) append(dst []byte, name string, ev *jvmthread.Event) []byte {
 	return append(append(append(dst, "</"...), name...), ">\n"...)
 }
 
-// appendRest appends the attributes behind thread and time.
+// appendRest appends the attributes after thread and time.
 func (e *encoder) appendRest(dst []byte, ev *jvmthread.Event) []byte {
 	switch ev.Kind {
 	case jvmthread.KindThreadStart:
-		th := e.opts.Symbols.Thread(ev.Thread)
+		th := e.options.Symbols.Thread(ev.Thread)
 		dst = appendObject(dst, threadObject+uint64(ev.Thread))
 		dst = e.appendText(dst, " threadName=\"", th.Name)
 		return e.appendText(dst, " groupName=\"", th.Group)
@@ -175,7 +133,7 @@ func appendObject(dst []byte, object uint64) []byte {
 	return append(strconv.AppendUint(append(dst, " objIdRef=\""...), object, 10), '"')
 }
 
-// appendTimeout appends milliseconds, with decimals only where there are any.
+// appendTimeout appends milliseconds, with decimals only if needed.
 func appendTimeout(dst []byte, timeout int64) []byte {
 	dst = append(dst, " timeout=\""...)
 	if timeout%int64(time.Millisecond) == 0 {
@@ -186,7 +144,7 @@ func appendTimeout(dst []byte, timeout int64) []byte {
 	return append(dst, '"')
 }
 
-// appendText appends an attribute with a text, unless that is empty.
+// appendText appends an attribute unless its text is empty.
 func (e *encoder) appendText(dst []byte, key, text string) []byte {
 	if text == "" {
 		return dst
@@ -194,17 +152,17 @@ func (e *encoder) appendText(dst []byte, key, text string) []byte {
 	return append(appendEscaped(append(dst, key...), text, true), '"')
 }
 
-// appendNotes appends annotations: what the attributes have no room for.
+// appendNotes appends annotations for properties without an attribute.
 func (e *encoder) appendNotes(dst []byte, ev *jvmthread.Event) []byte {
-	if class := e.opts.Symbols.Class(ev.Lock.Class); class != "" {
+	if class := e.options.Symbols.Class(ev.Lock.Class); class != "" {
 		dst = e.appendNote(dst, noteClass, class)
 	}
-	if ev.Stack != jvmthread.NoStack && e.opts.Stacks {
-		dst = e.appendNote(dst, noteStack, e.opts.Symbols.Stack(ev.Stack))
+	if ev.Stack != jvmthread.NoStack && e.options.Stacks {
+		dst = e.appendNote(dst, noteStack, e.options.Symbols.Stack(ev.Stack))
 	}
 	switch ev.Kind {
 	case jvmthread.KindThreadStart:
-		th := e.opts.Symbols.Thread(ev.Thread)
+		th := e.options.Symbols.Thread(ev.Thread)
 		if th.Daemon {
 			dst = e.appendNote(dst, noteDaemon, "true")
 		}

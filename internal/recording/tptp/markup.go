@@ -10,7 +10,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// declaration takes a comment, characters in CDATA, or a declaration of a document's type with all that is in it.
+// declaration scans a comment, a CDATA section, or a document type declaration with its content.
 func (s *scanner) declaration(text []byte, room recording.Room) int {
 	switch {
 	case bytes.HasPrefix(text, []byte(startOfComment)):
@@ -42,29 +42,29 @@ func (s *scanner) declaration(text []byte, room recording.Room) int {
 	return s.incomplete(text, room)
 }
 
-// begins reports whether all of the text may be the beginning of a longer one.
+// begins reports whether text may be the beginning of whole.
 func begins(whole string, text []byte) bool {
 	return len(text) < len(whole) && whole[:len(text)] == string(text)
 }
 
-// instruction takes a processing instruction or the declaration of XML itself. One that does not end is none.
+// instruction scans a processing instruction or the XML declaration. One that does not end is malformed.
 func (s *scanner) instruction(text []byte, room recording.Room) int {
 	at := bytes.Index(text, []byte(endOfInstruction))
 	if at < 0 {
 		if room == recording.RoomMore {
 			return 0
 		}
-		return s.malformed(2, "a processing instruction does not end")
+		return s.malformed(2, "a processing instruction is not closed")
 	}
 	inner := text[2:max(at, 2)]
 	n := nameLength(inner)
 	switch string(inner[:n]) {
 	case "xml":
 		if wrong := bytes.IndexByte(inner, '<'); wrong >= 0 {
-			return s.malformed(2+wrong, "the declaration of XML does not end")
+			return s.malformed(2+wrong, "the XML declaration is not closed")
 		}
-		if name := encoding(inner[n:]); len(name) > 0 && !s.decoder.text.Encoding(string(name)) {
-			s.decoder.bad(0, fmt.Sprintf("the encoding %.40q is not known; it is read as UTF-8", name), "convert the trace to UTF-8, with iconv for example")
+		if name := encoding(inner[n:]); len(name) > 0 && !s.decoder.Encoding(string(name)) {
+			s.decoder.Report(0, fmt.Sprintf("unknown encoding %.40q; reading the trace as UTF-8", name), "convert the trace to UTF-8, for example with iconv")
 		}
 	case instruction:
 		s.decoder.ours = true
@@ -72,40 +72,19 @@ func (s *scanner) instruction(text []byte, room recording.Room) int {
 	return at + len(endOfInstruction)
 }
 
-// encoding finds the encoding in a declaration of XML.
+// encoding returns the encoding in an XML declaration, nil if there is none.
 func encoding(text []byte) []byte {
 	for {
-		text = bytes.TrimLeft(text, " \t\r\n")
-		n := nameLength(text)
-		value, rest, ok := attribute(text[n:])
-		if n == 0 || !ok {
-			return nil
-		}
-		if string(text[:n]) == "encoding" {
+		text = text[skipBlank(text, 0):]
+		key, value, n, _ := attribute(text)
+		if value == nil || string(key) == "encoding" {
 			return value
 		}
-		text = rest
+		text = text[n:]
 	}
 }
 
-// attribute takes what stands behind the name of an attribute: an equals sign and a value in quotes.
-func attribute(text []byte) (value, rest []byte, ok bool) {
-	text = bytes.TrimLeft(text, " \t\r\n")
-	if len(text) == 0 || text[0] != '=' {
-		return nil, nil, false
-	}
-	text = bytes.TrimLeft(text[1:], " \t\r\n")
-	if len(text) == 0 || text[0] != '"' && text[0] != '\'' {
-		return nil, nil, false
-	}
-	end := bytes.IndexByte(text[1:], text[0])
-	if end < 0 {
-		return nil, nil, false
-	}
-	return text[1 : 1+end], text[end+2:], true
-}
-
-// closed takes what ends with some characters. What is too long is skipped up to them.
+// closed scans text that ends with a delimiter. If it is too long it is skipped.
 func (s *scanner) closed(text []byte, from int, end string, room recording.Room, take func(inner []byte)) int {
 	if at := bytes.Index(text[min(from, len(text)):], []byte(end)); at >= 0 {
 		if take != nil {
@@ -120,7 +99,7 @@ func (s *scanner) closed(text []byte, from int, end string, room recording.Room,
 		s.until = end
 		return len(text) - len(end)
 	case recording.RoomEnd:
-		s.decoder.bad(0, "it breaks off", "")
+		s.decoder.Report(0, "the trace ends inside a comment or a CDATA section", "it may be truncated")
 	}
 	return len(text)
 }

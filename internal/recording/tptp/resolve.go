@@ -12,14 +12,14 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// id is the value of an attribute that names a thread or an object.
+// id is the value of an attribute that identifies a thread or an object.
 type id struct {
 	value uint64
 	given bool // the attribute is there
-	known bool // and it is not -1, nor empty
+	known bool // its value is not -1 or empty
 }
 
-// parseID reads a number. The design only says CDATA: what is no number is hashed, so that it still names one thing.
+// parseID parses a number. As the design allows any CDATA, other values are hashed, so that equal ones stay equal.
 func parseID(text []byte) id {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || string(text) == "-1" {
@@ -36,14 +36,14 @@ func parseID(text []byte) id {
 	return id{value: h.Sum64() &^ (1 << 63), given: true, known: true}
 }
 
-// threads knows which object is whose.
+// threads also maps objects to their threads.
 type threads struct {
 	recording.Threads
 
 	byObject map[uint64]*recording.Thread
 }
 
-// zero is the name of the thread that a trace numbers 0: here 0 is no thread.
+// zero is the name of thread 0 of a trace, as 0 is NoThread here.
 const zero = 1 << 34
 
 func (t *threads) name(v id) uint64 {
@@ -53,7 +53,7 @@ func (t *threads) name(v id) uint64 {
 	return v.value
 }
 
-// begin finds the thread that starts to run.
+// begin returns the thread that starts to run.
 func (t *threads) begin(ev *record) *recording.Thread {
 	name := t.name(ev.thread)
 	if ev.object.known {
@@ -69,7 +69,7 @@ func (t *threads) begin(ev *record) *recording.Thread {
 	return th
 }
 
-// started finds the thread whose object start was called on. Its name is not known before it runs, unless we wrote the trace.
+// started returns the thread on whose object start was called. Its name is unknown before it runs, except in traces of this program.
 func (t *threads) started(object uint64) *recording.Thread {
 	if th := t.byObject[object]; th != nil && !th.Ended {
 		return th
@@ -91,7 +91,7 @@ func (t *threads) own(object uint64, th *recording.Thread) {
 	t.byObject[object] = th
 }
 
-// owner finds the thread that owns a monitor; 0 is one only if the trace has a thread of that number.
+// owner returns the thread that owns a monitor. Owner 0 is a thread only if the trace has a thread 0.
 func (t *threads) owner(v id) jvmthread.ThreadID {
 	if !v.known || v.value == 0 && t.Known(zero) == nil {
 		return jvmthread.NoThread
@@ -99,7 +99,7 @@ func (t *threads) owner(v id) jvmthread.ThreadID {
 	return t.Find(t.name(v)).ID
 }
 
-// lock makes a hash of 32 bits of an object's id; ids that have no more are themselves.
+// lock folds an object id to 32 bits. Smaller ids remain as they are.
 func lock(object id) uint32 {
 	if !object.known {
 		return 0
@@ -107,11 +107,11 @@ func lock(object id) uint32 {
 	return uint32(object.value) ^ uint32(object.value>>32)*0x9E3779B1
 }
 
-// resolve makes an event of an element.
+// resolve converts an element to an event.
 func (d *decoder) resolve(e element, r *record) jvmthread.Event {
 	ev := jvmthread.Event{Time: r.at}
 	if r.stack != "" {
-		ev.Stack = d.Symbols().InternStack(r.stack)
+		ev.Stack = d.Options.Symbols.InternStack(r.stack)
 	}
 	var th *recording.Thread
 	if e == threadStart {
@@ -157,30 +157,30 @@ func (d *decoder) resolve(e element, r *record) jvmthread.Event {
 	case noElement, annotation:
 	}
 	if ev.Kind != jvmthread.KindSleepStart && ev.Kind != jvmthread.KindSleepEnd {
-		ev.Lock = jvmthread.LockID{Hash: lock(r.object), Class: d.Symbols().InternClass(r.class)}
+		ev.Lock = jvmthread.LockID{Hash: lock(r.object), Class: d.Options.Symbols.InternClass(r.class)}
 	}
 	return ev
 }
 
-// resolveWait tells waiting for an object, sleeping (object -1, row T101) and joining (the object of a thread, row T102) apart.
+// resolveWait distinguishes waiting for an object, sleeping (object -1, row T101) and joining (the object of a thread, row T102).
 func (d *decoder) resolveWait(e element, r *record, th *recording.Thread, ev *jvmthread.Event) {
-	nobody := r.object.given && !r.object.known
+	noObject := r.object.given && !r.object.known
 	if e == monWaited {
 		ev.Kind = jvmthread.KindWaited
 		if r.timedOut {
 			ev.Flags = jvmthread.FlagTimedOut
 		}
-		if nobody || !r.object.given && th.Sleeps {
+		if noObject || !r.object.given && th.Sleeps {
 			ev.Kind, ev.Flags = jvmthread.KindSleepEnd, 0
-			if r.interrupted || th.Interrupted && !d.ours { // rule T111, where the trace does not say it
+			if r.interrupted || th.Interrupted && !d.ours { // rule T111, unless the trace states it
 				ev.Flags = jvmthread.FlagInterrupted
 			}
 		}
 		th.Sleeps, th.Interrupted = false, false
 		return
 	}
-	ev.Kind, ev.Arg, th.Sleeps = jvmthread.KindWait, r.timeout, nobody
-	if nobody {
+	ev.Kind, ev.Arg, th.Sleeps = jvmthread.KindWait, r.timeout, noObject
+	if noObject {
 		ev.Kind = jvmthread.KindSleepStart
 		return
 	}

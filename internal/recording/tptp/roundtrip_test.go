@@ -38,7 +38,7 @@ func (c carrier) carried(ev jvmthread.Event) (jvmthread.Event, bool) {
 	if th, ok := c[ev.Lock]; ok {
 		ev.Lock.Hash = uint32(th) ^ 0x9E3779B1
 	}
-	return format.Carries.Carry(ev)
+	return threadtest.Carry(&format.Carries, ev)
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -53,8 +53,8 @@ func TestRoundTrip(t *testing.T) {
 				want = append(want, threadtest.Tell(ev, sym))
 			}
 		}
-		if written.Written != uint64(len(want)) || written.TotalLeft() != uint64(len(events)-len(want)) {
-			t.Fatalf("seed %d: %d written and %d left of %d", seed, written.Written, written.TotalLeft(), len(events))
+		if written.Written != uint64(len(want)) || written.TotalOmitted() != uint64(len(events)-len(want)) {
+			t.Fatalf("seed %d: %d written and %d left of %d", seed, written.Written, written.TotalOmitted(), len(events))
 		}
 		read := symbols.New(symbols.DefaultLimits())
 		c, stats, err := threadtest.Decode(&format, recording.Options{Symbols: read, Reorder: 10 + int(seed), Times: times}, trace, 1+int(seed)*100)
@@ -67,7 +67,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		same(t, "events", want, got)
 		for id, th := range c.Threads {
-			same(t, "thread", format.Carries.CarryThread(sym.Thread(id)), th)
+			same(t, "thread", threadtest.CarryThread(&format.Carries, sym.Thread(id)), th)
 		}
 		if t.Failed() {
 			return

@@ -10,24 +10,24 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// scanner finds tags, and gives them to the decoder around it.
+// scanner finds tags and passes them to the decoder.
 type scanner struct {
 	decoder *decoder
-	until   string // what is skipped ends with this; empty: nothing is skipped
+	until   string // skip up to this; empty: nothing is being skipped
 }
 
 const (
 	startOfComment    = "<!--"
 	startOfCharacters = "<![CDATA["
 
-	// Ends of what can be skipped.
+	// Ends of text that can be skipped.
 	endOfComment     = "-->"
 	endOfInstruction = "?>"
 	endOfCharacters  = "]]>"
 	startOfTag       = "<"
 )
 
-// scan takes one tag, or the text up to the next.
+// scan scans one tag, or the text up to the next one.
 func (s *scanner) scan(text []byte, room recording.Room) int {
 	if s.until != "" {
 		return s.skip(text, room)
@@ -51,21 +51,18 @@ func (s *scanner) scan(text []byte, room recording.Room) int {
 
 func (s *scanner) endTag(text []byte, room recording.Room) int {
 	end := 2 + nameLength(text[2:])
-	n := end
-	for n < len(text) && isBlank(text[n]) {
-		n++
-	}
+	n := skipBlank(text, end)
 	switch {
 	case n == len(text):
 		return s.incomplete(text, room)
 	case text[n] != '>':
-		return s.malformed(n, "an end tag has no end")
+		return s.malformed(n, "an end tag is not closed")
 	}
 	s.decoder.end(localName(text[2:end]))
 	return n + 1
 }
 
-// skip leaves out what comes before s.until, and what is until itself unless that is the start of a tag.
+// skip skips text up to s.until, and s.until too unless it is the start of a tag.
 func (s *scanner) skip(text []byte, room recording.Room) int {
 	if at := bytes.Index(text, []byte(s.until)); at >= 0 {
 		n := at + len(s.until)
@@ -84,7 +81,7 @@ func (s *scanner) skip(text []byte, room recording.Room) int {
 	return max(len(text)-len(s.until)+1, 0)
 }
 
-// characters takes text up to the next tag, without cutting a reference in two.
+// characters scans text up to the next tag, without splitting a reference.
 func (s *scanner) characters(text []byte, room recording.Room) int {
 	n := bytes.IndexByte(text, '<')
 	if n < 0 {
@@ -100,27 +97,24 @@ func (s *scanner) characters(text []byte, room recording.Room) int {
 	return n
 }
 
-// maxReference is how long a reference can be: &#x10FFFF;.
+// maxReference is the maximum length of a reference, such as &#x10FFFF;.
 const maxReference = 12
 
-// tag takes a start tag, with or without content behind it.
+// tag scans a start tag, which may be empty.
 func (s *scanner) tag(text []byte, room recording.Room) int {
+	d := s.decoder
 	n := 1 + nameLength(text[1:])
-	if n == 1 {
+	switch n {
+	case 1:
 		return s.malformed(1, "a tag has no name")
-	}
-	if n == len(text) {
+	case len(text):
 		return s.incomplete(text, room)
 	}
-	d := s.decoder
 	name := localName(text[1:n])
 	d.begin(name)
 	for {
-		for n < len(text) && isBlank(text[n]) {
-			n++
-		}
-		if n == len(text) {
-			break
+		if n = skipBlank(text, n); n == len(text) {
+			return s.incomplete(text, room)
 		}
 		switch text[n] {
 		case '>':
@@ -131,47 +125,56 @@ func (s *scanner) tag(text []byte, room recording.Room) int {
 				return s.incomplete(text, room)
 			}
 			if text[n+1] != '>' {
-				return s.malformed(n+1, "a tag has a slash in it")
+				return s.malformed(n+1, fmt.Sprintf("<%.40s> has a slash between attributes", name))
 			}
 			d.begun(true)
 			return n + 2
 		}
-		size := nameLength(text[n:])
-		key := text[n : n+size]
+		key, value, size, wrong := attribute(text[n:])
 		n += size
-		for n < len(text) && isBlank(text[n]) {
-			n++
+		switch {
+		case wrong != "":
+			return s.malformed(n, fmt.Sprintf("<%.40s> has an attribute %.40q without %s", name, key, wrong))
+		case value == nil:
+			return s.incomplete(text, room)
 		}
-		if n == len(text) {
-			break
-		}
-		if size == 0 || text[n] != '=' {
-			return s.malformed(n, fmt.Sprintf("an attribute of <%.40s> has no name or no value", name))
-		}
-		for n++; n < len(text) && isBlank(text[n]); n++ { //nolint:revive // all is in the head
-		}
-		if n == len(text) {
-			break
-		}
-		quote := text[n]
-		if quote != '"' && quote != '\'' {
-			return s.malformed(n, fmt.Sprintf("the value of the attribute %.40s of <%.40s> has no quotes", key, name))
-		}
-		value := text[n+1:]
-		end := bytes.IndexByte(value, quote)
-		if wrong := bytes.IndexByte(value[:max(end, 0)], '<'); wrong >= 0 || end < 0 && bytes.IndexByte(value, '<') >= 0 {
-			return s.malformed(n+1+bytes.IndexByte(value, '<'), fmt.Sprintf("the value of the attribute %.40s of <%.40s> does not end", key, name))
-		}
-		if end < 0 {
-			break
-		}
-		d.attribute(key, value[:end])
-		n += end + 2
+		d.attribute(key, value)
 	}
-	return s.incomplete(text, room)
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+// attribute parses the attribute at the start of text and returns its size. It returns a nil value if the attribute is incomplete, or what is
+// wrong at text[size].
+func attribute(text []byte) (key, value []byte, size int, wrong string) {
+	key = text[:nameLength(text)]
+	n := skipBlank(text, len(key))
+	switch {
+	case n == len(text):
+		return key, nil, n, ""
+	case len(key) == 0:
+		return key, nil, n, "a name"
+	case text[n] != '=':
+		return key, nil, n, "a value"
+	}
+	if n = skipBlank(text, n+1); n == len(text) {
+		return key, nil, n, ""
+	}
+	quote := text[n]
+	if quote != '"' && quote != '\'' {
+		return key, nil, n, "quotes"
+	}
+	n++
+	value = text[n:]
+	if end := bytes.IndexByte(value, quote); end >= 0 {
+		value, size = value[:end:end], n+end+1
+	}
+	if at := bytes.IndexByte(value, '<'); at >= 0 {
+		return key, nil, n + at, "a closing quote"
+	}
+	if size == 0 {
+		return key, nil, n, ""
+	}
+	return key, value, size, ""
+}
 
 func localName(name []byte) []byte {
 	if at := bytes.LastIndexByte(name, ':'); at >= 0 {
@@ -180,32 +183,32 @@ func localName(name []byte) []byte {
 	return name
 }
 
-// incomplete waits for the rest of a tag, or gives it up.
+// incomplete waits for the rest of a tag, or skips the tag if there is no rest.
 func (s *scanner) incomplete(text []byte, room recording.Room) int {
 	switch room {
 	case recording.RoomMore:
 		return 0
 	case recording.RoomFull:
-		s.giveUp(fmt.Sprintf("a tag is longer than %d bytes", s.decoder.Options().MaxRecord), "raise max_record_size, or leave this out")
+		s.giveUp(fmt.Sprintf("a tag is longer than %d bytes", s.decoder.Options.MaxRecord), "shorten it, or raise max_record_size")
 	case recording.RoomEnd:
-		s.giveUp("the trace breaks off in a tag", "it may have been cut off")
+		s.giveUp("the trace ends inside a tag", "it may be truncated")
 	}
 	s.until = startOfTag
 	return len(text)
 }
 
-// malformed gives up a tag after n bytes of it, and goes on at the next.
+// malformed gives up a tag after n bytes and resumes at the next one.
 func (s *scanner) malformed(n int, what string) int {
-	s.giveUp(what, "mend the trace; it is read on from the next tag")
+	s.giveUp(what, "skipping to the next tag; correct the trace")
 	s.until = startOfTag
 	return max(n, 1)
 }
 
-// giveUp tells of a tag that cannot be read. It costs an event if it was to be one.
+// giveUp reports a tag that cannot be read. It loses an event if it was the tag of one.
 func (s *scanner) giveUp(what, remedy string) {
 	lost := uint64(0)
 	if s.decoder.forget() {
 		lost = 1
 	}
-	s.decoder.bad(lost, what, remedy)
+	s.decoder.Report(lost, what, remedy)
 }

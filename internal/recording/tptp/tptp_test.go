@@ -146,7 +146,7 @@ func TestEncodings(t *testing.T) {
 		same(t, declared, "Zürich", c.Threads[1].Name)
 	}
 	events, problems, _ := read(t, `<?xml version="1.0" encoding="EBCDIC-CP-US"?>`+"\n"+`<threadEnd threadIdRef="1" time="1"/>`, recording.Options{})
-	same(t, "unknown", []string{`x.trcxml:1 (byte 0): the encoding "EBCDIC-CP-US" is not known; it is read as UTF-8; convert the trace to UTF-8, with iconv for example`}, problems)
+	same(t, "unknown", []string{`x.trcxml:1 (byte 0): unknown encoding "EBCDIC-CP-US"; reading the trace as UTF-8; convert the trace to UTF-8, for example with iconv`}, problems)
 	same(t, "unknown", 1, len(events))
 }
 
@@ -204,21 +204,21 @@ func TestBadElementsCostThemselvesOnly(t *testing.T) {
 		`<threadEnd threadIdRef="1" time="4"`,
 	}, "\n"), recording.Options{})
 	same(t, "problems", []string{
-		`x.trcxml:2 (byte 38): its time is "x"; mend the trace; this element is left out`,
-		`x.trcxml:3 (byte 76): it has no thread; mend the trace; this element is left out`,
-		`x.trcxml:4 (byte 98): it has no time; that of the event before is taken`,
-		`x.trcxml:5 (byte 127): its isTimedOut is "maybe", which is neither 1 nor 0; mend the trace; this element is left out`,
-		`x.trcxml:6 (byte 184): the value of the attribute threadIdRef of <monWaited> has no quotes; mend the trace; it is read on from the next tag`,
-		`x.trcxml:7 (byte 220): an attribute of <monWaited> has no name or no value; mend the trace; it is read on from the next tag`,
-		`x.trcxml:8 (byte 257): the value of the attribute time of <monWaited> does not end; mend the trace; it is read on from the next tag`,
-		`x.trcxml:9 (byte 292): a tag has a slash in it; mend the trace; it is read on from the next tag`,
-		`x.trcxml:10 (byte 332): an attribute of <monWaited> has no name or no value; mend the trace; it is read on from the next tag`,
-		`x.trcxml:11 (byte 365): a tag has no name; mend the trace; it is read on from the next tag`,
-		`x.trcxml:11 (byte 367): a tag has no name; mend the trace; it is read on from the next tag`,
-		`x.trcxml:11 (byte 382): an attribute of <monWait> has no name or no value; mend the trace; it is read on from the next tag`,
-		`x.trcxml:12 (byte 391): the value of the attribute y of <x> has no quotes; mend the trace; it is read on from the next tag`,
-		`x.trcxml:12 (byte 427): an end tag has no end; mend the trace; it is read on from the next tag`,
-		`x.trcxml:15 (byte 476): the trace breaks off in a tag; it may have been cut off`,
+		`x.trcxml:2 (byte 38): invalid time "x"; skipping the element; correct the trace`,
+		`x.trcxml:3 (byte 76): missing thread; skipping the element; correct the trace`,
+		`x.trcxml:4 (byte 98): missing time; using that of the previous event`,
+		`x.trcxml:5 (byte 127): invalid isTimedOut "maybe": want 1 or 0; skipping the element; correct the trace`,
+		`x.trcxml:6 (byte 184): <monWaited> has an attribute "threadIdRef" without quotes; skipping to the next tag; correct the trace`,
+		`x.trcxml:7 (byte 220): <monWaited> has an attribute "2" without a value; skipping to the next tag; correct the trace`,
+		`x.trcxml:8 (byte 257): <monWaited> has an attribute "time" without a closing quote; skipping to the next tag; correct the trace`,
+		`x.trcxml:9 (byte 292): <monWaited> has a slash between attributes; skipping to the next tag; correct the trace`,
+		`x.trcxml:10 (byte 332): <monWaited> has an attribute "time" without a value; skipping to the next tag; correct the trace`,
+		`x.trcxml:11 (byte 365): a tag has no name; skipping to the next tag; correct the trace`,
+		`x.trcxml:11 (byte 367): a tag has no name; skipping to the next tag; correct the trace`,
+		`x.trcxml:11 (byte 382): <monWait> has an attribute "" without a name; skipping to the next tag; correct the trace`,
+		`x.trcxml:12 (byte 391): <x> has an attribute "y" without quotes; skipping to the next tag; correct the trace`,
+		`x.trcxml:12 (byte 427): an end tag is not closed; skipping to the next tag; correct the trace`,
+		`x.trcxml:15 (byte 476): the trace ends inside a tag; it may be truncated`,
 	}, problems)
 	same(t, "events", 3, len(events))
 }

@@ -5,77 +5,68 @@ package triples
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// New returns a decoder of triples. Lines are Options.Times.Unit apart (default 1 µs), or as far as "active" says.
+// New returns a decoder of triples. Lines are Options.Times.Unit apart (default 1 µs), or further if a line states "active".
 //
-// What a triple does not say and must have happened is made up, and nothing else: a started thread begins to run, a notified or interrupted
-// one goes on, a sleep or a join ends before the thread does something else. Each thread waits for an object of its own, with the thread's
-// number: which one it really was is not said.
-func New(opts recording.Options, sink recording.Sink) recording.Decoder {
-	step := jvmthread.Time(opts.Times.Unit)
+// The decoder adds the events that must have happened between the lines, and no others: a started thread starts to run, a notified or
+// interrupted one resumes, a sleep or a join ends before the thread acts again. The object of a wait is unknown: each thread gets one of its
+// own, with the thread's number.
+func New(options recording.Options, sink recording.Sink) recording.Decoder {
+	step := jvmthread.Time(options.Times.Unit)
 	if step <= 0 {
 		step = jvmthread.Time(time.Microsecond)
 	}
-	d := &decoder{
-		Batcher: recording.NewBatcher(opts, sink, recording.Session{Old: true}), step: step, threads: make(map[uint64]*thread),
-		strange: make(map[string]struct{}),
-	}
-	d.text = recording.NewLines(d.Batcher, d.line, d.finish)
-	return d.text
+	d := &decoder{step: step, threads: make(map[uint64]*thread)}
+	d.Text = recording.NewLines(recording.NewBatcher(options, sink, recording.Session{Old: true}), d.line, d.finish)
+	return d
 }
 
 type decoder struct {
-	*recording.Batcher
+	*recording.Text
 
-	text    *recording.Text
 	step    jvmthread.Time
 	now     jvmthread.Time // of the last line
 	threads map[uint64]*thread
-	strange map[string]struct{}
 }
 
-const maxStrange = 16
-
-// thread is what is known of a thread.
+// thread is the state of a thread.
 type thread struct {
-	pending jvmthread.Kind // the event by which it is active again, whose time shows only when it does something; KindNone: it is active
-	since   jvmthread.Time // the cause of that
+	pending jvmthread.Kind // the event by which it resumes, whose time is known only when it acts; KindNone: it is active
+	since   jvmthread.Time // time of the cause of pending
 	flags   jvmthread.Flags
 	peer    jvmthread.ThreadID
-	stopped jvmthread.Kind // the event that ends what it is in: a wait, a sleep, a join
-	active  jvmthread.Time // since when it is active, by the count of the format: a sleep or a join does not end that
+	stopped jvmthread.Kind // the event that will end its wait, sleep or join
+	active  jvmthread.Time // when it became active as the format counts: a sleep or a join does not interrupt activity
 }
 
 func (d *decoder) line(line []byte) {
 	for len(bytes.TrimSpace(line)) > 0 {
 		t, rest, wrong := parse(line)
 		if wrong != "" {
-			d.bad(1, wrong, "a line is: Thread-<number>, <operation>, Thread-<number>, or the same with: , active <n> ms")
+			d.Report(1, wrong, "want Thread-<number>, <operation>, Thread-<number>, optionally followed by: , active <n> ms")
 			return
 		}
 		if op := find(t.operation); op != nil {
 			d.act(op, &t)
 		} else {
-			d.unknown(t.operation)
+			d.Unknown("operation", t.operation)
 		}
 		line = rest
 	}
 }
 
-// act makes events of a triple.
+// act adds the events of a triple.
 func (d *decoder) act(op *operation, t *triple) {
 	from, to := d.find(t.from), d.find(t.to)
 	me, other := jvmthread.ThreadID(t.from.id), jvmthread.ThreadID(t.to.id)
-	at := d.begins(from, me, t.active)
+	at := d.activate(from, me, t.active)
 	ev := jvmthread.Event{Kind: op.kind, Time: at, Thread: me}
 	if !op.self {
 		ev.Peer = other
@@ -95,19 +86,19 @@ func (d *decoder) act(op *operation, t *triple) {
 		ev.Peer = jvmthread.NoThread
 		ev.Lock = object(other)
 		if to.stopped == jvmthread.KindWaitReturned {
-			to.goOn(at, 0)
+			to.resume(at, 0)
 		}
 	case jvmthread.KindInterruptCalled:
 		if to.stopped != jvmthread.KindNone {
-			to.goOn(at, jvmthread.FlagInterrupted)
+			to.resume(at, jvmthread.FlagInterrupted)
 		}
 	}
-	d.add(ev)
+	d.Event(ev)
 	d.now = at
 }
 
-// goOn notes that what the thread is in is over.
-func (th *thread) goOn(at jvmthread.Time, flags jvmthread.Flags) {
+// resume notes that the wait, sleep or join of the thread is over.
+func (th *thread) resume(at jvmthread.Time, flags jvmthread.Flags) {
 	if th.pending != jvmthread.KindNone {
 		return
 	}
@@ -115,10 +106,10 @@ func (th *thread) goOn(at jvmthread.Time, flags jvmthread.Flags) {
 	th.stopped = jvmthread.KindNone
 }
 
-// begins makes the events by which a thread got to where it does something, and returns when it does.
-func (d *decoder) begins(th *thread, id jvmthread.ThreadID, active time.Duration) jvmthread.Time {
-	if th.pending == jvmthread.KindNone && th.stopped != jvmthread.KindNone { // it went on by itself
-		th.goOn(d.now, 0)
+// activate adds the events by which a thread became active, and returns when it acts.
+func (d *decoder) activate(th *thread, id jvmthread.ThreadID, active time.Duration) jvmthread.Time {
+	if th.pending == jvmthread.KindNone && th.stopped != jvmthread.KindNone { // it resumed by itself
+		th.resume(d.now, 0)
 	}
 	at := d.now + d.step
 	switch th.pending {
@@ -126,7 +117,7 @@ func (d *decoder) begins(th *thread, id jvmthread.ThreadID, active time.Duration
 		return max(at, th.active+jvmthread.Time(active))
 	case jvmthread.KindThreadStart, jvmthread.KindWaitReturned:
 	default:
-		d.resume(th, id, at)
+		d.addPending(th, id, at)
 		return max(at+d.step, th.active+jvmthread.Time(active))
 	}
 	at += d.step
@@ -135,12 +126,12 @@ func (d *decoder) begins(th *thread, id jvmthread.ThreadID, active time.Duration
 		at = max(at, th.since+d.step+jvmthread.Time(active))
 		th.active = at - jvmthread.Time(active)
 	}
-	d.resume(th, id, th.active)
+	d.addPending(th, id, th.active)
 	return at
 }
 
-// resume makes the event by which a thread is active again.
-func (d *decoder) resume(th *thread, id jvmthread.ThreadID, at jvmthread.Time) {
+// addPending adds the event by which a thread resumes.
+func (d *decoder) addPending(th *thread, id jvmthread.ThreadID, at jvmthread.Time) {
 	ev := jvmthread.Event{Kind: th.pending, Time: max(at, th.since+1), Thread: id, Flags: th.flags}
 	switch th.pending {
 	case jvmthread.KindWaitReturned:
@@ -149,19 +140,13 @@ func (d *decoder) resume(th *thread, id jvmthread.ThreadID, at jvmthread.Time) {
 		ev.Lock, ev.Peer = object(th.peer), th.peer
 	}
 	th.pending, th.flags = jvmthread.KindNone, 0
-	if !d.Add(ev) { // so long ago that it is handed on already
+	if !d.Add(ev) { // its place has been passed on already
 		ev.Time = d.now
-		d.add(ev)
+		d.Event(ev)
 	}
 }
 
-func (d *decoder) add(ev jvmthread.Event) {
-	if !d.Add(ev) {
-		d.Problem(d.Late(d.text.Position()))
-	}
-}
-
-// object is what a thread waits for.
+// object returns the object that a thread waits for.
 func object(id jvmthread.ThreadID) jvmthread.LockID {
 	return jvmthread.LockID{Hash: uint32(id) ^ uint32(id>>32)}
 }
@@ -177,32 +162,16 @@ func (d *decoder) find(n name) *thread {
 	th = &thread{}
 	d.threads[n.id] = th
 	if n.text != "" {
-		d.Thread(jvmthread.Thread{ID: jvmthread.ThreadID(n.id), Name: strings.ToValidUTF8(n.text, "\uFFFD")})
+		d.Thread(jvmthread.Thread{ID: jvmthread.ThreadID(n.id), Name: recording.Valid([]byte(n.text))})
 	}
 	return th
 }
 
-// finish lets those go on that had reason to, in the same order each time.
+// finish resumes the threads that something has woken, in a fixed order.
 func (d *decoder) finish() {
 	for _, id := range slices.Sorted(maps.Keys(d.threads)) {
 		if th := d.threads[id]; th.pending != jvmthread.KindNone {
-			d.resume(th, jvmthread.ThreadID(id), th.since+1)
+			d.addPending(th, jvmthread.ThreadID(id), th.since+1)
 		}
 	}
-}
-
-// unknown counts a triple whose operation is not known, and tells of each operation once.
-func (d *decoder) unknown(operation []byte) {
-	d.Skip()
-	if _, again := d.strange[string(operation)]; again || len(d.strange) >= maxStrange {
-		return
-	}
-	d.strange[string(operation)] = struct{}{}
-	d.bad(0, fmt.Sprintf("the operation %.40q is not known; it is left out, here and later", operation), "")
-}
-
-func (d *decoder) bad(lost uint64, what, remedy string) {
-	p := d.text.Position()
-	p.What, p.Remedy, p.Lost = what, remedy, lost
-	d.Problem(p)
 }

@@ -1,13 +1,13 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package triples answers: which thread did what to which? It reads and writes lines such as
+// Package triples reads and writes lines such as
 //
 //	Thread-32452561, notify, Thread-60934352
 //	Thread-60934352, wait, Thread-60934352, active 3068 ms
 //
-// as the article "Implementation of Java thread monitoring based on JVMTI" has them. They have no times: the decoder makes times that fit
-// the order of the lines and the milliseconds in them. docs/formats/triples.md describes the format, with its doubts.
+// as printed in the article "Implementation of Java thread monitoring based on JVMTI". They have no times: the decoder generates times that
+// match the order of the lines and the milliseconds in them. docs/formats/triples.md describes the format.
 package triples
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// Format describes triples.
+// Format returns the format of triples.
 func Format() recording.Format {
 	return recording.Format{Name: "triples", Match: Match, New: New, NewEncoder: NewEncoder, Carries: capabilities()}
 }
@@ -31,21 +31,21 @@ func capabilities() (c recording.Capabilities) {
 		c.Events[op.kind].Fields = fields
 	}
 	c.Notes = []string{
-		"no times: the order of events, and for how many milliseconds a thread was active before it waited",
-		"a notify that woke nobody is not told, and one that woke several is told for each",
-		"threads are numbers",
+		"no times: only the order of events, and for how many milliseconds a thread was active before it waited",
+		"a notify is written once for each thread that it woke, and not at all if it woke none",
+		"threads are numbers, not names",
 	}
 	return c
 }
 
-// operation is what the word in the middle of a triple means.
+// operation is the middle part of a triple.
 type operation struct {
 	name string
 	kind jvmthread.Kind
-	self bool // the thread does it to itself
+	self bool // the thread operates on itself
 }
 
-// operations are those of the article: explicit ones (rows I7, I20) and those between threads that wait and notify (row I8).
+// operations lists those of the article: explicit ones (rows I7, I20) and those of waiting and notifying threads (row I8).
 var operations = [...]operation{
 	{name: "start", kind: jvmthread.KindStartCalled},
 	{name: "interrupt", kind: jvmthread.KindInterruptCalled},
@@ -59,6 +59,14 @@ var operations = [...]operation{
 	{name: "yield", kind: jvmthread.KindYield, self: true},
 	{name: "wait", kind: jvmthread.KindWait, self: true},
 }
+
+// byKind indexes operations by the kind that they represent.
+var byKind = func() (table [jvmthread.NumKinds]*operation) {
+	for i := range operations {
+		table[operations[i].kind] = &operations[i]
+	}
+	return table
+}()
 
 func find(name []byte) *operation {
 	for i := range operations {

@@ -12,43 +12,26 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// NewEncoder returns an encoder of triples. Whom a notify woke is found by the wait set, first in first out, as HotSpot keeps it.
+// NewEncoder returns an encoder of triples. It determines which thread a notify woke from the wait set, first in first out like HotSpot.
 func NewEncoder(recording.EncoderOptions) recording.Encoder {
-	return &encoder{
+	e := &encoder{
 		since: make(map[jvmthread.ThreadID]jvmthread.Time), waits: make(map[jvmthread.LockID][]jvmthread.ThreadID),
 		object: make(map[jvmthread.ThreadID]jvmthread.LockID),
 	}
+	e.Append = e.append
+	return e
 }
 
 type encoder struct {
-	stats  recording.EncoderStats
+	recording.EventEncoder
+
 	since  map[jvmthread.ThreadID]jvmthread.Time     // when a thread became active
 	waits  map[jvmthread.LockID][]jvmthread.ThreadID // wait sets
-	object map[jvmthread.ThreadID]jvmthread.LockID   // in whose wait set a thread is
+	object map[jvmthread.ThreadID]jvmthread.LockID   // whose wait set a thread is in
 }
 
-// Begin appends nothing: there is no head.
-func (*encoder) Begin(dst []byte, _ *recording.Session) []byte { return dst }
-
-// End appends nothing.
-func (*encoder) End(dst []byte, _ *recording.End) []byte { return dst }
-
-// Beside returns nothing: all is in one file.
-func (*encoder) Beside() (extension string, text []byte) { return "", nil }
-
-// Stats says what was written so far.
-func (e *encoder) Stats() recording.EncoderStats { return e.stats }
-
-// Batch appends a line for each event that is a triple.
-func (e *encoder) Batch(dst []byte, batch *recording.Batch) []byte {
-	for i := range batch.Events {
-		dst = e.append(dst, &batch.Events[i])
-	}
-	return dst
-}
-
+// append appends the lines of an event; for most notifies that is one.
 func (e *encoder) append(dst []byte, ev *jvmthread.Event) []byte {
-	before := len(dst)
 	switch ev.Kind {
 	case jvmthread.KindThreadStart:
 		e.activate(ev)
@@ -59,33 +42,22 @@ func (e *encoder) append(dst []byte, ev *jvmthread.Event) []byte {
 		e.leave(ev.Thread)
 		e.activate(ev)
 	case jvmthread.KindWait:
-		dst = e.appendWait(dst, ev)
+		return e.appendWait(dst, ev)
 	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
-		dst = e.appendNotify(dst, ev)
-	case jvmthread.KindSleepStart:
-		dst = appendLine(dst, ev.Thread, "sleep", ev.Thread)
-	case jvmthread.KindYield:
-		dst = appendLine(dst, ev.Thread, "yield", ev.Thread)
-	case jvmthread.KindStartCalled:
-		dst = appendPeer(dst, "start", ev)
+		return e.appendNotify(dst, ev)
 	case jvmthread.KindInterruptCalled:
-		e.leave(ev.Peer) // no notify finds it from now on
-		dst = appendPeer(dst, "interrupt", ev)
-	case jvmthread.KindJoinStart:
-		dst = appendPeer(dst, "join", ev)
-	case jvmthread.KindSuspend:
-		dst = appendPeer(dst, "suspend", ev)
-	case jvmthread.KindResume:
-		dst = appendPeer(dst, "resume", ev)
-	case jvmthread.KindStop:
-		dst = appendPeer(dst, "stop", ev)
+		e.leave(ev.Peer) // a later notify does not wake it
 	}
-	if len(dst) == before {
-		e.stats.Left[ev.Kind]++
-	} else {
-		e.stats.Written++
+	switch op := byKind[ev.Kind]; {
+	case op == nil:
+		return dst
+	case op.self:
+		return appendLine(dst, ev.Thread, op.name, ev.Thread)
+	case ev.Peer == jvmthread.NoThread:
+		return dst
+	default:
+		return appendLine(dst, ev.Thread, op.name, ev.Peer)
 	}
-	return dst
 }
 
 func (e *encoder) activate(ev *jvmthread.Event) {
@@ -95,7 +67,7 @@ func (e *encoder) activate(ev *jvmthread.Event) {
 	e.since[ev.Thread] = ev.Time
 }
 
-// appendWait says for how long the thread was active, if that is known.
+// appendWait appends for how long the thread was active, if known.
 func (e *encoder) appendWait(dst []byte, ev *jvmthread.Event) []byte {
 	e.leave(ev.Thread)
 	if len(e.object) >= recording.MaxThreads {
@@ -114,7 +86,7 @@ func (e *encoder) appendWait(dst []byte, ev *jvmthread.Event) []byte {
 	return dst
 }
 
-// appendNotify says whom it woke.
+// appendNotify appends a line for each thread woken.
 func (e *encoder) appendNotify(dst []byte, ev *jvmthread.Event) []byte {
 	for len(e.waits[ev.Lock]) > 0 {
 		woken := e.waits[ev.Lock][0]
@@ -127,7 +99,7 @@ func (e *encoder) appendNotify(dst []byte, ev *jvmthread.Event) []byte {
 	return dst
 }
 
-// leave takes a thread out of the wait set that it is in.
+// leave removes a thread from the wait set that it is in.
 func (e *encoder) leave(id jvmthread.ThreadID) {
 	lock, ok := e.object[id]
 	if !ok {
@@ -143,13 +115,6 @@ func (e *encoder) leave(id jvmthread.ThreadID) {
 		return
 	}
 	e.waits[lock] = set
-}
-
-func appendPeer(dst []byte, operation string, ev *jvmthread.Event) []byte {
-	if ev.Peer == jvmthread.NoThread {
-		return dst
-	}
-	return appendLine(dst, ev.Thread, operation, ev.Peer)
 }
 
 func appendLine(dst []byte, from jvmthread.ThreadID, operation string, to jvmthread.ThreadID) []byte {

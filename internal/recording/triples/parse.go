@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// triple is a triple as it is written.
+// triple is a parsed triple.
 type triple struct {
 	from, to  name
 	operation []byte
-	active    time.Duration // negative: not said
+	active    time.Duration // negative: not stated
 }
 
-// name is a thread as it is written.
+// name identifies a thread.
 type name struct {
 	id   uint64
-	text string // of a thread that has no number
+	text string // of a thread without a number
 }
 
-// parse takes the triple at the front of a line, in angle brackets or not, and returns what is behind it.
+// parse parses the triple at the start of a line, with or without angle brackets, and returns the rest of the line.
 func parse(line []byte) (t triple, rest []byte, wrong string) {
 	line = bytes.TrimSpace(line)
 	bracket := len(line) > 0 && line[0] == '<'
@@ -35,7 +35,7 @@ func parse(line []byte) (t triple, rest []byte, wrong string) {
 	var ok2 bool
 	t.operation, rest, ok2 = bytes.Cut(line, []byte{','})
 	if !ok || !ok2 {
-		return t, nil, "it is not <thread>, <operation>, <thread>"
+		return t, nil, "the line is not <thread>, <operation>, <thread>"
 	}
 	t.operation, rest, t.active = bytes.TrimSpace(t.operation), bytes.TrimLeft(rest, " \t"), -1
 	second, rest := cutThread(rest, bracket)
@@ -45,14 +45,14 @@ func parse(line []byte) (t triple, rest []byte, wrong string) {
 	t.from, ok = parseName(first)
 	t.to, ok2 = parseName(second)
 	if !ok || !ok2 {
-		return t, nil, "it names no thread"
+		return t, nil, "the line names no thread"
 	}
 	after, ok := bytes.CutPrefix(bytes.TrimLeft(rest, " \t"), []byte{','})
 	if !ok {
 		return t, rest, ""
 	}
 	if t.active, rest, ok = cutActive(after); !ok {
-		return t, nil, "behind the triple is something other than: active <n> ms"
+		return t, nil, "unexpected text after the triple"
 	}
 	return t, rest, ""
 }
@@ -80,7 +80,7 @@ func cutThread(text []byte, bracket bool) (thread, rest []byte) {
 	return text, nil
 }
 
-// parseName reads a thread. One that has no number gets one from its name.
+// parseName parses a thread. One without a number gets one from a hash of its name.
 func parseName(text []byte) (n name, ok bool) {
 	text = bytes.TrimSpace(text)
 	if digits, found := bytes.CutPrefix(text, []byte(prefix)); found {

@@ -124,7 +124,7 @@ func TestRoundTrip(t *testing.T) {
 			sim.Events[i].Time *= 100_000 // so that there are milliseconds
 		}
 		text, stats := write(sim.Events)
-		if n := uint64(len(sim.Events)); stats.Written+stats.TotalLeft() != n {
+		if n := uint64(len(sim.Events)); stats.Written+stats.TotalOmitted() != n {
 			t.Fatalf("%+v of %d", stats, n)
 		}
 		c := read(t, text)
@@ -194,13 +194,13 @@ func TestBadLinesCostThemselvesOnly(t *testing.T) {
 	for _, p := range c.Problems {
 		problems = append(problems, p.Error())
 	}
-	const form = "; a line is: Thread-<number>, <operation>, Thread-<number>, or the same with: , active <n> ms"
+	const form = "; want Thread-<number>, <operation>, Thread-<number>, optionally followed by: , active <n> ms"
 	same(t, []string{
-		"x:2 (byte 26): it is not <thread>, <operation>, <thread>" + form, "x:3 (byte 35): it is not <thread>, <operation>, <thread>" + form,
-		"x:4 (byte 51): it names no thread" + form, `x:5 (byte 69): the operation "frobnicate" is not known; it is left out, here and later`,
-		"x:7 (byte 131): behind the triple is something other than: active <n> ms" + form,
-		"x:8 (byte 167): behind the triple is something other than: active <n> ms" + form,
-		"x:9 (byte 224): it is not <thread>, <operation>, <thread>" + form,
+		"x:2 (byte 26): the line is not <thread>, <operation>, <thread>" + form, "x:3 (byte 35): the line is not <thread>, <operation>, <thread>" + form,
+		"x:4 (byte 51): the line names no thread" + form, `x:5 (byte 69): unknown operation "frobnicate"; skipping it, here and below`,
+		"x:7 (byte 131): unexpected text after the triple" + form,
+		"x:8 (byte 167): unexpected text after the triple" + form,
+		"x:9 (byte 224): the line is not <thread>, <operation>, <thread>" + form,
 	}, problems)
 	names := []string{}
 	for _, th := range c.Threads {

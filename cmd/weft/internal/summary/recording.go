@@ -27,7 +27,7 @@ func (c *collection) readRecording(format *recording.Format, source Source, r io
 	p := &player{collection: c, symbols: sym, format: format.Name, name: source.Name, span: source.Span}
 	options := recording.Options{File: source.Name, Symbols: sym, MaxProblems: maxReported}
 	if source.Path != "" {
-		options.Beside = formats.Beside(source.Path)
+		options.Sidecar = formats.Sidecar(source.Path)
 	}
 	decoder := format.New(options, p)
 	_, err := io.Copy(decoder, r)

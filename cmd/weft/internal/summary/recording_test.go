@@ -67,14 +67,14 @@ func summarize(t *testing.T, name string) {
 	assert.Contains(t, text.String(), "The jfr recording contains only events that lasted at least:\n  jdk.JavaMonitorEnter: 0 ns  jdk.JavaMonitorWait: 0 ns")
 
 	cut, err := Read(Source{Name: "x.jfr", Reader: bytes.NewReader(data[:len(data)-9])})
-	require.ErrorContains(t, err, "(byte 0): a chunk breaks off")
+	require.ErrorContains(t, err, "(byte 0): truncated chunk")
 	assert.Equal(t, []string{"Notifies"}, cut.Services, "the events before the cut are read")
 }
 
 func TestUnknownInputIsReportedOnce(t *testing.T) {
 	for name, test := range map[string]struct{ data, want string }{
-		"empty":  {"", "x: it is empty: nothing was written yet, or who would have written it was killed"},
-		"binary": {"\x7fELF\x02\x01\x01\x00\n\n\n", `x: not OTLP JSON, and this is a recording in no format that is known: it begins with "\x7fELF\x02\x01\x01\x00\n\n\n"`},
+		"empty":  {"", "x: the recording is empty: nothing has been written yet, or the writer was killed"},
+		"binary": {"\x7fELF\x02\x01\x01\x00\n\n\n", `x: not OTLP JSON, and unknown recording format: the file starts with "\x7fELF\x02\x01\x01\x00\n\n\n"`},
 		"text":   {"hello\nworld", "x: line 1: not OTLP JSON: ReadObject: expect { or , or } or n, but found h\nline 2: not OTLP JSON: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestSummaryOfAggregates(t *testing.T) {
 
 func TestProblemsOfARecordingHaveAPosition(t *testing.T) {
 	_, err := Read(Source{Name: "x.orca", Reader: strings.NewReader("1.0,ThreadEnded,00000001\n2.0,ThreadSleep\n")})
-	require.EqualError(t, err, "x.orca: line 2 (byte 25): it has no thread; it may have been cut off")
+	require.EqualError(t, err, "x.orca: line 2 (byte 25): missing thread; the line may be truncated")
 }
 
 func TestSideFileOfARecordingIsRead(t *testing.T) {

@@ -19,7 +19,7 @@ func follow(t *testing.T, pieces ...[2]string) (events, problems []string) {
 	t.Helper()
 	meta := map[string]string{}
 	c := &threadtest.Collector{}
-	opts := recording.Options{File: "x.orca", Symbols: symbols.New(symbols.DefaultLimits()), Beside: beside(meta)}
+	opts := recording.Options{File: "x.orca", Symbols: symbols.New(symbols.DefaultLimits()), Sidecar: sidecar(meta)}
 	d := format.New(opts, c)
 	for _, piece := range pieces {
 		meta[orca.ExtensionMeta] += piece[0]
@@ -70,11 +70,11 @@ func TestMetadataThatGrowWithinALine(t *testing.T) {
 		[2]string{"n", sleep(3, "2,9")},
 		[2]string{"e,,Lcom/acme/Main;,1,00000007,7\nnonsense\n", sleep(4, "1,7")},
 	)
-	const remedy = "; a line is <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*"
+	const remedy = "; want <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*"
 	same(t, "problems", []string{
-		"x.meta:2 (byte 43): its method has no name, signature and class" + remedy,
-		"x.meta:2 (byte 43): its method has no name, signature and class" + remedy,
-		"x.meta:3 (byte 86): it begins with neither a class nor the number of a method" + remedy,
+		"x.meta:2 (byte 43): missing method name, signature or class" + remedy,
+		"x.meta:2 (byte 43): missing method name, signature or class" + remedy,
+		"x.meta:3 (byte 86): the line starts with neither a class nor a method number" + remedy,
 	}, problems)
 	same(t, "the last event", []string{"at com.acme.Main.one(:7)"}, events[6:7])
 }
