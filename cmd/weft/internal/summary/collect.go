@@ -206,7 +206,7 @@ func (c *collection) summary() Summary {
 	}
 	slices.SortFunc(s.Threads, func(a, b Thread) int {
 		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(b.Waited, a.Waited),
-			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Service, b.Service))
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Service, b.Service), cmp.Compare(b.Time, a.Time))
 	})
 	s.Longest = c.longest.sorted()
 	return s

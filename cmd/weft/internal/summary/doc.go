@@ -7,4 +7,6 @@
 //
 // Sums are exact, because a window's totals include the intervals that have no span, and a repeated window is counted once. State spans are
 // only searched for the longest blocked times, which always have a span. Links and critical paths are not used.
+//
+// Package contention is not used, because its sums need every interval, while traces have folded most of them into these totals.
 package summary

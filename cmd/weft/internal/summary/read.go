@@ -32,8 +32,8 @@ type Source struct {
 // maxLine bounds the bytes of a line, which has the spans of one request: usually some megabytes.
 const maxLine = 256 << 20
 
-// Read adds up the sources: traces as OTLP JSON, one object per line, or recordings in any format. Memory depends on the longest line and on
-// the number of threads and windows only. Lines that cannot be read are skipped and listed in the error.
+// Read adds up the sources: traces as OTLP JSON, one object per line, or recordings in any format. Memory depends on the longest line and
+// on the number of threads and windows only. Lines that cannot be read are skipped and listed in the error.
 func Read(sources ...Source) (Summary, error) {
 	c := newCollection()
 	var errs []error
