@@ -20,24 +20,26 @@ import (
 
 const attachUsage = `weft attach [--agent FILE] [--timeout TIME] PID [KEY=VALUE...]
 
-Loads the agent into a running JVM (HotSpot on Linux; no JDK needed). Run it as the user of the JVM or as root. KEY=VALUE sets an option
-of the agent, such as endpoint=unix:///tmp/weft.sock. The session starts with a snapshot of what each thread is blocked on. If the agent
-is already loaded, attach changes its options:
+Loads the agent into a running JVM (HotSpot on Linux; no JDK needed). Run it as the user of the JVM
+or as root. KEY=VALUE sets an option of the agent, such as endpoint=unix:///tmp/weft.sock. The
+session starts with a snapshot of what each thread is blocked on. If the agent is already loaded,
+attach changes its options:
 
   weft attach 4711 depth=8 pause=on     resume with pause=off
   weft attach 4711 snapshot=now
 
-It prints the destination of the events, whether they arrive there, and the options in effect. JVMs of version 21 and later print a
-warning about the loaded agent on their standard error.
+It prints the destination of the events, whether they arrive there, and the options in effect. JVMs
+of version 21 and later print a warning about the loaded agent on their standard error.
 
-  --agent FILE    the agent library; default: libweft.so in the directory of this program, in ../lib or in ./build
+  --agent FILE    the agent library
+                  (default: libweft.so in the directory of this program, in ../lib or in ./build)
   --timeout TIME  how long to wait for the JVM (default 10s)
 `
 
 const detachUsage = `weft detach [--agent FILE] [--timeout TIME] PID
 
-Stops the agent in a JVM: it no longer records or sends events. The library stays loaded; weft attach starts a new session.
-The flags are those of weft attach.
+Stops the agent in a JVM: it no longer records or sends events. The library stays loaded; weft
+attach starts a new session. The flags are those of weft attach.
 `
 
 func runAttach(args []string, stdout io.Writer) error {

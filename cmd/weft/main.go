@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command weft is the command line tool of Weft: it summarizes traces and recordings, and loads the agent into running JVMs. The collector is
-// a separate program, weft-collector.
+// Command weft is the command line tool of Weft: it summarizes traces and recordings, and loads the agent into running JVMs. The collector
+// is a separate program, weft-collector.
 package main
 
 import (

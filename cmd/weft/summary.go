@@ -15,22 +15,24 @@ import (
 	"github.com/weft-otel/weft/cmd/weft/internal/summary"
 )
 
-const summaryUsage = `weft summary shows where threads lose time: the hottest locks with counts and times, the waits, the longest chain of threads that
-handed a lock to each other, and the threads that were blocked most.
+const summaryUsage = `weft summary [--top N] [--format text|json] [--from TIME] [--to TIME] FILE...
 
-Usage:
-  weft summary [--top N] [--format text|json] [--from TIME] [--to TIME] FILE...
+Shows where threads lose time: the hottest locks with counts and times, the waits, the longest
+chain of threads that handed a lock to each other, and the threads that were blocked most.
 
-  FILE            traces as OTLP JSON, one object per line, as the file exporter writes them; or a recording: a .jfr of
-                  JDK 11 or later, a file that an agent wrote with file=PATH, an ORCA log, a TPTP trace or triples.
-                  Files may be compressed with gzip or zstd; - reads standard input
+  FILE            traces as OTLP JSON, one object per line, as the file exporter writes them; or a
+                  recording: a .jfr of JDK 11 or later, a file that an agent wrote with file=PATH,
+                  an ORCA log, a TPTP trace or triples. Files may be compressed with gzip or zstd;
+                  - reads standard input
   --top N         show at most N rows per table (default 10)
   --format text   tables for people (default)
   --format json   all data, for programs; durations are integers in nanoseconds
   --from TIME     of recordings, only use events at or after TIME (2026-11-21T16:50:00Z)
-  --to TIME       of recordings, only use events before TIME; native recordings are not read beyond that range
+  --to TIME       of recordings, only use events before TIME; of a native recording, the rest is
+                  not even read
 
-Lines and parts of recordings that cannot be read are skipped and reported on standard error; the exit code is then 1.
+Lines and parts of recordings that cannot be read are skipped and reported on standard error; the
+exit code is then 1.
 
 Examples:
   weft summary spans.json

@@ -30,12 +30,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected files of the cases")
 
-// TestCases runs testdata/cases: each folder is a case. It has the exporter's config.yaml, one history per session (1.test, 2.test, …), and
-// in want the files that the exporter writes; native recordings are dumped as text.
+// TestCases runs testdata/cases: each folder is a case. It has the exporter's config.yaml, one history per session (1.test, 2.test, …),
+// and in want the files that the exporter writes; native recordings are dumped as text.
 //
-// A history starts with a description. Its batches follow in the order in which they arrive, as sections named "batch NUMBER", "batch NUMBER
-// again" (a repetition), "batch NUMBER lost" (it does not arrive), or "batch NUMBER REASON" (the session ends with it). Events are those of
-// threadtest.Parse; locks are named by their class.
+// A history starts with a description. Its batches follow in the order in which they arrive, as sections named "batch NUMBER",
+// "batch NUMBER again" (a repetition), "batch NUMBER lost" (it does not arrive), or "batch NUMBER REASON" (the session ends with it).
+// Events are those of threadtest.Parse; locks are named by their class.
 func TestCases(t *testing.T) {
 	folders, err := filepath.Glob("testdata/cases/*")
 	require.NoError(t, err)

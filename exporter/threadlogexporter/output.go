@@ -187,7 +187,8 @@ func (o *output) appendSide(text []byte) (n int, err error) {
 // fail logs the first of several failures in a row.
 func (o *output) fail(err error) {
 	if !o.failed {
-		o.owner.logger.Error("Write failed; holding and retrying up to 8 MiB, then events are lost and counted", zap.String("file", o.path()), zap.Error(err))
+		o.owner.logger.Error("Write failed; holding and retrying up to 8 MiB, then events are lost and counted",
+			zap.String("file", o.path()), zap.Error(err))
 	}
 	o.failed = true
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Metrics are the instruments of a Set. Each component has its own, with the same meaning. New needs all of them, NewRaw only EventsLost and
-// Sessions.
+// Metrics are the instruments of a Set. Each component has its own, with the same meaning. New needs all of them, NewRaw only EventsLost
+// and Sessions.
 type Metrics struct {
 	Events     metric.Int64Counter       // thread events applied
 	EventsLost metric.Int64Counter       // by where: agent, missed or refused

@@ -15,8 +15,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// Options are the user's settings for sessions and their windows. Components with equal options cut the same windows, find the same critical
-// paths and keep the same spans, so that one can refer to spans that another one creates.
+// Options are the user's settings for sessions and their windows. Components with equal options cut the same windows, find the same
+// critical paths and keep the same spans, so that one can refer to spans that another one creates.
 type Options struct {
 	// Window is the length of the slice of a session that becomes one trace, from 10ms to 1h. Windows start at multiples of it.
 	Window time.Duration `mapstructure:"window"`
