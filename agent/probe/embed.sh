@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Compiles ThreadProbe.java to class file version 52 (Java 8) and prints it as the C array
-# ../src/jvmti/probe_class.h. Run it with any JDK from 8 to 25: probe/embed.sh > src/probe_class.h
+# ../src/jvmti/probe_class.h. Run it with any JDK from 8 to 25: probe/embed.sh > src/jvmti/probe_class.h
 set -eu
 cd "$(dirname "$0")"
 out=$(mktemp -d)
@@ -13,17 +13,12 @@ cat <<'HEAD'
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What are the bytes of java.lang.ThreadProbe? Made by probe/embed.sh from
-// probe/java/lang/ThreadProbe.java; do not edit.
+// The bytes of java.lang.ThreadProbe, made by probe/embed.sh from probe/java/lang/ThreadProbe.java;
+// do not edit.
 
-#ifndef WEFT_PROBE_CLASS_H
-#define WEFT_PROBE_CLASS_H
+#pragma once
 
 static const unsigned char weft_probe_class[] = {
 HEAD
 od -An -v -tx1 -w12 "$out/java/lang/ThreadProbe.class" | sed -e 's/ \([0-9a-f][0-9a-f]\)/ 0x\1,/g' -e 's/^ /    /'
-cat <<'TAIL'
-};
-
-#endif
-TAIL
+echo '};'

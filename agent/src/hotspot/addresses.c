@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which thread does an address inside the JVM belong to? See addresses.h.
 
 #include "hotspot/addresses.h"
 
@@ -11,14 +9,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-// Structures are found by their address; stacks by the megabytes of the address space in which they
-// lie. Both are in one hash table with a lock for every few buckets.
+// Structures are keyed by address; stacks by the megabytes of the address space they occupy. Both
+// share a hash table with striped locks.
 enum { BUCKETS = 4096, STRIPES = 64, GRANULE = 20, MAX_GRANULES = 80 };
 
 struct node {
     struct node *next;
     uintptr_t key;
-    uintptr_t low; // the range of addresses it stands for
+    uintptr_t low; // the range of addresses
     uintptr_t high;
     uint64_t thread;
 };
@@ -28,7 +26,7 @@ static pthread_mutex_t stripes[STRIPES];
 static bool enabled;
 static ptrdiff_t offset;
 
-// Goes up behind each change. What a thread found last holds as long as it does not.
+// Incremented after each change. A thread's last result is valid until then.
 static _Atomic uint64_t changes;
 static __thread struct {
     uint64_t changes;
@@ -36,7 +34,7 @@ static __thread struct {
     uint64_t thread;
 } last;
 
-// The current thread's range, so that it can be removed.
+// The current thread's range, for its removal.
 static __thread uintptr_t own_structure;
 static __thread uintptr_t own_low;
 static __thread uintptr_t own_high;
@@ -118,7 +116,7 @@ void weft_addresses_add(JNIEnv *env, uint64_t thread) {
         return;
     }
     if (pthread_attr_getstack(&attributes, &low, &size) == 0 &&
-        size >> GRANULE < MAX_GRANULES) { // a larger one is left to the other ways to find an owner
+        size >> GRANULE < MAX_GRANULES) { // owners with larger stacks are found in other ways
         own_low = (uintptr_t)low;
         own_high = own_low + size;
         for (uintptr_t g = own_low >> GRANULE; g <= (own_high - 1) >> GRANULE; g++) {

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Where is a native function of the JVM that has no export? See capture.h.
 
 #include "hotspot/capture.h"
 
@@ -15,7 +13,7 @@ struct capture {
     void *found;
 };
 
-// What the current thread looks for; NULL: nothing, as all threads but one.
+// What the current thread looks for; NULL in all other threads.
 static __thread struct capture *capturing;
 
 static jint(JNICALL *register_natives)(JNIEnv *, jclass, const JNINativeMethod *, jint);
@@ -31,7 +29,7 @@ static jint JNICALL intercept(JNIEnv *env, jclass class, const JNINativeMethod *
             capturing->found = methods[i].fnPtr;
         }
     }
-    return JNI_OK; // they are registered already
+    return JNI_OK; // they are already registered
 }
 
 void *weft_capture(JNIEnv *env, jclass class, const char *method, const char *signature) {

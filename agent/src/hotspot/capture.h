@@ -1,18 +1,15 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where is a native function of the JVM that has no export?
+// Finds native functions of the JVM that are not exported.
 //
-// Some classes of the platform have a native method registerNatives, which registers their other
-// native methods by JNI. It is called once more, with a JNI function table in which RegisterNatives
-// only notes what it is given.
+// Some platform classes have a native method registerNatives that registers their other native
+// methods through JNI. It is called again with a JNI function table whose RegisterNatives only
+// notes its arguments.
 
-#ifndef WEFT_CAPTURE_H
-#define WEFT_CAPTURE_H
+#pragma once
 
 #include <jni.h>
 
-// Returns what the class registers for a method; NULL if it does not. Call at VMInit.
+// Returns the function the class registers for a method, NULL if none. Call at VMInit.
 void *weft_capture(JNIEnv *env, jclass class, const char *method, const char *signature);
-
-#endif

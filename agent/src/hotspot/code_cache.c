@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which piece of the JVM's code lies at an address? See code_cache.h.
 
 #include "hotspot/code_cache.h"
 
@@ -14,8 +12,8 @@
 
 enum {
     MAX_HEAPS = 8,
-    MAX_HOPS = 4096,     // through the map of a code heap, to the beginning of a block
-    SEGMENT_FREE = 0xFF, // in that map: nothing is here
+    MAX_HOPS = 4096,     // in the map of a code heap, back to the beginning of a block
+    SEGMENT_FREE = 0xFF, // unused in that map
 };
 
 // A part of the code cache. Both ranges are reserved once and do not move.
@@ -23,8 +21,8 @@ struct heap {
     uintptr_t low;
     uintptr_t high;
     uintptr_t map;
-    uintptr_t map_end; // where the JVM keeps the end of what there is of the map so far
-    unsigned shift;    // log2 of the size of a segment
+    uintptr_t map_end; // where the JVM keeps the current end of the map
+    unsigned shift;    // log2 of the segment size
 };
 
 static struct {
@@ -35,13 +33,13 @@ static struct {
     ptrdiff_t frame_size; // of a blob, in words
     ptrdiff_t name;
     ptrdiff_t compile_id;  // of a compilation
-    ptrdiff_t deopt[2];    // its handlers: a frame that returns there has lost its place
-    bool deopt_is_offset;  // from the compilation, and not an address
-    ptrdiff_t original_pc; // where such a frame keeps its place, from its beginning
-    ptrdiff_t kind;        // of a blob, if there is that field
+    ptrdiff_t deopt[2];    // handlers to which deoptimized frames return
+    bool deopt_is_offset;  // from the compilation, rather than an address
+    ptrdiff_t original_pc; // where such a frame keeps its pc, from its beginning
+    ptrdiff_t kind;        // of a blob, if the field exists
     int32_t compiled;
     int32_t upcall;
-    const char *_Atomic compiled_names[2]; // else it is told by its name
+    const char *_Atomic compiled_names[2]; // otherwise the name decides
 } vm;
 
 static bool init_heaps(void) {
@@ -115,8 +113,7 @@ bool weft_code_cache_init(void) {
     return init_blobs() && init_heaps();
 }
 
-// The blob that has the code at an address, and the place of its beginning in the map; 0 if there
-// is none.
+// Returns the blob that contains an address and the map entry of its beginning; 0 if none.
 static uintptr_t find(uintptr_t pc, uintptr_t *map) {
     for (int i = 0; i < vm.heap_count; i++) {
         const struct heap *h = &vm.heaps[i];
@@ -125,7 +122,7 @@ static uintptr_t find(uintptr_t pc, uintptr_t *map) {
         }
         uintptr_t segment = (pc - h->low) >> h->shift;
         if (h->map + segment >= word_at(h->map_end)) {
-            return 0; // no code can be there, and the map cannot be read
+            return 0; // no code there, and the map is not readable
         }
         uint8_t back = byte_at(h->map + segment);
         if (back == SEGMENT_FREE) {
@@ -192,8 +189,8 @@ bool weft_code_cache_is_deoptimized(const struct weft_code_blob *b, uintptr_t pc
     return false;
 }
 
-// The beginning of a block that is in use is 0 in the map, and a compilation's number is never
-// given again. Blobs of other kinds stay for ever; to be careful, their names are compared.
+// In the map, the beginning of a used block is 0, and compilation numbers are never reused. Other
+// blobs are permanent; their names are compared as a precaution.
 bool weft_code_cache_has(const struct weft_code_blob *list, size_t count) {
     for (const struct weft_code_blob *b = list; b < list + count; b++) {
         ptrdiff_t told_by = b->java ? vm.compile_id : vm.frame_size;

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What does the agent know about its JVM? See jvm.h.
 
 #include "hotspot/jvm.h"
 
@@ -39,6 +37,11 @@ jthread weft_jvm_current_thread(void) {
     jthread current = NULL;
     jvmtiError error = (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &current);
     return error == JVMTI_ERROR_NONE ? current : NULL;
+}
+
+jthread weft_jvm_platform_thread(JNIEnv *env) {
+    return weft_jvm.current_carrier == NULL ? weft_jvm_current_thread()
+                                            : weft_jvm.current_carrier(env, weft_jvm.thread);
 }
 
 jobject weft_jvm_call_static(JNIEnv *env, const char *class_name, const char *method,

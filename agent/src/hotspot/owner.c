@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Who owns the monitor that the current thread is about to block on? See owner.h.
 
 #include "hotspot/owner.h"
 
@@ -18,18 +16,18 @@
 enum { CHECKS = 16, MAX_MISMATCHES = 3, ASKS_PER_SECOND = 100 };
 
 static struct {
-    atomic_bool readable; // the structures may be read
+    atomic_bool readable; // reading the structures is allowed
     bool owner_is_id;     // 24 and later: the field holds the owner's thread id
     ptrdiff_t env;        // from the JVM's thread structure to the thread's JNIEnv
     ptrdiff_t pending;    // from the thread structure to the monitor it blocks on
     ptrdiff_t owner;      // from the monitor to its owner
-    atomic_int checks;    // answers still to be checked
+    atomic_int checks;    // answers left to check
     atomic_int mismatches;
     _Atomic int64_t next_ask;
 } owner;
 
-// The values of the owner field that are not owners: 1 is "somebody, ask the object", 2 and a few
-// more are marks of the JVM's housekeeping.
+// Values of the owner field that are no owners: 1 means "anonymous, look into the object", 2 and a
+// few more are internal marks of the JVM.
 enum { ANONYMOUS = 1, LAST_MARK_ID = 2, LAST_MARK_ADDRESS = 4095 };
 
 static void add_known_threads(JNIEnv *env) {
@@ -56,7 +54,7 @@ void weft_owner_init(JNIEnv *env, jthread thread) {
     }
     owner.owner_is_id = weft_vmstructs_offset("JavaThread", "_monitor_owner_id", &id_field);
     if (word_at((uintptr_t)env - (uintptr_t)(owner.env - owner.pending)) != 0) {
-        return; // this thread is not blocked: the offset is wrong
+        return; // this thread is not blocked, so the offset is wrong
     }
     if (!owner.owner_is_id) {
         weft_addresses_enable(owner.env);
@@ -66,7 +64,7 @@ void weft_owner_init(JNIEnv *env, jthread thread) {
     atomic_store(&owner.readable, true);
 }
 
-// The owner by the structures; 0 is free. False if they do not say.
+// Reads the owner from the structures; 0 is free. False if they do not contain it.
 static bool read_owner(JNIEnv *env, uint64_t *id) {
     uintptr_t monitor = word_at((uintptr_t)env - (uintptr_t)(owner.env - owner.pending));
     if (monitor == 0) {
@@ -88,7 +86,7 @@ static bool read_owner(JNIEnv *env, uint64_t *id) {
     return *id != 0;
 }
 
-// The owner by JVMTI. This stops all threads.
+// Gets the owner from JVMTI, which stops all threads.
 static uint64_t ask_owner(JNIEnv *env, jobject object) {
     jvmtiMonitorUsage usage = {0};
     if ((*weft_jvm.ti)->GetObjectMonitorUsage(weft_jvm.ti, object, &usage) != JVMTI_ERROR_NONE) {
@@ -110,7 +108,7 @@ static uint64_t ask_owner(JNIEnv *env, jobject object) {
 static void check(JNIEnv *env, jobject object, uint64_t id) {
     uint64_t again;
     uint64_t asked = ask_owner(env, object);
-    // An owner that changed meanwhile proves nothing, and virtual owners are not told.
+    // If the owner changed meanwhile, this proves nothing; JVMTI does not report virtual owners.
     if (asked != 0 && asked != id && read_owner(env, &again) && again == id &&
         atomic_fetch_add(&owner.mismatches, 1) + 1 >= MAX_MISMATCHES) {
         atomic_store(&owner.readable, false);

@@ -1,23 +1,22 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// At which offset does HotSpot keep a field? The tables that it exports for the serviceability
-// agent. All return false if the JVM does not export what is asked for.
+// Reads the tables that HotSpot exports for the serviceability agent: offsets, sizes, constants.
+// All functions return false if the JVM does not export the item.
 
-#ifndef WEFT_VMSTRUCTS_H
-#define WEFT_VMSTRUCTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// The libjvm that this process runs, as dlopen gives it; NULL if there is none.
+// The libjvm of this process, as returned by dlopen; NULL if none.
 void *weft_vmstructs_libjvm(void);
 
 // The offset of an instance field.
 bool weft_vmstructs_offset(const char *type, const char *field, ptrdiff_t *offset);
 
-// The value of a static field of the size of a pointer.
+// The value of a pointer-sized static field.
 bool weft_vmstructs_static(const char *type, const char *field, uintptr_t *value);
 
 // The size of a type in bytes.
@@ -25,5 +24,3 @@ bool weft_vmstructs_size(const char *type, uint64_t *size);
 
 // An integer constant.
 bool weft_vmstructs_constant(const char *name, int32_t *value);
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Is the current thread where it was before? See walk.h.
 
 #include "hotspot/walk.h"
 
@@ -19,8 +17,8 @@
 #define KNOWN_LAYOUT false
 #endif
 
-// Words from an interpreted frame's pointer to the bytecode that it is at, in 11 and later; and
-// from the call stub's frame pointer to its wrapper, where the JVM does not export that.
+// Words from an interpreted frame's pointer to its current bytecode, in 11 and later; and from the
+// call stub's frame pointer to its wrapper, where the JVM does not export that.
 #if defined(__aarch64__)
 enum { BYTECODE = -9, CALL_WRAPPER = -8 };
 #else
@@ -28,16 +26,16 @@ enum { BYTECODE = -8, CALL_WRAPPER = 0 };
 #endif
 
 enum {
-    MAX_FRAMES = 512,    // of all kinds, in one walk
+    MAX_FRAMES = 512,    // of all kinds, per walk
     METHOD = -3,         // words from an interpreted frame's pointer to its method
-    RETURN_ADDRESS = -1, // words from where a compiled frame ends
+    RETURN_ADDRESS = -1, // words from the end of a compiled frame
     SAVED_POINTER = -2,  //
     MOST_FRAME_WORDS = 1 << 20,
-    WRAPPER_WORDS = 16, // with its anchor, at most
+    WRAPPER_WORDS = 16, // including its anchor, at most
 };
 
 static struct {
-    uintptr_t interpreter; // its code ...
+    uintptr_t interpreter; // the interpreter's code
     uintptr_t interpreter_size;
     uintptr_t call_stub; // the return address into the code that calls Java from C
 
@@ -93,7 +91,7 @@ bool weft_walk_init(JNIEnv *env, jthread thread) {
     return base > (uintptr_t)&here && base - (uintptr_t)&here < (uintptr_t)1 << 32;
 }
 
-// A value and where it was read. What is not used in the end need not be the same the next time.
+// A value and its address. Only values that are used must stay the same for the walk to be cached.
 struct read {
     uintptr_t value;
     uintptr_t at;
@@ -103,8 +101,8 @@ struct frame {
     struct read sp; // where a compiled frame begins
     struct read fp;
     struct read pc;
-    uintptr_t low;  // nothing of the frame lies below ...
-    uintptr_t high; // ... nor of the whole stack here or above
+    uintptr_t low;  // the frame is at or above this address
+    uintptr_t high; // the stack ends here
     uint64_t hash;
     struct weft_cached_walk *trail;
 };
@@ -126,7 +124,7 @@ static void mix(struct frame *f, uint64_t a, uint64_t b) {
     f->hash ^= f->hash >> 32;
 }
 
-// Whether there are so many words at a place of the stack that was not passed yet.
+// Whether this many words at an address are on the part of the stack not yet walked.
 static bool on_stack(const struct frame *f, uintptr_t at, uintptr_t words) {
     return at % sizeof at == 0 && at >= f->low && at < f->high &&
            (f->high - at) / sizeof at >= words;
@@ -150,7 +148,7 @@ static bool pass_interpreted(struct frame *f) {
     return true;
 }
 
-// Of a compiled method, or of a piece of code of the JVM's own.
+// Walks over a frame of a compiled method or of a JVM stub.
 static bool pass_compiled(struct frame *f, bool *java) {
     struct weft_code_blob b;
     uintptr_t pc = f->pc.value;
@@ -162,8 +160,7 @@ static bool pass_compiled(struct frame *f, bool *java) {
     weft_walk_cache_add_blob(f->trail, &b);
     uintptr_t end = words_from(sp, b.frame_size);
     uintptr_t kept;
-    if (b.java &&
-        weft_code_cache_is_deoptimized(&b, pc, &kept)) { // the frame has kept where it was
+    if (b.java && weft_code_cache_is_deoptimized(&b, pc, &kept)) { // the frame kept its original pc
         kept += sp;
         if (!on_stack(f, kept, 1) || kept >= end) {
             return false;
@@ -173,13 +170,13 @@ static bool pass_compiled(struct frame *f, bool *java) {
     mix(f, pc, (uint32_t)b.number);
     f->pc = read_at(words_from(end, RETURN_ADDRESS));
     f->fp = read_at(words_from(end, SAVED_POINTER));
-    f->sp = (struct read){end, 0}; // it follows from where this frame begins
+    f->sp = (struct read){end, 0}; // derived from the beginning of this frame
     f->low = end;
     *java = b.java;
     return true;
 }
 
-// Takes the last Java frame that an anchor names. False if there is none.
+// Starts at the last Java frame of an anchor. False if there is none.
 static bool begin_at(struct frame *f, uintptr_t anchor) {
     f->sp = read_at(anchor + (uintptr_t)vm.anchor_sp);
     uintptr_t sp = f->sp.value;
@@ -196,7 +193,7 @@ static bool begin_at(struct frame *f, uintptr_t anchor) {
     return true;
 }
 
-// Goes over from Java that was called from C to what called the C. Sets end if nothing did.
+// Walks from Java called by C to the caller of the C code. Sets end if there is none.
 static bool pass_entry(struct frame *f, bool *end) {
     uintptr_t fp = use(f, f->fp);
     uintptr_t at = words_from(fp, vm.wrapper);
@@ -213,7 +210,7 @@ static bool pass_entry(struct frame *f, bool *end) {
     return *end || begin_at(f, anchor);
 }
 
-// Passes a frame. Java says that it is one of the program's.
+// Walks over one frame. Java: it is a frame of the program.
 static bool pass(struct frame *f, bool *java, bool *end) {
     uintptr_t pc = use(f, f->pc);
     *java = true;

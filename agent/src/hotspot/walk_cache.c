@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Is all that a walk looked at as it was? See walk_cache.h.
 
 #include "hotspot/walk_cache.h"
 
@@ -10,7 +8,7 @@
 
 #include "hotspot/words.h"
 
-// So many places of each thread are kept, and none before the second time.
+// Places kept per thread; the first visit of a place is not cached.
 enum { PLACES = 4 };
 
 static __thread struct place {

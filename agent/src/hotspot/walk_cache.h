@@ -1,12 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is all that a walk looked at as it was? A thread that comes back to where it was before finds the
-// same words at the same places of its stack, and the same code. To compare them takes a fraction
-// of a walk, since nothing has to be worked out, and proves that the walk would end the same.
+// Caches walks of the current thread. A thread that returns to a place finds the same words at the
+// same addresses of its stack, and the same code. Comparing them costs a fraction of a walk and
+// proves that the walk would give the same result.
 
-#ifndef WEFT_WALK_CACHE_H
-#define WEFT_WALK_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +16,7 @@
 enum { WEFT_WALK_CACHE_WORDS = 80, WEFT_WALK_CACHE_BLOBS = 24 };
 
 struct weft_cached_walk {
-    uint64_t print; // what came out; 0: nothing can be compared
+    uint64_t print; // the result; 0: nothing to compare
     unsigned words;
     unsigned blobs;
     struct {
@@ -27,13 +26,12 @@ struct weft_cached_walk {
     struct weft_code_blob blob[WEFT_WALK_CACHE_BLOBS];
 };
 
-// For a walk of the current thread that begins at a stack pointer and a place in the code, and
-// passes so many frames: returns what came out the last time, if it would again. Otherwise 0, and
-// the trail that the walk is to fill; NULL if it need not.
+// For a walk over count frames from a stack pointer and pc: returns the cached result if it is
+// still valid. Otherwise returns 0 and the record that the walk is to fill, NULL if it need not.
 uint64_t weft_walk_cache_find(uintptr_t sp, uintptr_t pc, int count,
                               struct weft_cached_walk **trail);
 
-// The walk used what lies at an address.
+// Adds a word that the walk used.
 static inline void weft_walk_cache_add_word(struct weft_cached_walk *t, uintptr_t at,
                                             uintptr_t value) {
     if (t != NULL && t->words < WEFT_WALK_CACHE_WORDS) {
@@ -55,14 +53,12 @@ static inline void weft_walk_cache_add_blob(struct weft_cached_walk *t,
     }
 }
 
-// The walk is done. Keeps the trail if it had room for all.
+// Completes the record; keeps it if everything fit.
 static inline void weft_walk_cache_end(struct weft_cached_walk *t, uint64_t print) {
     if (t != NULL && t->words <= WEFT_WALK_CACHE_WORDS && t->blobs <= WEFT_WALK_CACHE_BLOBS) {
         t->print = print;
     }
 }
 
-// The current thread ends: gives its memory back.
+// Frees the cache when the current thread ends.
 void weft_walk_cache_free(void);
-
-#endif

@@ -1,10 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies at an address of the JVM's?
+// Reads memory of the JVM.
 
-#ifndef WEFT_WORDS_H
-#define WEFT_WORDS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ static inline int32_t int_at(uintptr_t at) {
 static inline uint8_t byte_at(uintptr_t at) {
     return *(const volatile uint8_t *)at; // NOLINT(performance-no-int-to-ptr)
 }
-
-#endif

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How do the parts come together? Loading, at the start of the JVM or later, and the JVM's end.
+// Entry points: loading at JVM start, attaching later, and JVM exit.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -30,19 +30,19 @@
 
 static struct weft_options options;
 
-// Guards what begins and ends sessions: attaching and the JVM's end may come together.
+// Guards the beginning and end of sessions: an attach and JVM exit may coincide.
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 enum { DEATH_PATIENCE_S = 1, LOCAL_REFERENCES = 32 };
-static bool loaded; // the tool interface is there
-static bool ready;  // all that is done once is done
-static bool dead;   // the JVM ends
+static bool loaded; // JVMTI is available
+static bool ready;  // one-time setup is done
+static bool dead;   // the JVM is exiting
 
-// Whatever goes wrong, the JVM runs on; without tracing if need be.
+// On any failure the JVM continues, without tracing if necessary.
 static void give_up(const char *why) {
     fprintf(stderr, "weft: %s; the JVM runs without tracing\n", why);
 }
 
-// What is done once, before the first session.
+// One-time setup before the first session.
 static bool make_ready(JNIEnv *env, jthread thread, bool late, const char **warning,
                        char problem[WEFT_PROBLEM_MAX]) {
     if (ready) {
@@ -85,11 +85,11 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
         give_up(problem);
         return;
     }
-    // HotSpot reports this thread's start only now.
+    // HotSpot reports the start of this thread only now.
     weft_threads_on_start(ti, env, thread);
 }
 
-// An attach that is under way runs Java, which may be stuck; the JVM must come to its end without.
+// An attach in progress runs Java code, which may hang; the JVM must exit anyway.
 static void JNICALL on_vm_death(jvmtiEnv *ti, JNIEnv *env) {
     struct timespec until;
     (void)ti;
@@ -109,7 +109,7 @@ static bool enable(jvmtiEnv *ti, jvmtiEvent event) {
     return (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, event, NULL) == JVMTI_ERROR_NONE;
 }
 
-// Gets the tool interface, once.
+// Gets the JVMTI environment, once.
 static bool load(JavaVM *vm) {
     jvmtiCapabilities capabilities = {
         .can_generate_monitor_events = 1,
@@ -159,7 +159,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved) {
     return JNI_OK;
 }
 
-// Begins a session in a JVM that runs.
+// Begins a session in a running JVM.
 static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX]) {
     JNIEnv *env = NULL;
     jthread thread = NULL;
@@ -169,13 +169,13 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
         return false;
     }
     if (wanted.detach) {
-        return true; // there is nothing to detach
+        return true; // nothing to detach
     }
     if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK || !load(vm)) {
         snprintf(problem, WEFT_PROBLEM_MAX, "this JVM does not support JVMTI monitor events");
         return false;
     }
-    // The JVM's thread for attaching never gives references back by itself.
+    // The JVM's attach thread never frees local references.
     if ((*env)->PushLocalFrame(env, LOCAL_REFERENCES) != JNI_OK ||
         (*weft_jvm.ti)->GetCurrentThread(weft_jvm.ti, &thread) != JVMTI_ERROR_NONE) {
         weft_jvm_clear_exception(env);
@@ -186,7 +186,7 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
     bool ok = make_ready(env, thread, true, &warning, problem) &&
               weft_session_begin(env, &options, problem);
     if (ok) {
-        if (!options.pause && !options.aggregated) { // else no events are wanted
+        if (!options.pause && !options.aggregated) { // otherwise events are not wanted
             weft_snapshot_thread_take(env);
         }
         snprintf(problem, WEFT_PROBLEM_MAX, "%s", warning == NULL ? "" : warning);
@@ -195,7 +195,7 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
     return ok;
 }
 
-// Changes what a running session records, or ends it.
+// Changes the options of a running session, or ends it.
 static bool attach_again(const char *text, char problem[WEFT_PROBLEM_MAX]) {
     bool detach;
     if (!weft_control_attach(text, &detach, problem)) {
@@ -211,9 +211,9 @@ static void write_line(void *to, const char *key, const char *value) {
     dprintf(*(int *)to, "%s=%s\n", key, value);
 }
 
-// Tells whoever attaches what came of it, in a file that is there already: the first line is "ok"
-// or "error", and what is wrong or has to be known; then come where the events go, behind "# ", and
-// the options in effect.
+// Reports the result to the attaching program in an existing file. The first line is "ok" or
+// "error" with a message; the next, after "# ", states where events go; then follow the options in
+// effect.
 static void report(const char *path, bool ok, const char *what) {
     int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
@@ -232,7 +232,7 @@ static void report(const char *path, bool ok, const char *what) {
     close(fd);
 }
 
-// Takes reply=path off the front of the options, which is for the attaching program alone.
+// Takes reply=path, which only the attaching program sets, off the front of the options.
 static const char *take_reply(const char *text, char path[WEFT_PATH_MAX]) {
     static const char key[] = "reply=";
     path[0] = '\0';

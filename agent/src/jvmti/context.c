@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which span of the application is current on a thread? The application says so, by calling a
-// native method of a class that is in its class path (otel/); the JVM finds it here by its name.
+// The current span of a thread. The application calls a native method of a class on its class path
+// (otel/); the JVM finds it here by name.
 
 #include <jni.h>
 
@@ -14,7 +14,7 @@ JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_current(JNIEnv *env
                                                                      jlong trace_high,
                                                                      jlong trace_low, jlong span);
 
-// All 0: no span is current.
+// All 0: no current span.
 JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_current(JNIEnv *env, jclass class,
                                                                      jlong trace_high,
                                                                      jlong trace_low, jlong span) {

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What is this JVM called, and what runs in it? See describe.h.
 
 #include "jvmti/describe.h"
 
@@ -10,7 +8,7 @@
 
 #include "hotspot/jvm.h"
 
-// A property that the JVM's own library sets, which JVMTI does not know. This calls Java, which is
+// Adds a property set by the JVM's own library, which JVMTI does not know. Calls Java, which is
 // allowed here: nothing is recorded yet.
 static void add_property(JNIEnv *env, struct weft_resource *resource, const char *property,
                          const char *key) {

@@ -3,8 +3,7 @@
 //
 // A native method of the platform that the agent replaces.
 
-#ifndef WEFT_HOOK_H
-#define WEFT_HOOK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,9 +12,7 @@ struct weft_hook {
     const char *method;
     const char *signature;
     bool is_static;
-    const char *export_name; // the JVM's own function; NULL: it has no export
+    const char *export_name; // the JVM's own function; NULL: not exported
     void *replacement;
-    void **original; // where to keep the JVM's own function
+    void **original; // receives the JVM's own function
 };
-
-#endif

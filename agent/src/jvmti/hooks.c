@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How does the agent see calls of native methods? See hooks.h.
 
 #include "jvmti/hooks.h"
 
@@ -30,7 +28,7 @@ static bool is_native(JNIEnv *env, jclass class, const struct weft_hook *hook) {
            native;
 }
 
-// Nearly all are in libjvm; those that are not its business are in libjava.
+// Most functions are in libjvm, some in libjava.
 static void *find_export(void *jvm, const char *name) {
     void *found = dlsym(jvm, name);
     void *java = found == NULL ? dlopen("libjava.so", RTLD_NOLOAD | RTLD_LAZY) : NULL;
@@ -58,7 +56,7 @@ static bool install(JNIEnv *env, void *jvm, const struct weft_hook *hook) {
     return ok;
 }
 
-// Of several spellings of a method the first that is there counts. Returns how many were found.
+// If a method exists in several spellings, the first one counts. Returns how many were found.
 static int install_table(JNIEnv *env, const struct weft_hook *table) {
     void *jvm = weft_vmstructs_libjvm();
     int count = 0;
@@ -68,8 +66,8 @@ static int install_table(JNIEnv *env, const struct weft_hook *table) {
     return count;
 }
 
-// Found by its name when ThreadProbe.boot calls it. Here the caller is a class of java.base, which
-// is why the JVM does not warn about what follows.
+// ThreadProbe.boot calls it; the JVM finds it by name. Its caller belongs to java.base, so the JVM
+// does not print a warning.
 JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe);
 
 JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe) {
@@ -79,8 +77,8 @@ JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe
     parks_installed = install_table(env, weft_park_hooks);
 }
 
-// Makes ThreadProbe.init known to the JVM, which looks into the libraries of agents only once their
-// attaching is over: the library is loaded again, in the name of a class of java.base.
+// Loads the library again on behalf of a class of java.base. Otherwise the JVM would find
+// ThreadProbe.init only after the attach.
 static void load_library(JNIEnv *env) {
     Dl_info self;
     jclass runtime = (*env)->FindClass(env, "java/lang/Runtime");

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Who interrupts whom, and who notices? See interrupts.h.
 
 #include "jvmti/interrupts.h"
 
@@ -14,8 +12,8 @@ static void (*jvm_interrupt)(JNIEnv *, jobject);
 static void (*jvm_fill_in_stack_trace)(JNIEnv *, jobject);
 static void (*jvm_clear_interrupt_event)(JNIEnv *, jclass);
 
-// A virtual thread that is interrupted has its carrier interrupted, and so has one that is mounted
-// with its flag set: that is between the JVM and its carriers.
+// Skips carriers: the JVM interrupts the carrier of an interrupted virtual thread, and one that
+// mounts a thread with its flag set.
 static void JNICALL hook_interrupt(JNIEnv *env, jobject thread) {
     struct weft_scope scope;
     if (!weft_settings_wanted(WEFT_EV_INTERRUPT_CALLED) || weft_jvm_is_carrier(env, thread) ||
@@ -45,7 +43,7 @@ static void noticed(JNIEnv *env, uint16_t flags) {
     weft_self_leave(&scope);
 }
 
-// Throwable.fillInStackTrace, which the constructor of each exception calls.
+// Throwable.fillInStackTrace, called by the constructor of each exception.
 static jobject JNICALL hook_fill_in_stack_trace(JNIEnv *env, jobject throwable, jint dummy) {
     (void)dummy;
     jvm_fill_in_stack_trace(env, throwable);
@@ -56,7 +54,7 @@ static jobject JNICALL hook_fill_in_stack_trace(JNIEnv *env, jobject throwable, 
     return throwable;
 }
 
-// Called by Thread.interrupted() of 14 and later when the flag was set.
+// Called by Thread.interrupted() of 14 and later if the flag was set.
 static void JNICALL hook_clear_interrupt_event(JNIEnv *env, jclass class) {
     jvm_clear_interrupt_event(env, class);
     noticed(env, 0);

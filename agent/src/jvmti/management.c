@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// At which monitors do other threads wait? See management.h.
 
 #include "jvmti/management.h"
 
@@ -10,7 +8,7 @@
 
 enum { LOCAL_REFERENCES = 32, NAME_MAX_BYTES = 1024 };
 
-// Handles for one question.
+// Handles for one request.
 struct handles {
     jobject bean;        // java.lang.management.ThreadMXBean
     jmethodID get_infos; // getThreadInfo(long[])
@@ -62,7 +60,7 @@ static uint32_t class_of(JNIEnv *env, const struct handles *h, jobject lock) {
     return weft_identity_class_by_name(text);
 }
 
-// Fills in what a ThreadInfo tells; a thread that has ended has none.
+// Fills in the data of a ThreadInfo; an ended thread has none.
 static void read_info(JNIEnv *env, const struct handles *h, jobject info,
                       struct weft_lock_info *to) {
     if (info == NULL) {

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What happens at monitors? See monitors.h.
 
 #include "jvmti/monitors.h"
 
@@ -18,7 +16,7 @@
 #include "record/self.h"
 
 static void (*jvm_wait)(JNIEnv *, jobject, jlong);
-static jboolean (*jvm_holds_lock)(JNIEnv *, jclass, jobject); // NULL: need not be asked
+static jboolean (*jvm_holds_lock)(JNIEnv *, jclass, jobject); // NULL: no check needed
 static void (*jvm_notify)(JNIEnv *, jobject);
 static void (*jvm_notify_all)(JNIEnv *, jobject);
 
@@ -30,12 +28,13 @@ void JNICALL weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTER};
-    if (weft_settings_wanted(r.kind)) {
-        weft_record_begin(&scope, &r); // the thread counts as blocked already
+    bool wanted = weft_settings_wanted(r.kind);
+    if (wanted) {
+        weft_record_begin(&scope, &r); // the thread counts as blocked from here on
         weft_self_refresh_name(env, thread, &scope);
-        r.peer = scope.aggregated ? 0 : weft_owner(env, object); // true only now
+        r.peer = scope.aggregated ? 0 : weft_owner(env, object); // valid only now
         weft_identity_fill(env, object, &r, !scope.aggregated);
-        bool wanted = weft_identity_class_wanted(r.class_id);
+        wanted = weft_identity_class_wanted(r.class_id);
         if (wanted) {
             r.stack = weft_record_stack(&scope, env, weft_settings_depth(WEFT_PLACE_BLOCK));
         }
@@ -43,10 +42,8 @@ void JNICALL weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread
         if (wanted) {
             weft_owner_stack(env, &scope, &r);
         }
-        r.kind = wanted ? r.kind : WEFT_NOT_RECORDED;
-    } else {
-        r.kind = WEFT_NOT_RECORDED;
     }
+    r.kind = wanted ? r.kind : WEFT_NOT_RECORDED;
     if (scope.subject == 0) {
         scope.self->entering = r;
         scope.self->entering_since = atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
@@ -54,7 +51,7 @@ void JNICALL weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread
     weft_self_leave(&scope);
 }
 
-// The thread owns the monitor already: whatever is done here, others wait for.
+// The thread already owns the monitor: others wait for whatever happens here.
 void JNICALL weft_monitors_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread,
                                                 jobject object) {
     struct weft_scope scope;
@@ -64,9 +61,9 @@ void JNICALL weft_monitors_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthre
     }
     struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTERED};
     struct weft_record *entering = &scope.self->entering;
-    bool recorded = weft_settings_wanted(r.kind); // though the beginning was not seen
+    bool recorded = weft_settings_wanted(r.kind); // even if the beginning was not seen
     if (scope.subject == 0 && entering->kind != 0 &&
-        // Else it may be another monitor's, whose end came while nothing was recorded.
+        // Otherwise it may be another monitor's, whose end fell into a blackout.
         scope.self->entering_since == atomic_load_explicit(&weft_blackouts, memory_order_relaxed)) {
         recorded = entering->kind != WEFT_NOT_RECORDED;
         r.hash = entering->hash;
@@ -82,7 +79,7 @@ void JNICALL weft_monitors_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthre
     weft_self_leave(&scope);
 }
 
-// In the flags of a wait that is about to be refused: it is no event.
+// Flags a wait that will throw: it is not an event.
 enum { FUTILE = 0x4000 };
 
 void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
@@ -98,20 +95,20 @@ void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jo
     }
     struct weft_record r = {.kind = WEFT_EV_WAIT, .arg = weft_timeout_nanoseconds(millis)};
     enum weft_place place = WEFT_PLACE_WAIT;
-    if (weft_settings_wanted(r.kind)) {
+    bool wanted = weft_settings_wanted(r.kind);
+    if (wanted) {
         weft_self_refresh_name(env, thread, &scope);
         weft_identity_fill(env, object, &r, !scope.aggregated);
         if (weft_identity_is_a(env, object, r.class_id, WEFT_THREAD)) {
             r.kind = WEFT_EV_JOIN_START;
             r.peer = weft_jvm_thread_id(env, object);
-            place = WEFT_PLACE_BLOCK; // who holds a Thread's monitor keeps nobody waiting
+            place = WEFT_PLACE_BLOCK; // nobody contends for a Thread's monitor
         }
-        if (weft_identity_class_wanted(r.class_id)) {
-            r.stack = weft_record_stack(&scope, env, weft_settings_depth(place));
-            weft_record_now(&scope, &r);
-        } else {
-            r.kind = WEFT_NOT_RECORDED;
-        }
+        wanted = weft_identity_class_wanted(r.class_id);
+    }
+    if (wanted) {
+        r.stack = weft_record_stack(&scope, env, weft_settings_depth(place));
+        weft_record_now(&scope, &r);
     } else {
         r.kind = WEFT_NOT_RECORDED;
     }
@@ -121,8 +118,8 @@ void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jo
     weft_self_leave(&scope);
 }
 
-// The thread has left the wait set and does not own the monitor yet. HotSpot reports this for waits
-// of its own too (for a class that another thread initializes); those had no beginning.
+// The thread has left the wait set and does not own the monitor yet. HotSpot also reports its own
+// waits (for a class that another thread initializes); those have no beginning.
 void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
                                      jboolean timed_out) {
     struct weft_scope scope;
@@ -154,16 +151,16 @@ void weft_monitors_init(JNIEnv *env) {
     }
 }
 
-// Up to Java 23 JVMTI tells of a wait before the JVM has looked whether it throws.
+// Up to Java 23 JVMTI reports a wait before the JVM checks whether it throws.
 static bool is_futile(JNIEnv *env, jobject object, jlong millis) {
     return millis < 0 || (jvm_holds_lock != NULL && weft_settings_wanted(WEFT_EV_WAIT) &&
                           atomic_load_explicit(&weft_tracing, memory_order_relaxed) &&
                           !jvm_holds_lock(env, weft_jvm.thread, object));
 }
 
-// Object.wait. Its beginning is JVMTI's event; only its end is seen here. On Java 24 and later the
-// call of a virtual thread comes back at once, long before the wait is over; the beginning is then
-// not kept in the platform thread's state, so nothing is recorded.
+// Object.wait. JVMTI reports its beginning; only the end is recorded here. On Java 24 and later the
+// call of a virtual thread returns long before the wait is over; its beginning is not kept in the
+// platform thread's state, so nothing is recorded.
 static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
     struct weft_scope scope;
     struct weft_record *waiting = weft_self_waiting();
@@ -190,8 +187,8 @@ static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
     weft_jvm_throw_again(env, thrown);
 }
 
-// The time is that before the call, so that nobody is woken before it. What was thrown was no
-// notify.
+// Takes the time before the call, so that no waiter wakes up earlier. A call that throws is not an
+// event.
 static void notify(JNIEnv *env, jobject object, uint16_t kind,
                    void (*original)(JNIEnv *, jobject)) {
     struct weft_scope scope;
@@ -221,7 +218,7 @@ static void JNICALL hook_notify_all(JNIEnv *env, jobject object) {
     notify(env, object, WEFT_EV_NOTIFY_ALL, jvm_notify_all);
 }
 
-// A row for each spelling that some Java version has as a native method.
+// One row for each name of the native method in any Java version.
 const struct weft_hook weft_monitor_hooks[] = {
     {"java/lang/Object", "wait", "(J)V", false, "JVM_MonitorWait", (void *)hook_wait,
      (void **)&jvm_wait},

@@ -1,10 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens at monitors: contention, wait, notify. And join, which is a wait on a Thread.
+// Events of monitors: contention, wait, notify, and join, which is a wait on a Thread.
 
-#ifndef WEFT_MONITORS_H
-#define WEFT_MONITORS_H
+#pragma once
 
 #include <jvmti.h>
 
@@ -12,7 +11,7 @@
 
 void weft_monitors_init(JNIEnv *env);
 
-extern const struct weft_hook weft_monitor_hooks[]; // ends with an empty one
+extern const struct weft_hook weft_monitor_hooks[]; // terminated by an empty hook
 
 void JNICALL weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread,
                                               jobject object);
@@ -22,5 +21,3 @@ void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jo
                                    jlong millis);
 void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
                                      jboolean timed_out);
-
-#endif

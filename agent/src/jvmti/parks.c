@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What happens at java.util.concurrent? See parks.h.
 
 #include "jvmti/parks.h"
 
@@ -29,7 +27,7 @@ void weft_parks_init(JNIEnv *env) {
     }
 }
 
-// Whom the thread waits for, as far as the synchronizer tells; it may have changed meanwhile.
+// The owner, as far as the synchronizer knows it; it may have changed meanwhile.
 static uint64_t owner_of(JNIEnv *env, jobject blocker, uint32_t class_id) {
     if (owner == NULL || !weft_identity_is_a(env, blocker, class_id, WEFT_OWNABLE)) {
         return 0;
@@ -57,7 +55,7 @@ bool weft_parks_record(JNIEnv *env, jthread thread, const struct weft_scope *sco
                        int64_t nanoseconds) {
     struct weft_record r = {.kind = WEFT_EV_PARK, .arg = nanoseconds};
     jthread current = NULL;
-    weft_record_begin(scope, &r); // the thread counts as parked already
+    weft_record_begin(scope, &r); // the thread counts as parked from here on
     weft_self_refresh_name(env, thread, scope);
     if (thread == NULL && scope->subject == 0) {
         thread = scope->self->object;
@@ -82,8 +80,7 @@ bool weft_parks_record(JNIEnv *env, jthread thread, const struct weft_scope *sco
     return wanted;
 }
 
-// A virtual thread comes here when it is pinned, and then stays on its carrier. A carrier by itself
-// parks when it has nothing to carry.
+// A pinned virtual thread gets here and stays on its carrier. An idle carrier parks itself.
 static bool record_park(JNIEnv *env, bool absolute, jlong time) {
     struct weft_scope scope;
     if (!weft_settings_wanted(WEFT_EV_PARK) || !weft_self_enter(env, NULL, &scope)) {
@@ -101,14 +98,14 @@ static bool record_park(JNIEnv *env, bool absolute, jlong time) {
 static void JNICALL hook_park(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time) {
     bool seen = record_park(env, absolute, time);
     jvm_park(env, unsafe, absolute, time);
-    // From here on nothing asks the JVM: Thread.stop may have left an exception.
+    // From here on nothing may call the JVM: Thread.stop may have left an exception.
     if (seen) {
         weft_record_event(env, NULL, WEFT_EV_UNPARKED);
     }
 }
 
-// The time is that before the call, so that nobody is woken before it. The stack is taken behind
-// it, so that nobody is woken later for that.
+// Takes the time before the call, so that the thread does not wake up earlier, and the stack after
+// it, so that the thread does not wake up later.
 static void JNICALL hook_unpark(JNIEnv *env, jobject unsafe, jobject thread) {
     struct weft_scope scope;
     if (thread == NULL || !weft_settings_wanted(WEFT_EV_UNPARK) ||
@@ -126,7 +123,7 @@ static void JNICALL hook_unpark(JNIEnv *env, jobject unsafe, jobject thread) {
     weft_self_leave(&scope);
 }
 
-// The functions have no export. sun.misc is for Java 8.
+// The functions are not exported. sun.misc is for Java 8.
 const struct weft_hook weft_park_hooks[] = {
     {"jdk/internal/misc/Unsafe", "park", "(ZJ)V", false, NULL, (void *)hook_park,
      (void **)&jvm_park},

@@ -1,33 +1,29 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens at java.util.concurrent? Its locks, queues and pools all wait by Unsafe.park and
-// wake by Unsafe.unpark.
+// Events of java.util.concurrent: its locks, queues and pools all wait by Unsafe.park and wake by
+// Unsafe.unpark.
 //
-// The threads that carry virtual threads (CarrierThread, 21 and later) are left out, as parked and
-// as unparked: that they have nothing to carry tells nothing about the program. For the parks of
-// virtual threads see virtual.h.
+// Idle carriers of virtual threads (CarrierThread, 21 and later) are left out, both as parked and
+// as unparked: they say nothing about the program. For parks of virtual threads see virtual.h.
 
-#ifndef WEFT_PARKS_H
-#define WEFT_PARKS_H
+#pragma once
 
 #include <jvmti.h>
 
 #include "jvmti/hook.h"
 #include "record/self.h"
 
-enum { WEFT_PARK_HOOKS = 2 }; // how many of them a JVM must have
+enum { WEFT_PARK_HOOKS = 2 }; // number of hooks that every JVM has
 
-extern const struct weft_hook weft_park_hooks[]; // ends with an empty one
+extern const struct weft_hook weft_park_hooks[]; // terminated by an empty hook
 
 void weft_parks_init(JNIEnv *env);
 
-// Fills in what a parked thread waits at; if whole, also which one, and whom that belongs to.
+// Fills in the class of the blocker of a parked thread; if whole, also its hash and owner.
 void weft_parks_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r, bool whole);
 
-// The thread (NULL: the current one) begins to park, for at most so long (0: no limit). False if
-// the filter does not want what it parks at.
+// Records that a thread (NULL: the current one) parks, with a timeout (0: none). False if the
+// filter excludes the blocker.
 bool weft_parks_record(JNIEnv *env, jthread thread, const struct weft_scope *scope,
                        int64_t nanoseconds);
-
-#endif

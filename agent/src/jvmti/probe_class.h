@@ -1,11 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What are the bytes of java.lang.ThreadProbe? Made by probe/embed.sh from
-// probe/java/lang/ThreadProbe.java; do not edit.
+// The bytes of java.lang.ThreadProbe, made by probe/embed.sh from probe/java/lang/ThreadProbe.java;
+// do not edit.
 
-#ifndef WEFT_PROBE_CLASS_H
-#define WEFT_PROBE_CLASS_H
+#pragma once
 
 static const unsigned char weft_probe_class[] = {
     0xca, 0xfe, 0xba, 0xbe, 0x00, 0x00, 0x00, 0x34, 0x00, 0x0e, 0x0a, 0x00, 0x02, 0x00, 0x03, 0x07,
@@ -22,5 +21,3 @@ static const unsigned char weft_probe_class[] = {
     0x00, 0x00, 0x00, 0x04, 0xb8, 0x00, 0x07, 0xb1, 0x00, 0x00, 0x00, 0x00, 0x01, 0x0a, 0x00, 0x0b,
     0x00, 0x06, 0x00, 0x00, 0x00, 0x00,
 };
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How does a session begin, and how does it end? See session.h.
 
 #include "jvmti/session.h"
 
@@ -23,7 +21,7 @@
 #include "send/sender.h"
 #include "wire/clock.h"
 
-// Of the session that runs, or of the last one.
+// Of the current or the last session.
 static struct weft_options options;
 static struct weft_resource resource;
 static bool running;
@@ -41,7 +39,7 @@ static const jvmtiEvent events[] = {
 static bool switch_events(jvmtiEventMode mode) {
     jvmtiEnv *ti = weft_jvm.ti;
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        // Threads that end give their memory back, whether there is a session or not.
+        // Ending threads free their memory with or without a session.
         if (mode == JVMTI_DISABLE && events[i] == JVMTI_EVENT_THREAD_END) {
             continue;
         }
@@ -63,7 +61,7 @@ static bool start_sender(JNIEnv *env) {
     struct weft_hello *hello = &config.hello;
     weft_resource_free(&resource);
     weft_describe(env, &resource, options.service);
-    // Not getrandom itself, which needs glibc 2.25.
+    // The system call, because getrandom needs glibc 2.25.
     if (syscall(SYS_getrandom, hello->session, sizeof hello->session, GRND_NONBLOCK) !=
         (long)sizeof hello->session) {
         memcpy(hello->session, &(int64_t){weft_clock_wall()}, sizeof(int64_t));
@@ -106,7 +104,7 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
         return false;
     }
     weft_stacks_on_class_prepare(weft_jvm.ti, env, NULL,
-                                 NULL); // there may have been some meanwhile
+                                 NULL); // classes may have been added meanwhile
     weft_snapshot_thread_start();
     weft_control_begin();
     running = true;

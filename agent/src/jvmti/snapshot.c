@@ -1,8 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What are the threads doing right now? See snapshot.h. This file looks at the threads; watch.c has
-// the thread that does so on request.
 
 #include "jvmti/snapshot.h"
 
@@ -22,12 +19,12 @@
 #include "send/sender.h"
 #include "wire/clock.h"
 
-// A thread that was found to wait for something.
+// A thread that may be waiting.
 struct candidate {
     jthread thread;
     int32_t hash; // of the thread object
-    bool waits;   // the record is filled in and to be sent
-    bool monitor; // the lock is still to be found out
+    bool waits;   // the record is filled in and will be sent
+    bool monitor; // the lock is not known yet
     struct weft_finding finding;
 };
 
@@ -42,8 +39,8 @@ static enum weft_place place_of(uint16_t kind) {
     }
 }
 
-// Looks at a thread. It may go on meanwhile: then it writes something, and what was found is not
-// taken.
+// Looks at a thread. If the thread continues meanwhile, it writes an event, and the sender rejects
+// the finding.
 static void examine(JNIEnv *env, struct candidate *c, const struct weft_look *look) {
     jvmtiEnv *ti = weft_jvm.ti;
     jint state = 0;
@@ -76,8 +73,8 @@ static void find_joined(struct weft_record *r, const struct candidate *list, jin
     }
 }
 
-// Asks the management interface for the monitors. Where it is not there (it is a module that a JVM
-// can lack) the states are sent without.
+// Asks the management interface for the monitors. If its module is missing, the states are sent
+// without them.
 static void find_monitors(JNIEnv *env, struct candidate *list, jint count) {
     size_t wanted = 0;
     struct weft_lock_info *infos = calloc((size_t)count + 1, sizeof *infos);
@@ -148,7 +145,7 @@ static bool look_at_all(JNIEnv *env, jthread self, jthread *threads, jint count)
     weft_watch_begin(env);
     for (jint i = 0; i < count; i++) {
         struct weft_look look = weft_findings_look_at(looks, look_count, list[i].finding.thread);
-        // Those whose last event is the beginning will write the end themselves.
+        // If the beginning is a thread's last event, the thread will write the end itself.
         if (list[i].waits && look.kind != list[i].finding.record.kind &&
             list[i].finding.record.kind != WEFT_EV_CONTENDED_ENTER) {
             weft_watch_add(env, list[i].thread, &list[i].finding);

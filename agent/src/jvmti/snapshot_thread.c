@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// See snapshot_thread.h.
 
 #include "jvmti/snapshot_thread.h"
 
@@ -18,24 +16,24 @@
 
 #define MILLISECOND ((int64_t)1000000)
 
-// At most every hundredth nanosecond is spent on looking, and not more often than this.
+// Polls for at most a hundredth of the time, and at most this often.
 enum { LEAST_PAUSE_MS = 10, SHARE = 100, GONE_PATIENCE_MS = 200 };
 
-// Between snapshots there is so many times what the last one took, however often they are asked
-// for: those that are asked for meanwhile are one.
+// The pause after a snapshot is this many times its duration; requests during the pause are
+// combined.
 enum { SNAPSHOT_SHARE = 10 };
 
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     bool alive;   // the thread runs
-    bool wanted;  // a snapshot
+    bool wanted;  // a snapshot is requested
     bool added;   // there are new threads to watch
     int64_t next; // when the next snapshot may be taken
     bool stop;
 } snapshots = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-// Sleeps for a while, or until something changes; called with the mutex held.
+// Sleeps for a time, or until something changes. Called with the mutex held.
 static void sleep_for(int64_t nanoseconds) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -45,7 +43,7 @@ static void sleep_for(int64_t nanoseconds) {
     pthread_cond_timedwait(&snapshots.changed, &snapshots.mutex, &until);
 }
 
-// Called with the mutex held: from here on a request starts another thread.
+// From here on, a request starts another thread. Called with the mutex held.
 static void leave(void) {
     snapshots.alive = false;
     pthread_cond_broadcast(&snapshots.changed);
@@ -78,8 +76,8 @@ static bool pause_for(int64_t nanoseconds, bool watching, bool *snapshot, bool *
     return go_on;
 }
 
-// Leaves after a stop: what was watched is forgotten before, so that it is not what the next
-// session finds. False if that has begun, and has something to do already.
+// Leaves after a stop. Clears the watched threads first, so that the next session does not find
+// them. False if that session has begun and has work already.
 static bool leave_stopped(JNIEnv *env) {
     weft_watch_clear(env);
     pthread_mutex_lock(&snapshots.mutex);
@@ -114,7 +112,7 @@ static void *run(void *nothing) {
     bool watching = true;
     int64_t cost = 0;
     (void)nothing;
-    weft_self_hide(true); // before the JVM reports that this thread starts
+    weft_self_hide(true); // before the JVM reports the start of this thread
     if ((*weft_jvm.vm)->AttachCurrentThreadAsDaemon(weft_jvm.vm, (void **)&env, &args) != JNI_OK) {
         pthread_mutex_lock(&snapshots.mutex);
         leave();
@@ -125,7 +123,7 @@ static void *run(void *nothing) {
     while (pause_for(pause_after(cost), watching, &snapshot, &stopped) ||
            (stopped && !leave_stopped(env))) {
         if (stopped) {
-            watching = false; // but for what was added
+            watching = false; // except for what was added
             continue;
         }
         int64_t before = weft_clock();

@@ -4,8 +4,7 @@
 // The thread that takes snapshots on request and polls the watched threads. It runs only as long as
 // there is something to do.
 
-#ifndef WEFT_SNAPSHOT_THREAD_H
-#define WEFT_SNAPSHOT_THREAD_H
+#pragma once
 
 #include <jvmti.h>
 
@@ -21,5 +20,3 @@ void weft_snapshot_thread_start(void);
 
 // Stops the thread, and waits until it is gone, for a while.
 void weft_snapshot_thread_stop(void);
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What happens to threads? See threads.h.
 
 #include "jvmti/threads.h"
 
@@ -60,7 +58,8 @@ static void JNICALL hook_start(JNIEnv *env, jobject thread) {
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_START_CALLED, .peer = weft_jvm_thread_id(env, thread)};
-    // The receiver hears of this call before, or after, the new thread speaks for itself.
+    // The announcement precedes this event, and may precede or follow that of the new thread
+    // itself.
     weft_thread_info_announce(env, thread, r.peer, false);
     r.stack = weft_record_stack(&scope, env, weft_settings_depth(WEFT_PLACE_BLOCK));
     weft_record_begin(&scope, &r);
@@ -91,7 +90,7 @@ static void sleep_for(JNIEnv *env, jclass class, jlong argument, int64_t nanosec
     struct weft_record start = {.kind = WEFT_EV_SLEEP_START, .arg = nanoseconds};
     struct weft_record end = {.kind = WEFT_EV_SLEEP_END};
     if (argument < 0 || !weft_settings_wanted(start.kind) || !record_sleep(env, &start)) {
-        jvm_sleep(env, class, argument); // a negative time throws
+        jvm_sleep(env, class, argument); // negative times throw
         return;
     }
     jvm_sleep(env, class, argument);
@@ -126,8 +125,8 @@ static void JNICALL hook_yield(JNIEnv *env, jclass class) {
     jvm_yield(env, class);
 }
 
-// What one thread does to another with suspend, resume and stop. It is recorded before, and is then
-// over for us: who suspends himself does not come back, and until then nobody could pass his time.
+// Records suspend, resume and stop before the call: a thread that suspends itself does not return,
+// and its open record would hold the watermark back.
 static void record_order(JNIEnv *env, jobject thread, uint16_t kind) {
     struct weft_scope scope;
     if (weft_self_enter(env, NULL, &scope)) {
@@ -153,7 +152,7 @@ static void JNICALL hook_stop(JNIEnv *env, jobject thread, jobject throwable) {
     jvm_stop(env, thread, throwable);
 }
 
-// Thread.setName ends here if the thread is alive; from 20 on only if it names itself.
+// Thread.setName gets here if the thread is alive; from 20 on only if it names itself.
 static void JNICALL hook_set_name(JNIEnv *env, jobject thread, jstring name) {
     struct weft_scope scope;
     jvm_set_name(env, thread, name);
@@ -163,8 +162,8 @@ static void JNICALL hook_set_name(JNIEnv *env, jobject thread, jstring name) {
     }
 }
 
-// A row for each spelling that some Java version has as a native method: sleep up to 18, sleep0 in
-// 19 to 22, sleepNanos0 later.
+// One row for each name of the native method in any Java version: sleep up to 18, sleep0 in 19 to
+// 22, sleepNanos0 later.
 const struct weft_hook weft_thread_hooks[] = {
     {"java/lang/Thread", "start0", "()V", false, "JVM_StartThread", (void *)hook_start,
      (void **)&jvm_start},

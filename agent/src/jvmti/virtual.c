@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What happens to virtual threads? See virtual.h.
 
 #include "jvmti/virtual.h"
 
@@ -17,7 +15,7 @@
 #include "record/roster.h"
 #include "record/self.h"
 
-// As JVMTI of 21 has them.
+// Constants of JVMTI in 21.
 enum {
     EVENT_VIRTUAL_THREAD_START = 87,
     EVENT_VIRTUAL_THREAD_END = 88,
@@ -25,10 +23,9 @@ enum {
     FIRST_EVENT = JVMTI_MIN_EVENT_TYPE_VAL,
 };
 
-// Who is parked, by id, so that the mount that ends a park is known to do so; above the id, how
-// many blackouts had been then. A thread that is parked for ever and collected leaves its
-// entry behind; what finds no place is counted as lost. Entries from before recording was stopped
-// are no longer true, and make place.
+// Parked virtual threads by id, to recognize the mount that ends a park; above the id, the number
+// of blackouts at that time. A parked thread that is collected leaves its entry behind. What finds
+// no slot is counted as lost. Entries from before a blackout are invalid and can be replaced.
 enum { PARKED_SLOTS = 1 << 17, MAX_PROBES = 32, ID_BITS = 48 };
 
 static const uint64_t ID_MASK = (UINT64_C(1) << ID_BITS) - 1;
@@ -52,7 +49,7 @@ static void JNICALL on_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     weft_record_event(env, thread, WEFT_EV_THREAD_END);
 }
 
-// The header may be of a JDK that has no name for the capability.
+// The header may be of a JDK without a name for the capability.
 static void set_capability(jvmtiCapabilities *capabilities) {
     uint8_t bytes[sizeof *capabilities] = {0};
     bytes[CAPABILITY_VIRTUAL_THREADS / 8] = 1 << CAPABILITY_VIRTUAL_THREADS % 8;
@@ -60,7 +57,7 @@ static void set_capability(jvmtiCapabilities *capabilities) {
 }
 
 bool weft_virtual_set_callbacks(jvmtiEnv *ti, const jvmtiEventCallbacks *others) {
-    // The structure is a list of pointers, one for each number.
+    // The structure is a list of pointers, one per event number.
     void *all[EVENT_VIRTUAL_THREAD_END - FIRST_EVENT + 1] = {0};
     memcpy(all, others, sizeof *others < sizeof all ? sizeof *others : sizeof all);
     all[EVENT_VIRTUAL_THREAD_START - FIRST_EVENT] = (void *)on_start;
@@ -86,14 +83,14 @@ static bool remember_parked(uint64_t id) {
     return false;
 }
 
-// Returns 0 if no park of the thread is known, else the entry. Whoever mounts a thread does so
-// after it was unmounted: nobody else looks for its entry.
+// Returns the entry of a parked thread, 0 if unknown. A thread is mounted only after its unmount,
+// so no other thread removes its entry.
 static uint64_t forget_parked(uint64_t id) {
     for (uint64_t i = 0; i < MAX_PROBES; i++) {
         _Atomic uint64_t *slot = &parked[(id + i) % PARKED_SLOTS];
         uint64_t old = atomic_load_explicit(slot, memory_order_relaxed);
         if ((old & ID_MASK) == id) {
-            // Failing, another thread has taken the place of an old entry.
+            // On failure, another thread has replaced an old entry.
             atomic_compare_exchange_strong(slot, &old, 0);
             return old;
         }
@@ -121,7 +118,7 @@ static void record_unmount(JNIEnv *env, jthread thread, const struct weft_scope 
                 forget_parked(scope->subject);
             }
         } else {
-            weft_buffer_lose_unbuffered(2); // its end, too
+            weft_buffer_lose_unbuffered(2); // including its end
         }
     } else if (weft_settings_wanted(WEFT_EV_YIELD) && why != 0 && why == yielding) {
         struct weft_record r = {.kind = WEFT_EV_YIELD};
@@ -136,7 +133,7 @@ static void record_mount(JNIEnv *env, jthread thread, const struct weft_scope *s
     (void)thread;
     uint64_t entry = forget_parked(scope->subject);
     if (entry != 0) {
-        // With recording stopped meanwhile it may have come back, and parked again.
+        // During a blackout the thread may have continued and parked again.
         bool known = entry == entry_of(scope->subject);
         struct weft_record r = {.kind = known ? WEFT_EV_UNPARKED : WEFT_EV_GAP};
         weft_record_now(scope, &r);
@@ -202,7 +199,7 @@ static bool switch_extension(jvmtiEnv *ti, jvmtiEventMode mode, const char *name
     for (jint i = 0; i < count; i++) {
         if (strcmp(events[i].id, name) == 0) {
             jint event = events[i].extension_event_index;
-            // The second turns the event on and off, as HotSpot's own tests do it.
+            // The second call enables the event, as in HotSpot's own tests.
             found = (*ti)->SetExtensionEventCallback(ti, event, callback) == JVMTI_ERROR_NONE &&
                     (*ti)->SetEventNotificationMode(ti, mode, (jvmtiEvent)event, NULL) ==
                         JVMTI_ERROR_NONE;
@@ -223,7 +220,7 @@ bool weft_virtual_switch(jvmtiEnv *ti, jvmtiEventMode mode, bool are_wanted) {
     if (mode == JVMTI_ENABLE && are_wanted && !prepared) {
         jvmtiCapabilities capabilities;
         set_capability(&capabilities);
-        // Before 21 there is no such bit.
+        // The capability does not exist before 21.
         prepared = weft_jvm.current_carrier != NULL &&
                    (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE;
     }

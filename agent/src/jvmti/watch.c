@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// See watch.h.
 
 #include "jvmti/watch.h"
 
@@ -101,8 +99,8 @@ static uint16_t state_kind(uint16_t kind) {
     return kind == WEFT_EV_JOIN_START ? WEFT_EV_WAIT : kind;
 }
 
-// Those that are no longer in the state they were found in have left it, and have done nothing else
-// since: otherwise their history has gone on, and the sender does not take this.
+// Threads that are no longer in the state they were found in have left it. If they did anything
+// since, the sender rejects the finding.
 static size_t collect_ended(JNIEnv *env, struct weft_finding *ended) {
     jvmtiEnv *ti = weft_jvm.ti;
     size_t count = 0;
@@ -111,7 +109,7 @@ static size_t collect_ended(JNIEnv *env, struct weft_finding *ended) {
         jint state = 0;
         bool known = (*ti)->GetThreadState(ti, watch.list[i].thread, &state) == JVMTI_ERROR_NONE;
         uint16_t kind = weft_watch_kind(state);
-        // Behind a wait the thread may block on the monitor: the wait is not over yet.
+        // After a wait the thread may block on the monitor: the wait is not over yet.
         bool reenters =
             kind == WEFT_EV_CONTENDED_ENTER && state_kind(finding->record.kind) == WEFT_EV_WAIT;
         if (known && (kind == state_kind(finding->record.kind) || reenters)) {

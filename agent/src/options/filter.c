@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which threads and which classes of locks are of interest? See filter.h.
 
 #include "options/filter.h"
 
@@ -38,8 +36,8 @@ void weft_filter_apply(const struct weft_options *o) {
     pthread_mutex_unlock(&patterns.mutex);
 }
 
-// Linear in both lengths times the number of stars that matter: after a star only the last one has
-// to be tried again.
+// Linear in both lengths times the number of significant stars: only the last star needs
+// backtracking.
 static bool match_one(const char *pattern, size_t len, const char *name) {
     const char *end = pattern + len;
     const char *star = NULL;

@@ -1,11 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which threads and which classes of locks are of interest? By their names, with patterns in which
-// * stands for any characters and ? for one; several are separated by |.
+// Selects threads and lock classes by name. In patterns * matches any characters and ? one; |
+// separates patterns.
 
-#ifndef WEFT_FILTER_H
-#define WEFT_FILTER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,22 +13,19 @@
 
 struct weft_filter {
     atomic_uint generation; // goes up when patterns change; never 0
-    atomic_bool threads;    // there are patterns for threads
-    atomic_bool locks;      // there are patterns for locks
+    atomic_bool threads;    // patterns for threads exist
+    atomic_bool locks;      // patterns for locks exist
 };
 
 extern struct weft_filter weft_filter;
 
-// Takes the patterns of options.
+// Puts the patterns of the options into effect.
 void weft_filter_apply(const struct weft_options *options);
 
-// Whether a name is wanted: it matches an include pattern, if there are any, and no exclude
-// pattern. They take a lock for a moment, so what they say is to be kept until the generation
-// changes.
+// Whether a name matches an include pattern, if there are any, and no exclude pattern. Takes a lock
+// briefly, so cache the result until the generation changes.
 bool weft_filter_thread(const char *name);
 bool weft_filter_lock(const char *class_name);
 
 // Whether a name matches one of the patterns.
 bool weft_filter_match(const char *patterns, const char *name);
-
-#endif

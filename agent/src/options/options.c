@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What was the agent told? See options.h.
 
 #include "options/options.h"
 
@@ -69,7 +67,7 @@ static const struct weft_option *find(const char *key) {
     return NULL;
 }
 
-// Appends the keys that can be given at that time.
+// Appends the keys that are allowed then.
 static void add_known(enum weft_when when, char *problem) {
     const char *separator = " ";
     for (size_t i = 0; i < OPTIONS; i++) {
@@ -81,7 +79,7 @@ static void add_known(enum weft_when when, char *problem) {
     }
 }
 
-// To an agent that runs, the same value may be given again.
+// A running agent accepts its current values.
 static bool is_as_given(const struct weft_option *option, const char *value,
                         const struct weft_options *options) {
     struct weft_options other = *options;

@@ -1,11 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was the agent told? Keys and values, from the command line, from an attach or from a control
-// frame: one table says what each key may be and when.
+// The options of the agent as keys and values, from the command line, an attach or a control frame.
+// One table states what each key accepts and when.
 
-#ifndef WEFT_OPTIONS_H
-#define WEFT_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +41,7 @@ struct weft_options {
     bool owner_stacks;
     bool virtual;
     bool pause;
-    int64_t min_duration; // nanoseconds; 0: all are recorded
+    int64_t min_duration; // nanoseconds; 0: record all waits
     char include_threads[WEFT_PATTERNS_MAX];
     char exclude_threads[WEFT_PATTERNS_MAX];
     char include_locks[WEFT_PATTERNS_MAX];
@@ -51,37 +50,34 @@ struct weft_options {
     size_t file_size;
     bool control;
     bool aggregated;
-    int64_t interval; // nanoseconds from one aggregate to the next
+    int64_t interval; // nanoseconds between aggregates
     size_t series;
     size_t pool;
     size_t retain;
     size_t definitions;
-    int64_t exit_wait; // nanoseconds that the end of the JVM may wait for what is left to be sent
-    // Things to do, not states: whoever does them sets them back.
+    int64_t exit_wait; // nanoseconds that JVM exit may wait to flush events
+    // Commands rather than states; whoever executes them resets them.
     bool snapshot;
     bool report;
     bool detach;
 };
 
-// Fills in the defaults.
 void weft_options_default(struct weft_options *options);
 
-// Takes one key and its value. On an error it returns false and puts one line into problem that
-// names the key and the remedy; the options are then as they were.
+// Sets one option. On an error, returns false, leaves the options unchanged and describes the key
+// and the remedy in one line.
 bool weft_options_set(const char *key, const char *value, enum weft_when when,
                       struct weft_options *options, char problem[WEFT_PROBLEM_MAX]);
 
-// Takes key=value pairs, separated by commas (NULL is none), one after another. On an error it
-// returns false; some may have been taken.
+// Sets comma-separated key=value pairs in order (NULL: none). On an error, returns false; earlier
+// pairs may have been set.
 bool weft_options_change(const char *text, enum weft_when when, struct weft_options *options,
                          char problem[WEFT_PROBLEM_MAX]);
 
-// The same over the defaults, for the start.
+// The same, starting with the defaults.
 bool weft_options_parse(const char *text, struct weft_options *options,
                         char problem[WEFT_PROBLEM_MAX]);
 
-// Calls put for each option that can be changed while the agent runs, with its value as text.
+// Calls put for each option that can be changed at run time.
 void weft_options_show(const struct weft_options *options,
                        void (*put)(void *to, const char *key, const char *value), void *to);
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What is to be recorded right now? See settings.h.
 
 #include "options/settings.h"
 
@@ -18,13 +16,13 @@ atomic_uint weft_blackouts;
 
 #define KIND(name) (UINT64_C(1) << WEFT_EV_##name)
 
-// What is looked at in aggregated mode.
+// The kinds that aggregated mode needs.
 static const uint64_t WAITS = KIND(CONTENDED_ENTER) | KIND(CONTENDED_ENTERED) | KIND(WAIT) |
                               KIND(WAITED) | KIND(WAIT_RETURNED) | KIND(JOIN_START) |
                               KIND(JOIN_END) | KIND(SLEEP_START) | KIND(SLEEP_END) | KIND(PARK) |
                               KIND(UNPARKED);
 
-// What the switches stand for. The others, such as threadStart, are always recorded.
+// The kinds that the switches turn off. Others, such as threadStart, are always recorded.
 static uint64_t kinds_off(const struct weft_options *o) {
     const struct {
         bool on;
@@ -88,7 +86,7 @@ void weft_settings_pressure(size_t used, size_t chunks) {
     } else if (used > chunks / 2) {
         deepest = PRESSED_DEPTH;
     } else if (used > chunks / 4) {
-        return; // not back at once, or it would go to and fro
+        return; // hysteresis
     }
     atomic_store_explicit(&weft_settings.deepest, deepest, memory_order_relaxed);
 }

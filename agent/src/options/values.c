@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What may the value of an option be? See values.h.
 
 #include "options/values.h"
 

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which events are one wait, and how long was it? See aggregate.h.
 
 #include "record/aggregate.h"
 
@@ -11,7 +9,7 @@
 #include "options/settings.h"
 #include "record/sums.h"
 
-// The kind of an open wait whose events go to the buffers.
+// Marks an open wait whose events go to the buffers.
 enum { ELSEWHERE = 0xFFFF };
 
 static void add(const struct weft_open_wait *wait, uint16_t kind, int64_t duration, unsigned home) {
@@ -24,7 +22,7 @@ static bool is_begin(uint16_t kind) {
            kind == WEFT_EV_SLEEP_START || kind == WEFT_EV_PARK;
 }
 
-// The open wait that an event is about; NULL if it is no part of one.
+// Returns the open wait an event belongs to, NULL if none.
 static struct weft_open_wait *wait_of(struct weft_open_waits *open, uint16_t kind) {
     switch (kind) {
     case WEFT_EV_CONTENDED_ENTER:
@@ -45,7 +43,8 @@ static struct weft_open_wait *wait_of(struct weft_open_waits *open, uint16_t kin
     }
 }
 
-// Whether an end belongs to it. While nothing was recorded it may have ended, and others begun.
+// Whether an end belongs to this wait. During a blackout it may have ended and others may have
+// begun.
 static bool is_known(struct weft_open_wait *wait) {
     if (wait->kind != ELSEWHERE &&
         wait->blackouts != atomic_load_explicit(&weft_blackouts, memory_order_relaxed)) {
@@ -80,7 +79,7 @@ void weft_aggregate_take(struct weft_open_waits *open, const struct weft_record 
     struct weft_open_wait *call = &open->call;
     struct weft_open_wait *wait = wait_of(open, r->kind);
     if (wait == NULL || (!is_begin(r->kind) && !is_known(wait))) {
-        return; // no part of a wait, or of one whose beginning was not seen
+        return; // not part of a wait, or its beginning was not seen
     }
     switch (r->kind) {
     case WEFT_EV_CONTENDED_ENTER:
@@ -122,8 +121,8 @@ void weft_aggregate_take(struct weft_open_waits *open, const struct weft_record 
     }
 }
 
-// Virtual threads that wait, by the lower bits of their ids. Who finds another in its place, or the
-// place busy, is not measured: 16 384 of them can wait at a time.
+// Waiting virtual threads, by the lower bits of their ids: up to 16 384 at a time. A thread whose
+// slot is taken or busy is not measured.
 enum { VIRTUAL_SLOTS = 1 << 14, SPINS = 1000 };
 
 static struct {
@@ -132,7 +131,7 @@ static struct {
     struct weft_open_waits open;
 } virtuals[VIRTUAL_SLOTS];
 
-static atomic_bool ever; // any of them was aggregated
+static atomic_bool ever; // a virtual thread was aggregated
 
 static bool own_virtual(size_t at) {
     for (int i = 0; i < SPINS; i++) {
@@ -166,7 +165,7 @@ void weft_aggregate_take_virtual(uint64_t thread, const struct weft_record *r, u
         return;
     }
     struct weft_open_waits *open = &virtuals[at].open;
-    is_known(&open->blocked); // one whose end was missed gives its place up
+    is_known(&open->blocked); // a wait whose end was missed frees its slot
     is_known(&open->call);
     if (open->blocked.kind == 0 && open->call.kind == 0 && is_begin(r->kind)) {
         virtuals[at].thread = thread;

@@ -1,14 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Where does a thread put its events, and how does the sender get them without a lock? See
-// buffer.h.
 
 #include "record/buffer.h"
 
 #include <stdlib.h>
 
-// What the tail slot holds while its thread is between begin and end.
+// Marks the tail slot while its thread is between begin and end.
 static struct weft_chunk busy_mark;
 
 static _Atomic(struct weft_buffer *) new_buffers;
@@ -62,7 +59,7 @@ uint64_t weft_buffer_take_unbuffered_loss(void) {
 
 void weft_buffer_begin(struct weft_buffer *b) {
     if (b->depth++ == 0) {
-        // Sequentially consistent: the clock is read after everybody can see the mark.
+        // Sequentially consistent: the clock is read after the mark is visible.
         b->current = atomic_exchange(&b->tail, &busy_mark);
     }
 }
@@ -78,7 +75,7 @@ static void put_one(struct weft_buffer *b, const struct weft_record *record, uin
     c->records[position - atomic_load_explicit(&c->base, memory_order_relaxed)] = *record;
 }
 
-// Makes room for count records, at most two. False if the pool is exhausted.
+// Makes room for at most two records. False if the pool is exhausted.
 static bool make_room(struct weft_buffer *b, uint64_t position, size_t count) {
     struct weft_chunk *c = b->current;
     if (c != NULL) {
@@ -207,8 +204,8 @@ void weft_buffer_reclaim(struct weft_buffer *b) {
     if (c == NULL || (!b->detached && !atomic_compare_exchange_strong(&b->tail, &expected, NULL))) {
         return;
     }
-    // The thread writes no more into the chunk. But it may have done so since the sender read it:
-    // an idle thread can have written and be idle again. What it wrote is read first.
+    // The thread no longer writes into the chunk. But an idle thread may have written since the
+    // sender last read, and become idle again; those records are read first.
     b->detached = b->read != atomic_load_explicit(&b->written, memory_order_acquire);
     if (!b->detached) {
         b->head = NULL;

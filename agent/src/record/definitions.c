@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What has been defined so far? See definitions.h.
 
 #include "record/definitions.h"
 

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which object, class and method is this? See identity.h.
 
 #include "record/identity.h"
 
@@ -16,7 +14,7 @@
 #include "record/object_cache.h"
 #include "wire/names.h"
 
-// Open addressing; an entry is complete once its id is not 0, and never changes afterwards.
+// Open addressing; an entry is complete once its id is not 0, and then immutable.
 enum { KINDS_ROOM = 32 };
 enum { CLASS_SLOTS = 1 << 14, METHOD_SLOTS = 1 << 17, MAX_PROBES = 64 };
 enum { CLASS_LIMIT = CLASS_SLOTS / 4 * 3, METHOD_LIMIT = METHOD_SLOTS / 4 * 3 };
@@ -32,8 +30,8 @@ static struct {
     jmethodID method;
 } methods[METHOD_SLOTS];
 
-// Classes of which a snapshot knows the name only. They have ids of their own: a reader takes ids
-// of one name for one class.
+// Classes of which a snapshot knows only the name. They have their own ids: readers treat ids with
+// equal names as one class.
 enum { MAX_NAMED = 512 };
 static struct {
     char *name;
@@ -41,16 +39,16 @@ static struct {
 } named[MAX_NAMED];
 static uint32_t named_count;
 
-// Of each class by its id: the name, what its objects are, and whether the filter wants them, twice
-// the generation of the filter and 1 if it does not.
+// By class id: the name, the traits of its objects, and the filter's verdict: twice the filter's
+// generation, plus 1 if unwanted.
 static struct {
     char *name;
     unsigned traits;
     atomic_uint verdict;
 } about[CLASS_SLOTS];
 
-// Guards additions to the tables. Who holds it asks the JVM nothing, which may suspend him
-// meanwhile for as long as a debugger likes: what an addition takes is asked for before.
+// Guards additions to the tables. Its holder makes no JVM calls, which may suspend the thread as
+// long as a debugger likes; it gathers what an addition needs beforehand.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t class_count;
 static _Atomic uint32_t method_count;
@@ -80,7 +78,7 @@ bool weft_identity_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum wef
     return class != NULL && (*env)->IsInstanceOf(env, object, class);
 }
 
-// Looks a class up; returns its id, or 0; and the slot at which the search ended.
+// Looks up a class; returns its id, or 0, and the slot where the search ended.
 static uint32_t find_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t *slot) {
     uint32_t at = hash % CLASS_SLOTS;
     for (int probe = 0; probe < MAX_PROBES; probe++, at = (at + 1) % CLASS_SLOTS) {
@@ -98,15 +96,15 @@ static uint32_t find_class(JNIEnv *env, jclass class, uint32_t hash, uint32_t *s
     return 0;
 }
 
-// What the JVM says of a class.
+// What the JVM knows about a class.
 struct description {
-    jweak class; // NULL: not asked yet
+    jweak class; // NULL: not fetched yet
     char *signature;
-    const char *name; // a part of it
+    const char *name; // part of the signature
     unsigned traits;
 };
 
-// False if it does not say, or has no memory.
+// False on failure.
 static bool describe(JNIEnv *env, jclass class, struct description *d) {
     if (d->class != NULL) {
         return true;
@@ -116,15 +114,15 @@ static bool describe(JNIEnv *env, jclass class, struct description *d) {
         d->signature = NULL;
         return false;
     }
-    d->name = weft_names_binary(d->signature); // in its place
+    d->name = weft_names_binary(d->signature); // in place
     d->traits = traits_of(env, class);
     d->class = (*env)->NewWeakGlobalRef(env, class);
     weft_jvm_clear_exception(env);
     return d->class != NULL;
 }
 
-// The id of a class that is new, or 0. The caller holds the mutex, and counts it once it can be
-// found.
+// Returns the id of a new class, or 0. The caller holds the mutex, and counts the class once it can
+// be found.
 static uint32_t define(const char *name) {
     struct weft_bytes frame = {0};
     uint32_t id = atomic_load_explicit(&class_count, memory_order_relaxed) + 1;
@@ -139,11 +137,11 @@ static uint32_t define(const char *name) {
     return id;
 }
 
-// Takes the class over, if there is an id for it. The caller holds the mutex.
+// Adds the class if there is an id for it. The caller holds the mutex.
 static uint32_t add_class(struct description *d, uint32_t hash, uint32_t slot) {
     uint32_t id = define(d->name);
     if (id != 0) {
-        about[id].name = strdup(d->name); // NULL: it has none
+        about[id].name = strdup(d->name); // NULL: unnamed
         about[id].traits = d->traits;
         classes[slot].hash = hash;
         classes[slot].class = d->class;
@@ -168,7 +166,8 @@ uint32_t weft_identity_class(JNIEnv *env, jclass class) {
         if (!sure) {
             pthread_mutex_lock(&mutex);
             sure = atomic_load_explicit(&class_count, memory_order_relaxed) == known;
-            id = sure ? add_class(&new, hash, slot) : 0; // else it may be there by now
+            id = sure ? add_class(&new, hash, slot)
+                      : 0; // otherwise another thread may have added it
             pthread_mutex_unlock(&mutex);
         }
     }
@@ -224,7 +223,7 @@ void weft_identity_fill(JNIEnv *env, jobject object, struct weft_record *record,
     bool due = weft_object_cache_due(record->kind);
     uint32_t object_hash = hashed || due ? hash_of(object) : 0;
     record->hash = hashed ? object_hash : 0;
-    // A thread often waits for the same again: then its class need not be looked for.
+    // Threads often wait at objects of the same class.
     static __thread uint32_t lately[KINDS_ROOM];
     jclass class = (*env)->GetObjectClass(env, object);
     uint32_t slot = lately[record->kind % KINDS_ROOM];
@@ -264,7 +263,7 @@ static uint16_t line_table(jmethodID method, struct weft_line **lines) {
     if (table == NULL) {
         taken = 0;
     }
-    bool ascending = true; // compilers write it so nearly always
+    bool ascending = true; // compilers nearly always sort it
     for (uint16_t i = 0; i < taken; i++) {
         table[i] = (struct weft_line){(uint32_t)entries[i].start_location,
                                       (uint32_t)entries[i].line_number};
@@ -291,7 +290,7 @@ static uint32_t find_method(jmethodID method, uint32_t *slot) {
     return 0;
 }
 
-// The caller does not hold the mutex.
+// The caller must not hold the mutex.
 static uint32_t define_method(jmethodID method, uint32_t class_id, jclass class) {
     jvmtiEnv *ti = weft_jvm.ti;
     char *name = NULL;
@@ -313,7 +312,7 @@ static uint32_t define_method(jmethodID method, uint32_t class_id, jclass class)
     weft_names_utf8(signature);
 
     pthread_mutex_lock(&mutex);
-    uint32_t id = find_method(method, &slot); // another may have been faster
+    uint32_t id = find_method(method, &slot); // another thread may have been faster
     uint32_t next = atomic_load_explicit(&method_count, memory_order_relaxed) + 1;
     if (id == 0 && slot != METHOD_SLOTS && next <= METHOD_LIMIT) {
         weft_wire_put_method(&frame, next, class_id, name, signature, file, lines, count);

@@ -1,14 +1,13 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which object, class and method is this? Small numbers that stay true while things move and go.
+// Identifies objects, classes and methods by small, stable numbers.
 //
-// An object is its identity hash and its class's id. A class is found by its mirror's identity hash
-// and confirmed with a weak reference, so a class that was unloaded is never mistaken for another.
-// A method is found by its jmethodID, which HotSpot does not use again.
+// An object is identified by its identity hash and its class id. A class is found by the identity
+// hash of its mirror and confirmed with a weak reference, so an unloaded class is never mistaken
+// for another. A method is found by its jmethodID, which HotSpot does not reuse.
 
-#ifndef WEFT_IDENTITY_H
-#define WEFT_IDENTITY_H
+#pragma once
 
 #include <jvmti.h>
 #include <stdbool.h>
@@ -16,27 +15,24 @@
 
 #include "wire/wire.h"
 
-// Fills in hash and class of the record. What is added up needs no hash: it is added by class.
+// Fills in hash and class of the record. Sums need no hash.
 void weft_identity_fill(JNIEnv *env, jobject object, struct weft_record *record, bool hashed);
 
-// The id of a class, defined at first sight; 0 if the table or the log is full.
+// Returns the id of a class, defining it on first use; 0 if the table or the log is full.
 uint32_t weft_identity_class(JNIEnv *env, jclass class);
 
-// What some objects are.
+// Traits of objects.
 enum weft_trait { WEFT_THREAD = 1, WEFT_OWNABLE = 2 };
 
-// Whether an object is one; its class's id, or 0, is given since that often tells.
+// Whether an object has a trait; the class id, or 0, is a hint.
 bool weft_identity_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum weft_trait trait);
 
-// The id of a method, defined at first sight (with its class); 0 if the table or the log is full.
-// The method must be on the current thread's stack, so that its class cannot be unloaded.
+// Returns the id of a method, defining it and its class on first use; 0 if the table or the log is
+// full. The method must be on the current thread's stack, so that its class cannot be unloaded.
 uint32_t weft_identity_method(JNIEnv *env, jmethodID method);
 
-// The id of a class of that name, with dots, in modified UTF-8; 0 if the table or the log is full.
+// Returns the id for a class name with dots, in modified UTF-8; 0 if the table or the log is full.
 uint32_t weft_identity_class_by_name(const char *name);
 
-// Whether the filter wants locks of a class. Of an id of 0, a lock that is not known, it is asked
-// by the empty name.
+// Whether the filter wants locks of a class. An unknown class (0) has the empty name.
 bool weft_identity_class_wanted(uint32_t class_id);
-
-#endif

@@ -1,20 +1,17 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Has a wait lasted long enough to be told? See min_duration.h.
 
 #include "record/min_duration.h"
 
 #include "options/settings.h"
 
-// The state: phase in the lowest bits, the number of records above, and the hold's number above
-// that.
+// The state: phase in the lowest bits, then the number of records, then the number of the hold.
 enum phase {
-    EMPTY,    // the thread's
-    HELD,     // the thread's, until the sender takes it
-    FLUSHING, // the thread's: it writes what is held into its history
-    TAKING,   // the sender's
-    TAKEN,    // the thread's; the wait goes on, and its end is to be written
+    EMPTY,    // owned by the thread
+    HELD,     // owned by the thread, until the sender takes it
+    FLUSHING, // owned by the thread, which writes the held records
+    TAKING,   // owned by the sender
+    TAKEN,    // owned by the thread; the wait continues, and its end will be written
 };
 
 enum { PHASE_BITS = 3, COUNT_BITS = 5 };
@@ -57,7 +54,7 @@ static uint16_t end_of(uint16_t kind) {
     }
 }
 
-// What is no part of a wait is told even if the wait is not.
+// Events that are not part of a wait are recorded even if the wait is not.
 static bool is_of_wait(uint16_t kind) {
     switch (kind) {
     case WEFT_EV_CONTENDED_ENTER:
@@ -74,7 +71,8 @@ static bool is_of_wait(uint16_t kind) {
     }
 }
 
-// Writes what is held, all or what is no part of the wait. The sender must not be able to take it.
+// Writes the held records, all or only those that are not part of the wait. The sender must not be
+// able to take them.
 static void write_held(struct weft_buffer *b, size_t count, bool all) {
     for (size_t i = 0; i < count; i++) {
         if (all || !is_of_wait(b->held.records[i].kind)) {
@@ -83,7 +81,7 @@ static void write_held(struct weft_buffer *b, size_t count, bool all) {
     }
 }
 
-// Ends the hold; the records are written or not. False if the sender has taken it.
+// Ends the hold, with or without writing all records. False if the sender has taken it.
 static bool resolve(struct weft_buffer *b, uint64_t state, bool all) {
     struct weft_held *h = &b->held;
     if (!change(h, state, make(number_of(state), count_of(state), FLUSHING))) {
@@ -100,7 +98,7 @@ static bool put_held(struct weft_buffer *b, uint64_t state, struct weft_record *
     int64_t least = atomic_load_explicit(&weft_settings.min_duration, memory_order_relaxed);
     if (record->kind == end_of(h->records[0].kind)) {
         bool is_long = record->time - h->records[0].time >= least;
-        // The end of a short wait is forgotten too, unless the sender has told the beginning.
+        // Drops the end of a short wait too, unless the sender has sent the beginning.
         return resolve(b, state, is_long) && !is_long;
     }
     if (count < WEFT_HELD_RECORDS) {

@@ -1,19 +1,18 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Has a wait lasted long enough to be told? With a minimum duration, a thread does not write the
-// beginning of a wait into its history but holds it back. If the wait ends before the time is over,
-// it was too short: all of it is forgotten. If it lasts, the sender takes what is held: so a wait
-// that never ends, as in a deadlock, is told as soon as it has lasted for the minimum.
+// Suppresses waits shorter than a minimum duration. A thread does not write the beginning of a wait
+// but holds it back. If the wait ends before the minimum, all of it is dropped. Otherwise the
+// sender takes the held records, so a wait that never ends, as in a deadlock, is sent as soon as it
+// has lasted that long.
 //
-// A wait that begins while the sender still takes the last one of the thread is told in any case.
+// A wait that begins while the sender is still taking the thread's previous one is always recorded.
 //
-// What is held has one owner at a time, as the state says: the thread that adds to it, or the
-// sender that takes it. The state is changed with compare-and-swap only, and has a number that goes
-// up with each hold, so that none is taken for another.
+// The state determines the owner of the held records: the thread that adds to them, or the sender
+// that takes them. It changes by compare-and-swap only and contains a number that increases with
+// each hold, so holds cannot be confused.
 
-#ifndef WEFT_MIN_DURATION_H
-#define WEFT_MIN_DURATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +21,7 @@
 #include "record/buffer.h"
 #include "wire/clock.h"
 
-// The thread's side, between weft_buffer_begin and weft_buffer_end: writes a record with
+// Thread side, between weft_buffer_begin and weft_buffer_end: writes a record with
 // weft_buffer_write, or holds it back.
 void weft_min_duration_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject);
 
@@ -35,18 +34,16 @@ static inline void weft_min_duration_put_now(struct weft_buffer *b, struct weft_
     weft_buffer_end(b);
 }
 
-// The sender's side: what the hold of a thread was like at one moment.
+// Sender side: the state of a hold at one moment.
 struct weft_held_look {
     uint64_t state;
     int64_t since; // INT64_MAX: nothing is held
-    bool clear;    // false: the thread changed it too fast to say
+    bool clear;    // false: the thread changed it during the look
 };
 
 struct weft_held_look weft_min_duration_look(struct weft_held *h);
 
-// Takes what was held at the look, if it still is: returns the number of records, and they stay in
-// place until weft_min_duration_taken. 0 if the thread was faster.
+// Takes the records held at the look, if they still are: returns their number; they stay in place
+// until weft_min_duration_taken. 0 if the thread was faster.
 size_t weft_min_duration_take(struct weft_held *h, const struct weft_held_look *look);
 void weft_min_duration_taken(struct weft_held *h);
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Is it the same object again? See object_cache.h.
 
 #include "record/object_cache.h"
 
@@ -10,15 +8,15 @@
 
 #include "hotspot/jvm.h"
 
-// A reference is made when every eighth time finds the same hash twice, and given back when it was
-// four times in a row another object: what it costs to make one is small then.
+// Every eighth lookup compares the hash; if it repeats, a reference is created. Four misses in a
+// row release it. This keeps the cost of references low.
 enum { LOOK_EACH = 8, MAX_MISSES = 4 };
 
 struct kept {
     jweak object; // NULL: none
     uint32_t hash;
     uint32_t class_id;
-    uint8_t times; // looked for since the last look at the hash
+    uint8_t times; // lookups since the last comparison
     uint8_t misses;
 };
 

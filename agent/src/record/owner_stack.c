@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Where is the thread that owns the lock? See owner_stack.h.
 
 #include "record/owner_stack.h"
 

@@ -1,12 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where is the thread that owns the lock? Asked by a thread that is about to wait for it, at most
-// WEFT_OWNER_STACKS times a second: the JVM has the owner stop at its next safepoint poll and tell
-// its stack, while no other thread stops.
+// Records the stack of a lock's owner. A thread about to wait requests it, at most
+// WEFT_OWNER_STACKS times a second; the owner stops at its next safepoint poll, other threads
+// continue.
 
-#ifndef WEFT_OWNER_STACK_H
-#define WEFT_OWNER_STACK_H
+#pragma once
 
 #include <jvmti.h>
 
@@ -14,7 +13,5 @@
 
 enum { WEFT_OWNER_STACKS = 50 };
 
-// Records where the owner (peer) of the wait that was just recorded is, if that is wanted.
+// Records the stack of the owner (peer) of the wait just recorded, if that is enabled.
 void weft_owner_stack(JNIEnv *env, const struct weft_scope *scope, const struct weft_record *wait);
-
-#endif

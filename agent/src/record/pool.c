@@ -1,8 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Where do chunks come from? A fixed range of memory, handed out from a stack of free chunks. Pages
-// that were never handed out cost nothing. See buffer.h.
 
 #include "record/pool.h"
 
@@ -12,12 +9,12 @@ static struct {
     struct weft_chunk *chunks;
     uint32_t count;
     _Atomic uint32_t fresh; // chunks from here on were never handed out
-    _Atomic uint64_t free;  // number of the topmost free chunk + 1; a change count above it
+    _Atomic uint64_t free;  // number of the topmost free chunk + 1; above it a change count
     _Atomic uint32_t used;
     void (*_Atomic wake)(void);
 } pool;
 
-// The stack of free chunks is linked through base, which means nothing else in a free chunk. It is
+// The stack of free chunks is linked through base, which is otherwise unused in a free chunk. It is
 // atomic because a thread that loses the race for the top may read it while the winner writes it.
 
 bool weft_pool_init(size_t bytes) {

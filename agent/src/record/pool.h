@@ -4,8 +4,7 @@
 // The pool of chunks that threads write their records into: a fixed range of memory, handed out
 // from a stack of free chunks. Pages that were never handed out cost nothing.
 
-#ifndef WEFT_POOL_H
-#define WEFT_POOL_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,15 +21,13 @@ struct weft_chunk {
     struct weft_record records[WEFT_CHUNK_RECORDS];
 };
 
-// Sets the pool's size. Call once, before anything else. False if the memory cannot be reserved.
+// Sets the size. Call once, before anything else. False if the memory cannot be reserved.
 bool weft_pool_init(size_t bytes);
 
-// Calls wake when chunks run short (more than a quarter in use).
+// Calls wake when more than a quarter of the chunks are in use.
 void weft_pool_on_pressure(void (*wake)(void));
 size_t weft_pool_chunks(void);
 size_t weft_pool_used(void);
 
 struct weft_chunk *weft_pool_take(void); // NULL: all chunks are in use
 void weft_pool_give(struct weft_chunk *chunk);
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// See record.h.
 
 #include "record/record.h"
 
@@ -16,7 +14,7 @@ uint32_t weft_record_stack(const struct weft_scope *scope, JNIEnv *env, int dept
     return weft_stacks_id(env, depth, scope->subject == 0 && !scope->self->carrier);
 }
 
-// Whether an event is to be added up.
+// Whether an event is summed instead of sent.
 static bool is_summed(const struct weft_scope *scope, uint16_t kind) {
     if (scope->subject != 0) {
         return weft_aggregate_takes_virtual(scope->subject, kind, scope->aggregated);
@@ -33,8 +31,8 @@ static void add_up(const struct weft_scope *scope, const struct weft_record *rec
     }
 }
 
-// Before a thread waits: what it has used of a processor, at the same time. Says nothing of virtual
-// threads, which share that of their carriers.
+// Before a wait: the processor time used so far, with the same timestamp. Virtual threads have none
+// of their own.
 static void put_cpu(const struct weft_scope *scope, const struct weft_record *wait) {
     struct timespec used;
     bool waits = wait->kind == WEFT_EV_CONTENDED_ENTER || wait->kind == WEFT_EV_WAIT ||
@@ -74,7 +72,7 @@ void weft_record_event(JNIEnv *env, jthread thread, uint16_t kind) {
     }
 }
 
-// Between begin and end, in the flags of a record that is added up.
+// Flags a record between begin and end that is summed.
 enum { SUMMED = 0x8000 };
 
 void weft_record_begin(const struct weft_scope *scope, struct weft_record *record) {

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which threads are there, and which of them has the receiver been told about? See roster.h.
 
 #include "record/roster.h"
 
@@ -13,23 +11,23 @@
 enum { TRIM_LOOKS = 2048 };
 
 struct entry {
-    struct entry *chain;      // in the hash bucket, or in the list of announcements
-    struct entry *newer;      // in the list of those gone
-    struct entry *next_fresh; // in the list of those not sent on this connection
+    struct entry *chain;      // in the hash bucket or the list of announcements
+    struct entry *newer;      // in the list of dead threads
+    struct entry *next_fresh; // in the list of threads not yet sent on this connection
     uint64_t id;
-    uint64_t last; // newest batch that names it
-    size_t size;   // with its text
+    uint64_t last; // newest batch that mentions it
+    size_t size;   // including its text
     uint16_t flags;
     bool gone;
-    bool listed; // among those gone, though it may have come back
+    bool listed; // in the list of dead threads, though it may be alive again
     bool fresh;
     bool withdrawn;
     char *name;
-    char *group; // behind the name, in the same memory
+    char *group; // after the name, in the same allocation
 };
 
 static _Atomic(struct entry *) announced;
-static atomic_size_t waiting;    // bytes that were announced and are not collected
+static atomic_size_t waiting;    // bytes announced but not collected
 static atomic_bool virtual_ends; // the ends of virtual threads are seen
 
 static struct {
@@ -49,7 +47,7 @@ static void free_entry(struct entry *e) {
 }
 
 static struct entry *new_entry(uint64_t id, uint16_t flags, const char *name, const char *group) {
-    // One more than is sent, which tells where the last character ends.
+    // One byte more than is sent shows where the last character ends.
     size_t name_len = strnlen(name, WEFT_MAX_STRING + 1);
     size_t group_len = strnlen(group, WEFT_MAX_STRING + 1);
     struct entry *e = calloc(1, sizeof *e);
@@ -114,7 +112,7 @@ static struct entry *find(uint64_t id) {
     return roster.bucket_count == 0 ? NULL : *link_of(id);
 }
 
-// Doubles the table when it is full. On failure it stays as it is: slower, but right.
+// Doubles the full table. On failure the table stays as it is: slower, but correct.
 static bool grow(void) {
     if (roster.count < roster.bucket_count) {
         return true;
@@ -174,12 +172,12 @@ static struct entry *insert(struct entry *e) {
     if ((e->flags & WEFT_THREAD_VIRTUAL) != 0 &&
         (!atomic_load_explicit(&virtual_ends, memory_order_relaxed) ||
          roster.count > WEFT_ROSTER_VIRTUAL)) {
-        make_gone(e); // nobody tells us when it ends
+        make_gone(e); // its end will not be reported
     }
     return e;
 }
 
-// Takes the newer definition over and frees what brought it.
+// Takes over the newer definition and frees its entry.
 static void update(struct entry *e, struct entry *newer) {
     if (e->flags != newer->flags || strcmp(e->name, newer->name) != 0 ||
         strcmp(e->group, newer->group) != 0) {
@@ -191,7 +189,7 @@ static void update(struct entry *e, struct entry *newer) {
         make_fresh(e);
     }
     if ((e->flags & WEFT_THREAD_VIRTUAL) == 0) {
-        e->gone = false; // somebody spoke of it before it was announced
+        e->gone = false; // it was mentioned before it was announced
     }
     free_entry(newer);
 }
@@ -226,7 +224,7 @@ void weft_roster_collect(void) {
 void weft_roster_mention(uint64_t id, uint64_t sequence) {
     struct entry *e = find(id);
     if (e == NULL) {
-        // It may have been announced since the last time; that came before the event that names it.
+        // It may have been announced since the last pass, before the event that mentions it.
         weft_roster_collect();
         e = find(id);
     }
@@ -235,7 +233,7 @@ void weft_roster_mention(uint64_t id, uint64_t sequence) {
         if (e == NULL || (e = insert(e)) == NULL) {
             return;
         }
-        make_gone(e); // it need not be told about when it ends
+        make_gone(e); // its end will not be reported
     }
     if (e->last < sequence) {
         e->last = sequence;
@@ -243,7 +241,7 @@ void weft_roster_mention(uint64_t id, uint64_t sequence) {
 }
 
 void weft_roster_gone(uint64_t id, uint64_t sequence) {
-    // All that was announced of it is there by now, and must not bring it back later.
+    // Collects all its announcements, so that none revives it later.
     weft_roster_collect();
     struct entry *e = find(id);
     if (e != NULL) {
@@ -280,7 +278,7 @@ void weft_roster_encode(struct weft_bytes *out) {
     }
 }
 
-// Takes the first of those that are gone from their list.
+// Removes the first entry from the list of dead threads.
 static struct entry *take_oldest(void) {
     struct entry *e = roster.oldest;
     roster.oldest = e->newer;
@@ -293,7 +291,7 @@ static struct entry *take_oldest(void) {
 }
 
 void weft_roster_trim(uint64_t acked) {
-    // A few at a time, so that the sender is not held up; still more than can die meanwhile.
+    // A few at a time, to keep passes short, but more than can die meanwhile.
     uint32_t looks = roster.gone < TRIM_LOOKS ? roster.gone : TRIM_LOOKS;
     for (; looks > 0 && roster.gone > WEFT_ROSTER_GONE; looks--) {
         struct entry *e = take_oldest();
@@ -302,7 +300,7 @@ void weft_roster_trim(uint64_t acked) {
             roster.count--;
             free_entry(e);
         } else if (e->gone) {
-            make_gone(e); // to the end of the list: a batch that names it may be sent again
+            make_gone(e); // to the end of the list: a batch that mentions it may be sent again
         }
     }
 }
@@ -315,7 +313,7 @@ void weft_roster_restart(void) {
     for (uint32_t i = 0; i < roster.bucket_count; i++) {
         for (struct entry *e = roster.buckets[i]; e != NULL; e = e->chain) {
             e->last = 0;
-            if ((e->flags & WEFT_THREAD_VIRTUAL) == 0) { // those are announced once only
+            if ((e->flags & WEFT_THREAD_VIRTUAL) == 0) { // virtual threads are announced only once
                 make_gone(e);
             }
         }

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Who is the current thread, and may it record something now? See self.h.
 
 #include "record/self.h"
 
@@ -22,7 +20,7 @@ enum { REFRESH_NS = 1000000000, RENAME_NS = 10000000 };
 
 void weft_self_refresh_name(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
     jthread current = NULL;
-    // The time of the newest record will do: it saves a look at the clock.
+    // Uses the time of the newest record to save a clock reading.
     if (scope->subject != 0 || (self.named != 0 && self.buffer->last < self.named + REFRESH_NS)) {
         return;
     }
@@ -51,7 +49,7 @@ void weft_self_renamed(JNIEnv *env, jthread thread, const struct weft_scope *sco
     }
 }
 
-// Gives the current platform thread its buffer.
+// Opens the buffer of the current platform thread.
 static bool open_self(JNIEnv *env, jthread thread) {
     uint64_t id = weft_jvm_thread_id(env, thread);
     if (id == 0) {
@@ -71,7 +69,7 @@ static bool open_self(JNIEnv *env, jthread thread) {
     return true;
 }
 
-// Finds out who acts, on a thread that has a buffer.
+// Determines the subject on a thread that has a buffer.
 static void find_subject(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     jthread current = NULL;
     if (thread == NULL) {
@@ -94,15 +92,13 @@ static void find_subject(JNIEnv *env, jthread thread, struct weft_scope *scope) 
     }
 }
 
-// A native thread can be attached to the JVM more than once, and nobody says so while there is no
-// session: then it comes here as another that is said to have ended.
+// Whether an ended thread is in fact a new one: a native thread can be attached to the JVM more
+// than once, which is not reported without a session.
 static bool is_another(JNIEnv *env) {
     if ((*env)->ExceptionCheck(env)) {
         return false;
     }
-    jthread thread = weft_jvm.current_carrier != NULL
-                         ? weft_jvm.current_carrier(env, weft_jvm.thread)
-                         : weft_jvm_current_thread();
+    jthread thread = weft_jvm_platform_thread(env);
     if (thread == NULL) {
         return false;
     }
@@ -115,13 +111,11 @@ static bool is_another(JNIEnv *env) {
     return true;
 }
 
-// The first event of a thread that was there before the agent.
+// Handles the first event of a thread older than the agent.
 static bool open_late(JNIEnv *env, jthread thread) {
     jthread current = NULL;
-    if (weft_jvm.current_carrier != NULL) { // the thread may be virtual
-        thread = current = weft_jvm.current_carrier(env, weft_jvm.thread);
-    } else if (thread == NULL) {
-        thread = current = weft_jvm_current_thread();
+    if (thread == NULL || weft_jvm.current_carrier != NULL) { // the thread may be virtual
+        thread = current = weft_jvm_platform_thread(env);
     }
     bool ok = thread != NULL && open_self(env, thread);
     if (current != NULL) {
@@ -130,11 +124,10 @@ static bool open_late(JNIEnv *env, jthread thread) {
     return ok;
 }
 
-// Whether the current platform thread, which has no buffer yet, is a carrier. Whoever asks JVMTI
-// for the current thread may hear of the virtual one that it carries.
+// Whether the current platform thread, which has no buffer yet, is a carrier. JVMTI may return the
+// virtual thread that it carries.
 static bool find_carrier(JNIEnv *env) {
-    jthread thread =
-        weft_jvm.carrier == NULL ? NULL : weft_jvm.current_carrier(env, weft_jvm.thread);
+    jthread thread = weft_jvm.carrier == NULL ? NULL : weft_jvm_platform_thread(env);
     bool carrier = thread != NULL && weft_jvm_is_carrier(env, thread);
     if (thread != NULL) {
         (*env)->DeleteLocalRef(env, thread);
@@ -142,8 +135,8 @@ static bool find_carrier(JNIEnv *env) {
     return carrier;
 }
 
-// Asks the filter about the current platform thread, if it has not since it changed. A thread that
-// is not wanted any more says that its history breaks off.
+// Applies a changed filter to the current platform thread. If the thread becomes unwanted, a gap
+// ends its history.
 static void filter_self(JNIEnv *env) {
     unsigned generation = atomic_load_explicit(&weft_filter.generation, memory_order_relaxed);
     if (self.filtered == generation || self.carrier || (*env)->ExceptionCheck(env)) {
@@ -194,7 +187,7 @@ struct weft_record *weft_self_waiting(void) {
 
 bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     if (self.ended) {
-        // A native thread that was attached before and is attached again.
+        // A native thread that is attached again.
         self = (struct weft_self){0};
     }
     if (self.started || !weft_self_enter(env, thread, scope)) {
@@ -214,9 +207,9 @@ void weft_self_end(const struct weft_scope *scope) {
 }
 
 void weft_self_vanish(JNIEnv *env, uint64_t id) {
-    weft_addresses_gone(env); // another thread may come to lie there, and own locks
+    weft_addresses_gone(env); // another thread may get this address and own locks
     if (self.buffer == NULL && !self.inside && atomic_load(&weft_tracing)) {
-        weft_roster_withdraw(id); // who started it has announced it
+        weft_roster_withdraw(id); // its creator announced it
     }
     if (self.buffer != NULL && !self.inside) {
         struct weft_buffer *buffer = self.buffer;

@@ -1,11 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is the current thread, and may it record something now? The entry and exit of every callback
-// and every hook.
+// The current thread: entry and exit of every callback and hook.
 
-#ifndef WEFT_SELF_H
-#define WEFT_SELF_H
+#pragma once
 
 #include <jvmti.h>
 #include <stdbool.h>
@@ -17,64 +15,62 @@
 
 enum { WEFT_VIRTUAL_SEEN = 64 };
 
-// In place of the kind of a beginning that was not recorded: its end is not recorded either.
+// Replaces the kind of a beginning that was not recorded, so its end is not recorded either.
 enum { WEFT_NOT_RECORDED = 0xFFFE };
 
-// What is kept for each platform thread, in thread-local storage.
+// The thread-local state of a platform thread.
 struct weft_self {
     struct weft_buffer *buffer;
     uint64_t thread;
     jweak object;  // the platform thread
-    bool started;  // threadStart is written
-    bool inside;   // in a callback or hook: what it causes itself is not recorded
-    bool ended;    // threadEnd is written: nothing may follow
-    bool carrier;  // virtual threads may run on it
-    bool unwanted; // the filter says so, or said so in that generation
+    bool started;  // threadStart was written
+    bool inside;   // in a callback or hook: events it causes itself are not recorded
+    bool ended;    // threadEnd was written: nothing may follow
+    bool carrier;  // may carry virtual threads
+    bool unwanted; // excluded by the filter as of generation filtered
     unsigned filtered;
-    int64_t named; // when its name was last looked at; 0: it has another since
-    // The monitor that is being entered: kind is contendedEnter, 0 if there is none or if its
-    // beginning was not seen.
+    int64_t named; // when its name was last checked; 0: it has changed since
+    // The monitor being entered: kind is contendedEnter, or 0 if there is none or its beginning was
+    // not seen.
     struct weft_record entering;
-    unsigned entering_since; // so many blackouts had been then
-    // The Object.wait that is going on: kind is wait or joinStart, 0 if there is none.
+    unsigned entering_since; // blackouts at that time
+    // The current Object.wait: kind is wait or joinStart, 0 if there is none.
     struct weft_record waiting;
-    struct weft_open_waits open; // of which it is known where their ends go
-    // Virtual threads that were announced from here, by the lower bits of their ids.
+    struct weft_open_waits open; // open waits with a known destination of their ends
+    // Virtual threads announced from here, by the lower bits of their ids.
     uint64_t virtual_seen[WEFT_VIRTUAL_SEEN];
 };
 
-// Says who acts: the platform thread itself (0), or the virtual thread that it carries.
+// The acting thread: the platform thread itself (0), or the virtual thread it carries.
 struct weft_scope {
     struct weft_self *self;
     uint64_t subject;
-    bool aggregated; // the mode; it may change meanwhile, but not for what is being recorded
+    bool aggregated; // the mode, fixed for what is being recorded
 };
 
-// Begins to record. Thread is the callback's argument, or NULL in a hook (then it is found out). If
-// it returns true, weft_self_leave must follow; otherwise nothing may be recorded.
+// Starts recording. Thread is the callback's argument, or NULL in a hook. If it returns true, call
+// weft_self_leave afterwards; otherwise record nothing.
 bool weft_self_enter(JNIEnv *env, jthread thread, struct weft_scope *scope);
 void weft_self_leave(const struct weft_scope *scope);
 
-// The current thread's Object.wait that is going on.
+// The current thread's Object.wait.
 struct weft_record *weft_self_waiting(void);
 
-// Threads come and go. Start is for the new thread itself and returns false if it must not be
-// recorded, or is already; end writes no event.
+// Start is for a new thread itself; it returns false if the thread must not be recorded or is
+// recorded already. End writes no event.
 bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope);
 void weft_self_end(const struct weft_scope *scope);
 
-// The current thread is about to wait or to end: tells its name anew if that was not done for a
-// second. So names are found out that were given in ways that are not seen. Thread may be NULL.
+// Announces the name of the current thread again before it waits or ends, at most once a second.
+// This catches names set in invisible ways. Thread may be NULL.
 void weft_self_refresh_name(JNIEnv *env, jthread thread, const struct weft_scope *scope);
 
-// The current thread gave a thread, itself or another, a name. Names that follow each other fast
-// are told when they last.
+// The current thread named a thread, itself or another. Of names in quick succession, only the last
+// is announced.
 void weft_self_renamed(JNIEnv *env, jthread thread, const struct weft_scope *scope);
 
-// From now on the current thread is not recorded (or is again). Returns what was before.
+// Stops or resumes recording of the current thread. Returns the previous state.
 bool weft_self_hide(bool hide);
 
-// The current thread, of that id, ends while nothing of it is recorded.
+// The current thread ends while it is not recorded.
 void weft_self_vanish(JNIEnv *env, uint64_t id);
-
-#endif

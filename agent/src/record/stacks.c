@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Where in the program is a thread? See stacks.h.
 
 #include "record/stacks.h"
 
@@ -24,20 +22,20 @@ static struct {
     uint64_t hash;
 } stacks[STACK_SLOTS];
 
-// Which stack has which fingerprint (walk.h). A cache: a slot holds the upper bits of a fingerprint
-// and the stack's id, in one word, so that it needs no lock. What falls out is resolved again.
+// A cache from fingerprints (walk.h) to stacks. A slot holds the upper bits of a fingerprint and
+// the stack's id in one word, so it needs no lock. Evicted entries are resolved again.
 enum { KNOWN_SETS = 1 << 13, KNOWN_WAYS = 4, MAX_MISMATCHES = 3, FIRST_CHECKS = 4096 };
 enum { DOUBT_EACH = 8192 };
 static const uint64_t ID_MASK = 0x1FFFF;
-static const uint64_t SEEN_TWICE = 0x10000; // in the id: it was confirmed once
+static const uint64_t SEEN_TWICE = 0x10000; // in the id: confirmed once
 
 static struct {
     atomic_bool usable;
-    // Counts classes. Where one was unloaded another's methods may come to lie, but not before its
-    // code runs: with every new class all fingerprints become others.
+    // Counts classes. Methods of a new class may take the place of an unloaded one, but not before
+    // their code runs: each new class changes all fingerprints.
     _Atomic uint64_t epoch;
     atomic_int mismatches;
-    atomic_int first_checks; // still to be made
+    atomic_int first_checks; // left to do
     _Atomic uint64_t slots[KNOWN_SETS][KNOWN_WAYS];
 } known = {.first_checks = FIRST_CHECKS};
 
@@ -93,7 +91,7 @@ uint32_t weft_stacks_of(JNIEnv *env, jthread thread, int depth) {
     jvmtiFrameInfo raw[WEFT_MAX_DEPTH + 1];
     struct weft_frame frames[WEFT_MAX_DEPTH];
     jint count = 0;
-    // One frame more than wanted tells whether there are more.
+    // One more frame than requested shows whether the stack is truncated.
     if (depth <= 0 ||
         (*weft_jvm.ti)->GetStackTrace(weft_jvm.ti, thread, 0, depth + 1, raw, &count) !=
             JVMTI_ERROR_NONE) {
@@ -140,7 +138,7 @@ bool weft_stacks_recognized(void) {
     return atomic_load(&known.mismatches) < MAX_MISMATCHES;
 }
 
-// A fingerprint's place: the slots of its set, of which it may take any.
+// Looks up a fingerprint and the slot of its set to use.
 static uint64_t recall(uint64_t print, _Atomic uint64_t **slot) {
     uint64_t tag = print & ~ID_MASK;
     _Atomic uint64_t *set = known.slots[print % KNOWN_SETS];
@@ -158,8 +156,8 @@ static uint64_t recall(uint64_t print, _Atomic uint64_t **slot) {
     return 0;
 }
 
-// Is it time to make sure? Each fingerprint at its first return as long as they are few, later one
-// in thousands.
+// Whether to verify: each fingerprint at its first return for the first few thousand, later one in
+// thousands.
 static bool doubt(uint64_t id) {
     static __thread unsigned since;
     if (++since % DOUBT_EACH == 0) {

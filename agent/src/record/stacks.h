@@ -1,34 +1,31 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where in the program is a thread? A call stack is taken once and sent once; events carry its id.
+// Call stacks: each is taken and sent once; events carry its id.
 
-#ifndef WEFT_STACKS_H
-#define WEFT_STACKS_H
+#pragma once
 
 #include <jvmti.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// Finds out whether stacks can be recognized without asking JVMTI for each. False if not: they cost
-// several times as much then.
+// Finds out whether stacks can be recognized without JVMTI. If not, they cost several times as
+// much.
 bool weft_stacks_init(JNIEnv *env, jthread thread);
 
-// Must be enabled before: stacks are recognized only as long as no class is new.
+// Must be enabled first: recognition holds only until a class is added.
 void JNICALL weft_stacks_on_class_prepare(jvmtiEnv *ti, JNIEnv *env, jthread thread, jclass class);
 
-// False if recognizing was given up since it was wrong.
+// False if recognition was given up after mismatches.
 bool weft_stacks_recognized(void);
 
-// The id of the current thread's stack, at most depth frames of it, defined at first sight; 0 if
-// depth is 0, there are no Java frames, or the table or the log is full.
-// Plain says that the thread is a platform thread that runs no virtual one.
+// Returns the id of the topmost depth frames of the current thread, defining the stack on first
+// use; 0 if depth is 0, there are no Java frames, or the table or the log is full. Plain: the
+// thread is a platform thread that carries no virtual one.
 uint32_t weft_stacks_id(JNIEnv *env, int depth, bool plain);
 
-// The same, always as JVMTI tells it; depth is above 0.
+// The same, always through JVMTI; depth is above 0.
 uint32_t weft_stacks_resolved(JNIEnv *env, int depth);
 
-// The same of any thread.
+// The same for any thread.
 uint32_t weft_stacks_of(JNIEnv *env, jthread thread, int depth);
-
-#endif

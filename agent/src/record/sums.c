@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How many waits were there of a sort, and how long did they take? See sums.h.
 
 #include "record/sums.h"
 
@@ -13,24 +11,24 @@
 
 enum { TABLES = 8, SLOTS = 1 << 12, MAX_PROBES = 64, KINDS = 32, PATIENCE = 100000 };
 
-// Whoever has set busy owns the rest. It is held for a few additions, or for the copying out; who
-// finds it set goes to another table.
+// The thread that sets busy owns the rest, for a few additions or for copying it out; other threads
+// use another table.
 struct series {
     uint32_t class_id;
     uint32_t stack;
     uint16_t kind;
     atomic_bool busy;
-    _Atomic uint64_t count; // since it was taken out; a hint for those who do not own it
+    _Atomic uint64_t count; // since the last collect; a hint for other threads
     int64_t sum;
     int64_t max;
     uint64_t zero;
-    int first; // of the buckets that are not 0
+    int first; // of the nonzero buckets
     int last;
     uint64_t buckets[WEFT_BUCKETS];
 };
 
-// What has no series: no room, or all tables busy. It is added to without owning it, so a sum may
-// be taken out later than its count.
+// Sums without a series: no room, or all tables busy. Additions need no ownership, so a sum may be
+// collected later than its count.
 struct rest {
     _Atomic int64_t sum;
     _Atomic int64_t max;
@@ -42,7 +40,7 @@ static struct {
     struct series *pool;
     size_t limit;
     size_t used;
-    pthread_mutex_t mutex; // guards used, and additions to the tables
+    pthread_mutex_t mutex; // guards used and additions to the tables
     struct series *_Atomic tables[TABLES][SLOTS];
     struct rest rest[KINDS];
     atomic_bool news;
@@ -145,7 +143,7 @@ void weft_sums_add(const struct weft_sort *sort, int64_t duration, unsigned home
             s = make(table, sort);
         }
         if (s == NULL) {
-            break; // no room, and the other tables will hardly have any
+            break; // no room; other tables are probably full too
         }
         if (own(s)) {
             add_to(s, duration);
@@ -160,7 +158,7 @@ bool weft_sums_have_news(void) {
     return atomic_load_explicit(&sums.news, memory_order_relaxed);
 }
 
-// The sender has time, but an owner that was interrupted may need longer than it has.
+// The sender can wait, but a preempted owner may take longer.
 static bool own_patiently(struct series *s) {
     for (int i = 0; i < PATIENCE; i++) {
         if (own(s)) {

@@ -3,8 +3,7 @@
 //
 // What JVMTI knows about a thread: its name, group and flags.
 
-#ifndef WEFT_THREAD_INFO_H
-#define WEFT_THREAD_INFO_H
+#pragma once
 
 #include <jvmti.h>
 #include <stdbool.h>
@@ -13,7 +12,5 @@
 // Whether the filter wants a thread; NULL is the current one.
 bool weft_thread_info_wanted(JNIEnv *env, jthread thread);
 
-// Announces a thread's definition: name, group, flags.
+// Announces a thread to the roster.
 void weft_thread_info_announce(JNIEnv *env, jthread thread, uint64_t id, bool is_virtual);
-
-#endif

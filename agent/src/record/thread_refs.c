@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// See thread_refs.h.
 
 #include "record/thread_refs.h"
 
@@ -15,8 +13,8 @@ struct reference {
     struct reference *next;
     uint64_t id;
     jweak thread;
-    unsigned users; // who look at it, outside of the lock
-    bool removed;   // the last of them frees it
+    unsigned users; // threads using it outside the lock
+    bool removed;   // the last user frees it
 };
 
 enum { BUCKETS = 1024 };
@@ -66,7 +64,7 @@ void weft_thread_refs_remove(JNIEnv *env, uint64_t id) {
     delete (env, found);
 }
 
-// The JVM is not asked with the lock held: it may suspend who asks, and the others would wait.
+// Calls the JVM without the lock: it may suspend the caller, and other threads would wait.
 jthread weft_thread_refs_find(JNIEnv *env, uint64_t id) {
     pthread_mutex_lock(&mutex);
     struct reference *r = buckets[id % BUCKETS];

@@ -3,8 +3,7 @@
 //
 // Weak references to the platform threads that have a buffer, by thread id.
 
-#ifndef WEFT_THREAD_REFS_H
-#define WEFT_THREAD_REFS_H
+#pragma once
 
 #include <jvmti.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ void weft_thread_refs_remove(JNIEnv *env, uint64_t id);
 
 // A local reference to a thread, NULL if it is unknown or collected.
 jthread weft_thread_refs_find(JNIEnv *env, uint64_t id);
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How does a pass write batches? See batch.h.
 
 #include "send/batch.h"
 
@@ -11,7 +9,7 @@
 #include "record/roster.h"
 #include "wire/histogram.h"
 
-// A section without records is taken back: a loss may have been reported by its thread meanwhile.
+// Removes an empty section: the thread may have reported the loss itself meanwhile.
 static void close_section(struct weft_batch_writer *w) {
     if (w->section_thread == 0) {
         return;
@@ -27,7 +25,7 @@ static void close_section(struct weft_batch_writer *w) {
 bool weft_batch_close(struct weft_batch_writer *w) {
     close_section(w);
     weft_wire_close_batch(&w->out, w->start);
-    // What the records name was defined before they were written, so before this.
+    // All definitions that the records refer to precede them in the log.
     if (!weft_retain_add(w->retain, w->sequence + 1, weft_definitions_end(), w->out.data,
                          w->out.len)) {
         return false;
@@ -93,7 +91,7 @@ size_t weft_batch_room(struct weft_batch_writer *w, uint64_t thread) {
 void weft_batch_put(struct weft_batch_writer *w, const struct weft_record *record) {
     struct weft_record raised;
     if (record->time < w->began) {
-        raised = *record; // it was begun in the session before
+        raised = *record; // it began in the previous session
         raised.time = w->began;
         record = &raised;
     }

@@ -3,8 +3,7 @@
 //
 // Writes batches. One is open at a time, with one section open in it.
 
-#ifndef WEFT_BATCH_H
-#define WEFT_BATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +35,7 @@ struct weft_batch_writer {
 // False if there is no memory.
 bool weft_batch_init(struct weft_batch_writer *w, struct weft_retain *retain, int64_t now);
 
-// Starts another session: forgets the open batch and counts from 0 again.
+// Starts another session: drops the open batch and resets the counts.
 void weft_batch_restart(struct weft_batch_writer *w, int64_t now);
 
 // False if the retained batches are full.
@@ -54,5 +53,3 @@ size_t weft_batch_room(struct weft_batch_writer *w, uint64_t thread);
 
 // Adds a record of the thread of the last weft_batch_room.
 void weft_batch_put(struct weft_batch_writer *w, const struct weft_record *record);
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What is being said on the socket right now? See connection.h.
 
 #include "send/connection.h"
 
@@ -22,10 +20,10 @@
 #define WELCOME_TIMEOUT (5000 * MILLISECOND)
 #define WRITE_TIMEOUT   (30000 * MILLISECOND)
 
-// More answers than that wait for a receiver that asks and does not read: it is broken.
+// More answers pile up only if a receiver sends requests without reading: it is broken.
 enum { MAX_ANSWERS = 256 * 1024 };
 
-// In one step, so that a receiver that never stops talking does not keep the sender from its work.
+// Per step, so that a receiver that never stops sending does not block the sender.
 enum { MAX_READS = 16 };
 
 void weft_connection_init(struct weft_connection *c, const char *endpoint,
@@ -37,7 +35,7 @@ void weft_connection_init(struct weft_connection *c, const char *endpoint,
         .fd = -1,
         .backoff = FIRST_BACKOFF,
     };
-    // Any number but 0 will do to spread the retries of many agents.
+    // Any number but 0 spreads the retries of many agents.
     for (size_t i = 0; i < sizeof hello->session; i++) {
         c->random = c->random << 4 ^ c->random >> 60 ^ hello->session[i];
     }
@@ -126,7 +124,7 @@ static bool next_run(struct weft_connection *c) {
         return false;
     }
     const struct weft_batch *batch = c->retain->unsent;
-    // Not in the middle of definitions, which may be in the middle of a frame.
+    // Not between definitions, whose runs may end within a frame.
     if (c->answers.len > 0 && (batch == NULL || c->definitions >= batch->definitions)) {
         set_run(c, WEFT_RUN_ANSWERS, c->answers.data, c->answers.len);
         return true;
@@ -157,7 +155,7 @@ static bool next_run(struct weft_connection *c) {
     return true;
 }
 
-// A run, or a part of definitions, was written.
+// Accounts for a written run, or a part of definitions.
 static void wrote(struct weft_connection *c, size_t len) {
     c->run += len;
     c->run_len -= len;
@@ -202,8 +200,8 @@ static void write_out(struct weft_connection *c, int64_t now) {
     }
 }
 
-// Appends the answer to a control. If answers are just being written, their place in memory must
-// not change: so the new one waits elsewhere. False if there is no memory.
+// Appends the answer to a control. Answers that are being written must not move in memory, so the
+// new one is built elsewhere. False if there is no memory.
 static bool answer(struct weft_connection *c, const struct weft_reply *control) {
     bool writing = c->run_len > 0 && c->run_kind == WEFT_RUN_ANSWERS;
     struct weft_bytes fresh = {0};
@@ -227,7 +225,7 @@ static bool answer(struct weft_connection *c, const struct weft_reply *control) 
     return ok;
 }
 
-// Takes one frame from the receiver. False if it must not come now.
+// Handles one frame from the receiver. False if the frame is not allowed now.
 static bool take_reply(struct weft_connection *c, const struct weft_reply *reply) {
     uint64_t *acked = &c->hello.acked;
     switch (reply->kind) {
@@ -269,7 +267,7 @@ static bool take_reply(struct weft_connection *c, const struct weft_reply *reply
     }
 }
 
-// Takes all complete frames. False if the connection is to be closed.
+// Handles all complete frames. False if the connection must be closed.
 static bool take_replies(struct weft_connection *c) {
     size_t at = 0;
     for (;;) {
@@ -326,7 +324,7 @@ void weft_connection_step(struct weft_connection *c, int64_t now) {
         read_in(c, now);
     }
     if (c->state == WEFT_STREAMING && !c->blocked) {
-        write_out(c, now); // the welcome may just have come
+        write_out(c, now); // the welcome may just have arrived
     }
     bool waiting = c->state == WEFT_CONNECTING || c->state == WEFT_GREETING || c->blocked;
     if (waiting && now > c->deadline) {

@@ -1,12 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is being said on the socket right now? One connection after another to the same endpoint:
-// connect, hello, welcome, then definitions and batches, and acknowledgements back. Nothing here
-// blocks; the sender calls in when the socket or the clock says so.
+// The conversation with the receiver: one connection after another to the same endpoint. Each
+// consists of connect, hello, welcome, then definitions and batches, and acknowledgements back.
+// Nothing here blocks; the sender calls when the socket or the clock requires it.
 
-#ifndef WEFT_CONNECTION_H
-#define WEFT_CONNECTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,8 +16,8 @@
 
 enum weft_connection_state {
     WEFT_OFF,        // until retry_at
-    WEFT_CONNECTING, // until the socket can be written to
-    WEFT_GREETING,   // hello is on its way, welcome is not here yet
+    WEFT_CONNECTING, // until the socket is writable
+    WEFT_GREETING,   // hello sent, welcome not received yet
     WEFT_STREAMING,
 };
 
@@ -33,31 +32,31 @@ enum weft_run_kind {
 struct weft_connection {
     const char *endpoint;
     struct weft_retain *retain;
-    struct weft_hello hello; // acked in it is the highest acknowledged batch
+    struct weft_hello hello; // its acked is the highest acknowledged batch
 
     enum weft_connection_state state;
     int fd;
-    int trouble; // what ended the last one, for weft_endpoint_describe
+    int trouble; // what ended the previous one, for weft_endpoint_describe
     int64_t retry_at;
     int64_t backoff;
-    int64_t deadline; // of the state, or of the write that does not move
+    int64_t deadline; // of the state, or of a stalled write
     uint64_t random;
     uint64_t attempts;
 
-    uint64_t sent;        // the newest batch that was sent as a whole on this connection
+    uint64_t sent;        // the newest batch completely sent on this connection
     uint64_t definitions; // position in the log up to which definitions were sent
 
-    struct weft_bytes own;     // frames that are made for this connection
-    struct weft_bytes answers; // status frames that are to be sent
-    const uint8_t *run;        // what is being written
+    struct weft_bytes own;     // frames built for this connection
+    struct weft_bytes answers; // status frames to send
+    const uint8_t *run;        // being written
     size_t run_len;
     enum weft_run_kind run_kind;
     uint64_t run_sequence;
-    bool blocked; // the socket takes nothing at the moment
+    bool blocked; // the socket is not writable
 
     bool end_wanted;
     bool end_sent;
-    bool over; // the receiver has closed after the end: there is nothing to connect again for
+    bool over; // the receiver closed after the end: do not reconnect
     int64_t end_time;
     uint16_t end_reason;
 
@@ -68,16 +67,14 @@ struct weft_connection {
 void weft_connection_init(struct weft_connection *c, const char *endpoint,
                           struct weft_retain *retain, const struct weft_hello *hello);
 
-// Does all that can be done without waiting.
+// Does everything that is possible without waiting.
 void weft_connection_step(struct weft_connection *c, int64_t now);
 
-// For poll: the events to wait for; 0 if there is no socket.
+// The events to poll for; 0 without a socket.
 short weft_connection_events(const struct weft_connection *c);
 
-// All batches are sent and acknowledged, and the end, if it is wanted, is sent. It stays so when
-// the receiver then closes.
+// Whether all batches are acknowledged, and the end, if wanted, is sent. Stays true when the
+// receiver closes afterwards.
 bool weft_connection_settled(const struct weft_connection *c);
 
 void weft_connection_close(struct weft_connection *c, int64_t now);
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What is the agent asked to do while it runs? See control.h.
 
 #include "send/control.h"
 
@@ -18,7 +16,7 @@ static struct {
     bool running;
 } control = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-// Puts options into effect, and does what they ask for. Called with the mutex held.
+// Puts options into effect and executes commands among them. Called with the mutex held.
 static void apply(const struct weft_options *options) {
     bool was_silent = control.options.pause || control.options.aggregated;
     bool silent = options->pause || options->aggregated; // no events are sent
@@ -36,7 +34,7 @@ static void apply(const struct weft_options *options) {
 void weft_control_prepare(const struct weft_options *options, void (*snapshot)(void)) {
     pthread_mutex_lock(&control.mutex);
     atomic_fetch_add(&weft_blackouts, 1);
-    atomic_fetch_add(&weft_pauses, 1); // what was begun in the session before has no end in this
+    atomic_fetch_add(&weft_pauses, 1); // waits of the previous session have no end in this one
     control.options = *options;
     control.snapshot = snapshot;
     apply(options);
@@ -92,7 +90,6 @@ static void put(void *to, const char *key, const char *value) {
     weft_wire_put_option(to, key, value);
 }
 
-// Appends a status frame.
 static void put_status(uint32_t id, const char *error, const struct weft_options *options,
                        struct weft_bytes *out) {
     size_t status = weft_wire_open_status(out, id, error);

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How do the threads' records become batches, and how far is everything known? See drain.h.
 
 #include "send/drain.h"
 
@@ -19,8 +17,8 @@ bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t n
     return weft_batch_init(&d->batch, retain, now);
 }
 
-// Keeps at most as many as the pool has room for: while a thread holds the watermark up, more and
-// more would come.
+// Keeps no more than the pool holds; otherwise they would pile up while a thread holds the
+// watermark back.
 static bool keep_virtual(struct weft_drain *d, uint64_t thread, const struct weft_record *record) {
     if (d->virtual_count >= weft_pool_chunks() * WEFT_CHUNK_RECORDS) {
         return false;
@@ -51,7 +49,7 @@ static int by_thread_and_time(const void *left, const void *right) {
     return a->order < b->order ? -1 : 1;
 }
 
-// Puts the records of virtual threads before a time into batches. False if not all could be put.
+// Moves the records of virtual threads before a time into batches. False if some did not fit.
 static bool put_virtual(struct weft_drain *d, int64_t before, size_t *total) {
     size_t kept = 0;
     bool all = true;
@@ -74,7 +72,7 @@ static bool put_virtual(struct weft_drain *d, int64_t before, size_t *total) {
     return all;
 }
 
-// Takes a buffer's records up to a position. False if not all could be taken.
+// Takes a buffer's records up to a position. False if some did not fit.
 static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t limit,
                          size_t *total) {
     size_t count;
@@ -122,7 +120,7 @@ static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t li
     return true;
 }
 
-// Takes new threads into the list. False if there is no memory for that.
+// Adds new threads to the list. False if there is no memory.
 static bool take_new(struct weft_drain *d) {
     struct weft_buffer *b = weft_buffer_take_new();
     while (b != NULL) {
@@ -137,7 +135,8 @@ static bool take_new(struct weft_drain *d) {
             d->buffers = grown;
             d->buffer_cap = cap;
         }
-        b->idle_at = d->looked; // the last look did not see it: it had not read the clock yet
+        b->idle_at =
+            d->looked; // no look saw it yet, so it had not read the clock before the last one
         b->pauses = d->merge.pauses;
         d->buffers[d->buffer_count++] = b;
         b = next;
@@ -145,7 +144,7 @@ static bool take_new(struct weft_drain *d) {
     return true;
 }
 
-// Events for which there was no buffer, on a thread that stands for them.
+// Reports events lost without a buffer on a pseudo thread.
 static bool take_unbuffered(struct weft_drain *d, int64_t since, size_t *total) {
     uint64_t lost = weft_buffer_take_unbuffered_loss();
     if (lost == 0) {
@@ -170,16 +169,16 @@ static void reverse(struct weft_buffer **list, size_t count) {
     }
 }
 
-// Turns the list so that the next pass begins where this one had to stop.
+// Rotates the list so that the next pass begins where this one stopped.
 static void begin_with(struct weft_drain *d, size_t first) {
     reverse(d->buffers, first);
     reverse(d->buffers + first, d->buffer_count - first);
     reverse(d->buffers, d->buffer_count);
 }
 
-// Takes the beginning of a wait that a thread holds back if it is due, and if the thread did not
-// write it itself meanwhile. Then and only then the thread has written nothing since the look.
-// False if the retained batches are full.
+// Takes the beginning of a wait that a thread holds back if it is due and the thread has not
+// written it meanwhile. Only then has the thread written nothing since the look. False if the
+// retained batches are full.
 static bool take_held(struct weft_drain *d, struct weft_buffer *b,
                       const struct weft_buffer_look *look, int64_t now, size_t *total) {
     const struct weft_held_look *held = &look->held;
@@ -224,14 +223,14 @@ static struct weft_buffer_look look_at(const struct weft_drain *d, struct weft_b
     if (b->idle_at < *known) {
         *known = b->idle_at;
     }
-    // A wait that began in the previous session is put at the beginning of this one.
+    // A wait that began in the previous session is moved to the beginning of this one.
     if (look.held.since < *known) {
         *known = look.held.since > d->batch.began ? look.held.since : d->batch.began;
     }
     return look;
 }
 
-// Looks at all threads and takes what they have. False if not everything could be taken.
+// Looks at all threads and takes their records. False if some did not fit.
 static bool take_all(struct weft_drain *d, size_t *total) {
     int64_t since = d->looked;
     int64_t now = weft_clock();
@@ -244,8 +243,7 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     int64_t known = now;
     d->merge.pauses = atomic_load(&weft_pauses);
     bool all = take_unbuffered(d, since, total);
-    // Under pressure until it is over: many threads may keep more than a quarter of the pool as
-    // theirs.
+    // Until the pressure is over: many threads may hold more than a quarter of the pool.
     bool short_of_chunks = weft_pool_used() > weft_pool_chunks() / 2 || weft_settings_pressed();
     size_t kept = 0;
     size_t stopped = SIZE_MAX;
@@ -280,8 +278,8 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     return all;
 }
 
-// While nothing can be taken, threads come and go all the same. Those that ended and have nothing
-// but losses to report must not pile up: their losses are reported together, later.
+// Drops ended threads while nothing can be taken, if they have only losses to report. The losses
+// are reported together later.
 static void sweep(struct weft_drain *d) {
     size_t kept = 0;
     if (!take_new(d)) {
@@ -294,7 +292,7 @@ static void sweep(struct weft_drain *d) {
             struct weft_held_look held = weft_min_duration_look(&b->held);
             weft_buffer_lose_unbuffered(atomic_load_explicit(&b->lost, memory_order_relaxed) +
                                         weft_min_duration_take(&b->held, &held));
-            weft_roster_gone(b->thread, 0); // no batch that is still to come names it
+            weft_roster_gone(b->thread, 0); // no future batch mentions it
             weft_buffer_free(b);
         } else {
             d->buffers[kept++] = b;
@@ -309,8 +307,8 @@ size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complet
     if (d->batch.open && !weft_batch_close(&d->batch)) {
         return 0;
     }
-    // What an earlier pass had to leave comes first, so that it cannot pile up.
-    // A batch of its own: the same virtual threads may come again in this pass.
+    // Records left by an earlier pass come first, so that they cannot pile up. They get their own
+    // batch: the same virtual threads may occur again in this pass.
     if (!put_virtual(d, d->known, &total) || (d->batch.open && !weft_batch_close(&d->batch))) {
         return total;
     }

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What were threads found to be doing? See findings.h.
 
 #include "send/findings.h"
 
@@ -11,10 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-// A sender that gets no processor, or looks a host name up, takes its time.
+// The sender may be starved of processor time or blocked in a host name lookup.
 enum { PATIENCE_S = 10 };
 
-// More than that waits for a sender that takes nothing: what was found is out of date then.
+// A sender that takes nothing: further findings would be outdated.
 enum { MAX_POSTED = 8 };
 
 struct weft_posted_findings {
@@ -23,7 +21,7 @@ struct weft_posted_findings {
     size_t count;
 };
 
-static _Atomic(struct weft_posted_findings *) posted; // the newest first
+static _Atomic(struct weft_posted_findings *) posted; // newest first
 static atomic_int posted_count;
 
 static struct {
@@ -35,19 +33,14 @@ static struct {
     size_t count;
 } look = {.mutex = PTHREAD_MUTEX_INITIALIZER, .answered = PTHREAD_COND_INITIALIZER};
 
-// Held by who asks: an attach and a request may come together.
+// Held during a request: an attach and a control may coincide.
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
-static int look_order(const void *left, const void *right) {
-    const struct weft_look *a = left;
-    const struct weft_look *b = right;
-    return a->thread < b->thread ? -1 : a->thread > b->thread;
-}
-
-static int found_order(const void *left, const void *right) {
-    const struct weft_finding *a = left;
-    const struct weft_finding *b = right;
-    return a->thread < b->thread ? -1 : a->thread > b->thread;
+// Looks and findings begin with the thread's id.
+static int by_thread(const void *left, const void *right) {
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+    return a < b ? -1 : a > b;
 }
 
 bool weft_findings_look(void (*wake)(void), struct weft_look **looks, size_t *count) {
@@ -72,7 +65,7 @@ bool weft_findings_look(void (*wake)(void), struct weft_look **looks, size_t *co
     pthread_mutex_unlock(&look.mutex);
     pthread_mutex_unlock(&asking);
     if (*count > 1) {
-        qsort(*looks, *count, sizeof **looks, look_order);
+        qsort(*looks, *count, sizeof **looks, by_thread);
     }
     return ok;
 }
@@ -81,7 +74,7 @@ struct weft_look weft_findings_look_at(const struct weft_look *looks, size_t cou
                                        uint64_t thread) {
     struct weft_look key = {.thread = thread, .idle = true};
     const struct weft_look *at =
-        count == 0 ? NULL : bsearch(&key, looks, count, sizeof *looks, look_order);
+        count == 0 ? NULL : bsearch(&key, looks, count, sizeof *looks, by_thread);
     return at == NULL ? key : *at;
 }
 
@@ -93,14 +86,14 @@ void weft_findings_post(struct weft_finding *found, size_t count) {
         return;
     }
     atomic_fetch_add(&posted_count, 1);
-    qsort(found, count, sizeof *found, found_order);
+    qsort(found, count, sizeof *found, by_thread);
     *p = (struct weft_posted_findings){.list = found, .count = count};
     p->next = atomic_load(&posted);
     while (!atomic_compare_exchange_weak(&posted, &p->next, p)) {
     }
 }
 
-// Takes what was posted, behind what is there, in the order of time.
+// Appends the posted findings to the queue, in the order of time.
 static void fetch(struct weft_findings *f) {
     struct weft_posted_findings *p = atomic_exchange(&posted, NULL);
     struct weft_posted_findings *in_order = NULL;
@@ -159,7 +152,7 @@ void weft_findings_drop(struct weft_findings *f) {
 
 struct weft_finding *weft_findings_of(struct weft_findings *f, uint64_t thread) {
     struct weft_finding key = {.thread = thread};
-    return f->count == 0 ? NULL : bsearch(&key, f->list, f->count, sizeof *f->list, found_order);
+    return f->count == 0 ? NULL : bsearch(&key, f->list, f->count, sizeof *f->list, by_thread);
 }
 
 static void answer(struct weft_findings *f) {

@@ -1,16 +1,15 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What were threads found to be doing? A snapshot is taken by a thread that looks at the others;
-// what it finds has to get between their own events, at the right place.
+// Exchanges snapshot findings between the thread that takes snapshots and the sender. A finding
+// about a thread has to get between the thread's own events, at the right position.
 //
-// The place is where the thread's history had got to when the snapshot began. The sender, which
-// reads all histories, tells that place (a look), and takes what was found then only if the thread
-// has written nothing since: so it was in that state all the time, and the time of the finding is
-// later than all that the thread wrote before, and earlier than all that it will write.
+// That position is the end of the thread's history when the snapshot began. The sender, which reads
+// all histories, reports it (a look), and accepts the finding only if the thread has written
+// nothing since. The thread was then in that state all the time, and the time of the finding lies
+// between its previous and its next event.
 
-#ifndef WEFT_FINDINGS_H
-#define WEFT_FINDINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,63 +17,60 @@
 
 #include "wire/wire.h"
 
-// How far a thread's history had got.
+// The end of a thread's history.
 struct weft_look {
     uint64_t thread;
     uint64_t position; // records and gaps
-    uint16_t kind;     // of its newest event, 0 if there is none
-    bool idle;         // it was not just writing
+    uint16_t kind;     // of its newest event, 0 if none
+    bool idle;         // it was not writing
 };
 
-// An event that a snapshot makes up. The record's flags have WEFT_FLAG_SNAPSHOT.
+// An event created by a snapshot. The record's flags contain WEFT_FLAG_SNAPSHOT.
 struct weft_finding {
     uint64_t thread;
-    uint64_t position; // how far its history had got
+    uint64_t position; // the end of its history at the look
     struct weft_record record;
 };
 
-// The snapshot's side.
+// Snapshot side.
 
-// Asks the sender how far all histories have got, waking it by the given function. The looks are in
-// the order of the threads' ids and belong to the caller. False if the sender does not answer in
-// time or there is no memory.
+// Requests the ends of all histories from the sender, waking it with the given function. The looks
+// are sorted by thread id and belong to the caller. False on timeout or without memory.
 bool weft_findings_look(void (*wake)(void), struct weft_look **looks, size_t *count);
 
-// Returns the look at a thread; one at a thread without history if there is none.
+// Returns the look at a thread, or one without history.
 struct weft_look weft_findings_look_at(const struct weft_look *looks, size_t count,
                                        uint64_t thread);
 
-// Hands over what was found, one event a thread; the memory (from malloc) goes with it. It is
-// thrown away if too much waits already.
+// Passes findings to the sender, at most one per thread, and the ownership of the memory (malloc).
+// Drops them if too many are waiting.
 void weft_findings_post(struct weft_finding *found, size_t count);
 
-// The sender's side.
+// Sender side.
 
 struct weft_posted_findings;
 
 struct weft_findings {
     struct weft_posted_findings *queue;
-    struct weft_finding *list; // in the order of the threads' ids
+    struct weft_finding *list; // sorted by thread id
     size_t count;
-    struct weft_look *looks; // of the look that is being made
+    struct weft_look *looks; // of the current look
     size_t look_count;
     size_t look_cap;
     bool looking;
 };
 
-// Begins a pass: fetches what was posted, and whether somebody wants a look.
+// Begins a pass: fetches posted findings and requests.
 void weft_findings_begin(struct weft_findings *f);
 
-// Throws away what was found in the session before.
+// Drops the findings of the previous session.
 void weft_findings_drop(struct weft_findings *f);
 
-// Notes how far a history has got, if somebody wants to know.
+// Notes the end of a history, if requested.
 void weft_findings_note_look(struct weft_findings *f, const struct weft_look *look);
 
-// What was found of a thread, NULL if nothing.
+// Returns the finding about a thread, NULL if none.
 struct weft_finding *weft_findings_of(struct weft_findings *f, uint64_t thread);
 
-// Ends a pass that has looked at all threads. Complete: it has taken all of them, too.
+// Ends a pass over all threads. Complete: it also accepted or rejected all findings.
 void weft_findings_end(struct weft_findings *f, bool complete);
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How does a session become a file? See recording.h.
 
 #include "send/recording.h"
 
@@ -16,10 +14,10 @@
 #include "record/definitions.h"
 #include "record/roster.h"
 
-// Kept free for the end: what was lost, and the end frame.
+// Reserved for the losses and the end frame.
 enum { RESERVE = 1024 };
 
-// Writes all of out at the end of what is whole, or nothing.
+// Appends all of out to the whole frames, or nothing.
 static bool write_out(struct weft_recording *r, size_t limit) {
     bool ok = !r->out.failed && r->size + r->out.len <= limit;
     size_t done = 0;
@@ -34,7 +32,7 @@ static bool write_out(struct weft_recording *r, size_t limit) {
     if (ok) {
         r->size += done;
     } else if (done > 0 && ftruncate(r->fd, (off_t)r->size) != 0) {
-        ok = false; // a reader leaves a frame that is cut off alone
+        ok = false; // readers ignore a truncated frame
     }
     r->out.len = 0;
     r->out.failed = false;
@@ -51,8 +49,8 @@ static bool may_replace(int fd) {
                                memcmp(magic, WEFT_MAGIC, sizeof magic) == 0);
 }
 
-// Whether another JVM writes to the file, such as one whose children inherit its options. Where the
-// file system has no locks, nobody knows.
+// Whether another JVM writes to the file, such as a child that inherited the options. Unknown on
+// file systems without locks.
 static bool is_in_use(int fd) {
     return flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
@@ -99,7 +97,7 @@ static void add_definitions(struct weft_recording *r, uint64_t end) {
     weft_roster_encode(&r->out);
 }
 
-// What is in a batch or an aggregate that is not written: it was made here, so it is right.
+// Counts the events in a batch that is not written. The agent built it, so it is well-formed.
 static uint64_t events_in(const uint8_t *at, const uint8_t *end) {
     uint64_t events = 0;
     for (at += WEFT_BATCH_HEADER_SIZE; at < end;) {
@@ -131,7 +129,7 @@ static uint64_t waits_in(const uint8_t *at, const uint8_t *end) {
     return waits;
 }
 
-// Counts what is not written. From here on nothing is, so that nothing is missing in between.
+// Counts what is not written. Nothing is written from here on, so that there are no holes.
 static void lose(struct weft_recording *r, const struct weft_batch *batch) {
     const uint8_t *at = batch->data + WEFT_FRAME_HEADER_SIZE;
     const uint8_t *end = batch->data + batch->len;
@@ -141,7 +139,7 @@ static void lose(struct weft_recording *r, const struct weft_batch *batch) {
         r->full = true;
         memcpy(&r->since, at + 8, sizeof r->since);
         memcpy(&r->before, at + 16, sizeof r->before);
-        weft_roster_disconnected(); // or those that go would be kept until they are told
+        weft_roster_disconnected(); // otherwise dead threads would be kept until they are sent
     }
     r->lost += kind == WEFT_FRAME_AGGREGATE ? waits_in(at, end) : events_in(at, end);
 }

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How do sums become aggregates, and when? See report.h.
 
 #include "send/report.h"
 
@@ -37,7 +35,7 @@ static void put(void *to, const struct weft_series *series, const uint64_t *buck
     weft_wire_put_series(&r->batch->out, series, buckets, count);
 }
 
-// The mode may have been another when the sums were made.
+// The mode may have changed since the sums were made.
 static bool is_due(int64_t now, bool last) {
     if (atomic_exchange(&weft_settings.report, false)) {
         return true;

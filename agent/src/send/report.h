@@ -1,22 +1,18 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How do sums become aggregates, and when? The sender asks at each turn.
+// Turns sums into aggregates when a report is due.
 
-#ifndef WEFT_REPORT_H
-#define WEFT_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "send/batch.h"
 
-// A new session: what was added up before is nobody's any more, the interval begins.
+// Begins a session: drops earlier sums and starts the interval.
 void weft_report_restart(int64_t now);
 
-// Puts what was added up into aggregates if the interval is over or a report is asked for; at the
-// end of a session (last) if there may be anything. What cannot be retained waits for another time;
-// then it returns false.
+// Writes the sums into aggregates if the interval is over or a report is requested, or, with last,
+// if there may be any. False if not everything could be retained; the rest waits.
 bool weft_report(struct weft_batch_writer *batch, int64_t now, bool last);
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which process is this? See resource.h.
 
 #include "send/resource.h"
 
@@ -40,7 +38,7 @@ static int hex(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// Trims blanks and decodes percent signs, in place. NULL if what follows one is not hexadecimal.
+// Trims blanks and decodes percent signs in place. NULL on invalid percent encoding.
 static char *decode(char *s) {
     while (*s == ' ' || *s == '\t') {
         s++;

@@ -1,11 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which process is this? OpenTelemetry's resource attributes, from the options, the environment and
-// the JVM, in this order of precedence.
+// OpenTelemetry's resource attributes of the process, from the options, the environment and the
+// JVM, in this order of precedence.
 
-#ifndef WEFT_RESOURCE_H
-#define WEFT_RESOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,25 +14,22 @@
 enum { WEFT_MAX_ATTRIBUTES = 64 };
 
 struct weft_resource {
-    struct weft_attribute list[WEFT_MAX_ATTRIBUTES]; // key and value are in allocated memory
+    struct weft_attribute list[WEFT_MAX_ATTRIBUTES]; // keys and values are allocated
     uint16_t count;
 };
 
-// Adds an attribute, if its key is not there yet. Strings are copied; an empty value is left out.
+// Adds an attribute unless its key exists. Copies the strings; ignores empty values.
 void weft_resource_add(struct weft_resource *r, const char *key, const char *value);
 
-// Adds the attributes of a list as in OTEL_RESOURCE_ATTRIBUTES: key=value,key=value, both
-// percent-encoded. As OpenTelemetry demands, a list with an error is ignored as a whole; then it
-// returns false.
+// Adds the attributes of OTEL_RESOURCE_ATTRIBUTES: key=value,key=value, both percent-encoded. As
+// OpenTelemetry requires, an invalid list is ignored completely; returns false then.
 bool weft_resource_add_list(struct weft_resource *r, const char *list);
 
-// Adds what the machine and the environment say; service is the option's value or empty.
+// Adds attributes of the machine and the environment; service is the option's value or empty.
 void weft_resource_add_process(struct weft_resource *r, const char *service);
 
-// Adds service.name (if nobody gave one) and process.command for a command line such as
-// sun.java.command: only its first word, because arguments may be secrets.
+// Adds service.name (if not given) and process.command from a command line such as
+// sun.java.command: only its first word, because arguments may contain secrets.
 void weft_resource_add_command(struct weft_resource *r, const char *command);
 
 void weft_resource_free(struct weft_resource *r);
-
-#endif

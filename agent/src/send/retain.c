@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which batches might have to be sent again? See retain.h.
 
 #include "send/retain.h"
 

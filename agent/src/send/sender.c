@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Who takes the events out of the process? See sender.h.
 
 #include "send/sender.h"
 
@@ -33,13 +31,13 @@ static struct {
     struct weft_retain retain;
     struct weft_drain drain;
     struct weft_connection connection;
-    struct weft_recording recording; // in place of the connection, if it is open
+    struct weft_recording recording; // replaces the connection if open
     int64_t last_batch;
     int finish_ms;
     const char *endpoint;
     const char *file;
 
-    int event; // written to when the sender should not sleep on
+    int event; // wakes the sender
     atomic_bool sleeping;
     atomic_bool streaming;
     atomic_int trouble; // of the connection
@@ -57,7 +55,7 @@ static void wake(void) {
     if (atomic_exchange(&sender.sleeping, false)) {
         uint64_t one = 1;
         ssize_t n = write(sender.event, &one, sizeof one);
-        (void)n; // the counter is full: it is awake
+        (void)n; // the counter is full: the sender is awake
     }
 }
 
@@ -77,7 +75,7 @@ static void sleep_until_needed(int timeout_ms) {
     (void)n;
 }
 
-// One turn: take from the threads, talk to the receiver. Complete: nothing was left behind.
+// Drains the threads and talks to the receiver once. Complete: nothing is left.
 static size_t turn(bool last, bool *complete) {
     int64_t now = weft_clock();
     bool streaming = sender.connection.state == WEFT_STREAMING;
@@ -161,7 +159,7 @@ static void *run(void *nothing) {
     return NULL;
 }
 
-// Makes all ready for a session, the first or another one. False if that is not possible.
+// Prepares a session, the first or a later one. False on failure.
 static bool prepare(int64_t now) {
     pthread_mutex_lock(&sender.mutex);
     bool idle = !sender.running || sender.finished;
@@ -217,15 +215,15 @@ bool weft_sender_start(const struct weft_sender_config *config) {
                                  &config->hello)) {
             return false;
         }
-        weft_roster_connected(); // all threads are to be defined
+        weft_roster_connected(); // all threads must be defined
     }
     weft_pool_on_pressure(wake);
 
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, (size_t)256 * 1024); // looking a host name up takes some
+    pthread_attr_setstacksize(&attributes, (size_t)256 * 1024); // enough for host name lookups
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); // the thread inherits it: signals go elsewhere
+    pthread_sigmask(SIG_SETMASK, &all, &old); // the thread inherits the mask: signals go elsewhere
     int error = pthread_create(&thread, &attributes, run, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attributes);

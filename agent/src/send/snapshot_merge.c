@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// See snapshot_merge.h.
 
 #include "send/snapshot_merge.h"
 
@@ -50,7 +48,7 @@ bool weft_snapshot_merge_thread(struct weft_snapshot_merge *m, struct weft_buffe
             !put(m, b, raise_to(finding->record, m->batch->watermark), total)) {
             return false;
         }
-        finding->position = UINT64_MAX; // not a second time
+        finding->position = UINT64_MAX; // use it only once
     }
     if (b->pauses != m->pauses && idle) {
         if (!put(m, b, (struct weft_record){.time = now, .kind = WEFT_EV_GAP}, total)) {

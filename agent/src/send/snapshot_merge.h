@@ -1,12 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds to a thread's history what the thread did not write itself: snapshot findings, pauses of
-// recording, and its end if nobody saw it. All functions are parts of a pass (drain.h) and return
-// false if the retained batches are full.
+// Adds events to a thread's history that the thread did not write itself: snapshot findings, pauses
+// of recording, and an unrecorded end. All functions are parts of a pass (drain.h) and return false
+// if the retained batches are full.
 
-#ifndef WEFT_SNAPSHOT_MERGE_H
-#define WEFT_SNAPSHOT_MERGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,10 +19,10 @@
 struct weft_snapshot_merge {
     struct weft_batch_writer *batch;
     struct weft_findings findings;
-    unsigned pauses; // of recording, of which the threads have been or are being informed
+    unsigned pauses; // pauses of recording reported so far
 };
 
-// What a pass saw of a buffer when it looked.
+// What a pass saw of a buffer.
 struct weft_buffer_look {
     uint64_t limit; // records written
     struct weft_held_look held;
@@ -31,17 +30,13 @@ struct weft_buffer_look {
     bool closed;
 };
 
-// Adds what others know of a thread whose history was taken up to the look. Now is when the pass
-// began.
+// Adds events to a thread whose history was taken up to the look. Now is when the pass began.
 bool weft_snapshot_merge_thread(struct weft_snapshot_merge *m, struct weft_buffer *b,
                                 const struct weft_buffer_look *look, int64_t now, size_t *total);
 
-// Tells a waiting snapshot how far the history of a thread has got. Works even if the batches are
-// full.
+// Reports the end of a thread's history to a waiting snapshot, even if the batches are full.
 void weft_snapshot_merge_look(struct weft_snapshot_merge *m, const struct weft_buffer *b,
                               const struct weft_buffer_look *look);
 
-// Adds the findings about threads that have not written anything yet.
+// Adds findings about threads that have not written anything yet.
 bool weft_snapshot_merge_silent(struct weft_snapshot_merge *m, size_t *total);
-
-#endif

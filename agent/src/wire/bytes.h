@@ -3,8 +3,7 @@
 //
 // A growable byte string.
 
-#ifndef WEFT_BYTES_H
-#define WEFT_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ struct weft_bytes {
 
 void weft_bytes_free(struct weft_bytes *b);
 void weft_bytes_append(struct weft_bytes *b, const void *data, size_t len);
-
-#endif

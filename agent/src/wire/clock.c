@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What time is it? See clock.h.
 
 #include "wire/clock.h"
 

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Where does the stream go? See endpoint.h.
 
 #include "wire/endpoint.h"
 
@@ -25,7 +23,7 @@ static const char *after(const char *endpoint, const char *scheme) {
     return strncmp(endpoint, scheme, len) == 0 ? endpoint + len : NULL;
 }
 
-// Splits host:port, [v6]:port too. The port must be a number.
+// Splits host:port or [v6]:port. The port must be a number.
 static bool split(const char *address, char *host, size_t host_size, const char **port) {
     const char *colon = strrchr(address, ':');
     if (colon == NULL || colon == address) {
@@ -72,7 +70,7 @@ static int start_connect(int family, const struct sockaddr *address, socklen_t l
     if (family != AF_UNIX) {
         int on = 1;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        // A machine that is gone says nothing; without this it takes a quarter of an hour to
+        // A dead machine does not answer; without this option it takes a quarter of an hour to
         // notice.
         unsigned patience_ms = WEFT_ENDPOINT_SILENCE_MS;
         setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof patience_ms);

@@ -1,28 +1,25 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where does the stream go? unix:///path or tcp://host:port.
+// The address of the receiver: unix:///path or tcp://host:port.
 
-#ifndef WEFT_ENDPOINT_H
-#define WEFT_ENDPOINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// How long the other machine may leave what is sent over TCP unconfirmed.
+// How long data sent over TCP may stay unacknowledged by the other machine.
 enum { WEFT_ENDPOINT_SILENCE_MS = 30000 };
 
 bool weft_endpoint_valid(const char *endpoint);
 
-// Begins to connect, without blocking but for the look-up of a host name. Returns the socket, or
-// -1 and errno, which is ENODATA if nobody knows the host. In_progress: the connection is there
-// when the socket can be written to (see SO_ERROR).
+// Starts to connect; blocks only to look up a host name. Returns the socket, or -1 and errno
+// (ENODATA: unknown host). In_progress: the connection is established when the socket becomes
+// writable (see SO_ERROR).
 int weft_endpoint_connect(const char *endpoint, bool *in_progress);
 
-// Says in one line whether there is a connection, and if not, why and what to do. Trouble is an
-// errno: of weft_endpoint_connect, or ENOMSG if no answer came, EPROTO if the other side closed, 0
-// if nothing has come of the first attempt yet.
+// Describes the state of the connection in one line, with the cause of a failure and a remedy.
+// Trouble is an errno: of weft_endpoint_connect, ENOMSG if no answer came, EPROTO if the other side
+// closed, 0 if the first attempt is still open.
 void weft_endpoint_describe(const char *endpoint, bool connected, int trouble, char *line,
                             size_t size);
-
-#endif

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How does the JVM's spelling become ours? See names.h.
 
 #include "wire/names.h"
 

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How does each frame look in bytes? See wire.h.
 
 #include "wire/wire.h"
 
@@ -36,7 +34,7 @@ static void put_string(struct weft_bytes *b, const char *s) {
     if (len > WEFT_MAX_STRING) {
         len = WEFT_MAX_STRING;
         while (len > 0 && ((unsigned char)s[len] & 0xC0U) == 0x80U) {
-            len--; // not in the middle of a character
+            len--; // keep characters whole
         }
     }
     put_u16(b, (uint16_t)len);
@@ -205,7 +203,7 @@ void weft_wire_close_status(struct weft_bytes *b, size_t status) {
     if (b->failed) {
         return;
     }
-    // The count is that of the strings behind it, in pairs.
+    // Counts the strings that follow, in pairs.
     size_t at = status + WEFT_FRAME_HEADER_SIZE + sizeof(uint32_t);
     uint16_t len;
     uint16_t strings = 0;
@@ -227,7 +225,7 @@ static size_t skip_string(const uint8_t *data, size_t len, size_t at) {
     return at + sizeof size + size;
 }
 
-// Checks all lengths, so that options can be read without.
+// Checks all lengths, so that weft_wire_read_option need not.
 static bool read_control(const uint8_t *payload, size_t length, struct weft_reply *reply) {
     size_t at = sizeof reply->id + sizeof reply->option_count;
     if (length < at) {
@@ -296,7 +294,7 @@ ptrdiff_t weft_wire_read_reply(const uint8_t *data, size_t len, struct weft_repl
         reply->kind = kind;
         break;
     default:
-        break; // a newer receiver: skipped
+        break; // skip frames of a newer receiver
     }
     return (ptrdiff_t)(WEFT_FRAME_HEADER_SIZE + (size_t)length);
 }

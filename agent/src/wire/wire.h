@@ -1,11 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How does each frame look in bytes? The encoder of protocol/README.md, and the reader of the few
-// frames that come back. It knows no sockets, no threads and no JVM.
+// Encodes the frames of protocol/README.md and decodes the few frames that come back. Independent
+// of sockets, threads and the JVM.
 
-#ifndef WEFT_WIRE_H
-#define WEFT_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +13,7 @@
 #include "wire/bytes.h"
 #include "wire/wire_kinds.h"
 
-// An event as it is kept in memory and as it is sent; the layout is that of the protocol's record.
+// An event, in memory and on the wire; the layout is that of the protocol's record.
 struct weft_record {
     int64_t time;
     uint64_t peer;
@@ -79,8 +78,8 @@ void weft_wire_put_stack(struct weft_bytes *b, uint32_t id, uint16_t flags,
                          const struct weft_frame *frames, uint16_t frame_count);
 void weft_wire_put_end(struct weft_bytes *b, int64_t time, uint16_t reason);
 
-// A batch is written from front to back: open, then for each thread a section and its records,
-// then close, which fills in the frame's length. The position that open returns belongs to close.
+// A batch is written sequentially: open, then for each thread a section and its records, then
+// close, which fills in the length of the frame. Pass the position returned by open to close.
 size_t weft_wire_open_batch(struct weft_bytes *b, uint64_t sequence, int64_t watermark,
                             uint64_t before);
 size_t weft_wire_open_section(struct weft_bytes *b, uint64_t thread);
@@ -95,31 +94,29 @@ size_t weft_wire_open_aggregate(struct weft_bytes *b, uint64_t sequence, int64_t
 void weft_wire_put_series(struct weft_bytes *b, const struct weft_series *series,
                           const uint64_t *buckets, uint16_t count);
 
-// A status is written from front to back: open, options, close.
+// A status is written sequentially: open, options, close.
 size_t weft_wire_open_status(struct weft_bytes *b, uint32_t id, const char *error);
 void weft_wire_put_option(struct weft_bytes *b, const char *key, const char *value);
 void weft_wire_close_status(struct weft_bytes *b, size_t status);
 
-// What a receiver sends. A frame of a kind that is not known has kind 0 and is skipped.
+// A frame from the receiver. Unknown kinds become 0 and are skipped.
 struct weft_reply {
     uint16_t kind;
     uint64_t sequence; // welcome: acked; ack: sequence
     uint16_t code;     // refuse
     uint32_t id;       // control
     uint16_t option_count;
-    const uint8_t *options; // in the data that was read
+    const uint8_t *options; // within the data that was read
 };
 
-// The largest payload that a receiver may send.
+// The largest payload of a frame from the receiver.
 enum { WEFT_MAX_REPLY = 65536 };
 
-// Reads one frame from the front of data. Returns the number of bytes it took, 0 if the frame is
-// not complete yet, or -1 if it is none (the connection has to be closed).
+// Reads one frame from the front of data. Returns the number of bytes consumed, 0 if the frame is
+// incomplete, or -1 if it is malformed (close the connection).
 ptrdiff_t weft_wire_read_reply(const uint8_t *data, size_t len, struct weft_reply *reply);
 
-// Reads the option of a control at a position (0 is the first) and goes on to the next. There must
-// be one more. What does not fit is cut off, and a zero byte ends the text.
+// Reads the option of a control at a position (initially 0) and advances to the next; there must be
+// one. Truncates what does not fit, and terminates the texts with a zero.
 void weft_wire_read_option(const struct weft_reply *control, size_t *at, char *key, size_t key_size,
                            char *value, size_t value_size);
-
-#endif
