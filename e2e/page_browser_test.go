@@ -37,8 +37,8 @@ func TestThePageSaysWhichLockIsTheProblem(t *testing.T) {
 	})
 	jvm.stop(t, syscall.SIGTERM)
 	p.Until(`document.querySelector(".status")?.innerText.startsWith("ended after")`)
-	p.Until(`document.querySelector(".answer")?.innerText.startsWith("OrderBook costs most")`)
-	p.Until(`/Without that|does not lie on the critical path/.test(document.querySelector(".answer")?.innerText)`) // as this run went
+	p.Until(`document.querySelector(".answer")?.innerText.startsWith("OrderBook costs the most")`)
+	p.Until(`/Without this|not on the critical path/.test(document.querySelector(".answer")?.innerText)`) // as this run went
 
 	p.Click("#tab-monitors")
 	p.Until(`document.querySelector("[data-table=classes] tbody tr")?.innerText.startsWith("OrderBook")`)

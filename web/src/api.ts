@@ -1,12 +1,12 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Questions to the server. Addresses are relative, so that the page works below any path.
+// Requests to the server. Addresses are relative, so that the page works below any path.
 import {useEffect, useRef, useState} from "preact/hooks";
 
 export type Parameters = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
-/** The address of an answer; parameters that are empty are left out, lists are repeated. */
+/** The address of an answer. Empty parameters are left out, and lists repeat their parameter. */
 export function address(path: string, parameters: Parameters = {}): string {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(parameters)) {
@@ -18,7 +18,7 @@ export function address(path: string, parameters: Parameters = {}): string {
   return text === "" ? `api/${path}` : `api/${path}?${text}`;
 }
 
-/** The server's own words for what is wrong, or what the network said. */
+/** An error in the words of the server, or of the network. */
 export class Failure extends Error {
   constructor(
     message: string,
@@ -34,7 +34,7 @@ export async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
     response = await fetch(url, {credentials: "same-origin", ...init});
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new Failure("The collector does not answer. Is it still running?", 0);
+    throw new Failure("The collector does not respond. Is it running?", 0);
   }
   if (!response.ok) throw new Failure(await reason(response), response.status);
   return (await response.json()) as T;
@@ -45,26 +45,26 @@ async function reason(response: Response): Promise<string> {
     const body = (await response.json()) as {error?: string};
     if (body.error) return body.error;
   } catch {
-    // Not ours: a proxy answered.
+    // Not the collector: a proxy responded.
   }
-  return `The collector answered ${response.status} ${response.statusText}`;
+  return `The collector responded with ${response.status} ${response.statusText}`;
 }
 
-/** After so many milliseconds what was not answered is asked for again. */
+/** Milliseconds after which a request without a response is sent again. */
 export const retry = 3000;
 
 export interface Answer<T> {
   data: T | null;
   error: string | null;
-  /** What the server answered with the error: 422 is a range that holds too much. 0: it did not answer, or there is none. */
+  /** The HTTP status of the error; 422 is a range that holds too much. 0: no response, or no error. */
   status: number;
   loading: boolean;
 }
 
 /**
- * Loads whenever `key` changes, and again when `version` does; a null key loads nothing. Until the new answer is there the
- * old one stays, so that a table does not flicker; an answer of another `kind` is forgotten at once. A load is given up
- * for another key only: a session that lives would else never be answered by a server that is slow.
+ * Loads whenever `key` or `version` changes; a null key loads nothing. The old answer stays until the new one arrives, so
+ * that tables do not flicker; an answer of another `kind` is dropped at once. Only another key cancels a load: a new
+ * version every second would otherwise keep a slow server from ever answering.
  */
 export function useLoaded<T>(
   key: string | null,
@@ -113,7 +113,7 @@ export function useLoaded<T>(
       abort.abort();
       now.busy = false;
     };
-  }, [key]);
+  }, [key, kind]);
   const latest = useRef({version, load});
   latest.current = {version, load};
   useEffect(() => {
@@ -123,14 +123,14 @@ export function useLoaded<T>(
   return answer;
 }
 
-/** What the server answers at an address; null, or an empty one, asks nothing. */
+/** Loads an address; null or an empty one loads nothing. */
 export function useAnswer<T>(url: string | null, version: unknown = 0): Answer<T> {
   return useLoaded<T>(url || null, version, (signal) => ask<T>(url!, {signal}), url?.split("?")[0]);
 }
 
 /**
- * Asks for all rows of a list, up to `most`: for as many pages as it probably has (`expected` rows) at once, and then for
- * what is missing. An answer can hold fewer rows than a page, since answers are limited in bytes, too.
+ * Loads all rows of a list, up to `most`: first as many pages as it probably has (`expected` rows) at once, then the
+ * missing ones. An answer can hold fewer rows than a page, because answers are also limited in bytes.
  */
 export async function askAll<T extends {total: number}, R>(
   url: (offset: number, limit: number) => string,
@@ -155,14 +155,14 @@ export async function askAll<T extends {total: number}, R>(
   return {total, rows: all};
 }
 
-/** Puts a text where it can be pasted from. Browsers have a way for it that works over TLS and on localhost only, and an old one. */
+/** Copies a text to the clipboard. The modern API works over TLS and on localhost only; otherwise the old one is used. */
 export async function copy(text: string): Promise<void> {
   if (navigator.clipboard) {
     try {
       await navigator.clipboard.writeText(text);
       return;
     } catch {
-      // Not allowed here: the old way may be.
+      // Not allowed here: try the old API.
     }
   }
   const area = document.createElement("textarea");
@@ -174,7 +174,7 @@ export async function copy(text: string): Promise<void> {
   area.remove();
 }
 
-/** Offers a file to save that the page itself made. */
+/** Saves a file that the page made itself. */
 export function save(name: string, content: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);

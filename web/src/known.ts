@@ -1,9 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the page knows of the server, and keeps up to date while sessions live.
+// What the page knows about the server, kept up to date while sessions are live.
 import {createContext} from "preact";
-import {useContext, useEffect, useMemo, useRef, useState} from "preact/hooks";
+import {useCallback, useContext, useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {type Answer, address, ask, askAll, Failure, type Parameters, useAnswer, useLoaded} from "./api";
 import {ids} from "./lib/lanes";
 import type {Shown} from "./lib/link";
@@ -13,45 +13,40 @@ import {now, show, showSession} from "./store";
 export interface Known {
   info: Info | null;
   sessions: Session[] | null;
-  /** How many the server remembers: not all of them need to be listed. */
+  /** How many sessions the server has; the list may hold fewer. */
   allSessions: number;
   moreSessions: () => void;
   session: Session | null;
-  /** The threads of the session, sums over the range. */
+  /** The threads of the session, with sums over the range. */
   threads: ThreadRow[];
   byId: ReadonlyMap<number, ThreadRow>;
   allThreads: number;
-  /** Rises while the session goes on and is followed: a reason to ask again. */
+  /** Increases while the session is live and followed; a new version means that data has to be loaded again. */
   version: number;
   error: string | null;
   reload: () => void;
 }
 
-export const KnownContext = createContext<Known>({
-  info: null,
-  sessions: null,
-  allSessions: 0,
-  moreSessions: () => {},
-  session: null,
-  threads: [],
-  byId: new Map(),
-  allThreads: 0,
-  version: 0,
-  error: null,
-  reload: () => {},
-});
+export const KnownContext = createContext<Known | null>(null);
 
 export function useKnown(): Known {
-  return useContext(KnownContext);
+  return useContext(KnownContext)!;
 }
 
-/** More are not listed: the server's filters find the others. */
+/** Loads a part of the session; null parameters load nothing. With liveOnly an ended session is loaded only once. */
+export function usePart<T>(part: string, parameters: Parameters | null, liveOnly = false): Answer<T> {
+  const {session, version} = useKnown();
+  const url = session && parameters && address(`sessions/${session.id}/${part}`, parameters);
+  return useAnswer<T>(url, liveOnly && !session?.live ? 0 : version);
+}
+
+/** The limit of listed threads; the search of the server finds the others. */
 export const mostThreads = 5000;
 
-/** Tables of a session that lives are asked for again at most so often. */
+/** The least time between two loads of the tables of a live session, in milliseconds. */
 const pause = 1500;
 
-/** The parameters that say which part of a session is counted. */
+/** The parameters that limit tables to the selected range. */
 export function scope(shown: Shown): Parameters {
   return {from: shown.range?.from, to: shown.range?.to};
 }
@@ -65,16 +60,16 @@ export function useServer(shown: Shown): Known {
   const [sessions, setSessions] = useState<Session[] | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [allSessions, setAllSessions] = useState(0);
-  const [most, setMost] = useState(sessionsPage);
-  const [asked, setAsked] = useState(0);
+  // A new object reloads the list.
+  const [request, setRequest] = useState({most: sessionsPage});
   useEffect(() => {
     const abort = new AbortController();
-    askSessions(most, abort.signal).then(
+    askSessions(request.most, abort.signal).then(
       ({rows, total}) => {
         setSessions(rows);
         setAllSessions(total);
         setError(null);
-        const first = rows[0]; // the newest of those that live, if there is one
+        const first = rows[0]; // the newest live session, if there is one
         if (first && now().session === "") show({session: first.id});
       },
       (failure: Error) => {
@@ -82,11 +77,12 @@ export function useServer(shown: Shown): Known {
       },
     );
     return () => abort.abort();
-  }, [asked, most]);
+  }, [request]);
   const moreSessions = () => {
-    if (sessions && sessions.length >= most && most < allSessions) setMost(most + sessionsPage);
+    const {most} = request;
+    if (sessions && sessions.length >= most && most < allSessions) setRequest({most: most + sessionsPage});
   };
-  const reload = useMemo(() => () => setAsked((n) => n + 1), []);
+  const reload = useCallback(() => setRequest((old) => ({...old})), []);
   useChanges(setSessions, reload, setError);
 
   const session = useChosen(sessions, allSessions, shown.session);
@@ -122,7 +118,7 @@ export function useServer(shown: Shown): Known {
 
 const none: ThreadRow[] = [];
 
-/** How many sessions are listed, and how many more when the end of the list comes into sight. */
+/** How many sessions are listed at first, and each time the end of the list comes into sight. */
 const sessionsPage = 100;
 
 function askSessions(most: number, signal: AbortSignal): Promise<{rows: Session[]; total: number}> {
@@ -131,14 +127,17 @@ function askSessions(most: number, signal: AbortSignal): Promise<{rows: Session[
   return askAll<Sessions, Session>(url, (answer) => answer.sessions, sizes, signal);
 }
 
-/** The session that is shown: one of the list, or one so far behind in it that it was not asked for yet. */
+/** The session in view: one of the list, or one further down that is not loaded yet. */
 function useChosen(sessions: Session[] | null, all: number, id: string): Session | null {
   const [other, setOther] = useState<Session | null>(null);
-  const gone = useRef(""); // one that is no longer remembered: it is not asked for again
+  const gone = useRef(""); // a discarded session, which is not requested again
   const listed = sessions?.find((one) => one.id === id) ?? null;
   const missing = sessions !== null && all > sessions.length && listed === null && id !== "";
+  // Whenever the list changes, the session that is missing in it may have changed, too.
+  const request = useMemo(() => (missing && sessions ? {id} : null), [missing, sessions, id]);
   useEffect(() => {
-    if (!missing || gone.current === id) return;
+    if (!request || gone.current === request.id) return;
+    const {id} = request;
     const abort = new AbortController();
     ask<Session>(address(`sessions/${id}`), {signal: abort.signal}).then(setOther, (error: Error) => {
       if (abort.signal.aborted || !(error instanceof Failure) || error.status !== 404) return;
@@ -146,11 +145,11 @@ function useChosen(sessions: Session[] | null, all: number, id: string): Session
       setOther(null);
     });
     return () => abort.abort();
-  }, [missing, id, sessions]);
+  }, [request]);
   return listed ?? (missing && other?.id === id ? other : null);
 }
 
-/** Server-sent events say which sessions went on; the browser comes back by itself when the collector does. */
+/** Server-sent events report which sessions advanced; the browser reconnects by itself when the collector is back. */
 function useChanges(
   setSessions: (change: (old: Session[] | null) => Session[] | null) => void,
   reload: () => void,
@@ -162,7 +161,7 @@ function useChanges(
       const change = JSON.parse(e.data) as Change;
       setError(null);
       setSessions((old) => {
-        if (!old) return old; // the list is on its way
+        if (!old) return old; // the list is still loading
         const known = new Map(old.map((one) => [one.id, one]));
         const news = change.sessions.some((now) => {
           const before = known.get(now.id);
@@ -172,7 +171,7 @@ function useChanges(
         return old.map((one) => ({...one, ...counted(change, one)}));
       });
     };
-    // Browsers open six connections to a server at most, for all tabs: one that nobody looks at must not keep one.
+    // Browsers open at most six connections to a server, for all tabs together: a hidden tab must not keep one.
     const follow = () => {
       if (document.hidden) {
         source?.close();
@@ -185,8 +184,8 @@ function useChanges(
       opened.addEventListener("change", changed);
       opened.addEventListener("open", () => setError(null));
       opened.addEventListener("error", () => {
-        if (opened.readyState !== EventSource.OPEN) setError("The collector does not answer. Is it still running?");
-        // A refusal is final for an EventSource, but not for us: a proxy may say no while the collector starts again.
+        if (opened.readyState !== EventSource.OPEN) setError("The collector does not respond. Is it running?");
+        // A refusal is final for an EventSource, but a proxy may refuse only while the collector restarts.
         if (opened.readyState === EventSource.CLOSED && source === opened) {
           source = null;
           setTimeout(follow, 3000);
@@ -199,7 +198,7 @@ function useChanges(
       document.removeEventListener("visibilitychange", follow);
       source?.close();
     };
-  }, []);
+  }, [setSessions, reload, setError]);
 }
 
 function counted(change: Change, session: Session): Partial<Session> {
@@ -207,16 +206,17 @@ function counted(change: Change, session: Session): Partial<Session> {
   return found ? {version: found.version, from: found.from, to: found.to, live: found.live} : {};
 }
 
-/** The version that is shown: that of the session while it is followed, and else the one at which it was paused. */
+/** The version in view: that of the session while it is followed, otherwise that at which it was paused. */
 function useFollowed(session: Session | null, follow: boolean): number {
   const [followed, setFollowed] = useState({id: "", version: 0});
   const last = useRef(0);
-  const another = session !== null && session.id !== followed.id;
+  const {id = "", version = 0} = session ?? {};
+  const another = id !== "" && id !== followed.id;
   useEffect(() => {
-    if (!session || (!another && (!follow || session.version === followed.version))) return;
+    if (id === "" || (!another && (!follow || version === followed.version))) return;
     const next = () => {
       last.current = Date.now();
-      setFollowed({id: session.id, version: session.version});
+      setFollowed({id, version});
     };
     if (another) {
       next();
@@ -224,32 +224,30 @@ function useFollowed(session: Session | null, follow: boolean): number {
     }
     const timer = setTimeout(next, Math.max(0, last.current + pause - Date.now()));
     return () => clearTimeout(timer);
-  }, [session?.id, session?.version, follow, followed]);
-  return another ? session.version : followed.version;
+  }, [id, version, another, follow, followed]);
+  return another ? version : followed.version;
 }
 
 export interface ClassesAnswer extends Answer<Classes> {
-  /** Why the server does not tell what would be saved: there are too many intervals to find a path through. */
+  /** Why savings are unknown: there are too many intervals for a critical path. */
   noSavings: string | null;
-  /** What would be saved is not known yet. */
+  /** Savings are still loading. */
   pending: boolean;
 }
 
 /**
- * The table of classes with what each would save. Among many intervals that takes seconds, and can be refused: until it is
- * there the table is shown without.
+ * The table of lock classes with what fixing each would save. With many intervals the savings take seconds, or the server
+ * refuses them; until they arrive the table is shown without.
  */
 export function useClasses(parameters: Parameters): ClassesAnswer {
-  const {session, version} = useKnown();
-  const path = session ? `sessions/${session.id}/classes` : "";
-  const whole = useAnswer<Classes>(path && address(path, {...parameters, savings: true}), version);
+  const whole = usePart<Classes>("classes", {...parameters, savings: true});
   const sort = parameters.sort === "saving.drag" ? "blocked.time" : parameters.sort;
-  const plain = useAnswer<Classes>(path && !whole.data ? address(path, {...parameters, sort}) : null, version);
+  const plain = usePart<Classes>("classes", whole.data ? null : {...parameters, sort});
   if (whole.data) return {...whole, noSavings: null, pending: false};
   return {...plain, noSavings: whole.error, pending: whole.error === null};
 }
 
-/** Leads to an interval: the visualizer, with it in sight. */
+/** Shows an interval on the lanes. */
 export function goTo(thread: number, seq: number, session?: string): void {
   if (session) showSession(session, "threads");
   show({tab: "threads", thread, seq, follow: false});

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is shown, in one place; the address of the page always says it.
+// What is shown, in one place; the address of the page always describes it.
 import {useEffect, useState} from "preact/hooks";
 import {fromHash, nothing, type Shown, toHash} from "./lib/link";
 
@@ -13,7 +13,7 @@ export function now(): Shown {
   return shown;
 }
 
-/** Changes what is shown. Another tab or session is a step that the browser's back button takes back. */
+/** Changes what is shown. The back button undoes a change of tab or session. */
 export function show(patch: Partial<Shown>): void {
   const before = shown;
   shown = {...shown, ...patch};
@@ -23,18 +23,18 @@ export function show(patch: Partial<Shown>): void {
     history.replaceState(null, "", `#${toHash(before)}`);
     history.pushState(null, "", `#${toHash(shown)}`);
   } else {
-    // Browsers refuse more than some hundred changes of the address in ten seconds: a zoom is one.
+    // Browsers refuse more than a few hundred changes of the address in ten seconds, and each frame of a zoom is one.
     timer = window.setTimeout(() => history.replaceState(null, "", `#${toHash(shown)}`), 150);
   }
 }
 
-/** Another session: what belonged to the one before is forgotten, what is a matter of taste stays. */
+/** Shows another session: preferences stay, everything else is reset. */
 export function showSession(session: string, tab = shown.tab): void {
   const {hidden, arrows, path, mode, grouping, waits, by} = shown;
   show({...nothing, hidden, arrows, path, mode, grouping, waits, by, tab, session});
 }
 
-/** The address of exactly what is shown. */
+/** The address of the current view. */
 export function link(): string {
   return `${location.origin}${location.pathname}#${toHash(shown)}`;
 }
@@ -59,12 +59,12 @@ export function useShown(): Shown {
 
 export type Theme = "auto" | "light" | "dark";
 
-// A browser may keep nothing for this site: then the theme lasts as long as the page.
+// A browser may refuse storage to this site: then the theme lasts as long as the page.
 let chosen: string | null = null;
 try {
   chosen = localStorage.getItem("weft.theme");
 } catch {
-  // It does not even tell.
+  // Not even readable.
 }
 
 export function theme(): Theme {
@@ -76,7 +76,7 @@ export function setTheme(value: Theme): void {
   try {
     localStorage.setItem("weft.theme", value);
   } catch {
-    // Not kept.
+    // Not stored.
   }
   applyTheme();
 }

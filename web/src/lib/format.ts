@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Times are integer nanoseconds since the session's start: exact in a double up to 2^53 ns, which is 104 days.
+// Times are integer nanoseconds since the start of the session: exact in a double up to 2^53 ns, which is 104 days.
 
 const units: [number, string][] = [
   [1e9, "s"],
@@ -10,7 +10,7 @@ const units: [number, string][] = [
   [1, "ns"],
 ];
 
-/** A duration in three digits and a unit that a person grasps: 1.38 ms, 12.4 s, 3 min 5 s. */
+/** A duration with three digits and a readable unit: 1.38 ms, 12.4 s, 3 min 5 s. */
 export function duration(ns: number): string {
   if (ns === 0) return "0";
   if (ns < 0) return `−${duration(-ns)}`;
@@ -20,7 +20,7 @@ export function duration(ns: number): string {
     return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   }
   for (const [size, name] of units) {
-    // 999.6 ms would be shown as 1000 ms: that is 1 s.
+    // 999.6 ms would be shown as 1000 ms rather than 1 s.
     if (ns >= size * 0.9995 || size === 1) return `${three(ns / size)} ${name}`;
   }
   return "0";
@@ -41,7 +41,7 @@ export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** A share of something in percent; "<0.1 %" for what is there, but hardly. */
+/** A share in percent; "<0.1 %" for a tiny one. */
 export function percent(share: number): string {
   if (!Number.isFinite(share) || share <= 0) return "0 %";
   if (share < 0.001) return "<0.1 %";
@@ -49,7 +49,7 @@ export function percent(share: number): string {
   return `${value >= 9.95 ? Math.round(value) : value.toFixed(1).replace(/\.0$/, "")} %`;
 }
 
-/** A point in time, with as many decimals as steps of `step` ns need. */
+/** A point in time, with as many decimals as steps of `step` nanoseconds need. */
 export function instant(ns: number, step = 1e6): string {
   const sign = ns < 0 ? "−" : "";
   const whole = Math.abs(Math.round(ns));
@@ -81,19 +81,19 @@ export function bytes(value: number): string {
   return `${value} B`;
 }
 
-/** The class's own name: com.acme.OrderBook$Level is OrderBook$Level. Arrays and lambdas stay readable. */
+/** The simple name of a class: OrderBook$Level for com.acme.OrderBook$Level. Arrays and lambdas stay readable. */
 export function shortClass(name: string): string {
   const cut = name.split("/")[0] ?? name;
   return cut.slice(cut.lastIndexOf(".") + 1) || name;
 }
 
-/** A method with its class's own name: OrderBook.match. */
+/** A method with the simple name of its class: OrderBook.match. */
 export function shortMethod(name: string): string {
   const dot = name.lastIndexOf(".");
   return dot < 0 ? name : `${shortClass(name.slice(0, dot))}.${name.slice(dot + 1)}`;
 }
 
-/** A length for a style. */
+/** A CSS length. */
 export function px(length: number): string {
   return `${length}px`;
 }

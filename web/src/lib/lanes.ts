@@ -17,14 +17,14 @@ export const mark = {
   unknown: 128,
 } as const;
 
-/** One run: what to paint from step `from` up to `to`. */
+/** One run: what to paint from step `from` up to but not including `to`. */
 export interface Run {
   from: number;
   to: number;
   state: number;
-  /** The state that takes most of what the first leaves; noState: it leaves nothing. */
+  /** The state with the second largest share; noState if there is only one. */
   rest: number;
-  /** How much the first state takes: 0 to 1. */
+  /** The share of the first state, 0 to 1. */
   share: number;
   marks: number;
 }
@@ -33,7 +33,7 @@ export function decode(code: number): {state: number; rest: number; share: numbe
   return {state: code & 15, rest: (code >> 4) & 15, share: ((code >> 8) & 15) / 15, marks: (code >> 12) & 255};
 }
 
-/** A lane made ready to be drawn: ends of its runs as steps, so that the run at a time is found by halving. */
+/** A lane prepared for drawing: with the ends of runs as steps, the run at a time is found by binary search. */
 export interface Strip {
   from: number;
   step: number;
@@ -69,14 +69,14 @@ export function run(of: Strip, index: number): Run {
   return {from: index === 0 ? 0 : of.ends[index - 1]!, to: of.ends[index]!, ...decode(of.codes[index]!)};
 }
 
-/** Threads as the server reads them: 1-4,7. */
-export function ids(threads: readonly number[]): string {
-  const sorted = [...threads].sort((a, b) => a - b);
+/** Numbers as runs: 1-4,7. The server reads threads in this form. */
+export function ids(numbers: readonly number[], separator = ","): string {
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
   const parts: string[] = [];
   for (let i = 0; i < sorted.length; i++) {
     const first = sorted[i]!;
     while (sorted[i + 1] === sorted[i]! + 1) i++;
     parts.push(sorted[i] === first ? String(first) : `${first}-${sorted[i]}`);
   }
-  return parts.join(",");
+  return parts.join(separator);
 }

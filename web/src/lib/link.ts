@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The state of the page that a link carries, and its form behind the # of the address.
+// The state of the page that a link holds, and its form after the # of the address.
+import {ids} from "./lanes";
 import {type Filter, type Grouping, noFilter} from "./rows";
 import type {Span} from "./scale";
 import {arrowKinds, type Kind, operations, type State, states} from "./words";
@@ -18,38 +19,38 @@ export type By = (typeof pathTables)[number];
 export interface Shown {
   session: string;
   tab: Tab;
-  /** What part of time the visualizer shows; null: all. */
+  /** The part of time in view; null for all. */
   view: Span | null;
-  /** What all tables count; null: all. */
+  /** The part of time that all tables count; null for all. */
   range: Span | null;
   follow: boolean;
   hidden: State[];
   arrows: Kind[];
   path: boolean;
   mode: "bounded" | "unbounded";
-  /** Whose path; 0: of the thread that was blocked for longest. */
+  /** The thread whose path is shown; 0 for the one blocked longest. */
   pathThread: number;
   grouping: Grouping;
   filter: Filter;
-  /** The chosen interval. */
+  /** The selected interval. */
   thread: number;
   seq: number;
   lock: number;
-  /** Monitor statistics: chosen threads and classes. */
+  /** The threads and classes selected in the monitor statistics. */
   threads: number[];
   classes: string[];
-  /** Which waits the second table of callers counts. */
+  /** The waits in the second table of callers. */
   waits: Waits;
   /** The table of the critical path. */
   by: By;
-  /** The log: text and operations. */
+  /** The filter of the log: text and operations. */
   query: string;
   what: string[];
-  /** Groups of threads of which only the head is shown. */
+  /** The names of the folded groups of threads. */
   folded: string[];
-  /** How far the lanes of threads are scrolled, in pixels. */
+  /** The scroll position of the lanes of threads, in pixels. */
   top: number;
-  /** The first lock of the page of locks. */
+  /** The index of the first lock on the page of locks. */
   skip: number;
 }
 
@@ -91,19 +92,12 @@ function parseSpan(text: string | null): Span | null {
   return span.from < span.to ? span : null;
 }
 
-/** Numbers as runs: 1-4.7.9-12. */
+/** Numbers in a link: 1-4.7.9-12. */
 export function runs(numbers: readonly number[]): string {
-  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
-  const parts: string[] = [];
-  for (let i = 0; i < sorted.length; i++) {
-    const first = sorted[i]!;
-    while (i + 1 < sorted.length && sorted[i + 1] === sorted[i]! + 1) i++;
-    parts.push(sorted[i] === first ? String(first) : `${first}-${sorted[i]}`);
-  }
-  return parts.join(".");
+  return ids(numbers, ".");
 }
 
-/** At most so many numbers are read from one field: a link is typed by anybody. */
+/** The most numbers read from one field: links are untrusted. */
 const most = 100_000;
 
 export function parseRuns(text: string): number[] {
@@ -117,7 +111,7 @@ export function parseRuns(text: string): number[] {
   return numbers;
 }
 
-/** Only what differs from the defaults is written, so links stay short. */
+/** Writes what differs from the defaults, so that links stay short. */
 export function toHash(shown: Shown): string {
   const out = new URLSearchParams();
   const put = (key: string, value: string) => {
@@ -157,7 +151,7 @@ function oneOf<T extends string>(all: readonly T[], text: string | null, otherwi
   return all.includes(text as T) ? (text as T) : otherwise;
 }
 
-/** Reads any text: what is not understood is left at its default. */
+/** Reads any text; invalid fields keep their defaults. */
 export function fromHash(text: string): Shown {
   const query = new URLSearchParams(text.replace(/^#/, ""));
   const list = <T extends string>(key: string, all: readonly T[]) =>

@@ -6,7 +6,7 @@ import type {ThreadRow} from "./types";
 import {stateNumber} from "./words";
 
 export interface Filter {
-  /** Threads chosen by hand; null: all. */
+  /** The threads selected by hand; null for all. */
   only: number[] | null;
   pattern: string;
   contended: boolean;
@@ -18,7 +18,7 @@ export const noFilter: Filter = {only: null, pattern: "", contended: false, plat
 
 type Test = (thread: ThreadRow) => boolean;
 
-/** Was blocked, or is deadlocked. */
+/** Whether a thread was ever blocked. */
 export function isHeldUp(thread: ThreadRow): boolean {
   return thread.blocked.count > 0 || thread.blocked.time > 0;
 }
@@ -27,7 +27,7 @@ export function isDeadlocked(thread: ThreadRow): boolean {
   return (thread.states[stateNumber("deadlocked")]?.time ?? 0) > 0;
 }
 
-/** A criterion gives a test, or null where it is not used. A new one is a line here and a field of the dialog. */
+/** Each criterion returns a test, or null if it is not in use. To add one, add a line here and a field in the dialog. */
 export const criteria: ((filter: Filter) => Test | null)[] = [
   ({only}) => {
     if (!only) return null;
@@ -40,7 +40,7 @@ export const criteria: ((filter: Filter) => Test | null)[] = [
   ({alive}) => (alive ? (thread) => !thread.dead : null),
 ];
 
-/** Patterns: words find parts, * and ? stand for anything, /…/ is a regular expression, a leading ! turns it round. */
+/** Patterns: plain text matches a part, * and ? are wildcards, /…/ is a regular expression, and a leading ! negates. */
 export function matcher<T>(pattern: string, text: (of: T) => string): ((of: T) => boolean) | null {
   const trimmed = pattern.trim();
   if (trimmed === "" || trimmed === "!") return null;
@@ -54,7 +54,7 @@ function expressionOf(pattern: string): RegExp {
     try {
       return new RegExp(pattern.slice(1, -1), "i");
     } catch {
-      // Half typed: taken as it stands.
+      // Not finished yet: taken literally.
     }
   }
   const escaped = pattern.replace(/[.+^${}()|[\]\\/]/g, "\\$&");
@@ -83,7 +83,7 @@ export type Row =
 export const rowHeight = 22;
 export const groupHeight = 24;
 
-/** Rows from the top down. Groups are in order of their names; those of none come last. */
+/** The rows from top to bottom. Groups are sorted by name; threads without a group come last. */
 export function rows(threads: readonly ThreadRow[], grouping: Grouping, folded: ReadonlySet<string>): Row[] {
   const list: Row[] = [];
   let top = 0;
@@ -114,7 +114,7 @@ export function rows(threads: readonly ThreadRow[], grouping: Grouping, folded: 
   return list;
 }
 
-/** The index of the row at a height, by halving; -1 above the first. */
+/** The index of the row at a height; -1 above the first. */
 export function rowAt(list: readonly Row[], y: number): number {
   let low = 0;
   let high = list.length;

@@ -1,14 +1,14 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What part of time is on the screen. Pixel 0 is `from`, pixel `width` is `to`; times in nanoseconds.
+// The part of time on the screen. Pixel 0 is `from`, pixel `width` is `to`; times are in nanoseconds.
 
 export interface Span {
   from: number;
   to: number;
 }
 
-/** At most a nanosecond for 20 pixels: nearer there is nothing to see, and doubles still are exact. */
+/** The shortest view in nanoseconds, where doubles are still exact. */
 const nearest = 50;
 
 export function toPixel(view: Span, width: number, time: number): number {
@@ -19,7 +19,7 @@ export function toTime(view: Span, width: number, pixel: number): number {
   return view.from + (pixel / width) * (view.to - view.from);
 }
 
-/** Keeps a view within what there is, with its length if possible. */
+/** Moves a view into the limits, and shortens it only if it is longer than they are. */
 export function clamp(view: Span, limits: Span): Span {
   const all = Math.max(nearest, limits.to - limits.from);
   const length = Math.min(all, Math.max(nearest, view.to - view.from));
@@ -28,7 +28,7 @@ export function clamp(view: Span, limits: Span): Span {
   return {from, to: from + length};
 }
 
-/** Zooms so that the time `at` stays where it is; factor < 1 shows less time, larger. */
+/** Zooms while the time `at` stays in place; a factor below 1 zooms in. */
 export function zoom(view: Span, at: number, factor: number, limits: Span): Span {
   const shown = view.to - view.from;
   const wanted = Math.max(nearest, Math.min(shown * factor, Math.max(nearest, limits.to - limits.from)));
@@ -40,14 +40,10 @@ export function pan(view: Span, by: number, limits: Span): Span {
   return clamp({from: view.from + by, to: view.to + by}, limits);
 }
 
-/** A view of an interval with some room on both sides. */
+/** A view of an interval with a margin on both sides. */
 export function around(span: Span, limits: Span): Span {
   const room = Math.max(nearest, span.to - span.from) * 0.15;
   return clamp({from: span.from - room, to: span.to + room}, limits);
-}
-
-export function isIn(span: Span, time: number): boolean {
-  return time >= span.from && time < span.to;
 }
 
 /** Round times for a ruler, at least `apart` pixels from each other. */
@@ -61,8 +57,8 @@ export function ticks(view: Span, width: number, apart = 90): {step: number; tim
 }
 
 /**
- * What to ask the server for: the view and half a view on each side, on a grid, so that small moves ask for nothing
- * new; `cell` is the time of one pixel, a power of two, so that equal questions are equal texts.
+ * The part of time to request: the view and a quarter of it on each side, aligned to a grid so that small moves need no
+ * new request. `cell` is the time of a pixel, rounded to a power of two so that similar views share requests.
  */
 export function fetched(view: Span, width: number, limits: Span): Span & {cell: number} {
   const shown = view.to - view.from;
@@ -73,10 +69,10 @@ export function fetched(view: Span, width: number, limits: Span): Span & {cell: 
   return {from: Math.floor(from), to: Math.ceil(Math.max(to, from + 1)), cell};
 }
 
-/** As many intervals as a critical path surely may look at, and is found through in about a second. */
+/** Intervals that a critical path is always allowed to cover; finding it takes about a second. */
 const comfortable = 1_000_000;
 
-/** The end of a range that holds too many intervals for a critical path: half of it, or as much as holds few enough if they lie evenly. */
+/** The end of a range with too many intervals for a critical path: half of it, or less if it probably still holds too many. */
 export function shorter(session: Span & {intervals: number}, range: Span | null): Span {
   const {from, to} = range ?? session;
   const length = to - from;

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sorting and files of tables.
+// Sorting and selection in tables.
 
 export type Order = "asc" | "desc";
 
@@ -12,13 +12,13 @@ export interface Sort {
 
 export type Cell = string | number;
 
-/** The next order of a column: numbers begin with the largest, texts with A. */
+/** The next order of a column: at first, numbers are descending and texts ascending. */
 export function nextSort(sort: Sort, key: string, numeric: boolean): Sort {
   if (sort.key === key) return {key, order: sort.order === "asc" ? "desc" : "asc"};
   return {key, order: numeric ? "desc" : "asc"};
 }
 
-/** A sorted copy; equal rows stay in the order they had, and texts sort as people count: worker-2 before worker-10. */
+/** A copy in stable order; texts sort naturally: worker-2 before worker-10. */
 export function sorted<R>(rows: readonly R[], value: (row: R) => Cell, order: Order): R[] {
   const sign = order === "asc" ? 1 : -1;
   return [...rows].sort((a, b) => sign * compare(value(a), value(b)));
@@ -31,7 +31,7 @@ export function compare(a: Cell, b: Cell): number {
   return collator.compare(String(a), String(b));
 }
 
-/** What a click selects: alone it is the one; with control it is added or taken away; with shift all up to it. */
+/** What a click selects: the row; with Control, the row is added or removed; with Shift, all rows up to it. */
 export function select<K>(
   all: readonly K[],
   chosen: readonly K[],
@@ -45,6 +45,11 @@ export function select<K>(
     const range = all.slice(from, to + 1);
     return control ? [...new Set([...chosen, ...range])] : range;
   }
-  if (control) return chosen.includes(key) ? chosen.filter((one) => one !== key) : [...chosen, key];
+  if (control) return toggled(chosen, key);
   return chosen.length === 1 && chosen[0] === key ? [] : [key];
+}
+
+/** Adds a value to a list, or removes it. */
+export function toggled<T>(list: readonly T[], value: T): T[] {
+  return list.includes(value) ? list.filter((one) => one !== value) : [...list, value];
 }

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The words of the page: states and kinds of interactions, in the order in which the server numbers them.
+// States and kinds of interactions, in the order in which the server numbers them, and their descriptions.
 
 export const states = [
   "unknown",
@@ -19,20 +19,20 @@ export const states = [
 export type State = (typeof states)[number];
 
 export const stateHelp: Record<State, string> = {
-  unknown: "History is missing: the session was joined in its middle, or events were lost",
-  runnable: "Running or ready to run; the JVM does not tell which",
-  blocked: "Wants a monitor that another thread owns",
-  waiting: "In Object.wait, until it is notified, interrupted or its time is over",
-  reentering: "Notified or timed out, wants the monitor back",
-  joining: "Waits for another thread to end",
+  unknown: "History is missing: the agent was attached late, or events were lost",
+  runnable: "Running or ready to run; the JVM does not report which",
+  blocked: "Waiting to enter a monitor that another thread owns",
+  waiting: "In Object.wait, until notified, interrupted or timed out",
+  reentering: "Notified or timed out, waiting to re-enter the monitor",
+  joining: "Waiting for another thread to end",
   sleeping: "In Thread.sleep",
-  parked: "In LockSupport.park: java.util.concurrent's locks, queues and pools wait so",
-  deadlocked: "Waits in a cycle of threads: it will never go on",
-  suspended: "Stopped by Thread.suspend or a debugger",
-  dead: "Has ended",
+  parked: "In LockSupport.park, as used by the locks, queues and pools of java.util.concurrent",
+  deadlocked: "Part of a cycle of waiting threads: it will never continue",
+  suspended: "Suspended by Thread.suspend or a debugger",
+  dead: "Ended",
 };
 
-/** The order of the legend: what hurts first. */
+/** The order of the legend: the costliest states first. */
 export const legend: State[] = [
   "blocked",
   "deadlocked",
@@ -47,7 +47,7 @@ export const legend: State[] = [
   "dead",
 ];
 
-/** What a line of the log can say that a thread did. */
+/** The operations in the log. */
 export const operations = [
   "block",
   "handoff",
@@ -68,7 +68,7 @@ export const operations = [
 export const kinds = ["none", "start", "handoff", "notify", "notify_all", "interrupt", "join", "unpark"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** The kinds that are drawn, each with its own entry in the legend. */
+/** The kinds that have an arrow and an entry in the legend. */
 export const arrowKinds: Kind[] = ["handoff", "notify", "notify_all", "join", "start", "interrupt", "unpark"];
 
 export const kindTitle: Record<Kind, string> = {
@@ -84,20 +84,20 @@ export const kindTitle: Record<Kind, string> = {
 
 export const kindHelp: Record<Kind, string> = {
   none: "",
-  start: "From the thread that called Thread.start to the thread that began",
-  handoff: "From the thread that released a lock to the thread that got it",
-  notify: "From the caller of Object.notify to the thread that it woke",
-  notify_all: "From the caller of Object.notifyAll to each thread that it woke",
-  interrupt: "From the caller of Thread.interrupt to the thread that it woke",
-  join: "From the thread that ended to the thread that waited for its end",
-  unpark: "From the caller of LockSupport.unpark to the thread that it woke",
+  start: "From the caller of Thread.start to the new thread",
+  handoff: "From the thread that released a lock to the thread that acquired it",
+  notify: "From the caller of Object.notify to the thread it woke",
+  notify_all: "From the caller of Object.notifyAll to each thread it woke",
+  interrupt: "From the caller of Thread.interrupt to the thread it woke",
+  join: "From the thread that ended to the thread that joined it",
+  unpark: "From the caller of LockSupport.unpark to the thread it woke",
 };
 
 export const confidenceHelp: Record<string, string> = {
-  exact: "nothing else is possible, or the JVM said so",
-  fifo: "HotSpot wakes the thread that waited longest",
-  inferred: "the last owner that showed itself",
-  ambiguous: "several fit what was seen",
+  exact: "reported by the JVM, or the only possibility",
+  fifo: "assumes that HotSpot wakes the longest waiter",
+  inferred: "the last known owner",
+  ambiguous: "several candidates match",
 };
 
 export function stateNumber(name: State): number {

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The strips of lanes that are on the screen, or were. Asks the server for what is missing, a few lanes at a time, so
-// that no answer is large; until it comes the nearest strip that is there is drawn, so that zoom and pan never wait.
+// Caches the strips of lanes. Missing ones are requested a few lanes at a time, so that no answer is large. Until they
+// arrive the best available strip is drawn, so that zoom and pan never wait.
 import {address, ask, retry} from "../api";
 import {ids, type Strip, strip} from "../lib/lanes";
 import {fetched, type Span} from "../lib/scale";
@@ -12,7 +12,7 @@ interface Kept extends Strip {
   key: string;
   span: Span;
   version: number;
-  /** Everything in it had happened when it was asked for. */
+  /** The session was already past its end when it was requested, so that it never changes. */
   final: boolean;
 }
 
@@ -23,11 +23,11 @@ const mostThreads = 2000;
 
 export class LaneCache {
   private kept = new Map<number, Kept[]>();
-  private asked = new Map<string, AbortController>();
+  private requests = new Map<string, AbortController>();
   private wanted = {span: {from: 0, to: 1, cell: 1}, threads: [] as number[]};
   private timer = 0;
-  /** Something was not answered, and is asked for again. */
-  private again = false;
+  /** A request failed and will be repeated. */
+  private failing = false;
   session = "";
   version = 0;
   to = 0;
@@ -37,7 +37,7 @@ export class LaneCache {
     private readonly failed: (message: string | null) => void,
   ) {}
 
-  /** Says which session, how far it is, and what of it is new. */
+  /** Sets the session, its version and its end. */
   follow(session: string, version: number, to: number): void {
     if (session !== this.session) {
       this.stop();
@@ -50,11 +50,11 @@ export class LaneCache {
 
   stop(): void {
     clearTimeout(this.timer);
-    for (const abort of this.asked.values()) abort.abort();
-    this.asked.clear();
+    for (const abort of this.requests.values()) abort.abort();
+    this.requests.clear();
   }
 
-  /** The strip that shows a thread best: the one that was asked for, or else the one that covers most of the view. */
+  /** Returns the strip that shows a thread best: it covers most of the view at about the wanted resolution. */
   best(thread: number, view: Span): Strip | null {
     let found: Kept | null = null;
     let best = 0;
@@ -76,8 +76,8 @@ export class LaneCache {
     const missing = this.missing();
     clearTimeout(this.timer);
     if (missing.length === 0) return;
-    // While one zooms the questions change with each frame: the first is asked at once, the others when it rests.
-    this.timer = window.setTimeout(() => this.ask(), this.asked.size === 0 ? 0 : 80);
+    // While zooming, each frame wants something else: only the first is requested at once, the rest once the view rests.
+    this.timer = window.setTimeout(() => this.request(), this.requests.size === 0 ? 0 : 80);
   }
 
   private key(): string {
@@ -93,26 +93,26 @@ export class LaneCache {
     });
   }
 
-  private ask(): void {
+  private request(): void {
     const {span} = this.wanted;
     const key = this.key();
-    for (const [name, abort] of this.asked) {
+    for (const [name, abort] of this.requests) {
       if (!name.startsWith(`${key} `)) {
         abort.abort();
-        this.asked.delete(name);
+        this.requests.delete(name);
       }
     }
     const missing = this.missing();
     for (let i = 0; i < missing.length; i += lanesAtOnce) {
       const some = missing.slice(i, i + lanesAtOnce);
       const name = `${key} ${some.join()} ${this.version}`;
-      if (!this.asked.has(name)) this.load(name, key, span, some);
+      if (!this.requests.has(name)) this.load(name, key, span, some);
     }
   }
 
   private load(name: string, key: string, span: Span & {cell: number}, threads: number[]): void {
     const abort = new AbortController();
-    this.asked.set(name, abort);
+    this.requests.set(name, abort);
     const {version, to} = this;
     const url = address(`sessions/${this.session}/lanes`, {
       from: span.from,
@@ -127,17 +127,17 @@ export class LaneCache {
           this.keep(lane.thread.id, {...strip(lanes, lane), key, span, version, final: span.to < to});
         }
         this.changed();
-        if (this.again) this.failed(null);
-        this.again = false;
+        if (this.failing) this.failed(null);
+        this.failing = false;
       })
       .catch((error: Error) => {
         if (abort.signal.aborted) return;
         this.failed(error.message);
-        this.again = true;
+        this.failing = true;
         clearTimeout(this.timer);
-        this.timer = window.setTimeout(() => this.ask(), retry);
+        this.timer = window.setTimeout(() => this.request(), retry);
       })
-      .finally(() => this.asked.delete(name));
+      .finally(() => this.requests.delete(name));
   }
 
   private keep(thread: number, one: Kept): void {
@@ -147,7 +147,7 @@ export class LaneCache {
     if (this.kept.size > mostThreads) this.kept.delete(this.kept.keys().next().value!);
   }
 
-  /** For tests and pictures: whether all that is wanted is there. */
+  /** Whether all wanted strips have arrived. */
   complete(): boolean {
     return this.missing().length === 0;
   }

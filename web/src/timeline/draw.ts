@@ -1,9 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Paints ruler, arrows, the path and what else is over lanes: functions of plain data.
+// Paints the ruler, arrows, the path and whatever else lies over the lanes: functions of plain data.
 import {instant, shortClass} from "../lib/format";
-import {type Span, ticks} from "../lib/scale";
+import {type Span, ticks, toPixel} from "../lib/scale";
 import type {Arrow, Gap, Segment} from "../lib/types";
 import {type Kind, states} from "../lib/words";
 import {dashOf, type Palette} from "./palette";
@@ -11,34 +11,45 @@ import {dashOf, type Palette} from "./palette";
 export const rulerHeight = 26;
 const dead = states.indexOf("dead");
 
-export interface Scale {
+/** A canvas, the part of time and the size it shows, and the colors of the theme. */
+export interface Brush {
+  readonly ctx: CanvasRenderingContext2D;
   view: Span;
   width: number;
+  height: number;
+  ratio: number;
+  colors: Palette;
 }
 
-export function paintRuler(ctx: CanvasRenderingContext2D, {view, width}: Scale, colors: Palette, height: number): void {
+/** Fills a rectangle with a color of the theme. */
+export function fill({ctx, colors}: Brush, color: string, x: number, y: number, width: number, height: number): void {
+  ctx.fillStyle = colors.get(color);
+  ctx.fillRect(x, y, width, height);
+}
+
+function xOf({view, width}: Brush, time: number): number {
+  return toPixel(view, width, time);
+}
+
+export function paintRuler(brush: Brush): void {
+  const {ctx, view, width, height, colors} = brush;
   const {step, times} = ticks(view, width);
-  ctx.fillStyle = colors.get("surface-2");
-  ctx.fillRect(0, 0, width, rulerHeight);
+  fill(brush, "surface-2", 0, 0, width, rulerHeight);
   ctx.font = "11px system-ui, sans-serif";
   ctx.textBaseline = "middle";
-  const scale = width / (view.to - view.from);
   for (const time of times) {
-    const x = Math.round((time - view.from) * scale) + 0.5;
-    ctx.fillStyle = colors.get("grid");
-    ctx.fillRect(x - 0.5, rulerHeight, 1, height - rulerHeight);
-    ctx.fillStyle = colors.get("line-strong");
-    ctx.fillRect(x - 0.5, rulerHeight - 6, 1, 6);
+    const x = Math.round(xOf(brush, time));
+    fill(brush, "grid", x, rulerHeight, 1, height - rulerHeight);
+    fill(brush, "line-strong", x, rulerHeight - 6, 1, 6);
     ctx.fillStyle = colors.get("text-2");
-    ctx.fillText(instant(time, step), x + 4, rulerHeight / 2);
+    ctx.fillText(instant(time, step), x + 4.5, rulerHeight / 2);
   }
-  ctx.fillStyle = colors.get("line");
-  ctx.fillRect(0, rulerHeight - 1, width, 1);
+  fill(brush, "line", 0, rulerHeight - 1, width, 1);
 }
 
 const widths = new Map<string, number>();
 
-/** As much of a text as fits, with an ellipsis; nothing if that is hardly anything. */
+/** Returns as much of a text as fits, with an ellipsis, or nothing if fewer than three letters fit. */
 export function fit(ctx: CanvasRenderingContext2D, text: string, width: number): string {
   const key = ctx.font + text;
   let whole = widths.get(key);
@@ -52,23 +63,17 @@ export function fit(ctx: CanvasRenderingContext2D, text: string, width: number):
   return letters < 3 ? "" : `${text.slice(0, letters)}…`;
 }
 
-/** A thread that has ended: a cross, and a faint line where it would be (T38, T45). */
-export function paintEnd(
-  ctx: CanvasRenderingContext2D,
-  scale: Scale,
-  end: number,
-  y: number,
-  height: number,
-  colors: Palette,
-): void {
-  const x = ((end - scale.view.from) / (scale.view.to - scale.view.from)) * scale.width;
-  if (x > scale.width) return;
+/** Paints the end of a thread: a cross, and a faint line after it (T38, T45). */
+export function paintEnd(brush: Brush, end: number, y: number, height: number): void {
+  const {ctx, width, colors} = brush;
+  const x = xOf(brush, end);
+  if (x > width) return;
   const middle = Math.round(y + height / 2) + 0.5;
   ctx.strokeStyle = colors.color[dead]!;
   ctx.lineWidth = 1.5;
   ctx.beginPath();
   ctx.moveTo(Math.max(0, x + 8), middle);
-  ctx.lineTo(scale.width, middle);
+  ctx.lineTo(width, middle);
   ctx.stroke();
   if (x < 0) return;
   ctx.strokeStyle = colors.get("text-3");
@@ -80,64 +85,64 @@ export function paintEnd(
   ctx.stroke();
 }
 
-export interface ArrowOnScreen {
+export interface ArrowInRows {
   arrow: Arrow;
   kind: Kind;
   y0: number;
   y1: number;
 }
 
-export function paintArrows(
-  ctx: CanvasRenderingContext2D,
-  {view, width}: Scale,
-  arrows: readonly ArrowOnScreen[],
-  chosen: (arrow: Arrow) => boolean,
-  colors: Palette,
-): void {
-  const scale = width / (view.to - view.from);
-  const onScreen: {x0: number; x1: number; one: ArrowOnScreen; strong: boolean}[] = [];
+interface ArrowOnScreen extends ArrowInRows {
+  x0: number;
+  x1: number;
+}
+
+export function paintArrows(brush: Brush, arrows: readonly ArrowInRows[], isChosen: (arrow: Arrow) => boolean): void {
+  const {ctx, width} = brush;
+  const weak = new Map<Kind, ArrowOnScreen[]>();
+  const strong: ArrowOnScreen[] = [];
   const taken = new Set<string>();
   for (const one of arrows) {
-    const x0 = (one.arrow.from_time - view.from) * scale;
-    const x1 = (one.arrow.to_time - view.from) * scale;
+    const x0 = xOf(brush, one.arrow.from_time);
+    const x1 = xOf(brush, one.arrow.to_time);
     if (Math.max(x0, x1) < -20 || Math.min(x0, x1) > width + 20) continue;
-    const strong = chosen(one.arrow);
+    const chosen = isChosen(one.arrow);
     // Arrows that would cover each other are drawn once.
     const key = `${one.kind} ${one.y0} ${one.y1} ${Math.round(x1 / 4)} ${Math.round(x0 / 4)}`;
-    if (!strong && taken.has(key)) continue;
+    if (!chosen && taken.has(key)) continue;
     taken.add(key);
-    onScreen.push({x0, x1, one, strong});
+    if (chosen) strong.push({...one, x0, x1});
+    else if (!weak.get(one.kind)?.push({...one, x0, x1})) weak.set(one.kind, [{...one, x0, x1}]);
   }
-  // The more there are the fainter each is: lanes stay readable.
-  const alpha = Math.max(0.28, Math.min(0.9, 40 / Math.max(1, onScreen.length)));
-  // All of a kind are one path: a canvas strokes that many times faster than each by itself.
-  const crowd = onScreen.length > 150;
-  for (const kind of new Set(onScreen.map(({one}) => one.kind))) {
-    const lines = new Path2D();
-    const heads = new Path2D();
-    for (const {x0, x1, one, strong} of onScreen) {
-      if (one.kind === kind && !strong) trace(lines, heads, x0, one.y0, x1, one.y1, crowd ? 3 : 3.5);
-    }
-    ctx.globalAlpha = alpha;
-    ctx.strokeStyle = ctx.fillStyle = colors.kind(kind);
-    ctx.lineWidth = crowd ? 1 : 1.2;
-    ctx.setLineDash(crowd ? [] : dashOf[kind]);
-    ctx.stroke(lines);
-    ctx.fill(heads);
+  const all = [...weak.values()].reduce((sum, some) => sum + some.length, strong.length);
+  // The more arrows, the fainter each is, so that the lanes stay readable.
+  ctx.globalAlpha = Math.max(0.28, Math.min(0.9, 40 / Math.max(1, all)));
+  // All of a kind form one path, which a canvas strokes many times faster than each alone.
+  for (const [kind, some] of weak) {
+    if (all > 150) strokeArrows(brush, some, kind, 3, 1, []);
+    else strokeArrows(brush, some, kind, 3.5, 1.2, dashOf[kind]);
   }
   ctx.globalAlpha = 1;
-  for (const {x0, x1, one, strong} of onScreen) {
-    if (!strong) continue;
-    const lines = new Path2D();
-    const heads = new Path2D();
-    trace(lines, heads, x0, one.y0, x1, one.y1, 5);
-    ctx.strokeStyle = ctx.fillStyle = colors.kind(one.kind);
-    ctx.lineWidth = 2.5;
-    ctx.setLineDash(dashOf[one.kind]);
-    ctx.stroke(lines);
-    ctx.fill(heads);
-  }
+  for (const one of strong) strokeArrows(brush, [one], one.kind, 5, 2.5, dashOf[one.kind]);
   ctx.setLineDash([]);
+}
+
+function strokeArrows(
+  {ctx, colors}: Brush,
+  arrows: ArrowOnScreen[],
+  kind: Kind,
+  size: number,
+  lineWidth: number,
+  dash: number[],
+): void {
+  const lines = new Path2D();
+  const heads = new Path2D();
+  for (const {x0, y0, x1, y1} of arrows) trace(lines, heads, x0, y0, x1, y1, size);
+  ctx.strokeStyle = ctx.fillStyle = colors.kind(kind);
+  ctx.lineWidth = lineWidth;
+  ctx.setLineDash(dash);
+  ctx.stroke(lines);
+  ctx.fill(heads);
 }
 
 function trace(lines: Path2D, heads: Path2D, x0: number, y0: number, x1: number, y1: number, size: number): void {
@@ -147,7 +152,7 @@ function trace(lines: Path2D, heads: Path2D, x0: number, y0: number, x1: number,
   lines.moveTo(x0, y0);
   if (Math.abs(x1 - x0) < 2) lines.lineTo(x1, y1 - 4 * down);
   else {
-    // Leaves and arrives upright: so arrows of the same moment stay apart from the lanes' bars.
+    // Starts and ends upright, so that arrows at about the same time stay apart from the bars of the lanes.
     const bend = Math.min(24, Math.abs(y1 - y0) / 2) * down;
     lines.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1 - 4 * down);
   }
@@ -158,15 +163,9 @@ function trace(lines: Path2D, heads: Path2D, x0: number, y0: number, x1: number,
   heads.rect(x0 - size / 2, y0 - size / 2, size, size);
 }
 
-/** The path: a strong line along the lanes that it takes, a thin one across where it goes from one to the other. */
-export function paintPath(
-  ctx: CanvasRenderingContext2D,
-  {view, width}: Scale,
-  segments: readonly Segment[],
-  y: (thread: number) => number | null,
-  colors: Palette,
-): void {
-  const scale = width / (view.to - view.from);
+/** Paints the critical path: a thick line along its lanes, and a thin one wherever it changes from one to another. */
+export function paintPath(brush: Brush, segments: readonly Segment[], y: (thread: number) => number | null): void {
+  const {ctx, view, width, colors} = brush;
   const along = new Path2D();
   const across = new Path2D();
   let hops = 0;
@@ -175,9 +174,9 @@ export function paintPath(
   for (const segment of segments) {
     if (segment.to < view.from || segment.from > view.to) continue;
     const at = y(segment.thread);
-    const x0 = Math.max(-5, (segment.from - view.from) * scale);
-    const x1 = Math.min(width + 5, (segment.to - view.from) * scale);
-    // Hops within a pixel lie over each other: they are drawn once.
+    const x0 = Math.max(-5, xOf(brush, segment.from));
+    const x1 = Math.min(width + 5, xOf(brush, segment.to));
+    // Of the hops within a pixel only one is drawn.
     if (last !== null && at !== null && at !== last && x0 - drawn >= 1) {
       across.moveTo(x0, last);
       across.lineTo(x0, at);
@@ -202,44 +201,29 @@ export function paintPath(
   ctx.stroke(along);
 }
 
-export function paintGaps(
-  ctx: CanvasRenderingContext2D,
-  {view, width}: Scale,
-  gaps: readonly Gap[],
-  height: number,
-  colors: Palette,
-): void {
-  const scale = width / (view.to - view.from);
+export function paintGaps(brush: Brush, gaps: readonly Gap[]): void {
+  const {ctx, width, height} = brush;
   for (const gap of gaps) {
-    const x0 = (gap.from - view.from) * scale;
-    const x1 = (gap.to - view.from) * scale;
+    const x0 = xOf(brush, gap.from);
+    const x1 = xOf(brush, gap.to);
     if (x1 < 0 || x0 > width) continue;
-    ctx.fillStyle = colors.get("gap");
-    ctx.fillRect(x0, rulerHeight, Math.max(2, x1 - x0), 3);
+    fill(brush, "gap", x0, rulerHeight, Math.max(2, x1 - x0), 3);
     ctx.globalAlpha = 0.12;
-    ctx.fillRect(x0, rulerHeight, Math.max(2, x1 - x0), height - rulerHeight);
+    fill(brush, "gap", x0, rulerHeight, Math.max(2, x1 - x0), height - rulerHeight);
     ctx.globalAlpha = 1;
   }
 }
 
-/** What is outside the chosen range is dimmed. */
-export function paintRange(
-  ctx: CanvasRenderingContext2D,
-  {view, width}: Scale,
-  range: Span,
-  height: number,
-  colors: Palette,
-): void {
-  const scale = width / (view.to - view.from);
-  const x0 = Math.max(0, Math.min(width, (range.from - view.from) * scale));
-  const x1 = Math.max(0, Math.min(width, (range.to - view.from) * scale));
-  ctx.fillStyle = colors.get("dim");
-  ctx.fillRect(0, rulerHeight, x0, height - rulerHeight);
-  ctx.fillRect(x1, rulerHeight, width - x1, height - rulerHeight);
-  ctx.fillStyle = colors.get("accent");
-  ctx.fillRect(x0 - 1, 0, 2, height);
-  ctx.fillRect(x1 - 1, 0, 2, height);
-  ctx.fillRect(x0, rulerHeight - 4, x1 - x0, 3);
+/** Dims what is outside the selected range. */
+export function paintRange(brush: Brush, range: Span): void {
+  const {width, height} = brush;
+  const x0 = Math.max(0, Math.min(width, xOf(brush, range.from)));
+  const x1 = Math.max(0, Math.min(width, xOf(brush, range.to)));
+  fill(brush, "dim", 0, rulerHeight, x0, height - rulerHeight);
+  fill(brush, "dim", x1, rulerHeight, width - x1, height - rulerHeight);
+  fill(brush, "accent", x0 - 1, 0, 2, height);
+  fill(brush, "accent", x1 - 1, 0, 2, height);
+  fill(brush, "accent", x0, rulerHeight - 4, x1 - x0, 3);
 }
 
 export function label(state: number, lock: string): string {

@@ -1,29 +1,30 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The keys of the visualizer.
+// The keys of the lanes.
 import type {Shown} from "../lib/link";
 import type {Row} from "../lib/rows";
 import {around} from "../lib/scale";
 import type {Interval, Reference} from "../lib/types";
 import {show} from "../store";
-import type {Hit, ThreadsPlane} from "./threads";
+import type {Plane} from "./plane";
+import type {ThreadsPlane} from "./threads";
 
 export const keyHelp: [string, string][] = [
-  ["W  S", "zoom in, out"],
+  ["W  S", "zoom in, zoom out"],
   ["A  D", "pan left, right"],
-  ["0", "show all of the time"],
-  ["F", "zoom to the chosen interval, or to the range"],
+  ["0", "show the whole session"],
+  ["F", "zoom to the selected interval or range"],
   ["←  →", "previous, next interval of the thread"],
-  ["↑  ↓", "thread or lock above, below"],
-  ["[", "go to what let the thread go on"],
-  ["]", "go to what was let go on"],
-  ["P", "critical path on, off"],
-  ["G", "grouping: none, by group, by pool"],
-  ["R", "take the chosen interval as range"],
-  ["Space", "follow a live session, or pause"],
+  ["↑  ↓", "previous, next thread or lock"],
+  ["[", "go to the interval that unblocked this one"],
+  ["]", "go to the interval that this one unblocked"],
+  ["P", "show or hide the critical path"],
+  ["G", "grouping: none, by thread group, by thread pool"],
+  ["R", "use the selected interval as range"],
+  ["Space", "follow or pause a live session"],
   ["/", "search"],
-  ["Esc", "choose nothing; drop the range"],
+  ["Esc", "clear the selection, then the range"],
   ["?", "this help"],
 ];
 
@@ -31,72 +32,83 @@ interface Context {
   rows: Row[];
   shown: Shown;
   interval: Interval | null;
-  choose: (hit: Hit) => void;
+  choose: (thread: number, time: number) => void;
 }
 
-/** Does what a key asks for; false if it asks for nothing. */
-export function keys(e: KeyboardEvent, plane: ThreadsPlane, {rows, shown, interval, choose}: Context): boolean {
-  if (e.ctrlKey || e.metaKey || e.altKey) return false;
+/** The move of a key on any canvas. */
+export function moveOf(key: string, plane: Plane): (() => void) | undefined {
   const middle = plane.width / 2;
-  const moved = (move: () => void) => {
-    show({follow: false});
-    move();
-    return true;
-  };
+  const step = plane.width / 6;
+  switch (key) {
+    case "w":
+    case "+":
+    case "=":
+      return () => plane.zoomAt(middle, 0.7);
+    case "s":
+    case "-":
+      return () => plane.zoomAt(middle, 1 / 0.7);
+    case "a":
+      return () => plane.panBy(-step);
+    case "d":
+      return () => plane.panBy(step);
+    case "0":
+      return () => plane.setView(plane.limits);
+    default:
+      return undefined;
+  }
+}
+
+/** Handles a key on the lanes of threads; returns false if it has no meaning there. */
+export function keys(key: string, plane: ThreadsPlane, {rows, shown, interval, choose}: Context): boolean {
   const to = (reference: Reference | null | undefined) => {
     if (reference) show({thread: reference.thread.id, seq: reference.seq, follow: false});
-    return true;
   };
   const byRow = (step: number) => {
     const threads = rows.filter((row) => row.kind === "thread");
     const at = threads.findIndex((row) => row.thread.id === shown.thread);
     const next = threads[Math.max(0, Math.min(threads.length - 1, at < 0 ? 0 : at + step))];
-    if (!next) return true;
+    if (!next) return;
     const time = Math.round(
-      interval && interval.seq === shown.seq ? Math.max(plane.view.from, interval.from) : plane.time(middle),
+      interval && interval.seq === shown.seq ? Math.max(plane.view.from, interval.from) : plane.time(plane.width / 2),
     );
-    choose({thread: next.thread.id, time, state: 0, rest: 15, share: 1, from: time, to: time});
-    return true;
+    choose(next.thread.id, time);
   };
-  switch (e.key) {
-    case "w":
-    case "+":
-    case "=":
-      return moved(() => plane.zoomAt(middle, 0.7));
-    case "s":
-    case "-":
-      return moved(() => plane.zoomAt(middle, 1 / 0.7));
-    case "a":
-      return moved(() => plane.panBy(-plane.width / 6));
-    case "d":
-      return moved(() => plane.panBy(plane.width / 6));
-    case "0":
-      plane.setView(plane.limits);
-      return true;
-    case "f": {
-      const span = interval ?? shown.range;
-      return span ? moved(() => plane.setView(around(span, plane.limits))) : true;
-    }
+  const span = interval ?? shown.range;
+  const move = key === "f" && span ? () => plane.setView(around(span, plane.limits)) : moveOf(key, plane);
+  if (move) {
+    if (key !== "0") show({follow: false});
+    move();
+    return true;
+  }
+  switch (key) {
+    case "f":
+      break;
     case "r":
       if (interval) show({range: {from: interval.from, to: Math.max(interval.to, interval.from + 1)}});
-      return true;
+      break;
     case "ArrowLeft":
-      return interval ? to(interval.previous) : byRow(0);
+      interval ? to(interval.previous) : byRow(0);
+      break;
     case "ArrowRight":
-      return interval ? to(interval.next) : byRow(0);
+      interval ? to(interval.next) : byRow(0);
+      break;
     case "ArrowUp":
-      return byRow(-1);
+      byRow(-1);
+      break;
     case "ArrowDown":
-      return byRow(1);
+      byRow(1);
+      break;
     case "[":
-      return to(interval?.cause?.interval ?? interval?.owner?.interval);
+      to(interval?.cause?.interval ?? interval?.owner?.interval);
+      break;
     case "]":
-      return to(interval?.effects[0]?.interval);
+      to(interval?.effects[0]?.interval);
+      break;
     case "Escape":
-      if (shown.thread) show({thread: 0, seq: 0});
-      else show({range: null});
-      return true;
+      show(shown.thread ? {thread: 0, seq: 0} : {range: null});
+      break;
     default:
       return false;
   }
+  return true;
 }

@@ -1,11 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Paints the runs of lanes: pixels for what is there, words where there is room for them.
+// Paints the runs of lanes as pixels, with labels where there is room for them.
 import {mark, noState, runAt, type Strip} from "../lib/lanes";
 import {states} from "../lib/words";
-import {fit, type Scale} from "./draw";
-import {heightOf, type Palette} from "./palette";
+import {type Brush, fill, fit} from "./draw";
+import {heightOf} from "./palette";
 import type {Raster} from "./raster";
 
 const inset = 3;
@@ -18,7 +18,14 @@ export interface LaneOnScreen {
   height: number;
 }
 
-export interface Label {
+interface Mark {
+  x: number;
+  y: number;
+  h: number;
+  marks: number;
+}
+
+interface Label {
   text: string;
   x: number;
   y: number;
@@ -27,18 +34,17 @@ export interface Label {
   state: number;
 }
 
-/** Paints lanes into a raster of the screen's pixels, and lays it over the canvas; y and height are of the canvas. */
+/** Paints lanes into a raster of device pixels, and the raster onto the canvas; y and height of a lane are in canvas pixels. */
 export function paintLanes(
-  ctx: CanvasRenderingContext2D,
+  brush: Brush,
   raster: Raster,
-  {view, width, ratio}: Scale & {ratio: number},
   lanes: readonly LaneOnScreen[],
   hidden: ReadonlySet<number>,
-  colors: Palette,
   name: (lane: number, state: number, from: number, to: number) => string,
 ): void {
+  const {view, width, ratio} = brush;
   const labels: Label[] = [];
-  const marks: {x: number; y: number; h: number; marks: number}[] = [];
+  const marks: Mark[] = [];
   const scale = (width * ratio) / (view.to - view.from);
   const edge = 10 * ratio;
   const right = Math.round(width * ratio) + edge;
@@ -63,7 +69,7 @@ export function paintLanes(
         paintMix(raster, state, rest, ((code >> 8) & 15) / 15, x0, w, bottom, full, hidden);
       } else if (!hidden.has(state)) {
         const h = Math.max(2, Math.round(full * heights[state]!));
-        // A pixel of the lane's ground tells neighbours apart.
+        // One pixel of background separates neighbors.
         raster.rect(state, x0, bottom - h, w > 4 * ratio ? w - ratio : w, h);
         if (w > 54 * ratio && h > 7 * ratio) {
           const x = Math.max(2, x0 / ratio) + 5;
@@ -76,12 +82,12 @@ export function paintLanes(
       }
     }
   });
-  raster.end(ctx, ratio);
-  paintMarks(ctx, marks, colors);
-  paintLabels(ctx, labels, colors);
+  raster.end(brush.ctx, ratio);
+  paintMarks(brush, marks);
+  paintLabels(brush, labels);
 }
 
-/** Several intervals in one step: both states that take most of it, by their shares. */
+/** Paints a step of several intervals: the two states that take most of it, by their shares. */
 function paintMix(
   raster: Raster,
   state: number,
@@ -102,16 +108,12 @@ function paintMix(
   if (!hidden.has(low)) raster.rect(low, x, bottom - part, w, part);
 }
 
-/** A wait whose time was over ends in a short box (T40), an interrupted one in a wedge. */
-function paintMarks(
-  ctx: CanvasRenderingContext2D,
-  marks: {x: number; y: number; h: number; marks: number}[],
-  colors: Palette,
-): void {
+/** Marks the end of a wait: a short box if it timed out (T40), a wedge if it was interrupted. */
+function paintMarks(brush: Brush, marks: Mark[]): void {
+  const {ctx, colors} = brush;
   for (const {x, y, h, marks: flags} of marks) {
     if (flags & mark.timedOut) {
-      ctx.fillStyle = colors.get("mark-timeout");
-      ctx.fillRect(x - 4, y + h - 9, 4, 9);
+      fill(brush, "mark-timeout", x - 4, y + h - 9, 4, 9);
     } else {
       ctx.fillStyle = colors.get("kind-interrupt");
       ctx.beginPath();
@@ -123,14 +125,14 @@ function paintMarks(
   }
 }
 
-function paintLabels(ctx: CanvasRenderingContext2D, labels: Label[], colors: Palette): void {
+function paintLabels({ctx, colors}: Brush, labels: Label[]): void {
   ctx.textBaseline = "middle";
   for (const {text, x, y, width, height, state} of labels) {
     ctx.font = height > 12 ? "11px system-ui, sans-serif" : "10px system-ui, sans-serif";
     const cut = fit(ctx, text, width);
     if (cut === "") continue;
     if (state !== runnable) {
-      // Letters on stripes are hard to read: they get a plain ground.
+      // Text on stripes is hard to read: it gets a plain background.
       ctx.fillStyle = colors.color[state]!;
       ctx.fillRect(x - 3, y - height / 2, ctx.measureText(cut).width + 6, height);
     }

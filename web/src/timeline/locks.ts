@@ -1,11 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The canvas of the lock view: for each lock who held it, above, and how many threads queued for it, below.
+// The canvas of the lock view: for each lock its owners above, and the length of its queue below.
 import {duration} from "../lib/format";
 import type {LockLane, LockLanes} from "../lib/types";
-import {fit, paintRange, paintRuler, rulerHeight} from "./draw";
-import type {Palette} from "./palette";
+import {fill, fit, rulerHeight} from "./draw";
 import {Plane} from "./plane";
 
 export const lockRowHeight = 64;
@@ -24,17 +23,13 @@ export class LocksPlane extends Plane {
     this.changed();
   }
 
-  protected override isRuler(y: number): boolean {
-    return y < rulerHeight;
-  }
-
   rowAt(y: number): LockLane | null {
     return y < rulerHeight
       ? null
       : (this.lanes?.lanes[Math.floor((y - rulerHeight + this.scrollTop) / lockRowHeight)] ?? null);
   }
 
-  /** Who held a lock at a place of the canvas. */
+  /** The hold at a place of the canvas. */
   hold(x: number, y: number): {lane: LockLane; text: string; thread: number; from: number} | null {
     const lane = this.rowAt(y);
     const time = this.time(x);
@@ -44,7 +39,7 @@ export class LocksPlane extends Plane {
     const text =
       hold.holds === 1
         ? `held by ${name} for ${duration(hold.to - hold.from)}`
-        : `${hold.holds} holds of ${hold.threads} threads, longest of ${name}, ${duration(hold.time)} in all`;
+        : `held ${hold.holds} times by ${hold.threads} threads, longest by ${name}, ${duration(hold.time)} in total`;
     return {lane, text, thread: hold.thread, from: hold.from};
   }
 
@@ -52,34 +47,23 @@ export class LocksPlane extends Plane {
     return this.names.get(thread) ?? `thread ${thread}`;
   }
 
-  protected override paint(ctx: CanvasRenderingContext2D, colors: Palette): void {
-    ctx.fillStyle = colors.get("surface");
-    ctx.fillRect(0, 0, this.width, this.height);
-    paintRuler(ctx, this, colors, this.height);
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(0, rulerHeight, this.width, this.height - rulerHeight);
-    ctx.clip();
+  protected override paintLanes(): void {
     const {lanes} = this;
     lanes?.lanes.forEach((lane, i) => {
       const y = rulerHeight + i * lockRowHeight - this.scrollTop;
       if (y > this.height || y + lockRowHeight < 0) return;
       if (lane.row.lock.id === this.chosen) {
-        ctx.fillStyle = colors.get("row-chosen");
-        ctx.fillRect(0, y, this.width, lockRowHeight);
+        fill(this, "row-chosen", 0, y, this.width, lockRowHeight);
       }
-      this.paintQueue(ctx, lane, lanes, y, colors);
-      this.paintHolds(ctx, lane, y, colors);
-      this.paintHandoffs(ctx, lane, y, colors);
-      ctx.fillStyle = colors.get("line");
-      ctx.fillRect(0, y + lockRowHeight - 1, this.width, 1);
+      this.paintQueue(lane, lanes, y);
+      this.paintHolds(lane, y);
+      this.paintHandoffs(lane, y);
+      fill(this, "line", 0, y + lockRowHeight - 1, this.width, 1);
     });
-    ctx.restore();
-    const range = this.drawing ?? this.range;
-    if (range) paintRange(ctx, this, range, this.height, colors);
   }
 
-  private paintHolds(ctx: CanvasRenderingContext2D, lane: LockLane, y: number, colors: Palette): void {
+  private paintHolds(lane: LockLane, y: number): void {
+    const {ctx, colors} = this;
     ctx.font = "11px system-ui, sans-serif";
     ctx.textBaseline = "middle";
     for (const hold of lane.holds) {
@@ -88,13 +72,11 @@ export class LocksPlane extends Plane {
       if (x1 < 0 || x0 > this.width) continue;
       const w = Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0));
       const several = hold.holds > 1;
-      ctx.fillStyle = colors.get(several ? "hold-several" : `hold-${hold.thread % hues}`);
-      ctx.fillRect(x0, y + 5, w, holdHeight);
+      fill(this, several ? "hold-several" : `hold-${hold.thread % hues}`, x0, y + 5, w, holdHeight);
       if (several && w > 3) {
-        // As much of it as the lock was really held.
-        ctx.fillStyle = colors.get(`hold-${hold.thread % hues}`);
-        const share = Math.min(1, hold.time / Math.max(1, hold.to - hold.from));
-        ctx.fillRect(x0, y + 5 + holdHeight * (1 - share), w, holdHeight * share);
+        // Filled in proportion to the time that the lock was held.
+        const full = holdHeight * Math.min(1, hold.time / Math.max(1, hold.to - hold.from));
+        fill(this, `hold-${hold.thread % hues}`, x0, y + 5 + holdHeight - full, w, full);
       }
       if (w > 44) {
         const text = several ? `${hold.holds} holds` : this.name(hold.thread);
@@ -104,28 +86,22 @@ export class LocksPlane extends Plane {
     }
   }
 
-  /** How many threads were blocked at a time: steps upward from the lane's lower edge. */
-  private paintQueue(
-    ctx: CanvasRenderingContext2D,
-    lane: LockLane,
-    lanes: LockLanes,
-    y: number,
-    colors: Palette,
-  ): void {
+  /** The number of blocked threads as steps that rise from the lower edge of the lane. */
+  private paintQueue(lane: LockLane, lanes: LockLanes, y: number): void {
     const ground = y + lockRowHeight - 3;
     const unit = (lockRowHeight - holdHeight - 13) / Math.max(1, lane.row.waiters);
-    ctx.fillStyle = colors.get("state-blocked");
     lane.queue.forEach(({step, threads}, i) => {
       if (threads === 0) return;
       const end = lane.queue[i + 1]?.step ?? lanes.steps;
       const x0 = this.x(lanes.from + step * lanes.step);
       const x1 = this.x(lanes.from + end * lanes.step);
       if (x1 < 0 || x0 > this.width) return;
-      ctx.fillRect(x0, ground - threads * unit, Math.max(1, x1 - x0), threads * unit);
+      fill(this, "state-blocked", x0, ground - threads * unit, Math.max(1, x1 - x0), threads * unit);
     });
   }
 
-  private paintHandoffs(ctx: CanvasRenderingContext2D, lane: LockLane, y: number, colors: Palette): void {
+  private paintHandoffs(lane: LockLane, y: number): void {
+    const {ctx, colors} = this;
     ctx.fillStyle = colors.get("kind-handoff");
     let last = -9;
     for (const {time} of lane.handoffs) {

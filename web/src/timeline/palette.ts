@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Colours and patterns. The colours are in style.css, so that a theme is one place; the patterns are here, and the
-// legend is painted with the same ones as the lanes. A state differs from its neighbours in colour, pattern and height.
+// Colors and patterns. The colors are in style/theme.css; the patterns are here, for lanes and legend alike. Each state
+// differs from similar ones in color, pattern and height.
 import {type Kind, type State, states} from "../lib/words";
 
 type Pattern = "plain" | "slash" | "backslash" | "cross" | "dots" | "rows" | "columns" | "dashes";
@@ -21,7 +21,7 @@ export const patternOf: Record<State, Pattern> = {
   dead: "plain",
 };
 
-/** Part of the lane's height: what runs or is held up stands tall, who waits by choice is low. */
+/** Share of the height of a lane: running and blocked threads are tall, voluntary waits are low. */
 export const heightOf: Record<State, number> = {
   unknown: 0.6,
   runnable: 1,
@@ -50,7 +50,7 @@ export const dashOf: Record<Kind, number[]> = {
 export interface Palette {
   color: string[];
   fill: (string | CanvasPattern)[];
-  /** A tile of each state in pixels of the screen. */
+  /** A tile for each state, in device pixels. */
   tiles: HTMLCanvasElement[];
   text: string[];
   kind: (name: Kind) => string;
@@ -74,7 +74,7 @@ function tile(pattern: Pattern, color: string, ink: string, ratio: number): HTML
     ctx.lineTo(x1, y1);
     ctx.stroke();
   };
-  // Slanted lines go on over the edge, so that the tiles meet.
+  // Slanted lines extend over the edge, so that adjacent tiles connect.
   if (pattern === "slash" || pattern === "cross") {
     for (const shift of [-edge, 0, edge]) line(shift - 1, edge + 1, shift + edge + 1, -1);
   }
@@ -100,7 +100,7 @@ function tile(pattern: Pattern, color: string, ink: string, ratio: number): HTML
 
 let cached: {key: string; palette: Palette} | null = null;
 
-/** The palette of the theme that is on, for canvases of a pixel ratio. */
+/** The palette of the current theme, for a pixel ratio. */
 export function palette(ratio: number): Palette {
   const root = document.documentElement;
   const key = `${root.dataset.theme} ${ratio}`;

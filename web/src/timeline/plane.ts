@@ -1,10 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A canvas over a part of time: size, zoom, pan, selection of a range by wheel, drag and keys; what is painted is the
-// business of who uses it. No framework: a frame never waits for one.
+// A canvas over a part of time: size, zoom, pan, and selection of a range with wheel and drag. Subclasses paint the lanes.
+// There is no framework here, so that a frame never waits for one.
 import {clamp, pan, type Span, toPixel, toTime, zoom} from "../lib/scale";
-import {type Palette, palette} from "./palette";
+import {type Brush, fill, paintRange, paintRuler, rulerHeight} from "./draw";
+import {palette} from "./palette";
 
 export interface Events {
   view(view: Span): void;
@@ -15,20 +16,21 @@ export interface Events {
   scroll(by: number): boolean;
 }
 
-export abstract class Plane {
-  protected readonly ctx: CanvasRenderingContext2D;
+export abstract class Plane implements Brush {
+  readonly ctx: CanvasRenderingContext2D;
+  colors = palette(1);
   width = 1;
   height = 1;
   ratio = 1;
   view: Span = {from: 0, to: 1};
   limits: Span = {from: 0, to: 1};
   range: Span | null = null;
-  /** The range while it is being drawn out. */
-  protected drawing: Span | null = null;
+  /** The range while it is being dragged. */
+  private drawing: Span | null = null;
   private requested = 0;
   private readonly observer: ResizeObserver;
   private readonly abort = new AbortController();
-  /** Milliseconds that the last frames took to paint, newest last: for `make bench-page`. */
+  /** Paint times of the last frames in milliseconds, newest last, for `make bench-page`. */
   readonly frames: number[] = [];
 
   constructor(
@@ -56,11 +58,28 @@ export abstract class Plane {
     cancelAnimationFrame(this.requested);
   }
 
-  protected abstract paint(ctx: CanvasRenderingContext2D, palette: Palette): void;
-  /** Whether a drag that begins here draws out a range without the shift key. */
-  protected abstract isRuler(y: number): boolean;
+  /** Paints everything between the ruler and the range. */
+  protected abstract paintLanes(): void;
 
-  /** Paints at the next frame. */
+  private paint(): void {
+    const {ctx, width, height} = this;
+    fill(this, "surface", 0, 0, width, height);
+    paintRuler(this);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(0, rulerHeight, width, height - rulerHeight);
+    ctx.clip();
+    this.paintLanes();
+    ctx.restore();
+    const range = this.drawing ?? this.range;
+    if (range) paintRange(this, range);
+  }
+
+  private isRuler(y: number): boolean {
+    return y < rulerHeight;
+  }
+
+  /** Requests a frame. */
   changed(): void {
     if (!this.requested) this.requested = requestAnimationFrame(() => this.frame());
   }
@@ -69,7 +88,8 @@ export abstract class Plane {
     this.requested = 0;
     const began = performance.now();
     this.ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    this.paint(this.ctx, palette(this.ratio));
+    this.colors = palette(this.ratio);
+    this.paint();
     this.frames.push(performance.now() - began);
     if (this.frames.length > 600) this.frames.shift();
   }
@@ -86,7 +106,7 @@ export abstract class Plane {
   }
 
   protected resized(): void {
-    // For who has more to do than to paint again.
+    // For subclasses that have more to do than to paint again.
   }
 
   x(time: number): number {
@@ -134,7 +154,7 @@ export abstract class Plane {
     this.drag = {x: e.offsetX, y: e.offsetY, kind, moved: false, view: this.view, anchor: this.anchor(e.offsetX)};
   };
 
-  /** A drag that begins at an edge of the range moves that edge. */
+  /** The fixed end of a dragged range: a drag that starts at an edge of the range moves that edge. */
   private anchor(x: number): number {
     const near = (time: number) => Math.abs(this.x(time) - x) <= 5;
     if (this.range && near(this.range.from)) return this.range.to;

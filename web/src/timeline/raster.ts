@@ -1,11 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Paints lanes pixel by pixel. A screen of lanes is tens of thousands of runs, most of them a pixel wide: a canvas takes
-// hundreds of milliseconds for so many rectangles where it has no graphics card, and writing the pixels takes a few.
+// Paints lanes pixel by pixel. A screen of lanes has tens of thousands of runs, most of them one pixel wide. Without a
+// graphics card a canvas takes hundreds of milliseconds for as many rectangles; writing the pixels takes a few.
 import type {Palette} from "./palette";
 
-/** From this width on, in pixels of the screen, a run shows its pattern. */
+/** The least width of a run with a pattern, in device pixels. */
 const patterned = 5;
 
 export class Raster {
@@ -19,7 +19,7 @@ export class Raster {
   private colors = new Uint32Array(0);
   private tiles: {size: number; pixels: Uint32Array}[] = [];
 
-  /** Begins a picture of that many pixels of the screen, with nothing in it. */
+  /** Starts an empty picture; the size is in device pixels. */
   begin(width: number, height: number, palette: Palette): void {
     if (width !== this.width || height !== this.height) {
       this.canvas.width = this.width = width;
@@ -47,7 +47,7 @@ export class Raster {
     });
   }
 
-  /** A rectangle of a state, in whole pixels of the screen; what is outside is cut. */
+  /** Paints a rectangle of a state, in whole device pixels; it is clipped to the picture. */
   rect(state: number, x: number, y: number, w: number, h: number): void {
     const x0 = Math.max(0, x);
     const x1 = Math.min(this.width, x + w);
@@ -75,7 +75,7 @@ export class Raster {
     }
   }
 
-  /** Lays the picture over a canvas, whose transformation has to be its pixel ratio. */
+  /** Draws the picture onto a canvas that is scaled by the pixel ratio. */
   end(ctx: CanvasRenderingContext2D, ratio: number): void {
     this.ctx.putImageData(this.image, 0, 0);
     ctx.drawImage(this.canvas, 0, 0, this.width / ratio, this.height / ratio);

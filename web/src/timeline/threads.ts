@@ -1,25 +1,14 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The thread visualizer's canvas: which lanes, arrows and path are where on the screen, and what is under the pointer.
+// The canvas of threads: where lanes, arrows and path are on the screen, and what is under the pointer.
 import {run, runAt} from "../lib/lanes";
 import {type Row, rowAt} from "../lib/rows";
 import type {Arrow, Gap, Interval, Path} from "../lib/types";
 import {type Kind, states} from "../lib/words";
 import {LaneCache} from "./cache";
-import {
-  type ArrowOnScreen,
-  label,
-  paintArrows,
-  paintEnd,
-  paintGaps,
-  paintPath,
-  paintRange,
-  paintRuler,
-  rulerHeight,
-} from "./draw";
+import {type ArrowInRows, fill, label, paintArrows, paintEnd, paintGaps, paintPath, rulerHeight} from "./draw";
 import {type LaneOnScreen, paintLanes} from "./lanes";
-import type {Palette} from "./palette";
 import {type Events, Plane} from "./plane";
 import {Raster} from "./raster";
 
@@ -28,7 +17,7 @@ const overscan = 6;
 export interface Hit {
   thread: number;
   time: number;
-  /** What the run under the pointer is, as far as the picture tells. */
+  /** The run under the pointer, at the resolution of the screen. */
   state: number;
   rest: number;
   share: number;
@@ -50,7 +39,7 @@ export class ThreadsPlane extends Plane {
   chosen: Interval | null = null;
   chosenThread = 0;
   scrollTop = 0;
-  /** Whether a picture with all lanes that are in sight has been painted: `make bench-page` asks when that was. */
+  /** Whether all lanes in sight have been painted once: `make bench-page` measures when. */
   private first = false;
 
   constructor(canvas: HTMLCanvasElement, events: Events, failed: (message: string | null) => void) {
@@ -101,11 +90,7 @@ export class ThreadsPlane extends Plane {
     this.changed();
   }
 
-  protected override isRuler(y: number): boolean {
-    return y < rulerHeight;
-  }
-
-  /** The rows on the screen, and those just beyond it. */
+  /** The indexes of the rows on the screen. */
   private visible(): {first: number; last: number} {
     const first = Math.max(0, rowAt(this.rows, this.scrollTop));
     const last = Math.max(0, rowAt(this.rows, this.scrollTop + this.height - rulerHeight));
@@ -128,21 +113,14 @@ export class ThreadsPlane extends Plane {
     return place ? place.y - this.scrollTop + rulerHeight + place.height / 2 : null;
   }
 
-  protected override paint(ctx: CanvasRenderingContext2D, colors: Palette): void {
-    ctx.fillStyle = colors.get("surface");
-    ctx.fillRect(0, 0, this.width, this.height);
-    paintRuler(ctx, this, colors, this.height);
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(0, rulerHeight, this.width, this.height - rulerHeight);
-    ctx.clip();
-    const lanes = this.paintRows(ctx, colors);
-    this.raster.begin(Math.round(this.width * this.ratio), Math.round(this.height * this.ratio), colors);
-    paintLanes(ctx, this.raster, this, lanes, this.hidden, colors, (lane, state, from, to) =>
+  protected override paintLanes(): void {
+    const lanes = this.paintRows();
+    this.raster.begin(Math.round(this.width * this.ratio), Math.round(this.height * this.ratio), this.colors);
+    paintLanes(this, this.raster, lanes, this.hidden, (lane, state, from, to) =>
       this.label(lanes[lane]!.thread, state, from, to),
     );
-    paintGaps(ctx, this, this.gaps, this.height, colors);
-    const onScreen: ArrowOnScreen[] = [];
+    paintGaps(this, this.gaps);
+    const onScreen: ArrowInRows[] = [];
     for (const arrow of this.arrows) {
       const y0 = this.middle(arrow.from);
       const y1 = this.middle(arrow.to);
@@ -151,14 +129,9 @@ export class ThreadsPlane extends Plane {
       if (Math.max(y0, y1) < 0 || Math.min(y0, y1) > this.height) continue;
       onScreen.push({arrow, kind, y0, y1});
     }
-    paintArrows(ctx, this, onScreen, (arrow) => this.isChosen(arrow), colors);
-    if (this.path) {
-      paintPath(ctx, this, this.path.segments, (thread) => this.below(thread), colors);
-    }
-    this.paintChosen(ctx, colors);
-    ctx.restore();
-    const range = this.drawing ?? this.range;
-    if (range) paintRange(ctx, this, range, this.height, colors);
+    paintArrows(this, onScreen, (arrow) => this.isChosen(arrow));
+    if (this.path) paintPath(this, this.path.segments, (thread) => this.below(thread));
+    this.paintChosen();
     if (!this.first && this.rows.length > 0 && lanes.length > 0 && this.cache.complete()) {
       this.first = true;
       performance.mark("weft.first");
@@ -170,31 +143,27 @@ export class ThreadsPlane extends Plane {
     return place ? place.y - this.scrollTop + rulerHeight + place.height - 2.5 : null;
   }
 
-  private paintRows(ctx: CanvasRenderingContext2D, colors: Palette): (LaneOnScreen & {thread: number})[] {
+  private paintRows(): (LaneOnScreen & {thread: number})[] {
     const lanes: (LaneOnScreen & {thread: number})[] = [];
     const {first, last} = this.visible();
     for (const row of this.rows.slice(first, last + 1)) {
       const y = row.top - this.scrollTop + rulerHeight;
       if (row.kind === "group") {
-        ctx.fillStyle = colors.get("surface-2");
-        ctx.fillRect(0, y, this.width, row.height);
+        fill(this, "surface-2", 0, y, this.width, row.height);
         continue;
       }
       if (row.thread.id === this.chosenThread) {
-        ctx.fillStyle = colors.get("row-chosen");
-        ctx.fillRect(0, y, this.width, row.height);
+        fill(this, "row-chosen", 0, y, this.width, row.height);
       }
-      ctx.fillStyle = colors.get("line-soft");
-      ctx.fillRect(0, y + row.height - 1, this.width, 1);
-      if (row.thread.dead && !this.hidden.has(states.indexOf("dead")))
-        paintEnd(ctx, this, row.thread.to, y, row.height, colors);
+      fill(this, "line-soft", 0, y + row.height - 1, this.width, 1);
+      if (row.thread.dead && !this.hidden.has(states.indexOf("dead"))) paintEnd(this, row.thread.to, y, row.height);
       const strip = this.cache.best(row.thread.id, this.view);
       if (strip) lanes.push({strip, y, height: row.height, thread: row.thread.id});
     }
     return lanes;
   }
 
-  /** An interval's lock is known where an arrow ends it; the page asks for no more than it shows. */
+  /** The label of an interval. Its lock is known only if an arrow ends it: the page loads no more than it shows. */
   private label(thread: number, state: number, from: number, to: number): string {
     const slack = (this.view.to - this.view.from) / this.width;
     const arrow = this.arrowsTo
@@ -210,8 +179,8 @@ export class ThreadsPlane extends Plane {
     return arrow.from === chosen.thread.id && arrow.from_time >= chosen.from && arrow.from_time < chosen.to;
   }
 
-  private paintChosen(ctx: CanvasRenderingContext2D, colors: Palette): void {
-    const {chosen} = this;
+  private paintChosen(): void {
+    const {chosen, ctx, colors} = this;
     const place = chosen && this.where.get(chosen.thread.id);
     if (!chosen || !place) return;
     const x0 = Math.max(-4, this.x(chosen.from));
@@ -250,24 +219,23 @@ export class ThreadsPlane extends Plane {
     return this.where.get(thread) ?? null;
   }
 
-  /** Arrows that have both ends in rows: what is drawn if one looks at all lanes. */
+  /** The number of arrows with both ends in rows, on the screen or not. */
   drawn(): number {
     return this.arrows.filter((arrow) => this.where.has(arrow.from) && this.where.has(arrow.to)).length;
   }
 
-  /** The picture as it is, with the names of the lanes at its left. */
+  /** Returns the current picture with the names of the lanes on the left. */
   picture(gutter: number, title: string): HTMLCanvasElement {
     const out = document.createElement("canvas");
     const head = 30;
     out.width = Math.round((this.width + gutter) * this.ratio);
     out.height = Math.round((this.height + head) * this.ratio);
     const ctx = out.getContext("2d")!;
-    const get = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
     ctx.scale(this.ratio, this.ratio);
-    ctx.fillStyle = get("surface");
+    ctx.fillStyle = this.colors.get("surface");
     ctx.fillRect(0, 0, this.width + gutter, this.height + head);
     ctx.drawImage(this.canvas, gutter, head, this.width, this.height);
-    ctx.fillStyle = get("text");
+    ctx.fillStyle = this.colors.get("text");
     ctx.textBaseline = "middle";
     ctx.font = "600 13px system-ui, sans-serif";
     ctx.fillText(title, 10, head / 2);

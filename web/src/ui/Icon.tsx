@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Icons as lines on a grid of 16, so that they look alike and weigh nothing.
+// Icons as lines on a grid of 16 by 16.
 
 const paths = {
   filter: "M2 3h12l-4.7 5.5v4.5l-2.6-1.5v-3z",

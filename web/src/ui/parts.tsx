@@ -3,7 +3,7 @@
 
 // Small parts that several views use.
 import type {ComponentChildren} from "preact";
-import {useEffect, useLayoutEffect, useRef, useState} from "preact/hooks";
+import {useLayoutEffect, useRef} from "preact/hooks";
 import {duration, exact, percent} from "../lib/format";
 import type {Stack, Stats} from "../lib/types";
 import {type State, stateNumber} from "../lib/words";
@@ -12,7 +12,8 @@ import {Icon, type IconName} from "./Icon";
 
 interface ButtonProps {
   icon?: IconName;
-  label: string;
+  /** The tooltip, and the name of a button without text. */
+  label?: string;
   text?: ComponentChildren;
   pressed?: boolean;
   disabled?: boolean;
@@ -20,7 +21,14 @@ interface ButtonProps {
   kind?: string;
 }
 
-/** A button; with `pressed` it latches. */
+interface LinkProps {
+  title?: string;
+  onClick: () => void;
+  children: ComponentChildren;
+  class?: string;
+}
+
+/** A button; with `pressed` it is a toggle. */
 export function Button({icon, label, text, pressed, disabled, onClick, kind = ""}: ButtonProps) {
   return (
     <button
@@ -38,7 +46,16 @@ export function Button({icon, label, text, pressed, disabled, onClick, kind = ""
   );
 }
 
-/** A state's colour and pattern as the lanes have them. */
+/** A button that looks like a link. */
+export function Link({title, onClick, children, class: style = "link"}: LinkProps) {
+  return (
+    <button type="button" class={style} title={title} onClick={onClick}>
+      {children}
+    </button>
+  );
+}
+
+/** The color and pattern of a state, as in the lanes. */
 export function Swatch({state}: {state: State}) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useLayoutEffect(() => {
@@ -59,12 +76,12 @@ export function Swatch({state}: {state: State}) {
   return <canvas ref={canvas} class="swatch" aria-hidden="true" />;
 }
 
-/** A time in three digits; the pointer tells all of them. */
+/** A duration in three digits; the tooltip has all of them. */
 export function Time({ns}: {ns: number}) {
   return <span title={exact(ns)}>{ns === 0 ? <span class="zero">0</span> : duration(ns)}</span>;
 }
 
-/** A share as a bar behind its number. */
+/** A share as a number over a bar. */
 export function Share({share}: {share: number}) {
   return (
     <span class="share">
@@ -74,7 +91,7 @@ export function Share({share}: {share: number}) {
   );
 }
 
-/** The distribution of lengths: bars by powers of two, as high as the logarithm of how many there are. */
+/** A histogram of durations by powers of two; the height of a bar is the logarithm of its count. */
 export function Distribution({stats, state}: {stats: Stats; state: State}) {
   if (stats.seen === 0) return <span class="zero">–</span>;
   const most = Math.max(...stats.buckets);
@@ -104,7 +121,7 @@ export function Distribution({stats, state}: {stats: Stats; state: State}) {
   );
 }
 
-/** A call stack; frames of the waiting itself are faint. */
+/** A call stack; the frames of the wait itself are faint. */
 export function Frames({stack, empty}: {stack: Stack | null; empty: string}) {
   if (!stack || stack.frames.length === 0) return <p class="hint">{empty}</p>;
   return (
@@ -118,7 +135,7 @@ export function Frames({stack, empty}: {stack: Stack | null; empty: string}) {
   );
 }
 
-/** com.acme.orders.OrderBook.match(OrderBook.java:42) with what matters set off. */
+/** A frame such as com.acme.orders.OrderBook.match(OrderBook.java:42) with class and method emphasized. */
 function Frame({text}: {text: string}) {
   const parts = /^(.*\.)?([^.]+\.[^.(]+)(\(.*\))?$/.exec(text);
   if (!parts) return <>{text}</>;
@@ -128,106 +145,6 @@ function Frame({text}: {text: string}) {
       <span class="method">{parts[2]}</span>
       <span class="source">{parts[3]}</span>
     </>
-  );
-}
-
-/** A modal dialog: the browser's own, which keeps the focus inside and closes on Escape. */
-export function Dialog({
-  title,
-  onClose,
-  children,
-  wide,
-}: {
-  title: string;
-  onClose: () => void;
-  children: ComponentChildren;
-  wide?: boolean;
-}) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
-    const element = dialog.current!;
-    element.showModal();
-    element.querySelector<HTMLElement>(".body input")?.focus();
-    return () => before?.focus();
-  }, []);
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it
-    <dialog
-      ref={dialog}
-      class={wide ? "wide" : ""}
-      aria-label={title}
-      onClose={onClose}
-      onClick={(e) => e.target === dialog.current && onClose()}
-    >
-      <header>
-        <h2>{title}</h2>
-        <Button icon="close" label="Close" onClick={onClose} />
-      </header>
-      <div class="body">{children}</div>
-    </dialog>
-  );
-}
-
-/** A button with a menu below it. */
-export function Menu({
-  icon,
-  label,
-  text,
-  children,
-}: {
-  icon?: IconName;
-  label: string;
-  text?: ComponentChildren;
-  children: (close: () => void) => ComponentChildren;
-}) {
-  const [open, setOpen] = useState(false);
-  const box = useRef<HTMLDivElement>(null);
-  const close = () => {
-    // What had the focus goes away with the menu.
-    if (box.current?.contains(document.activeElement)) box.current.querySelector("button")?.focus();
-    setOpen(false);
-  };
-  useEffect(() => {
-    if (!open) return;
-    const away = (e: Event) => {
-      if (!box.current?.contains(e.target as Node)) setOpen(false);
-    };
-    const key = (e: KeyboardEvent) => {
-      if (e.key !== "Escape") return;
-      e.stopPropagation();
-      close();
-    };
-    document.addEventListener("pointerdown", away);
-    document.addEventListener("keydown", key, true);
-    return () => {
-      document.removeEventListener("pointerdown", away);
-      document.removeEventListener("keydown", key, true);
-    };
-  }, [open]);
-  return (
-    <div
-      class="menu"
-      ref={box}
-      onFocusOut={(e) => {
-        if (e.relatedTarget && !box.current?.contains(e.relatedTarget as Node)) setOpen(false);
-      }}
-    >
-      <button
-        type="button"
-        class={`button ${text === undefined ? "square" : ""}`}
-        title={label}
-        aria-label={text === undefined ? label : undefined}
-        aria-haspopup="true"
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-      >
-        {icon && <Icon name={icon} />}
-        {text}
-        {text !== undefined && <Icon name="down" />}
-      </button>
-      {open && <div class="popup">{children(close)}</div>}
-    </div>
   );
 }
 
@@ -246,5 +163,37 @@ export function Problem({text}: {text: string | null}) {
       <Icon name="warn" />
       {text}
     </p>
+  );
+}
+
+/** A term and its description in a list of facts; nothing without a description. */
+export function Fact({name, children, class: style = ""}: {name: string; children: ComponentChildren; class?: string}) {
+  return children ? (
+    <>
+      <dt>{name}</dt>
+      <dd class={style || undefined}>{children}</dd>
+    </>
+  ) : null;
+}
+
+interface ChoiceProps {
+  /** The group of a radio button; without it this is a checkbox. */
+  group?: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  children: ComponentChildren;
+}
+
+export function Choice({group, checked, onChange, children}: ChoiceProps) {
+  return (
+    <label class="choice">
+      <input
+        type={group ? "radio" : "checkbox"}
+        name={group}
+        checked={checked}
+        onChange={(e) => onChange(e.currentTarget.checked)}
+      />
+      {children}
+    </label>
   );
 }

@@ -1,62 +1,54 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The critical path as tables: what it went through, and what each would save.
-import {type Answer, address, useAnswer} from "../api";
-import {useKnown} from "../known";
+// The critical path: tables of what is on it and what each part would save, and the choices that other views need, too.
+import {useMemo} from "preact/hooks";
+import type {Answer} from "../api";
+import {useKnown, usePart} from "../known";
 import {count, duration, percent, shortClass, shortMethod} from "../lib/format";
 import {type By, pathTables, type Shown} from "../lib/link";
 import {type Span, shorter} from "../lib/scale";
 import type {Path, PathRow} from "../lib/types";
 import {show} from "../store";
 import {Icon} from "../ui/Icon";
-import {Problem, Share, Time} from "../ui/parts";
-import {type Column, Table} from "../ui/Table";
-import {ThreadName} from "./Detail";
-import {Panel} from "./Monitors";
+import {Button, Problem, Share} from "../ui/parts";
+import {Table} from "../ui/Table";
+import type {Column} from "../ui/tableState";
+import {countColumn, savingColumn, timeColumn} from "./columns";
+import {ThreadName} from "./links";
+import {Panel} from "./Panel";
+import {pathParameters} from "./threadsPlane";
 
 const titles: Record<By, string> = {
   classes: "Lock classes",
   locks: "Locks",
   sites: "Call sites",
   per_thread: "Threads",
-  per_kind: "What it was",
+  per_kind: "Activity",
+};
+
+const nameTitles: Record<By, string> = {
+  classes: "Lock",
+  locks: "Lock",
+  sites: "Call site",
+  per_thread: "Thread",
+  per_kind: "Activity",
+};
+
+export const modes: Record<Shown["mode"], string> = {
+  bounded: "why did this thread take so long?",
+  unbounded: "the path of the whole program to its end",
 };
 
 export function PathView({shown}: {shown: Shown}) {
-  const {session, version} = useKnown();
   const table = shown.by;
-  const parameters = {
-    from: shown.range?.from,
-    to: shown.range?.to,
-    thread: shown.pathThread || undefined,
-    mode: shown.mode,
-  };
-  const path = useAnswer<Path>(session ? address(`sessions/${session.id}/path`, parameters) : null, version);
+  const parameters = pathParameters(shown);
+  const path = usePart<Path>("path", parameters);
   const {data, loading} = path;
+  const columns = useMemo(() => columnsOf(table), [table]);
   return (
     <div class="path-view">
-      <div class="toolbar">
-        <label class="field">
-          Path of
-          <select value={shown.pathThread} onChange={(e) => show({pathThread: Number(e.currentTarget.value)})}>
-            <option value={0}>the thread that was blocked longest</option>
-            <ThreadOptions chosen={shown.pathThread} />
-          </select>
-        </label>
-        <label class="field">
-          Mode
-          <select value={shown.mode} onChange={(e) => show({mode: e.currentTarget.value as Shown["mode"]})}>
-            <option value="bounded">bounded: why did this thread take so long?</option>
-            <option value="unbounded">unbounded: the whole program's path to the end</option>
-          </select>
-        </label>
-        <div class="tools">
-          <button type="button" class="button" onClick={() => show({tab: "threads", path: true})}>
-            Show it over the lanes
-          </button>
-        </div>
-      </div>
+      <Choices shown={shown} />
       <PathProblem answer={path} range={shown.range} />
       {data && data.segments.length > 0 && <Summary path={data} />}
       <div class="subtabs" role="tablist" aria-label="Critical path by">
@@ -67,22 +59,21 @@ export function PathView({shown}: {shown: Shown}) {
           </button>
         ))}
       </div>
-      <Panel title={titles[table]} hint="a row leads to its longest piece" table="path" parameters={parameters}>
+      <Panel title={titles[table]} hint="click a row to see its longest segment" table="path" parameters={parameters}>
         <Table<PathRow, string>
           label="Critical path"
-          columns={columnsOf(table)}
+          columns={columns}
           rows={data?.[table] ?? []}
           id={(row) => `${row.name} ${row.lock?.id ?? ""} ${row.thread?.id ?? ""} ${row.stack} ${row.state}`}
           sort={{key: "time", order: "desc"}}
-          onOpen={(row) =>
-            row.first &&
-            show({tab: "threads", thread: row.first.thread.id, seq: row.first.seq, path: true, follow: false})
+          onOpen={({first}) =>
+            first && show({tab: "threads", thread: first.thread.id, seq: first.seq, path: true, follow: false})
           }
           loading={loading}
           empty={
             path.error || table === "per_thread" || table === "per_kind"
-              ? "There is no path in this range."
-              : "The path did not go through any wait: nobody held it up."
+              ? "No path in this range."
+              : "No waits on the path: nothing held the thread up."
           }
         />
       </Panel>
@@ -90,19 +81,52 @@ export function PathView({shown}: {shown: Shown}) {
   );
 }
 
-/** The threads that were blocked longest, and the chosen one. */
-export function ThreadOptions({chosen}: {chosen: number}) {
+function Choices({shown}: {shown: Shown}) {
+  return (
+    <div class="toolbar">
+      <ThreadSelect label="Path of" otherwise="the thread blocked longest" shown={shown} />
+      <label class="field">
+        Mode
+        <select value={shown.mode} onChange={(e) => show({mode: e.currentTarget.value as Shown["mode"]})}>
+          {Object.entries(modes).map(([mode, text]) => (
+            <option key={mode} value={mode}>
+              {mode}: {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div class="tools">
+        <Button text="Show on the lanes" onClick={() => show({tab: "threads", path: true})} />
+      </div>
+    </div>
+  );
+}
+
+interface ThreadSelectProps {
+  label: string;
+  /** The option for no thread in particular. */
+  otherwise: string;
+  shown: Shown;
+  patch?: Partial<Shown>;
+}
+
+/** Selects the thread whose path is shown, among those blocked longest. */
+export function ThreadSelect({label, otherwise, shown, patch}: ThreadSelectProps) {
   const {threads, byId} = useKnown();
   const some = threads.slice(0, 500);
-  const other = byId.get(chosen);
+  const other = byId.get(shown.pathThread);
   return (
-    <>
-      {(other && !some.includes(other) ? [other, ...some] : some).map(({id, name}) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </>
+    <label class="field">
+      {label}
+      <select value={shown.pathThread} onChange={(e) => show({...patch, pathThread: Number(e.currentTarget.value)})}>
+        <option value={0}>{otherwise}</option>
+        {(other && !some.includes(other) ? [other, ...some] : some).map(({id, name}) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -114,37 +138,24 @@ export function PathProblem({answer, range}: {answer: Answer<Path>; range: Span 
   return (
     <p class="problem" role="alert" title={answer.error ?? ""}>
       <Icon name="warn" />
-      Too many intervals for one critical path: drag over the ruler of the lanes to choose a shorter range, or
-      <button type="button" class="button" onClick={() => show({range: fitting})}>
-        Choose the last {duration(fitting.to - fitting.from)}
-      </button>
+      Too many intervals for a critical path: drag on the ruler above the lanes to select a shorter range, or
+      <Button text={`Select the last ${duration(fitting.to - fitting.from)}`} onClick={() => show({range: fitting})} />
     </p>
   );
 }
 
 function Summary({path}: {path: Path}) {
-  const length = path.to - path.from;
   const kinds = path.per_kind;
   return (
     <div class="summary">
       <p>
-        {path.unbounded ? (
-          <>
-            The program's path to its end, which <ThreadName thread={path.thread} /> reached
-          </>
-        ) : (
-          <>
-            What <ThreadName thread={path.thread} /> spent its time on
-          </>
-        )}
-        : {duration(length)} in {count(path.total)} pieces.
+        {path.unbounded ? "The path of the program to its end, reached by " : "How "}
+        <ThreadName thread={path.thread} />
+        {path.unbounded ? "" : " spent its time"}: {duration(path.to - path.from)} in {count(path.total)} segments.
         {path.chosen !== "asked" && (
-          <span class="faint">
-            {" "}
-            It is the thread that {path.chosen === "ran last" ? "ran last" : "was blocked longest"}.
-          </span>
+          <span class="faint"> This thread {path.chosen === "ran last" ? "ran last" : "was blocked longest"}.</span>
         )}
-        {path.cut && " The path was cut: it has more pieces than are looked at."}
+        {path.cut && " The path is truncated: it has too many segments."}
       </p>
       <div class="stacked" role="img" aria-label={kinds.map((row) => `${row.name} ${percent(row.share)}`).join(", ")}>
         {kinds
@@ -165,63 +176,36 @@ function Summary({path}: {path: Path}) {
 }
 
 function columnsOf(table: By): Column<PathRow>[] {
-  const short = (row: PathRow) => {
-    if (table === "classes" || table === "locks")
-      return shortClass(row.name) || (row.state === "sleeping" ? "(no lock)" : "(unknown)");
-    return table === "sites" ? shortMethod(row.name) : row.name;
-  };
-  const waits = table === "classes" || table === "locks" || table === "sites";
-  const columns: Column<PathRow>[] = [
+  const ofLocks = table === "classes" || table === "locks";
+  const ofWaits = ofLocks || table === "sites";
+  const lockName = (row: PathRow) => shortClass(row.name) || (row.state === "sleeping" ? "(no lock)" : "(unknown)");
+  const columns: (Column<PathRow> | false)[] = [
     {
       key: "name",
-      title:
-        table === "sites" ? "Call site" : table === "per_thread" ? "Thread" : table === "per_kind" ? "Kind" : "Lock",
+      title: nameTitles[table],
       grow: true,
       value: (row) => row.name,
       show: (row) => (
         <>
-          {short(row)}
+          {ofLocks ? lockName(row) : table === "sites" ? shortMethod(row.name) : row.name}
           {table === "locks" && row.lock && <span class="faint">@{row.lock.hash}</span>}
         </>
       ),
       tip: (row) => row.name,
     },
-  ];
-  if (waits) columns.push({key: "state", title: "State", value: (row) => row.state});
-  columns.push(
-    {key: "count", title: waits ? "Waits" : "Pieces", value: (row) => row.count, show: (row) => count(row.count)},
-    {
-      key: "time",
-      title: "On the path",
-      help: "Time of the path",
-      value: (row) => row.time,
-      show: (row) => <Time ns={row.time} />,
-    },
+    ofWaits && {key: "state", title: "State", value: (row) => row.state},
+    countColumn("count", ofWaits ? "Waits" : "Segments", "", (row) => row.count),
+    timeColumn("time", "On the path", "Time spent on the path", (row) => row.time),
     {
       key: "share",
       title: "Share",
-      help: "Part of the path",
+      help: "Share of the path",
       value: (row) => row.share,
       show: (row) => <Share share={row.share} />,
     },
-  );
-  if (table === "classes" || table === "locks") {
-    columns.push(
-      {
-        key: "drag",
-        title: "Would save",
-        help: "How much earlier the thread would be done if nobody had to wait for it",
-        value: (row) => row.saving?.drag ?? 0,
-        show: (row) => (row.saving ? <Time ns={row.saving.drag} /> : <span class="zero">–</span>),
-      },
-      {
-        key: "bound",
-        title: "At most",
-        help: "It can never save more than this",
-        value: (row) => row.saving?.bound ?? 0,
-        show: (row) => (row.saving ? <Time ns={row.saving.bound} /> : <span class="zero">–</span>),
-      },
-    );
-  }
-  return columns;
+    ofLocks &&
+      savingColumn("drag", "Saves", "How much earlier the thread would finish if no thread waited for it", "drag"),
+    ofLocks && savingColumn("bound", "At most", "Upper limit of what fixing it can save", "bound"),
+  ];
+  return columns.filter((column) => column !== false);
 }

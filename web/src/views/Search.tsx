@@ -1,80 +1,58 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Search for threads, classes, locks and methods; a hit leads there.
+// Search for threads, classes, locks and methods.
+import type {RefObject} from "preact";
 import {useEffect, useRef, useState} from "preact/hooks";
 import {address, ask, useLoaded} from "../api";
 import {useKnown} from "../known";
 import {shortClass, shortMethod} from "../lib/format";
 import type {Found, Hit} from "../lib/types";
 import {show} from "../store";
+import {useEvent, useKeys, useRested} from "../ui/hooks";
 import {Icon} from "../ui/Icon";
 
-// What the types do not know: a field can lead a list without being bound to a datalist.
+// The types do not know that a field can control a list without being bound to a datalist.
 function combobox(listed: boolean): object {
   return {role: "combobox", "aria-expanded": listed, "aria-autocomplete": "list"};
 }
 
 export function Search() {
-  const {session} = useKnown();
   const [typed, setTyped] = useState("");
-  const [asked, setAsked] = useState("");
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState(0);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(typed.trim()), 150);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  useEffect(() => {
-    const key = (e: KeyboardEvent) => {
-      const target = e.target as HTMLElement;
-      if (e.key !== "/" || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
-      e.preventDefault();
-      input.current?.focus();
-    };
-    window.addEventListener("keydown", key);
-    return () => window.removeEventListener("keydown", key);
-  }, []);
-  const url = session && asked !== "" ? address(`sessions/${session.id}/search`, {q: asked, limit: 20}) : null;
-  const {data, error} = useLoaded(
-    url,
-    0,
-    async (signal) => ({asked, ...(await ask<Found>(url!, {signal}))}),
-    session?.id,
-  );
-  const hits = data?.hits ?? [];
-  const take = (hit: Hit | undefined) => {
-    if (!hit) return;
+  const leave = () => {
     setOpen(false);
     input.current?.blur();
-    if (hit.kind === "thread" && hit.thread) show({tab: "threads", thread: hit.thread.id, seq: 0});
-    else if (hit.kind === "lock" && hit.lock) show({tab: "locks", lock: hit.lock.id});
-    else if (hit.kind === "class") show({tab: "monitors", classes: [hit.text], threads: []});
-    else if (hit.first) show({tab: "threads", thread: hit.first.thread.id, seq: hit.first.seq, follow: false});
   };
-  // Who types fast presses Enter before the hits are there: the first of them is taken as soon as they are.
-  const fresh = data !== null && data.asked === typed.trim();
-  const [hasty, setHasty] = useState(false);
-  useEffect(() => {
-    if (!hasty || !fresh) return;
-    setHasty(false);
-    take(hits[0]);
-  }, [hasty, fresh]);
+  const found = useHits(typed.trim());
+  const {hits, fresh} = found;
+  const take = (hit: Hit | undefined) => {
+    if (!hit) return;
+    leave();
+    go(hit);
+  };
+  const setHasty = useHasty(fresh, () => take(hits[0]));
+  useSlash(input);
   const onKeyDown = (e: KeyboardEvent) => {
-    if (e.key === "ArrowDown") setAt(Math.min(hits.length - 1, at + 1));
-    else if (e.key === "ArrowUp") setAt(Math.max(0, at - 1));
-    else if (e.key === "Enter") {
-      if (fresh) take(hits[at]);
-      else setHasty(typed.trim() !== "");
-    } else if (e.key === "Escape") {
+    const step = {ArrowDown: 1, ArrowUp: -1}[e.key];
+    if (step) setAt(Math.max(0, Math.min(hits.length - 1, at + step)));
+    else if (e.key === "Enter" && fresh) take(hits[at]);
+    else if (e.key === "Enter") setHasty(typed.trim() !== "");
+    else if (e.key === "Escape") {
       setHasty(false);
-      setOpen(false);
-      input.current?.blur();
+      leave();
     } else return;
     e.preventDefault();
   };
-  const listed = open && asked !== "" && (data !== null || error !== null);
+  const listed = open && found.loaded;
+  const onInput = (text: string) => {
+    setTyped(text);
+    setHasty(false);
+    setOpen(true);
+    setAt(0);
+  };
   return (
     <div class="search">
       <Icon name="search" />
@@ -88,47 +66,96 @@ export function Search() {
         aria-label="Search threads, classes, locks and methods"
         placeholder="Search threads, locks, methods"
         value={typed}
-        onInput={(e) => {
-          setTyped(e.currentTarget.value);
-          setHasty(false);
-          setOpen(true);
-          setAt(0);
-        }}
+        onInput={(e) => onInput(e.currentTarget.value)}
         onFocus={() => setOpen(true)}
         onBlur={() => setOpen(false)}
         onKeyDown={onKeyDown}
       />
       <kbd>/</kbd>
-      {listed && (
-        <ul class="popup hits" id="hits" role="listbox">
-          {hits.map((hit, i) => (
-            <li
-              key={`${hit.kind}${hit.text}${hit.lock?.id ?? hit.thread?.id ?? hit.stack}`}
-              role="option"
-              id={`hit-${i}`}
-              aria-selected={i === at}
-            >
-              <button
-                type="button"
-                tabIndex={-1}
-                class={i === at ? "chosen" : ""}
-                title={hit.text}
-                onMouseDown={(e) => e.preventDefault()}
-                onClick={() => take(hit)}
-              >
-                <span class="hit-kind">{hit.kind}</span>
-                {hit.kind === "method"
-                  ? shortMethod(hit.text)
-                  : hit.kind === "thread"
-                    ? hit.text
-                    : shortClass(hit.text)}
-              </button>
-            </li>
-          ))}
-          {hits.length === 0 && <li class="hint">{error ?? "Nothing has this in its name"}</li>}
-          {data?.more && <li class="hint">There is more: type more letters</li>}
-        </ul>
-      )}
+      {listed && <Hits {...found} at={at} onTake={take} />}
     </div>
+  );
+}
+
+function useSlash(input: RefObject<HTMLInputElement | null>): void {
+  useKeys(({key}) => {
+    if (key === "/") input.current?.focus();
+    return key === "/";
+  });
+}
+
+/** After a quick Enter the first hit is opened once the hits have arrived. */
+function useHasty(fresh: boolean, take: () => void): (hasty: boolean) => void {
+  const [hasty, setHasty] = useState(false);
+  const run = useEvent(take);
+  useEffect(() => {
+    if (!hasty || !fresh) return;
+    setHasty(false);
+    run();
+  }, [hasty, fresh]);
+  return setHasty;
+}
+
+/** What the server finds; fresh if that is for the text as it is now. */
+function useHits(typed: string) {
+  const {session} = useKnown();
+  const rested = useRested(typed, 150);
+  const url = session && rested !== "" ? address(`sessions/${session.id}/search`, {q: rested, limit: 20}) : null;
+  const {data, error} = useLoaded(
+    url,
+    0,
+    async (signal) => ({rested, ...(await ask<Found>(url!, {signal}))}),
+    session?.id,
+  );
+  return {
+    hits: data?.hits ?? [],
+    more: data?.more ?? false,
+    fresh: data?.rested === typed,
+    loaded: rested !== "" && (data !== null || error !== null),
+    error,
+  };
+}
+
+function go({kind, text, thread, lock, first}: Hit): void {
+  if (kind === "thread" && thread) show({tab: "threads", thread: thread.id, seq: 0});
+  else if (kind === "lock" && lock) show({tab: "locks", lock: lock.id});
+  else if (kind === "class") show({tab: "monitors", classes: [text], threads: []});
+  else if (first) show({tab: "threads", thread: first.thread.id, seq: first.seq, follow: false});
+}
+
+interface HitsProps {
+  hits: Hit[];
+  at: number;
+  error: string | null;
+  more: boolean;
+  onTake: (hit: Hit) => void;
+}
+
+function Hits({hits, at, error, more, onTake}: HitsProps) {
+  return (
+    <ul class="popup hits" id="hits" role="listbox">
+      {hits.map((hit, i) => (
+        <li
+          key={`${hit.kind}${hit.text}${hit.lock?.id ?? hit.thread?.id ?? hit.stack}`}
+          role="option"
+          id={`hit-${i}`}
+          aria-selected={i === at}
+        >
+          <button
+            type="button"
+            tabIndex={-1}
+            class={i === at ? "chosen" : ""}
+            title={hit.text}
+            onMouseDown={(e) => e.preventDefault()}
+            onClick={() => onTake(hit)}
+          >
+            <span class="hit-kind">{hit.kind}</span>
+            {hit.kind === "method" ? shortMethod(hit.text) : hit.kind === "thread" ? hit.text : shortClass(hit.text)}
+          </button>
+        </li>
+      ))}
+      {hits.length === 0 && <li class="hint">{error ?? "No matches"}</li>}
+      {more && <li class="hint">More matches exist; keep typing</li>}
+    </ul>
   );
 }

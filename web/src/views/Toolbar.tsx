@@ -1,20 +1,21 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The legend is the switch: states, kinds of arrows, the path, grouping and the filter.
+// The legend doubles as switches for states and arrows; next to it are path, grouping and filter.
 import {useState} from "preact/hooks";
 import {useKnown} from "../known";
 import {count} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {type Grouping, isFiltering} from "../lib/rows";
+import {toggled} from "../lib/table";
 import type {Arrows, Path} from "../lib/types";
 import {arrowKinds, type Kind, kindHelp, kindTitle, legend, type State, stateHelp, states} from "../lib/words";
 import {now, show} from "../store";
 import {dashOf} from "../timeline/palette";
-import {Icon} from "../ui/Icon";
-import {Button, Menu, Swatch} from "../ui/parts";
+import {Menu} from "../ui/Popup";
+import {Button, Choice, Swatch} from "../ui/parts";
 import {FilterDialog} from "./FilterDialog";
-import {ThreadOptions} from "./Path";
+import {modes, ThreadSelect} from "./Path";
 
 interface Props {
   shown: Shown;
@@ -38,27 +39,26 @@ export function Toolbar({shown, arrows, path}: Props) {
       </fieldset>
       <div class="tools">
         <PathMenu shown={shown} path={path} />
-        <Menu icon="group" label="Grouping of threads (G)" text={groupings[shown.grouping]}>
+        <Menu icon="group" label="Group threads (G)" text={groupings[shown.grouping]}>
           {(close) =>
             (Object.keys(groupings) as Grouping[]).map((grouping) => (
-              <label class="choice" key={grouping}>
-                <input
-                  type="radio"
-                  name="grouping"
-                  checked={shown.grouping === grouping}
-                  onChange={() => {
-                    show({grouping});
-                    close();
-                  }}
-                />
+              <Choice
+                key={grouping}
+                group="grouping"
+                checked={shown.grouping === grouping}
+                onChange={() => {
+                  show({grouping});
+                  close();
+                }}
+              >
                 {groupings[grouping]}
-              </label>
+              </Choice>
             ))
           }
         </Menu>
         <Button
           icon="filter"
-          label="Choose which threads are shown"
+          label="Select the threads to show"
           text={isFiltering(shown.filter) ? "Threads: some" : "Threads: all"}
           pressed={isFiltering(shown.filter)}
           onClick={() => setFiltering(true)}
@@ -69,7 +69,7 @@ export function Toolbar({shown, arrows, path}: Props) {
   );
 }
 
-const groupings: Record<Grouping, string> = {none: "No groups", group: "By thread group", pool: "By pool"};
+const groupings: Record<Grouping, string> = {none: "No grouping", group: "By thread group", pool: "By thread pool"};
 
 function StateSwitch({state, shown}: {state: State; shown: Shown}) {
   const {threads} = useKnown();
@@ -81,7 +81,6 @@ function StateSwitch({state, shown}: {state: State; shown: Shown}) {
       (thread.states[number]?.count ?? 0) > 0,
   );
   const on = !shown.hidden.includes(state);
-  const turn = () => show({hidden: on ? [...shown.hidden, state] : shown.hidden.filter((one) => one !== state)});
   return (
     <button
       type="button"
@@ -89,7 +88,7 @@ function StateSwitch({state, shown}: {state: State; shown: Shown}) {
       data-state={state}
       aria-pressed={on}
       title={`${stateHelp[state]}. Click to ${on ? "hide" : "show"}`}
-      onClick={turn}
+      onClick={() => show({hidden: toggled(shown.hidden, state)})}
     >
       <Swatch state={state} />
       {state}
@@ -101,10 +100,9 @@ function ArrowSwitch({kind, shown, arrows}: {kind: Kind; shown: Shown; arrows: A
   const {info} = useKnown();
   const on = shown.arrows.includes(kind);
   const counted = arrows?.kinds[info?.interactions.indexOf(kind) ?? -1];
-  const turn = () => show({arrows: on ? shown.arrows.filter((one) => one !== kind) : [...shown.arrows, kind]});
   const drawn = counted ? counted.total - counted.hidden : 0;
   const hint = counted?.hidden
-    ? ` The ${count(drawn)} longest of ${count(counted.total)} are drawn: zoom in for more.`
+    ? ` Only the ${count(drawn)} longest of ${count(counted.total)} are drawn; zoom in for more.`
     : "";
   return (
     <button
@@ -113,7 +111,7 @@ function ArrowSwitch({kind, shown, arrows}: {kind: Kind; shown: Shown; arrows: A
       data-kind={kind}
       aria-pressed={on}
       title={`${kindHelp[kind]}. Click to ${on ? "hide" : "show"}.${on ? hint : ""}`}
-      onClick={turn}
+      onClick={() => show({arrows: toggled(shown.arrows, kind)})}
     >
       <svg class={`arrow kind-${kind}`} viewBox="0 0 22 10" aria-hidden="true">
         <path d="M1 5H15" stroke-dasharray={dashOf[kind].join(" ")} />
@@ -134,64 +132,51 @@ function PathMenu({shown, path}: {shown: Shown; path: Path | null}) {
     <div class="split">
       <Button
         icon="path"
-        label="Critical path on, off (P)"
+        label="Show or hide the critical path (P)"
         text="Critical path"
         pressed={shown.path}
         kind="path"
         onClick={() => show({path: !now().path})}
       />
-      <Menu label={`Whose critical path${shown.path && owner ? `: ${owner}` : ""}`} text="">
-        {() => (
-          <div class="path-menu">
-            <fieldset>
-              <legend>What is asked</legend>
-              <label class="choice">
-                <input
-                  type="radio"
-                  name="mode"
-                  checked={shown.mode === "bounded"}
-                  onChange={() => show({mode: "bounded", path: true})}
-                />
-                <span>
-                  Bounded<small>why did this thread take so long?</small>
-                </span>
-              </label>
-              <label class="choice">
-                <input
-                  type="radio"
-                  name="mode"
-                  checked={shown.mode === "unbounded"}
-                  onChange={() => show({mode: "unbounded", path: true})}
-                />
-                <span>
-                  Unbounded<small>the whole program's path to the end</small>
-                </span>
-              </label>
-            </fieldset>
-            <label class="field">
-              Thread
-              <select
-                value={shown.pathThread}
-                onChange={(e) => show({pathThread: Number(e.currentTarget.value), path: true})}
-              >
-                <option value={0}>the one that was blocked longest</option>
-                <ThreadOptions chosen={shown.pathThread} />
-              </select>
-            </label>
-            <p class="hint">
-              {shown.range
-                ? "Over the chosen range."
-                : "Over the whole session. Drag over the ruler to choose a range."}
-            </p>
-            {shown.thread > 0 && shown.thread !== shown.pathThread && (
-              <button type="button" class="button" onClick={() => show({pathThread: shown.thread, path: true})}>
-                <Icon name="path" />
-                of {byId.get(shown.thread)?.name ?? "the chosen thread"}
-              </button>
-            )}
-          </div>
-        )}
+      <Menu label={`Critical path options${shown.path && owner ? ` (path of ${owner})` : ""}`} text="">
+        {() => <PathChoices shown={shown} />}
       </Menu>
+    </div>
+  );
+}
+
+function PathChoices({shown}: {shown: Shown}) {
+  const {byId} = useKnown();
+  const {range, thread, pathThread} = shown;
+  return (
+    <div class="path-menu">
+      <fieldset>
+        <legend>Mode</legend>
+        {Object.entries(modes).map(([mode, text]) => (
+          <Choice
+            key={mode}
+            group="mode"
+            checked={shown.mode === mode}
+            onChange={() => show({mode: mode as Shown["mode"], path: true})}
+          >
+            <span>
+              {mode[0]!.toUpperCase() + mode.slice(1)}
+              <small>{text}</small>
+            </span>
+          </Choice>
+        ))}
+      </fieldset>
+      <ThreadSelect label="Thread" otherwise="blocked longest" shown={shown} patch={{path: true}} />
+      <p class="hint">
+        {range ? "For the selected range." : "For the whole session. Drag on the ruler to select a range."}
+      </p>
+      {thread > 0 && thread !== pathThread && (
+        <Button
+          icon="path"
+          text={`Path of ${byId.get(thread)?.name ?? "the selected thread"}`}
+          onClick={() => show({pathThread: thread, path: true})}
+        />
+      )}
     </div>
   );
 }

@@ -4,11 +4,35 @@
 // Columns that several tables have.
 import {count, duration, shortClass, shortMethod} from "../lib/format";
 import {isDeadlocked} from "../lib/rows";
-import type {ClassRow, Stats, ThreadRow} from "../lib/types";
+import type {ClassRow, Saving, Stats, ThreadRow} from "../lib/types";
 import type {State} from "../lib/words";
 import {Icon} from "../ui/Icon";
 import {Distribution, Time} from "../ui/parts";
-import type {Column} from "../ui/Table";
+import type {Column} from "../ui/tableState";
+
+export function countColumn<R>(key: string, title: string, help: string, value: (row: R) => number): Column<R> {
+  return {key, title, help, value, show: (row) => count(value(row))};
+}
+
+export function timeColumn<R>(key: string, title: string, help: string, value: (row: R) => number): Column<R> {
+  return {key, title, help, value, show: (row) => <Time ns={value(row)} />};
+}
+
+/** A column for rows that may have no saving. */
+export function savingColumn<R extends {saving: Saving | null}>(
+  key: string,
+  title: string,
+  help: string,
+  part: keyof Saving,
+): Column<R> {
+  return {
+    key,
+    title,
+    help,
+    value: ({saving}) => saving?.[part] ?? 0,
+    show: ({saving}) => (saving ? <Time ns={saving[part]} /> : <span class="zero">–</span>),
+  };
+}
 
 export const threadColumns: Column<ThreadRow>[] = [
   {
@@ -26,115 +50,71 @@ export const threadColumns: Column<ThreadRow>[] = [
   },
   {key: "id", title: "ID", value: ({id}) => id, show: ({id}) => id || ""}, // a sum has none
   {key: "group", title: "Group", value: ({group}) => group},
-  {
-    key: "blocked.count",
-    title: "Blocked",
-    help: "How often it was blocked",
-    value: ({blocked}) => blocked.count,
-    show: ({blocked}) => count(blocked.count),
-  },
-  {
-    key: "blocked.time",
-    title: "Blocked time",
-    help: "For how long it was blocked",
-    value: ({blocked}) => blocked.time,
-    show: ({blocked}) => <Time ns={blocked.time} />,
-  },
-  {
-    key: "waited.count",
-    title: "Waited",
-    help: "How often it waited for an object",
-    value: ({waited}) => waited.count,
-    show: ({waited}) => count(waited.count),
-  },
-  {
-    key: "waited.time",
-    title: "Waited time",
-    help: "For how long it waited for an object",
-    value: ({waited}) => waited.time,
-    show: ({waited}) => <Time ns={waited.time} />,
-  },
+  countColumn("blocked.count", "Blocked", "Number of times the thread was blocked", ({blocked}) => blocked.count),
+  timeColumn("blocked.time", "Blocked time", "Time the thread was blocked", ({blocked}) => blocked.time),
+  countColumn("waited.count", "Waited", "Number of waits in Object.wait", ({waited}) => waited.count),
+  timeColumn("waited.time", "Waited time", "Time in Object.wait", ({waited}) => waited.time),
 ];
 
-/** The columns of a distribution; `of` leads to it, `prefix` is its name at the server. */
+/** The columns of a distribution; `prefix` is its name on the server. */
 export function statsColumns<R>(prefix: string, title: string, of: (row: R) => Stats, state: State): Column<R>[] {
-  const time = (key: keyof Stats & string, name: string, help: string): Column<R> => ({
-    key: `${prefix}.${key}`,
-    title: name,
-    help,
-    value: (row) => of(row)[key] as number,
-    show: (row) => <Time ns={of(row)[key] as number} />,
-  });
+  const time = (key: "time" | "average" | "min" | "max", name: string, help: string) =>
+    timeColumn<R>(`${prefix}.${key}`, name, `${help} time ${title}`, (row) => of(row)[key]);
   return [
-    {
-      key: `${prefix}.count`,
-      title: "Count",
-      help: `How often: ${title}`,
-      value: (row) => of(row).count,
-      show: (row) => count(of(row).count),
-    },
-    time("time", "Total", `For how long in all: ${title}`),
-    time("average", "Average", `The mean: ${title}`),
-    time("min", "Min", `The shortest: ${title}`),
-    time("max", "Max", `The longest: ${title}`),
+    countColumn(`${prefix}.count`, "Count", `Number of times ${title}`, (row) => of(row).count),
+    time("time", "Total", "Total"),
+    time("average", "Average", "Average"),
+    time("min", "Min", "Shortest"),
+    time("max", "Max", "Longest"),
     {
       key: `${prefix}.p95`,
       title: "Distribution",
-      help: `From short to long, by powers of two; sorts by the length that 95 % do not exceed: ${title}`,
+      help: `Times ${title} from short to long, by powers of two; sorts by the 95th percentile`,
       value: (row) => of(row).p95,
       show: (row) => <Distribution stats={of(row)} state={state} />,
     },
   ];
 }
 
-export const classColumns = (sum: ClassRow | undefined): Column<ClassRow>[] => [
-  {
-    key: "class",
-    title: "Class",
-    grow: true,
-    value: (row) => row.class,
-    show: (row) => (row === sum ? "Total" : shortClass(row.class) || "(unknown)"),
-    tip: (row) => row.class,
-  },
-  {
-    key: "saving.drag",
-    title: "Would save",
-    help: "How much earlier the thread that was blocked longest would be done without contention of this class",
-    value: (row) => row.saving?.drag ?? 0,
-    show: (row) => (row.saving ? <Time ns={row.saving.drag} /> : <span class="zero">–</span>),
-    tip: (row) => (row.saving ? `never more than ${duration(row.saving.bound)}` : ""),
-  },
-  ...statsColumns<ClassRow>("blocked", "blocked", (row) => row.blocked, "blocked").map((column) => ({
-    ...column,
-    group: "Blocked",
-  })),
-  ...statsColumns<ClassRow>("waited", "waited", (row) => row.waited, "waiting").map((column) => ({
-    ...column,
-    group: "Waited for notify",
-  })),
-  {
-    key: "parked.time",
-    title: "Parked",
-    help: "For how long threads were parked on synchronizers of this class",
-    value: (row) => row.parked.time,
-    show: (row) => <Time ns={row.parked.time} />,
-  },
-  {
-    key: "monitors",
-    title: "Objects",
-    help: "How many lock objects",
-    value: (row) => row.monitors,
-    show: (row) => count(row.monitors),
-  },
-  {
-    key: "threads",
-    title: "Threads",
-    help: "How many threads were stopped",
-    value: (row) => row.threads,
-    show: (row) => count(row.threads),
-  },
-];
+export function classColumns(sum: ClassRow | undefined): Column<ClassRow>[] {
+  const grouped = (group: string, columns: Column<ClassRow>[]) => columns.map((column) => ({...column, group}));
+  return [
+    {
+      key: "class",
+      title: "Class",
+      grow: true,
+      value: (row) => row.class,
+      show: (row) => (row === sum ? "Total" : shortClass(row.class) || "(unknown)"),
+      tip: (row) => row.class,
+    },
+    {
+      ...savingColumn(
+        "saving.drag",
+        "Saves",
+        "How much earlier the thread blocked longest would finish without contention for this class",
+        "drag",
+      ),
+      tip: ({saving}) => (saving ? `at most ${duration(saving.bound)}` : ""),
+    },
+    ...grouped(
+      "Blocked",
+      statsColumns("blocked", "blocked", (row) => row.blocked, "blocked"),
+    ),
+    ...grouped(
+      "Object.wait",
+      statsColumns("waited", "waited", (row) => row.waited, "waiting"),
+    ),
+    timeColumn(
+      "parked.time",
+      "Parked",
+      "Time threads were parked on synchronizers of this class",
+      ({parked}) => parked.time,
+    ),
+    countColumn("monitors", "Objects", "Number of lock objects", ({monitors}) => monitors),
+    countColumn("threads", "Threads", "Number of threads that blocked, waited or parked", ({threads}) => threads),
+  ];
+}
 
 export function method(name: string): string {
-  return name === "" ? "(no stack was taken)" : shortMethod(name);
+  return name === "" ? "(no stack)" : shortMethod(name);
 }

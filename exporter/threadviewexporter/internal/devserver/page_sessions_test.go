@@ -27,7 +27,7 @@ func TestSessionsAreListed(t *testing.T) {
 	p.ClickText(".sessions tbody td", "deadlocked")
 	p.Until(`location.hash.includes("s=` + deadlocked + `")`)
 	p.Until(`document.querySelector(".attributes")?.innerText.includes("process.command_line")`)
-	p.ClickText("button", "Show its threads")
+	p.ClickText("button", "Show threads")
 	settled(p)
 	p.Choose("select.session", finished)
 	p.Until(`location.hash.includes("s=` + finished + `")`)
@@ -62,7 +62,7 @@ func TestADeadlockIsSaid(t *testing.T) {
 		assert.Contains(t, banner, member.Thread.Name)
 	}
 	assert.Contains(t, p.Text(".banner.warn"), "events were lost")
-	p.Until(`document.querySelector(".answer p")?.innerText.includes("is deadlocked: it will never be done")`)
+	p.Until(`document.querySelector(".answer p")?.innerText.includes("is deadlocked and will never finish")`)
 	untilPixels(t, p, "state-deadlocked", atLeast(1000))
 	untilPixels(t, p, "state-unknown", atLeast(100))
 	untilPixels(t, p, "gap", atLeast(50))
@@ -124,7 +124,7 @@ func TestThemesDiffer(t *testing.T) {
 	p := openLanes(t, early)
 	ground := func() string { return browser.Eval[string](p, "getComputedStyle(document.body).backgroundColor") }
 	light := ground()
-	p.Click(`[aria-label^="Colours"]`)
+	p.Click(`[aria-label^="System"]`)
 	p.Click(`[aria-label^="Light"]`)
 	p.Until(`document.documentElement.dataset.theme === "dark"`)
 	assert.NotEqual(t, light, ground())
@@ -168,7 +168,7 @@ func TestThePictureIsSaved(t *testing.T) {
 	dir := t.TempDir()
 	p := openWindow(t, early, browser.Window{Downloads: dir})
 	settled(p)
-	p.Click(`[aria-label="Save as picture"]`)
+	p.Click(`[aria-label="Save as image"]`)
 	var files []string
 	require.Eventually(t, func() bool {
 		files, _ = filepath.Glob(filepath.Join(dir, "*.png"))
@@ -203,7 +203,7 @@ func TestPageSaysThatTheServerIsGone(t *testing.T) {
 	settled(p)
 	p.Expect("ERR_")
 	s.stop()
-	p.Until(`document.querySelector(".banner.warn")?.innerText.includes("does not answer")`)
+	p.Until(`document.querySelector(".banner.warn")?.innerText.includes("does not respond")`)
 	p.Click("#tab-path") // what is asked for meanwhile is not answered, and asked for again
 	p.Until(`document.querySelector(".path-view .problem")`)
 	require.NoError(t, s.start(s.host))

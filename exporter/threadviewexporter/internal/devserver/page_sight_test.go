@@ -124,7 +124,7 @@ func TestAnotherSessionBeginsAnew(t *testing.T) {
 		assert.NotContains(t, hash, left)
 	}
 	assert.Contains(t, hash, "path=", "a matter of taste")
-	p.ClickText("button", "Show its threads")
+	p.ClickText("button", "Show threads")
 	settled(p)
 	assert.Len(t, p.Texts(".name"), 4)
 }

@@ -114,14 +114,14 @@ func TestLocksHaveLanes(t *testing.T) {
 	hold := lanes[0].Holds[len(lanes[0].Holds)/2]
 	box := browser.Eval[browser.Point](p, `(() => { const r = document.querySelector("canvas.plane").getBoundingClientRect(); return {x: r.width, y: r.y}; })()`)
 	p.Hover(browser.Point{X: 248 + box.X*float64(hold.From+hold.To)/2/3e9, Y: box.Y + 40})
-	p.Until(`/held by|holds of/.test(document.querySelector(".tip")?.innerText ?? "")`)
+	p.Until(`/held by|held \d+ times by/.test(document.querySelector(".tip")?.innerText ?? "")`)
 	p.Click(".name.lock")
 	p.Until(`document.querySelector(".detail dl")`)
 	row := lanes[0].Row
 	detail := p.Text(".detail dl")
 	assert.Contains(t, detail, fmt.Sprintf("in %d", row.Blocked.Count))
 	assert.Contains(t, detail, fmt.Sprintf("%d threads", row.Waiters))
-	assert.Contains(t, detail, fmt.Sprintf("%d times", row.Handoffs))
+	assert.Contains(t, detail, fmt.Sprintf("Handoffs\n%d", row.Handoffs))
 	p.Click(".detail tbody tr")
 	p.Until(`document.querySelector("#tab-threads").ariaSelected === "true" && document.querySelector(".range-chip")`)
 }
@@ -134,7 +134,7 @@ func TestThePathTableLeadsThere(t *testing.T) {
 	for _, table := range []struct {
 		title string
 		rows  []api.PathRow
-	}{{"Locks", path.Locks}, {"Call sites", path.Sites}, {"Threads", path.PerThread}, {"What it was", path.PerKind}} {
+	}{{"Locks", path.Locks}, {"Call sites", path.Sites}, {"Threads", path.PerThread}, {"Activity", path.PerKind}} {
 		p.ClickText(".subtabs button", table.title)
 		p.Until(fmt.Sprintf(`document.querySelectorAll(".path-view tbody tr").length === %d`, len(table.rows)))
 		assert.Contains(t, browser.Eval[string](p, `document.querySelector(".path-view tbody").innerHTML`), nanoseconds(table.rows[0].Time))
@@ -152,8 +152,8 @@ func TestAShorterRangeIsOffered(t *testing.T) {
 	p := openAt(t, browser.Start(t), s, "s="+finished+"&tab=path", browser.Window{})
 	p.Expect("422")
 	p.Until(`document.querySelector(".answer .link")?.innerText === "shorter range"`)
-	assert.NotContains(t, p.Text(".path-view"), "nobody held it up")
-	p.ClickText(".path-view .problem button", "Choose the last")
+	assert.NotContains(t, p.Text(".path-view"), "nothing held the thread up")
+	p.ClickText(".path-view .problem button", "Select the last")
 	p.Until(`document.querySelector(".range-chip")`)
 	p.Until(`document.querySelectorAll(".path-view tbody tr").length > 0 && !document.querySelector(".path-view .problem")`)
 	p.Until(`document.querySelector(".answer p")?.innerText.match(/earlier|critical path|No thread had to wait/)`)

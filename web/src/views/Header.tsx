@@ -1,0 +1,202 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The head of the page: session, search, link, downloads, theme, help and banners.
+import type {ComponentChildren} from "preact";
+import {useState} from "preact/hooks";
+import {useKnown} from "../known";
+import {count, duration, instant, shortClass} from "../lib/format";
+import type {Shown} from "../lib/link";
+import type {Deadlock, Session} from "../lib/types";
+import {link, setTheme, show, showSession, type Theme, theme} from "../store";
+import {keyHelp} from "../timeline/keys";
+import {useCopy} from "../ui/hooks";
+import {Icon, type IconName} from "../ui/Icon";
+import {Dialog, Menu} from "../ui/Popup";
+import {Button} from "../ui/parts";
+import {ThreadName} from "./links";
+import {Search} from "./Search";
+import {began, Downloads} from "./Sessions";
+
+export function Header({shown, onHelp}: {shown: Shown; onHelp: () => void}) {
+  const {session} = useKnown();
+  const [copied, copy] = useCopy();
+  return (
+    <header class="top">
+      <a class="brand" href="./" aria-label="Weft">
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <path class="warp" d="M4.5 2v16M10 2v16M15.5 2v16" />
+          <path class="weft" d="M1 10c2.5-5 5-5 7 0s5.5 5 11 0" />
+        </svg>
+        weft
+      </a>
+      {session && <SessionSelect shown={shown} session={session} />}
+      {session && (
+        <span class="status" role="status">
+          {session.live ? <Live shown={shown} session={session} /> : <Ended session={session} />}
+        </span>
+      )}
+      <span class="apart" />
+      <Search />
+      <Button
+        icon="link"
+        label={copied ? "Copied" : "Copy a link to this view"}
+        {...(copied ? {text: "Copied"} : {})}
+        onClick={() => void copy(link())}
+      />
+      {session && (
+        <Menu icon="download" label="Download this session">
+          {() => <Downloads session={session} shown={shown} />}
+        </Menu>
+      )}
+      <ThemeButton />
+      <Button icon="help" label="Help and keys (?)" onClick={onHelp} />
+    </header>
+  );
+}
+
+function SessionSelect({shown, session}: {shown: Shown; session: Session}) {
+  const sessions = useKnown().sessions ?? [];
+  const nameOf = (one: Session) => `${one.service || one.command || "JVM"} · ${one.pid || one.id.slice(0, 8)}`;
+  return (
+    <select
+      class="session"
+      aria-label="Session"
+      value={session.id}
+      onChange={(e) => showSession(e.currentTarget.value, shown.tab === "sessions" ? "threads" : shown.tab)}
+    >
+      {(sessions.includes(session) ? sessions : [session, ...sessions]).map((one) => (
+        <option key={one.id} value={one.id}>
+          {nameOf(one)} · {one.live ? "live" : began(one)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Live({shown: {follow}, session}: {shown: Shown; session: Session}) {
+  return (
+    <>
+      <Button
+        icon={follow ? "pause" : "play"}
+        label={follow ? "Pause updates (Space)" : "Follow the session (Space)"}
+        text={follow ? "Live" : "Paused"}
+        kind={follow ? "live" : ""}
+        onClick={() => show({follow: !follow})}
+      />
+      <span class="faint">{duration(session.to)}</span>
+    </>
+  );
+}
+
+function Ended({session}: {session: Session}) {
+  return (
+    <span class="faint">
+      ended after {duration(session.to)}
+      {session.ended === "lost" ? ", connection lost" : ""}
+    </span>
+  );
+}
+
+const themes: Record<Theme, {icon: IconName; title: string; next: Theme}> = {
+  auto: {icon: "auto", title: "System theme", next: "light"},
+  light: {icon: "sun", title: "Light theme", next: "dark"},
+  dark: {icon: "moon", title: "Dark theme", next: "auto"},
+};
+
+function ThemeButton() {
+  const [mode, setMode] = useState(theme());
+  const {icon, title, next} = themes[mode];
+  const turn = () => {
+    setTheme(next);
+    setMode(next);
+  };
+  return <Button icon={icon} label={title} onClick={turn} />;
+}
+
+const mouseHelp: Record<string, string> = {
+  wheel: "scroll the lanes; zoom over the ruler or with Ctrl; pan with Shift",
+  drag: "pan; over the ruler or with Shift, select a range for all tables",
+  "double click": "zoom to the interval",
+};
+
+export function Help({onClose}: {onClose: () => void}) {
+  return (
+    <Dialog title="Keyboard and mouse" onClose={onClose}>
+      <dl class="keys">
+        {keyHelp.map(([key, text]) => (
+          <>
+            <dt key={`${key}:`}>
+              {key.split(/\s+/).map((one) => (
+                <kbd key={one}>{one}</kbd>
+              ))}
+            </dt>
+            <dd key={key}>{text}</dd>
+          </>
+        ))}
+        {Object.entries(mouseHelp).map(([gesture, text]) => (
+          <>
+            <dt key={`${gesture}:`}>{gesture}</dt>
+            <dd key={gesture}>{text}</dd>
+          </>
+        ))}
+      </dl>
+      <p class="hint">
+        An arrow points from the thread that acted to the thread it unblocked. Low bars are voluntary waits, tall
+        striped bars are blocked threads. Intervals that share a pixel are drawn in proportion; zoom in to see each of
+        them.
+      </p>
+      <p class="hint">
+        <Icon name="link" /> The address of the page always describes the current view.
+      </p>
+    </Dialog>
+  );
+}
+
+/** Errors, deadlocks and lost events. */
+export function Banners({session, error}: {session: Session | null; error: string | null}) {
+  const lost = session ? session.lost + session.missed : 0;
+  const deadlocks = session?.deadlocks.slice(0, 3) ?? [];
+  if (!error && lost === 0 && deadlocks.length === 0) return null;
+  return (
+    <div class="banners">
+      {error && <Banner kind="warn">{error}</Banner>}
+      {deadlocks.map((deadlock) => (
+        <Banner kind="bad" key={deadlock.id}>
+          <DeadlockText deadlock={deadlock} />
+        </Banner>
+      ))}
+      {lost > 0 && (
+        <p class="banner warn">
+          <Icon name="warn" />
+          {count(lost)} events were lost; the affected times are marked, with unknown states.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Banner({kind, children}: {kind: string; children: ComponentChildren}) {
+  return (
+    <p class={`banner ${kind}`} role="alert">
+      <Icon name="warn" />
+      {children}
+    </p>
+  );
+}
+
+function DeadlockText({deadlock: {since, members}}: {deadlock: Deadlock}) {
+  return (
+    <span>
+      <strong>Deadlock</strong> since {instant(since)}:{" "}
+      {members.map(({thread, lock}, i) => (
+        <span key={thread.id}>
+          {i > 0 && " → "}
+          <ThreadName thread={thread} /> wants {shortClass(lock.class)}
+          {lock.hash && `@${lock.hash}`}
+        </span>
+      ))}
+      {members[0] && <> → {members[0].thread.name}. These threads will never continue.</>}
+    </span>
+  );
+}

@@ -1,0 +1,105 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The names of threads and groups next to their lanes, and the tooltip over a lane.
+import {useMemo} from "preact/hooks";
+import {duration, instant, percent, px} from "../lib/format";
+import {noState} from "../lib/lanes";
+import {isDeadlocked, type Row} from "../lib/rows";
+import type {ThreadRow} from "../lib/types";
+import {show} from "../store";
+import {label} from "../timeline/draw";
+import type {ThreadsPlane} from "../timeline/threads";
+import {Icon} from "../ui/Icon";
+import {gutterWidth} from "./stage";
+import type {Hover} from "./threadsPlane";
+
+interface NamesProps {
+  rows: Row[];
+  sight: {top: number; height: number};
+  /** The ID of the selected thread. */
+  chosen: number;
+  folded: ReadonlySet<string>;
+}
+
+/** The names in sight. Zooming does not change them, so a frame does not build them again. */
+export function Names({rows, sight, chosen, folded}: NamesProps) {
+  return useMemo(
+    () => (
+      <>
+        {rows
+          .filter((row) => row.top + row.height > sight.top && row.top < sight.top + sight.height)
+          .map((row) =>
+            row.kind === "group" ? (
+              <GroupName key={`g${row.name}`} row={row} folded={folded} />
+            ) : (
+              <ThreadLane key={row.thread.id} row={row} chosen={row.thread.id === chosen} />
+            ),
+          )}
+      </>
+    ),
+    [rows, sight, chosen, folded],
+  );
+}
+
+function placeOf({top, height}: Row) {
+  return {top: px(top), height: px(height)};
+}
+
+function GroupName({row, folded}: {row: Row & {kind: "group"}; folded: ReadonlySet<string>}) {
+  const turn = () => {
+    const next = new Set(folded);
+    if (!next.delete(row.name)) next.add(row.name);
+    show({folded: [...next]});
+  };
+  return (
+    <button type="button" class="name head" style={placeOf(row)} aria-expanded={!row.folded} onClick={turn}>
+      <Icon name={row.folded ? "right" : "down"} />
+      <span class="text">{row.name}</span>
+      <span class="faint">{row.members.length}</span>
+    </button>
+  );
+}
+
+function ThreadLane({row, chosen}: {row: Row & {kind: "thread"}; chosen: boolean}) {
+  const {thread} = row;
+  const stuck = isDeadlocked(thread);
+  const share = thread.time > 0 ? thread.blocked.time / thread.time : 0;
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      class={`name ${chosen ? "chosen" : ""} ${thread.dead ? "dead" : ""} ${stuck ? "stuck" : ""}`}
+      style={placeOf(row)}
+      title={describe(thread)}
+      onClick={() => show({thread: thread.id, seq: 0})}
+    >
+      {stuck && <Icon name="warn" />}
+      <span class="text">{thread.name}</span>
+      <span class="faint">{thread.virtual ? "virtual" : thread.daemon ? "daemon" : ""}</span>
+      <span class={share >= 0.0005 ? "hot" : "faint"}>{share >= 0.0005 ? percent(share) : ""}</span>
+    </button>
+  );
+}
+
+function describe({name, id, group, daemon, virtual, dead, blocked, waited}: ThreadRow): string {
+  const kind = `${daemon ? ", daemon" : ""}${virtual ? ", virtual" : ""}${dead ? ", ended" : ""}`;
+  const times = `blocked for ${duration(blocked.time)} (${blocked.count}×), waited for ${duration(waited.time)} (${waited.count}×)`;
+  return `${name}\nID ${id}, group ${group || "unknown"}${kind}\n${times}`;
+}
+
+export function Tip({hover: {hit, x, y}, name, plane}: {hover: Hover; name: string; plane: ThreadsPlane}) {
+  const right = x + gutterWidth > plane.width * 0.7;
+  const side = right ? {right: px(plane.width - x + 14)} : {left: px(x + gutterWidth + 14)};
+  return (
+    <div class="tip" style={{...side, top: px(y + 16)}}>
+      <strong>{name}</strong>
+      <span>
+        {hit.rest !== noState
+          ? `mixed: ${label(hit.state, "")} ${percent(hit.share)}, ${label(hit.rest, "")} …`
+          : `${label(hit.state, "")} about ${duration(hit.to - hit.from)}`}
+      </span>
+      <span class="faint">{instant(hit.time, (plane.view.to - plane.view.from) / 1000)}</span>
+    </div>
+  );
+}
