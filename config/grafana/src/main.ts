@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes the dashboards beside this folder's README, after it has compared each with Grafana's own schema.
+// Writes the dashboards next to the README, after checking each against the schema of Grafana.
 
 import { writeFileSync } from 'node:fs';
 import { Ajv, type AnySchema } from 'ajv';
@@ -19,7 +19,7 @@ const schema = createGenerator({
 const validate = new Ajv({ allErrors: true, strict: false }).compile(schema as AnySchema);
 
 for (const builder of [overview(), oneLock(), oneJVM()]) {
-  // The builder gives every variable the fields of an interval's; the schema does not know them elsewhere.
+  // The builder sets these fields on every variable, but the schema allows them only on interval variables.
   const intervalOnly = ['auto', 'auto_min', 'auto_count'];
   const text = JSON.stringify(builder.build(), (key, value: unknown) => (intervalOnly.includes(key) ? undefined : value));
   const dashboard = JSON.parse(text) as { uid: string };

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a panel of ours looks, and how its queries are written down: once, for all dashboards.
+// The panels and queries that all dashboards share.
 
 import { LegendDisplayMode, LegendPlacement, SortOrder, StackingMode, TooltipDisplayMode } from '@grafana/grafana-foundation-sdk/common';
 import { StackingConfigBuilder, VizLegendOptionsBuilder, VizTooltipOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
@@ -14,20 +14,20 @@ import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-s
 
 const prometheus = { type: 'prometheus', uid: '${prometheus}' };
 
-/** Query is one line of a panel: PromQL, and what the legend calls each series. */
+/** Query is a PromQL query of a panel and the legend of its series. */
 export interface Query {
   expr: string;
   legend: string;
 }
 
-/** about is what each panel has: what it is called, what it answers, in which of Grafana's units. */
+/** About describes a panel; the unit is one of Grafana. */
 export interface About {
   title: string;
   description: string;
   unit: string;
 }
 
-/** quantile is a quantile of a histogram, whether the collector makes buckets of it or native histograms. */
+/** quantile computes a quantile of a classic or native histogram. */
 export function quantile(q: number, metric: string, selector: string): string {
   const of = (name: string, by: string): string => `histogram_quantile(${q}, sum${by} (rate(${name}{${selector}}[$__rate_interval])))`;
   return `${of(`${metric}_bucket`, ' by (le)')} or ${of(metric, '')}`;
@@ -38,10 +38,10 @@ const rateOf = (part: 'count' | 'sum', by: string, metric: string, selector: str
   return `${rate(`${metric}_${part}`)} or histogram_${part}(${rate(metric)})`;
 };
 
-/** count is how often each second something happened that has a histogram, by labels. */
+/** count is the rate of observations of a histogram per second, by labels. */
 export const count = (by: string, metric: string, selector: string): string => rateOf('count', by, metric, selector);
 
-/** sumOf is for how long it took in each second. */
+/** sumOf is the rate of the sum of a histogram per second, by labels. */
 export const sumOf = (by: string, metric: string, selector: string): string => rateOf('sum', by, metric, selector);
 
 function target(query: Query, refId: string): DataqueryBuilder {
@@ -50,7 +50,7 @@ function target(query: Query, refId: string): DataqueryBuilder {
 
 const refId = (i: number): string => String.fromCharCode('A'.charCodeAt(0) + i);
 
-/** timeseries draws queries over time, with exemplars where Prometheus has them. */
+/** timeseries plots queries over time, with exemplars if Prometheus has them. */
 export function timeseries(about: About, ...queries: Query[]): TimeseriesBuilder {
   const panel = new TimeseriesBuilder()
     .title(about.title)
@@ -67,7 +67,7 @@ export function timeseries(about: About, ...queries: Query[]): TimeseriesBuilder
   return panel;
 }
 
-/** stacked is a timeseries whose lines add up to something. */
+/** stacked is a timeseries with stacked lines. */
 export function stacked(about: About, ...queries: Query[]): TimeseriesBuilder {
   return timeseries(about, ...queries)
     .fillOpacity(60)
@@ -87,7 +87,7 @@ export function stat(about: About, expr: string): StatBuilder {
     .withTarget(target({ expr, legend: '' }, 'A').instant());
 }
 
-/** table joins instant queries by their labels: one row for each set of labels, one column for each query. */
+/** table joins instant queries by their labels: one row per set of labels, one column per query. */
 export function table(about: About, labels: Record<string, string>, queries: Record<string, string>): TableBuilder {
   const panel = new TableBuilder().title(about.title).description(about.description).datasource(prometheus).unit(about.unit).span(24).height(9);
   const rename: Record<string, string> = { ...labels };
@@ -101,7 +101,7 @@ export function table(about: About, labels: Record<string, string>, queries: Rec
     .withTransformation({ id: 'sortBy', options: { sort: [{ field: Object.keys(queries)[0], desc: true }] } });
 }
 
-/** traces is a link that opens the spans of a TraceQL query over the time that a panel shows. */
+/** traces links to the spans of a TraceQL query over the time range of the panel. */
 export function traces(title: string, traceql: string): DashboardLinkBuilder {
   const pane = {
     datasource: '${tempo}',
@@ -111,17 +111,17 @@ export function traces(title: string, traceql: string): DashboardLinkBuilder {
   return new DashboardLinkBuilder(title).type(DashboardLinkType.Link).targetBlank(true).url(`/explore?schemaVersion=1&panes=${encode({ a: pane })}`);
 }
 
-// Grafana replaces its variables in a link before anything else, so these have to stay as they are.
+// Grafana replaces variables in a link before it decodes the link, so variables must not be encoded.
 function encode(panes: unknown): string {
   return encodeURIComponent(JSON.stringify(panes)).replace(/%24%7B(\w+)%7D/g, '${$1}');
 }
 
-/** goto is a link to another dashboard of ours. */
+/** goto links to another dashboard of Weft. */
 export function goto(title: string, path: string): DashboardLinkBuilder {
   return new DashboardLinkBuilder(title).type(DashboardLinkType.Link).url(path);
 }
 
-/** variable is one that is chosen from the values of a label. */
+/** variable is selected from the values of a label. */
 export function variable(name: string, label: string, metric: string): QueryVariableBuilder {
   return new QueryVariableBuilder(name)
     .label(label)
@@ -131,7 +131,7 @@ export function variable(name: string, label: string, metric: string): QueryVari
     .sort(VariableSort.AlphabeticalAsc);
 }
 
-/** dashboard is an empty one with what all have. */
+/** dashboard returns an empty dashboard with the common settings. */
 export function dashboard(uid: string, title: string, description: string): DashboardBuilder {
   return new DashboardBuilder(title)
     .uid(uid)
