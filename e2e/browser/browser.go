@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package browser answers: what does a person see and do who opens the page? It drives a headless Chromium; tests import it, and nothing else.
+// Package browser drives a headless Chromium for tests: it opens the page, acts like a user, and reads what is on the screen.
 package browser
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Patience is for what takes well under a second when nothing is wrong, on a machine that has much else to do.
+// Patience limits waits that normally take well under a second; a busy machine may need much longer.
 const Patience = 10 * time.Minute
 
 // Browser is a running Chromium.
@@ -34,7 +34,7 @@ type Browser struct {
 	ctx context.Context //nolint:containedctx // chromedp keeps a browser in its context
 }
 
-// Start starts a Chromium that ends with the test, with more flags. It is installed if that is possible.
+// Start launches a Chromium with additional flags, which ends with the test. It is installed first if possible.
 func Start(t testing.TB, flags ...string) *Browser {
 	t.Helper()
 	b, end, err := Launch(flags...)
@@ -46,10 +46,10 @@ func Start(t testing.TB, flags ...string) *Browser {
 	return b
 }
 
-// ErrMissing says that there is no Chromium, and that none can be had.
+// ErrMissing reports that Chromium is not installed and cannot be installed.
 var ErrMissing = errors.New("no Chromium")
 
-// Launch starts a Chromium for who ends it.
+// Launch launches a Chromium; the caller ends it with end.
 func Launch(flags ...string) (b *Browser, end func(), err error) {
 	path, err := install()
 	if err != nil {
@@ -73,7 +73,7 @@ func Launch(flags ...string) (b *Browser, end func(), err error) {
 	return &Browser{ctx: ctx}, end, nil
 }
 
-// CPU returns the processor time that all processes of the browser have used.
+// CPU returns the CPU time used by all processes of the browser.
 func (b *Browser) CPU(t testing.TB) time.Duration {
 	t.Helper()
 	info, err := chromedp.CallBrowser(b.ctx, systeminfo.GetProcessInfo, cdp.Empty{})
@@ -85,7 +85,7 @@ func (b *Browser) CPU(t testing.TB) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// install returns Chromium's path.
+// install returns the path of Chromium.
 func install() (string, error) {
 	_, here, _, _ := runtime.Caller(0)
 	need := filepath.Join(filepath.Dir(here), "..", "..", "scripts", "need.sh")
@@ -107,18 +107,18 @@ type Page struct {
 	expected []string
 }
 
-// Close closes the tab; the end of the test does so, too.
+// Close closes the tab, as the end of the test does.
 func (p *Page) Close() { p.close() }
 
-// Window is how a page is looked at; the zero value is 1280×800 in light colours.
+// Window describes the window of a page; the zero value is 1280×800 with light colors.
 type Window struct {
 	Width, Height int64
 	Dark          bool
-	Downloads     string // folder for what is saved
+	Downloads     string // folder for downloads
 }
 
-// Open opens an address in a new tab. Whatever the browser complains about (an exception, a policy that was violated, a file that is not there) fails
-// the test at its end.
+// Open opens an address in a new tab. Errors in the console (an exception, a violated policy, a missing file) fail the test at its end, unless Expect
+// names them.
 func (b *Browser) Open(t testing.TB, address string, w Window) *Page {
 	t.Helper()
 	if w.Width == 0 {
@@ -139,19 +139,15 @@ func (b *Browser) Open(t testing.TB, address string, w Window) *Page {
 		defer p.mu.Unlock()
 		for _, problem := range p.problems {
 			if !slices.ContainsFunc(p.expected, func(words string) bool { return strings.Contains(problem, words) }) {
-				t.Errorf("the browser complained: %s", problem)
+				t.Errorf("console: %s", problem)
 			}
 		}
 	})
 	t.Cleanup(p.close)
-	scheme := "light"
-	if w.Dark {
-		scheme = "dark"
-	}
-	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-	})
+	// Tests run in parallel, and each needs the focus in its tab.
+	_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	require.NoError(t, err)
+	p.Dark(w.Dark)
 	if w.Downloads != "" {
 		_, err := chromedp.CallBrowser(ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{
 			Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: w.Downloads,
@@ -160,6 +156,19 @@ func (b *Browser) Open(t testing.TB, address string, w Window) *Page {
 	}
 	p.Do(chromedp.Navigate(address))
 	return p
+}
+
+// Dark sets whether the system prefers dark colors.
+func (p *Page) Dark(dark bool) {
+	p.t.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	require.NoError(p.t, err)
 }
 
 func (p *Page) listen() {
@@ -175,22 +184,22 @@ func (p *Page) listen() {
 	}
 }
 
-// Expect says that complaints with these words are what the test is about.
+// Expect allows console errors that contain these words.
 func (p *Page) Expect(words string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.expected = append(p.expected, words)
 }
 
-// Do does steps one after the other.
+// Do runs actions in order.
 func (p *Page) Do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, Patience)
 	defer cancel()
-	p.must(chromedp.Do(ctx, steps...), "a step")
+	p.must(chromedp.Do(ctx, steps...), "action")
 }
 
-// must ends the test if something went wrong, and says what is to be seen then.
+// must ends the test on an error, with the console and the text of the page.
 func (p *Page) must(err error, what string) {
 	p.t.Helper()
 	if err == nil {
@@ -200,19 +209,19 @@ func (p *Page) must(err error, what string) {
 	defer cancel()
 	text, textErr := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
 	if textErr != nil {
-		text = fmt.Sprintf("(the page does not say what is on it: %v)", textErr)
+		text = fmt.Sprintf("(unknown: %v)", textErr)
 	}
 	const enough = 2000
 	if len(text) > enough {
 		text = text[:enough] + "…"
 	}
 	p.mu.Lock()
-	complaints := strings.Join(p.problems, "\n")
+	console := strings.Join(p.problems, "\n")
 	p.mu.Unlock()
-	p.t.Fatalf("%s: %v\nthe browser complained: %s\nthe page shows: %s", what, err, complaints, text)
+	p.t.Fatalf("%s: %v\nconsole: %s\npage: %s", what, err, console, text)
 }
 
-// Eval returns the value of an expression of JavaScript.
+// Eval returns the value of a JavaScript expression.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, Patience)
@@ -227,17 +236,17 @@ func (p *Page) Until(expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, Patience)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(0))) // else it gives up after 30 s by itself
-	p.must(err, fmt.Sprintf("after %v still not: %s", Patience, expression))
+	_, err := chromedp.Run(ctx, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(0))) // the default is 30 s
+	p.must(err, fmt.Sprintf("not true after %v: %s", Patience, expression))
 }
 
-// Text returns the text that is to be seen in the first element that a selector finds.
+// Text returns the visible text of the first element that matches a selector.
 func (p *Page) Text(selector string) string {
 	p.t.Helper()
 	return Eval[string](p, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
 }
 
-// Texts returns the texts of all elements that a selector finds.
+// Texts returns the visible texts of all elements that match a selector.
 func (p *Page) Texts(selector string) []string {
 	p.t.Helper()
 	return Eval[[]string](p, fmt.Sprintf("[...document.querySelectorAll(%q)].map((e) => e.innerText.trim())", selector))
@@ -249,7 +258,7 @@ type Point struct {
 	Y float64 `json:"y"`
 }
 
-// Center returns the middle of what is to be seen of the first element that a selector finds; it is scrolled into sight.
+// Center scrolls the first element that matches a selector into view, and returns the center of its visible part.
 func (p *Page) Center(selector string) Point {
 	p.t.Helper()
 	p.Until(fmt.Sprintf("document.querySelector(%q)", selector))

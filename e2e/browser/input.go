@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tries is how often a click is aimed at an element that moves away, which it may do for as long as a page is being filled.
+// tries is how often a click is repeated if its element moves, as it may while the page loads.
 const tries = 100
 
-// Click clicks into the middle of the first element that a selector finds, as a person would. What lies over it would get the click, or what
-// has come in its place since it was looked at: then nothing does, and the click is aimed again.
+// Click clicks the center of the first element that matches a selector. If another element covers it or has taken its place, that element does not get
+// the click, and the click is repeated.
 func (p *Page) Click(selector string, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
 	for range tries {
@@ -28,10 +28,10 @@ func (p *Page) Click(selector string, modifiers ...chromedp.Modifier) {
 			return
 		}
 	}
-	p.must(fmt.Errorf("a click does not reach its element, %d times", tries), selector)
+	p.must(fmt.Errorf("missed the element %d times", tries), selector)
 }
 
-// aim keeps a press that misses an element from everything else, and tells whether it hit.
+// aim intercepts a click that misses the element; testAim.end reports whether it hit.
 const aim = `void (() => {
 	const element = document.querySelector(%q), types = ["pointerdown", "mousedown", "pointerup", "mouseup", "click"];
 	let hit = false;
@@ -43,7 +43,7 @@ const aim = `void (() => {
 	window.testAim = { end: () => { for (const type of types) removeEventListener(type, guard, true); return hit; } };
 })()`
 
-// ClickText clicks the first element that a selector finds and that has this text.
+// ClickText clicks the first element that matches a selector and starts with a text.
 func (p *Page) ClickText(selector, text string, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
 	found := fmt.Sprintf("[...document.querySelectorAll(%q)].find((e) => e.innerText.trim().startsWith(%q))", selector, text)
@@ -53,7 +53,7 @@ func (p *Page) ClickText(selector, text string, modifiers ...chromedp.Modifier) 
 	Eval[any](p, `void document.querySelector("[data-test=here]")?.removeAttribute("data-test")`)
 }
 
-// ClickAt clicks at a place.
+// ClickAt clicks a point.
 func (p *Page) ClickAt(at Point, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
 	options := []chromedp.MouseOption{chromedp.ButtonLeft, chromedp.ClickCount(1), chromedp.ButtonModifiers(modifiers...)}
@@ -64,7 +64,7 @@ func (p *Page) ClickAt(at Point, modifiers ...chromedp.Modifier) {
 	)
 }
 
-// Drag presses, moves in steps, and lets go.
+// Drag presses the button, moves the pointer in steps, and releases the button.
 func (p *Page) Drag(from, to Point, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
 	const steps = 8
@@ -80,29 +80,29 @@ func (p *Page) Drag(from, to Point, modifiers ...chromedp.Modifier) {
 	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, to.X, to.Y, append(with, chromedp.ClickCount(1))...))
 }
 
-// Hover moves the pointer to a place.
+// Hover moves the pointer to a point.
 func (p *Page) Hover(at Point) {
 	p.t.Helper()
 	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y))
 }
 
-// Wheel turns the wheel at a place.
+// Wheel turns the wheel at a point.
 func (p *Page) Wheel(at Point, dx, dy float64, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
 	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseWheel, at.X, at.Y, chromedp.ButtonModifiers(modifiers...), func(e *input.DispatchMouseEventParams) {
-		// A zero is not sent at all, and then the browser misses it.
+		// A zero would not be sent, but the browser requires both fields.
 		e.DeltaX, e.DeltaY = cmp.Or(dx, 1e-9), cmp.Or(dy, 1e-9)
 	}))
 }
 
-// Press presses keys one after the other.
+// Press presses keys in order.
 func (p *Page) Press(keys string, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
 	p.Do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
 }
 
-// Space presses the space bar. Press would send its character, too, also where the page says that the key has done what it should: then a browser
-// scrolls, as it does for no person.
+// Space presses the space bar. Press would also send its character although the page prevents the default action, and the browser would scroll, which
+// it does not for a user.
 func (p *Page) Space() {
 	p.t.Helper()
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
@@ -121,13 +121,13 @@ func (p *Page) Type(selector, text string) {
 	p.Press(text)
 }
 
-// Choose chooses an option of a select element by its value.
+// Choose selects an option of a select element by its value.
 func (p *Page) Choose(selector, value string) {
 	p.t.Helper()
 	Eval[any](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); })()`, selector, value))
 }
 
-// Screenshot writes what is to be seen into a file.
+// Screenshot writes a picture of the window to a file.
 func (p *Page) Screenshot(path string) {
 	p.t.Helper()
 	picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())

@@ -20,7 +20,7 @@ import (
 
 const big = "a0000000000000000000000000000003"
 
-// moves turns the wheel and drags, a step for each frame, and tells how long frames took from one to the next: script, layout, paint, raster.
+// moves turns the wheel in each frame, and returns the times between frames: script, layout, paint and raster.
 const moves = `(async () => {
 	const canvas = document.querySelector("canvas.plane");
 	const box = canvas.getBoundingClientRect();
@@ -48,7 +48,7 @@ const moves = `(async () => {
 	return {floor, frames: times.length, median: at(times, 0.5), p95: at(times, 0.95), p10: at(times, 0.1), paint: at(weftPlane.frames, 0.5), paint95: at(weftPlane.frames, 0.95)};
 })()`
 
-// BenchmarkPage measures the page over a session of many intervals in a real browser, which draws in software and as fast as it can.
+// BenchmarkPage measures the page over a session of many intervals in a real browser that draws in software, as fast as it can.
 //
 //	make bench-page
 func BenchmarkPage(b *testing.B) {
@@ -66,7 +66,7 @@ func BenchmarkPage(b *testing.B) {
 		if i := slices.IndexFunc(sessions, func(one api.Session) bool { return one.ID == big }); i >= 0 {
 			session = sessions[i]
 		}
-		require.Less(b, time.Since(waiting), 10*time.Minute, "the session is not there")
+		require.Less(b, time.Since(waiting), 10*time.Minute, "the session is incomplete")
 		time.Sleep(100 * time.Millisecond)
 	}
 	for b.Loop() {
@@ -91,7 +91,7 @@ func measure(b *testing.B, s *server, session api.Session) {
 	var largest request
 	for range 3 {
 		p := chromium.Open(b, s.address+"#s="+big+"&arrows=handoff", browser.Window{Width: 1920, Height: 1080})
-		p.Expect("422") // a path through ten million intervals is refused, and the page says so
+		p.Expect("422") // a critical path through ten million intervals is refused
 		p.Until(`performance.getEntriesByName("weft.first").length > 0`)
 		firsts = append(firsts, browser.Eval[float64](p, `performance.getEntriesByName("weft.first")[0].startTime`))
 		browser.Eval[any](p, `void performance.setResourceTimingBufferSize(10000)`)
@@ -107,16 +107,16 @@ func measure(b *testing.B, s *server, session api.Session) {
 	}
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	row := func(what, value, limit string) { fmt.Fprintf(out, "%s\t%s\t%s\n", what, value, limit) }
-	row("PAGE", "measured", "wanted")
+	row("PAGE", "measured", "target")
 	row("intervals, threads", fmt.Sprintf("%d, %d", session.Intervals, session.Threads), "1 000 000, 500")
-	row("first picture, all lanes in sight", fmt.Sprintf("%.0f, %.0f, %.0f ms", firsts[0], firsts[1], firsts[2]), "≤ 1000 ms")
+	row("first picture with all lanes in sight", fmt.Sprintf("%.0f, %.0f, %.0f ms", firsts[0], firsts[1], firsts[2]), "≤ 1000 ms")
 	row("frame while zooming, panning, scrolling", fmt.Sprintf("median %.1f ms, 95 %% %.1f ms", moved.Median, moved.P95), "median ≤ 16 ms")
-	row("  the fastest tenth of them", fmt.Sprintf("%.1f ms", moved.P10), "")
-	row("  a frame in which nothing moves", fmt.Sprintf("median %.1f ms", moved.Floor), "")
-	row("  of it our painting", fmt.Sprintf("median %.1f ms, 95 %% %.1f ms", moved.Paint, moved.Paint95), "")
-	row("  processor time of all of Chromium", fmt.Sprintf("%.1f ms a frame", perFrame), "")
-	row("largest answer", fmt.Sprintf("%d bytes (%s)", largest.Size, largest.Name), "≤ 200 KB")
-	row("store, per interval", fmt.Sprintf("%.1f bytes", float64(session.Bytes)/float64(session.Intervals)), "≤ 60 bytes")
+	row("  fastest tenth", fmt.Sprintf("%.1f ms", moved.P10), "")
+	row("  frame without movement", fmt.Sprintf("median %.1f ms", moved.Floor), "")
+	row("  of which painting", fmt.Sprintf("median %.1f ms, 95 %% %.1f ms", moved.Paint, moved.Paint95), "")
+	row("  CPU time of all Chromium processes", fmt.Sprintf("%.1f ms per frame", perFrame), "")
+	row("largest response", fmt.Sprintf("%d bytes (%s)", largest.Size, largest.Name), "≤ 200 KB")
+	row("store, bytes per interval", fmt.Sprintf("%.1f bytes", float64(session.Bytes)/float64(session.Intervals)), "≤ 60 bytes")
 	require.NoError(b, out.Flush())
 	b.ReportMetric(firsts[len(firsts)-1], "first-ms")
 	b.ReportMetric(moved.Median, "frame-ms")

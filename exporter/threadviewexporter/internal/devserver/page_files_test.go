@@ -16,9 +16,8 @@ import (
 )
 
 func TestFilesOfTables(t *testing.T) {
-	s := serve(t)
-	b := browser.Start(t)
-	p := b.Open(t, s.address+"#s="+finished+"&tab=monitors", browser.Window{})
+	t.Parallel()
+	p := open(t, "s="+finished+"&tab=monitors")
 	p.Until(`document.querySelector(".answer .lock-name") && document.querySelectorAll("[data-table=classes] tbody tr").length > 1`)
 	p.Click("[data-table=classes] .menu button")
 	p.Until(`document.querySelectorAll("[data-table=classes] .popup a").length === 2`)
@@ -36,8 +35,8 @@ func TestFilesOfTables(t *testing.T) {
 }
 
 func TestDownloads(t *testing.T) {
-	s := serve(t)
-	p := browser.Start(t).Open(t, s.address+"#s="+finished+"&tab=sessions", browser.Window{})
+	t.Parallel()
+	p := open(t, "s="+finished+"&tab=sessions")
 	p.Until(`document.querySelectorAll(".downloads a").length === 3`)
 	for _, format := range []string{"native", "otlp", "perfetto"} {
 		address := browser.Eval[string](p, `document.querySelector(".downloads a[href*=`+format+`]").href`)

@@ -19,8 +19,9 @@ func focus(p *browser.Page, selector string) {
 	browser.Eval[any](p, fmt.Sprintf("void document.querySelector(%q).focus()", selector))
 }
 
-// A head's button and a box in a row are inside a table, which has keys of its own.
+// Buttons in heads and checkboxes in rows work with the keyboard although the table has keys of its own.
 func TestKeysInTables(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	p.ClickText(".toolbar button", "Threads: all")
 	p.Until(`document.querySelectorAll("dialog tbody tr").length > 2`)
@@ -34,7 +35,7 @@ func TestKeysInTables(t *testing.T) {
 	p.Until(`document.getElementById(document.querySelector("dialog table").getAttribute("aria-activedescendant")) === document.querySelector("dialog tbody tr:nth-child(3)")`)
 	p.Space()
 	p.Until(`!document.querySelector("dialog tbody tr:nth-child(3) input").checked`)
-	p.Click("dialog tbody tr:nth-child(4) td:nth-child(2)") // a click does what the box does
+	p.Click("dialog tbody tr:nth-child(4) td:nth-child(2)") // a click on the row does the same
 	p.Until(`!document.querySelector("dialog tbody tr:nth-child(4) input").checked`)
 	assert.Equal(t, all-3, browser.Eval[int](p, `document.querySelectorAll("dialog tbody input:checked").length`))
 	p.Press("\x1b")
@@ -50,15 +51,16 @@ func TestKeysInTables(t *testing.T) {
 	focus(p, ".path-view [data-key=name]")
 	p.Press("\r")
 	p.Until(`document.querySelector(".path-view [data-key=name]")?.closest("th").ariaSort === "ascending"`)
-	assert.Equal(t, "true", browser.Eval[string](p, `document.querySelector("#tab-path").ariaSelected`), "a head leads nowhere")
+	assert.Equal(t, "true", browser.Eval[string](p, `document.querySelector("#tab-path").ariaSelected`), "Enter on a head does not open a row")
 }
 
 // Keys work wherever the focus is.
 func TestKeysAreNotBoundToTheLanes(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, early+"&at=8.4")
 	p.Until(`document.querySelector(".detail h2")`)
 	length := browser.Eval[float64](p, "weftPlane.view.to - weftPlane.view.from")
-	p.Press("w") // nothing has the focus
+	p.Press("w") // no element has the focus
 	p.Until(fmt.Sprintf("weftPlane.view.to - weftPlane.view.from < %f", length))
 	first := p.Text(".detail header")
 	focus(p, `.detail [aria-label^="Next interval"]`)
@@ -78,8 +80,9 @@ func TestKeysAreNotBoundToTheLanes(t *testing.T) {
 	p.Until(`!document.querySelector(".detail")`)
 }
 
-// What opened a dialog or a menu has the focus again when it is gone.
+// The focus returns to the control that opened a dialog or a menu.
 func TestTheFocusComesBack(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	focused := func(text string) {
 		p.Until(fmt.Sprintf("document.activeElement.innerText.trim().startsWith(%q)", text))
@@ -108,8 +111,9 @@ func TestTheFocusComesBack(t *testing.T) {
 	p.Until(`!document.querySelector(".popup")`)
 }
 
-// Who types fast presses Enter before the hits are there.
+// Enter may be pressed before the hits arrive.
 func TestSearchWaitsForItsHits(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	p.Click(".search input")
 	p.Press("Matcher.settle\r")

@@ -20,10 +20,11 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 )
 
-// early is a part of the finished session in which much happens.
+// early is a busy part of the finished session.
 const early = "s=" + finished + "&view=0-600000000"
 
 func TestTheAnswerComesFirst(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	p.Until(`document.querySelector(".answer .saving")`)
 	classes := get[api.Classes](t, simulated(t), "sessions/"+finished+"/classes?savings=true&sort=blocked.time")
@@ -39,6 +40,7 @@ func TestTheAnswerComesFirst(t *testing.T) {
 func short(class string) string { return class[strings.LastIndex(class, ".")+1:] }
 
 func TestTheLegendSwitchesStates(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, early+"&arrows=none")
 	for _, state := range []string{"blocked", "runnable", "parked"} {
 		untilPixels(t, p, "state-"+state, atLeast(200))
@@ -56,6 +58,7 @@ func TestTheLegendSwitchesStates(t *testing.T) {
 }
 
 func TestTheLegendSwitchesArrows(t *testing.T) {
+	t.Parallel()
 	info := get[api.Info](t, simulated(t), "info")
 	p := openLanes(t, "s="+finished+"&arrows=none")
 	assert.Zero(t, browser.Eval[int](p, "weftPlane.drawn()"))
@@ -81,6 +84,7 @@ func TestTheLegendSwitchesArrows(t *testing.T) {
 }
 
 func TestThePathIsDrawn(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, early+"&arrows=none")
 	assert.Zero(t, pixels(p, "path"))
 	p.Click(".button.path")
@@ -103,6 +107,7 @@ func TestThePathIsDrawn(t *testing.T) {
 }
 
 func TestThreadsAreGrouped(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	assert.Empty(t, p.Texts(".name.head"))
 	threads := get[api.Threads](t, simulated(t), "sessions/"+finished+"/threads?limit=500")
@@ -126,6 +131,7 @@ func TestThreadsAreGrouped(t *testing.T) {
 }
 
 func TestTheDialogFilters(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	all := len(p.Texts(".name"))
 	p.ClickText(".toolbar button", "Threads: all")
@@ -149,6 +155,7 @@ func TestTheDialogFilters(t *testing.T) {
 }
 
 func TestTheViewZoomsAndPans(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	length := func() float64 { return browser.Eval[float64](p, "weftPlane.view.to - weftPlane.view.from") }
 	start := func() float64 { return browser.Eval[float64](p, "weftPlane.view.from") }
@@ -183,24 +190,26 @@ func TestTheViewZoomsAndPans(t *testing.T) {
 	settled(p)
 }
 
-// However busy the browser is: what the address says of a view that was left since does not bring it back.
+// However busy the browser is, the address of a view that was left since does not bring that view back.
 func TestAViewIsNotTakenBack(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	got := browser.Eval[[]float64](p, `(async () => {
 		const rest = (ms) => new Promise((done) => setTimeout(done, ms));
 		const length = weftPlane.limits.to;
 		weftPlane.setView({from: 0, to: length / 2});
-		await rest(100); // the page has seen it, and is about to write it into the address
+		await rest(100); // the page is about to write the view into the address
 		for (const begun = performance.now(); performance.now() - begun < 400; );
 		weftPlane.setView({from: 0, to: length / 8});
-		const told = [2, 8].map((part) => "view=0-" + Math.ceil(length / part));
-		while (!told.some((text) => location.hash.includes(text))) await rest(20);
+		const written = [2, 8].map((part) => "view=0-" + Math.ceil(length / part));
+		while (!written.some((text) => location.hash.includes(text))) await rest(20);
 		return [weftPlane.view.to, length / 8];
 	})()`)
 	assert.InDelta(t, got[1], got[0], 2)
 }
 
 func TestKeysWalk(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, early+"&at=8.4")
 	p.Until(`document.querySelector(".detail h2")`)
 	browser.Eval[any](p, `void document.querySelector(".lanes").focus()`)
@@ -215,7 +224,7 @@ func TestKeysWalk(t *testing.T) {
 	p.Until(fmt.Sprintf(`document.querySelector(".detail header").innerText !== %q`, first))
 	p.Do(chromedp.KeyEvent(kb.ArrowLeft))
 	p.Until(fmt.Sprintf(`document.querySelector(".detail header").innerText === %q`, first))
-	p.Press("[") // what let it go on
+	p.Press("[") // what unblocked it
 	p.Until(fmt.Sprintf(`document.querySelector(".detail header").innerText !== %q`, first))
 	p.Press("r")
 	p.Until(`document.querySelector(".range-chip")`)
@@ -226,6 +235,7 @@ func TestKeysWalk(t *testing.T) {
 }
 
 func TestTablesFollowTheRange(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, early)
 	box := browser.Eval[browser.Point](p, `(() => { const r = document.querySelector("canvas.plane").getBoundingClientRect(); return {x: r.x, y: r.y}; })()`)
 	p.Drag(browser.Point{X: box.X + 200, Y: box.Y + 12}, browser.Point{X: box.X + 500, Y: box.Y + 12})
@@ -244,7 +254,7 @@ func TestTablesFollowTheRange(t *testing.T) {
 	p.Until(fmt.Sprintf(`document.querySelector("[data-table=classes] .sum")?.innerHTML.includes(%q)`, nanoseconds(whole.Sum.Blocked.Time)))
 }
 
-// nanoseconds is how the page says a time exactly, where the pointer rests on it.
+// nanoseconds formats a time as the tooltips of the page do.
 func nanoseconds(ns int64) string {
 	text := strconv.FormatInt(ns, 10)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -254,8 +264,9 @@ func nanoseconds(ns int64) string {
 }
 
 func TestAClickShowsBothSides(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, early)
-	// The longest arrow's effect: an interval that was blocked.
+	// The blocked interval that the longest arrow ends.
 	p.Until("weftPlane.drawn() > 0")
 	arrow := browser.Eval[api.Arrow](p, `(() => { const a = weftPlane.arrows.filter((a) => a.kind === 2 && a.to_start > 0 && a.to_time < 6e8)
 		.sort((a, b) => b.to_time - b.to_start - a.to_time + a.to_start)[0]; return a; })()`)
@@ -277,8 +288,8 @@ func TestAClickShowsBothSides(t *testing.T) {
 	assert.Contains(t, p.Text("[data-side=held] h3"), want.Owner.Thread.Name)
 	assert.Equal(t, want.Span.URL, browser.Eval[string](p, `document.querySelector(".detail header a.button").href`))
 
-	p.ClickText(".detail .facts .link", "go there")
-	p.Until(fmt.Sprintf("weftPlane.chosen?.thread.id === %d", want.Cause.Thread.ID)) // its title may be that of the one before
+	p.ClickText(".detail .facts .link", "show")
+	p.Until(fmt.Sprintf("weftPlane.chosen?.thread.id === %d", want.Cause.Thread.ID)) // its title may equal that of the previous one
 	assert.Equal(t, want.Cause.Interval.Title, p.Text(".detail h2"))
 	var chosen struct{ Thread api.ThreadRef }
 	require.NoError(t, json.Unmarshal([]byte(browser.Eval[string](p, "JSON.stringify(weftPlane.chosen)")), &chosen))

@@ -19,7 +19,13 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 )
 
+var tabs = []string{"threads", "locks", "monitors", "path", "log", "sessions"}
+
+// full is true once the tab in view has loaded.
+const full = `document.querySelectorAll("main .name, main tbody tr, main .line").length > 0`
+
 func TestSessionsAreListed(t *testing.T) {
+	t.Parallel()
 	p := open(t, "s="+finished+"&tab=sessions")
 	sessions := get[api.Sessions](t, simulated(t), "sessions").Sessions
 	p.Until(`document.querySelectorAll(".sessions tbody tr").length > 0`)
@@ -34,16 +40,17 @@ func TestSessionsAreListed(t *testing.T) {
 	settled(p)
 }
 
-// More sessions than one answer lists: the table has all of them in the end, and a link leads to any of them at once.
+// With more sessions than one answer lists, the table loads all of them, and a link opens any of them at once.
 func TestAllSessionsAreListed(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "-more", "130")
 	var last []api.Session
-	require.Eventually(t, func() bool { // the one that lives is on its way
+	require.Eventually(t, func() bool { // the live one may not have started yet
 		last = get[api.Sessions](t, s, "sessions?offset=132").Sessions
 		return len(last) == 1
 	}, browser.Patience, 10*time.Millisecond)
 	oldest := last[0]
-	p := openAt(t, browser.Start(t), s, "s="+oldest.ID, browser.Window{})
+	p := openAt(t, chromium(t), s, "s="+oldest.ID, browser.Window{})
 	settled(p)
 	assert.Contains(t, browser.Eval[string](p, `document.querySelector("select.session").selectedOptions[0].innerText`), oldest.Service)
 	p.Click("#tab-sessions")
@@ -55,6 +62,7 @@ func TestAllSessionsAreListed(t *testing.T) {
 }
 
 func TestADeadlockIsSaid(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+deadlocked)
 	session := get[api.Session](t, simulated(t), "sessions/"+deadlocked)
 	banner := p.Text(".banner.bad")
@@ -71,6 +79,7 @@ func TestADeadlockIsSaid(t *testing.T) {
 }
 
 func TestALiveSessionIsFollowedAndPaused(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+live)
 	to := browser.Eval[float64](p, "weftPlane.limits.to")
 	p.Until("weftPlane.limits.to > " + number(to))
@@ -78,48 +87,52 @@ func TestALiveSessionIsFollowedAndPaused(t *testing.T) {
 	p.Until(`document.querySelector(".status button").innerText.includes("Paused")`)
 	view := browser.Eval[string](p, "JSON.stringify(weftPlane.view)")
 	stopped := number(browser.Eval[float64](p, "weftPlane.limits.to"))
-	p.Until("weftPlane.limits.to > " + stopped) // the session goes on …
-	assert.Equal(t, view, browser.Eval[string](p, "JSON.stringify(weftPlane.view)"), "… and the picture stands still")
+	p.Until("weftPlane.limits.to > " + stopped) // the session advances …
+	assert.Equal(t, view, browser.Eval[string](p, "JSON.stringify(weftPlane.view)"), "… and the view does not")
 	p.ClickText(".status button", "Paused")
 	p.Until("weftPlane.view.to === weftPlane.limits.to && weftPlane.view.to > " + stopped)
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// Names come from other programs, and may be made to harm who looks.
+// Names come from other programs, and may try to inject code.
 func TestNamesAreText(t *testing.T) {
-	for _, tab := range []string{"threads", "locks", "monitors", "path", "log", "sessions"} {
-		p := open(t, "s="+finished+"&tab="+tab+"&arrows=handoff")
-		browser.Eval[any](p, `void (window.alert = () => { window.harmed = true; })`)
+	t.Parallel()
+	p := open(t, "s="+finished+"&tab=sessions&arrows=handoff")
+	browser.Eval[any](p, `void (window.alert = () => { window.injected = true; })`)
+	for _, tab := range tabs {
+		p.Click("#tab-" + tab)
 		if tab == "threads" {
 			settled(p)
 		}
+		p.Until(full)
 		if tab == "threads" || tab == "monitors" || tab == "log" {
 			p.Until(`document.body.innerText.includes("<img src=x onerror=alert(")`)
 		}
 		assert.Zero(t, browser.Eval[int](p, `document.querySelectorAll("img, iframe, object, script:not([src='app.js'])").length`), tab)
-		assert.False(t, browser.Eval[bool](p, "!!window.harmed"), tab)
-		p.Close()
+		assert.False(t, browser.Eval[bool](p, "!!window.injected"), tab)
 	}
-	p := open(t, "s="+finished+"&name=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&q=%3Cscript%3E&class=%3Cb%3E")
+	p = open(t, "s="+finished+"&name=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&q=%3Cscript%3E&class=%3Cb%3E")
 	p.Until(`document.querySelector(".empty-state h2")`)
 	assert.Zero(t, browser.Eval[int](p, `document.querySelectorAll("img, b").length`))
 }
 
-// What a screen reader says of each control and table.
+// Each control and table has a name for screen readers.
 func TestEverythingHasAName(t *testing.T) {
-	for _, tab := range []string{"threads", "locks", "monitors", "path", "log", "sessions"} {
-		p := open(t, "s="+finished+"&tab="+tab)
-		p.Until(`document.querySelectorAll(".name, tbody tr, .line").length > 0`)
+	t.Parallel()
+	p := open(t, "s="+finished)
+	for _, tab := range tabs {
+		p.Click("#tab-" + tab)
+		p.Until(full)
 		assert.Empty(t, browser.Eval[[]string](p, `[...document.querySelectorAll("button, a, select, input, table, [role=application], [role=img], dialog")]
 			.filter((e) => !(e.ariaLabel || e.innerText?.trim() || e.closest("label")?.innerText.trim() || e.getAttribute("title")))
 			.map((e) => e.outerHTML.slice(0, 200))`), tab)
 		assert.Empty(t, browser.Eval[[]string](p, `[...document.querySelectorAll("th")].filter((e) => !e.scope).map((e) => e.outerHTML)`), tab)
 		assert.Empty(t, browser.Eval[[]string](p, `[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i)`), tab)
-		p.Close()
 	}
 }
 
+// It does not run in parallel: the theme is stored for all tabs.
 func TestThemesDiffer(t *testing.T) {
 	p := openLanes(t, early)
 	ground := func() string { return browser.Eval[string](p, "getComputedStyle(document.body).backgroundColor") }
@@ -128,13 +141,14 @@ func TestThemesDiffer(t *testing.T) {
 	p.Click(`[aria-label^="Light"]`)
 	p.Until(`document.documentElement.dataset.theme === "dark"`)
 	assert.NotEqual(t, light, ground())
-	untilPixels(t, p, "state-blocked", atLeast(200)) // the canvas changes with it
+	untilPixels(t, p, "state-blocked", atLeast(200)) // the canvas follows
 	p.Click(`[aria-label^="Dark"]`)
 	dark := openWindow(t, early, browser.Window{Dark: true})
 	dark.Until(`document.documentElement.dataset.theme === "dark"`)
 }
 
 func TestALinkShowsTheSame(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, early)
 	p.Click("[data-state=parked]")
 	p.Click("[data-kind=notify]")
@@ -149,7 +163,7 @@ func TestALinkShowsTheSame(t *testing.T) {
 		`[...document.querySelectorAll(".name")].map((e) => e.innerText).join()`,
 	} {
 		deadline := time.Now().Add(browser.Patience)
-		for { // counts of arrows may still be on their way, here and there
+		for { // counts of arrows may still be loading
 			one, two := browser.Eval[string](p, what), browser.Eval[string](other, what)
 			if one == two {
 				break
@@ -165,6 +179,7 @@ func TestALinkShowsTheSame(t *testing.T) {
 }
 
 func TestThePictureIsSaved(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := openWindow(t, early, browser.Window{Downloads: dir})
 	settled(p)
@@ -187,24 +202,26 @@ func TestThePictureIsSaved(t *testing.T) {
 			colors[r>>12<<8|g>>12<<4|b>>12]++
 		}
 	}
-	assert.Greater(t, len(colors), 20, "lanes are in it")
+	assert.Greater(t, len(colors), 20, "it shows lanes")
 }
 
 func TestPageWorksBelowAPath(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "-prefix", "/tools/weft/")
-	p := browser.Start(t).Open(t, s.address+"tools/weft/#s="+finished, browser.Window{})
+	p := chromium(t).Open(t, s.address+"tools/weft/#s="+finished, browser.Window{})
 	settled(p)
 	p.Until(`document.querySelector(".answer .lock-name")`)
 }
 
 func TestPageSaysThatTheServerIsGone(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
-	p := browser.Start(t).Open(t, s.address+"#s="+finished, browser.Window{})
+	p := chromium(t).Open(t, s.address+"#s="+finished, browser.Window{})
 	settled(p)
 	p.Expect("ERR_")
 	s.stop()
 	p.Until(`document.querySelector(".banner.warn")?.innerText.includes("does not respond")`)
-	p.Click("#tab-path") // what is asked for meanwhile is not answered, and asked for again
+	p.Click("#tab-path") // requests fail meanwhile, and are repeated
 	p.Until(`document.querySelector(".path-view .problem")`)
 	require.NoError(t, s.start(s.host))
 	p.Until(`!document.querySelector(".banner.warn") && !document.querySelector(".problem") && document.querySelectorAll(".path-view tbody tr").length > 0`)

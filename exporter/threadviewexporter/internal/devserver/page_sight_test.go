@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/e2e/browser"
 )
 
-// faint lists texts that contrast with their ground less than WCAG 2.2 (AA, 1.4.3) asks for, and words on the canvases that do.
+// faint lists the texts, and the labels on the canvases, whose contrast is below that of WCAG 2.2 (AA, 1.4.3).
 const faint = `(() => {
 	const channels = (text) => {
 		const found = text.match(/[\d.]+/g).map(Number);
@@ -57,29 +57,33 @@ const faint = `(() => {
 })()`
 
 func TestTextsCanBeRead(t *testing.T) {
-	for _, dark := range []bool{false, true} {
-		for _, hash := range []string{
-			finished + "&at=8.4", finished + "&tab=locks&lock=1", finished + "&tab=monitors&threads=1-3", finished + "&tab=path", finished + "&tab=log",
-			finished + "&tab=sessions", deadlocked,
-		} {
-			p := openWindow(t, "s="+hash, browser.Window{Dark: dark})
-			answered(p)
-			p.Until(`document.querySelectorAll(".name, tbody tr, .line").length > 0 && !document.querySelector(".table.loading")`)
-			assert.Empty(t, browser.Eval[[]string](p, faint), "%s, dark: %v", hash, dark)
-			p.Close()
-		}
+	t.Parallel()
+	for _, hash := range []string{
+		finished + "&at=8.4", finished + "&tab=locks&lock=1", finished + "&tab=monitors&threads=1-3", finished + "&tab=path", finished + "&tab=log",
+		finished + "&tab=sessions", deadlocked,
+	} {
+		p := open(t, "s="+hash)
+		answered(p)
+		p.Until(`document.querySelectorAll(".name, tbody tr, .line").length > 0 && !document.querySelector(".table.loading")`)
+		assert.Empty(t, browser.Eval[[]string](p, faint), "%s, light", hash)
+		p.Dark(true)
+		p.Until(`document.documentElement.dataset.theme === "dark" && document.getAnimations().length === 0`)
+		assert.Empty(t, browser.Eval[[]string](p, faint), "%s, dark", hash)
+		p.Close()
 	}
 }
 
-// Also in a narrow window, and with names of any length.
+// The columns are aligned in a narrow window, too, and with names of any length.
 func TestTheLogHasColumns(t *testing.T) {
+	t.Parallel()
 	p := openWindow(t, "s="+finished+"&tab=log", browser.Window{Width: 1024, Height: 700})
 	p.Until(`document.querySelectorAll(".log .line").length === 500`)
 	assert.Equal(t, 1, browser.Eval[int](p, `new Set([...document.querySelectorAll(".log .what")].map((e) => e.getBoundingClientRect().x)).size`))
 }
 
-// What would be saved takes seconds among millions of intervals: the lock is named before.
+// With millions of intervals the savings take seconds; the lock is named before they arrive.
 func TestTheLockIsNamedAtOnce(t *testing.T) {
+	t.Parallel()
 	p := open(t, "s="+deadlocked)
 	answered(p)
 	browser.Eval[any](p, `void (() => {
@@ -92,7 +96,7 @@ func TestTheLockIsNamedAtOnce(t *testing.T) {
 	})()`)
 	p.Choose("select.session", finished)
 	p.Until(`document.querySelector(".answer .lock-name")?.innerText === "OrderBook" && document.querySelector(".answer").ariaBusy === "true"`)
-	assert.NotContains(t, p.Text(".answer"), "save nothing")
+	assert.NotContains(t, p.Text(".answer"), "would not help")
 	p.Click("#tab-monitors")
 	p.Until(`document.querySelectorAll("[data-table=classes] tbody tr").length > 1`)
 	browser.Eval[any](p, "void release()")
@@ -100,21 +104,23 @@ func TestTheLockIsNamedAtOnce(t *testing.T) {
 	assert.Contains(t, p.Text(".answer"), "earlier")
 }
 
-// A session that lives has new lines every moment; who reads old ones stays there.
+// A live session adds lines all the time; the lines being read stay in place.
 func TestTheLogStandsStill(t *testing.T) {
+	t.Parallel()
 	p := open(t, "s="+live+"&tab=log")
 	p.Until(`document.querySelectorAll(".log .line").length >= 500`)
 	browser.Eval[any](p, `void (document.querySelector(".log").scrollTop = 1e9)`)
 	p.Until(`document.querySelectorAll(".log .line").length > 500`)
-	const asked = `performance.getEntriesByType("resource").filter((e) => e.name.includes("/classes")).length`
-	before := browser.Eval[int](p, asked)
-	p.Until(asked + " > " + number(float64(before+2))) // it went on meanwhile
+	const requests = `performance.getEntriesByType("resource").filter((e) => e.name.includes("/classes")).length`
+	before := browser.Eval[int](p, requests)
+	p.Until(requests + " > " + number(float64(before+2))) // the session advanced
 	painted(p)
 	assert.Greater(t, len(p.Texts(".log .line")), 500)
 }
 
-// What is chosen in one session means nothing in another.
+// A selection in one session does not apply to another.
 func TestAnotherSessionBeginsAnew(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished+"&only=1-2&of=8&path=bounded&name=http")
 	p.Click("#tab-sessions")
 	p.ClickText(".sessions tbody td", "deadlocked")
@@ -123,14 +129,15 @@ func TestAnotherSessionBeginsAnew(t *testing.T) {
 	for _, left := range []string{"only=", "of=", "name="} {
 		assert.NotContains(t, hash, left)
 	}
-	assert.Contains(t, hash, "path=", "a matter of taste")
+	assert.Contains(t, hash, "path=", "a preference")
 	p.ClickText("button", "Show threads")
 	settled(p)
 	assert.Len(t, p.Texts(".name"), 4)
 }
 
-// Each part of the page comes back from its link as it was.
+// A link restores each part of the page.
 func TestALinkHasTheParts(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished+"&group=group")
 	p.Click(".name.head")
 	p.Until(`document.querySelector(".name.head").ariaExpanded === "false"`)
@@ -160,14 +167,16 @@ func TestALinkHasTheParts(t *testing.T) {
 }
 
 func TestTheLegendKnowsTheDead(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	assert.NotEmpty(t, p.Texts(".name.dead"))
 	p.Until(`!document.querySelector("[data-state=dead]").classList.contains("absent")`)
 	p.Until(`document.querySelector("[data-state=deadlocked]").classList.contains("absent")`)
 }
 
-// Names can be of any length, and without a place to break: what stands beside them stays in sight.
+// Names can have any length without a place to break; what is next to them stays in sight.
 func TestLongNamesFit(t *testing.T) {
+	t.Parallel()
 	p := openWindow(t, early+"&at=8.4", browser.Window{Width: 1024, Height: 700})
 	settled(p)
 	p.Until(`document.querySelector(".detail h2") && document.querySelectorAll("[data-side=held] li").length > 0`)
@@ -179,6 +188,6 @@ func TestLongNamesFit(t *testing.T) {
 			return width === 0 || left < 0 || right > innerWidth;
 		});
 	})()`)
-	// The thread's name may be cut where there is no room; it is told in the sentence below, too.
-	assert.Subset(t, []string{".detail header .link"}, outside, "a list of what does not fit")
+	// The name of the thread may be cut off here: the sentence below has it, too.
+	assert.Subset(t, []string{".detail header .link"}, outside, "elements that do not fit")
 }

@@ -18,6 +18,7 @@ import (
 )
 
 func TestMonitorTablesAddUp(t *testing.T) {
+	t.Parallel()
 	p := open(t, "s="+finished+"&tab=monitors")
 	p.Until(`document.querySelectorAll("[data-table=threads] tbody tr").length > 5 && document.querySelectorAll("[data-table=classes] tbody tr").length > 1`)
 	threads := get[api.Threads](t, simulated(t), "sessions/"+finished+"/threads?limit=500&sort=blocked.time").Threads
@@ -53,7 +54,7 @@ func TestMonitorTablesAddUp(t *testing.T) {
 	p.Until(fmt.Sprintf(`document.querySelector("[data-table=threads] .hint").innerText.startsWith("%d threads")`, len(threads)))
 }
 
-// sorts clicks the head of each column of the tables in a part of the page, twice, and looks whether the order is what the head says.
+// sorts clicks the head of each column of the tables in a part of the page twice, and checks that the rows are in the order that the head shows.
 func sorts(t *testing.T, p *browser.Page, within string) {
 	t.Helper()
 	keys := browser.Eval[[]string](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.dataset.key)`, within+" th button[data-key]"))
@@ -72,8 +73,8 @@ func sorts(t *testing.T, p *browser.Page, within string) {
 	}
 }
 
-// isSorted looks whether the rows of a table are in the order that the head of a column says. It compares what the pointer tells: exact times, whole names;
-// cells with a picture or a shortened number are not looked at.
+// isSorted checks that the rows of a table are in the order that the head of a column shows. It compares tooltips (exact times, full names), and skips cells
+// with a picture or a rounded number.
 const isSorted = `((rows, head) => {
 	const th = document.querySelector(head).closest("th");
 	const column = [...th.parentElement.children].indexOf(th);
@@ -89,6 +90,7 @@ const isSorted = `((rows, head) => {
 })(%q, %q)`
 
 func TestAllColumnsSort(t *testing.T) {
+	t.Parallel()
 	p := open(t, "s="+finished+"&tab=monitors")
 	p.Until(`document.querySelectorAll(".monitors tbody tr").length > 20`)
 	for _, table := range []string{"[data-table=threads]", "[data-table=classes]", "[aria-label=Blocked]", "[aria-label=Waited]"} {
@@ -103,6 +105,7 @@ func TestAllColumnsSort(t *testing.T) {
 }
 
 func TestLocksHaveLanes(t *testing.T) {
+	t.Parallel()
 	p := open(t, "s="+finished+"&tab=locks&view=0-3000000000")
 	p.Until(`document.querySelectorAll(".name.lock").length > 3`)
 	lanes := get[api.LockLanes](t, simulated(t), "sessions/"+finished+"/locklanes?from=0&to=3000000000").Lanes
@@ -110,7 +113,7 @@ func TestLocksHaveLanes(t *testing.T) {
 		assert.True(t, strings.HasPrefix(text, short(lanes[i].Row.Lock.Class)), text)
 	}
 	untilPixels(t, p, "state-blocked", atLeast(300)) // queues
-	untilPixels(t, p, "kind-handoff", atLeast(50))   // hand-overs
+	untilPixels(t, p, "kind-handoff", atLeast(50))   // handoffs
 	hold := lanes[0].Holds[len(lanes[0].Holds)/2]
 	box := browser.Eval[browser.Point](p, `(() => { const r = document.querySelector("canvas.plane").getBoundingClientRect(); return {x: r.width, y: r.y}; })()`)
 	p.Hover(browser.Point{X: 248 + box.X*float64(hold.From+hold.To)/2/3e9, Y: box.Y + 40})
@@ -127,6 +130,7 @@ func TestLocksHaveLanes(t *testing.T) {
 }
 
 func TestThePathTableLeadsThere(t *testing.T) {
+	t.Parallel()
 	p := open(t, "s="+finished+"&tab=path")
 	p.Until(`document.querySelectorAll(".path-view tbody tr").length > 2`)
 	path := get[api.Path](t, simulated(t), "sessions/"+finished+"/path")
@@ -146,10 +150,11 @@ func TestThePathTableLeadsThere(t *testing.T) {
 	assert.Equal(t, "true", browser.Eval[string](p, `document.querySelector(".button.path").ariaPressed`))
 }
 
-// A path through too much is refused, and the page offers a range for which there is one.
+// If a range holds too many intervals for a path, the page offers a shorter one.
 func TestAShorterRangeIsOffered(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "-path-intervals", "6000")
-	p := openAt(t, browser.Start(t), s, "s="+finished+"&tab=path", browser.Window{})
+	p := openAt(t, chromium(t), s, "s="+finished+"&tab=path", browser.Window{})
 	p.Expect("422")
 	p.Until(`document.querySelector(".answer .link")?.innerText === "shorter range"`)
 	assert.NotContains(t, p.Text(".path-view"), "nothing held the thread up")
@@ -160,6 +165,7 @@ func TestAShorterRangeIsOffered(t *testing.T) {
 }
 
 func TestTheLogIsFiltered(t *testing.T) {
+	t.Parallel()
 	p := open(t, "s="+finished+"&tab=log")
 	p.Until(`document.querySelectorAll(".log .line").length === 500`)
 	log := get[api.Log](t, simulated(t), "sessions/"+finished+"/log?limit=500")
@@ -179,6 +185,7 @@ func TestTheLogIsFiltered(t *testing.T) {
 }
 
 func TestSearchLeadsThere(t *testing.T) {
+	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	p.Press("/")
 	p.Until(`document.activeElement.matches(".search input")`)

@@ -24,14 +24,14 @@ import (
 	"github.com/weft-otel/weft/e2e/browser"
 )
 
-// The sessions of the development server, which are simulated: what they hold is the same each time.
+// The simulated sessions of the development server; their content is always the same.
 const (
 	finished   = "a0000000000000000000000000000001"
 	live       = "a0000000000000000000000000000002"
 	deadlocked = "a0000000000000000000000000000004"
 )
 
-// server is the real server of the page, over simulated sessions.
+// server is a process of the development server.
 type server struct {
 	host    string // and port
 	address string // http://host:port/
@@ -54,7 +54,7 @@ var (
 		}
 		return path, nil
 	})
-	// A server and a browser for all tests that change nothing of them: each has its own tab.
+	// Tests share a server and a browser; each has its own tab.
 	sharedServer = sync.OnceValues(func() (*server, error) {
 		s, err := newServer()
 		if err == nil {
@@ -80,7 +80,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// serve starts a server of the test's own.
+// serve starts a server for one test.
 func serve(t testing.TB, more ...string) *server {
 	t.Helper()
 	s, err := newServer(more...)
@@ -99,7 +99,7 @@ func newServer(more ...string) (*server, error) {
 	return s, err
 }
 
-// start starts the process, and waits until it listens.
+// start starts the process and waits until it listens.
 func (s *server) start(listen string) error {
 	s.process = exec.Command(s.binary, append([]string{"-listen", listen, "-page", "../../../../web/dist"}, s.options...)...)
 	s.process.Stderr = os.Stderr
@@ -110,10 +110,10 @@ func (s *server) start(listen string) error {
 	if err := s.process.Start(); err != nil {
 		return err
 	}
-	line, err := bufio.NewReader(out).ReadString('\n') // where it listens: it says so as soon as it does
+	line, err := bufio.NewReader(out).ReadString('\n') // its address, once it listens
 	if err != nil {
 		s.stop()
-		return fmt.Errorf("the server does not start: %w", err)
+		return fmt.Errorf("start the server: %w", err)
 	}
 	address, err := url.Parse(strings.TrimSpace(line))
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *server) stop() {
 	_ = s.process.Wait()
 }
 
-// simulated is the server that tests share.
+// simulated returns the shared server.
 func simulated(t testing.TB) *server {
 	t.Helper()
 	s, err := sharedServer()
@@ -138,7 +138,7 @@ func simulated(t testing.TB) *server {
 	return s
 }
 
-// get asks the API what the page should show.
+// get requests from the API what the page should show.
 func get[T any](t testing.TB, s *server, path string) T {
 	t.Helper()
 	response, err := http.Get(s.address + "api/" + path)
@@ -152,7 +152,7 @@ func get[T any](t testing.TB, s *server, path string) T {
 	return answer
 }
 
-// open opens the page in a new tab, and waits until its first picture is complete.
+// open opens the page of the shared server in a new tab.
 func open(t *testing.T, hash string) *browser.Page {
 	t.Helper()
 	return openWindow(t, hash, browser.Window{})
@@ -160,15 +160,21 @@ func open(t *testing.T, hash string) *browser.Page {
 
 func openWindow(t *testing.T, hash string, w browser.Window) *browser.Page {
 	t.Helper()
+	return openAt(t, chromium(t), simulated(t), hash, w)
+}
+
+// chromium returns the shared browser.
+func chromium(t *testing.T) *browser.Browser {
+	t.Helper()
 	b, err := sharedBrowser()
 	if errors.Is(err, browser.ErrMissing) && os.Getenv("CI") == "" {
 		t.Skipf("NOTHING WAS TESTED IN A BROWSER: %v", err)
 	}
 	require.NoError(t, err)
-	return openAt(t, b, simulated(t), hash, w)
+	return b
 }
 
-// openAt opens the page of a server.
+// openAt opens the page of a server in a new tab, and waits until a view is there.
 func openAt(t *testing.T, b *browser.Browser, s *server, hash string, w browser.Window) *browser.Page {
 	t.Helper()
 	p := b.Open(t, s.address+"#"+hash, w)
@@ -176,7 +182,7 @@ func openAt(t *testing.T, b *browser.Browser, s *server, hash string, w browser.
 	return p
 }
 
-// openLanes opens the visualizer.
+// openLanes opens the lanes of threads, and waits until they are complete.
 func openLanes(t *testing.T, hash string) *browser.Page {
 	t.Helper()
 	p := open(t, hash)
@@ -184,24 +190,24 @@ func openLanes(t *testing.T, hash string) *browser.Page {
 	return p
 }
 
-// answered waits until the first sentence says all that it will: then nothing on the page moves any more by itself.
+// answered waits until the first sentence is complete: after that nothing on the page moves by itself.
 func answered(p *browser.Page) {
 	p.Until(`document.querySelector(".answer:not([aria-busy=true])")`)
 }
 
-// settled waits until all lanes that are in sight are there, and painted.
+// settled waits until all lanes in sight have been loaded and painted.
 func settled(p *browser.Page) {
 	answered(p)
 	p.Until(`window.weftPlane?.limits.to > 1 && weftPlane.cache.complete() && document.querySelectorAll(".name").length > 0`)
 	painted(p)
 }
 
-// painted waits for two frames: what was asked for in the first is on the screen in the second.
+// painted waits for two frames: a change requested in the first is on the screen in the second.
 func painted(p *browser.Page) {
 	browser.Eval[any](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`)
 }
 
-// untilPixels waits until the lanes have that many pixels of a colour.
+// untilPixels waits until the lanes have enough pixels of a color.
 func untilPixels(t *testing.T, p *browser.Page, variable string, enough func(n int) bool) {
 	t.Helper()
 	deadline := time.Now().Add(browser.Patience)
@@ -214,7 +220,7 @@ func untilPixels(t *testing.T, p *browser.Page, variable string, enough func(n i
 func none(n int) bool                  { return n == 0 }
 func atLeast(least int) func(int) bool { return func(n int) bool { return n >= least } }
 
-// pixels counts the pixels of the lanes that have nearly the colour of a variable.
+// pixels counts the pixels of the lanes whose color is close to that of a CSS variable.
 func pixels(p *browser.Page, variable string) int {
 	return browser.Eval[int](p, fmt.Sprintf(`(() => {
 		const one = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
