@@ -170,12 +170,14 @@ func asCarriers(got *threadtest.Collector, sym *symbols.Table, service string) p
 	rs := td.ResourceSpans().AppendEmpty()
 	session := jvmthread.SessionID{1}
 	threadpdata.FillResource(rs.Resource(), session, 1, func(yield func(string, string) bool) { yield("service.name", service) })
-	if got.Sessions[0].Old {
-		threadpdata.MarkOldRecording(rs.Resource())
-	}
 	ss := rs.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
 	events := slices.Clone(got.Events)
+	if got.Sessions[0].SingleEnded {
+		batch := recording.Batch{Events: events}
+		new(recording.WaitCompleter).Complete(&batch)
+		events = batch.Events
+	}
 	last := events[len(events)-1].Time
 	slices.SortStableFunc(events, func(a, b jvmthread.Event) int { return cmp.Compare(a.Thread, b.Thread) })
 	var parts [][]jvmthread.Event

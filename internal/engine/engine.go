@@ -25,11 +25,6 @@ type Config struct {
 	Limits     window.Limits
 	MaxThreads int
 	MaxLocks   int
-
-	// OldRecording is for sources in which a wait has one end only: waited, when the monitor is owned again (as the older papers describe
-	// it), or waitReturned or joinEnd. The other end is taken to be at the same time; if the thread had to enter the monitor again before,
-	// at the time of that. A notify may be written down after the wait that it ended.
-	OldRecording bool
 }
 
 // DefaultConfig is what the processor's defaults come to.
@@ -54,9 +49,7 @@ type Engine struct {
 	deadlocks    *deadlock.Detector
 	builder      *window.Builder
 	length       jvmthread.Time
-	old          bool
 	refused      uint64
-	made         jvmthread.Event         // that an old recording left out
 	last         jvmthread.Time          // of the last event
 	see          func([]jvmthread.Event) // nil: nobody watches
 	closed       []jvmthread.Interval
@@ -67,12 +60,9 @@ type Engine struct {
 func New(cfg Config) *Engine {
 	tl := timeline.New(cfg.MaxThreads)
 	binder := interaction.New(tl, cfg.MaxLocks)
-	if cfg.OldRecording {
-		binder.ExpectLateNotifies()
-	}
 	return &Engine{
 		queue: ordering.New(cfg.Ordering), timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder),
-		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), old: cfg.OldRecording, last: math.MinInt64,
+		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), last: math.MinInt64,
 	}
 }
 
@@ -207,36 +197,8 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 		}
 		e.last = ev.Time
 		e.builder.Count(ev)
-		if e.old && e.leaves(ev) {
-			e.made = jvmthread.Event{Kind: jvmthread.KindWaited, Time: ev.Time, Thread: ev.Thread, Lock: ev.Lock}
-			e.step(&e.made)
-		}
 		e.step(ev)
-		if e.old && ev.Kind == jvmthread.KindWaited {
-			e.made = e.returned(*ev)
-			e.step(&e.made)
-		}
 	}
-}
-
-// leaves reports whether an event of an old recording shows that its thread has left the wait set, of which nothing was said.
-func (e *Engine) leaves(ev *jvmthread.Event) bool {
-	switch ev.Kind {
-	case jvmthread.KindContendedEnter, jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
-		th := e.timeline.Thread(ev.Thread)
-		return th != nil && (th.Open().State == jvmthread.StateWaiting || th.Open().State == jvmthread.StateJoining)
-	}
-	return false
-}
-
-// returned is the waitReturned or joinEnd that an old recording leaves out.
-func (e *Engine) returned(ev jvmthread.Event) jvmthread.Event {
-	ev.Kind = jvmthread.KindWaitReturned
-	ev.Flags &^= jvmthread.FlagTimedOut
-	if th := e.timeline.Thread(ev.Thread); th != nil && th.Open().Peer != jvmthread.NoThread {
-		ev.Kind = jvmthread.KindJoinEnd
-	}
-	return ev
 }
 
 func (e *Engine) step(ev *jvmthread.Event) {

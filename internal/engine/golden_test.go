@@ -17,6 +17,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
@@ -46,7 +47,11 @@ func golden(t *testing.T, file string) {
 	}
 	got := make(map[string]string)
 	got[""], got["events"] = bodies[""], bodies["events"]
-	runConfig(t, h.Events, engine.Config{Window: time.Hour, OldRecording: strings.HasPrefix(filepath.Base(file), "old-")}, func(w *window.Window) {
+	batch := recording.Batch{Events: h.Events}
+	if strings.HasPrefix(filepath.Base(file), "single-ended-") {
+		new(recording.WaitCompleter).Complete(&batch)
+	}
+	run(t, batch.Events, time.Hour, func(w *window.Window) {
 		for _, l := range w.Lanes {
 			for _, iv := range l.Intervals {
 				got["intervals"] += h.Interval(iv) + "\n"
@@ -78,13 +83,8 @@ func golden(t *testing.T, file string) {
 // run feeds one batch with a part for each thread and closes the session.
 func run(t testing.TB, events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 	t.Helper()
-	runConfig(t, events, engine.Config{Window: length}, yield)
-}
-
-func runConfig(t testing.TB, events []jvmthread.Event, cfg engine.Config, yield engine.Yield) {
-	t.Helper()
 	d := engine.DefaultConfig()
-	d.Window, d.OldRecording = cfg.Window, cfg.OldRecording
+	d.Window = length
 	e := engine.New(d)
 	check := func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {

@@ -101,6 +101,9 @@ const (
 	FlagInterrupted                   // waitReturned, joinEnd, sleepEnd, interrupted: InterruptedException was thrown
 	FlagVirtual                       // the event is of a virtual thread
 	FlagSnapshot                      // found in a snapshot, not seen happening: it began at that time or before
+
+	// FlagLateNotify is for waited: the notify that ended the wait may be recorded later. Agents do not send it; see docs/adr/013.
+	FlagLateNotify Flags = 1 << 15
 )
 
 // FlagNames names the flags, from the lowest bit on.

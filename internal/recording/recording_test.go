@@ -183,7 +183,7 @@ func TestProblemsAreToldUpToALimit(t *testing.T) {
 func TestFlushInTheMiddle(t *testing.T) {
 	c := &threadtest.Collector{}
 	sym := symbols.New(symbols.DefaultLimits())
-	b := recording.NewBatcher(recording.Options{Symbols: sym}, c, recording.Session{Old: true})
+	b := recording.NewBatcher(recording.Options{Symbols: sym}, c, recording.Session{SingleEnded: true})
 	at := jvmthread.Time(0)
 	text := recording.NewLines(b, func(line []byte) {
 		at++
@@ -201,7 +201,7 @@ func TestFlushInTheMiddle(t *testing.T) {
 	if len(c.Events) != 2 || sym.Thread(1).Name != "bc" {
 		t.Errorf("%d events, thread %q", len(c.Events), sym.Thread(1).Name)
 	}
-	if err := text.Close(); err != nil || len(c.Events) != 3 || c.Threads[1].Name != "d" || text.Stats().Bytes != 7 || !c.Sessions[0].Old {
+	if err := text.Close(); err != nil || len(c.Events) != 3 || c.Threads[1].Name != "d" || text.Stats().Bytes != 7 || !c.Sessions[0].SingleEnded {
 		t.Errorf("%v: %d events, thread %q, %+v", err, len(c.Events), c.Threads[1].Name, text.Stats())
 	}
 }

@@ -20,11 +20,11 @@ type Sink interface {
 
 // Session describes the JVM of a recording.
 type Session struct {
-	ID         jvmthread.SessionID // zero if the format has none: the reader then derives one that is the same on each reading
-	PID        uint32              // 0: unknown
-	Attributes []Attribute         // resource attributes in OpenTelemetry's semantic conventions
-	Old        bool                // as engine.Config.OldRecording: a wait has one end only
-	Thresholds []string            // minimum durations of recorded events, for people: "jdk.ThreadPark: 20ms"
+	ID          jvmthread.SessionID // zero if the format has none: the reader then derives one that is the same on each reading
+	PID         uint32              // 0: unknown
+	Attributes  []Attribute         // resource attributes in OpenTelemetry's semantic conventions
+	SingleEnded bool                // the end of a wait is one event, not two; see CompleteWaits
+	Thresholds  []string            // minimum durations of recorded events, for people: "jdk.ThreadPark: 20ms"
 }
 
 // Attribute is a resource attribute.

@@ -40,7 +40,6 @@ type analysis[T any] struct {
 
 func (s *Set[T]) analyze(session *Session, follow func(*Session) Follower[T]) Handler[T] {
 	cfg := s.Config.Engine
-	cfg.OldRecording = threadpdata.IsOldRecording(session.Resource)
 	session.Engine = engine.New(cfg)
 	return &analysis[T]{Session: session, set: s, follower: follow(session)}
 }

@@ -21,7 +21,7 @@ const (
 // Attributes of carriers, which hold raw events between components. Times are nanoseconds since the Unix epoch.
 const (
 	attrSessionID    = "weft.session.id"     // resource; string of 32 hexadecimal digits
-	attrOldRecording = "weft.recording.old"  // resource; bool; a wait has one end only, see engine.Config.OldRecording
+	attrSingleEnded  = "weft.recording.old"  // resource; bool; a wait has one end only, see recording.CompleteWaits
 	attrRawBatch     = "weft.raw.batch"      // int; number of the batch, from 1
 	attrRawPart      = "weft.raw.part"       // int; which of the batch's carriers this is, from 0
 	attrRawParts     = "weft.raw.parts"      // int; how many carriers the batch has

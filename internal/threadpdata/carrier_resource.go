@@ -38,18 +38,18 @@ func MarkRecording(res pcommon.Resource, format string, thresholds []string) {
 	}
 }
 
-// MarkOldRecording says of a session that a wait has one end only in it, as engine.Config.OldRecording describes it.
-func MarkOldRecording(res pcommon.Resource) { res.Attributes().PutBool(attrOldRecording, true) }
+// MarkSingleEnded records that the waits of the session had one end only; see recording.CompleteWaits.
+func MarkSingleEnded(res pcommon.Resource) { res.Attributes().PutBool(attrSingleEnded, true) }
 
-// IsOldRecording reports whether the session that a resource describes was marked so.
-func IsOldRecording(res pcommon.Resource) bool {
-	value, ok := res.Attributes().Get(attrOldRecording)
+// IsSingleEnded reports whether the session that a resource describes was marked so.
+func IsSingleEnded(res pcommon.Resource) bool {
+	value, ok := res.Attributes().Get(attrSingleEnded)
 	return ok && value.Type() == pcommon.ValueTypeBool && value.Bool()
 }
 
 // RecordingSession is the opposite of FillResource: what a recording can say of a session, whose JVM the resource describes. Only texts are kept.
 func RecordingSession(id jvmthread.SessionID, res pcommon.Resource) recording.Session {
-	s := recording.Session{ID: id, Old: IsOldRecording(res)}
+	s := recording.Session{ID: id, SingleEnded: IsSingleEnded(res)}
 	for key, value := range res.Attributes().All() {
 		switch {
 		case key == attrProcessPID && value.Type() == pcommon.ValueTypeInt:

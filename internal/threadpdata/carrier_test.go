@@ -366,9 +366,9 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 
 func TestResourceSaysWhetherARecordingIsOld(t *testing.T) {
 	res := pcommon.NewResource()
-	assert.False(t, IsOldRecording(res))
+	assert.False(t, IsSingleEnded(res))
 	res.Attributes().PutStr("weft.recording.old", "true")
-	assert.False(t, IsOldRecording(res), "of another type")
-	MarkOldRecording(res)
-	assert.True(t, IsOldRecording(res))
+	assert.False(t, IsSingleEnded(res), "of another type")
+	MarkSingleEnded(res)
+	assert.True(t, IsSingleEnded(res))
 }

@@ -182,7 +182,7 @@ func (f *recordingFile) begin(ctx context.Context, format *recording.Format) {
 	if !cfg.Start.IsZero() {
 		options.Times.First = jvmthread.Time(cfg.Start.UnixNano())
 	}
-	f.decoder = format.New(options, f.replay)
+	f.decoder = format.New(options, recording.CompleteWaits(f.replay))
 	if missing := format.Carries.Missing(); len(missing) > 0 {
 		f.log.Info("A recording is read; what its format cannot hold is not in it", zap.Strings("lacks", missing))
 	}

@@ -56,8 +56,8 @@ func (r *replay) Session(told *recording.Session) error {
 	s := newSession(&hello)
 	s.definitions = definitions.New(r.symbols)
 	threadpdata.MarkRecording(s.resource, r.format, told.Thresholds)
-	if told.Old {
-		threadpdata.MarkOldRecording(s.resource)
+	if told.SingleEnded {
+		threadpdata.MarkSingleEnded(s.resource)
 	}
 	r.session = s
 	r.begun = time.Time{}

@@ -47,7 +47,6 @@ type Binder struct {
 	unparks    map[jvmthread.ThreadID]cause // by the thread that was unparked
 	holds      []jvmthread.Hold             // ended, not taken yet
 	lost       []LostNotify                 // not taken yet
-	lateNotify bool
 	maxLocks   int
 	counters   Counters
 }
@@ -63,10 +62,6 @@ func New(tl *timeline.Timeline, maxLocks int) *Binder {
 		maxLocks:   maxLocks,
 	}
 }
-
-// ExpectLateNotifies makes the Binder keep waits that ended by nothing that was seen, and give them to the next notify on their object: for
-// recordings that write a notify down after the wait that it ended (the rule of the TPTP design; its times are then those of the wait).
-func (b *Binder) ExpectLateNotifies() { b.lateNotify = true }
 
 // Counters returns what stayed unbound so far.
 func (b *Binder) Counters() Counters { return b.counters }

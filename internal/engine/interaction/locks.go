@@ -22,7 +22,7 @@ type lock struct {
 	heard   jvmthread.Time // of the last notify that woke somebody
 	release cause          // by whom, when it is known that there is no owner; else zero
 	waiters []waiter
-	woken   []jvmthread.Interval // waits that ended by nothing that was seen; only if late notifies are looked for
+	woken   []jvmthread.Interval // waits that nothing explains yet; see jvmthread.FlagLateNotify
 }
 
 // waiter is a thread in the wait set, in the order of its wait calls, which is the order of HotSpot's wait set.
@@ -242,10 +242,9 @@ func (b *Binder) notify(ev *jvmthread.Event, th *timeline.Thread, out []jvmthrea
 		return out
 	}
 	l.unheard = ev.Time
-	if n := len(out); b.lateNotify {
-		if out = l.bindLate(c, all, out); len(out) > n {
-			return out
-		}
+	n := len(out)
+	if out = l.bindLate(c, all, out); len(out) > n {
+		return out
 	}
 	b.counters.NotifiesUnbound++
 	return out

@@ -60,7 +60,7 @@ func (b *Binder) waited(ev *jvmthread.Event, me *waiting, closed *jvmthread.Inte
 		w = b.notifiedBy(l, ev, w)
 	}
 	if w.notified.from.Seq == jvmthread.NoSeq {
-		if _, ok := b.interrupts[ev.Thread]; !ok && b.lateNotify && len(l.woken) < maxWoken {
+		if _, ok := b.interrupts[ev.Thread]; !ok && ev.Flags&jvmthread.FlagLateNotify != 0 && len(l.woken) < maxWoken {
 			l.woken = append(l.woken, *closed)
 			return out
 		}

@@ -18,7 +18,7 @@ import (
 // thread is a join, like ThreadJoin. Waits inside a ThreadJoin of the same thread are part of it and skipped.
 func New(options recording.Options, sink recording.Sink) recording.Decoder {
 	d := &decoder{}
-	d.Text = recording.NewLines(recording.NewBatcher(options, sink, recording.Session{Old: true}), d.line, nil)
+	d.Text = recording.NewLines(recording.NewBatcher(options, sink, recording.Session{SingleEnded: true}), d.line, nil)
 	d.stacks.init(d)
 	return d
 }

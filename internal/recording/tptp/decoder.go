@@ -19,7 +19,7 @@ func New(options recording.Options, sink recording.Sink) recording.Decoder {
 		d.unit = time.Second
 	}
 	s := &scanner{decoder: d}
-	d.Text = recording.NewText(recording.NewBatcher(options, sink, recording.Session{Old: true}), s.scan, d.finish)
+	d.Text = recording.NewText(recording.NewBatcher(options, sink, recording.Session{SingleEnded: true}), s.scan, d.finish)
 	return d
 }
 

@@ -24,7 +24,7 @@ func New(options recording.Options, sink recording.Sink) recording.Decoder {
 		step = jvmthread.Time(time.Microsecond)
 	}
 	d := &decoder{step: step, threads: make(map[uint64]*thread)}
-	d.Text = recording.NewLines(recording.NewBatcher(options, sink, recording.Session{Old: true}), d.line, d.finish)
+	d.Text = recording.NewLines(recording.NewBatcher(options, sink, recording.Session{SingleEnded: true}), d.line, d.finish)
 	return d
 }
 

@@ -29,7 +29,7 @@ func (c *collection) readRecording(format *recording.Format, source Source, r io
 	if source.Path != "" {
 		options.Sidecar = formats.Sidecar(source.Path)
 	}
-	decoder := format.New(options, p)
+	decoder := format.New(options, recording.CompleteWaits(p))
 	_, err := io.Copy(decoder, r)
 	err = errors.Join(err, decoder.Close())
 	p.close(windows.CutLost)
@@ -65,7 +65,6 @@ func (p *player) Session(s *recording.Session) error {
 		session.ID[0] = 1
 	}
 	cfg := engine.DefaultConfig()
-	cfg.OldRecording = session.Old
 	p.session, p.engine, p.emitter = &session, engine.New(cfg), threadpdata.NewEmitter(session.ID, p.symbols)
 	p.batch, p.before = 0, 0
 	p.collection.sum.Recordings = append(p.collection.sum.Recordings, Recording{Format: p.format, Thresholds: session.Thresholds})
