@@ -52,26 +52,40 @@ demo: build ## run a Java program under the agent and print why its threads wait
 demo-jaeger: build build/jaeger ## the same with a real Jaeger (its first build takes minutes)
 	e2e/demo.sh --jaeger
 
+# What needs JVMs waits a lot, so it runs next to what needs CPU; the output of each part is printed when it ends.
 .PHONY: test
 test: ## run everything that CI checks, from generated files to real JVMs
 	scripts/retry.sh $(GO) list -deps -test ./... >/dev/null
 	scripts/retry.sh $(GO) list -modfile=tools/go.mod -deps tool >/dev/null
 	scripts/generated.sh $(MAKE) --no-print-directory generate
-	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory --output-sync=target -j2 e2e jvmtest lint unittest fuzz-briefly agenttest build-full
+
+.PHONY: unittest
+unittest:
 	$(GO) test -race -timeout 4h $(PACKAGES)
-	$(MAKE) --no-print-directory fuzz FUZZTIME=10000x
+
+.PHONY: fuzz-briefly
+fuzz-briefly:
+	scripts/fuzz.sh 10000x
+
+.PHONY: agenttest
+agenttest:
+	@scripts/need.sh cc javac
 	$(MAKE) -C agent test
-	$(MAKE) --no-print-directory build build-full
+
+.PHONY: jvmtest
+jvmtest: build
 	$(MAKE) -C agent jvmtest disttest
-	$(MAKE) --no-print-directory e2e
 
 .PHONY: check
 check: ## the inner loop: format, vet, unit tests of Go and C
-	@scripts/need.sh cc javac
+	@$(MAKE) --no-print-directory --output-sync=target -j2 agenttest unittest-briefly
+
+.PHONY: unittest-briefly
+unittest-briefly:
 	@unformatted=$$($(TOOL) gofumpt -extra=group_params,clothe_returns -l $(wildcard *.go) $(filter-out build/,$(wildcard */)) | \
-		grep -v /node_modules/); test -z "$$unformatted" || { echo "not as gofumpt -extra writes it: $$unformatted"; exit 1; }
+		grep -v /node_modules/); test -z "$$unformatted" || { echo "not formatted by gofumpt -extra: $$unformatted"; exit 1; }
 	$(GO) vet ./...
-	$(MAKE) -C agent test
 	$(GO) test $(PACKAGES)
 
 .PHONY: lint
