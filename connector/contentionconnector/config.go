@@ -15,36 +15,36 @@ import (
 	"github.com/weft-otel/weft/internal/sessions"
 )
 
-// Config says how events become metrics and log records.
+// Config is the configuration of the connector.
 type Config struct {
-	// Sessions are as those of the thread_span processor, and must be the same for exemplars to point at spans that there are.
+	// Sessions must equal the options of the thread_span processor, so that exemplars point at spans that exist.
 	Sessions sessions.Options `mapstructure:",squash"`
 
 	// FlushInterval is how often metrics are sent.
 	FlushInterval time.Duration `mapstructure:"metrics_flush_interval"`
-	// Temporality is cumulative or delta.
+	// Temporality is that of sums and histograms.
 	Temporality Temporality     `mapstructure:"aggregation_temporality"`
 	Histogram   HistogramConfig `mapstructure:"histogram"`
 	Exemplars   ExemplarConfig  `mapstructure:"exemplars"`
 
-	// CallSites tells waits apart by the method that waits.
+	// CallSites separates waits by the waiting method.
 	CallSites bool `mapstructure:"call_sites"`
-	// ThreadPools tells waits and times apart by the pattern of the thread's name.
+	// ThreadPools separates waits and times by the pattern of the thread's name.
 	ThreadPools bool `mapstructure:"thread_pools"`
-	// StuckAfter is for how long a thread must have been waiting for a lock to count as stuck.
+	// StuckAfter is how long a thread must have been waiting for a lock to be stuck.
 	StuckAfter time.Duration `mapstructure:"stuck_after"`
 
-	// MaxSeries bounds the combinations of lock class, kind, call site and pool in one metric of one session.
+	// MaxSeries limits the combinations of lock class, kind, call site and pool in one metric of one session.
 	MaxSeries int `mapstructure:"max_series"`
-	// MaxSeriesTotal bounds the series and histograms of all sessions.
+	// MaxSeriesTotal limits the series and histograms of all sessions.
 	MaxSeriesTotal int `mapstructure:"max_series_total"`
-	// SeriesExpiration is after how long without anything new a series leaves.
+	// SeriesExpiration is how long a series is kept without updates.
 	SeriesExpiration time.Duration `mapstructure:"series_expiration"`
 
-	_ struct{} // keys, please
+	_ struct{} // prevents unkeyed literals
 }
 
-// HistogramConfig says of which kind histograms are: one of the two.
+// HistogramConfig selects one of the two kinds of histograms.
 type HistogramConfig struct {
 	Explicit    configoptional.Optional[ExplicitConfig]    `mapstructure:"explicit"`
 	Exponential configoptional.Optional[ExponentialConfig] `mapstructure:"exponential"`
@@ -52,53 +52,53 @@ type HistogramConfig struct {
 	_ struct{}
 }
 
-// ExplicitConfig is for histograms with bounds.
+// ExplicitConfig configures histograms with explicit bounds.
 type ExplicitConfig struct {
-	// Buckets are the upper bounds, rising.
+	// Buckets are the upper bounds, in increasing order.
 	Buckets []time.Duration `mapstructure:"buckets"`
 
 	_ struct{}
 }
 
-// ExponentialConfig is for histograms whose bounds find themselves. Prometheus calls them native.
+// ExponentialConfig configures exponential histograms, called native histograms in Prometheus.
 type ExponentialConfig struct {
-	// MaxSize is how many buckets one has at most.
+	// MaxSize is the maximum number of buckets.
 	MaxSize int `mapstructure:"max_size"`
 
 	_ struct{}
 }
 
-// ExemplarConfig says how many examples a histogram has.
+// ExemplarConfig configures the exemplars of histograms.
 type ExemplarConfig struct {
 	Enabled bool `mapstructure:"enabled"`
-	// MaxPerDataPoint is for one point; they are of different orders of magnitude.
+	// MaxPerDataPoint limits the exemplars of a data point. They differ in their order of magnitude.
 	MaxPerDataPoint int `mapstructure:"max_per_data_point"`
 
 	_ struct{}
 }
 
-// Temporality is what a sum is the sum of.
+// Temporality is an aggregation temporality.
 type Temporality string
 
 // The temporalities.
 const (
-	Cumulative Temporality = "cumulative" // since the series began
-	Delta      Temporality = "delta"      // since the flush before
+	Cumulative Temporality = "cumulative" // since the start of the series
+	Delta      Temporality = "delta"      // since the previous flush
 )
 
-// UnmarshalText refuses what is no temporality.
+// UnmarshalText accepts the two temporalities only.
 func (t *Temporality) UnmarshalText(text []byte) error {
 	switch v := Temporality(text); v {
 	case Cumulative, Delta:
 		*t = v
 		return nil
 	}
-	return fmt.Errorf("%q is no temporality, use cumulative or delta", text)
+	return fmt.Errorf("invalid temporality %q (want cumulative or delta)", text)
 }
 
 var _ component.Config = (*Config)(nil)
 
-// maxBuckets bounds what one histogram takes.
+// maxBuckets limits the memory of a histogram.
 const maxBuckets = 1000
 
 func createDefaultConfig() component.Config {
@@ -118,7 +118,7 @@ func createDefaultConfig() component.Config {
 	}
 }
 
-// Validate reports every option that cannot work, with what to write instead.
+// Validate reports all invalid options.
 func (c *Config) Validate() error {
 	return errors.Join(
 		sessions.Within("metrics_flush_interval", c.FlushInterval, 10*time.Millisecond, time.Hour),
@@ -126,40 +126,40 @@ func (c *Config) Validate() error {
 		sessions.Within("series_expiration", c.SeriesExpiration, time.Second, math.MaxInt64),
 		sessions.AtLeast("max_series", c.MaxSeries, 1, ""),
 		sessions.AtLeast("max_series_total", c.MaxSeriesTotal, 1, ""),
-		sessions.AtLeast("exemplars::max_per_data_point", c.Exemplars.MaxPerDataPoint, 1, "; to have none, say enabled: false"),
+		sessions.AtLeast("exemplars::max_per_data_point", c.Exemplars.MaxPerDataPoint, 1, "; to disable exemplars, set exemplars::enabled to false"),
 	)
 }
 
-// Validate reports two kinds at once.
+// Validate reports two kinds of histograms.
 func (c *HistogramConfig) Validate() error {
 	if c.Explicit.HasValue() && c.Exponential.HasValue() {
-		return errors.New("explicit and exponential are both there; leave one out")
+		return errors.New("explicit and exponential are mutually exclusive; remove one")
 	}
 	return nil
 }
 
-// Validate reports bounds that do not rise.
+// Validate reports bounds that do not increase.
 func (c *ExplicitConfig) Validate() error {
 	if n := len(c.Buckets); n < 1 || n > maxBuckets {
-		return fmt.Errorf("buckets: there are %d, use 1 to %d such as [1ms, 10ms, 100ms]", n, maxBuckets)
+		return fmt.Errorf("buckets: invalid number %d (want 1 to %d bounds, for example [1ms, 10ms, 100ms])", n, maxBuckets)
 	}
 	for i, b := range c.Buckets {
 		if b <= 0 || i > 0 && b <= c.Buckets[i-1] {
-			return fmt.Errorf("buckets: %v is not above what stands before it, use rising durations such as [1ms, 10ms, 100ms]", b)
+			return fmt.Errorf("buckets: %v does not exceed the bound before it (want increasing durations, for example [1ms, 10ms, 100ms])", b)
 		}
 	}
 	return nil
 }
 
-// Validate reports a size that is too small or too large.
+// Validate reports a size that is out of range.
 func (c *ExponentialConfig) Validate() error {
 	if c.MaxSize < 2 || c.MaxSize > maxBuckets {
-		return fmt.Errorf("max_size: %d is out of range, use 2 to %d", c.MaxSize, maxBuckets)
+		return fmt.Errorf("max_size: %d is out of range (want 2 to %d)", c.MaxSize, maxBuckets)
 	}
 	return nil
 }
 
-// buckets are the bounds of explicit histograms, nil for exponential ones, and the size of these.
+// buckets returns the bounds of explicit histograms, or nil and the size of exponential ones.
 func (c *HistogramConfig) buckets() (bounds []time.Duration, maxSize int) {
 	if c.Exponential.HasValue() {
 		return nil, c.Exponential.Get().MaxSize

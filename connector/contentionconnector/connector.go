@@ -24,7 +24,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// side is the connector in one pair of pipelines. The first one takes the data in; the other one gets the same.
+// side is the connector in one pair of pipelines. Both sides receive the same data; only the first one consumes it.
 type side struct {
 	*accountant
 
@@ -34,8 +34,8 @@ type side struct {
 
 func (*side) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }
 
-// ConsumeTraces takes the carriers in. What is refused behind the connector is counted and logged, not returned: the sender would repeat
-// events that are taken already.
+// ConsumeTraces consumes carriers. It counts and logs downstream failures instead of returning them: the sender would repeat events that
+// are already aggregated.
 func (s *side) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
 	if s.feeds {
 		s.sessions.Consume(ctx, td)
@@ -48,7 +48,8 @@ func (s *side) Start(context.Context, component.Host) error {
 	return nil
 }
 
-// Shutdown sends what is held, whichever side comes first: what stands behind both is still there then, and nothing comes any more.
+// Shutdown flushes both sides when the first one stops: the collector stops senders first, so that the consumers of both sides still run and
+// no more data arrives.
 func (s *side) Shutdown(ctx context.Context) error {
 	s.forget()
 	s.stopping.Do(func() { s.shutdown(ctx) })
@@ -60,8 +61,8 @@ type accountant struct {
 	cfg       *Config
 	logger    *zap.Logger
 	telemetry *metadata.TelemetryBuilder
-	metrics   consumer.Metrics // nil: in no pipeline of metrics
-	logs      consumer.Logs    // nil: in no pipeline of logs
+	metrics   consumer.Metrics // nil if not part of a metrics pipeline
+	logs      consumer.Logs    // nil if not part of a logs pipeline
 	accounts  contention.Config
 	writer    threadpdata.MetricWriter
 	sessions  *sessions.Set[output]
@@ -71,7 +72,7 @@ type accountant struct {
 	wg                 sync.WaitGroup
 }
 
-// output is what is ready to be sent of a session: metrics or log records.
+// output is a batch of metrics or log records of a session.
 type output struct {
 	metrics pmetric.Metrics
 	logs    plog.Logs
@@ -129,7 +130,7 @@ func (a *accountant) shutdown(ctx context.Context) {
 	a.telemetry.Shutdown()
 }
 
-// flushes sends the metrics of all sessions on each interval, until ctx ends.
+// flushes sends the metrics of all sessions at each interval until ctx is done.
 func (a *accountant) flushes(ctx context.Context) {
 	ticker := time.NewTicker(a.cfg.FlushInterval)
 	defer ticker.Stop()
@@ -137,13 +138,13 @@ func (a *accountant) flushes(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C: // its time may be long ago, if those behind us took theirs
+		case <-ticker.C: // its time may be long past if the next consumer is slow
 			a.sessions.Each(ctx, func(_ *sessions.Session, f sessions.Follower[output]) { f.(*session).flush(time.Now(), true) })
 		}
 	}
 }
 
-// send passes on what is ready.
+// send sends metrics and log records to the next consumers.
 func (a *accountant) send(ctx context.Context, out []output) {
 	for _, o := range out {
 		if o.isLogs {
@@ -159,6 +160,6 @@ func (a *accountant) send(ctx context.Context, out []output) {
 func (a *accountant) sent(ctx context.Context, signal string, err error) {
 	if err != nil {
 		a.telemetry.ConnectorContentionRefused.Add(ctx, 1, metric.WithAttributes(attribute.String("signal", signal)))
-		a.logger.Error("what contention came to was refused; give the exporter a sending_queue", zap.String("signal", signal), zap.Error(err))
+		a.logger.Error("The next consumer rejected the data; configure a sending_queue in the exporter", zap.String("signal", signal), zap.Error(err))
 	}
 }

@@ -22,8 +22,8 @@ func NewFactory() connector.Factory {
 		connector.WithTracesToLogs(f.tracesToLogs, metadata.TracesToLogsStability))
 }
 
-// factory makes one accountant for both pairs of pipelines of a connector: the collector builds a component for each pair, and gives both
-// the same data.
+// factory shares an accountant between the two pairs of pipelines of a connector: the collector creates a component for each pair and sends
+// the same data to both.
 type factory struct {
 	mu     sync.Mutex
 	shared map[*Config]*accountant

@@ -25,28 +25,28 @@ type session struct {
 	*sessions.Session
 	*accountant
 
-	account  *contention.Account
-	emitter  *threadpdata.Emitter
-	finder   *window.Finder
-	standing map[jvmthread.Cycle]deadlock.Found // deadlocks that were told, and not yet that they are over
-	lost     map[jvmthread.ClassID]int          // lost notifies that were told
-	found    []deadlock.Found
-	records  plog.Logs // not sent yet; its resource is there if it has any
-	out      []output
+	account *contention.Account
+	emitter *threadpdata.Emitter
+	finder  *window.Finder
+	open    map[jvmthread.Cycle]deadlock.Found // reported deadlocks that have not ended
+	lost    map[jvmthread.ClassID]int          // number of reported lost notifies
+	found   []deadlock.Found
+	records plog.Logs // not sent yet; empty or with one resource
+	out     []output
 }
 
-// maxLostRecords is how many log records a session has of lost notifies on objects of one class; the metric counts all.
+// maxLostRecords limits the log records of a session for lost notifies on objects of one class; the metric counts all.
 const maxLostRecords = 10
 
 func (a *accountant) follow(s *sessions.Session) sessions.Follower[output] {
 	return &session{
 		Session: s, accountant: a, account: contention.New(&a.accounts, s.Symbols, time.Now()),
 		emitter: threadpdata.NewEmitter(s.ID, s.Symbols), finder: a.cfg.Sessions.NewFinder(s.Symbols),
-		standing: make(map[jvmthread.Cycle]deadlock.Found), lost: make(map[jvmthread.ClassID]int), records: plog.NewLogs(),
+		open: make(map[jvmthread.Cycle]deadlock.Found), lost: make(map[jvmthread.ClassID]int), records: plog.NewLogs(),
 	}
 }
 
-// Window adds a window up, and tells of hints in it.
+// Window aggregates a window and reports its hints.
 func (s *session) Window(w *window.Window) {
 	s.telemetry.ConnectorContentionWindows.Add(context.Background(), 1)
 	hints := s.logs != nil && len(w.Hints)+len(w.LostNotifies) > 0
@@ -60,11 +60,11 @@ func (s *session) Window(w *window.Window) {
 		s.account.Window(w, s.Engine.Timeline())
 	}
 	if hints {
-		s.tellHints(w)
+		s.reportHints(w)
 	}
 }
 
-func (s *session) tellHints(w *window.Window) {
+func (s *session) reportHints(w *window.Window) {
 	now := time.Now()
 	for i := range w.Hints {
 		s.emitter.LockOrder(&w.Hints[i], w, now, s.record())
@@ -78,46 +78,46 @@ func (s *session) tellHints(w *window.Window) {
 	}
 }
 
-// Aggregate adds what an agent in aggregated mode tells in place of events.
+// Aggregate adds the sums that an agent in aggregated mode sends instead of events.
 func (s *session) Aggregate(a *jvmthread.Aggregate) {
 	if s.metrics != nil {
 		s.account.Aggregate(a)
 	}
 }
 
-// Advanced tells of deadlocks that were found, and of those that are over.
+// Advanced reports deadlocks that were found or have ended.
 func (s *session) Advanced() {
 	s.found = s.Engine.TakeDeadlocks(s.found[:0])
-	if s.logs == nil || len(s.found) == 0 && len(s.standing) == 0 {
+	if s.logs == nil || len(s.found) == 0 && len(s.open) == 0 {
 		return
 	}
 	for i := range s.found {
 		f := &s.found[i]
-		s.standing[f.Cycle] = *f
+		s.open[f.Cycle] = *f
 		s.emitter.Deadlock(f, time.Now(), s.record())
 	}
-	stand := s.Engine.Deadlocks()
-	if len(stand) == len(s.standing) {
+	current := s.Engine.Deadlocks()
+	if len(current) == len(s.open) {
 		return
 	}
-	still := make(map[jvmthread.Cycle]bool, len(stand))
-	for i := range stand {
-		still[stand[i].Cycle] = true
+	still := make(map[jvmthread.Cycle]bool, len(current))
+	for i := range current {
+		still[current[i].Cycle] = true
 	}
-	s.tellEnded(threadpdata.EndedByItself, func(c jvmthread.Cycle) bool { return !still[c] })
+	s.reportEnded(threadpdata.EndedByItself, func(c jvmthread.Cycle) bool { return !still[c] })
 }
 
-// tellEnded tells that deadlocks are over, in the order in which they were found.
-func (s *session) tellEnded(why string, over func(jvmthread.Cycle) bool) {
-	for _, c := range slices.Sorted(maps.Keys(s.standing)) {
-		if f := s.standing[c]; over(c) {
-			delete(s.standing, c)
+// reportEnded reports the deadlocks that have ended, in the order in which they were found.
+func (s *session) reportEnded(why string, ended func(jvmthread.Cycle) bool) {
+	for _, c := range slices.Sorted(maps.Keys(s.open)) {
+		if f := s.open[c]; ended(c) {
+			delete(s.open, c)
 			s.emitter.DeadlockEnd(&f, why, s.Engine.Now(), time.Now(), s.record())
 		}
 	}
 }
 
-// Closed sends the last figures. What stood is over with the session, unless it is only the collector that stops.
+// Closed sends the final figures. Deadlocks end with their session, but not when only the collector stops.
 func (s *session) Closed(why window.Cut) {
 	s.Advanced()
 	shutdown := why == window.CutShutdown
@@ -126,7 +126,7 @@ func (s *session) Closed(why window.Cut) {
 		if end == "" {
 			end = threadpdata.EndLost
 		}
-		s.tellEnded(end, func(jvmthread.Cycle) bool { return true })
+		s.reportEnded(end, func(jvmthread.Cycle) bool { return true })
 	}
 	if s.metrics != nil {
 		s.account.Close(s.Engine.Timeline(), s.Engine.Now())
@@ -135,22 +135,22 @@ func (s *session) Closed(why window.Cut) {
 	s.account.Release()
 }
 
-// flush makes metrics of what the account has to tell. If the session does not live any more, nobody is blocked in it.
-func (s *session) flush(now time.Time, lives bool) {
+// flush writes the metrics of the account. The gauges of a session that is no longer alive are zero.
+func (s *session) flush(now time.Time, alive bool) {
 	md := pmetric.NewMetrics()
 	rm := md.ResourceMetrics().AppendEmpty()
 	s.Resource.CopyTo(rm.Resource())
 	sm := rm.ScopeMetrics().AppendEmpty()
 	sm.Scope().SetName(threadpdata.ScopeSpans)
 	e := s.Engine
-	if !lives {
+	if !alive {
 		e = nil
 	}
 	s.account.Flush(e, now, s.writer.Delta, func(st *contention.Statement) { s.writer.Write(st, s.emitter, sm.Metrics()) })
 	s.out = append(s.out, output{metrics: md})
 }
 
-// record begins a log record.
+// record appends a log record.
 func (s *session) record() plog.LogRecord {
 	if s.records.ResourceLogs().Len() == 0 {
 		rl := s.records.ResourceLogs().AppendEmpty()
@@ -160,7 +160,7 @@ func (s *session) record() plog.LogRecord {
 	return s.records.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().AppendEmpty()
 }
 
-// Take returns what is ready.
+// Take returns the pending output.
 func (s *session) Take() []output {
 	out := s.out
 	s.out = nil

@@ -9,11 +9,11 @@ import (
 	"github.com/weft-otel/weft/internal/sessions"
 )
 
-// Config says how events become traces.
+// Config is the configuration of the processor.
 type Config struct {
 	Sessions sessions.Options `mapstructure:",squash"`
 
-	_ struct{} // keys, please
+	_ struct{} // prevents unkeyed literals
 }
 
 var _ component.Config = (*Config)(nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadata"
 )
 
-// threadSpan takes carriers out of what passes by, and sends the traces of windows to the same consumer. Other spans go through untouched.
+// threadSpan removes carriers from the data and sends the traces of windows to the next consumer. Other spans pass through unchanged.
 type threadSpan struct {
 	cfg       *Config
 	next      consumer.Traces
@@ -53,15 +53,15 @@ func (p *threadSpan) Start(context.Context, component.Host) error {
 	return nil
 }
 
-// Shutdown closes all windows and sends them.
+// Shutdown ends all windows and sends them.
 func (p *threadSpan) Shutdown(ctx context.Context) error {
 	p.sessions.Shutdown(ctx)
 	p.telemetry.Shutdown()
 	return nil
 }
 
-// ConsumeTraces takes the carriers out of td, and passes on what is left of it and the windows that are complete. Windows that the next
-// component refuses are counted and logged, not returned as an error: the sender would repeat events that are taken already.
+// ConsumeTraces removes the carriers from td, and sends the rest and the complete windows to the next consumer. It counts and logs windows
+// that are rejected instead of returning an error: the sender would repeat events that were already consumed.
 func (p *threadSpan) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
 	p.sessions.Extract(ctx, td)
 	if td.ResourceSpans().Len() == 0 {
@@ -70,14 +70,14 @@ func (p *threadSpan) ConsumeTraces(ctx context.Context, td ptrace.Traces) error 
 	return p.next.ConsumeTraces(ctx, td)
 }
 
-// send passes windows on.
+// send sends windows to the next consumer.
 func (p *threadSpan) send(ctx context.Context, windows []ptrace.Traces) {
 	for _, td := range windows {
 		p.telemetry.ProcessorThreadSpanWindows.Add(ctx, 1)
 		p.telemetry.ProcessorThreadSpanSpans.Add(ctx, int64(td.SpanCount()))
 		if err := p.next.ConsumeTraces(ctx, td); err != nil {
 			p.telemetry.ProcessorThreadSpanWindowsRefused.Add(ctx, 1)
-			p.logger.Error("a window of thread spans was refused and is lost; give the exporter a sending_queue", zap.Error(err))
+			p.logger.Error("The next consumer rejected a window, which is lost; configure a sending_queue in the exporter", zap.Error(err))
 		}
 	}
 }

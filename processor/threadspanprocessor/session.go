@@ -13,21 +13,21 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// session makes traces of the windows of one JVM.
+// session turns the windows of one JVM into traces.
 type session struct {
 	*sessions.Session
 
 	proc    *threadSpan
 	emitter *threadpdata.Emitter
-	finder  *window.Finder  // nil: no critical path
-	windows []ptrace.Traces // complete, not sent yet
+	finder  *window.Finder  // nil if critical paths are off
+	windows []ptrace.Traces // not sent yet
 }
 
 func (p *threadSpan) follow(s *sessions.Session) sessions.Follower[ptrace.Traces] {
 	return &session{Session: s, proc: p, emitter: threadpdata.NewEmitter(s.ID, s.Symbols), finder: p.cfg.Sessions.NewFinder(s.Symbols)}
 }
 
-// Window makes the trace of a window.
+// Window turns a window into a trace.
 func (s *session) Window(w *window.Window) {
 	path := threadpdata.Prepare(w, s.finder, s.proc.cfg.Sessions.MaxSpansPerWindow)
 	td := ptrace.NewTraces()
@@ -44,13 +44,13 @@ func (s *session) Window(w *window.Window) {
 	s.proc.telemetry.ProcessorThreadSpanFolded.Add(context.Background(), int64(folded))
 }
 
-// Advanced has nothing to do: what was not cut is not shown.
+// Advanced does nothing: an open window is not shown.
 func (*session) Advanced() {}
 
-// Closed has nothing to do.
+// Closed does nothing.
 func (*session) Closed(window.Cut) {}
 
-// Take returns the traces that are complete.
+// Take returns the complete traces.
 func (s *session) Take() []ptrace.Traces {
 	w := s.windows
 	s.windows = nil
