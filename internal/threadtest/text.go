@@ -25,6 +25,14 @@ type History struct {
 // get ids in the order in which they are first named. What follows a # is a comment.
 func Parse(text string) (*History, error) {
 	h := &History{}
+	if err := h.Append(text); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// Append reads more events, with the names of those before.
+func (h *History) Append(text string) error {
 	for n, line := range strings.Split(text, "\n") {
 		if at := strings.IndexByte(line, '#'); at >= 0 {
 			line = line[:at]
@@ -35,11 +43,11 @@ func Parse(text string) (*History, error) {
 		}
 		ev, err := h.parseEvent(fields)
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n+1, err)
+			return fmt.Errorf("line %d: %w", n+1, err)
 		}
 		h.Events = append(h.Events, ev)
 	}
-	return h, nil
+	return nil
 }
 
 func (h *History) parseEvent(fields []string) (ev jvmthread.Event, err error) {
