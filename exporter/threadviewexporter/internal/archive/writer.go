@@ -5,10 +5,8 @@ package archive
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -32,14 +30,7 @@ type Writer struct {
 
 // Session returns a Writer for a session, whose texts are in the table.
 func (a *Archive) Session(id jvmthread.SessionID, meta store.Meta, sym *symbols.Table) *Writer {
-	w := &Writer{archive: a, session: recording.Session{ID: id}, symbols: sym, last: math.MinInt64}
-	if pid, err := strconv.ParseUint(meta["process.pid"], 10, 32); err == nil {
-		w.session.PID = uint32(pid)
-	}
-	for _, key := range slices.Sorted(maps.Keys(meta)) {
-		w.session.Attributes = append(w.session.Attributes, recording.Attribute{Key: key, Value: meta[key]})
-	}
-	return w
+	return &Writer{archive: a, session: meta.Session(id), symbols: sym, last: math.MinInt64}
 }
 
 // Write writes events in the order of time, none of which is earlier than one that was written. After the first error it does nothing but

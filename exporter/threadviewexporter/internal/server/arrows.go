@@ -11,7 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// arrows answers the interactions of a range.
+// arrows returns the interactions of a range.
 func (q *query) arrows() (any, *Problem) {
 	sel := q.selected()
 	limit := int(q.number("limit", 500, 1, 1000))
@@ -47,14 +47,13 @@ func (q *query) arrows() (any, *Problem) {
 	return out, nil
 }
 
-// sieve keeps, of each kind of interaction, the one with the longest latency in each slot of a range: so what is left is spread over the
-// range as all of them are.
+// sieve keeps the interaction with the longest latency of each kind in each slot of a range, so those kept are distributed like all of them.
 type sieve struct {
 	from, to jvmthread.Time
 	slots    int
 	total    [jvmthread.NumInteractionKinds]int
-	best     [jvmthread.NumInteractionKinds][]store.Edge // by slot; no kind: none
-	all      [jvmthread.NumInteractionKinds][]store.Edge // the first ones, as long as they are few
+	best     [jvmthread.NumInteractionKinds][]store.Edge // by slot; without a kind: none
+	all      [jvmthread.NumInteractionKinds][]store.Edge // while they are few
 }
 
 func (s *sieve) add(e store.Edge) {
@@ -72,7 +71,7 @@ func (s *sieve) add(e store.Edge) {
 	}
 }
 
-// pick returns at most limit interactions: of each kind its part of them.
+// pick returns at most limit interactions, divided among the kinds.
 func (s *sieve) pick(limit int) (out [jvmthread.NumInteractionKinds][]store.Edge) {
 	left := limit
 	var kinds []int
@@ -82,7 +81,7 @@ func (s *sieve) pick(limit int) (out [jvmthread.NumInteractionKinds][]store.Edge
 		}
 	}
 	slices.SortFunc(kinds, func(a, b int) int { return compare(s.total[a], s.total[b]) })
-	for i, kind := range kinds { // the rare ones first: what they leave is for the others
+	for i, kind := range kinds { // the rare ones first; the others share the rest
 		part := left / (len(kinds) - i)
 		list := s.all[kind]
 		if s.total[kind] > part {

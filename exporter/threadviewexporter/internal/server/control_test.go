@@ -87,7 +87,7 @@ func TestControl(t *testing.T) {
 	status, out = call(true, http.MethodPost, `{"action":"options","options":{"depth":"x"}}`)
 	assert.Equal(t, http.StatusOK, status)
 	assert.False(t, out.Done)
-	assert.Equal(t, "the agent refused: depth: want a number", out.Message)
+	assert.Equal(t, "the agent rejected the request: depth: want a number", out.Message)
 	assert.Equal(t, "8", a.options["depth"])
 
 	for name, c := range map[string]struct {

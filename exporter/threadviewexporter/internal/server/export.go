@@ -17,14 +17,15 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/export"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// fileTime is how long writing a file may take.
+// fileTime bounds how long a download may take.
 const fileTime = 10 * time.Minute
 
-// exported are the tables that can be had as files, and where their rows are in an answer.
+// exported are the tables that can be downloaded, and the field of their rows in an answer.
 func exported() map[string]struct {
 	make func(*query) (any, *Problem)
 	rows string
@@ -42,17 +43,15 @@ func exported() map[string]struct {
 	}
 }
 
-// export answers a table as a file.
-func (v *View) export(w http.ResponseWriter, r *http.Request) {
+// export returns a table as a file.
+func (v *View) export(w http.ResponseWriter, r *http.Request) *Problem {
 	sn, p := v.snapshot(r)
 	if p != nil {
-		v.fail(w, p)
-		return
+		return p
 	}
 	done, p := v.enter(r.Context(), v.files)
 	if p != nil {
-		v.fail(w, p)
-		return
+		return p
 	}
 	defer done()
 	values := r.URL.Query()
@@ -60,8 +59,7 @@ func (v *View) export(w http.ResponseWriter, r *http.Request) {
 	table := own.choice("table", "threads", "classes", "callers", "locks", "path", "log", "intervals")
 	format := own.choice("format", "csv", "json")
 	if p := own.done(); p != nil {
-		v.fail(w, p)
-		return
+		return p
 	}
 	values.Del("table")
 	values.Del("format")
@@ -71,28 +69,61 @@ func (v *View) export(w http.ResponseWriter, r *http.Request) {
 	if format == "json" {
 		rows = &jsonRows{}
 	}
+	write := func() error { return nil }
 	if table == "intervals" {
 		sel := q.selected()
-		if p := q.done(); p != nil {
-			v.fail(w, p)
-			return
-		}
-		v.attach(w, sn, table+"."+format)
-		v.finish(q.writeIntervals(w, rows, sel))
-		return
+		p = q.done()
+		write = func() error { return q.writeIntervals(w, rows, sel) }
+	} else {
+		t := exported()[table]
+		var out any
+		out, p = t.make(q)
+		write = func() error { return writeRows(w, rows, reflect.ValueOf(out).FieldByName(t.rows)) }
 	}
-	t := exported()[table]
-	out, p := t.make(q)
-	if p != nil {
-		v.fail(w, p)
-		return
+	if p == nil {
+		attach(w, sn, table+"."+format)
+		v.finish(0, write())
 	}
-	v.attach(w, sn, table+"."+format)
-	v.finish(writeRows(w, rows, reflect.ValueOf(out).FieldByName(t.rows)))
+	return p
 }
 
-// attach says that an answer is a file. It can take long, so that the server's time-out for answers does not hold.
-func (v *View) attach(w http.ResponseWriter, sn *store.Snapshot, name string) {
+// download returns a session in the format of another tool.
+func (v *View) download(w http.ResponseWriter, r *http.Request) *Problem {
+	sn, p := v.snapshot(r)
+	if p != nil {
+		return p
+	}
+	q := newQuery(v, sn, r.URL.Query())
+	format := q.choice("format", "native", "otlp", "perfetto")
+	if p := q.done(); p != nil {
+		return p
+	}
+	done, p := v.enter(r.Context(), v.files)
+	if p != nil {
+		return p
+	}
+	defer done()
+	part := export.Range{Snapshot: sn, From: q.from, To: q.to}
+	attach(w, sn, map[string]string{"native": "recording.weft", "otlp": "spans.json", "perfetto": "threads.pftrace"}[format])
+	out := bufio.NewWriterSize(w, 1<<16)
+	var err error
+	switch format {
+	case "native":
+		err = export.Native(r.Context(), out, part)
+	case "otlp":
+		err = export.Spans(r.Context(), out, part, v.cfg.TraceWindow)
+	default:
+		err = export.Perfetto(r.Context(), out, part)
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	v.finish(0, err)
+	return nil
+}
+
+// attach marks a response as a file, which may take longer than the server's time-out.
+func attach(w http.ResponseWriter, sn *store.Snapshot, name string) {
 	h := w.Header()
 	kind := "application/octet-stream"
 	switch {
@@ -101,17 +132,11 @@ func (v *View) attach(w http.ResponseWriter, sn *store.Snapshot, name string) {
 	case strings.HasSuffix(name, ".csv"):
 		kind = "text/csv; charset=utf-8"
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(fileTime)) // if that is not possible, the server's time-out holds
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(fileTime)) // otherwise the server's time-out applies
 	h.Set("Content-Type", kind)
 	h.Set("Content-Disposition", `attachment; filename="weft-`+sn.ID.String()[:8]+"-"+name+`"`)
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
-}
-
-func (v *View) finish(err error) {
-	if err != nil {
-		v.cfg.Log("a file was not read to its end", err)
-	}
 }
 
 // rowWriter writes rows of one type.
@@ -133,7 +158,7 @@ func writeRows(w io.Writer, to rowWriter, rows reflect.Value) error {
 	return to.end()
 }
 
-// jsonRows writes a list of objects, as the API has them.
+// jsonRows writes a list of objects as in the API.
 type jsonRows struct {
 	w *bufio.Writer
 	n int
@@ -163,8 +188,8 @@ func (j *jsonRows) end() error {
 	return j.w.Flush()
 }
 
-// csvRows writes a line for each row: a column for each number and text of it, with dots in the names of nested ones. Lists are left out, but those
-// that have an element for each state. A text that a spreadsheet would take for a formula gets an apostrophe before it.
+// csvRows writes a line for each row, with a column for each number and text; names of nested ones have dots. Lists are omitted, except those
+// with one element per state. An apostrophe is put before text that a spreadsheet would read as a formula.
 type csvRows struct {
 	w       *csv.Writer
 	columns []column
@@ -224,22 +249,10 @@ func (c *csvRows) add(row reflect.Value) error {
 	return c.w.Write(c.line)
 }
 
-func cell(v reflect.Value, path fieldPath) string {
-	for _, i := range path {
-		for v.Kind() == reflect.Pointer {
-			if v.IsNil() {
-				return ""
-			}
-			v = v.Elem()
-		}
-		if v.Kind() == reflect.Slice {
-			if i >= v.Len() {
-				return ""
-			}
-			v = v.Index(i)
-			continue
-		}
-		v = v.Field(i)
+func cell(row reflect.Value, path fieldPath) string {
+	v, ok := path.of(row)
+	if !ok {
+		return ""
 	}
 	switch {
 	case v.CanInt():

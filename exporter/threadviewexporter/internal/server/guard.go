@@ -4,6 +4,8 @@
 package server
 
 import (
+	"cmp"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
@@ -12,14 +14,33 @@ import (
 	"strings"
 )
 
-// policy lets the page use nothing but its own files and its own server. Pictures that it saves are blobs.
+// files serves the page. Embedded files have fixed names and no dates, so browsers revalidate them by content.
+func files(page fs.FS) http.Handler {
+	tags := map[string]string{}
+	_ = fs.WalkDir(page, ".", func(path string, _ fs.DirEntry, err error) error {
+		if data, unread := fs.ReadFile(page, path); err == nil && unread == nil {
+			tags[path] = contentTag(data)
+		}
+		return nil
+	})
+	server := http.FileServerFS(page)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		if tag, ok := tags[cmp.Or(strings.TrimPrefix(r.URL.Path, "/"), "index.html")]; ok {
+			w.Header().Set("ETag", tag)
+		}
+		server.ServeHTTP(w, r)
+	})
+}
+
+// policy allows the page only its own files and its own server. Pictures that it saves are blobs.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guard refuses what comes from other pages, and tells browsers to be careful.
+// guard refuses requests from other pages, and sets security headers.
 //
-// A page of somebody else can make a browser ask this server, if only its name leads here (DNS rebinding): so the name that the browser was told, in Host, must
-// be one that nobody else can own: an address, localhost, or one that the configuration names.
+// A foreign page can make a browser send requests here under a name that resolves to this server (DNS rebinding). Therefore Host must be a
+// name that nobody else can own: an address, localhost, or a configured name.
 func (v *View) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -30,16 +51,16 @@ func (v *View) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		switch {
 		case !v.knows(r.Host):
-			v.fail(w, problem(http.StatusForbidden, "this server is not called %s; if it is, add that to allowed_hosts", shorten(r.Host)))
+			v.fail(w, problem(http.StatusForbidden, "unknown host name %s: if it is a name of this server, add it to allowed_hosts", shorten(r.Host)))
 		case foreign(r):
-			v.fail(w, problem(http.StatusForbidden, "requests of other pages are not answered"))
+			v.fail(w, problem(http.StatusForbidden, "cross-origin requests are not allowed"))
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// knows reports whether a host is this server and nobody else.
+// knows reports whether a host can only be this server.
 func (v *View) knows(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {
@@ -52,7 +73,7 @@ func (v *View) knows(hostport string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || slices.ContainsFunc(v.cfg.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
 }
 
-// foreign reports whether a request was made by the page of another origin. Following a link to the page is not.
+// foreign reports whether a request comes from a page of another origin. Following a link to the page is allowed.
 func foreign(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)

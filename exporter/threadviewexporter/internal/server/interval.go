@@ -18,14 +18,13 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-// maxEffects and maxHeld bound the lists of an interval's details.
 const (
 	maxEffects = 100
 	maxHeld    = 100
 	maxFrames  = 256
 )
 
-// interval answers everything about one interval.
+// interval returns the details of one interval.
 func (q *query) interval() (any, *Problem) {
 	id := q.number("thread", -1, 0, farAway)
 	at := q.number("at", farAway, -farAway, farAway)
@@ -34,11 +33,11 @@ func (q *query) interval() (any, *Problem) {
 		return nil, p
 	}
 	if id < 0 {
-		return nil, &Problem{http.StatusBadRequest, "thread: the id of a thread is needed", "thread"}
+		return nil, &Problem{http.StatusBadRequest, "thread: required", "thread"}
 	}
 	thread := q.sn.Thread(jvmthread.ThreadID(id))
 	if thread == 0 {
-		return nil, &Problem{http.StatusNotFound, "thread: " + strconv.FormatInt(id, 10) + " is no thread of this session", "thread"}
+		return nil, &Problem{http.StatusNotFound, "thread: " + strconv.FormatInt(id, 10) + " is not a thread of this session", "thread"}
 	}
 	var iv store.Interval
 	var ok bool
@@ -51,10 +50,10 @@ func (q *query) interval() (any, *Problem) {
 	case seq != 0:
 		iv, ok = q.sn.Latest(thread, jvmthread.Seq(seq))
 	default:
-		return nil, &Problem{http.StatusBadRequest, "at: a time or the number of an interval (seq) is needed", "at"}
+		return nil, &Problem{http.StatusBadRequest, "at: want a time, or the number of an interval in seq", "at"}
 	}
 	if !ok {
-		return nil, &Problem{http.StatusNotFound, "at: nothing is known of the thread there", "at"}
+		return nil, &Problem{http.StatusNotFound, "at: no data for this thread at this time", "at"}
 	}
 	if at == farAway {
 		when = iv.Start
@@ -98,11 +97,11 @@ func (q *query) detail(iv *store.Interval, when jvmthread.Time) *api.Interval {
 		r := q.reference(&after)
 		out.Next = &r
 	}
-	out.Text = q.tell(iv, out)
+	out.Text = q.summary(iv, out)
 	return out
 }
 
-// why says what ended an interval that nobody is known to have ended.
+// why returns what ended an interval without a known cause.
 func why(iv *store.Interval) string {
 	if !iv.State.Stopped() {
 		return ""
@@ -114,7 +113,7 @@ func why(iv *store.Interval) string {
 	return c.String()
 }
 
-// doing says what a thread was doing when another began to wait for it, and where it held the lock.
+// doing returns what a thread was doing when another began to wait for it, and where it held the lock.
 func (q *query) doing(thread int, at jvmthread.Time, lock store.LockIndex) *api.Doing {
 	d := &api.Doing{Thread: q.threadRef(thread), Time: q.rel(at)}
 	iv, ok := q.sn.At(thread, at)
@@ -127,7 +126,7 @@ func (q *query) doing(thread int, at jvmthread.Time, lock store.LockIndex) *api.
 		d.Stack = q.stackOf(iv.Stack)
 		return d
 	}
-	// It ran: where it was stopped last before that while it wanted this lock, or else where it is stopped next, is the nearest that is known.
+	// It was running. The closest known stack is that of its last wait for this lock or, if there is none, of its next stop.
 	if lock != 0 {
 		for before, n := iv, 0; n < 64; n++ {
 			if before, ok = q.sn.Before(&before); !ok {
@@ -159,7 +158,7 @@ func (q *query) cause(e *store.Edge) *api.Cause {
 	return c
 }
 
-// effects lists what happened to others since of an interval, and which locks it held.
+// effects lists the effects of an interval on other threads, and the locks held during it.
 func (q *query) effects(iv *store.Interval, out *api.Interval) {
 	q.sn.EdgesCaused(iv.Start, iv.End+1, func(e store.Edge) bool {
 		if e.From != iv.Thread || e.FromSeq != iv.Seq {
@@ -188,8 +187,8 @@ func (q *query) holding(h *store.Hold) api.Holding {
 	return api.Holding{Lock: q.lockRef(h.Lock), Thread: q.threadRef(h.Thread), From: q.rel(h.Start), To: q.rel(h.End), Marks: int(h.Marks)}
 }
 
-// tell says what an interval is in a sentence or two.
-func (q *query) tell(iv *store.Interval, out *api.Interval) string {
+// summary describes an interval in a sentence or two.
+func (q *query) summary(iv *store.Interval, out *api.Interval) string {
 	var b strings.Builder
 	b.WriteString(out.Thread.Name + ": " + out.Title + " for " + time.Duration(iv.End-iv.Start).String())
 	if iv.Marks.Has(jvmthread.MarkOpen) {
@@ -222,14 +221,14 @@ func (q *query) tell(iv *store.Interval, out *api.Interval) string {
 	return b.String()
 }
 
-// stack answers a call stack.
+// stack returns a call stack.
 func (q *query) stack() (any, *Problem) {
 	id := q.number("id", 0, 0, 1<<32-1)
 	if p := q.done(); p != nil {
 		return nil, p
 	}
 	if id == 0 || id >= int64(q.sn.NumStacks()) {
-		return nil, &Problem{http.StatusNotFound, "id: there is no such stack", "id"}
+		return nil, &Problem{http.StatusNotFound, "id: unknown stack", "id"}
 	}
 	return q.stackOf(store.StackID(id)), nil
 }
@@ -251,7 +250,7 @@ func (q *query) stackOf(id store.StackID) *api.Stack {
 	return s
 }
 
-// span names the span that thread_span makes of an interval, or of its piece at a time.
+// span identifies the span of an interval in thread_span, or of its part at a time.
 func (q *query) span(thread int, seq jvmthread.Seq, at jvmthread.Time) *api.Span {
 	length := jvmthread.Time(q.view.cfg.TraceWindow)
 	if length <= 0 {

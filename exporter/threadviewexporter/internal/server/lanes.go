@@ -8,13 +8,13 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// maxAnswer bounds the bytes of an answer, with some room for what is around lists.
+// maxAnswer bounds the bytes of an answer, about.
 const (
 	maxAnswer = 200_000
-	laneRoom  = 300 // of a lane without its runs and names
+	laneRoom  = 300 // bytes of a lane without its runs and names
 )
 
-// lanes answers a picture of threads.
+// lanes returns lanes of threads.
 func (q *query) lanes() (any, *Problem) {
 	sel := q.selected()
 	width := q.number("width", 1000, 1, 4000)
@@ -37,10 +37,10 @@ func (q *query) lanes() (any, *Problem) {
 	}
 }
 
-// steps is how many steps the range has.
+// steps is the number of steps of the range.
 func (q *query) steps(step int64) int { return int((int64(q.to-q.from) + step - 1) / step) }
 
-// laneFactor guesses from a few lanes how much longer steps have to be than is wanted, so that most answers are made once.
+// laneFactor estimates from a few lanes how much longer than requested the steps must be, so that most answers are made only once.
 func (q *query) laneFactor(list []int, step int64) int {
 	const few = 4
 	if len(list) <= few {
@@ -61,7 +61,7 @@ func (q *query) laneFactor(list []int, step int64) int {
 	return factor
 }
 
-// paint makes lanes, and says about how many bytes they will have.
+// paint returns lanes, and estimates their bytes.
 func (q *query) paint(list []int, step int64) (lanes []api.Lane, room int) {
 	lanes = make([]api.Lane, 0, len(list))
 	for _, i := range list {
@@ -73,7 +73,7 @@ func (q *query) paint(list []int, step int64) (lanes []api.Lane, room int) {
 	return lanes, room
 }
 
-// digits is the room that numbers take in JSON.
+// digits is the length of numbers in JSON.
 func digits(list []int) (n int) {
 	for _, v := range list {
 		for n += 2; v >= 10; v /= 10 {
@@ -83,7 +83,7 @@ func digits(list []int) (n int) {
 	return n
 }
 
-// laneOrder returns the selected threads in the order that is asked for. Their sums are only looked at if that needs them.
+// laneOrder returns the selected threads in the requested order. It computes their sums only if needed.
 func (q *query) laneOrder(sel selection) []int {
 	if q.wrong != nil {
 		return nil
@@ -112,11 +112,11 @@ type painter struct {
 	steps int
 
 	out   api.Lane
-	used  int64 // of the step
+	used  int64 // time of the step
 	mix   [api.NoState + 1]int64
 	marks int
 	count int
-	done  int // steps that runs cover
+	done  int // steps covered by runs
 }
 
 // lane paints a thread.
@@ -140,7 +140,7 @@ func (p *painter) lane(thread int) api.Lane {
 	return p.out
 }
 
-// add goes on by a time in one state.
+// add appends a time in one state.
 func (p *painter) add(state, marks int, length int64) {
 	if length == 0 {
 		p.count++
@@ -164,7 +164,7 @@ func (p *painter) add(state, marks int, length int64) {
 	}
 }
 
-// flush ends a step that is shared, or holds the end of something.
+// flush ends a step that is shared or contains the end of an interval.
 func (p *painter) flush() {
 	first, second := api.NoState, api.NoState
 	for s := range api.NoState {
@@ -204,7 +204,7 @@ func (p *painter) run(width, code int) {
 
 func code(first, second, share, marks int) int { return first | second<<4 | share<<8 | marks<<12 }
 
-// laneMarks are the marks of a run that shows an interval.
+// laneMarks returns the marks of a run for an interval.
 func laneMarks(s jvmthread.State, m jvmthread.Marks) (out int) {
 	if m.Has(jvmthread.MarkTimedOut) {
 		out |= api.MarkTimedOut
@@ -229,7 +229,7 @@ func laneMarks(s jvmthread.State, m jvmthread.Marks) (out int) {
 	return out
 }
 
-// minimap answers the sums of all selected threads over time.
+// minimap returns the sums of all selected threads over time.
 func (q *query) minimap() (any, *Problem) {
 	sel := q.selected()
 	width := q.number("width", 500, 1, 2000)
@@ -239,7 +239,7 @@ func (q *query) minimap() (any, *Problem) {
 	out := api.Minimap{From: q.rel(q.from), To: q.rel(q.to)}
 	out.Step = (int64(q.to-q.from) + width - 1) / width
 	for {
-		out.Steps = int((int64(q.to-q.from) + out.Step - 1) / out.Step)
+		out.Steps = q.steps(out.Step)
 		out.Time = q.sn.Density(q.from, q.to, jvmthread.Time(out.Step), sel.has)
 		room := 0
 		for _, list := range out.Time {

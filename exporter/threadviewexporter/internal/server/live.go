@@ -13,7 +13,7 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 )
 
-// change says how far all sessions are.
+// change returns the state of all sessions.
 func (v *View) change(version, removed, seen uint64) api.Change {
 	out := api.Change{Version: version, Sessions: []api.SessionChange{}, Reset: removed != seen}
 	for i, sn := range v.store.Sessions() {
@@ -32,19 +32,18 @@ const (
 	longestWait = 30_000
 )
 
-// changes answers as soon as something has changed, or after a while.
-func (v *View) changes(w http.ResponseWriter, r *http.Request) {
+// changes answers on the next change, or after a time-out.
+func (v *View) changes(w http.ResponseWriter, r *http.Request) *Problem {
 	p := newParams(r.URL.Query())
 	since := p.number("since", 0, 0, farAway)
-	wait := p.number("wait", usualWait, 0, longestWait)
+	wait := time.Duration(p.number("wait", usualWait, 0, longestWait)) * time.Millisecond
 	if wrong := p.done(); wrong != nil {
-		v.fail(w, wrong)
-		return
+		return wrong
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Duration(wait)*time.Millisecond + eventAlive)) // the server's may be shorter
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wait + eventAlive)) // the server's may be shorter
 	version, removed, next := v.store.Changed()
 	before := removed
-	timer := time.NewTimer(time.Duration(wait) * time.Millisecond)
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for waiting := true; waiting && version == uint64(since); {
 		select {
@@ -53,44 +52,41 @@ func (v *View) changes(w http.ResponseWriter, r *http.Request) {
 		case <-timer.C:
 			waiting = false
 		case <-r.Context().Done():
-			return
+			return nil
 		case <-v.stop:
 			waiting = false
 		}
 	}
-	body, err := json.Marshal(v.change(version, removed, before))
 	w.Header().Set("Cache-Control", "no-store")
-	v.write(w, body, err)
+	return v.write(w, v.change(version, removed, before))
 }
 
 const (
-	eventPause = 200 * time.Millisecond // between two events: a page cannot use more
-	eventAlive = 15 * time.Second       // between two signs of life
+	eventPause = 200 * time.Millisecond // between two events
+	eventAlive = 15 * time.Second       // between two keep-alive comments
 	maxStreams = 64
 )
 
 // events sends server-sent events while the page is open.
-func (v *View) events(w http.ResponseWriter, r *http.Request) {
+func (v *View) events(w http.ResponseWriter, r *http.Request) *Problem {
 	p := newParams(r.URL.Query())
 	since := p.number("since", 0, 0, farAway)
 	if wrong := p.done(); wrong != nil {
-		v.fail(w, wrong)
-		return
+		return wrong
 	}
 	if last, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
 		since = last
 	}
 	if v.streams.Add(1) > maxStreams {
 		v.streams.Add(-1)
-		v.fail(w, problem(http.StatusServiceUnavailable, "more than %d pages follow already", maxStreams))
-		return
+		return problem(http.StatusServiceUnavailable, "too many open pages: at most %d can follow the sessions", maxStreams)
 	}
 	defer v.streams.Add(-1)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	rc := http.NewResponseController(w)
 	send := func(text string) bool {
-		// The server's time-out is for an answer as a whole; this one has no end, so that each part has its own.
+		// The server's time-out is for a whole response. This one is endless, so each part gets its own.
 		_ = rc.SetWriteDeadline(time.Now().Add(eventAlive))
 		if _, err := fmt.Fprint(w, text); err != nil {
 			return false
@@ -98,7 +94,7 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 		return rc.Flush() == nil
 	}
 	if !send("retry: 2000\n\n") {
-		return
+		return nil
 	}
 	known, first := uint64(since), true
 	_, seen, _ := v.store.Changed()
@@ -109,11 +105,11 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 		if first || version != known {
 			body, err := json.Marshal(v.change(version, removed, seen))
 			if err != nil || !send(fmt.Sprintf("event: change\nid: %d\ndata: %s\n\n", version, body)) {
-				return
+				return nil
 			}
 			known, seen, first = version, removed, false
 			if !v.pause(r) {
-				return
+				return nil
 			}
 			continue
 		}
@@ -121,17 +117,17 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 		case <-next:
 		case <-alive.C:
 			if !send(": alive\n\n") {
-				return
+				return nil
 			}
 		case <-r.Context().Done():
-			return
+			return nil
 		case <-v.stop:
-			return
+			return nil
 		}
 	}
 }
 
-// pause lets some changes come together. It returns false if nobody listens any more.
+// pause collects changes for a while. It returns false if the client is gone or the View is closed.
 func (v *View) pause(r *http.Request) bool {
 	timer := time.NewTimer(eventPause)
 	defer timer.Stop()

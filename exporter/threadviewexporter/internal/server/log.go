@@ -15,7 +15,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// whats are what a line can say that a thread did.
+// whats are the actions in the log.
 func whats() []string {
 	return []string{
 		"start", "wait", "notify", "notifyAll", "handoff", "join", "interrupt", "unpark", "block", "sleep", "park", "end", "timeout", "deadlock",
@@ -33,13 +33,13 @@ var whatOfState = [jvmthread.NumStates]string{
 	jvmthread.StateParked: "park", jvmthread.StateDeadlocked: "deadlock",
 }
 
-// slices of time in which lines are looked for: each twice as long as the one before, until there are enough.
+// firstSlice is the first span of time that is searched for lines. Each further one is twice as long, until there are enough lines.
 const firstSlice = 1 << 20
 
-// maxPassed bounds the lines of one time that a cursor passes over, since they are made for nothing.
+// maxPassed bounds the lines at one time that a cursor skips.
 const maxPassed = 100_000
 
-// log answers lines of the log.
+// log returns lines of the log.
 func (q *query) log() (any, *Problem) {
 	sel := q.selected()
 	l := logger{q: q, sel: sel, text: strings.ToLower(q.text("q"))}
@@ -55,7 +55,7 @@ func (q *query) log() (any, *Problem) {
 		time, err1 := strconv.ParseInt(at, 10, 64)
 		passed, err2 := strconv.Atoi(n)
 		if !ok || err1 != nil || err2 != nil || passed < 0 || passed > maxPassed {
-			q.fail("cursor", "is not one that was given out")
+			q.fail("cursor", "invalid; use one from an answer")
 		}
 		from, skip = max(from, q.sn.Origin+jvmthread.Time(time)), passed
 	}
@@ -92,12 +92,12 @@ func (q *query) log() (any, *Problem) {
 type logger struct {
 	q     *query
 	sel   selection
-	whats []string // wanted; none: all
-	text  string   // that the line must hold
+	whats []string // wanted actions; none: all
+	text  string   // a line must contain it
 	out   []api.Triple
 }
 
-// lines makes the lines of a slice of time.
+// lines returns the lines of a span of time.
 func (l *logger) lines(from, to jvmthread.Time) []api.Triple {
 	l.out = nil
 	sn := l.q.sn
@@ -135,7 +135,7 @@ func (l *logger) edge(e *store.Edge) {
 	})
 }
 
-// wait tells that a thread stops, and for how long it was active before.
+// wait adds that a thread stops, and how long it was active before.
 func (l *logger) wait(iv *store.Interval) {
 	t := api.Triple{
 		Time: l.q.rel(iv.Start), Thread: l.q.threadRef(iv.Thread), What: whatOfState[iv.State], Target: l.q.threadRef(iv.Thread), Lock: l.lock(iv.Lock), Seq: uint32(iv.Seq),
@@ -150,7 +150,7 @@ func (l *logger) wait(iv *store.Interval) {
 	l.add(t)
 }
 
-// active is since when a thread has not waited: being blocked does not count as waiting.
+// active returns since when a thread has not waited. Being blocked does not count as waiting.
 func (l *logger) active(iv *store.Interval) jvmthread.Time {
 	since := iv.Start
 	before := *iv

@@ -13,8 +13,9 @@ import (
 
 func compare[T cmp.Ordered](a, b T) int { return cmp.Compare(a, b) }
 
-// sorted reads by which field rows are wanted, and sorts them. A field is named as in JSON, nested ones with dots; without a name, and nothing to take its place, rows stay as they are. Rows are in the order
-// of their names already: those that are equal keep it. Texts, ids and times ascend and other numbers descend, unless order says otherwise.
+// sorted reads the field to sort by, and sorts rows. Fields are named as in JSON, nested ones with dots; without a name or a default, the order
+// stays. Rows come in the order of their names, which equal ones keep. Texts, ids and times ascend and other numbers descend, unless requested
+// otherwise.
 func sorted[T any](p *params, rows []T, without string) {
 	field := p.text("sort")
 	order := p.choice("order", "", "asc", "desc")
@@ -26,7 +27,7 @@ func sorted[T any](p *params, rows []T, without string) {
 	}
 	path, kind := fieldOf(reflect.TypeFor[T](), field)
 	if kind == reflect.Invalid {
-		p.fail("sort", "%q is no field of a row", shorten(field))
+		p.fail("sort", "unknown field %q", shorten(field))
 		return
 	}
 	down := order == "desc" || order == "" && kind != reflect.String && field != without && field != "id" && field != "from"
@@ -55,25 +56,34 @@ type key struct {
 	at     int
 }
 
-// fieldPath leads from a row to a field: indices of fields, and of elements of a list where the field before it is one.
+// fieldPath leads from a row to a field: indices of fields, and of list elements.
 type fieldPath []int
 
-func (path fieldPath) key(v reflect.Value) key {
+// of returns the field of a row, or false if a pointer on the way is nil or a list too short.
+func (path fieldPath) of(v reflect.Value) (reflect.Value, bool) {
 	for _, i := range path {
 		for v.Kind() == reflect.Pointer {
 			if v.IsNil() {
-				return key{}
+				return v, false
 			}
 			v = v.Elem()
 		}
-		if v.Kind() == reflect.Slice {
-			if i >= v.Len() {
-				return key{}
-			}
+		switch {
+		case v.Kind() != reflect.Slice:
+			v = v.Field(i)
+		case i < v.Len():
 			v = v.Index(i)
-			continue
+		default:
+			return v, false
 		}
-		v = v.Field(i)
+	}
+	return v, true
+}
+
+func (path fieldPath) key(row reflect.Value) key {
+	v, ok := path.of(row)
+	if !ok {
+		return key{}
 	}
 	switch {
 	case v.Kind() == reflect.String:
@@ -90,7 +100,7 @@ func (path fieldPath) key(v reflect.Value) key {
 	return key{}
 }
 
-// fieldOf finds a field by its name. Its kind is Invalid if there is none, or it cannot be compared.
+// fieldOf finds a field by its name. Its kind is Invalid if it does not exist or cannot be compared.
 func fieldOf(t reflect.Type, name string) (path fieldPath, kind reflect.Kind) {
 	for word := range strings.SplitSeq(name, ".") {
 		for t.Kind() == reflect.Pointer {
@@ -120,7 +130,7 @@ func fieldOf(t reflect.Type, name string) (path fieldPath, kind reflect.Kind) {
 	return path, t.Kind()
 }
 
-// jsonField finds a field of a struct, also of those embedded in it.
+// jsonField finds a field of a struct or of its embedded structs.
 func jsonField(t reflect.Type, name string) (fieldPath, reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)

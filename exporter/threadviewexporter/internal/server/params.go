@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Problem is why a request is not answered.
+// Problem is the error of a request.
 type Problem struct {
 	Status    int
 	Message   string
@@ -23,10 +23,10 @@ func problem(status int, format string, args ...any) *Problem {
 	return &Problem{Status: status, Message: fmt.Sprintf(format, args...)}
 }
 
-// params reads the parameters of a request. The first that is wrong is kept; parameters that nobody asked for are wrong, too.
+// params reads the parameters of a request, and keeps the first error. Parameters that are never read are errors, too.
 type params struct {
 	values url.Values
-	asked  map[string]struct{}
+	read   map[string]struct{}
 	wrong  *Problem
 }
 
@@ -34,7 +34,7 @@ type params struct {
 const maxText = 4096
 
 func newParams(values url.Values) *params {
-	return &params{values: values, asked: make(map[string]struct{})}
+	return &params{values: values, read: make(map[string]struct{})}
 }
 
 func (p *params) fail(name, format string, args ...any) {
@@ -43,26 +43,26 @@ func (p *params) fail(name, format string, args ...any) {
 	}
 }
 
-// done returns what was wrong.
+// done returns the first error. It is called after all parameters are read.
 func (p *params) done() *Problem {
 	if p.wrong != nil {
 		return p.wrong
 	}
 	unknown := ""
 	for name := range p.values {
-		if _, ok := p.asked[name]; !ok && (unknown == "" || name < unknown) {
+		if _, ok := p.read[name]; !ok && (unknown == "" || name < unknown) {
 			unknown = name
 		}
 	}
 	if unknown == "" {
 		return nil
 	}
-	known := make([]string, 0, len(p.asked))
-	for name := range p.asked {
+	known := make([]string, 0, len(p.read))
+	for name := range p.read {
 		known = append(known, name)
 	}
 	slices.Sort(known)
-	p.fail(shorten(unknown), "no such parameter here; there are %s", strings.Join(known, ", "))
+	p.fail(shorten(unknown), "unknown parameter; want one of %s", strings.Join(known, ", "))
 	return p.wrong
 }
 
@@ -75,7 +75,7 @@ func shorten(s string) string {
 
 // all returns the values of a parameter that may be repeated.
 func (p *params) all(name string) []string {
-	p.asked[name] = struct{}{}
+	p.read[name] = struct{}{}
 	list := p.values[name]
 	for _, v := range list {
 		if len(v) > maxText {
@@ -90,7 +90,7 @@ func (p *params) all(name string) []string {
 	return list
 }
 
-// text returns the value of a parameter, empty if it is not given.
+// text returns the value of a parameter, or an empty one.
 func (p *params) text(name string) string {
 	list := p.all(name)
 	switch len(list) {
@@ -103,7 +103,7 @@ func (p *params) text(name string) string {
 	return ""
 }
 
-// number returns an integer between two limits.
+// number returns an integer within limits, or a default.
 func (p *params) number(name string, without, low, high int64) int64 {
 	s := p.text(name)
 	if s == "" {
@@ -111,26 +111,26 @@ func (p *params) number(name string, without, low, high int64) int64 {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < low || n > high {
-		p.fail(name, "%q is no integer from %d to %d", shorten(s), low, high)
+		p.fail(name, "want an integer from %d to %d, got %q", low, high, shorten(s))
 		return without
 	}
 	return n
 }
 
-// choice returns one of several words, the first if none is given.
+// choice returns one of several words, by default the first.
 func (p *params) choice(name string, words ...string) string {
 	s := p.text(name)
 	if s == "" {
 		return words[0]
 	}
 	if !slices.Contains(words, s) {
-		p.fail(name, "%q is none of %s", shorten(s), strings.Join(words, ", "))
+		p.fail(name, "want one of %s, got %q", strings.Join(words, ", "), shorten(s))
 		return words[0]
 	}
 	return s
 }
 
-// words returns words with commas between them, each of a list; nil if none is given.
+// words returns indices of comma-separated words in a list, or nil.
 func (p *params) words(name string, known []string) []int {
 	s := p.text(name)
 	if s == "" {
@@ -140,7 +140,7 @@ func (p *params) words(name string, known []string) []int {
 	for word := range strings.SplitSeq(s, ",") {
 		i := slices.Index(known, strings.TrimSpace(word))
 		if i < 0 {
-			p.fail(name, "%q is none of %s", shorten(word), strings.Join(known, ", "))
+			p.fail(name, "want some of %s, got %q", strings.Join(known, ", "), shorten(word))
 			return nil
 		}
 		out = append(out, i)
@@ -151,7 +151,7 @@ func (p *params) words(name string, known []string) []int {
 // idRange is ids from the first to the last.
 type idRange struct{ first, last uint64 }
 
-// ids returns ids and ranges of ids with commas between them: 1,5-9.
+// ids returns comma-separated ids and ranges of ids: 1,5-9.
 func (p *params) ids(name string) (out []idRange, given bool) {
 	s := p.text(name)
 	if s == "" {
@@ -166,7 +166,7 @@ func (p *params) ids(name string) (out []idRange, given bool) {
 		first, err1 := strconv.ParseUint(from, 10, 64)
 		last, err2 := strconv.ParseUint(to, 10, 64)
 		if err1 != nil || err2 != nil || first > last {
-			p.fail(name, "%q is neither an id nor a range of ids such as 5-9", shorten(word))
+			p.fail(name, "want ids and ranges such as 1,5-9, got %q", shorten(word))
 			return nil, true
 		}
 		out = append(out, idRange{first, last})

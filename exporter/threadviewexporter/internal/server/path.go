@@ -15,13 +15,13 @@ import (
 
 const (
 	maxPathRows = 200
-	maxSegments = 1500 // that are drawn
+	maxSegments = 1500
 )
 
-// graph is the waits of the range, in the form in which paths are found.
+// graph is the waits of the range in the form for critical paths.
 type graph struct {
 	graph   *criticalpath.Graph
-	stopped map[jvmthread.ThreadID]jvmthread.Time // for how long each thread was blocked within the range
+	stopped map[jvmthread.ThreadID]jvmthread.Time // time each thread was blocked within the range
 }
 
 // graph makes the graph of all threads over the range.
@@ -38,7 +38,7 @@ func (q *query) graph() (*graph, *Problem) {
 		}
 		if n += len(list); n > q.view.cfg.PathIntervals {
 			return nil, problem(http.StatusUnprocessableEntity,
-				"the range holds more than %d intervals, which is too much for a critical path: choose a shorter one (from, to)", q.view.cfg.PathIntervals)
+				"too many intervals for a critical path: the limit is %d; choose a shorter range (from, to)", q.view.cfg.PathIntervals)
 		}
 		for k := range list {
 			if kindOf(list[k].State) == kindBlocked {
@@ -52,7 +52,7 @@ func (q *query) graph() (*graph, *Problem) {
 	return g, nil
 }
 
-// intervals are those of a thread in the engine's form. One that goes on behind the range is open there.
+// intervals returns the intervals of a thread as the engine has them. One that continues after the range is open.
 func (q *query) intervals(thread int) []jvmthread.Interval {
 	var out []jvmthread.Interval
 	c := q.sn.Walk(thread, q.from, q.to)
@@ -63,7 +63,7 @@ func (q *query) intervals(thread int) []jvmthread.Interval {
 			iv.Marks |= jvmthread.MarkOpen
 		}
 		if n := len(out); n > 0 && (out[n-1].End != iv.Start || out[n-1].Seq+1 != iv.Seq) {
-			out = out[:0] // another engine: numbers begin again
+			out = out[:0] // another engine, which numbers from 1 again
 		}
 		out = append(out, jvmthread.Interval{
 			Start: iv.Start, End: iv.End, Thread: q.sn.Threads[thread].ID, Peer: q.sn.Threads[iv.Peer].ID, Timeout: iv.Timeout, Lock: q.lockID(iv.Lock),
@@ -114,11 +114,11 @@ func (q *query) holds() []jvmthread.Hold {
 	return out
 }
 
-// whose chooses whose path is found: that of the thread which is asked for, or of the one that was blocked for longest, or ran last.
+// whose chooses the thread of the path: the requested one, or the one that was blocked longest, or ran last.
 func (q *query) whose(g *graph, wanted jvmthread.ThreadID) (jvmthread.ThreadID, string, *Problem) {
 	if wanted != jvmthread.NoThread {
 		if q.sn.Thread(wanted) == 0 {
-			return 0, "", &Problem{http.StatusNotFound, "thread: there is no such thread in this session", "thread"}
+			return 0, "", &Problem{http.StatusNotFound, "thread: not a thread of this session", "thread"}
 		}
 		return wanted, "asked", nil
 	}
@@ -134,7 +134,7 @@ func (q *query) whose(g *graph, wanted jvmthread.ThreadID) (jvmthread.ThreadID, 
 	return g.graph.Last(q.to), "ran last", nil
 }
 
-// path answers a critical path.
+// path returns a critical path.
 func (q *query) path() (any, *Problem) {
 	wanted := jvmthread.ThreadID(q.number("thread", 0, 0, farAway))
 	unbounded := q.choice("mode", "bounded", "unbounded") == "unbounded"
@@ -173,7 +173,7 @@ func (q *query) path() (any, *Problem) {
 	return out, nil
 }
 
-// segments makes the list that is drawn: short neighbours are joined if there are too many.
+// segments fills in the segments. If there are too many, short neighbors are joined.
 func (q *query) segments(path *criticalpath.Path, out *api.Path) {
 	seen := make([]bool, len(q.sn.Threads))
 	limit := maxSegments
@@ -191,7 +191,7 @@ func (q *query) segments(path *criticalpath.Path, out *api.Path) {
 	if len(path.Segments) > limit {
 		shortest = (path.End - path.Start) / jvmthread.Time(limit) * 2
 	}
-	var longest jvmthread.Time // of those joined in the last one
+	var longest jvmthread.Time // within the last joined segment
 	for _, s := range path.Segments {
 		out.Cut = out.Cut || s.Kind == criticalpath.KindCut
 		seg := api.Segment{From: q.rel(s.Start), To: q.rel(s.End), Thread: uint64(s.Thread), Kind: s.Kind.String(), Joined: 1}

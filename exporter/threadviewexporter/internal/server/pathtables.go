@@ -14,7 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-// pathTables sums a path up.
+// pathTables fills in the sums of a path.
 func (q *query) pathTables(g *criticalpath.Graph, path *criticalpath.Path, out *api.Path) {
 	var r criticalpath.Retiming
 	g.Retime(q.from, q.to, &r)
@@ -67,7 +67,7 @@ func (q *query) pathTables(g *criticalpath.Graph, path *criticalpath.Path, out *
 		}
 		*list = rows
 	}
-	q.page.limit = len(out.Locks) // so that an answer that is too long is asked for again with fewer
+	q.page.limit = len(out.Locks) // an answer that is too long is made again with fewer rows
 }
 
 func threadOf(r *api.PathRow) uint64 {
@@ -77,7 +77,7 @@ func threadOf(r *api.PathRow) uint64 {
 	return r.Thread.ID
 }
 
-// find leads to an interval, if it is remembered.
+// find returns a reference to an interval, or nil if it was discarded.
 func (q *query) find(id jvmthread.ThreadID, seq jvmthread.Seq, near jvmthread.Time) *api.Reference {
 	thread := q.sn.Thread(id)
 	if thread == 0 {
@@ -102,7 +102,7 @@ func savings(r *criticalpath.Retiming, thread jvmthread.ThreadID, by criticalpat
 	return out
 }
 
-// lockNumbers finds the numbers of the locks of a path.
+// lockNumbers returns the numbers of the locks of a path.
 func (q *query) lockNumbers(path *criticalpath.Path) map[jvmthread.LockID]store.LockIndex {
 	out := map[jvmthread.LockID]store.LockIndex{}
 	for i := range path.Waits {

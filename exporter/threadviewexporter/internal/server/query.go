@@ -27,12 +27,12 @@ type query struct {
 	from jvmthread.Time
 	to   jvmthread.Time
 	page page
-	file bool            // the answer is a file: it may be as long as it is
-	most int             // rows that an answer may have
+	file bool            // the answer is a file of any length
+	most int             // rows of an answer
 	ctx  context.Context //nolint:containedctx // of the request
 }
 
-// farAway is the largest time that a parameter may be: a JavaScript number tells all integers below it apart.
+// farAway is the largest time of a parameter: JavaScript numbers are exact up to it.
 const farAway = 1 << 53
 
 func newQuery(v *View, sn *store.Snapshot, values url.Values) *query {
@@ -40,7 +40,7 @@ func newQuery(v *View, sn *store.Snapshot, values url.Values) *query {
 	q.from = sn.Origin + jvmthread.Time(q.number("from", int64(sn.From-sn.Origin), -farAway, farAway))
 	q.to = sn.Origin + jvmthread.Time(q.number("to", int64(sn.To-sn.Origin), -farAway, farAway))
 	if q.from > q.to {
-		q.fail("from", "is later than to")
+		q.fail("from", "must not be later than to")
 		q.from = q.to
 	}
 	if q.from == q.to {
@@ -49,18 +49,18 @@ func newQuery(v *View, sn *store.Snapshot, values url.Values) *query {
 	return q
 }
 
-// rel is a time as the page has it.
+// rel is a time relative to the origin, as in answers.
 func (q *query) rel(t jvmthread.Time) int64 { return int64(t - q.sn.Origin) }
 
-// clip is how much of [start, end) is in the range.
+// clip is the time of [start, end) within the range.
 func (q *query) clip(start, end jvmthread.Time) int64 {
 	return int64(max(0, min(end, q.to)-max(start, q.from)))
 }
 
-// page is a piece of a list.
+// page is a part of a list.
 type page struct{ offset, limit int }
 
-// paged reads which piece of a list is wanted.
+// paged reads the parameters that choose a part of a list.
 func (q *query) paged(limit, most int64) {
 	q.page.offset = int(q.number("offset", 0, 0, 1<<31))
 	q.page.limit = min(int(q.number("limit", limit, 1, most)), max(1, q.most))
@@ -74,10 +74,10 @@ func piece[T any](list []T, p page) []T {
 	return list[:min(p.limit, len(list))]
 }
 
-// selection is the threads that a request is about.
+// selection is the threads of a request.
 type selection struct {
 	list []int  // by index
-	all  bool   // none of the session is missing
+	all  bool   // all threads of the session
 	has  []bool // by index
 }
 
@@ -124,13 +124,13 @@ func (q *query) pattern(name string) *regexp.Regexp {
 	}
 	re, err := regexp.Compile(s)
 	if err != nil {
-		q.fail(name, "is no RE2 pattern: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		q.fail(name, "invalid RE2 pattern: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		return nil
 	}
 	return re
 }
 
-// shows reports whether a thread was in one of the states within the range, and whether it did anything in it.
+// shows reports whether a thread was in one of the states within the range and, if idle threads are hidden, was active in it.
 func (q *query) shows(thread int, states []int, idle bool) bool {
 	in, did := states == nil, !idle
 	n := 0
@@ -166,7 +166,7 @@ func (q *query) threadRef(i int) api.ThreadRef {
 	return api.ThreadRef{ID: q.id(i), Name: q.sn.ThreadName(i)}
 }
 
-// refs names threads, in the order of their ids.
+// refs returns references to threads by id.
 func (q *query) refs(seen []bool) []api.ThreadRef {
 	out := []api.ThreadRef{}
 	for i, ok := range seen {

@@ -13,12 +13,12 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// search answers where words occur: in names of threads, classes and methods, and in ids.
+// search finds text in names of threads, classes and methods, and in ids.
 func (q *query) search() (any, *Problem) {
 	words := q.text("q")
 	limit := int(q.number("limit", 50, 1, 200))
 	if strings.TrimSpace(words) == "" {
-		q.fail("q", "what is to be found?")
+		q.fail("q", "required: the text to search for")
 	}
 	if p := q.done(); p != nil {
 		return nil, p
@@ -75,7 +75,7 @@ func (f *finder) threads() {
 	}
 }
 
-// occurrence is where something occurs first.
+// occurrence is the first interval with a lock or stack.
 type occurrence struct {
 	wanted, found bool
 	at            store.Interval
@@ -87,7 +87,7 @@ func (o *occurrence) see(c *store.Cursor) {
 	}
 }
 
-// wanted says, by number, of which locks and stacks it matters where they occur.
+// wanted returns, by number, the locks and stacks that match.
 func (f *finder) wanted() (locks, stacks []occurrence, some bool) {
 	sn := f.q.sn
 	locks, stacks = make([]occurrence, sn.NumLocks()), make([]occurrence, sn.NumStacks())
@@ -105,7 +105,7 @@ func (f *finder) wanted() (locks, stacks []occurrence, some bool) {
 	return locks, stacks, some
 }
 
-// rest finds classes, locks and methods of what happened in the range, each where it occurs first.
+// rest finds classes, locks and methods in the range, each with its first occurrence.
 func (f *finder) rest() {
 	sn := f.q.sn
 	locks, stacks, some := f.wanted()

@@ -4,17 +4,14 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
@@ -22,116 +19,31 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// answer makes the answer to a query.
-type answer struct {
-	make  func(*query) (any, *Problem)
-	heavy bool
-}
-
-func answers() map[string]answer {
-	return map[string]answer{
-		"threads":      {make: (*query).threads},
-		"lanes":        {make: (*query).lanes},
-		"minimap":      {make: (*query).minimap},
-		"interactions": {make: (*query).arrows},
-		"interval":     {make: (*query).interval},
-		"stack":        {make: (*query).stack},
-		"classes":      {make: (*query).classes},
-		"callers":      {make: (*query).callers},
-		"path":         {make: (*query).path, heavy: true},
-		"locks":        {make: (*query).locks, heavy: true},
-		"locklanes":    {make: (*query).lockLanes, heavy: true},
-		"log":          {make: (*query).log},
-		"search":       {make: (*query).search},
-	}
-}
-
-// Handler returns what serves the page and its API.
-func (v *View) Handler() http.Handler {
-	mux := http.NewServeMux()
-	api := v.cfg.Prefix + "api/"
-	mux.HandleFunc("GET "+api+"info", v.whole(func(*params) any { return v.info() }))
-	mux.HandleFunc("GET "+api+"sessions", v.whole(v.sessions))
-	mux.HandleFunc("GET "+api+"changes", v.changes)
-	mux.HandleFunc("GET "+api+"events", v.events)
-	mux.HandleFunc("GET "+api+"sessions/{session}", v.session)
-	mux.HandleFunc("GET "+api+"sessions/{session}/export", v.export)
-	mux.HandleFunc("GET "+api+"sessions/{session}/download", v.download)
-	if v.cfg.Agents != nil {
-		mux.HandleFunc("GET "+api+"sessions/{session}/control", v.control)
-		mux.HandleFunc("POST "+api+"sessions/{session}/control", v.control)
-	}
-	all := answers()
-	mux.HandleFunc("GET "+api+"sessions/{session}/{what}", func(w http.ResponseWriter, r *http.Request) {
-		a, ok := all[r.PathValue("what")]
-		if !ok {
-			v.fail(w, problem(http.StatusNotFound, "there is no %s; docs/page-api.md lists what is there", shorten(r.PathValue("what"))))
-			return
-		}
-		v.ask(w, r, a)
-	})
-	mux.HandleFunc(api, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			v.fail(w, problem(http.StatusMethodNotAllowed, "only GET is answered here"))
-			return
-		}
-		v.fail(w, problem(http.StatusNotFound, "there is no such path; docs/page-api.md lists what is there"))
-	})
-	if v.cfg.Page != nil {
-		mux.Handle(v.cfg.Prefix, http.StripPrefix(strings.TrimSuffix(v.cfg.Prefix, "/"), files(v.cfg.Page)))
-	}
-	return v.guard(mux)
-}
-
-// files serves the page. Its files have fixed names, so that a browser has to ask whether they have changed; what is embedded has no date to
-// tell that by.
-func files(page fs.FS) http.Handler {
-	tags := map[string]string{}
-	_ = fs.WalkDir(page, ".", func(path string, _ fs.DirEntry, err error) error {
-		if data, unread := fs.ReadFile(page, path); err == nil && unread == nil {
-			tags[path] = contentTag(data)
-		}
-		return nil
-	})
-	server := http.FileServerFS(page)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-cache")
-		if tag, ok := tags[cmp.Or(strings.TrimPrefix(r.URL.Path, "/"), "index.html")]; ok {
-			w.Header().Set("ETag", tag)
-		}
-		server.ServeHTTP(w, r)
-	})
-}
-
-// whole answers what is not about one session.
-func (v *View) whole(get func(*params) any) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+// global answers requests that are not about one session.
+func (v *View) global(get func(*params) any) func(http.ResponseWriter, *http.Request) *Problem {
+	return func(w http.ResponseWriter, r *http.Request) *Problem {
 		p := newParams(r.URL.Query())
 		out := get(p)
 		if wrong := p.done(); wrong != nil {
-			v.fail(w, wrong)
-			return
+			return wrong
 		}
-		body, err := json.Marshal(out)
-		v.write(w, body, err)
+		return v.write(w, out)
 	}
 }
 
-func (v *View) session(w http.ResponseWriter, r *http.Request) {
+func (v *View) session(w http.ResponseWriter, r *http.Request) *Problem {
 	sn, p := v.snapshot(r)
 	if p == nil {
 		p = newParams(r.URL.Query()).done()
 	}
 	if p != nil {
-		v.fail(w, p)
-		return
+		return p
 	}
-	body, err := json.Marshal(v.describe(sn))
-	if err == nil && unchanged(w, r, contentTag(body)) { // what its agent says is of no version
-		return
+	body, p := v.marshal(v.describe(sn))
+	if p == nil && !unchanged(w, r, contentTag(body)) { // the state of the agent is not part of the version
+		v.send(w, body)
 	}
-	v.write(w, body, err)
+	return p
 }
 
 func (v *View) snapshot(r *http.Request) (*store.Snapshot, *Problem) {
@@ -142,20 +54,16 @@ func (v *View) snapshot(r *http.Request) (*store.Snapshot, *Problem) {
 	}
 	s := v.store.Session(jvmthread.SessionID(raw))
 	if s == nil {
-		return nil, &Problem{http.StatusNotFound, "session: there is no such session (any more)", "session"}
+		return nil, &Problem{http.StatusNotFound, "session: not found; it may have been discarded", "session"}
 	}
 	return s.Snapshot(), nil
 }
 
-// ask answers a query about a session.
-func (v *View) ask(w http.ResponseWriter, r *http.Request, a answer) {
+// answer answers a query about a session.
+func (v *View) answer(w http.ResponseWriter, r *http.Request, a answer) *Problem {
 	sn, p := v.snapshot(r)
-	if p != nil {
-		v.fail(w, p)
-		return
-	}
-	if unchanged(w, r, v.versionTag(sn)) {
-		return
+	if p != nil || unchanged(w, r, v.versionTag(sn)) {
+		return p
 	}
 	gates := []chan struct{}{v.busy}
 	if a.heavy {
@@ -163,41 +71,39 @@ func (v *View) ask(w http.ResponseWriter, r *http.Request, a answer) {
 	}
 	done, p := v.enter(r.Context(), gates...)
 	if p != nil {
-		v.fail(w, p)
-		return
+		return p
 	}
-	body, p, err := func() ([]byte, *Problem, error) {
+	body, p := func() ([]byte, *Problem) {
 		defer done()
 		return v.compute(r, sn, a)
 	}()
-	if p != nil {
-		v.fail(w, p)
-		return
+	if p == nil {
+		v.send(w, body)
 	}
-	v.write(w, body, err)
+	return p
 }
 
-// compute makes an answer that is not too long: with fewer rows, if need be.
-func (v *View) compute(r *http.Request, sn *store.Snapshot, a answer) ([]byte, *Problem, error) {
+// compute makes an answer that is not too long, with fewer rows if necessary.
+func (v *View) compute(r *http.Request, sn *store.Snapshot, a answer) ([]byte, *Problem) {
 	for most := 1 << 30; ; {
 		q := newQuery(v, sn, r.URL.Query())
 		q.most, q.ctx = most, r.Context()
 		out, p := a.make(q)
 		if p != nil {
-			return nil, p, nil
+			return nil, p
 		}
-		body, err := json.Marshal(out)
-		if err != nil || len(body) <= maxAnswer || q.page.limit <= 1 {
-			return body, nil, err
+		body, p := v.marshal(out)
+		if p != nil || len(body) <= maxAnswer || q.page.limit <= 1 {
+			return body, p
 		}
 		most = q.page.limit / 2
 	}
 }
 
-// patience is how long a request waits for others to be done.
+// patience is how long a request waits for others to finish.
 const patience = 10 * time.Second
 
-// enter waits until there is time for a request: for a place at each gate, in this order.
+// enter waits for a place at each gate, in this order.
 func (v *View) enter(ctx context.Context, gates ...chan struct{}) (done func(), _ *Problem) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -211,13 +117,13 @@ func (v *View) enter(ctx context.Context, gates ...chan struct{}) (done func(), 
 		case gate <- struct{}{}:
 		case <-ctx.Done():
 			leave(gates[:i])
-			return nil, problem(http.StatusServiceUnavailable, "too many requests of this kind are being answered; try again")
+			return nil, problem(http.StatusServiceUnavailable, "too many concurrent requests; try again")
 		}
 	}
 	return func() { leave(gates) }, nil
 }
 
-// versionTag is another one after each change of a session, and for a session that had to leave and came back: it begins later.
+// versionTag changes with the session, also when it was discarded and came back, since it then begins later.
 func (v *View) versionTag(sn *store.Snapshot) string {
 	return fmt.Sprintf(`"%s-%x-%d"`, v.tag, uint64(sn.Origin), sn.Version)
 }
@@ -227,7 +133,7 @@ func contentTag(body []byte) string {
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
 }
 
-// unchanged answers a request for what the browser has already.
+// unchanged answers a request if the browser has the current version already.
 func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Cache-Control", "no-cache")
@@ -238,20 +144,37 @@ func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return true
 }
 
-func (v *View) write(w http.ResponseWriter, body []byte, err error) {
+func (v *View) marshal(out any) ([]byte, *Problem) {
+	body, err := json.Marshal(out)
 	if err != nil {
-		v.cfg.Log("an answer cannot be written", err)
-		v.fail(w, problem(http.StatusInternalServerError, "the answer cannot be written as JSON"))
-		return
+		v.cfg.Log("Cannot encode response", err)
+		return nil, problem(http.StatusInternalServerError, "cannot encode the response")
 	}
+	return body, nil
+}
+
+func (v *View) write(w http.ResponseWriter, out any) *Problem {
+	body, p := v.marshal(out)
+	if p == nil {
+		v.send(w, body)
+	}
+	return p
+}
+
+func (v *View) send(w http.ResponseWriter, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", "no-cache")
 	}
-	if _, err := w.Write(body); err != nil {
-		v.cfg.Log("an answer was not read to its end", err)
+	v.finish(w.Write(body))
+}
+
+// finish logs an error of sending a response.
+func (v *View) finish(_ int, err error) {
+	if err != nil && !errors.Is(err, http.ErrHandlerTimeout) {
+		v.cfg.Log("Client did not receive the whole response", err)
 	}
 }
 
@@ -268,7 +191,5 @@ func (v *View) fail(w http.ResponseWriter, p *Problem) {
 		h.Set("Retry-After", "2")
 	}
 	w.WriteHeader(p.Status)
-	if _, err := w.Write(append(body, '\n')); err != nil && !errors.Is(err, http.ErrHandlerTimeout) {
-		v.cfg.Log("an answer was not read to its end", err)
-	}
+	v.finish(w.Write(append(body, '\n')))
 }

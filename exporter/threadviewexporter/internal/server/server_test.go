@@ -92,7 +92,7 @@ func TestSessionsComeInPages(t *testing.T) {
 			live = s.Live
 		}
 	}
-	for query, want := range map[string]string{"limit=101": "limit: ", "offset=-1": "offset: ", "ofset=1": "ofset: no such parameter"} {
+	for query, want := range map[string]string{"limit=101": "limit: ", "offset=-1": "offset: ", "ofset=1": "ofset: unknown parameter"} {
 		status, body := f.get("sessions?" + query)
 		assert.Equal(t, http.StatusBadRequest, status)
 		assert.Contains(t, string(body), want)
@@ -110,23 +110,23 @@ func TestNothingButGet(t *testing.T) {
 func TestBadParametersSayWhy(t *testing.T) {
 	f := newFixture(t, 1, 4, 2, 200, 500)
 	for path, want := range map[string]string{
-		"/lanes?width=x":              `width: "x" is no integer from 1 to 4000`,
-		"/lanes?widht=3":              "widht: no such parameter here",
-		"/lanes?from=9&to=3":          "from: is later than to",
-		"/threads?name=(":             "name: is no RE2 pattern",
-		"/threads?sort=colour":        `sort: "colour" is no field of a row`,
-		"/threads?threads=a":          `threads: "a" is neither an id nor a range`,
-		"/threads?width=3&width=4":    "width: no such parameter here",
+		"/lanes?width=x":              `width: want an integer from 1 to 4000, got "x"`,
+		"/lanes?widht=3":              "widht: unknown parameter",
+		"/lanes?from=9&to=3":          "from: must not be later than to",
+		"/threads?name=(":             "name: invalid RE2 pattern",
+		"/threads?sort=colour":        `sort: unknown field "colour"`,
+		"/threads?threads=a":          `threads: want ids and ranges such as 1,5-9, got "a"`,
+		"/threads?width=3&width=4":    "width: unknown parameter",
 		"/threads?limit=1&limit=2":    "limit: given 2 times",
-		"/interactions?kinds=wink":    `kinds: "wink" is none of`,
-		"/path?mode=sideways":         `mode: "sideways" is none of bounded, unbounded`,
-		"/log?cursor=7":               "cursor: is not one that was given out",
-		"/log?cursor=0%2B1000000000":  "cursor: is not one that was given out",
-		"/search":                     "q: what is to be found?",
-		"/interval?thread=1":          "at: a time or the number of an interval (seq) is needed",
-		"/interval?at=1":              "thread: the id of a thread is needed",
-		"/callers?kind=x&sort=name":   `kind: "x" is none of`,
-		"/threads?state=blocked,lazy": `state: "lazy" is none of`,
+		"/interactions?kinds=wink":    `kinds: want some of none, start`,
+		"/path?mode=sideways":         `mode: want one of bounded, unbounded, got "sideways"`,
+		"/log?cursor=7":               "cursor: invalid",
+		"/log?cursor=0%2B1000000000":  "cursor: invalid",
+		"/search":                     "q: required",
+		"/interval?thread=1":          "at: want a time, or the number of an interval in seq",
+		"/interval?at=1":              "thread: required",
+		"/callers?kind=x&sort=name":   `kind: want one of blocked, waited, reenter, parked, joined, sleeping, got "x"`,
+		"/threads?state=blocked,lazy": `state: want some of unknown, runnable`,
 	} {
 		status, body := f.get("sessions/" + sessionID.String() + path)
 		var e api.Error

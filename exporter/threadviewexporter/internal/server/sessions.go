@@ -39,7 +39,7 @@ func (v *View) sessions(p *params) any {
 	return out
 }
 
-// describe says what a session is.
+// describe returns the properties of a session.
 func (v *View) describe(sn *store.Snapshot) api.Session {
 	q := &query{view: v, sn: sn}
 	s := api.Session{

@@ -1,12 +1,16 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Package server answers: what does the page show? It computes the answers of package api from the sessions in a store, and serves them and
+// the page over HTTP. The level of detail is decided here, so that a browser never receives more than it can show.
 package server
 
 import (
 	"crypto/rand"
 	"io/fs"
+	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,41 +20,41 @@ import (
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
 )
 
-// Config says how a View answers.
+// Config configures a View.
 type Config struct {
 	Version string
-	// Prefix is where the page is: "/" or "/weft/".
+	// Prefix is the path of the page: "/" or "/weft/".
 	Prefix string
-	// Page is the files of the page; nil: there is none, only the API.
+	// Page is the files of the page; nil: only the API is served.
 	Page fs.FS
-	// TraceURL leads to a span of another tool: a template with {trace_id} and {span_id}; empty: there are no such links.
+	// TraceURL is a template of links to spans in another tool, with {trace_id} and {span_id}; empty: no links.
 	TraceURL string
-	// TraceWindow is the length of thread_span's windows, each of which is a trace; 0: there is no thread_span.
+	// TraceWindow is the window of thread_span, each of which is a trace; 0: there is no thread_span.
 	TraceWindow time.Duration
-	// Hosts are names under which the server may be spoken to, beside addresses and localhost.
+	// Hosts are names of the server, in addition to addresses and localhost.
 	Hosts []string
 	// Agents are the agents that the page can pause, resume and reconfigure; nil disables that.
 	Agents agentcontrolextension.Registry
-	// PathIntervals is how many intervals one path may look at, some 100 bytes each; 0: 2 million.
+	// PathIntervals bounds the intervals of a critical path, at about 100 bytes each; 0: 2 million.
 	PathIntervals int
-	// NoRollups has all sums made of intervals one by one, for tests.
+	// NoRollups adds up intervals one by one, for tests.
 	NoRollups bool
-	// Log is told of answers that cannot be made; nil: nobody is.
+	// Log logs requests that fail; nil: they are not logged.
 	Log func(message string, err error)
 }
 
-// View answers requests about the sessions of a store. Any number of goroutines may use it.
+// View answers requests about the sessions of a store. It may be used concurrently.
 type View struct {
 	store *store.Store
 	cfg   Config
 	tag   string        // of this View, for ETags
-	busy  chan struct{} // requests that are worked on
-	heavy chan struct{} // those of them that look for paths or at all locks
-	files chan struct{} // downloads: how long they last is for the reader to say, so they keep nobody else waiting
+	busy  chan struct{} // requests in progress
+	heavy chan struct{} // those of them that search for paths or all locks
+	files chan struct{} // downloads, which last as long as the client takes and must not block other requests
 	stop  chan struct{}
 
-	streams atomic.Int32 // of events
-	said    sync.Map     // what agents said last: *api.Control by jvmthread.SessionID
+	streams  atomic.Int32 // of events
+	controls sync.Map     // the last answer of each agent: *api.Control by jvmthread.SessionID
 }
 
 // New returns a View of a store.
@@ -72,6 +76,74 @@ func New(store *store.Store, cfg Config) *View {
 
 // Close ends the requests that wait for changes. It is called once.
 func (v *View) Close() { close(v.stop) }
+
+// answer computes the answer to a query.
+type answer struct {
+	make  func(*query) (any, *Problem)
+	heavy bool
+}
+
+func answers() map[string]answer {
+	return map[string]answer{
+		"threads":      {make: (*query).threads},
+		"lanes":        {make: (*query).lanes},
+		"minimap":      {make: (*query).minimap},
+		"interactions": {make: (*query).arrows},
+		"interval":     {make: (*query).interval},
+		"stack":        {make: (*query).stack},
+		"classes":      {make: (*query).classes},
+		"callers":      {make: (*query).callers},
+		"path":         {make: (*query).path, heavy: true},
+		"locks":        {make: (*query).locks, heavy: true},
+		"locklanes":    {make: (*query).lockLanes, heavy: true},
+		"log":          {make: (*query).log},
+		"search":       {make: (*query).search},
+	}
+}
+
+// Handler serves the page and its API.
+func (v *View) Handler() http.Handler {
+	mux := http.NewServeMux()
+	root := v.cfg.Prefix + "api/"
+	session := root + "sessions/{session}"
+	handle := func(pattern string, h func(http.ResponseWriter, *http.Request) *Problem) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if p := h(w, r); p != nil {
+				v.fail(w, p)
+			}
+		})
+	}
+	handle("GET "+root+"info", v.global(func(*params) any { return v.info() }))
+	handle("GET "+root+"sessions", v.global(v.sessions))
+	handle("GET "+root+"changes", v.changes)
+	handle("GET "+root+"events", v.events)
+	handle("GET "+session, v.session)
+	handle("GET "+session+"/export", v.export)
+	handle("GET "+session+"/download", v.download)
+	if v.cfg.Agents != nil {
+		handle("GET "+session+"/control", v.control)
+		handle("POST "+session+"/control", v.control)
+	}
+	all := answers()
+	handle("GET "+session+"/{what}", func(w http.ResponseWriter, r *http.Request) *Problem {
+		a, ok := all[r.PathValue("what")]
+		if !ok {
+			return problem(http.StatusNotFound, "unknown endpoint %s; docs/page-api.md lists the endpoints", shorten(r.PathValue("what")))
+		}
+		return v.answer(w, r, a)
+	})
+	handle(root, func(w http.ResponseWriter, r *http.Request) *Problem {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			return problem(http.StatusMethodNotAllowed, "method not allowed: use GET")
+		}
+		return problem(http.StatusNotFound, "unknown endpoint; docs/page-api.md lists the endpoints")
+	})
+	if v.cfg.Page != nil {
+		mux.Handle(v.cfg.Prefix, http.StripPrefix(strings.TrimSuffix(v.cfg.Prefix, "/"), files(v.cfg.Page)))
+	}
+	return v.guard(mux)
+}
 
 func (v *View) info() api.Info {
 	s := v.store.Stats()

@@ -177,8 +177,16 @@ func (b *Block) addHold(h Hold) {
 	})
 }
 
-// endAt is the end of the interval at an index.
-func (b *Block) endAt(i int) jvmthread.Time { return b.Start + b.ends.expand(i, b.end[i]) }
+// endAt is the end of the interval at an index. It can be inlined, unlike expand with anything around it.
+func (b *Block) endAt(i int) jvmthread.Time {
+	if v := b.end[i]; v != math.MaxUint32 {
+		return b.Start + jvmthread.Time(v)
+	}
+	return b.longEnd(i)
+}
+
+//go:noinline
+func (b *Block) longEnd(i int) jvmthread.Time { return b.Start + jvmthread.Time(b.ends.at(i)) }
 
 // startOf is the start of the interval at an index of a lane.
 func (b *Block) startOf(l *lane, i int) jvmthread.Time {

@@ -4,8 +4,13 @@
 package store
 
 import (
+	"maps"
+	"slices"
+	"strconv"
+
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
@@ -19,6 +24,18 @@ func (m Meta) size() int64 {
 		size += len(key) + len(value)
 	}
 	return int64(size)
+}
+
+// Session describes the session in a recording.
+func (m Meta) Session(id jvmthread.SessionID) recording.Session {
+	s := recording.Session{ID: id}
+	if pid, err := strconv.ParseUint(m["process.pid"], 10, 32); err == nil {
+		s.PID = uint32(pid)
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		s.Attributes = append(s.Attributes, recording.Attribute{Key: key, Value: m[key]})
+	}
+	return s
 }
 
 // LockIndex names a lock of a session; 0: none.

@@ -1,0 +1,90 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package export
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// Spans writes the spans that thread_span makes in windows of the given length, for all windows that overlap the range: one line of OTLP JSON
+// each. Unless windows were evicted, they equal those of max_spans_per_window 0, including ids.
+func Spans(ctx context.Context, w io.Writer, r Range, length time.Duration) error {
+	s := &respanner{Range: r, w: w, length: max(length, 10*time.Millisecond), symbols: r.Symbols()}
+	err := r.Replay(r.Snapshot.From, r.Snapshot.To+1, func(b *store.Block, events []jvmthread.Event) bool {
+		s.play(b, events)
+		return s.err == nil && ctx.Err() == nil && b.Start < r.To
+	})
+	s.close(r.EndedBy())
+	return cmp.Or(err, s.err, ctx.Err())
+}
+
+// respanner makes spans from events.
+type respanner struct {
+	Range
+
+	w       io.Writer
+	length  time.Duration
+	symbols *symbols.Table
+	engine  *engine.Engine // nil: none yet
+	emitter *threadpdata.Emitter
+	finder  *window.Finder
+	begin   jvmthread.Time
+	batch   uint64
+	before  uint64
+	err     error
+}
+
+// play applies the events of a window. It uses a new engine wherever the session did.
+func (s *respanner) play(b *store.Block, events []jvmthread.Event) {
+	if s.engine == nil || s.begin != b.Begin {
+		s.close(window.CutLost)
+		options := sessions.DefaultOptions()
+		options.Window = s.length
+		s.engine, s.begin, s.batch, s.before = engine.New(options.Config().Engine), b.Begin, 0, 0
+		s.emitter, s.finder = threadpdata.NewEmitter(s.ID, s.symbols), options.NewFinder(s.symbols)
+	}
+	s.batch++
+	s.before = s.engine.AddBatch(s.batch, s.before, b.End, events)
+	s.engine.Advance(s.write)
+}
+
+func (s *respanner) close(why window.Cut) {
+	if s.engine != nil {
+		s.engine.Close(why, s.write)
+		s.engine = nil
+	}
+}
+
+func (s *respanner) write(w *window.Window) {
+	if s.err != nil || w.End <= s.From || w.Start >= s.To {
+		return
+	}
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	for key, value := range s.Meta {
+		rs.Resource().Attributes().PutStr(key, value)
+	}
+	ss := rs.ScopeSpans().AppendEmpty()
+	ss.Scope().SetName(threadpdata.ScopeSpans)
+	s.emitter.Append(w, threadpdata.Prepare(w, s.finder, 0), ss.Spans())
+	var m ptrace.JSONMarshaler
+	body, err := m.MarshalTraces(td)
+	if err == nil {
+		_, err = s.w.Write(append(body, '\n'))
+	}
+	s.err = err
+}
