@@ -91,7 +91,7 @@ func TestStressAggregated(t *testing.T) {
 		"yaml:service::pipelines::traces/raw::exporters: [file/raw]",
 	}})
 	runStress(t, jdks[0], c.endpoint, lasts, "mode=aggregated,interval=100ms", "-XX:+UseSerialGC", "-Xmx64m", "-Xcheck:jni", "Stress")
-	poll(t, "the session ended", func() bool { return strings.Contains(strings.Join(c.errLines(), ""), "A session ended") })
+	poll(t, "the session ended", func() bool { return strings.Contains(strings.Join(c.errLines(), ""), "Session ended") })
 	c.terminate(t)
 
 	raw := readSpans(t, filepath.Join(c.out, "raw.json"))

@@ -9,7 +9,7 @@ set -eu
 count=${1:-5}
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT INT TERM
-for package in ./internal/wire ./internal/engine ./internal/engine/ordering ./internal/engine/criticalpath ./internal/threadpdata ./internal/recording/orca ./internal/recording/tptp ./internal/recording/triples ./internal/recording/jfr ./internal/recording/native ./exporter/threadviewexporter/internal/server ./receiver/jvmthreadreceiver ./exporter/threadlogexporter ./connector/contentionconnector; do
+for package in ./internal/wire ./internal/engine ./internal/engine/ordering ./internal/engine/criticalpath ./internal/threadpdata ./internal/recording/orca ./internal/recording/tptp ./internal/recording/triples ./internal/recording/jfr ./internal/recording/native ./exporter/threadviewexporter/internal/server ./receiver/jvmthreadreceiver/internal/stream ./exporter/threadlogexporter ./connector/contentionconnector; do
     [ -d "$package" ] || continue
     echo "measuring $package" >&2
     go test -run '^$' -bench . -benchmem -count "$count" "$package" >>"$out"
@@ -49,7 +49,7 @@ END {
     ratio("a span, beside building a plain one", "threadpdata.Spans", "threadpdata.SpansFloor")
     ratio("an event to metrics, beside a span through spanmetrics of contrib", "contentionconnector.Event/sums", "contentionconnector.SpanMetrics")
     ratio("the same with exemplars and critical paths", "contentionconnector.Event/criticalPath", "contentionconnector.SpanMetrics")
-    ratio("an event through the stream to nop, beside a span through otlp to nop", "jvmthreadreceiver.StreamToNop", "jvmthreadreceiver.OTLPReceiverToNop")
+    ratio("an event through the stream to nop, beside a span through otlp to nop", "stream.StreamToNop", "stream.OTLPReceiverToNop")
 }
 function ratio(what, a, b) {
     for (k in med) { if (k == a || index(k, a "/") == 1) x = med[k]; if (k == b || index(k, b "/") == 1) y = med[k] }

@@ -1,0 +1,80 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
+)
+
+// TestFileInThePlaceOfOneThatWasReadIsRead: a compressed file is read once, to its end; what is at its path later is another recording, whether it was
+// written beside the old one or over it.
+func TestFileInThePlaceOfOneThatWasReadIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft.gz")
+	session := func(id byte) []byte {
+		return gzipped(t, bytes.Replace(native(t, recorded), []byte{0xa1, 0xb2}, []byte{id, 0xb2}, 1))
+	}
+	require.NoError(t, os.WriteFile(path, session(1), 0o600))
+	sink := new(consumertest.TracesSink)
+	r, _ := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *Config) { f.Include, f.Follow = []string{filepath.Dir(path) + "/*"}, true })
+	read := func(times int) {
+		t.Helper()
+		require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == times*len(all) }, outlettest.Patience, time.Millisecond)
+	}
+	finished := func() (n int) {
+		r.history.mu.Lock()
+		defer r.history.mu.Unlock()
+		return len(r.history.done)
+	}
+	read(1)
+	require.NoError(t, os.WriteFile(path+".new", session(2), 0o600))
+	read(2)
+	require.Eventually(t, func() bool { return finished() == 2 }, outlettest.Patience, time.Millisecond)
+	require.NoError(t, os.Rename(path, path+".2"))
+	require.NoError(t, os.Rename(path+".new", path))
+	require.NoError(t, os.WriteFile(path+".3", session(3), 0o600))
+	read(3)
+	require.Eventually(t, func() bool { return finished() == 3 }, outlettest.Patience, time.Millisecond, "what was moved is not read again")
+	require.NoError(t, os.Rename(path+".3", path+".2"))
+	require.NoError(t, os.WriteFile(path, session(4), 0o600))
+	require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
+	read(4)
+	require.Eventually(t, func() bool { return finished() == 2 }, outlettest.Patience, time.Millisecond)
+	require.NoError(t, os.Remove(path+".2"))
+	require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(2, 0)))
+	require.NoError(t, os.Remove(path))
+	require.Eventually(t, func() bool { return finished() == 0 }, outlettest.Patience, time.Millisecond)
+	r.stop()
+	read(4)
+}
+
+// TestFileThatWasEmptyAtFirstIsToldFromItsSuccessor: what tells files apart is how they begin, once they do.
+func TestFileThatWasEmptyAtFirstIsToldFromItsSuccessor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft.gz")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	sink := new(consumertest.TracesSink)
+	r, _ := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *Config) { f.Include, f.Follow = []string{path}, true })
+	state := func() (reading, done int) {
+		r.history.mu.Lock()
+		defer r.history.mu.Unlock()
+		return len(r.history.reading), len(r.history.done)
+	}
+	require.Eventually(t, func() bool { reading, _ := state(); return reading == 1 }, outlettest.Patience, time.Millisecond)
+	for id := byte(1); id < 4; id++ {
+		session := bytes.Replace(native(t, recorded), []byte{0xa1, 0xb2}, []byte{id, 0xb2}, 1)
+		require.NoError(t, os.WriteFile(path, gzipped(t, session), 0o600))
+		require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == int(id)*len(all) }, outlettest.Patience, time.Millisecond, "the session %d", id)
+		require.Eventually(t, func() bool { reading, done := state(); return reading == 0 && done > 0 }, outlettest.Patience, time.Millisecond)
+	}
+	r.stop()
+}

@@ -1,0 +1,84 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	processing "github.com/weft-otel/weft/internal/sessions"
+)
+
+// TestPaceIsThatOfTheRecording: 300 ms are between the events.
+func TestPaceIsThatOfTheRecording(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft")
+	require.NoError(t, os.WriteFile(path, native(t, recorded), 0o600))
+	for _, test := range []struct {
+		pace float64
+		want time.Duration
+	}{{1, 300 * time.Millisecond}, {0.5, 600 * time.Millisecond}, {0, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			sink := new(consumertest.TracesSink)
+			r, log := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *Config) { f.Include, f.Pace = []string{path}, test.pace })
+			for log.FilterMessage("Finished all recordings").Len() == 0 {
+				time.Sleep(time.Microsecond)
+			}
+			assert.InDelta(t, test.want.Seconds(), time.Since(begin).Seconds(), 0.01)
+			assert.Equal(t, all, carried(t, sink.AllTraces()))
+			r.stop()
+		})
+	}
+}
+
+// clocked notes when it got something.
+type clocked struct {
+	consumertest.TracesSink
+
+	times []time.Time
+}
+
+func (c *clocked) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
+	c.times = append(c.times, time.Now())
+	return c.TracesSink.ConsumeTraces(ctx, td)
+}
+
+// While nothing happens in a recording that is read at its pace, processors hear of it often enough not to take it for lost; the same each time.
+func TestQuietRecordingGivesSignsOfLife(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft")
+	require.NoError(t, os.WriteFile(path, native(t, strings.ReplaceAll(recorded, "=30000", "=30000000")), 0o600)) // 5 minutes
+	var before []uint64
+	for _, pace := range []float64{1, 1, 0.01, 100, 1e9} {
+		synctest.Test(t, func(t *testing.T) {
+			sink := new(clocked)
+			begin := time.Now()
+			r, log := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *Config) { f.Include, f.Pace = []string{path}, pace })
+			for log.FilterMessage("Finished all recordings").Len() == 0 {
+				time.Sleep(time.Second)
+			}
+			assert.InDelta(t, 300/pace, time.Since(begin).Seconds(), 2)
+			for i := range sink.times[1:] {
+				assert.LessOrEqual(t, sink.times[i+1].Sub(sink.times[i]), processing.DefaultOptions().SessionTimeout/2)
+			}
+			assert.Equal(t, all, carried(t, sink.AllTraces()))
+			numbers := batches(t, sink.AllTraces())
+			if pace == 1 && before != nil {
+				assert.Equal(t, before, numbers)
+			}
+			before = numbers
+			r.stop()
+		})
+	}
+}

@@ -1,0 +1,185 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package outlet
+
+import (
+	"math"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/internal/wire/definitions"
+)
+
+// Session is the state of one run of a JVM under its agent: the last batch delivered, and the one being delivered. One goroutine at a
+// time owns it.
+//
+// To send a batch, call Begin, fill the batch, call Seal and then Outlet.Deliver.
+type Session struct {
+	ID          jvmthread.SessionID
+	Resource    pcommon.Resource
+	Definitions *definitions.Table
+
+	Last      uint64         // sequence number of the last batch delivered
+	Watermark jvmthread.Time // of that batch
+	Before    uint64         // events of known kinds in all batches up to that one
+	unknown   uint64         // events of unknown kinds in the same batches
+
+	Batch Batch
+}
+
+// Batch is a batch on its way to the next component.
+type Batch struct {
+	Events    []jvmthread.Event // grouped by thread
+	Parts     []Part
+	Aggregate *jvmthread.Aggregate
+	Unknown   uint64 // events of unknown kinds, which were skipped
+
+	// Seal fills the following.
+	Peers   []jvmthread.ThreadID            // threads to describe that have no part
+	news    map[jvmthread.ThreadID]struct{} // all threads described for the first time
+	lost    uint64                          // events lost in the gaps of the batch
+	carrier threadpdata.Carrier
+}
+
+// Part locates the events of one thread in a batch.
+type Part struct {
+	Thread     jvmthread.ThreadID
+	Start, End int
+}
+
+// NewSession returns the session that a hello opens. Its texts are interned in sym.
+func NewSession(hello *wire.Hello, sym *symbols.Table) *Session {
+	s := &Session{
+		ID: hello.Session, Resource: pcommon.NewResource(), Definitions: definitions.New(sym),
+		Last: hello.Acked, Watermark: jvmthread.Time(hello.Wall),
+	}
+	threadpdata.FillResource(s.Resource, hello.Session, hello.PID, func(yield func(string, string) bool) {
+		for _, a := range hello.Attributes {
+			if !yield(a.Key, a.Value) {
+				return
+			}
+		}
+	})
+	return s
+}
+
+// Service returns the service.name of the JVM.
+func (s *Session) Service() string {
+	value, _ := s.Resource.Attributes().Get("service.name")
+	return value.AsString()
+}
+
+// Begin empties the batch and returns it. Memory for a typical batch is kept.
+func (s *Session) Begin() *Batch {
+	const many = 1 << 10
+	b := &s.Batch
+	if b.news == nil || len(b.news) > many {
+		b.Peers, b.news = nil, make(map[jvmthread.ThreadID]struct{})
+	}
+	clear(b.news)
+	b.Events, b.Parts, b.Peers, b.Aggregate = b.Events[:0], b.Parts[:0], b.Peers[:0], nil
+	b.Unknown, b.lost = 0, 0
+	return b
+}
+
+// Seal completes the batch with a header whose watermark is wall-clock time.
+func (s *Session) Seal(h wire.BatchHeader) {
+	s.inspect()
+	c := &s.Batch.carrier
+	c.Session, c.Batch, c.Watermark, c.End, c.Aggregate = s.ID, h.Sequence, h.Watermark, "", s.Batch.Aggregate
+	c.Before = h.Before - min(h.Before, s.unknown) // downstream components must not take skipped events for missing ones
+}
+
+// End makes the end of the session the batch to deliver.
+func (s *Session) End(reason string, at jvmthread.Time) {
+	s.Begin()
+	c := &s.Batch.carrier
+	c.Session, c.Batch, c.Watermark, c.Before, c.End, c.Aggregate = s.ID, s.Last, max(at, s.Watermark), s.Before, reason, nil
+	if c.Batch < math.MaxUint64 {
+		c.Batch++
+	}
+}
+
+// inspect finds the threads that the batch describes for the first time, those of its parts and their peers, and adds up its gaps.
+func (s *Session) inspect() {
+	b := &s.Batch
+	for _, part := range b.Parts {
+		if s.Definitions.IsNews(part.Thread) {
+			b.news[part.Thread] = struct{}{}
+		}
+	}
+	for i := range b.Events {
+		ev := &b.Events[i]
+		if ev.Kind == jvmthread.KindGap && ev.Arg > 0 {
+			b.lost += uint64(min(ev.Arg, jvmthread.MaxLost))
+		}
+		if ev.Peer == jvmthread.NoThread || len(b.Parts)+len(b.Peers) >= ordering.MaxParts || !s.Definitions.IsNews(ev.Peer) {
+			continue
+		}
+		if _, twice := b.news[ev.Peer]; !twice {
+			b.news[ev.Peer] = struct{}{}
+			b.Peers = append(b.Peers, ev.Peer)
+		}
+	}
+}
+
+// Traces returns the batch as carriers.
+func (s *Session) Traces() ptrace.Traces {
+	traces := ptrace.NewTraces()
+	resource := traces.ResourceSpans().AppendEmpty()
+	s.Resource.CopyTo(resource.Resource())
+	scope := resource.ScopeSpans().AppendEmpty()
+	threadpdata.MarkCarriers(scope.Scope())
+	b := &s.Batch
+	c := &b.carrier
+	c.Parts = uint32(max(len(b.Parts)+len(b.Peers), 1))
+	c.Part = 0
+	scope.Spans().EnsureCapacity(int(c.Parts))
+	carry := func(thread jvmthread.Thread, events []jvmthread.Event) {
+		c.Thread, c.Events = thread, events
+		c.AppendTo(scope.Spans(), s.Definitions.Symbols)
+		c.Part++
+	}
+	for _, part := range b.Parts {
+		carry(s.Definitions.Symbols.Thread(part.Thread), b.Events[part.Start:part.End])
+	}
+	for _, peer := range b.Peers {
+		carry(s.Definitions.Symbols.Thread(peer), nil)
+	}
+	if c.Part == 0 {
+		carry(jvmthread.Thread{}, nil)
+	}
+	return traces
+}
+
+// commit records that the batch was delivered.
+func (s *Session) commit() {
+	b := &s.Batch
+	s.Last = b.carrier.Batch
+	s.Watermark = max(s.Watermark, b.carrier.Watermark)
+	s.Before = b.carrier.Before
+	s.unknown += b.Unknown
+	for thread := range b.news {
+		s.Definitions.Described(thread)
+	}
+	for i := range b.Events {
+		switch b.Events[i].Kind {
+		case jvmthread.KindGap:
+			continue
+		case jvmthread.KindThreadEnd:
+			s.Definitions.DropThread(b.Events[i].Thread)
+		}
+		s.Before++
+	}
+	const keep = 1 << 16 // events: twice what a frame of the default size holds
+	if cap(b.Events) > keep {
+		b.Events = nil
+	}
+}

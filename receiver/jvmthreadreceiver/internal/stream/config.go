@@ -1,0 +1,102 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/config/configtls"
+
+	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
+)
+
+// Config configures the listener that agents connect to.
+type Config struct {
+	// Endpoint is unix:///path, tcp://host:port or host:port.
+	Endpoint string `mapstructure:"endpoint"`
+	// SocketMode is the octal mode of a Unix socket. Connecting requires write permission.
+	SocketMode string `mapstructure:"socket_mode"`
+	// TLS is supported for TCP only.
+	TLS configoptional.Optional[configtls.ServerConfig] `mapstructure:"tls"`
+	// MaxConnections is the maximum number of agents served concurrently.
+	MaxConnections int `mapstructure:"max_connections"`
+	// MaxSessions is the maximum number of JVMs known at the same time, including those that may reconnect.
+	MaxSessions int `mapstructure:"max_sessions"`
+	// MaxFrameSize is the maximum size of a frame's payload in bytes.
+	MaxFrameSize int `mapstructure:"max_frame_size"`
+	// HelloTimeout is the time limit for the agent's hello after it connects.
+	HelloTimeout time.Duration `mapstructure:"hello_timeout"`
+	// SessionLinger is how long a disconnected session may reconnect before it ends as lost.
+	SessionLinger time.Duration `mapstructure:"session_linger"`
+
+	_ struct{} // prevents unkeyed literals
+}
+
+// Settings are what the server needs from the receiver.
+type Settings struct {
+	Config       *Config
+	Out          *outlet.Outlet
+	AgentOptions map[string]string              // sent to each agent that connects
+	Agents       agentcontrolextension.Registry // nil disables remote control
+}
+
+// DefaultConfig returns a listener on a Unix socket for the agents of the same user.
+func DefaultConfig() Config {
+	return Config{
+		Endpoint:       "unix:///tmp/weft.sock",
+		SocketMode:     "0600",
+		MaxConnections: 64,
+		MaxSessions:    1024,
+		MaxFrameSize:   wire.MaxFrame,
+		HelloTimeout:   10 * time.Second,
+		SessionLinger:  5 * time.Second,
+	}
+}
+
+// maxFrameSize is the upper limit of max_frame_size. A connection may need as much memory.
+const maxFrameSize = 256 << 20
+
+// Check reports every invalid option with its full path and the remedy.
+func (c *Config) Check() error {
+	var errs []error
+	report := func(option, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("protocols::stream::%s: %s", option, fmt.Sprintf(format, args...)))
+	}
+	address, err := parseEndpoint(c.Endpoint)
+	if err != nil {
+		report("endpoint", "%v", err)
+	} else if isUnix(address) && c.TLS.HasValue() {
+		report("tls", "not supported on a Unix socket; remove tls or use a TCP endpoint such as tcp://localhost:4327")
+	}
+	if _, err := parseSocketMode(c.SocketMode); err != nil {
+		report("socket_mode", "%v", err)
+	}
+	if c.MaxConnections < 1 {
+		report("max_connections", "is %d; use 1 or more", c.MaxConnections)
+	}
+	if c.MaxSessions < 1 {
+		report("max_sessions", "is %d; use 1 or more", c.MaxSessions)
+	}
+	if c.MaxFrameSize < wire.MaxFrame || c.MaxFrameSize > maxFrameSize {
+		report("max_frame_size", "is %d; use %d to %d bytes, since agents send frames of up to %[2]d", c.MaxFrameSize, wire.MaxFrame, maxFrameSize)
+	}
+	if c.HelloTimeout <= 0 {
+		report("hello_timeout", "is %v; use more than 0, such as 10s", c.HelloTimeout)
+	}
+	if c.SessionLinger < 0 {
+		report("session_linger", "is %v; use 0 (a broken connection ends the session) or more, such as 5s", c.SessionLinger)
+	}
+	return errors.Join(errs...)
+}
+
+// Transport returns the transport of the endpoint: unix or tcp.
+func (c *Config) Transport() string {
+	address, _ := parseEndpoint(c.Endpoint) // checked before
+	return string(address.Transport)
+}

@@ -1,0 +1,273 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
+)
+
+// connection serves one agent. It belongs to one goroutine, except for controls and supersede.
+type connection struct {
+	*link
+
+	settings *Settings
+	sessions *sessions
+	reader   *wire.Reader
+	controls *controls
+	out      []byte // buffer for frames to the agent
+}
+
+// silence is how long an agent may send nothing before its connection is considered broken. Agents send a frame each second.
+const silence = 30 * time.Second
+
+func newConnection(ctx context.Context, conn net.Conn, tlsConfig *tls.Config, settings *Settings, all *sessions) *connection {
+	l := newLink(ctx, conn, tlsConfig)
+	return &connection{
+		link: l, settings: settings, sessions: all, reader: wire.NewReader(l.conn, settings.Config.MaxFrameSize), controls: newControls(l.write),
+	}
+}
+
+// serve communicates with the agent until the connection or the session ends.
+func (c *connection) serve() {
+	defer c.close()
+	s, err := c.greet()
+	if err != nil {
+		c.part("", err)
+		return
+	}
+	err = c.converse(s)
+	c.sessions.release(s, c)
+	c.part(s.ID.String(), err)
+}
+
+// greet reads preamble and hello, and claims the session.
+func (c *connection) greet() (*session, error) {
+	c.setReadDeadline(time.Now().Add(c.settings.Config.HelloTimeout))
+	if secure, ok := c.conn.(*tls.Conn); ok {
+		if err := secure.HandshakeContext(c.ctx); err != nil {
+			return nil, fmt.Errorf("TLS handshake: %w", err)
+		}
+	}
+	version, err := c.reader.Preamble()
+	if err != nil {
+		return nil, err
+	}
+	telemetry := c.settings.Out.Telemetry
+	if version != wire.Version {
+		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
+		return nil, &refusal{wire.RefuseVersion, fmt.Sprintf("unsupported protocol version %d, want %d", version, wire.Version)}
+	}
+	frame, err := c.reader.Next()
+	if errors.Is(err, io.EOF) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, err
+	}
+	if frame.Kind != wire.FrameHello {
+		return nil, invalid(frame, "received before the hello")
+	}
+	var hello wire.Hello
+	if err := frame.Hello(&hello); err != nil {
+		return nil, err
+	}
+	s, err := c.sessions.claim(c.ctx, c, &hello)
+	if err != nil {
+		outlet.Count(telemetry.ReceiverJvmThreadConnectionsRefused, 1)
+		return nil, err
+	}
+	if err := c.write(wire.AppendWelcome(nil, s.Last)); err != nil {
+		c.sessions.release(s, c)
+		return nil, err
+	}
+	return s, nil
+}
+
+// converse handles frames until the connection or the session ends.
+func (c *connection) converse(s *session) error {
+	s.Definitions.Reset()
+	defer c.controls.close()
+	if err := c.controls.start(c.initialOptions(s)); err != nil {
+		return err
+	}
+	defer c.register(s)()
+	var status wire.Status
+	for {
+		c.setReadDeadline(time.Now().Add(silence)) // per frame: the next component may take longer
+		frame, err := c.reader.Next()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return fmt.Errorf("agent was silent for %v: %w", silence, err)
+		}
+		if err != nil {
+			return err
+		}
+		switch frame.Kind { //exhaustive:enforce
+		case wire.FrameThread, wire.FrameClass, wire.FrameMethod, wire.FrameStack:
+			refused, err := s.Definitions.Define(frame)
+			if err != nil {
+				return err
+			}
+			if refused {
+				outlet.Count(c.settings.Out.Telemetry.ReceiverJvmThreadDefinitionsRefused, 1)
+			}
+		case wire.FrameBatch:
+			if err := c.batch(s, frame); err != nil {
+				return err
+			}
+		case wire.FrameAggregate:
+			if err := c.aggregate(s, frame); err != nil {
+				return err
+			}
+		case wire.FrameEnd:
+			end, err := frame.End()
+			if err != nil {
+				return err
+			}
+			return c.sessions.end(c.ctx, s, end)
+		case wire.FrameStatus:
+			if err := frame.Status(&status); err != nil {
+				return err
+			}
+			if rejected := c.controls.answer(&status); rejected != "" {
+				c.settings.Out.Log.Warn("Agent rejected agent_options, or the snapshot for a late receiver",
+					zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.String("error", rejected))
+			}
+		case wire.FrameIndex: // only useful in files
+		case wire.FrameHello:
+			return invalid(frame, "received twice")
+		case wire.FrameWelcome, wire.FrameAck, wire.FrameRefuse, wire.FrameControl:
+			return invalid(frame, "only receivers may send it")
+		}
+	}
+}
+
+// initialOptions returns the configured options, and requests a snapshot if the agent has already sent its threads' states elsewhere.
+func (c *connection) initialOptions(s *session) map[string]string {
+	options := maps.Clone(c.settings.AgentOptions)
+	if s.late {
+		s.late = false
+		if options == nil {
+			options = make(map[string]string, 1)
+		}
+		options["snapshot"] = "now"
+	}
+	return options
+}
+
+// register makes the agent available for remote control until the returned function is called.
+func (c *connection) register(s *session) (unregister func()) {
+	if c.settings.Agents != nil {
+		unregister, err := c.settings.Agents.Register(s.ID, c.controls)
+		if err == nil {
+			return unregister
+		}
+		c.settings.Out.Log.Warn("Agent cannot be controlled", zap.Stringer("session", s.ID), zap.Error(err))
+	}
+	return func() {}
+}
+
+func (c *connection) batch(s *session, frame wire.Frame) error {
+	batch, err := frame.Batch()
+	if err != nil {
+		return err
+	}
+	if batch.Sequence <= s.Last {
+		return c.acknowledgeAgain(batch.Sequence)
+	}
+	if err := s.take(frame, &batch); err != nil {
+		return err
+	}
+	return c.deliver(s)
+}
+
+// aggregate handles sums, which are numbered and acknowledged like batches.
+func (c *connection) aggregate(s *session, frame wire.Frame) error {
+	var aggregate wire.Aggregate
+	skipped, err := frame.Aggregate(&aggregate)
+	if err != nil {
+		return err
+	}
+	if aggregate.Before > jvmthread.MaxEvents {
+		return invalid(frame, fmt.Sprintf("%d events before it, want at most %d", aggregate.Before, jvmthread.MaxEvents))
+	}
+	if aggregate.Sequence <= s.Last {
+		return c.acknowledgeAgain(aggregate.Sequence)
+	}
+	s.takeAggregate(&aggregate)
+	if skipped > 0 {
+		outlet.Count(c.settings.Out.Telemetry.ReceiverJvmThreadSeriesUnknown, int64(skipped))
+	}
+	return c.deliver(s)
+}
+
+func (c *connection) acknowledgeAgain(sequence uint64) error {
+	outlet.Count(c.settings.Out.Telemetry.ReceiverJvmThreadBatchesDuplicate, 1)
+	return c.acknowledge(sequence)
+}
+
+// deliver sends the current batch downstream and acknowledges it.
+func (c *connection) deliver(s *session) error {
+	if err := c.settings.Out.Deliver(c.ctx, s.Session); err != nil {
+		return err
+	}
+	c.sessions.recordHeld(s, s.Definitions.Held())
+	return c.acknowledge(s.Last)
+}
+
+func (c *connection) acknowledge(sequence uint64) error {
+	c.out = wire.AppendAck(c.out[:0], sequence)
+	return c.write(c.out)
+}
+
+// part reports why the connection ends, in the log and to the agent where that helps.
+func (c *connection) part(session string, why error) {
+	cfg, telemetry := c.settings.Config, c.settings.Out.Telemetry
+	log := c.settings.Out.Log.With(zap.String("remote", c.remote), zap.String("session", session))
+	var bad *wire.Error
+	var refused *refusal
+	var plain tls.RecordHeaderError
+	switch {
+	case why == nil:
+		log.Debug("Connection closed at the end of its session")
+	case c.isStopped() && errors.Is(context.Cause(c.ctx), errSuperseded):
+		log.Info("Another connection took over the session")
+	case c.isStopped():
+		c.refuse(wire.RefuseShutdown, "the receiver is shutting down")
+	case errors.As(why, &bad):
+		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
+		log.Warn("Closed a connection that violates the stream protocol", zap.Error(why), zap.Int64("bytes", c.reader.Offset()))
+		c.refuse(wire.RefuseBadFrame, why.Error())
+		c.drain()
+	case errors.As(why, &refused):
+		log.Warn("Refused a connection", zap.String("reason", refused.message))
+		c.refuse(refused.code, refused.message)
+		c.drain()
+	case session == "" && errors.Is(why, os.ErrDeadlineExceeded):
+		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
+		log.Warn("Closed a connection: no hello within hello_timeout",
+			zap.Duration("hello_timeout", cfg.HelloTimeout), zap.Int64("bytes", c.reader.Offset()))
+		c.refuse(wire.RefuseBadFrame, fmt.Sprintf("no hello within %v", cfg.HelloTimeout))
+	case errors.As(why, &plain):
+		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
+		log.Warn("Closed a connection without TLS, which protocols::stream::tls requires", zap.Error(why))
+	case session == "":
+		log.Debug("Connection closed before its hello", zap.Error(why)) // such as a port probe
+	default:
+		log.Info("Connection lost; the session may reconnect", zap.Error(why), zap.Duration("session_linger", cfg.SessionLinger))
+	}
+}

@@ -1,0 +1,209 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/internal/wire/definitions"
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadatatest"
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
+)
+
+const lost = "batch 2 part 0 of 1 watermark 1000010 before 1 end lost\n"
+
+// work sends batches of an event each, and expects them behind the receiver.
+func work(t *testing.T, a *agent, next *outlettest.Sink, from, to int) {
+	t.Helper()
+	for n := from; n <= to; n++ {
+		a.send(fmt.Sprintf("batch sequence=%d watermark=%d0 before=%d\n section thread=1\n  event yield time=%[2]d0", n, n, n-1))
+		assert.EqualValues(t, n, a.acked())
+		assert.Equal(t, fmt.Sprintf("batch %d part 0 of 1 watermark 1000%02d0 before %d thread 1 \n  1000%02[2]d0 yield\n", n, n, n-1), next.Next(t))
+		time.Sleep(time.Second)
+	}
+}
+
+// comesBack is the hello of an agent that knows of an acknowledgement.
+func comesBack(acked int) string {
+	return strings.Replace(hello, "pid=42", fmt.Sprintf("pid=42 acked=%d", acked), 1)
+}
+
+// A session that was lost may go on under its name, and nothing of what it says then is taken for a repetition:
+//
+//	agent   ── 1 ──┤    away 6 s   ├── 2 3 … ──
+//	receiver                  └ 2 lost
+func TestLostSessionMayComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := outlettest.NewSink()
+		r, listener := startWithPipes(t, next)
+		a := listener.dial(t)
+		a.greet(hello)
+		work(t, a, next, 1, 1)
+		require.NoError(t, a.conn.Close())
+		time.Sleep(6 * time.Second)
+		assert.Equal(t, lost, next.Next(t))
+
+		a = listener.dial(t)
+		assert.EqualValues(t, 1, a.greet(comesBack(1)))
+		work(t, a, next, 2, 60)
+		assert.Empty(t, next.Got)
+		r.stop()
+	})
+}
+
+func TestSessionThatComesBackBeforeItsEndIsTakenIsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := outlettest.NewSink()
+		var down atomic.Bool
+		next.Answer = func(context.Context, ptrace.Traces) error {
+			if down.Load() {
+				return assert.AnError
+			}
+			return nil
+		}
+		r, listener := startWithPipes(t, next)
+		a := listener.dial(t)
+		a.greet(hello)
+		work(t, a, next, 1, 1)
+		down.Store(true)
+		require.NoError(t, a.conn.Close())
+		time.Sleep(20 * time.Second)
+
+		a = listener.dial(t)
+		assert.EqualValues(t, 1, a.greet(hello), "the session is the same")
+		down.Store(false)
+		work(t, a, next, 2, 20)
+		assert.Empty(t, next.Got)
+		require.NoError(t, a.conn.Close())
+		time.Sleep(6 * time.Second)
+		assert.Contains(t, next.Next(t), "end lost")
+		r.stop()
+	})
+}
+
+func TestSessionThatComesBackWhileItsEndIsTakenBeginsAfresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := outlettest.NewSink()
+		next.Answer = func(_ context.Context, traces ptrace.Traces) error {
+			if strings.Contains(outlettest.Describe(t, traces), "end lost") {
+				time.Sleep(5 * time.Second) // whatever the context says
+			}
+			return nil
+		}
+		r, listener := startWithPipes(t, next)
+		a := listener.dial(t)
+		a.greet(hello)
+		work(t, a, next, 1, 1)
+		require.NoError(t, a.conn.Close())
+		time.Sleep(7 * time.Second)
+
+		a = listener.dial(t)
+		assert.EqualValues(t, 1, a.greet(comesBack(1)))
+		assert.Equal(t, lost, next.Next(t), "before the session goes on")
+		work(t, a, next, 2, 20)
+		assert.Empty(t, next.Got)
+		r.stop()
+	})
+}
+
+func TestLostSessionsCountAsLongAsTheirEndIsNotTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tel := componenttest.NewTelemetry()
+		next := outlettest.NewSink()
+		next.Answer = func(context.Context, ptrace.Traces) error { return assert.AnError }
+		r, listener := startWithPipesAnd(t, Settings{Out: outlettest.New(t, tel, next)}, func(s *Config) { s.MaxSessions, s.SessionLinger = 4, 0 })
+		come := func(n int) (refused int) {
+			for i := range n {
+				a := listener.dial(t)
+				a.send(strings.Replace(hello, "session=a1b2c3d4", fmt.Sprintf("session=a1%06x", i), 1))
+				frame, err := a.reader.Next()
+				require.NoError(t, err)
+				if refuse, err := frame.Refuse(); frame.Kind == wire.FrameRefuse && err == nil {
+					assert.Equal(t, wire.RefuseLimit, refuse.Code)
+					refused++
+				} else {
+					a.send("class id=1 name=\"Book\"")
+				}
+				require.NoError(t, a.conn.Close())
+				synctest.Wait()
+			}
+			return refused
+		}
+		began, goroutines := time.Now(), runtime.NumGoroutine()
+		assert.Equal(t, 296, come(300))
+		assert.Less(t, time.Since(began), endPatience)
+		assert.LessOrEqual(t, runtime.NumGoroutine(), goroutines+3*4)
+		empty := definitions.New(symbols.New(symbols.DefaultLimits())).Held()
+		r.sessions.mu.Lock()
+		for _, s := range r.sessions.byID {
+			assert.Equal(t, empty, s.Definitions.Held())
+		}
+		r.sessions.mu.Unlock()
+
+		time.Sleep(endPatience)
+		synctest.Wait()
+		assert.Empty(t, r.sessions.byID, "given up")
+		metadatatest.AssertEqualReceiverJvmThreadEndsRefused(t, tel, []metricdata.DataPoint[int64]{{Value: 4}}, metricdatatest.IgnoreTimestamp())
+		assert.Equal(t, 1, come(5))
+		r.stop()
+	})
+}
+
+// A connection whose other end has vanished without a word must not hold its place:
+//
+//	agent     ── 1 ──── 2 ──(gone)
+//	receiver     │ 30 s │     30 s     │ closed │ 5 s │ lost
+func TestSilentAgentIsTakenForGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.InfoLevel)
+		next := outlettest.NewSink()
+		var delay time.Duration
+		next.Answer = func(context.Context, ptrace.Traces) error {
+			time.Sleep(delay)
+			return nil
+		}
+		out := outlettest.New(t, nil, next)
+		out.Log = zap.New(core)
+		r, listener := startWithPipesAnd(t, Settings{Out: out}, nil)
+		a := listener.dial(t)
+		a.greet(hello)
+		time.Sleep(silence - 1)
+		work(t, a, next, 1, 1)
+		delay = time.Hour
+		work(t, a, next, 2, 2) // it is not the agent's fault
+		delay = 0
+		a.send("raw 28000000 0600") // no frame
+		logs.TakeAll()
+		time.Sleep(silence - 2*time.Second)
+		assert.Empty(t, logs.All())
+		time.Sleep(time.Second)
+		a.closed()
+		synctest.Wait()
+		require.Len(t, logs.All(), 1)
+		assert.Equal(t, "Connection lost; the session may reconnect", logs.All()[0].Message)
+		assert.Contains(t, logs.All()[0].ContextMap()["error"], "agent was silent for 30s")
+		assert.Zero(t, r.open.Load())
+		time.Sleep(5 * time.Second)
+		assert.Contains(t, next.Next(t), "end lost")
+		r.stop()
+	})
+}

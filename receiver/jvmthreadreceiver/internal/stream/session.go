@@ -1,0 +1,102 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
+)
+
+// session is one run of a JVM under its agent, across all its connections.
+type session struct {
+	*outlet.Session
+
+	offset jvmthread.Time // from the JVM's monotonic clock to the wall clock, according to the session's first hello
+	late   bool           // the agent has already sent its threads' states to another receiver, or to this one in an earlier life
+	held   int            // bytes last recorded as held
+
+	turn chan struct{} // has one slot, held by the goroutine that uses the fields above
+
+	// Guarded by sessions.mu.
+	owner   owner
+	over    bool      // removed from the map
+	lingers bool      // a goroutine watches lostAt
+	lostAt  time.Time // when a session without an owner is lost
+	keep    func()    // set while the session is being ended as lost; cancels that if there is still time
+}
+
+// owner is the connection that serves a session.
+type owner interface {
+	// supersede ends the connection because another one takes over its session.
+	supersede()
+}
+
+func newSession(hello *wire.Hello) *session {
+	return &session{
+		Session: outlet.NewSession(hello, symbols.New(symbols.DefaultLimits())),
+		offset:  jvmthread.Time(hello.Wall - hello.Monotonic),
+		late:    hello.Acked > 0,
+		turn:    make(chan struct{}, 1),
+	}
+}
+
+func (s *session) wallTime(t jvmthread.Time) jvmthread.Time { return t + s.offset }
+
+func (s *session) seal(h wire.BatchHeader) {
+	h.Watermark = s.wallTime(h.Watermark)
+	s.Seal(h)
+}
+
+// take decodes a batch. If any part of it is invalid, nothing of it is delivered.
+func (s *session) take(frame wire.Frame, batch *wire.Batch) error {
+	b := s.Begin()
+	for batch.More() {
+		start := len(b.Events)
+		thread, events, err := batch.Section(b.Events)
+		if err != nil {
+			return err
+		}
+		b.Events = events
+		if len(events) > start {
+			b.Parts = append(b.Parts, outlet.Part{Thread: thread, Start: start, End: len(events)})
+		}
+	}
+	if batch.Before > jvmthread.MaxEvents {
+		return invalid(frame, fmt.Sprintf("%d events before it, want at most %d", batch.Before, jvmthread.MaxEvents))
+	}
+	for i := range b.Events {
+		ev := &b.Events[i]
+		if ev.Time = s.wallTime(ev.Time); ev.Time < 0 { // differences between non-negative times cannot overflow
+			return invalid(frame, fmt.Sprintf("event %d is %d ns before 1970", i+1, -uint64(ev.Time)))
+		}
+		ev.Lock.Class = s.Definitions.Class(ev.Lock.Class)
+		ev.Stack = s.Definitions.Stack(ev.Stack)
+		if ev.Kind == jvmthread.KindGap && (ev.Arg < 0 || ev.Arg > jvmthread.MaxLost) {
+			return invalid(frame, fmt.Sprintf("a gap of %d events, want 0 to %d", ev.Arg, jvmthread.MaxLost))
+		}
+	}
+	b.Unknown = batch.Skipped()
+	s.seal(batch.BatchHeader)
+	return nil
+}
+
+// takeAggregate makes the sums of an aggregate the batch to deliver.
+func (s *session) takeAggregate(a *wire.Aggregate) {
+	a.From, a.To = s.wallTime(a.From), s.wallTime(a.To)
+	for i := range a.Series {
+		a.Series[i].Class = s.Definitions.Class(a.Series[i].Class)
+		a.Series[i].Stack = s.Definitions.Stack(a.Series[i].Stack)
+	}
+	s.Begin().Aggregate = &a.Aggregate
+	s.seal(a.BatchHeader)
+}
+
+func invalid(frame wire.Frame, what string) error {
+	return &wire.Error{Frame: frame.Number, Byte: frame.Byte, What: frame.Kind.String() + ": " + what}
+}

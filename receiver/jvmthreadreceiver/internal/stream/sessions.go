@@ -1,0 +1,210 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/internal/wire/definitions"
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
+)
+
+// sessions records which connection serves which session, and ends the sessions that do not reconnect.
+//
+// One goroutine at a time owns a session: the one that holds its turn.
+type sessions struct {
+	cfg *Config
+	out *outlet.Outlet
+	ctx context.Context //nolint:containedctx // of Server.Serve, which outlives the connections
+	wg  sync.WaitGroup  // goroutines that wait for a reconnect
+
+	mu   sync.Mutex
+	byID map[jvmthread.SessionID]*session
+}
+
+func newSessions(cfg *Config, out *outlet.Outlet) *sessions {
+	return &sessions{cfg: cfg, out: out, byID: make(map[jvmthread.SessionID]*session)}
+}
+
+// endPatience limits how long a lost session is kept while the next component does not accept its end.
+const endPatience = time.Minute
+
+// claim waits for the turn of the hello's session and returns the session. A connection that already serves it is ended: the agent has
+// given that connection up, whether or not its end was seen here.
+func (all *sessions) claim(ctx context.Context, o owner, hello *wire.Hello) (*session, error) {
+	ctx, cancel := context.WithTimeout(ctx, all.cfg.HelloTimeout)
+	defer cancel()
+	for {
+		s, before, err := all.enlist(o, hello)
+		if err != nil {
+			return nil, err
+		}
+		if before != nil {
+			before.supersede()
+		}
+		select {
+		case s.turn <- struct{}{}:
+		case <-ctx.Done():
+			all.withdraw(s, o)
+			return nil, &refusal{wire.RefuseLimit, "the session is busy on another connection"}
+		}
+		all.mu.Lock()
+		mine, over := s.owner == o, s.over
+		all.mu.Unlock()
+		if mine && !over {
+			return s, nil
+		}
+		<-s.turn
+		if !over {
+			return nil, &refusal{wire.RefuseLimit, "a newer connection took over the session"}
+		}
+	}
+}
+
+// enlist makes o the owner of the session, which it creates if necessary, and returns the previous owner.
+func (all *sessions) enlist(o owner, hello *wire.Hello) (s *session, before owner, err error) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	s, ok := all.byID[hello.Session]
+	if !ok {
+		if limit := all.cfg.MaxSessions; len(all.byID) >= limit {
+			return nil, nil, &refusal{wire.RefuseLimit, fmt.Sprintf("limit of %d sessions (protocols::stream::max_sessions) reached", limit)}
+		}
+		s = newSession(hello)
+		all.byID[hello.Session] = s
+		outlet.Count(all.out.Telemetry.ReceiverJvmThreadSessions, 1)
+		all.out.Log.Info("Session started", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.Uint32("pid", hello.PID))
+	}
+	before = s.owner
+	s.owner = o
+	if s.keep != nil {
+		s.keep()
+	}
+	return s, before, nil
+}
+
+// release gives up the turn and the session. A session that is not over waits for another connection.
+func (all *sessions) release(s *session, o owner) {
+	<-s.turn
+	all.withdraw(s, o)
+}
+
+func (all *sessions) withdraw(s *session, o owner) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if s.owner != o || s.over {
+		return
+	}
+	s.owner = nil
+	s.lostAt = time.Now().Add(all.cfg.SessionLinger)
+	if !s.lingers {
+		s.lingers = true
+		all.wg.Go(func() { all.linger(s) })
+	}
+}
+
+// linger ends the session as lost unless it reconnects in time.
+func (all *sessions) linger(s *session) {
+	for {
+		all.mu.Lock()
+		left := time.Until(s.lostAt)
+		if s.owner != nil || s.over {
+			s.lingers = false
+			all.mu.Unlock()
+			return
+		}
+		all.mu.Unlock()
+		if left <= 0 {
+			all.lose(s)
+		} else {
+			outlet.Pause(all.ctx, left)
+		}
+		if all.ctx.Err() != nil {
+			return // the session continues with another receiver
+		}
+	}
+}
+
+// lose delivers that the session is lost and removes it only then: a connection that comes before finds the session and keeps it, one
+// that comes later starts it again. So the end of the previous life never overtakes a batch of the next one.
+func (all *sessions) lose(s *session) {
+	select {
+	case s.turn <- struct{}{}:
+	case <-all.ctx.Done():
+		return
+	}
+	defer func() { <-s.turn }()
+	ending, cancel := context.WithTimeout(all.ctx, endPatience)
+	defer cancel()
+	all.mu.Lock()
+	if s.owner != nil || s.over || time.Until(s.lostAt) > 0 {
+		all.mu.Unlock()
+		return
+	}
+	s.keep = cancel
+	all.mu.Unlock()
+
+	// An agent that reconnects sends all definitions again.
+	s.Definitions, s.Batch = definitions.New(symbols.New(symbols.DefaultLimits())), outlet.Batch{}
+	s.End(threadpdata.EndLost, s.Watermark)
+	err := all.out.Deliver(ending, s.Session)
+
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	s.keep = nil
+	about := []zap.Field{zap.Stringer("session", s.ID), zap.String("service", s.Service())}
+	switch {
+	case err == nil:
+		all.out.Log.Info("Session lost: its agent did not reconnect", about...)
+	case s.owner != nil || !errors.Is(err, context.DeadlineExceeded):
+		return // the agent has reconnected, or the receiver shuts down
+	default:
+		outlet.Count(all.out.Telemetry.ReceiverJvmThreadEndsRefused, 1)
+		all.out.Log.Warn("Session lost, but the next component did not accept its end", append(about, zap.Error(err))...)
+	}
+	all.forget(s)
+}
+
+// end delivers the end that the owner of a session has received.
+func (all *sessions) end(ctx context.Context, s *session, end wire.End) error {
+	reason := threadpdata.EndExit
+	if end.Reason == wire.EndDetached {
+		reason = threadpdata.EndDetached
+	}
+	s.End(reason, s.wallTime(end.Time))
+	if err := all.out.Deliver(ctx, s.Session); err != nil {
+		return err
+	}
+	all.out.Log.Info("Session ended", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.String("reason", reason))
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.forget(s)
+	return nil
+}
+
+// forget removes a session. The caller holds the lock and the session's turn.
+func (all *sessions) forget(s *session) {
+	s.over = true
+	delete(all.byID, s.ID)
+	all.recordHeld(s, 0)
+	outlet.Count(all.out.Telemetry.ReceiverJvmThreadSessions, -1)
+}
+
+// recordHeld records the memory that a session holds.
+func (all *sessions) recordHeld(s *session, bytes int) {
+	if bytes != s.held {
+		outlet.Count(all.out.Telemetry.ReceiverJvmThreadHeld, int64(bytes-s.held))
+		s.held = bytes
+	}
+}

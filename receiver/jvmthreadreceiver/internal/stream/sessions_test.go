@@ -1,0 +1,213 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadatatest"
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
+)
+
+const events = `batch sequence=1 watermark=10
+ section thread=1
+  event yield time=1
+batch sequence=2 watermark=20 before=1
+ section thread=1
+  event yield time=11
+  event gap time=12 arg=7
+`
+
+func TestWhatIsSentAgainAfterAReconnectCountsOnce(t *testing.T) {
+	tel := componenttest.NewTelemetry()
+	next := outlettest.NewSink()
+	r := start(t, outlettest.New(t, tel, next), nil)
+	a := dial(t, r)
+	assert.Zero(t, a.greet(hello))
+	a.send(events)
+	assert.EqualValues(t, 1, a.acked())
+	assert.EqualValues(t, 2, a.acked())
+	require.NoError(t, a.conn.Close())
+
+	a = dial(t, r)
+	assert.EqualValues(t, 2, a.greet(hello), "the agent did not see the acknowledgements, the receiver knows")
+	a.send(events + "batch sequence=3 watermark=30 before=2\nend time=40 reason=2")
+	for sequence := range uint64(3) {
+		assert.Equal(t, sequence+1, a.acked())
+	}
+	a.closed()
+	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000010 before 0 thread 1 \n  1000001 yield\n", next.Next(t))
+	assert.Equal(t, "batch 2 part 0 of 1 watermark 1000020 before 1 thread 1 \n  1000011 yield\n  1000012 gap arg 7\n", next.Next(t))
+	assert.Equal(t, "batch 3 part 0 of 1 watermark 1000030 before 2\n", next.Next(t))
+	assert.Equal(t, "batch 4 part 0 of 1 watermark 1000040 before 2 end detached\n", next.Next(t))
+	assert.Empty(t, next.Got)
+
+	r.stop()
+	counter := func(n int64) []metricdata.DataPoint[int64] { return []metricdata.DataPoint[int64]{{Value: n}} }
+	alike := metricdatatest.IgnoreTimestamp()
+	metadatatest.AssertEqualReceiverJvmThreadBatchesDuplicate(t, tel, counter(2), alike)
+	metadatatest.AssertEqualReceiverJvmThreadEvents(t, tel, counter(3), alike)
+	metadatatest.AssertEqualReceiverJvmThreadEventsLost(t, tel, counter(7), alike)
+	metadatatest.AssertEqualReceiverJvmThreadConnections(t, tel, counter(0), alike)
+	metadatatest.AssertEqualReceiverJvmThreadSessions(t, tel, counter(0), alike)
+	metadatatest.AssertEqualReceiverJvmThreadHeld(t, tel, counter(0), alike)
+	accepted, err := tel.GetMetric("otelcol_receiver_accepted_spans")
+	require.NoError(t, err)
+	assert.EqualValues(t, 4, accepted.Data.(metricdata.Sum[int64]).DataPoints[0].Value)
+}
+
+func TestTimesDoNotJumpWhenALaterHelloHasAnotherClock(t *testing.T) {
+	next := outlettest.NewSink()
+	r := start(t, outlettest.New(t, nil, next), nil)
+	a := dial(t, r)
+	a.greet(hello)
+	require.NoError(t, a.conn.Close())
+	a = dial(t, r)
+	a.greet(strings.Replace(hello, "wall=1000000", "wall=2000000", 1))
+	a.send("batch sequence=1 watermark=5")
+	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000005 before 0\n", next.Next(t))
+}
+
+func TestReceiverThatJoinsLateBelievesWhatWasAcknowledged(t *testing.T) {
+	next := outlettest.NewSink()
+	a := dial(t, start(t, outlettest.New(t, nil, next), nil))
+	assert.EqualValues(t, 17, a.greet(strings.Replace(hello, "pid=42", "pid=42 acked=17", 1)))
+	a.send("batch sequence=18 watermark=5 before=1000")
+	assert.EqualValues(t, 18, a.acked())
+	assert.Equal(t, "batch 18 part 0 of 1 watermark 1000005 before 1000\n", next.Next(t))
+}
+
+func TestRecordsOfUnknownKindsAreNotMissing(t *testing.T) {
+	next := outlettest.NewSink()
+	a := dial(t, start(t, outlettest.New(t, nil, next), nil))
+	a.greet(hello)
+	a.send(`raw 50000000 0600 0000 0100000000000000 0100000000000000 0000000000000000 0100000000000000 01000000 2800 0000
+raw 0100000000000000 0000000000000000 0000000000000000 00000000 00000000 00000000 e703 0000
+batch sequence=2 watermark=2 before=1`)
+	assert.EqualValues(t, 1, a.acked())
+	assert.EqualValues(t, 2, a.acked())
+	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000001 before 0\n", next.Next(t))
+	assert.Equal(t, "batch 2 part 0 of 1 watermark 1000002 before 0\n", next.Next(t))
+}
+
+func TestNewerConnectionTakesTheSessionOver(t *testing.T) {
+	next := outlettest.NewSink()
+	stuck := make(chan struct{})
+	next.Answer = func(ctx context.Context, _ ptrace.Traces) error {
+		if stuck != nil {
+			close(stuck)
+			stuck = nil
+			<-ctx.Done() // until the other connection comes
+			return ctx.Err()
+		}
+		return nil
+	}
+	tried := stuck
+	r := start(t, outlettest.New(t, nil, next), nil)
+	first := dial(t, r)
+	first.greet(hello)
+	first.send("batch sequence=1 watermark=5")
+	<-tried
+	second := dial(t, r)
+	assert.Zero(t, second.greet(hello))
+	first.closed()
+	second.send("batch sequence=1 watermark=5")
+	assert.EqualValues(t, 1, second.acked())
+	next.Next(t)
+	assert.Empty(t, next.Got)
+}
+
+// Three seconds away are not too long, five are:
+//
+//	agent   ──connected──┤   away 3 s   ├──connected──┤   away 5 s
+//	receiver                                                      └ lost
+func TestSessionThatDoesNotComeBackIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := outlettest.NewSink()
+		r, listener := startWithPipes(t, next)
+		a := listener.dial(t)
+		a.greet(hello)
+		a.send("batch sequence=1 watermark=5")
+		assert.EqualValues(t, 1, a.acked())
+		<-next.Got
+		require.NoError(t, a.conn.Close())
+		time.Sleep(3 * time.Second)
+		a = listener.dial(t)
+		assert.EqualValues(t, 1, a.greet(hello))
+		time.Sleep(20 * time.Second)
+		assert.Empty(t, next.Got)
+
+		require.NoError(t, a.conn.Close())
+		time.Sleep(5*time.Second - 1)
+		assert.Empty(t, next.Got)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		require.Len(t, next.Got, 1)
+		assert.Equal(t, "batch 2 part 0 of 1 watermark 1000005 before 0 end lost\n", next.Next(t))
+		r.stop()
+	})
+}
+
+func TestSessionIsNotLostWithTheReceiver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := outlettest.NewSink()
+		r, listener := startWithPipes(t, next)
+		a := listener.dial(t)
+		a.greet(hello)
+		require.NoError(t, a.conn.Close())
+		synctest.Wait()
+		r.stop()
+		assert.Empty(t, next.Got)
+	})
+}
+
+func TestBatchIsTriedAgainUntilItIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := outlettest.NewSink()
+		tries := 0
+		next.Answer = func(_ context.Context, traces ptrace.Traces) error {
+			tries++
+			if tries < 10 {
+				traces.ResourceSpans().RemoveIf(func(ptrace.ResourceSpans) bool { return true }) // it is allowed to
+				return assert.AnError
+			}
+			return nil
+		}
+		r, listener := startWithPipes(t, next)
+		a := listener.dial(t)
+		a.greet(hello)
+		began := time.Now()
+		a.send("batch sequence=1 watermark=5")
+		assert.EqualValues(t, 1, a.acked())
+		// 50 + 100 + 200 + 400 + 800 + 1600 + 3200 + 5000 + 5000 ms
+		assert.Equal(t, 16350*time.Millisecond, time.Since(began))
+		assert.Equal(t, "batch 1 part 0 of 1 watermark 1000005 before 0\n", next.Next(t))
+		assert.Empty(t, next.Got)
+		r.stop()
+	})
+}
+
+func TestBatchThatIsRefusedForGoodIsCountedAndAcknowledged(t *testing.T) {
+	tel := componenttest.NewTelemetry()
+	r := start(t, outlettest.New(t, tel, consumertest.NewErr(consumererror.NewPermanent(assert.AnError))), nil)
+	a := dial(t, r)
+	a.greet(hello)
+	a.send(events)
+	assert.EqualValues(t, 1, a.acked())
+	assert.EqualValues(t, 2, a.acked())
+	metadatatest.AssertEqualReceiverJvmThreadEventsRefused(t, tel, []metricdata.DataPoint[int64]{{Value: 3}}, metricdatatest.IgnoreTimestamp())
+}

@@ -1,0 +1,83 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/config/configopaque"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/config/configtls"
+
+	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
+)
+
+func TestStreamOverTLS(t *testing.T) {
+	server, pool := certificate(t)
+	next := outlettest.NewSink()
+	r := start(t, outlettest.New(t, nil, next), func(s *Config) {
+		s.Endpoint = "127.0.0.1:0"
+		s.TLS = configoptional.Some(server)
+	})
+	plain := dial(t, r)
+	plain.send(hello)
+	_, err := plain.reader.Next()
+	require.Error(t, err, "an agent without TLS is not understood")
+
+	address := r.listener.Addr().String()
+	conn, err := (&tls.Dialer{Config: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}}).DialContext(t.Context(), "tcp", address)
+	require.NoError(t, err)
+	require.NoError(t, conn.SetDeadline(time.Now().Add(outlettest.Patience)))
+	a := newAgent(t, conn)
+	a.greet(hello)
+	a.send("batch sequence=1 watermark=5")
+	assert.EqualValues(t, 1, a.acked())
+	next.Next(t)
+
+	r.stop()
+	refuse, err := a.next(wire.FrameRefuse).Refuse()
+	require.NoError(t, err)
+	assert.Equal(t, wire.RefuseShutdown, refuse.Code)
+}
+
+func TestStartNamesTheKeyOfABadCertificate(t *testing.T) {
+	server := configtls.NewDefaultServerConfig()
+	server.CertFile, server.KeyFile = "no.pem", "no-key.pem"
+	cfg := DefaultConfig()
+	cfg.Endpoint = "127.0.0.1:0"
+	cfg.TLS = configoptional.Some(server)
+	_, err := Listen(t.Context(), Settings{Config: &cfg})
+	require.ErrorContains(t, err, "protocols::stream::tls: ")
+}
+
+func certificate(t *testing.T) (configtls.ServerConfig, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	require.NoError(t, err)
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	require.NoError(t, err)
+	server := configtls.NewDefaultServerConfig()
+	server.CertPem = configopaque.String(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	server.KeyPem = configopaque.String(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}))
+	pool := x509.NewCertPool()
+	cert, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	pool.AddCert(cert)
+	return server, pool
+}
