@@ -1,8 +1,8 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# The agent for all machines that it is for, from this one: zig's C compiler carries the headers and stubs of each libc.
-# With glibc, the oldest that is asked for is that of 2012.
+# Builds the agent for all supported machines with zig's C compiler, which includes the headers and stubs of each libc. The
+# oldest supported glibc is that of 2012.
 GLIBC := 2.17
 ZIG_VERSION := 0.17.1
 ZIG := $(BUILD)/zig/ziglang/zig
@@ -28,15 +28,15 @@ $(DIST)/libweft-%.so: $(SOURCES) $(HEADERS) Makefile dist.mk $(ZIG)
 	$(ZIG) cc -target $(call target,$*) $(CPPFLAGS) -std=c11 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) \
 		-shared -Wl,-z,defs,-z,nodelete -o $@ $(SOURCES) -pthread -ldl
 
-# What needs no JVM, with musl, on both processors; there is no JVM for musl to be had. Not position-independent: qemu 7
-# does not load static programs that are.
+# The tests without a JVM, with musl, on both processors; no JVM for musl is available. Not position-independent: qemu 7
+# cannot load static position-independent programs.
 MUSL := -static -no-pie -Wno-unused-command-line-argument
 $(foreach machine,x86_64 aarch64,$(eval \
 	$(call VARIANT,musl-$(machine),$(ZIG) cc -target $(machine)-linux-musl,$(MUSL),$(ZIG) ar)))
 
 MUSL_TESTS := $(addprefix $(OBJ)/,buffer_musl-x86_64 sender_musl-x86_64 buffer_musl-aarch64)
 
-# No symbol of a newer glibc; a JVM of the other processor sees what it has to; with musl, the C tests pass.
+# Checks the glibc symbol versions, runs a JVM of the other processor, and the C tests with musl.
 disttest: dist $(MUSL_TESTS) $(OBJ)/fake_receiver $(CLASSES)/.compiled
 	../scripts/jres.sh $(JRES) aarch64
 	@for lib in $(filter-out %musl%,$(wordlist 1,2,$(DISTS))); do \

@@ -30,11 +30,11 @@ func attach(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { _ = os.Remove(report.here) }() // nobody misses it
+	defer func() { _ = os.Remove(report.here) }() // best effort
 	options := strings.Join(append([]string{"reply=" + report.there}, r.Options...), ",")
 	for _, argument := range []string{library, options} {
 		if len(argument) >= maxArgument {
-			return Result{}, fmt.Errorf("%.40q... has %d bytes; HotSpot takes up to %d, so give less options at a time", argument, len(argument), maxArgument-1)
+			return Result{}, fmt.Errorf("argument %.40q... has %d bytes, more than HotSpot's limit of %d; give fewer options at a time", argument, len(argument), maxArgument-1)
 		}
 	}
 	if err := p.listen(ctx); err != nil {
@@ -49,28 +49,28 @@ func attach(ctx context.Context, r Request) (Result, error) {
 		return Result{}, fmt.Errorf("read the agent's report: %w", err)
 	}
 	if len(answer) > 0 {
-		return parseReport(string(answer)) // it has more to tell than the code
+		return parseReport(string(answer)) // more precise than the code
 	}
 	if err := checkReply(reply); err != nil {
 		return Result{}, fmt.Errorf("process %d: %w", r.PID, err)
 	}
-	return Result{}, fmt.Errorf("process %d: the agent gave no report; does the JVM's user have no access to /tmp?", r.PID)
+	return Result{}, fmt.Errorf("process %d: the agent sent no report; check that the JVM's user can write to /tmp", r.PID)
 }
 
-// place is a file as it is called here and inside the JVM's own root.
+// place is the path of a file on this machine and inside the root of the JVM.
 type place struct{ here, there string }
 
 func (p *process) place(path string) place { return place{here: p.root + path, there: path} }
 
-// provide returns a path by which the JVM sees the library, which may have to be copied into its root first. The copy stays: the JVM
-// has it mapped for the rest of its life.
+// provide returns the path of the library for the JVM, after copying it into the JVM's root if necessary. The copy stays, because the JVM
+// maps it until it exits.
 func (p *process) provide(library string) (string, error) {
 	path, err := filepath.Abs(library)
 	if err != nil {
 		return "", fmt.Errorf("agent library: %w", err)
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return "", fmt.Errorf("agent library: %w; give its path", err)
+		return "", fmt.Errorf("agent library: %w; specify its path", err)
 	}
 	mine, err := os.Stat(path)
 	if err != nil {
@@ -81,14 +81,14 @@ func (p *process) provide(library string) (string, error) {
 	}
 	to := p.place(fmt.Sprintf("/tmp/libweft-%d-%d.so", mine.ModTime().Unix(), mine.Size()))
 	if theirs, err := os.Lstat(to.here); err == nil && theirs.Mode().IsRegular() && theirs.Size() == mine.Size() && owner(theirs) == p.uid {
-		return to.there, nil // of an attach before
+		return to.there, nil // from an earlier attach
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("agent library: %w", err)
 	}
 	if err := p.create(to.here, content, 0o500); err != nil {
-		return "", fmt.Errorf("the JVM does not see %s, and it cannot be copied: %w", path, err)
+		return "", fmt.Errorf("the JVM does not see %s, and copying it failed: %w", path, err)
 	}
 	return to.there, nil
 }
@@ -96,15 +96,15 @@ func (p *process) provide(library string) (string, error) {
 func (p *process) newReport() (place, error) {
 	to := p.place(fmt.Sprintf("/tmp/.weft-report-%d-%d", p.nspid, time.Now().UnixNano()))
 	if err := p.create(to.here, nil, 0o600); err != nil {
-		return place{}, fmt.Errorf("no file for the agent's report: %w", err)
+		return place{}, fmt.Errorf("create the file for the agent's report: %w", err)
 	}
 	return to, nil
 }
 
-// maxReport is more than any report has, in bytes.
+// maxReport exceeds the size of any report, in bytes.
 const maxReport = 64 << 10
 
-// readReport reads a file in a folder that is everybody's: it may have been put in place of ours.
+// readReport reads a file in a world-writable folder: another user may have replaced it.
 func readReport(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -116,12 +116,12 @@ func readReport(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file any more: somebody put something else in its place", path)
+		return nil, fmt.Errorf("%s is not a regular file: it was replaced", path)
 	}
 	return io.ReadAll(io.LimitReader(f, maxReport))
 }
 
-// create makes a file of the JVM's user, which must not be there: /tmp is everybody's.
+// create creates a file owned by the JVM's user. The file must not exist, because /tmp is world-writable.
 func (p *process) create(path string, content []byte, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *process) create(path string, content []byte, mode fs.FileMode) error {
 	return errors.Join(err, f.Chmod(mode), f.Close())
 }
 
-// listen makes the JVM listen on its socket, unless it does already.
+// listen makes the JVM listen on its socket, unless it already does.
 func (p *process) listen(ctx context.Context) error {
 	if p.listens() {
 		return nil
@@ -143,12 +143,12 @@ func (p *process) listen(ctx context.Context) error {
 		return err
 	}
 	trigger := p.place(fmt.Sprintf("/tmp/.attach_pid%d", p.nspid)).here
-	_ = os.Remove(trigger) // of an attempt that was killed
+	_ = os.Remove(trigger) // left by an aborted attempt
 	if err := p.create(trigger, nil, 0o600); err != nil {
 		return fmt.Errorf("process %d: %w", p.pid, err)
 	}
-	defer func() { _ = os.Remove(trigger) }()       // nobody misses it
-	const often, again = 10 * time.Millisecond, 100 // the signal may come while the JVM cannot take it
+	defer func() { _ = os.Remove(trigger) }()       // best effort
+	const often, again = 10 * time.Millisecond, 100 // the JVM may miss a signal
 	ticker := time.NewTicker(often)
 	defer ticker.Stop()
 	for i := 0; ; i++ {
@@ -173,13 +173,13 @@ func (p *process) listen(ctx context.Context) error {
 
 func (p *process) socket() string { return p.place(fmt.Sprintf("/tmp/.java_pid%d", p.nspid)).here }
 
-// listens reports whether the JVM's socket is there. One of another user is not the JVM's.
+// listens reports whether the JVM's socket exists and belongs to the JVM's user.
 func (p *process) listens() bool {
 	info, err := os.Lstat(p.socket())
 	return err == nil && info.Mode()&fs.ModeSocket != 0 && owner(info) == p.uid
 }
 
-// connect dials until the JVM has a place for us.
+// connect dials until the JVM's queue has room.
 func (p *process) connect(ctx context.Context) (net.Conn, error) {
 	const often = 10 * time.Millisecond
 	for {
@@ -195,7 +195,7 @@ func (p *process) connect(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// command sends a command of version 1 of the protocol, and returns the answer.
+// command sends a command of protocol version 1 and returns the answer.
 func (p *process) command(ctx context.Context, words ...string) (string, error) {
 	f, err := p.connect(ctx)
 	if err != nil {

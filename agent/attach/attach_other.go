@@ -11,5 +11,5 @@ import (
 )
 
 func attach(context.Context, Request) (Result, error) {
-	return Result{}, errors.New("the agent is for Linux")
+	return Result{}, errors.New("the agent supports Linux only")
 }

@@ -23,10 +23,10 @@ import (
 
 func TestReportIsRead(t *testing.T) {
 	for report, want := range map[string]Result{
-		"ok\n":                        {Options: []string{}},
-		"ok some hooks are missing\n": {Warning: "some hooks are missing", Options: []string{}},
-		"ok\ndepth=3\npause=off\n":    {Options: []string{"depth=3", "pause=off"}},
-		"ok\n# recording to /x\na=b\n":  {Connection: "recording to /x", Options: []string{"a=b"}},
+		"ok\n":                         {Options: []string{}},
+		"ok some hooks are missing\n":  {Warning: "some hooks are missing", Options: []string{}},
+		"ok\ndepth=3\npause=off\n":     {Options: []string{"depth=3", "pause=off"}},
+		"ok\n# recording to /x\na=b\n": {Connection: "recording to /x", Options: []string{"a=b"}},
 	} {
 		got, err := parseReport(report)
 		require.NoError(t, err)
@@ -37,17 +37,17 @@ func TestReportIsRead(t *testing.T) {
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, `option "x": unknown`, refused.Message)
 	_, err = parseReport("\x00")
-	require.ErrorContains(t, err, "neither ok nor error")
+	require.ErrorContains(t, err, "want ok or error")
 }
 
 func TestReplyIsRead(t *testing.T) {
 	for reply, want := range map[string]string{
 		"0\nreturn code: 0\n":  "",
 		"0\n0\n":               "",
-		"0\nreturn code: -1\n": "the JVM cannot load the agent: return code: -1",
+		"0\nreturn code: -1\n": "the JVM could not load the agent: return code: -1",
 		"":                     "the JVM closed the connection without an answer",
-		"101\n":                "the JVM refuses to load the agent (code 101)",
-		"0\n/x.so: cannot open shared object file\nreally\n":                                      "cannot load the agent: /x.so: cannot open shared object file; really",
+		"101\n":                "the JVM refused to load the agent (code 101)",
+		"0\n/x.so: cannot open shared object file\nreally\n":                                      "could not load the agent: /x.so: cannot open shared object file; really",
 		"0\nDynamic agent loading is not enabled. Use -XX:+EnableDynamicAgentLoading to launch\n": "start it with -XX:+EnableDynamicAgentLoading",
 	} {
 		err := checkReply(reply)
@@ -59,7 +59,7 @@ func TestReplyIsRead(t *testing.T) {
 	}
 }
 
-// A JVM that is stopped takes nobody on: when its queue is full, the context still bounds the wait.
+// A stopped JVM accepts no connection: when its queue is full, the context still bounds the wait.
 func TestFullQueueBoundsTheWait(t *testing.T) {
 	root := threadtest.SocketDir(t)
 	require.NoError(t, os.Mkdir(root+"/tmp", 0o700))
@@ -96,7 +96,7 @@ func TestStatusIsRead(t *testing.T) {
 	require.ErrorContains(t, err, "no user")
 }
 
-func TestProcessesThatAreNoJVMs(t *testing.T) {
+func TestOtherProcessesAreRejected(t *testing.T) {
 	_, err := Attach(t.Context(), Request{PID: 1 << 30, Library: "x"})
 	require.ErrorIs(t, err, ErrNoProcess)
 	_, err = Attach(t.Context(), Request{PID: os.Getpid(), Library: "x"})
@@ -106,7 +106,7 @@ func TestProcessesThatAreNoJVMs(t *testing.T) {
 }
 
 // A process that does not handle SIGQUIT would be killed by it.
-func TestNobodyIsKilled(t *testing.T) {
+func TestNoProcessIsKilled(t *testing.T) {
 	child := exec.CommandContext(t.Context(), "sleep", "1000")
 	require.NoError(t, child.Start())
 	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })
@@ -121,7 +121,7 @@ func TestNobodyIsKilled(t *testing.T) {
 func readStatus(t *testing.T, pid int) string {
 	t.Helper()
 	var status []byte
-	require.Eventually(t, func() bool { // until it has become sleep
+	require.Eventually(t, func() bool { // until it runs sleep
 		status, _ = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 		return strings.Contains(string(status), "Name:\tsleep")
 	}, time.Minute, time.Millisecond)

@@ -16,14 +16,14 @@ import (
 	"syscall"
 )
 
-// process is the JVM as the kernel tells it.
+// process is the kernel's view of the JVM.
 type process struct {
 	pid    int
-	nspid  int    // what it is called in its own pid namespace
-	root   string // how its root is called here
+	nspid  int    // in its innermost PID namespace
+	root   string // path of its root on this machine
 	uid    int    // effective
 	gid    int
-	caught uint64 // signals that it handles: bit n-1 is signal n
+	caught uint64 // handled signals: bit n-1 is signal n
 }
 
 func findProcess(pid int) (*process, error) {
@@ -37,26 +37,26 @@ func findProcess(pid int) (*process, error) {
 		return nil, fmt.Errorf("process %d: %w", pid, err)
 	}
 	if euid := os.Geteuid(); euid != 0 && euid != p.uid {
-		return nil, fmt.Errorf("process %d: %w: it is of user %d; run this as that user or as root", pid, ErrPermission, p.uid)
+		return nil, fmt.Errorf("process %d: %w: it belongs to user %d; run this as that user or as root", pid, ErrPermission, p.uid)
 	}
 	maps, err := os.ReadFile(dir + "/maps")
 	if err != nil {
 		return nil, fmt.Errorf("process %d: %w: %w; run this as root", pid, ErrPermission, err)
 	}
 	if !bytes.Contains(maps, []byte("/libjvm.so")) {
-		return nil, fmt.Errorf("process %d: %w: it has no libjvm.so; give the id of a process that runs on HotSpot", pid, ErrNotJVM)
+		return nil, fmt.Errorf("process %d: %w: it does not use libjvm.so; give the ID of a HotSpot process", pid, ErrNotJVM)
 	}
 	if _, err := os.Stat(p.root + "/tmp"); err != nil {
 		if errors.Is(err, fs.ErrPermission) {
-			p.root = "" // it cannot be seen whether its root is another; most are not
+			p.root = "" // cannot be checked; most processes share our root
 		} else {
-			return nil, fmt.Errorf("process %d: its /tmp is not there, over which HotSpot lets itself be attached to: %w", pid, err)
+			return nil, fmt.Errorf("process %d: its /tmp is missing, which HotSpot needs for attaching: %w", pid, err)
 		}
 	}
 	return p, nil
 }
 
-// parseStatus reads /proc/PID/status, see proc_pid_status(5).
+// parseStatus parses /proc/PID/status, see proc_pid_status(5).
 func parseStatus(pid int, status string) (*process, error) {
 	p := &process{pid: pid, nspid: pid, root: fmt.Sprintf("/proc/%d/root", pid), uid: -1, gid: -1}
 	for line := range strings.Lines(status) {
@@ -81,27 +81,27 @@ func parseStatus(pid int, status string) (*process, error) {
 		}
 	}
 	if p.uid < 0 || p.gid < 0 {
-		return nil, errors.New("no user in /proc")
+		return nil, errors.New("no user or group in /proc")
 	}
 	return p, nil
 }
 
-// canSignal reports why SIGQUIT would do harm: it ends a process that does not handle it, and a JVM that lets nobody attach takes it as the
-// wish for a thread dump on standard output.
+// canSignal returns an error if SIGQUIT would do harm: it kills a process that does not handle it, and makes a JVM that disables attaching
+// print a thread dump to standard output.
 func (p *process) canSignal() error {
 	if p.caught>>(uint(syscall.SIGQUIT)-1)&1 == 0 {
-		return fmt.Errorf("process %d: it does not handle SIGQUIT: it is just starting (try again), or runs with -Xrs "+
-			"(start it with -XX:+StartAttachListener too, or with -agentpath)", p.pid)
+		return fmt.Errorf("process %d: it does not handle SIGQUIT: it is still starting (try again), or runs with -Xrs "+
+			"(add -XX:+StartAttachListener, or use -agentpath)", p.pid)
 	}
 	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
 	if err == nil && bytes.Contains(command, []byte("-XX:+DisableAttachMechanism")) {
-		return fmt.Errorf("process %d: it runs with -XX:+DisableAttachMechanism; start it without, or with -agentpath", p.pid)
+		return fmt.Errorf("process %d: it runs with -XX:+DisableAttachMechanism; remove that flag, or use -agentpath", p.pid)
 	}
 	return nil
 }
 
-// dial connects to the JVM's socket with the JVM's own user and group, which old versions demand even of root. Only this thread takes them on.
-// It never waits: if others wait already for a JVM that takes nobody on, the error is EAGAIN.
+// dial connects to the JVM's socket as the JVM's user and group, which old versions require even from root. Only this thread assumes them.
+// It never blocks: if the queue of the socket is full, the error is EAGAIN.
 func (p *process) dial() (net.Conn, error) {
 	runtime.LockOSThread()
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
@@ -110,11 +110,11 @@ func (p *process) dial() (net.Conn, error) {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), p.socket())
-	defer func() { _ = f.Close() }() // FileConn makes a copy
+	defer func() { _ = f.Close() }() // FileConn duplicates it
 	if p.assume(p.uid, p.gid) == nil {
 		err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: p.socket()})
 		if p.assume(os.Getuid(), os.Getgid()) == nil {
-			runtime.UnlockOSThread() // else the thread ends with this goroutine
+			runtime.UnlockOSThread() // otherwise the thread ends with this goroutine
 		}
 	} else {
 		runtime.UnlockOSThread()
@@ -126,13 +126,13 @@ func (p *process) dial() (net.Conn, error) {
 	return net.FileConn(f)
 }
 
-// assume makes the thread's effective user and group others; the real and the saved ones stay, so that it can be undone.
+// assume changes the thread's effective user and group; the real and saved ones stay, so that the change can be undone.
 func (p *process) assume(uid, gid int) error {
 	const keep = ^uintptr(0)
 	if os.Getuid() != 0 || p.uid == 0 {
 		return nil
 	}
-	// Back to root first, if it is not: others may not change groups.
+	// Return to root first: other users may not change groups.
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, keep, 0, keep); errno != 0 {
 		return errno
 	}

@@ -1,9 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is what comes again recognized, and nothing else? The objects that a thread comes back to, and
-// the places of its walks. The JVM is a few lines here: a reference is the object's address, a weak
-// one is a handle that counts.
+// Tests the caches of recurring objects and walks. The JVM is simulated: a reference is the
+// object's address, a weak reference a counting handle.
 
 #include <stddef.h>
 
@@ -15,7 +14,7 @@
 struct weft_jvm weft_jvm;
 
 static struct { jobject object; } handle;
-static int handles; // that are not given back
+static int handles; // not released yet
 static int made;
 static bool code_is_there;
 
@@ -57,7 +56,7 @@ static JNIEnv *env = &table;
 
 static int objects[4];
 
-// Waits for an object of the hash and class that go with it. Returns whether it was recognized.
+// Waits for an object with its hash and class. Returns whether it was recognized.
 static bool wait_for(int which, uint32_t hash) {
     jobject object = (jobject)(void *)&objects[which];
     struct weft_record r = {.kind = WEFT_EV_WAIT};
@@ -72,7 +71,7 @@ static bool wait_for(int which, uint32_t hash) {
     return false;
 }
 
-TEST(an_object_that_comes_again_is_kept) {
+TEST(a_recurring_object_is_cached) {
     int recognized = 0;
     for (int i = 0; i < 100; i++) {
         recognized += wait_for(1, 77);
@@ -81,14 +80,14 @@ TEST(an_object_that_comes_again_is_kept) {
     CHECK_INT(made, 1);
 }
 
-TEST(another_of_the_same_hash_is_not_mistaken_for_it) {
+TEST(an_object_with_the_same_hash_is_not_recognized) {
     CHECK(!wait_for(2, 77));
     CHECK(wait_for(1, 77));
     struct weft_record other = {.kind = WEFT_EV_PARK};
     CHECK(!weft_object_cache_find(env, (jobject)(void *)&objects[1], &other));
 }
 
-TEST(what_does_not_come_again_is_given_back) {
+TEST(an_unused_reference_is_released) {
     for (int i = 0; i < 4; i++) {
         CHECK_INT(handles, 1);
         CHECK(!wait_for(2, 78));
@@ -97,7 +96,7 @@ TEST(what_does_not_come_again_is_given_back) {
     CHECK(!wait_for(1, 77));
 }
 
-TEST(objects_in_turn_are_not_kept) {
+TEST(alternating_objects_are_not_cached) {
     made = 0;
     for (int i = 0; i < 1000; i++) {
         CHECK(!wait_for(i % 3, 100 + (uint32_t)i % 3));
@@ -105,7 +104,7 @@ TEST(objects_in_turn_are_not_kept) {
     CHECK_INT(made, 0);
 }
 
-TEST(a_thread_that_ends_keeps_nothing) {
+TEST(an_ending_thread_releases_its_references) {
     for (int i = 0; i < 100; i++) {
         wait_for(3, 5);
     }
@@ -117,7 +116,7 @@ TEST(a_thread_that_ends_keeps_nothing) {
 
 static uintptr_t stack[WEFT_WALK_CACHE_WORDS + 1];
 
-// A walk that uses so many words and one piece of code. Returns whether it could be saved.
+// A walk that uses this many words and one code blob. Returns whether it was skipped.
 static bool walk(unsigned words, int count, uint64_t print) {
     struct weft_cached_walk *trail;
     struct weft_code_blob code = {.number = 5};
@@ -133,7 +132,7 @@ static bool walk(unsigned words, int count, uint64_t print) {
     return known != 0;
 }
 
-TEST(the_third_walk_is_saved) {
+TEST(the_third_walk_is_skipped) {
     code_is_there = true;
     CHECK(!walk(WEFT_WALK_CACHE_WORDS, 16, 1));
     CHECK(!walk(WEFT_WALK_CACHE_WORDS, 16, 1));
@@ -141,7 +140,7 @@ TEST(the_third_walk_is_saved) {
     CHECK(walk(WEFT_WALK_CACHE_WORDS, 16, 1));
 }
 
-TEST(each_word_counts) {
+TEST(a_changed_word_invalidates_a_walk) {
     for (unsigned i = 0; i < WEFT_WALK_CACHE_WORDS; i++) {
         stack[i]++;
         CHECK(!walk(WEFT_WALK_CACHE_WORDS, 16, 2 + i));
@@ -149,7 +148,7 @@ TEST(each_word_counts) {
     }
 }
 
-TEST(code_that_is_gone_counts) {
+TEST(freed_code_invalidates_a_walk) {
     code_is_there = false;
     CHECK(!walk(3, 16, 90));
     CHECK(!walk(3, 16, 91));
@@ -157,14 +156,14 @@ TEST(code_that_is_gone_counts) {
     CHECK(walk(3, 16, 91));
 }
 
-TEST(so_does_the_depth) {
+TEST(another_depth_is_another_walk) {
     CHECK(!walk(3, 6, 92));
     CHECK(!walk(3, 6, 92));
     CHECK(walk(3, 6, 92));
     CHECK(!walk(3, 16, 93));
 }
 
-TEST(a_walk_that_was_not_finished_is_not_kept) {
+TEST(an_unfinished_walk_is_not_cached) {
     struct weft_cached_walk *trail;
     CHECK_INT(weft_walk_cache_find(0x7000, 0x100, 6, &trail), 0);
     CHECK_INT(weft_walk_cache_find(0x7000, 0x100, 6, &trail), 0);
@@ -172,7 +171,7 @@ TEST(a_walk_that_was_not_finished_is_not_kept) {
     CHECK_INT(weft_walk_cache_find(0x7000, 0x100, 6, &trail), 0);
 }
 
-TEST(a_walk_of_more_than_there_is_room_for_is_not_kept) {
+TEST(a_walk_that_does_not_fit_is_not_cached) {
     for (int i = 0; i < 5; i++) {
         CHECK(!walk(WEFT_WALK_CACHE_WORDS + 1, 20, 94));
     }
@@ -180,16 +179,16 @@ TEST(a_walk_of_more_than_there_is_room_for_is_not_kept) {
 }
 
 int main(void) {
-    RUN(an_object_that_comes_again_is_kept);
-    RUN(another_of_the_same_hash_is_not_mistaken_for_it);
-    RUN(what_does_not_come_again_is_given_back);
-    RUN(objects_in_turn_are_not_kept);
-    RUN(a_thread_that_ends_keeps_nothing);
-    RUN(the_third_walk_is_saved);
-    RUN(each_word_counts);
-    RUN(code_that_is_gone_counts);
-    RUN(so_does_the_depth);
-    RUN(a_walk_that_was_not_finished_is_not_kept);
-    RUN(a_walk_of_more_than_there_is_room_for_is_not_kept);
+    RUN(a_recurring_object_is_cached);
+    RUN(an_object_with_the_same_hash_is_not_recognized);
+    RUN(an_unused_reference_is_released);
+    RUN(alternating_objects_are_not_cached);
+    RUN(an_ending_thread_releases_its_references);
+    RUN(the_third_walk_is_skipped);
+    RUN(a_changed_word_invalidates_a_walk);
+    RUN(freed_code_invalidates_a_walk);
+    RUN(another_depth_is_another_walk);
+    RUN(an_unfinished_walk_is_not_cached);
+    RUN(a_walk_that_does_not_fit_is_not_cached);
     return harness_end("again");
 }

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is each wait counted once, in the bucket where it belongs, however many threads there are and
-// however often the sums are taken out?
+// Tests that each wait is counted once, in the right bucket, with any number of threads and
+// collects.
 
 #include "record/aggregate.h"
 
@@ -17,7 +17,7 @@
 
 enum { SERIES = 64 };
 
-// What was taken out.
+// The collected sums.
 static struct {
     uint64_t waits[64];
     int64_t sum[64];
@@ -62,7 +62,7 @@ static void event(struct weft_open_waits *open, uint16_t kind, int64_t time, uin
     }
 }
 
-// Against the mathematics, beside and on each boundary.
+// Compares with the mathematical definition, next to and on each boundary.
 TEST(buckets_are_those_of_the_exponential_histogram) {
     CHECK_INT(weft_histogram_bucket(1), -1);
     CHECK_INT(weft_histogram_bucket(2), 3);
@@ -79,7 +79,7 @@ TEST(buckets_are_those_of_the_exponential_histogram) {
     }
 }
 
-TEST(a_wait_is_its_states) {
+TEST(a_wait_is_the_sum_of_its_states) {
     struct weft_open_waits open = {0};
     forget();
     event(&open, WEFT_EV_WAIT, 1000, 7, 3);
@@ -106,7 +106,7 @@ TEST(a_wait_is_its_states) {
 }
 
 // The mode changes while threads wait: both events of a wait go the same way.
-TEST(an_end_goes_to_where_its_beginning_went) {
+TEST(an_end_goes_where_its_beginning_went) {
     struct weft_open_waits open = {0};
     forget();
     CHECK(!weft_aggregate_takes(&open, WEFT_EV_PARK, false));
@@ -114,13 +114,13 @@ TEST(an_end_goes_to_where_its_beginning_went) {
     event(&open, WEFT_EV_CONTENDED_ENTER, 10, 1, 1);
     CHECK(weft_aggregate_takes(&open, WEFT_EV_CONTENDED_ENTERED, false));
     struct weft_open_waits fresh = {0};
-    event(&fresh, WEFT_EV_UNPARKED, 10, 0, 0); // it was parked before we were here
+    event(&fresh, WEFT_EV_UNPARKED, 10, 0, 0); // it parked before recording began
     collect();
     CHECK_INT(got.series, 0);
 }
 
-// The mode changes to and fro while a thread waits: the wait is still one of the sums.
-TEST(a_wait_outlasts_other_modes) {
+// The mode changes twice while a thread waits: the wait is still summed.
+TEST(a_wait_survives_mode_changes) {
     struct weft_options options;
     struct weft_open_waits open = {0};
     weft_options_default(&options);
@@ -136,7 +136,7 @@ TEST(a_wait_outlasts_other_modes) {
     collect();
     CHECK_INT(got.waits[WEFT_EV_PARK], 1);
     event(&open, WEFT_EV_PARK, 2000, 1, 2);
-    weft_settings_record(false); // but not, if its end may have been missed
+    weft_settings_record(false); // unless its end may have been missed
     weft_settings_record(true);
     event(&open, WEFT_EV_UNPARKED, 2500, 0, 0);
     collect();
@@ -158,8 +158,8 @@ TEST(virtual_threads_wait_across_threads) {
     CHECK_INT(got.sum[WEFT_EV_WAIT], 30);
 }
 
-// One that came back, or ended, while nothing was recorded does not keep its place for ever.
-TEST(a_virtual_thread_that_was_missed_gives_its_place_up) {
+// A thread whose wait ended during a blackout frees its slot.
+TEST(a_stale_virtual_thread_frees_its_slot) {
     struct weft_record r = {.kind = WEFT_EV_PARK, .time = 100, .class_id = 2};
     const uint64_t other = 99 + 16384;
     forget();
@@ -175,7 +175,7 @@ TEST(a_virtual_thread_that_was_missed_gives_its_place_up) {
     CHECK_INT(got.sum[WEFT_EV_PARK], 7);
 }
 
-TEST(what_has_no_room_stays) {
+TEST(sums_without_room_stay) {
     struct weft_open_waits open = {0};
     forget();
     event(&open, WEFT_EV_PARK, 0, 1, 1);
@@ -189,7 +189,7 @@ TEST(what_has_no_room_stays) {
     CHECK_INT(got.sum[WEFT_EV_PARK], 5);
 }
 
-TEST(more_places_than_series_are_one_together) {
+TEST(further_waits_share_one_series) {
     struct weft_open_waits open = {0};
     forget();
     for (uint32_t stack = 1; stack <= 1000; stack++) {
@@ -227,7 +227,7 @@ TEST(nothing_is_lost_between_many_threads_and_the_sender) {
     forget();
     atomic_store(&running, THREADS);
     for (unsigned i = 0; i < THREADS; i++) {
-        homes[i] = i % 2; // so that they meet
+        homes[i] = i % 2; // so that they collide
         pthread_create(&threads[i], NULL, work, &homes[i]);
     }
     while (atomic_load(&running) > 0) {
@@ -245,13 +245,13 @@ TEST(nothing_is_lost_between_many_threads_and_the_sender) {
 int main(void) {
     CHECK(weft_sums_init(SERIES));
     RUN(buckets_are_those_of_the_exponential_histogram);
-    RUN(a_wait_is_its_states);
-    RUN(an_end_goes_to_where_its_beginning_went);
-    RUN(a_wait_outlasts_other_modes);
+    RUN(a_wait_is_the_sum_of_its_states);
+    RUN(an_end_goes_where_its_beginning_went);
+    RUN(a_wait_survives_mode_changes);
     RUN(virtual_threads_wait_across_threads);
-    RUN(a_virtual_thread_that_was_missed_gives_its_place_up);
-    RUN(what_has_no_room_stays);
+    RUN(a_stale_virtual_thread_frees_its_slot);
+    RUN(sums_without_room_stay);
     RUN(nothing_is_lost_between_many_threads_and_the_sender);
-    RUN(more_places_than_series_are_one_together);
+    RUN(further_waits_share_one_series);
     return harness_end("aggregate");
 }

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does it cost to write an event down? The path of every event without the JVM's part.
+// Measures writing an event: the path of every event without the JVM's part.
 
 #include <stdio.h>
 

@@ -2,16 +2,16 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# What does the agent cost? Arguments: the agent that times its callbacks, the fake receiver, the
-# folder of the compiled programs, then the homes of the JDKs. Prints nanoseconds. While recording is
-# paused nothing is left of a callback but what the JVM needs to call it; that is the floor.
+# Measures the agent. Arguments: the agent that times its callbacks, the fake receiver, the folder of
+# the compiled programs, then the homes of the JDKs. Prints nanoseconds. While recording is paused,
+# only the JVM's own cost of a callback remains.
 agent=$1 receiver=$2 classes=$3
 shift 3
 sock=$(mktemp -u)
 seen=$(mktemp)
 trap 'rm -f "$sock" "$seen"' EXIT
 
-# Options; what is printed goes to the end of a file, too.
+# Runs the benchmark with options; keeps its output in a file.
 run() {
     rm -f "$sock"
     "$receiver" "$sock" >/dev/null &
@@ -22,7 +22,7 @@ run() {
     wait
 }
 
-# Of a monitor that is waited for, and of Object.wait, both callbacks together.
+# The sum of both callbacks of a contended monitor and of Object.wait.
 cost() {
     awk '/^  (contendedEnter|contendedEntered|wait|waited)  / { sum += $2 } END { print sum + 0 }' "$seen"
 }

@@ -1,10 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does a callback cost inside a real JVM? Linked into a copy of the agent with --wrap: times
-// each call of a callback, and what it costs to time nothing at the same place, and prints the
-// difference to standard error at the end. It is of the means without the lowest and the highest
-// tenth: the clock's steps may be as large as ten nanoseconds.
+// Measures callbacks in a real JVM. Linked into a copy of the agent with --wrap, it times each call
+// of a callback and an empty measurement in the same place, and prints the difference of the means
+// to standard error at the end, without the lowest and the highest tenth: the clock may advance in
+// steps of ten nanoseconds.
 
 #include <jvmti.h>
 #include <stdatomic.h>

@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Are records kept in order, losses counted at their place, and chunks given back?
+// Tests that records stay in order, losses are counted at their position, and chunks are given
+// back.
 
 #include "record/buffer.h"
 
@@ -48,12 +49,12 @@ TEST(keeps_order_over_chunks) {
     CHECK_INT(weft_pool_used(), 0);
 }
 
-TEST(times_do_not_fall) {
+TEST(times_never_decrease) {
     struct weft_buffer *b = weft_buffer_open(1);
     struct weft_record outer = {.kind = WEFT_EV_NOTIFY};
     weft_buffer_begin(b);
     outer.time = weft_clock();
-    put(b, 1); // while the outer is not written yet
+    put(b, 1); // the outer record is not written yet
     CHECK(!weft_buffer_idle(b));
     weft_min_duration_put(b, &outer, 0);
     weft_buffer_end(b);
@@ -64,7 +65,7 @@ TEST(times_do_not_fall) {
     weft_buffer_free(b);
 }
 
-TEST(counts_losses_at_their_place) {
+TEST(counts_losses_at_their_position) {
     struct weft_buffer *b = weft_buffer_open(1);
     struct weft_record gap;
     int capacity = (int)weft_pool_chunks() * WEFT_CHUNK_RECORDS;
@@ -126,8 +127,8 @@ TEST(gives_idle_chunks_back) {
     weft_buffer_free(b);
 }
 
-// Between the sender's last look and its taking the chunk back the thread may have written.
-TEST(loses_nothing_of_a_chunk_it_takes_back) {
+// Between the sender's last look and the reclaim, the thread may have written.
+TEST(loses_nothing_when_reclaiming_a_chunk) {
     struct weft_buffer *b = weft_buffer_open(1);
     size_t count;
     put(b, 1);
@@ -137,7 +138,7 @@ TEST(loses_nothing_of_a_chunk_it_takes_back) {
     CHECK_INT(weft_pool_used(), 1);
     const struct weft_record *run = weft_buffer_peek(b, atomic_load(&b->written), &count);
     CHECK(run != NULL && count == 1 && run->arg == 2);
-    put(b, 3); // goes into a chunk of its own
+    put(b, 3); // goes into another chunk
     CHECK_INT(weft_pool_used(), 2);
     CHECK_INT(drain(b, taken), 2);
     CHECK_INT(taken[0].arg, 2);
@@ -147,7 +148,7 @@ TEST(loses_nothing_of_a_chunk_it_takes_back) {
     put(b, 4);
     weft_buffer_reclaim(b);
     CHECK_INT(drain(b, taken), 1);
-    weft_buffer_reclaim(b); // all is read now
+    weft_buffer_reclaim(b); // everything is read now
     CHECK_INT(weft_pool_used(), 0);
     put(b, 5);
     CHECK_INT(drain(b, taken), 1);
@@ -173,7 +174,7 @@ TEST(keeps_subject_and_record_together) {
     CHECK_INT(weft_pool_used(), 0);
 }
 
-// The sender sees that events were lost, but the thread tells of them itself, further on.
+// The sender sees that events were lost, but the thread itself reports them at a later position.
 TEST(a_loss_elsewhere_makes_no_empty_section) {
     struct weft_retain retain = {.limit = 1U << 20};
     struct weft_drain d;
@@ -201,8 +202,8 @@ TEST(a_loss_elsewhere_makes_no_empty_section) {
     CHECK_INT(weft_pool_used(), 0);
 }
 
-// A sender that is held up: what threads that come and go leave behind has a limit.
-TEST(bounds_what_a_sender_has_to_take) {
+// While the sender is blocked, short-lived threads leave only a limited amount behind.
+TEST(bounds_waiting_buffers) {
     for (int i = 0; i < WEFT_NEW_BUFFERS; i++) {
         struct weft_buffer *b = weft_buffer_open(1);
         CHECK(b != NULL);
@@ -222,7 +223,7 @@ TEST(bounds_what_a_sender_has_to_take) {
     }
 }
 
-TEST(bounds_what_is_announced) {
+TEST(bounds_waiting_announcements) {
     static char name[2 * WEFT_MAX_STRING];
     memset(name, 'n', sizeof name - 1);
     for (uint64_t id = 1; id <= 10000; id++) {
@@ -241,14 +242,14 @@ TEST(bounds_what_is_announced) {
 int main(void) {
     CHECK(weft_pool_init((size_t)8 * WEFT_CHUNK_SIZE));
     RUN(keeps_order_over_chunks);
-    RUN(times_do_not_fall);
-    RUN(counts_losses_at_their_place);
+    RUN(times_never_decrease);
+    RUN(counts_losses_at_their_position);
     RUN(reports_its_own_losses);
     RUN(gives_idle_chunks_back);
-    RUN(loses_nothing_of_a_chunk_it_takes_back);
+    RUN(loses_nothing_when_reclaiming_a_chunk);
     RUN(keeps_subject_and_record_together);
-    RUN(bounds_what_a_sender_has_to_take);
-    RUN(bounds_what_is_announced);
+    RUN(bounds_waiting_buffers);
+    RUN(bounds_waiting_announcements);
     RUN(a_loss_elsewhere_makes_no_empty_section);
     return harness_end("buffer");
 }

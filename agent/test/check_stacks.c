@@ -1,9 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is a stack that was recognized the one that JVMTI tells? Linked into a copy of the agent with
-// --wrap: asks JVMTI for each stack again, and says at the end how many there were, how many could
-// be recognized, and how many were wrong.
+// Compares recognized stacks with JVMTI. Linked into a copy of the agent with --wrap, it asks JVMTI
+// for each stack again and reports at the end how many stacks there were, how many could be
+// recognized, and how many were wrong.
 
 #include <stdatomic.h>
 #include <stdio.h>

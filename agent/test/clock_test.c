@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Do the two clocks of a moment belong together?
+// Tests the comparison of the two clocks.
 
 #include "wire/clock.h"
 
@@ -13,9 +13,9 @@ enum { OFFSET = 1000000, BUSY = 5000 };
 
 static int64_t now;
 static int readings;
-static int quick; // the comparison that nothing disturbs; -1: none
+static int quick; // the undisturbed comparison; -1: none
 
-// Each reading takes 10 ns; but one of two is followed by a loss of the processor.
+// Each reading takes 10 ns; after one of two the thread loses its processor.
 static int64_t fake_monotonic(void) {
     bool first = readings++ % 2 == 0;
     int64_t read = now += 10;
@@ -37,19 +37,19 @@ static int64_t error_with(int quick_one) {
     return m.wall - m.monotonic - OFFSET;
 }
 
-TEST(the_quickest_comparison_counts) {
+TEST(the_fastest_comparison_wins) {
     CHECK_INT(error_with(0), 0);
     CHECK_INT(error_with(7), 0);
     CHECK_INT(error_with(19), 0);
     CHECK(readings > 20);
 }
 
-TEST(the_middle_halves_what_is_left) {
+TEST(the_middle_halves_the_error) {
     CHECK(error_with(-1) <= (BUSY + 200) / 2);
     CHECK(error_with(-1) > 0);
 }
 
-TEST(the_real_clocks_agree_with_themselves) {
+TEST(the_real_clocks_are_consistent) {
     struct weft_moment a = weft_clock_moment();
     struct weft_moment b = weft_clock_moment();
     int64_t apart = (b.wall - a.wall) - (b.monotonic - a.monotonic);
@@ -58,8 +58,8 @@ TEST(the_real_clocks_agree_with_themselves) {
 }
 
 int main(void) {
-    RUN(the_quickest_comparison_counts);
-    RUN(the_middle_halves_what_is_left);
-    RUN(the_real_clocks_agree_with_themselves);
+    RUN(the_fastest_comparison_wins);
+    RUN(the_middle_halves_the_error);
+    RUN(the_real_clocks_are_consistent);
     return harness_end("clock");
 }

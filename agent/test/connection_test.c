@@ -1,8 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does a connection say and hear what the protocol wants, step by step? Single-threaded: the test
-// is the receiver, too.
+// Tests the conversation of a connection step by step, on one thread that is the receiver too.
 
 #include "send/connection.h"
 
@@ -23,16 +22,16 @@ static struct weft_retain retain;
 static struct weft_connection c;
 static int listener;
 
-// Longer than any pause of a retry.
+// Longer than any pause between retries.
 static const int64_t LONG_NS = 60000000000;
 static int64_t now;
 
-// What the receiver says without end, if it does.
+// What the receiver sends endlessly, if set.
 static bool talking;
 
-// In place of libc's: connections read with this alone.
+// Replaces libc's recv, which connections use for reading.
 ssize_t recv(int fd, void *to, size_t len, int flags) {
-    static const uint8_t newer[] = {0, 0, 0, 0, 0xE7, 3, 0, 0}; // a frame of a kind to be skipped
+    static const uint8_t newer[] = {0, 0, 0, 0, 0xE7, 3, 0, 0}; // an unknown frame, to be skipped
     (void)flags;
     if (!talking) {
         return read(fd, to, len);
@@ -56,7 +55,7 @@ static void say_number(int fd, uint16_t kind, uint64_t number) {
     say(fd, kind, &number, sizeof number);
 }
 
-// Reads what is there, and returns the kind of the last frame; 0 if there is none.
+// Reads what has arrived, and returns the kind of the last frame; 0 if there is none.
 static uint16_t last_frame(int fd, bool preamble) {
     static uint8_t data[1 << 16];
     ssize_t n = read(fd, data, sizeof data);
@@ -70,7 +69,7 @@ static uint16_t last_frame(int fd, bool preamble) {
     return kind;
 }
 
-// A connection that has sent one batch, which is not acknowledged yet.
+// A connection that has sent one batch, not acknowledged yet.
 static int begin(void) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const struct weft_hello hello = {.session = {1}};
@@ -115,7 +114,7 @@ static void send_end(int fd) {
     CHECK_INT(last_frame(fd, false), WEFT_FRAME_END);
 }
 
-// The last acknowledgement and the receiver's farewell are read in one step: all is said then.
+// The last acknowledgement and the close arrive in one step.
 TEST(stays_away_after_the_end) {
     int fd = begin();
     send_end(fd);
@@ -131,8 +130,8 @@ TEST(stays_away_after_the_end) {
     end(-1);
 }
 
-// What was not acknowledged is sent again, and the end behind it.
-TEST(comes_back_if_something_is_missing) {
+// Unacknowledged batches are sent again, and the end after them.
+TEST(reconnects_if_a_batch_is_unacknowledged) {
     int fd = begin();
     send_end(fd);
     close(fd);
@@ -149,8 +148,8 @@ TEST(comes_back_if_something_is_missing) {
     end(fd);
 }
 
-// A receiver that refuses the end has not dealt with it.
-TEST(comes_back_if_the_end_is_refused) {
+// A receiver that refuses the end has not processed it.
+TEST(reconnects_if_the_end_is_refused) {
     int fd = begin();
     send_end(fd);
     say_number(fd, WEFT_FRAME_ACK, 1);
@@ -164,7 +163,7 @@ TEST(comes_back_if_the_end_is_refused) {
 }
 
 // Nothing follows an end, not even an answer.
-TEST(answers_no_more_after_the_end) {
+TEST(gives_no_answers_after_the_end) {
     int fd = begin();
     send_end(fd);
     say(fd, WEFT_FRAME_CONTROL, "\1\0\0\0\0\0", 6);
@@ -174,17 +173,17 @@ TEST(answers_no_more_after_the_end) {
     end(fd);
 }
 
-// A receiver that talks without end does not keep the sender from its other work.
-TEST(listens_for_a_while_only) {
+// A receiver that sends endlessly does not block the sender.
+TEST(limits_reading_per_step) {
     int fd = begin();
     talking = true;
-    weft_connection_step(&c, now); // or the watchdog ends it
+    weft_connection_step(&c, now); // otherwise the watchdog ends it
     CHECK_INT(c.state, WEFT_STREAMING);
     end(fd);
 }
 
-// A machine that goes away without a word is noticed.
-TEST(notices_a_machine_that_is_gone) {
+// Detects a machine that disappears silently.
+TEST(detects_a_dead_machine) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof address;
     char tcp[64];
@@ -254,10 +253,10 @@ int main(void) {
     weft_definitions_init(1U << 20);
     RUN(reports_why_there_is_no_connection);
     RUN(stays_away_after_the_end);
-    RUN(comes_back_if_something_is_missing);
-    RUN(comes_back_if_the_end_is_refused);
-    RUN(answers_no_more_after_the_end);
-    RUN(listens_for_a_while_only);
-    RUN(notices_a_machine_that_is_gone);
+    RUN(reconnects_if_a_batch_is_unacknowledged);
+    RUN(reconnects_if_the_end_is_refused);
+    RUN(gives_no_answers_after_the_end);
+    RUN(limits_reading_per_step);
+    RUN(detects_a_dead_machine);
     return harness_end("connection");
 }

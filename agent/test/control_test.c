@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does the sender do what it is asked to do while it runs, and take what others know of threads?
+// Tests controls, the minimum duration, and events that threads did not write themselves, with the
+// real sender.
 
 #include "options/settings.h"
 #include "send/control.h"
@@ -17,7 +18,7 @@ static void start_controlled(size_t pool, size_t retain) {
     weft_control_begin();
 }
 
-// Every control is answered, what is wrong changes nothing, and no event suffers.
+// Every control is answered, invalid ones change nothing, and no event is affected.
 TEST(controlled) {
     pthread_t thread;
     server.nag = 101;
@@ -32,14 +33,14 @@ TEST(controlled) {
     CHECK_INT(weft_settings_depth(WEFT_PLACE_BLOCK), 7);
 }
 
-// Each broken control frame costs a connection, and nothing else.
+// Each malformed control frame costs one connection, and nothing else.
 TEST(mangled) {
     pthread_t thread;
     server.mangle = 5;
     start_server(&thread);
     start_controlled(16U << 20, 8U << 20);
     uint64_t events = run_writers(8, 4, 3000, 300, write_events);
-    while (atomic_load(&server.mangle) > 0) { // or for ever: the watchdog ends it
+    while (atomic_load(&server.mangle) > 0) { // otherwise the watchdog ends it
         usleep(1000);
     }
     finish_after(thread, events);
@@ -50,7 +51,7 @@ TEST(mangled) {
 
 static _Atomic uint64_t long_enough;
 
-// Waits of all lengths around the minimum, and things that happen within.
+// Waits of all lengths around the minimum, with nested events.
 static void *wait_around(void *argument) {
     const struct writer *w = argument;
     uint64_t id = atomic_fetch_add(&next_thread, 1);
@@ -76,7 +77,7 @@ static void *wait_around(void *argument) {
             }
         }
         weft_min_duration_put_now(b, &end, 0);
-        // More than a hold has room for is told in any case.
+        // More than a hold has room for is always sent.
         bool spills = i % 3 != 0 && 2 + i % 7 > WEFT_HELD_RECORDS;
         if (spills || end.time - begin.time >= 1000000) {
             atomic_fetch_add(&long_enough, 1);
@@ -86,8 +87,8 @@ static void *wait_around(void *argument) {
     return NULL;
 }
 
-// With a minimum duration: all waits that are long enough, with their ends, and few others, which
-// begin while the sender takes the last; and one that never ends.
+// With a minimum duration: all waits that are long enough, with their ends; few others, which begin
+// while the sender takes the previous one; and one that never ends.
 TEST(minimum) {
     pthread_t thread;
     server.witness.problem[0] = '\0';
@@ -110,7 +111,7 @@ TEST(minimum) {
     CHECK(w->events[WEFT_EV_YIELD] > 0);
 }
 
-// A wait that was held back when a session ended is told in the next: from its beginning on.
+// A wait held back when a session ends is sent in the next one, starting at its beginning.
 TEST(held_over) {
     pthread_t thread;
     finish_ms = 500;
@@ -120,7 +121,7 @@ TEST(held_over) {
     struct weft_buffer *dead = weft_buffer_open(77);
     struct weft_record park = {.kind = WEFT_EV_PARK};
     weft_min_duration_put_now(dead, &park, 0);
-    weft_sender_finish(WEFT_END_DETACHED); // nobody was there
+    weft_sender_finish(WEFT_END_DETACHED); // without a receiver
     finish_ms = 60000;
     start_server(&thread);
     begin_session(8U << 20);
@@ -130,7 +131,7 @@ TEST(held_over) {
     CHECK(server.witness.ended);
 }
 
-// Threads that a session heard of, and that end while there is none, are forgotten.
+// Threads known to a session that end after it are forgotten.
 TEST(forgotten) {
     pthread_t thread;
     finish_ms = 500;
@@ -153,14 +154,15 @@ static void *look_often(void *nothing) {
     for (int i = 0; i < 20; i++) {
         struct weft_look *looks;
         size_t count;
-        while (!weft_findings_look(weft_sender_wake, &looks, &count)) { // or for ever
+        while (!weft_findings_look(weft_sender_wake, &looks,
+                                   &count)) { // otherwise the watchdog ends it
         }
         free(looks);
     }
     return NULL;
 }
 
-// Several may want to know at one time how far the threads have got: all get an answer.
+// Several threads may request the ends of the histories at once; all get an answer.
 TEST(looked) {
     pthread_t askers[4];
     finish_ms = 500;
@@ -174,8 +176,7 @@ TEST(looked) {
     weft_sender_finish(WEFT_END_EXIT);
 }
 
-// Threads that keep a part of the pool, each a chunk, do not keep stacks from being as deep as ever
-// once the pressure is over.
+// Threads that keep a chunk each do not limit stacks once the pressure is over.
 TEST(relieved) {
     finish_ms = 500;
     start_controlled((size_t)8 * WEFT_CHUNK_SIZE, 8U << 20);
@@ -185,7 +186,7 @@ TEST(relieved) {
     }
     weft_settings_pressure(5, 8);
     CHECK(weft_settings_pressed());
-    while (weft_settings_pressed()) { // or for ever: the watchdog ends it
+    while (weft_settings_pressed()) { // otherwise the watchdog ends it
         usleep(1000);
     }
     CHECK_INT(weft_settings_depth(WEFT_PLACE_BLOCK), 16);
@@ -206,8 +207,8 @@ static void *move_about(void *argument) {
     return NULL;
 }
 
-// What a snapshot finds of a thread that has gone on meanwhile is not told; of one that has not,
-// and of one that never wrote anything, it is.
+// A finding about a thread that has continued is dropped; one about a thread that has not, or has
+// never written anything, is sent.
 TEST(found) {
     pthread_t thread;
     pthread_t mover;

@@ -1,10 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What did an agent send? fake_receiver NAME [cut=N] [die=N] [garbage=N] [refuse=N] [silent=N]
-// [slow=MS] [forget=N] [turns=N of=CLASS.KIND...] [events=1] listens on a path or a port, prints
-// what came once the session has ended, with events=1 each event as it comes, and ends with 1 if
-// the stream broke a rule.
+// Prints what an agent sent. fake_receiver NAME [cut=N] [die=N] [garbage=N] [refuse=N] [silent=N]
+// [slow=MS] [forget=N] [turns=N of=CLASS.KIND...] [events=1] listens on a path or a port and prints
+// the results when the session has ended; with events=1 also each event as it arrives. Exits with 1
+// if the stream broke a rule.
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How does a test say what it expects? Each test program is one file: TEST(name) functions, listed
-// in RUN(...). A failed expectation prints file, line and values, and the program ends with 1.
+// A minimal test framework. Each test program is one file with TEST(name) functions, which main
+// passes to RUN(...). A failed check prints file, line and values, and the program exits with 1.
 
 #ifndef WEFT_TEST_HARNESS_H
 #define WEFT_TEST_HARNESS_H

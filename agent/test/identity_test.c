@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does each class and method get one id, also while others are held up in the JVM? The JVM is
-// played.
+// Tests that each class and method gets one id, even while other threads are blocked in the JVM.
+// The JVM is simulated.
 
 #include "record/identity.h"
 
@@ -15,10 +15,10 @@
 #include "hotspot/vmstructs.h"
 #include "record/definitions.h"
 
-// References are addresses of what they refer to. A weak one is the same.
+// References, strong and weak, are the addresses of their objects.
 struct class {
     const char *signature;
-    atomic_int held_up; // so many of those who ask for its signature do not come back yet
+    atomic_int held_up; // number of callers of GetClassSignature to block
 };
 
 static struct class classes[64];
@@ -35,7 +35,7 @@ static jvmtiError JNICALL signature(jvmtiEnv *ti, jclass class, char **text, cha
     (void)ti;
     (void)generic;
     atomic_fetch_add(&asking, 1);
-    while (atomic_load(&c->held_up) > 0) { // or for ever: the watchdog ends it
+    while (atomic_load(&c->held_up) > 0) { // otherwise the watchdog ends it
         usleep(1000);
     }
     *text = strdup(c->signature);
@@ -99,8 +99,8 @@ static uint32_t answer(pthread_t thread) {
     return (uint32_t)(uintptr_t)id;
 }
 
-// The JVM may suspend a thread that asks it something, for as long as a debugger likes.
-TEST(nobody_waits_for_one_whom_the_jvm_holds_up) {
+// The JVM may suspend a thread that calls it, as long as a debugger likes.
+TEST(no_thread_waits_for_one_blocked_in_the_jvm) {
     pthread_t held[2];
     atomic_store(&classes[0].held_up, 1);
     for (int i = 0; i < 2; i++) {
@@ -155,7 +155,7 @@ int main(void) {
         classes[i].signature = "LTest;";
     }
     weft_definitions_init(1U << 20);
-    RUN(nobody_waits_for_one_whom_the_jvm_holds_up);
+    RUN(no_thread_waits_for_one_blocked_in_the_jvm);
     RUN(all_threads_get_the_same_ids);
     return harness_end("identity");
 }

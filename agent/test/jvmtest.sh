@@ -12,11 +12,11 @@ if [ $# -gt 1 ]; then # as many JDKs at once as there are processors
     exit
 fi
 home=$1
-checked=$(dirname "$receiver")/libweft_check.so # the agent that asks JVMTI for each stack again
+checked=$(dirname "$receiver")/libweft_check.so # the agent that compares each stack with JVMTI
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sock=$work/weft.sock
-weft=$(dirname "$agent")/weft # the program, built beside the agent
+weft=$(dirname "$agent")/weft # the command, built next to the agent
 failed=0
 java=
 more= # options of the agent
@@ -40,11 +40,11 @@ listen() { # arguments of the receiver
     while [ ! -S "$sock" ] && kill -0 $receiver_pid; do sleep 0.02; done
 }
 
-# Room for every event that comes while the sender has no processor: what is lost without it is a matter of the machine's
-# load, not of the agent. Sections that are about losses say how much room there is.
+# Room for every event while the sender is starved of processor time: otherwise losses depend on the machine's load. Sections
+# about losses set their own limits.
 room=,pool=256m,exit-wait=60s
 
-# Ends what hangs. No test depends on how long something takes.
+# Ends hanging programs. No test depends on how long something takes.
 patience=3600
 
 # Runs a program under the agent against the receiver; output and code go to out, err, code.
@@ -53,7 +53,7 @@ traced() {
     code=$?
 }
 
-# Waits until the receiver has heard all; whether something was lost is for others to say.
+# Waits until the receiver has everything; callers check for losses.
 heard_some() {
     for i in $(seq 6000); do
         kill -0 $receiver_pid 2>/dev/null || break
@@ -77,13 +77,13 @@ value() {
 
 expect() { # name, count
     name=$(echo "$1" | sed 's/[.$]/\\&/g')
-    grep -q '^problem none$' "$work/seen" || return # nothing that was counted means anything
+    grep -q '^problem none$' "$work/seen" || return # the counts mean nothing
     [ "$(value "$name")" = "$2" ] || bad "$1 is $(value "$name"), not $2"
 }
 
 for part in "$(dirname "$0")"/jvm/*.sh; do . "$part"; done
 
-# Of a runtime of another version: what could differ there.
+# For runtimes of other versions: what may differ there.
 some() {
     details -Xcheck:jni
     parks -Xcheck:jni
@@ -138,7 +138,7 @@ all() {
     options
     attached -Xcheck:jni
     summed
-    told_where
+    reported_connection
     returned
     recorded
     churn

@@ -1,8 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread of native code that is attached to the JVM, works there, and leaves it, as it is told.
-// For test/java/Native.java.
+// Attaches native threads to the JVM, works there and detaches, for test/java/Native.java.
 
 #include <jni.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Are a JVM's structures believed only as long as they say what JVMTI says, and is JVMTI asked
-// seldom? The JVM is a few lines here; it is one of those that keep the owner's id in the monitor.
+// Tests that the JVM's structures are trusted only while they agree with JVMTI, and that JVMTI is
+// called rarely. The JVM is simulated; it keeps the owner's id in the monitor.
 
 #include "hotspot/owner.h"
 
@@ -30,8 +30,8 @@ static struct {
     JNIEnv env;
 } thread;
 
-static struct fake_object truth; // the thread that JVMTI says is the owner
-static uintptr_t changes_to;     // the monitor's owner once JVMTI was asked; 0: stays
+static struct fake_object truth; // the owner according to JVMTI
+static uintptr_t changes_to;     // the monitor's owner after a call of JVMTI; 0: unchanged
 static int asked;
 
 void *weft_vmstructs_libjvm(void) {
@@ -110,7 +110,7 @@ TEST(a_free_monitor_has_no_owner_and_needs_no_check) {
     CHECK_INT(asked, 0);
 }
 
-TEST(an_owner_that_changes_meanwhile_proves_nothing) {
+TEST(a_changed_owner_is_no_mismatch) {
     begin();
     truth.tid = 7;
     changes_to = 7;
@@ -121,7 +121,7 @@ TEST(an_owner_that_changes_meanwhile_proves_nothing) {
     CHECK_INT(asked, 10);
 }
 
-TEST(after_three_wrong_answers_the_structures_are_not_read) {
+TEST(three_mismatches_disable_the_structures) {
     begin();
     truth.tid = 7;
     monitor.owner = 8;
@@ -133,8 +133,8 @@ TEST(after_three_wrong_answers_the_structures_are_not_read) {
     CHECK_INT(asked, 4);
 }
 
-// Follows the one before: every owner is a question now, and one was asked.
-TEST(jvmti_is_asked_a_hundred_times_a_second) {
+// Follows the previous test: every owner requires JVMTI now, and one call was made.
+TEST(jvmti_is_called_at_most_100_times_a_second) {
     int64_t start = weft_clock();
     int answered = 0;
     for (int i = 0; i < 1000; i++) {
@@ -145,8 +145,8 @@ TEST(jvmti_is_asked_a_hundred_times_a_second) {
     CHECK(answered <= 100 + more + 1);
 }
 
-// What was found last is not believed when threads have come or gone since.
-TEST(an_address_belongs_to_who_lies_there_now) {
+// The last result is invalid once threads have come or gone.
+TEST(an_address_belongs_to_its_current_thread) {
     uintptr_t structure = (uintptr_t)&thread.env;
     CHECK_INT(weft_addresses_find(structure), 0);
     weft_addresses_enable(0);
@@ -161,11 +161,11 @@ TEST(an_address_belongs_to_who_lies_there_now) {
 }
 
 int main(void) {
-    RUN(an_address_belongs_to_who_lies_there_now);
+    RUN(an_address_belongs_to_its_current_thread);
     RUN(the_first_answers_are_checked);
     RUN(a_free_monitor_has_no_owner_and_needs_no_check);
-    RUN(an_owner_that_changes_meanwhile_proves_nothing);
-    RUN(after_three_wrong_answers_the_structures_are_not_read);
-    RUN(jvmti_is_asked_a_hundred_times_a_second);
+    RUN(a_changed_owner_is_no_mismatch);
+    RUN(three_mismatches_disable_the_structures);
+    RUN(jvmti_is_called_at_most_100_times_a_second);
     return harness_end("owner");
 }

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is a recording whole, whatever happens to its file? The witness reads what was written.
+// Tests that a recording is well-formed whatever happens to its file. The witness reads it.
 
 #include "send/recording.h"
 
@@ -23,7 +23,7 @@ static struct witness witness;
 static uint64_t sequence;
 static uint64_t before;
 
-// More than is ever written, unless a test says otherwise.
+// More than is ever written, unless a test sets it.
 static const size_t PLENTY = 1U << 30;
 
 static const struct weft_attribute attributes[] = {{"service.name", "test"}};
@@ -42,7 +42,7 @@ static void keep(struct weft_bytes *b, size_t batch) {
     weft_bytes_free(b);
 }
 
-// A batch of so many events of one thread.
+// A batch with a number of events of one thread.
 static void add_events(uint64_t thread, uint32_t count) {
     struct weft_bytes b = {0};
     sequence++;
@@ -57,7 +57,7 @@ static void add_events(uint64_t thread, uint32_t count) {
     keep(&b, batch);
 }
 
-// An aggregate of so many waits, in so many series.
+// An aggregate with a number of waits in a number of series.
 static void add_sums(uint64_t waits, int series) {
     struct weft_bytes b = {0};
     int64_t to = (int64_t)++sequence;
@@ -96,19 +96,19 @@ TEST(keeps_all) {
     CHECK_INT(witness.lost, 0);
 }
 
-// From the first that has no room on, all is counted.
-TEST(counts_what_has_no_room) {
+// Once a batch does not fit, all later ones are counted.
+TEST(counts_events_that_do_not_fit) {
     begin(8192);
     add_events(1, 100);
     add_events(1, 1000);
-    add_events(1, 1); // it would fit, but something is missing before it
+    add_events(1, 1); // it would fit, but a batch before it is missing
     weft_recording_step(&recording, &retain);
     end();
     CHECK_INT(witness.total, 100);
     CHECK_INT(witness.lost, 1001);
 }
 
-TEST(counts_sums_that_have_no_room) {
+TEST(counts_sums_that_do_not_fit) {
     begin(8192);
     add_sums(3, 10);
     add_sums(7, 1000);
@@ -120,7 +120,7 @@ TEST(counts_sums_that_have_no_room) {
     CHECK_INT(witness.lost, 7001);
 }
 
-// A disk that is full in the middle of a frame.
+// A disk that fills up within a frame.
 TEST(keeps_whole_frames_on_a_full_disk) {
     const struct rlimit small = {8192, RLIM_INFINITY};
     const struct rlimit large = {RLIM_INFINITY, RLIM_INFINITY};
@@ -139,7 +139,7 @@ TEST(keeps_whole_frames_on_a_full_disk) {
     CHECK_INT(witness.lost, 1001);
 }
 
-// Threads that come and go do not pile up when nothing more is written.
+// Short-lived threads do not pile up once nothing more is written.
 TEST(forgets_threads_when_it_is_full) {
     const uint64_t many = (uint64_t)3 * WEFT_ROSTER_GONE;
     begin(8192);
@@ -158,7 +158,7 @@ TEST(forgets_threads_when_it_is_full) {
     CHECK_INT(witness.lost, 1000 + many - 2);
 }
 
-// Another JVM with the same options does not write into what one is still writing.
+// Another JVM with the same options does not overwrite a recording in progress.
 TEST(leaves_a_recording_in_use_alone) {
     struct weft_recording other;
     begin(PLENTY);
@@ -178,8 +178,8 @@ int main(void) {
     snprintf(path, sizeof path, "/tmp/weft-recording-test-%d", (int)getpid());
     weft_definitions_init(1U << 20);
     RUN(keeps_all);
-    RUN(counts_what_has_no_room);
-    RUN(counts_sums_that_have_no_room);
+    RUN(counts_events_that_do_not_fit);
+    RUN(counts_sums_that_do_not_fit);
     RUN(keeps_whole_frames_on_a_full_disk);
     RUN(forgets_threads_when_it_is_full);
     RUN(leaves_a_recording_in_use_alone);

@@ -1,9 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does every event arrive once, in order, whatever the receiver does? Threads write into buffers,
-// the real sender sends them over a real socket to the witness. One scenario a process: the sender
-// is started once. sender_test lists the scenarios and runs itself for each.
+// Tests that every event arrives once and in order, whatever the receiver does. Threads write into
+// buffers; the real sender sends them over a real socket to the witness. Each scenario needs its
+// own process, because the sender starts once: without arguments, sender_test runs itself for each.
 
 #include "sending.h"
 
@@ -17,7 +17,7 @@ TEST(plain) {
     CHECK_INT(server.witness.connections, 1);
 }
 
-// A tiny pool: most is lost, and said to be.
+// A tiny pool: most events are lost and reported as lost.
 TEST(overflow) {
     pthread_t thread;
     start_server(&thread);
@@ -66,7 +66,7 @@ TEST(rude) {
     expect(events);
 }
 
-// No receiver: what does not fit is lost; it comes late, and everything is accounted for.
+// No receiver at first: what does not fit is lost; everything is accounted for later.
 TEST(late) {
     pthread_t thread;
     start_sender(256U << 10, 1U << 20);
@@ -82,7 +82,7 @@ TEST(late) {
 TEST(unacknowledged) {
     pthread_t thread;
     server.forget = 1;
-    finish_ms = 5000; // it is never settled
+    finish_ms = 5000; // never settled
     start_server(&thread);
     start_sender(16U << 20, 1U << 20);
     uint64_t events = run_writers(1, 2, 4000, 10, write_events);
@@ -90,7 +90,7 @@ TEST(unacknowledged) {
     expect(events);
 }
 
-// Nobody is there: it ends all the same.
+// Without a receiver it ends anyway.
 TEST(absent) {
     finish_ms = 500;
     start_sender(1U << 20, 1U << 20);
@@ -98,8 +98,7 @@ TEST(absent) {
     weft_sender_finish(WEFT_END_EXIT);
 }
 
-// As long as one session runs, or has not come to its end, no other begins, however often it is
-// tried.
+// While a session runs or ends, no other can begin.
 TEST(again) {
     pthread_t thread;
     start_server(&thread);
@@ -115,13 +114,13 @@ TEST(again) {
     CHECK(!weft_sender_runs());
 }
 
-// Nor do threads that come and go without a receiver pile up.
+// Short-lived threads do not pile up without a receiver.
 TEST(absent_churn) {
     finish_ms = 500;
     start_sender(64U << 10, 1U << 20);
-    run_writers(1, 4, 30000, 10, write_events); // fills what may be kept
+    run_writers(1, 4, 30000, 10, write_events); // fills the retained batches
     run_writers(1000, 8, 5, 0, write_events);
-    // Or for ever: the watchdog ends it.
+    // Otherwise the watchdog ends it.
     while (weft_roster_waiting() > 0 || weft_roster_size() >= WEFT_ROSTER_GONE + 100) {
         usleep(1000);
     }
@@ -138,8 +137,8 @@ TEST(hopping) {
     expect(events);
 }
 
-// A thread that does not get on with an event holds all virtual threads up: what is kept of them
-// has a limit, and what is above is told to be lost.
+// A thread stuck in an event holds back all virtual threads: only a limited number of their records
+// is kept, and the rest is reported lost.
 TEST(held_up) {
     pthread_t thread;
     start_server(&thread);

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of the sender have in common: threads that write, and a receiver that counts.
+// Writing threads and a counting receiver, shared by tests of the sender.
 
 #ifndef WEFT_SENDING_H
 #define WEFT_SENDING_H
@@ -21,9 +21,9 @@
 static struct server server;
 static _Atomic uint64_t next_thread = 1;
 static char path[64];
-static int finish_ms = 60000; // so that a busy machine fails no test
+static int finish_ms = 60000; // generous, for busy machines
 
-// A test that hangs is ended; one that passes never depends on the time.
+// Ends tests that hang; passing tests never depend on it.
 enum { WATCHDOG_S = 1800 };
 
 static inline void *serve(void *unused) {
@@ -50,7 +50,7 @@ static inline void *write_events(void *argument) {
     weft_roster_announce(id, 0, "writer that works", "test"); // by itself, after who started it
     for (int i = 0; i < w->events; i++) {
         struct weft_record r = {.kind = WEFT_EV_YIELD};
-        if (i % 5 == 3) { // one that is known only afterwards, with another in between
+        if (i % 5 == 3) { // an event known only afterwards, with another in between
             struct weft_record inner = {.kind = WEFT_EV_YIELD};
             weft_buffer_begin(b);
             r.time = weft_clock();
@@ -77,7 +77,7 @@ static inline void *write_events(void *argument) {
 
 static pthread_mutex_t hop_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-// One virtual thread, carried now by this writer, now by another: its events stay in order.
+// A virtual thread that moves between two writers: its events stay in order.
 static inline void *carry_events(void *argument) {
     const struct writer *w = argument;
     uint64_t id = atomic_fetch_add(&next_thread, 1);
@@ -142,7 +142,8 @@ static inline uint64_t run_writers(int rounds, int count, int events, int pause_
     return (uint64_t)rounds * (uint64_t)count * (uint64_t)events;
 }
 
-// Ends the session when the receiver has seen so many events, and waits until it has seen the end.
+// Ends the session when the receiver has seen a number of events, and waits until it has seen the
+// end.
 static inline void finish_after(pthread_t thread, uint64_t events) {
     while (atomic_load(&server.seen) < events && !atomic_load(&server.over)) {
         usleep(1000);
@@ -166,7 +167,7 @@ struct scenario {
     void (*run)(void);
 };
 
-// Runs the scenario that is named, or each in a process of its own.
+// Runs the named scenario, or each in its own process.
 static inline int run_scenarios(int argc, char **argv, const struct scenario *scenarios,
                                 size_t count) {
     int failed = 0;

@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What does a receiver do, well or badly? See server.h.
 
 #include "server.h"
 
@@ -47,7 +45,7 @@ static void be_rude(struct server *s, int fd) {
     uint8_t heard[4096];
     if (s->silent > 0) {
         s->silent--;
-        recv(fd, heard, sizeof heard, 0); // says nothing to that
+        recv(fd, heard, sizeof heard, 0); // gives no answer
         return;
     }
     if (s->refuse > 0) {
@@ -64,11 +62,11 @@ static void be_rude(struct server *s, int fd) {
     }
     s->garbage--;
     send(fd, nonsense, sizeof nonsense, MSG_NOSIGNAL);
-    while (recv(fd, heard, sizeof heard, 0) > 0) { // until the agent has had enough
+    while (recv(fd, heard, sizeof heard, 0) > 0) { // until the agent closes
     }
 }
 
-// Control frames, good and bad; then, if it is so wished, one that is broken.
+// Control frames, valid and invalid; then, if configured, a malformed one.
 static void control(struct server *s, int fd) {
     for (int i = 0; i < s->nag; i++) {
         if (i % 2 == 0) {
@@ -78,7 +76,7 @@ static void control(struct server *s, int fd) {
         }
     }
     if (s->mangle > 0) {
-        // Counts that promise too much, lengths that lead outside, less than a header, no end.
+        // Counts that are too large, lengths that lead outside, less than a header, no end.
         static const struct {
             const char *bytes;
             uint32_t len;
@@ -95,7 +93,8 @@ static void control(struct server *s, int fd) {
     }
 }
 
-// How many waits came as events, or in sums. Those of snapshots do not say in which mode they end.
+// Counts the waits sent as events or in sums. Waits in snapshots do not show in which mode they
+// end.
 static uint64_t waits_of(const struct witness *w, const char *name, bool in_sums) {
     const char *kind_name = strrchr(name, '.') + 1;
     size_t len = (size_t)(kind_name - 1 - name);
@@ -119,8 +118,8 @@ static void ask_for_mode(int fd, const char *mode) {
     say(fd, 131, payload, 14 + (uint32_t)len);
 }
 
-// Details are what a session begins with, and what it has after an even number of turns. Says on
-// standard output when waits came in the last mode, too.
+// Sessions begin in details mode and return to it after an even number of turns. Prints when waits
+// arrived in the last mode, too.
 static void take_turns(struct server *s, int fd) {
     const struct witness *w = &s->witness;
     bool in_sums = s->asked % 2 == 1;

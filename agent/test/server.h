@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does a receiver do, well or badly? A small one for tests, in front of a witness.
+// A small receiver for tests, in front of a witness, that can misbehave.
 
 #ifndef WEFT_TEST_SERVER_H
 #define WEFT_TEST_SERVER_H
@@ -13,34 +13,36 @@
 struct server {
     int listener;
     struct witness witness;
-    // Bad manners; 0 is none.
+    // Misbehavior; 0 is none.
     atomic_int
-        cut; // closes the first five connections after so many batches, the last not acknowledged
-    int die; // is killed after so many batches
-    int garbage; // answers the first so many connections with nonsense
-    int refuse;  // refuses the first so many connections
-    int slow_ms; // reads only every so many milliseconds
-    int forget;  // does not acknowledge more than so many batches on a connection
-    int nag; // sends so many control frames after each welcome: for depth=7, or of an unknown key
-    atomic_int mangle; // sends the first so many connections control frames that are broken
-    int silent;        // never answers the first so many connections (no welcome)
-    int turns;         // asks so often for the other mode, each time that ...
-    const char *of[8]; // ... waits of all of these, as "class.kind", came in the one that there is
-    uint64_t marks[8]; // so many had come when it began
-    uint64_t asked;    // for another mode, so often
+        cut; // closes the first five connections after this many batches, the last unacknowledged
+    int die; // is killed after this many batches
+    int garbage; // answers the first connections with garbage
+    int refuse;  // refuses the first connections
+    int slow_ms; // reads only once in this many milliseconds
+    int forget;  // acknowledges at most this many batches per connection
+    int nag; // sends this many control frames after each welcome: for depth=7, or with an unknown
+             // key
+    atomic_int mangle; // sends malformed control frames on the first connections
+    int silent;        // never answers the first connections (no welcome)
+    int turns;         // changes the mode this many times, each time after ...
+    const char
+        *of[8]; // ... waits of all of these, as "class.kind", have arrived in the current mode
+    uint64_t marks[8]; // waits when it began
+    uint64_t asked;    // changes of the mode so far
     atomic_bool stop;
-    atomic_int cuts;       // connections that were closed because of cut
-    _Atomic uint64_t seen; // events, and those that are told to be lost
-    atomic_bool over;      // serves no more
+    atomic_int cuts;       // connections closed because of cut
+    _Atomic uint64_t seen; // events, including those reported lost
+    atomic_bool over;      // stops serving
 };
 
-// Listens on a path, or on a TCP port of this machine if the name is a number.
+// Listens on a path, or on a local TCP port if the name is a number.
 bool server_listen(struct server *s, const char *name);
 
-// Serves one connection after another until the end frame has come and the agent has gone.
+// Serves connections until the end frame has arrived and the agent has gone.
 void server_run(struct server *s);
 
-// Prints what the witness saw, one "name value" a line, and the problem if there is one.
+// Prints the witness's results as "name value" lines, and the problem if there is one.
 void server_report(const struct server *s);
 
 #endif

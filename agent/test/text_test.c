@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Are options, endpoints, resource attributes and names read as they are documented?
+// Tests options, endpoints, resource attributes and names against their documentation.
 
 #include "harness.h"
 #include "jvmti/timeout.h"

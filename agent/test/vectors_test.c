@@ -1,10 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does the encoder write what the specification's vectors say? Each file of protocol/vectors has a
-// stream as text and as bytes; every line that an agent can send is encoded and compared. What only
-// a receiver sends is read instead. Lines that cannot come from this encoder (raw bytes, strings
-// with a zero) are passed over by the length in their bytes, and counted.
+// Tests the encoder against the specification's vectors. Each file of protocol/vectors contains a
+// stream as text and as bytes; every line that an agent can send is encoded and compared. Frames of
+// a receiver are decoded instead. Lines that this encoder cannot produce (raw bytes, strings with a
+// zero) are skipped by the length of their bytes, and counted.
 
 #include <ctype.h>
 
@@ -28,7 +28,7 @@ static const struct {
 #undef X
 };
 
-// Finds " name=" in a line; returns what follows it.
+// Finds " name=" in a line; returns the text after it.
 static const char *field(const char *line, const char *name) {
     char key[64];
     snprintf(key, sizeof key, " %s=", name);
@@ -48,7 +48,7 @@ static unsigned hex_digit(char c) {
     return isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a' + 10);
 }
 
-// Reads a quoted string into a slot; returns what follows it.
+// Reads a quoted string into a slot; returns the text after it.
 static const char *quoted(const char *at, int slot) {
     char *out = unquoted[slot];
     if (at == NULL || *at != '"') {
@@ -92,7 +92,7 @@ static void put_hello(struct weft_bytes *b, const char *line) {
     const char *at = strchr(line, '"');
     for (int slot = 0; at != NULL && slot < 6; slot += 2) {
         at = quoted(at, slot);
-        at = quoted(at + 1, slot + 1); // behind the equals sign
+        at = quoted(at + 1, slot + 1); // after the equals sign
         attributes[hello.attribute_count++] =
             (struct weft_attribute){unquoted[slot], unquoted[slot + 1]};
         at = strchr(at, '"');
@@ -101,7 +101,7 @@ static void put_hello(struct weft_bytes *b, const char *line) {
     weft_wire_put_hello(b, &hello);
 }
 
-// Reads a:b,a:b,... The numbers of a pair go to the two tables.
+// Reads a:b,a:b,... into two tables.
 static uint16_t pairs(const char *at, int64_t *first, int64_t *second) {
     uint16_t count = 0;
     while (at != NULL && *at != '\0' && *at != ' ') {
@@ -197,7 +197,7 @@ static void put_series(struct weft_bytes *b, const char *line) {
     weft_wire_put_series(b, &s, buckets, count);
 }
 
-// Takes the next line that counts, without what it is indented by. NULL at the end of the text.
+// Takes the next line with content, without its indentation. NULL at the end of the text.
 static char *next_line(char **rest) {
     while (**rest != '\0') {
         char *line = *rest;
@@ -214,7 +214,7 @@ static char *next_line(char **rest) {
     return NULL;
 }
 
-// A line that was taken belongs to the next frame: it is put back.
+// Puts back a line that belongs to the next frame.
 static void put_back(char *line, char *before, char **rest) {
     if (line != NULL) {
         line[strlen(line)] = **rest == '\0' ? '\0' : '\n';
@@ -288,7 +288,7 @@ static bool encode(struct weft_bytes *b, char *line, char **rest) {
     return encodable;
 }
 
-// A line of a receiver: its bytes are read, and say what the line says.
+// Decodes a receiver's frame and compares it with its line.
 static bool read_back(const char *line, size_t at) {
     struct weft_reply reply;
     ptrdiff_t n = weft_wire_read_reply(bytes + at, byte_count - at, &reply);
@@ -321,7 +321,7 @@ static void check_file(const char *name) {
         encodable = true;
         if (strncmp(line, "raw", 3) == 0) {
             passed_over++;
-            return; // where these bytes end, nobody knows
+            return; // the end of these bytes is unknown
         }
         if (encode(&b, line, &rest)) {
             bool same = at + b.len <= byte_count && memcmp(bytes + at, b.data, b.len) == 0;

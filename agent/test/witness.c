@@ -1,7 +1,5 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Is a stream what the protocol says? See witness.h.
 
 #include "witness.h"
 

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is a stream what the protocol says? A second reading of protocol/README.md, which shares no code
-// with the encoder: it counts events and names the first rule that a stream breaks.
+// Checks a stream against the protocol. It is a second implementation of protocol/README.md that
+// shares no code with the encoder; it counts events and names the first rule that a stream breaks.
 
 #ifndef WEFT_TEST_WITNESS_H
 #define WEFT_TEST_WITNESS_H
@@ -14,13 +14,13 @@
 
 enum { WITNESS_KINDS = 64, WITNESS_CLASSES = 1024 };
 
-// What happened at locks of one class.
+// Events at locks of one class.
 struct witness_class {
     char name[80];
     uint64_t events[WITNESS_KINDS];
     uint64_t worker_events[WITNESS_KINDS];
-    uint64_t found[WITNESS_KINDS]; // those among them that a snapshot tells
-    uint64_t sums[WITNESS_KINDS];  // waits that aggregates tell of
+    uint64_t found[WITNESS_KINDS]; // those from snapshots
+    uint64_t sums[WITNESS_KINDS];  // waits in aggregates
     uint64_t owned;
     uint64_t worker_owned;
     uint64_t timed_out;
@@ -34,12 +34,12 @@ struct witness_thread {
     uint64_t section; // newest batch with a section of it
     uint64_t blocked; // hash and class of the monitor it is blocked on
     int connection;   // newest connection that defined it
-    int open;         // kind of the call that is going on: wait, joinStart, sleepStart
+    int open;         // kind of the current call: wait, joinStart, sleepStart
     bool started;
     bool ended;
-    bool worker;  // its name begins with worker-
-    bool main;    // it is called main
-    bool carrier; // its definition says so
+    bool worker;  // its name starts with worker-
+    bool main;    // its name is main
+    bool carrier; // according to its definition
     char name[24];
 };
 
@@ -51,27 +51,27 @@ struct witness {
     uint64_t total; // events without gaps
     uint64_t batches;
     uint64_t aggregates;
-    uint64_t sums[WITNESS_KINDS]; // waits that aggregates tell of ...
+    uint64_t sums[WITNESS_KINDS]; // waits in aggregates
     uint64_t sum_ns[WITNESS_KINDS];
-    uint64_t overflow; // ... those among them without a series of their own
+    uint64_t overflow; // those among them in overflow series
     uint64_t series_with_stack;
-    int64_t reported; // until when
+    int64_t reported; // end of the last aggregate
     uint64_t interrupted;
     uint64_t timed_out;
     uint64_t owned;    // contendedEnter with an owner
-    uint64_t found;    // events of snapshots
+    uint64_t found;    // events from snapshots
     uint64_t answers;  // status frames
-    uint64_t refusals; // of them, with an error
-    char answer[512];  // what the newest says of the error, depth and pause, as "error|depth|pause"
+    uint64_t refusals; // those with an error
+    char answer[512];  // the newest error, depth and pause, as "error|depth|pause"
     uint64_t stacks;   // events with a stack
     uint64_t definition_frames;
     uint64_t thread_frames;
     uint64_t
-        worker_events[WITNESS_KINDS]; // of threads called worker-...; startCalled, unpark: to them
+        worker_events[WITNESS_KINDS]; // of threads named worker-...; startCalled, unpark: to them
     uint64_t worker_lost;
-    uint64_t main_events[WITNESS_KINDS];            // of the thread called main
+    uint64_t main_events[WITNESS_KINDS];            // of the thread named main
     uint64_t carriers;                              // definitions of them
-    uint64_t carrier_events[WITNESS_KINDS];         // theirs, not those of what they carry
+    uint64_t carrier_events[WITNESS_KINDS];         // their own, not those of threads they carry
     struct witness_class by_class[WITNESS_CLASSES]; // 0: without a class
     char service[128];
     bool hello; // on this connection
@@ -80,8 +80,8 @@ struct witness {
     int64_t watermark;
     int connections;
 
-    // Where to print each event as a line, "time thread kind class peer", if anywhere: what there
-    // is none of is a dash, and after a wait that was over or cut short it says so.
+    // Where to print each event as a line, "time thread kind class peer", or NULL. A missing value
+    // is a dash; a wait that timed out or was interrupted is marked.
     FILE *print;
 
     // State.
@@ -100,7 +100,7 @@ struct witness {
 
 enum { WITNESS_IDS = 1 << 18 };
 
-// The name of a kind of event; those above the last have none.
+// The name of a kind of event; unknown kinds have none.
 enum { WITNESS_LAST_KIND = 30 };
 const char *witness_kind(unsigned kind);
 
@@ -108,7 +108,7 @@ void witness_init(struct witness *w);
 void witness_free(struct witness *w);
 void witness_connect(struct witness *w); // a new connection of the same session
 
-// Takes bytes as they come. False once a rule is broken.
+// Processes bytes as they arrive. False once a rule is broken.
 bool witness_feed(struct witness *w, const void *data, size_t len);
 
 #endif

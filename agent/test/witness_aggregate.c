@@ -1,14 +1,15 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Do aggregates follow the rules, and how many waits do they tell of?
+// Checks aggregates and counts their waits.
 
 #include <math.h>
 
 #include "witness_parts.h"
 
-// The waits of a bucket take more than its lower bound and not more than its upper one, so their
-// sum lies between; with a word for those of more than 2^52 ns, of which a double is not sure.
+// The waits of a bucket are longer than its lower bound and not longer than its upper bound, so
+// their sum lies between, with a tolerance for waits above 2^52 ns, for which a double is not
+// exact.
 static bool take_buckets(struct witness *w, struct cursor *c, uint64_t count, int offset,
                          uint64_t *waits, double *least, double *most) {
     for (uint64_t i = 0; i < count; i++) {
@@ -49,7 +50,7 @@ static bool take_series(struct witness *w, struct cursor *c) {
     if (!take_buckets(w, c, count, offset, &waits, &least, &most)) {
         return false;
     }
-    bool overflow = (flags & 1U) != 0; // its sum may be told with the next one's
+    bool overflow = (flags & 1U) != 0; // its sum may be in the next aggregate
     if (waits == 0 && !overflow) {
         return fail(w, "a series without waits");
     }
@@ -82,7 +83,7 @@ bool witness_aggregate(struct witness *w, struct cursor c) {
     if (c.bad || sequence != w->newest + 1 || before != w->total || watermark < w->watermark) {
         return fail(w, "aggregate %llu: its header does not fit", sequence);
     }
-    bool more = w->aggregates > 0 && from != w->reported; // of the one before
+    bool more = w->aggregates > 0 && from != w->reported; // of the previous one
     if (scale != 2 || to < from || (more && to != w->reported)) {
         return fail(w, "aggregate %llu: from %lld to %lld, after %lld, of scale %d", sequence,
                     (long long)from, (long long)to, (long long)w->reported, scale);

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Are classes, methods, stacks and threads defined as the protocol says?
+// Checks the definitions of classes, methods, stacks and threads.
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Do batches and their events follow the rules?
+// Checks batches and their events.
 
 #include "witness_parts.h"
 
-// Numbers from the specification, on purpose not from the generated header.
+// Numbers from the specification, deliberately not from the generated header.
 enum {
     THREAD_START = 1,
     THREAD_END = 2,
@@ -81,9 +81,8 @@ static void print_event(struct witness *w, const struct witness_thread *t, unsig
             (flags & 2U) != 0 ? " interrupted" : "");
 }
 
-// What a thread may do next. After a gap nothing is known; after a snapshot neither: its locks'
-// classes have ids of their own, and what ended unseen has no end. Virtual threads have no
-// waitReturned.
+// What a thread may do next. After a gap or a snapshot this is unknown: snapshots have their own
+// class ids, and unobserved ends are missing. Virtual threads have no waitReturned.
 static const char *pairing(struct witness_thread *t, unsigned kind, unsigned flags, uint64_t lock) {
     const char *wrong = NULL;
     if (kind == GAP || (flags & (4U | 8U)) != 0) {
@@ -151,7 +150,7 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
     unsigned flags = (unsigned)witness_number(c, 2);
     unsigned long long id = thread;
     if (kind == CONTEXT) {
-        peer = hash = class_id = 0; // ids of the application's
+        peer = hash = class_id = 0; // ids from the application
     }
     if (peer != 0 && witness_thread_of(w, peer)->connection != w->connections) {
         return fail(w, "thread %llu: peer %llu unknown", id, (unsigned long long)peer);

@@ -33,10 +33,10 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		{"no such file", []string{"summary", missing}, exitFailed, missing + ": no such file or directory"},
 		{"no process ID", []string{"attach"}, exitUsage, "attach: no process ID given"},
 		{"bad timeout", []string{"attach", "1", "--timeout", "-1s"}, exitUsage, "attach: invalid --timeout -1s: want a positive duration such as 10s"},
-		{"flag after the process ID", []string{"attach", "1", "--agent", "x", "depth"}, exitFailed, `attach: option "depth": write key=value`},
+		{"flag after the process ID", []string{"attach", "1", "--agent", "x", "depth"}, exitFailed, `attach: invalid option "depth": want key=value`},
 		{"argument of version", []string{"version", "1"}, exitUsage, `version: unexpected argument "1"`},
 		{"bad process ID", []string{"attach", "java"}, exitUsage, `attach: "java" is not a process ID; list the JVMs with jps or ps -C java`},
-		{"bad option", []string{"attach", "--agent", "x", "1", "depth"}, exitFailed, `attach: option "depth": write key=value, without a comma`},
+		{"bad option", []string{"attach", "--agent", "x", "1", "depth"}, exitFailed, `attach: invalid option "depth": want key=value, without a comma`},
 		{"argument of detach", []string{"detach", "1", "depth=1"}, exitUsage, `detach: unexpected argument "depth=1"`},
 		{"bad line", []string{"summary", "-"}, exitFailed, "standard input: line 2: not OTLP JSON"},
 	} {

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.DoubleSupplier;
 
-/** Prints what notify, park and unpark cost, and makes monitors busy for the callbacks to be timed. */
+/** Prints the cost of notify, park and unpark, and contends for monitors so that callbacks can be timed. */
 public final class Bench {
     static final class Owned extends AbstractOwnableSynchronizer {
         Owned() { setExclusiveOwnerThread(Thread.currentThread()); }
@@ -25,7 +25,7 @@ public final class Bench {
         contend(Integer.getInteger("enters", 30_000));
     }
 
-    /** Twenty frames below the measured loop, so that stacks have some depth. */
+    /** Adds twenty frames, so that stacks have some depth. */
     static double deep(DoubleSupplier measured, int depth, int ignored) {
         return depth == 0 ? measured.getAsDouble() : deep(measured, depth - 1, depth);
     }
@@ -36,7 +36,7 @@ public final class Bench {
         System.out.printf("  %-42s %8.1f%n", name, best);
     }
 
-    /** Of the thread itself, so that nobody wakes up. */
+    /** Unparks the thread itself, so no thread wakes up. */
     static double unparks() {
         Thread self = Thread.currentThread();
         int count = 20_000;
@@ -47,7 +47,7 @@ public final class Bench {
         return each;
     }
 
-    /** An interrupted thread does not stop to park. */
+    /** Parks of an interrupted thread return at once. */
     static double parks(Object blocker) {
         int count = 20_000;
         Thread.currentThread().interrupt();

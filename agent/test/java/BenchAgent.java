@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What does the agent cost, against no agent and against the JVM's own flight recorder? Arguments: agent, receiver, folder of the compiled programs,
- * rounds, homes of the JDKs. In each round each variant runs each workload once, so what else the machine does hits all alike. Ratios are made within a round.
+ * Compares the agent with no agent and with the JVM's flight recorder. Arguments: agent, receiver, folder of the compiled programs,
+ * rounds, homes of the JDKs. In each round each variant runs each workload once, so other load affects all alike. Ratios are computed within a round.
  */
 public final class BenchAgent {
     static final Map<String, String> VARIANTS = new LinkedHashMap<>();
@@ -39,7 +39,7 @@ public final class BenchAgent {
     static String agent, receiver, classes;
     static Path work;
 
-    /** Of one operation; lost is a share of the events. */
+    /** Values per operation; lost is a fraction of the events. */
     static final class Run {
         final double wall, cpu, events, lost;
 
@@ -100,7 +100,7 @@ public final class BenchAgent {
         share(runs, "aggregated", "details, as is");
     }
 
-    /** What one variant costs more than no agent, of what another costs. */
+    /** The additional cost of one variant as a fraction of that of another. */
     static void share(Map<String, List<Run>> runs, String of, String than) {
         double none = median(runs.get("none"), r -> r.cpu);
         double more = median(runs.get(than), r -> r.cpu) - none;

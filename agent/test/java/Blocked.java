@@ -9,12 +9,12 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * Waits until threads are blocked on a monitor for good, and an agent was told so.
+ * Waits until threads are definitely blocked on a monitor, and an agent was notified.
  *
- * <p>HotSpot (ObjectMonitor::enter) first makes the thread's state BLOCKED, then posts MonitorContendedEnter, and only then marks the
- * thread of the operating system as one that waits for a monitor, before it stops. Between the first two the thread may sleep, too: to
- * find the owner, an agent may have to wait for a safepoint, which on a busy machine takes long; and the monitor on which it is BLOCKED
- * may be another, of a class that is just loaded. The mark is seen in thread dumps alone, as "waiting for monitor entry".
+ * <p>HotSpot (ObjectMonitor::enter) first sets the thread's state to BLOCKED, then posts MonitorContendedEnter, and only then marks the
+ * OS thread as waiting for a monitor, before it blocks. Between the first two steps the thread may also sleep: to find the owner, an agent
+ * may have to wait for a safepoint, which takes long on a busy machine; and the monitor on which it is BLOCKED may be another, of a class
+ * being loaded. The mark is visible only in thread dumps, as "waiting for monitor entry".
  */
 final class Blocked {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -22,12 +22,12 @@ final class Blocked {
 
     private Blocked() {}
 
-    /** Returns when the thread waits for a notification and has given its monitor up, or has ended; state WAITING or TIMED_WAITING comes before that. */
+    /** Returns when the thread waits for a notification and has released its monitor, or has ended; WAITING or TIMED_WAITING precedes that. */
     static void awaitWait(Thread thread) {
         while (thread.isAlive() && !waits(thread)) Thread.yield();
     }
 
-    /** Returns when all threads are blocked on the monitor, which none of them can get meanwhile: whoever has it keeps it at least until then. */
+    /** Returns when all threads are blocked on the monitor, whose owner must keep it at least until then. */
     static void await(Object monitor, Thread... threads) {
         for (Thread thread : threads) {
             while (!wants(thread, monitor)) Thread.yield();
@@ -35,17 +35,17 @@ final class Blocked {
         while (!allMarked("waiting for monitor entry", threads)) Thread.yield();
     }
 
-    /** Reports whether a thread waits for a notification and has given its monitor up. */
+    /** Reports whether a thread waits for a notification and has released its monitor. */
     static boolean waits(Thread thread) {
         return allMarked("in Object.wait()", thread);
     }
 
-    /** Reports whether a thread is blocked on the monitor, which the calling thread has. */
+    /** Reports whether a thread is blocked on the monitor, which the calling thread owns. */
     static boolean is(Object monitor, Thread thread) {
         return wants(thread, monitor) && allMarked("waiting for monitor entry", thread);
     }
 
-    @SuppressWarnings("deprecation") // threadId is newer than the oldest JDK that these programs are for
+    @SuppressWarnings("deprecation") // threadId is newer than the oldest supported JDK
     private static boolean wants(Thread thread, Object monitor) {
         ThreadInfo info = THREADS.getThreadInfo(thread.getId());
         return info != null && info.getThreadState() == Thread.State.BLOCKED && info.getLockInfo() != null

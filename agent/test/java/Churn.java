@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Paths;
 
 /**
- * Starts many short threads, eight at a time: args[0] of them. With args[1] their names have so many characters more, and the
- * most memory that the process ever had is printed, in KiB.
+ * Starts args[0] short threads, eight at a time. With args[1] their names have that many additional characters, and the peak
+ * memory of the process is printed in KiB.
  */
 public final class Churn {
     public static void main(String[] args) throws Exception {

@@ -7,7 +7,7 @@ import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 
 /**
- * Does things a known number of times; jvmtest.sh compares with what the agent saw. Prints "counted" and the one number that is not known beforehand.
+ * Does things a known number of times; jvmtest.sh compares with the agent's events. Prints "counted" and the one number not known beforehand.
  */
 public final class Counts {
     static final class Notified {}
@@ -53,7 +53,7 @@ public final class Counts {
         }
     }
 
-    /** 30 waits that throw: of a monitor that is not owned, and with a time that is none. */
+    /** 30 waits that throw: on a monitor that is not owned, or with an invalid timeout. */
     static void wrongWaits() throws InterruptedException {
         Wrong lock = new Wrong();
         for (int i = 0; i < 30; i++) {
@@ -110,8 +110,8 @@ public final class Counts {
     }
 
     /**
-     * 50 waits that time out, 10 that are interrupted, 100 that are notified. Returns how often those 100 waited: HotSpot may wake a thread without
-     * reason, when who gives a monitor up is held up just before it wakes the next, which has got it meanwhile.
+     * 50 waits that time out, 10 that are interrupted, 100 that are notified. Returns how often those 100 waited: HotSpot may wake a thread
+     * spuriously, if the thread that releases a monitor is delayed before it wakes the next one, which already has the monitor.
      */
     static int waits() throws Exception {
         Timed timed = new Timed();

@@ -11,9 +11,9 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Calls each method that is hooked many times: directly, by reflection, by a method handle. Prints how often, as the
- * receiver counts it: "worker.notify 300000". args[0] is the number of calls of the cheap ones in each way. With args[1] it does all that first
- * so often uncounted, so that it is compiled without hooks, prints "ready" and waits for a line.
+ * Calls each hooked method many times: directly, by reflection, by a method handle. Prints the counts that the receiver should
+ * see: "worker.notify 300000". args[0] is the number of calls of cheap methods in each way. With args[1] it first does all that
+ * this many times uncounted, so that the code is compiled without hooks, prints "ready" and waits for a line.
  */
 public final class Coverage {
     static final class Woken {}
@@ -53,7 +53,7 @@ public final class Coverage {
         EXPECTED.forEach((name, count) -> System.out.println(name + " " + count));
     }
 
-    /** Runs the body in a thread that is counted, and waits in one that is not, without taking a processor from it. */
+    /** Runs the body in a counted thread, and waits in an uncounted one without using a processor. */
     static void worker(Call body, int number) throws InterruptedException {
         Throwable[] failed = {null};
         Thread thread = new Thread(() -> {
@@ -90,7 +90,7 @@ public final class Coverage {
         EXPECTED.merge(name, count, Integer::sum);
     }
 
-    /** Each call in each way. A type is the receiver's, for instance methods. */
+    /** Makes each call in each way. For instance methods, a type is that of the receiver. */
     static void times(int count, Call direct, Call reflected, Call handle) throws Throwable {
         for (Call way : new Call[] {direct, reflected, handle}) {
             for (int i = 0; i < count; i++) way.run();
@@ -151,7 +151,7 @@ public final class Coverage {
         for (String name : new String[] {"park", "unparked", "unpark"}) expect("worker." + name, 3 * many);
     }
 
-    /** Each gives the processor away, for milliseconds where others want it: fewer, here and of sleep(0). */
+    /** Each call yields the processor, for milliseconds under contention: so there are fewer of these and of sleep(0). */
     static void yields() throws Throwable {
         int count = many / 10;
         Method yield = method(Thread.class, "yield");
@@ -169,7 +169,7 @@ public final class Coverage {
         expect("worker.sleepEnd", 3 * count);
     }
 
-    /** Of oneself, each of them consumed; then consumed again, which is nothing. */
+    /** Interrupts of the thread itself, each consumed once; consuming again is no event. */
     static void interrupts() throws Throwable {
         Thread self = Thread.currentThread();
         Method interrupt = method(Thread.class, "interrupt");
@@ -191,7 +191,7 @@ public final class Coverage {
         expect("worker.interrupted", 3 * many);
     }
 
-    /** Those that are interrupts, subclasses too, and those that are not. */
+    /** Exceptions that count as interrupts, including subclasses, and others. */
     static void exceptions() throws Throwable {
         Constructor<?> constructor = InterruptedException.class.getConstructor();
         MethodHandle handle = LOOKUP.unreflectConstructor(constructor);
@@ -203,7 +203,7 @@ public final class Coverage {
         expect("worker.interrupted", 3 * many + 1);
     }
 
-    /** Of an interrupted thread: the wait begins and is over. Each is an interrupt, a wait and an exception. */
+    /** Waits of an interrupted thread end at once. Each is an interrupt, a wait and an exception. */
     static void waits() throws Throwable {
         int count = many / 10;
         Cut lock = new Cut();
@@ -255,13 +255,13 @@ public final class Coverage {
         thread.join();
     }
 
-    /** Not events, but each may be a definition: there must not be as many as there are names. */
+    /** New names are not events but definitions; there must be fewer definitions than names. */
     static void names() throws Throwable {
         Thread self = Thread.currentThread();
         for (int i = 0; i < many; i++) self.setName(name + "1-" + i);
     }
 
-    /** Newer compilers do not know these any more. */
+    /** Methods removed from newer JDKs. */
     static void suspends(Thread target) throws Throwable {
         int count = many / 20;
         Method suspend = method(Thread.class, "suspend");

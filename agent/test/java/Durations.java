@@ -4,8 +4,8 @@
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Waits that are shorter and longer than a minimum duration (args[0], in ms), and a deadlock. Prints how many of each kind must be told, at least and at
- * most: "name least most". What lasts longer when measured from outside may have been long enough; what is asked to last longer is.
+ * Waits shorter and longer than a minimum duration (args[0], in ms), and a deadlock. Prints how many of each kind must be sent:
+ * "name least most". A wait that is longer when measured from outside may be long enough; one requested to be longer is.
  */
 public final class Durations {
     static final class Left {}
@@ -33,7 +33,7 @@ public final class Durations {
     public static void main(String[] args) throws Exception {
         least = Long.parseLong(args[0]) * 1_000_000;
         deadlock();
-        Durations first = new Durations(); // all classes are loaded then: no worker waits for another that loads one
+        Durations first = new Durations(); // loads all classes: no worker waits for class loading
         first.work(1, 1, 0);
         Durations[] all = new Durations[WORKERS];
         Thread[] threads = new Thread[WORKERS];
@@ -67,7 +67,7 @@ public final class Durations {
         tell("Durations$Notified.notify", WORKERS * NOTIFIES + 1, WORKERS * NOTIFIES + 1);
         tell("worker.threadStart", WORKERS, WORKERS);
         tell("worker.threadEnd", WORKERS, WORKERS);
-        // Of the workers, sent or lost: the long ones, what is no wait, and what may have been long.
+        // Of the workers, sent or lost: long waits, other events, and possibly long waits.
         int happened = WORKERS * (NOTIFIES + 3 * LONG + 2 + 2);
         tell("happened", happened, happened + 3 * maybe[0] + 2 * maybe[1] + 2 * maybe[2]);
     }

@@ -7,8 +7,8 @@ import java.nio.file.Paths;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Many threads at one time, args[0] virtual or platform ones (args[1]), each parked until all are. Prints the most memory
- * that the process ever had, in KiB.
+ * args[0] concurrent threads, virtual or platform (args[1]), each parked until all are. Prints the peak memory of the process
+ * in KiB.
  */
 public final class Many {
     static final class Gate {}
@@ -35,7 +35,7 @@ public final class Many {
         return new Thread(null, body, name, 64 << 10);
     }
 
-    /** Thread.ofVirtual().name(name).unstarted(body), for compilers that do not know it. */
+    /** Thread.ofVirtual().name(name).unstarted(body), for compilers of older JDKs. */
     static Thread virtual(Runnable body, String name) throws Exception {
         Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
         Class<?> type = Class.forName("java.lang.Thread$Builder");

@@ -4,7 +4,7 @@
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** Waits of each kind, until its standard input ends: some thread is always in the middle of one. Prints how many there were, "class kind count". */
+/** Waits of each kind until standard input ends; some thread is always waiting. Prints their numbers as "class kind count". */
 public final class Modes {
     static final class Waited {}
     static final class Parked {}
@@ -48,7 +48,7 @@ public final class Modes {
         System.out.println("Modes$Waited wait " + waits);
         System.out.println("Modes$Parked park " + parks);
         System.out.println("Modes$Handed contendedEnter " + handed);
-        // Before 24 virtual threads have a few parks more than the program asks for.
+        // Before 24 virtual threads park a few times more than the program requests.
         if (Runtime.version().feature() >= 24) System.out.println("Modes$Virtual park " + virtualParks);
     }
 

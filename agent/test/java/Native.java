@@ -5,7 +5,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.Arrays;
 
-/** Has a thread of native code (args[0] is the library) attach itself, work, and leave, as its standard input says. */
+/** Makes a native thread (args[0] is the library) attach, work and detach, on commands from standard input. */
 public final class Native {
     static native void tell(int what);
 

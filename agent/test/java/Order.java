@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Blocks, waits, parks and wakes in an order that is forced step by step, and prints it as the receiver prints events: "thread kind class peer". Main only
- * looks at states; a thread does its next step once main has seen that the former is done. What it tries in vain is of threads that it says are
+ * Blocks, waits, parks and wakes in an order that is enforced step by step, and prints it as the receiver prints events: "thread kind class peer".
+ * Main only looks at states; a thread does its next step once main has seen the previous one. Threads of failed attempts are reported as
  * void.
  */
 public final class Order {
@@ -32,7 +32,7 @@ public final class Order {
         void run() throws Exception;
     }
 
-    /** What happens now, by the thread that does it. */
+    /** Records what the current thread does next. */
     static void tell(String what) {
         told.add(Thread.currentThread().getName() + " " + what);
     }
@@ -57,7 +57,7 @@ public final class Order {
         while (reached < wanted) Thread.yield();
     }
 
-    /** Of a sleep or park, of which the agent is told before there is a state. It is not so of monitors: see Blocked. */
+    /** Waits for a sleep or park, whose event precedes the state. Monitors differ: see Blocked. */
     static void reach(Thread t, Thread.State state) {
         while (t.getState() != state) Thread.yield();
     }
@@ -83,7 +83,7 @@ public final class Order {
         }
     }
 
-    /** Each waits for a monitor of the one before; they come free one after another. */
+    /** Each waits for a monitor of its predecessor; they are released in sequence. */
     static void chain() throws Exception {
         Object one = new One();
         Object two = new Two();
@@ -152,7 +152,7 @@ public final class Order {
         return t;
     }
 
-    /** A wait that another ends; it goes on when that one has left the monitor. */
+    /** A wait that another thread ends; it continues when that thread has left the monitor. */
     static void notified() throws Exception {
         Object bell = new Bell();
         step = 0;
@@ -179,7 +179,7 @@ public final class Order {
         ended(b);
     }
 
-    /** A wait whose time is over while another has the monitor; longer ones, until the other is there in time. */
+    /** A wait that times out while another thread owns the monitor; repeated with longer timeouts until that thread is in time. */
     static void timedOut() throws Exception {
         for (int i = 10, millis = 100; !timedOut(i, millis); i += 2, millis *= 2) {
             failed.add("worker-" + i);
@@ -267,7 +267,7 @@ public final class Order {
         ended(b);
     }
 
-    /** Two want a lock; they get it in the order in which they came. */
+    /** Two threads want a lock and get it in the order of their arrival. */
     static void mutex() throws Exception {
         ReentrantLock lock = new ReentrantLock();
         step = 0;
@@ -325,7 +325,7 @@ public final class Order {
         ended(b);
     }
 
-    /** One starts another and joins it. */
+    /** A thread starts another and joins it. */
     static void joined() throws Exception {
         step = 0;
         int before = told.size();

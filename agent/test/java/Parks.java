@@ -10,7 +10,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Parks and unparks a known number of times; jvmtest.sh compares with what the agent saw. */
+/** Parks and unparks a known number of times; jvmtest.sh compares with the agent's events. */
 public final class Parks {
     static final class Permit {}
     static final class Direct {}
@@ -58,14 +58,14 @@ public final class Parks {
         while (thread.getState() != Thread.State.WAITING) Thread.yield();
     }
 
-    /** Not by join, so that main parks for nothing but what it says. */
+    /** Waits without join, so that main parks only where it counts. */
     static void ended(Thread... threads) {
         for (Thread t : threads) {
             while (t.isAlive()) Thread.yield();
         }
     }
 
-    /** 200 000 parks and unparks of a thread by itself: the permit is there before. 1000 more with an owner. */
+    /** 200 000 parks with an available permit, and unparks by the same thread. 1000 more with an owner. */
     static void permits() {
         Permit blocker = new Permit();
         Owned owned = new Owned(Thread.currentThread());
@@ -82,7 +82,7 @@ public final class Parks {
         }));
     }
 
-    /** 60 of main that time out, by a duration, by a deadline, by one that is over. */
+    /** 60 parks of main that time out: by a duration, a deadline, an expired deadline. */
     static void timed() {
         Timed blocker = new Timed();
         for (int i = 0; i < 20; i++) {
@@ -92,7 +92,7 @@ public final class Parks {
         }
     }
 
-    /** 100 with a blocker and 20 without one, each unparked when it is known to be parked. */
+    /** 100 with a blocker and 20 without one, each unparked once it is parked. */
     static void direct() {
         Direct blocker = new Direct();
         done = 0;
@@ -111,7 +111,7 @@ public final class Parks {
         ended(t);
     }
 
-    /** 40: main holds the lock until four have queued up, ten times. Each that gets it wakes the next. */
+    /** 40 parks: ten times main holds the lock until four threads have queued up. Each owner wakes the next. */
     static void locks() {
         ReentrantLock lock = new ReentrantLock();
         for (int round = 0; round < 10; round++) {
@@ -129,7 +129,7 @@ public final class Parks {
         }
     }
 
-    /** 20 that find no permit. */
+    /** 20 acquires without a permit. */
     static void semaphore() {
         Semaphore semaphore = new Semaphore(0);
         done = 0;
@@ -159,7 +159,7 @@ public final class Parks {
         ended(threads);
     }
 
-    /** 20 awaits, each signalled when it is known to wait. */
+    /** 20 awaits, each signalled once it waits. */
     static void condition() {
         ReentrantLock lock = new ReentrantLock();
         Condition condition = lock.newCondition();

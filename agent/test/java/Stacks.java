@@ -18,8 +18,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 
 /**
- * Parks, notifies and waits below stacks of all shapes, while code is compiled, thrown away and compiled again: recursion, inlining, loops that are
- * replaced while they run, callbacks through the library, reflection, method handles, initializers, privileged actions, classes that are unloaded.
+ * Parks, notifies and waits with stacks of all shapes, while code is compiled, discarded and recompiled: recursion, inlining, on-stack replacement,
+ * callbacks through the library, reflection, method handles, initializers, privileged actions, unloaded classes.
  */
 public final class Stacks {
     interface Shape { int go(int depth) throws Throwable; }
@@ -105,7 +105,7 @@ public final class Stacks {
         return sum;
     }
 
-    /** What is called changes after a while: code that relied on it is thrown away, also with frames of it on the stack. */
+    /** The call target changes after a while: code compiled for it is deoptimized, even with frames on the stack. */
     static int fickle(IntConsumer first, IntConsumer second, int rounds) {
         for (int i = 0; i < rounds; i++) inner(i < rounds - 5 ? first : second, i);
         return rounds;
@@ -113,7 +113,7 @@ public final class Stacks {
 
     static void inner(IntConsumer c, int i) { c.accept(i); }
 
-    /** A class that acts in its initializer: Java called from C, called from Java. It is forgotten, so that it can be unloaded. */
+    /** A class that acts in its initializer: Java called from C, called from Java. It can be unloaded afterwards. */
     static int initialized() throws Throwable {
         Class<?> c = Class.forName("Stacks$Initialized", true, new ClassLoader(null) {
             @Override protected Class<?> findClass(String name) throws ClassNotFoundException {

@@ -5,10 +5,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
-// Threads that are in each state before anybody looks: blocked, deadlocked, waiting, joining, parked,
-// sleeping. It prints "stuck"; then each line of standard input is a command:
+// Threads in each state before an agent is attached: blocked, deadlocked, waiting, joining, parked,
+// sleeping. Prints "stuck"; then each line of standard input is a command:
 //   work N   N notifies by main
-//   free     lets all go but the deadlocked, and prints "free"
+//   free     unblocks all threads except the deadlocked ones, and prints "free"
 //   end      ends
 public class Stuck {
     static final class Held {}

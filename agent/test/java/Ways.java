@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Works for a while (args[1] rounds), and ends in the way that args[0] names, after some output. */
+/** Works for args[1] rounds, prints some output, and ends in the way named by args[0]. */
 public final class Ways {
     static volatile int sink;
 

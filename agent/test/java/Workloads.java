@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Does one thing many times, some twenty frames deep, and prints "result", operations, wall time and CPU time of the process in ns. */
+/** Repeats one operation about twenty frames deep, and prints "result", operations, wall time and CPU time of the process in ns. */
 public final class Workloads {
     interface Work { void run(int count) throws Exception; }
 
@@ -59,7 +59,7 @@ public final class Workloads {
         for (Thread t : all) t.join();
     }
 
-    /** Four threads; who has the lock lets others run, so that they want it too. */
+    /** Four threads; the owner of the lock yields, so that the others contend for it. */
     static void contended(int count) throws Exception {
         together(4, n -> {
             for (int i = 0; i < n; i++) {
@@ -115,7 +115,7 @@ public final class Workloads {
         }, count);
     }
 
-    /** Locks that nobody else wants, and what a program does besides. */
+    /** Uncontended locks, and other work of a program. */
     static void uncontended(int count) throws Exception {
         together(2, n -> {
             Object mine = new Object();
@@ -151,7 +151,7 @@ public final class Workloads {
         }
     }
 
-    /** An interrupted thread does not stop to park. */
+    /** Parks of an interrupted thread return at once. */
     static void parks(int count) {
         Thread.currentThread().interrupt();
         for (int i = 0; i < count; i++) LockSupport.park(lock);

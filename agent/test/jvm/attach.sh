@@ -1,9 +1,9 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Does an agent that comes later see everything? Sections of jvmtest.sh.
+# Sections of jvmtest.sh: an agent attached to a running JVM sees everything.
 
-# Starts a program that prints a word when it is ready, and then takes lines on its standard input, which is file 9.
+# Starts a program that prints a word when it is ready, and then reads lines from file descriptor 9.
 start_waiting() { # word, arguments of java
     word=$1
     shift
@@ -17,26 +17,26 @@ start_waiting() { # word, arguments of java
     jvm=$(cat "$work/pid")
 }
 
-# What attach says goes to told.
+# The output of attach goes to the file report.
 attach() { # options
-    timeout $patience "$weft" attach --timeout ${patience}s --agent "$agent" $jvm "$@" >"$work/told" 2>&1
+    timeout $patience "$weft" attach --timeout ${patience}s --agent "$agent" $jvm "$@" >"$work/report" 2>&1
 }
 
 detach() {
-    timeout $patience "$weft" detach --timeout ${patience}s --agent "$agent" $jvm >"$work/told" 2>&1 || bad "detach: $(cat "$work/told")"
+    timeout $patience "$weft" detach --timeout ${patience}s --agent "$agent" $jvm >"$work/report" 2>&1 || bad "detach: $(cat "$work/report")"
 }
 
-# As coverage, of code that ran, and was compiled, before there were hooks.
+# Like coverage, for code that ran and was compiled before the hooks existed.
 covered_later() { # calls before, flags
     section "coverage after attach $*"
     before=$1
     shift
     start_waiting ready "$@" -cp "$classes" Coverage 20000 "$before"
     listen
-    attach endpoint=unix://"$sock" service=jvmtest pool=256m exit-wait=60s yield=on depth=4 park-depth=0 || bad "attach: $(cat "$work/told")"
+    attach endpoint=unix://"$sock" service=jvmtest pool=256m exit-wait=60s yield=on depth=4 park-depth=0 || bad "attach: $(cat "$work/report")"
     echo go >&9
     exec 9>&-
-    wait $runner || bad "the JVM ends with $?: $(head -3 "$work/err")"
+    wait $runner || bad "the JVM exited with $?: $(head -3 "$work/err")"
     heard
     grep -v '^WARNING: ' "$work/err" | grep . && bad "something on standard error"
     [ "$(sed -n '2,$p' "$work/out" | wc -l)" -gt 10 ] || bad "output: $(head -3 "$work/out")"
@@ -47,23 +47,23 @@ covered_later() { # calls before, flags
     done <"$work/truth"
 }
 
-# A JVM whose threads are stuck before anybody attaches: what they wait for is found, what they do then is
-# counted, other options are taken or refused, and a detached agent can be attached again.
+# A JVM whose threads are stuck before the attach: a snapshot finds what they wait for, later events are
+# counted, options are changed or rejected, and a detached agent can be attached again.
 attached() {
-    [ -x "$weft" ] || { bad "there is no $weft"; return; }
+    [ -x "$weft" ] || { bad "$weft is missing"; return; }
     section "attach $*"
     start_waiting stuck "$@" -cp "$classes" Stuck
     for round in 1 2; do
         listen
-        attach endpoint=unix://"$sock" service=jvmtest pool=64m exit-wait=60s || bad "attach: $(cat "$work/told")"
-        grep -q '^depth=16$' "$work/told" || bad "attach says $(head -3 "$work/told")"
+        attach endpoint=unix://"$sock" service=jvmtest pool=64m exit-wait=60s || bad "attach: $(cat "$work/report")"
+        grep -q '^depth=16$' "$work/report" || bad "attach printed $(head -3 "$work/report")"
         if [ $round = 1 ]; then
             commanded 'work 100000'
             attach depth=3 notify=off
-            grep -q '^notify=off$' "$work/told" || bad "attach again says $(cat "$work/told")"
+            grep -q '^notify=off$' "$work/report" || bad "the second attach printed $(cat "$work/report")"
             commanded 'work 1000' # not seen
-            attach notify=on dept=3 && bad "a wrong option is taken"
-            grep -q 'option "dept": unknown option' "$work/told" || bad "the error says $(cat "$work/told")"
+            attach notify=on dept=3 && bad "an invalid option was accepted"
+            grep -q 'option "dept": unknown option' "$work/report" || bad "the error is $(cat "$work/report")"
             attach notify=on
         else
             commanded 'work 20000'
@@ -85,43 +85,43 @@ attached() {
     done
     echo end >&9
     exec 9>&-
-    wait $runner || bad "the JVM ends with $?"
+    wait $runner || bad "the JVM exited with $?"
     [ "$(tr '\n' ' ' <"$work/out")" = "stuck worked worked worked worked free worked " ] || bad "output: $(cat "$work/out")"
     grep -v '^WARNING: ' "$work/err" && bad "something on standard error"
 }
 
-# Whoever attaches is told where the events go, and why they do not get there.
-told_where() {
-    section "attach says where events go"
+# Attach prints where events go, or why they do not.
+reported_connection() {
+    section "attach prints where events go"
     start_waiting stuck -cp "$classes" Stuck
     rm -f "$sock"
-    attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/told")"
-    tells "not connected to unix://$sock: No such file or directory; "
+    attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/report")"
+    prints "not connected to unix://$sock: No such file or directory; "
     listen
-    tells "connected to unix://$sock\$"
+    prints "connected to unix://$sock\$"
     detach
-    [ -s "$work/told" ] && bad "detach says $(cat "$work/told")"
+    [ -s "$work/report" ] && bad "detach printed $(cat "$work/report")"
     heard_some
     echo end >&9
     exec 9>&-
-    wait $runner || bad "the JVM ends with $?"
+    wait $runner || bad "the JVM exited with $?"
 }
 
-tells() { # pattern; asks until it is so
+prints() { # pattern; repeats attach until it matches
     for i in $(seq 600); do
-        grep -q "^# $1" "$work/told" && return
+        grep -q "^# $1" "$work/report" && return
         sleep 0.1
         attach
     done
-    bad "attach says $(head -1 "$work/told"), not $1"
+    bad "attach printed $(head -1 "$work/report"), not $1"
 }
 
-# An attach that asks for sums gets no events, not even of what was found.
+# An attach in aggregated mode sends no events, not even from a snapshot.
 summed() {
     section "attach, sums only"
     start_waiting stuck -cp "$classes" Stuck
     listen
-    attach endpoint=unix://"$sock" exit-wait=60s mode=aggregated || bad "attach: $(cat "$work/told")"
+    attach endpoint=unix://"$sock" exit-wait=60s mode=aggregated || bad "attach: $(cat "$work/report")"
     commanded free
     detach
     heard
@@ -129,16 +129,16 @@ summed() {
     [ "$(value aggregates)" -gt 0 ] || bad "no sums"
     echo end >&9
     exec 9>&-
-    wait $runner || bad "the JVM ends with $?"
+    wait $runner || bad "the JVM exited with $?"
 }
 
-# A thread of native code leaves the JVM, and comes back as another while nobody looks.
+# A native thread detaches from the JVM and attaches again as another thread while there is no session.
 returned() {
-    section "a thread that comes back"
+    section "native thread attached again"
     start_waiting ready -Xcheck:jni -cp "$classes" Native "$(dirname "$receiver")/libnative_threads.so"
     for round in 1 2; do
         listen
-        attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/told")"
+        attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/report")"
         [ $round = 2 ] || commanded attach
         commanded work
         commanded leave
@@ -147,11 +147,11 @@ returned() {
         expect worker.sleepStart 1
         expect worker.sleepEnd 1
         expect worker.threadEnd 1
-        [ $round = 2 ] || commanded attach # no session: nobody says that it starts
+        [ $round = 2 ] || commanded attach # no session: its start is not reported
     done
     echo end >&9
     exec 9>&-
-    wait $runner || bad "the JVM ends with $?"
+    wait $runner || bad "the JVM exited with $?"
     grep -v '^WARNING: ' "$work/err" | grep . && bad "something on standard error"
 }
 

@@ -1,9 +1,9 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Is everything as it should be when others watch the same JVM? Sections of jvmtest.sh.
+# Sections of jvmtest.sh: other tools observe the same JVM.
 
-# A recording of all that the flight recorder knows of locks, however short.
+# Enables all lock events of the flight recorder, without thresholds.
 make_profile() {
     {
         echo '<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0">'
@@ -29,7 +29,7 @@ company() {
     twice
 }
 
-# Our library twice: the second is ignored with one line.
+# The library loaded twice: the second copy is ignored with one line.
 twice() {
     section "twice"
     "$java" -cp "$classes" Ways exit >"$work/plain.out" 2>"$work/plain.err"

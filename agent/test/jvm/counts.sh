@@ -1,9 +1,9 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Are events there as often as the program says that things happened? Sections of jvmtest.sh.
+# Sections of jvmtest.sh: the number of events equals the number of actions of the program.
 
-# What Counts printed.
+# Checks the output of Counts.
 has_counted() {
     awaited=$(sed -n 's/^counted //p' "$work/out")
     [ "$awaited" -ge 100 ] && [ "$(wc -l <"$work/out")" = 1 ] || bad "output: $(head -3 "$work/out")"
@@ -40,7 +40,7 @@ counts() {
     expect worker.startCalled 65
     expect worker.threadStart 65
     expect worker.threadEnd 65
-    # Not of all threads: those of the JDK, and of others that watch the JVM, do what they want.
+    # Only for our threads: those of the JDK and of other tools act on their own.
     expect worker.sleepStart 100
     expect worker.sleepEnd 100
     expect worker.interruptCalled 1
@@ -49,7 +49,7 @@ counts() {
     expect main.interruptCalled 15
 }
 
-# Before each wait of a platform thread what it has used of a processor; and where the owners were, so often as that is asked.
+# CPU time before each wait of a platform thread, and stacks of owners.
 details() {
     more=,cpu=on,owner-stacks=on
     counts "$@"
@@ -57,10 +57,10 @@ details() {
     waits=0
     for kind in contendedEnter wait joinStart sleepStart park; do waits=$((waits + $(value $kind))); done
     expect cpu $waits
-    [ "$(value ownerStack)" -gt 0 ] || bad "no stack of an owner"
+    [ "$(value ownerStack)" -gt 0 ] || bad "no owner stack"
 }
 
-# A lock that main held has an owner; a semaphore, a latch and a condition have none.
+# A lock held by main has an owner; a semaphore, a latch and a condition have none.
 parks() {
     section "parks $*"
     listen
@@ -76,18 +76,18 @@ parks() {
     expect 'Parks$Timed.timed' 60
     expect 'Parks$Direct.park' 100
     expect 'Parks$Direct.timed' 0
-    # JDK 11 wakes more threads than there are permits: those park again.
+    # JDK 11 wakes more threads than there are permits; they park again.
     [ "$major" -ge 17 ] && expect 'java.util.concurrent.Semaphore$NonfairSync.park' 20
     expect 'java.util.concurrent.Semaphore$NonfairSync.owned' 0
     expect 'java.util.concurrent.CountDownLatch$Sync.park' 4
     expect worker.classless.park 20
-    # The JDK's own threads wait at such locks and conditions, too.
+    # The JDK's own threads also wait at such locks and conditions.
     expect 'worker.java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.park' 50
-    locks=$(told 'worker.java.util.concurrent.locks.ReentrantLock$NonfairSync.park')
-    # On JDK 21 whoever looks after references may find the lock of their queue taken.
+    locks=$(count_of 'worker.java.util.concurrent.locks.ReentrantLock$NonfairSync.park')
+    # On JDK 21 the reference handler may find the lock of its queue taken.
     [ "$locks" = 40 ] || { [ "$major" = 21 ] && [ "$locks" -gt 40 ]; } || bad "$locks parks at locks"
     expect 'worker.java.util.concurrent.locks.ReentrantLock$NonfairSync.owned' "$locks"
-    # 201 000 with the permit there, 120 of which main knows, 50 at conditions, 24 more, and those at locks; main's are 60.
+    # 201 000 with an available permit, 120 with unparks by main, 50 at conditions, 24 others, and those at locks; 60 by main.
     if [ "$major" -ge 17 ]; then
         expect worker.park $((201194 + locks))
         expect worker.unpark $((201194 + locks))
@@ -95,7 +95,7 @@ parks() {
     expect worker.unparked "$(value worker.park)"
 }
 
-# Each hooked method, called in each way: as often as the program says that it did.
+# Each hooked method, called in each way, is counted exactly.
 coverage() {
     section "coverage $*"
     listen
@@ -106,14 +106,14 @@ coverage() {
     grep -q '^worker.notify\|notify ' "$work/out" || bad "output: $(head -3 "$work/out")"
     heard
     while read -r name count; do
-        # Until JDK 13 Thread.interrupted is a part of the compiler: no agent sees that a flag is consumed.
+        # Up to JDK 13 Thread.interrupted is a compiler intrinsic: no agent sees that a flag is consumed.
         [ "$name" = worker.interrupted ] && [ "$major" -lt 14 ] && continue
         expect "$name" "$count"
     done <"$work/out"
     [ "$(value threads)" -lt 5000 ] || bad "$(value threads) definitions of threads"
 }
 
-# Without parks there is nothing of them, and all the rest.
+# park=off removes parks and nothing else.
 unseen() {
     section "park=off"
     listen
@@ -127,7 +127,7 @@ unseen() {
     expect worker.threadEnd 68
 }
 
-# The same waits, added up: no event, and no wait more or less.
+# The same waits in aggregated mode: no events, and exactly as many waits.
 sums() {
     section "sums $*"
     listen
@@ -144,7 +144,7 @@ sums() {
     expect 'Counts$Timed.sum.waited' 50
     expect 'Counts$Broken.sum.wait' 10
     expect 'Counts$Awaited.sum.wait' "$awaited"
-    [ "$(value sum.wait)" -ge $((60 + awaited)) ] || bad "sum.wait is $(value sum.wait)" # and what the JDK does on these threads
+    [ "$(value sum.wait)" -ge $((60 + awaited)) ] || bad "sum.wait is $(value sum.wait)" # and waits of the JDK on these threads
     expect sum.sleepStart 105
     listen
     traced "$@" Parks

@@ -1,18 +1,18 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Is what is left out what was asked for, and nothing else? Sections of jvmtest.sh.
+# Sections of jvmtest.sh: filters, minimum duration and mode leave out what they should, and nothing else.
 
-told() { # name
+count_of() { # name
     value "$(echo "$1" | sed 's/[.$]/\\&/g')"
 }
 
 between() { # name, least, most
-    found=$(told "$1")
-    [ "$found" -ge "$2" ] && [ "$found" -le "$3" ] || bad "$1 is $found, not $2 to $3"
+    found=$(count_of "$1")
+    [ "$found" -ge "$2" ] && [ "$found" -le "$3" ] || bad "$1 is $found, want $2 to $3"
 }
 
-# What is too short is not told, what lasts is, a deadlock too. Once with room for all, once with next to none.
+# Short waits are suppressed; long waits and deadlocks are sent. Once with a large pool, once with a tiny one.
 durations() {
     section "minimum duration"
     listen
@@ -36,14 +36,14 @@ durations() {
         sent=$((sent + $(value worker.$kind)))
     done
     lost=$(value worker.lost)
-    [ "$lost" -gt 0 ] || bad "nothing was lost, so nothing is tested"
+    [ "$lost" -gt 0 ] || bad "nothing was lost, so this tests nothing"
     set -- $(grep '^happened' "$work/out")
     [ $((sent + lost)) -ge "$2" ] && [ $((sent + lost)) -le "$3" ] ||
-        bad "$sent sent and $lost lost are not the $2 to $3 that happened"
+        bad "$sent sent and $lost lost, want $2 to $3 in total"
 }
 
 filters() {
-    section "threads that are included, locks that are excluded"
+    section "included threads, excluded locks"
     filtered 'include-threads=worker-*,exclude-locks=Counts$H*|Counts$A?aited'
     expect 'Counts$Notified.notify' 0 # by main
     expect 'Counts$Timed.wait' 0
@@ -56,7 +56,7 @@ filters() {
     expect worker.threadStart 65
     expect worker.threadEnd 65
     expect threadStart 65
-    section "threads that are excluded, locks that are included"
+    section "excluded threads, included locks"
     filtered 'exclude-threads=worker-20?|worker-30*,include-locks=Counts$Awaited|Counts$Handed|Counts$Timed'
     expect 'Counts$Notified.notify' 0
     expect 'Counts$Timed.wait' 50
@@ -80,10 +80,10 @@ filtered() { # options
     heard
 }
 
-# The mode changes by control frames while threads wait: each wait is told as an event or in a sum, never both or neither.
-# The receiver changes it when it has seen each kind of wait in the mode that there is.
+# The mode changes by control frames while threads wait: each wait is sent as an event or in a sum, never both or neither.
+# The receiver changes the mode once it has seen each kind of wait in the current one.
 modes() {
-    section "modes in turn"
+    section "mode changes"
     kinds='of=Modes$Waited.wait of=Modes$Parked.park of=Modes$Handed.contendedEnter'
     [ "$major" -lt 24 ] || kinds="$kinds of=Modes\$Virtual.park"
     listen turns=8 $kinds
@@ -101,9 +101,9 @@ modes() {
     heard
     expect answers 8
     while read -r class kind count; do
-        events=$(($(told "$class.$kind") - $(told "$class.found.$kind"))) # a snapshot tells what goes into a sum when it ends
-        sums=$(told "$class.sum.$kind")
-        [ $((events + sums)) = "$count" ] || bad "$class.$kind: $events events and $sums in sums are not $count"
+        events=$(($(count_of "$class.$kind") - $(count_of "$class.found.$kind"))) # waits in a snapshot go into a sum when they end
+        sums=$(count_of "$class.sum.$kind")
+        [ $((events + sums)) = "$count" ] || bad "$class.$kind: $events events and $sums in sums, want $count in total"
         [ "$events" -gt 0 ] && [ "$sums" -gt 0 ] || bad "$class.$kind: $events events, $sums in sums: one mode has none"
     done <"$work/out"
     [ "$(wc -l <"$work/out")" -ge 3 ] || bad "output: $(head -3 "$work/out")"

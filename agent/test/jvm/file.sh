@@ -1,9 +1,9 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Is a recording in a file what it should be? Sections of jvmtest.sh.
+# Sections of jvmtest.sh: recordings in files.
 
-# Without a collector: what is in the file and what it says is missing is all that happened.
+# Without a collector: the events in the file and its losses add up to all that happened.
 recorded() {
     section "file"
     more=

@@ -1,7 +1,7 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Does the program run as it would without the agent, whatever becomes of the receiver? Sections of jvmtest.sh.
+# Sections of jvmtest.sh: the program runs as without the agent, whatever happens to the receiver.
 
 # The same output and exit code as without the agent.
 same() {
@@ -30,7 +30,7 @@ terminated() {
     heard
 }
 
-# No receiver, one that is killed, one that cuts: the program does not notice.
+# The receiver is missing, is killed, or cuts connections: the program does not notice.
 lonely() {
     section "no receiver"
     rm -f "$sock"
@@ -53,7 +53,7 @@ lonely() {
 }
 
 options() {
-    section "wrong option"
+    section "invalid option"
     "$java" -agentpath:"$agent=endpiont=x" -cp "$classes" Ways exit >"$work/out" 2>"$work/err"
     [ $? = 3 ] || bad "code"
     head -1 "$work/err" | grep -q '^weft: option "endpiont": unknown option; want one of endpoint, ' || bad "$(head -1 "$work/err")"

@@ -1,7 +1,7 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Are the events, one by one and in the order of their times, what happened? A section of jvmtest.sh.
+# A section of jvmtest.sh: the exact sequence of events.
 
 order() {
     section "order $*"

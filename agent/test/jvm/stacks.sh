@@ -1,9 +1,9 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Are stacks those that JVMTI tells? Sections of jvmtest.sh.
+# Sections of jvmtest.sh: stacks.
 
-# Each stack that is recognized is the one that JVMTI tells.
+# Each recognized stack equals that of JVMTI.
 stacks() {
     section "stacks $*"
     listen

@@ -1,7 +1,7 @@
 # Copyright The Weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Is all well with many threads, at one time or one after another, and with virtual ones? Sections of jvmtest.sh.
+# Sections of jvmtest.sh: many threads, concurrent or in sequence, and virtual threads.
 
 churn() {
     section "20000 threads"
@@ -13,9 +13,9 @@ churn() {
     expect worker.startCalled 20000
 }
 
-# What was announced of threads that are not recorded is forgotten when they end, as it is of those that are.
+# Announcements of excluded threads are forgotten when the threads end, like those of recorded ones.
 excluded() {
-    section "20000 threads that are not recorded"
+    section "20000 excluded threads"
     for more in '' ',exclude-threads=worker-*'; do
         listen
         traced -Xmx64m -Xms64m -XX:+AlwaysPreTouch Churn 20000 20000
@@ -28,14 +28,14 @@ excluded() {
         bad "$(cat "$work/memory.excluded") KiB, and $(cat "$work/memory") with those that are recorded"
 }
 
-# So many threads at one time; the agent's memory does not grow with them. Virtual threads are known by their events.
-# A JVM touches 48 KiB more of each thread's stack in one run than in another (its stack banging), with an agent or without:
-# the least of some runs with the agent is compared with the least of three without.
+# Many concurrent threads; the memory of the agent does not grow with them. Virtual threads are recognized by their events.
+# With or without the agent, a JVM touches up to 48 KiB more of each thread's stack in some runs (stack banging), so this
+# compares the minimum of several runs with the minimum of three runs without the agent.
 many() { # count, kind, KiB that the agent may take for each
-    section "$1 $2 threads at one time"
+    section "$1 $2 concurrent threads"
     flags="-Xmx512m -XX:+AlwaysPreTouch -Xms512m"
     before=$(for i in 1 2 3; do "$java" $flags -cp "$classes" Many "$1" "$2"; done | sort -n | head -1)
-    # Retained batches and definitions; of each platform thread a chunk of the pool, and of its stack what the agent needs.
+    # Retained batches and definitions; for each platform thread a chunk of the pool, and the part of its stack that the agent uses.
     most=$((before + 60 * 1024 + $1 * $3))
     for i in 1 2 3 4 5; do
         listen
@@ -59,8 +59,8 @@ virtual() {
     [ "$(cat "$work/out")" = "virtual 10000" ] || bad "$(cat "$work/out" "$work/err")"
     heard
     expect 'Virtual$Lock.notify' 10000
-    # Carriers that have nothing to carry park, which is not told. (Whoever starts a virtual thread may park at the same
-    # ForkJoinPool for a moment, and rightly is: ForkJoinPool.spinLockRunState.)
+    # Parks of idle carriers are not recorded. (A thread that starts a virtual thread may park at the same ForkJoinPool for a
+    # moment, which is recorded: ForkJoinPool.spinLockRunState.)
     [ "$(value carriers)" -gt 0 ] || bad "no carriers"
     expect carrier.park 0
     expect worker.park 100
@@ -72,7 +72,7 @@ virtual() {
     [ "$(cat "$work/out")" = "virtual 10000" ] || bad "$(cat "$work/out" "$work/err")"
     heard
     [ "$(value mount)" = "$(value unmount)" ] || bad "$(value mount) mounts, $(value unmount) unmounts"
-    # At 10 000 parks, 1 001 ends and, from JDK 24 on, 10 000 waits: before, those keep a thread on its carrier.
+    # At 10 000 parks, 1 001 ends and, from JDK 24 on, 10 000 waits, which earlier pin a thread to its carrier.
     least=21001
     [ "$major" -lt 24 ] && least=11001
     [ "$(value unmount)" -ge $least ] || bad "$(value unmount) unmounts"

@@ -5,18 +5,18 @@ package io.github.weftotel.context;
 
 import io.opentelemetry.api.trace.SpanContext;
 
-/** Tells the agent which span is current on this thread. Without the agent it does nothing. */
+/** Reports the current span of this thread to the agent. Does nothing without the agent. */
 final class Agent {
-    /** After how many calls in vain it is looked for again: it may be attached later. */
+    /** Number of calls until a missing agent is looked for again; it may be attached later. */
     private static final int AGAIN = 1 << 16;
 
-    /** Calls to go until then; 0: it is there. Races only make it look a little earlier or later. */
+    /** Calls left until then; 0: the agent is present. A race only shifts the next look slightly. */
     private static int missing;
 
     private Agent() {}
 
-    /** A span that is not sampled is told as none: a link to it would lead nowhere. */
-    static void tell(SpanContext span) {
+    /** Reports an unsampled span as no span, because a link to it would lead nowhere. */
+    static void report(SpanContext span) {
         if (missing > 0 && --missing > 0) {
             return;
         }
@@ -32,7 +32,7 @@ final class Agent {
         }
     }
 
-    /** The 16 hexadecimal digits from there on. */
+    /** Parses 16 hexadecimal digits. */
     private static long number(String digits, int from) {
         return Long.parseUnsignedLong(digits, from, from + 16, 16);
     }

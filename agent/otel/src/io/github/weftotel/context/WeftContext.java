@@ -13,9 +13,9 @@ import io.opentelemetry.sdk.autoconfigure.spi.AutoConfigurationCustomizerProvide
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Tells Weft's agent which span is current on each thread, so that waits are linked to the requests that wait, and to those
- * that hold the lock. OpenTelemetry's auto-configuration finds it by itself when it is in the class path; who builds the SDK
- * by hand calls {@link #install()} before the first span is made current.
+ * Reports the current span of each thread to Weft's agent, which links waits to the request that waits and to the one that
+ * holds the lock. OpenTelemetry's auto-configuration finds this class on the class path. If you build the SDK by hand, call
+ * {@link #install()} before the first span becomes current.
  */
 public final class WeftContext implements AutoConfigurationCustomizerProvider {
     private static final AtomicBoolean INSTALLED = new AtomicBoolean();
@@ -25,17 +25,17 @@ public final class WeftContext implements AutoConfigurationCustomizerProvider {
         install();
     }
 
-    /** Does nothing the second time. */
+    /** Installs the context storage wrapper once; further calls do nothing. */
     public static void install() {
         if (INSTALLED.compareAndSet(false, true)) {
-            ContextStorage.addWrapper(Telling::new);
+            ContextStorage.addWrapper(ReportingStorage::new);
         }
     }
 
-    private static final class Telling implements ContextStorage {
+    private static final class ReportingStorage implements ContextStorage {
         private final ContextStorage storage;
 
-        Telling(ContextStorage storage) {
+        ReportingStorage(ContextStorage storage) {
             this.storage = storage;
         }
 
@@ -47,10 +47,10 @@ public final class WeftContext implements AutoConfigurationCustomizerProvider {
             if (before == after || scope == Scope.noop()) {
                 return scope;
             }
-            Agent.tell(after);
+            Agent.report(after);
             return () -> {
                 scope.close();
-                Agent.tell(span(storage.current()));
+                Agent.report(span(storage.current()));
             };
         }
 
