@@ -17,20 +17,20 @@ import (
 	"github.com/weft-otel/weft/e2e/browser"
 )
 
-var pictures = flag.String("pictures", "", "folder for pictures of the page")
+var pictures = flag.String("pictures", "", "folder for screenshots of the page")
 
-// TestThePageSaysWhichLockIsTheProblem: while the sample exchange runs, its page is live; when it has ended, the first sentence names the lock.
+// TestThePageSaysWhichLockIsTheProblem checks that the page is live while the sample exchange runs, and names the lock afterwards.
 func TestThePageSaysWhichLockIsTheProblem(t *testing.T) {
 	c := startCollector(t, setup{})
 	b := browser.Start(t)
 	p := b.Open(t, "http://"+c.page+"/", browser.Window{Width: 1280, Height: 800})
-	p.Until(`document.querySelector(".empty-state pre")?.innerText.includes("-agentpath:")`) // what to do
+	p.Until(`document.querySelector(".empty-state pre")?.innerText.includes("-agentpath:")`) // how to start
 	jvm := java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3600")
 	p.Until(`document.querySelector(".status button")?.innerText.includes("Live")`)
 	p.Until(`[...document.querySelectorAll(".name .text")].some((e) => e.innerText === "matcher-1")`)
 	to := browser.Eval[float64](p, "weftPlane.limits.to")
 	p.Until("weftPlane.limits.to > " + strconv.FormatFloat(to, 'f', -1, 64))
-	poll(t, "the order book was wanted often, and costs more than all else", func() bool {
+	poll(t, "the order book is the most contended lock", func() bool {
 		o := c.spans(t)
 		return o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.contentions") >= 20 &&
 			4*o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.blocked.time") > 3*o.lockTotal("exchange", "", "weft.lock.blocked.time")
@@ -38,17 +38,17 @@ func TestThePageSaysWhichLockIsTheProblem(t *testing.T) {
 	jvm.stop(t, syscall.SIGTERM)
 	p.Until(`document.querySelector(".status")?.innerText.startsWith("ended after")`)
 	p.Until(`document.querySelector(".answer")?.innerText.startsWith("OrderBook costs the most")`)
-	p.Until(`/Without this|not on the critical path/.test(document.querySelector(".answer")?.innerText)`) // as this run went
+	p.Until(`/Without this|not on the critical path/.test(document.querySelector(".answer")?.innerText)`) // depends on the run
 
 	p.Click("#tab-monitors")
 	p.Until(`document.querySelector("[data-table=classes] tbody tr")?.innerText.startsWith("OrderBook")`)
 	o := c.finish(t, "exchange")
 	assert.Contains(t, browser.Eval[string](p, `document.querySelector("[data-table=classes] tbody tr").innerHTML`),
-		nanoseconds(o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.blocked.time")), "the same nanoseconds as in the spans")
-	p.Expect("ERR_") // the collector has ended
+		nanoseconds(o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.blocked.time")), "equal to the spans")
+	p.Expect("ERR_") // the collector has stopped
 }
 
-// TestThePageShowsADeadlock: while it lasts.
+// TestThePageShowsADeadlock checks that the page shows a deadlock while it lasts.
 func TestThePageShowsADeadlock(t *testing.T) {
 	c := startCollector(t, setup{})
 	java(t, jdks[len(jdks)-1], c.endpoint, "stuck", "Deadlock")
@@ -61,7 +61,7 @@ func TestThePageShowsADeadlock(t *testing.T) {
 	p.Until(`document.querySelectorAll(".name.stuck").length === 2`)
 }
 
-// TestThePageControlsAnAgent: pauses and resumes it, where the configuration allows that.
+// TestThePageControlsAnAgent pauses and resumes an agent from the page if the configuration allows it.
 func TestThePageControlsAnAgent(t *testing.T) {
 	more := filepath.Join(t.TempDir(), "control.yaml")
 	require.NoError(t, os.WriteFile(more, []byte(`extensions: {agent_control: }
@@ -72,16 +72,16 @@ service: {extensions: [health_check, agent_control]}
 	c := startCollector(t, setup{more: []string{more}})
 	java(t, jdks[len(jdks)-1], c.endpoint, "stuck", "Deadlock")
 	p := browser.Start(t).Open(t, "http://"+c.page+"/#tab=sessions", browser.Window{})
-	p.Until(`document.querySelector(".banner.bad") && document.querySelector(".answer .lock-name")`) // from now on all stays where it is
+	p.Until(`document.querySelector(".banner.bad") && document.querySelector(".answer .lock-name")`) // the layout is stable from here
 	p.ClickText(".configuration button", "Pause profiling")
 	p.Until(`[...document.querySelectorAll(".configuration button")].some((e) => e.innerText.startsWith("Resume profiling"))`)
 	assert.Empty(t, p.Text(".configuration .problem"))
 	p.ClickText(".configuration button", "Resume profiling")
 	p.Until(`[...document.querySelectorAll(".configuration button")].some((e) => e.innerText.startsWith("Pause profiling"))`)
-	assert.NotEmpty(t, p.Texts(".configuration form .field"), "options that can change")
+	assert.NotEmpty(t, p.Texts(".configuration form .field"), "options that can be changed")
 }
 
-// TestPictures makes pictures of a real run, to be looked at: go test ./e2e -run TestPictures -pictures folder. Those of the README are two of them.
+// TestPictures takes screenshots of a real run for review and for the README: go test ./e2e -run TestPictures -pictures folder.
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("no -pictures")
@@ -116,7 +116,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// longest chooses the interval that was blocked for longest, and looks at its surroundings.
+// longest selects the longest blocked interval, and zooms to its surroundings.
 func longest(p *browser.Page) {
 	p.Until("weftPlane.arrows?.length > 0")
 	browser.Eval[any](p, `(async () => {
@@ -129,7 +129,7 @@ func longest(p *browser.Page) {
 	p.Until(`document.querySelectorAll("[data-side=waited] li").length > 0 && weftPlane.cache.complete()`)
 }
 
-// nanoseconds is how the page says a time exactly, where the pointer rests on it.
+// nanoseconds formats a time as the tooltips of the page do.
 func nanoseconds(ns int64) string {
 	text := strconv.FormatInt(ns, 10)
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -16,7 +16,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// pageSessions is what the page says of sessions, as far as tests look at it.
+// pageSessions has the fields of sessions that tests check.
 type pageSessions struct {
 	Sessions []struct {
 		ID        string `json:"id"`
@@ -29,7 +29,7 @@ type pageSessions struct {
 	} `json:"sessions"`
 }
 
-// fromPage asks a collector's page.
+// fromPage requests a path from the API of the page of a collector.
 func fromPage(t *testing.T, c *collector, path string, into any) {
 	t.Helper()
 	resp, err := http.Get("http://" + c.page + "/api/" + path) //nolint:noctx // a test's
@@ -39,8 +39,8 @@ func fromPage(t *testing.T, c *collector, path string, into any) {
 	require.NoError(t, json.NewDecoder(resp.Body).Decode(into))
 }
 
-// TestPageSaysWhatSpansSay compares the page's tables with the program's own account and with the spans, without any tolerance; and goes from the
-// table to the longest interval, and from there to who was in the way.
+// TestPageSaysWhatSpansSay checks that the tables of the page equal the program's own counts and the spans, without tolerance, and follows them to the
+// longest interval and its blocker.
 func TestPageSaysWhatSpansSay(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
@@ -49,7 +49,7 @@ func TestPageSaysWhatSpansSay(t *testing.T) {
 		c.waitForCut(t, "pingpong", "end")
 
 		var list pageSessions
-		poll(t, "the page knows that the session has ended", func() bool {
+		poll(t, "the page shows that the session has ended", func() bool {
 			fromPage(t, c, "sessions", &list)
 			return len(list.Sessions) == 1 && !list.Sessions[0].Live
 		})
@@ -120,13 +120,13 @@ func TestPageSaysWhatSpansSay(t *testing.T) {
 		spans := o.of("pingpong", func(sp *span) bool {
 			return sp.TraceID().String() == interval.Span.TraceID && sp.SpanID().String() == interval.Span.SpanID
 		})
-		if assert.Len(t, spans, 1, "the span that the page names") {
+		if assert.Len(t, spans, 1, "the span on the page") {
 			assert.Equal(t, interval.Title, spans[0].Name())
 		}
 	})
 }
 
-// TestPageOutlivesARestart: with a directory, the sessions of before are there again.
+// TestPageOutlivesARestart checks that a directory preserves sessions across a restart.
 func TestPageOutlivesARestart(t *testing.T) {
 	folder := filepath.Join(threadtest.SocketDir(t), "sessions")
 	keep := setup{more: []string{"yaml:exporters::thread_view::directory: " + folder}}
@@ -134,7 +134,7 @@ func TestPageOutlivesARestart(t *testing.T) {
 	var truth pingPong
 	runJava(t, jdks[0], c.endpoint, "pingpong", &truth, "PingPong", "50")
 	var list pageSessions
-	poll(t, "the page knows that the session has ended", func() bool {
+	poll(t, "the page shows that the session has ended", func() bool {
 		fromPage(t, c, "sessions", &list)
 		return len(list.Sessions) == 1 && !list.Sessions[0].Live
 	})

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes dist/ (fixed names, the same bytes for the same source) or, with --test, builds and runs the unit tests.
+// Writes dist/ (with fixed names, reproducibly) or, with --test, builds and runs the unit tests.
 import {spawnSync} from "node:child_process";
 import {copyFileSync, mkdtempSync, readdirSync, rmSync} from "node:fs";
 import {tmpdir} from "node:os";

@@ -1,8 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package web answers: what is the page made of? It embeds the files that build.mjs writes from src; they are kept in the repository, so that
-// nobody needs Node to build a collector.
+// Package web embeds the files of the page, which build.mjs writes from src. They are committed, so that building a collector does not require Node.
 package web
 
 import (
@@ -15,12 +14,11 @@ import (
 //go:embed dist
 var files embed.FS
 
-// Page returns the files of the page, index.html among them. Their names never change, so whoever serves them has browsers ask whether the
-// content has.
+// Page returns the files of the page, including index.html. Their names never change, so servers must have browsers revalidate them.
 func Page() fs.FS {
 	page, err := fs.Sub(files, "dist")
 	if err != nil {
-		panic(err) // the name is no valid path: that is our bug
+		panic(err) // the name is invalid: a bug
 	}
 	return page
 }

@@ -24,7 +24,7 @@ func TestPageIsSmall(t *testing.T) {
 	assert.LessOrEqual(t, total, maxBytes)
 }
 
-// The policy with which the page is served allows nothing inline, and nothing from elsewhere.
+// The content security policy of the page forbids inline code and other origins.
 func TestPageIsOfItsOwnOriginOnly(t *testing.T) {
 	html, err := fs.ReadFile(web.Page(), "index.html")
 	require.NoError(t, err)
@@ -33,12 +33,12 @@ func TestPageIsOfItsOwnOriginOnly(t *testing.T) {
 		data, err := fs.ReadFile(web.Page(), name)
 		require.NoError(t, err)
 		for _, url := range regexp.MustCompile(`https?://[^"'\s)]*`).FindAllString(string(data), -1) {
-			assert.Regexp(t, `^http://www\.w3\.org/`, url, "%s names another origin", name)
+			assert.Regexp(t, `^http://www\.w3\.org/`, url, "%s refers to another origin", name)
 		}
 	}
 }
 
-// gzipped is the size of a file of the page as a server can send it.
+// gzipped returns the compressed size of a file of the page.
 func gzipped(t testing.TB, name string) int {
 	t.Helper()
 	data, err := fs.ReadFile(web.Page(), name)
@@ -61,7 +61,7 @@ func (c *counter) Write(p []byte) (int, error) {
 
 var _ io.Writer = (*counter)(nil)
 
-// weight is the size of the page as it is sent, if it is sent well.
+// weight returns the compressed size of the page.
 func weight(t testing.TB) int {
 	t.Helper()
 	files, err := fs.ReadDir(web.Page(), ".")

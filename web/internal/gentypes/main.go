@@ -1,8 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Gentypes writes the types of the server's answers in TypeScript, from their Go source: so that both sides agree, and a field that changes its name
-// breaks the build of the page.
+// Gentypes generates the TypeScript types of the API from their Go source, so that both sides agree and renaming a field breaks the build of the page.
 //
 //	go run ./web/internal/gentypes exporter/threadviewexporter/internal/api web/src/lib/types.ts
 package main

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 import {bytes, count, duration, exact, instant, percent, shortClass, shortMethod} from "./format";
 
-test("durations are short and in the unit that fits", () => {
+test("durations are short and use a suitable unit", () => {
   const cases: [number, string][] = [
     [0, "0"],
     [1, "1 ns"],
@@ -24,27 +24,27 @@ test("durations are short and in the unit that fits", () => {
   for (const [ns, text] of cases) assert.equal(duration(ns), text);
 });
 
-test("exact shows each nanosecond", () => {
+test("exact durations show all nanoseconds", () => {
   assert.equal(exact(1234567), "1,234,567 ns");
   assert.equal(count(12), "12");
   assert.equal(count(9007199254740991), "9,007,199,254,740,991");
 });
 
-test("instants have the decimals that their step needs", () => {
+test("instants have as many decimals as their step requires", () => {
   assert.equal(instant(1_234_567_890, 1e6), "1.234 s");
   assert.equal(instant(1_234_567_890, 1), "1.234567890 s");
   assert.equal(instant(61_500_000_000, 1e8), "1:01.5");
   assert.equal(instant(3_723_000_000_000, 1e9), "1:02:03");
 });
 
-test("percents say that there is something", () => {
+test("tiny percentages are not zero", () => {
   assert.equal(percent(0), "0 %");
   assert.equal(percent(0.0001), "<0.1 %");
   assert.equal(percent(0.0523), "5.2 %");
   assert.equal(percent(0.92), "92 %");
 });
 
-test("names are cut to what tells them apart", () => {
+test("names are shortened to the class", () => {
   assert.equal(shortClass("com.acme.orders.OrderBook"), "OrderBook");
   assert.equal(shortClass("Plain"), "Plain");
   assert.equal(shortMethod("com.acme.orders.OrderBook.match"), "OrderBook.match");

@@ -18,12 +18,12 @@ const thread: Thread = {
   dead: false,
 };
 
-test("a code says state, rest, share and marks", () => {
+test("a code holds state, rest, share and marks", () => {
   const code = 2 | (1 << 4) | (12 << 8) | ((mark.stopped | mark.mixed) << 12);
   assert.deepEqual(decode(code), {state: 2, rest: 1, share: 0.8, marks: mark.stopped | mark.mixed});
 });
 
-test("each time has its run, and the runs tile the lane", () => {
+test("runs cover the lane without gaps", () => {
   const lanes: Lanes = {
     from: 1000,
     to: 2000,

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 import {fromHash, nothing, parseRuns, runs, type Shown, toHash} from "./link";
 
-test("what is shown comes back from its link", () => {
+test("a link restores the view", () => {
   const shown: Shown = {
     session: "0af7651916cd43dd8448eb211c80319c",
     tab: "monitors",
@@ -35,12 +35,12 @@ test("what is shown comes back from its link", () => {
   assert.deepEqual(fromHash(`#${toHash(shown)}`), shown);
 });
 
-test("nothing special makes an empty link", () => {
+test("the default view has an empty link", () => {
   assert.equal(toHash(nothing), "");
   assert.deepEqual(fromHash(""), nothing);
 });
 
-test("nonsense in a link is left out", () => {
+test("invalid fields of a link are ignored", () => {
   const odd = fromHash(
     "#view=9-3&range=x&tab=%3Cscript%3E&hide=blocked.frozen&at=1&lock=-3&group=7&threads=1-99999999999",
   );

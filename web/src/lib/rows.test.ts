@@ -35,7 +35,7 @@ const threads = [
 ];
 const ids = (list: ThreadRow[]) => list.map((one) => one.id);
 
-test("patterns find parts, whole names, expressions, and their opposites", () => {
+test("patterns match parts, wildcards and expressions, and can be negated", () => {
   const by = (pattern: string) => ids(filtered(threads, {...noFilter, pattern}));
   assert.deepEqual(by("THREAD"), [2, 3]);
   assert.deepEqual(by("pool-*-1"), [2]);
@@ -54,13 +54,13 @@ test("criteria narrow each other", () => {
   assert.equal(isFiltering({...noFilter, only: []}), true);
 });
 
-test("deadlocked is who was in that state", () => {
+test("a thread in that state is deadlocked", () => {
   const states = Array.from({length: 11}, (_, i) => ({count: 0, time: i === 8 ? 7 : 0}));
   assert.equal(isDeadlocked(thread(1, "stuck", {states})), true);
   assert.equal(isDeadlocked(thread(1, "free")), false);
 });
 
-test("rows tile, whatever the grouping, and each height finds its row", () => {
+test("rows have no gaps in any grouping, and each height has its row", () => {
   for (const grouping of ["none", "group", "pool"] as const) {
     const list = rows(threads, grouping, new Set());
     assert.deepEqual(list.filter((row) => row.kind === "thread").length, threads.length);

@@ -7,7 +7,7 @@ import {around, clamp, fetched, pan, shorter, ticks, toPixel, toTime, zoom} from
 
 const limits = {from: 0, to: 1e10};
 
-test("zooming keeps the time under the pointer where it is", () => {
+test("zooming keeps the time under the pointer in place", () => {
   let view = {from: 0, to: 1e10};
   const at = 3.7e9;
   const pixel = toPixel(view, 1000, at);
@@ -17,13 +17,13 @@ test("zooming keeps the time under the pointer where it is", () => {
   }
 });
 
-test("zooming in and out again comes back", () => {
+test("zooming in and out restores the view", () => {
   const view = {from: 2e9, to: 4e9};
   const back = zoom(zoom(view, 3e9, 0.5, limits), 3e9, 2, limits);
   assert.ok(Math.abs(back.from - view.from) < 1 && Math.abs(back.to - view.to) < 1);
 });
 
-test("a view never leaves what there is, and never shrinks below what can be seen", () => {
+test("a view never exceeds the limits or becomes too short", () => {
   assert.deepEqual(clamp({from: -5, to: 5}, {from: 0, to: 100}), {from: 0, to: 50});
   assert.deepEqual(pan({from: 0, to: 1e9}, -1e9, limits), {from: 0, to: 1e9});
   assert.deepEqual(pan({from: 9e9, to: 1e10}, 1e9, limits), {from: 9e9, to: 1e10});
@@ -32,7 +32,7 @@ test("a view never leaves what there is, and never shrinks below what can be see
   assert.equal(near.to - near.from, 50);
 });
 
-test("pixels and times are each other's inverse", () => {
+test("pixels and times convert both ways", () => {
   const view = {from: 123_456, to: 987_654_321};
   for (const time of [123_456, 500_000_000, 987_654_321]) {
     assert.ok(Math.abs(toTime(view, 1280, toPixel(view, 1280, time)) - time) < 1e-3);
@@ -48,7 +48,7 @@ test("ticks are round and far enough apart", () => {
   }
 });
 
-test("a small move asks for nothing new, and a question covers the view", () => {
+test("a small move needs no new request, and a request covers the view", () => {
   const asked = fetched({from: 4e9, to: 5e9}, 1000, limits);
   const moved = fetched({from: 4.001e9, to: 5.001e9}, 1000, limits);
   assert.deepEqual(asked, moved);
@@ -60,12 +60,12 @@ test("a small move asks for nothing new, and a question covers the view", () => 
   }
 });
 
-test("around leaves room on both sides", () => {
+test("around leaves a margin on both sides", () => {
   const view = around({from: 1e9, to: 2e9}, limits);
   assert.ok(view.from < 1e9 && view.to > 2e9);
 });
 
-test("a range that holds too much becomes one that does not", () => {
+test("a range with too many intervals is shortened", () => {
   const session = {from: 0, to: 100e9, intervals: 10_000_000};
   assert.deepEqual(shorter(session, null), {from: 90e9, to: 100e9});
   assert.deepEqual(shorter(session, {from: 0, to: 50e9}), {from: 40e9, to: 50e9});

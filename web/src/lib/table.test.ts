@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 import {nextSort, select, sorted} from "./table";
 
-test("sorting is stable and counts as people do", () => {
+test("sorting is stable and natural", () => {
   const rows = ["worker-10", "worker-2", "Worker-1", "main"];
   assert.deepEqual(
     sorted(rows, (row) => row, "asc"),
@@ -22,7 +22,7 @@ test("sorting is stable and counts as people do", () => {
   );
 });
 
-test("numbers begin with the largest, and a second click turns the order", () => {
+test("numbers are descending at first, and a second click reverses the order", () => {
   let sort = nextSort({key: "name", order: "asc"}, "time", true);
   assert.deepEqual(sort, {key: "time", order: "desc"});
   sort = nextSort(sort, "time", true);
@@ -30,7 +30,7 @@ test("numbers begin with the largest, and a second click turns the order", () =>
   assert.deepEqual(nextSort(sort, "name", false), {key: "name", order: "asc"});
 });
 
-test("clicks select one, some, and ranges", () => {
+test("clicks select one, several and ranges", () => {
   const all = [1, 2, 3, 4, 5];
   assert.deepEqual(select(all, [1], 1, 3, false, false), [3]);
   assert.deepEqual(select(all, [3], 3, 3, false, false), []);

@@ -155,7 +155,7 @@ export function StackPanel({choice, onChoose}: {choice: Choice; onChoose: (choic
             >
               <span>{one.line || `stack ${one.stack}`}</span>
               <span class="faint">
-                <Time ns={one.time} /> in {count(one.count)}
+                <Time ns={one.time} />, {count(one.count)} times
               </span>
             </button>
           ))}

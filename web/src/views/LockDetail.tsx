@@ -78,8 +78,7 @@ function open({from, to}: Convoy): void {
 function Sum({name, of, note}: {name: string; of: StateTime; note?: string}) {
   return (
     <Fact name={name}>
-      <Time ns={of.time} /> in {count(of.count)}
-      {note}
+      <Time ns={of.time} />, {count(of.count)} times{note}
     </Fact>
   );
 }

@@ -37,7 +37,7 @@ const nameTitles: Record<By, string> = {
 
 export const modes: Record<Shown["mode"], string> = {
   bounded: "why did this thread take so long?",
-  unbounded: "the path of the whole program to its end",
+  unbounded: "the whole program, up to its end",
 };
 
 export function PathView({shown}: {shown: Shown}) {

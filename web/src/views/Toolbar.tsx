@@ -69,7 +69,7 @@ export function Toolbar({shown, arrows, path}: Props) {
   );
 }
 
-const groupings: Record<Grouping, string> = {none: "No grouping", group: "By thread group", pool: "By thread pool"};
+const groupings: Record<Grouping, string> = {none: "No groups", group: "By thread group", pool: "By thread pool"};
 
 function StateSwitch({state, shown}: {state: State; shown: Shown}) {
   const {threads} = useKnown();

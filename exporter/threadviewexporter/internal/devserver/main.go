@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Devserver serves the page and its API over simulated sessions, for those who work on the page: one that has ended, one that goes on, one with a
-// deadlock, and with -intervals one of that size.
+// Devserver serves the page and its API over simulated sessions for development: a finished one, a live one, one with a deadlock, and with -intervals
+// one of that size.
 //
 //	go run ./exporter/threadviewexporter/internal/devserver -page web/dist -intervals 1000000
 package main
@@ -33,12 +33,12 @@ func main() {
 func run() error {
 	address := flag.String("listen", "localhost:8090", "address to listen on")
 	folder := flag.String("page", "web/dist", "folder with the page")
-	prefix := flag.String("prefix", "/", "path under which the page is")
-	intervals := flag.Int("intervals", 0, "adds a session of about so many intervals, with 500 threads")
-	maxBytes := flag.Int64("max-bytes", store.DefaultMaxBytes, "limit of the store")
-	more := flag.Int("more", 0, "adds so many sessions that have ended")
-	pathIntervals := flag.Int("path-intervals", 0, "intervals that one critical path may look at; 0: as many as usual")
-	traceURL := flag.String("trace-url", "http://localhost:16686/trace/{trace_id}?uiFind={span_id}", "template of links to traces")
+	prefix := flag.String("prefix", "/", "path prefix of the page")
+	intervals := flag.Int("intervals", 0, "add a session with 500 threads and about this many intervals")
+	maxBytes := flag.Int64("max-bytes", store.DefaultMaxBytes, "size limit of the store")
+	more := flag.Int("more", 0, "add this many finished sessions")
+	pathIntervals := flag.Int("path-intervals", 0, "maximum number of intervals for a critical path (0 for the default)")
+	traceURL := flag.String("trace-url", "http://localhost:16686/trace/{trace_id}?uiFind={span_id}", "template for links to traces")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -98,7 +98,7 @@ func TestTheFocusComesBack(t *testing.T) {
 	p.Until(`!document.querySelector("dialog")`)
 	focused("Threads: some")
 
-	p.ClickText(".toolbar button", "No grouping")
+	p.ClickText(".toolbar button", "No groups")
 	p.Press(kb.Tab)
 	p.Until(`document.activeElement.matches(".popup input")`)
 	p.Do(chromedp.KeyEvent(kb.ArrowDown))

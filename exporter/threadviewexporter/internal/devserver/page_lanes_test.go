@@ -111,7 +111,7 @@ func TestThreadsAreGrouped(t *testing.T) {
 	p := openLanes(t, "s="+finished)
 	assert.Empty(t, p.Texts(".name.head"))
 	threads := get[api.Threads](t, simulated(t), "sessions/"+finished+"/threads?limit=500")
-	p.ClickText(".toolbar button", "No grouping")
+	p.ClickText(".toolbar button", "No groups")
 	p.ClickText(".popup label", "By thread group")
 	p.Until(`document.querySelectorAll(".name.head").length > 0`)
 	heads := strings.Join(p.Texts(".name.head"), "\n")

@@ -122,7 +122,7 @@ func TestLocksHaveLanes(t *testing.T) {
 	p.Until(`document.querySelector(".detail dl")`)
 	row := lanes[0].Row
 	detail := p.Text(".detail dl")
-	assert.Contains(t, detail, fmt.Sprintf("in %d", row.Blocked.Count))
+	assert.Contains(t, detail, fmt.Sprintf("%d times", row.Blocked.Count))
 	assert.Contains(t, detail, fmt.Sprintf("%d threads", row.Waiters))
 	assert.Contains(t, detail, fmt.Sprintf("Handoffs\n%d", row.Handoffs))
 	p.Click(".detail tbody tr")

@@ -20,13 +20,13 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-const pace = 50_000 // nanoseconds of the page for one of the simulation
+const pace = 50_000 // nanoseconds on the page per unit of time in the simulation
 
 var classes = []string{
 	"com.acme.exchange.OrderBook", "com.acme.exchange.Account", "java.util.concurrent.locks.ReentrantLock$NonfairSync", "java.lang.Thread",
 }
 
-// player puts events into a session of a store.
+// player plays simulated events into a session of a store.
 type player struct {
 	session *store.Session
 	engine  *engine.Engine
@@ -57,7 +57,7 @@ func newPlayer(st *store.Store, number uint64, service string, start time.Time) 
 	return p
 }
 
-// play takes events in. Their times count from the start.
+// play plays events, whose times are relative to the start.
 func (p *player) play(events []jvmthread.Event) {
 	const most = 4096
 	for len(events) > 0 {
@@ -101,7 +101,7 @@ func thread(id jvmthread.ThreadID) jvmthread.Thread {
 	return th
 }
 
-// dress gives an event a time of day, a class and a stack.
+// dress sets the absolute time, class and stack of an event.
 func (p *player) dress(ev jvmthread.Event) jvmthread.Event {
 	ev.Time = ev.Time*pace + p.start
 	ev.Arg *= pace
@@ -137,7 +137,7 @@ func (p *player) stack(ev jvmthread.Event) jvmthread.StackID {
 	return id
 }
 
-// short is one of many sessions: an hour each, back from now.
+// short adds a small finished session; each starts an hour before the previous one.
 func short(st *store.Store, i int) {
 	p := newPlayer(st, 1000+uint64(i), fmt.Sprintf("job-%d", i), time.Now().Add(-time.Duration(i+2)*time.Hour))
 	p.play(threadtest.Simulate(uint64(i), 4, 2, 50).Events)
@@ -151,7 +151,7 @@ func finished(st *store.Store, number uint64, service string) {
 	p.end(window.CutEnd)
 }
 
-// big is a session of a given size: 500 threads, each of which is in a state for 100 µs on average.
+// big adds a session of a given size with 500 threads; an interval lasts 100 µs on average.
 func big(st *store.Store, intervals int) {
 	p := newPlayer(st, 3, "big", time.Now().Add(-2*time.Hour))
 	const threads = 500
@@ -186,7 +186,7 @@ func big(st *store.Store, intervals int) {
 	p.end(window.CutEnd)
 }
 
-// live goes on for as long as the server does.
+// live plays a session in real time until the server stops.
 func live(ctx context.Context, st *store.Store) {
 	sim := threadtest.Simulate(7, 16, 4, 4_000_000)
 	p := newPlayer(st, 2, "live", time.Now())
@@ -211,7 +211,7 @@ func live(ctx context.Context, st *store.Store) {
 	p.end(window.CutEnd)
 }
 
-// deadlocked is two threads that wait for each other, and one that waits for one of them.
+// deadlocked adds a session in which two threads wait for each other, and a third for one of them.
 func deadlocked(st *store.Store) {
 	p := newPlayer(st, 4, "deadlocked", time.Now().Add(-10*time.Minute))
 	left, right := jvmthread.LockID{Class: 2, Hash: 0x1a}, jvmthread.LockID{Class: 2, Hash: 0x2b}
