@@ -11,7 +11,7 @@ import {Button, Problem} from "../ui/parts";
 
 export function Configuration({session}: {session: Session}) {
   const {info} = useKnown();
-  const {control, problem, said, send} = useControl(session);
+  const {control, problem, said, send, changed, setChanged} = useControl(session);
   if (!control) {
     return (
       <p class="hint">
@@ -39,7 +39,12 @@ export function Configuration({session}: {session: Session}) {
           onClick={() => send("snapshot")}
         />
       </div>
-      <Options options={control.options} onApply={(options) => send("options", options)} />
+      <Options
+        options={control.options}
+        changed={changed}
+        onChange={setChanged}
+        onApply={() => send("options", changed)}
+      />
       <Problem text={problem} />
       <p class="hint" aria-live="polite">
         {said}
@@ -53,10 +58,12 @@ function useControl(session: Session) {
   const {reload} = useKnown();
   const [problem, setProblem] = useState<string | null>(null);
   const [said, setSaid] = useState("");
+  const [changed, setChanged] = useState<Record<string, string>>({});
   const [answered, setAnswered] = useState<{control: Control | null; before: Control | null}>();
   const take = useEvent(({done, message, control}: ControlAnswer) => {
     if (done) setSaid(message || "Done.");
     else setProblem(message);
+    setChanged({});
     setAnswered({control, before: session.control});
     reload();
   });
@@ -70,22 +77,23 @@ function useControl(session: Session) {
     }).then(take, (error: Error) => setProblem(error.message));
   };
   const control = (answered?.before === session.control && answered?.control) || session.control;
-  return {control, problem, said, send};
+  return {control, problem, said, send, changed, setChanged};
 }
 
 interface OptionsProps {
   options: Record<string, string>;
-  onApply: (changed: Record<string, string>) => void;
+  changed: Record<string, string>;
+  onChange: (changed: Record<string, string>) => void;
+  onApply: () => void;
 }
 
-function Options({options, onApply}: OptionsProps) {
-  const [changed, setChanged] = useState<Record<string, string>>({});
+function Options({options, changed, onChange, onApply}: OptionsProps) {
   const all = Object.entries(options);
   return (
     <form
       onSubmit={(e) => {
         e.preventDefault();
-        onApply(changed);
+        onApply();
       }}
     >
       {all.map(([name, value]) => (
@@ -96,14 +104,14 @@ function Options({options, onApply}: OptionsProps) {
               type="checkbox"
               aria-label={name}
               checked={(changed[name] ?? value) === "true"}
-              onChange={(e) => setChanged({...changed, [name]: String(e.currentTarget.checked)})}
+              onChange={(e) => onChange({...changed, [name]: String(e.currentTarget.checked)})}
             />
           ) : (
             <input
               type="text"
               aria-label={name}
               value={changed[name] ?? value}
-              onInput={(e) => setChanged({...changed, [name]: e.currentTarget.value})}
+              onInput={(e) => onChange({...changed, [name]: e.currentTarget.value})}
             />
           )}
         </div>
