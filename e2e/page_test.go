@@ -39,9 +39,9 @@ func fromPage(t *testing.T, c *collector, path string, into any) {
 	require.NoError(t, json.NewDecoder(resp.Body).Decode(into))
 }
 
-// TestPageSaysWhatSpansSay checks that the tables of the page equal the program's own counts and the spans, without tolerance, and follows them to the
+// TestThePageEqualsTheSpans checks that the tables of the page equal the program's own counts and the spans, without tolerance, and follows them to the
 // longest interval and its blocker.
-func TestPageSaysWhatSpansSay(t *testing.T) {
+func TestThePageEqualsTheSpans(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
 		var truth pingPong

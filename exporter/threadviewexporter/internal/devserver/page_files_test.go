@@ -15,7 +15,7 @@ import (
 	"github.com/weft-otel/weft/e2e/browser"
 )
 
-func TestFilesOfTables(t *testing.T) {
+func TestTablesAreExported(t *testing.T) {
 	t.Parallel()
 	p := open(t, "s="+finished+"&tab=monitors")
 	p.Until(`document.querySelector(".answer .lock-name") && document.querySelectorAll("[data-table=classes] tbody tr").length > 1`)

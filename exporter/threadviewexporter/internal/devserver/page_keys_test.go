@@ -81,7 +81,7 @@ func TestKeysAreNotBoundToTheLanes(t *testing.T) {
 }
 
 // The focus returns to the control that opened a dialog or a menu.
-func TestTheFocusComesBack(t *testing.T) {
+func TestTheFocusReturns(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	focused := func(text string) {

@@ -191,7 +191,7 @@ func TestTheViewZoomsAndPans(t *testing.T) {
 }
 
 // However busy the browser is, the address of a view that was left since does not bring that view back.
-func TestAViewIsNotTakenBack(t *testing.T) {
+func TestALaterViewWins(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	got := browser.Eval[[]float64](p, `(async () => {
@@ -208,7 +208,7 @@ func TestAViewIsNotTakenBack(t *testing.T) {
 	assert.InDelta(t, got[1], got[0], 2)
 }
 
-func TestKeysWalk(t *testing.T) {
+func TestKeysMoveTheSelection(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, early+"&at=8.4")
 	p.Until(`document.querySelector(".detail h2")`)

@@ -61,7 +61,7 @@ func TestAllSessionsAreListed(t *testing.T) {
 	p.Until(`!document.querySelector(".sessions .panel .hint").innerText.includes("so far")`)
 }
 
-func TestADeadlockIsSaid(t *testing.T) {
+func TestADeadlockIsShown(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+deadlocked)
 	session := get[api.Session](t, simulated(t), "sessions/"+deadlocked)
@@ -213,7 +213,7 @@ func TestPageWorksBelowAPath(t *testing.T) {
 	p.Until(`document.querySelector(".answer .lock-name")`)
 }
 
-func TestPageSaysThatTheServerIsGone(t *testing.T) {
+func TestThePageReportsALostServer(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	p := chromium(t).Open(t, s.address+"#s="+finished, browser.Window{})

@@ -56,7 +56,7 @@ const faint = `(() => {
 	return found;
 })()`
 
-func TestTextsCanBeRead(t *testing.T) {
+func TestTextsHaveContrast(t *testing.T) {
 	t.Parallel()
 	for _, hash := range []string{
 		finished + "&at=8.4", finished + "&tab=locks&lock=1", finished + "&tab=monitors&threads=1-3", finished + "&tab=path", finished + "&tab=log",
@@ -105,7 +105,7 @@ func TestTheLockIsNamedAtOnce(t *testing.T) {
 }
 
 // A live session adds lines all the time; the lines being read stay in place.
-func TestTheLogStandsStill(t *testing.T) {
+func TestTheLogDoesNotMove(t *testing.T) {
 	t.Parallel()
 	p := open(t, "s="+live+"&tab=log")
 	p.Until(`document.querySelectorAll(".log .line").length >= 500`)
@@ -119,7 +119,7 @@ func TestTheLogStandsStill(t *testing.T) {
 }
 
 // A selection in one session does not apply to another.
-func TestAnotherSessionBeginsAnew(t *testing.T) {
+func TestAnotherSessionResetsTheView(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished+"&only=1-2&of=8&path=bounded&name=http")
 	p.Click("#tab-sessions")
@@ -136,7 +136,7 @@ func TestAnotherSessionBeginsAnew(t *testing.T) {
 }
 
 // A link restores each part of the page.
-func TestALinkHasTheParts(t *testing.T) {
+func TestALinkRestoresEachView(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished+"&group=group")
 	p.Click(".name.head")
@@ -166,7 +166,7 @@ func TestALinkHasTheParts(t *testing.T) {
 	low.Until(`location.hash.includes("top=88")`)
 }
 
-func TestTheLegendKnowsTheDead(t *testing.T) {
+func TestTheLegendShowsEndedThreads(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	assert.NotEmpty(t, p.Texts(".name.dead"))

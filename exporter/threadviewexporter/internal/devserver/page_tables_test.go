@@ -129,7 +129,7 @@ func TestLocksHaveLanes(t *testing.T) {
 	p.Until(`document.querySelector("#tab-threads").ariaSelected === "true" && document.querySelector(".range-chip")`)
 }
 
-func TestThePathTableLeadsThere(t *testing.T) {
+func TestThePathTableOpensTheSegment(t *testing.T) {
 	t.Parallel()
 	p := open(t, "s="+finished+"&tab=path")
 	p.Until(`document.querySelectorAll(".path-view tbody tr").length > 2`)
@@ -184,7 +184,7 @@ func TestTheLogIsFiltered(t *testing.T) {
 	p.Until(`document.querySelector(".detail h2")`)
 }
 
-func TestSearchLeadsThere(t *testing.T) {
+func TestSearchOpensTheHit(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	p.Press("/")
