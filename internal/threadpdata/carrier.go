@@ -11,23 +11,23 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// carrierScope is the name of the instrumentation scope that only carriers have.
-const carrierScope = "github.com/weft-otel/weft/raw"
-
-const carrierSpan = "weft.raw"
-
-// What Carrier.End says about how a session ended.
 const (
-	EndExit     = "exit"     // the JVM ended in order
-	EndDetached = "detached" // the agent was switched off
-	EndLost     = "lost"     // the agent's connection broke and it did not come back
+	carrierScope = "github.com/weft-otel/weft/raw" // instrumentation scope of carriers only
+	carrierSpan  = "weft.raw"
 )
 
-// Carrier is the raw events of one thread in one batch, as they travel between components: one span with the events as span events. A
-// batch without events is one carrier without a thread; so is the end of a session, and a batch that has an aggregate in place of events. A thread without events is a peer of others, and the
-// carrier only says who that is.
+// Reasons for the end of a session.
+const (
+	EndExit     = "exit"     // the JVM exited normally
+	EndDetached = "detached" // the agent was turned off
+	EndLost     = "lost"     // the connection of the agent broke and was not restored
+)
+
+// Carrier holds the raw events of one thread in one batch, as components exchange them: a span with the events as span events. A batch
+// without events, the end of a session, and a batch with an aggregate instead of events are each one carrier without a thread. The carrier of
+// a thread without events only identifies it for the events of others.
 //
-// A carrier can be used again: what it has allocated serves the next AppendTo or Parse.
+// AppendTo and Parse reuse the memory of a carrier.
 type Carrier struct {
 	Session   jvmthread.SessionID
 	Batch     uint64 // from 1
@@ -35,12 +35,12 @@ type Carrier struct {
 	Parts     uint32 // how many carriers the batch has
 	Watermark jvmthread.Time
 	Before    uint64 // events in all earlier batches
-	End       string // not empty: the session is over, nothing follows
+	End       string // if not empty, why the session ended; no batch follows
 	Thread    jvmthread.Thread
-	Aggregate *jvmthread.Aggregate // not nil: the batch has sums in place of events, and no thread
-	Events    []jvmthread.Event    // of Thread, in order; ids of classes and stacks are those of the symbol table at hand
+	Aggregate *jvmthread.Aggregate // if not nil, the batch has sums instead of events, and no thread
+	Events    []jvmthread.Event    // of Thread, in order; class and stack IDs refer to the symbol table of the call
 
-	class   string // that was interned last: most events of a thread in a row speak of the same
+	class   string // interned last: consecutive events of a thread mostly have the same class
 	classID jvmthread.ClassID
 	stacks  []jvmthread.StackID // of weft.raw.stacks, by index
 	indices map[jvmthread.StackID]int
@@ -49,7 +49,7 @@ type Carrier struct {
 // IsCarrier reports whether the spans of a scope are carriers.
 func IsCarrier(scope pcommon.InstrumentationScope) bool { return scope.Name() == carrierScope }
 
-// MarkCarriers says of a scope that its spans are carriers.
+// MarkCarriers marks the spans of a scope as carriers.
 func MarkCarriers(scope pcommon.InstrumentationScope) { scope.SetName(carrierScope) }
 
 // AppendTo appends the carrier to the spans of a scope.
@@ -149,7 +149,7 @@ func (c *Carrier) appendEvents(dst ptrace.SpanEventSlice, sym *symbols.Table) {
 	}
 }
 
-// countAttributes is worth its price: to append to a slice that is too short costs more.
+// countAttributes avoids growing the slice of attributes, which costs more.
 func countAttributes(ev *jvmthread.Event) int {
 	n := 0
 	if ev.Peer != jvmthread.NoThread {
@@ -170,7 +170,7 @@ func countAttributes(ev *jvmthread.Event) int {
 	return n
 }
 
-// stackIndex returns the place of a stack in weft.raw.stacks.
+// stackIndex returns the index of a stack in weft.raw.stacks.
 func (c *Carrier) stackIndex(id jvmthread.StackID) int {
 	if index, ok := c.indices[id]; ok {
 		return index

@@ -15,10 +15,10 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// aggregateEvent is the name of a carrier's span events that are no events but series of its aggregate.
+// aggregateEvent is the name of the span events that hold a series of the carrier's aggregate.
 const aggregateEvent = "aggregate"
 
-// The scales that OpenTelemetry's exponential histograms may have.
+// The range of scales of OpenTelemetry's exponential histograms.
 const (
 	minScale = -10
 	maxScale = 20
@@ -66,7 +66,7 @@ func (c *Carrier) appendSeries(attributes pcommon.Map, s *jvmthread.Series, sym 
 	}
 }
 
-// aggregate is the carrier's aggregate, made at its first attribute.
+// aggregate creates the carrier's aggregate at its first attribute.
 func (c *Carrier) aggregate() *jvmthread.Aggregate {
 	if c.Aggregate == nil {
 		c.Aggregate = &jvmthread.Aggregate{}
@@ -90,7 +90,7 @@ func (c *Carrier) parseAggregate(key string, value pcommon.Value) (err error) {
 	return err
 }
 
-// parseSeries takes a series of a kind that this program knows.
+// parseSeries adds a series, unless its kind is unknown.
 func (c *Carrier) parseSeries(attributes pcommon.Map, sym *symbols.Table) error {
 	if c.Aggregate == nil {
 		return fmt.Errorf("%s is missing", attrAggregateTo)
@@ -109,7 +109,7 @@ func (c *Carrier) parseSeries(attributes pcommon.Map, sym *symbols.Table) error 
 	}
 	switch end := int64(s.Offset) + int64(len(s.Buckets)); {
 	case len(s.Buckets) == 0:
-		s.Offset = 0 // of no bucket
+		s.Offset = 0
 	case end > math.MaxInt32:
 		return fmt.Errorf("%s and %s end at bucket %d, want at most %d", attrAggregateOffset, attrAggregateBuckets, end, math.MaxInt32)
 	}

@@ -4,6 +4,7 @@
 package threadpdata
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
 
@@ -14,12 +15,12 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// Parse reads a span of a scope that IsCarrier into c, in place of what c held. Names of classes and stacks are interned into sym. Span
-// events with names that this program does not know are skipped. The error names the attribute that makes no sense; c is then of no use.
+// Parse replaces c with the carrier that a span holds; IsCarrier must be true for its scope. Names of classes and stacks are interned into
+// sym, and span events with unknown names are skipped. An error names the invalid attribute; c is then undefined.
 func Parse(span ptrace.Span, sym *symbols.Table, c *Carrier) error {
 	*c = Carrier{Session: jvmthread.SessionID(span.TraceID()), Events: c.Events[:0], stacks: c.stacks[:0], indices: c.indices}
 	if c.Session[0] == 0 {
-		return fmt.Errorf("trace id %s is not that of a session", span.TraceID())
+		return fmt.Errorf("trace ID %s is not a session ID", span.TraceID())
 	}
 	if err := c.parseSpan(span.Attributes(), sym); err != nil {
 		return err
@@ -44,6 +45,12 @@ func Parse(span ptrace.Span, sym *symbols.Table, c *Carrier) error {
 		}
 	}
 	return nil
+}
+
+// Check returns the error that Parse would return, before there is a symbol table for the session.
+func Check(span ptrace.Span) error {
+	var c Carrier
+	return Parse(span, symbols.New(symbols.DefaultLimits()), &c)
 }
 
 func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
@@ -133,7 +140,7 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 	if !ok {
 		return nil
 	}
-	if event.Timestamp() > math.MaxInt64 { // a difference of times that are not negative is what it should be
+	if event.Timestamp() > math.MaxInt64 { // so that differences of times do not overflow
 		return fmt.Errorf("time is %d, want 0 to %d", event.Timestamp(), math.MaxInt64)
 	}
 	ev := jvmthread.Event{Time: jvmthread.Time(event.Timestamp()), Thread: c.Thread.ID, Kind: kind}
@@ -200,4 +207,38 @@ func boolean(value pcommon.Value) (bool, error) {
 		return false, fmt.Errorf("is of type %s, want Bool", value.Type())
 	}
 	return value.Bool(), nil
+}
+
+func (c *Carrier) parseContext(event ptrace.SpanEvent) error {
+	var span jvmthread.SpanContext
+	for key, value := range event.Attributes().All() {
+		var err error
+		switch key {
+		case attrEventTraceID:
+			err = digits(value, span.TraceID[:])
+		case attrEventSpanID:
+			err = digits(value, span.SpanID[:])
+		}
+		if err != nil {
+			return fmt.Errorf("%s %w", key, err)
+		}
+	}
+	at := jvmthread.Time(event.Timestamp())
+	c.Events = append(c.Events, jvmthread.Event{Kind: jvmthread.KindContext, Time: at, Thread: c.Thread.ID, Span: span})
+	return nil
+}
+
+// digits fills dst from hexadecimal digits.
+func digits(value pcommon.Value, dst []byte) error {
+	s, err := text(value)
+	if err != nil {
+		return err
+	}
+	if len(s) == hex.EncodedLen(len(dst)) {
+		_, err = hex.Decode(dst, []byte(s))
+	}
+	if err != nil || len(s) != hex.EncodedLen(len(dst)) {
+		return fmt.Errorf("is %q, want %d hexadecimal digits", s, hex.EncodedLen(len(dst)))
+	}
+	return nil
 }

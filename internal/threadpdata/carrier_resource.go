@@ -13,15 +13,15 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// unknownService is what the conventions want in place of a missing service.name.
+// unknownService replaces a missing service.name, as the semantic conventions require.
 const unknownService = "unknown_service:java"
 
-// FillResource describes a JVM with what its agent said of it.
-func FillResource(res pcommon.Resource, session jvmthread.SessionID, pid uint32, said iter.Seq2[string, string]) {
+// FillResource describes a JVM with the attributes that its agent sent.
+func FillResource(res pcommon.Resource, session jvmthread.SessionID, pid uint32, sent iter.Seq2[string, string]) {
 	attributes := res.Attributes()
 	attributes.PutStr(attrServiceName, unknownService)
 	attributes.PutStr(attrServiceInstanceID, session.String())
-	for key, value := range said {
+	for key, value := range sent {
 		if key != "" && value != "" {
 			attributes.PutStr(key, value)
 		}
@@ -30,7 +30,7 @@ func FillResource(res pcommon.Resource, session jvmthread.SessionID, pid uint32,
 	attributes.PutStr(attrSessionID, session.String())
 }
 
-// MarkRecording says of a session from which format it was read, and from which length on things are in the recording: shorter ones are not.
+// MarkRecording records the format that a session was read from, and the thresholds below which the recording lacks events.
 func MarkRecording(res pcommon.Resource, format string, thresholds []string) {
 	res.Attributes().PutStr(attrRecordingFormat, format)
 	if len(thresholds) > 0 {
@@ -47,7 +47,7 @@ func IsSingleEnded(res pcommon.Resource) bool {
 	return ok && value.Type() == pcommon.ValueTypeBool && value.Bool()
 }
 
-// RecordingSession is the opposite of FillResource: what a recording can say of a session, whose JVM the resource describes. Only texts are kept.
+// RecordingSession is the inverse of FillResource, for recordings. It keeps attributes with string values only.
 func RecordingSession(id jvmthread.SessionID, res pcommon.Resource) recording.Session {
 	s := recording.Session{ID: id, SingleEnded: IsSingleEnded(res)}
 	for key, value := range res.Attributes().All() {
@@ -61,7 +61,7 @@ func RecordingSession(id jvmthread.SessionID, res pcommon.Resource) recording.Se
 	return s
 }
 
-// ServiceName returns the name of the service that a resource is of; empty if there is none.
+// ServiceName returns the service.name of a resource, or an empty string.
 func ServiceName(res pcommon.Resource) string {
 	value, ok := res.Attributes().Get(attrServiceName)
 	if !ok {

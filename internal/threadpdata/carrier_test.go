@@ -133,7 +133,7 @@ func TestParseNamesTheAttributeThatMakesNoSense(t *testing.T) {
 		change func(ptrace.Span)
 		want   string
 	}{
-		{func(s ptrace.Span) { s.SetTraceID(pcommon.TraceID{}) }, "trace id  is not that of a session"},
+		{func(s ptrace.Span) { s.SetTraceID(pcommon.TraceID{}) }, "trace ID  is not a session ID"},
 		{func(s ptrace.Span) { s.Attributes().Remove(attrRawBatch) }, "weft.raw.batch is missing"},
 		{func(s ptrace.Span) { s.Attributes().Remove(attrRawWatermark) }, "weft.raw.watermark is missing"},
 		{func(s ptrace.Span) { s.Attributes().Remove(attrThreadID) }, "thread.id is missing"},

@@ -18,10 +18,10 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-// EndedByItself says that a deadlock is over since one of its threads went on; else it is over with its session, for the reason of that.
+// EndedByItself is the reason for the end of a deadlock one of whose threads continued. Otherwise it is the reason for the end of the session.
 const EndedByItself = "went_on"
 
-// record fills what all records have.
+// record fills the fields that all records have.
 func record(r plog.LogRecord, name string, severity plog.SeverityNumber, at jvmthread.Time, observed time.Time) {
 	r.SetEventName(name)
 	r.SetSeverityNumber(severity)
@@ -36,7 +36,7 @@ func (e *Emitter) at(r plog.LogRecord, start jvmthread.Time, ref jvmthread.Inter
 	r.SetSpanID(SpanID(e.session, start, ref))
 }
 
-// Deadlock writes that a deadlock was found: every thread with the lock it waits for, who owns it, and where.
+// Deadlock reports a deadlock: each thread with the lock it waits for, the owner of the lock, and the stack.
 func (e *Emitter) Deadlock(f *deadlock.Found, observed time.Time, r plog.LogRecord) {
 	record(r, attrDeadlockEvent, plog.SeverityNumberError, f.Since, observed)
 	e.at(r, f.Window, jvmthread.IntervalRef{Thread: f.Members[0].Thread})
@@ -72,7 +72,7 @@ func (e *Emitter) member(iv *jvmthread.Interval, owner jvmthread.ThreadID, m pco
 	e.putPlace(m, iv.Stack)
 }
 
-// putPlace writes where in the code a wait is.
+// putPlace writes the location of a wait in the code.
 func (e *Emitter) putPlace(m pcommon.Map, stack jvmthread.StackID) {
 	if stack == jvmthread.NoStack {
 		return
@@ -84,7 +84,7 @@ func (e *Emitter) putPlace(m pcommon.Map, stack jvmthread.StackID) {
 	m.PutStr(attrStacktrace, text)
 }
 
-// DeadlockEnd writes that a deadlock is over: why, and when that was seen.
+// DeadlockEnd reports the end of a deadlock, with its reason and the time at which it was noticed.
 func (e *Emitter) DeadlockEnd(f *deadlock.Found, by string, at jvmthread.Time, observed time.Time, r plog.LogRecord) {
 	record(r, attrDeadlockEnd, plog.SeverityNumberInfo, at, observed)
 	e.at(r, f.Window, jvmthread.IntervalRef{Thread: f.Members[0].Thread})
@@ -92,22 +92,22 @@ func (e *Emitter) DeadlockEnd(f *deadlock.Found, by string, at jvmthread.Time, o
 	a.PutStr(attrDeadlockID, DeadlockID(e.session, f.Cycle))
 	a.PutInt(attrDeadlockSince, int64(f.Since))
 	a.PutStr(attrDeadlockEndedBy, by)
-	why := "one of its threads went on"
+	why := "one of its threads continued"
 	if by != EndedByItself {
-		why = "the session is over: " + by
+		why = "the session ended: " + by
 	}
-	r.Body().SetStr(fmt.Sprintf("the deadlock %s is over after %v: %s", e.cycle(f), at.Sub(f.Since), why))
+	r.Body().SetStr(fmt.Sprintf("deadlock %s ended after %v: %s", e.cycle(f), at.Sub(f.Since), why))
 }
 
-// LockOrder writes that two locks are taken in both orders, as was seen in a window.
+// LockOrder reports two locks that were acquired in both orders in a window.
 func (e *Emitter) LockOrder(h *deadlock.Hint, w *window.Window, observed time.Time, r plog.LogRecord) {
 	record(r, attrOrderEvent, plog.SeverityNumberWarn, h.At, observed)
 	e.at(r, w.Start, jvmthread.IntervalRef{Thread: h.Other})
 	e.putHint(h, r.Attributes())
-	r.Body().SetStr("locks of " + e.sym.Class(h.First.Class) + " and " + e.sym.Class(h.Second.Class) + " are taken in both orders: " + e.hint(h))
+	r.Body().SetStr("locks of " + e.sym.Class(h.First.Class) + " and " + e.sym.Class(h.Second.Class) + " are acquired in both orders: " + e.hint(h))
 }
 
-// LostReason is why a notify was lost, as attributes have it.
+// LostReason is the attribute value for the reason of a lost notify.
 func LostReason(otherWoken bool) string {
 	if otherWoken {
 		return "other_woken"
@@ -115,7 +115,7 @@ func LostReason(otherWoken bool) string {
 	return "nobody_waited"
 }
 
-// LostNotify writes that a wait timed out although there was a notify, as was seen in a window whose spans are selected.
+// LostNotify reports a wait that timed out although notify had been called. The spans of its window must have been selected.
 func (e *Emitter) LostNotify(n *interaction.LostNotify, w *window.Window, observed time.Time, r plog.LogRecord) {
 	record(r, attrLostNotifyEvent, plog.SeverityNumberWarn, n.Wait.End, observed)
 	ref := jvmthread.IntervalRef{Thread: n.Wait.Thread, Seq: n.Wait.Seq}
@@ -133,9 +133,9 @@ func (e *Emitter) LostNotify(n *interaction.LostNotify, w *window.Window, observ
 	a.PutInt(attrLockID, int64(n.Wait.Lock.Hash))
 	a.PutStr(attrLostReason, LostReason(n.OtherWoken))
 	e.putPlace(a, n.Wait.Stack)
-	why := fmt.Sprintf("notify was called %v before it began to wait, when nobody waited", n.Wait.Start.Sub(n.Notified))
+	why := fmt.Sprintf("notify was called %v before the wait began, when no thread was waiting", n.Wait.Start.Sub(n.Notified))
 	if n.OtherWoken {
-		why = fmt.Sprintf("notify was called %v before that, and woke another thread", n.Wait.End.Sub(n.Notified))
+		why = fmt.Sprintf("notify was called %v before the timeout and woke another thread", n.Wait.End.Sub(n.Notified))
 	}
-	r.Body().SetStr(fmt.Sprintf("%s waited %v on %s in vain: %s", e.threadName(n.Wait.Thread), n.Wait.Duration(), e.sym.Class(n.Wait.Lock.Class), why))
+	r.Body().SetStr(fmt.Sprintf("%s waited %v on %s until the timeout: %s", e.threadName(n.Wait.Thread), n.Wait.Duration(), e.sym.Class(n.Wait.Lock.Class), why))
 }

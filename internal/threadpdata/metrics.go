@@ -14,15 +14,15 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// MetricWriter makes metrics of what an account has to tell.
+// MetricWriter writes the metrics of an account.
 type MetricWriter struct {
-	// Delta asks for what changed since the flush before, in place of sums since the beginning.
+	// Delta selects changes since the previous flush instead of cumulative sums.
 	Delta bool
-	// Bounds are those of explicit histograms; nil: they are exponential.
+	// Bounds are those of explicit histograms; nil selects exponential ones.
 	Bounds []time.Duration
 }
 
-// Write appends the metrics of a statement of a session, in the same order each time.
+// Write appends the metrics of a statement, always in the same order.
 func (w MetricWriter) Write(st *contention.Statement, e *Emitter, dst pmetric.MetricSlice) {
 	s := statement{MetricWriter: w, Emitter: e, Statement: st, dst: dst, index: [numMetrics]int{}}
 	for _, d := range w.Bounds {
@@ -37,18 +37,18 @@ func (w MetricWriter) Write(st *contention.Statement, e *Emitter, dst pmetric.Me
 	s.now()
 }
 
-// statement is one that is being written.
+// statement is the statement being written.
 type statement struct {
 	MetricWriter
 	*Emitter
 	*contention.Statement
 
 	dst    pmetric.MetricSlice
-	index  [numMetrics]int // where in dst the metric is, from 1 on
+	index  [numMetrics]int // of the metric in dst, plus 1
 	bounds []float64
 }
 
-// series is what the points of all metrics have to know of theirs.
+// series is the part of contention.Series that data points depend on.
 type series struct {
 	start             time.Time
 	expired, overflow bool
@@ -58,8 +58,8 @@ func seriesOf[K comparable, V any](s *contention.Series[K, V]) series {
 	return series{s.Start, s.Expired, s.Overflow}
 }
 
-// metric finds a metric, or begins it. The point that says that a series has expired stands alone: the prometheus exporter forgets the
-// series, and looks at no other point of that metric.
+// metric finds or adds a metric. The data point of an expired series gets a metric of its own: the prometheus exporter removes the series
+// and ignores all other data points of that metric.
 func (s *statement) metric(id metricID, of series) pmetric.Metric {
 	if at := s.index[id]; at > 0 && !of.expired {
 		return s.dst.At(at - 1)
@@ -89,7 +89,7 @@ func (s *statement) metric(id metricID, of series) pmetric.Metric {
 	return m
 }
 
-// point begins a point of a counter or a gauge.
+// point adds a data point of a counter or a gauge.
 func (s *statement) point(id metricID, from series) pmetric.NumberDataPoint {
 	m := s.metric(id, from)
 	var p pmetric.NumberDataPoint
@@ -107,42 +107,43 @@ func (s *statement) point(id metricID, from series) pmetric.NumberDataPoint {
 	return p
 }
 
-// mark says of a point that it is of what is over a limit.
+// mark marks the data points of the overflow series.
 func (*statement) mark(from series, a pcommon.Map) {
 	if from.overflow {
 		a.PutBool(attrOverflow, true)
 	}
 }
 
-// count adds a point of a count; a counter without a count has none, but for the totals of the session.
+// count adds a data point of a counter, unless it is zero.
 func (s *statement) count(id metricID, from series, n uint64) (pcommon.Map, bool) {
 	if n == 0 {
 		return pcommon.Map{}, false
 	}
-	p := s.point(id, from)
-	if !from.expired {
-		p.SetIntValue(int64(n))
-	}
-	return p.Attributes(), true
+	return s.gauge(id, from, int(n)), true
 }
 
-// seconds adds a point of a time, likewise.
+// seconds adds a data point of a counter of time, unless it is zero.
 func (s *statement) seconds(id metricID, from series, d time.Duration) (pcommon.Map, bool) {
 	if d == 0 {
 		return pcommon.Map{}, false
 	}
-	p := s.point(id, from)
-	if !from.expired {
-		p.SetDoubleValue(d.Seconds())
-	}
-	return p.Attributes(), true
+	return s.longest(id, from, d), true
 }
 
-// gauge adds a point of a number of something that is so now.
+// gauge adds a data point with a number.
 func (s *statement) gauge(id metricID, from series, n int) pcommon.Map {
 	p := s.point(id, from)
 	if !from.expired {
 		p.SetIntValue(int64(n))
+	}
+	return p.Attributes()
+}
+
+// longest adds a data point with a time.
+func (s *statement) longest(id metricID, from series, d time.Duration) pcommon.Map {
+	p := s.point(id, from)
+	if !from.expired {
+		p.SetDoubleValue(d.Seconds())
 	}
 	return p.Attributes()
 }
@@ -161,7 +162,7 @@ func (s *statement) blocked() {
 	}
 }
 
-// waits writes the waits for anything else.
+// waits writes all other waits.
 func (s *statement) waits() {
 	for _, w := range s.Waits() {
 		s.durations(metricWaitDuration, seriesOf(w), w)
@@ -225,7 +226,7 @@ func (s *statement) classes() {
 	}
 }
 
-// putClass names a class, unless there is none, or it is not told any more.
+// putClass names a class, if there is one.
 func (s *statement) putClass(a pcommon.Map, id jvmthread.ClassID) {
 	if id != jvmthread.NoClass {
 		a.PutStr(attrLockClass, s.sym.Class(id))
@@ -254,7 +255,7 @@ func (s *statement) states() {
 	}
 }
 
-// totals are always told, also as zero: a rate of what was never seen is not known, and what never was has none.
+// totals are written even if they are zero: without a first data point, a backend cannot compute a rate.
 func (s *statement) totals() {
 	t := s.Totals()
 	from, v := seriesOf(t), &t.Value
@@ -268,7 +269,7 @@ func (s *statement) totals() {
 	s.point(metricPathLength, from).SetDoubleValue(v.Path.Seconds())
 }
 
-// now is how the session stands. States in which a thread can be stuck are told also as zero, so that an alert is over when they are.
+// now writes the current state of the threads. It includes zeros for the states in which a thread can be stuck, so that alerts resolve.
 func (s *statement) now() {
 	t := s.Threads()
 	for state := range t.Threads {
@@ -296,13 +297,4 @@ func (s *statement) now() {
 		s.putClass(a, h.Key.Class)
 		a.PutStr(attrHolderState, h.Key.Holder.String())
 	}
-}
-
-// longest adds a point of a time that is so now.
-func (s *statement) longest(id metricID, from series, d time.Duration) pcommon.Map {
-	p := s.point(id, from)
-	if !from.expired {
-		p.SetDoubleValue(d.Seconds())
-	}
-	return p.Attributes()
 }

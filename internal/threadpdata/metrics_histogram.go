@@ -10,54 +10,60 @@ import (
 	"github.com/weft-otel/weft/internal/engine/contention"
 )
 
-// histogram adds a point of a histogram, if anything is in it.
+// histogram adds a data point of a histogram, unless it is empty.
 func (s *statement) histogram(id metricID, from series, h *contention.Histogram) (pcommon.Map, bool) {
 	if h == nil || h.Count == 0 {
 		return pcommon.Map{}, false
 	}
 	if s.Bounds == nil {
-		return s.exponential(id, from, h), true
-	}
-	p := s.metric(id, from).Histogram().DataPoints().AppendEmpty()
-	p.SetStartTimestamp(pcommon.NewTimestampFromTime(from.start))
-	p.SetTimestamp(pcommon.NewTimestampFromTime(s.Now))
-	s.mark(from, p.Attributes())
-	if from.expired {
-		p.SetFlags(pmetric.DefaultDataPointFlags.WithNoRecordedValue(true))
+		p := s.metric(id, from).ExponentialHistogram().DataPoints().AppendEmpty()
+		if fillHistogram(s, from, h, p) {
+			p.SetZeroCount(h.Scaled.Zero)
+			p.SetScale(h.Scaled.Scale)
+			p.Positive().SetOffset(h.Scaled.Offset)
+			p.Positive().BucketCounts().FromRaw(h.Scaled.Counts)
+		}
 		return p.Attributes(), true
 	}
-	p.SetCount(h.Count)
-	p.SetSum(h.Sum.Seconds())
-	p.SetMin(h.Min.Seconds())
-	p.SetMax(h.Max.Seconds())
-	p.ExplicitBounds().FromRaw(s.bounds)
-	p.BucketCounts().FromRaw(h.Buckets)
-	s.exemplars(h, p.Exemplars())
+	p := s.metric(id, from).Histogram().DataPoints().AppendEmpty()
+	if fillHistogram(s, from, h, p) {
+		p.ExplicitBounds().FromRaw(s.bounds)
+		p.BucketCounts().FromRaw(h.Buckets)
+	}
 	return p.Attributes(), true
 }
 
-func (s *statement) exponential(id metricID, from series, h *contention.Histogram) pcommon.Map {
-	p := s.metric(id, from).ExponentialHistogram().DataPoints().AppendEmpty()
+// histogramPoint is a data point of either kind of histogram.
+type histogramPoint interface {
+	Attributes() pcommon.Map
+	Exemplars() pmetric.ExemplarSlice
+	SetStartTimestamp(pcommon.Timestamp)
+	SetTimestamp(pcommon.Timestamp)
+	SetFlags(pmetric.DataPointFlags)
+	SetCount(uint64)
+	SetSum(float64)
+	SetMin(float64)
+	SetMax(float64)
+}
+
+// fillHistogram writes what both kinds of histograms have. It returns false for a series that has expired.
+func fillHistogram[P histogramPoint](s *statement, from series, h *contention.Histogram, p P) bool {
 	p.SetStartTimestamp(pcommon.NewTimestampFromTime(from.start))
 	p.SetTimestamp(pcommon.NewTimestampFromTime(s.Now))
 	s.mark(from, p.Attributes())
 	if from.expired {
 		p.SetFlags(pmetric.DefaultDataPointFlags.WithNoRecordedValue(true))
-		return p.Attributes()
+		return false
 	}
 	p.SetCount(h.Count)
 	p.SetSum(h.Sum.Seconds())
 	p.SetMin(h.Min.Seconds())
 	p.SetMax(h.Max.Seconds())
-	p.SetZeroCount(h.Scaled.Zero)
-	p.SetScale(h.Scaled.Scale)
-	p.Positive().SetOffset(h.Scaled.Offset)
-	p.Positive().BucketCounts().FromRaw(h.Scaled.Counts)
 	s.exemplars(h, p.Exemplars())
-	return p.Attributes()
+	return true
 }
 
-// exemplars points at the spans of some of the durations, as the thread_span processor names them.
+// exemplars points at the spans of some durations, with the IDs that the thread_span processor gives them.
 func (s *statement) exemplars(h *contention.Histogram, dst pmetric.ExemplarSlice) {
 	dst.EnsureCapacity(len(h.Exemplars))
 	for i := range h.Exemplars {

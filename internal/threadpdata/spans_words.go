@@ -195,7 +195,7 @@ func (e *Emitter) cycle(f *deadlock.Found) string {
 // hint says which threads took two locks in which order.
 func (e *Emitter) hint(h *deadlock.Hint) string {
 	first, second := e.simpleName(h.First.Class), e.simpleName(h.Second.Class)
-	return fmt.Sprintf("%s held %s and wanted %s; %s held %s and wanted %s, %v later: some day both at once",
+	return fmt.Sprintf("%s held %s and wanted %s; %s held %s and wanted %s, %v later: a potential deadlock",
 		e.threadName(h.Holder), first, second, e.threadName(h.Other), second, first, h.At.Sub(h.Before))
 }
 
