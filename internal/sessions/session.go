@@ -74,8 +74,8 @@ func (e *entry[T]) take(span ptrace.Span) error {
 	if e.closed {
 		return errClosed
 	}
-	c := e.set.carriers.Get().(*threadpdata.Carrier)
-	defer e.set.carriers.Put(c)
+	c := e.set.carrier()
+	defer e.set.release(c)
 	if err := threadpdata.Parse(span, e.Symbols, c); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,8 +54,8 @@ type Set[T any] struct {
 	sessions map[jvmthread.SessionID]*entry[T]
 	ended    recent // sessions that ended in order: carriers that still arrive for them are late
 
-	carriers sync.Pool   // of *threadpdata.Carrier, which may hold the room for many events
-	warned   atomic.Bool // about refused carriers
+	carriers chan *threadpdata.Carrier // free ones
+	warned   atomic.Bool               // about refused carriers
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
 }
@@ -70,7 +71,30 @@ func New[T any](set Settings[T]) *Set[T] {
 func NewRaw[T any](set Settings[T], open func(*Session) Handler[T]) *Set[T] {
 	return &Set[T]{
 		Settings: set, open: open, sessions: make(map[jvmthread.SessionID]*entry[T]),
-		carriers: sync.Pool{New: func() any { return new(threadpdata.Carrier) }},
+		carriers: make(chan *threadpdata.Carrier, runtime.GOMAXPROCS(0)),
+	}
+}
+
+// maxKeptEvents bounds the room for events, at 48 bytes each, that a free carrier keeps.
+const maxKeptEvents = 1 << 16
+
+// carrier returns a free carrier. Carriers belong to the Set, because room for many events in each session would be too much.
+func (s *Set[T]) carrier() *threadpdata.Carrier {
+	select {
+	case c := <-s.carriers:
+		return c
+	default:
+		return new(threadpdata.Carrier)
+	}
+}
+
+func (s *Set[T]) release(c *threadpdata.Carrier) {
+	if cap(c.Events) > maxKeptEvents {
+		return
+	}
+	select {
+	case s.carriers <- c:
+	default:
 	}
 }
 
