@@ -20,45 +20,45 @@ import (
 	"github.com/weft-otel/weft/internal/sessions"
 )
 
-// defaultEndpoint is where the page is unless the configuration says otherwise: on this machine only.
+// defaultEndpoint is the default address of the page, on this machine only.
 const defaultEndpoint = "localhost:8090"
 
-// Config says where the page is, and how much it remembers.
+// Config configures the page, and how much history it keeps.
 type Config struct {
 	// HTTP is the server: endpoint, tls, auth and time-outs.
 	HTTP confighttp.ServerConfig `mapstructure:",squash"`
-	// PathPrefix is the path of the page, for a proxy that serves others beside it: "/" or "/weft/".
+	// PathPrefix is the path of the page behind a proxy: "/" or "/weft/".
 	PathPrefix string `mapstructure:"path_prefix"`
-	// AllowedHosts are names under which browsers may ask, beside localhost and addresses: the name of a proxy. Others are refused, since a page
-	// of somebody else could have been made to lead here (DNS rebinding).
+	// AllowedHosts are the host names that browsers may use in addition to localhost and addresses, such as that of a proxy. Others are refused,
+	// to prevent DNS rebinding.
 	AllowedHosts []string `mapstructure:"allowed_hosts"`
-	// MaxBytes bounds the store, from 1 MiB; some 55 bytes an interval. The oldest windows leave first.
+	// MaxBytes bounds the store, from 1 MiB, at about 55 bytes per interval. The oldest windows are evicted first.
 	MaxBytes int64 `mapstructure:"max_bytes"`
-	// Directory is where sessions are kept over a restart: a folder that holds as much as the store. Empty: they are forgotten.
+	// Directory keeps sessions across restarts, up to MaxBytes. Empty: they are lost.
 	Directory string `mapstructure:"directory"`
-	// Window is how soon the page sees what happens, from 100ms to 4s.
+	// Window is the delay of the page, from 100ms to 4s.
 	Window time.Duration `mapstructure:"window"`
-	// Trace leads to the spans that thread_span makes.
+	// Trace links to the spans of thread_span.
 	Trace TraceConfig `mapstructure:"trace"`
-	// Control lets the page pause, resume and change agents. The receiver has to allow it, too (remote_control).
+	// Control lets the page pause, resume and reconfigure agents. The receiver must allow it, too (remote_control).
 	Control bool `mapstructure:"control"`
 	// AgentControl is the agent_control extension through which Control reaches agents.
 	AgentControl component.ID `mapstructure:"agent_control"`
-	// MaxSessions bounds the JVMs followed at one time; events of more are refused.
+	// MaxSessions bounds the live sessions; events of more are refused.
 	MaxSessions int `mapstructure:"max_sessions"`
-	// SessionTimeout ends a session of which nothing was heard for so long.
+	// SessionTimeout ends a session that has been silent for so long.
 	SessionTimeout time.Duration `mapstructure:"session_timeout"`
-	// ReorderTimeout is how long a missing batch is waited for before it is counted as lost.
+	// ReorderTimeout is how long to wait for a missing batch before counting it as lost.
 	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
 
-	_ struct{} // keys, please
+	_ struct{} // prevent unkeyed literals
 }
 
-// TraceConfig leads to the spans that thread_span makes.
+// TraceConfig configures links to the spans of thread_span.
 type TraceConfig struct {
 	// URL is a template of a link with {trace_id} and {span_id}: http://localhost:16686/trace/{trace_id}?uiFind={span_id}. Empty: no links.
 	URL string `mapstructure:"url"`
-	// Window is the window of thread_span, each of which is a trace.
+	// Window is the window of thread_span. Each window is a trace.
 	Window time.Duration `mapstructure:"window"`
 
 	_ struct{}
@@ -86,14 +86,14 @@ var prefix = regexp.MustCompile(`^/([A-Za-z0-9._~-]+/)*$`)
 func (c *Config) Validate() error {
 	var errs []error
 	if c.HTTP.NetAddr.Endpoint == "" {
-		errs = append(errs, errors.New("endpoint: it is empty, use host:port such as "+defaultEndpoint))
+		errs = append(errs, errors.New("endpoint: must not be empty, use host:port such as "+defaultEndpoint))
 	}
 	if !prefix.MatchString(c.PathPrefix) || strings.Contains(c.PathPrefix, "/../") || strings.Contains(c.PathPrefix, "/./") {
-		errs = append(errs, fmt.Errorf("path_prefix: %q is no path, use / or one that begins and ends with a slash such as /weft/", c.PathPrefix))
+		errs = append(errs, fmt.Errorf("path_prefix: invalid path %q, want / or a path that begins and ends with a slash such as /weft/", c.PathPrefix))
 	}
 	for _, host := range c.AllowedHosts {
 		if host == "" || strings.ContainsAny(host, ":/ *") {
-			errs = append(errs, fmt.Errorf("allowed_hosts: %q is no name of a host, leave out scheme, port and path: weft.example.com", host))
+			errs = append(errs, fmt.Errorf("allowed_hosts: invalid host name %q, omit scheme, port and path: weft.example.com", host))
 		}
 	}
 	if c.MaxBytes < 1<<20 {
@@ -102,9 +102,9 @@ func (c *Config) Validate() error {
 	if u := c.Trace.URL; u != "" {
 		switch {
 		case !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") && !strings.HasPrefix(u, "/"):
-			errs = append(errs, fmt.Errorf("trace::url: %q is no link, begin it with http://, https:// or /", u))
+			errs = append(errs, fmt.Errorf("trace::url: invalid link %q, want one that begins with http://, https:// or /", u))
 		case !strings.Contains(u, "{trace_id}"):
-			errs = append(errs, fmt.Errorf("trace::url: %q names no trace, put {trace_id} where its id belongs", u))
+			errs = append(errs, fmt.Errorf("trace::url: %q has no {trace_id}, put it where the trace ID belongs", u))
 		}
 	}
 	errs = append(errs,
@@ -117,7 +117,7 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// sessions is what the options come to.
+// sessions returns the configuration of internal/sessions.
 func (c *Config) sessions() sessions.Config {
 	eng := engine.DefaultConfig()
 	eng.Window, eng.Limits = c.Window, window.DefaultLimits()

@@ -42,13 +42,13 @@ func TestConfig(t *testing.T) {
 	assert.Equal(t, 10, all.MaxSessions)
 
 	for name, want := range map[string]string{
-		"endpoint":    "endpoint: it is empty",
-		"path_prefix": `path_prefix: "weft" is no path`,
+		"endpoint":    "endpoint: must not be empty",
+		"path_prefix": `path_prefix: invalid path "weft"`,
 		"max_bytes":   "max_bytes: 1000 is out of range",
-		"url":         `trace::url: "javascript:alert(1)//{trace_id}" is no link`,
-		"trace":       "names no trace",
+		"url":         `trace::url: invalid link "javascript:alert(1)//{trace_id}"`,
+		"trace":       "has no {trace_id}",
 		"window":      "window: 1h0m0s is out of range",
-		"hosts":       `allowed_hosts: "https://weft.example.com" is no name of a host`,
+		"hosts":       `allowed_hosts: invalid host name "https://weft.example.com"`,
 	} {
 		assert.ErrorContains(t, load("thread_view/"+name).Validate(), want, name)
 	}

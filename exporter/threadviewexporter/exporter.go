@@ -32,7 +32,7 @@ import (
 	"github.com/weft-otel/weft/web"
 )
 
-// threadView keeps what carriers tell, and serves the page that shows it.
+// threadView keeps the events of carriers, and serves the page that shows them.
 type threadView struct {
 	cfg       *Config
 	set       exporter.Settings
@@ -40,7 +40,7 @@ type threadView struct {
 	store     *store.Store
 	sessions  *sessions.Set[struct{}]
 
-	archive *archive.Archive // once started; nil: nothing is kept over a restart
+	archive *archive.Archive // once started; nil: sessions are lost on a restart
 
 	view    *server.View // once started
 	server  *http.Server
@@ -79,13 +79,13 @@ func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
 	)
 }
 
-// consume takes the carriers in. Other spans are none of its business.
+// consume takes carriers, and ignores other spans.
 func (e *threadView) consume(ctx context.Context, td ptrace.Traces) error {
 	e.sessions.Consume(ctx, td)
 	return nil
 }
 
-// compressed is what is sent as gzip to those who take it. What follows a live session is not: each event has to come at once.
+// compressed lists the types that are compressed. Server-sent events are not, since each must arrive at once.
 func compressed() []string {
 	return []string{"text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"}
 }
@@ -103,7 +103,7 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	}
 	listener, err := e.cfg.HTTP.ToListener(ctx)
 	if err != nil {
-		return fmt.Errorf("endpoint: the page cannot be served at %s; give another address: %w", e.cfg.HTTP.NetAddr.Endpoint, err)
+		return fmt.Errorf("endpoint: cannot serve the page at %s, use another address: %w", e.cfg.HTTP.NetAddr.Endpoint, err)
 	}
 	e.view = server.New(e.store, server.Config{
 		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: e.cfg.Trace.Window,
@@ -119,19 +119,19 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	}
 	e.address = listener.Addr()
 	e.sessions.Start()
-	e.set.Logger.Info("the page is served", zap.String("url", e.url()))
+	e.set.Logger.Info("Serving the page", zap.String("url", e.url()))
 	if tcp, ok := e.address.(*net.TCPAddr); ok && e.cfg.Control && !e.cfg.HTTP.Auth.HasValue() && !tcp.IP.IsLoopback() {
-		e.set.Logger.Warn("whoever reaches the page may change agents; set auth, or an endpoint on localhost, or control: false", zap.Stringer("address", e.address))
+		e.set.Logger.Warn("Everyone who can reach the page can change agents; set auth, an endpoint on localhost, or control: false", zap.Stringer("address", e.address))
 	}
 	e.serving.Go(func() {
 		if err := e.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			e.set.Logger.Error("the page is not served any more", zap.Error(err))
+			e.set.Logger.Error("Server of the page failed", zap.Error(err))
 		}
 	})
 	return nil
 }
 
-// restore puts what was kept over a restart into the store.
+// restore loads the sessions in the directory into the store.
 func (e *threadView) restore() (err error) {
 	if e.cfg.Directory == "" {
 		return nil
@@ -141,17 +141,17 @@ func (e *threadView) restore() (err error) {
 	}
 	found, err := e.archive.Restore(e.store, e.cfg.sessions().Engine)
 	if err != nil {
-		e.set.Logger.Warn("not all sessions could be read; the others are shown", zap.Error(err))
+		e.set.Logger.Warn("Some sessions could not be read", zap.Error(err))
 	}
-	e.set.Logger.Info("sessions of before are shown", zap.Int("sessions", found.Sessions), zap.Int("files", found.Files),
+	e.set.Logger.Info("Restored sessions", zap.Int("sessions", found.Sessions), zap.Int("files", found.Files),
 		zap.Uint64("events", found.Events), zap.Int("problems", found.Problems))
 	return nil
 }
 
-// log tells of answers that could not be given: mostly, a browser has gone away.
+// log logs responses that failed: usually a browser went away.
 func (e *threadView) log(message string, err error) { e.set.Logger.Debug(message, zap.Error(err)) }
 
-// url is where the page is.
+// url is the address of the page.
 func (e *threadView) url() string {
 	scheme := "http://"
 	if e.cfg.HTTP.TLS.HasValue() {
@@ -160,7 +160,7 @@ func (e *threadView) url() string {
 	return scheme + e.address.String() + e.cfg.PathPrefix
 }
 
-// hosts are the names under which the server is known: also the one that it listens on, whose owner is who configured it.
+// hosts are the allowed host names, including that of the endpoint.
 func (e *threadView) hosts() []string {
 	hosts := e.cfg.AllowedHosts
 	if host, _, err := net.SplitHostPort(e.cfg.HTTP.NetAddr.Endpoint); err == nil && host != "" {
@@ -169,7 +169,7 @@ func (e *threadView) hosts() []string {
 	return hosts
 }
 
-// farewell is how long answers that are on their way may take when the collector stops; then they are cut off.
+// farewell is how long responses in progress may take on shutdown before they are cut off.
 const farewell = 2 * time.Second
 
 func (e *threadView) shutdown(ctx context.Context) error {
@@ -179,7 +179,7 @@ func (e *threadView) shutdown(ctx context.Context) error {
 		e.view.Close()
 		last, cancel := context.WithTimeout(ctx, farewell)
 		defer cancel()
-		if e.server.Shutdown(last) != nil { // somebody reads a file, and could take as long as writing one may take
+		if e.server.Shutdown(last) != nil { // a download could take minutes
 			err = e.server.Close()
 		}
 		e.serving.Wait()
@@ -189,14 +189,14 @@ func (e *threadView) shutdown(ctx context.Context) error {
 	return err
 }
 
-// follower puts the windows of one session into the store.
+// follower stores the windows of one session.
 type follower struct {
 	*sessions.Session
 
 	exporter *threadView
 	stored   *store.Session
-	kept     *archive.Writer // nil: nothing is kept over a restart
-	failed   bool            // to keep it; that was logged
+	kept     *archive.Writer // nil: the session is lost on a restart
+	failed   bool            // to write to the archive; that was logged
 }
 
 func (e *threadView) follow(s *sessions.Session) sessions.Follower[struct{}] {
@@ -209,7 +209,7 @@ func (e *threadView) follow(s *sessions.Session) sessions.Follower[struct{}] {
 	return f
 }
 
-// metaOf is what a resource says of its JVM.
+// metaOf returns the attributes of a resource.
 func metaOf(res pcommon.Resource) store.Meta {
 	meta := make(store.Meta, res.Attributes().Len())
 	for key, value := range res.Attributes().All() {
@@ -218,7 +218,7 @@ func metaOf(res pcommon.Resource) store.Meta {
 	return meta
 }
 
-// events keeps events.
+// events stores events.
 func (f *follower) events(events []jvmthread.Event) {
 	f.stored.Events(events, f.Symbols)
 	if f.kept != nil {
@@ -226,21 +226,21 @@ func (f *follower) events(events []jvmthread.Event) {
 	}
 }
 
-// check logs the first error of keeping a session.
+// check logs the first error of the archive.
 func (f *follower) check(err error) {
 	if err != nil && !f.failed {
 		f.failed = true
-		f.exporter.set.Logger.Error("a session is not kept over a restart any more", zap.Stringer("session", f.ID), zap.Error(err))
+		f.exporter.set.Logger.Error("Cannot write session to directory; it will be lost on a restart", zap.Stringer("session", f.ID), zap.Error(err))
 	}
 }
 
-// Window keeps a window.
+// Window stores a window.
 func (f *follower) Window(w *window.Window) { f.stored.Append(w, f.Symbols) }
 
-// Advanced has nothing to do: what was not cut is not shown.
+// Advanced does nothing: only windows that are cut are shown.
 func (*follower) Advanced() {}
 
-// Closed says that nothing more will come.
+// Closed ends the session.
 func (f *follower) Closed(why window.Cut) {
 	f.stored.Close(why)
 	if f.kept == nil {
@@ -253,5 +253,5 @@ func (f *follower) Closed(why window.Cut) {
 	f.check(f.kept.Close(reason, f.Engine.Now()))
 }
 
-// Take returns nothing: there is nobody to send it to.
+// Take returns nothing, since there is no next consumer.
 func (*follower) Take() []struct{} { return nil }

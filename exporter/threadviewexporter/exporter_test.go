@@ -142,7 +142,7 @@ func TestTakenPortIsNamed(t *testing.T) {
 	cfg.HTTP.NetAddr.Endpoint = address
 	e, err := newExporter(cfg, exportertest.NewNopSettings(metadata.Type))
 	require.NoError(t, err)
-	require.ErrorContains(t, e.start(t.Context(), componenttest.NewNopHost()), "endpoint: the page cannot be served at "+address+"; give another address: ")
+	require.ErrorContains(t, e.start(t.Context(), componenttest.NewNopHost()), "endpoint: cannot serve the page at "+address+", use another address: ")
 	require.NoError(t, e.shutdown(t.Context()))
 }
 
@@ -222,7 +222,7 @@ func TestShutdownCutsSlowReadersOff(t *testing.T) {
 }
 
 // Where anybody could change agents, the log says so.
-func TestControlForAnybodyIsWarnedOf(t *testing.T) {
+func TestUnprotectedControlIsWarnedAbout(t *testing.T) {
 	for endpoint, warnings := range map[string]int{"localhost:0": 0, "0.0.0.0:0": 1} {
 		cfg := createDefaultConfig().(*Config)
 		cfg.HTTP.NetAddr.Endpoint, cfg.Control = endpoint, true
@@ -238,11 +238,11 @@ func TestControlForAnybodyIsWarnedOf(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, e.start(t.Context(), hostWith{cfg.AgentControl: control}))
 		require.NoError(t, e.shutdown(context.Background()))
-		assert.Equal(t, warnings, log.FilterMessageSnippet("whoever reaches the page may change agents").Len(), endpoint)
+		assert.Equal(t, warnings, log.FilterMessageSnippet("Everyone who can reach the page can change agents").Len(), endpoint)
 	}
 }
 
-func TestOtherSpansAreNoneOfItsBusiness(t *testing.T) {
+func TestOtherSpansAreIgnored(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	td := ptrace.NewTraces()
 	td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetName("GET /")

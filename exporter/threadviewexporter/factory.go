@@ -19,7 +19,7 @@ func NewFactory() exporter.Factory {
 	return exporter.NewFactory(metadata.Type, createDefaultConfig, exporter.WithTraces(createTraces, metadata.TracesStability))
 }
 
-// createTraces makes an exporter without a queue: it does not send anything that could have to wait, and what is put into the store is the queue.
+// createTraces makes an exporter without a queue, since it sends nothing.
 func createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
 	e, err := newExporter(cfg.(*Config), set)
 	if err != nil {

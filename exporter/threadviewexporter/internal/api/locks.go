@@ -20,44 +20,44 @@ type LockRow struct {
 	Parked   StateTime `json:"parked"`
 	Handoffs int       `json:"handoffs"`
 	Held     StateTime `json:"held"`    // as far as contention shows it
-	Holders  int       `json:"holders"` // threads that held it
-	Waiters  int       `json:"waiters"` // the most threads blocked on it at one time
-	Convoy   int       `json:"convoy"`  // handoffs in the longest chain
+	Holders  int       `json:"holders"` // different threads that held it
+	Waiters  int       `json:"waiters"` // the most threads blocked on it at once
+	Convoy   int       `json:"convoy"`  // handoffs in the longest run
 }
 
-// LockLanes is a picture of locks over a time range: GET api/sessions/{session}/locklanes.
+// LockLanes shows locks over a time range: GET api/sessions/{session}/locklanes.
 type LockLanes struct {
 	From  int64      `json:"from"`
 	To    int64      `json:"to"`
 	Step  int64      `json:"step"`
 	Steps int        `json:"steps"`
-	Total int        `json:"total"` // locks that the filter lets through
+	Total int        `json:"total"` // locks that match the filter
 	Lanes []LockLane `json:"lanes"`
 
-	Threads []ThreadRef `json:"threads"` // that occur in the lanes
+	Threads []ThreadRef `json:"threads"` // in the lanes
 }
 
-// LockLane is who held a lock, who queued for it, and how it was handed on.
+// LockLane shows the holders, the queue and the handoffs of a lock.
 type LockLane struct {
 	Row LockRow `json:"row"`
-	// Holds are who held it: in the order of time. Neighbours that are shorter than a step are joined: their Threads is more than one.
+	// Holds are in the order of time. Neighbors shorter than a step are joined.
 	Holds []HoldRun `json:"holds"`
-	// Queue says how many threads were blocked on it: pairs of a step and the most threads from that step on, until the next pair.
+	// Queue is the most threads blocked on it, from each step until the next.
 	Queue []QueueStep `json:"queue"`
-	// Handoffs are at most 1 000 of all lanes together; Hidden counts the others.
+	// Handoffs are at most 1 000 in all lanes together; Hidden counts the others.
 	Handoffs []Handoff `json:"handoffs"`
 	Hidden   int       `json:"hidden"`
-	Convoys  []Convoy  `json:"convoys"` // the longest chains of handoffs: some 10
+	Convoys  []Convoy  `json:"convoys"` // the longest handoff runs, about 10
 }
 
-// HoldRun is a time for which a lock was held.
+// HoldRun is a hold, or several joined ones.
 type HoldRun struct {
 	From    int64  `json:"from"`
 	To      int64  `json:"to"`
-	Thread  uint64 `json:"thread"`  // the holder; of several the one that held it longest
-	Holds   int    `json:"holds"`   // that it stands for
+	Thread  uint64 `json:"thread"`  // the holder, or the longest of several
+	Holds   int    `json:"holds"`   // joined holds
 	Threads int    `json:"threads"` // different holders
-	Time    int64  `json:"time"`    // for which it was really held
+	Time    int64  `json:"time"`    // within which it was held
 	Marks   int    `json:"marks"`   // see the Hold constants
 }
 
@@ -67,47 +67,47 @@ type QueueStep struct {
 	Threads int `json:"threads"`
 }
 
-// Handoff is a lock that goes from one thread to another.
+// Handoff passes a lock from one thread to another.
 type Handoff struct {
 	Time int64  `json:"time"`
 	From uint64 `json:"from"`
 	To   uint64 `json:"to"`
-	Wait int64  `json:"wait"` // for how long To had been blocked
+	Wait int64  `json:"wait"` // how long To had been blocked
 }
 
-// Convoy is handoffs in a row, each by the thread that had got the lock by the one before.
+// Convoy is a handoff run: consecutive handoffs, each by the thread that received the lock in the previous one.
 type Convoy struct {
 	From    int64    `json:"from"`
 	To      int64    `json:"to"`
 	Length  int      `json:"length"`  // handoffs
-	Threads []uint64 `json:"threads"` // the first of them, at most 9
+	Threads []uint64 `json:"threads"` // the first ones, at most 9
 }
 
-// Found is what a search found: GET api/sessions/{session}/search.
+// Found is the result of a search: GET api/sessions/{session}/search.
 type Found struct {
 	Query string `json:"query"`
 	Hits  []Hit  `json:"hits"`
-	More  bool   `json:"more"` // there is more than the limit
+	More  bool   `json:"more"` // there are more than the limit
 }
 
-// Hit is a thread, a class, a lock or a method whose name holds the words.
+// Hit is a thread, class, lock or method whose name contains the text.
 type Hit struct {
 	Kind   string     `json:"kind"` // thread, class, lock, method
 	Text   string     `json:"text"`
 	Thread *ThreadRef `json:"thread"`
 	Lock   *LockRef   `json:"lock"`
 	Stack  uint32     `json:"stack"`
-	First  *Reference `json:"first"` // where it first occurs, or null
+	First  *Reference `json:"first"` // its first occurrence, or null
 }
 
 // Change is the data of an event of GET api/events (server-sent events, name "change") and the answer of GET api/changes (long poll).
 type Change struct {
-	Version  uint64          `json:"version"`  // of the store: pass it as since to wait for what comes next
+	Version  uint64          `json:"version"`  // of the store: pass it as since to wait for the next change
 	Sessions []SessionChange `json:"sessions"` // all sessions
-	Reset    bool            `json:"reset"`    // sessions have gone: ask for the list again
+	Reset    bool            `json:"reset"`    // sessions were discarded: request the list again
 }
 
-// SessionChange says how far a session is.
+// SessionChange is the state of a session.
 type SessionChange struct {
 	ID        string `json:"id"`
 	Version   uint64 `json:"version"`
@@ -123,7 +123,7 @@ type ControlRequest struct {
 	Options map[string]string `json:"options"` // for options
 }
 
-// ControlAnswer is what the agent said.
+// ControlAnswer is the answer of the agent.
 type ControlAnswer struct {
 	Done    bool     `json:"done"`
 	Message string   `json:"message"`

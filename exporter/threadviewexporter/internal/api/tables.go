@@ -5,9 +5,8 @@ package api
 
 // Stats are the sums and the distribution of some intervals over a time range.
 //
-// Count and Time are exact and add up over neighbouring ranges: Count is of the intervals that began in the range, Time is what of them, and of those that
-// began before, lies in the range. Min, Max, Average and the rest are of the whole lengths (so far, if open) of the Seen intervals that
-// overlap the range.
+// Count and Time are exact and add up over adjacent ranges: Count is the intervals that began in the range, Time is the time of all intervals
+// within it. Min, Max, Average and the rest are of the full lengths (so far, if open) of the Seen intervals that overlap the range.
 type Stats struct {
 	Count   int64 `json:"count"`
 	Time    int64 `json:"time"`
@@ -18,12 +17,12 @@ type Stats struct {
 	P50     int64 `json:"p50"` // quantiles are too large by less than an eighth
 	P95     int64 `json:"p95"`
 	P99     int64 `json:"p99"`
-	// Buckets count lengths by powers of two: Buckets[i] is of those in [2^(First+i), 2^(First+i+1)) ns; First 0 begins at 0. They sum up to Seen.
+	// Buckets count lengths by powers of two: Buckets[i] is for [2^(First+i), 2^(First+i+1)) ns; First 0 begins at 0. They add up to Seen.
 	First   int     `json:"first"`
 	Buckets []int64 `json:"buckets"`
 }
 
-// StateTime is how often and how long a state was.
+// StateTime is how often and for how long a state occurred.
 type StateTime struct {
 	Count int64 `json:"count"` // of intervals that began in the range
 	Time  int64 `json:"time"`  // within the range
@@ -34,7 +33,7 @@ type Threads struct {
 	From    int64  `json:"from"`
 	To      int64  `json:"to"`
 	Version uint64 `json:"version"`
-	Total   int    `json:"total"` // threads that the filter lets through
+	Total   int    `json:"total"` // threads that match the filter
 	Offset  int    `json:"offset"`
 
 	Threads []ThreadRow `json:"threads"`
@@ -50,13 +49,13 @@ type ThreadRow struct {
 	ThreadSum
 }
 
-// ThreadSum is what threads come to. Blocked is blocked, and deadlocked after that; Waited is waiting for an object; joining, parking, sleeping and
-// reentering are in States only.
+// ThreadSum is the sums of threads. Blocked includes deadlocks that were blocked before; Waited is waiting for an object. The other states are in
+// States only.
 type ThreadSum struct {
 	Blocked StateTime   `json:"blocked"`
 	Waited  StateTime   `json:"waited"`
 	States  []StateTime `json:"states"` // by index into Info.States
-	Time    int64       `json:"time"`   // in any state but dead
+	Time    int64       `json:"time"`   // in all states except dead
 }
 
 // Classes is the table of classes of locks: GET api/sessions/{session}/classes.
@@ -70,17 +69,17 @@ type Classes struct {
 	Sum     ClassRow   `json:"sum"` // of all Total classes
 }
 
-// ClassRow is all locks of one class, as far as the selected threads were concerned.
+// ClassRow is all locks of one class, for the selected threads.
 type ClassRow struct {
-	Class    string `json:"class"` // empty: not known, or the sum
+	Class    string `json:"class"` // empty: unknown, or the sum
 	Blocked  Stats  `json:"blocked"`
 	Waited   Stats  `json:"waited"`   // waiting for notify
-	Reenter  Stats  `json:"reenter"`  // wanting the monitor back after that
+	Reenter  Stats  `json:"reenter"`  // reacquiring the monitor after that
 	Parked   Stats  `json:"parked"`   // on synchronizers of this class
 	Joined   Stats  `json:"joined"`   // on threads of this class
 	Monitors int    `json:"monitors"` // lock objects
-	Threads  int    `json:"threads"`  // that were stopped on them
-	// Saving is what the thread on whose critical path the class is would gain without its contention; null unless savings were asked for.
+	Threads  int    `json:"threads"`  // that waited for them
+	// Saving is what the thread of the critical path would save without contention for the class; null unless requested.
 	Saving *Saving `json:"saving"`
 }
 
@@ -102,8 +101,8 @@ type CallerRow struct {
 	Stats    Stats      `json:"stats"`
 	Monitors int        `json:"monitors"`
 	Threads  int        `json:"threads"`
-	Stacks   []StackUse `json:"stacks"`  // the stacks behind the method, the longest time first: at most 20
-	Hidden   int        `json:"hidden"`  // stacks that are left out
+	Stacks   []StackUse `json:"stacks"`  // of the method, the longest time first: at most 20
+	Hidden   int        `json:"hidden"`  // stacks that are omitted
 	Longest  Reference  `json:"longest"` // the longest of its intervals
 }
 
@@ -115,10 +114,10 @@ type StackUse struct {
 	Line  string `json:"line"` // "OrderBook.java:42"
 }
 
-// Saving is what would be gained if nobody had to wait for a lock.
+// Saving is what would be saved if no thread had to wait for a lock.
 type Saving struct {
-	Drag  int64 `json:"drag"`  // how much earlier the path's thread would be done
-	Bound int64 `json:"bound"` // Drag is never more
+	Drag  int64 `json:"drag"`  // how much earlier the thread of the path would finish
+	Bound int64 `json:"bound"` // upper bound of Drag
 }
 
 // Path is a critical path: GET api/sessions/{session}/path.
@@ -126,10 +125,10 @@ type Path struct {
 	From      int64       `json:"from"`
 	To        int64       `json:"to"`
 	Thread    ThreadRef   `json:"thread"` // whose path it is
-	Chosen    string      `json:"chosen"` // why that one: asked, blocked longest, ran last
+	Chosen    string      `json:"chosen"` // reason for the choice: asked, blocked longest, ran last
 	Unbounded bool        `json:"unbounded"`
-	Cut       bool        `json:"cut"`   // it has more pieces than were looked at
-	Total     int         `json:"total"` // segments; those in the list are fewer if short neighbours had to be joined
+	Cut       bool        `json:"cut"`   // incomplete, since it has too many pieces
+	Total     int         `json:"total"` // segments; the list has fewer if short neighbors were joined
 	Segments  []Segment   `json:"segments"`
 	Threads   []ThreadRef `json:"threads"` // on the path
 
@@ -140,14 +139,14 @@ type Path struct {
 	PerKind   []PathRow `json:"per_kind"`   // time of the path by kind of segment
 }
 
-// Segment is a piece of a path. Segments touch, and tile the range.
+// Segment is a part of a path. Segments tile the range.
 type Segment struct {
 	From   int64  `json:"from"`
 	To     int64  `json:"to"`
 	Thread uint64 `json:"thread"`
 	Kind   string `json:"kind"`   // run, sleep, blocked_unknown, wake_latency, ...
 	Depth  int    `json:"depth"`  // waits that lead from the path's thread here: 0 is the thread itself
-	Joined int    `json:"joined"` // segments that this one stands for; 1: only itself
+	Joined int    `json:"joined"` // segments joined into this one, at least 1
 }
 
 // PathRow is a row of one of the tables of a path.
@@ -156,7 +155,7 @@ type PathRow struct {
 	Lock   *LockRef   `json:"lock"`   // of tables by lock
 	Thread *ThreadRef `json:"thread"` // of the table by thread
 	Stack  uint32     `json:"stack"`  // of the table by place; 0: none
-	State  string     `json:"state"`  // blocked, waiting, parked, ...: what the wait was
+	State  string     `json:"state"`  // of the wait: blocked, waiting, parked, ...
 	Count  int        `json:"count"`  // waits, or segments
 	Time   int64      `json:"time"`   // on the path. Rows of locks and places overlap if one wait led to another
 	Share  float64    `json:"share"`  // of the path: 0 to 1
@@ -172,14 +171,14 @@ type Log struct {
 	Cursor string   `json:"cursor"` // parameter cursor for what follows; empty at the end
 }
 
-// Triple is a line of the log: who, did what, to whom.
+// Triple is a line of the log: thread, action, target.
 type Triple struct {
 	Time   int64     `json:"time"`
 	Thread ThreadRef `json:"thread"`
 	What   string    `json:"what"`   // start, wait, notify, notifyAll, handoff, join, interrupt, unpark, block, sleep, park, end, timeout, deadlock
 	Target ThreadRef `json:"target"` // the operated thread; the thread itself for wait, sleep, park, end
 	Lock   *LockRef  `json:"lock"`
-	Active int64     `json:"active"` // ns for which the thread was active before this wait; -1 if the line is no wait
+	Active int64     `json:"active"` // ns that the thread was active before this wait; -1 for other lines
 	Seq    uint32    `json:"seq"`    // interval of Target
 	Text   string    `json:"text"`   // "Thread-60934352, wait, Thread-60934352, active 8 ms"
 }

@@ -1,11 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package archive answers: what is remembered over a restart? It writes the events of sessions into a folder, as native recordings of some
-// megabytes each, and puts what is there back into a store. Whole files leave when the folder holds too much, the oldest first.
+// Package archive answers: how do sessions survive a restart? It writes their events into a directory, as native recordings of some megabytes
+// each, and restores them into a store. Whole files are removed when the directory is full, the oldest first.
 //
-// Each file can be read by itself, by anything that reads native recordings. Events are handed to the operating system before whoever sent them hears that they were
-// taken; a process that dies loses none of them, a machine that does may.
+// Each file is a recording of its own. Events are written before the sender gets its acknowledgment. They survive a crash of the process, but
+// are not synced to disk.
 package archive
 
 import (
@@ -22,9 +22,9 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Archive is a folder of recordings. Any number of goroutines may use it.
+// Archive is a directory of recordings. It may be used concurrently.
 type Archive struct {
-	folder   string
+	dir      string
 	maxBytes int64
 
 	mu    sync.Mutex
@@ -38,39 +38,39 @@ type file struct {
 	session string
 	number  int64
 	bytes   int64
-	out     *os.File // nil: it is not being written
-	gone    bool     // it had to leave
+	out     *os.File // nil: closed
+	gone    bool     // it was removed
 }
 
-// A file grows to an eighth of what the folder may hold, and to maxFile at most, before the next one is begun: so what leaves is a small part.
+// A file grows to an eighth of the directory's limit, and at most to maxFile, so that a small part is removed at a time.
 const maxFile = 8 << 20
 
 var fileName = regexp.MustCompile(`^([0-9a-f]{32})-(\d{12})\.weft$`)
 
-// Open opens a folder, and makes it if it is not there. It holds at most maxBytes, of all sessions.
-func Open(folder string, maxBytes int64) (*Archive, error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fmt.Errorf("the folder for sessions cannot be made: %w", err)
+// Open opens a directory, and creates it if necessary. The sessions in it have at most maxBytes together.
+func Open(dir string, maxBytes int64) (*Archive, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot create the directory for sessions: %w", err)
 	}
-	entries, err := os.ReadDir(folder)
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the folder for sessions cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the directory for sessions: %w", err)
 	}
-	a := &Archive{folder: folder, maxBytes: maxBytes}
+	a := &Archive{dir: dir, maxBytes: maxBytes}
 	for _, entry := range entries {
 		parts := fileName.FindStringSubmatch(entry.Name())
 		if parts == nil || !entry.Type().IsRegular() {
-			continue // somebody else's
+			continue // not a recording of this archive
 		}
 		info, err := entry.Info()
 		if err != nil {
-			continue // it has just gone
+			continue // it was just removed
 		}
 		number, err := strconv.ParseInt(parts[2], 10, 64)
 		if err != nil {
 			continue
 		}
-		a.files = append(a.files, &file{path: filepath.Join(folder, entry.Name()), session: parts[1], number: number, bytes: info.Size()})
+		a.files = append(a.files, &file{path: filepath.Join(dir, entry.Name()), session: parts[1], number: number, bytes: info.Size()})
 		a.bytes += info.Size()
 		a.last = max(a.last, number)
 	}
@@ -79,13 +79,13 @@ func Open(folder string, maxBytes int64) (*Archive, error) {
 	return a, err
 }
 
-// create begins a file of a session.
+// create starts a file of a session.
 func (a *Archive) create(session jvmthread.SessionID) (*file, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.last++
 	f := &file{session: session.String(), number: a.last}
-	f.path = filepath.Join(a.folder, fmt.Sprintf("%s-%012d.weft", f.session, f.number))
+	f.path = filepath.Join(a.dir, fmt.Sprintf("%s-%012d.weft", f.session, f.number))
 	var err error
 	if f.out, err = os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err != nil {
 		return nil, err
@@ -94,8 +94,8 @@ func (a *Archive) create(session jvmthread.SessionID) (*file, error) {
 	return f, nil
 }
 
-// write appends to a file. What would be too much makes the oldest files leave first, those that are being written, too; they are begun again
-// with what comes next.
+// write appends to a file. If the directory is full, the oldest files are removed, even if they are being written; their sessions continue in
+// new files.
 func (a *Archive) write(f *file, data []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -104,7 +104,7 @@ func (a *Archive) write(f *file, data []byte) error {
 	}
 	errs := a.makeRoom(int64(len(data)), f)
 	if a.bytes+int64(len(data)) > a.maxBytes {
-		return errors.Join(errs, fmt.Errorf("%d bytes at once are more than max_bytes lets the folder hold: %d", len(data), a.maxBytes))
+		return errors.Join(errs, fmt.Errorf("a write of %d bytes exceeds max_bytes: %d", len(data), a.maxBytes))
 	}
 	n, err := f.out.Write(data)
 	f.bytes += int64(n)
@@ -112,7 +112,7 @@ func (a *Archive) write(f *file, data []byte) error {
 	return errors.Join(errs, err)
 }
 
-// full reports whether the next file should be begun.
+// full reports whether to start the next file.
 func (a *Archive) full(f *file) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -130,7 +130,7 @@ func (a *Archive) close(f *file) error {
 	return out.Close()
 }
 
-// makeRoom removes the oldest files, but the one that is to be kept, until there is room for more.
+// makeRoom removes the oldest files, except one, until there is room for more.
 func (a *Archive) makeRoom(more int64, keep *file) error {
 	var errs []error
 	for i := 0; a.bytes+more > a.maxBytes && i < len(a.files); {

@@ -189,5 +189,5 @@ func TestFolderThatCannotBe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	_, err := Open(path, 1<<20)
-	assert.ErrorContains(t, err, "cannot be")
+	assert.ErrorContains(t, err, "cannot create the directory")
 }

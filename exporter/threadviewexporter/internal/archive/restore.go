@@ -20,14 +20,14 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// Restored says what was put back.
+// Restored counts what was restored.
 type Restored struct {
 	Sessions, Files int
 	Events          uint64
-	Problems        int // places in files that made no sense, and were passed over
+	Problems        int // invalid places in files, which were skipped
 }
 
-// Restore puts all sessions of the folder into a store. A file that cannot be read is passed over, and is in the error.
+// Restore loads all sessions into a store. It skips files that cannot be read, and returns their errors.
 func (a *Archive) Restore(store *store.Store, cfg engine.Config) (Restored, error) {
 	a.mu.Lock()
 	bySession := make(map[string][]*file)
@@ -44,7 +44,7 @@ func (a *Archive) Restore(store *store.Store, cfg engine.Config) (Restored, erro
 	for _, name := range order {
 		raw, err := hex.DecodeString(name)
 		if err != nil {
-			continue // the names were looked at
+			continue // cannot happen: names are checked
 		}
 		r := &restorer{store: store, cfg: cfg, id: jvmthread.SessionID(raw), symbols: symbols.New(symbols.DefaultLimits())}
 		for _, f := range bySession[name] {
@@ -70,7 +70,7 @@ type restorer struct {
 	id      jvmthread.SessionID
 	symbols *symbols.Table
 
-	session  *store.Session // nil: nothing was read yet
+	session  *store.Session // nil: no session yet
 	engine   *engine.Engine
 	batch    uint64
 	before   uint64
@@ -79,14 +79,14 @@ type restorer struct {
 	ended    window.Cut
 }
 
-var errOther = errors.New("holds another session than its name says")
+var errOther = errors.New("contains a session other than its name")
 
 func (r *restorer) read(path string) error {
 	in, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer in.Close() //nolint:errcheck // was read
+	defer in.Close() //nolint:errcheck // read-only
 	d := native.NewDecoder(recording.Options{File: path, Symbols: r.symbols}, r)
 	if _, err := io.Copy(d, in); err != nil {
 		return err
@@ -94,13 +94,13 @@ func (r *restorer) read(path string) error {
 	return d.Close()
 }
 
-// Session takes what a file says of the JVM.
+// Session starts a session, or continues it with its next file.
 func (r *restorer) Session(s *recording.Session) error {
 	if s.ID != r.id {
 		return errOther
 	}
 	if r.session != nil && r.ended == "" {
-		return nil // the next file of the same
+		return nil // its next file
 	}
 	r.close()
 	meta := make(store.Meta, len(s.Attributes))
@@ -113,7 +113,7 @@ func (r *restorer) Session(s *recording.Session) error {
 	return nil
 }
 
-// Batch takes events.
+// Batch adds events.
 func (r *restorer) Batch(b *recording.Batch) error {
 	r.batch++
 	r.events += uint64(len(b.Events))
@@ -124,13 +124,13 @@ func (r *restorer) Batch(b *recording.Batch) error {
 
 func (r *restorer) append(w *window.Window) { r.session.Append(w, r.symbols) }
 
-// Problem counts.
+// Problem counts a problem.
 func (r *restorer) Problem(recording.Problem) error {
 	r.problems++
 	return nil
 }
 
-// End says that the session is over.
+// End ends the session.
 func (r *restorer) End(e recording.End) error {
 	r.ended = window.CutEnd
 	if e.Reason == threadpdata.EndLost {

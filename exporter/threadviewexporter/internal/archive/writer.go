@@ -21,20 +21,19 @@ type Writer struct {
 	session recording.Session
 	symbols *symbols.Table
 	encoder *native.Encoder
-	file    *file // nil: none is open
+	file    *file // nil: none
 	buf     []byte
-	told    map[jvmthread.ThreadID]jvmthread.Thread // in the file at hand
+	defined map[jvmthread.ThreadID]jvmthread.Thread // in the current file
 	last    jvmthread.Time
 	failed  error
 }
 
-// Session returns a Writer for a session, whose texts are in the table.
+// Session returns a Writer for a session with the given symbols.
 func (a *Archive) Session(id jvmthread.SessionID, meta store.Meta, sym *symbols.Table) *Writer {
 	return &Writer{archive: a, session: meta.Session(id), symbols: sym, last: math.MinInt64}
 }
 
-// Write writes events in the order of time, none of which is earlier than one that was written. After the first error it does nothing but
-// to return it: a recording with a hole would be worse than none.
+// Write writes events in the order of time. After an error it only returns it, since a recording with a hole would be worse than none.
 func (w *Writer) Write(events []jvmthread.Event) error {
 	for part := range slices.Chunk(events, batchEvents) {
 		if w.failed == nil {
@@ -44,7 +43,7 @@ func (w *Writer) Write(events []jvmthread.Event) error {
 	return w.failed
 }
 
-// batchEvents is how many events are written at once: a small part of the smallest folder.
+// batchEvents bounds a write to a small part of the smallest directory.
 const batchEvents = 1000
 
 func (w *Writer) batch(events []jvmthread.Event) {
@@ -62,8 +61,8 @@ func (w *Writer) batch(events []jvmthread.Event) {
 			batch.Lost += uint64(max(0, ev.Arg))
 			continue
 		}
-		batch.Threads = w.tell(batch.Threads, ev.Thread)
-		batch.Threads = w.tell(batch.Threads, ev.Peer)
+		batch.Threads = w.define(batch.Threads, ev.Thread)
+		batch.Threads = w.define(batch.Threads, ev.Peer)
 		batch.Events = append(batch.Events, *ev)
 	}
 	batch.Watermark = w.last
@@ -71,22 +70,22 @@ func (w *Writer) batch(events []jvmthread.Event) {
 	w.flush()
 }
 
-// tell adds a thread to those that are to be defined, if the file at hand does not say of it what is known now.
-func (w *Writer) tell(list []jvmthread.Thread, id jvmthread.ThreadID) []jvmthread.Thread {
+// define adds a thread to a list unless the current file has its current definition.
+func (w *Writer) define(list []jvmthread.Thread, id jvmthread.ThreadID) []jvmthread.Thread {
 	if id == jvmthread.NoThread {
 		return list
 	}
 	th := w.symbols.Thread(id)
-	if old, ok := w.told[id]; ok && old == th || th.Name == "" {
+	if old, ok := w.defined[id]; ok && old == th || th.Name == "" {
 		return list
 	}
-	w.told[id] = th
+	w.defined[id] = th
 	return append(list, th)
 }
 
 func (w *Writer) begin() {
-	w.told = make(map[jvmthread.ThreadID]jvmthread.Thread)
-	w.encoder = native.NewEncoder(recording.EncoderOptions{Symbols: w.symbols, Stacks: true}) // each file is to be read by itself
+	w.defined = make(map[jvmthread.ThreadID]jvmthread.Thread)
+	w.encoder = native.NewEncoder(recording.EncoderOptions{Symbols: w.symbols, Stacks: true}) // each file is readable on its own
 	if w.file, w.failed = w.archive.create(w.session.ID); w.failed == nil {
 		w.buf = w.encoder.Begin(w.buf, &w.session)
 	}
@@ -99,7 +98,7 @@ func (w *Writer) flush() {
 	w.buf = w.buf[:0]
 }
 
-// end closes the file at hand.
+// end closes the current file.
 func (w *Writer) end(end *recording.End) {
 	if w.file == nil {
 		return
@@ -110,7 +109,7 @@ func (w *Writer) end(end *recording.End) {
 	w.file = nil
 }
 
-// Close ends the recording, in which everything until a time is known: with a reason if the session is over, without one if it may go on.
+// Close ends the recording, which is complete until a time. Without a reason the session may continue.
 func (w *Writer) Close(reason string, until jvmthread.Time) error {
 	var end *recording.End
 	if w.file != nil && until > w.last {
