@@ -1,9 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package engine answers: what came of the events of one session? It is the assembly line of the packages beside it: ordering puts the
-// events in order, timeline makes intervals of them, interaction binds causes and effects, window cuts slices. Components feed it parts
-// of batches and take windows from it.
+// Package engine turns the events of one session into windows. It connects the packages below it: ordering puts the events in order,
+// timeline turns them into intervals, interaction binds causes to effects, deadlock finds cycles, and window cuts the result into slices.
+// Components feed it parts of batches and receive windows.
 package engine
 
 import (
@@ -27,7 +27,7 @@ type Config struct {
 	MaxLocks   int
 }
 
-// DefaultConfig is what the processor's defaults come to.
+// DefaultConfig returns the processor's defaults.
 func DefaultConfig() Config {
 	return Config{
 		Window: 10 * time.Second, Ordering: ordering.DefaultLimits(), Limits: window.DefaultLimits(),
@@ -35,10 +35,10 @@ func DefaultConfig() Config {
 	}
 }
 
-// memory is for how long a cause waits for its effect, such as a start for the new thread's first event, and an idle lock is remembered.
+// memory is how long a cause waits for its effect, such as a start for the new thread's first event, and how long an idle lock is kept.
 const memory = jvmthread.Time(time.Minute)
 
-// Yield is given each window that is complete. The window is good until it returns.
+// Yield receives each complete window, which is valid until it returns.
 type Yield func(*window.Window)
 
 // Engine follows one session. One goroutine owns it.
@@ -51,12 +51,12 @@ type Engine struct {
 	length       jvmthread.Time
 	refused      uint64
 	last         jvmthread.Time          // of the last event
-	see          func([]jvmthread.Event) // nil: nobody watches
+	see          func([]jvmthread.Event) // may be nil
 	closed       []jvmthread.Interval
 	interactions []jvmthread.Interaction
 }
 
-// New returns an engine for a session that has not begun.
+// New returns an engine for a new session.
 func New(cfg Config) *Engine {
 	tl := timeline.New(cfg.MaxThreads)
 	binder := interaction.New(tl, cfg.MaxLocks)
@@ -70,7 +70,7 @@ func New(cfg Config) *Engine {
 func (e *Engine) Add(p ordering.Part) bool { return e.queue.Add(p) }
 
 // AddBatch adds a whole batch: events of any threads, in the order of time, before the watermark. The number is that of the batch, from 1; before
-// is the number of events in all earlier ones. A gap of no thread is not an event: it is made of what before says. It returns the before of the next batch.
+// is the number of events in all earlier ones. A gap of NoThread is not passed on, but added to before. It returns the before of the next batch.
 func (e *Engine) AddBatch(number, before uint64, watermark jvmthread.Time, events []jvmthread.Event) (next uint64) {
 	next = before
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
@@ -97,7 +97,7 @@ func (e *Engine) AddBatch(number, before uint64, watermark jvmthread.Time, event
 	return next
 }
 
-// Advance goes as far as what was added allows.
+// Advance processes the added events up to the watermark.
 func (e *Engine) Advance(yield Yield) {
 	e.apply(e.queue.Ready(), yield)
 	if e.builder.Begun() {
@@ -106,22 +106,22 @@ func (e *Engine) Advance(yield Yield) {
 	}
 }
 
-// Stalled reports whether a batch is missing; Skip gives it up.
+// Stalled reports whether a batch is missing while later ones have arrived; Skip gives it up.
 func (e *Engine) Stalled() bool { return e.queue.Stalled() }
 
-// Awaits returns the number of the batch that is missing while the engine is stalled.
+// Awaits returns the number of the missing batch while the engine is stalled.
 func (e *Engine) Awaits() uint64 { return e.queue.Awaits() }
 
-// Skip gives up the batches that are missing.
+// Skip gives up the missing batches and advances.
 func (e *Engine) Skip(yield Yield) {
 	e.queue.Skip()
 	e.Advance(yield)
 }
 
-// End returns why the session ended, empty while it goes on.
+// End returns why the session ended, or "" while it continues.
 func (e *Engine) End() string { return e.queue.End() }
 
-// Close takes what is left and cuts the last window.
+// Close processes the remaining events and cuts the last window.
 func (e *Engine) Close(why window.Cut, yield Yield) {
 	e.apply(e.queue.Rest(), yield)
 	if !e.builder.Begun() {
@@ -132,46 +132,45 @@ func (e *Engine) Close(why window.Cut, yield Yield) {
 	e.cut(at, why, yield)
 }
 
-// Timeline is where the threads stand; for reading only.
+// Timeline returns the current states of the threads, for reading only.
 func (e *Engine) Timeline() *timeline.Timeline { return e.timeline }
 
-// Now is the time up to which everything is known.
+// Now returns the time up to which the engine has processed events.
 func (e *Engine) Now() jvmthread.Time { return max(e.last, e.queue.Watermark()) }
 
-// Deadlocks returns the deadlocks that stand now, in the order in which they were found. The slice is good until the next call.
+// Deadlocks returns the current deadlocks in the order of their detection. The slice is valid until the next call.
 func (e *Engine) Deadlocks() []deadlock.Found { return e.deadlocks.Standing() }
 
-// TakeDeadlocks appends the deadlocks that were found since it was last called, whether they stand or not.
+// TakeDeadlocks appends the deadlocks found since the previous call, including those that have ended.
 func (e *Engine) TakeDeadlocks(out []deadlock.Found) []deadlock.Found { return e.deadlocks.Take(out) }
 
-// HeldLocks calls yield for each lock that somebody is blocked on now and whose owner is known, in no order.
+// HeldLocks calls yield for each lock that has a known owner and blocked threads, in no particular order.
 func (e *Engine) HeldLocks(yield func(interaction.Held) bool) { e.binder.Held(yield) }
 
-// Locks is the number of locks that are remembered.
+// Locks returns the number of locks the engine keeps.
 func (e *Engine) Locks() int { return e.binder.Locks() }
 
-// Held estimates the bytes that the engine takes for what it holds now: events that wait, the window, threads and locks.
+// Held estimates the bytes in use: queued events, the current window, threads and locks.
 func (e *Engine) Held() int {
 	const perEvent, perInterval, perThread, perLock = 72, 64, 256, 256
 	return perEvent*e.queue.Held() + perInterval*e.builder.Held() + perThread*e.timeline.Len() + perLock*e.binder.Locks()
 }
 
-// Counters says what was odd, by package.
+// Counters are the anomalies of a session, by package.
 type Counters struct {
 	Ordering    ordering.Counters
 	Timeline    timeline.Counters
 	Interaction interaction.Counters
 	Deadlock    deadlock.Counters
-	Refused     uint64 // events of one moment that a window had no room for
+	Refused     uint64 // events of one instant that did not fit into a window
 }
 
-// Counters returns what was odd so far.
+// Counters returns the anomalies so far.
 func (e *Engine) Counters() Counters {
 	return Counters{e.queue.Counters(), e.timeline.Counters(), e.binder.Counters(), e.deadlocks.Counters(), e.refused}
 }
 
-// Watch has all events given to see, in the order of time and before they are applied. The slice is good until see returns. It is called before
-// anything is added.
+// Watch passes all events to see, in the order of time, before they are applied. The slice is valid until see returns. Call Watch before Add.
 func (e *Engine) Watch(see func([]jvmthread.Event)) { e.see = see }
 
 func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
@@ -188,7 +187,7 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 		case !e.builder.Full():
 		case ev.Time > e.last:
 			e.cut(ev.Time, window.CutSize, yield)
-		case e.builder.Overfull(): // a window cannot be cut twice at the same time, and no JVM has so much to say of one moment
+		case e.builder.Overfull(): // a window cannot be cut twice at the same time, and no JVM has that many events in one nanosecond
 			e.refused++
 			continue
 		}
@@ -207,7 +206,7 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	if e.closed, th, ok = e.timeline.Apply(ev, e.closed[:0]); !ok {
 		return
 	}
-	closed := new(jvmthread.Interval) // of the event's own thread
+	closed := new(jvmthread.Interval) // the one of the event's own thread
 	switch {
 	case th != nil && len(e.closed) == 1 && e.closed[0].Thread == ev.Thread:
 		closed = &e.closed[0]
@@ -230,15 +229,15 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	e.deadlocks.Apply(ev)
 }
 
-// add takes intervals of several threads.
+// add adds intervals of several threads.
 func (e *Engine) add(list []jvmthread.Interval) {
 	for i := range list {
 		e.builder.Add(e.timeline.Thread(list[i].Thread), &list[i])
 	}
 }
 
-// confirm makes the threads deadlocked that have been waiting for each other for long enough, from when their cycle closed: or from where
-// the current window begins, if it closed before that.
+// confirm marks threads as deadlocked once they have waited for each other long enough. The state begins when the cycle closed, or at the
+// start of the current window if that is later.
 func (e *Engine) confirm(now jvmthread.Time) {
 	found := e.deadlocks.Confirm(now, e.builder.Start())
 	for _, f := range found {
@@ -251,10 +250,10 @@ func (e *Engine) confirm(now jvmthread.Time) {
 	e.builder.AddDeadlocks(found)
 }
 
-// maxEmptyCuts bounds the windows that are made at once when time jumps while a thread is stuck.
+// maxEmptyCuts bounds the windows cut in a row when time jumps while a thread is stuck.
 const maxEmptyCuts = 64
 
-// cutUntil cuts the windows that end at the given time or earlier. When nothing happened in one, the windows after it are empty too.
+// cutUntil cuts the windows that end at or before the given time. After an empty window it skips the rest: they are empty too.
 func (e *Engine) cutUntil(at jvmthread.Time, yield Yield) {
 	for n := 0; at >= e.builder.End() && e.builder.End() != math.MaxInt64; n++ {
 		next := e.builder.End()

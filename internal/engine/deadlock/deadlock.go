@@ -1,15 +1,15 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deadlock answers: which threads wait for each other in a cycle? It looks for a cycle each time a thread begins to wait for an
-// owner, over monitors and over synchronizers of java.util.concurrent that know their owner, and over both mixed.
+// Package deadlock finds threads that wait for each other in a cycle. It looks for a cycle each time a thread begins to wait for an owner:
+// of a monitor, or of a java.util.concurrent synchronizer that knows its owner. Both may occur in one cycle.
 //
-// What JVMTI tells of owners can be out of date by the moment that a woken thread needs to say that it has got its lock: a cycle can
-// seem to close although one of its locks was just released. So a cycle is a suspicion first. It is confirmed when all its threads
-// are still in the same interval some time later, and then counts from the moment it closed. A deadlock never goes away by
-// itself, so nothing is missed by waiting.
+// The owners that JVMTI reports lag behind by the time a woken thread takes to report that it got its lock. So a cycle may seem to close
+// although one of its locks was just released. It is therefore only suspected at first, and confirmed when all its threads are still in
+// the same interval after Grace; the deadlock then begins when the cycle closed. A real deadlock does not end by itself, so waiting misses
+// none.
 //
-// It also tells of deadlocks that wait to happen: two locks that threads take in both orders, under contention.
+// It also reports potential deadlocks: two locks that threads take in both orders, under contention.
 package deadlock
 
 import (
@@ -18,13 +18,13 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Grace is for how long, in the time of events, all threads of a cycle must have stood still.
+// Grace is how long, in the time of events, all threads of a cycle must not have moved.
 const Grace jvmthread.Time = 1_000_000_000
 
-// maxCycle bounds the search, which is made at each event that begins to wait: a longer cycle is not found, but counted.
+// maxCycle bounds the search at each event that begins a wait. Longer cycles are not found, but counted.
 const maxCycle = 256
 
-// maxSuspects bounds the cycles that wait to be confirmed.
+// maxSuspects bounds the cycles to be confirmed.
 const maxSuspects = 1024
 
 // Found is a deadlock: its threads in the order in which each waits for the next, the smallest id first.
@@ -33,15 +33,15 @@ type Found struct {
 	Since   jvmthread.Time // when the cycle closed
 	Window  jvmthread.Time // start of the window in which it was confirmed
 	Members []jvmthread.IntervalRef
-	Waits   []jvmthread.Interval // of the members, as they stood when it was confirmed: for which lock, since when, where
+	Waits   []jvmthread.Interval // of the members when it was confirmed
 }
 
-// Counters say what was left out.
+// Counters count what was left out because of limits.
 type Counters struct {
 	SearchesCut uint64 // chains of owners longer than the search goes
-	Overflow    uint64 // cycles that found no room to wait for confirmation, or to be remembered while they stand
+	Overflow    uint64 // cycles over the limit of suspected or of current deadlocks
 
-	OrdersForgotten uint64 // times that there were too many pairs of locks to remember
+	OrdersForgotten uint64 // times that all lock orders were dropped because there were too many
 }
 
 // Detector looks for deadlocks in one session. One goroutine owns it.
@@ -57,15 +57,15 @@ type Detector struct {
 	counters Counters
 }
 
-// New returns a Detector that looks at where threads stand and who owns what.
+// New returns a Detector that reads the states of threads and the owners of locks.
 func New(tl *timeline.Timeline, b *interaction.Binder) *Detector {
 	return &Detector{timeline: tl, binder: b, orders: orders{seen: make(map[pair]sighting)}}
 }
 
-// Counters returns what was left out so far.
+// Counters returns the counts so far.
 func (d *Detector) Counters() Counters { return d.counters }
 
-// Apply takes an event after timeline and binder have.
+// Apply applies an event that the timeline and the binder have applied.
 func (d *Detector) Apply(ev *jvmthread.Event) {
 	if ev.Kind != jvmthread.KindContendedEnter && (ev.Kind != jvmthread.KindPark || ev.Peer == jvmthread.NoThread) {
 		return
@@ -74,7 +74,7 @@ func (d *Detector) Apply(ev *jvmthread.Event) {
 		d.order(ev)
 	}
 	d.chain = d.chain[:0]
-	known := ev.Thread // met after 1, 2, 4, 8, … steps: so a cycle of others, into which the thread waits, is noticed (Brent, 1980)
+	known := ev.Thread // updated after 1, 2, 4, 8, … steps, to notice a cycle of other threads (Brent, 1980)
 	for id := ev.Thread; ; {
 		ref, next := d.waitsFor(id)
 		if next == jvmthread.NoThread {
@@ -99,7 +99,7 @@ func (d *Detector) Apply(ev *jvmthread.Event) {
 	}
 }
 
-// waitsFor returns the interval in which a thread waits for an owner, and that owner.
+// waitsFor returns the current interval of a thread and the owner for which it waits, if any.
 func (d *Detector) waitsFor(id jvmthread.ThreadID) (jvmthread.IntervalRef, jvmthread.ThreadID) {
 	th := d.timeline.Thread(id)
 	if th == nil {
@@ -114,14 +114,14 @@ func (d *Detector) waitsFor(id jvmthread.ThreadID) (jvmthread.IntervalRef, jvmth
 		}
 		return ref, open.Peer
 	case jvmthread.StateParked:
-		if open.Timeout == 0 { // one that ends by itself is no deadlock
+		if open.Timeout == 0 { // a timed park ends by itself
 			return ref, open.Peer
 		}
 	}
 	return ref, jvmthread.NoThread
 }
 
-// suspect keeps the chain, which is a cycle.
+// suspect keeps the current chain as a suspected cycle.
 func (d *Detector) suspect(at jvmthread.Time) {
 	if len(d.suspects) >= maxSuspects {
 		d.counters.Overflow++
@@ -137,19 +137,19 @@ func (d *Detector) suspect(at jvmthread.Time) {
 	d.suspects = append(d.suspects, Found{Since: at, Members: members})
 }
 
-// Due reports whether a cycle is to be confirmed or dropped by the given time.
+// Due reports whether a cycle can be confirmed at the given time.
 func (d *Detector) Due(now jvmthread.Time) bool {
 	return len(d.suspects) > 0 && now-d.suspects[0].Since >= Grace
 }
 
-// Confirm returns the cycles that were closed at least Grace before the given time and whose threads have not moved since, and drops
-// those whose threads have. It says each once; window is where the current one begins.
+// Confirm returns the cycles that closed at least Grace before the given time and whose threads have not moved since. It drops those whose
+// threads have moved. Each is returned once. window is the start of the current window.
 func (d *Detector) Confirm(now, window jvmthread.Time) (found []Found) {
 	if len(d.suspects) == 0 {
 		return nil
 	}
 	if len(d.standing) >= maxSuspects/2 {
-		d.Standing() // makes room, where nobody asks; not below, since those that are found here do not count as standing yet
+		d.Standing() // makes room; not below, where the new ones do not have their state yet
 	}
 	kept := d.suspects[:0]
 	for _, s := range d.suspects {
@@ -172,19 +172,19 @@ func (d *Detector) Confirm(now, window jvmthread.Time) (found []Found) {
 	return found
 }
 
-// keep remembers a deadlock for those who ask later.
+// keep stores a deadlock for Standing and Take.
 func (d *Detector) keep(f Found) {
 	if len(d.standing) >= maxSuspects {
 		d.counters.Overflow++
 		return
 	}
 	d.standing = append(d.standing, f)
-	if len(d.fresh) < maxSuspects { // nobody takes them
+	if len(d.fresh) < maxSuspects { // Take may never be called
 		d.fresh = append(d.fresh, f)
 	}
 }
 
-// Take appends the deadlocks that were confirmed since it was last called.
+// Take appends the deadlocks confirmed since the previous call.
 func (d *Detector) Take(out []Found) []Found {
 	out = append(out, d.fresh...)
 	clear(d.fresh)
@@ -192,8 +192,8 @@ func (d *Detector) Take(out []Found) []Found {
 	return out
 }
 
-// Standing returns the deadlocks that were confirmed and that none of their threads has left, in the order in which they were found. The slice is good
-// until the next call.
+// Standing returns the confirmed deadlocks that no thread has left, in the order of their detection. The slice is valid until the next
+// call.
 func (d *Detector) Standing() []Found {
 	kept := d.standing[:0]
 	for _, f := range d.standing {

@@ -10,18 +10,18 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Hint is a deadlock that waits to happen: one thread held First and had to wait for Second, another one held Second and had to wait for
-// First, at different times.
+// Hint is a potential deadlock: one thread held First and had to wait for Second, another held Second and had to wait for First, at
+// different times.
 type Hint struct {
 	First, Second jvmthread.LockID
 	Holder        jvmthread.ThreadID // held First, waited for Second
 	Other         jvmthread.ThreadID // held Second, waited for First
-	Before, At    jvmthread.Time     // when the one was seen, and when the other
+	Before, At    jvmthread.Time     // when the first and the second order were seen
 }
 
-// Bounds of what is remembered of the order of locks.
+// Limits of the stored lock orders.
 const (
-	maxOrders    = 1 << 16 // pairs of locks; with more all are forgotten and counted
+	maxOrders    = 1 << 16 // pairs of locks; over this limit all are dropped, which is counted
 	maxContended = 16      // locks of one thread that others wait for
 )
 
@@ -41,26 +41,26 @@ type orders struct {
 	hints     []Hint
 }
 
-// contended is the locks of a thread for which somebody had to wait.
+// contended lists the locks of a thread for which other threads had to wait.
 type contended struct {
 	owner jvmthread.ThreadID
 	locks []jvmthread.LockID
 }
 
-// of returns what is known of the locks of a thread; it is good until the next call.
+// of returns the contended locks of a thread. It is valid until the next call.
 func (o *orders) of(th *timeline.Thread) *contended {
 	for th.Slot() >= len(o.contended) {
 		o.contended = append(o.contended, contended{})
 	}
 	c := &o.contended[th.Slot()]
-	if id := th.Open().Thread; c.owner != id { // a thread that was forgotten had the slot
+	if id := th.Open().Thread; c.owner != id { // the slot was used by a thread that is forgotten
 		c.owner, c.locks = id, c.locks[:0]
 	}
 	return c
 }
 
-// order looks at a thread that begins to be blocked on a lock of an owner. It proves that the owner holds the lock: if the owner itself is
-// blocked on another one, it wants that one while it holds this. And what others wait for from the blocking thread, that it holds.
+// order records the lock orders that a blocking thread proves. The owner holds the lock; if the owner is itself blocked on another lock, it
+// wants that one while holding this one. And the blocking thread holds the locks for which others wait.
 func (d *Detector) order(ev *jvmthread.Event) {
 	if th := d.timeline.Thread(ev.Thread); th != nil {
 		d.holdsWhileBlocked(ev, d.orders.of(th))
@@ -77,7 +77,7 @@ func (d *Detector) order(ev *jvmthread.Event) {
 	}
 }
 
-// holdsWhileBlocked looks at the locks that others wait for from the blocking thread.
+// holdsWhileBlocked records the orders of the locks that the blocking thread holds while others wait for them.
 func (d *Detector) holdsWhileBlocked(ev *jvmthread.Event, c *contended) {
 	kept := c.locks[:0]
 	for _, held := range c.locks {
@@ -89,8 +89,8 @@ func (d *Detector) holdsWhileBlocked(ev *jvmthread.Event, c *contended) {
 	c.locks = kept
 }
 
-// sight notes that a thread holds one lock and wants another, and makes a hint if another thread did it the other way round. Each pair is
-// hinted at once.
+// sight records that a thread holds one lock and wants another, and adds a hint if another thread did so in the opposite order. Each pair
+// gets one hint.
 func (d *Detector) sight(p pair, thread jvmthread.ThreadID, at jvmthread.Time) {
 	o := &d.orders
 	if len(o.seen) >= maxOrders {
@@ -119,14 +119,14 @@ func (d *Detector) sight(p pair, thread jvmthread.ThreadID, at jvmthread.Time) {
 	})
 }
 
-// TakeHints appends the hints that are new since it was last called.
+// TakeHints appends the hints added since the previous call.
 func (d *Detector) TakeHints(out []Hint) []Hint {
 	out = append(out, d.orders.hints...)
 	d.orders.hints = d.orders.hints[:0]
 	return out
 }
 
-// Expire forgets which threads' locks were waited for, of threads that are not known any more.
+// Expire drops the contended locks of threads that are no longer known.
 func (d *Detector) Expire() {
 	for i := range d.orders.contended {
 		if c := &d.orders.contended[i]; d.timeline.Thread(c.owner) == nil {

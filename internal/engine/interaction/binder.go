@@ -1,12 +1,12 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package interaction answers: who let whom go on? It pairs causes with effects while the events of a session go by in the order of
-// time: the holder of a lock with the thread that gets it, a notify with the thread it woke, a start with the new thread, the end of a
-// thread with the one that joined it, an interrupt or an unpark with its target.
+// Package interaction finds which thread unblocked which. It reads the events of a session in the order of time and pairs causes with
+// effects: the holder of a lock with the thread that gets it, a notify with the thread it woke, a start with the new thread, the end of a
+// thread with the thread that joined it, an interrupt or an unpark with its target.
 //
-// A cause that never had an effect, and an effect without a known cause, are counted and make no interaction. Every map is bounded: by
-// the locks and threads of the recent past (Expire) and by a limit.
+// Causes without an effect and effects without a known cause are counted. All maps are bounded: by the locks and threads of the recent past
+// (Expire) and by limits.
 package interaction
 
 import (
@@ -15,21 +15,21 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// DefaultMaxLocks bounds the locks of a session that are followed at one time.
+// DefaultMaxLocks bounds the concurrently followed locks of a session.
 const DefaultMaxLocks = 1 << 18
 
-// Counters say what stayed unbound.
+// Counters count causes and effects without a partner.
 type Counters struct {
-	HandoffsUnbound   uint64 // a blocked thread went on, and who had held the lock is not known
-	NotifiesUnbound   uint64 // notify or notifyAll was called when nobody waited
-	WakeUpsUnbound    uint64 // a wait ended by neither time nor anything that was seen
+	HandoffsUnbound   uint64 // a blocked thread got the lock, and the previous holder is unknown
+	NotifiesUnbound   uint64 // notify or notifyAll was called without a waiter
+	WakeUpsUnbound    uint64 // a wait ended before its timeout, without a visible cause
 	StartsUnbound     uint64 // Thread.start was called, and the thread never began
-	InterruptsUnbound uint64 // Thread.interrupt was called, and nothing was interrupted
+	InterruptsUnbound uint64 // Thread.interrupt was called without effect
 	LocksRefused      uint64 // events on locks over the limit
-	CausesRefused     uint64 // starts, interrupts and unparks over the limit of those that wait for their effect
+	CausesRefused     uint64 // starts, interrupts and unparks over the limit
 }
 
-// cause is where and when something was done that may let another thread go on.
+// cause is the place and time of an action that may unblock another thread.
 type cause struct {
 	from  jvmthread.IntervalRef
 	time  jvmthread.Time
@@ -51,7 +51,7 @@ type Binder struct {
 	counters   Counters
 }
 
-// New returns a Binder that looks at where the threads of the timeline stand.
+// New returns a Binder that reads the states of threads from the timeline.
 func New(tl *timeline.Timeline, maxLocks int) *Binder {
 	return &Binder{
 		timeline:   tl,
@@ -63,11 +63,11 @@ func New(tl *timeline.Timeline, maxLocks int) *Binder {
 	}
 }
 
-// Counters returns what stayed unbound so far.
+// Counters returns the counts so far.
 func (b *Binder) Counters() Counters { return b.counters }
 
-// Apply takes an event after the timeline has, if that took it, with its thread (nil for a gap of all threads) and the interval of it that
-// the event closed (its Seq is NoSeq if it closed none), and appends the interactions that it completes.
+// Apply applies an event that the timeline has accepted, and appends the interactions that it completes. th is the event's thread, nil for a
+// gap of all threads; closed is the interval of that thread that the event ended, with Seq NoSeq if there is none.
 func (b *Binder) Apply(
 	ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval, out []jvmthread.Interaction,
 ) []jvmthread.Interaction {
@@ -94,7 +94,7 @@ func (b *Binder) Apply(
 	case jvmthread.KindInterruptCalled:
 		b.remember(b.interrupts, ev, th)
 	case jvmthread.KindInterrupted:
-		if !th.Open().State.Stopped() { // the exception is made before the wait that it ends is over
+		if !th.Open().State.Stopped() { // the exception is created before the wait that it ends is over
 			delete(b.interrupts, ev.Thread)
 		}
 	case jvmthread.KindSleepEnd:
@@ -102,7 +102,7 @@ func (b *Binder) Apply(
 			return b.interrupted(ev, closed, out)
 		}
 	case jvmthread.KindUnpark:
-		if _, ok := b.unparks[ev.Peer]; !ok { // a second one changes nothing: there is one permit
+		if _, ok := b.unparks[ev.Peer]; !ok { // a second unpark has no effect: there is one permit
 			b.remember(b.unparks, ev, th)
 		}
 	case jvmthread.KindUnparked:
@@ -113,15 +113,15 @@ func (b *Binder) Apply(
 	return out
 }
 
-// here is the event itself as a cause.
+// here returns the event itself as a cause.
 func here(ev *jvmthread.Event, th *timeline.Thread) cause {
 	return cause{from: jvmthread.IntervalRef{Thread: ev.Thread, Seq: th.Open().Seq}, time: ev.Time, stack: ev.Stack}
 }
 
-// maxCauses bounds the causes of each kind that wait for their effect.
+// maxCauses bounds the pending causes of each kind.
 const maxCauses = 1 << 17
 
-// remember keeps an event as a cause of something that is to happen to its peer, if there is room.
+// remember stores an event as a pending cause for its peer, within the limit.
 func (b *Binder) remember(causes map[jvmthread.ThreadID]cause, ev *jvmthread.Event, th *timeline.Thread) {
 	if _, ok := causes[ev.Peer]; !ok && len(causes) >= maxCauses {
 		b.counters.CausesRefused++
@@ -130,7 +130,7 @@ func (b *Binder) remember(causes map[jvmthread.ThreadID]cause, ev *jvmthread.Eve
 	causes[ev.Peer] = here(ev, th)
 }
 
-// bind makes an interaction of a cause and the interval that it ended, unless a thread would have woken itself.
+// bind appends the interaction of a cause and the interval that it ended, unless both are of the same thread.
 func bind(c cause, kind jvmthread.InteractionKind, to *jvmthread.Interval, at jvmthread.Time, out []jvmthread.Interaction) []jvmthread.Interaction {
 	if c.from.Thread == to.Thread || c.from.Seq == jvmthread.NoSeq || to.Seq == jvmthread.NoSeq {
 		return out
@@ -155,7 +155,7 @@ func (b *Binder) threadStart(ev *jvmthread.Event, th *timeline.Thread, out []jvm
 	return bind(c, jvmthread.InteractionStart, th.Open(), ev.Time, out)
 }
 
-// interrupted binds the interrupt that ended an interval.
+// interrupted binds the pending interrupt that ended an interval.
 func (b *Binder) interrupted(ev *jvmthread.Event, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, ok := b.interrupts[ev.Thread]
 	if !ok {
@@ -170,7 +170,7 @@ func (b *Binder) interrupted(ev *jvmthread.Event, closed *jvmthread.Interval, ou
 func (b *Binder) unparked(ev *jvmthread.Event, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, ok := b.unparks[ev.Thread]
 	if !ok {
-		// The flag stays set until somebody consumes it, which is another event.
+		// The flag stays set until it is consumed, which is another event.
 		if c, ok = b.interrupts[ev.Thread]; ok && c.time >= closed.Start {
 			return bind(c, jvmthread.InteractionInterrupt, closed, ev.Time, out)
 		}
@@ -183,7 +183,7 @@ func (b *Binder) unparked(ev *jvmthread.Event, closed *jvmthread.Interval, out [
 	return bind(c, jvmthread.InteractionUnpark, closed, ev.Time, out)
 }
 
-// gap forgets what a gap makes doubtful: everything of the thread, or all of it.
+// gap drops the state of the thread, or of all threads.
 func (b *Binder) gap(th *timeline.Thread) {
 	if th != nil {
 		me := b.waiting(th)
@@ -199,7 +199,7 @@ func (b *Binder) gap(th *timeline.Thread) {
 	clear(b.unparks)
 }
 
-// Expire forgets the locks nobody spoke of since the given time and nobody waits for, and the causes older than it that had no effect.
+// Expire drops locks without events since the given time for which no thread waits, and older pending causes.
 func (b *Binder) Expire(before jvmthread.Time) {
 	for th := range b.timeline.Threads {
 		open := th.Open()
@@ -218,7 +218,7 @@ func (b *Binder) Expire(before jvmthread.Time) {
 	}
 	b.counters.StartsUnbound += expire(b.starts, before)
 	b.counters.InterruptsUnbound += expire(b.interrupts, before)
-	expire(b.unparks, before) // a permit that nobody took is no anomaly
+	expire(b.unparks, before) // an unused permit is not an anomaly
 }
 
 func expire(causes map[jvmthread.ThreadID]cause, before jvmthread.Time) (n uint64) {

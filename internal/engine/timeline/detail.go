@@ -5,16 +5,16 @@ package timeline
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// more is what is known of few threads: many agents are not asked for it.
+// more holds what only some agents report.
 type more struct {
 	detail  jvmthread.Detail      // of the open interval
 	closed  jvmthread.Detail      // of the interval closed last
 	current jvmthread.SpanContext // the application's span
-	cpu     int64                 // what the thread has used so far; 0: not told
-	under   jvmthread.Interval    // what it was doing when it was suspended
+	cpu     int64                 // CPU time so far; 0: not reported
+	under   jvmthread.Interval    // the interval that a suspend interrupted
 }
 
-// known returns where to write what is known besides.
+// known returns more for writing.
 func (t *Thread) known() *more {
 	if t.more == nil {
 		t.more = new(more)
@@ -22,14 +22,14 @@ func (t *Thread) known() *more {
 	return t.more
 }
 
-// forget drops what may have changed unseen: another span may have become current.
+// forget drops what may have changed in a gap.
 func (t *Thread) forget() {
 	if t.more != nil {
 		t.more.current, t.more.cpu = jvmthread.SpanContext{}, 0
 	}
 }
 
-// Detail is what is known besides of the open interval, nil if nothing is. It is good until the thread's next event.
+// Detail returns the details of the open interval, or nil. It is valid until the thread's next event.
 func (t *Thread) Detail() *jvmthread.Detail {
 	if t.more == nil {
 		return nil
@@ -37,7 +37,7 @@ func (t *Thread) Detail() *jvmthread.Detail {
 	return &t.more.detail
 }
 
-// ClosedDetail is the same of the interval that was closed last.
+// ClosedDetail returns the details of the interval closed last, or nil.
 func (t *Thread) ClosedDetail() *jvmthread.Detail {
 	if t.more == nil {
 		return nil
@@ -45,7 +45,7 @@ func (t *Thread) ClosedDetail() *jvmthread.Detail {
 	return &t.more.closed
 }
 
-// describe takes what an event says beyond the states of threads.
+// describe records the details that an event carries.
 func (t *Timeline) describe(th *Thread, ev *jvmthread.Event) {
 	switch ev.Kind {
 	case jvmthread.KindContext:

@@ -1,11 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package timeline answers: in which state was each thread, and when? It turns the events of one session, in the order of time, into
-// intervals that tile each thread's life.
+// Package timeline turns the events of one session, in the order of time, into intervals: the state of each thread at each time. The
+// intervals of a thread tile its life.
 //
-// It never stops at inconsistent history: what does not fit is counted, the doubtful interval becomes unknown, and the thread goes on from
-// the event. It has no clock and no locks; one goroutine owns a Timeline.
+// Inconsistent history does not stop it: it counts the event, marks the interval as unknown and continues from the event. It has no clock
+// and no locks; one goroutine owns a Timeline.
 package timeline
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// DefaultMaxThreads bounds the threads of a session that are followed at one time.
+// DefaultMaxThreads bounds the concurrently followed threads of a session.
 const DefaultMaxThreads = 1 << 17
 
-// Counters say what was odd.
+// Counters are the anomalies of a timeline.
 type Counters struct {
 	Inconsistent uint64 // events that did not fit the state of their thread
 	AfterEnd     uint64 // events of threads that had ended
@@ -35,7 +35,7 @@ type Timeline struct {
 	counters   Counters
 }
 
-// Thread is where one thread stands.
+// Thread is the current state of one thread.
 type Thread struct {
 	open      jvmthread.Interval // its end is not known yet
 	lastRun   Run
@@ -49,7 +49,7 @@ type Thread struct {
 	more      *more // nil: none
 }
 
-// Run is what is remembered of an interval in which a thread ran.
+// Run identifies an interval in which a thread ran.
 type Run struct {
 	Seq jvmthread.Seq
 	End jvmthread.Time
@@ -60,18 +60,18 @@ func New(maxThreads int) *Timeline {
 	return &Timeline{threads: make(map[jvmthread.ThreadID]*Thread), maxThreads: maxThreads}
 }
 
-// Open returns the thread's current interval, whose End means nothing yet. For a thread that has ended its state is dead. It is for reading, and
-// becomes the next one by the thread's next event.
+// Open returns the thread's current interval, for reading only. Its End is not set; its state is dead for a thread that has ended. The
+// thread's next event may overwrite it.
 func (t *Thread) Open() *jvmthread.Interval { return &t.open }
 
-// LastRun returns the last closed interval in which the thread ran; its Seq is NoSeq if there is none.
+// LastRun returns the last closed interval in which the thread ran. Seq is NoSeq if there is none.
 func (t *Thread) LastRun() Run { return t.lastRun }
 
-// Slot is a small number that no other thread of the Timeline has as long as this one is known: for tables by thread.
+// Slot returns a small number for tables indexed by thread. It is unique among the threads that the Timeline knows.
 func (t *Thread) Slot() int { return t.slot }
 
-// Piece returns the open interval as it stands at a time not before any event: its Start is when the state began, its End the given time,
-// and it is marked as open. The thread goes on in the same interval, under the same number.
+// Piece returns the open interval up to a time that is not before any event, marked as open. The thread continues in the same interval,
+// with the same number.
 func (t *Thread) Piece(at jvmthread.Time) jvmthread.Interval {
 	iv := t.open
 	iv.End = at
@@ -85,7 +85,7 @@ func (t *Thread) Dead() bool { return t.dead }
 // LastSeen returns the time of the thread's last event.
 func (t *Thread) LastSeen() jvmthread.Time { return t.lastSeen }
 
-// Thread returns where a thread stands, nil if it is not known.
+// Thread returns the state of a thread, or nil if the thread is unknown.
 func (t *Timeline) Thread(id jvmthread.ThreadID) *Thread {
 	if th := t.recent.Get(uint32(id), id); th != nil {
 		return th
@@ -99,7 +99,7 @@ func (t *Timeline) find(id jvmthread.ThreadID) *Thread {
 	return th
 }
 
-// Threads calls yield for each thread, in no order.
+// Threads calls yield for each thread, in no particular order.
 func (t *Timeline) Threads(yield func(*Thread) bool) {
 	for _, th := range t.threads {
 		if !yield(th) {
@@ -108,16 +108,16 @@ func (t *Timeline) Threads(yield func(*Thread) bool) {
 	}
 }
 
-// Len is the number of threads that are known.
+// Len returns the number of known threads.
 func (t *Timeline) Len() int { return len(t.threads) }
 
-// Counters returns what was odd so far.
+// Counters returns the anomalies so far.
 func (t *Timeline) Counters() Counters { return t.counters }
 
-// Apply takes an event, whose time is not before that of the one before it, and appends the intervals that end by it: none or one of its
-// thread, or for a gap of all threads (event of NoThread) one of each; suspend and resume end an interval of their peer. It returns the
-// thread too, which is nil for such a gap. It returns
-// false if the event cannot be: if it is of a thread that has ended, or of one over the limit; and if it is of a snapshot and no news.
+// Apply applies an event and appends the intervals that it ends: at most one of its thread and, for suspend and resume, one of the peer. A
+// gap of all threads (event of NoThread) ends one interval of each. Times of events must not fall. Apply also returns the thread, which is
+// nil for such a gap. It returns false if the event has no effect: its thread has ended or is over the limit, or a snapshot shows a state
+// that is already known.
 func (t *Timeline) Apply(ev *jvmthread.Event, out []jvmthread.Interval) ([]jvmthread.Interval, *Thread, bool) {
 	if !t.begun {
 		t.begin, t.begun = ev.Time, true
@@ -162,7 +162,7 @@ func (t *Timeline) Apply(ev *jvmthread.Event, out []jvmthread.Interval) ([]jvmth
 	return out, th, true
 }
 
-// suspend makes the peer of the event suspended, or lets it go back to what it was doing.
+// suspend suspends the peer of the event, or resumes its previous state.
 func (t *Timeline) suspend(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	th := t.Thread(ev.Peer)
 	if th == nil || th.dead || (th.open.State == jvmthread.StateSuspended) == (ev.Kind == jvmthread.KindSuspend) {
@@ -173,19 +173,19 @@ func (t *Timeline) suspend(ev *jvmthread.Event, out []jvmthread.Interval) []jvmt
 		return th.to(jvmthread.StateSuspended, ev.Time, out)
 	}
 	u := th.known().under
-	out = th.to(u.State, ev.Time, out) // its owner is another by now
+	out = th.to(u.State, ev.Time, out) // the owner of the lock may have changed meanwhile
 	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Timeout = u.Lock, u.Peer, u.Stack, u.Timeout
 	return out
 }
 
-// hear begins to follow an owner that another thread waits for, though nothing was heard of itself: what it does is unknown.
+// hear begins to follow an owner for which another thread waits, in an unknown state.
 func (t *Timeline) hear(ev *jvmthread.Event) {
 	if t.Thread(ev.Peer) == nil {
 		t.enter(&jvmthread.Event{Time: ev.Time, Thread: ev.Peer})
 	}
 }
 
-// enter begins to follow a thread. Unless it just starts, what it did since history begins is unknown.
+// enter begins to follow a thread. Unless it is just starting, its state since the beginning of history is unknown.
 func (t *Timeline) enter(ev *jvmthread.Event) *Thread {
 	if len(t.threads) >= t.maxThreads {
 		t.counters.Refused++
@@ -205,7 +205,7 @@ func (t *Timeline) enter(ev *jvmthread.Event) *Thread {
 	return th
 }
 
-// gap makes all threads unknown.
+// gap sets all threads to unknown.
 func (t *Timeline) gap(at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
 	for _, th := range t.threads {
 		if th.dead || th.open.State == jvmthread.StateUnknown {
@@ -237,7 +237,8 @@ func (t *Thread) to(s jvmthread.State, at jvmthread.Time, out []jvmthread.Interv
 	return out
 }
 
-// Deadlock appends what the thread's blocked or parked interval was until the given time, and makes it deadlocked from there on.
+// Deadlock splits the thread's blocked or parked interval at the given time: it appends the first part, and the thread is deadlocked from
+// there on.
 func (t *Timeline) Deadlock(id jvmthread.ThreadID, cycle jvmthread.Cycle, at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
 	th := t.Thread(id)
 	if th == nil || th.dead {
@@ -253,9 +254,9 @@ func (t *Timeline) Deadlock(id jvmthread.ThreadID, cycle jvmthread.Cycle, at jvm
 	return out
 }
 
-// Forget drops the threads that ended before the given time, and those that may have ended unseen: they run, or nobody knows what they do, and
-// nothing was heard of them since silent. Virtual threads are such, which some agents do not see end, and all if there are many. One that
-// speaks again is unknown before.
+// Forget drops the threads that ended before the given time. It also drops running and unknown threads without events since silent that
+// may have ended unseen: virtual threads, whose end some agents do not see, and any thread if there are many. If such a thread has another
+// event, its state before that is unknown.
 func (t *Timeline) Forget(before, silent jvmthread.Time) {
 	t.recent.Clear()
 	for id, th := range t.threads {

@@ -17,14 +17,14 @@ func states(list ...jvmthread.State) (s set) {
 
 func (s set) has(st jvmthread.State) bool { return s&(1<<st) != 0 }
 
-// transition says what an event means for the state of its thread.
+// transition is the effect of an event on the state of its thread.
 type transition struct {
-	from set                                                                        // the states in which it makes sense, besides unknown
+	from set                                                                        // the states in which it is valid, in addition to unknown
 	move func(*Thread, *jvmthread.Event, []jvmthread.Interval) []jvmthread.Interval // nil: the state stays, but the thread must be running
 }
 
-// transitions is the state machine. An event that comes in a state that is not in from is counted, and what the thread did since the
-// state began is unknown; then the event moves it as ever.
+// transitions is the state machine. An event in a state outside from is counted as inconsistent, and the current interval becomes unknown;
+// then the event moves the thread as usual.
 var transitions = [jvmthread.NumKinds]transition{
 	jvmthread.KindThreadStart:      {states(), (*Thread).run},
 	jvmthread.KindThreadEnd:        {states(jvmthread.StateRunnable, jvmthread.StateDeadlocked), (*Thread).end},
@@ -66,15 +66,15 @@ func (t *Timeline) advance(th *Thread, ev *jvmthread.Event, out []jvmthread.Inte
 	tr := &transitions[ev.Kind]
 	switch {
 	case th.open.State == jvmthread.StateUnknown:
-		if tr.move == nil && tr.from == running { // it did something, so it runs
+		if tr.move == nil && tr.from == running { // only a running thread can do this
 			return th.run(ev, out)
 		}
 	case !tr.from.has(th.open.State):
 		t.counters.Inconsistent++
 		if ev.Kind == jvmthread.KindContendedEntered && th.open.State == jvmthread.StateRunnable {
-			return out // some JVMs post it alone for virtual threads; the state is right already
+			return out // some JVMs post it without contendedEnter for virtual threads; the state is already right
 		}
-		if th.open.State != jvmthread.StateDeadlocked { // that one knows what it was
+		if th.open.State != jvmthread.StateDeadlocked { // its Was is set
 			th.open.Was = th.open.State
 		}
 		th.open.State = jvmthread.StateUnknown
@@ -88,8 +88,8 @@ func (t *Timeline) advance(th *Thread, ev *jvmthread.Event, out []jvmthread.Inte
 	return tr.move(th, ev, out)
 }
 
-// found takes an event of a snapshot: a state that the thread was found in, or was found to have left. It is no news, and false is
-// returned, if the thread is known to be in that state. Otherwise the state began at some time before.
+// found applies an event of a snapshot, which found the thread in a state, or found that it has left one. It returns false if the thread
+// is already known to be in the resulting state. Otherwise that state began some time before.
 func (t *Thread) found(ev *jvmthread.Event, out []jvmthread.Interval) (_ []jvmthread.Interval, news bool) {
 	move := transitions[ev.Kind].move
 	if move == nil {
@@ -111,7 +111,7 @@ func (t *Thread) found(ev *jvmthread.Event, out []jvmthread.Interval) (_ []jvmth
 	return out, true
 }
 
-// same reports whether a thread is, or was before it got into a cycle, in the state that a snapshot found it in.
+// same reports whether a thread is in the state in which a snapshot found it, or was before it became deadlocked.
 func same(before, found *jvmthread.Interval) bool {
 	state := before.State == found.State ||
 		before.State == jvmthread.StateDeadlocked && (found.State == jvmthread.StateBlocked || found.State == jvmthread.StateParked) ||
@@ -145,7 +145,7 @@ func (t *Thread) block(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthrea
 	return out
 }
 
-// entered goes back to what the thread was doing: it ran, or it came from a wait and is not done with it until waitReturned.
+// entered returns to the previous state: running or, inside a wait, reentering until waitReturned.
 func (t *Thread) entered(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	if !t.inWait {
 		return t.to(jvmthread.StateRunnable, ev.Time, out)
@@ -173,7 +173,7 @@ func (t *Thread) reenter(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthr
 	return out
 }
 
-// stop begins a state that the event says everything about.
+// stop begins a state that the event describes completely.
 func (t *Thread) stop(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
 	var s jvmthread.State
 	switch ev.Kind {
