@@ -3,14 +3,14 @@
 
 package jvmthread
 
-// Detail is what only few intervals have; it is kept beside them, so that the others do not pay for it.
+// Detail holds what only few intervals have. It is stored separately, so that the other intervals stay small.
 type Detail struct {
 	Span       SpanContext // of the application, current on the thread when its wait began
-	OwnerSpan  SpanContext // current then on the thread that owned the lock
-	OwnerStack StackID     // where that thread was then
-	CPU        int64       // nanoseconds that a runnable thread was on a processor
+	OwnerSpan  SpanContext // current at that time on the thread that owned the lock
+	OwnerStack StackID     // of that thread at that time
+	CPU        int64       // nanoseconds of CPU time in a runnable interval
 	HasCPU     bool
 }
 
-// IsZero reports whether there is nothing to keep.
+// IsZero reports whether there are no details.
 func (d Detail) IsZero() bool { return d == Detail{} }

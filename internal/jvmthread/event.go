@@ -17,19 +17,19 @@ type Event struct {
 	Span   SpanContext // the application's span that is current from here on
 }
 
-// What an agent can be believed to say of numbers of events: so sums of what it says fit into 64 bits.
+// Limits of the numbers of events that are accepted from an agent. Sums of them fit into 64 bits.
 const (
 	MaxEvents = 1 << 60 // of a session
 	MaxLost   = 1 << 40 // of a gap
 )
 
-// Kind says what happened. The numbers are the protocol's: they are only ever appended to, never reused.
+// Kind is the kind of an event. The numbers are those of the protocol: new ones are appended, none is reused.
 type Kind uint8
 
 // The kinds of events. Names follow JVMTI where JVMTI has one.
 const (
 	KindNone             Kind = iota
-	KindThreadStart           // the thread begins to run
+	KindThreadStart           // the thread starts to run
 	KindThreadEnd             // the thread is about to die
 	KindStartCalled           // Thread.start was called on Peer
 	KindInterruptCalled       // Thread.interrupt was called on Peer
@@ -37,12 +37,12 @@ const (
 	KindContendedEnter        // the thread blocks on Lock, which Peer owns
 	KindContendedEntered      // the thread owns Lock after having been blocked
 	KindWait                  // Object.wait on Lock begins; Lock is released
-	KindWaited                // the thread was taken from the wait set of Lock; it does not own Lock yet (unlike what older papers say)
+	KindWaited                // the thread left the wait set of Lock; it does not own Lock yet (older documents say otherwise)
 	KindWaitReturned          // Object.wait returned; the thread owns Lock again
 	KindNotify                // Object.notify was called on Lock
 	KindNotifyAll             // Object.notifyAll was called on Lock
 	KindJoinStart             // the thread waits for Peer to end; Lock is Peer's Thread object
-	KindJoinEnd               // it no longer does
+	KindJoinEnd               // the join returned
 	KindSleepStart            // Thread.sleep begins
 	KindSleepEnd              // Thread.sleep ends
 	KindPark                  // LockSupport.park begins; Lock is the blocker, Peer its owner if it has one
@@ -55,10 +55,10 @@ const (
 	KindMount                 // a virtual thread was mounted on the carrier Peer
 	KindUnmount               // a virtual thread was unmounted from the carrier Peer
 	KindGap                   // Arg events of this thread were lost, the first of them at Time
-	KindContext               // another span of the application is current, or none
-	kindReserved              // a number that no version used yet
-	KindOwnerStack            // Stack is where the owner Peer of Lock was when this thread began to wait for it
-	KindCPU                   // the thread has used Arg nanoseconds of a processor since it began
+	KindContext               // Span is the current span of the application; zero: none
+	kindReserved              // a number that no version has used
+	KindOwnerStack            // Stack is that of Peer, the owner of Lock, when this thread began to wait for it
+	KindCPU                   // the thread has used Arg nanoseconds of CPU time since it started
 	kindEnd
 )
 
@@ -74,7 +74,7 @@ func (k Kind) Valid() bool { return k > KindNone && k < kindEnd && k != kindRese
 // NumKinds is one more than the largest kind, for tables indexed by kind.
 const NumKinds = int(kindEnd)
 
-// String returns the kind's name, as the protocol's documents write it.
+// String returns the kind's name in the protocol.
 func (k Kind) String() string {
 	if k < kindEnd {
 		return kindNames[k]
@@ -97,14 +97,14 @@ type Flags uint16
 
 // The flags of events.
 const (
-	FlagTimedOut    Flags = 1 << iota // waited: the time was over
+	FlagTimedOut    Flags = 1 << iota // waited: the timeout expired
 	FlagInterrupted                   // waitReturned, joinEnd, sleepEnd, interrupted: InterruptedException was thrown
 	FlagVirtual                       // the event is of a virtual thread
-	FlagSnapshot                      // found in a snapshot, not seen happening: it began at that time or before
+	FlagSnapshot                      // found by a snapshot: it happened at that time or earlier
 
 	// FlagLateNotify is for waited: the notify that ended the wait may be recorded later. Agents do not send it; see docs/adr/013.
 	FlagLateNotify Flags = 1 << 15
 )
 
-// FlagNames names the flags, from the lowest bit on.
+// FlagNames are the names of the protocol's flags, lowest bit first.
 var FlagNames = [...]string{"timedOut", "interrupted", "virtual", "snapshot"}

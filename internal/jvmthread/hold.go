@@ -3,8 +3,8 @@
 
 package jvmthread
 
-// Hold is one thread owning one lock over [Start, End), as far as contention makes it visible: holds that nobody waited for are not known.
-// The holds of a lock do not overlap, and come in the order of time.
+// Hold is the ownership of a lock by a thread over [Start, End). Only contention makes holds visible: a hold for which no thread waited is
+// unknown. The holds of a lock do not overlap and are in the order of time.
 type Hold struct {
 	Start, End Time
 	Lock       LockID
@@ -12,13 +12,13 @@ type Hold struct {
 	Marks      HoldMarks
 }
 
-// HoldMarks say how well the ends of a hold are known.
+// HoldMarks describe how well the ends of a hold are known.
 type HoldMarks uint8
 
 // The marks of holds.
 const (
 	HoldSinceBefore HoldMarks = 1 << iota // Start is when the owner was first seen; it may have got the lock earlier
-	HoldInferred                          // End is when the next owner got the lock; this one may have released it earlier
-	HoldOpen                              // it goes on behind the end of history
-	HoldSoFar                             // it is told as it stands, and again when it is over
+	HoldInferred                          // End is when the next owner got the lock; the release may have been earlier
+	HoldOpen                              // the thread still owns the lock at End
+	HoldSoFar                             // reported while open and again on completion
 )

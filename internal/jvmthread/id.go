@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// Time is a point in time in integer nanoseconds since the Unix epoch, taken from the JVM's monotonic clock and shifted once per session.
-// Differences of two times of one session are exact; they never jump with the wall clock.
+// Time is a point in time in nanoseconds since the Unix epoch, taken from the JVM's monotonic clock and shifted once per session. Differences
+// between two times of a session are exact and unaffected by changes of the wall clock.
 type Time int64
 
-// NoTime stands for "not known".
+// NoTime means unknown.
 const NoTime Time = 0
 
 // Sub returns the exact duration from earlier to t.
 func (t Time) Sub(earlier Time) time.Duration { return time.Duration(t - earlier) }
 
-// ThreadID is what Thread.threadId() returns. The JVM never reuses one within a session.
+// ThreadID is the result of Thread.threadId(). The JVM never reuses one within a session.
 type ThreadID uint64
 
-// NoThread stands for "no thread" or "not known"; Java thread ids begin at 1.
+// NoThread means no thread or an unknown one; Java thread ids start at 1.
 const NoThread ThreadID = 0
 
-// ClassID names a class within one session; the session's Symbols know its text.
+// ClassID identifies a class within one session; the session's symbol table has its name.
 type ClassID uint32
 
-// NoClass stands for "no class" or "not known".
+// NoClass means no class or an unknown one.
 const NoClass ClassID = 0
 
-// LockID is a lock: a Java monitor or a synchronizer of java.util.concurrent. The identity hash has 31 bits, so two live objects of one
-// class can collide, rarely: with 1 000 live locks of one class the chance that any two do is 0.02 %.
+// LockID identifies a lock: a Java monitor or a synchronizer of java.util.concurrent. The identity hash has 31 bits, so two live objects of
+// one class may collide: with 1 000 live locks of a class, the probability that any two do is 0.02 %.
 type LockID struct {
 	Class ClassID
 	Hash  uint32
@@ -44,13 +44,13 @@ var NoLock = LockID{} //nolint:gochecknoglobals // read-only value
 // IsZero reports whether no lock is known.
 func (l LockID) IsZero() bool { return l == NoLock }
 
-// String formats the lock as class/hash for texts of tests; people are shown class names.
+// String formats the lock as class/hash, for tests and vectors; user interfaces show class names.
 func (l LockID) String() string { return fmt.Sprintf("%d/%x", l.Class, l.Hash) }
 
-// StackID names an interned call stack within one session.
+// StackID identifies an interned call stack within one session.
 type StackID uint32
 
-// NoStack stands for "no stack was taken".
+// NoStack means that no stack was taken.
 const NoStack StackID = 0
 
 // SessionID identifies one run of one JVM under one agent. Its first byte is never zero: some trace stores drop leading zeros.

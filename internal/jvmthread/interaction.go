@@ -5,7 +5,7 @@ package jvmthread
 
 import "time"
 
-// InteractionKind says how one thread let another go on.
+// InteractionKind is how one thread unblocked another.
 type InteractionKind uint8
 
 // The kinds of interactions.
@@ -36,15 +36,15 @@ func (k InteractionKind) String() string {
 	return "invalid"
 }
 
-// Confidence says how sure a binding is.
+// Confidence is how certain a binding is.
 type Confidence uint8
 
-// The confidences, from the surest on.
+// The confidences, most certain first.
 const (
 	ConfidenceExact     Confidence = iota // no other binding is possible
-	ConfidenceFIFO                        // HotSpot's wait set is first in, first out: so this one it was
-	ConfidenceInferred                    // the last known owner; one that came and went unseen is possible
-	ConfidenceAmbiguous                   // several bindings fit what was seen
+	ConfidenceFIFO                        // the longest waiter: HotSpot's wait set is first in, first out
+	ConfidenceInferred                    // the last known owner; another thread may have owned the lock unseen since
+	ConfidenceAmbiguous                   // several bindings fit the events
 	confidenceEnd
 )
 
@@ -58,14 +58,14 @@ func (c Confidence) String() string {
 	return "invalid"
 }
 
-// IntervalRef names an interval of a thread.
+// IntervalRef identifies an interval of a thread.
 type IntervalRef struct {
 	Thread ThreadID
 	Seq    Seq
 }
 
-// Interaction is: From let To go on. From is the interval in which the cause happened, To the interval that ended by it (for a start: the
-// first interval of the new thread).
+// Interaction is one thread unblocking another. From is the interval in which the cause happened, To the interval that it ended (for a start:
+// the first interval of the new thread).
 type Interaction struct {
 	CauseTime  Time // never later than EffectTime
 	EffectTime Time
@@ -76,5 +76,5 @@ type Interaction struct {
 	Confidence Confidence
 }
 
-// Latency is the time from the cause to its effect: zero or more.
+// Latency returns the time from the cause to its effect, which is never negative.
 func (ia Interaction) Latency() time.Duration { return ia.EffectTime.Sub(ia.CauseTime) }

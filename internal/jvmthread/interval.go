@@ -11,11 +11,11 @@ type State uint8
 // The states of a thread. A waiting thread passes through three: waiting until it is notified, reentering until it owns the monitor
 // again, then runnable.
 const (
-	StateUnknown    State = iota // history is missing: the session was joined in its middle, or events were lost
-	StateRunnable                // running or ready to run; the JVM does not tell which
-	StateBlocked                 // wants a monitor that another thread owns
+	StateUnknown    State = iota // history is missing: before the first event, or events were lost
+	StateRunnable                // running or ready to run; the JVM does not report which
+	StateBlocked                 // waiting for a monitor that another thread owns
 	StateWaiting                 // in the wait set of an object
-	StateReentering              // notified or timed out, wants the monitor back
+	StateReentering              // notified or timed out, and not the owner of the monitor yet
 	StateJoining                 // waits for another thread to end
 	StateSleeping
 	StateParked
@@ -50,14 +50,14 @@ func (s State) Stopped() bool {
 	return false
 }
 
-// Continues reports whether a wait goes on in the state that began in another one: who is in a deadlock was blocked or parked before. So such an
-// interval is part of a wait, and not one more.
+// Continues reports whether the state continues a wait that began in another state: a deadlocked thread was blocked or parked before. Such an
+// interval is part of a wait, not another wait.
 func (s State) Continues() bool { return s == StateDeadlocked }
 
-// Seq numbers the intervals of one thread from 1 on. It is stable: the same events give the same numbers.
+// Seq numbers the intervals of one thread from 1. It is stable: the same events give the same numbers.
 type Seq uint32
 
-// NoSeq stands for "no interval".
+// NoSeq means no interval.
 const NoSeq Seq = 0
 
 // Interval is one thread in one state over [Start, End). The intervals of a thread tile its life.
@@ -72,24 +72,24 @@ type Interval struct {
 	Cycle      Cycle // of a deadlock
 	State      State
 	Marks      Marks
-	Was        State // what an unknown state was taken for, until an event came that did not fit it; what a deadlocked one was before: blocked or parked
+	Was        State // of unknown: the state until an event contradicted it; of deadlocked: the state before, blocked or parked
 }
 
-// Cycle numbers the deadlocks of a session from 1 on: all threads of one have the same.
+// Cycle numbers the deadlocks of a session from 1. All threads of a deadlock have the same.
 type Cycle uint32
 
-// Duration is the exact length of the interval.
+// Duration returns the exact length of the interval.
 func (iv Interval) Duration() time.Duration { return iv.End.Sub(iv.Start) }
 
-// Marks say what is special about an interval.
+// Marks are properties of an interval.
 type Marks uint8
 
 // The marks of intervals.
 const (
-	MarkTimedOut    Marks = 1 << iota // the wait ended since its time was over
+	MarkTimedOut    Marks = 1 << iota // the wait ended by its timeout
 	MarkInterrupted                   // the wait ended by an interrupt
-	MarkOpen                          // the end is not the end of the state: it was cut where history ends
-	MarkPartial                       // the start is not the start of the state: history begins here
+	MarkOpen                          // End is not the end of the state, but of the known history
+	MarkPartial                       // Start is not the start of the state, but of the known history
 )
 
 // Has reports whether all of the given marks are set.

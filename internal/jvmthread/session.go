@@ -3,7 +3,7 @@
 
 package jvmthread
 
-// Thread is what is known of a thread apart from what it does.
+// Thread describes a thread.
 type Thread struct {
 	ID      ThreadID
 	Name    string
@@ -21,5 +21,5 @@ type Frame struct {
 	Line   int    // 0 if unknown, -1 in a native method
 }
 
-// Function is the fully qualified name of the frame's method, as code.function.name wants it.
+// Function returns the fully qualified name of the frame's method, as in the attribute code.function.name.
 func (f Frame) Function() string { return f.Class + "." + f.Method }

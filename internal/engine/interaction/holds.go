@@ -5,7 +5,7 @@ package interaction
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// Owner returns the thread that was last seen to own a lock, NoThread if none is known.
+// Owner returns the thread that was last seen to own a lock, or NoThread.
 func (b *Binder) Owner(id jvmthread.LockID) jvmthread.ThreadID {
 	if l := b.find(id); l != nil {
 		return l.owner
@@ -13,7 +13,7 @@ func (b *Binder) Owner(id jvmthread.LockID) jvmthread.ThreadID {
 	return jvmthread.NoThread
 }
 
-// Locks is the number of locks that are known.
+// Locks returns the number of known locks.
 func (b *Binder) Locks() int { return len(b.locks) }
 
 // Contended returns the owner of a lock as Owner does, and how many threads are blocked on it.
@@ -24,15 +24,15 @@ func (b *Binder) Contended(id jvmthread.LockID) (owner jvmthread.ThreadID, block
 	return jvmthread.NoThread, 0
 }
 
-// Queue is the largest number of threads that were blocked on a lock at one time.
+// Queue is the largest number of threads that were blocked on a lock at the same time.
 type Queue struct {
 	Lock jvmthread.LockID
 	Peak int
 }
 
-// Cut returns the holds that ended since the last cut or go on at the given time, and appends the locks that threads were blocked on since then, in no
-// order. The holds are good until the next cut, which is given them as the room for what comes after it.
-// Without anybody waiting, an owner may have released long ago: such a hold ends where the owner was last seen to own the lock.
+// Cut returns the holds that ended since the last cut or are still open at the given time, and appends the locks on which threads were blocked
+// since then, in no particular order. The holds are valid until the next cut, which reuses their memory as room. Without a blocked thread, an
+// owner may have released its lock long ago: such a hold ends where the owner was last seen.
 func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) ([]jvmthread.Hold, []Queue) {
 	holds := b.holds
 	b.holds = room[:0]
@@ -53,7 +53,7 @@ func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) (
 	return holds, queues
 }
 
-// unblocked notes that a thread is not blocked on a lock any more.
+// unblocked records that a thread is no longer blocked on a lock.
 func (b *Binder) unblocked(id jvmthread.LockID) {
 	if l := b.find(id); l != nil {
 		l.blocked.Leave()

@@ -8,19 +8,19 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// lock is what is known of one monitor. JVMTI tells of contended entries only, so the owner is the last one that showed itself: by
-// entering after having been blocked, by being named as owner by another that blocks, or by calling wait or notify, which only an owner can.
+// lock is the state of one monitor. JVMTI reports only contended entries. So the owner is the thread that was last seen to own the lock: it
+// entered after having been blocked, a blocking thread named it, or it called wait or notify, which only an owner can.
 type lock struct {
 	id      jvmthread.LockID
 	owner   jvmthread.ThreadID
 	since   jvmthread.Time // when the owner got it, or was first seen to own it
-	seen    jvmthread.Time // when the owner last showed itself
+	seen    jvmthread.Time // when the owner was last seen to own it
 	touched jvmthread.Time
 	blocked Crowd // threads between contendedEnter and contendedEntered; the peak is since the last cut
 	marks   jvmthread.HoldMarks
-	unheard jvmthread.Time // of the last notify that found nobody waiting, until a wait timed out after it or another notify was heard
-	heard   jvmthread.Time // of the last notify that woke somebody
-	release cause          // by whom, when it is known that there is no owner; else zero
+	unheard jvmthread.Time // of the last notify without a waiter, until a wait times out after it or another notify wakes a thread
+	heard   jvmthread.Time // of the last notify that woke a thread
+	release cause          // if the lock is known to be free; else zero
 	waiters []waiter
 	woken   []jvmthread.Interval // waits that nothing explains yet; see jvmthread.FlagLateNotify
 }
@@ -31,10 +31,10 @@ type waiter struct {
 	since    jvmthread.Time
 	notified cause // zero: not yet
 	all      bool  // by notifyAll
-	sure     jvmthread.Confidence
+	sure     jvmthread.Confidence // of notified
 }
 
-// find returns what is known of a lock, nil if nothing is.
+// find returns a lock, or nil if it is unknown.
 func (b *Binder) find(id jvmthread.LockID) *lock {
 	hash := id.Hash ^ uint32(id.Class)
 	if l := b.recent.Get(hash, id); l != nil {
@@ -45,7 +45,7 @@ func (b *Binder) find(id jvmthread.LockID) *lock {
 	return l
 }
 
-// lock returns a lock that somebody speaks of, a new one if nothing was known of it and there is room.
+// lock returns the lock of an event, a new one if it is unknown and within the limit, else nil.
 func (b *Binder) lock(id jvmthread.LockID, at jvmthread.Time) *lock {
 	l := b.find(id)
 	if l == nil {
@@ -60,15 +60,15 @@ func (b *Binder) lock(id jvmthread.LockID, at jvmthread.Time) *lock {
 	return l
 }
 
-// how says what is known about a change of owner.
+// how describes a change of owner.
 type how uint8
 
 const (
-	gotIt     how = 1 << iota // the new owner has just got the lock; else it was only seen to own it
-	waitedFor                 // somebody waited for the lock until then: so the old owner held it until it could be had
+	gotIt     how = 1 << iota // the new owner has just got the lock; otherwise it was only seen to own it
+	waitedFor                 // a thread was waiting for the lock, so the old owner held it until then
 )
 
-// own notes that a thread showed itself as owner. If nobody waited meanwhile, the owner before it is only known to have held the lock until
+// own records that a thread was seen to own a lock. If no thread was waiting, the previous owner is only known to have held the lock until
 // it was last seen, even if it is the same thread: it may have released the lock and taken it again.
 func (b *Binder) own(l *lock, id jvmthread.ThreadID, at jvmthread.Time, h how) {
 	if l.owner != id || h != waitedFor {
@@ -85,15 +85,15 @@ func (b *Binder) own(l *lock, id jvmthread.ThreadID, at jvmthread.Time, h how) {
 	l.owner, l.seen, l.release = id, at, cause{}
 }
 
-// endHold notes that the owner, if there is one, does not own the lock any more.
+// endHold ends the hold of the current owner, if any.
 func (b *Binder) endHold(l *lock, at jvmthread.Time, marks jvmthread.HoldMarks) {
-	at = max(at, l.seen) // it was seen to own the lock until then
+	at = max(at, l.seen)
 	if l.owner != jvmthread.NoThread && at > l.since {
 		b.holds = append(b.holds, jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | marks})
 	}
 }
 
-// contendedEnter notes the owner that the JVM named. If the blocking thread itself was the owner before, it has released since.
+// contendedEnter records the owner that the JVM named. If the blocking thread was the owner, it has released the lock since.
 func (b *Binder) contendedEnter(ev *jvmthread.Event, closed *jvmthread.Interval) {
 	l := b.lock(ev.Lock, ev.Time)
 	if l == nil {
@@ -108,7 +108,7 @@ func (b *Binder) contendedEnter(ev *jvmthread.Event, closed *jvmthread.Interval)
 	}
 }
 
-// othersBlocked tells whether more than n threads are blocked on the lock.
+// othersBlocked returns waitedFor if more than n threads are blocked on the lock.
 func (l *lock) othersBlocked(n int32) how {
 	if l.blocked.Now > n {
 		return waitedFor
@@ -116,8 +116,8 @@ func (l *lock) othersBlocked(n int32) how {
 	return 0
 }
 
-// getting reports whether a thread that owns a lock has not said so yet: it was blocked and its contendedEntered or waitReturned is
-// still to come. Until then the holder before it is the one to remember.
+// getting reports whether a thread that already owns a lock still has to report it by contendedEntered or waitReturned. Until then the
+// previous holder is kept.
 func (b *Binder) getting(id jvmthread.ThreadID, lock jvmthread.LockID) bool {
 	th := b.timeline.Thread(id)
 	if th == nil {
@@ -133,11 +133,11 @@ func (b *Binder) getting(id jvmthread.ThreadID, lock jvmthread.LockID) bool {
 	return false
 }
 
-// released notes that the owner gave the lock up at the end of the interval.
+// released records that the owner released the lock at the end of the interval.
 func (b *Binder) released(l *lock, iv *jvmthread.Interval, h how, marks jvmthread.HoldMarks) {
 	switch {
 	case l.owner != iv.Thread:
-	case h&waitedFor == 0: // it may have released the lock before, and taken it again
+	case h&waitedFor == 0: // it may have released the lock earlier, and taken it again
 		b.endHold(l, l.seen, jvmthread.HoldInferred)
 	default:
 		b.endHold(l, iv.End, marks)
@@ -166,9 +166,9 @@ func (b *Binder) contendedEntered(ev *jvmthread.Event, closed *jvmthread.Interva
 	return out
 }
 
-// handoff binds the interval that ends at a given time, since its thread got the lock, to the holder before it. The binding is exact
-// if that holder was seen to hold the lock while the thread was already waiting for it (since); else it is inferred. It is ambiguous if
-// the holder did not run since it was seen, so that another must have come and gone.
+// handoff binds the interval that ended at the given time, because its thread got the lock, to the previous holder. The binding is exact if
+// that holder was seen to hold the lock after the thread had begun to wait for it (since), else inferred. It is ambiguous if the holder has
+// not run since it was seen: then another thread must have held the lock in between.
 func (b *Binder) handoff(l *lock, to *jvmthread.Interval, since, at jvmthread.Time, out []jvmthread.Interaction) []jvmthread.Interaction {
 	c, evidence := l.release, l.release.time
 	if l.owner != jvmthread.NoThread {
@@ -187,8 +187,8 @@ func (b *Binder) handoff(l *lock, to *jvmthread.Interval, since, at jvmthread.Ti
 	return out
 }
 
-// releaseBy finds where a thread released a lock that another thread got at the given time: a thread releases only while it runs, so it
-// was in the interval in which it runs now, or in the last one in which it did.
+// releaseBy finds where a thread released a lock that another thread got at the given time. A thread releases locks only while it runs: in
+// its current interval if it is running, else in the last one in which it ran.
 func (b *Binder) releaseBy(id jvmthread.ThreadID, at jvmthread.Time) cause {
 	th := b.timeline.Thread(id)
 	if th == nil {
@@ -216,7 +216,7 @@ func (b *Binder) wait(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interv
 	me.lock = l
 }
 
-// remove takes a thread from the wait set; the waiter is zero if it was not there.
+// remove takes a thread from the wait set. The result is zero if the thread was not in it.
 func (l *lock) remove(id jvmthread.ThreadID) (w waiter) {
 	for i := range l.waiters {
 		if l.waiters[i].thread == id {
@@ -228,7 +228,7 @@ func (l *lock) remove(id jvmthread.ThreadID) (w waiter) {
 	return waiter{}
 }
 
-// notify marks the first waiter that is not notified yet, or all of them.
+// notify binds a notify to the first waiter that is not notified yet, a notifyAll to all of them.
 func (b *Binder) notify(ev *jvmthread.Event, th *timeline.Thread, out []jvmthread.Interaction) []jvmthread.Interaction {
 	l := b.lock(ev.Lock, ev.Time)
 	if l == nil {
@@ -250,13 +250,13 @@ func (b *Binder) notify(ev *jvmthread.Event, th *timeline.Thread, out []jvmthrea
 	return out
 }
 
-// mark gives the cause to the first waiter without one, or to all of them, and returns zero if there was none. A waiter that was interrupted
-// before is passed over: most likely it has left the wait set, and not come to say so.
+// mark sets the cause of the first waiter without one, or of all such waiters. It returns 0 if there is none. It passes over a waiter that was
+// interrupted before: most likely it has left the wait set and not reported it yet.
 func (b *Binder) mark(l *lock, c cause, all bool) (n int) {
 	first, leaving := -1, false
 	for i := range l.waiters {
 		if n == 2 && !all {
-			break // which one is clear, and that it was not the only one
+			break // enough to know that the first one was not alone
 		}
 		w := &l.waiters[i]
 		if w.notified.from.Seq != jvmthread.NoSeq {

@@ -5,15 +5,15 @@ package interaction
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// LostNotify is a wait that timed out although a notify on its object had been called: it came too early, or woke another thread. It is a hint.
-// Who looks at the condition before it waits loses nothing by a notify that came before; and a pool of waiters may well let some time out.
+// LostNotify is a wait that timed out although notify was called on its object: too early, or it woke another thread. It is only a hint: code
+// that checks its condition before it waits loses nothing by an early notify, and in a pool of waiters some may time out by design.
 type LostNotify struct {
 	Wait       jvmthread.Interval // that timed out
 	Notified   jvmthread.Time     // when notify was called
-	OtherWoken bool               // during the wait, and it woke another thread; else before, and nobody waited
+	OtherWoken bool               // called during the wait, it woke another thread; otherwise it was called before the wait, without a waiter
 }
 
-// timedOut notes a wait that timed out after a notify that did not wake it. A notify that nobody heard is told of once.
+// timedOut records a wait that timed out after a notify that did not wake it. A notify without a waiter is reported once.
 func (b *Binder) timedOut(l *lock, w waiter, wait *jvmthread.Interval) {
 	switch {
 	case wait.State != jvmthread.StateWaiting || w.notified.from.Seq != jvmthread.NoSeq:
@@ -25,14 +25,14 @@ func (b *Binder) timedOut(l *lock, w waiter, wait *jvmthread.Interval) {
 	}
 }
 
-// TakeLost appends the lost notifies that are new since it was last called.
+// TakeLost appends the lost notifies since the previous call.
 func (b *Binder) TakeLost(out []LostNotify) []LostNotify {
 	out = append(out, b.lost...)
 	b.lost = b.lost[:0]
 	return out
 }
 
-// Held is a lock that others are blocked on now.
+// Held is a lock on which threads are blocked now.
 type Held struct {
 	Lock    jvmthread.LockID
 	Owner   jvmthread.ThreadID
@@ -40,7 +40,7 @@ type Held struct {
 	Blocked int            // threads
 }
 
-// Held calls yield for each lock that somebody is blocked on and whose owner is known, in no order.
+// Held calls yield for each lock that has a known owner and blocked threads, in no particular order.
 func (b *Binder) Held(yield func(Held) bool) {
 	for _, l := range b.locks {
 		if l.blocked.Now > 0 && l.owner != jvmthread.NoThread && !yield(Held{l.id, l.owner, l.since, int(l.blocked.Now)}) {

@@ -5,10 +5,10 @@ package interaction
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// Some sources tell of effects only, and name the thread behind each: a flight recording names the owner before, the notifier and the
-// thread that started another. Who it was is then exact; when it acted is taken to be when it last ran.
+// Some sources record only effects and name the thread that caused each: a flight recording names the previous owner, the notifier and the
+// starting thread. The thread is then exact; the time of its action is taken as the time when it last ran.
 
-// handoffFrom binds the interval that ends since its thread got the lock to the owner before, whom the source names.
+// handoffFrom binds the interval that ended because its thread got the lock to the previous owner, which the event names.
 func (b *Binder) handoffFrom(l *lock, ev *jvmthread.Event, to *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
 	if l.owner != ev.Peer {
 		b.own(l, ev.Peer, max(l.known(), to.Start), 0)
@@ -16,10 +16,10 @@ func (b *Binder) handoffFrom(l *lock, ev *jvmthread.Event, to *jvmthread.Interva
 	return bind(b.releaseBy(ev.Peer, ev.Time), jvmthread.InteractionHandoff, to, ev.Time, out)
 }
 
-// known is the last time at which somebody was seen to own the lock, or to give it up: an owner that is named later got it no earlier.
+// known returns the last time at which a thread was seen to own or release the lock. An owner named later got the lock no earlier.
 func (l *lock) known() jvmthread.Time { return max(l.seen, l.release.time) }
 
-// notifiedBy returns the cause of the end of a wait whose notifier the source names, given what was found by the wait set.
+// notifiedBy returns the waiter with the notifier that the event names as its cause.
 func (b *Binder) notifiedBy(l *lock, ev *jvmthread.Event, w waiter) waiter {
 	if w.notified.from.Thread != ev.Peer {
 		w.notified, w.all = b.releaseBy(ev.Peer, ev.Time), false

@@ -8,29 +8,29 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// waiting is where a thread is on its way through a wait.
+// waiting is the progress of a thread through a wait.
 type waiting struct {
 	thread   jvmthread.ThreadID
-	lock     *lock          // in whose wait set it is; nil: in none
-	notified jvmthread.Time // when it was
-	back     bool           // it was notified, and comes back from the wait
+	lock     *lock          // the thread is in its wait set; nil: in none
+	notified jvmthread.Time // when the thread was notified
+	back     bool           // the thread was notified and is reentering
 }
 
-// waiting returns where a thread is; it is good until the next call.
+// waiting returns the progress of a thread. It is valid until the next call.
 func (b *Binder) waiting(th *timeline.Thread) *waiting {
 	slot := th.Slot()
 	for slot >= len(b.waits) {
 		b.waits = append(b.waits, waiting{})
 	}
 	w := &b.waits[slot]
-	if id := th.Open().Thread; w.thread != id { // a thread that was forgotten had the slot
+	if id := th.Open().Thread; w.thread != id { // the slot was used by a thread that is forgotten
 		*w = waiting{thread: id}
 	}
 	return w
 }
 
-// waited takes the thread from the wait set and binds what woke it: the end of the joined thread, or a notify. A thread that timed out
-// was not woken by the notify that it was thought to have got: the next waiter got it.
+// waited takes the thread from the wait set and binds what woke it: the end of the joined thread, a notify or an interrupt. If the thread
+// timed out, the notify bound to it went to the next waiter.
 func (b *Binder) waited(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
 	l := me.lock
 	if l == nil {
@@ -64,7 +64,7 @@ func (b *Binder) waited(ev *jvmthread.Event, me *waiting, closed *jvmthread.Inte
 			l.woken = append(l.woken, *closed)
 			return out
 		}
-		return b.interrupted(ev, closed, out) // or nothing did: HotSpot has no spurious wake-ups
+		return b.interrupted(ev, closed, out) // HotSpot has no spurious wake-ups
 	}
 	me.notified, me.back = w.notified.time, true
 	kind := jvmthread.InteractionNotify
@@ -78,10 +78,10 @@ func (b *Binder) waited(ev *jvmthread.Event, me *waiting, closed *jvmthread.Inte
 	return out
 }
 
-// maxWoken bounds the waits of one lock that wait for a late notify.
+// maxWoken bounds the waits of one lock that are kept for a late notify.
 const maxWoken = 64
 
-// bindLate binds a notify to the first wait that ended before it by nothing that was seen, a notifyAll to all of them.
+// bindLate binds a notify to the first wait that ended before it without a visible cause, a notifyAll to all such waits.
 func (l *lock) bindLate(c cause, all bool, out []jvmthread.Interaction) []jvmthread.Interaction {
 	kind, n := jvmthread.InteractionNotify, min(1, len(l.woken))
 	if all {
@@ -98,7 +98,7 @@ func (l *lock) bindLate(c cause, all bool, out []jvmthread.Interaction) []jvmthr
 	return out
 }
 
-// markAgain gives a notify that missed its waiter to the next one that waited by then; that it is that one is likely and not certain.
+// markAgain passes a notify that missed its waiter to the next thread that was waiting at the time. This is likely, but not certain.
 func (l *lock) markAgain(c cause) {
 	for i := range l.waiters {
 		w := &l.waiters[i]
@@ -109,8 +109,8 @@ func (l *lock) markAgain(c cause) {
 	}
 }
 
-// waitReturned tells who held the monitor that the thread now owns again: after a notify the
-// notifier did, and whoever got it from there. After a time-out nobody need have held it; if somebody did, a contended entry told so.
+// waitReturned binds the handoff of the monitor that the thread owns again. After a notify, the notifier held the monitor, or the thread that
+// got it from the notifier. After a timeout the monitor may have been free; if not, there was a contended entry.
 func (b *Binder) waitReturned(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
 	notified, ok := me.notified, me.back
 	me.back = false

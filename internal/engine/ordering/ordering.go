@@ -1,12 +1,12 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ordering answers: in which order did it happen? Batches of one session come in parts, in another order, twice or not at all; a
-// Queue puts the parts together, puts the batches in the order of their numbers, and gives out the events of all threads in the order of
-// time, as far as the watermark says that nothing earlier can still come.
+// Package ordering puts the events of one session in order. Batches arrive in parts, out of order, twice or not at all. A Queue assembles
+// the parts, orders the batches by number, and returns the events of all threads in the order of time, up to the watermark, before which no
+// event can still arrive.
 //
-// A Queue has no clock. Whoever owns it decides how long to wait for a missing batch, and calls Skip. What was missed is counted
-// exactly and told as a gap of all threads (an event of jvmthread.NoThread).
+// A Queue has no clock: its owner decides how long to wait for a missing batch, and calls Skip. Missed events are counted exactly and
+// reported as a gap of all threads (an event of jvmthread.NoThread).
 package ordering
 
 import (
@@ -28,46 +28,46 @@ type Part struct {
 
 // Limits bound what a Queue holds.
 type Limits struct {
-	Batches int // that wait for an earlier one; default 1 024. When there are more, the earlier one is given up
-	Events  int // that wait for the watermark, or in batches that wait; default 1 048 576. When there are more, all of them are given out
+	Batches int // waiting for an earlier one; default 1 024. Over the limit, the missing batch is given up
+	Events  int // waiting for the watermark or for an earlier batch; default 1 048 576. Over the limit, all of them are returned
 }
 
-// DefaultLimits are good for 100 s of an agent that sends ten batches a second.
+// DefaultLimits suffice for 100 s of an agent that sends ten batches per second.
 func DefaultLimits() Limits { return Limits{Batches: 1024, Events: 1 << 20} }
 
-// Counters say what was odd.
+// Counters are the anomalies of a queue.
 type Counters struct {
-	Duplicates uint64 // parts that had come before
+	Duplicates uint64 // parts that had arrived before, or that make no sense
 	Batches    uint64 // batches given up as lost
-	Missed     uint64 // events in them, and before the first batch that came
-	Late       uint64 // events behind the watermark of an earlier batch; they are moved to it
-	Forced     uint64 // events given out before the watermark reached them, since too many waited
-	Reordered  uint64 // batches that came before an earlier one, or in place of it
+	Missed     uint64 // events in them, and before the first batch
+	Late       uint64 // events earlier than those already returned; their time is raised to the time of these
+	Forced     uint64 // events returned before the watermark reached them, because of Limits.Events
+	Reordered  uint64 // batches that arrived before an earlier one
 }
 
 // Queue orders the events of one session. One goroutine owns it.
 type Queue struct {
 	limits  Limits
-	next    uint64 // number of the batch to be taken next
-	seen    uint64 // events in the batches taken so far and in those given up
+	next    uint64 // number of the next batch
+	seen    uint64 // events in the batches taken or given up so far
 	waiting map[uint64]*batch
 	free    []*batch
 
-	waitingEvents int               // in the batches that wait
-	held          []jvmthread.Event // of batches taken, not given out yet; those of a thread are in order
+	waitingEvents int               // in waiting batches
+	held          []jvmthread.Event // of taken batches, not returned yet; those of a thread are in order
 	keys          []uint64
-	merged        []uint64 // room to merge keys
-	runs          []int    // where those begin that are in order
+	merged        []uint64 // scratch space of merge
+	runs          []int    // starts of the sorted runs of keys
 	sorted        []jvmthread.Event
 	watermark     jvmthread.Time
-	out           jvmthread.Time // every event given out so far is earlier, or at most here if forced
+	out           jvmthread.Time // all events returned so far are earlier or, if forced, not later
 	end           string
 	counters      Counters
 }
 
 type batch struct {
-	parts     map[uint32]struct{} // that have come: a batch costs what came of it, whatever it says of its size
-	number    uint32              // of parts
+	parts     map[uint32]struct{} // received so far; a map, so that memory does not depend on the announced number
+	number    uint32              // of parts, as announced
 	missing   uint32
 	watermark jvmthread.Time
 	before    uint64
@@ -83,7 +83,7 @@ func New(limits Limits) *Queue {
 // MaxParts bounds the parts of a batch: the threads of one JVM that can have events within one batch.
 const MaxParts = 1 << 17
 
-// Add takes a part. It copies the events, whose times must not fall. It reports whether the part was new and made sense.
+// Add adds a part and copies its events, whose times must not fall. It reports whether the part was new and valid.
 func (q *Queue) Add(p Part) bool {
 	if p.Batch < q.next || p.Part >= p.Parts || p.Parts > MaxParts {
 		q.counters.Duplicates++
@@ -141,12 +141,12 @@ func (q *Queue) takeReady() {
 	}
 }
 
-// take moves the batch numbered next to the held events.
+// take moves the next batch to the held events.
 func (q *Queue) take(b *batch) {
 	delete(q.waiting, q.next)
 	q.next++
 	q.waitingEvents -= len(b.events)
-	if b.before > q.seen { // the agent counted events that never came here
+	if b.before > q.seen { // events that were sent and did not arrive
 		q.miss(b.before - q.seen)
 	}
 	for i := range b.events {
@@ -167,12 +167,12 @@ func (q *Queue) take(b *batch) {
 	if b.end != "" {
 		q.end = b.end
 	}
-	if cap(b.events) <= 1<<14 && len(b.parts) <= 1<<10 && len(q.free) < 64 { // do not keep the memory of a burst
+	if cap(b.events) <= 1<<14 && len(b.parts) <= 1<<10 && len(q.free) < 64 { // release the memory of a burst
 		q.free = append(q.free, b)
 	}
 }
 
-// miss counts n lost events and tells of them as a gap of all threads.
+// miss counts n lost events and adds a gap of all threads.
 func (q *Queue) miss(n uint64) {
 	q.counters.Missed += n
 	q.seen += n
@@ -200,13 +200,13 @@ func (q *Queue) earliestWaiting() jvmthread.Time {
 	return first
 }
 
-// Awaits returns the number of the batch that is to be taken next. It rises as batches are taken or given up.
+// Awaits returns the number of the next batch. It rises as batches are taken or given up.
 func (q *Queue) Awaits() uint64 { return q.next }
 
-// Stalled reports whether a batch is awaited while later ones are here. If it stays so for long, call Skip.
+// Stalled reports whether a batch is missing while later ones have arrived. If this lasts, call Skip.
 func (q *Queue) Stalled() bool { return len(q.waiting) > 0 }
 
-// Skip gives up the batches that are awaited: the earliest one that is here is taken, as far as its parts have come.
+// Skip gives up the missing batches and takes the earliest one that has arrived, even if parts of it are missing.
 func (q *Queue) Skip() {
 	if len(q.waiting) == 0 {
 		return
@@ -228,14 +228,14 @@ func (q *Queue) Skip() {
 	q.takeReady()
 }
 
-// Watermark is the time before which everything has been given out once Ready was called.
+// Watermark returns the time before which Ready has returned all events.
 func (q *Queue) Watermark() jvmthread.Time { return q.watermark }
 
-// End returns why the session ended; empty while it goes on.
+// End returns why the session ended, or "" while it continues.
 func (q *Queue) End() string { return q.end }
 
-// Held is how many events wait.
+// Held returns the number of queued events.
 func (q *Queue) Held() int { return q.waitingEvents + len(q.held) }
 
-// Counters returns what was odd so far.
+// Counters returns the anomalies so far.
 func (q *Queue) Counters() Counters { return q.counters }

@@ -11,8 +11,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Ready returns the events earlier than the watermark in the order of time; events of the same time in the order of their threads. The
-// slice is good until the next call.
+// Ready returns the events before the watermark in the order of time, and of threads for the same time. The slice is valid until the next
+// call.
 func (q *Queue) Ready() []jvmthread.Event {
 	until := q.watermark
 	if q.end != "" {
@@ -24,7 +24,7 @@ func (q *Queue) Ready() []jvmthread.Event {
 	return q.release(until)
 }
 
-// Rest returns all events that are left, in the order of time: for the end of a session.
+// Rest returns all remaining events in the order of time, at the end of a session.
 func (q *Queue) Rest() []jvmthread.Event {
 	for q.Stalled() {
 		q.Skip()
@@ -55,7 +55,7 @@ func (q *Queue) release(until jvmthread.Time) []jvmthread.Event {
 		}
 	}
 	q.held = q.held[:kept]
-	if cap(q.held) > 1<<16 && kept < cap(q.held)/16 { // do not keep the memory of a burst
+	if cap(q.held) > 1<<16 && kept < cap(q.held)/16 { // release the memory of a burst
 		q.held = append([]jvmthread.Event(nil), q.held...)
 	}
 	if n := len(q.sorted); n > 0 {
@@ -67,11 +67,11 @@ func (q *Queue) release(until jvmthread.Time) []jvmthread.Event {
 	return q.sorted
 }
 
-// The key of an event is its distance from the first one and its index: 44 bits are five hours of nanoseconds, 20 bits a million events.
+// The key of an event is its time since the first one (44 bits: five hours in nanoseconds) and its index (20 bits: a million events).
 const indexBits = 20
 
-// sort makes q.sorted the held events before until, by time, then thread, then the order of arrival, which is that of the thread. Sorting
-// numbers and moving each event once takes half the time of sorting the events themselves.
+// sort sets q.sorted to the held events before until, by time, then thread, then order of arrival, which is the order within a thread.
+// Sorting keys and moving each event once takes half the time of sorting the events.
 func (q *Queue) sort(until jvmthread.Time) {
 	first, last := jvmthread.Time(math.MaxInt64), jvmthread.Time(math.MinInt64)
 	for i := range q.held {
@@ -104,7 +104,7 @@ func (q *Queue) sort(until jvmthread.Time) {
 	orderTies(q.sorted)
 }
 
-// merge sorts the keys. They come in runs that are in order, one for each part of a batch: neighbours are merged until one is left.
+// merge sorts the keys. They consist of sorted runs, one for each part of a batch; it merges neighbouring runs until one is left.
 func (q *Queue) merge() {
 	q.runs = q.runs[:0]
 	for i, k := range q.keys {
@@ -144,7 +144,7 @@ func mergeRuns(out, a, b []uint64) {
 	copy(out[n:], b)
 }
 
-// orderTies puts events of the same time into the order of their threads.
+// orderTies orders events of the same time by thread.
 func orderTies(evs []jvmthread.Event) {
 	for i := 1; i < len(evs); i++ {
 		if evs[i].Time != evs[i-1].Time || evs[i].Thread >= evs[i-1].Thread {
