@@ -5,6 +5,7 @@ package recording_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,14 +57,11 @@ func TestCompleteWaits(t *testing.T) {
 					}
 					continue
 				}
-				got := ""
+				got := make([]string, len(c.Events))
 				for i, ev := range c.Events {
-					if i > 0 {
-						got += ", "
-					}
-					got += fmt.Sprintf("%d %c %s", ev.Time, 'A'+ev.Thread-1, ev.Kind)
+					got[i] = fmt.Sprintf("%d %c %s", ev.Time, 'A'+ev.Thread-1, ev.Kind)
 				}
-				if diff := cmp.Diff(test.want, got); diff != "" {
+				if diff := cmp.Diff(test.want, strings.Join(got, ", ")); diff != "" {
 					t.Errorf("want - got +:\n%s", diff)
 				}
 			}

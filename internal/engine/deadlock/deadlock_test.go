@@ -90,9 +90,9 @@ func TestCycles(t *testing.T) {
 			_, d, found := play(t, test.events)
 			var got []string
 			for i, f := range found {
-				members := ""
-				for _, m := range f.Members {
-					members += string(rune('A' + m.Thread - 1))
+				members := make([]byte, len(f.Members))
+				for i, m := range f.Members {
+					members[i] = byte('A' + m.Thread - 1)
 				}
 				got = append(got, fmt.Sprintf("%s %d", members, f.Since))
 				if int(f.Cycle) != i+1 || len(f.Waits) != len(f.Members) {

@@ -29,8 +29,8 @@ type lock struct {
 type waiter struct {
 	thread   jvmthread.ThreadID
 	since    jvmthread.Time
-	notified cause // zero: not yet
-	all      bool  // by notifyAll
+	notified cause                // zero: not yet
+	all      bool                 // by notifyAll
 	sure     jvmthread.Confidence // of notified
 }
 

@@ -101,11 +101,12 @@ func TestTransitions(t *testing.T) {
 		if !kind.Valid() {
 			continue
 		}
-		row := fmt.Sprintf("%-17s", kind)
+		var row strings.Builder
+		fmt.Fprintf(&row, "%-17s", kind)
 		for _, from := range enter {
-			row += fmt.Sprintf(" %-6s", after(t, from.state, from.events, kind, abbreviate))
+			fmt.Fprintf(&row, " %-6s", after(t, from.state, from.events, kind, abbreviate))
 		}
-		b.WriteString(strings.TrimRight(row, " ") + "\n")
+		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
 	}
 	if diff := cmp.Diff(transitions, b.String()); diff != "" {
 		t.Errorf("want - got +:\n%s", diff)
