@@ -32,7 +32,7 @@ func load(t *testing.T, name string) (*Config, error) {
 	return cfg, sub.Unmarshal(cfg)
 }
 
-func TestConfigOfEachFormIsTaken(t *testing.T) {
+func TestConfigs(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		want func(*StreamConfig)
@@ -63,12 +63,12 @@ func TestConfigOfEachFormIsTaken(t *testing.T) {
 	}
 }
 
-func TestConfigWithAnUnknownKeyIsRefused(t *testing.T) {
+func TestUnknownOptionIsRejected(t *testing.T) {
 	_, err := load(t, "unknown_key")
 	require.ErrorContains(t, err, "endpont")
 }
 
-func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
+func TestConfigErrorsNameOptionAndRemedy(t *testing.T) {
 	for _, test := range []struct {
 		change func(*StreamConfig)
 		want   string
@@ -144,7 +144,7 @@ func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 	}
 }
 
-func TestConfigOfFiles(t *testing.T) {
+func TestFileConfig(t *testing.T) {
 	cfg, err := load(t, "files")
 	require.NoError(t, err)
 	require.NoError(t, confmap.Validate(cfg))
@@ -163,7 +163,7 @@ func TestConfigOfFiles(t *testing.T) {
 	assert.Equal(t, time.Second, cfg.Protocols.File.Get().PollInterval)
 }
 
-func TestConfigErrorsOfFilesNameTheKeyAndTheRemedy(t *testing.T) {
+func TestFileConfigErrorsNameOptionAndRemedy(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
 	cfg.Protocols.File = configoptional.Some(FileConfig{Format: "hprof", Pace: -1, Exclude: []string{"[a"}, TimeUnit: -1, Start: time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)})
 	assert.EqualError(t, cfg.Validate(), `protocols::file::include: is empty; list paths such as /var/recordings/**/*.jfr
@@ -178,7 +178,7 @@ protocols::file::max_unpacked_size: is 0; use 16777216 bytes or more
 protocols::file::max_files: is 0; use 1 or more`)
 }
 
-func TestPaceIsANumber(t *testing.T) {
+func TestPaceIsAFiniteNumber(t *testing.T) {
 	for _, pace := range []float64{math.NaN(), math.Inf(1)} {
 		cfg := createDefaultConfig().(*Config)
 		cfg.Protocols.File = configoptional.Some(file.DefaultConfig())
@@ -188,7 +188,7 @@ func TestPaceIsANumber(t *testing.T) {
 	}
 }
 
-func TestPathOfGreatestLengthIsTaken(t *testing.T) {
+func TestLongestSocketPathIsAccepted(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
 	cfg.Protocols.Stream.Endpoint = "unix:///" + strings.Repeat("x", 106)
 	assert.NoError(t, cfg.Validate())

@@ -60,6 +60,7 @@ func TestShutdownGivesUpOnABlockedConsumer(t *testing.T) {
 
 func TestRemoteControlRequiresTheExtension(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
+	require.False(t, cfg.RemoteControl)
 	cfg.RemoteControl = true
 	rcv, err := createTraces(t.Context(), receivertest.NewNopSettings(metadata.Type), cfg, outlettest.NewSink())
 	require.NoError(t, err)

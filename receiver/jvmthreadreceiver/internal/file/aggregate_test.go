@@ -32,7 +32,7 @@ aggregate sequence=2 watermark=20 before=1 from=5 to=20 scale=2
  series park sum=3 max=3 offset=6 buckets=1 overflow
 `
 
-// A recording tells the sums as the agent that wrote it would have; those that came before a restart come once.
+// Recorded sums are delivered as an agent would send them, and once in spite of a restart.
 func TestRecordedAggregates(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.weft")
@@ -64,5 +64,5 @@ func TestRecordedAggregates(t *testing.T) {
 	r, log := filesOf(t, componenttest.NewTelemetry(), next, withExtension{id: id, extension: store}, change)
 	await(t, log, "Recorded session ended")
 	r.stop()
-	assert.Empty(t, next.Got, "nor does the end come again")
+	assert.Empty(t, next.Got, "the end is not repeated")
 }

@@ -27,8 +27,8 @@ import (
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
-// TestFileTakesThePlaceOfAnother: a program that writes its recording anew, beside the old one and then over it, does not leave the path empty.
-func TestFileTakesThePlaceOfAnother(t *testing.T) {
+// A program that writes a new recording next to the old one and renames it never leaves the path empty.
+func TestFileIsReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
 	first := native(t, recorded)
 	require.NoError(t, os.WriteFile(path, first, 0o600))
@@ -42,7 +42,7 @@ func TestFileTakesThePlaceOfAnother(t *testing.T) {
 	assert.Equal(t, append(slices.Clone(all), all...), carried(t, sink.AllTraces()))
 }
 
-// busy is a decoder that something happens beside.
+// busy is a decoder whose flush has a side effect.
 type busy struct {
 	recording.Decoder
 
@@ -59,8 +59,8 @@ func (b *busy) Flush() error {
 	return nil
 }
 
-// TestWhatIsWrittenBeforeAFileIsRotatedIsRead: between the last look at the file and the look at its path.
-func TestWhatIsWrittenBeforeAFileIsRotatedIsRead(t *testing.T) {
+// The data is written between the last read of the file and the check of its path.
+func TestDataWrittenBeforeRotationIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.orca")
 	writer, err := os.Create(path)
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestWhatIsWrittenBeforeAFileIsRotatedIsRead(t *testing.T) {
 	assert.Equal(t, "first\nlast\n", decoder.got.String())
 }
 
-// chunked is a decoder that knows when a file is whole.
+// chunked is a decoder that knows when a file is complete.
 type chunked struct{ busy }
 
 func (c *chunked) Survey(_ io.ReaderAt, size int64) (readable int64, live, whole bool) {
@@ -90,8 +90,8 @@ func (c *chunked) Survey(_ io.ReaderAt, size int64) (readable int64, live, whole
 	return size, !whole, whole
 }
 
-// TestWholeChunksAreNotFollowedOn: a JVM keeps many of them, and files that are read at one time are bounded.
-func TestWholeChunksAreNotFollowedOn(t *testing.T) {
+// A JVM keeps many chunks, and the number of files read concurrently is limited.
+func TestCompleteChunksAreNotFollowed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.jfr")
 	require.NoError(t, os.WriteFile(path, []byte("a chunk"), 0o600))
 	file, err := os.Open(path)
@@ -103,8 +103,8 @@ func TestWholeChunksAreNotFollowedOn(t *testing.T) {
 	assert.Equal(t, "a chunk", decoder.got.String())
 }
 
-// TestFileIsCompressedBeforeItIsRead: who compresses a rotated recording takes some time.
-func TestFileIsCompressedBeforeItIsRead(t *testing.T) {
+// Compressing a rotated recording takes some time.
+func TestCompressedFileIsReadWhenComplete(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft.gz")
 	data := gzipped(t, native(t, recorded))
 	half := len(data) / 2
@@ -124,8 +124,8 @@ func TestFileIsCompressedBeforeItIsRead(t *testing.T) {
 	})
 }
 
-// TestFilesThatDoNotGrowLeaveTheirPlaces: recordings of JVMs that are gone stay in the folder.
-func TestFilesThatDoNotGrowLeaveTheirPlaces(t *testing.T) {
+// Recordings of JVMs that have exited stay in the folder.
+func TestFilesThatDoNotGrowFreeTheirSlots(t *testing.T) {
 	dir := t.TempDir()
 	data := native(t, recorded)
 	const files = 5
@@ -141,7 +141,7 @@ func TestFilesThatDoNotGrowLeaveTheirPlaces(t *testing.T) {
 	r.stop()
 }
 
-func TestFollowedFilesAreBounded(t *testing.T) {
+func TestFollowedFilesAreLimited(t *testing.T) {
 	observed, log := observer.New(zapcore.WarnLevel)
 	f := newHistory(maxFollowed, zap.New(observed))
 	for i := range maxFollowed {

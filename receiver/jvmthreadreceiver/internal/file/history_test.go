@@ -17,9 +17,8 @@ import (
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
-// TestFileInThePlaceOfOneThatWasReadIsRead: a compressed file is read once, to its end; what is at its path later is another recording, whether it was
-// written beside the old one or over it.
-func TestFileInThePlaceOfOneThatWasReadIsRead(t *testing.T) {
+// A compressed file is read once. A later file at its path is another recording, whether it was renamed over the old one or overwrote it.
+func TestReplacementOfAFinishedFileIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft.gz")
 	session := func(id byte) []byte {
 		return gzipped(t, bytes.Replace(native(t, recorded), []byte{0xa1, 0xb2}, []byte{id, 0xb2}, 1))
@@ -44,7 +43,7 @@ func TestFileInThePlaceOfOneThatWasReadIsRead(t *testing.T) {
 	require.NoError(t, os.Rename(path+".new", path))
 	require.NoError(t, os.WriteFile(path+".3", session(3), 0o600))
 	read(3)
-	require.Eventually(t, func() bool { return finished() == 3 }, outlettest.Patience, time.Millisecond, "what was moved is not read again")
+	require.Eventually(t, func() bool { return finished() == 3 }, outlettest.Patience, time.Millisecond, "moved files are not read again")
 	require.NoError(t, os.Rename(path+".3", path+".2"))
 	require.NoError(t, os.WriteFile(path, session(4), 0o600))
 	require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
@@ -58,8 +57,8 @@ func TestFileInThePlaceOfOneThatWasReadIsRead(t *testing.T) {
 	read(4)
 }
 
-// TestFileThatWasEmptyAtFirstIsToldFromItsSuccessor: what tells files apart is how they begin, once they do.
-func TestFileThatWasEmptyAtFirstIsToldFromItsSuccessor(t *testing.T) {
+// Files are identified by their heads, once they have one.
+func TestInitiallyEmptyFileIsDistinguishedFromItsSuccessor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft.gz")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	sink := new(consumertest.TracesSink)

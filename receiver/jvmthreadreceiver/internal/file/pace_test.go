@@ -21,8 +21,8 @@ import (
 	processing "github.com/weft-otel/weft/internal/sessions"
 )
 
-// TestPaceIsThatOfTheRecording: 300 ms are between the events.
-func TestPaceIsThatOfTheRecording(t *testing.T) {
+// The events of the recording span 300 ms.
+func TestReplayKeepsThePace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
 	require.NoError(t, os.WriteFile(path, native(t, recorded), 0o600))
 	for _, test := range []struct {
@@ -43,7 +43,7 @@ func TestPaceIsThatOfTheRecording(t *testing.T) {
 	}
 }
 
-// clocked notes when it got something.
+// clocked records the times at which it consumes.
 type clocked struct {
 	consumertest.TracesSink
 
@@ -55,8 +55,8 @@ func (c *clocked) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
 	return c.TracesSink.ConsumeTraces(ctx, td)
 }
 
-// While nothing happens in a recording that is read at its pace, processors hear of it often enough not to take it for lost; the same each time.
-func TestQuietRecordingGivesSignsOfLife(t *testing.T) {
+// A paced recording without events sends batches often enough that processors do not consider it lost, with the same numbers each time.
+func TestQuietRecordingSendsHeartbeats(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
 	require.NoError(t, os.WriteFile(path, native(t, strings.ReplaceAll(recorded, "=30000", "=30000000")), 0o600)) // 5 minutes
 	var before []uint64

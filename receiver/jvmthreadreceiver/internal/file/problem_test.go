@@ -15,12 +15,12 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// Each event that cannot be read counts as lost once, and costs no other.
-func TestWhatCannotBeReadCountsOnce(t *testing.T) {
+// Each unreadable event counts as lost once, and other events are read.
+func TestUnreadableEventsCountOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		file, text, problem string
 	}{
-		"no event": {
+		"not an event": {
 			"x.orca", "1.0,ThreadStarted,00000001,main\n1.5,ThreadSleep,00000001\nnonsense\n2.0,ThreadSlept,00000001\n",
 			"x.orca:3 (byte 57): the line does not start with a time",
 		},
@@ -41,9 +41,9 @@ func TestWhatCannotBeReadCountsOnce(t *testing.T) {
 			lost, err := tel.GetMetric("otelcol_receiver_jvm_thread_events_lost")
 			require.NoError(t, err)
 			assert.EqualValues(t, 1, lost.Data.(metricdata.Sum[int64]).DataPoints[0].Value)
-			told := log.FilterMessage("Problem in a recording").All()
-			require.Len(t, told, 1)
-			assert.Contains(t, told[0].ContextMap()["problem"], test.problem)
+			logged := log.FilterMessage("Problem in a recording").All()
+			require.Len(t, logged, 1)
+			assert.Contains(t, logged[0].ContextMap()["problem"], test.problem)
 		})
 	}
 }

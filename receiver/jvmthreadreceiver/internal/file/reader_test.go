@@ -111,7 +111,7 @@ func filesOf(t testing.TB, tel *componenttest.Telemetry, next consumer.Traces, h
 	return r, log
 }
 
-// carried lists what carriers say: a line an event, and the ends of sessions.
+// carried lists the events and the ends of sessions in carriers, one line each.
 func carried(t testing.TB, all []ptrace.Traces) (lines []string) {
 	t.Helper()
 	for _, td := range all {
@@ -138,7 +138,7 @@ func await(t testing.TB, log *observer.ObservedLogs, message string) {
 	require.Eventually(t, func() bool { return log.FilterMessage(message).Len() > 0 }, outlettest.Patience, time.Millisecond, "%v", log.All())
 }
 
-func TestFilesAreReadWhateverTheyAre(t *testing.T) {
+func TestFilesOfAllKindsAreRead(t *testing.T) {
 	dir := t.TempDir()
 	data := native(t, recorded)
 	tdump := []byte("1.5,ThreadStarted,0000000A,worker\n2.5,ThreadEnded,0000000A\n")
@@ -169,8 +169,8 @@ func TestFilesAreReadWhateverTheyAre(t *testing.T) {
 	require.NoError(t, tel.Shutdown(context.Background()))
 }
 
-// A file may be so short at first that it cannot be told from others yet.
-func TestShortFileIsRemembered(t *testing.T) {
+// A file may at first be too short to be identified by its head.
+func TestPositionInAShortFileIsSaved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tdump")
 	begun := "1.5,ThreadStarted,0000000A,worker\n"
 	require.NoError(t, os.WriteFile(path, []byte(begun), 0o600))
@@ -202,7 +202,7 @@ func TestShortFileIsRemembered(t *testing.T) {
 	assert.Len(t, sessions, 1)
 }
 
-func TestFileIsFollowedAndRemembered(t *testing.T) {
+func TestPositionInAFollowedFileIsSaved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
 	data := native(t, recorded)
 	half := bytes.Index(data, native(t, "batch sequence=2 watermark=300000900 before=2")[8:24]) - 8
@@ -223,15 +223,15 @@ func TestFileIsFollowedAndRemembered(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	r, log = filesOf(t, nil, sink, host, follow)
 	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == len(all) }, outlettest.Patience, time.Millisecond)
-	assert.Equal(t, all, carried(t, sink.AllTraces()), "what came before the restart comes once")
+	assert.Equal(t, all, carried(t, sink.AllTraces()), "events before the restart are delivered once")
 	require.NoError(t, os.Remove(path))
 	await(t, log, "Finished a recording")
 	r.stop()
 	assert.Equal(t, []uint64{1, 2, 3}, batches(t, sink.AllTraces()))
 }
 
-// TestCompressedFileIsLeftAtShutdown: a flight recording has to be decompressed as a whole before anything of it can be handed on.
-func TestCompressedFileIsLeftAtShutdown(t *testing.T) {
+// A flight recording must be unpacked as a whole before its first batch.
+func TestShutdownInterruptsACompressedFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := cancellable{ctx, strings.NewReader("more")}
 	n, err := r.Read(make([]byte, 2))
@@ -240,10 +240,10 @@ func TestCompressedFileIsLeftAtShutdown(t *testing.T) {
 	cancel()
 	_, err = io.Copy(io.Discard, r)
 	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, (&replay{ctx: ctx}).Problem(recording.Problem{}), context.Canceled, "nobody is told that the recording is bad")
+	require.ErrorIs(t, (&replay{ctx: ctx}).Problem(recording.Problem{}), context.Canceled, "a shutdown is not a problem in the recording")
 }
 
-func TestPipeIsNotWaitedFor(t *testing.T) {
+func TestPipeIsRejected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))
 	r, log := filesOf(t, nil, new(consumertest.TracesSink), componenttest.NewNopHost(), func(f *Config) { f.Include = []string{path} })
@@ -252,7 +252,7 @@ func TestPipeIsNotWaitedFor(t *testing.T) {
 	r.stop()
 }
 
-func TestFileThatWasReadIsNotReadAgain(t *testing.T) {
+func TestFinishedFileIsNotReadAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
 	require.NoError(t, os.WriteFile(path, native(t, recorded), 0o600))
 	id := component.MustNewID("memory")
@@ -273,8 +273,8 @@ func TestStorageIsRequired(t *testing.T) {
 	require.EqualError(t, err, "protocols::file::storage: memory: not a storage extension of this collector; add one to service::extensions")
 }
 
-// TestRecordingThatLacksTooManyEventsIsRead: what it says of them is cut to what can be.
-func TestRecordingThatLacksTooManyEventsIsRead(t *testing.T) {
+// The number of missing events that a recording claims is limited.
+func TestMissingEventsAreCapped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
 	text := strings.Replace(recorded, "watermark=300000900 before=2", "watermark=300000900 before=18446744073709551615", 1)
 	require.NoError(t, os.WriteFile(path, native(t, text), 0o600))
@@ -299,7 +299,7 @@ func batches(t testing.TB, all []ptrace.Traces) (list []uint64) {
 	return list
 }
 
-// memory is a storage extension that forgets when the test ends.
+// memory is a storage extension in memory.
 type memory struct {
 	component.StartFunc
 	component.ShutdownFunc

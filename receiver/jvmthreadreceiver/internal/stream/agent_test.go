@@ -105,7 +105,7 @@ func (a *agent) send(text string) {
 
 const hello = outlettest.Hello
 
-// greet opens a session and returns what the receiver has of it.
+// greet opens a session and returns the last batch that the receiver has.
 func (a *agent) greet(text string) (acked uint64) {
 	a.tb.Helper()
 	a.send(text)
@@ -118,7 +118,7 @@ func (a *agent) next(kind wire.FrameKind) wire.Frame {
 	a.tb.Helper()
 	frame, err := a.reader.Next()
 	for err == nil && frame.Kind == wire.FrameControl && kind != wire.FrameControl {
-		frame, err = a.reader.Next() // an agent that was known before is asked for a snapshot
+		frame, err = a.reader.Next() // requests a snapshot from a late agent
 	}
 	require.NoError(a.tb, err)
 	if frame.Kind == wire.FrameRefuse && kind != wire.FrameRefuse {
@@ -155,7 +155,7 @@ func (a *agent) closed() {
 
 func isReset(err error) bool { return err != nil && strings.Contains(err.Error(), "reset by peer") }
 
-// pipes is a listener without a network, for tests in which time stands still.
+// pipes is a listener without a network, for tests with a fake clock.
 type pipes struct {
 	conns chan net.Conn
 	once  sync.Once
@@ -180,7 +180,7 @@ func (p *pipes) Close() error {
 
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }
 
-// dial returns an agent behind which frames from the receiver never pile up: a pipe has no buffer.
+// dial returns an agent with a buffer for frames from the receiver, which a pipe lacks.
 func (p *pipes) dial(tb testing.TB) *agent {
 	tb.Helper()
 	here, there := net.Pipe()

@@ -30,12 +30,12 @@ import (
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
-// A batch of the benchmarks: so many threads with so many events each. Agent and receiver share the processors.
+// The size of a batch. Agent and receiver share the processors.
 const (
 	benchThreads   = 50
 	benchPerThread = 20
 	benchEvents    = benchThreads * benchPerThread
-	benchInFlight  = 8 // batches sent and not acknowledged, or requests at one time
+	benchInFlight  = 8 // batches sent and not acknowledged, or concurrent requests
 )
 
 const benchDefinitions = hello + `
@@ -45,7 +45,7 @@ stack id=1 frames=1:9,1:0,1:9,1:0
 stack id=2 frames=1:0,1:9
 `
 
-// loadBatch is a batch in which threads take turns at a lock.
+// loadBatch returns a batch in which threads contend for one lock.
 func loadBatch() []byte {
 	sections := make([]wire.Section, benchThreads)
 	lock := jvmthread.LockID{Class: 1, Hash: 0x5a1d}
@@ -87,7 +87,7 @@ func BenchmarkStreamToNop(b *testing.B) {
 	b.ReportMetric(float64(b.N)*benchEvents/b.Elapsed().Seconds(), "events/s")
 }
 
-// The OTLP receiver of the Collector, for comparison: over gRPC, with as many spans a request as the batches above have events, and with
+// The OTLP receiver of the Collector, for comparison: over gRPC, with as many spans per request as the batches above have events, and with
 // the same events as carriers.
 func BenchmarkOTLPReceiverToNop(b *testing.B) {
 	spans := ptrace.NewTraces()
@@ -161,7 +161,7 @@ func benchmarkOTLP(b *testing.B, traces ptrace.Traces, unit string) {
 	require.NoError(b, rcv.Shutdown(context.Background()))
 }
 
-// define takes the definitions of a text.
+// define processes the definitions in a text.
 func define(tb testing.TB, s *session, text string) {
 	tb.Helper()
 	stream, err := wire.AppendStream(nil, text)

@@ -55,7 +55,7 @@ func (a *agent) control() string {
 	return b.String()
 }
 
-// known waits until the agent's session can be controlled.
+// known waits until the agent can be controlled.
 func known(t *testing.T, registry agentcontrolextension.Registry) (agent agentcontrolextension.Agent) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -66,7 +66,7 @@ func known(t *testing.T, registry agentcontrolextension.Registry) (agent agentco
 	return agent
 }
 
-// unknown waits until it cannot be controlled any more.
+// unknown waits until the agent can no longer be controlled.
 func unknown(t *testing.T, registry agentcontrolextension.Registry) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -123,8 +123,8 @@ func TestControlIsAnswered(t *testing.T) {
 	require.ErrorIs(t, (<-ask(t.Context(), connected, nil)).err, agentcontrolextension.ErrDisconnected)
 }
 
-// An agent that takes only a part of a frame, however late it reads on, does not take what follows for the rest of it.
-func TestNothingFollowsAPartOfAFrame(t *testing.T) {
+// An agent that reads only a part of a frame in time must not take a later frame for the rest of it.
+func TestNothingFollowsAPartialFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := newRegistry(t)
 		r, p := startWithPipesAnd(t, Settings{Out: outlettest.New(t, nil, outlettest.NewSink()), Agents: registry}, nil)
@@ -140,7 +140,7 @@ func TestNothingFollowsAPartOfAFrame(t *testing.T) {
 		got := ask(t.Context(), known(t, registry), map[string]string{"depth": "8"})
 		_, err = io.ReadFull(conn, make([]byte, wire.FrameHeaderSize))
 		require.NoError(t, err)
-		require.Error(t, (<-got).err, "the agent does not read on")
+		require.Error(t, (<-got).err, "the agent does not read the rest")
 		_, err = conn.Write(make([]byte, wire.FrameHeaderSize))
 		require.ErrorIs(t, err, io.ErrClosedPipe)
 		require.NoError(t, conn.Close())
@@ -148,7 +148,7 @@ func TestNothingFollowsAPartOfAFrame(t *testing.T) {
 	})
 }
 
-func TestRequestsAreBounded(t *testing.T) {
+func TestRequestsAreLimited(t *testing.T) {
 	r, agents := startControlled(t)
 	a := dial(t, r)
 	a.greet(hello)

@@ -18,7 +18,7 @@ import (
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
-func TestSocketIsOfItsModeAndGoesWithTheReceiver(t *testing.T) {
+func TestSocketHasItsModeAndIsRemoved(t *testing.T) {
 	for _, test := range []struct {
 		mode string
 		want fs.FileMode
@@ -37,7 +37,7 @@ func TestSocketIsOfItsModeAndGoesWithTheReceiver(t *testing.T) {
 	}
 }
 
-func TestSocketOfADeadListenerIsReplaced(t *testing.T) {
+func TestStaleSocketIsReplaced(t *testing.T) {
 	path := filepath.Join(threadtest.SocketDir(t), "s")
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestSocketOfADeadListenerIsReplaced(t *testing.T) {
 	assert.Zero(t, dial(t, r).greet(hello))
 }
 
-func TestStartSaysWhyItCannotListen(t *testing.T) {
+func TestListenErrorsNameTheRemedy(t *testing.T) {
 	dir := threadtest.SocketDir(t)
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, []byte("precious"), 0o600))

@@ -31,7 +31,7 @@ import (
 
 const lost = "batch 2 part 0 of 1 watermark 1000010 before 1 end lost\n"
 
-// work sends batches of an event each, and expects them behind the receiver.
+// work sends batches of one event each and expects them downstream.
 func work(t *testing.T, a *agent, next *outlettest.Sink, from, to int) {
 	t.Helper()
 	for n := from; n <= to; n++ {
@@ -42,16 +42,16 @@ func work(t *testing.T, a *agent, next *outlettest.Sink, from, to int) {
 	}
 }
 
-// comesBack is the hello of an agent that knows of an acknowledgement.
-func comesBack(acked int) string {
+// helloAgain is the hello of an agent that has received an acknowledgement.
+func helloAgain(acked int) string {
 	return strings.Replace(hello, "pid=42", fmt.Sprintf("pid=42 acked=%d", acked), 1)
 }
 
-// A session that was lost may go on under its name, and nothing of what it says then is taken for a repetition:
+// A lost session may continue with the same ID, and its new batches are not taken for duplicates:
 //
 //	agent   ── 1 ──┤    away 6 s   ├── 2 3 … ──
 //	receiver                  └ 2 lost
-func TestLostSessionMayComeBack(t *testing.T) {
+func TestLostSessionMayReconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := outlettest.NewSink()
 		r, listener := startWithPipes(t, next)
@@ -63,14 +63,14 @@ func TestLostSessionMayComeBack(t *testing.T) {
 		assert.Equal(t, lost, next.Next(t))
 
 		a = listener.dial(t)
-		assert.EqualValues(t, 1, a.greet(comesBack(1)))
+		assert.EqualValues(t, 1, a.greet(helloAgain(1)))
 		work(t, a, next, 2, 60)
 		assert.Empty(t, next.Got)
 		r.stop()
 	})
 }
 
-func TestSessionThatComesBackBeforeItsEndIsTakenIsNotLost(t *testing.T) {
+func TestSessionThatReconnectsBeforeItsEndIsAcceptedIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := outlettest.NewSink()
 		var down atomic.Bool
@@ -89,7 +89,7 @@ func TestSessionThatComesBackBeforeItsEndIsTakenIsNotLost(t *testing.T) {
 		time.Sleep(20 * time.Second)
 
 		a = listener.dial(t)
-		assert.EqualValues(t, 1, a.greet(hello), "the session is the same")
+		assert.EqualValues(t, 1, a.greet(hello), "it is the same session")
 		down.Store(false)
 		work(t, a, next, 2, 20)
 		assert.Empty(t, next.Got)
@@ -100,12 +100,12 @@ func TestSessionThatComesBackBeforeItsEndIsTakenIsNotLost(t *testing.T) {
 	})
 }
 
-func TestSessionThatComesBackWhileItsEndIsTakenBeginsAfresh(t *testing.T) {
+func TestSessionThatReconnectsDuringItsEndStartsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := outlettest.NewSink()
 		next.Answer = func(_ context.Context, traces ptrace.Traces) error {
 			if strings.Contains(outlettest.Describe(t, traces), "end lost") {
-				time.Sleep(5 * time.Second) // whatever the context says
+				time.Sleep(5 * time.Second) // ignores the context
 			}
 			return nil
 		}
@@ -117,15 +117,15 @@ func TestSessionThatComesBackWhileItsEndIsTakenBeginsAfresh(t *testing.T) {
 		time.Sleep(7 * time.Second)
 
 		a = listener.dial(t)
-		assert.EqualValues(t, 1, a.greet(comesBack(1)))
-		assert.Equal(t, lost, next.Next(t), "before the session goes on")
+		assert.EqualValues(t, 1, a.greet(helloAgain(1)))
+		assert.Equal(t, lost, next.Next(t), "before the session continues")
 		work(t, a, next, 2, 20)
 		assert.Empty(t, next.Got)
 		r.stop()
 	})
 }
 
-func TestLostSessionsCountAsLongAsTheirEndIsNotTaken(t *testing.T) {
+func TestLostSessionsCountUntilTheirEndIsAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tel := componenttest.NewTelemetry()
 		next := outlettest.NewSink()
@@ -168,11 +168,11 @@ func TestLostSessionsCountAsLongAsTheirEndIsNotTaken(t *testing.T) {
 	})
 }
 
-// A connection whose other end has vanished without a word must not hold its place:
+// A connection whose peer has vanished silently must not occupy its slot:
 //
 //	agent     ── 1 ──── 2 ──(gone)
 //	receiver     │ 30 s │     30 s     │ closed │ 5 s │ lost
-func TestSilentAgentIsTakenForGone(t *testing.T) {
+func TestSilentAgentIsDisconnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := observer.New(zap.InfoLevel)
 		next := outlettest.NewSink()
@@ -189,7 +189,7 @@ func TestSilentAgentIsTakenForGone(t *testing.T) {
 		time.Sleep(silence - 1)
 		work(t, a, next, 1, 1)
 		delay = time.Hour
-		work(t, a, next, 2, 2) // it is not the agent's fault
+		work(t, a, next, 2, 2) // the pipeline is slow, not the agent
 		delay = 0
 		a.send("raw 28000000 0600") // no frame
 		logs.TakeAll()

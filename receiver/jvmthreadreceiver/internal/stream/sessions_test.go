@@ -32,7 +32,7 @@ batch sequence=2 watermark=20 before=1
   event gap time=12 arg=7
 `
 
-func TestWhatIsSentAgainAfterAReconnectCountsOnce(t *testing.T) {
+func TestBatchesSentAgainCountOnce(t *testing.T) {
 	tel := componenttest.NewTelemetry()
 	next := outlettest.NewSink()
 	r := start(t, outlettest.New(t, tel, next), nil)
@@ -44,7 +44,7 @@ func TestWhatIsSentAgainAfterAReconnectCountsOnce(t *testing.T) {
 	require.NoError(t, a.conn.Close())
 
 	a = dial(t, r)
-	assert.EqualValues(t, 2, a.greet(hello), "the agent did not see the acknowledgements, the receiver knows")
+	assert.EqualValues(t, 2, a.greet(hello), "the receiver knows what the agent has not seen acknowledged")
 	a.send(events + "batch sequence=3 watermark=30 before=2\nend time=40 reason=2")
 	for sequence := range uint64(3) {
 		assert.Equal(t, sequence+1, a.acked())
@@ -70,7 +70,7 @@ func TestWhatIsSentAgainAfterAReconnectCountsOnce(t *testing.T) {
 	assert.EqualValues(t, 4, accepted.Data.(metricdata.Sum[int64]).DataPoints[0].Value)
 }
 
-func TestTimesDoNotJumpWhenALaterHelloHasAnotherClock(t *testing.T) {
+func TestClockOfTheFirstHelloIsKept(t *testing.T) {
 	next := outlettest.NewSink()
 	r := start(t, outlettest.New(t, nil, next), nil)
 	a := dial(t, r)
@@ -82,7 +82,7 @@ func TestTimesDoNotJumpWhenALaterHelloHasAnotherClock(t *testing.T) {
 	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000005 before 0\n", next.Next(t))
 }
 
-func TestReceiverThatJoinsLateBelievesWhatWasAcknowledged(t *testing.T) {
+func TestLateReceiverAcceptsEarlierAcknowledgements(t *testing.T) {
 	next := outlettest.NewSink()
 	a := dial(t, start(t, outlettest.New(t, nil, next), nil))
 	assert.EqualValues(t, 17, a.greet(strings.Replace(hello, "pid=42", "pid=42 acked=17", 1)))
@@ -104,14 +104,14 @@ batch sequence=2 watermark=2 before=1`)
 	assert.Equal(t, "batch 2 part 0 of 1 watermark 1000002 before 0\n", next.Next(t))
 }
 
-func TestNewerConnectionTakesTheSessionOver(t *testing.T) {
+func TestNewerConnectionTakesOverTheSession(t *testing.T) {
 	next := outlettest.NewSink()
 	stuck := make(chan struct{})
 	next.Answer = func(ctx context.Context, _ ptrace.Traces) error {
 		if stuck != nil {
 			close(stuck)
 			stuck = nil
-			<-ctx.Done() // until the other connection comes
+			<-ctx.Done() // until the other connection arrives
 			return ctx.Err()
 		}
 		return nil
@@ -131,11 +131,11 @@ func TestNewerConnectionTakesTheSessionOver(t *testing.T) {
 	assert.Empty(t, next.Got)
 }
 
-// Three seconds away are not too long, five are:
+// A session survives three seconds of disconnection, but not five:
 //
 //	agent   ──connected──┤   away 3 s   ├──connected──┤   away 5 s
 //	receiver                                                      └ lost
-func TestSessionThatDoesNotComeBackIsLost(t *testing.T) {
+func TestSessionThatDoesNotReconnectIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := outlettest.NewSink()
 		r, listener := startWithPipes(t, next)
@@ -162,7 +162,7 @@ func TestSessionThatDoesNotComeBackIsLost(t *testing.T) {
 	})
 }
 
-func TestSessionIsNotLostWithTheReceiver(t *testing.T) {
+func TestShutdownDoesNotEndSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := outlettest.NewSink()
 		r, listener := startWithPipes(t, next)
@@ -175,14 +175,14 @@ func TestSessionIsNotLostWithTheReceiver(t *testing.T) {
 	})
 }
 
-func TestBatchIsTriedAgainUntilItIsTaken(t *testing.T) {
+func TestBatchIsRetriedUntilAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := outlettest.NewSink()
 		tries := 0
 		next.Answer = func(_ context.Context, traces ptrace.Traces) error {
 			tries++
 			if tries < 10 {
-				traces.ResourceSpans().RemoveIf(func(ptrace.ResourceSpans) bool { return true }) // it is allowed to
+				traces.ResourceSpans().RemoveIf(func(ptrace.ResourceSpans) bool { return true }) // consumers may modify it
 				return assert.AnError
 			}
 			return nil
@@ -201,7 +201,7 @@ func TestBatchIsTriedAgainUntilItIsTaken(t *testing.T) {
 	})
 }
 
-func TestBatchThatIsRefusedForGoodIsCountedAndAcknowledged(t *testing.T) {
+func TestPermanentlyRejectedBatchIsCountedAndAcknowledged(t *testing.T) {
 	tel := componenttest.NewTelemetry()
 	r := start(t, outlettest.New(t, tel, consumertest.NewErr(consumererror.NewPermanent(assert.AnError))), nil)
 	a := dial(t, r)

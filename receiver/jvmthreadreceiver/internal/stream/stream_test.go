@@ -62,7 +62,7 @@ batch 3 part 1 of 2 watermark 1700000000000004000 before 4 thread 12 http-exec-2
 	}
 }
 
-// An owner of a lock may have no events of its own for hours: it is described nevertheless, once for each of its definitions.
+// The owner of a lock may have no events of its own for hours, but is described: once for each of its definitions.
 func TestPeersAreDescribedOnce(t *testing.T) {
 	next := outlettest.NewSink()
 	r := start(t, outlettest.New(t, nil, next), nil)
@@ -91,9 +91,9 @@ func TestPeersAreDescribedOnce(t *testing.T) {
 	a.send("thread id=1 name=\"owner\"\nthread id=2 name=\"http\"\nthread id=3")
 	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 owner", contend(2, 1))
 	assert.Equal(t, "0 of 1: 2 http", contend(2, 1), "it is known")
-	assert.Equal(t, "0 of 1: 1 owner", contend(1, 2), "so is who had a section of its own")
+	assert.Equal(t, "0 of 1: 1 owner", contend(1, 2), "threads with a section are known, too")
 	assert.Equal(t, "0 of 1: 1 owner", contend(1, 1))
-	assert.Equal(t, "0 of 1: 2 http", contend(2, 3), "nothing is known of it")
+	assert.Equal(t, "0 of 1: 2 http", contend(2, 3), "it has no name yet")
 	a.send("thread id=3 name=\"late\"\nthread id=1 name=\"renamed\"")
 	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 3 late", contend(2, 3))
 	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 renamed", contend(2, 1))
@@ -103,10 +103,10 @@ func TestPeersAreDescribedOnce(t *testing.T) {
 	a = dial(t, r)
 	a.greet(hello)
 	a.send("thread id=1 name=\"renamed\"\nthread id=2 name=\"http\"")
-	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 renamed", contend(2, 1), "the agent tells it again, and so do we")
+	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 renamed", contend(2, 1), "the agent defines it again, so it is described again")
 }
 
-func TestPeerIsDescribedAgainWhenTheBatchIsTriedAgain(t *testing.T) {
+func TestPeerIsDescribedInEachRetry(t *testing.T) {
 	next := outlettest.NewSink()
 	tries := 0
 	next.Answer = func(context.Context, ptrace.Traces) error {
@@ -122,7 +122,7 @@ func TestPeerIsDescribedAgainWhenTheBatchIsTriedAgain(t *testing.T) {
 	assert.Contains(t, next.Next(t), "thread 1 owner")
 }
 
-func TestResourceIsWhatTheAgentSays(t *testing.T) {
+func TestResourceDescribesTheJVM(t *testing.T) {
 	next := outlettest.NewSink()
 	peers := make(chan client.Info, 1)
 	next.Answer = func(ctx context.Context, _ ptrace.Traces) error {
@@ -142,7 +142,7 @@ func TestResourceIsWhatTheAgentSays(t *testing.T) {
 func TestShutdownDoesNotWaitForIdleAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, listener := startWithPipes(t, consumertest.NewNop())
-		mute := listener.dial(t) // says nothing at all
+		mute := listener.dial(t) // sends nothing
 		idle := listener.dial(t)
 		idle.greet(hello)
 		began := time.Now()
@@ -153,7 +153,7 @@ func TestShutdownDoesNotWaitForIdleAgents(t *testing.T) {
 	})
 }
 
-func TestShutdownInterruptsARetryAndHandsOnNothingHalf(t *testing.T) {
+func TestShutdownInterruptsARetry(t *testing.T) {
 	next := outlettest.NewSink()
 	tried := make(chan struct{}, 1000)
 	next.Answer = func(context.Context, ptrace.Traces) error {
@@ -167,10 +167,10 @@ func TestShutdownInterruptsARetryAndHandsOnNothingHalf(t *testing.T) {
 	<-tried
 	r.stop()
 	assert.Empty(t, next.Got)
-	assert.Equal(t, wire.RefuseShutdown, a.refused().Code, "and the batch is not acknowledged")
+	assert.Equal(t, wire.RefuseShutdown, a.refused().Code, "the batch is not acknowledged")
 }
 
-func TestABadPeerIsToldWhatIsWrongAndNobodyElseSuffers(t *testing.T) {
+func TestProtocolErrorAffectsOneConnection(t *testing.T) {
 	next := outlettest.NewSink()
 	r := start(t, outlettest.New(t, nil, next), nil)
 	good := dial(t, r)
@@ -225,7 +225,7 @@ func TestABadPeerIsToldWhatIsWrongAndNobodyElseSuffers(t *testing.T) {
 	good.send("batch sequence=1 watermark=5")
 	assert.EqualValues(t, 1, good.acked())
 	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000005 before 0\n", next.Next(t))
-	assert.Empty(t, next.Got, "nothing of a batch that is broken is handed on")
+	assert.Empty(t, next.Got, "no part of an invalid batch is delivered")
 }
 
 func TestSlowHelloIsRefused(t *testing.T) {

@@ -35,7 +35,7 @@ func TestStreamOverTLS(t *testing.T) {
 	plain := dial(t, r)
 	plain.send(hello)
 	_, err := plain.reader.Next()
-	require.Error(t, err, "an agent without TLS is not understood")
+	require.Error(t, err, "the server requires TLS")
 
 	address := r.listener.Addr().String()
 	conn, err := (&tls.Dialer{Config: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}}).DialContext(t.Context(), "tcp", address)
@@ -53,7 +53,7 @@ func TestStreamOverTLS(t *testing.T) {
 	assert.Equal(t, wire.RefuseShutdown, refuse.Code)
 }
 
-func TestStartNamesTheKeyOfABadCertificate(t *testing.T) {
+func TestBadCertificateNamesTheOption(t *testing.T) {
 	server := configtls.NewDefaultServerConfig()
 	server.CertFile, server.KeyFile = "no.pem", "no-key.pem"
 	cfg := DefaultConfig()
