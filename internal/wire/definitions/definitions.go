@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package definitions answers: what do the ids in an agent's stream stand for? It interns the texts that frames define, within limits, and
-// translates the agent's ids into those of a symbol table.
+// Package definitions answers: what do the IDs in an agent's stream refer to? It interns the texts that frames define, within limits, and
+// maps the agent's IDs to those of a symbol table.
 package definitions
 
 import (
@@ -14,26 +14,26 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// Limits on what one agent may define. What is above is refused and counted: events then lack a name, nothing else.
+// Limits for the definitions of one agent. Definitions above them are refused; events then only lack names.
 const (
 	maxID          = 1 << 20  // of classes and stacks
-	maxMethods     = 1 << 17  // as many different methods are on stacks of no program
-	maxMethodText  = 64 << 20 // bytes of all names and line tables of methods; all else is bounded by the symbols
+	maxMethods     = 1 << 17  // more different methods than appear on the stacks of any program
+	maxMethodText  = 64 << 20 // bytes of all method names and line tables; the symbol table limits the rest
 	maxStackText   = 64 << 10
 	maxStackFrames = 1024
-	lineSize       = 8 // bytes that an entry of a line table takes
+	lineSize       = 8 // bytes of a line table entry
 )
 
-// Table is what an agent's ids stand for. One goroutine at a time owns it.
+// Table resolves an agent's IDs. One goroutine at a time owns it.
 type Table struct {
 	Symbols *symbols.Table
 
-	described map[jvmthread.ThreadID]struct{} // those of Symbols of which those behind us have heard
-	turns     uint64                          // of Symbols, when it was known that they are there
+	described map[jvmthread.ThreadID]struct{} // threads whose descriptions were already sent downstream
+	turns     uint64                          // turns of Symbols when described was last valid
 
-	// Of one connection: the agent sends them again on the next.
-	classes    []jvmthread.ClassID // by the agent's id
-	stacks     []jvmthread.StackID // by the agent's id
+	// Valid for one connection: the agent sends them again on the next one.
+	classes    []jvmthread.ClassID // by the agent's ID
+	stacks     []jvmthread.StackID // by the agent's ID
 	methods    map[wire.MethodID]method
 	methodText int
 
@@ -43,25 +43,25 @@ type Table struct {
 }
 
 type method struct {
-	name  string // with the class
+	name  string // qualified with the class
 	file  string
 	lines []wire.Line
 }
 
-// Held estimates the bytes that the table takes.
+// Held estimates the memory of the table in bytes.
 func (d *Table) Held() int {
 	const perID, perMethod = 4, 96
 	return d.Symbols.Held() + perID*(len(d.classes)+len(d.stacks)) + d.methodText + perMethod*len(d.methods)
 }
 
-// New returns an empty table whose texts are kept in sym.
+// New returns an empty table that interns texts in sym.
 func New(sym *symbols.Table) *Table {
 	return &Table{
 		Symbols: sym, described: make(map[jvmthread.ThreadID]struct{}), methods: make(map[wire.MethodID]method),
 	}
 }
 
-// Reset forgets ids, but not texts.
+// Reset removes IDs, but not texts.
 func (d *Table) Reset() {
 	clear(d.classes)
 	clear(d.stacks)
@@ -69,7 +69,7 @@ func (d *Table) Reset() {
 	d.methodText = 0
 }
 
-// Define takes a definition, or reports that there is no room for it.
+// Define processes a definition, or reports that it exceeds a limit.
 func (d *Table) Define(frame wire.Frame) (refused bool, err error) {
 	switch frame.Kind {
 	case wire.FrameThread:
@@ -95,11 +95,11 @@ func (d *Table) defineThread(th jvmthread.Thread) bool {
 	return true
 }
 
-// IsNews reports whether there is something to tell of a thread of which those behind us have not heard.
+// IsNews reports whether a thread has a description that was not sent downstream yet.
 func (d *Table) IsNews(id jvmthread.ThreadID) bool {
 	if turns := d.Symbols.Turns(); turns != d.turns {
 		d.turns = turns
-		clear(d.described) // some of them are forgotten; the others are told once more
+		clear(d.described) // Symbols may have dropped some threads; the others are described once more
 	}
 	if _, known := d.described[id]; known {
 		return false
@@ -107,13 +107,13 @@ func (d *Table) IsNews(id jvmthread.ThreadID) bool {
 	return d.Symbols.Thread(id) != jvmthread.Thread{ID: id}
 }
 
-// Described notes that those behind us have heard of a thread.
+// Described records that the description of a thread was sent downstream.
 func (d *Table) Described(id jvmthread.ThreadID) { d.described[id] = struct{}{} }
 
-// Forget notes that there is something new about a thread.
+// Forget records that the description of a thread has changed.
 func (d *Table) Forget(id jvmthread.ThreadID) { delete(d.described, id) }
 
-// DropThread forgets a thread that has ended.
+// DropThread removes a thread that has ended.
 func (d *Table) DropThread(id jvmthread.ThreadID) {
 	d.Symbols.DropThread(id)
 	delete(d.described, id)
@@ -160,7 +160,7 @@ func (d *Table) defineStack(s *wire.Stack) bool {
 	return id != jvmthread.NoStack || text == ""
 }
 
-// Class translates an agent's id.
+// Class resolves an agent's class ID.
 func (d *Table) Class(id jvmthread.ClassID) jvmthread.ClassID {
 	if int(id) < len(d.classes) {
 		return d.classes[id]
@@ -168,7 +168,7 @@ func (d *Table) Class(id jvmthread.ClassID) jvmthread.ClassID {
 	return jvmthread.NoClass
 }
 
-// Stack translates an agent's id.
+// Stack resolves an agent's stack ID.
 func (d *Table) Stack(id jvmthread.StackID) jvmthread.StackID {
 	if int(id) < len(d.stacks) {
 		return d.stacks[id]
@@ -176,7 +176,7 @@ func (d *Table) Stack(id jvmthread.StackID) jvmthread.StackID {
 	return jvmthread.NoStack
 }
 
-// format writes a stack as the JVM does, innermost first; one that was deeper than this ends with three dots.
+// format formats a stack like the JVM, innermost frame first. A truncated one ends with three dots.
 func (d *Table) format(s *wire.Stack) string {
 	text := d.line[:0]
 	for i, f := range s.Frames {
@@ -211,7 +211,7 @@ func (d *Table) appendFrame(dst []byte, f wire.StackFrame) []byte {
 	return symbols.AppendFrame(dst, m.name, m.file, line)
 }
 
-// lineAt returns the line of a bytecode, or 0.
+// lineAt returns the source line of a bytecode index, or 0.
 func (m *method) lineAt(bci uint32) uint32 {
 	i := sort.Search(len(m.lines), func(i int) bool { return m.lines[i].Start > bci })
 	if i == 0 || m.lines[i-1].Number > math.MaxInt32 {
@@ -220,7 +220,7 @@ func (m *method) lineAt(bci uint32) uint32 {
 	return m.lines[i-1].Number
 }
 
-// put sets an element of a list that grows as needed.
+// put sets an element and extends the list as needed.
 func put[T any](list []T, i int, v T) []T {
 	if n := i + 1 - len(list); n > 0 {
 		list = append(list, make([]T, n)...)
