@@ -19,6 +19,7 @@ import (
 
 // What must not change what the engine says, but as told.
 func TestMetamorphoses(t *testing.T) {
+	t.Parallel()
 	const shift = 86_400_000_000_000
 	for seed := range uint64(300) {
 		events := simulate(seed).Events

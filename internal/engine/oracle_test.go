@@ -6,6 +6,10 @@ package engine_test
 import (
 	"flag"
 	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,24 +25,33 @@ var programs = flag.Int("programs", 10_000, "how many random programs the oracle
 // The simulator knows the truth of what it emits: each thread's states, who let whom go on, and who owned each lock. The engine has to
 // find exactly that from the events.
 func TestEngineAgreesWithTheOracle(t *testing.T) {
-	intervals, interactions, holds := 0, 0, 0
-	for seed := range uint64(*programs) {
-		sim := simulate(seed)
-		run(t, sim.Events, time.Hour, func(w *window.Window) {
-			for _, err := range []error{sameInteractions(sim, w), sameIntervals(sim, w), sameHolds(sim, w)} {
-				if err != nil {
-					t.Fatalf("program %d: %v", seed, err)
+	t.Parallel()
+	var intervals, interactions, holds atomic.Int64
+	workers := uint64(runtime.GOMAXPROCS(0))
+	t.Run("programs", func(t *testing.T) {
+		for worker := range workers {
+			t.Run(strconv.FormatUint(worker, 10), func(t *testing.T) {
+				t.Parallel()
+				for seed := worker; seed < uint64(*programs); seed += workers {
+					sim := simulate(seed)
+					run(t, sim.Events, time.Hour, func(w *window.Window) {
+						for _, err := range []error{sameInteractions(sim, w), sameIntervals(sim, w), sameHolds(sim, w)} {
+							if err != nil {
+								t.Fatalf("program %d: %v", seed, err)
+							}
+						}
+						for _, l := range w.Lanes {
+							intervals.Add(int64(len(l.Intervals)))
+						}
+						interactions.Add(int64(len(w.Interactions)))
+						holds.Add(int64(len(w.Holds)))
+					})
 				}
-			}
-			for _, l := range w.Lanes {
-				intervals += len(l.Intervals)
-			}
-			interactions += len(w.Interactions)
-			holds += len(w.Holds)
-		})
-	}
-	t.Logf("%d programs: %d intervals, %d interactions, %d holds", *programs, intervals, interactions, holds)
-	if interactions < 10**programs || holds < 5**programs {
+			})
+		}
+	})
+	t.Logf("%d programs: %d intervals, %d interactions, %d holds", *programs, intervals.Load(), interactions.Load(), holds.Load())
+	if interactions.Load() < int64(10**programs) || holds.Load() < int64(5**programs) {
 		t.Error("the simulator does too little")
 	}
 }
@@ -59,7 +72,8 @@ func sameInteractions(sim *threadtest.Simulation, w *window.Window) error {
 	want := selfless(sim.Truth)
 	sortTruth(want)
 	sortTruth(got)
-	if diff := gocmp.Diff(want, got); diff != "" {
+	if !slices.Equal(want, got) {
+		diff := gocmp.Diff(want, got)
 		return fmt.Errorf("interactions: want - got +:\n%s", diff)
 	}
 	return nil
@@ -75,7 +89,8 @@ func sameIntervals(sim *threadtest.Simulation, w *window.Window) error {
 		if n := len(want); n > 0 && want[n-1].State == jvmthread.StateDead {
 			want = want[:n-1]
 		}
-		if diff := gocmp.Diff(want, got); diff != "" {
+		if !slices.Equal(want, got) {
+			diff := gocmp.Diff(want, got)
 			return fmt.Errorf("intervals of %d: want - got +:\n%s", l.Thread, diff)
 		}
 	}

@@ -37,6 +37,7 @@ func sortTruth(list []threadtest.Truth) {
 
 // How the agent cuts its stream into batches, and in which order they come, says nothing of what happened.
 func TestBatchesDoNotMatter(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(200) {
 		sim := simulate(seed)
 		want := whole(t, sim.Events)
@@ -66,6 +67,7 @@ func TestBatchesDoNotMatter(t *testing.T) {
 
 // Windows cut the same history: what they sum up to does not depend on their length.
 func TestWindowsAddUp(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(200) {
 		sim := simulate(seed)
 		whole, pieces := make(map[jvmthread.ThreadID]window.Totals), make(map[jvmthread.ThreadID]window.Totals)

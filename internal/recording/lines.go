@@ -39,7 +39,10 @@ func (l *lines) scan(text []byte, room Room) int {
 		l.skip = text[n-1] != '\n'
 		l.text.Report(1, fmt.Sprintf("the line is longer than %d bytes", limit), "check the format of the recording, or raise max_record_size")
 	default:
-		if line = bytes.TrimSuffix(line, []byte{'\r'}); len(line) > 0 {
+		if size := len(line); size > 0 && line[size-1] == '\r' {
+			line = line[:size-1]
+		}
+		if len(line) > 0 {
 			l.take(line)
 		}
 	}

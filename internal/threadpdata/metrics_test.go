@@ -138,6 +138,7 @@ func value(metrics pmetric.MetricSlice, name, key, want string) (sum float64) {
 
 // The sums of metrics are those of thread spans: to the nanosecond, in any form, and whatever is folded of the spans.
 func TestMetricsAgreeWithThreadSpans(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(25) {
 		for _, writer := range []threadpdata.MetricWriter{{Bounds: bounds}, {}, {Delta: true, Bounds: bounds}, {Delta: true}} {
 			out := simulate(t, seed, 0, true, writer)
@@ -161,6 +162,7 @@ func TestMetricsAgreeWithThreadSpans(t *testing.T) {
 
 // Each exemplar points at a span that the budget kept: that of the interval, which then lasted as long, or of its thread.
 func TestExemplarsPointAtSpans(t *testing.T) {
+	t.Parallel()
 	own := 0
 	for seed := range uint64(25) {
 		for _, budget := range []int{0, 15, 60, 200} {
@@ -191,6 +193,7 @@ func TestExemplarsPointAtSpans(t *testing.T) {
 // What leaves is well-formed: each metric once, each combination of attributes once in it, intervals that follow each other, and cumulative sums
 // that never fall.
 func TestMetricsAreWellFormed(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		for _, writer := range []threadpdata.MetricWriter{{Bounds: bounds}, {}, {Delta: true, Bounds: bounds}, {Delta: true}} {
 			v := validator{t: t, delta: writer.Delta, last: make(map[string]state)}

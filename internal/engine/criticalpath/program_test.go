@@ -16,6 +16,7 @@ import (
 
 // The drag of a lock is what a program gains that runs again without it, with the others granted in the same order.
 func TestDragIsWhatTheProgramGains(t *testing.T) {
+	t.Parallel()
 	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
 	contended, gained := 0, 0
 	for seed := range uint64(10_000) {
@@ -52,6 +53,7 @@ func with(threads [][]step, thread, after int, more step) [][]step {
 
 // A block can last longer by its slack, and the end does not move; by one more, and it does.
 func TestSlackIsWhatABlockCanLast(t *testing.T) {
+	t.Parallel()
 	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
 	blocks, slacks := 0, 0
 	for seed := range uint64(3_000) {
@@ -80,6 +82,7 @@ func TestSlackIsWhatABlockCanLast(t *testing.T) {
 
 // Shorter critical sections gain what the program does that has them.
 func TestScaledIsWhatShorterSectionsGain(t *testing.T) {
+	t.Parallel()
 	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
 	gained := 0
 	for seed := range uint64(3_000) {

@@ -79,6 +79,7 @@ func window(rng *rand.Rand) (lo, hi jvmthread.Time) {
 }
 
 func TestBoundedAgreesWithThePlainPath(t *testing.T) {
+	t.Parallel()
 	g, p := criticalpath.New(criticalpath.Limits{MaxDepth: 4}), new(criticalpath.Path)
 	for seed := range uint64(20_000) {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -97,6 +98,7 @@ func TestBoundedAgreesWithThePlainPath(t *testing.T) {
 }
 
 func TestUnboundedIsAsLongAsItsWindow(t *testing.T) {
+	t.Parallel()
 	g, p := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Path)
 	for seed := range uint64(20_000) {
 		rng := rand.New(rand.NewPCG(seed, 8))
@@ -110,6 +112,7 @@ func TestUnboundedIsAsLongAsItsWindow(t *testing.T) {
 
 // What happens outside of the window changes nothing in it: neither what began after it, nor what ended before it.
 func TestTheOutsideChangesNothing(t *testing.T) {
+	t.Parallel()
 	g, p, q := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Path), new(criticalpath.Path)
 	for seed := range uint64(5_000) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -131,6 +134,7 @@ func TestTheOutsideChangesNothing(t *testing.T) {
 
 // Cutting what a thread runs into pieces changes nothing but the pieces.
 func TestSplittingRunsChangesNothing(t *testing.T) {
+	t.Parallel()
 	g, p, q := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Path), new(criticalpath.Path)
 	for seed := range uint64(5_000) {
 		rng := rand.New(rand.NewPCG(seed, 10))

@@ -15,6 +15,7 @@ import (
 
 // What is reached is what the paths of the same threads lead through, and no more pieces are looked at.
 func TestReachMarksWhatPathsLeadThrough(t *testing.T) {
+	t.Parallel()
 	idle := func(g *criticalpath.Graph, w *world) (out []jvmthread.IntervalRef) {
 		for _, list := range w.lanes {
 			for _, iv := range list {

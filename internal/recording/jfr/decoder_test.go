@@ -116,6 +116,7 @@ func readFile(t testing.TB, name string) *collector {
 
 // TestKnownCounts: what a program did a known number of times is in its recording just as often, over several chunks.
 func TestKnownCounts(t *testing.T) {
+	t.Parallel()
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		t.Helper()
 		file, told := makeRecording(t, j, "20", "3")

@@ -32,6 +32,7 @@ func TestHugeEventsAreCounted(t *testing.T) {
 }
 
 func TestTruncatedAtEveryByte(t *testing.T) {
+	t.Parallel()
 	for _, packed := range []bool{true, false} {
 		data := newBuilder(packed).chunk(sample)
 		for n := range data {
@@ -46,6 +47,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 }
 
 func TestEveryBitFlipped(t *testing.T) {
+	t.Parallel()
 	data := newBuilder(true).chunk(sample)
 	for i := range data {
 		for bit := range 8 {
@@ -85,6 +87,7 @@ func fixtures(t testing.TB) map[string][]byte {
 
 // TestRecordingsOfJVMsWithFaults cuts real recordings, and changes single bytes of them.
 func TestRecordingsOfJVMsWithFaults(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, data := range fixtures(t) {
 		for range 60 {

@@ -63,10 +63,10 @@ func majorOf(home string) int {
 
 // fetchRuntimes fetches the runtimes of versions that distributions do not have, once for all tests and makes.
 var fetchRuntimes = sync.OnceValue(func() (runtimes []jdk) {
-	folder := filepath.Join("..", "..", "build", "jre")
+	folder := filepath.Join("..", "..", "..", "build", "jre")
 	for _, major := range []int{11, 21} {
 		r := jdk{home: filepath.Join(folder, strconv.Itoa(major)), major: major}
-		out, err := exec.Command(filepath.Join("..", "..", "scripts", "jres.sh"), folder, strconv.Itoa(major)).CombinedOutput()
+		out, err := exec.Command(filepath.Join("..", "..", "..", "scripts", "jres.sh"), folder, strconv.Itoa(major)).CombinedOutput()
 		if err != nil {
 			r.missing = fmt.Sprintf("scripts/jres.sh: %v: %s", err, bytes.TrimSpace(out))
 		} else if have := majorOf(r.home); have != major {
@@ -114,6 +114,7 @@ func onEachJDK(t *testing.T, test func(t *testing.T, j jdk)) {
 	}
 	for _, j := range append(fetchRuntimes(), findJDKs()...) {
 		t.Run("jdk"+strconv.Itoa(j.major), func(t *testing.T) {
+			t.Parallel()
 			if j.missing != "" {
 				t.Skipf("NOTHING WAS TESTED ON %d: %s", j.major, j.missing)
 			}

@@ -19,6 +19,7 @@ import (
 
 // TestChunkThatAJVMStillWrites follows the chunk in the repository of a JVM: what the JVM has flushed is there, and more comes.
 func TestChunkThatAJVMStillWrites(t *testing.T) {
+	t.Parallel()
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		t.Helper()
 		if j.major < 14 {

@@ -50,6 +50,7 @@ func printCommand(file string) *exec.Cmd {
 
 // TestDurationsAgreeWithTheJDKsOwnTool compares each duration with what jfr print says, in order, for each kind of event and thread.
 func TestDurationsAgreeWithTheJDKsOwnTool(t *testing.T) {
+	t.Parallel()
 	kinds := map[string][2]jvmthread.Kind{
 		"jdk.JavaMonitorEnter": {jvmthread.KindContendedEnter, jvmthread.KindContendedEntered},
 		"jdk.JavaMonitorWait":  {jvmthread.KindWait, jvmthread.KindWaited},

@@ -112,6 +112,7 @@ func TestAggregatesAreReadAndWritten(t *testing.T) {
 }
 
 func TestTruncatedAggregates(t *testing.T) {
+	t.Parallel()
 	data, err := wire.AppendStream(nil, sums)
 	require.NoError(t, err)
 	for n := range data {
@@ -124,6 +125,7 @@ func TestTruncatedAggregates(t *testing.T) {
 
 // What does not fit into one frame comes in several.
 func TestLargeAggregates(t *testing.T) {
+	t.Parallel()
 	a := jvmthread.Aggregate{From: 10, To: 20, Scale: 2}
 	for i := range 3000 {
 		a.Series = append(a.Series, jvmthread.Series{Kind: jvmthread.KindPark, Sum: int64(i), Max: int64(i), Buckets: make([]uint64, 160)})

@@ -36,6 +36,7 @@ func (s *ordered) Batch(b *recording.Batch) error {
 
 // A recording whose watermark stands still is read in memory that does not grow with it.
 func TestWatermarkThatStandsStill(t *testing.T) {
+	t.Parallel()
 	const batches, each = 96, 1 << 14
 	data := wire.AppendHello(wire.AppendPreamble(nil), &wire.Hello{Session: jvmthread.SessionID{1}})
 	section := wire.Section{Thread: 1, Events: make([]jvmthread.Event, each)}

@@ -159,6 +159,7 @@ func TestOtherVersionIsNotRead(t *testing.T) {
 }
 
 func TestTruncatedAtEveryByte(t *testing.T) {
+	t.Parallel()
 	data := sample(t)
 	whole := read(t, bytes.NewReader(data)).text.String()
 	for n := range data {
@@ -188,6 +189,7 @@ func TestReadingResumesAfterGarbage(t *testing.T) {
 }
 
 func TestEveryBitFlipped(t *testing.T) {
+	t.Parallel()
 	data := sample(t)
 	for i := range data {
 		for bit := range 8 {
@@ -233,6 +235,7 @@ func random(r *rand.Rand, sym *symbols.Table, batches int) (list []recording.Bat
 
 // What is written is read again.
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
 		want := newTeller(t)
@@ -274,6 +277,7 @@ func write(sym *symbols.Table, batches []recording.Batch) []byte {
 
 // The index says of each batch where it and its definitions are, and of which time it is.
 func TestIndexIsTrue(t *testing.T) {
+	t.Parallel()
 	sym := symbols.New(symbols.DefaultLimits())
 	batches := random(rand.New(rand.NewPCG(3, 4)), sym, 50)
 	data := write(sym, batches)

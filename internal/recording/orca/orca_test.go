@@ -282,6 +282,7 @@ func itoa(n int) string {
 }
 
 func TestBatteredLogs(t *testing.T) {
+	t.Parallel()
 	told := threadtest.Batter(t, &format, func() recording.Options {
 		return recording.Options{Sidecar: sidecar(map[string]string{orca.ExtensionMeta: metadata})}
 	}, []byte(everyLine), 2)
@@ -305,9 +306,10 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A line of ten gigabytes costs itself, a megabyte of memory and a problem.
+// A line of a gigabyte costs only itself, a megabyte of memory and a problem.
 func TestEndlessLine(t *testing.T) {
-	size := int64(10 << 30)
+	t.Parallel()
+	size := int64(1 << 30)
 	if testing.Short() || threadtest.Race {
 		size = 1 << 28
 	}

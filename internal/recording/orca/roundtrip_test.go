@@ -37,6 +37,7 @@ func carried(ev jvmthread.Event) (jvmthread.Event, bool) {
 }
 
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(60) {
 		events, sym := threadtest.Recorded(seed, 2+int(seed%9), 1+int(seed%5), 3000)
 		log, meta, written := write(events, sym)

@@ -26,36 +26,39 @@ const (
 	annotation // inside the others
 )
 
-// elements lists the names of elements in the DTD, and the titles of their sections in the design where those differ.
-var elements = [...]struct{ name, title string }{
-	monContendedEnter:   {name: "monContendedEnter"},
-	monContendedEntered: {name: "monContendedEntered"},
-	monWait:             {name: "monWait"},
-	monWaited:           {name: "monWaited"},
-	threadStart:         {name: "threadStart"},
-	threadEnd:           {name: "threadEnd"},
-	callStart:           {"callStart", "threadStartCalled"},
-	callInterrupt:       {"callInterrupt", "threadInterruptCalled"},
-	callNotify:          {"callNotify", "monNotifyCalled"},
-	threadInterrupted:   {name: "threadInterrupted"},
+// nameOf is the element for each kind of event that a trace can represent.
+var nameOf = [jvmthread.NumKinds]string{
+	jvmthread.KindThreadStart: "threadStart", jvmthread.KindThreadEnd: "threadEnd", jvmthread.KindStartCalled: "callStart",
+	jvmthread.KindInterruptCalled: "callInterrupt", jvmthread.KindInterrupted: "threadInterrupted",
+	jvmthread.KindContendedEnter: "monContendedEnter", jvmthread.KindContendedEntered: "monContendedEntered",
+	jvmthread.KindWait: "monWait", jvmthread.KindJoinStart: "monWait", jvmthread.KindSleepStart: "monWait",
+	jvmthread.KindWaited: "monWaited", jvmthread.KindSleepEnd: "monWaited",
+	jvmthread.KindNotify: "callNotify", jvmthread.KindNotifyAll: "callNotify",
 }
 
-// elementOf maps the kinds of events that a trace can represent.
-var elementOf = [jvmthread.NumKinds]element{
-	jvmthread.KindThreadStart: threadStart, jvmthread.KindThreadEnd: threadEnd, jvmthread.KindStartCalled: callStart,
-	jvmthread.KindInterruptCalled: callInterrupt, jvmthread.KindInterrupted: threadInterrupted,
-	jvmthread.KindContendedEnter: monContendedEnter, jvmthread.KindContendedEntered: monContendedEntered,
-	jvmthread.KindWait: monWait, jvmthread.KindJoinStart: monWait, jvmthread.KindSleepStart: monWait,
-	jvmthread.KindWaited: monWaited, jvmthread.KindSleepEnd: monWaited,
-	jvmthread.KindNotify: callNotify, jvmthread.KindNotifyAll: callNotify,
-}
-
-// findElement returns the element with a name or title, noElement if there is none.
+// findElement returns the element with a name in the DTD, or with the title of a section in the design, noElement if there is none. A switch is several times faster than a table.
 func findElement(name []byte) element {
-	for e := range elements {
-		if s := &elements[e]; len(name) > 0 && (s.name == string(name) || s.title == string(name)) {
-			return element(e)
-		}
+	switch string(name) {
+	case "monContendedEnter":
+		return monContendedEnter
+	case "monContendedEntered":
+		return monContendedEntered
+	case "monWait":
+		return monWait
+	case "monWaited":
+		return monWaited
+	case "threadStart":
+		return threadStart
+	case "threadEnd":
+		return threadEnd
+	case "callStart", "threadStartCalled":
+		return callStart
+	case "callInterrupt", "threadInterruptCalled":
+		return callInterrupt
+	case "callNotify", "monNotifyCalled":
+		return callNotify
+	case "threadInterrupted":
+		return threadInterrupted
 	}
 	return noElement
 }

@@ -42,6 +42,7 @@ func (c carrier) carried(ev jvmthread.Event) (jvmthread.Event, bool) {
 }
 
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(60) {
 		events, sym := threadtest.Recorded(seed, 2+int(seed%9), 1+int(seed%5), 3000)
 		times := recording.Times{Unit: []time.Duration{0, time.Millisecond, time.Microsecond, 1}[seed%4], Origin: jvmthread.Time(seed * 1000)}

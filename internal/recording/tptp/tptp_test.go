@@ -224,6 +224,7 @@ func TestBadElementsCostThemselvesOnly(t *testing.T) {
 }
 
 func TestBatteredTraces(t *testing.T) {
+	t.Parallel()
 	told := threadtest.Batter(t, &format, func() recording.Options { return recording.Options{} }, []byte(everyElement), 2)
 	if told < len(everyElement) {
 		t.Errorf("%d of %d wrong bits were seen", told, 8*len(everyElement))
@@ -250,7 +251,8 @@ func (e *endless) Read(p []byte) (int, error) {
 
 // What is endless costs itself: a tag, an attribute, a comment, a declaration, elements in elements, references.
 func TestHostileTraces(t *testing.T) {
-	size := int64(64 << 20)
+	t.Parallel()
+	size := int64(16 << 20)
 	if testing.Short() || threadtest.Race {
 		size = 4 << 20
 	}
@@ -269,6 +271,7 @@ func TestHostileTraces(t *testing.T) {
 		"less than":     {``, "<", ``},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := &threadtest.Collector{}
 			d := format.New(recording.Options{File: "x", MaxProblems: 10}, c)
 			src := io.MultiReader(strings.NewReader(`<threadEnd threadIdRef="1" time="1"/>`+part.before), &endless{part.again, size},
