@@ -86,6 +86,11 @@ interface CriteriaProps {
 }
 
 function Criteria({draft, set, apply}: CriteriaProps) {
+  const onKeyDown = (e: KeyboardEvent) => {
+    if (e.key !== "Enter") return;
+    e.preventDefault(); // the focus returns to the button of the dialog, which Enter would press again
+    apply();
+  };
   const properties = {contended: "blocked at least once", alive: "alive", platform: "platform threads only"};
   return (
     <div class="criteria">
@@ -96,7 +101,7 @@ function Criteria({draft, set, apply}: CriteriaProps) {
           value={draft.pattern}
           placeholder="part of a name, worker-*, /expression/, !not"
           onInput={(e) => set({pattern: e.currentTarget.value})}
-          onKeyDown={(e) => e.key === "Enter" && apply()}
+          onKeyDown={onKeyDown}
         />
       </label>
       {(Object.keys(properties) as (keyof typeof properties)[]).map((key) => (
