@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRecordingsOfTheAgentShowWhatTheProgramsDid records JVMs without any collector, and lets one read the files afterwards.
+// TestRecordingsOfTheAgentShowWhatTheProgramsDid records JVMs without a collector, and replays the files afterwards.
 func TestRecordingsOfTheAgentShowWhatTheProgramsDid(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		dir := t.TempDir()
@@ -33,7 +33,7 @@ func TestRecordingsOfTheAgentShowWhatTheProgramsDid(t *testing.T) {
 	})
 }
 
-// TestARecordingOfTheAgentOutlivesItsJVM kills the JVM with -9: what it had written is read, also if the file ends within a frame.
+// TestARecordingOfTheAgentOutlivesItsJVM kills the JVM with SIGKILL: its recording is read, even if truncated within a frame.
 func TestARecordingOfTheAgentOutlivesItsJVM(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		const service = "victim"
@@ -65,7 +65,7 @@ func TestARecordingOfTheAgentOutlivesItsJVM(t *testing.T) {
 	})
 }
 
-// victimsHandoffs replays a recording that breaks off, and returns the handoffs that it shows.
+// victimsHandoffs replays a truncated recording and returns its handoffs.
 func victimsHandoffs(t *testing.T, recording, service string) []link {
 	t.Helper()
 	c := startCollector(t, setup{config: "replay.yaml", env: []string{"WEFT_RECORDINGS=" + recording, "WEFT_STATE=" + t.TempDir()}})

@@ -29,7 +29,7 @@ type collector struct {
 	page     string // address of the page
 }
 
-// setup is what can be said about a collector that a test starts; the zero value is config/all-in-one.yaml with windows of a second.
+// setup configures a collector for a test; the zero value is config/all-in-one.yaml with windows of a second.
 type setup struct {
 	config   string   // file name in config, or a path
 	more     []string // further configurations, as --config takes them
@@ -37,8 +37,7 @@ type setup struct {
 	env      []string
 }
 
-// startCollector starts one and waits until its health check says that it is ready, and until a signal would not just kill it: a collector listens
-// for signals only after it is ready.
+// startCollector starts a collector and waits until its health check succeeds and it handles signals, which happens later.
 func startCollector(t *testing.T, s setup) *collector {
 	t.Helper()
 	c, health := launch(t, s)
@@ -46,21 +45,21 @@ func startCollector(t *testing.T, s setup) *collector {
 		if !c.running() {
 			t.Fatalf("the collector ended: %s", clip(strings.Join(c.errLines(), "\n")))
 		}
-		return answers(health) && c.catches(syscall.SIGINT) // it asks for SIGTERM together with it
+		return answers(health) && c.catches(syscall.SIGINT) // SIGTERM is handled from the same moment on
 	})
 	return c
 }
 
-// catches reports whether a program that was started with the signal ignored has a handler for it now. SigCgt is a mask of signals, from 1 on.
+// catches reports whether a program that was started with the signal ignored handles it now. SigCgt is a bit mask, starting with signal 1.
 func (p *process) catches(signal syscall.Signal) bool {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid)) // of a program that has ended there is none
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid)) // missing if the program has ended
 	_, rest, _ := strings.Cut(string(status), "\nSigCgt:\t")
 	mask, _, _ := strings.Cut(rest, "\n")
 	caught, err := strconv.ParseUint(mask, 16, 64)
 	return err == nil && caught>>(signal-1)&1 == 1
 }
 
-// launch starts a collector, which may not live long.
+// launch starts a collector without waiting for it.
 func launch(t *testing.T, s setup) (c *collector, health string) {
 	t.Helper()
 	dir := threadtest.SocketDir(t)
@@ -85,13 +84,13 @@ func launch(t *testing.T, s setup) (c *collector, health string) {
 	env := append([]string{
 		"WEFT_ENDPOINT=" + c.endpoint, "WEFT_OUT=" + c.out, "WEFT_WINDOW=1s", "WEFT_HEALTH=" + health, "WEFT_METRICS_PORT=" + metrics, "WEFT_PAGE=" + c.page,
 	}, s.env...)
-	// Go's runtime catches all signals from the beginning, but for a SIGINT that is ignored: that one only when the program asks for it.
+	// Go's runtime handles all signals from the start, except an ignored SIGINT, which it handles only on request of the program.
 	ignoring := []string{"-c", `trap "" INT; exec "$0" "$@"`, built("weft-collector")}
 	c.process = start(t, env, "/bin/sh", append(ignoring, args...)...)
 	return c, health
 }
 
-// answers reports whether an address answers 200 over HTTP.
+// answers reports whether a GET request of the address returns 200.
 func answers(address string) bool {
 	client := http.Client{Timeout: time.Minute}
 	response, err := client.Get("http://" + address)
@@ -108,7 +107,7 @@ func (c *collector) spans(t *testing.T) *output {
 	return readSpans(t, filepath.Join(c.out, "spans.json"))
 }
 
-// finish waits until the collector has written the last window of each service, ends it, and returns all that it wrote.
+// finish waits until the collector has written the last window of each service, stops it, and returns all its output.
 func (c *collector) finish(t *testing.T, services ...string) *output {
 	t.Helper()
 	for _, service := range services {
@@ -118,7 +117,7 @@ func (c *collector) finish(t *testing.T, services ...string) *output {
 	return c.spans(t)
 }
 
-// waitForCut waits until the last window of a service has been written, which ended for that reason.
+// waitForCut waits until a window of the service that was cut for the given reason has been written.
 func (c *collector) waitForCut(t *testing.T, service, why string) {
 	t.Helper()
 	var cuts map[string]int
@@ -133,7 +132,7 @@ func (c *collector) waitForCut(t *testing.T, service, why string) {
 	})
 }
 
-// terminate ends the collector as an operator would.
+// terminate stops the collector as an operator would.
 func (c *collector) terminate(t *testing.T) time.Duration {
 	t.Helper()
 	took := c.stop(t, syscall.SIGTERM)
@@ -141,13 +140,13 @@ func (c *collector) terminate(t *testing.T) time.Duration {
 	return took
 }
 
-// patientOTLP keeps a collector from sending again what a busy server has taken, and has not said so yet.
+// patientOTLP keeps a collector from resending data that a busy server has accepted but not yet acknowledged.
 const patientOTLP = "yaml:exporters::otlp_grpc::timeout: 10m"
 
-// everything gives the agent room and time for all that a program does, however busy the machine is.
+// everything gives the agent enough buffers and time for all events of a program, however busy the machine is.
 const everything = ",pool=64m,exit-wait=60s"
 
-// java starts a program under the agent. An endpoint file://PATH is a recording of the agent's own.
+// java starts a program under the agent. With an endpoint file://PATH the agent writes a recording.
 func java(t *testing.T, j jdk, endpoint, service string, command ...string) *process {
 	t.Helper()
 	to := "endpoint=" + endpoint
@@ -158,7 +157,7 @@ func java(t *testing.T, j jdk, endpoint, service string, command ...string) *pro
 	return start(t, nil, filepath.Join(j.home, "bin", "java"), args...)
 }
 
-// exchange runs the sample exchange until what was written of it shows something, as it does the sooner the less else the machine has to do.
+// exchange runs the sample exchange until its output meets a condition.
 func (c *collector) exchange(t *testing.T, what string, shown func(*output) bool) {
 	t.Helper()
 	jvm := java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3600")
@@ -169,7 +168,7 @@ func (c *collector) exchange(t *testing.T, what string, shown func(*output) bool
 	jvm.stop(t, syscall.SIGTERM)
 }
 
-// runJava runs a program to its end and reads the truth that it tells in its last line.
+// runJava runs a program to its end and decodes the truth that it prints in its last line.
 func runJava(t *testing.T, j jdk, endpoint, service string, truth any, command ...string) {
 	t.Helper()
 	p := java(t, j, endpoint, service, command...)
@@ -188,7 +187,7 @@ func (p *process) truth(t *testing.T, truth any) {
 	require.NoError(t, json.Unmarshal([]byte(last), truth), last)
 }
 
-// exists reports whether there is such a file.
+// exists reports whether the file exists.
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil

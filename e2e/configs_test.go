@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sink is a collector that keeps what it gets over OTLP: it stands for Tempo, which cannot be had as a program.
+// sink is a collector that stores what it receives over OTLP, in place of Tempo.
 type sink struct {
 	*collector
 	grpc, http string
@@ -27,7 +27,7 @@ func startSink(t *testing.T) sink {
 	return s
 }
 
-// TestEachConfigurationIsTested fails when a file is added to config for which nothing below stands.
+// TestEachConfigurationIsTested fails if a file in config has no test below.
 func TestEachConfigurationIsTested(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "config", "*.yaml"))
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestEachConfigurationIsTested(t *testing.T) {
 	assert.ElementsMatch(t, []string{"all-in-one.yaml", "edge.yaml", "gateway.yaml", "jaeger.yaml", "kafka.yaml", "metrics.yaml", "record.yaml", "replay.yaml", "tempo.yaml"}, names)
 }
 
-// throughSink runs a ping-pong against a collector and checks what comes out at the sink behind it.
+// throughSink runs a ping-pong against a collector and checks what arrives at the sink.
 func throughSink(t *testing.T, endpoint, service string, s sink, first ...*collector) {
 	t.Helper()
 	var truth pingPong
@@ -62,7 +62,7 @@ func TestTempo(t *testing.T) {
 	throughSink(t, c.endpoint, "tempo", s, c)
 }
 
-// TestEdgeAndGateways sends raw events of two JVMs over two gateways: each JVM has to stay on one of them. The agents use TCP.
+// TestEdgeAndGateways sends raw events of two JVMs through two gateways: each JVM must stay on one of them. The agents use TCP.
 func TestEdgeAndGateways(t *testing.T) {
 	s := startSink(t)
 	addresses := []string{freeAddress(t), freeAddress(t)}

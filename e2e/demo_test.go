@@ -19,11 +19,11 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// runDemo runs what make demo runs and returns what it printed.
+// runDemo runs the command of make demo and returns its output.
 func runDemo(t *testing.T, options ...string) *process {
 	t.Helper()
 	p := start(t, []string{"DEMO_ONCE=1", "TMPDIR=" + threadtest.SocketDir(t)}, filepath.Join(root, "e2e/demo.sh"), options...)
-	t.Cleanup(func() { // before it is killed: what it started ends with it, if it is told
+	t.Cleanup(func() { // SIGTERM before the kill, so that the demo stops its programs
 		if p.running() {
 			_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may just have ended
 			p.within(time.Minute)
@@ -50,7 +50,7 @@ func TestDemo(t *testing.T) {
 	assert.Regexp(t, `\d+ handoffs? of \S`, wrote)
 }
 
-// checkSummary compares what weft summary adds up with the spans themselves, and returns the class that cost most.
+// checkSummary compares weft summary with the spans, and returns the most expensive class.
 func checkSummary(t *testing.T, file string) string {
 	t.Helper()
 	o := readSpans(t, file)
@@ -84,7 +84,7 @@ func checkSummary(t *testing.T, file string) string {
 	return hottest.Class
 }
 
-// TestDemoWithJaeger runs what make demo-jaeger runs, and lets it check by itself that the trace is there.
+// TestDemoWithJaeger runs the command of make demo-jaeger, which itself checks that the trace has arrived.
 func TestDemoWithJaeger(t *testing.T) {
 	p := runDemo(t, "--jaeger")
 	assert.Regexp(t, `http://localhost:\d+/trace/[0-9a-f]{32}`, strings.Join(p.outLines(), "\n"))

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// program is one with known interactions, and what its spans have to show.
+// program is a program with known interactions, and a check of its spans.
 type program struct {
 	name    string
 	command []string
@@ -29,7 +29,7 @@ var programs = []program{
 	{"interrupts", []string{"Interrupts", "20"}, checked(checkInterrupts)},
 }
 
-// checked makes a program's run of a check for its kind of truth.
+// checked adapts a check of one kind of truth.
 func checked[T any](check func(*testing.T, *output, string, T)) func(*testing.T, jdk, string, string, []string) func(*testing.T, *output) {
 	return func(t *testing.T, j jdk, endpoint, service string, command []string) func(*testing.T, *output) {
 		t.Helper()
@@ -42,10 +42,9 @@ func checked[T any](check func(*testing.T, *output, string, T)) func(*testing.T,
 	}
 }
 
-// The programs are watched for what they do with their own locks: what the JDK does meanwhile, such as to let two threads wait for a class that
-// both want to use first, is up to the JDK.
+// Tests look at the programs' own locks only: the JDK may lock on its own, for example when two threads initialize a class.
 
-// TestInteractionsAreExactlyThoseOfThePrograms compares counts without any tolerance, and then looks at the structure of all that was written.
+// TestInteractionsAreExactlyThoseOfThePrograms compares counts without tolerance, then checks the structure of the whole output.
 func TestInteractionsAreExactlyThoseOfThePrograms(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
@@ -65,12 +64,12 @@ func TestInteractionsAreExactlyThoseOfThePrograms(t *testing.T) {
 	})
 }
 
-// clocks compares times of a program with those of who watched it. What each of them takes for the wall clock may be off, by as long as a thread
-// had no processor between two readings, and one may gain on the other: the flight recorder counts ticks, and believes the processor about
-// their number in a second. So all that is asked is whether there is any difference with which all comparisons hold.
+// clocks compares times of a program with those of its observer. Their wall clocks may differ, by as long as a thread was preempted between
+// two readings, and may drift: the flight recorder counts ticks and relies on the processor's frequency. All comparisons must hold for one
+// common difference.
 type clocks struct {
-	began           int64 // when the program first looked at its clock
-	least, most     int64 // bounds of how far the program's clock is ahead
+	began           int64 // first reading of the program's clock
+	least, most     int64 // bounds of the difference: program's clock minus observer's
 	atLeast, atMost string
 }
 
@@ -78,17 +77,17 @@ func newClocks(began int64) *clocks {
 	return &clocks{began: began, least: math.MinInt64, most: math.MaxInt64}
 }
 
-// tolerance grows with the time by what one clock may gain; some recordings round times to microseconds.
+// tolerance grows with time by the possible drift; some recordings round to microseconds.
 func (c *clocks) tolerance(program int64) int64 { return microsecond + (program-c.began)/1000 }
 
-// notBefore says that what was watched happened when the program had read its clock, or later.
+// notBefore asserts that an observation happened when the program read its clock, or later.
 func (c *clocks) notBefore(what string, program, watched int64) {
 	if ahead := program - watched - c.tolerance(program); ahead > c.least {
 		c.least, c.atLeast = ahead, what
 	}
 }
 
-// notAfter says that what was watched had happened when the program read its clock.
+// notAfter asserts that an observation had happened when the program read its clock.
 func (c *clocks) notAfter(what string, program, watched int64) {
 	if ahead := program - watched + c.tolerance(program); ahead < c.most {
 		c.most, c.atMost = ahead, what
@@ -294,7 +293,7 @@ func keep(links []link, condition func(link) bool) []link {
 	return kept
 }
 
-// TestADeadlockIsSeenWhileItLasts: two threads that wait for each other are deadlocked in each window from then on.
+// TestADeadlockIsSeenWhileItLasts checks that two threads waiting for each other are deadlocked in every window from then on.
 func TestADeadlockIsSeenWhileItLasts(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})

@@ -14,8 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// TestJaegerHasTheWholeOfAWindow compares the traces that come back from Jaeger with what the processor wrote, and draws the line that
-// Jaeger's page draws.
+// TestJaegerHasTheWholeOfAWindow compares Jaeger's traces with the processor's output, and computes the critical path as Jaeger's page does.
 func TestJaegerHasTheWholeOfAWindow(t *testing.T) {
 	server := startJaeger(t)
 	c := startCollector(t, server.setup())
@@ -47,7 +46,7 @@ func TestJaegerHasTheWholeOfAWindow(t *testing.T) {
 	assert.Positive(t, blocked)
 	for _, root := range got.roots("exchange") {
 		if root.number("weft.time.blocked") > 0 {
-			assert.Equal(t, 1, lanes[root.id()], "a lane in each window in which somebody was blocked")
+			assert.Equal(t, 1, lanes[root.id()], "a lane in each window with a blocked thread")
 		}
 	}
 
@@ -56,7 +55,7 @@ func TestJaegerHasTheWholeOfAWindow(t *testing.T) {
 	}
 }
 
-// checkSame compares all that was sent, span by span.
+// checkSame compares all sent spans with the stored ones.
 func checkSame(t *testing.T, sent, got *output) {
 	t.Helper()
 	require.NotEmpty(t, sent.spans)
@@ -82,7 +81,7 @@ func checkSame(t *testing.T, sent, got *output) {
 	}
 }
 
-// checkSegment: each segment has one link, to the span that it is a piece of. Their order is checked with the structure.
+// checkSegment checks that a segment has one link, to the span of which it is a piece. Their order is checked with the structure.
 func checkSegment(t *testing.T, o *output, s *span) {
 	t.Helper()
 	require.Equal(t, []string{"critical_path"}, linkKinds(s), s.Name())
@@ -103,7 +102,7 @@ func linkKinds(s *span) (kinds []string) {
 	return kinds
 }
 
-// line is what the critical path of Jaeger's page knows of a span: whole microseconds, and only parents and children.
+// line is a span as the critical path of Jaeger's page sees it: whole microseconds, parents and children only.
 type line struct {
 	v1Span
 	parent   *line
@@ -112,7 +111,7 @@ type line struct {
 
 func (l *line) end() int64 { return l.StartTime + l.Duration }
 
-// lines builds the tree of a trace. The page takes the first reference for the parent, and cuts what is outside of it.
+// lines builds the tree of a trace. The page treats the first reference as the parent, and clips children to it.
 func lines(t *testing.T, spans []v1Span) (roots []*line, byID map[string]*line) {
 	t.Helper()
 	byID = map[string]*line{}
@@ -132,7 +131,7 @@ func lines(t *testing.T, spans []v1Span) (roots []*line, byID map[string]*line) 
 	for _, l := range byID {
 		slices.SortFunc(l.children, func(a, b *line) int { return cmp.Compare(a.StartTime, b.StartTime) })
 		for _, child := range l.children {
-			// Jaeger rounds a start down, and a duration by itself: two spans that end at one time may end a microsecond apart.
+			// Jaeger rounds starts down and durations separately: spans that end together may end a microsecond apart.
 			assert.True(t, l.StartTime <= child.StartTime && child.end() <= l.end()+1, "%s [%d, %d] would be cut, below %s [%d, %d]",
 				child.OperationName, child.StartTime, child.end(), l.OperationName, l.StartTime, l.end())
 		}
@@ -140,8 +139,8 @@ func lines(t *testing.T, spans []v1Span) (roots []*line, byID map[string]*line) 
 	return roots, byID
 }
 
-// visit walks as the page does from a span: to the child that ends last, into it, and on to the one that ended last before that began,
-// strictly. It returns the children of that span to which it came.
+// visit walks from a span as the page does: into the child that ends last, then the one that ended last strictly before that one began.
+// It returns the visited children.
 func (l *line) visit(visited map[*line]bool) []*line {
 	var own []*line
 	for child := l.last(0); child != nil; child = l.last(child.StartTime) {
@@ -152,7 +151,7 @@ func (l *line) visit(visited map[*line]bool) []*line {
 	return own
 }
 
-// last is the child that ends last, before a time if there is one. The page leaves out children that begin where their parent ends.
+// last returns the child that ends last, optionally before a time. The page skips children that begin at the end of their parent.
 func (l *line) last(before int64) (found *line) {
 	for _, child := range l.children {
 		if child.StartTime < l.end() && (before == 0 || child.end() < before) && (found == nil || child.end() > found.end()) {
@@ -162,8 +161,8 @@ func (l *line) last(before int64) (found *line) {
 	return found
 }
 
-// checkJaegersLine: started at any thread of a window, the page's critical path comes to each span that is blocked for three microseconds or
-// more. (Shorter ones begin and end in the same or the next one, or begin in the one in which their thread's span ends.) And it is the whole of the lane.
+// checkJaegersLine checks that the page's critical path, started at any thread of a window, visits each span that is blocked for three
+// microseconds or more (shorter ones may vanish by rounding), and all of the critical-path lane.
 func checkJaegersLine(t *testing.T, o *output, spans []v1Span) {
 	t.Helper()
 	roots, all := lines(t, spans)

@@ -20,7 +20,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// jaeger is a real Jaeger with storage in memory.
+// jaeger is a real Jaeger with in-memory storage.
 type jaeger struct {
 	*process
 	query string // address of its query API
@@ -45,7 +45,7 @@ func startJaeger(t *testing.T) *jaeger {
 	return j
 }
 
-// get reads the answer to a request of the query API; not found is no answer.
+// get decodes the response of the query API; it reports false for "not found".
 func (j *jaeger) get(t *testing.T, path string, answer any) bool {
 	t.Helper()
 	response, err := http.Get("http://" + j.query + path)
@@ -61,7 +61,7 @@ func (j *jaeger) get(t *testing.T, path string, answer any) bool {
 	return true
 }
 
-// v1Span is a span as Jaeger's page gets it.
+// v1Span is a span in the form that Jaeger's page receives.
 type v1Span struct {
 	TraceID       string `json:"traceID"`
 	SpanID        string `json:"spanID"`
@@ -83,7 +83,7 @@ type v1Answer struct {
 	} `json:"data"`
 }
 
-// traces returns all traces of a service in the form that the page gets.
+// traces returns all traces of a service in the form that the page receives.
 func (j *jaeger) traces(t *testing.T, service string) v1Answer {
 	t.Helper()
 	var answer v1Answer
@@ -91,7 +91,7 @@ func (j *jaeger) traces(t *testing.T, service string) v1Answer {
 	return answer
 }
 
-// spans returns all spans of services with everything that Jaeger knows of them, through version 3 of the API.
+// spans returns all spans of services with all their data, through version 3 of the API.
 func (j *jaeger) spans(t *testing.T, services ...string) *output {
 	t.Helper()
 	o := newOutput()
@@ -110,7 +110,7 @@ func (j *jaeger) spans(t *testing.T, services ...string) *output {
 	return o
 }
 
-// setup is config/jaeger.yaml with this server; what the collector sends is also in its file.
+// setup is config/jaeger.yaml with this server; the collector also writes what it sends to a file.
 func (j *jaeger) setup() setup {
 	return setup{
 		config: "jaeger.yaml", env: []string{"JAEGER_ENDPOINT=" + j.otlp},
@@ -121,7 +121,7 @@ func (j *jaeger) setup() setup {
 	}
 }
 
-// takes waits until Jaeger has all that was sent, which it stores some time after it came, and returns what it says of it.
+// takes waits until Jaeger has stored all sent spans, and returns them.
 func (j *jaeger) takes(t *testing.T, sent *output, services ...string) (got *output) {
 	t.Helper()
 	require.NotEmpty(t, sent.spans)
@@ -132,7 +132,7 @@ func (j *jaeger) takes(t *testing.T, sent *output, services ...string) (got *out
 	return got
 }
 
-// TestInteractionsInARealJaeger runs the programs again and asks Jaeger for what it got.
+// TestInteractionsInARealJaeger runs the same programs and reads the spans from Jaeger.
 func TestInteractionsInARealJaeger(t *testing.T) {
 	server := startJaeger(t)
 	onEachJDK(t, func(t *testing.T, j jdk) {
@@ -153,7 +153,7 @@ func TestInteractionsInARealJaeger(t *testing.T) {
 	})
 }
 
-// checkReferences: what the page gets has the same links, as references, and no complaints.
+// checkReferences checks that the page receives the same links as references, without warnings.
 func checkReferences(t *testing.T, server *jaeger, o *output, services []string) {
 	t.Helper()
 	links, references := 0, 0
@@ -190,12 +190,12 @@ func idOf(t *testing.T, trace, id string) (found spanID) {
 	return found
 }
 
-// TestATraceOfTheExchangeCanBeReadByAPerson looks at names, parents and durations as they arrive in Jaeger; WEFT_E2E_TRACE names a file to
-// which a trace is written, for looking at it.
+// TestATraceOfTheExchangeCanBeReadByAPerson checks names, parents and durations as they arrive in Jaeger; WEFT_E2E_TRACE names a file for a
+// trace to inspect.
 func TestATraceOfTheExchangeCanBeReadByAPerson(t *testing.T) {
 	server := startJaeger(t)
 	c := startCollector(t, server.setup())
-	byReport := func(o *output) (longest *span) { // who came when the report was being written
+	byReport := func(o *output) (longest *span) { // a thread that arrived while the report was being written
 		for _, s := range o.spans {
 			if s.Name() == "blocked OrderBook" && s.text("weft.lock.owner.thread.name") == "report" &&
 				(longest == nil || s.number("weft.interval.time") > longest.number("weft.interval.time")) {
@@ -206,7 +206,7 @@ func TestATraceOfTheExchangeCanBeReadByAPerson(t *testing.T) {
 	}
 	const long = int64(100 * time.Millisecond)
 	names := []string{"matcher-1", "gateway-1", "report", "market-data", "blocked OrderBook", "wait OrderQueue", "wait Tape", "runnable", "sleep"}
-	c.exchange(t, "a report keeps somebody waiting for long", func(o *output) bool {
+	c.exchange(t, "a report blocks a thread for long", func(o *output) bool {
 		longest := byReport(o)
 		return longest != nil && longest.number("weft.interval.time") > long && len(o.unnamed(names)) == 0
 	})

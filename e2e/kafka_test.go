@@ -31,7 +31,7 @@ transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 `
 
-// startKafka starts a real Kafka broker of one node and returns its address. Its jars are fetched once, into build/kafka.
+// startKafka starts a single-node Kafka broker and returns its address. Its jars are downloaded once, into build/kafka.
 func startKafka(t *testing.T) string {
 	t.Helper()
 	jars := built("kafka")
@@ -59,7 +59,7 @@ func startKafka(t *testing.T) string {
 	return address
 }
 
-// fetchJars lets Maven put what a POM names into a folder.
+// fetchJars has Maven copy the dependencies of a POM into a folder.
 func fetchJars(pom, jars string) error {
 	if out, err := exec.Command(filepath.Join(root, "scripts/need.sh"), "mvn").CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
@@ -71,7 +71,7 @@ func fetchJars(pom, jars string) error {
 	return os.WriteFile(filepath.Join(jars, "fetched"), nil, 0o600)
 }
 
-// TestKafka sends raw events of two JVMs through a topic of several partitions, and makes spans of what comes back.
+// TestKafka sends raw events of two JVMs through a topic with several partitions, and turns them into spans.
 func TestKafka(t *testing.T) {
 	broker := startKafka(t)
 	s := startSink(t)

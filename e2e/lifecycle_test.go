@@ -27,21 +27,21 @@ func (p *process) counter() int {
 	return -1
 }
 
-// goOn waits until the program counted further: it lives, and its threads do.
+// goOn waits until the program has counted further, so it and its threads are alive.
 func (p *process) goOn(t *testing.T, further int) {
 	t.Helper()
 	target := p.counter() + further
-	poll(t, "the JVM goes on", func() bool {
+	poll(t, "the JVM continues", func() bool {
 		require.True(t, p.running(), "the JVM ended")
 		return p.counter() >= target
 	})
 }
 
-// TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes stops the collector by SIGTERM, and then by kill -9, while the JVM runs.
+// TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes stops the collector with SIGTERM, then with SIGKILL, while the JVM runs.
 func TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		const service = "idle"
-		first := startCollector(t, setup{env: []string{"WEFT_WINDOW=1h"}}) // so that something happened in the window that is open at the end
+		first := startCollector(t, setup{env: []string{"WEFT_WINDOW=1h"}}) // one window for the whole run, open at the end
 		jvm := java(t, j, first.endpoint, service, "Idle")
 		first.hasHeard(t, service)
 		first.terminate(t)
@@ -67,7 +67,7 @@ func TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes(t *testing.T) {
 		for i, o := range outputs {
 			roots := o.roots(service)
 			require.NotEmpty(t, roots, "collector %d", i+1)
-			assert.Equal(t, outputs[0].roots(service)[0].session, roots[0].session, "collector %d: the session goes on", i+1)
+			assert.Equal(t, outputs[0].roots(service)[0].session, roots[0].session, "collector %d: the session continues", i+1)
 			handoffs += len(o.links(service, "handoff"))
 			checkStructureBut(t, o, linksMayPointAtAnotherCollector)
 			if i == 0 {
@@ -76,7 +76,7 @@ func TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes(t *testing.T) {
 			}
 			assert.Positive(t, roots[0].number("weft.events.missed"), "collector %d: events before it are counted", i+1)
 			for _, thread := range o.of(service, func(s *span) bool { return s.parent() == roots[0].id() }) {
-				assert.True(t, startsUnknown(o, thread), "collector %d: what %s did before is marked as not known", i+1, thread.Name())
+				assert.True(t, startsUnknown(o, thread), "collector %d: the earlier history of %s is marked as unknown", i+1, thread.Name())
 			}
 		}
 		t.Logf("%d of %d handoffs were seen by one of three collectors", handoffs, truth.Handoffs)
@@ -84,23 +84,23 @@ func TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes(t *testing.T) {
 	})
 }
 
-// hasHeard waits until a collector knows something of a service's threads.
+// hasHeard waits until a collector has data of a service's threads.
 func (c *collector) hasHeard(t *testing.T, service string) {
 	t.Helper()
-	poll(t, "the collector has heard of "+service, func() bool {
+	poll(t, "the collector has data of "+service, func() bool {
 		var list pageSessions
 		fromPage(t, c, "sessions", &list)
 		return len(list.Sessions) == 1 && list.Sessions[0].Service == service && list.Sessions[0].Intervals > 0
 	})
 }
 
-// startsUnknown reports whether the first state of a thread is marked: history begins in its middle, or it began just then.
+// startsUnknown reports whether the first state of a thread is marked as starting in the middle, or the thread has just started.
 func startsUnknown(o *output, thread *span) bool {
 	states := o.of(thread.service, func(s *span) bool { return s.parent() == thread.id() })
 	return len(states) > 0 && (states[0].has("weft.history.missing") || states[0].text("weft.state") == "unknown" || states[0].Links().Len() > 0)
 }
 
-// TestASessionEndsWhenItsJVMIsKilled kills the JVM with -9.
+// TestASessionEndsWhenItsJVMIsKilled kills the JVM with SIGKILL.
 func TestASessionEndsWhenItsJVMIsKilled(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
@@ -114,7 +114,7 @@ func TestASessionEndsWhenItsJVMIsKilled(t *testing.T) {
 	})
 }
 
-// TestShutdownDoesNotWaitForAnIdleAgent stops the collector while a JVM is connected in which nothing happens, and which stays.
+// TestShutdownDoesNotWaitForAnIdleAgent stops the collector while an idle JVM stays connected.
 func TestShutdownDoesNotWaitForAnIdleAgent(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{env: []string{"WEFT_WINDOW=1h"}})
@@ -144,7 +144,7 @@ func TestABadPeerLosesItsConnectionAndNothingElseSuffers(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			before := len(complaints(c))
 			connection := dial(t, c.endpoint)
-			_, _ = io.WriteString(connection, test.bytes) // the other side may close before it has read all
+			_, _ = io.WriteString(connection, test.bytes) // the peer may close early
 			require.NoError(t, connection.SetReadDeadline(time.Now().Add(patience)))
 			answer, err := io.ReadAll(connection)
 			if !strings.Contains(fmt.Sprint(err), "reset by peer") {
@@ -166,10 +166,10 @@ func TestABadPeerLosesItsConnectionAndNothingElseSuffers(t *testing.T) {
 	checkStructure(t, o)
 	checkNothingLost(t, o)
 	links := keep(o.links("good", "handoff"), func(l link) bool { return l.from.text("weft.lock.class") == truth.Lock })
-	assert.Len(t, links, truth.Handoffs, "all handoffs of the other JVM are there")
+	assert.Len(t, links, truth.Handoffs, "all handoffs of the other JVM")
 }
 
-// complaints are the lines of a collector's log about a peer.
+// complaints are the warnings and errors in a collector's log about a peer.
 func complaints(c *collector) []string {
 	var found []string
 	for _, line := range c.errLines() {

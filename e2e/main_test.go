@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-// Set once by TestMain and read by all tests.
+// Set by TestMain, read by all tests.
 var (
 	root    string // of the repository
 	jdks    []jdk  // one for each version, the oldest first
@@ -36,7 +36,7 @@ func (j jdk) String() string { return "jdk" + strconv.Itoa(j.major) }
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {
-		fmt.Println("e2e: NOTHING WAS TESTED end to end, as -short was given")
+		fmt.Println("e2e: NOTHING WAS TESTED: -short skips all end-to-end tests")
 		os.Exit(0)
 	}
 	code, err := prepareAndRun(m)
@@ -59,7 +59,7 @@ func prepareAndRun(m *testing.M) (int, error) {
 		}
 	}
 	if jdks = findJDKs(); len(jdks) == 0 {
-		return 0, errors.New("no JDK was found: install one, or set JAVA_HOME")
+		return 0, errors.New("no JDK found: install one or set JAVA_HOME")
 	}
 	for _, j := range jdks {
 		fmt.Printf("e2e: %v is %s\n", j, j.home)
@@ -76,7 +76,7 @@ func prepareAndRun(m *testing.M) (int, error) {
 
 func built(name string) string { return filepath.Join(root, "build", name) }
 
-// findJDKs looks where JAVA_HOME and the path point, and beside that.
+// findJDKs looks at JAVA_HOME and PATH, and next to the JDKs found there.
 func findJDKs() []jdk {
 	homes := []string{os.Getenv("JAVA_HOME")}
 	if javac, err := exec.LookPath("javac"); err == nil {
@@ -102,7 +102,7 @@ func findJDKs() []jdk {
 	return found
 }
 
-// majorVersion reads the file release of a JDK; 0 means that there is none.
+// majorVersion reads the release file of a JDK; 0 if there is none.
 func majorVersion(home string) int {
 	f, err := os.Open(filepath.Join(home, "release"))
 	if err != nil {
@@ -140,13 +140,13 @@ func compile(j jdk) error {
 	return nil
 }
 
-// TestBothGenerationsOfJDKsAreHere says so when the other tests ran on less than they should.
+// TestBothGenerationsOfJDKsAreHere fails if a JDK is missing on which the other tests should have run.
 func TestBothGenerationsOfJDKsAreHere(t *testing.T) {
 	if jdks[0].major > 17 || !slices.ContainsFunc(jdks, func(j jdk) bool { return j.major == 17 }) {
-		t.Errorf("no JDK 17 among %v: install one beside the others, or set JAVA_HOME to it", jdks)
+		t.Errorf("no JDK 17 among %v: install one next to the others, or set JAVA_HOME to it", jdks)
 	}
 	if jdks[len(jdks)-1].major <= 17 {
-		t.Errorf("no JDK newer than 17 among %v: install one beside the others", jdks)
+		t.Errorf("no JDK newer than 17 among %v: install one next to the others", jdks)
 	}
 }
 

@@ -25,10 +25,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// figures are the newest values by the name that Prometheus has for them, summed up over labels.
+// figures are the latest values by their Prometheus name, summed over labels.
 type figures map[string]float64
 
-// TestMetricExporters sends the metrics of a JVM through the three standard exporters at once: what each of them tells is what the spans come to.
+// TestMetricExporters sends the metrics of a JVM through the three standard exporters at once and compares each with the spans.
 func TestMetricExporters(t *testing.T) {
 	s := &store{otlp: make(map[string]float64), written: make(map[string]float64)}
 	server := httptest.NewServer(s)
@@ -57,7 +57,7 @@ func TestMetricExporters(t *testing.T) {
 		"prometheusremotewrite": func() figures { return s.figures(s.written) },
 		"otlp_http":             func() figures { return s.figures(s.otlp) },
 	} {
-		poll(t, fmt.Sprintf("%s has %v", name, want), func() bool { // they need not come at once
+		poll(t, fmt.Sprintf("%s has %v", name, want), func() bool { // they may arrive in parts
 			got := told()
 			for metric, value := range want {
 				if is, there := got[metric]; !there || math.Abs(is-value) > 1e-6 {
@@ -73,7 +73,7 @@ func TestMetricExporters(t *testing.T) {
 
 var sample = regexp.MustCompile(`^(weft_[a-z_]+)(\{[^}]*\})? (\S+)`)
 
-// scrape reads the page of the Prometheus exporter.
+// scrape reads the metrics of the Prometheus exporter.
 func scrape(t *testing.T, address string) figures {
 	t.Helper()
 	response, err := http.Get("http://" + address + "/metrics")
@@ -92,7 +92,7 @@ func scrape(t *testing.T, address string) figures {
 	return out
 }
 
-// store takes metrics as a store behind the collector does: over OTLP and as remote write.
+// store is a metrics backend: it accepts OTLP and remote write.
 type store struct {
 	mu            sync.Mutex
 	otlp, written map[string]float64 // the newest value of each series
@@ -116,7 +116,7 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// figures sums up the series of a name.
+// figures returns the sums of the series of each name.
 func (s *store) figures(series map[string]float64) figures {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *store) figures(series map[string]float64) figures {
 	return out
 }
 
-// takeOTLP keeps the metrics that the test looks at, under the names that Prometheus has for them.
+// takeOTLP stores the metrics under test by their Prometheus names.
 func (s *store) takeOTLP(body []byte) error {
 	request := pmetricotlp.NewExportRequest()
 	if err := request.UnmarshalProto(body); err != nil {

@@ -44,7 +44,7 @@ func checkParks(t *testing.T, o *output, service string, truth parks) {
 	checkUnparks(t, of(truth.Gate), truth.Unparks, truth.Sleeper, truth.Waker)
 	handed := keep(of(lock), func(l link) bool { return l.from.number("thread.id") == truth.Follower }) // the JDK has such locks, too
 	checkUnparks(t, handed, truth.Unparks, truth.Follower, truth.Holder)
-	assert.Empty(t, of(truth.Permit), "a permit that is there already waits for nobody")
+	assert.Empty(t, of(truth.Permit), "an available permit ends the park at once")
 	for _, pair := range []struct {
 		class         string
 		parked, other int64

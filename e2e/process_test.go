@@ -23,10 +23,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is for what takes seconds at most when nothing is wrong, on a machine that has much else to do.
+// patience is the timeout for actions that normally take seconds at most, on a busy machine.
 const patience = 10 * time.Minute
 
-// poll waits until a condition holds. To look at it again and again takes a part of a processor only: what is waited for needs the rest.
+// poll waits until a condition holds. It pauses between checks, to leave the CPU to the program it waits for.
 func poll(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; {
@@ -41,7 +41,7 @@ func poll(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// process is a program that runs, and what it wrote.
+// process is a running program with its output.
 type process struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
@@ -52,7 +52,7 @@ type process struct {
 	stderr []string
 }
 
-// start runs a program until it ends or the test does. How it ended and what it wrote last is shown if the test failed.
+// start runs a program until it or the test ends. If the test fails, the program's state and last output are logged.
 func start(t *testing.T, env []string, name string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(name, args...), exited: make(chan struct{})}
@@ -89,7 +89,7 @@ func start(t *testing.T, env []string, name string, args ...string) *process {
 	return p
 }
 
-// threads asks a JVM what its threads do, and returns the beginning of what it says of those that are not daemons.
+// threads requests a thread dump of a JVM and returns the top of the stacks of its non-daemon threads.
 func (p *process) threads() string {
 	const end, frames, most = "JNI global ref", 6, 60
 	_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it may just have ended
@@ -108,7 +108,7 @@ func (p *process) threads() string {
 	return strings.Join(shown[:min(most, len(shown))], "\n")
 }
 
-// command is what runs, in short.
+// command abbreviates the command line.
 func (p *process) command() string {
 	const enough = 300
 	words := make([]string, len(p.cmd.Args))
@@ -118,7 +118,7 @@ func (p *process) command() string {
 	return cut(strings.Join(words, " "), enough)
 }
 
-// lastWords are the last lines of a program and, from before them, the last that complain.
+// lastWords are the last lines of a program, preceded by its last warnings and errors.
 func lastWords(lines []string) string {
 	const last, complaining, width = 10, 6, 400
 	tail := lines[max(0, len(lines)-last):]
@@ -145,7 +145,7 @@ func cut(text string, length int) string {
 	return text
 }
 
-// environment is that of the test, without what makes each JVM print a line of its own or takes more options from there.
+// environment is that of the test without variables that add JVM options or make JVMs print a line.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -153,7 +153,7 @@ func environment() []string {
 	})
 }
 
-// clip leaves the end of a text.
+// clip returns the end of a text.
 func clip(text string) string {
 	const limit = 3000
 	if len(text) > limit {
@@ -207,7 +207,7 @@ func (p *process) wait(t *testing.T) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// within reports whether the program ends in a time.
+// within reports whether the program ends within a duration.
 func (p *process) within(d time.Duration) bool {
 	select {
 	case <-p.exited:
@@ -217,7 +217,7 @@ func (p *process) within(d time.Duration) bool {
 	}
 }
 
-// stop sends a signal and waits; it returns how long the end took.
+// stop sends a signal and returns how long the program took to end.
 func (p *process) stop(t *testing.T, signal syscall.Signal) time.Duration {
 	t.Helper()
 	begin := time.Now()
@@ -226,10 +226,10 @@ func (p *process) stop(t *testing.T, signal syscall.Signal) time.Duration {
 	return time.Since(begin)
 }
 
-// nextPort begins below where Linux takes ports for outgoing connections from, so that none is taken before a program listens on it.
+// nextPort starts below Linux's ephemeral ports, so that no outgoing connection takes one before a program listens on it.
 var nextPort = 12000 + rand.IntN(12000)
 
-// freeAddress returns an address of this machine that nobody listens on, and never the same again.
+// freeAddress returns an unused local address, a different one each time.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for {
@@ -243,7 +243,7 @@ func freeAddress(t *testing.T) string {
 	}
 }
 
-// dial connects to where agents do.
+// dial connects to an agents' endpoint.
 func dial(t *testing.T, endpoint string) net.Conn {
 	t.Helper()
 	scheme, address, _ := strings.Cut(endpoint, "://")
@@ -253,7 +253,7 @@ func dial(t *testing.T, endpoint string) net.Conn {
 	return connection
 }
 
-// installed returns the path of a program, or ends the test: what make e2e installs has to be there.
+// installed returns the path of a program that make e2e installs; without it the test fails.
 func installed(t *testing.T, names ...string) string {
 	t.Helper()
 	for _, name := range names {

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// prometheus is a real Prometheus with the rules of this repository, and the real Alertmanager that it tells of alerts.
+// prometheus is a real Prometheus with the rules of this repository, connected to a real Alertmanager.
 type prometheus struct {
 	*process
 	address string
@@ -64,7 +64,7 @@ scrape_configs:
 	return p
 }
 
-// impatient returns config/alerts.yaml, whose alerts are over as soon as there is nothing to tell any more.
+// impatient returns config/alerts.yaml with alerts that resolve at once.
 func impatient(t *testing.T) string {
 	t.Helper()
 	alerts := configText(t, "config/alerts.yaml")
@@ -89,7 +89,7 @@ func (s vectorSample) number(t *testing.T) float64 {
 	return n
 }
 
-// query asks for an instant vector.
+// query evaluates an instant query.
 func (p *prometheus) query(t *testing.T, promql string) []vectorSample {
 	t.Helper()
 	var answer struct {
@@ -132,7 +132,7 @@ func (p *prometheus) get(t *testing.T, path string, parameters url.Values, answe
 	require.Equal(t, http.StatusOK, response.StatusCode, "%s %v: %v", path, parameters, answer)
 }
 
-// alert is what Alertmanager tells a webhook.
+// alert is an alert as Alertmanager sends it to a webhook.
 type alert struct {
 	Status      string            `json:"status"`
 	Labels      map[string]string `json:"labels"`

@@ -63,7 +63,7 @@ func (p *process) outcome(t *testing.T) outcome {
 	return outcome{code, p.outLines(), p.errLines()}
 }
 
-// TestRealProgramsDoAsWithoutTheAgent runs programs that nobody here wrote, and looks at what was seen of their threads.
+// TestRealProgramsDoAsWithoutTheAgent runs third-party programs and checks the spans of their threads.
 func TestRealProgramsDoAsWithoutTheAgent(t *testing.T) {
 	classpath, err := realClasses()
 	require.NoError(t, err)

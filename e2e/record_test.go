@@ -122,8 +122,7 @@ func TestRecordingsAreReadBack(t *testing.T) {
 	}
 }
 
-// replay reads the recording of a service and makes spans of it. It also returns the threads that ended in it: of the others it is not
-// told how long they went on.
+// replay turns the recording of a service into spans. It also returns the threads that ended in it; the end of the others is unknown.
 func replay(t *testing.T, r *recorded, dir, service string) (o *output, ended map[int64]bool) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, service+"-*"+r.extension))

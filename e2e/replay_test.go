@@ -21,14 +21,14 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// replayed runs a collector that reads recordings, until it has written the last window of each service.
+// replayed runs a collector on recordings until it has written the last window of each service.
 func replayed(t *testing.T, recordings string, services ...string) *output {
 	t.Helper()
 	c := startCollector(t, setup{config: "replay.yaml", env: []string{"WEFT_RECORDINGS=" + recordings, "WEFT_STATE=" + t.TempDir()}})
 	return c.finish(t, services...)
 }
 
-// TestReplayOfANativeRecordingIsTheLiveRun records what an agent sends to a collector, byte by byte, and lets another collector read it.
+// TestReplayOfANativeRecordingIsTheLiveRun records the bytes that an agent sends to a collector, and has another collector read them.
 func TestReplayOfANativeRecordingIsTheLiveRun(t *testing.T) {
 	j := jdks[len(jdks)-1]
 	live := startCollector(t, setup{})
@@ -47,7 +47,7 @@ func TestReplayOfANativeRecordingIsTheLiveRun(t *testing.T) {
 	}
 }
 
-// described says all of a run's spans and links, in the order of their ids.
+// described prints all spans and links of a run, ordered by id.
 func described(o *output) (lines []string) {
 	for _, s := range o.spans {
 		attributes := s.Attributes().AsRaw()
@@ -62,7 +62,7 @@ func described(o *output) (lines []string) {
 	return lines
 }
 
-// tapped returns an endpoint that leads to another, and writes down what agents say.
+// tapped returns an endpoint that forwards to another and records what agents send.
 func tapped(t *testing.T, endpoint, file string) string {
 	t.Helper()
 	path := filepath.Join(threadtest.SocketDir(t), "tap")
@@ -84,7 +84,7 @@ func tapped(t *testing.T, endpoint, file string) string {
 				return
 			}
 			copying.Go(func() {
-				_, _ = io.Copy(agent, collector) // ends when either side goes
+				_, _ = io.Copy(agent, collector) // ends when either side closes
 				_ = agent.Close()
 			})
 			copying.Go(func() {
@@ -101,7 +101,7 @@ func tapped(t *testing.T, endpoint, file string) string {
 	return "unix://" + path
 }
 
-// record runs a program without an agent, under the JDK's own recorder.
+// record runs a program under the flight recorder, without the agent.
 func record(t *testing.T, j jdk, file string, truth any, command ...string) {
 	t.Helper()
 	args := append([]string{
@@ -112,7 +112,7 @@ func record(t *testing.T, j jdk, file string, truth any, command ...string) {
 	p.truth(t, truth)
 }
 
-// TestFlightRecordingsShowWhatTheProgramsDid: nobody needs our agent for a first look.
+// TestFlightRecordingsShowWhatTheProgramsDid checks a first look without the agent.
 func TestFlightRecordingsShowWhatTheProgramsDid(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		dir := t.TempDir()
@@ -137,7 +137,7 @@ func TestFlightRecordingsShowWhatTheProgramsDid(t *testing.T) {
 	})
 }
 
-// checkRecordedNotifies: before JDK 24 a recording does not say whether it was notify or notifyAll, but always who it was.
+// checkRecordedNotifies checks notifiers: before JDK 24 a recording does not distinguish notify from notifyAll.
 func checkRecordedNotifies(t *testing.T, o *output, truth notifies) {
 	t.Helper()
 	links := append(o.links("Notifies", "notify"), o.links("Notifies", "notify_all")...)

@@ -20,10 +20,11 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// rawCarriers lets a collector write down what its receiver hands on.
+// rawCarriers has a collector write the carriers of its receiver to a file.
 const rawCarriers = "service: {pipelines: {traces: {processors: [], exporters: [file]}}}\n"
 
-// TestReplayGoesOnAfterARestart ends the collector while it follows recordings, one of which grows: with the next one, each event comes once.
+// TestReplayGoesOnAfterARestart stops the collector while it follows recordings, one of them growing: the next one must deliver each remaining
+// event once.
 func TestReplayGoesOnAfterARestart(t *testing.T) {
 	j := jdks[len(jdks)-1]
 	dir, state := t.TempDir(), t.TempDir()
@@ -46,9 +47,9 @@ func TestReplayGoesOnAfterARestart(t *testing.T) {
 	first.terminate(t)
 	jvm.goOn(t, 20)
 	between := begin()
-	poll(t, "the next collector goes on", func() bool { return carriersOf(between.spans(t), "growing") > 0 })
+	poll(t, "the next collector continues", func() bool { return carriersOf(between.spans(t), "growing") > 0 })
 	between.terminate(t)
-	jvm.goOn(t, 30) // while there is none
+	jvm.goOn(t, 30) // without a collector
 	last := begin()
 	require.NoError(t, writeLine(jvm))
 	require.Equal(t, 0, jvm.wait(t))
@@ -78,7 +79,7 @@ func ends(o *output, service string) int {
 	return len(o.of(service, func(s *span) bool { return s.text("weft.raw.end") != "" }))
 }
 
-// recordedEvents are what a recording says, in words.
+// recordedEvents are the events of a recording as text.
 func recordedEvents(t *testing.T, file string) (lines []string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -93,7 +94,7 @@ func recordedEvents(t *testing.T, file string) (lines []string) {
 	return lines
 }
 
-// carriedEvents are what several collectors handed on of a service, and what was odd about the numbers of its batches.
+// carriedEvents are the events that several collectors delivered for a service, and the anomalies in its batch numbers.
 func carriedEvents(t *testing.T, service string, outputs []*output) (lines []string, odd ordering.Counters) {
 	t.Helper()
 	queue, sym := ordering.New(ordering.DefaultLimits()), symbols.New(symbols.DefaultLimits())

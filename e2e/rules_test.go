@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRules checks the rules, and what each of them says to made-up series.
+// TestRules checks the rules and evaluates each on synthetic series.
 func TestRules(t *testing.T) {
 	promtool := installed(t, "promtool")
 	for _, args := range [][]string{
@@ -38,7 +38,7 @@ func configText(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestEachRuleIsTested: each alert in a case in which it fires and one in which it does not, each recording rule in any.
+// TestEachRuleIsTested checks that each alert has a test in which it fires and one in which it does not, and each recording rule any test.
 func TestEachRuleIsTested(t *testing.T) {
 	tests := configText(t, "e2e/testdata/rules_test.yaml")
 	for _, match := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(configText(t, "config/alerts.yaml"), -1) {
@@ -50,7 +50,7 @@ func TestEachRuleIsTested(t *testing.T) {
 	}
 }
 
-// TestRulesAndDashboardsUseMetricsThatThereAre: names in queries are documented ones, of the connector or of the collector.
+// TestRulesAndDashboardsUseMetricsThatThereAre checks that queries use documented metrics of the connector or the collector.
 func TestRulesAndDashboardsUseMetricsThatThereAre(t *testing.T) {
 	known := map[string]bool{}
 	for _, match := range regexp.MustCompile("`(weft_[a-z_]+)` \\|").FindAllStringSubmatch(configText(t, "docs/metrics.md"), -1) {
@@ -81,7 +81,7 @@ func TestRulesAndDashboardsUseMetricsThatThereAre(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		if !labels.MatchString(name) && !strings.HasPrefix(name, "otelcol_exporter_") {
 			base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
-			assert.True(t, known[name] || known[base], "%s is no metric of docs/metrics.md or of a documentation.md", name)
+			assert.True(t, known[name] || known[base], "%s is neither in docs/metrics.md nor in a documentation.md", name)
 		}
 	}
 }

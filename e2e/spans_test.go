@@ -22,7 +22,7 @@ type spanID struct {
 	span  pcommon.SpanID
 }
 
-// span is a span with what its resource says.
+// span is a span with its resource.
 type span struct {
 	ptrace.Span
 	service string
@@ -57,7 +57,7 @@ func (s *span) begin() int64 { return int64(s.StartTimestamp()) }
 
 func (s *span) end() int64 { return s.begin() + s.number("weft.interval.time") }
 
-// began is when the state began, which may be in an earlier window.
+// began is the start of the state, which may be in an earlier window.
 func (s *span) began() int64 {
 	if s.has("weft.interval.start") {
 		return s.number("weft.interval.start")
@@ -73,7 +73,7 @@ func number(attrs pcommon.Map, name string) int64 {
 	return value.Int()
 }
 
-// link is a link with both its ends.
+// link is a link with both ends.
 type link struct {
 	ptrace.SpanLink
 	from *span // the woken one, which has the link
@@ -88,11 +88,11 @@ func (l link) kind() string {
 	return value.Str()
 }
 
-// output is all spans of a run, of whichever source.
+// output is all spans of a run.
 type output struct {
 	spans []*span
 	byID  map[spanID]*span
-	twice []*span // spans whose id was there before
+	twice []*span // spans with a repeated id
 }
 
 func newOutput() *output { return &output{byID: map[spanID]*span{}} }
@@ -137,7 +137,7 @@ func readSpans(t *testing.T, file string) *output {
 	return o
 }
 
-// of returns the spans of one service for which a condition holds, in the order of time.
+// of returns the spans of one service that meet a condition, ordered by time.
 func (o *output) of(service string, condition func(*span) bool) []*span {
 	var found []*span
 	for _, s := range o.spans {
@@ -165,7 +165,7 @@ func (o *output) states(service string, thread int64, state string) []*span {
 	return o.of(service, func(s *span) bool { return s.text("weft.state") == state && s.number("thread.id") == thread })
 }
 
-// unnamed returns those of the names that no span has.
+// unnamed returns the names that no span has.
 func (o *output) unnamed(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return slices.ContainsFunc(o.spans, func(s *span) bool { return s.Name() == name })
@@ -175,11 +175,11 @@ func (o *output) unnamed(names []string) []string {
 // began counts the waits of one thread for locks of one class.
 func (o *output) began(service string, thread int64, state, class string) int {
 	return len(slices.DeleteFunc(o.states(service, thread, state), func(s *span) bool {
-		return s.text("weft.lock.class") != class || s.has("weft.interval.start") // that is the rest of one from the window before
+		return s.text("weft.lock.class") != class || s.has("weft.interval.start") // continued from the previous window
 	}))
 }
 
-// links returns the links of one kind, ordered by the time at which the woken thread went on.
+// links returns the links of one kind, ordered by the time at which the woken thread continued.
 func (o *output) links(service, kind string) []link {
 	var found []link
 	for _, s := range o.of(service, func(*span) bool { return true }) {

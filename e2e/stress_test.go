@@ -20,8 +20,8 @@ import (
 
 var stressFor = flag.Duration("stress", 3*time.Second, "how long TestStress runs on each JDK and garbage collector")
 
-// TestStress lets threads wait in every way at random, with a small heap, on each garbage collector: the program holds what it promises
-// to itself, it lives as long as it should, and what was seen of it fits together.
+// TestStress has threads wait in every way at random, with a small heap, on each garbage collector: the program's own checks pass, it runs
+// for the requested time, and the spans are consistent.
 func TestStress(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		for _, gc := range []string{"Serial", "Parallel", "G1", "Z", "Shenandoah"} {
@@ -39,8 +39,7 @@ func TestStress(t *testing.T) {
 	})
 }
 
-// stress runs Stress for so long with options of the agent and returns what the collector wrote of it. The command is flags of the JVM
-// and the class.
+// stress runs Stress with options of the agent and returns the collector's spans. The command is JVM flags and the class.
 func stress(t *testing.T, j jdk, lasts time.Duration, options string, command ...string) *output {
 	t.Helper()
 	c := startCollector(t, setup{})
@@ -61,7 +60,7 @@ func runStress(t *testing.T, j jdk, endpoint string, lasts time.Duration, option
 	assert.Equal(t, outcome{0, []string{`{"stress":"held"}`}, nil}, jvm.outcome(t))
 }
 
-// TestStressWithOptions is the same with what is off by default, each on one collector, and with as much as the option has to show.
+// TestStressWithOptions repeats it with options that are off by default, each on one garbage collector, and checks their effect.
 func TestStressWithOptions(t *testing.T) {
 	oldest, newest := jdks[0], jdks[len(jdks)-1]
 	for _, test := range []struct {
@@ -82,7 +81,7 @@ func TestStressWithOptions(t *testing.T) {
 	}
 }
 
-// TestStressAggregated adds the same up in the agent: reports follow each other without a gap, and each series agrees with itself.
+// TestStressAggregated repeats it in aggregated mode: reports follow each other without a gap, and each series is consistent.
 func TestStressAggregated(t *testing.T) {
 	const lasts = 2 * time.Second
 	c := startCollector(t, setup{more: []string{
@@ -116,10 +115,10 @@ func TestStressAggregated(t *testing.T) {
 		assert.Positive(t, waits[kind], kind)
 	}
 	assert.Equal(t, waits["wait"]+waits["joinStart"], waits["waited"], "each wait is followed by a return")
-	assert.Empty(t, c.spans(t).of("stress", (*span).isState), "no states are told")
+	assert.Empty(t, c.spans(t).of("stress", (*span).isState), "no spans of states")
 }
 
-// checkSeries returns how many waits a series has: the sum lies between what its longest and what its buckets let it be.
+// checkSeries returns the number of waits of a series, and checks that its sum fits its maximum and its buckets.
 func checkSeries(t *testing.T, series pcommon.Map) (count int64) {
 	t.Helper()
 	count = number(series, "weft.aggregate.zero")

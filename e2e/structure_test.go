@@ -21,7 +21,7 @@ var stateNames = []string{
 	"unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended",
 }
 
-// TestEverythingIsKeptWithoutABudget runs the exchange with all spans kept, so that states tile the life of each thread.
+// TestEverythingIsKeptWithoutABudget runs the exchange without a span budget: states tile the life of each thread.
 func TestEverythingIsKeptWithoutABudget(t *testing.T) {
 	c := startCollector(t, setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 0"}})
 	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3").wait(t))
@@ -33,7 +33,7 @@ func TestEverythingIsKeptWithoutABudget(t *testing.T) {
 	checkNothingLost(t, o)
 }
 
-// TestABudgetFoldsAndCountsExactly runs it with fewer spans than there are states.
+// TestABudgetFoldsAndCountsExactly runs the exchange with fewer spans than states.
 func TestABudgetFoldsAndCountsExactly(t *testing.T) {
 	const budget = 100
 	c := startCollector(t, setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 100"}})
@@ -53,7 +53,7 @@ func TestABudgetFoldsAndCountsExactly(t *testing.T) {
 	checkNothingLost(t, o)
 }
 
-// checkNothingLost holds for every run in which the collector was there from the beginning to the end.
+// checkNothingLost applies to every run with a collector from start to end.
 func checkNothingLost(t *testing.T, o *output) {
 	t.Helper()
 	for _, s := range o.spans {
@@ -64,7 +64,7 @@ func checkNothingLost(t *testing.T, o *output) {
 	}
 }
 
-// exception is what may be otherwise in an output.
+// exception lists permitted deviations of an output.
 type exception int
 
 const (
@@ -72,7 +72,7 @@ const (
 	linksMayPointAtAnotherCollector
 )
 
-// checkStructure is what must hold of any output of one collector.
+// checkStructure checks what must hold for any output of one collector.
 func checkStructure(t *testing.T, o *output) {
 	t.Helper()
 	checkStructureBut(t, o, noException)
@@ -81,7 +81,7 @@ func checkStructure(t *testing.T, o *output) {
 func checkStructureBut(t *testing.T, o *output, but exception) {
 	t.Helper()
 	require.NotEmpty(t, o.spans)
-	assert.Empty(t, o.twice, "ids that come twice")
+	assert.Empty(t, o.twice, "repeated ids")
 	children := map[spanID][]*span{}
 	for _, s := range o.spans {
 		checkSpan(t, o, s, but)
@@ -139,7 +139,7 @@ func checkSpan(t *testing.T, o *output, s *span, but exception) {
 	}
 }
 
-// checkTypes: durations and counts are integers, since TraceQL never matches a double with an integer literal.
+// checkTypes checks that durations and counts are integers, since TraceQL never matches a double with an integer literal.
 func checkTypes(t *testing.T, attrs pcommon.Map) {
 	t.Helper()
 	for name, value := range attrs.All() {
@@ -156,7 +156,7 @@ func checkTypes(t *testing.T, attrs pcommon.Map) {
 	}
 }
 
-// checkRoot: a root has no links, and its totals are those of its threads.
+// checkRoot checks that a root has no links, and the totals of its threads.
 func checkRoot(t *testing.T, s *span, threads []*span) {
 	t.Helper()
 	assert.Zero(t, s.Links().Len(), "a root has no links")
@@ -175,7 +175,7 @@ func checkRoot(t *testing.T, s *span, threads []*span) {
 	}
 }
 
-// checkPath: the segments of a critical path follow each other, and come to the whole of it.
+// checkPath checks that the segments of a critical path are contiguous and add up to its length.
 func checkPath(t *testing.T, lane *span, segments []*span) {
 	t.Helper()
 	sum, at := lane.number("weft.folded.time"), lane.begin()
@@ -189,10 +189,10 @@ func checkPath(t *testing.T, lane *span, segments []*span) {
 		at = s.end()
 		sum += s.number("weft.interval.time")
 	}
-	assert.Equal(t, lane.number("weft.interval.time"), sum, "segments and what is folded come to the path")
+	assert.Equal(t, lane.number("weft.interval.time"), sum, "segments and folded time add up to the path")
 }
 
-// checkThread: states follow each other without a gap, and add up to the totals of the thread.
+// checkThread checks that states are contiguous and add up to the totals of the thread.
 func checkThread(t *testing.T, thread, root *span, states []*span) {
 	t.Helper()
 	byState, counts := map[string]int64{}, map[string]int64{}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// counters is what ThreadMXBean says of a thread, and within which bounds its times must be, in nanoseconds.
+// counters are a thread's values from ThreadMXBean, with bounds of its times in nanoseconds.
 type counters struct {
 	Name          string `json:"name"`
 	ID            int64  `json:"id"`
@@ -27,7 +27,7 @@ type counters struct {
 	WaitedMost    int64  `json:"waited_most"`
 }
 
-// TestTheJVMCountsTheSame asks a second witness, who knows nothing of us.
+// TestTheJVMCountsTheSame compares with ThreadMXBean, an independent witness.
 func TestTheJVMCountsTheSame(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 0"}})
@@ -45,21 +45,21 @@ func TestTheJVMCountsTheSame(t *testing.T) {
 	})
 }
 
-// checkCounters compares with HotSpot, whose words are not ours:
+// checkCounters compares with HotSpot, which uses the words differently:
 //
 //	         wait             notify   monitor free     owned
 //	HotSpot   ├── waited ───────┼─────────┼───────────────┤     waited is the whole call
-//	                            ├── blocked ──────────────┤     and a notified thread is blocked, too, as the notifier has the monitor
-//	Weft      ├── waiting ────────────────┼─ reentering ──┤     until then it cannot know; the link knows when notify was called
+//	                            ├── blocked ──────────────┤     a notified thread is blocked as well, since the notifier owns the monitor
+//	Weft      ├── waiting ────────────────┼─ reentering ──┤     notify is not visible in the state; the link has its time
 //	                            ├─latency─┤
 //
 // HotSpot counts as
-//   - blocked: each contended enter, and each wait or join that a notify ended (the end of a thread notifies those that join it). Not the
-//     return of a wait whose time was over or that was interrupted: that is an enter like any other, and is an event if contended.
-//   - waited: each call of Object.wait, join's among them, and of sleep and park, even of a park that finds its permit and returns.
+//   - blocked: each contended enter, and each wait or join ended by a notify (the end of a thread notifies its joiners). Not the return of a
+//     timed-out or interrupted wait: that is an ordinary enter, and an event if contended.
+//   - waited: each call of Object.wait, including join's, of sleep and of park, even if the park returns at once.
 //
-// It adds up times in ticks and cuts them to milliseconds when they are read, so a sum is less than one millisecond too small. Neither
-// sees a wait at the same moment as the other. The bounds that the program measured around each of them hold for both.
+// It adds up times in ticks and truncates to milliseconds when read, so a sum is less than one millisecond too small. The two observe waits at
+// slightly different moments; the bounds measured by the program hold for both.
 func checkCounters(t *testing.T, o *output, service string, jvm counters) {
 	t.Helper()
 	total := func(what string, states ...string) (sum int64) {
@@ -83,22 +83,22 @@ func checkCounters(t *testing.T, o *output, service string, jvm counters) {
 func checkTime(t *testing.T, what string, jvm, weft, least, most int64) {
 	t.Helper()
 	const resolution = int64(time.Millisecond)
-	assert.LessOrEqual(t, jvm*resolution, most, "%s, says the JVM", what)
-	assert.Greater(t, (jvm+1)*resolution, least, "%s, says the JVM", what)
+	assert.LessOrEqual(t, jvm*resolution, most, "%s according to the JVM", what)
+	assert.Greater(t, (jvm+1)*resolution, least, "%s according to the JVM", what)
 	assert.LessOrEqual(t, weft, most, "%s", what)
 	assert.GreaterOrEqual(t, weft, least, "%s", what)
 	t.Logf("%s: JVM %d ms, Weft %v, between %v and %v", what, jvm,
 		time.Duration(weft), time.Duration(least), time.Duration(most))
 }
 
-// notifiedWaits are the waits of a thread as HotSpot sees them.
+// notifiedWaits are the waits of a thread as HotSpot counts them.
 type notifiedWaits struct {
-	count   int64 // that a notify ended
+	count   int64 // ended by a notify
 	blocked int64 // from the notify until the monitor was owned
 	within  int64 // blocked after the end of a wait, before its return
 }
 
-// waitsOf goes through the states of a thread, of which none is folded.
+// waitsOf walks the states of a thread; none may be folded.
 func waitsOf(o *output, service string, thread int64) (w notifiedWaits) {
 	notified, inWait := false, false
 	for _, s := range o.of(service, func(s *span) bool { return s.isState() && s.number("thread.id") == thread }) {

@@ -44,7 +44,7 @@ func startJaeger(ctx context.Context, p *programs, dir string) (*jaeger, error) 
 	return j, j.program.ready(ctx, "http://"+health+"/status")
 }
 
-// trace is one as Jaeger's page gets it.
+// trace is a trace in the form of Jaeger's query API.
 type trace struct {
 	TraceID string `json:"traceID"`
 	Spans   []span `json:"spans"`
@@ -72,7 +72,7 @@ func (s span) time(key string) time.Duration {
 	return time.Duration(ns)
 }
 
-// show prints the address of the trace with most blocked time and what stands out in it, and leaves Jaeger running for a person.
+// show prints the address of the trace with the most blocked time and its longest blocked span, and leaves Jaeger running for the user.
 func (j *jaeger) show(ctx context.Context) error {
 	traces, err := j.traces(ctx)
 	if err != nil {
@@ -96,12 +96,12 @@ func (j *jaeger) show(ctx context.Context) error {
 		}
 	}
 	if best.TraceID == "" {
-		return fmt.Errorf("there is no trace in Jaeger of %s\n%s", service, j.program.tail())
+		return fmt.Errorf("Jaeger has no trace of %s\n%s", service, j.program.tail())
 	}
-	fmt.Printf("\n%d traces are in Jaeger; the one in which threads were blocked for longest, %v in all:\n\n  http://%s/trace/%s\n\n",
+	fmt.Printf("\nJaeger has %d traces; the one with the most blocked time, %v in total:\n\n  http://%s/trace/%s\n\n",
 		len(traces), most.Round(time.Millisecond), j.query, best.TraceID)
 	if longest.OperationName != "" {
-		fmt.Printf("Look there for the longest span \"%s\": %v, for %v,\n  in %v:\n  %v.\n",
+		fmt.Printf("See its longest span \"%s\": %v, for %v,\n  in %v:\n  %v.\n",
 			longest.OperationName, longest.tag("thread.name"), longest.time("weft.interval.time").Round(time.Millisecond/10),
 			longest.tag("code.function.name"), longest.tag("weft.explanation"))
 	}
@@ -113,7 +113,7 @@ config/jaeger.yaml.
 	if os.Getenv("DEMO_ONCE") != "" {
 		return nil
 	}
-	fmt.Println("\nJaeger runs until Ctrl-C.")
+	fmt.Println("\nPress Ctrl-C to stop Jaeger.")
 	select {
 	case <-ctx.Done():
 		return nil
@@ -123,7 +123,7 @@ config/jaeger.yaml.
 	}
 }
 
-// traces asks Jaeger for all traces of the exchange.
+// traces requests all traces of the exchange.
 func (j *jaeger) traces(ctx context.Context) ([]trace, error) {
 	url := "http://" + j.query + "/api/traces?limit=1000&lookback=1h&service=" + service
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command demo runs the sample exchange under the agent against a collector, and prints what the spans say. It is started by demo.sh.
+// Command demo runs the sample exchange under the agent with a collector, and prints a summary of the spans. demo.sh starts it.
 package main
 
 import (
@@ -29,14 +29,14 @@ func main() {
 	stop()
 	switch {
 	case errors.Is(err, context.Canceled):
-		os.Exit(130) // a person ended it
+		os.Exit(130) // interrupted by the user
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
-// run is the whole demo. Whatever it started has ended when it returns.
+// run is the whole demo. All programs that it started have ended when it returns.
 func run(ctx context.Context, withJaeger bool) (err error) {
 	var p programs
 	defer func() { err = errors.Join(err, p.stopAll()) }()
@@ -66,7 +66,7 @@ func run(ctx context.Context, withJaeger bool) (err error) {
 		return err
 	}
 	if server == nil {
-		fmt.Printf("What its threads do can be seen while it runs: http://%s/\n\n", view.address)
+		fmt.Printf("Watch its threads live: http://%s/\n\n", view.address)
 	}
 	if err := runExchange(ctx, classes, endpoint); err != nil {
 		return err
@@ -91,7 +91,7 @@ func run(ctx context.Context, withJaeger bool) (err error) {
 	return view.show(ctx, collector, class, blocked)
 }
 
-// startCollector starts a collector that writes spans to a file, and to Jaeger if there is one.
+// startCollector starts a collector that writes spans to a file, and sends them to Jaeger if requested.
 func startCollector(ctx context.Context, p *programs, dir string, view page, server *jaeger) (c *program, endpoint string, err error) {
 	endpoint = "unix://" + filepath.Join(dir, "weft.sock")
 	health, err := freeAddress()
@@ -131,7 +131,7 @@ func runExchange(ctx context.Context, classes, endpoint string) error {
 		"-agentpath:" + agent + "=endpoint=" + endpoint + ",service=" + service, "-cp", classes,
 		"com.acme.orders.Exchange", cmp.Or(os.Getenv("DEMO_SECONDS"), "10"),
 	}
-	fmt.Printf("A small stock exchange runs under the agent:\n\n  java -agentpath:build/libweft.so=endpoint=...,service=%s ...Exchange\n  ", service)
+	fmt.Printf("Running a small stock exchange under the agent:\n\n  java -agentpath:build/libweft.so=endpoint=...,service=%s ...Exchange\n  ", service)
 	java := exec.CommandContext(ctx, javaProgram("java"), args...)
 	java.Cancel = func() error { return java.Process.Signal(syscall.SIGTERM) }
 	java.WaitDelay = 5 * time.Second
@@ -155,7 +155,7 @@ func compile(ctx context.Context, classes string) error {
 	return nil
 }
 
-// javaProgram is a program of the JDK at JAVA_HOME, or else of the one on the path.
+// javaProgram returns the path of a JDK program in JAVA_HOME, or its name if JAVA_HOME is not set.
 func javaProgram(name string) string {
 	if home := os.Getenv("JAVA_HOME"); home != "" {
 		return filepath.Join(home, "bin", name)
@@ -169,6 +169,6 @@ func summarize(ctx context.Context, spans string) error {
 	if err := weft.Run(); err != nil {
 		return fmt.Errorf("weft summary: %w", err)
 	}
-	fmt.Printf("\nThe spans are in %s\n(one OTLP JSON object a line; this table again: build/weft summary FILE)\n", spans)
+	fmt.Printf("\nThe spans are in %s\n(one OTLP JSON object a line; print this summary again with build/weft summary FILE)\n", spans)
 	return nil
 }

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// usualPage is where the page is by default.
+// usualPage is the default address of the page.
 const usualPage = "localhost:8090"
 
-// page is the page that the collector serves.
+// page is the collector's page.
 type page struct{ address string }
 
-// newPage chooses an address: the usual one, if nobody listens there.
+// newPage chooses an address: the default one if it is free.
 func newPage() (page, error) {
 	if l, err := net.Listen("tcp", usualPage); err == nil { //nolint:noctx // at once
 		return page{usualPage}, l.Close()
@@ -30,8 +30,7 @@ func newPage() (page, error) {
 	return page{address}, err
 }
 
-// hottest waits until the page knows all of the exchange, and returns what it says: the class for which threads were blocked for longest, and
-// for how long.
+// hottest waits until the page has all events of the exchange, and returns the lock class with the most blocked time, and that time.
 func (p page) hottest(ctx context.Context) (class string, blocked time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -90,14 +89,14 @@ func (p page) get(ctx context.Context, path string, into any) error {
 	return json.NewDecoder(response.Body).Decode(into)
 }
 
-// show prints the address, and leaves the collector running for a person.
+// show prints the address and leaves the collector running for the user.
 func (p page) show(ctx context.Context, collector *program, class string, blocked time.Duration) error {
 	fmt.Printf("\nThe page shows the same: threads were blocked for %s %v in all.\n", class, blocked.Round(time.Millisecond))
 	if os.Getenv("DEMO_ONCE") != "" {
-		fmt.Println("It is gone now: nobody sits at a terminal, or DEMO_ONCE is set.")
+		fmt.Println("The page was stopped: there is no terminal, or DEMO_ONCE is set.")
 		return nil
 	}
-	fmt.Printf("\n  http://%s/\n\nIt is there until Ctrl-C.\n", p.address)
+	fmt.Printf("\n  http://%s/\n\nPress Ctrl-C to stop it.\n", p.address)
 	select {
 	case <-ctx.Done():
 		return nil
@@ -107,7 +106,7 @@ func (p page) show(ctx context.Context, collector *program, class string, blocke
 	}
 }
 
-// written waits until the spans of the end of the session are in the file.
+// written waits until the spans of the session's last window are in the file.
 func written(ctx context.Context, spans string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -118,7 +117,7 @@ func written(ctx context.Context, spans string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s holds no end of the session: %w", spans, errors.Join(ctx.Err(), err))
+			return fmt.Errorf("%s does not contain the end of the session: %w", spans, errors.Join(ctx.Err(), err))
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // patience is how long a program may take to be ready or to end.
 const patience = 5 * time.Minute
 
-// programs are those that run beside the demo; all have to end with it.
+// programs are started by the demo and stopped at its end.
 type programs struct{ running []*program }
 
 type program struct {
@@ -31,7 +31,7 @@ type program struct {
 	done  bool
 }
 
-// need looks whether programs have been built.
+// need checks that programs have been built.
 func (p *programs) need(names ...string) error {
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join("build", name)); err != nil {
@@ -49,7 +49,7 @@ func (p *programs) start(env []string, log, name string, args ...string) (*progr
 	started := &program{cmd: exec.Command(name, args...), log: log, ended: make(chan error, 1)}
 	started.cmd.Env = append(os.Environ(), env...)
 	started.cmd.Stdout, started.cmd.Stderr = out, out
-	started.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the demo, which ends them in order
+	started.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches the demo only, which stops them in order
 	if err := started.cmd.Start(); err != nil {
 		return nil, errors.Join(err, out.Close())
 	}
@@ -61,7 +61,7 @@ func (p *programs) start(env []string, log, name string, args ...string) (*progr
 	return started, nil
 }
 
-// ready waits until an address answers 200.
+// ready waits until a GET request of the address returns 200.
 func (p *program) ready(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -87,7 +87,7 @@ func (p *program) ready(ctx context.Context, url string) error {
 	}
 }
 
-// stop ends a program as an operator would, and waits for it.
+// stop stops a program as an operator would, and waits for it.
 func (p *program) stop() error {
 	if p.done {
 		return nil
@@ -113,7 +113,7 @@ func (p *programs) stopAll() error {
 	return errors.Join(errs...)
 }
 
-// tail is the end of what a program wrote.
+// tail is the end of a program's output.
 func (p *program) tail() string {
 	const lines = 10
 	text, err := os.ReadFile(p.log)
@@ -129,7 +129,7 @@ func freeAddress() (string, error) {
 	return "localhost:" + port, err
 }
 
-// freePort returns a port that nobody listens on.
+// freePort returns an unused port.
 func freePort() (string, error) {
 	l, err := net.Listen("tcp", "localhost:0") //nolint:noctx // at once
 	if err != nil {

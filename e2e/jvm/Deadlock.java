@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Two threads want each other's lock, for ever: the program has to be killed. */
+/** Two threads that wait for each other's lock: the program must be killed. */
 public final class Deadlock {
   private static final class Left {}
 

@@ -4,8 +4,8 @@
 import java.io.IOException;
 
 /**
- * Goes on until something comes on its standard input: two players hand a lock to each other about a hundred times a second, and the
- * main thread prints how often, ten times a second. At the end it prints the count.
+ * Runs until it has input on standard input: two players hand a lock to each other about a hundred times a second, and the main thread
+ * prints the count ten times a second and at the end.
  */
 public final class Idle {
   private static final class Ball {}

@@ -5,8 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Exactly N times unpark wakes a thread that is known to be parked; as often it comes before the park, which then waits for nobody; and
- * then a ReentrantLock is handed over, each time to a thread that is known to wait for it.
+ * N times unpark wakes a thread that is known to be parked; N times unpark precedes the park, which then returns at once; N times a
+ * ReentrantLock is handed over to a thread that is known to wait for it.
  */
 public final class Parks {
   private static final class Gate {

@@ -14,12 +14,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
 /**
- * What the programs with known counts share. They wait for each other by looking at volatile fields and at states of threads, which makes
- * no event of its own, and only the main thread prints, when all others have ended.
+ * Shared by the programs with known counts. They wait for each other by polling volatile fields and thread states, which causes no events,
+ * and only the main thread prints, after all others have ended.
  *
- * <p>A thread that is WAITING has said so: an agent was told before it parks or sleeps, and of Object.wait before the monitor is free, which
- * whoever notifies it needs. It is another thing with BLOCKED, and with Object.wait for who needs no monitor, see {@link Blocked}. That the operating system says that a thread sleeps is
- * asked so that its waits last for a while.
+ * <p>When a thread is WAITING, the agent has already seen the event: it precedes a park or sleep, and in Object.wait it precedes the release of
+ * the monitor, which a notifier needs. This does not hold for BLOCKED, nor for Object.wait if the other thread needs no monitor, see {@link
+ * Blocked}. The programs also check that the operating system reports the thread as sleeping, so that waits have some length.
  */
 final class Probe {
   private static final Map<Thread, Path> STATS = new ConcurrentHashMap<>();

@@ -34,7 +34,7 @@ final class Clock {
     }
   }
 
-  /** Computes for about as long as it is told to. */
+  /** Computes for about the given time. */
   static void compute(long micros) {
     long end = System.nanoTime() + micros * 1_000;
     while (System.nanoTime() < end) {

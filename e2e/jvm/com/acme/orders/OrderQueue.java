@@ -21,7 +21,7 @@ final class OrderQueue {
       wait();
     }
     if (orders.isEmpty()) {
-      notifyAll(); // nobody waits for an order while there are some
+      notifyAll(); // threads wait for an order only while there is none
     }
     orders.add(order);
   }
@@ -32,7 +32,7 @@ final class OrderQueue {
       wait();
     }
     if (orders.size() == capacity) {
-      notifyAll(); // nobody waits for room while there is some
+      notifyAll(); // threads wait for room only while there is none
     }
     return orders.poll();
   }
