@@ -1,8 +1,6 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package server answers: what does the page show? It makes the answers of exporter/threadviewexporter/internal/api out of what exporter/threadviewexporter/internal/store remembers,
-// and serves them over HTTP. How much detail a picture has is decided here, so that a browser never gets more than it can show.
 package server
 
 import (
