@@ -32,7 +32,7 @@ $(DIST)/libweft-%.so: $(SOURCES) $(HEADERS) Makefile dist.mk $(ZIG)
 # cannot load static position-independent programs.
 MUSL := -static -no-pie -Wno-unused-command-line-argument
 $(foreach machine,x86_64 aarch64,$(eval \
-	$(call VARIANT,musl-$(machine),$(ZIG) cc -target $(machine)-linux-musl,$(MUSL),$(ZIG) ar)))
+	$(call VARIANT,musl-$(machine),$(ZIG) cc -target $(machine)-linux-musl,$(MUSL),$(ZIG) ar,$(ZIG))))
 
 MUSL_TESTS := $(addprefix $(OBJ)/,buffer_musl-x86_64 sender_musl-x86_64 buffer_musl-aarch64)
 

@@ -10,7 +10,7 @@
 
 #include "record/stacks.h"
 
-static _Atomic unsigned long long asked;
+static _Atomic unsigned long long requests;
 static _Atomic unsigned long long walked;
 static _Atomic unsigned long long failed;
 static _Atomic unsigned long long wrong;
@@ -23,7 +23,7 @@ uint64_t __wrap_weft_walk(JNIEnv *env, int count);
 uint32_t __wrap_weft_stacks_id(JNIEnv *env, int depth, bool plain) {
     uint32_t id = __real_weft_stacks_id(env, depth, plain);
     if (depth > 0) {
-        atomic_fetch_add(&asked, 1);
+        atomic_fetch_add(&requests, 1);
         if (weft_stacks_resolved(env, depth) != id) {
             atomic_fetch_add(&wrong, 1);
         }
@@ -38,6 +38,6 @@ uint64_t __wrap_weft_walk(JNIEnv *env, int count) {
 }
 
 __attribute__((destructor)) static void report(void) {
-    fprintf(stderr, "stacks: %llu taken, %llu walked, %llu not, %llu wrong, %s\n", asked, walked,
+    fprintf(stderr, "stacks: %llu taken, %llu walked, %llu not, %llu wrong, %s\n", requests, walked,
             failed, wrong, weft_stacks_recognized() ? "kept" : "given up");
 }

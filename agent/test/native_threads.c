@@ -43,10 +43,10 @@ static void *run(void *nothing) {
     return NULL;
 }
 
-JNIEXPORT void JNICALL Java_Native_tell(JNIEnv *env, jclass caller, jint what);
+JNIEXPORT void JNICALL Java_Native_command(JNIEnv *env, jclass caller, jint what);
 
 // Returns when it is done.
-JNIEXPORT void JNICALL Java_Native_tell(JNIEnv *env, jclass caller, jint what) {
+JNIEXPORT void JNICALL Java_Native_command(JNIEnv *env, jclass caller, jint what) {
     pthread_t thread;
     if (vm == NULL) {
         (*env)->GetJavaVM(env, &vm);

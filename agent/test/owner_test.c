@@ -32,7 +32,7 @@ static struct {
 
 static struct fake_object truth; // the owner according to JVMTI
 static uintptr_t changes_to;     // the monitor's owner after a call of JVMTI; 0: unchanged
-static int asked;
+static int jvmti_calls;
 
 void *weft_vmstructs_libjvm(void) {
     return NULL;
@@ -60,7 +60,7 @@ static void JNICALL delete_local(JNIEnv *env, jobject object) {
 static jvmtiError JNICALL monitor_usage(jvmtiEnv *ti, jobject object, jvmtiMonitorUsage *usage) {
     (void)ti;
     (void)object;
-    asked++;
+    jvmti_calls++;
     *usage = (jvmtiMonitorUsage){.owner = (jthread)(void *)&truth};
     if (changes_to != 0) {
         monitor.owner = changes_to;
@@ -86,7 +86,7 @@ static void begin(void) {
     weft_owner_init(&thread.env, (jthread)(void *)&self);
     thread.pending = (uintptr_t)&monitor;
     changes_to = 0;
-    asked = 0;
+    jvmti_calls = 0;
 }
 
 static uint64_t owner_now(void) {
@@ -100,14 +100,14 @@ TEST(the_first_answers_are_checked) {
     for (int i = 0; i < 50; i++) {
         CHECK_INT(owner_now(), 7);
     }
-    CHECK_INT(asked, 16);
+    CHECK_INT(jvmti_calls, 16);
 }
 
 TEST(a_free_monitor_has_no_owner_and_needs_no_check) {
     begin();
     monitor.owner = 0;
     CHECK_INT(owner_now(), 0);
-    CHECK_INT(asked, 0);
+    CHECK_INT(jvmti_calls, 0);
 }
 
 TEST(a_changed_owner_is_no_mismatch) {
@@ -118,7 +118,7 @@ TEST(a_changed_owner_is_no_mismatch) {
         monitor.owner = 8;
         CHECK_INT(owner_now(), 8);
     }
-    CHECK_INT(asked, 10);
+    CHECK_INT(jvmti_calls, 10);
 }
 
 TEST(three_mismatches_disable_the_structures) {
@@ -128,9 +128,9 @@ TEST(three_mismatches_disable_the_structures) {
     for (int i = 0; i < 3; i++) {
         CHECK_INT(owner_now(), 8);
     }
-    CHECK_INT(asked, 3);
+    CHECK_INT(jvmti_calls, 3);
     CHECK_INT(owner_now(), 7);
-    CHECK_INT(asked, 4);
+    CHECK_INT(jvmti_calls, 4);
 }
 
 // Follows the previous test: every owner requires JVMTI now, and one call was made.

@@ -122,9 +122,9 @@ static void ask_for_mode(int fd, const char *mode) {
 // arrived in the last mode, too.
 static void take_turns(struct server *s, int fd) {
     const struct witness *w = &s->witness;
-    bool in_sums = s->asked % 2 == 1;
+    bool in_sums = s->turned % 2 == 1;
     size_t count = 0;
-    if (s->turns < 0 || w->answers < s->asked) {
+    if (s->turns < 0 || w->answers < s->turned) {
         return;
     }
     while (count < sizeof s->of / sizeof s->of[0] && s->of[count] != NULL) {
@@ -139,7 +139,7 @@ static void take_turns(struct server *s, int fd) {
         return;
     }
     ask_for_mode(fd, in_sums ? "details" : "aggregated");
-    s->asked++;
+    s->turned++;
     for (size_t i = 0; i < count; i++) {
         s->marks[i] = waits_of(w, s->of[i], !in_sums);
     }

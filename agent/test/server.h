@@ -29,7 +29,7 @@ struct server {
     const char
         *of[8]; // ... waits of all of these, as "class.kind", have arrived in the current mode
     uint64_t marks[8]; // waits when it began
-    uint64_t asked;    // changes of the mode so far
+    uint64_t turned;   // changes of the mode so far
     atomic_bool stop;
     atomic_int cuts;       // connections closed because of cut
     _Atomic uint64_t seen; // events, including those reported lost

@@ -193,9 +193,9 @@ bool weft_code_cache_is_deoptimized(const struct weft_code_blob *b, uintptr_t pc
 // blobs are permanent; their names are compared as a precaution.
 bool weft_code_cache_has(const struct weft_code_blob *list, size_t count) {
     for (const struct weft_code_blob *b = list; b < list + count; b++) {
-        ptrdiff_t told_by = b->java ? vm.compile_id : vm.frame_size;
-        int32_t told = b->java ? b->number : b->frame_size;
-        if (byte_at(b->map) != 0 || int_at(b->at + (uintptr_t)told_by) != told ||
+        ptrdiff_t offset = b->java ? vm.compile_id : vm.frame_size;
+        int32_t expected = b->java ? b->number : b->frame_size;
+        if (byte_at(b->map) != 0 || int_at(b->at + (uintptr_t)offset) != expected ||
             (!b->java && word_at(b->at + (uintptr_t)vm.name) != b->name)) {
             return false;
         }

@@ -87,7 +87,7 @@ static bool read_owner(JNIEnv *env, uint64_t *id) {
 }
 
 // Gets the owner from JVMTI, which stops all threads.
-static uint64_t ask_owner(JNIEnv *env, jobject object) {
+static uint64_t owner_from_jvmti(JNIEnv *env, jobject object) {
     jvmtiMonitorUsage usage = {0};
     if ((*weft_jvm.ti)->GetObjectMonitorUsage(weft_jvm.ti, object, &usage) != JVMTI_ERROR_NONE) {
         return 0;
@@ -107,9 +107,9 @@ static uint64_t ask_owner(JNIEnv *env, jobject object) {
 
 static void check(JNIEnv *env, jobject object, uint64_t id) {
     uint64_t again;
-    uint64_t asked = ask_owner(env, object);
+    uint64_t answer = owner_from_jvmti(env, object);
     // If the owner changed meanwhile, this proves nothing; JVMTI does not report virtual owners.
-    if (asked != 0 && asked != id && read_owner(env, &again) && again == id &&
+    if (answer != 0 && answer != id && read_owner(env, &again) && again == id &&
         atomic_fetch_add(&owner.mismatches, 1) + 1 >= MAX_MISMATCHES) {
         atomic_store(&owner.readable, false);
     }
@@ -124,5 +124,5 @@ uint64_t weft_owner(JNIEnv *env, jobject object) {
         }
         return id;
     }
-    return weft_clock_allow(&owner.next_ask, ASKS_PER_SECOND) ? ask_owner(env, object) : 0;
+    return weft_clock_allow(&owner.next_ask, ASKS_PER_SECOND) ? owner_from_jvmti(env, object) : 0;
 }

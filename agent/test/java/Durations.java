@@ -53,26 +53,26 @@ public final class Durations {
         for (Durations d : all) {
             for (int i = 0; i < maybe.length; i++) maybe[i] += d.maybe[i];
         }
-        tell("Durations$Left.contendedEnter", 1, 1);
-        tell("Durations$Right.contendedEnter", 1, 1);
-        tell("Durations$Left.owned", 1, 1);
-        tell("Durations$Right.owned", 1, 1);
+        expect("Durations$Left.contendedEnter", 1, 1);
+        expect("Durations$Right.contendedEnter", 1, 1);
+        expect("Durations$Left.owned", 1, 1);
+        expect("Durations$Right.owned", 1, 1);
         for (String end : new String[] {"wait", "waited", "waitReturned"}) {
-            tell("Durations$Brief." + end, 0, maybe[0] + first.maybe[0]);
-            tell("Durations$Lasting." + end, WORKERS * LONG, WORKERS * LONG);
+            expect("Durations$Brief." + end, 0, maybe[0] + first.maybe[0]);
+            expect("Durations$Lasting." + end, WORKERS * LONG, WORKERS * LONG);
         }
-        tell("Durations$Parked.park", 0, maybe[1] + first.maybe[1]);
-        tell("worker.sleepStart", WORKERS, WORKERS + maybe[2]);
-        tell("worker.sleepEnd", WORKERS, WORKERS + maybe[2]);
-        tell("Durations$Notified.notify", WORKERS * NOTIFIES + 1, WORKERS * NOTIFIES + 1);
-        tell("worker.threadStart", WORKERS, WORKERS);
-        tell("worker.threadEnd", WORKERS, WORKERS);
+        expect("Durations$Parked.park", 0, maybe[1] + first.maybe[1]);
+        expect("worker.sleepStart", WORKERS, WORKERS + maybe[2]);
+        expect("worker.sleepEnd", WORKERS, WORKERS + maybe[2]);
+        expect("Durations$Notified.notify", WORKERS * NOTIFIES + 1, WORKERS * NOTIFIES + 1);
+        expect("worker.threadStart", WORKERS, WORKERS);
+        expect("worker.threadEnd", WORKERS, WORKERS);
         // Of the workers, sent or lost: long waits, other events, and possibly long waits.
         int happened = WORKERS * (NOTIFIES + 3 * LONG + 2 + 2);
-        tell("happened", happened, happened + 3 * maybe[0] + 2 * maybe[1] + 2 * maybe[2]);
+        expect("happened", happened, happened + 3 * maybe[0] + 2 * maybe[1] + 2 * maybe[2]);
     }
 
-    static void tell(String name, int least, int most) {
+    static void expect(String name, int least, int most) {
         System.out.println(name + " " + least + " " + most);
     }
 

@@ -18,7 +18,7 @@ public final class Modes {
     static final AtomicInteger virtualParks = new AtomicInteger();
 
     static volatile boolean over;
-    static volatile int asked;
+    static volatile int requested;
     static volatile int entered;
 
     public static void main(String[] args) throws Exception {
@@ -79,8 +79,8 @@ public final class Modes {
         Handed lock = new Handed();
         Thread other = new Thread(() -> {
             for (int i = 1; ; i++) {
-                while (asked != none && asked < i) Thread.yield();
-                if (asked == none) return;
+                while (requested != none && requested < i) Thread.yield();
+                if (requested == none) return;
                 synchronized (lock) { }
                 entered = i;
             }
@@ -90,12 +90,12 @@ public final class Modes {
         while (!over) {
             count++;
             synchronized (lock) {
-                asked = count;
+                requested = count;
                 Blocked.await(lock, other);
             }
             while (entered < count) Thread.yield();
         }
-        asked = none;
+        requested = none;
         other.join();
         return count;
     }

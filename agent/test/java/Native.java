@@ -7,7 +7,7 @@ import java.util.Arrays;
 
 /** Makes a native thread (args[0] is the library) attach, work and detach, on commands from standard input. */
 public final class Native {
-    static native void tell(int what);
+    static native void command(int what);
 
     static void work() throws InterruptedException {
         Thread.sleep(1);
@@ -18,7 +18,7 @@ public final class Native {
         System.out.println("ready");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); line != null && !line.equals("end"); line = in.readLine()) {
-            tell(Arrays.asList("attach", "work", "leave").indexOf(line));
+            command(Arrays.asList("attach", "work", "leave").indexOf(line));
             System.out.println(line);
         }
     }

@@ -23,7 +23,7 @@ public final class Order {
     static final String MUTEX = "java.util.concurrent.locks.ReentrantLock$NonfairSync";
     static final String LATCH = "java.util.concurrent.CountDownLatch$Sync";
 
-    static final ConcurrentLinkedQueue<String> told = new ConcurrentLinkedQueue<>();
+    static final ConcurrentLinkedQueue<String> logged = new ConcurrentLinkedQueue<>();
     static final Set<String> failed = new HashSet<>(); // names of threads
     static volatile int step; // of main
     static volatile int reached; // by a worker
@@ -33,8 +33,8 @@ public final class Order {
     }
 
     /** Records what the current thread does next. */
-    static void tell(String what) {
-        told.add(Thread.currentThread().getName() + " " + what);
+    static void log(String what) {
+        logged.add(Thread.currentThread().getName() + " " + what);
     }
 
     static void until(int wanted) {
@@ -43,13 +43,13 @@ public final class Order {
 
     static Thread worker(int number, Body body) {
         return new Thread(() -> {
-            tell("threadStart - -");
+            log("threadStart - -");
             try {
                 body.run();
             } catch (Exception e) {
                 throw new AssertionError(e);
             }
-            tell("threadEnd - -");
+            log("threadEnd - -");
         }, "worker-" + number);
     }
 
@@ -78,7 +78,7 @@ public final class Order {
         latch();
         joined();
         for (String name : failed) System.out.println("void " + name);
-        for (String line : told) {
+        for (String line : logged) {
             if (!failed.contains(line.substring(0, line.indexOf(' ')))) System.out.println(line);
         }
     }
@@ -99,9 +99,9 @@ public final class Order {
             synchronized (two) {
                 reached = 2;
                 until(1);
-                tell("contendedEnter Order$One worker-0");
+                log("contendedEnter Order$One worker-0");
                 synchronized (one) {
-                    tell("contendedEntered Order$One -");
+                    log("contendedEntered Order$One -");
                 }
             }
             until(6);
@@ -110,9 +110,9 @@ public final class Order {
             synchronized (three) {
                 reached = 3;
                 until(2);
-                tell("contendedEnter Order$Two worker-1");
+                log("contendedEnter Order$Two worker-1");
                 synchronized (two) {
-                    tell("contendedEntered Order$Two -");
+                    log("contendedEntered Order$Two -");
                 }
             }
             until(7);
@@ -120,9 +120,9 @@ public final class Order {
         Thread d = worker(3, () -> {
             reached = 4;
             until(3);
-            tell("contendedEnter Order$Three worker-2");
+            log("contendedEnter Order$Three worker-2");
             synchronized (three) {
-                tell("contendedEntered Order$Three -");
+                log("contendedEntered Order$Three -");
             }
         });
         step = reached = 0;
@@ -145,10 +145,10 @@ public final class Order {
     }
 
     static Thread start(int number, Body body) throws Exception {
-        int before = told.size();
+        int before = logged.size();
         Thread t = worker(number, body);
         t.start();
-        while (told.size() == before) Thread.yield();
+        while (logged.size() == before) Thread.yield();
         return t;
     }
 
@@ -158,18 +158,18 @@ public final class Order {
         step = 0;
         Thread a = start(0, () -> {
             synchronized (bell) {
-                tell("wait Order$Bell -");
+                log("wait Order$Bell -");
                 bell.wait();
-                tell("waited Order$Bell -");
-                tell("waitReturned Order$Bell -");
+                log("waited Order$Bell -");
+                log("waitReturned Order$Bell -");
             }
         });
         Blocked.awaitWait(a);
         Thread b = start(1, () -> {
             synchronized (bell) {
-                tell("notify Order$Bell -");
+                log("notify Order$Bell -");
                 bell.notify();
-                tell("notifyAll Order$Bell -");
+                log("notifyAll Order$Bell -");
                 bell.notifyAll();
             }
             until(1);
@@ -198,8 +198,8 @@ public final class Order {
                 Thread.State state = a[0].getState(); // while it cannot leave its wait, if it has not yet
                 inTime[0] = state == Thread.State.TIMED_WAITING || state == Thread.State.BLOCKED;
                 if (inTime[0]) {
-                    told.add("worker-" + number + " waited Order$Bell - timedOut");
-                    told.add("worker-" + number + " contendedEnter Order$Bell worker-" + (number + 1));
+                    logged.add("worker-" + number + " waited Order$Bell - timedOut");
+                    logged.add("worker-" + number + " contendedEnter Order$Bell worker-" + (number + 1));
                 }
                 reached = 1;
                 until(2);
@@ -208,10 +208,10 @@ public final class Order {
         });
         a[0] = start(number, () -> {
             synchronized (bell) {
-                tell("wait Order$Bell -");
+                log("wait Order$Bell -");
                 bell.wait(millis);
-                tell("contendedEntered Order$Bell -");
-                tell("waitReturned Order$Bell -");
+                log("contendedEntered Order$Bell -");
+                log("waitReturned Order$Bell -");
             }
         });
         Blocked.awaitWait(a[0]);
@@ -227,19 +227,19 @@ public final class Order {
 
     static void interrupted() throws Exception {
         Thread a = start(0, () -> {
-            tell("sleepStart - -");
+            log("sleepStart - -");
             try {
                 Thread.sleep(86_400_000);
                 throw new AssertionError();
             } catch (InterruptedException e) {
-                tell("interrupted - - interrupted");
-                tell("sleepEnd - - interrupted");
+                log("interrupted - - interrupted");
+                log("sleepEnd - - interrupted");
             }
         });
         reach(a, Thread.State.TIMED_WAITING);
         step = 0;
         Thread b = start(1, () -> {
-            tell("interruptCalled - worker-0");
+            log("interruptCalled - worker-0");
             a.interrupt();
             until(1);
         });
@@ -252,13 +252,13 @@ public final class Order {
         Object blocker = new Blocker();
         step = 0;
         Thread a = start(0, () -> {
-            tell("park Order$Blocker -");
+            log("park Order$Blocker -");
             LockSupport.park(blocker);
-            tell("unparked - -");
+            log("unparked - -");
         });
         reach(a, Thread.State.WAITING);
         Thread b = start(1, () -> {
-            tell("unpark - worker-0");
+            log("unpark - worker-0");
             LockSupport.unpark(a);
             until(1);
         });
@@ -274,7 +274,7 @@ public final class Order {
         Thread a = start(0, () -> {
             lock.lock();
             until(1);
-            tell("unpark - worker-1");
+            log("unpark - worker-1");
             lock.unlock();
             until(3);
         });
@@ -283,21 +283,21 @@ public final class Order {
         for (int i = 1; i <= 2; i++) {
             boolean first = i == 1;
             others[i - 1] = start(i, () -> {
-                tell("park " + MUTEX + " worker-0");
+                log("park " + MUTEX + " worker-0");
                 lock.lock();
-                tell("unparked - -");
+                log("unparked - -");
                 until(2);
-                if (first) tell("unpark - worker-2");
+                if (first) log("unpark - worker-2");
                 lock.unlock();
                 until(first ? 4 : 5);
             });
             reach(others[i - 1], Thread.State.WAITING);
         }
-        int before = told.size();
+        int before = logged.size();
         step = 1;
-        while (told.size() < before + 2) Thread.yield();
+        while (logged.size() < before + 2) Thread.yield();
         step = 2;
-        while (told.size() < before + 4) Thread.yield();
+        while (logged.size() < before + 4) Thread.yield();
         step = 3;
         ended(a);
         step = 4;
@@ -310,13 +310,13 @@ public final class Order {
         CountDownLatch latch = new CountDownLatch(1);
         step = 0;
         Thread a = start(0, () -> {
-            tell("park " + LATCH + " -");
+            log("park " + LATCH + " -");
             latch.await();
-            tell("unparked - -");
+            log("unparked - -");
         });
         reach(a, Thread.State.WAITING);
         Thread b = start(1, () -> {
-            tell("unpark - worker-0");
+            log("unpark - worker-0");
             latch.countDown();
             until(1);
         });
@@ -328,18 +328,18 @@ public final class Order {
     /** A thread starts another and joins it. */
     static void joined() throws Exception {
         step = 0;
-        int before = told.size();
+        int before = logged.size();
         Thread b = worker(1, () -> until(2));
         Thread a = start(0, () -> {
-            tell("startCalled - worker-1");
+            log("startCalled - worker-1");
             b.start();
             until(1);
-            tell("joinStart java.lang.Thread worker-1");
+            log("joinStart java.lang.Thread worker-1");
             b.join();
-            tell("waited java.lang.Thread -");
-            tell("joinEnd java.lang.Thread worker-1");
+            log("waited java.lang.Thread -");
+            log("joinEnd java.lang.Thread worker-1");
         });
-        while (told.size() < before + 3) Thread.yield();
+        while (logged.size() < before + 3) Thread.yield();
         step = 1;
         Blocked.awaitWait(a);
         step = 2;
