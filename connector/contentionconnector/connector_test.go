@@ -314,7 +314,7 @@ func TestDeadlockEnds(t *testing.T) {
 }
 
 // The events are counted once, though they come in for both signals.
-func TestBothSidesAreOne(t *testing.T) {
+func TestBothSidesShareAnAccountant(t *testing.T) {
 	p := start(t, nil, nil)
 	before := uint64(0)
 	p.consume(t, carriers(t, one, 1, &before, threadpdata.EndExit, story))

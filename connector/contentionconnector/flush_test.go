@@ -19,7 +19,7 @@ import (
 )
 
 // What the next component refuses is counted; and sums that are cumulative come again.
-func TestRefusedFlushIsCounted(t *testing.T) {
+func TestRejectedFlushIsCounted(t *testing.T) {
 	p := start(t, nil, consumertest.NewErr(errors.New("queue is full")))
 	before := uint64(0)
 	p.consume(t, carriers(t, one, 1, &before, threadpdata.EndExit, story))
@@ -40,7 +40,7 @@ func (s *slow) ConsumeMetrics(ctx context.Context, md pmetric.Metrics) error {
 }
 
 // However slow what stands behind the connector is, no point ends before it begins: not even of a session that began meanwhile.
-func TestPointsEndAfterTheyBegin(t *testing.T) {
+func TestPointsEndAfterTheyStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &slow{pause: 20 * time.Second}
 		p := start(t, nil, sink)
@@ -69,7 +69,7 @@ func TestPointsEndAfterTheyBegin(t *testing.T) {
 }
 
 // Series to which nothing happens leave, with a point that says so.
-func TestStaleSeriesLeave(t *testing.T) {
+func TestStaleSeriesAreRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, func(c *Config) {
 			c.SeriesExpiration, c.Sessions.SessionTimeout = time.Minute, time.Hour

@@ -20,7 +20,7 @@ import (
 
 var carried = jvmthread.SessionID{0xa1, 0xb2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 
-func TestCarrierIsASpanThatOthersCanRead(t *testing.T) {
+func TestCarrierIsAValidSpan(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.OrderBook"), Hash: 0x5a1d}
 	stack := sym.InternStack("at com.acme.OrderBook.add(OrderBook.java:42)")
@@ -73,7 +73,7 @@ func TestCarrierWithoutEventsHasNoThread(t *testing.T) {
 	assert.Equal(t, c, got)
 }
 
-func TestCarrierMayOnlySayWhoAThreadIs(t *testing.T) {
+func TestCarrierMayOnlyIdentifyAThread(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	c := Carrier{
 		Session: carried, Batch: 6, Part: 1, Parts: 2, Watermark: 9000,
@@ -81,11 +81,11 @@ func TestCarrierMayOnlySayWhoAThreadIs(t *testing.T) {
 	}
 	var got Carrier
 	require.NoError(t, Parse(toSpan(&c, sym), sym, &got))
-	assert.Equal(t, tell(&c, sym), tell(&got, sym))
+	assert.Equal(t, describe(&c, sym), describe(&got, sym))
 	assert.Empty(t, got.Events)
 }
 
-func TestSpanIDsDifferAndStayAsTheyAre(t *testing.T) {
+func TestSpanIDsDifferAndAreStable(t *testing.T) {
 	seen := make(map[pcommon.SpanID]bool)
 	for batch := range uint64(1000) {
 		for part := range uint32(10) {
@@ -117,18 +117,18 @@ func TestCarrierRoundTrip(t *testing.T) {
 		scope = read.ResourceSpans().At(0).ScopeSpans().At(0)
 		require.True(t, IsCarrier(scope.Scope()))
 		require.NoError(t, Parse(scope.Spans().At(0), there, &got))
-		assert.Equal(t, tell(c, here), tell(&got, there))
+		assert.Equal(t, describe(c, here), describe(&got, there))
 	}
 }
 
-func TestScopesOfOthersAreNoCarriers(t *testing.T) {
+func TestOtherScopesAreNotCarriers(t *testing.T) {
 	scope := pcommon.NewInstrumentationScope()
 	assert.False(t, IsCarrier(scope))
 	scope.SetName("github.com/weft-otel/weft")
 	assert.False(t, IsCarrier(scope))
 }
 
-func TestParseNamesTheAttributeThatMakesNoSense(t *testing.T) {
+func TestParseNamesTheInvalidAttribute(t *testing.T) {
 	for _, test := range []struct {
 		change func(ptrace.Span)
 		want   string
@@ -176,7 +176,7 @@ func TestParseSkipsEventsOfUnknownNames(t *testing.T) {
 	assert.Len(t, c.Events, 1)
 }
 
-func TestResourceSaysWhichSession(t *testing.T) {
+func TestResourceIdentifiesTheSession(t *testing.T) {
 	res := pcommon.NewResource()
 	FillResource(res, carried, 42, maps.All(map[string]string{"host.name": "shop-1", "process.pid": "7", "": "x", "empty": ""}))
 	assert.Equal(t, map[string]any{
@@ -210,7 +210,7 @@ func FuzzParse(f *testing.F) {
 						continue
 					}
 					require.NoError(t, Parse(toSpan(&c, sym), sym, &again))
-					assert.Equal(t, tell(&c, sym), tell(&again, sym))
+					assert.Equal(t, describe(&c, sym), describe(&again, sym))
 				}
 			}
 		}
@@ -274,7 +274,7 @@ func randomAggregate(random *rand.Rand, sym *symbols.Table) *jvmthread.Aggregate
 	return a
 }
 
-func TestParseNamesWhatMakesNoSenseInAnAggregate(t *testing.T) {
+func TestParseNamesTheInvalidAttributeOfAnAggregate(t *testing.T) {
 	for _, test := range []struct {
 		change func(span, series pcommon.Map)
 		want   string
@@ -301,25 +301,25 @@ func toSpan(c *Carrier, sym *symbols.Table) ptrace.Span {
 	return spans.At(0)
 }
 
-// tell says what a carrier means, without the ids that a symbol table gives.
-func tell(c *Carrier, sym *symbols.Table) []string {
-	told := []string{fmt.Sprintln(c.Session, c.Batch, c.Part, c.Parts, c.Watermark, c.Before, c.End), fmt.Sprintf("%+v", c.Thread)}
+// describe shows what a carrier means, without the ids that a symbol table gives.
+func describe(c *Carrier, sym *symbols.Table) []string {
+	lines := []string{fmt.Sprintln(c.Session, c.Batch, c.Part, c.Parts, c.Watermark, c.Before, c.End), fmt.Sprintf("%+v", c.Thread)}
 	if a := c.Aggregate; a != nil {
-		told = append(told, fmt.Sprintln(a.From, a.To, a.Scale))
+		lines = append(lines, fmt.Sprintln(a.From, a.To, a.Scale))
 		for _, s := range a.Series {
 			class, stack := sym.Class(s.Class), sym.Stack(s.Stack)
 			s.Class, s.Stack = 0, 0
-			told = append(told, fmt.Sprintf("%+v", s)+class+stack)
+			lines = append(lines, fmt.Sprintf("%+v", s)+class+stack)
 		}
 	}
 	for _, ev := range c.Events {
 		if ev.Kind == jvmthread.KindContext {
-			told = append(told, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.Span))
+			lines = append(lines, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.Span))
 			continue
 		}
-		told = append(told, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.Peer, ev.Arg, ev.Flags, sym.Class(ev.Lock.Class), ev.Lock.Hash, sym.Stack(ev.Stack)))
+		lines = append(lines, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.Peer, ev.Arg, ev.Flags, sym.Class(ev.Lock.Class), ev.Lock.Hash, sym.Stack(ev.Stack)))
 	}
-	return told
+	return lines
 }
 
 func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
@@ -364,7 +364,7 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 	return c
 }
 
-func TestResourceSaysWhetherARecordingIsOld(t *testing.T) {
+func TestResourceMarksSingleEndedRecordings(t *testing.T) {
 	res := pcommon.NewResource()
 	assert.False(t, IsSingleEnded(res))
 	res.Attributes().PutStr("weft.recording.old", "true")

@@ -125,7 +125,7 @@ func names(all []ptrace.Traces) (out []string) {
 	return out
 }
 
-func TestOtherSpansPassUntouched(t *testing.T) {
+func TestOtherSpansPassUnchanged(t *testing.T) {
 	p := start(t, nil, nil)
 	td := batch(one, 1, "", 0)
 	other := td.ResourceSpans().AppendEmpty()
@@ -179,7 +179,7 @@ func TestCriticalPath(t *testing.T) {
 	}
 }
 
-func TestShutdownSendsWhatIsHeld(t *testing.T) {
+func TestShutdownSendsOpenWindows(t *testing.T) {
 	p := start(t, nil, nil)
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(two, 1, "", 1)))
@@ -250,7 +250,7 @@ func TestSteadyReorderingLosesNothing(t *testing.T) {
 }
 
 // An end behind a batch that never comes ends the session as soon as the batch is given up.
-func TestEndBehindAMissingBatch(t *testing.T) {
+func TestEndAfterAMissingBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, nil, nil)
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
@@ -281,7 +281,7 @@ func TestCancelledRequestLosesNoWindow(t *testing.T) {
 }
 
 // Spans that only look like carriers begin no session.
-func TestBadCarriersTakeNoPlace(t *testing.T) {
+func TestBadCarriersStartNoSession(t *testing.T) {
 	p := start(t, func(c *Config) { c.Sessions.MaxSessions = 1 }, nil)
 	bad := batch(two, 1, "", 1)
 	bad.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Clear()
@@ -313,7 +313,7 @@ func TestSpansThatOnlyLookLikeCarriersAreDroppedAndCounted(t *testing.T) {
 	assert.Empty(t, p.sink.AllTraces())
 }
 
-func TestRefusedWindowIsCountedAndNotRepeated(t *testing.T) {
+func TestRejectedWindowIsCountedAndNotRepeated(t *testing.T) {
 	p := start(t, nil, consumertest.NewErr(errors.New("queue is full")))
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
 	p.metric(t, "otelcol_processor_thread_span_windows_refused", 1)
