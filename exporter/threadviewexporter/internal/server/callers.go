@@ -113,8 +113,7 @@ func (q *query) callerTallies(sel selection, want kind, wanted func(class uint32
 			if t == nil {
 				continue
 			}
-			count, time := q.waitShare(c)
-			t.wait(&t.stats, c, lock, count, time)
+			count, time := t.wait(q, &t.stats, c, lock)
 			if !c.Early && c.End-c.Start >= t.longest.End-t.longest.Start {
 				t.longer(c.Interval())
 			}

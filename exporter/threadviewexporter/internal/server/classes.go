@@ -87,8 +87,7 @@ func (q *query) classTallies(sel selection) map[uint32]*classTally {
 			}
 			lock := c.Lock()
 			t := of(q.sn.ClassID(lock))
-			count, time := q.waitShare(c)
-			t.wait(&t.kinds[k], c, lock, count, time)
+			t.wait(q, &t.kinds[k], c, lock)
 		}
 	})
 	return all

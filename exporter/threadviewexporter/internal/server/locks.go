@@ -108,7 +108,7 @@ func (s *lockSums) intervals(c *store.Cursor) {
 		}
 		if t := s.of(c.Lock()); t != nil {
 			t.wanted = t.wanted || !c.Early
-			count, time := s.q.waitShare(c)
+			count, time := s.q.share(c, true)
 			add(&t.kinds[k], count, time)
 		}
 	}
@@ -147,7 +147,7 @@ func (s *lockSums) edge(e store.Edge) bool {
 	return true
 }
 
-func (s *lockSums) hold(h *store.Hold, early bool) {
+func (s *lockSums) hold(h store.Hold, early bool) {
 	t := s.of(h.Lock)
 	switch {
 	case t == nil:

@@ -55,24 +55,15 @@ func (q *query) cover(sel selection, has func(*store.Rollup) bool) store.Cover {
 }
 
 // share is what an interval adds to the sums of the range: the time within it, and 1 if it began within it. An early one subtracts what a
-// roll-up counts before the range.
-func (q *query) share(c *store.Cursor) (count, time int64) {
-	switch {
-	case c.Early:
-		return -1, -int64(q.from - c.Start)
-	case c.Start >= q.from:
+// roll-up counts before the range. Among waits, an interval that continues another is not counted.
+func (q *query) share(c *store.Cursor, waits bool) (count, time int64) {
+	if (c.Early || c.Start >= q.from) && !(waits && c.State.Continues()) {
 		count = 1
 	}
-	return count, q.clip(c.Start, c.End)
-}
-
-// waitShare is share for waits: an interval that continues another wait is not counted.
-func (q *query) waitShare(c *store.Cursor) (count, time int64) {
-	count, time = q.share(c)
-	if c.State.Continues() {
-		count = 0
+	if c.Early {
+		return -count, -int64(q.from - c.Start)
 	}
-	return count, time
+	return count, q.clip(c.Start, c.End)
 }
 
 // parties are the locks and threads of waits.
@@ -90,17 +81,19 @@ func (p *parties) sum(t *store.Tally, w *store.WaitSum) {
 	w.Threads.AddTo(&p.threads)
 }
 
-// wait adds a wait to a tally, or its part before the range if it is early.
-func (p *parties) wait(t *store.Tally, c *store.Cursor, lock store.LockIndex, count, time int64) {
+// wait adds a wait to a tally, or subtracts its part before the range if it is early.
+func (p *parties) wait(q *query, t *store.Tally, c *store.Cursor, lock store.LockIndex) (count, time int64) {
+	count, time = q.share(c, true)
 	if c.Early {
 		t.Clip(count, time)
-		return
+		return count, time
 	}
 	t.Add(count, time, int64(c.End-c.Start))
 	if lock != 0 {
 		p.monitors.Add(int(lock))
 	}
 	p.threads.Add(c.Thread())
+	return count, time
 }
 
 func statsOf(t *store.Tally) api.Stats {

@@ -84,7 +84,7 @@ func (q *query) threadRows(sel selection) (rows []api.ThreadRow, sum api.ThreadS
 	}, func(c *store.Cursor) {
 		t := &all[c.Thread()]
 		for c.Next() {
-			count, time := q.share(c)
+			count, time := q.share(c, false)
 			t.add(c.State, c.State == jvmthread.StateDeadlocked && c.As() == jvmthread.StateParked, count, time)
 		}
 	})

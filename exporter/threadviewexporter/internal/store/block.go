@@ -218,7 +218,8 @@ func (b *Block) effectAt(i int) jvmthread.Time {
 }
 
 func (b *Block) edge(i int) Edge {
-	e, effect := &b.interactions[i], b.effectAt(i)
+	e := &b.interactions[i]
+	effect := b.Start + b.effects.expand(i, e.effect)
 	return Edge{
 		Cause: effect - b.latencies.expand(i, e.latency), Effect: effect, From: int(e.from), To: int(e.to),
 		FromSeq: e.fromSeq, ToSeq: e.toSeq, Lock: LockIndex(e.lock), Stack: StackID(e.stack), Kind: e.kind, Confidence: e.confidence,
@@ -229,7 +230,8 @@ func (b *Block) edge(i int) Edge {
 func (b *Block) holdEnd(i int) jvmthread.Time { return b.Start + b.holdEnds.expand(i, b.holds[i].end) }
 
 func (b *Block) hold(i int) Hold {
-	h, end := &b.holds[i], b.holdEnd(i)
+	h := &b.holds[i]
+	end := b.Start + b.holdEnds.expand(i, h.end)
 	return Hold{Start: end - b.lengths.expand(i, h.length), End: end, Lock: LockIndex(h.lock), Thread: int(h.thread), Marks: h.marks}
 }
 

@@ -152,33 +152,35 @@ func (c *Cover) Outside(from, to jvmthread.Time, yield func(from, to jvmthread.T
 // Uncovered yields cursors over the intervals in [from, to) that are in no roll-up of the cover, one per thread; has selects threads by index.
 // A cursor that is Early has a single interval that is in a roll-up but began before from: the time until then is to be subtracted.
 func (sn *Snapshot) Uncovered(from, to jvmthread.Time, cover *Cover, has []bool, yield func(c *Cursor)) {
+	var c Cursor // reused, since it is on the heap
 	for _, r := range cover.Rollups {
 		for _, k := range r.early {
 			if l := &k.block.lanes[k.lane]; l.start < from && has[l.thread] {
 				at := int(l.first)
-				yield(&Cursor{Early: true, thread: int(l.thread), to: math.MaxInt64, block: k.block, lane: l, at: at - 1, stop: at + 1, last: openIsOver})
+				c = Cursor{Early: true, thread: int(l.thread), to: math.MaxInt64, block: k.block, lane: l, at: at - 1, stop: at + 1, last: openIsOver}
+				yield(&c)
 			}
 		}
 	}
 	for i, ok := range has {
 		if ok {
-			c := sn.walk(i, from, to, [2]uint64{cover.first, cover.next})
+			c = sn.walk(i, from, to, [2]uint64{cover.first, cover.next})
 			yield(&c)
 		}
 	}
 }
 
 // UncoveredHolds yields the holds that overlap [from, to) and are in no roll-up of the cover, and early ones as Uncovered does.
-func (sn *Snapshot) UncoveredHolds(from, to jvmthread.Time, cover *Cover, yield func(h *Hold, early bool)) {
+func (sn *Snapshot) UncoveredHolds(from, to jvmthread.Time, cover *Cover, yield func(h Hold, early bool)) {
 	for _, r := range cover.Rollups {
-		for i := range r.earlyHolds {
-			if h := &r.earlyHolds[i]; h.Start < from {
+		for _, h := range r.earlyHolds {
+			if h.Start < from {
 				yield(h, true)
 			}
 		}
 	}
 	sn.uncoveredHolds(from, to, cover, func(h Hold) bool {
-		yield(&h, false)
+		yield(h, false)
 		return true
 	})
 }
