@@ -18,7 +18,7 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// define makes definitions of a text, and counts those that were refused.
+// define processes the definitions in a text, and returns how many were refused.
 func define(tb testing.TB, d *Table, text string) (refused int) {
 	tb.Helper()
 	stream, err := wire.AppendStream(nil, text)
@@ -95,7 +95,7 @@ class id=3 name="ten bytes."
 	assert.Equal(t, 1, define(t, d, `method id=2 name="twelve bytes"`))
 }
 
-// A method whose id is given to another takes the other's room, and not both.
+// A method that reuses the ID of another replaces it, and both do not count.
 func TestMethodsThatAreDefinedAgainCountOnce(t *testing.T) {
 	d := New(symbols.New(symbols.DefaultLimits()))
 	text := `method id=1 name="` + strings.Repeat("m", 1<<15) + `"`
@@ -108,7 +108,7 @@ func TestMethodsThatAreDefinedAgainCountOnce(t *testing.T) {
 	assert.Equal(t, once-1<<15+1, d.Held())
 }
 
-// Virtual threads whose end was lost are forgotten in the end, with all that is known of them.
+// Virtual threads whose end was lost are eventually dropped, with their descriptions.
 func TestVirtualThreadsThatNeverEndAreForgotten(t *testing.T) {
 	limits := symbols.DefaultLimits()
 	limits.Threads = 4

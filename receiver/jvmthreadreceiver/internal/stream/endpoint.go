@@ -121,7 +121,7 @@ func removeStale(ctx context.Context, address confignet.AddrConfig) error {
 		return errors.Join(fmt.Errorf("socket %s is in use; stop the process using it or use another path", path), conn.Close())
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("cannot tell whether socket %s is in use; remove it or use another path: %w", path, err)
+		return fmt.Errorf("cannot check whether socket %s is in use; remove it or use another path: %w", path, err)
 	}
 	return os.Remove(path)
 }
