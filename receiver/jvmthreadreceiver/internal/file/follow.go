@@ -46,7 +46,7 @@ type tail struct {
 	slots slots
 }
 
-// surveyor is a decoder that can tell how much of a file is ready to be read.
+// surveyor is a decoder that knows how much of a file is ready to be read.
 type surveyor interface {
 	Survey(src io.ReaderAt, size int64) (readable int64, live, whole bool)
 }
