@@ -12,13 +12,13 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Aggregate is a batch that has sums in place of events.
+// Aggregate is a batch of sums instead of events.
 type Aggregate struct {
 	BatchHeader
 	jvmthread.Aggregate
 }
 
-// SeriesOverflow marks the series of a kind that stands for all those for which the agent had no room.
+// SeriesOverflow marks the series that sums up all waits of a kind beyond the agent's limit of series.
 const SeriesOverflow uint16 = 1
 
 // The scales that OpenTelemetry's exponential histograms may have.
@@ -108,7 +108,7 @@ func (f Frame) Aggregate(a *Aggregate) (skipped uint64, err error) {
 	return skipped, nil
 }
 
-// series takes a series from the front, or says what is wrong with it.
+// series cuts a series from the front, or returns what is wrong with it.
 func (c *cursor) series(s *jvmthread.Series) (known bool, what string) {
 	rest := cursor{b: c.b}
 	size := int(rest.u16("size"))

@@ -27,10 +27,10 @@ func (p *parser) openAggregate(l *line) {
 
 func (p *parser) series(l *line) error {
 	if !p.sums {
-		return errors.New("stands behind no aggregate")
+		return errors.New("outside an aggregate")
 	}
 	if len(l.words) < 2 {
-		return errors.New("has no kind")
+		return errors.New("missing kind")
 	}
 	kind, ok := jvmthread.ParseKind(l.words[1])
 	if !ok {

@@ -1,12 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wire answers: what do the bytes between the agent and the receiver mean? It reads and writes the frames of the stream
-// protocol, version 1, and their text form, which the test vectors use. It does not keep state between frames: what a definition is good
-// for is the business of its caller.
+// Package wire reads and writes the stream protocol between the agent and the receiver, version 1: its frames, and their text form, which the
+// test vectors use. It keeps no state between frames; package definitions resolves ids.
 //
-// protocol/README.md is the specification; the tables in spec.go are its truth for names, numbers and fields, and the C header of the
-// agent is generated from them (go generate ./internal/wire).
+// protocol/README.md is the specification. Its tables of names, numbers and fields and the agent's C header are generated from spec.go
+// (go generate ./internal/wire).
 package wire
 
 //go:generate go run ./genheader -header ../../agent/src/wire/wire_kinds.h -spec ../../protocol/README.md

@@ -24,7 +24,7 @@ type Class struct {
 	Name string
 }
 
-// MethodID names a method within one session.
+// MethodID identifies a method within one session.
 type MethodID uint32
 
 // Method defines a method.
@@ -37,7 +37,7 @@ type Method struct {
 	Lines     []Line // ascending by Start
 }
 
-// Line says that the bytecode from Start on is of this line.
+// Line is the source line of the bytecode from Start on.
 type Line struct{ Start, Number uint32 }
 
 // Stack defines a call stack.
@@ -53,15 +53,14 @@ type StackFrame struct {
 	BCI    int32 // -1 in a native method
 }
 
-// BatchHeader stands before the sections of a batch. The watermark, as all times that this package reads and writes, is of the JVM's
-// monotonic clock.
+// BatchHeader precedes the sections of a batch. All times in this package, like the watermark, are of the JVM's monotonic clock.
 type BatchHeader struct {
 	Sequence  uint64
 	Watermark jvmthread.Time
 	Before    uint64 // events in all earlier batches
 }
 
-// Section holds the events of one thread in a batch. Event.Thread is not looked at when it is written.
+// Section holds the events of one thread in a batch. Writing ignores Event.Thread.
 type Section struct {
 	Thread jvmthread.ThreadID
 	Events []jvmthread.Event
@@ -73,20 +72,20 @@ type End struct {
 	Reason EndReason
 }
 
-// Control asks an agent to change options, or to do something. The keys are those of the agent's options (agent/README.md).
+// Control requests an agent to change options or to perform an action. The keys are those of the agent's options (agent/README.md).
 type Control struct {
-	ID      uint32 // chosen by the receiver; the status that answers bears it
+	ID      uint32 // chosen by the receiver; the answering status has the same
 	Options []Attribute
 }
 
 // Status answers the control of the same id.
 type Status struct {
 	ID      uint32
-	Error   string      // one line that names the key and the remedy; empty: all was done. If not, nothing was
+	Error   string      // one line with the key and the remedy; empty: all was done, otherwise nothing was
 	Options []Attribute // all that can be changed, as they are now
 }
 
-// Refuse says why a receiver closes a connection.
+// Refuse is the reason for which a receiver closes a connection.
 type Refuse struct {
 	Code    RefuseCode
 	Message string

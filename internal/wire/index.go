@@ -11,8 +11,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Index says where the batches of a recording are, so that a part of it can be read without the rest. It is found from the end of the
-// recording: its last field is where it begins itself.
+// Index lists the positions of batches in a recording, so that a part of it can be read without the rest. It is found from the end of the
+// recording: its last field is its own position.
 type Index struct {
 	Entries []IndexEntry
 	Before  uint64 // byte at which the index before this one begins; 0: there is none
@@ -21,7 +21,7 @@ type Index struct {
 
 // IndexEntry is a batch. Times are of the JVM's monotonic clock, as in the batch.
 type IndexEntry struct {
-	Definitions uint64         // byte at which the definitions begin that stand before the batch; that of the batch if there are none
+	Definitions uint64         // byte at which the definitions before the batch begin; that of the batch if there are none
 	Batch       uint64         // byte at which it begins
 	Time        jvmthread.Time // of its first event; its watermark if it has none
 	Until       jvmthread.Time // of its last event, or its watermark if that is later

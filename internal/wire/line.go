@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// line is a line of the text form, taken apart: words, then name=value. The first failure stays, as in a cursor.
+// line is a parsed line of the text form: words, then name=value. It keeps the first failure, like cursor.
 type line struct {
 	words  []string
 	fields []field
@@ -23,7 +23,7 @@ type field struct {
 	used        bool
 }
 
-// splitLine takes a line apart. The first word is the kind.
+// splitLine parses a line. The first word is the kind.
 func splitLine(text string) *line {
 	l := &line{}
 	for rest := strings.TrimSpace(text); rest != "" && l.err == nil; rest = strings.TrimLeft(rest, " \t") {
@@ -42,7 +42,7 @@ func splitLine(text string) *line {
 	return l
 }
 
-// token cuts a quoted string, or what stands before one of the given characters.
+// token cuts a quoted string, or the text before one of the given characters.
 func (l *line) token(text, until string) (token string, quoted bool, rest string) {
 	if !strings.HasPrefix(text, `"`) {
 		i := strings.IndexAny(text, until)
@@ -73,7 +73,7 @@ func (l *line) fail(format string, args ...any) {
 	}
 }
 
-// string returns a field, empty if it is not there.
+// string returns a field, or "" if it is missing.
 func (l *line) string(name string) string {
 	for i := range l.fields {
 		if f := &l.fields[i]; f.name == name && !f.quoted && !f.used {
@@ -135,7 +135,7 @@ func (l *line) pairs(name string) [][2]string {
 	return pairs
 }
 
-// done returns what went wrong, or what was not understood.
+// done returns the first failure, or an error for unknown words and fields.
 func (l *line) done(words int) error {
 	if l.err == nil && len(l.words) > words {
 		l.fail("unknown word %q", l.words[words])

@@ -14,12 +14,10 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// AppendStream appends the bytes of a stream in text form. Empty lines and lines that begin with # do not count. Beside what AppendText
-// writes it takes lines like
+// AppendStream appends the bytes of a stream in text form. It ignores empty lines and lines that begin with #. In addition to the output of
+// AppendText it accepts lines of literal bytes, for newer or broken streams:
 //
 //	raw 00ff 17
-//
-// which stand for these very bytes: so also what is newer than this program, or broken, can be written down.
 func AppendStream(dst []byte, text string) ([]byte, error) {
 	p := parser{dst: dst}
 	number := 0
@@ -40,9 +38,9 @@ func AppendStream(dst []byte, text string) ([]byte, error) {
 // parser has at most one batch open, to which sections and events are appended.
 type parser struct {
 	dst     []byte
-	start   int  // of the payload of the open batch or aggregate; 0: none is open, since a header stands before each payload
+	start   int  // of the payload of the open batch or aggregate; 0: none is open, as a header precedes each payload
 	section int  // of the open section's header; 0: none is open
-	sums    bool // what is open is an aggregate
+	sums    bool // an aggregate is open
 }
 
 func (p *parser) line(row string) error {
@@ -154,7 +152,7 @@ func (l *line) stack() *Stack {
 
 func (p *parser) openSection(l *line) error {
 	if p.start == 0 || p.sums {
-		return errors.New("stands behind no batch")
+		return errors.New("outside a batch")
 	}
 	p.section = len(p.dst)
 	p.dst = appendSectionHeader(p.dst, jvmthread.ThreadID(l.unsigned("thread", 64)), 0)
@@ -163,10 +161,10 @@ func (p *parser) openSection(l *line) error {
 
 func (p *parser) event(l *line) error {
 	if p.section == 0 {
-		return errors.New("stands behind no section")
+		return errors.New("outside a section")
 	}
 	if len(l.words) < 2 {
-		return errors.New("has no kind")
+		return errors.New("missing kind")
 	}
 	kind, ok := jvmthread.ParseKind(l.words[1])
 	if !ok {

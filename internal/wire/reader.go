@@ -12,14 +12,14 @@ import (
 	"slices"
 )
 
-// Error says that bytes are not the protocol, and where. Errors of the connection are returned as they are, with the position before them.
+// Error reports bytes that violate the protocol, and their position. Errors of the connection are wrapped with the position.
 type Error struct {
 	Frame uint64 // from 1; 0 is the preamble
 	Byte  int64  // at which the frame begins, from the first byte of the connection
 	What  string
 }
 
-// Error returns one line for a person.
+// Error returns the message, of one line.
 func (e *Error) Error() string {
 	if e.Frame == 0 {
 		return e.What
@@ -27,7 +27,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("frame %d at byte %d: %s", e.Frame, e.Byte, e.What)
 }
 
-// Frame is a frame as it was read.
+// Frame is a frame that was read.
 type Frame struct {
 	Kind    FrameKind
 	Number  uint64 // from 1
@@ -39,7 +39,7 @@ type Frame struct {
 type Reader struct {
 	src     *bufio.Reader
 	limit   int
-	head    [FrameHeaderSize]byte // here, so that it need not be allocated
+	head    [FrameHeaderSize]byte // a field to avoid an allocation
 	buf     []byte
 	frames  uint64
 	read    int64
@@ -48,12 +48,12 @@ type Reader struct {
 
 const readBuffer = 64 << 10
 
-// NewReader returns a reader that refuses payloads above limit bytes. It needs memory for what was sent, not for what was announced.
+// NewReader returns a reader that refuses payloads above limit bytes. It allocates as bytes arrive, not by the announced length.
 func NewReader(src io.Reader, limit int) *Reader {
 	return &Reader{src: bufio.NewReaderSize(src, readBuffer), limit: limit}
 }
 
-// Preamble reads the preamble and returns the version that the agent speaks.
+// Preamble reads the preamble and returns the agent's version of the protocol.
 func (r *Reader) Preamble() (version uint16, err error) {
 	var b [PreambleSize]byte
 	n, err := io.ReadFull(r.src, b[:])
@@ -67,7 +67,7 @@ func (r *Reader) Preamble() (version uint16, err error) {
 	return binary.LittleEndian.Uint16(b[len(Magic):]), nil
 }
 
-// Next returns the next frame of a kind that this program knows. At the end of the stream it returns io.EOF, if that is between two frames.
+// Next returns the next frame of a known kind. If the stream ends between two frames, it returns io.EOF.
 func (r *Reader) Next() (Frame, error) {
 	for {
 		frame, err := r.next()
@@ -81,10 +81,10 @@ func (r *Reader) Next() (Frame, error) {
 	}
 }
 
-// Skipped counts the frames of unknown kinds.
+// Skipped returns the number of frames of unknown kinds.
 func (r *Reader) Skipped() uint64 { return r.skipped }
 
-// Offset is the number of bytes read so far.
+// Offset returns the number of bytes read so far.
 func (r *Reader) Offset() int64 { return r.read }
 
 func (r *Reader) next() (Frame, error) {
@@ -110,7 +110,7 @@ func (r *Reader) next() (Frame, error) {
 	return frame, nil
 }
 
-// fill reads n bytes, and makes room only as they come.
+// fill reads n bytes, and allocates only as they arrive.
 func (r *Reader) fill(n int) error {
 	r.buf = r.buf[:0]
 	for len(r.buf) < n {

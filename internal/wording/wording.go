@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wording answers: what do people call it? Spans, tables and pages use the same names for states, locks, threads and places.
+// Package wording has the names of states, locks, threads and places that users see in spans, tables and pages.
 package wording
 
 import (
@@ -26,11 +26,11 @@ var verbs = [jvmthread.NumStates]string{
 	jvmthread.StateDead:       "dead",
 }
 
-// Verb is the first word of the name of an interval in a state.
+// Verb returns the first word of the name of an interval in a state.
 func Verb(s jvmthread.State) string { return verbs[s] }
 
-// Title is the name of an interval: "wait Queue (timed out)". The object is the simple class of its lock or the thread that it joins, and
-// empty if it is about none.
+// Title returns the name of an interval: "wait Queue (timed out)". The object is the simple class of its lock or the thread that it joins, or
+// empty.
 func Title(s jvmthread.State, object string, timedOut bool) string {
 	name := verbs[s]
 	if object != "" {
@@ -42,8 +42,8 @@ func Title(s jvmthread.State, object string, timedOut bool) string {
 	return name
 }
 
-// SimpleClass is a class without its package, and "?" if it is not known. Locks of java.util.concurrent block on an inner class; people know the
-// outer one.
+// SimpleClass returns a class name without its package, or "?" if it is empty. For the inner classes on which locks of java.util.concurrent
+// block, it returns the outer class, which users know.
 func SimpleClass(class string) string {
 	if class == "" {
 		return "?"
@@ -55,7 +55,7 @@ func SimpleClass(class string) string {
 	return n
 }
 
-// ThreadName is the name of a thread, or its id if the name is not known.
+// ThreadName returns the name of a thread, or "thread" and its id if the name is empty.
 func ThreadName(name string, id jvmthread.ThreadID) string {
 	if name != "" {
 		return name
@@ -78,7 +78,7 @@ func Holder(holder, interval string) string {
 	return begin + holder + " held it and was in: " + interval
 }
 
-// Place is where in the code a stack begins, seen by somebody who knows what wait and park are.
+// Place is the code that uses a wait or a lock: a frame of a stack.
 type Place struct {
 	Function string // empty: not known
 	File     string
@@ -105,7 +105,7 @@ func FindPlace(stack string) (Place, int) {
 	return first, 0
 }
 
-// isWaiting tells the methods of the JDK that wait, wake or start from those that use them.
+// isWaiting reports whether a method belongs to the JDK's waiting, waking or starting itself and not to its caller.
 func isWaiting(function string) bool {
 	for _, prefix := range []string{
 		"java.lang.Object.", "java.lang.Thread.", "java.util.concurrent.locks.", "jdk.internal.misc.Unsafe.", "sun.misc.Unsafe.",

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contention answers: how much did the threads of one JVM wait, for what, and how does it stand now? It adds up the windows of a
+// Package contention sums up how long the threads of one JVM waited, for what, and who is blocked now. It adds up the windows of a
 // session, from all intervals and before anything is folded, so that its sums are those of the intervals to the nanosecond; and between
 // windows it says who is stuck. It has no clock: the times of flushes are given to it.
 package contention
@@ -16,12 +16,12 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// Config says what is told apart and how much is kept. It is shared by the accounts of all sessions.
+// Config selects the dimensions and the limits. All sessions share it.
 type Config struct {
 	Buckets     []time.Duration // upper bounds of histograms, ascending; nil: exponential ones
 	MaxSize     int             // buckets of an exponential histogram, at least 2
-	CallSites   bool            // tell waits apart by the method that waits
-	ThreadPools bool            // tell waits and times apart by Pool of the thread's name
+	CallSites   bool            // separate waits by the waiting method
+	ThreadPools bool            // separate waits and times by Pool of the thread's name
 	StuckAfter  time.Duration
 	Exemplars   int // of one histogram between two flushes
 	MaxSeries   int // combinations of attributes in one table of one session; more are summed up in one
@@ -29,7 +29,7 @@ type Config struct {
 	Budget      *Budget
 }
 
-// WaitKey is what waits are told apart by.
+// WaitKey has the dimensions of waits.
 type WaitKey struct {
 	Class jvmthread.ClassID // of the lock or object, NoClass if there is none
 	Site  Text
@@ -40,7 +40,7 @@ type WaitKey struct {
 // Waits are the waits of one kind.
 type Waits struct {
 	Count     uint64                       // that began; of kinds of locks, these are contentions
-	Time      time.Duration                // up to now, also of those that go on
+	Time      time.Duration                // up to now, including open ones
 	Durations [window.NumCauses]*Histogram // of those that ended, by what ended them; nil: none did
 }
 
@@ -49,13 +49,13 @@ type Class struct {
 	Contended  bool // threads were blocked on one
 	Handoffs   uint64
 	Holds      *Histogram                         // nil: none ended
-	Held       [jvmthread.NumStates]time.Duration // while somebody waited, by what the holder was doing
-	Early      uint64                             // notifies that were lost: nobody waited
+	Held       [jvmthread.NumStates]time.Duration // while threads waited, by the state of the holder
+	Early      uint64                             // lost notifies, called without a waiter
 	OtherWoken uint64                             // waits that timed out although a notify had woken another thread
 	Path       time.Duration                      // on the critical path
 	Saved      time.Duration
 	Bound      time.Duration
-	Waiters    int    // the most at one time since the last flush
+	Waiters    int    // the maximum since the last flush
 	Chain      uint64 // handoffs in the longest chain since the last flush
 }
 
@@ -80,7 +80,7 @@ type Account struct {
 	sites   map[jvmthread.StackID]Text
 	poolOf  map[jvmthread.ThreadID]Text
 	until   jvmthread.Time // up to which the time of everything that goes on was added
-	flushed time.Time      // when it was told last
+	flushed time.Time      // time of the last flush
 
 	blocked table[WaitKey, Waits] // on locks
 	waits   table[WaitKey, Waits] // for anything else
@@ -119,7 +119,7 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 			var causes []jvmthread.Interaction
 			causes, rest = causesOf(iv, rest)
 			if iv.Marks.Has(jvmthread.MarkOpen) {
-				continue // the timeline tells of it
+				continue // the timeline has it
 			}
 			plus(&states[iv.State], a.since(iv.Start, iv.End))
 			if k := KindOf(iv); k != KindNone {
@@ -138,7 +138,7 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 	a.totals.dirty = true
 }
 
-// causesOf cuts what let an interval go on from the front of the interactions that are left.
+// causesOf cuts the interactions that ended an interval from the front of the remaining ones.
 func causesOf(iv *jvmthread.Interval, rest []jvmthread.Interaction) (causes, left []jvmthread.Interaction) {
 	for len(rest) > 0 && (rest[0].To.Thread < iv.Thread || rest[0].To.Thread == iv.Thread && rest[0].To.Seq < iv.Seq) {
 		rest = rest[1:]
@@ -237,7 +237,7 @@ func (a *Account) goOn(tl *timeline.Timeline, at jvmthread.Time) {
 	}
 }
 
-// Close adds what goes on up to the end of the session, as if it ended there. Nothing comes behind it.
+// Close adds open intervals up to the end of the session, as if they ended there. It is the last call.
 func (a *Account) Close(tl *timeline.Timeline, at jvmthread.Time) {
 	if at > a.until { // else the last window ended here; and what began at this very moment was counted with it
 		a.goOn(tl, at)

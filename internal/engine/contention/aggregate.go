@@ -11,7 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Aggregate adds what an agent in aggregated mode tells: waits that ended, without who did what to whom. Counts, sums and maxima are exact;
+// Aggregate adds the sums of an agent in aggregated mode: waits that ended, without interactions. Counts, sums and maxima are exact;
 // a duration is known up to the width of its bucket, and counts as the upper end of it.
 func (a *Account) Aggregate(agg *jvmthread.Aggregate) {
 	for i := range agg.Series {

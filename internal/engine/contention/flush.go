@@ -110,7 +110,7 @@ func (h *Histogram) flushed(anew bool) {
 	case anew:
 		h.reset()
 	default:
-		h.told = true // they stay until there are others: who scrapes comes when it likes
+		h.told = true // they stay until there are others, as scrapes come at any time
 	}
 }
 
@@ -146,7 +146,7 @@ func (s *Statement) States() []*Series[Text, States] { return s.states.all(cmp.C
 // Totals returns what is of the whole session.
 func (s *Statement) Totals() *Series[struct{}, Totals] { return &s.totals }
 
-// BlockedNow returns who is blocked now.
+// BlockedNow returns the threads that are blocked now.
 func (s *Statement) BlockedNow() []*Series[BlockedKey, Blocked] {
 	return s.live.blocked.all(func(a, b BlockedKey) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Kind, b.Kind)) })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// live is how the session stands at a flush.
+// live is the current state of the session at a flush.
 type live struct {
 	blocked table[BlockedKey, Blocked]
 	held    table[HeldKey, time.Duration]
@@ -19,7 +19,7 @@ type live struct {
 	seen    [jvmthread.NumStates]bool // states in which threads were
 }
 
-// BlockedKey is what threads are told apart by that are blocked now.
+// BlockedKey has the dimensions of threads that are blocked now.
 type BlockedKey struct {
 	Class jvmthread.ClassID
 	Kind  Kind
@@ -31,7 +31,7 @@ type Blocked struct {
 	Longest time.Duration
 }
 
-// HeldKey is what locks are told apart by that are held now while somebody waits.
+// HeldKey has the dimensions of locks that are held now while threads wait.
 type HeldKey struct {
 	Class  jvmthread.ClassID
 	Holder jvmthread.State
@@ -51,7 +51,7 @@ func newLive(a *Account) live {
 	}
 }
 
-// look takes in how the session stands.
+// look reads the current state of the session.
 func (a *Account) look(e *engine.Engine) {
 	a.live.clear()
 	now := e.Now()
@@ -89,7 +89,7 @@ func (a *Account) held(e *engine.Engine, h interaction.Held, now jvmthread.Time)
 	*d = max(*d, now.Sub(h.Since))
 }
 
-// clear makes everything zero that was told before.
+// clear sets everything reported before to zero.
 func (l *live) clear() {
 	l.now = Now{}
 	l.blocked.zero()

@@ -20,7 +20,7 @@ type Limits struct {
 	Intervals int // in one window; default 1 000 000, some 64 MB. With more, or with four times as many events, the window is cut early
 }
 
-// eventsPerInterval is how many events there are for an interval, at most, in what threads do. Events that begin none are held, too, by who watches.
+// eventsPerInterval bounds the events of a window by its intervals. Events that begin no interval also take memory, in consumers of Engine.Watch.
 const eventsPerInterval = 4
 
 // DefaultLimits are those of the processor's default configuration.
@@ -112,8 +112,8 @@ func (b *Builder) add(th *timeline.Thread, iv *jvmthread.Interval, d *jvmthread.
 	b.intervals++
 }
 
-// AddInteraction takes an interaction that let a thread go on within the window. They come in the order of their effects; one whose effect
-// was in an earlier window is left out: that one was shown already.
+// AddInteraction adds an interaction, in the order of effects. One whose effect was in an earlier window is left out, since that window was
+// already returned.
 func (b *Builder) AddInteraction(to *timeline.Thread, ia *jvmthread.Interaction) {
 	if ia.EffectTime < b.window.Start {
 		return
@@ -131,7 +131,7 @@ func (b *Builder) AddDeadlocks(found []deadlock.Found) {
 	b.window.Deadlocks = append(b.window.Deadlocks, found...)
 }
 
-// AddHints takes hints of deadlocks that wait to happen.
+// AddHints adds hints of potential deadlocks.
 func (b *Builder) AddHints(take func([]deadlock.Hint) []deadlock.Hint) {
 	b.window.Hints = take(b.window.Hints)
 }

@@ -10,7 +10,7 @@ type Cause uint8
 
 // The causes.
 const (
-	CauseNone Cause = iota // it goes on, or nothing from outside has to end it
+	CauseNone Cause = iota // it continues, or needs no cause from outside
 	CauseHandoff
 	CauseNotify
 	CauseNotifyAll
@@ -20,7 +20,7 @@ const (
 	CauseTimeout
 	CauseDeadlock // it became one
 	CauseUnknown
-	CauseEnd // the session ended first; CauseOf never says so
+	CauseEnd // the session ended first; CauseOf never returns it
 	causeEnd
 )
 
@@ -48,7 +48,7 @@ var causeByKind = [jvmthread.NumInteractionKinds]Cause{
 	jvmthread.InteractionUnpark:    CauseUnpark,
 }
 
-// CauseOf says what ended a wait, of which the given interactions let its thread go on.
+// CauseOf returns what ended a wait, given the interactions that unblocked its thread.
 func CauseOf(iv *jvmthread.Interval, causes []jvmthread.Interaction) Cause {
 	if len(causes) > 0 {
 		return causeByKind[causes[0].Kind]

@@ -48,7 +48,7 @@ func (w *Window) NextInCycle(iv jvmthread.Interval) (jvmthread.IntervalRef, bool
 	return jvmthread.IntervalRef{Thread: last.Thread, Seq: last.Seq}, true
 }
 
-// Causes returns the interactions that let an interval go on, most often one.
+// Causes returns the interactions that ended an interval, usually one.
 func (w *Window) Causes(ref jvmthread.IntervalRef) []jvmthread.Interaction {
 	cmpTo := func(ia jvmthread.Interaction, ref jvmthread.IntervalRef) int { return compareRefs(ia.To, ref) }
 	start, _ := slices.BinarySearchFunc(w.Interactions, ref, cmpTo)
@@ -59,13 +59,13 @@ func (w *Window) Causes(ref jvmthread.IntervalRef) []jvmthread.Interaction {
 	return w.Interactions[start:end]
 }
 
-// detail is what is known besides of the lane's interval with the number.
+// detail returns the details of the lane's interval with the number.
 type detail struct {
 	seq jvmthread.Seq
 	jvmthread.Detail
 }
 
-// Detail returns what is known besides of an interval of the window.
+// Detail returns the details of an interval of the window.
 func (w *Window) Detail(iv jvmthread.Interval) jvmthread.Detail {
 	l := w.lane(iv.Thread)
 	if l == nil || len(l.details) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// inOrder returns the interactions that let the thread go on, by the interval that did. They come so but for late ones.
+// inOrder returns the interactions that unblocked the thread, by the interval that they ended. Only late ones are out of order before.
 func (l *Lane) inOrder() []jvmthread.Interaction {
 	byEffect := func(a, b jvmthread.Interaction) int { return cmp.Compare(a.To.Seq, b.To.Seq) }
 	if !slices.IsSortedFunc(l.causes, byEffect) {
@@ -21,7 +21,7 @@ func (l *Lane) inOrder() []jvmthread.Interaction {
 	return l.causes
 }
 
-// showSources makes a lane for each thread that let another go on: it is shown even if nothing happened to it itself.
+// showSources adds a lane for each thread that unblocked another, even if it has no interval of its own.
 func (b *Builder) showSources(tl *timeline.Timeline) {
 	for _, l := range b.lanes {
 		if l == nil {
@@ -37,8 +37,8 @@ func (b *Builder) showSources(tl *timeline.Timeline) {
 	}
 }
 
-// showHolders makes a lane for each thread that holds a lock somebody is blocked on, and for those such a thread itself waits for: who sleeps
-// through a whole window with a lock in its hands has no event in it, and is the one to see.
+// showHolders adds a lane for each thread that holds a lock on which others are blocked, and for those for which such a thread itself waits. A
+// thread that sleeps through a whole window while holding a lock has no event in it, and is the one to see.
 func (b *Builder) showHolders(tl *timeline.Timeline, at jvmthread.Time) {
 	var next []jvmthread.ThreadID
 	for i := range b.holds {

@@ -10,10 +10,10 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// maxPast is how many windows back a link can reach. A cause is rarely earlier than the window before: only if nobody ran for so long.
+// maxPast is how many windows back a link can reach. A cause is rarely earlier than the previous window.
 const maxPast = 4
 
-// Past is what has to be remembered of a window whose spans were sent: which of them exist.
+// Past records which spans of an earlier window exist.
 type Past struct {
 	Start, End jvmthread.Time
 	threads    []jvmthread.ThreadID    // that have a span, ascending

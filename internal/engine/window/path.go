@@ -12,9 +12,9 @@ import (
 
 // Finder finds the critical path of windows. Its memory is kept from one to the next; one goroutine owns it.
 type Finder struct {
-	// Unbounded asks for the path of the program, backwards from whoever ran last, in place of the path of one thread.
+	// Unbounded selects the path of the program, backwards from the thread that ran last, instead of the path of one thread.
 	Unbounded bool
-	// Wanted tells the threads whose path may be asked for; nil: all.
+	// Wanted reports whether the path of a thread may be chosen; nil: all threads.
 	Wanted func(jvmthread.ThreadID) bool
 
 	graph    *criticalpath.Graph
@@ -101,8 +101,8 @@ func (f *Finder) Find(w *Window) {
 	w.Verdict = &f.verdict
 }
 
-// judge tells idle waits from important ones: an important one is on the path of a thread that was blocked or stuck. It asks for what the
-// paths of all of these lead through, and gives up (nothing is idle then) if that takes too long.
+// judge finds the idle waits. A wait is important if it is on the path of a thread that was blocked or stuck. judge follows the paths of all
+// such threads, and gives up (then no wait is idle) if that takes too long.
 func (f *Finder) judge(w *Window) bool {
 	f.stuck = f.stuck[:0]
 	intervals := 0
@@ -119,18 +119,18 @@ func (f *Finder) judge(w *Window) bool {
 // judgePieces is how many pieces may be visited for each interval of a window to find out which waits are idle.
 const judgePieces = 4
 
-// stuck is for how long a thread could not go on since of others.
+// stuck returns how long other threads kept a thread from running.
 func (l *Lane) stuck() time.Duration {
 	return l.Totals[jvmthread.StateBlocked].Time + l.Totals[jvmthread.StateDeadlocked].Time
 }
 
-// Idle reports whether the interval at a place in a lane is a wait that held nobody up: no thread that was blocked in the window waited for
-// what this one would do next. It is false where that could not be found out.
+// Idle reports whether the interval at a place in a lane is an idle wait: no thread that was blocked in the window depended on what this one
+// would do next. It is false if that is unknown.
 func (w *Window) Idle(lane, at int) bool {
 	return w.Verdict != nil && w.Verdict.judged && w.Verdict.graph.IdleAt(lane, at)
 }
 
-// thread chooses whose path is asked for.
+// thread chooses the thread whose path is found.
 func (f *Finder) thread(w *Window) jvmthread.ThreadID {
 	if f.Unbounded {
 		return f.graph.Last(w.End)

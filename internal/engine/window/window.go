@@ -1,9 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package window answers: which slice of a session becomes one trace, and what of it is shown? A Builder collects the intervals and
-// interactions of a session and cuts them into windows; Select decides, within a budget, which intervals get a span of their own, and
-// folds the others into exact sums.
+// Package window cuts a session into the slices that become traces. A Builder collects intervals and interactions and cuts them into windows.
+// Select decides, within a budget, which intervals get a span of their own, and folds the others into exact sums.
 package window
 
 import (
@@ -15,37 +14,37 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Cut says why a window ended.
+// Cut is the reason for the end of a window.
 type Cut string
 
 // The reasons for the end of a window.
 const (
-	CutTime     Cut = "time"     // its length was over
-	CutSize     Cut = "size"     // it held too much
+	CutTime     Cut = "time"     // it reached its length
+	CutSize     Cut = "size"     // it reached its limit of intervals or events
 	CutEnd      Cut = "end"      // the session ended
 	CutLost     Cut = "lost"     // the JVM or the connection to it was lost
 	CutShutdown Cut = "shutdown" // the collector was stopped
 )
 
-// Last reports whether no window comes behind one that was cut for this reason.
+// Last reports whether a window that was cut for this reason is the last one.
 func (c Cut) Last() bool { return c == CutEnd || c == CutLost || c == CutShutdown }
 
-// Window is a slice [Start, End) of a session. What it points at belongs to its Builder and is good until the next one is cut.
+// Window is a slice [Start, End) of a session. Its memory belongs to its Builder and is valid until the next window is cut.
 type Window struct {
 	Start, End   jvmthread.Time
 	Cut          Cut
 	Lanes        []*Lane                  // by thread id
-	Interactions []jvmthread.Interaction  // whose effect is in the window, by the interval they let go on
+	Interactions []jvmthread.Interaction  // whose effect is in the window, by the interval they ended
 	Holds        []jvmthread.Hold         // that were seen in the window or before it, by lock and time
 	Deadlocks    []deadlock.Found         // that were confirmed in the window
-	Hints        []deadlock.Hint          // that came up in the window
+	Hints        []deadlock.Hint          // found in the window
 	LostNotifies []interaction.LostNotify // of waits that timed out in the window
 	Locks        []LockStats              // by blocked time, the longest first
 	Totals       Totals                   // of all lanes
-	Verdict      *Verdict                 // what a Finder found; nil: nothing was asked
+	Verdict      *Verdict                 // of a Finder; nil: not requested
 	Events       uint64
-	Lost         uint64                                  // events that the agent could not keep
-	Missed       uint64                                  // events that never came here
+	Lost         uint64                                  // events that the agent had to drop
+	Missed       uint64                                  // events that did not arrive
 	past         []Past                                  // the windows before, the newest last
 	folded       Folded                                  // threads without a span of their own
 	recent       recent.Cache[jvmthread.ThreadID, int32] // indices of lanes, plus one
@@ -60,9 +59,9 @@ type Lane struct {
 	Folded    Folded                  // of intervals without a span of their own
 	Hidden    bool                    // the thread itself has no span
 	keep      []bool                  // by interval; nil: all
-	causes    []jvmthread.Interaction // that let this thread go on
+	causes    []jvmthread.Interaction // that unblocked this thread
 	details   []detail                // of the intervals that have any, in order
-	sums      []HolderTimes           // of prefixes, once they were asked for
+	sums      []HolderTimes           // of prefixes, computed on demand
 	cursor    int                     // where the last search for a holder ended
 }
 
@@ -75,7 +74,7 @@ type Sum struct {
 	Time  time.Duration
 }
 
-// Folded is what has no span of its own.
+// Folded sums up what has no span of its own.
 type Folded struct {
 	Count uint64
 	Time  time.Duration
@@ -97,12 +96,12 @@ func (t *Totals) time() (sum time.Duration) {
 	return sum
 }
 
-// Clip returns the part of an interval that lies in the window.
+// Clip returns the part of an interval within the window.
 func (w *Window) Clip(iv jvmthread.Interval) (start, end jvmthread.Time) {
 	return min(max(iv.Start, w.Start), w.End), min(iv.End, w.End)
 }
 
-// Length is the exact time that an interval takes of the window.
+// Length returns the exact time of an interval within the window.
 func (w *Window) Length(iv jvmthread.Interval) time.Duration {
 	start, end := w.Clip(iv)
 	return end.Sub(start)
@@ -111,5 +110,5 @@ func (w *Window) Length(iv jvmthread.Interval) time.Duration {
 // Kept reports whether the lane's interval i gets a span.
 func (l *Lane) Kept(i int) bool { return !l.Hidden && (l.keep == nil || l.keep[i]) }
 
-// FoldedThreads is what the threads without a span of their own come to: how many, and their time in the window.
+// FoldedThreads returns the number of threads without a span of their own, and their time in the window.
 func (w *Window) FoldedThreads() Folded { return w.folded }

@@ -12,7 +12,7 @@ import (
 
 // The text of a stack is what the JVM prints: "at com.acme.OrderBook.add(OrderBook.java:42)", a line a frame, innermost first.
 
-// Truncated is the last line of a stack that was deeper than was looked at.
+// Truncated is the last line of a stack that was deeper than the limit.
 const Truncated = "..."
 
 // AppendFrame appends one line of a stack's text without the end of the line. Function is class and method; the line is as in
@@ -32,7 +32,7 @@ func AppendFrame(dst []byte, function, file string, line int) []byte {
 	return append(dst, ')')
 }
 
-// ParseFrame takes apart what AppendFrame wrote, with or without "at ". What is not of that form is not ok.
+// ParseFrame parses a line written by AppendFrame, with or without "at ". ok is false for other text.
 func ParseFrame(line string) (f jvmthread.Frame, ok bool) {
 	text, isFrame := strings.CutSuffix(strings.TrimPrefix(line, "at "), ")")
 	open := strings.LastIndexByte(text, '(')

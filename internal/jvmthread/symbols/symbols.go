@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package symbols answers: which texts stand behind the ids of one session? The receiver defines them under the agent's ids; a
-// component behind it interns the texts it reads and hands out ids of its own. A Table belongs to one goroutine at a time.
+// Package symbols maps the ids of one session to texts: names of classes and threads, and stacks. Each component interns the texts that it
+// reads and has ids of its own. A Table belongs to one goroutine at a time.
 package symbols
 
 import (
@@ -11,30 +11,30 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Limits bound a table. What comes when it is full gets the zero id and is counted.
+// Limits bound a table. Texts over a limit get the zero id and are counted.
 type Limits struct {
 	Classes int // default 65 536
 	Stacks  int // default 65 536
-	Threads int // default 131 072; of virtual ones, those that were spoken of last: at least so many, and at most twice
+	Threads int // default 131 072. Of virtual threads, between this and twice as many of the most recently used are kept
 	Bytes   int // of all texts: classes, stacks, names and groups of threads; default 64 MiB
 }
 
-// maxText is the longest text that is kept; longer ones are cut. A stack of 128 frames has some 10 KB.
+// maxText is the length at which texts are cut. A stack of 128 frames has about 10 KB.
 const maxText = 1 << 16
 
-// DefaultLimits fit any JVM that was looked at with a factor of ten to spare: 65 536 stacks of 1 KB are 64 MB.
+// DefaultLimits are ten times what any measured JVM needed: 65 536 stacks of 1 KB are 64 MB.
 func DefaultLimits() Limits {
 	return Limits{Classes: 1 << 16, Stacks: 1 << 16, Threads: 1 << 17, Bytes: 64 << 20}
 }
 
-// Table holds the names of classes, the texts of stacks and what is known of threads.
+// Table holds the names of classes, the texts of stacks and the descriptions of threads.
 type Table struct {
 	limits   Limits
 	classes  []string
 	stacks   []string
-	threads  map[jvmthread.ThreadID]jvmthread.Thread // that are not virtual
-	recent   map[jvmthread.ThreadID]jvmthread.Thread // virtual ones that were spoken of since the last turn
-	before   map[jvmthread.ThreadID]jvmthread.Thread // and those that were before that
+	threads  map[jvmthread.ThreadID]jvmthread.Thread // platform threads
+	recent   map[jvmthread.ThreadID]jvmthread.Thread // virtual threads used since the last turn
+	before   map[jvmthread.ThreadID]jvmthread.Thread // virtual threads used in the turn before
 	turns    uint64
 	classIDs map[string]jvmthread.ClassID
 	stackIDs map[string]jvmthread.StackID
@@ -42,7 +42,7 @@ type Table struct {
 	refused  uint64
 }
 
-// room reports whether a list may take one more text, and accounts for it.
+// room reports whether a list has room for one more text, and accounts for it.
 func (t *Table) room(have, limit int, text string) bool {
 	if have > limit || t.bytes+len(text) > t.limits.Bytes {
 		t.refused++
@@ -65,7 +65,7 @@ func New(limits Limits) *Table {
 	}
 }
 
-// InternClass returns the id of the class with this name, a new one if it was never seen, or NoClass if the table is full.
+// InternClass returns the id of the class with this name, a new one if necessary, or NoClass if the table is full.
 func (t *Table) InternClass(name string) jvmthread.ClassID {
 	name = cut(name)
 	if id, ok := t.classIDs[name]; ok {
@@ -102,8 +102,8 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "")
 }
 
-// SetThread keeps what is known of a thread, in place of what was known before. It reports whether there was room: of virtual threads, of which many end
-// without anybody hearing of it, those that were not spoken of for longest are forgotten.
+// SetThread replaces the description of a thread. It reports whether there was room. Of virtual threads, whose end is often not reported, the
+// least recently used are dropped.
 func (t *Table) SetThread(th jvmthread.Thread) bool {
 	th.Name, th.Group = cut(th.Name), cut(th.Group)
 	old, known := t.find(th.ID)
@@ -124,7 +124,7 @@ func (t *Table) SetThread(th jvmthread.Thread) bool {
 	return true
 }
 
-// find returns what is known of a thread. If it is virtual, it is one of those that were spoken of last.
+// find returns the description of a thread, and marks a virtual one as recently used.
 func (t *Table) find(id jvmthread.ThreadID) (th jvmthread.Thread, ok bool) {
 	if th, ok = t.threads[id]; ok {
 		return th, true
@@ -139,7 +139,7 @@ func (t *Table) find(id jvmthread.ThreadID) (th jvmthread.Thread, ok bool) {
 	return th, ok
 }
 
-// hear notes that a virtual thread was spoken of. When there are too many, those leave that were not since the last turn.
+// hear marks a virtual thread as recently used. When there are too many, those not used since the last turn are dropped.
 func (t *Table) hear(th jvmthread.Thread) {
 	if len(t.recent) >= t.limits.Threads {
 		for _, old := range t.before {
@@ -151,10 +151,10 @@ func (t *Table) hear(th jvmthread.Thread) {
 	t.recent[th.ID] = th
 }
 
-// Turns counts how often virtual threads were forgotten.
+// Turns counts how often virtual threads were dropped.
 func (t *Table) Turns() uint64 { return t.turns }
 
-// DropThread forgets a thread that has ended and is not spoken of any more.
+// DropThread drops a thread that has ended and is no longer used.
 func (t *Table) DropThread(id jvmthread.ThreadID) {
 	for _, list := range [...]map[jvmthread.ThreadID]jvmthread.Thread{t.threads, t.recent, t.before} {
 		if th, ok := list[id]; ok {
@@ -166,7 +166,7 @@ func (t *Table) DropThread(id jvmthread.ThreadID) {
 
 func textOf(th *jvmthread.Thread) int { return len(th.Name) + len(th.Group) }
 
-// Class returns the name behind an id, empty if there is none.
+// Class returns the name with an id, or "".
 func (t *Table) Class(id jvmthread.ClassID) string {
 	if int(id) < len(t.classes) {
 		return t.classes[id]
@@ -174,7 +174,7 @@ func (t *Table) Class(id jvmthread.ClassID) string {
 	return ""
 }
 
-// Stack returns the text behind an id, empty if there is none.
+// Stack returns the text with an id, or "".
 func (t *Table) Stack(id jvmthread.StackID) string {
 	if int(id) < len(t.stacks) {
 		return t.stacks[id]
@@ -182,7 +182,7 @@ func (t *Table) Stack(id jvmthread.StackID) string {
 	return ""
 }
 
-// Thread returns what is known of a thread; its name is empty if nothing is.
+// Thread returns the description of a thread, whose name is empty if the thread is unknown.
 func (t *Table) Thread(id jvmthread.ThreadID) jvmthread.Thread {
 	if th, ok := t.find(id); ok {
 		return th
@@ -190,16 +190,16 @@ func (t *Table) Thread(id jvmthread.ThreadID) jvmthread.Thread {
 	return jvmthread.Thread{ID: id}
 }
 
-// Held estimates the bytes that the table takes.
+// Held estimates the table's size in bytes.
 func (t *Table) Held() int {
 	return t.bytes + perText*(len(t.classes)+len(t.stacks)) + perThread*(len(t.threads)+len(t.recent)+len(t.before))
 }
 
-// What an entry of the table takes apart from its texts: map and slice entries.
+// The bytes of an entry without its text: map and slice entries.
 const (
 	perText   = 64
 	perThread = 160
 )
 
-// Refused counts the texts that found the table full.
+// Refused returns the number of texts refused because the table was full.
 func (t *Table) Refused() uint64 { return t.refused }
