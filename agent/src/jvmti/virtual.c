@@ -142,11 +142,8 @@ static void record_mount(JNIEnv *env, jthread thread, const struct weft_scope *s
 
 typedef void recorder(JNIEnv *env, jthread thread, const struct weft_scope *scope);
 
-// HotSpot's extension events: their arguments are the JNIEnv and the thread.
-static void on_extension(va_list arguments, recorder *record) {
+static void on_extension(JNIEnv *env, jthread thread, recorder *record) {
     struct weft_scope scope;
-    JNIEnv *env = va_arg(arguments, JNIEnv *);
-    jthread thread = va_arg(arguments, jthread);
     if (weft_self_enter(env, thread, &scope)) {
         if (scope.subject != 0) {
             record(env, thread, &scope);
@@ -155,18 +152,23 @@ static void on_extension(va_list arguments, recorder *record) {
     }
 }
 
+// HotSpot's extension events: their arguments are the JNIEnv and the thread.
 static void JNICALL on_mount(jvmtiEnv *ti, ...) {
     va_list arguments;
     va_start(arguments, ti);
-    on_extension(arguments, record_mount);
+    JNIEnv *env = va_arg(arguments, JNIEnv *);
+    jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
+    on_extension(env, thread, record_mount);
 }
 
 static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
     va_list arguments;
     va_start(arguments, ti);
-    on_extension(arguments, record_unmount);
+    JNIEnv *env = va_arg(arguments, JNIEnv *);
+    jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
+    on_extension(env, thread, record_unmount);
 }
 
 static jint constant(JNIEnv *env, jclass class, const char *name) {

@@ -32,7 +32,7 @@ excluded() {
 # With or without the agent, a JVM touches up to 48 KiB more of each thread's stack in some runs (stack banging), so this
 # compares the minimum of several runs with the minimum of three runs without the agent.
 many() { # count, kind, KiB that the agent may take for each
-    section "$1 $2 concurrent threads"
+    section "$1 concurrent $2 threads"
     flags="-Xmx512m -XX:+AlwaysPreTouch -Xms512m"
     before=$(for i in 1 2 3; do "$java" $flags -cp "$classes" Many "$1" "$2"; done | sort -n | head -1)
     # Retained batches and definitions; for each platform thread a chunk of the pool, and the part of its stack that the agent uses.
