@@ -88,7 +88,8 @@ func (q *query) callerTallies(sel selection, want kind, wanted func(class uint32
 			t = newCallerTally()
 			all[k] = t
 		}
-		return t, t.use(stack, place)
+		use := t.use(stack, place)
+		return t, use
 	}
 	q.sums(sel, hasWaits, func(r *store.Rollup) {
 		for i := range r.Waits {

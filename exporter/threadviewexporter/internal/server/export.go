@@ -69,7 +69,7 @@ func (v *View) export(w http.ResponseWriter, r *http.Request) *Problem {
 	if format == "json" {
 		rows = &jsonRows{}
 	}
-	write := func() error { return nil }
+	var write func() error
 	if table == "intervals" {
 		sel := q.selected()
 		p = q.done()

@@ -27,7 +27,8 @@ func kindWords() []string {
 	return []string{"", "blocked", "waited", "reenter", "parked", "joined", "sleeping"}
 }
 
-var kinds = [jvmthread.NumStates]kind{
+// kinds has room for any State, so that lookups need no bounds check.
+var kinds = [256]kind{
 	jvmthread.StateBlocked: kindBlocked, jvmthread.StateDeadlocked: kindBlocked, jvmthread.StateWaiting: kindWaited,
 	jvmthread.StateReentering: kindReenter, jvmthread.StateParked: kindParked, jvmthread.StateJoining: kindJoined,
 	jvmthread.StateSleeping: kindSleeping,
@@ -57,7 +58,7 @@ func (q *query) cover(sel selection, has func(*store.Rollup) bool) store.Cover {
 // share is what an interval adds to the sums of the range: the time within it, and 1 if it began within it. An early one subtracts what a
 // roll-up counts before the range. Among waits, an interval that continues another is not counted.
 func (q *query) share(c *store.Cursor, waits bool) (count, time int64) {
-	if (c.Early || c.Start >= q.from) && !(waits && c.State.Continues()) {
+	if (c.Early || c.Start >= q.from) && (!waits || !c.State.Continues()) {
 		count = 1
 	}
 	if c.Early {
