@@ -120,15 +120,15 @@ func appendSectionHeader(dst []byte, thread jvmthread.ThreadID, count int) []byt
 }
 
 func appendRecord(dst []byte, ev *jvmthread.Event) []byte {
-	if ev.Kind == jvmthread.KindContext {
-		packed := packSpan(*ev)
-		ev = &packed
-	}
 	dst = appendI64(dst, int64(ev.Time))
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(ev.Peer))
-	dst = appendI64(dst, ev.Arg)
-	dst = binary.LittleEndian.AppendUint32(dst, ev.Lock.Hash)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(ev.Lock.Class))
+	if ev.Kind == jvmthread.KindContext {
+		dst = appendSpan(dst, ev)
+	} else {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(ev.Peer))
+		dst = appendI64(dst, ev.Arg)
+		dst = binary.LittleEndian.AppendUint32(dst, ev.Lock.Hash)
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(ev.Lock.Class))
+	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(ev.Stack))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(ev.Kind))
 	return binary.LittleEndian.AppendUint16(dst, uint16(ev.Flags))

@@ -30,3 +30,12 @@ func unpackSpan(ev *jvmthread.Event) {
 	binary.BigEndian.PutUint32(span[4:], uint32(ev.Lock.Class))
 	ev.Peer, ev.Arg, ev.Lock = jvmthread.NoThread, 0, jvmthread.NoLock
 }
+
+// appendSpan appends the ids in these places.
+func appendSpan(dst []byte, ev *jvmthread.Event) []byte {
+	trace, span := &ev.Span.TraceID, &ev.Span.SpanID
+	dst = binary.LittleEndian.AppendUint64(dst, binary.BigEndian.Uint64(trace[:8]))
+	dst = binary.LittleEndian.AppendUint64(dst, binary.BigEndian.Uint64(trace[8:]))
+	dst = binary.LittleEndian.AppendUint32(dst, binary.BigEndian.Uint32(span[:4]))
+	return binary.LittleEndian.AppendUint32(dst, binary.BigEndian.Uint32(span[4:]))
+}
