@@ -102,6 +102,9 @@ func AppendBatch(dst []byte, h BatchHeader, sections ...Section) []byte {
 		dst = appendSectionHeader(dst, s.Thread, len(s.Events))
 		for i := range s.Events {
 			dst = appendRecord(dst, &s.Events[i])
+			if s.Events[i].Kind == jvmthread.KindContext { // not in appendRecord, which is inlined
+				putSpan(dst[len(dst)-RecordSize:], &s.Events[i].Span)
+			}
 		}
 	}
 	return end(dst, start)
@@ -121,14 +124,10 @@ func appendSectionHeader(dst []byte, thread jvmthread.ThreadID, count int) []byt
 
 func appendRecord(dst []byte, ev *jvmthread.Event) []byte {
 	dst = appendI64(dst, int64(ev.Time))
-	if ev.Kind == jvmthread.KindContext {
-		dst = appendSpan(dst, ev)
-	} else {
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(ev.Peer))
-		dst = appendI64(dst, ev.Arg)
-		dst = binary.LittleEndian.AppendUint32(dst, ev.Lock.Hash)
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(ev.Lock.Class))
-	}
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(ev.Peer))
+	dst = appendI64(dst, ev.Arg)
+	dst = binary.LittleEndian.AppendUint32(dst, ev.Lock.Hash)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(ev.Lock.Class))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(ev.Stack))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(ev.Kind))
 	return binary.LittleEndian.AppendUint16(dst, uint16(ev.Flags))

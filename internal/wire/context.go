@@ -31,11 +31,10 @@ func unpackSpan(ev *jvmthread.Event) {
 	ev.Peer, ev.Arg, ev.Lock = jvmthread.NoThread, 0, jvmthread.NoLock
 }
 
-// appendSpan appends the ids in these places.
-func appendSpan(dst []byte, ev *jvmthread.Event) []byte {
-	trace, span := &ev.Span.TraceID, &ev.Span.SpanID
-	dst = binary.LittleEndian.AppendUint64(dst, binary.BigEndian.Uint64(trace[:8]))
-	dst = binary.LittleEndian.AppendUint64(dst, binary.BigEndian.Uint64(trace[8:]))
-	dst = binary.LittleEndian.AppendUint32(dst, binary.BigEndian.Uint32(span[:4]))
-	return binary.LittleEndian.AppendUint32(dst, binary.BigEndian.Uint32(span[4:]))
+// putSpan writes the ids into these places of a record.
+func putSpan(record []byte, span *jvmthread.SpanContext) {
+	binary.LittleEndian.PutUint64(record[8:], binary.BigEndian.Uint64(span.TraceID[:8]))
+	binary.LittleEndian.PutUint64(record[16:], binary.BigEndian.Uint64(span.TraceID[8:]))
+	binary.LittleEndian.PutUint32(record[24:], binary.BigEndian.Uint32(span.SpanID[:4]))
+	binary.LittleEndian.PutUint32(record[28:], binary.BigEndian.Uint32(span.SpanID[4:]))
 }

@@ -181,9 +181,6 @@ func (p *parser) event(l *line) error {
 		}
 		ev.Flags |= 1 << i
 	}
-	if kind == jvmthread.KindContext {
-		unpackSpan(&ev)
-	}
 	p.dst = appendRecord(p.dst, &ev)
 	count := p.dst[p.section+8:]
 	binary.LittleEndian.PutUint32(count, binary.LittleEndian.Uint32(count)+1)
