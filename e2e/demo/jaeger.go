@@ -96,7 +96,7 @@ func (j *jaeger) show(ctx context.Context) error {
 		}
 	}
 	if best.TraceID == "" {
-		return fmt.Errorf("Jaeger has no trace of %s\n%s", service, j.program.tail())
+		return fmt.Errorf("no trace of %s in Jaeger\n%s", service, j.program.tail())
 	}
 	fmt.Printf("\nJaeger has %d traces; the one with the most blocked time, %v in total:\n\n  http://%s/trace/%s\n\n",
 		len(traces), most.Round(time.Millisecond), j.query, best.TraceID)

@@ -60,7 +60,7 @@ func ParseTime(text []byte, unit time.Duration) (t jvmthread.Time, n int) {
 // maxDecimals is the number of decimals that count: further ones are below a billionth of a nanosecond.
 const maxDecimals = 18
 
-// powers of ten
+// powers are the powers of ten.
 var powers = func() (list [maxDecimals + 1]uint64) {
 	list[0] = 1
 	for i := range maxDecimals {

@@ -156,12 +156,12 @@ func Carry(c *recording.Capabilities, ev jvmthread.Event) (kept jvmthread.Event,
 	}
 	kept = ev
 	kept.Flags &= carried.Flags
-	for field, clear := range map[recording.Fields]func(){
+	for field, remove := range map[recording.Fields]func(){
 		recording.FieldTime: func() { kept.Time = 0 }, recording.FieldPeer: func() { kept.Peer = 0 }, recording.FieldLock: func() { kept.Lock.Hash = 0 },
 		recording.FieldClass: func() { kept.Lock.Class = 0 }, recording.FieldArg: func() { kept.Arg = 0 }, recording.FieldStack: func() { kept.Stack = 0 },
 	} {
 		if carried.Fields&field == 0 {
-			clear()
+			remove()
 		}
 	}
 	return kept, true
