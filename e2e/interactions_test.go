@@ -324,7 +324,7 @@ func TestADeadlockIsSeenWhileItLasts(t *testing.T) {
 				}
 			}
 		}
-		assert.Len(t, deadlocks, 1, "told once")
+		assert.Len(t, deadlocks, 1, "reported once")
 		for _, thread := range truth.Deadlocked {
 			states := o.states("stuck", thread, "deadlocked")
 			require.NotEmpty(t, states, "thread %d", thread)

@@ -240,7 +240,7 @@ TEST(reports_why_there_is_no_connection) {
     weft_connection_step(&c, now);
     expect_status("No such file or directory; check that a collector listens there");
     bool in_progress;
-    char unknown[128] = "tcp://"; // a name that is too long to be asked for in a network
+    char unknown[128] = "tcp://"; // a name that is too long to resolve
     memset(unknown + 6, 'a', 100);
     memcpy(unknown + 106, ":1", 3);
     CHECK_INT(weft_endpoint_connect(unknown, &in_progress), -1);

@@ -116,8 +116,8 @@ func benchCarriers() (all []ptrace.Traces, events int) {
 	return all, events
 }
 
-// later makes a later batch of one: its events are as far behind those of its last turn as all batches are long. It is part of what is measured, some 5 ns
-// an event, and stands for reading the batch from the network, behind which it is in the cache.
+// later makes a later batch of one: its events follow those of its last turn at the length of all batches. This is part of the measured time, some 5 ns
+// an event; it stands for reading the batch from the network, which also brings it into the cache.
 func later(td ptrace.Traces, number int, before uint64) {
 	const turn = benchBatches * benchRounds * 400_000
 	for _, s := range td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {

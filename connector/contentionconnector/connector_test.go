@@ -230,7 +230,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Each thing is told once: a deadlock, its end with the session, the order of locks that led to it, and the notify that came too early.
+// Each of these is reported once: a deadlock, its end with the session, the order of locks that led to it, and the notify that came too early.
 func TestLogRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, nil, nil)
@@ -261,7 +261,7 @@ func TestLogRecords(t *testing.T) {
 	})
 }
 
-// sorted puts the names in the order of the test above, whichever is told first.
+// sorted puts the names in the order of the test above, whichever is reported first.
 func sorted(names []string) (out []string) {
 	for _, want := range []string{"weft.lost_notify", "weft.lock_order", "weft.deadlock", "weft.deadlock.end"} {
 		for _, n := range names {
@@ -294,7 +294,7 @@ func TestDeadlockEnds(t *testing.T) {
 3000 http-exec-2 contendedEnter lock=b owner=http-exec-1
 2000000 main yield
 `))
-			require.Equal(t, 1, p.records.LogRecordCount(), "told before the window is over")
+			require.Equal(t, 1, p.records.LogRecordCount(), "reported before the window ends")
 			h, err := threadtest.Parse("0 main threadStart\n0 http-exec-1 threadStart\n0 http-exec-2 threadStart\n0 main yield lock=a\n0 main yield lock=b\n" + tt.then)
 			require.NoError(t, err)
 			p.consume(t, fromEvents(one, 2, &before, tt.end, h.Events[5:]))

@@ -39,7 +39,7 @@ func (s *slow) ConsumeMetrics(ctx context.Context, md pmetric.Metrics) error {
 	return s.MetricsSink.ConsumeMetrics(ctx, md)
 }
 
-// However slow what stands behind the connector is, no point ends before it begins: not even of a session that began meanwhile.
+// However slow the next consumer is, no point ends before it begins: not even one of a session that began meanwhile.
 func TestPointsEndAfterTheyStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &slow{pause: 20 * time.Second}

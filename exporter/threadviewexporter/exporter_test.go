@@ -170,7 +170,7 @@ func TestFilesAreSentOnceAndCompressed(t *testing.T) {
 	assert.Equal(t, http.StatusNotModified, status)
 }
 
-// A session that is still going on is shown as far as its windows have been cut, and as a whole once the collector is stopped.
+// An open session is shown as far as its windows have been cut, and as a whole once the collector is stopped.
 func TestShutdownKeepsAllWindows(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	require.NoError(t, e.consume(t.Context(), carriers(t, testSession, 3, "")))
@@ -204,7 +204,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Who asks and then does not read holds up nobody: not the collector that stops, either.
+// A client that does not read its response delays neither others nor the shutdown.
 func TestShutdownCutsSlowReadersOff(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	require.NoError(t, e.consume(t.Context(), carriersOf(t, testSession, 3, 60_000, threadpdata.EndExit)))

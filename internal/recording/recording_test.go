@@ -179,7 +179,7 @@ func TestProblemsAreToldUpToALimit(t *testing.T) {
 	}
 }
 
-// A followed recording is handed on when it is silent; what comes later goes on from there.
+// A followed recording is delivered when it is silent; later events continue from there.
 func TestFlushInTheMiddle(t *testing.T) {
 	c := &threadtest.Collector{}
 	sym := symbols.New(symbols.DefaultLimits())

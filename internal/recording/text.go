@@ -15,7 +15,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Room tells a Scan how much more text can follow.
+// Room informs a Scan how much more text can follow.
 type Room uint8
 
 // Values of Room.

@@ -40,7 +40,7 @@ type both struct {
 	flushes []pmetric.MetricSlice
 }
 
-// simulate makes spans and metrics of a program, with metrics flushed at each window if asked for, and at the end.
+// simulate turns a program into spans and metrics; metrics are flushed at each window if requested, and at the end.
 func simulate(t *testing.T, seed uint64, budget int, each bool, writer threadpdata.MetricWriter) both {
 	t.Helper()
 	sim := threadtest.Simulate(seed, 12, 4, 3000)

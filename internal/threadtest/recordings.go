@@ -21,7 +21,7 @@ type Collector struct {
 	Threads  map[jvmthread.ThreadID]jvmthread.Thread
 	Problems []recording.Problem
 	Ends     []recording.End
-	Lost     uint64  // as batches tell
+	Lost     uint64  // according to the batches
 	Faults   []error // promises that were broken
 	Failure  error   // to be returned from now on
 
@@ -180,7 +180,7 @@ func CarryThread(c *recording.Capabilities, th jvmthread.Thread) jvmthread.Threa
 	return th
 }
 
-// Tell writes an event down in words, so that events with different ids of the same texts can be compared.
+// Tell prints an event as text, so that events with different ids of the same texts can be compared.
 func Tell(ev jvmthread.Event, sym *symbols.Table) string {
 	return fmt.Sprintf("%d %s thread=%d peer=%d arg=%d lock=%s/%x flags=%d stack=%q",
 		ev.Time, ev.Kind, ev.Thread, ev.Peer, ev.Arg, sym.Class(ev.Lock.Class), ev.Lock.Hash, ev.Flags, sym.Stack(ev.Stack))

@@ -26,8 +26,8 @@ func CheckDecoded(t testing.TB, what string, c *Collector, stats recording.Stats
 	}
 }
 
-// Batter breaks a good recording in many ways. However it is cut into writes, what is read is the same; a cut costs what is behind it;
-// one wrong bit costs at most near events. It returns how many wrong bits were told as a problem.
+// Batter breaks a good recording in many ways. However it is cut into writes, what is read is the same; a cut loses only the data after it;
+// one wrong bit costs at most near events. It returns how many wrong bits were reported as a problem.
 func Batter(t testing.TB, f *recording.Format, options func() recording.Options, data []byte, near int) (told int) {
 	t.Helper()
 	decode := func(data []byte, piece int) (*Collector, recording.Stats, *symbols.Table) {

@@ -24,7 +24,7 @@ type Tenure struct {
 	Thread   jvmthread.ThreadID
 	Got      jvmthread.Time
 	Released jvmthread.Time // NoTime: not yet
-	Told     jvmthread.Time // when the thread told that it had got the lock; NoTime: it never did
+	Told     jvmthread.Time // when the thread reported that it had got the lock; NoTime: never
 }
 
 // Step is a simulated thread's change of state.
@@ -119,14 +119,14 @@ func (s *Simulation) state(t *simThread, st jvmthread.State) {
 	s.Steps[t.id] = append(s.Steps[t.id], Step{s.now, st})
 }
 
-// grant makes a thread the owner of a lock, told or not.
+// grant makes a thread the owner of a lock, reported or not.
 func (s *Simulation) grant(t *simThread, l *simLock) {
 	l.owner, l.held = t, len(s.Tenures)
 	s.Tenures = append(s.Tenures, Tenure{Lock: l.id, Thread: t.id, Got: s.now})
 	t.held = append(t.held, l)
 }
 
-// tell notes that the owner has just told that it has the lock.
+// tell records that the owner has just reported its ownership.
 func (s *Simulation) tell(l *simLock) { s.Tenures[l.held].Told = s.now }
 
 func (s *Simulation) truth(kind jvmthread.InteractionKind, from, to *simThread, lock jvmthread.LockID) {

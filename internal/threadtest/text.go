@@ -104,7 +104,7 @@ func (h *History) parseField(ev *jvmthread.Event, f string) error {
 	return nil
 }
 
-// Thread returns the id of a named thread; "-" is no thread.
+// Thread returns the id of a named thread; "-" means none.
 func (h *History) Thread(name string) jvmthread.ThreadID {
 	if name == "-" {
 		return jvmthread.NoThread

@@ -33,7 +33,7 @@ var update = flag.Bool("update", false, "rewrite the expected sections of the ca
 // (1.test, 2.test, …), all on the same processor. A file starts with a description, and then has the sections
 //
 //   - in: the request. A line "session NUMBER batch NUMBER" starts a batch, whose events follow as in threadtest.Parse; locks are named by
-//     their class. The line may go on with "lost" (the batch does not arrive) or "end=REASON". A line "span NAME" is a span of another
+//     their class. The line may continue with "lost" (the batch does not arrive) or "end=REASON". A line "span NAME" is a span of another
 //     source. A line "wait DURATION" comes last and lets that time pass, a line "shutdown" stops the processor.
 //   - out: the spans that the call emits.
 //   - telemetry: the internal metrics after the call, except the estimate of memory.
@@ -130,7 +130,7 @@ func (c *caseReader) read(in string) (r request) {
 	return r
 }
 
-// line reads a line that is no event, and reports whether it is one.
+// line parses a line that is not an event, and reports whether it was one.
 func (r *request) line(t *testing.T, line string) bool {
 	t.Helper()
 	word, rest, _ := strings.Cut(line, " ")

@@ -152,7 +152,7 @@ func TestWindowsAreCutByTheWatermark(t *testing.T) {
 	p.stop(t)
 }
 
-// The lane shows whose path is asked for, and is part of the budget.
+// The lane shows the path of the configured threads, and is part of the budget.
 func TestCriticalPath(t *testing.T) {
 	for _, tt := range []struct {
 		path sessions.PathOptions
@@ -223,7 +223,7 @@ func TestLostSessionComesBack(t *testing.T) {
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, threadpdata.EndLost)))
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, "", 30)))
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 3, "", 45)))
-		time.Sleep(7 * time.Second) // of the bubble: nobody knows here how many batches came before
+		time.Sleep(7 * time.Second) // in the bubble: how many batches came before is unknown here
 		synctest.Wait()
 		p.stop(t)
 		assert.Equal(t, []string{"lost", "time", "shutdown"}, cuts(p))
@@ -232,7 +232,7 @@ func TestLostSessionComesBack(t *testing.T) {
 	})
 }
 
-// Batches that are a little out of order for ever are no reason to give one up: only one that is itself missing for long is.
+// Batches that keep arriving slightly out of order are never given up: only one that is itself missing for long.
 func TestSteadyReorderingLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, nil, nil)

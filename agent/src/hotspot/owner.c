@@ -26,7 +26,7 @@ static struct {
     _Atomic int64_t next_ask;
 } owner;
 
-// Values of the owner field that are no owners: 1 means "anonymous, look into the object", 2 and a
+// Values of the owner field that do not denote an owner: 1 means "anonymous, look into the object", 2 and a
 // few more are internal marks of the JVM.
 enum { ANONYMOUS = 1, LAST_MARK_ID = 2, LAST_MARK_ADDRESS = 4095 };
 

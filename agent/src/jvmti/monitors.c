@@ -102,7 +102,7 @@ void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jo
         if (weft_identity_is_a(env, object, r.class_id, WEFT_THREAD)) {
             r.kind = WEFT_EV_JOIN_START;
             r.peer = weft_jvm_thread_id(env, object);
-            place = WEFT_PLACE_BLOCK; // nobody contends for a Thread's monitor
+            place = WEFT_PLACE_BLOCK; // no thread contends for a Thread's monitor
         }
         wanted = weft_identity_class_wanted(r.class_id);
     }

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Converts the timeouts of Java methods to nanoseconds, as in events; 0 is no limit.
+// Converts the timeouts of Java methods to nanoseconds, as in events; 0 means unlimited.
 
 #pragma once
 

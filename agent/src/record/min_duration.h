@@ -34,7 +34,7 @@ static inline void weft_min_duration_put_now(struct weft_buffer *b, struct weft_
     weft_buffer_end(b);
 }
 
-// Sender side: the state of a hold at one moment.
+// Sender side: the state of a hold at a given time.
 struct weft_held_look {
     uint64_t state;
     int64_t since; // INT64_MAX: nothing is held

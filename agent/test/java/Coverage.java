@@ -169,7 +169,7 @@ public final class Coverage {
         expect("worker.sleepEnd", 3 * count);
     }
 
-    /** Interrupts of the thread itself, each consumed once; consuming again is no event. */
+    /** Interrupts of the thread itself, each consumed once; consuming again causes no event. */
     static void interrupts() throws Throwable {
         Thread self = Thread.currentThread();
         Method interrupt = method(Thread.class, "interrupt");

@@ -65,7 +65,7 @@ func TestHugeTextIsCut(t *testing.T) {
 	}
 }
 
-// Of virtual threads many end without anybody hearing of it. They take nobody's place: those that were spoken of last are known, and all others that live.
+// The end of many virtual threads is never reported. They displace no live thread: the most recently used ones stay known.
 func TestVirtualThreadsThatNeverEndTakeNoPlace(t *testing.T) {
 	s := symbols.New(symbols.Limits{Threads: 10, Bytes: 1 << 20})
 	empty := s.Held()

@@ -16,7 +16,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// collector keeps what a decoder tells, and checks that it keeps to the contract of recording.Sink.
+// collector stores the output of a decoder, and checks the contract of recording.Sink.
 type collector struct {
 	t         testing.TB
 	symbols   *symbols.Table
@@ -132,7 +132,7 @@ func TestKnownCounts(t *testing.T) {
 		assert.Len(t, waits, told.Rounds+1)
 		require.Len(t, waited, told.Rounds+1)
 		assert.Equal(t, "Recorded$Queue", c.symbols.Class(waits[0].Lock.Class))
-		assert.Equal(t, int64(5e6), waits[told.Rounds].Arg, "the time-out is told in nanoseconds")
+		assert.Equal(t, int64(5e6), waits[told.Rounds].Arg, "the timeout is in nanoseconds")
 		for i, ev := range waited[:told.Rounds] {
 			assert.EqualValues(t, told.Main, ev.Peer, "wait %d was notified by main", i)
 			assert.Zero(t, ev.Flags)

@@ -48,7 +48,7 @@ func push(t testing.TB, data []byte, step int, flush bool) *collector {
 	return c
 }
 
-// tell says what a recording told, a line for each event.
+// tell prints the events of a recording, one a line.
 func (c *collector) tell() string {
 	var b strings.Builder
 	for _, s := range c.sessions {

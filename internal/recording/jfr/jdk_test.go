@@ -27,7 +27,7 @@ type jdk struct {
 	missing string // why there is none
 }
 
-// findJDKs finds one installation of each version beside the one on the path, the oldest first.
+// findJDKs finds one installation of each version next to the one in PATH, the oldest first.
 var findJDKs = sync.OnceValue(func() (found []jdk) {
 	javac, err := exec.LookPath("javac")
 	if err != nil {

@@ -62,7 +62,7 @@ func (s *teller) aggregate(a *jvmthread.Aggregate) {
 	}
 }
 
-// writer is a sink that writes what it is told with an Encoder.
+// writer is a sink that writes its input with an Encoder.
 type writer struct {
 	*teller
 

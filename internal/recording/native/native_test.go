@@ -24,7 +24,7 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// teller writes down what a decoder tells, and checks that it keeps to the contract of recording.Sink.
+// teller prints the output of a decoder, and checks the contract of recording.Sink.
 type teller struct {
 	t         testing.TB
 	symbols   *symbols.Table
@@ -148,7 +148,7 @@ func TestStreamInAFile(t *testing.T) {
 	assert.EqualValues(t, 2, s.lost, "batch 3 says so")
 }
 
-// What another version means is not guessed; what comes behind it, of this version, is read.
+// Data of another version is not interpreted; data of this version after it is read.
 func TestOtherVersionIsNotRead(t *testing.T) {
 	data := sample(t)
 	other := slices.Clone(data)
@@ -256,7 +256,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// eventsOnly leaves out definitions of threads, and sorts what happened at one time, as its order is that of the threads.
+// eventsOnly leaves out definitions of threads, and sorts events of the same time, which are ordered by thread.
 func eventsOnly(s *teller) []string {
 	lines := slices.DeleteFunc(strings.Split(s.text.String(), "\n"), func(l string) bool { return strings.HasPrefix(l, "thread ") })
 	slices.Sort(lines)

@@ -21,7 +21,7 @@ import (
 
 var format = orca.Format()
 
-// beside gives a decoder files by their extensions.
+// sidecars gives a decoder files by their extensions.
 func sidecar(files map[string]string) func(string) (io.ReadCloser, error) {
 	return func(extension string) (io.ReadCloser, error) {
 		text, ok := files[extension]
@@ -32,7 +32,7 @@ func sidecar(files map[string]string) func(string) (io.ReadCloser, error) {
 	}
 }
 
-// read decodes a log and tells its events and problems, a line each.
+// read decodes a log and prints its events and problems, one a line.
 func read(t *testing.T, log string, opts recording.Options) (events, problems []string) {
 	t.Helper()
 	opts.Symbols, opts.File = symbols.New(symbols.DefaultLimits()), "x.orca"
@@ -178,7 +178,7 @@ func TestHashCodesThatComeAgain(t *testing.T) {
 	}, threads)
 }
 
-// Row O40: a join tells of itself, or is a wait on the object of a thread; and what is within a join belongs to it (row O25).
+// Row O40: a join is logged as such, or is a wait on the object of a thread; and what is within a join belongs to it (row O25).
 func TestJoinsFromJoinsAndFromWaitsAgree(t *testing.T) {
 	const start = "1,ThreadStarted,0000000A,a\n1,ThreadStarted,0000000B,b\n"
 	want, _ := read(t, start+"2,ThreadJoin,0000000A,0000000B,0\n3,ThreadEnded,0000000B\n4,ThreadJoined,0000000A,0000000B,0\n", recording.Options{})
@@ -255,14 +255,14 @@ func TestBadMetadataIsToldAsSuch(t *testing.T) {
 	}
 }
 
-// Lines that stand in another order than their times are put in order; what is too late is told and left out.
+// Lines that are not in the order of their times are sorted; those that are too late are reported and left out.
 func TestOrderOfLines(t *testing.T) {
 	var log bytes.Buffer
 	for i := range 5000 {
 		at := i ^ 3 // each four lines the other way round
 		log.WriteString(strings.Repeat("0", 4) + itoa(100000+at) + ",ThreadSleep,0000000A,0\n")
 	}
-	log.WriteString("99999999,ThreadSleep,0000000A,0\n") // far in the future: costs nobody else
+	log.WriteString("99999999,ThreadSleep,0000000A,0\n") // far in the future: does not affect others
 	log.WriteString("100001,ThreadSlept,0000000A,0\n")
 	log.WriteString("105000,ThreadSlept,0000000A,0\n")
 	opts := recording.Options{Reorder: 100, Symbols: symbols.New(symbols.DefaultLimits()), File: "x.orca"}

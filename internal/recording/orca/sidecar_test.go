@@ -62,7 +62,7 @@ func TestMetadataThatGrow(t *testing.T) {
 	}, events)
 }
 
-// A line of the metadata that is half there is told, and read when it is whole.
+// An incomplete line of metadata is reported, and read once it is complete.
 func TestMetadataThatGrowWithinALine(t *testing.T) {
 	events, problems := follow(t,
 		[2]string{"00000002,two,,Lcom/acme/Main;,1,00000009,9\n00000001,o", sleep(1, "2,9")},

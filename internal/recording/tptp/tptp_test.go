@@ -20,7 +20,7 @@ import (
 
 var format = tptp.Format()
 
-// read decodes a trace and tells its events and problems, a line each.
+// read decodes a trace and prints its events and problems, one a line.
 func read(t *testing.T, trace string, opts recording.Options) (events, problems []string, c *threadtest.Collector) {
 	t.Helper()
 	opts.Symbols, opts.File = symbols.New(symbols.DefaultLimits()), "x.trcxml"

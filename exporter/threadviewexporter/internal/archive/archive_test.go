@@ -134,7 +134,7 @@ func TestOldestFilesLeave(t *testing.T) {
 	assert.Contains(t, entries[len(entries)-1].Name(), jvmthread.SessionID{0: 1, 15: 7}.String())
 }
 
-// Files that are being written count, too: however many sessions there are at one time, the folder never holds more than it may.
+// Files that are still written count as well: the folder stays within its limit for any number of concurrent sessions.
 func TestTheLimitHoldsWhileSessionsAreLive(t *testing.T) {
 	const limit = 100_000
 	folder := t.TempDir()

@@ -81,7 +81,7 @@ func TestTablesAreTheConnectorsMetrics(t *testing.T) {
 	}
 }
 
-// A thread that gets into a deadlock had to wait once: for the page, the metrics, and the sums of windows. Its time goes on in all of them.
+// A thread that gets into a deadlock had to wait once: for the page, the metrics, and the sums of windows. Its time keeps growing in all of them.
 func TestDeadlockIsOneContention(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	class := sym.InternClass("com.acme.Account")

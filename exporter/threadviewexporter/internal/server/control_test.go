@@ -23,7 +23,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// agent is one that does what it is told, but for one option.
+// agent is an agent that accepts all options except one.
 type agent struct{ options map[string]string }
 
 func (a *agent) Control(_ context.Context, options map[string]string) (agentcontrolextension.Status, error) {

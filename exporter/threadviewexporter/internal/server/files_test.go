@@ -165,7 +165,7 @@ func TestSpansAreThoseOfThreadSpan(t *testing.T) {
 	}
 }
 
-// Perfetto's own reader is not at hand: the file is read back by the numbers of its schema, and compared with what was asked for.
+// Perfetto's own reader is not at hand: the file is read back by the numbers of its schema, and compared with the requested data.
 func TestPerfettoTrace(t *testing.T) {
 	f := newFixture(t, 7, 10, 4, 3000, 700)
 	data := f.file("/download?format=perfetto")

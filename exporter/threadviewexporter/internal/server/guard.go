@@ -40,7 +40,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // guard refuses requests from other pages, and sets security headers.
 //
 // A foreign page can make a browser send requests here under a name that resolves to this server (DNS rebinding). Therefore Host must be a
-// name that nobody else can own: an address, localhost, or a configured name.
+// name that an attacker cannot own: an address, localhost, or a configured name.
 func (v *View) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -36,7 +36,7 @@ var whatOfState = [jvmthread.NumStates]string{
 // firstSlice is the first span of time that is searched for lines. Each further one is twice as long, until there are enough lines.
 const firstSlice = 1 << 20
 
-// maxPassed bounds the lines at one time that a cursor skips.
+// maxPassed bounds the lines with the same time that a cursor skips.
 const maxPassed = 100_000
 
 // log returns lines of the log.

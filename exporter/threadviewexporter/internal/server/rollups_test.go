@@ -63,7 +63,7 @@ var tablesOfSums = []string{
 	"callers?kind=sleeping", "callers?kind=blocked&class=com.acme.Class1", "locks?", "locks?class=com.acme.Class2", "locklanes?width=300", "lanes?sort=blocked.time",
 }
 
-// compareWithPlain asks for all tables over some ranges, with and without rollups. It returns how many rollups there are.
+// compareWithPlain queries all tables over some ranges, with and without roll-ups. It returns the number of roll-ups.
 func compareWithPlain(t *testing.T, st *store.Store, rng *rand.Rand, ranges int) int {
 	t.Helper()
 	sn := st.Session(sessionID).Snapshot()

@@ -161,7 +161,7 @@ func TestUnchangedIsNotSentAgain(t *testing.T) {
 	assert.Equal(t, http.StatusOK, ask())
 }
 
-// What an agent says of itself changes without any window of its session: a page that asks again is told.
+// The status of an agent changes without a window of its session: a page that polls sees it.
 func TestSessionTellsWhatItsAgentSaid(t *testing.T) {
 	st := store.New(math.MaxInt64)
 	st.Open(sessionID, nil)
@@ -186,7 +186,7 @@ func TestSessionTellsWhatItsAgentSaid(t *testing.T) {
 	assert.True(t, s.Control.Paused)
 }
 
-// Events tell of a change as soon as it happens, and of nothing else.
+// Event streams report changes as soon as they happen, and nothing else.
 func TestEventsFollow(t *testing.T) {
 	f := newFixture(t, 1, 4, 2, 200, 500)
 	resp, err := f.Client().Get(f.URL + "/api/events")

@@ -59,7 +59,7 @@ func watched(events []jvmthread.Event, length time.Duration, see func([]jvmthrea
 	e.Close(window.CutEnd, yield)
 }
 
-// dress gives events stacks, so that tables by caller have something to tell.
+// dress gives events stacks, for the tables by caller.
 func dress(events []jvmthread.Event, sym *symbols.Table) []jvmthread.Event {
 	out := append([]jvmthread.Event(nil), events...)
 	for i := range out {
@@ -118,7 +118,7 @@ func fixtureOf(t *testing.T, sym *symbols.Table, events []jvmthread.Event, lengt
 	return f
 }
 
-// get asks for something, and returns the status and the body.
+// get sends a request, and returns status and body.
 func (f *fixture) get(path string) (int, []byte) {
 	f.t.Helper()
 	resp, err := f.Client().Get(f.URL + "/api/" + path)

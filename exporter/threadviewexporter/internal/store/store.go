@@ -7,7 +7,7 @@
 // An interval is kept once, in the window in which it ended, so lengths and sums over any range are exact. Open intervals are kept separately
 // and last until the end of the known history. Roll-ups are sums of consecutive windows, so that long ranges need not be scanned.
 //
-// A Store may be used concurrently. The windows of a session come from one goroutine; readers get an immutable Snapshot and block nobody.
+// A Store may be used concurrently. The windows of a session come from one goroutine; readers get an immutable Snapshot and never block writers.
 package store
 
 import (
