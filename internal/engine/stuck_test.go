@@ -83,7 +83,7 @@ func TestThreadsWithoutAnEndAreForgotten(t *testing.T) {
 		most = max(most, e.Timeline().Len())
 	}
 	if most > 200 {
-		t.Errorf("up to %d threads were followed at one time", most)
+		t.Errorf("up to %d threads were followed concurrently", most)
 	}
 	if c := e.Counters(); c.Timeline.Refused > 0 {
 		t.Errorf("%+v", c.Timeline)

@@ -175,7 +175,7 @@ func TestProblemsAreToldUpToALimit(t *testing.T) {
 		b.Problem(recording.Problem{What: "x", Lost: 2})
 	}
 	if err := b.Flush(); err != nil || len(c.Problems) != 3 || c.Lost != 20 || b.Stats().Problems != 10 {
-		t.Errorf("%v %d told, %d lost, %+v", err, len(c.Problems), c.Lost, b.Stats())
+		t.Errorf("%v %d reported, %d lost, %+v", err, len(c.Problems), c.Lost, b.Stats())
 	}
 }
 

@@ -88,7 +88,7 @@ func lane(w *window.Window, l *window.Lane) (errs []error) {
 
 func interaction(w *window.Window, ia *jvmthread.Interaction, lanes map[jvmthread.ThreadID]*window.Lane) error {
 	if ia.From.Thread == ia.To.Thread {
-		return fmt.Errorf("%v: a thread lets itself go on", *ia)
+		return fmt.Errorf("%v: a thread releases itself", *ia)
 	}
 	if ia.CauseTime > ia.EffectTime {
 		return fmt.Errorf("%v: the effect is before the cause", *ia)

@@ -79,7 +79,7 @@ func TestVirtualThreadsThatNeverEndTakeNoPlace(t *testing.T) {
 		}
 		for back := range jvmthread.ThreadID(9) {
 			if id-back >= 100 && s.Thread(id-back).Name != name(id-back) {
-				t.Fatalf("at %d nobody knows %d any more", id, id-back)
+				t.Fatalf("at %d thread %d is forgotten", id, id-back)
 			}
 		}
 		if s.Thread(100).Name != name(100) {
