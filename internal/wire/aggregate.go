@@ -18,16 +18,16 @@ type Aggregate struct {
 	jvmthread.Aggregate
 }
 
-// SeriesOverflow marks the series that sums up all waits of a kind beyond the agent's limit of series.
+// SeriesOverflow marks the series that contains all waits of a kind beyond the agent's limit on series.
 const SeriesOverflow uint16 = 1
 
-// The scales that OpenTelemetry's exponential histograms may have.
+// The range of scales of OpenTelemetry's exponential histograms.
 const (
 	minScale = -10
 	maxScale = 20
 )
 
-// AppendAggregate appends an aggregate. Of a series with more buckets than fit into its 16 bits of size the last are cut.
+// AppendAggregate appends an aggregate. It truncates the buckets of a series that exceeds the 16-bit size.
 func AppendAggregate(dst []byte, a *Aggregate) []byte {
 	dst, start := begin(dst, FrameAggregate)
 	dst = appendAggregateHeader(dst, a)
@@ -68,7 +68,7 @@ func appendSeries(dst []byte, s *jvmthread.Series) []byte {
 	return dst
 }
 
-// Aggregate decodes the frame into a, whose memory it reuses. Series of kinds that this program does not know are counted as skipped.
+// Aggregate decodes the frame into a, reusing its memory. It returns the number of series skipped because their kind is unknown.
 func (f Frame) Aggregate(a *Aggregate) (skipped uint64, err error) {
 	if len(f.Payload) < AggregateHeaderSize {
 		return 0, f.errorf("header needs %d bytes, have %d", AggregateHeaderSize, len(f.Payload))
@@ -88,12 +88,12 @@ func (f Frame) Aggregate(a *Aggregate) (skipped uint64, err error) {
 	if a.To < a.From {
 		return 0, f.errorf("ends %d ns before it begins", uint64(a.From)-uint64(a.To))
 	}
-	had := a.Series[:cap(a.Series)]
+	spare := a.Series[:cap(a.Series)]
 	a.Series = a.Series[:0]
 	for number := 1; len(c.b) > 0; number++ {
 		var s jvmthread.Series
-		if len(a.Series) < len(had) {
-			s.Buckets = had[len(a.Series)].Buckets[:0]
+		if len(a.Series) < len(spare) {
+			s.Buckets = spare[len(a.Series)].Buckets[:0]
 		}
 		known, what := c.series(&s)
 		if what != "" {
@@ -108,7 +108,7 @@ func (f Frame) Aggregate(a *Aggregate) (skipped uint64, err error) {
 	return skipped, nil
 }
 
-// series cuts a series from the front, or returns what is wrong with it.
+// series consumes a series, or returns the problem with it. A series that begins no wait is unknown.
 func (c *cursor) series(s *jvmthread.Series) (known bool, what string) {
 	rest := cursor{b: c.b}
 	size := int(rest.u16("size"))
@@ -118,7 +118,7 @@ func (c *cursor) series(s *jvmthread.Series) (known bool, what string) {
 	if rest.what == "" && size < SeriesSize+8*count {
 		return false, fmt.Sprintf("size is %d, want at least %d", size, SeriesSize+8*count)
 	}
-	c.take("it", size)
+	c.take("data", size)
 	s.Class = jvmthread.ClassID(rest.u32("class"))
 	s.Stack = jvmthread.StackID(rest.u32("stack"))
 	s.Sum, s.Max = rest.i64("sum"), rest.i64("max")

@@ -11,10 +11,10 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// The functions below append a whole frame. Strings are cut to MaxString bytes and lists to 65 535 elements; that the payload stays
-// within MaxFrame is the business of the caller.
+// The functions below append a complete frame. They truncate strings to MaxString bytes and lists to 65 535 elements. The caller must keep
+// the payload within MaxFrame.
 
-// AppendPreamble appends what an agent sends first.
+// AppendPreamble appends the preamble, which precedes the first frame of an agent.
 func AppendPreamble(dst []byte) []byte {
 	dst = append(dst, Magic...)
 	return append(dst, Version, 0, 0, 0)
@@ -157,11 +157,11 @@ func AppendAck(dst []byte, sequence uint64) []byte {
 func AppendRefuse(dst []byte, r Refuse) []byte {
 	dst, start := begin(dst, FrameRefuse)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(r.Code))
-	const spare = 2 + 2 // code and length: a control frame is bounded more tightly than a string
+	const spare = 2 + 2 // code and length: the limit on frames to the agent is tighter than that on strings
 	return end(appendString(dst, shorten(r.Message, MaxControl-spare)), start)
 }
 
-// AppendControl appends a control. The caller bounds it to MaxControl bytes.
+// AppendControl appends a control. The caller must keep it within MaxControl bytes.
 func AppendControl(dst []byte, c *Control) []byte {
 	dst, start := begin(dst, FrameControl)
 	dst = binary.LittleEndian.AppendUint32(dst, c.ID)
@@ -213,7 +213,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(appendCount(dst, len(s)), s...)
 }
 
-// shorten cuts between two characters.
+// shorten truncates between two characters.
 func shorten(s string, limit int) string {
 	if len(s) <= limit {
 		return s

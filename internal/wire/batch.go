@@ -11,7 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Batch is a batch whose sections are still to be read.
+// Batch is a batch whose sections are read one by one.
 type Batch struct {
 	BatchHeader
 
@@ -40,7 +40,7 @@ func (f Frame) Batch() (Batch, error) {
 // More reports whether there is another section.
 func (b *Batch) More() bool { return len(b.rest) > 0 }
 
-// Skipped counts the records of kinds that this program does not know, in the sections read so far.
+// Skipped returns the number of records of unknown kinds in the sections read so far.
 func (b *Batch) Skipped() uint64 { return b.skipped }
 
 // Section appends the events of the next section to dst.

@@ -9,10 +9,9 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// The record of a context event has no fields of its own for the ids of the span: they are in the places of peer, arg and lock, as
-// protocol/README.md describes.
+// The record of a context event stores the ids of the span in the fields peer, arg and lock, as protocol/README.md describes.
 
-// packSpan returns the event with the ids in these places.
+// packSpan returns the event with the ids in these fields.
 func packSpan(ev jvmthread.Event) jvmthread.Event {
 	trace, span := &ev.Span.TraceID, &ev.Span.SpanID
 	ev.Peer = jvmthread.ThreadID(binary.BigEndian.Uint64(trace[:8]))
@@ -21,7 +20,7 @@ func packSpan(ev jvmthread.Event) jvmthread.Event {
 	return ev
 }
 
-// unpackSpan moves the ids from these places to the event's span.
+// unpackSpan moves the ids from these fields to the event's span.
 func unpackSpan(ev *jvmthread.Event) {
 	trace, span := &ev.Span.TraceID, &ev.Span.SpanID
 	binary.BigEndian.PutUint64(trace[:8], uint64(ev.Peer))
@@ -31,7 +30,7 @@ func unpackSpan(ev *jvmthread.Event) {
 	ev.Peer, ev.Arg, ev.Lock = jvmthread.NoThread, 0, jvmthread.NoLock
 }
 
-// putSpan writes the ids into these places of a record.
+// putSpan writes the ids into these fields of a record.
 func putSpan(record []byte, span *jvmthread.SpanContext) {
 	binary.LittleEndian.PutUint64(record[8:], binary.BigEndian.Uint64(span.TraceID[:8]))
 	binary.LittleEndian.PutUint64(record[16:], binary.BigEndian.Uint64(span.TraceID[8:]))

@@ -11,7 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Hello decodes the frame into h, whose attributes it reuses.
+// Hello decodes the frame into h, reusing its attributes.
 func (f Frame) Hello(h *Hello) error {
 	c := cursor{b: f.Payload}
 	copy(h.Session[:], c.take("session", len(h.Session)))
@@ -46,7 +46,7 @@ func (f Frame) Class() (Class, error) {
 	return class, c.err(f)
 }
 
-// Method decodes the frame into m, whose lines it reuses.
+// Method decodes the frame into m, reusing its lines.
 func (f Frame) Method(m *Method) error {
 	c := cursor{b: f.Payload}
 	m.ID = MethodID(c.id32("id"))
@@ -61,7 +61,7 @@ func (f Frame) Method(m *Method) error {
 	return c.err(f)
 }
 
-// Stack decodes the frame into s, whose frames it reuses.
+// Stack decodes the frame into s, reusing its frames.
 func (f Frame) Stack(s *Stack) error {
 	c := cursor{b: f.Payload}
 	s.ID = jvmthread.StackID(c.id32("id"))
@@ -87,7 +87,7 @@ func (f Frame) Welcome() (acked uint64, err error) {
 	return acked, c.err(f)
 }
 
-// Ack returns the batch up to which all are done with.
+// Ack returns the sequence number up to which all batches are acknowledged.
 func (f Frame) Ack() (sequence uint64, err error) {
 	c := cursor{b: f.Payload}
 	sequence = c.u64("sequence")
@@ -101,7 +101,7 @@ func (f Frame) Refuse() (Refuse, error) {
 	return refuse, c.err(f)
 }
 
-// Control decodes the frame into the control, whose options it reuses.
+// Control decodes the frame into control, reusing its options.
 func (f Frame) Control(control *Control) error {
 	c := cursor{b: f.Payload}
 	control.ID = c.u32("id")
@@ -109,7 +109,7 @@ func (f Frame) Control(control *Control) error {
 	return c.err(f)
 }
 
-// Status decodes the frame into s, whose options it reuses.
+// Status decodes the frame into s, reusing its options.
 func (f Frame) Status(s *Status) error {
 	c := cursor{b: f.Payload}
 	s.ID = c.u32("id")
@@ -118,7 +118,7 @@ func (f Frame) Status(s *Status) error {
 	return c.err(f)
 }
 
-// cursor takes fields from the front of a payload. The first failure stays; after it all fields are zero.
+// cursor consumes the fields of a payload. It keeps the first failure and returns zero for all later fields.
 type cursor struct {
 	b    []byte
 	what string
@@ -184,13 +184,13 @@ func (c *cursor) id64(field string) uint64 {
 	return id
 }
 
-// string replaces what is not UTF-8.
+// string replaces invalid UTF-8.
 func (c *cursor) string(field string) string {
 	n := c.u16(field)
 	return strings.ToValidUTF8(string(c.take(field, int(n))), "\uFFFD")
 }
 
-// count returns a count of elements of at least size bytes each, for which there are enough bytes.
+// count returns a number of elements, and fails unless there are at least size bytes for each.
 func (c *cursor) count(field string, size int) int {
 	n := int(c.u16(field))
 	if c.what == "" && n*size > len(c.b) {

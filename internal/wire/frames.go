@@ -15,7 +15,7 @@ type Hello struct {
 	Attributes []Attribute // of the resource
 }
 
-// Attribute is an attribute of the resource, or an option.
+// Attribute is a resource attribute or an option.
 type Attribute struct{ Key, Value string }
 
 // Class defines a class.
@@ -37,7 +37,7 @@ type Method struct {
 	Lines     []Line // ascending by Start
 }
 
-// Line is the source line of the bytecode from Start on.
+// Line is the source line of the bytecode from index Start on.
 type Line struct{ Start, Number uint32 }
 
 // Stack defines a call stack.
@@ -53,14 +53,14 @@ type StackFrame struct {
 	BCI    int32 // -1 in a native method
 }
 
-// BatchHeader precedes the sections of a batch. All times in this package, like the watermark, are of the JVM's monotonic clock.
+// BatchHeader precedes the sections of a batch. The watermark, like all times in this package, is a time of the JVM's monotonic clock.
 type BatchHeader struct {
 	Sequence  uint64
 	Watermark jvmthread.Time
 	Before    uint64 // events in all earlier batches
 }
 
-// Section holds the events of one thread in a batch. Writing ignores Event.Thread.
+// Section contains the events of one thread in a batch. Writers ignore Event.Thread.
 type Section struct {
 	Thread jvmthread.ThreadID
 	Events []jvmthread.Event
@@ -72,20 +72,20 @@ type End struct {
 	Reason EndReason
 }
 
-// Control requests an agent to change options or to perform an action. The keys are those of the agent's options (agent/README.md).
+// Control requests the agent to change options or to perform an action. Its keys are the agent's options (agent/README.md).
 type Control struct {
-	ID      uint32 // chosen by the receiver; the answering status has the same
+	ID      uint32 // chosen by the receiver, and repeated in the status that answers it
 	Options []Attribute
 }
 
 // Status answers the control of the same id.
 type Status struct {
 	ID      uint32
-	Error   string      // one line with the key and the remedy; empty: all was done, otherwise nothing was
-	Options []Attribute // all that can be changed, as they are now
+	Error   string      // one line with the key and the remedy, if the control was not applied; empty on success
+	Options []Attribute // current values of all options that can be changed
 }
 
-// Refuse is the reason for which a receiver closes a connection.
+// Refuse is the reason why a receiver closes a connection.
 type Refuse struct {
 	Code    RefuseCode
 	Message string

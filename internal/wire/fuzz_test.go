@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzReader: no bytes make the reader panic, and what it understands survives a turn through the text form.
+// FuzzReader checks that the reader never panics, and that the frames it decodes survive a round trip through the text form.
 func FuzzReader(f *testing.F) {
 	for _, v := range readVectors(f) {
 		f.Add(v.bytes)
@@ -23,14 +23,14 @@ func FuzzReader(f *testing.F) {
 		}
 		again, err := AppendStream(nil, string(text))
 		require.NoError(t, err, "%s", text)
-		retold, err := AppendText(nil, again)
+		reread, err := AppendText(nil, again)
 		require.NoError(t, err)
-		assert.Equal(t, string(text), string(retold))
-		assert.LessOrEqual(t, len(again), 3*len(stream), "what is replaced grows, nothing else does")
+		assert.Equal(t, string(text), string(reread))
+		assert.LessOrEqual(t, len(again), 3*len(stream), "only replaced characters take more bytes")
 	})
 }
 
-// FuzzText: no text makes the parser panic, and what it writes, the reader reads.
+// FuzzText checks that the parser never panics, and that the reader reads what the parser writes.
 func FuzzText(f *testing.F) {
 	for _, v := range readVectors(f) {
 		f.Add(v.text)
@@ -43,12 +43,12 @@ func FuzzText(f *testing.F) {
 		}
 		read, err := AppendText(nil, stream)
 		if err != nil {
-			return // raw bytes, or what the text form can say and the protocol forbids
+			return // raw bytes, or values that the text form can express but the protocol forbids
 		}
 		again, err := AppendStream(nil, string(read))
 		require.NoError(t, err, "%s", read)
-		retold, err := AppendText(nil, again)
+		reread, err := AppendText(nil, again)
 		require.NoError(t, err)
-		require.True(t, bytes.Equal(read, retold))
+		require.True(t, bytes.Equal(read, reread))
 	})
 }

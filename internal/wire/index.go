@@ -11,26 +11,26 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Index lists the positions of batches in a recording, so that a part of it can be read without the rest. It is found from the end of the
-// recording: its last field is its own position.
+// Index lists the positions of batches in a recording, so that parts of it can be read on their own. Its last field is its own position,
+// so readers find it from the end of the recording.
 type Index struct {
 	Entries []IndexEntry
-	Before  uint64 // byte at which the index before this one begins; 0: there is none
-	At      uint64 // byte at which this one begins
+	Before  uint64 // byte offset of the previous index; 0 if there is none
+	At      uint64 // byte offset of this index
 }
 
-// IndexEntry is a batch. Times are of the JVM's monotonic clock, as in the batch.
+// IndexEntry is the position of a batch. Its times are of the JVM's monotonic clock.
 type IndexEntry struct {
-	Definitions uint64         // byte at which the definitions before the batch begin; that of the batch if there are none
-	Batch       uint64         // byte at which it begins
-	Time        jvmthread.Time // of its first event; its watermark if it has none
-	Until       jvmthread.Time // of its last event, or its watermark if that is later
+	Definitions uint64         // byte offset of the definitions that precede the batch; equal to Batch if there are none
+	Batch       uint64         // byte offset of the batch
+	Time        jvmthread.Time // of the first event; the watermark if there is none
+	Until       jvmthread.Time // of the last event, or the watermark if that is later
 }
 
-// indexEntrySize is that of an entry in bytes.
+// indexEntrySize is the size of an entry in bytes.
 const indexEntrySize = 32
 
-// MaxIndexEntries is how many fit into a frame.
+// MaxIndexEntries is the number of entries that fit into a frame.
 const MaxIndexEntries = (MaxFrame - 20) / indexEntrySize
 
 // AppendIndex appends an index.
@@ -49,7 +49,7 @@ func AppendIndex(dst []byte, index *Index) []byte {
 	return end(binary.LittleEndian.AppendUint64(dst, index.At), start)
 }
 
-// Index decodes the frame into index, whose entries it reuses.
+// Index decodes the frame into index, reusing its entries.
 func (f Frame) Index(index *Index) error {
 	c := cursor{b: f.Payload}
 	n := c.u32("count")
@@ -90,7 +90,7 @@ func (l *line) index() *Index {
 		fields := strings.Split(entry, ":")
 		if len(fields) != 4 {
 			if text != "" {
-				l.fail("entries: %q is not definitions:batch:time:until", entry)
+				l.fail("entries: invalid entry %q (want definitions:batch:time:until)", entry)
 			}
 			break
 		}

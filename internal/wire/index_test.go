@@ -24,10 +24,10 @@ func TestIndexRoundTrip(t *testing.T) {
 		got, err := AppendText(nil, stream)
 		require.NoError(t, err)
 		assert.Equal(t, text, string(got))
-		assert.Equal(t, frame.Payload[len(frame.Payload)-8:], stream[len(stream)-8:], "where it begins is its last field")
+		assert.Equal(t, frame.Payload[len(frame.Payload)-8:], stream[len(stream)-8:], "the last field is the index's own offset")
 	}
 	_, err := AppendStream(nil, "index entries=1:2")
-	require.ErrorContains(t, err, "is not definitions:batch:time:until")
+	require.ErrorContains(t, err, `invalid entry "1:2" (want definitions:batch:time:until)`)
 	var index Index
 	require.ErrorContains(t, Frame{Kind: FrameIndex, Payload: []byte{9, 0, 0, 0}}.Index(&index), "9 entries need 288 bytes, have 0")
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// line is a parsed line of the text form: words, then name=value. It keeps the first failure, like cursor.
+// line is a parsed line of the text form: words, then fields of the form name=value. Like cursor, it keeps the first failure.
 type line struct {
 	words  []string
 	fields []field
@@ -19,7 +19,7 @@ type line struct {
 
 type field struct {
 	name, value string
-	quoted      bool // the name was in quotes: an attribute
+	quoted      bool // the name is in quotes, so this is an attribute
 	used        bool
 }
 
@@ -37,12 +37,12 @@ func splitLine(text string) *line {
 		l.fields = append(l.fields, f)
 	}
 	if l.err == nil && len(l.words) == 0 {
-		l.fail("no kind")
+		l.fail("missing kind")
 	}
 	return l
 }
 
-// token cuts a quoted string, or the text before one of the given characters.
+// token consumes a quoted string, or the text before one of the characters in until.
 func (l *line) token(text, until string) (token string, quoted bool, rest string) {
 	if !strings.HasPrefix(text, `"`) {
 		i := strings.IndexAny(text, until)
@@ -63,7 +63,7 @@ func (l *line) token(text, until string) (token string, quoted bool, rest string
 			return token, true, text[i+1:]
 		}
 	}
-	l.fail("string without end")
+	l.fail("unterminated string")
 	return "", true, ""
 }
 
@@ -73,7 +73,7 @@ func (l *line) fail(format string, args ...any) {
 	}
 }
 
-// string returns a field, or "" if it is missing.
+// string returns the value of a field, or "" if it is missing.
 func (l *line) string(name string) string {
 	for i := range l.fields {
 		if f := &l.fields[i]; f.name == name && !f.quoted && !f.used {
@@ -92,7 +92,7 @@ func (l *line) number(name, text string, bits int) uint64 {
 	}
 	v, err := strconv.ParseUint(text, 10, bits)
 	if err != nil {
-		l.fail("%s: %q is not a number of %d bits", name, text, bits)
+		l.fail("%s: invalid unsigned %d-bit number %q", name, bits, text)
 	}
 	return v
 }
@@ -105,7 +105,7 @@ func (l *line) signedNumber(name, text string, bits int) int64 {
 	}
 	v, err := strconv.ParseInt(text, 10, bits)
 	if err != nil {
-		l.fail("%s: %q is not a number of %d bits with sign", name, text, bits)
+		l.fail("%s: invalid signed %d-bit number %q", name, bits, text)
 	}
 	return v
 }
@@ -113,7 +113,7 @@ func (l *line) signedNumber(name, text string, bits int) int64 {
 func (l *line) hex(name, text string) []byte {
 	b, err := hex.DecodeString(text)
 	if err != nil {
-		l.fail("%s: %q is not hexadecimal", name, text)
+		l.fail("%s: invalid hexadecimal %q", name, text)
 	}
 	return b
 }
@@ -128,7 +128,7 @@ func (l *line) pairs(name string) [][2]string {
 	for part := range strings.SplitSeq(text, ",") {
 		a, b, ok := strings.Cut(part, ":")
 		if !ok {
-			l.fail("%s: %q has no colon", name, part)
+			l.fail("%s: missing colon in %q", name, part)
 		}
 		pairs = append(pairs, [2]string{a, b})
 	}
@@ -138,11 +138,11 @@ func (l *line) pairs(name string) [][2]string {
 // done returns the first failure, or an error for unknown words and fields.
 func (l *line) done(words int) error {
 	if l.err == nil && len(l.words) > words {
-		l.fail("unknown word %q", l.words[words])
+		l.fail("unexpected word %q", l.words[words])
 	}
 	for _, f := range l.fields {
 		if !f.used {
-			l.fail("unknown or double field %q", f.name)
+			l.fail("unknown or repeated field %q", f.name)
 		}
 	}
 	return l.err

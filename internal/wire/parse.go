@@ -14,8 +14,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// AppendStream appends the bytes of a stream in text form. It ignores empty lines and lines that begin with #. In addition to the output of
-// AppendText it accepts lines of literal bytes, for newer or broken streams:
+// AppendStream appends the bytes of a stream that is given in text form. It ignores empty lines and lines that begin with #. In addition to
+// the output of AppendText, it accepts lines of literal bytes, for newer or broken streams:
 //
 //	raw 00ff 17
 func AppendStream(dst []byte, text string) ([]byte, error) {
@@ -35,11 +35,11 @@ func AppendStream(dst []byte, text string) ([]byte, error) {
 	return p.dst, nil
 }
 
-// parser has at most one batch open, to which sections and events are appended.
+// parser appends sections and events to the open batch. At most one batch or aggregate is open.
 type parser struct {
 	dst     []byte
-	start   int  // of the payload of the open batch or aggregate; 0: none is open, as a header precedes each payload
-	section int  // of the open section's header; 0: none is open
+	start   int  // offset of the payload of the open batch or aggregate; 0 if none is open, since a header precedes each payload
+	section int  // offset of the open section's header; 0 if none is open
 	sums    bool // an aggregate is open
 }
 
@@ -112,7 +112,7 @@ func (p *parser) frame(kind string, l *line) error {
 		words = len(l.words)
 		p.dst = append(p.dst, l.hex("bytes", strings.Join(l.words[1:], ""))...)
 	default:
-		return errors.New("unknown kind of line")
+		return errors.New("unknown line kind")
 	}
 	return l.done(words)
 }
@@ -196,7 +196,7 @@ func (l *line) lock() jvmthread.LockID {
 	class, hash, ok := strings.Cut(text, "/")
 	v, err := strconv.ParseUint(hash, 16, 32)
 	if !ok || err != nil {
-		l.fail("lock: %q is not class/hash", text)
+		l.fail("lock: invalid lock %q (want class/hash)", text)
 	}
 	return jvmthread.LockID{Class: jvmthread.ClassID(l.number("lock", class, 32)), Hash: uint32(v)}
 }

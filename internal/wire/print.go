@@ -15,8 +15,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// AppendText appends a stream in text form, one line a frame, a section and a record. Of a stream that is broken it appends what is before
-// the fault, and returns the error.
+// AppendText appends a stream in text form, with one line for each frame, section and record. If the stream is broken, it appends the data
+// before the fault and returns the error.
 func AppendText(dst, stream []byte) ([]byte, error) {
 	r := NewReader(bytes.NewReader(stream), MaxFrame)
 	if bytes.HasPrefix(stream, []byte(Magic)) {
@@ -130,7 +130,7 @@ func appendHelloText(dst []byte, h *Hello) []byte {
 	return appendAttributesText(dst, h.Attributes)
 }
 
-// appendAttributesText ends the line.
+// appendAttributesText appends attributes and ends the line.
 func appendAttributesText(dst []byte, attributes []Attribute) []byte {
 	for _, a := range attributes {
 		dst = fmt.Appendf(dst, " %s=%s", quote(a.Key), quote(a.Value))
@@ -250,7 +250,7 @@ func appendEventText(dst []byte, ev jvmthread.Event) []byte {
 	return append(dst, '\n')
 }
 
-// quote writes a string so that a line stays a line.
+// quote escapes a string to fit on one line.
 func quote(s string) string {
 	dst := []byte{'"'}
 	for i := 0; i < len(s); {

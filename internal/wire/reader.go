@@ -12,14 +12,14 @@ import (
 	"slices"
 )
 
-// Error reports bytes that violate the protocol, and their position. Errors of the connection are wrapped with the position.
+// Error is a violation of the protocol, with its position. Connection errors are not of this type but are wrapped with the position too.
 type Error struct {
 	Frame uint64 // from 1; 0 is the preamble
-	Byte  int64  // at which the frame begins, from the first byte of the connection
+	Byte  int64  // offset of the frame from the first byte of the connection
 	What  string
 }
 
-// Error returns the message, of one line.
+// Error returns the message as one line.
 func (e *Error) Error() string {
 	if e.Frame == 0 {
 		return e.What
@@ -31,7 +31,7 @@ func (e *Error) Error() string {
 type Frame struct {
 	Kind    FrameKind
 	Number  uint64 // from 1
-	Byte    int64  // at which its header begins
+	Byte    int64  // offset of its header
 	Payload []byte // valid until the next frame is read
 }
 
@@ -48,7 +48,7 @@ type Reader struct {
 
 const readBuffer = 64 << 10
 
-// NewReader returns a reader that refuses payloads above limit bytes. It allocates as bytes arrive, not by the announced length.
+// NewReader returns a reader that rejects payloads above limit bytes. It allocates memory as bytes arrive, not by the announced length.
 func NewReader(src io.Reader, limit int) *Reader {
 	return &Reader{src: bufio.NewReaderSize(src, readBuffer), limit: limit}
 }
@@ -67,7 +67,7 @@ func (r *Reader) Preamble() (version uint16, err error) {
 	return binary.LittleEndian.Uint16(b[len(Magic):]), nil
 }
 
-// Next returns the next frame of a known kind. If the stream ends between two frames, it returns io.EOF.
+// Next returns the next frame of a known kind, or io.EOF if the stream ends between two frames.
 func (r *Reader) Next() (Frame, error) {
 	for {
 		frame, err := r.next()
@@ -101,7 +101,7 @@ func (r *Reader) next() (Frame, error) {
 	frame.Kind = FrameKind(binary.LittleEndian.Uint16(r.head[4:]))
 	length := binary.LittleEndian.Uint32(r.head[:])
 	if uint64(length) > uint64(r.limit) {
-		return Frame{}, frame.errorf("length is %d, the limit %d", length, r.limit)
+		return Frame{}, frame.errorf("length %d exceeds the limit of %d bytes", length, r.limit)
 	}
 	if err := r.fill(int(length)); err != nil {
 		return Frame{}, frame.broken(err)
@@ -110,7 +110,7 @@ func (r *Reader) next() (Frame, error) {
 	return frame, nil
 }
 
-// fill reads n bytes, and allocates only as they arrive.
+// fill reads n bytes and allocates memory as they arrive.
 func (r *Reader) fill(n int) error {
 	r.buf = r.buf[:0]
 	for len(r.buf) < n {

@@ -17,7 +17,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-func TestReaderSaysWhatIsWrongWithAPreamble(t *testing.T) {
+func TestReaderRejectsBadPreamble(t *testing.T) {
 	_, err := NewReader(strings.NewReader("GET / HTTP/1.1\r\n"), MaxFrame).Preamble()
 	require.EqualError(t, err, `preamble: begins with "GET ", want "WEFT"`)
 	var bad *Error
@@ -28,7 +28,7 @@ func TestReaderSaysWhatIsWrongWithAPreamble(t *testing.T) {
 	require.EqualError(t, err, "preamble: unexpected EOF")
 }
 
-func TestReaderTellsPositionAndSkips(t *testing.T) {
+func TestReaderReportsPositionAndSkippedFrames(t *testing.T) {
 	stream := AppendPreamble(nil)
 	stream = append(stream, 2, 0, 0, 0, 99, 0, 0, 0, 'h', 'i')
 	stream = AppendAck(stream, 7)
@@ -49,14 +49,14 @@ func TestReaderTellsPositionAndSkips(t *testing.T) {
 	require.EqualError(t, err, "frame 3 at byte 34: unexpected EOF")
 }
 
-func TestReaderTakesMemoryForWhatCameAndNotForWhatWasAnnounced(t *testing.T) {
+func TestReaderAllocatesByReceivedBytes(t *testing.T) {
 	r := NewReader(bytes.NewReader([]byte{0, 0, 0, 0x40, 6, 0, 0, 0, 1, 2, 3}), math.MaxInt32)
 	_, err := r.Next()
 	require.EqualError(t, err, "frame 1 at byte 0: unexpected EOF")
 	assert.LessOrEqual(t, cap(r.buf), 2*readBuffer)
 }
 
-func TestReaderPassesOnErrorsOfTheConnection(t *testing.T) {
+func TestReaderReturnsConnectionErrors(t *testing.T) {
 	stream := AppendAck(nil, 7)
 	r := NewReader(iotest.TimeoutReader(iotest.OneByteReader(bytes.NewReader(stream))), MaxFrame)
 	_, err := r.Next()
@@ -65,7 +65,7 @@ func TestReaderPassesOnErrorsOfTheConnection(t *testing.T) {
 	assert.NotErrorAs(t, err, &bad)
 }
 
-func TestAppendCutsWhatIsTooLong(t *testing.T) {
+func TestAppendTruncates(t *testing.T) {
 	long := strings.Repeat("x", MaxString-1) + "ü"
 	frame := readOne(t, AppendClass(nil, Class{ID: 1, Name: long}))
 	class, err := frame.Class()
@@ -129,12 +129,12 @@ func BenchmarkAppendBatch(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(threads*perThread), "ns/event")
 }
 
-// readAll reads all frames, each a batch, and returns the events of the last section.
+// readAll reads batches until the end of the stream and returns the events of the last section.
 func readAll(tb testing.TB, r *Reader, events []jvmthread.Event) []jvmthread.Event {
 	tb.Helper()
 	for {
 		frame, err := r.Next()
-		if err == io.EOF { //nolint:errorlint // it is returned as it is
+		if err == io.EOF { //nolint:errorlint // Next returns io.EOF unwrapped
 			return events
 		}
 		if err != nil {

@@ -5,11 +5,11 @@ package wire
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// Magic opens a connection; the version, two zero bytes and the hello frame follow it.
+// Magic opens a connection. The version, two zero bytes and the hello frame follow.
 const Magic = "WEFT"
 
-// Version of the protocol. It changes only if an old reader could misread a new stream; a new kind of frame or event, or a longer record,
-// does not change it.
+// Version is the version of the protocol. It changes only if an old reader could misread a new stream: new kinds of frames or events and
+// longer records do not change it.
 const Version = 1
 
 // Sizes in bytes.
@@ -18,22 +18,22 @@ const (
 	FrameHeaderSize = 8
 	BatchHeaderSize = 24 // sequence, watermark, events before
 	SectionSize     = 16 // thread, count, record size, reserved
-	RecordSize      = 40 // of an event; a reader takes the record's size from its section and ignores what it does not know
+	RecordSize      = 40 // of an event; readers use the size stated by the section and ignore trailing fields
 
 	AggregateHeaderSize = BatchHeaderSize + 24 // from, to, scale, reserved
-	SeriesSize          = 48                   // of a series without its buckets, of 8 bytes each; a reader takes the whole size from the series
+	SeriesSize          = 48                   // without the buckets (8 bytes each); readers use the total size stated by the series
 )
 
-// MaxFrame is the default limit on a frame's payload. An agent never sends more.
+// MaxFrame is the default limit on a frame's payload in bytes. An agent never sends a larger one.
 const MaxFrame = 1 << 20
 
-// MaxControl is the limit on the payload of a frame to the agent. A receiver never sends more.
+// MaxControl is the limit on the payload of a frame to the agent in bytes. A receiver never sends a larger one.
 const MaxControl = 1 << 16
 
-// MaxString is the longest string in bytes; the agent cuts longer ones.
+// MaxString is the maximum length of a string in bytes. The agent truncates longer ones.
 const MaxString = 1<<16 - 1
 
-// FrameKind says what a frame is. Numbers from 128 on go from the receiver to the agent.
+// FrameKind is the kind of a frame. Kinds from 128 on are sent by the receiver.
 type FrameKind uint16
 
 // The kinds of frames.
@@ -63,20 +63,20 @@ type FrameSpec struct {
 
 // Frames is the table of frames.
 var Frames = []FrameSpec{
-	{FrameHello, "hello", "who speaks: session, clocks, process, resource attributes"},
-	{FrameThread, "thread", "defines a thread, or defines it anew when its name changed"},
+	{FrameHello, "hello", "identifies the session; clocks, process, resource attributes"},
+	{FrameThread, "thread", "defines a thread, or redefines it after its name changed"},
 	{FrameClass, "class", "defines a class"},
 	{FrameMethod, "method", "defines a method with its line table"},
 	{FrameStack, "stack", "defines a call stack"},
 	{FrameBatch, "batch", "events of one or more threads, and a watermark"},
-	{FrameEnd, "end", "the session is over"},
-	{FrameStatus, "status", "answers a control: what went wrong, and the options now in effect"},
-	{FrameAggregate, "aggregate", "a batch with sums, maxima and histograms of waits in place of events"},
-	{FrameIndex, "index", "where the batches of a native recording are; in files only"},
-	{FrameWelcome, "welcome", "the receiver takes the session, and says what it already has of it"},
-	{FrameAck, "ack", "all batches up to this one need not be sent again"},
-	{FrameRefuse, "refuse", "the receiver does not take the connection, and says why"},
-	{FrameControl, "control", "options that the agent is to change, and things it is to do"},
+	{FrameEnd, "end", "ends the session"},
+	{FrameStatus, "status", "answers a control: error if any, and the current options"},
+	{FrameAggregate, "aggregate", "a batch with sums, maxima and histograms of waits instead of events"},
+	{FrameIndex, "index", "positions of the batches in a native recording; files only"},
+	{FrameWelcome, "welcome", "accepts the session and states which batches the receiver already has"},
+	{FrameAck, "ack", "acknowledges all batches up to this one"},
+	{FrameRefuse, "refuse", "rejects the connection, with the reason"},
+	{FrameControl, "control", "requests changes of options, or actions"},
 }
 
 // String returns the frame's name.
@@ -99,47 +99,47 @@ func (k FrameKind) Known() bool {
 	return false
 }
 
-// EventSpec describes which fields of a record mean something for a kind of event; the others are zero.
+// EventSpec describes which fields of a record are used by a kind of event. The others are zero.
 type EventSpec struct {
 	Kind  jvmthread.Kind
-	Peer  string // what Peer is; empty: not used
+	Peer  string // meaning of Peer; empty if unused
 	Lock  string
 	Arg   string
-	Stack bool // a stack may be taken
+	Stack bool // may have a stack
 	What  string
 }
 
 // Events is the table of events, in the order of their numbers.
 var Events = []EventSpec{
-	{Kind: jvmthread.KindThreadStart, Peer: "starter", Stack: true, What: "the thread begins to run; starter and its stack only if there is no startCalled"},
+	{Kind: jvmthread.KindThreadStart, Peer: "starter", Stack: true, What: "the thread starts to run; starter and its stack only if there is no startCalled"},
 	{Kind: jvmthread.KindThreadEnd, What: "the thread is about to die"},
-	{Kind: jvmthread.KindStartCalled, Peer: "started", Stack: true, What: "Thread.start was called; the time is that of the call"},
-	{Kind: jvmthread.KindInterruptCalled, Peer: "interrupted", Stack: true, What: "Thread.interrupt was called"},
-	{Kind: jvmthread.KindInterrupted, Stack: true, What: "an InterruptedException was made (flag interrupted), or the flag was consumed"},
+	{Kind: jvmthread.KindStartCalled, Peer: "started", Stack: true, What: "call of Thread.start; timed at the call"},
+	{Kind: jvmthread.KindInterruptCalled, Peer: "interrupted", Stack: true, What: "call of Thread.interrupt; timed at the call"},
+	{Kind: jvmthread.KindInterrupted, Stack: true, What: "an InterruptedException was created (flag interrupted), or the interrupt status was cleared"},
 	{Kind: jvmthread.KindContendedEnter, Peer: "owner", Lock: "monitor", Stack: true, What: "the thread blocks on a monitor"},
-	{Kind: jvmthread.KindContendedEntered, Peer: "owner before", Lock: "monitor", What: "the thread owns the monitor after having been blocked; owner before only if it is known"},
-	{Kind: jvmthread.KindWait, Lock: "object", Arg: "timeout", Stack: true, What: "Object.wait begins; the monitor is released"},
-	{Kind: jvmthread.KindWaited, Peer: "notifier", Lock: "object", What: "the thread left the wait set; it does not own the monitor yet; notifier only if it is known"},
+	{Kind: jvmthread.KindContendedEntered, Peer: "previous owner", Lock: "monitor", What: "the thread owns the monitor after having been blocked; previous owner only if known"},
+	{Kind: jvmthread.KindWait, Lock: "object", Arg: "timeout", Stack: true, What: "start of Object.wait; the monitor is released"},
+	{Kind: jvmthread.KindWaited, Peer: "notifier", Lock: "object", What: "the thread left the wait set but does not own the monitor yet; notifier only if known"},
 	{Kind: jvmthread.KindWaitReturned, Lock: "object", What: "Object.wait returned; the thread owns the monitor again"},
-	{Kind: jvmthread.KindNotify, Lock: "object", Stack: true, What: "Object.notify; the time is that of the call"},
-	{Kind: jvmthread.KindNotifyAll, Lock: "object", Stack: true, What: "Object.notifyAll; the time is that of the call"},
-	{Kind: jvmthread.KindJoinStart, Peer: "joined", Lock: "thread object", Arg: "timeout", Stack: true, What: "the thread waits for another to end"},
-	{Kind: jvmthread.KindJoinEnd, Peer: "joined", Lock: "thread object", What: "it no longer does"},
-	{Kind: jvmthread.KindSleepStart, Arg: "duration", Stack: true, What: "Thread.sleep begins"},
-	{Kind: jvmthread.KindSleepEnd, What: "Thread.sleep ends"},
-	{Kind: jvmthread.KindPark, Peer: "owner", Lock: "blocker", Arg: "timeout", Stack: true, What: "LockSupport.park begins"},
+	{Kind: jvmthread.KindNotify, Lock: "object", Stack: true, What: "call of Object.notify; timed at the call"},
+	{Kind: jvmthread.KindNotifyAll, Lock: "object", Stack: true, What: "call of Object.notifyAll; timed at the call"},
+	{Kind: jvmthread.KindJoinStart, Peer: "joined", Lock: "thread object", Arg: "timeout", Stack: true, What: "start of Thread.join: the thread waits for another to end"},
+	{Kind: jvmthread.KindJoinEnd, Peer: "joined", Lock: "thread object", What: "Thread.join returned"},
+	{Kind: jvmthread.KindSleepStart, Arg: "duration", Stack: true, What: "start of Thread.sleep"},
+	{Kind: jvmthread.KindSleepEnd, What: "Thread.sleep returned"},
+	{Kind: jvmthread.KindPark, Peer: "owner", Lock: "blocker", Arg: "timeout", Stack: true, What: "start of LockSupport.park"},
 	{Kind: jvmthread.KindUnparked, What: "LockSupport.park returned"},
-	{Kind: jvmthread.KindUnpark, Peer: "unparked", Stack: true, What: "LockSupport.unpark was called"},
-	{Kind: jvmthread.KindYield, What: "Thread.yield was called"},
-	{Kind: jvmthread.KindSuspend, Peer: "suspended", Stack: true, What: "Thread.suspend was called"},
-	{Kind: jvmthread.KindResume, Peer: "resumed", Stack: true, What: "Thread.resume was called"},
-	{Kind: jvmthread.KindStop, Peer: "stopped", Stack: true, What: "Thread.stop was called"},
+	{Kind: jvmthread.KindUnpark, Peer: "unparked", Stack: true, What: "call of LockSupport.unpark; timed at the call"},
+	{Kind: jvmthread.KindYield, What: "call of Thread.yield"},
+	{Kind: jvmthread.KindSuspend, Peer: "suspended", Stack: true, What: "call of Thread.suspend"},
+	{Kind: jvmthread.KindResume, Peer: "resumed", Stack: true, What: "call of Thread.resume"},
+	{Kind: jvmthread.KindStop, Peer: "stopped", Stack: true, What: "call of Thread.stop"},
 	{Kind: jvmthread.KindMount, Peer: "carrier", What: "the virtual thread was mounted"},
 	{Kind: jvmthread.KindUnmount, Peer: "carrier", What: "the virtual thread was unmounted"},
-	{Kind: jvmthread.KindGap, Arg: "lost", What: "events of this thread were lost; the time is that of the first of them"},
-	{Kind: jvmthread.KindContext, Peer: "trace id", Lock: "span id", Arg: "trace id", What: "a span of the application is current from here on, or none"},
-	{Kind: jvmthread.KindOwnerStack, Peer: "owner", Lock: "lock", Stack: true, What: "where the owner was when the thread began to wait"},
-	{Kind: jvmthread.KindCPU, Arg: "CPU time", What: "what the thread has used of a processor so far"},
+	{Kind: jvmthread.KindGap, Arg: "lost", What: "events of this thread were lost; timed at the first of them"},
+	{Kind: jvmthread.KindContext, Peer: "trace id", Lock: "span id", Arg: "trace id", What: "the current span of the application from here on, or none"},
+	{Kind: jvmthread.KindOwnerStack, Peer: "owner", Lock: "lock", Stack: true, What: "stack of the owner when the thread began to wait"},
+	{Kind: jvmthread.KindCPU, Arg: "CPU time", What: "CPU time used by the thread so far"},
 }
 
 // ThreadFlags refine the definition of a thread.
@@ -152,25 +152,25 @@ const (
 	ThreadCarrier // virtual threads run on it
 )
 
-// StackTruncated marks a stack that was deeper than the agent looked.
+// StackTruncated marks a stack deeper than the agent's limit.
 const StackTruncated uint16 = 1
 
-// EndReason says why a session ended.
+// EndReason is the reason why a session ended.
 type EndReason uint16
 
 // The reasons for an end.
 const (
-	EndExit     EndReason = 1 // the JVM ended in order
-	EndDetached EndReason = 2 // the agent was switched off
+	EndExit     EndReason = 1 // the JVM exited normally
+	EndDetached EndReason = 2 // the agent was disabled
 )
 
-// RefuseCode says why a connection was refused, for programs; the message beside it is for people.
+// RefuseCode is the machine-readable reason why a connection was refused. The message next to it is for people.
 type RefuseCode uint16
 
 // The codes of refusals.
 const (
-	RefuseVersion  RefuseCode = 1 // the receiver does not speak this version
+	RefuseVersion  RefuseCode = 1 // the receiver does not support this version
 	RefuseLimit    RefuseCode = 2 // too many connections or sessions: try again later
-	RefuseBadFrame RefuseCode = 3 // what was sent is not the protocol
-	RefuseShutdown RefuseCode = 4 // the receiver is going away: try again later
+	RefuseBadFrame RefuseCode = 3 // the agent violated the protocol
+	RefuseShutdown RefuseCode = 4 // the receiver is shutting down: try again later
 )

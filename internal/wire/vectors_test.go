@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write what the vectors should say behind their text")
+var update = flag.Bool("update", false, "regenerate the vectors from their text")
 
-// vector is a file of protocol/vectors: a text, its bytes, what they read as if that is another text, and how the reading fails if it does.
+// vector is a file of protocol/vectors: a text, its bytes, the text that they decode to, and the reader's error if there is one.
 type vector struct {
 	name, text, read, fault string
 	bytes                   []byte

@@ -14,17 +14,17 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// Limits for the definitions of one agent. Definitions above them are refused; events then only lack names.
+// Limits for the definitions of one agent. Definitions beyond them are refused; events then lack names.
 const (
 	maxID          = 1 << 20  // of classes and stacks
-	maxMethods     = 1 << 17  // more different methods than appear on the stacks of any program
+	maxMethods     = 1 << 17  // more methods than appear on the stacks of any program
 	maxMethodText  = 64 << 20 // bytes of all method names and line tables; the symbol table limits the rest
 	maxStackText   = 64 << 10
 	maxStackFrames = 1024
 	lineSize       = 8 // bytes of a line table entry
 )
 
-// Table resolves an agent's IDs. One goroutine at a time owns it.
+// Table resolves an agent's IDs. It must not be used concurrently.
 type Table struct {
 	Symbols *symbols.Table
 

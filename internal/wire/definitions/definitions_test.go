@@ -18,7 +18,7 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// define processes the definitions in a text, and returns how many were refused.
+// define processes the definitions in a text and returns the number of refused ones.
 func define(tb testing.TB, d *Table, text string) (refused int) {
 	tb.Helper()
 	stream, err := wire.AppendStream(nil, text)
@@ -38,7 +38,7 @@ func define(tb testing.TB, d *Table, text string) (refused int) {
 	}
 }
 
-func TestStacksReadAsThoseOfTheJVM(t *testing.T) {
+func TestStacksUseTheJVMFormat(t *testing.T) {
 	d := New(symbols.New(symbols.DefaultLimits()))
 	assert.Zero(t, define(t, d, `
 class id=7 name="com.acme.OrderBook"
@@ -70,7 +70,7 @@ at unknown(Unknown Source)`, text(2))
 	assert.Equal(t, jvmthread.NoClass, d.Class(1000), "never defined")
 }
 
-func TestDefinitionsHaveLimits(t *testing.T) {
+func TestDefinitionLimits(t *testing.T) {
 	d := New(symbols.New(symbols.DefaultLimits()))
 	assert.Equal(t, 2, define(t, d, "class id=1048577 name=\"x\"\nstack id=1048577\nclass id=1048576 name=\"y\""))
 	assert.Equal(t, "y", d.Symbols.Class(d.Class(maxID)))
@@ -95,8 +95,8 @@ class id=3 name="ten bytes."
 	assert.Equal(t, 1, define(t, d, `method id=2 name="twelve bytes"`))
 }
 
-// A method that reuses the ID of another replaces it, and both do not count.
-func TestMethodsThatAreDefinedAgainCountOnce(t *testing.T) {
+// A method that reuses the ID of another replaces it, and only one of them counts.
+func TestRedefinedMethodsCountOnce(t *testing.T) {
 	d := New(symbols.New(symbols.DefaultLimits()))
 	text := `method id=1 name="` + strings.Repeat("m", 1<<15) + `"`
 	assert.Zero(t, define(t, d, text))
@@ -109,7 +109,7 @@ func TestMethodsThatAreDefinedAgainCountOnce(t *testing.T) {
 }
 
 // Virtual threads whose end was lost are eventually dropped, with their descriptions.
-func TestVirtualThreadsThatNeverEndAreForgotten(t *testing.T) {
+func TestVirtualThreadsWithoutEndAreDropped(t *testing.T) {
 	limits := symbols.DefaultLimits()
 	limits.Threads = 4
 	d := New(symbols.New(limits))
@@ -122,7 +122,7 @@ func TestVirtualThreadsThatNeverEndAreForgotten(t *testing.T) {
 	assert.LessOrEqual(t, len(d.described), 2*limits.Threads)
 }
 
-func TestWhatAReconnectDefinesAgainCountsOnce(t *testing.T) {
+func TestReconnectDefinitionsCountOnce(t *testing.T) {
 	d := New(symbols.New(symbols.DefaultLimits()))
 	const text = `
 class id=1 name="A"

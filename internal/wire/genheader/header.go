@@ -87,7 +87,7 @@ type entry struct {
 	number int
 }
 
-// writeEnum writes a list of X(NAME, number, "name") and an enum made of it.
+// writeEnum writes a list of X(NAME, number, "name") and the corresponding enum.
 func writeEnum(b *bytes.Buffer, what, enum, prefix, list string, entries []entry) {
 	fmt.Fprintf(b, "\n/* %s X(NAME, number, \"name\") */\n#define %s(X)", what, list)
 	for _, e := range entries {

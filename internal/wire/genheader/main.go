@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Genheader writes what the tables of package wire say to where others need it: the C header of the agent, and the generated parts of the
-// specification. A test fails if either is stale.
+// Genheader generates the agent's C header and the tables of the specification from the tables of package wire. A test fails if either is
+// stale.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// update leaves a file alone that is already right, so that make does not rebuild what depends on it.
+// update does not write an unchanged file, so that make does not rebuild its dependents.
 func update(path string, change func(old []byte) ([]byte, error)) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {

@@ -50,7 +50,7 @@ func TestFillSaysWhichMarkerIsMissing(t *testing.T) {
 	_, err := fillSpec([]byte("nothing"))
 	require.EqualError(t, err, `no marker "<!-- frames: generated -->"`)
 	_, err = fillSpec([]byte("<!-- frames: generated -->\n"))
-	require.EqualError(t, err, `no marker "<!-- end -->" behind "<!-- frames: generated -->"`)
+	require.EqualError(t, err, `no marker "<!-- end -->" after "<!-- frames: generated -->"`)
 }
 
 func TestScreaming(t *testing.T) {

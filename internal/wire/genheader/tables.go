@@ -10,7 +10,7 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// fillSpec puts the tables between their markers.
+// fillSpec replaces the tables between the markers.
 func fillSpec(text []byte) ([]byte, error) {
 	text, err := fill(text, "frames", frameTable())
 	if err != nil {
@@ -28,7 +28,7 @@ func fill(text []byte, name, table string) ([]byte, error) {
 	}
 	_, after, ok := bytes.Cut(rest, []byte(end))
 	if !ok {
-		return nil, fmt.Errorf("no marker %q behind %q", end, bytes.TrimSpace(open))
+		return nil, fmt.Errorf("no marker %q after %q", end, bytes.TrimSpace(open))
 	}
 	return bytes.Join([][]byte{before, open, []byte(table), []byte(end), after}, nil), nil
 }
