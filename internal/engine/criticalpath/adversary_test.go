@@ -17,7 +17,7 @@ const many = 100_000
 
 func lockNo(n int) jvmthread.LockID { return jvmthread.LockID{Class: 1, Hash: uint32(n)} }
 
-// lane makes a lane of intervals that end at the given times, from 0 on.
+// lane returns the intervals, which end at the given times, as a lane that begins at 0.
 func lane(thread int, list ...jvmthread.Interval) []jvmthread.Interval {
 	at := jvmthread.Time(0)
 	for i := range list {
@@ -48,7 +48,7 @@ func bounded(t *testing.T, w *world, thread int, hi jvmthread.Time, limits criti
 	return p
 }
 
-// A convoy of 100 000 holders, each of which has been blocked on the same lock since it began.
+// In a convoy of 100 000 holders, each holder was itself blocked on the lock since its start.
 func TestLongConvoy(t *testing.T) {
 	w := new(world)
 	for i := range many {
@@ -62,7 +62,7 @@ func TestLongConvoy(t *testing.T) {
 	assert.Len(t, p.Segments, many)
 }
 
-// A chain of 100 000 threads, each waiting for a lock that the next one holds: deeper than any path goes.
+// In a chain of 100 000 threads, each waits for a lock that the next one holds: deeper than any path goes.
 func TestDeepChain(t *testing.T) {
 	w := new(world)
 	for i := range many {
@@ -75,7 +75,7 @@ func TestDeepChain(t *testing.T) {
 	assert.Equal(t, 1, p.TooDeep)
 }
 
-// The same as a ring, by locks, joins and notifies without any time between cause and effect.
+// In a ring of threads that wait for each other by locks, joins or notifies, no time passes between cause and effect.
 func TestRing(t *testing.T) {
 	for _, state := range []jvmthread.State{jvmthread.StateBlocked, jvmthread.StateJoining, jvmthread.StateWaiting} {
 		for _, size := range []int{1, 2, 10, many} {
@@ -100,7 +100,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// Thousands of threads want one lock all the time, and each path is linear in what was held, not in who waited.
+// Thousands of threads contend for one lock all the time. A path is linear in the holds, not in the waiting threads.
 func TestCrowd(t *testing.T) {
 	const crowd = 5000
 	w := new(world)
@@ -118,7 +118,7 @@ func TestCrowd(t *testing.T) {
 	assert.Less(t, p.Visited, 4*many)
 }
 
-// Intervals and waits of no length, a hundred thousand of them at one time.
+// A hundred thousand intervals and waits of length zero have the same timestamp.
 func TestEmptyIntervals(t *testing.T) {
 	w := new(world)
 	for id := range 2 {
@@ -137,7 +137,8 @@ func TestEmptyIntervals(t *testing.T) {
 	assert.Equal(t, 2, p.Visited)
 }
 
-// Levels that hand on to the next at every nanosecond: what is visited is bounded by the depth, not by its power.
+// In 60 levels of locks, each level hands over to the next at every nanosecond. The visited pieces grow linearly with the depth, not
+// exponentially.
 func TestLevels(t *testing.T) {
 	const levels, length = 60, 2000
 	w := new(world)
@@ -158,7 +159,7 @@ func TestLevels(t *testing.T) {
 	assert.Equal(t, criticalpath.KindCut, p.Segments[len(p.Segments)-1].Kind)
 }
 
-// Two threads block each other in turn, each time on another lock: one call asks for the limit and no more.
+// Two threads block each other in turn, each time on another lock. One call returns at most MaxLocks savings.
 func TestManyLocks(t *testing.T) {
 	w := &world{lanes: make([][]jvmthread.Interval, 2)}
 	for i := range many {

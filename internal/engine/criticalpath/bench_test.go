@@ -16,8 +16,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// contention makes a window of about n intervals: threads that run and take one of some locks, in turn, each holding it for a while.
-// The first thread is the one to ask for: it waits for everybody, all the time.
+// contention creates a window of about n intervals: threads that in turn run, take a random lock and hold it for a while. The first thread,
+// whose path is measured, waits for all others all the time.
 func contention(threads, locks, n int) *world {
 	rng := rand.New(rand.NewPCG(1, 2))
 	w := &world{lanes: make([][]jvmthread.Interval, threads)}
@@ -69,7 +69,7 @@ func contention(threads, locks, n int) *world {
 	return w
 }
 
-// end is when all threads still live.
+// end returns the time until which all threads live.
 func (w *world) end() jvmthread.Time {
 	end := w.lanes[0][len(w.lanes[0])-1].End
 	for _, list := range w.lanes {
@@ -84,7 +84,7 @@ func BenchmarkBounded(b *testing.B) {
 	}
 }
 
-// BenchmarkBounded1M is the figure to hold: the path of a window of a million intervals.
+// BenchmarkBounded1M is the benchmark to watch for regressions: the path of a window of a million intervals.
 func BenchmarkBounded1M(b *testing.B) { bench(b, 64, 16, 1_000_000) }
 
 func bench(b *testing.B, threads, locks, n int) {
@@ -93,7 +93,7 @@ func bench(b *testing.B, threads, locks, n int) {
 	g, p := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Path)
 	w.fill(g)
 	end := w.end()
-	g.Bounded(1, 0, end, p) // the steady state: its memory is there
+	g.Bounded(1, 0, end, p) // warm up: allocate the memory
 	visited := 0
 	b.ReportAllocs()
 	for b.Loop() {
@@ -127,7 +127,7 @@ func BenchmarkFill1M(b *testing.B) {
 	}
 }
 
-// BenchmarkWhatIf1M asks for the drag of all locks of a million intervals, once.
+// BenchmarkWhatIf1M computes the drag of all locks over a million intervals.
 func BenchmarkWhatIf1M(b *testing.B) {
 	for _, locks := range []int{16, 128, 1024} {
 		b.Run(fmt.Sprintf("locks=%d", locks), func(b *testing.B) {
@@ -144,7 +144,7 @@ func BenchmarkWhatIf1M(b *testing.B) {
 	}
 }
 
-// BenchmarkScaled1M asks for one lock what shorter critical sections would gain.
+// BenchmarkScaled1M computes the gain of shorter critical sections of one lock.
 func BenchmarkScaled1M(b *testing.B) {
 	w := contention(64, 16, 1_000_000)
 	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)

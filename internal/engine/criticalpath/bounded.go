@@ -5,12 +5,12 @@ package criticalpath
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// frame is a thread whose time up to end is being put on the path. The frames below it on the stack wait for it.
+// frame is a thread whose activity up to end is being added to the path. The frames below it on the stack wait for it.
 type frame struct {
 	end    jvmthread.Time
 	thread jvmthread.ThreadID
-	lane   int32 // none: nothing is known of the thread
-	index  int32 // of the interval at which the walk is
+	lane   int32 // none: no data for the thread
+	index  int32 // of the current interval
 	via    int32 // the wait that led here
 	wait   int32 // of the interval at waitAt
 	waitAt int32 // the index of the interval to which wait and lock belong
@@ -18,7 +18,7 @@ type frame struct {
 	within within
 }
 
-// within says what a frame has to undo when the frame above it is done.
+// within states what a frame has to undo when the frame above it is popped.
 type within uint8
 
 const (
@@ -27,24 +27,24 @@ const (
 	withinBirth
 )
 
-// walk puts a bounded path together, from lo on.
+// walk builds a bounded path, starting at lo.
 type walk struct {
 	g   *Graph
 	p   *Path
 	now jvmthread.Time
 
-	maxPieces int  // that are visited at most
-	marks     bool // all that is asked for is what the path leads through
+	maxPieces int  // limit of visited pieces
+	marks     bool // only mark the waits that the path leads through; add no segments
 }
 
-// Bounded finds what a thread had to wait for over [lo, hi). It replaces what the path held before.
+// Bounded finds what a thread had to wait for over [lo, hi). It replaces the previous contents of the path.
 func (g *Graph) Bounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *Path) {
 	p.reset(thread, lo, hi)
 	w := walk{g: g, p: p, now: lo, maxPieces: g.limits.MaxPieces}
 	w.run(thread)
 }
 
-// run walks from the thread's piece at w.now to the end of the path. It reports whether it got there.
+// run walks from the thread's piece at w.now to the end of the path. It returns false if it reached the limit of pieces before the end.
 func (w *walk) run(thread jvmthread.ThreadID) bool {
 	g, p := w.g, w.p
 	g.stack = g.stack[:0]
@@ -68,7 +68,7 @@ func (w *walk) run(thread jvmthread.ThreadID) bool {
 	return true
 }
 
-// push goes on with another thread, whose lane is at an index.
+// push continues with another thread, given the index of its lane.
 func (w *walk) push(thread jvmthread.ThreadID, at int32, end jvmthread.Time, via int32) {
 	index := none
 	if at >= 0 {
@@ -77,7 +77,7 @@ func (w *walk) push(thread jvmthread.ThreadID, at int32, end jvmthread.Time, via
 	w.g.stack = append(w.g.stack, frame{end: end, thread: thread, lane: at, index: index, via: via, waitAt: none})
 }
 
-// pop is done with a frame, and the one below no longer waits for it.
+// pop removes the top frame and clears the marks of the frame that waited for it.
 func (w *walk) pop() {
 	g := w.g
 	g.stack = g.stack[:len(g.stack)-1]
@@ -95,7 +95,7 @@ func (w *walk) pop() {
 	f.within = withinNothing
 }
 
-// emit puts what the frame's thread does up to a time on the path.
+// emit adds the activity of the frame's thread up to end to the path.
 func (w *walk) emit(f *frame, seq jvmthread.Seq, kind Kind, via int32, end jvmthread.Time) {
 	if !w.marks {
 		w.p.add(Segment{Start: w.now, End: end, Thread: f.thread, Seq: seq, Via: via, Kind: kind})
@@ -103,7 +103,7 @@ func (w *walk) emit(f *frame, seq jvmthread.Seq, kind Kind, via int32, end jvmth
 	w.now = end
 }
 
-// step goes on in the frame by one piece: it emits it, or pushes the thread to which the piece belongs.
+// step advances the frame by one piece: it emits the piece, or pushes the thread that the piece waited for.
 func (w *walk) step(f *frame) {
 	if f.lane < 0 {
 		w.emit(f, jvmthread.NoSeq, KindUnknown, f.via, f.end)
@@ -118,11 +118,11 @@ func (w *walk) step(f *frame) {
 			f.index = g.at(l, w.now)
 		}
 	}
-	if f.index >= n || g.nodes[l.base+f.index].end <= w.now { // behind its end; or out of order
+	if f.index >= n || g.nodes[l.base+f.index].end <= w.now { // past the last interval, or out of order
 		w.emit(f, jvmthread.NoSeq, KindUnknown, f.via, f.end)
 		return
 	}
-	if (f.index == 0 || !l.smooth) && l.intervals[f.index].Start > w.now {
+	if (f.index == 0 || !l.contiguous) && l.intervals[f.index].Start > w.now {
 		w.before(f, l, &l.intervals[f.index])
 		return
 	}
@@ -148,15 +148,15 @@ func (w *walk) step(f *frame) {
 	w.emit(f, l.seq(f.index), kind, f.via, min(at.end, f.end))
 }
 
-// seq returns the number of an interval, of most lanes without a look at it.
+// seq returns the sequence number of an interval. For most lanes it does not access the interval.
 func (l *lane) seq(index int32) jvmthread.Seq {
-	if l.smooth {
+	if l.contiguous {
 		return l.first + jvmthread.Seq(index)
 	}
 	return l.intervals[index].Seq
 }
 
-// before puts the time before an interval of the lane on the path: a gap in history, or the time before the thread began.
+// before handles the time before an interval of the lane: a gap in the history, or the time before the thread started.
 func (w *walk) before(f *frame, l *lane, iv *jvmthread.Interval) {
 	end := min(iv.Start, f.end)
 	if f.index > 0 || l.start < 0 || iv.Start > w.p.End {
@@ -177,7 +177,7 @@ func (w *walk) before(f *frame, l *lane, iv *jvmthread.Interval) {
 	}
 }
 
-// stopped resolves a wait at the present moment.
+// stopped resolves a wait at w.now.
 func (w *walk) stopped(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.Time) {
 	g := w.g
 	if f.waitAt != f.index {
@@ -196,7 +196,7 @@ func (w *walk) stopped(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.
 	case len(g.stack) > g.limits.MaxDepth:
 		w.emit(f, iv.Seq, KindTooDeep, f.wait, end)
 	case w.marks && f.lock >= 0 && n.state != jvmthread.StateParked && g.locks[f.lock].reached:
-		w.now = end // whoever owned it, there is no need to follow
+		w.now = end // all owners are reached, so there is nothing to follow
 	case f.lock >= 0:
 		w.blocked(f, n, iv, end)
 	case n.state == jvmthread.StateBlocked || n.state == jvmthread.StateReentering:
@@ -206,7 +206,7 @@ func (w *walk) stopped(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.
 	}
 }
 
-// contends reports whether somebody who owns the interval's lock is what it waits for.
+// contends reports whether the interval waits for the owner of its lock.
 func contends(iv *jvmthread.Interval) bool {
 	switch iv.State {
 	case jvmthread.StateBlocked, jvmthread.StateReentering:
@@ -217,7 +217,7 @@ func contends(iv *jvmthread.Interval) bool {
 	return false
 }
 
-// follow goes on with the thread that the frame's wait waits for, up to a time that is later than now.
+// follow continues with the thread that the frame's wait depends on, up to end, which is later than now.
 func (w *walk) follow(f *frame, n *node, thread jvmthread.ThreadID, at int32, end jvmthread.Time) {
 	if w.marks && at >= 0 && w.g.lanes[at].reached {
 		w.now = end

@@ -1,41 +1,41 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package criticalpath answers: what made it take so long? It has a Graph of the intervals, interactions and holds of a window, and finds
-// in it the chain of activities that a thread had to wait for.
+// Package criticalpath explains why a thread took as long as it did. A Graph holds the intervals, interactions and holds of a window, and
+// finds in them the chain of activities that a thread had to wait for.
 //
-// The bounded path of a thread over [lo, hi) says for each moment what the thread was doing or, while it stood still, what those it
-// waited for were doing. The rules, moment by moment, for a thread in an interval:
+// The bounded path of a thread over [lo, hi) states for each moment what the thread was doing or, while it was stopped, what the threads
+// that it waited for were doing. The rules depend on what the current thread is doing:
 //
-//   - It runs, sleeps, is suspended, deadlocked or unknown: that is the path. A sleep that was interrupted is a wait.
-//   - It is blocked, or reenters a monitor: the path goes on with the thread that holds the lock at that moment. Not with the one that
-//     handed the lock over in the end: in a convoy that one explains its own turn only, and before its turn it did other things. A
-//     holder that is not known leaves the block itself on the path, and the time from the last release on is the latency of the hand-over.
-//   - It waits, joins or is parked: up to the cause of its wake-up the path goes on with the thread that woke it; from there on it is
-//     wake-up latency. A time-out is a timer. Without a known cause before hi the wait stays on the path; only a join, which names
-//     whom it waits for, goes on with that one. A park whose synchronizer has known holds is a block.
-//   - It has not begun: up to the call of Thread.start the path goes on with the caller; from there on it is start-up latency.
-//   - The same wait is met again: a cycle, which stays unexplained, as does what lies deeper than a limit.
+//   - Running, sleeping, suspended, deadlocked or unknown: the interval itself is on the path. An interrupted sleep is treated as a wait.
+//   - Blocked, or reentering a monitor: the path continues with the thread that holds the lock at that moment. It does not continue with
+//     the thread that finally handed the lock over: in a convoy, that thread explains only its own turn, and did other things before. If
+//     the holder is unknown, the block itself is on the path, and the time after the last release is handoff latency.
+//   - Waiting, joining or parked: up to the cause of the wake-up the path continues with the thread that caused it; the rest is wake-up
+//     latency. A wait that timed out is a timer. A wait without a known cause before hi stays on the path; only a join, which names its
+//     target, continues with that thread. A park on a synchronizer with known holds is treated as a block.
+//   - Not started yet: up to the call of Thread.start the path continues with the caller; the rest is start-up latency.
+//   - In a wait that is already part of the chain of waits: this is a cycle. It stays unexplained, as does anything deeper than the limit.
 //
-// So a path tiles its window exactly and never leaves into other work for longer than its thread was stopped; what comes after hi
-// changes nothing. The unbounded path instead starts at the end and goes backwards, for good, to whoever let the thread go on: the
-// path of the program and not of a request.
+// A path therefore tiles its window exactly, and never follows other threads for longer than its own thread was stopped. Events after hi
+// have no effect. The unbounded path instead starts at the end and walks backwards. From each wait it moves to the thread that ended the
+// wait, and does not come back: it is the path of the program and not of one request.
 //
-// Retiming answers: what if a lock had not been contended? Each interval is rigid or elastic: a wait with a known cause shrinks when its
-// cause comes earlier. Without the edges of one lock, and with the order in which all others were granted, every moment is moved to the
-// earliest that what remains allows. How much earlier the end of a thread comes is the lock's drag. It assumes that there are CPUs enough
-// and that the work stays the same. The bound is the time blocked on the lock along the chain of causes that led to the end, where
-// blocks on this lock are passed over: the chain that is left takes the rest of the time, so drag can be no more. The time of a lock on
-// the bounded path is no such bound: a holder that came late to another lock, since it had been blocked before anyone waited for it,
-// delays the end by time that is on nobody's bounded path.
+// Retiming predicts what would have happened if a lock had not been contended. Each interval is rigid or elastic: a wait with a known cause
+// shrinks if its cause comes earlier. Retiming removes the edges of one lock, keeps the order in which all other locks were granted, and
+// moves every point to the earliest time that the remaining edges allow. The drag of the lock is how much earlier a thread then ends. This
+// assumes that there are enough CPUs and that the work stays the same. The bound is the time blocked on the lock along the chain of causes
+// that leads to the end, where the chain stays on a thread that is blocked on this lock: the rest of the chain takes the rest of the time,
+// so drag never exceeds the bound. The time of a lock on the bounded path is not such a bound: a holder that was itself blocked before any
+// thread waited for it reaches another lock late, and that delay is on no bounded path.
 //
-// What did not make anyone wait leaves no trace: a join of a thread that was dead already, a lock that was free. Where such a dependence
-// is not in the input, a retimed thread does not keep it, and its gain can be too much.
+// A dependency that made no thread wait leaves no trace, such as joining a dead thread or taking a free lock. Retiming does not preserve
+// such a dependency, and can overestimate the gain.
 //
-// A wait is idle if no path asked for so far leads through it: nobody of interest waited for what its thread would do next. That is
-// true of a pool thread with nothing to do, even if its tasks are waited for later, and it is told from the graph, not from stack texts.
-// Whether a ping or a pong is the work and the other the pool cannot be told by a graph: the caller says so by asking for the
-// paths of the threads that serve requests. Being blocked is never idle.
+// A wait is idle if no path computed so far leads through it: no thread of interest depended on what the waiting thread did next. This
+// holds for a pool thread without work, even if other threads wait for its tasks later, and follows from the graph, not from stack traces.
+// Of two threads that wait for each other in turn, the graph cannot decide which one does the work and which one is the pool: the caller
+// decides by computing the paths of the threads that serve requests. A blocked thread is never idle.
 //
-// Every walk is linear in the pieces it visits, needs no recursion, and ends for every input, however inconsistent.
+// Every walk is linear in the pieces it visits, needs no recursion, and terminates for every input, however inconsistent.
 package criticalpath

@@ -5,7 +5,7 @@ package criticalpath
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// laneOf finds a thread's lane, or returns none.
+// laneOf returns the index of a thread's lane, or none.
 func (g *Graph) laneOf(id jvmthread.ThreadID) int32 {
 	if next := g.recentLanes.Get(uint32(id), id); next > 0 {
 		return next - 1
@@ -18,7 +18,7 @@ func (g *Graph) laneOf(id jvmthread.ThreadID) int32 {
 	return at
 }
 
-// index finds an interval by its number, or returns none.
+// index returns the position of the interval with the given sequence number in its lane, or none.
 func (g *Graph) index(at int32, seq jvmthread.Seq) int32 {
 	if at < 0 {
 		return none
@@ -34,12 +34,12 @@ func (g *Graph) index(at int32, seq jvmthread.Seq) int32 {
 	return int32(i)
 }
 
-// at finds the first interval of a lane that ends after t; if there is none, it returns their number. Searches of a walk go forward in
-// time, so that the place where the last one ended is near.
+// at returns the index of the first interval of a lane that ends after t, or the number of intervals if there is none. A walk searches
+// forward in time, so the search starts at the previous result.
 func (g *Graph) at(l *lane, t jvmthread.Time) int32 {
 	list := g.nodes[l.base : int(l.base)+len(l.intervals)]
 	if at := int(l.cursor); at < len(list) && list[at].end <= t {
-		if at++; at < len(list) && list[at].end > t { // most often the next one
+		if at++; at < len(list) && list[at].end > t { // usually the next one
 			l.cursor++
 			return l.cursor
 		}
@@ -48,9 +48,9 @@ func (g *Graph) at(l *lane, t jvmthread.Time) int32 {
 	return l.cursor
 }
 
-// holdAt finds the first hold of a lock that ends after t; if there is none, it returns stop.
+// holdAt returns the index of the first hold of a lock that ends after t, or stop if there is none.
 func (g *Graph) holdAt(k *lock, t jvmthread.Time) int32 {
-	if at := k.cursor + 1; at < k.stop && g.holds[at-1].end <= t && g.holds[at].end > t { // most often the next one
+	if at := k.cursor + 1; at < k.stop && g.holds[at-1].end <= t && g.holds[at].end > t { // usually the next one
 		k.cursor = at
 		return at
 	}
@@ -63,10 +63,11 @@ type ending interface{ until() jvmthread.Time }
 func (n node) until() jvmthread.Time { return n.end }
 func (h hold) until() jvmthread.Time { return h.end }
 
-// after finds the first of a list in the order of ends that ends after t, or their number, in steps that double from a start.
+// after returns the index of the first element that ends after t, or the length of the list. The list is sorted by end. The search starts
+// at an index and doubles its steps.
 func after[T ending](list []T, from int32, t jvmthread.Time) int32 {
 	n := int32(len(list))
-	lo, hi := int32(0), n // none below lo does, all from hi on do
+	lo, hi := int32(0), n // no element below lo ends after t; all from hi on do
 	if from < n && list[from].until() <= t {
 		lo = from + 1
 		for step := int32(1); step <= n-lo; step *= 2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// reader makes small numbers of bytes.
+// reader derives small numbers from bytes.
 type reader []byte
 
 func (r *reader) next(below int) int {
@@ -23,8 +23,8 @@ func (r *reader) next(below int) int {
 	return n
 }
 
-// FuzzPaths builds graphs without any order in them: intervals that overlap or end before they begin, numbers that repeat. The paths
-// still have to tile their windows, and everything has to end.
+// FuzzPaths builds arbitrary graphs: intervals may overlap, end before they begin, or repeat their numbers. The paths must still tile their
+// windows, and every walk must terminate.
 func FuzzPaths(f *testing.F) {
 	f.Add(binary.BigEndian.AppendUint64(nil, 0x0102030405060708))
 	f.Add([]byte("a thread that waits for a thread that waits for a thread"))
@@ -90,11 +90,11 @@ func tiles(t *testing.T, p *criticalpath.Path) {
 	at := p.Start
 	for _, s := range p.Segments {
 		if s.Start != at || s.End <= s.Start {
-			t.Fatalf("%+v does not begin at %d", s, at)
+			t.Fatalf("segment %+v: want start %d", s, at)
 		}
 		at = s.End
 	}
 	if at != p.End {
-		t.Fatalf("the path ends at %d and not at %d", at, p.End)
+		t.Fatalf("path ends at %d, want %d", at, p.End)
 	}
 }

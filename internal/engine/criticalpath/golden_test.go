@@ -21,7 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
-// A golden says what it shows, then has the graph with its questions, the timeline, and the answers. -update draws and answers.
+// A golden file contains a description, the graph with its queries, the timeline and the answers. -update rewrites the timeline and the
+// answers.
 func TestGoldens(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -32,7 +33,7 @@ func TestGoldens(t *testing.T) {
 			require.NoError(t, err)
 			_, bodies := threadtest.Sections(strings.ReplaceAll(string(text), "\r\n", "\n"))
 			w := parse(t, bodies["graph"])
-			paths, answer := ask(t, w)
+			paths, answer := answers(t, w)
 			bodies["timeline"], bodies["answer"] = draw(w, paths), answer
 			have := threadtest.Join([]string{"", "timeline", "graph", "answer"}, bodies)
 			if *update {
@@ -44,12 +45,12 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-func ask(t *testing.T, w *world) (paths []*criticalpath.Path, answer string) {
+func answers(t *testing.T, w *world) (paths []*criticalpath.Path, answer string) {
 	t.Helper()
 	var b strings.Builder
 	g := criticalpath.New(criticalpath.Limits{})
 	w.fill(g)
-	for _, f := range w.asks {
+	for _, f := range w.queries {
 		fmt.Fprintln(&b, strings.Join(f, " "))
 		p := new(criticalpath.Path)
 		thread := w.id(f[1])
@@ -90,7 +91,7 @@ var letters = map[jvmthread.State]byte{
 	jvmthread.StateDeadlocked: 'X', jvmthread.StateSuspended: 's', jvmthread.StateDead: ' ',
 }
 
-// draw draws the threads, a row each, and below them the paths, a row each with the thread that is on it.
+// draw draws a row for each thread, and below them a row for each path that names the thread it leads through.
 func draw(w *world, paths []*criticalpath.Path) string {
 	const wide = 3
 	var b strings.Builder

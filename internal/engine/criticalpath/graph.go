@@ -13,25 +13,25 @@ import (
 // DefaultMaxDepth bounds the chain of waits that a path follows.
 const DefaultMaxDepth = 64
 
-// DefaultMaxLocks bounds the locks for which one call asks what if. Each batch of eight is a pass over the window.
+// DefaultMaxLocks bounds the locks for which one call computes savings. Each batch of eight takes a pass over the window.
 const DefaultMaxLocks = 1024
 
 // Limits bound the work for one path. Zero means the default.
 type Limits struct {
 	MaxDepth  int // waits in a chain: DefaultMaxDepth
 	MaxPieces int // pieces of intervals visited for one path: no limit
-	MaxLocks  int // locks or classes for which one call asks what if: DefaultMaxLocks
+	MaxLocks  int // locks or classes for which one call computes savings: DefaultMaxLocks
 }
 
-// Graph is the waits of a window. It is filled in this order: Reset, AddLane for each thread, AddInteractions, AddHolds. It keeps the
-// slices of intervals that it is given; they must not change until the next Reset. One goroutine owns it.
+// Graph contains the waits of a window. Fill it in this order: Reset, AddLane for each thread, AddInteractions, AddHolds. It retains the
+// slices of intervals passed to AddLane; they must not change until the next Reset. One goroutine owns it.
 type Graph struct {
 	limits      Limits
 	lanes       []lane
 	byID        map[jvmthread.ThreadID]int32
 	recentLanes recent.Cache[jvmthread.ThreadID, int32] // indices plus one
 	nodes       []node
-	lockOf      []int32 // by node: the lock whose owner it waits for, or none
+	lockOf      []int32 // by node: the lock that it waits for, or none
 	edges       []edge
 	holds       []hold
 	locks       []lock
@@ -41,44 +41,44 @@ type Graph struct {
 	skipped     Skipped
 }
 
-// Skipped counts input that fits nothing.
+// Skipped counts input that was ignored.
 type Skipped struct {
-	Lanes        int // of a thread that has one already
-	Interactions int // whose effect is in no interval
+	Lanes        int // of a thread that already has one
+	Interactions int // whose effect is outside all intervals
 	Holds        int // empty, overlapping, or not sorted by lock
 }
 
 type lane struct {
-	thread    jvmthread.ThreadID
-	intervals []jvmthread.Interval
-	base      int32         // of its first interval in nodes
-	cursor    int32         // where the last search ended
-	start     int32         // the edge that began the thread, or none
-	first     jvmthread.Seq // of its first interval
-	smooth    bool          // its intervals touch, and are numbered one after the other
-	unborn    bool          // the walk is in what led to the beginning of the thread
-	reached   bool          // what it waited for is marked
+	thread     jvmthread.ThreadID
+	intervals  []jvmthread.Interval
+	base       int32         // of its first interval in nodes
+	cursor     int32         // where the last search ended
+	start      int32         // the edge that started the thread, or none
+	first      jvmthread.Seq // of its first interval
+	contiguous bool          // its intervals touch and have consecutive numbers
+	unborn     bool          // the walk is in what led to the start of the thread
+	reached    bool          // its path is or will be marked by Reach
 }
 
-// node is what a walk has to know of an interval, most often: little, so that many are near each other.
+// node holds the fields of an interval that a walk needs most often. It is small, so that neighbors share a cache line.
 type node struct {
 	end   jvmthread.Time
-	edge  int32 // that let it end, or none
+	edge  int32 // that ended it, or none
 	state jvmthread.State
 	flags uint8
 }
 
 const (
-	onStack = 1 << iota // the walk is in what this wait waited for
-	onPath              // a path led through it
+	onStack = 1 << iota // the walk is above this wait
+	onPath              // a path leads through it
 )
 
 type edge struct {
-	cause  jvmthread.Time
-	thread jvmthread.ThreadID
-	lane   int32 // none: the thread has none
-	index  int32 // of the interval in the lane, as a hint
-	sure   jvmthread.Confidence
+	cause      jvmthread.Time
+	thread     jvmthread.ThreadID
+	lane       int32 // none: the thread has no lane
+	index      int32 // of the interval in the lane, as a hint
+	confidence jvmthread.Confidence
 }
 
 type hold struct {
@@ -92,7 +92,7 @@ type lock struct {
 	id          jvmthread.LockID
 	first, stop int32 // its holds
 	cursor      int32 // where the last search ended
-	reached     bool  // what its owners waited for is marked
+	reached     bool  // all its owners are reached
 }
 
 const none int32 = -1
@@ -111,9 +111,9 @@ func New(limits Limits) *Graph {
 	return &Graph{limits: limits, byID: make(map[jvmthread.ThreadID]int32), byLock: make(map[jvmthread.LockID]int32)}
 }
 
-// Reset makes the graph empty and keeps its memory.
+// Reset empties the graph and keeps its memory.
 func (g *Graph) Reset() {
-	clear(g.lanes) // they hold slices of the caller
+	clear(g.lanes) // they retain slices of the caller
 	clear(g.byID)
 	clear(g.byLock)
 	g.recentLanes.Clear()
@@ -122,22 +122,22 @@ func (g *Graph) Reset() {
 	g.skipped = Skipped{}
 }
 
-// Skipped returns what was left out since Reset.
+// Skipped returns the counts of ignored input since Reset.
 func (g *Graph) Skipped() Skipped { return g.skipped }
 
-// AddLane adds a thread with its intervals: in order, each beginning where the one before it ends.
+// AddLane adds a thread with its intervals, in order. Each interval begins where the previous one ends.
 func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interval) {
-	if _, twice := g.byID[thread]; twice {
+	if _, duplicate := g.byID[thread]; duplicate {
 		g.skipped.Lanes++
 		return
 	}
 	g.byID[thread] = int32(len(g.lanes))
 	g.lanes = append(g.lanes, lane{thread: thread, intervals: intervals, base: int32(len(g.nodes)), start: none})
-	smooth := true
+	contiguous := true
 	for i := range intervals {
 		iv := &intervals[i]
 		if i > 0 && (iv.Start != intervals[i-1].End || iv.Seq != intervals[i-1].Seq+1) {
-			smooth = false
+			contiguous = false
 		}
 		g.nodes = append(g.nodes, node{end: iv.End, edge: none, state: iv.State})
 		of := none
@@ -147,13 +147,13 @@ func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interva
 		g.lockOf = append(g.lockOf, of)
 	}
 	l := &g.lanes[len(g.lanes)-1]
-	l.smooth = smooth
+	l.contiguous = contiguous
 	if len(intervals) > 0 {
 		l.first = intervals[0].Seq
 	}
 }
 
-// AddInteractions adds what let threads go on.
+// AddInteractions adds the interactions that released threads.
 func (g *Graph) AddInteractions(list []jvmthread.Interaction) {
 	for i := range list {
 		ia := &list[i]
@@ -163,7 +163,7 @@ func (g *Graph) AddInteractions(list []jvmthread.Interaction) {
 			g.skipped.Interactions++
 			continue
 		}
-		e := edge{cause: min(ia.CauseTime, ia.EffectTime), thread: ia.From.Thread, lane: from, index: g.index(from, ia.From.Seq), sure: ia.Confidence}
+		e := edge{cause: min(ia.CauseTime, ia.EffectTime), thread: ia.From.Thread, lane: from, index: g.index(from, ia.From.Seq), confidence: ia.Confidence}
 		place := &g.nodes[g.lanes[to].base+index].edge
 		if ia.Kind == jvmthread.InteractionStart {
 			place = &g.lanes[to].start
@@ -180,37 +180,37 @@ func (g *Graph) AddInteractions(list []jvmthread.Interaction) {
 	}
 }
 
-// better reports whether a says more than b of why the same wait ended.
+// better reports whether a explains better than b why the same wait ended.
 func better(a, b *edge) bool {
-	if a.sure != b.sure {
-		return a.sure < b.sure
+	if a.confidence != b.confidence {
+		return a.confidence < b.confidence
 	}
 	return a.cause > b.cause
 }
 
-// AddHolds adds all holds, sorted by lock and, for each lock, by time. It is called once.
+// AddHolds adds all holds, sorted by lock and then by time. Call it once.
 func (g *Graph) AddHolds(list []jvmthread.Hold) {
 	for i := 0; i < len(list); {
 		id, first := list[i].Lock, len(g.holds)
 		k := &g.locks[g.lock(id)]
-		twice, end := k.first < k.stop, list[i].Start
+		duplicate, end := k.first < k.stop, list[i].Start
 		for ; i < len(list) && list[i].Lock == id; i++ {
 			h := &list[i]
 			start := max(h.Start, end)
-			if twice || start >= h.End {
+			if duplicate || start >= h.End {
 				g.skipped.Holds++
 				continue
 			}
 			end = h.End
 			g.holds = append(g.holds, hold{start: start, end: end, thread: h.Thread, lane: g.laneOf(h.Thread), marks: h.Marks})
 		}
-		if !twice {
+		if !duplicate {
 			k.first, k.stop, k.cursor = int32(first), int32(len(g.holds)), int32(first)
 		}
 	}
 }
 
-// lock returns the index of a lock, a new one without holds if it has none yet.
+// lock returns the index of a lock, adding it without holds if it is new.
 func (g *Graph) lock(id jvmthread.LockID) int32 {
 	hash := id.Hash ^ uint32(id.Class)
 	if next := g.recentLocks.Get(hash, id); next > 0 {
@@ -226,8 +226,8 @@ func (g *Graph) lock(id jvmthread.LockID) int32 {
 	return at
 }
 
-// Last returns the thread whose history ends last, at hi at the latest: where the path of a program begins. Of several it is one that
-// runs at its end, and of those the one with the smallest id. It is NoThread if no history begins before hi.
+// Last returns the thread whose history, limited to hi, ends last: the start of the path of a program. Among several, it prefers a thread
+// that runs at its end, then the smallest id. It returns NoThread if no history begins before hi.
 func (g *Graph) Last(hi jvmthread.Time) jvmthread.ThreadID {
 	best, bestEnd, bestRuns := jvmthread.NoThread, jvmthread.Time(0), false
 	for i := range g.lanes {
@@ -244,7 +244,7 @@ func (g *Graph) Last(hi jvmthread.Time) jvmthread.ThreadID {
 	return best
 }
 
-// end returns when the thread last lived, and whether it ran then.
+// end returns when the thread was last alive, and whether it was running then.
 func (l *lane) end(hi jvmthread.Time) (end jvmthread.Time, runs, ok bool) {
 	for i := len(l.intervals) - 1; i >= 0; i-- {
 		iv := &l.intervals[i]

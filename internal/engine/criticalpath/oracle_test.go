@@ -13,7 +13,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// moment is what is on a bounded path in one nanosecond.
+// moment is the state of a bounded path at one nanosecond.
 type moment struct {
 	thread jvmthread.ThreadID
 	seq    jvmthread.Seq
@@ -25,8 +25,8 @@ func (m moment) equal(o moment) bool {
 	return m.thread == o.thread && m.seq == o.seq && m.kind == o.kind && slices.Equal(m.chain, o.chain)
 }
 
-// plainly says what is on a path in one nanosecond, by the rules of the package comment and nothing else. Slow, and hard to get wrong.
-func (w *world) plainly(thread jvmthread.ThreadID, at, hi jvmthread.Time, depth int) moment {
+// reference computes what is on a path at one nanosecond, directly from the rules of the package comment. It is slow but simple.
+func (w *world) reference(thread jvmthread.ThreadID, at, hi jvmthread.Time, depth int) moment {
 	m := moment{thread: thread}
 	unborn := make(map[jvmthread.ThreadID]bool)
 	for moves := 0; ; moves++ {
@@ -50,7 +50,7 @@ func (w *world) plainly(thread jvmthread.ThreadID, at, hi jvmthread.Time, depth 
 			}
 			return m
 		}
-		kind, next, wait := w.does(iv, at, hi)
+		kind, next, wait := w.classify(iv, at, hi)
 		if wait {
 			ref := jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}
 			cycle := slices.Contains(m.chain, ref)
@@ -71,8 +71,8 @@ func (w *world) plainly(thread jvmthread.ThreadID, at, hi jvmthread.Time, depth 
 	}
 }
 
-// does says what an interval is at a time: whether it is a wait, and whom it waits for, or as what it stays on the path.
-func (w *world) does(iv jvmthread.Interval, at, hi jvmthread.Time) (kind criticalpath.Kind, next jvmthread.ThreadID, wait bool) {
+// classify returns the kind of an interval at a time, whether it is a wait, and the thread that it waits for, if any.
+func (w *world) classify(iv jvmthread.Interval, at, hi jvmthread.Time) (kind criticalpath.Kind, next jvmthread.ThreadID, wait bool) {
 	ia, edge := w.cause(iv)
 	edge = edge && iv.End <= hi
 	switch iv.State {
@@ -156,8 +156,8 @@ func (w *world) cause(iv jvmthread.Interval) (jvmthread.Interaction, bool) {
 	return jvmthread.Interaction{}, false
 }
 
-// checkPlainly compares a bounded path with what is on it in every nanosecond.
-func (w *world) checkPlainly(t *testing.T, p *criticalpath.Path, depth int) {
+// checkReference compares a bounded path with the reference at every nanosecond.
+func (w *world) checkReference(t *testing.T, p *criticalpath.Path, depth int) {
 	t.Helper()
 	for _, s := range p.Segments {
 		have := moment{thread: s.Thread, seq: s.Seq, kind: s.Kind}
@@ -166,25 +166,25 @@ func (w *world) checkPlainly(t *testing.T, p *criticalpath.Path, depth int) {
 		}
 		slices.Reverse(have.chain)
 		for at := s.Start; at < s.End; at++ {
-			if want := w.plainly(p.Thread, at, p.End, depth); !have.equal(want) {
+			if want := w.reference(p.Thread, at, p.End, depth); !have.equal(want) {
 				require.Equal(t, want, have, "at %d of thread %d over %d..%d", at, p.Thread, p.Start, p.End)
 			}
 		}
 	}
 }
 
-// validate checks what holds for every path over every graph.
+// validate checks the invariants of every path.
 func validate(t *testing.T, w *world, p *criticalpath.Path) {
 	t.Helper()
 	at := p.Start
 	for i, s := range p.Segments {
-		require.Equal(t, at, s.Start, "segments touch")
+		require.Equal(t, at, s.Start, "segments are contiguous")
 		require.Greater(t, s.End, s.Start, "segments are not empty")
 		require.Less(t, int(s.Via), len(p.Waits))
 		at = s.End
 		if i > 0 {
 			before := p.Segments[i-1]
-			require.False(t, before.Thread == s.Thread && before.Seq == s.Seq && before.Kind == s.Kind && before.Via == s.Via, "segments are joined")
+			require.False(t, before.Thread == s.Thread && before.Seq == s.Seq && before.Kind == s.Kind && before.Via == s.Via, "adjacent segments are merged")
 		}
 		iv, ok := w.interval(s.Thread, s.Start)
 		require.Equal(t, iv.Seq, s.Seq)
@@ -192,7 +192,7 @@ func validate(t *testing.T, w *world, p *criticalpath.Path) {
 			require.LessOrEqual(t, s.End, iv.End)
 		}
 	}
-	require.Equal(t, p.End, at, "segments tile the whole")
+	require.Equal(t, p.End, at, "segments cover the window")
 	for i, wait := range p.Waits {
 		require.Less(t, int(wait.Parent), i)
 	}

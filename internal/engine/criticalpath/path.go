@@ -5,22 +5,22 @@ package criticalpath
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// Kind says why a segment is on the path.
+// Kind states why a segment is on the path.
 type Kind uint8
 
 // The kinds of segments.
 const (
 	KindUnknown        Kind = iota // history is missing
-	KindRun                        // the thread ran, or was ready to
-	KindSleep                      // in Thread.sleep, to its end
+	KindRun                        // the thread was running or ready to run
+	KindSleep                      // in Thread.sleep, not interrupted
 	KindSuspended                  // by Thread.suspend
-	KindBlockedUnknown             // blocked by an owner that is not known
-	KindWaitUnknown                // waited, joined or was parked, and what ended it is not known, or comes after the path
-	KindTimer                      // waited until the time was over
-	KindWakeLatency                // the cause had happened, its effect had not
-	KindStartLatency               // Thread.start was called, the thread did not run yet
+	KindBlockedUnknown             // blocked by an unknown owner
+	KindWaitUnknown                // waiting, joining or parked; the cause of its end is unknown or after the path
+	KindTimer                      // a wait that timed out
+	KindWakeLatency                // between cause and effect
+	KindStartLatency               // between the call of Thread.start and the start of the thread
 	KindDeadlock                   // part of a deadlock: the path ends here
-	KindCycle                      // waits for itself, by what is known
+	KindCycle                      // the known waits form a cycle
 	KindTooDeep                    // the chain of waits is longer than the limit
 	KindCut                        // the path has more pieces than the limit
 	kindEnd
@@ -34,7 +34,7 @@ var kindNames = [kindEnd]string{
 // NumKinds is one more than the largest kind, for tables indexed by kind.
 const NumKinds = int(kindEnd)
 
-// String returns the kind's name, as attributes carry it.
+// String returns the name of the kind as used in attributes.
 func (k Kind) String() string {
 	if k < kindEnd {
 		return kindNames[k]
@@ -46,34 +46,34 @@ func (k Kind) String() string {
 type Segment struct {
 	Start, End jvmthread.Time
 	Thread     jvmthread.ThreadID
-	Seq        jvmthread.Seq // the interval of which it is a piece; NoSeq where there is none
+	Seq        jvmthread.Seq // the interval that it is a piece of, or NoSeq
 	Via        int32         // index into the path's Waits: the innermost wait through which it was reached, or NoWait
 	Kind       Kind
 }
 
-// NoWait is the Via of what the path's own thread does, and the Parent of its own waits.
+// NoWait is the Via of the activity of the path's own thread, and the Parent of its own waits.
 const NoWait int32 = -1
 
-// Wait is a wait on a path. With its parents it is the chain of waits that leads from the path's thread to a segment.
+// Wait is a wait on a path. With its parents it forms the chain of waits from the path's thread to a segment.
 type Wait struct {
 	Ref    jvmthread.IntervalRef
 	Lock   jvmthread.LockID
-	Parent int32 // index of the wait that led to this one, always smaller than its own; or NoWait
+	Parent int32 // index of the wait that led to this one, less than its own index, or NoWait
 	Stack  jvmthread.StackID
 	State  jvmthread.State
-	last   int32 // the newest wait of which it is the parent
+	last   int32 // the newest child
 }
 
-// Path is what a thread had to wait for over [Start, End). Its segments touch and tile that time. A Path can be used again: its memory is
-// kept. The zero Path is ready for use.
+// Path is what a thread had to wait for over [Start, End). Its segments are contiguous and cover that time. A Path can be reused to save
+// memory. The zero Path is ready for use.
 type Path struct {
 	Thread     jvmthread.ThreadID
 	Start, End jvmthread.Time
-	Segments   []Segment // in the order of time
+	Segments   []Segment // by time
 	Waits      []Wait
-	Visited    int // pieces of intervals that were looked at
-	Cycles     int // segments of KindCycle before they were joined
-	TooDeep    int // segments of KindTooDeep before they were joined
+	Visited    int // visited pieces of intervals
+	Cycles     int // segments of KindCycle before merging
+	TooDeep    int // segments of KindTooDeep before merging
 	total      []jvmthread.Time
 	top        int32 // the newest wait of the path's own thread
 	groups     map[Group]int32
@@ -85,7 +85,7 @@ func (p *Path) reset(thread jvmthread.ThreadID, lo, hi jvmthread.Time) {
 	p.Visited, p.Cycles, p.TooDeep, p.top = 0, 0, 0, NoWait
 }
 
-// Chain yields the waits that lead to a segment, the innermost first.
+// Chain yields the waits that lead to a segment, innermost first.
 func (p *Path) Chain(s Segment) func(yield func(Wait) bool) {
 	return func(yield func(Wait) bool) {
 		for at := s.Via; at >= 0; at = p.Waits[at].Parent {
@@ -96,7 +96,7 @@ func (p *Path) Chain(s Segment) func(yield func(Wait) bool) {
 	}
 }
 
-// add appends a segment, or makes the last one longer.
+// add appends a segment, or extends the last one.
 func (p *Path) add(s Segment) {
 	switch s.Kind {
 	case KindCycle:
@@ -114,7 +114,7 @@ func (p *Path) add(s Segment) {
 	p.Segments = append(p.Segments, s)
 }
 
-// wait returns the index of a wait under a parent. A wait that was left and comes again at once is the same.
+// wait returns the index of a wait under a parent. Returning to the newest wait of the parent does not add it again.
 func (p *Path) wait(iv *jvmthread.Interval, parent int32) int32 {
 	last := &p.top
 	if parent >= 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// The drag of a lock is what a program gains that runs again without it, with the others granted in the same order.
-func TestDragIsWhatTheProgramGains(t *testing.T) {
+// The drag of a lock equals the gain of the program when replayed without the lock, with all other locks granted in the same order.
+func TestDragEqualsProgramGain(t *testing.T) {
 	t.Parallel()
 	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
 	contended, gained := 0, 0
@@ -41,18 +41,18 @@ func TestDragIsWhatTheProgramGains(t *testing.T) {
 		}
 	}
 	require.Greater(t, gained, 1000)
-	t.Logf("%d locks on causal chains, %d with a drag", contended, gained)
+	t.Logf("%d locks on chains of causes, %d with drag", contended, gained)
 }
 
-// with returns the program with a step after another one.
+// with returns the program with one more step after the given one.
 func with(threads [][]step, thread, after int, more step) [][]step {
 	threads = slices.Clone(threads)
 	threads[thread] = slices.Insert(slices.Clone(threads[thread]), after+1, more)
 	return threads
 }
 
-// A block can last longer by its slack, and the end does not move; by one more, and it does.
-func TestSlackIsWhatABlockCanLast(t *testing.T) {
+// Prolonging a block by its slack does not move the end; one nanosecond more does.
+func TestSlackIsExact(t *testing.T) {
 	t.Parallel()
 	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
 	blocks, slacks := 0, 0
@@ -65,11 +65,11 @@ func TestSlackIsWhatABlockCanLast(t *testing.T) {
 		r.Slacks(1)
 		for ref, at := range w.steps {
 			slack, ok := r.Slack(ref)
-			require.True(t, ok, "the first thread waits for all")
+			require.True(t, ok, "the end depends on all blocks")
 			_, _, same := replay(with(threads, int(ref.Thread)-1, at, step{kind: stepSleep, time: slack}), order, -1)
 			_, _, later := replay(with(threads, int(ref.Thread)-1, at, step{kind: stepSleep, time: slack + 1}), order, -1)
 			if same != end || later != end+1 {
-				t.Fatalf("seed %d: slack %d of %v: the end goes from %d to %d and %d", seed, slack, ref, end, same, later)
+				t.Fatalf("seed %d: slack %d of %v: end %d moves to %d and %d", seed, slack, ref, end, same, later)
 			}
 			blocks++
 			if slack > 0 {
@@ -80,8 +80,8 @@ func TestSlackIsWhatABlockCanLast(t *testing.T) {
 	t.Logf("%d blocks, %d with slack", blocks, slacks)
 }
 
-// Shorter critical sections gain what the program does that has them.
-func TestScaledIsWhatShorterSectionsGain(t *testing.T) {
+// Scaled predicts the gain of a program with shorter critical sections.
+func TestScaledEqualsProgramGain(t *testing.T) {
 	t.Parallel()
 	g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
 	gained := 0
@@ -101,10 +101,10 @@ func TestScaledIsWhatShorterSectionsGain(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d gained", gained)
+	t.Logf("%d locks with a gain", gained)
 }
 
-// without returns the program with nothing run inside a lock.
+// without returns the program with zero running time inside a lock.
 func without(threads [][]step, lock int) (shorter [][]step) {
 	for _, list := range threads {
 		out := slices.Clone(list)

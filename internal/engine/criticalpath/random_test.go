@@ -13,8 +13,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// random makes a small graph in which everything occurs, and little of it makes sense: causes after effects, locks that are owned by
-// threads which wait for them, threads nobody knows, empty intervals.
+// random creates a small graph with every kind of input, most of it inconsistent: causes after effects, locks owned by threads that wait
+// for them, unknown threads, empty intervals.
 func random(rng *rand.Rand) *world {
 	const end = 40
 	w := &world{threads: []string{"a", "b", "c", "d", "e"}, locks: []string{"K", "L"}}
@@ -78,7 +78,7 @@ func window(rng *rand.Rand) (lo, hi jvmthread.Time) {
 	return lo, lo + jvmthread.Time(rng.IntN(30))
 }
 
-func TestBoundedAgreesWithThePlainPath(t *testing.T) {
+func TestBoundedMatchesReference(t *testing.T) {
 	t.Parallel()
 	g, p := criticalpath.New(criticalpath.Limits{MaxDepth: 4}), new(criticalpath.Path)
 	for seed := range uint64(20_000) {
@@ -89,7 +89,7 @@ func TestBoundedAgreesWithThePlainPath(t *testing.T) {
 			lo, hi := window(rng)
 			g.Bounded(jvmthread.ThreadID(1+rng.IntN(len(w.lanes)+1)), lo, hi, p)
 			validate(t, w, p)
-			w.checkPlainly(t, p, 4)
+			w.checkReference(t, p, 4)
 			if t.Failed() {
 				t.Fatalf("seed %d: %+v", seed, w)
 			}
@@ -97,7 +97,7 @@ func TestBoundedAgreesWithThePlainPath(t *testing.T) {
 	}
 }
 
-func TestUnboundedIsAsLongAsItsWindow(t *testing.T) {
+func TestUnboundedTilesWindow(t *testing.T) {
 	t.Parallel()
 	g, p := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Path)
 	for seed := range uint64(20_000) {
@@ -110,8 +110,8 @@ func TestUnboundedIsAsLongAsItsWindow(t *testing.T) {
 	}
 }
 
-// What happens outside of the window changes nothing in it: neither what began after it, nor what ended before it.
-func TestTheOutsideChangesNothing(t *testing.T) {
+// Events outside the window do not change its path, neither before nor after it.
+func TestOutsideOfWindowIsIgnored(t *testing.T) {
 	t.Parallel()
 	g, p, q := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Path), new(criticalpath.Path)
 	for seed := range uint64(5_000) {
@@ -132,8 +132,8 @@ func TestTheOutsideChangesNothing(t *testing.T) {
 	}
 }
 
-// Cutting what a thread runs into pieces changes nothing but the pieces.
-func TestSplittingRunsChangesNothing(t *testing.T) {
+// Splitting running intervals only splits the segments of the path.
+func TestSplittingRunsKeepsPath(t *testing.T) {
 	t.Parallel()
 	g, p, q := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Path), new(criticalpath.Path)
 	for seed := range uint64(5_000) {
@@ -176,7 +176,7 @@ func (w *world) split() *world {
 	return &split
 }
 
-// same compares paths by what they say, not by how intervals are numbered.
+// same compares paths regardless of interval numbers.
 func same(t *testing.T, w *world, p, q *criticalpath.Path) {
 	t.Helper()
 	plain := func(p *criticalpath.Path) (list []string) {

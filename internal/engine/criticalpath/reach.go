@@ -5,9 +5,9 @@ package criticalpath
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// Reach marks what the paths of threads over [lo, hi) lead through, so that Idle knows of it, and returns how many pieces of intervals it
-// looked at. It gives up and returns false after the given number of them. It does what Bounded does but puts no path together, and turns
-// back where a path would lead into another of the threads: what that one waited for is found on its own path. It is called once.
+// Reach marks the waits on the bounded paths of threads over [lo, hi) for Idle. It returns the number of visited pieces, and false if it
+// gave up after maxPieces of them. It walks like Bounded, but builds no path and does not follow another of the given threads, whose own
+// path covers what that thread waited for. Call it once.
 func (g *Graph) Reach(threads []jvmthread.ThreadID, lo, hi jvmthread.Time, maxPieces int) (visited int, ok bool) {
 	for _, id := range threads {
 		if at := g.laneOf(id); at >= 0 {
@@ -30,7 +30,7 @@ func (g *Graph) Reach(threads []jvmthread.ThreadID, lo, hi jvmthread.Time, maxPi
 	return p.Visited, true
 }
 
-// owned reports whether all threads that are known to have owned a lock are reached.
+// owned reports whether all known owners of a lock are reached.
 func (g *Graph) owned(k *lock) bool {
 	for i := k.first; i < k.stop; i++ {
 		if at := g.holds[i].lane; at >= 0 && !g.lanes[at].reached {

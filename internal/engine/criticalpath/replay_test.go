@@ -10,7 +10,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// step is one thing that a thread of a program does: it runs for a time, or takes or gives up a lock, or waits for the end of a thread.
+// step is one action of a thread of a program: it runs or sleeps for a time, takes or releases a lock, or joins a thread.
 type step struct {
 	kind stepKind
 	time jvmthread.Time
@@ -27,7 +27,7 @@ const (
 	stepJoin
 )
 
-// program makes threads that take locks in ascending order, so that they do not deadlock. The first joins all others in the end.
+// program creates threads that take locks in ascending order, so that they cannot deadlock. The first thread finally joins all others.
 func program(rng *rand.Rand) [][]step {
 	threads := make([][]step, 2+rng.IntN(5))
 	for id := range threads {
@@ -44,7 +44,8 @@ func program(rng *rand.Rand) [][]step {
 				held = append(held, lock)
 				list = append(list, step{kind: stepLock, arg: lock}, step{kind: stepKind(rng.IntN(2)), time: jvmthread.Time(1 + rng.IntN(9))})
 			case k == 1 && len(held) > 0:
-				// Time passes after it too: what happens first in one nanosecond, a release or the next entry, is not known.
+				// Time passes after the release too: within one nanosecond, the order of a release and the next entry is
+				// unknown.
 				list = append(list, step{kind: stepUnlock, arg: held[len(held)-1]}, step{kind: stepSleep, time: 1})
 				held = held[:len(held)-1]
 			default:
@@ -64,20 +65,21 @@ func program(rng *rand.Rand) [][]step {
 	return threads
 }
 
-// replay runs a program. A lock is granted in the given order; without one, to who came first. A free lock is never waited for.
+// replay runs a program. Locks are granted in the given order, or by arrival if it is nil. No thread waits for the lock with the index
+// free.
 func replay(threads [][]step, order [4][]int, free int) (w *world, granted [4][]int, end jvmthread.Time) {
 	w = &world{threads: slices.Repeat([]string{"t"}, len(threads)), locks: []string{"a", "b", "c", "d"}, lanes: make([][]jvmthread.Interval, len(threads)), steps: make(map[jvmthread.IntervalRef]int)}
 	type state struct {
 		next    int
-		until   jvmthread.Time // of the present run or sleep
-		since   jvmthread.Time // of the present interval
+		until   jvmthread.Time // of the current run or sleep
+		since   jvmthread.Time // of the current interval
 		blocked bool
 		done    bool
 	}
 	type owned struct {
 		owner int
 		since jvmthread.Time
-		last  int // the owner before
+		last  int // the previous owner
 		freed jvmthread.Time
 	}
 	all := make([]state, len(threads))
@@ -89,7 +91,7 @@ func replay(threads [][]step, order [4][]int, free int) (w *world, granted [4][]
 		all[id].since = to
 		return iv.Seq
 	}
-	let := func(kind jvmthread.InteractionKind, from int, cause jvmthread.Time, to int, seq jvmthread.Seq, at jvmthread.Time) {
+	interact := func(kind jvmthread.InteractionKind, from int, cause jvmthread.Time, to int, seq jvmthread.Seq, at jvmthread.Time) {
 		ia := jvmthread.Interaction{Kind: kind, CauseTime: cause, EffectTime: at, To: jvmthread.IntervalRef{Thread: jvmthread.ThreadID(to + 1), Seq: seq}}
 		ia.From.Thread = jvmthread.ThreadID(from + 1)
 		w.interactions = append(w.interactions, ia)
@@ -143,7 +145,7 @@ func replay(threads [][]step, order [4][]int, free int) (w *world, granted [4][]
 					if s.blocked {
 						seq := interval(id, now, jvmthread.Interval{State: jvmthread.StateBlocked, Lock: jvmthread.LockID{Class: jvmthread.ClassID(do.arg + 1), Hash: uint32(do.arg + 1)}})
 						if k.last >= 0 {
-							let(jvmthread.InteractionHandoff, k.last, k.freed, id, seq, now)
+							interact(jvmthread.InteractionHandoff, k.last, k.freed, id, seq, now)
 						}
 						s.blocked = false
 						w.steps[jvmthread.IntervalRef{Thread: jvmthread.ThreadID(id + 1), Seq: seq}] = s.next
@@ -174,7 +176,7 @@ func replay(threads [][]step, order [4][]int, free int) (w *world, granted [4][]
 					}
 					died := w.lanes[do.arg][len(w.lanes[do.arg])-1].End
 					seq := interval(id, now, jvmthread.Interval{State: jvmthread.StateJoining, Peer: jvmthread.ThreadID(do.arg + 1)})
-					let(jvmthread.InteractionJoin, do.arg, died, id, seq, now)
+					interact(jvmthread.InteractionJoin, do.arg, died, id, seq, now)
 					s.blocked = false
 					s.next++
 				}

@@ -5,7 +5,7 @@ package criticalpath
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// blocked goes on with the owner of the lock at the present moment.
+// blocked continues with the owner of the lock at w.now.
 func (w *walk) blocked(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.Time) {
 	g := w.g
 	k := &g.locks[f.lock]
@@ -25,8 +25,8 @@ func (w *walk) blocked(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.
 	w.handoff(f, n, iv, end, passed)
 }
 
-// passed reports whether nobody owns the lock just before the hold at an index, since the one before it was released while the
-// interval lasted and the next owner had not woken up yet.
+// passed reports whether the lock has no owner just before the hold at an index: the previous hold was released during the interval, and
+// the next owner had not woken up yet.
 func (g *Graph) passed(k *lock, at int32, iv *jvmthread.Interval, known jvmthread.Time) bool {
 	if at <= k.first {
 		return false
@@ -36,7 +36,7 @@ func (g *Graph) passed(k *lock, at int32, iv *jvmthread.Interval, known jvmthrea
 		next.start <= known && next.marks&jvmthread.HoldSinceBefore == 0
 }
 
-// handoff puts a block without a known owner on the path. After the release it is latency.
+// handoff adds a block without a known owner to the path. After the release it is latency.
 func (w *walk) handoff(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.Time, passed bool) {
 	kind := KindBlockedUnknown
 	if iv.State == jvmthread.StateParked {
@@ -57,7 +57,7 @@ func (w *walk) handoff(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.
 	w.emit(f, iv.Seq, kind, f.wait, end)
 }
 
-// waiting goes on with the thread that ended the wait, up to the time at which it did so.
+// waiting continues with the thread that ended the wait, up to the time at which it did so.
 func (w *walk) waiting(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.Time) {
 	known := iv.End <= w.p.End
 	switch {

@@ -10,53 +10,53 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Retiming asks what would come earlier if something else did. Its points are the moments at which a thread depends on another: the
-// ends of waits with a known cause, the beginnings of threads and of holds. What lies between two points of a thread keeps its length.
+// Retiming computes what would happen earlier if something else did. Its points are the moments at which a thread depends on another: the
+// ends of waits with a known cause, and the starts of threads and of holds. The time between two points of a thread keeps its length.
 //
-// The gain of a point is how much earlier it comes. It is that of the point before it on the thread, and more if the time in between is
-// a wait that can shrink; and it is at most that of the point at the other end of its edge. A Retiming can be used again, and its zero
-// value is ready for use.
+// The gain of a point is how much earlier it would be. It is the gain of the previous point of the thread, plus the time in between that is
+// an elastic wait; and it is at most the gain of the point at the other end of its edge. A Retiming can be reused to save memory. The zero
+// Retiming is ready for use.
 type Retiming struct {
 	graph   *Graph
 	lo, hi  jvmthread.Time
-	points  []point // in the order of their dependences; the first is the root, which is at lo and never moves
-	lanes   []int32 // by lane: its first point in the order of lanes
-	before  []int32 // by interval: how many points are before it in the order of lanes
-	place   []int32 // by point in the order of lanes: where it is in points
+	points  []point // in topological order; the first is the root, which is at lo and never moves
+	lanes   []int32 // by lane: its first point in lane order
+	before  []int32 // by interval: number of points before it in lane order
+	place   []int32 // by point in lane order: its index in points
 	raw     []rawPoint
-	entries []rawPoint // the beginnings of holds, by interval and time
-	sorted  []rawPoint // room to sort them
+	entries []rawPoint // starts of holds, by interval and time
+	sorted  []rawPoint // buffer for sorting them
 	broken  int
 	scratch
 }
 
 // point is a moment of a thread.
 type point struct {
-	elastic jvmthread.Time // how much of the time since prev is a wait that can shrink
-	loose   jvmthread.Time // how much earlier the other end could have been for nothing
+	elastic jvmthread.Time // time since prev that is a wait that can shrink
+	loose   jvmthread.Time // how much later the other end could be without delaying this one
 	prev    int32          // on the same thread, or the root
-	src     int32          // the other end, or none: nothing is known that it depends on
-	lock    int32          // of the graph, on which it is an edge of contention, or none
+	src     int32          // the other end, or none if no dependency is known
+	lock    int32          // index of the contended lock if the edge is contention, or none
 }
 
-// rawPoint is a point before its edge has been found.
+// rawPoint is a point whose edge is not resolved yet.
 type rawPoint struct {
 	point
 	at      jvmthread.Time
 	where   int32 // the interval, as an index into the graph's nodes
 	srcLane int32
 	srcAt   jvmthread.Time
-	srcIv   int32 // the interval of the other end in its lane, or none: the one that lasts up to srcAt
+	srcIv   int32 // index of the interval of the other end in its lane, or none: the interval that ends at srcAt
 }
 
-const endless = jvmthread.Time(1) << 61
+const infinite = jvmthread.Time(1) << 61
 
-// Retime prepares the questions of what if, and of slack, over [lo, hi).
+// Retime prepares r for computing savings and slacks over [lo, hi).
 func (g *Graph) Retime(lo, hi jvmthread.Time, r *Retiming) {
 	r.graph, r.lo, r.hi, r.broken = g, lo, max(lo, hi), 0
 	r.raw, r.entries, r.lanes = r.raw[:0], r.entries[:0], r.lanes[:0]
 	r.before = slices.Grow(r.before[:0], len(g.nodes)+1)[:len(g.nodes)+1]
-	r.enterings()
+	r.uncontended()
 	entry := 0
 	for i := range g.lanes {
 		r.lanes = append(r.lanes, int32(len(r.raw)))
@@ -66,11 +66,11 @@ func (g *Graph) Retime(lo, hi jvmthread.Time, r *Retiming) {
 	r.order()
 }
 
-// Broken returns how many dependences were left out since they were part of a cycle. A graph of what really happened has none.
+// Broken returns the number of dependencies that were dropped because they were part of a cycle. A graph of real events has none.
 func (r *Retiming) Broken() int { return r.broken }
 
-// enterings finds the holds that began while their thread ran: it did not have to wait, but the lock had to be free.
-func (r *Retiming) enterings() {
+// uncontended finds the holds that began while their thread was running: it did not have to wait, but the lock had to be free.
+func (r *Retiming) uncontended() {
 	g := r.graph
 	for k := range g.locks {
 		for i := g.locks[k].first + 1; i < g.locks[k].stop; i++ {
@@ -80,7 +80,7 @@ func (r *Retiming) enterings() {
 			}
 			l := &g.lanes[h.lane]
 			at := g.at(l, h.start)
-			if int(at) >= len(l.intervals) || (at == 0 || !l.smooth) && l.intervals[at].Start > h.start {
+			if int(at) >= len(l.intervals) || (at == 0 || !l.contiguous) && l.intervals[at].Start > h.start {
 				continue
 			}
 			where := l.base + at
@@ -96,10 +96,10 @@ func (r *Retiming) enterings() {
 	r.sortEntries()
 }
 
-// sortEntries puts the beginnings of holds, which come by lock and time, in the order of intervals and times. Few are in the same interval, so that
-// counting does most of it.
+// sortEntries sorts the starts of holds, which arrive by lock and time, by interval and time. Few share an interval, so a counting sort
+// does most of the work.
 func (r *Retiming) sortEntries() {
-	next := r.before // its turn comes later
+	next := r.before // unused until the lanes are added
 	clear(next)
 	for i := range r.entries {
 		next[r.entries[i].where+1]++
@@ -125,14 +125,14 @@ func (r *Retiming) sortEntries() {
 	}
 }
 
-// lane makes the points of a lane, in order, and returns which entry of a hold comes after it.
+// lane adds the points of a lane in order, and returns the index of the first hold entry after it.
 func (r *Retiming) lane(id int32, entry int) int {
 	g := r.graph
 	l := &g.lanes[id]
 	if l.start >= 0 && l.intervals[0].Start > r.lo && l.intervals[0].Start < r.hi {
 		e := &g.edges[l.start]
 		r.add(rawPoint{
-			point: point{elastic: endless, lock: none}, at: l.intervals[0].Start, where: l.base,
+			point: point{elastic: infinite, lock: none}, at: l.intervals[0].Start, where: l.base,
 			srcLane: e.lane, srcAt: e.cause, srcIv: e.index,
 		})
 	}
@@ -151,7 +151,7 @@ func (r *Retiming) lane(id int32, entry int) int {
 
 func (r *Retiming) add(p rawPoint) { r.raw = append(r.raw, p) }
 
-// wait makes the point at the end of an interval that can shrink.
+// wait adds the point at the end of an interval that can shrink.
 func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
 	g := r.graph
 	n := &g.nodes[where]
@@ -176,7 +176,7 @@ func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
 		p.srcLane, p.srcAt = h.lane, min(h.end, end)
 	case e != nil:
 		p.srcLane, p.srcAt, p.srcIv = e.lane, e.cause, e.index
-		p.loose = max(0, iv.Start-e.cause) // it was there before it was waited for
+		p.loose = max(0, iv.Start-e.cause) // the cause came before the wait
 	case iv.State == jvmthread.StateJoining && !known:
 		p.srcLane, p.srcAt = g.laneOf(iv.Peer), end
 	}
@@ -185,7 +185,7 @@ func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
 	}
 }
 
-// holder finds the last other owner of the lock that an interval waits for.
+// holder returns the last other owner of the lock that an interval waits for, or nil.
 func (r *Retiming) holder(iv *jvmthread.Interval, where int32, end jvmthread.Time) *hold {
 	g := r.graph
 	of := g.lockOf[where]

@@ -10,24 +10,24 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// scratch is memory for putting points in order.
+// scratch is reusable memory.
 type scratch struct {
-	missing []uint8 // by point in the order of lanes: dependences that are not placed yet
-	heads   []int32 // by point: the first that depends on it by an edge
-	nexts   []int32 // by point: the next that depends on the same
+	missing []uint8 // by point in lane order: dependencies that are not placed yet
+	heads   []int32 // by point: the first point that depends on it by an edge
+	nexts   []int32 // by point: the next point that depends on the same one
 	ready   []int32
 	gains   [][batch]jvmthread.Time
 	scaling
 	slacks  []jvmthread.Time
 	classes map[jvmthread.ClassID]int32
-	groups  []jvmthread.LockID // the groups of locks that are asked for
+	groups  []jvmthread.LockID // the requested groups of locks
 	groupOf []int32            // by lock: its group
-	chained []jvmthread.Time   // by group: time blocked on the chain of causes
-	columns []int8             // by lock: which column of the batch is without it, or -1
+	chained []jvmthread.Time   // by group: blocked time on the chain of causes
+	columns []int8             // by lock: the column of the batch that ignores it, or -1
 }
 
-// last finds the last point of a lane that is not after a time, in the order of lanes, or none. The time belongs to the interval at an
-// index; without one it belongs to the interval that lasts up to it.
+// last returns the last point of a lane that is not after t, in lane order, or none. The time belongs to the interval at index; if index is
+// negative, to the interval that ends at t.
 func (r *Retiming) last(at int32, t jvmthread.Time, index int32) int32 {
 	l := &r.graph.lanes[at]
 	if len(l.intervals) == 0 {
@@ -47,13 +47,13 @@ func (r *Retiming) last(at int32, t jvmthread.Time, index int32) int32 {
 	return int32(p)
 }
 
-// laneEnd is the index of the node behind the last one of a lane.
+// laneEnd returns the index after the last node of a lane.
 func (r *Retiming) laneEnd(at int32) int {
 	l := &r.graph.lanes[at]
 	return int(l.base) + len(l.intervals)
 }
 
-// laneStop is the index of the point behind the last one of a lane, in the order of lanes.
+// laneStop returns the index after the last point of a lane, in lane order.
 func (r *Retiming) laneStop(at int32) int {
 	if int(at)+1 < len(r.lanes) {
 		return int(r.lanes[at+1])
@@ -61,7 +61,7 @@ func (r *Retiming) laneStop(at int32) int {
 	return len(r.raw)
 }
 
-// order puts every point behind those on which it depends.
+// order places every point after the points it depends on.
 func (r *Retiming) order() {
 	n := len(r.raw)
 	r.missing = slices.Grow(r.missing[:0], n)[:n]
@@ -83,7 +83,7 @@ func (r *Retiming) order() {
 			r.release(int32(i))
 		}
 	}
-	for i := range n { // what is left is in cycles, or behind one; of each lane the first has only its edge left
+	for i := range n { // the rest is in a cycle or after one; the first of each lane lacks only its edge
 		if r.place[i] == 0 {
 			r.broken++
 			r.raw[i].src = none
@@ -93,7 +93,7 @@ func (r *Retiming) order() {
 	}
 }
 
-// link finds what a point depends on.
+// link resolves what a point depends on.
 func (r *Retiming) link(i, first int32) {
 	p := &r.raw[i]
 	p.prev, p.src = none, none
@@ -117,10 +117,10 @@ func (r *Retiming) link(i, first int32) {
 	r.heads[p.src] = i
 }
 
-// root stands for the root as the other end of an edge before points are placed.
+// root marks the root as the other end of an edge before points are placed.
 const root int32 = -2
 
-// release places a point, and then those that only waited for it.
+// release places a point, and then the points whose last missing dependency it was.
 func (r *Retiming) release(i int32) {
 	if r.place[i] != 0 {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// retimed answers whatif and slack.
+// retimed answers whatif and slack queries.
 func retimed(t *testing.T, w *world, g *criticalpath.Graph, f []string) string {
 	t.Helper()
 	var b strings.Builder

@@ -10,14 +10,14 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// scaling is memory for the question what if the critical sections of a lock were shorter.
+// scaling is reusable memory of Scaled.
 type scaling struct {
 	permille int64
-	runs     []jvmthread.Time // by interval: how long the thread had run when it began
+	runs     []jvmthread.Time // by interval: running time of the thread before it
 	held     []section        // of the lock, by lane and time
 	heldAt   []int32          // by lane: its first section
-	own      []jvmthread.Time // by point: what its thread has saved up to it, if it never had to wait for others
-	other    []jvmthread.Time // by point: what the thread at its other end saves from the point there up to the cause
+	own      []jvmthread.Time // by point: what its thread saved up to it by its own sections
+	other    []jvmthread.Time // by point: what the other thread saves between its last point and the cause
 	gain     []jvmthread.Time // by point
 }
 
@@ -25,12 +25,12 @@ type scaling struct {
 type section struct {
 	start, end jvmthread.Time
 	lane       int32
-	before     jvmthread.Time // how long the thread ran in sections before
-	from       jvmthread.Time // how long the thread had run at all when it began
+	before     jvmthread.Time // running time of the thread in earlier sections
+	from       jvmthread.Time // running time of the thread when the section began
 }
 
-// Scaled returns how much earlier the end of a thread would come if every thread ran only for permille of the time for which it does while
-// it holds a lock. With 0 the lock is held for what is slept and waited for only. It costs about as much as Retime.
+// Scaled returns how much earlier a thread would end if, while holding a lock, every thread needed only permille/1000 of its running time.
+// With 0, only sleeps and waits remain inside the lock. It costs about as much as Retime.
 func (r *Retiming) Scaled(thread jvmthread.ThreadID, id jvmthread.LockID, permille int64) jvmthread.Time {
 	lane := r.graph.laneOf(thread)
 	at, ok := r.graph.byLock[id]
@@ -69,7 +69,7 @@ func (r *Retiming) Scaled(thread jvmthread.ThreadID, id jvmthread.LockID, permil
 	return r.gain[end] + r.saved(lane, r.hi) - r.own[end]
 }
 
-// sections finds the holds of a lock, and how long their owners ran in them.
+// sections finds the holds of a lock, and how long their owners were running in them.
 func (r *Retiming) sections(k *lock) {
 	g := r.graph
 	r.runs = slices.Grow(r.runs[:0], len(g.nodes))[:len(g.nodes)]
@@ -103,12 +103,12 @@ func (r *Retiming) sections(k *lock) {
 	r.heldAt[len(g.lanes)] = int32(next)
 }
 
-// length is how much of a time lies between lo and hi.
+// length returns how much of [start, end) is between lo and hi.
 func (r *Retiming) length(start, end jvmthread.Time) jvmthread.Time {
 	return max(0, min(end, r.hi)-max(start, r.lo))
 }
 
-// ran returns how long a thread had run at a time.
+// ran returns how long a thread had been running by time t.
 func (r *Retiming) ran(at int32, t jvmthread.Time) jvmthread.Time {
 	l := &r.graph.lanes[at]
 	if len(l.intervals) == 0 {
@@ -122,7 +122,7 @@ func (r *Retiming) ran(at int32, t jvmthread.Time) jvmthread.Time {
 	return sum
 }
 
-// saved returns how much less a thread would have run in the sections up to a time.
+// saved returns how much less a thread would have run in the sections up to time t.
 func (r *Retiming) saved(at int32, t jvmthread.Time) jvmthread.Time {
 	list := r.held[r.heldAt[at]:r.heldAt[at+1]]
 	n := sort.Search(len(list), func(i int) bool { return list[i].start >= t })

@@ -10,7 +10,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Grouping says what the waits of a path are told apart by.
+// Grouping selects how the waits of a path are grouped.
 type Grouping uint8
 
 // The groupings.
@@ -20,21 +20,21 @@ const (
 	BySite                  // the class of the lock and the stack of the wait
 )
 
-// Group is a set of waits, and the lock or class and call site that they have in common.
+// Group is a set of waits, identified by the lock, or by the class and call site, that they have in common.
 type Group struct {
-	Lock  jvmthread.LockID  // its hash is zero if locks of a class are together
-	Stack jvmthread.StackID // NoStack if stacks are not told apart
-	State jvmthread.State   // reentering counts as blocked
+	Lock  jvmthread.LockID  // its hash is zero if grouped by class
+	Stack jvmthread.StackID // NoStack unless grouped by call site
+	State jvmthread.State   // reentering is reported as blocked
 }
 
-// Share is what a group comes to on a path. The shares of groups overlap if one wait led to another, so they can be more than the path.
+// Share is the part of a path that belongs to a group. Shares overlap if one wait led to another, so their sum can exceed the path.
 type Share struct {
 	Group Group
-	Time  jvmthread.Time // of the segments that were reached through any of its waits; a segment counts once
+	Time  jvmthread.Time // of the segments reached through any of its waits, each counted once
 	Count int            // waits on the path
 }
 
-// group returns the group to which a wait belongs.
+// group returns the group of a wait.
 func (by Grouping) group(w *Wait) Group {
 	g := Group{Lock: w.Lock, State: w.State}
 	if g.State == jvmthread.StateReentering {
@@ -50,7 +50,7 @@ func (by Grouping) group(w *Wait) Group {
 	return g
 }
 
-// AppendShares appends the shares of all waits of the path, the longest first.
+// AppendShares appends the shares of all waits of the path, longest first.
 func (p *Path) AppendShares(out []Share, by Grouping) []Share {
 	p.total = slices.Grow(p.total[:0], len(p.Waits))[:len(p.Waits)]
 	clear(p.total)
@@ -61,7 +61,7 @@ func (p *Path) AppendShares(out []Share, by Grouping) []Share {
 	}
 	for i, w := range slices.Backward(p.Waits) {
 		if w.Parent >= 0 {
-			p.total[w.Parent] += p.total[i] // which is complete: a wait is behind its parent
+			p.total[w.Parent] += p.total[i] // complete, since children come after their parents
 		}
 	}
 	if p.groups == nil {
@@ -89,7 +89,7 @@ func (p *Path) AppendShares(out []Share, by Grouping) []Share {
 	return out
 }
 
-// inside reports whether a wait was itself reached through one of its group.
+// inside reports whether a wait was reached through another wait of its group.
 func (p *Path) inside(at int32, g Group, by Grouping) bool {
 	for at = p.Waits[at].Parent; at >= 0; at = p.Waits[at].Parent {
 		if by.group(&p.Waits[at]) == g {
@@ -104,14 +104,15 @@ func (g Group) compare(h Group) int {
 		cmp.Compare(g.State, h.State))
 }
 
-// Idle reports whether an interval is a wait that no path asked for since Reset led through. Being blocked is never idle.
+// Idle reports whether an interval is a wait that no path computed since Reset leads through. A blocked thread is never idle.
 func (g *Graph) Idle(ref jvmthread.IntervalRef) bool {
 	at := g.laneOf(ref.Thread)
 	index := g.index(at, ref.Seq)
 	return index >= 0 && g.IdleAt(int(at), int(index))
 }
 
-// IdleAt is Idle of the interval at a place in a lane, for lanes of threads that are all different.
+// IdleAt is Idle for the interval at an index of a lane. The lane is numbered by the order of AddLane calls, none of which may have been
+// skipped.
 func (g *Graph) IdleAt(lane, index int) bool {
 	n := &g.nodes[int(g.lanes[lane].base)+index]
 	switch n.state {

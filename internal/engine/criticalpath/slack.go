@@ -9,11 +9,11 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Slacks finds for every wait how much longer it could last before the end of a thread moves. Slack tells them.
+// Slacks computes for every wait how much longer it could last without delaying the end of a thread. Slack returns the results.
 func (r *Retiming) Slacks(thread jvmthread.ThreadID) {
 	r.slacks = slices.Grow(r.slacks[:0], len(r.points))[:len(r.points)]
 	for i := range r.slacks {
-		r.slacks[i] = endless
+		r.slacks[i] = infinite
 	}
 	end, ok := r.end(thread)
 	if !ok {
@@ -22,7 +22,7 @@ func (r *Retiming) Slacks(thread jvmthread.ThreadID) {
 	r.slacks[end] = 0
 	for i := len(r.points) - 1; i > 0; i-- {
 		p, s := &r.points[i], r.slacks[i]
-		if s == endless {
+		if s == infinite {
 			continue
 		}
 		if p.src < 0 {
@@ -34,8 +34,8 @@ func (r *Retiming) Slacks(thread jvmthread.ThreadID) {
 	}
 }
 
-// Slack returns how much longer a wait could last, as Slacks found. It is false if the interval is no wait of which anything is known, or
-// if the end does not depend on it at all.
+// Slack returns how much longer a wait could last, as computed by Slacks. It returns false if the interval is not a wait with a known
+// cause, or if the end does not depend on it.
 func (r *Retiming) Slack(ref jvmthread.IntervalRef) (jvmthread.Time, bool) {
 	g := r.graph
 	at := g.laneOf(ref.Thread)
@@ -45,7 +45,7 @@ func (r *Retiming) Slack(ref jvmthread.IntervalRef) (jvmthread.Time, bool) {
 	}
 	l := &g.lanes[at]
 	p := r.last(at, min(l.intervals[index].End, r.hi), index)
-	if p < 0 || r.raw[p].where != l.base+index || r.slacks[r.place[p]] >= endless {
+	if p < 0 || r.raw[p].where != l.base+index || r.slacks[r.place[p]] >= infinite {
 		return 0, false
 	}
 	return r.slacks[r.place[p]], true

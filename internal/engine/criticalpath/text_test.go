@@ -16,20 +16,20 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// world is a parsed text. Its lines are:
+// world is a parsed graph. Its lines are:
 //
-//	A0 0 run 2 blocked(L,peer=B) 6 run 8    a thread, with times and what it does between them
-//	unpark B@3 -> A0@6                      an interaction: the cause, and the effect where an interval ends (for a start: begins)
+//	A0 0 run 2 blocked(L,peer=B) 6 run 8    a thread: times, and its activity between them
+//	unpark B@3 -> A0@6                      an interaction: the cause, and the effect at the end of an interval (for a start: its beginning)
 //	hold L B 0..6 inferred                  a thread owns a lock
-//	bounded A0 0..8                         a question
+//	bounded A0 0..8                         a query
 type world struct {
 	threads      []string // by id - 1
 	locks        []string // by class - 1
 	lanes        [][]jvmthread.Interval
 	interactions []jvmthread.Interaction
 	holds        []jvmthread.Hold
-	asks         [][]string
-	steps        map[jvmthread.IntervalRef]int // of a program: where it was blocked
+	queries      [][]string
+	steps        map[jvmthread.IntervalRef]int // of a program: the step that each blocked interval belongs to
 }
 
 func parse(t *testing.T, text string) *world {
@@ -43,7 +43,7 @@ func parse(t *testing.T, text string) *world {
 		case f[0] == "hold":
 			w.hold(t, f)
 		case slices.Contains([]string{"bounded", "unbounded", "whatif", "slack", "idle"}, f[0]):
-			w.asks = append(w.asks, f)
+			w.queries = append(w.queries, f)
 		case len(f) == 4 && f[2] == "->":
 			edges = append(edges, f)
 		default:
@@ -172,7 +172,7 @@ func (w *world) hold(t *testing.T, f []string) {
 	w.holds = append(w.holds, h)
 }
 
-// fill puts the world into a graph.
+// fill adds the world to a graph.
 func (w *world) fill(g *criticalpath.Graph) {
 	g.Reset()
 	for i, list := range w.lanes {

@@ -9,20 +9,21 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// back walks backwards, from the end on. What it waited for before, it has left for good.
+// back walks backwards from the end. From a wait it moves to another thread without coming back.
 type back struct {
 	g      *Graph
 	p      *Path
 	now    jvmthread.Time
 	thread jvmthread.ThreadID
 	lane   int32
-	index  int32               // of the interval that is left backwards
+	index  int32               // of the current interval
 	led    *jvmthread.Interval // the wait that led to this thread, or nil
-	still  int                 // moves to another thread since time last went by
+	jumps  int                 // moves to other threads since the last progress in time
 }
 
-// Unbounded finds the chain of activities that ended with a thread at hi: backwards to whoever let it go on, and from there further, to
-// lo. A segment's Via is the wait by which the path came to the thread, so the times of shares are of what ran right before.
+// Unbounded finds the chain of activities that ended with a thread at hi: it walks backwards from thread to the thread that released it,
+// and so on, down to lo. A segment's Via is the wait by which the path reached its thread, so shares contain the activity just before the
+// release.
 func (g *Graph) Unbounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *Path) {
 	p.reset(thread, lo, hi)
 	b := back{g: g, p: p, now: p.End}
@@ -47,7 +48,7 @@ func (g *Graph) Unbounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *P
 	p.Segments = joined
 }
 
-// move goes on with another thread, at the present moment.
+// move continues with another thread at b.now.
 func (b *back) move(thread jvmthread.ThreadID, at, index int32, led *jvmthread.Interval) {
 	b.thread, b.lane, b.led = thread, at, led
 	if at < 0 {
@@ -61,7 +62,7 @@ func (b *back) move(thread jvmthread.ThreadID, at, index int32, led *jvmthread.I
 	b.index = min(b.g.at(l, b.now-1), int32(len(l.intervals))-1)
 }
 
-// emit puts what the thread did from a time to now on the path.
+// emit adds the activity of the thread from a time to now to the path.
 func (b *back) emit(seq jvmthread.Seq, kind Kind, led *jvmthread.Interval, from jvmthread.Time) {
 	from = max(from, b.p.Start)
 	if from >= b.now {
@@ -72,10 +73,10 @@ func (b *back) emit(seq jvmthread.Seq, kind Kind, led *jvmthread.Interval, from 
 		via = b.p.wait(led, NoWait)
 	}
 	b.p.Segments = append(b.p.Segments, Segment{Start: from, End: b.now, Thread: b.thread, Seq: seq, Via: via, Kind: kind})
-	b.now, b.still = from, 0
+	b.now, b.jumps = from, 0
 }
 
-// step puts the interval that ends now on the path, or moves to the thread that let it end.
+// step adds the interval that ends at b.now to the path, or moves to the thread that ended it.
 func (b *back) step() {
 	if b.lane < 0 || b.index < 0 {
 		b.born()
@@ -84,7 +85,7 @@ func (b *back) step() {
 	l := &b.g.lanes[b.lane]
 	iv := &l.intervals[b.index]
 	switch {
-	case iv.End < b.now: // behind the end of the thread, or a gap
+	case iv.End < b.now: // after the end of the thread, or a gap
 		b.emit(jvmthread.NoSeq, KindUnknown, b.led, iv.End)
 		return
 	case iv.Start >= b.now:
@@ -99,7 +100,7 @@ func (b *back) step() {
 		kind = KindSuspended
 	case jvmthread.StateSleeping:
 		kind = KindSleep
-		if b.g.nodes[l.base+b.index].edge >= 0 && b.known(iv) && b.still <= b.g.limits.MaxDepth && b.waited(l, iv) {
+		if b.g.nodes[l.base+b.index].edge >= 0 && b.known(iv) && b.jumps <= b.g.limits.MaxDepth && b.waited(l, iv) {
 			return
 		}
 	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateParked,
@@ -119,10 +120,11 @@ func (b *back) step() {
 // known reports whether the interval ended within the path.
 func (b *back) known(iv *jvmthread.Interval) bool { return iv.End <= b.p.End }
 
-// stopped moves to whom the wait waited for and returns kindEnd, or returns as what the rest of the wait stays on the path.
+// stopped moves to the thread that the wait depended on and returns kindEnd, or returns the kind with which the rest of the wait stays on
+// the path.
 func (b *back) stopped(l *lane, iv *jvmthread.Interval) Kind {
 	b.g.nodes[l.base+b.index].flags |= onPath
-	if b.still > b.g.limits.MaxDepth {
+	if b.jumps > b.g.limits.MaxDepth {
 		b.p.Cycles++
 		return KindCycle
 	}
@@ -141,7 +143,7 @@ func (b *back) stopped(l *lane, iv *jvmthread.Interval) Kind {
 	return KindWaitUnknown
 }
 
-// owned moves to the last thread that owned the lock while the interval lasted, if one is known.
+// owned moves to the last known owner of the lock during the interval. It returns false if there is none.
 func (b *back) owned(l *lane, iv *jvmthread.Interval) bool {
 	of := b.g.lockOf[l.base+b.index]
 	if of < 0 {
@@ -167,7 +169,7 @@ func (b *back) owned(l *lane, iv *jvmthread.Interval) bool {
 	return false
 }
 
-// waited moves to the cause of the wait's end, if it is known.
+// waited moves to the cause of the end of the wait. It returns false if the cause is unknown.
 func (b *back) waited(l *lane, iv *jvmthread.Interval) bool {
 	n := &b.g.nodes[l.base+b.index]
 	if b.known(iv) && n.edge >= 0 {
@@ -175,7 +177,7 @@ func (b *back) waited(l *lane, iv *jvmthread.Interval) bool {
 		n.flags |= onPath
 		b.emit(iv.Seq, KindWakeLatency, iv, max(e.cause, iv.Start))
 		if e.cause < iv.Start {
-			b.index-- // it would not have waited
+			b.index-- // the cause came before the wait
 			return true
 		}
 		b.leave(e.thread, e.lane, e.index, iv)
@@ -189,15 +191,15 @@ func (b *back) waited(l *lane, iv *jvmthread.Interval) bool {
 }
 
 func (b *back) leave(thread jvmthread.ThreadID, at, index int32, led *jvmthread.Interval) {
-	b.still++
+	b.jumps++
 	b.move(thread, at, index, led)
 }
 
-// born goes on before the first interval of a thread.
+// born handles the time before the first interval of a thread.
 func (b *back) born() {
 	if b.lane >= 0 {
 		l := &b.g.lanes[b.lane]
-		if l.start >= 0 && b.still <= b.g.limits.MaxDepth && l.intervals[0].Start <= b.p.End {
+		if l.start >= 0 && b.jumps <= b.g.limits.MaxDepth && l.intervals[0].Start <= b.p.End {
 			e := &b.g.edges[l.start]
 			b.emit(jvmthread.NoSeq, KindStartLatency, b.led, e.cause)
 			b.leave(e.thread, e.lane, e.index, nil)

@@ -10,19 +10,19 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// batch is how many locks are retimed in one pass over the points.
+// batch is the number of locks retimed in one pass over the points.
 const batch = 8
 
-// Saving is what the end of a thread would gain if nobody had to wait for a lock.
+// Saving is how much earlier a thread would end if no thread had to wait for a lock.
 type Saving struct {
-	Lock  jvmthread.LockID // its hash is zero if it stands for all locks of its class
-	Drag  jvmthread.Time   // how much earlier the end would be
-	Bound jvmthread.Time   // Drag is never more
+	Lock  jvmthread.LockID // its hash is zero for all locks of the class
+	Drag  jvmthread.Time   // how much earlier the thread would end
+	Bound jvmthread.Time   // upper bound of Drag
 }
 
-// AppendSavings appends what each lock, or class of locks, costs the end of a thread, the largest drag first. Locks that are not on the
-// chain of causes cost nothing and are left out; over the limit, so are those with the least time on it. Call sites cannot be told
-// apart: BySite is ByClass.
+// AppendSavings appends the savings for each lock, or class of locks, largest drag first. Locks that are not on the chain of causes save
+// nothing and are left out; beyond the limit, the locks with the least time on the chain are left out too. Call sites are not
+// distinguished: BySite is the same as ByClass.
 func (r *Retiming) AppendSavings(out []Saving, thread jvmthread.ThreadID, by Grouping) []Saving {
 	end, ok := r.end(thread)
 	if !ok {
@@ -32,7 +32,7 @@ func (r *Retiming) AppendSavings(out []Saving, thread jvmthread.ThreadID, by Gro
 	r.group(by)
 	for at := end; at > 0; at = r.back(at) {
 		if p := &r.points[at]; p.lock >= 0 {
-			r.chained[r.groupOf[p.lock]] += p.elastic + 1 // an empty one can lead to more
+			r.chained[r.groupOf[p.lock]] += p.elastic + 1 // plus one, since an empty wait can lead to others
 		}
 	}
 	for k, id := range r.groups {
@@ -62,7 +62,7 @@ func compareLocks(a, b Saving) int {
 	return cmp.Or(cmp.Compare(a.Lock.Class, b.Lock.Class), cmp.Compare(a.Lock.Hash, b.Lock.Hash))
 }
 
-// end finds the last point of a thread.
+// end returns the last point of a thread.
 func (r *Retiming) end(thread jvmthread.ThreadID) (int32, bool) {
 	at := r.graph.laneOf(thread)
 	if at < 0 || r.laneStop(at) == int(r.lanes[at]) {
@@ -71,7 +71,7 @@ func (r *Retiming) end(thread jvmthread.ThreadID) (int32, bool) {
 	return r.place[r.laneStop(at)-1], true
 }
 
-// group puts the locks into groups.
+// group assigns the locks to groups.
 func (r *Retiming) group(by Grouping) {
 	r.groups, r.groupOf = r.groups[:0], r.groupOf[:0]
 	if r.classes == nil {
@@ -95,7 +95,7 @@ func (r *Retiming) group(by Grouping) {
 	clear(r.chained)
 }
 
-// back goes to the point on which a point depends most: the cause of a wait, or what the thread did before.
+// back returns the point that a point depends on most: the cause of a wait, or the previous point of the thread.
 func (r *Retiming) back(at int32) int32 {
 	p := &r.points[at]
 	if p.src >= 0 && p.loose == 0 {
@@ -104,8 +104,8 @@ func (r *Retiming) back(at int32) int32 {
 	return p.prev
 }
 
-// bound adds up the waits for the locks of a group on the way back from a point, where these are passed over: what is left of the way is
-// a chain of dependences that has nothing to do with the group.
+// bound adds up the waits for the locks of a group on the chain back from a point. At these waits it stays on the thread; the rest is a
+// chain of dependencies without the group.
 func (r *Retiming) bound(at, group int32) (sum jvmthread.Time) {
 	for at > 0 {
 		p := &r.points[at]
@@ -125,7 +125,7 @@ func (r *Retiming) bound(at, group int32) (sum jvmthread.Time) {
 	return sum
 }
 
-// pass retimes all points once for each of up to a batch of groups, whose numbers are in the place of their drags.
+// pass retimes all points once for up to a batch of groups. On entry, the Drag fields contain the group numbers.
 func (r *Retiming) pass(list []Saving, end int32) {
 	r.columns = r.columns[:0]
 	for _, group := range r.groupOf {
