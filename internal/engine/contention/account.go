@@ -1,9 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contention sums up how long the threads of one JVM waited, for what, and who is blocked now. It adds up the windows of a
-// session, from all intervals and before anything is folded, so that its sums are those of the intervals to the nanosecond; and between
-// windows it says who is stuck. It has no clock: the times of flushes are given to it.
+// Package contention sums up how long the threads of one JVM waited and for what, and which threads are blocked now. It adds up all
+// intervals of the windows of a session, before any are folded, so its sums are exact to the nanosecond. Between windows it reports blocked
+// and stuck threads. It has no clock: callers pass the time of each flush.
 package contention
 
 import (
@@ -21,37 +21,37 @@ type Config struct {
 	Buckets     []time.Duration // upper bounds of histograms, ascending; nil: exponential ones
 	MaxSize     int             // buckets of an exponential histogram, at least 2
 	CallSites   bool            // separate waits by the waiting method
-	ThreadPools bool            // separate waits and times by Pool of the thread's name
+	ThreadPools bool            // separate waits and times by Pool of the thread name
 	StuckAfter  time.Duration
-	Exemplars   int // of one histogram between two flushes
-	MaxSeries   int // combinations of attributes in one table of one session; more are summed up in one
+	Exemplars   int // per histogram and flush interval
+	MaxSeries   int // combinations of attributes in one table of one session; the rest share an overflow series
 	Expiry      time.Duration
 	Budget      *Budget
 }
 
-// WaitKey has the dimensions of waits.
+// WaitKey contains the dimensions of waits.
 type WaitKey struct {
-	Class jvmthread.ClassID // of the lock or object, NoClass if there is none
+	Class jvmthread.ClassID // class of the lock or object, or NoClass
 	Site  Text
 	Pool  Text
 	Kind  Kind
 }
 
-// Waits are the waits of one kind.
+// Waits sums up the waits of one kind.
 type Waits struct {
-	Count     uint64                       // that began; of kinds of locks, these are contentions
-	Time      time.Duration                // up to now, including open ones
-	Durations [window.NumCauses]*Histogram // of those that ended, by what ended them; nil: none did
+	Count     uint64                       // that began; for locks, these are contentions
+	Time      time.Duration                // so far, including open waits
+	Durations [window.NumCauses]*Histogram // of waits that ended, by cause; nil: none
 }
 
-// Class is what happened to the locks of one class.
+// Class sums up the locks of one class.
 type Class struct {
-	Contended  bool // threads were blocked on one
+	Contended  bool // a thread was blocked on one
 	Handoffs   uint64
-	Holds      *Histogram                         // nil: none ended
-	Held       [jvmthread.NumStates]time.Duration // while threads waited, by the state of the holder
-	Early      uint64                             // lost notifies, called without a waiter
-	OtherWoken uint64                             // waits that timed out although a notify had woken another thread
+	Holds      *Histogram                         // nil: none
+	Held       [jvmthread.NumStates]time.Duration // while other threads waited, by state of the holder
+	Early      uint64                             // lost notifies: called while no thread was waiting
+	OtherWoken uint64                             // waits that timed out after a notify woke another thread
 	Path       time.Duration                      // on the critical path
 	Saved      time.Duration
 	Bound      time.Duration
@@ -59,13 +59,13 @@ type Class struct {
 	Chain      uint64 // handoffs in the longest chain since the last flush
 }
 
-// OrderKey is two classes whose locks are taken in both orders.
+// OrderKey is a pair of classes whose locks are taken in both orders.
 type OrderKey struct{ First, Second jvmthread.ClassID }
 
 // States is time by state.
 type States [jvmthread.NumStates]time.Duration
 
-// Totals are of the session.
+// Totals are the sums of the whole session.
 type Totals struct {
 	Deadlocks            uint64
 	Path                 time.Duration // length of the critical paths
@@ -79,11 +79,11 @@ type Account struct {
 	texts   texts
 	sites   map[jvmthread.StackID]Text
 	poolOf  map[jvmthread.ThreadID]Text
-	until   jvmthread.Time // up to which the time of everything that goes on was added
+	until   jvmthread.Time // end of the time added for open intervals
 	flushed time.Time      // time of the last flush
 
-	blocked table[WaitKey, Waits] // on locks
-	waits   table[WaitKey, Waits] // for anything else
+	blocked table[WaitKey, Waits] // for locks
+	waits   table[WaitKey, Waits] // other waits
 	classes table[jvmthread.ClassID, Class]
 	orders  table[OrderKey, uint64]
 	states  table[Text, States]
@@ -91,7 +91,7 @@ type Account struct {
 	live    live
 }
 
-// New returns the account of a session that begins at the given time; its texts are in the table.
+// New returns the account of a session that begins at the given time. sym contains the symbols of the session.
 func New(cfg *Config, sym *symbols.Table, begin time.Time) *Account {
 	a := &Account{
 		cfg: cfg, sym: sym, texts: newTexts(), sites: make(map[jvmthread.StackID]Text), poolOf: make(map[jvmthread.ThreadID]Text),
@@ -108,7 +108,8 @@ func New(cfg *Config, sym *symbols.Table, begin time.Time) *Account {
 	return a
 }
 
-// Window adds a window, whose spans are selected (so that exemplars point at spans that there are), and up to its end the time of everything that goes on.
+// Window adds a window, and the time of open intervals up to its end. The spans of the window must be selected, so that exemplars refer to
+// existing spans.
 func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 	rest := w.Interactions // in the order of the lanes and their intervals
 	for _, l := range w.Lanes {
@@ -119,7 +120,7 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 			var causes []jvmthread.Interaction
 			causes, rest = causesOf(iv, rest)
 			if iv.Marks.Has(jvmthread.MarkOpen) {
-				continue // the timeline has it
+				continue // addOpen adds it
 			}
 			plus(&states[iv.State], a.since(iv.Start, iv.End))
 			if k := KindOf(iv); k != KindNone {
@@ -127,7 +128,7 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 			}
 		}
 	}
-	a.goOn(tl, w.End)
+	a.addOpen(tl, w.End)
 	a.locks(w)
 	a.path(w)
 	t := &a.totals.Value
@@ -138,7 +139,7 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 	a.totals.dirty = true
 }
 
-// causesOf cuts the interactions that ended an interval from the front of the remaining ones.
+// causesOf splits off the interactions that ended an interval from the front of rest.
 func causesOf(iv *jvmthread.Interval, rest []jvmthread.Interaction) (causes, left []jvmthread.Interaction) {
 	for len(rest) > 0 && (rest[0].To.Thread < iv.Thread || rest[0].To.Thread == iv.Thread && rest[0].To.Seq < iv.Seq) {
 		rest = rest[1:]
@@ -150,7 +151,7 @@ func causesOf(iv *jvmthread.Interval, rest []jvmthread.Interaction) (causes, lef
 	return rest[:n], rest[n:]
 }
 
-// since is how much of [start, end) was not added yet.
+// since returns how much of [start, end) was not added yet.
 func (a *Account) since(start, end jvmthread.Time) time.Duration {
 	return max(0, end.Sub(max(start, a.until)))
 }
@@ -163,7 +164,7 @@ func (a *Account) key(iv *jvmthread.Interval, k Kind, pool Text) WaitKey {
 	return key
 }
 
-// add adds what was not added yet of a wait up to a time.
+// add adds the time of a wait, up to until, that was not added yet.
 func (a *Account) add(s *Series[WaitKey, Waits], iv *jvmthread.Interval, until jvmthread.Time) {
 	if iv.Start >= a.until && !iv.State.Continues() {
 		s.Value.Count++
@@ -171,7 +172,7 @@ func (a *Account) add(s *Series[WaitKey, Waits], iv *jvmthread.Interval, until j
 	plus(&s.Value.Time, a.since(iv.Start, until))
 }
 
-// closed adds a wait that ended in a window.
+// closed adds a wait that ended in the window.
 func (a *Account) closed(w *window.Window, l *window.Lane, i int, key WaitKey, cause window.Cause) {
 	iv := &l.Intervals[i]
 	s := a.of(key.Kind).get(key)
@@ -188,7 +189,7 @@ func (a *Account) closed(w *window.Window, l *window.Lane, i int, key WaitKey, c
 	}
 }
 
-// of returns the table of the waits of a kind.
+// of returns the table for waits of a kind.
 func (a *Account) of(k Kind) *table[WaitKey, Waits] {
 	if k.OfLock() {
 		return &a.blocked
@@ -196,7 +197,7 @@ func (a *Account) of(k Kind) *table[WaitKey, Waits] {
 	return &a.waits
 }
 
-// durations returns the histogram of the waits of a series that were ended by a cause.
+// durations returns the histogram of the waits of a series that ended by a cause.
 func (a *Account) durations(s *Series[WaitKey, Waits], cause window.Cause) *Histogram {
 	if h := a.histogram(&s.Value.Durations[cause], &s.cost, s.Overflow); h != nil {
 		return h
@@ -204,7 +205,7 @@ func (a *Account) durations(s *Series[WaitKey, Waits], cause window.Cause) *Hist
 	return a.histogram(&a.of(s.Key.Kind).spill(s.Key).Value.Durations[cause], nil, true)
 }
 
-// histogram returns the one at a place, a new one if there is none and room for it; nil if there is no room.
+// histogram returns *at, creating it if it is nil. It returns nil if the budget is exhausted.
 func (a *Account) histogram(at **Histogram, cost *int, overflow bool) *Histogram {
 	if *at == nil {
 		if !overflow {
@@ -218,8 +219,8 @@ func (a *Account) histogram(at **Histogram, cost *int, overflow bool) *Histogram
 	return *at
 }
 
-// goOn adds the time of everything that goes on, up to a time.
-func (a *Account) goOn(tl *timeline.Timeline, at jvmthread.Time) {
+// addOpen adds the time of open intervals up to a time.
+func (a *Account) addOpen(tl *timeline.Timeline, at jvmthread.Time) {
 	for th := range tl.Threads {
 		if th.Dead() {
 			continue
@@ -233,14 +234,14 @@ func (a *Account) goOn(tl *timeline.Timeline, at jvmthread.Time) {
 	}
 	a.until = at
 	if len(a.poolOf) > 2*tl.Len()+1024 {
-		clear(a.poolOf) // of threads that are gone
+		clear(a.poolOf) // drop threads that ended
 	}
 }
 
-// Close adds open intervals up to the end of the session, as if they ended there. It is the last call.
+// Close adds open intervals as if they ended with the session. It must be the last call.
 func (a *Account) Close(tl *timeline.Timeline, at jvmthread.Time) {
-	if at > a.until { // else the last window ended here; and what began at this very moment was counted with it
-		a.goOn(tl, at)
+	if at > a.until { // otherwise the last window ended here and counted the intervals that began at this moment
+		a.addOpen(tl, at)
 	}
 	for th := range tl.Threads {
 		if th.Dead() {

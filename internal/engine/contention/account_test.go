@@ -26,7 +26,7 @@ func config() *contention.Config {
 	}
 }
 
-// sums are what the series of statements come to, however they are told apart.
+// sums are the sums of statements over all series.
 type sums struct {
 	contentions, waits, durations          uint64
 	blocked, inBlocked, inWaits, heldTimes time.Duration
@@ -73,12 +73,12 @@ func (s *sums) histogram(h *contention.Histogram, sum *time.Duration) {
 		n += c
 	}
 	if n != h.Count {
-		panic("the buckets of a histogram are not what it has")
+		panic("the buckets of a histogram do not add up to its count")
 	}
 }
 
-// run feeds a simulated program to an engine in batches, its windows to an account, and flushes after every few batches. It returns the sums of
-// the last flush or, with delta, of all, and what the windows themselves say.
+// run feeds a simulated program in batches to an engine and its windows to an account, and flushes after every few batches. It returns the
+// sums of the last flush, or of all flushes with delta, and the sums of the windows themselves.
 func run(t *testing.T, seed uint64, cfg *contention.Config, delta bool) (got, want sums) {
 	t.Helper()
 	sim := threadtest.Simulate(seed, 2+int(seed%12), 4, 1500)
@@ -121,7 +121,7 @@ func run(t *testing.T, seed uint64, cfg *contention.Config, delta bool) (got, wa
 	return got, want
 }
 
-// add gives the engine a batch.
+// add adds a batch to the engine.
 func add(e *engine.Engine, number, before uint64, events []jvmthread.Event) {
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range events {
@@ -136,7 +136,7 @@ func add(e *engine.Engine, number, before uint64, events []jvmthread.Event) {
 	}
 }
 
-// window adds what a window says of intervals that ended in it, and of blocked time.
+// window adds the blocked time of a window, and the intervals that ended in it.
 func (s *sums) window(w *window.Window) {
 	s.contentions += w.Totals[jvmthread.StateBlocked].Count
 	s.blocked += w.Totals[jvmthread.StateBlocked].Time + w.Totals[jvmthread.StateDeadlocked].Time
@@ -171,7 +171,7 @@ func (s *sums) interval(iv *jvmthread.Interval) {
 	}
 }
 
-// open adds the intervals that were never closed.
+// open adds the intervals that did not end.
 func (s *sums) open(e *engine.Engine) {
 	for th := range e.Timeline().Threads {
 		if !th.Dead() {
@@ -181,9 +181,9 @@ func (s *sums) open(e *engine.Engine) {
 	}
 }
 
-// The sums of the metrics are those of the intervals and of the windows' totals, to the nanosecond, whenever they are told, whatever they are
-// told apart by, and however few series there may be.
-func TestSumsAreThoseOfTheIntervals(t *testing.T) {
+// The metrics equal the sums of the intervals and of the windows' totals to the nanosecond, for every flush interval, grouping and limit of
+// series.
+func TestSumsMatchIntervals(t *testing.T) {
 	for seed := range uint64(120) {
 		cfg := config()
 		cfg.ThreadPools, cfg.CallSites = seed%2 == 0, seed%3 == 0
@@ -198,9 +198,9 @@ func TestSumsAreThoseOfTheIntervals(t *testing.T) {
 		}
 		got, want := run(t, seed, cfg, false)
 		require.Equal(t, want, got, "seed %d", seed)
-		require.Equal(t, got.blocked, got.inBlocked, "what was blocked is over")
+		require.Equal(t, got.blocked, got.inBlocked, "all blocked intervals have ended")
 		deltas, _ := run(t, seed, cfg, true)
-		require.Equal(t, want, deltas, "seed %d: deltas add up to the same", seed)
-		assert.Zero(t, cfg.Budget.Used(), "all is given back")
+		require.Equal(t, want, deltas, "seed %d: deltas add up to the cumulative sums", seed)
+		assert.Zero(t, cfg.Budget.Used(), "the budget is returned")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Aggregate adds the sums of an agent in aggregated mode: waits that ended, without interactions. Counts, sums and maxima are exact;
-// a duration is known up to the width of its bucket, and counts as the upper end of it.
+// Aggregate adds the sums of an agent in aggregated mode: waits that ended, without interactions. Counts, sums and maxima are exact.
+// Durations are known only to the bucket and are added as its upper bound.
 func (a *Account) Aggregate(agg *jvmthread.Aggregate) {
 	for i := range agg.Series {
 		a.series(&agg.Series[i], agg.Scale)
@@ -65,7 +65,7 @@ func (h *Histogram) merge(s *jvmthread.Series, scale int32, cfg *Config) {
 	}
 }
 
-// bound is the upper end of the bucket before the given one, which is its lower one.
+// bound returns the lower bound of bucket i, which is the upper bound of the previous one.
 func bound(s *jvmthread.Series, i int, scale int32) time.Duration {
 	ns := math.Exp2(math.Ldexp(float64(s.Offset)+float64(i), -int(scale)))
 	if !(ns < math.MaxInt64) {

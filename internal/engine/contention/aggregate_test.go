@@ -17,7 +17,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// Aggregates add up to the same metrics as events, but for what they do not tell.
+// Aggregates produce the same metrics as events, except for data that they do not contain.
 func TestAggregate(t *testing.T) {
 	cfg := config()
 	cfg.Buckets = []time.Duration{time.Microsecond, time.Millisecond, time.Second}
@@ -29,7 +29,7 @@ func TestAggregate(t *testing.T) {
 			{Kind: jvmthread.KindContendedEnter, Class: book, Sum: 1_700_000, Max: 900_000, Zero: 1, Offset: 9, Buckets: []uint64{3, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1}},
 			{Kind: jvmthread.KindSleepStart, Sum: 5e9, Max: 5e9, Offset: 32, Buckets: []uint64{1}},
 			{Kind: jvmthread.KindPark, Overflow: true, Sum: 10, Max: 10, Offset: 3, Buckets: []uint64{1}},
-			{Kind: jvmthread.KindNotify, Sum: 1, Max: 1, Zero: 1}, // no wait begins with it
+			{Kind: jvmthread.KindNotify, Sum: 1, Max: 1, Zero: 1}, // not the start of a wait
 		}})
 	}
 	a.Flush(nil, time.Unix(2, 0), false, func(st *contention.Statement) {
@@ -40,7 +40,7 @@ func TestAggregate(t *testing.T) {
 		assert.Equal(t, 2*1_700_000*time.Nanosecond, blocked[0].Value.Time)
 		h := blocked[0].Value.Durations[window.CauseUnknown]
 		require.NotNil(t, h)
-		// 2^9 to 2^10 ns is up to 1.024 us; 2^19 to 2^20 is up to 1.05 ms, but the longest is known to be 0.9.
+		// Bucket 2^9 to 2^10 ns ends at 1.024 us; bucket 2^19 to 2^20 ns ends at 1.05 ms, but the maximum is 0.9 ms.
 		assert.Equal(t, []uint64{2 * 1, 2 * 6, 0, 0}, h.Buckets)
 		assert.Equal(t, time.Duration(0), h.Min)
 		assert.Equal(t, 900_000*time.Nanosecond, h.Max)
@@ -54,8 +54,8 @@ func TestAggregate(t *testing.T) {
 	})
 }
 
-// A sum that has become very large begins anew at the next flush, and says so; until then it is cut where an int64 ends.
-func TestSumsThatAreTooLargeBeginAnew(t *testing.T) {
+// A sum that has become very large restarts at the next flush with a new start time; until then it saturates.
+func TestLargeSumsRestart(t *testing.T) {
 	for _, buckets := range [][]time.Duration{{time.Second}, nil} {
 		cfg := config()
 		cfg.Buckets, cfg.MaxSize = buckets, 20

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// maxScale is where an exponential histogram begins: the buckets of a single order of magnitude are then too many for any size, so it
-// comes down to what fits.
+// maxScale is the initial scale of an exponential histogram. It is too fine for even one order of magnitude, and decreases until the
+// buckets fit.
 const maxScale = 20
 
-// Exponential is the buckets of a base-2 exponential histogram of OpenTelemetry's data model, over seconds: bucket i is of the values in
-// (base^i, base^(i+1)], where base is 2^(2^-Scale).
+// Exponential contains the buckets of a base-2 exponential histogram in OpenTelemetry's data model, in seconds: bucket i counts the values
+// in (base^i, base^(i+1)], where base is 2^(2^-Scale).
 type Exponential struct {
 	Scale  int32
 	Offset int32    // index of the first bucket
-	Counts []uint64 // without empty ones at either end; at most as many as MaxSize
+	Counts []uint64 // at most MaxSize; the first and the last are not zero
 	Zero   uint64
 }
 
-// add counts n durations.
+// add counts n durations of length d.
 func (x *Exponential) add(d time.Duration, n uint64, maxSize int) {
 	if d == 0 {
 		x.Zero += n
@@ -47,7 +47,7 @@ func (x *Exponential) add(d time.Duration, n uint64, maxSize int) {
 	x.Counts[i-x.Offset] += n
 }
 
-// coarsen joins each 2^shift buckets to one.
+// coarsen merges every 2^shift buckets into one.
 func (x *Exponential) coarsen(shift int32) {
 	if shift == 0 {
 		return
@@ -66,7 +66,7 @@ func (x *Exponential) coarsen(shift int32) {
 	x.Counts, x.Offset, x.Scale = x.Counts[:n], first, x.Scale-shift
 }
 
-// stretch makes room for the buckets from low to high.
+// stretch adds empty buckets to cover low to high.
 func (x *Exponential) stretch(low, high int32) {
 	for x.Offset+int32(len(x.Counts))-1 < high {
 		x.Counts = append(x.Counts, 0)
@@ -82,13 +82,14 @@ func (x *Exponential) stretch(low, high int32) {
 
 func (x *Exponential) reset() { *x = Exponential{Counts: x.Counts[:0]} }
 
-// bucket is the index of a positive value's bucket. Powers of two, where the logarithm must not be off by one, are told by their bits.
+// bucket returns the index of the bucket of a positive value. It handles powers of two by their bits, because rounding of the logarithm
+// could be off by one.
 func bucket(v float64, scale int32) int32 {
-	fraction, exponent := math.Frexp(v) // the fraction is from 0.5 up to 1
+	fraction, exponent := math.Frexp(v) // 0.5 <= fraction < 1
 	if scale <= 0 {
 		exponent--
 		if fraction == 0.5 {
-			exponent-- // the upper bound is part of a bucket, the lower one is not
+			exponent-- // buckets include their upper bound
 		}
 		return int32(exponent) >> -scale
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Flush takes in how the session stands, and gives everything to tell; then the next interval begins. With delta, all sums begin anew. The
-// engine is nil if the session is over: then nobody is stuck any more.
-func (a *Account) Flush(e *engine.Engine, now time.Time, delta bool, tell func(*Statement)) {
+// Flush reads the current state of the session, calls report with a statement of all series, and begins the next interval. With delta
+// temporality, all sums restart at zero. e is nil after the end of the session: then no thread is stuck.
+func (a *Account) Flush(e *engine.Engine, now time.Time, delta bool, report func(*Statement)) {
 	if e != nil {
 		a.look(e)
 	} else {
@@ -28,7 +28,7 @@ func (a *Account) Flush(e *engine.Engine, now time.Time, delta bool, tell func(*
 	a.states.flush(now)
 	a.live.blocked.flush(now)
 	a.live.held.flush(now)
-	tell(&Statement{Account: a, Start: a.flushed, Now: now})
+	report(&Statement{Account: a, Start: a.flushed, Now: now})
 	a.flushed = now
 	a.blocked.flushed(delta, (*Waits).flushed)
 	a.waits.flushed(delta, (*Waits).flushed)
@@ -38,12 +38,12 @@ func (a *Account) Flush(e *engine.Engine, now time.Time, delta bool, tell func(*
 	a.live.blocked.flushed(false, keeping[Blocked])
 	a.live.held.flushed(false, keeping[time.Duration])
 	a.totals.dirty = false
-	if delta || far(a.totals.Value.Path) {
+	if delta || large(a.totals.Value.Path) {
 		a.totals.Value, a.totals.Start = Totals{}, now
 	}
 }
 
-// Release gives back what the account took of the budget that it shares.
+// Release returns the budget that the account used.
 func (a *Account) Release() {
 	a.blocked.release()
 	a.waits.release()
@@ -54,78 +54,77 @@ func (a *Account) Release() {
 	a.live.held.release()
 }
 
-// far reports whether a sum is so large that it is to begin anew, as every cumulative sum may: 146 years, which a thousand threads that wait take two
-// months for. So there is room for as much again before it is cut.
-func far(sum time.Duration) bool { return sum > math.MaxInt64/2 }
+// large reports whether a sum is so large that it should restart, as cumulative sums may: half the range of an int64, or 146 years, which a
+// thousand waiting threads reach in two months. The other half remains until the sum saturates.
+func large(sum time.Duration) bool { return sum > math.MaxInt64/2 }
 
-// plus adds a time to a sum, neither of them negative. What is more than a sum can hold is cut.
+// plus adds d to a sum; neither is negative. The sum saturates at the largest duration.
 func plus(sum *time.Duration, d time.Duration) {
 	if *sum += d; *sum < 0 {
 		*sum = math.MaxInt64
 	}
 }
 
-func resetting[V any](v *V, delta bool) (anew bool) {
+func resetting[V any](v *V, delta bool) (restarted bool) {
 	if delta {
 		*v = *new(V)
 	}
 	return delta
 }
 
-func keeping[V any](*V, bool) (anew bool) { return false }
+func keeping[V any](*V, bool) (restarted bool) { return false }
 
-func (s *States) flushed(delta bool) (anew bool) {
-	return resetting(s, delta || slices.ContainsFunc(s[:], far))
+func (s *States) flushed(delta bool) (restarted bool) {
+	return resetting(s, delta || slices.ContainsFunc(s[:], large))
 }
 
-func (w *Waits) flushed(delta bool) (anew bool) {
-	anew = delta || far(w.Time)
+func (w *Waits) flushed(delta bool) (restarted bool) {
+	restarted = delta || large(w.Time)
 	for _, h := range w.Durations {
-		anew = anew || h.far()
+		restarted = restarted || h.large()
 	}
-	if anew {
+	if restarted {
 		w.Count, w.Time = 0, 0
 	}
 	for _, h := range w.Durations {
-		h.flushed(anew)
+		h.flushed(restarted)
 	}
-	return anew
+	return restarted
 }
 
-func (c *Class) flushed(delta bool) (anew bool) {
-	anew = delta || far(max(c.Path, c.Saved, c.Bound)) || c.Holds.far() || slices.ContainsFunc(c.Held[:], far)
-	c.Holds.flushed(anew)
+func (c *Class) flushed(delta bool) (restarted bool) {
+	restarted = delta || large(max(c.Path, c.Saved, c.Bound)) || c.Holds.large() || slices.ContainsFunc(c.Held[:], large)
+	c.Holds.flushed(restarted)
 	c.Waiters, c.Chain = 0, 0
-	if anew {
+	if restarted {
 		*c = Class{Holds: c.Holds, Contended: c.Contended}
 	}
-	return anew
+	return restarted
 }
 
-func (h *Histogram) far() bool { return h != nil && (far(h.Sum) || h.Count > math.MaxInt64/2) }
+func (h *Histogram) large() bool { return h != nil && (large(h.Sum) || h.Count > math.MaxInt64/2) }
 
-func (h *Histogram) flushed(anew bool) {
+func (h *Histogram) flushed(restarted bool) {
 	switch {
 	case h == nil:
-	case anew:
+	case restarted:
 		h.reset()
 	default:
-		h.told = true // they stay until there are others, as scrapes come at any time
+		h.reported = true // keep them until there are new ones: scrapes come at any time
 	}
 }
 
-// Statement is what an account has to tell at a flush. Its series are in the same order each time. It is good until the function returns
-// to which it was given.
+// Statement is the content of an account at a flush. The order of its series is stable. It is valid only during the call that receives it.
 type Statement struct {
 	*Account
 
-	Start, Now time.Time // of the interval since the flush before
+	Start, Now time.Time // of the flush interval
 }
 
 // Blocked returns the waits for locks.
 func (s *Statement) Blocked() []*Series[WaitKey, Waits] { return s.blocked.all(compareWaits) }
 
-// Waits returns the waits for anything else.
+// Waits returns all other waits.
 func (s *Statement) Waits() []*Series[WaitKey, Waits] { return s.waits.all(compareWaits) }
 
 func compareWaits(a, b WaitKey) int {
@@ -135,29 +134,29 @@ func compareWaits(a, b WaitKey) int {
 // Classes returns the classes of locks.
 func (s *Statement) Classes() []*Series[jvmthread.ClassID, Class] { return s.classes.all(cmp.Compare) }
 
-// Orders returns the pairs of classes whose locks are taken in both orders, and how often that was seen.
+// Orders returns the pairs of classes whose locks are taken in both orders, and how often that was observed.
 func (s *Statement) Orders() []*Series[OrderKey, uint64] {
 	return s.orders.all(func(a, b OrderKey) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second)) })
 }
 
-// States returns the time by state, by pool.
+// States returns the time by state for each pool.
 func (s *Statement) States() []*Series[Text, States] { return s.states.all(cmp.Compare) }
 
-// Totals returns what is of the whole session.
+// Totals returns the sums of the whole session.
 func (s *Statement) Totals() *Series[struct{}, Totals] { return &s.totals }
 
-// BlockedNow returns the threads that are blocked now.
+// BlockedNow returns the currently blocked threads.
 func (s *Statement) BlockedNow() []*Series[BlockedKey, Blocked] {
 	return s.live.blocked.all(func(a, b BlockedKey) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Kind, b.Kind)) })
 }
 
-// HeldNow returns for how long locks are held now that others wait for: the longest.
+// HeldNow returns how long locks with waiting threads have been held: the longest of each series.
 func (s *Statement) HeldNow() []*Series[HeldKey, time.Duration] {
 	return s.live.held.all(func(a, b HeldKey) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Holder, b.Holder)) })
 }
 
-// Threads returns what the threads do now.
+// Threads returns the number of threads by current state.
 func (s *Statement) Threads() Now { return s.live.now }
 
-// Seen reports whether any thread was in a state at this flush or at an earlier one.
+// Seen reports whether any thread was in the state at this flush or an earlier one.
 func (s *Statement) Seen(state jvmthread.State) bool { return s.live.seen[state] }

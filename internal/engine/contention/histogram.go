@@ -17,21 +17,21 @@ type Histogram struct {
 	Count     uint64
 	Sum       time.Duration
 	Min, Max  time.Duration
-	Buckets   []uint64    // with explicit bounds: one more than there are bounds; bucket i is of what is at most bound i
-	Scaled    Exponential // without
-	Exemplars []Exemplar  // of the last interval between two flushes that had any
-	told      bool        // the exemplars were told already
+	Buckets   []uint64    // if bounds are explicit: bucket i counts durations up to bound i, the last one the rest
+	Scaled    Exponential // otherwise
+	Exemplars []Exemplar  // of the last flush interval that had any
+	reported  bool        // the exemplars were reported already
 }
 
-// Exemplar is one of the durations of a histogram, and where its span is.
+// Exemplar is one duration of a histogram with a reference to its span.
 type Exemplar struct {
 	Duration time.Duration
 	At       jvmthread.Time        // when it ended
-	Window   jvmthread.Time        // start of the window whose trace has the span
-	Ref      jvmthread.IntervalRef // Seq is NoSeq: the thread's span, since the interval has none of its own
+	Window   jvmthread.Time        // start of the window whose trace contains the span
+	Ref      jvmthread.IntervalRef // if Seq is NoSeq, the interval has no span: use the thread's
 }
 
-// add takes a duration; what is less than nothing counts as nothing.
+// add adds a duration; a negative one is added as zero.
 func (h *Histogram) add(d time.Duration, cfg *Config) {
 	d = max(d, 0)
 	if h.Count == 0 || d < h.Min {
@@ -42,7 +42,7 @@ func (h *Histogram) add(d time.Duration, cfg *Config) {
 	h.count(d, 1, cfg)
 }
 
-// count counts n durations of about the given length.
+// count adds n durations of about d to the buckets.
 func (h *Histogram) count(d time.Duration, n uint64, cfg *Config) {
 	n = min(n, math.MaxInt64-h.Count)
 	h.Count += n
@@ -57,10 +57,10 @@ func (h *Histogram) count(d time.Duration, n uint64, cfg *Config) {
 	h.Buckets[i] += n
 }
 
-// wants reports whether a duration would become an exemplar: the longest do, each of another order of magnitude, so that an explicit
-// bucket has at most a few.
+// wants reports whether a duration would become an exemplar. A histogram keeps the longest durations, one for each power of two, so that an
+// explicit bucket has few.
 func (h *Histogram) wants(d time.Duration, limit int) bool {
-	if h.told {
+	if h.reported {
 		return true
 	}
 	wants := len(h.Exemplars) < limit
@@ -74,10 +74,10 @@ func (h *Histogram) wants(d time.Duration, limit int) bool {
 	return wants
 }
 
-// keep makes an exemplar of a duration that the histogram wants.
+// keep adds an exemplar that the histogram wants.
 func (h *Histogram) keep(e Exemplar, limit int) {
-	if h.told {
-		h.Exemplars, h.told = h.Exemplars[:0], false
+	if h.reported {
+		h.Exemplars, h.reported = h.Exemplars[:0], false
 	}
 	place := -1
 	for i := range h.Exemplars {
@@ -101,7 +101,7 @@ func (h *Histogram) keep(e Exemplar, limit int) {
 
 func magnitude(d time.Duration) int { return bits.Len64(uint64(max(d, 0))) }
 
-// reset forgets everything but the room for it.
+// reset clears the histogram and keeps its memory.
 func (h *Histogram) reset() {
 	clear(h.Buckets)
 	h.Scaled.reset()

@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever comes, in whatever order: every value is in the bucket whose bounds say so, there are no more buckets than allowed, and none at the ends
-// is empty.
+// For any values in any order, every value is in its bucket, the size limit holds, and the first and last buckets are not empty.
 func TestExponential(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -52,7 +51,7 @@ func TestExponential(t *testing.T) {
 	}
 }
 
-// The bounds are those of the data model: bucket i is (base^i, base^(i+1)].
+// Bucket i is (base^i, base^(i+1)], as in the data model.
 func TestBucketBounds(t *testing.T) {
 	for scale := int32(-10); scale <= 20; scale++ {
 		for _, v := range []float64{1e-9, 3e-7, 0.001, 0.25, 0.5, 1, 2, 1024, 1 << 20, 3.7e9, 9e9} {
@@ -61,13 +60,13 @@ func TestBucketBounds(t *testing.T) {
 			assert.LessOrEqual(t, low, v*(1+1e-9), "%v at scale %d", v, scale)
 			assert.GreaterOrEqual(t, high, v*(1-1e-9), "%v at scale %d", v, scale)
 			if frac, _ := math.Frexp(v); frac == 0.5 && scale >= 0 {
-				assert.InDelta(t, v, high, 0, "a power of two is the upper end of its bucket")
+				assert.InDelta(t, v, high, 0, "a power of two is the upper bound of its bucket")
 			}
 		}
 	}
 }
 
-func TestExemplarsAreOfDifferentMagnitudes(t *testing.T) {
+func TestExemplarsDifferInMagnitude(t *testing.T) {
 	var h Histogram
 	for _, d := range []time.Duration{1000, 1001, 1002, 5, 70, 4000, 1003, 3, 100_000} {
 		if h.wants(d, 3) {
@@ -80,9 +79,9 @@ func TestExemplarsAreOfDifferentMagnitudes(t *testing.T) {
 	}
 	assert.ElementsMatch(t, []time.Duration{100_000, 4000, 1003}, got)
 	h.flushed(false)
-	assert.Len(t, h.Exemplars, 3, "they stay")
+	assert.Len(t, h.Exemplars, 3, "exemplars stay after a flush")
 	h.keep(Exemplar{Duration: 1}, 3)
-	assert.Len(t, h.Exemplars, 1, "until there is another")
+	assert.Len(t, h.Exemplars, 1, "a new exemplar replaces the reported ones")
 }
 
 func TestPool(t *testing.T) {

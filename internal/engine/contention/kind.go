@@ -5,26 +5,26 @@ package contention
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// Kind is what a thread that is stopped waits for.
+// Kind is what a stopped thread waits for.
 type Kind uint8
 
-// The kinds. The first two are of locks, where another thread is in the way; the others are of other waits.
+// The kinds. For the first two, the thread waits for a lock that another thread owns.
 const (
-	KindNone         Kind = iota // it is not stopped
-	KindMonitor                  // it is blocked on a monitor
-	KindSynchronizer             // it is parked, and another thread owned the synchronizer when it began
+	KindNone         Kind = iota // not stopped
+	KindMonitor                  // blocked on a monitor
+	KindSynchronizer             // parked while another thread owned the synchronizer
 	KindObject
 	KindReenter
 	KindJoin
 	KindSleep
-	KindPark // no owner was known
+	KindPark // without a known owner
 	KindSuspend
 	kindEnd
 )
 
 var kindNames = [kindEnd]string{"", "lock", "park", "object", "reenter", "join", "sleep", "park", "suspend"}
 
-// String returns the kind's name, as attributes carry it. Both kinds of parks have the same: they are in different metrics.
+// String returns the name of the kind as used in attributes. Both kinds of parks have the same name: they belong to different metrics.
 func (k Kind) String() string {
 	if k < kindEnd {
 		return kindNames[k]
@@ -32,7 +32,7 @@ func (k Kind) String() string {
 	return "invalid"
 }
 
-// OfLock reports whether another thread is in the way.
+// OfLock reports whether the thread waits for a lock that another thread owns.
 func (k Kind) OfLock() bool { return k == KindMonitor || k == KindSynchronizer }
 
 var kindByState = [jvmthread.NumStates]Kind{
@@ -46,7 +46,7 @@ var kindByState = [jvmthread.NumStates]Kind{
 	jvmthread.StateSuspended:  KindSuspend,
 }
 
-// KindOf says what a thread waits for in an interval.
+// KindOf returns what a thread waits for in an interval.
 func KindOf(iv *jvmthread.Interval) Kind {
 	switch {
 	case iv.State == jvmthread.StateParked && iv.Peer != jvmthread.NoThread,

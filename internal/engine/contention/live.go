@@ -16,31 +16,31 @@ type live struct {
 	blocked table[BlockedKey, Blocked]
 	held    table[HeldKey, time.Duration]
 	now     Now
-	seen    [jvmthread.NumStates]bool // states in which threads were
+	seen    [jvmthread.NumStates]bool // states observed at any flush
 }
 
-// BlockedKey has the dimensions of threads that are blocked now.
+// BlockedKey contains the dimensions of currently blocked threads.
 type BlockedKey struct {
 	Class jvmthread.ClassID
 	Kind  Kind
 }
 
-// Blocked is the threads that are blocked now on locks of a class.
+// Blocked sums up the threads currently blocked on locks of a class.
 type Blocked struct {
 	Threads int
 	Longest time.Duration
 }
 
-// HeldKey has the dimensions of locks that are held now while threads wait.
+// HeldKey contains the dimensions of held locks with waiting threads.
 type HeldKey struct {
 	Class  jvmthread.ClassID
 	Holder jvmthread.State
 }
 
-// Now is how many threads are in each state.
+// Now counts the threads in each state.
 type Now struct {
 	Threads    [jvmthread.NumStates]int
-	Stuck      [jvmthread.NumStates]int // blocked, reentering, deadlocked or parked on a lock that is owned, for longer than StuckAfter
+	Stuck      [jvmthread.NumStates]int // for at least StuckAfter: blocked, reentering, deadlocked, or parked for an owned lock
 	Deadlocked int
 }
 
@@ -89,14 +89,14 @@ func (a *Account) held(e *engine.Engine, h interaction.Held, now jvmthread.Time)
 	*d = max(*d, now.Sub(h.Since))
 }
 
-// clear sets everything reported before to zero.
+// clear sets everything reported earlier to zero.
 func (l *live) clear() {
 	l.now = Now{}
 	l.blocked.zero()
 	l.held.zero()
 }
 
-// zero makes all values zero.
+// zero sets all values to zero.
 func (t *table[K, V]) zero() {
 	for _, list := range []map[K]*Series[K, V]{t.series, t.overflow} {
 		for _, s := range list {

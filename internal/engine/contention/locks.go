@@ -11,7 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-// locks adds what a window says of locks.
+// locks adds the lock statistics of a window.
 func (a *Account) locks(w *window.Window) {
 	for i := range w.Locks {
 		l := &w.Locks[i]
@@ -48,7 +48,7 @@ func (a *Account) locks(w *window.Window) {
 	}
 }
 
-// hold adds a hold that is over, or will not be told again.
+// hold adds a hold that ended or is part of the last window.
 func (a *Account) hold(w *window.Window, hold *jvmthread.Hold) {
 	s := a.classes.get(hold.Lock.Class)
 	h := a.histogram(&s.Value.Holds, &s.cost, s.Overflow)
@@ -65,7 +65,7 @@ func (a *Account) hold(w *window.Window, hold *jvmthread.Hold) {
 	}
 }
 
-// path adds what a window says of its critical path.
+// path adds the critical path of a window.
 func (a *Account) path(w *window.Window) {
 	v := w.Verdict
 	if v == nil {
@@ -85,18 +85,18 @@ func (a *Account) path(w *window.Window) {
 	}
 }
 
-// site is the method that waits.
+// site returns the method that waits.
 func (a *Account) site(id jvmthread.StackID) Text {
 	t, ok := a.sites[id]
 	if !ok {
 		p, _ := wording.FindPlace(a.sym.Stack(id))
 		t = a.texts.intern(p.Function)
-		a.sites[id] = t // stacks of a session are bounded
+		a.sites[id] = t // the number of stacks per session is limited
 	}
 	return t
 }
 
-// pool is what the name of a thread has in common with those of its pool.
+// pool returns the thread pool of a thread, or NoText if pools are not separated.
 func (a *Account) pool(id jvmthread.ThreadID) Text {
 	if !a.cfg.ThreadPools {
 		return NoText

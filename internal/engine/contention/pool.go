@@ -5,8 +5,8 @@ package contention
 
 import "strings"
 
-// Pool is the pattern of a thread's name: what the threads of one pool have in common. Each number becomes *, and so does each word of eight or more
-// hexadecimal digits that has a number in it: http-nio-8080-exec-7 becomes http-nio-*-exec-*.
+// Pool returns the pattern that the names of the threads of one pool have in common. It replaces each number by *, and so each word of
+// eight or more hexadecimal digits that contains a decimal digit: http-nio-8080-exec-7 becomes http-nio-*-exec-*.
 func Pool(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
@@ -30,7 +30,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// wordAt returns the length of the letters and digits at the beginning of s.
+// wordAt returns the length of the prefix of s that consists of letters and digits.
 func wordAt(s string) int {
 	n := 0
 	for n < len(s) && (isDigit(s[n]) || isLetter(s[n])) {
@@ -39,7 +39,7 @@ func wordAt(s string) int {
 	return n
 }
 
-// isHex reports whether a word is all hexadecimal digits, at least one of them a number.
+// isHex reports whether a word consists of hexadecimal digits, at least one of them decimal.
 func isHex(word string) bool {
 	number := false
 	for i := range len(word) {
@@ -64,16 +64,16 @@ func writeWord(b *strings.Builder, word string) {
 	}
 }
 
-// Text is a call site or a pool; NoText is none.
+// Text identifies a call site or a pool.
 type Text uint32
 
-// NoText stands for "none" or "not known".
+// NoText means none or unknown.
 const NoText Text = 0
 
-// maxTexts bounds the texts of a session; what comes when there are so many is told without.
+// maxTexts bounds the texts of a session; further call sites and pools become NoText.
 const maxTexts = 1 << 16
 
-// texts gives numbers to call sites and pools.
+// texts numbers call sites and pools.
 type texts struct {
 	ids  map[string]Text
 	list []string
@@ -94,5 +94,5 @@ func (t *texts) intern(s string) Text {
 	return id
 }
 
-// Text returns the text behind a number.
+// Text returns the text with the given number.
 func (a *Account) Text(id Text) string { return a.texts.list[id] }

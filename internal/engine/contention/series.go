@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Budget bounds the series of all sessions together: each entry of a table and each histogram takes one. It may be shared.
+// Budget bounds the series of all sessions together: each entry of a table and each histogram uses one unit. It is safe for concurrent use.
 type Budget struct {
 	Limit int64
 	used  atomic.Int64
@@ -25,38 +25,38 @@ func (b *Budget) take() bool {
 
 func (b *Budget) give(n int) { b.used.Add(int64(-n)) }
 
-// Used is how many there are.
+// Used returns the units in use.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
-// Series is what is summed up for one combination of attributes.
+// Series is the sum for one combination of attributes.
 type Series[K comparable, V any] struct {
 	Key      K
 	Value    V
-	Start    time.Time // nothing of it happened before
-	Touched  time.Time // of the last flush before which something happened
-	Overflow bool      // it stands for all combinations over the limit; Key has only what is bounded by itself
-	Expired  bool      // nothing happened for so long that it is told for the last time
-	dirty    bool      // something happened since the last flush
-	cost     int       // of the budget
+	Start    time.Time // no earlier events are included
+	Touched  time.Time // time of the last flush with a change
+	Overflow bool      // sums up all combinations beyond the limit; Key has only the dimensions with few values
+	Expired  bool      // unchanged for long: reported for the last time
+	dirty    bool      // changed since the last flush
+	cost     int       // units of the budget
 }
 
-// Changed reports whether anything happened since the last flush.
+// Changed reports whether the series changed since the last flush.
 func (s *Series[K, V]) Changed() bool { return s.dirty }
 
-// table is the series of one kind.
+// table contains the series of one kind.
 type table[K comparable, V any] struct {
 	account  *Account
 	series   map[K]*Series[K, V]
-	overflow map[K]*Series[K, V] // by what is left of the key
-	reduce   func(K) K           // leaves of a key what is bounded by itself
-	last     *Series[K, V]       // that was asked for: intervals of one lock come in a row
+	overflow map[K]*Series[K, V] // by reduced key
+	reduce   func(K) K           // keeps the dimensions of a key with few values
+	last     *Series[K, V]       // cache: consecutive intervals often belong to one lock
 }
 
 func newTable[K comparable, V any](a *Account, reduce func(K) K) table[K, V] {
 	return table[K, V]{account: a, series: make(map[K]*Series[K, V]), overflow: make(map[K]*Series[K, V]), reduce: reduce}
 }
 
-// get returns the series of a combination, a new one if there is room, or else the one for all that are over the limit; and notes that something happened.
+// get returns the series of a combination, creating it within the limits, or the overflow series. It marks the series as changed.
 func (t *table[K, V]) get(k K) *Series[K, V] {
 	s := t.last
 	if s == nil || s.Key != k || s.Overflow {
@@ -79,7 +79,7 @@ func (t *table[K, V]) add(k K) *Series[K, V] {
 	return t.spill(k)
 }
 
-// spill is the series for what is over a limit.
+// spill returns the overflow series for a combination.
 func (t *table[K, V]) spill(k K) *Series[K, V] {
 	k = t.reduce(k)
 	s := t.overflow[k]
@@ -91,7 +91,7 @@ func (t *table[K, V]) spill(k K) *Series[K, V] {
 	return s
 }
 
-// all returns the series in the order of their keys, the overflow last.
+// all returns the series in the order of their keys, overflow last.
 func (t *table[K, V]) all(compare func(a, b K) int) []*Series[K, V] {
 	out := make([]*Series[K, V], 0, len(t.series)+len(t.overflow))
 	for _, list := range []map[K]*Series[K, V]{t.series, t.overflow} {
@@ -104,7 +104,7 @@ func (t *table[K, V]) all(compare func(a, b K) int) []*Series[K, V] {
 	return out
 }
 
-// flush notes which series something happened to, and marks those to which nothing did for long.
+// flush updates the time of the last change, and marks series without a change for cfg.Expiry as expired.
 func (t *table[K, V]) flush(now time.Time) {
 	for _, s := range t.series {
 		switch {
@@ -116,9 +116,9 @@ func (t *table[K, V]) flush(now time.Time) {
 	}
 }
 
-// flushed begins the next interval: what has expired leaves. With delta, everything begins anew, and what did not change leaves at once. The
-// function that is given readies a value for the next interval, and reports whether that began anew.
-func (t *table[K, V]) flushed(delta bool, next func(v *V, delta bool) (anew bool)) {
+// flushed begins the next interval and removes expired series. With delta, it also removes unchanged series. next prepares a value for the
+// next interval and reports whether its sums restarted.
+func (t *table[K, V]) flushed(delta bool, next func(v *V, delta bool) (restarted bool)) {
 	for k, s := range t.series {
 		if s.Expired || delta && !s.dirty {
 			delete(t.series, k)
@@ -130,19 +130,19 @@ func (t *table[K, V]) flushed(delta bool, next func(v *V, delta bool) (anew bool
 		}
 		t.begin(s, delta, next)
 	}
-	for _, s := range t.overflow { // these stay: there are few
+	for _, s := range t.overflow { // kept: there are few
 		t.begin(s, delta, next)
 	}
 }
 
-func (t *table[K, V]) begin(s *Series[K, V], delta bool, next func(v *V, delta bool) (anew bool)) {
+func (t *table[K, V]) begin(s *Series[K, V], delta bool, next func(v *V, delta bool) (restarted bool)) {
 	s.dirty = false
 	if next(&s.Value, delta) {
 		s.Start = t.account.flushed
 	}
 }
 
-// release gives back what the series took of the budget.
+// release returns the budget that the series used.
 func (t *table[K, V]) release() {
 	for _, s := range t.series {
 		t.account.cfg.Budget.give(s.cost)
