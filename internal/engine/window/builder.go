@@ -17,16 +17,17 @@ import (
 
 // Limits bound what a Builder holds.
 type Limits struct {
-	Intervals int // in one window; default 1 000 000, some 64 MB. With more, or with four times as many events, the window is cut early
+	Intervals int // in one window; default 1 000 000, about 64 MB. With more, or with four times as many events, the window is cut early
 }
 
-// eventsPerInterval bounds the events of a window by its intervals. Events that begin no interval also take memory, in consumers of Engine.Watch.
+// eventsPerInterval limits the events of a window to a multiple of its intervals: consumers of Engine.Watch also store events that begin no
+// interval.
 const eventsPerInterval = 4
 
-// DefaultLimits are those of the processor's default configuration.
+// DefaultLimits returns the limits of the processor's default configuration.
 func DefaultLimits() Limits { return Limits{Intervals: 1_000_000} }
 
-// Builder collects the intervals and interactions of one session, in the order of time. One goroutine owns it.
+// Builder collects the intervals and interactions of one session in time order. One goroutine owns it.
 type Builder struct {
 	length    jvmthread.Time
 	limits    Limits
@@ -34,16 +35,16 @@ type Builder struct {
 	lanes     []*Lane // by the thread's slot
 	used      int     // lanes that are not nil
 	free      []*Lane
-	freeRoom  int // of the free lanes
+	freeRoom  int // capacity of the free lanes
 	intervals int
-	holds     []jvmthread.Hold // as they came
+	holds     []jvmthread.Hold // in order of arrival
 	order     lockOrder
 	queues    []interaction.Queue
 	locks     lockTable
 	begun     bool
 }
 
-// NewBuilder returns a Builder of windows of the given length, which begin at multiples of it since the epoch.
+// NewBuilder returns a Builder of windows of the given length, aligned to multiples of it since the epoch.
 func NewBuilder(length time.Duration, limits Limits) *Builder {
 	return &Builder{length: jvmthread.Time(length), limits: limits, order: newLockOrder(), locks: newLockTable()}
 }
@@ -56,7 +57,7 @@ func (b *Builder) Begin(at jvmthread.Time) {
 	}
 }
 
-// open begins a window at a time; it ends at the next multiple of the length.
+// open begins a window at the given time. The window ends at the next multiple of the length.
 func (b *Builder) open(at jvmthread.Time) {
 	end := jvmthread.Time(math.MaxInt64)
 	if rest := at % b.length; at < math.MaxInt64-b.length {
@@ -65,25 +66,25 @@ func (b *Builder) open(at jvmthread.Time) {
 	b.window.Start, b.window.End = at, end
 }
 
-// Begun reports whether there is a window.
+// Begun reports whether the first window is open.
 func (b *Builder) Begun() bool { return b.begun }
 
-// End is the time at which the current window is to be cut.
+// End returns the time at which the current window is due to be cut.
 func (b *Builder) End() jvmthread.Time { return b.window.End }
 
-// Held is how many intervals and interactions the window has, with the room that is kept for the next one.
+// Held returns the number of intervals and interactions in memory, including the spare capacity kept for the next window.
 func (b *Builder) Held() int { return b.intervals + b.freeRoom }
 
-// reaches reports whether the window holds so many times as much as it should.
+// reaches reports whether the window contains at least times times its limit.
 func (b *Builder) reaches(times int) bool {
 	most := times * b.limits.Intervals
 	return b.intervals >= most || b.window.Events >= uint64(most)*eventsPerInterval
 }
 
-// Full reports whether the window holds so much that it is to be cut now.
+// Full reports whether the window has reached its limit and should be cut.
 func (b *Builder) Full() bool { return b.reaches(1) }
 
-// Overfull reports whether the window holds twice as much as it should.
+// Overfull reports whether the window has reached twice its limit.
 func (b *Builder) Overfull() bool { return b.reaches(2) }
 
 // Count counts an event.
@@ -98,7 +99,7 @@ func (b *Builder) Count(ev *jvmthread.Event) {
 	}
 }
 
-// Add takes an interval of a thread that ended within the window.
+// Add adds an interval of a thread that ended within the window.
 func (b *Builder) Add(th *timeline.Thread, iv *jvmthread.Interval) {
 	b.add(th, iv, th.ClosedDetail())
 }
@@ -112,7 +113,7 @@ func (b *Builder) add(th *timeline.Thread, iv *jvmthread.Interval, d *jvmthread.
 	b.intervals++
 }
 
-// AddInteraction adds an interaction, in the order of effects. One whose effect was in an earlier window is left out, since that window was
+// AddInteraction adds an interaction. Calls are in the order of effects. It ignores an effect before the current window: that window was
 // already returned.
 func (b *Builder) AddInteraction(to *timeline.Thread, ia *jvmthread.Interaction) {
 	if ia.EffectTime < b.window.Start {
@@ -126,7 +127,7 @@ func (b *Builder) AddInteraction(to *timeline.Thread, ia *jvmthread.Interaction)
 	}
 }
 
-// AddDeadlocks takes deadlocks that were confirmed within the window.
+// AddDeadlocks adds deadlocks that were confirmed within the window.
 func (b *Builder) AddDeadlocks(found []deadlock.Found) {
 	b.window.Deadlocks = append(b.window.Deadlocks, found...)
 }
@@ -136,10 +137,10 @@ func (b *Builder) AddHints(take func([]deadlock.Hint) []deadlock.Hint) {
 	b.window.Hints = take(b.window.Hints)
 }
 
-// Start is where the current window begins.
+// Start returns the start of the current window.
 func (b *Builder) Start() jvmthread.Time { return b.window.Start }
 
-// lane returns the lane of a thread, a new one if it has none yet.
+// lane returns the lane of a thread, adding it if necessary.
 func (b *Builder) lane(th *timeline.Thread) *Lane {
 	slot := th.Slot()
 	for slot >= len(b.lanes) {
@@ -167,8 +168,8 @@ func (b *Builder) has(th *timeline.Thread) bool {
 	return th.Slot() < len(b.lanes) && b.lanes[th.Slot()] != nil
 }
 
-// Cut ends the window at a time and returns it; it is nil if there is nothing to show. The next window begins there. Threads of the
-// timeline that are in the middle of something get a piece up to that time, if they did anything in the window or are stuck.
+// Cut ends the window at the given time and returns it, or nil if it is empty. An open interval of the timeline contributes a piece up to that time
+// if its thread was active in the window or is stuck. Next begins the next window.
 func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder *interaction.Binder) *Window {
 	w := &b.window
 	w.End, w.Cut = at, why
@@ -220,8 +221,8 @@ func (w *Window) sum(l *Lane, locks *lockTable) {
 	}
 }
 
-// Next forgets the window that was cut, once its spans were made, and opens the next one where it ended or, if nothing is to be shown until
-// then, at a later time.
+// Next discards the window that was cut and opens the next one at the given time: the end of the previous window, or later if the time in
+// between is empty.
 func (b *Builder) Next(at jvmthread.Time) {
 	w := &b.window
 	past := w.past

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestCandidatesKeptAreTheLongest(t *testing.T) {
+func TestCandidatesKeepLongest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		all, kept := []candidate(nil), candidates{room: rng.IntN(20)}

@@ -10,7 +10,7 @@ type Cause uint8
 
 // The causes.
 const (
-	CauseNone Cause = iota // it continues, or needs no cause from outside
+	CauseNone Cause = iota // the wait is open, or needs no external cause
 	CauseHandoff
 	CauseNotify
 	CauseNotifyAll
@@ -18,7 +18,7 @@ const (
 	CauseJoin
 	CauseInterrupt
 	CauseTimeout
-	CauseDeadlock // it became one
+	CauseDeadlock // the wait became part of a deadlock
 	CauseUnknown
 	CauseEnd // the session ended first; CauseOf never returns it
 	causeEnd
@@ -31,7 +31,7 @@ var causeNames = [causeEnd]string{
 	"none", "handoff", "notify", "notify_all", "unpark", "join", "interrupt", "timeout", "deadlock", "unknown", "end",
 }
 
-// String returns the cause's name, as attributes carry it.
+// String returns the name of the cause as used in attributes.
 func (c Cause) String() string {
 	if c < causeEnd {
 		return causeNames[c]
@@ -48,7 +48,7 @@ var causeByKind = [jvmthread.NumInteractionKinds]Cause{
 	jvmthread.InteractionUnpark:    CauseUnpark,
 }
 
-// CauseOf returns what ended a wait, given the interactions that unblocked its thread.
+// CauseOf returns what ended a wait, given the interactions that released its thread.
 func CauseOf(iv *jvmthread.Interval, causes []jvmthread.Interaction) Cause {
 	if len(causes) > 0 {
 		return causeByKind[causes[0].Kind]

@@ -15,7 +15,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// A wait belongs to the span that was current when it began, over all its windows; a gap makes it unknown which is.
+// A wait belongs to the span that was current when it began, in all its windows. After a gap, the current span is unknown.
 func TestDetailsOfIntervals(t *testing.T) {
 	const owner, waiter jvmthread.ThreadID = 1, 2
 	lock := jvmthread.LockID{Class: 1, Hash: 7}

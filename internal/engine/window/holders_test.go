@@ -10,8 +10,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// What a holder was doing is the same with prefix sums as by a walk over its intervals.
-func TestHolderTimesAreThoseOfAWalk(t *testing.T) {
+// Prefix sums give the same holder times as a walk over the intervals.
+func TestHolderTimesMatchWalk(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		w := &Window{Start: 100, End: 2000}
@@ -31,7 +31,7 @@ func TestHolderTimesAreThoseOfAWalk(t *testing.T) {
 				want.part(l, i, start, end)
 			}
 			if got != want {
-				t.Fatalf("[%d, %d): %v, a walk gives %v", start, end, got, want)
+				t.Fatalf("[%d, %d): got %v, want %v", start, end, got, want)
 			}
 		}
 	}

@@ -13,24 +13,24 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// LockStats are the sums of one lock class in a window: counts of what began in it, times within it.
+// LockStats are the sums of one lock class in a window. Counts are of what began in the window, times are limited to it.
 type LockStats struct {
 	Class       jvmthread.ClassID
 	Contentions uint64
 	Blocked     time.Duration
-	BlockedMax  time.Duration // longest so far, also of one that began before the window
+	BlockedMax  time.Duration // longest so far, including time before the window
 	Waits       uint64
 	Waited      time.Duration
 	Handoffs    uint64
-	Waiters     int           // the most threads that were blocked on one lock of the class at one time
-	Holds       uint64        // that began in the window, as far as contention shows them
-	Held        time.Duration // of them, within the window
-	HeldMax     time.Duration // the longest so far
+	Waiters     int           // maximum number of threads blocked concurrently on one lock of the class
+	Holds       uint64        // that began in the window and are known from contention
+	Held        time.Duration // time of holds within the window
+	HeldMax     time.Duration // longest so far
 	Holders     HolderTimes   // what the holders were doing meanwhile
-	Run         HandoffRun    // the longest
+	Run         HandoffRun    // longest run
 }
 
-// HandoffRun is consecutive handoffs of one lock, each by the thread that received the lock in the previous one.
+// HandoffRun is a series of consecutive handoffs of one lock, each by the thread that received the lock in the previous one.
 type HandoffRun struct {
 	Handoffs   uint64
 	Start, End jvmthread.Time // of the first and of the last handoff
@@ -40,14 +40,14 @@ type HandoffRun struct {
 
 const maxRunThreads = 8
 
-// lockRuns is the handoff runs of a lock, of which the last one may continue.
+// lockRuns tracks the handoff runs of a lock. The last run may continue.
 type lockRuns struct {
 	all  interaction.HandoffRuns[jvmthread.ThreadID]
 	last HandoffRun
 }
 
-// HolderTimes is the time of holds by the state of the holder: what it was doing while others may have waited. It is less than the time of
-// the holds where a holder's history is not known.
+// HolderTimes is the time of holds by the state of the holder: what it was doing while other threads may have waited. The sum is less than
+// the time of the holds if the history of a holder is incomplete.
 type HolderTimes [jvmthread.NumStates]time.Duration
 
 // add adds what the thread of a lane was doing over [start, end).
@@ -58,7 +58,7 @@ func (h *HolderTimes) add(w *Window, l *Lane, start, end jvmthread.Time) {
 	first := l.near(l.cursor, start)
 	last := l.near(first, end-1)
 	l.cursor = last
-	if last-first > 4 { // the sums spare a walk over what lies between, which for many locks of one holder would be quadratic
+	if last-first > 4 { // use sums: walking over all intervals would be quadratic for many locks of one holder
 		sums := l.prefixes(w)
 		for s := range h {
 			h[s] += sums[last][s] - sums[first+1][s]
@@ -72,7 +72,7 @@ func (h *HolderTimes) add(w *Window, l *Lane, start, end jvmthread.Time) {
 	}
 }
 
-// part adds what of one interval lies in [start, end).
+// part adds the part of one interval within [start, end).
 func (h *HolderTimes) part(l *Lane, i int, start, end jvmthread.Time) {
 	if i >= len(l.Intervals) {
 		return
@@ -96,7 +96,7 @@ func (l *Lane) prefixes(w *Window) []HolderTimes {
 	return l.sums
 }
 
-// near is at for a time that is expected a few intervals behind a place.
+// near is like at, for a time that is probably a few intervals after place.
 func (l *Lane) near(place int, t jvmthread.Time) int {
 	for i := place; i < min(place+8, len(l.Intervals)); i++ {
 		if l.Intervals[i].End > t {
@@ -109,7 +109,7 @@ func (l *Lane) near(place int, t jvmthread.Time) int {
 	return l.at(t)
 }
 
-// at finds the first interval that ends after a time.
+// at returns the index of the first interval that ends after t.
 func (l *Lane) at(t jvmthread.Time) int {
 	i, _ := slices.BinarySearchFunc(l.Intervals, t, func(iv jvmthread.Interval, t jvmthread.Time) int {
 		if iv.End <= t {
@@ -120,14 +120,14 @@ func (l *Lane) at(t jvmthread.Time) int {
 	return i
 }
 
-// lockTable gathers the sums of a window.
+// lockTable computes the lock statistics of a window.
 type lockTable struct {
 	classes map[jvmthread.ClassID]*LockStats
 	recent  recent.Cache[jvmthread.ClassID, *LockStats]
 	runs    map[jvmthread.LockID]*lockRuns
 	list    []LockStats
 
-	handoffs []handoff // of the window, in the order of time
+	handoffs []handoff // of the window, by time
 }
 
 // handoff passes a lock from one thread to another.
@@ -154,14 +154,14 @@ func (t *lockTable) class(id jvmthread.ClassID) *LockStats {
 	return s
 }
 
-// reset begins another window. What came in so far of its handoffs stays.
+// reset begins the next window. It keeps the handoffs added so far.
 func (t *lockTable) reset() {
 	clear(t.classes)
 	clear(t.runs)
 	t.recent.Clear()
 }
 
-// stats returns the sums of a window whose intervals were added.
+// stats returns the statistics of a window whose intervals were added.
 func (t *lockTable) stats(w *Window, queues []interaction.Queue) []LockStats {
 	for i := range t.handoffs {
 		t.addHandoff(&t.handoffs[i])
@@ -233,7 +233,7 @@ func (t *lockTable) addHandoff(h *handoff) {
 	if r.n <= maxRunThreads {
 		r.n++
 	}
-	r.threads[r.n-1] = h.to // after the first ones there is room for the newest only
+	r.threads[r.n-1] = h.to // keep the first threads and the newest one
 	if r.Handoffs > s.Run.Handoffs {
 		s.Run = *r
 	}

@@ -19,7 +19,7 @@ func (w *Window) Interval(ref jvmthread.IntervalRef) (jvmthread.Interval, bool) 
 	return w.Lanes[l].Intervals[i], true
 }
 
-// Doing returns the interval of a thread at a time of this window.
+// Doing returns the interval of a thread at a time within this window.
 func (w *Window) Doing(id jvmthread.ThreadID, at jvmthread.Time) (jvmthread.Interval, bool) {
 	l := w.lane(id)
 	if l == nil {
@@ -32,7 +32,7 @@ func (w *Window) Doing(id jvmthread.ThreadID, at jvmthread.Time) (jvmthread.Inte
 	return l.Intervals[i], true
 }
 
-// NextInCycle finds the deadlocked interval of the thread that a deadlocked one waits for, in this window.
+// NextInCycle returns the deadlocked interval, in this window, of the thread that a deadlocked interval waits for.
 func (w *Window) NextInCycle(iv jvmthread.Interval) (jvmthread.IntervalRef, bool) {
 	if iv.State != jvmthread.StateDeadlocked {
 		return jvmthread.IntervalRef{}, false
@@ -59,7 +59,7 @@ func (w *Window) Causes(ref jvmthread.IntervalRef) []jvmthread.Interaction {
 	return w.Interactions[start:end]
 }
 
-// detail returns the details of the lane's interval with the number.
+// detail contains the details of the interval with the given number.
 type detail struct {
 	seq jvmthread.Seq
 	jvmthread.Detail
@@ -78,14 +78,14 @@ func (w *Window) Detail(iv jvmthread.Interval) jvmthread.Detail {
 	return l.details[i].Detail
 }
 
-// Target is the span that a link points at: that of an interval in a window, or that of its thread if the interval has none.
+// Target is the span that a link points at: the span of an interval in a window, or of its thread if the interval has no span.
 type Target struct {
 	Window jvmthread.Time // start of the window
 	Ref    jvmthread.IntervalRef
-	Folded bool // the interval has no span: point at the thread's
+	Folded bool // the interval has no span; link to the thread's span
 }
 
-// Target finds the span of an interval at a time: in this window, or in one of those just before it. It returns false if there is none.
+// Target finds the span of an interval at a time, in this window or one of the windows just before it. It returns false if there is none.
 func (w *Window) Target(ref jvmthread.IntervalRef, at jvmthread.Time) (Target, bool) {
 	if at >= w.Start {
 		l := w.lane(ref.Thread)
@@ -103,7 +103,7 @@ func (w *Window) Target(ref jvmthread.IntervalRef, at jvmthread.Time) (Target, b
 	return Target{}, false
 }
 
-// place finds the lane and the place in it of an interval; lane is -1 if there is none.
+// place returns the indices of the lane of an interval and of the interval in that lane. lane is -1 if the interval is not in the window.
 func (w *Window) place(ref jvmthread.IntervalRef) (lane, at int) {
 	lane = w.laneIndex(ref.Thread)
 	if lane < 0 {
@@ -115,7 +115,7 @@ func (w *Window) place(ref jvmthread.IntervalRef) (lane, at int) {
 	return lane, at
 }
 
-// lane finds a thread's lane.
+// lane returns a thread's lane, or nil.
 func (w *Window) lane(id jvmthread.ThreadID) *Lane {
 	if i := w.laneIndex(id); i >= 0 {
 		return w.Lanes[i]
@@ -123,13 +123,13 @@ func (w *Window) lane(id jvmthread.ThreadID) *Lane {
 	return nil
 }
 
-// laneIndex finds the place of a thread's lane, or -1.
+// laneIndex returns the index of a thread's lane, or -1.
 func (w *Window) laneIndex(id jvmthread.ThreadID) int {
 	if next := w.recent.Get(uint32(id), id); next > 0 {
 		return int(next - 1)
 	}
 	low, high := 0, len(w.Lanes)
-	for low < high { // slices.BinarySearchFunc takes three times as long, and every hold is looked for
+	for low < high { // three times as fast as slices.BinarySearchFunc, and called for every hold
 		if mid := (low + high) / 2; w.Lanes[mid].Thread < id {
 			low = mid + 1
 		} else {
@@ -143,7 +143,7 @@ func (w *Window) laneIndex(id jvmthread.ThreadID) int {
 	return low
 }
 
-// index returns where in the lane the interval with this number is, or -1.
+// index returns the index of the interval with the given number in the lane, or -1.
 func (l *Lane) index(seq jvmthread.Seq) int {
 	if len(l.Intervals) == 0 || seq < l.Intervals[0].Seq {
 		return -1

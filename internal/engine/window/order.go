@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// inOrder returns the interactions that unblocked the thread, by the interval that they ended. Only late ones are out of order before.
+// inOrder returns the interactions that released the thread, sorted by the interval that they ended. Only late ones arrive out of order.
 func (l *Lane) inOrder() []jvmthread.Interaction {
 	byEffect := func(a, b jvmthread.Interaction) int { return cmp.Compare(a.To.Seq, b.To.Seq) }
 	if !slices.IsSortedFunc(l.causes, byEffect) {
@@ -21,7 +21,7 @@ func (l *Lane) inOrder() []jvmthread.Interaction {
 	return l.causes
 }
 
-// showSources adds a lane for each thread that unblocked another, even if it has no interval of its own.
+// showSources adds a lane for each thread that released another, even if it has no interval in the window.
 func (b *Builder) showSources(tl *timeline.Timeline) {
 	for _, l := range b.lanes {
 		if l == nil {
@@ -37,8 +37,8 @@ func (b *Builder) showSources(tl *timeline.Timeline) {
 	}
 }
 
-// showHolders adds a lane for each thread that holds a lock on which others are blocked, and for those for which such a thread itself waits. A
-// thread that sleeps through a whole window while holding a lock has no event in it, and is the one to see.
+// showHolders adds a lane for each thread that holds a lock on which others are blocked, and for each thread that such a thread waits for.
+// A thread that holds a lock and sleeps through a whole window has no event in it, but is the cause of the contention.
 func (b *Builder) showHolders(tl *timeline.Timeline, at jvmthread.Time) {
 	var next []jvmthread.ThreadID
 	for i := range b.holds {
@@ -54,15 +54,15 @@ func (b *Builder) showHolders(tl *timeline.Timeline, at jvmthread.Time) {
 		}
 		b.lane(th)
 		if open := th.Open(); open.Peer != jvmthread.NoThread {
-			next = append(next, open.Peer) // whom it joins, or the owner it waits for
+			next = append(next, open.Peer) // the thread it joins, or the owner of the lock it waits for
 		}
 	}
 }
 
-// keptIntervals bounds the room for intervals and interactions that free lanes keep together: 64 bytes each.
+// keptIntervals bounds the total capacity of free lanes, in intervals and interactions of 64 bytes.
 const keptIntervals = 1 << 17
 
-// recycle keeps a lane for the next window if there is room.
+// recycle keeps a lane for the next window if the total capacity allows.
 func (b *Builder) recycle(l *Lane) {
 	if room := cap(l.Intervals) + cap(l.causes); b.freeRoom+room <= keptIntervals {
 		b.free = append(b.free, l)
@@ -70,24 +70,24 @@ func (b *Builder) recycle(l *Lane) {
 	}
 }
 
-// lockOrder sorts holds by lock. Those of one lock come in the order of time, so that counting will do.
+// lockOrder sorts holds by lock. The holds of one lock arrive in time order, so a counting sort is sufficient.
 type lockOrder struct {
-	index  map[jvmthread.LockID]int32            // where the lock is in locks
+	index  map[jvmthread.LockID]int32            // index in locks
 	recent recent.Cache[jvmthread.LockID, int32] // the same, plus one
 	locks  []heldLock
-	sorted []int32 // indices of locks, in their order
+	sorted []int32 // indices in locks, by lock id
 	lockOf []int32 // by hold: the index of its lock
 }
 
 type heldLock struct {
 	id    jvmthread.LockID
 	holds int
-	next  int // where its next hold goes
+	next  int // position of its next hold
 }
 
 func newLockOrder() lockOrder { return lockOrder{index: make(map[jvmthread.LockID]int32)} }
 
-// find returns the index of a lock, a new one if it has none yet.
+// find returns the index of a lock, adding it if necessary.
 func (o *lockOrder) find(id jvmthread.LockID) int32 {
 	at, ok := o.index[id]
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// maxPast is how many windows back a link can reach. A cause is rarely earlier than the previous window.
+// maxPast is the number of earlier windows that a link can refer to. A cause is rarely older than the previous window.
 const maxPast = 4
 
 // Past records which spans of an earlier window exist.
@@ -18,7 +18,7 @@ type Past struct {
 	Start, End jvmthread.Time
 	threads    []jvmthread.ThreadID    // that have a span, ascending
 	all        bool                    // every interval of these threads has a span
-	intervals  []jvmthread.IntervalRef // else those that have one, ascending
+	intervals  []jvmthread.IntervalRef // otherwise the intervals that have a span, ascending
 }
 
 func (w *Window) asPast() Past {
@@ -52,7 +52,7 @@ func compareRefs(a, b jvmthread.IntervalRef) int {
 	return cmp.Or(cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.Seq, b.Seq))
 }
 
-// Earlier finds the span of the piece of an interval in the window before this one, if the interval began before this window.
+// Earlier returns the span of the same interval in the previous window, if the interval began before this window.
 func (w *Window) Earlier(iv jvmthread.Interval) (Target, bool) {
 	if iv.Start >= w.Start || len(w.past) == 0 {
 		return Target{}, false

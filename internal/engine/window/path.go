@@ -10,9 +10,9 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Finder finds the critical path of windows. Its memory is kept from one to the next; one goroutine owns it.
+// Finder finds the critical paths of windows. It reuses its memory. One goroutine owns it.
 type Finder struct {
-	// Unbounded selects the path of the program, backwards from the thread that ran last, instead of the path of one thread.
+	// Unbounded selects the path of the program, which leads backwards from the thread that ran last, instead of the path of one thread.
 	Unbounded bool
 	// Wanted reports whether the path of a thread may be chosen; nil: all threads.
 	Wanted func(jvmthread.ThreadID) bool
@@ -25,30 +25,30 @@ type Finder struct {
 	onPath   [][]jvmthread.Time
 }
 
-// Verdict is what made a thread of a window take so long.
+// Verdict states what made a thread of a window take so long.
 type Verdict struct {
-	Path    *criticalpath.Path
-	Shares  []criticalpath.Share  // by class of lock: the time on the path that was reached through waits for it
-	Savings []criticalpath.Saving // by class of lock: what the path's thread would gain without its contention
-	onPath  [][]jvmthread.Time    // by lane and interval
-	graph   *criticalpath.Graph
-	judged  bool // which waits are idle
+	Path      *criticalpath.Path
+	Shares    []criticalpath.Share  // by class of lock: the time on the path reached through waits for it
+	Savings   []criticalpath.Saving // by class of lock: how much earlier the path's thread would end without contention
+	onPath    [][]jvmthread.Time    // by lane and interval
+	graph     *criticalpath.Graph
+	idleKnown bool // idle waits are known
 
 	retiming *criticalpath.Retiming
 	sites    []criticalpath.Share
 }
 
-// Sites are the shares by class and call site. They are good until the window is.
+// Sites returns the shares by class and call site. They are valid as long as the window.
 func (v *Verdict) Sites() []criticalpath.Share {
 	v.sites = v.Path.AppendShares(v.sites[:0], criticalpath.BySite)
 	return v.sites
 }
 
-// FindSlacks prepares Slack. Only callers that show slacks need them.
+// FindSlacks computes the results of Slack. Call it first if slacks are needed.
 func (v *Verdict) FindSlacks() { v.retiming.Slacks(v.Path.Thread) }
 
-// Slack returns how much longer a wait could have lasted before the path's thread would have been done later. It is false if that does not
-// depend on the wait, or nothing is known of it.
+// Slack returns how much longer a wait could have lasted without delaying the path's thread. It returns false if the thread does not depend
+// on the wait, or the cause of the wait is unknown.
 func (w *Window) Slack(iv jvmthread.Interval) (time.Duration, bool) {
 	if w.Verdict == nil {
 		return 0, false
@@ -57,7 +57,7 @@ func (w *Window) Slack(iv jvmthread.Interval) (time.Duration, bool) {
 	return time.Duration(d), ok
 }
 
-// maxPieces bounds the work on one path: a window of a million intervals has fewer.
+// maxPieces bounds the work for one path. A window of a million intervals has fewer pieces.
 const maxPieces = 1 << 22
 
 // NewFinder returns a Finder of bounded paths.
@@ -65,8 +65,8 @@ func NewFinder() *Finder {
 	return &Finder{graph: criticalpath.New(criticalpath.Limits{MaxPieces: maxPieces})}
 }
 
-// Find finds the path of the thread that was blocked for longest, or of the one that ran last if none was, and keeps it as the window's
-// verdict until the next call. It does nothing if no thread is wanted. A nil Finder finds nothing.
+// Find stores the path of the thread that was blocked longest, or of the thread that ran last if none was, as the verdict of the window.
+// The verdict is valid until the next call. Find does nothing if no thread is wanted or f is nil.
 func (f *Finder) Find(w *Window) {
 	w.Verdict = nil
 	if f == nil {
@@ -84,7 +84,7 @@ func (f *Finder) Find(w *Window) {
 	}
 	end := w.End
 	if l := w.lane(thread); l != nil && len(l.Intervals) > 0 {
-		_, end = w.Clip(l.Intervals[len(l.Intervals)-1]) // it may have ended before the window
+		_, end = w.Clip(l.Intervals[len(l.Intervals)-1]) // the thread may have ended before the window
 	}
 	if f.Unbounded {
 		f.graph.Unbounded(thread, w.Start, end, &f.path)
@@ -97,13 +97,13 @@ func (f *Finder) Find(w *Window) {
 	f.verdict.retiming = &f.retiming
 	f.verdict.Savings = f.retiming.AppendSavings(f.verdict.Savings[:0], thread, criticalpath.ByClass)
 	f.mark(w)
-	f.verdict.judged = f.judge(w)
+	f.verdict.idleKnown = f.findIdle(w)
 	w.Verdict = &f.verdict
 }
 
-// judge finds the idle waits. A wait is important if it is on the path of a thread that was blocked or stuck. judge follows the paths of all
-// such threads, and gives up (then no wait is idle) if that takes too long.
-func (f *Finder) judge(w *Window) bool {
+// findIdle finds the idle waits. A wait is not idle if it is on the path of a thread that was blocked. findIdle follows the paths of all
+// such threads. It returns false if that takes too long; then no wait is idle.
+func (f *Finder) findIdle(w *Window) bool {
 	f.stuck = f.stuck[:0]
 	intervals := 0
 	for _, l := range w.Lanes {
@@ -112,25 +112,25 @@ func (f *Finder) judge(w *Window) bool {
 			f.stuck = append(f.stuck, l.Thread)
 		}
 	}
-	_, ok := f.graph.Reach(f.stuck, w.Start, w.End, judgePieces*intervals+1<<14)
+	_, ok := f.graph.Reach(f.stuck, w.Start, w.End, idlePieces*intervals+1<<14)
 	return ok
 }
 
-// judgePieces is how many pieces may be visited for each interval of a window to find out which waits are idle.
-const judgePieces = 4
+// idlePieces is the number of pieces per interval of a window that findIdle may visit.
+const idlePieces = 4
 
-// stuck returns how long other threads kept a thread from running.
+// stuck returns how long the thread was blocked or deadlocked.
 func (l *Lane) stuck() time.Duration {
 	return l.Totals[jvmthread.StateBlocked].Time + l.Totals[jvmthread.StateDeadlocked].Time
 }
 
-// Idle reports whether the interval at a place in a lane is an idle wait: no thread that was blocked in the window depended on what this one
-// would do next. It is false if that is unknown.
+// Idle reports whether the interval at an index of a lane is an idle wait: no thread that was blocked in the window depended on what this
+// thread did next. It returns false if that is unknown.
 func (w *Window) Idle(lane, at int) bool {
-	return w.Verdict != nil && w.Verdict.judged && w.Verdict.graph.IdleAt(lane, at)
+	return w.Verdict != nil && w.Verdict.idleKnown && w.Verdict.graph.IdleAt(lane, at)
 }
 
-// thread chooses the thread whose path is found.
+// thread chooses the thread of the path.
 func (f *Finder) thread(w *Window) jvmthread.ThreadID {
 	if f.Unbounded {
 		return f.graph.Last(w.End)
@@ -154,7 +154,7 @@ func (f *Finder) thread(w *Window) jvmthread.ThreadID {
 	return last
 }
 
-// mark adds up, for each interval, how much of it is on the path.
+// mark adds up the time on the path for each interval.
 func (f *Finder) mark(w *Window) {
 	for len(f.onPath) < len(w.Lanes) {
 		f.onPath = append(f.onPath, nil)
@@ -170,7 +170,7 @@ func (f *Finder) mark(w *Window) {
 	f.verdict.onPath = f.onPath[:len(w.Lanes)]
 }
 
-// OnPath returns how much of the interval at a place in a lane is on the critical path.
+// OnPath returns how much of the interval at an index of a lane is on the critical path.
 func (w *Window) OnPath(lane, at int) jvmthread.Time {
 	if w.Verdict == nil {
 		return 0
@@ -178,7 +178,7 @@ func (w *Window) OnPath(lane, at int) jvmthread.Time {
 	return w.Verdict.onPath[lane][at]
 }
 
-// PathTime returns the time on the critical path that was reached through waits for locks of a class, being blocked or waiting.
+// PathTime returns the time on the critical path that was reached through blocks on locks of a class.
 func (v *Verdict) PathTime(class jvmthread.ClassID) (sum jvmthread.Time) {
 	for i := range v.Shares {
 		if g := v.Shares[i].Group; g.Lock.Class == class && g.State == jvmthread.StateBlocked {
@@ -188,7 +188,7 @@ func (v *Verdict) PathTime(class jvmthread.ClassID) (sum jvmthread.Time) {
 	return sum
 }
 
-// Saving returns what the path's thread would gain without contention on locks of a class.
+// Saving returns how much earlier the path's thread would end without contention on locks of a class.
 func (v *Verdict) Saving(class jvmthread.ClassID) criticalpath.Saving {
 	for i := range v.Savings {
 		if v.Savings[i].Lock.Class == class {

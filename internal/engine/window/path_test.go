@@ -12,7 +12,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// On what the engine makes of a program, paths tile their time, what is on them is where they say, and nothing known stays unexplained.
+// On simulated programs, paths tile their windows, the time of each interval on the path is at most its length, and no known cause stays
+// unexplained.
 func TestPathsOfPrograms(t *testing.T) {
 	paths, explained, idle := 0, jvmthread.Time(0), 0
 	for seed := range uint64(400) {
@@ -29,7 +30,7 @@ func TestPathsOfPrograms(t *testing.T) {
 				for i, l := range w.Lanes {
 					for j, iv := range l.Intervals {
 						if on := w.OnPath(i, j); on > jvmthread.Time(w.Length(iv)) {
-							t.Errorf("program %d: %v of %v is on the path", seed, on, w.Length(iv))
+							t.Errorf("program %d: %v of %v are on the path", seed, on, w.Length(iv))
 						}
 						if w.Idle(i, j) {
 							idle++
@@ -53,7 +54,7 @@ func TestPathsOfPrograms(t *testing.T) {
 		}
 	}
 	if explained == 0 || idle == 0 {
-		t.Errorf("%d paths: %v of others' work explains waits, %d waits are idle: the test shows nothing", paths, time.Duration(explained), idle)
+		t.Errorf("%d paths: %v of other threads' work explain waits, %d idle waits: the test needs both", paths, time.Duration(explained), idle)
 	}
 }
 
@@ -63,7 +64,7 @@ func checkPath(t *testing.T, seed uint64, w *window.Window) {
 	at := p.Start
 	for _, s := range p.Segments {
 		if s.Start != at || s.End <= s.Start {
-			t.Fatalf("program %d: segment %+v begins where %v was expected", seed, s, at)
+			t.Fatalf("program %d: segment %+v: want start %v", seed, s, at)
 		}
 		at = s.End
 		if s.Kind == criticalpath.KindCycle || s.Kind == criticalpath.KindTooDeep {
@@ -71,6 +72,6 @@ func checkPath(t *testing.T, seed uint64, w *window.Window) {
 		}
 	}
 	if at != p.End {
-		t.Fatalf("program %d: the path ends at %v of %v", seed, at, p.End)
+		t.Fatalf("program %d: path ends at %v, want %v", seed, at, p.End)
 	}
 }

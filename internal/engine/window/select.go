@@ -10,10 +10,10 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Select decides which intervals and threads of a window get a span, at most maxSpans in all with the root and those that the caller
-// reserves; 0 keeps everything. Kept are,
-// as far as the budget goes: what is deadlocked; what is on the critical path; the longest times of being blocked; the longest other waits, idle ones last; both ends of the
-// interactions of what is kept; the longest times of running. Nothing is lost: the totals are of all, and what is folded is counted.
+// Select decides which intervals and threads of a window get a span: at most maxSpans in total, including the root and the reserved spans;
+// 0 keeps everything. It keeps, in this order, until the budget is used up: deadlocked intervals; intervals on the critical path; the
+// longest blocks; the longest other waits, idle ones last; the longest running intervals. Each kept interval also keeps the intervals that
+// caused its end. No time is lost: totals include everything, and folded intervals are counted.
 func (w *Window) Select(maxSpans, reserved int) {
 	spans := 1 + len(w.Lanes) + reserved
 	for _, l := range w.Lanes {
@@ -61,7 +61,7 @@ type candidate struct {
 	index  int32
 }
 
-// before reports whether a candidate is longer than another or, of the same length, comes first.
+// before reports whether a candidate is longer than another or, at equal length, earlier.
 func (c *candidate) before(d *candidate) bool {
 	switch {
 	case c.length != d.length:
@@ -88,7 +88,7 @@ type selection struct {
 	deadlocked, path, blocked, waiting, idle, others candidates
 }
 
-// lanes hides the threads for which there is no room: at most half of the budget goes to threads, to those that stood still for longest.
+// lanes hides the threads beyond the budget: at most half of it goes to threads, those that were blocked longest.
 func (s *selection) lanes() {
 	w := s.window
 	limit := min(s.left, max(1, s.left/2))
@@ -111,8 +111,8 @@ func (s *selection) lanes() {
 	}
 }
 
-// gather finds the longest intervals of each kind, not more than can be kept: the others, which are most and for which there is rarely
-// any room, or all but these.
+// gather collects the longest intervals of each kind, at most as many as can be kept. The kind others is the largest and is rarely kept, so
+// it is gathered separately.
 func (s *selection) gather(others bool) {
 	for i, l := range s.window.Lanes {
 		if l.Hidden {
@@ -137,7 +137,7 @@ func (s *selection) gather(others bool) {
 	}
 }
 
-// kind returns the candidates to which an interval belongs that is on the path for some time. A wait may be idle, too.
+// kind returns the candidates for intervals in a state with some time on the path. A waiting interval may turn out to be idle.
 func (s *selection) kind(state jvmthread.State, on jvmthread.Time) *candidates {
 	if on > 0 && state != jvmthread.StateDeadlocked {
 		return &s.path
@@ -154,7 +154,7 @@ func (s *selection) kind(state jvmthread.State, on jvmthread.Time) *candidates {
 	return &s.others
 }
 
-// candidates gathers the longest: once there is no more room, as a heap whose first is the one to leave.
+// candidates collects the longest intervals. When full, it is a heap with the shortest first.
 type candidates struct {
 	list   []candidate
 	room   int
@@ -176,7 +176,7 @@ func (l *candidates) add(c candidate) {
 	}
 }
 
-// sink puts what stands at a place of the heap where it belongs below it.
+// sink moves an element of the heap down to its place.
 func (l *candidates) sink(at int) {
 	c := l.list[at]
 	for {
@@ -196,7 +196,7 @@ func (l *candidates) sink(at int) {
 	l.list[at] = c
 }
 
-// take keeps candidates while the budget lasts, each with the interval at the other end of its interaction.
+// take keeps candidates while the budget lasts, each with the intervals that caused its end.
 func (s *selection) take(from *candidates, budget int) {
 	stop := s.left - budget
 	if s.left > stop && !from.sorted {

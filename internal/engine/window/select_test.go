@@ -31,8 +31,8 @@ func withWindow(t *testing.T, seed uint64, threads, actions int, check func(*win
 	e.Close(window.CutEnd, check)
 }
 
-// However small the budget, it is kept, and what has a span and what is folded come to everything.
-func TestBudgetIsKeptAndNothingIsLost(t *testing.T) {
+// Any budget is respected, and shown and folded intervals add up to the total.
+func TestSelectKeepsBudgetAndTotals(t *testing.T) {
 	for seed := range uint64(40) {
 		for _, budget := range []int{1, 2, 3, 5, 10, 50, 200, 1000, 100_000} {
 			withWindow(t, seed, 2+int(seed%30), 1500, func(w *window.Window) {
@@ -58,7 +58,7 @@ func TestBudgetIsKeptAndNothingIsLost(t *testing.T) {
 						}
 					}
 					if l.Folded != (window.Folded{}) {
-						t.Errorf("program %d, budget %d: thread %d counts %+v too many as folded", seed, budget, l.Thread, l.Folded)
+						t.Errorf("program %d, budget %d: thread %d: folded count is off by %+v", seed, budget, l.Thread, l.Folded)
 					}
 				}
 				if spans > budget {
@@ -72,8 +72,8 @@ func TestBudgetIsKeptAndNothingIsLost(t *testing.T) {
 	}
 }
 
-// The longest times of being blocked are kept before shorter ones, each with the interval that ended it.
-func TestLongestBlockedAreKeptWithTheirCauses(t *testing.T) {
+// The longest blocks are kept before shorter ones, each with the interval that ended it.
+func TestSelectKeepsLongestBlocksWithCauses(t *testing.T) {
 	withWindow(t, 1, 12, 30_000, func(w *window.Window) {
 		w.Select(60, 0)
 		var kept, folded []time.Duration
@@ -89,13 +89,13 @@ func TestLongestBlockedAreKeptWithTheirCauses(t *testing.T) {
 				kept = append(kept, w.Length(iv))
 				for _, ia := range w.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}) {
 					if target, ok := w.Target(ia.From, ia.CauseTime); !ok {
-						t.Errorf("the cause of %v has no span, nor has its thread: %v", iv, target)
+						t.Errorf("neither the cause of %v nor its thread has a span: %v", iv, target)
 					}
 				}
 			}
 		}
 		if len(kept) == 0 || len(folded) == 0 {
-			t.Fatalf("%d kept, %d folded: the test shows nothing", len(kept), len(folded))
+			t.Fatalf("%d kept, %d folded: the test needs both", len(kept), len(folded))
 		}
 		longestFolded, longer := time.Duration(0), 0
 		for _, d := range folded {
@@ -107,7 +107,7 @@ func TestLongestBlockedAreKeptWithTheirCauses(t *testing.T) {
 			}
 		}
 		if longer < len(kept)/2 {
-			t.Errorf("only %d of %d kept ones are longer than the longest folded one", longer, len(kept))
+			t.Errorf("only %d of %d kept blocks are longer than the longest folded one", longer, len(kept))
 		}
 	})
 }

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package window cuts a session into the slices that become traces. A Builder collects intervals and interactions and cuts them into windows.
-// Select decides, within a budget, which intervals get a span of their own, and folds the others into exact sums.
+// Package window cuts a session into the slices that become traces. A Builder collects intervals and interactions and cuts them into
+// windows. Select decides, within a budget, which intervals get a span, and folds the others into exact sums.
 package window
 
 import (
@@ -26,7 +26,7 @@ const (
 	CutShutdown Cut = "shutdown" // the collector was stopped
 )
 
-// Last reports whether a window that was cut for this reason is the last one.
+// Last reports whether a window cut for this reason is the last one.
 func (c Cut) Last() bool { return c == CutEnd || c == CutLost || c == CutShutdown }
 
 // Window is a slice [Start, End) of a session. Its memory belongs to its Builder and is valid until the next window is cut.
@@ -35,37 +35,37 @@ type Window struct {
 	Cut          Cut
 	Lanes        []*Lane                  // by thread id
 	Interactions []jvmthread.Interaction  // whose effect is in the window, by the interval they ended
-	Holds        []jvmthread.Hold         // that were seen in the window or before it, by lock and time
+	Holds        []jvmthread.Hold         // observed in the window or before it, by lock and time
 	Deadlocks    []deadlock.Found         // that were confirmed in the window
 	Hints        []deadlock.Hint          // found in the window
 	LostNotifies []interaction.LostNotify // of waits that timed out in the window
-	Locks        []LockStats              // by blocked time, the longest first
+	Locks        []LockStats              // by blocked time, longest first
 	Totals       Totals                   // of all lanes
 	Verdict      *Verdict                 // of a Finder; nil: not requested
 	Events       uint64
 	Lost         uint64                                  // events that the agent had to drop
 	Missed       uint64                                  // events that did not arrive
-	past         []Past                                  // the windows before, the newest last
-	folded       Folded                                  // threads without a span of their own
+	past         []Past                                  // previous windows, newest last
+	folded       Folded                                  // threads without a span
 	recent       recent.Cache[jvmthread.ThreadID, int32] // indices of lanes, plus one
-	selected     bool                                    // not everything has a span
+	selected     bool                                    // some intervals have no span
 }
 
 // Lane is one thread in a window.
 type Lane struct {
 	Thread    jvmthread.ThreadID
-	Intervals []jvmthread.Interval // in order, without a gap; the first may begin before the window
+	Intervals []jvmthread.Interval // in order, without gaps; the first may begin before the window
 	Totals    Totals
-	Folded    Folded                  // of intervals without a span of their own
+	Folded    Folded                  // intervals without a span
 	Hidden    bool                    // the thread itself has no span
 	keep      []bool                  // by interval; nil: all
-	causes    []jvmthread.Interaction // that unblocked this thread
-	details   []detail                // of the intervals that have any, in order
+	causes    []jvmthread.Interaction // that released this thread
+	details   []detail                // of intervals that have details, in order
 	sums      []HolderTimes           // of prefixes, computed on demand
 	cursor    int                     // where the last search for a holder ended
 }
 
-// Totals are exact sums by state: of intervals that began in the window, and of their time within it.
+// Totals are exact sums by state: the number of intervals that began in the window, and the time within it.
 type Totals [jvmthread.NumStates]Sum
 
 // Sum counts intervals and adds up their time.
@@ -74,7 +74,7 @@ type Sum struct {
 	Time  time.Duration
 }
 
-// Folded sums up what has no span of its own.
+// Folded sums up intervals or threads without a span.
 type Folded struct {
 	Count uint64
 	Time  time.Duration
@@ -88,7 +88,7 @@ func (t *Totals) add(other *Totals) {
 	}
 }
 
-// time is that of all states.
+// time returns the sum of all states.
 func (t *Totals) time() (sum time.Duration) {
 	for s := range t {
 		sum += t[s].Time
@@ -101,7 +101,7 @@ func (w *Window) Clip(iv jvmthread.Interval) (start, end jvmthread.Time) {
 	return min(max(iv.Start, w.Start), w.End), min(iv.End, w.End)
 }
 
-// Length returns the exact time of an interval within the window.
+// Length returns the exact length of an interval within the window.
 func (w *Window) Length(iv jvmthread.Interval) time.Duration {
 	start, end := w.Clip(iv)
 	return end.Sub(start)
@@ -110,5 +110,5 @@ func (w *Window) Length(iv jvmthread.Interval) time.Duration {
 // Kept reports whether the lane's interval i gets a span.
 func (l *Lane) Kept(i int) bool { return !l.Hidden && (l.keep == nil || l.keep[i]) }
 
-// FoldedThreads returns the number of threads without a span of their own, and their time in the window.
+// FoldedThreads returns the number of threads without a span, and their time in the window.
 func (w *Window) FoldedThreads() Folded { return w.folded }
