@@ -11,7 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// batches cuts a history as an agent might: some events come a batch later than their watermark would allow them to be earlier.
+// batches cuts a history as an agent might: some events arrive one batch late, which the watermarks allow for.
 func batches(events []jvmthread.Event, rng *rand.Rand) (out []ordering.Part) {
 	end := lastTime(events) + 1
 	var batch, before uint64

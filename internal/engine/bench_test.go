@@ -13,7 +13,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// workload is one batch of a busy JVM: 32 threads hand 8 locks on, and wait for and notify each other, in 8 events a round each.
+// workload returns one batch of a busy JVM: 32 threads contend for 8 locks, and wait for and notify each other. Each round has 8 events.
 func workload() (out []ordering.Part, events int, length jvmthread.Time) {
 	const threads, rounds, step = 32, 16, 500
 	length = rounds * 8 * step
@@ -54,11 +54,11 @@ func workload() (out []ordering.Part, events int, length jvmthread.Time) {
 	return out, events, length
 }
 
-// BenchmarkEngine is the way of an event from a batch to its window; one operation is one event.
+// BenchmarkEngine measures the processing of events from a batch to a window. One operation is one event.
 func BenchmarkEngine(b *testing.B) {
 	batch, events, length := workload()
 	cfg := engine.DefaultConfig()
-	cfg.Window = 2 * time.Millisecond // some 100 000 events
+	cfg.Window = 2 * time.Millisecond // about 100 000 events
 	e := engine.New(cfg)
 	windows, shown := 0, 0
 	yield := func(w *window.Window) {

@@ -15,14 +15,15 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// Who comes to wait for a thread in a deadlock, on whatever way, finds a cycle that is not its own: no search is cut for that.
-func TestVisitorsOfADeadlockCutNoSearch(t *testing.T) {
+// A thread that starts to wait for a deadlocked thread, directly or not, reaches a cycle that it is not part of. The search must not hit
+// its limit.
+func TestWaitersForDeadlockAreSearchedFully(t *testing.T) {
 	for size := 2; size <= 20; size++ {
 		var b strings.Builder
 		for i := range size {
 			fmt.Fprintf(&b, "%d T%d contendedEnter lock=L%d owner=T%d\n", 10+i, i, (i+1)%size, (i+1)%size)
 		}
-		for i := range 30 { // each waits for the one before
+		for i := range 30 { // each waits for the previous one
 			fmt.Fprintf(&b, "%d V%d contendedEnter lock=M%d owner=V%d\n", 100+i, i+1, i, i)
 			if i == 0 {
 				fmt.Fprintf(&b, "%d V0 contendedEnter lock=L0 owner=T0\n", 100)
@@ -36,9 +37,9 @@ func TestVisitorsOfADeadlockCutNoSearch(t *testing.T) {
 	}
 }
 
-// Deadlocks that are over, since their threads had been waiting with a time-out that nobody told of, take nobody's place, whether anybody asks for those
-// that stand or not.
-func TestDeadlocksThatAreOverTakeNoPlace(t *testing.T) {
+// Deadlocks that ended because their threads had timed out, which no event reported, free their space, whether or not a caller requests the
+// current deadlocks.
+func TestEndedDeadlocksFreeSpace(t *testing.T) {
 	const rounds = 1500
 	var b strings.Builder
 	for i := range rounds {
@@ -49,11 +50,11 @@ func TestDeadlocksThatAreOverTakeNoPlace(t *testing.T) {
 	}
 	e, found := deadlocks(t, b.String())
 	if c := e.Counters().Deadlock; found != rounds || c.Overflow != 0 || len(e.Deadlocks()) != 0 {
-		t.Errorf("%d deadlocks, of which %d stand, %+v", found, len(e.Deadlocks()), c)
+		t.Errorf("%d deadlocks, %d of them current, %+v", found, len(e.Deadlocks()), c)
 	}
 }
 
-// deadlocks runs a history to its end, and counts what was found.
+// deadlocks runs a history to its end and counts the deadlocks.
 func deadlocks(t *testing.T, history string) (e *engine.Engine, found int) {
 	t.Helper()
 	h, err := threadtest.Parse(history)

@@ -66,11 +66,12 @@ func New(cfg Config) *Engine {
 	}
 }
 
-// Add takes a part of a batch and copies its events. It reports whether the part was new.
+// Add adds a part of a batch and copies its events. It reports whether the part was new.
 func (e *Engine) Add(p ordering.Part) bool { return e.queue.Add(p) }
 
-// AddBatch adds a whole batch: events of any threads, in the order of time, before the watermark. The number is that of the batch, from 1; before
-// is the number of events in all earlier ones. A gap of NoThread is not passed on, but added to before. It returns the before of the next batch.
+// AddBatch adds a whole batch: events of any threads, in time order, before the watermark. Batches are numbered from 1; before is the
+// number of events in all earlier batches. A gap without a thread is not passed on but added to before. AddBatch returns the value of
+// before for the next batch.
 func (e *Engine) AddBatch(number, before uint64, watermark jvmthread.Time, events []jvmthread.Event) (next uint64) {
 	next = before
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
@@ -170,7 +171,7 @@ func (e *Engine) Counters() Counters {
 	return Counters{e.queue.Counters(), e.timeline.Counters(), e.binder.Counters(), e.deadlocks.Counters(), e.refused}
 }
 
-// Watch passes all events to see, in the order of time, before they are applied. The slice is valid until see returns. Call Watch before Add.
+// Watch calls see with all events in time order, before they are applied. The slice is valid until see returns. Call Watch before Add.
 func (e *Engine) Watch(see func([]jvmthread.Event)) { e.see = see }
 
 func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
@@ -206,7 +207,7 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	if e.closed, th, ok = e.timeline.Apply(ev, e.closed[:0]); !ok {
 		return
 	}
-	closed := new(jvmthread.Interval) // the one of the event's own thread
+	closed := new(jvmthread.Interval) // interval of the event's own thread
 	switch {
 	case th != nil && len(e.closed) == 1 && e.closed[0].Thread == ev.Thread:
 		closed = &e.closed[0]

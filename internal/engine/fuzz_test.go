@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// Whatever history comes, possible or not, the engine goes on and what it says is consistent.
+// FuzzEngine runs arbitrary histories, possible or not: the engine must not fail, and its windows must be consistent.
 func FuzzEngine(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(encode(simulate(seed).Events))
@@ -35,7 +35,7 @@ func FuzzEngine(f *testing.F) {
 				}
 			}
 			if seen != want {
-				t.Errorf("%d events went in, windows count %d", want, seen)
+				t.Errorf("%d events added, %d in windows", want, seen)
 			}
 		}
 	})
@@ -43,7 +43,7 @@ func FuzzEngine(f *testing.F) {
 
 const eventBytes = 7
 
-// decode makes a history of any bytes.
+// decode turns arbitrary bytes into a history.
 func decode(data []byte) (events []jvmthread.Event) {
 	at := jvmthread.Time(1000)
 	for ; len(data) >= eventBytes; data = data[eventBytes:] {

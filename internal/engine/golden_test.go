@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Each file in testdata tells a history in events, and what the engine makes of it. The drawing above is for people.
+// Each file in testdata contains a history of events and the expected result of the engine. The drawing above them is documentation.
 func TestGoldens(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -76,7 +76,7 @@ func golden(t *testing.T, file string) {
 		return
 	}
 	if diff := cmp.Diff(threadtest.Join(names, bodies), threadtest.Join(sections(got), got)); diff != "" {
-		t.Errorf("want - got +:\n%s\nIf the new result is right: go test ./internal/engine -run TestGoldens -update", diff)
+		t.Errorf("want - got +:\n%s\nTo accept the new result: go test ./internal/engine -run TestGoldens -update", diff)
 	}
 }
 
@@ -99,7 +99,7 @@ func run(t testing.TB, events []jvmthread.Event, length time.Duration, yield eng
 	e.Close(window.CutEnd, check)
 }
 
-// sections are the parts of a golden: some only where there is something.
+// sections returns the sections of a golden file. Some exist only if they have content.
 func sections(got map[string]string) []string {
 	list := []string{"", "events", "intervals", "interactions"}
 	for _, more := range []string{"holds", "hints"} {

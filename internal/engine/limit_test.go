@@ -14,14 +14,15 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// A full window is cut early and nothing is lost; only if time stands still are events refused, beyond twice the limit, and counted.
+// A full window is cut early and loses nothing. Events are refused, and counted, only if time does not advance and the window reaches twice
+// its limit.
 func TestFullWindows(t *testing.T) {
 	const limit, sleeps = 100, 1000
 	for _, tt := range []struct {
 		name        string
 		step        jvmthread.Time
 		refusedSome bool
-	}{{"time goes on", 1, false}, {"time stands still", 0, true}} {
+	}{{"time advances", 1, false}, {"time does not advance", 0, true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := engine.DefaultConfig()
 			cfg.Window, cfg.Limits = time.Hour, window.Limits{Intervals: limit}
@@ -56,8 +57,8 @@ func TestFullWindows(t *testing.T) {
 	}
 }
 
-// Events that begin no interval fill a window, too: who watches holds them until it is cut.
-func TestWindowsAreFullOfEvents(t *testing.T) {
+// Events that begin no interval also fill a window: watchers store them until it is cut.
+func TestEventsFillWindows(t *testing.T) {
 	const limit, notifies = 100, 5000
 	for _, step := range []jvmthread.Time{0, 1} {
 		cfg := engine.DefaultConfig()
@@ -88,8 +89,8 @@ func TestWindowsAreFullOfEvents(t *testing.T) {
 	}
 }
 
-// A session that ends when nothing happened since the last window still says why it ended.
-func TestTheLastWindowSaysWhyTheSessionEnded(t *testing.T) {
+// The last window states why the session ended, even if nothing happened since the previous one.
+func TestLastWindowStatesReason(t *testing.T) {
 	const second = jvmthread.Time(time.Second)
 	for _, why := range []window.Cut{window.CutEnd, window.CutLost, window.CutShutdown} {
 		cfg := engine.DefaultConfig()
@@ -112,7 +113,7 @@ func TestTheLastWindowSaysWhyTheSessionEnded(t *testing.T) {
 		e.Advance(see)
 		e.Close(why, see)
 		if want := []window.Cut{window.CutTime, why}; !slices.Equal(cuts, want) || last != 102*second+7 {
-			t.Errorf("windows were cut by %v, want %v; the last ends at %d", cuts, want, last)
+			t.Errorf("cuts %v, want %v; the last window ends at %d", cuts, want, last)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// What must not change what the engine says, but as told.
+// Some changes of the input must not change the result, except as stated.
 func TestMetamorphoses(t *testing.T) {
 	t.Parallel()
 	const shift = 86_400_000_000_000
@@ -35,7 +35,7 @@ func TestMetamorphoses(t *testing.T) {
 				}
 				return evs
 			}, shift},
-			{"kinds of events that are not known yet in between", func(evs []jvmthread.Event) []jvmthread.Event {
+			{"events of unknown kinds in between", func(evs []jvmthread.Event) []jvmthread.Event {
 				for i := len(evs) - 1; i >= 0; i -= 3 {
 					strange := jvmthread.Event{Time: evs[i].Time, Thread: evs[i].Thread, Kind: jvmthread.Kind(jvmthread.NumKinds + 7)}
 					evs = slices.Insert(evs, i+1, strange)
@@ -57,7 +57,7 @@ func TestMetamorphoses(t *testing.T) {
 	}
 }
 
-// story is all that the engine says of the program's own threads, with times less a shift.
+// story returns everything that the engine reports about the program's own threads, with all times reduced by shift.
 func story(t *testing.T, events []jvmthread.Event, shift jvmthread.Time) (out []string) {
 	t.Helper()
 	run(t, events, 365*24*time.Hour, func(w *window.Window) {
@@ -85,8 +85,8 @@ func story(t *testing.T, events []jvmthread.Event, shift jvmthread.Time) (out []
 	return out
 }
 
-// A session that lasts for weeks does not grow: threads that ended and locks that nobody uses are forgotten.
-func TestWeeksDoNotGrow(t *testing.T) {
+// A session of several weeks does not grow: ended threads and unused locks are discarded.
+func TestLongSessionDoesNotGrow(t *testing.T) {
 	const windows = 3 * 7 * 24 * 360 // three weeks of ten seconds
 	e := engine.New(engine.DefaultConfig())
 	var number, before uint64
@@ -114,11 +114,11 @@ func TestWeeksDoNotGrow(t *testing.T) {
 		threads, locks = max(threads, e.Timeline().Len()), max(locks, e.Locks())
 	}
 	if shown < windows-1 || threads > 10 || locks > 20 {
-		t.Errorf("%d windows of %d, up to %d threads and %d locks at a time", shown, windows, threads, locks)
+		t.Errorf("%d windows of %d, up to %d threads and %d locks", shown, windows, threads, locks)
 	}
 }
 
-// What is kept of an interval and of an interaction until their window is cut.
+// The documented memory per interval and interaction.
 func TestSizes(t *testing.T) {
 	if n := unsafe.Sizeof(jvmthread.Interval{}); n != 64 {
 		t.Errorf("an interval takes %d bytes, the documents say 64", n)

@@ -22,9 +22,9 @@ import (
 
 var programs = flag.Int("programs", 10_000, "how many random programs the oracle compares")
 
-// The simulator knows the truth of what it emits: each thread's states, who let whom go on, and who owned each lock. The engine has to
-// find exactly that from the events.
-func TestEngineAgreesWithTheOracle(t *testing.T) {
+// The simulator knows the correct result for the events that it emits: the states of each thread, which thread released which, and the
+// owners of each lock. The engine must compute exactly that from the events.
+func TestEngineMatchesOracle(t *testing.T) {
 	t.Parallel()
 	var intervals, interactions, holds atomic.Int64
 	workers := uint64(runtime.GOMAXPROCS(0))
@@ -52,7 +52,7 @@ func TestEngineAgreesWithTheOracle(t *testing.T) {
 	})
 	t.Logf("%d programs: %d intervals, %d interactions, %d holds", *programs, intervals.Load(), interactions.Load(), holds.Load())
 	if interactions.Load() < int64(10**programs) || holds.Load() < int64(5**programs) {
-		t.Error("the simulator does too little")
+		t.Error("too few interactions or holds")
 	}
 }
 
@@ -97,8 +97,8 @@ func sameIntervals(sim *threadtest.Simulation, w *window.Window) error {
 	return nil
 }
 
-// sameHolds checks that each hold is part of a real one. An end that is said to be inferred may be later than the real one, but not later than
-// when the next owner told that it had the lock.
+// sameHolds checks that each hold is part of a real one. An inferred end may be later than the real one, but not later than the first event
+// of the next owner with the lock.
 func sameHolds(sim *threadtest.Simulation, w *window.Window) error {
 	byLock := make(map[jvmthread.LockID][]threadtest.Tenure)
 	for _, tn := range sim.Tenures {
@@ -107,7 +107,7 @@ func sameHolds(sim *threadtest.Simulation, w *window.Window) error {
 	for _, h := range w.Holds {
 		list, ok := byLock[h.Lock]
 		if !ok || h.End == h.Start {
-			continue // a thread's own object, which the dying thread held unseen
+			continue // the thread's own object, held by the ending thread without an event
 		}
 		at := -1
 		for i, tn := range list {
@@ -116,7 +116,7 @@ func sameHolds(sim *threadtest.Simulation, w *window.Window) error {
 			}
 		}
 		if at < 0 || list[at].Thread != h.Thread {
-			return fmt.Errorf("%+v: at its start another owned the lock: %+v", h, list)
+			return fmt.Errorf("%+v: another thread owned the lock at its start: %+v", h, list)
 		}
 		released, until := list[at].Released, w.End
 		for _, next := range list[at+1:] {
@@ -127,11 +127,11 @@ func sameHolds(sim *threadtest.Simulation, w *window.Window) error {
 		}
 		switch {
 		case h.Marks&jvmthread.HoldInferred == 0 && h.Marks&jvmthread.HoldOpen == 0 && h.End != released:
-			return fmt.Errorf("%+v: it was released at %d", h, released)
+			return fmt.Errorf("%+v: want end %d", h, released)
 		case h.Marks&jvmthread.HoldOpen != 0 && released != jvmthread.NoTime && h.End > until:
-			return fmt.Errorf("%+v is open, the next one had it at %d", h, until)
+			return fmt.Errorf("open %+v ends after the next owner reported the lock at %d", h, until)
 		case h.End > until:
-			return fmt.Errorf("%+v: the next one had it at %d", h, until)
+			return fmt.Errorf("%+v ends after the next owner reported the lock at %d", h, until)
 		}
 	}
 	return nil

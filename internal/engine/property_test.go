@@ -19,7 +19,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// selfless leaves out what a thread did for itself: that is no interaction between threads.
+// selfless removes what a thread did to itself, which the engine does not report as an interaction.
 func selfless(truth []threadtest.Truth) (out []threadtest.Truth) {
 	for _, tr := range truth {
 		if tr.From != tr.To {
@@ -35,7 +35,7 @@ func sortTruth(list []threadtest.Truth) {
 	})
 }
 
-// How the agent cuts its stream into batches, and in which order they come, says nothing of what happened.
+// The partition of events into batches and the arrival order of batches do not affect the result.
 func TestBatchesDoNotMatter(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -52,7 +52,7 @@ func TestBatchesDoNotMatter(t *testing.T) {
 			for _, p := range all[:n] {
 				e.Add(p)
 				if rng.IntN(3) == 0 {
-					e.Add(p) // twice
+					e.Add(p) // duplicate
 				}
 			}
 			e.Advance(collect)
@@ -65,7 +65,7 @@ func TestBatchesDoNotMatter(t *testing.T) {
 	}
 }
 
-// Windows cut the same history: what they sum up to does not depend on their length.
+// The sums over windows do not depend on the length of windows.
 func TestWindowsAddUp(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -84,7 +84,7 @@ func TestWindowsAddUp(t *testing.T) {
 			for s := range want {
 				state := jvmthread.State(s)
 				if state.Stopped() && state != jvmthread.StateBlocked {
-					continue // a thread that waits through a whole window is left out of it
+					continue // a window does not contain threads that wait through all of it
 				}
 				if state == jvmthread.StateBlocked && want[s] != got[s] || want[s].Count != got[s].Count {
 					t.Fatalf("program %d, %d windows: thread %d %v: %v in one window, %v in pieces", seed, n, id, state, want[s], got[s])

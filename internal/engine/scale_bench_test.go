@@ -14,8 +14,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// BenchmarkWindow is a whole window of some size: its events from batch to intervals, the cut with all sums, the critical path and what if. The rows of
-// ns/interval should not differ. B/interval is what is kept of each until the cut, interactions and holds included.
+// BenchmarkWindow processes a whole window: from batches of events to intervals, the cut with all sums, the critical path and the savings.
+// ns/interval should be the same for all sizes. B/interval is the memory per interval until the cut, including interactions and holds.
 func BenchmarkWindow(b *testing.B) {
 	for _, size := range []int{1e4, 1e5, 1e6, 1e7} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
@@ -65,7 +65,7 @@ func oneWindow(b *testing.B, size int) (bytesPerInterval float64) {
 	b.StartTimer()
 	e.Close(window.CutEnd, count)
 	if intervals == 0 {
-		b.Fatal("nothing was shown")
+		b.Fatal("no intervals")
 	}
 	return held / float64(intervals)
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Who sleeps through whole windows with a lock in its hands has no event in them, and is the one to see: in each of them.
+// A thread that sleeps through whole windows while holding a lock has no event in them. Each window must show it.
 //
 //	         0 s      10 s      20 s      30 s   35 s
 //	report   ┤ SLEEPING, holds the lock ────────────├RUN
 //	matcher  ┤ BLOCKED ─────────────────────────────▲
-func TestHolderThatSleepsThroughWindowsIsShown(t *testing.T) {
+func TestSleepingHolderIsShown(t *testing.T) {
 	const s = jvmthread.Time(time.Second)
 	book := jvmthread.LockID{Class: 1, Hash: 1}
 	finder := window.NewFinder()
@@ -40,7 +40,7 @@ func TestHolderThatSleepsThroughWindowsIsShown(t *testing.T) {
 			t.Errorf("window 2: the holder slept for %v of 10 s", got)
 		}
 		if segs := w.Verdict.Path.Segments; windows == 2 && (len(segs) != 1 || segs[0].Kind != criticalpath.KindSleep || segs[0].Thread != 1) {
-			t.Errorf("window 2: the path is %+v, and not that the holder slept", segs)
+			t.Errorf("window 2: path is %+v, want the sleep of the holder", segs)
 		}
 	})
 	if windows != 4 {
@@ -48,8 +48,8 @@ func TestHolderThatSleepsThroughWindowsIsShown(t *testing.T) {
 	}
 }
 
-// An owner of which nothing was heard itself is shown as unknown, and hands its lock over all the same.
-func TestOwnerThatWasNeverHeardOf(t *testing.T) {
+// An owner without events of its own is shown as unknown, and its handoff is found.
+func TestUnknownOwner(t *testing.T) {
 	book := jvmthread.LockID{Class: 1, Hash: 1}
 	run(t, []jvmthread.Event{
 		{Time: 10, Thread: 2, Kind: jvmthread.KindThreadStart},
@@ -62,8 +62,8 @@ func TestOwnerThatWasNeverHeardOf(t *testing.T) {
 	})
 }
 
-// Threads whose end is never seen, as that of virtual threads, are forgotten once nothing was heard of them for long.
-func TestThreadsWithoutAnEndAreForgotten(t *testing.T) {
+// Threads without an end event, such as virtual threads, are discarded after a time without events.
+func TestThreadsWithoutEndExpire(t *testing.T) {
 	e := engine.New(engine.DefaultConfig())
 	at, most := jvmthread.Time(1_700_000_000_000_000_000), 0
 	for number := uint64(1); number <= 1000; number++ { // of ten seconds
@@ -83,7 +83,7 @@ func TestThreadsWithoutAnEndAreForgotten(t *testing.T) {
 		most = max(most, e.Timeline().Len())
 	}
 	if most > 200 {
-		t.Errorf("up to %d threads were followed concurrently", most)
+		t.Errorf("up to %d threads in the timeline", most)
 	}
 	if c := e.Counters(); c.Timeline.Refused > 0 {
 		t.Errorf("%+v", c.Timeline)
