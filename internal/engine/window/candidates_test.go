@@ -22,7 +22,7 @@ func TestCandidatesKeepLongest(t *testing.T) {
 		slices.SortFunc(all, longest)
 		slices.SortFunc(kept.list, longest)
 		if want := all[:min(len(all), kept.room)]; !slices.Equal(kept.list, want) {
-			t.Fatalf("room for %d: %v, want %v", kept.room, kept.list, want)
+			t.Fatalf("limit %d: got %v, want %v", kept.room, kept.list, want)
 		}
 	}
 }
