@@ -88,7 +88,7 @@ func recordedEvents(t *testing.T, file string) (lines []string) {
 	got, stats, err := threadtest.Decode(&format, recording.Options{File: file, Symbols: sym}, data, 0)
 	threadtest.CheckDecoded(t, file, got, stats, err)
 	for _, ev := range got.Events {
-		lines = append(lines, threadtest.Tell(ev, sym))
+		lines = append(lines, threadtest.EventText(ev, sym))
 	}
 	slices.Sort(lines)
 	return lines
@@ -110,7 +110,7 @@ func carriedEvents(t *testing.T, service string, outputs []*output) (lines []str
 				Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
 			})
 			for _, ev := range c.Events {
-				lines = append(lines, threadtest.Tell(ev, sym))
+				lines = append(lines, threadtest.EventText(ev, sym))
 			}
 		}
 	}

@@ -199,7 +199,7 @@ func (d *dump) Batch(b *recording.Batch) error {
 		fmt.Fprintf(d, "  thread %d %q\n", th.ID, th.Name)
 	}
 	for i := range b.Events {
-		fmt.Fprintf(d, "  %s\n", threadtest.Tell(b.Events[i], d.symbols))
+		fmt.Fprintf(d, "  %s\n", threadtest.EventText(b.Events[i], d.symbols))
 	}
 	return nil
 }

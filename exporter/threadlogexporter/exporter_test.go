@@ -166,7 +166,7 @@ func read(t *testing.T, format writable, dir string, names ...string) []string {
 	require.Empty(t, c.Problems)
 	lines := make([]string, len(c.Events))
 	for i := range c.Events {
-		lines[i] = threadtest.Tell(c.Events[i], sym)
+		lines[i] = threadtest.EventText(c.Events[i], sym)
 	}
 	return lines
 }

@@ -120,8 +120,8 @@ func sameHolds(sim *threadtest.Simulation, w *window.Window) error {
 		}
 		released, until := list[at].Released, w.End
 		for _, next := range list[at+1:] {
-			if next.Told != jvmthread.NoTime {
-				until = next.Told
+			if next.Reported != jvmthread.NoTime {
+				until = next.Reported
 				break
 			}
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// Times are exact: they are compared with rational numbers.
+// The expected times are computed with rational numbers.
 func TestParseTimeRoundsExactly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	units := []time.Duration{time.Second, time.Millisecond, time.Microsecond, time.Nanosecond}
@@ -97,15 +97,15 @@ func ev(at jvmthread.Time, thread jvmthread.ThreadID) jvmthread.Event {
 	return jvmthread.Event{Time: at, Thread: thread, Kind: jvmthread.KindYield}
 }
 
-// Any order of events whose places are off by less than the buffer comes out sorted, and nothing is lost.
-func TestBatcherPutsInOrder(t *testing.T) {
+// Events that are displaced by less than the size of the buffer are sorted, and none is lost.
+func TestBatcherSorts(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		const n, reorder = 2000, 64
 		type placed struct{ at, place int }
 		list := make([]placed, n)
 		for i := range list {
-			list[i] = placed{i / 2, i + rng.IntN(1+rng.IntN(reorder))} // two of each time
+			list[i] = placed{i / 2, i + rng.IntN(1+rng.IntN(reorder))} // two events per time
 		}
 		slices.SortStableFunc(list, func(a, b placed) int { return a.place - b.place })
 		c := &threadtest.Collector{}
@@ -120,7 +120,7 @@ func TestBatcherPutsInOrder(t *testing.T) {
 		if len(c.Events) != n {
 			t.Fatalf("%d of %d", len(c.Events), n)
 		}
-		for i := 1; i < n; i++ { // those of the same time stay as they came
+		for i := 1; i < n; i++ { // events of the same time keep their order
 			if a, b := c.Events[i-1], c.Events[i]; a.Time == b.Time && a.Thread > b.Thread {
 				t.Fatalf("seed %d: %v before %v", seed, a, b)
 			}
@@ -128,20 +128,20 @@ func TestBatcherPutsInOrder(t *testing.T) {
 	}
 }
 
-func TestBatcherLeavesOutWhatIsTooLate(t *testing.T) {
+func TestBatcherDropsLateEvents(t *testing.T) {
 	c := &threadtest.Collector{}
 	b := recording.NewBatcher(recording.Options{Reorder: 10, File: "x"}, c, recording.Session{})
 	for i := range 100 {
 		b.Add(ev(jvmthread.Time(1000+i), 1))
 	}
-	b.Add(ev(math.MaxInt64, 2)) // a wrong time in the future makes nothing else late
+	b.Add(ev(math.MaxInt64, 2)) // a wrong time in the future does not make other events late
 	for i := range 100 {
 		if !b.Add(ev(jvmthread.Time(1100+i), 1)) {
-			t.Fatalf("%d is late", i)
+			t.Fatalf("event %d is late", i)
 		}
 	}
 	if b.Add(ev(5, 1)) {
-		t.Error("5 is in time")
+		t.Error("event 5 is not late")
 	}
 	b.Problem(b.Late(recording.Problem{Line: 9}))
 	if err := b.Flush(); err != nil {
@@ -153,7 +153,7 @@ func TestBatcherLeavesOutWhatIsTooLate(t *testing.T) {
 	}
 }
 
-// A sink that fails stops the decoder, and is not called again.
+// A failing sink stops the decoder and is not called again.
 func TestBatcherStopsWithItsSink(t *testing.T) {
 	failure := errors.New("full")
 	c := &threadtest.Collector{Failure: failure}
@@ -164,11 +164,11 @@ func TestBatcherStopsWithItsSink(t *testing.T) {
 		t.Errorf("%v, %d sessions", err, len(c.Sessions))
 	}
 	if _, err := text.Write([]byte("b\n")); err == nil {
-		t.Error("it is closed")
+		t.Error("want an error after close")
 	}
 }
 
-func TestProblemsAreToldUpToALimit(t *testing.T) {
+func TestProblemsAreReportedUpToALimit(t *testing.T) {
 	c := &threadtest.Collector{}
 	b := recording.NewBatcher(recording.Options{MaxProblems: 3}, c, recording.Session{})
 	for range 10 {
@@ -179,7 +179,7 @@ func TestProblemsAreToldUpToALimit(t *testing.T) {
 	}
 }
 
-// A followed recording is delivered when it is silent; later events continue from there.
+// Flush delivers all events of a followed recording; later events continue from there.
 func TestFlushInTheMiddle(t *testing.T) {
 	c := &threadtest.Collector{}
 	sym := symbols.New(symbols.DefaultLimits())

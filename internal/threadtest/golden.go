@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Sections splits a golden file: what stands before the first "-- name --" line is the drawing, under the empty name.
+// Sections splits a golden file at its "-- name --" lines. The text before the first one is the drawing, under the empty name.
 func Sections(text string) (names []string, bodies map[string]string) {
 	bodies = make(map[string]string)
 	name := ""
@@ -23,7 +23,7 @@ func Sections(text string) (names []string, bodies map[string]string) {
 	return names, bodies
 }
 
-// Join is the opposite of Sections.
+// Join is the inverse of Sections.
 func Join(names []string, bodies map[string]string) string {
 	var b strings.Builder
 	for _, n := range names {

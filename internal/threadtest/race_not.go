@@ -5,5 +5,5 @@
 
 package threadtest
 
-// Race says that the race detector is on, under which everything takes ten times as long.
+// Race reports whether the race detector is enabled, which slows down everything by a factor of ten.
 const Race = false

@@ -14,7 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// Collector is a sink that keeps what it takes, and finds fault with decoders that do not keep what recording.Batch promises.
+// Collector is a sink that stores its input, and checks that decoders fulfill the contract of recording.Batch.
 type Collector struct {
 	Sessions []recording.Session
 	Events   []jvmthread.Event
@@ -22,32 +22,32 @@ type Collector struct {
 	Problems []recording.Problem
 	Ends     []recording.End
 	Lost     uint64  // according to the batches
-	Faults   []error // promises that were broken
-	Failure  error   // to be returned from now on
+	Faults   []error // violations of the contract
+	Failure  error   // returned by all methods
 
 	watermark jvmthread.Time
 	marked    bool
 }
 
-// Session takes a session.
+// Session stores a session.
 func (c *Collector) Session(s *recording.Session) error {
 	c.Sessions = append(c.Sessions, *s)
 	c.marked = false
 	return c.Failure
 }
 
-// Batch takes a batch.
+// Batch stores a batch.
 func (c *Collector) Batch(b *recording.Batch) error {
 	if len(c.Sessions) == 0 {
-		c.fault("a batch comes before the session")
+		c.fault("batch before the session")
 	}
 	if c.marked && b.Watermark < c.watermark {
-		c.fault("the watermark falls from %d to %d", c.watermark, b.Watermark)
+		c.fault("watermark decreases from %d to %d", c.watermark, b.Watermark)
 	}
 	last, known := c.watermark, c.marked
 	for i := range b.Events {
 		if known && b.Events[i].Time < last {
-			c.fault("event %d at %d comes after %d", len(c.Events)+i, b.Events[i].Time, last)
+			c.fault("event %d at %d follows an event or watermark at %d", len(c.Events)+i, b.Events[i].Time, last)
 		}
 		last, known = b.Events[i].Time, true
 	}
@@ -63,16 +63,16 @@ func (c *Collector) Batch(b *recording.Batch) error {
 	return c.Failure
 }
 
-// Problem takes a problem.
+// Problem stores a problem.
 func (c *Collector) Problem(p recording.Problem) error {
 	if p.What == "" || strings.ContainsRune(p.Error(), '\n') {
-		c.fault("problem %q is no line", p.Error())
+		c.fault("problem %q: want one line", p.Error())
 	}
 	c.Problems = append(c.Problems, p)
 	return c.Failure
 }
 
-// End takes the end of a session.
+// End stores the end of a session.
 func (c *Collector) End(e recording.End) error {
 	c.Ends = append(c.Ends, e)
 	return c.Failure
@@ -84,7 +84,7 @@ func (c *Collector) fault(format string, args ...any) {
 	}
 }
 
-// Decode writes data to a decoder of the format, in pieces of the given size (0: all at once), and closes it.
+// Decode writes data to a decoder of the format, in pieces of the given size in bytes (0: all at once), and closes it.
 func Decode(f *recording.Format, opts recording.Options, data []byte, piece int) (*Collector, recording.Stats, error) {
 	c := &Collector{}
 	d := f.New(opts, c)
@@ -102,8 +102,8 @@ func Decode(f *recording.Format, opts recording.Options, data []byte, piece int)
 	return c, d.Stats(), err
 }
 
-// Recorded makes what an agent would have said of a random program: the simulated events with names, classes and stacks behind their ids.
-// Hashes of locks are above a million, so that none is taken for that of a thread.
+// Recorded returns the events of a simulated random program, with names, classes and stacks as an agent would define them. Lock hashes are
+// above one million, so they are never mistaken for the hash of a thread.
 func Recorded(seed uint64, threads, locks, actions int) ([]jvmthread.Event, *symbols.Table) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	sym := symbols.New(symbols.DefaultLimits())
@@ -148,7 +148,7 @@ var frames = []string{
 	"at java.lang.Object.wait0(Native Method)", "at a.B$$Lambda/0x00007f12a.run(Unknown Source)", "at C.main(C.java)", "at C.<init>(C.java:1)",
 }
 
-// Carry returns what a format keeps of an event, and whether it keeps it at all.
+// Carry returns an event reduced to the fields that a format can represent, and whether it can represent the event at all.
 func Carry(c *recording.Capabilities, ev jvmthread.Event) (kept jvmthread.Event, ok bool) {
 	carried := c.Events[ev.Kind]
 	if carried.Fields&recording.FieldKind == 0 {
@@ -167,7 +167,7 @@ func Carry(c *recording.Capabilities, ev jvmthread.Event) (kept jvmthread.Event,
 	return kept, true
 }
 
-// CarryThread returns what a format keeps of a thread definition.
+// CarryThread returns a thread definition reduced to the fields that a format can represent.
 func CarryThread(c *recording.Capabilities, th jvmthread.Thread) jvmthread.Thread {
 	if c.Threads&recording.ThreadName == 0 {
 		th.Name = ""
@@ -180,8 +180,8 @@ func CarryThread(c *recording.Capabilities, th jvmthread.Thread) jvmthread.Threa
 	return th
 }
 
-// Tell prints an event as text, so that events with different ids of the same texts can be compared.
-func Tell(ev jvmthread.Event, sym *symbols.Table) string {
+// EventText prints an event with ids resolved to texts, to compare events of different symbol tables.
+func EventText(ev jvmthread.Event, sym *symbols.Table) string {
 	return fmt.Sprintf("%d %s thread=%d peer=%d arg=%d lock=%s/%x flags=%d stack=%q",
 		ev.Time, ev.Kind, ev.Thread, ev.Peer, ev.Arg, sym.Class(ev.Lock.Class), ev.Lock.Hash, ev.Flags, sym.Stack(ev.Stack))
 }

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Rate measures how many events a benchmark handles, by the clock and by the time of the processor: on a machine that does other things
-// too, only the latter says something.
+// Rate measures how many events a benchmark handles per second of elapsed time and of CPU time. Only the latter is meaningful on a busy
+// machine.
 type Rate struct{ cpu time.Duration }
 
-// StartRate begins to measure.
+// StartRate starts a measurement.
 func StartRate() Rate { return Rate{cpuTime()} }
 
 // Report reports events/s and events/cpu-s.
@@ -25,7 +25,7 @@ func (r Rate) Report(b *testing.B, events int) {
 	}
 }
 
-// cpuTime is what the process has used so far, its garbage collector included.
+// cpuTime returns the CPU time used by the process so far, including garbage collection.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// maxVolume is how much memory a recording of any size may take while it is read.
+// maxVolume is the memory in bytes that decoding a recording of any size may use.
 const maxVolume = 200 << 20
 
-// Volume writes a recording of the given size to a decoder, the same events at later times again and again, and returns the most memory
-// that was in use above what there was before. It fails if that is 200 MB or more.
+// Volume writes a recording of the given size to a decoder, repeating the events at later times. It returns the peak growth of the heap in
+// bytes and fails the test if that reaches maxVolume.
 func Volume(t testing.TB, d recording.Decoder, e recording.Encoder, events []jvmthread.Event, size int64) (peak uint64) {
 	t.Helper()
 	var m runtime.MemStats
@@ -42,7 +42,7 @@ func Volume(t testing.TB, d recording.Decoder, e recording.Encoder, events []jvm
 		t.Fatal(err)
 	}
 	if peak >= maxVolume {
-		t.Errorf("%d bytes took %d of memory", size, peak)
+		t.Errorf("decoding %d bytes used %d bytes of memory, want less than %d", size, peak, maxVolume)
 	}
 	return peak
 }

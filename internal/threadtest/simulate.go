@@ -10,7 +10,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Truth is an interaction that a simulated program had.
+// Truth is an interaction that really happened in a simulated program.
 type Truth struct {
 	Kind     jvmthread.InteractionKind
 	From, To jvmthread.ThreadID
@@ -18,26 +18,26 @@ type Truth struct {
 	Lock     jvmthread.LockID
 }
 
-// Tenure is the time for which a simulated thread really owned a lock.
+// Tenure is the time during which a simulated thread really owned a lock.
 type Tenure struct {
 	Lock     jvmthread.LockID
 	Thread   jvmthread.ThreadID
 	Got      jvmthread.Time
 	Released jvmthread.Time // NoTime: not yet
-	Told     jvmthread.Time // when the thread reported that it had got the lock; NoTime: never
+	Reported jvmthread.Time // when the thread reported its ownership; NoTime: never
 }
 
-// Step is a simulated thread's change of state.
+// Step is a change of state of a simulated thread.
 type Step struct {
 	At    jvmthread.Time
 	State jvmthread.State
 }
 
-// Simulation is a run of a random program under a simulated JVM: what its agent would send, and what really happened.
+// Simulation is a run of a random program in a simulated JVM: the events that its agent would send, and what really happened.
 type Simulation struct {
 	Events  []jvmthread.Event
 	Truth   []Truth
-	Tenures []Tenure // by when they began
+	Tenures []Tenure // in the order of Got
 	Steps   map[jvmthread.ThreadID][]Step
 
 	rng     *rand.Rand
@@ -50,18 +50,18 @@ type Simulation struct {
 type simThread struct {
 	id      jvmthread.ThreadID
 	runs    bool // can act
-	permit  bool // of an unpark that found it not parked
+	permit  bool // from an unpark while it was not parked
 	parked  bool
-	waking  bool // was unparked, and has not said so yet
+	waking  bool // was unparked, but has not reported it yet
 	sleeps  bool
 	waitsOn *simLock // in its wait set
-	// interrupted is set once the thread is to leave its wait or sleep by an interrupt, so that nothing else ends it as well.
+	// interrupted is set once an interrupt is about to end the thread's wait or sleep, so nothing else may end it.
 	interrupted bool
 	started     bool
 	dead        bool
-	held        []*simLock // ascending, so that there is no deadlock
+	held        []*simLock // ascending, to rule out deadlocks
 	joiners     []*simThread
-	nap         int // counts waits, so that an old timer does not end a new one
+	nap         int // number of waits and sleeps, to ignore timers of earlier ones
 }
 
 type simLock struct {
@@ -72,7 +72,7 @@ type simLock struct {
 	waits []*simThread
 }
 
-// queued is a thread that wants a monitor, with what it does when it has got it.
+// queued is a thread in the queue of a monitor, with its continuation once it owns the monitor.
 type queued struct {
 	thread  *simThread
 	granted func(giver *simThread)
@@ -83,7 +83,7 @@ type timer struct {
 	fire func()
 }
 
-// Simulate runs a random program of some threads over some locks for a number of actions.
+// Simulate runs a random program with the given numbers of threads, locks and actions.
 func Simulate(seed uint64, threads, locks, actions int) *Simulation {
 	s := &Simulation{rng: rand.New(rand.NewPCG(seed, 1)), now: 1000, Steps: make(map[jvmthread.ThreadID][]Step)}
 	for i := range locks {
@@ -105,7 +105,7 @@ func Simulate(seed uint64, threads, locks, actions int) *Simulation {
 	return s
 }
 
-// tick lets time pass: no two events are at the same time.
+// tick advances the time, so no two events have the same time.
 func (s *Simulation) tick() { s.now += 1 + jvmthread.Time(s.rng.IntN(20)) }
 
 func (s *Simulation) emit(t *simThread, ev jvmthread.Event) {
@@ -114,7 +114,7 @@ func (s *Simulation) emit(t *simThread, ev jvmthread.Event) {
 	s.Events = append(s.Events, ev)
 }
 
-// state notes that a thread is in another state from now on.
+// state records that a thread changes its state now.
 func (s *Simulation) state(t *simThread, st jvmthread.State) {
 	s.Steps[t.id] = append(s.Steps[t.id], Step{s.now, st})
 }
@@ -126,8 +126,8 @@ func (s *Simulation) grant(t *simThread, l *simLock) {
 	t.held = append(t.held, l)
 }
 
-// tell records that the owner has just reported its ownership.
-func (s *Simulation) tell(l *simLock) { s.Tenures[l.held].Told = s.now }
+// report records that the owner has just reported its ownership.
+func (s *Simulation) report(l *simLock) { s.Tenures[l.held].Reported = s.now }
 
 func (s *Simulation) truth(kind jvmthread.InteractionKind, from, to *simThread, lock jvmthread.LockID) {
 	s.Truth = append(s.Truth, Truth{kind, from.id, to.id, s.now, lock})
@@ -207,13 +207,13 @@ func (s *Simulation) enter(t *simThread, l *simLock) {
 	l.queue = append(l.queue, &queued{t, func(giver *simThread) {
 		s.emit(t, jvmthread.Event{Kind: jvmthread.KindContendedEntered, Lock: l.id})
 		s.state(t, jvmthread.StateRunnable)
-		s.tell(l)
+		s.report(l)
 		s.truth(jvmthread.InteractionHandoff, giver, t, l.id)
 		t.runs = true
 	}})
 }
 
-// release gives the monitor to the first in the queue; that one says so a little later.
+// release hands the monitor to the first thread in the queue, which reports it a little later.
 func (s *Simulation) release(t *simThread, l *simLock) {
 	t.held = slices.DeleteFunc(t.held, func(h *simLock) bool { return h == l })
 	s.Tenures[l.held].Released = s.now

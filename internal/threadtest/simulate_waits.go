@@ -10,7 +10,7 @@ import (
 )
 
 func (s *Simulation) wait(t *simThread, l *simLock) {
-	timed := s.rng.IntN(3) == 0 || len(t.held) > 1 || t.id == 1 // so that others can go on
+	timed := s.rng.IntN(3) == 0 || len(t.held) > 1 || t.id == 1 // so the others can continue
 	var arg int64
 	if timed {
 		arg = 100
@@ -30,7 +30,7 @@ func (s *Simulation) wait(t *simThread, l *simLock) {
 	}
 }
 
-// leave takes the thread from the wait set without a notify; then it enters the monitor like anybody.
+// leave removes the thread from the wait set without a notify. It then enters the monitor like any other thread.
 func (s *Simulation) leave(t *simThread, l *simLock, waited, returned jvmthread.Flags) {
 	l.waits = slices.DeleteFunc(l.waits, func(w *simThread) bool { return w == t })
 	t.waitsOn = nil
@@ -44,7 +44,7 @@ func (s *Simulation) leave(t *simThread, l *simLock, waited, returned jvmthread.
 	if l.owner == nil {
 		s.grant(t, l)
 		back()
-		s.tell(l)
+		s.report(l)
 		return
 	}
 	s.emit(t, jvmthread.Event{Kind: jvmthread.KindContendedEnter, Lock: l.id, Peer: l.owner.id})
@@ -52,13 +52,13 @@ func (s *Simulation) leave(t *simThread, l *simLock, waited, returned jvmthread.
 	l.queue = append(l.queue, &queued{t, func(giver *simThread) {
 		s.emit(t, jvmthread.Event{Kind: jvmthread.KindContendedEntered, Lock: l.id})
 		s.state(t, jvmthread.StateReentering)
-		s.tell(l)
+		s.report(l)
 		s.truth(jvmthread.InteractionHandoff, giver, t, l.id)
 		back()
 	}})
 }
 
-// notify moves waiters to the queue; each says that it was woken when it has got the monitor.
+// notify moves waiters to the queue. Each reports its wake-up once it owns the monitor.
 func (s *Simulation) notify(t *simThread, l *simLock, all bool) {
 	kind, ia := jvmthread.KindNotify, jvmthread.InteractionNotify
 	if all {
@@ -75,7 +75,7 @@ func (s *Simulation) notify(t *simThread, l *simLock, all bool) {
 			s.truth(ia, t, w, l.id)
 			s.emit(w, jvmthread.Event{Kind: jvmthread.KindWaitReturned, Lock: l.id})
 			s.state(w, jvmthread.StateRunnable)
-			s.tell(l)
+			s.report(l)
 			s.truth(jvmthread.InteractionHandoff, giver, w, l.id)
 			w.runs = true
 		}})
@@ -120,7 +120,7 @@ func (s *Simulation) park(t *simThread) {
 func (s *Simulation) unpark(t *simThread) {
 	other := s.threads[s.rng.IntN(len(s.threads))]
 	for _, p := range s.threads {
-		if p.parked { // rather one that waits for it
+		if p.parked { // prefer a parked thread
 			other = p
 		}
 	}
@@ -142,7 +142,7 @@ func (s *Simulation) unpark(t *simThread) {
 	})
 }
 
-// interrupt ends a wait or a sleep.
+// interrupt ends the wait or sleep of another thread.
 func (s *Simulation) interrupt(t *simThread) {
 	for _, o := range s.threads {
 		if o.interrupted || o.waitsOn == nil && !o.sleeps || s.rng.IntN(3) > 0 {
@@ -151,7 +151,7 @@ func (s *Simulation) interrupt(t *simThread) {
 		s.emit(t, jvmthread.Event{Kind: jvmthread.KindInterruptCalled, Peer: o.id})
 		o.interrupted = true
 		l := o.waitsOn
-		if l != nil { // from now on no notify finds it
+		if l != nil { // no notify may choose it any more
 			l.waits = slices.DeleteFunc(l.waits, func(w *simThread) bool { return w == o })
 		}
 		s.after(20, func() {
@@ -166,7 +166,8 @@ func (s *Simulation) interrupt(t *simThread) {
 	}
 }
 
-// leaveInterrupted is known as an interrupt only when the wait returns; the effect is the end of the waiting all the same.
+// leaveInterrupted ends a wait by an interrupt. Only the return of the wait shows the interrupt, but its effect is the end of the waiting
+// interval.
 func (s *Simulation) leaveInterrupted(by, t *simThread, l *simLock) {
 	before := len(s.Steps[t.id])
 	s.leave(t, l, 0, jvmthread.FlagInterrupted)
@@ -207,7 +208,7 @@ func (s *Simulation) join(t *simThread) {
 	other.joiners = append(other.joiners, t)
 }
 
-// joins reports whether a waits for b to end, directly or not: then b had better not wait for a.
+// joins reports whether a waits for b to end, directly or indirectly. If so, b must not wait for a.
 func (s *Simulation) joins(a, b *simThread) bool {
 	for _, j := range b.joiners {
 		if j == a || s.joins(a, j) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// SocketDir returns a folder for the test whose path leaves room for the name of a Unix socket: sun_path takes 108 bytes with its zero (unix(7)),
-// and TMPDIR may have used them.
+// SocketDir returns a temporary folder for Unix sockets. Its path is short even if TMPDIR is long, because sun_path is limited to 108 bytes
+// including the terminating zero (unix(7)).
 func SocketDir(tb testing.TB) string {
 	tb.Helper()
 	const room = 50
@@ -17,10 +17,10 @@ func SocketDir(tb testing.TB) string {
 	if len(parent) > room {
 		parent = "/tmp"
 	}
-	dir, err := os.MkdirTemp(parent, "weft") //nolint:usetesting // TempDir holds the name of the test
+	dir, err := os.MkdirTemp(parent, "weft") //nolint:usetesting // the path of TempDir contains the name of the test
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = os.RemoveAll(dir) }) // a process that is just ending may still write there
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) }) // a process that is exiting may still write there
 	return dir
 }

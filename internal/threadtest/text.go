@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package threadtest answers: is that right? It has a text form of histories for tests that read like an explanation, a simulator of
-// threads and monitors that knows the truth of what it emits, and a validator of what the engine says. Only tests import it.
+// Package threadtest answers: are the results correct? It provides a readable text form of histories, a simulator of threads and monitors
+// that records what really happened, and a validator of the engine's output. Only tests import it.
 package threadtest
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// History is a parsed text: events in the order of the lines, and the names that stand for ids.
+// History is a parsed text: events in the order of the lines, and the names of their ids.
 type History struct {
 	Events  []jvmthread.Event
 	threads []string // by id - 1
 	locks   []string // by id - 1
 }
 
-// Parse reads a history, an event a line: time, thread, kind, then owner=, target=, lock=, arg=, stack= and flags by name. Threads and locks
-// get ids in the order in which they are first named. What follows a # is a comment.
+// Parse reads a history with one event per line: time, thread, kind, then owner=, target=, lock=, arg=, stack= and flags by name. Threads and
+// locks get ids in the order of their first occurrence. A # starts a comment.
 func Parse(text string) (*History, error) {
 	h := &History{}
 	if err := h.Append(text); err != nil {
@@ -31,7 +31,7 @@ func Parse(text string) (*History, error) {
 	return h, nil
 }
 
-// Append reads more events, with the names of those before.
+// Append reads more events, keeping the names defined so far.
 func (h *History) Append(text string) error {
 	for n, line := range strings.Split(text, "\n") {
 		if at := strings.IndexByte(line, '#'); at >= 0 {
@@ -52,7 +52,7 @@ func (h *History) Append(text string) error {
 
 func (h *History) parseEvent(fields []string) (ev jvmthread.Event, err error) {
 	if len(fields) < 3 {
-		return ev, fmt.Errorf("want time, thread and kind, have %q", strings.Join(fields, " "))
+		return ev, fmt.Errorf("incomplete event %q: want time, thread and kind", strings.Join(fields, " "))
 	}
 	at, err := strconv.ParseInt(fields[0], 10, 64)
 	if err != nil {
@@ -60,7 +60,7 @@ func (h *History) parseEvent(fields []string) (ev jvmthread.Event, err error) {
 	}
 	kind, ok := jvmthread.ParseKind(fields[2])
 	if !ok {
-		return ev, fmt.Errorf("kind %q is unknown", fields[2])
+		return ev, fmt.Errorf("unknown kind %q", fields[2])
 	}
 	ev = jvmthread.Event{Time: jvmthread.Time(at), Thread: h.Thread(fields[1]), Kind: kind}
 	for _, f := range fields[3:] {
@@ -80,7 +80,7 @@ func (h *History) parseField(ev *jvmthread.Event, f string) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("flag %q is unknown", f)
+		return fmt.Errorf("unknown flag %q", f)
 	}
 	switch key {
 	case "owner", "target":
@@ -99,7 +99,7 @@ func (h *History) parseField(ev *jvmthread.Event, f string) error {
 	case key == "stack":
 		ev.Stack = jvmthread.StackID(n)
 	default:
-		return fmt.Errorf("field %q is unknown", key)
+		return fmt.Errorf("unknown field %q", key)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (h *History) Thread(name string) jvmthread.ThreadID {
 	return jvmthread.ThreadID(intern(&h.threads, name))
 }
 
-// Lock returns the id of a named lock. Each lock has a class of its own.
+// Lock returns the id of a named lock. Each lock has its own class.
 func (h *History) Lock(name string) jvmthread.LockID {
 	n := intern(&h.locks, name)
 	return jvmthread.LockID{Class: jvmthread.ClassID(n), Hash: uint32(n)}
@@ -142,7 +142,7 @@ func (h *History) lockName(id jvmthread.LockID) string {
 	return "-"
 }
 
-// Interval prints an interval as goldens have it.
+// Interval formats an interval as in goldens.
 func (h *History) Interval(iv jvmthread.Interval) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s/%d %s %d..%d", h.threadName(iv.Thread), iv.Seq, iv.State, iv.Start, iv.End)
@@ -166,7 +166,7 @@ func (h *History) Interval(iv jvmthread.Interval) string {
 	return b.String()
 }
 
-// Hold prints a hold as goldens have it.
+// Hold formats a hold as in goldens.
 func (h *History) Hold(hold jvmthread.Hold) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %d..%d", h.lockName(hold.Lock), h.threadName(hold.Thread), hold.Start, hold.End)
@@ -178,13 +178,13 @@ func (h *History) Hold(hold jvmthread.Hold) string {
 	return b.String()
 }
 
-// Hint prints a hint as goldens have it.
+// Hint formats a hint as in goldens.
 func (h *History) Hint(hint deadlock.Hint) string {
-	return fmt.Sprintf("%s held %s and wanted %s at %d, %s the other way round at %d", h.threadName(hint.Holder), h.lockName(hint.First),
+	return fmt.Sprintf("%s held %s and requested %s at %d, %s in the opposite order at %d", h.threadName(hint.Holder), h.lockName(hint.First),
 		h.lockName(hint.Second), hint.Before, h.threadName(hint.Other), hint.At)
 }
 
-// Interaction prints an interaction as goldens have it.
+// Interaction formats an interaction as in goldens.
 func (h *History) Interaction(ia jvmthread.Interaction) string {
 	s := fmt.Sprintf("%s %s/%d -> %s/%d at %d..%d", ia.Kind, h.threadName(ia.From.Thread), ia.From.Seq,
 		h.threadName(ia.To.Thread), ia.To.Seq, ia.CauseTime, ia.EffectTime)

@@ -12,14 +12,15 @@ import (
 )
 
 // Validate checks a window against the rules that hold for every history, however broken: intervals tile each thread's part of the
-// window; totals are the sums of intervals; an interaction joins two threads, its cause is not later than its effect, and both ends are
-// where it says; a blocked interval ends by at most one handoff; a lock has at most one owner at a time. It returns every breach.
+// window; totals are the sums of intervals; an interaction connects two threads, its cause is not later than its effect, and both ends are
+// in the intervals that it refers to; a blocked interval ends by at most one handoff; a lock has at most one owner at a time. It returns
+// every violation.
 func Validate(w *window.Window) (errs []error) {
 	lanes := make(map[jvmthread.ThreadID]*window.Lane)
 	var all window.Totals
 	for i, l := range w.Lanes {
 		if i > 0 && w.Lanes[i-1].Thread >= l.Thread {
-			errs = append(errs, fmt.Errorf("lane %d is not behind lane %d", l.Thread, w.Lanes[i-1].Thread))
+			errs = append(errs, fmt.Errorf("lane of thread %d follows that of thread %d", l.Thread, w.Lanes[i-1].Thread))
 		}
 		lanes[l.Thread] = l
 		errs = append(errs, lane(w, l)...)
@@ -29,7 +30,7 @@ func Validate(w *window.Window) (errs []error) {
 		}
 	}
 	if all != w.Totals {
-		errs = append(errs, fmt.Errorf("totals %v are not the sums of the lanes %v", w.Totals, all))
+		errs = append(errs, fmt.Errorf("window: totals %v differ from the sums of the lanes %v", w.Totals, all))
 	}
 	handoffs := make(map[jvmthread.IntervalRef]int)
 	for i := range w.Interactions {
@@ -59,7 +60,7 @@ func lane(w *window.Window, l *window.Lane) (errs []error) {
 			errs = append(errs, fmt.Errorf("an interval of thread %d is in the lane of %d", iv.Thread, l.Thread))
 		}
 		if iv.End < iv.Start || iv.Start >= w.End && iv.Start > iv.End || iv.End > w.End {
-			errs = append(errs, fmt.Errorf("interval %d/%d runs from %d to %d in a window to %d", iv.Thread, iv.Seq, iv.Start, iv.End, w.End))
+			errs = append(errs, fmt.Errorf("interval %d/%d from %d to %d exceeds the window, which ends at %d", iv.Thread, iv.Seq, iv.Start, iv.End, w.End))
 		}
 		if i > 0 {
 			before := l.Intervals[i-1]
@@ -74,13 +75,13 @@ func lane(w *window.Window, l *window.Lane) (errs []error) {
 		sum += w.Length(iv)
 	}
 	if sums != l.Totals {
-		errs = append(errs, fmt.Errorf("thread %d: totals %v, intervals come to %v", l.Thread, l.Totals, sums))
+		errs = append(errs, fmt.Errorf("thread %d: totals %v differ from the sums of the intervals %v", l.Thread, l.Totals, sums))
 	}
 	if n := len(l.Intervals); n > 0 {
 		start, _ := w.Clip(l.Intervals[0])
 		_, end := w.Clip(l.Intervals[n-1])
 		if d := end.Sub(start); d != sum {
-			errs = append(errs, fmt.Errorf("thread %d: intervals come to %v of %v", l.Thread, sum, d))
+			errs = append(errs, fmt.Errorf("thread %d: intervals add up to %v, want %v", l.Thread, sum, d))
 		}
 	}
 	return errs
@@ -91,25 +92,25 @@ func interaction(w *window.Window, ia *jvmthread.Interaction, lanes map[jvmthrea
 		return fmt.Errorf("%v: a thread releases itself", *ia)
 	}
 	if ia.CauseTime > ia.EffectTime {
-		return fmt.Errorf("%v: the effect is before the cause", *ia)
+		return fmt.Errorf("%v: the effect precedes the cause", *ia)
 	}
 	to, ok := find(lanes, ia.To)
 	if !ok {
-		return fmt.Errorf("%v: its effect is nowhere in the window", *ia)
+		return fmt.Errorf("%v: the interval of its effect is not in the window", *ia)
 	}
 	at := to.End
 	if ia.Kind == jvmthread.InteractionStart {
 		at = to.Start
 	}
 	if at != ia.EffectTime {
-		return fmt.Errorf("%v: its effect is at %d", *ia, at)
+		return fmt.Errorf("%v: the interval of its effect changes at %d", *ia, at)
 	}
 	if ia.CauseTime < w.Start {
 		return nil // the cause is in an earlier window
 	}
 	from, ok := find(lanes, ia.From)
 	if !ok || ia.CauseTime < from.Start || ia.CauseTime > from.End {
-		return fmt.Errorf("%v: its cause is not in %v", *ia, from)
+		return fmt.Errorf("%v: its cause is outside of %v", *ia, from)
 	}
 	return nil
 }

@@ -137,13 +137,13 @@ func TestLockOrder(t *testing.T) {
 	mThenN := "10 X contendedEnter lock=M owner=A\n20 A contendedEnter lock=N owner=Y\n30 A contendedEntered lock=N\n40 X contendedEntered lock=M\n"
 	nThenM := "50 Y contendedEnter lock=N owner=B\n60 B contendedEnter lock=M owner=X\n70 B contendedEntered lock=M\n80 Y contendedEntered lock=N\n"
 	tests := []struct{ name, events, want string }{
-		{"both orders", mThenN + nThenM, "A held M and wanted N at 20, B the other way round at 60"},
+		{"both orders", mThenN + nThenM, "A held M and requested N at 20, B in the opposite order at 60"},
 		{"one order", mThenN, ""},
 		{"one order twice", mThenN + strings.NewReplacer("10 ", "110 ", "20 ", "120 ", "30 ", "130 ", "40 ", "140 ", "A", "B").Replace(mThenN), ""},
 		{"both orders by the same thread", mThenN + strings.ReplaceAll(nThenM, "B", "A"), ""},
 		{
 			"a hint is given once", mThenN + nThenM + strings.NewReplacer("50 ", "150 ", "60 ", "160 ", "70 ", "170 ", "80 ", "180 ").Replace(nThenM),
-			"A held M and wanted N at 20, B the other way round at 60",
+			"A held M and requested N at 20, B in the opposite order at 60",
 		},
 	}
 	for _, test := range tests {

@@ -63,14 +63,14 @@ func TestOpenFindsFormatAndCompression(t *testing.T) {
 	assert.Equal(t, "orca", f.Name)
 }
 
-// A recording that was parted by rotation is one again when its pieces are put together in their order: those formats have no id of a session.
-func TestRotatedPiecesPutTogetherAreOneRecording(t *testing.T) {
+// The files of a rotated recording form one recording when concatenated in order. These formats have no session id.
+func TestRotatedFilesConcatenate(t *testing.T) {
 	for _, name := range []string{"orca", "tptp", "triples"} {
 		t.Run(name, func(t *testing.T) {
 			format, err := Find(name)
 			require.NoError(t, err)
 			events, sym := threadtest.Recorded(7, 5, 3, 3000)
-			tell := func(rotate bool) (told []string) {
+			roundTrip := func(rotate bool) (texts []string) {
 				session := recording.Session{ID: jvmthread.SessionID{1}}
 				e := format.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
 				data := e.Begin(nil, &session)
@@ -87,13 +87,13 @@ func TestRotatedPiecesPutTogetherAreOneRecording(t *testing.T) {
 				assert.Empty(t, c.Problems)
 				assert.Len(t, c.Sessions, 1)
 				for _, ev := range c.Events {
-					told = append(told, threadtest.Tell(ev, read))
+					texts = append(texts, threadtest.EventText(ev, read))
 				}
-				return told
+				return texts
 			}
-			whole := tell(false)
+			whole := roundTrip(false)
 			assert.NotEmpty(t, whole)
-			assert.Equal(t, whole, tell(true))
+			assert.Equal(t, whole, roundTrip(true))
 		})
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"strconv"
 )
 
-// builder writes small recordings, for what no JDK at hand writes: integers that are not packed, clocks that do not tick in nanoseconds,
-// chunks whose size is not known, old layouts. It is written from the description of the format, and shares no code with the reader.
+// builder writes small recordings with features that none of the tested JDKs uses: uncompressed integers, clocks that do not tick in
+// nanoseconds, chunks of unknown size, old layouts. It follows the description of the format and shares no code with the reader.
 type builder struct {
 	packed    bool
-	open      bool  // as a JVM leaves it that is still writing, or was killed
-	perSecond int64 // ticks
-	nanos     int64 // at which the chunk starts
-	ticks     int64 // the same in ticks
+	open      bool  // the JVM is still writing the chunk, or was killed
+	perSecond int64 // ticks per second
+	nanos     int64 // start of the chunk in nanoseconds since 1970
+	ticks     int64 // start of the chunk in ticks
 	pid       int64
 	out       []byte
 }
@@ -52,7 +52,7 @@ func (b *builder) byte(n byte) *builder {
 	return b
 }
 
-// text writes a string in one of the encodings, which change with its length.
+// text writes a string in an encoding that depends on its length.
 func (b *builder) text(s string) *builder {
 	switch {
 	case s == "":
@@ -76,14 +76,14 @@ func (b *builder) text(s string) *builder {
 	return b
 }
 
-// event writes an event of a type, with its size in front.
+// event writes an event of a type, preceded by its size.
 func (b *builder) event(kind int64, fields func(*builder)) {
 	body := &builder{packed: b.packed}
 	body.long(kind)
 	fields(body)
 	if !b.packed {
 		b.int(int32(len(body.out) + 4))
-	} else { // the size itself is padded to four bytes, as the JVM does it
+	} else { // the size is padded to four bytes, as by the JVM
 		size := uint32(len(body.out) + 4)
 		b.out = append(b.out, byte(size)|0x80, byte(size>>7)|0x80, byte(size>>14)|0x80, byte(size>>21))
 	}
@@ -96,7 +96,7 @@ type testClass struct {
 	fields [][3]string // name, class, "constant", "array" or ""
 }
 
-// Numbers of the types of the recordings that are built.
+// Numbers of types in the recordings.
 const (
 	typeEnter = 100 + iota
 	typeWait
@@ -196,7 +196,7 @@ func (b *builder) metadata() {
 	})
 }
 
-// constants: threads 1 (main) and 2 (worker), class 5 (com.acme.Book), stack 9 of one frame.
+// constants writes the constants: threads 1 (main) and 2 (worker), class 5 (com.acme.Book), stack 9 with one frame.
 func (b *builder) constants() {
 	b.event(typeCheckpoint, func(e *builder) {
 		e.long(b.ticks).long(0).long(0).byte(1).int(6)
@@ -211,7 +211,7 @@ func (b *builder) constants() {
 	})
 }
 
-// enter, wait and sleep take times in ticks from the start of the chunk.
+// The times of enter, wait and sleep are in ticks from the start of the chunk.
 func (b *builder) enter(start, duration int64) {
 	b.event(typeEnter, func(e *builder) {
 		e.long(b.ticks + start).long(duration).long(2).long(9).long(5).long(1).long(0x7f0012345678)
@@ -231,7 +231,7 @@ func (b *builder) sleep(start, duration int64) {
 	b.event(typeSleep, func(e *builder) { e.long(b.ticks + start).long(duration).long(1).long(5) })
 }
 
-// flush writes a copy of the header, as a JVM does each time that it has written all that there is.
+// flush writes a copy of the header, as a JVM does on each flush.
 func (b *builder) flush() {
 	head := append([]byte(Magic), 0, 2, 0, 1)
 	for _, n := range []int64{int64(len(b.out)), 0, 0, b.nanos, 0, b.ticks, b.perSecond} {

@@ -16,7 +16,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// collector stores the output of a decoder, and checks the contract of recording.Sink.
+// collector is a sink that stores the output of a decoder and checks the contract of recording.Sink.
 type collector struct {
 	t         testing.TB
 	symbols   *symbols.Table
@@ -43,7 +43,7 @@ func (c *collector) Session(s *recording.Session) error {
 
 func (c *collector) Batch(b *recording.Batch) error {
 	if len(c.sessions) == 0 {
-		c.t.Error("a batch before the session")
+		c.t.Error("batch before the session")
 	}
 	for _, th := range b.Threads {
 		c.threads[th.ID] = th
@@ -51,15 +51,15 @@ func (c *collector) Batch(b *recording.Batch) error {
 	for i := range b.Events {
 		ev := &b.Events[i]
 		if ev.Time < c.watermark || ev.Time < c.last {
-			c.t.Errorf("event %v at %d is earlier than the watermark %d or the event before at %d", ev.Kind, ev.Time, c.watermark, c.last)
+			c.t.Errorf("event %v at %d is earlier than the watermark %d or the previous event at %d", ev.Kind, ev.Time, c.watermark, c.last)
 		}
 		c.last = ev.Time
 		if _, ok := c.threads[ev.Thread]; !ok && c.symbols.Thread(ev.Thread) != (jvmthread.Thread{ID: ev.Thread}) {
-			c.t.Errorf("thread %d was not defined", ev.Thread)
+			c.t.Errorf("undefined thread %d", ev.Thread)
 		}
 	}
 	if b.Watermark < c.watermark {
-		c.t.Errorf("the watermark fell from %d to %d", c.watermark, b.Watermark)
+		c.t.Errorf("watermark decreases from %d to %d", c.watermark, b.Watermark)
 	}
 	c.watermark = b.Watermark
 	c.events = append(c.events, b.Events...)
@@ -89,7 +89,7 @@ func (c *collector) of(thread int64, kinds ...jvmthread.Kind) (list []jvmthread.
 	return list
 }
 
-// onGate returns the events on locks of the program: the recorder has some of its own.
+// onGate returns the events on locks of the program, without those of the recorder.
 func (c *collector) onGate(list []jvmthread.Event) (kept []jvmthread.Event) {
 	for _, ev := range list {
 		if c.symbols.Class(ev.Lock.Class) == "Recorded$Gate" {
@@ -99,7 +99,7 @@ func (c *collector) onGate(list []jvmthread.Event) (kept []jvmthread.Event) {
 	return kept
 }
 
-// readFile reads a recording as the receiver does.
+// readFile reads a recording from a file, like the receiver.
 func readFile(t testing.TB, name string) *collector {
 	t.Helper()
 	f, err := os.Open(name)
@@ -114,12 +114,12 @@ func readFile(t testing.TB, name string) *collector {
 	return c
 }
 
-// TestKnownCounts: what a program did a known number of times is in its recording just as often, over several chunks.
+// TestKnownCounts compares the number of events, over several chunks, with what the program counted.
 func TestKnownCounts(t *testing.T) {
 	t.Parallel()
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		t.Helper()
-		file, told := makeRecording(t, j, "20", "3")
+		file, known := makeRecording(t, j, "20", "3")
 		c := readFile(t, file)
 		assert.Empty(t, c.problems)
 		require.Len(t, c.sessions, 1, "three chunks are one session")
@@ -127,40 +127,40 @@ func TestKnownCounts(t *testing.T) {
 		assert.Contains(t, c.sessions[0].Thresholds, "jdk.JavaMonitorEnter: 0 s")
 		assert.Contains(t, c.sessions[0].Thresholds, "jdk.ThreadStart: all")
 
-		waits := c.of(told.Waiter, jvmthread.KindWait)
-		waited := c.of(told.Waiter, jvmthread.KindWaited)
-		assert.Len(t, waits, told.Rounds+1)
-		require.Len(t, waited, told.Rounds+1)
+		waits := c.of(known.Waiter, jvmthread.KindWait)
+		waited := c.of(known.Waiter, jvmthread.KindWaited)
+		assert.Len(t, waits, known.Rounds+1)
+		require.Len(t, waited, known.Rounds+1)
 		assert.Equal(t, "Recorded$Queue", c.symbols.Class(waits[0].Lock.Class))
-		assert.Equal(t, int64(5e6), waits[told.Rounds].Arg, "the timeout is in nanoseconds")
-		for i, ev := range waited[:told.Rounds] {
-			assert.EqualValues(t, told.Main, ev.Peer, "wait %d was notified by main", i)
+		assert.Equal(t, int64(5e6), waits[known.Rounds].Arg, "the timeout is in nanoseconds")
+		for i, ev := range waited[:known.Rounds] {
+			assert.EqualValues(t, known.Main, ev.Peer, "wait %d was notified by main", i)
 			assert.Zero(t, ev.Flags)
 		}
-		assert.Equal(t, jvmthread.FlagTimedOut, waited[told.Rounds].Flags)
-		assert.Len(t, c.of(told.Waiter, jvmthread.KindWaitReturned), told.Rounds+1)
-		assert.Len(t, c.of(told.Parker, jvmthread.KindPark), told.Rounds)
-		assert.Len(t, c.of(told.Parker, jvmthread.KindUnparked), told.Rounds)
-		assert.Len(t, c.of(told.Sleeper, jvmthread.KindSleepStart), told.Rounds)
-		assert.Len(t, c.of(told.Main, jvmthread.KindSleepStart), told.MainSleeps)
-		for _, ev := range c.of(told.Sleeper, jvmthread.KindSleepStart) {
+		assert.Equal(t, jvmthread.FlagTimedOut, waited[known.Rounds].Flags)
+		assert.Len(t, c.of(known.Waiter, jvmthread.KindWaitReturned), known.Rounds+1)
+		assert.Len(t, c.of(known.Parker, jvmthread.KindPark), known.Rounds)
+		assert.Len(t, c.of(known.Parker, jvmthread.KindUnparked), known.Rounds)
+		assert.Len(t, c.of(known.Sleeper, jvmthread.KindSleepStart), known.Rounds)
+		assert.Len(t, c.of(known.Main, jvmthread.KindSleepStart), known.MainSleeps)
+		for _, ev := range c.of(known.Sleeper, jvmthread.KindSleepStart) {
 			assert.Equal(t, int64(2e6), ev.Arg)
 		}
-		checkBlocked(t, c, told)
-		checkPatient(t, c, told)
+		checkBlocked(t, c, known)
+		checkPatient(t, c, known)
 		if j.major >= 24 {
-			assert.Len(t, c.of(told.Main, jvmthread.KindNotify), told.Rounds)
-			assert.Len(t, c.of(told.Main, jvmthread.KindNotifyAll), 1)
+			assert.Len(t, c.of(known.Main, jvmthread.KindNotify), known.Rounds)
+			assert.Len(t, c.of(known.Main, jvmthread.KindNotifyAll), 1)
 		}
 	})
 }
 
-func checkBlocked(t *testing.T, c *collector, told truth) {
+func checkBlocked(t *testing.T, c *collector, known truth) {
 	t.Helper()
-	entered := c.onGate(c.of(0, jvmthread.KindContendedEntered)) // the recorder has locks of its own
-	assert.Len(t, entered, told.Rounds)
+	entered := c.onGate(c.of(0, jvmthread.KindContendedEntered)) // the recorder has its own locks
+	assert.Len(t, entered, known.Rounds)
 	for i, ev := range entered {
-		assert.EqualValues(t, told.Main, ev.Peer, "handoff %d is from main", i)
+		assert.EqualValues(t, known.Main, ev.Peer, "handoff %d is from main", i)
 		th := c.threads[ev.Thread]
 		assert.Contains(t, th.Name, "blocked-")
 		assert.Equal(t, "main", th.Group)
@@ -170,24 +170,24 @@ func checkBlocked(t *testing.T, c *collector, told truth) {
 	}
 	starts := 0
 	for _, ev := range c.of(0, jvmthread.KindThreadStart) {
-		if int64(ev.Peer) == told.Main && c.threads[ev.Thread].Name != "" {
+		if int64(ev.Peer) == known.Main && c.threads[ev.Thread].Name != "" {
 			starts++
 		}
 	}
-	assert.GreaterOrEqual(t, starts, told.Rounds+4, "each thread was started by main")
-	assert.Len(t, c.of(0, jvmthread.KindThreadEnd), told.Rounds+4)
+	assert.GreaterOrEqual(t, starts, known.Rounds+4, "each thread was started by main")
+	assert.Len(t, c.of(0, jvmthread.KindThreadEnd), known.Rounds+4)
 }
 
-// checkPatient looks at the wait that lasts over all chunks: it is written down in the last one, and begins in the first.
-func checkPatient(t *testing.T, c *collector, told truth) {
+// checkPatient checks the wait that spans all chunks: it begins in the first one and is recorded in the last one.
+func checkPatient(t *testing.T, c *collector, known truth) {
 	t.Helper()
-	wait := c.of(told.Patient, jvmthread.KindWait)
-	waited := c.of(told.Patient, jvmthread.KindWaited)
+	wait := c.of(known.Patient, jvmthread.KindWait)
+	waited := c.of(known.Patient, jvmthread.KindWaited)
 	require.Len(t, wait, 1)
 	require.Len(t, waited, 1)
 	first := c.onGate(c.of(0, jvmthread.KindContendedEnter))[0]
-	last := c.onGate(c.of(0, jvmthread.KindContendedEntered))[told.Rounds-1]
+	last := c.onGate(c.of(0, jvmthread.KindContendedEntered))[known.Rounds-1]
 	assert.Less(t, wait[0].Time, first.Time)
 	assert.Greater(t, waited[0].Time, last.Time)
-	assert.EqualValues(t, told.Main, waited[0].Peer)
+	assert.EqualValues(t, known.Main, waited[0].Peer)
 }

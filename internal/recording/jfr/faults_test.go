@@ -18,14 +18,14 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// An event that is too large to be looked at is none that a JVM writes about a thread.
+// Events too large to be examined are counted. No JVM writes such events about threads.
 func TestHugeEventsAreCounted(t *testing.T) {
 	c := readBytes(t, newBuilder(true).chunk(func(b *builder) {
 		sample(b)
 		b.event(typeEnter, func(e *builder) { e.out = append(e.out, make([]byte, windowSize)...) })
 		b.event(99, func(e *builder) { e.out = append(e.out, make([]byte, windowSize)...) })
 	}))
-	assert.Equal(t, wantSample+"end detached\n", c.tell())
+	assert.Equal(t, wantSample+"end detached\n", c.print())
 	require.Len(t, c.problems, 1)
 	assert.Equal(t, "1 events of the chunk do not match its metadata", c.problems[0].What)
 	assert.EqualValues(t, 1, c.problems[0].Lost)
@@ -58,7 +58,7 @@ func TestEveryBitFlipped(t *testing.T) {
 	}
 }
 
-// quiet reads what may be anything, and only wants it not to panic, hang or fill memory.
+// quiet reads arbitrary data, and only checks that the decoder does not panic, hang or exhaust memory.
 func quiet(t testing.TB, data []byte) {
 	t.Helper()
 	d := NewDecoder(recording.Options{}, nothing{})
@@ -85,8 +85,8 @@ func fixtures(t testing.TB) map[string][]byte {
 	return all
 }
 
-// TestRecordingsOfJVMsWithFaults cuts real recordings, and changes single bytes of them.
-func TestRecordingsOfJVMsWithFaults(t *testing.T) {
+// TestCorruptRecordingsOfJVMs truncates real recordings, and changes single bytes in them.
+func TestCorruptRecordingsOfJVMs(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, data := range fixtures(t) {

@@ -19,7 +19,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// readBytes reads a recording that is all there.
+// readBytes reads a complete recording.
 func readBytes(t testing.TB, data []byte) *collector {
 	t.Helper()
 	c := newCollector(t)
@@ -30,7 +30,7 @@ func readBytes(t testing.TB, data []byte) *collector {
 	return c
 }
 
-// push reads a recording piece by piece.
+// push reads a recording in pieces of step bytes.
 func push(t testing.TB, data []byte, step int, flush bool) *collector {
 	t.Helper()
 	c := newCollector(t)
@@ -48,8 +48,8 @@ func push(t testing.TB, data []byte, step int, flush bool) *collector {
 	return c
 }
 
-// tell prints the events of a recording, one a line.
-func (c *collector) tell() string {
+// print formats the events of a recording, one per line.
+func (c *collector) print() string {
 	var b strings.Builder
 	for _, s := range c.sessions {
 		fmt.Fprintf(&b, "session pid=%d %v\n", s.PID, s.Attributes)
@@ -80,7 +80,7 @@ const wantSample = `session pid=42 [{service.name Main} {process.runtime.name Te
 1003550 main sleepEnd peer=0 arg=0 lock=/0 flags=0 stack=""
 `
 
-// Two ticks are a nanosecond here.
+// newBuilder returns a builder with two ticks per nanosecond.
 func newBuilder(packed bool) *builder {
 	return &builder{packed: packed, perSecond: 2e9, nanos: 1_000_000, ticks: 500, pid: 42}
 }
@@ -88,25 +88,25 @@ func newBuilder(packed bool) *builder {
 func TestTicksAndBothKindsOfIntegers(t *testing.T) {
 	for _, packed := range []bool{true, false} {
 		c := readBytes(t, newBuilder(packed).chunk(sample))
-		if diff := cmp.Diff(wantSample+"end detached\n", c.tell()); diff != "" {
+		if diff := cmp.Diff(wantSample+"end detached\n", c.print()); diff != "" {
 			t.Errorf("packed %v: want - got +:\n%s", packed, diff)
 		}
 		assert.Empty(t, c.problems)
 	}
 }
 
-func TestChunkOfUnknownSizeIsReadToItsEnd(t *testing.T) {
+func TestChunkOfUnknownSize(t *testing.T) {
 	b := newBuilder(true)
 	b.open = true
 	data := b.chunk(sample)
 	c := readBytes(t, data)
-	assert.Equal(t, wantSample, c.tell(), "there is no end: the JVM still writes, or was killed")
+	assert.Equal(t, wantSample, c.print(), "no end, because the JVM is still writing or was killed")
 	assert.Empty(t, c.problems)
-	assert.Equal(t, c.tell(), push(t, data, 7, true).tell())
+	assert.Equal(t, c.print(), push(t, data, 7, true).print())
 }
 
-// A JVM that was killed leaves a chunk with a copy of its header for each time that it was flushed.
-func TestCopiesOfAHeaderAreNoChunks(t *testing.T) {
+// A JVM that was killed leaves a chunk with a copy of its header for each flush.
+func TestHeaderCopiesDoNotStartChunks(t *testing.T) {
 	killed, other := newBuilder(true), newBuilder(true)
 	killed.open = true
 	other.nanos, other.ticks, other.pid = 9_000_000, 9000, 43
@@ -116,13 +116,13 @@ func TestCopiesOfAHeaderAreNoChunks(t *testing.T) {
 		b.flush()
 	})
 	c := readBytes(t, data)
-	assert.Equal(t, wantSample, c.tell())
+	assert.Equal(t, wantSample, c.print())
 	assert.Empty(t, c.problems)
 
 	end := len(data)
-	for cut := range headerSize { // another is begun when the JVM is killed
+	for cut := range headerSize { // the JVM is killed while writing another copy
 		data = append(data[:end], killed.out[:cut]...)
-		assert.Equal(t, wantSample, readBytes(t, data).tell())
+		assert.Equal(t, wantSample, readBytes(t, data).print())
 	}
 	c = readBytes(t, append(data[:end], other.chunk(sample)...))
 	assert.Len(t, c.sessions, 2)
@@ -130,8 +130,8 @@ func TestCopiesOfAHeaderAreNoChunks(t *testing.T) {
 	assert.Empty(t, c.problems)
 }
 
-// A JVM makes a chunk complete by changing its header, which was read long before.
-func TestChunkThatBecomesComplete(t *testing.T) {
+// A JVM completes a chunk by changing its header, long after it was read.
+func TestChunkCompletedLater(t *testing.T) {
 	b := newBuilder(true)
 	whole := bytes.Clone(b.chunk(sample))
 	b.open = true
@@ -140,27 +140,27 @@ func TestChunkThatBecomesComplete(t *testing.T) {
 	_, err := d.Write(b.chunk(sample))
 	require.NoError(t, err)
 	require.NoError(t, d.Flush())
-	assert.True(t, strings.HasPrefix(wantSample, c.tell()))
+	assert.True(t, strings.HasPrefix(wantSample, c.print()))
 	readable, live, complete := d.Survey(bytes.NewReader(whole), int64(len(whole)))
 	assert.EqualValues(t, len(whole), readable)
 	assert.False(t, live)
 	assert.True(t, complete)
 	require.NoError(t, d.Flush())
 	require.NoError(t, d.Close())
-	assert.Equal(t, wantSample+"end detached\n", c.tell())
+	assert.Equal(t, wantSample+"end detached\n", c.print())
 	assert.Empty(t, c.problems)
 }
 
-// pieces of a recording give the same as all of it.
-func TestPushedIsTheSame(t *testing.T) {
+// The size of writes does not matter.
+func TestPush(t *testing.T) {
 	data := newBuilder(true).chunk(sample)
 	for _, step := range []int{1, 13, len(data)} {
-		assert.Equal(t, wantSample+"end detached\n", push(t, data, step, false).tell())
+		assert.Equal(t, wantSample+"end detached\n", push(t, data, step, false).print())
 	}
 }
 
-// io.Copy asks a bufio.Reader to write itself, which writes what it has first.
-func TestCopiedIsTheSame(t *testing.T) {
+// io.Copy calls the WriteTo of a bufio.Reader, which first writes its buffer.
+func TestCopyFromBufferedReader(t *testing.T) {
 	data := newBuilder(true).chunk(sample)
 	for _, peek := range []int{0, 1, 100, len(data)} {
 		c := newCollector(t)
@@ -171,7 +171,7 @@ func TestCopiedIsTheSame(t *testing.T) {
 		_, err = io.Copy(d, struct{ io.Reader }{r})
 		require.NoError(t, err)
 		require.NoError(t, d.Close())
-		assert.Equal(t, wantSample+"end detached\n", c.tell())
+		assert.Equal(t, wantSample+"end detached\n", c.print())
 
 		c = newCollector(t)
 		r = bufio.NewReader(struct{ io.Reader }{bytes.NewReader(data)})
@@ -181,12 +181,12 @@ func TestCopiedIsTheSame(t *testing.T) {
 		_, err = io.Copy(d, r)
 		require.NoError(t, err)
 		require.NoError(t, d.Close())
-		assert.Equal(t, wantSample+"end detached\n", c.tell())
+		assert.Equal(t, wantSample+"end detached\n", c.print())
 	}
 }
 
-// What comes through a pipe, or is compressed, goes through a temporary file that has a limit.
-func TestUnpackedRecordingsAreBounded(t *testing.T) {
+// Input from a pipe and compressed input pass through a temporary file of limited size.
+func TestUnpackedSizeIsLimited(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	a, b := newBuilder(true), newBuilder(true)
@@ -204,7 +204,7 @@ func TestUnpackedRecordingsAreBounded(t *testing.T) {
 		return c
 	}
 	whole := read(len(data))
-	assert.Empty(t, whole.problems, "it fits")
+	assert.Empty(t, whole.problems, "within the limit")
 	assert.Len(t, whole.events, 14)
 	cut := read(first)
 	assert.Len(t, cut.events, 7)
@@ -216,7 +216,7 @@ func TestUnpackedRecordingsAreBounded(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-func TestSessionsEndWhereAnotherJVMBegins(t *testing.T) {
+func TestAnotherJVMStartsAnotherSession(t *testing.T) {
 	first, second := newBuilder(true), newBuilder(false)
 	second.nanos, second.ticks, second.pid = 9_000_000, 9000, 43
 	data := append(first.chunk(sample), second.chunk(sample)...)
@@ -224,7 +224,7 @@ func TestSessionsEndWhereAnotherJVMBegins(t *testing.T) {
 	require.Len(t, c.sessions, 2)
 	assert.NotEqual(t, c.sessions[0].ID, c.sessions[1].ID)
 	assert.Len(t, c.ends, 2)
-	assert.Equal(t, c.tell(), push(t, data, 100, false).tell())
+	assert.Equal(t, c.print(), push(t, data, 100, false).print())
 }
 
 func TestGarbageBetweenChunksIsSkipped(t *testing.T) {

@@ -20,14 +20,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// jdk is a Java installation: a JDK, or a runtime that was fetched and has no tools.
+// jdk is a Java installation: a JDK, or a downloaded runtime without tools.
 type jdk struct {
 	home    string
 	major   int
-	missing string // why there is none
+	missing string // why there is no such installation
 }
 
-// findJDKs finds one installation of each version next to the one in PATH, the oldest first.
+// findJDKs returns one installation of each version in the folder of the one in PATH, the oldest first.
 var findJDKs = sync.OnceValue(func() (found []jdk) {
 	javac, err := exec.LookPath("javac")
 	if err != nil {
@@ -50,7 +50,7 @@ var findJDKs = sync.OnceValue(func() (found []jdk) {
 	return found
 })
 
-// majorOf reads the file release of an installation; 0 means that there is none.
+// majorOf returns the version in the file "release" of an installation, or 0 if there is none.
 func majorOf(home string) int {
 	release, err := os.ReadFile(filepath.Join(home, "release"))
 	if err != nil {
@@ -61,7 +61,7 @@ func majorOf(home string) int {
 	return major
 }
 
-// fetchRuntimes fetches the runtimes of versions that distributions do not have, once for all tests and makes.
+// fetchRuntimes downloads the runtimes of versions that distributions lack, once for all tests and builds.
 var fetchRuntimes = sync.OnceValue(func() (runtimes []jdk) {
 	folder := filepath.Join("..", "..", "..", "build", "jre")
 	for _, major := range []int{11, 21} {
@@ -77,7 +77,7 @@ var fetchRuntimes = sync.OnceValue(func() (runtimes []jdk) {
 	return runtimes
 })
 
-// compiled is the folder of the compiled programs.
+// compiled is the folder with the compiled programs.
 var compiled string
 
 func TestMain(m *testing.M) {
@@ -92,7 +92,7 @@ func TestMain(m *testing.M) {
 func compileAndRun(m *testing.M) (code int, err error) {
 	jdks := findJDKs()
 	if len(jdks) == 0 {
-		return m.Run(), nil // onEachJDK says so
+		return m.Run(), nil // onEachJDK reports it
 	}
 	if compiled, err = os.MkdirTemp("", "weft-jfr-"); err != nil {
 		return 0, err
@@ -106,7 +106,7 @@ func compileAndRun(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// onEachJDK runs a test on each JDK and each runtime, or says loudly on which nothing was tested.
+// onEachJDK runs a test on each JDK and each runtime, and reports those that are missing.
 func onEachJDK(t *testing.T, test func(t *testing.T, j jdk)) {
 	t.Helper()
 	if len(findJDKs()) == 0 {
@@ -123,19 +123,19 @@ func onEachJDK(t *testing.T, test func(t *testing.T, j jdk)) {
 	}
 }
 
-// java is a command that runs a program of testdata.
+// java returns a command that runs a program of testdata.
 func (j jdk) java(args ...string) *exec.Cmd {
 	return exec.Command(filepath.Join(j.home, "bin", "java"), append([]string{"-cp", compiled}, args...)...)
 }
 
-// truth is what the recorded program says that it did.
+// truth is the output of the recorded program: its threads, and how often they did what.
 type truth struct {
 	Main, Waiter, Parker, Sleeper, Patient int64
 	Rounds, MainSleeps                     int
 }
 
-// makeRecording runs the program Recorded and returns its recording.
-func makeRecording(t testing.TB, j jdk, arguments ...string) (file string, told truth) {
+// makeRecording runs the program Recorded, and returns its recording and its output.
+func makeRecording(t testing.TB, j jdk, arguments ...string) (file string, known truth) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "recorded.jfr")
 	command := j.java(append([]string{"Recorded", file}, arguments...)...)
@@ -143,6 +143,6 @@ func makeRecording(t testing.TB, j jdk, arguments ...string) (file string, told 
 	command.Stderr = &stderr
 	out, err := command.Output()
 	require.NoError(t, err, stderr.String())
-	require.NoError(t, json.Unmarshal(out, &told), string(out))
-	return file, told
+	require.NoError(t, json.Unmarshal(out, &known), string(out))
+	return file, known
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// TestChunkThatAJVMStillWrites follows the chunk in the repository of a JVM: what the JVM has flushed is there, and more comes.
-func TestChunkThatAJVMStillWrites(t *testing.T) {
+// TestChunkBeingWritten follows a chunk in the repository of a running JVM, which flushes events repeatedly.
+func TestChunkBeingWritten(t *testing.T) {
 	t.Parallel()
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		t.Helper()
 		if j.major < 14 {
-			return // it writes nothing that can be read before a chunk is complete, as TestKnownCounts reads it
+			return // incomplete chunks are not readable; TestKnownCounts covers complete ones
 		}
 		dir := t.TempDir()
 		settings := filepath.Join(dir, "sleeps.jfc")
@@ -34,8 +34,8 @@ func TestChunkThatAJVMStillWrites(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, jvm.Start())
 		t.Cleanup(func() {
-			_, _ = stdin.Write([]byte("\n")) // it may have ended
-			_ = jvm.Wait()                   // so that the folder can be removed
+			_, _ = stdin.Write([]byte("\n")) // it may have exited
+			_ = jvm.Wait()                   // before the folder is removed
 		})
 		var f *os.File
 		var c *collector
@@ -46,7 +46,7 @@ func TestChunkThatAJVMStillWrites(t *testing.T) {
 			if newest == "" {
 				return false
 			}
-			if f == nil || f.Name() != newest { // a JVM that starts begins more than one
+			if f == nil || f.Name() != newest { // a JVM starts more than one during startup
 				var err error
 				f, err = os.Open(newest)
 				require.NoError(t, err)
@@ -66,22 +66,22 @@ func TestChunkThatAJVMStillWrites(t *testing.T) {
 				flushes, before = flushes+1, have
 			}
 			return flushes >= 3
-		}, 5*time.Minute, 50*time.Millisecond, "events come while the JVM runs")
+		}, 5*time.Minute, 50*time.Millisecond, "events arrive while the JVM runs")
 		assert.Empty(t, c.problems)
 		require.NoError(t, d.Close())
-		assert.Empty(t, c.ends, "it goes on")
+		assert.Empty(t, c.ends, "the JVM is still running")
 		assert.Len(t, c.of(0, jvmthread.KindSleepEnd), len(c.of(0, jvmthread.KindSleepStart)))
 
 		require.NoError(t, jvm.Process.Kill())
-		_ = jvm.Wait() // it was killed
+		_ = jvm.Wait() // fails, because it was killed
 		left := readFile(t, f.Name())
-		assert.Len(t, left.sessions, 1, "what the JVM flushed is one chunk")
+		assert.Len(t, left.sessions, 1, "the flushed data forms one chunk")
 		assert.Empty(t, left.problems)
-		assert.GreaterOrEqual(t, len(left.of(0, jvmthread.KindSleepEnd)), before, "what was there before it was killed is there afterwards")
+		assert.GreaterOrEqual(t, len(left.of(0, jvmthread.KindSleepEnd)), before, "events flushed before the kill are preserved")
 	})
 }
 
-// newestChunk is the file to which a JVM writes; empty if it has not begun.
+// newestChunk returns the file to which a JVM is writing, or "" if there is none yet.
 func newestChunk(repository string) string {
 	files, _ := filepath.Glob(filepath.Join(repository, "*", "*.jfr"))
 	if len(files) == 0 {

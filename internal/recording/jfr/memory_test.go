@@ -15,7 +15,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// endless is a recording of as many chunks as one wants; each begins where the one before ends.
+// endless is a recording with any number of consecutive chunks.
 type endless struct {
 	chunks int64
 	number int64 // of chunk
@@ -29,7 +29,7 @@ func newEndless(chunks int64) *endless {
 }
 
 func (e *endless) make(number int64) {
-	b := newBuilder(false) // with integers of full size all chunks have the same length
+	b := newBuilder(false) // with uncompressed integers, all chunks have the same length
 	const length = 500_000
 	b.ticks += 2 * number * length
 	b.nanos += number * length
@@ -57,7 +57,7 @@ func (e *endless) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// TestMemoryDoesNotGrowWithTheRecording reads a recording 50 times as large with at most a megabyte more memory.
+// TestMemoryDoesNotGrowWithTheRecording checks that a recording 50 times as large needs at most one more megabyte of memory.
 func TestMemoryDoesNotGrowWithTheRecording(t *testing.T) {
 	held := func(chunks int64) uint64 {
 		source := newEndless(chunks)
@@ -74,7 +74,7 @@ func TestMemoryDoesNotGrowWithTheRecording(t *testing.T) {
 	assert.Less(t, held(100), few+1<<20)
 }
 
-// TestMemoryIsBoundedIfTimeDoesNotAdvance: events are then passed on unsorted.
+// TestMemoryIsBoundedIfTimeDoesNotAdvance checks that events are passed on unsorted in that case.
 func TestMemoryIsBoundedIfTimeDoesNotAdvance(t *testing.T) {
 	d := NewDecoder(recording.Options{}, newCollector(t))
 	d.watermark = 100

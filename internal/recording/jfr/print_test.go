@@ -24,7 +24,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// printed is an event as jfr print --json has it.
+// printed is an event in the output of jfr print --json.
 type printed struct {
 	Type   string
 	Values struct {
@@ -41,15 +41,15 @@ type (
 	printedClass  struct{ Name string }
 )
 
-// printCommand is of the newest JDK, which reads what older ones wrote.
+// printCommand runs the tool of the newest JDK, which reads recordings of older ones.
 func printCommand(file string) *exec.Cmd {
 	jdks := findJDKs()
 	return exec.Command(filepath.Join(jdks[len(jdks)-1].home, "bin", "jfr"), "print", "--json", "--stack-depth", "1", "--events",
 		"jdk.JavaMonitorEnter,jdk.JavaMonitorWait,jdk.ThreadPark,jdk.ThreadSleep", file)
 }
 
-// TestDurationsAgreeWithTheJDKsOwnTool compares each duration with what jfr print says, in order, for each kind of event and thread.
-func TestDurationsAgreeWithTheJDKsOwnTool(t *testing.T) {
+// TestDurationsMatchJFRPrint compares each duration with the output of jfr print, in order, for each kind of event and thread.
+func TestDurationsMatchJFRPrint(t *testing.T) {
 	t.Parallel()
 	kinds := map[string][2]jvmthread.Kind{
 		"jdk.JavaMonitorEnter": {jvmthread.KindContendedEnter, jvmthread.KindContendedEntered},
@@ -66,7 +66,7 @@ func TestDurationsAgreeWithTheJDKsOwnTool(t *testing.T) {
 		require.NoError(t, json.Unmarshal(out, &whole))
 		c := readFile(t, file)
 		total := 0
-		var apart []int64 // what our times have beyond theirs
+		var apart []int64 // our times minus theirs
 		for name, kind := range kinds {
 			for thread := range c.threads {
 				want := printedOf(t, whole.Recording.Events, name, int64(thread))
@@ -86,12 +86,12 @@ func TestDurationsAgreeWithTheJDKsOwnTool(t *testing.T) {
 			}
 		}
 		assert.Greater(t, total, 100)
-		assert.Equal(t, len(whole.Recording.Events), total, "jfr print has nothing that is not here")
+		assert.Equal(t, len(whole.Recording.Events), total, "jfr print has no other events")
 		slices.Sort(apart)
 		const rounding = 1000 // nanoseconds
 		apart = slices.CompactFunc(apart, func(a, b int64) bool { return b-a < rounding })
-		assert.LessOrEqual(t, len(apart), 3, "each chunk has a wall clock of its own: after the first it is not followed")
-		assert.True(t, slices.ContainsFunc(apart, func(a int64) bool { return max(a, -a) < rounding }), "the wall clock of the first is: %v", apart)
+		assert.LessOrEqual(t, len(apart), 3, "one offset per chunk, since each has its own wall clock and ours follows the first")
+		assert.True(t, slices.ContainsFunc(apart, func(a int64) bool { return max(a, -a) < rounding }), "one chunk has the wall clock of the first: %v", apart)
 	})
 }
 
@@ -134,7 +134,7 @@ func parseISO(t *testing.T, text string) time.Duration {
 	return number(m[1])*time.Hour + number(m[2])*time.Minute + number(m[3])*time.Second + number((m[4] + "000000000")[:9])
 }
 
-// BenchmarkRead reads a recording of a busy program; times/jfr is how many times as long jfr print --json takes for the same file.
+// BenchmarkRead reads a recording of a busy program. times/jfr is the factor by which jfr print --json is slower on the same file.
 func BenchmarkRead(b *testing.B) {
 	jdks := findJDKs()
 	if len(jdks) == 0 {
@@ -166,7 +166,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(theirs.Seconds()/(b.Elapsed().Seconds()/float64(b.N)), "times/jfr")
 }
 
-// nothing takes everything.
+// nothing is a sink that discards everything.
 type nothing struct{}
 
 func (nothing) Session(*recording.Session) error { return nil }

@@ -44,7 +44,7 @@ aggregate sequence=3 watermark=900 before=5 from=800 to=900 scale=2
 end time=1000 reason=1
 `
 
-const toldSums = `session 0a0b0c0d0e0f0102030405060708090a pid=0 []
+const wantSums = `session 0a0b0c0d0e0f0102030405060708090a pid=0 []
 1000100 1 sleepStart 0 5 /0 "" 0
 1000300 1 sleepEnd 0 0 /0 "" 0
 aggregate from 1000100 to 1000400 scale 2
@@ -54,7 +54,7 @@ aggregate from 1000400 to 1000500 scale 2
 end 1000600 exit
 `
 
-func (s *teller) aggregate(a *jvmthread.Aggregate) {
+func (s *printer) aggregate(a *jvmthread.Aggregate) {
 	fmt.Fprintf(&s.text, "aggregate from %d to %d scale %d\n", a.From, a.To, a.Scale)
 	for _, e := range a.Series {
 		fmt.Fprintf(&s.text, "  %v %s %q %d %d %d %d %v %t\n", e.Kind, s.symbols.Class(e.Class), s.symbols.Stack(e.Stack), e.Sum, e.Max, e.Zero, e.Offset,
@@ -64,7 +64,7 @@ func (s *teller) aggregate(a *jvmthread.Aggregate) {
 
 // writer is a sink that writes its input with an Encoder.
 type writer struct {
-	*teller
+	*printer
 
 	encoder *Encoder
 	data    []byte
@@ -85,26 +85,26 @@ func (w *writer) End(e recording.End) error {
 	return nil
 }
 
-// Sums have their place in the row of the batches, and are there once, however often they were sent.
+// Aggregates keep their place among the batches, and are counted once even if they were sent repeatedly.
 func TestAggregatesAreReadAndWritten(t *testing.T) {
 	data, err := wire.AppendStream(nil, sums+sumsAgain)
 	require.NoError(t, err)
 	s := read(t, bytes.NewReader(data))
-	if diff := cmp.Diff(toldSums, s.text.String()); diff != "" {
+	if diff := cmp.Diff(wantSums, s.text.String()); diff != "" {
 		t.Errorf("want - got +:\n%s", diff)
 	}
 	assert.Empty(t, s.problems)
-	assert.EqualValues(t, 3, s.lost, "the third batch says so")
+	assert.EqualValues(t, 3, s.lost, "according to the third batch")
 
-	w := &writer{teller: newTeller(t)}
+	w := &writer{printer: newPrinter(t)}
 	w.encoder = NewEncoder(recording.EncoderOptions{Symbols: w.symbols, Stacks: true})
 	d := NewDecoder(recording.Options{Symbols: w.symbols}, w)
 	_, err = d.ReadFrom(bytes.NewReader(data))
 	require.NoError(t, err)
 	require.NoError(t, d.Close())
-	assert.EqualValues(t, 1, d.Stats().Unknown, "no wait begins with notify")
+	assert.EqualValues(t, 1, d.Stats().Unknown, "notify begins no wait")
 	again := read(t, bytes.NewReader(w.data))
-	if diff := cmp.Diff(toldSums, again.text.String()); diff != "" {
+	if diff := cmp.Diff(wantSums, again.text.String()); diff != "" {
 		t.Errorf("want - written and read +:\n%s", diff)
 	}
 	assert.EqualValues(t, 3, again.lost)
@@ -117,13 +117,13 @@ func TestTruncatedAggregates(t *testing.T) {
 	require.NoError(t, err)
 	for n := range data {
 		s := read(t, bytes.NewReader(data[:n]))
-		if text := s.text.String(); strings.Contains(text, "aggregate") && !strings.HasPrefix(toldSums, text) {
+		if text := s.text.String(); strings.Contains(text, "aggregate") && !strings.HasPrefix(wantSums, text) {
 			t.Errorf("at byte %d: %s", n, text)
 		}
 	}
 }
 
-// What does not fit into one frame comes in several.
+// Aggregates that do not fit into one frame are split.
 func TestLargeAggregates(t *testing.T) {
 	t.Parallel()
 	a := jvmthread.Aggregate{From: 10, To: 20, Scale: 2}

@@ -15,7 +15,7 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// ordered counts events, and those that break the contract of recording.Batch.
+// ordered is a sink that counts events, and those that violate the contract of recording.Batch.
 type ordered struct {
 	nothing
 
@@ -34,8 +34,8 @@ func (s *ordered) Batch(b *recording.Batch) error {
 	return nil
 }
 
-// A recording whose watermark stands still is read in memory that does not grow with it.
-func TestWatermarkThatStandsStill(t *testing.T) {
+// Decoding needs bounded memory even if the watermark does not advance.
+func TestStalledWatermark(t *testing.T) {
 	t.Parallel()
 	const batches, each = 96, 1 << 14
 	data := wire.AppendHello(wire.AppendPreamble(nil), &wire.Hello{Session: jvmthread.SessionID{1}})

@@ -24,8 +24,8 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// teller prints the output of a decoder, and checks the contract of recording.Sink.
-type teller struct {
+// printer is a sink that prints the output of a decoder and checks the contract of recording.Sink.
+type printer struct {
 	t         testing.TB
 	symbols   *symbols.Table
 	text      strings.Builder
@@ -36,59 +36,59 @@ type teller struct {
 	lost      uint64
 }
 
-func newTeller(t testing.TB) *teller {
+func newPrinter(t testing.TB) *printer {
 	t.Helper()
-	return &teller{t: t, symbols: symbols.New(symbols.DefaultLimits())}
+	return &printer{t: t, symbols: symbols.New(symbols.DefaultLimits())}
 }
 
-func (s *teller) Session(session *recording.Session) error {
+func (s *printer) Session(session *recording.Session) error {
 	fmt.Fprintf(&s.text, "session %s pid=%d %v\n", session.ID, session.PID, session.Attributes)
 	s.watermark, s.last = -1<<63, -1<<63
 	return nil
 }
 
-func (s *teller) Batch(b *recording.Batch) error {
+func (s *printer) Batch(b *recording.Batch) error {
 	for _, th := range b.Threads {
 		fmt.Fprintf(&s.text, "thread %+v\n", th)
 	}
 	for i := range b.Events {
 		ev := &b.Events[i]
 		if ev.Time < s.last || ev.Time < s.watermark {
-			s.t.Errorf("the event at %d comes behind %d and watermark %d", ev.Time, s.last, s.watermark)
+			s.t.Errorf("event at %d follows an event at %d and watermark %d", ev.Time, s.last, s.watermark)
 		}
 		s.last = ev.Time
-		s.tell(ev)
+		s.print(ev)
 	}
 	if b.Aggregate != nil {
 		s.aggregate(b.Aggregate)
 	}
 	if b.Watermark < s.watermark {
-		s.t.Errorf("the watermark fell")
+		s.t.Errorf("watermark decreases from %d to %d", s.watermark, b.Watermark)
 	}
 	s.watermark = b.Watermark
 	s.lost += b.Lost
 	return nil
 }
 
-func (s *teller) tell(ev *jvmthread.Event) {
+func (s *printer) print(ev *jvmthread.Event) {
 	s.events++
 	fmt.Fprintf(&s.text, "%d %d %v %d %d %s/%x %q %d\n", ev.Time, ev.Thread, ev.Kind, ev.Peer, ev.Arg, s.symbols.Class(ev.Lock.Class), ev.Lock.Hash,
 		s.symbols.Stack(ev.Stack), ev.Flags)
 }
 
-func (s *teller) Problem(p recording.Problem) error {
+func (s *printer) Problem(p recording.Problem) error {
 	s.problems = append(s.problems, p.Error())
 	return nil
 }
 
-func (s *teller) End(e recording.End) error {
+func (s *printer) End(e recording.End) error {
 	fmt.Fprintf(&s.text, "end %d %s\n", e.Time, e.Reason)
 	return nil
 }
 
-func read(t testing.TB, r io.Reader) *teller {
+func read(t testing.TB, r io.Reader) *printer {
 	t.Helper()
-	s := newTeller(t)
+	s := newPrinter(t)
 	d := NewDecoder(recording.Options{File: "x.weft", Symbols: s.symbols}, s)
 	_, err := d.ReadFrom(r)
 	require.NoError(t, err)
@@ -119,7 +119,7 @@ batch sequence=3 watermark=1600 before=8
 end time=1700 reason=2
 `
 
-const told = `session 0a0b0c0d0e0f0102030405060708090a pid=42 [{service.name orders}]
+const wantStream = `session 0a0b0c0d0e0f0102030405060708090a pid=42 [{service.name orders}]
 thread {ID:1 Name:main Group:main Daemon:false Virtual:false}
 thread {ID:2 Name:worker Group: Daemon:true Virtual:false}
 1000100 1 threadStart 0 0 /0 "" 0
@@ -141,11 +141,11 @@ func sample(t testing.TB) []byte {
 func TestStreamInAFile(t *testing.T) {
 	s := read(t, bytes.NewReader(sample(t)))
 	got := strings.ReplaceAll(s.text.String(), " Carrier:false", "")
-	if diff := cmp.Diff(told, got); diff != "" {
+	if diff := cmp.Diff(wantStream, got); diff != "" {
 		t.Errorf("want - got +:\n%s", diff)
 	}
 	assert.Empty(t, s.problems)
-	assert.EqualValues(t, 2, s.lost, "batch 3 says so")
+	assert.EqualValues(t, 2, s.lost, "according to batch 3")
 }
 
 // Data of another version is not interpreted; data of this version after it is read.
@@ -154,7 +154,7 @@ func TestOtherVersionIsNotRead(t *testing.T) {
 	other := slices.Clone(data)
 	other[len(wire.Magic)]++
 	s := read(t, bytes.NewReader(slices.Concat(other, data)))
-	assert.Equal(t, told, strings.ReplaceAll(s.text.String(), " Carrier:false", ""))
+	assert.Equal(t, wantStream, strings.ReplaceAll(s.text.String(), " Carrier:false", ""))
 	assert.Equal(t, []string{"x.weft (byte 0): unknown protocol version 2; read the recording with the version of Weft that wrote it"}, s.problems)
 }
 
@@ -167,7 +167,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 		if !strings.HasPrefix(whole, s.text.String()) && s.events < 5 {
 			t.Errorf("at byte %d: %s", n, s.text.String())
 		}
-		byBytes := newTeller(t)
+		byBytes := newPrinter(t)
 		d := NewDecoder(recording.Options{Symbols: byBytes.symbols}, byBytes)
 		for i := range n {
 			_, err := d.Write(data[i : i+1])
@@ -200,7 +200,7 @@ func TestEveryBitFlipped(t *testing.T) {
 	}
 }
 
-// random makes a session of batches with everything in it.
+// random returns a session of random batches.
 func random(r *rand.Rand, sym *symbols.Table, batches int) (list []recording.Batch) {
 	at := jvmthread.Time(1_700_000_000_000_000_000)
 	for range batches {
@@ -233,12 +233,11 @@ func random(r *rand.Rand, sym *symbols.Table, batches int) (list []recording.Bat
 	return list
 }
 
-// What is written is read again.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
-		want := newTeller(t)
+		want := newPrinter(t)
 		batches := random(r, want.symbols, 30)
 		data := write(want.symbols, batches)
 		session := recording.Session{ID: jvmthread.SessionID{1, 2}, PID: 7, Attributes: []recording.Attribute{{Key: "service.name", Value: "x"}}}
@@ -256,8 +255,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// eventsOnly leaves out definitions of threads, and sorts events of the same time, which are ordered by thread.
-func eventsOnly(s *teller) []string {
+// eventsOnly returns the sorted lines without thread definitions, since events of the same time are ordered by thread.
+func eventsOnly(s *printer) []string {
 	lines := slices.DeleteFunc(strings.Split(s.text.String(), "\n"), func(l string) bool { return strings.HasPrefix(l, "thread ") })
 	slices.Sort(lines)
 	return lines
@@ -275,8 +274,8 @@ func write(sym *symbols.Table, batches []recording.Batch) []byte {
 	return e.End(data, &end)
 }
 
-// The index says of each batch where it and its definitions are, and of which time it is.
-func TestIndexIsTrue(t *testing.T) {
+// The index states the positions of each batch and its definitions, and the time of the batch.
+func TestIndexMatchesTheBatches(t *testing.T) {
 	t.Parallel()
 	sym := symbols.New(symbols.DefaultLimits())
 	batches := random(rand.New(rand.NewPCG(3, 4)), sym, 50)
@@ -328,7 +327,7 @@ func TestIndexIsTrue(t *testing.T) {
 	require.GreaterOrEqual(t, len(want), len(batches))
 	assert.Equal(t, want, index.Entries)
 	const end = wire.FrameHeaderSize + 10
-	assert.Equal(t, index.At, binary.LittleEndian.Uint64(data[len(data)-end-8:]), "it is found from the end")
+	assert.Equal(t, index.At, binary.LittleEndian.Uint64(data[len(data)-end-8:]), "the position of the index precedes the end frame")
 }
 
 func FuzzDecoder(f *testing.F) {
@@ -342,7 +341,7 @@ func FuzzDecoder(f *testing.F) {
 	})
 }
 
-// BenchmarkDecode reads what an agent of a busy JVM writes: batches of 8 threads.
+// BenchmarkDecode reads a recording of a busy JVM, with batches of 8 threads.
 func BenchmarkDecode(b *testing.B) {
 	var events uint64
 	data, count := busy()
@@ -350,7 +349,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportAllocs()
 	d := NewDecoder(recording.Options{}, nothing{})
 	for b.Loop() {
-		d.began = false // the same session once more
+		d.began = false // accept the same session again
 		_, err := d.Write(data)
 		require.NoError(b, err)
 		events += count

@@ -18,7 +18,7 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// A part has each event of its time, with names, whether there is an index or not.
+// A part contains all events of its time range, with names, with or without an index.
 func TestPart(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	batches := random(rand.New(rand.NewPCG(3, 4)), sym, 50)
@@ -34,12 +34,12 @@ func TestPart(t *testing.T) {
 		got := read(t, bytes.NewReader(part))
 		assert.Empty(t, got.problems, name)
 		assert.Zero(t, got.lost, name)
-		want := newTeller(t)
+		want := newPrinter(t)
 		want.symbols = sym
 		for _, b := range batches[21:23] {
 			for i := range b.Events {
 				if b.Events[i].Time < to {
-					want.tell(&b.Events[i])
+					want.print(&b.Events[i])
 				}
 			}
 		}
@@ -48,7 +48,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// An agent's times are of a clock of their own. The last batch of a recording without an index, whose JVM was killed, is in a part that has no end, too.
+// An agent's times are of the monotonic clock. A part without an end contains the last batch even if the JVM was killed and left no index.
 func TestPartUpToTheEnd(t *testing.T) {
 	const offset = 1_700_000_000_000_000_000
 	sym := symbols.New(symbols.DefaultLimits())
@@ -83,7 +83,7 @@ func TestPartOfSeveralRecordingsIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, errSeveral)
 }
 
-// A part is never more than the recording, whatever its index says.
+// A part is never larger than the recording, even if its index is wrong.
 func FuzzPart(f *testing.F) {
 	sym := symbols.New(symbols.DefaultLimits())
 	batches := random(rand.New(rand.NewPCG(3, 4)), sym, 3)

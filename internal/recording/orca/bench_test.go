@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// discard counts what it takes.
+// discard is a sink that only counts events.
 type discard struct{ events int }
 
 func (*discard) Session(*recording.Session) error  { return nil }
@@ -54,7 +54,7 @@ func BenchmarkEncode(b *testing.B) {
 	rate.Report(b, int(e.Stats().Written))
 }
 
-// BenchmarkTwoGigabytes reads a log of 2 GB, and fails if that takes 200 MB of memory.
+// BenchmarkTwoGigabytes reads a log of 2 GB. It fails if that takes 200 MB of memory.
 func BenchmarkTwoGigabytes(b *testing.B) {
 	for b.Loop() {
 		peak := volume(b, 2<<30)

@@ -11,7 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// FuzzDecode gives a decoder any log and any metadata: it keeps its promises, and reads the same however the log is cut.
+// FuzzDecode checks that a decoder fulfills its contract for any log and metadata, and that the way a log is split does not matter.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(everyLine), []byte(metadata), uint16(7))
 	f.Add([]byte("[1.5],ThreadSleep,a,[1,2,3]\n1e300,ThreadEnded,1\n-1,ThreadEnded,1\n"), []byte("00000002,a,b,(),(L;)V,Lx;,[-1]\n"), uint16(1))
@@ -23,7 +23,7 @@ func FuzzDecode(f *testing.F) {
 		cut, stats, err := threadtest.Decode(&format, opts, log, int(piece))
 		threadtest.CheckDecoded(t, "in pieces", cut, stats, err)
 		if len(whole.Events) != len(cut.Events) || len(whole.Problems) != len(cut.Problems) {
-			t.Errorf("whole %d events and %v, in pieces of %d bytes %d and %v", len(whole.Events), whole.Problems, piece, len(cut.Events), cut.Problems)
+			t.Errorf("whole: %d events and %v; in pieces of %d bytes: %d and %v", len(whole.Events), whole.Problems, piece, len(cut.Events), cut.Problems)
 		}
 	})
 }

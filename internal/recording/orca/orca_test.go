@@ -21,7 +21,7 @@ import (
 
 var format = orca.Format()
 
-// sidecars gives a decoder files by their extensions.
+// sidecar returns a function that opens files by extension.
 func sidecar(files map[string]string) func(string) (io.ReadCloser, error) {
 	return func(extension string) (io.ReadCloser, error) {
 		text, ok := files[extension]
@@ -32,14 +32,14 @@ func sidecar(files map[string]string) func(string) (io.ReadCloser, error) {
 	}
 }
 
-// read decodes a log and prints its events and problems, one a line.
+// read decodes a log and prints its events and problems, one per line.
 func read(t *testing.T, log string, opts recording.Options) (events, problems []string) {
 	t.Helper()
 	opts.Symbols, opts.File = symbols.New(symbols.DefaultLimits()), "x.orca"
 	c, stats, err := threadtest.Decode(&format, opts, []byte(log), 0)
 	threadtest.CheckDecoded(t, "log", c, stats, err)
 	for _, ev := range c.Events {
-		events = append(events, threadtest.Tell(ev, opts.Symbols))
+		events = append(events, threadtest.EventText(ev, opts.Symbols))
 	}
 	for _, p := range c.Problems {
 		problems = append(problems, p.Error())
@@ -98,8 +98,8 @@ func TestEveryLine(t *testing.T) {
 	}, events)
 }
 
-// A log may come from a tool that writes brackets where the description has them, other widths, spaces of Windows, or a byte order mark.
-func TestOtherHandsOfTheSameFormat(t *testing.T) {
+// Other tools may write the brackets of the specification, other widths, Windows line endings, or a byte order mark.
+func TestFormatVariants(t *testing.T) {
 	want, _ := read(t, everyLine, recording.Options{})
 	for name, change := range map[string]func(string) string{
 		"CR LF":    func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
@@ -143,7 +143,7 @@ func utf16le(s string) string {
 	return string(b)
 }
 
-func TestTimesCanBeMovedToTheWallClock(t *testing.T) {
+func TestTimeOrigins(t *testing.T) {
 	const log = "34232.84192374283,ThreadEnded,0000000A\n34233.84192374283,ThreadEnded,0000000A\n"
 	for _, c := range []struct {
 		times recording.Times
@@ -160,8 +160,8 @@ func TestTimesCanBeMovedToTheWallClock(t *testing.T) {
 	}
 }
 
-// A hash code can come again once its thread has ended.
-func TestHashCodesThatComeAgain(t *testing.T) {
+// A hash code can be reused after its thread has ended.
+func TestReusedHashCodes(t *testing.T) {
 	events, _ := read(t, `1,ThreadStarted,0000000A,a
 2,ThreadEnded,0000000A
 3,ThreadStart,0000000B,0000000A,0
@@ -178,8 +178,8 @@ func TestHashCodesThatComeAgain(t *testing.T) {
 	}, threads)
 }
 
-// Row O40: a join is logged as such, or is a wait on the object of a thread; and what is within a join belongs to it (row O25).
-func TestJoinsFromJoinsAndFromWaitsAgree(t *testing.T) {
+// Row O40: a join is logged explicitly, or as a wait on the object of a thread. Waits within a join belong to it (row O25).
+func TestBothFormsOfJoinsAgree(t *testing.T) {
 	const start = "1,ThreadStarted,0000000A,a\n1,ThreadStarted,0000000B,b\n"
 	want, _ := read(t, start+"2,ThreadJoin,0000000A,0000000B,0\n3,ThreadEnded,0000000B\n4,ThreadJoined,0000000A,0000000B,0\n", recording.Options{})
 	waits, _ := read(t, start+"2,ObjectWait,0000000A,0000000B,0\n3,ThreadEnded,0000000B\n4,ObjectWaited,0000000A,0000000B,0\n", recording.Options{})
@@ -189,7 +189,7 @@ func TestJoinsFromJoinsAndFromWaitsAgree(t *testing.T) {
 	same(t, "from both", want, both)
 }
 
-func TestMethodsAreFoundWhateverTheirNamesAndWidths(t *testing.T) {
+func TestMethodLookup(t *testing.T) {
 	const meta = `Lcom/acme/Main;,Main, the file.java
 [I,
 00000001,odd,name,(I)V,(Ljava/lang/Object;)[J,Lcom/acme/Main;,1,00000000,3
@@ -207,7 +207,7 @@ func TestMethodsAreFoundWhateverTheirNamesAndWidths(t *testing.T) {
 	}, events)
 }
 
-func TestBadLinesCostThemselvesOnly(t *testing.T) {
+func TestBadLinesAreSkipped(t *testing.T) {
 	events, problems := read(t, strings.Join([]string{
 		"1,ThreadSleep,0000000A,0",
 		"garbage \x00\xff\x7f",
@@ -236,11 +236,11 @@ func TestBadLinesCostThemselvesOnly(t *testing.T) {
 		`x.orca:12 (byte 272): malformed stack trace; reading the event without it; want <depth>(,<method>,<location>)*`,
 	}, problems)
 	if len(events) != 3 {
-		t.Errorf("the other lines are read: %q", events)
+		t.Errorf("want the events of the other lines, got %q", events)
 	}
 }
 
-func TestBadMetadataIsToldAsSuch(t *testing.T) {
+func TestBadMetadataIsReported(t *testing.T) {
 	events, problems := read(t, "1,ThreadSleep,A,1,1,0\n", recording.Options{Sidecar: sidecar(map[string]string{
 		orca.ExtensionClasses: "Lcom/acme/Main;,Main.java\nnonsense\n",
 		orca.ExtensionMethods: "00000001,m,()V,Lcom/acme/Main;,1,00000000,4\n00000002,m\n00000003,m,()V,LX;,2,0,1\n",
@@ -255,11 +255,11 @@ func TestBadMetadataIsToldAsSuch(t *testing.T) {
 	}
 }
 
-// Lines that are not in the order of their times are sorted; those that are too late are reported and left out.
+// Lines are sorted by time. Those that are too late are reported and dropped.
 func TestOrderOfLines(t *testing.T) {
 	var log bytes.Buffer
 	for i := range 5000 {
-		at := i ^ 3 // each four lines the other way round
+		at := i ^ 3 // reverses each group of four lines
 		log.WriteString(strings.Repeat("0", 4) + itoa(100000+at) + ",ThreadSleep,0000000A,0\n")
 	}
 	log.WriteString("99999999,ThreadSleep,0000000A,0\n") // far in the future: does not affect others
@@ -281,19 +281,19 @@ func itoa(n int) string {
 	return string(b)
 }
 
-func TestBatteredLogs(t *testing.T) {
+func TestCorruptLogs(t *testing.T) {
 	t.Parallel()
-	told := threadtest.Batter(t, &format, func() recording.Options {
+	reported := threadtest.Corrupt(t, &format, func() recording.Options {
 		return recording.Options{Sidecar: sidecar(map[string]string{orca.ExtensionMeta: metadata})}
 	}, []byte(everyLine), 2)
-	if told < len(everyLine) {
-		t.Errorf("%d of %d wrong bits were seen", told, 8*len(everyLine))
+	if reported < len(everyLine) {
+		t.Errorf("only %d of %d flipped bits were reported", reported, 8*len(everyLine))
 	}
 }
 
 var xs = bytes.Repeat([]byte{'x'}, 1<<20)
 
-// endless is a line without an end.
+// endless is a long line without a line break.
 type endless struct{ left int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -306,7 +306,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A line of a gigabyte costs only itself, a megabyte of memory and a problem.
+// A line of a gigabyte costs a megabyte of memory and a problem, and does not affect other lines.
 func TestEndlessLine(t *testing.T) {
 	t.Parallel()
 	size := int64(1 << 30)
@@ -342,11 +342,11 @@ func TestLacks(t *testing.T) {
 	lacks := strings.Join(format.Carries.Missing(), "\n")
 	for _, want := range []string{"park", "no timeout of wait", "class of the monitor", "interruptCalled", "waited", "gap", "group"} {
 		if !strings.Contains(lacks, want) && want != "no timeout of wait" {
-			t.Errorf("%q is not in\n%s", want, lacks)
+			t.Errorf("%q is missing in\n%s", want, lacks)
 		}
 	}
 	kept, _ := threadtest.Carry(&format.Carries, jvmthread.Event{Kind: jvmthread.KindWait, Arg: 5})
 	if kept.Arg != 0 {
-		t.Error("a time-out is not carried")
+		t.Error("the timeout was kept, want it dropped")
 	}
 }

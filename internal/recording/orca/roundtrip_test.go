@@ -13,7 +13,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// write encodes events in batches of some.
+// write encodes events in batches of 1000.
 func write(events []jvmthread.Event, sym *symbols.Table) (log, meta []byte, stats recording.EncoderStats) {
 	e := orca.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
 	log = e.Begin(nil, &recording.Session{})
@@ -27,7 +27,7 @@ func write(events []jvmthread.Event, sym *symbols.Table) (log, meta []byte, stat
 	return e.End(log, &recording.End{}), meta, e.Stats()
 }
 
-// carried is what the format keeps of an event; what it says in another way is put into these words. Lock and owner are hash codes.
+// carried returns an event as it is after a round trip. The object of a joined thread is its hash code.
 func carried(ev jvmthread.Event) (jvmthread.Event, bool) {
 	ev, ok := threadtest.Carry(&format.Carries, ev)
 	if ev.Kind == jvmthread.KindJoinStart || ev.Kind == jvmthread.KindJoinEnd {
@@ -44,11 +44,11 @@ func TestRoundTrip(t *testing.T) {
 		var want []string
 		for _, ev := range events {
 			if ev, ok := carried(ev); ok {
-				want = append(want, threadtest.Tell(ev, sym))
+				want = append(want, threadtest.EventText(ev, sym))
 			}
 		}
 		if written.Written != uint64(len(want)) || written.TotalOmitted() != uint64(len(events)-len(want)) {
-			t.Fatalf("seed %d: %d written and %d left of %d", seed, written.Written, written.TotalOmitted(), len(events))
+			t.Fatalf("seed %d: %d written and %d omitted of %d", seed, written.Written, written.TotalOmitted(), len(events))
 		}
 		read := symbols.New(symbols.DefaultLimits())
 		c, stats, err := threadtest.Decode(&format, recording.Options{
@@ -60,7 +60,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		var got []string
 		for _, ev := range c.Events {
-			got = append(got, threadtest.Tell(ev, read))
+			got = append(got, threadtest.EventText(ev, read))
 		}
 		same(t, "events", want, got)
 		for id, th := range c.Threads {

@@ -14,7 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// follow decodes pieces of a log, each with the metadata that are there when it comes.
+// follow decodes pieces of a log, appending to the metadata before each piece.
 func follow(t *testing.T, pieces ...[2]string) (events, problems []string) {
 	t.Helper()
 	meta := map[string]string{}
@@ -46,8 +46,8 @@ func sleep(second int, stack string) string {
 	return fmt.Sprintf("%d,ThreadSleep,0000000A,1,%s\n%d.5,ThreadSlept,0000000A,0\n", second, stack, second)
 }
 
-// A log that is followed names methods, and lines, that came to the metadata after it was opened.
-func TestMetadataThatGrow(t *testing.T) {
+// A followed log refers to methods and lines that were added to the metadata after it was opened.
+func TestGrowingMetadata(t *testing.T) {
 	const known = "00000001,one,,Lcom/acme/Main;,1,00000007,7\n"
 	events, problems := follow(t,
 		[2]string{"Lcom/acme/Main;,Main.java\n" + known, sleep(1, "1,7")},
@@ -63,7 +63,7 @@ func TestMetadataThatGrow(t *testing.T) {
 }
 
 // An incomplete line of metadata is reported, and read once it is complete.
-func TestMetadataThatGrowWithinALine(t *testing.T) {
+func TestIncompleteMetadataLine(t *testing.T) {
 	events, problems := follow(t,
 		[2]string{"00000002,two,,Lcom/acme/Main;,1,00000009,9\n00000001,o", sleep(1, "2,9")},
 		[2]string{"", sleep(2, "2,9")},

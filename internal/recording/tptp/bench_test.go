@@ -14,7 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// discard counts what it takes.
+// discard is a sink that only counts events.
 type discard struct{ events int }
 
 func (*discard) Session(*recording.Session) error  { return nil }
@@ -26,7 +26,7 @@ func (d *discard) Batch(b *recording.Batch) error {
 	return nil
 }
 
-// sample is a trace with annotations, as this program writes it; without them it is as TPTP does.
+// sample returns a trace, optionally with the annotations that Weft writes.
 func sample(tb testing.TB, annotations bool) []byte {
 	tb.Helper()
 	events, sym := threadtest.Recorded(1, 16, 8, 100_000)
@@ -59,7 +59,7 @@ func decode(b *testing.B, trace []byte) {
 	rate.Report(b, sink.events)
 }
 
-// BenchmarkStandardXML is what the decoder is compared with: encoding/xml finds the same tags, without making events of them.
+// BenchmarkStandardXML is a baseline: encoding/xml finds the same tags without converting them to events.
 func BenchmarkStandardXML(b *testing.B) {
 	trace := sample(b, false)
 	elements := 0
@@ -92,7 +92,7 @@ func BenchmarkEncode(b *testing.B) {
 	rate.Report(b, int(e.Stats().Written))
 }
 
-// BenchmarkTwoGigabytes reads a trace of 2 GB, and fails if that takes 200 MB of memory.
+// BenchmarkTwoGigabytes reads a trace of 2 GB. It fails if that takes 200 MB of memory.
 func BenchmarkTwoGigabytes(b *testing.B) {
 	for b.Loop() {
 		b.ReportMetric(float64(volume(b, 2<<30))/(1<<20), "MB-peak")

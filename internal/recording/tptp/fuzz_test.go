@@ -10,7 +10,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// FuzzDecode gives a decoder any trace: it keeps its promises, and reads the same however the trace is cut.
+// FuzzDecode checks that a decoder fulfills its contract for any trace, and that the way a trace is split does not matter.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(everyElement), uint16(7))
 	f.Add([]byte(`<?xml encoding="latin1"?><threadStart threadId="1" time="1" threadName="&#xfc;`+"\xfc"+`"><annotation name="weft.stack" value="a">b<![CDATA[<]]></annotation>`), uint16(1))
@@ -22,9 +22,9 @@ func FuzzDecode(f *testing.F) {
 		cut, stats, err := threadtest.Decode(&format, opts, trace, int(piece))
 		threadtest.CheckDecoded(t, "in pieces", cut, stats, err)
 		if len(whole.Events) != len(cut.Events) || len(whole.Problems) != len(cut.Problems) {
-			t.Errorf("whole %d events and %v, in pieces of %d bytes %d and %v", len(whole.Events), whole.Problems, piece, len(cut.Events), cut.Problems)
+			t.Errorf("whole: %d events and %v; in pieces of %d bytes: %d and %v", len(whole.Events), whole.Problems, piece, len(cut.Events), cut.Problems)
 		}
-		opts.MaxRecord = 64 // what is longer depends on the cuts; the promises do not
+		opts.MaxRecord = 64 // the limit makes results depend on the split, but not the contract
 		short, stats, err := threadtest.Decode(&format, opts, trace, int(piece))
 		threadtest.CheckDecoded(t, "short", short, stats, err)
 	})

@@ -21,14 +21,14 @@ func write(events []jvmthread.Event, sym *symbols.Table, times recording.Times) 
 		n := min(len(events), 1000)
 		trace = e.Batch(trace, &recording.Batch{Events: events[:n]})
 		events = events[n:]
-		if len(events) > 0 { // another file
+		if len(events) > 0 { // start another file
 			trace = e.Begin(e.End(trace, nil), &recording.Session{})
 		}
 	}
 	return e.End(trace, &recording.End{}), e.Stats()
 }
 
-// carrier says what the format keeps of events; what it says in another way is put into these words: the object of a thread.
+// carrier maps the objects of joined threads to the threads, to predict events after a round trip.
 type carrier map[jvmthread.LockID]jvmthread.ThreadID
 
 func (c carrier) carried(ev jvmthread.Event) (jvmthread.Event, bool) {
@@ -51,11 +51,11 @@ func TestRoundTrip(t *testing.T) {
 		carrier := make(carrier)
 		for _, ev := range events {
 			if ev, ok := carrier.carried(ev); ok {
-				want = append(want, threadtest.Tell(ev, sym))
+				want = append(want, threadtest.EventText(ev, sym))
 			}
 		}
 		if written.Written != uint64(len(want)) || written.TotalOmitted() != uint64(len(events)-len(want)) {
-			t.Fatalf("seed %d: %d written and %d left of %d", seed, written.Written, written.TotalOmitted(), len(events))
+			t.Fatalf("seed %d: %d written and %d omitted of %d", seed, written.Written, written.TotalOmitted(), len(events))
 		}
 		read := symbols.New(symbols.DefaultLimits())
 		c, stats, err := threadtest.Decode(&format, recording.Options{Symbols: read, Reorder: 10 + int(seed), Times: times}, trace, 1+int(seed)*100)
@@ -64,7 +64,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, c.Problems)
 		}
 		for _, ev := range c.Events {
-			got = append(got, threadtest.Tell(ev, read))
+			got = append(got, threadtest.EventText(ev, read))
 		}
 		same(t, "events", want, got)
 		for id, th := range c.Threads {

@@ -20,14 +20,14 @@ import (
 
 var format = tptp.Format()
 
-// read decodes a trace and prints its events and problems, one a line.
+// read decodes a trace and prints its events and problems, one per line.
 func read(t *testing.T, trace string, opts recording.Options) (events, problems []string, c *threadtest.Collector) {
 	t.Helper()
 	opts.Symbols, opts.File = symbols.New(symbols.DefaultLimits()), "x.trcxml"
 	c, stats, err := threadtest.Decode(&format, opts, []byte(trace), 0)
 	threadtest.CheckDecoded(t, "trace", c, stats, err)
 	for _, ev := range c.Events {
-		events = append(events, threadtest.Tell(ev, opts.Symbols))
+		events = append(events, threadtest.EventText(ev, opts.Symbols))
 	}
 	for _, p := range c.Problems {
 		problems = append(problems, p.Error())
@@ -42,7 +42,7 @@ func same(t *testing.T, what string, want, got any) {
 	}
 }
 
-// everyElement has each element with each attribute of its DTD.
+// everyElement contains each element with each attribute of its DTD.
 const everyElement = `<?xml version="1.0" encoding="UTF-8"?>
 <TRACE>
 <threadStart transientThreadId="1" threadId="1" time="1.000000001" groupName="main" parentName="system" transientObjIdRef="100" objIdRef="100" threadName="main" collationValue="c" traceIdRef="t"/>
@@ -106,8 +106,8 @@ func encode16(s string, order func(uint16) []byte, mark bool) string {
 func little(u uint16) []byte { return []byte{byte(u), byte(u >> 8)} }
 func big(u uint16) []byte    { return []byte{byte(u >> 8), byte(u)} }
 
-// The same trace, as others may write it.
-func TestOtherHandsOfTheSameFormat(t *testing.T) {
+// The same trace, as other tools may write it.
+func TestFormatVariants(t *testing.T) {
 	head, body, _ := strings.Cut(everyElement, "<TRACE>\n")
 	body, _, _ = strings.Cut(body, "</TRACE>")
 	for name, trace := range map[string]string{
@@ -185,7 +185,7 @@ func TestIDs(t *testing.T) {
 	}, events)
 }
 
-func TestBadElementsCostThemselvesOnly(t *testing.T) {
+func TestBadElementsAreSkipped(t *testing.T) {
 	events, problems, _ := read(t, strings.Join([]string{
 		`<threadEnd threadIdRef="1" time="1"/>`,
 		`<threadEnd threadIdRef="1" time="x"/>`,
@@ -223,15 +223,15 @@ func TestBadElementsCostThemselvesOnly(t *testing.T) {
 	same(t, "events", 3, len(events))
 }
 
-func TestBatteredTraces(t *testing.T) {
+func TestCorruptTraces(t *testing.T) {
 	t.Parallel()
-	told := threadtest.Batter(t, &format, func() recording.Options { return recording.Options{} }, []byte(everyElement), 2)
-	if told < len(everyElement) {
-		t.Errorf("%d of %d wrong bits were seen", told, 8*len(everyElement))
+	reported := threadtest.Corrupt(t, &format, func() recording.Options { return recording.Options{} }, []byte(everyElement), 2)
+	if reported < len(everyElement) {
+		t.Errorf("only %d of %d flipped bits were reported", reported, 8*len(everyElement))
 	}
 }
 
-// endless repeats a text.
+// endless is a reader that repeats a text.
 type endless struct {
 	text string
 	left int64
@@ -249,7 +249,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// What is endless costs itself: a tag, an attribute, a comment, a declaration, elements in elements, references.
+// Input without an end does not affect what follows: tags, attributes, comments, declarations, nested elements, references.
 func TestHostileTraces(t *testing.T) {
 	t.Parallel()
 	size := int64(16 << 20)

@@ -40,14 +40,14 @@ func same(t *testing.T, want, got any) {
 	}
 }
 
-func tell(c *threadtest.Collector) (lines []string) {
+func eventTexts(c *threadtest.Collector) (lines []string) {
 	for _, ev := range c.Events {
 		lines = append(lines, fmt.Sprintf("%v %d %s peer=%d lock=%x flags=%d", ev.Time.Sub(0), ev.Thread, ev.Kind, ev.Peer, ev.Lock.Hash, ev.Flags))
 	}
 	return lines
 }
 
-// article is the sample of the article (row I25).
+// article is the sample in the article (row I25).
 const article = `Thread-32452561, start, Thread-60934352
 Thread-32452561, start, Thread-89877242
 Thread-60934352, wait, Thread-60934352, active 8 ms
@@ -56,7 +56,7 @@ Thread-32452561, notify, Thread-60934352
 Thread-60934352, wait, Thread-60934352, active 3068 ms
 `
 
-func TestTheArticlesSample(t *testing.T) {
+func TestArticleSample(t *testing.T) {
 	c := read(t, article)
 	same(t, []recording.Problem(nil), c.Problems)
 	same(t, []string{
@@ -69,14 +69,14 @@ func TestTheArticlesSample(t *testing.T) {
 		"9.004ms 32452561 notify peer=0 lock=3a1c8d0 flags=0",
 		"9.005ms 60934352 waitReturned peer=0 lock=3a1c8d0 flags=0",
 		"3.077005s 60934352 wait peer=0 lock=3a1c8d0 flags=0",
-	}, tell(c))
+	}, eventTexts(c))
 	again, _ := write(c.Events)
 	same(t, article, again)
 }
 
-// The page has lost the ends of its lines, and writes the unit in its own way.
-func TestOtherHandsOfTheSameFormat(t *testing.T) {
-	want := tell(read(t, article))
+// The page has lost its line breaks and varies the spelling of the unit.
+func TestFormatVariants(t *testing.T) {
+	want := eventTexts(read(t, article))
 	for _, text := range []string{
 		strings.ReplaceAll(article, "\n", " "),
 		strings.ReplaceAll(article, "ms", "Ms"),
@@ -86,7 +86,7 @@ func TestOtherHandsOfTheSameFormat(t *testing.T) {
 	} {
 		c := read(t, text)
 		same(t, []recording.Problem(nil), c.Problems)
-		same(t, want, tell(c))
+		same(t, want, eventTexts(c))
 	}
 }
 
@@ -109,19 +109,19 @@ Thread-1, stop, Thread-2
 		"5.002ms 2 wait peer=0 lock=2 flags=0", "5.003ms 1 notifyAll peer=0 lock=2 flags=0", "5.003001ms 2 waitReturned peer=0 lock=2 flags=0",
 		"5.004ms 1 suspend peer=2 lock=0 flags=0", "5.005ms 1 resume peer=2 lock=0 flags=0", "5.006ms 1 joinStart peer=2 lock=2 flags=0",
 		"5.007ms 1 joinEnd peer=2 lock=2 flags=0", "5.008ms 1 stop peer=2 lock=0 flags=0",
-	}, tell(c))
+	}, eventTexts(c))
 	again, _ := write(c.Events)
 	same(t, text, again)
 }
 
-// What was written can be read, and written again alike: the same triples in the same order. A thread is active for as long as was
-// written, or longer if others need that. And whom each notify woke is what really happened in the simulated program.
+// Reading and writing again yields the same triples in the same order. Active times never shrink, but may grow if other lines require it.
+// The threads woken by notifies are those that were really woken in the simulated program.
 func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(60) {
 		threads := 2 + int(seed%9)
 		sim := threadtest.Simulate(seed, threads, 1+int(seed%5), 3000)
 		for i := range sim.Events {
-			sim.Events[i].Time *= 100_000 // so that there are milliseconds
+			sim.Events[i].Time *= 100_000 // long enough for milliseconds
 		}
 		text, stats := write(sim.Events)
 		if n := uint64(len(sim.Events)); stats.Written+stats.TotalOmitted() != n {
@@ -147,7 +147,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// active splits the lines of a text into triples and milliseconds, -1 where there are none.
+// active splits the lines of a text into triples and milliseconds (-1 if a line has none).
 func active(t *testing.T, text string) (lines []string, ms []int) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -161,7 +161,7 @@ func active(t *testing.T, text string) (lines []string, ms []int) {
 	return lines, ms
 }
 
-// woken are the pairs of notifiers and notified threads, as the simulation knows them, with how often.
+// woken counts the pairs of notifying and notified threads according to the simulation.
 func woken(sim *threadtest.Simulation) map[string]int {
 	pairs := make(map[string]int)
 	for _, ia := range sim.Truth {
@@ -176,7 +176,7 @@ func woken(sim *threadtest.Simulation) map[string]int {
 	return pairs
 }
 
-// notified are those of the text, but for the last of each thread if it never said that it was woken.
+// notified counts the pairs of notifying and notified threads in the text.
 func notified(text string) map[string]int {
 	pairs := make(map[string]int)
 	for line := range strings.Lines(text) {
@@ -187,7 +187,7 @@ func notified(text string) map[string]int {
 	return pairs
 }
 
-func TestBadLinesCostThemselvesOnly(t *testing.T) {
+func TestBadLinesAreSkipped(t *testing.T) {
 	c := read(t, "Thread-1, start, Thread-2\nThread-1\nThread-1, start\n, start, Thread-2\nThread-1, frobnicate, Thread-2\nThread-1, frobnicate, Thread-2\n"+
 		"Thread-1, wait, Thread-1, idle 3 ms\nThread-1, wait, Thread-1, active 99999999999999999999 ms\n\x00\xff\nmain, start, pool 1\nThread-1, wait, Thread-1\n")
 	var problems []string
@@ -210,8 +210,8 @@ func TestBadLinesCostThemselvesOnly(t *testing.T) {
 	same(t, []string{"main", "pool 1"}, names)
 }
 
-// What is made up at the end comes in the same order each time: whoever reads on after a restart counts events.
-func TestEndIsTheSameEachTime(t *testing.T) {
+// Events inferred at the end always have the same order, because the position after a restart is a number of events.
+func TestEndIsDeterministic(t *testing.T) {
 	var text strings.Builder
 	for id := range 40 {
 		fmt.Fprintf(&text, "Thread-1, start, Thread-%d\n", id+2)
@@ -229,10 +229,10 @@ func TestEndIsTheSameEachTime(t *testing.T) {
 	assert.IsIncreasing(t, begun)
 }
 
-func TestBatteredTriples(t *testing.T) {
-	told := threadtest.Batter(t, &format, func() recording.Options { return recording.Options{} }, []byte(article), 5)
-	if told < len(article)/2 {
-		t.Errorf("%d of %d wrong bits were seen", told, 8*len(article))
+func TestCorruptTriples(t *testing.T) {
+	reported := threadtest.Corrupt(t, &format, func() recording.Options { return recording.Options{} }, []byte(article), 5)
+	if reported < len(article)/2 {
+		t.Errorf("only %d of %d flipped bits were reported", reported, 8*len(article))
 	}
 }
 
@@ -247,7 +247,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// FuzzDecode gives a decoder any lines: it keeps its promises, and what it reads can be written and read again alike.
+// FuzzDecode checks that a decoder fulfills its contract for any input, however the input is split.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(article), uint16(7))
 	f.Add([]byte("<a, Wait, a>, ACTIVE 7 MS <Thread-1, join, a\nThread-1, sleep, Thread-1\nThread-9223372036854775807, interrupt, Thread-1"), uint16(1))
@@ -258,7 +258,7 @@ func FuzzDecode(f *testing.F) {
 		cut, stats, err := threadtest.Decode(&format, opts, text, int(piece))
 		threadtest.CheckDecoded(t, "in pieces", cut, stats, err)
 		if len(whole.Events) != len(cut.Events) || len(whole.Problems) != len(cut.Problems) {
-			t.Errorf("whole %d events and %v, in pieces of %d bytes %d and %v", len(whole.Events), whole.Problems, piece, len(cut.Events), cut.Problems)
+			t.Errorf("whole: %d events and %v; in pieces of %d bytes: %d and %v", len(whole.Events), whole.Problems, piece, len(cut.Events), cut.Problems)
 		}
 	})
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// CheckDecoded fails the test if a decoder returned an error or broke a promise, whatever it was given, or if its counts do not fit what
-// the sink got.
+// CheckDecoded fails the test if a decoder returned an error or violated its contract, or if its counts do not match the sink's. No input
+// may make a decoder do so.
 func CheckDecoded(t testing.TB, what string, c *Collector, stats recording.Stats, err error) {
 	t.Helper()
 	if err != nil {
-		t.Errorf("%s: a recording must not be able to stop its decoder: %v", what, err)
+		t.Errorf("%s: decoder failed: %v", what, err)
 	}
 	for _, fault := range c.Faults {
 		t.Errorf("%s: %v", what, fault)
@@ -26,9 +26,9 @@ func CheckDecoded(t testing.TB, what string, c *Collector, stats recording.Stats
 	}
 }
 
-// Batter breaks a good recording in many ways. However it is cut into writes, what is read is the same; a cut loses only the data after it;
-// one wrong bit costs at most near events. It returns how many wrong bits were reported as a problem.
-func Batter(t testing.TB, f *recording.Format, options func() recording.Options, data []byte, near int) (told int) {
+// Corrupt corrupts a valid recording in many ways. It checks that the size of writes does not matter, that a truncation loses only the data
+// after it, and that one flipped bit costs at most near events. It returns the number of flipped bits that were reported as problems.
+func Corrupt(t testing.TB, f *recording.Format, options func() recording.Options, data []byte, near int) (reported int) {
 	t.Helper()
 	decode := func(data []byte, piece int) (*Collector, recording.Stats, *symbols.Table) {
 		opts := options()
@@ -41,20 +41,20 @@ func Batter(t testing.TB, f *recording.Format, options func() recording.Options,
 	}
 	whole, _, sym := decode(data, 0)
 	if len(whole.Problems) > 0 {
-		t.Fatalf("%s: the recording is not good: %v", f.Name, whole.Problems[0])
+		t.Fatalf("%s: the original recording has a problem: %v", f.Name, whole.Problems[0])
 	}
-	want := tellAll(whole, sym)
+	want := eventTexts(whole, sym)
 	for _, piece := range []int{1, 2, 3, 7, 64, 1000} {
 		c, _, sym := decode(data, piece)
-		if got := tellAll(c, sym); !slices.Equal(want, got) {
-			t.Errorf("%s: written in pieces of %d bytes it reads otherwise: %d events, want %d", f.Name, piece, len(got), len(want))
+		if got := eventTexts(c, sym); !slices.Equal(want, got) {
+			t.Errorf("%s: written in pieces of %d bytes: got other events (%d, want %d)", f.Name, piece, len(got), len(want))
 		}
 	}
 	before := 0
 	for n := range len(data) {
 		c, _, _ := decode(data[:n], 0)
 		if len(c.Events) < before-near || len(c.Events) > len(want) {
-			t.Errorf("%s: cut at byte %d it has %d events, at the byte before %d", f.Name, n, len(c.Events), before)
+			t.Errorf("%s: truncated at byte %d: got %d events, but %d at an earlier byte", f.Name, n, len(c.Events), before)
 		}
 		before = max(before, len(c.Events))
 	}
@@ -64,21 +64,21 @@ func Batter(t testing.TB, f *recording.Format, options func() recording.Options,
 			flipped[at] ^= 1 << bit
 			c, stats, _ := decode(flipped, 0)
 			if len(c.Events) < len(want)-near {
-				t.Errorf("%s: bit %d of byte %d is wrong: %d events, want %d at least", f.Name, bit, at, len(c.Events), len(want)-near)
+				t.Errorf("%s: bit %d of byte %d flipped: got %d events, want at least %d", f.Name, bit, at, len(c.Events), len(want)-near)
 			}
 			if stats.Problems > 0 {
-				told++
+				reported++
 			}
 			flipped[at] ^= 1 << bit
 		}
 	}
-	return told
+	return reported
 }
 
-func tellAll(c *Collector, sym *symbols.Table) []string {
+func eventTexts(c *Collector, sym *symbols.Table) []string {
 	lines := make([]string, len(c.Events))
 	for i := range c.Events {
-		lines[i] = Tell(c.Events[i], sym)
+		lines[i] = EventText(c.Events[i], sym)
 	}
 	return lines
 }
