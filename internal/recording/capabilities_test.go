@@ -49,11 +49,11 @@ func TestMissingFieldsAreDroppedAndListed(t *testing.T) {
 }
 
 func TestProblemIsOneLine(t *testing.T) {
-	p := recording.Problem{File: "a.orca", Line: 3, Byte: 70, What: "time \"x\" is no number", Remedy: "write seconds, such as 12.5"}
-	if want := `a.orca:3 (byte 70): time "x" is no number; write seconds, such as 12.5`; p.Error() != want {
-		t.Errorf("have %s, want %s", p.Error(), want)
+	p := recording.Problem{File: "a.orca", Line: 3, Byte: 70, What: "invalid time \"x\"", Remedy: "write seconds, such as 12.5"}
+	if want := `a.orca:3 (byte 70): invalid time "x"; write seconds, such as 12.5`; p.Error() != want {
+		t.Errorf("got %s, want %s", p.Error(), want)
 	}
-	if p := (recording.Problem{File: "a.jfr", Byte: 7, What: "breaks off"}); p.Error() != "a.jfr (byte 7): breaks off" {
-		t.Errorf("have %s", p.Error())
+	if p := (recording.Problem{File: "a.jfr", Byte: 7, What: "truncated"}); p.Error() != "a.jfr (byte 7): truncated" {
+		t.Errorf("got %s", p.Error())
 	}
 }

@@ -37,10 +37,10 @@ func TestParseTimeRoundsExactly(t *testing.T) {
 		got, n := recording.ParseTime([]byte(text+",x"), unit)
 		off := exact.Sub(exact, new(big.Rat).SetInt64(int64(got)))
 		if n != len(text) || off.Abs(off).Cmp(big.NewRat(1, 2)) > 0 {
-			t.Errorf("%s of %v is %d, off by %v, %d bytes", text, unit, got, off, n)
+			t.Errorf("%s of %v: got %d, which is off by %v, from %d bytes", text, unit, got, off, n)
 		}
 		if back, n := recording.ParseTime(recording.AppendTime(nil, got, unit), unit); back != got || n == 0 {
-			t.Errorf("%d is written as %s and read as %d", got, recording.AppendTime(nil, got, unit), back)
+			t.Errorf("%d was written as %s and read as %d", got, recording.AppendTime(nil, got, unit), back)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestParseTime(t *testing.T) {
 		"34232.84192374283,Obje": {34_232_841_923_743, 17},
 	} {
 		if at, n := recording.ParseTime([]byte(text), time.Second); at != want.at || n != want.n {
-			t.Errorf("%q is %d with %d bytes, want %d with %d", text, at, n, want.at, want.n)
+			t.Errorf("%q: got %d from %d bytes, want %d from %d", text, at, n, want.at, want.n)
 		}
 	}
 	if text := string(recording.AppendTime(nil, math.MinInt64, time.Second)); text != "-9223372036.854775808" {
@@ -88,7 +88,7 @@ func TestParseHex(t *testing.T) {
 		"10000000000000000": {0, 0},
 	} {
 		if v, n := recording.ParseHex([]byte(text)); v != want.v || n != want.n {
-			t.Errorf("%q is %x with %d bytes, want %x with %d", text, v, n, want.v, want.n)
+			t.Errorf("%q: got %x from %d bytes, want %x from %d", text, v, n, want.v, want.n)
 		}
 	}
 }
@@ -118,11 +118,11 @@ func TestBatcherSorts(t *testing.T) {
 		err := b.Flush()
 		threadtest.CheckDecoded(t, "events", c, b.Stats(), err)
 		if len(c.Events) != n {
-			t.Fatalf("%d of %d", len(c.Events), n)
+			t.Fatalf("got %d of %d events", len(c.Events), n)
 		}
 		for i := 1; i < n; i++ { // events of the same time keep their order
 			if a, b := c.Events[i-1], c.Events[i]; a.Time == b.Time && a.Thread > b.Thread {
-				t.Fatalf("seed %d: %v before %v", seed, a, b)
+				t.Fatalf("seed %d: %v precedes %v", seed, a, b)
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func TestBatcherDropsLateEvents(t *testing.T) {
 	}
 	threadtest.CheckDecoded(t, "events", c, b.Stats(), nil)
 	if len(c.Events) != 201 || c.Lost != 1 || c.Events[200].Time != math.MaxInt64 {
-		t.Errorf("%d events, %d lost", len(c.Events), c.Lost)
+		t.Errorf("got %d events, %d lost", len(c.Events), c.Lost)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestBatcherStopsWithItsSink(t *testing.T) {
 	text := recording.NewLines(b, func([]byte) { b.Add(ev(1, 1)) }, nil)
 	_, err := text.Write([]byte(strings.Repeat("a\n", 100)))
 	if !errors.Is(err, failure) || !errors.Is(text.Close(), failure) || len(c.Sessions) != 1 || len(c.Events) != 0 {
-		t.Errorf("%v, %d sessions", err, len(c.Sessions))
+		t.Errorf("got error %v and %d sessions", err, len(c.Sessions))
 	}
 	if _, err := text.Write([]byte("b\n")); err == nil {
 		t.Error("want an error after close")
@@ -175,7 +175,7 @@ func TestProblemsAreReportedUpToALimit(t *testing.T) {
 		b.Problem(recording.Problem{What: "x", Lost: 2})
 	}
 	if err := b.Flush(); err != nil || len(c.Problems) != 3 || c.Lost != 20 || b.Stats().Problems != 10 {
-		t.Errorf("%v %d reported, %d lost, %+v", err, len(c.Problems), c.Lost, b.Stats())
+		t.Errorf("got error %v, %d reported, %d lost, %+v", err, len(c.Problems), c.Lost, b.Stats())
 	}
 }
 
@@ -199,9 +199,9 @@ func TestFlushInTheMiddle(t *testing.T) {
 		}
 	}
 	if len(c.Events) != 2 || sym.Thread(1).Name != "bc" {
-		t.Errorf("%d events, thread %q", len(c.Events), sym.Thread(1).Name)
+		t.Errorf("got %d events, thread %q", len(c.Events), sym.Thread(1).Name)
 	}
 	if err := text.Close(); err != nil || len(c.Events) != 3 || c.Threads[1].Name != "d" || text.Stats().Bytes != 7 || !c.Sessions[0].SingleEnded {
-		t.Errorf("%v: %d events, thread %q, %+v", err, len(c.Events), c.Threads[1].Name, text.Stats())
+		t.Errorf("got error %v, %d events, thread %q, %+v", err, len(c.Events), c.Threads[1].Name, text.Stats())
 	}
 }

@@ -26,7 +26,7 @@ func TestCompleteWaits(t *testing.T) {
 			"10 A wait, 20 A waited, 20 A contendedEnter, 25 A contendedEntered, 30 A waitReturned",
 		},
 		{"no wait", "10 A contendedEnter lock=Q\n30 A waitReturned lock=Q", "10 A contendedEnter, 30 A waitReturned"},
-		{"lost meanwhile", waits + "20 A gap\n30 A waitReturned lock=Q", "10 A wait, 20 A gap, 30 A waitReturned"},
+		{"events lost", waits + "20 A gap\n30 A waitReturned lock=Q", "10 A wait, 20 A gap, 30 A waitReturned"},
 		{"suspended", waits + "20 B suspend target=A\n30 A waitReturned lock=Q", "10 A wait, 20 B suspend, 30 A waitReturned"},
 		{
 			"suspended and resumed", waits + "20 B suspend target=A\n25 B resume target=A\n30 A waitReturned lock=Q",
@@ -46,7 +46,7 @@ func TestCompleteWaits(t *testing.T) {
 				if err := sink.Session(&recording.Session{SingleEnded: singleEnded}); err != nil {
 					t.Fatal(err)
 				}
-				for i := range h.Events { // one batch for each event: the state is that of the session
+				for i := range h.Events { // one batch per event, because the state belongs to the session
 					if err := sink.Batch(&recording.Batch{Events: h.Events[i : i+1], Watermark: h.Events[i].Time}); err != nil {
 						t.Fatal(err)
 					}

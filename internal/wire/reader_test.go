@@ -90,7 +90,7 @@ func readOne(t *testing.T, stream []byte) Frame {
 	return frame
 }
 
-func TestReadingABatchAllocatesNothing(t *testing.T) {
+func TestReadBatchDoesNotAllocate(t *testing.T) {
 	stream := sampleBatch(100, 10)
 	src := bytes.NewReader(stream)
 	r := NewReader(src, MaxFrame)

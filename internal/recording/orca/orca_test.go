@@ -155,7 +155,7 @@ func TestTimeOrigins(t *testing.T) {
 	} {
 		events, _ := read(t, log, recording.Options{Times: c.times})
 		if len(events) != 2 || !strings.HasPrefix(events[0], c.want) {
-			t.Errorf("%+v: %q, want %s", c.times, events, c.want)
+			t.Errorf("times %+v: got %q, want %s", c.times, events, c.want)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func TestBadMetadataIsReported(t *testing.T) {
 		`x.method:3 (byte 55): malformed line table; want <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*`,
 	}, problems)
 	if len(events) != 1 || !strings.Contains(events[0], "at com.acme.Main.m(Main.java:4)") {
-		t.Errorf("%q", events)
+		t.Errorf("got events %q", events)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestOrderOfLines(t *testing.T) {
 	c, stats, err := threadtest.Decode(&format, opts, log.Bytes(), 0)
 	threadtest.CheckDecoded(t, "log", c, stats, err)
 	if len(c.Events) != 5002 || stats.Lost != 1 || len(c.Problems) != 1 || c.Problems[0].Line != 5002 {
-		t.Errorf("%d events, %+v, %v", len(c.Events), stats, c.Problems)
+		t.Errorf("got %d events, %+v, %v", len(c.Events), stats, c.Problems)
 	}
 }
 
@@ -323,7 +323,7 @@ func TestEndlessLine(t *testing.T) {
 	threadtest.CheckDecoded(t, "log", c, d.Stats(), err)
 	if len(c.Events) != 2 || len(c.Problems) != 1 || c.Problems[0].Error() !=
 		"x.orca:2 (byte 25): the line is longer than 1048576 bytes; check the format of the recording, or raise max_record_size" {
-		t.Errorf("%d events, problems %v", len(c.Events), c.Problems)
+		t.Errorf("got %d events, problems %v", len(c.Events), c.Problems)
 	}
 }
 
@@ -333,7 +333,7 @@ func TestMatch(t *testing.T) {
 		"Thread-1, start, Thread-2\n": false, metadata: false, strings.Repeat("x", recording.HeadSize): false,
 	} {
 		if got := format.Match([]byte(text)); got != want {
-			t.Errorf("%.30q: %t", text, got)
+			t.Errorf("Match(%.30q) = %t, want %t", text, got, want)
 		}
 	}
 }

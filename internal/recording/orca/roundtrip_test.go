@@ -56,7 +56,7 @@ func TestRoundTrip(t *testing.T) {
 		}, log, 1+int(seed)*100)
 		threadtest.CheckDecoded(t, "log", c, stats, err)
 		if len(c.Problems) > 0 {
-			t.Fatalf("seed %d: %v", seed, c.Problems)
+			t.Fatalf("seed %d: got problems %v", seed, c.Problems)
 		}
 		var got []string
 		for _, ev := range c.Events {

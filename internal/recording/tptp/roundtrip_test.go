@@ -61,7 +61,7 @@ func TestRoundTrip(t *testing.T) {
 		c, stats, err := threadtest.Decode(&format, recording.Options{Symbols: read, Reorder: 10 + int(seed), Times: times}, trace, 1+int(seed)*100)
 		threadtest.CheckDecoded(t, "trace", c, stats, err)
 		if len(c.Problems) > 0 {
-			t.Fatalf("seed %d: %v", seed, c.Problems)
+			t.Fatalf("seed %d: got problems %v", seed, c.Problems)
 		}
 		for _, ev := range c.Events {
 			got = append(got, threadtest.EventText(ev, read))

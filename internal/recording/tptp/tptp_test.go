@@ -88,7 +88,7 @@ func TestEveryElement(t *testing.T) {
 	same(t, "problems", []string(nil), problems)
 	same(t, "events", everyEvent, events)
 	if th := c.Threads[8589934593]; th.Name != "a <pool> ☂\r" || th.Group != "main" {
-		t.Errorf("%+v", th)
+		t.Errorf("got thread %+v", th)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestUnitsAndOrigins(t *testing.T) {
 	} {
 		events, problems, _ := read(t, `<threadEnd threadIdRef="1" time="`+c.at+`"/>`, recording.Options{Times: c.times})
 		if len(problems) > 0 || len(events) != 1 || !strings.HasPrefix(events[0], c.want) {
-			t.Errorf("%s %+v: %q %v", c.at, c.times, events, problems)
+			t.Errorf("time %s, %+v: got %q and problems %v", c.at, c.times, events, problems)
 		}
 	}
 }
@@ -282,7 +282,7 @@ func TestHostileTraces(t *testing.T) {
 			err := d.Close()
 			threadtest.CheckDecoded(t, name, c, d.Stats(), err)
 			if n := len(c.Events); n < 2 || c.Events[n-1].Thread != 2 {
-				t.Errorf("%d events, problems %v", n, c.Problems)
+				t.Errorf("got %d events, problems %v", n, c.Problems)
 			}
 		})
 	}
@@ -294,7 +294,7 @@ func TestMatch(t *testing.T) {
 		"": false, "<html><body>": false, "1,ThreadEnded,A\n<TRACE>": false, "<trace>": false,
 	} {
 		if got := format.Match([]byte(text)); got != want {
-			t.Errorf("%.30q: %t", text, got)
+			t.Errorf("Match(%.30q) = %t, want %t", text, got, want)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		text, stats := write(sim.Events)
 		if n := uint64(len(sim.Events)); stats.Written+stats.TotalOmitted() != n {
-			t.Fatalf("%+v of %d", stats, n)
+			t.Fatalf("got %+v, want %d in total", stats, n)
 		}
 		c := read(t, text)
 		if len(c.Problems) > 0 {
@@ -242,7 +242,7 @@ func TestMatch(t *testing.T) {
 		"1.5,ThreadSleep,0000000A,0": false, "<TRACE>": false,
 	} {
 		if got := format.Match([]byte(text)); got != want {
-			t.Errorf("%.30q: %t", text, got)
+			t.Errorf("Match(%.30q) = %t, want %t", text, got, want)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import java.util.function.BooleanSupplier;
 import jdk.jfr.Recording;
 
 /**
- * Does each thing that a flight recording tells of threads a known number of times, over several chunks, and prints the numbers:
- * Recorded FILE ROUNDS CHUNKS. With a fourth argument two threads park and unpark each other that often, as a load.
+ * Triggers each thread event of a flight recording a known number of times, over several chunks, and prints the counts. Arguments:
+ * FILE ROUNDS CHUNKS. With a fourth argument, two threads additionally park and unpark each other that often, as load.
  */
 public final class Recorded {
   private static final class Gate {
@@ -72,7 +72,7 @@ public final class Recorded {
           queue.full = true;
           queue.notify();
         }
-        int round = chunk * rounds + i + 1; // on a busy machine a thread that was woken seems to wait for long
+        int round = chunk * rounds + i + 1; // on a busy machine, a woken thread appears to wait for a long time
         until(() -> queue.taken == round);
         settle(parker, Thread.State.WAITING);
         LockSupport.unpark(parker);
@@ -87,7 +87,7 @@ public final class Recorded {
       settle(patient, Thread.State.WAITING);
       if (chunk + 1 < chunks) {
         Path copy = Files.createTempFile("recorded", ".jfr");
-        recording.dump(copy); // begins a new chunk
+        recording.dump(copy); // starts a new chunk
         Files.delete(copy);
       }
     }
@@ -106,14 +106,14 @@ public final class Recorded {
     return thread;
   }
 
-  /** Waits until the thread is in the state, and then long enough for the JVM to have begun its event. */
+  /** Waits until the thread is in the state, and then long enough for the JVM to start its event. */
   private static void settle(Thread thread, Thread.State state) throws InterruptedException {
     until(() -> thread.getState() == state);
     sleeps++;
     Thread.sleep(3);
   }
 
-  /** Unlike join this makes no event. */
+  /** Unlike join, this triggers no event. */
   private static void end(Thread thread) {
     until(() -> thread.getState() == Thread.State.TERMINATED);
   }

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Sleeps again and again until its standard input ends. */
+/** Sleeps repeatedly until its standard input ends. */
 public final class Sleeper {
   private Sleeper() {}
 
