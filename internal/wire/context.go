@@ -11,15 +11,6 @@ import (
 
 // The record of a context event stores the ids of the span in the fields peer, arg and lock, as protocol/README.md describes.
 
-// packSpan returns the event with the ids in these fields.
-func packSpan(ev jvmthread.Event) jvmthread.Event {
-	trace, span := &ev.Span.TraceID, &ev.Span.SpanID
-	ev.Peer = jvmthread.ThreadID(binary.BigEndian.Uint64(trace[:8]))
-	ev.Arg = int64(binary.BigEndian.Uint64(trace[8:]))
-	ev.Lock = jvmthread.LockID{Hash: binary.BigEndian.Uint32(span[:4]), Class: jvmthread.ClassID(binary.BigEndian.Uint32(span[4:]))}
-	return ev
-}
-
 // unpackSpan moves the ids from these fields to the event's span.
 func unpackSpan(ev *jvmthread.Event) {
 	trace, span := &ev.Span.TraceID, &ev.Span.SpanID

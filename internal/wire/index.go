@@ -5,8 +5,6 @@ package wire
 
 import (
 	"encoding/binary"
-	"fmt"
-	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -65,39 +63,4 @@ func (f Frame) Index(index *Index) error {
 	index.Before = c.u64("before")
 	index.At = c.u64("at")
 	return c.err(f)
-}
-
-func appendIndexText(dst []byte, f Frame) ([]byte, error) {
-	var index Index
-	if err := f.Index(&index); err != nil {
-		return dst, err
-	}
-	dst = fmt.Appendf(dst, "index at=%d before=%d", index.At, index.Before)
-	for i, e := range index.Entries {
-		separator := ","
-		if i == 0 {
-			separator = " entries="
-		}
-		dst = fmt.Appendf(dst, "%s%d:%d:%d:%d", separator, e.Definitions, e.Batch, e.Time, e.Until)
-	}
-	return append(dst, '\n'), nil
-}
-
-func (l *line) index() *Index {
-	index := &Index{At: l.unsigned("at", 64), Before: l.unsigned("before", 64)}
-	text := l.string("entries")
-	for entry := range strings.SplitSeq(text, ",") {
-		fields := strings.Split(entry, ":")
-		if len(fields) != 4 {
-			if text != "" {
-				l.fail("entries: invalid entry %q (want definitions:batch:time:until)", entry)
-			}
-			break
-		}
-		index.Entries = append(index.Entries, IndexEntry{
-			Definitions: l.number("entries", fields[0], 64), Batch: l.number("entries", fields[1], 64),
-			Time: jvmthread.Time(l.signedNumber("entries", fields[2], 64)), Until: jvmthread.Time(l.signedNumber("entries", fields[3], 64)),
-		})
-	}
-	return index
 }

@@ -22,7 +22,7 @@ import (
 	"go.opentelemetry.io/collector/receiver/receivertest"
 
 	"github.com/weft-otel/weft/internal/threadtest"
-	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/file"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadata"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
@@ -30,7 +30,7 @@ import (
 
 func TestShutdownGivesUpOnABlockedConsumer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
-	recording, err := wire.AppendStream(nil, outlettest.Hello+"batch sequence=1 watermark=5\nend time=6 reason=1")
+	recording, err := wiretext.AppendStream(nil, outlettest.Hello+"batch sequence=1 watermark=5\nend time=6 reason=1")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, recording, 0o600))
 	next := outlettest.NewSink()

@@ -16,6 +16,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
@@ -87,7 +88,7 @@ func (w *writer) End(e recording.End) error {
 
 // Aggregates keep their place among the batches, and are counted once even if they were sent repeatedly.
 func TestAggregatesAreReadAndWritten(t *testing.T) {
-	data, err := wire.AppendStream(nil, sums+sumsAgain)
+	data, err := wiretext.AppendStream(nil, sums+sumsAgain)
 	require.NoError(t, err)
 	s := read(t, bytes.NewReader(data))
 	if diff := cmp.Diff(wantSums, s.text.String()); diff != "" {
@@ -113,7 +114,7 @@ func TestAggregatesAreReadAndWritten(t *testing.T) {
 
 func TestTruncatedAggregates(t *testing.T) {
 	t.Parallel()
-	data, err := wire.AppendStream(nil, sums)
+	data, err := wiretext.AppendStream(nil, sums)
 	require.NoError(t, err)
 	for n := range data {
 		s := read(t, bytes.NewReader(data[:n]))

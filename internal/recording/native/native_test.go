@@ -21,6 +21,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
@@ -133,7 +134,7 @@ end 1001300 detached
 
 func sample(t testing.TB) []byte {
 	t.Helper()
-	data, err := wire.AppendStream(nil, stream)
+	data, err := wiretext.AppendStream(nil, stream)
 	require.NoError(t, err)
 	return data
 }
@@ -331,7 +332,7 @@ func TestIndexMatchesTheBatches(t *testing.T) {
 }
 
 func FuzzDecoder(f *testing.F) {
-	data, err := wire.AppendStream(nil, stream)
+	data, err := wiretext.AppendStream(nil, stream)
 	require.NoError(f, err)
 	f.Add(data)
 	sym := symbols.New(symbols.DefaultLimits())

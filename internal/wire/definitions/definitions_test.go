@@ -15,13 +15,14 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
 // define processes the definitions in a text and returns the number of refused ones.
 func define(tb testing.TB, d *Table, text string) (refused int) {
 	tb.Helper()
-	stream, err := wire.AppendStream(nil, text)
+	stream, err := wiretext.AppendStream(nil, text)
 	require.NoError(tb, err)
 	r := wire.NewReader(bytes.NewReader(stream), wire.MaxFrame)
 	for {

@@ -35,7 +35,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/threadpdata"
-	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadatatest"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
@@ -56,7 +56,7 @@ end time=300001700 reason=1
 
 func native(t testing.TB, text string) []byte {
 	t.Helper()
-	data, err := wire.AppendStream(nil, text)
+	data, err := wiretext.AppendStream(nil, text)
 	require.NoError(t, err)
 	return data
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
@@ -97,7 +98,7 @@ func newAgent(tb testing.TB, conn net.Conn) *agent {
 // send writes frames in text form.
 func (a *agent) send(text string) {
 	a.tb.Helper()
-	stream, err := wire.AppendStream(nil, text)
+	stream, err := wiretext.AppendStream(nil, text)
 	require.NoError(a.tb, err)
 	_, err = a.conn.Write(stream)
 	require.NoError(a.tb, err)

@@ -26,6 +26,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
@@ -164,7 +165,7 @@ func benchmarkOTLP(b *testing.B, traces ptrace.Traces, unit string) {
 // define processes the definitions in a text.
 func define(tb testing.TB, s *session, text string) {
 	tb.Helper()
-	stream, err := wire.AppendStream(nil, text)
+	stream, err := wiretext.AppendStream(nil, text)
 	require.NoError(tb, err)
 	for r := wire.NewReader(bytes.NewReader(stream), wire.MaxFrame); ; {
 		frame, err := r.Next()

@@ -21,6 +21,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
@@ -130,7 +131,7 @@ func TestNothingFollowsAPartialFrame(t *testing.T) {
 		r, p := startWithPipesAnd(t, Settings{Out: outlettest.New(t, nil, outlettest.NewSink()), Agents: registry}, nil)
 		conn, there := net.Pipe()
 		p.conns <- there
-		stream, err := wire.AppendStream(nil, hello)
+		stream, err := wiretext.AppendStream(nil, hello)
 		require.NoError(t, err)
 		_, err = conn.Write(stream)
 		require.NoError(t, err)

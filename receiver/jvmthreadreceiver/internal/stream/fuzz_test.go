@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
 func FuzzConnection(f *testing.F) {
 	for _, seed := range []string{hello + events, hello + "class id=1 name=\"x\"\nstack id=1 frames=1:0\nend reason=1"} {
-		stream, err := wire.AppendStream(nil, seed)
+		stream, err := wiretext.AppendStream(nil, seed)
 		require.NoError(f, err)
 		f.Add(stream)
 	}

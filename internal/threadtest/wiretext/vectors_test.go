@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package wire
+package wiretext
 
 import (
 	"encoding/hex"
@@ -26,7 +26,7 @@ type vector struct {
 
 func readVectors(tb testing.TB) []vector {
 	tb.Helper()
-	paths, err := filepath.Glob("../../protocol/vectors/*.txt")
+	paths, err := filepath.Glob("../../../protocol/vectors/*.txt")
 	require.NoError(tb, err)
 	require.NotEmpty(tb, paths)
 	vectors := make([]vector, 0, len(paths))
@@ -92,7 +92,7 @@ func updateVectors(t *testing.T) {
 		if err != nil {
 			out += fmt.Sprintf("-- error --\n%v\n", err)
 		}
-		require.NoError(t, os.WriteFile(filepath.Join("../../protocol/vectors", v.name), []byte(out), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join("../../../protocol/vectors", v.name), []byte(out), 0o600))
 	}
 }
 

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package wire
+package wiretext
 
 import (
 	"bytes"
@@ -13,13 +13,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 // AppendText appends a stream in text form, with one line for each frame, section and record. If the stream is broken, it appends the data
 // before the fault and returns the error.
 func AppendText(dst, stream []byte) ([]byte, error) {
-	r := NewReader(bytes.NewReader(stream), MaxFrame)
-	if bytes.HasPrefix(stream, []byte(Magic)) {
+	r := wire.NewReader(bytes.NewReader(stream), wire.MaxFrame)
+	if bytes.HasPrefix(stream, []byte(wire.Magic)) {
 		version, err := r.Preamble()
 		if err != nil {
 			return dst, err
@@ -40,78 +41,78 @@ func AppendText(dst, stream []byte) ([]byte, error) {
 	}
 }
 
-func appendFrameText(dst []byte, f Frame) ([]byte, error) {
+func appendFrameText(dst []byte, f wire.Frame) ([]byte, error) {
 	switch f.Kind { //exhaustive:enforce
-	case FrameHello:
-		var h Hello
+	case wire.FrameHello:
+		var h wire.Hello
 		if err := f.Hello(&h); err != nil {
 			return dst, err
 		}
 		return appendHelloText(dst, &h), nil
-	case FrameThread:
+	case wire.FrameThread:
 		th, err := f.Thread()
 		if err != nil {
 			return dst, err
 		}
 		return appendThreadText(dst, th), nil
-	case FrameClass:
+	case wire.FrameClass:
 		c, err := f.Class()
 		if err != nil {
 			return dst, err
 		}
 		return fmt.Appendf(dst, "class id=%d name=%s\n", c.ID, quote(c.Name)), nil
-	case FrameMethod:
-		var m Method
+	case wire.FrameMethod:
+		var m wire.Method
 		if err := f.Method(&m); err != nil {
 			return dst, err
 		}
 		return appendMethodText(dst, &m), nil
-	case FrameStack:
-		var s Stack
+	case wire.FrameStack:
+		var s wire.Stack
 		if err := f.Stack(&s); err != nil {
 			return dst, err
 		}
 		return appendStackText(dst, &s), nil
-	case FrameBatch:
+	case wire.FrameBatch:
 		return appendBatchText(dst, f)
-	case FrameEnd:
+	case wire.FrameEnd:
 		e, err := f.End()
 		if err != nil {
 			return dst, err
 		}
 		return fmt.Appendf(dst, "end time=%d reason=%d\n", e.Time, e.Reason), nil
-	case FrameStatus:
-		var s Status
+	case wire.FrameStatus:
+		var s wire.Status
 		if err := f.Status(&s); err != nil {
 			return dst, err
 		}
 		dst = fmt.Appendf(dst, "status id=%d error=%s", s.ID, quote(s.Error))
 		return appendAttributesText(dst, s.Options), nil
-	case FrameAggregate:
+	case wire.FrameAggregate:
 		return appendAggregateText(dst, f)
-	case FrameIndex:
+	case wire.FrameIndex:
 		return appendIndexText(dst, f)
-	case FrameWelcome, FrameAck, FrameRefuse, FrameControl:
+	case wire.FrameWelcome, wire.FrameAck, wire.FrameRefuse, wire.FrameControl:
 	}
 	return appendControlText(dst, f)
 }
 
-func appendControlText(dst []byte, f Frame) ([]byte, error) {
+func appendControlText(dst []byte, f wire.Frame) ([]byte, error) {
 	switch f.Kind {
-	case FrameWelcome:
+	case wire.FrameWelcome:
 		acked, err := f.Welcome()
 		if err != nil {
 			return dst, err
 		}
 		return fmt.Appendf(dst, "welcome acked=%d\n", acked), nil
-	case FrameAck:
+	case wire.FrameAck:
 		sequence, err := f.Ack()
 		if err != nil {
 			return dst, err
 		}
 		return fmt.Appendf(dst, "ack sequence=%d\n", sequence), nil
-	case FrameControl:
-		var c Control
+	case wire.FrameControl:
+		var c wire.Control
 		if err := f.Control(&c); err != nil {
 			return dst, err
 		}
@@ -125,13 +126,13 @@ func appendControlText(dst []byte, f Frame) ([]byte, error) {
 	}
 }
 
-func appendHelloText(dst []byte, h *Hello) []byte {
+func appendHelloText(dst []byte, h *wire.Hello) []byte {
 	dst = fmt.Appendf(dst, "hello session=%s wall=%d monotonic=%d pid=%d acked=%d", h.Session, h.Wall, h.Monotonic, h.PID, h.Acked)
 	return appendAttributesText(dst, h.Attributes)
 }
 
 // appendAttributesText appends attributes and ends the line.
-func appendAttributesText(dst []byte, attributes []Attribute) []byte {
+func appendAttributesText(dst []byte, attributes []wire.Attribute) []byte {
 	for _, a := range attributes {
 		dst = fmt.Appendf(dst, " %s=%s", quote(a.Key), quote(a.Value))
 	}
@@ -139,20 +140,20 @@ func appendAttributesText(dst []byte, attributes []Attribute) []byte {
 }
 
 func appendThreadText(dst []byte, th jvmthread.Thread) []byte {
-	var flags ThreadFlags
+	var flags wire.ThreadFlags
 	if th.Daemon {
-		flags |= ThreadDaemon
+		flags |= wire.ThreadDaemon
 	}
 	if th.Virtual {
-		flags |= ThreadVirtual
+		flags |= wire.ThreadVirtual
 	}
 	if th.Carrier {
-		flags |= ThreadCarrier
+		flags |= wire.ThreadCarrier
 	}
 	return fmt.Appendf(dst, "thread id=%d flags=%d name=%s group=%s\n", th.ID, flags, quote(th.Name), quote(th.Group))
 }
 
-func appendMethodText(dst []byte, m *Method) []byte {
+func appendMethodText(dst []byte, m *wire.Method) []byte {
 	dst = fmt.Appendf(dst, "method id=%d class=%d name=%s signature=%s file=%s",
 		m.ID, m.Class, quote(m.Name), quote(m.Signature), quote(m.File))
 	separator := " lines="
@@ -163,10 +164,10 @@ func appendMethodText(dst []byte, m *Method) []byte {
 	return append(dst, '\n')
 }
 
-func appendStackText(dst []byte, s *Stack) []byte {
+func appendStackText(dst []byte, s *wire.Stack) []byte {
 	flags := 0
 	if s.Truncated {
-		flags = int(StackTruncated)
+		flags = int(wire.StackTruncated)
 	}
 	dst = fmt.Appendf(dst, "stack id=%d flags=%d", s.ID, flags)
 	separator := " frames="
@@ -177,7 +178,7 @@ func appendStackText(dst []byte, s *Stack) []byte {
 	return append(dst, '\n')
 }
 
-func appendBatchText(dst []byte, f Frame) ([]byte, error) {
+func appendBatchText(dst []byte, f wire.Frame) ([]byte, error) {
 	b, err := f.Batch()
 	if err != nil {
 		return dst, err
@@ -197,8 +198,8 @@ func appendBatchText(dst []byte, f Frame) ([]byte, error) {
 	return dst, nil
 }
 
-func appendAggregateText(dst []byte, f Frame) ([]byte, error) {
-	var a Aggregate
+func appendAggregateText(dst []byte, f wire.Frame) ([]byte, error) {
+	var a wire.Aggregate
 	if _, err := f.Aggregate(&a); err != nil {
 		return dst, err
 	}

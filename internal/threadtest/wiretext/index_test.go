@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package wire
+package wiretext
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 func TestIndexRoundTrip(t *testing.T) {
@@ -18,9 +20,9 @@ func TestIndexRoundTrip(t *testing.T) {
 	} {
 		stream, err := AppendStream(nil, text)
 		require.NoError(t, err)
-		frame, err := NewReader(bytes.NewReader(stream), MaxFrame).Next()
+		frame, err := wire.NewReader(bytes.NewReader(stream), wire.MaxFrame).Next()
 		require.NoError(t, err)
-		assert.Equal(t, FrameIndex, frame.Kind)
+		assert.Equal(t, wire.FrameIndex, frame.Kind)
 		got, err := AppendText(nil, stream)
 		require.NoError(t, err)
 		assert.Equal(t, text, string(got))
@@ -28,6 +30,6 @@ func TestIndexRoundTrip(t *testing.T) {
 	}
 	_, err := AppendStream(nil, "index entries=1:2")
 	require.ErrorContains(t, err, `invalid entry "1:2" (want definitions:batch:time:until)`)
-	var index Index
-	require.ErrorContains(t, Frame{Kind: FrameIndex, Payload: []byte{9, 0, 0, 0}}.Index(&index), "9 entries need 288 bytes, have 0")
+	var index wire.Index
+	require.ErrorContains(t, wire.Frame{Kind: wire.FrameIndex, Payload: []byte{9, 0, 0, 0}}.Index(&index), "9 entries need 288 bytes, have 0")
 }

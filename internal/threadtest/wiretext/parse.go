@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package wire
+// Package wiretext converts streams of the wire protocol to text and back: the test vectors of the protocol are in this form.
+package wiretext
 
 import (
 	"encoding/binary"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 // AppendStream appends the bytes of a stream that is given in text form. It ignores empty lines and lines that begin with #. In addition to
@@ -35,12 +37,12 @@ func AppendStream(dst []byte, text string) ([]byte, error) {
 	return p.dst, nil
 }
 
-// parser appends sections and events to the open batch. At most one batch or aggregate is open.
+// parser collects the sections and events of the open batch, or the series of the open aggregate. At most one of them is open.
 type parser struct {
-	dst     []byte
-	start   int  // offset of the payload of the open batch or aggregate; 0 if none is open, since a header precedes each payload
-	section int  // offset of the open section's header; 0 if none is open
-	sums    bool // an aggregate is open
+	dst       []byte
+	batch     *wire.BatchHeader
+	sections  []wire.Section
+	aggregate *wire.Aggregate
 }
 
 func (p *parser) line(row string) error {
@@ -71,43 +73,41 @@ func (p *parser) frame(kind string, l *line) error {
 	words := 1
 	switch kind {
 	case "preamble":
-		p.dst = AppendPreamble(p.dst)
+		p.dst = wire.AppendPreamble(p.dst)
 		binary.LittleEndian.PutUint16(p.dst[len(p.dst)-4:], uint16(l.unsigned("version", 16)))
 	case "hello":
-		p.dst = AppendHello(p.dst, l.hello())
+		p.dst = wire.AppendHello(p.dst, l.hello())
 	case "thread":
-		flags := ThreadFlags(l.unsigned("flags", 16))
-		p.dst = AppendThread(p.dst, jvmthread.Thread{
+		flags := wire.ThreadFlags(l.unsigned("flags", 16))
+		p.dst = wire.AppendThread(p.dst, jvmthread.Thread{
 			ID: jvmthread.ThreadID(l.unsigned("id", 64)), Name: l.string("name"), Group: l.string("group"),
-			Daemon: flags&ThreadDaemon != 0, Virtual: flags&ThreadVirtual != 0, Carrier: flags&ThreadCarrier != 0,
+			Daemon: flags&wire.ThreadDaemon != 0, Virtual: flags&wire.ThreadVirtual != 0, Carrier: flags&wire.ThreadCarrier != 0,
 		})
 	case "class":
-		p.dst = AppendClass(p.dst, Class{ID: jvmthread.ClassID(l.unsigned("id", 32)), Name: l.string("name")})
+		p.dst = wire.AppendClass(p.dst, wire.Class{ID: jvmthread.ClassID(l.unsigned("id", 32)), Name: l.string("name")})
 	case "method":
-		p.dst = AppendMethod(p.dst, l.method())
+		p.dst = wire.AppendMethod(p.dst, l.method())
 	case "stack":
-		p.dst = AppendStack(p.dst, l.stack())
+		p.dst = wire.AppendStack(p.dst, l.stack())
 	case "batch":
-		p.dst, p.start = begin(p.dst, FrameBatch)
-		p.dst = appendBatchHeader(p.dst, BatchHeader{
-			Sequence: l.unsigned("sequence", 64), Watermark: jvmthread.Time(l.signed("watermark")), Before: l.unsigned("before", 64),
-		})
+		header := l.batchHeader()
+		p.batch = &header
 	case "aggregate":
 		p.openAggregate(l)
 	case "end":
-		p.dst = AppendEnd(p.dst, End{Time: jvmthread.Time(l.signed("time")), Reason: EndReason(l.unsigned("reason", 16))})
+		p.dst = wire.AppendEnd(p.dst, wire.End{Time: jvmthread.Time(l.signed("time")), Reason: wire.EndReason(l.unsigned("reason", 16))})
 	case "welcome":
-		p.dst = AppendWelcome(p.dst, l.unsigned("acked", 64))
+		p.dst = wire.AppendWelcome(p.dst, l.unsigned("acked", 64))
 	case "ack":
-		p.dst = AppendAck(p.dst, l.unsigned("sequence", 64))
+		p.dst = wire.AppendAck(p.dst, l.unsigned("sequence", 64))
 	case "refuse":
-		p.dst = AppendRefuse(p.dst, Refuse{Code: RefuseCode(l.unsigned("code", 16)), Message: l.string("message")})
+		p.dst = wire.AppendRefuse(p.dst, wire.Refuse{Code: wire.RefuseCode(l.unsigned("code", 16)), Message: l.string("message")})
 	case "control":
-		p.dst = AppendControl(p.dst, &Control{ID: uint32(l.unsigned("id", 32)), Options: l.attributes()})
+		p.dst = wire.AppendControl(p.dst, &wire.Control{ID: uint32(l.unsigned("id", 32)), Options: l.attributes()})
 	case "status":
-		p.dst = AppendStatus(p.dst, &Status{ID: uint32(l.unsigned("id", 32)), Error: l.string("error"), Options: l.attributes()})
+		p.dst = wire.AppendStatus(p.dst, &wire.Status{ID: uint32(l.unsigned("id", 32)), Error: l.string("error"), Options: l.attributes()})
 	case "index":
-		p.dst = AppendIndex(p.dst, l.index())
+		p.dst = wire.AppendIndex(p.dst, l.index())
 	case "raw":
 		words = len(l.words)
 		p.dst = append(p.dst, l.hex("bytes", strings.Join(l.words[1:], ""))...)
@@ -117,8 +117,8 @@ func (p *parser) frame(kind string, l *line) error {
 	return l.done(words)
 }
 
-func (l *line) hello() *Hello {
-	h := &Hello{
+func (l *line) hello() *wire.Hello {
+	h := &wire.Hello{
 		Wall: l.signed("wall"), Monotonic: l.signed("monotonic"),
 		PID: uint32(l.unsigned("pid", 32)), Acked: l.unsigned("acked", 64),
 	}
@@ -129,38 +129,43 @@ func (l *line) hello() *Hello {
 	return h
 }
 
-func (l *line) method() *Method {
-	m := &Method{
-		ID: MethodID(l.unsigned("id", 32)), Class: jvmthread.ClassID(l.unsigned("class", 32)),
+func (l *line) method() *wire.Method {
+	m := &wire.Method{
+		ID: wire.MethodID(l.unsigned("id", 32)), Class: jvmthread.ClassID(l.unsigned("class", 32)),
 		Name: l.string("name"), Signature: l.string("signature"), File: l.string("file"),
 	}
 	for _, pair := range l.pairs("lines") {
-		m.Lines = append(m.Lines, Line{Start: uint32(l.number("lines", pair[0], 32)), Number: uint32(l.number("lines", pair[1], 32))})
+		m.Lines = append(m.Lines, wire.Line{Start: uint32(l.number("lines", pair[0], 32)), Number: uint32(l.number("lines", pair[1], 32))})
 	}
 	return m
 }
 
-func (l *line) stack() *Stack {
-	s := &Stack{ID: jvmthread.StackID(l.unsigned("id", 32)), Truncated: uint16(l.unsigned("flags", 16))&StackTruncated != 0}
+func (l *line) stack() *wire.Stack {
+	s := &wire.Stack{ID: jvmthread.StackID(l.unsigned("id", 32)), Truncated: uint16(l.unsigned("flags", 16))&wire.StackTruncated != 0}
 	for _, pair := range l.pairs("frames") {
-		s.Frames = append(s.Frames, StackFrame{
-			Method: MethodID(l.number("frames", pair[0], 32)), BCI: int32(l.signedNumber("frames", pair[1], 32)),
+		s.Frames = append(s.Frames, wire.StackFrame{
+			Method: wire.MethodID(l.number("frames", pair[0], 32)), BCI: int32(l.signedNumber("frames", pair[1], 32)),
 		})
 	}
 	return s
 }
 
+func (l *line) batchHeader() wire.BatchHeader {
+	return wire.BatchHeader{
+		Sequence: l.unsigned("sequence", 64), Watermark: jvmthread.Time(l.signed("watermark")), Before: l.unsigned("before", 64),
+	}
+}
+
 func (p *parser) openSection(l *line) error {
-	if p.start == 0 || p.sums {
+	if p.batch == nil {
 		return errors.New("outside a batch")
 	}
-	p.section = len(p.dst)
-	p.dst = appendSectionHeader(p.dst, jvmthread.ThreadID(l.unsigned("thread", 64)), 0)
+	p.sections = append(p.sections, wire.Section{Thread: jvmthread.ThreadID(l.unsigned("thread", 64))})
 	return l.done(1)
 }
 
 func (p *parser) event(l *line) error {
-	if p.section == 0 {
+	if len(p.sections) == 0 {
 		return errors.New("outside a section")
 	}
 	if len(l.words) < 2 {
@@ -181,9 +186,11 @@ func (p *parser) event(l *line) error {
 		}
 		ev.Flags |= 1 << i
 	}
-	p.dst = appendRecord(p.dst, &ev)
-	count := p.dst[p.section+8:]
-	binary.LittleEndian.PutUint32(count, binary.LittleEndian.Uint32(count)+1)
+	if kind == jvmthread.KindContext {
+		unpackSpan(&ev)
+	}
+	section := &p.sections[len(p.sections)-1]
+	section.Events = append(section.Events, ev)
 	return l.done(len(l.words))
 }
 
@@ -202,8 +209,11 @@ func (l *line) lock() jvmthread.LockID {
 }
 
 func (p *parser) endBatch() {
-	if p.start != 0 {
-		p.dst = end(p.dst, p.start)
-		p.start, p.section, p.sums = 0, 0, false
+	if p.batch != nil {
+		p.dst = wire.AppendBatch(p.dst, *p.batch, p.sections...)
 	}
+	if p.aggregate != nil {
+		p.dst = wire.AppendAggregate(p.dst, p.aggregate)
+	}
+	p.batch, p.sections, p.aggregate = nil, nil, nil
 }

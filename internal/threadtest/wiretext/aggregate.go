@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package wire
+package wiretext
 
 import (
 	"errors"
@@ -9,24 +9,21 @@ import (
 	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 func (p *parser) openAggregate(l *line) {
-	p.dst, p.start = begin(p.dst, FrameAggregate)
-	p.sums = true
-	p.dst = appendAggregateHeader(p.dst, &Aggregate{
-		BatchHeader: BatchHeader{
-			Sequence: l.unsigned("sequence", 64), Watermark: jvmthread.Time(l.signed("watermark")), Before: l.unsigned("before", 64),
-		},
+	p.aggregate = &wire.Aggregate{
+		BatchHeader: l.batchHeader(),
 		Aggregate: jvmthread.Aggregate{
 			From: jvmthread.Time(l.signed("from")), To: jvmthread.Time(l.signed("to")),
 			Scale: int32(l.signedNumber("scale", l.string("scale"), 32)),
 		},
-	})
+	}
 }
 
 func (p *parser) series(l *line) error {
-	if !p.sums {
+	if p.aggregate == nil {
 		return errors.New("outside an aggregate")
 	}
 	if len(l.words) < 2 {
@@ -51,6 +48,6 @@ func (p *parser) series(l *line) error {
 		s.Overflow = true
 		words++
 	}
-	p.dst = appendSeries(p.dst, &s)
+	p.aggregate.Series = append(p.aggregate.Series, s)
 	return l.done(words)
 }

@@ -1,13 +1,15 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package wire
+package wiretext
 
 import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 // line is a parsed line of the text form: words, then fields of the form name=value. Like cursor, it keeps the first failure.
@@ -149,12 +151,12 @@ func (l *line) done(words int) error {
 }
 
 // attributes returns the fields whose names are in quotes.
-func (l *line) attributes() []Attribute {
-	var attributes []Attribute
+func (l *line) attributes() []wire.Attribute {
+	var attributes []wire.Attribute
 	for i := range l.fields {
 		if f := &l.fields[i]; f.quoted {
 			f.used = true
-			attributes = append(attributes, Attribute{Key: f.name, Value: f.value})
+			attributes = append(attributes, wire.Attribute{Key: f.name, Value: f.value})
 		}
 	}
 	return attributes
