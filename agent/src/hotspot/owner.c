@@ -26,8 +26,8 @@ static struct {
     _Atomic int64_t next_ask;
 } owner;
 
-// Values of the owner field that do not denote an owner: 1 means "anonymous, look into the object", 2 and a
-// few more are internal marks of the JVM.
+// Values of the owner field that do not denote an owner: 1 means "anonymous, look into the object",
+// 2 and a few more are internal marks of the JVM.
 enum { ANONYMOUS = 1, LAST_MARK_ID = 2, LAST_MARK_ADDRESS = 4095 };
 
 static void add_known_threads(JNIEnv *env) {
