@@ -14,8 +14,8 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// TestAWrongConfigurationIsToldWithItsKeyAndTheRemedy starts collectors that must not start.
-func TestAWrongConfigurationIsToldWithItsKeyAndTheRemedy(t *testing.T) {
+// TestConfigurationErrorsNameTheKeyAndTheRemedy starts collectors that must not start.
+func TestConfigurationErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 	running := startCollector(t, setup{})
 	long := "unix://" + filepath.Join(threadtest.SocketDir(t), strings.Repeat("long", 30), "weft.sock")
 	for _, test := range []struct {

@@ -32,7 +32,7 @@ struct weft_batch_writer {
     uint64_t events;
 };
 
-// False if there is no memory.
+// Returns false if out of memory.
 bool weft_batch_init(struct weft_batch_writer *w, struct weft_retain *retain, int64_t now);
 
 // Starts another session: drops the open batch and resets the counts.
@@ -44,7 +44,7 @@ bool weft_batch_open(struct weft_batch_writer *w);
 // Opens an aggregate of the given period instead.
 void weft_batch_open_aggregate(struct weft_batch_writer *w, int64_t from, int64_t to);
 
-// Retains the batch. False if there is no memory; the batch then stays open.
+// Retains the batch. Returns false if out of memory; the batch then stays open.
 bool weft_batch_close(struct weft_batch_writer *w);
 
 // Prepares the batch for records of a thread. Returns how many fit, at least one; 0 if the retained

@@ -201,7 +201,7 @@ static void write_out(struct weft_connection *c, int64_t now) {
 }
 
 // Appends the answer to a control. Answers that are being written must not move in memory, so the
-// new one is built elsewhere. False if there is no memory.
+// new one is built elsewhere. Returns false if out of memory.
 static bool answer(struct weft_connection *c, const struct weft_reply *control) {
     bool writing = c->run_len > 0 && c->run_kind == WEFT_RUN_ANSWERS;
     struct weft_bytes fresh = {0};

@@ -120,7 +120,7 @@ static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t li
     return true;
 }
 
-// Adds new threads to the list. False if there is no memory.
+// Adds new threads to the list. Returns false if out of memory.
 static bool take_new(struct weft_drain *d) {
     struct weft_buffer *b = weft_buffer_take_new();
     while (b != NULL) {

@@ -42,7 +42,7 @@ struct weft_drain {
     uint64_t virtual_order;
 };
 
-// False if there is no memory.
+// Returns false if out of memory.
 bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t now);
 
 // Begins another session with the existing threads. Drops what they wrote between the sessions.

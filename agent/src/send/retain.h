@@ -28,7 +28,7 @@ struct weft_retain {
 // Whether the limit is reached. The last batch may have exceeded it.
 bool weft_retain_full(const struct weft_retain *r);
 
-// Copies a batch. False if there is no memory.
+// Copies a batch. Returns false if out of memory.
 bool weft_retain_add(struct weft_retain *r, uint64_t sequence, uint64_t definitions,
                      const void *data, size_t len);
 

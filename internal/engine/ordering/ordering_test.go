@@ -96,7 +96,7 @@ func TestJoinedInTheMiddle(t *testing.T) {
 	want(t, q.Ready(), "gap 12345@50", "1@50")
 }
 
-func TestNothingWaitsForEver(t *testing.T) {
+func TestWaitsAreBounded(t *testing.T) {
 	q := ordering.New(ordering.Limits{Batches: 3, Events: 4})
 	for n := uint64(2); n <= 6; n++ {
 		q.Add(part(n, 0, 1, jvmthread.Time(n*10), n-2, 1, int(n*10)-5))

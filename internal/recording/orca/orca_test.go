@@ -306,10 +306,10 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A line of a gigabyte costs a megabyte of memory and a problem, and does not affect other lines.
+// A line of ten gigabytes costs a megabyte of memory and a problem, and does not affect other lines.
 func TestEndlessLine(t *testing.T) {
 	t.Parallel()
-	size := int64(1 << 30)
+	size := int64(10 << 30)
 	if testing.Short() || threadtest.Race {
 		size = 1 << 28
 	}

@@ -252,7 +252,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // Input without an end does not affect what follows: tags, attributes, comments, declarations, nested elements, references.
 func TestHostileTraces(t *testing.T) {
 	t.Parallel()
-	size := int64(16 << 20)
+	size := int64(64 << 20)
 	if testing.Short() || threadtest.Race {
 		size = 4 << 20
 	}

@@ -162,7 +162,7 @@ func TestUnchangedIsNotSentAgain(t *testing.T) {
 }
 
 // The status of an agent changes without a window of its session: a page that polls sees it.
-func TestSessionTellsWhatItsAgentSaid(t *testing.T) {
+func TestSessionShowsTheAgentsStatus(t *testing.T) {
 	st := store.New(math.MaxInt64)
 	st.Open(sessionID, nil)
 	agents := registry{sessionID: &agent{options: map[string]string{"pause": "off"}}}
