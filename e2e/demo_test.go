@@ -46,7 +46,7 @@ func TestDemo(t *testing.T) {
 	assert.True(t, exists(file), file)
 	hottest := regexp.QuoteMeta(checkSummary(t, file))
 	assert.Regexp(t, hottest+` +[\d,]+ +[\d,]+ `, wrote)
-	assert.Regexp(t, `The page shows the same: threads were blocked for `+hottest+` `, wrote)
+	assert.Regexp(t, `The page shows the same: threads were blocked on `+hottest+` for `, wrote)
 	assert.Regexp(t, `\d+ handoffs? of \S`, wrote)
 }
 

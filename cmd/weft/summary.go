@@ -18,7 +18,7 @@ import (
 const summaryUsage = `weft summary [--top N] [--format text|json] [--from TIME] [--to TIME] FILE...
 
 Shows where threads lose time: the hottest locks with counts and times, the waits, the longest
-chain of threads that handed a lock to each other, and the threads that were blocked most.
+run of handoffs of one lock, and the threads that were blocked most.
 
   FILE            traces as OTLP JSON, one object per line, as the file exporter writes them; or a
                   recording: a .jfr of JDK 11 or later, a file that an agent wrote with file=PATH,

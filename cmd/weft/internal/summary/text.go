@@ -124,7 +124,7 @@ func (s Summary) writeWaits(b *strings.Builder, top int) {
 }
 
 func (s Summary) writeChain(b *strings.Builder) {
-	b.WriteString("\nLONGEST HANDOFF CHAIN\n")
+	b.WriteString("\nLONGEST HANDOFF RUN\n")
 	if s.Chain == nil {
 		b.WriteString("  no lock was handed off\n")
 		return
@@ -166,7 +166,7 @@ func (s Summary) writeThreads(b *strings.Builder, top int) {
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s  %9s\n", nameWidth, "MOST BLOCKED THREADS", "times", "of life", "blocked", "mean", "waiting")
+	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s  %9s\n", nameWidth, "MOST BLOCKED THREADS", "times", "lifetime", "blocked", "mean", "waiting")
 	for _, t := range rows[:min(top, len(rows))] {
 		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s\n", nameWidth, threadName(t), grouped(t.Blocks), percent(t.Blocked, t.Time),
 			column(t.Blocked), column(mean(t.Blocked, t.Blocks)), column(t.Waited))
