@@ -13,7 +13,7 @@ import (
 
 const (
 	maxThreads = 4096 // definitions waiting for a batch
-	maxShift   = 64   // places by which insert moves an event; beyond that the buffer is sorted before use
+	maxShift   = 64   // places by which settle moves an event; beyond that the buffer is sorted before use
 )
 
 // Batcher is the Output of formats of single events. It sorts them and passes them on in batches.
@@ -55,23 +55,20 @@ func (b *Batcher) Thread(th jvmthread.Thread) {
 
 // Add adds an event whose time is on the recording's scale, in nanoseconds. It rejects one that is too late or before 1970; the caller then
 // reports the problem that Late returns.
-func (b *Batcher) Add(ev jvmthread.Event) bool {
+func (b *Batcher) Add(ev *jvmthread.Event) bool {
 	if !b.shifted {
 		b.shift, b.shifted = b.Options.Times.First-ev.Time, true
 	}
-	ev.Time += b.shift
-	if b.ancient = ev.Time < 0; b.ancient { // carriers cannot represent it
+	at := ev.Time + b.shift
+	if b.ancient = at < 0; b.ancient || at < b.floor { // carriers cannot represent times before 1970
 		return false
 	}
-	if ev.Time < b.newest {
-		if ev.Time < b.floor {
-			return false
-		}
-		b.insert(ev)
-	} else {
-		b.newest = ev.Time
-		b.events = append(b.events, ev)
+	b.events = append(b.events, *ev)
+	b.events[len(b.events)-1].Time = at
+	if at < b.newest {
+		b.settle()
 	}
+	b.newest = max(b.newest, at)
 	if len(b.events) >= 2*b.Options.Reorder {
 		b.pass(len(b.events) - b.Options.Reorder)
 	}
@@ -90,15 +87,16 @@ func (b *Batcher) Late(p Problem) Problem {
 	return p
 }
 
-func (b *Batcher) insert(ev jvmthread.Event) {
-	b.events = append(b.events, ev)
+// settle moves the last event to its place.
+func (b *Batcher) settle() {
 	if !b.sorted {
 		return
 	}
-	n := len(b.events)
-	for i := n - 1; i > max(0, n-1-maxShift); i-- {
+	last := len(b.events) - 1
+	ev := b.events[last]
+	for i := last; i > max(0, last-maxShift); i-- {
 		if b.events[i-1].Time <= ev.Time {
-			copy(b.events[i+1:], b.events[i:n-1])
+			copy(b.events[i+1:], b.events[i:last])
 			b.events[i] = ev
 			return
 		}

@@ -93,8 +93,8 @@ func TestParseHex(t *testing.T) {
 	}
 }
 
-func ev(at jvmthread.Time, thread jvmthread.ThreadID) jvmthread.Event {
-	return jvmthread.Event{Time: at, Thread: thread, Kind: jvmthread.KindYield}
+func ev(at jvmthread.Time, thread jvmthread.ThreadID) *jvmthread.Event {
+	return &jvmthread.Event{Time: at, Thread: thread, Kind: jvmthread.KindYield}
 }
 
 // Events that are displaced by less than the size of the buffer are sorted, and none is lost.

@@ -57,26 +57,26 @@ func (c *WaitCompleter) Complete(b *Batch) {
 	}
 	c.events, c.watermark = c.events[:0], b.Watermark
 	for i := range b.Events {
-		c.add(b.Events[i])
+		c.add(&b.Events[i])
 	}
 	b.Events = c.events
 }
 
 // add appends an event, and before or after it the one that is missing.
-func (c *WaitCompleter) add(ev jvmthread.Event) {
+func (c *WaitCompleter) add(ev *jvmthread.Event) {
 	w, waits := c.open[ev.Thread]
 	switch ev.Kind {
 	case jvmthread.KindWait, jvmthread.KindJoinStart:
 		c.begin(ev.Thread, openWait{since: ev.Time, joined: ev.Peer})
 	case jvmthread.KindWaited:
 		delete(c.open, ev.Thread)
-		returned := ev
+		waited, returned := *ev, *ev
+		waited.Flags |= jvmthread.FlagLateNotify
 		returned.Kind, returned.Peer, returned.Flags = jvmthread.KindWaitReturned, w.joined, ev.Flags&^jvmthread.FlagTimedOut
 		if w.joined != jvmthread.NoThread {
 			returned.Kind = jvmthread.KindJoinEnd
 		}
-		ev.Flags |= jvmthread.FlagLateNotify
-		c.events = append(c.events, ev, returned)
+		c.events = append(c.events, waited, returned)
 		return
 	case jvmthread.KindContendedEnter, jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
 		delete(c.open, ev.Thread)
@@ -95,7 +95,7 @@ func (c *WaitCompleter) add(ev jvmthread.Event) {
 	default: // the thread no longer waits
 		delete(c.open, ev.Thread)
 	}
-	c.events = append(c.events, ev)
+	c.events = append(c.events, *ev)
 }
 
 func (c *WaitCompleter) begin(thread jvmthread.ThreadID, w openWait) {

@@ -64,7 +64,7 @@ func (t *Text) Report(lost uint64, what, remedy string) {
 }
 
 // Event adds the event of the record being scanned, or reports why it cannot.
-func (t *Text) Event(ev jvmthread.Event) {
+func (t *Text) Event(ev *jvmthread.Event) {
 	if !t.Add(ev) {
 		t.Problem(t.Late(t.Position()))
 	}

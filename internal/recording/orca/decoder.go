@@ -92,7 +92,7 @@ func (d *decoder) event(kind *event, at jvmthread.Time, rest []byte) {
 	if kind.named {
 		d.Thread(jvmthread.Thread{ID: ev.Thread, Name: recording.Valid(bytes.TrimPrefix(rest, []byte{','}))})
 	}
-	d.Event(ev)
+	d.Event(&ev)
 }
 
 // resolve determines the thread and the object of a line, and reports whether the line is an event of its own.

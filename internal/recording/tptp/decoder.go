@@ -204,7 +204,8 @@ func (d *decoder) emit(e element, ev *record) {
 		d.Problem(p)
 	}
 	d.last = ev.at
-	if !d.Add(d.resolve(e, ev)) {
+	event := d.resolve(e, ev)
+	if !d.Add(&event) {
 		d.Problem(d.Late(ev.position()))
 	}
 }

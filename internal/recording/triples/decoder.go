@@ -93,7 +93,7 @@ func (d *decoder) act(op *operation, t *triple) {
 			to.resume(at, jvmthread.FlagInterrupted)
 		}
 	}
-	d.Event(ev)
+	d.Event(&ev)
 	d.now = at
 }
 
@@ -140,9 +140,9 @@ func (d *decoder) addPending(th *thread, id jvmthread.ThreadID, at jvmthread.Tim
 		ev.Lock, ev.Peer = object(th.peer), th.peer
 	}
 	th.pending, th.flags = jvmthread.KindNone, 0
-	if !d.Add(ev) { // its place has been passed on already
+	if !d.Add(&ev) { // its place has been passed on already
 		ev.Time = d.now
-		d.Event(ev)
+		d.Event(&ev)
 	}
 }
 
