@@ -6,6 +6,7 @@ package wire
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -100,10 +101,15 @@ func AppendBatch(dst []byte, h BatchHeader, sections ...Section) []byte {
 	dst = appendBatchHeader(dst, h)
 	for _, s := range sections {
 		dst = appendSectionHeader(dst, s.Thread, len(s.Events))
+		first, size := len(dst), len(s.Events)*RecordSize
+		dst = slices.Grow(dst, size)[:first+size]
+		records := dst[first:]
 		for i := range s.Events {
-			dst = appendRecord(dst, &s.Events[i])
-			if s.Events[i].Kind == jvmthread.KindContext { // not in appendRecord, which is inlined
-				putSpan(dst[len(dst)-RecordSize:], &s.Events[i].Span)
+			rec, ev := (*[RecordSize]byte)(records), &s.Events[i]
+			records = records[RecordSize:]
+			putRecord(rec, ev)
+			if ev.Kind == jvmthread.KindContext { // not in putRecord, which is inlined
+				putSpan(rec, &ev.Span)
 			}
 		}
 	}
@@ -122,15 +128,15 @@ func appendSectionHeader(dst []byte, thread jvmthread.ThreadID, count int) []byt
 	return binary.LittleEndian.AppendUint32(dst, RecordSize) // and the two reserved bytes
 }
 
-func appendRecord(dst []byte, ev *jvmthread.Event) []byte {
-	dst = appendI64(dst, int64(ev.Time))
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(ev.Peer))
-	dst = appendI64(dst, ev.Arg)
-	dst = binary.LittleEndian.AppendUint32(dst, ev.Lock.Hash)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(ev.Lock.Class))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(ev.Stack))
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(ev.Kind))
-	return binary.LittleEndian.AppendUint16(dst, uint16(ev.Flags))
+func putRecord(rec *[RecordSize]byte, ev *jvmthread.Event) {
+	binary.LittleEndian.PutUint64(rec[0:], uint64(ev.Time))
+	binary.LittleEndian.PutUint64(rec[8:], uint64(ev.Peer))
+	binary.LittleEndian.PutUint64(rec[16:], uint64(ev.Arg))
+	binary.LittleEndian.PutUint32(rec[24:], ev.Lock.Hash)
+	binary.LittleEndian.PutUint32(rec[28:], uint32(ev.Lock.Class))
+	binary.LittleEndian.PutUint32(rec[32:], uint32(ev.Stack))
+	binary.LittleEndian.PutUint16(rec[36:], uint16(ev.Kind))
+	binary.LittleEndian.PutUint16(rec[38:], uint16(ev.Flags))
 }
 
 // AppendEnd appends the end of a session.

@@ -22,9 +22,9 @@ func unpackSpan(ev *jvmthread.Event) {
 }
 
 // putSpan writes the ids into these fields of a record.
-func putSpan(record []byte, span *jvmthread.SpanContext) {
-	binary.LittleEndian.PutUint64(record[8:], binary.BigEndian.Uint64(span.TraceID[:8]))
-	binary.LittleEndian.PutUint64(record[16:], binary.BigEndian.Uint64(span.TraceID[8:]))
-	binary.LittleEndian.PutUint32(record[24:], binary.BigEndian.Uint32(span.SpanID[:4]))
-	binary.LittleEndian.PutUint32(record[28:], binary.BigEndian.Uint32(span.SpanID[4:]))
+func putSpan(rec *[RecordSize]byte, span *jvmthread.SpanContext) {
+	binary.LittleEndian.PutUint64(rec[8:], binary.BigEndian.Uint64(span.TraceID[:8]))
+	binary.LittleEndian.PutUint64(rec[16:], binary.BigEndian.Uint64(span.TraceID[8:]))
+	binary.LittleEndian.PutUint32(rec[24:], binary.BigEndian.Uint32(span.SpanID[:4]))
+	binary.LittleEndian.PutUint32(rec[28:], binary.BigEndian.Uint32(span.SpanID[4:]))
 }
