@@ -23,12 +23,9 @@ func (g *Graph) index(at int32, seq jvmthread.Seq) int32 {
 	if at < 0 {
 		return none
 	}
-	list := g.lanes[at].intervals
-	if len(list) == 0 || seq < list[0].Seq || uint64(seq-list[0].Seq) >= uint64(len(list)) {
-		return none
-	}
-	i := seq - list[0].Seq
-	if list[i].Seq != seq {
+	l := &g.lanes[at]
+	i := int64(seq) - int64(l.first)
+	if i < 0 || i >= int64(len(l.intervals)) || !l.contiguous && l.intervals[i].Seq != seq {
 		return none
 	}
 	return int32(i)

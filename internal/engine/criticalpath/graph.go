@@ -5,6 +5,7 @@ package criticalpath
 
 import (
 	"math"
+	"slices"
 
 	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -132,19 +133,21 @@ func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interva
 		return
 	}
 	g.byID[thread] = int32(len(g.lanes))
-	g.lanes = append(g.lanes, lane{thread: thread, intervals: intervals, base: int32(len(g.nodes)), start: none})
-	contiguous := true
+	base, contiguous := len(g.nodes), true
+	g.lanes = append(g.lanes, lane{thread: thread, intervals: intervals, base: int32(base), start: none})
+	g.nodes = slices.Grow(g.nodes, len(intervals))[:base+len(intervals)]
+	g.lockOf = slices.Grow(g.lockOf, len(intervals))[:base+len(intervals)]
+	nodes, lockOf := g.nodes[base:], g.lockOf[base:]
 	for i := range intervals {
 		iv := &intervals[i]
 		if i > 0 && (iv.Start != intervals[i-1].End || iv.Seq != intervals[i-1].Seq+1) {
 			contiguous = false
 		}
-		g.nodes = append(g.nodes, node{end: iv.End, edge: none, state: iv.State})
-		of := none
+		nodes[i] = node{end: iv.End, edge: none, state: iv.State}
+		lockOf[i] = none
 		if contends(iv) {
-			of = g.lock(iv.Lock)
+			lockOf[i] = g.lock(iv.Lock)
 		}
-		g.lockOf = append(g.lockOf, of)
 	}
 	l := &g.lanes[len(g.lanes)-1]
 	l.contiguous = contiguous
