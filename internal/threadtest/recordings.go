@@ -78,6 +78,24 @@ func (c *Collector) End(e recording.End) error {
 	return c.Failure
 }
 
+// Discard is a recording.Sink for benchmarks: it counts events and fails at the first problem.
+type Discard struct{ Events int }
+
+// Session implements recording.Sink.
+func (*Discard) Session(*recording.Session) error { return nil }
+
+// Batch counts the events of a batch.
+func (d *Discard) Batch(b *recording.Batch) error {
+	d.Events += len(b.Events)
+	return nil
+}
+
+// Problem returns the problem.
+func (*Discard) Problem(p recording.Problem) error { return p }
+
+// End implements recording.Sink.
+func (*Discard) End(recording.End) error { return nil }
+
 func (c *Collector) fault(format string, args ...any) {
 	if len(c.Faults) < 10 {
 		c.Faults = append(c.Faults, fmt.Errorf(format, args...))

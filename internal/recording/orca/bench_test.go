@@ -12,22 +12,10 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// discard is a sink that only counts events.
-type discard struct{ events int }
-
-func (*discard) Session(*recording.Session) error  { return nil }
-func (*discard) Problem(p recording.Problem) error { return p }
-func (*discard) End(recording.End) error           { return nil }
-
-func (d *discard) Batch(b *recording.Batch) error {
-	d.events += len(b.Events)
-	return nil
-}
-
 func BenchmarkDecode(b *testing.B) {
 	events, sym := threadtest.Recorded(1, 16, 8, 200_000)
 	log, meta, _ := write(events, sym)
-	sink := &discard{}
+	sink := &threadtest.Discard{}
 	b.SetBytes(int64(len(log)))
 	rate := threadtest.StartRate()
 	for b.Loop() {
@@ -39,7 +27,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	rate.Report(b, sink.events)
+	rate.Report(b, sink.Events)
 }
 
 func BenchmarkEncode(b *testing.B) {
@@ -69,5 +57,5 @@ func volume(t testing.TB, size int64) (peak uint64) {
 	events, sym := threadtest.Recorded(1, 16, 8, 50_000)
 	e := orca.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
 	opts := recording.Options{Symbols: symbols.New(symbols.DefaultLimits())}
-	return threadtest.Volume(t, format.New(opts, &discard{}), e, events, size)
+	return threadtest.Volume(t, format.New(opts, &threadtest.Discard{}), e, events, size)
 }

@@ -14,18 +14,6 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// discard is a sink that only counts events.
-type discard struct{ events int }
-
-func (*discard) Session(*recording.Session) error  { return nil }
-func (*discard) Problem(p recording.Problem) error { return p }
-func (*discard) End(recording.End) error           { return nil }
-
-func (d *discard) Batch(b *recording.Batch) error {
-	d.events += len(b.Events)
-	return nil
-}
-
 // sample returns a trace, optionally with the annotations that Weft writes.
 func sample(tb testing.TB, annotations bool) []byte {
 	tb.Helper()
@@ -44,7 +32,7 @@ func BenchmarkDecodeAnnotated(b *testing.B) { decode(b, sample(b, true)) }
 
 func decode(b *testing.B, trace []byte) {
 	b.Helper()
-	sink := &discard{}
+	sink := &threadtest.Discard{}
 	b.SetBytes(int64(len(trace)))
 	rate := threadtest.StartRate()
 	for b.Loop() {
@@ -56,7 +44,7 @@ func decode(b *testing.B, trace []byte) {
 			b.Fatal(err)
 		}
 	}
-	rate.Report(b, sink.events)
+	rate.Report(b, sink.Events)
 }
 
 // BenchmarkStandardXML is a baseline: encoding/xml finds the same tags without converting them to events.
@@ -106,5 +94,5 @@ func volume(tb testing.TB, size int64) (peak uint64) {
 	events, sym := threadtest.Recorded(1, 16, 8, 50_000)
 	e := tptp.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
 	opts := recording.Options{Symbols: symbols.New(symbols.DefaultLimits())}
-	return threadtest.Volume(tb, format.New(opts, &discard{}), e, events, size)
+	return threadtest.Volume(tb, format.New(opts, &threadtest.Discard{}), e, events, size)
 }

@@ -70,8 +70,8 @@ var byKind = func() (table [jvmthread.NumKinds]*operation) {
 
 func find(name []byte) *operation {
 	for i := range operations {
-		if bytes.EqualFold(name, []byte(operations[i].name)) {
-			return &operations[i]
+		if op := &operations[i]; len(op.name) == len(name) && bytes.EqualFold(name, []byte(op.name)) {
+			return op
 		}
 	}
 	return nil
