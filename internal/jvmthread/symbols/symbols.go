@@ -29,70 +29,71 @@ func DefaultLimits() Limits {
 
 // Table holds the names of classes, the texts of stacks and the descriptions of threads.
 type Table struct {
-	limits   Limits
-	classes  []string
-	stacks   []string
-	threads  map[jvmthread.ThreadID]jvmthread.Thread // platform threads
-	recent   map[jvmthread.ThreadID]jvmthread.Thread // virtual threads used since the last turn
-	before   map[jvmthread.ThreadID]jvmthread.Thread // virtual threads used in the turn before
-	turns    uint64
-	classIDs map[string]jvmthread.ClassID
-	stackIDs map[string]jvmthread.StackID
-	bytes    int
-	refused  uint64
+	limits  Limits
+	classes texts[jvmthread.ClassID]
+	stacks  texts[jvmthread.StackID]
+	threads map[jvmthread.ThreadID]jvmthread.Thread // platform threads
+	recent  map[jvmthread.ThreadID]jvmthread.Thread // virtual threads used since the last turn
+	before  map[jvmthread.ThreadID]jvmthread.Thread // virtual threads used in the turn before
+	turns   uint64
+	bytes   int
+	refused uint64
 }
 
-// room reports whether a list has room for one more text, and accounts for it.
-func (t *Table) room(have, limit int, text string) bool {
-	if have > limit || t.bytes+len(text) > t.limits.Bytes {
+// texts numbers the texts of one kind from 1. Number 0 is the empty text.
+type texts[ID ~uint32] struct {
+	list []string
+	ids  map[string]ID
+}
+
+func newTexts[ID ~uint32]() texts[ID] {
+	return texts[ID]{list: []string{""}, ids: map[string]ID{"": 0}}
+}
+
+// at returns the text with an id, or "".
+func (x *texts[ID]) at(id ID) string {
+	if int(id) < len(x.list) {
+		return x.list[id]
+	}
+	return ""
+}
+
+// intern returns the id of a text, a new one if necessary, or 0 if the table is full.
+func intern[ID ~uint32](t *Table, x *texts[ID], limit int, text string) ID {
+	text = cut(text)
+	if id, ok := x.ids[text]; ok {
+		return id
+	}
+	if len(x.list) > limit || t.bytes+len(text) > t.limits.Bytes {
 		t.refused++
-		return false
+		return 0
 	}
 	t.bytes += len(text)
-	return true
+	id := ID(len(x.list))
+	x.list = append(x.list, text)
+	x.ids[text] = id
+	return id
 }
 
 // New returns an empty table.
 func New(limits Limits) *Table {
 	return &Table{
-		limits:   limits,
-		classes:  []string{""},
-		stacks:   []string{""},
-		threads:  make(map[jvmthread.ThreadID]jvmthread.Thread),
-		recent:   make(map[jvmthread.ThreadID]jvmthread.Thread),
-		classIDs: map[string]jvmthread.ClassID{"": jvmthread.NoClass},
-		stackIDs: map[string]jvmthread.StackID{"": jvmthread.NoStack},
+		limits:  limits,
+		classes: newTexts[jvmthread.ClassID](),
+		stacks:  newTexts[jvmthread.StackID](),
+		threads: make(map[jvmthread.ThreadID]jvmthread.Thread),
+		recent:  make(map[jvmthread.ThreadID]jvmthread.Thread),
 	}
 }
 
 // InternClass returns the id of the class with this name, a new one if necessary, or NoClass if the table is full.
 func (t *Table) InternClass(name string) jvmthread.ClassID {
-	name = cut(name)
-	if id, ok := t.classIDs[name]; ok {
-		return id
-	}
-	if !t.room(len(t.classes), t.limits.Classes, name) {
-		return jvmthread.NoClass
-	}
-	id := jvmthread.ClassID(len(t.classes))
-	t.classes = append(t.classes, name)
-	t.classIDs[name] = id
-	return id
+	return intern(t, &t.classes, t.limits.Classes, name)
 }
 
 // InternStack returns the id of the stack with this text, one frame a line, innermost first, or NoStack if the table is full.
 func (t *Table) InternStack(text string) jvmthread.StackID {
-	text = cut(text)
-	if id, ok := t.stackIDs[text]; ok {
-		return id
-	}
-	if !t.room(len(t.stacks), t.limits.Stacks, text) {
-		return jvmthread.NoStack
-	}
-	id := jvmthread.StackID(len(t.stacks))
-	t.stacks = append(t.stacks, text)
-	t.stackIDs[text] = id
-	return id
+	return intern(t, &t.stacks, t.limits.Stacks, text)
 }
 
 func cut(text string) string {
@@ -167,20 +168,10 @@ func (t *Table) DropThread(id jvmthread.ThreadID) {
 func textOf(th *jvmthread.Thread) int { return len(th.Name) + len(th.Group) }
 
 // Class returns the name with an id, or "".
-func (t *Table) Class(id jvmthread.ClassID) string {
-	if int(id) < len(t.classes) {
-		return t.classes[id]
-	}
-	return ""
-}
+func (t *Table) Class(id jvmthread.ClassID) string { return t.classes.at(id) }
 
 // Stack returns the text with an id, or "".
-func (t *Table) Stack(id jvmthread.StackID) string {
-	if int(id) < len(t.stacks) {
-		return t.stacks[id]
-	}
-	return ""
-}
+func (t *Table) Stack(id jvmthread.StackID) string { return t.stacks.at(id) }
 
 // Thread returns the description of a thread, whose name is empty if the thread is unknown.
 func (t *Table) Thread(id jvmthread.ThreadID) jvmthread.Thread {
@@ -192,7 +183,7 @@ func (t *Table) Thread(id jvmthread.ThreadID) jvmthread.Thread {
 
 // Held estimates the table's size in bytes.
 func (t *Table) Held() int {
-	return t.bytes + perText*(len(t.classes)+len(t.stacks)) + perThread*(len(t.threads)+len(t.recent)+len(t.before))
+	return t.bytes + perText*(len(t.classes.list)+len(t.stacks.list)) + perThread*(len(t.threads)+len(t.recent)+len(t.before))
 }
 
 // The bytes of an entry without its text: map and slice entries.
