@@ -15,24 +15,58 @@ import (
 // Truncated is the last line of a stack that was deeper than the limit.
 const Truncated = "..."
 
-// AppendFrame appends one line of a stack's text without the end of the line. Function is class and method; the line is as in
-// jvmthread.Frame.
-func AppendFrame(dst []byte, function, file string, line int) []byte {
-	dst = append(append(dst, "at "...), function...)
-	switch {
-	case line < 0:
-		return append(dst, "(Native Method)"...)
-	case file == "" && line == 0:
-		return append(dst, "(Unknown Source)"...)
-	}
-	dst = append(append(dst, '('), file...)
-	if line > 0 {
-		dst = strconv.AppendInt(append(dst, ':'), int64(line), 10)
-	}
-	return append(dst, ')')
+// maxFrames limits the frames of a stack.
+const maxFrames = 1024
+
+// StackBuilder builds the text of a stack within limits. It keeps its memory for the next stack.
+type StackBuilder struct {
+	text   []byte
+	frames int
 }
 
-// ParseFrame parses a line written by AppendFrame, with or without "at ". ok is false for other text.
+// Begin begins another stack.
+func (b *StackBuilder) Begin() { b.text, b.frames = b.text[:0], 0 }
+
+// Add adds a frame unless the limits are reached, and reports whether it did. Function is class and method; file and line are as in
+// jvmthread.Frame.
+func (b *StackBuilder) Add(function, file string, line int) bool {
+	if b.frames == maxFrames || len(b.text) > maxText {
+		return false
+	}
+	b.frames++
+	text := append(append(b.startLine(), "at "...), function...)
+	switch {
+	case line < 0:
+		text = append(text, "(Native Method)"...)
+	case file == "" && line == 0:
+		text = append(text, "(Unknown Source)"...)
+	default:
+		text = append(append(text, '('), file...)
+		if line > 0 {
+			text = strconv.AppendInt(append(text, ':'), int64(line), 10)
+		}
+		text = append(text, ')')
+	}
+	b.text = text
+	return true
+}
+
+// End returns the text of the stack. Its last line is Truncated if some frames are missing.
+func (b *StackBuilder) End(truncated bool) string {
+	if truncated {
+		b.text = append(b.startLine(), Truncated...)
+	}
+	return string(b.text)
+}
+
+func (b *StackBuilder) startLine() []byte {
+	if len(b.text) == 0 {
+		return b.text
+	}
+	return append(b.text, '\n')
+}
+
+// ParseFrame parses a line written by StackBuilder.Add, with or without "at ". ok is false for other text.
 func ParseFrame(line string) (f jvmthread.Frame, ok bool) {
 	text, isFrame := strings.CutSuffix(strings.TrimPrefix(line, "at "), ")")
 	open := strings.LastIndexByte(text, '(')

@@ -28,7 +28,9 @@ func TestFramesAreWrittenAndReadAlike(t *testing.T) {
 		if f.Class != "" {
 			function = f.Function()
 		}
-		if back := string(AppendFrame(nil, function, f.File, f.Line)); back != text {
+		var stack StackBuilder
+		stack.Add(function, f.File, f.Line)
+		if back := stack.End(false); back != text {
 			t.Errorf("have %s, want %s", back, text)
 		}
 	}

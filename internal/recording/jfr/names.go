@@ -20,7 +20,7 @@ type names struct {
 	classIDs  map[int64]jvmthread.ClassID
 	threadIDs map[int64]jvmthread.ThreadID
 	define    func(jvmthread.Thread) // called once per chunk for each thread
-	line      []byte
+	stackText symbols.StackBuilder
 }
 
 // stackID is a stack and the call of its innermost frames.
@@ -88,11 +88,6 @@ func (n *names) thread(key int64) jvmthread.ThreadID {
 	return id
 }
 
-const (
-	maxStackText   = 64 << 10
-	maxStackFrames = 1024
-)
-
 // stack returns the stack with a key.
 func (n *names) stack(key int64) stackID {
 	if key <= 0 {
@@ -109,7 +104,7 @@ func (n *names) stack(key int64) stackID {
 	return s
 }
 
-// format formats a stack, innermost frame first.
+// format formats a stack.
 func (n *names) format(body []byte) (s stackID) {
 	var v values
 	cur := &cursor{b: body, raw: n.raw}
@@ -125,35 +120,27 @@ func (n *names) format(body []byte) (s stackID) {
 	frames.readAll(cur, &v)
 	cut, count := v.n[slotCut] != 0, int(v.n[slotFrames])
 	elements := v.array
-	line := n.line[:0]
+	n.stackText.Begin()
 	var top [3]string
 	for i := range count {
-		if i == maxStackFrames || len(line) > maxStackText {
-			cut = true
-			break
-		}
 		n.frames.readAll(&elements, &v)
 		m := n.methods[v.n[slotMethod]]
 		class, method := n.className(m.class), n.text(m.name)
+		if !n.addFrame(class, method, &v) {
+			cut = true
+			break
+		}
 		if i < len(top) {
 			top[i] = class + "." + method
 		}
-		if i > 0 {
-			line = append(line, '\n')
-		}
-		line = n.appendFrame(line, class, method, &v)
 	}
-	if cut {
-		line = append(append(line, '\n'), symbols.Truncated...)
-	}
-	n.line = line
-	s.id = n.symbols.InternStack(strings.TrimPrefix(string(line), "\n"))
+	s.id = n.symbols.InternStack(n.stackText.End(cut))
 	s.call = callOf(top[:])
 	return s
 }
 
-// appendFrame formats a frame. Recordings have line numbers, but no source file names.
-func (n *names) appendFrame(dst []byte, class, method string, v *values) []byte {
+// addFrame adds a frame. Recordings have line numbers, but no source file names.
+func (n *names) addFrame(class, method string, v *values) bool {
 	line := int(min(max(0, v.n[slotLine]), math.MaxInt32))
 	if n.native != 0 && v.n[slotKind] == n.native {
 		line = -1
@@ -162,7 +149,7 @@ func (n *names) appendFrame(dst []byte, class, method string, v *values) []byte 
 	if class != "" {
 		function = class + "." + method
 	}
-	return symbols.AppendFrame(dst, function, "", line)
+	return n.stackText.Add(function, "", line)
 }
 
 // callOf returns the call of the innermost frames: join calls wait(), which calls wait(long), which calls wait0(long).

@@ -17,7 +17,6 @@ import (
 const (
 	maxMethods   = 1 << 17
 	maxClasses   = 1 << 17
-	maxFrames    = 1024
 	maxMetaText  = 64 << 20 // bytes of names
 	maxKnown     = 1 << 16  // cached stacks
 	maxKnownText = 16 << 20
@@ -34,7 +33,7 @@ type stacks struct {
 	metaText  int
 	known     map[string]jvmthread.StackID // by the text of the line
 	knownText int
-	text      []byte
+	text      symbols.StackBuilder
 }
 
 type method struct {
@@ -53,9 +52,6 @@ func (s *stacks) init(d *decoder) {
 		s.files = append(s.files, s.newSidecar(extension))
 	}
 }
-
-// unknown is the name of method 0.
-const unknown = "unknown"
 
 // find returns the stack at the end of a line: a comma, the depth, then pairs of method and location.
 func (s *stacks) find(rest []byte) jvmthread.StackID {
@@ -79,7 +75,7 @@ func (s *stacks) find(rest []byte) jvmthread.StackID {
 	return id
 }
 
-// format returns the text of a stack trace, in the form of package symbols.
+// format returns the text of a stack trace.
 func (s *stacks) format(rest []byte) (text string, ok bool) {
 	if rest, ok = unbracket(rest); !ok {
 		return "", false
@@ -88,8 +84,8 @@ func (s *stacks) format(rest []byte) (text string, ok bool) {
 	if n == 0 || depth < 0 {
 		return "", false
 	}
-	s.text = s.text[:0]
-	frames := 0
+	s.text.Begin()
+	frames, truncated := int64(0), false
 	for rest = rest[n:]; len(rest) > 0; frames++ {
 		id, idSize := afterComma(rest)
 		if idSize == 0 {
@@ -100,34 +96,26 @@ func (s *stacks) format(rest []byte) (text string, ok bool) {
 			return "", false
 		}
 		rest = rest[idSize+n:]
-		if frames < maxFrames {
-			if frames > 0 {
-				s.text = append(s.text, '\n')
-			}
-			s.text = s.appendFrame(s.text, id, location)
-		}
+		truncated = truncated || !s.addFrame(id, location)
 	}
-	if int64(frames) != depth {
+	if frames != depth {
 		return "", false
 	}
-	if frames > maxFrames {
-		s.text = append(append(s.text, '\n'), symbols.Truncated...)
-	}
-	return string(s.text), true
+	return s.text.End(truncated), true
 }
 
-func (s *stacks) appendFrame(dst []byte, id, location uint64) []byte {
+func (s *stacks) addFrame(id, location uint64) bool {
 	m := s.methods[id]
 	if m == nil {
 		m = s.low[uint32(id)]
 	}
 	switch {
 	case id == 0:
-		return symbols.AppendFrame(dst, unknown, "", 0)
+		return s.text.Add("unknown", "", 0)
 	case m == nil:
-		return symbols.AppendFrame(dst, fmt.Sprintf("method 0x%X", id), "", 0)
+		return s.text.Add(fmt.Sprintf("method 0x%X", id), "", 0)
 	}
-	return symbols.AppendFrame(dst, m.class+"."+m.name, s.classes[m.class], m.lineAt(location))
+	return s.text.Add(m.class+"."+m.name, s.classes[m.class], m.lineAt(location))
 }
 
 // lineAt returns the line of a location, as defined by jvmthread.Frame.

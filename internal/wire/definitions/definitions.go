@@ -16,12 +16,10 @@ import (
 
 // Limits for the definitions of one agent. Definitions beyond them are refused; events then lack names.
 const (
-	maxID          = 1 << 20  // of classes and stacks
-	maxMethods     = 1 << 17  // more methods than appear on the stacks of any program
-	maxMethodText  = 64 << 20 // bytes of all method names and line tables; the symbol table limits the rest
-	maxStackText   = 64 << 10
-	maxStackFrames = 1024
-	lineSize       = 8 // bytes of a line table entry
+	maxID         = 1 << 20  // of classes and stacks
+	maxMethods    = 1 << 17  // more methods than appear on the stacks of any program
+	maxMethodText = 64 << 20 // bytes of all method names and line tables; the symbol table limits the rest
+	lineSize      = 8        // bytes of a line table entry
 )
 
 // Table resolves an agent's IDs. It must not be used concurrently.
@@ -39,7 +37,7 @@ type Table struct {
 
 	scratch wire.Method
 	frames  wire.Stack
-	line    []byte
+	text    symbols.StackBuilder
 }
 
 type method struct {
@@ -176,39 +174,28 @@ func (d *Table) Stack(id jvmthread.StackID) jvmthread.StackID {
 	return jvmthread.NoStack
 }
 
-// format formats a stack like the JVM, innermost frame first. A truncated one ends with three dots.
+// format formats a stack like the JVM.
 func (d *Table) format(s *wire.Stack) string {
-	text := d.line[:0]
-	for i, f := range s.Frames {
-		if i == maxStackFrames || len(text) > maxStackText {
+	d.text.Begin()
+	for _, f := range s.Frames {
+		if !d.addFrame(f) {
 			s.Truncated = true
 			break
 		}
-		if i > 0 {
-			text = append(text, '\n')
-		}
-		text = d.appendFrame(text, f)
 	}
-	if s.Truncated {
-		if len(text) > 0 {
-			text = append(text, '\n')
-		}
-		text = append(text, symbols.Truncated...)
-	}
-	d.line = text
-	return string(text)
+	return d.text.End(s.Truncated)
 }
 
-func (d *Table) appendFrame(dst []byte, f wire.StackFrame) []byte {
+func (d *Table) addFrame(f wire.StackFrame) bool {
 	m, ok := d.methods[f.Method]
 	if !ok {
-		return append(dst, "at unknown(Unknown Source)"...)
+		return d.text.Add("unknown", "", 0)
 	}
 	line := -1
 	if f.BCI >= 0 {
 		line = int(m.lineAt(uint32(f.BCI)))
 	}
-	return symbols.AppendFrame(dst, m.name, m.file, line)
+	return d.text.Add(m.name, m.file, line)
 }
 
 // lineAt returns the source line of a bytecode index, or 0.
