@@ -150,7 +150,7 @@ func (s *statement) longest(id metricID, from series, d time.Duration) pcommon.M
 
 // blocked writes the waits for locks.
 func (s *statement) blocked() {
-	for _, w := range s.Blocked() {
+	for _, w := range s.Blocked {
 		from, v := seriesOf(w), &w.Value
 		if a, ok := s.count(metricContentions, from, v.Count); ok {
 			s.putWait(a, &w.Key)
@@ -164,7 +164,7 @@ func (s *statement) blocked() {
 
 // waits writes all other waits.
 func (s *statement) waits() {
-	for _, w := range s.Waits() {
+	for _, w := range s.Waits {
 		s.durations(metricWaitDuration, seriesOf(w), w)
 	}
 }
@@ -196,7 +196,7 @@ func (s *statement) putPool(a pcommon.Map, pool contention.Text) {
 }
 
 func (s *statement) classes() {
-	for _, c := range s.Classes() {
+	for _, c := range s.Classes {
 		from, v := seriesOf(c), &c.Value
 		put := func(a pcommon.Map, ok bool) pcommon.Map {
 			if ok {
@@ -234,7 +234,7 @@ func (s *statement) putClass(a pcommon.Map, id jvmthread.ClassID) {
 }
 
 func (s *statement) orders() {
-	for _, o := range s.Orders() {
+	for _, o := range s.Orders {
 		if a, ok := s.count(metricOrderHints, seriesOf(o), o.Value); ok {
 			if !o.Overflow {
 				a.PutStr(attrOrderFirst, s.sym.Class(o.Key.First))
@@ -245,7 +245,7 @@ func (s *statement) orders() {
 }
 
 func (s *statement) states() {
-	for _, p := range s.States() {
+	for _, p := range s.States {
 		for state, d := range p.Value {
 			if a, ok := s.seconds(metricThreadTime, seriesOf(p), d); ok {
 				a.PutStr(attrState, jvmthread.State(state).String())
@@ -257,7 +257,7 @@ func (s *statement) states() {
 
 // totals are written even if they are zero: without a first data point, a backend cannot compute a rate.
 func (s *statement) totals() {
-	t := s.Totals()
+	t := s.Totals
 	from, v := seriesOf(t), &t.Value
 	if s.Delta && !t.Changed() {
 		return
@@ -271,7 +271,7 @@ func (s *statement) totals() {
 
 // now writes the current state of the threads. It includes zeros for the states in which a thread can be stuck, so that alerts resolve.
 func (s *statement) now() {
-	t := s.Threads()
+	t := s.Threads
 	for state := range t.Threads {
 		st := jvmthread.State(state)
 		if t.Threads[state] > 0 || s.Seen(st) {
@@ -283,7 +283,7 @@ func (s *statement) now() {
 		}
 	}
 	s.gauge(metricDeadlockedThreads, series{}, t.Deadlocked)
-	for _, b := range s.BlockedNow() {
+	for _, b := range s.BlockedNow {
 		from := seriesOf(b)
 		for _, a := range []pcommon.Map{
 			s.gauge(metricBlockedThreads, from, b.Value.Threads), s.longest(metricBlockedLongest, from, b.Value.Longest),
@@ -292,7 +292,7 @@ func (s *statement) now() {
 			a.PutStr(attrWaitKind, b.Key.Kind.String())
 		}
 	}
-	for _, h := range s.HeldNow() {
+	for _, h := range s.HeldNow {
 		a := s.longest(metricHeldLongest, seriesOf(h), h.Value)
 		s.putClass(a, h.Key.Class)
 		a.PutStr(attrHolderState, h.Key.Holder.String())

@@ -7,6 +7,7 @@
 package contention
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -37,6 +38,12 @@ type WaitKey struct {
 	Kind  Kind
 }
 
+func (k WaitKey) compare(o WaitKey) int {
+	return cmp.Or(cmp.Compare(k.Kind, o.Kind), cmp.Compare(k.Class, o.Class), cmp.Compare(k.Site, o.Site), cmp.Compare(k.Pool, o.Pool))
+}
+
+func (k WaitKey) reduce() WaitKey { return WaitKey{Kind: k.Kind} }
+
 // Waits sums up the waits of one kind.
 type Waits struct {
 	Count     uint64                       // that began; for locks, these are contentions
@@ -61,6 +68,10 @@ type Class struct {
 
 // OrderKey is a pair of classes whose locks are taken in both orders.
 type OrderKey struct{ First, Second jvmthread.ClassID }
+
+func (k OrderKey) compare(o OrderKey) int {
+	return cmp.Or(cmp.Compare(k.First, o.First), cmp.Compare(k.Second, o.Second))
+}
 
 // States is time by state.
 type States [jvmthread.NumStates]time.Duration
@@ -88,7 +99,12 @@ type Account struct {
 	orders  table[OrderKey, uint64]
 	states  table[Text, States]
 	totals  Series[struct{}, Totals]
-	live    live
+
+	// As of the last flush.
+	blockedNow table[BlockedKey, Blocked]
+	heldNow    table[HeldKey, time.Duration] // the longest of each series
+	now        Now
+	seen       [jvmthread.NumStates]bool // at any flush
 }
 
 // New returns the account of a session that begins at the given time. sym contains the symbols of the session.
@@ -97,14 +113,14 @@ func New(cfg *Config, sym *symbols.Table, begin time.Time) *Account {
 		cfg: cfg, sym: sym, texts: newTexts(), sites: make(map[jvmthread.StackID]Text), poolOf: make(map[jvmthread.ThreadID]Text),
 		until: math.MinInt64, flushed: begin,
 	}
-	ofKind := func(k WaitKey) WaitKey { return WaitKey{Kind: k.Kind} }
-	a.blocked = newTable[WaitKey, Waits](a, ofKind)
-	a.waits = newTable[WaitKey, Waits](a, ofKind)
-	a.classes = newTable[jvmthread.ClassID, Class](a, func(jvmthread.ClassID) jvmthread.ClassID { return jvmthread.NoClass })
-	a.orders = newTable[OrderKey, uint64](a, func(OrderKey) OrderKey { return OrderKey{} })
-	a.states = newTable[Text, States](a, func(Text) Text { return NoText })
+	a.blocked = newTable(a, WaitKey.compare, WaitKey.reduce, (*Waits).next)
+	a.waits = newTable(a, WaitKey.compare, WaitKey.reduce, (*Waits).next)
+	a.classes = newTable(a, cmp.Compare, none[jvmthread.ClassID], (*Class).next)
+	a.orders = newTable(a, OrderKey.compare, none, restart[uint64])
+	a.states = newTable(a, cmp.Compare, none[Text], (*States).next)
+	a.blockedNow = newTable[BlockedKey, Blocked](a, BlockedKey.compare, BlockedKey.reduce, nil)
+	a.heldNow = newTable[HeldKey, time.Duration](a, HeldKey.compare, HeldKey.reduce, nil)
 	a.totals.Start = begin
-	a.live = newLive(a)
 	return a
 }
 

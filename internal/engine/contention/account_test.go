@@ -35,31 +35,31 @@ type sums struct {
 }
 
 func (s *sums) add(st *contention.Statement) {
-	for _, b := range st.Blocked() {
+	for _, b := range st.Blocked {
 		s.contentions += b.Value.Count
 		s.blocked += b.Value.Time
 		for _, h := range b.Value.Durations {
 			s.histogram(h, &s.inBlocked)
 		}
 	}
-	for _, w := range st.Waits() {
+	for _, w := range st.Waits {
 		s.waits += w.Value.Count
 		for _, h := range w.Value.Durations {
 			s.histogram(h, &s.inWaits)
 		}
 	}
-	for _, c := range st.Classes() {
+	for _, c := range st.Classes {
 		s.handoffs += c.Value.Handoffs
 		for _, d := range c.Value.Held {
 			s.heldTimes += d
 		}
 	}
-	for _, p := range st.States() {
+	for _, p := range st.States {
 		for state, d := range p.Value {
 			s.states[state] += d
 		}
 	}
-	s.events += st.Totals().Value.Events
+	s.events += st.Totals.Value.Events
 }
 
 func (s *sums) histogram(h *contention.Histogram, sum *time.Duration) {

@@ -33,7 +33,7 @@ func TestAggregate(t *testing.T) {
 		}})
 	}
 	a.Flush(nil, time.Unix(2, 0), false, func(st *contention.Statement) {
-		blocked := st.Blocked()
+		blocked := st.Blocked
 		require.Len(t, blocked, 1)
 		assert.Equal(t, contention.WaitKey{Class: book, Kind: contention.KindMonitor}, blocked[0].Key)
 		assert.Equal(t, uint64(2*7), blocked[0].Value.Count)
@@ -44,13 +44,13 @@ func TestAggregate(t *testing.T) {
 		assert.Equal(t, []uint64{2 * 1, 2 * 6, 0, 0}, h.Buckets)
 		assert.Equal(t, time.Duration(0), h.Min)
 		assert.Equal(t, 900_000*time.Nanosecond, h.Max)
-		waits := st.Waits()
+		waits := st.Waits
 		require.Len(t, waits, 2)
 		assert.Equal(t, contention.KindSleep, waits[0].Key.Kind)
 		assert.Equal(t, 10*time.Second, waits[0].Value.Durations[window.CauseNone].Sum)
 		assert.True(t, waits[1].Overflow)
 		assert.Equal(t, contention.KindPark, waits[1].Key.Kind)
-		assert.Equal(t, 10*time.Second, st.States()[0].Value[jvmthread.StateSleeping])
+		assert.Equal(t, 10*time.Second, st.States[0].Value[jvmthread.StateSleeping])
 	})
 }
 
@@ -71,7 +71,7 @@ func TestLargeSumsRestart(t *testing.T) {
 		expect := func(at, start int64, d time.Duration, waits uint64) {
 			t.Helper()
 			a.Flush(nil, time.Unix(at, 0), false, func(st *contention.Statement) {
-				b := st.Blocked()[0]
+				b := st.Blocked[0]
 				assert.Equal(t, time.Unix(start, 0), b.Start)
 				assert.Equal(t, d, b.Value.Time)
 				assert.Equal(t, waits, b.Value.Count)
@@ -84,8 +84,8 @@ func TestLargeSumsRestart(t *testing.T) {
 						assert.Equal(t, waits, h.Scaled.Zero)
 					}
 				}
-				assert.Equal(t, time.Unix(start, 0), st.States()[0].Start)
-				assert.Equal(t, d, st.States()[0].Value[jvmthread.StateBlocked])
+				assert.Equal(t, time.Unix(start, 0), st.States[0].Start)
+				assert.Equal(t, d, st.States[0].Value[jvmthread.StateBlocked])
 			})
 		}
 		add(3, math.MaxInt64/8, 2)

@@ -4,6 +4,7 @@
 package contention
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine"
@@ -11,19 +12,17 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// live is the current state of the session at a flush.
-type live struct {
-	blocked table[BlockedKey, Blocked]
-	held    table[HeldKey, time.Duration]
-	now     Now
-	seen    [jvmthread.NumStates]bool // states observed at any flush
-}
-
 // BlockedKey contains the dimensions of currently blocked threads.
 type BlockedKey struct {
 	Class jvmthread.ClassID
 	Kind  Kind
 }
+
+func (k BlockedKey) compare(o BlockedKey) int {
+	return cmp.Or(cmp.Compare(k.Class, o.Class), cmp.Compare(k.Kind, o.Kind))
+}
+
+func (k BlockedKey) reduce() BlockedKey { return BlockedKey{Kind: k.Kind} }
 
 // Blocked sums up the threads currently blocked on locks of a class.
 type Blocked struct {
@@ -37,6 +36,12 @@ type HeldKey struct {
 	Holder jvmthread.State
 }
 
+func (k HeldKey) compare(o HeldKey) int {
+	return cmp.Or(cmp.Compare(k.Class, o.Class), cmp.Compare(k.Holder, o.Holder))
+}
+
+func (k HeldKey) reduce() HeldKey { return HeldKey{Holder: k.Holder} }
+
 // Now counts the threads in each state.
 type Now struct {
 	Threads    [jvmthread.NumStates]int
@@ -44,36 +49,34 @@ type Now struct {
 	Deadlocked int
 }
 
-func newLive(a *Account) live {
-	return live{
-		blocked: newTable[BlockedKey, Blocked](a, func(k BlockedKey) BlockedKey { return BlockedKey{Kind: k.Kind} }),
-		held:    newTable[HeldKey, time.Duration](a, func(k HeldKey) HeldKey { return HeldKey{Holder: k.Holder} }),
-	}
-}
-
-// look reads the current state of the session.
+// look reads the current state of the session, in place of that of the last flush. e is nil after the end of the session.
 func (a *Account) look(e *engine.Engine) {
-	a.live.clear()
+	a.now = Now{}
+	a.blockedNow.zero()
+	a.heldNow.zero()
+	if e == nil {
+		return
+	}
 	now := e.Now()
 	for th := range e.Timeline().Threads {
 		if th.Dead() {
 			continue
 		}
 		iv := th.Open()
-		a.live.now.Threads[iv.State]++
-		a.live.seen[iv.State] = true
+		a.now.Threads[iv.State]++
+		a.seen[iv.State] = true
 		age := now.Sub(iv.Start)
 		k := KindOf(iv)
 		if (k.OfLock() || k == KindReenter) && age >= a.cfg.StuckAfter {
-			a.live.now.Stuck[iv.State]++
+			a.now.Stuck[iv.State]++
 		}
 		if k.OfLock() {
-			b := &a.live.blocked.get(BlockedKey{iv.Lock.Class, k}).Value
+			b := &a.blockedNow.get(BlockedKey{iv.Lock.Class, k}).Value
 			b.Threads++
 			b.Longest = max(b.Longest, age)
 		}
 	}
-	a.live.now.Deadlocked = a.live.now.Threads[jvmthread.StateDeadlocked]
+	a.now.Deadlocked = a.now.Threads[jvmthread.StateDeadlocked]
 	for h := range e.HeldLocks {
 		a.held(e, h, now)
 	}
@@ -85,22 +88,6 @@ func (a *Account) held(e *engine.Engine, h interaction.Held, now jvmthread.Time)
 	if th != nil {
 		doing = th.Open().State
 	}
-	d := &a.live.held.get(HeldKey{h.Lock.Class, doing}).Value
+	d := &a.heldNow.get(HeldKey{h.Lock.Class, doing}).Value
 	*d = max(*d, now.Sub(h.Since))
-}
-
-// clear sets everything reported earlier to zero.
-func (l *live) clear() {
-	l.now = Now{}
-	l.blocked.zero()
-	l.held.zero()
-}
-
-// zero sets all values to zero.
-func (t *table[K, V]) zero() {
-	for _, list := range []map[K]*Series[K, V]{t.series, t.overflow} {
-		for _, s := range list {
-			s.Value = *new(V)
-		}
-	}
 }

@@ -48,13 +48,23 @@ type table[K comparable, V any] struct {
 	account  *Account
 	series   map[K]*Series[K, V]
 	overflow map[K]*Series[K, V] // by reduced key
-	reduce   func(K) K           // keeps the dimensions of a key with few values
 	last     *Series[K, V]       // cache: consecutive intervals often belong to one lock
+
+	compare func(a, b K) int
+	reduce  func(K) K // keeps the dimensions of a key with few values
+	// next prepares a value for the next interval and reports whether its sums restarted, as they do with delta. It is nil if values are not
+	// sums but describe the present moment.
+	next func(v *V, delta bool) (restarted bool)
 }
 
-func newTable[K comparable, V any](a *Account, reduce func(K) K) table[K, V] {
-	return table[K, V]{account: a, series: make(map[K]*Series[K, V]), overflow: make(map[K]*Series[K, V]), reduce: reduce}
+func newTable[K comparable, V any](a *Account, compare func(a, b K) int, reduce func(K) K, next func(*V, bool) bool) table[K, V] {
+	return table[K, V]{
+		account: a, series: make(map[K]*Series[K, V]), overflow: make(map[K]*Series[K, V]), compare: compare, reduce: reduce, next: next,
+	}
 }
+
+// none reduces a key that has no dimension with few values.
+func none[K any](K) (zero K) { return zero }
 
 // get returns the series of a combination, creating it within the limits, or the overflow series. It marks the series as changed.
 func (t *table[K, V]) get(k K) *Series[K, V] {
@@ -92,14 +102,14 @@ func (t *table[K, V]) spill(k K) *Series[K, V] {
 }
 
 // all returns the series in the order of their keys, overflow last.
-func (t *table[K, V]) all(compare func(a, b K) int) []*Series[K, V] {
+func (t *table[K, V]) all() []*Series[K, V] {
 	out := make([]*Series[K, V], 0, len(t.series)+len(t.overflow))
 	for _, list := range []map[K]*Series[K, V]{t.series, t.overflow} {
 		first := len(out)
 		for _, s := range list {
 			out = append(out, s)
 		}
-		slices.SortFunc(out[first:], func(a, b *Series[K, V]) int { return compare(a.Key, b.Key) })
+		slices.SortFunc(out[first:], func(a, b *Series[K, V]) int { return t.compare(a.Key, b.Key) })
 	}
 	return out
 }
@@ -116,11 +126,10 @@ func (t *table[K, V]) flush(now time.Time) {
 	}
 }
 
-// flushed begins the next interval and removes expired series. With delta, it also removes unchanged series. next prepares a value for the
-// next interval and reports whether its sums restarted.
-func (t *table[K, V]) flushed(delta bool, next func(v *V, delta bool) (restarted bool)) {
+// flushed begins the next interval and removes expired series. With delta, it also removes unchanged sums.
+func (t *table[K, V]) flushed(delta bool) {
 	for k, s := range t.series {
-		if s.Expired || delta && !s.dirty {
+		if s.Expired || delta && t.next != nil && !s.dirty {
 			delete(t.series, k)
 			t.account.cfg.Budget.give(s.cost)
 			if t.last == s {
@@ -128,17 +137,26 @@ func (t *table[K, V]) flushed(delta bool, next func(v *V, delta bool) (restarted
 			}
 			continue
 		}
-		t.begin(s, delta, next)
+		t.begin(s, delta)
 	}
 	for _, s := range t.overflow { // kept: there are few
-		t.begin(s, delta, next)
+		t.begin(s, delta)
 	}
 }
 
-func (t *table[K, V]) begin(s *Series[K, V], delta bool, next func(v *V, delta bool) (restarted bool)) {
+func (t *table[K, V]) begin(s *Series[K, V], delta bool) {
 	s.dirty = false
-	if next(&s.Value, delta) {
+	if t.next != nil && t.next(&s.Value, delta) {
 		s.Start = t.account.flushed
+	}
+}
+
+// zero sets all values to zero.
+func (t *table[K, V]) zero() {
+	for _, list := range []map[K]*Series[K, V]{t.series, t.overflow} {
+		for _, s := range list {
+			s.Value = *new(V)
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ func TestTablesAreTheConnectorsMetrics(t *testing.T) {
 				contention.KindMonitor: "blocked", contention.KindObject: "waited", contention.KindReenter: "reenter",
 				contention.KindJoin: "joined", contention.KindPark: "parked", contention.KindSynchronizer: "parked",
 			}
-			for _, list := range [][]*contention.Series[contention.WaitKey, contention.Waits]{s.Blocked(), s.Waits()} {
+			for _, list := range [][]*contention.Series[contention.WaitKey, contention.Waits]{s.Blocked, s.Waits} {
 				for _, w := range list {
 					k := key{f.symbols.Class(w.Key.Class), words[w.Key.Kind]}
 					sum := want[k]
@@ -56,7 +56,7 @@ func TestTablesAreTheConnectorsMetrics(t *testing.T) {
 					want[k] = sum
 				}
 			}
-			for _, p := range s.States() {
+			for _, p := range s.States {
 				for state, d := range p.Value {
 					states[state] += int64(d)
 				}
@@ -122,8 +122,8 @@ func TestDeadlockIsOneContention(t *testing.T) {
 	want := api.StateTime{Count: 2, Time: int64(2*e.Now() - 200 - 300)}
 	assert.Equal(t, want, windows)
 	account.Flush(nil, time.Now(), false, func(s *contention.Statement) {
-		require.Len(t, s.Blocked(), 1)
-		sum := s.Blocked()[0].Value
+		require.Len(t, s.Blocked, 1)
+		sum := s.Blocked[0].Value
 		assert.Equal(t, want, api.StateTime{Count: int64(sum.Count), Time: int64(sum.Time)})
 	})
 
@@ -175,8 +175,8 @@ func TestDeadlockOfParksIsParked(t *testing.T) {
 	require.Equal(t, 1, deadlocks)
 	want := api.StateTime{Count: 2, Time: int64(2*e.Now() - 200 - 300)}
 	account.Flush(nil, time.Now(), false, func(s *contention.Statement) {
-		require.Len(t, s.Blocked(), 1)
-		sum := s.Blocked()[0]
+		require.Len(t, s.Blocked, 1)
+		sum := s.Blocked[0]
 		assert.Equal(t, contention.KindSynchronizer, sum.Key.Kind)
 		assert.Equal(t, want, api.StateTime{Count: int64(sum.Value.Count), Time: int64(sum.Value.Time)})
 	})
