@@ -72,7 +72,10 @@ var powers = func() (list [maxDecimals + 1]uint64) {
 // scale returns part · unit / 10^decimals, rounded to nearest.
 func scale(part, unit uint64, decimals int) uint64 {
 	by := powers[decimals]
-	if decimals <= 9 {
+	switch {
+	case by == unit: // common: all digits down to the nanosecond
+		return part
+	case decimals <= 9:
 		return (part*unit + by/2) / by
 	}
 	hi, lo := bits.Mul64(part, unit)
