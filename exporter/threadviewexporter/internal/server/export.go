@@ -8,6 +8,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"iter"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -24,24 +25,6 @@ import (
 
 // fileTime bounds how long a download may take.
 const fileTime = 10 * time.Minute
-
-// exported are the tables that can be downloaded, and the field of their rows in an answer.
-func exported() map[string]struct {
-	make func(*query) (any, *Problem)
-	rows string
-} {
-	return map[string]struct {
-		make func(*query) (any, *Problem)
-		rows string
-	}{
-		"threads": {(*query).threads, "Threads"},
-		"classes": {(*query).classes, "Classes"},
-		"callers": {(*query).callers, "Callers"},
-		"locks":   {(*query).locks, "Locks"},
-		"path":    {(*query).path, "Segments"},
-		"log":     {(*query).log, "Lines"},
-	}
-}
 
 // export returns a table as a file.
 func (v *View) export(w http.ResponseWriter, r *http.Request) *Problem {
@@ -65,26 +48,17 @@ func (v *View) export(w http.ResponseWriter, r *http.Request) *Problem {
 	values.Del("format")
 	q := newQuery(v, sn, values)
 	q.file, q.most = true, 1<<31-1
-	var rows rowWriter = &csvRows{}
+	rows, p := q.rows(table)
+	if p != nil {
+		return p
+	}
+	attach(w, sn, table+"."+format)
 	if format == "json" {
-		rows = &jsonRows{}
-	}
-	var write func() error
-	if table == "intervals" {
-		sel := q.selected()
-		p = q.done()
-		write = func() error { return q.writeIntervals(w, rows, sel) }
+		v.finish(0, writeJSON(w, rows))
 	} else {
-		t := exported()[table]
-		var out any
-		out, p = t.make(q)
-		write = func() error { return writeRows(w, rows, reflect.ValueOf(out).FieldByName(t.rows)) }
+		v.finish(0, writeCSV(w, rows))
 	}
-	if p == nil {
-		attach(w, sn, table+"."+format)
-		v.finish(0, write())
-	}
-	return p
+	return nil
 }
 
 // download returns a session in the format of another tool.
@@ -139,77 +113,78 @@ func attach(w http.ResponseWriter, sn *store.Snapshot, name string) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// rowWriter writes rows of one type.
-type rowWriter interface {
-	begin(w io.Writer, row reflect.Type) error
-	add(row reflect.Value) error
-	end() error
+// rows are the rows of a table, all of one type.
+type rows struct {
+	row reflect.Type
+	all iter.Seq[reflect.Value]
 }
 
-func writeRows(w io.Writer, to rowWriter, rows reflect.Value) error {
-	if err := to.begin(w, rows.Type().Elem()); err != nil {
-		return err
+// rows returns the rows of a table that can be downloaded. The intervals are read while they are written, since they can be millions.
+func (q *query) rows(table string) (rows, *Problem) {
+	if table == "intervals" {
+		sel := q.selected()
+		return rows{reflect.TypeFor[IntervalRow](), q.intervalRows(sel)}, q.done()
 	}
-	for i := range rows.Len() {
-		if err := to.add(rows.Index(i)); err != nil {
+	a := answers()[table]
+	out, p := a.make(q)
+	if p != nil {
+		return rows{}, p
+	}
+	list := reflect.ValueOf(out).FieldByName(a.rows)
+	return rows{list.Type().Elem(), func(yield func(reflect.Value) bool) {
+		for _, row := range list.Seq2() {
+			if !yield(row) {
+				return
+			}
+		}
+	}}, nil
+}
+
+// writeJSON writes a list of objects as in the API.
+func writeJSON(w io.Writer, r rows) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	_ = out.WriteByte('[') // an error stays
+	between := "\n"
+	for row := range r.all {
+		body, err := json.Marshal(row.Interface())
+		if err != nil {
+			return err
+		}
+		_, _ = out.WriteString(between)
+		if _, err := out.Write(body); err != nil {
+			return err
+		}
+		between = ",\n"
+	}
+	_, _ = out.WriteString("\n]\n")
+	return out.Flush()
+}
+
+// writeCSV writes a line for each row, with a column for each number and text; names of nested ones have dots. Lists are omitted, except those
+// with one element per state. An apostrophe is put before text that a spreadsheet would read as a formula.
+func writeCSV(w io.Writer, r rows) error {
+	out := csv.NewWriter(w)
+	columns := columnsOf(r.row, "", nil)
+	line := make([]string, len(columns))
+	for i, c := range columns {
+		line[i] = c.name
+	}
+	_ = out.Write(line) // an error stays
+	for row := range r.all {
+		for i, c := range columns {
+			line[i] = cell(row, c.path)
+		}
+		if err := out.Write(line); err != nil {
 			return err
 		}
 	}
-	return to.end()
-}
-
-// jsonRows writes a list of objects as in the API.
-type jsonRows struct {
-	w *bufio.Writer
-	n int
-}
-
-func (j *jsonRows) begin(w io.Writer, _ reflect.Type) error {
-	j.w = bufio.NewWriterSize(w, 1<<16)
-	return j.w.WriteByte('[')
-}
-
-func (j *jsonRows) add(row reflect.Value) error {
-	body, err := json.Marshal(row.Interface())
-	if err != nil {
-		return err
-	}
-	between := "\n"
-	if j.n++; j.n > 1 {
-		between = ",\n"
-	}
-	_, _ = j.w.WriteString(between) // an error stays
-	_, err = j.w.Write(body)
-	return err
-}
-
-func (j *jsonRows) end() error {
-	_, _ = j.w.WriteString("\n]\n")
-	return j.w.Flush()
-}
-
-// csvRows writes a line for each row, with a column for each number and text; names of nested ones have dots. Lists are omitted, except those
-// with one element per state. An apostrophe is put before text that a spreadsheet would read as a formula.
-type csvRows struct {
-	w       *csv.Writer
-	columns []column
-	line    []string
+	out.Flush()
+	return out.Error()
 }
 
 type column struct {
 	name string
 	path fieldPath
-}
-
-func (c *csvRows) begin(w io.Writer, row reflect.Type) error {
-	c.w = csv.NewWriter(w)
-	c.columns = columnsOf(row, "", nil)
-	names := make([]string, len(c.columns))
-	for i := range c.columns {
-		names[i] = c.columns[i].name
-	}
-	c.line = make([]string, len(names))
-	return c.w.Write(names)
 }
 
 func columnsOf(t reflect.Type, name string, path fieldPath) (out []column) {
@@ -242,13 +217,6 @@ func columnsOf(t reflect.Type, name string, path fieldPath) (out []column) {
 	return out
 }
 
-func (c *csvRows) add(row reflect.Value) error {
-	for i := range c.columns {
-		c.line[i] = cell(row, c.columns[i].path)
-	}
-	return c.w.Write(c.line)
-}
-
 func cell(row reflect.Value, path fieldPath) string {
 	v, ok := path.of(row)
 	if !ok {
@@ -271,11 +239,6 @@ func cell(row reflect.Value, path fieldPath) string {
 	return s
 }
 
-func (c *csvRows) end() error {
-	c.w.Flush()
-	return c.w.Error()
-}
-
 // IntervalRow is a row of the exported table of intervals.
 type IntervalRow struct {
 	Thread  api.ThreadRef `json:"thread"`
@@ -290,29 +253,24 @@ type IntervalRow struct {
 	Marks   int           `json:"marks"`
 }
 
-func (q *query) writeIntervals(w io.Writer, rows rowWriter, sel selection) error {
-	if err := rows.begin(w, reflect.TypeFor[IntervalRow]()); err != nil {
-		return err
-	}
-	for _, i := range sel.list {
-		ref := q.threadRef(i)
-		c := q.sn.Walk(i, q.from, q.to)
-		for c.Next() {
-			iv := c.Interval()
-			row := IntervalRow{
-				Thread: ref, Seq: uint32(iv.Seq), State: iv.State.String(), From: q.rel(iv.Start), To: q.rel(iv.End), Lock: q.lockRef(iv.Lock),
-				Timeout: iv.Timeout, Stack: uint32(iv.Stack), Marks: laneMarks(iv.State, iv.Marks),
-			}
-			if iv.Peer != 0 {
-				row.Peer = q.threadRef(iv.Peer)
-			}
-			if err := rows.add(reflect.ValueOf(row)); err != nil {
-				return err
+func (q *query) intervalRows(sel selection) iter.Seq[reflect.Value] {
+	return func(yield func(reflect.Value) bool) {
+		for _, i := range sel.list {
+			ref := q.threadRef(i)
+			c := q.sn.Walk(i, q.from, q.to)
+			for c.Next() {
+				iv := c.Interval()
+				row := IntervalRow{
+					Thread: ref, Seq: uint32(iv.Seq), State: iv.State.String(), From: q.rel(iv.Start), To: q.rel(iv.End), Lock: q.lockRef(iv.Lock),
+					Timeout: iv.Timeout, Stack: uint32(iv.Stack), Marks: laneMarks(iv.State, iv.Marks),
+				}
+				if iv.Peer != 0 {
+					row.Peer = q.threadRef(iv.Peer)
+				}
+				if !yield(reflect.ValueOf(row)) {
+					return
+				}
 			}
 		}
-		if q.ctx != nil && q.ctx.Err() != nil {
-			return q.ctx.Err()
-		}
 	}
-	return rows.end()
 }

@@ -4,7 +4,6 @@
 package server
 
 import (
-	"context"
 	"net/url"
 	"regexp"
 	"slices"
@@ -25,9 +24,8 @@ type query struct {
 	from jvmthread.Time
 	to   jvmthread.Time
 	page page
-	file bool            // the answer is a file of any length
-	most int             // rows of an answer
-	ctx  context.Context //nolint:containedctx // of the request
+	file bool // the answer is a file of any length
+	most int  // rows of an answer
 }
 
 // farAway is the largest time of a parameter: JavaScript numbers are exact up to it.

@@ -87,7 +87,7 @@ func (v *View) answer(w http.ResponseWriter, r *http.Request, a answer) *Problem
 func (v *View) compute(r *http.Request, sn *store.Snapshot, a answer) ([]byte, *Problem) {
 	for most := 1 << 30; ; {
 		q := newQuery(v, sn, r.URL.Query())
-		q.most, q.ctx = most, r.Context()
+		q.most = most
 		out, p := a.make(q)
 		if p != nil {
 			return nil, p

@@ -81,22 +81,23 @@ func (v *View) Close() { close(v.stop) }
 type answer struct {
 	make  func(*query) (any, *Problem)
 	heavy bool
+	rows  string // the field with the rows, if it is a table that can be downloaded
 }
 
 func answers() map[string]answer {
 	return map[string]answer{
-		"threads":      {make: (*query).threads},
+		"threads":      {make: (*query).threads, rows: "Threads"},
 		"lanes":        {make: (*query).lanes},
 		"minimap":      {make: (*query).minimap},
 		"interactions": {make: (*query).arrows},
 		"interval":     {make: (*query).interval},
 		"stack":        {make: (*query).stack},
-		"classes":      {make: (*query).classes},
-		"callers":      {make: (*query).callers},
-		"path":         {make: (*query).path, heavy: true},
-		"locks":        {make: (*query).locks, heavy: true},
+		"classes":      {make: (*query).classes, rows: "Classes"},
+		"callers":      {make: (*query).callers, rows: "Callers"},
+		"path":         {make: (*query).path, heavy: true, rows: "Segments"},
+		"locks":        {make: (*query).locks, heavy: true, rows: "Locks"},
 		"locklanes":    {make: (*query).lockLanes, heavy: true},
-		"log":          {make: (*query).log},
+		"log":          {make: (*query).log, rows: "Lines"},
 		"search":       {make: (*query).search},
 	}
 }
