@@ -1,0 +1,104 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/contention"
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	windows "github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+// The summary reads what spans carry, the metrics add up intervals: both state the same contention, to the nanosecond. Only waits may last
+// longer in metrics, since a thread that waits silently for a whole window is not in its trace. See docs/adr/015.
+func TestSumsEqualThoseOfMetrics(t *testing.T) {
+	contentions, windows := int64(0), 0
+	for seed := range uint64(40) {
+		events := threadtest.Simulate(seed, 2+int(seed%12), 4, 3000).Events
+		for i := range events {
+			events[i].Time *= 10_000_000 // over many windows
+		}
+		sym := symbols.New(symbols.DefaultLimits())
+		for _, class := range []string{"A", "B", "C"} { // the classes of simulated locks are numbered from 1
+			sym.InternClass(class)
+		}
+		want := metrics(events, sym)
+		got, n := spans(t, events, sym)
+		for _, l := range got {
+			contentions += l.Contentions
+		}
+		windows += n
+		for class, l := range got {
+			require.LessOrEqual(t, l.Waited, want[class].Waited, "seed %d", seed)
+			l.Waited = want[class].Waited
+			got[class] = l
+		}
+		require.Equal(t, want, got, "seed %d", seed)
+	}
+	require.Greater(t, contentions, int64(1000))
+	require.Greater(t, windows, 400)
+}
+
+// spans returns the monitors of a summary, and the number of its windows.
+func spans(t *testing.T, events []jvmthread.Event, sym *symbols.Table) (locks map[string]Lock, windows int) {
+	t.Helper()
+	c := newCollection()
+	p := &player{collection: c, symbols: sym, format: "test"}
+	require.NoError(t, p.Session(&recording.Session{ID: jvmthread.SessionID{1}}))
+	require.NoError(t, p.Batch(&recording.Batch{Events: events, Watermark: events[len(events)-1].Time}))
+	require.NoError(t, p.End(recording.End{}))
+	s := c.summary()
+	locks = make(map[string]Lock)
+	for _, l := range s.Locks {
+		locks[l.Class] = Lock{Contentions: l.Contentions, Handoffs: l.Handoffs, Blocked: l.Blocked, Held: l.Held, Waits: l.Waits, Waited: l.Waited}
+	}
+	return locks, s.Windows
+}
+
+// metrics returns the same sums of the account from which the connector makes metrics.
+func metrics(events []jvmthread.Event, sym *symbols.Table) map[string]Lock {
+	cfg := &contention.Config{MaxSize: 160, MaxSeries: 1000, Expiry: time.Hour, Budget: &contention.Budget{Limit: 1 << 20}}
+	account, e := contention.New(cfg, sym, time.Unix(0, 0)), engine.New(engine.DefaultConfig())
+	window := func(w *windows.Window) { account.Window(w, e.Timeline()) }
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time, Events: events})
+	e.Advance(window)
+	e.Close(windows.CutEnd, window)
+	account.Close(e.Timeline(), e.Now())
+	locks := make(map[string]Lock)
+	account.Flush(nil, time.Unix(1, 0), false, func(s *contention.Statement) {
+		for _, series := range s.Classes {
+			l := Lock{Handoffs: int64(series.Value.Handoffs)}
+			for _, held := range series.Value.Held {
+				l.Held += held
+			}
+			locks[sym.Class(series.Key)] = l
+		}
+		for _, series := range s.Blocked {
+			if class := sym.Class(series.Key.Class); series.Key.Kind == contention.KindMonitor {
+				l := locks[class]
+				l.Contentions += int64(series.Value.Count)
+				l.Blocked += series.Value.Time
+				locks[class] = l
+			}
+		}
+		for _, series := range s.Waits {
+			if class := sym.Class(series.Key.Class); series.Key.Kind == contention.KindObject {
+				l := locks[class]
+				l.Waits += int64(series.Value.Count)
+				l.Waited += series.Value.Time
+				locks[class] = l
+			}
+		}
+	})
+	return locks
+}
