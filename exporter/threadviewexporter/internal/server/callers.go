@@ -158,7 +158,7 @@ func (t *callerTally) row(q *query) api.CallerRow {
 		row.Stacks, row.Hidden = row.Stacks[:maxStacks], n-maxStacks
 	}
 	if t.longest.Seq != 0 {
-		row.Longest = q.reference(&t.longest)
+		row.Longest = *q.reference(&t.longest)
 	}
 	return row
 }

@@ -90,12 +90,10 @@ func (q *query) detail(iv *store.Interval, when jvmthread.Time) *api.Interval {
 	}
 	q.effects(iv, out)
 	if before, ok := q.sn.Before(iv); ok {
-		r := q.reference(&before)
-		out.Prev = &r
+		out.Prev = q.reference(&before)
 	}
 	if after, ok := q.sn.After(iv); ok {
-		r := q.reference(&after)
-		out.Next = &r
+		out.Next = q.reference(&after)
 	}
 	out.Text = q.summary(iv, out)
 	return out
@@ -120,8 +118,7 @@ func (q *query) doing(thread int, at jvmthread.Time, lock store.LockIndex) *api.
 	if !ok {
 		return d
 	}
-	r := q.reference(&iv)
-	d.Interval = &r
+	d.Interval = q.reference(&iv)
 	if iv.Stack != 0 {
 		d.Stack = q.stackOf(iv.Stack)
 		return d
@@ -150,9 +147,7 @@ func (q *query) cause(e *store.Edge) *api.Cause {
 		Stack: q.stackOf(e.Stack),
 	}
 	if from, ok := q.sn.Numbered(e.From, e.FromSeq, e.Cause); ok {
-		r := q.reference(&from)
-		r.Time = q.rel(max(from.Start, min(e.Cause, from.End-1)))
-		c.Interval = &r
+		c.Interval = q.referenceAt(&from, e.Cause)
 		c.Span = q.span(e.From, e.FromSeq, e.Cause)
 	}
 	return c
@@ -172,7 +167,7 @@ func (q *query) effects(iv *store.Interval, out *api.Interval) {
 		if !ok {
 			to = store.Interval{Thread: e.To, Start: e.Effect, End: e.Effect, Seq: e.ToSeq}
 		}
-		out.Effects = append(out.Effects, api.Effect{Kind: int(e.Kind), Time: q.rel(e.Cause), Latency: int64(e.Effect - e.Cause), Interval: q.reference(&to)})
+		out.Effects = append(out.Effects, api.Effect{Kind: int(e.Kind), Time: q.rel(e.Cause), Latency: int64(e.Effect - e.Cause), Interval: *q.reference(&to)})
 		return true
 	})
 	q.sn.Holds(iv.Start, max(iv.End, iv.Start+1), func(h store.Hold) bool {

@@ -103,7 +103,9 @@ func (l *logger) lines(from, to jvmthread.Time) []api.Triple {
 	sn := l.q.sn
 	sn.EdgesCaused(from, to, func(e store.Edge) bool {
 		if l.sel.has[e.From] || l.sel.has[e.To] {
-			l.edge(&e)
+			t := l.line(e.Cause, e.From, whatOfKind[e.Kind], e.Lock, e.ToSeq)
+			t.Target = l.q.threadRef(e.To)
+			l.add(t)
 		}
 		return true
 	})
@@ -116,11 +118,11 @@ func (l *logger) lines(from, to jvmthread.Time) []api.Triple {
 			}
 			if c.Marks.Has(jvmthread.MarkTimedOut) && c.End >= from && c.End < to {
 				iv := c.Interval()
-				l.add(api.Triple{Time: l.q.rel(iv.End), Thread: l.q.threadRef(i), What: "timeout", Target: l.q.threadRef(i), Lock: l.lock(iv.Lock), Seq: uint32(iv.Seq), Active: -1})
+				l.add(l.line(iv.End, i, "timeout", iv.Lock, iv.Seq))
 			}
 		}
 		if t := &sn.Threads[i]; t.Dead && t.Last >= from && t.Last < to {
-			l.add(api.Triple{Time: l.q.rel(t.Last), Thread: l.q.threadRef(i), What: "end", Target: l.q.threadRef(i), Active: -1})
+			l.add(l.line(t.Last, i, "end", 0, 0))
 		}
 	}
 	slices.SortStableFunc(l.out, func(a, b api.Triple) int {
@@ -129,18 +131,20 @@ func (l *logger) lines(from, to jvmthread.Time) []api.Triple {
 	return l.out
 }
 
-func (l *logger) edge(e *store.Edge) {
-	l.add(api.Triple{
-		Time: l.q.rel(e.Cause), Thread: l.q.threadRef(e.From), What: whatOfKind[e.Kind], Target: l.q.threadRef(e.To), Lock: l.lock(e.Lock), Seq: uint32(e.ToSeq), Active: -1,
-	})
+// line is a line about a thread itself, without its text.
+func (l *logger) line(at jvmthread.Time, thread int, what string, lock store.LockIndex, seq jvmthread.Seq) api.Triple {
+	self := l.q.threadRef(thread)
+	t := api.Triple{Time: l.q.rel(at), Thread: self, What: what, Target: self, Seq: uint32(seq), Active: -1}
+	if lock != 0 {
+		ref := l.q.lockRef(lock)
+		t.Lock = &ref
+	}
+	return t
 }
 
 // wait adds that a thread stops, and how long it was active before.
 func (l *logger) wait(iv *store.Interval) {
-	t := api.Triple{
-		Time: l.q.rel(iv.Start), Thread: l.q.threadRef(iv.Thread), What: whatOfState[iv.State], Target: l.q.threadRef(iv.Thread), Lock: l.lock(iv.Lock), Seq: uint32(iv.Seq),
-		Active: -1,
-	}
+	t := l.line(iv.Start, iv.Thread, whatOfState[iv.State], iv.Lock, iv.Seq)
 	if iv.Peer != 0 && (iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateJoining || iv.State == jvmthread.StateDeadlocked) {
 		t.Target = l.q.threadRef(iv.Peer)
 	}
@@ -162,14 +166,6 @@ func (l *logger) active(iv *store.Interval) jvmthread.Time {
 		since = before.Start
 	}
 	return since
-}
-
-func (l *logger) lock(k store.LockIndex) *api.LockRef {
-	if k == 0 {
-		return nil
-	}
-	r := l.q.lockRef(k)
-	return &r
 }
 
 func (l *logger) wanted(what string) bool { return l.whats == nil || slices.Contains(l.whats, what) }

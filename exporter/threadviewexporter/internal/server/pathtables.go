@@ -89,9 +89,7 @@ func (q *query) find(id jvmthread.ThreadID, seq jvmthread.Seq, near jvmthread.Ti
 			return nil
 		}
 	}
-	r := q.reference(&iv)
-	r.Time = q.rel(max(iv.Start, min(near, iv.End-1)))
-	return &r
+	return q.referenceAt(&iv, near)
 }
 
 func savings(r *criticalpath.Retiming, thread jvmthread.ThreadID, by criticalpath.Grouping) map[jvmthread.LockID]api.Saving {
@@ -158,8 +156,7 @@ func (q *query) shares(
 		}
 		if w := first[s.Group]; w != nil {
 			if iv, ok := q.sn.Latest(q.sn.Thread(w.Ref.Thread), w.Ref.Seq); ok {
-				r := q.reference(&iv)
-				row.First = &r
+				row.First = q.reference(&iv)
 			}
 		}
 		rows = append(rows, row)

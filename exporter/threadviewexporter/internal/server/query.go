@@ -181,8 +181,14 @@ func (q *query) lockRef(l store.LockIndex) api.LockRef {
 	return api.LockRef{ID: uint32(l), Class: q.sn.Class(l), Hash: strconv.FormatUint(uint64(q.sn.Hash(l)), 16)}
 }
 
-func (q *query) reference(iv *store.Interval) api.Reference {
-	return api.Reference{
-		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), Time: q.rel(iv.Start + (iv.End-iv.Start)/2), State: int(iv.State), Title: q.sn.Title(iv),
+// reference refers to an interval by a time in its middle.
+func (q *query) reference(iv *store.Interval) *api.Reference {
+	return q.referenceAt(iv, iv.Start+(iv.End-iv.Start)/2)
+}
+
+// referenceAt refers to an interval by the time within it that is closest to another.
+func (q *query) referenceAt(iv *store.Interval, near jvmthread.Time) *api.Reference {
+	return &api.Reference{
+		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), Time: q.rel(max(iv.Start, min(near, iv.End-1))), State: int(iv.State), Title: q.sn.Title(iv),
 	}
 }
