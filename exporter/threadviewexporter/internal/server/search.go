@@ -4,6 +4,8 @@
 package server
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,35 +25,22 @@ func (q *query) search() (any, *Problem) {
 	if p := q.done(); p != nil {
 		return nil, p
 	}
-	out := api.Found{Query: words, Hits: []api.Hit{}}
-	f := finder{q: q, words: strings.ToLower(strings.TrimSpace(words)), out: &out, limit: limit}
-	f.threads()
-	f.rest()
-	return out, nil
+	f := finder{q: q, words: strings.ToLower(strings.TrimSpace(words))}
+	hits := append(f.threads(), f.inRange()...)
+	return api.Found{Query: words, Hits: hits[:min(len(hits), limit)], More: len(hits) > limit}, nil
 }
 
 type finder struct {
 	q     *query
 	words string
-	out   *api.Found
-	limit int
 }
 
 func (f *finder) fits(text string) bool { return strings.Contains(strings.ToLower(text), f.words) }
 
-// add adds a hit if there is room.
-func (f *finder) add(h api.Hit) bool {
-	if len(f.out.Hits) >= f.limit {
-		f.out.More = true
-		return false
-	}
-	f.out.Hits = append(f.out.Hits, h)
-	return true
-}
-
-func (f *finder) threads() {
+// threads finds threads of the session, by id.
+func (f *finder) threads() []api.Hit {
 	sn := f.q.sn
-	var hits []api.Hit
+	hits := []api.Hit{}
 	for i := range sn.Threads {
 		t := &sn.Threads[i]
 		if !t.Known || !f.fits(t.Name) && !f.fits(t.Group) && strconv.FormatUint(uint64(t.ID), 10) != f.words {
@@ -62,17 +51,12 @@ func (f *finder) threads() {
 		c := sn.Walk(i, f.q.from, f.q.to)
 		if c.Next() {
 			iv := c.Interval()
-			r := f.q.reference(&iv)
-			h.First = &r
+			h.First = f.q.reference(&iv)
 		}
 		hits = append(hits, h)
 	}
 	slices.SortFunc(hits, func(a, b api.Hit) int { return compare(a.Thread.ID, b.Thread.ID) })
-	for _, h := range hits {
-		if !f.add(h) {
-			return
-		}
-	}
+	return hits
 }
 
 // occurrence is the first interval with a lock or stack.
@@ -105,64 +89,51 @@ func (f *finder) wanted() (locks, stacks []occurrence, some bool) {
 	return locks, stacks, some
 }
 
-// rest finds classes, locks and methods in the range, each with its first occurrence.
-func (f *finder) rest() {
+// inRange finds classes, locks and methods in the range, each with its first occurrence.
+func (f *finder) inRange() []api.Hit {
 	sn := f.q.sn
 	locks, stacks, some := f.wanted()
-	if some {
-		all := slices.Repeat([]bool{true}, len(sn.Threads))
-		sn.Sweep(f.q.from, f.q.to, all, func(c *store.Cursor) {
-			if c.State.Stopped() {
-				locks[c.Lock()].see(c)
-				stacks[c.Stack()].see(c)
-			}
-		})
+	if !some {
+		return nil
 	}
-	classes := map[string]api.Hit{}
-	var hits []api.Hit
+	all := slices.Repeat([]bool{true}, len(sn.Threads))
+	sn.Sweep(f.q.from, f.q.to, all, func(c *store.Cursor) {
+		if c.State.Stopped() {
+			locks[c.Lock()].see(c)
+			stacks[c.Stack()].see(c)
+		}
+	})
+	type name struct{ kind, text string }
+	first := map[name]api.Hit{}
+	add := func(h api.Hit) {
+		k := name{h.Kind, h.Text}
+		if old, ok := first[k]; !ok || h.First.Time < old.First.Time {
+			first[k] = h
+		}
+	}
 	for l := range locks {
 		if !locks[l].found {
 			continue
 		}
-		ref, first := f.q.lockRef(store.LockIndex(l)), f.q.reference(&locks[l].at)
-		if ref.Hash == f.words || f.fits(ref.Class+"@"+ref.Hash) && strings.Contains(f.words, "@") {
-			hits = append(hits, api.Hit{Kind: "lock", Text: ref.Class + "@" + ref.Hash, Lock: &ref, First: &first})
+		ref, at := f.q.lockRef(store.LockIndex(l)), f.q.reference(&locks[l].at)
+		id := ref.Class + "@" + ref.Hash
+		if ref.Hash == f.words || f.fits(id) && strings.Contains(f.words, "@") {
+			add(api.Hit{Kind: "lock", Text: id, Lock: &ref, First: at})
 		}
-		if old, ok := classes[ref.Class]; f.fits(ref.Class) && (!ok || first.Time < old.First.Time) {
-			classes[ref.Class] = api.Hit{Kind: "class", Text: ref.Class, Lock: &ref, First: &first}
+		if f.fits(ref.Class) {
+			add(api.Hit{Kind: "class", Text: ref.Class, Lock: &ref, First: at})
 		}
 	}
-	methods := map[string]api.Hit{}
 	for s := range stacks {
 		if !stacks[s].found {
 			continue
 		}
-		first := f.q.reference(&stacks[s].at)
+		at := f.q.reference(&stacks[s].at)
 		for line := range strings.Lines(sn.Stack(store.StackID(s))) {
-			frame, ok := symbols.ParseFrame(strings.TrimSpace(line))
-			if !ok {
-				continue
-			}
-			name := frame.Function()
-			if old, had := methods[name]; f.fits(name) && (!had || first.Time < old.First.Time) {
-				methods[name] = api.Hit{Kind: "method", Text: name, Stack: uint32(s), First: &first}
+			if frame, ok := symbols.ParseFrame(strings.TrimSpace(line)); ok && f.fits(frame.Function()) {
+				add(api.Hit{Kind: "method", Text: frame.Function(), Stack: uint32(s), First: at})
 			}
 		}
 	}
-	for _, m := range []map[string]api.Hit{classes, methods} {
-		for _, h := range m {
-			hits = append(hits, h)
-		}
-	}
-	slices.SortFunc(hits, func(a, b api.Hit) int {
-		if c := compare(a.Kind, b.Kind); c != 0 {
-			return c
-		}
-		return compare(a.Text, b.Text)
-	})
-	for _, h := range hits {
-		if !f.add(h) {
-			return
-		}
-	}
+	return slices.SortedFunc(maps.Values(first), func(a, b api.Hit) int { return cmp.Or(compare(a.Kind, b.Kind), compare(a.Text, b.Text)) })
 }
