@@ -190,13 +190,13 @@ func (p *perfetto) thread(i int) {
 		}
 		begin = begin.annotate("state", iv.State.String())
 		if iv.Lock != 0 {
-			begin = begin.annotate("lock", p.Class(iv.Lock)).annotateNumber("lock_id", int64(p.Hash(iv.Lock)))
+			begin = begin.annotate("lock", p.Class(iv.Lock)).annotateNumber("lock_id", int64(p.Locks[iv.Lock].Hash))
 		}
 		if iv.Peer != 0 {
 			begin = begin.annotate("owner", p.ThreadName(iv.Peer))
 		}
 		if iv.Stack != 0 {
-			if place, _ := wording.FindPlace(p.Stack(iv.Stack)); place.Function != "" {
+			if place, _ := wording.FindPlace(p.Stacks[iv.Stack]); place.Function != "" {
 				begin = begin.annotate("function", place.Function).annotateNumber("line", int64(place.Line))
 			}
 		}

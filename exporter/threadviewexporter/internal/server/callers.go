@@ -45,12 +45,12 @@ func (q *query) callers() (any, *Problem) {
 	}
 	sum := newCallerTally()
 	all := q.callerTallies(sel, kind(slices.Index(kindWords(), word)), func(class uint32) bool {
-		return !byClass || slices.Contains(classes, q.sn.ClassName(class))
+		return !byClass || slices.Contains(classes, q.sn.Classes[class])
 	})
 	rows := make([]api.CallerRow, 0, len(all))
 	for k, t := range all {
 		row := t.row(q)
-		row.Class, row.Method = q.sn.ClassName(k.class), k.method
+		row.Class, row.Method = q.sn.Classes[k.class], k.method
 		rows = append(rows, row)
 		sum.stats.Merge(&t.stats)
 		sum.merge(&t.parties)
@@ -79,7 +79,7 @@ func (q *query) callerTallies(sel selection, want kind, wanted func(class uint32
 		}
 		place, ok := places[stack]
 		if !ok {
-			place, _ = wording.FindPlace(q.sn.Stack(stack))
+			place, _ = wording.FindPlace(q.sn.Stacks[stack])
 			places[stack] = place
 		}
 		k := callerKey{class, place.Function}
@@ -110,7 +110,7 @@ func (q *query) callerTallies(sel selection, want kind, wanted func(class uint32
 				continue
 			}
 			lock := c.Lock()
-			t, use := of(q.sn.ClassID(lock), c.Stack())
+			t, use := of(q.sn.Locks[lock].Class, c.Stack())
 			if t == nil {
 				continue
 			}

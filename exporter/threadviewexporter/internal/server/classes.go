@@ -39,7 +39,7 @@ func (q *query) classes() (any, *Problem) {
 	sum := &classTally{}
 	rows := make([]api.ClassRow, 0, len(all))
 	for id, t := range all {
-		rows = append(rows, t.row(q.sn.ClassName(id)))
+		rows = append(rows, t.row(q.sn.Classes[id]))
 		for k := range t.kinds {
 			sum.kinds[k].Merge(&t.kinds[k])
 		}
@@ -86,7 +86,7 @@ func (q *query) classTallies(sel selection) map[uint32]*classTally {
 				continue
 			}
 			lock := c.Lock()
-			t := of(q.sn.ClassID(lock))
+			t := of(q.sn.Locks[lock].Class)
 			t.wait(q, &t.kinds[k], c, lock)
 		}
 	})
@@ -107,7 +107,7 @@ func (q *query) addSavings(rows []api.ClassRow, wanted jvmthread.ThreadID) *Prob
 	g.graph.Retime(q.from, q.to, &r)
 	found := map[string]api.Saving{}
 	for lock, saving := range savings(&r, thread, criticalpath.ByClass) {
-		found[q.sn.ClassName(uint32(lock.Class))] = saving
+		found[q.sn.Classes[lock.Class]] = saving
 	}
 	for i := range rows {
 		s := found[rows[i].Class]

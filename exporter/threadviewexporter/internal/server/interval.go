@@ -222,7 +222,7 @@ func (q *query) stack() (any, *Problem) {
 	if p := q.done(); p != nil {
 		return nil, p
 	}
-	if id == 0 || id >= int64(q.sn.NumStacks()) {
+	if id == 0 || id >= int64(len(q.sn.Stacks)) {
 		return nil, &Problem{http.StatusNotFound, "id: unknown stack", "id"}
 	}
 	return q.stackOf(store.StackID(id)), nil
@@ -232,7 +232,7 @@ func (q *query) stackOf(id store.StackID) *api.Stack {
 	if id == 0 {
 		return nil
 	}
-	text := q.sn.Stack(id)
+	text := q.sn.Stacks[id]
 	s := &api.Stack{ID: uint32(id), Frames: []string{}}
 	for line := range strings.Lines(text) {
 		if len(s.Frames) == maxFrames {

@@ -62,7 +62,7 @@ type lockLists struct {
 // lockLists gathers what happened to the locks of rows.
 func (q *query) lockLists(sel selection, rows []api.LockRow) []lockLists {
 	lists := make([]lockLists, len(rows))
-	byLock := make([]*lockLists, q.sn.NumLocks())
+	byLock := make([]*lockLists, len(q.sn.Locks))
 	for i := range rows {
 		byLock[rows[i].Lock.ID] = &lists[i]
 	}

@@ -78,7 +78,7 @@ func (s *lockSums) of(l store.LockIndex) *lockSum {
 
 // lockRows returns the rows of locks by class and hash.
 func (q *query) lockRows(sel selection, wanted func(store.LockIndex) bool) []api.LockRow {
-	n := q.sn.NumLocks()
+	n := len(q.sn.Locks)
 	s := &lockSums{q: q, sel: sel, all: make([]*lockSum, n), want: make([]int8, n), fits: wanted}
 	cover := q.cover(sel, func(r *store.Rollup) bool { return r.Locks != nil })
 	q.sn.Uncovered(q.from, q.to, &cover, sel.has, s.intervals)

@@ -77,7 +77,7 @@ func (q *query) lockID(l store.LockIndex) jvmthread.LockID {
 	if l == 0 {
 		return jvmthread.NoLock
 	}
-	return jvmthread.LockID{Class: jvmthread.ClassID(q.sn.ClassID(l)), Hash: q.sn.Hash(l)}
+	return jvmthread.LockID{Class: jvmthread.ClassID(q.sn.Locks[l].Class), Hash: q.sn.Locks[l].Hash}
 }
 
 func (q *query) interactions() []jvmthread.Interaction {

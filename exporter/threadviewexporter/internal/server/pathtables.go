@@ -139,7 +139,7 @@ func (q *query) shares(
 	}
 	for _, s := range shares {
 		row := api.PathRow{
-			Name: q.sn.ClassName(uint32(s.Group.Lock.Class)), State: s.Group.State.String(), Count: s.Count, Time: int64(s.Time),
+			Name: q.sn.Classes[s.Group.Lock.Class], State: s.Group.State.String(), Count: s.Count, Time: int64(s.Time),
 		}
 		if by == criticalpath.ByLock {
 			ref := q.lockRef(numbers[s.Group.Lock])
@@ -147,7 +147,7 @@ func (q *query) shares(
 		}
 		if by == criticalpath.BySite && s.Group.Stack != jvmthread.NoStack {
 			row.Stack = uint32(s.Group.Stack)
-			if p, _ := wording.FindPlace(q.sn.Stack(store.StackID(s.Group.Stack))); p.Function != "" {
+			if p, _ := wording.FindPlace(q.sn.Stacks[s.Group.Stack]); p.Function != "" {
 				row.Name = p.Function
 			}
 		}

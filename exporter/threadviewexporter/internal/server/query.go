@@ -178,7 +178,7 @@ func (q *query) lockRef(l store.LockIndex) api.LockRef {
 	if l == 0 {
 		return api.LockRef{}
 	}
-	return api.LockRef{ID: uint32(l), Class: q.sn.Class(l), Hash: strconv.FormatUint(uint64(q.sn.Hash(l)), 16)}
+	return api.LockRef{ID: uint32(l), Class: q.sn.Class(l), Hash: strconv.FormatUint(uint64(q.sn.Locks[l].Hash), 16)}
 }
 
 // reference refers to an interval by a time in its middle.

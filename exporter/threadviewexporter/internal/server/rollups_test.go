@@ -146,7 +146,7 @@ func TestWhoStaysInAQueueIsCounted(t *testing.T) {
 	require.Equal(t, sn.To, cover.Rollups[len(cover.Rollups)-1].End)
 	for _, c := range cover.Rollups[1:] {
 		for _, l := range c.Locks {
-			if sn.Hash(l.Lock) == 1 {
+			if sn.Locks[l.Lock].Hash == 1 {
 				assert.EqualValues(t, 4, l.Queue)
 			}
 		}

@@ -74,16 +74,16 @@ func (o *occurrence) see(c *store.Cursor) {
 // wanted returns, by number, the locks and stacks that match.
 func (f *finder) wanted() (locks, stacks []occurrence, some bool) {
 	sn := f.q.sn
-	locks, stacks = make([]occurrence, sn.NumLocks()), make([]occurrence, sn.NumStacks())
+	locks, stacks = make([]occurrence, len(sn.Locks)), make([]occurrence, len(sn.Stacks))
 	class, _, _ := strings.Cut(f.words, "@")
 	for l := range locks[1:] {
 		id := store.LockIndex(l + 1)
-		hash := strconv.FormatUint(uint64(sn.Hash(id)), 16)
+		hash := strconv.FormatUint(uint64(sn.Locks[id].Hash), 16)
 		locks[id].wanted = hash == f.words || strings.Contains(strings.ToLower(sn.Class(id)), class)
 		some = some || locks[id].wanted
 	}
 	for s := range stacks[1:] {
-		stacks[s+1].wanted = f.fits(sn.Stack(store.StackID(s + 1)))
+		stacks[s+1].wanted = f.fits(sn.Stacks[s+1])
 		some = some || stacks[s+1].wanted
 	}
 	return locks, stacks, some
@@ -129,7 +129,7 @@ func (f *finder) inRange() []api.Hit {
 			continue
 		}
 		at := f.q.reference(&stacks[s].at)
-		for line := range strings.Lines(sn.Stack(store.StackID(s))) {
+		for line := range strings.Lines(sn.Stacks[s]) {
 			if frame, ok := symbols.ParseFrame(strings.TrimSpace(line)); ok && f.fits(frame.Function()) {
 				add(api.Hit{Kind: "method", Text: frame.Function(), Stack: uint32(s), First: at})
 			}

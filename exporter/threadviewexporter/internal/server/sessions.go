@@ -47,7 +47,7 @@ func (v *View) describe(sn *store.Snapshot) api.Session {
 		JVM:        strings.TrimSpace(sn.Meta["process.runtime.name"] + " " + sn.Meta["process.runtime.version"]),
 		Attributes: sn.Meta, Origin: strconv.FormatInt(int64(sn.Origin), 10), From: q.rel(sn.From), To: q.rel(sn.To),
 		Live: sn.Live, Ended: string(sn.Ended), Version: sn.Version, Intervals: sn.Counts.Intervals, Interactions: sn.Counts.Interactions,
-		Locks: sn.Locks, Events: sn.Events, Lost: sn.Lost, Missed: sn.Missed, Bytes: sn.Bytes, Evicted: sn.Evicted,
+		Locks: sn.KnownLocks, Events: sn.Events, Lost: sn.Lost, Missed: sn.Missed, Bytes: sn.Bytes, Evicted: sn.Evicted,
 		Gaps: []api.Gap{}, Deadlocks: []api.Deadlock{},
 	}
 	if s.Attributes == nil {

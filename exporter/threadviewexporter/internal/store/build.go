@@ -15,7 +15,7 @@ import (
 // build turns a window into a block, and notes what is open at its end.
 func (s *Session) build(w *window.Window, sym *symbols.Table) *Block {
 	if !s.begun {
-		s.begun, s.origin = true, w.Start
+		s.begun, s.now.Origin = true, w.Start
 	}
 	if s.fresh {
 		s.fresh, s.begin = false, w.Start
@@ -37,7 +37,7 @@ func (s *Session) addLane(b *Block, l *window.Lane, sym *symbols.Table) {
 		return
 	}
 	id := s.thread(sym, l.Thread)
-	if t := &s.threads[id]; t.First == 0 {
+	if t := &s.now.Threads[id]; t.First == 0 {
 		t.First = l.Intervals[0].Start
 	}
 	first, open := len(b.state), false
@@ -54,7 +54,7 @@ func (s *Session) addLane(b *Block, l *window.Lane, sym *symbols.Table) {
 		}
 		b.add(&iv)
 	}
-	t := &s.threads[id] // adding a peer may have moved it
+	t := &s.now.Threads[id] // adding a peer may have moved it
 	t.Last, t.Dead = l.Intervals[len(l.Intervals)-1].End, !open
 	if t.Dead {
 		delete(s.open, id)
@@ -122,7 +122,7 @@ func (s *Session) addDeadlocks(w *window.Window) {
 				d.Members = append(d.Members, iv)
 			}
 		}
-		s.deadlocks = append(s.deadlocks, d)
+		s.now.Deadlocks = append(s.now.Deadlocks, d)
 	}
-	s.deadlocks = last(s.deadlocks, maxDeadlocks)
+	s.now.Deadlocks = last(s.now.Deadlocks, maxDeadlocks)
 }

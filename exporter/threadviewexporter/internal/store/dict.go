@@ -120,14 +120,14 @@ func (s *Session) thread(sym *symbols.Table, id jvmthread.ThreadID) uint32 {
 		if n := len(s.freeThreads); n > 0 {
 			i, s.freeThreads = s.freeThreads[n-1], s.freeThreads[:n-1]
 		} else {
-			i = uint32(len(s.threads))
-			s.threads = append(s.threads, Thread{})
+			i = uint32(len(s.now.Threads))
+			s.now.Threads = append(s.now.Threads, Thread{})
 			s.dictBytes += threadBytes
 		}
 		s.threadIDs[id] = i
-		s.threads[i] = Thread{Thread: jvmthread.Thread{ID: id}, Known: true}
+		s.now.Threads[i] = Thread{Thread: jvmthread.Thread{ID: id}, Known: true}
 	}
-	t := &s.threads[i]
+	t := &s.now.Threads[i]
 	if t.used != s.next || t.Name == "" {
 		if known := sym.Thread(id); known.Name != "" {
 			t.Thread = known
@@ -140,8 +140,8 @@ func (s *Session) thread(sym *symbols.Table, id jvmthread.ThreadID) uint32 {
 // forget frees the numbers of threads and locks that no remaining block refers to. It scans all of them.
 func (s *Session) forget() {
 	first := s.next
-	if len(s.blocks) > 0 {
-		first = s.blocks[0].number
+	if len(s.now.blocks) > 0 {
+		first = s.now.blocks[0].number
 	}
 	threads, held := make(map[uint32]struct{}), make(map[uint32]struct{}) // that something open or a deadlock refers to
 	for id, iv := range s.open {
@@ -152,14 +152,14 @@ func (s *Session) forget() {
 		threads[uint32(h.Thread)] = struct{}{}
 		held[id] = struct{}{}
 	}
-	for i := range s.deadlocks { // which outlive their blocks
-		for _, m := range s.deadlocks[i].Members {
+	for i := range s.now.Deadlocks { // which outlive their blocks
+		for _, m := range s.now.Deadlocks[i].Members {
 			threads[uint32(m.Thread)], threads[uint32(m.Peer)] = struct{}{}, struct{}{}
 			held[uint32(m.Lock)] = struct{}{}
 		}
 	}
-	for i := 1; i < len(s.threads); i++ {
-		id, t := uint32(i), &s.threads[i]
+	for i := 1; i < len(s.now.Threads); i++ {
+		id, t := uint32(i), &s.now.Threads[i]
 		if _, open := threads[id]; open || !t.Known || t.used >= first || len(t.chunks) > 0 {
 			continue
 		}

@@ -154,7 +154,7 @@ func (sn *Snapshot) Title(iv *Interval) string {
 	switch {
 	case iv.State == jvmthread.StateJoining:
 		object = sn.ThreadName(iv.Peer)
-	case iv.Lock != 0 && sn.ClassID(iv.Lock) != 0:
+	case iv.Lock != 0 && sn.Locks[iv.Lock].Class != 0:
 		object = wording.SimpleClass(sn.Class(iv.Lock))
 	}
 	return wording.Title(iv.State, object, iv.Marks.Has(jvmthread.MarkTimedOut))

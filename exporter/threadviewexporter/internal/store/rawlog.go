@@ -174,13 +174,13 @@ func (u *unpacker) unpack(r *rawLog, dec *zstd.Decoder) (err error) {
 // Symbols returns a table with the texts of the snapshot under the same ids.
 func (sn *Snapshot) Symbols() *symbols.Table {
 	limits := symbols.DefaultLimits()
-	limits.Classes, limits.Stacks, limits.Threads = len(sn.classes), len(sn.stacks), len(sn.Threads)
+	limits.Classes, limits.Stacks, limits.Threads = len(sn.Classes), len(sn.Stacks), len(sn.Threads)
 	limits.Bytes = 1 << 40
 	t := symbols.New(limits)
-	for _, text := range sn.classes[1:] {
+	for _, text := range sn.Classes[1:] {
 		t.InternClass(text)
 	}
-	for _, text := range sn.stacks[1:] {
+	for _, text := range sn.Stacks[1:] {
 		t.InternStack(text)
 	}
 	for i := range sn.Threads {

@@ -93,27 +93,27 @@ func (st *Store) Rollups(intervals int) { st.rollup = intervals }
 
 // rollUp makes a roll-up if there are enough intervals that are in none. It returns its size.
 func (s *Session) rollUp() int64 {
-	s.loose += len(s.blocks[len(s.blocks)-1].state)
-	if s.loose < max(s.store.rollup, perThread*(len(s.threads)-len(s.freeThreads))) {
+	s.loose += len(s.now.blocks[len(s.now.blocks)-1].state)
+	if s.loose < max(s.store.rollup, perThread*(len(s.now.Threads)-len(s.freeThreads))) {
 		return 0
 	}
 	s.loose = 0
-	first := s.blocks[0].number
-	if n := len(s.rollups); n > 0 {
-		first = max(first, s.rollups[n-1].next)
+	first := s.now.blocks[0].number
+	if n := len(s.now.rollups); n > 0 {
+		first = max(first, s.now.rollups[n-1].next)
 	}
-	c := s.newRollup(s.blocks[first-s.blocks[0].number:])
-	s.rollups = append(s.rollups, c)
+	c := s.newRollup(s.now.blocks[first-s.now.blocks[0].number:])
+	s.now.rollups = append(s.now.rollups, c)
 	return c.size
 }
 
 // dropRollup drops the first roll-up if it contains a block. It returns its size.
 func (s *Session) dropRollup(block uint64) int64 {
-	if len(s.rollups) == 0 || s.rollups[0].first > block {
+	if len(s.now.rollups) == 0 || s.now.rollups[0].first > block {
 		return 0
 	}
-	size := s.rollups[0].size
-	s.rollups = append([]*Rollup(nil), s.rollups[1:]...)
+	size := s.now.rollups[0].size
+	s.now.rollups = append([]*Rollup(nil), s.now.rollups[1:]...)
 	return size
 }
 

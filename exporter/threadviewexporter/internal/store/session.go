@@ -14,49 +14,32 @@ import (
 
 // Session is one session in a store.
 type Session struct {
-	id    jvmthread.SessionID
 	store *Store
 
-	mu        sync.Mutex
-	meta      Meta
-	live      bool
-	ended     window.Cut
-	version   uint64
-	snapshot  *Snapshot // of this version; nil: not requested yet
-	begun     bool
-	origin    jvmthread.Time // of the very first event
-	begin     jvmthread.Time // of the first event of the current engine
-	fresh     bool           // the engine has not cut a window yet
-	to        jvmthread.Time
-	blocks    []*Block
-	next      uint64 // number of the next block
-	rollups   []*Rollup
-	loose     int // intervals that are in no roll-up
-	evicted   int
-	events    uint64
-	lost      uint64
-	missed    uint64
-	deadlocks []Deadlock
-	gaps      []Gap
+	mu       sync.Mutex
+	now      facts
+	snapshot *Snapshot // of this version; nil: not requested yet
+	begun    bool
+	begin    jvmthread.Time // of the first event of the current engine
+	fresh    bool           // the engine has not cut a window yet
+	next     uint64         // number of the next block
+	loose    int            // intervals that are in no roll-up
 
 	classes, stacks texts
 	locks           locks
-	threads         []Thread // 0 is none
 	threadIDs       map[jvmthread.ThreadID]uint32
 	freeThreads     []uint32
 	translation     translation
 	open            map[uint32]Interval // by thread: intervals that have not ended
 	openHolds       map[uint32]Hold     // by lock
 	dictBytes       int64               // not accounted for yet
-	bytes           int64               // of the session in the store
-	counts          Counts
 	pending         rawBuffer
 }
 
 func newSession(st *Store, id jvmthread.SessionID) *Session {
 	const bytes = 4 << 10 // of an empty session, about
 	return &Session{
-		id: id, store: st, classes: newTexts(), stacks: newTexts(), locks: newLocks(), threads: make([]Thread, 1), dictBytes: bytes,
+		store: st, now: facts{ID: id, Threads: make([]Thread, 1)}, classes: newTexts(), stacks: newTexts(), locks: newLocks(), dictBytes: bytes,
 		threadIDs: make(map[jvmthread.ThreadID]uint32), open: make(map[uint32]Interval), openHolds: make(map[uint32]Hold), next: 1,
 	}
 }
@@ -66,16 +49,16 @@ func (s *Session) reopen(meta Meta) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	bytes := s.closeOpen()
-	s.dictBytes += meta.size() - s.meta.size()
+	s.dictBytes += meta.size() - s.now.Meta.size()
 	bytes += s.account(nil)
-	s.meta, s.live, s.ended, s.fresh = meta, true, "", true
+	s.now.Meta, s.now.Live, s.now.Ended, s.fresh = meta, true, "", true
 	s.translation, s.pending = translation{}, rawBuffer{}
 	s.changed()
 	return bytes
 }
 
 func (s *Session) changed() {
-	s.version++
+	s.now.Version++
 	s.snapshot = nil
 }
 
@@ -84,10 +67,10 @@ func (s *Session) Append(w *window.Window, sym *symbols.Table) {
 	s.mu.Lock()
 	b := s.build(w, sym)
 	s.push(b)
-	s.to = max(s.to, w.End)
+	s.now.To = max(s.now.To, w.End)
 	s.addDeadlocks(w)
 	if w.Lost > 0 || w.Missed > 0 {
-		s.gaps = last(append(s.gaps, Gap{w.Start, w.End, w.Lost, w.Missed}), maxGaps)
+		s.now.Gaps = last(append(s.now.Gaps, Gap{w.Start, w.End, w.Lost, w.Missed}), maxGaps)
 	}
 	s.changed()
 	bytes := s.account(b)
@@ -103,35 +86,35 @@ func (s *Session) account(b *Block) int64 {
 	if b != nil {
 		bytes += b.size() + s.rollUp()
 	}
-	s.bytes += bytes
+	s.now.Bytes += bytes
 	return bytes
 }
 
 // push appends a block to the session, and its lanes to the threads.
 func (s *Session) push(b *Block) {
-	s.blocks = append(s.blocks, b)
+	s.now.blocks = append(s.now.blocks, b)
 	s.next++
-	s.events += b.Events
-	s.lost += b.Lost
-	s.missed += b.Missed
+	s.now.Events += b.Events
+	s.now.Lost += b.Lost
+	s.now.Missed += b.Missed
 	s.count(b, 1)
 	for i := range len(b.lanes) - 1 {
-		t := &s.threads[b.lanes[i].thread]
+		t := &s.now.Threads[b.lanes[i].thread]
 		t.chunks = append(t.chunks, chunk{b, int32(i)})
 	}
 }
 
 func (s *Session) count(b *Block, sign int) {
-	s.counts.Intervals += sign * len(b.state)
-	s.counts.Interactions += sign * len(b.interactions)
-	s.counts.Holds += sign * len(b.holds)
+	s.now.Counts.Intervals += sign * len(b.state)
+	s.now.Counts.Interactions += sign * len(b.interactions)
+	s.now.Counts.Holds += sign * len(b.holds)
 }
 
 // Close states that no more windows will come, and why. Open intervals end where the last window does. A session without windows is removed,
 // since it could never be evicted.
 func (s *Session) Close(why window.Cut) {
 	s.mu.Lock()
-	s.live, s.ended = false, why
+	s.now.Live, s.now.Ended = false, why
 	bytes := s.closeOpen()
 	s.changed()
 	s.mu.Unlock()
@@ -145,17 +128,17 @@ func (s *Session) closeOpen() int64 {
 	if len(s.open) == 0 && len(s.openHolds) == 0 && s.pending.events == 0 {
 		return 0
 	}
-	b := &Block{Start: s.to, End: s.to, Cut: s.ended, Begin: s.begin, number: s.next}
+	b := &Block{Start: s.now.To, End: s.now.To, Cut: s.now.Ended, Begin: s.begin, number: s.next}
 	b.raw = s.pending.take(math.MaxInt64, s.store.encoder) // events at the very end
-	for id := range s.threads {
+	for id := range s.now.Threads {
 		iv, ok := s.open[uint32(id)]
 		if !ok {
 			continue
 		}
-		iv.End = s.to
+		iv.End = s.now.To
 		b.lanes = append(b.lanes, lane{start: iv.Start, thread: uint32(id), first: uint32(len(b.state)), seq: iv.Seq})
 		b.add(&iv)
-		s.threads[id].Last = s.to
+		s.now.Threads[id].Last = s.now.To
 	}
 	b.lanes = append(b.lanes, lane{first: uint32(len(b.state))})
 	for _, h := range s.openHolds {
@@ -172,17 +155,17 @@ func (s *Session) closeOpen() int64 {
 func (s *Session) oldest() (jvmthread.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.blocks) == 0 || s.live && len(s.blocks) == 1 {
+	if len(s.now.blocks) == 0 || s.now.Live && len(s.now.blocks) == 1 {
 		return 0, false
 	}
-	return s.blocks[0].Start, true
+	return s.now.blocks[0].Start, true
 }
 
 // gone reports whether the session has ended without a block, and how much it is accounted for.
 func (s *Session) gone() (bytes int64, gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.bytes, len(s.blocks) == 0 && !s.live
+	return s.now.Bytes, len(s.now.blocks) == 0 && !s.now.Live
 }
 
 // forgetEvery is how many blocks are evicted between two searches for unused threads and locks.
@@ -192,24 +175,24 @@ const forgetEvery = 64
 func (s *Session) evict() (freed int64, gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := s.blocks[0]
-	s.blocks[0] = nil
-	s.blocks = s.blocks[1:]
+	b := s.now.blocks[0]
+	s.now.blocks[0] = nil
+	s.now.blocks = s.now.blocks[1:]
 	for i := range len(b.lanes) - 1 {
-		if t := &s.threads[b.lanes[i].thread]; len(t.chunks) > 0 && t.chunks[0].block == b {
+		if t := &s.now.Threads[b.lanes[i].thread]; len(t.chunks) > 0 && t.chunks[0].block == b {
 			t.chunks = t.chunks[1:]
 		}
 	}
 	s.count(b, -1)
-	s.evicted++
-	if s.evicted%forgetEvery == 0 {
+	s.now.Evicted++
+	if s.now.Evicted%forgetEvery == 0 {
 		s.forget()
 	}
 	s.changed()
 	freed = b.size() + s.dropRollup(b.number)
-	if gone = len(s.blocks) == 0 && !s.live; gone {
-		freed = s.bytes
+	if gone = len(s.now.blocks) == 0 && !s.now.Live; gone {
+		freed = s.now.Bytes
 	}
-	s.bytes -= freed
+	s.now.Bytes -= freed
 	return freed, gone
 }

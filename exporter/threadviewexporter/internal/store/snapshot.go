@@ -4,6 +4,7 @@
 package store
 
 import (
+	"maps"
 	"slices"
 	"sort"
 	"sync"
@@ -14,35 +15,42 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Snapshot is a session at one version. It does not change and may be read concurrently.
-type Snapshot struct {
+// facts are what a session and its snapshots have in common.
+type facts struct {
 	ID      jvmthread.SessionID
 	Meta    Meta
 	Live    bool
 	Ended   window.Cut
 	Version uint64
 	Origin  jvmthread.Time // of the very first event
-	From    jvmthread.Time // start of the history that is kept
 	To      jvmthread.Time // end of the known history
 
 	Events, Lost, Missed uint64
-	Evicted              int
-	Bytes                int64
+	Evicted              int   // windows
+	Bytes                int64 // in the store
 	Counts               Counts
-	Locks                int // known ones
 	Gaps                 []Gap
 	Deadlocks            []Deadlock
 	Threads              []Thread // 0 is none; indices that are not Known are free
 
+	blocks  []*Block
+	rollups []*Rollup
+}
+
+// Snapshot is a session at one version. It does not change and may be read concurrently.
+type Snapshot struct {
+	facts
+
+	From       jvmthread.Time // start of the history that is kept
+	KnownLocks int
+	Classes    []string // by id; 0 is none
+	Stacks     []string // texts by StackID, one frame per line, innermost first; 0 is none
+	Locks      []Lock   // by LockIndex; 0 is none
+
 	decoder   *zstd.Decoder
-	blocks    []*Block
-	rollups   []*Rollup
-	classes   []string
-	stacks    []string
-	locks     []Lock
 	open      map[uint32]Interval
 	openHolds []Hold
-	ids       map[jvmthread.ThreadID]int
+	ids       map[jvmthread.ThreadID]uint32
 
 	poolsOnce sync.Once
 	pools     []string
@@ -56,22 +64,17 @@ func (s *Session) Snapshot() *Snapshot {
 		return s.snapshot
 	}
 	sn := &Snapshot{
-		ID: s.id, Meta: s.meta, Live: s.live, Ended: s.ended, Version: s.version, Origin: s.origin, From: s.origin, To: s.to,
-		Events: s.events, Lost: s.lost, Missed: s.missed, Evicted: s.evicted, Bytes: s.bytes, Counts: s.counts, Locks: len(s.locks.ids),
-		Gaps: slices.Clip(s.gaps), Deadlocks: slices.Clip(s.deadlocks), Threads: slices.Clone(s.threads), decoder: s.store.decoder,
-		blocks: slices.Clone(s.blocks), rollups: slices.Clip(s.rollups), classes: s.classes.list, stacks: s.stacks.list, locks: s.locks.list,
-		open: make(map[uint32]Interval, len(s.open)), ids: make(map[jvmthread.ThreadID]int, len(s.threadIDs)),
+		facts: s.now, From: s.now.Origin, KnownLocks: len(s.locks.ids), Classes: s.classes.list, Stacks: s.stacks.list, Locks: s.locks.list,
+		decoder: s.store.decoder, open: make(map[uint32]Interval, len(s.open)), ids: maps.Clone(s.threadIDs),
 	}
-	if s.evicted > 0 && len(s.blocks) > 0 {
-		sn.From = s.blocks[0].Start
+	sn.Threads, sn.blocks = slices.Clone(s.now.Threads), slices.Clone(s.now.blocks)
+	if s.now.Evicted > 0 && len(s.now.blocks) > 0 {
+		sn.From = s.now.blocks[0].Start
 	}
 	for id, iv := range s.open {
-		iv.End = s.to
+		iv.End = s.now.To
 		sn.open[id] = iv
-		sn.Threads[id].Last = s.to
-	}
-	for id, i := range s.threadIDs {
-		sn.ids[id] = int(i)
+		sn.Threads[id].Last = s.now.To
 	}
 	sn.Counts.Intervals += len(sn.open)
 	for _, h := range s.openHolds {
@@ -83,28 +86,10 @@ func (s *Session) Snapshot() *Snapshot {
 }
 
 // Thread returns the index of a thread, or 0.
-func (sn *Snapshot) Thread(id jvmthread.ThreadID) int { return sn.ids[id] }
+func (sn *Snapshot) Thread(id jvmthread.ThreadID) int { return int(sn.ids[id]) }
 
 // Class returns the name of the class of a lock.
-func (sn *Snapshot) Class(l LockIndex) string { return sn.classes[sn.locks[l].Class] }
-
-// ClassID returns the id of the class of a lock.
-func (sn *Snapshot) ClassID(l LockIndex) uint32 { return sn.locks[l].Class }
-
-// ClassName returns the name of a class.
-func (sn *Snapshot) ClassName(id uint32) string { return sn.classes[id] }
-
-// Hash returns the identity hash of a lock.
-func (sn *Snapshot) Hash(l LockIndex) uint32 { return sn.locks[l].Hash }
-
-// NumLocks is the largest LockIndex plus one.
-func (sn *Snapshot) NumLocks() int { return len(sn.locks) }
-
-// NumStacks is the largest StackID plus one.
-func (sn *Snapshot) NumStacks() int { return len(sn.stacks) }
-
-// Stack returns the text of a stack, one frame per line, innermost first.
-func (sn *Snapshot) Stack(id StackID) string { return sn.stacks[id] }
+func (sn *Snapshot) Class(l LockIndex) string { return sn.Classes[sn.Locks[l].Class] }
 
 // Began returns when the engine began that cut the window around a time. Earlier windows come from another engine.
 func (sn *Snapshot) Began(t jvmthread.Time) jvmthread.Time {

@@ -138,14 +138,14 @@ func (st *Store) removeEmpty(s *Session) {
 	bytes, gone := s.gone()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if gone && st.sessions[s.id] == s {
+	if gone && st.sessions[s.now.ID] == s {
 		st.remove(s, bytes)
 	}
 }
 
 // remove removes a session. The caller holds the lock.
 func (st *Store) remove(s *Session, bytes int64) {
-	delete(st.sessions, s.id)
+	delete(st.sessions, s.now.ID)
 	st.bytes -= bytes
 	st.removed++
 }
