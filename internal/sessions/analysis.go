@@ -32,16 +32,21 @@ type Aggregator interface {
 // analysis is the Handler that runs the engine for a Follower.
 type analysis[T any] struct {
 	*Session
+	*engine.Engine
 
 	set      *Set[T]
 	follower Follower[T]
 	reported reported
 }
 
-func (s *Set[T]) analyze(session *Session, follow func(*Session) Follower[T]) Handler[T] {
-	cfg := s.Config.Engine
-	session.Engine = engine.New(cfg)
-	return &analysis[T]{Session: session, set: s, follower: follow(session)}
+// New returns a Set that runs an engine for each session and passes its windows to set.Follow.
+func New[T any](set Settings[T]) *Set[T] {
+	s := NewRaw(set, nil)
+	s.open = func(session *Session) Handler[T] {
+		session.Engine = engine.New(set.Config.Engine)
+		return &analysis[T]{Session: session, Engine: session.Engine, set: s, follower: set.Follow(session)}
+	}
+	return s
 }
 
 // Receive implements Handler.
@@ -49,7 +54,7 @@ func (a *analysis[T]) Receive(c *threadpdata.Carrier) {
 	if c.Thread.ID != jvmthread.NoThread {
 		a.Symbols.SetThread(c.Thread)
 	}
-	fresh := a.Engine.Add(PartOf(c))
+	fresh := a.Add(PartOf(c))
 	if f, ok := a.follower.(Aggregator); ok && fresh && c.Aggregate != nil {
 		f.Aggregate(c.Aggregate)
 	}
@@ -70,7 +75,7 @@ func (a *analysis[T]) Advance() {
 
 func (a *analysis[T]) advanced() {
 	a.follower.Advanced()
-	a.publish()
+	a.publish(int64(a.Held() + a.Symbols.Held()))
 }
 
 // Skip implements Handler.
@@ -79,15 +84,6 @@ func (a *analysis[T]) Skip() {
 	a.advanced()
 }
 
-// Stalled implements Handler.
-func (a *analysis[T]) Stalled() bool { return a.Engine.Stalled() }
-
-// Awaits implements Handler.
-func (a *analysis[T]) Awaits() uint64 { return a.Engine.Awaits() }
-
-// End implements Handler.
-func (a *analysis[T]) End() string { return a.Engine.End() }
-
 // Tick does nothing.
 func (*analysis[T]) Tick() {}
 
@@ -95,8 +91,7 @@ func (*analysis[T]) Tick() {}
 func (a *analysis[T]) Close(why window.Cut) {
 	a.Engine.Close(why, a.window)
 	a.follower.Closed(why)
-	a.publish()
-	a.release()
+	a.publish(0)
 	a.logEnd(why)
 }
 

@@ -102,27 +102,20 @@ func (s *Session) anomalies() [numAnomalies]anomaly {
 	}
 }
 
-// publish adds to the metrics what the engine has counted since the last call, and how much it holds.
-func (a *analysis[T]) publish() {
+// publish adds to the metrics what the engine has counted since the last call, and how many bytes are held now.
+func (a *analysis[T]) publish(held int64) {
 	ctx, m := context.Background(), &a.set.Metrics
 	now := a.anomalies()
 	for i, c := range now {
 		m.anomaly(ctx, c.kind, c.count-a.reported.anomalies[i].count)
 	}
 	a.reported.anomalies = now
-	if n := a.Engine.Counters().Ordering.Reordered; n > a.reported.reordered {
+	if n := a.Counters().Ordering.Reordered; n > a.reported.reordered {
 		m.Reordered.Add(ctx, int64(n-a.reported.reordered))
 		a.reported.reordered = n
 	}
-	held := int64(a.Engine.Held() + a.Symbols.Held())
 	m.Held.Add(ctx, held-a.reported.held)
 	a.reported.held = held
-}
-
-// release reports that nothing is held any more.
-func (a *analysis[T]) release() {
-	a.set.Metrics.Held.Add(context.Background(), -a.reported.held)
-	a.reported.held = 0
 }
 
 // logEnd logs the totals of a session.

@@ -4,7 +4,9 @@
 package sessions
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,7 +76,7 @@ func (e *entry[T]) take(span ptrace.Span) error {
 	if e.closed {
 		return errClosed
 	}
-	c := e.set.carrier()
+	c := e.set.carriers.Get().(*threadpdata.Carrier)
 	defer e.set.release(c)
 	if err := threadpdata.Parse(span, e.Symbols, c); err != nil {
 		return err
@@ -84,16 +86,48 @@ func (e *entry[T]) take(span ptrace.Span) error {
 	return nil
 }
 
-// advance returns what is ready, and why the session ended if it did.
-func (e *entry[T]) advance() (out []T, end string) {
+// visit calls do with the session locked, unless it is closed. It returns what is ready then, and why the session has ended if it has. do
+// reports whether the session has been silent for too long.
+func (e *entry[T]) visit(do func() (silent bool)) (out []T, ended window.Cut) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return nil, ""
 	}
+	silent := do()
+	switch end := e.handler.End(); {
+	case end == "" && !silent:
+	case end == "" || end == threadpdata.EndLost:
+		ended = window.CutLost // it may come back, and is then joined in the middle
+	default:
+		ended = window.CutEnd
+	}
+	return e.handler.Take(), ended
+}
+
+// visit calls do with the session locked and delivers what is ready then. It closes a session that has ended before forgetting it, so that
+// its handler is done before another session of the same JVM can start.
+func (s *Set[T]) visit(ctx context.Context, e *entry[T], do func() (silent bool)) {
+	out, ended := e.visit(do)
+	s.deliver(ctx, out)
+	if ended != "" {
+		out = e.close(ended)
+		s.remove(ctx, e)
+		s.deliver(ctx, out)
+	}
+}
+
+// deliver sends what is ready, even if the request that completed it has been cancelled.
+func (s *Set[T]) deliver(ctx context.Context, out []T) {
+	if len(out) > 0 {
+		s.Deliver(context.WithoutCancel(ctx), out)
+	}
+}
+
+func (e *entry[T]) advance() (silent bool) {
 	e.handler.Advance()
 	e.watchStall(time.Now())
-	return e.handler.Take(), e.handler.End()
+	return false
 }
 
 // watchStall notes since when the same batch has been missing.
@@ -106,31 +140,14 @@ func (e *entry[T]) watchStall(now time.Time) {
 	}
 }
 
-// check gives up a batch that has been missing for too long. It reports whether the session has been silent for too long, and why it ended
-// if it did.
-func (e *entry[T]) check(now time.Time) (out []T, silent bool, end string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return nil, false, ""
-	}
+// check gives up a batch that has been missing for too long.
+func (e *entry[T]) check(now time.Time) (silent bool) {
 	if !e.stalled.IsZero() && now.Sub(e.stalled) >= e.set.Config.ReorderTimeout {
 		e.handler.Skip()
 		e.watchStall(now)
 	}
 	e.handler.Tick()
-	return e.handler.Take(), now.Sub(e.heard) >= e.set.Config.SessionTimeout, e.handler.End()
-}
-
-// visit calls look with the session locked.
-func (e *entry[T]) visit(look func(Handler[T])) []T {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return nil
-	}
-	look(e.handler)
-	return e.handler.Take()
+	return now.Sub(e.heard) >= e.set.Config.SessionTimeout
 }
 
 // close processes the remaining events; later carriers get errClosed.
@@ -143,4 +160,33 @@ func (e *entry[T]) close(why window.Cut) []T {
 	e.closed, e.why = true, why
 	e.handler.Close(why)
 	return e.handler.Take()
+}
+
+// remove forgets a closed session.
+func (s *Set[T]) remove(ctx context.Context, e *entry[T]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sessions[e.ID] != e {
+		return
+	}
+	delete(s.sessions, e.ID)
+	if e.why == window.CutEnd {
+		s.ended.add(e.ID)
+	}
+	s.Metrics.Sessions.Add(ctx, -1)
+}
+
+// recent is the last 1,024 sessions that were added.
+type recent struct {
+	ids  [1024]jvmthread.SessionID
+	next int
+}
+
+func (r *recent) add(id jvmthread.SessionID) {
+	r.ids[r.next%len(r.ids)] = id
+	r.next++
+}
+
+func (r *recent) has(id jvmthread.SessionID) bool {
+	return slices.Contains(r.ids[:min(r.next, len(r.ids))], id)
 }

@@ -9,7 +9,8 @@ package sessions
 import (
 	"context"
 	"errors"
-	"runtime"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,47 +55,26 @@ type Set[T any] struct {
 	sessions map[jvmthread.SessionID]*entry[T]
 	ended    recent // sessions that ended in order: carriers that still arrive for them are late
 
-	carriers chan *threadpdata.Carrier // free ones
-	warned   atomic.Bool               // about refused carriers
+	carriers sync.Pool   // shared by the sessions, because room for many events in each of them would be too much
+	warned   atomic.Bool // about refused carriers
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
-}
-
-// New returns a Set that runs an engine for each session and passes its windows to set.Follow.
-func New[T any](set Settings[T]) *Set[T] {
-	s := NewRaw(set, nil)
-	s.open = func(session *Session) Handler[T] { return s.analyze(session, set.Follow) }
-	return s
 }
 
 // NewRaw returns a Set that passes the carriers of each session to the Handler that open returns.
 func NewRaw[T any](set Settings[T], open func(*Session) Handler[T]) *Set[T] {
 	return &Set[T]{
 		Settings: set, open: open, sessions: make(map[jvmthread.SessionID]*entry[T]),
-		carriers: make(chan *threadpdata.Carrier, runtime.GOMAXPROCS(0)),
+		carriers: sync.Pool{New: func() any { return new(threadpdata.Carrier) }},
 	}
 }
 
 // maxKeptEvents bounds the room for events, at 48 bytes each, that a free carrier keeps.
 const maxKeptEvents = 1 << 16
 
-// carrier returns a free carrier. Carriers belong to the Set, because room for many events in each session would be too much.
-func (s *Set[T]) carrier() *threadpdata.Carrier {
-	select {
-	case c := <-s.carriers:
-		return c
-	default:
-		return new(threadpdata.Carrier)
-	}
-}
-
 func (s *Set[T]) release(c *threadpdata.Carrier) {
-	if cap(c.Events) > maxKeptEvents {
-		return
-	}
-	select {
-	case s.carriers <- c:
-	default:
+	if cap(c.Events) <= maxKeptEvents {
+		s.carriers.Put(c)
 	}
 }
 
@@ -155,11 +135,12 @@ func (s *Set[T]) Extract(ctx context.Context, td ptrace.Traces) {
 // Each calls visit for each session that has a Follower, one after the other and with the session locked, and delivers what is ready then.
 func (s *Set[T]) Each(ctx context.Context, visit func(*Session, Follower[T])) {
 	for _, e := range s.all() {
-		s.deliver(ctx, e.visit(func(h Handler[T]) {
-			if a, ok := h.(*analysis[T]); ok {
+		s.visit(ctx, e, func() (silent bool) {
+			if a, ok := e.handler.(*analysis[T]); ok {
 				visit(a.Session, a.follower)
 			}
-		}))
+			return false
+		})
 	}
 }
 
@@ -176,11 +157,7 @@ func (s *Set[T]) takeAll(ctx context.Context, res pcommon.Resource, spans ptrace
 
 func (s *Set[T]) advance(ctx context.Context, touched touched[T]) {
 	for e := range touched {
-		out, end := e.advance()
-		s.deliver(ctx, out)
-		if end != "" {
-			s.drop(ctx, e, end)
-		}
+		s.visit(ctx, e, e.advance)
 	}
 }
 
@@ -244,50 +221,24 @@ func (s *Set[T]) refuse(ctx context.Context, span ptrace.Span, anomaly string) {
 	}
 }
 
-// deliver sends what is ready, even if the request that completed it has been cancelled.
-func (s *Set[T]) deliver(ctx context.Context, out []T) {
-	if len(out) > 0 {
-		s.Deliver(context.WithoutCancel(ctx), out)
-	}
-}
-
-// drop closes and forgets a session that has ended. A lost session may come back, and is then joined in the middle; one that ended in
-// order does not.
-func (s *Set[T]) drop(ctx context.Context, e *entry[T], end string) {
-	why := window.CutEnd
-	if end == threadpdata.EndLost {
-		why = window.CutLost
-	}
-	s.end(ctx, e, why)
-}
-
-// end closes a session before forgetting it, so that its handler is done before another session of the same JVM can start.
-func (s *Set[T]) end(ctx context.Context, e *entry[T], why window.Cut) {
-	out := e.close(why)
-	s.remove(ctx, e)
-	s.deliver(ctx, out)
-}
-
-// remove forgets a closed session.
-func (s *Set[T]) remove(ctx context.Context, e *entry[T]) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sessions[e.ID] != e {
-		return
-	}
-	delete(s.sessions, e.ID)
-	if e.why == window.CutEnd {
-		s.ended.add(e.ID)
-	}
-	s.Metrics.Sessions.Add(ctx, -1)
-}
-
 func (s *Set[T]) all() []*entry[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make([]*entry[T], 0, len(s.sessions))
-	for _, e := range s.sessions {
-		all = append(all, e)
+	return slices.Collect(maps.Values(s.sessions))
+}
+
+// watch checks the sessions every second until ctx ends.
+func (s *Set[T]) watch(ctx context.Context) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			for _, e := range s.all() {
+				s.visit(ctx, e, func() bool { return e.check(now) })
+			}
+		}
 	}
-	return all
 }
