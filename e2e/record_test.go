@@ -29,6 +29,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording/tptp"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/processor/threadspanprocessor"
 )
 
@@ -168,7 +169,7 @@ func asCarriers(got *threadtest.Collector, sym *symbols.Table, service string) p
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
 	session := jvmthread.SessionID{1}
-	threadpdata.FillResource(rs.Resource(), session, 1, func(yield func(string, string) bool) { yield("service.name", service) })
+	threadpdata.FillResource(rs.Resource(), session, 1, []wire.Attribute{{Key: "service.name", Value: service}})
 	ss := rs.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
 	events := slices.Clone(got.Events)

@@ -17,6 +17,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/native"
 	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 // summer collects the aggregates of a recording.
@@ -51,7 +52,7 @@ func (s *summer) Batch(b *recording.Batch) error {
 func summed(number uint64, a *jvmthread.Aggregate, sym *symbols.Table, end string) ptrace.Traces {
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
-	threadpdata.FillResource(rs.Resource(), one, 42, func(yield func(string, string) bool) { yield("service.name", "sums") })
+	threadpdata.FillResource(rs.Resource(), one, 42, []wire.Attribute{{Key: "service.name", Value: "sums"}})
 	ss := rs.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
 	c := threadpdata.Carrier{Session: one, Batch: number, Parts: 1, Watermark: a.To, Aggregate: a}

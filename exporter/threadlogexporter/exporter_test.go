@@ -33,6 +33,7 @@ import (
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 var one, two = jvmthread.SessionID{1}, jvmthread.SessionID{2}
@@ -102,7 +103,7 @@ func (r *recorder) files(t *testing.T) (names []string) {
 func carriers(id jvmthread.SessionID, number, before uint64, events []jvmthread.Event, sym *symbols.Table, end string) ptrace.Traces {
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
-	threadpdata.FillResource(rs.Resource(), id, 42, func(yield func(string, string) bool) { yield("service.name", "orders/eu") })
+	threadpdata.FillResource(rs.Resource(), id, 42, []wire.Attribute{{Key: "service.name", Value: "orders/eu"}})
 	ss := rs.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)

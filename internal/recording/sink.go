@@ -3,7 +3,10 @@
 
 package recording
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wire"
+)
 
 // Sink receives what a Decoder reads. The goroutine that uses the decoder calls its methods, one at a time. After the first error the decoder
 // does not call the sink again: the current Write, Flush or Close and all later ones return that error.
@@ -22,13 +25,10 @@ type Sink interface {
 type Session struct {
 	ID          jvmthread.SessionID // zero if the format has none: the reader then derives one that is the same on each reading
 	PID         uint32              // 0: unknown
-	Attributes  []Attribute         // resource attributes in OpenTelemetry's semantic conventions
+	Attributes  []wire.Attribute    // resource attributes in OpenTelemetry's semantic conventions
 	SingleEnded bool                // the end of a wait is one event, not two; see CompleteWaits
 	Thresholds  []string            // minimum durations of recorded events, for people: "jdk.ThreadPark: 20ms"
 }
-
-// Attribute is a resource attribute.
-type Attribute struct{ Key, Value string }
 
 // Batch holds some events of a session.
 type Batch struct {

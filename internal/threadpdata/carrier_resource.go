@@ -4,26 +4,26 @@
 package threadpdata
 
 import (
-	"iter"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 // unknownService replaces a missing service.name, as the semantic conventions require.
 const unknownService = "unknown_service:java"
 
 // FillResource describes a JVM with the attributes that its agent sent.
-func FillResource(res pcommon.Resource, session jvmthread.SessionID, pid uint32, sent iter.Seq2[string, string]) {
+func FillResource(res pcommon.Resource, session jvmthread.SessionID, pid uint32, sent []wire.Attribute) {
 	attributes := res.Attributes()
 	attributes.PutStr(attrServiceName, unknownService)
 	attributes.PutStr(attrServiceInstanceID, session.String())
-	for key, value := range sent {
-		if key != "" && value != "" {
-			attributes.PutStr(key, value)
+	for _, a := range sent {
+		if a.Key != "" && a.Value != "" {
+			attributes.PutStr(a.Key, a.Value)
 		}
 	}
 	attributes.PutInt(attrProcessPID, int64(pid))
@@ -55,7 +55,7 @@ func RecordingSession(id jvmthread.SessionID, res pcommon.Resource) recording.Se
 		case key == attrProcessPID && value.Type() == pcommon.ValueTypeInt:
 			s.PID = uint32(value.Int())
 		case key != attrSessionID && value.Type() == pcommon.ValueTypeStr:
-			s.Attributes = append(s.Attributes, recording.Attribute{Key: key, Value: value.Str()})
+			s.Attributes = append(s.Attributes, wire.Attribute{Key: key, Value: value.Str()})
 		}
 	}
 	return s

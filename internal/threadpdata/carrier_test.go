@@ -5,7 +5,6 @@ package threadpdata
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 var carried = jvmthread.SessionID{0xa1, 0xb2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
@@ -178,7 +178,9 @@ func TestParseSkipsEventsOfUnknownNames(t *testing.T) {
 
 func TestResourceIdentifiesTheSession(t *testing.T) {
 	res := pcommon.NewResource()
-	FillResource(res, carried, 42, maps.All(map[string]string{"host.name": "shop-1", "process.pid": "7", "": "x", "empty": ""}))
+	FillResource(res, carried, 42, []wire.Attribute{
+		{Key: "host.name", Value: "shop-1"}, {Key: "process.pid", Value: "7"}, {Value: "x"}, {Key: "empty"},
+	})
 	assert.Equal(t, map[string]any{
 		"service.name": "unknown_service:java", "service.instance.id": carried.String(), "host.name": "shop-1",
 		"process.pid": int64(42), "weft.session.id": carried.String(),

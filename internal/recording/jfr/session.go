@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 // session is the run of the JVM that wrote the current chunk.
@@ -55,7 +56,7 @@ func (d *Decoder) begin(c *chunk) {
 	}
 	add := func(key, value string) {
 		if value != "" {
-			announced.Attributes = append(announced.Attributes, recording.Attribute{Key: key, Value: value})
+			announced.Attributes = append(announced.Attributes, wire.Attribute{Key: key, Value: value})
 		}
 	}
 	command := c.pools.text(jvm.command)

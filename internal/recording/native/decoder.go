@@ -143,11 +143,7 @@ func (d *Decoder) hello(f wire.Frame) {
 	d.finish()
 	d.id, d.offset, d.began, d.ended = h.Session, jvmthread.Time(h.Wall-h.Monotonic), true, false
 	d.last, d.before, d.watermark = 0, 0, math.MinInt64
-	session := recording.Session{ID: h.Session, PID: h.PID}
-	for _, a := range h.Attributes {
-		session.Attributes = append(session.Attributes, recording.Attribute{Key: a.Key, Value: a.Value})
-	}
-	d.Session(&session)
+	d.Session(&recording.Session{ID: h.Session, PID: h.PID, Attributes: h.Attributes})
 }
 
 func (d *Decoder) define(f wire.Frame) {

@@ -51,12 +51,9 @@ func (e *Encoder) Begin(dst []byte, session *recording.Session) []byte {
 	e.size, e.index, e.indexed = 0, e.index[:0], 0
 	e.classes, e.stacks, e.threads = make(set[jvmthread.ClassID]), make(set[jvmthread.StackID]), make(set[jvmthread.ThreadID])
 	e.names, e.methods = make(map[string]jvmthread.ClassID), make(map[string]wire.MethodID)
-	hello := wire.Hello{Session: session.ID, PID: session.PID}
+	hello := wire.Hello{Session: session.ID, PID: session.PID, Attributes: session.Attributes}
 	if hello.Session[0] == 0 {
 		hello.Session[0] = 1 // the protocol requires a non-zero id
-	}
-	for _, a := range session.Attributes {
-		hello.Attributes = append(hello.Attributes, wire.Attribute{Key: a.Key, Value: a.Value})
 	}
 	start := len(dst)
 	dst = wire.AppendHello(wire.AppendPreamble(dst), &hello)

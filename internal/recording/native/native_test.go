@@ -241,7 +241,7 @@ func TestRoundTrip(t *testing.T) {
 		want := newPrinter(t)
 		batches := random(r, want.symbols, 30)
 		data := write(want.symbols, batches)
-		session := recording.Session{ID: jvmthread.SessionID{1, 2}, PID: 7, Attributes: []recording.Attribute{{Key: "service.name", Value: "x"}}}
+		session := recording.Session{ID: jvmthread.SessionID{1, 2}, PID: 7, Attributes: []wire.Attribute{{Key: "service.name", Value: "x"}}}
 		require.NoError(t, want.Session(&session))
 		for i := range batches {
 			require.NoError(t, want.Batch(&batches[i]))
@@ -265,7 +265,7 @@ func eventsOnly(s *printer) []string {
 
 func write(sym *symbols.Table, batches []recording.Batch) []byte {
 	e := NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
-	session := recording.Session{ID: jvmthread.SessionID{1, 2}, PID: 7, Attributes: []recording.Attribute{{Key: "service.name", Value: "x"}}}
+	session := recording.Session{ID: jvmthread.SessionID{1, 2}, PID: 7, Attributes: []wire.Attribute{{Key: "service.name", Value: "x"}}}
 	data := e.Begin(nil, &session)
 	var end recording.End
 	for i := range batches {

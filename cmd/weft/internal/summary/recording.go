@@ -130,13 +130,7 @@ func (p *player) window(w *windows.Window) {
 	w.Select(spansPerWindow, 0)
 	traces := ptrace.NewTraces()
 	rs := traces.ResourceSpans().AppendEmpty()
-	threadpdata.FillResource(rs.Resource(), p.session.ID, p.session.PID, func(yield func(string, string) bool) {
-		for _, a := range p.session.Attributes {
-			if !yield(a.Key, a.Value) {
-				return
-			}
-		}
-	})
+	threadpdata.FillResource(rs.Resource(), p.session.ID, p.session.PID, p.session.Attributes)
 	p.emitter.Append(w, nil, rs.ScopeSpans().AppendEmpty().Spans())
 	p.collection.add(traces)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/native"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 // The program of the recording called notify 50 times, and each call ended a wait.
@@ -104,7 +105,7 @@ func TestSummaryOfAggregates(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	e := native.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
 	book := sym.InternClass("com.acme.OrderBook")
-	session := recording.Session{ID: jvmthread.SessionID{1}, Attributes: []recording.Attribute{{Key: "service.name", Value: "orders"}}}
+	session := recording.Session{ID: jvmthread.SessionID{1}, Attributes: []wire.Attribute{{Key: "service.name", Value: "orders"}}}
 	data := e.Begin(nil, &session)
 	const second = jvmthread.Time(time.Second)
 	for from := range jvmthread.Time(2) {

@@ -11,6 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
@@ -33,7 +34,7 @@ func (m Meta) Session(id jvmthread.SessionID) recording.Session {
 		s.PID = uint32(pid)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		s.Attributes = append(s.Attributes, recording.Attribute{Key: key, Value: m[key]})
+		s.Attributes = append(s.Attributes, wire.Attribute{Key: key, Value: m[key]})
 	}
 	return s
 }

@@ -42,14 +42,11 @@ func (r *replay) Session(found *recording.Session) error {
 	if err := r.end(threadpdata.EndLost, r.watermark(), 1); err != nil {
 		return err
 	}
-	hello := wire.Hello{Session: found.ID, PID: found.PID}
+	hello := wire.Hello{Session: found.ID, PID: found.PID, Attributes: found.Attributes}
 	if hello.Session == (jvmthread.SessionID{}) {
 		hello.Session = r.sessionID()
 	}
 	r.ordinal++
-	for _, a := range found.Attributes {
-		hello.Attributes = append(hello.Attributes, wire.Attribute(a))
-	}
 	s := outlet.NewSession(&hello, r.symbols)
 	threadpdata.MarkRecording(s.Resource, r.format, found.Thresholds)
 	if found.SingleEnded {

@@ -60,13 +60,7 @@ func NewSession(hello *wire.Hello, sym *symbols.Table) *Session {
 		ID: hello.Session, Resource: pcommon.NewResource(), Definitions: definitions.New(sym),
 		Last: hello.Acked, Watermark: jvmthread.Time(hello.Wall),
 	}
-	threadpdata.FillResource(s.Resource, hello.Session, hello.PID, func(yield func(string, string) bool) {
-		for _, a := range hello.Attributes {
-			if !yield(a.Key, a.Value) {
-				return
-			}
-		}
-	})
+	threadpdata.FillResource(s.Resource, hello.Session, hello.PID, hello.Attributes)
 	return s
 }
 
