@@ -35,24 +35,23 @@ import (
 
 // recorded is a format that a live JVM is recorded in, and what of the live spans its recording has to show again.
 type recorded struct {
-	format    recording.Format
-	extension string
-	links     []string   // kinds of which the same links are there
-	times     [][]string // sums of states that are the same for each thread, to the nanosecond
+	format recording.Format
+	links  []string   // kinds of which the same links are there
+	times  [][]string // sums of states that are the same for each thread, to the nanosecond
 }
 
 func recordedFormats() []recorded {
 	return []recorded{
 		{
-			format: native.Format(), extension: ".weft", links: []string{"handoff", "notify", "notify_all", "start", "join", "interrupt", "unpark"},
+			format: native.Format(), links: []string{"handoff", "notify", "notify_all", "start", "join", "interrupt", "unpark"},
 			times: [][]string{{"blocked"}, {"sleeping"}, {"waiting"}, {"reentering"}, {"joining"}, {"parked"}, {"runnable"}},
 		},
 		{
-			format: orca.Format(), extension: orca.Extension, links: []string{"handoff", "notify", "notify_all", "start", "join"},
+			format: orca.Format(), links: []string{"handoff", "notify", "notify_all", "start", "join"},
 			times: [][]string{{"blocked"}, {"sleeping"}, {"waiting", "reentering", "joining"}},
 		},
 		{
-			format: tptp.Format(), extension: ".trcxml", links: []string{"handoff", "notify", "notify_all", "start", "join", "interrupt"},
+			format: tptp.Format(), links: []string{"handoff", "notify", "notify_all", "start", "join", "interrupt"},
 			times: [][]string{{"blocked"}, {"sleeping"}, {"waiting"}, {"joining"}},
 		},
 	}
@@ -109,7 +108,7 @@ func TestRecordingsAreReadBack(t *testing.T) {
 				name, why = service, "end"
 			}
 			reader := startCollector(t, setup{
-				config: "replay.yaml", env: []string{"WEFT_RECORDINGS=" + filepath.Join(dir, "*"+r.extension), "WEFT_STATE=" + t.TempDir()},
+				config: "replay.yaml", env: []string{"WEFT_RECORDINGS=" + filepath.Join(dir, "*"+r.format.Extension), "WEFT_STATE=" + t.TempDir()},
 			})
 			reader.waitForCut(t, name, why)
 			reader.terminate(t)
@@ -126,7 +125,7 @@ func TestRecordingsAreReadBack(t *testing.T) {
 // replay turns the recording of a service into spans. It also returns the threads that ended in it; the end of the others is unknown.
 func replay(t *testing.T, r *recorded, dir, service string) (o *output, ended map[int64]bool) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, service+"-*"+r.extension))
+	files, err := filepath.Glob(filepath.Join(dir, service+"-*"+r.format.Extension))
 	require.NoError(t, err)
 	require.Len(t, files, 1, "recordings of %s", service)
 	text, err := os.ReadFile(files[0])
@@ -135,7 +134,7 @@ func replay(t *testing.T, r *recorded, dir, service string) (o *output, ended ma
 	got, stats, err := threadtest.Decode(&r.format, recording.Options{
 		File: files[0], Symbols: sym,
 		Sidecar: func(extension string) (io.ReadCloser, error) {
-			return os.Open(strings.TrimSuffix(files[0], r.extension) + extension)
+			return os.Open(strings.TrimSuffix(files[0], r.format.Extension) + extension)
 		},
 	}, text, 0)
 	threadtest.CheckDecoded(t, files[0], got, stats, err)

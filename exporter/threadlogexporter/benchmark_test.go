@@ -17,11 +17,10 @@ import (
 
 // BenchmarkExport writes carriers to a file in each format. Most of the time is spent reading pdata.
 func BenchmarkExport(b *testing.B) {
-	all := writables()
-	for i := range all {
-		b.Run(all[i].Name, func(b *testing.B) {
+	for _, format := range writable() {
+		b.Run(format, func(b *testing.B) {
 			cfg := createDefaultConfig().(*Config)
-			cfg.Format, cfg.Directory, cfg.Rotation.MaxBackups = all[i].Name, b.TempDir(), 1
+			cfg.Format, cfg.Directory, cfg.Rotation.MaxBackups = format, b.TempDir(), 1
 			e, err := NewFactory().CreateTraces(b.Context(), exportertest.NewNopSettings(metadata.Type), cfg)
 			require.NoError(b, err)
 			require.NoError(b, e.Start(b.Context(), componenttest.NewNopHost()))

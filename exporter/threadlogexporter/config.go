@@ -12,6 +12,7 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 
+	"github.com/weft-otel/weft/internal/recording/formats"
 	"github.com/weft-otel/weft/internal/sessions"
 )
 
@@ -65,13 +66,24 @@ func createDefaultConfig() component.Config {
 // Validate reports all invalid options and their valid values.
 func (c *Config) Validate() error {
 	return errors.Join(
-		oneOf("format", c.Format, formatNames()),
+		oneOf("format", c.Format, writable()),
 		c.validateDirectory(),
 		c.validateUnit(),
 		sessions.Within("session_timeout", c.SessionTimeout, time.Second, 24*time.Hour),
 		sessions.Within("reorder_timeout", c.ReorderTimeout, 10*time.Millisecond, time.Hour),
 		inRange("max_sessions", c.MaxSessions, 1, 10_000),
 	)
+}
+
+// writable returns the names of the formats that can be written.
+func writable() (names []string) {
+	all := formats.All()
+	for i := range all {
+		if all[i].NewEncoder != nil {
+			names = append(names, all[i].Name)
+		}
+	}
+	return names
 }
 
 func (c *Config) validateDirectory() error {

@@ -15,24 +15,30 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/exporter/threadlogexporter/internal/metadata"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/formats"
 	"github.com/weft-otel/weft/internal/sessions"
 )
 
 // threadLog writes the events in carriers to files, separate ones for each session. It ignores other spans.
 type threadLog struct {
 	cfg       *Config
-	format    writable
+	format    recording.Format
 	logger    *zap.Logger
 	telemetry *metadata.TelemetryBuilder
 	sessions  *sessions.Set[struct{}]
 }
 
 func newThreadLog(cfg *Config, set exporter.Settings) (*threadLog, error) {
+	format, err := formats.Find(cfg.Format)
+	if err != nil {
+		return nil, err
+	}
 	tb, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
 	if err != nil {
 		return nil, err
 	}
-	t := &threadLog{cfg: cfg, format: findFormat(cfg.Format), logger: set.Logger, telemetry: tb}
+	t := &threadLog{cfg: cfg, format: format, logger: set.Logger, telemetry: tb}
 	t.sessions = sessions.NewRaw(sessions.Settings[struct{}]{
 		Config:  sessions.Config{MaxSessions: cfg.MaxSessions, SessionTimeout: cfg.SessionTimeout, ReorderTimeout: cfg.ReorderTimeout},
 		Logger:  set.Logger,

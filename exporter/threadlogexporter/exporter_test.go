@@ -30,6 +30,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/formats"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
@@ -143,8 +144,15 @@ func (r *recorder) record(t *testing.T, id jvmthread.SessionID, events []jvmthre
 	}
 }
 
+func find(t *testing.T, name string) recording.Format {
+	t.Helper()
+	format, err := formats.Find(name)
+	require.NoError(t, err)
+	return format
+}
+
 // read decodes files as one recording, with the side file of the first.
-func read(t *testing.T, format writable, dir string, names ...string) []string {
+func read(t *testing.T, format recording.Format, dir string, names ...string) []string {
 	t.Helper()
 	var text []byte
 	for _, name := range names {
@@ -159,8 +167,8 @@ func read(t *testing.T, format writable, dir string, names ...string) []string {
 		text = append(text, data...)
 	}
 	sym := symbols.New(symbols.DefaultLimits())
-	c, stats, err := threadtest.Decode(&format.Format, recording.Options{Symbols: sym, Sidecar: func(extension string) (io.ReadCloser, error) {
-		base, _, _ := strings.Cut(names[0], format.extension)
+	c, stats, err := threadtest.Decode(&format, recording.Options{Symbols: sym, Sidecar: func(extension string) (io.ReadCloser, error) {
+		base, _, _ := strings.Cut(names[0], format.Extension)
 		return os.Open(filepath.Join(dir, base+extension))
 	}}, text, 0)
 	threadtest.CheckDecoded(t, "files", c, stats, err)
@@ -173,7 +181,7 @@ func read(t *testing.T, format writable, dir string, names ...string) []string {
 }
 
 // want returns the events as a format's encoder and decoder preserve them.
-func want(t *testing.T, format writable, events []jvmthread.Event, sym *symbols.Table) []string {
+func want(t *testing.T, format recording.Format, events []jvmthread.Event, sym *symbols.Table) []string {
 	t.Helper()
 	e := format.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true, Times: recording.Times{Unit: time.Second}})
 	text := e.Begin(nil, &recording.Session{ID: one})
@@ -181,22 +189,23 @@ func want(t *testing.T, format writable, events []jvmthread.Event, sym *symbols.
 	extension, meta := e.Sidecar()
 	text = e.End(text, &recording.End{})
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"+format.extension), text, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"+format.Extension), text, 0o600))
 	if extension != "" {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "x"+extension), meta, 0o600))
 	}
-	return read(t, format, dir, "x"+format.extension)
+	return read(t, format, dir, "x"+format.Extension)
 }
 
 func TestEachFormatRecordsWhatItCanStore(t *testing.T) {
-	for _, format := range writables() {
-		t.Run(format.Name, func(t *testing.T) {
+	for _, name := range writable() {
+		t.Run(name, func(t *testing.T) {
+			format := find(t, name)
 			r := start(t, func(c *Config) { c.Format = format.Name })
 			events, sym := threadtest.Recorded(3, 8, 4, 20_000)
 			r.record(t, one, events, sym, threadpdata.EndExit)
 			base := "orders_eu-" + one.String()
-			assert.Contains(t, r.files(t), base+format.extension)
-			got := read(t, format, r.dir, base+format.extension)
+			assert.Contains(t, r.files(t), base+format.Extension)
+			got := read(t, format, r.dir, base+format.Extension)
 			assert.Equal(t, want(t, format, events, sym), got)
 			r.metric(t, "sessions", 0)
 			e := format.NewEncoder(recording.EncoderOptions{Symbols: sym})
@@ -223,7 +232,7 @@ func TestRestartStartsAnotherRecording(t *testing.T) {
 	}
 	base := "orders_eu-" + one.String()
 	assert.Equal(t, []string{base + ".meta", base + ".orca", base + "_2.meta", base + "_2.orca"}, r.files(t))
-	assert.Equal(t, read(t, findFormat("orca"), dir, base+".orca"), read(t, findFormat("orca"), dir, base+"_2.orca"))
+	assert.Equal(t, read(t, find(t, "orca"), dir, base+".orca"), read(t, find(t, "orca"), dir, base+"_2.orca"))
 }
 
 func TestSessionsHaveSeparateFiles(t *testing.T) {
@@ -237,7 +246,7 @@ func TestSessionsHaveSeparateFiles(t *testing.T) {
 	r.stop(t)
 	r.metric(t, "sessions", 0)
 	assert.Len(t, r.files(t), 4)
-	format := findFormat("orca")
+	format := find(t, "orca")
 	assert.Equal(t, read(t, format, r.dir, "orders_eu-"+one.String()+".orca"), read(t, format, r.dir, "orders_eu-"+two.String()+".orca"))
 }
 

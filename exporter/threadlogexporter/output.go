@@ -54,7 +54,7 @@ const backupTime = "2006-01-02T15-04-05,000"
 
 func newOutput(t *threadLog, service string, id jvmthread.SessionID) *output {
 	o := &output{owner: t}
-	o.base, o.number = freeName(filepath.Join(t.cfg.Directory, fileName(service)+"-"+id.String()), t.format.extension)
+	o.base, o.number = freeName(filepath.Join(t.cfg.Directory, fileName(service)+"-"+id.String()), t.format.Extension)
 	r := &t.cfg.Rotation
 	o.logger = &timberjack.Logger{
 		Filename: o.path(), MaxSize: math.MaxInt32, MaxBackups: r.MaxBackups, MaxAge: r.MaxDays, Compression: r.Compression,
@@ -63,7 +63,7 @@ func newOutput(t *threadLog, service string, id jvmthread.SessionID) *output {
 	return o
 }
 
-func (o *output) path() string { return o.base + o.owner.format.extension }
+func (o *output) path() string { return o.base + o.owner.format.Extension }
 
 // fileName replaces characters that are unsafe in file names.
 func fileName(text string) string {

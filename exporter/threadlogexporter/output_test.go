@@ -26,7 +26,8 @@ import (
 // Full files are replaced between two records; together they are the recording.
 func TestRotation(t *testing.T) {
 	for _, compression := range []string{"none", "zstd"} {
-		for _, format := range writables() {
+		for _, name := range writable() {
+			format := find(t, name)
 			if format.Name == "triples" {
 				continue // too short to fill a file
 			}
@@ -37,7 +38,7 @@ func TestRotation(t *testing.T) {
 				events, sym := threadtest.Recorded(5, 8, 4, 200_000)
 				r.record(t, one, events, sym, threadpdata.EndExit)
 				r.stop(t)
-				base := "orders_eu-" + one.String() + format.extension
+				base := "orders_eu-" + one.String() + format.Extension
 				var parts []string
 				for _, name := range r.files(t) {
 					if strings.HasPrefix(name, base+"-") {
@@ -57,7 +58,7 @@ func TestRotation(t *testing.T) {
 
 // Files of one session may be read concurrently: the first has the ID of the session, the others have IDs of their own.
 func TestFilesOfANativeRecordingAreSeparateSessions(t *testing.T) {
-	format := findFormat("native")
+	format := find(t, "native")
 	ids := make(map[jvmthread.SessionID]string)
 	dir := ""
 	for range 2 {
@@ -77,7 +78,7 @@ func TestFilesOfANativeRecordingAreSeparateSessions(t *testing.T) {
 	for _, e := range entries {
 		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		require.NoError(t, err)
-		c, stats, err := threadtest.Decode(&format.Format, recording.Options{}, data, 0)
+		c, stats, err := threadtest.Decode(&format, recording.Options{}, data, 0)
 		threadtest.CheckDecoded(t, e.Name(), c, stats, err)
 		require.Len(t, c.Sessions, 1, e.Name())
 		assert.Empty(t, ids[c.Sessions[0].ID], "%s has the session ID of another file", e.Name())
@@ -101,7 +102,7 @@ func TestWriteFailures(t *testing.T) {
 	r := start(t, func(c *Config) { c.Format = "triples" })
 	blocker := filepath.Join(r.dir, "sub") // a file instead of a directory
 	require.NoError(t, os.WriteFile(blocker, nil, 0o600))
-	thread := &threadLog{cfg: &Config{Directory: blocker, Rotation: RotationConfig{MaxMegabytes: 1}}, format: findFormat("triples")}
+	thread := &threadLog{cfg: &Config{Directory: blocker, Rotation: RotationConfig{MaxMegabytes: 1}}, format: find(t, "triples")}
 	var err error
 	set := exportertest.NewNopSettings(metadata.Type)
 	set.TelemetrySettings = r.tel.NewTelemetrySettings()

@@ -14,6 +14,8 @@ import (
 // Format is a file format for thread events.
 type Format struct {
 	Name string // as in configurations: orca, tptp, triples, jfr, native
+	// Extension is that of its files, such as ".orca".
+	Extension string
 	// Match reports whether a recording that starts with head looks like this format. Head has HeadSize bytes, or the whole recording.
 	Match func(head []byte) bool
 	// New returns a decoder that reports to the sink.

@@ -19,8 +19,9 @@ import (
 // Format returns the format of flight recordings. It is read-only.
 func Format() recording.Format {
 	return recording.Format{
-		Name:  "jfr",
-		Match: func(head []byte) bool { return strings.HasPrefix(string(head), Magic) },
+		Name:      "jfr",
+		Extension: ".jfr",
+		Match:     func(head []byte) bool { return strings.HasPrefix(string(head), Magic) },
 		New: func(options recording.Options, sink recording.Sink) recording.Decoder {
 			return NewDecoder(options, sink)
 		},

@@ -18,8 +18,9 @@ import (
 // Format returns the native format.
 func Format() recording.Format {
 	f := recording.Format{
-		Name:  "native",
-		Match: func(head []byte) bool { return strings.HasPrefix(string(head), wire.Magic) },
+		Name:      "native",
+		Extension: ".weft",
+		Match:     func(head []byte) bool { return strings.HasPrefix(string(head), wire.Magic) },
 		New: func(options recording.Options, sink recording.Sink) recording.Decoder {
 			return NewDecoder(options, sink)
 		},

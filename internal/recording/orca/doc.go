@@ -22,7 +22,7 @@ const (
 
 // Format returns the format of ORCA logs.
 func Format() recording.Format {
-	return recording.Format{Name: "orca", Match: Match, New: New, NewEncoder: NewEncoder, Carries: capabilities()}
+	return recording.Format{Name: "orca", Extension: Extension, Match: Match, New: New, NewEncoder: NewEncoder, Carries: capabilities()}
 }
 
 func capabilities() (c recording.Capabilities) {

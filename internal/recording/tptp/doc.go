@@ -18,7 +18,7 @@ import (
 
 // Format returns the format of TPTP traces.
 func Format() recording.Format {
-	return recording.Format{Name: "tptp", Match: Match, New: New, NewEncoder: NewEncoder, Carries: capabilities()}
+	return recording.Format{Name: "tptp", Extension: ".trcxml", Match: Match, New: New, NewEncoder: NewEncoder, Carries: capabilities()}
 }
 
 func capabilities() (c recording.Capabilities) {

@@ -19,7 +19,7 @@ import (
 
 // Format returns the format of triples.
 func Format() recording.Format {
-	return recording.Format{Name: "triples", Match: Match, New: New, NewEncoder: NewEncoder, Carries: capabilities()}
+	return recording.Format{Name: "triples", Extension: ".triples", Match: Match, New: New, NewEncoder: NewEncoder, Carries: capabilities()}
 }
 
 func capabilities() (c recording.Capabilities) {
