@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
@@ -42,7 +43,7 @@ func (q *query) arrows() (any, *Problem) {
 			out.Arrows = append(out.Arrows, a)
 		}
 	}
-	slices.SortStableFunc(out.Arrows, func(a, b api.Arrow) int { return compare(a.ToTime, b.ToTime) })
+	slices.SortStableFunc(out.Arrows, func(a, b api.Arrow) int { return cmp.Compare(a.ToTime, b.ToTime) })
 	out.Threads = q.refs(seen)
 	return out, nil
 }
@@ -80,7 +81,7 @@ func (s *sieve) pick(limit int) (out [jvmthread.NumInteractionKinds][]store.Edge
 			kinds = append(kinds, kind)
 		}
 	}
-	slices.SortFunc(kinds, func(a, b int) int { return compare(s.total[a], s.total[b]) })
+	slices.SortFunc(kinds, func(a, b int) int { return cmp.Compare(s.total[a], s.total[b]) })
 	for i, kind := range kinds { // the rare ones first; the others share the rest
 		part := left / (len(kinds) - i)
 		list := s.all[kind]

@@ -58,7 +58,9 @@ func (q *query) callers() (any, *Problem) {
 			sum.longer(t.longest)
 		}
 	}
-	slices.SortFunc(rows, func(a, b api.CallerRow) int { return cmp.Or(compare(a.Method, b.Method), compare(a.Class, b.Class)) })
+	slices.SortFunc(rows, func(a, b api.CallerRow) int {
+		return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.Class, b.Class))
+	})
 	sorted(q.params, rows, "method")
 	if p := q.done(); p != nil {
 		return nil, p
@@ -153,7 +155,7 @@ func (t *callerTally) row(q *query) api.CallerRow {
 			row.Stacks = append(row.Stacks, *use)
 		}
 	}
-	slices.SortFunc(row.Stacks, func(a, b api.StackUse) int { return cmp.Or(compare(b.Time, a.Time), compare(a.Stack, b.Stack)) })
+	slices.SortFunc(row.Stacks, func(a, b api.StackUse) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Stack, b.Stack)) })
 	if n := len(row.Stacks); n > maxStacks && !q.file {
 		row.Stacks, row.Hidden = row.Stacks[:maxStacks], n-maxStacks
 	}

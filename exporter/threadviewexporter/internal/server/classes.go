@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
@@ -45,7 +46,7 @@ func (q *query) classes() (any, *Problem) {
 		}
 		sum.merge(&t.parties)
 	}
-	slices.SortFunc(rows, func(a, b api.ClassRow) int { return compare(a.Class, b.Class) })
+	slices.SortFunc(rows, func(a, b api.ClassRow) int { return cmp.Compare(a.Class, b.Class) })
 	if savings {
 		if p := q.addSavings(rows, jvmthread.ThreadID(wanted)); p != nil {
 			return nil, p

@@ -193,16 +193,11 @@ func columnsOf(t reflect.Type, name string, path fieldPath) (out []column) {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		for i := range t.NumField() {
-			f := t.Field(i)
-			tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if name != "" && tag != "" {
-				tag = name + "." + tag
+		for _, f := range reflect.VisibleFields(t) {
+			if !f.Anonymous {
+				sub := strings.TrimPrefix(name+"."+jsonName(f), ".")
+				out = append(out, columnsOf(f.Type, sub, append(slices.Clip(path), f.Index...))...)
 			}
-			if f.Anonymous {
-				tag = name
-			}
-			out = append(out, columnsOf(f.Type, tag, append(slices.Clip(path), i))...)
 		}
 	case reflect.Slice:
 		if t.Elem() == reflect.TypeFor[api.StateTime]() {

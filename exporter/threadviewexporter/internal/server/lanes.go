@@ -206,18 +206,7 @@ func code(first, second, share, marks int) int { return first | second<<4 | shar
 
 // laneMarks returns the marks of a run for an interval.
 func laneMarks(s jvmthread.State, m jvmthread.Marks) (out int) {
-	if m.Has(jvmthread.MarkTimedOut) {
-		out |= api.MarkTimedOut
-	}
-	if m.Has(jvmthread.MarkInterrupted) {
-		out |= api.MarkInterrupted
-	}
-	if m.Has(jvmthread.MarkOpen) {
-		out |= api.MarkOpen
-	}
-	if m.Has(jvmthread.MarkPartial) {
-		out |= api.MarkPartial
-	}
+	out = int(m) & (api.MarkTimedOut | api.MarkInterrupted | api.MarkOpen | api.MarkPartial) // the bits are the same
 	switch s {
 	case jvmthread.StateDeadlocked:
 		out |= api.MarkDeadlocked | api.MarkStopped

@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
@@ -28,7 +29,7 @@ func (q *query) lockLanes() (any, *Problem) {
 	}
 	rows := q.lockRows(sel, wanted)
 	slices.SortStableFunc(rows, func(a, b api.LockRow) int {
-		return compare(b.Blocked.Time+b.Parked.Time, a.Blocked.Time+a.Parked.Time)
+		return cmp.Compare(b.Blocked.Time+b.Parked.Time, a.Blocked.Time+a.Parked.Time)
 	})
 	out := api.LockLanes{From: q.rel(q.from), To: q.rel(q.to), Total: len(rows), Lanes: []api.LockLane{}}
 	out.Step = max(1, (int64(q.to-q.from)+width-1)/width)
@@ -84,7 +85,7 @@ func (q *query) lockLists(sel selection, rows []api.LockRow) []lockLists {
 		}
 		return true
 	})
-	byStart := func(a, b store.Hold) int { return compare(a.Start, b.Start) }
+	byStart := func(a, b store.Hold) int { return cmp.Compare(a.Start, b.Start) }
 	for i := range lists {
 		slices.Sort(lists[i].queue)
 		if !slices.IsSortedFunc(lists[i].holds, byStart) {
@@ -138,7 +139,7 @@ func (q *query) convoys(t *lockLists, most int) []api.Convoy {
 		}
 	}
 	keep()
-	slices.SortStableFunc(out, func(a, b api.Convoy) int { return compare(b.Length, a.Length) })
+	slices.SortStableFunc(out, func(a, b api.Convoy) int { return cmp.Compare(b.Length, a.Length) })
 	return out[:min(len(out), most)]
 }
 

@@ -21,7 +21,7 @@ func (q *query) locks() (any, *Problem) {
 		return nil, q.wrong
 	}
 	rows := q.lockRows(sel, wanted)
-	slices.SortStableFunc(rows, func(a, b api.LockRow) int { return compare(b.Blocked.Time, a.Blocked.Time) })
+	slices.SortStableFunc(rows, func(a, b api.LockRow) int { return cmp.Compare(b.Blocked.Time, a.Blocked.Time) })
 	sorted(q.params, rows, "")
 	if p := q.done(); p != nil {
 		return nil, p
@@ -95,7 +95,7 @@ func (q *query) lockRows(sel selection, wanted func(store.LockIndex) bool) []api
 		}
 	}
 	slices.SortFunc(rows, func(a, b api.LockRow) int {
-		return cmp.Or(compare(a.Lock.Class, b.Lock.Class), compare(a.Lock.Hash, b.Lock.Hash), compare(a.Lock.ID, b.Lock.ID))
+		return cmp.Or(cmp.Compare(a.Lock.Class, b.Lock.Class), cmp.Compare(a.Lock.Hash, b.Lock.Hash), cmp.Compare(a.Lock.ID, b.Lock.ID))
 	})
 	return rows
 }

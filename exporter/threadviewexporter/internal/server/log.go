@@ -126,7 +126,7 @@ func (l *logger) lines(from, to jvmthread.Time) []api.Triple {
 		}
 	}
 	slices.SortStableFunc(l.out, func(a, b api.Triple) int {
-		return cmp.Or(compare(a.Time, b.Time), compare(a.Thread.ID, b.Thread.ID), compare(a.What, b.What), compare(a.Target.ID, b.Target.ID))
+		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Thread.ID, b.Thread.ID), cmp.Compare(a.What, b.What), cmp.Compare(a.Target.ID, b.Target.ID))
 	})
 	return l.out
 }

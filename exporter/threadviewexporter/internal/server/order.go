@@ -11,8 +11,6 @@ import (
 	"strings"
 )
 
-func compare[T cmp.Ordered](a, b T) int { return cmp.Compare(a, b) }
-
 // sorted reads the field to sort by, and sorts rows. Fields are named as in JSON, nested ones with dots; without a name or a default, the order
 // stays. Rows come in the order of their names, which equal ones keep. Texts, ids and times ascend and other numbers descend, unless requested
 // otherwise.
@@ -132,17 +130,15 @@ func fieldOf(t reflect.Type, name string) (path fieldPath, kind reflect.Kind) {
 
 // jsonField finds a field of a struct or of its embedded structs.
 func jsonField(t reflect.Type, name string) (fieldPath, reflect.Type) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Anonymous {
-			if sub, ft := jsonField(f.Type, name); sub != nil {
-				return append(fieldPath{i}, sub...), ft
-			}
-			continue
-		}
-		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
-			return fieldPath{i}, f.Type
+	for _, f := range reflect.VisibleFields(t) {
+		if !f.Anonymous && jsonName(f) == name {
+			return f.Index, f.Type
 		}
 	}
 	return nil, nil
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }

@@ -5,6 +5,7 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -48,21 +49,11 @@ func (p *params) done() *Problem {
 	if p.wrong != nil {
 		return p.wrong
 	}
-	unknown := ""
-	for name := range p.values {
-		if _, ok := p.read[name]; !ok && (unknown == "" || name < unknown) {
-			unknown = name
+	for _, name := range slices.Sorted(maps.Keys(p.values)) {
+		if _, ok := p.read[name]; !ok {
+			p.fail(shorten(name), "unknown parameter; want one of %s", strings.Join(slices.Sorted(maps.Keys(p.read)), ", "))
 		}
 	}
-	if unknown == "" {
-		return nil
-	}
-	known := make([]string, 0, len(p.read))
-	for name := range p.read {
-		known = append(known, name)
-	}
-	slices.Sort(known)
-	p.fail(shorten(unknown), "unknown parameter; want one of %s", strings.Join(known, ", "))
 	return p.wrong
 }
 

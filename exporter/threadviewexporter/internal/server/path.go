@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 
@@ -90,7 +91,7 @@ func (q *query) interactions() []jvmthread.Interaction {
 		})
 		return true
 	})
-	slices.SortStableFunc(out, func(a, b jvmthread.Interaction) int { return compare(a.To.Thread, b.To.Thread) })
+	slices.SortStableFunc(out, func(a, b jvmthread.Interaction) int { return cmp.Compare(a.To.Thread, b.To.Thread) })
 	return out
 }
 
@@ -102,10 +103,7 @@ func (q *query) holds() []jvmthread.Hold {
 		return true
 	})
 	slices.SortFunc(list, func(a, b store.Hold) int {
-		if c := compare(a.Lock, b.Lock); c != 0 {
-			return c
-		}
-		return compare(a.Start, b.Start)
+		return cmp.Or(cmp.Compare(a.Lock, b.Lock), cmp.Compare(a.Start, b.Start))
 	})
 	out := make([]jvmthread.Hold, len(list))
 	for i, h := range list {

@@ -60,7 +60,7 @@ func (q *query) pathTables(g *criticalpath.Graph, path *criticalpath.Path, out *
 			rows[i].Share = float64(rows[i].Time) / float64(max(1, path.End-path.Start))
 		}
 		slices.SortStableFunc(rows, func(a, b api.PathRow) int {
-			return cmp.Or(compare(b.Time, a.Time), compare(a.Name, b.Name), compare(threadOf(&a), threadOf(&b)), compare(a.State, b.State))
+			return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name), cmp.Compare(threadOf(&a), threadOf(&b)), cmp.Compare(a.State, b.State))
 		})
 		if !q.file {
 			rows = rows[:min(len(rows), max(1, min(maxPathRows, q.most)))]

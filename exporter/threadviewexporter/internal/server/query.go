@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"slices"
@@ -170,7 +171,7 @@ func (q *query) refs(seen []bool) []api.ThreadRef {
 			out = append(out, q.threadRef(i))
 		}
 	}
-	slices.SortFunc(out, func(a, b api.ThreadRef) int { return compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b api.ThreadRef) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }
 

@@ -55,7 +55,7 @@ func (f *finder) threads() []api.Hit {
 		}
 		hits = append(hits, h)
 	}
-	slices.SortFunc(hits, func(a, b api.Hit) int { return compare(a.Thread.ID, b.Thread.ID) })
+	slices.SortFunc(hits, func(a, b api.Hit) int { return cmp.Compare(a.Thread.ID, b.Thread.ID) })
 	return hits
 }
 
@@ -135,5 +135,5 @@ func (f *finder) inRange() []api.Hit {
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(first), func(a, b api.Hit) int { return cmp.Or(compare(a.Kind, b.Kind), compare(a.Text, b.Text)) })
+	return slices.SortedFunc(maps.Values(first), func(a, b api.Hit) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text)) })
 }

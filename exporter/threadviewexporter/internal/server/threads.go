@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
@@ -95,7 +96,7 @@ func (q *query) threadRows(sel selection) (rows []api.ThreadRow, sum api.ThreadS
 		}
 		whole.parked += all[i].parked
 	}
-	slices.SortFunc(rows, func(a, b api.ThreadRow) int { return compare(a.ID, b.ID) })
+	slices.SortFunc(rows, func(a, b api.ThreadRow) int { return cmp.Compare(a.ID, b.ID) })
 	return rows, whole.sum()
 }
 
