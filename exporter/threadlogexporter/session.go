@@ -6,7 +6,6 @@ package threadlogexporter
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -221,9 +220,7 @@ func (w *sessionWriter) nextPart() *recording.Session {
 	w.parts++
 	part := w.info
 	if w.parts > 1 || w.out.number > 1 {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", w.ID, w.out.number, w.parts))
-		copy(part.ID[:], sum[:])
-		part.ID[0] |= 1 // not zero
+		part.ID = jvmthread.DeriveSessionID(fmt.Appendf(nil, "%s %d %d", w.ID, w.out.number, w.parts))
 	}
 	return &part
 }

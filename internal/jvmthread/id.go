@@ -4,6 +4,7 @@
 package jvmthread
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"time"
@@ -55,6 +56,14 @@ const NoStack StackID = 0
 
 // SessionID identifies one run of one JVM under one agent. Its first byte is never zero: some trace stores drop leading zeros.
 type SessionID [16]byte
+
+// DeriveSessionID returns an ID that is the same for the same data.
+func DeriveSessionID(data []byte) (id SessionID) {
+	hash := sha256.Sum256(data)
+	copy(id[:], hash[:])
+	id[0] |= 1 // not zero
+	return id
+}
 
 // String returns the 32 hexadecimal digits.
 func (s SessionID) String() string { return hex.EncodeToString(s[:]) }

@@ -4,7 +4,6 @@
 package jfr
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"path"
@@ -79,16 +78,12 @@ func (d *Decoder) end() {
 }
 
 // id derives a session id, which is the same whenever the recording is read.
-func (d *Decoder) id(c *chunk) (id jvmthread.SessionID) {
-	hash := sha256.New()
+func (d *Decoder) id(c *chunk) jvmthread.SessionID {
+	var data []byte
 	for _, n := range []int64{c.about.jvm.pid, c.about.jvm.start, c.startNanos, c.startTicks} {
-		var b [8]byte
-		binary.BigEndian.PutUint64(b[:], uint64(n))
-		hash.Write(b[:])
+		data = binary.BigEndian.AppendUint64(data, uint64(n))
 	}
-	copy(id[:], hash.Sum(nil))
-	id[0] |= 1 // must not be zero
-	return id
+	return jvmthread.DeriveSessionID(data)
 }
 
 // serviceOf derives a service name from a command: a main class, a module with one, or a jar.

@@ -5,7 +5,6 @@ package file
 
 import (
 	"context"
-	"crypto/sha256"
 	"slices"
 	"time"
 
@@ -39,12 +38,12 @@ var _ recording.Sink = (*replay)(nil)
 
 // Session starts a session and ends the previous one.
 func (r *replay) Session(found *recording.Session) error {
-	if err := r.end(threadpdata.EndLost, r.watermark(), 1); err != nil {
+	if err := r.end(threadpdata.EndLost, jvmthread.NoTime, 1); err != nil {
 		return err
 	}
 	hello := wire.Hello{Session: found.ID, PID: found.PID, Attributes: found.Attributes}
 	if hello.Session == (jvmthread.SessionID{}) {
-		hello.Session = r.sessionID()
+		hello.Session = jvmthread.DeriveSessionID(append(slices.Clone(r.seed), r.ordinal))
 	}
 	r.ordinal++
 	s := outlet.NewSession(&hello, r.symbols)
@@ -61,14 +60,6 @@ func (r *replay) Session(found *recording.Session) error {
 	}
 	r.log.Info("Recorded session started", about...)
 	return nil
-}
-
-// sessionID derives an ID that is the same for the same recording.
-func (r *replay) sessionID() (id jvmthread.SessionID) {
-	hash := sha256.Sum256(append(slices.Clone(r.seed), r.ordinal))
-	copy(id[:], hash[:])
-	id[0] |= 1 // not zero
-	return id
 }
 
 // Batch delivers a batch when its time has come.
@@ -224,16 +215,9 @@ func (r *replay) Problem(p recording.Problem) error {
 func (r *replay) End(end recording.End) error { return r.end(end.Reason, end.Time, 1) }
 
 // lose ends a session whose recording is truncated. It does not advance the position, since the file may continue another time.
-func (r *replay) lose() error { return r.end(threadpdata.EndLost, r.watermark(), 0) }
+func (r *replay) lose() error { return r.end(threadpdata.EndLost, jvmthread.NoTime, 0) }
 
-func (r *replay) watermark() jvmthread.Time {
-	if r.session == nil {
-		return jvmthread.NoTime
-	}
-	return r.session.Watermark
-}
-
-// end ends the session, if there is one, and advances the position by n.
+// end ends the session, if there is one, not before its last batch, and advances the position by n.
 func (r *replay) end(reason string, at jvmthread.Time, n uint64) error {
 	s := r.session
 	if s == nil {
