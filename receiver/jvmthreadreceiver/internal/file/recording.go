@@ -142,6 +142,7 @@ func (f *recordingFile) begin(ctx context.Context, format *recording.Format) {
 	sym := symbols.New(symbols.DefaultLimits())
 	f.replay = &replay{
 		ctx: ctx, out: f.out, log: f.log, format: format.Name, seed: f.mark.seed(), symbols: sym, pacer: pacer{pace: f.cfg.Pace}, resume: f.mark,
+		places: make(map[jvmthread.ThreadID]int),
 	}
 	options := recording.Options{
 		File: f.path, Symbols: sym, Sidecar: formats.Sidecar(f.path), Times: recording.Times{Unit: f.cfg.TimeUnit}, MaxRecord: f.cfg.MaxRecordSize,

@@ -28,13 +28,11 @@ type replay struct {
 	symbols *symbols.Table
 	pacer   pacer
 	session *outlet.Session
-	ordinal byte   // of the session in the file
-	resume  mark   // what was delivered before a restart
-	seen    uint64 // events, aggregates and ends so far, including those delivered before a restart
-	places  map[jvmthread.ThreadID]int
+	ordinal byte                       // of the session in the file
+	resume  mark                       // what was delivered before a restart
+	seen    uint64                     // events, aggregates and ends so far, including those delivered before a restart
+	places  map[jvmthread.ThreadID]int // of the parts of the current batch
 }
-
-var _ recording.Sink = (*replay)(nil)
 
 // Session starts a session and ends the previous one.
 func (r *replay) Session(found *recording.Session) error {
@@ -174,9 +172,6 @@ func (r *replay) deliver(watermark jvmthread.Time, lost uint64, n int) error {
 
 // group sorts events by thread into the parts of a batch.
 func (r *replay) group(b *outlet.Batch, events []jvmthread.Event) {
-	if r.places == nil {
-		r.places = make(map[jvmthread.ThreadID]int)
-	}
 	clear(r.places)
 	for i := range events {
 		place, ok := r.places[events[i].Thread]
@@ -230,8 +225,7 @@ func (r *replay) end(reason string, at jvmthread.Time, n uint64) error {
 		}
 	}
 	r.seen += n
-	r.session = nil
-	outlet.Count(r.out.Telemetry.ReceiverJvmThreadSessions, -1)
+	r.abandon()
 	r.log.Info("Recorded session ended", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.String("reason", reason))
 	return nil
 }

@@ -16,7 +16,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
@@ -25,7 +24,6 @@ import (
 type connection struct {
 	*link
 
-	settings *Settings
 	sessions *sessions
 	reader   *wire.Reader
 	controls *controls
@@ -35,11 +33,9 @@ type connection struct {
 // silence is how long an agent may send nothing before its connection is considered broken. Agents send a frame each second.
 const silence = 30 * time.Second
 
-func newConnection(ctx context.Context, conn net.Conn, tlsConfig *tls.Config, settings *Settings, all *sessions) *connection {
+func newConnection(ctx context.Context, conn net.Conn, tlsConfig *tls.Config, all *sessions) *connection {
 	l := newLink(ctx, conn, tlsConfig)
-	return &connection{
-		link: l, settings: settings, sessions: all, reader: wire.NewReader(l.conn, settings.Config.MaxFrameSize), controls: newControls(l.write),
-	}
+	return &connection{link: l, sessions: all, reader: wire.NewReader(l.conn, all.Config.MaxFrameSize), controls: newControls(l.write)}
 }
 
 // serve communicates with the agent until the connection or the session ends.
@@ -57,7 +53,7 @@ func (c *connection) serve() {
 
 // greet reads preamble and hello, and claims the session.
 func (c *connection) greet() (*session, error) {
-	c.setReadDeadline(time.Now().Add(c.settings.Config.HelloTimeout))
+	c.setReadDeadline(time.Now().Add(c.sessions.Config.HelloTimeout))
 	if secure, ok := c.conn.(*tls.Conn); ok {
 		if err := secure.HandshakeContext(c.ctx); err != nil {
 			return nil, fmt.Errorf("TLS handshake: %w", err)
@@ -67,7 +63,7 @@ func (c *connection) greet() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	telemetry := c.settings.Out.Telemetry
+	telemetry := c.sessions.Out.Telemetry
 	if version != wire.Version {
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		return nil, &refusal{wire.RefuseVersion, fmt.Sprintf("unsupported protocol version %d, want %d", version, wire.Version)}
@@ -86,7 +82,7 @@ func (c *connection) greet() (*session, error) {
 	if err := frame.Hello(&hello); err != nil {
 		return nil, err
 	}
-	s, err := c.sessions.claim(c.ctx, c, &hello)
+	s, err := c.sessions.claim(c, &hello)
 	if err != nil {
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsRefused, 1)
 		return nil, err
@@ -123,7 +119,7 @@ func (c *connection) converse(s *session) error {
 				return err
 			}
 			if refused {
-				outlet.Count(c.settings.Out.Telemetry.ReceiverJvmThreadDefinitionsRefused, 1)
+				outlet.Count(c.sessions.Out.Telemetry.ReceiverJvmThreadDefinitionsRefused, 1)
 			}
 		case wire.FrameBatch:
 			if err := c.batch(s, frame); err != nil {
@@ -144,7 +140,7 @@ func (c *connection) converse(s *session) error {
 				return err
 			}
 			if rejected := c.controls.answer(&status); rejected != "" {
-				c.settings.Out.Log.Warn("Agent rejected agent_options, or the snapshot for a late receiver",
+				c.sessions.Out.Log.Warn("Agent rejected agent_options, or the snapshot for a late receiver",
 					zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.String("error", rejected))
 			}
 		case wire.FrameIndex: // only useful in files
@@ -158,12 +154,10 @@ func (c *connection) converse(s *session) error {
 
 // initialOptions returns the configured options, and requests a snapshot if the agent has already sent its threads' states elsewhere.
 func (c *connection) initialOptions(s *session) map[string]string {
-	options := maps.Clone(c.settings.AgentOptions)
+	options := make(map[string]string)
+	maps.Copy(options, c.sessions.AgentOptions)
 	if s.late {
 		s.late = false
-		if options == nil {
-			options = make(map[string]string, 1)
-		}
 		options["snapshot"] = "now"
 	}
 	return options
@@ -171,73 +165,20 @@ func (c *connection) initialOptions(s *session) map[string]string {
 
 // register makes the agent available for remote control until the returned function is called.
 func (c *connection) register(s *session) (unregister func()) {
-	if c.settings.Agents != nil {
-		unregister, err := c.settings.Agents.Register(s.ID, c.controls)
+	if c.sessions.Agents != nil {
+		unregister, err := c.sessions.Agents.Register(s.ID, c.controls)
 		if err == nil {
 			return unregister
 		}
-		c.settings.Out.Log.Warn("Agent cannot be controlled", zap.Stringer("session", s.ID), zap.Error(err))
+		c.sessions.Out.Log.Warn("Agent cannot be controlled", zap.Stringer("session", s.ID), zap.Error(err))
 	}
 	return func() {}
 }
 
-func (c *connection) batch(s *session, frame wire.Frame) error {
-	batch, err := frame.Batch()
-	if err != nil {
-		return err
-	}
-	if batch.Sequence <= s.Last {
-		return c.acknowledgeAgain(batch.Sequence)
-	}
-	if err := s.take(frame, &batch); err != nil {
-		return err
-	}
-	return c.deliver(s)
-}
-
-// aggregate handles sums, which are numbered and acknowledged like batches.
-func (c *connection) aggregate(s *session, frame wire.Frame) error {
-	var aggregate wire.Aggregate
-	skipped, err := frame.Aggregate(&aggregate)
-	if err != nil {
-		return err
-	}
-	if aggregate.Before > jvmthread.MaxEvents {
-		return invalid(frame, fmt.Sprintf("%d events before it, want at most %d", aggregate.Before, jvmthread.MaxEvents))
-	}
-	if aggregate.Sequence <= s.Last {
-		return c.acknowledgeAgain(aggregate.Sequence)
-	}
-	s.takeAggregate(&aggregate)
-	if skipped > 0 {
-		outlet.Count(c.settings.Out.Telemetry.ReceiverJvmThreadSeriesUnknown, int64(skipped))
-	}
-	return c.deliver(s)
-}
-
-func (c *connection) acknowledgeAgain(sequence uint64) error {
-	outlet.Count(c.settings.Out.Telemetry.ReceiverJvmThreadBatchesDuplicate, 1)
-	return c.acknowledge(sequence)
-}
-
-// deliver sends the current batch downstream and acknowledges it.
-func (c *connection) deliver(s *session) error {
-	if err := c.settings.Out.Deliver(c.ctx, s.Session); err != nil {
-		return err
-	}
-	c.sessions.recordHeld(s, s.Definitions.Held())
-	return c.acknowledge(s.Last)
-}
-
-func (c *connection) acknowledge(sequence uint64) error {
-	c.out = wire.AppendAck(c.out[:0], sequence)
-	return c.write(c.out)
-}
-
 // part reports why the connection ends, in the log and to the agent where that helps.
 func (c *connection) part(session string, why error) {
-	cfg, telemetry := c.settings.Config, c.settings.Out.Telemetry
-	log := c.settings.Out.Log.With(zap.String("remote", c.remote), zap.String("session", session))
+	cfg, telemetry := c.sessions.Config, c.sessions.Out.Telemetry
+	log := c.sessions.Out.Log.With(zap.String("remote", c.remote), zap.String("session", session))
 	var bad *wire.Error
 	var refused *refusal
 	var plain tls.RecordHeaderError

@@ -60,9 +60,6 @@ func newLink(ctx context.Context, conn net.Conn, tlsConfig *tls.Config) *link {
 	return l
 }
 
-// supersede implements owner.
-func (l *link) supersede() { l.cancel(errSuperseded) }
-
 // interrupt wakes the connection's goroutine from a read, and soon from a write.
 func (l *link) interrupt() {
 	l.deadlines.Lock()

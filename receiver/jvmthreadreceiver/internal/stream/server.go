@@ -20,27 +20,27 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
 
 // Server listens for agents and serves their connections.
 type Server struct {
-	settings Settings
 	listener net.Listener
 	tls      *tls.Config
+	sessions *sessions
 
 	open     atomic.Int64 // connections
 	refusing atomic.Int32 // connections above the limit that are being refused
 	wg       sync.WaitGroup
-	sessions *sessions
 }
 
 // maxRefusing limits the connections that receive a reason when there are too many; others are just closed.
 const maxRefusing = 16
 
 func newServer(settings Settings) *Server {
-	return &Server{settings: settings, sessions: newSessions(settings.Config, settings.Out)}
+	return &Server{sessions: &sessions{Settings: settings, byID: make(map[jvmthread.SessionID]*session)}}
 }
 
 // Listen opens the listener.
@@ -86,14 +86,14 @@ func (s *Server) accept(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			s.settings.Out.Log.Warn("Cannot accept a connection", zap.Error(err))
+			s.sessions.Out.Log.Warn("Cannot accept a connection", zap.Error(err))
 			if !outlet.Pause(ctx, time.Second) { // such as too many open files: retrying at once would spin
 				return
 			}
 			continue
 		}
-		c := newConnection(ctx, conn, s.tls, &s.settings, s.sessions)
-		if ctx.Err() != nil || s.open.Load() >= int64(s.settings.Config.MaxConnections) {
+		c := newConnection(ctx, conn, s.tls, s.sessions)
+		if ctx.Err() != nil || s.open.Load() >= int64(s.sessions.Config.MaxConnections) {
 			s.reject(c)
 			continue
 		}
@@ -107,7 +107,7 @@ func (s *Server) accept(ctx context.Context) {
 
 func (s *Server) count(n int64) {
 	s.open.Add(n)
-	outlet.Count(s.settings.Out.Telemetry.ReceiverJvmThreadConnections, n)
+	outlet.Count(s.sessions.Out.Telemetry.ReceiverJvmThreadConnections, n)
 }
 
 // reject closes a connection above the limit. It sends a reason to the first few of a crowd only, and not over TLS, which would take a
@@ -117,7 +117,7 @@ func (s *Server) reject(c *connection) {
 		c.close()
 		return
 	}
-	outlet.Count(s.settings.Out.Telemetry.ReceiverJvmThreadConnectionsRefused, 1)
+	outlet.Count(s.sessions.Out.Telemetry.ReceiverJvmThreadConnectionsRefused, 1)
 	if s.tls != nil || s.refusing.Load() >= maxRefusing {
 		c.close()
 		return
@@ -127,7 +127,7 @@ func (s *Server) reject(c *connection) {
 		defer s.refusing.Add(-1)
 		defer c.close()
 		c.part("", &refusal{
-			wire.RefuseLimit, fmt.Sprintf("limit of %d connections (protocols::stream::max_connections) reached", s.settings.Config.MaxConnections),
+			wire.RefuseLimit, fmt.Sprintf("limit of %d connections (protocols::stream::max_connections) reached", s.sessions.Config.MaxConnections),
 		})
 	})
 }

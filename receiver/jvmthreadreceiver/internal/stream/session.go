@@ -24,17 +24,11 @@ type session struct {
 	turn chan struct{} // has one slot, held by the goroutine that uses the fields above
 
 	// Guarded by sessions.mu.
-	owner   owner
+	owner   *connection
 	over    bool      // removed from the map
 	lingers bool      // a goroutine watches lostAt
 	lostAt  time.Time // when a session without an owner is lost
 	keep    func()    // set while the session is being ended as lost; cancels that if there is still time
-}
-
-// owner is the connection that serves a session.
-type owner interface {
-	// supersede ends the connection because another one takes over its session.
-	supersede()
 }
 
 func newSession(hello *wire.Hello) *session {
@@ -95,6 +89,59 @@ func (s *session) takeAggregate(a *wire.Aggregate) {
 	}
 	s.Begin().Aggregate = &a.Aggregate
 	s.seal(a.BatchHeader)
+}
+
+func (c *connection) batch(s *session, frame wire.Frame) error {
+	batch, err := frame.Batch()
+	if err != nil {
+		return err
+	}
+	if batch.Sequence <= s.Last {
+		return c.acknowledgeAgain(batch.Sequence)
+	}
+	if err := s.take(frame, &batch); err != nil {
+		return err
+	}
+	return c.deliver(s)
+}
+
+// aggregate handles sums, which are numbered and acknowledged like batches.
+func (c *connection) aggregate(s *session, frame wire.Frame) error {
+	var aggregate wire.Aggregate
+	skipped, err := frame.Aggregate(&aggregate)
+	if err != nil {
+		return err
+	}
+	if aggregate.Before > jvmthread.MaxEvents {
+		return invalid(frame, fmt.Sprintf("%d events before it, want at most %d", aggregate.Before, jvmthread.MaxEvents))
+	}
+	if aggregate.Sequence <= s.Last {
+		return c.acknowledgeAgain(aggregate.Sequence)
+	}
+	s.takeAggregate(&aggregate)
+	if skipped > 0 {
+		outlet.Count(c.sessions.Out.Telemetry.ReceiverJvmThreadSeriesUnknown, int64(skipped))
+	}
+	return c.deliver(s)
+}
+
+func (c *connection) acknowledgeAgain(sequence uint64) error {
+	outlet.Count(c.sessions.Out.Telemetry.ReceiverJvmThreadBatchesDuplicate, 1)
+	return c.acknowledge(sequence)
+}
+
+// deliver sends the current batch downstream and acknowledges it.
+func (c *connection) deliver(s *session) error {
+	if err := c.sessions.Out.Deliver(c.ctx, s.Session); err != nil {
+		return err
+	}
+	c.sessions.recordHeld(s, s.Definitions.Held())
+	return c.acknowledge(s.Last)
+}
+
+func (c *connection) acknowledge(sequence uint64) error {
+	c.out = wire.AppendAck(c.out[:0], sequence)
+	return c.write(c.out)
 }
 
 func invalid(frame wire.Frame, what string) error {

@@ -24,8 +24,8 @@ import (
 //
 // One goroutine at a time owns a session: the one that holds its turn.
 type sessions struct {
-	cfg *Config
-	out *outlet.Outlet
+	Settings
+
 	ctx context.Context //nolint:containedctx // of Server.Serve, which outlives the connections
 	wg  sync.WaitGroup  // goroutines that wait for a reconnect
 
@@ -33,34 +33,30 @@ type sessions struct {
 	byID map[jvmthread.SessionID]*session
 }
 
-func newSessions(cfg *Config, out *outlet.Outlet) *sessions {
-	return &sessions{cfg: cfg, out: out, byID: make(map[jvmthread.SessionID]*session)}
-}
-
 // endPatience limits how long a lost session is kept while the next component does not accept its end.
 const endPatience = time.Minute
 
 // claim waits for the turn of the hello's session and returns the session. A connection that already serves it is ended: the agent has
 // given that connection up, whether or not its end was seen here.
-func (all *sessions) claim(ctx context.Context, o owner, hello *wire.Hello) (*session, error) {
-	ctx, cancel := context.WithTimeout(ctx, all.cfg.HelloTimeout)
+func (all *sessions) claim(c *connection, hello *wire.Hello) (*session, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, all.Config.HelloTimeout)
 	defer cancel()
 	for {
-		s, before, err := all.enlist(o, hello)
+		s, before, err := all.enlist(c, hello)
 		if err != nil {
 			return nil, err
 		}
 		if before != nil {
-			before.supersede()
+			before.cancel(errSuperseded)
 		}
 		select {
 		case s.turn <- struct{}{}:
 		case <-ctx.Done():
-			all.withdraw(s, o)
+			all.withdraw(s, c)
 			return nil, &refusal{wire.RefuseLimit, "the session is busy on another connection"}
 		}
 		all.mu.Lock()
-		mine, over := s.owner == o, s.over
+		mine, over := s.owner == c, s.over
 		all.mu.Unlock()
 		if mine && !over {
 			return s, nil
@@ -72,22 +68,22 @@ func (all *sessions) claim(ctx context.Context, o owner, hello *wire.Hello) (*se
 	}
 }
 
-// enlist makes o the owner of the session, which it creates if necessary, and returns the previous owner.
-func (all *sessions) enlist(o owner, hello *wire.Hello) (s *session, before owner, err error) {
+// enlist makes c the owner of the session, which it creates if necessary, and returns the previous owner.
+func (all *sessions) enlist(c *connection, hello *wire.Hello) (s *session, before *connection, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	s, ok := all.byID[hello.Session]
 	if !ok {
-		if limit := all.cfg.MaxSessions; len(all.byID) >= limit {
+		if limit := all.Config.MaxSessions; len(all.byID) >= limit {
 			return nil, nil, &refusal{wire.RefuseLimit, fmt.Sprintf("limit of %d sessions (protocols::stream::max_sessions) reached", limit)}
 		}
 		s = newSession(hello)
 		all.byID[hello.Session] = s
-		outlet.Count(all.out.Telemetry.ReceiverJvmThreadSessions, 1)
-		all.out.Log.Info("Session started", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.Uint32("pid", hello.PID))
+		outlet.Count(all.Out.Telemetry.ReceiverJvmThreadSessions, 1)
+		all.Out.Log.Info("Session started", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.Uint32("pid", hello.PID))
 	}
 	before = s.owner
-	s.owner = o
+	s.owner = c
 	if s.keep != nil {
 		s.keep()
 	}
@@ -95,19 +91,19 @@ func (all *sessions) enlist(o owner, hello *wire.Hello) (s *session, before owne
 }
 
 // release gives up the turn and the session. A session that is not over waits for another connection.
-func (all *sessions) release(s *session, o owner) {
+func (all *sessions) release(s *session, c *connection) {
 	<-s.turn
-	all.withdraw(s, o)
+	all.withdraw(s, c)
 }
 
-func (all *sessions) withdraw(s *session, o owner) {
+func (all *sessions) withdraw(s *session, c *connection) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if s.owner != o || s.over {
+	if s.owner != c || s.over {
 		return
 	}
 	s.owner = nil
-	s.lostAt = time.Now().Add(all.cfg.SessionLinger)
+	s.lostAt = time.Now().Add(all.Config.SessionLinger)
 	if !s.lingers {
 		s.lingers = true
 		all.wg.Go(func() { all.linger(s) })
@@ -158,7 +154,7 @@ func (all *sessions) lose(s *session) {
 	// An agent that reconnects sends all definitions again.
 	s.Definitions, s.Batch = definitions.New(symbols.New(symbols.DefaultLimits())), outlet.Batch{}
 	s.End(threadpdata.EndLost, s.Watermark)
-	err := all.out.Deliver(ending, s.Session)
+	err := all.Out.Deliver(ending, s.Session)
 
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -166,12 +162,12 @@ func (all *sessions) lose(s *session) {
 	about := []zap.Field{zap.Stringer("session", s.ID), zap.String("service", s.Service())}
 	switch {
 	case err == nil:
-		all.out.Log.Info("Session lost: its agent did not reconnect", about...)
+		all.Out.Log.Info("Session lost: its agent did not reconnect", about...)
 	case s.owner != nil || !errors.Is(err, context.DeadlineExceeded):
 		return // the agent has reconnected, or the receiver shuts down
 	default:
-		outlet.Count(all.out.Telemetry.ReceiverJvmThreadEndsRefused, 1)
-		all.out.Log.Warn("Session lost, but the next component did not accept its end", append(about, zap.Error(err))...)
+		outlet.Count(all.Out.Telemetry.ReceiverJvmThreadEndsRefused, 1)
+		all.Out.Log.Warn("Session lost, but the next component did not accept its end", append(about, zap.Error(err))...)
 	}
 	all.forget(s)
 }
@@ -183,10 +179,10 @@ func (all *sessions) end(ctx context.Context, s *session, end wire.End) error {
 		reason = threadpdata.EndDetached
 	}
 	s.End(reason, s.wallTime(end.Time))
-	if err := all.out.Deliver(ctx, s.Session); err != nil {
+	if err := all.Out.Deliver(ctx, s.Session); err != nil {
 		return err
 	}
-	all.out.Log.Info("Session ended", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.String("reason", reason))
+	all.Out.Log.Info("Session ended", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.String("reason", reason))
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	all.forget(s)
@@ -198,13 +194,13 @@ func (all *sessions) forget(s *session) {
 	s.over = true
 	delete(all.byID, s.ID)
 	all.recordHeld(s, 0)
-	outlet.Count(all.out.Telemetry.ReceiverJvmThreadSessions, -1)
+	outlet.Count(all.Out.Telemetry.ReceiverJvmThreadSessions, -1)
 }
 
 // recordHeld records the memory that a session holds.
 func (all *sessions) recordHeld(s *session, bytes int) {
 	if bytes != s.held {
-		outlet.Count(all.out.Telemetry.ReceiverJvmThreadHeld, int64(bytes-s.held))
+		outlet.Count(all.Out.Telemetry.ReceiverJvmThreadHeld, int64(bytes-s.held))
 		s.held = bytes
 	}
 }
