@@ -96,8 +96,6 @@ func (t *Temporality) UnmarshalText(text []byte) error {
 	return fmt.Errorf("invalid temporality %q (want cumulative or delta)", text)
 }
 
-var _ component.Config = (*Config)(nil)
-
 // maxBuckets limits the memory of a histogram.
 const maxBuckets = 1000
 

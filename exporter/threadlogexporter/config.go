@@ -54,8 +54,6 @@ type RotationConfig struct {
 	_ struct{}
 }
 
-var _ component.Config = (*Config)(nil)
-
 func createDefaultConfig() component.Config {
 	return &Config{
 		Format: "orca", Stacks: true, MaxSessions: 100, SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second, TimeUnit: time.Second,

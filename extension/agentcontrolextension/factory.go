@@ -32,8 +32,6 @@ type Config struct {
 	_ struct{} // prevents unkeyed literals
 }
 
-var _ component.Config = (*Config)(nil)
-
 func createDefaultConfig() component.Config { return &Config{MaxAgents: 1024} }
 
 // Validate checks the limit.

@@ -24,8 +24,6 @@ type Config struct {
 	_ struct{} // prevents unkeyed literals
 }
 
-var _ component.Config = (*Config)(nil)
-
 func createDefaultConfig() component.Config { return &Config{Sessions: sessions.DefaultOptions()} }
 
 // NewFactory returns the factory of the thread_span processor.

@@ -46,10 +46,7 @@ type StreamConfig = stream.Config
 // FileConfig configures which recordings are read, and how.
 type FileConfig = file.Config
 
-var (
-	_ component.Config    = (*Config)(nil)
-	_ confmap.Unmarshaler = (*Config)(nil)
-)
+var _ confmap.Unmarshaler = (*Config)(nil)
 
 func createDefaultConfig() component.Config {
 	return &Config{
