@@ -9,7 +9,6 @@ import (
 	"sort"
 	"unsafe"
 
-	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -17,12 +16,10 @@ import (
 //
 // Times are 32-bit offsets from Start (4.29 s). The few that do not fit are kept separately.
 type Block struct {
-	Start, End   jvmthread.Time
-	Cut          window.Cut
-	Begin        jvmthread.Time // when the engine that cut it began
-	Events       uint64
-	Lost, Missed uint64
+	Start, End jvmthread.Time
+	Begin      jvmthread.Time // when the engine that cut it began
 
+	open       bool           // its intervals and holds have not ended: the last block of a snapshot
 	number     uint64         // of the block in its session
 	firstCause jvmthread.Time // of its interactions
 	firstHold  jvmthread.Time // start of its earliest hold

@@ -20,7 +20,7 @@ func (s *Session) build(w *window.Window, sym *symbols.Table) *Block {
 	if s.fresh {
 		s.fresh, s.begin = false, w.Start
 	}
-	b := &Block{Start: w.Start, End: w.End, Cut: w.Cut, Begin: s.begin, Events: w.Events, Lost: w.Lost, Missed: w.Missed, number: s.next}
+	b := &Block{Start: w.Start, End: w.End, Begin: s.begin, number: s.next}
 	for _, l := range w.Lanes {
 		s.addLane(b, l, sym)
 	}

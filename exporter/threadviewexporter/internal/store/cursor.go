@@ -4,7 +4,6 @@
 package store
 
 import (
-	"maps"
 	"slices"
 	"sort"
 
@@ -20,22 +19,15 @@ type Cursor struct {
 
 	thread int
 	to     jvmthread.Time
-	chunks []chunk
+	chunks []chunk // that come next
+	open   chunk   // that comes after them, if it has a block
 	lane   *lane
-	block  *Block
-	at     int // index of the interval in the block
+	block  *Block // nil: after the last interval
+	at     int    // index of the interval in the block
 	stop   int
-	open   Interval
-	last   uint8
 
 	skip [2]uint64 // numbers of blocks to skip: [first, next)
 }
-
-const (
-	openComes = iota
-	openIsHere
-	openIsOver
-)
 
 // Walk returns a cursor before the first interval of a thread that overlaps [from, to). Empty intervals within the range are included.
 func (sn *Snapshot) Walk(thread int, from, to jvmthread.Time) Cursor {
@@ -43,16 +35,10 @@ func (sn *Snapshot) Walk(thread int, from, to jvmthread.Time) Cursor {
 }
 
 func (sn *Snapshot) walk(thread int, from, to jvmthread.Time, skip [2]uint64) Cursor {
-	c := Cursor{thread: thread, to: to, last: openIsOver, skip: skip}
-	all := sn.Threads[thread].chunks
-	c.chunks = all[sort.Search(len(all), func(i int) bool { return all[i].block.End >= from }):]
-	c.pass()
-	if iv, ok := sn.open[uint32(thread)]; ok {
-		c.open, c.last = iv, openComes
-	}
-	if len(c.chunks) > 0 {
-		c.enter(from)
-	}
+	t := &sn.Threads[thread]
+	c := Cursor{thread: thread, to: to, open: t.open, skip: skip}
+	c.chunks = t.chunks[sort.Search(len(t.chunks), func(i int) bool { return t.chunks[i].block.End >= from }):]
+	c.enter(from)
 	return c
 }
 
@@ -64,15 +50,24 @@ func (c *Cursor) pass() {
 	}
 }
 
-// enter moves to the next chunk, before its first interval that ends after a time or begins at it or later.
+// enter moves to the next chunk, before its first interval that ends after a time or begins at it or later. An open interval has no end.
 func (c *Cursor) enter(from jvmthread.Time) {
-	k := c.chunks[0]
-	c.chunks = c.chunks[1:]
-	c.block, c.lane = k.block, &k.block.lanes[k.lane]
+	c.pass()
+	k := c.open
+	if len(c.chunks) > 0 {
+		k, c.chunks = c.chunks[0], c.chunks[1:]
+	} else {
+		c.open = chunk{}
+	}
+	c.block = k.block
+	if c.block == nil {
+		return
+	}
+	c.lane = &k.block.lanes[k.lane]
 	first, n := int(c.lane.first), k.block.laneLen(int(k.lane))
 	c.stop = first + n
 	c.at = first - 1
-	if from > c.lane.start {
+	if from > c.lane.start && !c.block.open {
 		b := c.block
 		c.at += sort.Search(n, func(i int) bool { return b.endAt(first+i) > from || b.startOf(c.lane, first+i) >= from })
 	}
@@ -91,36 +86,20 @@ func (c *Cursor) Next() bool {
 				c.Start = c.End
 			}
 			if c.Start >= c.to {
-				c.block, c.last = nil, openIsOver
+				c.block = nil
 				return false
 			}
 			c.End = b.endAt(c.at)
 			c.State, c.Marks = b.state[c.at], b.marks[c.at]
 			return true
 		}
-		c.pass()
-		if len(c.chunks) == 0 {
-			c.block = nil
-			break
-		}
 		c.enter(c.End)
 	}
-	if c.last == openComes && c.open.Start < c.to {
-		c.last = openIsHere
-		c.Start, c.End, c.State, c.Marks = c.open.Start, c.open.End, c.open.State, c.open.Marks
-		return true
-	}
-	c.last = openIsOver
 	return false
 }
 
 // Interval returns the current interval.
-func (c *Cursor) Interval() Interval {
-	if c.last == openIsHere {
-		return c.open
-	}
-	return c.block.interval(c.lane, c.at, c.Start)
-}
+func (c *Cursor) Interval() Interval { return c.block.interval(c.lane, c.at, c.Start) }
 
 // Thread is the index of the thread.
 func (c *Cursor) Thread() int { return c.thread }
@@ -135,25 +114,15 @@ func (c *Cursor) As() jvmthread.State {
 }
 
 // Lock returns the lock of the interval.
-func (c *Cursor) Lock() LockIndex {
-	if c.last == openIsHere {
-		return c.open.Lock
-	}
-	return LockIndex(c.block.lock[c.at])
-}
+func (c *Cursor) Lock() LockIndex { return LockIndex(c.block.lock[c.at]) }
 
 // Stack returns where the interval began.
-func (c *Cursor) Stack() StackID {
-	if c.last == openIsHere {
-		return c.open.Stack
-	}
-	return StackID(c.block.stack[c.at])
-}
+func (c *Cursor) Stack() StackID { return StackID(c.block.stack[c.at]) }
 
 // Sweep yields the intervals of threads that overlap [from, to), block by block as they are in memory, those of a thread in the order of time.
 // has selects threads by index. The cursor is valid until yield returns.
 func (sn *Snapshot) Sweep(from, to jvmthread.Time, has []bool, yield func(c *Cursor)) {
-	c := Cursor{to: to, last: openIsOver}
+	var c Cursor
 	for _, b := range sn.blocksFrom(from) {
 		c.block = b
 		for i := range len(b.lanes) - 1 {
@@ -171,15 +140,6 @@ func (sn *Snapshot) Sweep(from, to jvmthread.Time, has []bool, yield func(c *Cur
 			}
 		}
 	}
-	c.last = openIsHere
-	for _, id := range slices.Sorted(maps.Keys(sn.open)) {
-		iv := sn.open[id]
-		if has[id] && iv.Start < to && (iv.End > from || iv.Start >= from) {
-			c.open, c.thread = iv, int(id)
-			c.Start, c.End, c.State, c.Marks = iv.Start, iv.End, iv.State, iv.Marks
-			yield(&c)
-		}
-	}
 }
 
 // Density returns how long threads were in each state, in each step of a range: by state and step, in ns; empty for states that do not occur.
@@ -195,12 +155,6 @@ func (sn *Snapshot) Density(from, to, step jvmthread.Time, has []bool) [][]int64
 			if l := &b.lanes[i]; l.start < to && has[l.thread] { // also in blocks after the range, where a first interval may begin in it
 				d.lane(b, l.start, int(l.first), int(b.lanes[i+1].first))
 			}
-		}
-	}
-	for id, iv := range sn.open {
-		if has[id] {
-			d.enter(iv.Start)
-			d.add(iv.State, iv.Start, iv.End)
 		}
 	}
 	out := make([][]int64, len(d.time))

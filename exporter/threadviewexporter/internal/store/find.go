@@ -36,22 +36,19 @@ func first(c Cursor, wanted func(c *Cursor) bool) (Interval, bool) {
 }
 
 func (c *Cursor) seq() jvmthread.Seq {
-	if c.last == openIsHere {
-		return c.open.Seq
-	}
 	return c.lane.seq + jvmthread.Seq(c.at) - jvmthread.Seq(c.lane.first)
 }
 
 // Latest returns the newest interval of a thread with a number.
 func (sn *Snapshot) Latest(thread int, seq jvmthread.Seq) (Interval, bool) {
-	if iv, ok := sn.open[uint32(thread)]; ok && iv.Seq == seq {
-		return iv, true
+	t := &sn.Threads[thread]
+	if k := t.open; k.block != nil && k.block.lanes[k.lane].seq == seq {
+		return Ref{k.block, k.lane, k.block.lanes[k.lane].first}.Interval(), true
 	}
-	for _, k := range slices.Backward(sn.Threads[thread].chunks) {
+	for _, k := range slices.Backward(t.chunks) {
 		l := &k.block.lanes[k.lane]
 		if n := k.block.laneLen(int(k.lane)); seq >= l.seq && int64(seq-l.seq) < int64(n) {
-			i := int(l.first) + int(seq-l.seq)
-			return k.block.interval(l, i, k.block.startOf(l, i)), true
+			return Ref{k.block, k.lane, l.first + uint32(seq-l.seq)}.Interval(), true
 		}
 	}
 	return Interval{}, false
@@ -135,7 +132,7 @@ func (sn *Snapshot) EdgesTo(iv *Interval, yield func(Edge) bool) {
 	}
 }
 
-// Holds yields the holds that overlap [from, to), by their ends within each window; open ones come last.
+// Holds yields the holds that overlap [from, to), by their ends within each window; open ones come last, by lock.
 func (sn *Snapshot) Holds(from, to jvmthread.Time, yield func(Hold) bool) {
 	sn.uncoveredHolds(from, to, &Cover{}, yield)
 }
@@ -149,11 +146,6 @@ func (sn *Snapshot) uncoveredHolds(from, to jvmthread.Time, cover *Cover, yield 
 			if h := b.hold(i); h.Start < to && !yield(h) {
 				return
 			}
-		}
-	}
-	for _, h := range sn.openHolds {
-		if h.Start < to && h.End > from && !yield(h) {
-			return
 		}
 	}
 }

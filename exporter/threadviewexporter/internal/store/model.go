@@ -136,6 +136,7 @@ type Thread struct {
 
 	used   uint64  // the newest block that refers to it
 	chunks []chunk // its lanes, by time
+	open   chunk   // in a snapshot, its lane in the open block; no block: it has none
 }
 
 // chunk is a lane of a thread.

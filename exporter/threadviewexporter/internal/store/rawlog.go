@@ -117,7 +117,7 @@ func (sn *Snapshot) OwnerStack(iv *Interval) (stack StackID) {
 func (sn *Snapshot) replay(from, to jvmthread.Time, wanted func(*Block) bool, yield func(b *Block, events []jvmthread.Event) bool) error {
 	var u unpacker
 	for _, b := range sn.blocksFrom(from) {
-		if b.Start >= to {
+		if b.Start >= to || b.open {
 			break
 		}
 		if !wanted(b) {

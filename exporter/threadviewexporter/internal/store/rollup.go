@@ -157,7 +157,7 @@ func (sn *Snapshot) Uncovered(from, to jvmthread.Time, cover *Cover, has []bool,
 		for _, k := range r.early {
 			if l := &k.block.lanes[k.lane]; l.start < from && has[l.thread] {
 				at := int(l.first)
-				c = Cursor{Early: true, thread: int(l.thread), to: math.MaxInt64, block: k.block, lane: l, at: at - 1, stop: at + 1, last: openIsOver}
+				c = Cursor{Early: true, thread: int(l.thread), to: math.MaxInt64, block: k.block, lane: l, at: at - 1, stop: at + 1}
 				yield(&c)
 			}
 		}

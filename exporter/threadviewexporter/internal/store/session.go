@@ -4,7 +4,9 @@
 package store
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -68,6 +70,9 @@ func (s *Session) Append(w *window.Window, sym *symbols.Table) {
 	b := s.build(w, sym)
 	s.push(b)
 	s.now.To = max(s.now.To, w.End)
+	s.now.Events += w.Events
+	s.now.Lost += w.Lost
+	s.now.Missed += w.Missed
 	s.addDeadlocks(w)
 	if w.Lost > 0 || w.Missed > 0 {
 		s.now.Gaps = last(append(s.now.Gaps, Gap{w.Start, w.End, w.Lost, w.Missed}), maxGaps)
@@ -94,9 +99,6 @@ func (s *Session) account(b *Block) int64 {
 func (s *Session) push(b *Block) {
 	s.now.blocks = append(s.now.blocks, b)
 	s.next++
-	s.now.Events += b.Events
-	s.now.Lost += b.Lost
-	s.now.Missed += b.Missed
 	s.count(b, 1)
 	for i := range len(b.lanes) - 1 {
 		t := &s.now.Threads[b.lanes[i].thread]
@@ -128,27 +130,32 @@ func (s *Session) closeOpen() int64 {
 	if len(s.open) == 0 && len(s.openHolds) == 0 && s.pending.events == 0 {
 		return 0
 	}
-	b := &Block{Start: s.now.To, End: s.now.To, Cut: s.now.Ended, Begin: s.begin, number: s.next}
+	b := s.openBlock()
 	b.raw = s.pending.take(math.MaxInt64, s.store.encoder) // events at the very end
-	for id := range s.now.Threads {
-		iv, ok := s.open[uint32(id)]
-		if !ok {
-			continue
-		}
-		iv.End = s.now.To
-		b.lanes = append(b.lanes, lane{start: iv.Start, thread: uint32(id), first: uint32(len(b.state)), seq: iv.Seq})
-		b.add(&iv)
+	for id := range s.open {
 		s.now.Threads[id].Last = s.now.To
-	}
-	b.lanes = append(b.lanes, lane{first: uint32(len(b.state))})
-	for _, h := range s.openHolds {
-		b.addHold(h)
 	}
 	clear(s.open)
 	clear(s.openHolds)
-	b.finish()
 	s.push(b)
 	return s.account(b)
+}
+
+// openBlock returns a block of everything open, which ends where the last window does.
+func (s *Session) openBlock() *Block {
+	b := &Block{Start: s.now.To, End: s.now.To, Begin: s.begin, number: s.next}
+	for _, id := range slices.Sorted(maps.Keys(s.open)) {
+		iv := s.open[id]
+		iv.End = s.now.To
+		b.lanes = append(b.lanes, lane{start: iv.Start, thread: id, first: uint32(len(b.state)), seq: iv.Seq})
+		b.add(&iv)
+	}
+	b.lanes = append(b.lanes, lane{first: uint32(len(b.state))})
+	for _, id := range slices.Sorted(maps.Keys(s.openHolds)) {
+		b.addHold(s.openHolds[id])
+	}
+	b.finish()
+	return b
 }
 
 // oldest is the start of the oldest block that can be evicted.

@@ -47,10 +47,8 @@ type Snapshot struct {
 	Stacks     []string // texts by StackID, one frame per line, innermost first; 0 is none
 	Locks      []Lock   // by LockIndex; 0 is none
 
-	decoder   *zstd.Decoder
-	open      map[uint32]Interval
-	openHolds []Hold
-	ids       map[jvmthread.ThreadID]uint32
+	decoder *zstd.Decoder
+	ids     map[jvmthread.ThreadID]uint32
 
 	poolsOnce sync.Once
 	pools     []string
@@ -65,22 +63,22 @@ func (s *Session) Snapshot() *Snapshot {
 	}
 	sn := &Snapshot{
 		facts: s.now, From: s.now.Origin, KnownLocks: len(s.locks.ids), Classes: s.classes.list, Stacks: s.stacks.list, Locks: s.locks.list,
-		decoder: s.store.decoder, open: make(map[uint32]Interval, len(s.open)), ids: maps.Clone(s.threadIDs),
+		decoder: s.store.decoder, ids: maps.Clone(s.threadIDs),
 	}
 	sn.Threads, sn.blocks = slices.Clone(s.now.Threads), slices.Clone(s.now.blocks)
 	if s.now.Evicted > 0 && len(s.now.blocks) > 0 {
 		sn.From = s.now.blocks[0].Start
 	}
-	for id, iv := range s.open {
-		iv.End = s.now.To
-		sn.open[id] = iv
-		sn.Threads[id].Last = s.now.To
+	if len(s.open)+len(s.openHolds) > 0 {
+		b := s.openBlock()
+		b.open = true
+		for i := range len(b.lanes) - 1 {
+			t := &sn.Threads[b.lanes[i].thread]
+			t.Last, t.open = sn.To, chunk{b, int32(i)}
+		}
+		sn.blocks = append(sn.blocks, b)
+		sn.Counts.Intervals += len(s.open)
 	}
-	sn.Counts.Intervals += len(sn.open)
-	for _, h := range s.openHolds {
-		sn.openHolds = append(sn.openHolds, h)
-	}
-	slices.SortFunc(sn.openHolds, func(a, b Hold) int { return int(a.Lock) - int(b.Lock) })
 	s.snapshot = sn
 	return sn
 }
