@@ -74,22 +74,6 @@ func (c *Carrier) aggregate() *jvmthread.Aggregate {
 	return c.Aggregate
 }
 
-func (c *Carrier) parseAggregate(key string, value pcommon.Value) (err error) {
-	var n int64
-	switch key {
-	case attrAggregateFrom:
-		n, err = integer(value, math.MinInt64, math.MaxInt64)
-		c.aggregate().From = jvmthread.Time(n)
-	case attrAggregateTo:
-		n, err = integer(value, math.MinInt64, math.MaxInt64)
-		c.aggregate().To = jvmthread.Time(n)
-	case attrAggregateScale:
-		n, err = integer(value, minScale, maxScale)
-		c.aggregate().Scale = int32(n)
-	}
-	return err
-}
-
 // parseSeries adds a series, unless its kind is unknown.
 func (c *Carrier) parseSeries(attributes pcommon.Map, sym *symbols.Table) error {
 	if c.Aggregate == nil {
@@ -120,7 +104,6 @@ func (c *Carrier) parseSeries(attributes pcommon.Map, sym *symbols.Table) error 
 }
 
 func (c *Carrier) parseSeriesAttribute(s *jvmthread.Series, key string, value pcommon.Value, sym *symbols.Table) (err error) {
-	var n int64
 	var name string
 	switch key {
 	case attrAggregateKind:
@@ -130,19 +113,15 @@ func (c *Carrier) parseSeriesAttribute(s *jvmthread.Series, key string, value pc
 		name, err = text(value)
 		s.Class = sym.InternClass(name)
 	case attrEventStack:
-		if n, err = integer(value, 0, int64(len(c.stacks))-1); err == nil {
-			s.Stack = c.stacks[n]
-		}
+		s.Stack, err = c.stack(value)
 	case attrAggregateSum:
-		s.Sum, err = integer(value, 0, math.MaxInt64)
+		err = integer(value, 0, math.MaxInt64, &s.Sum)
 	case attrAggregateMax:
-		s.Max, err = integer(value, 0, math.MaxInt64)
+		err = integer(value, 0, math.MaxInt64, &s.Max)
 	case attrAggregateZero:
-		n, err = integer(value, 0, math.MaxInt64)
-		s.Zero = uint64(n)
+		err = integer(value, 0, math.MaxInt64, &s.Zero)
 	case attrAggregateOffset:
-		n, err = integer(value, math.MinInt32, math.MaxInt32)
-		s.Offset = int32(n)
+		err = integer(value, math.MinInt32, math.MaxInt32, &s.Offset)
 	case attrAggregateOverflow:
 		s.Overflow, err = boolean(value)
 	case attrAggregateBuckets:
@@ -155,17 +134,14 @@ func counts(value pcommon.Value) ([]uint64, error) {
 	if value.Type() != pcommon.ValueTypeSlice {
 		return nil, fmt.Errorf("is of type %s, want Slice", value.Type())
 	}
-	slice := value.Slice()
-	if slice.Len() > math.MaxUint16 {
+	if value.Slice().Len() > math.MaxUint16 {
 		return nil, errors.New("has too many elements")
 	}
-	list := make([]uint64, 0, slice.Len())
-	for i := range slice.Len() {
-		n, err := integer(slice.At(i), 0, math.MaxInt64)
-		if err != nil {
+	list := make([]uint64, value.Slice().Len())
+	for i, element := range value.Slice().All() {
+		if err := integer(element, 0, math.MaxInt64, &list[i]); err != nil {
 			return nil, fmt.Errorf("at %d %w", i, err)
 		}
-		list = append(list, uint64(n))
 	}
 	return list, nil
 }

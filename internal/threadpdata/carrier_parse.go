@@ -56,31 +56,29 @@ func Check(span ptrace.Span) error {
 func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
 	c.Parts = 1
 	hasWatermark := false
-	var err error
 	for key, value := range attributes.All() {
-		var n int64
+		var err error
 		switch key {
 		case attrRawBatch:
-			n, err = integer(value, math.MinInt64, math.MaxInt64)
-			c.Batch = uint64(n)
+			err = integer(value, math.MinInt64, math.MaxInt64, &c.Batch)
 		case attrRawPart:
-			n, err = integer(value, 0, math.MaxUint32)
-			c.Part = uint32(n)
+			err = integer(value, 0, math.MaxUint32, &c.Part)
 		case attrRawParts:
-			n, err = integer(value, 1, math.MaxUint32)
-			c.Parts = uint32(n)
+			err = integer(value, 1, math.MaxUint32, &c.Parts)
 		case attrRawWatermark:
-			n, err = integer(value, math.MinInt64, math.MaxInt64)
-			c.Watermark, hasWatermark = jvmthread.Time(n), true
+			hasWatermark, err = true, integer(value, math.MinInt64, math.MaxInt64, &c.Watermark)
 		case attrRawBefore:
-			n, err = integer(value, 0, jvmthread.MaxEvents)
-			c.Before = uint64(n)
+			err = integer(value, 0, jvmthread.MaxEvents, &c.Before)
 		case attrRawEnd:
 			c.End, err = text(value)
 		case attrRawStacks:
 			err = c.parseStacks(value, sym)
-		case attrAggregateFrom, attrAggregateTo, attrAggregateScale:
-			err = c.parseAggregate(key, value)
+		case attrAggregateFrom:
+			err = integer(value, math.MinInt64, math.MaxInt64, &c.aggregate().From)
+		case attrAggregateTo:
+			err = integer(value, math.MinInt64, math.MaxInt64, &c.aggregate().To)
+		case attrAggregateScale:
+			err = integer(value, minScale, maxScale, &c.aggregate().Scale)
 		default:
 			err = c.parseThread(key, value)
 		}
@@ -100,11 +98,9 @@ func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
 }
 
 func (c *Carrier) parseThread(key string, value pcommon.Value) (err error) {
-	var n int64
 	switch key {
 	case attrThreadID:
-		n, err = integer(value, math.MinInt64, math.MaxInt64)
-		c.Thread.ID = jvmthread.ThreadID(n)
+		err = integer(value, math.MinInt64, math.MaxInt64, &c.Thread.ID)
 	case attrThreadName:
 		c.Thread.Name, err = text(value)
 	case attrThreadGroup:
@@ -123,10 +119,9 @@ func (c *Carrier) parseStacks(value pcommon.Value, sym *symbols.Table) error {
 	if value.Type() != pcommon.ValueTypeSlice {
 		return fmt.Errorf("is of type %s, want Slice", value.Type())
 	}
-	texts := value.Slice()
 	c.stacks = c.stacks[:0]
-	for i := range texts.Len() {
-		stack, err := text(texts.At(i))
+	for i, element := range value.Slice().All() {
+		stack, err := text(element)
 		if err != nil {
 			return fmt.Errorf("at %d %w", i, err)
 		}
@@ -147,25 +142,21 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 	if kind == jvmthread.KindContext {
 		return c.parseContext(event)
 	}
+	least, most := int64(math.MinInt64), int64(math.MaxInt64)
+	if kind == jvmthread.KindGap {
+		least, most = 0, jvmthread.MaxLost
+	}
 	var err error
 	for key, value := range event.Attributes().All() {
-		var n int64
 		switch key {
 		case attrEventPeer:
-			n, err = integer(value, math.MinInt64, math.MaxInt64)
-			ev.Peer = jvmthread.ThreadID(n)
+			err = integer(value, math.MinInt64, math.MaxInt64, &ev.Peer)
 		case attrEventArg:
-			ev.Arg, err = integer(value, math.MinInt64, math.MaxInt64)
-			if kind == jvmthread.KindGap && err == nil {
-				ev.Arg, err = integer(value, 0, jvmthread.MaxLost)
-			}
+			err = integer(value, least, most, &ev.Arg)
 		case attrEventFlags:
-			n, err = integer(value, 0, math.MaxUint16)
-			ev.Flags = jvmthread.Flags(n)
+			err = integer(value, 0, math.MaxUint16, &ev.Flags)
 		case attrEventStack:
-			if n, err = integer(value, 0, int64(len(c.stacks))-1); err == nil {
-				ev.Stack = c.stacks[n]
-			}
+			ev.Stack, err = c.stack(value)
 		case attrLockClass:
 			var class string
 			if class, err = text(value); class != c.class || c.classID == jvmthread.NoClass {
@@ -173,8 +164,7 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 			}
 			ev.Lock.Class = c.classID
 		case attrLockID:
-			n, err = integer(value, 0, math.MaxUint32)
-			ev.Lock.Hash = uint32(n)
+			err = integer(value, 0, math.MaxUint32, &ev.Lock.Hash)
 		}
 		if err != nil {
 			return fmt.Errorf("%s %w", key, err)
@@ -184,15 +174,26 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 	return nil
 }
 
-func integer(value pcommon.Value, low, high int64) (int64, error) {
+// stack returns the stack that an index into weft.raw.stacks refers to.
+func (c *Carrier) stack(value pcommon.Value) (jvmthread.StackID, error) {
+	var i int
+	if err := integer(value, 0, int64(len(c.stacks))-1, &i); err != nil {
+		return jvmthread.NoStack, err
+	}
+	return c.stacks[i], nil
+}
+
+// integer sets *to to an integer within bounds.
+func integer[T ~int | ~int32 | ~int64 | ~uint16 | ~uint32 | ~uint64](value pcommon.Value, least, most int64, to *T) error {
 	if value.Type() != pcommon.ValueTypeInt {
-		return 0, fmt.Errorf("is of type %s, want Int", value.Type())
+		return fmt.Errorf("is of type %s, want Int", value.Type())
 	}
 	n := value.Int()
-	if n < low || n > high {
-		return 0, fmt.Errorf("is %d, want %d to %d", n, low, high)
+	if n < least || n > most {
+		return fmt.Errorf("is %d, want %d to %d", n, least, most)
 	}
-	return n, nil
+	*to = T(n)
+	return nil
 }
 
 func text(value pcommon.Value) (string, error) {
