@@ -73,9 +73,7 @@ func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 	attributes.PutInt(attrRawParts, int64(c.Parts))
 	attributes.PutInt(attrRawWatermark, int64(c.Watermark))
 	attributes.PutInt(attrRawBefore, int64(c.Before))
-	if c.End != "" {
-		attributes.PutStr(attrRawEnd, c.End)
-	}
+	putText(attributes, attrRawEnd, c.End)
 	c.stacks = c.stacks[:0]
 	clear(c.indices)
 	switch {
@@ -97,21 +95,11 @@ func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 
 func (c *Carrier) appendThread(attributes pcommon.Map) {
 	attributes.PutInt(attrThreadID, int64(c.Thread.ID))
-	if c.Thread.Name != "" {
-		attributes.PutStr(attrThreadName, c.Thread.Name)
-	}
-	if c.Thread.Group != "" {
-		attributes.PutStr(attrThreadGroup, c.Thread.Group)
-	}
-	if c.Thread.Daemon {
-		attributes.PutBool(attrThreadDaemon, true)
-	}
-	if c.Thread.Virtual {
-		attributes.PutBool(attrVirtual, true)
-	}
-	if c.Thread.Carrier {
-		attributes.PutBool(attrCarrierThread, true)
-	}
+	putText(attributes, attrThreadName, c.Thread.Name)
+	putText(attributes, attrThreadGroup, c.Thread.Group)
+	putTrue(attributes, attrThreadDaemon, c.Thread.Daemon)
+	putTrue(attributes, attrVirtual, c.Thread.Virtual)
+	putTrue(attributes, attrCarrierThread, c.Thread.Carrier)
 }
 
 func (c *Carrier) appendEvents(dst ptrace.SpanEventSlice, sym *symbols.Table) {

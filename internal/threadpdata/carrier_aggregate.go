@@ -61,9 +61,7 @@ func (c *Carrier) appendSeries(attributes pcommon.Map, s *jvmthread.Series, sym 
 			buckets.AppendEmpty().SetInt(int64(n))
 		}
 	}
-	if s.Overflow {
-		attributes.PutBool(attrAggregateOverflow, true)
-	}
+	putTrue(attributes, attrAggregateOverflow, s.Overflow)
 }
 
 // aggregate creates the carrier's aggregate at its first attribute.

@@ -42,10 +42,7 @@ func (e *Emitter) Deadlock(f *deadlock.Found, observed time.Time, r plog.LogReco
 	e.at(r, f.Window, jvmthread.IntervalRef{Thread: f.Members[0].Thread})
 	a := r.Attributes()
 	a.EnsureCapacity(4)
-	a.PutStr(attrDeadlockID, DeadlockID(e.session, f.Cycle))
-	a.PutInt(attrDeadlockSince, int64(f.Since))
-	cycle := e.cycle(f)
-	a.PutStr(attrDeadlockThreads, cycle)
+	cycle := e.putDeadlock(f, a)
 	members := a.PutEmptySlice(attrDeadlockMembers)
 	members.EnsureCapacity(len(f.Waits))
 	var body strings.Builder
@@ -78,9 +75,8 @@ func (e *Emitter) putPlace(m pcommon.Map, stack jvmthread.StackID) {
 		return
 	}
 	text := e.sym.Stack(stack)
-	if p, _ := wording.FindPlace(text); p.Function != "" {
-		m.PutStr(attrFunction, p.Function)
-	}
+	p, _ := wording.FindPlace(text)
+	putText(m, attrFunction, p.Function)
 	m.PutStr(attrStacktrace, text)
 }
 

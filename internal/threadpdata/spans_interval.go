@@ -38,21 +38,15 @@ func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
 	a.PutInt(attrThreadID, int64(iv.Thread))
 	a.PutStr(attrThreadName, e.threadName(iv.Thread))
 	jvm := stateWords[iv.State].jvm
-	switch {
-	case jvm == "waiting" && iv.Timeout > 0:
-		a.PutStr(attrThreadState, "timed_waiting")
-	case jvm != "":
-		a.PutStr(attrThreadState, jvm)
+	if jvm == "waiting" && iv.Timeout > 0 {
+		jvm = "timed_waiting"
 	}
+	putText(a, attrThreadState, jvm)
 	if iv.Start < p.start {
 		a.PutInt(attrIntervalStart, int64(iv.Start))
 	}
-	if iv.Marks.Has(jvmthread.MarkOpen) {
-		a.PutBool(attrIntervalOpen, true)
-	}
-	if iv.Marks.Has(jvmthread.MarkPartial) {
-		a.PutBool(attrHistoryMissing, true)
-	}
+	putTrue(a, attrIntervalOpen, iv.Marks.Has(jvmthread.MarkOpen))
+	putTrue(a, attrHistoryMissing, iv.Marks.Has(jvmthread.MarkPartial))
 	if wait := stateWords[iv.State].wait; wait != "" {
 		a.PutStr(attrWaitKind, wait)
 		e.wait(p, s, a)
@@ -63,9 +57,7 @@ func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
 	if iv.Cycle != 0 {
 		a.PutStr(attrDeadlockID, DeadlockID(e.session, iv.Cycle))
 	}
-	if p.explanation != "" {
-		a.PutStr(attrExplanation, p.explanation)
-	}
+	putText(a, attrExplanation, p.explanation)
 	if !p.detail.IsZero() {
 		e.detail(p, s, a)
 	}
@@ -83,9 +75,7 @@ func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
 	}
 	if iv.Marks.Has(jvmthread.MarkTimedOut) {
 		a.PutBool(attrWaitTimedOut, true)
-		ev := s.Events().AppendEmpty()
-		ev.SetName("timeout")
-		ev.SetTimestamp(s.EndTimestamp())
+		addEvent(s, "timeout", p.end)
 	}
 	if !iv.Lock.IsZero() {
 		a.PutStr(attrLockClass, e.sym.Class(iv.Lock.Class))
@@ -102,17 +92,13 @@ func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
 	if p.hasSlack {
 		a.PutInt(attrSlack, int64(p.slack))
 	}
-	if p.idle {
-		a.PutBool(attrIdle, true)
-	}
+	putTrue(a, attrIdle, p.idle)
 	if p.cause != window.CauseNone {
 		a.PutStr(attrWaitCause, p.cause.String())
 	}
 	if iv.Stack != jvmthread.NoStack {
 		a.PutStr(attrFunction, p.place.Function)
-		if p.place.File != "" {
-			a.PutStr(attrFile, p.place.File)
-		}
+		putText(a, attrFile, p.place.File)
 		if p.place.Line > 0 {
 			a.PutInt(attrLine, int64(p.place.Line))
 		}

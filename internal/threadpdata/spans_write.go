@@ -57,24 +57,31 @@ func (e *Emitter) writeRoot(s ptrace.Span) {
 	}
 	putTotals(a, &w.Totals)
 	for i := range w.Locks[:min(len(w.Locks), maxLockEvents)] {
-		e.lockEvent(&w.Locks[i], s.Events().AppendEmpty())
+		e.putLockStats(&w.Locks[i], addEvent(s, attrLockEvent, w.Start))
 	}
 	for i := range w.Deadlocks {
-		e.deadlockEvent(&w.Deadlocks[i], s.Events().AppendEmpty())
+		f := &w.Deadlocks[i]
+		e.putDeadlock(f, addEvent(s, attrDeadlockEvent, f.Since))
 	}
 	for i := range w.Hints[:min(len(w.Hints), maxHintEvents)] {
-		e.hintEvent(&w.Hints[i], s.Events().AppendEmpty())
+		h := &w.Hints[i]
+		e.putHint(h, addEvent(s, attrOrderEvent, h.At))
 	}
 	if w.Totals[jvmthread.StateDeadlocked].Time > 0 {
 		fail(s)
 	}
 }
 
-// lockEvent describes a lock class. Jaeger shows the events of a span under "Logs".
-func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
-	ev.SetName(attrLockEvent)
-	ev.SetTimestamp(stamp(e.window.Start))
-	a := ev.Attributes()
+// addEvent adds an event to a span and returns its attributes. Jaeger shows the events of a span under "Logs".
+func addEvent(s ptrace.Span, name string, at jvmthread.Time) pcommon.Map {
+	ev := s.Events().AppendEmpty()
+	ev.SetName(name)
+	ev.SetTimestamp(stamp(at))
+	return ev.Attributes()
+}
+
+// putLockStats describes a lock class.
+func (e *Emitter) putLockStats(l *window.LockStats, a pcommon.Map) {
 	a.EnsureCapacity(20)
 	a.PutStr(attrLockClass, e.sym.Class(l.Class))
 	putCount(a, attrLockContended, l.Contentions)
@@ -107,23 +114,16 @@ func (e *Emitter) lockEvent(l *window.LockStats, ev ptrace.SpanEvent) {
 	}
 }
 
-// deadlockEvent describes a deadlock that was found in the window.
-func (e *Emitter) deadlockEvent(f *deadlock.Found, ev ptrace.SpanEvent) {
-	ev.SetName(attrDeadlockEvent)
-	ev.SetTimestamp(stamp(f.Since))
-	a := ev.Attributes()
+// putDeadlock describes a deadlock and returns its cycle.
+func (e *Emitter) putDeadlock(f *deadlock.Found, a pcommon.Map) (cycle string) {
+	cycle = e.cycle(f)
 	a.PutStr(attrDeadlockID, DeadlockID(e.session, f.Cycle))
 	a.PutInt(attrDeadlockSince, int64(f.Since))
-	a.PutStr(attrDeadlockThreads, e.cycle(f))
+	a.PutStr(attrDeadlockThreads, cycle)
+	return cycle
 }
 
-// hintEvent describes two locks that are taken in both orders.
-func (e *Emitter) hintEvent(h *deadlock.Hint, ev ptrace.SpanEvent) {
-	ev.SetName(attrOrderEvent)
-	ev.SetTimestamp(stamp(h.At))
-	e.putHint(h, ev.Attributes())
-}
-
+// putHint describes two locks that are taken in both orders.
 func (e *Emitter) putHint(h *deadlock.Hint, a pcommon.Map) {
 	a.PutStr(attrOrderFirst, e.sym.Class(h.First.Class))
 	a.PutStr(attrOrderSecond, e.sym.Class(h.Second.Class))
@@ -150,16 +150,13 @@ func (e *Emitter) writePath(p *plan, s ptrace.Span) {
 		if s.Events().Len() == maxSites || site.Time == 0 {
 			return
 		}
-		e.siteEvent(&site, s.Events().AppendEmpty())
+		e.putSite(&site, addEvent(s, attrSiteEvent, path.Start))
 	}
 }
 
-// siteEvent describes a place in the code where the path's thread, or a thread it waited for, waited.
-func (e *Emitter) siteEvent(site *criticalpath.Share, ev ptrace.SpanEvent) {
+// putSite describes a place in the code where the path's thread, or a thread it waited for, waited.
+func (e *Emitter) putSite(site *criticalpath.Share, a pcommon.Map) {
 	path := e.window.Verdict.Path
-	ev.SetName(attrSiteEvent)
-	ev.SetTimestamp(stamp(path.Start))
-	a := ev.Attributes()
 	a.EnsureCapacity(6)
 	a.PutStr(attrState, site.Group.State.String())
 	if site.Group.Lock.Class != jvmthread.NoClass {
@@ -183,9 +180,7 @@ func (e *Emitter) writeSegment(p *plan, s ptrace.Span) {
 	a.PutInt(attrIntervalTime, int64(p.exact))
 	a.PutInt(attrPathThreadID, int64(p.segment.Thread))
 	a.PutStr(attrPathThreadName, e.threadName(p.segment.Thread))
-	if p.explanation != "" {
-		a.PutStr(attrExplanation, p.explanation)
-	}
+	putText(a, attrExplanation, p.explanation)
 }
 
 func (e *Emitter) writeThread(l *window.Lane, s ptrace.Span) {
@@ -194,16 +189,10 @@ func (e *Emitter) writeThread(l *window.Lane, s ptrace.Span) {
 	th := e.sym.Thread(l.Thread)
 	a.PutInt(attrThreadID, int64(l.Thread))
 	a.PutStr(attrThreadName, s.Name())
-	if th.Group != "" {
-		a.PutStr(attrThreadGroup, th.Group)
-	}
+	putText(a, attrThreadGroup, th.Group)
 	a.PutBool(attrThreadDaemon, th.Daemon)
-	if th.Virtual {
-		a.PutBool(attrVirtual, true)
-	}
-	if th.Carrier {
-		a.PutBool(attrCarrierThread, true)
-	}
+	putTrue(a, attrVirtual, th.Virtual)
+	putTrue(a, attrCarrierThread, th.Carrier)
 	putTotals(a, &l.Totals)
 	if l.Folded.Count > 0 {
 		putCount(a, attrFoldedCount, l.Folded.Count)
@@ -224,6 +213,20 @@ func putTotals(a pcommon.Map, t *window.Totals) {
 			putCount(a, attrCount[s], t[s].Count)
 			a.PutInt(attrTime[s], int64(t[s].Time))
 		}
+	}
+}
+
+// putText writes a text unless it is empty.
+func putText(a pcommon.Map, key, text string) {
+	if text != "" {
+		a.PutStr(key, text)
+	}
+}
+
+// putTrue writes a flag that is absent if it is false.
+func putTrue(a pcommon.Map, key string, flag bool) {
+	if flag {
+		a.PutBool(key, true)
 	}
 }
 
