@@ -6,7 +6,7 @@ package threadpdata
 // MetricTexts returns instrument and unit of each metric by name.
 func MetricTexts() map[string][2]string {
 	out := make(map[string][2]string)
-	for _, m := range &metricTexts {
+	for _, m := range metricTexts {
 		out[m.name] = [2]string{[...]string{"counter", "gauge", "histogram"}[m.instrument], m.unit}
 	}
 	return out

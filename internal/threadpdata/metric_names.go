@@ -3,39 +3,6 @@
 
 package threadpdata
 
-// metricID names a metric.
-type metricID uint8
-
-const (
-	metricContentions metricID = iota
-	metricBlockedTime
-	metricBlockedDuration
-	metricHandoffs
-	metricHoldDuration
-	metricHeldTime
-	metricWaitDuration
-	metricLostNotifies
-	metricThreadTime
-	metricDeadlocks
-	metricOrderHints
-	metricPathTime
-	metricPathLength
-	metricSaved
-	metricBound
-	metricEvents
-	metricEventsLost
-	metricEventsMissed
-	metricThreadCount
-	metricThreadStuck
-	metricDeadlockedThreads
-	metricBlockedThreads
-	metricBlockedLongest
-	metricHeldLongest
-	metricWaiters
-	metricChainLength
-	numMetrics
-)
-
 // instrument is a kind of metric.
 type instrument uint8
 
@@ -45,37 +12,49 @@ const (
 	histogram
 )
 
+// seconds is the unit of times.
+const seconds = "s"
+
 // metricText describes a metric. A test compares names, units and instruments with docs/metrics.md.
 type metricText struct {
 	name, unit, description string
 	instrument              instrument
+	id                      int // in metricTexts
 }
 
-var metricTexts = [numMetrics]metricText{
-	metricContentions:       {"weft.lock.contentions", "{contention}", "Number of times a thread waited for a lock that another thread held.", counter},
-	metricBlockedTime:       {"weft.lock.blocked.time", "s", "Time threads were blocked on locks, including threads that still are.", counter},
-	metricBlockedDuration:   {"weft.lock.blocked.duration", "s", "Duration of being blocked on a lock.", histogram},
-	metricHandoffs:          {"weft.lock.handoffs", "{handoff}", "Number of times a lock went directly to a waiting thread.", counter},
-	metricHoldDuration:      {"weft.lock.hold.duration", "s", "Duration of holding a lock, as far as contention reveals it.", histogram},
-	metricHeldTime:          {"weft.lock.held.time", "s", "Time contended locks were held, by the state of the holder.", counter},
-	metricWaitDuration:      {"weft.wait.duration", "s", "Duration of waits other than for a lock held by another thread.", histogram},
-	metricLostNotifies:      {"weft.wait.lost_notifies", "{wait}", "Waits that timed out although notify had been called on their object.", counter},
-	metricThreadTime:        {"weft.thread.time", "s", "Time of threads by state.", counter},
-	metricDeadlocks:         {"weft.deadlocks", "{deadlock}", "Deadlocks found.", counter},
-	metricOrderHints:        {"weft.lock_order.hints", "{hint}", "Pairs of locks that threads acquired in both orders.", counter},
-	metricPathTime:          {"weft.critical_path.time", "s", "Time on critical paths due to being blocked on locks.", counter},
-	metricPathLength:        {"weft.critical_path.length", "s", "Length of critical paths.", counter},
-	metricSaved:             {"weft.what_if.saved", "s", "Time that the threads of critical paths would have saved without lock contention.", counter},
-	metricBound:             {"weft.what_if.bound", "s", "Upper bound of weft.what_if.saved.", counter},
-	metricEvents:            {"weft.events", "{event}", "Thread events of the JVM.", counter},
-	metricEventsLost:        {"weft.events.lost", "{event}", "Thread events that the agent dropped.", counter},
-	metricEventsMissed:      {"weft.events.missed", "{event}", "Thread events from before the collector joined, or lost in transit.", counter},
-	metricThreadCount:       {"weft.thread.count", "{thread}", "Current number of threads by state.", gauge},
-	metricThreadStuck:       {"weft.thread.stuck", "{thread}", "Current number of threads that have been waiting for a lock for long.", gauge},
-	metricDeadlockedThreads: {"weft.deadlocked.threads", "{thread}", "Current number of deadlocked threads.", gauge},
-	metricBlockedThreads:    {"weft.lock.blocked.threads", "{thread}", "Current number of threads blocked on locks.", gauge},
-	metricBlockedLongest:    {"weft.lock.blocked.longest", "s", "Time the longest-blocked thread has been blocked so far.", gauge},
-	metricHeldLongest:       {"weft.lock.held.longest", "s", "Time the longest-held contended lock has been held so far.", gauge},
-	metricWaiters:           {"weft.lock.waiters", "{thread}", "Maximum number of threads blocked concurrently on one lock since the last flush.", gauge},
-	metricChainLength:       {"weft.lock.chain.length", "{handoff}", "Maximum number of consecutive handoffs of one lock since the last flush.", gauge},
+var metricTexts []*metricText
+
+func newMetric(name, unit, description string, kind instrument) *metricText {
+	t := &metricText{name, unit, description, kind, len(metricTexts)}
+	metricTexts = append(metricTexts, t)
+	return t
 }
+
+var (
+	metricContentions       = newMetric("weft.lock.contentions", "{contention}", "Number of times a thread waited for a lock that another thread held.", counter)
+	metricBlockedTime       = newMetric("weft.lock.blocked.time", seconds, "Time threads were blocked on locks, including threads that still are.", counter)
+	metricBlockedDuration   = newMetric("weft.lock.blocked.duration", seconds, "Duration of being blocked on a lock.", histogram)
+	metricHandoffs          = newMetric("weft.lock.handoffs", "{handoff}", "Number of times a lock went directly to a waiting thread.", counter)
+	metricHoldDuration      = newMetric("weft.lock.hold.duration", seconds, "Duration of holding a lock, as far as contention reveals it.", histogram)
+	metricHeldTime          = newMetric("weft.lock.held.time", seconds, "Time contended locks were held, by the state of the holder.", counter)
+	metricWaitDuration      = newMetric("weft.wait.duration", seconds, "Duration of waits other than for a lock held by another thread.", histogram)
+	metricLostNotifies      = newMetric("weft.wait.lost_notifies", "{wait}", "Waits that timed out although notify had been called on their object.", counter)
+	metricThreadTime        = newMetric("weft.thread.time", seconds, "Time of threads by state.", counter)
+	metricDeadlocks         = newMetric("weft.deadlocks", "{deadlock}", "Deadlocks found.", counter)
+	metricOrderHints        = newMetric("weft.lock_order.hints", "{hint}", "Pairs of locks that threads acquired in both orders.", counter)
+	metricPathTime          = newMetric("weft.critical_path.time", seconds, "Time on critical paths due to being blocked on locks.", counter)
+	metricPathLength        = newMetric("weft.critical_path.length", seconds, "Length of critical paths.", counter)
+	metricSaved             = newMetric("weft.what_if.saved", seconds, "Time that the threads of critical paths would have saved without lock contention.", counter)
+	metricBound             = newMetric("weft.what_if.bound", seconds, "Upper bound of weft.what_if.saved.", counter)
+	metricEvents            = newMetric("weft.events", "{event}", "Thread events of the JVM.", counter)
+	metricEventsLost        = newMetric("weft.events.lost", "{event}", "Thread events that the agent dropped.", counter)
+	metricEventsMissed      = newMetric("weft.events.missed", "{event}", "Thread events from before the collector joined, or lost in transit.", counter)
+	metricThreadCount       = newMetric("weft.thread.count", "{thread}", "Current number of threads by state.", gauge)
+	metricThreadStuck       = newMetric("weft.thread.stuck", "{thread}", "Current number of threads that have been waiting for a lock for long.", gauge)
+	metricDeadlockedThreads = newMetric("weft.deadlocked.threads", "{thread}", "Current number of deadlocked threads.", gauge)
+	metricBlockedThreads    = newMetric("weft.lock.blocked.threads", "{thread}", "Current number of threads blocked on locks.", gauge)
+	metricBlockedLongest    = newMetric("weft.lock.blocked.longest", seconds, "Time the longest-blocked thread has been blocked so far.", gauge)
+	metricHeldLongest       = newMetric("weft.lock.held.longest", seconds, "Time the longest-held contended lock has been held so far.", gauge)
+	metricWaiters           = newMetric("weft.lock.waiters", "{thread}", "Maximum number of threads blocked concurrently on one lock since the last flush.", gauge)
+	metricChainLength       = newMetric("weft.lock.chain.length", "{handoff}", "Maximum number of consecutive handoffs of one lock since the last flush.", gauge)
+)

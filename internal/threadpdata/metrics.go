@@ -24,11 +24,10 @@ type MetricWriter struct {
 
 // Write appends the metrics of a statement, always in the same order.
 func (w MetricWriter) Write(st *contention.Statement, e *Emitter, dst pmetric.MetricSlice) {
-	s := statement{MetricWriter: w, Emitter: e, Statement: st, dst: dst, index: [numMetrics]int{}}
+	s := statement{MetricWriter: w, Emitter: e, Statement: st, dst: dst, index: make([]int, len(metricTexts))}
 	for _, d := range w.Bounds {
 		s.bounds = append(s.bounds, d.Seconds())
 	}
-	s.blocked()
 	s.waits()
 	s.classes()
 	s.orders()
@@ -44,7 +43,7 @@ type statement struct {
 	*contention.Statement
 
 	dst    pmetric.MetricSlice
-	index  [numMetrics]int // of the metric in dst, plus 1
+	index  []int // of each metric in dst, plus 1
 	bounds []float64
 }
 
@@ -60,13 +59,13 @@ func seriesOf[K comparable, V any](s *contention.Series[K, V]) series {
 
 // metric finds or adds a metric. The data point of an expired series gets a metric of its own: the prometheus exporter removes the series
 // and ignores all other data points of that metric.
-func (s *statement) metric(id metricID, of series) pmetric.Metric {
-	if at := s.index[id]; at > 0 && !of.expired {
+func (s *statement) metric(t *metricText, of series) pmetric.Metric {
+	if at := s.index[t.id]; at > 0 && !of.expired {
 		return s.dst.At(at - 1)
 	}
-	m, t := s.dst.AppendEmpty(), &metricTexts[id]
+	m := s.dst.AppendEmpty()
 	if !of.expired {
-		s.index[id] = s.dst.Len()
+		s.index[t.id] = s.dst.Len()
 	}
 	m.SetName(t.name)
 	m.SetUnit(t.unit)
@@ -89,90 +88,58 @@ func (s *statement) metric(id metricID, of series) pmetric.Metric {
 	return m
 }
 
-// point adds a data point of a counter or a gauge.
-func (s *statement) point(id metricID, from series) pmetric.NumberDataPoint {
-	m := s.metric(id, from)
+// put adds a data point of a counter or a gauge. Times are in nanoseconds.
+func (s *statement) put(t *metricText, from series, n int64) pcommon.Map {
+	m := s.metric(t, from)
 	var p pmetric.NumberDataPoint
-	if metricTexts[id].instrument == gauge {
+	if t.instrument == gauge {
 		p = m.Gauge().DataPoints().AppendEmpty()
 	} else {
 		p = m.Sum().DataPoints().AppendEmpty()
 		p.SetStartTimestamp(pcommon.NewTimestampFromTime(from.start))
 	}
 	p.SetTimestamp(pcommon.NewTimestampFromTime(s.Now))
-	s.mark(from, p.Attributes())
-	if from.expired {
+	putTrue(p.Attributes(), attrOverflow, from.overflow)
+	switch {
+	case from.expired:
 		p.SetFlags(pmetric.DefaultDataPointFlags.WithNoRecordedValue(true))
+	case t.unit == seconds:
+		p.SetDoubleValue(time.Duration(n).Seconds())
+	default:
+		p.SetIntValue(n)
 	}
-	return p
-}
-
-// mark marks the data points of the overflow series.
-func (*statement) mark(from series, a pcommon.Map) {
-	if from.overflow {
-		a.PutBool(attrOverflow, true)
-	}
+	return p.Attributes()
 }
 
 // count adds a data point of a counter, unless it is zero.
-func (s *statement) count(id metricID, from series, n uint64) (pcommon.Map, bool) {
+func (s *statement) count(t *metricText, from series, n int64) (pcommon.Map, bool) {
 	if n == 0 {
 		return pcommon.Map{}, false
 	}
-	return s.gauge(id, from, int(n)), true
+	return s.put(t, from, n), true
 }
 
-// seconds adds a data point of a counter of time, unless it is zero.
-func (s *statement) seconds(id metricID, from series, d time.Duration) (pcommon.Map, bool) {
-	if d == 0 {
-		return pcommon.Map{}, false
-	}
-	return s.longest(id, from, d), true
-}
-
-// gauge adds a data point with a number.
-func (s *statement) gauge(id metricID, from series, n int) pcommon.Map {
-	p := s.point(id, from)
-	if !from.expired {
-		p.SetIntValue(int64(n))
-	}
-	return p.Attributes()
-}
-
-// longest adds a data point with a time.
-func (s *statement) longest(id metricID, from series, d time.Duration) pcommon.Map {
-	p := s.point(id, from)
-	if !from.expired {
-		p.SetDoubleValue(d.Seconds())
-	}
-	return p.Attributes()
-}
-
-// blocked writes the waits for locks.
-func (s *statement) blocked() {
+// waits writes the waits for locks, then all other waits.
+func (s *statement) waits() {
 	for _, w := range s.Blocked {
 		from, v := seriesOf(w), &w.Value
-		if a, ok := s.count(metricContentions, from, v.Count); ok {
+		if a, ok := s.count(metricContentions, from, int64(v.Count)); ok {
 			s.putWait(a, &w.Key)
 		}
-		if a, ok := s.seconds(metricBlockedTime, from, v.Time); ok {
+		if a, ok := s.count(metricBlockedTime, from, int64(v.Time)); ok {
 			s.putWait(a, &w.Key)
 		}
 		s.durations(metricBlockedDuration, from, w)
 	}
-}
-
-// waits writes all other waits.
-func (s *statement) waits() {
 	for _, w := range s.Waits {
 		s.durations(metricWaitDuration, seriesOf(w), w)
 	}
 }
 
 // durations adds a histogram for each cause.
-func (s *statement) durations(id metricID, from series, w *contention.Series[contention.WaitKey, contention.Waits]) {
+func (s *statement) durations(t *metricText, from series, w *contention.Series[contention.WaitKey, contention.Waits]) {
 	for cause, h := range w.Value.Durations {
-		if a, ok := s.histogram(id, from, h); ok {
+		if a, ok := s.histogram(t, from, h); ok {
 			s.putWait(a, &w.Key)
 			a.PutStr(attrWaitCause, window.Cause(cause).String())
 		}
@@ -183,16 +150,8 @@ func (s *statement) putWait(a pcommon.Map, k *contention.WaitKey) {
 	a.EnsureCapacity(5)
 	s.putClass(a, k.Class)
 	a.PutStr(attrWaitKind, k.Kind.String())
-	if k.Site != contention.NoText {
-		a.PutStr(attrFunction, s.Text(k.Site))
-	}
-	s.putPool(a, k.Pool)
-}
-
-func (s *statement) putPool(a pcommon.Map, pool contention.Text) {
-	if pool != contention.NoText {
-		a.PutStr(attrPool, s.Text(pool))
-	}
+	putText(a, attrFunction, s.Text(k.Site))
+	putText(a, attrPool, s.Text(k.Pool))
 }
 
 func (s *statement) classes() {
@@ -204,42 +163,33 @@ func (s *statement) classes() {
 			}
 			return a
 		}
-		put(s.count(metricHandoffs, from, v.Handoffs))
+		put(s.count(metricHandoffs, from, int64(v.Handoffs)))
 		put(s.histogram(metricHoldDuration, from, v.Holds))
 		for state, d := range v.Held {
-			if a, ok := s.seconds(metricHeldTime, from, d); ok {
+			if a, ok := s.count(metricHeldTime, from, int64(d)); ok {
 				put(a, ok).PutStr(attrHolderState, jvmthread.State(state).String())
 			}
 		}
 		for i, n := range [...]uint64{v.Early, v.OtherWoken} {
-			if a, ok := s.count(metricLostNotifies, from, n); ok {
+			if a, ok := s.count(metricLostNotifies, from, int64(n)); ok {
 				put(a, ok).PutStr(attrLostReason, LostReason(i == 1))
 			}
 		}
-		put(s.seconds(metricPathTime, from, v.Path))
-		put(s.seconds(metricSaved, from, v.Saved))
-		put(s.seconds(metricBound, from, v.Bound))
+		put(s.count(metricPathTime, from, int64(v.Path)))
+		put(s.count(metricSaved, from, int64(v.Saved)))
+		put(s.count(metricBound, from, int64(v.Bound)))
 		if v.Contended {
-			put(s.gauge(metricWaiters, from, v.Waiters), true)
-			put(s.gauge(metricChainLength, from, int(v.Chain)), true)
+			put(s.put(metricWaiters, from, int64(v.Waiters)), true)
+			put(s.put(metricChainLength, from, int64(v.Chain)), true)
 		}
-	}
-}
-
-// putClass names a class, if there is one.
-func (s *statement) putClass(a pcommon.Map, id jvmthread.ClassID) {
-	if id != jvmthread.NoClass {
-		a.PutStr(attrLockClass, s.sym.Class(id))
 	}
 }
 
 func (s *statement) orders() {
 	for _, o := range s.Orders {
-		if a, ok := s.count(metricOrderHints, seriesOf(o), o.Value); ok {
-			if !o.Overflow {
-				a.PutStr(attrOrderFirst, s.sym.Class(o.Key.First))
-				a.PutStr(attrOrderSecond, s.sym.Class(o.Key.Second))
-			}
+		if a, ok := s.count(metricOrderHints, seriesOf(o), int64(o.Value)); ok && !o.Overflow {
+			a.PutStr(attrOrderFirst, s.sym.Class(o.Key.First))
+			a.PutStr(attrOrderSecond, s.sym.Class(o.Key.Second))
 		}
 	}
 }
@@ -247,9 +197,9 @@ func (s *statement) orders() {
 func (s *statement) states() {
 	for _, p := range s.States {
 		for state, d := range p.Value {
-			if a, ok := s.seconds(metricThreadTime, seriesOf(p), d); ok {
+			if a, ok := s.count(metricThreadTime, seriesOf(p), int64(d)); ok {
 				a.PutStr(attrState, jvmthread.State(state).String())
-				s.putPool(a, p.Key)
+				putText(a, attrPool, s.Text(p.Key))
 			}
 		}
 	}
@@ -262,11 +212,11 @@ func (s *statement) totals() {
 	if s.Delta && !t.Changed() {
 		return
 	}
-	s.point(metricDeadlocks, from).SetIntValue(int64(v.Deadlocks))
-	s.point(metricEvents, from).SetIntValue(int64(v.Events))
-	s.point(metricEventsLost, from).SetIntValue(int64(v.Lost))
-	s.point(metricEventsMissed, from).SetIntValue(int64(v.Missed))
-	s.point(metricPathLength, from).SetDoubleValue(v.Path.Seconds())
+	s.put(metricDeadlocks, from, int64(v.Deadlocks))
+	s.put(metricEvents, from, int64(v.Events))
+	s.put(metricEventsLost, from, int64(v.Lost))
+	s.put(metricEventsMissed, from, int64(v.Missed))
+	s.put(metricPathLength, from, int64(v.Path))
 }
 
 // now writes the current state of the threads. It includes zeros for the states in which a thread can be stuck, so that alerts resolve.
@@ -275,25 +225,25 @@ func (s *statement) now() {
 	for state := range t.Threads {
 		st := jvmthread.State(state)
 		if t.Threads[state] > 0 || s.Seen(st) {
-			s.gauge(metricThreadCount, series{}, t.Threads[state]).PutStr(attrState, st.String())
+			s.put(metricThreadCount, series{}, int64(t.Threads[state])).PutStr(attrState, st.String())
 		}
 		switch st {
 		case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateParked, jvmthread.StateDeadlocked:
-			s.gauge(metricThreadStuck, series{}, t.Stuck[state]).PutStr(attrState, st.String())
+			s.put(metricThreadStuck, series{}, int64(t.Stuck[state])).PutStr(attrState, st.String())
 		}
 	}
-	s.gauge(metricDeadlockedThreads, series{}, t.Deadlocked)
+	s.put(metricDeadlockedThreads, series{}, int64(t.Deadlocked))
 	for _, b := range s.BlockedNow {
 		from := seriesOf(b)
 		for _, a := range []pcommon.Map{
-			s.gauge(metricBlockedThreads, from, b.Value.Threads), s.longest(metricBlockedLongest, from, b.Value.Longest),
+			s.put(metricBlockedThreads, from, int64(b.Value.Threads)), s.put(metricBlockedLongest, from, int64(b.Value.Longest)),
 		} {
 			s.putClass(a, b.Key.Class)
 			a.PutStr(attrWaitKind, b.Key.Kind.String())
 		}
 	}
 	for _, h := range s.HeldNow {
-		a := s.longest(metricHeldLongest, seriesOf(h), h.Value)
+		a := s.put(metricHeldLongest, seriesOf(h), int64(h.Value))
 		s.putClass(a, h.Key.Class)
 		a.PutStr(attrHolderState, h.Key.Holder.String())
 	}

@@ -11,12 +11,12 @@ import (
 )
 
 // histogram adds a data point of a histogram, unless it is empty.
-func (s *statement) histogram(id metricID, from series, h *contention.Histogram) (pcommon.Map, bool) {
+func (s *statement) histogram(t *metricText, from series, h *contention.Histogram) (pcommon.Map, bool) {
 	if h == nil || h.Count == 0 {
 		return pcommon.Map{}, false
 	}
 	if s.Bounds == nil {
-		p := s.metric(id, from).ExponentialHistogram().DataPoints().AppendEmpty()
+		p := s.metric(t, from).ExponentialHistogram().DataPoints().AppendEmpty()
 		if fillHistogram(s, from, h, p) {
 			p.SetZeroCount(h.Scaled.Zero)
 			p.SetScale(h.Scaled.Scale)
@@ -25,7 +25,7 @@ func (s *statement) histogram(id metricID, from series, h *contention.Histogram)
 		}
 		return p.Attributes(), true
 	}
-	p := s.metric(id, from).Histogram().DataPoints().AppendEmpty()
+	p := s.metric(t, from).Histogram().DataPoints().AppendEmpty()
 	if fillHistogram(s, from, h, p) {
 		p.ExplicitBounds().FromRaw(s.bounds)
 		p.BucketCounts().FromRaw(h.Buckets)
@@ -50,7 +50,7 @@ type histogramPoint interface {
 func fillHistogram[P histogramPoint](s *statement, from series, h *contention.Histogram, p P) bool {
 	p.SetStartTimestamp(pcommon.NewTimestampFromTime(from.start))
 	p.SetTimestamp(pcommon.NewTimestampFromTime(s.Now))
-	s.mark(from, p.Attributes())
+	putTrue(p.Attributes(), attrOverflow, from.overflow)
 	if from.expired {
 		p.SetFlags(pmetric.DefaultDataPointFlags.WithNoRecordedValue(true))
 		return false

@@ -159,9 +159,7 @@ func (e *Emitter) putSite(site *criticalpath.Share, a pcommon.Map) {
 	path := e.window.Verdict.Path
 	a.EnsureCapacity(6)
 	a.PutStr(attrState, site.Group.State.String())
-	if site.Group.Lock.Class != jvmthread.NoClass {
-		a.PutStr(attrLockClass, e.sym.Class(site.Group.Lock.Class))
-	}
+	e.putClass(a, site.Group.Lock.Class)
 	if site.Group.Stack != jvmthread.NoStack {
 		at := e.place(site.Group.Stack)
 		a.PutStr(attrFunction, at.Function)
@@ -197,6 +195,13 @@ func (e *Emitter) writeThread(l *window.Lane, s ptrace.Span) {
 	if l.Folded.Count > 0 {
 		putCount(a, attrFoldedCount, l.Folded.Count)
 		a.PutInt(attrFoldedTime, int64(l.Folded.Time))
+	}
+}
+
+// putClass names a class, if there is one.
+func (e *Emitter) putClass(a pcommon.Map, id jvmthread.ClassID) {
+	if id != jvmthread.NoClass {
+		a.PutStr(attrLockClass, e.sym.Class(id))
 	}
 }
 
