@@ -37,16 +37,14 @@ func newCallerTally() *callerTally {
 func (q *query) callers() (any, *Problem) {
 	sel := q.selected()
 	word := q.choice("kind", kindWords()[kindBlocked:]...)
-	classes := q.all("class")
-	_, byClass := q.values["class"]
+	inClass := q.matches("class")
 	q.paged(100, 200)
-	if q.wrong != nil {
-		return nil, q.wrong
+	order := ordered[api.CallerRow](q.params, "method")
+	if p := q.done(); p != nil {
+		return nil, p
 	}
 	sum := newCallerTally()
-	all := q.callerTallies(sel, kind(slices.Index(kindWords(), word)), func(class uint32) bool {
-		return !byClass || slices.Contains(classes, q.sn.Classes[class])
-	})
+	all := q.callerTallies(sel, kind(slices.Index(kindWords(), word)), inClass)
 	rows := make([]api.CallerRow, 0, len(all))
 	for k, t := range all {
 		row := t.row(q)
@@ -61,22 +59,19 @@ func (q *query) callers() (any, *Problem) {
 	slices.SortFunc(rows, func(a, b api.CallerRow) int {
 		return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.Class, b.Class))
 	})
-	sorted(q.params, rows, "method")
-	if p := q.done(); p != nil {
-		return nil, p
-	}
+	order(rows)
 	out := api.Callers{From: q.rel(q.from), To: q.rel(q.to), Kind: word, Total: len(rows), Offset: q.page.offset, Callers: piece(rows, q.page), Sum: sum.row(q)}
 	out.Sum.Stacks, out.Sum.Hidden = []api.StackUse{}, 0
 	return out, nil
 }
 
 // callerTallies adds up the waits of one kind by class and method.
-func (q *query) callerTallies(sel selection, want kind, wanted func(class uint32) bool) map[callerKey]*callerTally {
+func (q *query) callerTallies(sel selection, want kind, inClass func(name string) bool) map[callerKey]*callerTally {
 	all := map[callerKey]*callerTally{}
 	places := map[store.StackID]wording.Place{}
 	// of returns the sums of a row and of a stack in it, or nil if the class is not wanted.
 	of := func(class uint32, stack store.StackID) (*callerTally, *api.StackUse) {
-		if !wanted(class) {
+		if !inClass(q.sn.Classes[class]) {
 			return nil, nil
 		}
 		place, ok := places[stack]

@@ -33,8 +33,9 @@ func (q *query) classes() (any, *Problem) {
 	savings := q.choice("savings", "false", "true") == "true"
 	wanted := q.number("thread", 0, 0, farAway)
 	q.paged(100, 200)
-	if q.wrong != nil {
-		return nil, q.wrong
+	order := ordered[api.ClassRow](q.params, "class")
+	if p := q.done(); p != nil {
+		return nil, p
 	}
 	all := q.classTallies(sel)
 	sum := &classTally{}
@@ -52,10 +53,7 @@ func (q *query) classes() (any, *Problem) {
 			return nil, p
 		}
 	}
-	sorted(q.params, rows, "class")
-	if p := q.done(); p != nil {
-		return nil, p
-	}
+	order(rows)
 	return api.Classes{
 		From: q.rel(q.from), To: q.rel(q.to), Threads: len(sel.list), Total: len(rows), Offset: q.page.offset, Classes: piece(rows, q.page), Sum: sum.row(""),
 	}, nil

@@ -19,10 +19,11 @@ func (q *query) lanes() (any, *Problem) {
 	sel := q.selected()
 	width := q.number("width", 1000, 1, 4000)
 	q.paged(50, 200)
-	list := q.laneOrder(sel)
+	order := ordered[api.ThreadRow](q.params, "id")
 	if p := q.done(); p != nil {
 		return nil, p
 	}
+	list := q.laneOrder(sel, order)
 	out := api.Lanes{From: q.rel(q.from), To: q.rel(q.to), Version: q.sn.Version, Total: len(list), Offset: q.page.offset}
 	list = piece(list, q.page)
 	out.Step = (int64(q.to-q.from) + width - 1) / width
@@ -84,10 +85,7 @@ func digits(list []int) (n int) {
 }
 
 // laneOrder returns the selected threads in the requested order. It computes their sums only if needed.
-func (q *query) laneOrder(sel selection) []int {
-	if q.wrong != nil {
-		return nil
-	}
+func (q *query) laneOrder(sel selection, order func([]api.ThreadRow)) []int {
 	var rows []api.ThreadRow
 	switch q.values.Get("sort") {
 	case "", "id", "name", "group", "pool", "from", "to", "daemon", "virtual", "dead":
@@ -97,7 +95,7 @@ func (q *query) laneOrder(sel selection) []int {
 	default:
 		rows, _ = q.threadRows(sel)
 	}
-	sorted(q.params, rows, "id")
+	order(rows)
 	list := make([]int, len(rows))
 	for i := range rows {
 		list[i] = q.sn.Thread(jvmthread.ThreadID(rows[i].ID))

@@ -17,26 +17,20 @@ import (
 func (q *query) locks() (any, *Problem) {
 	sel, wanted := q.selected(), q.lockFilter()
 	q.paged(100, 500)
-	if q.wrong != nil {
-		return nil, q.wrong
-	}
-	rows := q.lockRows(sel, wanted)
-	slices.SortStableFunc(rows, func(a, b api.LockRow) int { return cmp.Compare(b.Blocked.Time, a.Blocked.Time) })
-	sorted(q.params, rows, "")
+	order := ordered[api.LockRow](q.params, "")
 	if p := q.done(); p != nil {
 		return nil, p
 	}
+	rows := q.lockRows(sel, wanted)
+	slices.SortStableFunc(rows, func(a, b api.LockRow) int { return cmp.Compare(b.Blocked.Time, a.Blocked.Time) })
+	order(rows)
 	return api.Locks{From: q.rel(q.from), To: q.rel(q.to), Total: len(rows), Offset: q.page.offset, Locks: piece(rows, q.page)}, nil
 }
 
 // lockFilter reads which locks are wanted.
 func (q *query) lockFilter() func(store.LockIndex) bool {
-	ids, given := q.ids("locks")
-	classes := q.all("class")
-	_, byClass := q.values["class"]
-	return func(l store.LockIndex) bool {
-		return (!given || contains(ids, uint64(l))) && (!byClass || slices.Contains(classes, q.sn.Class(l)))
-	}
+	hasID, inClass := q.ids("locks"), q.matches("class")
+	return func(l store.LockIndex) bool { return hasID(uint64(l)) && inClass(q.sn.Class(l)) }
 }
 
 // lockSum is the sums of one lock over the range.

@@ -11,41 +11,38 @@ import (
 	"strings"
 )
 
-// sorted reads the field to sort by, and sorts rows. Fields are named as in JSON, nested ones with dots; without a name or a default, the order
-// stays. Rows come in the order of their names, which equal ones keep. Texts, ids and times ascend and other numbers descend, unless requested
-// otherwise.
-func sorted[T any](p *params, rows []T, without string) {
-	field := p.text("sort")
+// ordered reads the field to sort by, and returns what sorts rows. Fields are named as in JSON, nested ones with dots; without a name or a
+// default, the order stays. Rows come in the order of their names, which equal ones keep. Texts, ids and times ascend and other numbers descend,
+// unless requested otherwise.
+func ordered[T any](p *params, without string) func(rows []T) {
+	field := cmp.Or(p.text("sort"), without)
 	order := p.choice("order", "", "asc", "desc")
-	if field == "" {
-		field = without
-	}
-	if field == "" {
-		return
-	}
 	path, kind := fieldOf(reflect.TypeFor[T](), field)
 	if kind == reflect.Invalid {
-		p.fail("sort", "unknown field %q", shorten(field))
-		return
+		if field != "" {
+			p.fail("sort", "unknown field %q", shorten(field))
+		}
+		return func([]T) {}
 	}
 	down := order == "desc" || order == "" && kind != reflect.String && field != without && field != "id" && field != "from"
-	keys := make([]key, len(rows))
-	for i := range rows {
-		keys[i] = path.key(reflect.ValueOf(&rows[i]).Elem())
-		keys[i].at = i
-	}
-	slices.SortStableFunc(keys, func(a, b key) int {
-		c := cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
-		if down {
-			c = -c
+	return func(rows []T) {
+		keys := make([]key, len(rows))
+		for i := range rows {
+			keys[i] = path.key(reflect.ValueOf(&rows[i]).Elem())
+			keys[i].at = i
 		}
-		return c
-	})
-	out := make([]T, len(rows))
-	for i := range keys {
-		out[i] = rows[keys[i].at]
+		slices.SortStableFunc(keys, func(a, b key) int {
+			c := cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
+			if down {
+				c = -c
+			}
+			return c
+		})
+		old := slices.Clone(rows)
+		for i := range keys {
+			rows[i] = old[keys[i].at]
+		}
 	}
-	copy(rows, out)
 }
 
 type key struct {

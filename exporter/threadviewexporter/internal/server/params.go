@@ -139,16 +139,22 @@ func (p *params) words(name string, known []string) []int {
 	return out
 }
 
-// idRange is ids from the first to the last.
-type idRange struct{ first, last uint64 }
+// matches reads a parameter that may be repeated, and returns whether a text is one of its values; without the parameter, every text is.
+func (p *params) matches(name string) func(string) bool {
+	list := p.all(name)
+	_, given := p.values[name]
+	return func(s string) bool { return !given || slices.Contains(list, s) }
+}
 
-// ids returns comma-separated ids and ranges of ids: 1,5-9.
-func (p *params) ids(name string) (out []idRange, given bool) {
+// ids reads comma-separated ids and ranges of ids such as 1,5-9, and returns whether an id is one of them; without the parameter, every id is.
+func (p *params) ids(name string) func(id uint64) bool {
 	s := p.text(name)
+	_, given := p.values[name]
 	if s == "" {
-		_, given = p.values[name]
-		return nil, given
+		return func(uint64) bool { return !given }
 	}
+	type idRange struct{ first, last uint64 }
+	var list []idRange
 	for word := range strings.SplitSeq(s, ",") {
 		from, to, isRange := strings.Cut(strings.TrimSpace(word), "-")
 		if !isRange {
@@ -158,13 +164,11 @@ func (p *params) ids(name string) (out []idRange, given bool) {
 		last, err2 := strconv.ParseUint(to, 10, 64)
 		if err1 != nil || err2 != nil || first > last {
 			p.fail(name, "want ids and ranges such as 1,5-9, got %q", shorten(word))
-			return nil, true
+			break
 		}
-		out = append(out, idRange{first, last})
+		list = append(list, idRange{first, last})
 	}
-	return out, true
-}
-
-func contains(list []idRange, id uint64) bool {
-	return slices.ContainsFunc(list, func(r idRange) bool { return id >= r.first && id <= r.last })
+	return func(id uint64) bool {
+		return slices.ContainsFunc(list, func(r idRange) bool { return id >= r.first && id <= r.last })
+	}
 }

@@ -80,11 +80,9 @@ type selection struct {
 
 // selected reads the parameters that choose threads.
 func (q *query) selected() selection {
-	ids, given := q.ids("threads")
+	hasID := q.ids("threads")
 	pattern := q.pattern("name")
-	groups, pools := q.all("group"), q.all("pool")
-	_, byGroup := q.values["group"]
-	_, byPool := q.values["pool"]
+	inGroup, inPool := q.matches("group"), q.matches("pool")
 	states := q.words("state", stateNames())
 	idle := q.choice("hide", "", "idle") == "idle"
 	s := selection{has: make([]bool, len(q.sn.Threads))}
@@ -99,9 +97,7 @@ func (q *query) selected() selection {
 			known++
 		}
 		switch {
-		case !t.Known, given && !contains(ids, uint64(t.ID)), pattern != nil && !pattern.MatchString(q.sn.ThreadName(i)):
-			continue
-		case byGroup && !slices.Contains(groups, t.Group), byPool && !slices.Contains(pools, names[i]):
+		case !t.Known, !hasID(uint64(t.ID)), pattern != nil && !pattern.MatchString(q.sn.ThreadName(i)), !inGroup(t.Group), !inPool(names[i]):
 			continue
 		case (states != nil || idle) && !q.shows(i, states, idle):
 			continue

@@ -16,11 +16,12 @@ import (
 func (q *query) threads() (any, *Problem) {
 	sel := q.selected()
 	q.paged(500, 500)
-	rows, sum := q.threadRows(sel)
-	sorted(q.params, rows, "name")
+	order := ordered[api.ThreadRow](q.params, "name")
 	if p := q.done(); p != nil {
 		return nil, p
 	}
+	rows, sum := q.threadRows(sel)
+	order(rows)
 	out := api.Threads{From: q.rel(q.from), To: q.rel(q.to), Version: q.sn.Version, Total: len(rows), Offset: q.page.offset, Sum: sum}
 	out.Threads = piece(rows, q.page)
 	out.Groups, out.Pools = q.groups()
@@ -48,17 +49,12 @@ func (q *query) groups() (groups, pools []string) {
 
 // threadTally is the sums of a thread.
 type threadTally struct {
-	states []api.StateTime
+	states [jvmthread.NumStates]api.StateTime
 	parked int64 // time of deadlocks that were parks before
 }
 
-func newThreadTally() threadTally {
-	return threadTally{states: make([]api.StateTime, jvmthread.NumStates)}
-}
-
 func (t *threadTally) add(s jvmthread.State, parked bool, count, time int64) {
-	t.states[s].Count += count
-	t.states[s].Time += time
+	add(&t.states[s], count, time)
 	if parked {
 		t.parked += time
 	}
@@ -67,14 +63,8 @@ func (t *threadTally) add(s jvmthread.State, parked bool, count, time int64) {
 // threadRows returns the rows of threads by id, and their sum.
 func (q *query) threadRows(sel selection) (rows []api.ThreadRow, sum api.ThreadSum) {
 	rows = make([]api.ThreadRow, 0, len(sel.list))
-	whole := newThreadTally()
-	if q.wrong != nil {
-		return rows, whole.sum()
-	}
+	var whole threadTally
 	all := make([]threadTally, len(q.sn.Threads))
-	for _, i := range sel.list {
-		all[i] = newThreadTally()
-	}
 	everyone := selection{all: true, has: sel.has} // these sums are by thread
 	q.sums(everyone, func(*store.Rollup) bool { return true }, func(r *store.Rollup) {
 		for i := range r.Threads {
@@ -102,7 +92,7 @@ func (q *query) threadRows(sel selection) (rows []api.ThreadRow, sum api.ThreadS
 
 // sum adds up states.
 func (t *threadTally) sum() api.ThreadSum {
-	s := api.ThreadSum{States: t.states, Blocked: t.states[jvmthread.StateBlocked], Waited: t.states[jvmthread.StateWaiting]}
+	s := api.ThreadSum{States: t.states[:], Blocked: t.states[jvmthread.StateBlocked], Waited: t.states[jvmthread.StateWaiting]}
 	s.Blocked.Time += t.states[jvmthread.StateDeadlocked].Time - t.parked // a deadlock continues a wait that is counted
 	for st := range s.States {
 		if jvmthread.State(st) != jvmthread.StateDead {
