@@ -4,7 +4,6 @@
 package jfr
 
 import (
-	"errors"
 	"io"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -36,7 +35,7 @@ const noMetadata = "the chunk has no metadata: the JVM was killed before it wrot
 func openChunk(src io.ReaderAt, at, end int64, h header, buf []byte) (c *chunk, problem *brokenEvent, err error) {
 	c = &chunk{header: h, src: src, at: at, end: end, until: end, raw: h.flags&flagCompressed == 0}
 	meta, problem, err := c.findMetadata(buf)
-	if meta == nil {
+	if meta == nil || err != nil {
 		return nil, problem, err
 	}
 	if problem := c.compile(meta); problem != nil {
@@ -50,7 +49,7 @@ func openChunk(src io.ReaderAt, at, end int64, h header, buf []byte) (c *chunk, 
 func (c *chunk) compile(meta *metadata) *brokenEvent {
 	pools, err := newConstants(meta, c.raw)
 	if err != nil {
-		return &brokenEvent{at: c.at + c.metadata, what: "malformed metadata: " + err.Error()}
+		return malformed("metadata", c.at+c.metadata, err)
 	}
 	if c.pools != nil {
 		pools.take(c.pools)
@@ -64,7 +63,7 @@ func (c *chunk) compile(meta *metadata) *brokenEvent {
 		}
 		p, err := meta.compile(class, wanted.fields)
 		if err != nil {
-			return &brokenEvent{at: c.at + c.metadata, what: "malformed metadata: " + err.Error()}
+			return malformed("metadata", c.at+c.metadata, err)
 		}
 		c.typeName[class.id] = wanted.name
 		ep := &eventPlan{plan: p, kind: kind}
@@ -91,90 +90,63 @@ func (c *chunk) plan(kind int64) *eventPlan {
 }
 
 // findMetadata reads the metadata that the header points to, or else the last in the chunk.
-func (c *chunk) findMetadata(buf []byte) (*metadata, *brokenEvent, error) {
+func (c *chunk) findMetadata(buf []byte) (found *metadata, problem *brokenEvent, err error) {
 	if c.metadata >= headerSize && c.metadata < c.end-c.at {
-		s := newScanner(c.src, c.at+c.metadata, c.end, c.raw, buf)
-		if ev, err := s.next(); err == nil && ev.kind == typeMetadata {
-			if meta, err := parseMetadata(ev.body, c.raw); err == nil {
-				return meta, nil, nil
+		s := c.scan(c.at+c.metadata, c.end, buf)
+		if s.next() && s.kind == typeMetadata {
+			if found, err = parseMetadata(s.body, c.raw); err == nil {
+				return found, nil, nil
 			}
 		}
 	}
-	var found *metadata
-	var why *brokenEvent
-	s := newScanner(c.src, c.at+headerSize, c.end, c.raw, buf)
-	for {
-		ev, err := s.next()
-		if errors.Is(err, io.EOF) || asBroken(err) != nil {
-			break
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if ev.kind != typeMetadata {
+	problem = &brokenEvent{at: c.at, what: noMetadata}
+	s := c.scan(c.at+headerSize, c.end, buf)
+	for s.next() {
+		if s.kind != typeMetadata {
 			continue
 		}
-		meta, err := parseMetadata(ev.body, c.raw)
-		if err != nil {
-			why = &brokenEvent{at: ev.at, what: "malformed metadata: " + err.Error()}
-			continue
+		if meta, err := parseMetadata(s.body, c.raw); err != nil {
+			problem = malformed("metadata", s.at, err)
+		} else {
+			found, c.metadata = meta, s.at-c.at
 		}
-		found, c.metadata = meta, ev.at-c.at
-	}
-	if found == nil && why == nil {
-		why = &brokenEvent{at: c.at, what: noMetadata}
 	}
 	if found != nil {
-		why = nil
+		problem = nil
 	}
-	return found, why, nil
+	return found, problem, s.err
 }
 
 // index reads the constants and the events about the recording.
-func (c *chunk) index(buf []byte) (*brokenEvent, error) {
+func (c *chunk) index(buf []byte) (problem *brokenEvent, err error) {
 	var v values
-	var problem *brokenEvent
-	s := newScanner(c.src, c.at+headerSize, c.end, c.raw, buf)
-	for {
-		ev, err := s.next()
-		if errors.Is(err, io.EOF) {
-			return problem, nil
-		}
-		if broken := asBroken(err); broken != nil {
-			c.until = broken.at
-			return broken, c.salvage(buf)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if ev.kind == typeCheckpoint {
+	s := c.scan(c.at+headerSize, c.end, buf)
+	for s.next() {
+		if s.kind == typeCheckpoint {
 			c.stable = s.pos
-			if err := c.pools.add(ev.body); err != nil && problem == nil {
-				problem = &brokenEvent{at: ev.at, what: "malformed constants, some names are missing: " + err.Error()}
+			if err := c.pools.add(s.body); err != nil && problem == nil {
+				problem = malformed("constants, some names are missing", s.at, err)
 			}
-			continue
-		}
-		if p := c.plan(ev.kind); p != nil {
-			c.learn(p, &ev, &v)
+		} else if p := c.plan(s.kind); p != nil {
+			c.learn(p, &s.event, &v)
 		}
 	}
+	if s.broken != nil {
+		c.until = s.broken.at
+		return s.broken, c.salvage(buf)
+	}
+	return problem, s.err
 }
 
 // salvage reads the constants after the last readable event: each checkpoint points to the previous one.
 func (c *chunk) salvage(buf []byte) error {
 	for at := c.at + c.constants; c.complete() && at > c.until && at < c.end; {
-		ev, err := newScanner(c.src, at, c.end, c.raw, buf).next()
-		if errors.Is(err, io.EOF) || asBroken(err) != nil {
-			return nil
+		s := c.scan(at, c.end, buf)
+		if !s.next() || s.kind != typeCheckpoint {
+			return s.err
 		}
-		if err != nil {
-			return err
-		}
-		if ev.kind != typeCheckpoint {
-			return nil
-		}
-		_ = c.pools.add(ev.body) // as far as it can be read
-		head := cursor{b: ev.body, raw: c.raw}
+		_ = c.pools.add(s.body) // as far as it can be read
+		head := cursor{b: s.body, raw: c.raw}
 		head.long() // start
 		head.long() // duration
 		back := head.long()
@@ -193,20 +165,13 @@ func (c *chunk) read(
 	var v values
 	var r record
 	var cur cursor
-	s := newScanner(c.src, from, to, c.raw, buf)
-	for {
-		ev, err := s.next()
-		if errors.Is(err, io.EOF) || asBroken(err) != nil {
-			return bad, nil
-		}
-		if err != nil {
-			return bad, err
-		}
-		p := c.plan(ev.kind)
+	s := c.scan(from, to, buf)
+	for s.next() {
+		p := c.plan(s.kind)
 		if p == nil || p.kind >= kindSetting {
 			continue
 		}
-		cur = cursor{b: ev.body, raw: c.raw}
+		cur = cursor{b: s.body, raw: c.raw}
 		if len(p.steps) > 0 && p.steps[0].slot == slotStart { // as in all JDKs
 			begin := cur
 			if !wanted(jvmthread.Time(clk.at(begin.long()))) && !begin.failed {
@@ -220,4 +185,5 @@ func (c *chunk) read(
 			take(&r)
 		}
 	}
+	return bad, s.err
 }

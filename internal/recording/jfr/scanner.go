@@ -24,12 +24,16 @@ const (
 
 // scanner iterates over the events of a chunk.
 type scanner struct {
-	src io.ReaderAt
-	raw bool
-	pos int64 // of the next event
-	end int64 // of the readable part
-	buf []byte
-	at  int64 // offset of buf
+	event // that next has read
+
+	src    io.ReaderAt
+	raw    bool
+	pos    int64 // of the next event
+	end    int64 // of the readable part
+	buf    []byte
+	start  int64        // offset of buf
+	broken *brokenEvent // the chunk is malformed from there on
+	err    error        // of the source
 }
 
 // event is an event in the file.
@@ -46,57 +50,52 @@ type brokenEvent struct {
 	cut  bool // the chunk is truncated there
 }
 
-func (b *brokenEvent) Error() string { return b.what }
-
-// asBroken returns the error if it is a brokenEvent, else nil.
-func asBroken(err error) *brokenEvent {
-	if err == nil {
-		return nil
-	}
-	var broken *brokenEvent
-	errors.As(err, &broken)
-	return broken
+// malformed describes an event that does not have the expected form.
+func malformed(what string, at int64, err error) *brokenEvent {
+	return &brokenEvent{at: at, what: "malformed " + what + ": " + err.Error()}
 }
 
-func newScanner(src io.ReaderAt, from, to int64, raw bool, buf []byte) *scanner {
-	return &scanner{src: src, pos: from, end: to, raw: raw, buf: buf[:0], at: from}
+// scan returns a scanner of a part of the chunk's source, which uses buf if that is large enough.
+func (c *chunk) scan(from, to int64, buf []byte) *scanner {
+	return &scanner{src: c.src, raw: c.raw, pos: from, end: to, buf: buf[:0], start: from}
 }
 
-// next returns the next event, io.EOF at the end, a brokenEvent if it is malformed, or an error of the source.
-func (s *scanner) next() (event, error) {
+// next reads the next event. It returns false at the end, before a malformed event, and after an error of the source.
+func (s *scanner) next() bool {
 	if s.pos >= s.end {
-		return event{}, io.EOF
+		return false
 	}
-	window, err := s.window(headOfEvent)
-	if err != nil {
-		return event{}, err
+	window, ok := s.window(headOfEvent)
+	if !ok {
+		return false
 	}
 	size, kind, head := s.head(window)
 	switch {
 	case head == 0 && int64(len(window)) == s.end-s.pos:
-		return event{}, &brokenEvent{at: s.pos, what: "the chunk ends inside an event", cut: true}
+		s.broken = &brokenEvent{at: s.pos, what: "the chunk ends inside an event", cut: true}
+		return false
 	case head == 0 || size < int64(head):
-		return event{}, &brokenEvent{at: s.pos, what: fmt.Sprintf("invalid event size of %d bytes", size)}
+		s.broken = &brokenEvent{at: s.pos, what: fmt.Sprintf("invalid event size of %d bytes", size)}
+		return false
 	case size > s.end-s.pos:
-		return event{}, &brokenEvent{at: s.pos, what: fmt.Sprintf("the chunk ends inside an event: %[2]d of %[1]d bytes are present", size, s.end-s.pos), cut: true}
+		s.broken = &brokenEvent{at: s.pos, what: fmt.Sprintf("the chunk ends inside an event: %[2]d of %[1]d bytes are present", size, s.end-s.pos), cut: true}
+		return false
 	}
-	ev := event{at: s.pos, kind: kind}
+	s.event = event{at: s.pos, kind: kind}
 	limit := int64(windowSize)
 	if kind == typeMetadata || kind == typeCheckpoint {
 		limit = maxConstant
 	}
-	if size > limit {
-		s.pos += size
-		return ev, nil
-	}
-	if int64(len(window)) < size {
-		if window, err = s.window(int(size)); err != nil {
-			return event{}, err
+	if size <= limit {
+		if int64(len(window)) < size {
+			if window, ok = s.window(int(size)); !ok {
+				return false
+			}
 		}
+		s.body = window[head:size]
 	}
-	ev.body = window[head:size]
 	s.pos += size
-	return ev, nil
+	return true
 }
 
 // head reads size and type, and returns their length, 0 if they are incomplete.
@@ -113,14 +112,14 @@ func (s *scanner) head(b []byte) (size, kind int64, n int) {
 	return size, kind, len(b) - len(c.b)
 }
 
-// window returns at least n bytes from pos on, fewer only at the end.
-func (s *scanner) window(n int) ([]byte, error) {
-	if have := s.at + int64(len(s.buf)) - s.pos; s.pos >= s.at && have >= min(int64(n), s.end-s.pos) && have >= 0 {
-		return s.buf[s.pos-s.at:], nil
+// window returns at least n bytes from pos on, fewer only at the end. It returns false after an error of the source.
+func (s *scanner) window(n int) (_ []byte, ok bool) {
+	if have := s.start + int64(len(s.buf)) - s.pos; s.pos >= s.start && have >= min(int64(n), s.end-s.pos) && have >= 0 {
+		return s.buf[s.pos-s.start:], true
 	}
 	keep := 0
-	if s.pos >= s.at && s.pos < s.at+int64(len(s.buf)) {
-		keep = copy(s.buf, s.buf[s.pos-s.at:])
+	if s.pos >= s.start && s.pos < s.start+int64(len(s.buf)) {
+		keep = copy(s.buf, s.buf[s.pos-s.start:])
 	}
 	want := int(min(int64(max(n, windowSize)), s.end-s.pos))
 	if cap(s.buf) < want {
@@ -128,14 +127,15 @@ func (s *scanner) window(n int) ([]byte, error) {
 	}
 	s.buf = s.buf[:want]
 	got, err := s.src.ReadAt(s.buf[keep:], s.pos+int64(keep))
-	s.at, s.buf = s.pos, s.buf[:keep+got]
+	s.start, s.buf = s.pos, s.buf[:keep+got]
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		s.err = err
+		return nil, false
 	}
 	if len(s.buf) < want {
-		s.end = s.at + int64(len(s.buf)) // the file has become shorter
+		s.end = s.start + int64(len(s.buf)) // the file has become shorter
 	}
-	return s.buf, nil
+	return s.buf, true
 }
 
 // findChunk returns the offset of the next chunk from an offset on, end if there is none. Since JDK 14 a chunk contains a copy of its own header
