@@ -31,12 +31,12 @@ type decoder struct {
 	threads threads
 	last    jvmthread.Time // of the previous event
 
-	open  element // the element whose content is being read
+	open  jvmthread.Kind // of the element whose content is being read, KindNone outside elements
 	event record
 	note  note
 
 	// The start tag being read. It is read again from its start if it is incomplete.
-	tag     element
+	tag     jvmthread.Kind // or annotation, or KindNone for an element that is skipped
 	tagged  record
 	comment note
 }
@@ -60,14 +60,14 @@ type record struct {
 
 // begin is called at the name in a start tag.
 func (d *decoder) begin(name []byte) {
-	d.tag = noElement
+	d.tag = jvmthread.KindNone
 	if string(name) == "annotation" {
 		d.tag = annotation
 		d.comment = note{open: true, value: d.comment.value[:0]}
 		return
 	}
-	if e := findElement(name); e != noElement {
-		d.tag = e
+	if kind := findElement(name); kind != jvmthread.KindNone {
+		d.tag = kind
 		p := d.Position()
 		d.tagged = record{line: p.Line, byte: p.Byte}
 	}
@@ -76,7 +76,7 @@ func (d *decoder) begin(name []byte) {
 // attribute is called for each attribute, with the value as written.
 func (d *decoder) attribute(key, value []byte) {
 	switch d.tag {
-	case noElement:
+	case jvmthread.KindNone:
 		return
 	case annotation:
 		switch string(key) {
@@ -150,9 +150,9 @@ func (d *decoder) truth(key, value []byte) bool {
 
 // begun is called at the end of a start tag.
 func (d *decoder) begun(empty bool) {
-	e := d.tag
-	d.tag = noElement
-	if e == annotation {
+	kind := d.tag
+	d.tag = jvmthread.KindNone
+	if kind == annotation {
 		d.note, d.comment = d.comment, d.note
 		if empty {
 			d.finishNote()
@@ -160,14 +160,14 @@ func (d *decoder) begun(empty bool) {
 		return
 	}
 	d.finishEvent() // of an element without an end tag
-	if e == noElement {
+	if kind == jvmthread.KindNone {
 		return
 	}
 	if empty {
-		d.emit(e, &d.tagged)
+		d.emit(kind, &d.tagged)
 		return
 	}
-	d.open, d.event = e, d.tagged
+	d.open, d.event = kind, d.tagged
 }
 
 // end is called at an end tag.
@@ -181,13 +181,13 @@ func (d *decoder) end(name []byte) {
 
 // finishEvent adds the event of the open element.
 func (d *decoder) finishEvent() {
-	if e := d.open; e != noElement {
-		d.open, d.note.open = noElement, false
-		d.emit(e, &d.event)
+	if kind := d.open; kind != jvmthread.KindNone {
+		d.open, d.note.open = jvmthread.KindNone, false
+		d.emit(kind, &d.event)
 	}
 }
 
-func (d *decoder) emit(e element, ev *record) {
+func (d *decoder) emit(kind jvmthread.Kind, ev *record) {
 	if ev.wrong == "" && !ev.thread.known {
 		ev.wrong = "missing thread"
 	}
@@ -204,7 +204,7 @@ func (d *decoder) emit(e element, ev *record) {
 		d.Problem(p)
 	}
 	d.last = ev.at
-	event := d.resolve(e, ev)
+	event := d.resolve(kind, ev)
 	if !d.Add(&event) {
 		d.Problem(d.Late(ev.position()))
 	}
@@ -215,14 +215,14 @@ func (r *record) position() recording.Problem { return recording.Problem{Line: r
 
 // forget drops the start tag being read, and reports whether it was that of an event.
 func (d *decoder) forget() (event bool) {
-	event = d.tag != noElement && d.tag != annotation
-	d.tag = noElement
+	event = d.tag != jvmthread.KindNone && d.tag != annotation
+	d.tag = jvmthread.KindNone
 	return event
 }
 
 // finish is called after the last tag.
 func (d *decoder) finish() {
-	if d.open == noElement {
+	if d.open == jvmthread.KindNone {
 		return
 	}
 	d.finishEvent()

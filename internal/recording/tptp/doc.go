@@ -22,21 +22,8 @@ func Format() recording.Format {
 }
 
 func capabilities() (c recording.Capabilities) {
-	const (
-		plain = recording.FieldKind | recording.FieldTime | recording.FieldStack
-		lock  = plain | recording.FieldLock | recording.FieldClass
-		peer  = recording.FieldPeer
-		arg   = recording.FieldArg
-	)
-	for kind, fields := range map[jvmthread.Kind]recording.Fields{
-		jvmthread.KindThreadStart: plain, jvmthread.KindThreadEnd: plain,
-		jvmthread.KindStartCalled: plain | peer, jvmthread.KindInterruptCalled: plain | peer, jvmthread.KindInterrupted: plain,
-		jvmthread.KindContendedEnter: lock | peer, jvmthread.KindContendedEntered: lock,
-		jvmthread.KindWait: lock | arg, jvmthread.KindWaited: lock,
-		jvmthread.KindNotify: lock, jvmthread.KindNotifyAll: lock,
-		jvmthread.KindJoinStart: lock | peer | arg, jvmthread.KindSleepStart: plain | arg, jvmthread.KindSleepEnd: plain,
-	} {
-		c.Events[kind].Fields = fields
+	for kind := range elements {
+		c.Events[kind].Fields = elements[kind].fields
 	}
 	c.Events[jvmthread.KindWaited].Flags = jvmthread.FlagTimedOut
 	c.Events[jvmthread.KindSleepEnd].Flags = jvmthread.FlagInterrupted
@@ -64,7 +51,7 @@ func Match(head []byte) bool {
 		}
 		rest = rest[at+1:]
 		n := nameLength(rest)
-		if name := rest[:n]; findElement(name) != noElement || string(name) == root {
+		if name := rest[:n]; findElement(name) != jvmthread.KindNone || string(name) == root {
 			return true
 		}
 	}

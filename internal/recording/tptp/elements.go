@@ -8,60 +8,62 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// element is an element of a trace.
-type element uint8
+// elements lists, for each kind of event that a trace can represent, its element and what that carries.
+var elements = [jvmthread.NumKinds]struct {
+	name   string
+	fields recording.Fields
+}{
+	jvmthread.KindThreadStart:      {"threadStart", plain},
+	jvmthread.KindThreadEnd:        {"threadEnd", plain},
+	jvmthread.KindStartCalled:      {"callStart", plain | recording.FieldPeer},
+	jvmthread.KindInterruptCalled:  {"callInterrupt", plain | recording.FieldPeer},
+	jvmthread.KindInterrupted:      {"threadInterrupted", plain},
+	jvmthread.KindContendedEnter:   {"monContendedEnter", locked | recording.FieldPeer},
+	jvmthread.KindContendedEntered: {"monContendedEntered", locked},
+	jvmthread.KindWait:             {"monWait", locked | recording.FieldArg},
+	jvmthread.KindJoinStart:        {"monWait", locked | recording.FieldPeer | recording.FieldArg},
+	jvmthread.KindSleepStart:       {"monWait", plain | recording.FieldArg},
+	jvmthread.KindWaited:           {"monWaited", locked},
+	jvmthread.KindSleepEnd:         {"monWaited", plain},
+	jvmthread.KindNotify:           {"callNotify", locked},
+	jvmthread.KindNotifyAll:        {"callNotify", locked},
+}
 
 const (
-	noElement element = iota
-	monContendedEnter
-	monContendedEntered
-	monWait
-	monWaited
-	threadStart
-	threadEnd
-	callStart
-	callInterrupt
-	callNotify
-	threadInterrupted
-	annotation // inside the others
+	plain  = recording.FieldKind | recording.FieldTime | recording.FieldStack
+	locked = plain | recording.FieldLock | recording.FieldClass
 )
 
-// nameOf is the element for each kind of event that a trace can represent.
-var nameOf = [jvmthread.NumKinds]string{
-	jvmthread.KindThreadStart: "threadStart", jvmthread.KindThreadEnd: "threadEnd", jvmthread.KindStartCalled: "callStart",
-	jvmthread.KindInterruptCalled: "callInterrupt", jvmthread.KindInterrupted: "threadInterrupted",
-	jvmthread.KindContendedEnter: "monContendedEnter", jvmthread.KindContendedEntered: "monContendedEntered",
-	jvmthread.KindWait: "monWait", jvmthread.KindJoinStart: "monWait", jvmthread.KindSleepStart: "monWait",
-	jvmthread.KindWaited: "monWaited", jvmthread.KindSleepEnd: "monWaited",
-	jvmthread.KindNotify: "callNotify", jvmthread.KindNotifyAll: "callNotify",
-}
-
-// findElement returns the element with a name in the DTD, or with the title of a section in the design, noElement if there is none. A switch is several times faster than a table.
-func findElement(name []byte) element {
+// findElement returns the kind of event that an element with this name in the DTD, or with the title of a section in the design, represents
+// unless its attributes state another one. It returns KindNone if there is no such element. A switch is several times faster than a table.
+func findElement(name []byte) jvmthread.Kind {
 	switch string(name) {
 	case "monContendedEnter":
-		return monContendedEnter
+		return jvmthread.KindContendedEnter
 	case "monContendedEntered":
-		return monContendedEntered
+		return jvmthread.KindContendedEntered
 	case "monWait":
-		return monWait
+		return jvmthread.KindWait
 	case "monWaited":
-		return monWaited
+		return jvmthread.KindWaited
 	case "threadStart":
-		return threadStart
+		return jvmthread.KindThreadStart
 	case "threadEnd":
-		return threadEnd
+		return jvmthread.KindThreadEnd
 	case "callStart", "threadStartCalled":
-		return callStart
+		return jvmthread.KindStartCalled
 	case "callInterrupt", "threadInterruptCalled":
-		return callInterrupt
+		return jvmthread.KindInterruptCalled
 	case "callNotify", "monNotifyCalled":
-		return callNotify
+		return jvmthread.KindNotify
 	case "threadInterrupted":
-		return threadInterrupted
+		return jvmthread.KindInterrupted
 	}
-	return noElement
+	return jvmthread.KindNone
 }
+
+// annotation stands for an annotation, which is inside another element, in place of a kind of event.
+const annotation = jvmthread.Kind(jvmthread.NumKinds)
 
 // Annotations written by this program, for properties without an attribute.
 const (
@@ -87,7 +89,7 @@ type note struct {
 
 // characters is called for the text between tags.
 func (d *decoder) characters(text []byte, escaped bool) {
-	if !d.note.open || d.open == noElement || len(d.note.value)+len(text) > d.Options.MaxRecord {
+	if !d.note.open || d.open == jvmthread.KindNone || len(d.note.value)+len(text) > d.Options.MaxRecord {
 		return
 	}
 	if escaped {
@@ -102,7 +104,7 @@ func (d *decoder) finishNote() {
 		return
 	}
 	d.note.open = false
-	if d.open == noElement {
+	if d.open == jvmthread.KindNone {
 		return
 	}
 	ev, value := &d.event, recording.Valid(d.note.value)

@@ -47,7 +47,7 @@ func (*encoder) Begin(dst []byte, _ *recording.Session) []byte {
 func (*encoder) End(dst []byte, _ *recording.End) []byte { return append(dst, "</"+root+">\n"...) }
 
 func (e *encoder) append(dst []byte, ev *jvmthread.Event) []byte {
-	name := nameOf[ev.Kind]
+	name := elements[ev.Kind].name
 	if name == "" || ev.Thread == jvmthread.NoThread || ev.Kind == jvmthread.KindInterrupted && ev.Flags&jvmthread.FlagInterrupted == 0 {
 		return dst
 	}

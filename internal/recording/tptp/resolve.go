@@ -108,53 +108,48 @@ func lock(object id) uint32 {
 }
 
 // resolve converts an element to an event.
-func (d *decoder) resolve(e element, r *record) jvmthread.Event {
-	ev := jvmthread.Event{Time: r.at}
+func (d *decoder) resolve(kind jvmthread.Kind, r *record) jvmthread.Event {
+	ev := jvmthread.Event{Kind: kind, Time: r.at}
 	if r.stack != "" {
 		ev.Stack = d.Options.Symbols.InternStack(r.stack)
 	}
 	var th *recording.Thread
-	if e == threadStart {
+	if kind == jvmthread.KindThreadStart {
 		th = d.threads.begin(r)
 	} else {
 		th = d.threads.Find(d.threads.name(r.thread))
 	}
 	ev.Thread, th.Started = th.ID, true
-	switch e {
-	case threadStart:
-		ev.Kind = jvmthread.KindThreadStart
+	switch kind {
+	case jvmthread.KindThreadStart:
 		d.Thread(jvmthread.Thread{ID: th.ID, Name: r.name, Group: r.group, Daemon: r.daemon, Virtual: r.virtual})
 		return ev
-	case threadEnd:
-		ev.Kind, th.Ended = jvmthread.KindThreadEnd, true
+	case jvmthread.KindThreadEnd:
+		th.Ended = true
 		return ev
-	case threadInterrupted:
-		ev.Kind, ev.Flags, th.Interrupted = jvmthread.KindInterrupted, jvmthread.FlagInterrupted, false
+	case jvmthread.KindInterrupted:
+		ev.Flags, th.Interrupted = jvmthread.FlagInterrupted, false
 		return ev
-	case callStart:
-		ev.Kind = jvmthread.KindStartCalled
+	case jvmthread.KindStartCalled:
 		if r.object.known {
 			ev.Peer = d.threads.started(r.object.value).ID
 		}
 		return ev
-	case callInterrupt:
-		ev.Kind = jvmthread.KindInterruptCalled
+	case jvmthread.KindInterruptCalled:
 		if peer := d.threads.byObject[r.object.value]; r.object.known && peer != nil {
 			ev.Peer, peer.Interrupted = peer.ID, true
 		}
 		return ev
-	case monWait, monWaited:
-		d.resolveWait(e, r, th, &ev)
-	case monContendedEnter:
-		ev.Kind, ev.Peer = jvmthread.KindContendedEnter, d.threads.owner(r.owner)
-	case monContendedEntered:
-		ev.Kind = jvmthread.KindContendedEntered
-	case callNotify:
-		ev.Kind = jvmthread.KindNotify
+	case jvmthread.KindWait:
+		d.resolveWait(r, th, &ev)
+	case jvmthread.KindWaited:
+		d.resolveWaited(r, th, &ev)
+	case jvmthread.KindContendedEnter:
+		ev.Peer = d.threads.owner(r.owner)
+	case jvmthread.KindNotify:
 		if r.all {
 			ev.Kind = jvmthread.KindNotifyAll
 		}
-	case noElement, annotation:
 	}
 	if ev.Kind != jvmthread.KindSleepStart && ev.Kind != jvmthread.KindSleepEnd {
 		ev.Lock = jvmthread.LockID{Hash: lock(r.object), Class: d.Options.Symbols.InternClass(r.class)}
@@ -163,28 +158,25 @@ func (d *decoder) resolve(e element, r *record) jvmthread.Event {
 }
 
 // resolveWait distinguishes waiting for an object, sleeping (object -1, row T101) and joining (the object of a thread, row T102).
-func (d *decoder) resolveWait(e element, r *record, th *recording.Thread, ev *jvmthread.Event) {
-	noObject := r.object.given && !r.object.known
-	if e == monWaited {
-		ev.Kind = jvmthread.KindWaited
-		if r.timedOut {
-			ev.Flags = jvmthread.FlagTimedOut
-		}
-		if noObject || !r.object.given && th.Sleeps {
-			ev.Kind, ev.Flags = jvmthread.KindSleepEnd, 0
-			if r.interrupted || th.Interrupted && !d.ours { // rule T111, unless the trace states it
-				ev.Flags = jvmthread.FlagInterrupted
-			}
-		}
-		th.Sleeps, th.Interrupted = false, false
-		return
-	}
-	ev.Kind, ev.Arg, th.Sleeps = jvmthread.KindWait, r.timeout, noObject
-	if noObject {
+func (d *decoder) resolveWait(r *record, th *recording.Thread, ev *jvmthread.Event) {
+	ev.Arg, th.Sleeps = r.timeout, r.object.given && !r.object.known
+	if th.Sleeps {
 		ev.Kind = jvmthread.KindSleepStart
-		return
-	}
-	if peer := d.threads.byObject[r.object.value]; r.object.known && peer != nil {
+	} else if peer := d.threads.byObject[r.object.value]; r.object.known && peer != nil {
 		ev.Kind, ev.Peer = jvmthread.KindJoinStart, peer.ID
 	}
+}
+
+// resolveWaited distinguishes the end of waiting from that of sleeping.
+func (d *decoder) resolveWaited(r *record, th *recording.Thread, ev *jvmthread.Event) {
+	switch {
+	case r.object.given && !r.object.known || !r.object.given && th.Sleeps:
+		ev.Kind = jvmthread.KindSleepEnd
+		if r.interrupted || th.Interrupted && !d.ours { // rule T111, unless the trace states it
+			ev.Flags = jvmthread.FlagInterrupted
+		}
+	case r.timedOut:
+		ev.Flags = jvmthread.FlagTimedOut
+	}
+	th.Sleeps, th.Interrupted = false, false
 }
