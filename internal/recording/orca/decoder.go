@@ -51,7 +51,7 @@ func (d *decoder) line(line []byte) {
 		end = len(rest)
 	}
 	kind := find(rest[:end])
-	if kind == nil {
+	if kind == jvmthread.KindNone {
 		d.Unknown("event", rest[:end])
 		return
 	}
@@ -59,7 +59,7 @@ func (d *decoder) line(line []byte) {
 }
 
 // event reads the fields of a line after its name.
-func (d *decoder) event(kind *event, at jvmthread.Time, rest []byte) {
+func (d *decoder) event(kind jvmthread.Kind, at jvmthread.Time, rest []byte) {
 	hash, rest, ok := d.hash(rest, "thread")
 	if !ok {
 		return
@@ -68,46 +68,47 @@ func (d *decoder) event(kind *event, at jvmthread.Time, rest []byte) {
 		d.Report(1, "the thread is 0", "want a non-zero hash code")
 		return
 	}
-	ev := jvmthread.Event{Kind: kind.kind, Time: at}
+	line := &events[kind]
+	ev := jvmthread.Event{Kind: kind, Time: at}
 	var object, owner uint32
-	if kind.object != noObject {
+	if line.object != noObject {
 		if object, rest, ok = d.hash(rest, "object"); !ok {
 			return
 		}
 	}
-	if kind.owner {
+	if line.owner {
 		if owner, rest, ok = d.hash(rest, "owner"); !ok {
 			return
 		}
 	}
-	if kind.stack {
+	if line.stack {
 		ev.Stack = d.stacks.find(rest)
 	}
-	if !d.resolve(&ev, kind, hash, object) {
+	if !d.resolve(&ev, hash, object) {
 		return
 	}
 	if owner != 0 {
 		ev.Peer = d.threads.Find(uint64(owner)).ID
 	}
-	if kind.named {
+	if line.named {
 		d.Thread(jvmthread.Thread{ID: ev.Thread, Name: recording.Valid(bytes.TrimPrefix(rest, []byte{','}))})
 	}
 	d.Event(&ev)
 }
 
 // resolve determines the thread and the object of a line, and reports whether the line is an event of its own.
-func (d *decoder) resolve(ev *jvmthread.Event, kind *event, hash, object uint32) bool {
+func (d *decoder) resolve(ev *jvmthread.Event, hash, object uint32) bool {
 	var th *recording.Thread
-	if kind.kind == jvmthread.KindThreadStart {
+	if ev.Kind == jvmthread.KindThreadStart {
 		th = d.threads.Begin(uint64(hash))
 	} else {
 		th = d.threads.Find(uint64(hash))
 	}
 	ev.Thread, th.Started = th.ID, true
-	if kind.kind != jvmthread.KindStartCalled {
+	if ev.Kind != jvmthread.KindStartCalled {
 		ev.Lock.Hash = object
 	}
-	switch kind.kind {
+	switch ev.Kind {
 	case jvmthread.KindThreadEnd:
 		th.Ended = true
 	case jvmthread.KindStartCalled:
@@ -119,7 +120,7 @@ func (d *decoder) resolve(ev *jvmthread.Event, kind *event, hash, object uint32)
 		if object != 0 {
 			ev.Peer = d.threads.Find(uint64(object)).ID
 		}
-		if kind.kind == jvmthread.KindJoinStart {
+		if ev.Kind == jvmthread.KindJoinStart {
 			th.Joins = ev.Peer
 		}
 	case jvmthread.KindWait, jvmthread.KindWaitReturned:
@@ -130,8 +131,10 @@ func (d *decoder) resolve(ev *jvmthread.Event, kind *event, hash, object uint32)
 		if th.Joins == peer.ID {
 			return false
 		}
-		ev.Peer, ev.Kind = peer.ID, jvmthread.KindJoinStart
-		if kind.kind == jvmthread.KindWaitReturned {
+		ev.Peer = peer.ID
+		if ev.Kind == jvmthread.KindWait {
+			ev.Kind = jvmthread.KindJoinStart
+		} else {
 			ev.Kind = jvmthread.KindJoinEnd
 		}
 	}
@@ -140,13 +143,14 @@ func (d *decoder) resolve(ev *jvmthread.Event, kind *event, hash, object uint32)
 
 // hash reads a comma and a hash code of 32 bits, which may have more than eight digits, and returns the rest of the line.
 func (d *decoder) hash(text []byte, field string) (hash uint32, rest []byte, ok bool) {
-	if len(text) < 2 || text[0] != ',' {
-		d.Report(1, "missing "+field, "the line may be truncated")
-		return 0, nil, false
-	}
-	v, n := recording.ParseHex(text[1:])
-	if n++; n == 1 || n < len(text) && text[n] != ',' {
-		value, _, _ := bytes.Cut(text[1:], []byte{','})
+	v, n := afterComma(text)
+	if n == 0 {
+		value, comma := bytes.CutPrefix(text, []byte{','})
+		if !comma || len(value) == 0 {
+			d.Report(1, "missing "+field, "the line may be truncated")
+			return 0, nil, false
+		}
+		value, _, _ = bytes.Cut(value, []byte{','})
 		d.Report(1, fmt.Sprintf("invalid %s %.40q", field, value), "want 8 hexadecimal digits")
 		return 0, nil, false
 	}

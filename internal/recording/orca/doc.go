@@ -26,11 +26,12 @@ func Format() recording.Format {
 }
 
 func capabilities() (c recording.Capabilities) {
-	const plain = recording.FieldKind | recording.FieldTime
-	const stack = plain | recording.FieldStack
-	for i := range events {
-		e := &events[i]
-		fields := plain
+	for kind := range events {
+		e := &events[kind]
+		if e.name == "" {
+			continue
+		}
+		fields := recording.FieldKind | recording.FieldTime
 		if e.stack {
 			fields |= recording.FieldStack
 		}
@@ -40,9 +41,9 @@ func capabilities() (c recording.Capabilities) {
 		if e.owner || e.object == aThread {
 			fields |= recording.FieldPeer
 		}
-		c.Events[e.kind].Fields |= fields
+		c.Events[kind].Fields = fields
 	}
-	c.Events[jvmthread.KindStartCalled].Fields = stack | recording.FieldPeer
+	c.Events[jvmthread.KindStartCalled].Fields &^= recording.FieldLock
 	c.Threads = recording.ThreadName
 	c.Notes = []string{
 		"a wait ends when the monitor is owned again; the time of the notification is missing",
@@ -62,7 +63,7 @@ func Match(head []byte) bool {
 		}
 		if _, n := parseStamp(line); n > 0 {
 			name, _, _ := bytes.Cut(line[n:], []byte{','})
-			if find(name) != nil {
+			if find(name) != jvmthread.KindNone {
 				return true
 			}
 		}

@@ -52,27 +52,27 @@ func (e *encoder) Sidecar() (extension string, text []byte) {
 }
 
 func (e *encoder) appendEvent(dst []byte, ev *jvmthread.Event) []byte {
-	kind := byKind[ev.Kind]
-	if kind == nil || ev.Thread == jvmthread.NoThread || ev.Thread>>32 != 0 || ev.Peer>>32 != 0 {
+	line := &events[ev.Kind]
+	if line.name == "" || ev.Thread == jvmthread.NoThread || ev.Thread>>32 != 0 || ev.Peer>>32 != 0 {
 		return dst
 	}
 	dst = recording.AppendTime(dst, ev.Time-e.options.Times.Origin, time.Second)
-	dst = append(append(append(dst, ','), kind.name...), ',')
+	dst = append(append(append(dst, ','), line.name...), ',')
 	dst = appendHash(dst, uint32(ev.Thread))
-	switch kind.object {
+	switch line.object {
 	case aMonitor:
 		dst = appendHash(append(dst, ','), ev.Lock.Hash)
 	case aThread:
 		dst = appendHash(append(dst, ','), uint32(ev.Peer))
 	case noObject:
 	}
-	if kind.owner {
+	if line.owner {
 		dst = appendHash(append(dst, ','), uint32(ev.Peer))
 	}
-	if kind.named {
+	if line.named {
 		dst = append(append(dst, ','), oneLine(e.options.Symbols.Thread(ev.Thread).Name)...)
 	}
-	if kind.stack {
+	if line.stack {
 		dst = append(dst, e.stack(ev.Stack)...)
 	}
 	return append(dst, '\n')

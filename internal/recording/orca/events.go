@@ -22,73 +22,61 @@ const (
 // event describes a kind of line.
 type event struct {
 	name   string
-	kind   jvmthread.Kind
 	object object
 	owner  bool // followed by the owner of the monitor
 	stack  bool
 	named  bool // followed by the name of the thread, up to the end of the line
 }
 
-// events lists the kinds of lines.
-var events = [...]event{
-	{name: "ObjectWait", kind: jvmthread.KindWait, object: aMonitor, stack: true},
-	{name: "ObjectWaited", kind: jvmthread.KindWaitReturned, object: aMonitor, stack: true},
-	{name: "ObjectNotify", kind: jvmthread.KindNotify, object: aMonitor, stack: true},
-	{name: "ObjectNotifyAll", kind: jvmthread.KindNotifyAll, object: aMonitor, stack: true},
-	{name: "ThreadStart", kind: jvmthread.KindStartCalled, object: aThread, stack: true},
-	{name: "ThreadJoin", kind: jvmthread.KindJoinStart, object: aThread, stack: true},
-	{name: "ThreadJoined", kind: jvmthread.KindJoinEnd, object: aThread, stack: true},
-	{name: "ThreadSleep", kind: jvmthread.KindSleepStart, stack: true},
-	{name: "ThreadSlept", kind: jvmthread.KindSleepEnd, stack: true},
-	{name: "MonitorContendedEnter", kind: jvmthread.KindContendedEnter, object: aMonitor, owner: true, stack: true},
-	{name: "MonitorContendedEntered", kind: jvmthread.KindContendedEntered, object: aMonitor, stack: true},
-	{name: "ThreadStarted", kind: jvmthread.KindThreadStart, named: true},
-	{name: "ThreadEnded", kind: jvmthread.KindThreadEnd},
+// events lists the kinds of lines. Other kinds of events have no name.
+var events = [jvmthread.NumKinds]event{
+	jvmthread.KindWait:             {name: "ObjectWait", object: aMonitor, stack: true},
+	jvmthread.KindWaitReturned:     {name: "ObjectWaited", object: aMonitor, stack: true},
+	jvmthread.KindNotify:           {name: "ObjectNotify", object: aMonitor, stack: true},
+	jvmthread.KindNotifyAll:        {name: "ObjectNotifyAll", object: aMonitor, stack: true},
+	jvmthread.KindStartCalled:      {name: "ThreadStart", object: aThread, stack: true},
+	jvmthread.KindJoinStart:        {name: "ThreadJoin", object: aThread, stack: true},
+	jvmthread.KindJoinEnd:          {name: "ThreadJoined", object: aThread, stack: true},
+	jvmthread.KindSleepStart:       {name: "ThreadSleep", stack: true},
+	jvmthread.KindSleepEnd:         {name: "ThreadSlept", stack: true},
+	jvmthread.KindContendedEnter:   {name: "MonitorContendedEnter", object: aMonitor, owner: true, stack: true},
+	jvmthread.KindContendedEntered: {name: "MonitorContendedEntered", object: aMonitor, stack: true},
+	jvmthread.KindThreadStart:      {name: "ThreadStarted", named: true},
+	jvmthread.KindThreadEnd:        {name: "ThreadEnded"},
 }
 
-// find returns the event with the given name, or nil. A switch is several times faster than a table.
-func find(name []byte) *event {
-	var i int
+// find returns the kind of event with the given name, or KindNone. A switch is several times faster than a table.
+func find(name []byte) jvmthread.Kind {
 	switch string(name) {
 	case "ObjectWait":
-		i = 0
+		return jvmthread.KindWait
 	case "ObjectWaited":
-		i = 1
+		return jvmthread.KindWaitReturned
 	case "ObjectNotify":
-		i = 2
+		return jvmthread.KindNotify
 	case "ObjectNotifyAll":
-		i = 3
+		return jvmthread.KindNotifyAll
 	case "ThreadStart":
-		i = 4
+		return jvmthread.KindStartCalled
 	case "ThreadJoin":
-		i = 5
+		return jvmthread.KindJoinStart
 	case "ThreadJoined":
-		i = 6
+		return jvmthread.KindJoinEnd
 	case "ThreadSleep":
-		i = 7
+		return jvmthread.KindSleepStart
 	case "ThreadSlept":
-		i = 8
+		return jvmthread.KindSleepEnd
 	case "MonitorContendedEnter":
-		i = 9
+		return jvmthread.KindContendedEnter
 	case "MonitorContendedEntered":
-		i = 10
+		return jvmthread.KindContendedEntered
 	case "ThreadStarted":
-		i = 11
+		return jvmthread.KindThreadStart
 	case "ThreadEnded":
-		i = 12
-	default:
-		return nil
+		return jvmthread.KindThreadEnd
 	}
-	return &events[i]
+	return jvmthread.KindNone
 }
-
-// byKind indexes events by the kind that they represent.
-var byKind = func() (table [jvmthread.NumKinds]*event) {
-	for i := range events {
-		table[events[i].kind] = &events[i]
-	}
-	return table
-}()
 
 // parseStamp parses the time at the start of a line, which may be in brackets, and the comma after it.
 func parseStamp(line []byte) (t jvmthread.Time, n int) {
