@@ -92,8 +92,7 @@ func (d *Decoder) aggregate(f wire.Frame) {
 	}
 	missed := d.count(a.BatchHeader, 0)
 	until := max(d.watermark, a.Watermark+d.offset)
-	d.merger.begin()
-	if sorted, _ := d.merger.merge(nil, d.watermark, until); len(sorted) > 0 {
+	if sorted, _ := d.merger.merge(d.merger.begin(), d.watermark, until); len(sorted) > 0 {
 		d.pass(&recording.Batch{Events: sorted, Watermark: until, Lost: missed})
 		missed = 0
 	}

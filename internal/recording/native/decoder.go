@@ -164,8 +164,7 @@ func (d *Decoder) finish() {
 	if !d.began || d.ended {
 		return
 	}
-	d.merger.begin()
-	sorted, _ := d.merger.merge(nil, d.watermark, math.MaxInt64)
+	sorted, _ := d.merger.merge(d.merger.begin(), d.watermark, math.MaxInt64)
 	if len(sorted) > 0 || len(d.threads) > 0 {
 		until := d.watermark
 		if n := len(sorted); n > 0 {

@@ -4,6 +4,8 @@
 package native
 
 import (
+	"slices"
+
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
@@ -18,7 +20,8 @@ type Encoder struct {
 	before   uint64
 
 	// Of the current file.
-	size    int64
+	size    int64 // after the previous call
+	origin  int64 // offset of the first byte of dst in the current call
 	index   []wire.IndexEntry
 	indexed int64 // offset of the previous index
 	defined int64 // offset of the definitions before the next batch
@@ -48,23 +51,32 @@ func NewEncoder(options recording.EncoderOptions) *Encoder {
 
 // Begin appends preamble and hello.
 func (e *Encoder) Begin(dst []byte, session *recording.Session) []byte {
-	e.size, e.index, e.indexed = 0, e.index[:0], 0
+	e.index, e.indexed = e.index[:0], 0
 	e.classes, e.stacks, e.threads = make(set[jvmthread.ClassID]), make(set[jvmthread.StackID]), make(set[jvmthread.ThreadID])
 	e.names, e.methods = make(map[string]jvmthread.ClassID), make(map[string]wire.MethodID)
 	hello := wire.Hello{Session: session.ID, PID: session.PID, Attributes: session.Attributes}
 	if hello.Session[0] == 0 {
 		hello.Session[0] = 1 // the protocol requires a non-zero id
 	}
-	start := len(dst)
+	e.origin = -int64(len(dst))
 	dst = wire.AppendHello(wire.AppendPreamble(dst), &hello)
-	e.size += int64(len(dst) - start)
+	e.size = e.offset(dst)
 	e.defined = e.size
 	return dst
 }
 
+// offset returns the offset of the end of dst in the file.
+func (e *Encoder) offset(dst []byte) int64 { return e.origin + int64(len(dst)) }
+
 // Batch appends definitions and events.
 func (e *Encoder) Batch(dst []byte, b *recording.Batch) []byte {
-	start := len(dst)
+	e.origin = e.size - int64(len(dst))
+	dst = e.batch(dst, b)
+	e.size = e.offset(dst)
+	return dst
+}
+
+func (e *Encoder) batch(dst []byte, b *recording.Batch) []byte {
 	for _, th := range b.Threads {
 		if len(e.threads) < maxDefined {
 			e.threads.add(th.ID)
@@ -73,9 +85,7 @@ func (e *Encoder) Batch(dst []byte, b *recording.Batch) []byte {
 	}
 	e.before += b.Lost
 	if b.Aggregate != nil {
-		dst = e.aggregate(dst, start, b)
-		e.size += int64(len(dst) - start)
-		return dst
+		return e.aggregate(dst, b)
 	}
 	for events := b.Events; ; {
 		n := min(len(events), eventsPerFrame)
@@ -86,16 +96,14 @@ func (e *Encoder) Batch(dst []byte, b *recording.Batch) []byte {
 		if n < len(events) {
 			watermark = events[n].Time
 		}
-		dst = e.frame(dst, start, events[:n], watermark)
+		dst = e.frame(dst, events[:n], watermark)
 		if events = events[n:]; len(events) == 0 {
-			break
+			return dst
 		}
 	}
-	e.size += int64(len(dst) - start)
-	return dst
 }
 
-func (e *Encoder) frame(dst []byte, start int, events []jvmthread.Event, watermark jvmthread.Time) []byte {
+func (e *Encoder) frame(dst []byte, events []jvmthread.Event, watermark jvmthread.Time) []byte {
 	clear(e.places)
 	for i := range e.sections {
 		e.sections[i].Events = e.sections[i].Events[:0]
@@ -108,11 +116,7 @@ func (e *Encoder) frame(dst []byte, start int, events []jvmthread.Event, waterma
 		if !ok {
 			place = len(sections)
 			e.places[ev.Thread] = place
-			if len(sections) < cap(sections) {
-				sections = sections[:place+1]
-			} else {
-				sections = append(sections, wire.Section{})
-			}
+			sections = slices.Grow(sections, 1)[:place+1] // with the memory of an earlier section
 			sections[place].Thread = ev.Thread
 		}
 		sections[place].Events = append(sections[place].Events, *ev)
@@ -127,22 +131,22 @@ func (e *Encoder) frame(dst []byte, start int, events []jvmthread.Event, waterma
 	}
 	e.sections = sections
 	e.sequence++
-	at := e.size + int64(len(dst)-start)
+	at := e.offset(dst)
 	dst = wire.AppendBatch(dst, wire.BatchHeader{Sequence: e.sequence, Watermark: watermark, Before: before}, sections...)
 	from, until := watermark, watermark
 	if n := len(events); n > 0 {
 		from, until = events[0].Time, max(events[n-1].Time, watermark)
 	}
-	return e.enter(dst, start, at, from, until)
+	return e.enter(dst, at, from, until)
 }
 
 // enter adds the batch that was just appended, at a byte of the file, to the index.
-func (e *Encoder) enter(dst []byte, start int, at int64, from, until jvmthread.Time) []byte {
+func (e *Encoder) enter(dst []byte, at int64, from, until jvmthread.Time) []byte {
 	e.index = append(e.index, wire.IndexEntry{Definitions: uint64(e.defined), Batch: uint64(at), Time: from, Until: until})
 	if len(e.index) == wire.MaxIndexEntries {
-		dst = e.appendIndex(dst, e.size+int64(len(dst)-start))
+		dst = e.appendIndex(dst, e.offset(dst))
 	}
-	e.defined = e.size + int64(len(dst)-start)
+	e.defined = e.offset(dst)
 	return dst
 }
 
@@ -154,7 +158,7 @@ func (e *Encoder) appendIndex(dst []byte, at int64) []byte {
 }
 
 // aggregate appends sums and the definitions that they need, in as many frames as necessary.
-func (e *Encoder) aggregate(dst []byte, start int, b *recording.Batch) []byte {
+func (e *Encoder) aggregate(dst []byte, b *recording.Batch) []byte {
 	sums := wire.Aggregate{Aggregate: *b.Aggregate}
 	sums.Series = nil
 	size := wire.AggregateHeaderSize
@@ -165,22 +169,22 @@ func (e *Encoder) aggregate(dst []byte, start int, b *recording.Batch) []byte {
 		}
 		n := wire.SeriesSize + 8*len(s.Buckets)
 		if size+n > wire.MaxFrame {
-			dst = e.appendSums(dst, start, &sums, b.Watermark)
+			dst = e.appendSums(dst, &sums, b.Watermark)
 			size = wire.AggregateHeaderSize
 		}
 		sums.Series = append(sums.Series, s)
 		size += n
 	}
-	return e.appendSums(dst, start, &sums, b.Watermark)
+	return e.appendSums(dst, &sums, b.Watermark)
 }
 
-func (e *Encoder) appendSums(dst []byte, start int, sums *wire.Aggregate, watermark jvmthread.Time) []byte {
+func (e *Encoder) appendSums(dst []byte, sums *wire.Aggregate, watermark jvmthread.Time) []byte {
 	e.sequence++
 	sums.BatchHeader = wire.BatchHeader{Sequence: e.sequence, Watermark: watermark, Before: e.before}
-	at := e.size + int64(len(dst)-start)
+	at := e.offset(dst)
 	dst = wire.AppendAggregate(dst, sums)
 	sums.Series = sums.Series[:0]
-	return e.enter(dst, start, at, sums.From, max(sums.To, watermark))
+	return e.enter(dst, at, sums.From, max(sums.To, watermark))
 }
 
 // End appends the index and, unless the session continues in another file, its end.

@@ -32,15 +32,10 @@ const maxHeld = 1 << 20
 // begin returns the slice to which the events of a batch are appended.
 func (m *merger) begin() []jvmthread.Event { return m.events[:m.held] }
 
-// merge returns the events before until in order, valid until the next call, and holds the others back up to maxHeld. It drops those before
-// floor and returns their number.
+// merge takes the slice of begin, with the events of a batch. It returns the events before until in order, valid until the next call, and holds
+// the others back up to maxHeld. It drops those before floor and returns their number.
 func (m *merger) merge(events []jvmthread.Event, floor, until jvmthread.Time) (sorted []jvmthread.Event, late int) {
-	if events != nil {
-		m.events = events
-	} else {
-		m.events = m.events[:m.held]
-	}
-	m.out = m.out[:0]
+	m.events, m.out = events, m.out[:0]
 	first, last := jvmthread.Time(math.MaxInt64), jvmthread.Time(math.MinInt64)
 	for i := range m.events {
 		first, last = min(first, m.events[i].Time), max(last, m.events[i].Time)
