@@ -108,3 +108,12 @@ const (
 
 // FlagNames are the names of the protocol's flags, lowest bit first.
 var FlagNames = [...]string{"timedOut", "interrupted", "virtual", "snapshot"}
+
+// SpanContext identifies a span of the application, as in W3C Trace Context. The zero value identifies none.
+type SpanContext struct {
+	TraceID [16]byte
+	SpanID  [8]byte
+}
+
+// IsZero reports whether no span is identified.
+func (c SpanContext) IsZero() bool { return c == SpanContext{} }

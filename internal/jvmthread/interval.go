@@ -94,3 +94,35 @@ const (
 
 // Has reports whether all of the given marks are set.
 func (m Marks) Has(all Marks) bool { return m&all == all }
+
+// Detail holds what only few intervals have. It is stored separately, so that the other intervals stay small.
+type Detail struct {
+	Span       SpanContext // of the application, current on the thread when its wait began
+	OwnerSpan  SpanContext // current at that time on the thread that owned the lock
+	OwnerStack StackID     // of that thread at that time
+	CPU        int64       // nanoseconds of CPU time in a runnable interval
+	HasCPU     bool
+}
+
+// IsZero reports whether there are no details.
+func (d Detail) IsZero() bool { return d == Detail{} }
+
+// Hold is the ownership of a lock by a thread over [Start, End). Only contention makes holds visible: a hold for which no thread waited is
+// unknown. The holds of a lock do not overlap and are in the order of time.
+type Hold struct {
+	Start, End Time
+	Lock       LockID
+	Thread     ThreadID
+	Marks      HoldMarks
+}
+
+// HoldMarks describe how well the ends of a hold are known.
+type HoldMarks uint8
+
+// The marks of holds.
+const (
+	HoldSinceBefore HoldMarks = 1 << iota // Start is when the owner was first seen; it may have got the lock earlier
+	HoldInferred                          // End is when the next owner got the lock; the release may have been earlier
+	HoldOpen                              // the thread still owns the lock at End
+	HoldSoFar                             // reported while open and again on completion
+)
