@@ -63,19 +63,16 @@ func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
 		},
 		Follow: e.follow, Deliver: func(context.Context, []struct{}) {},
 	})
+	observe := func(value func(store.Stats) int64) metric.Int64Callback {
+		return func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(value(e.store.Stats()))
+			return nil
+		}
+	}
 	return e, errors.Join(
-		tb.RegisterExporterThreadViewStoreSizeCallback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(e.store.Stats().Bytes)
-			return nil
-		}),
-		tb.RegisterExporterThreadViewStoreSessionsCallback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(int64(e.store.Stats().Sessions))
-			return nil
-		}),
-		tb.RegisterExporterThreadViewStoreEvictedCallback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(int64(e.store.Stats().Evicted))
-			return nil
-		}),
+		tb.RegisterExporterThreadViewStoreSizeCallback(observe(func(s store.Stats) int64 { return s.Bytes })),
+		tb.RegisterExporterThreadViewStoreSessionsCallback(observe(func(s store.Stats) int64 { return int64(s.Sessions) })),
+		tb.RegisterExporterThreadViewStoreEvictedCallback(observe(func(s store.Stats) int64 { return int64(s.Evicted) })),
 	)
 }
 
@@ -107,7 +104,8 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	}
 	e.view = server.New(e.store, server.Config{
 		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: e.cfg.Trace.Window,
-		Hosts: e.hosts(), Agents: agents, Log: e.log,
+		Hosts: e.hosts(), Agents: agents,
+		Log: func(message string, err error) { e.set.Logger.Debug(message, zap.Error(err)) }, // usually a browser went away
 	})
 	compress, err := gzhttp.NewWrapper(gzhttp.ContentTypes(compressed()))
 	if err != nil {
@@ -147,9 +145,6 @@ func (e *threadView) restore() (err error) {
 		zap.Uint64("events", found.Events), zap.Int("problems", found.Problems))
 	return nil
 }
-
-// log logs responses that failed: usually a browser went away.
-func (e *threadView) log(message string, err error) { e.set.Logger.Debug(message, zap.Error(err)) }
 
 // url is the address of the page.
 func (e *threadView) url() string {

@@ -4,6 +4,7 @@
 package archive
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -143,10 +144,7 @@ func (r *restorer) close() {
 	if r.session == nil {
 		return
 	}
-	why := r.ended
-	if why == "" {
-		why = window.CutShutdown
-	}
+	why := cmp.Or(r.ended, window.CutShutdown)
 	r.engine.Close(why, r.append)
 	r.session.Close(why)
 	r.session = nil

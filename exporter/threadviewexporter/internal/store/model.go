@@ -4,6 +4,7 @@
 package store
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -163,9 +164,4 @@ func (sn *Snapshot) Title(iv *Interval) string {
 }
 
 // EndedBy is the cut that ended a session: shutdown if it is live.
-func (sn *Snapshot) EndedBy() window.Cut {
-	if sn.Ended != "" {
-		return sn.Ended
-	}
-	return window.CutShutdown
-}
+func (sn *Snapshot) EndedBy() window.Cut { return cmp.Or(sn.Ended, window.CutShutdown) }

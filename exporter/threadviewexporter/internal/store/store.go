@@ -12,6 +12,7 @@ package store
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -82,11 +83,7 @@ func (st *Store) Session(id jvmthread.SessionID) *Session {
 func (st *Store) all() []*Session {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	all := make([]*Session, 0, len(st.sessions))
-	for _, s := range st.sessions {
-		all = append(all, s)
-	}
-	return all
+	return slices.Collect(maps.Values(st.sessions))
 }
 
 // Sessions returns all sessions: live ones first, the newest first, then the others, the last to end first.
