@@ -26,12 +26,12 @@ func attach(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	report, err := p.newReport()
-	if err != nil {
-		return Result{}, err
+	report := fmt.Sprintf("/tmp/.weft-report-%d-%d", p.nspid, time.Now().UnixNano())
+	if err := p.create(p.root+report, nil, 0o600); err != nil {
+		return Result{}, fmt.Errorf("create the file for the agent's report: %w", err)
 	}
-	defer func() { _ = os.Remove(report.here) }() // best effort
-	options := strings.Join(append([]string{"reply=" + report.there}, r.Options...), ",")
+	defer func() { _ = os.Remove(p.root + report) }() // best effort
+	options := strings.Join(append([]string{"reply=" + report}, r.Options...), ",")
 	for _, argument := range []string{library, options} {
 		if len(argument) >= maxArgument {
 			return Result{}, fmt.Errorf("argument %.40q... has %d bytes, more than HotSpot's limit of %d; give fewer options at a time", argument, len(argument), maxArgument-1)
@@ -44,7 +44,7 @@ func attach(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	answer, err := readReport(report.here)
+	answer, err := readReport(p.root + report)
 	if err != nil {
 		return Result{}, fmt.Errorf("read the agent's report: %w", err)
 	}
@@ -56,11 +56,6 @@ func attach(ctx context.Context, r Request) (Result, error) {
 	}
 	return Result{}, fmt.Errorf("process %d: the agent sent no report; check that the JVM's user can write to /tmp", r.PID)
 }
-
-// place is the path of a file on this machine and inside the root of the JVM.
-type place struct{ here, there string }
-
-func (p *process) place(path string) place { return place{here: p.root + path, there: path} }
 
 // provide returns the path of the library for the JVM, after copying it into the JVM's root if necessary. The copy stays, because the JVM
 // maps it until it exits.
@@ -79,24 +74,16 @@ func (p *process) provide(library string) (string, error) {
 	if theirs, err := os.Stat(p.root + path); err == nil && os.SameFile(mine, theirs) {
 		return path, nil
 	}
-	to := p.place(fmt.Sprintf("/tmp/libweft-%d-%d.so", mine.ModTime().Unix(), mine.Size()))
-	if theirs, err := os.Lstat(to.here); err == nil && theirs.Mode().IsRegular() && theirs.Size() == mine.Size() && owner(theirs) == p.uid {
-		return to.there, nil // from an earlier attach
+	to := fmt.Sprintf("/tmp/libweft-%d-%d.so", mine.ModTime().Unix(), mine.Size())
+	if theirs, err := os.Lstat(p.root + to); err == nil && theirs.Mode().IsRegular() && theirs.Size() == mine.Size() && owner(theirs) == p.uid {
+		return to, nil // from an earlier attach
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("agent library: %w", err)
 	}
-	if err := p.create(to.here, content, 0o500); err != nil {
+	if err := p.create(p.root+to, content, 0o500); err != nil {
 		return "", fmt.Errorf("the JVM does not see %s, and copying it failed: %w", path, err)
-	}
-	return to.there, nil
-}
-
-func (p *process) newReport() (place, error) {
-	to := p.place(fmt.Sprintf("/tmp/.weft-report-%d-%d", p.nspid, time.Now().UnixNano()))
-	if err := p.create(to.here, nil, 0o600); err != nil {
-		return place{}, fmt.Errorf("create the file for the agent's report: %w", err)
 	}
 	return to, nil
 }
@@ -142,25 +129,21 @@ func (p *process) listen(ctx context.Context) error {
 	if err := p.canSignal(); err != nil {
 		return err
 	}
-	trigger := p.place(fmt.Sprintf("/tmp/.attach_pid%d", p.nspid)).here
+	trigger := fmt.Sprintf("%s/tmp/.attach_pid%d", p.root, p.nspid)
 	_ = os.Remove(trigger) // left by an aborted attempt
 	if err := p.create(trigger, nil, 0o600); err != nil {
 		return fmt.Errorf("process %d: %w", p.pid, err)
 	}
-	defer func() { _ = os.Remove(trigger) }()       // best effort
-	const often, again = 10 * time.Millisecond, 100 // the JVM may miss a signal
-	ticker := time.NewTicker(often)
-	defer ticker.Stop()
+	defer func() { _ = os.Remove(trigger) }() // best effort
+	const again = 100                         // the JVM may miss a signal
 	for i := 0; ; i++ {
 		if i%again == 0 {
 			if err := syscall.Kill(p.pid, syscall.SIGQUIT); err != nil {
 				return fmt.Errorf("process %d: %w: %w", p.pid, ErrPermission, err)
 			}
 		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := pause(ctx); err != nil {
+			return err
 		}
 		if p.listens() {
 			return nil
@@ -171,7 +154,17 @@ func (p *process) listen(ctx context.Context) error {
 	}
 }
 
-func (p *process) socket() string { return p.place(fmt.Sprintf("/tmp/.java_pid%d", p.nspid)).here }
+// pause waits a moment for what the JVM does without notice.
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(10 * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *process) socket() string { return fmt.Sprintf("%s/tmp/.java_pid%d", p.root, p.nspid) }
 
 // listens reports whether the JVM's socket exists and belongs to the JVM's user.
 func (p *process) listens() bool {
@@ -181,16 +174,13 @@ func (p *process) listens() bool {
 
 // connect dials until the JVM's queue has room.
 func (p *process) connect(ctx context.Context) (net.Conn, error) {
-	const often = 10 * time.Millisecond
 	for {
 		f, err := p.dial()
 		if !errors.Is(err, syscall.EAGAIN) {
 			return f, err
 		}
-		select {
-		case <-time.After(often):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := pause(ctx); err != nil {
+			return nil, err
 		}
 	}
 }
