@@ -224,7 +224,7 @@ func (s *statement) now() {
 	t := s.Threads
 	for state := range t.Threads {
 		st := jvmthread.State(state)
-		if t.Threads[state] > 0 || s.Seen(st) {
+		if t.Threads[state] > 0 || s.Seen[st] {
 			s.put(metricThreadCount, series{}, int64(t.Threads[state])).PutStr(attrState, st.String())
 		}
 		switch st {

@@ -5,6 +5,7 @@
 package wording
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,14 +108,9 @@ func FindPlace(stack string) (Place, int) {
 
 // isWaiting reports whether a method belongs to the JDK's waiting, waking or starting itself and not to its caller.
 func isWaiting(function string) bool {
-	for _, prefix := range []string{
+	return slices.ContainsFunc([]string{
 		"java.lang.Object.", "java.lang.Thread.", "java.util.concurrent.locks.", "jdk.internal.misc.Unsafe.", "sun.misc.Unsafe.",
-	} {
-		if strings.HasPrefix(function, prefix) {
-			return true
-		}
-	}
-	return false
+	}, func(prefix string) bool { return strings.HasPrefix(function, prefix) })
 }
 
 func parse(line string) (Place, bool) {

@@ -21,7 +21,7 @@ func (a *Account) Flush(e *engine.Engine, now time.Time, delta bool, report func
 	}
 	report(&Statement{
 		Account: a, Now: now, Blocked: a.blocked.all(), Waits: a.waits.all(), Classes: a.classes.all(), Orders: a.orders.all(),
-		States: a.states.all(), Totals: &a.totals, Threads: a.now, BlockedNow: a.blockedNow.all(), HeldNow: a.heldNow.all(),
+		States: a.states.all(), Totals: &a.totals, Threads: a.now, Seen: a.seen, BlockedNow: a.blockedNow.all(), HeldNow: a.heldNow.all(),
 	})
 	a.flushed = now
 	for t := range a.tables {
@@ -120,10 +120,8 @@ type Statement struct {
 	Orders     []*Series[OrderKey, uint64] // how often locks of two classes were taken in both orders
 	States     []*Series[Text, States]     // time by state for each pool
 	Totals     *Series[struct{}, Totals]
-	Threads    Now // by current state
+	Threads    Now                       // by current state
+	Seen       [jvmthread.NumStates]bool // whether any thread was in the state at this flush or an earlier one
 	BlockedNow []*Series[BlockedKey, Blocked]
 	HeldNow    []*Series[HeldKey, time.Duration] // how long locks with waiting threads have been held: the longest of each series
 }
-
-// Seen reports whether any thread was in the state at this flush or an earlier one.
-func (s *Statement) Seen(state jvmthread.State) bool { return s.seen[state] }

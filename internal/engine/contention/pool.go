@@ -9,19 +9,18 @@ import "strings"
 // eight or more hexadecimal digits that contains a decimal digit: http-nio-8080-exec-7 becomes http-nio-*-exec-*.
 func Pool(name string) string {
 	var b strings.Builder
-	for i := 0; i < len(name); {
-		word := wordAt(name[i:])
+	for name != "" {
+		n := wordAt(name)
 		switch {
-		case word == 0:
-			b.WriteByte(name[i])
-			i++
-		case word >= 8 && isHex(name[i:i+word]):
+		case n == 0:
+			b.WriteByte(name[0])
+			n = 1
+		case n >= 8 && isHex(name[:n]):
 			b.WriteByte('*')
-			i += word
 		default:
-			writeWord(&b, name[i:i+word])
-			i += word
+			writeWord(&b, name[:n])
 		}
+		name = name[n:]
 	}
 	return b.String()
 }
@@ -41,25 +40,17 @@ func wordAt(s string) int {
 
 // isHex reports whether a word consists of hexadecimal digits, at least one of them decimal.
 func isHex(word string) bool {
-	number := false
-	for i := range len(word) {
-		if !isDigit(word[i]) && word[i]|0x20 > 'f' {
-			return false
-		}
-		number = number || isDigit(word[i])
-	}
-	return number
+	return strings.Trim(word, "0123456789abcdefABCDEF") == "" && strings.ContainsAny(word, "0123456789")
 }
 
+// writeWord writes a word with each number replaced by *.
 func writeWord(b *strings.Builder, word string) {
-	for i := 0; i < len(word); i++ {
-		if !isDigit(word[i]) {
+	for i := range len(word) {
+		switch {
+		case !isDigit(word[i]):
 			b.WriteByte(word[i])
-			continue
-		}
-		b.WriteByte('*')
-		for i+1 < len(word) && isDigit(word[i+1]) {
-			i++
+		case i == 0 || !isDigit(word[i-1]):
+			b.WriteByte('*')
 		}
 	}
 }

@@ -65,10 +65,7 @@ func NewSession(hello *wire.Hello, sym *symbols.Table) *Session {
 }
 
 // Service returns the service.name of the JVM.
-func (s *Session) Service() string {
-	value, _ := s.Resource.Attributes().Get("service.name")
-	return value.AsString()
-}
+func (s *Session) Service() string { return threadpdata.ServiceName(s.Resource) }
 
 // Begin empties the batch and returns it. Memory for a typical batch is kept.
 func (s *Session) Begin() *Batch {
