@@ -42,20 +42,8 @@ Stops the agent in a JVM: it no longer records or sends events. The library stay
 attach starts a new session. The flags are those of weft attach.
 `
 
-func runAttach(args []string, stdout io.Writer) error {
-	return attachTo("attach", args, stdout, func(options []string) ([]string, error) { return options, nil })
-}
-
-func runDetach(args []string, stdout io.Writer) error {
-	return attachTo("detach", args, stdout, func(options []string) ([]string, error) {
-		if len(options) > 0 {
-			return nil, usagef("detach: unexpected argument %q", options[0])
-		}
-		return []string{"detach=now"}, nil
-	})
-}
-
-func attachTo(command string, args []string, stdout io.Writer, options func([]string) ([]string, error)) error {
+// runAttach runs the commands attach and detach.
+func runAttach(command string, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet(command, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	library := flags.String("agent", "", "")
@@ -75,9 +63,12 @@ func attachTo(command string, args []string, stdout io.Writer, options func([]st
 	if err != nil || pid < 1 {
 		return usagef("%s: %q is not a process ID; list the JVMs with jps or ps -C java", command, words[0])
 	}
-	request := attach.Request{PID: pid, Library: *library}
-	if request.Options, err = options(words[1:]); err != nil {
-		return err
+	request := attach.Request{PID: pid, Library: *library, Options: words[1:]}
+	if command == "detach" {
+		if len(request.Options) > 0 {
+			return usagef("detach: unexpected argument %q", request.Options[0])
+		}
+		request.Options = []string{"detach=now"}
 	}
 	if request.Library == "" {
 		if request.Library, err = findLibrary(); err != nil {

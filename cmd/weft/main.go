@@ -37,9 +37,6 @@ const (
 	exitUsage  = 2 // invalid command line
 )
 
-// errUsage marks invalid command lines.
-var errUsage = errors.New("usage")
-
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -49,7 +46,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errUsage):
+	case errors.As(err, new(usageError)):
 		fmt.Fprintf(stderr, "weft: %v\nRun 'weft %s' for usage.\n", err, strings.TrimSpace("help "+about(args)))
 		return exitUsage
 	default:
@@ -82,10 +79,8 @@ func dispatch(args []string, stdin io.Reader, stdout io.Writer) error {
 	switch command, rest := args[0], args[1:]; command {
 	case "summary":
 		return runSummary(rest, stdin, stdout)
-	case "attach":
-		return runAttach(rest, stdout)
-	case "detach":
-		return runDetach(rest, stdout)
+	case "attach", "detach":
+		return runAttach(command, rest, stdout)
 	case "version", "--version", "-version":
 		if len(rest) > 0 && !isHelp(rest[0]) {
 			return usagef("version: unexpected argument %q", rest[0])
@@ -134,7 +129,5 @@ func versionText() string {
 type usageError struct{ text string }
 
 func (e usageError) Error() string { return e.text }
-
-func (e usageError) Is(target error) bool { return target == errUsage }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
