@@ -12,6 +12,8 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/exporter/threadlogexporter/internal/metadata"
@@ -81,4 +83,23 @@ func (t *threadLog) shutdown(ctx context.Context) error {
 func (t *threadLog) push(ctx context.Context, td ptrace.Traces) error {
 	t.sessions.Consume(ctx, td)
 	return nil
+}
+
+// Where events are lost.
+const (
+	whereAgent  = "agent"
+	whereMissed = "missed"
+	whereWrite  = "write"
+)
+
+func (t *threadLog) lost(where string, n uint64) {
+	if n > 0 {
+		t.telemetry.ExporterThreadLogEventsLost.Add(context.Background(), int64(n), metric.WithAttributes(attribute.String("where", where)))
+	}
+}
+
+func (t *threadLog) leftOut(kind string, n int) {
+	if n > 0 {
+		t.telemetry.ExporterThreadLogEventsLeft.Add(context.Background(), int64(n), metric.WithAttributes(attribute.String("kind", kind)))
+	}
 }

@@ -334,7 +334,7 @@ func TestRedefinedThreadsAreHeldOnce(t *testing.T) {
 	log, err := newThreadLog(cfg, set)
 	require.NoError(t, err)
 	s := &sessions.Session{ID: one, Resource: pcommon.NewResource(), Symbols: symbols.New(symbols.DefaultLimits())}
-	written := log.newSessionWriter(s)
+	written := log.open(s).(*sessionWriter)
 	receive := func(batch uint64, part uint32, name string) {
 		traces := ptrace.NewTraces()
 		spans := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()

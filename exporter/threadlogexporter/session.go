@@ -5,12 +5,9 @@ package threadlogexporter
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/internal/engine/ordering"
@@ -50,10 +47,6 @@ type sums struct {
 }
 
 func (t *threadLog) open(s *sessions.Session) sessions.Handler[struct{}] {
-	return t.newSessionWriter(s)
-}
-
-func (t *threadLog) newSessionWriter(s *sessions.Session) *sessionWriter {
 	return &sessionWriter{
 		Session: s, Queue: ordering.New(ordering.DefaultLimits()), owner: t, info: threadpdata.RecordingSession(s.ID, s.Resource),
 		name: threadpdata.ServiceName(s.Resource), places: make(map[jvmthread.ThreadID]int),
@@ -234,23 +227,4 @@ func (w *sessionWriter) countEncoded() (written uint64) {
 	}
 	w.counted = now
 	return written
-}
-
-// Where events are lost.
-const (
-	whereAgent  = "agent"
-	whereMissed = "missed"
-	whereWrite  = "write"
-)
-
-func (t *threadLog) lost(where string, n uint64) {
-	if n > 0 {
-		t.telemetry.ExporterThreadLogEventsLost.Add(context.Background(), int64(n), metric.WithAttributes(attribute.String("where", where)))
-	}
-}
-
-func (t *threadLog) leftOut(kind string, n int) {
-	if n > 0 {
-		t.telemetry.ExporterThreadLogEventsLeft.Add(context.Background(), int64(n), metric.WithAttributes(attribute.String("kind", kind)))
-	}
 }
