@@ -97,17 +97,13 @@ func (r *Reader) read(ctx context.Context, path string) {
 	}
 	defer r.slots.leave()
 	for again := true; again; { // at once, before a replacement is rotated as well
-		f := r.open(path)
+		f := &recordingFile{
+			tail: tail{path: path, poll: r.cfg.PollInterval, slots: r.slots},
+			cfg:  r.cfg, out: r.out, storage: r.storage, log: r.out.Log.With(zap.String("file", path)),
+		}
 		f.read(ctx)
 		again = r.cfg.Follow && f.gone && ctx.Err() == nil && exists(path)
 		r.history.finish(path, f.info, f.mark.Head, again)
-	}
-}
-
-func (r *Reader) open(path string) *recordingFile {
-	return &recordingFile{
-		tail: tail{path: path, poll: r.cfg.PollInterval, slots: r.slots},
-		cfg:  r.cfg, out: r.out, storage: r.storage, log: r.out.Log.With(zap.String("file", path)),
 	}
 }
 
