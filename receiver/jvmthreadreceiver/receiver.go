@@ -12,11 +12,9 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/receiver"
-	"go.opentelemetry.io/collector/receiver/receiverhelper"
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/file"
-	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadata"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/stream"
 )
@@ -33,17 +31,11 @@ type threadReceiver struct {
 }
 
 func newThreadReceiver(set receiver.Settings, cfg *Config, next consumer.Traces) (*threadReceiver, error) {
-	telemetry, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	out, err := outlet.New(set, cfg.Protocols.Stream.Transport(), next)
 	if err != nil {
 		return nil, err
 	}
-	report, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
-		ReceiverID: set.ID, Transport: cfg.Protocols.Stream.Transport(), LongLivedCtx: true, ReceiverCreateSettings: set,
-	})
-	if err != nil {
-		return nil, err
-	}
-	r := &threadReceiver{id: set.ID, cfg: cfg, out: &outlet.Outlet{Next: next, Report: report, Telemetry: telemetry, Log: set.Logger}}
+	r := &threadReceiver{id: set.ID, cfg: cfg, out: out}
 	if cfg.Protocols.File.HasValue() {
 		r.files = file.New(cfg.Protocols.File.Get(), r.out)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
@@ -24,6 +25,18 @@ type Outlet struct {
 	Report    *receiverhelper.ObsReport
 	Telemetry *metadata.TelemetryBuilder
 	Log       *zap.Logger
+}
+
+// New returns the outlet of a receiver to the next component.
+func New(set receiver.Settings, transport string, next consumer.Traces) (*Outlet, error) {
+	telemetry, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
+	report, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
+		ReceiverID: set.ID, Transport: transport, LongLivedCtx: true, ReceiverCreateSettings: set,
+	})
+	return &Outlet{Next: next, Report: report, Telemetry: telemetry, Log: set.Logger}, err
 }
 
 // The delay between retries doubles from the first to the longest.

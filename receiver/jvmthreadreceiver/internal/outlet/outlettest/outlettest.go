@@ -15,7 +15,6 @@ import (
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/pdata/ptrace"
-	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.opentelemetry.io/collector/receiver/receivertest"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -40,11 +39,9 @@ func New(tb testing.TB, tel *componenttest.Telemetry, next consumer.Traces) *out
 	if tel != nil {
 		set.TelemetrySettings = tel.NewTelemetrySettings()
 	}
-	telemetry, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	out, err := outlet.New(set, "", next)
 	require.NoError(tb, err)
-	report, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{ReceiverID: set.ID, LongLivedCtx: true, ReceiverCreateSettings: set})
-	require.NoError(tb, err)
-	return &outlet.Outlet{Next: next, Report: report, Telemetry: telemetry, Log: set.Logger}
+	return out
 }
 
 // Sink keeps the traces it consumes. Answer, if set, may reject them.
