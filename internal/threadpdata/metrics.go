@@ -47,24 +47,14 @@ type statement struct {
 	bounds []float64
 }
 
-// series is the part of contention.Series that data points depend on.
-type series struct {
-	start             time.Time
-	expired, overflow bool
-}
-
-func seriesOf[K comparable, V any](s *contention.Series[K, V]) series {
-	return series{s.Start, s.Expired, s.Overflow}
-}
-
 // metric finds or adds a metric. The data point of an expired series gets a metric of its own: the prometheus exporter removes the series
 // and ignores all other data points of that metric.
-func (s *statement) metric(t *metricText, of series) pmetric.Metric {
-	if at := s.index[t.id]; at > 0 && !of.expired {
+func (s *statement) metric(t *metricText, of *contention.Lifetime) pmetric.Metric {
+	if at := s.index[t.id]; at > 0 && !of.Expired {
 		return s.dst.At(at - 1)
 	}
 	m := s.dst.AppendEmpty()
-	if !of.expired {
+	if !of.Expired {
 		s.index[t.id] = s.dst.Len()
 	}
 	m.SetName(t.name)
@@ -89,19 +79,19 @@ func (s *statement) metric(t *metricText, of series) pmetric.Metric {
 }
 
 // put adds a data point of a counter or a gauge. Times are in nanoseconds.
-func (s *statement) put(t *metricText, from series, n int64) pcommon.Map {
+func (s *statement) put(t *metricText, from *contention.Lifetime, n int64) pcommon.Map {
 	m := s.metric(t, from)
 	var p pmetric.NumberDataPoint
 	if t.instrument == gauge {
 		p = m.Gauge().DataPoints().AppendEmpty()
 	} else {
 		p = m.Sum().DataPoints().AppendEmpty()
-		p.SetStartTimestamp(pcommon.NewTimestampFromTime(from.start))
+		p.SetStartTimestamp(pcommon.NewTimestampFromTime(from.Start))
 	}
 	p.SetTimestamp(pcommon.NewTimestampFromTime(s.Now))
-	putTrue(p.Attributes(), attrOverflow, from.overflow)
+	putTrue(p.Attributes(), attrOverflow, from.Overflow)
 	switch {
-	case from.expired:
+	case from.Expired:
 		p.SetFlags(pmetric.DefaultDataPointFlags.WithNoRecordedValue(true))
 	case t.unit == seconds:
 		p.SetDoubleValue(time.Duration(n).Seconds())
@@ -112,7 +102,7 @@ func (s *statement) put(t *metricText, from series, n int64) pcommon.Map {
 }
 
 // count adds a data point of a counter, unless it is zero.
-func (s *statement) count(t *metricText, from series, n int64) (pcommon.Map, bool) {
+func (s *statement) count(t *metricText, from *contention.Lifetime, n int64) (pcommon.Map, bool) {
 	if n == 0 {
 		return pcommon.Map{}, false
 	}
@@ -122,7 +112,7 @@ func (s *statement) count(t *metricText, from series, n int64) (pcommon.Map, boo
 // waits writes the waits for locks, then all other waits.
 func (s *statement) waits() {
 	for _, w := range s.Blocked {
-		from, v := seriesOf(w), &w.Value
+		from, v := &w.Lifetime, &w.Value
 		if a, ok := s.count(metricContentions, from, int64(v.Count)); ok {
 			s.putWait(a, &w.Key)
 		}
@@ -132,12 +122,12 @@ func (s *statement) waits() {
 		s.durations(metricBlockedDuration, from, w)
 	}
 	for _, w := range s.Waits {
-		s.durations(metricWaitDuration, seriesOf(w), w)
+		s.durations(metricWaitDuration, &w.Lifetime, w)
 	}
 }
 
 // durations adds a histogram for each cause.
-func (s *statement) durations(t *metricText, from series, w *contention.Series[contention.WaitKey, contention.Waits]) {
+func (s *statement) durations(t *metricText, from *contention.Lifetime, w *contention.Series[contention.WaitKey, contention.Waits]) {
 	for cause, h := range w.Value.Durations {
 		if a, ok := s.histogram(t, from, h); ok {
 			s.putWait(a, &w.Key)
@@ -156,7 +146,7 @@ func (s *statement) putWait(a pcommon.Map, k *contention.WaitKey) {
 
 func (s *statement) classes() {
 	for _, c := range s.Classes {
-		from, v := seriesOf(c), &c.Value
+		from, v := &c.Lifetime, &c.Value
 		put := func(a pcommon.Map, ok bool) pcommon.Map {
 			if ok {
 				s.putClass(a, c.Key)
@@ -187,7 +177,7 @@ func (s *statement) classes() {
 
 func (s *statement) orders() {
 	for _, o := range s.Orders {
-		if a, ok := s.count(metricOrderHints, seriesOf(o), int64(o.Value)); ok && !o.Overflow {
+		if a, ok := s.count(metricOrderHints, &o.Lifetime, int64(o.Value)); ok && !o.Overflow {
 			a.PutStr(attrOrderFirst, s.sym.Class(o.Key.First))
 			a.PutStr(attrOrderSecond, s.sym.Class(o.Key.Second))
 		}
@@ -197,7 +187,7 @@ func (s *statement) orders() {
 func (s *statement) states() {
 	for _, p := range s.States {
 		for state, d := range p.Value {
-			if a, ok := s.count(metricThreadTime, seriesOf(p), int64(d)); ok {
+			if a, ok := s.count(metricThreadTime, &p.Lifetime, int64(d)); ok {
 				a.PutStr(attrState, jvmthread.State(state).String())
 				putText(a, attrPool, s.Text(p.Key))
 			}
@@ -208,7 +198,7 @@ func (s *statement) states() {
 // totals are written even if they are zero: without a first data point, a backend cannot compute a rate.
 func (s *statement) totals() {
 	t := s.Totals
-	from, v := seriesOf(t), &t.Value
+	from, v := &t.Lifetime, &t.Value
 	if s.Delta && !t.Changed() {
 		return
 	}
@@ -221,20 +211,20 @@ func (s *statement) totals() {
 
 // now writes the current state of the threads. It includes zeros for the states in which a thread can be stuck, so that alerts resolve.
 func (s *statement) now() {
-	t := s.Threads
+	t, always := &s.Threads, new(contention.Lifetime)
 	for state := range t.Threads {
 		st := jvmthread.State(state)
 		if t.Threads[state] > 0 || s.Seen[st] {
-			s.put(metricThreadCount, series{}, int64(t.Threads[state])).PutStr(attrState, st.String())
+			s.put(metricThreadCount, always, int64(t.Threads[state])).PutStr(attrState, st.String())
 		}
 		switch st {
 		case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateParked, jvmthread.StateDeadlocked:
-			s.put(metricThreadStuck, series{}, int64(t.Stuck[state])).PutStr(attrState, st.String())
+			s.put(metricThreadStuck, always, int64(t.Stuck[state])).PutStr(attrState, st.String())
 		}
 	}
-	s.put(metricDeadlockedThreads, series{}, int64(t.Deadlocked))
+	s.put(metricDeadlockedThreads, always, int64(t.Deadlocked))
 	for _, b := range s.BlockedNow {
-		from := seriesOf(b)
+		from := &b.Lifetime
 		for _, a := range []pcommon.Map{
 			s.put(metricBlockedThreads, from, int64(b.Value.Threads)), s.put(metricBlockedLongest, from, int64(b.Value.Longest)),
 		} {
@@ -243,7 +233,7 @@ func (s *statement) now() {
 		}
 	}
 	for _, h := range s.HeldNow {
-		a := s.put(metricHeldLongest, seriesOf(h), int64(h.Value))
+		a := s.put(metricHeldLongest, &h.Lifetime, int64(h.Value))
 		s.putClass(a, h.Key.Class)
 		a.PutStr(attrHolderState, h.Key.Holder.String())
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // histogram adds a data point of a histogram, unless it is empty.
-func (s *statement) histogram(t *metricText, from series, h *contention.Histogram) (pcommon.Map, bool) {
+func (s *statement) histogram(t *metricText, from *contention.Lifetime, h *contention.Histogram) (pcommon.Map, bool) {
 	if h == nil || h.Count == 0 {
 		return pcommon.Map{}, false
 	}
@@ -47,11 +47,11 @@ type histogramPoint interface {
 }
 
 // fillHistogram writes what both kinds of histograms have. It returns false for a series that has expired.
-func fillHistogram[P histogramPoint](s *statement, from series, h *contention.Histogram, p P) bool {
-	p.SetStartTimestamp(pcommon.NewTimestampFromTime(from.start))
+func fillHistogram[P histogramPoint](s *statement, from *contention.Lifetime, h *contention.Histogram, p P) bool {
+	p.SetStartTimestamp(pcommon.NewTimestampFromTime(from.Start))
 	p.SetTimestamp(pcommon.NewTimestampFromTime(s.Now))
-	putTrue(p.Attributes(), attrOverflow, from.overflow)
-	if from.expired {
+	putTrue(p.Attributes(), attrOverflow, from.Overflow)
+	if from.Expired {
 		p.SetFlags(pmetric.DefaultDataPointFlags.WithNoRecordedValue(true))
 		return false
 	}

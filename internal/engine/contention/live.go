@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine"
-	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -78,16 +77,11 @@ func (a *Account) look(e *engine.Engine) {
 	}
 	a.now.Deadlocked = a.now.Threads[jvmthread.StateDeadlocked]
 	for h := range e.HeldLocks {
-		a.held(e, h, now)
+		doing := jvmthread.StateUnknown
+		if th := e.Timeline().Thread(h.Owner); th != nil {
+			doing = th.Open().State
+		}
+		d := &a.heldNow.get(HeldKey{h.Lock.Class, doing}).Value
+		*d = max(*d, now.Sub(h.Since))
 	}
-}
-
-func (a *Account) held(e *engine.Engine, h interaction.Held, now jvmthread.Time) {
-	th := e.Timeline().Thread(h.Owner)
-	doing := jvmthread.StateUnknown
-	if th != nil {
-		doing = th.Open().State
-	}
-	d := &a.heldNow.get(HeldKey{h.Lock.Class, doing}).Value
-	*d = max(*d, now.Sub(h.Since))
 }

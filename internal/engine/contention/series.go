@@ -30,14 +30,20 @@ func (b *Budget) Used() int64 { return b.used.Load() }
 
 // Series is the sum for one combination of attributes.
 type Series[K comparable, V any] struct {
-	Key      K
-	Value    V
+	Lifetime
+
+	Key   K
+	Value V
+	dirty bool // changed since the last flush
+	cost  int  // units of the budget
+}
+
+// Lifetime is what series have in common, whatever they sum up.
+type Lifetime struct {
 	Start    time.Time // no earlier events are included
 	Touched  time.Time // time of the last flush with a change
 	Overflow bool      // sums up all combinations beyond the limit; Key has only the dimensions with few values
 	Expired  bool      // unchanged for long: reported for the last time
-	dirty    bool      // changed since the last flush
-	cost     int       // units of the budget
 }
 
 // Changed reports whether the series changed since the last flush.
@@ -82,7 +88,7 @@ func (t *table[K, V]) get(k K) *Series[K, V] {
 func (t *table[K, V]) add(k K) *Series[K, V] {
 	a := t.account
 	if len(t.series) < a.cfg.MaxSeries && a.cfg.Budget.take() {
-		s := &Series[K, V]{Key: k, Start: a.flushed, cost: 1}
+		s := &Series[K, V]{Key: k, Lifetime: Lifetime{Start: a.flushed}, cost: 1}
 		t.series[k] = s
 		return s
 	}
@@ -94,7 +100,7 @@ func (t *table[K, V]) spill(k K) *Series[K, V] {
 	k = t.reduce(k)
 	s := t.overflow[k]
 	if s == nil {
-		s = &Series[K, V]{Key: k, Start: t.account.flushed, Overflow: true}
+		s = &Series[K, V]{Key: k, Lifetime: Lifetime{Start: t.account.flushed, Overflow: true}}
 		t.overflow[k] = s
 	}
 	s.dirty = true
