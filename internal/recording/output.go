@@ -62,6 +62,11 @@ func (o *Output) Problem(p Problem) {
 	o.err = o.sink.Problem(p)
 }
 
+// ReportAt reports a problem at an offset that costs no known number of events.
+func (o *Output) ReportAt(offset int64, what, remedy string) {
+	o.Problem(Problem{Byte: offset, What: what, Remedy: remedy})
+}
+
 // End passes the end of a session to the sink.
 func (o *Output) End(end End) {
 	if o.err == nil {

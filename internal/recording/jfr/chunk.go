@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
 )
 
 // chunk is a self-contained part of a recording, with its own metadata and constants.
@@ -32,7 +33,7 @@ const noMetadata = "the chunk has no metadata: the JVM was killed before it wrot
 
 // openChunk reads a chunk except for its events. A problem is why it cannot be read if c is nil; else it is the end of the readable part. An
 // error is one of the source.
-func openChunk(src io.ReaderAt, at, end int64, h header, buf []byte) (c *chunk, problem *brokenEvent, err error) {
+func openChunk(src io.ReaderAt, at, end int64, h header, buf []byte) (c *chunk, problem *recording.Problem, err error) {
 	c = &chunk{header: h, src: src, at: at, end: end, until: end, raw: h.flags&flagCompressed == 0}
 	meta, problem, err := c.findMetadata(buf)
 	if meta == nil || err != nil {
@@ -46,7 +47,7 @@ func openChunk(src io.ReaderAt, at, end int64, h header, buf []byte) (c *chunk, 
 }
 
 // compile compiles the plans of the wanted events.
-func (c *chunk) compile(meta *metadata) *brokenEvent {
+func (c *chunk) compile(meta *metadata) *recording.Problem {
 	pools, err := newConstants(meta, c.raw)
 	if err != nil {
 		return malformed("metadata", c.at+c.metadata, err)
@@ -90,7 +91,7 @@ func (c *chunk) plan(kind int64) *eventPlan {
 }
 
 // findMetadata reads the metadata that the header points to, or else the last in the chunk.
-func (c *chunk) findMetadata(buf []byte) (found *metadata, problem *brokenEvent, err error) {
+func (c *chunk) findMetadata(buf []byte) (found *metadata, problem *recording.Problem, err error) {
 	if c.metadata >= headerSize && c.metadata < c.end-c.at {
 		s := c.scan(c.at+c.metadata, c.end, buf)
 		if s.next() && s.kind == typeMetadata {
@@ -99,7 +100,7 @@ func (c *chunk) findMetadata(buf []byte) (found *metadata, problem *brokenEvent,
 			}
 		}
 	}
-	problem = &brokenEvent{at: c.at, what: noMetadata}
+	problem = &recording.Problem{Byte: c.at, What: noMetadata}
 	s := c.scan(c.at+headerSize, c.end, buf)
 	for s.next() {
 		if s.kind != typeMetadata {
@@ -118,7 +119,7 @@ func (c *chunk) findMetadata(buf []byte) (found *metadata, problem *brokenEvent,
 }
 
 // index reads the constants and the events about the recording.
-func (c *chunk) index(buf []byte) (problem *brokenEvent, err error) {
+func (c *chunk) index(buf []byte) (problem *recording.Problem, err error) {
 	var v values
 	s := c.scan(c.at+headerSize, c.end, buf)
 	for s.next() {
@@ -132,7 +133,7 @@ func (c *chunk) index(buf []byte) (problem *brokenEvent, err error) {
 		}
 	}
 	if s.broken != nil {
-		c.until = s.broken.at
+		c.until = s.broken.Byte
 		return s.broken, c.salvage(buf)
 	}
 	return problem, s.err

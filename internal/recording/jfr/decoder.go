@@ -45,13 +45,10 @@ func NewDecoder(options recording.Options, sink recording.Sink) *Decoder {
 	return &Decoder{Output: recording.NewOutput(options, sink), watermark: math.MinInt64, slice: slice{room: sliceRecords}}
 }
 
-func (d *Decoder) broken(b *brokenEvent) {
-	p := recording.Problem{Byte: d.source + b.at, What: b.what}
-	if b.cut {
-		p.Remedy = "reading everything before it"
-	}
-	d.Problem(p)
-}
+// report reports a problem at an offset in the current source.
+func (d *Decoder) report(at int64, what, remedy string) { d.ReportAt(d.source+at, what, remedy) }
+
+func (d *Decoder) broken(p *recording.Problem) { d.report(p.Byte, p.What, p.Remedy) }
 
 // count reports the events of a chunk that could not be read, and those that its JVM lost.
 func (d *Decoder) count(c *chunk, bad uint64) {
@@ -60,10 +57,8 @@ func (d *Decoder) count(c *chunk, bad uint64) {
 		d.Problem(recording.Problem{Byte: d.source + c.at, What: fmt.Sprintf("%d events of the chunk do not match its metadata", bad), Lost: bad})
 	}
 	if lost := c.about.lost; lost > 0 {
-		d.Problem(recording.Problem{
-			Byte: d.source + c.at, What: fmt.Sprintf("the JVM dropped %d bytes of events because its buffers were full", lost),
-			Remedy: "give the recorder more memory, for example -XX:FlightRecorderOptions:memorysize=64m",
-		})
+		d.report(c.at, fmt.Sprintf("the JVM dropped %d bytes of events because its buffers were full", lost),
+			"give the recorder more memory, for example -XX:FlightRecorderOptions:memorysize=64m")
 	}
 }
 
@@ -105,9 +100,7 @@ func (d *Decoder) lift(events []jvmthread.Event) {
 	}
 	if n > 0 && !d.lifted {
 		d.lifted = true
-		d.Problem(recording.Problem{
-			Byte: d.source, What: "chunks of one JVM overlap in time; their events are moved to a later time", Remedy: "read concatenated files separately",
-		})
+		d.report(0, "chunks of one JVM overlap in time; their events are moved to a later time", "read concatenated files separately")
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"io"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/recording"
 )
 
 // pushed is the state of a recording that is written to the decoder.
@@ -82,14 +81,12 @@ func (d *Decoder) takeWhole() {
 		case err != nil:
 			next, _ := findChunk(bytes.NewReader(q.data), 1, int64(len(q.data)), d.buf, nil) // memory does not fail
 			next = max(1, min(next, int64(len(q.data)-len(Magic)-1)))
-			d.Problem(recording.Problem{Byte: d.source, What: err.Error(), Remedy: fmt.Sprintf("skipping %d bytes", next)})
+			d.report(0, err.Error(), fmt.Sprintf("skipping %d bytes", next))
 			d.drop(next)
 			continue
 		case max(size, int64(len(q.data))) > maxPushed:
-			d.Problem(recording.Problem{
-				Byte: d.source, What: fmt.Sprintf("a chunk has more than %d bytes", maxPushed),
-				Remedy: "read the file when it is complete, or set a smaller maxchunksize for the recorder",
-			})
+			d.report(0, fmt.Sprintf("a chunk has more than %d bytes", maxPushed),
+				"read the file when it is complete, or set a smaller maxchunksize for the recorder")
 			q.ended = q.skip == 0 && !h.complete()
 			q.skip = max(0, size-int64(len(q.data)))
 			d.drop(min(max(size, headerSize), int64(len(q.data))))
@@ -164,10 +161,7 @@ func (d *Decoder) splitPushed(c *chunk, from int64, complete bool) {
 		d.count(c, bad+lost)
 	}
 	if late > 0 && d.late == 0 {
-		d.Problem(recording.Problem{
-			Byte: d.source + from, What: "some events start late, as they began before those read earlier",
-			Remedy: "read the file when it is complete",
-		})
+		d.report(from, "some events start late, as they began before those read earlier", "read the file when it is complete")
 	}
 	d.late += late
 	d.pass(d.splitter.split(records, until), until)
@@ -199,14 +193,12 @@ func (d *Decoder) Close() error {
 			d.end()
 		}
 	case err != nil:
-		d.Problem(recording.Problem{Byte: d.source, What: err.Error()})
+		d.report(0, err.Error(), "")
 	default:
 		d.takePart(h, int64(len(q.data)), true)
 		d.finish()
 		if h.complete() {
-			d.Problem(recording.Problem{
-				Byte: d.source, What: truncatedChunk(int64(len(q.data)), h.size), Remedy: "reading that part",
-			})
+			d.report(0, truncatedChunk(int64(len(q.data)), h.size), "reading that part")
 		}
 	}
 	q.data = nil

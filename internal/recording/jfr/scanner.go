@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/weft-otel/weft/internal/recording"
 )
 
 const (
@@ -15,6 +17,8 @@ const (
 	maxConstant = 256 << 20 // bytes of a metadata or checkpoint event
 	headOfEvent = 32        // has room for size and type
 )
+
+const readingBefore = "reading everything before it"
 
 // Event types with fixed ids.
 const (
@@ -31,9 +35,9 @@ type scanner struct {
 	pos    int64 // of the next event
 	end    int64 // of the readable part
 	buf    []byte
-	start  int64        // offset of buf
-	broken *brokenEvent // the chunk is malformed from there on
-	err    error        // of the source
+	start  int64              // offset of buf
+	broken *recording.Problem // the chunk is malformed or truncated there
+	err    error              // of the source
 }
 
 // event is an event in the file.
@@ -43,16 +47,9 @@ type event struct {
 	body []byte // after the type; valid until the next event; empty if it is too large
 }
 
-// brokenEvent is the place from which on a chunk cannot be read.
-type brokenEvent struct {
-	at   int64
-	what string
-	cut  bool // the chunk is truncated there
-}
-
 // malformed describes an event that does not have the expected form.
-func malformed(what string, at int64, err error) *brokenEvent {
-	return &brokenEvent{at: at, what: "malformed " + what + ": " + err.Error()}
+func malformed(what string, at int64, err error) *recording.Problem {
+	return &recording.Problem{Byte: at, What: "malformed " + what + ": " + err.Error()}
 }
 
 // scan returns a scanner of a part of the chunk's source, which uses buf if that is large enough.
@@ -72,13 +69,14 @@ func (s *scanner) next() bool {
 	size, kind, head := s.head(window)
 	switch {
 	case head == 0 && int64(len(window)) == s.end-s.pos:
-		s.broken = &brokenEvent{at: s.pos, what: "the chunk ends inside an event", cut: true}
+		s.broken = &recording.Problem{Byte: s.pos, What: "the chunk ends inside an event", Remedy: readingBefore}
 		return false
 	case head == 0 || size < int64(head):
-		s.broken = &brokenEvent{at: s.pos, what: fmt.Sprintf("invalid event size of %d bytes", size)}
+		s.broken = &recording.Problem{Byte: s.pos, What: fmt.Sprintf("invalid event size of %d bytes", size)}
 		return false
 	case size > s.end-s.pos:
-		s.broken = &brokenEvent{at: s.pos, what: fmt.Sprintf("the chunk ends inside an event: %[2]d of %[1]d bytes are present", size, s.end-s.pos), cut: true}
+		what := fmt.Sprintf("the chunk ends inside an event: %d of %d bytes are present", s.end-s.pos, size)
+		s.broken = &recording.Problem{Byte: s.pos, What: what, Remedy: readingBefore}
 		return false
 	}
 	s.event = event{at: s.pos, kind: kind}

@@ -8,8 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-
-	"github.com/weft-otel/weft/internal/recording"
 )
 
 // ReadFrom reads a complete recording. Files are read in place, anything else through a temporary file, since the metadata of a chunk may be at
@@ -51,15 +49,13 @@ func (d *Decoder) spool(file *os.File, r io.Reader) (n, size int64, err error) {
 	n, err = io.Copy(file, io.LimitReader(r, room))
 	size = int64(front) + n
 	if err != nil { // such as a malformed gzip stream or a full disk
-		d.Problem(recording.Problem{Byte: size, What: err.Error(), Remedy: "reading everything before it"})
+		d.ReportAt(size, err.Error(), readingBefore)
 		return n, size, nil
 	}
 	if n == room {
 		if more, _ := io.ReadFull(r, make([]byte, 1)); more > 0 {
-			d.Problem(recording.Problem{
-				Byte: size, What: fmt.Sprintf("the recording has more than %d bytes uncompressed; skipping the rest", d.Options.MaxUnpacked),
-				Remedy: "decompress it, as plain files are read in place, or raise max_unpacked_size",
-			})
+			d.ReportAt(size, fmt.Sprintf("the recording has more than %d bytes uncompressed; skipping the rest", d.Options.MaxUnpacked),
+				"decompress it, as plain files are read in place, or raise max_unpacked_size")
 		}
 	}
 	return n, size, nil

@@ -59,10 +59,10 @@ func (d *Decoder) parts(src io.ReaderAt, size int64) (parts []part, err error) {
 				return parts, findErr
 			}
 			if err == nil {
-				d.Problem(recording.Problem{Byte: d.source + at, What: fmt.Sprintf("more than %d chunks", maxChunks), Remedy: "skipping the rest"})
+				d.report(at, fmt.Sprintf("more than %d chunks", maxChunks), "skipping the rest")
 				return parts, nil
 			}
-			d.Problem(recording.Problem{Byte: d.source + at, What: err.Error(), Remedy: fmt.Sprintf("skipping %d bytes", next-at)})
+			d.report(at, err.Error(), fmt.Sprintf("skipping %d bytes", next-at))
 			at = next
 			continue
 		case !h.complete():
@@ -70,7 +70,7 @@ func (d *Decoder) parts(src io.ReaderAt, size int64) (parts []part, err error) {
 				return parts, err
 			}
 		case h.size > size-at:
-			d.Problem(recording.Problem{Byte: d.source + at, What: truncatedChunk(size-at, h.size), Remedy: "reading that part"})
+			d.report(at, truncatedChunk(size-at, h.size), "reading that part")
 			p.end = size
 		}
 		parts = append(parts, p)
@@ -91,7 +91,7 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 		if n == len(parts) || d.Err() != nil {
 			return n, nil
 		}
-		var problem *brokenEvent
+		var problem *recording.Problem
 		if first, problem, err = d.open(src, &parts[n]); err != nil {
 			return n, err
 		}
@@ -129,7 +129,7 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 	return n, d.chunks(src, own, first, early)
 }
 
-func (d *Decoder) open(src io.ReaderAt, p *part) (*chunk, *brokenEvent, error) {
+func (d *Decoder) open(src io.ReaderAt, p *part) (*chunk, *recording.Problem, error) {
 	return openChunk(src, p.at, p.end, p.header, d.buf)
 }
 

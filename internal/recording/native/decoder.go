@@ -43,7 +43,7 @@ var _ recording.Decoder = (*Decoder)(nil)
 func NewDecoder(options recording.Options, sink recording.Sink) *Decoder {
 	d := &Decoder{Output: recording.NewOutput(options, sink), watermark: math.MinInt64}
 	d.definitions = definitions.New(d.Options.Symbols)
-	d.frames = frames{limit: max(d.Options.MaxRecord, wire.MaxFrame), take: d.take, problem: d.Problem, lost: -1}
+	d.frames = frames{limit: max(d.Options.MaxRecord, wire.MaxFrame), take: d.take, report: d.ReportAt, lost: -1}
 	return d
 }
 
@@ -82,7 +82,7 @@ func (d *Decoder) malformed(f wire.Frame, err error) {
 	if errors.As(err, &wrong) {
 		what = wrong.What
 	}
-	d.Problem(recording.Problem{Byte: f.Byte, What: what, Remedy: "skipping the frame"})
+	d.ReportAt(f.Byte, what, "skipping the frame")
 }
 
 func (d *Decoder) take(f wire.Frame) {
@@ -97,7 +97,7 @@ func (d *Decoder) take(f wire.Frame) {
 		d.hello(f)
 		return
 	case !d.greeted:
-		d.Problem(recording.Problem{Byte: f.Byte, What: f.Kind.String() + ": precedes the hello", Remedy: "skipping the frame"})
+		d.ReportAt(f.Byte, f.Kind.String()+": precedes the hello", "skipping the frame")
 		return
 	}
 	switch f.Kind {
@@ -123,9 +123,7 @@ func (d *Decoder) preamble(f wire.Frame) {
 	version := binary.LittleEndian.Uint16(f.Payload[len(wire.Magic):])
 	d.foreign = version != wire.Version
 	if d.foreign {
-		d.Problem(recording.Problem{
-			Byte: f.Byte, What: fmt.Sprintf("unknown protocol version %d", version), Remedy: "read the recording with the version of Weft that wrote it",
-		})
+		d.ReportAt(f.Byte, fmt.Sprintf("unknown protocol version %d", version), "read the recording with the version of Weft that wrote it")
 	}
 }
 
@@ -152,7 +150,7 @@ func (d *Decoder) define(f wire.Frame) {
 	case err != nil:
 		d.malformed(f, err)
 	case refused:
-		d.Problem(recording.Problem{Byte: f.Byte, What: f.Kind.String() + ": too many definitions", Remedy: "some names will be missing"})
+		d.ReportAt(f.Byte, f.Kind.String()+": too many definitions", "some names will be missing")
 	case f.Kind == wire.FrameThread:
 		th, _ := f.Thread() // Define has parsed it
 		d.threads = append(d.threads, th)

@@ -7,19 +7,18 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
 // frames splits pushed bytes into frames, and resynchronizes after malformed input.
 type frames struct {
-	limit   int
-	take    func(wire.Frame) // the payload is valid until it returns
-	problem func(recording.Problem)
-	rest    []byte // an incomplete frame
-	offset  int64  // of rest, or of the next push
-	number  uint64
-	lost    int64 // where synchronization was lost; -1: it was not
+	limit  int
+	take   func(wire.Frame) // the payload is valid until it returns
+	report func(offset int64, what, remedy string)
+	rest   []byte // an incomplete frame
+	offset int64  // of rest, or of the next push
+	number uint64
+	lost   int64 // where synchronization was lost; -1: it was not
 }
 
 const headerSize = wire.FrameHeaderSize
@@ -113,7 +112,7 @@ func (f *frames) found(at int64) {
 	if f.lost < 0 {
 		return
 	}
-	f.problem(recording.Problem{Byte: f.lost, What: "expected a frame", Remedy: fmt.Sprintf("skipping %d bytes, whose events are missing", at-f.lost)})
+	f.report(f.lost, "expected a frame", fmt.Sprintf("skipping %d bytes, whose events are missing", at-f.lost))
 	f.lost = -1
 }
 
@@ -121,10 +120,8 @@ func (f *frames) found(at int64) {
 func (f *frames) close() {
 	switch {
 	case f.lost >= 0:
-		f.problem(recording.Problem{Byte: f.lost, What: "expected a frame", Remedy: "skipping the rest of the recording"})
+		f.report(f.lost, "expected a frame", "skipping the rest of the recording")
 	case len(f.rest) > 0:
-		f.problem(recording.Problem{
-			Byte: f.offset, What: fmt.Sprintf("the recording is truncated: it ends %d bytes into a frame", len(f.rest)), Remedy: "reading all frames before it",
-		})
+		f.report(f.offset, fmt.Sprintf("the recording is truncated: it ends %d bytes into a frame", len(f.rest)), "reading all frames before it")
 	}
 }
