@@ -35,29 +35,23 @@ func carries() (c recording.Capabilities) {
 		lock  = recording.FieldLock | recording.FieldClass
 		stack = recording.FieldStack
 	)
-	for _, has := range []struct {
-		kind   jvmthread.Kind
-		fields recording.Fields
-	}{
-		{jvmthread.KindThreadStart, event | recording.FieldPeer | stack},
-		{jvmthread.KindThreadEnd, event},
-		{jvmthread.KindContendedEnter, event | lock | stack},
-		{jvmthread.KindContendedEntered, event | lock | recording.FieldPeer},
-		{jvmthread.KindWait, event | lock | recording.FieldArg | stack},
-		{jvmthread.KindWaited, event | lock | recording.FieldPeer},
-		{jvmthread.KindWaitReturned, event | lock},
-		{jvmthread.KindNotify, event | lock | stack},
-		{jvmthread.KindNotifyAll, event | lock | stack},
-		{jvmthread.KindJoinStart, event | lock | recording.FieldPeer | recording.FieldArg | stack},
-		{jvmthread.KindJoinEnd, event | lock | recording.FieldPeer},
-		{jvmthread.KindSleepStart, event | recording.FieldArg | stack},
-		{jvmthread.KindSleepEnd, event},
-		{jvmthread.KindPark, event | lock | recording.FieldArg | stack},
-		{jvmthread.KindUnparked, event},
-	} {
-		c.Events[has.kind].Fields = has.fields
+	c.Events = [jvmthread.NumKinds]recording.Carried{
+		jvmthread.KindThreadStart:      {Fields: event | recording.FieldPeer | stack},
+		jvmthread.KindThreadEnd:        {Fields: event},
+		jvmthread.KindContendedEnter:   {Fields: event | lock | stack},
+		jvmthread.KindContendedEntered: {Fields: event | lock | recording.FieldPeer},
+		jvmthread.KindWait:             {Fields: event | lock | recording.FieldArg | stack},
+		jvmthread.KindWaited:           {Fields: event | lock | recording.FieldPeer, Flags: jvmthread.FlagTimedOut},
+		jvmthread.KindWaitReturned:     {Fields: event | lock},
+		jvmthread.KindNotify:           {Fields: event | lock | stack},
+		jvmthread.KindNotifyAll:        {Fields: event | lock | stack},
+		jvmthread.KindJoinStart:        {Fields: event | lock | recording.FieldPeer | recording.FieldArg | stack},
+		jvmthread.KindJoinEnd:          {Fields: event | lock | recording.FieldPeer},
+		jvmthread.KindSleepStart:       {Fields: event | recording.FieldArg | stack},
+		jvmthread.KindSleepEnd:         {Fields: event},
+		jvmthread.KindPark:             {Fields: event | lock | recording.FieldArg | stack},
+		jvmthread.KindUnparked:         {Fields: event},
 	}
-	c.Events[jvmthread.KindWaited].Flags = jvmthread.FlagTimedOut
 	c.Threads = recording.ThreadName | recording.ThreadGroup | recording.ThreadVirtual
 	c.Notes = []string{
 		"events shorter than their thresholds, and disabled events, are missing",

@@ -14,10 +14,7 @@ import (
 
 // New returns a decoder of traces. Times are in Options.Times.Unit, by default seconds.
 func New(options recording.Options, sink recording.Sink) recording.Decoder {
-	d := &decoder{unit: options.Times.Unit}
-	if d.unit <= 0 || d.unit > time.Second {
-		d.unit = time.Second
-	}
+	d := &decoder{unit: unitOf(options.Times)}
 	s := &scanner{decoder: d}
 	d.Text = recording.NewText(recording.NewBatcher(options, sink, recording.Session{SingleEnded: true}), s.scan, d.finish)
 	return d

@@ -4,6 +4,8 @@
 package tptp
 
 import (
+	"time"
+
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
 )
@@ -64,6 +66,14 @@ func findElement(name []byte) jvmthread.Kind {
 
 // annotation stands for an annotation, which is inside another element, in place of a kind of event.
 const annotation = jvmthread.Kind(jvmthread.NumKinds)
+
+// unitOf returns the unit of times in a trace.
+func unitOf(times recording.Times) time.Duration {
+	if times.Unit <= 0 || times.Unit > time.Second {
+		return time.Second
+	}
+	return times.Unit
+}
 
 // Annotations written by this program, for properties without an attribute.
 const (

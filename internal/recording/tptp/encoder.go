@@ -15,12 +15,9 @@ import (
 // of a thread's object is the thread's id plus 2^32.
 func NewEncoder(options recording.EncoderOptions) recording.Encoder {
 	e := &encoder{
-		options: options, unit: options.Times.Unit, text: make(map[string][]byte), objects: make(map[jvmthread.LockID]jvmthread.ThreadID),
+		options: options, unit: unitOf(options.Times), text: make(map[string][]byte), objects: make(map[jvmthread.LockID]jvmthread.ThreadID),
 	}
 	e.Append = e.append
-	if e.unit <= 0 || e.unit > time.Second {
-		e.unit = time.Second
-	}
 	return e
 }
 
