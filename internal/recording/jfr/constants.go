@@ -9,6 +9,7 @@ import "errors"
 type constants struct {
 	raw     bool
 	pools   map[int64]*pool // by type
+	trace   *plan           // of a stack; nil if the metadata describes no frames
 	frames  *plan           // of a stack frame
 	strings map[int64]string
 	symbols map[int64]text
@@ -54,6 +55,9 @@ var wantedPools = map[string]struct {
 	fields map[string]slot
 	keep   func(c *constants, key int64, v *values, value []byte)
 }{
+	"java.lang.String": {nil, func(c *constants, key int64, v *values, _ []byte) {
+		c.strings[key] = v.text[slotName.text()].value
+	}},
 	"jdk.types.Symbol": {map[string]slot{"string": slotName}, func(c *constants, key int64, v *values, _ []byte) {
 		c.symbols[key] = v.text[slotName.text()]
 	}},
@@ -91,13 +95,13 @@ func newConstants(m *metadata, raw bool) (*constants, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.pools[id] = &pool{plan: p, keep: wanted.keep}
 		if s, inline := primitive(class.name); !inline {
-			c.pools[id] = &pool{plan: &plan{steps: []step{s}}}
-			if s.kind == stepText {
-				s.slot = slotName
-				c.pools[id] = &pool{plan: &plan{steps: []step{s}, last: 1}, keep: (*constants).keepString}
-			}
+			s.slot = slotName // where keep expects a string
+			p = &plan{steps: []step{s}}
+		}
+		c.pools[id] = &pool{plan: p, keep: wanted.keep}
+		if p.known[slotFrames] {
+			c.trace = p
 		}
 	}
 	if err := c.compileFrames(m); err != nil {
@@ -164,10 +168,6 @@ func (c *constants) add(body []byte) error {
 		}
 	}
 	return nil
-}
-
-func (c *constants) keepString(key int64, v *values, _ []byte) {
-	c.strings[key] = v.text[slotName.text()].value
 }
 
 func (c *constants) keepThread(key int64, v *values, _ []byte) {

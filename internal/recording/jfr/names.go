@@ -97,7 +97,7 @@ func (n *names) stack(key int64) stackID {
 		return s
 	}
 	var s stackID
-	if body, ok := n.stacks[key]; ok {
+	if body, ok := n.stacks[key]; ok && n.trace != nil {
 		s = n.format(body)
 	}
 	n.stackIDs[key] = s
@@ -108,16 +108,7 @@ func (n *names) stack(key int64) stackID {
 func (n *names) format(body []byte) (s stackID) {
 	var v values
 	cur := &cursor{b: body, raw: n.raw}
-	var frames *plan
-	for _, p := range n.pools {
-		if p.plan.known[slotFrames] {
-			frames = p.plan
-		}
-	}
-	if frames == nil {
-		return s
-	}
-	frames.readAll(cur, &v)
+	n.trace.readAll(cur, &v)
 	cut, count := v.n[slotCut] != 0, int(v.n[slotFrames])
 	elements := v.array
 	n.stackText.Begin()
