@@ -4,9 +4,11 @@
 package orca
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"sort"
+	"strconv"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -154,19 +156,12 @@ func unbracket(text []byte) (inner []byte, ok bool) {
 
 // parseDecimal parses the decimal number of up to 18 digits at the start of text and returns its length, 0 if there is none.
 func parseDecimal(text []byte) (v int64, n int) {
-	negative := len(text) > 0 && text[0] == '-'
-	if negative {
-		n++
-	}
-	start := n
-	for ; n < len(text) && text[n]-'0' <= 9 && n-start < 18; n++ {
-		v = v*10 + int64(text[n]-'0')
-	}
-	if n == start || n < len(text) && text[n]-'0' <= 9 {
+	digits := bytes.TrimPrefix(text, []byte{'-'})
+	size := len(digits) - len(bytes.TrimLeft(digits, "0123456789"))
+	n = len(text) - len(digits) + size
+	v, err := strconv.ParseInt(string(text[:n]), 10, 64)
+	if err != nil || size > 18 {
 		return 0, 0
-	}
-	if negative {
-		v = -v
 	}
 	return v, n
 }
