@@ -75,11 +75,14 @@ func (k Kind) Valid() bool { return k > KindNone && k < kindEnd && k != kindRese
 const NumKinds = int(kindEnd)
 
 // String returns the kind's name in the protocol.
-func (k Kind) String() string {
-	if k < kindEnd {
-		return kindNames[k]
+func (k Kind) String() string { return nameOf(kindNames[:], k, "unknown") }
+
+// nameOf returns the name of a value, and other for a value without one.
+func nameOf[T ~uint8](names []string, value T, other string) string {
+	if int(value) < len(names) {
+		return names[value]
 	}
-	return "unknown"
+	return other
 }
 
 // ParseKind returns the kind with the given name.

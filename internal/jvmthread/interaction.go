@@ -29,12 +29,7 @@ var interactionNames = [interactionEnd]string{
 const NumInteractionKinds = int(interactionEnd)
 
 // String returns the kind's name, as attributes carry it.
-func (k InteractionKind) String() string {
-	if k < interactionEnd {
-		return interactionNames[k]
-	}
-	return "invalid"
-}
+func (k InteractionKind) String() string { return nameOf(interactionNames[:], k, "invalid") }
 
 // Confidence is how certain a binding is.
 type Confidence uint8
@@ -51,12 +46,7 @@ const (
 var confidenceNames = [confidenceEnd]string{"exact", "fifo", "inferred", "ambiguous"}
 
 // String returns the confidence's name, as attributes carry it.
-func (c Confidence) String() string {
-	if c < confidenceEnd {
-		return confidenceNames[c]
-	}
-	return "invalid"
-}
+func (c Confidence) String() string { return nameOf(confidenceNames[:], c, "invalid") }
 
 // IntervalRef identifies an interval of a thread.
 type IntervalRef struct {

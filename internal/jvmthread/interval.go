@@ -33,12 +33,7 @@ var stateNames = [stateEnd]string{
 const NumStates = int(stateEnd)
 
 // String returns the state's name.
-func (s State) String() string {
-	if s < stateEnd {
-		return stateNames[s]
-	}
-	return "invalid"
-}
+func (s State) String() string { return nameOf(stateNames[:], s, "invalid") }
 
 // Stopped reports whether a thread in this state waits for something.
 func (s State) Stopped() bool {
