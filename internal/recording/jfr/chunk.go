@@ -12,9 +12,9 @@ import (
 
 // chunk is a self-contained part of a recording, with its own metadata and constants.
 type chunk struct {
-	header
+	part
+
 	src      io.ReaderAt
-	at, end  int64 // offsets in the source
 	raw      bool
 	plans    []*eventPlan         // by small type id
 	others   map[int64]*eventPlan // by other type id
@@ -33,8 +33,8 @@ const noMetadata = "the chunk has no metadata: the JVM was killed before it wrot
 
 // openChunk reads a chunk except for its events. A problem is why it cannot be read if c is nil; else it is the end of the readable part. An
 // error is one of the source.
-func openChunk(src io.ReaderAt, at, end int64, h header, buf []byte) (c *chunk, problem *recording.Problem, err error) {
-	c = &chunk{header: h, src: src, at: at, end: end, until: end, raw: h.flags&flagCompressed == 0}
+func openChunk(src io.ReaderAt, p part, buf []byte) (c *chunk, problem *recording.Problem, err error) {
+	c = &chunk{part: p, src: src, until: p.end, raw: p.flags&flagCompressed == 0}
 	meta, problem, err := c.findMetadata(buf)
 	if meta == nil || err != nil {
 		return nil, problem, err

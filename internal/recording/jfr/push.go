@@ -109,7 +109,7 @@ func (d *Decoder) drop(n int64) {
 // takePart passes on the events that are new since the last call.
 func (d *Decoder) takePart(h header, size int64, complete bool) {
 	q := &d.pushed
-	c, problem, _ := openChunk(bytes.NewReader(q.data[:size]), 0, size, h, d.buf) // memory does not fail
+	c, problem, _ := openChunk(bytes.NewReader(q.data[:size]), part{header: h, end: size}, d.buf) // memory does not fail
 	if c == nil {
 		if complete {
 			d.broken(problem)

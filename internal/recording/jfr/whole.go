@@ -17,8 +17,9 @@ import (
 
 // part locates a chunk.
 type part struct {
-	at, end int64
-	header  header
+	header
+
+	at, end int64          // offsets in the source
 	start   jvmthread.Time // by the clock of the session
 }
 
@@ -92,7 +93,7 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 			return n, nil
 		}
 		var problem *recording.Problem
-		if first, problem, err = d.open(src, &parts[n]); err != nil {
+		if first, problem, err = openChunk(src, parts[n], d.buf); err != nil {
 			return n, err
 		}
 		if problem != nil {
@@ -105,7 +106,7 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 	var early []record
 	for ; n < len(parts) && d.Err() == nil; n++ {
 		p := parts[n]
-		c, problem, err := d.open(src, &p)
+		c, problem, err := openChunk(src, p, d.buf)
 		switch {
 		case err != nil:
 			return n, err
@@ -129,17 +130,13 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 	return n, d.chunks(src, own, first, early)
 }
 
-func (d *Decoder) open(src io.ReaderAt, p *part) (*chunk, *recording.Problem, error) {
-	return openChunk(src, p.at, p.end, p.header, d.buf)
-}
-
 // chunks passes on the events of the chunks of a session, and its end.
 func (d *Decoder) chunks(src io.ReaderAt, parts []part, first *chunk, early []record) error {
 	c := first
 	for i := range parts {
 		if i > 0 {
 			var err error
-			if c, _, err = d.open(src, &parts[i]); err != nil {
+			if c, _, err = openChunk(src, parts[i], d.buf); err != nil {
 				return err
 			}
 			if c == nil {
@@ -164,7 +161,7 @@ func (d *Decoder) chunks(src io.ReaderAt, parts []part, first *chunk, early []re
 		early = early[n:]
 	}
 	last := &parts[len(parts)-1]
-	if last.header.complete() && last.end-last.at == last.header.size {
+	if last.complete() && last.end-last.at == last.size {
 		d.end()
 	}
 	return nil

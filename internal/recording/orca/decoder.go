@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
@@ -159,4 +160,24 @@ func (d *decoder) hash(text []byte, field string) (hash uint32, rest []byte, ok 
 		return 0, nil, false
 	}
 	return uint32(v), text[n:], true
+}
+
+// parseStamp parses the time at the start of a line, which may be in brackets, and the comma after it.
+func parseStamp(line []byte) (t jvmthread.Time, n int) {
+	open := 0
+	if len(line) > 0 && line[0] == '[' {
+		open = 1
+	}
+	t, n = recording.ParseTime(line[open:], time.Second)
+	if n == 0 {
+		return 0, 0
+	}
+	n += open
+	if open > 0 && n < len(line) && line[n] == ']' {
+		n++
+	}
+	if n >= len(line) || line[n] != ',' {
+		return 0, 0
+	}
+	return t, n + 1
 }
