@@ -15,22 +15,11 @@ import (
 
 const maxStacks = 20 // of one row
 
-// callerKey identifies a row of callers.
-type callerKey struct {
-	class  uint32
-	method string
-}
+// caller is a row of callers.
+type caller struct {
+	waits
 
-type callerTally struct {
-	parties
-
-	stats   store.Tally
-	stacks  map[store.StackID]*api.StackUse
-	longest store.Interval
-}
-
-func newCallerTally() *callerTally {
-	return &callerTally{stacks: map[store.StackID]*api.StackUse{}}
+	stacks []api.StackUse
 }
 
 // callers returns the table of methods that blocked or waited.
@@ -43,113 +32,52 @@ func (q *query) callers() (any, *Problem) {
 	if p := q.done(); p != nil {
 		return nil, p
 	}
-	sum := newCallerTally()
-	all := q.callerTallies(sel, kind(slices.Index(kindWords(), word)), inClass)
+	type site struct {
+		class uint32
+		stack store.StackID
+	}
+	sites := map[site]*waits{}
+	var wanted [numKinds]bool
+	wanted[slices.Index(kindWords(), word)] = true
+	q.waits(sel, wanted, func(_ kind, class uint32, stack store.StackID) *waits {
+		t := sites[site{class, stack}]
+		if t == nil && inClass(q.sn.Classes[class]) {
+			t = &waits{}
+			sites[site{class, stack}] = t
+		}
+		return t
+	})
+	type method struct{ class, name string }
+	sum := caller{stacks: []api.StackUse{}}
+	all := map[method]*caller{}
+	for at, t := range sites {
+		place, _ := wording.FindPlace(q.sn.Stacks[at.stack])
+		k := method{q.sn.Classes[at.class], place.Function}
+		if all[k] == nil {
+			all[k] = &caller{stacks: []api.StackUse{}}
+		}
+		all[k].merge(t)
+		sum.merge(t)
+		if at.stack != 0 {
+			all[k].stacks = append(all[k].stacks, api.StackUse{Stack: uint32(at.stack), Count: t.Count, Time: t.Time, Line: line(place)})
+		}
+	}
 	rows := make([]api.CallerRow, 0, len(all))
 	for k, t := range all {
-		row := t.row(q)
-		row.Class, row.Method = q.sn.Classes[k.class], k.method
+		row := q.callerRow(t)
+		row.Class, row.Method = k.class, k.name
 		rows = append(rows, row)
-		sum.stats.Merge(&t.stats)
-		sum.merge(&t.parties)
-		if t.longest.Seq != 0 {
-			sum.longer(t.longest)
-		}
 	}
 	slices.SortFunc(rows, func(a, b api.CallerRow) int {
 		return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.Class, b.Class))
 	})
 	order(rows)
-	out := api.Callers{From: q.rel(q.from), To: q.rel(q.to), Kind: word, Total: len(rows), Offset: q.page.offset, Callers: piece(rows, q.page), Sum: sum.row(q)}
-	out.Sum.Stacks, out.Sum.Hidden = []api.StackUse{}, 0
+	out := api.Callers{From: q.rel(q.from), To: q.rel(q.to), Kind: word, Total: len(rows), Offset: q.page.offset, Callers: piece(rows, q.page), Sum: q.callerRow(&sum)}
 	return out, nil
 }
 
-// callerTallies adds up the waits of one kind by class and method.
-func (q *query) callerTallies(sel selection, want kind, inClass func(name string) bool) map[callerKey]*callerTally {
-	all := map[callerKey]*callerTally{}
-	places := map[store.StackID]wording.Place{}
-	// of returns the sums of a row and of a stack in it, or nil if the class is not wanted.
-	of := func(class uint32, stack store.StackID) (*callerTally, *api.StackUse) {
-		if !inClass(q.sn.Classes[class]) {
-			return nil, nil
-		}
-		place, ok := places[stack]
-		if !ok {
-			place, _ = wording.FindPlace(q.sn.Stacks[stack])
-			places[stack] = place
-		}
-		k := callerKey{class, place.Function}
-		t := all[k]
-		if t == nil {
-			t = newCallerTally()
-			all[k] = t
-		}
-		use := t.use(stack, place)
-		return t, use
-	}
-	q.sums(sel, hasWaits, func(r *store.Rollup) {
-		for i := range r.Waits {
-			w := &r.Waits[i]
-			if kindOf(w.State) != want {
-				continue
-			}
-			if t, use := of(w.Class, w.Stack); t != nil {
-				t.sum(&t.stats, w)
-				t.longer(w.Longest.Interval())
-				use.Count += w.Count
-				use.Time += w.Time
-			}
-		}
-	}, func(c *store.Cursor) {
-		for c.Next() {
-			if kindOf(c.As()) != want {
-				continue
-			}
-			lock := c.Lock()
-			t, use := of(q.sn.Locks[lock].Class, c.Stack())
-			if t == nil {
-				continue
-			}
-			count, time := t.wait(q, &t.stats, c, lock)
-			if !c.Early && c.End-c.Start >= t.longest.End-t.longest.Start {
-				t.longer(c.Interval())
-			}
-			use.Count += count
-			use.Time += time
-		}
-	})
-	return all
-}
-
-// use returns the sums of a stack.
-func (t *callerTally) use(stack store.StackID, place wording.Place) *api.StackUse {
-	use := t.stacks[stack]
-	if use == nil {
-		use = &api.StackUse{Stack: uint32(stack), Line: place.File}
-		if place.Line > 0 {
-			use.Line += ":" + strconv.Itoa(place.Line)
-		}
-		t.stacks[stack] = use
-	}
-	return use
-}
-
-// longer keeps the longest interval. Among equals it keeps the earliest, then the one with the lowest thread index.
-func (t *callerTally) longer(iv store.Interval) {
-	old := &t.longest
-	if old.Seq == 0 || cmp.Or(cmp.Compare(iv.End-iv.Start, old.End-old.Start), cmp.Compare(old.Start, iv.Start), cmp.Compare(old.Thread, iv.Thread)) > 0 {
-		*old = iv
-	}
-}
-
-func (t *callerTally) row(q *query) api.CallerRow {
-	row := api.CallerRow{Stats: statsOf(&t.stats), Monitors: t.monitors.Len(), Threads: t.threads.Len(), Stacks: []api.StackUse{}}
-	for id, use := range t.stacks {
-		if id != 0 {
-			row.Stacks = append(row.Stacks, *use)
-		}
-	}
+func (q *query) callerRow(t *caller) api.CallerRow {
+	row := api.CallerRow{Stats: statsOf(&t.Tally), Monitors: t.monitors.Len(), Threads: t.threads.Len(), Stacks: t.stacks}
 	slices.SortFunc(row.Stacks, func(a, b api.StackUse) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Stack, b.Stack)) })
 	if n := len(row.Stacks); n > maxStacks && !q.file {
 		row.Stacks, row.Hidden = row.Stacks[:maxStacks], n-maxStacks
@@ -158,4 +86,12 @@ func (t *callerTally) row(q *query) api.CallerRow {
 		row.Longest = *q.reference(&t.longest)
 	}
 	return row
+}
+
+// line is a place as in a stack trace: Matcher.java:42.
+func line(p wording.Place) string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return p.File + ":" + strconv.Itoa(p.Line)
 }

@@ -13,17 +13,14 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// classTally is the sums of a class of locks.
-type classTally struct {
-	parties
-
-	kinds [numKinds]store.Tally
-}
-
-func (c *classTally) row(name string) api.ClassRow {
+func classRow(name string, t *[numKinds]waits) api.ClassRow {
+	var all waits
+	for k := range t {
+		all.merge(&t[k])
+	}
 	return api.ClassRow{
-		Class: name, Blocked: statsOf(&c.kinds[kindBlocked]), Waited: statsOf(&c.kinds[kindWaited]), Reenter: statsOf(&c.kinds[kindReenter]),
-		Parked: statsOf(&c.kinds[kindParked]), Joined: statsOf(&c.kinds[kindJoined]), Monitors: c.monitors.Len(), Threads: c.threads.Len(),
+		Class: name, Blocked: statsOf(&t[kindBlocked].Tally), Waited: statsOf(&t[kindWaited].Tally), Reenter: statsOf(&t[kindReenter].Tally),
+		Parked: statsOf(&t[kindParked].Tally), Joined: statsOf(&t[kindJoined].Tally), Monitors: all.monitors.Len(), Threads: all.threads.Len(),
 	}
 }
 
@@ -37,15 +34,23 @@ func (q *query) classes() (any, *Problem) {
 	if p := q.done(); p != nil {
 		return nil, p
 	}
-	all := q.classTallies(sel)
-	sum := &classTally{}
+	all := map[uint32]*[numKinds]waits{}
+	kinds := [numKinds]bool{kindBlocked: true, kindWaited: true, kindReenter: true, kindParked: true, kindJoined: true}
+	q.waits(sel, kinds, func(k kind, class uint32, _ store.StackID) *waits {
+		t := all[class]
+		if t == nil {
+			t = new([numKinds]waits)
+			all[class] = t
+		}
+		return &t[k]
+	})
+	var sum [numKinds]waits
 	rows := make([]api.ClassRow, 0, len(all))
 	for id, t := range all {
-		rows = append(rows, t.row(q.sn.Classes[id]))
-		for k := range t.kinds {
-			sum.kinds[k].Merge(&t.kinds[k])
+		rows = append(rows, classRow(q.sn.Classes[id], t))
+		for k := range t {
+			sum[k].merge(&t[k])
 		}
-		sum.merge(&t.parties)
 	}
 	slices.SortFunc(rows, func(a, b api.ClassRow) int { return cmp.Compare(a.Class, b.Class) })
 	if savings {
@@ -55,41 +60,8 @@ func (q *query) classes() (any, *Problem) {
 	}
 	order(rows)
 	return api.Classes{
-		From: q.rel(q.from), To: q.rel(q.to), Threads: len(sel.list), Total: len(rows), Offset: q.page.offset, Classes: piece(rows, q.page), Sum: sum.row(""),
+		From: q.rel(q.from), To: q.rel(q.to), Threads: len(sel.list), Total: len(rows), Offset: q.page.offset, Classes: piece(rows, q.page), Sum: classRow("", &sum),
 	}, nil
-}
-
-// classTallies adds up the waits of threads by class.
-func (q *query) classTallies(sel selection) map[uint32]*classTally {
-	all := map[uint32]*classTally{}
-	of := func(class uint32) *classTally {
-		t := all[class]
-		if t == nil {
-			t = &classTally{}
-			all[class] = t
-		}
-		return t
-	}
-	q.sums(sel, hasWaits, func(r *store.Rollup) {
-		for i := range r.Waits {
-			w := &r.Waits[i]
-			if k := kindOf(w.State); k != kindSleeping {
-				t := of(w.Class)
-				t.sum(&t.kinds[k], w)
-			}
-		}
-	}, func(c *store.Cursor) {
-		for c.Next() {
-			k := kindOf(c.As())
-			if k == kindNone || k == kindSleeping {
-				continue
-			}
-			lock := c.Lock()
-			t := of(q.sn.Locks[lock].Class)
-			t.wait(q, &t.kinds[k], c, lock)
-		}
-	})
-	return all
 }
 
 // addSavings adds what removing the contention of each class would save.

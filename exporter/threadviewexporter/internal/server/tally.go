@@ -4,6 +4,8 @@
 package server
 
 import (
+	"cmp"
+
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -67,34 +69,79 @@ func (q *query) share(c *store.Cursor, waits bool) (count, time int64) {
 	return count, q.clip(c.Start, c.End)
 }
 
-// parties are the locks and threads of waits.
-type parties struct{ monitors, threads store.Set }
+// waits is the sums of some waits.
+type waits struct {
+	store.Tally
 
-func (p *parties) merge(o *parties) {
-	p.monitors.Merge(&o.monitors)
-	p.threads.Merge(&o.threads)
+	monitors, threads store.Set
+	longest           store.Interval // without a number: none
 }
 
-// sum adds waits of a roll-up to a tally.
-func (p *parties) sum(t *store.Tally, w *store.WaitSum) {
-	t.Merge(&w.Tally)
-	w.Locks.AddTo(&p.monitors)
-	w.Threads.AddTo(&p.threads)
+func (t *waits) merge(o *waits) {
+	t.Merge(&o.Tally)
+	t.monitors.Merge(&o.monitors)
+	t.threads.Merge(&o.threads)
+	t.longer(&o.longest)
 }
 
-// wait adds a wait to a tally, or subtracts its part before the range if it is early.
-func (p *parties) wait(q *query, t *store.Tally, c *store.Cursor, lock store.LockIndex) (count, time int64) {
-	count, time = q.share(c, true)
+// longer keeps the longest interval. Among equals it keeps the earliest, then the one with the lowest thread index.
+func (t *waits) longer(iv *store.Interval) {
+	old := &t.longest
+	if iv.Seq != 0 && (old.Seq == 0 ||
+		cmp.Or(cmp.Compare(iv.End-iv.Start, old.End-old.Start), cmp.Compare(old.Start, iv.Start), cmp.Compare(old.Thread, iv.Thread)) > 0) {
+		*old = *iv
+	}
+}
+
+// waits adds up the waits of some kinds over the range. of returns the sums to which those at a stack for locks of a class belong; nil: to none.
+func (q *query) waits(sel selection, wanted [numKinds]bool, of func(k kind, class uint32, stack store.StackID) *waits) {
+	q.sums(sel, func(r *store.Rollup) bool { return r.Waits != nil }, func(r *store.Rollup) {
+		for i := range r.Waits {
+			w := &r.Waits[i]
+			k := kindOf(w.State)
+			if !wanted[k] {
+				continue
+			}
+			if t := of(k, w.Class, w.Stack); t != nil {
+				t.Merge(&w.Tally)
+				w.Locks.AddTo(&t.monitors)
+				w.Threads.AddTo(&t.threads)
+				if w.Max >= int64(t.longest.End-t.longest.Start) {
+					iv := w.Longest.Interval()
+					t.longer(&iv)
+				}
+			}
+		}
+	}, func(c *store.Cursor) {
+		for c.Next() {
+			k := kindOf(c.As())
+			if !wanted[k] {
+				continue
+			}
+			lock := c.Lock()
+			if t := of(k, q.sn.Locks[lock].Class, c.Stack()); t != nil {
+				t.add(q, c, lock)
+			}
+		}
+	})
+}
+
+// add adds a wait, or subtracts its part before the range if it is early.
+func (t *waits) add(q *query, c *store.Cursor, lock store.LockIndex) {
+	count, time := q.share(c, true)
 	if c.Early {
 		t.Clip(count, time)
-		return count, time
+		return
 	}
 	t.Add(count, time, int64(c.End-c.Start))
 	if lock != 0 {
-		p.monitors.Add(int(lock))
+		t.monitors.Add(int(lock))
 	}
-	p.threads.Add(c.Thread())
-	return count, time
+	t.threads.Add(c.Thread())
+	if c.End-c.Start >= t.longest.End-t.longest.Start {
+		iv := c.Interval()
+		t.longer(&iv)
+	}
 }
 
 func statsOf(t *store.Tally) api.Stats {
@@ -106,5 +153,3 @@ func statsOf(t *store.Tally) api.Stats {
 	}
 	return s
 }
-
-func hasWaits(r *store.Rollup) bool { return r.Waits != nil }
