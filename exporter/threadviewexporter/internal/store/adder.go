@@ -5,6 +5,7 @@ package store
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -16,7 +17,10 @@ import (
 func (s *Session) newRollup(blocks []*Block) *Rollup {
 	last := blocks[len(blocks)-1]
 	a := adder{
-		s: s, c: &Rollup{Start: blocks[0].Start, End: last.End, first: blocks[0].number, next: last.number + 1, bounds: noBounds},
+		s: s, c: &Rollup{
+			Start: blocks[0].Start, End: last.End, first: blocks[0].number, next: last.number + 1,
+			firstEnd: math.MaxInt64, lastStart: math.MinInt64, lastEnd: math.MinInt64,
+		},
 		threads: make(map[ThreadSum]*ThreadSum), waits: make(map[waitKey]*wait), locks: make(map[LockIndex]*lock),
 	}
 	n := 0
@@ -70,17 +74,17 @@ type adder struct {
 }
 
 func (a *adder) intervals(b *Block) {
-	bounds := &a.c.bounds
+	c := a.c
 	for i := range len(b.lanes) - 1 {
 		l := &b.lanes[i]
 		start := l.start
 		for at := int(l.first); at < int(b.lanes[i+1].first); at++ {
 			iv := b.interval(l, at, start)
-			if iv.Start < a.c.Start {
-				a.c.early = append(a.c.early, chunk{b, int32(i)})
-				bounds.firstEnd = min(bounds.firstEnd, iv.End)
+			if iv.Start < c.Start {
+				c.early = append(c.early, chunk{b, int32(i)})
+				c.firstEnd = min(c.firstEnd, iv.End)
 			}
-			bounds.lastStart, bounds.lastEnd = max(bounds.lastStart, iv.Start), max(bounds.lastEnd, iv.End)
+			c.lastStart, c.lastEnd = max(c.lastStart, iv.Start), max(c.lastEnd, iv.End)
 			a.interval(&iv, Ref{b, int32(i), uint32(at)})
 			start = iv.End
 		}
@@ -190,7 +194,7 @@ func (a *adder) queue(iv *Interval) {
 
 func (a *adder) handoffs(b *Block) {
 	for i := range b.interactions {
-		a.c.bounds.lastStart = max(a.c.bounds.lastStart, b.effectAt(i))
+		a.c.lastStart = max(a.c.lastStart, b.effectAt(i))
 		e := &b.interactions[i]
 		if e.kind != jvmthread.InteractionHandoff || e.to == 0 {
 			continue
@@ -207,9 +211,9 @@ func (a *adder) held(b *Block) {
 		h := b.hold(i)
 		if h.Start < a.c.Start {
 			a.c.earlyHolds = append(a.c.earlyHolds, h)
-			a.c.bounds.firstEnd = min(a.c.bounds.firstEnd, h.End)
+			a.c.firstEnd = min(a.c.firstEnd, h.End)
 		}
-		a.c.bounds.lastStart, a.c.bounds.lastEnd = max(a.c.bounds.lastStart, h.Start), max(a.c.bounds.lastEnd, h.End)
+		a.c.lastStart, a.c.lastEnd = max(a.c.lastStart, h.Start), max(a.c.lastEnd, h.End)
 		if k := a.of(h.Lock); k != nil {
 			k.Held.Count++
 			k.Held.Time += int64(h.End - h.Start)

@@ -6,7 +6,6 @@ package store
 import (
 	"math"
 	"slices"
-	"sort"
 	"unsafe"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -215,8 +214,7 @@ func (b *Block) effectAt(i int) jvmthread.Time {
 }
 
 func (b *Block) edge(i int) Edge {
-	e := &b.interactions[i]
-	effect := b.Start + b.effects.expand(i, e.effect)
+	e, effect := &b.interactions[i], b.effectAt(i)
 	return Edge{
 		Cause: effect - b.latencies.expand(i, e.latency), Effect: effect, From: int(e.from), To: int(e.to),
 		FromSeq: e.fromSeq, ToSeq: e.toSeq, Lock: LockIndex(e.lock), Stack: StackID(e.stack), Kind: e.kind, Confidence: e.confidence,
@@ -227,12 +225,6 @@ func (b *Block) edge(i int) Edge {
 func (b *Block) holdEnd(i int) jvmthread.Time { return b.Start + b.holdEnds.expand(i, b.holds[i].end) }
 
 func (b *Block) hold(i int) Hold {
-	h := &b.holds[i]
-	end := b.Start + b.holdEnds.expand(i, h.end)
+	h, end := &b.holds[i], b.holdEnd(i)
 	return Hold{Start: end - b.lengths.expand(i, h.length), End: end, Lock: LockIndex(h.lock), Thread: int(h.thread), Marks: h.marks}
-}
-
-// firstAfter is the first of n elements, sorted by end, that ends after a time.
-func firstAfter(n int, end func(int) jvmthread.Time, t jvmthread.Time) int {
-	return sort.Search(n, func(i int) bool { return end(i) > t })
 }

@@ -61,7 +61,7 @@ func (sn *Snapshot) Before(iv *Interval) (Interval, bool) {
 	for at = min(at, len(all)-1); at >= 0; at-- {
 		b, l := all[at].block, &all[at].block.lanes[all[at].lane]
 		first, n := int(l.first), b.laneLen(int(all[at].lane))
-		i := first + firstAfter(n, func(i int) jvmthread.Time { return b.endAt(first + i) }, iv.Start) - 1
+		i := first + sort.Search(n, func(i int) bool { return b.endAt(first+i) > iv.Start }) - 1
 		for ; i >= first; i-- {
 			if before := b.interval(l, i, b.startOf(l, i)); before.Seq != iv.Seq {
 				return before, true
@@ -90,7 +90,7 @@ func (sn *Snapshot) edges(from, to jvmthread.Time, first, next uint64, yield fun
 		if b.number < first {
 			continue
 		}
-		for i := firstAfter(len(b.interactions), b.effectAt, from-1); i < len(b.interactions); i++ {
+		for i := sort.Search(len(b.interactions), func(i int) bool { return b.effectAt(i) >= from }); i < len(b.interactions); i++ {
 			e := b.edge(i)
 			if e.Effect >= to {
 				break
@@ -142,7 +142,7 @@ func (sn *Snapshot) uncoveredHolds(from, to jvmthread.Time, cover *Cover, yield 
 		if b.firstHold >= to || b.number >= cover.first && b.number < cover.next {
 			continue
 		}
-		for i := firstAfter(len(b.holds), b.holdEnd, from); i < len(b.holds); i++ {
+		for i := sort.Search(len(b.holds), func(i int) bool { return b.holdEnd(i) > from }); i < len(b.holds); i++ {
 			if h := b.hold(i); h.Start < to && !yield(h) {
 				return
 			}

@@ -22,8 +22,12 @@ type Rollup struct {
 	first, next uint64  // numbers of its blocks: [first, next)
 	early       []chunk // lanes whose first interval began before the roll-up
 	earlyHolds  []Hold  // that began before the roll-up
-	bounds      bounds
 	size        int64
+
+	// What decides whether a range contains the whole roll-up.
+	firstEnd  jvmthread.Time // of the intervals and holds that began before the roll-up
+	lastStart jvmthread.Time // of intervals and holds; also the last effect
+	lastEnd   jvmthread.Time // of intervals and holds
 }
 
 // ThreadSum is a thread in a state.
@@ -73,15 +77,6 @@ func (r Ref) Interval() Interval {
 	return r.block.interval(l, int(r.at), r.block.startOf(l, int(r.at)))
 }
 
-// bounds decide whether a range contains a whole roll-up.
-type bounds struct {
-	firstEnd  jvmthread.Time // of the intervals and holds that began before the roll-up
-	lastStart jvmthread.Time // of intervals and holds; also the last effect
-	lastEnd   jvmthread.Time // of intervals and holds
-}
-
-var noBounds = bounds{firstEnd: math.MaxInt64, lastStart: math.MinInt64, lastEnd: math.MinInt64} //nolint:gochecknoglobals // read-only
-
 const (
 	rollupIntervals = 1 << 17 // intervals of a roll-up, at least
 	perThread       = 16      // intervals of a roll-up per thread of the session, at least, so that there are fewer sums than intervals
@@ -126,8 +121,7 @@ type Cover struct {
 // Cover returns the roll-ups within a range that have the needed sums.
 func (sn *Snapshot) Cover(from, to jvmthread.Time, has func(*Rollup) bool) Cover {
 	within := func(c *Rollup) bool {
-		b := &c.bounds
-		return c.Start >= from && b.firstEnd > from && b.lastEnd <= to && b.lastStart < to && has(c)
+		return c.Start >= from && c.firstEnd > from && c.lastEnd <= to && c.lastStart < to && has(c)
 	}
 	i := slices.IndexFunc(sn.rollups, within)
 	if i < 0 {
