@@ -33,8 +33,7 @@ func (v *View) controlOf(id jvmthread.SessionID) *api.Control {
 		return nil
 	}
 	if known, ok := v.controls.Load(id); ok {
-		c := *known.(*api.Control)
-		return &c
+		return known.(*api.Control)
 	}
 	return &api.Control{Options: map[string]string{}}
 }
@@ -69,17 +68,14 @@ func controlOptions(w http.ResponseWriter, r *http.Request) (map[string]string, 
 	if err := d.Decode(&req); err != nil {
 		return nil, problem(http.StatusBadRequest, "invalid request body: %v", err)
 	}
-	switch {
-	case req.Action != "options" && len(req.Options) > 0:
+	actions := map[string]map[string]string{
+		"pause": {"pause": "on"}, "resume": {"pause": "off"}, "snapshot": {"snapshot": "now"}, "options": req.Options,
+	}
+	if req.Action != "options" && len(req.Options) > 0 {
 		return nil, &Problem{http.StatusBadRequest, "options: only allowed with action options", "options"}
-	case req.Action == "pause":
-		return map[string]string{"pause": "on"}, nil
-	case req.Action == "resume":
-		return map[string]string{"pause": "off"}, nil
-	case req.Action == "snapshot":
-		return map[string]string{"snapshot": "now"}, nil
-	case req.Action == "options" && len(req.Options) > 0:
-		return req.Options, nil
+	}
+	if options := actions[req.Action]; len(options) > 0 {
+		return options, nil
 	}
 	return nil, &Problem{http.StatusBadRequest, "action: want pause, resume, snapshot, or options with at least one option", "action"}
 }

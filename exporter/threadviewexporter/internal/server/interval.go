@@ -172,14 +172,12 @@ func (q *query) effects(iv *store.Interval, out *api.Interval) {
 	})
 	q.sn.Holds(iv.Start, max(iv.End, iv.Start+1), func(h store.Hold) bool {
 		if h.Thread == iv.Thread {
-			out.Held = append(out.Held, q.holding(&h))
+			out.Held = append(out.Held, api.Holding{
+				Lock: q.lockRef(h.Lock), Thread: q.threadRef(h.Thread), From: q.rel(h.Start), To: q.rel(h.End), Marks: int(h.Marks),
+			})
 		}
 		return len(out.Held) < maxHeld
 	})
-}
-
-func (q *query) holding(h *store.Hold) api.Holding {
-	return api.Holding{Lock: q.lockRef(h.Lock), Thread: q.threadRef(h.Thread), From: q.rel(h.Start), To: q.rel(h.End), Marks: int(h.Marks)}
 }
 
 // summary describes an interval in a sentence or two.
