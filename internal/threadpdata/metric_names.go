@@ -22,7 +22,8 @@ type metricText struct {
 	id                      int // in metricTexts
 }
 
-var metricTexts []*metricText
+// metricTexts has all metrics.
+var metricTexts = []*metricText{}
 
 func newMetric(name, unit, description string, kind instrument) *metricText {
 	t := &metricText{name, unit, description, kind, len(metricTexts)}
@@ -30,6 +31,7 @@ func newMetric(name, unit, description string, kind instrument) *metricText {
 	return t
 }
 
+// The metrics.
 var (
 	metricContentions       = newMetric("weft.lock.contentions", "{contention}", "Number of times a thread waited for a lock that another thread held.", counter)
 	metricBlockedTime       = newMetric("weft.lock.blocked.time", seconds, "Time threads were blocked on locks, including threads that still are.", counter)
