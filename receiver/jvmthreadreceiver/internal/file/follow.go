@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/formats"
@@ -38,54 +37,46 @@ func (s slots) leave() {
 	}
 }
 
-// tail watches an open file that may still grow.
-type tail struct {
-	path  string
-	file  *os.File
-	poll  time.Duration
-	slots slots
-}
-
 // surveyor is a decoder that knows how much of a file is ready to be read.
 type surveyor interface {
 	Survey(src io.ReaderAt, size int64) (readable int64, live, whole bool)
 }
 
 // compressed reports whether the file has the head of a compressed one.
-func (t *tail) compressed() bool {
+func (f *recordingFile) compressed() bool {
 	var head [8]byte
-	n, _ := t.file.ReadAt(head[:], 0) // reading reports the error again
+	n, _ := f.file.ReadAt(head[:], 0) // reading reports the error again
 	return formats.Compressed(head[:n])
 }
 
 // steady waits until the file stops growing. It reports false if ctx ends first.
-func (t *tail) steady(ctx context.Context) bool {
+func (f *recordingFile) steady(ctx context.Context) bool {
 	for size := int64(-1); ; {
-		info, err := t.file.Stat()
+		info, err := f.file.Stat()
 		if err != nil || info.Size() == size {
 			return true // reading reports the error again
 		}
 		size = info.Size()
-		if !t.idle(ctx) {
+		if !f.idle(ctx) {
 			return false
 		}
 	}
 }
 
 // settled reports whether a file is complete, if its format is better read as a whole. It waits until the file stops growing.
-func (t *tail) settled(ctx context.Context, d recording.Decoder) bool {
+func (f *recordingFile) settled(ctx context.Context, d recording.Decoder) bool {
 	decoder, ok := d.(surveyor)
 	for size := int64(-1); ok; {
-		info, err := t.file.Stat()
+		info, err := f.file.Stat()
 		if err != nil {
 			return false
 		}
-		_, live, whole := decoder.Survey(t.file, info.Size())
+		_, live, whole := decoder.Survey(f.file, info.Size())
 		if live || info.Size() == size {
 			return whole
 		}
 		size = info.Size()
-		if !t.idle(ctx) {
+		if !f.idle(ctx) {
 			return false
 		}
 	}
@@ -93,13 +84,13 @@ func (t *tail) settled(ctx context.Context, d recording.Decoder) bool {
 }
 
 // readable returns how far the file can be read now, and whether that is all it will ever contain.
-func (t *tail) readable(d recording.Decoder) (limit int64, whole bool, err error) {
-	info, err := t.file.Stat()
+func (f *recordingFile) readable(d recording.Decoder) (limit int64, whole bool, err error) {
+	info, err := f.file.Stat()
 	if err != nil {
 		return 0, false, err
 	}
 	if decoder, ok := d.(surveyor); ok {
-		limit, _, whole = decoder.Survey(t.file, info.Size())
+		limit, _, whole = decoder.Survey(f.file, info.Size())
 		return limit, whole, nil
 	}
 	return info.Size(), false, nil
@@ -113,12 +104,12 @@ const maxRead = 1 << 20
 
 // follow reads the file as it grows, until it is replaced or removed, or its format marks it as complete: a JVM's repository has a file
 // for each chunk, and only one of them grows. It calls flushed after each flush of the decoder.
-func (t *tail) follow(ctx context.Context, decoder recording.Decoder, flushed func()) error {
+func (f *recordingFile) follow(ctx context.Context, decoder recording.Decoder, flushed func()) error {
 	var offset int64
 	pending, gone := false, false
 	var buf []byte
 	for {
-		limit, whole, err := t.readable(decoder)
+		limit, whole, err := f.readable(decoder)
 		if err != nil {
 			return err
 		}
@@ -126,7 +117,7 @@ func (t *tail) follow(ctx context.Context, decoder recording.Decoder, flushed fu
 		if int64(len(buf)) < want {
 			buf = make([]byte, want)
 		}
-		n, err := t.file.ReadAt(buf[:want], offset)
+		n, err := f.file.ReadAt(buf[:want], offset)
 		if n > 0 {
 			offset += int64(n)
 			pending = true
@@ -151,30 +142,30 @@ func (t *tail) follow(ctx context.Context, decoder recording.Decoder, flushed fu
 		if whole && offset >= limit {
 			return nil
 		}
-		info, err := t.file.Stat()
+		info, err := f.file.Stat()
 		switch {
 		case err != nil:
 			return err
 		case info.Size() < offset:
 			return fmt.Errorf("file shrank from %d to %d bytes: %w", offset, info.Size(), errGone)
-		case t.replaced(info):
+		case f.replaced(info):
 			gone = true // read what was written before that
 			continue
 		}
-		if !t.idle(ctx) {
+		if !f.idle(ctx) {
 			return ctx.Err()
 		}
 	}
 }
 
 // idle waits for the next check of the file and frees its slot meanwhile, since most files in a folder do not grow.
-func (t *tail) idle(ctx context.Context) bool {
-	t.slots.leave()
-	return outlet.Pause(ctx, t.poll) && t.slots.enter(ctx)
+func (f *recordingFile) idle(ctx context.Context) bool {
+	f.slots.leave()
+	return outlet.Pause(ctx, f.cfg.PollInterval) && f.slots.enter(ctx)
 }
 
 // replaced reports whether the path now leads to another file or to none.
-func (t *tail) replaced(info fs.FileInfo) bool {
-	now, err := os.Stat(t.path)
+func (f *recordingFile) replaced(info fs.FileInfo) bool {
+	now, err := os.Stat(f.path)
 	return err != nil || !os.SameFile(info, now)
 }

@@ -77,7 +77,7 @@ func TestDataWrittenBeforeRotationIsRead(t *testing.T) {
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
-	f := &tail{path: path, file: file, poll: time.Millisecond, slots: make(slots, 1)}
+	f := &recordingFile{path: path, file: file, cfg: &Config{PollInterval: time.Millisecond}, slots: make(slots, 1)}
 	require.ErrorIs(t, f.follow(t.Context(), decoder, func() {}), errGone)
 	assert.Equal(t, "first\nlast\n", decoder.got.String())
 }
@@ -98,7 +98,7 @@ func TestCompleteChunksAreNotFollowed(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	decoder := &chunked{busy{flush: func() {}}}
-	f := &tail{path: path, file: file, poll: time.Hour, slots: make(slots, 1)}
+	f := &recordingFile{path: path, file: file, cfg: &Config{PollInterval: time.Hour}, slots: make(slots, 1)}
 	require.NoError(t, f.follow(t.Context(), decoder, func() {}))
 	assert.Equal(t, "a chunk", decoder.got.String())
 }

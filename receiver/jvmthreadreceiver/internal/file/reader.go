@@ -98,8 +98,7 @@ func (r *Reader) read(ctx context.Context, path string) {
 	defer r.slots.leave()
 	for again := true; again; { // at once, before a replacement is rotated as well
 		f := &recordingFile{
-			tail: tail{path: path, poll: r.cfg.PollInterval, slots: r.slots},
-			cfg:  r.cfg, out: r.out, storage: r.storage, log: r.out.Log.With(zap.String("file", path)),
+			path: path, cfg: r.cfg, out: r.out, slots: r.slots, storage: r.storage, log: r.out.Log.With(zap.String("file", path)),
 		}
 		f.read(ctx)
 		again = r.cfg.Follow && f.gone && ctx.Err() == nil && exists(path)

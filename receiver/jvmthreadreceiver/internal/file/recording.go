@@ -22,13 +22,14 @@ import (
 
 // recordingFile is a file read by one goroutine.
 type recordingFile struct {
-	tail
-
+	path    string
 	cfg     *Config
 	out     *outlet.Outlet
+	slots   slots
 	storage storage.Client // nil: read positions are not kept
 	log     *zap.Logger
 
+	file    *os.File
 	replay  *replay
 	decoder recording.Decoder
 	mark    mark
