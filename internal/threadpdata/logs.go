@@ -60,12 +60,9 @@ func (e *Emitter) Deadlock(f *deadlock.Found, observed time.Time, r plog.LogReco
 
 func (e *Emitter) member(iv *jvmthread.Interval, owner jvmthread.ThreadID, m pcommon.Map) {
 	m.EnsureCapacity(8)
-	m.PutInt(attrThreadID, int64(iv.Thread))
-	m.PutStr(attrThreadName, e.threadName(iv.Thread))
-	m.PutStr(attrLockClass, e.sym.Class(iv.Lock.Class))
-	m.PutInt(attrLockID, int64(iv.Lock.Hash))
-	m.PutInt(attrOwnerID, int64(owner))
-	m.PutStr(attrOwnerName, e.threadName(owner))
+	e.putThread(m, attrThreadID, attrThreadName, iv.Thread)
+	e.putLock(m, iv.Lock)
+	e.putThread(m, attrOwnerID, attrOwnerName, owner)
 	e.putPlace(m, iv.Stack)
 }
 
@@ -123,10 +120,8 @@ func (e *Emitter) LostNotify(n *interaction.LostNotify, w *window.Window, observ
 	}
 	a := r.Attributes()
 	a.EnsureCapacity(8)
-	a.PutInt(attrThreadID, int64(n.Wait.Thread))
-	a.PutStr(attrThreadName, e.threadName(n.Wait.Thread))
-	a.PutStr(attrLockClass, e.sym.Class(n.Wait.Lock.Class))
-	a.PutInt(attrLockID, int64(n.Wait.Lock.Hash))
+	e.putThread(a, attrThreadID, attrThreadName, n.Wait.Thread)
+	e.putLock(a, n.Wait.Lock)
 	a.PutStr(attrLostReason, LostReason(n.OtherWoken))
 	e.putPlace(a, n.Wait.Stack)
 	why := fmt.Sprintf("notify was called %v before the wait began, when no thread was waiting", n.Wait.Start.Sub(n.Notified))

@@ -35,8 +35,7 @@ func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
 	a.EnsureCapacity(16)
 	a.PutStr(attrState, iv.State.String())
 	a.PutInt(attrIntervalTime, int64(p.exact))
-	a.PutInt(attrThreadID, int64(iv.Thread))
-	a.PutStr(attrThreadName, e.threadName(iv.Thread))
+	e.putThread(a, attrThreadID, attrThreadName, iv.Thread)
 	jvm := stateWords[iv.State].jvm
 	if jvm == "waiting" && iv.Timeout > 0 {
 		jvm = "timed_waiting"
@@ -78,16 +77,14 @@ func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
 		addEvent(s, "timeout", p.end)
 	}
 	if !iv.Lock.IsZero() {
-		a.PutStr(attrLockClass, e.sym.Class(iv.Lock.Class))
-		a.PutInt(attrLockID, int64(iv.Lock.Hash))
+		e.putLock(a, iv.Lock)
 	}
 	if iv.Peer != jvmthread.NoThread {
 		id, name := attrOwnerID, attrOwnerName
 		if iv.State == jvmthread.StateJoining || iv.State == jvmthread.StateReentering {
 			id, name = attrJoinedID, attrJoinedName
 		}
-		a.PutInt(id, int64(iv.Peer))
-		a.PutStr(name, e.threadName(iv.Peer))
+		e.putThread(a, id, name, iv.Peer)
 	}
 	if p.hasSlack {
 		a.PutInt(attrSlack, int64(p.slack))
@@ -121,6 +118,16 @@ func (e *Emitter) detail(p *plan, s ptrace.Span, a pcommon.Map) {
 	if d.HasCPU && p.iv.State == jvmthread.StateRunnable {
 		a.PutInt(attrCPUTime, d.CPU)
 	}
+}
+
+func (e *Emitter) putThread(a pcommon.Map, idKey, nameKey string, id jvmthread.ThreadID) {
+	a.PutInt(idKey, int64(id))
+	a.PutStr(nameKey, e.threadName(id))
+}
+
+func (e *Emitter) putLock(a pcommon.Map, lock jvmthread.LockID) {
+	a.PutStr(attrLockClass, e.sym.Class(lock.Class))
+	a.PutInt(attrLockID, int64(lock.Hash))
 }
 
 // putContext names a span of the application, if there is one.

@@ -135,8 +135,7 @@ func (e *Emitter) writePath(p *plan, s ptrace.Span) {
 	path := e.window.Verdict.Path
 	a := s.Attributes()
 	a.EnsureCapacity(6)
-	a.PutInt(attrPathThreadID, int64(path.Thread))
-	a.PutStr(attrPathThreadName, e.threadName(path.Thread))
+	e.putThread(a, attrPathThreadID, attrPathThreadName, path.Thread)
 	a.PutInt(attrIntervalTime, int64(path.End-path.Start))
 	if folded := len(path.Segments) - len(p.segments); folded > 0 {
 		var shown jvmthread.Time
@@ -176,8 +175,7 @@ func (e *Emitter) writeSegment(p *plan, s ptrace.Span) {
 	a.EnsureCapacity(6)
 	a.PutStr(attrPathKind, p.segment.Kind.String())
 	a.PutInt(attrIntervalTime, int64(p.exact))
-	a.PutInt(attrPathThreadID, int64(p.segment.Thread))
-	a.PutStr(attrPathThreadName, e.threadName(p.segment.Thread))
+	e.putThread(a, attrPathThreadID, attrPathThreadName, p.segment.Thread)
 	putText(a, attrExplanation, p.explanation)
 }
 
