@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/extension"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -70,10 +69,7 @@ type registry struct {
 	agents map[jvmthread.SessionID]Agent
 }
 
-var (
-	_ Registry            = (*registry)(nil)
-	_ extension.Extension = (*registry)(nil)
-)
+var _ Registry = (*registry)(nil)
 
 func newRegistry(maxAgents int) *registry {
 	return &registry{maxAgents: maxAgents, agents: make(map[jvmthread.SessionID]Agent)}

@@ -72,9 +72,6 @@ type Lock struct {
 	Waited      time.Duration `json:"waited_time"`
 }
 
-// Mean returns the mean time of a contention, 0 if there was none.
-func (l Lock) Mean() time.Duration { return mean(l.Blocked, l.Contentions) }
-
 // Chain is consecutive handoffs of one lock, each by the thread that received the lock in the previous one.
 type Chain struct {
 	Class   string        `json:"class"`
@@ -119,6 +116,7 @@ type Blocked struct {
 	TraceID  string        `json:"trace_id"` // of the last window
 }
 
+// mean returns 0 if the count is 0.
 func mean(sum time.Duration, count int64) time.Duration {
 	if count == 0 {
 		return 0

@@ -104,7 +104,7 @@ func (s Summary) writeLocks(b *strings.Builder, top int) {
 		"contentions", "handoffs", "blocked", "mean", "longest", "held max")
 	for _, l := range rows[:min(top, len(rows))] {
 		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s  %s\n", nameWidth, lockClass(l.Class, nameWidth), grouped(l.Contentions), grouped(l.Handoffs),
-			column(l.Blocked), column(l.Mean()), column(l.BlockedMax), column(l.HeldMax))
+			column(l.Blocked), column(mean(l.Blocked, l.Contentions)), column(l.BlockedMax), column(l.HeldMax))
 	}
 	writeRest(b, len(rows), top, "no thread was blocked", "lock class")
 }
