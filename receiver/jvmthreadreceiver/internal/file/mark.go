@@ -45,16 +45,13 @@ func (m *mark) begin(file *os.File) error {
 // errDone means that the file was read to its end before.
 var errDone = errors.New("read before")
 
-// load finds the saved mark of the file at a path. It returns errDone if nothing is left to read. Without a client there are no saved marks.
+// load finds the saved mark of the file at a path. It returns errDone if nothing is left to read.
 func (m *mark) load(ctx context.Context, client storage.Client, path string, file *os.File) error {
 	head, err := headOf(file)
 	if err != nil {
 		return err
 	}
 	m.Head, m.Seed = head, head
-	if client == nil {
-		return nil
-	}
 	data, err := client.Get(ctx, path)
 	if err != nil {
 		return fmt.Errorf("storage: %w", err)

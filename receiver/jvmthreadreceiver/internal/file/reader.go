@@ -26,7 +26,7 @@ import (
 type Reader struct {
 	cfg     *Config
 	out     *outlet.Outlet
-	storage storage.Client // nil: read positions are not kept
+	storage storage.Client
 	history *history
 	slots   slots
 }
@@ -37,7 +37,7 @@ func New(cfg *Config, out *outlet.Outlet) *Reader {
 	if cfg.Follow {
 		limit = maxFollowed
 	}
-	return &Reader{cfg: cfg, out: out, history: newHistory(limit, out.Log), slots: make(slots, cfg.MaxFiles)}
+	return &Reader{cfg: cfg, out: out, storage: storage.NewNopClient(), history: newHistory(limit, out.Log), slots: make(slots, cfg.MaxFiles)}
 }
 
 var errNoStorage = errors.New("not a storage extension of this collector; add one to service::extensions")
@@ -60,12 +60,7 @@ func (r *Reader) OpenStorage(ctx context.Context, host component.Host, id compon
 }
 
 // CloseStorage closes the storage, if there is one.
-func (r *Reader) CloseStorage(ctx context.Context) error {
-	if r.storage == nil {
-		return nil
-	}
-	return r.storage.Close(ctx)
-}
+func (r *Reader) CloseStorage(ctx context.Context) error { return r.storage.Close(ctx) }
 
 // Run looks for files, repeatedly if they are followed. It returns when all of them are read or ctx ends.
 func (r *Reader) Run(ctx context.Context) {

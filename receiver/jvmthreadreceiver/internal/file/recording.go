@@ -26,7 +26,7 @@ type recordingFile struct {
 	cfg     *Config
 	out     *outlet.Outlet
 	slots   slots
-	storage storage.Client // nil: read positions are not kept
+	storage storage.Client
 	log     *zap.Logger
 
 	file    *os.File
@@ -189,7 +189,7 @@ func (c cancellable) Read(p []byte) (int, error) {
 
 // remember saves the read position. If that fails, a restart may deliver events twice.
 func (f *recordingFile) remember(ctx context.Context, done bool) {
-	if f.storage == nil {
+	if f.cfg.Storage == nil {
 		return
 	}
 	f.mark.Done = done
