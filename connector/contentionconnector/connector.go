@@ -139,7 +139,7 @@ func (a *accountant) flushes(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C: // its time may be long past if the next consumer is slow
-			a.sessions.Each(ctx, func(_ *sessions.Session, f sessions.Follower[output]) { f.(*session).flush(time.Now(), true) })
+			a.sessions.Each(ctx, func(f sessions.Follower[output]) { f.(*session).flush(time.Now(), true) })
 		}
 	}
 }

@@ -133,11 +133,11 @@ func (s *Set[T]) Extract(ctx context.Context, td ptrace.Traces) {
 }
 
 // Each calls visit for each session that has a Follower, one after the other and with the session locked, and delivers what is ready then.
-func (s *Set[T]) Each(ctx context.Context, visit func(*Session, Follower[T])) {
+func (s *Set[T]) Each(ctx context.Context, visit func(Follower[T])) {
 	for _, e := range s.all() {
 		s.visit(ctx, e, func() (silent bool) {
 			if a, ok := e.handler.(*analysis[T]); ok {
-				visit(a.Session, a.follower)
+				visit(a.follower)
 			}
 			return false
 		})
