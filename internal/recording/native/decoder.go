@@ -89,18 +89,15 @@ func (d *Decoder) take(f wire.Frame) {
 	if d.Err() != nil || d.foreign && f.Kind != 0 {
 		return
 	}
-	switch {
-	case f.Kind == 0:
-		d.preamble(f)
-		return
-	case f.Kind == wire.FrameHello:
-		d.hello(f)
-		return
-	case !d.greeted:
+	if f.Kind != 0 && f.Kind != wire.FrameHello && !d.greeted {
 		d.ReportAt(f.Byte, f.Kind.String()+": precedes the hello", "skipping the frame")
 		return
 	}
 	switch f.Kind {
+	case 0:
+		d.preamble(f)
+	case wire.FrameHello:
+		d.hello(f)
 	case wire.FrameThread, wire.FrameClass, wire.FrameMethod, wire.FrameStack:
 		d.define(f)
 	case wire.FrameBatch:

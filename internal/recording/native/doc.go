@@ -9,8 +9,6 @@
 package native
 
 import (
-	"strings"
-
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -20,7 +18,7 @@ func Format() recording.Format {
 	f := recording.Format{
 		Name:      "native",
 		Extension: ".weft",
-		Match:     func(head []byte) bool { return strings.HasPrefix(string(head), wire.Magic) },
+		Match:     isPreamble,
 		New: func(options recording.Options, sink recording.Sink) recording.Decoder {
 			return NewDecoder(options, sink)
 		},

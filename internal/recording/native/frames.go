@@ -4,6 +4,7 @@
 package native
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -72,9 +73,7 @@ const (
 	broken   = -2
 )
 
-func isPreamble(b []byte) bool {
-	return len(b) >= len(wire.Magic) && string(b[:len(wire.Magic)]) == wire.Magic
-}
+func isPreamble(b []byte) bool { return bytes.HasPrefix(b, []byte(wire.Magic)) }
 
 // sizeAt returns the length of the frame or preamble at the start of b.
 func sizeAt(b []byte, limit int) int {

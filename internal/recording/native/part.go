@@ -172,7 +172,7 @@ func walk(src io.ReaderAt, from, size int64) (entries []wire.IndexEntry, err err
 			break
 		}
 		end := at + headerSize + int64(binary.LittleEndian.Uint32(b[:]))
-		if string(b[:len(wire.Magic)]) == wire.Magic {
+		if isPreamble(b[:]) {
 			return nil, errSeveral
 		}
 		if end > size {
