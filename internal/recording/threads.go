@@ -3,7 +3,11 @@
 
 package recording
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"maps"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
 
 // Thread is a decoder's state of a thread in the recording.
 type Thread struct {
@@ -68,11 +72,7 @@ func (t *Threads) Bind(name uint64, th *Thread) *Thread {
 
 func (t *Threads) forget() {
 	before := len(t.byName)
-	for name, th := range t.byName {
-		if th.Ended {
-			delete(t.byName, name)
-		}
-	}
+	maps.DeleteFunc(t.byName, func(_ uint64, th *Thread) bool { return th.Ended })
 	if len(t.byName) > before*3/4 {
 		clear(t.byName)
 	}

@@ -75,13 +75,10 @@ func ParseFrame(line string) (f jvmthread.Frame, ok bool) {
 	}
 	function, source := text[:open], text[open+1:]
 	dot := strings.LastIndexByte(function, '.')
-	if dot < 0 { // "unknown" has no class
-		dot = 0
-	} else {
+	if dot >= 0 { // "unknown" has no class
 		f.Class = function[:dot]
-		dot++
 	}
-	f.Method = function[dot:]
+	f.Method = function[dot+1:]
 	switch source {
 	case "Native Method":
 		f.Line = -1

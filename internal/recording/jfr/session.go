@@ -5,7 +5,6 @@ package jfr
 
 import (
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"math"
 	"path"
@@ -184,18 +183,18 @@ func (c *chunk) thresholds() []string {
 	for kind := range kindSetting {
 		name := wantedEvents[kind].name
 		t, ok := settings[name]
+		least := t.threshold
 		switch {
 		case !slices.Contains(known, name):
-			list = append(list, name+": unknown to this JDK")
+			least = "unknown to this JDK"
 		case !ok:
-			list = append(list, name+": not stated")
+			least = "not stated"
 		case strings.EqualFold(t.enabled, "false"):
-			list = append(list, name+": off")
-		case t.threshold != "":
-			list = append(list, fmt.Sprintf("%s: %s", name, t.threshold))
-		default:
-			list = append(list, name+": all")
+			least = "off"
+		case least == "":
+			least = "all"
 		}
+		list = append(list, name+": "+least)
 	}
 	return list
 }

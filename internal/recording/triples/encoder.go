@@ -106,10 +106,7 @@ func (e *encoder) leave(id jvmthread.ThreadID) {
 		return
 	}
 	delete(e.object, id)
-	set := e.waits[lock]
-	if at := slices.Index(set, id); at >= 0 {
-		set = slices.Delete(set, at, at+1)
-	}
+	set := slices.DeleteFunc(e.waits[lock], func(other jvmthread.ThreadID) bool { return other == id })
 	if len(set) == 0 {
 		delete(e.waits, lock)
 		return
