@@ -21,9 +21,8 @@ type chunk struct {
 	typeName map[int64]string     // of the wanted events
 	pools    *constants
 	about    about
-	events   uint64 // wanted ones
-	until    int64  // end of the readable events
-	stable   int64  // end of the last checkpoint: the constants of all events before it are known
+	until    int64 // end of the readable events
+	stable   int64 // end of the last checkpoint: the constants of all events before it are known
 }
 
 // smallTypes limits the length of chunk.plans. Type ids of the JDK's events are below 1 000.

@@ -123,7 +123,7 @@ func (c *constants) compileFrames(m *metadata) error {
 		}
 		var err error
 		c.frames, err = m.compile(frame, map[string]slot{
-			"method": slotMethod, "lineNumber": slotLine, "bytecodeIndex": slotBCI, "type": slotKind,
+			"method": slotMethod, "lineNumber": slotLine, "type": slotKind,
 		})
 		return err
 	}

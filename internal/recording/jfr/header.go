@@ -14,11 +14,8 @@ const Magic = "FLR\x00"
 
 const headerSize = 68
 
-// Flags in the last byte of the header.
-const (
-	flagCompressed = 1 << 0
-	flagFinal      = 1 << 1 // the last chunk of its JVM, since JDK 15
-)
+// flagCompressed is the flag in the last byte of the header for packed integers.
+const flagCompressed = 1 << 0
 
 // header is the head of a chunk, which is big-endian regardless of the flags.
 type header struct {

@@ -130,12 +130,9 @@ type setting struct {
 	name, value text
 }
 
-// learn reads an event about the recording, and counts the others.
+// learn reads an event about the recording.
 func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
-	switch p.kind {
-	case kindSetting, kindJVM, kindLoss, kindShutdown:
-	default:
-		c.events++
+	if p.kind < kindSetting {
 		return
 	}
 	v.text = [numTexts]text{}

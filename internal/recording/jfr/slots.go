@@ -27,7 +27,6 @@ const (
 	slotVirtual  // of a thread
 	slotMethod   // of a frame
 	slotLine     // of a frame
-	slotBCI      // of a frame
 	slotKind     // of a frame
 	slotCut      // whether a stack is truncated
 	slotFrames   // of a stack
