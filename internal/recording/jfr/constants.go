@@ -10,7 +10,6 @@ type constants struct {
 	raw     bool
 	pools   map[int64]*pool // by type
 	trace   *plan           // of a stack; nil if the metadata describes no frames
-	frames  *plan           // of a stack frame
 	strings map[int64]string
 	symbols map[int64]text
 	classes map[int64]text // names
@@ -79,7 +78,12 @@ var wantedPools = map[string]struct {
 			c.native = key
 		}
 	}},
-	"jdk.types.StackTrace": {map[string]slot{"truncated": slotCut, "frames": slotFrames}, (*constants).keepStack},
+	"jdk.types.StackTrace": {
+		map[string]slot{
+			"truncated": slotCut, "frames": slotFrames, "frames.method": slotMethod, "frames.lineNumber": slotLine, "frames.type": slotKind,
+		},
+		(*constants).keepStack,
+	},
 }
 
 func newConstants(m *metadata, raw bool) (*constants, error) {
@@ -104,30 +108,7 @@ func newConstants(m *metadata, raw bool) (*constants, error) {
 			c.trace = p
 		}
 	}
-	if err := c.compileFrames(m); err != nil {
-		return nil, err
-	}
 	return c, nil
-}
-
-func (c *constants) compileFrames(m *metadata) error {
-	c.frames = &plan{}
-	stack := m.byName["jdk.types.StackTrace"]
-	if stack == nil {
-		return nil
-	}
-	for i := range stack.fields {
-		frame := m.classes[stack.fields[i].class]
-		if stack.fields[i].name != "frames" || frame == nil {
-			continue
-		}
-		var err error
-		c.frames, err = m.compile(frame, map[string]slot{
-			"method": slotMethod, "lineNumber": slotLine, "type": slotKind,
-		})
-		return err
-	}
-	return nil
 }
 
 // add reads a checkpoint: the constants that are new since the previous one.

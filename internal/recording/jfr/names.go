@@ -110,11 +110,11 @@ func (n *names) format(body []byte) (s stackID) {
 	cur := &cursor{b: body, raw: n.raw}
 	n.trace.readAll(cur, &v)
 	cut, count := v.n[slotCut] != 0, int(v.n[slotFrames])
-	elements := v.array
+	elements, frame := v.array, v.of
 	n.stackText.Begin()
 	var top [3]string
 	for i := range count {
-		n.frames.readAll(&elements, &v)
+		frame.readAll(&elements, &v)
 		m := n.methods[v.n[slotMethod]]
 		class, method := n.className(m.class), n.text(m.name)
 		if !n.addFrame(class, method, &v) {

@@ -35,12 +35,13 @@ type values struct {
 	n     [numSlots]int64
 	text  [numTexts]text
 	array cursor // at the elements of the wanted array
+	of    *plan  // of these elements
 }
 
 // maxSteps limits the size of a flattened type.
 const maxSteps = 4096
 
-// compile returns the plan for a class with the slots of the wanted fields. Field "a.b" is b in an inline a.
+// compile returns the plan for a class with the slots of the wanted fields. Field "a.b" is b in an inline a, or in the elements of an array a.
 func (m *metadata) compile(c *class, wanted map[string]slot) (*plan, error) {
 	p := &plan{}
 	if err := m.flatten(p, c, wanted, "", 0); err != nil {
@@ -76,7 +77,7 @@ func (m *metadata) flatten(p *plan, c *class, wanted map[string]slot, prefix str
 		}
 		if inline {
 			s.kind, s.inner = stepInner, &plan{}
-			if err := m.flatten(s.inner, of, nil, name+".", depth+1); err != nil {
+			if err := m.flatten(s.inner, of, wanted, name+".", depth+1); err != nil {
 				return err
 			}
 		}
@@ -140,7 +141,7 @@ func (p *plan) readSteps(c *cursor, v *values, n int) {
 			s.skip(c)
 		case s.array:
 			v.n[s.slot] = int64(c.count())
-			v.array = *c
+			v.array, v.of = *c, s.inner
 			s.elements(c, int(v.n[s.slot]))
 		case s.kind == stepText:
 			v.text[s.slot.text()] = c.text()
