@@ -82,11 +82,6 @@ func (e *threadView) consume(ctx context.Context, td ptrace.Traces) error {
 	return nil
 }
 
-// compressed lists the types that are compressed. Server-sent events are not, since each must arrive at once.
-func compressed() []string {
-	return []string{"text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"}
-}
-
 func (e *threadView) start(ctx context.Context, host component.Host) error {
 	if err := e.restore(); err != nil {
 		return err
@@ -107,7 +102,8 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 		Hosts: e.hosts(), Agents: agents,
 		Log: func(message string, err error) { e.set.Logger.Debug(message, zap.Error(err)) }, // usually a browser went away
 	})
-	compress, err := gzhttp.NewWrapper(gzhttp.ContentTypes(compressed()))
+	compressed := []string{"text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"} // no events, each of which must arrive at once
+	compress, err := gzhttp.NewWrapper(gzhttp.ContentTypes(compressed))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -39,11 +39,8 @@ func (v *View) controlOf(id jvmthread.SessionID) *api.Control {
 }
 
 // control requests the options of an agent, or changes them.
-func (v *View) control(w http.ResponseWriter, r *http.Request) *Problem {
-	sn, p := v.snapshot(r)
-	if p == nil {
-		p = newParams(r.URL.Query()).done()
-	}
+func (v *View) control(w http.ResponseWriter, r *http.Request, sn *store.Snapshot) *Problem {
+	p := newParams(r.URL.Query()).done()
 	var options map[string]string
 	if p == nil && r.Method == http.MethodPost {
 		options, p = controlOptions(w, r)

@@ -27,11 +27,7 @@ import (
 const fileTime = 10 * time.Minute
 
 // export returns a table as a file.
-func (v *View) export(w http.ResponseWriter, r *http.Request) *Problem {
-	sn, p := v.snapshot(r)
-	if p != nil {
-		return p
-	}
+func (v *View) export(w http.ResponseWriter, r *http.Request, sn *store.Snapshot) *Problem {
 	done, p := v.enter(r.Context(), v.files)
 	if p != nil {
 		return p
@@ -62,11 +58,7 @@ func (v *View) export(w http.ResponseWriter, r *http.Request) *Problem {
 }
 
 // download returns a session in the format of another tool.
-func (v *View) download(w http.ResponseWriter, r *http.Request) *Problem {
-	sn, p := v.snapshot(r)
-	if p != nil {
-		return p
-	}
+func (v *View) download(w http.ResponseWriter, r *http.Request, sn *store.Snapshot) *Problem {
 	q := newQuery(v, sn, r.URL.Query())
 	format := q.choice("format", "native", "otlp", "perfetto")
 	if p := q.done(); p != nil {

@@ -19,8 +19,21 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
+type handler func(http.ResponseWriter, *http.Request) *Problem
+
+// ofSession answers requests about one session.
+func (v *View) ofSession(get func(http.ResponseWriter, *http.Request, *store.Snapshot) *Problem) handler {
+	return func(w http.ResponseWriter, r *http.Request) *Problem {
+		sn, p := v.snapshot(r)
+		if p != nil {
+			return p
+		}
+		return get(w, r, sn)
+	}
+}
+
 // global answers requests that are not about one session.
-func (v *View) global(get func(*params) any) func(http.ResponseWriter, *http.Request) *Problem {
+func (v *View) global(get func(*params) any) handler {
 	return func(w http.ResponseWriter, r *http.Request) *Problem {
 		p := newParams(r.URL.Query())
 		out := get(p)
@@ -31,12 +44,8 @@ func (v *View) global(get func(*params) any) func(http.ResponseWriter, *http.Req
 	}
 }
 
-func (v *View) session(w http.ResponseWriter, r *http.Request) *Problem {
-	sn, p := v.snapshot(r)
-	if p == nil {
-		p = newParams(r.URL.Query()).done()
-	}
-	if p != nil {
+func (v *View) session(w http.ResponseWriter, r *http.Request, sn *store.Snapshot) *Problem {
+	if p := newParams(r.URL.Query()).done(); p != nil {
 		return p
 	}
 	body, p := v.marshal(v.describe(sn))

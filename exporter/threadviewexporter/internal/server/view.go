@@ -6,6 +6,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/rand"
 	"io/fs"
 	"net/http"
@@ -59,12 +60,8 @@ type View struct {
 
 // New returns a View of a store.
 func New(store *store.Store, cfg Config) *View {
-	if cfg.Prefix == "" {
-		cfg.Prefix = "/"
-	}
-	if cfg.PathIntervals == 0 {
-		cfg.PathIntervals = 2_000_000
-	}
+	cfg.Prefix = cmp.Or(cfg.Prefix, "/")
+	cfg.PathIntervals = cmp.Or(cfg.PathIntervals, 2_000_000)
 	if cfg.Log == nil {
 		cfg.Log = func(string, error) {}
 	}
@@ -107,7 +104,7 @@ func (v *View) Handler() http.Handler {
 	mux := http.NewServeMux()
 	root := v.cfg.Prefix + "api/"
 	session := root + "sessions/{session}"
-	handle := func(pattern string, h func(http.ResponseWriter, *http.Request) *Problem) {
+	handle := func(pattern string, h handler) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if p := h(w, r); p != nil {
 				v.fail(w, p)
@@ -118,12 +115,12 @@ func (v *View) Handler() http.Handler {
 	handle("GET "+root+"sessions", v.global(v.sessions))
 	handle("GET "+root+"changes", v.changes)
 	handle("GET "+root+"events", v.events)
-	handle("GET "+session, v.session)
-	handle("GET "+session+"/export", v.export)
-	handle("GET "+session+"/download", v.download)
+	handle("GET "+session, v.ofSession(v.session))
+	handle("GET "+session+"/export", v.ofSession(v.export))
+	handle("GET "+session+"/download", v.ofSession(v.download))
 	if v.cfg.Agents != nil {
-		handle("GET "+session+"/control", v.control)
-		handle("POST "+session+"/control", v.control)
+		handle("GET "+session+"/control", v.ofSession(v.control))
+		handle("POST "+session+"/control", v.ofSession(v.control))
 	}
 	all := answers()
 	handle("GET "+session+"/{what}", func(w http.ResponseWriter, r *http.Request) *Problem {
