@@ -6,10 +6,11 @@ package export
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"io"
 	"math"
 	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -43,43 +44,36 @@ const (
 	annotationString = 6
 	annotationName   = 10
 
-	trackUUID     = 1
-	trackName     = 2
-	trackProcess  = 3
-	trackThread   = 4
-	processPID    = 1
-	processName   = 6
-	threadPID     = 1
-	threadTID     = 2
-	threadName    = 5
-	trackParent   = 5
-	firstTrack    = 1000 // of threads; their index is added
-	processTrack  = 1
-	wireVarint    = 0
-	wireFixed64   = 1
-	wireDelimited = 2
+	trackUUID    = 1
+	trackName    = 2
+	trackProcess = 3
+	trackThread  = 4
+	processPID   = 1
+	processName  = 6
+	threadPID    = 1
+	threadTID    = 2
+	threadName   = 5
+	trackParent  = 5
+	firstTrack   = 1000 // of threads; their index is added
+	processTrack = 1
 )
 
 // proto appends protocol buffer fields.
 type proto []byte
 
-func (p proto) number(field int, v uint64) proto {
-	p = binary.AppendUvarint(p, uint64(field)<<3|wireVarint)
-	return binary.AppendUvarint(p, v)
+func (p proto) number(field protowire.Number, v uint64) proto {
+	return protowire.AppendVarint(protowire.AppendTag(p, field, protowire.VarintType), v)
 }
 
-func (p proto) fixed(field int, v uint64) proto {
-	p = binary.AppendUvarint(p, uint64(field)<<3|wireFixed64)
-	return binary.LittleEndian.AppendUint64(p, v)
+func (p proto) fixed(field protowire.Number, v uint64) proto {
+	return protowire.AppendFixed64(protowire.AppendTag(p, field, protowire.Fixed64Type), v)
 }
 
-func (p proto) text(field int, s string) proto {
-	p = binary.AppendUvarint(p, uint64(field)<<3|wireDelimited)
-	p = binary.AppendUvarint(p, uint64(len(s)))
-	return append(p, s...)
+func (p proto) text(field protowire.Number, s string) proto {
+	return protowire.AppendString(protowire.AppendTag(p, field, protowire.BytesType), s)
 }
 
-func (p proto) message(field int, m proto) proto { return p.text(field, string(m)) }
+func (p proto) message(field protowire.Number, m proto) proto { return p.text(field, string(m)) }
 
 func (p proto) annotate(name, value string) proto {
 	return p.message(eventAnnotation, proto(nil).text(annotationName, name).text(annotationString, value))
