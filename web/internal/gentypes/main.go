@@ -65,7 +65,7 @@ func declaration(out *strings.Builder, decl ast.Decl) error {
 		named := spec.(*ast.TypeSpec)
 		fields, ok := named.Type.(*ast.StructType)
 		if !ok {
-			return fmt.Errorf("%s is no struct", named.Name.Name)
+			return fmt.Errorf("%s is not a struct", named.Name.Name)
 		}
 		var parents []string
 		var body strings.Builder
@@ -135,5 +135,5 @@ func typescript(expr ast.Expr) (string, error) {
 		of, err := typescript(e.Value)
 		return "Record<string, " + of + ">", err
 	}
-	return "", fmt.Errorf("no type of TypeScript for %T", expr)
+	return "", fmt.Errorf("no TypeScript type for %T", expr)
 }
