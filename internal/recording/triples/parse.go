@@ -24,6 +24,8 @@ type name struct {
 	text string // of a thread without a number
 }
 
+var comma = []byte{','}
+
 // parse parses the triple at the start of a line, with or without angle brackets, and returns the rest of the line.
 func parse(line []byte) (t triple, rest []byte, wrong string) {
 	line = bytes.TrimSpace(line)
@@ -31,9 +33,9 @@ func parse(line []byte) (t triple, rest []byte, wrong string) {
 	if bracket {
 		line = line[1:]
 	}
-	first, line, ok := cutComma(line)
+	first, line, ok := bytes.Cut(line, comma)
 	var ok2 bool
-	t.operation, rest, ok2 = cutComma(line)
+	t.operation, rest, ok2 = bytes.Cut(line, comma)
 	if !ok || !ok2 {
 		return t, nil, "the line is not <thread>, <operation>, <thread>"
 	}
@@ -94,13 +96,6 @@ func parseName(text []byte) (n name, ok bool) {
 	h := fnv.New64a()
 	_, _ = h.Write(text) // never fails
 	return name{id: h.Sum64()&^(1<<63) | 1<<62, text: string(text)}, true
-}
-
-func cutComma(text []byte) (before, after []byte, found bool) {
-	if n := bytes.IndexByte(text, ','); n >= 0 {
-		return text[:n], text[n+1:], true
-	}
-	return text, nil, false
 }
 
 // trimBlanks is bytes.TrimLeft without its set of characters, which costs more than the rest of it.
