@@ -4,6 +4,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
@@ -65,7 +67,8 @@ func (s *Session) stack(sym *symbols.Table, id jvmthread.StackID) uint32 {
 
 // locks numbers locks. Numbers without references are reused.
 type locks struct {
-	list []Lock
+	list []Lock   // whoever changes an element calls own first
+	read bool     // snapshots read the list
 	used []uint64 // by number: the newest block that refers to it
 	ids  map[Lock]uint32
 	free []uint32
@@ -85,6 +88,7 @@ func (k *locks) index(l Lock, block uint64) (id uint32, bytes int64) {
 	if !ok {
 		if n := len(k.free); n > 0 {
 			id, k.free = k.free[n-1], k.free[:n-1]
+			k.own()
 			k.list[id] = l
 		} else {
 			id = uint32(len(k.list))
@@ -96,6 +100,19 @@ func (k *locks) index(l Lock, block uint64) (id uint32, bytes int64) {
 	}
 	k.used[id] = block
 	return id, bytes
+}
+
+// share returns the list for a snapshot: it is not changed any more, except beyond its end.
+func (k *locks) share() []Lock {
+	k.read = true
+	return k.list
+}
+
+// own replaces a list that snapshots read by a copy.
+func (k *locks) own() {
+	if k.read {
+		k.list, k.read = slices.Clone(k.list), false
+	}
 }
 
 // lockOf returns the number of an engine's lock.
@@ -167,7 +184,7 @@ func (s *Session) forget() {
 		*t = Thread{}
 		s.freeThreads = append(s.freeThreads, id)
 	}
-	s.locks.list = append([]Lock(nil), s.locks.list...) // snapshots read the old one
+	s.locks.own()
 	for i := 1; i < len(s.locks.list); i++ {
 		id, l := uint32(i), s.locks.list[i]
 		if _, open := held[id]; open || l == (Lock{}) || s.locks.used[i] >= first {

@@ -63,7 +63,7 @@ func (s *Session) Snapshot() *Snapshot {
 		return s.snapshot
 	}
 	sn := &Snapshot{
-		facts: s.now, From: s.now.Origin, KnownLocks: len(s.locks.ids), Classes: s.classes.list, Stacks: s.stacks.list, Locks: s.locks.list,
+		facts: s.now, From: s.now.Origin, KnownLocks: len(s.locks.ids), Classes: s.classes.list, Stacks: s.stacks.list, Locks: s.locks.share(),
 		decoder: s.store.decoder, ids: maps.Clone(s.threadIDs),
 	}
 	sn.Threads, sn.blocks = slices.Clone(s.now.Threads), slices.Clone(s.now.blocks)
