@@ -30,30 +30,23 @@ func FillResource(res pcommon.Resource, session jvmthread.SessionID, pid uint32,
 	attributes.PutStr(attrSessionID, session.String())
 }
 
-// MarkRecording records the format that a session was read from, and the thresholds below which the recording lacks events.
-func MarkRecording(res pcommon.Resource, format string, thresholds []string) {
+// MarkRecording records the format that a session was read from, the thresholds below which the recording lacks events, and whether its waits
+// had one end only; see recording.CompleteWaits.
+func MarkRecording(res pcommon.Resource, format string, session *recording.Session) {
 	res.Attributes().PutStr(attrRecordingFormat, format)
-	if len(thresholds) > 0 {
-		res.Attributes().PutStr(attrRecordingThresholds, strings.Join(thresholds, "; "))
-	}
-}
-
-// MarkSingleEnded records that the waits of the session had one end only; see recording.CompleteWaits.
-func MarkSingleEnded(res pcommon.Resource) { res.Attributes().PutBool(attrSingleEnded, true) }
-
-// IsSingleEnded reports whether the session that a resource describes was marked so.
-func IsSingleEnded(res pcommon.Resource) bool {
-	value, ok := res.Attributes().Get(attrSingleEnded)
-	return ok && value.Type() == pcommon.ValueTypeBool && value.Bool()
+	putText(res.Attributes(), attrRecordingThresholds, strings.Join(session.Thresholds, "; "))
+	putTrue(res.Attributes(), attrSingleEnded, session.SingleEnded)
 }
 
 // RecordingSession is the inverse of FillResource, for recordings. It keeps attributes with string values only.
 func RecordingSession(id jvmthread.SessionID, res pcommon.Resource) recording.Session {
-	s := recording.Session{ID: id, SingleEnded: IsSingleEnded(res)}
+	s := recording.Session{ID: id}
 	for key, value := range res.Attributes().All() {
 		switch {
 		case key == attrProcessPID && value.Type() == pcommon.ValueTypeInt:
 			s.PID = uint32(value.Int())
+		case key == attrSingleEnded && value.Type() == pcommon.ValueTypeBool:
+			s.SingleEnded = value.Bool()
 		case key != attrSessionID && value.Type() == pcommon.ValueTypeStr:
 			s.Attributes = append(s.Attributes, wire.Attribute{Key: key, Value: value.Str()})
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
@@ -368,9 +369,9 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 
 func TestResourceMarksSingleEndedRecordings(t *testing.T) {
 	res := pcommon.NewResource()
-	assert.False(t, IsSingleEnded(res))
+	assert.False(t, RecordingSession(carried, res).SingleEnded)
 	res.Attributes().PutStr("weft.recording.old", "true")
-	assert.False(t, IsSingleEnded(res), "of another type")
-	MarkSingleEnded(res)
-	assert.True(t, IsSingleEnded(res))
+	assert.False(t, RecordingSession(carried, res).SingleEnded, "of another type")
+	MarkRecording(res, "jfr", &recording.Session{SingleEnded: true})
+	assert.True(t, RecordingSession(carried, res).SingleEnded)
 }

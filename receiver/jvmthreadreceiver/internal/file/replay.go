@@ -45,10 +45,7 @@ func (r *replay) Session(found *recording.Session) error {
 	}
 	r.ordinal++
 	s := outlet.NewSession(&hello, r.symbols)
-	threadpdata.MarkRecording(s.Resource, r.format, found.Thresholds)
-	if found.SingleEnded {
-		threadpdata.MarkSingleEnded(s.Resource)
-	}
+	threadpdata.MarkRecording(s.Resource, r.format, found)
 	r.session = s
 	r.pacer.started = time.Time{}
 	outlet.Count(r.out.Telemetry.ReceiverJvmThreadSessions, 1)
