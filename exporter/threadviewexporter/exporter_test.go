@@ -39,7 +39,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// carriers is what a receiver would make of a simulated session.
+// carriers returns the carriers that a receiver would create from a simulated session.
 func carriers(t *testing.T, session jvmthread.SessionID, seed uint64, end string) ptrace.Traces {
 	t.Helper()
 	return carriersOf(t, session, seed, 2000, end)
@@ -106,7 +106,7 @@ func get(t *testing.T, url string, header ...string) (status int, body []byte) {
 
 var testSession = jvmthread.SessionID{0: 7, 15: 1}
 
-func TestPageShowsWhatCarriersTell(t *testing.T) {
+func TestPageShowsReceivedCarriers(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), func(c *Config) { c.PathPrefix = "/weft/" })
 	require.NoError(t, e.consume(t.Context(), carriers(t, testSession, 3, threadpdata.EndExit)))
 
@@ -135,8 +135,7 @@ func TestPageShowsWhatCarriersTell(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, status, "control is off")
 }
 
-// A browser asks whether files have changed, and takes them compressed.
-func TestTakenPortIsNamed(t *testing.T) {
+func TestPortInUseIsReported(t *testing.T) {
 	address := startExporter(t, componenttest.NewNopHost(), nil).address.String()
 	cfg := createDefaultConfig().(*Config)
 	cfg.HTTP.NetAddr.Endpoint = address
@@ -146,7 +145,8 @@ func TestTakenPortIsNamed(t *testing.T) {
 	require.NoError(t, e.shutdown(t.Context()))
 }
 
-func TestFilesAreSentOnceAndCompressed(t *testing.T) {
+// Browsers revalidate cached files and accept compressed responses.
+func TestFilesAreCachedAndCompressed(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	client := http.Client{Transport: &http.Transport{DisableCompression: true}}
 	t.Cleanup(client.CloseIdleConnections)
@@ -170,7 +170,7 @@ func TestFilesAreSentOnceAndCompressed(t *testing.T) {
 	assert.Equal(t, http.StatusNotModified, status)
 }
 
-// An open session is shown as far as its windows have been cut, and as a whole once the collector is stopped.
+// An open session shows the windows cut so far; after the collector stops, it is complete.
 func TestShutdownKeepsAllWindows(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	require.NoError(t, e.consume(t.Context(), carriers(t, testSession, 3, "")))
@@ -180,7 +180,7 @@ func TestShutdownKeepsAllWindows(t *testing.T) {
 	assert.Positive(t, sn.Counts.Intervals)
 }
 
-// A restart loses nothing.
+// A restart preserves all sessions.
 func TestRestart(t *testing.T) {
 	keep := func(c *Config) { c.Directory = filepath.Join(t.TempDir(), "sessions") }
 	var folder string
@@ -204,8 +204,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// A client that does not read its response delays neither others nor the shutdown.
-func TestShutdownCutsSlowReadersOff(t *testing.T) {
+// A client that does not read its response delays neither other clients nor shutdown.
+func TestShutdownDisconnectsSlowReaders(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	require.NoError(t, e.consume(t.Context(), carriersOf(t, testSession, 3, 60_000, threadpdata.EndExit)))
 	conn, err := net.Dial("tcp", e.address.String())
@@ -216,13 +216,13 @@ func TestShutdownCutsSlowReadersOff(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, e.shutdown(context.Background()))
 	sent, err := io.ReadAll(conn)
-	t.Logf("%d bytes were on their way", len(sent))
-	assert.True(t, err != nil || !strings.HasSuffix(string(sent), "0\r\n\r\n"), "the answer was too short to be cut off: the test shows nothing")
+	t.Logf("%d bytes were in flight", len(sent))
+	assert.True(t, err != nil || !strings.HasSuffix(string(sent), "0\r\n\r\n"), "the response was too short to be truncated")
 	require.NoError(t, conn.Close())
 }
 
-// Where anybody could change agents, the log says so.
-func TestUnprotectedControlIsWarnedAbout(t *testing.T) {
+// If the page is reachable without authentication, the log warns that anyone can change agents.
+func TestUnprotectedControlLogsAWarning(t *testing.T) {
 	for endpoint, warnings := range map[string]int{"localhost:0": 0, "0.0.0.0:0": 1} {
 		cfg := createDefaultConfig().(*Config)
 		cfg.HTTP.NetAddr.Endpoint, cfg.Control = endpoint, true
@@ -251,7 +251,7 @@ func TestOtherSpansAreIgnored(t *testing.T) {
 	assert.Equal(t, 1, td.SpanCount())
 }
 
-// Who may look is decided by the collector's own extensions.
+// The Collector's own authentication extensions control access.
 func TestAuthentication(t *testing.T) {
 	id := component.MustNewID("gatekeeper")
 	host := hostWith{id: &gatekeeper{}}
@@ -270,7 +270,7 @@ type hostWith map[component.ID]component.Component
 
 func (h hostWith) GetExtensions() map[component.ID]component.Component { return h }
 
-// gatekeeper lets in who says please.
+// gatekeeper accepts requests with the header "Authorization: please".
 type gatekeeper struct {
 	component.StartFunc
 	component.ShutdownFunc

@@ -22,7 +22,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// keep runs a history into a store and an archive.
+// keep writes a history to a store and an archive.
 func keep(t *testing.T, a *Archive, st *store.Store, id jvmthread.SessionID, events []jvmthread.Event, reason string) {
 	t.Helper()
 	sym := symbols.New(symbols.DefaultLimits())
@@ -92,7 +92,7 @@ func TestArchiveHoldsAllSessions(t *testing.T) {
 	}
 }
 
-// A file whose end is missing, as after a crash, is good to its last whole frame; one that makes no sense costs itself only.
+// A file truncated by a crash is read up to its last complete frame; an unreadable file does not affect the others.
 func TestBrokenFiles(t *testing.T) {
 	folder := t.TempDir()
 	a, err := Open(folder, math.MaxInt64)
@@ -103,7 +103,7 @@ func TestBrokenFiles(t *testing.T) {
 	}
 	cut := a.files[0]
 	require.NoError(t, os.Truncate(cut.path, cut.bytes/2))
-	require.NoError(t, os.WriteFile(a.files[1].path, []byte("nothing that anybody could read"), 0o600))
+	require.NoError(t, os.WriteFile(a.files[1].path, []byte("not a valid archive file"), 0o600))
 	got := store.New(math.MaxInt64)
 	found, _ := a.Restore(got, config())
 	assert.Equal(t, 2, found.Sessions)
@@ -113,7 +113,7 @@ func TestBrokenFiles(t *testing.T) {
 	assert.Less(t, half, whole)
 }
 
-func TestOldestFilesLeave(t *testing.T) {
+func TestOldestFilesAreEvicted(t *testing.T) {
 	folder := t.TempDir()
 	a, err := Open(folder, 150_000)
 	require.NoError(t, err)
@@ -134,8 +134,8 @@ func TestOldestFilesLeave(t *testing.T) {
 	assert.Contains(t, entries[len(entries)-1].Name(), jvmthread.SessionID{0: 1, 15: 7}.String())
 }
 
-// Files that are still written count as well: the folder stays within its limit for any number of concurrent sessions.
-func TestTheLimitHoldsWhileSessionsAreLive(t *testing.T) {
+// Open files count, too: the directory stays within its limit for any number of concurrent sessions.
+func TestLimitIncludesLiveSessions(t *testing.T) {
 	const limit = 100_000
 	folder := t.TempDir()
 	a, err := Open(folder, limit)
@@ -170,9 +170,9 @@ func TestTheLimitHoldsWhileSessionsAreLive(t *testing.T) {
 	}
 	assert.LessOrEqual(t, size(), int64(limit))
 	assert.Equal(t, a.bytes, size())
-	assert.Greater(t, size(), int64(limit/2), "what there is room for is kept")
+	assert.Greater(t, size(), int64(limit/2), "files that fit are kept")
 
-	// What was begun anew can be read by itself, to the end of what was written.
+	// Restarted files can be read on their own, up to the last event.
 	a, err = Open(folder, limit)
 	require.NoError(t, err)
 	got := store.New(math.MaxInt64)
@@ -185,7 +185,7 @@ func TestTheLimitHoldsWhileSessionsAreLive(t *testing.T) {
 	}
 }
 
-func TestFolderThatCannotBe(t *testing.T) {
+func TestUnusableDirectory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	_, err := Open(path, 1<<20)

@@ -20,7 +20,7 @@ import (
 
 const big = "a0000000000000000000000000000003"
 
-// moves turns the wheel in each frame, and returns the times between frames: script, layout, paint and raster.
+// moves turns the wheel in each frame and returns the frame times, which include script, layout, paint and raster.
 const moves = `(async () => {
 	const canvas = document.querySelector("canvas.plane");
 	const box = canvas.getBoundingClientRect();
@@ -109,7 +109,7 @@ func measure(b *testing.B, s *server, session api.Session) {
 	row := func(what, value, limit string) { fmt.Fprintf(out, "%s\t%s\t%s\n", what, value, limit) }
 	row("PAGE", "measured", "target")
 	row("intervals, threads", fmt.Sprintf("%d, %d", session.Intervals, session.Threads), "1 000 000, 500")
-	row("first picture with all lanes in sight", fmt.Sprintf("%.0f, %.0f, %.0f ms", firsts[0], firsts[1], firsts[2]), "≤ 1000 ms")
+	row("first paint with all lanes visible", fmt.Sprintf("%.0f, %.0f, %.0f ms", firsts[0], firsts[1], firsts[2]), "≤ 1000 ms")
 	row("frame while zooming, panning, scrolling", fmt.Sprintf("median %.1f ms, 95 %% %.1f ms", moved.Median, moved.P95), "median ≤ 16 ms")
 	row("  fastest tenth", fmt.Sprintf("%.1f ms", moved.P10), "")
 	row("  frame without movement", fmt.Sprintf("median %.1f ms", moved.Floor), "")

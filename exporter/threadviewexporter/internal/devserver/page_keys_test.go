@@ -19,7 +19,7 @@ func focus(p *browser.Page, selector string) {
 	browser.Eval[any](p, fmt.Sprintf("void document.querySelector(%q).focus()", selector))
 }
 
-// Buttons in heads and checkboxes in rows work with the keyboard although the table has keys of its own.
+// Buttons in heads and checkboxes in rows work with the keyboard although the table handles keys itself.
 func TestKeysInTables(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
@@ -55,7 +55,7 @@ func TestKeysInTables(t *testing.T) {
 }
 
 // Keys work wherever the focus is.
-func TestKeysAreNotBoundToTheLanes(t *testing.T) {
+func TestKeysWorkWithoutFocus(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, early+"&at=8.4")
 	p.Until(`document.querySelector(".detail h2")`)
@@ -81,7 +81,7 @@ func TestKeysAreNotBoundToTheLanes(t *testing.T) {
 }
 
 // The focus returns to the control that opened a dialog or a menu.
-func TestTheFocusReturns(t *testing.T) {
+func TestFocusReturns(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	focused := func(text string) {
@@ -112,7 +112,7 @@ func TestTheFocusReturns(t *testing.T) {
 }
 
 // Enter may be pressed before the hits arrive.
-func TestSearchWaitsForItsHits(t *testing.T) {
+func TestSearchWaitsForHits(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	p.Click(".search input")

@@ -23,7 +23,7 @@ import (
 // early is a busy part of the finished session.
 const early = "s=" + finished + "&view=0-600000000"
 
-func TestTheAnswerComesFirst(t *testing.T) {
+func TestAnswerNamesTheCostliestLock(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	p.Until(`document.querySelector(".answer .saving")`)
@@ -39,7 +39,7 @@ func TestTheAnswerComesFirst(t *testing.T) {
 
 func short(class string) string { return class[strings.LastIndex(class, ".")+1:] }
 
-func TestTheLegendSwitchesStates(t *testing.T) {
+func TestLegendTogglesStates(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, early+"&arrows=none")
 	for _, state := range []string{"blocked", "runnable", "parked"} {
@@ -57,7 +57,7 @@ func TestTheLegendSwitchesStates(t *testing.T) {
 	}, p.Texts(".legend.states button"), "each state has an entry")
 }
 
-func TestTheLegendSwitchesArrows(t *testing.T) {
+func TestLegendTogglesArrows(t *testing.T) {
 	t.Parallel()
 	info := get[api.Info](t, simulated(t), "info")
 	p := openLanes(t, "s="+finished+"&arrows=none")
@@ -83,7 +83,7 @@ func TestTheLegendSwitchesArrows(t *testing.T) {
 	assert.GreaterOrEqual(t, seen, 6, "kinds that occur in the session")
 }
 
-func TestThePathIsDrawn(t *testing.T) {
+func TestPathIsDrawn(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, early+"&arrows=none")
 	assert.Zero(t, pixels(p, "path"))
@@ -130,7 +130,7 @@ func TestThreadsAreGrouped(t *testing.T) {
 	p.Until(`document.querySelectorAll(".name.head").length === 0`)
 }
 
-func TestTheDialogFilters(t *testing.T) {
+func TestDialogFilters(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	all := len(p.Texts(".name"))
@@ -154,7 +154,7 @@ func TestTheDialogFilters(t *testing.T) {
 	p.Until(`document.querySelectorAll(".name").length === 2`)
 }
 
-func TestTheViewZoomsAndPans(t *testing.T) {
+func TestViewZoomsAndPans(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	length := func() float64 { return browser.Eval[float64](p, "weftPlane.view.to - weftPlane.view.from") }
@@ -190,8 +190,8 @@ func TestTheViewZoomsAndPans(t *testing.T) {
 	settled(p)
 }
 
-// However busy the browser is, the address of a view that was left since does not bring that view back.
-func TestALaterViewWins(t *testing.T) {
+// A delayed update of the address does not restore an earlier view, however busy the browser is.
+func TestLaterViewWins(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	got := browser.Eval[[]float64](p, `(async () => {
@@ -263,10 +263,10 @@ func nanoseconds(ns int64) string {
 	return text + " ns"
 }
 
-func TestAClickShowsBothSides(t *testing.T) {
+func TestClickShowsBothSides(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, early)
-	// The blocked interval that the longest arrow ends.
+	// The longest arrow ends this blocked interval.
 	p.Until("weftPlane.drawn() > 0")
 	arrow := browser.Eval[api.Arrow](p, `(() => { const a = weftPlane.arrows.filter((a) => a.kind === 2 && a.to_start > 0 && a.to_time < 6e8)
 		.sort((a, b) => b.to_time - b.to_start - a.to_time + a.to_start)[0]; return a; })()`)

@@ -21,7 +21,7 @@ import (
 
 var tabs = []string{"threads", "locks", "monitors", "path", "log", "sessions"}
 
-// full is true once the tab in view has loaded.
+// full is true once the visible tab has loaded.
 const full = `document.querySelectorAll("main .name, main tbody tr, main .line").length > 0`
 
 func TestSessionsAreListed(t *testing.T) {
@@ -61,7 +61,7 @@ func TestAllSessionsAreListed(t *testing.T) {
 	p.Until(`!document.querySelector(".sessions .panel .hint").innerText.includes("so far")`)
 }
 
-func TestADeadlockIsShown(t *testing.T) {
+func TestDeadlockIsShown(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+deadlocked)
 	session := get[api.Session](t, simulated(t), "sessions/"+deadlocked)
@@ -78,7 +78,7 @@ func TestADeadlockIsShown(t *testing.T) {
 	p.Until(`document.querySelector(".name.chosen.stuck")`)
 }
 
-func TestALiveSessionIsFollowedAndPaused(t *testing.T) {
+func TestLiveSessionIsFollowedAndPaused(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+live)
 	to := browser.Eval[float64](p, "weftPlane.limits.to")
@@ -96,7 +96,7 @@ func TestALiveSessionIsFollowedAndPaused(t *testing.T) {
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // Names come from other programs, and may try to inject code.
-func TestNamesAreText(t *testing.T) {
+func TestNamesAreEscaped(t *testing.T) {
 	t.Parallel()
 	p := open(t, "s="+finished+"&tab=sessions&arrows=handoff")
 	browser.Eval[any](p, `void (window.alert = () => { window.injected = true; })`)
@@ -118,7 +118,7 @@ func TestNamesAreText(t *testing.T) {
 }
 
 // Each control and table has a name for screen readers.
-func TestEverythingHasAName(t *testing.T) {
+func TestControlsAndTablesHaveAccessibleNames(t *testing.T) {
 	t.Parallel()
 	p := open(t, "s="+finished)
 	for _, tab := range tabs {
@@ -147,7 +147,7 @@ func TestThemesDiffer(t *testing.T) {
 	dark.Until(`document.documentElement.dataset.theme === "dark"`)
 }
 
-func TestALinkShowsTheSame(t *testing.T) {
+func TestLinkRestoresTheView(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, early)
 	p.Click("[data-state=parked]")
@@ -178,7 +178,7 @@ func TestALinkShowsTheSame(t *testing.T) {
 	p.Until(`document.querySelector("#tab-threads").ariaSelected === "true"`)
 }
 
-func TestThePictureIsSaved(t *testing.T) {
+func TestImageIsSaved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := openWindow(t, early, browser.Window{Downloads: dir})
@@ -205,7 +205,7 @@ func TestThePictureIsSaved(t *testing.T) {
 	assert.Greater(t, len(colors), 20, "it shows lanes")
 }
 
-func TestPageWorksBelowAPath(t *testing.T) {
+func TestPageWorksBelowAPathPrefix(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "-prefix", "/tools/weft/")
 	p := chromium(t).Open(t, s.address+"tools/weft/#s="+finished, browser.Window{})
@@ -213,7 +213,7 @@ func TestPageWorksBelowAPath(t *testing.T) {
 	p.Until(`document.querySelector(".answer .lock-name")`)
 }
 
-func TestThePageReportsALostServer(t *testing.T) {
+func TestPageReportsALostServer(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	p := chromium(t).Open(t, s.address+"#s="+finished, browser.Window{})

@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/e2e/browser"
 )
 
-// faint lists the texts, and the labels on the canvases, whose contrast is below that of WCAG 2.2 (AA, 1.4.3).
+// faint lists texts and canvas labels whose contrast is below WCAG 2.2 (AA, 1.4.3).
 const faint = `(() => {
 	const channels = (text) => {
 		const found = text.match(/[\d.]+/g).map(Number);
@@ -56,7 +56,7 @@ const faint = `(() => {
 	return found;
 })()`
 
-func TestTextsHaveContrast(t *testing.T) {
+func TestTextHasContrast(t *testing.T) {
 	t.Parallel()
 	for _, hash := range []string{
 		finished + "&at=8.4", finished + "&tab=locks&lock=1", finished + "&tab=monitors&threads=1-3", finished + "&tab=path", finished + "&tab=log",
@@ -74,7 +74,7 @@ func TestTextsHaveContrast(t *testing.T) {
 }
 
 // The columns are aligned in a narrow window, too, and with names of any length.
-func TestTheLogHasColumns(t *testing.T) {
+func TestLogColumnsAreAligned(t *testing.T) {
 	t.Parallel()
 	p := openWindow(t, "s="+finished+"&tab=log", browser.Window{Width: 1024, Height: 700})
 	p.Until(`document.querySelectorAll(".log .line").length === 500`)
@@ -82,7 +82,7 @@ func TestTheLogHasColumns(t *testing.T) {
 }
 
 // With millions of intervals the savings take seconds; the lock is named before they arrive.
-func TestTheLockIsNamedAtOnce(t *testing.T) {
+func TestLockIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
 	p := open(t, "s="+deadlocked)
 	answered(p)
@@ -105,7 +105,7 @@ func TestTheLockIsNamedAtOnce(t *testing.T) {
 }
 
 // A live session adds lines all the time; the lines being read stay in place.
-func TestTheLogDoesNotMove(t *testing.T) {
+func TestLogDoesNotScroll(t *testing.T) {
 	t.Parallel()
 	p := open(t, "s="+live+"&tab=log")
 	p.Until(`document.querySelectorAll(".log .line").length >= 500`)
@@ -119,7 +119,7 @@ func TestTheLogDoesNotMove(t *testing.T) {
 }
 
 // A selection in one session does not apply to another.
-func TestAnotherSessionResetsTheView(t *testing.T) {
+func TestSessionChangeResetsTheView(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished+"&only=1-2&of=8&path=bounded&name=http")
 	p.Click("#tab-sessions")
@@ -136,7 +136,7 @@ func TestAnotherSessionResetsTheView(t *testing.T) {
 }
 
 // A link restores each part of the page.
-func TestALinkRestoresEachView(t *testing.T) {
+func TestLinkRestoresEachTab(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished+"&group=group")
 	p.Click(".name.head")
@@ -166,7 +166,7 @@ func TestALinkRestoresEachView(t *testing.T) {
 	low.Until(`location.hash.includes("top=88")`)
 }
 
-func TestTheLegendShowsEndedThreads(t *testing.T) {
+func TestLegendShowsEndedThreads(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
 	assert.NotEmpty(t, p.Texts(".name.dead"))
@@ -174,7 +174,7 @@ func TestTheLegendShowsEndedThreads(t *testing.T) {
 	p.Until(`document.querySelector("[data-state=deadlocked]").classList.contains("absent")`)
 }
 
-// Names can have any length without a place to break; what is next to them stays in sight.
+// Names can be long and unbreakable; adjacent elements stay visible.
 func TestLongNamesFit(t *testing.T) {
 	t.Parallel()
 	p := openWindow(t, early+"&at=8.4", browser.Window{Width: 1024, Height: 700})

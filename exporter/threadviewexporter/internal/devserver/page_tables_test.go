@@ -28,7 +28,7 @@ func TestMonitorTablesAddUp(t *testing.T) {
 	ids := fmt.Sprintf("%d,%d", threads[0].ID, threads[2].ID)
 	sum := threads[0].Blocked.Time + threads[2].Blocked.Time
 	classes := get[api.Classes](t, simulated(t), "sessions/"+finished+"/classes?sort=blocked.time&threads="+ids)
-	require.Equal(t, sum, classes.Sum.Blocked.Time, "threads and classes are the same intervals")
+	require.Equal(t, sum, classes.Sum.Blocked.Time, "threads and classes cover the same intervals")
 	for _, table := range []string{"threads", "classes", "callers"} {
 		p.Until(fmt.Sprintf(`document.querySelector("[data-table=%s] .sum")?.innerHTML.includes(%q)`, table, nanoseconds(sum)))
 	}
@@ -129,7 +129,7 @@ func TestLocksHaveLanes(t *testing.T) {
 	p.Until(`document.querySelector("#tab-threads").ariaSelected === "true" && document.querySelector(".range-chip")`)
 }
 
-func TestThePathTableOpensTheSegment(t *testing.T) {
+func TestPathTableOpensTheSegment(t *testing.T) {
 	t.Parallel()
 	p := open(t, "s="+finished+"&tab=path")
 	p.Until(`document.querySelectorAll(".path-view tbody tr").length > 2`)
@@ -151,7 +151,7 @@ func TestThePathTableOpensTheSegment(t *testing.T) {
 }
 
 // If a range holds too many intervals for a path, the page offers a shorter one.
-func TestAShorterRangeIsOffered(t *testing.T) {
+func TestShorterRangeIsOffered(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "-path-intervals", "6000")
 	p := openAt(t, chromium(t), s, "s="+finished+"&tab=path", browser.Window{})
@@ -164,7 +164,7 @@ func TestAShorterRangeIsOffered(t *testing.T) {
 	p.Until(`document.querySelector(".answer p")?.innerText.match(/earlier|critical path|No thread had to wait/)`)
 }
 
-func TestTheLogIsFiltered(t *testing.T) {
+func TestLogIsFiltered(t *testing.T) {
 	t.Parallel()
 	p := open(t, "s="+finished+"&tab=log")
 	p.Until(`document.querySelectorAll(".log .line").length === 500`)

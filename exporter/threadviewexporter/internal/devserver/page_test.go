@@ -174,7 +174,7 @@ func chromium(t *testing.T) *browser.Browser {
 	return b
 }
 
-// openAt opens the page of a server in a new tab, and waits until a view is there.
+// openAt opens the page of a server in a new tab and waits until a view is loaded.
 func openAt(t *testing.T, b *browser.Browser, s *server, hash string, w browser.Window) *browser.Page {
 	t.Helper()
 	p := b.Open(t, s.address+"#"+hash, w)
@@ -190,12 +190,12 @@ func openLanes(t *testing.T, hash string) *browser.Page {
 	return p
 }
 
-// answered waits until the first sentence is complete: after that nothing on the page moves by itself.
+// answered waits until the first sentence is complete: after that the layout is stable.
 func answered(p *browser.Page) {
 	p.Until(`document.querySelector(".answer:not([aria-busy=true])")`)
 }
 
-// settled waits until all lanes in sight have been loaded and painted.
+// settled waits until all visible lanes are loaded and painted.
 func settled(p *browser.Page) {
 	answered(p)
 	p.Until(`window.weftPlane?.limits.to > 1 && weftPlane.cache.complete() && document.querySelectorAll(".name").length > 0`)

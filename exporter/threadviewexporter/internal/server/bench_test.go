@@ -25,8 +25,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// bigSession puts a session of 500 threads into a store: 40 locks of 3 classes, for which all of them are blocked in turn, with stacks. A second of it
-// has some 8 000 intervals.
+// bigSession stores a session of 500 threads that block in turn on 40 locks of 3 classes, with stacks. One second has about 8 000
+// intervals.
 func bigSession(tb testing.TB, intervals int) *store.Store {
 	tb.Helper()
 	st := store.New(math.MaxInt64)
@@ -34,7 +34,7 @@ func bigSession(tb testing.TB, intervals int) *store.Store {
 	return st
 }
 
-// crowd puts a session into a store in which all threads are blocked in turn.
+// crowd stores a session in which all threads block in turn.
 func crowd(st *store.Store, threads int, locks uint32, intervals int) {
 	sym := symbols.New(symbols.DefaultLimits())
 	for _, c := range classNames[1:] {
@@ -100,7 +100,7 @@ func bigStore(b *testing.B, intervals int) *store.Store {
 	return bigStores.bySize[intervals]
 }
 
-// What a session costs: bytes by the store's own account, and of the heap as Go counts it.
+// BenchmarkMemory measures the size of a session by the store's own accounting and as Go's heap size.
 func BenchmarkMemory(b *testing.B) {
 	for range b.N {
 		var before, after runtime.MemStats
@@ -116,7 +116,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// cpuTime is how much of the processors this process has used.
+// cpuTime returns the CPU time of this process.
 func cpuTime(b *testing.B) int64 {
 	b.Helper()
 	var u syscall.Rusage
@@ -126,7 +126,7 @@ func cpuTime(b *testing.B) int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// How long an answer takes, and how large it is, with sessions of 500 threads.
+// BenchmarkAnswer measures the latency and the size of responses for sessions of 500 threads.
 func BenchmarkAnswer(b *testing.B) {
 	for _, size := range []int{1_000_000, 10_000_000} {
 		for _, what := range []string{
@@ -136,7 +136,7 @@ func BenchmarkAnswer(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("%dM/%s", size/1_000_000, what), func(b *testing.B) {
 				if size > 1_000_000 && os.Getenv("WEFT_LARGE") == "" {
-					b.Skip("WEFT_LARGE=1 has it measured, too: it needs a minute and 600 MB")
+					b.Skip("set WEFT_LARGE=1 to run it: it needs a minute and 600 MB")
 				}
 				handler := server.New(bigStore(b, size), server.Config{TraceWindow: 10 * time.Second}).Handler()
 				bytes, before := 0, cpuTime(b)
@@ -151,7 +151,7 @@ func BenchmarkAnswer(b *testing.B) {
 					bytes = w.Body.Len()
 				}
 				b.ReportMetric(float64(bytes), "B/answer")
-				b.ReportMetric(float64(cpuTime(b)-before)/1e6/float64(b.N), "cpu-ms/op") // what a machine that does other things, too, does not change
+				b.ReportMetric(float64(cpuTime(b)-before)/1e6/float64(b.N), "cpu-ms/op") // independent of other load on the machine
 			})
 		}
 	}

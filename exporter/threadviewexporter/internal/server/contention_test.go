@@ -20,8 +20,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// The page's tables are the connector's metrics, to the nanosecond, even if the two cut other windows: also the time of what goes on.
-func TestTablesAreTheConnectorsMetrics(t *testing.T) {
+// The page's tables equal the connector's metrics to the nanosecond, even if the two cut different windows. Open waits count, too.
+func TestTablesMatchConnectorMetrics(t *testing.T) {
 	type key struct {
 		class string
 		kind  string
@@ -81,8 +81,8 @@ func TestTablesAreTheConnectorsMetrics(t *testing.T) {
 	}
 }
 
-// A thread that gets into a deadlock had to wait once: for the page, the metrics, and the sums of windows. Its time keeps growing in all of them.
-func TestDeadlockIsOneContention(t *testing.T) {
+// Entering a deadlock counts as one contention on the page, in the metrics and in window sums; its time keeps growing in all of them.
+func TestDeadlockCountsAsOneContention(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	class := sym.InternClass("com.acme.Account")
 	lock := func(hash uint32) jvmthread.LockID { return jvmthread.LockID{Class: class, Hash: hash} }
@@ -142,8 +142,8 @@ func TestDeadlockIsOneContention(t *testing.T) {
 	assert.Equal(t, want, locks)
 }
 
-// Threads that are deadlocked over locks of java.util.concurrent were parked, and are: in the metrics as in all tables of the page.
-func TestDeadlockOfParksIsParked(t *testing.T) {
+// Threads deadlocked on locks of java.util.concurrent count as parked, in the metrics and in all tables of the page.
+func TestDeadlockedParksCountAsParked(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	class := sym.InternClass("java.util.concurrent.locks.ReentrantLock$NonfairSync")
 	lock := func(hash uint32) jvmthread.LockID { return jvmthread.LockID{Class: class, Hash: hash} }

@@ -103,7 +103,7 @@ func (c *collector) End(e recording.End) error {
 	return nil
 }
 
-// A recording that is downloaded holds what happened, event for event.
+// A downloaded recording contains every event.
 func TestNativeRecording(t *testing.T) {
 	f := newFixture(t, 7, 10, 4, 3000, 700)
 	sink := &collector{t: t}
@@ -126,8 +126,8 @@ func TestNativeRecording(t *testing.T) {
 	assert.Equal(t, "worker-1", sym.Thread(1).Name)
 }
 
-// Spans that are downloaded are those that thread_span makes of the same events.
-func TestSpansAreThoseOfThreadSpan(t *testing.T) {
+// Downloaded spans equal those that thread_span produces from the same events.
+func TestSpansMatchThreadSpanProcessor(t *testing.T) {
 	f := newFixture(t, 7, 10, 4, 3000, 700)
 	options := sessions.DefaultOptions()
 	var want []string
@@ -154,7 +154,7 @@ func TestSpansAreThoseOfThreadSpan(t *testing.T) {
 	require.Len(t, got, len(want))
 	assert.Equal(t, want, got)
 
-	// The ids that the details of an interval name are among them.
+	// They include the ids in the details of an interval.
 	ids := strings.Join(got, "\n")
 	for _, row := range ask[api.Callers](f, "/callers").Callers {
 		iv := ask[api.Interval](f, fmt.Sprintf("/interval?thread=%d&seq=%d", row.Longest.Thread.ID, row.Longest.Seq))
@@ -165,7 +165,7 @@ func TestSpansAreThoseOfThreadSpan(t *testing.T) {
 	}
 }
 
-// Perfetto's own reader is not at hand: the file is read back by the numbers of its schema, and compared with the requested data.
+// Perfetto's own reader is not available here: the test decodes the file by the field numbers of the schema.
 func TestPerfettoTrace(t *testing.T) {
 	f := newFixture(t, 7, 10, 4, 3000, 700)
 	data := f.file("/download?format=perfetto")
@@ -204,7 +204,7 @@ func TestPerfettoTrace(t *testing.T) {
 	assert.Equal(t, kinds[1], kinds[2])
 	assert.InDelta(t, s.Interactions, kinds[3], 1)
 	assert.Len(t, flows, kinds[3])
-	assert.Greater(t, len(ends)*10, len(flows)*9, "arrows lead somewhere")
+	assert.Greater(t, len(ends)*10, len(flows)*9, "most arrows have a target")
 	for id, n := range ends {
 		assert.Equal(t, 1, n)
 		assert.Equal(t, 1, flows[id])
@@ -217,7 +217,7 @@ type field struct {
 	bytes  []byte
 }
 
-// fields reads a message of protocol buffers.
+// fields decodes a protobuf message.
 func fields(t *testing.T, data []byte) map[protowire.Number][]field {
 	t.Helper()
 	out := make(map[protowire.Number][]field)
@@ -234,7 +234,7 @@ func fields(t *testing.T, data []byte) map[protowire.Number][]field {
 		case protowire.BytesType:
 			f.bytes, n = protowire.ConsumeBytes(data)
 		default:
-			t.Fatalf("a field of kind %v", kind)
+			t.Fatalf("unexpected wire type %v", kind)
 		}
 		require.Positive(t, n)
 		data = data[n:]

@@ -21,7 +21,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// Whatever is asked, there is an answer: small, JSON, and with a reason if it is a refusal.
+// Every query gets a small JSON response; errors contain a message.
 func FuzzQuery(f *testing.F) {
 	for _, what := range []string{"threads", "lanes", "minimap", "interactions", "interval", "stack", "classes", "callers", "path", "locks", "locklanes", "log", "search"} {
 		for _, query := range []string{

@@ -23,12 +23,12 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// history is a simulated program that is put into stores.
+// history is a simulated program to store.
 type history struct {
 	events []jvmthread.Event
 	length time.Duration
-	again  bool // the session is lost, and comes back
-	over   bool // it ends
+	again  bool // the session is lost and reconnects
+	over   bool // the session ends
 }
 
 func (h *history) store(rollup int, maxBytes int64) *store.Store {
@@ -46,7 +46,7 @@ func (h *history) store(rollup int, maxBytes int64) *store.Store {
 		s := st.Open(sessionID, store.Meta{})
 		run(dress(events, sym), h.length, func(w *window.Window) {
 			if !h.over && i == len(parts)-1 && w.Cut == window.CutEnd {
-				return // it goes on
+				return // the session stays open
 			}
 			s.Append(w, sym)
 		})
@@ -57,13 +57,13 @@ func (h *history) store(rollup int, maxBytes int64) *store.Store {
 	return st
 }
 
-// tablesOfSums are the tables that rollups answer.
+// tablesOfSums are the tables computed from rollups.
 var tablesOfSums = []string{
 	"threads?", "threads?threads=1,3-5", "classes?", "callers?kind=blocked", "callers?kind=waited", "callers?kind=parked", "callers?kind=reenter",
 	"callers?kind=sleeping", "callers?kind=blocked&class=com.acme.Class1", "locks?", "locks?class=com.acme.Class2", "locklanes?width=300", "lanes?sort=blocked.time",
 }
 
-// compareWithPlain queries all tables over some ranges, with and without roll-ups. It returns the number of roll-ups.
+// compareWithPlain queries all tables over random ranges, with and without rollups. It returns the number of rollups used.
 func compareWithPlain(t *testing.T, st *store.Store, rng *rand.Rand, ranges int) int {
 	t.Helper()
 	sn := st.Session(sessionID).Snapshot()
@@ -76,7 +76,7 @@ func compareWithPlain(t *testing.T, st *store.Store, rng *rand.Rand, ranges int)
 		switch n := len(cover.Rollups); {
 		case rng.IntN(4) == 0:
 			from, to = int64(sn.From-sn.Origin), int64(sn.To-sn.Origin)
-		case n > 0 && rng.IntN(2) == 0: // exactly where a rollup begins
+		case n > 0 && rng.IntN(2) == 0: // exactly at the start of a rollup
 			from = int64(cover.Rollups[rng.IntN(n)].Start - sn.Origin)
 		}
 		to = max(to, from)
@@ -97,8 +97,8 @@ func compareWithPlain(t *testing.T, st *store.Store, rng *rand.Rand, ranges int)
 	return len(cover.Rollups)
 }
 
-// Sums that were made beforehand change nothing: all tables, over any range, are those of the intervals one by one.
-func TestRollupsChangeNothing(t *testing.T) {
+// For any range, tables computed from rollups equal those computed from single intervals.
+func TestRollupsMatchIntervals(t *testing.T) {
 	const never = 1 << 40
 	used := 0
 	for seed := range uint64(12) {
@@ -107,16 +107,16 @@ func TestRollupsChangeNothing(t *testing.T) {
 			events: threadtest.Simulate(seed, 4+2*int(seed%5), 1+int(seed%3), 30_000).Events, length: time.Duration(200 + rng.IntN(2000)), again: seed%3 == 1, over: seed%4 != 2,
 		}
 		maxBytes := int64(math.MaxInt64)
-		if seed%2 == 1 { // the oldest leave, and with them what they add up to
+		if seed%2 == 1 { // the oldest windows are evicted together with their rollups
 			maxBytes = h.store(never, math.MaxInt64).Stats().Bytes * 2 / 3
 		}
 		used += compareWithPlain(t, h.store(1+rng.IntN(200), maxBytes), rng, 12)
 	}
-	assert.Greater(t, used, 50, "rollups that answered")
+	assert.Greater(t, used, 50, "rollups used")
 }
 
-// Where a rollup ends most threads are in a queue, and locks are held.
-func TestRollupsCutCrowds(t *testing.T) {
+// Most threads are queued, and locks are held, at the end of each rollup.
+func TestRollupsWithLongQueues(t *testing.T) {
 	for seed, threads := range []int{8, 20, 50} {
 		st := store.New(math.MaxInt64)
 		st.Rollups(1)
@@ -125,8 +125,8 @@ func TestRollupsCutCrowds(t *testing.T) {
 	}
 }
 
-// A thread that never comes out of a queue is in it: also in rollups of which none of its intervals is a part.
-func TestWhoStaysInAQueueIsCounted(t *testing.T) {
+// A thread that never leaves a queue counts in every rollup, even if none of its intervals lies in it.
+func TestPermanentlyQueuedThreadIsCounted(t *testing.T) {
 	lock := func(hash uint32) jvmthread.LockID { return jvmthread.LockID{Class: 1, Hash: hash} }
 	var events []jvmthread.Event
 	for id := range jvmthread.ThreadID(6) {

@@ -25,7 +25,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-func TestForeignersAreRefused(t *testing.T) {
+func TestForeignHostsAndOriginsAreRefused(t *testing.T) {
 	view := server.New(store.New(math.MaxInt64), server.Config{
 		Prefix: "/weft/", Hosts: []string{"weft.example.com"}, Page: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}},
 	})
@@ -35,19 +35,19 @@ func TestForeignersAreRefused(t *testing.T) {
 		want             int
 	}{
 		{"an address", "127.0.0.1:8090", "/weft/api/info", [2]string{}, http.StatusOK},
-		{"an address of six", "[::1]:8090", "/weft/api/info", [2]string{}, http.StatusOK},
+		{"an IPv6 address", "[::1]:8090", "/weft/api/info", [2]string{}, http.StatusOK},
 		{"localhost", "localhost:8090", "/weft/api/info", [2]string{}, http.StatusOK},
-		{"a name of the configuration", "weft.example.com", "/weft/api/info", [2]string{}, http.StatusOK},
-		{"a name that was made to lead here", "evil.example.com:8090", "/weft/api/info", [2]string{}, http.StatusForbidden},
-		{"the same for the page", "evil.example.com", "/weft/", [2]string{}, http.StatusForbidden},
-		{"a name that looks alike", "localhost.evil.example.com", "/weft/api/info", [2]string{}, http.StatusForbidden},
-		{"the page itself", "localhost:8090", "/weft/api/info", [2]string{"Origin", "http://localhost:8090"}, http.StatusOK},
-		{"another page", "localhost:8090", "/weft/api/info", [2]string{"Origin", "http://evil.example.com"}, http.StatusForbidden},
-		{"a page of nowhere", "localhost:8090", "/weft/api/info", [2]string{"Origin", "null"}, http.StatusForbidden},
-		{"a script of another page", "localhost:8090", "/weft/api/info", [2]string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
-		{"a page behind the prefix", "localhost", "/weft/", [2]string{}, http.StatusOK},
-		{"nothing before it", "localhost", "/", [2]string{}, http.StatusNotFound},
-		{"nothing that is not there", "localhost", "/weft/api/nothing", [2]string{}, http.StatusNotFound},
+		{"a configured name", "weft.example.com", "/weft/api/info", [2]string{}, http.StatusOK},
+		{"a rebound name", "evil.example.com:8090", "/weft/api/info", [2]string{}, http.StatusForbidden},
+		{"a rebound name for the page", "evil.example.com", "/weft/", [2]string{}, http.StatusForbidden},
+		{"a similar name", "localhost.evil.example.com", "/weft/api/info", [2]string{}, http.StatusForbidden},
+		{"the same origin", "localhost:8090", "/weft/api/info", [2]string{"Origin", "http://localhost:8090"}, http.StatusOK},
+		{"a foreign origin", "localhost:8090", "/weft/api/info", [2]string{"Origin", "http://evil.example.com"}, http.StatusForbidden},
+		{"an opaque origin", "localhost:8090", "/weft/api/info", [2]string{"Origin", "null"}, http.StatusForbidden},
+		{"a cross-site script", "localhost:8090", "/weft/api/info", [2]string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		{"the page below the prefix", "localhost", "/weft/", [2]string{}, http.StatusOK},
+		{"a path outside the prefix", "localhost", "/", [2]string{}, http.StatusNotFound},
+		{"an unknown path", "localhost", "/weft/api/nothing", [2]string{}, http.StatusNotFound},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, c.path, http.NoBody)
@@ -65,8 +65,8 @@ func TestForeignersAreRefused(t *testing.T) {
 	}
 }
 
-// However many sessions there are, each is in one page of the list.
-func TestSessionsComeInPages(t *testing.T) {
+// Each session appears on exactly one page of the list.
+func TestSessionListIsPaged(t *testing.T) {
 	f := newFixture(t, 1, 4, 2, 200, 500)
 	const more = 230
 	for i := range more {
@@ -88,7 +88,7 @@ func TestSessionsComeInPages(t *testing.T) {
 		for _, s := range page.Sessions {
 			assert.False(t, seen[s.ID], "listed once")
 			seen[s.ID] = true
-			assert.False(t, s.Live && !live, "live ones come first")
+			assert.False(t, s.Live && !live, "live sessions come first")
 			live = s.Live
 		}
 	}
@@ -99,7 +99,7 @@ func TestSessionsComeInPages(t *testing.T) {
 	}
 }
 
-func TestNothingButGet(t *testing.T) {
+func TestOnlyGetIsAllowed(t *testing.T) {
 	f := newFixture(t, 1, 4, 2, 200, 500)
 	resp, err := f.Client().Post(f.URL+"/api/sessions", "application/json", http.NoBody)
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestNothingButGet(t *testing.T) {
 	assert.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
 }
 
-func TestBadParametersSayWhy(t *testing.T) {
+func TestBadParametersAreExplained(t *testing.T) {
 	f := newFixture(t, 1, 4, 2, 200, 500)
 	for path, want := range map[string]string{
 		"/lanes?width=x":              `width: want an integer from 1 to 4000, got "x"`,
@@ -141,7 +141,7 @@ func TestBadParametersSayWhy(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, status)
 }
 
-func TestUnchangedIsNotSentAgain(t *testing.T) {
+func TestUnchangedResponseIsNotModified(t *testing.T) {
 	f := newFixture(t, 1, 4, 2, 200, 500)
 	url := f.URL + "/api/sessions/" + sessionID.String() + "/threads"
 	resp, err := f.Client().Get(url)
@@ -161,8 +161,8 @@ func TestUnchangedIsNotSentAgain(t *testing.T) {
 	assert.Equal(t, http.StatusOK, ask())
 }
 
-// The status of an agent changes without a window of its session: a page that polls sees it.
-func TestSessionShowsTheAgentsStatus(t *testing.T) {
+// An agent's status can change without a new window of its session; polling clients see the change.
+func TestSessionShowsAgentStatus(t *testing.T) {
 	st := store.New(math.MaxInt64)
 	st.Open(sessionID, nil)
 	agents := registry{sessionID: &agent{options: map[string]string{"pause": "off"}}}
@@ -180,14 +180,14 @@ func TestSessionShowsTheAgentsStatus(t *testing.T) {
 	assert.Equal(t, http.StatusNotModified, call(http.MethodGet, "", "", known).Code)
 	require.Equal(t, http.StatusOK, call(http.MethodPost, "/control", `{"action":"pause"}`, "").Code)
 	again := call(http.MethodGet, "", "", known)
-	require.Equal(t, http.StatusOK, again.Code, "what was known before is out of date")
+	require.Equal(t, http.StatusOK, again.Code, "the cached response is out of date")
 	var s api.Session
 	require.NoError(t, json.Unmarshal(again.Body.Bytes(), &s))
 	assert.True(t, s.Control.Paused)
 }
 
-// Event streams report changes as soon as they happen, and nothing else.
-func TestEventsFollow(t *testing.T) {
+// Event streams report each change at once, and nothing else.
+func TestEventStreamReportsChanges(t *testing.T) {
 	f := newFixture(t, 1, 4, 2, 200, 500)
 	resp, err := f.Client().Get(f.URL + "/api/events")
 	require.NoError(t, err)
@@ -213,8 +213,8 @@ func TestEventsFollow(t *testing.T) {
 	assert.True(t, second.Sessions[0].Live)
 }
 
-// A long poll answers at once if something has changed, and else as soon as something does.
-func TestChangesWait(t *testing.T) {
+// A long poll returns at once if something has changed, otherwise with the next change.
+func TestLongPollWaitsForAChange(t *testing.T) {
 	f := newFixture(t, 1, 4, 2, 200, 500)
 	poll := func(query string) (c api.Change) {
 		status, body := f.get("changes" + query)

@@ -36,7 +36,7 @@ const threadClass = 100 // of thread objects, in simulations
 
 var classNames = []string{"", "com.acme.OrderBook", "com.acme.Account", "java.lang.Thread", "java.util.concurrent.locks.ReentrantLock$NonfairSync"}
 
-// run cuts a history into windows of a length and gives each to yield.
+// run cuts a history into windows of equal length and passes each to yield.
 func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 	watched(events, length, nil, yield)
 }
@@ -59,7 +59,7 @@ func watched(events []jvmthread.Event, length time.Duration, see func([]jvmthrea
 	e.Close(window.CutEnd, yield)
 }
 
-// dress gives events stacks, for the tables by caller.
+// dress adds stacks to events, for the tables by caller.
 func dress(events []jvmthread.Event, sym *symbols.Table) []jvmthread.Event {
 	out := append([]jvmthread.Event(nil), events...)
 	for i := range out {
@@ -74,7 +74,7 @@ func dress(events []jvmthread.Event, sym *symbols.Table) []jvmthread.Event {
 	return out
 }
 
-// fixture is a simulated session behind a server.
+// fixture is a server with a simulated session.
 type fixture struct {
 	*httptest.Server
 
@@ -101,7 +101,7 @@ func newFixture(t *testing.T, seed uint64, threads, locks, actions int, length t
 	return fixtureOf(t, sym, dress(threadtest.Simulate(seed, threads, locks, actions).Events, sym), length)
 }
 
-// fixtureOf serves a session with the given events, in the order of time.
+// fixtureOf serves a session with the given events, sorted by time.
 func fixtureOf(t *testing.T, sym *symbols.Table, events []jvmthread.Event, length time.Duration) *fixture {
 	t.Helper()
 	f := &fixture{t: t, store: store.New(math.MaxInt64), events: events}
@@ -118,7 +118,7 @@ func fixtureOf(t *testing.T, sym *symbols.Table, events []jvmthread.Event, lengt
 	return f
 }
 
-// get sends a request, and returns status and body.
+// get sends a request and returns the status and the body.
 func (f *fixture) get(path string) (int, []byte) {
 	f.t.Helper()
 	resp, err := f.Client().Get(f.URL + "/api/" + path)
@@ -129,7 +129,7 @@ func (f *fixture) get(path string) (int, []byte) {
 	return resp.StatusCode, body
 }
 
-// ask asks about the session, and decodes the answer, whose fields must all be known.
+// ask queries the session and decodes the response, which must not have unknown fields.
 func ask[T any](f *fixture, what string) T {
 	f.t.Helper()
 	status, body := f.get("sessions/" + sessionID.String() + what)
@@ -143,8 +143,8 @@ func ask[T any](f *fixture, what string) T {
 	return out
 }
 
-// The tables are the engine's sums, to the nanosecond: by thread, by class, by caller and by lock.
-func TestTablesAreTheEnginesSums(t *testing.T) {
+// The tables by thread, class, caller and lock equal the engine's sums to the nanosecond.
+func TestTablesMatchEngineSums(t *testing.T) {
 	for seed := range uint64(12) {
 		f := newFixture(t, seed, 10, 4, 1500, 700)
 		var whole window.Totals
@@ -224,7 +224,7 @@ func TestTablesAreTheEnginesSums(t *testing.T) {
 	}
 }
 
-// Tables of several threads are the sums of the tables of each; tables of neighbouring ranges add up.
+// The table of several threads is the sum of their tables; tables of adjacent ranges add up.
 func TestSelectionsAddUp(t *testing.T) {
 	f := newFixture(t, 3, 10, 4, 1500, 700)
 	total := ask[api.Classes](f, "/classes?threads=2,4-6").Sum
@@ -246,8 +246,8 @@ func TestSelectionsAddUp(t *testing.T) {
 	}
 }
 
-// A picture shows each state for as long as it was: exactly in the minimap, to within a step's rounding in lanes.
-func TestPicturesShowAllTime(t *testing.T) {
+// Each state is drawn for its duration: exactly in the minimap, within the rounding of one step in lanes.
+func TestLanesAccountForAllTime(t *testing.T) {
 	f := newFixture(t, 5, 12, 3, 3000, 900)
 	all := ask[api.Threads](f, "/threads")
 	m := ask[api.Minimap](f, "/minimap?width=77")
@@ -279,8 +279,8 @@ func TestPicturesShowAllTime(t *testing.T) {
 	}
 }
 
-// Arrows that are shown and those that are hidden are all interactions; a limit keeps some of each kind, if it is large enough.
-func TestArrowsAreCounted(t *testing.T) {
+// Shown and hidden arrows add up to all interactions; a sufficient limit keeps arrows of each kind.
+func TestHiddenArrowsAreCounted(t *testing.T) {
 	f := newFixture(t, 9, 12, 3, 6000, 900)
 	s := ask[api.Session](f, "")
 	for _, limit := range []int{1, 2, 3, jvmthread.NumInteractionKinds, 50, 1000} {
@@ -296,7 +296,7 @@ func TestArrowsAreCounted(t *testing.T) {
 		assert.NotEmpty(t, a.Arrows)
 		assert.LessOrEqual(t, len(a.Arrows), limit)
 		assert.Equal(t, total, len(a.Arrows)+hidden)
-		assert.InDelta(t, s.Interactions, total, 1) // one at the very end has its effect where the range ends
+		assert.InDelta(t, s.Interactions, total, 1) // the effect of the last one may lie at the end of the range
 		for _, x := range a.Arrows {
 			assert.LessOrEqual(t, x.FromTime, x.ToTime)
 			assert.NotEqual(t, x.From, x.To)
@@ -304,14 +304,14 @@ func TestArrowsAreCounted(t *testing.T) {
 	}
 }
 
-// From an interval one gets to its cause, and from there back.
-func TestIntervalLeadsToItsCause(t *testing.T) {
+// An interval links to its cause, and the cause links back.
+func TestIntervalLinksToItsCause(t *testing.T) {
 	f := newFixture(t, 4, 10, 3, 2000, 800)
 	n := 0
 	for _, x := range ask[api.Arrows](f, "/interactions?kinds=handoff,notify").Arrows {
 		iv := ask[api.Interval](f, fmt.Sprintf("/interval?thread=%d&at=%d", x.To, x.ToStart))
 		if iv.To != x.ToTime {
-			continue // of no length
+			continue // empty
 		}
 		require.NotNil(t, iv.Cause)
 		assert.Equal(t, x.From, iv.Cause.Thread.ID)
@@ -330,8 +330,8 @@ func TestIntervalLeadsToItsCause(t *testing.T) {
 	assert.Greater(t, n, 10)
 }
 
-// The log, read page by page, is the log.
-func TestLogPages(t *testing.T) {
+// The pages of the log add up to the complete log.
+func TestLogIsPaged(t *testing.T) {
 	f := newFixture(t, 6, 8, 3, 2000, 800)
 	whole := ask[api.Log](f, "/log?limit=1000&to=9000")
 	require.Greater(t, len(whole.Lines), 60)
@@ -348,8 +348,8 @@ func TestLogPages(t *testing.T) {
 	assert.Equal(t, whole.Lines, lines)
 }
 
-// A path tiles the range, and its tables add up to it.
-func TestPathTiles(t *testing.T) {
+// A path tiles the range, and its tables add up to the range's length.
+func TestPathTilesTheRange(t *testing.T) {
 	f := newFixture(t, 8, 10, 3, 4000, 800)
 	for _, what := range []string{"/path", "/path?mode=unbounded", "/path?thread=3", "/path?from=2000&to=9000"} {
 		p := ask[api.Path](f, what)

@@ -15,8 +15,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Sessions that come and go at the same time, in a store that has no room for them, leave one by one: what is counted is what is there.
-func TestManySessionsLeaveAtOnce(t *testing.T) {
+// Sessions that open and close concurrently in a full store are evicted one by one; the byte count stays exact.
+func TestConcurrentEviction(t *testing.T) {
 	st := store.New(0)
 	sym := newSymbols()
 	var all sync.WaitGroup
@@ -38,8 +38,9 @@ func TestManySessionsLeaveAtOnce(t *testing.T) {
 	assert.Zero(t, st.Stats().Bytes)
 }
 
-// A session of which no window came, as of an agent that sends sums only, takes room as long as it lives. A collector sees thousands of them come and go.
-func TestSessionWithoutWindowsLeavesNothing(t *testing.T) {
+// A session without windows, such as that of an agent in aggregated mode, uses memory only while it is live. A collector sees thousands of
+// them.
+func TestSessionWithoutWindowsIsFreed(t *testing.T) {
 	st := store.New(1 << 30)
 	meta := store.Meta{"process.command_line": strings.Repeat("x", 10_000)}
 	for n := range byte(200) {
@@ -51,8 +52,8 @@ func TestSessionWithoutWindowsLeavesNothing(t *testing.T) {
 	assert.Equal(t, store.Stats{MaxBytes: 1 << 30, Removed: 200}, st.Stats())
 }
 
-// What is said of a session counts once, however often it comes back.
-func TestSessionThatComesBackIsCountedOnce(t *testing.T) {
+// The metadata of a session counts once, however often the session reconnects.
+func TestReconnectedSessionIsCountedOnce(t *testing.T) {
 	st := store.New(1 << 30)
 	s := st.Open(sessionID, store.Meta{"service.name": "orders"})
 	s.Append(&window.Window{Start: 0, End: 10, Cut: window.CutTime}, newSymbols())

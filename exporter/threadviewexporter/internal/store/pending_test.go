@@ -10,8 +10,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// Events of which no window comes, as their time stands still, are not held without end.
-func TestEventsThatWaitForAWindowAreBounded(t *testing.T) {
+// If time stands still and no window is cut, the number of pending events is bounded.
+func TestPendingEventsAreBounded(t *testing.T) {
 	st := New(1 << 30)
 	st.pending = 100
 	s := st.Open(jvmthread.SessionID{1}, nil)
@@ -20,12 +20,12 @@ func TestEventsThatWaitForAWindowAreBounded(t *testing.T) {
 		s.Events(make([]jvmthread.Event, 7), sym)
 	}
 	if n := s.pending.events; n != 100 {
-		t.Errorf("%d events are held, want 100", n)
+		t.Errorf("%d pending events, want 100", n)
 	}
 	if raw := s.pending.take(1, st.encoder); raw.events != 100 {
-		t.Errorf("%d events are packed, want 100", raw.events)
+		t.Errorf("%d packed events, want 100", raw.events)
 	}
 	if s.Events(make([]jvmthread.Event, 7), sym); s.pending.events != 7 {
-		t.Error("there is no room again")
+		t.Error("the pending buffer is still full")
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// watched puts a history into a store with its events.
+// watched stores a history together with its events.
 func watched(st *store.Store, events []jvmthread.Event, length time.Duration) *store.Snapshot {
 	sym := newSymbols()
 	s := st.Open(sessionID, store.Meta{"service.name": "test"})
@@ -43,7 +43,7 @@ func watched(st *store.Store, events []jvmthread.Event, length time.Duration) *s
 	return s.Snapshot()
 }
 
-// All events are kept, each with the window that it happened in, and names still stand behind their ids.
+// All events are kept, each with its window, and their ids still resolve to names.
 func TestEventsAreKept(t *testing.T) {
 	for seed := range uint64(20) {
 		sim := threadtest.Simulate(seed, 9, 3, 1500)

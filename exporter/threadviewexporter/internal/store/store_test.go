@@ -25,7 +25,7 @@ import (
 
 var sessionID = jvmthread.SessionID{0: 1, 15: 1}
 
-// run cuts a history into windows and gives each to yield.
+// run cuts a history into windows and passes each to yield.
 func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
@@ -51,7 +51,7 @@ func newSymbols() *symbols.Table {
 	return sym
 }
 
-// stored is a history in a store, in windows of a length.
+// stored stores a history in windows of equal length.
 func stored(st *store.Store, events []jvmthread.Event, length time.Duration) *store.Snapshot {
 	sym := newSymbols()
 	s := st.Open(sessionID, store.Meta{"service.name": "test"})
@@ -67,7 +67,7 @@ type viewTime struct {
 	time  jvmthread.Time
 }
 
-// intervalSums adds the intervals of one window of everything up, as far as they lie in a range.
+// intervalSums sums the parts of a window's intervals that lie in a range.
 func intervalSums(w *window.Window, from, to jvmthread.Time) sums {
 	out := make(sums)
 	for _, l := range w.Lanes {
@@ -105,7 +105,7 @@ func snapshotSums(sn *store.Snapshot, from, to jvmthread.Time) sums {
 	return out
 }
 
-// However a history is cut into windows, the store's sums over any range are those of its intervals, to the nanosecond.
+// However a history is cut into windows, the store's sums over any range equal those of its intervals to the nanosecond.
 func TestSumsAreExact(t *testing.T) {
 	for seed := range uint64(60) {
 		sim := threadtest.Simulate(seed, 3+int(seed%9), 1+int(seed%4), 600)
@@ -121,7 +121,7 @@ func TestSumsAreExact(t *testing.T) {
 						assert.Equal(t, sum, got[id], "program %d, windows of %d, thread %d in %v", seed, length, id, r)
 					}
 				}
-				// An interaction that is bound after the window of its effect was cut has no place any more.
+				// An interaction that is bound after the window of its effect was cut is dropped.
 				assert.LessOrEqual(t, sn.Counts.Interactions, len(whole.Interactions))
 				assert.GreaterOrEqual(t, sn.Counts.Interactions*20, len(whole.Interactions)*19)
 			}
@@ -134,8 +134,8 @@ func TestSumsAreExact(t *testing.T) {
 
 func length2(d time.Duration) jvmthread.Time { return jvmthread.Time(min(d, 5000)) }
 
-// What a cursor meets tiles a thread's life, with the numbers that the engine gave.
-func TestIntervalsTile(t *testing.T) {
+// The intervals of a cursor tile a thread's lifetime and have the engine's sequence numbers.
+func TestIntervalsTileThreadLifetimes(t *testing.T) {
 	sim := threadtest.Simulate(11, 9, 3, 3000)
 	sn := stored(store.New(math.MaxInt64), sim.Events, 700)
 	n := 0
@@ -173,7 +173,7 @@ func TestIntervalsTile(t *testing.T) {
 	assert.Positive(t, n)
 }
 
-// A lock has one owner at a time, and its holds come once, however many windows they were open in.
+// A lock has one owner at a time, and each hold appears once, however many windows it spans.
 func TestHoldsDoNotOverlap(t *testing.T) {
 	for seed := range uint64(40) {
 		sim := threadtest.Simulate(seed, 8, 3, 800)
@@ -195,8 +195,8 @@ func TestHoldsDoNotOverlap(t *testing.T) {
 	}
 }
 
-// With too much in the store the oldest windows leave, the accounts stay right, and what is left is still whole.
-func TestOldestWindowsLeave(t *testing.T) {
+// When the store exceeds its limit, the oldest windows are evicted; byte accounting stays exact and the remaining windows are complete.
+func TestOldestWindowsAreEvicted(t *testing.T) {
 	const limit = 40_000
 	st := store.New(limit)
 	sim := threadtest.Simulate(5, 12, 3, 20_000)
@@ -214,8 +214,8 @@ func TestOldestWindowsLeave(t *testing.T) {
 	})
 }
 
-// A session that was lost and comes back goes on: what the first engine left open has ended there.
-func TestSessionComesBack(t *testing.T) {
+// A lost session that reconnects continues; intervals that the first engine left open end at the loss.
+func TestSessionReconnects(t *testing.T) {
 	st := store.New(math.MaxInt64)
 	first := threadtest.Simulate(1, 6, 2, 300)
 	second := threadtest.Simulate(2, 6, 2, 300)
@@ -250,7 +250,7 @@ func countBefore(sn *store.Snapshot, to jvmthread.Time) (n int) {
 	return n
 }
 
-// The density of any range is that of its intervals, one by one.
+// The density of any range equals the sum over its intervals.
 func TestDensityIsExact(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -286,8 +286,8 @@ func TestDensityIsExact(t *testing.T) {
 	}
 }
 
-// A sweep meets what walks meet.
-func TestSweepIsAllWalks(t *testing.T) {
+// A sweep visits the same intervals as the walks of all threads.
+func TestSweepMatchesWalks(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		sim := threadtest.Simulate(seed, 3+int(seed%9), 1+int(seed%4), 600)
@@ -295,7 +295,7 @@ func TestSweepIsAllWalks(t *testing.T) {
 		st := store.New(math.MaxInt64)
 		s := st.Open(sessionID, store.Meta{})
 		run(sim.Events, time.Duration(50+rng.IntN(5000)), func(w *window.Window) {
-			if w.Cut != window.CutEnd || seed%2 == 0 { // or some goes on
+			if w.Cut != window.CutEnd || seed%2 == 0 { // or the session stays open
 				s.Append(w, sym)
 			}
 		})

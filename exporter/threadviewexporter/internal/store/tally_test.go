@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// However lengths are divided among tallies, what these come to together is the same.
-func TestPartsAddUpToTheWhole(t *testing.T) {
+// The merged result does not depend on how durations are divided among tallies.
+func TestMergedTalliesAddUp(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var whole Tally
@@ -40,7 +40,7 @@ func TestPartsAddUpToTheWhole(t *testing.T) {
 	}
 }
 
-func TestWhatBeganBeforeIsTakenAway(t *testing.T) {
+func TestClipRemovesEarlierTime(t *testing.T) {
 	var whole, clipped Tally
 	whole.Add(1, 10, 10)
 	whole.Add(1, 30, 30)
@@ -50,7 +50,7 @@ func TestWhatBeganBeforeIsTakenAway(t *testing.T) {
 	assert.Equal(t, clipped, whole)
 }
 
-func TestPackedSetsAreSets(t *testing.T) {
+func TestPackedSetsMatchSets(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		var want, got Set
