@@ -43,17 +43,16 @@ type Yield func(*window.Window)
 
 // Engine follows one session. One goroutine owns it.
 type Engine struct {
-	queue        *ordering.Queue
-	timeline     *timeline.Timeline
-	binder       *interaction.Binder
-	deadlocks    *deadlock.Detector
-	builder      *window.Builder
-	length       jvmthread.Time
-	refused      uint64
-	last         jvmthread.Time          // of the last event
-	see          func([]jvmthread.Event) // may be nil
-	closed       []jvmthread.Interval
-	interactions []jvmthread.Interaction
+	queue     *ordering.Queue
+	timeline  *timeline.Timeline
+	binder    *interaction.Binder
+	deadlocks *deadlock.Detector
+	builder   *window.Builder
+	length    jvmthread.Time
+	refused   uint64
+	last      jvmthread.Time          // of the last event
+	see       func([]jvmthread.Event) // may be nil
+	closed    []jvmthread.Interval
 }
 
 // New returns an engine for a new session.
@@ -214,17 +213,14 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	default:
 		e.add(e.closed)
 	}
-	e.interactions = e.binder.Apply(ev, th, closed, e.interactions[:0])
+	interactions := e.binder.Apply(ev, th, closed)
 	if closed.Seq != jvmthread.NoSeq {
 		e.builder.Add(th, closed)
 	}
-	for i := range e.interactions {
-		to := th
-		if id := e.interactions[i].To.Thread; id != ev.Thread {
-			to = e.timeline.Thread(id)
-		}
-		if to != nil {
-			e.builder.AddInteraction(to, &e.interactions[i])
+	for i := range interactions {
+		ia := &interactions[i]
+		if to := e.timeline.Thread(ia.To.Thread); to != nil {
+			e.builder.AddInteraction(to, ia)
 		}
 	}
 	e.deadlocks.Apply(ev)

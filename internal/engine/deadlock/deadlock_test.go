@@ -51,7 +51,7 @@ func play(t *testing.T, text string) (*threadtest.History, *deadlock.Detector, [
 		if len(list) > 0 {
 			closed = &list[0]
 		}
-		binder.Apply(ev, th, closed, nil)
+		binder.Apply(ev, th, closed)
 		d.Apply(ev)
 	}
 	confirm(late)

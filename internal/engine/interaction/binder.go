@@ -10,6 +10,8 @@
 package interaction
 
 import (
+	"maps"
+
 	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/engine/timeline"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -34,7 +36,11 @@ type cause struct {
 	from  jvmthread.IntervalRef
 	time  jvmthread.Time
 	stack jvmthread.StackID
+	sure  jvmthread.Confidence // that it is the cause
 }
+
+// known reports whether there is a cause.
+func (c *cause) known() bool { return c.from.Seq != jvmthread.NoSeq }
 
 // Binder pairs causes and effects of one session. One goroutine owns it, the same that owns the Timeline.
 type Binder struct {
@@ -45,6 +51,7 @@ type Binder struct {
 	starts     map[jvmthread.ThreadID]cause // by the thread that was started
 	interrupts map[jvmthread.ThreadID]cause // by the thread that was interrupted
 	unparks    map[jvmthread.ThreadID]cause // by the thread that was unparked
+	bound      []jvmthread.Interaction      // by the current event
 	holds      []jvmthread.Hold             // ended, not taken yet
 	lost       []LostNotify                 // not taken yet
 	maxLocks   int
@@ -66,11 +73,11 @@ func New(tl *timeline.Timeline, maxLocks int) *Binder {
 // Counters returns the counts so far.
 func (b *Binder) Counters() Counters { return b.counters }
 
-// Apply applies an event that the timeline has accepted, and appends the interactions that it completes. th is the event's thread, nil for a
-// gap of all threads; closed is the interval of that thread that the event ended, with Seq NoSeq if there is none.
-func (b *Binder) Apply(
-	ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval, out []jvmthread.Interaction,
-) []jvmthread.Interaction {
+// Apply applies an event that the timeline has accepted, and returns the interactions that it completes. They are valid until the next
+// call. th is the event's thread, nil for a gap of all threads; closed is the interval of that thread that the event ended, with Seq NoSeq
+// if there is none.
+func (b *Binder) Apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval) []jvmthread.Interaction {
+	b.bound = b.bound[:0]
 	if closed.State == jvmthread.StateBlocked || closed.Was == jvmthread.StateBlocked {
 		b.unblocked(closed.Lock)
 	}
@@ -78,19 +85,19 @@ func (b *Binder) Apply(
 	case jvmthread.KindContendedEnter:
 		b.contendedEnter(ev, closed)
 	case jvmthread.KindContendedEntered:
-		return b.contendedEntered(ev, closed, out)
+		b.contendedEntered(ev, closed)
 	case jvmthread.KindWait, jvmthread.KindJoinStart:
 		b.wait(ev, b.waiting(th), closed)
 	case jvmthread.KindWaited:
-		return b.waited(ev, b.waiting(th), closed, out)
+		b.waited(ev, b.waiting(th), closed)
 	case jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
-		return b.waitReturned(ev, b.waiting(th), closed, out)
+		b.waitReturned(ev, b.waiting(th), closed)
 	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
-		return b.notify(ev, th, out)
+		b.notify(ev, th)
 	case jvmthread.KindStartCalled:
 		b.remember(b.starts, ev, th)
 	case jvmthread.KindThreadStart:
-		return b.threadStart(ev, th, out)
+		b.threadStart(ev, th)
 	case jvmthread.KindInterruptCalled:
 		b.remember(b.interrupts, ev, th)
 	case jvmthread.KindInterrupted:
@@ -99,18 +106,18 @@ func (b *Binder) Apply(
 		}
 	case jvmthread.KindSleepEnd:
 		if ev.Flags&jvmthread.FlagInterrupted != 0 {
-			return b.interrupted(ev, closed, out)
+			b.interrupted(ev, closed)
 		}
 	case jvmthread.KindUnpark:
 		if _, ok := b.unparks[ev.Peer]; !ok { // a second unpark has no effect: there is one permit
 			b.remember(b.unparks, ev, th)
 		}
 	case jvmthread.KindUnparked:
-		return b.unparked(ev, closed, out)
+		b.unparked(ev, closed)
 	case jvmthread.KindGap:
 		b.gap(th)
 	}
-	return out
+	return b.bound
 }
 
 // here returns the event itself as a cause.
@@ -130,57 +137,52 @@ func (b *Binder) remember(causes map[jvmthread.ThreadID]cause, ev *jvmthread.Eve
 	causes[ev.Peer] = here(ev, th)
 }
 
-// bind appends the interaction of a cause and the interval that it ended, unless both are of the same thread.
-func bind(c cause, kind jvmthread.InteractionKind, to *jvmthread.Interval, at jvmthread.Time, out []jvmthread.Interaction) []jvmthread.Interaction {
-	if c.from.Thread == to.Thread || c.from.Seq == jvmthread.NoSeq || to.Seq == jvmthread.NoSeq {
-		return out
+// bind adds the interaction of a cause and the interval that it ended. It returns false if one is unknown or both are of the same thread.
+func (b *Binder) bind(c cause, kind jvmthread.InteractionKind, to *jvmthread.Interval, at jvmthread.Time) bool {
+	if c.from.Thread == to.Thread || !c.known() || to.Seq == jvmthread.NoSeq {
+		return false
 	}
-	return append(out, jvmthread.Interaction{
+	b.bound = append(b.bound, jvmthread.Interaction{
 		Kind: kind, From: c.from, To: jvmthread.IntervalRef{Thread: to.Thread, Seq: to.Seq},
-		CauseTime: min(c.time, at), EffectTime: at, Lock: to.Lock, Stack: c.stack,
+		CauseTime: min(c.time, at), EffectTime: at, Lock: to.Lock, Stack: c.stack, Confidence: c.sure,
 	})
+	return true
 }
 
-func (b *Binder) threadStart(ev *jvmthread.Event, th *timeline.Thread, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) threadStart(ev *jvmthread.Event, th *timeline.Thread) {
 	c, ok := b.starts[ev.Thread]
-	switch {
-	case ok:
-	case ev.Peer == jvmthread.NoThread:
-		return out
-	default:
+	if !ok {
 		c = b.releaseBy(ev.Peer, ev.Time)
 		c.stack = ev.Stack
 	}
 	delete(b.starts, ev.Thread)
-	return bind(c, jvmthread.InteractionStart, th.Open(), ev.Time, out)
+	b.bind(c, jvmthread.InteractionStart, th.Open(), ev.Time)
 }
 
 // interrupted binds the pending interrupt that ended an interval.
-func (b *Binder) interrupted(ev *jvmthread.Event, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) interrupted(ev *jvmthread.Event, closed *jvmthread.Interval) {
 	c, ok := b.interrupts[ev.Thread]
 	if !ok {
 		b.counters.WakeUpsUnbound++
-		return out
+		return
 	}
 	delete(b.interrupts, ev.Thread)
-	return bind(c, jvmthread.InteractionInterrupt, closed, closed.End, out)
+	b.bind(c, jvmthread.InteractionInterrupt, closed, closed.End)
 }
 
-// unparked binds the unpark that ended a park, or else the interrupt that did. One that came before the park began left a permit, so the park did not wait for it.
-func (b *Binder) unparked(ev *jvmthread.Event, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+// unparked binds the unpark that ended a park, or else the interrupt that did. One that came before the park began left a permit, so the
+// park did not wait for it.
+func (b *Binder) unparked(ev *jvmthread.Event, closed *jvmthread.Interval) {
+	kind := jvmthread.InteractionUnpark
 	c, ok := b.unparks[ev.Thread]
-	if !ok {
-		// The flag stays set until it is consumed, which is another event.
-		if c, ok = b.interrupts[ev.Thread]; ok && c.time >= closed.Start {
-			return bind(c, jvmthread.InteractionInterrupt, closed, ev.Time, out)
-		}
-		return out
+	if ok {
+		delete(b.unparks, ev.Thread)
+	} else { // the interrupt stays pending until it is consumed, which is another event
+		c, kind = b.interrupts[ev.Thread], jvmthread.InteractionInterrupt
 	}
-	delete(b.unparks, ev.Thread)
-	if c.time < closed.Start {
-		return out
+	if c.time >= closed.Start {
+		b.bind(c, kind, closed, ev.Time)
 	}
-	return bind(c, jvmthread.InteractionUnpark, closed, ev.Time, out)
 }
 
 // gap drops the state of the thread, or of all threads.
@@ -211,22 +213,15 @@ func (b *Binder) Expire(before jvmthread.Time) {
 		}
 	}
 	b.recent.Clear()
-	for id, l := range b.locks {
-		if l.touched < before {
-			delete(b.locks, id)
-		}
-	}
+	maps.DeleteFunc(b.locks, func(_ jvmthread.LockID, l *lock) bool { return l.touched < before })
 	b.counters.StartsUnbound += expire(b.starts, before)
 	b.counters.InterruptsUnbound += expire(b.interrupts, before)
 	expire(b.unparks, before) // an unused permit is not an anomaly
 }
 
-func expire(causes map[jvmthread.ThreadID]cause, before jvmthread.Time) (n uint64) {
-	for id, c := range causes {
-		if c.time < before {
-			delete(causes, id)
-			n++
-		}
-	}
-	return n
+// expire drops causes before the given time and returns how many there were.
+func expire(causes map[jvmthread.ThreadID]cause, before jvmthread.Time) uint64 {
+	all := len(causes)
+	maps.DeleteFunc(causes, func(_ jvmthread.ThreadID, c cause) bool { return c.time < before })
+	return uint64(all - len(causes))
 }

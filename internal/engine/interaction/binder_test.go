@@ -36,7 +36,7 @@ func play(t *testing.T, text string, flags jvmthread.Flags) (*threadtest.History
 		if len(list) == 1 && list[0].Thread == ev.Thread {
 			closed = &list[0]
 		}
-		out = binder.Apply(ev, th, closed, out)
+		out = append(out, binder.Apply(ev, th, closed)...)
 	}
 	lines := make([]string, len(out))
 	for i, ia := range out {

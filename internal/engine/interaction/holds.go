@@ -53,9 +53,19 @@ func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) (
 	return holds, queues
 }
 
-// unblocked records that a thread is no longer blocked on a lock.
-func (b *Binder) unblocked(id jvmthread.LockID) {
-	if l := b.find(id); l != nil {
-		l.blocked.Leave()
+// Held is a lock on which threads are blocked now.
+type Held struct {
+	Lock    jvmthread.LockID
+	Owner   jvmthread.ThreadID
+	Since   jvmthread.Time // when the owner got it, or was first seen to own it
+	Blocked int            // threads
+}
+
+// Held calls yield for each lock that has a known owner and blocked threads, in no particular order.
+func (b *Binder) Held(yield func(Held) bool) {
+	for _, l := range b.locks {
+		if l.blocked.Now > 0 && l.owner != jvmthread.NoThread && !yield(Held{l.id, l.owner, l.since, int(l.blocked.Now)}) {
+			return
+		}
 	}
 }

@@ -3,10 +3,7 @@
 
 package interaction
 
-import (
-	"github.com/weft-otel/weft/internal/engine/timeline"
-	"github.com/weft-otel/weft/internal/jvmthread"
-)
+import "github.com/weft-otel/weft/internal/jvmthread"
 
 // lock is the state of one monitor. JVMTI reports only contended entries. So the owner is the thread that was last seen to own the lock: it
 // entered after having been blocked, a blocking thread named it, or it called wait or notify, which only an owner can.
@@ -23,15 +20,6 @@ type lock struct {
 	release cause          // if the lock is known to be free; else zero
 	waiters []waiter
 	woken   []jvmthread.Interval // waits that nothing explains yet; see jvmthread.FlagLateNotify
-}
-
-// waiter is a thread in the wait set, in the order of its wait calls, which is the order of HotSpot's wait set.
-type waiter struct {
-	thread   jvmthread.ThreadID
-	since    jvmthread.Time
-	notified cause                // zero: not yet
-	all      bool                 // by notifyAll
-	sure     jvmthread.Confidence // of notified
 }
 
 // find returns a lock, or nil if it is unknown.
@@ -108,6 +96,13 @@ func (b *Binder) contendedEnter(ev *jvmthread.Event, closed *jvmthread.Interval)
 	}
 }
 
+// unblocked records that a thread is no longer blocked on a lock.
+func (b *Binder) unblocked(id jvmthread.LockID) {
+	if l := b.find(id); l != nil {
+		l.blocked.Leave()
+	}
+}
+
 // othersBlocked returns waitedFor if more than n threads are blocked on the lock.
 func (l *lock) othersBlocked(n int32) how {
 	if l.blocked.Now > n {
@@ -146,46 +141,54 @@ func (b *Binder) released(l *lock, iv *jvmthread.Interval, h how, marks jvmthrea
 	l.release = cause{from: jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}, time: iv.End}
 }
 
-func (b *Binder) contendedEntered(ev *jvmthread.Event, closed *jvmthread.Interval, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) contendedEntered(ev *jvmthread.Event, closed *jvmthread.Interval) {
 	l := b.lock(ev.Lock, ev.Time)
 	if l == nil {
-		return out
+		return
 	}
 	if closed.State == jvmthread.StateBlocked || closed.State == jvmthread.StateDeadlocked {
-		n := len(out)
+		var bound bool
 		if ev.Peer != jvmthread.NoThread {
-			out = b.handoffFrom(l, ev, closed, out)
+			bound = b.handoffFrom(l, ev, closed)
 		} else {
-			out = b.handoff(l, closed, closed.Start, ev.Time, out)
+			bound = b.handoff(l, closed, closed.Start, ev.Time)
 		}
-		if len(out) == n {
+		if !bound {
 			b.counters.HandoffsUnbound++
 		}
 	}
 	b.own(l, ev.Thread, ev.Time, gotIt|waitedFor)
-	return out
 }
 
 // handoff binds the interval that ended at the given time, because its thread got the lock, to the previous holder. The binding is exact if
 // that holder was seen to hold the lock after the thread had begun to wait for it (since), else inferred. It is ambiguous if the holder has
 // not run since it was seen: then another thread must have held the lock in between.
-func (b *Binder) handoff(l *lock, to *jvmthread.Interval, since, at jvmthread.Time, out []jvmthread.Interaction) []jvmthread.Interaction {
+func (b *Binder) handoff(l *lock, to *jvmthread.Interval, since, at jvmthread.Time) bool {
 	c, evidence := l.release, l.release.time
 	if l.owner != jvmthread.NoThread {
 		c, evidence = b.releaseBy(l.owner, at), l.seen
 	}
-	n := len(out)
-	if out = bind(c, jvmthread.InteractionHandoff, to, at, out); len(out) == n {
-		return out
-	}
 	switch {
 	case c.time < evidence:
-		out[n].Confidence = jvmthread.ConfidenceAmbiguous
+		c.sure = jvmthread.ConfidenceAmbiguous
 	case evidence < since:
-		out[n].Confidence = jvmthread.ConfidenceInferred
+		c.sure = jvmthread.ConfidenceInferred
 	}
-	return out
+	return b.bind(c, jvmthread.InteractionHandoff, to, at)
 }
+
+// handoffFrom binds the interval that ended because its thread got the lock to the previous owner, which the event names. Some sources
+// record only effects and name the thread that caused each: a flight recording names the previous owner, the notifier and the starting
+// thread. The thread is then exact; the time of its action is taken as the time when it last ran.
+func (b *Binder) handoffFrom(l *lock, ev *jvmthread.Event, to *jvmthread.Interval) bool {
+	if l.owner != ev.Peer {
+		b.own(l, ev.Peer, max(l.lastKnown(), to.Start), 0)
+	}
+	return b.bind(b.releaseBy(ev.Peer, ev.Time), jvmthread.InteractionHandoff, to, ev.Time)
+}
+
+// lastKnown returns the last time at which a thread was seen to own or release the lock. An owner named later got the lock no earlier.
+func (l *lock) lastKnown() jvmthread.Time { return max(l.seen, l.release.time) }
 
 // releaseBy finds where a thread released a lock that another thread got at the given time. A thread releases locks only while it runs: in
 // its current interval if it is running, else in the last one in which it ran.
@@ -199,91 +202,4 @@ func (b *Binder) releaseBy(id jvmthread.ThreadID, at jvmthread.Time) cause {
 		return cause{from: jvmthread.IntervalRef{Thread: id, Seq: open.Seq}, time: at}
 	}
 	return cause{from: jvmthread.IntervalRef{Thread: id, Seq: last.Seq}, time: min(last.End, at)}
-}
-
-// wait puts the thread into the wait set; the wait releases the lock.
-func (b *Binder) wait(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval) {
-	l := b.lock(ev.Lock, ev.Time)
-	if l == nil {
-		return
-	}
-	if me.lock != nil {
-		me.lock.remove(ev.Thread)
-	}
-	b.released(l, closed, l.othersBlocked(0), 0)
-	l.seen = ev.Time
-	l.waiters = append(l.waiters, waiter{thread: ev.Thread, since: ev.Time})
-	me.lock = l
-}
-
-// remove takes a thread from the wait set. The result is zero if the thread was not in it.
-func (l *lock) remove(id jvmthread.ThreadID) (w waiter) {
-	for i := range l.waiters {
-		if l.waiters[i].thread == id {
-			w = l.waiters[i]
-			l.waiters = append(l.waiters[:i], l.waiters[i+1:]...)
-			return w
-		}
-	}
-	return waiter{}
-}
-
-// notify binds a notify to the first waiter that is not notified yet, a notifyAll to all of them.
-func (b *Binder) notify(ev *jvmthread.Event, th *timeline.Thread, out []jvmthread.Interaction) []jvmthread.Interaction {
-	l := b.lock(ev.Lock, ev.Time)
-	if l == nil {
-		return out
-	}
-	b.own(l, ev.Thread, ev.Time, l.othersBlocked(0))
-	c := here(ev, th)
-	all := ev.Kind == jvmthread.KindNotifyAll
-	if b.mark(l, c, all) > 0 {
-		l.heard, l.unheard = ev.Time, jvmthread.NoTime
-		return out
-	}
-	l.unheard = ev.Time
-	n := len(out)
-	if out = l.bindLate(c, all, out); len(out) > n {
-		return out
-	}
-	b.counters.NotifiesUnbound++
-	return out
-}
-
-// mark sets the cause of the first waiter without one, or of all such waiters. It returns 0 if there is none. It passes over a waiter that was
-// interrupted before: most likely it has left the wait set and not reported it yet.
-func (b *Binder) mark(l *lock, c cause, all bool) (n int) {
-	first, leaving := -1, false
-	for i := range l.waiters {
-		if n == 2 && !all {
-			break // enough to know that the first one was not alone
-		}
-		w := &l.waiters[i]
-		if w.notified.from.Seq != jvmthread.NoSeq {
-			continue
-		}
-		if i, ok := b.interrupts[w.thread]; ok && i.time >= w.since {
-			leaving = true
-			continue
-		}
-		n++
-		switch {
-		case all:
-			w.notified, w.all, w.sure = c, true, jvmthread.ConfidenceExact
-		case first < 0:
-			first = i
-		}
-	}
-	if first < 0 {
-		return n
-	}
-	w := &l.waiters[first]
-	w.notified, w.sure = c, jvmthread.ConfidenceExact
-	switch {
-	case leaving:
-		w.sure = jvmthread.ConfidenceAmbiguous
-	case n > 1:
-		w.sure = jvmthread.ConfidenceFIFO
-	}
-	return n
 }

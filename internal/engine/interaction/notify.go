@@ -1,0 +1,147 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package interaction
+
+import (
+	"slices"
+
+	"github.com/weft-otel/weft/internal/engine/timeline"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// waiter is a thread in the wait set, in the order of its wait calls, which is the order of HotSpot's wait set.
+type waiter struct {
+	thread   jvmthread.ThreadID
+	since    jvmthread.Time
+	notified cause // zero: not yet
+	all      bool  // by notifyAll
+}
+
+// remove takes a thread from the wait set. The result is zero if the thread was not in it.
+func (l *lock) remove(id jvmthread.ThreadID) (w waiter) {
+	for i := range l.waiters {
+		if l.waiters[i].thread == id {
+			w = l.waiters[i]
+			l.waiters = slices.Delete(l.waiters, i, i+1)
+			return w
+		}
+	}
+	return waiter{}
+}
+
+// notify binds a notify to the first waiter that is not notified yet, a notifyAll to all of them.
+func (b *Binder) notify(ev *jvmthread.Event, th *timeline.Thread) {
+	l := b.lock(ev.Lock, ev.Time)
+	if l == nil {
+		return
+	}
+	b.own(l, ev.Thread, ev.Time, l.othersBlocked(0))
+	c, all := here(ev, th), ev.Kind == jvmthread.KindNotifyAll
+	if b.mark(l, c, all) {
+		l.heard, l.unheard = ev.Time, jvmthread.NoTime
+		return
+	}
+	l.unheard = ev.Time
+	if !b.bindLate(l, c, all) {
+		b.counters.NotifiesUnbound++
+	}
+}
+
+// mark sets the cause of the first waiter without one, or of all such waiters. It returns false if there is none. It passes over a waiter
+// that was interrupted before: most likely it has left the wait set and not reported it yet.
+func (b *Binder) mark(l *lock, c cause, all bool) (found bool) {
+	var first *waiter
+	sure := jvmthread.ConfidenceExact
+	for i := range l.waiters {
+		w := &l.waiters[i]
+		if w.notified.known() {
+			continue
+		}
+		if i, ok := b.interrupts[w.thread]; ok && i.time >= w.since {
+			sure = jvmthread.ConfidenceAmbiguous
+			continue
+		}
+		if all {
+			w.notified, w.all = c, true
+		} else if first != nil { // it was not alone
+			sure = max(sure, jvmthread.ConfidenceFIFO)
+			break
+		}
+		first, found = w, true
+	}
+	if found && !all {
+		first.notified = c
+		first.notified.sure = sure
+	}
+	return found
+}
+
+// markAgain passes a notify that missed its waiter to the next thread that was waiting at the time. This is likely, but not certain.
+func (l *lock) markAgain(c cause) {
+	c.sure = jvmthread.ConfidenceAmbiguous
+	for i := range l.waiters {
+		if w := &l.waiters[i]; !w.notified.known() && w.since <= c.time {
+			w.notified = c
+			return
+		}
+	}
+}
+
+// maxWoken bounds the waits of one lock that are kept for a late notify.
+const maxWoken = 64
+
+// bindLate binds a notify to the first wait that ended before it without a visible cause, a notifyAll to all such waits. It returns false
+// if there is none.
+func (b *Binder) bindLate(l *lock, c cause, all bool) (bound bool) {
+	kind, n := jvmthread.InteractionNotify, min(1, len(l.woken))
+	if all {
+		kind, n = jvmthread.InteractionNotifyAll, len(l.woken)
+	}
+	c.sure = jvmthread.ConfidenceAmbiguous
+	for i := range n {
+		iv := &l.woken[i]
+		bound = b.bind(c, kind, iv, iv.End) || bound
+	}
+	l.woken = slices.Delete(l.woken, 0, n)
+	return bound
+}
+
+// notifiedBy returns the waiter with the notifier that the event names as its cause; see handoffFrom.
+func (b *Binder) notifiedBy(l *lock, ev *jvmthread.Event, w waiter) waiter {
+	if w.notified.from.Thread != ev.Peer {
+		w.notified, w.all = b.releaseBy(ev.Peer, ev.Time), false
+		if w.notified.known() && w.notified.time >= l.lastKnown() {
+			b.own(l, ev.Peer, w.notified.time, l.othersBlocked(0)) // only an owner can notify
+		}
+	}
+	w.notified.sure = jvmthread.ConfidenceExact
+	return w
+}
+
+// LostNotify is a wait that timed out although notify was called on its object: too early, or it woke another thread. It is only a hint: code
+// that checks its condition before it waits loses nothing by an early notify, and in a pool of waiters some may time out by design.
+type LostNotify struct {
+	Wait       jvmthread.Interval // that timed out
+	Notified   jvmthread.Time     // when notify was called
+	OtherWoken bool               // called during the wait, it woke another thread; otherwise it was called before the wait, without a waiter
+}
+
+// timedOut records a wait that timed out after a notify that did not wake it. A notify without a waiter is reported once.
+func (b *Binder) timedOut(l *lock, w waiter, wait *jvmthread.Interval) {
+	switch {
+	case wait.State != jvmthread.StateWaiting || w.notified.known():
+	case l.heard > w.since:
+		b.lost = append(b.lost, LostNotify{Wait: *wait, Notified: l.heard, OtherWoken: true})
+	case l.unheard != jvmthread.NoTime && l.unheard < w.since:
+		b.lost = append(b.lost, LostNotify{Wait: *wait, Notified: l.unheard})
+		l.unheard = jvmthread.NoTime
+	}
+}
+
+// TakeLost appends the lost notifies since the previous call.
+func (b *Binder) TakeLost(out []LostNotify) []LostNotify {
+	out = append(out, b.lost...)
+	b.lost = b.lost[:0]
+	return out
+}
