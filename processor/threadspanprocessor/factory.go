@@ -1,9 +1,6 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-//go:generate go tool -modfile=../../tools/go.mod mdatagen metadata.yaml
-
-// Package threadspanprocessor turns raw thread events into spans and links.
 package threadspanprocessor
 
 import (
@@ -13,18 +10,8 @@ import (
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/processor"
 
-	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadata"
 )
-
-// Config is the configuration of the processor.
-type Config struct {
-	Sessions sessions.Options `mapstructure:",squash"`
-
-	_ struct{} // prevents unkeyed literals
-}
-
-func createDefaultConfig() component.Config { return &Config{Sessions: sessions.DefaultOptions()} }
 
 // NewFactory returns the factory of the thread_span processor.
 func NewFactory() processor.Factory {
