@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRecordingsOfTheAgentShowWhatTheProgramsDid records JVMs without a collector, and replays the files afterwards.
-func TestRecordingsOfTheAgentShowWhatTheProgramsDid(t *testing.T) {
+// TestAgentRecordings records JVMs without a collector, and replays the files afterwards.
+func TestAgentRecordings(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		dir := t.TempDir()
 		checks := make(map[string]func(*testing.T, *output))
@@ -33,8 +33,8 @@ func TestRecordingsOfTheAgentShowWhatTheProgramsDid(t *testing.T) {
 	})
 }
 
-// TestARecordingOfTheAgentOutlivesItsJVM kills the JVM with SIGKILL: its recording is read, even if truncated within a frame.
-func TestARecordingOfTheAgentOutlivesItsJVM(t *testing.T) {
+// TestAgentRecordingOfAKilledJVM kills the JVM with SIGKILL: its recording is read, even if truncated within a frame.
+func TestAgentRecordingOfAKilledJVM(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		const service = "victim"
 		whole, torn := filepath.Join(t.TempDir(), "whole.weft"), filepath.Join(t.TempDir(), "torn.weft")

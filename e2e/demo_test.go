@@ -42,7 +42,7 @@ func TestDemo(t *testing.T) {
 	}
 	assert.Regexp(t, `http://localhost:\d+/\n`, wrote+"\n")
 	file := regexp.MustCompile(`\S+/spans\.json`).FindString(wrote)
-	require.NotEmpty(t, file, "where the spans are")
+	require.NotEmpty(t, file, "path of the spans")
 	assert.True(t, exists(file), file)
 	hottest := regexp.QuoteMeta(checkSummary(t, file))
 	assert.Regexp(t, hottest+` +[\d,]+ +[\d,]+ `, wrote)
@@ -75,7 +75,7 @@ func checkSummary(t *testing.T, file string) string {
 	for _, lock := range summary.Locks {
 		assert.LessOrEqual(t, lock.Blocked, hottest.Blocked, "%s comes after %s", lock.Class, hottest.Class)
 	}
-	assert.Positive(t, o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.contentions"), "the lock that the demo is about")
+	assert.Positive(t, o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.contentions"), "contentions of the demo's lock")
 	assert.Equal(t, o.lockTotal("exchange", hottest.Class, "weft.lock.contentions"), hottest.Contentions)
 	assert.Equal(t, o.lockTotal("exchange", hottest.Class, "weft.lock.handoffs"), hottest.Handoffs)
 	assert.Equal(t, o.lockTotal("exchange", hottest.Class, "weft.lock.blocked.time"), hottest.Blocked)

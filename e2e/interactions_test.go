@@ -44,8 +44,8 @@ func checked[T any](check func(*testing.T, *output, string, T)) func(*testing.T,
 
 // Tests look at the programs' own locks only: the JDK may lock on its own, for example when two threads initialize a class.
 
-// TestInteractionsAreExactlyThoseOfThePrograms compares counts without tolerance, then checks the structure of the whole output.
-func TestInteractionsAreExactlyThoseOfThePrograms(t *testing.T) {
+// TestInteractionsMatchThePrograms compares counts without tolerance, then checks the structure of the whole output.
+func TestInteractionsMatchThePrograms(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
 		checks := map[string]func(*testing.T, *output){}
@@ -108,7 +108,7 @@ type pingPong struct {
 	Holds    [][2]int64 `json:"holds"`
 }
 
-// checkPingPong: hold k is of player k mod 2, and every hold but the first begins by a handoff.
+// checkPingPong checks that player k mod 2 owns hold k, and that every hold but the first begins with a handoff.
 //
 //	ping  ──┤█ hold 0 █├─┤  blocked   ├┤█ hold 2 █├─
 //	pong  ───┤  blocked ├┤█ hold 1 ███├┤  blocked ├─
@@ -129,7 +129,7 @@ func checkPingPong(t *testing.T, o *output, service string, truth pingPong) {
 			continue
 		}
 		assert.Equal(t, truth.Players[i%2], l.to.number("thread.id"), "link %d points at the thread that held the lock", i)
-		in := fmt.Sprintf("link %d says of hold %d", i, i)
+		in := fmt.Sprintf("link %d of hold %d", i, i)
 		watch.notAfter(in+" (who held the lock)", hold[1], l.to.began())
 		watch.notBefore(in+" (who held the lock)", hold[0], l.to.end())
 		watch.notBefore(in+" (blocked from then on)", hold[0], l.from.began())
@@ -214,7 +214,7 @@ func checkStartsJoins(t *testing.T, o *output, service string, truth startsJoins
 			assert.Equal(t, l.to.number("thread.id"), l.from.number("weft.joined.thread.id"), "link %d", i)
 		}
 	}
-	assert.Equal(t, truth.Workers, joined, "joined in this order")
+	assert.Equal(t, truth.Workers, joined, "order of joins")
 }
 
 type sleeps struct {
@@ -293,8 +293,8 @@ func keep(links []link, condition func(link) bool) []link {
 	return kept
 }
 
-// TestADeadlockIsSeenWhileItLasts checks that two threads waiting for each other are deadlocked in every window from then on.
-func TestADeadlockIsSeenWhileItLasts(t *testing.T) {
+// TestDeadlockInEveryWindow checks that two threads waiting for each other are deadlocked in every window from then on.
+func TestDeadlockInEveryWindow(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
 		jvm := java(t, j, c.endpoint, "stuck", "Deadlock")
@@ -329,7 +329,7 @@ func TestADeadlockIsSeenWhileItLasts(t *testing.T) {
 			states := o.states("stuck", thread, "deadlocked")
 			require.NotEmpty(t, states, "thread %d", thread)
 			for _, s := range states {
-				assert.True(t, deadlocks[s.text("weft.deadlock.id")], "the span names the deadlock")
+				assert.True(t, deadlocks[s.text("weft.deadlock.id")], "id of the deadlock")
 			}
 		}
 	})

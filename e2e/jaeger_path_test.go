@@ -14,8 +14,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// TestJaegerHasTheWholeOfAWindow compares Jaeger's traces with the processor's output, and computes the critical path as Jaeger's page does.
-func TestJaegerHasTheWholeOfAWindow(t *testing.T) {
+// TestWindowInJaeger compares Jaeger's traces with the processor's output, and computes the critical path as Jaeger's page does.
+func TestWindowInJaeger(t *testing.T) {
 	server := startJaeger(t)
 	c := startCollector(t, server.setup())
 	c.exchange(t, "a lock is handed over in each of three windows", func(o *output) bool {
@@ -62,7 +62,7 @@ func checkSame(t *testing.T, sent, got *output) {
 	assert.Len(t, got.spans, len(sent.spans))
 	for _, s := range sent.spans {
 		other := got.byID[s.id()]
-		if !assert.NotNil(t, other, "%s at %d is not in Jaeger", s.Name(), s.begin()) {
+		if !assert.NotNil(t, other, "%s at %d is missing in Jaeger", s.Name(), s.begin()) {
 			continue
 		}
 		assert.Equal(t, s.Name(), other.Name())
@@ -90,7 +90,7 @@ func checkSegment(t *testing.T, o *output, s *span) {
 	require.NotNil(t, to, s.Name())
 	assert.Equal(t, s.TraceID(), to.TraceID(), s.Name())
 	if to.isState() {
-		assert.True(t, to.begin() <= s.begin() && s.end() <= to.end(), "%s [%d, %d) is no piece of %s [%d, %d)",
+		assert.True(t, to.begin() <= s.begin() && s.end() <= to.end(), "%s [%d, %d) is not a piece of %s [%d, %d)",
 			s.Name(), s.begin(), s.end(), to.Name(), to.begin(), to.end())
 	}
 }

@@ -132,8 +132,8 @@ func (j *jaeger) takes(t *testing.T, sent *output, services ...string) (got *out
 	return got
 }
 
-// TestInteractionsInARealJaeger runs the same programs and reads the spans from Jaeger.
-func TestInteractionsInARealJaeger(t *testing.T) {
+// TestInteractionsInJaeger runs the same programs and reads the spans from Jaeger.
+func TestInteractionsInJaeger(t *testing.T) {
 	server := startJaeger(t)
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, server.setup())
@@ -190,9 +190,9 @@ func idOf(t *testing.T, trace, id string) (found spanID) {
 	return found
 }
 
-// TestATraceOfTheExchangeCanBeReadByAPerson checks names, parents and durations as they arrive in Jaeger; WEFT_E2E_TRACE names a file for a
+// TestTraceOfTheExchangeIsReadable checks names, parents and durations as they arrive in Jaeger; WEFT_E2E_TRACE names a file for a
 // trace to inspect.
-func TestATraceOfTheExchangeCanBeReadByAPerson(t *testing.T) {
+func TestTraceOfTheExchangeIsReadable(t *testing.T) {
 	server := startJaeger(t)
 	c := startCollector(t, server.setup())
 	byReport := func(o *output) (longest *span) { // a thread that arrived while the report was being written

@@ -27,8 +27,8 @@ func (p *process) counter() int {
 	return -1
 }
 
-// goOn waits until the program has counted further, so it and its threads are alive.
-func (p *process) goOn(t *testing.T, further int) {
+// advance waits until the program has counted further, so it and its threads are alive.
+func (p *process) advance(t *testing.T, further int) {
 	t.Helper()
 	target := p.counter() + further
 	poll(t, "the JVM continues", func() bool {
@@ -37,20 +37,20 @@ func (p *process) goOn(t *testing.T, further int) {
 	})
 }
 
-// TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes stops the collector with SIGTERM, then with SIGKILL, while the JVM runs.
-func TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes(t *testing.T) {
+// TestCollectorRestartsDoNotAffectTheJVM stops the collector with SIGTERM, then with SIGKILL, while the JVM runs.
+func TestCollectorRestartsDoNotAffectTheJVM(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		const service = "idle"
 		first := startCollector(t, setup{env: []string{"WEFT_WINDOW=1h"}}) // one window for the whole run, open at the end
 		jvm := java(t, j, first.endpoint, service, "Idle")
 		first.hasHeard(t, service)
 		first.terminate(t)
-		jvm.goOn(t, 20)
+		jvm.advance(t, 20)
 
 		second := startCollector(t, setup{endpoint: first.endpoint})
 		poll(t, "the second collector writes windows", func() bool { return len(second.spans(t).roots(service)) > 1 })
 		second.stop(t, syscall.SIGKILL)
-		jvm.goOn(t, 20)
+		jvm.advance(t, 20)
 
 		third := startCollector(t, setup{endpoint: first.endpoint})
 		poll(t, "the third collector writes windows", func() bool { return len(third.spans(t).roots(service)) > 1 })
@@ -80,7 +80,7 @@ func TestTheJVMDoesNotNoticeThatTheCollectorComesAndGoes(t *testing.T) {
 			}
 		}
 		t.Logf("%d of %d handoffs were seen by one of three collectors", handoffs, truth.Handoffs)
-		assert.LessOrEqual(t, handoffs, truth.Handoffs, "no handoff comes twice")
+		assert.LessOrEqual(t, handoffs, truth.Handoffs, "no handoff appears twice")
 	})
 }
 
@@ -100,13 +100,13 @@ func startsUnknown(o *output, thread *span) bool {
 	return len(states) > 0 && (states[0].has("weft.history.missing") || states[0].text("weft.state") == "unknown" || states[0].Links().Len() > 0)
 }
 
-// TestASessionEndsWhenItsJVMIsKilled kills the JVM with SIGKILL.
-func TestASessionEndsWhenItsJVMIsKilled(t *testing.T) {
+// TestSessionEndsWhenItsJVMIsKilled kills the JVM with SIGKILL.
+func TestSessionEndsWhenItsJVMIsKilled(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
 		jvm := java(t, j, c.endpoint, "victim", "Idle")
 		poll(t, "the first window is written", func() bool { return len(c.spans(t).roots("victim")) > 0 })
-		jvm.goOn(t, 20)
+		jvm.advance(t, 20)
 		jvm.stop(t, syscall.SIGKILL)
 		c.waitForCut(t, "victim", "lost")
 		c.terminate(t)
@@ -122,14 +122,14 @@ func TestShutdownDoesNotWaitForAnIdleAgent(t *testing.T) {
 		poll(t, "the threads are deadlocked", func() bool { return len(jvm.outLines()) > 0 })
 		c.hasHeard(t, "stuck")
 		took := c.terminate(t)
-		t.Logf("the collector was gone after %v", took.Round(time.Millisecond))
+		t.Logf("the collector ended after %v", took.Round(time.Millisecond))
 		assert.Equal(t, 1, c.spans(t).cuts("stuck")["shutdown"], "the open window is written")
 		assert.True(t, jvm.running())
 	})
 }
 
-// TestABadPeerLosesItsConnectionAndNothingElseSuffers sends nonsense while a JVM is being recorded.
-func TestABadPeerLosesItsConnectionAndNothingElseSuffers(t *testing.T) {
+// TestBadPeerIsDisconnected sends nonsense while a JVM is being recorded.
+func TestBadPeerIsDisconnected(t *testing.T) {
 	c := startCollector(t, setup{})
 	jvm := java(t, jdks[0], c.endpoint, "good", "Idle")
 	poll(t, "the first window is written", func() bool { return len(c.spans(t).roots("good")) > 0 })
@@ -151,7 +151,7 @@ func TestABadPeerLosesItsConnectionAndNothingElseSuffers(t *testing.T) {
 				require.NoError(t, err, "the connection is closed")
 			}
 			t.Logf("answer: %q", answer)
-			poll(t, "there is a line in the log", func() bool { return len(complaints(c)) > before })
+			poll(t, "the error is logged", func() bool { return len(complaints(c)) > before })
 			assert.Len(t, complaints(c), before+1, "one line in the log")
 		})
 	}
@@ -169,7 +169,7 @@ func TestABadPeerLosesItsConnectionAndNothingElseSuffers(t *testing.T) {
 	assert.Len(t, links, truth.Handoffs, "all handoffs of the other JVM")
 }
 
-// complaints are the warnings and errors in a collector's log about a peer.
+// complaints returns the warnings and errors about a peer in a collector's log.
 func complaints(c *collector) []string {
 	var found []string
 	for _, line := range c.errLines() {

@@ -140,8 +140,8 @@ func compile(j jdk) error {
 	return nil
 }
 
-// TestBothGenerationsOfJDKsAreHere fails if a JDK is missing on which the other tests should have run.
-func TestBothGenerationsOfJDKsAreHere(t *testing.T) {
+// TestRequiredJDKsAreInstalled fails if a JDK is missing on which the other tests should have run.
+func TestRequiredJDKsAreInstalled(t *testing.T) {
 	if jdks[0].major > 17 || !slices.ContainsFunc(jdks, func(j jdk) bool { return j.major == 17 }) {
 		t.Errorf("no JDK 17 among %v: install one next to the others, or set JAVA_HOME to it", jdks)
 	}

@@ -51,7 +51,7 @@ func TestMetricExporters(t *testing.T) {
 		want["weft_lock_blocked_duration_seconds_count"] += float64(th.number("weft.count.blocked"))
 	}
 	want["weft_deadlocked_threads"] = 0
-	require.NotZero(t, want["weft_lock_contentions_total"], "there is something to compare")
+	require.NotZero(t, want["weft_lock_contentions_total"], "the values to compare must not be zero")
 	for name, told := range map[string]func() figures{
 		"prometheus":            func() figures { return scrape(t, prometheus) },
 		"prometheusremotewrite": func() figures { return s.figures(s.written) },
@@ -190,7 +190,7 @@ func (s *store) takeWrite(body []byte) error {
 				}
 			}
 			if number == sampleField {
-				value = 0 // which is left out
+				value = 0 // omitted in the encoding
 				if number, _, n := protowire.ConsumeTag(part); number == 1 && n > 0 {
 					bits, _ := protowire.ConsumeFixed64(part[n:])
 					value = math.Float64frombits(bits)
@@ -205,7 +205,7 @@ func (s *store) takeWrite(body []byte) error {
 	})
 }
 
-// fields calls take for each field of a message that is a message or a text itself.
+// fields calls take for each length-delimited field of a message.
 func fields(message []byte, take func(protowire.Number, []byte) error) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)

@@ -46,7 +46,7 @@ func TestConfigurationErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 			t.Logf("%s", lastLine(c))
 		})
 	}
-	assert.True(t, running.running(), "the one that was there first goes on")
+	assert.True(t, running.running(), "the first collector continues")
 }
 
 func lastLine(c *collector) string {

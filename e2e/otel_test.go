@@ -24,8 +24,8 @@ type contended struct {
 	Waiter request `json:"waiter"`
 }
 
-// TestABlockedRequestLinksToItselfAndToTheOneThatHeldTheLock runs a program with OpenTelemetry's SDK, in which requests contend.
-func TestABlockedRequestLinksToItselfAndToTheOneThatHeldTheLock(t *testing.T) {
+// TestBlockedRequestLinksToOwnerRequest runs a program with OpenTelemetry's SDK, in which requests contend.
+func TestBlockedRequestLinksToOwnerRequest(t *testing.T) {
 	jars := filepath.Join(built("otel"), "*")
 	require.True(t, exists(built("weft-otel.jar")), "run make build/weft-otel.jar")
 	programs := t.TempDir()
@@ -57,19 +57,19 @@ func checkRequest(t *testing.T, o *output, service, state, class string, truth c
 	s := waits[0]
 	own := request{s.text("weft.context.trace.id"), s.text("weft.context.span.id")}
 	owners := request{s.text("weft.lock.owner.trace.id"), s.text("weft.lock.owner.span.id")}
-	assert.Contains(t, s.text("weft.lock.owner.stacktrace"), "at Requests.", "where the holder was")
+	assert.Contains(t, s.text("weft.lock.owner.stacktrace"), "at Requests.", "stack of the owner")
 	ran := o.of(service, func(r *span) bool {
 		return r.text("weft.state") == "runnable" && r.number("thread.id") == s.number("thread.id") && r.end() == s.begin()
 	})
 	require.Len(t, ran, 1)
-	assert.Positive(t, ran[0].number("weft.cpu.time"), "it span until the lock was held")
+	assert.Positive(t, ran[0].number("weft.cpu.time"), "it spun until the lock was held")
 	assert.Equal(t, truth.Waiter, own)
 	assert.Equal(t, truth.Holder, owners)
 	assert.Equal(t, []request{truth.Waiter}, linked(s.Links(), "context"))
 	assert.Equal(t, []request{truth.Holder}, linked(s.Links(), "owner_context"))
 }
 
-// linked are the spans that links of a kind point at.
+// linked returns the spans that links of a kind refer to.
 func linked(links ptrace.SpanLinkSlice, kind string) (found []request) {
 	for _, l := range links.All() {
 		if value, _ := l.Attributes().Get("weft.link.kind"); value.AsString() == kind {

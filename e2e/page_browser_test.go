@@ -19,8 +19,8 @@ import (
 
 var pictures = flag.String("pictures", "", "folder for screenshots of the page")
 
-// TestThePageSaysWhichLockIsTheProblem checks that the page is live while the sample exchange runs, and names the lock afterwards.
-func TestThePageSaysWhichLockIsTheProblem(t *testing.T) {
+// TestPageNamesTheHottestLock checks that the page is live while the sample exchange runs, and names the lock afterwards.
+func TestPageNamesTheHottestLock(t *testing.T) {
 	c := startCollector(t, setup{})
 	b := browser.Start(t)
 	p := b.Open(t, "http://"+c.page+"/", browser.Window{Width: 1280, Height: 800})
@@ -48,8 +48,8 @@ func TestThePageSaysWhichLockIsTheProblem(t *testing.T) {
 	p.Expect("ERR_") // the collector has stopped
 }
 
-// TestThePageShowsADeadlock checks that the page shows a deadlock while it lasts.
-func TestThePageShowsADeadlock(t *testing.T) {
+// TestPageShowsADeadlock checks that the page shows a deadlock while it lasts.
+func TestPageShowsADeadlock(t *testing.T) {
 	c := startCollector(t, setup{})
 	java(t, jdks[len(jdks)-1], c.endpoint, "stuck", "Deadlock")
 	p := browser.Start(t).Open(t, "http://"+c.page+"/", browser.Window{Width: 1280, Height: 800, Dark: true})
@@ -61,8 +61,8 @@ func TestThePageShowsADeadlock(t *testing.T) {
 	p.Until(`document.querySelectorAll(".name.stuck").length === 2`)
 }
 
-// TestThePageControlsAnAgent pauses and resumes an agent from the page if the configuration allows it.
-func TestThePageControlsAnAgent(t *testing.T) {
+// TestPageControlsAnAgent pauses and resumes an agent from the page if the configuration allows it.
+func TestPageControlsAnAgent(t *testing.T) {
 	more := filepath.Join(t.TempDir(), "control.yaml")
 	require.NoError(t, os.WriteFile(more, []byte(`extensions: {agent_control: }
 receivers: {jvm_thread: {remote_control: true}}
@@ -81,8 +81,8 @@ service: {extensions: [health_check, agent_control]}
 	assert.NotEmpty(t, p.Texts(".configuration form .field"), "options that can be changed")
 }
 
-// TestPictures takes screenshots of a real run for review and for the README: go test ./e2e -run TestPictures -pictures folder.
-func TestPictures(t *testing.T) {
+// TestScreenshots takes screenshots of a real run for review and for the README: go test ./e2e -run TestScreenshots -pictures folder.
+func TestScreenshots(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("no -pictures")
 	}

@@ -32,16 +32,16 @@ type pageSessions struct {
 // fromPage requests a path from the API of the page of a collector.
 func fromPage(t *testing.T, c *collector, path string, into any) {
 	t.Helper()
-	resp, err := http.Get("http://" + c.page + "/api/" + path) //nolint:noctx // a test's
+	resp, err := http.Get("http://" + c.page + "/api/" + path) //nolint:noctx // in a test
 	require.NoError(t, err)
-	defer resp.Body.Close() //nolint:errcheck // was read
+	defer resp.Body.Close() //nolint:errcheck // read only
 	require.Equal(t, http.StatusOK, resp.StatusCode, path)
 	require.NoError(t, json.NewDecoder(resp.Body).Decode(into))
 }
 
-// TestThePageEqualsTheSpans checks that the tables of the page equal the program's own counts and the spans, without tolerance, and follows them to the
-// longest interval and its blocker.
-func TestThePageEqualsTheSpans(t *testing.T) {
+// TestPageMatchesTheSpans checks that the tables of the page equal the program's own counts and the spans exactly. It then follows them
+// to the longest interval and its blocker.
+func TestPageMatchesTheSpans(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
 		var truth pingPong
@@ -126,8 +126,8 @@ func TestThePageEqualsTheSpans(t *testing.T) {
 	})
 }
 
-// TestPageOutlivesARestart checks that a directory preserves sessions across a restart.
-func TestPageOutlivesARestart(t *testing.T) {
+// TestPageAfterRestart checks that a directory preserves sessions across a restart.
+func TestPageAfterRestart(t *testing.T) {
 	folder := filepath.Join(threadtest.SocketDir(t), "sessions")
 	keep := setup{more: []string{"yaml:exporters::thread_view::directory: " + folder}}
 	c := startCollector(t, keep)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestParksEndByTheUnparksOfTheProgram: each unpark that wakes a parked thread is one link, and those that came before the park are none.
-func TestParksEndByTheUnparksOfTheProgram(t *testing.T) {
+// TestParksMatchUnparks checks that each unpark that wakes a parked thread has one link, and an unpark before the park has none.
+func TestParksMatchUnparks(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
 		service := "parks-" + j.String()
@@ -42,7 +42,7 @@ func checkParks(t *testing.T, o *output, service string, truth parks) {
 		return keep(o.links(service, "unpark"), func(l link) bool { return l.from.text("weft.lock.class") == class })
 	}
 	checkUnparks(t, of(truth.Gate), truth.Unparks, truth.Sleeper, truth.Waker)
-	handed := keep(of(lock), func(l link) bool { return l.from.number("thread.id") == truth.Follower }) // the JDK has such locks, too
+	handed := keep(of(lock), func(l link) bool { return l.from.number("thread.id") == truth.Follower }) // the JDK uses such locks, too
 	checkUnparks(t, handed, truth.Unparks, truth.Follower, truth.Holder)
 	assert.Empty(t, of(truth.Permit), "an available permit ends the park at once")
 	for _, pair := range []struct {

@@ -27,7 +27,7 @@ type prometheus struct {
 	alerts  *mailbox
 }
 
-// startPrometheus starts both; scrapes are the addresses that Prometheus asks each second, rules are evaluated each second.
+// startPrometheus starts both; Prometheus scrapes the addresses and evaluates the rules each second.
 func startPrometheus(t *testing.T, scrapes ...string) *prometheus {
 	t.Helper()
 	dir := t.TempDir()
@@ -101,18 +101,18 @@ func (p *prometheus) query(t *testing.T, promql string) []vectorSample {
 	return answer.Data.Result
 }
 
-// value is the number of a query that has one; NaN and nothing are not there yet.
+// value returns the result of a query; NaN and an empty result are not available yet.
 func (p *prometheus) value(t *testing.T, promql string) (v float64, ok bool) {
 	t.Helper()
 	result := p.query(t, promql)
-	require.LessOrEqual(t, len(result), 1, "%s has one answer: %v", promql, result)
+	require.LessOrEqual(t, len(result), 1, "%s has one result: %v", promql, result)
 	if len(result) == 0 {
 		return 0, false
 	}
 	return result[0].number(t), true
 }
 
-// number waits for the number of a query: after a scrape that failed there is none until the next one.
+// number waits for the result of a query: after a failed scrape the result is empty until the next one.
 func (p *prometheus) number(t *testing.T, promql string) (v float64) {
 	t.Helper()
 	poll(t, promql+" is there", func() (ok bool) {
@@ -132,16 +132,16 @@ func (p *prometheus) get(t *testing.T, path string, parameters url.Values, answe
 	require.Equal(t, http.StatusOK, response.StatusCode, "%s %v: %v", path, parameters, answer)
 }
 
-// alert is an alert as Alertmanager sends it to a webhook.
+// alert is an alert in the format of Alertmanager's webhooks.
 type alert struct {
 	Status      string            `json:"status"`
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
 	StartsAt    time.Time         `json:"startsAt"`
-	at          time.Time         // when it came
+	at          time.Time         // time of delivery
 }
 
-// mailbox is where alerts are delivered to.
+// mailbox is a webhook that stores delivered alerts.
 type mailbox struct {
 	url string
 	mu  sync.Mutex

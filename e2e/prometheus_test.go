@@ -32,7 +32,7 @@ func startWatched(t *testing.T, more ...string) watched {
 	t.Helper()
 	w := watched{sink: startSink(t)}
 	metrics := freeAddress(t)
-	more = append(more, patientOTLP, "yaml:exporters::prometheus::metric_expiration: 4h") // of a JVM that ended, too
+	more = append(more, patientOTLP, "yaml:exporters::prometheus::metric_expiration: 4h") // also of JVMs that have ended
 	w.collector = startCollector(t, setup{config: "metrics.yaml", more: more, env: []string{
 		"WEFT_FLUSH=500ms", "WEFT_PROMETHEUS=" + metrics, "JAEGER_ENDPOINT=" + w.sink.grpc,
 	}})
@@ -40,7 +40,7 @@ func startWatched(t *testing.T, more ...string) watched {
 	return w
 }
 
-// is waits until Prometheus says a number.
+// is waits until a query returns a number.
 func (w watched) is(t *testing.T, want float64, promql string) {
 	t.Helper()
 	poll(t, promql+" is "+strconv.FormatFloat(want, 'g', -1, 64), func() bool {
@@ -52,8 +52,8 @@ func (w watched) is(t *testing.T, want float64, promql string) {
 	})
 }
 
-// TestPrometheusHasTheCountsOfThePrograms: a JVM, the agent, the collector, a real Prometheus, and then the counts exactly.
-func TestPrometheusHasTheCountsOfThePrograms(t *testing.T) {
+// TestPrometheusCountsMatchThePrograms checks that a real Prometheus has the exact counts of the programs.
+func TestPrometheusCountsMatchThePrograms(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		w := startWatched(t)
 		var handoffs pingPong
@@ -72,7 +72,7 @@ func TestPrometheusHasTheCountsOfThePrograms(t *testing.T) {
 		w.is(t, float64(parked.Unparks), waits("parks", parked.Gate, "park", "unpark"))
 		w.is(t, 0, `sum(weft_events_lost_total)+sum(weft_events_missed_total)`)
 
-		told := durationsOf(t, w.prometheus) // before the collector ends, whose series do so with it
+		measured := durationsOf(t, w.prometheus) // before the collector ends, and its series with it
 		w.sink.waitForCut(t, "pingpong", "end")
 		w.sink.waitForCut(t, "parks", "end")
 		w.terminate(t)
@@ -80,7 +80,7 @@ func TestPrometheusHasTheCountsOfThePrograms(t *testing.T) {
 		o := w.sink.spans(t)
 		checkStructure(t, o)
 		checkNothingLost(t, o)
-		checkDurations(t, told, o)
+		checkDurations(t, measured, o)
 	})
 }
 
@@ -88,7 +88,7 @@ func waits(job, class, kind, cause string) string {
 	return fmt.Sprintf("sum(weft_wait_duration_seconds_count{job=%q,weft_lock_class=%q,weft_wait_kind=%q,weft_wait_cause=%q})", job, class, kind, cause)
 }
 
-// durations is what Prometheus has of the time blocked on a lock, in seconds.
+// durations holds Prometheus's values of the time blocked on a lock, in seconds.
 type durations struct {
 	sum, time, p99 float64
 	bounds         []float64 // of the buckets
@@ -100,7 +100,7 @@ func durationsOf(t *testing.T, p *prometheus) (d durations) {
 	d.sum = p.number(t, "sum("+metric+"_sum"+selector+")")
 	d.time = p.number(t, "sum(weft_lock_blocked_time_seconds_total"+selector+")")
 	d.p99 = p.number(t, "histogram_quantile(0.99, sum by (le) ("+metric+"_bucket"+selector+"))")
-	poll(t, "there are buckets", func() bool {
+	poll(t, "buckets are available", func() bool {
 		for _, bucket := range p.query(t, "sum by (le) ("+metric+"_bucket"+selector+")") {
 			bound, err := strconv.ParseFloat(bucket.Metric["le"], 64)
 			require.NoError(t, err)
@@ -111,40 +111,40 @@ func durationsOf(t *testing.T, p *prometheus) (d durations) {
 	return d
 }
 
-// checkDurations compares the time that Prometheus has for a lock with the spans' own, of which none is folded.
-func checkDurations(t *testing.T, told durations, o *output) {
+// checkDurations compares Prometheus's times of a lock with the spans, none of which is folded.
+func checkDurations(t *testing.T, measured durations, o *output) {
 	t.Helper()
 	var durations []float64
 	var total int64
 	for _, s := range o.of("pingpong", func(s *span) bool {
 		return s.text("weft.state") == "blocked" && s.text("weft.lock.class") == "PingPong$Ball" && s.text("weft.wait.cause") == "handoff"
-	}) { // the last part of each interval, if it goes through several windows
+	}) { // the last part of each interval, if it spans several windows
 		durations = append(durations, float64(s.end()-s.began())/1e9)
 		total += s.end() - s.began()
 	}
-	assert.InDelta(t, float64(total)/1e9, told.sum, 1e-9, "the time of the spans, to the nanosecond")
-	assert.InDelta(t, told.sum, told.time, 1e-9)
+	assert.InDelta(t, float64(total)/1e9, measured.sum, 1e-9, "the time of the spans, to the nanosecond")
+	assert.InDelta(t, measured.sum, measured.time, 1e-9)
 
 	slices.Sort(durations)
 	require.NotEmpty(t, durations)
 	exact := durations[int(math.Ceil(0.99*float64(len(durations))))-1]
 	var below, above float64
-	for _, bound := range told.bounds {
+	for _, bound := range measured.bounds {
 		if bound < exact {
 			below = max(below, bound)
 		} else if above == 0 || bound < above {
 			above = bound
 		}
 	}
-	if math.IsInf(above, 1) { // of the last bucket Prometheus says where it begins
+	if math.IsInf(above, 1) { // for the last bucket, Prometheus returns its lower bound
 		above = below
 	}
-	assert.GreaterOrEqual(t, told.p99, below, "the bucket of the 99th percentile, which is %v", exact)
-	assert.LessOrEqual(t, told.p99, above, "the bucket of the 99th percentile, which is %v", exact)
+	assert.GreaterOrEqual(t, measured.p99, below, "the bucket of the 99th percentile, which is %v", exact)
+	assert.LessOrEqual(t, measured.p99, above, "the bucket of the 99th percentile, which is %v", exact)
 }
 
-// TestExemplarsLeadToSpans asks Prometheus for exemplars, and for the spans that they name.
-func TestExemplarsLeadToSpans(t *testing.T) {
+// TestExemplarsReferToSpans queries exemplars from Prometheus and looks up their spans.
+func TestExemplarsReferToSpans(t *testing.T) {
 	w := startWatched(t)
 	var truth pingPong
 	runJava(t, jdks[0], w.endpoint, "pingpong", &truth, "PingPong", "200")
@@ -173,18 +173,18 @@ func TestExemplarsLeadToSpans(t *testing.T) {
 		for _, exemplar := range series.Exemplars {
 			count++
 			s := known[exemplar.Labels["trace_id"]+"/"+exemplar.Labels["span_id"]]
-			require.NotNil(t, s, "%v is no span of the trace store", exemplar)
+			require.NotNil(t, s, "span of %v is not in the trace store", exemplar)
 			if s.isState() {
 				value, err := strconv.ParseFloat(exemplar.Value, 64)
 				require.NoError(t, err)
-				assert.InDelta(t, float64(s.end()-s.began())/1e9, value, 1e-9, "the whole of the interval, of which this is the last part")
+				assert.InDelta(t, float64(s.end()-s.began())/1e9, value, 1e-9, "duration of the interval, of which the span is the last part")
 			}
 		}
 	}
 	assert.Positive(t, count, "exemplars arrive")
 }
 
-// TestNativeHistograms has exponential histograms in the collector, which are native ones in Prometheus.
+// TestNativeHistograms uses exponential histograms, which become native ones in Prometheus.
 func TestNativeHistograms(t *testing.T) {
 	w := startWatched(t, "yaml:connectors::contention::histogram::exponential::max_size: 160")
 	var truth pingPong
@@ -194,17 +194,17 @@ func TestNativeHistograms(t *testing.T) {
 	p99 := w.prometheus.number(t, "histogram_quantile(0.99, "+series+")")
 	sum := w.prometheus.number(t, "histogram_sum("+series+")")
 	assert.Positive(t, p99)
-	assert.GreaterOrEqual(t, sum, p99, "the sum has the longest in it")
+	assert.GreaterOrEqual(t, sum, p99, "the sum includes the longest wait")
 
 	java(t, jdks[0], w.endpoint, "idle", "Idle") // ends with the test
-	poll(t, "rules and dashboards say a percentile", func() bool {
+	poll(t, "rules and dashboards have a percentile", func() bool {
 		ruled, _ := w.prometheus.value(t, `job_lock:weft_blocked_duration_seconds:p99_5m{job="idle",weft_lock_class="Idle$Ball"}`)
 		return ruled > 0
 	})
 }
 
-// TestADeadlockIsDelivered by Alertmanager, and taken back when the process has ended.
-func TestADeadlockIsDelivered(t *testing.T) {
+// TestDeadlockAlertIsDelivered checks that Alertmanager delivers a deadlock and resolves it after the process has ended.
+func TestDeadlockAlertIsDelivered(t *testing.T) {
 	w := startWatched(t)
 	jvm := java(t, jdks[len(jdks)-1], w.endpoint, "stuck", "Deadlock")
 	poll(t, "the threads are deadlocked", func() bool { return len(jvm.outLines()) > 0 })
@@ -218,14 +218,14 @@ func TestADeadlockIsDelivered(t *testing.T) {
 	assert.Contains(t, firing.Annotations["summary"], "stuck: 2 threads are deadlocked")
 	assert.NotContains(t, firing.Annotations["description"]+firing.Annotations["dashboard"], "<no value>")
 
-	// The rule has no for: it fires with the first evaluation that sees the scrape (TestRules), and on a quiet machine that is soon.
+	// The rule has no "for" clause: it fires at the first evaluation after the scrape (see TestRules), soon on an idle machine.
 	first := w.prometheus.firstAbove(t, `weft_deadlocked_threads{job="stuck"}`, shown.Add(-time.Hour))
 	assert.False(t, firing.StartsAt.Before(first), "fires at %v, before the scrape at %v", firing.StartsAt, first)
-	t.Logf("delivered %v after the program was seen to be deadlocked, %v after the scrape; the rule fired %v after it",
+	t.Logf("delivered %v after the deadlock was detected, %v after the scrape; the rule fired %v after it",
 		firing.at.Sub(shown), firing.at.Sub(first), firing.StartsAt.Sub(first))
 
 	require.NoError(t, jvm.cmd.Process.Kill())
-	poll(t, "the alert is taken back", func() bool {
+	poll(t, "the alert is resolved", func() bool {
 		_, found := w.prometheus.alerts.find("WeftDeadlock", "resolved", labels)
 		return found
 	})
@@ -234,7 +234,7 @@ func TestADeadlockIsDelivered(t *testing.T) {
 	})
 }
 
-// firstAbove is the time of the first sample above zero.
+// firstAbove returns the time of the first sample above zero.
 func (p *prometheus) firstAbove(t *testing.T, promql string, since time.Time) time.Time {
 	t.Helper()
 	var answer struct {
@@ -256,11 +256,11 @@ func (p *prometheus) firstAbove(t *testing.T, promql string, since time.Time) ti
 	return time.Time{}
 }
 
-// TestEveryQueryIsUnderstood sends each query of the documentation and of the dashboards to Prometheus while a program contends.
-func TestEveryQueryIsUnderstood(t *testing.T) {
+// TestEveryQueryIsValid sends each query of the documentation and of the dashboards to Prometheus while a program contends.
+func TestEveryQueryIsValid(t *testing.T) {
 	w := startWatched(t)
 	java(t, jdks[0], w.endpoint, "exchange", "com.acme.orders.Exchange", "3600") // ends with the test
-	poll(t, "rules have something to say", func() bool {
+	poll(t, "rules have results", func() bool {
 		return len(w.prometheus.query(t, `job_lock:weft_saved:rate5m{job="exchange"}`)) > 0
 	})
 	queries := documentedQueries(t)
@@ -270,11 +270,11 @@ func TestEveryQueryIsUnderstood(t *testing.T) {
 	}
 	require.Greater(t, len(queries), 50)
 	silent := slices.Clone(queries)
-	poll(t, "most have an answer while a program contends", func() bool { // each at some time: when a scrape has failed there is none
+	poll(t, "most queries have a result while a program contends", func() bool { // a failed scrape leaves some empty for a while
 		silent = slices.DeleteFunc(silent, func(query string) bool { return len(w.prometheus.query(t, query)) > 0 })
 		return len(silent) < len(queries)/2
 	})
-	t.Logf("%d of %d queries have an answer; those have none:\n%s", len(queries)-len(silent), len(queries), strings.Join(silent, "\n"))
+	t.Logf("%d of %d queries have a result; these have none:\n%s", len(queries)-len(silent), len(queries), strings.Join(silent, "\n"))
 }
 
 func documentedQueries(t *testing.T) (queries []string) {
@@ -282,7 +282,7 @@ func documentedQueries(t *testing.T) (queries []string) {
 	cell := regexp.MustCompile("(?m)^\\|[^|]*\\|[^|]*`weft\\.[^|]*\\| `(.+?)`")
 	for _, match := range cell.FindAllStringSubmatch(configText(t, "docs/metrics.md"), -1) {
 		if !strings.Contains(match[1], "weft_") {
-			continue // a name of another's, in the table that compares
+			continue // another product's metric, in the comparison table
 		}
 		queries = append(queries, strings.ReplaceAll(match[1], `\|`, "|"))
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// realPrograms are not ours: each is put under load by e2e/real/src, and has to do as it does without the agent.
+// realPrograms are third-party programs: e2e/real/src puts each under load, and each must behave as without the agent.
 var realPrograms = []struct {
 	name, operations string
-	threads          []string // beginnings of names: threads of the program itself
-	waits            []string // classes of what its threads have to wait for, whatever the load
+	threads          []string // name prefixes of the program's own threads
+	waits            []string // classes on which its threads wait under any load
 }{
 	{"h2", "500", []string{"client-"}, []string{"org.h2."}},
 	{"derby", "100", []string{"client-", "derby."}, []string{"org.apache.derby.impl.services.locks."}},
@@ -30,7 +30,7 @@ var realPrograms = []struct {
 	{"zookeeper", "100", []string{"client-", "SyncThread:0", "NIOServerCxnFactory."}, []string{"java.util.concurrent.", "org.apache.zookeeper."}},
 }
 
-// realClasses compiles the load once; its jars are fetched once, into build/real.
+// realClasses compiles the load generators once; their jars are downloaded once, into build/real.
 var realClasses = sync.OnceValues(func() (string, error) {
 	jars := built("real")
 	if !exists(filepath.Join(jars, "fetched")) {
@@ -51,7 +51,7 @@ var realClasses = sync.OnceValues(func() (string, error) {
 	return dir + string(filepath.ListSeparator) + classpath, nil
 })
 
-// outcome is what a user sees of a program.
+// outcome is the visible result of a program.
 type outcome struct {
 	code           int
 	stdout, stderr []string
@@ -63,8 +63,8 @@ func (p *process) outcome(t *testing.T) outcome {
 	return outcome{code, p.outLines(), p.errLines()}
 }
 
-// TestRealProgramsDoAsWithoutTheAgent runs third-party programs and checks the spans of their threads.
-func TestRealProgramsDoAsWithoutTheAgent(t *testing.T) {
+// TestRealProgramsBehaveTheSame runs third-party programs and checks the spans of their threads.
+func TestRealProgramsBehaveTheSame(t *testing.T) {
 	classpath, err := realClasses()
 	require.NoError(t, err)
 	flags := []string{"-Xmx256m", "-Dderby.stream.error.file=" + os.DevNull, "-Dderby.locks.waitTimeout=3600", "-cp", classpath}
@@ -78,7 +78,7 @@ func TestRealProgramsDoAsWithoutTheAgent(t *testing.T) {
 				c := startCollector(t, setup{})
 				agent := "-agentpath:" + built("libweft.so") + "=endpoint=" + c.endpoint + ",service=" + program.name + everything
 				watched := start(t, nil, filepath.Join(j.home, "bin", "java"), append([]string{agent}, command...)...).outcome(t)
-				assert.Equal(t, plain, watched, "what the program wrote, and its exit code")
+				assert.Equal(t, plain, watched, "output and exit code of the program")
 
 				o := c.finish(t, program.name)
 				checkStructure(t, o)
@@ -98,7 +98,7 @@ func TestRealProgramsDoAsWithoutTheAgent(t *testing.T) {
 				for _, s := range o.spans {
 					linked += s.Links().Len()
 				}
-				assert.Positive(t, linked, "some of them are known to have been ended by another thread")
+				assert.Positive(t, linked, "some waits link to the thread that ended them")
 			})
 		}
 	})

@@ -33,11 +33,11 @@ import (
 	"github.com/weft-otel/weft/processor/threadspanprocessor"
 )
 
-// recorded is a format that a live JVM is recorded in, and what of the live spans its recording has to show again.
+// recorded is a recording format, and the properties of the live spans that its recordings must reproduce.
 type recorded struct {
 	format recording.Format
-	links  []string   // kinds of which the same links are there
-	times  [][]string // sums of states that are the same for each thread, to the nanosecond
+	links  []string   // kinds whose links are the same
+	times  [][]string // sums of states that are the same for each thread
 }
 
 func recordedFormats() []recorded {
@@ -57,7 +57,8 @@ func recordedFormats() []recorded {
 	}
 }
 
-// TestRecordings records live JVMs as native recordings, as ORCA logs and as TPTP traces, reads them, and compares their spans with those that were made live.
+// TestRecordings records live JVMs as native recordings, ORCA logs and TPTP traces, and compares the spans of the recordings with the live
+// spans.
 func TestRecordings(t *testing.T) {
 	j := jdks[len(jdks)-1]
 	dir := filepath.Join(threadtest.SocketDir(t), "recordings")
@@ -83,7 +84,7 @@ func TestRecordings(t *testing.T) {
 				for _, states := range r.times {
 					assert.Equal(t, timeSums(live, service, states, ended), timeSums(again, service, states, ended), "times %v", states)
 				}
-				if r.format.Name == "native" || r.format.Name == "tptp" && service != "interrupts" { // it has all that the program's own check looks at
+				if r.format.Name == "native" || r.format.Name == "tptp" && service != "interrupts" { // complete enough for the check
 					checks[service](t, again)
 				}
 			})
@@ -91,9 +92,9 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// TestRecordingsAreReadBack records a live JVM and lets another collector read the files: each of them shows the same handoffs.
-func TestRecordingsAreReadBack(t *testing.T) {
-	const service, nameless = "orders", "unknown_service:java" // only native recordings say whose they are
+// TestCollectorReadsItsRecordings records a live JVM in each format; another collector must read the same handoffs from each file.
+func TestCollectorReadsItsRecordings(t *testing.T) {
+	const service, nameless = "orders", "unknown_service:java" // only native recordings contain the service name
 	dir := filepath.Join(threadtest.SocketDir(t), "recordings")
 	c := startCollector(t, setup{
 		more: []string{filepath.Join(root, "config", "record.yaml")}, env: []string{"WEFT_RECORDINGS=" + dir},
@@ -103,7 +104,7 @@ func TestRecordingsAreReadBack(t *testing.T) {
 	live := c.finish(t, service)
 	for _, r := range recordedFormats() {
 		t.Run(r.format.Name, func(t *testing.T) {
-			name, why := nameless, "lost" // the others do not say that they are over
+			name, why := nameless, "lost" // the other formats do not record the end
 			if r.format.Name == "native" {
 				name, why = service, "end"
 			}
@@ -115,7 +116,7 @@ func TestRecordingsAreReadBack(t *testing.T) {
 			again := reader.spans(t)
 			checkStructure(t, again)
 			assert.Equal(t, linkCounts(live, service, "handoff"), linkCounts(again, name, "handoff"))
-			if r.format.Name != "orca" { // it has no classes of locks
+			if r.format.Name != "orca" { // the format lacks lock classes
 				checkPingPong(t, again, name, truth)
 			}
 		})
@@ -144,7 +145,7 @@ func replay(t *testing.T, r *recorded, dir, service string) (o *output, ended ma
 	set := processortest.NewNopSettings(threadspanprocessor.NewFactory().Type())
 	sink := new(consumertest.TracesSink)
 	cfg := threadspanprocessor.NewFactory().CreateDefaultConfig().(*threadspanprocessor.Config)
-	cfg.Sessions.MaxSpansPerWindow, cfg.Sessions.Window = 0, time.Second // as live
+	cfg.Sessions.MaxSpansPerWindow, cfg.Sessions.Window = 0, time.Second // as in the live run
 	p, err := threadspanprocessor.NewFactory().CreateTraces(t.Context(), set, cfg, sink)
 	require.NoError(t, err)
 	require.NoError(t, p.Start(t.Context(), componenttest.NewNopHost()))
@@ -163,7 +164,7 @@ func replay(t *testing.T, r *recorded, dir, service string) (o *output, ended ma
 	return o, ended
 }
 
-// asCarriers makes one batch of all that was read.
+// asCarriers puts all events into one batch.
 func asCarriers(got *threadtest.Collector, sym *symbols.Table, service string) ptrace.Traces {
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
@@ -207,7 +208,7 @@ func linkCounts(o *output, service, kind string) map[string]int {
 	return counts
 }
 
-// timeSums adds up for each of some threads how long it was in any of some states.
+// timeSums returns the total time that each thread spent in the given states.
 func timeSums(o *output, service string, states []string, of map[int64]bool) map[int64]int64 {
 	sums := make(map[int64]int64)
 	for _, s := range o.of(service, func(s *span) bool { return !s.isState() && !s.isRoot() && s.has("thread.id") }) {

@@ -28,8 +28,8 @@ func replayed(t *testing.T, recordings string, services ...string) *output {
 	return c.finish(t, services...)
 }
 
-// TestReplayOfANativeRecordingIsTheLiveRun records the bytes that an agent sends to a collector, and has another collector read them.
-func TestReplayOfANativeRecordingIsTheLiveRun(t *testing.T) {
+// TestReplayMatchesTheLiveRun records the bytes that an agent sends to a collector, and has another collector read them.
+func TestReplayMatchesTheLiveRun(t *testing.T) {
 	j := jdks[len(jdks)-1]
 	live := startCollector(t, setup{})
 	dir := t.TempDir()
@@ -112,8 +112,8 @@ func record(t *testing.T, j jdk, file string, truth any, command ...string) {
 	p.truth(t, truth)
 }
 
-// TestFlightRecordingsShowWhatTheProgramsDid checks a first look without the agent.
-func TestFlightRecordingsShowWhatTheProgramsDid(t *testing.T) {
+// TestFlightRecordings checks a first look without the agent.
+func TestFlightRecordings(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		dir := t.TempDir()
 		var game pingPong

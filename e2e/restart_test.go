@@ -23,9 +23,9 @@ import (
 // rawCarriers has a collector write the carriers of its receiver to a file.
 const rawCarriers = "service: {pipelines: {traces: {processors: [], exporters: [file]}}}\n"
 
-// TestReplayGoesOnAfterARestart stops the collector while it follows recordings, one of them growing: the next one must deliver each remaining
-// event once.
-func TestReplayGoesOnAfterARestart(t *testing.T) {
+// TestReplayResumesAfterRestart stops the collector while it follows recordings, one of them growing: the next one must deliver each
+// remaining event once.
+func TestReplayResumesAfterRestart(t *testing.T) {
 	j := jdks[len(jdks)-1]
 	dir, state := t.TempDir(), t.TempDir()
 	whole, growing := filepath.Join(dir, "whole.weft"), filepath.Join(dir, "growing.weft")
@@ -45,11 +45,11 @@ func TestReplayGoesOnAfterARestart(t *testing.T) {
 	seen := len(first.spans(t).spans)
 	poll(t, "the other one is followed", func() bool { return len(first.spans(t).spans) > seen+20 })
 	first.terminate(t)
-	jvm.goOn(t, 20)
+	jvm.advance(t, 20)
 	between := begin()
 	poll(t, "the next collector continues", func() bool { return carriersOf(between.spans(t), "growing") > 0 })
 	between.terminate(t)
-	jvm.goOn(t, 30) // without a collector
+	jvm.advance(t, 30) // without a collector
 	last := begin()
 	require.NoError(t, writeLine(jvm))
 	require.Equal(t, 0, jvm.wait(t))

@@ -21,8 +21,8 @@ var stateNames = []string{
 	"unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended",
 }
 
-// TestEverythingIsKeptWithoutABudget runs the exchange without a span budget: states tile the life of each thread.
-func TestEverythingIsKeptWithoutABudget(t *testing.T) {
+// TestStructureWithoutBudget runs the exchange without a span budget: states tile the life of each thread.
+func TestStructureWithoutBudget(t *testing.T) {
 	c := startCollector(t, setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 0"}})
 	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3").wait(t))
 	o := c.finish(t, "exchange")
@@ -33,8 +33,8 @@ func TestEverythingIsKeptWithoutABudget(t *testing.T) {
 	checkNothingLost(t, o)
 }
 
-// TestABudgetFoldsAndCountsExactly runs the exchange with fewer spans than states.
-func TestABudgetFoldsAndCountsExactly(t *testing.T) {
+// TestStructureWithBudget runs the exchange with fewer spans than states.
+func TestStructureWithBudget(t *testing.T) {
 	const budget = 100
 	c := startCollector(t, setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 100"}})
 	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3").wait(t))

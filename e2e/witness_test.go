@@ -27,8 +27,8 @@ type counters struct {
 	WaitedMost    int64  `json:"waited_most"`
 }
 
-// TestTheJVMCountsTheSame compares with ThreadMXBean, an independent witness.
-func TestTheJVMCountsTheSame(t *testing.T) {
+// TestCountsMatchThreadMXBean compares counts and times with ThreadMXBean, an independent source.
+func TestCountsMatchThreadMXBean(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 0"}})
 		var truth struct {

@@ -127,7 +127,7 @@ func (p *Page) Choose(selector, value string) {
 	Eval[any](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); })()`, selector, value))
 }
 
-// Screenshot writes a picture of the window to a file.
+// Screenshot writes a screenshot of the window to a file.
 func (p *Page) Screenshot(path string) {
 	p.t.Helper()
 	picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())

@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// run is the whole demo. All programs that it started have ended when it returns.
+// run runs the demo. All programs that it started have ended when it returns.
 func run(ctx context.Context, withJaeger bool) (err error) {
 	var p programs
 	defer func() { err = errors.Join(err, p.stopAll()) }()

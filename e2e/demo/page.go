@@ -18,12 +18,12 @@ import (
 // usualPage is the default address of the page.
 const usualPage = "localhost:8090"
 
-// page is the collector's page.
+// page is the web page of the collector.
 type page struct{ address string }
 
 // newPage chooses an address: the default one if it is free.
 func newPage() (page, error) {
-	if l, err := net.Listen("tcp", usualPage); err == nil { //nolint:noctx // at once
+	if l, err := net.Listen("tcp", usualPage); err == nil { //nolint:noctx // returns at once
 		return page{usualPage}, l.Close()
 	}
 	address, err := freeAddress()
@@ -82,7 +82,7 @@ func (p page) get(ctx context.Context, path string, into any) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close() //nolint:errcheck // was read
+	defer response.Body.Close() //nolint:errcheck // read only
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("the page's %s: %s", path, response.Status)
 	}

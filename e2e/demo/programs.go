@@ -26,7 +26,7 @@ type programs struct{ running []*program }
 
 type program struct {
 	cmd   *exec.Cmd
-	log   string // what it writes goes to this file
+	log   string // file with its output
 	ended chan error
 	done  bool
 }
@@ -113,7 +113,7 @@ func (p *programs) stopAll() error {
 	return errors.Join(errs...)
 }
 
-// tail is the end of a program's output.
+// tail returns the end of a program's output.
 func (p *program) tail() string {
 	const lines = 10
 	text, err := os.ReadFile(p.log)
@@ -131,7 +131,7 @@ func freeAddress() (string, error) {
 
 // freePort returns an unused port.
 func freePort() (string, error) {
-	l, err := net.Listen("tcp", "localhost:0") //nolint:noctx // at once
+	l, err := net.Listen("tcp", "localhost:0") //nolint:noctx // returns at once
 	if err != nil {
 		return "", err
 	}
