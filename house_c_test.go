@@ -39,8 +39,8 @@ func agentFiles(t *testing.T) map[string]string {
 	return texts
 }
 
-// In C the prefix is the only name space: it says in which file a function is.
-func TestExportedFunctionsCarryTheirFilesPrefix(t *testing.T) {
+// In C the prefix is the only namespace: it names the file of a function.
+func TestExportedFunctionsHaveTheirFilePrefix(t *testing.T) {
 	found := 0
 	for file, text := range agentFiles(t) {
 		own := "weft_" + strings.TrimSuffix(path.Base(file), path.Ext(file))
@@ -56,23 +56,23 @@ func TestExportedFunctionsCarryTheirFilesPrefix(t *testing.T) {
 	assert.Greater(t, found, 300, "functions found")
 }
 
-// A source and its header are one unit; a room is a folder. The direction of the includes is that of the design.
-func TestAgentRoomsHaveNoCycles(t *testing.T) {
-	units, rooms := map[string][]string{}, map[string][]string{}
+// A source file and its header are one unit. Neither units nor folders may include each other in cycles.
+func TestAgentFoldersHaveNoCycles(t *testing.T) {
+	units, folders := map[string][]string{}, map[string][]string{}
 	for file, text := range agentFiles(t) {
 		unit := strings.TrimSuffix(file, path.Ext(file))
 		for _, match := range includedC.FindAllStringSubmatch(text, -1) {
-			require.Contains(t, match[1], "/", "%s/%s: an include names its room", agentSource, file)
+			require.Contains(t, match[1], "/", "%s/%s: an include names its folder", agentSource, file)
 			if match[1] != unit {
 				units[unit] = append(units[unit], match[1])
 			}
 			if from, to := path.Dir(unit), path.Dir(match[1]); from != to {
-				rooms[from] = append(rooms[from], to)
+				folders[from] = append(folders[from], to)
 			}
 		}
 	}
 	assert.Empty(t, cycleIn(units), "files that include each other")
-	assert.Empty(t, cycleIn(rooms), "rooms that include each other")
+	assert.Empty(t, cycleIn(folders), "folders that include each other")
 }
 
 // cycleIn returns the nodes of a cycle, nil if there is none.

@@ -43,8 +43,8 @@ func TestDocumentsAreNarrow(t *testing.T) {
 	}
 }
 
-// TestLinksLead follows each relative link of the documents, and the names of their sections.
-func TestLinksLead(t *testing.T) {
+// TestLinksResolve checks that the file and the section of each relative link in the documents exist.
+func TestLinksResolve(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 	for _, f := range files(t) {
@@ -75,7 +75,7 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
-// sections returns the anchors of a document's headings as GitHub makes them.
+// sections returns the anchors that GitHub generates for a document's headings.
 func sections(text string) []string {
 	var all []string
 	for _, heading := range regexp.MustCompile(`(?m)^#+ +(.*)$`).FindAllStringSubmatch(text, -1) {
@@ -85,13 +85,13 @@ func sections(text string) []string {
 	return all
 }
 
-// TestAttributesAreDocumented compares the names in the code with those in backticks in the document: each is there, and
-// its tables have no others.
+// TestAttributesAreDocumented checks that the document has each name of the code in backticks, and that its tables have no
+// others.
 func TestAttributesAreDocumented(t *testing.T) {
 	const code, document = "internal/threadpdata/attributes.go", "docs/semantic-conventions.md"
 	for _, path := range []string{code, document} {
 		if _, err := os.Stat(path); err != nil {
-			t.Skip(path, "is not there")
+			t.Skip(path, "is missing")
 		}
 	}
 	parsed, err := parser.ParseFile(token.NewFileSet(), code, nil, parser.SkipObjectResolution)

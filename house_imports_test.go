@@ -21,7 +21,7 @@ import (
 
 const architecture = "docs/architecture.md"
 
-// pdataReaders are the packages that may import pdata: those that translate it, and those that the collector calls with it.
+// pdataReaders are the packages that may import pdata: those that convert it, and those that the collector calls with it.
 var pdataReaders = []string{"internal/threadpdata", "internal/sessions", "receiver", "processor", "connector", "exporter", "cmd/weft/internal/summary"}
 
 // tools are the programs and packages of developers and of tests: they may import everything.
@@ -32,8 +32,8 @@ func within(dir string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(folder string) bool { return dir == folder || strings.HasPrefix(dir, folder+"/") })
 }
 
-// floors returns the packages of the table in architecture.md, from the lowest to the highest.
-func floors(t *testing.T) []string {
+// layers returns the packages of the table in architecture.md, from the lowest to the highest.
+func layers(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(architecture)
 	require.NoError(t, err)
@@ -53,10 +53,10 @@ func floors(t *testing.T) []string {
 	return all
 }
 
-// floorOf returns the index of the longest row that is the package or a folder above it, or -1.
-func floorOf(floors []string, dir string) int {
+// layerOf returns the index of the longest row that is the package or a folder above it, or -1.
+func layerOf(layers []string, dir string) int {
 	for ; dir != "." && dir != "/"; dir = path.Dir(dir) {
-		if i := slices.Index(floors, dir); i >= 0 {
+		if i := slices.Index(layers, dir); i >= 0 {
 			return i
 		}
 	}
@@ -80,9 +80,9 @@ func eachImport(t *testing.T, fn func(f file, dir, imported string)) {
 	}
 }
 
-// TestImportsPointDown holds the code against the table of packages: a package imports only what stands above it there.
-func TestImportsPointDown(t *testing.T) {
-	rows := floors(t)
+// TestImportsFollowTheLayers compares imports with the table of packages: a package may import only packages listed above it.
+func TestImportsFollowTheLayers(t *testing.T) {
+	rows := layers(t)
 	for _, dir := range rows {
 		info, err := os.Stat(dir)
 		if assert.NoError(t, err, "%s lists %s", architecture, dir) {
@@ -93,21 +93,21 @@ func TestImportsPointDown(t *testing.T) {
 		if within(dir, tools) {
 			return
 		}
-		own := floorOf(rows, dir)
+		own := layerOf(rows, dir)
 		if own < 0 {
 			t.Errorf("%s: %s is not in the table of %s", f.path, dir, architecture)
 			return
 		}
 		if target, ours := strings.CutPrefix(imported, module+"/"); ours {
-			if floor := floorOf(rows, target); floor > own || floor < 0 {
+			if layer := layerOf(rows, target); layer > own || layer < 0 {
 				t.Errorf("%s imports %s, which %s lists below %s", f.path, target, architecture, rows[own])
 			}
 		}
 	})
 }
 
-// TestOnlyAdaptersKnowPdata keeps pdata out of the engine, which works on plain structs.
-func TestOnlyAdaptersKnowPdata(t *testing.T) {
+// TestOnlyAdaptersImportPdata keeps pdata out of the engine, which works on plain structs.
+func TestOnlyAdaptersImportPdata(t *testing.T) {
 	eachImport(t, func(f file, dir, imported string) {
 		if strings.HasPrefix(imported, "go.opentelemetry.io/collector/pdata/") && !within(dir, pdataReaders) && !within(dir, tools) {
 			t.Errorf("%s imports pdata: only %s do", f.path, strings.Join(pdataReaders, ", "))

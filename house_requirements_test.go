@@ -51,7 +51,7 @@ func TestRequirementsAreComplete(t *testing.T) {
 	assert.Len(t, rows, total)
 }
 
-// testNames returns the names of Go's tests, of goldens and of the files with other tests.
+// testNames returns the names of Go tests, of goldens and of files with other tests.
 func testNames(t *testing.T) map[string]bool {
 	t.Helper()
 	function := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)

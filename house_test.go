@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package weft_test holds the rules of the house that no linter knows.
+// Package weft_test checks project rules that no linter covers.
 package weft_test
 
 import (
@@ -30,7 +30,7 @@ var (
 	skippedFolders = []string{"build", "node_modules", "dist"}
 	generated      = regexp.MustCompile(`(?m)^(//|/\*| \*|#|<!--|\[comment\]: <> \() ?Code generated .* DO NOT EDIT`)
 
-	// What must not be in any file: a path that exists on one machine only, a note to oneself, half a merge.
+	// No file may contain paths of one machine, notes to oneself or unresolved merges.
 	forbidden = []*regexp.Regexp{
 		regexp.MustCompile(`(^|[^A-Za-z0-9_.}/-])/(root|home|Users)/[a-z]`),
 		regexp.MustCompile(`(?i)do not (sub` + `mit|mer` + `ge)`),
@@ -79,7 +79,7 @@ func files(t *testing.T) []file {
 func TestFilesAreShort(t *testing.T) {
 	for _, f := range files(t) {
 		if lines := strings.Count(f.text, "\n"); isSource(f.path) && !f.generated && lines > maxLines {
-			t.Errorf("%s has %d lines: split it by what its parts are about (at most %d)", f.path, lines, maxLines)
+			t.Errorf("%s has %d lines: split it by topic (at most %d)", f.path, lines, maxLines)
 		}
 	}
 }
@@ -88,21 +88,21 @@ func isSource(path string) bool {
 	return slices.Contains([]string{".go", ".c", ".h", ".java", ".ts", ".tsx", ".mjs", ".sh", ".py"}, filepath.Ext(path))
 }
 
-// TestFilesAreSmall finds build output that was committed by mistake: every clone would contain it from then on.
+// TestFilesAreSmall finds build output that was committed by mistake, which every later clone would contain.
 func TestFilesAreSmall(t *testing.T) {
 	const most = 1 << 20
 	list, err := exec.CommandContext(t.Context(), "git", "ls-files", "-z").Output()
 	if err != nil {
-		t.Skip("NOTHING WAS TESTED: this is no clone, so what is checked in is not known")
+		t.Skip("NOTHING WAS TESTED: not a git clone, so the committed files are unknown")
 	}
 	for path := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
 		if info, err := os.Lstat(path); err == nil && info.Size() > most {
-			t.Errorf("%s has %d bytes, at most %d are checked in: is it something built?", path, info.Size(), most)
+			t.Errorf("%s has %d bytes, want at most %d: is it build output?", path, info.Size(), most)
 		}
 	}
 }
 
-func TestFilesNameTheLicence(t *testing.T) {
+func TestFilesHaveLicenceHeaders(t *testing.T) {
 	scripts := []string{".mk"}
 	for _, f := range files(t) {
 		isScript := slices.Contains(scripts, filepath.Ext(f.path)) || strings.HasPrefix(f.text, "#!") ||
@@ -112,13 +112,13 @@ func TestFilesNameTheLicence(t *testing.T) {
 		}
 		head := f.text[:min(len(f.text), 512)]
 		if !strings.Contains(head, "Copyright The Weft Authors") || !strings.Contains(head, "SPDX-License-Identifier: Apache-2.0") {
-			t.Errorf("%s: the first lines name neither the authors nor the licence", f.path)
+			t.Errorf("%s: authors or licence missing in the first lines", f.path)
 		}
 	}
 }
 
-// TestScriptsAreUnderstood lets the shell read each script without running it.
-func TestScriptsAreUnderstood(t *testing.T) {
+// TestScriptsParse has the shell parse each script without running it.
+func TestScriptsParse(t *testing.T) {
 	for _, f := range files(t) {
 		if shell, _, _ := strings.Cut(f.text, "\n"); strings.HasPrefix(shell, "#!") && strings.HasSuffix(shell, "sh") {
 			name := shell[strings.LastIndexAny(shell, "/ ")+1:]
@@ -128,7 +128,7 @@ func TestScriptsAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestFilesHoldNothingForbidden(t *testing.T) {
+func TestFilesContainNothingForbidden(t *testing.T) {
 	for _, f := range files(t) {
 		for _, pattern := range forbidden {
 			if at := pattern.FindStringIndex(f.text); at != nil {
@@ -190,7 +190,7 @@ func components(t *testing.T, path string) (names []string, version string) {
 	return names, whole.Dist.Version
 }
 
-func TestDistributionsHoldOurComponents(t *testing.T) {
+func TestDistributionsContainOurComponents(t *testing.T) {
 	var want []string
 	for _, kind := range []string{"receiver", "processor", "exporter", "connector", "extension"} {
 		folders, err := filepath.Glob(kind + "/*/factory.go")
