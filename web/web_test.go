@@ -25,7 +25,7 @@ func TestPageIsSmall(t *testing.T) {
 }
 
 // The content security policy of the page forbids inline code and other origins.
-func TestThePageLoadsOnlyFromItsOrigin(t *testing.T) {
+func TestPageLoadsOnlyFromItsOrigin(t *testing.T) {
 	html, err := fs.ReadFile(web.Page(), "index.html")
 	require.NoError(t, err)
 	assert.NotRegexp(t, `(?i)<style|\sstyle=|\son[a-z]+=|<script>|(src|href)="(https?:)?//`, string(html))

@@ -21,7 +21,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-func TestReportIsRead(t *testing.T) {
+func TestParseReport(t *testing.T) {
 	for report, want := range map[string]Result{
 		"ok\n":                         {Options: []string{}},
 		"ok some hooks are missing\n":  {Warning: "some hooks are missing", Options: []string{}},
@@ -40,7 +40,7 @@ func TestReportIsRead(t *testing.T) {
 	require.ErrorContains(t, err, "want ok or error")
 }
 
-func TestReplyIsRead(t *testing.T) {
+func TestParseReply(t *testing.T) {
 	for reply, want := range map[string]string{
 		"0\nreturn code: 0\n":  "",
 		"0\n0\n":               "",
@@ -83,7 +83,7 @@ func TestFullQueueBoundsTheWait(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-func TestStatusIsRead(t *testing.T) {
+func TestParseStatus(t *testing.T) {
 	p, err := parseStatus(4711, "Name:\tjava\nUid:\t1\t1000\t2\t3\nGid:\t1\t1001\t2\t3\nNSpid:\t4711\t12\t7\nSigCgt:\t2000000181005ccf\n")
 	require.NoError(t, err)
 	assert.Equal(t, &process{pid: 4711, nspid: 7, root: "/proc/4711/root", uid: 1000, gid: 1001, caught: 0x2000000181005ccf}, p)
@@ -105,8 +105,8 @@ func TestOtherProcessesAreRejected(t *testing.T) {
 	require.ErrorContains(t, err, "without a comma")
 }
 
-// A process that does not handle SIGQUIT would be killed by it.
-func TestNoProcessIsKilled(t *testing.T) {
+// SIGQUIT would kill a process that does not handle it.
+func TestProcessWithoutSIGQUITHandler(t *testing.T) {
 	child := exec.CommandContext(t.Context(), "sleep", "1000")
 	require.NoError(t, child.Start())
 	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })

@@ -34,10 +34,10 @@ import (
 const (
 	benchThreads = 32
 	benchRounds  = 16
-	benchBatches = 4 // that are made; they come again and again, later each time
+	benchBatches = 4 // distinct batches, sent repeatedly with later times
 )
 
-// round is what each thread does again and again, in microseconds: it is blocked, gets the lock, sleeps, and waits or notifies.
+// round appends one iteration of a thread, in microseconds: it blocks, acquires the lock, sleeps, and waits or notifies.
 func round(events []jvmthread.Event, th, n int) []jvmthread.Event {
 	at := epoch + jvmthread.Time(n)*400_000 + jvmthread.Time(th)*1000
 	id := jvmthread.ThreadID(th + 1)
@@ -75,7 +75,7 @@ func benchSymbols() *symbols.Table {
 	return sym
 }
 
-// benchParts is one batch, by thread.
+// benchParts returns one batch, by thread.
 func benchParts(number int) (parts []ordering.Part, events int) {
 	var watermark jvmthread.Time
 	for th := range benchThreads {
@@ -93,7 +93,7 @@ func benchParts(number int) (parts []ordering.Part, events int) {
 	return parts, events
 }
 
-// benchCarriers makes the carriers of a session.
+// benchCarriers returns the carriers of a session.
 func benchCarriers() (all []ptrace.Traces, events int) {
 	sym := benchSymbols()
 	for n := range benchBatches {
@@ -116,8 +116,8 @@ func benchCarriers() (all []ptrace.Traces, events int) {
 	return all, events
 }
 
-// later makes a later batch of one: its events follow those of its last turn at the length of all batches. This is part of the measured time, some 5 ns
-// an event; it stands for reading the batch from the network, which also brings it into the cache.
+// later moves a batch to later times: its events follow those of its previous use by the length of all batches. This is part of the
+// measured time, about 5 ns per event; it stands for reading the batch from the network, which also brings it into the cache.
 func later(td ptrace.Traces, number int, before uint64) {
 	const turn = benchBatches * benchRounds * 400_000
 	for _, s := range td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
@@ -133,8 +133,8 @@ func later(td ptrace.Traces, number int, before uint64) {
 	}
 }
 
-// BenchmarkEvent is the way of an event from pdata to metrics, with all that belongs to it: parsing, order, states, interactions, windows, sums, flushes. One
-// operation is one event.
+// BenchmarkEvent measures the complete path of an event from pdata to metrics: parsing, sorting, states, interactions, windows, sums,
+// flushes. One operation is one event.
 func BenchmarkEvent(b *testing.B) {
 	for name, change := range map[string]func(*Config){
 		"sums":         func(c *Config) { c.Sessions.CriticalPath.Mode, c.Exemplars.Enabled = sessions.PathOff, false },
@@ -169,7 +169,7 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// cpu measures what the process spends from now on: on a machine that does other things too, time says little. The function it returns reports it, by
+// cpu measures CPU time, since elapsed time depends on other load on the machine. The returned function reports the CPU time per
 // operation.
 func cpu(b *testing.B) (report func()) {
 	b.Helper()
@@ -190,7 +190,7 @@ func benchConnector(b *testing.B, f connector.Factory, set connector.Settings, c
 	return c
 }
 
-// BenchmarkSpanMetrics is the peer: contrib's connector on the spans of the same states. One operation is one span.
+// BenchmarkSpanMetrics measures contrib's span metrics connector on the spans of the same states. One operation is one span.
 func BenchmarkSpanMetrics(b *testing.B) {
 	td := benchSpans()
 	f := spanmetricsconnector.NewFactory()
@@ -209,7 +209,7 @@ func BenchmarkSpanMetrics(b *testing.B) {
 	require.NoError(b, c.Shutdown(context.Background()))
 }
 
-// benchSpans is a window of the workload as spans, none folded.
+// benchSpans returns one window of the workload as spans, none folded.
 func benchSpans() ptrace.Traces {
 	sym := benchSymbols()
 	cfg := engine.DefaultConfig()
@@ -225,7 +225,7 @@ func benchSpans() ptrace.Traces {
 	return td
 }
 
-// BenchmarkFlush is what a series costs at each flush, and what it holds. One operation is one histogram with its share of all else.
+// BenchmarkFlush measures the time and memory of a series at each flush. One operation is one histogram with its share of the rest.
 func BenchmarkFlush(b *testing.B) {
 	for _, exponential := range []bool{false, true} {
 		b.Run(map[bool]string{false: "explicit", true: "exponential"}[exponential], func(b *testing.B) {

@@ -36,7 +36,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// rig is a connector between a test and two sinks.
+// rig connects a test to a connector and two sinks.
 type rig struct {
 	metrics, logs connector.Traces
 	points        *consumertest.MetricsSink
@@ -76,7 +76,7 @@ func (p *rig) stop(t *testing.T) {
 	}
 }
 
-// consume gives the same data to both sides, as the collector does.
+// consume passes the same data to both pipelines, as the collector does.
 func (p *rig) consume(t *testing.T, td ptrace.Traces) {
 	t.Helper()
 	for _, c := range []connector.Traces{p.metrics, p.logs} {
@@ -106,10 +106,10 @@ func (p *rig) own(t *testing.T, name string) (sum int64) {
 
 var one = jvmthread.SessionID{1, 2, 3}
 
-// epoch is where the tests' sessions begin: a multiple of the window.
+// epoch is the start of the tests' sessions: a multiple of the window.
 const epoch = jvmthread.Time(1_700_000_000_000_000_000)
 
-// story is a history in microseconds: a convoy, a wait with its notify, one whose notify came too early, and a deadlock.
+// story is a history in microseconds: a convoy, a wait with its notify, a wait whose notify came too early, and a deadlock.
 const story = `
 1000 main threadStart
 1100 http-exec-1 threadStart
@@ -136,7 +136,7 @@ const story = `
 11000000 main sleepStart
 `
 
-// carriers makes the carriers of a batch of a history's events.
+// carriers returns the carriers of a batch with a history's events.
 func carriers(t testing.TB, id jvmthread.SessionID, number uint64, before *uint64, end, text string) ptrace.Traces {
 	t.Helper()
 	h, err := threadtest.Parse(text)
@@ -166,7 +166,7 @@ func fromEvents(id jvmthread.SessionID, number uint64, before *uint64, end strin
 	for _, ev := range events {
 		ev.Time = epoch + ev.Time*1000
 		last = max(last, ev.Time)
-		if ev.Lock.Class == 4 { // the histories have a class for each lock; both accounts are of one
+		if ev.Lock.Class == 4 { // histories have a class for each lock, but both accounts share one
 			ev.Lock.Class = 3
 		}
 		if byThread[ev.Thread] == nil {
@@ -200,7 +200,7 @@ func compareMetrics(t *testing.T, name string, got pmetric.Metrics) {
 	assert.NoError(t, pmetrictest.CompareMetrics(want, got, pmetrictest.IgnoreMetricDataPointsOrder(), pmetrictest.IgnoreMetricsOrder()))
 }
 
-// The same history in all forms: what stands at the first flush behind the first window, and the last figures. Times are those of the bubble.
+// The metrics of the same history in all configurations: at the first flush after the first window, and at the end.
 func TestGolden(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"explicit":    nil,
@@ -214,7 +214,7 @@ func TestGolden(t *testing.T) {
 				p := start(t, change, nil)
 				before := uint64(0)
 				p.consume(t, carriers(t, one, 1, &before, "", story))
-				time.Sleep(16 * time.Second) // of the bubble: a flush
+				time.Sleep(16 * time.Second) // in the synctest bubble: one flush
 				synctest.Wait()
 				p.consume(t, carriers(t, one, 2, &before, threadpdata.EndExit, "12000000 main sleepEnd\n12000001 main threadEnd\n"))
 				all := p.points.AllMetrics()
@@ -222,7 +222,7 @@ func TestGolden(t *testing.T) {
 				compareMetrics(t, name+"-live.yaml", all[0])
 				compareMetrics(t, name+"-end.yaml", all[1])
 				p.stop(t)
-				assert.Zero(t, p.own(t, "series"), "all is given back")
+				assert.Zero(t, p.own(t, "series"), "all series are released")
 				assert.Zero(t, p.own(t, "held"))
 				assert.Zero(t, p.own(t, "sessions"))
 			})
@@ -230,7 +230,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Each of these is reported once: a deadlock, its end with the session, the order of locks that led to it, and the notify that came too early.
+// Each of these is reported once: a deadlock, its end with the session, the lock order inversion, and the lost notify.
 func TestLogRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, nil, nil)
@@ -261,7 +261,7 @@ func TestLogRecords(t *testing.T) {
 	})
 }
 
-// sorted puts the names in the order of the test above, whichever is reported first.
+// sorted returns the names in a fixed order, since the order of reports varies.
 func sorted(names []string) (out []string) {
 	for _, want := range []string{"weft.lost_notify", "weft.lock_order", "weft.deadlock", "weft.deadlock.end"} {
 		for _, n := range names {
@@ -273,7 +273,7 @@ func sorted(names []string) (out []string) {
 	return out
 }
 
-// A deadlock that one of its threads leaves is over; a restart of the collector ends none.
+// A deadlock ends when one of its threads continues; a restart of the collector does not end it.
 func TestDeadlockEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name, then, end string
@@ -313,14 +313,14 @@ func TestDeadlockEnds(t *testing.T) {
 	}
 }
 
-// The events are counted once, though they come in for both signals.
-func TestBothSidesShareAnAccountant(t *testing.T) {
+// Events are counted once, although both pipelines receive them.
+func TestBothPipelinesShareAnAccountant(t *testing.T) {
 	p := start(t, nil, nil)
 	before := uint64(0)
 	p.consume(t, carriers(t, one, 1, &before, threadpdata.EndExit, story))
 	assert.Equal(t, int64(before), p.own(t, "events"))
 	p.stop(t)
-	p.stop(t) // twice does no harm
+	p.stop(t) // idempotent
 }
 
 func TestUnusedSessionsOptions(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// What the next component refuses is counted; and sums that are cumulative come again.
+// Rejected points are counted; cumulative sums are sent again.
 func TestRejectedFlushIsCounted(t *testing.T) {
 	p := start(t, nil, consumertest.NewErr(errors.New("queue is full")))
 	before := uint64(0)
@@ -27,7 +27,7 @@ func TestRejectedFlushIsCounted(t *testing.T) {
 	p.stop(t)
 }
 
-// slow is a sink that takes its time.
+// slow is a sink that delays its responses.
 type slow struct {
 	consumertest.MetricsSink
 
@@ -39,14 +39,14 @@ func (s *slow) ConsumeMetrics(ctx context.Context, md pmetric.Metrics) error {
 	return s.MetricsSink.ConsumeMetrics(ctx, md)
 }
 
-// However slow the next consumer is, no point ends before it begins: not even one of a session that began meanwhile.
+// Even with a slow consumer, no point ends before it starts, not even for a session that started during the delay.
 func TestPointsEndAfterTheyStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &slow{pause: 20 * time.Second}
 		p := start(t, nil, sink)
 		before := uint64(0)
 		p.consume(t, carriers(t, one, 1, &before, "", story))
-		time.Sleep(32 * time.Second) // the first flush is on its way, and the time of the second has come
+		time.Sleep(32 * time.Second) // the first flush is in progress when the second is due
 		before = 0
 		p.consume(t, carriers(t, jvmthread.SessionID{2}, 1, &before, "", story))
 		time.Sleep(time.Minute)
@@ -68,7 +68,7 @@ func TestPointsEndAfterTheyStart(t *testing.T) {
 	})
 }
 
-// Series to which nothing happens leave, with a point that says so.
+// Idle series expire, with a final point that marks them as stale.
 func TestStaleSeriesAreRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, func(c *Config) {
@@ -76,24 +76,24 @@ func TestStaleSeriesAreRemoved(t *testing.T) {
 		}, nil)
 		before := uint64(0)
 		p.consume(t, carriers(t, one, 1, &before, "", story))
-		time.Sleep(3 * time.Minute) // of the bubble
+		time.Sleep(3 * time.Minute) // in the synctest bubble
 		synctest.Wait()
-		told, gone := 0, 0
+		points, stale := 0, 0
 		for _, md := range p.points.AllMetrics() {
 			for _, m := range md.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().All() {
 				if m.Name() != "weft.lock.handoffs" {
 					continue
 				}
 				for _, dp := range m.Sum().DataPoints().All() {
-					if told++; dp.Flags().NoRecordedValue() {
-						gone++
-						assert.Equal(t, 1, m.Sum().DataPoints().Len(), "the prometheus exporter looks at no point behind one that says so")
+					if points++; dp.Flags().NoRecordedValue() {
+						stale++
+						assert.Equal(t, 1, m.Sum().DataPoints().Len(), "the prometheus exporter ignores points after a stale one")
 					}
 				}
 			}
 		}
-		assert.Equal(t, 2*5, told, "the locks of two classes, for a minute and once more")
-		assert.Equal(t, 2, gone)
+		assert.Equal(t, 2*5, points, "locks of two classes, for a minute and one final point")
+		assert.Equal(t, 2, stale)
 		p.stop(t)
 	})
 }

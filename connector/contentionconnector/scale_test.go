@@ -18,7 +18,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// many makes a batch in which each of some threads is blocked once for 1 ms, on a lock of a class of its own.
+// many returns a batch in which each thread blocks once for 1 ms, on a lock of a separate class.
 func many(session uint16, threads int, end string) ptrace.Traces {
 	sym := symbols.New(symbols.DefaultLimits())
 	td := ptrace.NewTraces()
@@ -42,7 +42,7 @@ func many(session uint16, threads int, end string) ptrace.Traces {
 	return td
 }
 
-// blocked sums up weft.lock.blocked.time, and counts its points and those for overflow.
+// blocked returns the sum of weft.lock.blocked.time, the number of its points and the number of overflow points.
 func blocked(all []pmetric.Metrics) (seconds float64, points, overflow int) {
 	for _, md := range all {
 		for _, m := range md.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().All() {
@@ -61,7 +61,7 @@ func blocked(all []pmetric.Metrics) (seconds float64, points, overflow int) {
 	return seconds, points, overflow
 }
 
-// 10 000 classes and threads in one JVM: as many series as allowed and one for the rest, and the sum is whole.
+// One JVM with 10 000 classes and threads has the permitted number of series and one for overflow, and the sum is complete.
 func TestManyClasses(t *testing.T) {
 	const threads = 10_000
 	p := start(t, nil, nil)
@@ -73,7 +73,7 @@ func TestManyClasses(t *testing.T) {
 	p.stop(t)
 }
 
-// 1 000 JVMs: no more series than allowed for all, and none of the sums is less than whole.
+// 1 000 JVMs share the permitted number of series, and all sums are complete.
 func TestManySessions(t *testing.T) {
 	const sessions, threads, limit = 1000, 20, 5000
 	p := start(t, func(c *Config) {

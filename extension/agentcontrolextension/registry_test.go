@@ -23,7 +23,7 @@ func (f *fakeAgent) Control(_ context.Context, options map[string]string) (Statu
 	return Status{Options: map[string]string{"by": f.name, "depth": options["depth"]}}, nil
 }
 
-func TestAgentIsFoundWhileItIsRegistered(t *testing.T) {
+func TestRegisteredAgentIsFound(t *testing.T) {
 	r := newRegistry(2)
 	session, other := jvmthread.SessionID{1}, jvmthread.SessionID{2}
 	_, err := r.Lookup(session)

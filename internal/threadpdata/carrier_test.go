@@ -99,7 +99,7 @@ func TestSpanIDsDifferAndAreStable(t *testing.T) {
 	assert.Equal(t, "066bf5da1dfb0f59", carrierID(&Carrier{Session: carried, Batch: 1}).String())
 }
 
-// What goes into a carrier comes out of it, through bytes and with another symbol table.
+// A carrier survives a round trip through bytes and another symbol table.
 func TestCarrierRoundTrip(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	here, there := symbols.New(symbols.DefaultLimits()), symbols.New(symbols.DefaultLimits())
@@ -304,7 +304,7 @@ func toSpan(c *Carrier, sym *symbols.Table) ptrace.Span {
 	return spans.At(0)
 }
 
-// describe shows what a carrier means, without the ids that a symbol table gives.
+// describe prints a carrier with names instead of the ids of a symbol table.
 func describe(c *Carrier, sym *symbols.Table) []string {
 	lines := []string{fmt.Sprintln(c.Session, c.Batch, c.Part, c.Parts, c.Watermark, c.Before, c.End), fmt.Sprintf("%+v", c.Thread)}
 	if a := c.Aggregate; a != nil {

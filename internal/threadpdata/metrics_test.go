@@ -27,13 +27,13 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// spanKey is where a span is.
+// spanKey identifies a span.
 type spanKey struct {
 	trace pcommon.TraceID
 	span  pcommon.SpanID
 }
 
-// both is what the same simulated program comes to as spans and as metrics.
+// both holds the spans and the metrics of one simulated program.
 type both struct {
 	spans   map[spanKey]ptrace.Span
 	totals  map[string]int64 // sums of the int attributes of all thread spans
@@ -101,7 +101,7 @@ func simulate(t *testing.T, seed uint64, budget int, each bool, writer threadpda
 
 var bounds = []time.Duration{10, 100, time.Microsecond, time.Second}
 
-// value finds the sum of the points of a metric, of those that have an attribute if one is given: numbers, or the sums of histograms.
+// value returns the sum of a metric's points, which are numbers or histograms. If an attribute is given, only points with it count.
 func value(metrics pmetric.MetricSlice, name, key, want string) (sum float64) {
 	match := func(a pcommon.Map) bool {
 		v, ok := a.Get(key)
@@ -136,8 +136,8 @@ func value(metrics pmetric.MetricSlice, name, key, want string) (sum float64) {
 	return sum
 }
 
-// The sums of metrics are those of thread spans: to the nanosecond, in any form, and whatever is folded of the spans.
-func TestMetricsAgreeWithThreadSpans(t *testing.T) {
+// Sums of metrics equal those of thread spans to the nanosecond, in any configuration and for any number of folded spans.
+func TestMetricsMatchThreadSpans(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(25) {
 		for _, writer := range []threadpdata.MetricWriter{{Bounds: bounds}, {}, {Delta: true, Bounds: bounds}, {Delta: true}} {
@@ -160,8 +160,8 @@ func TestMetricsAgreeWithThreadSpans(t *testing.T) {
 	}
 }
 
-// Each exemplar points at a span that the budget kept: that of the interval, which then lasted as long, or of its thread.
-func TestExemplarsPointAtSpans(t *testing.T) {
+// Each exemplar refers to a span within the budget: to that of its interval, with the same duration, or to that of its thread.
+func TestExemplarsReferToExistingSpans(t *testing.T) {
 	t.Parallel()
 	own := 0
 	for seed := range uint64(25) {
@@ -176,7 +176,7 @@ func TestExemplarsPointAtSpans(t *testing.T) {
 						assert.LessOrEqual(t, p.Exemplars().Len(), 4)
 						for _, x := range p.Exemplars().All() {
 							s, ok := out.spans[spanKey{x.TraceID(), x.SpanID()}]
-							require.True(t, ok, "seed %d, budget %d: the exemplar's span is in its trace", seed, budget)
+							require.True(t, ok, "seed %d, budget %d: the exemplar's span is missing in its trace", seed, budget)
 							if length, ok := s.Attributes().Get("weft.interval.time"); ok {
 								own++
 								require.LessOrEqual(t, length.Int(), int64(math.Round(x.DoubleValue()*1e9)))
@@ -187,11 +187,10 @@ func TestExemplarsPointAtSpans(t *testing.T) {
 			}
 		}
 	}
-	assert.Positive(t, own, "some have a span of their own")
+	assert.Positive(t, own, "exemplars with the span of their interval")
 }
 
-// What leaves is well-formed: each metric once, each combination of attributes once in it, intervals that follow each other, and cumulative sums
-// that never fall.
+// Metrics are well-formed: names and attribute sets are unique, intervals do not overlap, and cumulative sums never decrease.
 func TestMetricsAreWellFormed(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -204,7 +203,7 @@ func TestMetricsAreWellFormed(t *testing.T) {
 	}
 }
 
-// state is what a series was at the flush before.
+// state is a series at the previous flush.
 type state struct {
 	start, at pcommon.Timestamp
 	value     float64
@@ -220,7 +219,7 @@ type validator struct {
 func (v *validator) flush(metrics pmetric.MetricSlice) {
 	v.seen = make(map[string]bool)
 	for _, m := range metrics.All() {
-		require.False(v.t, v.seen[m.Name()], "%s is there twice", m.Name())
+		require.False(v.t, v.seen[m.Name()], "%s is duplicated", m.Name())
 		v.seen[m.Name()] = true
 		switch m.Type() {
 		case pmetric.MetricTypeGauge:
@@ -259,10 +258,10 @@ func (v *validator) buckets(count, zero uint64, buckets pcommon.UInt64Slice) {
 	require.Equal(v.t, count, zero)
 }
 
-// once notes a series of this flush.
+// once records a series of this flush and fails if it is duplicated.
 func (v *validator) once(name string, a pcommon.Map) string {
 	key := fmt.Sprint(name, a.AsRaw())
-	require.False(v.t, v.seen[key], "%s is there twice", key)
+	require.False(v.t, v.seen[key], "%s is duplicated", key)
 	v.seen[key] = true
 	return key
 }
@@ -282,7 +281,7 @@ func (v *validator) series(name string, a pcommon.Map, now state) {
 	v.last[key] = now
 }
 
-// docs/metrics.md has each metric with its instrument and unit, and no other.
+// docs/metrics.md lists exactly the existing metrics, with instrument and unit.
 func TestMetricsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/metrics.md")
 	require.NoError(t, err)

@@ -19,8 +19,8 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// BenchmarkSpans makes the spans of one window, some thousands; BenchmarkSpansFloor makes as many plain spans with six attributes and a link on
-// every fourth. One operation is one span in both.
+// BenchmarkSpans creates the thousands of spans of one window; BenchmarkSpansFloor creates as many plain spans with six attributes, and a
+// link on every fourth. One operation is one span in both.
 func BenchmarkSpans(b *testing.B) {
 	withWindow(b, func(w *window.Window, e *threadpdata.Emitter) {
 		b.ReportAllocs()

@@ -101,7 +101,7 @@ func spansOf(td ptrace.Traces) (out []ptrace.Span) {
 	return out
 }
 
-// The golden is what a person sees: each span with what it says, indented below its parent.
+// The golden is readable: each span has its attributes and is indented below its parent.
 func TestTraceOfAWindow(t *testing.T) {
 	var b strings.Builder
 	for _, td := range traces(t, history, time.Hour, 0) {
@@ -118,7 +118,7 @@ func TestTraceOfAWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := gocmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("want - got +:\n%s\nIf the new result is right: go test ./internal/threadpdata -run TestTraceOfAWindow -update", diff)
+		t.Errorf("want - got +:\n%s\nTo accept the new result: go test ./internal/threadpdata -run TestTraceOfAWindow -update", diff)
 	}
 }
 
@@ -163,7 +163,7 @@ func printMap(b *strings.Builder, indent string, m pcommon.Map) {
 	}
 }
 
-// What must hold for every trace, so that Jaeger and Tempo show it right.
+// Jaeger and Tempo require these properties of every trace.
 func TestTracesAreWellFormed(t *testing.T) {
 	for _, length := range []time.Duration{time.Hour, 3 * time.Millisecond, 500 * time.Microsecond} {
 		for _, maxSpans := range []int{0, 5, 9} {
@@ -189,8 +189,8 @@ func TestTracesAreWellFormed(t *testing.T) {
 	}
 }
 
-// A state may begin in the last microsecond of a window, before which the spans of threads end otherwise.
-func TestAStateInTheLastMicrosecondIsInsideItsThread(t *testing.T) {
+// A thread's span normally ends a microsecond before its window, but a state may begin in that last microsecond.
+func TestStateInTheLastMicrosecond(t *testing.T) {
 	const text = `
 1000000 main threadStart
 1500000 main startCalled target=worker stack=1
@@ -246,7 +246,7 @@ func TestEmissionIsDeterministic(t *testing.T) {
 	first := marshal()
 	for range 20 {
 		if !bytes.Equal(first, marshal()) {
-			t.Fatal("the same events gave other bytes")
+			t.Fatal("the same events produced different bytes")
 		}
 	}
 }

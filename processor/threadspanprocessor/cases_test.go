@@ -65,7 +65,7 @@ func runCase(t *testing.T, folder string) {
 		request := c.read(sections["in"])
 		p.sink.Reset()
 		require.NoError(t, p.ConsumeTraces(t.Context(), request.traces))
-		time.Sleep(request.wait) // of the bubble
+		time.Sleep(request.wait) // in the synctest bubble
 		synctest.Wait()
 		if request.shutdown {
 			p.stop(t)

@@ -31,10 +31,10 @@ import (
 
 const second = jvmthread.Time(time.Second)
 
-// epoch is where the tests' sessions begin: a multiple of the window.
+// epoch is the start of the tests' sessions: a multiple of the window.
 const epoch = 1_700_000_000 * second
 
-// pipeline is a processor between a test and a sink.
+// pipeline connects a test to a processor and a sink.
 type pipeline struct {
 	processor.Traces
 	sink *consumertest.TracesSink
@@ -88,7 +88,7 @@ func (p *pipeline) metric(t *testing.T, name string, want int64, attrs ...string
 	assert.Equal(t, want, sum, "%s %v", name, attrs)
 }
 
-// batch makes the carriers of a batch: of one thread that sleeps once in each of the given seconds.
+// batch returns the carriers of a batch, with one thread that sleeps once in each of the given seconds.
 func batch(id jvmthread.SessionID, number uint64, end string, seconds ...int) ptrace.Traces {
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
@@ -135,14 +135,14 @@ func TestOtherSpansPassUnchanged(t *testing.T) {
 	other.CopyTo(want.ResourceSpans().AppendEmpty())
 	require.NoError(t, p.ConsumeTraces(t.Context(), td))
 	require.Len(t, p.sink.AllTraces(), 1)
-	assert.Equal(t, want, p.sink.AllTraces()[0], "the carriers are gone, the rest is as it was")
+	assert.Equal(t, want, p.sink.AllTraces()[0], "carriers are removed, other spans are unchanged")
 	p.stop(t)
 }
 
 func TestWindowsAreCutByTheWatermark(t *testing.T) {
 	p := start(t, nil, nil)
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 0, 9)))
-	assert.Empty(t, p.sink.AllTraces(), "the window is not over")
+	assert.Empty(t, p.sink.AllTraces(), "the window is still open")
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, "", 12)))
 	assert.Equal(t, []string{"threads", "worker", "unknown", "sleep", "runnable", "sleep", "runnable"}, names(p.sink.AllTraces()))
 	p.metric(t, "otelcol_processor_thread_span_windows", 1)
@@ -152,7 +152,7 @@ func TestWindowsAreCutByTheWatermark(t *testing.T) {
 	p.stop(t)
 }
 
-// The lane shows the path of the configured threads, and is part of the budget.
+// The lane shows the path of the configured threads and counts towards the budget.
 func TestCriticalPath(t *testing.T) {
 	for _, tt := range []struct {
 		path sessions.PathOptions
@@ -189,7 +189,7 @@ func TestShutdownSendsOpenWindows(t *testing.T) {
 		cut, _ := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("weft.window.cut")
 		assert.Equal(t, "shutdown", cut.Str())
 	}
-	p.stop(t) // twice does no harm
+	p.stop(t) // idempotent
 }
 
 func TestEndOfSessionClosesItsWindow(t *testing.T) {
@@ -200,13 +200,13 @@ func TestEndOfSessionClosesItsWindow(t *testing.T) {
 	p.metric(t, "otelcol_processor_thread_span_held", 0)
 	p.metric(t, "otelcol_processor_thread_span_intervals_unknown", 1)
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
-	assert.Len(t, p.sink.AllTraces(), 1, "what comes again after the end makes no new session")
+	assert.Len(t, p.sink.AllTraces(), 1, "batches repeated after the end do not start a session")
 	p.metric(t, "otelcol_processor_thread_span_anomalies", 1, "kind", "after_end")
 	p.metric(t, "otelcol_processor_thread_span_events_lost", 2, "where", "refused")
 	p.stop(t)
 }
 
-// cuts returns why the windows that came ended.
+// cuts returns the reasons why the received windows ended.
 func cuts(p *pipeline) (out []string) {
 	for _, td := range p.sink.AllTraces() {
 		cut, _ := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("weft.window.cut")
@@ -215,15 +215,15 @@ func cuts(p *pipeline) (out []string) {
 	return out
 }
 
-// A session that was lost comes back when its agent does: it is then joined in its middle, and nothing of it is refused.
-func TestLostSessionComesBack(t *testing.T) {
+// A lost session continues when its agent reconnects: the processor joins it in the middle and refuses none of its batches.
+func TestLostSessionReconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, nil, nil)
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, threadpdata.EndLost)))
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, "", 30)))
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 3, "", 45)))
-		time.Sleep(7 * time.Second) // in the bubble: how many batches came before is unknown here
+		time.Sleep(7 * time.Second) // in the synctest bubble; the number of earlier batches is unknown here
 		synctest.Wait()
 		p.stop(t)
 		assert.Equal(t, []string{"lost", "time", "shutdown"}, cuts(p))
@@ -232,16 +232,16 @@ func TestLostSessionComesBack(t *testing.T) {
 	})
 }
 
-// Batches that keep arriving slightly out of order are never given up: only one that is itself missing for long.
+// Constant slight reordering loses no batch; only a batch that is itself missing for long times out.
 func TestSteadyReorderingLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, nil, nil)
-		for n := uint64(1); n < 400; n += 2 { // each pair comes the other way round, and the next pair before this one is whole
+		for n := uint64(1); n < 400; n += 2 { // each pair is swapped, and the next pair starts before this one is complete
 			require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, n+1, "")))
 			if n > 1 {
 				require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, n-2, "")))
 			}
-			time.Sleep(50 * time.Millisecond) // of the bubble
+			time.Sleep(50 * time.Millisecond) // in the synctest bubble
 			synctest.Wait()
 		}
 		p.metric(t, "otelcol_processor_thread_span_anomalies", 0, "kind", "batch_lost")
@@ -249,13 +249,13 @@ func TestSteadyReorderingLosesNothing(t *testing.T) {
 	})
 }
 
-// An end behind a batch that never comes ends the session as soon as the batch is given up.
+// If a batch before the end is missing, the session ends when the wait for that batch times out.
 func TestEndAfterAMissingBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, nil, nil)
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 3, threadpdata.EndExit, 5)))
-		time.Sleep(7 * time.Second) // of the bubble
+		time.Sleep(7 * time.Second) // in the synctest bubble
 		synctest.Wait()
 		assert.Equal(t, []string{"end"}, cuts(p))
 		p.metric(t, "otelcol_processor_thread_span_sessions", 0)
@@ -263,7 +263,7 @@ func TestEndAfterAMissingBatch(t *testing.T) {
 	})
 }
 
-// A request that is cancelled takes no window with it.
+// A cancelled request loses no window.
 func TestCancelledRequestLosesNoWindow(t *testing.T) {
 	var got error
 	next, err := consumer.NewTraces(func(ctx context.Context, _ ptrace.Traces) error {
@@ -280,7 +280,7 @@ func TestCancelledRequestLosesNoWindow(t *testing.T) {
 	p.stop(t)
 }
 
-// Spans that only look like carriers begin no session.
+// Spans that only look like carriers do not start a session.
 func TestBadCarriersStartNoSession(t *testing.T) {
 	p := start(t, func(c *Config) { c.Sessions.MaxSessions = 1 }, nil)
 	bad := batch(two, 1, "", 1)
@@ -320,14 +320,14 @@ func TestRejectedWindowIsCountedAndNotRepeated(t *testing.T) {
 	p.stop(t)
 }
 
-// A batch that never comes is waited for, then given up; its events are counted on the window, and the thread is unknown from there.
-func TestMissingBatchIsGivenUp(t *testing.T) {
+// The wait for a missing batch times out; its events are counted on the window, and the thread's state is unknown from there.
+func TestMissingBatchTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, nil, nil)
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 3, "", 15)))
 		assert.Empty(t, p.sink.AllTraces())
-		time.Sleep(7 * time.Second) // of the bubble
+		time.Sleep(7 * time.Second) // in the synctest bubble
 		synctest.Wait()
 		require.Len(t, p.sink.AllTraces(), 1)
 		missed, _ := p.sink.AllTraces()[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("weft.events.missed")
@@ -343,14 +343,14 @@ func TestSilentSessionIsEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, nil, nil)
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 1)))
-		time.Sleep(62 * time.Second) // of the bubble
+		time.Sleep(62 * time.Second) // in the synctest bubble
 		synctest.Wait()
 		require.Len(t, p.sink.AllTraces(), 1)
 		p.metric(t, "otelcol_processor_thread_span_sessions", 0)
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, "", 70)))
 		p.metric(t, "otelcol_processor_thread_span_sessions", 1)
 		p.stop(t)
-		assert.Len(t, p.sink.AllTraces(), 2, "it may come back, and is then joined in its middle")
+		assert.Len(t, p.sink.AllTraces(), 2, "it may reconnect and is then joined in the middle")
 	})
 }
 

@@ -55,7 +55,7 @@ func TestShutdownGivesUpOnABlockedConsumer(t *testing.T) {
 	require.EqualError(t, r.Shutdown(ctx), "the next component still holds a batch: context canceled")
 	close(release)
 	r.wg.Wait()
-	require.NoError(t, r.Shutdown(t.Context()), "a second time")
+	require.NoError(t, r.Shutdown(t.Context()), "second shutdown")
 }
 
 func TestRemoteControlRequiresTheExtension(t *testing.T) {

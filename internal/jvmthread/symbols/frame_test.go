@@ -9,7 +9,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-func TestFramesAreWrittenAndReadAlike(t *testing.T) {
+func TestFrameRoundTrip(t *testing.T) {
 	for text, want := range map[string]jvmthread.Frame{
 		"at com.acme.OrderBook.add(OrderBook.java:42)":    {Class: "com.acme.OrderBook", Method: "add", File: "OrderBook.java", Line: 42},
 		"at java.lang.Object.wait0(Native Method)":        {Class: "java.lang.Object", Method: "wait0", Line: -1},
@@ -36,7 +36,7 @@ func TestFramesAreWrittenAndReadAlike(t *testing.T) {
 	}
 	for _, text := range []string{"", Truncated, "at a.B.c", "at a.B.c(", "x)"} {
 		if f, ok := ParseFrame(text); ok {
-			t.Errorf("%q is no frame, but %+v", text, f)
+			t.Errorf("%q is not a frame, but was parsed as %+v", text, f)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestTablesHoldEachKindOnceInOrder(t *testing.T) {
 	}
 }
 
-func TestFillSaysWhichMarkerIsMissing(t *testing.T) {
+func TestFillReportsMissingMarker(t *testing.T) {
 	_, err := fillSpec([]byte("nothing"))
 	require.EqualError(t, err, `no marker "<!-- frames: generated -->"`)
 	_, err = fillSpec([]byte("<!-- frames: generated -->\n"))

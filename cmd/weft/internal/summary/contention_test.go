@@ -19,17 +19,17 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// The summary reads what spans carry, the metrics add up intervals: both state the same contention, to the nanosecond. Only waits may last
-// longer in metrics, since a thread that waits silently for a whole window is not in its trace. See docs/adr/015.
-func TestSumsEqualThoseOfMetrics(t *testing.T) {
+// The summary reads span attributes and the metrics add up intervals: both have the same contention to the nanosecond. Only waits may be
+// longer in metrics, since the trace of a window omits a thread that waits throughout the window. See docs/adr/015.
+func TestSummaryMatchesMetrics(t *testing.T) {
 	contentions, windows := int64(0), 0
 	for seed := range uint64(40) {
 		events := threadtest.Simulate(seed, 2+int(seed%12), 4, 3000).Events
 		for i := range events {
-			events[i].Time *= 10_000_000 // over many windows
+			events[i].Time *= 10_000_000 // spread over many windows
 		}
 		sym := symbols.New(symbols.DefaultLimits())
-		for _, class := range []string{"A", "B", "C"} { // the classes of simulated locks are numbered from 1
+		for _, class := range []string{"A", "B", "C"} { // classes of simulated locks have the ids 1 to 3
 			sym.InternClass(class)
 		}
 		want := metrics(events, sym)
@@ -49,7 +49,7 @@ func TestSumsEqualThoseOfMetrics(t *testing.T) {
 	require.Greater(t, windows, 400)
 }
 
-// spans returns the monitors of a summary, and the number of its windows.
+// spans returns the monitors of a summary and its number of windows.
 func spans(t *testing.T, events []jvmthread.Event, sym *symbols.Table) (locks map[string]Lock, windows int) {
 	t.Helper()
 	c := newCollection()
@@ -65,7 +65,7 @@ func spans(t *testing.T, events []jvmthread.Event, sym *symbols.Table) (locks ma
 	return locks, s.Windows
 }
 
-// metrics returns the same sums of the account from which the connector makes metrics.
+// metrics returns the same sums from the accountant that feeds the connector's metrics.
 func metrics(events []jvmthread.Event, sym *symbols.Table) map[string]Lock {
 	cfg := &contention.Config{MaxSize: 160, MaxSeries: 1000, Expiry: time.Hour, Budget: &contention.Budget{Limit: 1 << 20}}
 	account, e := contention.New(cfg, sym, time.Unix(0, 0)), engine.New(engine.DefaultConfig())

@@ -59,7 +59,7 @@ func summarize(t *testing.T, name string) {
 		}
 	}
 	for i := range plain.Longest {
-		assert.NotEmpty(t, plain.Longest[i].Owner, "a flight recording has the thread that handed the lock over")
+		assert.NotEmpty(t, plain.Longest[i].Owner, "a flight recording names the previous owner")
 	}
 	require.Len(t, plain.Recordings, 1)
 	assert.Equal(t, "jfr", plain.Recordings[0].Format)
@@ -69,7 +69,7 @@ func summarize(t *testing.T, name string) {
 
 	cut, err := Read(Source{Name: "x.jfr", Reader: bytes.NewReader(data[:len(data)-9])})
 	require.ErrorContains(t, err, "(byte 0): truncated chunk")
-	assert.Equal(t, []string{"Notifies"}, cut.Services, "the events before the cut are read")
+	assert.Equal(t, []string{"Notifies"}, cut.Services, "the events before the truncation are read")
 }
 
 func TestUnknownInputIsReportedOnce(t *testing.T) {

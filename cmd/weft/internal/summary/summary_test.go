@@ -181,11 +181,11 @@ func TestSumsAreExactOverWindows(t *testing.T) {
 		Blocked: 990*time.Millisecond + 1, BlockedMax: 121_400 * time.Microsecond,
 		Waiters: 5, Holds: 870, Held: 1900 * time.Millisecond, HeldMax: 122 * time.Millisecond,
 	}, s.Locks[0])
-	assert.Equal(t, Lock{Class: otherLocks, Contentions: 7, Blocked: time.Millisecond}, s.Locks[2], "contention that the roots list under no class")
+	assert.Equal(t, Lock{Class: otherLocks, Contentions: 7, Blocked: time.Millisecond}, s.Locks[2], "contention of unlisted classes")
 	assert.Equal(t, Thread{
 		Name: "matcher-1", Service: "orders", Threads: 1, Blocks: 451, Blocked: 600*time.Millisecond + 1, Time: 4 * time.Second,
 	}, s.Threads[0])
-	require.Len(t, s.Longest, 4, "two of the five pieces are the same blocked interval")
+	require.Len(t, s.Longest, 4, "two of the five pieces belong to the same blocked interval")
 	assert.Equal(t, Blocked{
 		Thread: "matcher-1", Class: "com.acme.orders.OrderBook", Time: 3 * time.Second, Owner: "report", Service: "orders",
 		Function: "com.acme.orders.OrderBook.match", At: s.Start, TraceID: "5e010000000000000000000000000002",
@@ -231,7 +231,7 @@ func TestOnlyTheLongestAreKept(t *testing.T) {
 	assert.Less(t, len(l.blocked), 8*maxLongest)
 }
 
-func TestUnits(t *testing.T) {
+func TestFormatUnits(t *testing.T) {
 	for _, test := range []struct {
 		d    time.Duration
 		want string

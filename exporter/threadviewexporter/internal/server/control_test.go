@@ -96,14 +96,14 @@ func TestControl(t *testing.T) {
 		header  []string
 		want    int
 	}{
-		"not enabled":            {false, `{"action":"pause"}`, nil, http.StatusMethodNotAllowed},
-		"no action":              {true, `{}`, nil, http.StatusBadRequest},
-		"invalid JSON":                {true, `pause`, nil, http.StatusBadRequest},
-		"an unknown field":       {true, `{"action":"pause","force":true}`, nil, http.StatusBadRequest},
-		"empty options":    {true, `{"action":"options"}`, nil, http.StatusBadRequest},
+		"not enabled":       {false, `{"action":"pause"}`, nil, http.StatusMethodNotAllowed},
+		"no action":         {true, `{}`, nil, http.StatusBadRequest},
+		"invalid JSON":      {true, `pause`, nil, http.StatusBadRequest},
+		"an unknown field":  {true, `{"action":"pause","force":true}`, nil, http.StatusBadRequest},
+		"empty options":     {true, `{"action":"options"}`, nil, http.StatusBadRequest},
 		"a cross-site form": {true, `{"action":"pause"}`, []string{"Content-Type", "text/plain"}, http.StatusUnsupportedMediaType},
-		"a foreign origin":           {true, `{"action":"pause"}`, []string{"Origin", "http://evil.example.com"}, http.StatusForbidden},
-		"oversized body":           {true, `{"action":"` + strings.Repeat("x", 1<<17) + `"}`, nil, http.StatusBadRequest},
+		"a foreign origin":  {true, `{"action":"pause"}`, []string{"Origin", "http://evil.example.com"}, http.StatusForbidden},
+		"oversized body":    {true, `{"action":"` + strings.Repeat("x", 1<<17) + `"}`, nil, http.StatusBadRequest},
 	} {
 		status, _ := call(c.enabled, http.MethodPost, c.body, c.header...)
 		assert.Equal(t, c.want, status, name)

@@ -32,7 +32,7 @@ aggregate sequence=2 watermark=20 before=1 from=5 to=20 scale=2
  series park sum=3 max=3 offset=6 buckets=1 overflow
 `
 
-// Recorded sums are delivered as an agent would send them, and once in spite of a restart.
+// Recorded aggregates are delivered as an agent would send them, and only once despite a restart.
 func TestRecordedAggregates(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.weft")

@@ -144,7 +144,7 @@ func TestFilesOfAllKindsAreRead(t *testing.T) {
 	tdump := []byte("1.5,ThreadStarted,0000000A,worker\n2.5,ThreadEnded,0000000A\n")
 	for name, data := range map[string][]byte{
 		"a.weft": data, "b.weft.gz": gzipped(t, bytes.Replace(data, []byte{0xa1, 0xb2}, []byte{0xa2, 0xb2}, 1)), "deep/down/c": zstandard(t, bytes.Replace(data, []byte{0xa1, 0xb2}, []byte{0xa3, 0xb2}, 1)),
-		"d.orca": tdump, "bad": []byte("\x00\x01nothing that is known"), "cut.weft": data[:len(data)-30], "bad.gz": gzipped(t, data)[:40],
+		"d.orca": tdump, "bad": []byte("\x00\x01an unknown format"), "cut.weft": data[:len(data)-30], "bad.gz": gzipped(t, data)[:40],
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))

@@ -29,7 +29,7 @@ aggregate sequence=2 watermark=20 before=1 from=5 to=20 scale=2
  series park sum=3 max=3 offset=6 buckets=1 overflow
 `
 
-// Sums are delivered like events: in the order of batches, and once.
+// Aggregates are delivered like events: once, in the order of batches.
 func TestAggregatesArriveOnceAsCarriers(t *testing.T) {
 	tel := componenttest.NewTelemetry()
 	next := outlettest.NewSink()

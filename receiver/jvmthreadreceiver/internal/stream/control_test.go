@@ -183,5 +183,5 @@ func TestAgentOptionsAreSentAtConnect(t *testing.T) {
 
 	late := dial(t, r)
 	late.greet(strings.NewReplacer("a1b2", "a2b2", "pid=42", "pid=42 acked=7").Replace(hello))
-	assert.Equal(t, "1 depth=8 park=off snapshot=now", late.control(), "its threads' states were sent to another receiver")
+	assert.Equal(t, "1 depth=8 park=off snapshot=now", late.control(), "another receiver has the states of its threads")
 }

@@ -44,7 +44,7 @@ func TestBatchesSentAgainCountOnce(t *testing.T) {
 	require.NoError(t, a.conn.Close())
 
 	a = dial(t, r)
-	assert.EqualValues(t, 2, a.greet(hello), "the receiver knows what the agent has not seen acknowledged")
+	assert.EqualValues(t, 2, a.greet(hello), "the receiver has batches whose acknowledgements the agent did not receive")
 	a.send(events + "batch sequence=3 watermark=30 before=2\nend time=40 reason=2")
 	for sequence := range uint64(3) {
 		assert.Equal(t, sequence+1, a.acked())

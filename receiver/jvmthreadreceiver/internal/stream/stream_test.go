@@ -90,10 +90,10 @@ func TestPeersAreDescribedOnce(t *testing.T) {
 	}
 	a.send("thread id=1 name=\"owner\"\nthread id=2 name=\"http\"\nthread id=3")
 	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 owner", contend(2, 1))
-	assert.Equal(t, "0 of 1: 2 http", contend(2, 1), "it is known")
-	assert.Equal(t, "0 of 1: 1 owner", contend(1, 2), "threads with a section are known, too")
+	assert.Equal(t, "0 of 1: 2 http", contend(2, 1), "the peer has been described")
+	assert.Equal(t, "0 of 1: 1 owner", contend(1, 2), "threads with a section have been described, too")
 	assert.Equal(t, "0 of 1: 1 owner", contend(1, 1))
-	assert.Equal(t, "0 of 1: 2 http", contend(2, 3), "it has no name yet")
+	assert.Equal(t, "0 of 1: 2 http", contend(2, 3), "the peer has no name yet")
 	a.send("thread id=3 name=\"late\"\nthread id=1 name=\"renamed\"")
 	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 3 late", contend(2, 3))
 	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 renamed", contend(2, 1))
@@ -103,7 +103,7 @@ func TestPeersAreDescribedOnce(t *testing.T) {
 	a = dial(t, r)
 	a.greet(hello)
 	a.send("thread id=1 name=\"renamed\"\nthread id=2 name=\"http\"")
-	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 renamed", contend(2, 1), "the agent defines it again, so it is described again")
+	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 renamed", contend(2, 1), "a redefined peer is described again")
 }
 
 func TestPeerIsDescribedInEachRetry(t *testing.T) {
@@ -204,7 +204,7 @@ func TestProtocolErrorAffectsOneConnection(t *testing.T) {
 			wire.RefuseBadFrame, "frame 2 at byte 84: batch: 18446744073709551615 events before it, want at most 1152921504606846976",
 		},
 		{
-			"sums of too many", other + "aggregate sequence=1 before=18446744073709551615",
+			"aggregate before too many", other + "aggregate sequence=1 before=18446744073709551615",
 			wire.RefuseBadFrame, "frame 2 at byte 84: aggregate: 18446744073709551615 events before it, want at most 1152921504606846976",
 		},
 		{
