@@ -131,7 +131,7 @@ func (r *Retiming) lane(id int32, entry int) int {
 	l := &g.lanes[id]
 	if l.start >= 0 && l.intervals[0].Start > r.lo && l.intervals[0].Start < r.hi {
 		e := &g.edges[l.start]
-		r.add(rawPoint{
+		r.raw = append(r.raw, rawPoint{
 			point: point{elastic: infinite, lock: none}, at: l.intervals[0].Start, where: l.base,
 			srcLane: e.lane, srcAt: e.cause, srcIv: e.index,
 		})
@@ -140,7 +140,7 @@ func (r *Retiming) lane(id int32, entry int) int {
 		iv, where := &l.intervals[i], l.base+int32(i)
 		r.before[where] = int32(len(r.raw))
 		for ; entry < len(r.entries) && r.entries[entry].where == where; entry++ {
-			r.add(r.entries[entry])
+			r.raw = append(r.raw, r.entries[entry])
 		}
 		if iv.End > r.lo && iv.Start < r.hi && iv.State != jvmthread.StateRunnable {
 			r.wait(iv, where)
@@ -148,8 +148,6 @@ func (r *Retiming) lane(id int32, entry int) int {
 	}
 	return entry
 }
-
-func (r *Retiming) add(p rawPoint) { r.raw = append(r.raw, p) }
 
 // wait adds the point at the end of an interval that can shrink.
 func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
@@ -181,7 +179,7 @@ func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
 		p.srcLane, p.srcAt = g.laneOf(iv.Peer), end
 	}
 	if p.srcLane >= 0 || p.lock >= 0 {
-		r.add(p)
+		r.raw = append(r.raw, p)
 	}
 }
 

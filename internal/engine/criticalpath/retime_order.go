@@ -37,7 +37,7 @@ func (r *Retiming) last(at int32, t jvmthread.Time, index int32) int32 {
 		index = min(r.graph.at(l, t-1), int32(len(l.intervals))-1)
 	}
 	first, stop := int(r.before[l.base+index]), int(r.before[l.base+index+1])
-	if int(l.base+index+1) == r.laneEnd(at) {
+	if int(index)+1 == len(l.intervals) {
 		stop = r.laneStop(at)
 	}
 	p := first + sort.Search(stop-first, func(i int) bool { return r.raw[first+i].at > t }) - 1
@@ -45,12 +45,6 @@ func (r *Retiming) last(at int32, t jvmthread.Time, index int32) int32 {
 		return none
 	}
 	return int32(p)
-}
-
-// laneEnd returns the index after the last node of a lane.
-func (r *Retiming) laneEnd(at int32) int {
-	l := &r.graph.lanes[at]
-	return int(l.base) + len(l.intervals)
 }
 
 // laneStop returns the index after the last point of a lane, in lane order.
@@ -122,9 +116,6 @@ const root int32 = -2
 
 // release places a point, and then the points whose last missing dependency it was.
 func (r *Retiming) release(i int32) {
-	if r.place[i] != 0 {
-		return
-	}
 	r.ready = append(r.ready, i)
 	for len(r.ready) > 0 {
 		i := r.ready[len(r.ready)-1]
@@ -135,23 +126,18 @@ func (r *Retiming) release(i int32) {
 		raw := &r.raw[i]
 		r.place[i] = int32(len(r.points))
 		p := raw.point
-		switch {
-		case raw.prev < 0:
-			p.prev = 0
-		default:
+		p.prev = 0
+		if raw.prev >= 0 {
 			p.prev = r.place[raw.prev]
 		}
-		switch {
-		case raw.src >= 0:
+		if raw.src >= 0 {
 			p.src = r.place[raw.src]
-		case raw.src == root:
+		} else if raw.src == root {
 			p.src = 0
 		}
 		r.points = append(r.points, p)
-		for next := r.heads[i]; next >= 0; {
-			after := r.nexts[next]
+		for next := r.heads[i]; next >= 0; next = r.nexts[next] {
 			r.done(next)
-			next = after
 		}
 		if next := i + 1; int(next) < len(r.raw) && r.raw[next].prev == i {
 			r.done(next)
