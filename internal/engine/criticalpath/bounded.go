@@ -127,25 +127,12 @@ func (w *walk) step(f *frame) {
 		return
 	}
 	at := &g.nodes[l.base+f.index]
-	kind := KindUnknown
-	switch at.state { //exhaustive:enforce
-	case jvmthread.StateRunnable:
-		kind = KindRun
-	case jvmthread.StateSuspended:
-		kind = KindSuspended
-	case jvmthread.StateSleeping:
-		kind = KindSleep
-		if at.edge >= 0 && at.end <= w.p.End {
-			w.stopped(f, at, &l.intervals[f.index], min(at.end, f.end))
-			return
-		}
-	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateParked,
-		jvmthread.StateDeadlocked:
-		w.stopped(f, at, &l.intervals[f.index], min(at.end, f.end))
+	kind, end := kindOf[at.state], min(at.end, f.end)
+	if kind == kindEnd || kind == KindSleep && at.edge >= 0 && at.end <= w.p.End {
+		w.stopped(f, at, &l.intervals[f.index], end)
 		return
-	case jvmthread.StateUnknown, jvmthread.StateDead:
 	}
-	w.emit(f, l.seq(f.index), kind, f.via, min(at.end, f.end))
+	w.emit(f, l.seq(f.index), kind, f.via, end)
 }
 
 // seq returns the sequence number of an interval. For most lanes it does not access the interval.

@@ -4,6 +4,7 @@
 package criticalpath
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -25,7 +26,8 @@ type Limits struct {
 }
 
 // Graph contains the waits of a window. Fill it in this order: Reset, AddLane for each thread, AddInteractions, AddHolds. It retains the
-// slices of intervals passed to AddLane; they must not change until the next Reset. One goroutine owns it.
+// slices of intervals passed to AddLane; they must not change until the next Reset. It ignores a second lane of a thread, interactions
+// whose effect is outside all intervals, and holds that are empty, overlapping, or not sorted by lock. One goroutine owns it.
 type Graph struct {
 	limits      Limits
 	lanes       []lane
@@ -39,14 +41,6 @@ type Graph struct {
 	byLock      map[jvmthread.LockID]int32
 	recentLocks recent.Cache[jvmthread.LockID, int32] // indices plus one
 	stack       []frame
-	skipped     Skipped
-}
-
-// Skipped counts input that was ignored.
-type Skipped struct {
-	Lanes        int // of a thread that already has one
-	Interactions int // whose effect is outside all intervals
-	Holds        int // empty, overlapping, or not sorted by lock
 }
 
 type lane struct {
@@ -100,15 +94,9 @@ const none int32 = -1
 
 // New returns an empty graph.
 func New(limits Limits) *Graph {
-	if limits.MaxDepth <= 0 {
-		limits.MaxDepth = DefaultMaxDepth
-	}
-	if limits.MaxPieces <= 0 {
-		limits.MaxPieces = math.MaxInt
-	}
-	if limits.MaxLocks <= 0 {
-		limits.MaxLocks = DefaultMaxLocks
-	}
+	limits.MaxDepth = cmp.Or(limits.MaxDepth, DefaultMaxDepth)
+	limits.MaxPieces = cmp.Or(limits.MaxPieces, math.MaxInt)
+	limits.MaxLocks = cmp.Or(limits.MaxLocks, DefaultMaxLocks)
 	return &Graph{limits: limits, byID: make(map[jvmthread.ThreadID]int32), byLock: make(map[jvmthread.LockID]int32)}
 }
 
@@ -120,16 +108,11 @@ func (g *Graph) Reset() {
 	g.recentLanes.Clear()
 	g.recentLocks.Clear()
 	g.lanes, g.nodes, g.lockOf, g.edges, g.holds, g.locks = g.lanes[:0], g.nodes[:0], g.lockOf[:0], g.edges[:0], g.holds[:0], g.locks[:0]
-	g.skipped = Skipped{}
 }
-
-// Skipped returns the counts of ignored input since Reset.
-func (g *Graph) Skipped() Skipped { return g.skipped }
 
 // AddLane adds a thread with its intervals, in order. Each interval begins where the previous one ends.
 func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interval) {
 	if _, duplicate := g.byID[thread]; duplicate {
-		g.skipped.Lanes++
 		return
 	}
 	g.byID[thread] = int32(len(g.lanes))
@@ -162,18 +145,14 @@ func (g *Graph) AddInteractions(list []jvmthread.Interaction) {
 		ia := &list[i]
 		to, from := g.laneOf(ia.To.Thread), g.laneOf(ia.From.Thread)
 		index := g.index(to, ia.To.Seq)
-		if index < 0 {
-			g.skipped.Interactions++
+		starts := ia.Kind == jvmthread.InteractionStart
+		if index < 0 || starts && index > 0 {
 			continue
 		}
 		e := edge{cause: min(ia.CauseTime, ia.EffectTime), thread: ia.From.Thread, lane: from, index: g.index(from, ia.From.Seq), confidence: ia.Confidence}
 		place := &g.nodes[g.lanes[to].base+index].edge
-		if ia.Kind == jvmthread.InteractionStart {
+		if starts {
 			place = &g.lanes[to].start
-			if index != 0 {
-				g.skipped.Interactions++
-				continue
-			}
 		}
 		if *place >= 0 && !better(&e, &g.edges[*place]) {
 			continue
@@ -201,7 +180,6 @@ func (g *Graph) AddHolds(list []jvmthread.Hold) {
 			h := &list[i]
 			start := max(h.Start, end)
 			if duplicate || start >= h.End {
-				g.skipped.Holds++
 				continue
 			}
 			end = h.End

@@ -31,15 +31,27 @@ var kindNames = [kindEnd]string{
 	"cycle", "too_deep", "cut",
 }
 
-// NumKinds is one more than the largest kind, for tables indexed by kind.
-const NumKinds = int(kindEnd)
-
 // String returns the name of the kind as used in attributes.
 func (k Kind) String() string {
 	if k < kindEnd {
 		return kindNames[k]
 	}
 	return "invalid"
+}
+
+// kindOf is the kind of an interval in each state. kindEnd marks the waits, whose kind depends on their cause.
+var kindOf = [jvmthread.NumStates]Kind{
+	jvmthread.StateUnknown:    KindUnknown,
+	jvmthread.StateRunnable:   KindRun,
+	jvmthread.StateSleeping:   KindSleep, // a wait if it was interrupted
+	jvmthread.StateSuspended:  KindSuspended,
+	jvmthread.StateDead:       KindUnknown,
+	jvmthread.StateBlocked:    kindEnd,
+	jvmthread.StateReentering: kindEnd,
+	jvmthread.StateWaiting:    kindEnd,
+	jvmthread.StateJoining:    kindEnd,
+	jvmthread.StateParked:     kindEnd,
+	jvmthread.StateDeadlocked: kindEnd,
 }
 
 // Segment is a piece [Start, End) of a path.
@@ -72,7 +84,6 @@ type Path struct {
 	Segments   []Segment // by time
 	Waits      []Wait
 	Visited    int // visited pieces of intervals
-	Cycles     int // segments of KindCycle before merging
 	TooDeep    int // segments of KindTooDeep before merging
 	total      []jvmthread.Time
 	top        int32 // the newest wait of the path's own thread
@@ -82,7 +93,7 @@ type Path struct {
 func (p *Path) reset(thread jvmthread.ThreadID, lo, hi jvmthread.Time) {
 	p.Thread, p.Start, p.End = thread, lo, max(lo, hi)
 	p.Segments, p.Waits = p.Segments[:0], p.Waits[:0]
-	p.Visited, p.Cycles, p.TooDeep, p.top = 0, 0, 0, NoWait
+	p.Visited, p.TooDeep, p.top = 0, 0, NoWait
 }
 
 // Chain yields the waits that lead to a segment, innermost first.
@@ -98,10 +109,7 @@ func (p *Path) Chain(s Segment) func(yield func(Wait) bool) {
 
 // add appends a segment, or extends the last one.
 func (p *Path) add(s Segment) {
-	switch s.Kind {
-	case KindCycle:
-		p.Cycles++
-	case KindTooDeep:
+	if s.Kind == KindTooDeep {
 		p.TooDeep++
 	}
 	if n := len(p.Segments); n > 0 {

@@ -36,16 +36,12 @@ func (g *Graph) Unbounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *P
 		p.Visited++
 		b.step()
 	}
-	slices.Reverse(p.Segments)
-	joined := p.Segments[:0]
-	for _, s := range p.Segments {
-		if n := len(joined); n > 0 && joined[n-1].Seq == s.Seq && joined[n-1].Thread == s.Thread && joined[n-1].Kind == s.Kind && joined[n-1].Via == s.Via {
-			joined[n-1].End = s.End
-			continue
-		}
-		joined = append(joined, s)
+	backwards := p.Segments
+	slices.Reverse(backwards)
+	p.Segments = backwards[:0]
+	for _, s := range backwards {
+		p.add(s)
 	}
-	p.Segments = joined
 }
 
 // move continues with another thread at b.now.
@@ -92,28 +88,18 @@ func (b *back) step() {
 		b.index--
 		return
 	}
-	kind := KindUnknown
-	switch iv.State { //exhaustive:enforce
-	case jvmthread.StateRunnable:
-		kind = KindRun
-	case jvmthread.StateSuspended:
-		kind = KindSuspended
-	case jvmthread.StateSleeping:
-		kind = KindSleep
+	kind, led := kindOf[iv.State], b.led
+	switch kind {
+	case KindSleep:
 		if b.g.nodes[l.base+b.index].edge >= 0 && b.known(iv) && b.jumps <= b.g.limits.MaxDepth && b.waited(l, iv) {
 			return
 		}
-	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateParked,
-		jvmthread.StateDeadlocked:
-		if kind = b.stopped(l, iv); kind == kindEnd {
+	case kindEnd:
+		if kind, led = b.stopped(l, iv), iv; kind == kindEnd {
 			return
 		}
-		b.emit(iv.Seq, kind, iv, iv.Start)
-		b.index--
-		return
-	case jvmthread.StateUnknown, jvmthread.StateDead:
 	}
-	b.emit(iv.Seq, kind, b.led, iv.Start)
+	b.emit(iv.Seq, kind, led, iv.Start)
 	b.index--
 }
 
@@ -124,11 +110,9 @@ func (b *back) known(iv *jvmthread.Interval) bool { return iv.End <= b.p.End }
 // the path.
 func (b *back) stopped(l *lane, iv *jvmthread.Interval) Kind {
 	b.g.nodes[l.base+b.index].flags |= onPath
-	if b.jumps > b.g.limits.MaxDepth {
-		b.p.Cycles++
-		return KindCycle
-	}
 	switch {
+	case b.jumps > b.g.limits.MaxDepth:
+		return KindCycle
 	case iv.State == jvmthread.StateDeadlocked:
 		return KindDeadlock
 	case b.owned(l, iv):
