@@ -81,7 +81,7 @@ func checkSame(t *testing.T, sent, got *output) {
 	}
 }
 
-// checkSegment checks that a segment has one link, to the span of which it is a piece. Their order is checked with the structure.
+// checkSegment checks that a segment has one link, to the span that contains it. Their order is checked with the structure.
 func checkSegment(t *testing.T, o *output, s *span) {
 	t.Helper()
 	require.Equal(t, []string{"critical_path"}, linkKinds(s), s.Name())

@@ -121,7 +121,7 @@ func (j *jaeger) setup() setup {
 	}
 }
 
-// takes waits until Jaeger has stored all sent spans, and returns them.
+// takes waits until Jaeger has stored all sent spans and returns them.
 func (j *jaeger) takes(t *testing.T, sent *output, services ...string) (got *output) {
 	t.Helper()
 	require.NotEmpty(t, sent.spans)

@@ -145,7 +145,7 @@ func cut(text string, length int) string {
 	return text
 }
 
-// environment is that of the test without variables that add JVM options or make JVMs print a line.
+// environment returns the test's environment without variables that add JVM options or make JVMs print a line.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

@@ -118,7 +118,7 @@ func (o *output) add(td ptrace.Traces) {
 	}
 }
 
-// readSpans reads a file of OTLP JSON lines; a last line that is still being written is left out.
+// readSpans reads a file of OTLP JSON lines; it skips an incomplete last line.
 func readSpans(t *testing.T, file string) *output {
 	t.Helper()
 	o := newOutput()

@@ -126,7 +126,7 @@ func checkSpan(t *testing.T, o *output, s *span, but exception) {
 				continue
 			}
 			if assert.NotNil(t, to, "%s: the %s link points nowhere", s.Name(), kind.Str()) {
-				if kind.Str() == "critical_path" { // from a segment to the span of which it is a piece
+				if kind.Str() == "critical_path" { // from a segment to the span that contains it
 					assert.Equal(t, s.number("weft.critical_path.thread.id"), to.number("thread.id"), s.Name())
 					continue
 				}

@@ -143,7 +143,7 @@ func BenchmarkEvent(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			cfg := createDefaultConfig().(*Config)
-			cfg.Sessions.Window = 50 * time.Millisecond // some 28 000 events
+			cfg.Sessions.Window = 50 * time.Millisecond // about 28 000 events
 			if change != nil {
 				change(cfg)
 			}

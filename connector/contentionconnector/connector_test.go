@@ -109,7 +109,7 @@ var one = jvmthread.SessionID{1, 2, 3}
 // epoch is the start of the tests' sessions: a multiple of the window.
 const epoch = jvmthread.Time(1_700_000_000_000_000_000)
 
-// story is a history in microseconds: a convoy, a wait with its notify, a wait whose notify came too early, and a deadlock.
+// story is a history in microseconds: a convoy, a wait with its notify, a lost notify, and a deadlock.
 const story = `
 1000 main threadStart
 1100 http-exec-1 threadStart

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package browser drives a headless Chromium for tests: it opens the page, acts like a user, and reads what is on the screen.
+// Package browser drives a headless Chromium for tests: it opens the page, acts like a user, and reads the screen.
 package browser
 
 import (

@@ -6,7 +6,7 @@ import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A thread whose last act is to read its own counters: they miss nothing. */
+/** A thread that reads its own counters just before it ends, so that they are complete. */
 final class Actor {
   private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
 
@@ -16,7 +16,7 @@ final class Actor {
 
   final Thread thread;
 
-  // Bounds of its times, in nanoseconds, from what it and others measured.
+  // Bounds of its times in nanoseconds, measured by this thread and by others.
   final AtomicLong blockedLeast = new AtomicLong();
   final AtomicLong blockedMost = new AtomicLong();
   final AtomicLong waitedLeast = new AtomicLong();
@@ -26,7 +26,7 @@ final class Actor {
   volatile ThreadInfo counters;
   volatile boolean mayLeave;
 
-  @SuppressWarnings("deprecation") // threadId is newer than the oldest JDK that these programs are for
+  @SuppressWarnings("deprecation") // the oldest supported JDK lacks threadId
   Actor(String name, Work work) {
     thread =
         Probe.thread(
@@ -42,13 +42,13 @@ final class Actor {
             name);
   }
 
-  /** Says since when it is known that the thread waits for a notification. */
+  /** Records the time since which the thread is known to wait for a notification. */
   long waiting() {
     Blocked.awaitWait(thread);
     return System.nanoTime();
   }
 
-  /** Says since when it is known that the thread sleeps. */
+  /** Records the time since which the thread is known to sleep. */
   long sleeping() {
     Probe.until(thread, Thread.State.TIMED_WAITING);
     return System.nanoTime();

@@ -9,10 +9,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Makes threads wait in every way and prints what ThreadMXBean has counted for each.
+ * Makes threads wait in every way and prints the counts of ThreadMXBean for each.
  *
- * <p>No clock agrees with another about when a wait begins. So each thread also says between which bounds its times must be: each wait
- * lasts for no longer than the call that waits, and for no less than from when another thread saw it until that one ended it.
+ * <p>Two clocks never agree about the start of a wait. So each thread also prints bounds of its times: a wait is at most as long as the
+ * call that waits, and at least as long as the time between another thread seeing it and ending it.
  */
 public final class Counters {
   private static final long SHORT_MILLIS = 4;
@@ -45,7 +45,7 @@ public final class Counters {
   public static void main(String[] args) {
     ManagementFactory.getThreadMXBean().setThreadContentionMonitoringEnabled(true);
     Probe.register();
-    new Counters(2).run(); // loads all classes, whose loading may make threads wait in ways of their own
+    new Counters(2).run(); // loads all classes, since class loading may make threads wait, too
     Counters measured = new Counters(Probe.argument(args, 20));
     measured.run();
     List<String> counters = new ArrayList<>();
@@ -55,7 +55,7 @@ public final class Counters {
     System.out.println("{\"threads\":[" + String.join(",", counters) + "]}");
   }
 
-  /** Runs one group of threads after the other, so that no thread has to wait for a processor for long. */
+  /** Runs the groups of threads one after the other, so that no thread waits long for a processor. */
   private void run() {
     contend(3);
     ring(1);
@@ -73,7 +73,7 @@ public final class Counters {
     return actor;
   }
 
-  /** Starts threads and ends them one by one, as threads that leave their group at the same time block each other; joins none. */
+  /** Starts threads and ends them one by one, since threads that end at the same time block each other. Joins none of them. */
   private static void play(List<Actor> group) {
     for (Actor actor : group) {
       actor.thread.start();
@@ -97,7 +97,7 @@ public final class Counters {
     return System.nanoTime();
   }
 
-  /** In each round all buyers are blocked on what the cashier holds. */
+  /** In each round all buyers are blocked on the cashier's monitor. */
   private void contend(int size) {
     Till till = new Till();
     List<Actor> buyers = new ArrayList<>();
@@ -141,7 +141,7 @@ public final class Counters {
     }
   }
 
-  /** In each round all listeners wait, and are blocked when they were notified, as the ringer keeps the monitor for a while. */
+  /** In each round all listeners wait, and block after the notify, since the ringer keeps the monitor for a while. */
   private void ring(int size) {
     Bell bell = new Bell();
     List<Actor> listeners = new ArrayList<>();
@@ -158,7 +158,7 @@ public final class Counters {
       int heard = i * size;
       long outside = System.nanoTime();
       synchronized (bell) {
-        self.blockedMost.addAndGet(System.nanoTime() - outside); // another listener may be on its way to the wait
+        self.blockedMost.addAndGet(System.nanoTime() - outside); // another listener may be about to wait
         while (bell.rung < i) {
           long before = System.nanoTime();
           bell.wait();
@@ -198,7 +198,7 @@ public final class Counters {
     }
   }
 
-  /** Waits whose time is over: first with a monitor that is free then, and then with one that the squatter has taken. */
+  /** Waits that time out: first with a free monitor, then with one that the squatter owns. */
   private void timeOut() {
     Timer timer = new Timer();
     Actor patient = actor("patient", self -> timeOut(self, timer));
@@ -238,7 +238,7 @@ public final class Counters {
         Probe.until(() -> Blocked.is(timer, patient.thread) || timer.back == round);
         long blocked = System.nanoTime();
         long released = hold();
-        if (timer.back != round) { // or else the processors had too much else to do, and the wait was an ordinary one
+        if (timer.back != round) { // otherwise the machine was too busy, and this was an ordinary wait
           patient.blockedLeast.addAndGet(released - blocked);
           patient.waitedLeast.addAndGet(released - waiting);
         }
@@ -299,19 +299,19 @@ public final class Counters {
     }
   }
 
-  /** Parks until the time is over, and parks that find a permit. */
+  /** Parks that time out, and parks that find a permit. */
   private void park(Actor self) {
     for (int i = 0; i < rounds; i++) {
       long before = System.nanoTime();
       LockSupport.parkNanos(SHORT_MILLIS * 1_000_000);
       LockSupport.unpark(self.thread);
       LockSupport.park();
-      self.waitedMost.addAndGet(System.nanoTime() - before); // a park may come back early for no reason
+      self.waitedMost.addAndGet(System.nanoTime() - before); // a park may return spuriously
     }
     self.parks = 2 * rounds;
   }
 
-  /** Joins threads which end when they are seen to be joined, each after a join that has too little time. */
+  /** Joins threads that end once they are being joined, each after a join that times out. */
   private void joins() {
     List<Actor> workers = new ArrayList<>();
     AtomicInteger next = new AtomicInteger(-1);

@@ -4,7 +4,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Exactly M times notify wakes the one waiter, and then one notifyAll wakes K of them, in each case when they are known to wait. */
+/** Exactly M times notify wakes the only waiter, then one notifyAll wakes K waiters, in each case when they are known to wait. */
 public final class Notifies {
   private static final int WAITERS = 5;
 

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Two players hand a lock to each other exactly N times: whoever holds the ball gives it away only when the other is blocked on it, and
- * whoever gave it away tries to get it back only when the other has it.
+ * Two players hand a lock to each other exactly N times: the owner of the ball releases it only when the other is blocked on it, and
+ * tries to acquire it again only when the other owns it.
  */
 public final class PingPong {
   private static final class Ball {}
@@ -41,7 +41,7 @@ public final class PingPong {
         game.handoffs, Ball.class.getName(), Probe.ids(List.of(game.players)), String.join(",", holds));
   }
 
-  /** Makes the entries me, me + 2, me + 4, ... */
+  /** Performs the entries me, me + 2, me + 4, ... */
   private void play(int me) {
     Thread other = players[1 - me];
     for (int i = me; i <= handoffs; i += 2) {

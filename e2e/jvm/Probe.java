@@ -24,12 +24,12 @@ import java.util.function.BooleanSupplier;
 final class Probe {
   private static final Map<Thread, Path> STATS = new ConcurrentHashMap<>();
 
-  /** What to add to System.nanoTime to get nanoseconds since the epoch. */
+  /** Offset from System.nanoTime to nanoseconds since the epoch. */
   private static final long EPOCH = epoch();
 
   private Probe() {}
 
-  /** Compares the two clocks several times and believes the quickest comparison: between two readings a thread may lose its processor. */
+  /** Compares the two clocks several times and keeps the fastest comparison, since the thread may be preempted between two readings. */
   private static long epoch() {
     long best = 0;
     long quickest = Long.MAX_VALUE;
@@ -59,7 +59,7 @@ final class Probe {
     }
   }
 
-  /** Waits until the thread, one of those made here, has stopped in the state, which is not BLOCKED. */
+  /** Waits until a thread created here has stopped in the given state, which must not be BLOCKED. */
   static void until(Thread thread, Thread.State state) {
     until(() -> thread.getState() == state && sleeps(thread));
   }
@@ -79,7 +79,7 @@ final class Probe {
     return thread;
   }
 
-  /** Makes the calling thread known, so that others can wait for its states. */
+  /** Registers the calling thread, so that others can wait for its states. */
   static void register() {
     try {
       Path self = Path.of("/proc").resolve(Files.readSymbolicLink(Path.of("/proc/thread-self")));
@@ -107,7 +107,7 @@ final class Probe {
   }
 
   /** Returns the ids as JSON. */
-  @SuppressWarnings("deprecation") // threadId is newer than the oldest JDK that these programs are for
+  @SuppressWarnings("deprecation") // the oldest supported JDK lacks threadId
   static String ids(List<Thread> threads) {
     List<Long> ids = new ArrayList<>();
     for (Thread thread : threads) {

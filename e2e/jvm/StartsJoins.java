@@ -4,7 +4,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Starts K workers and joins each; a worker ends only when main is known to wait for just that one. */
+/** Starts K workers and joins each; a worker ends only when main is known to wait for it. */
 public final class StartsJoins {
   private static volatile int joining = -1;
 

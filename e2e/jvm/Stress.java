@@ -12,8 +12,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Does everything that makes threads wait, at random, on few locks, with much garbage, for a number of seconds, and for longer where that is
- * not enough for much. A lock protects a pair of numbers that have to be equal: if mutual exclusion, a wait or an interrupt goes wrong, the
+ * Makes threads wait in every way at random, on few locks and with much garbage, for a number of seconds, or longer on slow machines. A
+ * lock protects a pair of numbers that must be equal: if mutual exclusion, a wait or an interrupt goes wrong, the
  * program fails.
  */
 public final class Stress {
@@ -21,7 +21,7 @@ public final class Stress {
   private static final int LOCKS = 3;
   private static final int LEAST_STEPS = 1_000; // of each worker
 
-  /** Whether children are virtual threads, which take 21 or later: -Dvirtual=true. */
+  /** Whether children are virtual threads, which require JDK 21 or later: -Dvirtual=true. */
   private static final boolean VIRTUAL = Boolean.getBoolean("virtual");
 
   private final Guarded[] guarded = new Guarded[LOCKS];
@@ -172,7 +172,7 @@ public final class Stress {
     }
   }
 
-  /** Thread.ofVirtual().name(name).unstarted(body), for compilers that do not know it. */
+  /** Thread.ofVirtual().name(name).unstarted(body), for compilers that lack it. */
   private static Thread virtual(Runnable body, String name) {
     try {
       Object builder = Thread.class.getMethod("ofVirtual").invoke(null);

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Waits N times until the time is over and N times until it is notified long before. */
+/** Waits N times until the timeout and N times until a notify long before the timeout. */
 public final class TimedWaits {
   private static final class Timer {
     int fired;

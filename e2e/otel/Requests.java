@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Two requests with spans of OpenTelemetry's own SDK want one lock: a monitor, then a ReentrantLock. The one that has it keeps
- * it until the other is blocked. Knows nothing of the agent: the extension is found by the SDK.
+ * Two requests with spans of OpenTelemetry's SDK contend for one lock: a monitor, then a ReentrantLock. The owner keeps it
+ * until the other is blocked. The program does not know the agent: the SDK finds the extension.
  */
 public final class Requests {
   static final class Account {}
@@ -59,7 +59,7 @@ public final class Requests {
     void run(Runnable body);
   }
 
-  /** The spans of the holder and of the one that waits for it. */
+  /** The spans of the owner and of the waiting request. */
   private static String contend(Locked locked, Consumer<Thread> blocked) throws InterruptedException {
     held = false;
     Thread[] waiter = {null};
@@ -73,7 +73,7 @@ public final class Requests {
     }), "holder");
     waiter[0] = new Thread(() -> request("waiter", span -> {
       spans[1] = span;
-      request("before", inner -> { }); // is over, so the outer one is current again
+      request("before", inner -> { }); // has ended, so the outer span is current again
       while (!held) Thread.yield();
       locked.run(() -> { });
     }), "waiter");

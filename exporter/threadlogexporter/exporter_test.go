@@ -263,7 +263,7 @@ func TestOtherSpansAndInvalidCarriersAreNotRecorded(t *testing.T) {
 	r.stop(t)
 }
 
-// A missing batch is given up after a timeout and counted; a silent session ends.
+// A missing batch times out and is counted; a silent session ends.
 func TestMissingBatchesAndSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, nil)

@@ -72,7 +72,7 @@ func TestSessionStartsAfterTheEndOfThePreviousOne(t *testing.T) {
 		once.Do(func() {
 			back.Go(func() { set.Consume(t.Context(), carrier(2, "")) })
 			for range 1000 {
-				runtime.Gosched() // give it the chance to start too early
+				runtime.Gosched() // gives it a chance to start too early
 			}
 		})
 		note("end")

@@ -11,7 +11,7 @@ import jakarta.jms.TextMessage;
 import org.apache.activemq.ActiveMQConnectionFactory;
 import org.apache.activemq.broker.BrokerService;
 
-/** ActiveMQ over TCP: half of the clients send to a queue, half take from it. */
+/** ActiveMQ over TCP: half of the clients send to a queue, half receive from it. */
 final class Broker {
   private Broker() {}
 
@@ -43,7 +43,7 @@ final class Broker {
     }
   }
 
-  /** What a consumer has taken in advance comes back to the queue when it closes. */
+  /** Prefetched messages return to the queue when their consumer closes. */
   private static long take(ActiveMQConnectionFactory factory, int operations) throws JMSException {
     try (Connection connection = factory.createConnection();
         Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE)) {

@@ -16,7 +16,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
-/** ZooKeeper with its log on disk: clients make numbered nodes below one. */
+/** ZooKeeper with its log on disk: clients create sequential nodes below one node. */
 final class Coordinator {
   private static final int TICK_MILLIS = 60_000; // a session may last for 20 ticks, however slow the disk
   private static final int SESSION_MILLIS = 20 * TICK_MILLIS;

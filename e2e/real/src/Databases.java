@@ -8,7 +8,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** Clients move money between few accounts of one table, each in transactions. */
+/** Clients transfer money between few accounts of one table, in transactions. */
 final class Databases {
   private static final int ACCOUNTS = 4;
 

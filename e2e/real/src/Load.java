@@ -11,13 +11,13 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Puts a program that is not ours under load: a fixed number of operations by a fixed number of clients. What it prints is the same each time, so
+ * Puts a third-party program under load: a fixed number of operations by a fixed number of clients. The output is the same each time, so
  * that a run with an agent can be compared with one without, byte for byte.
  */
 public final class Load {
   static final int CLIENTS = 8;
 
-  /** A client's work; its result has to be the same each time. */
+  /** A client's work; its result must be the same each time. */
   interface Client {
     long run(int number) throws Exception;
   }
@@ -38,10 +38,10 @@ public final class Load {
             "zookeeper", Coordinator::run);
     long result = programs.get(args[0]).run(Integer.parseInt(args[1]));
     System.out.println(args[0] + " " + result);
-    System.exit((int) (result % 97)); // programs end in this way, too
+    System.exit((int) (result % 97)); // real programs also end this way
   }
 
-  /** Runs all clients at once and adds up their results. */
+  /** Runs all clients concurrently and adds up their results. */
   static long clients(Client client) throws Exception {
     AtomicInteger number = new AtomicInteger();
     ThreadFactory threads = task -> new Thread(task, "client-" + number.incrementAndGet());

@@ -14,7 +14,7 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 
-/** Jetty, asked by the HTTP client of the JDK; the handler has one lock for all requests. */
+/** Jetty, queried by the JDK's HTTP client; the handler has one lock for all requests. */
 final class WebServer {
   private WebServer() {}
 

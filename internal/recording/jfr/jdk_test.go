@@ -24,7 +24,7 @@ import (
 type jdk struct {
 	home    string
 	major   int
-	missing string // why there is no such installation
+	missing string // reason why the installation is missing
 }
 
 // findJDKs returns one installation of each version in the folder of the one in PATH, the oldest first.
@@ -128,7 +128,7 @@ func (j jdk) java(args ...string) *exec.Cmd {
 	return exec.Command(filepath.Join(j.home, "bin", "java"), append([]string{"-cp", compiled}, args...)...)
 }
 
-// truth is the output of the recorded program: its threads, and how often they did what.
+// truth is the output of the recorded program: its threads and the counts of their actions.
 type truth struct {
 	Main, Waiter, Parker, Sleeper, Patient int64
 	Rounds, MainSleeps                     int

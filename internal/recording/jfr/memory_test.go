@@ -15,7 +15,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// endless is a recording with any number of consecutive chunks.
+// endless generates a recording with any number of consecutive chunks.
 type endless struct {
 	chunks int64
 	number int64 // of chunk

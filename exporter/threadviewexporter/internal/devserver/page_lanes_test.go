@@ -224,7 +224,7 @@ func TestKeysMoveTheSelection(t *testing.T) {
 	p.Until(fmt.Sprintf(`document.querySelector(".detail header").innerText !== %q`, first))
 	p.Do(chromedp.KeyEvent(kb.ArrowLeft))
 	p.Until(fmt.Sprintf(`document.querySelector(".detail header").innerText === %q`, first))
-	p.Press("[") // what unblocked it
+	p.Press("[") // selects the interval that unblocked it
 	p.Until(fmt.Sprintf(`document.querySelector(".detail header").innerText !== %q`, first))
 	p.Press("r")
 	p.Until(`document.querySelector(".range-chip")`)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A snapshot keeps its locks although the session frees their numbers and gives them to other locks.
+// A snapshot keeps its locks although the session frees their numbers and reuses them for other locks.
 func TestReusedLockNumbersDoNotReachSnapshots(t *testing.T) {
 	s := &Session{locks: newLocks(), next: 1}
 	lock := func(hash uint32) Lock { return Lock{Class: 1, Hash: hash} }

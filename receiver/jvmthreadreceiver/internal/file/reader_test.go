@@ -230,7 +230,7 @@ func TestPositionInAFollowedFileIsSaved(t *testing.T) {
 	assert.Equal(t, []uint64{1, 2, 3}, batches(t, sink.AllTraces()))
 }
 
-// A flight recording must be unpacked as a whole before its first batch.
+// A flight recording must be unpacked completely before its first batch.
 func TestShutdownInterruptsACompressedFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := cancellable{ctx, strings.NewReader("more")}

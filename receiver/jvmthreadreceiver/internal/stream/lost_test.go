@@ -161,7 +161,7 @@ func TestLostSessionsCountUntilTheirEndIsAccepted(t *testing.T) {
 
 		time.Sleep(endPatience)
 		synctest.Wait()
-		assert.Empty(t, r.sessions.byID, "given up")
+		assert.Empty(t, r.sessions.byID, "the session is dropped")
 		metadatatest.AssertEqualReceiverJvmThreadEndsRefused(t, tel, []metricdata.DataPoint[int64]{{Value: 4}}, metricdatatest.IgnoreTimestamp())
 		assert.Equal(t, 1, come(5))
 		r.stop()

@@ -62,7 +62,7 @@ batch 3 part 1 of 2 watermark 1700000000000004000 before 4 thread 12 http-exec-2
 	}
 }
 
-// The owner of a lock may have no events of its own for hours, but is described: once for each of its definitions.
+// The owner of a lock may have no events for hours; it is still described, once for each of its definitions.
 func TestPeersAreDescribedOnce(t *testing.T) {
 	next := outlettest.NewSink()
 	r := start(t, outlettest.New(t, nil, next), nil)

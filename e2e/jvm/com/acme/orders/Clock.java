@@ -3,7 +3,7 @@
 
 package com.acme.orders;
 
-/** Says when the exchange closes, and keeps a processor busy for a while. */
+/** Knows when the exchange closes, and keeps a processor busy for a while. */
 final class Clock {
   private final long opened = System.nanoTime();
   private final long length;
@@ -20,7 +20,7 @@ final class Clock {
     return System.nanoTime() - opened;
   }
 
-  /** Sleeps, but not much longer than the exchange is open. */
+  /** Sleeps, but not much beyond the closing time. */
   void pause(long millis) {
     long left = (length - elapsed()) / 1_000_000 + 1;
     sleep(Math.max(1, Math.min(millis, left)));
@@ -30,7 +30,7 @@ final class Clock {
     try {
       Thread.sleep(millis);
     } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody interrupts threads of the exchange", e);
+      throw new IllegalStateException("unexpected interrupt in the exchange", e);
     }
   }
 

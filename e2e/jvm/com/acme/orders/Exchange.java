@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A small stock exchange whose threads get into each other's way: the sample of {@code make demo}.
+ * A small stock exchange whose threads block each other: the sample of {@code make demo}.
  *
  * <p>Gateways take orders from clients and put them into a bounded queue; matchers take them from there and match them against one order
- * book, under one lock; a publisher waits for trades; settlement starts short-lived workers and joins them. It runs, and yet now and then
- * everything stands still for a moment. Why? That is what a trace of the threads shows: {@link Report} keeps the lock of the book while
- * it writes to a slow disk.
+ * book, under one lock; a publisher waits for trades; settlement starts short-lived workers and joins them. Now and then
+ * everything stops for a moment. A trace of the threads shows why: {@link Report} holds the lock of the book while it writes to a slow
+ * disk.
  */
 public final class Exchange {
   private static final int GATEWAYS = 4;
@@ -20,7 +20,7 @@ public final class Exchange {
 
   private Exchange() {}
 
-  /** Runs the exchange for as many seconds as the argument says, 10 by default. */
+  /** Runs the exchange for the number of seconds in the argument, 10 by default. */
   public static void main(String[] args) throws InterruptedException {
     double seconds = args.length > 0 ? Double.parseDouble(args[0]) : 10;
     Clock clock = new Clock((long) (seconds * 1e9));

@@ -3,7 +3,7 @@
 
 package com.acme.orders;
 
-/** Takes orders from the queue and matches them. There are several, but the book's lock lets only one work at a time. */
+/** Takes orders from the queue and matches them. The book's lock lets only one of several matchers work at a time. */
 final class Matcher implements Runnable {
   private final OrderQueue queue;
   private final OrderBook book;

@@ -3,7 +3,7 @@
 
 package com.acme.orders;
 
-/** A limit order: buy or sell so many for at most, or at least, that price. */
+/** A limit order: buys or sells a quantity for at most, or at least, its price. */
 final class Order {
   final boolean buy;
   final int price;

@@ -6,7 +6,7 @@ package com.acme.orders;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 
-/** The book of one stock. All of it is under one lock, which is the hot one. */
+/** The book of one stock. A single lock protects it: the hot one. */
 final class OrderBook {
   private final PriorityQueue<Order> bids = new PriorityQueue<>(Comparator.comparingInt((Order o) -> -o.price));
   private final PriorityQueue<Order> asks = new PriorityQueue<>(Comparator.comparingInt((Order o) -> o.price));
@@ -17,7 +17,7 @@ final class OrderBook {
     return tape;
   }
 
-  /** Matches the order against the other side and keeps what is left of it. */
+  /** Matches the order against the other side and keeps the remainder. */
   synchronized void match(Order order) {
     orders++;
     Clock.compute(3_500); // walks the book
@@ -37,7 +37,7 @@ final class OrderBook {
     }
   }
 
-  /** Returns how deep the book is: a quick look, but it needs the lock. */
+  /** Returns the depth of the book: a quick read, but it needs the lock. */
   synchronized int depth() {
     return bids.size() + asks.size();
   }
@@ -46,7 +46,7 @@ final class OrderBook {
     return orders;
   }
 
-  /** Writes the whole book to disk. The mistake: the lock is kept while the disk is slow. */
+  /** Writes the whole book to disk. The mistake: it holds the lock during slow disk writes. */
   synchronized void writeReport() {
     Clock.compute(2_000); // formats
     Clock.sleep(120); // writes

@@ -21,7 +21,7 @@ final class OrderQueue {
       wait();
     }
     if (orders.isEmpty()) {
-      notifyAll(); // threads wait for an order only while there is none
+      notifyAll(); // threads wait for an order only while the queue is empty
     }
     orders.add(order);
   }
@@ -32,7 +32,7 @@ final class OrderQueue {
       wait();
     }
     if (orders.size() == capacity) {
-      notifyAll(); // threads wait for room only while there is none
+      notifyAll(); // threads wait for room only while the queue is full
     }
     return orders.poll();
   }

@@ -3,7 +3,7 @@
 
 package com.acme.orders;
 
-/** Writes a report of the book from time to time. This is who makes everybody wait. */
+/** Writes a report of the book from time to time. This thread makes all others wait. */
 final class Report implements Runnable {
   private final OrderBook book;
   private final Clock clock;
@@ -23,7 +23,7 @@ final class Report implements Runnable {
     }
   }
 
-  /** Returns the number of reports; for after the thread was joined. */
+  /** Returns the number of reports; call it after joining the thread. */
   int written() {
     return written;
   }

@@ -45,7 +45,7 @@ final class Settlement implements Runnable {
     Clock.sleep(10 + 15L * (bank.length() - 5)); // the bank answers
   }
 
-  /** Returns how many batches of single banks were settled; for after the thread was joined. */
+  /** Returns the number of settled batches of single banks; call it after joining the thread. */
   int settled() {
     return settled;
   }

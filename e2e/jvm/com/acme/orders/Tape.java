@@ -3,7 +3,7 @@
 
 package com.acme.orders;
 
-/** Counts the trades and wakes whoever waits for the next one. */
+/** Counts the trades and wakes threads that wait for the next one. */
 final class Tape {
   private long trades;
   private boolean closed;

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package outlettest provides a consumer for tests of what the receiver delivers.
+// Package outlettest provides a consumer for tests of the receiver's output.
 package outlettest
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
 
-// Patience is the time limit for what happens immediately unless the machine is busy.
+// Patience is the time limit for actions that are immediate unless the machine is busy.
 const Patience = 5 * time.Minute
 
 // Hello opens a session of the service orders at wall-clock time 1 ms.
