@@ -22,8 +22,8 @@ import (
 
 const maxWidth = 140 // characters in a line of a document
 
-// TestDocumentsAreNarrow limits the width of lines in documents. Tables and code cannot be wrapped.
-func TestDocumentsAreNarrow(t *testing.T) {
+// TestDocumentLineWidth limits the width of lines in documents. Tables and code cannot be wrapped.
+func TestDocumentLineWidth(t *testing.T) {
 	for _, f := range files(t) {
 		if filepath.Ext(f.path) != ".md" || f.generated {
 			continue

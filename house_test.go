@@ -207,7 +207,7 @@ func TestDistributionsContainOurComponents(t *testing.T) {
 	}
 }
 
-func TestSlimDistributionIsPartOfTheFullOne(t *testing.T) {
+func TestSlimDistributionIsASubset(t *testing.T) {
 	full, fullVersion := components(t, "builder-config-full.yaml")
 	slim, slimVersion := components(t, "builder-config.yaml")
 	assert.Subset(t, full, slim)

@@ -60,7 +60,7 @@ func TestParseReply(t *testing.T) {
 }
 
 // A stopped JVM accepts no connection: when its queue is full, the context still bounds the wait.
-func TestFullQueueBoundsTheWait(t *testing.T) {
+func TestWaitIsBoundedIfQueueIsFull(t *testing.T) {
 	root := threadtest.SocketDir(t)
 	require.NoError(t, os.Mkdir(root+"/tmp", 0o700))
 	p := &process{pid: 1, nspid: 1, root: root, uid: os.Getuid(), gid: os.Getgid()}

@@ -33,7 +33,7 @@ func TestUnknownKeyIsRefused(t *testing.T) {
 	assert.ErrorContains(t, confmap.NewFromStringMap(map[string]any{"formatt": "orca"}).Unmarshal(createDefaultConfig()), "formatt")
 }
 
-func TestDefaultsNeedADirectoryOnly(t *testing.T) {
+func TestDefaultsRequireOnlyADirectory(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
 	cfg.Directory = "recordings"
 	assert.NoError(t, confmap.Validate(cfg))

@@ -264,7 +264,7 @@ func TestOtherSpansAndInvalidCarriersAreNotRecorded(t *testing.T) {
 }
 
 // A missing batch times out and is counted; a silent session ends.
-func TestMissingBatchesAndSilence(t *testing.T) {
+func TestMissingBatchAndSilentSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, nil)
 		sym := symbols.New(symbols.DefaultLimits())
@@ -325,8 +325,8 @@ func TestUnwritableDirectoryFailsTheStart(t *testing.T) {
 	}
 }
 
-// A thread that is redefined many times is held once, and repeated carriers define nothing.
-func TestRedefinedThreadsAreHeldOnce(t *testing.T) {
+// A thread that is redefined many times is stored once, and repeated carriers define nothing.
+func TestRedefinedThreadsAreStoredOnce(t *testing.T) {
 	r := start(t, nil)
 	cfg := createDefaultConfig().(*Config)
 	cfg.Directory = r.dir

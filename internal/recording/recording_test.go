@@ -154,7 +154,7 @@ func TestBatcherDropsLateEvents(t *testing.T) {
 }
 
 // A failing sink stops the decoder and is not called again.
-func TestBatcherStopsWithItsSink(t *testing.T) {
+func TestBatcherStopsOnSinkError(t *testing.T) {
 	failure := errors.New("full")
 	c := &threadtest.Collector{Failure: failure}
 	b := recording.NewBatcher(recording.Options{Reorder: 2}, c, recording.Session{})
@@ -180,7 +180,7 @@ func TestProblemsAreReportedUpToALimit(t *testing.T) {
 }
 
 // Flush delivers all events of a followed recording; later events continue from there.
-func TestFlushInTheMiddle(t *testing.T) {
+func TestFlushBeforeTheEnd(t *testing.T) {
 	c := &threadtest.Collector{}
 	sym := symbols.New(symbols.DefaultLimits())
 	b := recording.NewBatcher(recording.Options{Symbols: sym}, c, recording.Session{SingleEnded: true})

@@ -371,7 +371,7 @@ func TestResourceMarksSingleEndedRecordings(t *testing.T) {
 	res := pcommon.NewResource()
 	assert.False(t, RecordingSession(carried, res).SingleEnded)
 	res.Attributes().PutStr("weft.recording.old", "true")
-	assert.False(t, RecordingSession(carried, res).SingleEnded, "of another type")
+	assert.False(t, RecordingSession(carried, res).SingleEnded, "attribute of another type")
 	MarkRecording(res, "jfr", &recording.Session{SingleEnded: true})
 	assert.True(t, RecordingSession(carried, res).SingleEnded)
 }

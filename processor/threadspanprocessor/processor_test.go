@@ -233,7 +233,7 @@ func TestLostSessionReconnects(t *testing.T) {
 }
 
 // Constant slight reordering loses no batch; only a batch that is itself missing for long times out.
-func TestSteadyReorderingLosesNothing(t *testing.T) {
+func TestReorderedBatchesAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, nil, nil)
 		for n := uint64(1); n < 400; n += 2 { // each pair is swapped, and the next pair starts before this one is complete

@@ -136,7 +136,7 @@ func TestProblemsOfARecordingHaveAPosition(t *testing.T) {
 	require.EqualError(t, err, "x.orca: line 2 (byte 25): missing thread; the line may be truncated")
 }
 
-func TestSideFileOfARecordingIsRead(t *testing.T) {
+func TestSidecarOfARecordingIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.orca")
 	require.NoError(t, os.WriteFile(strings.TrimSuffix(path, ".orca")+".meta", []byte("00000001,match,,Lcom/acme/Book;,-1\n"), 0o600))
 	log := "1.0,MonitorContendedEnter,00000001,0000000A,00000002,1,1,0\n2.0,MonitorContendedEntered,00000001,0000000A,0\n3.0,ThreadEnded,00000001\n"
@@ -147,7 +147,7 @@ func TestSideFileOfARecordingIsRead(t *testing.T) {
 }
 
 // ORCA logs have no classes.
-func TestLocksOfUnknownClassHaveARow(t *testing.T) {
+func TestLocksOfUnknownClassAreListed(t *testing.T) {
 	s, err := Read(Source{Name: "x.orca", Reader: strings.NewReader(`1.0,MonitorContendedEnter,00000001,0000000A,00000002,0
 2.0,MonitorContendedEntered,00000001,0000000A,0
 3.0,ThreadEnded,00000001

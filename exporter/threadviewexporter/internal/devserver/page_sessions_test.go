@@ -202,7 +202,7 @@ func TestImageIsSaved(t *testing.T) {
 			colors[r>>12<<8|g>>12<<4|b>>12]++
 		}
 	}
-	assert.Greater(t, len(colors), 20, "it shows lanes")
+	assert.Greater(t, len(colors), 20, "the image shows lanes")
 }
 
 func TestPageWorksBelowAPathPrefix(t *testing.T) {

@@ -30,7 +30,7 @@ aggregate sequence=2 watermark=20 before=1 from=5 to=20 scale=2
 `
 
 // Aggregates are delivered like events: once, in the order of batches.
-func TestAggregatesArriveOnceAsCarriers(t *testing.T) {
+func TestAggregatesAreDeliveredOnce(t *testing.T) {
 	tel := componenttest.NewTelemetry()
 	next := outlettest.NewSink()
 	r := start(t, outlettest.New(t, tel, next), nil)

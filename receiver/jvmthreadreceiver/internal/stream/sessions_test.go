@@ -32,7 +32,7 @@ batch sequence=2 watermark=20 before=1
   event gap time=12 arg=7
 `
 
-func TestBatchesSentAgainCountOnce(t *testing.T) {
+func TestResentBatchesCountOnce(t *testing.T) {
 	tel := componenttest.NewTelemetry()
 	next := outlettest.NewSink()
 	r := start(t, outlettest.New(t, tel, next), nil)

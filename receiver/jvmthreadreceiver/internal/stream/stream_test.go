@@ -22,7 +22,7 @@ import (
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
-func TestWholeSessionArrivesAsCarriers(t *testing.T) {
+func TestSessionIsDeliveredAsCarriers(t *testing.T) {
 	for name, endpoint := range map[string]string{"unix": "", "tcp": "tcp://127.0.0.1:0"} {
 		t.Run(name, func(t *testing.T) {
 			next := outlettest.NewSink()
