@@ -120,10 +120,7 @@ func (q *Queue) newBatch(p Part) *batch {
 	if n := len(q.free); n > 0 {
 		b, q.free = q.free[n-1], q.free[:n-1]
 	} else {
-		b = new(batch)
-	}
-	if b.parts == nil {
-		b.parts = make(map[uint32]struct{}, 8)
+		b = &batch{parts: make(map[uint32]struct{}, 8)}
 	}
 	clear(b.parts)
 	b.number = p.Parts

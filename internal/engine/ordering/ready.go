@@ -15,11 +15,16 @@ import (
 // call.
 func (q *Queue) Ready() []jvmthread.Event {
 	until := q.watermark
-	if q.end != "" {
+	switch {
+	case q.end != "":
 		until = math.MaxInt64
-	} else if len(q.held) > q.limits.Events {
+	case len(q.held) > q.limits.Events:
 		until = math.MaxInt64
-		q.counters.Forced += q.countFrom(q.watermark)
+		for i := range q.held {
+			if q.held[i].Time >= q.watermark {
+				q.counters.Forced++
+			}
+		}
 	}
 	return q.release(until)
 }
@@ -30,15 +35,6 @@ func (q *Queue) Rest() []jvmthread.Event {
 		q.Skip()
 	}
 	return q.release(math.MaxInt64)
-}
-
-func (q *Queue) countFrom(at jvmthread.Time) (n uint64) {
-	for i := range q.held {
-		if q.held[i].Time >= at {
-			n++
-		}
-	}
-	return n
 }
 
 // release moves the held events before until to the sorted ones.
