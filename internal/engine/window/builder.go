@@ -46,7 +46,10 @@ type Builder struct {
 
 // NewBuilder returns a Builder of windows of the given length, aligned to multiples of it since the epoch.
 func NewBuilder(length time.Duration, limits Limits) *Builder {
-	return &Builder{length: jvmthread.Time(length), limits: limits, order: newLockOrder(), locks: newLockTable()}
+	return &Builder{
+		length: jvmthread.Time(length), limits: limits, order: lockOrder{index: make(map[jvmthread.LockID]int32)},
+		locks: lockTable{classes: make(map[jvmthread.ClassID]*LockStats), runs: make(map[jvmthread.LockID]*lockRuns)},
+	}
 }
 
 // Begin opens the first window at the time of the session's first event; later calls do nothing.
@@ -228,17 +231,14 @@ func (b *Builder) Next(at jvmthread.Time) {
 	past := w.past
 	if len(w.Lanes) > 0 {
 		past = append(past, w.asPast())
-		if len(past) > maxPast {
-			past = past[len(past)-maxPast:]
+		past = past[max(0, len(past)-maxPast):]
+	}
+	for _, l := range b.lanes {
+		if l != nil {
+			b.recycle(l)
 		}
 	}
-	for slot, l := range b.lanes {
-		if l == nil {
-			continue
-		}
-		b.lanes[slot] = nil
-		b.recycle(l)
-	}
+	clear(b.lanes)
 	*w = Window{Lanes: w.Lanes[:0], Interactions: w.Interactions[:0], Holds: w.Holds[:0], LostNotifies: w.LostNotifies[:0], past: past}
 	if cap(w.Interactions) > 1<<18 {
 		w.Interactions = nil

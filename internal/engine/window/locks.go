@@ -137,10 +137,6 @@ type handoff struct {
 	at       jvmthread.Time
 }
 
-func newLockTable() lockTable {
-	return lockTable{classes: make(map[jvmthread.ClassID]*LockStats), runs: make(map[jvmthread.LockID]*lockRuns)}
-}
-
 func (t *lockTable) class(id jvmthread.ClassID) *LockStats {
 	if s := t.recent.Get(uint32(id), id); s != nil {
 		return s

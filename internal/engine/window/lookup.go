@@ -103,6 +103,57 @@ func (w *Window) Target(ref jvmthread.IntervalRef, at jvmthread.Time) (Target, b
 	return Target{}, false
 }
 
+// maxPast is the number of earlier windows that a link can refer to. A cause is rarely older than the previous window.
+const maxPast = 4
+
+// Past records which spans of an earlier window exist.
+type Past struct {
+	Start     jvmthread.Time
+	threads   []jvmthread.ThreadID    // that have a span, ascending
+	all       bool                    // every interval of these threads has a span
+	intervals []jvmthread.IntervalRef // otherwise the intervals that have a span, ascending
+}
+
+func (w *Window) asPast() Past {
+	p := Past{Start: w.Start, all: !w.selected}
+	for _, l := range w.Lanes {
+		if l.Hidden {
+			continue
+		}
+		p.threads = append(p.threads, l.Thread)
+		if p.all {
+			continue
+		}
+		for i := range l.Intervals {
+			if l.Kept(i) {
+				p.intervals = append(p.intervals, jvmthread.IntervalRef{Thread: l.Thread, Seq: l.Intervals[i].Seq})
+			}
+		}
+	}
+	return p
+}
+
+func (p *Past) target(ref jvmthread.IntervalRef) (Target, bool) {
+	if _, ok := slices.BinarySearch(p.threads, ref.Thread); !ok {
+		return Target{}, false
+	}
+	_, ok := slices.BinarySearchFunc(p.intervals, ref, compareRefs)
+	return Target{Window: p.Start, Ref: ref, Folded: !ok && !p.all}, true
+}
+
+// Earlier returns the span of the same interval in the previous window, if the interval began before this window.
+func (w *Window) Earlier(iv jvmthread.Interval) (Target, bool) {
+	if iv.Start >= w.Start || len(w.past) == 0 {
+		return Target{}, false
+	}
+	t, ok := w.past[len(w.past)-1].target(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
+	return t, ok && !t.Folded
+}
+
+func compareRefs(a, b jvmthread.IntervalRef) int {
+	return cmp.Or(cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.Seq, b.Seq))
+}
+
 // place returns the indices of the lane of an interval and of the interval in that lane. lane is -1 if the interval is not in the window.
 func (w *Window) place(ref jvmthread.IntervalRef) (lane, at int) {
 	lane = w.laneIndex(ref.Thread)

@@ -85,8 +85,6 @@ type heldLock struct {
 	next  int // position of its next hold
 }
 
-func newLockOrder() lockOrder { return lockOrder{index: make(map[jvmthread.LockID]int32)} }
-
 // find returns the index of a lock, adding it if necessary.
 func (o *lockOrder) find(id jvmthread.LockID) int32 {
 	at, ok := o.index[id]

@@ -17,12 +17,9 @@ type Finder struct {
 	// Wanted reports whether the path of a thread may be chosen; nil: all threads.
 	Wanted func(jvmthread.ThreadID) bool
 
-	graph    *criticalpath.Graph
-	path     criticalpath.Path
-	retiming criticalpath.Retiming
-	stuck    []jvmthread.ThreadID
-	verdict  Verdict
-	onPath   [][]jvmthread.Time
+	path    criticalpath.Path
+	stuck   []jvmthread.ThreadID
+	verdict Verdict
 }
 
 // Verdict states what made a thread of a window take so long.
@@ -30,12 +27,11 @@ type Verdict struct {
 	Path      *criticalpath.Path
 	Shares    []criticalpath.Share  // by class of lock: the time on the path reached through waits for it
 	Savings   []criticalpath.Saving // by class of lock: how much earlier the path's thread would end without contention
-	onPath    [][]jvmthread.Time    // by lane and interval
+	onPath    [][]jvmthread.Time    // by lane and interval; there may be more lanes than in the window
 	graph     *criticalpath.Graph
+	retiming  criticalpath.Retiming
 	idleKnown bool // idle waits are known
-
-	retiming *criticalpath.Retiming
-	sites    []criticalpath.Share
+	sites     []criticalpath.Share
 }
 
 // Sites returns the shares by class and call site. They are valid as long as the window.
@@ -62,7 +58,7 @@ const maxPieces = 1 << 22
 
 // NewFinder returns a Finder of bounded paths.
 func NewFinder() *Finder {
-	return &Finder{graph: criticalpath.New(criticalpath.Limits{MaxPieces: maxPieces})}
+	return &Finder{verdict: Verdict{graph: criticalpath.New(criticalpath.Limits{MaxPieces: maxPieces})}}
 }
 
 // Find stores the path of the thread that was blocked longest, or of the thread that ran last if none was, as the verdict of the window.
@@ -72,12 +68,13 @@ func (f *Finder) Find(w *Window) {
 	if f == nil {
 		return
 	}
-	f.graph.Reset()
+	v, graph := &f.verdict, f.verdict.graph
+	graph.Reset()
 	for _, l := range w.Lanes {
-		f.graph.AddLane(l.Thread, l.Intervals)
+		graph.AddLane(l.Thread, l.Intervals)
 	}
-	f.graph.AddInteractions(w.Interactions)
-	f.graph.AddHolds(w.Holds)
+	graph.AddInteractions(w.Interactions)
+	graph.AddHolds(w.Holds)
 	thread := f.thread(w)
 	if thread == jvmthread.NoThread || w.End <= w.Start {
 		return
@@ -87,18 +84,17 @@ func (f *Finder) Find(w *Window) {
 		_, end = w.Clip(l.Intervals[len(l.Intervals)-1]) // the thread may have ended before the window
 	}
 	if f.Unbounded {
-		f.graph.Unbounded(thread, w.Start, end, &f.path)
+		graph.Unbounded(thread, w.Start, end, &f.path)
 	} else {
-		f.graph.Bounded(thread, w.Start, end, &f.path)
+		graph.Bounded(thread, w.Start, end, &f.path)
 	}
-	f.graph.Retime(w.Start, w.End, &f.retiming)
-	f.verdict.Path, f.verdict.graph = &f.path, f.graph
-	f.verdict.Shares = f.path.AppendShares(f.verdict.Shares[:0], criticalpath.ByClass)
-	f.verdict.retiming = &f.retiming
-	f.verdict.Savings = f.retiming.AppendSavings(f.verdict.Savings[:0], thread, criticalpath.ByClass)
-	f.mark(w)
-	f.verdict.idleKnown = f.findIdle(w)
-	w.Verdict = &f.verdict
+	graph.Retime(w.Start, w.End, &v.retiming)
+	v.Path = &f.path
+	v.Shares = f.path.AppendShares(v.Shares[:0], criticalpath.ByClass)
+	v.Savings = v.retiming.AppendSavings(v.Savings[:0], thread, criticalpath.ByClass)
+	v.mark(w)
+	v.idleKnown = f.findIdle(w)
+	w.Verdict = v
 }
 
 // findIdle finds the idle waits. A wait is not idle if it is on the path of a thread that was blocked. findIdle follows the paths of all
@@ -112,7 +108,7 @@ func (f *Finder) findIdle(w *Window) bool {
 			f.stuck = append(f.stuck, l.Thread)
 		}
 	}
-	_, ok := f.graph.Reach(f.stuck, w.Start, w.End, idlePieces*intervals+1<<14)
+	_, ok := f.verdict.graph.Reach(f.stuck, w.Start, w.End, idlePieces*intervals+1<<14)
 	return ok
 }
 
@@ -133,7 +129,7 @@ func (w *Window) Idle(lane, at int) bool {
 // thread chooses the thread of the path.
 func (f *Finder) thread(w *Window) jvmthread.ThreadID {
 	if f.Unbounded {
-		return f.graph.Last(w.End)
+		return f.verdict.graph.Last(w.End)
 	}
 	best, most := jvmthread.NoThread, time.Duration(0)
 	for _, l := range w.Lanes {
@@ -147,7 +143,7 @@ func (f *Finder) thread(w *Window) jvmthread.ThreadID {
 	if best != jvmthread.NoThread {
 		return best
 	}
-	last := f.graph.Last(w.End)
+	last := f.verdict.graph.Last(w.End)
 	if last != jvmthread.NoThread && f.Wanted != nil && !f.Wanted(last) {
 		return jvmthread.NoThread
 	}
@@ -155,19 +151,18 @@ func (f *Finder) thread(w *Window) jvmthread.ThreadID {
 }
 
 // mark adds up the time on the path for each interval.
-func (f *Finder) mark(w *Window) {
-	for len(f.onPath) < len(w.Lanes) {
-		f.onPath = append(f.onPath, nil)
+func (v *Verdict) mark(w *Window) {
+	for len(v.onPath) < len(w.Lanes) {
+		v.onPath = append(v.onPath, nil)
 	}
 	for i, l := range w.Lanes {
-		f.onPath[i] = append(f.onPath[i][:0], make([]jvmthread.Time, len(l.Intervals))...)
+		v.onPath[i] = append(v.onPath[i][:0], make([]jvmthread.Time, len(l.Intervals))...)
 	}
-	for _, s := range f.path.Segments {
+	for _, s := range v.Path.Segments {
 		if l, at := w.place(jvmthread.IntervalRef{Thread: s.Thread, Seq: s.Seq}); l >= 0 {
-			f.onPath[l][at] += s.End - s.Start
+			v.onPath[l][at] += s.End - s.Start
 		}
 	}
-	f.verdict.onPath = f.onPath[:len(w.Lanes)]
 }
 
 // OnPath returns how much of the interval at an index of a lane is on the critical path.

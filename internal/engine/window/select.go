@@ -95,7 +95,7 @@ func (s *selection) lanes() {
 	if len(w.Lanes) > limit {
 		order := make([]candidate, len(w.Lanes))
 		for i, l := range w.Lanes {
-			order[i] = candidate{length: l.Totals[jvmthread.StateDeadlocked].Time + l.Totals[jvmthread.StateBlocked].Time, lane: int32(i)}
+			order[i] = candidate{length: l.stuck(), lane: int32(i)}
 		}
 		slices.SortFunc(order, longest)
 		for _, c := range order[limit:] {
@@ -207,8 +207,9 @@ func (s *selection) take(from *candidates, budget int) {
 		if s.left <= stop {
 			return
 		}
-		s.keep(s.window.Lanes[c.lane], int(c.index))
-		for _, ia := range s.window.Causes(jvmthread.IntervalRef{Thread: s.window.Lanes[c.lane].Thread, Seq: s.window.Lanes[c.lane].Intervals[c.index].Seq}) {
+		l := s.window.Lanes[c.lane]
+		s.keep(l, int(c.index))
+		for _, ia := range s.window.Causes(jvmthread.IntervalRef{Thread: l.Thread, Seq: l.Intervals[c.index].Seq}) {
 			if src := s.window.lane(ia.From.Thread); src != nil && !src.Hidden && ia.CauseTime >= s.window.Start {
 				if i := src.index(ia.From.Seq); i >= 0 {
 					s.keep(src, i)
