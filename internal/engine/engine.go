@@ -52,7 +52,6 @@ type Engine struct {
 	refused   uint64
 	last      jvmthread.Time          // of the last event
 	see       func([]jvmthread.Event) // may be nil
-	closed    []jvmthread.Interval
 }
 
 // New returns an engine for a new session.
@@ -127,7 +126,7 @@ func (e *Engine) Close(why window.Cut, yield Yield) {
 	if !e.builder.Begun() {
 		return
 	}
-	at := max(e.last, e.queue.Watermark())
+	at := e.Now()
 	e.cutUntil(at, yield)
 	e.cut(at, why, yield)
 }
@@ -172,111 +171,3 @@ func (e *Engine) Counters() Counters {
 
 // Watch calls see with all events in time order, before they are applied. The slice is valid until see returns. Call Watch before Add.
 func (e *Engine) Watch(see func([]jvmthread.Event)) { e.see = see }
-
-func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
-	if e.see != nil && len(events) > 0 {
-		e.see(events)
-	}
-	for i := range events {
-		ev := &events[i]
-		e.builder.Begin(ev.Time)
-		if ev.Time >= e.builder.End() {
-			e.cutUntil(ev.Time, yield)
-		}
-		switch {
-		case !e.builder.Full():
-		case ev.Time > e.last:
-			e.cut(ev.Time, window.CutSize, yield)
-		case e.builder.Overfull(): // a window cannot be cut twice at the same time, and no JVM has that many events in one nanosecond
-			e.refused++
-			continue
-		}
-		if e.deadlocks.Due(ev.Time) {
-			e.confirm(ev.Time)
-		}
-		e.last = ev.Time
-		e.builder.Count(ev)
-		e.step(ev)
-	}
-}
-
-func (e *Engine) step(ev *jvmthread.Event) {
-	var ok bool
-	var th *timeline.Thread
-	if e.closed, th, ok = e.timeline.Apply(ev, e.closed[:0]); !ok {
-		return
-	}
-	closed := new(jvmthread.Interval) // interval of the event's own thread
-	switch {
-	case th != nil && len(e.closed) == 1 && e.closed[0].Thread == ev.Thread:
-		closed = &e.closed[0]
-	default:
-		e.add(e.closed)
-	}
-	interactions := e.binder.Apply(ev, th, closed)
-	if closed.Seq != jvmthread.NoSeq {
-		e.builder.Add(th, closed)
-	}
-	for i := range interactions {
-		ia := &interactions[i]
-		if to := e.timeline.Thread(ia.To.Thread); to != nil {
-			e.builder.AddInteraction(to, ia)
-		}
-	}
-	e.deadlocks.Apply(ev)
-}
-
-// add adds intervals of several threads.
-func (e *Engine) add(list []jvmthread.Interval) {
-	for i := range list {
-		e.builder.Add(e.timeline.Thread(list[i].Thread), &list[i])
-	}
-}
-
-// confirm marks threads as deadlocked once they have waited for each other long enough. The state begins when the cycle closed, or at the
-// start of the current window if that is later.
-func (e *Engine) confirm(now jvmthread.Time) {
-	found := e.deadlocks.Confirm(now, e.builder.Start())
-	for _, f := range found {
-		e.closed = e.closed[:0]
-		for _, m := range f.Members {
-			e.closed = e.timeline.Deadlock(m.Thread, f.Cycle, max(f.Since, e.builder.Start()), e.closed)
-		}
-		e.add(e.closed)
-	}
-	e.builder.AddDeadlocks(found)
-}
-
-// maxEmptyCuts bounds the windows cut in a row when time jumps while a thread is stuck.
-const maxEmptyCuts = 64
-
-// cutUntil cuts the windows that end at or before the given time. After an empty window it skips the rest: they are empty too.
-func (e *Engine) cutUntil(at jvmthread.Time, yield Yield) {
-	for n := 0; at >= e.builder.End() && e.builder.End() != math.MaxInt64; n++ {
-		next := e.builder.End()
-		shown := e.cutAt(next, window.CutTime, yield)
-		if !shown || n >= maxEmptyCuts {
-			next = max(next, at-at%e.length)
-		}
-		e.builder.Next(next)
-	}
-}
-
-func (e *Engine) cut(at jvmthread.Time, why window.Cut, yield Yield) {
-	e.cutAt(at, why, yield)
-	e.builder.Next(at)
-}
-
-func (e *Engine) cutAt(at jvmthread.Time, why window.Cut, yield Yield) (shown bool) {
-	e.confirm(at)
-	e.builder.AddHints(e.deadlocks.TakeHints)
-	w := e.builder.Cut(at, why, e.timeline, e.binder)
-	if w == nil {
-		return false
-	}
-	yield(w)
-	e.timeline.Forget(w.Start, w.Start-memory)
-	e.deadlocks.Expire()
-	e.binder.Expire(w.Start - memory)
-	return true
-}

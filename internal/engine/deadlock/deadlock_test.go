@@ -36,7 +36,7 @@ func play(t *testing.T, text string) (*threadtest.History, *deadlock.Detector, [
 	confirm := func(now jvmthread.Time) {
 		for _, f := range d.Confirm(now, 0) {
 			for _, m := range f.Members {
-				tl.Deadlock(m.Thread, f.Cycle, f.Since, nil)
+				tl.Deadlock(m.Thread, f.Cycle, f.Since)
 			}
 			found = append(found, f)
 		}
@@ -46,7 +46,7 @@ func play(t *testing.T, text string) (*threadtest.History, *deadlock.Detector, [
 		if d.Due(ev.Time) {
 			confirm(ev.Time)
 		}
-		list, th, _ := tl.Apply(ev, nil)
+		list, th, _ := tl.Apply(ev)
 		closed := new(jvmthread.Interval)
 		if len(list) > 0 {
 			closed = &list[0]

@@ -28,7 +28,7 @@ func play(t *testing.T, text string, flags jvmthread.Flags) (*threadtest.History
 	for i := range h.Events {
 		ev := &h.Events[i]
 		ev.Flags |= flags
-		list, th, ok := tl.Apply(ev, nil)
+		list, th, ok := tl.Apply(ev)
 		if !ok {
 			continue
 		}

@@ -32,6 +32,7 @@ type Timeline struct {
 	maxThreads int
 	free       []int // slots of threads that were forgotten
 	slots      int
+	closed     []jvmthread.Interval // by the current call
 	counters   Counters
 }
 
@@ -114,68 +115,58 @@ func (t *Timeline) Len() int { return len(t.threads) }
 // Counters returns the anomalies so far.
 func (t *Timeline) Counters() Counters { return t.counters }
 
-// Apply applies an event and appends the intervals that it ends: at most one of its thread and, for suspend and resume, one of the peer. A
-// gap of all threads (event of NoThread) ends one interval of each. Times of events must not fall. Apply also returns the thread, which is
-// nil for such a gap. It returns false if the event has no effect: its thread has ended or is over the limit, or a snapshot shows a state
-// that is already known.
-func (t *Timeline) Apply(ev *jvmthread.Event, out []jvmthread.Interval) ([]jvmthread.Interval, *Thread, bool) {
+// Apply applies an event and returns the intervals that it ends: at most one of its thread and, for suspend and resume, one of the peer. A
+// gap of all threads (event of NoThread) ends one interval of each. They are valid until the next call. Times of events must not fall.
+// Apply also returns the thread, which is nil for such a gap. It returns false if the event has no effect: its thread has ended or is over
+// the limit, or a snapshot shows a state that is already known.
+func (t *Timeline) Apply(ev *jvmthread.Event) (closed []jvmthread.Interval, th *Thread, ok bool) {
+	t.closed = t.closed[:0]
+	th, ok = t.apply(ev)
+	return t.closed, th, ok
+}
+
+func (t *Timeline) apply(ev *jvmthread.Event) (th *Thread, ok bool) {
 	if !t.begun {
 		t.begin, t.begun = ev.Time, true
 	}
 	if ev.Thread == jvmthread.NoThread {
 		if ev.Kind == jvmthread.KindGap {
-			return t.gap(ev.Time, out), nil, true
+			t.gap(ev.Time)
+			return nil, true
 		}
 		t.counters.Inconsistent++
-		return out, nil, false
+		return nil, false
 	}
-	th := t.Thread(ev.Thread)
+	th = t.Thread(ev.Thread)
 	if th == nil {
 		if th = t.enter(ev); th == nil {
-			return out, nil, false
+			return nil, false
 		}
 		if ev.Kind == jvmthread.KindThreadStart {
-			return out, th, true
+			return th, true
 		}
 	}
 	if th.dead {
 		t.counters.AfterEnd++
-		return out, th, false
+		return th, false
 	}
 	th.lastSeen = max(th.lastSeen, ev.Time)
 	th.virtual = th.virtual || ev.Flags&jvmthread.FlagVirtual != 0
 	if !ev.Kind.Valid() {
-		return out, th, false
+		return th, false
 	}
 	if ev.Peer != jvmthread.NoThread && (ev.Kind == jvmthread.KindContendedEnter || ev.Kind == jvmthread.KindPark) {
 		t.hear(ev)
 	}
 	if ev.Flags&jvmthread.FlagSnapshot != 0 {
-		out, news := th.found(ev, out)
-		return out, th, news
+		return th, t.found(th, ev)
 	}
-	out = t.advance(th, ev, out)
+	t.advance(th, ev)
 	t.describe(th, ev)
 	if ev.Kind == jvmthread.KindSuspend || ev.Kind == jvmthread.KindResume {
-		out = t.suspend(ev, out)
+		t.suspend(ev)
 	}
-	return out, th, true
-}
-
-// suspend suspends the peer of the event, or resumes its previous state.
-func (t *Timeline) suspend(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
-	th := t.Thread(ev.Peer)
-	if th == nil || th.dead || (th.open.State == jvmthread.StateSuspended) == (ev.Kind == jvmthread.KindSuspend) {
-		return out
-	}
-	if ev.Kind == jvmthread.KindSuspend {
-		th.known().under = th.open
-		return th.to(jvmthread.StateSuspended, ev.Time, out)
-	}
-	u := th.known().under
-	out = th.to(u.State, ev.Time, out) // the owner of the lock may have changed meanwhile
-	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Timeout = u.Lock, u.Peer, u.Stack, u.Timeout
-	return out
+	return th, true
 }
 
 // hear begins to follow an owner for which another thread waits, in an unknown state.
@@ -205,53 +196,38 @@ func (t *Timeline) enter(ev *jvmthread.Event) *Thread {
 	return th
 }
 
-// gap sets all threads to unknown.
-func (t *Timeline) gap(at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
-	for _, th := range t.threads {
-		if th.dead || th.open.State == jvmthread.StateUnknown {
-			continue
-		}
-		th.inWait = false
-		th.forget()
-		out = th.to(jvmthread.StateUnknown, at, out)
-		th.open.Marks = jvmthread.MarkPartial
+// to closes the thread's open interval and opens one in the given state.
+func (t *Timeline) to(th *Thread, s jvmthread.State, at jvmthread.Time) {
+	if th.open.State == jvmthread.StateRunnable || th.open.State == jvmthread.StateUnknown {
+		th.lastRun = Run{th.open.Seq, at}
 	}
-	return out
-}
-
-// to closes the open interval and opens one in the given state.
-func (t *Thread) to(s jvmthread.State, at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
-	if t.open.State == jvmthread.StateRunnable || t.open.State == jvmthread.StateUnknown {
-		t.lastRun = Run{t.open.Seq, at}
-	}
-	out = append(out, t.open)
-	out[len(out)-1].End = at
-	id, seq := t.open.Thread, t.open.Seq+1
-	t.open = jvmthread.Interval{Thread: id, Seq: seq, Start: at, State: s}
-	if m := t.more; m != nil {
+	th.open.End = at
+	t.closed = append(t.closed, th.open)
+	th.open = jvmthread.Interval{Thread: th.open.Thread, Seq: th.open.Seq + 1, Start: at, State: s}
+	if m := th.more; m != nil {
 		m.closed, m.detail = m.detail, jvmthread.Detail{}
 		if s.Stopped() {
 			m.detail.Span = m.current
 		}
 	}
-	return out
 }
 
-// Deadlock splits the thread's blocked or parked interval at the given time: it appends the first part, and the thread is deadlocked from
-// there on.
-func (t *Timeline) Deadlock(id jvmthread.ThreadID, cycle jvmthread.Cycle, at jvmthread.Time, out []jvmthread.Interval) []jvmthread.Interval {
+// Deadlock splits the thread's blocked or parked interval at the given time: it returns the first part, valid until the next call, and the
+// thread is deadlocked from there on.
+func (t *Timeline) Deadlock(id jvmthread.ThreadID, cycle jvmthread.Cycle, at jvmthread.Time) []jvmthread.Interval {
 	th := t.Thread(id)
 	if th == nil || th.dead {
-		return out
+		return nil
 	}
 	th.open.Cycle = cycle
 	was := th.open
-	out = th.to(jvmthread.StateDeadlocked, max(at, was.Start), out)
+	t.closed = t.closed[:0]
+	t.to(th, jvmthread.StateDeadlocked, max(at, was.Start))
 	if m := th.more; m != nil {
 		m.detail = m.closed
 	}
 	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Cycle, th.open.Was = was.Lock, was.Peer, was.Stack, cycle, was.State
-	return out
+	return t.closed
 }
 
 // Forget drops the threads that ended before the given time. It also drops running and unknown threads without events since silent that

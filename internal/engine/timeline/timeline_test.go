@@ -25,7 +25,8 @@ func play(t *testing.T, text string) (*threadtest.History, *timeline.Timeline, s
 	tl := timeline.New(timeline.DefaultMaxThreads)
 	var out []jvmthread.Interval
 	for i := range h.Events {
-		out, _, _ = tl.Apply(&h.Events[i], out)
+		closed, _, _ := tl.Apply(&h.Events[i])
+		out = append(out, closed...)
 	}
 	var b strings.Builder
 	for _, iv := range out {
@@ -118,13 +119,13 @@ func after(t *testing.T, from jvmthread.State, events string, kind jvmthread.Kin
 	h, tl, _ := play(t, events)
 	a := h.Thread("A")
 	if from == jvmthread.StateDeadlocked {
-		tl.Deadlock(a, 1, 10, nil)
+		tl.Deadlock(a, 1, 10)
 	}
 	if got := tl.Thread(a).Open().State; got != from {
 		t.Fatalf("%q leads to %s, want %s", events, got, from)
 	}
 	odd := tl.Counters().Inconsistent
-	out, _, taken := tl.Apply(&jvmthread.Event{Time: 20, Thread: a, Kind: kind, Lock: h.Lock("Q")}, nil)
+	out, _, taken := tl.Apply(&jvmthread.Event{Time: 20, Thread: a, Kind: kind, Lock: h.Lock("Q")})
 	switch {
 	case !taken:
 		return "."
@@ -200,7 +201,7 @@ func TestIntervals(t *testing.T) {
 
 func TestGapOfAllThreads(t *testing.T) {
 	h, tl, _ := play(t, "0 A threadStart\n0 B threadStart\n0 C threadStart\n5 B sleepStart\n5 C threadEnd")
-	out, th, ok := tl.Apply(&jvmthread.Event{Time: 10, Kind: jvmthread.KindGap, Arg: 3}, nil)
+	out, th, ok := tl.Apply(&jvmthread.Event{Time: 10, Kind: jvmthread.KindGap, Arg: 3})
 	if !ok || th != nil || len(out) != 2 {
 		t.Fatalf("%d intervals end, want those of the two living threads", len(out))
 	}
@@ -213,7 +214,7 @@ func TestGapOfAllThreads(t *testing.T) {
 
 func TestDeadlockSplitsTheInterval(t *testing.T) {
 	h, tl, _ := play(t, "0 A threadStart\n10 A contendedEnter lock=M owner=B stack=7")
-	out := tl.Deadlock(h.Thread("A"), 3, 15, nil)
+	out := tl.Deadlock(h.Thread("A"), 3, 15)
 	open := *tl.Thread(h.Thread("A")).Open()
 	want := jvmthread.Interval{
 		Thread: h.Thread("A"), Seq: 3, Start: 15, Lock: h.Lock("M"), Peer: h.Thread("B"), Stack: 7, Cycle: 3,
@@ -227,18 +228,18 @@ func TestDeadlockSplitsTheInterval(t *testing.T) {
 func TestLimitOfThreads(t *testing.T) {
 	tl := timeline.New(2)
 	for id := range jvmthread.ThreadID(3) {
-		tl.Apply(&jvmthread.Event{Time: 1, Thread: id + 1, Kind: jvmthread.KindThreadStart}, nil)
+		tl.Apply(&jvmthread.Event{Time: 1, Thread: id + 1, Kind: jvmthread.KindThreadStart})
 	}
 	if c := tl.Counters(); tl.Len() != 2 || c.Refused != 1 {
 		t.Errorf("%d threads, %+v", tl.Len(), c)
 	}
-	tl.Apply(&jvmthread.Event{Time: 2, Thread: 1, Kind: jvmthread.KindThreadEnd}, nil)
-	tl.Apply(&jvmthread.Event{Time: 3, Thread: 1, Kind: jvmthread.KindYield}, nil)
+	tl.Apply(&jvmthread.Event{Time: 2, Thread: 1, Kind: jvmthread.KindThreadEnd})
+	tl.Apply(&jvmthread.Event{Time: 3, Thread: 1, Kind: jvmthread.KindYield})
 	if c := tl.Counters(); c.AfterEnd != 1 {
 		t.Errorf("%+v, want one event after the end", c)
 	}
 	tl.Forget(3, 0)
-	tl.Apply(&jvmthread.Event{Time: 4, Thread: 3, Kind: jvmthread.KindThreadStart}, nil)
+	tl.Apply(&jvmthread.Event{Time: 4, Thread: 3, Kind: jvmthread.KindThreadStart})
 	if tl.Thread(1) != nil || tl.Thread(3) == nil {
 		t.Error("the place of a thread that ended is not free again")
 	}

@@ -19,26 +19,26 @@ func (s set) has(st jvmthread.State) bool { return s&(1<<st) != 0 }
 
 // transition is the effect of an event on the state of its thread.
 type transition struct {
-	from set                                                                        // the states in which it is valid, in addition to unknown
-	move func(*Thread, *jvmthread.Event, []jvmthread.Interval) []jvmthread.Interval // nil: the state stays, but the thread must be running
+	from set                                        // the states in which it is valid, in addition to unknown
+	move func(*Timeline, *Thread, *jvmthread.Event) // nil: the state stays, but the thread must be running
 }
 
 // transitions is the state machine. An event in a state outside from is counted as inconsistent, and the current interval becomes unknown;
 // then the event moves the thread as usual.
 var transitions = [jvmthread.NumKinds]transition{
-	jvmthread.KindThreadStart:      {states(), (*Thread).run},
-	jvmthread.KindThreadEnd:        {states(jvmthread.StateRunnable, jvmthread.StateDeadlocked), (*Thread).end},
-	jvmthread.KindContendedEnter:   {states(jvmthread.StateRunnable, jvmthread.StateReentering), (*Thread).block},
-	jvmthread.KindContendedEntered: {states(jvmthread.StateBlocked, jvmthread.StateDeadlocked), (*Thread).entered},
-	jvmthread.KindWait:             {running, (*Thread).beginWait},
-	jvmthread.KindWaited:           {states(jvmthread.StateWaiting, jvmthread.StateJoining), (*Thread).waited},
-	jvmthread.KindWaitReturned:     {states(jvmthread.StateReentering, jvmthread.StateWaiting), (*Thread).run},
-	jvmthread.KindJoinStart:        {running, (*Thread).beginWait},
-	jvmthread.KindJoinEnd:          {states(jvmthread.StateReentering, jvmthread.StateJoining), (*Thread).run},
-	jvmthread.KindSleepStart:       {running, (*Thread).stop},
-	jvmthread.KindSleepEnd:         {states(jvmthread.StateSleeping), (*Thread).run},
-	jvmthread.KindPark:             {running, (*Thread).stop},
-	jvmthread.KindUnparked:         {states(jvmthread.StateParked), (*Thread).run},
+	jvmthread.KindThreadStart:      {states(), (*Timeline).run},
+	jvmthread.KindThreadEnd:        {states(jvmthread.StateRunnable, jvmthread.StateDeadlocked), (*Timeline).end},
+	jvmthread.KindContendedEnter:   {states(jvmthread.StateRunnable, jvmthread.StateReentering), (*Timeline).block},
+	jvmthread.KindContendedEntered: {states(jvmthread.StateBlocked, jvmthread.StateDeadlocked), (*Timeline).entered},
+	jvmthread.KindWait:             {running, (*Timeline).beginWait},
+	jvmthread.KindWaited:           {states(jvmthread.StateWaiting, jvmthread.StateJoining), (*Timeline).waited},
+	jvmthread.KindWaitReturned:     {states(jvmthread.StateReentering, jvmthread.StateWaiting), (*Timeline).run},
+	jvmthread.KindJoinStart:        {running, (*Timeline).beginWait},
+	jvmthread.KindJoinEnd:          {states(jvmthread.StateReentering, jvmthread.StateJoining), (*Timeline).run},
+	jvmthread.KindSleepStart:       {running, (*Timeline).stop},
+	jvmthread.KindSleepEnd:         {states(jvmthread.StateSleeping), (*Timeline).run},
+	jvmthread.KindPark:             {running, (*Timeline).stop},
+	jvmthread.KindUnparked:         {states(jvmthread.StateParked), (*Timeline).run},
 	jvmthread.KindStartCalled:      {running, nil},
 	jvmthread.KindInterruptCalled:  {running, nil},
 	jvmthread.KindNotify:           {running, nil},
@@ -51,7 +51,7 @@ var transitions = [jvmthread.NumKinds]transition{
 	jvmthread.KindInterrupted:      {anyState, nil},
 	jvmthread.KindMount:            {anyState, nil},
 	jvmthread.KindUnmount:          {anyState, nil},
-	jvmthread.KindGap:              {anyState, (*Thread).lost},
+	jvmthread.KindGap:              {anyState, (*Timeline).lost},
 	jvmthread.KindContext:          {anyState, nil},
 	jvmthread.KindOwnerStack:       {anyState, nil},
 	jvmthread.KindCPU:              {anyState, nil},
@@ -62,53 +62,53 @@ const (
 	anyState = ^set(0)
 )
 
-func (t *Timeline) advance(th *Thread, ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Timeline) advance(th *Thread, ev *jvmthread.Event) {
 	tr := &transitions[ev.Kind]
+	move := tr.move
 	switch {
 	case th.open.State == jvmthread.StateUnknown:
-		if tr.move == nil && tr.from == running { // only a running thread can do this
-			return th.run(ev, out)
+		if move == nil && tr.from == running { // only a running thread can do this
+			move = (*Timeline).run
 		}
 	case !tr.from.has(th.open.State):
 		t.counters.Inconsistent++
 		if ev.Kind == jvmthread.KindContendedEntered && th.open.State == jvmthread.StateRunnable {
-			return out // some JVMs post it without contendedEnter for virtual threads; the state is already right
+			return // some JVMs post it without contendedEnter for virtual threads; the state is already right
 		}
 		if th.open.State != jvmthread.StateDeadlocked { // its Was is set
 			th.open.Was = th.open.State
 		}
 		th.open.State = jvmthread.StateUnknown
-		if tr.move == nil {
-			return th.run(ev, out)
+		if move == nil {
+			move = (*Timeline).run
 		}
 	}
-	if tr.move == nil {
-		return out
+	if move != nil {
+		move(t, th, ev)
 	}
-	return tr.move(th, ev, out)
 }
 
 // found applies an event of a snapshot, which found the thread in a state, or found that it has left one. It returns false if the thread
 // is already known to be in the resulting state. Otherwise that state began some time before.
-func (t *Thread) found(ev *jvmthread.Event, out []jvmthread.Interval) (_ []jvmthread.Interval, news bool) {
+func (t *Timeline) found(th *Thread, ev *jvmthread.Event) (news bool) {
 	move := transitions[ev.Kind].move
 	if move == nil {
-		return out, false
+		return false
 	}
-	before, n := *t, len(out)
-	if t.more != nil {
-		m := *t.more
+	before := *th
+	if th.more != nil {
+		m := *th.more
 		before.more = &m
 	}
-	out = move(t, ev, out)
-	if same(&before.open, &t.open) {
-		*t = before
-		return out[:n], false
+	move(t, th, ev)
+	if same(&before.open, &th.open) {
+		*th, t.closed = before, t.closed[:0]
+		return false
 	}
-	if t.open.State != jvmthread.StateRunnable {
-		t.open.Marks |= jvmthread.MarkPartial
+	if th.open.State != jvmthread.StateRunnable {
+		th.open.Marks |= jvmthread.MarkPartial
 	}
-	return out, true
+	return true
 }
 
 // same reports whether a thread is in the state in which a snapshot found it, or was before it became deadlocked.
@@ -119,74 +119,96 @@ func same(before, found *jvmthread.Interval) bool {
 	return state && before.Lock == found.Lock
 }
 
-func (t *Thread) run(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
-	t.inWait = false
+func (t *Timeline) run(th *Thread, ev *jvmthread.Event) {
+	th.inWait = false
 	if ev.Flags&jvmthread.FlagInterrupted != 0 {
-		t.open.Marks |= jvmthread.MarkInterrupted
+		th.open.Marks |= jvmthread.MarkInterrupted
 	}
-	return t.to(jvmthread.StateRunnable, ev.Time, out)
+	t.to(th, jvmthread.StateRunnable, ev.Time)
 }
 
-func (t *Thread) end(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
-	t.dead = true
-	return t.to(jvmthread.StateDead, ev.Time, out)
+func (t *Timeline) end(th *Thread, ev *jvmthread.Event) {
+	th.dead = true
+	t.to(th, jvmthread.StateDead, ev.Time)
 }
 
-func (t *Thread) lost(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
-	t.inWait = false
-	out = t.to(jvmthread.StateUnknown, ev.Time, out)
-	t.open.Marks = jvmthread.MarkPartial
-	return out
+func (t *Timeline) lost(th *Thread, ev *jvmthread.Event) {
+	th.inWait = false
+	t.to(th, jvmthread.StateUnknown, ev.Time)
+	th.open.Marks = jvmthread.MarkPartial
 }
 
-func (t *Thread) block(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
-	out = t.to(jvmthread.StateBlocked, ev.Time, out)
-	t.open.Lock, t.open.Peer, t.open.Stack = ev.Lock, ev.Peer, ev.Stack
-	return out
+func (t *Timeline) block(th *Thread, ev *jvmthread.Event) {
+	t.to(th, jvmthread.StateBlocked, ev.Time)
+	th.open.Lock, th.open.Peer, th.open.Stack = ev.Lock, ev.Peer, ev.Stack
 }
 
 // entered returns to the previous state: running or, inside a wait, reentering until waitReturned.
-func (t *Thread) entered(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
-	if !t.inWait {
-		return t.to(jvmthread.StateRunnable, ev.Time, out)
+func (t *Timeline) entered(th *Thread, ev *jvmthread.Event) {
+	if th.inWait {
+		t.reenter(th, ev)
+	} else {
+		t.to(th, jvmthread.StateRunnable, ev.Time)
 	}
-	return t.reenter(ev, out)
 }
 
-func (t *Thread) beginWait(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
-	out = t.stop(ev, out)
-	t.inWait = true
-	return out
+func (t *Timeline) beginWait(th *Thread, ev *jvmthread.Event) {
+	t.stop(th, ev)
+	th.inWait = true
 }
 
-func (t *Thread) waited(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
+func (t *Timeline) waited(th *Thread, ev *jvmthread.Event) {
 	if ev.Flags&jvmthread.FlagTimedOut != 0 {
-		t.open.Marks |= jvmthread.MarkTimedOut
+		th.open.Marks |= jvmthread.MarkTimedOut
 	}
-	t.waitPeer, t.waitStack, t.inWait = t.open.Peer, t.open.Stack, true
-	return t.reenter(ev, out)
+	th.waitPeer, th.waitStack, th.inWait = th.open.Peer, th.open.Stack, true
+	t.reenter(th, ev)
 }
 
-func (t *Thread) reenter(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
-	out = t.to(jvmthread.StateReentering, ev.Time, out)
-	t.open.Lock, t.open.Peer, t.open.Stack = ev.Lock, t.waitPeer, t.waitStack
-	return out
+func (t *Timeline) reenter(th *Thread, ev *jvmthread.Event) {
+	t.to(th, jvmthread.StateReentering, ev.Time)
+	th.open.Lock, th.open.Peer, th.open.Stack = ev.Lock, th.waitPeer, th.waitStack
 }
 
 // stop begins a state that the event describes completely.
-func (t *Thread) stop(ev *jvmthread.Event, out []jvmthread.Interval) []jvmthread.Interval {
-	var s jvmthread.State
-	switch ev.Kind {
-	case jvmthread.KindWait:
-		s = jvmthread.StateWaiting
-	case jvmthread.KindJoinStart:
-		s = jvmthread.StateJoining
-	case jvmthread.KindSleepStart:
-		s = jvmthread.StateSleeping
-	case jvmthread.KindPark:
-		s = jvmthread.StateParked
+func (t *Timeline) stop(th *Thread, ev *jvmthread.Event) {
+	t.to(th, stops[ev.Kind], ev.Time)
+	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Timeout = ev.Lock, ev.Peer, ev.Stack, ev.Arg
+}
+
+// stops is the state that begins with an event.
+var stops = [jvmthread.NumKinds]jvmthread.State{
+	jvmthread.KindWait:       jvmthread.StateWaiting,
+	jvmthread.KindJoinStart:  jvmthread.StateJoining,
+	jvmthread.KindSleepStart: jvmthread.StateSleeping,
+	jvmthread.KindPark:       jvmthread.StateParked,
+}
+
+// suspend suspends the peer of the event, or resumes its previous state.
+func (t *Timeline) suspend(ev *jvmthread.Event) {
+	th := t.Thread(ev.Peer)
+	if th == nil || th.dead || (th.open.State == jvmthread.StateSuspended) == (ev.Kind == jvmthread.KindSuspend) {
+		return
 	}
-	out = t.to(s, ev.Time, out)
-	t.open.Lock, t.open.Peer, t.open.Stack, t.open.Timeout = ev.Lock, ev.Peer, ev.Stack, ev.Arg
-	return out
+	if ev.Kind == jvmthread.KindSuspend {
+		th.known().under = th.open
+		t.to(th, jvmthread.StateSuspended, ev.Time)
+		return
+	}
+	u := th.known().under
+	t.to(th, u.State, ev.Time) // the owner of the lock may have changed meanwhile
+	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Timeout = u.Lock, u.Peer, u.Stack, u.Timeout
+}
+
+// gap sets all threads to unknown.
+func (t *Timeline) gap(at jvmthread.Time) {
+	for _, th := range t.threads {
+		if th.dead || th.open.State == jvmthread.StateUnknown {
+			continue
+		}
+		th.inWait = false
+		th.forget()
+		t.to(th, jvmthread.StateUnknown, at)
+		th.open.Marks = jvmthread.MarkPartial
+	}
 }

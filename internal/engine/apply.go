@@ -1,0 +1,116 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math"
+
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// apply processes events in the order of time.
+func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
+	if e.see != nil && len(events) > 0 {
+		e.see(events)
+	}
+	for i := range events {
+		ev := &events[i]
+		e.builder.Begin(ev.Time)
+		if ev.Time >= e.builder.End() {
+			e.cutUntil(ev.Time, yield)
+		}
+		switch {
+		case !e.builder.Full():
+		case ev.Time > e.last:
+			e.cut(ev.Time, window.CutSize, yield)
+		case e.builder.Overfull(): // a window cannot be cut twice at the same time, and no JVM has that many events in one nanosecond
+			e.refused++
+			continue
+		}
+		if e.deadlocks.Due(ev.Time) {
+			e.confirm(ev.Time)
+		}
+		e.last = ev.Time
+		e.builder.Count(ev)
+		e.step(ev)
+	}
+}
+
+func (e *Engine) step(ev *jvmthread.Event) {
+	ended, th, ok := e.timeline.Apply(ev)
+	if !ok {
+		return
+	}
+	closed := new(jvmthread.Interval) // interval of the event's own thread
+	if len(ended) == 1 && ended[0].Thread == ev.Thread {
+		closed = &ended[0]
+	} else {
+		e.add(ended)
+	}
+	interactions := e.binder.Apply(ev, th, closed)
+	if closed.Seq != jvmthread.NoSeq {
+		e.builder.Add(th, closed)
+	}
+	for i := range interactions {
+		ia := &interactions[i]
+		if to := e.timeline.Thread(ia.To.Thread); to != nil {
+			e.builder.AddInteraction(to, ia)
+		}
+	}
+	e.deadlocks.Apply(ev)
+}
+
+// add adds intervals of several threads.
+func (e *Engine) add(list []jvmthread.Interval) {
+	for i := range list {
+		e.builder.Add(e.timeline.Thread(list[i].Thread), &list[i])
+	}
+}
+
+// confirm marks threads as deadlocked once they have waited for each other long enough. The state begins when the cycle closed, or at the
+// start of the current window if that is later.
+func (e *Engine) confirm(now jvmthread.Time) {
+	found := e.deadlocks.Confirm(now, e.builder.Start())
+	for _, f := range found {
+		for _, m := range f.Members {
+			e.add(e.timeline.Deadlock(m.Thread, f.Cycle, max(f.Since, e.builder.Start())))
+		}
+	}
+	e.builder.AddDeadlocks(found)
+}
+
+// maxEmptyCuts bounds the windows cut in a row when time jumps while a thread is stuck.
+const maxEmptyCuts = 64
+
+// cutUntil cuts the windows that end at or before the given time. After an empty window it skips the rest: they are empty too.
+func (e *Engine) cutUntil(at jvmthread.Time, yield Yield) {
+	for n := 0; at >= e.builder.End() && e.builder.End() != math.MaxInt64; n++ {
+		next := e.builder.End()
+		shown := e.cutAt(next, window.CutTime, yield)
+		if !shown || n >= maxEmptyCuts {
+			next = max(next, at-at%e.length)
+		}
+		e.builder.Next(next)
+	}
+}
+
+func (e *Engine) cut(at jvmthread.Time, why window.Cut, yield Yield) {
+	e.cutAt(at, why, yield)
+	e.builder.Next(at)
+}
+
+func (e *Engine) cutAt(at jvmthread.Time, why window.Cut, yield Yield) (shown bool) {
+	e.confirm(at)
+	e.builder.AddHints(e.deadlocks.TakeHints)
+	w := e.builder.Cut(at, why, e.timeline, e.binder)
+	if w == nil {
+		return false
+	}
+	yield(w)
+	e.timeline.Forget(w.Start, w.Start-memory)
+	e.deadlocks.Expire()
+	e.binder.Expire(w.Start - memory)
+	return true
+}
