@@ -13,6 +13,8 @@
 package deadlock
 
 import (
+	"slices"
+
 	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/engine/timeline"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -109,7 +111,7 @@ func (d *Detector) waitsFor(id jvmthread.ThreadID) (jvmthread.IntervalRef, jvmth
 	ref := jvmthread.IntervalRef{Thread: id, Seq: open.Seq}
 	switch open.State {
 	case jvmthread.StateBlocked, jvmthread.StateDeadlocked:
-		if owner := d.binder.Owner(open.Lock); owner != jvmthread.NoThread {
+		if owner, _ := d.binder.Owner(open.Lock); owner != jvmthread.NoThread {
 			return ref, owner
 		}
 		return ref, open.Peer
@@ -133,8 +135,7 @@ func (d *Detector) suspect(at jvmthread.Time) {
 			first = i
 		}
 	}
-	members := append(append([]jvmthread.IntervalRef(nil), d.chain[first:]...), d.chain[:first]...)
-	d.suspects = append(d.suspects, Found{Since: at, Members: members})
+	d.suspects = append(d.suspects, Found{Since: at, Members: slices.Concat(d.chain[first:], d.chain[:first])})
 }
 
 // Due reports whether a cycle can be confirmed at the given time.
@@ -154,7 +155,7 @@ func (d *Detector) Confirm(now, window jvmthread.Time) (found []Found) {
 	kept := d.suspects[:0]
 	for _, s := range d.suspects {
 		switch {
-		case !d.still(s):
+		case d.moved(s):
 		case now-s.Since < Grace:
 			kept = append(kept, s)
 		default:
@@ -195,33 +196,22 @@ func (d *Detector) Take(out []Found) []Found {
 // Standing returns the confirmed deadlocks that no thread has left, in the order of their detection. The slice is valid until the next
 // call.
 func (d *Detector) Standing() []Found {
-	kept := d.standing[:0]
-	for _, f := range d.standing {
-		if d.stuck(f) {
-			kept = append(kept, f)
-		}
-	}
-	clear(d.standing[len(kept):])
-	d.standing = kept
-	return kept
+	d.standing = slices.DeleteFunc(d.standing, d.left)
+	return d.standing
 }
 
-func (d *Detector) stuck(f Found) bool {
-	for _, m := range f.Members {
+// left reports whether a thread has left a deadlock.
+func (d *Detector) left(f Found) bool {
+	return slices.ContainsFunc(f.Members, func(m jvmthread.IntervalRef) bool {
 		th := d.timeline.Thread(m.Thread)
-		if th == nil || th.Dead() || th.Open().State != jvmthread.StateDeadlocked || th.Open().Cycle != f.Cycle {
-			return false
-		}
-	}
-	return true
+		return th == nil || th.Dead() || th.Open().State != jvmthread.StateDeadlocked || th.Open().Cycle != f.Cycle
+	})
 }
 
-func (d *Detector) still(s Found) bool {
-	for _, m := range s.Members {
+// moved reports whether a thread of a suspected cycle is no longer in the interval in which the cycle closed.
+func (d *Detector) moved(s Found) bool {
+	return slices.ContainsFunc(s.Members, func(m jvmthread.IntervalRef) bool {
 		th := d.timeline.Thread(m.Thread)
-		if th == nil || th.Open().Seq != m.Seq || th.Dead() {
-			return false
-		}
-	}
-	return true
+		return th == nil || th.Dead() || th.Open().Seq != m.Seq
+	})
 }

@@ -81,7 +81,7 @@ func (d *Detector) order(ev *jvmthread.Event) {
 func (d *Detector) holdsWhileBlocked(ev *jvmthread.Event, c *contended) {
 	kept := c.locks[:0]
 	for _, held := range c.locks {
-		if owner, blocked := d.binder.Contended(held); held != ev.Lock && owner == ev.Thread && blocked > 0 {
+		if owner, blocked := d.binder.Owner(held); held != ev.Lock && owner == ev.Thread && blocked > 0 {
 			kept = append(kept, held)
 			d.sight(pair{held: held, wanted: ev.Lock}, ev.Thread, ev.Time)
 		}

@@ -284,7 +284,7 @@ func TestOwners(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			h, binder, _ := play(t, test.events, 0)
-			owner, blocked := binder.Contended(h.Lock("M"))
+			owner, blocked := binder.Owner(h.Lock("M"))
 			if owner != h.Thread(test.owner) || blocked != test.blocked {
 				t.Errorf("owner %d with %d blocked, want %d (%s) with %d", owner, blocked, h.Thread(test.owner), test.owner, test.blocked)
 			}

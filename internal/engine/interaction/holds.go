@@ -5,19 +5,11 @@ package interaction
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
-// Owner returns the thread that was last seen to own a lock, or NoThread.
-func (b *Binder) Owner(id jvmthread.LockID) jvmthread.ThreadID {
-	if l := b.find(id); l != nil {
-		return l.owner
-	}
-	return jvmthread.NoThread
-}
-
 // Locks returns the number of known locks.
 func (b *Binder) Locks() int { return len(b.locks) }
 
-// Contended returns the owner of a lock as Owner does, and how many threads are blocked on it.
-func (b *Binder) Contended(id jvmthread.LockID) (owner jvmthread.ThreadID, blocked int) {
+// Owner returns the thread that was last seen to own a lock, or NoThread, and how many threads are blocked on the lock.
+func (b *Binder) Owner(id jvmthread.LockID) (owner jvmthread.ThreadID, blocked int) {
 	if l := b.find(id); l != nil {
 		return l.owner, int(l.blocked.Now)
 	}
@@ -55,16 +47,15 @@ func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) (
 
 // Held is a lock on which threads are blocked now.
 type Held struct {
-	Lock    jvmthread.LockID
-	Owner   jvmthread.ThreadID
-	Since   jvmthread.Time // when the owner got it, or was first seen to own it
-	Blocked int            // threads
+	Lock  jvmthread.LockID
+	Owner jvmthread.ThreadID
+	Since jvmthread.Time // when the owner got it, or was first seen to own it
 }
 
 // Held calls yield for each lock that has a known owner and blocked threads, in no particular order.
 func (b *Binder) Held(yield func(Held) bool) {
 	for _, l := range b.locks {
-		if l.blocked.Now > 0 && l.owner != jvmthread.NoThread && !yield(Held{l.id, l.owner, l.since, int(l.blocked.Now)}) {
+		if l.blocked.Now > 0 && l.owner != jvmthread.NoThread && !yield(Held{l.id, l.owner, l.since}) {
 			return
 		}
 	}
