@@ -93,7 +93,7 @@ func (p page) get(ctx context.Context, path string, into any) error {
 func (p page) show(ctx context.Context, collector *program, class string, blocked time.Duration) error {
 	fmt.Printf("\nThe page shows the same: threads were blocked on %s for %v in total.\n", class, blocked.Round(time.Millisecond))
 	if os.Getenv("DEMO_ONCE") != "" {
-		fmt.Println("The page was stopped: no terminal, or DEMO_ONCE is set.")
+		fmt.Println("The page was stopped: there is no terminal, or DEMO_ONCE is set.")
 		return nil
 	}
 	fmt.Printf("\n  http://%s/\n\nPress Ctrl-C to stop it.\n", p.address)

@@ -30,7 +30,7 @@ final class Clock {
     try {
       Thread.sleep(millis);
     } catch (InterruptedException e) {
-      throw new IllegalStateException("unexpected interrupt in the exchange", e);
+      throw new IllegalStateException("nobody interrupts threads of the exchange", e);
     }
   }
 
