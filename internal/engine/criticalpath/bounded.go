@@ -193,17 +193,6 @@ func (w *walk) stopped(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.
 	}
 }
 
-// contends reports whether the interval waits for the owner of its lock.
-func contends(iv *jvmthread.Interval) bool {
-	switch iv.State {
-	case jvmthread.StateBlocked, jvmthread.StateReentering:
-		return true
-	case jvmthread.StateParked:
-		return !iv.Lock.IsZero()
-	}
-	return false
-}
-
 // follow continues with the thread that the frame's wait depends on, up to end, which is later than now.
 func (w *walk) follow(f *frame, n *node, thread jvmthread.ThreadID, at int32, end jvmthread.Time) {
 	if w.marks && at >= 0 && w.g.lanes[at].reached {

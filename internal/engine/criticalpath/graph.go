@@ -139,6 +139,17 @@ func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interva
 	}
 }
 
+// contends reports whether the interval waits for the owner of its lock.
+func contends(iv *jvmthread.Interval) bool {
+	switch iv.State {
+	case jvmthread.StateBlocked, jvmthread.StateReentering:
+		return true
+	case jvmthread.StateParked:
+		return !iv.Lock.IsZero()
+	}
+	return false
+}
+
 // AddInteractions adds the interactions that released threads.
 func (g *Graph) AddInteractions(list []jvmthread.Interaction) {
 	for i := range list {
