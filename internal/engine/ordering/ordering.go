@@ -140,12 +140,12 @@ func (q *Queue) takeReady() {
 
 // take moves the next batch to the held events.
 func (q *Queue) take(b *batch) {
-	delete(q.waiting, q.next)
-	q.next++
-	q.waitingEvents -= len(b.events)
 	if b.before > q.seen { // events that were sent and did not arrive
 		q.miss(b.before - q.seen)
 	}
+	delete(q.waiting, q.next)
+	q.next++
+	q.waitingEvents -= len(b.events)
 	for i := range b.events {
 		if b.events[i].Time < q.out {
 			q.counters.Late++
@@ -216,12 +216,8 @@ func (q *Queue) Skip() {
 	if q.waiting[first].missing > 0 {
 		q.counters.Batches++
 	}
-	b := q.waiting[first]
-	if q.watermark == math.MinInt64 && b.before > q.seen {
-		q.miss(b.before - q.seen)
-	}
 	q.next = first
-	q.take(b)
+	q.take(q.waiting[first])
 	q.takeReady()
 }
 

@@ -52,6 +52,13 @@ func TestEventsComeInTheOrderOfTimeUpToTheWatermark(t *testing.T) {
 	want(t, q.Ready(), "1@30")
 }
 
+// Events that are missing before the first batch are missing from its first event on, not from 1970 on.
+func TestFirstBatchAfterMissingEvents(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Add(part(1, 0, 1, 40, 3, 1, 30, 2, 35))
+	want(t, q.Ready(), "gap 3@30", "1@30", "2@35")
+}
+
 func TestBatchesAreTakenByNumber(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
 	q.Add(part(2, 0, 1, 40, 1, 1, 30))
