@@ -4,20 +4,13 @@
 package threadpdata
 
 import (
+	"encoding/hex"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/weft-otel/weft/internal/engine/criticalpath"
-	"github.com/weft-otel/weft/internal/engine/deadlock"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-)
-
-// The root has events for at most so many of the hottest lock classes and of the lock order hints, the lane of the path for so many call sites.
-const (
-	maxLockEvents = 10
-	maxHintEvents = 10
-	maxSites      = 10
 )
 
 // write writes what a span shows.
@@ -38,136 +31,6 @@ func (e *Emitter) write(p *plan, s ptrace.Span) {
 	case intervalSpan:
 		e.writeInterval(p, s)
 	}
-}
-
-func (e *Emitter) writeRoot(s ptrace.Span) {
-	w := e.window
-	s.SetKind(ptrace.SpanKindServer)
-	a := s.Attributes()
-	a.EnsureCapacity(16)
-	a.PutStr(attrSessionID, e.session.String())
-	a.PutStr(attrWindowCut, string(w.Cut))
-	a.PutInt(attrThreads, int64(len(w.Lanes)))
-	putCount(a, attrEvents, w.Events)
-	putCount(a, attrEventsLost, w.Lost)
-	putCount(a, attrEventsMissed, w.Missed)
-	if f := w.FoldedThreads(); f.Count > 0 {
-		putCount(a, attrFoldedThreads, f.Count)
-		a.PutInt(attrFoldedTime, int64(f.Time))
-	}
-	putTotals(a, &w.Totals)
-	for i := range w.Locks[:min(len(w.Locks), maxLockEvents)] {
-		e.putLockStats(&w.Locks[i], addEvent(s, attrLockEvent, w.Start))
-	}
-	for i := range w.Deadlocks {
-		f := &w.Deadlocks[i]
-		e.putDeadlock(f, addEvent(s, attrDeadlockEvent, f.Since))
-	}
-	for i := range w.Hints[:min(len(w.Hints), maxHintEvents)] {
-		h := &w.Hints[i]
-		e.putHint(h, addEvent(s, attrOrderEvent, h.At))
-	}
-	if w.Totals[jvmthread.StateDeadlocked].Time > 0 {
-		fail(s)
-	}
-}
-
-// addEvent adds an event to a span and returns its attributes. Jaeger shows the events of a span under "Logs".
-func addEvent(s ptrace.Span, name string, at jvmthread.Time) pcommon.Map {
-	ev := s.Events().AppendEmpty()
-	ev.SetName(name)
-	ev.SetTimestamp(stamp(at))
-	return ev.Attributes()
-}
-
-// putLockStats describes a lock class.
-func (e *Emitter) putLockStats(l *window.LockStats, a pcommon.Map) {
-	a.EnsureCapacity(20)
-	a.PutStr(attrLockClass, e.sym.Class(l.Class))
-	putCount(a, attrLockContended, l.Contentions)
-	a.PutInt(attrLockBlocked, int64(l.Blocked))
-	a.PutInt(attrLockBlockedMax, int64(l.BlockedMax))
-	a.PutInt(attrLockWaiters, int64(l.Waiters))
-	putCount(a, attrLockWaits, l.Waits)
-	a.PutInt(attrLockWaited, int64(l.Waited))
-	putCount(a, attrLockHandoffs, l.Handoffs)
-	if l.Held > 0 {
-		putCount(a, attrLockHolds, l.Holds)
-		a.PutInt(attrLockHeld, int64(l.Held))
-		a.PutInt(attrLockHeldMax, int64(l.HeldMax))
-		for state, d := range l.Holders {
-			if d > 0 && state < len(attrHolder) {
-				a.PutInt(attrHolder[state], int64(d))
-			}
-		}
-	}
-	if v := e.window.Verdict; v != nil {
-		a.PutInt(attrPathTime, int64(v.PathTime(l.Class)))
-		saving := v.Saving(l.Class)
-		a.PutInt(attrSaved, int64(saving.Drag))
-		a.PutInt(attrBound, int64(saving.Bound))
-	}
-	if l.Run.Handoffs > 0 {
-		putCount(a, attrChainLength, l.Run.Handoffs)
-		a.PutInt(attrChainTime, int64(l.Run.End.Sub(l.Run.Start)))
-		a.PutStr(attrChainThreads, e.handoffRun(&l.Run))
-	}
-}
-
-// putDeadlock describes a deadlock and returns its cycle.
-func (e *Emitter) putDeadlock(f *deadlock.Found, a pcommon.Map) (cycle string) {
-	cycle = e.cycle(f)
-	a.PutStr(attrDeadlockID, DeadlockID(e.session, f.Cycle))
-	a.PutInt(attrDeadlockSince, int64(f.Since))
-	a.PutStr(attrDeadlockThreads, cycle)
-	return cycle
-}
-
-// putHint describes two locks that are taken in both orders.
-func (e *Emitter) putHint(h *deadlock.Hint, a pcommon.Map) {
-	a.PutStr(attrOrderFirst, e.sym.Class(h.First.Class))
-	a.PutStr(attrOrderSecond, e.sym.Class(h.Second.Class))
-	a.PutStr(attrExplanation, e.hint(h))
-}
-
-// writePath writes the lane of the critical path.
-func (e *Emitter) writePath(p *plan, s ptrace.Span) {
-	path := e.window.Verdict.Path
-	a := s.Attributes()
-	a.EnsureCapacity(6)
-	e.putThread(a, attrPathThreadID, attrPathThreadName, path.Thread)
-	a.PutInt(attrIntervalTime, int64(path.End-path.Start))
-	if folded := len(path.Segments) - len(p.segments); folded > 0 {
-		var shown jvmthread.Time
-		for _, seg := range p.segments {
-			shown += seg.End - seg.Start
-		}
-		a.PutInt(attrFoldedCount, int64(folded))
-		a.PutInt(attrFoldedTime, int64(path.End-path.Start-shown))
-	}
-	for _, site := range e.window.Verdict.Sites() {
-		if s.Events().Len() == maxSites || site.Time == 0 {
-			return
-		}
-		e.putSite(&site, addEvent(s, attrSiteEvent, path.Start))
-	}
-}
-
-// putSite describes a place in the code where the path's thread, or a thread it waited for, waited.
-func (e *Emitter) putSite(site *criticalpath.Share, a pcommon.Map) {
-	path := e.window.Verdict.Path
-	a.EnsureCapacity(6)
-	a.PutStr(attrState, site.Group.State.String())
-	e.putClass(a, site.Group.Lock.Class)
-	if site.Group.Stack != jvmthread.NoStack {
-		at := e.place(site.Group.Stack)
-		a.PutStr(attrFunction, at.Function)
-		if at.Line > 0 {
-			a.PutInt(attrLine, int64(at.Line))
-		}
-	}
-	a.PutInt(attrPathTime, int64(site.Time))
-	a.PutDouble(attrShare, float64(site.Time)/float64(path.End-path.Start))
 }
 
 func (e *Emitter) writeSegment(p *plan, s ptrace.Span) {
@@ -196,17 +59,148 @@ func (e *Emitter) writeThread(l *window.Lane, s ptrace.Span) {
 	}
 }
 
+// stateWords are the attribute values for each state.
+var stateWords = [jvmthread.NumStates]struct {
+	jvm  string // jvm.thread.state of a wait without a timeout
+	wait string // weft.wait.kind; empty: not a wait
+}{
+	jvmthread.StateRunnable:   {jvm: "runnable"},
+	jvmthread.StateBlocked:    {jvm: "blocked", wait: "lock"},
+	jvmthread.StateWaiting:    {jvm: "waiting", wait: "object"},
+	jvmthread.StateReentering: {jvm: "blocked", wait: "reenter"},
+	jvmthread.StateJoining:    {jvm: "waiting", wait: "join"},
+	jvmthread.StateSleeping:   {jvm: "timed_waiting", wait: "sleep"},
+	jvmthread.StateParked:     {jvm: "waiting", wait: "park"},
+	jvmthread.StateDeadlocked: {jvm: "blocked", wait: "lock"},
+	jvmthread.StateSuspended:  {jvm: "blocked", wait: "suspend"},
+	jvmthread.StateDead:       {jvm: "terminated"},
+}
+
+func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
+	iv, a := p.iv, s.Attributes()
+	a.EnsureCapacity(16)
+	a.PutStr(attrState, iv.State.String())
+	a.PutInt(attrIntervalTime, int64(p.exact))
+	e.putThread(a, attrThreadID, attrThreadName, iv.Thread)
+	jvm := stateWords[iv.State].jvm
+	if jvm == "waiting" && iv.Timeout > 0 {
+		jvm = "timed_waiting"
+	}
+	putText(a, attrThreadState, jvm)
+	if iv.Start < p.start {
+		a.PutInt(attrIntervalStart, int64(iv.Start))
+	}
+	putTrue(a, attrIntervalOpen, iv.Marks.Has(jvmthread.MarkOpen))
+	putTrue(a, attrHistoryMissing, iv.Marks.Has(jvmthread.MarkPartial))
+	if wait := stateWords[iv.State].wait; wait != "" {
+		a.PutStr(attrWaitKind, wait)
+		e.wait(p, s, a)
+	}
+	if iv.State == jvmthread.StateDeadlocked {
+		fail(s)
+	}
+	if iv.Cycle != 0 {
+		a.PutStr(attrDeadlockID, DeadlockID(e.session, iv.Cycle))
+	}
+	putText(a, attrExplanation, p.explanation)
+	if !p.detail.IsZero() {
+		e.detail(p, s, a)
+	}
+	if p.onPath > 0 {
+		a.PutBool(attrPath, true)
+		a.PutInt(attrPathTime, int64(p.onPath))
+	}
+}
+
+// wait writes what a thread waited for, for how long at most, what ended the wait, and where in the code it was.
+func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
+	iv := p.iv
+	if iv.Timeout > 0 {
+		a.PutInt(attrWaitTimeout, iv.Timeout)
+	}
+	if iv.Marks.Has(jvmthread.MarkTimedOut) {
+		a.PutBool(attrWaitTimedOut, true)
+		addEvent(s, "timeout", p.end)
+	}
+	if !iv.Lock.IsZero() {
+		e.putLock(a, iv.Lock)
+	}
+	if iv.Peer != jvmthread.NoThread {
+		id, name := attrOwnerID, attrOwnerName
+		if iv.State == jvmthread.StateJoining || iv.State == jvmthread.StateReentering {
+			id, name = attrJoinedID, attrJoinedName
+		}
+		e.putThread(a, id, name, iv.Peer)
+	}
+	if p.hasSlack {
+		a.PutInt(attrSlack, int64(p.slack))
+	}
+	putTrue(a, attrIdle, p.idle)
+	if p.cause != window.CauseNone {
+		a.PutStr(attrWaitCause, p.cause.String())
+	}
+	if iv.Stack != jvmthread.NoStack {
+		a.PutStr(attrFunction, p.place.Function)
+		putText(a, attrFile, p.place.File)
+		if p.place.Line > 0 {
+			a.PutInt(attrLine, int64(p.place.Line))
+		}
+		a.PutStr(attrStacktrace, e.sym.Stack(iv.Stack))
+	}
+}
+
+// detail writes what only few intervals have: the application's spans that were current on the thread and on the owner of its lock, the
+// owner's stack, and the CPU time.
+func (e *Emitter) detail(p *plan, s ptrace.Span, a pcommon.Map) {
+	d := &p.detail
+	putContext(a, attrContextTraceID, attrContextSpanID, d.Span)
+	putContext(a, attrOwnerTraceID, attrOwnerSpanID, d.OwnerSpan)
+	linkToApplication(s, "context", d.Span)
+	linkToApplication(s, "owner_context", d.OwnerSpan)
+	if d.OwnerStack != jvmthread.NoStack {
+		a.PutStr(attrOwnerFunction, p.ownerPlace.Function)
+		a.PutStr(attrOwnerStacktrace, e.sym.Stack(d.OwnerStack))
+	}
+	if d.HasCPU && p.iv.State == jvmthread.StateRunnable {
+		a.PutInt(attrCPUTime, d.CPU)
+	}
+}
+
+// linkToApplication writes a link to a span that the application sent itself.
+func linkToApplication(s ptrace.Span, kind string, c jvmthread.SpanContext) {
+	if c.IsZero() {
+		return
+	}
+	l := s.Links().AppendEmpty()
+	l.SetTraceID(pcommon.TraceID(c.TraceID))
+	l.SetSpanID(pcommon.SpanID(c.SpanID))
+	l.Attributes().PutStr(attrLinkKind, kind)
+}
+
+func (e *Emitter) putThread(a pcommon.Map, idKey, nameKey string, id jvmthread.ThreadID) {
+	a.PutInt(idKey, int64(id))
+	a.PutStr(nameKey, e.threadName(id))
+}
+
+func (e *Emitter) putLock(a pcommon.Map, lock jvmthread.LockID) {
+	a.PutStr(attrLockClass, e.sym.Class(lock.Class))
+	a.PutInt(attrLockID, int64(lock.Hash))
+}
+
+// putContext names a span of the application, if there is one.
+func putContext(a pcommon.Map, traceKey, spanKey string, c jvmthread.SpanContext) {
+	if c.IsZero() {
+		return
+	}
+	a.PutStr(traceKey, hex.EncodeToString(c.TraceID[:]))
+	a.PutStr(spanKey, hex.EncodeToString(c.SpanID[:]))
+}
+
 // putClass names a class, if there is one.
 func (e *Emitter) putClass(a pcommon.Map, id jvmthread.ClassID) {
 	if id != jvmthread.NoClass {
 		a.PutStr(attrLockClass, e.sym.Class(id))
 	}
-}
-
-// fail marks the span of a deadlock.
-func fail(s ptrace.Span) {
-	s.Status().SetCode(ptrace.StatusCodeError)
-	s.Status().SetMessage("deadlock")
 }
 
 // putTotals writes the sums of the states that occurred.
@@ -217,6 +211,14 @@ func putTotals(a pcommon.Map, t *window.Totals) {
 			a.PutInt(attrTime[s], int64(t[s].Time))
 		}
 	}
+}
+
+// addEvent adds an event to a span and returns its attributes. Jaeger shows the events of a span under "Logs".
+func addEvent(s ptrace.Span, name string, at jvmthread.Time) pcommon.Map {
+	ev := s.Events().AppendEmpty()
+	ev.SetName(name)
+	ev.SetTimestamp(stamp(at))
+	return ev.Attributes()
 }
 
 // putText writes a text unless it is empty.
