@@ -3,7 +3,11 @@
 
 package criticalpath
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"math"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
 
 // Kind states why a segment is on the path.
 type Kind uint8
@@ -39,8 +43,8 @@ func (k Kind) String() string {
 	return "invalid"
 }
 
-// kindOf is the kind of an interval in each state. kindEnd marks the waits, whose kind depends on their cause.
-var kindOf = [jvmthread.NumStates]Kind{
+// kindOf is the kind of an interval in each state, KindUnknown for an invalid one. kindEnd marks the waits, whose kind depends on their cause.
+var kindOf = [math.MaxUint8 + 1]Kind{
 	jvmthread.StateUnknown:    KindUnknown,
 	jvmthread.StateRunnable:   KindRun,
 	jvmthread.StateSleeping:   KindSleep, // a wait if it was interrupted
