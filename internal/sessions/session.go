@@ -98,7 +98,7 @@ func (e *entry[T]) visit(do func() (silent bool)) (out []T, ended window.Cut) {
 	switch end := e.handler.End(); {
 	case end == "" && !silent:
 	case end == "" || end == threadpdata.EndLost:
-		ended = window.CutLost // it may come back, and is then joined in the middle
+		ended = window.CutLost // if it reconnects, it is joined in the middle
 	default:
 		ended = window.CutEnd
 	}

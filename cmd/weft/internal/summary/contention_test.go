@@ -4,6 +4,7 @@
 package summary
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -83,21 +84,18 @@ func metrics(events []jvmthread.Event, sym *symbols.Table) map[string]Lock {
 			}
 			locks[sym.Class(series.Key)] = l
 		}
-		for _, series := range s.Blocked {
-			if class := sym.Class(series.Key.Class); series.Key.Kind == contention.KindMonitor {
-				l := locks[class]
-				l.Contentions += int64(series.Value.Count)
-				l.Blocked += series.Value.Time
-				locks[class] = l
+		for _, series := range slices.Concat(s.Blocked, s.Waits) {
+			class := sym.Class(series.Key.Class)
+			l := locks[class]
+			switch series.Key.Kind {
+			case contention.KindMonitor:
+				l.Contentions, l.Blocked = l.Contentions+int64(series.Value.Count), l.Blocked+series.Value.Time
+			case contention.KindObject:
+				l.Waits, l.Waited = l.Waits+int64(series.Value.Count), l.Waited+series.Value.Time
+			default:
+				continue
 			}
-		}
-		for _, series := range s.Waits {
-			if class := sym.Class(series.Key.Class); series.Key.Kind == contention.KindObject {
-				l := locks[class]
-				l.Waits += int64(series.Value.Count)
-				l.Waited += series.Value.Time
-				locks[class] = l
-			}
+			locks[class] = l
 		}
 	})
 	return locks

@@ -67,7 +67,7 @@ func (s *Session) stack(sym *symbols.Table, id jvmthread.StackID) uint32 {
 
 // locks numbers locks. Numbers without references are reused.
 type locks struct {
-	list []Lock   // whoever changes an element calls own first
+	list []Lock   // call own before changing an element
 	read bool     // snapshots read the list
 	used []uint64 // by number: the newest block that refers to it
 	ids  map[Lock]uint32
@@ -102,7 +102,7 @@ func (k *locks) index(l Lock, block uint64) (id uint32, bytes int64) {
 	return id, bytes
 }
 
-// share returns the list for a snapshot: it is not changed any more, except beyond its end.
+// share returns the list for a snapshot. Its elements no longer change; new ones are appended beyond its end.
 func (k *locks) share() []Lock {
 	k.read = true
 	return k.list
