@@ -45,7 +45,7 @@ func TestDemo(t *testing.T) {
 	require.NotEmpty(t, file, "path of the spans")
 	assert.True(t, exists(file), file)
 	hottest := regexp.QuoteMeta(checkSummary(t, file))
-	assert.Regexp(t, hottest+` +[\d,]+ +[\d,]+ `, wrote)
+	assert.Regexp(t, hottest+` +lock +[\d,]+ +[\d,]+ `, wrote)
 	assert.Regexp(t, `The page shows the same: threads were blocked on `+hottest+` for `, wrote)
 	assert.Regexp(t, `\d+ handoffs? of \S`, wrote)
 }

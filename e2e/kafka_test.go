@@ -31,23 +31,28 @@ transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 `
 
-// startKafka starts a single-node Kafka broker and returns its address. Its jars are downloaded once, into build/kafka.
-func startKafka(t *testing.T) string {
+// quickStart is for programs that run for seconds.
+const quickStart = "-XX:TieredStopAtLevel=1"
+
+// startKafka starts a single-node Kafka broker with options of the JVM, and returns it and its address. Its jars are downloaded once, into
+// build/kafka.
+func startKafka(t *testing.T, options ...string) (broker *process, address string) {
 	t.Helper()
 	jars := built("kafka")
 	if !exists(filepath.Join(jars, "fetched")) {
-		require.NoError(t, fetchJars("e2e/testdata/kafka/pom.xml", jars))
+		require.NoError(t, fetchJars("e2e/kafka/pom.xml", jars))
 	}
 	newest := jdks[len(jdks)-1]
 	java := filepath.Join(newest.home, "bin", "java")
-	dir, address := threadtest.SocketDir(t), freeAddress(t)
+	dir := threadtest.SocketDir(t)
+	address = freeAddress(t)
 	properties := filepath.Join(dir, "server.properties")
 	content := fmt.Sprintf(brokerProperties, address, freeAddress(t), filepath.Join(dir, "data"))
 	require.NoError(t, os.WriteFile(properties, []byte(content), 0o600))
 	classpath := filepath.Join(jars, "*")
-	out, err := exec.Command(java, "-cp", classpath, "kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", properties).CombinedOutput()
+	out, err := exec.Command(java, quickStart, "-cp", classpath, "kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", properties).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	broker := start(t, nil, java, "-Xmx256m", "-cp", classpath, "kafka.Kafka", properties)
+	broker = start(t, nil, java, append(options, quickStart, "-Xmx256m", "-cp", classpath, "kafka.Kafka", properties)...)
 	poll(t, "Kafka is ready", func() bool {
 		require.True(t, broker.running(), "Kafka ended: %s", strings.Join(broker.errLines(), "\n"))
 		connection, err := net.Dial("tcp", address)
@@ -56,7 +61,7 @@ func startKafka(t *testing.T) string {
 		}
 		return err == nil
 	})
-	return address
+	return broker, address
 }
 
 // fetchJars has Maven copy the dependencies of a POM into a folder.
@@ -73,7 +78,7 @@ func fetchJars(pom, jars string) error {
 
 // TestKafka sends raw events of two JVMs through a topic with several partitions, and turns them into spans.
 func TestKafka(t *testing.T) {
-	broker := startKafka(t)
+	_, broker := startKafka(t)
 	s := startSink(t)
 	c := startCollector(t, setup{config: "kafka.yaml", more: []string{patientOTLP}, env: []string{"KAFKA_BROKERS=[" + broker + "]", "WEFT_BACKEND=" + s.grpc}})
 	var one, two pingPong

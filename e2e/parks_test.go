@@ -38,13 +38,13 @@ type parks struct {
 func checkParks(t *testing.T, o *output, service string, truth parks) {
 	t.Helper()
 	const lock = "java.util.concurrent.locks.ReentrantLock$NonfairSync"
-	of := func(class string) []link {
-		return keep(o.links(service, "unpark"), func(l link) bool { return l.from.text("weft.lock.class") == class })
+	of := func(class, kind string) []link {
+		return keep(o.links(service, kind), func(l link) bool { return l.from.text("weft.lock.class") == class })
 	}
-	checkUnparks(t, of(truth.Gate), truth.Unparks, truth.Sleeper, truth.Waker)
-	handed := keep(of(lock), func(l link) bool { return l.from.number("thread.id") == truth.Follower }) // the JDK uses such locks, too
+	checkUnparks(t, of(truth.Gate, "unpark"), truth.Unparks, truth.Sleeper, truth.Waker)
+	handed := keep(of(lock, "handoff"), func(l link) bool { return l.from.number("thread.id") == truth.Follower }) // the JDK uses such locks, too
 	checkUnparks(t, handed, truth.Unparks, truth.Follower, truth.Holder)
-	assert.Empty(t, of(truth.Permit), "an available permit ends the park at once")
+	assert.Empty(t, of(truth.Permit, "unpark"), "an available permit ends the park at once")
 	for _, pair := range []struct {
 		class         string
 		parked, other int64

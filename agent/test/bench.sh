@@ -37,7 +37,7 @@ for home in "$@"; do
     details=$(cost)
     run mode=aggregated,$none
     aggregated=$(cost)
-    run depth=16,wait-depth=6,park-depth=16
+    run depth=32,wait-depth=16,park-depth=32
     details_deep=$(cost)
     run mode=aggregated
     aggregated_deep=$(cost)

@@ -109,7 +109,9 @@ __attribute__((destructor)) static void report(void) {
         double nothing = mean(&s->nothing, n);
         double calls = mean(&s->calls, n);
         fprintf(stderr,
-                "  %-42s %8.1f   median %u, 90%% %u; %.1f for measuring is taken off; %zu calls\n",
-                s->name, calls - nothing, s->calls.ns[n / 2], s->calls.ns[n / 10 * 9], nothing, n);
+                "  %-42s %8.1f   10%% %u, median %u, 90%% %u; %.1f for measuring is taken off; %zu "
+                "calls\n",
+                s->name, calls - nothing, s->calls.ns[n / 10], s->calls.ns[n / 2],
+                s->calls.ns[n / 10 * 9], nothing, n);
     }
 }

@@ -46,7 +46,7 @@ TEST(mangled) {
     finish_after(thread, events);
     expect(events);
     CHECK_INT(server.witness.connections, 6);
-    CHECK_INT(weft_settings_depth(WEFT_PLACE_BLOCK), 16);
+    CHECK_INT(weft_settings_depth(WEFT_PLACE_BLOCK), 32);
 }
 
 static _Atomic uint64_t long_enough;
@@ -189,7 +189,7 @@ TEST(relieved) {
     while (weft_settings_pressed()) { // otherwise the watchdog ends it
         usleep(1000);
     }
-    CHECK_INT(weft_settings_depth(WEFT_PLACE_BLOCK), 16);
+    CHECK_INT(weft_settings_depth(WEFT_PLACE_BLOCK), 32);
     weft_sender_finish(WEFT_END_EXIT);
 }
 

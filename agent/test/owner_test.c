@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests that the JVM's structures are trusted only while they agree with JVMTI, and that JVMTI is
-// called rarely. The JVM is simulated; it keeps the owner's id in the monitor.
+// called rarely. The JVM is simulated; it keeps the owner's id in the monitor, or 1 if only the
+// owner's lock stack contains the object.
 
 #include "hotspot/owner.h"
 
@@ -11,6 +12,8 @@
 #include "harness.h"
 #include "hotspot/addresses.h"
 #include "hotspot/jvm.h"
+#include "hotspot/living.h"
+#include "hotspot/lock_stacks.h"
 #include "hotspot/vmstructs.h"
 #include "wire/clock.h"
 
@@ -24,11 +27,24 @@ static struct {
     uintptr_t owner;
 } monitor;
 
-static struct {
+enum { ENTRIES = 8 };
+
+static struct structure {
     uintptr_t header;
     uintptr_t pending;
+    uint64_t id;
+    uint32_t top;
+    uintptr_t entries[ENTRIES];
     JNIEnv env;
-} thread;
+} thread, other;
+
+static struct {
+    uint64_t header;
+    unsigned begun;
+    bool active;
+} heap;
+
+static uintptr_t locked = 0x1000; // its address; the reference points here
 
 static struct fake_object truth; // the owner according to JVMTI
 static uintptr_t changes_to;     // the monitor's owner after a call of JVMTI; 0: unchanged
@@ -39,10 +55,39 @@ void *weft_vmstructs_libjvm(void) {
 }
 
 bool weft_vmstructs_offset(const char *type, const char *field, ptrdiff_t *offset) {
-    bool of_monitor = strcmp(type, "ObjectMonitor") == 0;
+    const struct {
+        const char *field;
+        size_t offset;
+    } fields[] = {
+        {"_current_pending_monitor", offsetof(struct structure, pending)},
+        {"_monitor_owner_id", offsetof(struct structure, id)},
+        {"_lock_stack", offsetof(struct structure, top)},
+        {"_top", 0},
+        {"_base[0]", offsetof(struct structure, entries) - offsetof(struct structure, top)},
+        {"_owner", (size_t)((char *)&monitor.owner - (char *)&monitor)},
+        {"_is_stw_gc_active", (size_t)((char *)&heap.active - (char *)&heap)},
+        {"_total_collections", (size_t)((char *)&heap.begun - (char *)&heap)},
+    };
+    (void)type;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (strcmp(fields[i].field, field) == 0) {
+            *offset = (ptrdiff_t)fields[i].offset;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool weft_vmstructs_size(const char *type, uint64_t *size) {
+    (void)type;
+    *size = offsetof(struct structure, env) - offsetof(struct structure, top);
+    return true;
+}
+
+bool weft_vmstructs_static(const char *type, const char *field, uintptr_t *value) {
+    (void)type;
     (void)field;
-    *offset = of_monitor ? (char *)&monitor.owner - (char *)&monitor
-                         : (char *)&thread.pending - (char *)&thread;
+    *value = (uintptr_t)&heap;
     return true;
 }
 
@@ -52,9 +97,15 @@ static jlong JNICALL get_long(JNIEnv *env, jobject object, jfieldID field) {
     return field == weft_jvm.tid ? o->tid : o->eetop;
 }
 
-static void JNICALL delete_local(JNIEnv *env, jobject object) {
+static jint JNICALL push_frame(JNIEnv *env, jint capacity) {
     (void)env;
-    (void)object;
+    (void)capacity;
+    return JNI_OK;
+}
+
+static jobject JNICALL pop_frame(JNIEnv *env, jobject result) {
+    (void)env;
+    return result;
 }
 
 static jvmtiError JNICALL monitor_usage(jvmtiEnv *ti, jobject object, jvmtiMonitorUsage *usage) {
@@ -68,6 +119,12 @@ static jvmtiError JNICALL monitor_usage(jvmtiEnv *ti, jobject object, jvmtiMonit
     return JVMTI_ERROR_NONE;
 }
 
+// Sets the objects that a thread has locked.
+static void lock(struct structure *s, size_t count, const uintptr_t *objects) {
+    memcpy(s->entries, objects, count * sizeof *objects);
+    s->top = (uint32_t)(offsetof(struct structure, entries) + count * sizeof *objects);
+}
+
 static void begin(void) {
     static struct JNINativeInterface_ functions;
     static jvmtiInterface_1 tool;
@@ -75,10 +132,12 @@ static void begin(void) {
     static struct fake_object self;
     static int fields[2];
     functions.GetLongField = get_long;
-    functions.DeleteLocalRef = delete_local;
+    functions.PushLocalFrame = push_frame;
+    functions.PopLocalFrame = pop_frame;
     tool.GetObjectMonitorUsage = monitor_usage;
     thread.env = &functions;
     thread.pending = 0;
+    lock(&thread, 0, &locked);
     self.eetop = (jlong)(uintptr_t)&thread;
     weft_jvm.ti = &ti;
     weft_jvm.tid = (jfieldID)(void *)&fields[0];
@@ -89,8 +148,10 @@ static void begin(void) {
     jvmti_calls = 0;
 }
 
+static bool unknown;
+
 static uint64_t owner_now(void) {
-    return weft_owner(&thread.env, NULL);
+    return weft_owner(&thread.env, (jobject)(void *)&locked, &unknown);
 }
 
 TEST(the_first_answers_are_checked) {
@@ -145,6 +206,75 @@ TEST(jvmti_is_called_at_most_100_times_a_second) {
     CHECK(answered <= 100 + more + 1);
 }
 
+TEST(an_anonymous_owner_is_found_by_its_lock_stack) {
+    begin();
+    truth.tid = 9;
+    other.id = 9;
+    monitor.owner = 1;
+    lock(&other, 3, (uintptr_t[]){0x2000, locked, 0x3000});
+    CHECK(weft_living_add((uintptr_t)&other, 9));
+    for (int i = 0; i < 50; i++) {
+        CHECK_INT(owner_now(), 9);
+        CHECK(!unknown);
+    }
+    CHECK_INT(jvmti_calls, 16);
+}
+
+// Follows the previous test, as do the next ones.
+TEST(only_locked_objects_count) {
+    lock(&other, 1, (uintptr_t[]){0x2000});
+    CHECK(!weft_lock_stacks_find((jobject)(void *)&locked, &(uint64_t){0}));
+    other.top = UINT32_MAX;
+    CHECK(!weft_lock_stacks_find((jobject)(void *)&locked, &(uint64_t){0}));
+    other.top = 0;
+    CHECK(!weft_lock_stacks_find((jobject)(void *)&locked, &(uint64_t){0}));
+    lock(&other, 1, &locked);
+    CHECK(weft_lock_stacks_find((jobject)(void *)&locked, &(uint64_t){0}));
+}
+
+TEST(nothing_is_found_during_a_collection) {
+    heap.active = true;
+    CHECK(!weft_lock_stacks_find((jobject)(void *)&locked, &(uint64_t){0}));
+    heap.active = false;
+    CHECK(weft_lock_stacks_find((jobject)(void *)&locked, &(uint64_t){0}));
+}
+
+TEST(an_ended_thread_owns_nothing) {
+    weft_living_end((uintptr_t)&other);
+    CHECK(!weft_lock_stacks_find((jobject)(void *)&locked, &(uint64_t){0}));
+}
+
+TEST(an_owner_without_an_answer_is_unknown) {
+    int missing = 0;
+    begin();
+    truth.tid = 0;
+    monitor.owner = 1;
+    for (int i = 0; i < 10; i++) {
+        CHECK_INT(owner_now(), 0);
+        missing += unknown;
+    }
+    CHECK_INT(missing, 10);
+    monitor.owner = 0;
+    CHECK_INT(owner_now(), 0);
+    CHECK(!unknown);
+}
+
+TEST(three_mismatches_disable_the_lock_stacks) {
+    begin();
+    truth.tid = 7;
+    monitor.owner = 1;
+    lock(&other, 1, &locked);
+    CHECK(weft_living_add((uintptr_t)&other, 9));
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(owner_now(), 9);
+    }
+    CHECK_INT(jvmti_calls, 3);
+    CHECK(owner_now() != 9);
+    monitor.owner = 8;
+    CHECK_INT(owner_now(), 8);
+    weft_living_end((uintptr_t)&other);
+}
+
 // The last result is invalid once threads have come or gone.
 TEST(an_address_belongs_to_its_current_thread) {
     uintptr_t structure = (uintptr_t)&thread.env;
@@ -165,7 +295,13 @@ int main(void) {
     RUN(the_first_answers_are_checked);
     RUN(a_free_monitor_has_no_owner_and_needs_no_check);
     RUN(a_changed_owner_is_no_mismatch);
+    RUN(an_anonymous_owner_is_found_by_its_lock_stack);
+    RUN(only_locked_objects_count);
+    RUN(nothing_is_found_during_a_collection);
+    RUN(an_ended_thread_owns_nothing);
     RUN(three_mismatches_disable_the_structures);
     RUN(jvmti_is_called_at_most_100_times_a_second);
+    RUN(an_owner_without_an_answer_is_unknown);
+    RUN(three_mismatches_disable_the_lock_stacks);
     return harness_end("owner");
 }

@@ -23,9 +23,9 @@ TEST(options_have_defaults) {
     CHECK(parse(NULL));
     CHECK_STRING(o.endpoint, "unix:///tmp/weft.sock");
     CHECK_STRING(o.service, "");
-    CHECK_INT(o.depth, 16);
-    CHECK_INT(o.park_depth, 16);
-    CHECK_INT(o.unpark_depth, 0);
+    CHECK_INT(o.depth, 32);
+    CHECK_INT(o.park_depth, 32);
+    CHECK_INT(o.unpark_depth, 16);
     CHECK(o.park);
     CHECK_INT(o.pool, 16 << 20);
     CHECK(parse(""));
@@ -120,7 +120,7 @@ TEST(options_change_while_the_agent_runs) {
     CHECK(weft_options_set("snapshot", "now", WEFT_BY_CONTROL, &o, problem));
     CHECK(o.snapshot);
     weft_options_show(&o, collect, text);
-    CHECK(strstr(text, "depth=5 wait-depth=6 notify-depth=0 ") == text);
+    CHECK(strstr(text, "depth=5 wait-depth=16 notify-depth=4 ") == text);
     CHECK(strstr(text, " pause=on ") != NULL);
     CHECK(strstr(text, "endpoint") == NULL);
     CHECK(strstr(text, "snapshot") == NULL);

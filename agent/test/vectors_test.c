@@ -137,7 +137,9 @@ static void put_definition(struct weft_bytes *b, const char *line) {
         for (uint16_t i = 0; i < count; i++) {
             frames[i] = (struct weft_frame){(uint32_t)first[i], (int32_t)second[i]};
         }
-        weft_wire_put_stack(b, (uint32_t)id, flags, frames, count);
+        struct weft_named_lock lock = {.name = string(line, "lock", 0),
+                                       .frame = (uint16_t)number(line, "lockFrame")};
+        weft_wire_put_stack(b, (uint32_t)id, flags, frames, count, &lock);
     }
 }
 

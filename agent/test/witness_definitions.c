@@ -71,5 +71,13 @@ bool witness_definition(struct witness *w, unsigned kind, struct cursor c) {
             return fail(w, "stack %llu: unknown method", (unsigned long long)id);
         }
     }
+    if (c.left > 0) {
+        if (witness_number(&c, 2) >= frames) {
+            return fail(w, "stack %llu: a lock without a frame", (unsigned long long)id);
+        }
+        if (witness_string(&c).left == 0) {
+            return fail(w, "stack %llu: a lock without a name", (unsigned long long)id);
+        }
+    }
     return define(w, w->stack_ids, id, "stack") && (!c.bad || fail(w, "stack is cut off"));
 }

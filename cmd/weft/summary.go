@@ -17,8 +17,10 @@ import (
 
 const summaryUsage = `weft summary [--top N] [--format text|json] [--from TIME] [--to TIME] FILE...
 
-Shows where threads lose time: the hottest locks with counts and times, the waits, the longest
-run of handoffs of one lock, and the threads that were blocked most.
+Shows where threads lose time. The first sentence names the cause: who held the lock, permit or
+connection that threads waited for, and what it did meanwhile; or the deadlock. Then come the
+hottest locks, the waits by kind, the longest run of handoffs of one lock, the threads that were
+blocked most, and their longest waits.
 
   FILE            traces as OTLP JSON, one object per line, as the file exporter writes them; or a
                   recording: a .jfr of JDK 11 or later, a file that an agent wrote with file=PATH,
@@ -37,7 +39,7 @@ exit code is then 1.
 Examples:
   weft summary spans.json
   jcmd <pid> JFR.start duration=60s filename=shop.jfr settings=profile; weft summary shop.jfr
-  weft summary --format json spans.json | jq '.locks[0]'
+  weft summary --format json spans.json | jq '.headline, .locks[0]'
 `
 
 func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {

@@ -213,7 +213,7 @@ func BenchmarkSpanMetrics(b *testing.B) {
 func benchSpans() ptrace.Traces {
 	sym := benchSymbols()
 	cfg := engine.DefaultConfig()
-	e, emitter := engine.New(cfg), threadpdata.NewEmitter(one, sym)
+	e, emitter := engine.New(cfg, nil), threadpdata.NewEmitter(one, sym, nil)
 	parts, _ := benchParts(0)
 	for _, p := range parts {
 		e.Add(p)
@@ -241,13 +241,13 @@ func BenchmarkFlush(b *testing.B) {
 				sym.InternClass(fmt.Sprintf("com.acme.Lock%d", i))
 			}
 			writer := threadpdata.MetricWriter{Bounds: bounds}
-			emitter := threadpdata.NewEmitter(one, sym)
+			emitter := threadpdata.NewEmitter(one, sym, nil)
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
 			a := contention.New(&contention.Config{
 				Buckets: bounds, MaxSize: maxSize, MaxSeries: series, Expiry: time.Hour, Budget: &contention.Budget{Limit: 1 << 20},
-			}, sym, time.Unix(0, 0))
+			}, sym, nil, time.Unix(0, 0))
 			for i := range series {
 				for d := time.Microsecond; d < time.Minute; d *= 3 {
 					a.Aggregate(&jvmthread.Aggregate{Series: []jvmthread.Series{

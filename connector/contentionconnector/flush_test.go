@@ -92,8 +92,8 @@ func TestStaleSeriesAreRemoved(t *testing.T) {
 				}
 			}
 		}
-		assert.Equal(t, 2*5, points, "locks of two classes, for a minute and one final point")
-		assert.Equal(t, 2, stale)
+		assert.Equal(t, 3*5, points, "locks of three classes, for a minute and one final point")
+		assert.Equal(t, 3, stale)
 		p.stop(t)
 	})
 }

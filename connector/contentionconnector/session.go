@@ -40,8 +40,8 @@ const maxLostRecords = 10
 
 func (a *accountant) follow(s *sessions.Session) sessions.Follower[output] {
 	return &session{
-		Session: s, accountant: a, account: contention.New(&a.accounts, s.Symbols, time.Now()),
-		emitter: threadpdata.NewEmitter(s.ID, s.Symbols), finder: a.cfg.Sessions.NewFinder(s.Symbols),
+		Session: s, accountant: a, account: contention.New(&a.accounts, s.Symbols, s.Engine.Waits(), time.Now()),
+		emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits()), finder: a.cfg.Sessions.NewFinder(s.Symbols),
 		open: make(map[jvmthread.Cycle]deadlock.Found), lost: make(map[jvmthread.ClassID]int), records: plog.NewLogs(),
 	}
 }

@@ -124,7 +124,8 @@ func (b *Browser) Open(t testing.TB, address string, w Window) *Page {
 	if w.Width == 0 {
 		w.Width, w.Height = 1280, 800
 	}
-	ctx, cancel := chromedp.NewContext(b.ctx)
+	// All tabs of a profile share six connections to a server, and each page of Weft keeps one: each tab has a profile of its own.
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	p := &Page{t: t, ctx: ctx}
 	listening := make(chan struct{})
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(w.Width, w.Height)))
@@ -151,6 +152,7 @@ func (b *Browser) Open(t testing.TB, address string, w Window) *Page {
 	if w.Downloads != "" {
 		_, err := chromedp.CallBrowser(ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{
 			Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: w.Downloads,
+			BrowserContextID: chromedp.FromContext(ctx).BrowserContextID,
 		})
 		require.NoError(t, err)
 	}

@@ -151,7 +151,7 @@ func find(t *testing.T, name string) recording.Format {
 	return format
 }
 
-// read decodes files as one recording, with the side file of the first.
+// read decodes files as one recording, with the side files of the first.
 func read(t *testing.T, format recording.Format, dir string, names ...string) []string {
 	t.Helper()
 	var text []byte
@@ -186,12 +186,11 @@ func want(t *testing.T, format recording.Format, events []jvmthread.Event, sym *
 	e := format.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true, Times: recording.Times{Unit: time.Second}})
 	text := e.Begin(nil, &recording.Session{ID: one})
 	text = e.Batch(text, &recording.Batch{Events: events})
-	extension, meta := e.Sidecar()
 	text = e.End(text, &recording.End{})
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"+format.Extension), text, 0o600))
-	if extension != "" {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "x"+extension), meta, 0o600))
+	for _, side := range e.Sidecars(true) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "x"+side.Extension), side.Text, 0o600))
 	}
 	return read(t, format, dir, "x"+format.Extension)
 }
@@ -231,7 +230,10 @@ func TestRestartStartsAnotherRecording(t *testing.T) {
 		r.stop(t)
 	}
 	base := "orders_eu-" + one.String()
-	assert.Equal(t, []string{base + ".meta", base + ".orca", base + "_2.meta", base + "_2.orca"}, r.files(t))
+	assert.Equal(t, []string{
+		base + ".classtable", base + ".meta", base + ".method", base + ".orca",
+		base + "_2.classtable", base + "_2.meta", base + "_2.method", base + "_2.orca",
+	}, r.files(t))
 	assert.Equal(t, read(t, find(t, "orca"), dir, base+".orca"), read(t, find(t, "orca"), dir, base+"_2.orca"))
 }
 
@@ -245,7 +247,7 @@ func TestSessionsHaveSeparateFiles(t *testing.T) {
 	r.metric(t, "events_lost", int64(len(events)), "where", "refused")
 	r.stop(t)
 	r.metric(t, "sessions", 0)
-	assert.Len(t, r.files(t), 4)
+	assert.Len(t, r.files(t), 8)
 	format := find(t, "orca")
 	assert.Equal(t, read(t, format, r.dir, "orders_eu-"+one.String()+".orca"), read(t, format, r.dir, "orders_eu-"+two.String()+".orca"))
 }

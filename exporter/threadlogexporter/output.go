@@ -17,9 +17,10 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/recording"
 )
 
-// output is the files of one session: the current one, full ones, and a side file with the metadata of all of them.
+// output is the files of one session: the current one, full ones, and side files with the metadata of all of them.
 //
 // Records that cannot be written, because the disk is full for example, are held and retried. Once too much is held, whole pieces are
 // dropped and counted.
@@ -28,10 +29,9 @@ type output struct {
 	base   string // of the names of all files
 	number int    // of the recording, from 1: a restarted collector starts another one
 	logger *timberjack.Logger
-	side   *os.File // nil until needed
-	table  string   // path of side
-	size   int64    // of the current file
-	torn   bool     // a piece was dropped: later records may refer to it, so they go to a new file
+	sides  map[string]*os.File // by extension
+	size   int64               // of the current file
+	torn   bool                // a piece was dropped: later records may refer to it, so they go to a new file
 
 	held   []piece
 	bytes  int  // held
@@ -43,7 +43,9 @@ type piece struct {
 	text   []byte
 	events uint64
 	begun  bool // partly written: the rest has to follow
-	side   bool // belongs to the side file
+
+	side    string // extension of the side file it belongs to, if any
+	replace bool   // it replaces the side file
 }
 
 // maxHeld bounds the bytes waiting to be written, per session.
@@ -115,10 +117,11 @@ func (o *output) write(text []byte, events uint64) {
 	o.put(piece{text: text, events: events})
 }
 
-// writeSide appends to the side file.
-func (o *output) writeSide(extension string, text []byte) {
-	o.table = o.base + extension
-	o.put(piece{text: text, side: true})
+// writeSides writes to the side files.
+func (o *output) writeSides(sides []recording.Sidecar) {
+	for _, s := range sides {
+		o.put(piece{text: s.Text, side: s.Extension, replace: s.Replace})
+	}
 }
 
 func (o *output) put(p piece) {
@@ -156,8 +159,8 @@ func (o *output) retry() {
 func (o *output) try(p *piece) (done bool) {
 	var n int
 	var err error
-	if p.side {
-		n, err = o.appendSide(p.text)
+	if p.side != "" {
+		n, err = o.trySide(p)
 	} else {
 		n, err = o.logger.Write(p.text)
 		o.size += int64(n)
@@ -174,14 +177,37 @@ func (o *output) try(p *piece) (done bool) {
 	return true
 }
 
-func (o *output) appendSide(text []byte) (n int, err error) {
-	if o.side == nil {
-		if o.side, err = os.OpenFile(o.table, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
-			o.side = nil
+func (o *output) trySide(p *piece) (n int, err error) {
+	file := o.sides[p.side]
+	if p.replace {
+		if file != nil {
+			delete(o.sides, p.side)
+			_ = file.Close() // its content is replaced
+		}
+		return replaceFile(o.base+p.side, p.text)
+	}
+	if file == nil {
+		if file, err = os.OpenFile(o.base+p.side, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
 			return 0, err
 		}
+		if o.sides == nil {
+			o.sides = make(map[string]*os.File)
+		}
+		o.sides[p.side] = file
 	}
-	return o.side.Write(text)
+	return file.Write(p.text)
+}
+
+// replaceFile writes all of a text or, if the disk is full for example, leaves the file as it is.
+func replaceFile(name string, text []byte) (n int, err error) {
+	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
+		_ = os.Remove(name + ".new")
+		return 0, err
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }
 
 // fail logs the first of several failures in a row.
@@ -202,8 +228,8 @@ func (o *output) close() {
 	if err := o.logger.Close(); err != nil {
 		o.fail(err)
 	}
-	if o.side != nil {
-		if err := o.side.Close(); err != nil {
+	for _, file := range o.sides {
+		if err := file.Close(); err != nil {
 			o.fail(err)
 		}
 	}

@@ -112,6 +112,7 @@ func (w *sessionWriter) Close(why window.Cut) {
 		end = &recording.End{Time: w.Watermark(), Reason: reason}
 	}
 	w.out.write(w.encoder.End(w.text[:0], end), 0)
+	w.out.writeSides(w.encoder.Sidecars(true))
 	w.out.close()
 	w.owner.logger.Info("Recording ended", zap.Stringer("session", w.ID), zap.String("service", w.name), zap.String("file", w.out.path()),
 		zap.String("reason", reason), zap.Uint64("events", w.counted.Written), zap.Uint64("left_out", w.counted.TotalOmitted()),
@@ -175,9 +176,7 @@ func (w *sessionWriter) encode(batch *recording.Batch) {
 	w.text = w.encoder.Batch(w.text[:0], batch)
 	w.threads = w.threads[:0]
 	clear(w.places)
-	if extension, text := w.encoder.Sidecar(); len(text) > 0 {
-		w.out.writeSide(extension, text)
-	}
+	w.out.writeSides(w.encoder.Sidecars(false))
 	w.out.write(w.text, w.countEncoded())
 	for _, id := range w.ended {
 		w.Symbols.DropThread(id)

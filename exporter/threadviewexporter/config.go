@@ -50,6 +50,8 @@ type Config struct {
 	SessionTimeout time.Duration `mapstructure:"session_timeout"`
 	// ReorderTimeout is how long to wait for a missing batch before counting it as lost.
 	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
+	// Frames say whose code the frames of stacks are.
+	Frames sessions.FrameOptions `mapstructure:"frames"`
 
 	_ struct{} // prevent unkeyed literals
 }
@@ -120,6 +122,6 @@ func (c *Config) Validate() error {
 // sessions returns the configuration of internal/sessions.
 func (c *Config) sessions() sessions.Config {
 	eng := engine.DefaultConfig()
-	eng.Window, eng.Limits = c.Window, window.DefaultLimits()
+	eng.Window, eng.Limits, eng.Rules = c.Window, window.DefaultLimits(), c.Frames.Rules()
 	return sessions.Config{Engine: eng, MaxSessions: c.MaxSessions, SessionTimeout: c.SessionTimeout, ReorderTimeout: c.ReorderTimeout}
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -40,6 +41,8 @@ type threadView struct {
 	store     *store.Store
 	sessions  *sessions.Set[struct{}]
 
+	misplaced atomic.Bool // spans of thread_span arrived, and no carriers before them
+
 	archive *archive.Archive // once started; nil: sessions are lost on a restart
 
 	view    *server.View // once started
@@ -53,7 +56,7 @@ func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &threadView{cfg: cfg, set: set, telemetry: tb, store: store.New(cfg.MaxBytes)}
+	e := &threadView{cfg: cfg, set: set, telemetry: tb, store: store.New(cfg.MaxBytes, cfg.Frames.Rules())}
 	e.sessions = sessions.New(sessions.Settings[struct{}]{
 		Config: cfg.sessions(), Logger: set.Logger,
 		Metrics: sessions.Metrics{
@@ -79,7 +82,33 @@ func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
 // consume takes carriers, and ignores other spans.
 func (e *threadView) consume(ctx context.Context, td ptrace.Traces) error {
 	e.sessions.Consume(ctx, td)
+	if !e.misplaced.Load() && hasSpans(td) && e.store.Stats().Sessions == 0 && e.misplaced.CompareAndSwap(false, true) {
+		e.set.Logger.Warn("The page stays empty: " + misplaced)
+	}
 	return nil
+}
+
+const misplaced = "this exporter gets the spans of thread_span, but needs the carriers of the receiver; " +
+	"use it in a traces pipeline of its own, without thread_span"
+
+// hasSpans reports whether there are spans of thread_span, which replace the carriers.
+func hasSpans(td ptrace.Traces) bool {
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			if ss.Scope().Name() == threadpdata.ScopeSpans {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// notice is what the page says while it has no sessions; empty for its own text.
+func (e *threadView) notice() string {
+	if e.misplaced.Load() && e.store.Stats().Sessions == 0 {
+		return "No sessions: " + misplaced + "."
+	}
+	return ""
 }
 
 func (e *threadView) start(ctx context.Context, host component.Host) error {
@@ -99,7 +128,7 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	}
 	e.view = server.New(e.store, server.Config{
 		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: e.cfg.Trace.Window,
-		Hosts: e.hosts(), Agents: agents,
+		Hosts: e.hosts(), Agents: agents, Notice: e.notice,
 		Log: func(message string, err error) { e.set.Logger.Debug(message, zap.Error(err)) }, // usually a browser went away
 	})
 	compressed := []string{"text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"} // no events, each of which must arrive at once

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -283,4 +284,56 @@ func (*gatekeeper) Authenticate(ctx context.Context, header map[string][]string)
 		return ctx, nil
 	}
 	return ctx, assert.AnError
+}
+
+// An early line of a recording that cannot be read makes the session begin at its first event, not in 1970.
+func TestSessionBeginsAtItsFirstEvent(t *testing.T) {
+	const first = 1_700_000_000_000_000_000
+	e := startExporter(t, componenttest.NewNopHost(), nil)
+	sym := symbols.New(symbols.DefaultLimits())
+	td := ptrace.NewTraces()
+	ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+	threadpdata.MarkCarriers(ss.Scope())
+	c := threadpdata.Carrier{
+		Session: testSession, Batch: 1, Parts: 1, Before: 1, Watermark: first + 3e9, End: threadpdata.EndExit, Thread: jvmthread.Thread{ID: 1, Name: "main"},
+		Events: []jvmthread.Event{
+			{Time: first, Thread: 1, Kind: jvmthread.KindThreadStart},
+			{Time: first + 1e9, Thread: 1, Kind: jvmthread.KindSleepStart},
+			{Time: first + 2e9, Thread: 1, Kind: jvmthread.KindSleepEnd},
+		},
+	}
+	c.AppendTo(ss.Spans(), sym)
+	require.NoError(t, e.consume(t.Context(), td))
+	_, body := get(t, e.url()+"api/sessions/"+testSession.String())
+	var s api.Session
+	require.NoError(t, json.Unmarshal(body, &s))
+	assert.Equal(t, strconv.Itoa(first), s.Origin)
+	assert.EqualValues(t, 1, s.Missed)
+	assert.LessOrEqual(t, s.To, int64(3e9))
+	require.Len(t, s.Gaps, 1)
+	assert.GreaterOrEqual(t, s.Gaps[0].From, int64(0))
+}
+
+// After thread_span there are spans but no carriers: log and page say so.
+func TestSpansInPlaceOfCarriersAreReported(t *testing.T) {
+	core, log := observer.New(zapcore.WarnLevel)
+	e := startExporter(t, componenttest.NewNopHost(), nil)
+	e.set.Logger = zap.New(core)
+	info := func() (out api.Info) {
+		_, body := get(t, e.url()+"api/info")
+		require.NoError(t, json.Unmarshal(body, &out))
+		return out
+	}
+	assert.Empty(t, info().Notice)
+	td := ptrace.NewTraces()
+	ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+	ss.Scope().SetName(threadpdata.ScopeSpans)
+	ss.Spans().AppendEmpty().SetName("blocked OrderBook")
+	for range 2 {
+		require.NoError(t, e.consume(t.Context(), td))
+	}
+	assert.Equal(t, 1, log.FilterMessageSnippet("without thread_span").Len())
+	assert.Contains(t, info().Notice, "without thread_span")
+	require.NoError(t, e.consume(t.Context(), carriers(t, testSession, 3, threadpdata.EndExit)))
+	assert.Empty(t, info().Notice, "carriers arrive, too")
 }

@@ -49,6 +49,10 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	} else {
 		e.add(ended)
 	}
+	var left jvmthread.Cycle // the deadlock that a thread has left
+	if len(ended) == 1 {
+		left = ended[0].Cycle
+	}
 	interactions := e.binder.Apply(ev, th, closed)
 	if closed.Seq != jvmthread.NoSeq {
 		e.builder.Add(th, closed)
@@ -59,7 +63,17 @@ func (e *Engine) step(ev *jvmthread.Event) {
 			e.builder.AddInteraction(to, ia)
 		}
 	}
+	if left != 0 {
+		e.free(left, ev.Time)
+	}
 	e.deadlocks.Apply(ev)
+}
+
+// free ends a deadlock that a thread has left. The others wait on: it may let them go, or keep its locks.
+func (e *Engine) free(cycle jvmthread.Cycle, at jvmthread.Time) {
+	for _, m := range e.deadlocks.Break(cycle) {
+		e.add(e.timeline.Freed(m.Thread, cycle, at))
+	}
 }
 
 // add adds intervals of several threads.

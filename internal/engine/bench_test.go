@@ -59,7 +59,7 @@ func BenchmarkEngine(b *testing.B) {
 	batch, events, length := workload()
 	cfg := engine.DefaultConfig()
 	cfg.Window = 2 * time.Millisecond // about 100 000 events
-	e := engine.New(cfg)
+	e := engine.New(cfg, nil)
 	windows, shown := 0, 0
 	yield := func(w *window.Window) {
 		windows++

@@ -61,7 +61,7 @@ func deadlocks(t *testing.T, history string) (e *engine.Engine, found int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e = engine.New(engine.DefaultConfig())
+	e = engine.New(engine.DefaultConfig(), nil)
 	e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
 	e.Close(window.CutEnd, func(w *window.Window) { found += len(w.Deadlocks) })
 	return e, found

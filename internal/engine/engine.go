@@ -14,8 +14,10 @@ import (
 	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/timeline"
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 // Config sizes an engine.
@@ -25,13 +27,14 @@ type Config struct {
 	Limits     window.Limits
 	MaxThreads int
 	MaxLocks   int
+	Rules      *waits.Rules // of what threads wait for
 }
 
 // DefaultConfig returns the processor's defaults.
 func DefaultConfig() Config {
 	return Config{
 		Window: 10 * time.Second, Ordering: ordering.DefaultLimits(), Limits: window.DefaultLimits(),
-		MaxThreads: timeline.DefaultMaxThreads, MaxLocks: interaction.DefaultMaxLocks,
+		MaxThreads: timeline.DefaultMaxThreads, MaxLocks: interaction.DefaultMaxLocks, Rules: waits.NewRules(waits.Config{}),
 	}
 }
 
@@ -43,6 +46,7 @@ type Yield func(*window.Window)
 
 // Engine follows one session. One goroutine owns it.
 type Engine struct {
+	waits     *waits.Classifier
 	queue     *ordering.Queue
 	timeline  *timeline.Timeline
 	binder    *interaction.Binder
@@ -54,12 +58,16 @@ type Engine struct {
 	see       func([]jvmthread.Event) // may be nil
 }
 
-// New returns an engine for a new session.
-func New(cfg Config) *Engine {
-	tl := timeline.New(cfg.MaxThreads)
+// New returns an engine for a new session. The names of its classes and its stacks are in the table; nil: they are not known.
+func New(cfg Config, sym *symbols.Table) *Engine {
+	var classifier *waits.Classifier
+	if sym != nil {
+		classifier = cfg.Rules.Of(sym)
+	}
+	tl := timeline.New(cfg.MaxThreads, classifier)
 	binder := interaction.New(tl, cfg.MaxLocks)
 	return &Engine{
-		queue: ordering.New(cfg.Ordering), timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder),
+		waits: classifier, queue: ordering.New(cfg.Ordering), timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder),
 		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), last: math.MinInt64,
 	}
 }
@@ -130,6 +138,9 @@ func (e *Engine) Close(why window.Cut, yield Yield) {
 	e.cutUntil(at, yield)
 	e.cut(at, why, yield)
 }
+
+// Waits returns the classifier of the session's waits, nil if the engine has no names.
+func (e *Engine) Waits() *waits.Classifier { return e.waits }
 
 // Timeline returns the current states of the threads, for reading only.
 func (e *Engine) Timeline() *timeline.Timeline { return e.timeline }

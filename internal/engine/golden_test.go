@@ -17,6 +17,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
@@ -51,7 +52,7 @@ func golden(t *testing.T, file string) {
 	if strings.HasPrefix(filepath.Base(file), "single-ended-") {
 		new(recording.WaitCompleter).Complete(&batch)
 	}
-	run(t, batch.Events, time.Hour, func(w *window.Window) {
+	runNamed(t, h.Symbols(), batch.Events, time.Hour, func(w *window.Window) {
 		for _, l := range w.Lanes {
 			for _, iv := range l.Intervals {
 				got["intervals"] += h.Interval(iv) + "\n"
@@ -83,9 +84,15 @@ func golden(t *testing.T, file string) {
 // run feeds one batch with a part for each thread and closes the session.
 func run(t testing.TB, events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 	t.Helper()
+	runNamed(t, nil, events, length, yield)
+}
+
+// runNamed is run with names of classes, by which the engine knows what parked threads wait for.
+func runNamed(t testing.TB, sym *symbols.Table, events []jvmthread.Event, length time.Duration, yield engine.Yield) {
+	t.Helper()
 	d := engine.DefaultConfig()
 	d.Window = length
-	e := engine.New(d)
+	e := engine.New(d, sym)
 	check := func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {
 			t.Error(err)

@@ -26,7 +26,7 @@ func TestFullWindows(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := engine.DefaultConfig()
 			cfg.Window, cfg.Limits = time.Hour, window.Limits{Intervals: limit}
-			e := engine.New(cfg)
+			e := engine.New(cfg, nil)
 			at := jvmthread.Time(1_700_000_000_000_000_000)
 			evs := []jvmthread.Event{{Time: at, Thread: 1, Kind: jvmthread.KindThreadStart}}
 			for range sleeps {
@@ -63,7 +63,7 @@ func TestEventsFillWindows(t *testing.T) {
 	for _, step := range []jvmthread.Time{0, 1} {
 		cfg := engine.DefaultConfig()
 		cfg.Window, cfg.Limits = time.Hour, window.Limits{Intervals: limit}
-		e := engine.New(cfg)
+		e := engine.New(cfg, nil)
 		at := jvmthread.Time(1_700_000_000_000_000_000)
 		evs := []jvmthread.Event{{Time: at, Thread: 1, Kind: jvmthread.KindThreadStart}}
 		for range notifies {
@@ -95,7 +95,7 @@ func TestLastWindowStatesReason(t *testing.T) {
 	for _, why := range []window.Cut{window.CutEnd, window.CutLost, window.CutShutdown} {
 		cfg := engine.DefaultConfig()
 		cfg.Window = time.Second
-		e := engine.New(cfg)
+		e := engine.New(cfg, nil)
 		for _, p := range parts(1, 0, []jvmthread.Event{
 			{Time: 100 * second, Thread: 1, Kind: jvmthread.KindThreadStart},
 			{Time: 100*second + 5, Thread: 1, Kind: jvmthread.KindThreadEnd},

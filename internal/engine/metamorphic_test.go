@@ -88,7 +88,7 @@ func story(t *testing.T, events []jvmthread.Event, shift jvmthread.Time) (out []
 // A session of several weeks does not grow: ended threads and unused locks are discarded.
 func TestLongSessionDoesNotGrow(t *testing.T) {
 	const windows = 3 * 7 * 24 * 360 // three weeks of ten seconds
-	e := engine.New(engine.DefaultConfig())
+	e := engine.New(engine.DefaultConfig(), nil)
 	var number, before uint64
 	next := jvmthread.ThreadID(2)
 	threads, locks, shown := 0, 0, 0

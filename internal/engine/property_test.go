@@ -42,7 +42,7 @@ func TestBatchesDoNotMatter(t *testing.T) {
 		sim := simulate(seed)
 		want := whole(t, sim.Events)
 		rng := rand.New(rand.NewPCG(seed, 2))
-		e := engine.New(engine.DefaultConfig())
+		e := engine.New(engine.DefaultConfig(), nil)
 		var got []string
 		collect := func(w *window.Window) { got = append(got, describe(w)...) }
 		all := batches(sim.Events, rng)

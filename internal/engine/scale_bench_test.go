@@ -33,7 +33,7 @@ func oneWindow(b *testing.B, size int) (bytesPerInterval float64) {
 	batch, events, length := workload()
 	cfg := engine.DefaultConfig()
 	cfg.Window, cfg.Limits = 100*time.Hour, window.Limits{Intervals: 1 << 30}
-	e := engine.New(cfg)
+	e := engine.New(cfg, nil)
 	finder := window.NewFinder()
 	before := heap()
 	b.StartTimer()

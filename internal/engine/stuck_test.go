@@ -64,7 +64,7 @@ func TestUnknownOwner(t *testing.T) {
 
 // Threads without an end event, such as virtual threads, are discarded after a time without events.
 func TestThreadsWithoutEndExpire(t *testing.T) {
-	e := engine.New(engine.DefaultConfig())
+	e := engine.New(engine.DefaultConfig(), nil)
 	at, most := jvmthread.Time(1_700_000_000_000_000_000), 0
 	for number := uint64(1); number <= 1000; number++ { // of ten seconds
 		var evs []jvmthread.Event

@@ -100,17 +100,18 @@ type Flags uint16
 
 // The flags of events.
 const (
-	FlagTimedOut    Flags = 1 << iota // waited: the timeout expired
-	FlagInterrupted                   // waitReturned, joinEnd, sleepEnd, interrupted: InterruptedException was thrown
-	FlagVirtual                       // the event is of a virtual thread
-	FlagSnapshot                      // found by a snapshot: it happened at that time or earlier
+	FlagTimedOut     Flags = 1 << iota // waited: the timeout expired
+	FlagInterrupted                    // waitReturned, joinEnd, sleepEnd, interrupted: InterruptedException was thrown
+	FlagVirtual                        // the event is of a virtual thread
+	FlagSnapshot                       // found by a snapshot: it happened at that time or earlier
+	FlagOwnerUnknown                   // contendedEnter: Lock has an owner that the agent did not find
 
 	// FlagLateNotify is for waited: the notify that ended the wait may be recorded later. Agents do not send it; see docs/adr/013.
 	FlagLateNotify Flags = 1 << 15
 )
 
 // FlagNames are the names of the protocol's flags, lowest bit first.
-var FlagNames = [...]string{"timedOut", "interrupted", "virtual", "snapshot"}
+var FlagNames = [...]string{"timedOut", "interrupted", "virtual", "snapshot", "ownerUnknown"}
 
 // SpanContext identifies a span of the application, as in W3C Trace Context. The zero value identifies none.
 type SpanContext struct {

@@ -31,6 +31,22 @@ const NumInteractionKinds = int(interactionEnd)
 // String returns the kind's name, as attributes carry it.
 func (k InteractionKind) String() string { return nameOf(interactionNames[:], k, "invalid") }
 
+// Call returns the kind of event that is the call of which the interaction is the effect, KindNone if another kind of event causes it.
+func (k InteractionKind) Call() Kind {
+	switch k { //exhaustive:enforce
+	case InteractionStart:
+		return KindStartCalled
+	case InteractionInterrupt:
+		return KindInterruptCalled
+	case InteractionNotify:
+		return KindNotify
+	case InteractionNotifyAll:
+		return KindNotifyAll
+	case InteractionNone, InteractionHandoff, InteractionJoin, InteractionUnpark:
+	}
+	return KindNone
+}
+
 // Confidence is how certain a binding is.
 type Confidence uint8
 

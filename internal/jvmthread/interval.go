@@ -45,10 +45,6 @@ func (s State) Stopped() bool {
 	return false
 }
 
-// Continues reports whether the state continues a wait that began in another state: a deadlocked thread was blocked or parked before. Such an
-// interval is part of a wait, not another wait.
-func (s State) Continues() bool { return s == StateDeadlocked }
-
 // Seq numbers the intervals of one thread from 1. It is stable: the same events give the same numbers.
 type Seq uint32
 
@@ -60,7 +56,7 @@ type Interval struct {
 	Start, End Time
 	Thread     ThreadID
 	Peer       ThreadID // owner of Lock when the thread began to be blocked, or the thread joined
-	Timeout    int64    // of a wait, join, sleep or park, in nanoseconds; 0: none
+	Timeout    int64    // of a wait, join, sleep or park, in nanoseconds; 0: none. With MarkContinues, minus the time waited before Start
 	Lock       LockID
 	Stack      StackID
 	Seq        Seq
@@ -68,7 +64,19 @@ type Interval struct {
 	State      State
 	Marks      Marks
 	Was        State // of unknown: the state until an event contradicted it; of deadlocked: the state before, blocked or parked
+	Wait       Wait  // what the thread waits for
 }
+
+// Began returns when the wait began of which the interval is a part.
+func (iv *Interval) Began() Time {
+	if iv.Marks.Has(MarkContinues) {
+		return iv.Start + Time(iv.Timeout)
+	}
+	return iv.Start
+}
+
+// Waited returns the length of the wait up to the end of the interval: its duration, and that of the parts of the wait before it.
+func (iv *Interval) Waited() time.Duration { return iv.End.Sub(iv.Began()) }
 
 // Cycle numbers the deadlocks of a session from 1. All threads of a deadlock have the same.
 type Cycle uint32
@@ -81,11 +89,17 @@ type Marks uint8
 
 // The marks of intervals.
 const (
-	MarkTimedOut    Marks = 1 << iota // the wait ended by its timeout
-	MarkInterrupted                   // the wait ended by an interrupt
-	MarkOpen                          // End is not the end of the state, but of the known history
-	MarkPartial                       // Start is not the start of the state, but of the known history
+	MarkTimedOut     Marks = 1 << iota // the wait ended by its timeout
+	MarkInterrupted                    // the wait ended by an interrupt
+	MarkOpen                           // End is not the end of the state, but of the known history
+	MarkPartial                        // Start is not the start of the state, but of the known history
+	MarkWillContinue                   // the wait continues in the next interval
+	MarkContinues                      // the wait began in an earlier interval
 )
+
+// A wait that becomes part of a deadlock is several intervals: blocked or parked, deadlocked, and blocked or parked again if another thread
+// leaves the cycle first. All but the last have MarkWillContinue, all but the first have MarkContinues. Whoever counts waits counts the first one;
+// whoever measures them takes Waited of the last one.
 
 // Has reports whether all of the given marks are set.
 func (m Marks) Has(all Marks) bool { return m&all == all }
@@ -103,7 +117,7 @@ type Detail struct {
 func (d Detail) IsZero() bool { return d == Detail{} }
 
 // Hold is the ownership of a lock by a thread over [Start, End). Only contention makes holds visible: a hold for which no thread waited is
-// unknown. The holds of a lock do not overlap and are in the order of time.
+// unknown. The holds of a lock are in the order of time, and only shared ones overlap.
 type Hold struct {
 	Start, End Time
 	Lock       LockID
@@ -120,4 +134,5 @@ const (
 	HoldInferred                          // End is when the next owner got the lock; the release may have been earlier
 	HoldOpen                              // the thread still owns the lock at End
 	HoldSoFar                             // reported while open and again on completion
+	HoldShared                            // of one of several permits, or of an object of a pool: such holds of a lock overlap
 )

@@ -11,6 +11,14 @@ type Thread struct {
 	Daemon  bool
 	Virtual bool
 	Carrier bool // virtual threads run on it
+
+	// Foreign has what a recording says of the thread that means nothing here, for a recording of the same format: lines of name=value.
+	Foreign string
+}
+
+// OfJVM reports whether the thread belongs to the JVM itself. No application waits for such a thread.
+func (t Thread) OfJVM() bool {
+	return t.Group == "system" || t.Group == "InnocuousThreadGroup" || t.Name == "DestroyJavaVM"
 }
 
 // Frame is one frame of a call stack.

@@ -75,6 +75,27 @@ func (b *Batcher) Add(ev *jvmthread.Event) bool {
 	return true
 }
 
+// Rename replaces a thread by another in the n last events that name it as their peer, if all of these are still held back. It reports
+// whether they were.
+func (b *Batcher) Rename(from, to jvmthread.ThreadID, n int) bool {
+	found := 0
+	for i := len(b.events) - 1; i >= 0 && found < n; i-- {
+		if b.events[i].Peer == from {
+			found++
+		}
+	}
+	if found < n {
+		return false
+	}
+	for i := len(b.events) - 1; i >= 0 && found > 0; i-- {
+		if b.events[i].Peer == from {
+			b.events[i].Peer = to
+			found--
+		}
+	}
+	return true
+}
+
 // Late returns the problem of an event that Add has just rejected, at the position of p.
 func (b *Batcher) Late(p Problem) Problem {
 	p.Lost = 1

@@ -39,6 +39,7 @@ const (
 	ThreadGroup
 	ThreadDaemon
 	ThreadVirtual
+	ThreadForeign // of its own format
 )
 
 // Capabilities describes what a format can represent.

@@ -17,10 +17,17 @@ type Encoder interface {
 	Batch(dst []byte, batch *Batch) []byte
 	// End appends the tail of a file. End is nil if the session continues in another file.
 	End(dst []byte, end *End) []byte
-	// Sidecar returns the text to append to the sidecar file since the last call, and the extension of that file. The text may be empty.
-	Sidecar() (extension string, text []byte)
+	// Sidecars returns what to write to the files that accompany the recording, since the last call. Last is set after the last batch.
+	Sidecars(last bool) []Sidecar
 	// Stats returns what was written so far.
 	Stats() EncoderStats
+}
+
+// Sidecar is text for a file that accompanies a recording: has its name, with another extension.
+type Sidecar struct {
+	Extension string
+	Text      []byte
+	Replace   bool // the text replaces the file; otherwise it is appended
 }
 
 // EncoderOptions are common to all encoders.
@@ -72,8 +79,8 @@ func (e *EventEncoder) Batch(dst []byte, batch *Batch) []byte {
 // End implements Encoder.
 func (*EventEncoder) End(dst []byte, _ *End) []byte { return dst }
 
-// Sidecar implements Encoder.
-func (*EventEncoder) Sidecar() (extension string, text []byte) { return "", nil }
+// Sidecars implements Encoder.
+func (*EventEncoder) Sidecars(bool) []Sidecar { return nil }
 
 // Stats implements Encoder.
 func (e *EventEncoder) Stats() EncoderStats { return e.stats }

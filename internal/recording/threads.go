@@ -17,6 +17,7 @@ type Thread struct {
 	Joins       jvmthread.ThreadID // the thread it is joining
 	Sleeps      bool
 	Interrupted bool // was interrupted and has not reacted yet
+	Named       int  // events that named it as their peer before it had a name
 }
 
 // Threads assigns ids to the threads of a recording. Formats that identify threads by a hash code or an address may reuse one after the

@@ -43,7 +43,7 @@ type analysis[T any] struct {
 func New[T any](set Settings[T]) *Set[T] {
 	s := NewRaw(set, nil)
 	s.open = func(session *Session) Handler[T] {
-		session.Engine = engine.New(set.Config.Engine)
+		session.Engine = engine.New(set.Config.Engine, session.Symbols)
 		return &analysis[T]{Session: session, Engine: session.Engine, set: s, follower: set.Follow(session)}
 	}
 	return s

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -33,17 +34,30 @@ type Options struct {
 
 	// CriticalPath selects the critical path that each window shows.
 	CriticalPath PathOptions `mapstructure:"critical_path"`
+	// Frames say whose code the frames of stacks are.
+	Frames FrameOptions `mapstructure:"frames"`
 
 	_ struct{} // prevents unkeyed literals
 }
 
 // PathOptions select the critical path that each window shows.
 type PathOptions struct {
-	// Mode is bounded (what the thread that was blocked longest had to wait for), unbounded (the path of the program, backwards from the
+	// Mode is bounded (what the thread that others kept from its work longest had to wait for), unbounded (the path of the program, backwards from the
 	// thread that ran last) or off.
 	Mode PathMode `mapstructure:"mode"`
 	// Thread is a regular expression that selects threads by name in mode bounded; empty selects all.
 	Thread string `mapstructure:"thread"`
+
+	_ struct{}
+}
+
+// FrameOptions say whose code the frames of stacks are. A wait is attributed to the first frame of the application. Each name is a prefix of
+// class names, such as com.acme.framework.
+type FrameOptions struct {
+	// Libraries are packages that are not the application, in addition to the JDK and widely used frameworks.
+	Libraries []string `mapstructure:"libraries"`
+	// Applications are packages that are the application, although they belong to the JDK or a known framework.
+	Applications []string `mapstructure:"applications"`
 
 	_ struct{}
 }
@@ -119,8 +133,14 @@ func AtLeast(key string, n, least int, remark string) error {
 // Config returns the configuration of a Set.
 func (o *Options) Config() Config {
 	eng := engine.DefaultConfig()
+	eng.Rules = o.Frames.Rules()
 	eng.Window, eng.Limits = o.Window, window.Limits{Intervals: o.MaxIntervalsPerWindow}
 	return Config{Engine: eng, MaxSessions: o.MaxSessions, SessionTimeout: o.SessionTimeout, ReorderTimeout: o.ReorderTimeout}
+}
+
+// Rules returns the rules for kinds of waits and for the application's code.
+func (o *FrameOptions) Rules() *waits.Rules {
+	return waits.NewRules(waits.Config{Libraries: o.Libraries, Applications: o.Applications})
 }
 
 // NewFinder returns a finder of critical paths in the windows of a session; nil in mode off.
@@ -130,7 +150,7 @@ func (o *Options) NewFinder(sym *symbols.Table) *window.Finder {
 		return nil
 	}
 	f := window.NewFinder()
-	f.Unbounded = p.Mode == PathUnbounded
+	f.Unbounded, f.About = p.Mode == PathUnbounded, sym.Thread
 	if p.Thread != "" {
 		pattern := regexp.MustCompile(p.Thread) // Validate has compiled it
 		f.Wanted = func(id jvmthread.ThreadID) bool { return pattern.MatchString(sym.Thread(id).Name) }

@@ -43,6 +43,7 @@ const (
 	attrEventSpanID  = "weft.event.span.id"  // string of 16 hexadecimal digits
 	attrThreadGroup  = "weft.thread.group"   // string
 	attrVirtual      = "weft.thread.virtual" // bool
+	attrForeign      = "weft.thread.foreign" // string; see jvmthread.Thread
 
 	attrRecordingFormat     = "weft.recording.format"     // resource; string; format of the recording, if the session is not from an agent
 	attrRecordingThresholds = "weft.recording.thresholds" // resource; string; minimum durations of recorded events
@@ -71,7 +72,8 @@ const (
 	attrIntervalStart   = "weft.interval.start"  // int; start of the state, if in an earlier window
 	attrIntervalOpen    = "weft.interval.open"   // bool; the state did not end in this span
 	attrHistoryMissing  = "weft.history.missing" // bool; the history before the state is unknown
-	attrWaitKind        = "weft.wait.kind"       // string: lock, object, join, sleep, park, reenter
+	attrWaitKind        = "weft.wait.kind"       // string; see jvmthread.Wait
+	attrWaitStart       = "weft.wait.start"      // int; start of the wait, if in an earlier state: a deadlocked thread was blocked before
 	attrWaitTimeout     = "weft.wait.timeout"    // int; ns
 	attrWaitTimedOut    = "weft.wait.timed_out"  // bool
 	attrWaitCause       = "weft.wait.cause"      // string; what ended the wait: the kind of an interaction, timeout or unknown
@@ -84,7 +86,14 @@ const (
 	attrContextSpanID   = "weft.context.span.id"  // string of 16 hexadecimal digits
 	attrOwnerTraceID    = "weft.lock.owner.trace.id"
 	attrOwnerSpanID     = "weft.lock.owner.span.id"
-	attrOwnerFunction   = "weft.lock.owner.function" // string; location of the owner
+	attrLockName        = "weft.lock.name"               // string; what the source calls the lock
+	attrEntry           = "weft.wait.entry"              // string; the library's method through which the application waits
+	attrHolderID        = "weft.lock.holder.thread.id"   // of the thread that held the lock for the longest part of the wait
+	attrHolderName      = "weft.lock.holder.thread.name" // of that thread
+	attrHolderShare     = "weft.lock.holder.share"       // double; the part of the wait in which it did, from 0 to 1
+	attrHolderFunction  = "weft.lock.holder.function"    // string; where it was meanwhile
+	attrHolders         = "weft.lock.holders"            // string; all threads that held the lock during the wait, and their shares
+	attrOwnerFunction   = "weft.lock.owner.function"     // string; location of the owner
 	attrOwnerStacktrace = "weft.lock.owner.stacktrace"
 	attrCPUTime         = "weft.cpu.time" // int; CPU time of a runnable interval in ns
 	attrJoinedID        = "weft.joined.thread.id"
@@ -120,14 +129,26 @@ const (
 
 // Attributes of a window's root span, of its thread spans (folded), and of the root's lock events.
 const (
-	attrWindowCut      = "weft.window.cut" // string; why it ended: time, size, end, lost, shutdown
+	attrWindowCut      = "weft.window.cut"      // string; why it ended: time, size, end, lost, shutdown
+	attrContendedCount = "weft.contended.count" // int; waits for locks, permits and pools
+	attrContendedTime  = "weft.contended.time"
 	attrThreads        = "weft.window.threads"
 	attrEvents         = "weft.events.count"
 	attrEventsLost     = "weft.events.lost"   // int; events that the agent dropped
 	attrEventsMissed   = "weft.events.missed" // int; events from before this collector joined, or lost in transit
 	attrFoldedCount    = "weft.folded.count"
 	attrFoldedTime     = "weft.folded.time"
+	attrFoldedWaits    = "weft.folded.contended.count"
+	attrFoldedWaitTime = "weft.folded.contended.time"
 	attrFoldedThreads  = "weft.folded.threads"
+	attrFoldedCalls    = "weft.folded.calls"
+
+	// Of a call.
+	attrCallThreadID   = "weft.call.thread.id"
+	attrCallThreadName = "weft.call.thread.name"
+	attrWaitEvent      = "weft.wait" // name of the root's span events, one for each kind of waits
+	attrWaitCount      = "weft.wait.count"
+	attrWaitTime       = "weft.wait.time"
 	attrLockEvent      = "weft.lock" // name of the root's span events, one for each of the most contended lock classes
 	attrLockContended  = "weft.lock.contentions"
 	attrLockBlocked    = "weft.lock.blocked.time"

@@ -89,7 +89,7 @@ func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 	texts := attributes.PutEmptySlice(attrRawStacks)
 	texts.EnsureCapacity(len(c.stacks))
 	for _, id := range c.stacks {
-		texts.AppendEmpty().SetStr(sym.Stack(id))
+		texts.AppendEmpty().SetStr(sym.Whole(id))
 	}
 }
 
@@ -100,6 +100,7 @@ func (c *Carrier) appendThread(attributes pcommon.Map) {
 	putTrue(attributes, attrThreadDaemon, c.Thread.Daemon)
 	putTrue(attributes, attrVirtual, c.Thread.Virtual)
 	putTrue(attributes, attrCarrierThread, c.Thread.Carrier)
+	putText(attributes, attrForeign, c.Thread.Foreign)
 }
 
 func (c *Carrier) appendEvents(dst ptrace.SpanEventSlice, sym *symbols.Table) {

@@ -111,6 +111,8 @@ func (c *Carrier) parseThread(key string, value pcommon.Value) (err error) {
 		c.Thread.Virtual, err = boolean(value)
 	case attrCarrierThread:
 		c.Thread.Carrier, err = boolean(value)
+	case attrForeign:
+		c.Thread.Foreign, err = text(value)
 	}
 	return err
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/wording"
 )
 
 // EndedByItself is the reason for the end of a deadlock one of whose threads continued. Otherwise it is the reason for the end of the session.
@@ -71,10 +70,8 @@ func (e *Emitter) putPlace(m pcommon.Map, stack jvmthread.StackID) {
 	if stack == jvmthread.NoStack {
 		return
 	}
-	text := e.sym.Stack(stack)
-	p, _ := wording.FindPlace(text)
-	putText(m, attrFunction, p.Function)
-	m.PutStr(attrStacktrace, text)
+	putText(m, attrFunction, e.waits.Site(stack).Function)
+	m.PutStr(attrStacktrace, e.sym.Stack(stack))
 }
 
 // DeadlockEnd reports the end of a deadlock, with its reason and the time at which it was noticed.

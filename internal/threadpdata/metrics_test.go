@@ -50,11 +50,11 @@ func simulate(t *testing.T, seed uint64, budget int, each bool, writer threadpda
 	}
 	cfg := engine.DefaultConfig()
 	cfg.Window = 1500
-	e, emitter, finder := engine.New(cfg), threadpdata.NewEmitter(session, sym), window.NewFinder()
+	e, emitter, finder := engine.New(cfg, nil), threadpdata.NewEmitter(session, sym, nil), window.NewFinder()
 	now := time.Unix(2000, 0)
 	account := contention.New(&contention.Config{
 		Buckets: writer.Bounds, MaxSize: 160, Exemplars: 4, StuckAfter: time.Second, MaxSeries: 1000, Expiry: time.Hour, Budget: &contention.Budget{Limit: 1 << 20},
-	}, sym, now)
+	}, sym, nil, now)
 	out := both{spans: make(map[spanKey]ptrace.Span), totals: make(map[string]int64)}
 	flush := func() {
 		now = now.Add(time.Second)
@@ -152,10 +152,10 @@ func TestMetricsMatchThreadSpans(t *testing.T) {
 				}
 				return d
 			}
-			require.Equal(t, out.totals["weft.time.blocked"], sum("weft.lock.blocked.time", "weft.wait.kind", "lock"), "seed %d", seed)
-			require.Equal(t, out.totals["weft.time.blocked"], sum("weft.lock.blocked.duration", "weft.wait.kind", "lock"), "seed %d", seed)
+			require.Equal(t, out.totals["weft.contended.time"], sum("weft.lock.blocked.time", "weft.wait.kind", "lock"), "seed %d", seed)
+			require.Equal(t, out.totals["weft.contended.time"], sum("weft.lock.blocked.duration", "weft.wait.kind", "lock"), "seed %d", seed)
 			require.Equal(t, out.totals["weft.time.blocked"], sum("weft.thread.time", "weft.state", "blocked"), "seed %d", seed)
-			require.Equal(t, out.totals["weft.count.blocked"], sum("weft.lock.contentions", "weft.wait.kind", "lock")/1e9, "seed %d", seed)
+			require.Equal(t, out.totals["weft.contended.count"], sum("weft.lock.contentions", "weft.wait.kind", "lock")/1e9, "seed %d", seed)
 		}
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
-	"github.com/weft-otel/weft/internal/wording"
 )
 
 // ScopeSpans is the name of the instrumentation scope of thread spans.
@@ -21,9 +21,11 @@ const ScopeSpans = "github.com/weft-otel/weft"
 
 // Emitter turns the windows of one session into spans. One goroutine owns it.
 type Emitter struct {
+	Calls *Calls // to show as events of the threads' spans; nil: none
+
 	session jvmthread.SessionID
 	sym     *symbols.Table
-	places  map[jvmthread.StackID]wording.Place
+	waits   *waits.Classifier
 	names   map[nameKey]string
 	text    strings.Builder
 
@@ -34,9 +36,10 @@ type Emitter struct {
 	plan   plan   // of the current span; reused
 }
 
-// NewEmitter returns an Emitter for a session whose names and stacks are in the table.
-func NewEmitter(session jvmthread.SessionID, sym *symbols.Table) *Emitter {
-	return &Emitter{session: session, sym: sym, places: make(map[jvmthread.StackID]wording.Place), names: make(map[nameKey]string)}
+// NewEmitter returns an Emitter for a session whose names and stacks are in the table, with the session's classifier of waits; nil: the
+// default one.
+func NewEmitter(session jvmthread.SessionID, sym *symbols.Table, classifier *waits.Classifier) *Emitter {
+	return &Emitter{session: session, sym: sym, waits: classifier.Or(sym), names: make(map[nameKey]string)}
 }
 
 // Append writes the trace of a window: a root, the lane of the critical path with the given segments (as Prepare returns them), a span for
@@ -44,6 +47,9 @@ func NewEmitter(session jvmthread.SessionID, sym *symbols.Table) *Emitter {
 func (e *Emitter) Append(w *window.Window, segments []criticalpath.Segment, dst ptrace.SpanSlice) {
 	dst.EnsureCapacity(dst.Len() + countSpans(w, segments))
 	e.window, e.trace, e.base = w, TraceID(e.session, w.Start), windowHash(e.session, w.Start)
+	if e.Calls != nil {
+		defer e.Calls.end(e.Calls.begin(w))
+	}
 	for p := range e.plans(w, segments) {
 		p.lookUp(w)
 		e.describe(p)

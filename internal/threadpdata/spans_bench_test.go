@@ -75,14 +75,14 @@ func withWindow(b *testing.B, do func(*window.Window, *threadpdata.Emitter)) {
 	for _, ev := range sim.Events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
 	}
-	e := engine.New(engine.DefaultConfig())
+	e := engine.New(engine.DefaultConfig(), nil)
 	part := uint32(0)
 	for id, evs := range byThread {
 		sym.SetThread(jvmthread.Thread{ID: id, Name: "worker-" + string(rune('a'+id)), Group: "main"})
 		e.Add(ordering.Part{Batch: 1, Part: part, Parts: uint32(len(byThread)), Events: evs})
 		part++
 	}
-	emitter := threadpdata.NewEmitter(jvmthread.SessionID{1}, sym)
+	emitter := threadpdata.NewEmitter(jvmthread.SessionID{1}, sym, nil)
 	e.Close(window.CutEnd, func(w *window.Window) {
 		if w.End.Sub(w.Start) > time.Microsecond {
 			do(w, emitter)

@@ -59,7 +59,9 @@ type known struct {
 	detail   jvmthread.Detail
 	next     jvmthread.ThreadID // the one it waits for in a deadlock
 
-	// Of a segment: the interval it is part of. Of a wait for a lock: what the owner was doing when the wait began.
+	holders []window.Holder // of a contended wait, longest first
+
+	// Of a segment: the interval it is part of.
 	other    jvmthread.Interval
 	hasOther bool
 }
@@ -97,7 +99,7 @@ func (e *Emitter) plans(w *window.Window, segments []criticalpath.Segment) iter.
 
 // of resets the plan for a span of a kind.
 func (p *plan) of(kind spanKind, ref, parent jvmthread.IntervalRef) {
-	*p = plan{kind: kind, ref: ref, parent: parent, known: known{links: p.links[:0]}}
+	*p = plan{kind: kind, ref: ref, parent: parent, known: known{links: p.links[:0], holders: p.holders[:0]}}
 }
 
 func (p *plan) ofRoot(w *window.Window) *plan {
@@ -191,15 +193,13 @@ func (p *plan) lookUpInterval(w *window.Window) {
 		p.next = next.Thread
 		p.links = append(p.links, link{kind: "deadlock", target: window.Target{Window: w.Start, Ref: next}})
 	}
-	if len(p.causes) > 0 && iv.State == jvmthread.StateBlocked && iv.Peer != jvmthread.NoThread {
-		p.other, p.hasOther = w.Doing(iv.Peer, iv.Start)
-	}
+	p.holders = w.Holders(iv, p.holders)
 	p.detail = w.Detail(*iv)
 	if t, ok := w.Earlier(*iv); ok {
 		p.links = append(p.links, link{kind: "continues", target: t})
 	}
 	p.onPath = w.OnPath(p.lane, p.at)
-	if stateWords[iv.State].wait != "" {
+	if iv.Wait != jvmthread.WaitNone {
 		p.idle = w.Idle(p.lane, p.at)
 		p.slack, p.hasSlack = w.Slack(*iv)
 		p.cause = window.CauseOf(iv, p.causes)

@@ -36,6 +36,12 @@ func (e *Emitter) writeRoot(s ptrace.Span) {
 		a.PutInt(attrFoldedTime, int64(f.Time))
 	}
 	putTotals(a, &w.Totals)
+	putContended(a, &w.Waits, new(window.Folded))
+	for kind, sum := range w.Waits {
+		if sum != (window.Sum{}) && jvmthread.Wait(kind) != jvmthread.WaitNone {
+			putWaits(jvmthread.Wait(kind), sum, addEvent(s, attrWaitEvent, w.Start))
+		}
+	}
 	for i := range w.Locks[:min(len(w.Locks), maxLockEvents)] {
 		e.putLockStats(&w.Locks[i], addEvent(s, attrLockEvent, w.Start))
 	}
@@ -50,6 +56,14 @@ func (e *Emitter) writeRoot(s ptrace.Span) {
 	if w.Totals[jvmthread.StateDeadlocked].Time > 0 {
 		fail(s)
 	}
+}
+
+// putWaits describes all waits of a kind.
+func putWaits(kind jvmthread.Wait, sum window.Sum, a pcommon.Map) {
+	a.EnsureCapacity(3)
+	a.PutStr(attrWaitKind, kind.String())
+	putCount(a, attrWaitCount, sum.Count)
+	a.PutInt(attrWaitTime, int64(sum.Time))
 }
 
 // putLockStats describes a lock class.
@@ -72,6 +86,10 @@ func (e *Emitter) putLockStats(l *window.LockStats, a pcommon.Map) {
 				a.PutInt(attrHolder[state], int64(d))
 			}
 		}
+	}
+	if l.Folded.Count > 0 {
+		putCount(a, attrFoldedWaits, l.Folded.Count)
+		a.PutInt(attrFoldedWaitTime, int64(l.Folded.Time))
 	}
 	if v := e.window.Verdict; v != nil {
 		a.PutInt(attrPathTime, int64(v.PathTime(l.Class)))
@@ -129,10 +147,10 @@ func (e *Emitter) writePath(p *plan, s ptrace.Span) {
 func (e *Emitter) putSite(site *criticalpath.Share, a pcommon.Map) {
 	path := e.window.Verdict.Path
 	a.EnsureCapacity(6)
-	a.PutStr(attrState, site.Group.State.String())
+	a.PutStr(attrWaitKind, site.Group.Kind.String())
 	e.putClass(a, site.Group.Lock.Class)
 	if site.Group.Stack != jvmthread.NoStack {
-		at := e.place(site.Group.Stack)
+		at := e.waits.Site(site.Group.Stack)
 		a.PutStr(attrFunction, at.Function)
 		if at.Line > 0 {
 			a.PutInt(attrLine, int64(at.Line))

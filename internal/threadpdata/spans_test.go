@@ -70,12 +70,13 @@ func traces(t testing.TB, text string, length time.Duration, maxSpans int) (out 
 		"at java.lang.Object.wait0(Native Method)\nat java.lang.Object.wait(Object.java:366)\nat com.acme.Queue.take(Queue.java:20)",
 		"at com.acme.Queue.put(Queue.java:31)",
 		"at java.lang.Thread.join(Thread.java:1313)\nat com.acme.Main.main(Main.java:20)",
+		"at java.util.concurrent.locks.LockSupport.unpark(LockSupport.java:181)\nat org.apache.kafka.clients.producer.internals.BufferPool.deallocate(BufferPool.java:260)",
 	} {
 		sym.InternStack(stack)
 	}
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e, emitter := engine.New(cfg), threadpdata.NewEmitter(session, sym)
+	e, emitter := engine.New(cfg, nil), threadpdata.NewEmitter(session, sym, nil)
 	finder := window.NewFinder()
 	yield := func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {
@@ -212,6 +213,32 @@ func TestStateInTheLastMicrosecond(t *testing.T) {
 	}
 }
 
+// Where a running thread released a lock is what it did only if that is a method of the application.
+func TestHolderRunsInTheApplication(t *testing.T) {
+	const history = "1000000 main threadStart\n1000000 worker threadStart\n2000000 main park lock=book owner=worker\n" +
+		"5000000 worker unpark target=main stack=%d\n5001000 main unparked\n6000000 main yield\n"
+	for stack, want := range map[int]string{4: "com.acme.Queue.put", 6: ""} {
+		found := false
+		for _, td := range traces(t, fmt.Sprintf(history, stack), time.Second, 0) {
+			for _, s := range spansOf(td) {
+				if holder, ok := s.Attributes().Get("weft.lock.holder.thread.name"); ok && holder.Str() == "worker-1" {
+					found = true
+					have := ""
+					if function, ok := s.Attributes().Get("weft.lock.holder.function"); ok {
+						have = function.Str()
+					}
+					if have != want {
+						t.Errorf("stack %d: have %q, want %q", stack, have, want)
+					}
+				}
+			}
+		}
+		if !found {
+			t.Errorf("stack %d: no holder", stack)
+		}
+	}
+}
+
 func wellFormed(t *testing.T, s ptrace.Span, seen map[pcommon.SpanID]ptrace.Span) {
 	t.Helper()
 	if s.ParentSpanID().IsEmpty() {
@@ -248,5 +275,30 @@ func TestEmissionIsDeterministic(t *testing.T) {
 		if !bytes.Equal(first, marshal()) {
 			t.Fatal("the same events produced different bytes")
 		}
+	}
+}
+
+// The path's segments name the thread that a thread on the path joins.
+func TestPathNamesTheJoinedThread(t *testing.T) {
+	const text = `
+1000000 main threadStart
+2000000 worker threadStart
+3000000 main joinStart target=worker lock=worker-object stack=5
+4000000 worker sleepStart arg=5000000
+9000000 worker sleepEnd
+12000000 worker threadEnd
+12200000 main joinEnd target=worker lock=worker-object
+`
+	var names []string
+	for _, td := range traces(t, text, time.Hour, 0) {
+		for _, s := range spansOf(td) {
+			explanation, _ := s.Attributes().Get("weft.explanation")
+			if s.Name() == "worker-1: sleep" {
+				names = append(names, explanation.AsString())
+			}
+		}
+	}
+	if want := []string{"while main was in: join worker-1"}; !slices.Equal(names, want) {
+		t.Errorf("have %q, want %q", names, want)
 	}
 }

@@ -6,9 +6,11 @@ package threadpdata
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
 	"github.com/weft-otel/weft/internal/engine/deadlock"
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wording"
@@ -18,8 +20,8 @@ import (
 type description struct {
 	name        string
 	explanation string // of the links, since Jaeger's page does not show their attributes
-	place       wording.Place
-	ownerPlace  wording.Place // where the owner of the lock was
+	site        *waits.Site
+	ownerSite   *waits.Site // where the owner of the lock was
 }
 
 // describe puts a span into words.
@@ -35,7 +37,7 @@ func (e *Emitter) describe(p *plan) {
 	case threadSpan:
 		p.name = e.threadName(p.thread.Thread)
 	case intervalSpan:
-		p.place, p.ownerPlace = e.place(p.iv.Stack), e.place(p.detail.OwnerStack)
+		p.site, p.ownerSite = e.waits.Site(p.iv.Stack), e.waits.Site(p.detail.OwnerStack)
 		p.name = e.intervalName(p.iv)
 		p.explanation = e.explanation(p)
 	}
@@ -68,10 +70,11 @@ func (e *Emitter) waitsFor(seg *criticalpath.Segment) string {
 		if e.text.Len() > 0 {
 			e.text.WriteString(", ")
 		}
-		e.text.WriteString("while " + e.threadName(wait.Ref.Thread) + " was in: " + wording.Verb(wait.State))
-		if wait.Lock.Class != jvmthread.NoClass {
-			e.text.WriteString(" " + e.simpleName(wait.Lock.Class))
+		name := wording.Title(wait.State, wait.Kind, e.object(wait.Kind, wait.Lock.Class, wait.Stack), false)
+		if iv, ok := e.window.Interval(wait.Ref); ok && wait.State == jvmthread.StateJoining {
+			name = e.intervalName(&iv) // has the thread that it joins
 		}
+		e.text.WriteString("while " + e.threadName(wait.Ref.Thread) + " was in: " + name)
 	}
 	return e.text.String()
 }
@@ -79,39 +82,46 @@ func (e *Emitter) waitsFor(seg *criticalpath.Segment) string {
 // nameKey is what the name of an interval depends on, unless it joins a thread.
 type nameKey struct {
 	class    jvmthread.ClassID
+	stack    jvmthread.StackID
 	state    jvmthread.State
+	wait     jvmthread.Wait
 	timedOut bool
 }
 
 func (e *Emitter) intervalName(iv *jvmthread.Interval) string {
-	k := nameKey{class: iv.Lock.Class, state: iv.State, timedOut: iv.Marks.Has(jvmthread.MarkTimedOut)}
+	k := nameKey{iv.Lock.Class, iv.Stack, iv.State, iv.Wait, iv.Marks.Has(jvmthread.MarkTimedOut)}
 	if iv.State == jvmthread.StateJoining {
-		return wording.Title(iv.State, e.threadName(iv.Peer), k.timedOut)
+		return wording.Title(iv.State, iv.Wait, e.threadName(iv.Peer), k.timedOut)
 	}
 	name, ok := e.names[k]
 	if ok {
 		return name
 	}
-	object := ""
-	if k.class != jvmthread.NoClass {
-		object = e.simpleName(k.class)
-	}
-	name = wording.Title(k.state, object, k.timedOut)
+	name = wording.Title(k.state, k.wait, e.object(k.wait, k.class, k.stack), k.timedOut)
 	e.names[k] = name
 	return name
 }
 
-// explanation says what unblocked an interval, who held its lock before, and whom it waits for in a deadlock.
+// object returns what a wait is for.
+func (e *Emitter) object(w jvmthread.Wait, class jvmthread.ClassID, stack jvmthread.StackID) string {
+	site := e.waits.Site(stack)
+	return wording.Object(w, e.sym.Class(class), site.Lock, site.Entry)
+}
+
+// explanation says who held the lock during an interval, what unblocked it, and whom it waits for in a deadlock.
 func (e *Emitter) explanation(p *plan) string {
 	e.text.Reset()
+	if len(p.holders) > 0 {
+		h := &p.holders[0]
+		e.text.WriteString(wording.Held(e.threadName(h.Thread), h.Share(time.Duration(p.exact)), e.doing(p, h)))
+	}
 	for i := range p.causes {
-		ia := &p.causes[i]
-		e.explain(ia)
-		if ia.Kind == jvmthread.InteractionHandoff && p.iv.State == jvmthread.StateBlocked && p.iv.Peer != jvmthread.NoThread {
-			e.explainOwner(p, p.iv.Peer == ia.From.Thread)
-		}
+		e.explain(&p.causes[i])
 	}
 	if p.next != jvmthread.NoThread {
+		if e.text.Len() > 0 {
+			e.text.WriteString("; ")
+		}
 		e.text.WriteString("waits for " + e.threadName(p.next) + ", which waits for it in a cycle")
 	}
 	return e.text.String()
@@ -139,7 +149,7 @@ func (e *Emitter) explain(ia *jvmthread.Interaction) {
 	case jvmthread.InteractionNone:
 	}
 	if ia.Stack != jvmthread.NoStack {
-		at := e.place(ia.Stack)
+		at := e.waits.Site(ia.Stack)
 		b.WriteString(" at " + at.Function)
 		if at.Line > 0 {
 			b.WriteString(":" + strconv.Itoa(at.Line))
@@ -153,18 +163,54 @@ func (e *Emitter) explain(ia *jvmthread.Interaction) {
 	}
 }
 
-// explainOwner adds the thread that held the lock when the wait began, if that is not the one that handed it over, and what it was doing
-// then, if it did not run.
-func (e *Emitter) explainOwner(p *plan, same bool) {
-	holder, state := "", ""
-	if !same {
-		holder = e.threadName(p.iv.Peer)
+// doing says what the holder of a lock did while the thread waited.
+func (e *Emitter) doing(p *plan, h *window.Holder) string {
+	iv := &h.Doing
+	if iv.Seq == jvmthread.NoSeq {
+		return ""
 	}
-	if p.hasOther && p.other.State.Stopped() {
-		state = e.intervalName(&p.other)
-	}
-	e.text.WriteString(wording.Holder(holder, state))
+	return wording.Doing(iv.State, iv.Wait, e.object(iv.Wait, iv.Lock.Class, iv.Stack), e.holderFunction(p, h))
 }
+
+// holderFunction returns where the holder of a lock was. A running thread has no stack, but the agent may have taken that of the owner when
+// the wait began, or that of the release, which says only in which method of the application it was: the library's is the release itself.
+func (e *Emitter) holderFunction(p *plan, h *window.Holder) string {
+	stack := h.Doing.Stack
+	if h.Doing.Wait == jvmthread.WaitNone && h.Thread == p.iv.Peer {
+		stack = p.detail.OwnerStack
+	}
+	if stack != jvmthread.NoStack {
+		return e.waits.Site(stack).Function
+	}
+	for i := range p.causes {
+		if p.causes[i].From.Thread == h.Thread && p.causes[i].Stack != jvmthread.NoStack {
+			if site := e.waits.Site(p.causes[i].Stack); site.Own {
+				return site.Function
+			}
+			break
+		}
+	}
+	return ""
+}
+
+// holders lists the threads that held the lock during a wait, with their shares.
+func (e *Emitter) holders(p *plan) string {
+	e.text.Reset()
+	for i := range p.holders[:min(len(p.holders), maxHolders)] {
+		h := &p.holders[i]
+		if i > 0 {
+			e.text.WriteString(", ")
+		}
+		e.text.WriteString(e.threadName(h.Thread) + " " + wording.Percent(h.Share(time.Duration(p.exact))))
+	}
+	if len(p.holders) > maxHolders {
+		e.text.WriteString(", ...")
+	}
+	return e.text.String()
+}
+
+// maxHolders bounds the holders that a span lists.
+const maxHolders = 8
 
 // handoffRun lists the first threads of a run of handoffs and the last one: a -> b -> ... -> z.
 func (e *Emitter) handoffRun(c *window.HandoffRun) string {
@@ -205,17 +251,4 @@ func (e *Emitter) simpleName(class jvmthread.ClassID) string {
 
 func (e *Emitter) threadName(id jvmthread.ThreadID) string {
 	return wording.ThreadName(e.sym.Thread(id).Name, id)
-}
-
-// place finds the first frame of a stack that is not part of the wait itself.
-func (e *Emitter) place(id jvmthread.StackID) wording.Place {
-	if id == jvmthread.NoStack {
-		return wording.Place{}
-	}
-	if p, ok := e.places[id]; ok {
-		return p
-	}
-	p, _ := wording.FindPlace(e.sym.Stack(id))
-	e.places[id] = p
-	return p
 }

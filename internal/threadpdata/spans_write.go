@@ -5,6 +5,7 @@ package threadpdata
 
 import (
 	"encoding/hex"
+	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -57,23 +58,34 @@ func (e *Emitter) writeThread(l *window.Lane, s ptrace.Span) {
 		putCount(a, attrFoldedCount, l.Folded.Count)
 		a.PutInt(attrFoldedTime, int64(l.Folded.Time))
 	}
+	putContended(a, &l.Waits, &l.Contended)
+	e.putCalls(l.Thread, s)
 }
 
-// stateWords are the attribute values for each state.
-var stateWords = [jvmthread.NumStates]struct {
-	jvm  string // jvm.thread.state of a wait without a timeout
-	wait string // weft.wait.kind; empty: not a wait
-}{
-	jvmthread.StateRunnable:   {jvm: "runnable"},
-	jvmthread.StateBlocked:    {jvm: "blocked", wait: "lock"},
-	jvmthread.StateWaiting:    {jvm: "waiting", wait: "object"},
-	jvmthread.StateReentering: {jvm: "blocked", wait: "reenter"},
-	jvmthread.StateJoining:    {jvm: "waiting", wait: "join"},
-	jvmthread.StateSleeping:   {jvm: "timed_waiting", wait: "sleep"},
-	jvmthread.StateParked:     {jvm: "waiting", wait: "park"},
-	jvmthread.StateDeadlocked: {jvm: "blocked", wait: "lock"},
-	jvmthread.StateSuspended:  {jvm: "blocked", wait: "suspend"},
-	jvmthread.StateDead:       {jvm: "terminated"},
+// putContended writes the sum of the contended waits, and how many of them have no span.
+func putContended(a pcommon.Map, t *window.Waits, folded *window.Folded) {
+	if sum := t.Contended(); sum.Time > 0 || sum.Count > 0 {
+		putCount(a, attrContendedCount, sum.Count)
+		a.PutInt(attrContendedTime, int64(sum.Time))
+	}
+	if folded.Count > 0 {
+		putCount(a, attrFoldedWaits, folded.Count)
+		a.PutInt(attrFoldedWaitTime, int64(folded.Time))
+	}
+}
+
+// jvmStates are the values of jvm.thread.state of a wait without a timeout.
+var jvmStates = [jvmthread.NumStates]string{
+	jvmthread.StateRunnable:   "runnable",
+	jvmthread.StateBlocked:    "blocked",
+	jvmthread.StateWaiting:    "waiting",
+	jvmthread.StateReentering: "blocked",
+	jvmthread.StateJoining:    "waiting",
+	jvmthread.StateSleeping:   "timed_waiting",
+	jvmthread.StateParked:     "waiting",
+	jvmthread.StateDeadlocked: "blocked",
+	jvmthread.StateSuspended:  "blocked",
+	jvmthread.StateDead:       "terminated",
 }
 
 func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
@@ -82,7 +94,7 @@ func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
 	a.PutStr(attrState, iv.State.String())
 	a.PutInt(attrIntervalTime, int64(p.exact))
 	e.putThread(a, attrThreadID, attrThreadName, iv.Thread)
-	jvm := stateWords[iv.State].jvm
+	jvm := jvmStates[iv.State]
 	if jvm == "waiting" && iv.Timeout > 0 {
 		jvm = "timed_waiting"
 	}
@@ -92,8 +104,8 @@ func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
 	}
 	putTrue(a, attrIntervalOpen, iv.Marks.Has(jvmthread.MarkOpen))
 	putTrue(a, attrHistoryMissing, iv.Marks.Has(jvmthread.MarkPartial))
-	if wait := stateWords[iv.State].wait; wait != "" {
-		a.PutStr(attrWaitKind, wait)
+	if iv.Wait != jvmthread.WaitNone {
+		a.PutStr(attrWaitKind, iv.Wait.String())
 		e.wait(p, s, a)
 	}
 	if iv.State == jvmthread.StateDeadlocked {
@@ -115,6 +127,9 @@ func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
 // wait writes what a thread waited for, for how long at most, what ended the wait, and where in the code it was.
 func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
 	iv := p.iv
+	if iv.Marks.Has(jvmthread.MarkContinues) {
+		a.PutInt(attrWaitStart, int64(iv.Began()))
+	}
 	if iv.Timeout > 0 {
 		a.PutInt(attrWaitTimeout, iv.Timeout)
 	}
@@ -124,6 +139,7 @@ func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
 	}
 	if !iv.Lock.IsZero() {
 		e.putLock(a, iv.Lock)
+		putText(a, attrLockName, p.site.Lock)
 	}
 	if iv.Peer != jvmthread.NoThread {
 		id, name := attrOwnerID, attrOwnerName
@@ -132,6 +148,7 @@ func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
 		}
 		e.putThread(a, id, name, iv.Peer)
 	}
+	e.putHolders(p, a)
 	if p.hasSlack {
 		a.PutInt(attrSlack, int64(p.slack))
 	}
@@ -140,12 +157,32 @@ func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
 		a.PutStr(attrWaitCause, p.cause.String())
 	}
 	if iv.Stack != jvmthread.NoStack {
-		a.PutStr(attrFunction, p.place.Function)
-		putText(a, attrFile, p.place.File)
-		if p.place.Line > 0 {
-			a.PutInt(attrLine, int64(p.place.Line))
+		a.PutStr(attrFunction, p.site.Function)
+		putText(a, attrEntry, p.site.Entry)
+		putText(a, attrFile, p.site.File)
+		if p.site.Line > 0 {
+			a.PutInt(attrLine, int64(p.site.Line))
 		}
 		a.PutStr(attrStacktrace, e.sym.Stack(iv.Stack))
+	}
+}
+
+// putHolders writes who held the lock longest during the wait, and who else did.
+func (e *Emitter) putHolders(p *plan, a pcommon.Map) {
+	if len(p.holders) == 0 {
+		return
+	}
+	h := &p.holders[0]
+	e.putThread(a, attrHolderID, attrHolderName, h.Thread)
+	if h.Time > 0 {
+		a.PutDouble(attrHolderShare, h.Share(time.Duration(p.exact)))
+	}
+	if h.Doing.Seq != jvmthread.NoSeq {
+		a.PutStr(attrHolderState, h.Doing.State.String())
+		putText(a, attrHolderFunction, e.holderFunction(p, h))
+	}
+	if len(p.holders) > 1 {
+		a.PutStr(attrHolders, e.holders(p))
 	}
 }
 
@@ -158,7 +195,7 @@ func (e *Emitter) detail(p *plan, s ptrace.Span, a pcommon.Map) {
 	linkToApplication(s, "context", d.Span)
 	linkToApplication(s, "owner_context", d.OwnerSpan)
 	if d.OwnerStack != jvmthread.NoStack {
-		a.PutStr(attrOwnerFunction, p.ownerPlace.Function)
+		a.PutStr(attrOwnerFunction, p.ownerSite.Function)
 		a.PutStr(attrOwnerStacktrace, e.sym.Stack(d.OwnerStack))
 	}
 	if d.HasCPU && p.iv.State == jvmthread.StateRunnable {

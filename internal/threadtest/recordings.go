@@ -130,6 +130,7 @@ func Recorded(seed uint64, threads, locks, actions int) ([]jvmthread.Event, *sym
 		id := jvmthread.ThreadID(i + 1)
 		sym.SetThread(jvmthread.Thread{
 			ID: id, Name: names[rng.IntN(len(names))], Group: names[rng.IntN(len(names))], Daemon: rng.IntN(2) == 0, Virtual: rng.IntN(4) == 0,
+			Foreign: []string{"", "parentName=system\ncollationValue=7", "traceIdRef=<t&1>"}[i%3],
 		})
 	}
 	classes := []jvmthread.ClassID{0}
@@ -137,12 +138,16 @@ func Recorded(seed uint64, threads, locks, actions int) ([]jvmthread.Event, *sym
 		classes = append(classes, sym.InternClass(fmt.Sprintf("com.acme.Lock$%d<T>", i)))
 	}
 	stacks := []jvmthread.StackID{jvmthread.NoStack}
-	for range 12 {
-		var lines []string
+	for i := range 12 {
+		var text symbols.StackBuilder
 		for range 1 + rng.IntN(6) {
-			lines = append(lines, frames[rng.IntN(len(frames))])
+			f := &frames[rng.IntN(len(frames))]
+			text.Add(f.function, f.file, f.line)
+			if i%2 == 0 {
+				text.AddCode(f.descriptor, f.index)
+			}
 		}
-		stacks = append(stacks, sym.InternStack(strings.Join(lines, "\n")))
+		stacks = append(stacks, sym.InternStack(text.End(false)))
 	}
 	events := Simulate(seed, threads, locks, actions).Events
 	for i := range events {
@@ -161,9 +166,20 @@ func Recorded(seed uint64, threads, locks, actions int) ([]jvmthread.Event, *sym
 	return events, sym
 }
 
-var frames = []string{
-	"at com.acme.OrderBook.add(OrderBook.java:42)", "at com.acme.OrderBook.add(OrderBook.java:43)", "at com.acme.OrderBook.drain(OrderBook.java:7)",
-	"at java.lang.Object.wait0(Native Method)", "at a.B$$Lambda/0x00007f12a.run(Unknown Source)", "at C.main(C.java)", "at C.<init>(C.java:1)",
+var frames = []struct {
+	function, file string
+	line           int
+	descriptor     string
+	index          int32
+}{
+	{"com.acme.OrderBook.add", "OrderBook.java", 42, "(JI)V", 17},
+	{"com.acme.OrderBook.add", "OrderBook.java", 43, "(JI)V", 25},
+	{"com.acme.OrderBook.add", "OrderBook.java", 43, "(Lcom/acme/Order;)[J", 25},
+	{"com.acme.OrderBook.drain", "OrderBook.java", 7, "()V", 0},
+	{"java.lang.Object.wait0", "", -1, "(J)V", -1},
+	{"a.B$$Lambda/0x00007f12a.run", "", 0, "()V", 3},
+	{"C.main", "C.java", 0, "", 0},
+	{"C.<init>", "C.java", 1, "()V", 1},
 }
 
 // Carry returns an event reduced to the fields that a format can represent, and whether it can represent the event at all.
@@ -194,6 +210,9 @@ func CarryThread(c *recording.Capabilities, th jvmthread.Thread) jvmthread.Threa
 		th.Group = ""
 	}
 	th.Daemon = th.Daemon && c.Threads&recording.ThreadDaemon != 0
+	if c.Threads&recording.ThreadForeign == 0 {
+		th.Foreign = ""
+	}
 	th.Virtual = th.Virtual && c.Threads&recording.ThreadVirtual != 0
 	return th
 }
@@ -201,5 +220,5 @@ func CarryThread(c *recording.Capabilities, th jvmthread.Thread) jvmthread.Threa
 // EventText prints an event with ids resolved to texts, to compare events of different symbol tables.
 func EventText(ev jvmthread.Event, sym *symbols.Table) string {
 	return fmt.Sprintf("%d %s thread=%d peer=%d arg=%d lock=%s/%x flags=%d stack=%q",
-		ev.Time, ev.Kind, ev.Thread, ev.Peer, ev.Arg, sym.Class(ev.Lock.Class), ev.Lock.Hash, ev.Flags, sym.Stack(ev.Stack))
+		ev.Time, ev.Kind, ev.Thread, ev.Peer, ev.Arg, sym.Class(ev.Lock.Class), ev.Lock.Hash, ev.Flags, sym.Whole(ev.Stack))
 }

@@ -52,7 +52,8 @@ type simThread struct {
 	runs    bool // can act
 	permit  bool // from an unpark while it was not parked
 	parked  bool
-	waking  bool // was unparked, but has not reported it yet
+	wants   *simLock // of java.util.concurrent, for which it is parked
+	waking  bool     // was unparked, but has not reported it yet
 	sleeps  bool
 	waitsOn *simLock // in its wait set
 	// interrupted is set once an interrupt is about to end the thread's wait or sleep, so nothing else may end it.
@@ -66,13 +67,14 @@ type simThread struct {
 
 type simLock struct {
 	id    jvmthread.LockID
+	juc   bool // of java.util.concurrent, not a monitor
 	owner *simThread
 	held  int // index of the owner's tenure
 	queue []*queued
 	waits []*simThread
 }
 
-// queued is a thread in the queue of a monitor, with its continuation once it owns the monitor.
+// queued is a thread in the queue of a lock. A monitor has a continuation for when the thread owns it.
 type queued struct {
 	thread  *simThread
 	granted func(giver *simThread)
@@ -83,11 +85,12 @@ type timer struct {
 	fire func()
 }
 
-// Simulate runs a random program with the given numbers of threads, locks and actions.
+// Simulate runs a random program with the given numbers of threads, locks and actions. Locks of class 3 are of java.util.concurrent.
 func Simulate(seed uint64, threads, locks, actions int) *Simulation {
 	s := &Simulation{rng: rand.New(rand.NewPCG(seed, 1)), now: 1000, Steps: make(map[jvmthread.ThreadID][]Step)}
 	for i := range locks {
-		s.locks = append(s.locks, &simLock{id: jvmthread.LockID{Class: 1 + jvmthread.ClassID(i)%3, Hash: uint32(i + 1)}})
+		class := 1 + jvmthread.ClassID(i)%3
+		s.locks = append(s.locks, &simLock{id: jvmthread.LockID{Class: class, Hash: uint32(i + 1)}, juc: class == 3})
 	}
 	for i := range threads {
 		s.threads = append(s.threads, &simThread{id: jvmthread.ThreadID(i + 1)})
@@ -175,9 +178,9 @@ func (s *Simulation) act(t *simThread) {
 	case k < 11 && top != nil:
 		s.tick()
 		s.release(t, top)
-	case k < 13 && top != nil:
+	case k < 13 && top != nil && !top.juc:
 		s.wait(t, top)
-	case k < 15 && top != nil:
+	case k < 15 && top != nil && !top.juc:
 		s.notify(t, top, s.rng.IntN(4) == 0)
 	case k == 15:
 		s.sleep(t)
@@ -201,6 +204,11 @@ func (s *Simulation) enter(t *simThread, l *simLock) {
 		s.grant(t, l)
 		return
 	}
+	if l.juc {
+		s.parkFor(t, l)
+		l.queue = append(l.queue, &queued{thread: t})
+		return
+	}
 	s.emit(t, jvmthread.Event{Kind: jvmthread.KindContendedEnter, Lock: l.id, Peer: l.owner.id})
 	s.state(t, jvmthread.StateBlocked)
 	t.runs = false
@@ -215,6 +223,10 @@ func (s *Simulation) enter(t *simThread, l *simLock) {
 
 // release hands the monitor to the first thread in the queue, which reports it a little later.
 func (s *Simulation) release(t *simThread, l *simLock) {
+	if l.juc {
+		s.unlock(t, l)
+		return
+	}
 	t.held = slices.DeleteFunc(t.held, func(h *simLock) bool { return h == l })
 	s.Tenures[l.held].Released = s.now
 	l.owner = nil

@@ -124,7 +124,7 @@ func (s *Simulation) unpark(t *simThread) {
 			other = p
 		}
 	}
-	if !other.started || other.dead || other == t {
+	if !other.started || other.dead || other == t || other.wants != nil {
 		return
 	}
 	s.emit(t, jvmthread.Event{Kind: jvmthread.KindUnpark, Peer: other.id})

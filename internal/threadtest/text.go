@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 // History is a parsed text: events in the order of the lines, and the names of their ids.
@@ -118,6 +119,15 @@ func (h *History) Lock(name string) jvmthread.LockID {
 	return jvmthread.LockID{Class: jvmthread.ClassID(n), Hash: uint32(n)}
 }
 
+// Symbols returns a table in which the name of each lock is that of its class.
+func (h *History) Symbols() *symbols.Table {
+	t := symbols.New(symbols.DefaultLimits())
+	for _, name := range h.locks {
+		t.InternClass(name)
+	}
+	return t
+}
+
 func intern(list *[]string, name string) int {
 	for i, known := range *list {
 		if known == name {
@@ -152,13 +162,13 @@ func (h *History) Interval(iv jvmthread.Interval) string {
 	if iv.Peer != jvmthread.NoThread {
 		fmt.Fprintf(&b, " peer=%s", h.threadName(iv.Peer))
 	}
-	if iv.Timeout != 0 {
+	if iv.Timeout > 0 {
 		fmt.Fprintf(&b, " timeout=%d", iv.Timeout)
 	}
 	if iv.Cycle != 0 {
 		fmt.Fprintf(&b, " cycle=%d", iv.Cycle)
 	}
-	for bit, name := range []string{"timedOut", "interrupted", "open", "partial"} {
+	for bit, name := range []string{"timedOut", "interrupted", "open", "partial", "willContinue", "continues"} {
 		if iv.Marks.Has(1 << bit) {
 			b.WriteString(" " + name)
 		}

@@ -49,6 +49,9 @@ func AppendThread(dst []byte, th jvmthread.Thread) []byte {
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(flags))
 	dst = appendString(dst, th.Name)
 	dst = appendString(dst, th.Group)
+	if th.Foreign != "" {
+		dst = appendString(dst, th.Foreign)
+	}
 	return end(dst, start)
 }
 
@@ -91,6 +94,10 @@ func AppendStack(dst []byte, s *Stack) []byte {
 	for _, f := range frames {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(f.Method))
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(f.BCI))
+	}
+	if s.Lock != "" {
+		dst = binary.LittleEndian.AppendUint16(dst, s.LockFrame)
+		dst = appendString(dst, s.Lock)
 	}
 	return end(dst, start)
 }

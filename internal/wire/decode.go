@@ -36,6 +36,9 @@ func (f Frame) Thread() (jvmthread.Thread, error) {
 	th.Carrier = flags&ThreadCarrier != 0
 	th.Name = c.string("name")
 	th.Group = c.string("group")
+	if len(c.b) > 0 { // of threads that a recording defines
+		th.Foreign = c.string("foreign")
+	}
 	return th, c.err(f)
 }
 
@@ -69,6 +72,11 @@ func (f Frame) Stack(s *Stack) error {
 	s.Frames = s.Frames[:0]
 	for range c.count("frames", 8) {
 		s.Frames = append(s.Frames, StackFrame{Method: MethodID(c.u32("frame")), BCI: c.i32("frame")})
+	}
+	s.LockFrame, s.Lock = 0, ""
+	if len(c.b) > 0 { // agents before this field end here
+		s.LockFrame = c.u16("lock frame")
+		s.Lock = c.string("lock")
 	}
 	return c.err(f)
 }

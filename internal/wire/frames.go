@@ -45,6 +45,8 @@ type Stack struct {
 	ID        jvmthread.StackID
 	Truncated bool
 	Frames    []StackFrame // innermost first
+	Lock      string       // how the source names the lock that a frame takes; empty: not known
+	LockFrame uint16       // index of that frame
 }
 
 // StackFrame is a place in a method.

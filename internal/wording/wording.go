@@ -5,12 +5,10 @@
 package wording
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 var verbs = [jvmthread.NumStates]string{
@@ -30,10 +28,35 @@ var verbs = [jvmthread.NumStates]string{
 // Verb returns the first word of the name of an interval in a state.
 func Verb(s jvmthread.State) string { return verbs[s] }
 
-// Title returns the name of an interval: "wait Queue (timed out)". The object is the simple class of its lock or the thread that it joins, or
-// empty.
-func Title(s jvmthread.State, object string, timedOut bool) string {
+// titles begin the names of waits.
+var titles = [jvmthread.NumWaits]string{
+	jvmthread.WaitLock:      "blocked",
+	jvmthread.WaitPermit:    "wait for permit",
+	jvmthread.WaitPool:      "wait for pool",
+	jvmthread.WaitReenter:   "reenter",
+	jvmthread.WaitCondition: "wait for condition",
+	jvmthread.WaitLatch:     "wait for latch",
+	jvmthread.WaitBarrier:   "wait for barrier",
+	jvmthread.WaitExchange:  "wait for exchange",
+	jvmthread.WaitFuture:    "wait for future",
+	jvmthread.WaitQueue:     "wait for queue",
+	jvmthread.WaitObject:    "wait",
+	jvmthread.WaitJoin:      "join",
+	jvmthread.WaitIO:        "wait for I/O",
+	jvmthread.WaitSleep:     "sleep",
+	jvmthread.WaitTimer:     "idle until",
+	jvmthread.WaitIdle:      "idle",
+	jvmthread.WaitSuspend:   "suspended",
+	jvmthread.WaitPark:      "park",
+}
+
+// Title returns the name of an interval: "blocked Inventory.lock", "wait Queue (timed out)". The object is what Object returns, or the thread
+// that it joins, or empty.
+func Title(s jvmthread.State, w jvmthread.Wait, object string, timedOut bool) string {
 	name := verbs[s]
+	if w != jvmthread.WaitNone && s != jvmthread.StateDeadlocked {
+		name = titles[w]
+	}
 	if object != "" {
 		name += " " + object
 	}
@@ -43,17 +66,87 @@ func Title(s jvmthread.State, object string, timedOut bool) string {
 	return name
 }
 
+// Object returns what a wait is for: the lock by its name in the source, or by its class; or the library by the class through which the
+// application entered it, which says more than an inner class of the JDK. Each may be empty.
+func Object(w jvmthread.Wait, class, lock, entry string) string {
+	if lock != "" && w != jvmthread.WaitPool {
+		return lock
+	}
+	switch w {
+	case jvmthread.WaitCondition, jvmthread.WaitLatch, jvmthread.WaitBarrier, jvmthread.WaitExchange, jvmthread.WaitFuture, jvmthread.WaitQueue,
+		jvmthread.WaitPool, jvmthread.WaitTimer, jvmthread.WaitIdle:
+		if dot := strings.LastIndexByte(entry, '.'); dot > 0 {
+			return SimpleClass(entry[:dot])
+		}
+	}
+	switch {
+	case class == "":
+		return ""
+	case w == jvmthread.WaitLock && class == initLock:
+		return Initialization
+	}
+	return SimpleClass(class)
+}
+
+// Initialization is what threads wait for while another thread initializes a class. HotSpot locks an array of the class for that, which no
+// program sees. A program that locks an array of its own has a name for it, with rare exceptions.
+const (
+	Initialization = "class initialization"
+	initLock       = "[I"
+)
+
+// Unit returns what of an object a thread waits for: "a connection" of HikariPool, "a permit" of a semaphore; empty: for the object itself. The
+// entry is the library's method through which the application waits.
+func Unit(w jvmthread.Wait, entry string) string {
+	method := entry[strings.LastIndexByte(entry, '.')+1:]
+	switch {
+	case w == jvmthread.WaitPermit:
+		return "a permit"
+	case w != jvmthread.WaitPool:
+		return ""
+	case strings.Contains(method, "Connection"):
+		return "a connection"
+	case method == "allocate", method == "waitIfStalled":
+		return "memory"
+	}
+	return "an object"
+}
+
+// classObject begins the class of a lock that is the object of a class.
+const classObject = "java.lang.Class<"
+
 // SimpleClass returns a class name without its package, or "?" if it is empty. For the inner classes on which locks of java.util.concurrent
 // block, it returns the outer class, which users know.
 func SimpleClass(class string) string {
 	if class == "" {
 		return "?"
 	}
-	n := class[strings.LastIndexByte(class, '.')+1:]
+	if of, ok := strings.CutPrefix(class, classObject); ok {
+		return "Class<" + SimpleClass(strings.TrimSuffix(of, ">")) + ">"
+	}
+	n := ArrayName(class)
+	n = n[strings.LastIndexByte(n, '.')+1:]
 	for _, inner := range []string{"$NonfairSync", "$FairSync", "$Sync"} {
 		n = strings.TrimSuffix(n, inner)
 	}
 	return n
+}
+
+// ArrayName converts the binary name of an array class to Java syntax: [I to int[]. Other names stay.
+func ArrayName(class string) string {
+	element := strings.TrimLeft(class, "[")
+	dimensions := len(class) - len(element)
+	if dimensions == 0 || element == "" {
+		return class
+	}
+	primitives := map[string]string{
+		"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double",
+	}
+	name, ok := primitives[element]
+	if !ok {
+		name = strings.TrimSuffix(strings.TrimPrefix(element, "L"), ";")
+	}
+	return name + strings.Repeat("[]", dimensions)
 }
 
 // ThreadName returns the name of a thread, or "thread" and its id if the name is empty.
@@ -64,63 +157,51 @@ func ThreadName(name string, id jvmthread.ThreadID) string {
 	return "thread " + strconv.FormatUint(uint64(id), 10)
 }
 
-// Holder is the end of a sentence about a wait for a lock: who held the lock when the wait began, and which interval that thread was in. The
-// holder is empty if the sentence has just named it, and the interval if the thread was running.
-func Holder(holder, interval string) string {
-	const begin = "; when it began to wait, "
+// Held says who held what a wait was for: "report held it 92 % of the time, asleep in Report.write". The share is from 0 to 1, 0 if it is not
+// known; doing is empty if that is not known.
+func Held(holder string, share float64, doing string) string {
+	text := holder + " held it"
+	if share > 0 {
+		text += " " + Percent(share) + " of the time"
+	}
+	if doing != "" {
+		text += ", " + doing
+	}
+	return text
+}
+
+// Percent returns a share from 0 to 1 in percent: "92 %", and "<1 %" instead of zero.
+func Percent(share float64) string {
+	if share < 0.005 {
+		return "<1 %"
+	}
+	return strconv.Itoa(int(share*100+0.5)) + " %"
+}
+
+// Doing says what a thread did: "asleep in Report.write". The object is what Object returns; the function is class and method, or empty.
+func Doing(s jvmthread.State, w jvmthread.Wait, object, function string) string {
+	text := ""
 	switch {
-	case holder == "" && interval == "":
+	case s == jvmthread.StateRunnable:
+		text = "running"
+	case w == jvmthread.WaitSleep:
+		text = "asleep"
+	case w == jvmthread.WaitNone:
 		return ""
-	case holder == "":
-		return begin + "that one was in: " + interval
-	case interval == "":
-		return begin + holder + " held it"
+	default:
+		text = Title(s, w, object, false)
 	}
-	return begin + holder + " held it and was in: " + interval
+	if function != "" {
+		text += " in " + SimpleFunction(function)
+	}
+	return text
 }
 
-// Place is the code that uses a wait or a lock: a frame of a stack.
-type Place struct {
-	Function string // empty: not known
-	File     string
-	Line     int
-}
-
-// FindPlace finds the first frame of a stack that is not of the waiting itself, and its index. If all are, it is the first.
-func FindPlace(stack string) (Place, int) {
-	var first Place
-	i := -1
-	for line := range strings.Lines(stack) {
-		i++
-		p, ok := parse(line)
-		if !ok {
-			continue
-		}
-		if !isWaiting(p.Function) {
-			return p, i
-		}
-		if first.Function == "" {
-			first = p
-		}
+// SimpleFunction returns class and method without the package.
+func SimpleFunction(function string) string {
+	dot := strings.LastIndexByte(function, '.')
+	if dot < 0 {
+		return function
 	}
-	return first, 0
-}
-
-// isWaiting reports whether a method belongs to the JDK's waiting, waking or starting itself and not to its caller.
-func isWaiting(function string) bool {
-	return slices.ContainsFunc([]string{
-		"java.lang.Object.", "java.lang.Thread.", "java.util.concurrent.locks.", "jdk.internal.misc.Unsafe.", "sun.misc.Unsafe.",
-	}, func(prefix string) bool { return strings.HasPrefix(function, prefix) })
-}
-
-func parse(line string) (Place, bool) {
-	f, ok := symbols.ParseFrame(strings.TrimSpace(line))
-	if !ok {
-		return Place{}, false
-	}
-	p := Place{Function: f.Method, File: f.File, Line: max(f.Line, 0)}
-	if f.Class != "" {
-		p.Function = f.Function()
-	}
-	return p, true
+	return SimpleClass(function[:dot]) + function[dot:]
 }

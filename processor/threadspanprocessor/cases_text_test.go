@@ -79,6 +79,14 @@ func writeSpan(b *strings.Builder, s ptrace.Span) {
 		if cycle, ok := ev.Attributes().Get("weft.deadlock.threads"); ok {
 			fmt.Fprintf(b, " deadlock %s since %d", cycle.Str(), ev.Timestamp())
 		}
+		if !strings.HasPrefix(ev.Name(), "weft.") && ev.Name() != "timeout" { // a call
+			fmt.Fprintf(b, " %s@%d", ev.Name(), ev.Timestamp())
+			for _, key := range []string{"weft.call.thread.name", "weft.lock.class"} {
+				if v, ok := ev.Attributes().Get(key); ok {
+					fmt.Fprintf(b, " of %s", v.Str())
+				}
+			}
+		}
 	}
 }
 

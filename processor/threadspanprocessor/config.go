@@ -13,6 +13,9 @@ import (
 type Config struct {
 	Sessions sessions.Options `mapstructure:",squash"`
 
+	// Calls shows what threads did to others without releasing one, as events of their spans.
+	Calls bool `mapstructure:"calls"`
+
 	_ struct{} // prevents unkeyed literals
 }
 

@@ -24,7 +24,12 @@ type session struct {
 }
 
 func (p *threadSpan) follow(s *sessions.Session) sessions.Follower[ptrace.Traces] {
-	return &session{Session: s, proc: p, emitter: threadpdata.NewEmitter(s.ID, s.Symbols), finder: p.cfg.Sessions.NewFinder(s.Symbols)}
+	f := &session{Session: s, proc: p, emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits()), finder: p.cfg.Sessions.NewFinder(s.Symbols)}
+	if p.cfg.Calls {
+		f.emitter.Calls = new(threadpdata.Calls)
+		s.Engine.Watch(f.emitter.Calls.See)
+	}
+	return f
 }
 
 // Window turns a window into a trace.

@@ -50,7 +50,7 @@ async function reason(response: Response): Promise<string> {
   return `The collector responded with ${response.status} ${response.statusText}`;
 }
 
-/** Milliseconds after which a request without a response is sent again. */
+/** Milliseconds after which a request is sent again that had no response, or found the server busy. */
 export const retry = 3000;
 
 export interface Answer<T> {
@@ -102,7 +102,8 @@ export function useLoaded<T>(
         (error: Error) => {
           const status = error instanceof Failure ? error.status : 0;
           done((old) => ({data: old.data, error: error.message, status, loading: false}));
-          if (status === 0 && !signal.aborted) timer = window.setTimeout(() => now.busy || now.start(), retry);
+          const later = status === 0 || status === 503; // no response, or the server is busy
+          if (later && !signal.aborted) timer = window.setTimeout(() => now.busy || now.start(), retry);
         },
       );
     };

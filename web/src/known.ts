@@ -165,7 +165,8 @@ function useChanges(
         const known = new Map(old.map((one) => [one.id, one]));
         const news = change.sessions.some((now) => {
           const before = known.get(now.id);
-          return !before || before.live !== now.live || before.deadlocks.length !== now.deadlocks;
+          if (!before || before.live !== now.live || before.deadlocks.length !== now.deadlocks) return true;
+          return before.deadlocks.filter(({until}) => until > 0).length !== now.ended;
         });
         if (change.reset || news) setTimeout(reload, 0);
         return old.map((one) => ({...one, ...counted(change, one)}));

@@ -89,6 +89,7 @@ bool weft_jvm_env_offset(JNIEnv *env, jthread thread, ptrdiff_t *offset) {
 bool weft_jvm_init(JNIEnv *env) {
     struct weft_jvm *jvm = &weft_jvm;
     jvm->thread = weft_jvm_class(env, "java/lang/Thread");
+    jvm->mirror = weft_jvm_class(env, "java/lang/Class");
     jvm->interrupted = weft_jvm_class(env, "java/lang/InterruptedException");
     jvm->ownable = weft_jvm_class(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     if (jvm->thread == NULL || jvm->interrupted == NULL) {

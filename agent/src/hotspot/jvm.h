@@ -16,6 +16,7 @@ struct weft_jvm {
     jclass thread; // java.lang.Thread
     // Returns the platform thread, even while it carries a virtual one; NULL before 21.
     jthread (*current_carrier)(JNIEnv *, jclass thread);
+    jclass mirror;      // java.lang.Class; NULL: none
     jclass carrier;     // jdk.internal.misc.CarrierThread; NULL before 21
     jclass interrupted; // java.lang.InterruptedException
     jclass ownable;     // java.util.concurrent.locks.AbstractOwnableSynchronizer; NULL: none

@@ -9,20 +9,28 @@
 
 #include "hotspot/addresses.h"
 #include "hotspot/jvm.h"
+#include "hotspot/lock_stacks.h"
 #include "hotspot/vmstructs.h"
 #include "hotspot/words.h"
 #include "wire/clock.h"
 
-enum { CHECKS = 16, MAX_MISMATCHES = 3, ASKS_PER_SECOND = 100 };
+enum { CHECKS = 16, MAX_MISMATCHES = 3, ASKS_PER_SECOND = 100, TRIES = 2 };
+enum { MOST_WAITERS = 4096 }; // that a frame of references can be announced for
+
+// A way to read the owner, trusted while it agrees with JVMTI.
+struct source {
+    atomic_bool readable;
+    atomic_int checks; // answers left to check
+    atomic_int mismatches;
+};
 
 static struct {
-    atomic_bool readable; // reading the structures is allowed
-    bool owner_is_id;     // 24 and later: the field holds the owner's thread id
-    ptrdiff_t env;        // from the JVM's thread structure to the thread's JNIEnv
-    ptrdiff_t pending;    // from the thread structure to the monitor it blocks on
-    ptrdiff_t owner;      // from the monitor to its owner
-    atomic_int checks;    // answers left to check
-    atomic_int mismatches;
+    bool owner_is_id;  // 24 and later: the field holds the owner's thread id
+    ptrdiff_t env;     // from the JVM's thread structure to the thread's JNIEnv
+    ptrdiff_t pending; // from the thread structure to the monitor it blocks on
+    ptrdiff_t owner;   // from the monitor to its owner
+    struct source monitors;
+    struct source lock_stacks;
     _Atomic int64_t next_ask;
 } owner;
 
@@ -44,6 +52,11 @@ static void add_known_threads(JNIEnv *env) {
     weft_jvm_deallocate(threads);
 }
 
+static void trust(struct source *source) {
+    atomic_store(&source->checks, CHECKS);
+    atomic_store(&source->readable, true);
+}
+
 void weft_owner_init(JNIEnv *env, jthread thread) {
     ptrdiff_t id_field;
     if (!weft_jvm_env_offset(env, thread, &owner.env) ||
@@ -60,17 +73,25 @@ void weft_owner_init(JNIEnv *env, jthread thread) {
         weft_addresses_enable(owner.env);
         add_known_threads(env);
     }
-    atomic_store(&owner.checks, CHECKS);
-    atomic_store(&owner.readable, true);
+    trust(&owner.monitors);
+    if (weft_lock_stacks_init(env, owner.env)) {
+        trust(&owner.lock_stacks);
+    }
 }
 
-// Reads the owner from the structures; 0 is free. False if they do not contain it.
-static bool read_owner(JNIEnv *env, uint64_t *id) {
+static bool is_trusted(struct source *source) {
+    return atomic_load_explicit(&source->readable, memory_order_relaxed);
+}
+
+// Reads the owner from the monitor; 0 is free. False if it does not contain it.
+static bool read_monitor(JNIEnv *env, uint64_t *id, bool *anonymous) {
     uintptr_t monitor = word_at((uintptr_t)env - (uintptr_t)(owner.env - owner.pending));
+    *anonymous = false;
     if (monitor == 0) {
         return false;
     }
     uintptr_t value = word_at(monitor + (uintptr_t)owner.owner);
+    *anonymous = value == ANONYMOUS;
     if (value == 0) {
         *id = 0;
         return true;
@@ -86,43 +107,67 @@ static bool read_owner(JNIEnv *env, uint64_t *id) {
     return *id != 0;
 }
 
-// Gets the owner from JVMTI, which stops all threads.
+// Reads the owner from the structures, and reports from which.
+static bool read_owner(JNIEnv *env, jobject object, uint64_t *id, struct source **source) {
+    for (int i = 0; i < TRIES && is_trusted(&owner.monitors); i++) {
+        bool anonymous;
+        if (read_monitor(env, id, &anonymous)) {
+            *source = &owner.monitors;
+            return true;
+        }
+        if (!anonymous || !is_trusted(&owner.lock_stacks)) {
+            return false;
+        }
+        if (weft_lock_stacks_find(object, id)) {
+            *source = &owner.lock_stacks;
+            return true;
+        }
+        // Meanwhile the owner may have released the monitor, or announced itself.
+    }
+    return false;
+}
+
+// Gets the owner from JVMTI, which stops all threads. The frame holds a reference to each thread
+// that waits for the monitor.
 static uint64_t owner_from_jvmti(JNIEnv *env, jobject object) {
     jvmtiMonitorUsage usage = {0};
-    if ((*weft_jvm.ti)->GetObjectMonitorUsage(weft_jvm.ti, object, &usage) != JVMTI_ERROR_NONE) {
+    uint64_t id = 0;
+    if ((*env)->PushLocalFrame(env, MOST_WAITERS) != JNI_OK) {
         return 0;
     }
-    uint64_t id = usage.owner == NULL ? 0 : weft_jvm_thread_id(env, usage.owner);
-    (*env)->DeleteLocalRef(env, usage.owner);
-    for (jint i = 0; i < usage.waiter_count; i++) {
-        (*env)->DeleteLocalRef(env, usage.waiters[i]);
+    if ((*weft_jvm.ti)->GetObjectMonitorUsage(weft_jvm.ti, object, &usage) == JVMTI_ERROR_NONE) {
+        id = usage.owner == NULL ? 0 : weft_jvm_thread_id(env, usage.owner);
+        weft_jvm_deallocate(usage.waiters);
+        weft_jvm_deallocate(usage.notify_waiters);
     }
-    for (jint i = 0; i < usage.notify_waiter_count; i++) {
-        (*env)->DeleteLocalRef(env, usage.notify_waiters[i]);
-    }
-    weft_jvm_deallocate(usage.waiters);
-    weft_jvm_deallocate(usage.notify_waiters);
+    (*env)->PopLocalFrame(env, NULL);
     return id;
 }
 
-static void check(JNIEnv *env, jobject object, uint64_t id) {
+static void check(JNIEnv *env, jobject object, uint64_t id, struct source *source) {
     uint64_t again;
+    struct source *again_from;
     uint64_t answer = owner_from_jvmti(env, object);
     // If the owner changed meanwhile, this proves nothing; JVMTI does not report virtual owners.
-    if (answer != 0 && answer != id && read_owner(env, &again) && again == id &&
-        atomic_fetch_add(&owner.mismatches, 1) + 1 >= MAX_MISMATCHES) {
-        atomic_store(&owner.readable, false);
+    if (answer != 0 && answer != id && read_owner(env, object, &again, &again_from) &&
+        again == id && again_from == source &&
+        atomic_fetch_add(&source->mismatches, 1) + 1 >= MAX_MISMATCHES) {
+        atomic_store(&source->readable, false);
     }
 }
 
-uint64_t weft_owner(JNIEnv *env, jobject object) {
+uint64_t weft_owner(JNIEnv *env, jobject object, bool *unknown) {
     uint64_t id = 0;
-    if (atomic_load_explicit(&owner.readable, memory_order_relaxed) && read_owner(env, &id)) {
-        if (id != 0 && atomic_load_explicit(&owner.checks, memory_order_relaxed) > 0 &&
-            atomic_fetch_sub(&owner.checks, 1) > 0) {
-            check(env, object, id);
+    struct source *source;
+    *unknown = false;
+    if (read_owner(env, object, &id, &source)) {
+        if (id != 0 && atomic_load_explicit(&source->checks, memory_order_relaxed) > 0 &&
+            atomic_fetch_sub(&source->checks, 1) > 0) {
+            check(env, object, id, source);
         }
         return id;
     }
-    return weft_clock_allow(&owner.next_ask, ASKS_PER_SECOND) ? owner_from_jvmti(env, object) : 0;
+    id = weft_clock_allow(&owner.next_ask, ASKS_PER_SECOND) ? owner_from_jvmti(env, object) : 0;
+    *unknown = id == 0;
+    return id;
 }

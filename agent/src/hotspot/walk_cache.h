@@ -13,7 +13,7 @@
 
 #include "hotspot/code_cache.h"
 
-enum { WEFT_WALK_CACHE_WORDS = 80, WEFT_WALK_CACHE_BLOBS = 24 };
+enum { WEFT_WALK_CACHE_WORDS = 176, WEFT_WALK_CACHE_BLOBS = 40 };
 
 struct weft_cached_walk {
     uint64_t print; // the result; 0: nothing to compare

@@ -23,6 +23,7 @@
 #include "jvmti/virtual.h"
 #include "options/settings.h"
 #include "record/buffer.h"
+#include "record/lock_names.h"
 #include "record/stacks.h"
 #include "record/sums.h"
 #include "send/control.h"
@@ -137,6 +138,9 @@ static bool load(JavaVM *vm) {
     jvmtiEnv *ti = weft_jvm.ti;
     loaded = (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE &&
              weft_virtual_set_callbacks(ti, &callbacks) && enable(ti, JVMTI_EVENT_VM_DEATH);
+    if (loaded) {
+        weft_lock_names_init(ti);
+    }
     weft_jvm.vm = vm;
     return loaded;
 }

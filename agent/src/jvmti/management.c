@@ -3,8 +3,11 @@
 
 #include "jvmti/management.h"
 
+#include <string.h>
+
 #include "hotspot/jvm.h"
 #include "record/identity.h"
+#include "wire/names.h"
 
 enum { LOCAL_REFERENCES = 32, NAME_MAX_BYTES = 1024 };
 
@@ -46,7 +49,7 @@ static bool find(JNIEnv *env, struct handles *h) {
            h->get_hash != NULL && h->get_class != NULL;
 }
 
-static uint32_t class_of(JNIEnv *env, const struct handles *h, jobject lock) {
+static uint32_t class_of(JNIEnv *env, const struct handles *h, jobject lock, uint32_t hash) {
     char text[NAME_MAX_BYTES];
     jstring name = (*env)->CallObjectMethod(env, lock, h->get_class);
     if (weft_jvm_clear_exception(env) || name == NULL ||
@@ -57,7 +60,8 @@ static uint32_t class_of(JNIEnv *env, const struct handles *h, jobject lock) {
     if (weft_jvm_clear_exception(env)) {
         return 0;
     }
-    return weft_identity_class_by_name(text);
+    return strcmp(text, WEFT_NAMES_MIRROR) == 0 ? weft_identity_mirror_by_hash(env, hash)
+                                                : weft_identity_class_by_name(text);
 }
 
 // Fills in the data of a ThreadInfo; an ended thread has none.
@@ -77,7 +81,7 @@ static void read_info(JNIEnv *env, const struct handles *h, jobject info,
     jint hash = (*env)->CallIntMethod(env, lock, h->get_hash);
     if (!weft_jvm_clear_exception(env)) {
         to->hash = (uint32_t)hash;
-        to->class_id = class_of(env, h, lock);
+        to->class_id = class_of(env, h, lock, to->hash);
     }
 }
 

@@ -32,7 +32,9 @@ void JNICALL weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread
     if (wanted) {
         weft_record_begin(&scope, &r); // the thread counts as blocked from here on
         weft_self_refresh_name(env, thread, &scope);
-        r.peer = scope.aggregated ? 0 : weft_owner(env, object); // valid only now
+        bool unknown = false;
+        r.peer = scope.aggregated ? 0 : weft_owner(env, object, &unknown); // valid only now
+        r.flags |= unknown ? WEFT_FLAG_OWNER_UNKNOWN : 0;
         weft_identity_fill(env, object, &r, !scope.aggregated);
         wanted = weft_identity_class_wanted(r.class_id);
         if (wanted) {

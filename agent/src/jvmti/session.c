@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "hotspot/jvm.h"
+#include "hotspot/lock_stacks.h"
 #include "jvmti/describe.h"
 #include "jvmti/snapshot_thread.h"
 #include "jvmti/virtual.h"
@@ -36,18 +37,22 @@ static const jvmtiEvent events[] = {
     JVMTI_EVENT_CLASS_PREPARE,
 };
 
+static bool switch_event(jvmtiEventMode mode, jvmtiEvent event) {
+    return (*weft_jvm.ti)->SetEventNotificationMode(weft_jvm.ti, mode, event, NULL) ==
+           JVMTI_ERROR_NONE;
+}
+
 static bool switch_events(jvmtiEventMode mode) {
-    jvmtiEnv *ti = weft_jvm.ti;
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
         // Ending threads free their memory with or without a session.
         if (mode == JVMTI_DISABLE && events[i] == JVMTI_EVENT_THREAD_END) {
             continue;
         }
-        if ((*ti)->SetEventNotificationMode(ti, mode, events[i], NULL) != JVMTI_ERROR_NONE) {
+        if (!switch_event(mode, events[i])) {
             return false;
         }
     }
-    return weft_virtual_switch(ti, mode, options.virtual);
+    return weft_virtual_switch(weft_jvm.ti, mode, options.virtual);
 }
 
 static bool start_sender(JNIEnv *env) {
@@ -106,6 +111,10 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
     weft_stacks_on_class_prepare(weft_jvm.ti, env, NULL,
                                  NULL); // classes may have been added meanwhile
     weft_snapshot_thread_start();
+    // From here on the end of each thread is reported. It must be before any of them is listed.
+    if (switch_event(JVMTI_ENABLE, JVMTI_EVENT_THREAD_END)) {
+        weft_lock_stacks_add_known(env);
+    }
     weft_control_begin();
     running = true;
     if (!switch_events(JVMTI_ENABLE)) {

@@ -155,11 +155,11 @@ bool weft_options_change(const char *text, enum weft_when when, struct weft_opti
 void weft_options_default(struct weft_options *options) {
     *options = (struct weft_options){
         .endpoint = "unix:///tmp/weft.sock",
-        .depth = 16,
-        .wait_depth = 6,
-        .notify_depth = 0,
-        .park_depth = 16,
-        .unpark_depth = 0,
+        .depth = 32,
+        .wait_depth = 16,
+        .notify_depth = 4,
+        .park_depth = 32,
+        .unpark_depth = 16,
         .monitor = true,
         .wait = true,
         .notify = true,

@@ -16,7 +16,7 @@ atomic_uint weft_blackouts;
 
 #define KIND(name) (UINT64_C(1) << WEFT_EV_##name)
 
-// The kinds that aggregated mode needs.
+// The kinds that show whether a thread waits. Aggregated mode needs no others.
 static const uint64_t WAITS = KIND(CONTENDED_ENTER) | KIND(CONTENDED_ENTERED) | KIND(WAIT) |
                               KIND(WAITED) | KIND(WAIT_RETURNED) | KIND(JOIN_START) |
                               KIND(JOIN_END) | KIND(SLEEP_START) | KIND(SLEEP_END) | KIND(PARK) |
@@ -57,9 +57,11 @@ void weft_settings_apply(const struct weft_options *o) {
     atomic_store_explicit(&weft_settings.min_duration, o->min_duration, memory_order_relaxed);
     weft_filter_apply(o);
     uint64_t kinds = ~kinds_off(o) & (o->aggregated ? WAITS : ~UINT64_C(0));
-    atomic_store_explicit(&weft_settings.kinds, kinds, memory_order_relaxed);
+    uint64_t before = atomic_exchange(&weft_settings.kinds, kinds);
     bool was = atomic_exchange(&weft_settings.aggregated, o->aggregated);
-    if (o->aggregated && !was && atomic_load(&weft_tracing)) {
+    atomic_store(&weft_settings.blind, o->aggregated || (kinds & WAITS) != WAITS);
+    bool stops = (o->aggregated && !was) || (before & ~kinds & WAITS) != 0;
+    if (stops && atomic_load(&weft_tracing)) {
         atomic_fetch_add(&weft_pauses, 1); // of events
     }
     atomic_store_explicit(&weft_settings.interval, o->interval, memory_order_relaxed);

@@ -27,6 +27,7 @@ enum weft_place {
 struct weft_settings {
     _Atomic uint64_t kinds; // a bit per kind of event
     atomic_int depths[WEFT_PLACES];
+    atomic_bool blind;        // some kinds of waits are not sent as events
     atomic_bool aggregated;   // sum waits instead of sending events
     _Atomic int64_t interval; // nanoseconds between aggregates
     atomic_bool report;       // send an aggregate now; the sender resets it
@@ -39,7 +40,8 @@ extern struct weft_settings weft_settings;
 // False without a session or during a pause: callbacks and hooks then only call the original.
 extern atomic_bool weft_tracing;
 
-// How often recording of events has stopped. What threads do from then on is unknown.
+// How often recording of events, or of a kind of wait, has stopped. What threads do from then on is
+// unknown.
 extern atomic_uint weft_pauses;
 
 // How often all recording has stopped, including sums: open waits may have ended meanwhile. A
@@ -56,6 +58,12 @@ void weft_settings_record(bool on);
 static inline bool weft_settings_wanted(uint16_t kind) {
     uint64_t kinds = atomic_load_explicit(&weft_settings.kinds, memory_order_relaxed);
     return (kinds >> kind & 1) != 0;
+}
+
+// Whether a thread may be in a wait that is not sent as an event. After an event that shows it
+// running its state is then unknown.
+static inline bool weft_settings_blind(void) {
+    return atomic_load_explicit(&weft_settings.blind, memory_order_relaxed);
 }
 
 static inline bool weft_settings_aggregated(void) {

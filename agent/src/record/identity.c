@@ -5,12 +5,15 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hotspot/jvm.h"
 #include "options/filter.h"
+#include "record/class_objects.h"
 #include "record/definitions.h"
+#include "record/line_table.h"
 #include "record/object_cache.h"
 #include "wire/names.h"
 
@@ -67,7 +70,8 @@ static bool is_kind_of(JNIEnv *env, jclass class, jclass super) {
 
 static unsigned traits_of(JNIEnv *env, jclass class) {
     return (is_kind_of(env, class, weft_jvm.thread) ? WEFT_THREAD : 0U) |
-           (is_kind_of(env, class, weft_jvm.ownable) ? WEFT_OWNABLE : 0U);
+           (is_kind_of(env, class, weft_jvm.ownable) ? WEFT_OWNABLE : 0U) |
+           (is_kind_of(env, class, weft_jvm.mirror) ? WEFT_MIRROR : 0U);
 }
 
 bool weft_identity_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum weft_trait trait) {
@@ -178,6 +182,58 @@ uint32_t weft_identity_class(JNIEnv *env, jclass class) {
     return id;
 }
 
+// Defines a class object that is used as a lock, and returns its id; 0 on failure.
+static uint32_t add_mirror(JNIEnv *env, jclass object, uint32_t hash) {
+    struct description d = {0};
+    uint32_t id = 0;
+    char *name = NULL;
+    if (describe(env, object, &d) && asprintf(&name, "%s<%s>", WEFT_NAMES_MIRROR, d.name) >= 0) {
+        pthread_mutex_lock(&mutex);
+        id = weft_class_objects_have_room() ? define(name) : 0;
+        if (id != 0) {
+            about[id].name = name;
+            name = NULL;
+            weft_class_objects_add(d.class, hash, id);
+            d.class = NULL;
+            atomic_store_explicit(&class_count, id, memory_order_release);
+        }
+        pthread_mutex_unlock(&mutex);
+        free(name);
+    }
+    if (d.class != NULL) {
+        (*env)->DeleteWeakGlobalRef(env, d.class);
+    }
+    weft_jvm_deallocate(d.signature);
+    return id;
+}
+
+// The id of a class object; otherwise that of all class objects. Two threads may define it at the
+// same time: readers treat ids with equal names as one class.
+static uint32_t mirror(JNIEnv *env, jobject object, uint32_t hash, uint32_t otherwise) {
+    uint32_t id = weft_class_objects_find(env, object, hash);
+    if (id == 0 && weft_class_objects_have_room()) {
+        id = add_mirror(env, object, hash);
+    }
+    return id != 0 ? id : otherwise;
+}
+
+uint32_t weft_identity_mirror_by_hash(JNIEnv *env, uint32_t hash) {
+    jint count = 0;
+    jclass *loaded = NULL;
+    uint32_t id = weft_class_objects_find_hash(hash);
+    if (id == 0 && weft_class_objects_have_room() &&
+        (*weft_jvm.ti)->GetLoadedClasses(weft_jvm.ti, &count, &loaded) == JVMTI_ERROR_NONE) {
+        for (jint i = 0; i < count; i++) {
+            if (id == 0 && hash_of(loaded[i]) == hash) {
+                id = add_mirror(env, loaded[i], hash);
+            }
+            (*env)->DeleteLocalRef(env, loaded[i]);
+        }
+        weft_jvm_deallocate(loaded);
+    }
+    return id != 0 ? id : weft_identity_class_by_name(WEFT_NAMES_MIRROR);
+}
+
 uint32_t weft_identity_class_by_name(const char *name) {
     uint32_t id = 0;
     pthread_mutex_lock(&mutex);
@@ -237,44 +293,14 @@ void weft_identity_fill(JNIEnv *env, jobject object, struct weft_record *record,
             id = weft_identity_class(env, class);
         }
     }
+    if ((about[id].traits & WEFT_MIRROR) != 0) {
+        id = mirror(env, object, object_hash != 0 ? object_hash : hash_of(object), id);
+    }
     record->class_id = id;
     (*env)->DeleteLocalRef(env, class);
     if (due) {
         weft_object_cache_note(env, object, record->kind, object_hash, id);
     }
-}
-
-static int by_start(const void *left, const void *right) {
-    const struct weft_line *a = left;
-    const struct weft_line *b = right;
-    return a->start < b->start ? -1 : a->start > b->start;
-}
-
-static uint16_t line_table(jmethodID method, struct weft_line **lines) {
-    jint count = 0;
-    jvmtiLineNumberEntry *entries = NULL;
-    *lines = NULL;
-    if ((*weft_jvm.ti)->GetLineNumberTable(weft_jvm.ti, method, &count, &entries) !=
-        JVMTI_ERROR_NONE) {
-        return 0;
-    }
-    uint16_t taken = count > UINT16_MAX ? UINT16_MAX : (uint16_t)count;
-    struct weft_line *table = malloc(((size_t)taken + 1) * sizeof *table);
-    if (table == NULL) {
-        taken = 0;
-    }
-    bool ascending = true; // compilers nearly always sort it
-    for (uint16_t i = 0; i < taken; i++) {
-        table[i] = (struct weft_line){(uint32_t)entries[i].start_location,
-                                      (uint32_t)entries[i].line_number};
-        ascending = ascending && (i == 0 || table[i - 1].start <= table[i].start);
-    }
-    if (!ascending) {
-        qsort(table, taken, sizeof *table, by_start);
-    }
-    weft_jvm_deallocate(entries);
-    *lines = table;
-    return taken;
 }
 
 static uint32_t find_method(jmethodID method, uint32_t *slot) {
@@ -307,7 +333,7 @@ static uint32_t define_method(jmethodID method, uint32_t class_id, jclass class)
     } else {
         weft_names_utf8(file);
     }
-    uint16_t count = line_table(method, &lines);
+    uint16_t count = weft_line_table(method, &lines);
     weft_names_utf8(name);
     weft_names_utf8(signature);
 

@@ -21,10 +21,14 @@ void weft_identity_fill(JNIEnv *env, jobject object, struct weft_record *record,
 // Returns the id of a class, defining it on first use; 0 if the table or the log is full.
 uint32_t weft_identity_class(JNIEnv *env, jclass class);
 
-// Traits of objects.
-enum weft_trait { WEFT_THREAD = 1, WEFT_OWNABLE = 2 };
+// Returns the id for a class object as a lock, "java.lang.Class<com.acme.Registry>", by its hash,
+// that of java.lang.Class if it is unknown.
+uint32_t weft_identity_mirror_by_hash(JNIEnv *env, uint32_t hash);
 
-// Whether an object has a trait; the class id, or 0, is a hint.
+// Traits of objects.
+enum weft_trait { WEFT_THREAD = 1, WEFT_OWNABLE = 2, WEFT_MIRROR = 4 };
+
+// Whether an object is a thread or ownable; the class id, or 0, is a hint.
 bool weft_identity_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum weft_trait trait);
 
 // Returns the id of a method, defining it and its class on first use; 0 if the table or the log is

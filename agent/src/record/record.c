@@ -10,8 +10,15 @@
 #include "record/min_duration.h"
 #include "record/stacks.h"
 
+// Stacks of virtual threads come from JVMTI, which costs ten times as much.
+enum { VIRTUAL_DEPTH = 16 };
+
 uint32_t weft_record_stack(const struct weft_scope *scope, JNIEnv *env, int depth) {
-    return weft_stacks_id(env, depth, scope->subject == 0 && !scope->self->carrier);
+    bool plain = scope->subject == 0 && !scope->self->carrier;
+    if (!plain && depth > VIRTUAL_DEPTH) {
+        depth = depth / 2 > VIRTUAL_DEPTH ? depth / 2 : VIRTUAL_DEPTH;
+    }
+    return weft_stacks_id(env, depth, plain);
 }
 
 // Whether an event is summed instead of sent.
@@ -45,6 +52,41 @@ static void put_cpu(const struct weft_scope *scope, const struct weft_record *wa
     }
 }
 
+// Whether a thread runs after an event, as far as the event shows.
+static bool shows_running(uint16_t kind) {
+    switch (kind) {
+    case WEFT_EV_CONTENDED_ENTER:
+    case WEFT_EV_WAIT:
+    case WEFT_EV_WAITED:
+    case WEFT_EV_JOIN_START:
+    case WEFT_EV_SLEEP_START:
+    case WEFT_EV_PARK:
+    case WEFT_EV_THREAD_END:
+    case WEFT_EV_INTERRUPTED:
+    case WEFT_EV_MOUNT:
+    case WEFT_EV_UNMOUNT:
+    case WEFT_EV_CONTEXT:
+    case WEFT_EV_OWNER_STACK:
+        return false;
+    default:
+        return true;
+    }
+}
+
+// Writes an event and what belongs to it. If the thread's next wait may be invisible, a gap without
+// lost events follows, so that the thread does not seem to run until its next event.
+static void put(const struct weft_scope *scope, struct weft_record *record) {
+    if (weft_settings_wanted(WEFT_EV_CPU)) {
+        put_cpu(scope, record);
+    }
+    weft_min_duration_put(scope->self->buffer, record, scope->subject);
+    if (weft_settings_blind() && shows_running(record->kind)) {
+        struct weft_record gap = {.kind = WEFT_EV_GAP, .time = record->time};
+        gap.flags = record->flags & WEFT_FLAG_VIRTUAL;
+        weft_min_duration_put(scope->self->buffer, &gap, scope->subject);
+    }
+}
+
 void weft_record_now(const struct weft_scope *scope, struct weft_record *record) {
     if (is_summed(scope, record->kind)) {
         record->time = weft_clock();
@@ -56,10 +98,7 @@ void weft_record_now(const struct weft_scope *scope, struct weft_record *record)
     }
     weft_buffer_begin(scope->self->buffer);
     record->time = weft_clock();
-    if (weft_settings_wanted(WEFT_EV_CPU)) {
-        put_cpu(scope, record);
-    }
-    weft_min_duration_put(scope->self->buffer, record, scope->subject);
+    put(scope, record);
     weft_buffer_end(scope->self->buffer);
 }
 
@@ -97,10 +136,7 @@ void weft_record_end(const struct weft_scope *scope, struct weft_record *record,
         return;
     }
     if (happened) {
-        if (weft_settings_wanted(WEFT_EV_CPU)) {
-            put_cpu(scope, record);
-        }
-        weft_min_duration_put(scope->self->buffer, record, scope->subject);
+        put(scope, record);
     }
     weft_buffer_end(scope->self->buffer);
 }

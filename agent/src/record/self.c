@@ -7,6 +7,7 @@
 
 #include "hotspot/addresses.h"
 #include "hotspot/jvm.h"
+#include "hotspot/lock_stacks.h"
 #include "options/filter.h"
 #include "options/settings.h"
 #include "record/min_duration.h"
@@ -65,6 +66,7 @@ static bool open_self(JNIEnv *env, jthread thread) {
     self.named = weft_clock();
     weft_thread_info_announce(env, thread, id, false);
     weft_addresses_add(env, id);
+    weft_lock_stacks_seen(env, thread);
     self.object = weft_thread_refs_add(env, thread, id);
     return true;
 }

@@ -12,6 +12,7 @@
 #include "options/options.h"
 #include "record/definitions.h"
 #include "record/identity.h"
+#include "record/lock_names.h"
 #include "wire/wire.h"
 
 // Open addressing by a 64-bit hash of the frames; an entry is complete once its id is not 0.
@@ -65,13 +66,13 @@ static uint32_t find(uint64_t hash, uint32_t *slot) {
 }
 
 static uint32_t define(uint64_t hash, const struct weft_frame *frames, uint16_t count,
-                       uint16_t flags) {
+                       uint16_t flags, const struct weft_named_lock *lock) {
     uint32_t slot;
     struct weft_bytes frame = {0};
     pthread_mutex_lock(&mutex);
     uint32_t id = find(hash, &slot);
     if (id == 0 && slot != STACK_SLOTS && stack_count < STACK_SLOTS / 4 * 3) {
-        weft_wire_put_stack(&frame, stack_count + 1, flags, frames, count);
+        weft_wire_put_stack(&frame, stack_count + 1, flags, frames, count, lock);
         if (weft_definitions_append(&frame)) {
             id = ++stack_count;
             stacks[slot].hash = hash;
@@ -117,7 +118,9 @@ uint32_t weft_stacks_of(JNIEnv *env, jthread thread, int depth) {
             return 0;
         }
     }
-    return define(hash, frames, (uint16_t)count, truncated ? WEFT_STACK_TRUNCATED : 0);
+    char name[WEFT_RECEIVER_MAX];
+    const struct weft_named_lock lock = weft_lock_names_find(env, raw, count, name);
+    return define(hash, frames, (uint16_t)count, truncated ? WEFT_STACK_TRUNCATED : 0, &lock);
 }
 
 void JNICALL weft_stacks_on_class_prepare(jvmtiEnv *ti, JNIEnv *env, jthread thread, jclass class) {

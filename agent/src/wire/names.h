@@ -5,6 +5,9 @@
 
 #pragma once
 
+// The class of class objects.
+#define WEFT_NAMES_MIRROR "java.lang.Class"
+
 // Turns a class signature into a binary name in place: Lcom/acme/Main$1; becomes com.acme.Main$1,
 // and [Ljava/lang/String; becomes [Ljava.lang.String;. Returns the start of the name.
 char *weft_names_binary(char *signature);

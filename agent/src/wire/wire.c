@@ -113,12 +113,17 @@ void weft_wire_put_method(struct weft_bytes *b, uint32_t id, uint32_t class_id, 
 }
 
 void weft_wire_put_stack(struct weft_bytes *b, uint32_t id, uint16_t flags,
-                         const struct weft_frame *frames, uint16_t frame_count) {
+                         const struct weft_frame *frames, uint16_t frame_count,
+                         const struct weft_named_lock *lock) {
     size_t at = open_frame(b, WEFT_FRAME_STACK);
     put_u32(b, id);
     put_u16(b, flags);
     put_u16(b, frame_count);
     weft_bytes_append(b, frames, (size_t)frame_count * sizeof *frames);
+    if (lock->name[0] != '\0') {
+        put_u16(b, lock->frame);
+        put_string(b, lock->name);
+    }
     close_frame(b, at);
 }
 

@@ -74,8 +74,16 @@ void weft_wire_put_class(struct weft_bytes *b, uint32_t id, const char *name);
 void weft_wire_put_method(struct weft_bytes *b, uint32_t id, uint32_t class_id, const char *name,
                           const char *signature, const char *file, const struct weft_line *lines,
                           uint16_t line_count);
+
+// The source's name for the lock that a frame takes.
+struct weft_named_lock {
+    const char *name; // empty: not known
+    uint16_t frame;   // index
+};
+
 void weft_wire_put_stack(struct weft_bytes *b, uint32_t id, uint16_t flags,
-                         const struct weft_frame *frames, uint16_t frame_count);
+                         const struct weft_frame *frames, uint16_t frame_count,
+                         const struct weft_named_lock *lock);
 void weft_wire_put_end(struct weft_bytes *b, int64_t time, uint16_t reason);
 
 // A batch is written sequentially: open, then for each thread a section and its records, then

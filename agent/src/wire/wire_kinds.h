@@ -126,6 +126,7 @@ enum weft_event_kind {
 #define WEFT_FLAG_INTERRUPTED 2
 #define WEFT_FLAG_VIRTUAL 4
 #define WEFT_FLAG_SNAPSHOT 8
+#define WEFT_FLAG_OWNER_UNKNOWN 16
 
 /* Flags of threads. */
 #define WEFT_THREAD_DAEMON 1

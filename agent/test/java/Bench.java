@@ -11,6 +11,8 @@ public final class Bench {
         Owned() { setExclusiveOwnerThread(Thread.currentThread()); }
     }
 
+    /** Frames to add, so that stacks have some depth: -Dframes=N. */
+    static final int FRAMES = Integer.getInteger("frames", 20);
     static volatile int parkTurn;
     static int turn;
     static int sum;
@@ -25,14 +27,14 @@ public final class Bench {
         contend(Integer.getInteger("enters", 30_000));
     }
 
-    /** Adds twenty frames, so that stacks have some depth. */
+    /** Adds frames. */
     static double deep(DoubleSupplier measured, int depth, int ignored) {
         return depth == 0 ? measured.getAsDouble() : deep(measured, depth - 1, depth);
     }
 
     static void best(String name, DoubleSupplier measured) {
         double best = Double.MAX_VALUE;
-        for (int i = 0; i < 20; i++) best = Math.min(best, deep(measured, 20, 0));
+        for (int i = 0; i < 20; i++) best = Math.min(best, deep(measured, FRAMES, 0));
         System.out.printf("  %-42s %8.1f%n", name, best);
     }
 
@@ -75,7 +77,7 @@ public final class Bench {
         Thread[] threads = new Thread[2];
         for (int t = 0; t < 2; t++) {
             int me = t;
-            threads[t] = new Thread(() -> deepPing(20, lock, me, rounds));
+            threads[t] = new Thread(() -> deepPing(FRAMES, lock, me, rounds));
         }
         long start = System.nanoTime();
         for (Thread t : threads) t.start();
@@ -107,7 +109,7 @@ public final class Bench {
         Thread[] threads = new Thread[2];
         for (int t = 0; t < 2; t++) {
             int me = t;
-            threads[t] = new Thread(() -> deepParkPing(20, threads, me, rounds));
+            threads[t] = new Thread(() -> deepParkPing(FRAMES, threads, me, rounds));
         }
         long start = System.nanoTime();
         for (Thread t : threads) t.start();
@@ -131,7 +133,7 @@ public final class Bench {
         Object lock = new Object();
         Thread[] threads = new Thread[4];
         for (int t = 0; t < threads.length; t++) {
-            threads[t] = new Thread(() -> deepContend(20, lock, enters / 4));
+            threads[t] = new Thread(() -> deepContend(FRAMES, lock, enters / 4));
         }
         for (Thread t : threads) t.start();
         for (Thread t : threads) t.join();

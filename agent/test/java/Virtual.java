@@ -46,7 +46,8 @@ public final class Virtual {
         worker.start();
         Thread waker = (Thread) start.invoke(null, (Runnable) () -> {
             for (int i = 1; i <= 100; i++) {
-                while (worker.getState() != Thread.State.WAITING) Thread.onSpinWait();
+                // A park may also return without an unpark.
+                while (worker.getState() != Thread.State.WAITING && woken < i) Thread.onSpinWait();
                 LockSupport.unpark(worker);
                 while (woken < i) Thread.onSpinWait();
             }

@@ -56,7 +56,7 @@ attached() {
     for round in 1 2; do
         listen
         attach endpoint=unix://"$sock" service=jvmtest pool=64m exit-wait=60s || bad "attach: $(cat "$work/report")"
-        grep -q '^depth=16$' "$work/report" || bad "attach printed $(head -3 "$work/report")"
+        grep -q '^depth=32$' "$work/report" || bad "attach printed $(head -3 "$work/report")"
         if [ $round = 1 ]; then
             commanded 'work 100000'
             attach depth=3 notify=off

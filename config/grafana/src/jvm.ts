@@ -32,7 +32,7 @@ export function oneJVM(): DashboardBuilder {
     .withPanel(timeseries(
       { title: 'Blocked threads by lock', description: 'State at each flush.', unit: 'short' },
       { expr: `sum by (weft_lock_class) (weft_lock_blocked_threads{${jvm}})`, legend: '{{weft_lock_class}}' },
-    ).dataLinks([traces('Blocked spans', '{resource.service.instance.id="${instance}" && span.weft.state="blocked"}')]))
+    ).dataLinks([traces('Blocked spans', '{resource.service.instance.id="${instance}" && span.weft.wait.kind=~"lock|permit|pool"}')]))
     .withRow(new RowBuilder('Selected time range'))
     .withPanel(table(
       { title: 'Locks', description: 'Totals over the selected time range.', unit: 's' },

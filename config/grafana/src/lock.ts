@@ -7,7 +7,7 @@ import { RowBuilder, type DashboardBuilder } from '@grafana/grafana-foundation-s
 import { count, dashboard, quantile, stacked, stat, timeseries, traces, variable } from './panels.js';
 
 const lock = 'job=~"$job", weft_lock_class="$lock"';
-const spans = '{resource.service.name=~"${job}" && span.weft.lock.class="${lock}" && span.weft.state="blocked"}';
+const spans = '{resource.service.name=~"${job}" && span.weft.lock.class="${lock}" && span.weft.wait.kind=~"lock|permit|pool"}';
 
 /** quantiles returns one query per quantile of a histogram. */
 function quantiles(metric: string) {

@@ -50,7 +50,7 @@ export function overview(): DashboardBuilder {
     .withPanel(timeseries(
       { title: 'Share of time blocked', description: 'Share of the time that threads run or wait to run.', unit: 'percentunit' },
       { expr: `job:weft_blocked:ratio_rate5m{${job}}`, legend: '{{job}}' },
-    ).dataLinks([traces('Blocked spans of this service', '{resource.service.name="${__field.labels.job}" && span.weft.state="blocked"}')]))
+    ).dataLinks([traces('Blocked spans of this service', '{resource.service.name="${__field.labels.job}" && span.weft.wait.kind=~"lock|permit|pool"}')]))
     .withPanel(timeseries(
       { title: 'Share of the critical path by lock', description: 'Share of the time on the critical paths of the slowest threads.', unit: 'percentunit' },
       { expr: `topk(10, job_lock:weft_critical_path:ratio_rate5m{${job}})`, legend: '{{job}}: {{weft_lock_class}}' },

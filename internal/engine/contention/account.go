@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/timeline"
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -35,7 +36,7 @@ type WaitKey struct {
 	Class jvmthread.ClassID // class of the lock or object, or NoClass
 	Site  Text
 	Pool  Text
-	Kind  Kind
+	Kind  jvmthread.Wait
 }
 
 func (k WaitKey) compare(o WaitKey) int {
@@ -87,13 +88,14 @@ type Totals struct {
 type Account struct {
 	cfg     *Config
 	sym     *symbols.Table
+	rules   *waits.Classifier
 	texts   texts
 	sites   map[jvmthread.StackID]Text
 	poolOf  map[jvmthread.ThreadID]Text
 	until   jvmthread.Time // end of the time added for open intervals
 	flushed time.Time      // time of the last flush
 
-	blocked table[WaitKey, Waits] // for locks
+	blocked table[WaitKey, Waits] // contended
 	waits   table[WaitKey, Waits] // other waits
 	classes table[jvmthread.ClassID, Class]
 	orders  table[OrderKey, uint64]
@@ -107,10 +109,10 @@ type Account struct {
 	seen       [jvmthread.NumStates]bool // at any flush
 }
 
-// New returns the account of a session that begins at the given time. sym contains the symbols of the session.
-func New(cfg *Config, sym *symbols.Table, begin time.Time) *Account {
+// New returns the account of a session that begins at the given time, with its names and its classifier of waits; nil: the default one.
+func New(cfg *Config, sym *symbols.Table, classifier *waits.Classifier, begin time.Time) *Account {
 	a := &Account{
-		cfg: cfg, sym: sym, texts: newTexts(), sites: make(map[jvmthread.StackID]Text), poolOf: make(map[jvmthread.ThreadID]Text),
+		cfg: cfg, sym: sym, rules: classifier.Or(sym), texts: newTexts(), sites: make(map[jvmthread.StackID]Text), poolOf: make(map[jvmthread.ThreadID]Text),
 		until: math.MinInt64, flushed: begin,
 	}
 	a.blocked = newTable(a, WaitKey.compare, WaitKey.reduce, (*Waits).next)
@@ -139,7 +141,7 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 				continue // addOpen adds it
 			}
 			plus(&states[iv.State], a.since(iv.Start, iv.End))
-			if k := KindOf(iv); k != KindNone {
+			if k := iv.Wait; k != jvmthread.WaitNone {
 				a.closed(w, l, i, a.key(iv, k, pool), window.CauseOf(iv, causes))
 			}
 		}
@@ -172,7 +174,7 @@ func (a *Account) since(start, end jvmthread.Time) time.Duration {
 	return max(0, end.Sub(max(start, a.until)))
 }
 
-func (a *Account) key(iv *jvmthread.Interval, k Kind, pool Text) WaitKey {
+func (a *Account) key(iv *jvmthread.Interval, k jvmthread.Wait, pool Text) WaitKey {
 	key := WaitKey{Class: iv.Lock.Class, Pool: pool, Kind: k}
 	if a.cfg.CallSites && iv.Stack != jvmthread.NoStack {
 		key.Site = a.site(iv.Stack)
@@ -182,19 +184,22 @@ func (a *Account) key(iv *jvmthread.Interval, k Kind, pool Text) WaitKey {
 
 // add adds the time of a wait, up to until, that was not added yet.
 func (a *Account) add(s *Series[WaitKey, Waits], iv *jvmthread.Interval, until jvmthread.Time) {
-	if iv.Start >= a.until && !iv.State.Continues() {
+	if iv.Start >= a.until && !iv.Marks.Has(jvmthread.MarkContinues) {
 		s.Value.Count++
 	}
 	plus(&s.Value.Time, a.since(iv.Start, until))
 }
 
-// closed adds a wait that ended in the window.
+// closed adds a wait that ended in the window, or a part of it.
 func (a *Account) closed(w *window.Window, l *window.Lane, i int, key WaitKey, cause window.Cause) {
 	iv := &l.Intervals[i]
 	s := a.of(key.Kind).get(key)
 	a.add(s, iv, iv.End)
+	if iv.Marks.Has(jvmthread.MarkWillContinue) {
+		return // its last part has the duration of the whole wait
+	}
 	h := a.durations(s, cause)
-	d := iv.Duration()
+	d := iv.Waited()
 	h.add(d, a.cfg)
 	if a.cfg.Exemplars > 0 && !l.Hidden && h.wants(d, a.cfg.Exemplars) {
 		e := Exemplar{Duration: d, At: iv.End, Window: w.Start, Ref: jvmthread.IntervalRef{Thread: iv.Thread}}
@@ -206,8 +211,8 @@ func (a *Account) closed(w *window.Window, l *window.Lane, i int, key WaitKey, c
 }
 
 // of returns the table for waits of a kind.
-func (a *Account) of(k Kind) *table[WaitKey, Waits] {
-	if k.OfLock() {
+func (a *Account) of(k jvmthread.Wait) *table[WaitKey, Waits] {
+	if k.Contended() {
 		return &a.blocked
 	}
 	return &a.waits
@@ -244,7 +249,7 @@ func (a *Account) addOpen(tl *timeline.Timeline, at jvmthread.Time) {
 		iv := th.Open()
 		pool := a.pool(iv.Thread)
 		plus(&a.states.get(pool).Value[iv.State], a.since(iv.Start, at))
-		if k := KindOf(iv); k != KindNone {
+		if k := iv.Wait; k != jvmthread.WaitNone {
 			a.add(a.of(k).get(a.key(iv, k, pool)), iv, at)
 		}
 	}
@@ -264,9 +269,9 @@ func (a *Account) Close(tl *timeline.Timeline, at jvmthread.Time) {
 			continue
 		}
 		iv := th.Open()
-		if k := KindOf(iv); k != KindNone {
+		if k := iv.Wait; k != jvmthread.WaitNone {
 			s := a.of(k).get(a.key(iv, k, a.pool(iv.Thread)))
-			a.durations(s, window.CauseEnd).add(a.until.Sub(iv.Start), a.cfg)
+			a.durations(s, window.CauseEnd).add(a.until.Sub(iv.Began()), a.cfg)
 		}
 	}
 }

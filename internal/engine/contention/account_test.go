@@ -84,9 +84,9 @@ func run(t *testing.T, seed uint64, cfg *contention.Config, delta bool) (got, wa
 	sim := threadtest.Simulate(seed, 2+int(seed%12), 4, 1500)
 	ecfg := engine.DefaultConfig()
 	ecfg.Window = time.Duration(200 + seed%900)
-	e := engine.New(ecfg)
+	e := engine.New(ecfg, nil)
 	now := time.Unix(1000, 0)
-	a := contention.New(cfg, symbols.New(symbols.DefaultLimits()), now)
+	a := contention.New(cfg, symbols.New(symbols.DefaultLimits()), nil, now)
 	yield := func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {
 			t.Error(err)
@@ -156,15 +156,15 @@ func (s *sums) window(w *window.Window) {
 
 func (s *sums) interval(iv *jvmthread.Interval) {
 	s.states[iv.State] += iv.Duration()
-	switch k := contention.KindOf(iv); {
-	case k.OfLock():
+	switch k := iv.Wait; {
+	case k.Contended():
 		s.inBlocked += iv.Duration()
 		s.durations++
 		if iv.State == jvmthread.StateParked {
 			s.contentions++
 			s.blocked += iv.Duration()
 		}
-	case k != contention.KindNone:
+	case k != jvmthread.WaitNone:
 		s.inWaits += iv.Duration()
 		s.durations++
 		s.waits++

@@ -22,8 +22,8 @@ func (a *Account) Aggregate(agg *jvmthread.Aggregate) {
 
 func (a *Account) series(s *jvmthread.Series, scale int32) {
 	iv := jvmthread.Interval{State: s.Kind.State(), Lock: jvmthread.LockID{Class: s.Class}, Stack: s.Stack}
-	k, n := KindOf(&iv), s.Count()
-	if k == KindNone || n == 0 {
+	k, n := a.rules.Wait(&iv), s.Count()
+	if k == jvmthread.WaitNone || n == 0 {
 		return
 	}
 	plus(&a.states.get(NoText).Value[iv.State], time.Duration(s.Sum))
@@ -38,7 +38,7 @@ func (a *Account) series(s *jvmthread.Series, scale int32) {
 	sum.Value.Count += min(n, math.MaxInt64-sum.Value.Count)
 	plus(&sum.Value.Time, time.Duration(s.Sum))
 	cause := window.CauseUnknown
-	if k == KindSleep || k == KindReenter {
+	if k == jvmthread.WaitSleep || k == jvmthread.WaitReenter {
 		cause = window.CauseNone
 	}
 	a.durations(sum, cause).merge(s, scale, a.cfg)

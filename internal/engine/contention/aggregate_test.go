@@ -22,7 +22,7 @@ func TestAggregate(t *testing.T) {
 	cfg := config()
 	cfg.Buckets = []time.Duration{time.Microsecond, time.Millisecond, time.Second}
 	sym := symbols.New(symbols.DefaultLimits())
-	a := contention.New(cfg, sym, time.Unix(1, 0))
+	a := contention.New(cfg, sym, nil, time.Unix(1, 0))
 	book := sym.InternClass("com.acme.OrderBook")
 	for range 2 {
 		a.Aggregate(&jvmthread.Aggregate{Scale: 0, Series: []jvmthread.Series{
@@ -35,7 +35,7 @@ func TestAggregate(t *testing.T) {
 	a.Flush(nil, time.Unix(2, 0), false, func(st *contention.Statement) {
 		blocked := st.Blocked
 		require.Len(t, blocked, 1)
-		assert.Equal(t, contention.WaitKey{Class: book, Kind: contention.KindMonitor}, blocked[0].Key)
+		assert.Equal(t, contention.WaitKey{Class: book, Kind: jvmthread.WaitLock}, blocked[0].Key)
 		assert.Equal(t, uint64(2*7), blocked[0].Value.Count)
 		assert.Equal(t, 2*1_700_000*time.Nanosecond, blocked[0].Value.Time)
 		h := blocked[0].Value.Durations[window.CauseUnknown]
@@ -46,10 +46,10 @@ func TestAggregate(t *testing.T) {
 		assert.Equal(t, 900_000*time.Nanosecond, h.Max)
 		waits := st.Waits
 		require.Len(t, waits, 2)
-		assert.Equal(t, contention.KindSleep, waits[0].Key.Kind)
+		assert.Equal(t, jvmthread.WaitSleep, waits[0].Key.Kind)
 		assert.Equal(t, 10*time.Second, waits[0].Value.Durations[window.CauseNone].Sum)
 		assert.True(t, waits[1].Overflow)
-		assert.Equal(t, contention.KindPark, waits[1].Key.Kind)
+		assert.Equal(t, jvmthread.WaitPark, waits[1].Key.Kind)
 		assert.Equal(t, 10*time.Second, st.States[0].Value[jvmthread.StateSleeping])
 	})
 }
@@ -60,7 +60,7 @@ func TestLargeSumsRestart(t *testing.T) {
 		cfg := config()
 		cfg.Buckets, cfg.MaxSize = buckets, 20
 		sym := symbols.New(symbols.DefaultLimits())
-		a := contention.New(cfg, sym, time.Unix(1, 0))
+		a := contention.New(cfg, sym, nil, time.Unix(1, 0))
 		add := func(n int, d time.Duration, waits uint64) {
 			for range n {
 				a.Aggregate(&jvmthread.Aggregate{Series: []jvmthread.Series{

@@ -14,7 +14,7 @@ import (
 // BlockedKey contains the dimensions of currently blocked threads.
 type BlockedKey struct {
 	Class jvmthread.ClassID
-	Kind  Kind
+	Kind  jvmthread.Wait
 }
 
 func (k BlockedKey) compare(o BlockedKey) int {
@@ -64,12 +64,12 @@ func (a *Account) look(e *engine.Engine) {
 		iv := th.Open()
 		a.now.Threads[iv.State]++
 		a.seen[iv.State] = true
-		age := now.Sub(iv.Start)
-		k := KindOf(iv)
-		if (k.OfLock() || k == KindReenter) && age >= a.cfg.StuckAfter {
+		age := now.Sub(iv.Began())
+		k := iv.Wait
+		if (k.Contended() || k == jvmthread.WaitReenter) && age >= a.cfg.StuckAfter {
 			a.now.Stuck[iv.State]++
 		}
-		if k.OfLock() {
+		if k.Contended() {
 			b := &a.blockedNow.get(BlockedKey{iv.Lock.Class, k}).Value
 			b.Threads++
 			b.Longest = max(b.Longest, age)

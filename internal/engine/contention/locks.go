@@ -8,7 +8,6 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/wording"
 )
 
 // locks adds the lock statistics of a window.
@@ -73,7 +72,7 @@ func (a *Account) path(w *window.Window) {
 	}
 	plus(&a.totals.Value.Path, time.Duration(v.Path.End-v.Path.Start))
 	for i := range v.Shares {
-		if g := &v.Shares[i]; g.Group.State == jvmthread.StateBlocked {
+		if g := &v.Shares[i]; g.Group.Kind.Contended() {
 			plus(&a.classes.get(g.Group.Lock.Class).Value.Path, time.Duration(g.Time))
 		}
 	}
@@ -89,8 +88,7 @@ func (a *Account) path(w *window.Window) {
 func (a *Account) site(id jvmthread.StackID) Text {
 	t, ok := a.sites[id]
 	if !ok {
-		p, _ := wording.FindPlace(a.sym.Stack(id))
-		t = a.texts.intern(p.Function)
+		t = a.texts.intern(a.rules.Site(id).Function)
 		a.sites[id] = t // the number of stacks per session is limited
 	}
 	return t

@@ -81,7 +81,7 @@ func FuzzPaths(f *testing.F) {
 				retiming.Slack(ref)
 			}
 		}
-		g.Last(hi)
+		g.Last(hi, nil)
 	})
 }
 

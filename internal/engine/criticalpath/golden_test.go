@@ -68,7 +68,7 @@ func answers(t *testing.T, w *world) (paths []*criticalpath.Path, answer string)
 			}
 			for _, s := range p.AppendShares(nil, criticalpath.ByLock) {
 				if !s.Group.Lock.IsZero() {
-					fmt.Fprintf(&b, "  %s %s: %d of %d, %d times\n", s.Group.State, w.lockName(s.Group.Lock), s.Time, p.End-p.Start, s.Count)
+					fmt.Fprintf(&b, "  %s %s: %d of %d, %d times\n", s.Group.Kind, w.lockName(s.Group.Lock), s.Time, p.End-p.Start, s.Count)
 				}
 			}
 			paths = append(paths, p)

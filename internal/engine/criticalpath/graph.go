@@ -27,7 +27,7 @@ type Limits struct {
 
 // Graph contains the waits of a window. Fill it in this order: Reset, AddLane for each thread, AddInteractions, AddHolds. It retains the
 // slices of intervals passed to AddLane; they must not change until the next Reset. It ignores a second lane of a thread, interactions
-// whose effect is outside all intervals, and holds that are empty, overlapping, or not sorted by lock. One goroutine owns it.
+// whose effect is outside all intervals, and holds that are empty, shared, overlapping, or not sorted by lock. One goroutine owns it.
 type Graph struct {
 	limits      Limits
 	lanes       []lane
@@ -190,7 +190,7 @@ func (g *Graph) AddHolds(list []jvmthread.Hold) {
 		for ; i < len(list) && list[i].Lock == id; i++ {
 			h := &list[i]
 			start := max(h.Start, end)
-			if duplicate || start >= h.End {
+			if duplicate || start >= h.End || h.Marks&jvmthread.HoldShared != 0 {
 				continue
 			}
 			end = h.End
@@ -219,13 +219,14 @@ func (g *Graph) lock(id jvmthread.LockID) int32 {
 }
 
 // Last returns the thread whose history, limited to hi, ends last: the start of the path of a program. Among several, it prefers a thread
-// that runs at its end, then the smallest id. It returns NoThread if no history begins before hi.
-func (g *Graph) Last(hi jvmthread.Time) jvmthread.ThreadID {
+// that runs at its end, then the smallest id. It considers the threads that may returns true for; nil: all. It returns NoThread if no history
+// begins before hi.
+func (g *Graph) Last(hi jvmthread.Time, may func(jvmthread.ThreadID) bool) jvmthread.ThreadID {
 	best, bestEnd, bestRuns := jvmthread.NoThread, jvmthread.Time(0), false
 	for i := range g.lanes {
 		l := &g.lanes[i]
 		end, runs, ok := l.end(hi)
-		if !ok {
+		if !ok || may != nil && !may(l.thread) {
 			continue
 		}
 		later := best == jvmthread.NoThread || end > bestEnd

@@ -73,6 +73,7 @@ const NoWait int32 = -1
 // Wait is a wait on a path. With its parents it forms the chain of waits from the path's thread to a segment.
 type Wait struct {
 	Ref    jvmthread.IntervalRef
+	Kind   jvmthread.Wait
 	Lock   jvmthread.LockID
 	Parent int32 // index of the wait that led to this one, less than its own index, or NoWait
 	Stack  jvmthread.StackID
@@ -138,7 +139,8 @@ func (p *Path) wait(iv *jvmthread.Interval, parent int32) int32 {
 	at := int32(len(p.Waits))
 	*last = at
 	p.Waits = append(p.Waits, Wait{
-		Ref: jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}, Lock: iv.Lock, Parent: parent, Stack: iv.Stack, State: iv.State, last: NoWait,
+		Ref: jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}, Lock: iv.Lock, Parent: parent, Stack: iv.Stack, State: iv.State, Kind: iv.Wait,
+		last: NoWait,
 	})
 	return at
 }

@@ -105,7 +105,7 @@ func TestUnboundedTilesWindow(t *testing.T) {
 		w := random(rng)
 		w.fill(g)
 		lo, hi := window(rng)
-		g.Unbounded(g.Last(hi), lo, hi, p)
+		g.Unbounded(g.Last(hi, nil), lo, hi, p)
 		validate(t, w, p)
 	}
 }

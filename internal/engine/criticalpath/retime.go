@@ -156,7 +156,7 @@ func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
 	end := min(iv.End, r.hi)
 	p := rawPoint{point: point{elastic: max(0, end-max(iv.Start, r.lo)), lock: none}, at: end, where: where, srcLane: none, srcIv: none}
 	block := iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering
-	if block || iv.State == jvmthread.StateParked && iv.Peer != jvmthread.NoThread {
+	if block || iv.Wait.Contended() {
 		p.lock = g.lock(iv.Lock)
 	}
 	switch iv.State { //exhaustive:enforce

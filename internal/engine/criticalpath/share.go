@@ -24,7 +24,7 @@ const (
 type Group struct {
 	Lock  jvmthread.LockID  // its hash is zero if grouped by class
 	Stack jvmthread.StackID // NoStack unless grouped by call site
-	State jvmthread.State   // reentering is reported as blocked
+	Kind  jvmthread.Wait    // reentering is reported as waiting for a lock
 }
 
 // Share is the part of a path that belongs to a group. Shares overlap if one wait led to another, so their sum can exceed the path.
@@ -36,9 +36,9 @@ type Share struct {
 
 // group returns the group of a wait.
 func (by Grouping) group(w *Wait) Group {
-	g := Group{Lock: w.Lock, State: w.State}
-	if g.State == jvmthread.StateReentering {
-		g.State = jvmthread.StateBlocked
+	g := Group{Lock: w.Lock, Kind: w.Kind}
+	if g.Kind == jvmthread.WaitReenter {
+		g.Kind = jvmthread.WaitLock
 	}
 	switch by {
 	case ByLock:
@@ -101,7 +101,7 @@ func (p *Path) inside(at int32, g Group, by Grouping) bool {
 
 func (g Group) compare(h Group) int {
 	return cmp.Or(cmp.Compare(g.Lock.Class, h.Lock.Class), cmp.Compare(g.Lock.Hash, h.Lock.Hash), cmp.Compare(g.Stack, h.Stack),
-		cmp.Compare(g.State, h.State))
+		cmp.Compare(g.Kind, h.Kind))
 }
 
 // Idle reports whether an interval is a wait that no path computed since Reset leads through. A blocked thread is never idle.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -177,6 +178,9 @@ func (w *world) fill(g *criticalpath.Graph) {
 	g.Reset()
 	for i, list := range w.lanes {
 		if list != nil {
+			for k := range list {
+				list[k].Wait = (*waits.Classifier)(nil).Wait(&list[k])
+			}
 			g.AddLane(jvmthread.ThreadID(i+1), list)
 		}
 	}

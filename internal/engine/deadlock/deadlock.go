@@ -72,9 +72,7 @@ func (d *Detector) Apply(ev *jvmthread.Event) {
 	if ev.Kind != jvmthread.KindContendedEnter && (ev.Kind != jvmthread.KindPark || ev.Peer == jvmthread.NoThread) {
 		return
 	}
-	if ev.Kind == jvmthread.KindContendedEnter {
-		d.order(ev)
-	}
+	d.order(ev)
 	d.chain = d.chain[:0]
 	known := ev.Thread // updated after 1, 2, 4, 8, … steps, to notice a cycle of other threads (Brent, 1980)
 	for id := ev.Thread; ; {
@@ -116,9 +114,13 @@ func (d *Detector) waitsFor(id jvmthread.ThreadID) (jvmthread.IntervalRef, jvmth
 		}
 		return ref, open.Peer
 	case jvmthread.StateParked:
-		if open.Timeout == 0 { // a timed park ends by itself
-			return ref, open.Peer
+		if open.Timeout > 0 { // a timed park ends by itself
+			return ref, jvmthread.NoThread
 		}
+		if owner, _ := d.binder.Owner(open.Lock); owner != jvmthread.NoThread && open.Wait == jvmthread.WaitLock {
+			return ref, owner
+		}
+		return ref, open.Peer
 	}
 	return ref, jvmthread.NoThread
 }
@@ -198,6 +200,17 @@ func (d *Detector) Take(out []Found) []Found {
 func (d *Detector) Standing() []Found {
 	d.standing = slices.DeleteFunc(d.standing, d.left)
 	return d.standing
+}
+
+// Break returns the members of a current deadlock, which one of them has left, and forgets it.
+func (d *Detector) Break(cycle jvmthread.Cycle) []jvmthread.IntervalRef {
+	i := slices.IndexFunc(d.standing, func(f Found) bool { return f.Cycle == cycle })
+	if i < 0 {
+		return nil
+	}
+	members := d.standing[i].Members
+	d.standing = slices.Delete(d.standing, i, i+1)
+	return members
 }
 
 // left reports whether a thread has left a deadlock.

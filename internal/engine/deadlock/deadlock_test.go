@@ -29,7 +29,7 @@ func play(t *testing.T, text string) (*threadtest.History, *deadlock.Detector, [
 	if err != nil {
 		t.Fatal(err)
 	}
-	tl := timeline.New(timeline.DefaultMaxThreads)
+	tl := timeline.New(timeline.DefaultMaxThreads, nil)
 	binder := interaction.New(tl, interaction.DefaultMaxLocks)
 	d := deadlock.New(tl, binder)
 	var found []deadlock.Found

@@ -72,7 +72,7 @@ func (d *Detector) order(ev *jvmthread.Event) {
 	if c := d.orders.of(owner); len(c.locks) < maxContended && !slices.Contains(c.locks, ev.Lock) {
 		c.locks = append(c.locks, ev.Lock)
 	}
-	if open := owner.Open(); open.State == jvmthread.StateBlocked && open.Lock != ev.Lock {
+	if open := owner.Open(); open.Wait == jvmthread.WaitLock && open.Lock != ev.Lock {
 		d.sight(pair{held: ev.Lock, wanted: open.Lock}, ev.Peer, ev.Time)
 	}
 }

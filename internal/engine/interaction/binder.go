@@ -75,17 +75,21 @@ func (b *Binder) Counters() Counters { return b.counters }
 
 // Apply applies an event that the timeline has accepted, and returns the interactions that it completes. They are valid until the next
 // call. th is the event's thread, nil for a gap of all threads; closed is the interval of that thread that the event ended, with Seq NoSeq
-// if there is none.
+// if there is none. Apply marks it as timed out if it is a park that its timeout ended.
 func (b *Binder) Apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval) []jvmthread.Interaction {
 	b.bound = b.bound[:0]
-	if closed.State == jvmthread.StateBlocked || closed.Was == jvmthread.StateBlocked {
-		b.unblocked(closed.Lock)
+	if closed.Wait.Contended() {
+		b.unblocked(closed.Lock, ev.Time)
 	}
 	switch ev.Kind {
 	case jvmthread.KindContendedEnter:
 		b.contendedEnter(ev, closed)
 	case jvmthread.KindContendedEntered:
-		b.contendedEntered(ev, closed)
+		if closed.State == jvmthread.StateReentering { // of a virtual thread
+			b.waitReturned(ev, b.waiting(th), closed)
+		} else {
+			b.contendedEntered(ev, closed)
+		}
 	case jvmthread.KindWait, jvmthread.KindJoinStart:
 		b.wait(ev, b.waiting(th), closed)
 	case jvmthread.KindWaited:
@@ -108,12 +112,17 @@ func (b *Binder) Apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthre
 		if ev.Flags&jvmthread.FlagInterrupted != 0 {
 			b.interrupted(ev, closed)
 		}
+	case jvmthread.KindThreadEnd:
+		b.dropShare(th)
+	case jvmthread.KindPark:
+		b.park(ev, th, closed)
 	case jvmthread.KindUnpark:
+		b.unpark(ev, th)
 		if _, ok := b.unparks[ev.Peer]; !ok { // a second unpark has no effect: there is one permit
 			b.remember(b.unparks, ev, th)
 		}
 	case jvmthread.KindUnparked:
-		b.unparked(ev, closed)
+		b.unparked(ev, th, closed)
 	case jvmthread.KindGap:
 		b.gap(th)
 	}
@@ -171,18 +180,33 @@ func (b *Binder) interrupted(ev *jvmthread.Event, closed *jvmthread.Interval) {
 }
 
 // unparked binds the unpark that ended a park, or else the interrupt that did. One that came before the park began left a permit, so the
-// park did not wait for it.
-func (b *Binder) unparked(ev *jvmthread.Event, closed *jvmthread.Interval) {
-	kind := jvmthread.InteractionUnpark
+// park did not wait for it. If neither came during the park, its timeout may have ended it.
+func (b *Binder) unparked(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval) {
+	if w := closed.Wait; w.Idle() || w == jvmthread.WaitPermit || w == jvmthread.WaitPool {
+		b.waiting(th).began = ev.Time
+	}
 	c, ok := b.unparks[ev.Thread]
-	if ok {
-		delete(b.unparks, ev.Thread)
-	} else { // the interrupt stays pending until it is consumed, which is another event
-		c, kind = b.interrupts[ev.Thread], jvmthread.InteractionInterrupt
+	delete(b.unparks, ev.Thread)
+	switch i := b.interrupts[ev.Thread]; { // which stays pending until it is consumed, which is another event
+	case ok && c.time >= closed.Began():
+		if !closed.Wait.Contended() {
+			b.bind(c, jvmthread.InteractionUnpark, closed, ev.Time)
+		} else if !b.got(ev, th, closed, c) {
+			b.counters.HandoffsUnbound++
+		}
+	case !ok && i.known() && i.time >= closed.Began():
+		b.bind(i, jvmthread.InteractionInterrupt, closed, ev.Time)
+	case (closed.State == jvmthread.StateParked || closed.State == jvmthread.StateDeadlocked) && expired(closed):
+		closed.Marks |= jvmthread.MarkTimedOut
+	case !ok && closed.Wait.Contended() && !b.got(ev, th, closed, cause{}):
+		b.counters.HandoffsUnbound++
 	}
-	if c.time >= closed.Start {
-		b.bind(c, kind, closed, ev.Time)
-	}
+}
+
+// expired reports whether an interval was as long as its timeout. The JVM may measure the timeout by another clock than that of the events,
+// such as the wall clock for parkUntil; a thousandth covers the difference.
+func expired(iv *jvmthread.Interval) bool {
+	return iv.Timeout > 0 && int64(iv.End-iv.Start) >= iv.Timeout-iv.Timeout/1000
 }
 
 // gap drops the state of the thread, or of all threads.

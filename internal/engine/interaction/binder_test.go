@@ -22,7 +22,7 @@ func play(t *testing.T, text string, flags jvmthread.Flags) (*threadtest.History
 	if err != nil {
 		t.Fatal(err)
 	}
-	tl := timeline.New(timeline.DefaultMaxThreads)
+	tl := timeline.New(timeline.DefaultMaxThreads, nil)
 	binder := interaction.New(tl, interaction.DefaultMaxLocks)
 	var out []jvmthread.Interaction
 	for i := range h.Events {
@@ -71,6 +71,14 @@ func TestBinding(t *testing.T) {
 			events: `10 A contendedEnter lock=M
 				20 A contendedEntered lock=M`,
 			unbound: interaction.Counters{HandoffsUnbound: 1},
+		},
+		{
+			name: "T110: without a named owner, the last thread that entered is likely, but not certain",
+			events: `10 A contendedEnter lock=M owner=B
+				12 C contendedEnter lock=M
+				20 A contendedEntered lock=M
+				30 C contendedEntered lock=M`,
+			want: "handoff B/1 -> A/2 at 20..20 lock=M exact\nhandoff A/3 -> C/2 at 30..30 lock=M inferred",
 		},
 		{
 			name: "a source that names the previous owner",
@@ -207,6 +215,45 @@ func TestBinding(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.unbound, binder.Counters()); diff != "" {
 				t.Errorf("counters: want - got +:\n%s", diff)
+			}
+		})
+	}
+}
+
+// A park does not report why it ended. It timed out if nothing else ended it and it lasted as long as its timeout.
+func TestTimedOutPark(t *testing.T) {
+	tests := []struct {
+		name, events string
+		want         jvmthread.Marks
+	}{
+		{"it lasted as long as its timeout", "10 A park arg=5000\n5010 A unparked", jvmthread.MarkTimedOut},
+		{"by a clock that is a little slower", "10 A park arg=5000\n5005 A unparked", jvmthread.MarkTimedOut},
+		{"a return for no reason, or by a permit", "10 A park arg=5000\n4000 A unparked", 0},
+		{"an unpark ended it", "10 A park arg=5000\n5000 B unpark target=A\n5010 A unparked", 0},
+		{"an interrupt ended it", "10 A park arg=5000\n5000 B interruptCalled target=A\n5010 A unparked", 0},
+		{"an interrupt that it had noticed before", "5 B interruptCalled target=A\n10 A park arg=5000\n5010 A unparked", jvmthread.MarkTimedOut},
+		{"no timeout", "10 A park\n5010 A unparked", 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			h, err := threadtest.Parse("0 A threadStart\n0 B threadStart\n" + test.events)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tl := timeline.New(timeline.DefaultMaxThreads, nil)
+			binder := interaction.New(tl, interaction.DefaultMaxLocks)
+			var last jvmthread.Interval
+			for i := range h.Events {
+				list, th, _ := tl.Apply(&h.Events[i])
+				closed := &last
+				if len(list) == 1 {
+					closed = &list[0]
+				}
+				binder.Apply(&h.Events[i], th, closed)
+				last = *closed
+			}
+			if last.State != jvmthread.StateParked || last.Marks != test.want {
+				t.Errorf("%v", h.Interval(last))
 			}
 		})
 	}

@@ -33,6 +33,7 @@ func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) (
 			queues = append(queues, Queue{l.id, int(l.blocked.Peak)})
 			l.blocked.Peak = l.blocked.Now
 		}
+		holds = l.shared(at, holds)
 		if l.owner == jvmthread.NoThread {
 			continue
 		}

@@ -13,12 +13,14 @@ type lock struct {
 	since   jvmthread.Time // when the owner got it, or was first seen to own it
 	seen    jvmthread.Time // when the owner was last seen to own it
 	touched jvmthread.Time
-	blocked Crowd // threads between contendedEnter and contendedEntered; the peak is since the last cut
+	blocked Crowd          // threads between contendedEnter and contendedEntered; the peak is since the last cut
+	empty   jvmthread.Time // since when no thread is blocked, if none is
 	marks   jvmthread.HoldMarks
 	unheard jvmthread.Time // of the last notify without a waiter, until a wait times out after it or another notify wakes a thread
 	heard   jvmthread.Time // of the last notify that woke a thread
 	release cause          // if the lock is known to be free; else zero
 	waiters []waiter
+	sharers []sharer
 	woken   []jvmthread.Interval // waits that nothing explains yet; see jvmthread.FlagLateNotify
 }
 
@@ -91,15 +93,27 @@ func (b *Binder) contendedEnter(ev *jvmthread.Event, closed *jvmthread.Interval)
 	if l.owner == ev.Thread {
 		b.released(l, closed, l.othersBlocked(1), jvmthread.HoldInferred)
 	}
-	if ev.Peer != jvmthread.NoThread && !b.getting(ev.Peer, ev.Lock) {
+	switch {
+	case ev.Peer == jvmthread.NoThread && l.owner != jvmthread.NoThread && l.othersBlocked(1) == 0:
+		b.presume(l, ev.Time)
+	case ev.Peer != jvmthread.NoThread && !b.getting(ev.Peer, ev.Lock):
 		b.own(l, ev.Peer, ev.Time, l.othersBlocked(1))
 	}
 }
 
+// presume begins another hold by the last known owner: no thread was waiting, so it may have released the lock, or lost it to a thread
+// that was not seen.
+func (b *Binder) presume(l *lock, at jvmthread.Time) {
+	b.endHold(l, l.seen, jvmthread.HoldInferred)
+	l.since, l.marks = at, jvmthread.HoldSinceBefore
+}
+
 // unblocked records that a thread is no longer blocked on a lock.
-func (b *Binder) unblocked(id jvmthread.LockID) {
+func (b *Binder) unblocked(id jvmthread.LockID, at jvmthread.Time) {
 	if l := b.find(id); l != nil {
-		l.blocked.Leave()
+		if l.blocked.Leave(); l.blocked.Now == 0 {
+			l.empty = at
+		}
 	}
 }
 
@@ -115,7 +129,7 @@ func (l *lock) othersBlocked(n int32) how {
 // previous holder is kept.
 func (b *Binder) getting(id jvmthread.ThreadID, lock jvmthread.LockID) bool {
 	th := b.timeline.Thread(id)
-	if th == nil {
+	if th == nil || th.MayRun() {
 		return false
 	}
 	open := th.Open()
@@ -151,7 +165,7 @@ func (b *Binder) contendedEntered(ev *jvmthread.Event, closed *jvmthread.Interva
 		if ev.Peer != jvmthread.NoThread {
 			bound = b.handoffFrom(l, ev, closed)
 		} else {
-			bound = b.handoff(l, closed, closed.Start, ev.Time)
+			bound = b.handoff(l, closed, closed.Began(), ev.Time)
 		}
 		if !bound {
 			b.counters.HandoffsUnbound++
@@ -161,8 +175,9 @@ func (b *Binder) contendedEntered(ev *jvmthread.Event, closed *jvmthread.Interva
 }
 
 // handoff binds the interval that ended at the given time, because its thread got the lock, to the previous holder. The binding is exact if
-// that holder was seen to hold the lock after the thread had begun to wait for it (since), else inferred. It is ambiguous if the holder has
-// not run since it was seen: then another thread must have held the lock in between.
+// that holder was seen to hold the lock after the thread had begun to wait for it (since), else inferred. It is inferred, too, if the JVM did
+// not name the owner when the thread was blocked: then contentions in between may be missing as well. It is ambiguous if the holder has not
+// run since it was seen: then another thread must have held the lock in between.
 func (b *Binder) handoff(l *lock, to *jvmthread.Interval, since, at jvmthread.Time) bool {
 	c, evidence := l.release, l.release.time
 	if l.owner != jvmthread.NoThread {
@@ -171,7 +186,7 @@ func (b *Binder) handoff(l *lock, to *jvmthread.Interval, since, at jvmthread.Ti
 	switch {
 	case c.time < evidence:
 		c.sure = jvmthread.ConfidenceAmbiguous
-	case evidence < since:
+	case evidence < since, to.State == jvmthread.StateBlocked && to.Peer == jvmthread.NoThread:
 		c.sure = jvmthread.ConfidenceInferred
 	}
 	return b.bind(c, jvmthread.InteractionHandoff, to, at)
@@ -182,7 +197,7 @@ func (b *Binder) handoff(l *lock, to *jvmthread.Interval, since, at jvmthread.Ti
 // thread. The thread is then exact; the time of its action is taken as the time when it last ran.
 func (b *Binder) handoffFrom(l *lock, ev *jvmthread.Event, to *jvmthread.Interval) bool {
 	if l.owner != ev.Peer {
-		b.own(l, ev.Peer, max(l.lastKnown(), to.Start), 0)
+		b.own(l, ev.Peer, max(l.lastKnown(), to.Began()), 0)
 	}
 	return b.bind(b.releaseBy(ev.Peer, ev.Time), jvmthread.InteractionHandoff, to, ev.Time)
 }
@@ -198,7 +213,7 @@ func (b *Binder) releaseBy(id jvmthread.ThreadID, at jvmthread.Time) cause {
 		return cause{}
 	}
 	open, last := th.Open(), th.LastRun()
-	if open.State == jvmthread.StateRunnable && open.Start < at || open.State == jvmthread.StateUnknown || last.Seq == jvmthread.NoSeq {
+	if th.MayRun() && open.Start < at || open.State == jvmthread.StateUnknown || last.Seq == jvmthread.NoSeq {
 		return cause{from: jvmthread.IntervalRef{Thread: id, Seq: open.Seq}, time: at}
 	}
 	return cause{from: jvmthread.IntervalRef{Thread: id, Seq: last.Seq}, time: min(last.End, at)}

@@ -14,6 +14,8 @@ type waiting struct {
 	lock     *lock          // the thread is in its wait set; nil: in none
 	notified jvmthread.Time // when the thread was notified
 	back     bool           // the thread was notified and is reentering
+	shares   *lock          // of which the thread holds a permit; nil: of none
+	began    jvmthread.Time // end of its last wait for a task, a permit or an object of a pool
 }
 
 // waiting returns the progress of a thread. It is valid until the next call.

@@ -10,6 +10,7 @@ package timeline
 
 import (
 	"github.com/weft-otel/weft/internal/engine/recent"
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -33,6 +34,7 @@ type Timeline struct {
 	free       []int // slots of threads that were forgotten
 	slots      int
 	closed     []jvmthread.Interval // by the current call
+	waits      *waits.Classifier    // may be nil
 	counters   Counters
 }
 
@@ -56,9 +58,9 @@ type Run struct {
 	End jvmthread.Time
 }
 
-// New returns a Timeline that follows at most maxThreads threads.
-func New(maxThreads int) *Timeline {
-	return &Timeline{threads: make(map[jvmthread.ThreadID]*Thread), maxThreads: maxThreads}
+// New returns a Timeline that follows at most maxThreads threads. The classifier finds what they wait for; nil: by state only.
+func New(maxThreads int, classifier *waits.Classifier) *Timeline {
+	return &Timeline{threads: make(map[jvmthread.ThreadID]*Thread), maxThreads: maxThreads, waits: classifier}
 }
 
 // Open returns the thread's current interval, for reading only. Its End is not set; its state is dead for a thread that has ended. The
@@ -137,6 +139,9 @@ func (t *Timeline) apply(ev *jvmthread.Event) (th *Thread, ok bool) {
 		t.counters.Inconsistent++
 		return nil, false
 	}
+	if ev.Peer != jvmthread.NoThread && culprits&(1<<ev.Kind) != 0 {
+		t.hear(ev)
+	}
 	th = t.Thread(ev.Thread)
 	if th == nil {
 		if th = t.enter(ev); th == nil {
@@ -155,9 +160,6 @@ func (t *Timeline) apply(ev *jvmthread.Event) (th *Thread, ok bool) {
 	if !ev.Kind.Valid() {
 		return th, false
 	}
-	if ev.Peer != jvmthread.NoThread && (ev.Kind == jvmthread.KindContendedEnter || ev.Kind == jvmthread.KindPark) {
-		t.hear(ev)
-	}
 	if ev.Flags&jvmthread.FlagSnapshot != 0 {
 		return th, t.found(th, ev)
 	}
@@ -169,7 +171,11 @@ func (t *Timeline) apply(ev *jvmthread.Event) (th *Thread, ok bool) {
 	return th, true
 }
 
-// hear begins to follow an owner for which another thread waits, in an unknown state.
+// culprits are the kinds of events whose peer is a thread that made this one wait, unblocked it or started it.
+const culprits = 1<<jvmthread.KindContendedEnter | 1<<jvmthread.KindContendedEntered | 1<<jvmthread.KindPark | 1<<jvmthread.KindWaited |
+	1<<jvmthread.KindThreadStart
+
+// hear begins to follow the peer of an event, in an unknown state. In some recordings it never has an event of its own.
 func (t *Timeline) hear(ev *jvmthread.Event) {
 	if t.Thread(ev.Peer) == nil {
 		t.enter(&jvmthread.Event{Time: ev.Time, Thread: ev.Peer})
@@ -219,15 +225,35 @@ func (t *Timeline) Deadlock(id jvmthread.ThreadID, cycle jvmthread.Cycle, at jvm
 	if th == nil || th.dead {
 		return nil
 	}
+	before := th.open.State
 	th.open.Cycle = cycle
+	t.split(th, jvmthread.StateDeadlocked, max(at, th.open.Start))
+	th.open.Cycle, th.open.Was = cycle, before
+	return t.closed
+}
+
+// Freed splits the thread's deadlocked interval at the given time, since another thread has left the cycle: it returns the first part, valid
+// until the next call, and the thread is blocked or parked again. It returns nothing if the thread is not in that deadlock.
+func (t *Timeline) Freed(id jvmthread.ThreadID, cycle jvmthread.Cycle, at jvmthread.Time) []jvmthread.Interval {
+	th := t.Thread(id)
+	if th == nil || th.open.State != jvmthread.StateDeadlocked || th.open.Cycle != cycle {
+		return nil
+	}
+	t.split(th, th.open.Was, at)
+	return t.closed
+}
+
+// split ends the open interval in the middle of a wait, which continues in the given state.
+func (t *Timeline) split(th *Thread, s jvmthread.State, at jvmthread.Time) {
+	th.open.Marks |= jvmthread.MarkWillContinue
 	was := th.open
 	t.closed = t.closed[:0]
-	t.to(th, jvmthread.StateDeadlocked, max(at, was.Start))
+	t.to(th, s, at)
 	if m := th.more; m != nil {
 		m.detail = m.closed
 	}
-	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Cycle, th.open.Was = was.Lock, was.Peer, was.Stack, cycle, was.State
-	return t.closed
+	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Wait = was.Lock, was.Peer, was.Stack, was.Wait
+	th.open.Marks, th.open.Timeout = jvmthread.MarkContinues, int64(was.Began()-at)
 }
 
 // Forget drops the threads that ended before the given time. It also drops running and unknown threads without events since silent that

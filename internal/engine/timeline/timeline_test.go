@@ -22,7 +22,7 @@ func play(t *testing.T, text string) (*threadtest.History, *timeline.Timeline, s
 	if err != nil {
 		t.Fatal(err)
 	}
-	tl := timeline.New(timeline.DefaultMaxThreads)
+	tl := timeline.New(timeline.DefaultMaxThreads, nil)
 	var out []jvmthread.Interval
 	for i := range h.Events {
 		closed, _, _ := tl.Apply(&h.Events[i])
@@ -74,7 +74,7 @@ joinEnd           runna  runna! runna! runna! runna  runna  runna! runna! runna!
 sleepStart        sleep  sleep  sleep! sleep! sleep! sleep! sleep! sleep! sleep! sleep! .
 sleepEnd          runna  runna! runna! runna! runna! runna! runna  runna! runna! runna! .
 park              parke  parke  parke! parke! parke! parke! parke! parke! parke! parke! .
-unparked          runna  runna! runna! runna! runna! runna! runna! runna  runna! runna! .
+unparked          runna  runna! runna! runna! runna! runna! runna! runna  runna  runna! .
 unpark            runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
 yield             runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
 suspend           runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
@@ -218,7 +218,8 @@ func TestDeadlockSplitsTheInterval(t *testing.T) {
 	open := *tl.Thread(h.Thread("A")).Open()
 	want := jvmthread.Interval{
 		Thread: h.Thread("A"), Seq: 3, Start: 15, Lock: h.Lock("M"), Peer: h.Thread("B"), Stack: 7, Cycle: 3,
-		State: jvmthread.StateDeadlocked, Was: jvmthread.StateBlocked,
+		State: jvmthread.StateDeadlocked, Was: jvmthread.StateBlocked, Wait: jvmthread.WaitLock,
+		Marks: jvmthread.MarkContinues, Timeout: 10 - 15,
 	}
 	if diff := cmp.Diff(want, open); diff != "" || len(out) != 1 || out[0].State != jvmthread.StateBlocked || out[0].End != 15 {
 		t.Errorf("closed %v, open: want - got +:\n%s", out, diff)
@@ -226,7 +227,7 @@ func TestDeadlockSplitsTheInterval(t *testing.T) {
 }
 
 func TestLimitOfThreads(t *testing.T) {
-	tl := timeline.New(2)
+	tl := timeline.New(2, nil)
 	for id := range jvmthread.ThreadID(3) {
 		tl.Apply(&jvmthread.Event{Time: 1, Thread: id + 1, Kind: jvmthread.KindThreadStart})
 	}

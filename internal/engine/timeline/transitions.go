@@ -38,7 +38,7 @@ var transitions = [jvmthread.NumKinds]transition{
 	jvmthread.KindSleepStart:       {running, (*Timeline).stop},
 	jvmthread.KindSleepEnd:         {states(jvmthread.StateSleeping), (*Timeline).run},
 	jvmthread.KindPark:             {running, (*Timeline).stop},
-	jvmthread.KindUnparked:         {states(jvmthread.StateParked), (*Timeline).run},
+	jvmthread.KindUnparked:         {states(jvmthread.StateParked, jvmthread.StateDeadlocked), (*Timeline).run},
 	jvmthread.KindStartCalled:      {running, nil},
 	jvmthread.KindInterruptCalled:  {running, nil},
 	jvmthread.KindNotify:           {running, nil},
@@ -65,12 +65,21 @@ const (
 func (t *Timeline) advance(th *Thread, ev *jvmthread.Event) {
 	tr := &transitions[ev.Kind]
 	move := tr.move
+	reentering := th.open.State == jvmthread.StateReentering && th.virtual
+	if reentering && !tr.from.has(jvmthread.StateReentering) && ev.Kind != jvmthread.KindContendedEntered {
+		th.ran()
+	}
+	state := th.open.State
+	if th.open.Marks.Has(jvmthread.MarkContinues) {
+		state = jvmthread.StateDeadlocked // or was until another thread left the cycle
+	}
 	switch {
+	case reentering && ev.Kind == jvmthread.KindContendedEntered:
 	case th.open.State == jvmthread.StateUnknown:
 		if move == nil && tr.from == running { // only a running thread can do this
 			move = (*Timeline).run
 		}
-	case !tr.from.has(th.open.State):
+	case !tr.from.has(state):
 		t.counters.Inconsistent++
 		if ev.Kind == jvmthread.KindContendedEntered && th.open.State == jvmthread.StateRunnable {
 			return // some JVMs post it without contendedEnter for virtual threads; the state is already right
@@ -78,7 +87,7 @@ func (t *Timeline) advance(th *Thread, ev *jvmthread.Event) {
 		if th.open.State != jvmthread.StateDeadlocked { // its Was is set
 			th.open.Was = th.open.State
 		}
-		th.open.State = jvmthread.StateUnknown
+		th.open.State, th.open.Wait = jvmthread.StateUnknown, jvmthread.WaitNone
 		if move == nil {
 			move = (*Timeline).run
 		}
@@ -140,14 +149,15 @@ func (t *Timeline) lost(th *Thread, ev *jvmthread.Event) {
 
 func (t *Timeline) block(th *Thread, ev *jvmthread.Event) {
 	t.to(th, jvmthread.StateBlocked, ev.Time)
-	th.open.Lock, th.open.Peer, th.open.Stack = ev.Lock, ev.Peer, ev.Stack
+	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Wait = ev.Lock, ev.Peer, ev.Stack, jvmthread.WaitLock
 }
 
-// entered returns to the previous state: running or, inside a wait, reentering until waitReturned.
+// entered returns to the previous state: running or, inside a wait, reentering until waitReturned. Virtual threads have no waitReturned.
 func (t *Timeline) entered(th *Thread, ev *jvmthread.Event) {
-	if th.inWait {
+	if th.inWait && !th.virtual {
 		t.reenter(th, ev)
 	} else {
+		th.inWait = false
 		t.to(th, jvmthread.StateRunnable, ev.Time)
 	}
 }
@@ -167,13 +177,14 @@ func (t *Timeline) waited(th *Thread, ev *jvmthread.Event) {
 
 func (t *Timeline) reenter(th *Thread, ev *jvmthread.Event) {
 	t.to(th, jvmthread.StateReentering, ev.Time)
-	th.open.Lock, th.open.Peer, th.open.Stack = ev.Lock, th.waitPeer, th.waitStack
+	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Wait = ev.Lock, th.waitPeer, th.waitStack, jvmthread.WaitReenter
 }
 
 // stop begins a state that the event describes completely.
 func (t *Timeline) stop(th *Thread, ev *jvmthread.Event) {
 	t.to(th, stops[ev.Kind], ev.Time)
 	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Timeout = ev.Lock, ev.Peer, ev.Stack, ev.Arg
+	th.open.Wait = t.waits.Wait(&th.open)
 }
 
 // stops is the state that begins with an event.
@@ -193,11 +204,16 @@ func (t *Timeline) suspend(ev *jvmthread.Event) {
 	if ev.Kind == jvmthread.KindSuspend {
 		th.known().under = th.open
 		t.to(th, jvmthread.StateSuspended, ev.Time)
+		th.open.Wait = jvmthread.WaitSuspend
 		return
 	}
 	u := th.known().under
+	if u.State == jvmthread.StateDeadlocked {
+		u.State = u.Was // the suspension ended the deadlock
+	}
 	t.to(th, u.State, ev.Time) // the owner of the lock may have changed meanwhile
-	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Timeout = u.Lock, u.Peer, u.Stack, u.Timeout
+	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Timeout = u.Lock, u.Peer, u.Stack, max(0, u.Timeout)
+	th.open.Wait = u.Wait
 }
 
 // gap sets all threads to unknown.

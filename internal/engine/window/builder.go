@@ -172,19 +172,20 @@ func (b *Builder) has(th *timeline.Thread) bool {
 }
 
 // Cut ends the window at the given time and returns it, or nil if it is empty. An open interval of the timeline contributes a piece up to that time
-// if its thread was active in the window or is stuck. Next begins the next window.
+// if its thread was active in the window, or waits for others. Next begins the next window.
 func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder *interaction.Binder) *Window {
 	w := &b.window
 	w.End, w.Cut = at, why
 	b.holds, b.queues = binder.Cut(at, b.holds, b.queues[:0])
 	b.showSources(tl)
 	b.showHolders(tl, at)
+	active := w.Events > 0 || b.used > 0
 	for th := range tl.Threads {
 		if th.Dead() {
 			continue
 		}
-		state := th.Open().State
-		if b.has(th) || th.LastSeen() >= w.Start || state == jvmthread.StateBlocked || state == jvmthread.StateDeadlocked {
+		wait := th.Open().Wait
+		if b.has(th) || th.LastSeen() >= w.Start || wait.Contended() || wait.ForOthers() && active {
 			piece := th.Piece(at)
 			b.add(th, &piece, th.Detail())
 		}
@@ -200,9 +201,11 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	b.locks.reset()
 	slices.SortFunc(w.Lanes, func(x, y *Lane) int { return cmp.Compare(x.Thread, y.Thread) })
 	for _, l := range w.Lanes {
-		w.Interactions = append(w.Interactions, l.inOrder()...)
-		w.sum(l, &b.locks)
+		causes := l.inOrder()
+		w.Interactions = append(w.Interactions, causes...)
+		w.sum(l, causes, &b.locks)
 		w.Totals.add(&l.Totals)
+		w.Waits.add(&l.Waits)
 	}
 	b.sortHolds()
 	w.LostNotifies = binder.TakeLost(w.LostNotifies)
@@ -210,18 +213,44 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	return w
 }
 
-// sum adds up the intervals of a lane.
-func (w *Window) sum(l *Lane, locks *lockTable) {
+// sum adds up the intervals of a lane, given the interactions that ended them.
+func (w *Window) sum(l *Lane, causes []jvmthread.Interaction, locks *lockTable) {
 	for i := range l.Intervals {
 		iv := &l.Intervals[i]
 		t := &l.Totals[iv.State]
+		var began uint64
 		if iv.Start >= w.Start {
-			t.Count++
+			began = 1
 		}
 		length := w.Length(*iv)
+		t.Count += began
 		t.Time += length
-		locks.addInterval(w, iv, length)
+		if iv.Wait == jvmthread.WaitNone {
+			continue
+		}
+		if iv.Marks.Has(jvmthread.MarkContinues) {
+			began = 0
+		}
+		k := &l.Waits[iv.Wait]
+		k.Count += began
+		k.Time += length
+		locks.addInterval(iv, began, length)
+		for len(causes) > 0 && causes[0].To.Seq < iv.Seq {
+			causes = causes[1:]
+		}
+		if Stops(iv, len(causes) > 0 && causes[0].To.Seq == iv.Seq) {
+			l.Stopped += length
+		}
 	}
+}
+
+// Stops reports whether another thread is known to have kept the thread from its work: it held a lock, or it did at last what the thread was
+// waiting for. A main thread that joins the threads of a server is not kept from anything, until they end.
+func Stops(iv *jvmthread.Interval, caused bool) bool {
+	if iv.Wait.Contended() || iv.Wait == jvmthread.WaitReenter {
+		return true
+	}
+	return caused && iv.Wait.ForOthers()
 }
 
 // Next discards the window that was cut and opens the next one at the given time: the end of the previous window, or later if the time in

@@ -10,7 +10,7 @@ type Cause uint8
 
 // The causes.
 const (
-	CauseNone Cause = iota // the wait is open, or needs no external cause
+	CauseNone Cause = iota // the wait is open or continues, or needs no external cause
 	CauseHandoff
 	CauseNotify
 	CauseNotifyAll
@@ -56,8 +56,10 @@ func CauseOf(iv *jvmthread.Interval, causes []jvmthread.Interaction) Cause {
 	switch {
 	case iv.Marks.Has(jvmthread.MarkTimedOut):
 		return CauseTimeout
-	case iv.Cycle != 0 && iv.State != jvmthread.StateDeadlocked:
+	case iv.Marks.Has(jvmthread.MarkWillContinue) && iv.State != jvmthread.StateDeadlocked:
 		return CauseDeadlock
+	case iv.Marks.Has(jvmthread.MarkWillContinue): // another thread left the cycle
+		return CauseNone
 	case iv.Marks.Has(jvmthread.MarkInterrupted):
 		return CauseInterrupt
 	case iv.Marks.Has(jvmthread.MarkOpen), iv.State == jvmthread.StateSleeping, iv.State == jvmthread.StateReentering:

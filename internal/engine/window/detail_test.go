@@ -40,7 +40,7 @@ func TestDetailsOfIntervals(t *testing.T) {
 	}
 	cfg := engine.DefaultConfig()
 	cfg.Window = 10
-	e := engine.New(cfg)
+	e := engine.New(cfg, nil)
 	got := make(map[jvmthread.State][]jvmthread.Detail)
 	yield := func(w *window.Window) {
 		for _, l := range w.Lanes {

@@ -28,6 +28,7 @@ type LockStats struct {
 	HeldMax     time.Duration // longest so far
 	Holders     HolderTimes   // what the holders were doing meanwhile
 	Run         HandoffRun    // longest run
+	Folded      Folded        // contended waits without a span
 }
 
 // HandoffRun is a series of consecutive handoffs of one lock, each by the thread that received the lock in the previous one.
@@ -182,18 +183,14 @@ func (t *lockTable) stats(w *Window, queues []interaction.Queue) []LockStats {
 	return t.list
 }
 
-func (t *lockTable) addInterval(w *Window, iv *jvmthread.Interval, length time.Duration) {
-	var began uint64
-	if iv.Start >= w.Start && !iv.State.Continues() {
-		began = 1
-	}
-	switch iv.State {
-	case jvmthread.StateBlocked, jvmthread.StateDeadlocked:
+func (t *lockTable) addInterval(iv *jvmthread.Interval, began uint64, length time.Duration) {
+	switch {
+	case iv.Wait.Contended():
 		s := t.class(iv.Lock.Class)
 		s.Contentions += began
 		s.Blocked += length
-		s.BlockedMax = max(s.BlockedMax, iv.Duration())
-	case jvmthread.StateWaiting:
+		s.BlockedMax = max(s.BlockedMax, iv.Waited())
+	case iv.State == jvmthread.StateWaiting:
 		s := t.class(iv.Lock.Class)
 		s.Waits += began
 		s.Waited += length

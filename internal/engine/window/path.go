@@ -14,8 +14,7 @@ import (
 type Finder struct {
 	// Unbounded selects the path of the program, which leads backwards from the thread that ran last, instead of the path of one thread.
 	Unbounded bool
-	// Wanted reports whether the path of a thread may be chosen; nil: all threads.
-	Wanted func(jvmthread.ThreadID) bool
+	Chooser
 
 	path    criticalpath.Path
 	stuck   []jvmthread.ThreadID
@@ -61,7 +60,7 @@ func NewFinder() *Finder {
 	return &Finder{verdict: Verdict{graph: criticalpath.New(criticalpath.Limits{MaxPieces: maxPieces})}}
 }
 
-// Find stores the path of the thread that was blocked longest, or of the thread that ran last if none was, as the verdict of the window.
+// Find stores the path of a thread as the verdict of the window; choose.go says which thread.
 // The verdict is valid until the next call. Find does nothing if no thread is wanted or f is nil.
 func (f *Finder) Find(w *Window) {
 	w.Verdict = nil
@@ -97,14 +96,14 @@ func (f *Finder) Find(w *Window) {
 	w.Verdict = v
 }
 
-// findIdle finds the idle waits. A wait is not idle if it is on the path of a thread that was blocked. findIdle follows the paths of all
-// such threads. It returns false if that takes too long; then no wait is idle.
+// findIdle finds the idle waits. A wait is not idle if it is on the path of a thread that waited for a lock, or on the path of the window.
+// findIdle follows the paths of all such threads. It returns false if that takes too long; then only waits that are idle by their kind are.
 func (f *Finder) findIdle(w *Window) bool {
 	f.stuck = f.stuck[:0]
 	intervals := 0
 	for _, l := range w.Lanes {
 		intervals += len(l.Intervals)
-		if l.stuck() > 0 {
+		if l.Waits.Contended().Time > 0 {
 			f.stuck = append(f.stuck, l.Thread)
 		}
 	}
@@ -115,39 +114,16 @@ func (f *Finder) findIdle(w *Window) bool {
 // idlePieces is the number of pieces per interval of a window that findIdle may visit.
 const idlePieces = 4
 
-// stuck returns how long the thread was blocked or deadlocked.
-func (l *Lane) stuck() time.Duration {
-	return l.Totals[jvmthread.StateBlocked].Time + l.Totals[jvmthread.StateDeadlocked].Time
-}
-
-// Idle reports whether the interval at an index of a lane is an idle wait: no thread that was blocked in the window depended on what this
-// thread did next. It returns false if that is unknown.
+// Idle reports whether the interval at an index of a lane is an idle wait: the thread had no task, or no thread that waited for a lock in the
+// window depended on what this thread did next. It returns false if that is unknown. A contended wait is never idle.
 func (w *Window) Idle(lane, at int) bool {
+	switch wait := w.Lanes[lane].Intervals[at].Wait; {
+	case wait.Idle():
+		return true
+	case wait.Contended():
+		return false
+	}
 	return w.Verdict != nil && w.Verdict.idleKnown && w.Verdict.graph.IdleAt(lane, at)
-}
-
-// thread chooses the thread of the path.
-func (f *Finder) thread(w *Window) jvmthread.ThreadID {
-	if f.Unbounded {
-		return f.verdict.graph.Last(w.End)
-	}
-	best, most := jvmthread.NoThread, time.Duration(0)
-	for _, l := range w.Lanes {
-		if f.Wanted != nil && !f.Wanted(l.Thread) {
-			continue
-		}
-		if d := l.stuck(); d > most {
-			best, most = l.Thread, d
-		}
-	}
-	if best != jvmthread.NoThread {
-		return best
-	}
-	last := f.verdict.graph.Last(w.End)
-	if last != jvmthread.NoThread && f.Wanted != nil && !f.Wanted(last) {
-		return jvmthread.NoThread
-	}
-	return last
 }
 
 // mark adds up the time on the path for each interval.
@@ -176,7 +152,7 @@ func (w *Window) OnPath(lane, at int) jvmthread.Time {
 // PathTime returns the time on the critical path that was reached through blocks on locks of a class.
 func (v *Verdict) PathTime(class jvmthread.ClassID) (sum jvmthread.Time) {
 	for i := range v.Shares {
-		if g := v.Shares[i].Group; g.Lock.Class == class && g.State == jvmthread.StateBlocked {
+		if g := v.Shares[i].Group; g.Lock.Class == class && g.Kind.Contended() {
 			sum += v.Shares[i].Time
 		}
 	}

@@ -11,9 +11,10 @@ import (
 )
 
 // Select decides which intervals and threads of a window get a span: at most maxSpans in total, including the root and the reserved spans;
-// 0 keeps everything. It keeps, in this order, until the budget is used up: deadlocked intervals; intervals on the critical path; the
-// longest blocks; the longest other waits, idle ones last; the longest running intervals. Each kept interval also keeps the intervals that
-// caused its end. No time is lost: totals include everything, and folded intervals are counted.
+// 0 keeps everything. It keeps, in this order, until the budget is used up: deadlocked intervals; the longest contended wait of each lock
+// and call site; the longest contended waits and waits for others on the critical path; the rest of the path; the longest other waits; idle
+// ones; the longest others. Each kept wait also keeps the intervals that caused its end. No time is lost: totals include everything, and
+// folded intervals are counted.
 func (w *Window) Select(maxSpans, reserved int) {
 	spans := 1 + len(w.Lanes) + reserved
 	for _, l := range w.Lanes {
@@ -23,35 +24,88 @@ func (w *Window) Select(maxSpans, reserved int) {
 		return
 	}
 	w.selected = true
-	s := selection{window: w, left: max(0, maxSpans-1-reserved)}
+	s := selection{window: w, left: max(0, maxSpans-1-reserved), sites: make(map[waitSite]candidate)}
 	s.lanes()
-	for _, list := range []*candidates{&s.deadlocked, &s.path, &s.blocked, &s.waiting, &s.idle, &s.others} {
-		list.room = s.left
+	for i := range s.lists {
+		s.lists[i].room = s.left
 	}
 	s.gather(false)
-	half := s.left / 2
-	s.take(&s.deadlocked, s.left)
-	s.take(&s.path, s.left)
-	s.take(&s.blocked, min(half, s.left))
-	s.take(&s.waiting, s.left)
-	s.take(&s.blocked, s.left)
-	s.take(&s.idle, s.left)
+	s.take(&s.lists[classDeadlocked])
+	s.takeSites()
+	for c := classImportant; c < classOther; c++ {
+		s.take(&s.lists[c])
+	}
 	if s.left > 0 {
 		s.gather(true)
-		s.take(&s.others, s.left)
+		s.take(&s.lists[classOther])
+	}
+	w.fold()
+}
+
+// class is how much an interval matters. Lower classes are kept first.
+type class uint8
+
+const (
+	classDeadlocked class = iota
+	classImportant        // contended, or a wait for others on the path
+	classPath             // anything else on the path
+	classWaiting
+	classIdle
+	classOther
+	classes
+)
+
+// class returns the class of the interval at an index of a lane.
+func (w *Window) class(lane, at int) class {
+	iv := &w.Lanes[lane].Intervals[at]
+	on := w.OnPath(lane, at) > 0
+	switch {
+	case iv.State == jvmthread.StateDeadlocked:
+		return classDeadlocked
+	case iv.Wait.Contended(), iv.Wait == jvmthread.WaitReenter, on && iv.Wait.ForOthers():
+		return classImportant
+	case on:
+		return classPath
+	case iv.Wait == jvmthread.WaitNone:
+		return classOther
+	case iv.Wait == jvmthread.WaitSleep, w.Idle(lane, at):
+		return classIdle
+	}
+	return classWaiting
+}
+
+// fold counts what has no span.
+func (w *Window) fold() {
+	locks := make(map[jvmthread.ClassID]*LockStats, len(w.Locks))
+	for i := range w.Locks {
+		locks[w.Locks[i].Class] = &w.Locks[i]
 	}
 	for _, l := range w.Lanes {
-		if l.Hidden {
-			continue
-		}
-		l.Folded = Folded{Count: uint64(len(l.Intervals)), Time: l.Totals.time()}
-		for i, kept := range l.keep {
-			if kept {
-				l.Folded.Count--
-				l.Folded.Time -= w.Length(l.Intervals[i])
+		l.Folded, l.Contended = Folded{}, Folded{}
+		for i := range l.Intervals {
+			if l.Kept(i) {
+				continue
+			}
+			iv := &l.Intervals[i]
+			length := w.Length(*iv)
+			l.Folded.add(length)
+			if !iv.Wait.Contended() {
+				continue
+			}
+			l.Contended.add(length)
+			if lock := locks[iv.Lock.Class]; lock != nil {
+				lock.Folded.add(length)
 			}
 		}
+		if l.Hidden {
+			l.Folded = Folded{} // the root counts the thread
+		}
 	}
+}
+
+func (f *Folded) add(d time.Duration) {
+	f.Count++
+	f.Time += d
 }
 
 // candidate is an interval that may get a span.
@@ -82,20 +136,30 @@ func longest(a, b candidate) int {
 	return 0
 }
 
-type selection struct {
-	window                                           *Window
-	left                                             int
-	deadlocked, path, blocked, waiting, idle, others candidates
+// waitSite is a lock and the code that waits for it.
+type waitSite struct {
+	lock  jvmthread.LockID
+	stack jvmthread.StackID
 }
 
-// lanes hides the threads beyond the budget: at most half of it goes to threads, those that were blocked longest.
+// maxSites bounds the sites whose longest wait is kept in any case.
+const maxSites = 1 << 12
+
+type selection struct {
+	window *Window
+	left   int
+	lists  [classes]candidates
+	sites  map[waitSite]candidate // the longest contended wait of each
+}
+
+// lanes hides the threads beyond the budget: at most half of it goes to threads, those that waited longest for locks.
 func (s *selection) lanes() {
 	w := s.window
 	limit := min(s.left, max(1, s.left/2))
 	if len(w.Lanes) > limit {
 		order := make([]candidate, len(w.Lanes))
 		for i, l := range w.Lanes {
-			order[i] = candidate{length: l.stuck(), lane: int32(i)}
+			order[i] = candidate{length: l.Waits.Contended().Time, lane: int32(i)}
 		}
 		slices.SortFunc(order, longest)
 		for _, c := range order[limit:] {
@@ -111,8 +175,8 @@ func (s *selection) lanes() {
 	}
 }
 
-// gather collects the longest intervals of each kind, at most as many as can be kept. The kind others is the largest and is rarely kept, so
-// it is gathered separately.
+// gather collects the longest intervals of each class, at most as many as can be kept. The class of others is the largest and is rarely
+// kept, so it is gathered separately.
 func (s *selection) gather(others bool) {
 	for i, l := range s.window.Lanes {
 		if l.Hidden {
@@ -120,108 +184,37 @@ func (s *selection) gather(others bool) {
 		}
 		for j := range l.Intervals {
 			iv := &l.Intervals[j]
-			on := s.window.OnPath(i, j)
-			list := s.kind(iv.State, on)
-			if others != (list == &s.others) {
+			class := s.window.class(i, j)
+			if others != (class == classOther) {
 				continue
 			}
-			if list == &s.waiting && s.window.Idle(i, j) {
-				list = &s.idle
+			c := candidate{length: s.window.Length(*iv), lane: int32(i), index: int32(j)}
+			if class == classPath {
+				c.length = time.Duration(s.window.OnPath(i, j))
 			}
-			c := candidate{length: time.Duration(on), lane: int32(i), index: int32(j)}
-			if list != &s.path {
-				c.length = s.window.Length(*iv)
-			}
-			list.add(c)
-		}
-	}
-}
-
-// kind returns the candidates for intervals in a state with some time on the path. A waiting interval may turn out to be idle.
-func (s *selection) kind(state jvmthread.State, on jvmthread.Time) *candidates {
-	if on > 0 && state != jvmthread.StateDeadlocked {
-		return &s.path
-	}
-	switch state { //exhaustive:enforce
-	case jvmthread.StateDeadlocked:
-		return &s.deadlocked
-	case jvmthread.StateBlocked, jvmthread.StateReentering:
-		return &s.blocked
-	case jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateSleeping, jvmthread.StateParked, jvmthread.StateSuspended:
-		return &s.waiting
-	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDead:
-	}
-	return &s.others
-}
-
-// candidates collects the longest intervals. When full, it is a heap with the shortest first.
-type candidates struct {
-	list   []candidate
-	room   int
-	sorted bool
-}
-
-func (l *candidates) add(c candidate) {
-	switch n := len(l.list); {
-	case n < l.room:
-		l.list = append(l.list, c)
-		if n++; n == l.room {
-			for i := n/2 - 1; i >= 0; i-- {
-				l.sink(i)
-			}
-		}
-	case n > 0 && c.before(&l.list[0]):
-		l.list[0] = c
-		l.sink(0)
-	}
-}
-
-// sink moves an element of the heap down to its place.
-func (l *candidates) sink(at int) {
-	c := l.list[at]
-	for {
-		next := 2*at + 1
-		if next >= len(l.list) {
-			break
-		}
-		if other := next + 1; other < len(l.list) && l.list[next].before(&l.list[other]) {
-			next = other
-		}
-		if !c.before(&l.list[next]) {
-			break
-		}
-		l.list[at] = l.list[next]
-		at = next
-	}
-	l.list[at] = c
-}
-
-// take keeps candidates while the budget lasts, each with the intervals that caused its end.
-func (s *selection) take(from *candidates, budget int) {
-	stop := s.left - budget
-	if s.left > stop && !from.sorted {
-		slices.SortFunc(from.list, longest)
-		from.sorted = true
-	}
-	for _, c := range from.list {
-		if s.left <= stop {
-			return
-		}
-		l := s.window.Lanes[c.lane]
-		s.keep(l, int(c.index))
-		for _, ia := range s.window.Causes(jvmthread.IntervalRef{Thread: l.Thread, Seq: l.Intervals[c.index].Seq}) {
-			if src := s.window.lane(ia.From.Thread); src != nil && !src.Hidden && ia.CauseTime >= s.window.Start {
-				if i := src.index(ia.From.Seq); i >= 0 {
-					s.keep(src, i)
-				}
+			s.lists[class].add(c)
+			if class == classImportant && iv.Wait.Contended() {
+				s.addSite(waitSite{iv.Lock, iv.Stack}, c)
 			}
 		}
 	}
 }
 
-func (s *selection) keep(l *Lane, i int) {
-	if s.left > 0 && !l.keep[i] {
-		l.keep[i] = true
-		s.left--
+func (s *selection) addSite(site waitSite, c candidate) {
+	best, ok := s.sites[site]
+	if ok && c.before(&best) || !ok && len(s.sites) < maxSites {
+		s.sites[site] = c
 	}
+}
+
+// takeSites keeps the longest wait of each site, the longest ones first. They get at most half of what is left.
+func (s *selection) takeSites() {
+	list := candidates{list: make([]candidate, 0, len(s.sites))}
+	for _, c := range s.sites {
+		list.list = append(list.list, c)
+	}
+	rest := s.left - s.left/2
+	s.left -= rest
+	s.take(&list)
+	s.left += rest
 }

@@ -18,7 +18,7 @@ import (
 func withWindow(t *testing.T, seed uint64, threads, actions int, check func(*window.Window)) {
 	t.Helper()
 	sim := threadtest.Simulate(seed, threads, 3, actions)
-	e := engine.New(engine.DefaultConfig())
+	e := engine.New(engine.DefaultConfig(), nil)
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range sim.Events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)

@@ -41,6 +41,7 @@ type Window struct {
 	LostNotifies []interaction.LostNotify // of waits that timed out in the window
 	Locks        []LockStats              // by blocked time, longest first
 	Totals       Totals                   // of all lanes
+	Waits        Waits                    // of all lanes
 	Verdict      *Verdict                 // of a Finder; nil: not requested
 	Events       uint64
 	Lost         uint64                                  // events that the agent had to drop
@@ -56,7 +57,10 @@ type Lane struct {
 	Thread    jvmthread.ThreadID
 	Intervals []jvmthread.Interval // in order, without gaps; the first may begin before the window
 	Totals    Totals
+	Waits     Waits
+	Stopped   time.Duration           // by other threads that it waited for: see Stops
 	Folded    Folded                  // intervals without a span
+	Contended Folded                  // those of them that are contended waits
 	Hidden    bool                    // the thread itself has no span
 	keep      []bool                  // by interval; nil: all
 	causes    []jvmthread.Interaction // that released this thread
@@ -67,6 +71,28 @@ type Lane struct {
 
 // Totals are exact sums by state: the number of intervals that began in the window, and the time within it.
 type Totals [jvmthread.NumStates]Sum
+
+// Waits are the same sums by what the thread waited for. A deadlock continues the wait that became part of it.
+type Waits [jvmthread.NumWaits]Sum
+
+// Contended returns the sum of all contended waits.
+func (t *Waits) Contended() (sum Sum) {
+	for kind := range t {
+		if jvmthread.Wait(kind).Contended() {
+			sum.Count += t[kind].Count
+			sum.Time += t[kind].Time
+		}
+	}
+	return sum
+}
+
+// add adds the other sums.
+func (t *Waits) add(other *Waits) {
+	for k := range t {
+		t[k].Count += other[k].Count
+		t[k].Time += other[k].Time
+	}
+}
 
 // Sum counts intervals and adds up their time.
 type Sum struct {

@@ -10,7 +10,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// The text of a stack is what the JVM prints: "at com.acme.OrderBook.add(OrderBook.java:42)", a line a frame, innermost first.
+// The text of a stack is what the JVM prints: "at com.acme.OrderBook.add(OrderBook.java:42)", a line a frame, innermost first. After the
+// frame that takes a lock, the line "- lock Inventory.lock" may state how the source names the lock.
 
 // Truncated is the last line of a stack that was deeper than the limit.
 const Truncated = "..."
@@ -18,14 +19,21 @@ const Truncated = "..."
 // maxFrames limits the frames of a stack.
 const maxFrames = 1024
 
+const (
+	lockLine    = "- lock " // begins the line that names a lock
+	maxLockName = 256       // bytes
+)
+
 // StackBuilder builds the text of a stack within limits. It keeps its memory for the next stack.
 type StackBuilder struct {
 	text   []byte
+	code   []byte // see Code: a line break before each line
 	frames int
+	coded  int // lines of code
 }
 
 // Begin begins another stack.
-func (b *StackBuilder) Begin() { b.text, b.frames = b.text[:0], 0 }
+func (b *StackBuilder) Begin() { *b = StackBuilder{text: b.text[:0], code: b.code[:0]} }
 
 // Add adds a frame unless the limits are reached, and reports whether it did. Function is class and method; file and line are as in
 // jvmthread.Frame.
@@ -51,10 +59,22 @@ func (b *StackBuilder) Add(function, file string, line int) bool {
 	return true
 }
 
-// End returns the text of the stack. Its last line is Truncated if some frames are missing.
+// AddLock adds the name of the lock that the last frame takes. A name that does not fit in a line, or is too long, is left out.
+func (b *StackBuilder) AddLock(name string) {
+	if name == "" || len(name) > maxLockName || len(b.text) > maxText || strings.ContainsAny(name, "\r\n") {
+		return
+	}
+	b.text = append(append(b.startLine(), lockLine...), name...)
+}
+
+// End returns the text of the stack, with the places in the bytecode if they are known and fit. Its last line is Truncated if some frames are
+// missing.
 func (b *StackBuilder) End(truncated bool) string {
 	if truncated {
 		b.text = append(b.startLine(), Truncated...)
+	}
+	if len(b.code) > 0 && len(b.text)+len(codeLine)+len(b.code) <= maxText {
+		b.text = append(append(b.text, codeLine[:len(codeLine)-1]...), b.code...)
 	}
 	return string(b.text)
 }
@@ -66,8 +86,27 @@ func (b *StackBuilder) startLine() []byte {
 	return append(b.text, '\n')
 }
 
+// ParseLock returns the name in a line written by StackBuilder.AddLock. ok is false for other text.
+func ParseLock(line string) (name string, ok bool) {
+	return strings.CutPrefix(line, lockLine)
+}
+
+// LockName returns the source's name for the lock that a stack takes: "Inventory.lock" for a field, static or not,
+// "Inventory.rw.readLock()" for what a method returns, "local guard" for a variable. It is "" if it is not known.
+func LockName(stack string) string {
+	for line := range strings.SplitSeq(stack, "\n") {
+		if name, ok := ParseLock(line); ok {
+			return name
+		}
+	}
+	return ""
+}
+
 // ParseFrame parses a line written by StackBuilder.Add, with or without "at ". ok is false for other text.
 func ParseFrame(line string) (f jvmthread.Frame, ok bool) {
+	if strings.HasPrefix(line, "- ") {
+		return f, false
+	}
 	text, isFrame := strings.CutSuffix(strings.TrimPrefix(line, "at "), ")")
 	open := strings.LastIndexByte(text, '(')
 	if !isFrame || open < 0 {

@@ -4,6 +4,7 @@
 package symbols
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -34,9 +35,43 @@ func TestFrameRoundTrip(t *testing.T) {
 			t.Errorf("have %s, want %s", back, text)
 		}
 	}
-	for _, text := range []string{"", Truncated, "at a.B.c", "at a.B.c(", "x)"} {
+	for _, text := range []string{"", Truncated, "at a.B.c", "at a.B.c(", "x)", "- lock Inventory.lock", "- lock Inventory.rw.readLock()"} {
 		if f, ok := ParseFrame(text); ok {
 			t.Errorf("%q is not a frame, but was parsed as %+v", text, f)
+		}
+	}
+}
+
+func TestLockName(t *testing.T) {
+	var stack StackBuilder
+	stack.Add("jdk.internal.misc.Unsafe.park", "Unsafe.java", -1)
+	stack.Add("com.acme.Inventory.take", "Inventory.java", 42)
+	stack.AddLock("Inventory.rw.readLock()")
+	stack.Add("com.acme.Main.main", "Main.java", 7)
+	stack.AddLock("second")
+	text := stack.End(true)
+	const want = "at jdk.internal.misc.Unsafe.park(Native Method)\nat com.acme.Inventory.take(Inventory.java:42)\n" +
+		"- lock Inventory.rw.readLock()\nat com.acme.Main.main(Main.java:7)\n- lock second\n..."
+	if text != want {
+		t.Errorf("have %s, want %s", text, want)
+	}
+	if name := LockName(text); name != "Inventory.rw.readLock()" {
+		t.Errorf("the lock is named %q", name)
+	}
+	for _, none := range []string{"", Truncated, "at a.B.c(B.java:1)\nat a.B.d(B.java:2)"} {
+		if name := LockName(none); name != "" {
+			t.Errorf("%q: the lock is named %q", none, name)
+		}
+	}
+}
+
+func TestUnfitLockNamesAreLeftOut(t *testing.T) {
+	for _, name := range []string{"", "a\nb", "a\rb", strings.Repeat("x", maxLockName+1)} {
+		var stack StackBuilder
+		stack.Add("a.B.c", "B.java", 1)
+		stack.AddLock(name)
+		if text := stack.End(false); text != "at a.B.c(B.java:1)" {
+			t.Errorf("%q: have %s", name, text)
 		}
 	}
 }

@@ -32,6 +32,7 @@ type Table struct {
 	limits  Limits
 	classes texts[jvmthread.ClassID]
 	stacks  texts[jvmthread.StackID]
+	lengths []int32                                 // by stack: of its text without the places in the bytecode
 	threads map[jvmthread.ThreadID]jvmthread.Thread // platform threads
 	recent  map[jvmthread.ThreadID]jvmthread.Thread // virtual threads used since the last turn
 	before  map[jvmthread.ThreadID]jvmthread.Thread // virtual threads used in the turn before
@@ -81,6 +82,7 @@ func New(limits Limits) *Table {
 		limits:  limits,
 		classes: newTexts[jvmthread.ClassID](),
 		stacks:  newTexts[jvmthread.StackID](),
+		lengths: []int32{0},
 		threads: make(map[jvmthread.ThreadID]jvmthread.Thread),
 		recent:  make(map[jvmthread.ThreadID]jvmthread.Thread),
 	}
@@ -91,9 +93,14 @@ func (t *Table) InternClass(name string) jvmthread.ClassID {
 	return intern(t, &t.classes, t.limits.Classes, name)
 }
 
-// InternStack returns the id of the stack with this text, one frame a line, innermost first, or NoStack if the table is full.
+// InternStack returns the id of the stack with this text, one frame a line, innermost first, or NoStack if the table is full. Places in the
+// bytecode may follow, see Code.
 func (t *Table) InternStack(text string) jvmthread.StackID {
-	return intern(t, &t.stacks, t.limits.Stacks, text)
+	id := intern(t, &t.stacks, t.limits.Stacks, text)
+	if int(id) == len(t.lengths) {
+		t.lengths = append(t.lengths, int32(textLength(t.stacks.at(id))))
+	}
+	return id
 }
 
 func cut(text string) string {
@@ -106,7 +113,7 @@ func cut(text string) string {
 // SetThread replaces the description of a thread. It reports whether there was room. Of virtual threads, whose end is often not reported, the
 // least recently used are dropped.
 func (t *Table) SetThread(th jvmthread.Thread) bool {
-	th.Name, th.Group = cut(th.Name), cut(th.Group)
+	th.Name, th.Group, th.Foreign = cut(th.Name), cut(th.Group), cut(th.Foreign)
 	old, known := t.find(th.ID)
 	if known && old == th {
 		return true
@@ -165,13 +172,29 @@ func (t *Table) DropThread(id jvmthread.ThreadID) {
 	}
 }
 
-func textOf(th *jvmthread.Thread) int { return len(th.Name) + len(th.Group) }
+func textOf(th *jvmthread.Thread) int { return len(th.Name) + len(th.Group) + len(th.Foreign) }
 
 // Class returns the name with an id, or "".
 func (t *Table) Class(id jvmthread.ClassID) string { return t.classes.at(id) }
 
-// Stack returns the text with an id, or "".
-func (t *Table) Stack(id jvmthread.StackID) string { return t.stacks.at(id) }
+// Stack returns the text with an id, or "", without the places in the bytecode.
+func (t *Table) Stack(id jvmthread.StackID) string {
+	if int(id) < len(t.lengths) {
+		return t.stacks.at(id)[:t.lengths[id]]
+	}
+	return ""
+}
+
+// Whole returns the text with an id as it was interned.
+func (t *Table) Whole(id jvmthread.StackID) string { return t.stacks.at(id) }
+
+// Code returns the places in the bytecode of a stack's frames.
+func (t *Table) Code(id jvmthread.StackID) (c Code) {
+	if text := t.stacks.at(id); len(text) > len(t.Stack(id)) {
+		c.rest = text[int(t.lengths[id])+len(codeLine):]
+	}
+	return c
+}
 
 // Thread returns the description of a thread, whose name is empty if the thread is unknown.
 func (t *Table) Thread(id jvmthread.ThreadID) jvmthread.Thread {

@@ -26,8 +26,8 @@ type constants struct {
 
 type (
 	methodConstant struct {
-		class int64
-		name  text
+		class            int64
+		name, descriptor text
 	}
 	groupConstant struct {
 		parent int64
@@ -63,8 +63,8 @@ var wantedPools = map[string]struct {
 	"java.lang.Class": {map[string]slot{"name": slotName}, func(c *constants, key int64, v *values, _ []byte) {
 		c.classes[key] = v.text[slotName.text()]
 	}},
-	"jdk.types.Method": {map[string]slot{"type": slotClass, "name": slotName}, func(c *constants, key int64, v *values, _ []byte) {
-		c.methods[key] = methodConstant{class: v.n[slotClass], name: v.text[slotName.text()]}
+	"jdk.types.Method": {map[string]slot{"type": slotClass, "name": slotName, "descriptor": slotType}, func(c *constants, key int64, v *values, _ []byte) {
+		c.methods[key] = methodConstant{class: v.n[slotClass], name: v.text[slotName.text()], descriptor: v.text[slotType.text()]}
 	}},
 	"jdk.types.ThreadGroup": {map[string]slot{"parent": slotGroup, "name": slotName}, func(c *constants, key int64, v *values, _ []byte) {
 		c.groups[key] = groupConstant{parent: v.n[slotGroup], name: v.text[slotName.text()]}
@@ -81,6 +81,7 @@ var wantedPools = map[string]struct {
 	"jdk.types.StackTrace": {
 		map[string]slot{
 			"truncated": slotCut, "frames": slotFrames, "frames.method": slotMethod, "frames.lineNumber": slotLine, "frames.type": slotKind,
+			"frames.bytecodeIndex": slotIndex,
 		},
 		(*constants).keepStack,
 	},

@@ -89,6 +89,17 @@ func (c *collector) of(thread int64, kinds ...jvmthread.Kind) (list []jvmthread.
 	return list
 }
 
+// recorded returns the events that are in the recording: all but the gaps after the last events of the threads, which only a complete recording
+// has. TestSilence checks those.
+func (c *collector) recorded() (list []jvmthread.Event) {
+	for i := range c.events {
+		if c.events[i].Kind != jvmthread.KindGap {
+			list = append(list, c.events[i])
+		}
+	}
+	return list
+}
+
 // onGate returns the events on locks of the program, without those of the recorder.
 func (c *collector) onGate(list []jvmthread.Event) (kept []jvmthread.Event) {
 	for _, ev := range list {
@@ -167,6 +178,11 @@ func checkBlocked(t *testing.T, c *collector, known truth) {
 	}
 	for i, ev := range c.onGate(c.of(0, jvmthread.KindContendedEnter)) {
 		assert.Contains(t, c.symbols.Stack(ev.Stack), "at Recorded.enter(:", "stack of %d", i)
+		code := c.symbols.Code(ev.Stack)
+		descriptor, index, ok := code.Next()
+		assert.True(t, ok)
+		assert.Equal(t, "(LRecorded$Gate;)V", descriptor)
+		assert.EqualValues(t, 4, index, "HotSpot records the place after monitorenter, which is at 3")
 	}
 	starts := 0
 	for _, ev := range c.of(0, jvmthread.KindThreadStart) {

@@ -58,6 +58,7 @@ func carries() (c recording.Capabilities) {
 		"locks are identified by the address of their monitor, which the JVM may reuse; objects that threads park on may move",
 		"notify only since JDK 24; the notifier is in all versions",
 		"no source file names",
+		"waits that have not ended when the recording does are missing",
 	}
 	return c
 }

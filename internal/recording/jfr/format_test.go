@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
 )
 
@@ -48,13 +50,13 @@ func push(t testing.TB, data []byte, step int, flush bool) *collector {
 	return c
 }
 
-// print formats the events of a recording, one per line.
+// print formats the events of a recording, one per line, without gaps.
 func (c *collector) print() string {
 	var b strings.Builder
 	for _, s := range c.sessions {
 		fmt.Fprintf(&b, "session pid=%d %v\n", s.PID, s.Attributes)
 	}
-	for _, ev := range c.events {
+	for _, ev := range c.recorded() {
 		fmt.Fprintf(&b, "%d %s %v peer=%d arg=%d lock=%s/%x flags=%d stack=%q\n", ev.Time, c.threads[ev.Thread].Name, ev.Kind, ev.Peer,
 			ev.Arg, c.symbols.Class(ev.Lock.Class), ev.Lock.Hash, ev.Flags, c.symbols.Stack(ev.Stack))
 	}
@@ -95,6 +97,33 @@ func TestTicksAndBothKindsOfIntegers(t *testing.T) {
 	}
 }
 
+// TestSilence checks that nothing is known about a thread after the end of its last event, or after the last time when an event of another
+// thread shows that it ran, even if that is in a later chunk. The JVM writes an event when it ends, so a wait that has not ended is missing.
+func TestSilence(t *testing.T) {
+	silence := func(c *collector) (list []string) {
+		for _, ev := range c.of(0, jvmthread.KindGap) {
+			list = append(list, fmt.Sprintf("%s %d", c.threads[ev.Thread].Name, ev.Time))
+			assert.Zero(t, ev.Arg, "no event is lost")
+		}
+		return list
+	}
+	b := newBuilder(true)
+	first := b.chunk(sample)
+	assert.Equal(t, []string{"worker 1002500", "main 1003550"}, silence(readBytes(t, first)))
+	b.ticks, b.nanos = b.ticks+100_000, b.nanos+50_000
+	second := b.chunk(func(b *builder) { b.enter(200, 600) }) // main handed it the lock
+	assert.Equal(t, []string{"main 1050400", "worker 1050400"}, silence(readBytes(t, slices.Concat(first, second))))
+	assert.Equal(t, []string{"worker 1002500", "main 1003550"}, silence(push(t, first, 7, false)))
+	assert.Empty(t, silence(push(t, first, 7, true)), "when the events were passed on, more could follow")
+}
+
+// TestDeadlineIsExactToTheMillisecond covers clocks of the wall that the JVM has rounded.
+func TestDeadlineIsExactToTheMillisecond(t *testing.T) {
+	for _, test := range [][3]int64{{60e6, 59.3e6, 59.3e6}, {60e6, 60.1e6, 60e6}, {60e6, 20e6, 60e6}, {500, 0, 1}} {
+		assert.Equal(t, test[2], untilEnd(test[0], test[1]), "timeout of %d ns after %d ns", test[0], test[1])
+	}
+}
+
 func TestChunkOfUnknownSize(t *testing.T) {
 	b := newBuilder(true)
 	b.open = true
@@ -126,7 +155,7 @@ func TestHeaderCopiesDoNotStartChunks(t *testing.T) {
 	}
 	c = readBytes(t, append(data[:end], other.chunk(sample)...))
 	assert.Len(t, c.sessions, 2)
-	assert.Len(t, c.events, 14)
+	assert.Len(t, c.recorded(), 14)
 	assert.Empty(t, c.problems)
 }
 
@@ -205,9 +234,9 @@ func TestUnpackedSizeIsLimited(t *testing.T) {
 	}
 	whole := read(len(data))
 	assert.Empty(t, whole.problems, "within the limit")
-	assert.Len(t, whole.events, 14)
+	assert.Len(t, whole.recorded(), 14)
 	cut := read(first)
-	assert.Len(t, cut.events, 7)
+	assert.Len(t, cut.recorded(), 7)
 	require.Len(t, cut.problems, 1)
 	assert.Equal(t, fmt.Sprintf("x.jfr (byte %d): the recording has more than %d bytes uncompressed; skipping the rest; "+
 		"decompress it, as plain files are read in place, or raise max_unpacked_size", first, first), cut.problems[0].Error())
@@ -233,7 +262,7 @@ func TestGarbageBetweenChunksIsSkipped(t *testing.T) {
 	data := append([]byte("what is this?"), a.chunk(sample)...)
 	data = append(append(data, Magic+"garbage"...), b.chunk(sample)...)
 	for _, c := range []*collector{readBytes(t, data), push(t, data, 50, false)} {
-		assert.Len(t, c.events, 14)
+		assert.Len(t, c.recorded(), 14)
 		require.NotEmpty(t, c.problems)
 		assert.Equal(t, `x.jfr (byte 0): invalid chunk signature "what": want "FLR\x00"; skipping 13 bytes`, c.problems[0].Error())
 		assert.Len(t, c.sessions, 1)
@@ -250,5 +279,5 @@ func TestMalformedEventEndsOnlyItsChunk(t *testing.T) {
 	})
 	c := readBytes(t, append(first, b.chunk(sample)...))
 	assert.Contains(t, c.problems[0].What, "invalid event size of 0 bytes")
-	assert.Len(t, c.events, 9)
+	assert.Len(t, c.recorded(), 9)
 }

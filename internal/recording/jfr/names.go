@@ -21,6 +21,7 @@ type names struct {
 	threadIDs map[int64]jvmthread.ThreadID
 	define    func(jvmthread.Thread) // called once per chunk for each thread
 	stackText symbols.StackBuilder
+	brief     bool // without stacks and locks
 }
 
 // stackID is a stack and the call of its innermost frames.
@@ -117,7 +118,7 @@ func (n *names) format(body []byte) (s stackID) {
 		frame.readAll(&elements, &v)
 		m := n.methods[v.n[slotMethod]]
 		class, method := n.className(m.class), n.text(m.name)
-		if !n.addFrame(class, method, &v) {
+		if !n.addFrame(class, method, n.text(m.descriptor), &v) {
 			cut = true
 			break
 		}
@@ -131,7 +132,7 @@ func (n *names) format(body []byte) (s stackID) {
 }
 
 // addFrame adds a frame. Recordings have line numbers, but no source file names.
-func (n *names) addFrame(class, method string, v *values) bool {
+func (n *names) addFrame(class, method, descriptor string, v *values) bool {
 	line := int(min(max(0, v.n[slotLine]), math.MaxInt32))
 	if n.native != 0 && v.n[slotKind] == n.native {
 		line = -1
@@ -140,7 +141,15 @@ func (n *names) addFrame(class, method string, v *values) bool {
 	if class != "" {
 		function = class + "." + method
 	}
-	return n.stackText.Add(function, "", line)
+	added := n.stackText.Add(function, "", line)
+	if added && class != "" {
+		index := int32(-1)
+		if line >= 0 {
+			index = int32(min(max(0, v.n[slotIndex]), math.MaxInt32))
+		}
+		n.stackText.AddCode(descriptor, index)
+	}
+	return added
 }
 
 // callOf returns the call of the innermost frames: join calls wait(), which calls wait(long), which calls wait0(long).

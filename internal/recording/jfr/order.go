@@ -69,6 +69,7 @@ const maxLate = 1 << 18
 
 // splitter splits records into events ordered by time.
 type splitter struct {
+	lasts  lasts             // of the session; nil: not known, as more may be written
 	late   []jvmthread.Event // events after the watermark, sorted
 	events []jvmthread.Event
 	keys   []sortKey
@@ -104,11 +105,16 @@ func (s *splitter) split(records []record, until jvmthread.Time) []jvmthread.Eve
 	s.events = append(s.events[:0], s.late...)
 	keys := s.byThread(records)
 	var before, next *record // of the same thread
+	var latest jvmthread.Time
 	for i := range keys {
 		r := &records[keys[i].index]
 		if before != nil && before.event.Thread != r.event.Thread {
 			before = nil
 		}
+		if i == 0 || keys[i-1].thread != r.event.Thread {
+			latest = r.end
+		}
+		latest = max(latest, r.end)
 		next = nil
 		if i+1 < len(keys) && keys[i+1].thread == r.event.Thread {
 			next = &records[keys[i+1].index]
@@ -126,6 +132,9 @@ func (s *splitter) split(records []record, until jvmthread.Time) []jvmthread.Eve
 		}
 		if before != nil && before.reenters(r) {
 			s.finish(before, r.end)
+		}
+		if next == nil {
+			s.fallSilent(r, max(latest, r.end))
 		}
 		before = r
 	}
@@ -172,6 +181,14 @@ func (s *splitter) finish(r *record, at jvmthread.Time) {
 		return
 	}
 	s.events = append(s.events, end)
+}
+
+// fallSilent adds a gap after a record that is the last of its thread.
+func (s *splitter) fallSilent(r *record, until jvmthread.Time) {
+	if from, ok := s.lasts.silence(r.event.Thread, until); ok {
+		flags := r.event.Flags & jvmthread.FlagVirtual
+		s.events = append(s.events, jvmthread.Event{Kind: jvmthread.KindGap, Thread: r.event.Thread, Time: from, Flags: flags})
+	}
 }
 
 // order sorts events by time and thread. Each thread keeps its own order.

@@ -18,6 +18,7 @@ type pushed struct {
 	done  int64  // length of the data whose events have been passed on; 0: the chunk has not started
 	skip  int64  // number of bytes to skip
 	began bool   // some session has begun
+	last  bool   // no further bytes will follow
 	ended bool   // further bytes are ignored
 }
 
@@ -65,13 +66,14 @@ func (d *Decoder) Write(p []byte) (int, error) {
 	d.source += skip
 	if !q.ended && d.Err() == nil {
 		q.data = append(q.data, p[skip:]...)
-		d.takeWhole()
+		d.takeWhole(false)
 	}
 	return n, d.Err()
 }
 
-// takeWhole reads the chunks that are complete.
-func (d *Decoder) takeWhole() {
+// takeWhole reads the chunks that are complete. The one at the end of the data is read only if it is wanted now: if it is the last, nothing is
+// known about its threads after their last events.
+func (d *Decoder) takeWhole(now bool) {
 	q := &d.pushed
 	d.makeWindow(int64(len(q.data)))
 	for d.Err() == nil && len(q.data) >= headerSize {
@@ -91,7 +93,7 @@ func (d *Decoder) takeWhole() {
 			q.skip = max(0, size-int64(len(q.data)))
 			d.drop(min(max(size, headerSize), int64(len(q.data))))
 			continue
-		case !h.complete() || size > int64(len(q.data)):
+		case !h.complete() || size > int64(len(q.data)) || size == int64(len(q.data)) && !now:
 			return
 		}
 		d.takePart(h, size, true)
@@ -135,6 +137,10 @@ func (d *Decoder) takePart(h header, size int64, complete bool) {
 		d.begin(c)
 	}
 	q.began = true
+	if q.last {
+		d.splitter.lasts = make(lasts)
+		_ = d.scanLasts(c, d.splitter.lasts) // memory does not fail
+	}
 	d.splitPushed(c, max(q.done, headerSize), complete)
 	q.done = c.until
 }
@@ -170,6 +176,9 @@ func (d *Decoder) splitPushed(c *chunk, from int64, complete bool) {
 // Flush passes on the events of a chunk that is being written, as far as their constants are known.
 func (d *Decoder) Flush() error {
 	q := &d.pushed
+	if d.Err() == nil && !q.ended {
+		d.takeWhole(true)
+	}
 	if d.Err() == nil && !q.ended && len(q.data) >= headerSize {
 		if h, err := parseHeader(q.data); err == nil {
 			d.takePart(h, int64(len(q.data)), false)
@@ -184,7 +193,8 @@ func (d *Decoder) Close() error {
 	if d.Err() != nil || q.ended {
 		return d.Err()
 	}
-	d.takeWhole()
+	q.last = true
+	d.takeWhole(true)
 	q.ended = true
 	switch h, err := parseHeader(q.data); {
 	case len(q.data) == 0:

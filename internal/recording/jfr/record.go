@@ -48,16 +48,23 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) 
 	if ev.Thread == jvmthread.NoThread {
 		return false
 	}
-	stack := n.stack(v.n[slotStack])
-	ev.Stack, r.call = stack.id, stack.call
+	if !n.brief {
+		n.place(r, v)
+	}
 	if n.threads[key].virtual || p.kind == kindVirtualStart || p.kind == kindVirtualEnd || p.kind == kindPinned {
 		ev.Flags, r.ended = jvmthread.FlagVirtual, jvmthread.FlagVirtual
 	}
-	if v.n[slotClass] != 0 || v.n[slotAddress] != 0 {
-		ev.Lock = jvmthread.LockID{Class: n.class(v.n[slotClass]), Hash: identity(v.n[slotAddress])}
-	}
 	n.refine(p, r, v)
 	return true
+}
+
+// place sets the stack and the lock.
+func (n *names) place(r *record, v *values) {
+	stack := n.stack(v.n[slotStack])
+	r.event.Stack, r.call = stack.id, stack.call
+	if v.n[slotClass] != 0 || v.n[slotAddress] != 0 {
+		r.event.Lock = jvmthread.LockID{Class: n.class(v.n[slotClass]), Hash: identity(v.n[slotAddress])}
+	}
 }
 
 // refine sets the fields that depend on the kind of event.
@@ -77,7 +84,7 @@ func (n *names) refine(p *eventPlan, r *record, v *values) {
 	case kindPark:
 		ev.Kind, ev.Arg = jvmthread.KindPark, nanos(v.n[slotTimeout], p.units[slotTimeout])
 		if until := nanos(v.n[slotUntil], p.units[slotUntil]); until > int64(ev.Time) {
-			ev.Arg = until - int64(ev.Time)
+			ev.Arg = untilEnd(until-int64(ev.Time), int64(r.end-ev.Time))
 		}
 	case kindPinned:
 		ev.Kind = jvmthread.KindPark
@@ -95,6 +102,15 @@ func (n *names) refine(p *eventPlan, r *record, v *values) {
 			ev.Kind = jvmthread.KindNotifyAll
 		}
 	}
+}
+
+// untilEnd returns the timeout of a park that ended after lasted nanoseconds. A deadline is in milliseconds of the wall clock, by which the JVM
+// dates the start of a chunk, too, in JDK 11 to the millisecond only: the deadline has passed if it seems to be less than that away.
+func untilEnd(timeout, lasted int64) int64 {
+	if left := timeout - lasted; left > 0 && left <= 1e6 {
+		return max(1, lasted)
+	}
+	return timeout
 }
 
 // identity hashes the address of a monitor or an object to 32 bits. Addresses differ in few bits, all of which have to count.

@@ -49,7 +49,7 @@ func (d *Decoder) begin(c *chunk) {
 	d.session = session{clock: newClock(&c.header), perTick: c.ticksPerSecond, last: math.MinInt64}
 	d.session.extend(c)
 	d.watermark = math.MinInt64
-	d.splitter.late = d.splitter.late[:0]
+	d.splitter.late, d.splitter.lasts = d.splitter.late[:0], nil
 	jvm := &c.about.jvm
 	announced := recording.Session{ID: d.id(c), Thresholds: c.thresholds()}
 	if jvm.pid > 0 && jvm.pid <= math.MaxUint32 {

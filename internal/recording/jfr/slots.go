@@ -28,6 +28,7 @@ const (
 	slotMethod   // of a frame
 	slotLine     // of a frame
 	slotKind     // of a frame
+	slotIndex    // of a frame, in the bytecode
 	slotCut      // whether a stack is truncated
 	slotFrames   // of a stack
 	slotPID      //
@@ -38,6 +39,7 @@ const (
 	slotValue    // of a setting
 	slotVersion  // of a JVM
 	slotCommand  // of a JVM
+	slotType     // of a method
 	numSlots
 )
 

@@ -102,7 +102,11 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 		n++
 	}
 	d.begin(first)
-	own := []part{parts[n-1]}
+	own, ends := []part{parts[n-1]}, make(lasts)
+	if err := d.scanLasts(first, ends); err != nil {
+		return n, err
+	}
+	d.splitter.lasts = ends
 	var early []record
 	for ; n < len(parts) && d.Err() == nil; n++ {
 		p := parts[n]
@@ -122,6 +126,9 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 		own = append(own, p)
 		isEarly := func(begin jvmthread.Time) bool { return begin < p.start && len(early) < maxEarly }
 		_, err = c.read(d.names(c), &d.session.clock, c.at+headerSize, c.until, d.buf, isEarly, func(r *record) { early = append(early, *r) })
+		if err == nil {
+			err = d.scanLasts(c, ends)
+		}
 		if err != nil {
 			return n, err
 		}

@@ -50,31 +50,41 @@ func (e *Encoder) thread(dst []byte, id jvmthread.ThreadID) []byte {
 	return wire.AppendThread(dst, th)
 }
 
+// methodKey is a line of a method: its frame as text, and the descriptor of the method.
+type methodKey struct{ line, descriptor string }
+
 // stack appends the definition of a stack and its methods unless the file has it, if stacks are written. Each line of a method is defined as a
-// method of its own, so that no line tables are needed.
+// method of its own, so that line tables have one entry.
 func (e *Encoder) stack(dst []byte, id jvmthread.StackID) []byte {
 	if id == jvmthread.NoStack || !e.options.Stacks || !e.stacks.add(id) {
 		return dst
 	}
-	stack := wire.Stack{ID: id}
+	stack, code := wire.Stack{ID: id}, e.options.Symbols.Code(id)
 	for line := range strings.Lines(e.options.Symbols.Stack(id)) {
 		line = strings.TrimSuffix(line, "\n")
 		if line == symbols.Truncated {
 			stack.Truncated = true
 			continue
 		}
+		if name, ok := symbols.ParseLock(line); ok {
+			if n := len(stack.Frames); n > 0 && stack.Lock == "" {
+				stack.Lock, stack.LockFrame = name, uint16(n-1)
+			}
+			continue
+		}
 		frame, ok := symbols.ParseFrame(line)
 		if !ok {
 			frame = jvmthread.Frame{Method: line}
 		}
-		method, ok := e.methods[line]
+		descriptor, bci, _ := code.Next()
+		key := methodKey{line, descriptor}
+		method, ok := e.methods[key]
 		if !ok {
 			method = wire.MethodID(len(e.methods) + 1)
-			e.methods[line] = method
-			dst = e.method(dst, method, &frame)
+			e.methods[key] = method
+			dst = e.method(dst, method, &frame, descriptor)
 		}
-		bci := int32(0)
-		if frame.Line < 0 {
+		if bci = max(0, bci); frame.Line < 0 {
 			bci = -1
 		}
 		stack.Frames = append(stack.Frames, wire.StackFrame{Method: method, BCI: bci})
@@ -82,14 +92,14 @@ func (e *Encoder) stack(dst []byte, id jvmthread.StackID) []byte {
 	return wire.AppendStack(dst, &stack)
 }
 
-func (e *Encoder) method(dst []byte, id wire.MethodID, frame *jvmthread.Frame) []byte {
+func (e *Encoder) method(dst []byte, id wire.MethodID, frame *jvmthread.Frame, descriptor string) []byte {
 	class, ok := e.names[frame.Class]
 	if !ok {
 		class = frameClasses + jvmthread.ClassID(len(e.names))
 		e.names[frame.Class] = class
 		dst = wire.AppendClass(dst, wire.Class{ID: class, Name: frame.Class})
 	}
-	m := wire.Method{ID: id, Class: class, Name: frame.Method, File: frame.File}
+	m := wire.Method{ID: id, Class: class, Name: frame.Method, Signature: descriptor, File: frame.File}
 	if frame.Line > 0 {
 		m.Lines = []wire.Line{{Number: uint32(frame.Line)}}
 	}

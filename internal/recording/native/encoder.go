@@ -27,7 +27,7 @@ type Encoder struct {
 	defined int64 // offset of the definitions before the next batch
 	classes set[jvmthread.ClassID]
 	names   map[string]jvmthread.ClassID // ids of classes in frames, above those of the symbols
-	methods map[string]wire.MethodID
+	methods map[methodKey]wire.MethodID
 	stacks  set[jvmthread.StackID]
 	threads set[jvmthread.ThreadID]
 
@@ -53,7 +53,7 @@ func NewEncoder(options recording.EncoderOptions) *Encoder {
 func (e *Encoder) Begin(dst []byte, session *recording.Session) []byte {
 	e.index, e.indexed = e.index[:0], 0
 	e.classes, e.stacks, e.threads = make(set[jvmthread.ClassID]), make(set[jvmthread.StackID]), make(set[jvmthread.ThreadID])
-	e.names, e.methods = make(map[string]jvmthread.ClassID), make(map[string]wire.MethodID)
+	e.names, e.methods = make(map[string]jvmthread.ClassID), make(map[methodKey]wire.MethodID)
 	hello := wire.Hello{Session: session.ID, PID: session.PID, Attributes: session.Attributes}
 	if hello.Session[0] == 0 {
 		hello.Session[0] = 1 // the protocol requires a non-zero id
@@ -200,8 +200,8 @@ func (e *Encoder) End(dst []byte, end *recording.End) []byte {
 	return wire.AppendEnd(dst, wire.End{Time: end.Time, Reason: reason})
 }
 
-// Sidecar implements recording.Encoder.
-func (*Encoder) Sidecar() (extension string, text []byte) { return "", nil }
+// Sidecars implements recording.Encoder.
+func (*Encoder) Sidecars(bool) []recording.Sidecar { return nil }
 
 // Stats implements recording.Encoder.
 func (e *Encoder) Stats() recording.EncoderStats { return e.stats }

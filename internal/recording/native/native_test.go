@@ -11,6 +11,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -141,7 +142,7 @@ func sample(t testing.TB) []byte {
 
 func TestStreamInAFile(t *testing.T) {
 	s := read(t, bytes.NewReader(sample(t)))
-	got := strings.ReplaceAll(s.text.String(), " Carrier:false", "")
+	got := strings.ReplaceAll(s.text.String(), " Carrier:false Foreign:", "")
 	if diff := cmp.Diff(wantStream, got); diff != "" {
 		t.Errorf("want - got +:\n%s", diff)
 	}
@@ -155,7 +156,7 @@ func TestOtherVersionIsNotRead(t *testing.T) {
 	other := slices.Clone(data)
 	other[len(wire.Magic)]++
 	s := read(t, bytes.NewReader(slices.Concat(other, data)))
-	assert.Equal(t, wantStream, strings.ReplaceAll(s.text.String(), " Carrier:false", ""))
+	assert.Equal(t, wantStream, strings.ReplaceAll(s.text.String(), " Carrier:false Foreign:", ""))
 	assert.Equal(t, []string{"x.weft (byte 0): unknown protocol version 2; read the recording with the version of Weft that wrote it"}, s.problems)
 }
 
@@ -254,6 +255,14 @@ func TestRoundTrip(t *testing.T) {
 		assert.Empty(t, got.problems)
 		assert.Zero(t, got.lost)
 	}
+}
+
+func TestNamedLocksAreKept(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	const stack = "at jdk.internal.misc.Unsafe.park(Native Method)\nat com.acme.A.b(A.java:1)\n- lock A.rw.readLock()\nat com.acme.A.main(A.java:2)\n..."
+	events := []jvmthread.Event{{Time: 5, Thread: 1, Kind: jvmthread.KindPark, Stack: sym.InternStack(stack)}}
+	got := read(t, bytes.NewReader(write(sym, []recording.Batch{{Events: events, Watermark: 9}})))
+	assert.Contains(t, got.text.String(), strconv.Quote(stack))
 }
 
 // eventsOnly returns the sorted lines without thread definitions, since events of the same time are ordered by thread.

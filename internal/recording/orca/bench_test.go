@@ -14,12 +14,12 @@ import (
 
 func BenchmarkDecode(b *testing.B) {
 	events, sym := threadtest.Recorded(1, 16, 8, 200_000)
-	log, meta, _ := write(events, sym)
+	log, files, _ := write(events, sym, true)
 	sink := &threadtest.Discard{}
 	b.SetBytes(int64(len(log)))
 	rate := threadtest.StartRate()
 	for b.Loop() {
-		d := format.New(recording.Options{Sidecar: sidecar(map[string]string{orca.ExtensionMeta: string(meta)})}, sink)
+		d := format.New(recording.Options{Sidecar: sidecar(files)}, sink)
 		if _, err := d.Write(log); err != nil {
 			b.Fatal(err)
 		}

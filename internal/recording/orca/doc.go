@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// Extensions of the files of a recording. Metadata is in one file, as the encoder writes it, or in one for classes and one for methods.
+// Extensions of the files of a recording. Metadata is in one file for classes and one for methods, and in one with both parts.
 const (
 	Extension        = ".orca"
 	ExtensionMeta    = ".meta"

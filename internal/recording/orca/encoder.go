@@ -4,7 +4,7 @@
 package orca
 
 import (
-	"slices"
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -14,11 +14,12 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// NewEncoder returns an encoder of logs. The hash code of a thread is its id; events of threads with larger ids are omitted. The location of
-// a frame is its line.
+// NewEncoder returns an encoder of logs. The hash code of a thread is its id, or a number above 2^31 if the id has more than 32 bits. The
+// end of a wait repeats the stack of its begin. The location of a frame is its bytecode index, or its line if that is
+// unknown.
 func NewEncoder(options recording.EncoderOptions) recording.Encoder {
 	e := &encoder{
-		options: options, methods: make(map[string]*written), classes: make(map[string]string), stacks: make(map[jvmthread.StackID][]byte),
+		options: options, meta: newMetadata(), stacks: make(map[jvmthread.StackID][]byte), begins: make(map[jvmthread.ThreadID]begin),
 	}
 	e.Append = e.appendEvent
 	return e
@@ -28,54 +29,65 @@ type encoder struct {
 	recording.EventEncoder
 
 	options recording.EncoderOptions
-	meta    []byte              // since the last call of Sidecar
-	methods map[string]*written // by class and name
-	classes map[string]string   // files of written classes
-	last    uint32
+	meta    metadata
 	stacks  map[jvmthread.StackID][]byte // as written in lines
+	hashes  hashes
+	begins  map[jvmthread.ThreadID]begin
 }
 
-// written is a method in the metadata.
-type written struct {
-	id    uint32
-	lines []uint32 // ascending
-}
-
-// maxWritten limits what the encoder remembers. At the limit it starts over, with new numbers.
-const maxWritten = 1 << 16
-
-// Sidecar returns new lines of the metadata.
-func (e *encoder) Sidecar() (extension string, text []byte) {
-	text = e.meta
-	e.meta = nil
-	return ExtensionMeta, text
-}
+// begin has the stacks of what a thread has begun and not ended. A wait can include a contended enter, when the monitor is taken again.
+type begin struct{ wait, enter jvmthread.StackID }
 
 func (e *encoder) appendEvent(dst []byte, ev *jvmthread.Event) []byte {
 	line := &events[ev.Kind]
-	if line.name == "" || ev.Thread == jvmthread.NoThread || ev.Thread>>32 != 0 || ev.Peer>>32 != 0 {
+	if line.name == "" || ev.Thread == jvmthread.NoThread {
 		return dst
 	}
 	dst = recording.AppendTime(dst, ev.Time-e.options.Times.Origin, time.Second)
 	dst = append(append(append(dst, ','), line.name...), ',')
-	dst = appendHash(dst, uint32(ev.Thread))
+	dst = appendHash(dst, e.hashes.of(ev.Thread))
 	switch line.object {
 	case aMonitor:
 		dst = appendHash(append(dst, ','), ev.Lock.Hash)
 	case aThread:
-		dst = appendHash(append(dst, ','), uint32(ev.Peer))
+		dst = appendHash(append(dst, ','), e.hashes.of(ev.Peer))
 	case noObject:
 	}
 	if line.owner {
-		dst = appendHash(append(dst, ','), uint32(ev.Peer))
+		dst = appendHash(append(dst, ','), e.hashes.of(ev.Peer))
 	}
 	if line.named {
 		dst = append(append(dst, ','), oneLine(e.options.Symbols.Thread(ev.Thread).Name)...)
 	}
 	if line.stack {
-		dst = append(dst, e.stack(ev.Stack)...)
+		dst = append(dst, e.stack(e.stackOf(ev))...)
 	}
 	return append(dst, '\n')
+}
+
+// stackOf returns the stack of an event, or that of its begin for the end of a wait without one: the thread has not moved since.
+func (e *encoder) stackOf(ev *jvmthread.Event) jvmthread.StackID {
+	begun := e.begins[ev.Thread]
+	switch ev.Kind {
+	case jvmthread.KindWait, jvmthread.KindJoinStart, jvmthread.KindSleepStart:
+		e.setBegin(ev.Thread, begin{wait: ev.Stack})
+	case jvmthread.KindContendedEnter:
+		e.setBegin(ev.Thread, begin{wait: begun.wait, enter: ev.Stack})
+	case jvmthread.KindContendedEntered:
+		e.setBegin(ev.Thread, begin{wait: begun.wait})
+		return cmp.Or(ev.Stack, begun.enter)
+	case jvmthread.KindWaitReturned, jvmthread.KindJoinEnd, jvmthread.KindSleepEnd:
+		delete(e.begins, ev.Thread)
+		return cmp.Or(ev.Stack, begun.wait)
+	}
+	return ev.Stack
+}
+
+func (e *encoder) setBegin(th jvmthread.ThreadID, b begin) {
+	if len(e.begins) >= recording.MaxThreads {
+		clear(e.begins)
+	}
+	e.begins[th] = b
 }
 
 func appendHash(dst []byte, hash uint32) []byte { return recording.AppendHex(dst, uint64(hash), 8) }
@@ -98,16 +110,20 @@ func (e *encoder) stack(id jvmthread.StackID) []byte {
 	if text, ok := e.stacks[id]; ok {
 		return text
 	}
-	if len(e.stacks) >= maxWritten {
+	if len(e.stacks) >= maxKnown {
 		clear(e.stacks)
 	}
 	frames := make([]byte, 0, 256)
-	depth := 0
+	depth, code := 0, e.options.Symbols.Code(id)
 	for frame := range strings.SplitSeq(e.options.Symbols.Stack(id), "\n") {
-		if frame == symbols.Truncated || frame == "" {
+		if _, isLock := symbols.ParseLock(frame); isLock || frame == symbols.Truncated || frame == "" {
 			continue
 		}
-		method, location := e.define(frame)
+		signature, index, ok := code.Next()
+		if !ok {
+			index = unknownIndex
+		}
+		method, location := e.meta.define(frame, signature, index)
 		frames = recording.AppendHex(append(frames, ','), uint64(method), 16)
 		frames = recording.AppendHex(append(frames, ','), uint64(location), 8)
 		depth++
@@ -118,71 +134,3 @@ func (e *encoder) stack(id jvmthread.StackID) []byte {
 }
 
 var noFrames = []byte(",0")
-
-// inNative is the location of a frame in a native method.
-const inNative = 1<<32 - 1
-
-// define returns the numbers of a frame's method and location, and adds them to the metadata if they are new.
-func (e *encoder) define(text string) (method, location uint32) {
-	f, ok := symbols.ParseFrame(text)
-	if !ok || f.Class == "" {
-		return 0, 0
-	}
-	if file, known := e.classes[f.Class]; !known || file == "" && f.File != "" {
-		e.classes[f.Class] = f.File
-		e.meta = append(append(appendSignature(e.meta, f.Class), ','), oneLine(f.File)...)
-		e.meta = append(e.meta, '\n')
-	}
-	m := e.methods[f.Function()]
-	fresh := m == nil
-	if fresh {
-		if len(e.methods) >= maxWritten {
-			clear(e.methods)
-			clear(e.classes)
-			clear(e.stacks)
-		}
-		e.last++
-		m = &written{id: e.last}
-		e.methods[f.Function()] = m
-	}
-	switch {
-	case f.Line < 0:
-		location = inNative
-	case f.Line > 0:
-		location = uint32(f.Line)
-		if at, known := slices.BinarySearch(m.lines, location); !known {
-			m.lines = slices.Insert(m.lines, at, location)
-			fresh = true
-		}
-	}
-	if fresh {
-		e.appendMethod(f, m)
-	}
-	return m.id, location
-}
-
-// appendMethod appends a method to the metadata, with all lines known so far.
-func (e *encoder) appendMethod(f jvmthread.Frame, m *written) {
-	e.meta = appendHash(e.meta, m.id)
-	e.meta = append(append(append(e.meta, ','), oneLine(f.Method)...), ",,"...) // the signature is unknown
-	e.meta = append(appendSignature(e.meta, f.Class), ',')
-	if len(m.lines) == 0 {
-		e.meta = append(e.meta, "-1\n"...)
-		return
-	}
-	e.meta = strconv.AppendInt(e.meta, int64(len(m.lines)), 10)
-	for _, number := range m.lines {
-		e.meta = appendHash(append(e.meta, ','), number)
-		e.meta = strconv.AppendUint(append(e.meta, ','), uint64(number), 10)
-	}
-	e.meta = append(e.meta, '\n')
-}
-
-// appendSignature appends the signature of a class.
-func appendSignature(dst []byte, class string) []byte {
-	class = swapDots(oneLine(class))
-	if strings.HasPrefix(class, "[") {
-		return append(dst, class...)
-	}
-	return append(append(append(dst, 'L'), class...), ';')
-}

@@ -42,18 +42,17 @@ func (s *stacks) defineMethod(text []byte) string {
 	if n == 0 || n >= len(text) || text[n] != ',' {
 		return "the line starts with neither a class nor a method number"
 	}
-	name, class, rest, ok := splitMethod(text[n+1:])
+	m, rest, ok := splitMethod(text[n+1:])
 	if !ok {
 		return "missing method name, signature or class"
 	}
-	m := &method{class: class, name: name}
 	if m.lines, ok = parseLines(rest); !ok {
 		return "malformed line table"
 	}
-	if old := s.methods[id]; old != nil && old.class == m.class && old.name == m.name && len(old.lines) > len(m.lines) {
+	if old := s.methods[id]; old != nil && old.class == m.class && old.name == m.name && old.signature == m.signature && len(old.lines) > len(m.lines) {
 		return ""
 	}
-	if !s.room(len(s.methods), maxMethods, len(m.class)+len(m.name)+lineSize*len(m.lines)) {
+	if !s.room(len(s.methods), maxMethods, len(m.class)+len(m.name)+len(m.signature)+lineSize*len(m.lines)) {
 		return ""
 	}
 	low := uint32(id)
@@ -74,9 +73,9 @@ func (s *stacks) room(have, limit, bytes int) bool {
 	return true
 }
 
-// splitMethod splits a line into name, class and the rest. Fields are not quoted, and a name may contain anything but '.', ';', '[' and '/'
+// splitMethod splits a line into name, signature and class, and the rest. Fields are not quoted, and a name may contain anything but '.', ';', '[' and '/'
 // (JVMS 4.2.2), even commas: it ends where a valid signature, which may be empty, and a class follow.
-func splitMethod(text []byte) (name, class string, rest []byte, ok bool) {
+func splitMethod(text []byte) (m *method, rest []byte, ok bool) {
 	commas := 0
 	for at := range text {
 		if text[at] != ',' {
@@ -98,9 +97,10 @@ func splitMethod(text []byte) (name, class string, rest []byte, ok bool) {
 		if end < len(after) && after[end] != ',' {
 			continue
 		}
-		return recording.Valid(text[:at]), className(after[n+1 : end]), after[min(end+1, len(after)):], true
+		m = &method{name: recording.Valid(text[:at]), signature: recording.Valid(after[:n]), class: className(after[n+1 : end])}
+		return m, after[min(end+1, len(after)):], true
 	}
-	return "", "", nil, false
+	return nil, nil, false
 }
 
 // maxCommas limits the commas in a method's name, and with them the work on a hostile line.

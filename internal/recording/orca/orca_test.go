@@ -82,9 +82,9 @@ func TestEveryLine(t *testing.T) {
 	same(t, "problems", nil, problems)
 	same(t, "events", []string{
 		`1000000001 threadStart thread=10 peer=0 arg=0 lock=/0 flags=0 stack=""`,
-		`1000000002 startCalled thread=10 peer=4294916310 arg=0 lock=/0 flags=0 stack="at com.acme.Main.run(Main.java:7)"`,
+		`1000000002 startCalled thread=10 peer=4294916310 arg=0 lock=/0 flags=0 stack="at com.acme.Main.run(Main.java:7)\n--\n9 (I[JLcom/acme/Main;)V"`,
 		`1000000003 threadStart thread=4294916310 peer=0 arg=0 lock=/0 flags=0 stack=""`,
-		`2000000000 contendedEnter thread=10 peer=4294916310 arg=0 lock=/abcdef flags=0 stack="at com.acme.Main.run(Main.java:8)\nat java.lang.Object.wait0(Native Method)"`,
+		`2000000000 contendedEnter thread=10 peer=4294916310 arg=0 lock=/abcdef flags=0 stack="at com.acme.Main.run(Main.java:8)\nat java.lang.Object.wait0(Native Method)\n--\n10 (I[JLcom/acme/Main;)V\n-1 (J)V"`,
 		`2500000000 contendedEntered thread=10 peer=0 arg=0 lock=/abcdef flags=0 stack=""`,
 		`3000000000 wait thread=4294916310 peer=0 arg=0 lock=/abcdef flags=0 stack=""`,
 		`3250000000 notify thread=10 peer=0 arg=0 lock=/abcdef flags=0 stack=""`,
@@ -203,7 +203,7 @@ func TestMethodLookup(t *testing.T) {
 	same(t, "events", []string{
 		`1000000000 sleepStart thread=10 peer=0 arg=0 lock=/0 flags=0 stack="at com.acme.Main.odd,name,(I)V(Main, the file.java:3)\n` +
 			`at com.acme.Lambda/0x7f1a.b(Unknown Source)\nat com.acme.Main.c(Main, the file.java:6)\nat com.acme.Main.c(Main, the file.java:7)\n` +
-			`at method 0x99(Unknown Source)"`,
+			`at method 0x99(Unknown Source)\n--\n0 (Ljava/lang/Object;)[J\n0 ()V"`,
 	}, events)
 }
 

@@ -7,28 +7,33 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/weft-otel/weft/internal/recording"
 )
 
-// sidecar is a metadata file, which may grow with the log.
+// sidecar is a metadata file, which may grow with the log, and be replaced when that ends.
 type sidecar struct {
 	extension string
 	text      *recording.Text
-	failed    bool // could not be opened, as reported
+	info      fs.FileInfo // of the file that was read; nil if unknown
+	failed    bool        // could not be opened, as reported
 }
 
 func (s *stacks) newSidecar(extension string) sidecar {
+	return sidecar{extension: extension, text: s.newText(extension)}
+}
+
+func (s *stacks) newText(extension string) (text *recording.Text) {
 	options := s.decoder.Options
 	options.File = strings.TrimSuffix(options.File, Extension) + extension
-	var text *recording.Text
 	text = recording.NewLines(recording.NewBatcher(options, metaSink{s.decoder}, recording.Session{}), func(line []byte) {
 		if what := s.define(line); what != "" {
 			text.Report(0, what, "want <class>,<file> or <method>,<name>,<signature>,<class>,<count>(,<location>,<line>)*")
 		}
 	}, nil)
-	return sidecar{extension: extension, text: text}
+	return text
 }
 
 // load reads what was added to the metadata files since the last call: one file with both parts, or one for each. All of them may be absent;
@@ -51,12 +56,30 @@ func (s *stacks) load() {
 			}
 			f.failed = true
 		default:
+			if f.replaced(file) {
+				f.text = s.newText(f.extension)
+			}
 			if f.read(file) {
 				s.known, s.knownText = nil, 0
 			}
 			_ = file.Close() // was only read
 		}
 	}
+}
+
+// replaced reports whether the file is another one than that of the last call.
+func (f *sidecar) replaced(file io.Reader) bool {
+	named, ok := file.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return false
+	}
+	before := f.info
+	info, err := named.Stat()
+	if err != nil {
+		return false
+	}
+	f.info = info
+	return before != nil && !os.SameFile(before, info)
 }
 
 // read reads what was added to the file, and reports whether there was anything. An incomplete last line is read now and again later.

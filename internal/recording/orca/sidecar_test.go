@@ -4,8 +4,12 @@
 package orca_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -77,4 +81,32 @@ func TestIncompleteMetadataLine(t *testing.T) {
 		"x.meta:3 (byte 86): the line starts with neither a class nor a method number" + remedy,
 	}, problems)
 	same(t, "the last event", []string{"at com.acme.Main.one(:7)"}, events[6:7])
+}
+
+// The final metadata of a recording replace those of the growing one. They are read from their start.
+func TestReplacedMetadata(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.method")
+	c := &threadtest.Collector{}
+	opts := recording.Options{File: "x.orca", Symbols: symbols.New(symbols.DefaultLimits()), Sidecar: func(extension string) (io.ReadCloser, error) {
+		if extension != orca.ExtensionMethods {
+			return nil, fs.ErrNotExist
+		}
+		return os.Open(name)
+	}}
+	d := format.New(opts, c)
+	const one, two = "00000001,one,,Lcom/acme/Main;,1,00000007,7\n", "00000002,two,,Lcom/acme/Main;,2,00000008,8,00000009,9\n"
+	for i, methods := range []string{one, two + one} {
+		if err := errors.Join(os.WriteFile(name+".new", []byte(methods), 0o600), os.Rename(name+".new", name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(d, sleep(i+1, fmt.Sprintf("%d,%d", i+1, 7+i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Close(); err != nil || len(c.Problems) > 0 || len(c.Events) != 4 {
+		t.Fatalf("got %v, problems %v, %d events", err, c.Problems, len(c.Events))
+	}
+	if got := opts.Symbols.Stack(c.Events[2].Stack); got != "at com.acme.Main.two(:8)" {
+		t.Errorf("got %q", got)
+	}
 }

@@ -40,6 +40,7 @@ type stacks struct {
 
 type method struct {
 	class, name string
+	signature   string // empty if the metadata lacks it
 	lines       []line // ascending by start
 }
 
@@ -117,7 +118,16 @@ func (s *stacks) addFrame(id, location uint64) bool {
 	case m == nil:
 		return s.text.Add(fmt.Sprintf("method 0x%X", id), "", 0)
 	}
-	return s.text.Add(m.class+"."+m.name, s.classes[m.class], m.lineAt(location))
+	lineNumber := m.lineAt(location)
+	added := s.text.Add(m.class+"."+m.name, s.classes[m.class], lineNumber)
+	switch {
+	case !added:
+	case lineNumber < 0:
+		s.text.AddCode(m.signature, -1)
+	case location <= math.MaxInt32:
+		s.text.AddCode(m.signature, int32(location))
+	}
+	return added
 }
 
 // lineAt returns the line of a location, as defined by jvmthread.Frame.

@@ -17,6 +17,7 @@ func New(options recording.Options, sink recording.Sink) recording.Decoder {
 	d := &decoder{unit: unitOf(options.Times)}
 	s := &scanner{decoder: d}
 	d.Text = recording.NewText(recording.NewBatcher(options, sink, recording.Session{SingleEnded: true}), s.scan, d.finish)
+	d.threads.rename = d.Rename
 	return d
 }
 
@@ -26,7 +27,8 @@ type decoder struct {
 	unit    time.Duration
 	ours    bool // this program wrote the trace
 	threads threads
-	last    jvmthread.Time // of the previous event
+	classes map[uint64]jvmthread.ClassID // of objects
+	last    jvmthread.Time               // of the previous event
 
 	open  jvmthread.Kind // of the element whose content is being read, KindNone outside elements
 	event record
@@ -46,6 +48,7 @@ type record struct {
 	object            id
 	owner             id
 	name, group       string
+	foreign           string // see jvmthread.Thread
 	class, stack      string
 	timedOut, all     bool
 	daemon, virtual   bool
@@ -112,6 +115,10 @@ func (d *decoder) attribute(key, value []byte) {
 		ev.name = unescape(value)
 	case "groupName":
 		ev.group = unescape(value)
+	case "parentName", "collationValue", "traceIdRef":
+		if d.tag == jvmthread.KindThreadStart {
+			ev.foreign = addForeign(ev.foreign, string(key), unescape(value))
+		}
 	}
 }
 

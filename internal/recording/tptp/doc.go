@@ -28,7 +28,7 @@ func capabilities() (c recording.Capabilities) {
 	c.Events[jvmthread.KindWaited].Flags = jvmthread.FlagTimedOut
 	c.Events[jvmthread.KindSleepEnd].Flags = jvmthread.FlagInterrupted
 	c.Events[jvmthread.KindInterrupted].Flags = jvmthread.FlagInterrupted
-	c.Threads = recording.ThreadName | recording.ThreadGroup | recording.ThreadDaemon | recording.ThreadVirtual
+	c.Threads = recording.ThreadName | recording.ThreadGroup | recording.ThreadDaemon | recording.ThreadVirtual | recording.ThreadForeign
 	c.Notes = []string{
 		"a wait has one end: in traces of this program, when the thread left the wait set; when it owned the monitor again is missing",
 		"the end of a join is the end of a wait on the joined thread's object",

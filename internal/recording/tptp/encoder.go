@@ -16,6 +16,7 @@ import (
 func NewEncoder(options recording.EncoderOptions) recording.Encoder {
 	e := &encoder{
 		options: options, unit: unitOf(options.Times), text: make(map[string][]byte), objects: make(map[jvmthread.LockID]jvmthread.ThreadID),
+		waits: make(map[jvmthread.ThreadID]wait),
 	}
 	e.Append = e.append
 	return e
@@ -30,6 +31,15 @@ type encoder struct {
 
 	// objects maps the locks that are objects of threads, as seen in joins.
 	objects map[jvmthread.LockID]jvmthread.ThreadID
+
+	waits map[jvmthread.ThreadID]wait
+}
+
+// wait is the wait, join or sleep of a thread that has not returned.
+type wait struct {
+	begun   bool  // its begin is in the recording
+	left    bool  // the thread has left the wait set: its end is written
+	timeout int64 // in nanoseconds
 }
 
 // maxText limits the texts that the encoder caches. At the limit it starts over.
@@ -45,7 +55,26 @@ func (*encoder) End(dst []byte, _ *recording.End) []byte { return append(dst, "<
 
 func (e *encoder) append(dst []byte, ev *jvmthread.Event) []byte {
 	name := elements[ev.Kind].name
-	if name == "" || ev.Thread == jvmthread.NoThread || ev.Kind == jvmthread.KindInterrupted && ev.Flags&jvmthread.FlagInterrupted == 0 {
+	ended := e.waits[ev.Thread]
+	switch ev.Kind {
+	case jvmthread.KindWait, jvmthread.KindJoinStart, jvmthread.KindSleepStart:
+		e.setWait(ev.Thread, wait{begun: true, timeout: ev.Arg})
+	case jvmthread.KindWaited:
+		e.setWait(ev.Thread, wait{left: true})
+	case jvmthread.KindSleepEnd, jvmthread.KindThreadEnd:
+		delete(e.waits, ev.Thread)
+	case jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
+		delete(e.waits, ev.Thread)
+		if ended.left {
+			return dst
+		}
+		name = elements[jvmthread.KindWaited].name
+	case jvmthread.KindInterrupted:
+		if ev.Flags&jvmthread.FlagInterrupted == 0 {
+			return dst
+		}
+	}
+	if name == "" || ev.Thread == jvmthread.NoThread {
 		return dst
 	}
 	dst = append(append(dst, '<'), name...)
@@ -58,7 +87,7 @@ func (e *encoder) append(dst []byte, ev *jvmthread.Event) []byte {
 	dst = strconv.AppendUint(append(dst, key...), uint64(ev.Thread), 10)
 	dst = recording.AppendTime(append(dst, "\" time=\""...), ev.Time-e.options.Times.Origin, e.unit)
 	dst = append(dst, '"')
-	dst = e.appendRest(dst, ev)
+	dst = e.appendRest(dst, ev, ended)
 	start := len(dst)
 	dst = append(dst, '>')
 	if dst = e.appendNotes(dst, ev); len(dst) == start+1 {
@@ -67,14 +96,23 @@ func (e *encoder) append(dst []byte, ev *jvmthread.Event) []byte {
 	return append(append(append(dst, "</"...), name...), ">\n"...)
 }
 
-// appendRest appends the attributes after thread and time.
-func (e *encoder) appendRest(dst []byte, ev *jvmthread.Event) []byte {
+func (e *encoder) setWait(th jvmthread.ThreadID, w wait) {
+	if len(e.waits) >= recording.MaxThreads {
+		clear(e.waits)
+	}
+	e.waits[th] = w
+}
+
+// appendRest appends the attributes after thread and time. Ended is the wait that ends.
+func (e *encoder) appendRest(dst []byte, ev *jvmthread.Event, ended wait) []byte {
 	switch ev.Kind {
 	case jvmthread.KindThreadStart:
 		th := e.options.Symbols.Thread(ev.Thread)
 		dst = appendObject(dst, threadObject+uint64(ev.Thread))
 		dst = e.appendText(dst, " threadName=\"", th.Name)
-		return e.appendText(dst, " groupName=\"", th.Group)
+		return appendForeign(e.appendText(dst, " groupName=\"", th.Group), th.Foreign, "parentName", "collationValue", "traceIdRef")
+	case jvmthread.KindThreadEnd:
+		return appendForeign(dst, e.options.Symbols.Thread(ev.Thread).Foreign, "collationValue", "traceIdRef")
 	case jvmthread.KindStartCalled, jvmthread.KindInterruptCalled:
 		return appendThreadObject(dst, ev.Peer)
 	case jvmthread.KindContendedEnter:
@@ -83,8 +121,10 @@ func (e *encoder) appendRest(dst []byte, ev *jvmthread.Event) []byte {
 			dst = strconv.AppendUint(append(dst, " threadOwner=\""...), uint64(ev.Peer), 10)
 			dst = append(dst, '"')
 		}
-	case jvmthread.KindContendedEntered, jvmthread.KindNotify:
+	case jvmthread.KindContendedEntered:
 		return e.appendLock(dst, ev)
+	case jvmthread.KindNotify:
+		return append(e.appendLock(dst, ev), " isNotifyAll=\"0\""...)
 	case jvmthread.KindNotifyAll:
 		return append(e.appendLock(dst, ev), " isNotifyAll=\"1\""...)
 	case jvmthread.KindWait:
@@ -98,15 +138,28 @@ func (e *encoder) appendRest(dst []byte, ev *jvmthread.Event) []byte {
 	case jvmthread.KindSleepStart:
 		return appendTimeout(append(dst, " objIdRef=\"-1\""...), ev.Arg)
 	case jvmthread.KindSleepEnd:
-		return append(dst, " objIdRef=\"-1\""...)
-	case jvmthread.KindWaited:
-		dst = e.appendLock(dst, ev)
-		if ev.Flags&jvmthread.FlagTimedOut != 0 {
-			return append(dst, " isTimedOut=\"1\""...)
+		dst = append(dst, " objIdRef=\"-1\""...)
+		if !ended.begun || ended.timeout == 0 {
+			return dst
 		}
-		return append(dst, " isTimedOut=\"0\""...)
+		return appendTimedOut(appendTimeout(dst, ended.timeout), ev.Flags&jvmthread.FlagInterrupted == 0)
+	case jvmthread.KindWaited, jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
+		if dst = e.appendLock(dst, ev); ev.Lock.IsZero() {
+			dst = appendThreadObject(dst, ev.Peer)
+		}
+		if ended.begun {
+			dst = appendTimeout(dst, ended.timeout)
+		}
+		return appendTimedOut(dst, ev.Flags&jvmthread.FlagTimedOut != 0)
 	}
 	return dst
+}
+
+func appendTimedOut(dst []byte, timedOut bool) []byte {
+	if timedOut {
+		return append(dst, " isTimedOut=\"1\""...)
+	}
+	return append(dst, " isTimedOut=\"0\""...)
 }
 
 func (e *encoder) appendLock(dst []byte, ev *jvmthread.Event) []byte {
@@ -155,7 +208,7 @@ func (e *encoder) appendNotes(dst []byte, ev *jvmthread.Event) []byte {
 		dst = e.appendNote(dst, noteClass, class)
 	}
 	if ev.Stack != jvmthread.NoStack && e.options.Stacks {
-		dst = e.appendNote(dst, noteStack, e.options.Symbols.Stack(ev.Stack))
+		dst = e.appendNote(dst, noteStack, e.options.Symbols.Whole(ev.Stack))
 	}
 	switch ev.Kind {
 	case jvmthread.KindThreadStart:

@@ -41,6 +41,7 @@ type threads struct {
 	recording.Threads
 
 	byObject map[uint64]*recording.Thread
+	rename   func(from, to jvmthread.ThreadID, n int) bool // in the last n events with this peer
 }
 
 // zero is the name of thread 0 of a trace, as 0 is NoThread here.
@@ -58,6 +59,10 @@ func (t *threads) begin(ev *record) *recording.Thread {
 	name := t.name(ev.thread)
 	if ev.object.known {
 		if th := t.byObject[ev.object.value]; th != nil && !th.Started && !th.Ended {
+			// The trace's id takes the place of one that was made for the object.
+			if old := t.Known(name); (old == nil || !old.Started) && t.rename(th.ID, jvmthread.ThreadID(name), th.Named) {
+				th.ID = jvmthread.ThreadID(name)
+			}
 			t.Bind(name, th)
 			return th
 		}
@@ -99,6 +104,17 @@ func (t *threads) owner(v id) jvmthread.ThreadID {
 	return t.Find(t.name(v)).ID
 }
 
+// as returns the thread as the peer of an event.
+func as(peer *recording.Thread) jvmthread.ThreadID {
+	if !peer.Started {
+		peer.Named++
+	}
+	return peer.ID
+}
+
+// maxObjects limits the objects whose class is remembered.
+const maxObjects = 1 << 18
+
 // lock folds an object id to 32 bits. Smaller ids remain as they are.
 func lock(object id) uint32 {
 	if !object.known {
@@ -122,7 +138,7 @@ func (d *decoder) resolve(kind jvmthread.Kind, r *record) jvmthread.Event {
 	ev.Thread, th.Started = th.ID, true
 	switch kind {
 	case jvmthread.KindThreadStart:
-		d.Thread(jvmthread.Thread{ID: th.ID, Name: r.name, Group: r.group, Daemon: r.daemon, Virtual: r.virtual})
+		d.Thread(jvmthread.Thread{ID: th.ID, Name: r.name, Group: r.group, Daemon: r.daemon, Virtual: r.virtual, Foreign: r.foreign})
 		return ev
 	case jvmthread.KindThreadEnd:
 		th.Ended = true
@@ -132,12 +148,12 @@ func (d *decoder) resolve(kind jvmthread.Kind, r *record) jvmthread.Event {
 		return ev
 	case jvmthread.KindStartCalled:
 		if r.object.known {
-			ev.Peer = d.threads.started(r.object.value).ID
+			ev.Peer = as(d.threads.started(r.object.value))
 		}
 		return ev
 	case jvmthread.KindInterruptCalled:
 		if peer := d.threads.byObject[r.object.value]; r.object.known && peer != nil {
-			ev.Peer, peer.Interrupted = peer.ID, true
+			ev.Peer, peer.Interrupted = as(peer), true
 		}
 		return ev
 	case jvmthread.KindWait:
@@ -152,9 +168,26 @@ func (d *decoder) resolve(kind jvmthread.Kind, r *record) jvmthread.Event {
 		}
 	}
 	if ev.Kind != jvmthread.KindSleepStart && ev.Kind != jvmthread.KindSleepEnd {
-		ev.Lock = jvmthread.LockID{Hash: lock(r.object), Class: d.Options.Symbols.InternClass(r.class)}
+		ev.Lock = jvmthread.LockID{Hash: lock(r.object), Class: d.classOf(r)}
 	}
 	return ev
+}
+
+// classOf returns the class of an element's lock: the one that it states, or else that of the object's element before. One object is one
+// lock, whichever of its elements state the class.
+func (d *decoder) classOf(r *record) jvmthread.ClassID {
+	known := d.classes[r.object.value]
+	if r.class == "" {
+		return known
+	}
+	class := d.Options.Symbols.InternClass(r.class)
+	if r.object.known && class != known {
+		if d.classes == nil || len(d.classes) >= maxObjects {
+			d.classes = make(map[uint64]jvmthread.ClassID)
+		}
+		d.classes[r.object.value] = class
+	}
+	return class
 }
 
 // resolveWait distinguishes waiting for an object, sleeping (object -1, row T101) and joining (the object of a thread, row T102).
@@ -163,7 +196,7 @@ func (d *decoder) resolveWait(r *record, th *recording.Thread, ev *jvmthread.Eve
 	if th.Sleeps {
 		ev.Kind = jvmthread.KindSleepStart
 	} else if peer := d.threads.byObject[r.object.value]; r.object.known && peer != nil {
-		ev.Kind, ev.Peer = jvmthread.KindJoinStart, peer.ID
+		ev.Kind, ev.Peer = jvmthread.KindJoinStart, as(peer)
 	}
 }
 

@@ -4,6 +4,7 @@
 package tptp_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,25 @@ func TestRoundTrip(t *testing.T) {
 		}
 		if t.Failed() {
 			return
+		}
+	}
+}
+
+// Attributes that mean nothing here are written as they were read.
+func TestAttributesOfThreadsAreKept(t *testing.T) {
+	const start = `<threadStart threadId="7" time="1.000000000" objIdRef="4294967303" threadName="w" groupName="main" ` +
+		`parentName="system" collationValue="&lt;7&gt;" traceIdRef="t"/>`
+	const end = `<threadEnd threadIdRef="7" time="2.000000000" collationValue="&lt;7&gt;" traceIdRef="t"/>`
+	sym := symbols.New(symbols.DefaultLimits())
+	c, stats, err := threadtest.Decode(&format, recording.Options{Symbols: sym}, []byte("<TRACE>"+start+end+"</TRACE>"), 100)
+	threadtest.CheckDecoded(t, "trace", c, stats, err)
+	for _, th := range c.Threads {
+		sym.SetThread(th)
+	}
+	trace, _ := write(c.Events, sym, recording.Times{})
+	for _, want := range []string{start, end} {
+		if !strings.Contains(string(trace), want) {
+			t.Errorf("%s lacks %s", trace, want)
 		}
 	}
 }

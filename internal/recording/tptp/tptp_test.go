@@ -66,20 +66,20 @@ const everyElement = `<?xml version="1.0" encoding="UTF-8"?>
 
 var everyEvent = []string{
 	`1000000001 threadStart thread=1 peer=0 arg=0 lock=/0 flags=0 stack=""`,
-	`1100000000 startCalled thread=1 peer=8589934593 arg=0 lock=/0 flags=0 stack=""`,
-	`1200000000 threadStart thread=8589934593 peer=0 arg=0 lock=/0 flags=0 stack=""`,
-	`2000000000 contendedEnter thread=8589934593 peer=1 arg=0 lock=/1267 flags=0 stack=""`,
-	`2500000000 contendedEntered thread=8589934593 peer=0 arg=0 lock=/1267 flags=0 stack=""`,
-	`3000000000 wait thread=8589934593 peer=0 arg=1500000000 lock=/1267 flags=0 stack=""`,
+	`1100000000 startCalled thread=1 peer=5 arg=0 lock=/0 flags=0 stack=""`,
+	`1200000000 threadStart thread=5 peer=0 arg=0 lock=/0 flags=0 stack=""`,
+	`2000000000 contendedEnter thread=5 peer=1 arg=0 lock=/1267 flags=0 stack=""`,
+	`2500000000 contendedEntered thread=5 peer=0 arg=0 lock=/1267 flags=0 stack=""`,
+	`3000000000 wait thread=5 peer=0 arg=1500000000 lock=/1267 flags=0 stack=""`,
 	`3100000000 notify thread=1 peer=0 arg=0 lock=/1267 flags=0 stack=""`,
 	`3200000000 notifyAll thread=1 peer=0 arg=0 lock=/1267 flags=0 stack=""`,
-	`3300000000 waited thread=8589934593 peer=0 arg=0 lock=/1267 flags=1 stack=""`,
-	`4000000000 sleepStart thread=8589934593 peer=0 arg=10000000 lock=/0 flags=0 stack=""`,
-	`4100000000 interruptCalled thread=1 peer=8589934593 arg=0 lock=/0 flags=0 stack=""`,
-	`4200000000 sleepEnd thread=8589934593 peer=0 arg=0 lock=/0 flags=2 stack=""`,
-	`4300000000 interrupted thread=8589934593 peer=0 arg=0 lock=/0 flags=2 stack=""`,
-	`5000000000 joinStart thread=1 peer=8589934593 arg=0 lock=/4d flags=0 stack=""`,
-	`6000000000 threadEnd thread=8589934593 peer=0 arg=0 lock=/0 flags=0 stack=""`,
+	`3300000000 waited thread=5 peer=0 arg=0 lock=/1267 flags=1 stack=""`,
+	`4000000000 sleepStart thread=5 peer=0 arg=10000000 lock=/0 flags=0 stack=""`,
+	`4100000000 interruptCalled thread=1 peer=5 arg=0 lock=/0 flags=0 stack=""`,
+	`4200000000 sleepEnd thread=5 peer=0 arg=0 lock=/0 flags=2 stack=""`,
+	`4300000000 interrupted thread=5 peer=0 arg=0 lock=/0 flags=2 stack=""`,
+	`5000000000 joinStart thread=1 peer=5 arg=0 lock=/4d flags=0 stack=""`,
+	`6000000000 threadEnd thread=5 peer=0 arg=0 lock=/0 flags=0 stack=""`,
 	`6500000000 waited thread=1 peer=0 arg=0 lock=/4d flags=0 stack=""`,
 }
 
@@ -87,7 +87,10 @@ func TestEveryElement(t *testing.T) {
 	events, problems, c := read(t, everyElement, recording.Options{})
 	same(t, "problems", []string(nil), problems)
 	same(t, "events", everyEvent, events)
-	if th := c.Threads[8589934593]; th.Name != "a <pool> ☂\r" || th.Group != "main" {
+	if th := c.Threads[5]; th.Name != "a <pool> ☂\r" || th.Group != "main" {
+		t.Errorf("got thread %+v", th)
+	}
+	if th := c.Threads[1]; th.Foreign != "parentName=system\ncollationValue=c\ntraceIdRef=t" {
 		t.Errorf("got thread %+v", th)
 	}
 }
@@ -295,6 +298,34 @@ func TestMatch(t *testing.T) {
 	} {
 		if got := format.Match([]byte(text)); got != want {
 			t.Errorf("Match(%.30q) = %t, want %t", text, got, want)
+		}
+	}
+}
+
+// An element without a class is about the same lock as one of the same object that states the class.
+func TestOneObjectIsOneLock(t *testing.T) {
+	events, _, _ := read(t, `<monContendedEnter threadIdRef="5" time="2" objIdRef="7"><annotation name="weft.class">com.acme.Lock</annotation></monContendedEnter>
+<monContendedEntered threadIdRef="5" time="3" objIdRef="7"/>
+<callNotify threadId="5" time="4" objIdRef="8"/>`, recording.Options{})
+	same(t, "events", []string{
+		`2000000000 contendedEnter thread=5 peer=0 arg=0 lock=com.acme.Lock/7 flags=0 stack=""`,
+		`3000000000 contendedEntered thread=5 peer=0 arg=0 lock=com.acme.Lock/7 flags=0 stack=""`,
+		`4000000000 notify thread=5 peer=0 arg=0 lock=/8 flags=0 stack=""`,
+	}, events)
+}
+
+// A thread keeps the id of its object if events with it were passed on before the thread started.
+func TestLateThreadStart(t *testing.T) {
+	var trace strings.Builder
+	trace.WriteString(`<callStart threadId="1" time="1" objIdRef="77"/>`)
+	for range 10 {
+		trace.WriteString(`<callNotify threadId="1" time="2" objIdRef="8"/>`)
+	}
+	trace.WriteString(`<threadStart threadId="5" time="3" objIdRef="77"/>`)
+	for reorder, want := range map[int]string{4: "thread=8589934593", 20: "thread=5"} {
+		events, _, _ := read(t, trace.String(), recording.Options{Reorder: reorder})
+		if last := events[len(events)-1]; !strings.Contains(last, want) || !strings.Contains(events[0], strings.Replace(want, "thread", "peer", 1)) {
+			t.Errorf("reorder %d: got %s and %s, want %s in both", reorder, events[0], last, want)
 		}
 	}
 }

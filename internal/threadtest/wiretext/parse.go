@@ -80,7 +80,7 @@ func (p *parser) frame(kind string, l *line) error {
 	case "thread":
 		flags := wire.ThreadFlags(l.unsigned("flags", 16))
 		p.dst = wire.AppendThread(p.dst, jvmthread.Thread{
-			ID: jvmthread.ThreadID(l.unsigned("id", 64)), Name: l.string("name"), Group: l.string("group"),
+			ID: jvmthread.ThreadID(l.unsigned("id", 64)), Name: l.string("name"), Group: l.string("group"), Foreign: l.string("foreign"),
 			Daemon: flags&wire.ThreadDaemon != 0, Virtual: flags&wire.ThreadVirtual != 0, Carrier: flags&wire.ThreadCarrier != 0,
 		})
 	case "class":
@@ -142,6 +142,7 @@ func (l *line) method() *wire.Method {
 
 func (l *line) stack() *wire.Stack {
 	s := &wire.Stack{ID: jvmthread.StackID(l.unsigned("id", 32)), Truncated: uint16(l.unsigned("flags", 16))&wire.StackTruncated != 0}
+	s.LockFrame, s.Lock = uint16(l.unsigned("lockFrame", 16)), l.string("lock")
 	for _, pair := range l.pairs("frames") {
 		s.Frames = append(s.Frames, wire.StackFrame{
 			Method: wire.MethodID(l.number("frames", pair[0], 32)), BCI: int32(l.signedNumber("frames", pair[1], 32)),

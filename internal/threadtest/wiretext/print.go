@@ -150,7 +150,11 @@ func appendThreadText(dst []byte, th jvmthread.Thread) []byte {
 	if th.Carrier {
 		flags |= wire.ThreadCarrier
 	}
-	return fmt.Appendf(dst, "thread id=%d flags=%d name=%s group=%s\n", th.ID, flags, quote(th.Name), quote(th.Group))
+	dst = fmt.Appendf(dst, "thread id=%d flags=%d name=%s group=%s", th.ID, flags, quote(th.Name), quote(th.Group))
+	if th.Foreign != "" {
+		dst = fmt.Appendf(dst, " foreign=%s", quote(th.Foreign))
+	}
+	return append(dst, '\n')
 }
 
 func appendMethodText(dst []byte, m *wire.Method) []byte {
@@ -174,6 +178,9 @@ func appendStackText(dst []byte, s *wire.Stack) []byte {
 	for _, f := range s.Frames {
 		dst = fmt.Appendf(dst, "%s%d:%d", separator, f.Method, f.BCI)
 		separator = ","
+	}
+	if s.Lock != "" {
+		dst = fmt.Appendf(dst, " lockFrame=%d lock=%s", s.LockFrame, quote(s.Lock))
 	}
 	return append(dst, '\n')
 }

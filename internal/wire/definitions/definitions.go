@@ -18,7 +18,7 @@ import (
 const (
 	maxID         = 1 << 20  // of classes and stacks
 	maxMethods    = 1 << 17  // more methods than appear on the stacks of any program
-	maxMethodText = 64 << 20 // bytes of all method names and line tables; the symbol table limits the rest
+	maxMethodText = 64 << 20 // bytes of all names and descriptors of methods and line tables; the symbol table limits the rest
 	lineSize      = 8        // bytes of a line table entry
 )
 
@@ -41,9 +41,10 @@ type Table struct {
 }
 
 type method struct {
-	name  string // qualified with the class
-	file  string
-	lines []wire.Line
+	name       string // qualified with the class
+	descriptor string
+	file       string
+	lines      []wire.Line
 }
 
 // Held estimates the memory of the table in bytes.
@@ -135,7 +136,7 @@ func (d *Table) defineMethod(m *wire.Method) bool {
 	if class := d.Symbols.Class(d.Class(m.Class)); class != "" {
 		name = class + "." + name
 	}
-	fresh := method{name: name, file: m.File}
+	fresh := method{name: name, descriptor: m.Signature, file: m.File}
 	more := fresh.size() + lineSize*len(m.Lines) - old.size()
 	if d.methodText+more > maxMethodText {
 		return false
@@ -146,7 +147,9 @@ func (d *Table) defineMethod(m *wire.Method) bool {
 	return true
 }
 
-func (m *method) size() int { return len(m.name) + len(m.file) + lineSize*len(m.lines) }
+func (m *method) size() int {
+	return len(m.name) + len(m.descriptor) + len(m.file) + lineSize*len(m.lines)
+}
 
 func (d *Table) defineStack(s *wire.Stack) bool {
 	if s.ID > maxID {
@@ -177,10 +180,13 @@ func (d *Table) Stack(id jvmthread.StackID) jvmthread.StackID {
 // format formats a stack like the JVM.
 func (d *Table) format(s *wire.Stack) string {
 	d.text.Begin()
-	for _, f := range s.Frames {
+	for i, f := range s.Frames {
 		if !d.addFrame(f) {
 			s.Truncated = true
 			break
+		}
+		if i == int(s.LockFrame) {
+			d.text.AddLock(s.Lock)
 		}
 	}
 	return d.text.End(s.Truncated)
@@ -195,7 +201,11 @@ func (d *Table) addFrame(f wire.StackFrame) bool {
 	if f.BCI >= 0 {
 		line = int(m.lineAt(uint32(f.BCI)))
 	}
-	return d.text.Add(m.name, m.file, line)
+	added := d.text.Add(m.name, m.file, line)
+	if added {
+		d.text.AddCode(m.descriptor, max(-1, f.BCI))
+	}
+	return added
 }
 
 // lineAt returns the source line of a bytecode index, or 0.

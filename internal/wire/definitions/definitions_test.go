@@ -71,6 +71,42 @@ at unknown(Unknown Source)`, text(2))
 	assert.Equal(t, jvmthread.NoClass, d.Class(1000), "never defined")
 }
 
+func TestCodeOfStacks(t *testing.T) {
+	d := New(symbols.New(symbols.DefaultLimits()))
+	assert.Zero(t, define(t, d, `
+class id=7 name="com.acme.OrderBook"
+method id=1 class=7 name="add" signature="(JI)V" file="OrderBook.java" lines=0:41,9:42
+method id=2 class=7 name="old" file="OrderBook.java" lines=0:50
+method id=3 class=7 name="lock0" signature="()V"
+stack id=1 frames=3:-1,1:5,2:3,1:10
+`))
+	assert.Equal(t, `at com.acme.OrderBook.lock0(Native Method)
+at com.acme.OrderBook.add(OrderBook.java:41)
+at com.acme.OrderBook.old(OrderBook.java:50)
+at com.acme.OrderBook.add(OrderBook.java:42)
+--
+-1 ()V
+5 (JI)V
+
+10 (JI)V`, d.Symbols.Whole(d.Stack(1)))
+}
+
+func TestLockFollowsItsFrame(t *testing.T) {
+	d := New(symbols.New(symbols.DefaultLimits()))
+	assert.Zero(t, define(t, d, `
+class id=7 name="com.acme.Inventory"
+method id=1 class=7 name="take" file="Inventory.java" lines=0:41
+method id=2 class=7 name="run"
+stack id=1 frames=1:0,2:0 lockFrame=0 lock="Inventory.lock"
+stack id=2 flags=1 frames=2:-1,1:0 lockFrame=1 lock="Inventory.rw.readLock()"
+stack id=3 frames=1:0 lockFrame=1 lock="of no frame"
+`))
+	text := func(id jvmthread.StackID) string { return d.Symbols.Stack(d.Stack(id)) }
+	assert.Equal(t, "at com.acme.Inventory.take(Inventory.java:41)\n- lock Inventory.lock\nat com.acme.Inventory.run(Unknown Source)", text(1))
+	assert.Equal(t, "at com.acme.Inventory.run(Native Method)\nat com.acme.Inventory.take(Inventory.java:41)\n- lock Inventory.rw.readLock()\n...", text(2))
+	assert.Equal(t, "at com.acme.Inventory.take(Inventory.java:41)", text(3))
+}
+
 func TestDefinitionLimits(t *testing.T) {
 	d := New(symbols.New(symbols.DefaultLimits()))
 	assert.Equal(t, 2, define(t, d, "class id=1048577 name=\"x\"\nstack id=1048577\nclass id=1048576 name=\"y\""))

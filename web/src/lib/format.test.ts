@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {bytes, count, duration, exact, instant, percent, shortClass, shortMethod} from "./format";
+import {bytes, count, duration, ends, exact, instant, percent, shortClass, shortMethod} from "./format";
 
 test("durations are short and use a suitable unit", () => {
   const cases: [number, string][] = [
@@ -47,7 +47,18 @@ test("tiny percentages are not zero", () => {
 test("names are shortened to the class", () => {
   assert.equal(shortClass("com.acme.orders.OrderBook"), "OrderBook");
   assert.equal(shortClass("Plain"), "Plain");
+  assert.equal(shortClass("[I"), "int[]");
+  assert.equal(shortClass("[[Lcom.acme.Level;"), "Level[][]");
+  assert.equal(shortClass("java.lang.Class<com.acme.Registry>"), "Class<Registry>");
+  assert.equal(shortClass("java.lang.Class"), "Class");
+  assert.equal(shortClass("[I"), "int[]");
+  assert.equal(shortClass("[[Lcom.acme.Order;"), "Order[][]");
   assert.equal(shortMethod("com.acme.orders.OrderBook.match"), "OrderBook.match");
   assert.equal(shortMethod("main"), "main");
   assert.equal(bytes(1536), "1.5 KiB");
+});
+
+test("long names are cut before their end", () => {
+  assert.deepEqual(ends("pool-1-thread-12"), ["pool-1-thread-12", ""]);
+  assert.deepEqual(ends("http-nio-127.0.0.1-8080-exec-12"), ["http-nio-127.0.0.1-8080", "-exec-12"]);
 });

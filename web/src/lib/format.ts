@@ -81,16 +81,43 @@ export function bytes(value: number): string {
   return `${value} B`;
 }
 
+const primitives: Record<string, string> = {
+  Z: "boolean",
+  B: "byte",
+  C: "char",
+  S: "short",
+  I: "int",
+  J: "long",
+  F: "float",
+  D: "double",
+};
+
 /** The simple name of a class: OrderBook$Level for com.acme.OrderBook$Level. Arrays and lambdas stay readable. */
 export function shortClass(name: string): string {
+  const of = /^java\.lang\.Class<(.*)>$/.exec(name)?.[1]; // a lock that is a class itself
+  if (of !== undefined) return `Class<${shortClass(of)}>`;
+  const array = /^(\[+)(?:L(.+);|(.))$/.exec(name);
+  if (array) return (array[2] ? shortClass(array[2]) : primitives[array[3] ?? ""]) + "[]".repeat(array[1]?.length ?? 0);
   const cut = name.split("/")[0] ?? name;
-  return cut.slice(cut.lastIndexOf(".") + 1) || name;
+  // Locks of java.util.concurrent block on inner classes that users do not know.
+  return cut.slice(cut.lastIndexOf(".") + 1).replace(/\$(NonfairSync|FairSync|Sync)$/, "") || name;
+}
+
+/** The begin and the end of a long name: threads of a pool differ at the end, so it is the begin that may be cut. */
+export function ends(name: string): [string, string] {
+  const [short, end] = [18, 8];
+  return name.length <= short ? [name, ""] : [name.slice(0, -end), name.slice(-end)];
 }
 
 /** A method with the simple name of its class: OrderBook.match. */
 export function shortMethod(name: string): string {
   const dot = name.lastIndexOf(".");
   return dot < 0 ? name : `${shortClass(name.slice(0, dot))}.${name.slice(dot + 1)}`;
+}
+
+/** What is shown of a session without a range: all of it, unless its oldest windows were discarded. */
+export function extent(session: {from: number; to: number} | null): string {
+  return session && session.from > 0 ? `the last ${duration(session.to - session.from)}` : "the whole session";
 }
 
 /** A CSS length. */

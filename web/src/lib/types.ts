@@ -46,6 +46,13 @@ export interface Arrows {
   kinds: ArrowKind[];
   arrows: Arrow[];
   threads: ThreadRef[];
+  calls: Call[];
+}
+
+export interface Call {
+  kind: number;
+  thread: number;
+  time: number;
 }
 
 export interface ArrowKind {
@@ -61,6 +68,7 @@ export interface Arrow {
   to_time: number;
   to_start: number;
   lock: LockRef;
+  name: string;
   confidence: string;
 }
 
@@ -73,8 +81,11 @@ export interface Interval {
   to: number;
   marks: number;
   timeout: number;
+  wait: string;
   lock: LockRef | null;
+  site: Site | null;
   stack: Stack | null;
+  holders: Holder[];
   owner: Doing | null;
   cause: Cause | null;
   why: string;
@@ -86,6 +97,22 @@ export interface Interval {
   previous: Reference | null;
   next: Reference | null;
   deadlock: string;
+}
+
+export interface Site {
+  function: string;
+  line: string;
+  entry: string;
+  lock: string;
+}
+
+export interface Holder {
+  thread: ThreadRef;
+  time: number;
+  share: number;
+  doing: Reference | null;
+  text: string;
+  stack: Stack | null;
 }
 
 export interface Reference {
@@ -151,6 +178,8 @@ export interface Locks {
 
 export interface LockRow {
   lock: LockRef;
+  name: string;
+  kind: string;
   blocked: StateTime;
   waited: StateTime;
   parked: StateTime;
@@ -237,6 +266,7 @@ export interface SessionChange {
   to: number;
   live: boolean;
   deadlocks: number;
+  ended: number;
 }
 
 export interface ControlRequest {
@@ -250,6 +280,37 @@ export interface ControlAnswer {
   control: Control | null;
 }
 
+export interface Answer {
+  from: number;
+  to: number;
+  time: number;
+  most: Cost | null;
+}
+
+export interface Cost {
+  name: string;
+  class: string;
+  kind: string;
+  unit: string;
+  locks: number;
+  lock: number;
+  time: number;
+  count: number;
+  waiters: number;
+  pool: string;
+  site: Site | null;
+  holders: Holder[];
+  more: number;
+  culprit: boolean;
+  turns: Turns | null;
+}
+
+export interface Turns {
+  own: boolean;
+  text: string;
+  share: number;
+}
+
 export interface Info {
   version: string;
   states: string[];
@@ -258,6 +319,7 @@ export interface Info {
   trace_url: string;
   max_bytes: number;
   bytes: number;
+  notice: string;
 }
 
 export interface Sessions {
@@ -304,6 +366,7 @@ export interface Gap {
 export interface Deadlock {
   id: string;
   since: number;
+  until: number;
   members: DeadlockMember[];
   text: string;
 }
@@ -387,6 +450,8 @@ export interface Classes {
 
 export interface ClassRow {
   class: string;
+  kind: string;
+  names: string[];
   blocked: Stats;
   waited: Stats;
   reenter: Stats;
@@ -409,6 +474,8 @@ export interface Callers {
 
 export interface CallerRow {
   class: string;
+  name: string;
+  wait: string;
   method: string;
   stats: Stats;
   monitors: number;
@@ -428,6 +495,7 @@ export interface StackUse {
 export interface Saving {
   drag: number;
   bound: number;
+  waited: number;
 }
 
 export interface Path {

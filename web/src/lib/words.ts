@@ -21,16 +21,48 @@ export type State = (typeof states)[number];
 export const stateHelp: Record<State, string> = {
   unknown: "History is missing: the agent was attached late, or events were lost",
   runnable: "Running or ready to run; the JVM does not report which",
-  blocked: "Waiting to enter a monitor that another thread owns",
+  blocked:
+    "Waiting for what other threads hold: a monitor, a lock of java.util.concurrent, a permit, or an object of a pool",
   waiting: "In Object.wait, until notified, interrupted or timed out",
   reentering: "Notified or timed out, waiting to re-enter the monitor",
   joining: "Waiting for another thread to end",
   sleeping: "In Thread.sleep",
-  parked: "In LockSupport.park, as used by the locks, queues and pools of java.util.concurrent",
+  parked: "In LockSupport.park, but not for a lock: waiting for a task, a result, a condition or an item",
   deadlocked: "Part of a cycle of waiting threads: it will never continue",
   suspended: "Suspended by Thread.suspend or a debugger",
   dead: "Ended",
 };
+
+/** What the kinds of waits are called, and the state in whose color they are shown: contended ones as blocked. */
+export const waits: Record<string, {title: string; state: State}> = {
+  lock: {title: "lock", state: "blocked"},
+  permit: {title: "permit of a semaphore or rate limiter", state: "blocked"},
+  pool: {title: "object of a pool", state: "blocked"},
+  reenter: {title: "monitor, after a notify", state: "reentering"},
+  condition: {title: "condition", state: "parked"},
+  latch: {title: "latch", state: "parked"},
+  barrier: {title: "barrier", state: "parked"},
+  exchange: {title: "exchange", state: "parked"},
+  future: {title: "result of a task", state: "parked"},
+  queue: {title: "queue", state: "parked"},
+  object: {title: "Object.wait", state: "waiting"},
+  join: {title: "end of a thread", state: "joining"},
+  io: {title: "I/O", state: "parked"},
+  sleep: {title: "sleep", state: "sleeping"},
+  timer: {title: "next time of a timer", state: "parked"},
+  idle: {title: "next task", state: "parked"},
+  suspend: {title: "resume", state: "suspended"},
+  park: {title: "unknown purpose", state: "parked"},
+};
+
+export function waitTitle(kind: string): string {
+  return waits[kind]?.title ?? "";
+}
+
+/** The kinds of waits that count as contention. */
+export function isContended(kind: string): boolean {
+  return waits[kind]?.state === "blocked";
+}
 
 /** The order of the legend: the costliest states first. */
 export const legend: State[] = [
@@ -63,6 +95,10 @@ export const operations = [
   "unpark",
   "sleep",
   "deadlock",
+  "suspend",
+  "resume",
+  "stop",
+  "yield",
 ] as const;
 
 export const kinds = ["none", "start", "handoff", "notify", "notify_all", "interrupt", "join", "unpark"] as const;
@@ -86,8 +122,8 @@ export const kindHelp: Record<Kind, string> = {
   none: "",
   start: "From the caller of Thread.start to the new thread",
   handoff: "From the thread that released a lock to the thread that acquired it",
-  notify: "From the caller of Object.notify to the thread it woke",
-  notify_all: "From the caller of Object.notifyAll to each thread it woke",
+  notify: "From the caller of Object.notify to the thread it woke; a stub if it woke none",
+  notify_all: "From the caller of Object.notifyAll to each thread it woke; a stub if it woke none",
   interrupt: "From the caller of Thread.interrupt to the thread it woke",
   join: "From the thread that ended to the thread that joined it",
   unpark: "From the caller of LockSupport.unpark to the thread it woke",
@@ -99,6 +135,31 @@ export const confidenceHelp: Record<string, string> = {
   inferred: "the last known owner",
   ambiguous: "several candidates match",
 };
+
+/** The kinds of pieces of a critical path: what the thread did, and the state whose color it has. */
+const pieces: Record<string, [title: string, state: State]> = {
+  run: ["running", "runnable"],
+  sleep: ["sleeping", "sleeping"],
+  suspended: ["suspended", "suspended"],
+  blocked_unknown: ["blocked, by whom is unknown", "blocked"],
+  wait_unknown: ["waiting, for whom is unknown", "waiting"],
+  timer: ["waiting for a timeout", "parked"],
+  wake_latency: ["woken, not running yet", "reentering"],
+  start_latency: ["started, not running yet", "joining"],
+  deadlock: ["deadlocked", "deadlocked"],
+  cycle: ["waiting in a cycle", "deadlocked"],
+  unknown: ["unknown", "unknown"],
+  too_deep: ["not searched further", "unknown"],
+  cut: ["not searched", "unknown"],
+};
+
+export function pieceTitle(kind: string): string {
+  return pieces[kind]?.[0] ?? kind.replaceAll("_", " ");
+}
+
+export function pieceState(kind: string): State {
+  return pieces[kind]?.[1] ?? "unknown";
+}
 
 export function stateNumber(name: State): number {
   return states.indexOf(name);

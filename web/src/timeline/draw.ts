@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Paints the ruler, arrows, the path and whatever else lies over the lanes: functions of plain data.
-import {instant, shortClass} from "../lib/format";
+import {instant} from "../lib/format";
 import {type Span, ticks, toPixel} from "../lib/scale";
 import type {Arrow, Gap, Segment} from "../lib/types";
 import {type Kind, states} from "../lib/words";
@@ -90,6 +90,21 @@ export interface ArrowInRows {
   kind: Kind;
   y0: number;
   y1: number;
+}
+
+/** Marks a notify that woke no thread: a stub of an arrow that leads nowhere. */
+export function paintCall(brush: Brush, kind: Kind, time: number, y: number): void {
+  const {ctx, colors, width} = brush;
+  const x = xOf(brush, time);
+  if (x < -4 || x > width + 4) return;
+  ctx.strokeStyle = colors.kind(kind);
+  ctx.lineWidth = 1.5;
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(x, y - 8);
+  ctx.moveTo(x - 3, y - 8);
+  ctx.lineTo(x + 3, y - 8);
+  ctx.stroke();
 }
 
 interface ArrowOnScreen extends ArrowInRows {
@@ -226,7 +241,7 @@ export function paintRange(brush: Brush, range: Span): void {
   fill(brush, "accent", x0, rulerHeight - 4, x1 - x0, 3);
 }
 
-export function label(state: number, lock: string): string {
+export function label(state: number, object: string): string {
   const name = states[state] ?? "";
-  return lock === "" ? name : `${name} ${shortClass(lock)}`;
+  return object === "" ? name : `${name} ${object}`;
 }

@@ -71,7 +71,9 @@ export function keys(key: string, plane: ThreadsPlane, {rows, shown, interval, c
     const time = Math.round(
       interval && interval.seq === shown.seq ? Math.max(plane.view.from, interval.from) : plane.time(plane.width / 2),
     );
-    choose(next.thread.id, time);
+    // The next thread may have started later, or ended before.
+    const {id, from, to} = next.thread;
+    choose(id, Math.max(from, Math.min(time, to - 1)));
   };
   const span = interval ?? shown.range;
   const move = key === "f" && span ? () => plane.setView(around(span, plane.limits)) : moveOf(key, plane);

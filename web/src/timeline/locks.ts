@@ -3,13 +3,18 @@
 
 // The canvas of the lock view: for each lock its owners above, and the length of its queue below.
 import {duration} from "../lib/format";
-import type {LockLane, LockLanes} from "../lib/types";
+import type {HoldRun, LockLane, LockLanes} from "../lib/types";
 import {fill, fit, rulerHeight} from "./draw";
 import {Plane} from "./plane";
 
 export const lockRowHeight = 64;
 const holdHeight = 22;
 const hues = 8;
+const shared = 16; // the mark of holds that overlap
+
+function crowd({marks, holds, threads}: HoldRun): string {
+  return marks & shared ? `${threads} holders` : `${holds} holds`;
+}
 
 export class LocksPlane extends Plane {
   lanes: LockLanes | null = null;
@@ -39,7 +44,9 @@ export class LocksPlane extends Plane {
     const text =
       hold.holds === 1
         ? `held by ${name} for ${duration(hold.to - hold.from)}`
-        : `held ${hold.holds} times by ${hold.threads} threads, longest by ${name}, ${duration(hold.time)} in total`;
+        : hold.marks & shared
+          ? `held by ${hold.threads} threads at a time, one of them ${name}, for ${duration(hold.to - hold.from)}`
+          : `held ${hold.holds} times by ${hold.threads} threads, longest by ${name}, ${duration(hold.time)} in total`;
     return {lane, text, thread: hold.thread, from: hold.from};
   }
 
@@ -79,7 +86,7 @@ export class LocksPlane extends Plane {
         fill(this, `hold-${hold.thread % hues}`, x0, y + 5 + holdHeight - full, w, full);
       }
       if (w > 44) {
-        const text = several ? `${hold.holds} holds` : this.name(hold.thread);
+        const text = several ? crowd(hold) : this.name(hold.thread);
         ctx.fillStyle = colors.get("on-hold");
         ctx.fillText(fit(ctx, text, w - 8), Math.max(0, x0) + 4, y + 5 + holdHeight / 2 + 0.5);
       }

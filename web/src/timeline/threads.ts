@@ -4,10 +4,20 @@
 // The canvas of threads: where lanes, arrows and path are on the screen, and what is under the pointer.
 import {run, runAt} from "../lib/lanes";
 import {type Row, rowAt} from "../lib/rows";
-import type {Arrow, Gap, Interval, Path} from "../lib/types";
+import type {Arrow, Call, Gap, Interval, Path} from "../lib/types";
 import {type Kind, states} from "../lib/words";
 import {LaneCache} from "./cache";
-import {type ArrowInRows, fill, label, paintArrows, paintEnd, paintGaps, paintPath, rulerHeight} from "./draw";
+import {
+  type ArrowInRows,
+  fill,
+  label,
+  paintArrows,
+  paintCall,
+  paintEnd,
+  paintGaps,
+  paintPath,
+  rulerHeight,
+} from "./draw";
 import {type LaneOnScreen, paintLanes} from "./lanes";
 import {type Events, Plane} from "./plane";
 import {Raster} from "./raster";
@@ -32,6 +42,7 @@ export class ThreadsPlane extends Plane {
   private where = new Map<number, {row: number; y: number; height: number}>();
   private hidden: ReadonlySet<number> = new Set();
   private arrows: Arrow[] = [];
+  private calls: Call[] = [];
   private arrowsTo = new Map<number, Arrow[]>();
   private kindNames: Kind[] = [];
   path: Path | null = null;
@@ -72,8 +83,9 @@ export class ThreadsPlane extends Plane {
     this.changed();
   }
 
-  setArrows(arrows: Arrow[], names: Kind[]): void {
+  setArrows(arrows: Arrow[], calls: Call[], names: Kind[]): void {
     this.arrows = arrows;
+    this.calls = calls;
     this.kindNames = names;
     this.arrowsTo.clear();
     for (const arrow of arrows) {
@@ -130,6 +142,11 @@ export class ThreadsPlane extends Plane {
       onScreen.push({arrow, kind, y0, y1});
     }
     paintArrows(this, onScreen, (arrow) => this.isChosen(arrow));
+    for (const {kind, thread, time} of this.calls) {
+      const y = this.middle(thread);
+      const name = this.kindNames[kind];
+      if (y !== null && y > 0 && y < this.height && name) paintCall(this, name, time, y);
+    }
     if (this.path) paintPath(this, this.path.segments, (thread) => this.below(thread));
     this.paintChosen();
     if (!this.first && this.rows.length > 0 && lanes.length > 0 && this.cache.complete()) {
@@ -163,13 +180,13 @@ export class ThreadsPlane extends Plane {
     return lanes;
   }
 
-  /** The label of an interval. Its lock is known only if an arrow ends it: the page loads no more than it shows. */
+  /** The label of an interval. What it waits for is known only if an arrow ends it: the page loads no more than it shows. */
   private label(thread: number, state: number, from: number, to: number): string {
     const slack = (this.view.to - this.view.from) / this.width;
     const arrow = this.arrowsTo
       .get(thread)
       ?.find((one) => Math.abs(one.to_time - to) <= 2 * slack && Math.abs(one.to_start - from) <= 2 * slack);
-    return label(state, arrow?.lock.class ?? "");
+    return label(state, arrow?.name ?? "");
   }
 
   private isChosen(arrow: Arrow): boolean {

@@ -122,15 +122,24 @@ export function Distribution({stats, state}: {stats: Stats; state: State}) {
 }
 
 /** A call stack; the frames of the wait itself are faint. */
+/** Begins the line of a stack that names the lock of the frame before it. */
+const lockLine = "- lock ";
+
 export function Frames({stack, empty}: {stack: Stack | null; empty: string}) {
   if (!stack || stack.frames.length === 0) return <p class="hint">{empty}</p>;
   return (
     <ol class="frames">
-      {stack.frames.map((frame, i) => (
-        <li key={i} class={i < stack.caller ? "inner" : i === stack.caller ? "caller" : ""}>
-          <Frame text={frame} />
-        </li>
-      ))}
+      {stack.frames.map((frame, i) =>
+        frame.startsWith(lockLine) ? (
+          <li key={i} class="lock">
+            {frame}
+          </li>
+        ) : (
+          <li key={i} class={i < stack.caller ? "inner" : i === stack.caller ? "caller" : ""}>
+            <Frame text={frame} />
+          </li>
+        ),
+      )}
     </ol>
   );
 }

@@ -4,62 +4,141 @@
 // The answer first: which lock costs most, and what fixing it would save.
 import type {ComponentChildren} from "preact";
 import type {Answer as Loaded} from "../api";
-import {type ClassesAnswer, scope, useClasses, usePart} from "../known";
-import {count, duration, instant, percent, shortClass, shortMethod} from "../lib/format";
+import {type ClassesAnswer, scope, useClasses, useKnown, usePart} from "../known";
+import {count, duration, extent, instant, percent, shortClass, shortMethod} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {shorter} from "../lib/scale";
-import type {Callers, ClassRow, Path, Session} from "../lib/types";
+import type {ClassRow, Cost, Answer as CostAnswer, Path, Session} from "../lib/types";
 import {show} from "../store";
 import {Icon} from "../ui/Icon";
 import {Link} from "../ui/parts";
 
 export function Answer({shown, session}: {shown: Shown; session: Session}) {
   const range = scope(shown);
+  const answer = usePart<CostAnswer>("answer", range);
   const classes = useClasses({...range, sort: "blocked.time", limit: 20});
   const path = usePart<Path>("path", range);
-  const worst = classes.data?.classes.find((row) => row.class !== "" && row.blocked.time > 0);
-  const site = usePart<Callers>(
-    "callers",
-    worst ? {...range, class: [worst.class], kind: "blocked", sort: "stats.time", limit: 1} : null,
-  );
-  if (!classes.data) {
+  const error = answer.error ?? classes.error;
+  if (!answer.data || !classes.data) {
     return (
-      <div class="answer" aria-busy={classes.error === null}>
-        <p class="faint">{classes.error ?? "Looking for the lock that costs the most …"}</p>
+      <div class="answer" aria-busy={error === null}>
+        <p class="faint">{error ?? "Looking for the lock that costs the most …"}</p>
       </div>
     );
   }
-  const {classes: rows, sum} = classes.data;
-  if (!worst) return <Calm rows={rows} shown={shown} />;
+  const {most, time} = answer.data;
+  if (!most) return <Calm rows={classes.data.classes} shown={shown} />;
+  const worst = classes.data.classes.find((row) => row.class === most.class);
   const busy = classes.pending || (!path.data && !path.error);
-  const method = site.data?.callers[0]?.method;
   return (
-    <div class="answer" aria-busy={busy || (!site.data && !site.error)}>
+    <div class="answer" aria-busy={busy}>
       <p>
-        <ClassName name={worst.class} /> costs the most: threads were blocked on it for{" "}
-        <strong>{duration(worst.blocked.time)}</strong>
-        {sum.blocked.time > 0 && (
-          <span class="faint"> ({percent(worst.blocked.time / sum.blocked.time)} of the total)</span>
+        <Cause cost={most} total={time} />{" "}
+        {worst && (
+          <Saving cost={most} worst={worst} classes={classes} path={path} busy={busy} shown={shown} session={session} />
         )}
-        , {count(worst.blocked.count)} times
-        {method && (
-          <>
-            , mostly in <strong title={method}>{shortMethod(method)}</strong>
-          </>
-        )}
-        . <Saving worst={worst} classes={classes} path={path} busy={busy} shown={shown} session={session} />
       </p>
       <Range shown={shown} />
     </div>
   );
 }
 
+/** The cause first: who held it and what that thread did; then the symptom. */
+function Cause({cost, total}: {cost: Cost; total: number}) {
+  const {holders, site, turns, unit} = cost;
+  const name = <CostName cost={cost} />;
+  const waited = (
+    <>
+      {waiters(cost)} waited <strong>{duration(cost.time)}</strong>
+      {total > cost.time && <span class="faint"> ({percent(cost.time / total)} of all waiting)</span>}
+    </>
+  );
+  const where = site?.function && (
+    <>
+      {" "}
+      in <strong title={site.function}>{shortMethod(site.function)}</strong>
+    </>
+  );
+  const first = holders[0];
+  if (cost.culprit && first) {
+    return (
+      <>
+        <strong>{first.thread.name}</strong> held {name} for <strong>{duration(first.time)}</strong>
+        {first.text && ` (${first.text})`} while others wanted it; {waited}
+        {where}.
+      </>
+    );
+  }
+  if (turns) {
+    return (
+      <>
+        {waited} for {name}
+        {where}; {turns.own ? "they" : `${count(holders.length + cost.more)} threads`} held it in turn
+        {turns.text && (
+          <>
+            , {turns.text} <span class="faint">for {percent(turns.share)} of the time</span>
+          </>
+        )}
+        {first && (
+          <span class="faint">
+            {" "}
+            (longest: {first.thread.name}, {percent(first.share)})
+          </span>
+        )}
+        .
+      </>
+    );
+  }
+  return (
+    <>
+      {waited} for {unit && `${unit} of `}
+      {name}
+      {where}
+      {first && (
+        <>
+          , held by{" "}
+          {holders.slice(0, 2).map(({thread, text, share}, i) => (
+            <span key={thread.id}>
+              {i > 0 && " and "}
+              <strong>{thread.name}</strong>
+              <span class="faint">
+                {" "}
+                ({percent(share)}
+                {text && `, ${text}`})
+              </span>
+            </span>
+          ))}
+          {holders.length + cost.more > 2 && ` and ${count(holders.length + cost.more - 2)} more`}
+        </>
+      )}
+      {!first && "; who held it is not known"}.
+    </>
+  );
+}
+
+function waiters({waiters, pool}: Cost): string {
+  if (waiters === 1) return pool || "1 thread";
+  return `${count(waiters)} threads${pool ? ` (${pool})` : ""}`;
+}
+
+/** The name of the lock, which shows the statistics of its class. A pool is one, whatever objects its threads wait on. */
+function CostName({cost: {name, kind, locks, class: of}}: {cost: Cost}) {
+  return (
+    <>
+      <Link class="lock-name" title={of} onClick={() => show({tab: "monitors", classes: [of], threads: []})}>
+        {name || "(unknown lock)"}
+      </Link>
+      {locks > 1 && kind !== "pool" && <span class="faint"> ({count(locks)} objects)</span>}
+    </>
+  );
+}
+
 function Calm({rows, shown}: {rows: ClassRow[]; shown: Shown}) {
-  const waited = rows.reduce((sum, row) => sum + row.waited.time, 0);
+  const waited = rows.reduce((sum, {waited, parked, joined}) => sum + waited.time + parked.time + joined.time, 0);
   return (
     <div class="answer calm">
       <p>
-        <strong>No thread had to wait for a lock</strong> {shown.range ? "in this range" : "so far"}
+        <strong>No thread had to wait for a lock, a permit or a pool</strong> {shown.range ? "in this range" : "so far"}
         {waited > 0 ? <>. Threads waited for work or for each other for {duration(waited)} in total.</> : "."}
       </p>
       <Range shown={shown} />
@@ -68,6 +147,7 @@ function Calm({rows, shown}: {rows: ClassRow[]; shown: Shown}) {
 }
 
 interface SavingProps {
+  cost: Cost;
   worst: ClassRow;
   classes: ClassesAnswer;
   path: Loaded<Path>;
@@ -76,9 +156,13 @@ interface SavingProps {
   session: Session;
 }
 
-function Saving({worst, classes, path: {data: path, error}, busy, shown, session}: SavingProps) {
+function Saving({cost, worst, classes, path: {data: path, error}, busy, shown, session}: SavingProps) {
   const thread = path?.thread;
-  const stuck = session.deadlocks.some(({members}) => members.some((member) => member.thread.id === thread?.id));
+  // A thread that has not ended, such as one of a pool, would not finish earlier; it would not have had to wait.
+  const ends = useKnown().byId.get(thread?.id ?? 0)?.dead ?? false;
+  const stuck = session.deadlocks.some(
+    ({until, members}) => until === 0 && members.some((member) => member.thread.id === thread?.id),
+  );
   if (stuck && thread) {
     return (
       <>
@@ -86,56 +170,80 @@ function Saving({worst, classes, path: {data: path, error}, busy, shown, session
       </>
     );
   }
-  const saved = drag(worst);
+  // What the cause waited for its own turn says nothing about the others.
+  if (!ends && cost.culprit && cost.holders[0]?.thread.id === thread?.id) return null;
+  const saved = gain(worst, ends);
   // The lock with the longest waits is not always the one that holds up the path.
   const rows = classes.data?.classes ?? [];
-  const better = rows.reduce((best, row) => (drag(row) > drag(best) ? row : best), worst);
+  const length = path ? path.to - path.from : 0;
+  const better = rows.reduce((best, row) => (gain(row, ends) > gain(best, ends) ? row : best), worst);
   return (
     <>
       {saved > 0 && path ? (
-        <Earlier path={path} saved={saved} />
+        <Earlier path={path} saved={saved} most={(ends && worst.saving?.bound) || 0} ends={ends} />
       ) : (
-        <NoSaving refused={classes.noSavings ?? error} busy={busy}>
+        <NoSaving refused={classes.noSavings ?? error} busy={busy} thread={thread?.name}>
           <Link onClick={() => show({range: shorter(session, shown.range)})}>shorter range</Link>
         </NoSaving>
       )}
-      {drag(better) > saved && (
+      {gain(better, ends) > Math.max(saved, length / 100) && (
         <>
           {" "}
-          <ClassName name={better.class} /> would save more: {duration(drag(better))}.
+          <ClassName name={better.class} /> would save more: {duration(gain(better, ends))}.
         </>
       )}
     </>
   );
 }
 
-function Earlier({path, saved}: {path: Path; saved: number}) {
+// Waits for another process, such as for a response, are not known as waits: a thread at a socket is runnable.
+const unseen = ", not counting what it waits for through sockets";
+
+function Earlier({path, saved, most, ends}: {path: Path; saved: number; most: number; ends: boolean}) {
+  const length = path.to - path.from;
+  const little = saved < length / 100;
   return (
     <>
-      Without this, <strong>{path.thread.name}</strong> would finish{" "}
+      Without this, <strong>{path.thread.name}</strong> would {ends ? "finish" : "have waited"} {little && "only "}
       <Link class="saving" onClick={() => show({tab: "path"})}>
-        {duration(saved)} earlier
+        {duration(saved)} {ends ? "earlier" : "less"}
       </Link>
-      {path.to > path.from && <span class="faint"> (of {duration(path.to - path.from)})</span>}.
+      {length > 0 && (
+        <span
+          class="faint"
+          title="The estimate keeps the order of all other locks. The maximum is how long waits for this one are on the path."
+        >
+          {" "}
+          (of {duration(length)}
+          {most > 2 * saved && `; at most ${duration(most)}`})
+        </span>
+      )}
+      {little && <span class="faint">{unseen}</span>}.
     </>
   );
 }
 
 /** Why fixing the lock saves nothing, or why the saving is unknown. */
-function NoSaving({refused, busy, children}: {refused: string | null; busy: boolean; children: ComponentChildren}) {
+function NoSaving(props: {
+  refused: string | null;
+  busy: boolean;
+  thread: string | undefined;
+  children: ComponentChildren;
+}) {
+  const {refused, busy, thread, children} = props;
   return (
     <span class="faint" title={refused ?? ""}>
       {refused ? (
         <>To see what fixing it would save, select a {children}.</>
       ) : (
-        !busy && "It is not on the critical path: fixing only this lock would not help."
+        !busy && `It is not on the critical path of ${thread ?? "any thread"}${unseen}.`
       )}
     </span>
   );
 }
 
-function drag(row: ClassRow): number {
-  return row.saving?.drag ?? 0;
+function gain({saving}: ClassRow, ends: boolean): number {
+  return (ends ? saving?.drag : saving?.waited) ?? 0;
 }
 
 function ClassName({name}: {name: string}) {
@@ -147,7 +255,8 @@ function ClassName({name}: {name: string}) {
 }
 
 function Range({shown: {range}}: {shown: Shown}) {
-  if (!range) return <span class="hint">whole session; drag on the ruler to select a range</span>;
+  const {session} = useKnown();
+  if (!range) return <span class="hint">{extent(session)}; drag on the ruler to select a range</span>;
   const step = (range.to - range.from) / 1000;
   return (
     <span class="range-chip">

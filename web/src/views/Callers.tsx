@@ -59,7 +59,7 @@ export function CallersPanel({title, choices, kind, parameters, onStack}: Props)
         label={`${title}, by calling method`}
         columns={columns}
         rows={data?.callers ?? []}
-        id={(row) => `${row.class} ${row.method}`}
+        id={(row) => `${row.class} ${row.name} ${row.method}`}
         sort={sort}
         onSort={setSort}
         onOpen={(row) => onStack({row, use: 0, side: kind === "blocked" ? "right" : "left"})}
@@ -99,12 +99,14 @@ function columnsOf(sum: CallerRow | undefined, title: string, kind: Kind): Colum
       tip: (row) => row.method,
     },
     {
-      key: "class",
-      title: "Class",
-      value: (row) => row.class,
-      show: (row) => shortClass(row.class),
+      key: "name",
+      title: "Lock",
+      help: "What the source calls the lock, or the pool, or else the class",
+      value: (row) => row.name || row.class,
+      show: (row) => row.name || shortClass(row.class),
       tip: (row) => row.class,
     },
+    {key: "wait", title: "Kind", help: "What the longest wait was for", value: (row) => (row === sum ? "" : row.wait)},
     ...statsColumns<CallerRow>("stats", title.toLowerCase(), (row) => row.stats, kinds[kind].state),
     countColumn("monitors", "Objects", "Number of monitor objects", (row) => row.monitors),
     countColumn("threads", "Threads", "Number of threads", (row) => row.threads),
@@ -135,7 +137,7 @@ export function StackPanel({choice, onChoose}: {choice: Choice; onChoose: (choic
       <header>
         <h2>{method(row.method)}</h2>
         <span class="hint">
-          on {shortClass(row.class)}, longest <Time ns={row.stats.max} />
+          on {row.name || shortClass(row.class)}, longest <Time ns={row.stats.max} />
         </span>
         <span class="apart" />
         <Button text="Show the longest" onClick={() => goTo(row.longest.thread.id, row.longest.seq)} />

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Commands to the agent of a session: pause, snapshot and options.
-import {useState} from "preact/hooks";
+import {useEffect, useState} from "preact/hooks";
 import {address, ask} from "../api";
 import {useKnown} from "../known";
 import type {Control, ControlAnswer, Session} from "../lib/types";
@@ -76,6 +76,18 @@ function useControl(session: Session) {
       body: JSON.stringify({action, options}),
     }).then(take, (error: Error) => setProblem(error.message));
   };
+  // The list of sessions has the options only after the first request to the agent.
+  const unasked = session.control !== null && Object.keys(session.control.options).length === 0;
+  const look = useEvent(({done, control}: ControlAnswer) => {
+    if (done) setAnswered({control, before: session.control});
+  });
+  useEffect(() => {
+    if (!unasked) return;
+    const abort = new AbortController();
+    const {signal} = abort;
+    ask<ControlAnswer>(address(`sessions/${session.id}/control`), {signal}).then(look, () => {}); // a command shows the error
+    return () => abort.abort();
+  }, [session.id, unasked]);
   const control = (answered?.before === session.control && answered?.control) || session.control;
   return {control, problem, said, send, changed, setChanged};
 }

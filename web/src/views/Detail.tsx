@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The selected interval: a sentence, the facts, and the stacks of both sides next to each other.
-import {duration, exact, instant} from "../lib/format";
+import {duration, exact, instant, percent, shortMethod} from "../lib/format";
 import {mark} from "../lib/lanes";
 import type {Interval} from "../lib/types";
-import {confidenceHelp, type State, states} from "../lib/words";
+import {confidenceHelp, isContended, type State, states, waitTitle} from "../lib/words";
 import {show} from "../store";
 import {Button, Fact, Frames, Problem, Swatch} from "../ui/parts";
 import {go, IntervalName, KindName, LockName, SpanLink, ThreadName} from "./links";
@@ -18,7 +18,9 @@ export function Detail({interval, error}: {interval: Interval | null; error: str
       </section>
     );
   }
-  const state = states[interval.state] ?? "unknown";
+  // As in the lanes: whoever waits for a lock is blocked, also if it is parked.
+  const own = states[interval.state] ?? "unknown";
+  const state = own === "parked" && isContended(interval.wait) ? "blocked" : own;
   return (
     <section class="detail" aria-label="Interval">
       <Head interval={interval} state={state} />
@@ -81,13 +83,30 @@ function Head({interval, state}: {interval: Interval; state: State}) {
 }
 
 function Facts({interval, state}: {interval: Interval; state: State}) {
-  const {lock, timeout, owner, cause, effects, more, held} = interval;
+  const {lock, wait, site, timeout, owner, cause, effects, more, held} = interval;
   return (
     <dl>
-      <Fact name="Lock">{lock && <LockName lock={lock} />}</Fact>
+      <Fact name="Waits for">{waitTitle(wait)}</Fact>
+      <Fact name="Lock">
+        {lock && (
+          <>
+            {site?.lock && <strong>{site.lock}</strong>}
+            <LockName lock={lock} />
+          </>
+        )}
+      </Fact>
+      <Fact name="In">
+        {site?.function && (
+          <span title={`${site.function} (${site.line})`}>
+            {shortMethod(site.function)}
+            {site.entry && <span class="faint"> through {shortMethod(site.entry)}</span>}
+          </span>
+        )}
+      </Fact>
+      <Holders interval={interval} />
       <Fact name="Timeout">{timeout > 0 && duration(timeout)}</Fact>
       {owner && (
-        <Fact name={state === "joining" ? "Joining" : "Held by"}>
+        <Fact name={state === "joining" ? "Joining" : "Owner at first"}>
           <ThreadName thread={owner.thread} />
           {owner.interval && <IntervalName to={owner.interval} text={owner.interval.title} />}
         </Fact>
@@ -122,8 +141,29 @@ function Facts({interval, state}: {interval: Interval; state: State}) {
   );
 }
 
+/** Who held what the thread waited for, the longest first. */
+function Holders({interval: {holders}}: {interval: Interval}) {
+  return (
+    <Fact name="Held by" class="effects">
+      {holders.length > 0 &&
+        holders.slice(0, mostHolders).map(({thread, time, share, doing, text}) => (
+          <span key={thread.id}>
+            <ThreadName thread={thread} /> {time > 0 && <strong title={duration(time)}>{percent(share)}</strong>}{" "}
+            {doing && <IntervalName to={doing} text={text || doing.title} />}
+          </span>
+        ))}
+      {holders.length > mostHolders && <span class="faint">and {holders.length - mostHolders} more</span>}
+    </Fact>
+  );
+}
+
+const mostHolders = 8;
+
 /** The stack of the thread that held the lock or ended the wait. */
-function OtherSide({interval: {owner, cause}}: {interval: Interval}) {
+function OtherSide({interval: {holders, owner: first, cause}}: {interval: Interval}) {
+  // The agent may have taken the stack of the owner at first; of another holder there is the stack of what it did longest.
+  const longest = holders[0];
+  const owner = longest && longest.thread.id !== first?.thread.id && longest.stack ? longest : (first ?? longest);
   if (!owner && !cause) return null;
   return (
     <div class="stack" data-side="held">

@@ -185,10 +185,10 @@ function Banner({kind, children}: {kind: string; children: ComponentChildren}) {
   );
 }
 
-function DeadlockText({deadlock: {since, members}}: {deadlock: Deadlock}) {
+function DeadlockText({deadlock: {since, until, members}}: {deadlock: Deadlock}) {
   return (
     <span>
-      <strong>Deadlock</strong> since {instant(since)}:{" "}
+      <strong>Deadlock</strong> {until > 0 ? `from ${instant(since)} to ${instant(until)}` : `since ${instant(since)}`}:{" "}
       {members.map(({thread, lock}, i) => (
         <span key={thread.id}>
           {i > 0 && " → "}
@@ -196,7 +196,13 @@ function DeadlockText({deadlock: {since, members}}: {deadlock: Deadlock}) {
           {lock.hash && `@${lock.hash}`}
         </span>
       ))}
-      {members[0] && <> → {members[0].thread.name}. These threads will never continue.</>}
+      {members[0] && (
+        <>
+          {" "}
+          → {members[0].thread.name}.{" "}
+          {until > 0 ? "Then a thread left the cycle." : "These threads will never continue."}
+        </>
+      )}
     </span>
   );
 }

@@ -15,12 +15,12 @@ import {timeColumn} from "./columns";
 import {ThreadName} from "./links";
 
 export function LockDetail({lane, plane}: {lane: LockLane; plane: LocksPlane | null}) {
-  const {lock} = lane.row;
+  const {lock, name} = lane.row;
   return (
     <section class="detail" aria-label="Lock">
       <header>
         <h2>
-          {shortClass(lock.class)}
+          {name || shortClass(lock.class)}
           <span class="faint">@{lock.hash}</span>
         </h2>
         <span class="faint">{lock.class}</span>

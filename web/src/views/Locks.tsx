@@ -185,12 +185,11 @@ function LaneName({row, top, chosen}: {row: LockRow; top: number; chosen: boolea
       title={`${lock.class}@${lock.hash}`}
       onClick={() => show({lock: lock.id})}
     >
-      <span class="text">
-        {shortClass(lock.class) || "(unknown class)"}
-        <span class="faint">@{lock.hash}</span>
-      </span>
+      <span class="text">{row.name || shortClass(lock.class) || "(unknown class)"}</span>
       {blocked.time > 0 && <span class="hot">{duration(blocked.time)}</span>}
       <span class="second faint">
+        {row.name && shortClass(lock.class)}@{lock.hash}{" "}
+        {row.kind === "permit" || row.kind === "pool" ? `(${row.kind}) ` : ""}
         {blocked.count > 0
           ? `${count(blocked.count)} blocked, queue of ${row.waiters}, convoy of ${row.convoy}`
           : `waits of ${duration(row.waited.time + row.parked.time)}`}

@@ -111,7 +111,7 @@ function Filter({shown: {query, what}}: {shown: Shown}) {
 function Line({line: {time, seq, thread, what, target, lock, active}}: {line: Triple}) {
   return (
     <div class="line">
-      <Link class="link time" title="Show on the lanes" onClick={() => goTo(target.id, seq)}>
+      <Link class="link time" title="Show on the lanes" onClick={() => goTo(target.id || thread.id, seq)}>
         {instant(time, 1e3)}
       </Link>
       <span class="who">{thread.name}</span>

@@ -9,6 +9,7 @@ import {count, duration, percent, shortClass, shortMethod} from "../lib/format";
 import {type By, pathTables, type Shown} from "../lib/link";
 import {type Span, shorter} from "../lib/scale";
 import type {Path, PathRow} from "../lib/types";
+import {pieceState, pieceTitle, waitTitle} from "../lib/words";
 import {show} from "../store";
 import {Icon} from "../ui/Icon";
 import {Button, Problem, Share} from "../ui/parts";
@@ -84,7 +85,7 @@ export function PathView({shown}: {shown: Shown}) {
 function Choices({shown}: {shown: Shown}) {
   return (
     <div class="toolbar">
-      <ThreadSelect label="Path of" otherwise="the thread blocked longest" shown={shown} />
+      <ThreadSelect label="Path of" otherwise="the thread that waited longest" shown={shown} />
       <label class="field">
         Mode
         <select value={shown.mode} onChange={(e) => show({mode: e.currentTarget.value as Shown["mode"]})}>
@@ -144,6 +145,12 @@ export function PathProblem({answer, range}: {answer: Answer<Path>; range: Span 
   );
 }
 
+const choices: Record<string, string> = {
+  "waited longest": "This thread waited longest for others.",
+  "main thread": "No thread waited for others, so this is the main thread.",
+  "ended last": "This thread ended last.",
+};
+
 function Summary({path}: {path: Path}) {
   const kinds = path.per_kind;
   return (
@@ -152,22 +159,29 @@ function Summary({path}: {path: Path}) {
         {path.unbounded ? "The path of the program to its end, reached by " : "How "}
         <ThreadName thread={path.thread} />
         {path.unbounded ? "" : " spent its time"}: {duration(path.to - path.from)} in {count(path.total)} segments.
-        {path.chosen !== "asked" && (
-          <span class="faint"> This thread {path.chosen === "ran last" ? "ran last" : "was blocked longest"}.</span>
-        )}
+        {path.chosen !== "asked" && <span class="faint"> {choices[path.chosen] ?? ""}</span>}
         {path.cut && " The path is truncated: it has too many segments."}
       </p>
-      <div class="stacked" role="img" aria-label={kinds.map((row) => `${row.name} ${percent(row.share)}`).join(", ")}>
+      <div
+        class="stacked"
+        role="img"
+        aria-label={kinds.map((row) => `${pieceTitle(row.name)} ${percent(row.share)}`).join(", ")}
+      >
         {kinds
           .filter((row) => row.share > 0.002)
-          .map((row, i) => (
+          .map((row) => (
             <span
               key={row.name}
-              class={`part part-${i % 6}`}
-              style={{width: `${row.share * 100}%`}}
-              title={`${row.name}: ${duration(row.time)}, ${percent(row.share)}`}
+              class="part"
+              data-kind={row.name}
+              style={{
+                width: `${row.share * 100}%`,
+                background: `var(--state-${pieceState(row.name)})`,
+                color: `var(--on-${pieceState(row.name)}, var(--on-state))`,
+              }}
+              title={`${pieceTitle(row.name)}: ${duration(row.time)}, ${percent(row.share)}`}
             >
-              {row.share > 0.08 ? `${row.name} ${percent(row.share)}` : ""}
+              {row.share > 0.08 ? `${pieceTitle(row.name)} ${percent(row.share)}` : ""}
             </span>
           ))}
       </div>
@@ -178,22 +192,24 @@ function Summary({path}: {path: Path}) {
 function columnsOf(table: By): Column<PathRow>[] {
   const ofLocks = table === "classes" || table === "locks";
   const ofWaits = ofLocks || table === "sites";
-  const lockName = (row: PathRow) => shortClass(row.name) || (row.state === "sleeping" ? "(no lock)" : "(unknown)");
+  const lockName = (row: PathRow) => shortClass(row.name) || (row.state === "sleep" ? "(no lock)" : "(unknown)");
+  const nameOf = ({name}: PathRow) =>
+    table === "sites" ? shortMethod(name) : table === "per_kind" ? pieceTitle(name) : name;
   const columns: (Column<PathRow> | false)[] = [
     {
       key: "name",
       title: nameTitles[table],
       grow: true,
-      value: (row) => row.name,
+      value: nameOf,
       show: (row) => (
         <>
-          {ofLocks ? lockName(row) : table === "sites" ? shortMethod(row.name) : row.name}
+          {ofLocks ? lockName(row) : nameOf(row)}
           {table === "locks" && row.lock && <span class="faint">@{row.lock.hash}</span>}
         </>
       ),
       tip: (row) => row.name,
     },
-    ofWaits && {key: "state", title: "State", value: (row) => row.state},
+    ofWaits && {key: "state", title: "Waits for", value: (row) => waitTitle(row.state)},
     countColumn("count", ofWaits ? "Waits" : "Segments", "", (row) => row.count),
     timeColumn("time", "On the path", "Time spent on the path", (row) => row.time),
     {

@@ -88,7 +88,7 @@ export function SessionsView({shown}: {shown: Shown}) {
           onChoose={([id]) => id && id !== shown.session && showSession(id)}
           onOpen={({id}) => showSession(id, "threads")}
           onEnd={moreSessions}
-          empty="No sessions yet. Start a JVM with the agent."
+          empty={info?.notice || "No sessions yet. Start a JVM with the agent."}
         />
       </section>
       {session && <One session={session} shown={shown} />}

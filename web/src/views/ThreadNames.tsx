@@ -3,7 +3,7 @@
 
 // The names of threads and groups next to their lanes, and the tooltip over a lane.
 import {useMemo} from "preact/hooks";
-import {duration, instant, percent, px} from "../lib/format";
+import {duration, ends, instant, percent, px} from "../lib/format";
 import {noState} from "../lib/lanes";
 import {isDeadlocked, type Row} from "../lib/rows";
 import type {ThreadRow} from "../lib/types";
@@ -75,10 +75,21 @@ function ThreadLane({row, chosen}: {row: Row & {kind: "thread"}; chosen: boolean
       onClick={() => show({thread: thread.id, seq: 0})}
     >
       {stuck && <Icon name="warn" />}
-      <span class="text">{thread.name}</span>
+      <ThreadName name={thread.name} />
       <span class="faint">{thread.virtual ? "virtual" : thread.daemon ? "daemon" : ""}</span>
       <span class={share >= 0.0005 ? "hot" : "faint"}>{share >= 0.0005 ? percent(share) : ""}</span>
     </button>
+  );
+}
+
+function ThreadName({name}: {name: string}) {
+  const [begin, end] = ends(name);
+  if (!end) return <span class="text">{name}</span>;
+  return (
+    <span class="text long">
+      <span>{begin}</span>
+      <span>{end}</span>
+    </span>
   );
 }
 

@@ -4,7 +4,7 @@
 // The legend doubles as switches for states and arrows; next to it are path, grouping and filter.
 import {useState} from "preact/hooks";
 import {useKnown} from "../known";
-import {count} from "../lib/format";
+import {count, extent} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {type Grouping, isFiltering} from "../lib/rows";
 import {toggled} from "../lib/table";
@@ -30,6 +30,15 @@ export function Toolbar({shown, arrows, path}: Props) {
       <fieldset class="legend states" aria-label="States">
         {legend.map((state) => (
           <StateSwitch key={state} state={state} shown={shown} />
+        ))}
+        {endings.map(({name, help, path}) => (
+          <span class="entry plain" key={name} data-mark={name} title={help}>
+            <svg class={`ending ${name.replace(" ", "-")}`} viewBox="0 0 16 12" aria-hidden="true">
+              <path class="bar" d="M0 3H16V12H0Z" />
+              <path class="end" d={path} />
+            </svg>
+            {name}
+          </span>
         ))}
       </fieldset>
       <fieldset class="legend kinds" aria-label="Arrows">
@@ -68,6 +77,12 @@ export function Toolbar({shown, arrows, path}: Props) {
     </div>
   );
 }
+
+/** How the end of a wait is marked on the lanes. */
+const endings = [
+  {name: "timed out", help: "A short box at the end of a wait: it timed out", path: "M12 3H16V12H12Z"},
+  {name: "interrupted", help: "A wedge at the end of a wait: it was interrupted", path: "M9 0H16V8Z"},
+];
 
 const groupings: Record<Grouping, string> = {none: "No groups", group: "By thread group", pool: "By thread pool"};
 
@@ -146,7 +161,7 @@ function PathMenu({shown, path}: {shown: Shown; path: Path | null}) {
 }
 
 function PathChoices({shown}: {shown: Shown}) {
-  const {byId} = useKnown();
+  const {byId, session} = useKnown();
   const {range, thread, pathThread} = shown;
   return (
     <div class="path-menu">
@@ -168,7 +183,7 @@ function PathChoices({shown}: {shown: Shown}) {
       </fieldset>
       <ThreadSelect label="Thread" otherwise="blocked longest" shown={shown} patch={{path: true}} />
       <p class="hint">
-        {range ? "For the selected range." : "For the whole session. Drag on the ruler to select a range."}
+        {range ? "For the selected range." : `For ${extent(session)}. Drag on the ruler to select a range.`}
       </p>
       {thread > 0 && thread !== pathThread && (
         <Button

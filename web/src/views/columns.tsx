@@ -84,8 +84,22 @@ export function classColumns(sum: ClassRow | undefined): Column<ClassRow>[] {
       title: "Class",
       grow: true,
       value: (row) => row.class,
-      show: (row) => (row === sum ? "Total" : shortClass(row.class) || "(unknown)"),
+      show: (row) => (row === sum ? "Total" : poolOf(row) || shortClass(row.class) || "(unknown)"),
       tip: (row) => row.class,
+    },
+    {
+      key: "kind",
+      title: "Kind",
+      help: "What threads had to wait for: a lock, a permit, or an object of a pool",
+      value: ({kind}) => kind,
+    },
+    {
+      key: "names.0",
+      title: "Locks",
+      help: "What the source calls the locks, the most contended first",
+      value: ({names}) => names[0] ?? "",
+      show: (row) => (poolOf(row) ? shortClass(row.class) : some(row.names)),
+      tip: ({names}) => names.join(", "),
     },
     {
       ...savingColumn(
@@ -113,6 +127,15 @@ export function classColumns(sum: ClassRow | undefined): Column<ClassRow>[] {
     countColumn("monitors", "Objects", "Number of lock objects", ({monitors}) => monitors),
     countColumn("threads", "Threads", "Number of threads that blocked, waited or parked", ({threads}) => threads),
   ];
+}
+
+/** The name of the pool, which says more than the class of the queue that it waits on. */
+function poolOf({kind, names}: ClassRow): string {
+  return (kind === "pool" && names[0]) || "";
+}
+
+function some(names: readonly string[]): string {
+  return names.length > 2 ? `${names.slice(0, 2).join(", ")}, …` : names.join(", ");
 }
 
 export function method(name: string): string {

@@ -7,7 +7,7 @@ import {useEffect, useRef, useState} from "preact/hooks";
 import {px} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Span} from "../lib/scale";
-import {show} from "../store";
+import {now, show} from "../store";
 import {rulerHeight} from "../timeline/draw";
 import type {Events, Plane} from "../timeline/plane";
 import {useEvent} from "../ui/hooks";
@@ -58,16 +58,20 @@ export function useStage<P extends Plane>(
 }
 
 /**
- * Keeps a canvas and the address in step. The address follows once the view rests. It moves the canvas only if somebody
- * else changed it (a link, the back button, another part of the page); otherwise it would undo what the user did since.
+ * Keeps a canvas and the address in step. The address follows once the view rests, or when another tab is shown. It moves
+ * the canvas only if something else changed it (a link, the back button, another part of the page); otherwise it would
+ * undo what the user did since.
  */
 export function useLinkedView({plane, view}: Stage<Plane>, shown: Shown, ready: (plane: Plane) => boolean): void {
   const written = useRef<Span | null | undefined>(undefined);
+  // The view of an address, if the canvas shows another one.
+  const differs = (made: Plane, start = made.limits.from, end = made.limits.to): Span | null =>
+    Math.abs(start - made.view.from) > 1 || Math.abs(end - made.view.to) > 1 ? {from: start, to: end} : null;
   const read = useEvent((start: number | undefined, end: number | undefined) => {
     const made = plane.current!;
     if (!ready(made) || shown.view === written.current) return;
-    const {from, to} = {from: start ?? made.limits.from, to: end ?? made.limits.to};
-    if (Math.abs(from - made.view.from) > 1 || Math.abs(to - made.view.to) > 1) made.setView({from, to});
+    const wanted = differs(made, start, end);
+    if (wanted) made.setView(wanted);
   });
   const write = useEvent((rested: Span) => {
     const made = plane.current;
@@ -78,6 +82,11 @@ export function useLinkedView({plane, view}: Stage<Plane>, shown: Shown, ready: 
     written.current = whole ? null : {from: Math.floor(from), to: Math.ceil(to)};
     show({view: written.current});
   });
+  const leave = useEvent(() => {
+    const made = plane.current!;
+    const current = now().session === shown.session;
+    if (current && differs(made, shown.view?.from, shown.view?.to)) write(made.view);
+  });
   const from = shown.view?.from;
   const to = shown.view?.to;
   useEffect(() => read(from, to), [from, to]);
@@ -85,6 +94,7 @@ export function useLinkedView({plane, view}: Stage<Plane>, shown: Shown, ready: 
     const timer = setTimeout(() => write(view), 200);
     return () => clearTimeout(timer);
   }, [view]);
+  useEffect(() => leave, []);
 }
 
 export const gutterWidth = 248;

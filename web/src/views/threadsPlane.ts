@@ -116,7 +116,7 @@ export function usePicture(
   useEffect(() => plane.current!.setRows(rows), [plane, rows]);
   useEffect(() => plane.current!.setHidden(hidden), [plane, hidden]);
   useEffect(() => {
-    plane.current!.setArrows(arrows?.arrows ?? [], (info?.interactions ?? []) as Kind[]);
+    plane.current!.setArrows(arrows?.arrows ?? [], arrows?.calls ?? [], (info?.interactions ?? []) as Kind[]);
   }, [plane, arrows, info]);
   const drawn = shown.path ? path : null;
   const marked = shown.seq ? chosen : null;

@@ -45,6 +45,10 @@ type collection struct {
 	locks    map[string]*Lock
 	threads  map[threadKey]*Thread
 	ids      map[threadKey]map[int64]struct{}
+	waits    windows.Waits
+	objects  map[objectKey]*object
+	sites    map[siteKey]time.Duration
+	repeated map[spanKey]struct{} // thread spans in the current input
 	longest  longest
 	unowned  map[pcommon.SpanID][]blockedKey // by the span that their link points to
 }
@@ -53,7 +57,7 @@ func newCollection() *collection {
 	return &collection{
 		seen: map[spanKey]struct{}{}, services: map[string]struct{}{}, sessions: map[string]struct{}{}, cuts: map[string]int{},
 		locks: map[string]*Lock{}, threads: map[threadKey]*Thread{}, ids: map[threadKey]map[int64]struct{}{},
-		longest: longest{}, unowned: map[pcommon.SpanID][]blockedKey{},
+		objects: map[objectKey]*object{}, sites: map[siteKey]time.Duration{}, repeated: map[spanKey]struct{}{}, longest: longest{}, unowned: map[pcommon.SpanID][]blockedKey{},
 	}
 }
 
@@ -69,6 +73,7 @@ func (c *collection) add(td ptrace.Traces) {
 		}
 	}
 	c.findOwners(td)
+	clear(c.repeated)
 }
 
 func (c *collection) addSpan(span ptrace.Span, from origin) {
@@ -81,7 +86,9 @@ func (c *collection) addSpan(span ptrace.Span, from origin) {
 	switch {
 	case has("weft.state"):
 		c.sum.Spans++
-		c.addState(span, from)
+		if _, repeated := c.repeated[spanKey{span.TraceID(), span.ParentSpanID()}]; !repeated {
+			c.addState(span, from)
+		}
 		return
 	case has("weft.critical_path.thread.id"):
 		c.sum.Spans++
@@ -91,6 +98,7 @@ func (c *collection) addSpan(span ptrace.Span, from origin) {
 	}
 	key := spanKey{span.TraceID(), span.SpanID()}
 	if _, repeated := c.seen[key]; repeated {
+		c.repeated[key] = struct{}{}
 		return
 	}
 	c.seen[key] = struct{}{}
@@ -115,12 +123,12 @@ func (c *collection) addWindow(root ptrace.Span, from origin) {
 	for state := range totals {
 		c.addTime(jvmthread.State(state), totals[state])
 	}
-	rest := Lock{
-		Contentions: int64(totals[jvmthread.StateBlocked].Count),
-		Blocked:     blockedTime(&totals),
-		Waits:       int64(totals[jvmthread.StateWaiting].Count),
-		Waited:      totals[jvmthread.StateWaiting].Time,
+	waits := waitsOf(root, &totals)
+	for kind, sum := range waits {
+		c.addKind(jvmthread.Wait(kind), sum)
 	}
+	rest := Lock{Waits: int64(totals[jvmthread.StateWaiting].Count), Waited: totals[jvmthread.StateWaiting].Time}
+	rest.Contentions, rest.Blocked = contendedOf(attrs, &totals)
 	for _, event := range root.Events().All() {
 		switch event.Name() {
 		case "weft.deadlock":
@@ -157,6 +165,11 @@ func (c *collection) addTime(state jvmthread.State, sum windows.Sum) {
 	c.totals[state].Time += sum.Time
 }
 
+func (c *collection) addKind(kind jvmthread.Wait, sum windows.Sum) {
+	c.waits[kind].Count += sum.Count
+	c.waits[kind].Time += sum.Time
+}
+
 func (c *collection) addThread(attrs pcommon.Map, from origin) {
 	key := threadKey{from.session, text(attrs, "thread.name")}
 	thread := c.threads[key]
@@ -167,8 +180,9 @@ func (c *collection) addThread(attrs pcommon.Map, from origin) {
 	}
 	c.ids[key][number(attrs, "thread.id")] = struct{}{}
 	totals := totalsOf(attrs)
-	thread.Blocks += int64(totals[jvmthread.StateBlocked].Count)
-	thread.Blocked += blockedTime(&totals)
+	blocks, blocked := contendedOf(attrs, &totals)
+	thread.Blocks += blocks
+	thread.Blocked += blocked
 	thread.Waits += int64(totals[jvmthread.StateWaiting].Count)
 	thread.Waited += totals[jvmthread.StateWaiting].Time
 	for state := range totals {
@@ -209,39 +223,14 @@ func (c *collection) summary() Summary {
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Service, b.Service), cmp.Compare(b.Time, a.Time))
 	})
 	s.Longest = c.longest.sorted()
+	s.Waits = c.byKind()
+	objects := c.sorted()
+	for i := range s.Locks {
+		s.Locks[i].describe(objects)
+	}
+	for _, o := range objects[:min(maxObjects, len(objects))] {
+		s.Objects = append(s.Objects, o.public())
+	}
+	s.Headline = s.headline(objects)
 	return s
-}
-
-// totalsOf reads the sums by state of a root or thread span.
-func totalsOf(attrs pcommon.Map) (totals windows.Totals) {
-	for _, state := range states {
-		totals[state] = windows.Sum{
-			Count: uint64(number(attrs, "weft.count."+state.String())), Time: duration(attrs, "weft.time."+state.String()),
-		}
-	}
-	return totals
-}
-
-func blockedTime(totals *windows.Totals) time.Duration {
-	return totals[jvmthread.StateBlocked].Time + totals[jvmthread.StateDeadlocked].Time
-}
-
-func text(attrs pcommon.Map, name string) string {
-	value, ok := attrs.Get(name)
-	if !ok {
-		return ""
-	}
-	return value.Str()
-}
-
-func number(attrs pcommon.Map, name string) int64 {
-	value, ok := attrs.Get(name)
-	if !ok {
-		return 0
-	}
-	return value.Int()
-}
-
-func duration(attrs pcommon.Map, name string) time.Duration {
-	return time.Duration(number(attrs, name))
 }

@@ -23,7 +23,7 @@ import (
 // The summary reads span attributes and the metrics add up intervals: both have the same contention to the nanosecond. Only waits may be
 // longer in metrics, since the trace of a window omits a thread that waits throughout the window. See docs/adr/015.
 func TestSummaryMatchesMetrics(t *testing.T) {
-	contentions, windows := int64(0), 0
+	contentions, windows, contended := int64(0), 0, make(map[string]int64)
 	for seed := range uint64(40) {
 		events := threadtest.Simulate(seed, 2+int(seed%12), 4, 3000).Events
 		for i := range events {
@@ -33,8 +33,18 @@ func TestSummaryMatchesMetrics(t *testing.T) {
 		for _, class := range []string{"A", "B", "C"} { // classes of simulated locks have the ids 1 to 3
 			sym.InternClass(class)
 		}
-		want := metrics(events, sym)
-		got, n := spans(t, events, sym)
+		want, kinds := metrics(events, sym)
+		got, n, waits := spans(t, events, sym)
+		for _, w := range waits {
+			of := kinds[w.Kind]
+			require.Equal(t, of.Contended, w.Contended)
+			require.Equal(t, of.Count, w.Count, "seed %d, %s", seed, w.Kind)
+			require.LessOrEqual(t, w.Time, of.Time, "seed %d, %s", seed, w.Kind)
+			if w.Contended {
+				require.Equal(t, of.Time, w.Time, "seed %d, %s", seed, w.Kind)
+				contended[w.Kind] += w.Count
+			}
+		}
 		for _, l := range got {
 			contentions += l.Contentions
 		}
@@ -48,10 +58,11 @@ func TestSummaryMatchesMetrics(t *testing.T) {
 	}
 	require.Greater(t, contentions, int64(1000))
 	require.Greater(t, windows, 400)
+	require.Positive(t, contended["lock"])
 }
 
-// spans returns the monitors of a summary and its number of windows.
-func spans(t *testing.T, events []jvmthread.Event, sym *symbols.Table) (locks map[string]Lock, windows int) {
+// spans returns the locks of a summary, its number of windows and its waits by kind.
+func spans(t *testing.T, events []jvmthread.Event, sym *symbols.Table) (locks map[string]Lock, windows int, waits []Waits) {
 	t.Helper()
 	c := newCollection()
 	p := &player{collection: c, symbols: sym, format: "test"}
@@ -60,22 +71,23 @@ func spans(t *testing.T, events []jvmthread.Event, sym *symbols.Table) (locks ma
 	require.NoError(t, p.End(recording.End{}))
 	s := c.summary()
 	locks = make(map[string]Lock)
-	for _, l := range s.Locks {
+	for i := range s.Locks {
+		l := &s.Locks[i]
 		locks[l.Class] = Lock{Contentions: l.Contentions, Handoffs: l.Handoffs, Blocked: l.Blocked, Held: l.Held, Waits: l.Waits, Waited: l.Waited}
 	}
-	return locks, s.Windows
+	return locks, s.Windows, s.Waits
 }
 
 // metrics returns the same sums from the accountant that feeds the connector's metrics.
-func metrics(events []jvmthread.Event, sym *symbols.Table) map[string]Lock {
+func metrics(events []jvmthread.Event, sym *symbols.Table) (locks map[string]Lock, waits map[string]Waits) {
 	cfg := &contention.Config{MaxSize: 160, MaxSeries: 1000, Expiry: time.Hour, Budget: &contention.Budget{Limit: 1 << 20}}
-	account, e := contention.New(cfg, sym, time.Unix(0, 0)), engine.New(engine.DefaultConfig())
+	account, e := contention.New(cfg, sym, nil, time.Unix(0, 0)), engine.New(engine.DefaultConfig(), nil)
 	window := func(w *windows.Window) { account.Window(w, e.Timeline()) }
 	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time, Events: events})
 	e.Advance(window)
 	e.Close(windows.CutEnd, window)
 	account.Close(e.Timeline(), e.Now())
-	locks := make(map[string]Lock)
+	locks, waits = make(map[string]Lock), make(map[string]Waits)
 	account.Flush(nil, time.Unix(1, 0), false, func(s *contention.Statement) {
 		for _, series := range s.Classes {
 			l := Lock{Handoffs: int64(series.Value.Handoffs)}
@@ -85,12 +97,16 @@ func metrics(events []jvmthread.Event, sym *symbols.Table) map[string]Lock {
 			locks[sym.Class(series.Key)] = l
 		}
 		for _, series := range slices.Concat(s.Blocked, s.Waits) {
+			kind := series.Key.Kind
+			w := waits[kind.String()]
+			w.Count, w.Time, w.Contended = w.Count+int64(series.Value.Count), w.Time+series.Value.Time, kind.Contended()
+			waits[kind.String()] = w
 			class := sym.Class(series.Key.Class)
 			l := locks[class]
 			switch series.Key.Kind {
-			case contention.KindMonitor:
+			case jvmthread.WaitLock:
 				l.Contentions, l.Blocked = l.Contentions+int64(series.Value.Count), l.Blocked+series.Value.Time
-			case contention.KindObject:
+			case jvmthread.WaitObject:
 				l.Waits, l.Waited = l.Waits+int64(series.Value.Count), l.Waited+series.Value.Time
 			default:
 				continue
@@ -98,5 +114,5 @@ func metrics(events []jvmthread.Event, sym *symbols.Table) map[string]Lock {
 			locks[class] = l
 		}
 	})
-	return locks
+	return locks, waits
 }

@@ -10,6 +10,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/weft-otel/weft/internal/engine/waits"
 	windows "github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -18,7 +19,7 @@ import (
 
 // lockOf reads the sums of a class from an event of a root span.
 func lockOf(attrs pcommon.Map) Lock {
-	return Lock{
+	l := Lock{
 		Class:       text(attrs, "weft.lock.class"),
 		Contentions: number(attrs, "weft.lock.contentions"),
 		Handoffs:    number(attrs, "weft.lock.handoffs"),
@@ -30,7 +31,13 @@ func lockOf(attrs pcommon.Map) Lock {
 		HeldMax:     duration(attrs, "weft.lock.held.max"),
 		Waits:       number(attrs, "weft.lock.waits"),
 		Waited:      duration(attrs, "weft.lock.waited.time"),
+		Folded:      number(attrs, "weft.folded.contended.count"),
+		FoldedTime:  duration(attrs, "weft.folded.contended.time"),
 	}
+	for state := range l.Holders {
+		l.Holders[state] = duration(attrs, "weft.lock.holder."+jvmthread.State(state).String())
+	}
+	return l
 }
 
 // lock returns the row of a class.
@@ -54,10 +61,25 @@ func (l *Lock) add(more Lock) {
 	l.HeldMax = max(l.HeldMax, more.HeldMax)
 	l.Waits += more.Waits
 	l.Waited += more.Waited
+	l.Folded += more.Folded
+	l.FoldedTime += more.FoldedTime
+	for state := range l.Holders {
+		l.Holders[state] += more.Holders[state]
+	}
+}
+
+// stateTime returns for how long holders were in a state.
+func (l *Lock) stateTime(state string) time.Duration {
+	for s := range l.Holders {
+		if jvmthread.State(s).String() == state {
+			return l.Holders[s]
+		}
+	}
+	return 0
 }
 
 // addAggregate adds what an agent in aggregated mode counted in some seconds: no threads, owners or handoffs.
-func (c *collection) addAggregate(a *jvmthread.Aggregate, sym *symbols.Table, session *recording.Session) {
+func (c *collection) addAggregate(a *jvmthread.Aggregate, sym *symbols.Table, classifier *waits.Classifier, session *recording.Session) {
 	c.sum.Aggregates++
 	service := ""
 	for _, attribute := range session.Attributes {
@@ -74,10 +96,16 @@ func (c *collection) addAggregate(a *jvmthread.Aggregate, sym *symbols.Table, se
 		if s.Overflow {
 			class = otherLocks
 		}
-		switch s.Kind.State() {
-		case jvmthread.StateBlocked:
+		iv := jvmthread.Interval{State: s.Kind.State(), Lock: jvmthread.LockID{Class: s.Class}, Stack: s.Stack}
+		kind := classifier.Wait(&iv)
+		c.addKind(kind, sum)
+		if site := classifier.Site(s.Stack); site.Function != "" {
+			add(c.sites, siteKey{kind, site.Function, site.Entry}, sum.Time)
+		}
+		switch {
+		case kind.Contended():
 			c.lock(class).add(Lock{Contentions: int64(sum.Count), Blocked: sum.Time, BlockedMax: time.Duration(s.Max)})
-		case jvmthread.StateWaiting:
+		case iv.State == jvmthread.StateWaiting:
 			c.lock(class).add(Lock{Waits: int64(sum.Count), Waited: sum.Time})
 		}
 	}

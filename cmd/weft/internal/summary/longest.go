@@ -11,6 +11,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
 // maxLongest bounds the blocked times that are listed.
@@ -22,37 +24,55 @@ type longest struct {
 	floor   time.Duration // shorter times are not among the longest
 }
 
-// blockedKey identifies a blocked time across the windows that contain a piece of it.
+// blockedKey identifies a blocked time across the windows and the states that contain a piece of it.
 type blockedKey struct {
 	session string
 	thread  int64
 	start   int64
 }
 
+// addState adds the span of a wait.
 func (c *collection) addState(span ptrace.Span, from origin) {
 	attrs := span.Attributes()
-	if state := text(attrs, "weft.state"); state != "blocked" && state != "deadlocked" {
+	kind, length := kindOf(attrs), duration(attrs, "weft.interval.time")
+	if kind == jvmthread.WaitNone {
 		return
 	}
+	c.addSite(attrs, kind, length)
+	if !kind.Contended() {
+		return
+	}
+	o := c.addWait(attrs, kind, length, from)
 	start := int64(span.StartTimestamp())
-	end := start + number(attrs, "weft.interval.time")
-	start = cmp.Or(number(attrs, "weft.interval.start"), start)
+	end := start + int64(length)
+	start = cmp.Or(number(attrs, "weft.wait.start"), number(attrs, "weft.interval.start"), start)
 	key := blockedKey{from.session, number(attrs, "thread.id"), start}
-	owner := text(attrs, "weft.lock.owner.thread.name")
+	owner := cmp.Or(text(attrs, "weft.lock.owner.thread.name"), text(attrs, "weft.lock.holder.thread.name"))
 	if owner == "" && span.Links().Len() > 0 {
 		link := span.Links().At(0).SpanID()
 		c.unowned[link] = append(c.unowned[link], key)
 	}
-	c.longest.add(key, Blocked{
+	b := Blocked{
 		Thread:   text(attrs, "thread.name"),
-		Class:    text(attrs, "weft.lock.class"),
+		Class:    o.class,
+		Kind:     kind.String(),
+		Name:     o.name,
 		Time:     time.Duration(end - start),
 		Owner:    owner,
 		Function: text(attrs, "code.function.name"),
+		Entry:    text(attrs, "weft.wait.entry"),
+		Holders:  text(attrs, "weft.lock.holders"),
 		Service:  from.service,
 		At:       pcommon.Timestamp(start).AsTime(),
 		TraceID:  from.trace,
-	})
+	}
+	if holders := holdersOf(attrs); len(holders) > 0 {
+		b.Holder = Holder{
+			Thread: holders[0].name, Share: holders[0].share, Held: time.Duration(holders[0].share * float64(length)),
+			State: text(attrs, "weft.lock.holder.state"), Function: text(attrs, "weft.lock.holder.function"),
+		}
+	}
+	c.longest.add(key, b)
 }
 
 // findOwners fills in who handed the lock over where the owner is unknown, as in flight recordings. Links point to spans of the same trace.

@@ -65,7 +65,8 @@ func (p *player) Session(s *recording.Session) error {
 		session.ID[0] = 1
 	}
 	cfg := engine.DefaultConfig()
-	p.session, p.engine, p.emitter = &session, engine.New(cfg), threadpdata.NewEmitter(session.ID, p.symbols)
+	p.session, p.engine = &session, engine.New(cfg, p.symbols)
+	p.emitter = threadpdata.NewEmitter(session.ID, p.symbols, p.engine.Waits())
 	p.batch, p.before = 0, 0
 	p.collection.sum.Recordings = append(p.collection.sum.Recordings, Recording{Format: p.format, Thresholds: session.Thresholds})
 	return nil
@@ -85,7 +86,7 @@ func (p *player) Batch(b *recording.Batch) error {
 		return nil
 	}
 	if b.Aggregate != nil {
-		p.collection.addAggregate(b.Aggregate, p.symbols, p.session)
+		p.collection.addAggregate(b.Aggregate, p.symbols, p.engine.Waits(), p.session)
 		return nil
 	}
 	p.batch++

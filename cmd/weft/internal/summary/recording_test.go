@@ -53,8 +53,8 @@ func summarize(t *testing.T, name string) {
 	assert.Equal(t, plain, piped)
 
 	assert.Equal(t, []string{"Notifies"}, plain.Services)
-	for _, l := range plain.Locks {
-		if l.Class == "Notifies$Bell" {
+	for i := range plain.Locks {
+		if l := &plain.Locks[i]; l.Class == "Notifies$Bell" {
 			assert.EqualValues(t, 50, l.Waits)
 		}
 	}
@@ -121,8 +121,8 @@ func TestSummaryOfAggregates(t *testing.T) {
 	s, err := Read(Source{Name: "x.weft", Reader: bytes.NewReader(data)})
 	require.NoError(t, err)
 	assert.Equal(t, []Lock{
-		{Class: "com.acme.OrderBook", Contentions: 6, Blocked: 60, BlockedMax: 16, Waits: 4, Waited: 1000},
-		{Class: otherLocks, Contentions: 2, Blocked: 10, BlockedMax: 5},
+		{Class: "com.acme.OrderBook", Kind: "lock", Contentions: 6, Blocked: 60, BlockedMax: 16, Waits: 4, Waited: 1000},
+		{Class: otherLocks, Kind: "lock", Contentions: 2, Blocked: 10, BlockedMax: 5},
 	}, s.Locks)
 	assert.Equal(t, []State{{"blocked", 8, 70}, {"waiting", 4, 1000}}, s.States)
 	var text strings.Builder
@@ -155,5 +155,5 @@ func TestLocksOfUnknownClassAreListed(t *testing.T) {
 	require.NoError(t, err)
 	var text strings.Builder
 	require.NoError(t, s.WriteText(&text, 10))
-	assert.Regexp(t, `(?m)^\(class unknown\) +1 `, text.String())
+	assert.Regexp(t, `(?m)^\(class unknown\) +lock +1 `, text.String())
 }

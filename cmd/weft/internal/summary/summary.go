@@ -5,16 +5,21 @@
 // adds up the totals on their root and thread spans: the hottest locks, the waits, the most blocked threads and the longest handoff chain.
 // Recordings are turned into the same traces first.
 //
-// Sums are exact, because a window's totals include the intervals that have no span, and a repeated window is counted once. State spans are
-// only searched for the longest blocked times, which always have a span. Links and critical paths are not used.
+// Sums are exact, because a window's totals include the intervals that have no span, and a repeated window is counted once. State spans show
+// the rest: the names of locks, who held them, and the longest waits, which always have a span. Critical paths are not used.
 //
 // Package contention is not used, because its sums need every interval, while traces have folded most of them into these totals.
 package summary
 
-import "time"
+import (
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
 
 // Summary is the sums of a run. Durations are nanoseconds in JSON. Lists are sorted, the most important entries first.
 type Summary struct {
+	Headline      string        `json:"headline"` // the cause of the most expensive waits, in words
 	Services      []string      `json:"services"`
 	Recordings    []Recording   `json:"recordings,omitempty"` // sources that were recordings, not traces
 	Sessions      int           `json:"sessions"`
@@ -33,6 +38,8 @@ type Summary struct {
 	States        []State       `json:"states"`
 	Deadlocks     []Deadlock    `json:"deadlocks"`
 	Locks         []Lock        `json:"locks"`
+	Objects       []Object      `json:"objects"` // what the spans of contended waits were for; at most maxObjects
+	Waits         []Waits       `json:"waits"`
 	Chain         *Chain        `json:"longest_chain,omitempty"`
 	Threads       []Thread      `json:"threads"`
 	Longest       []Blocked     `json:"longest_blocked"` // at most maxLongest
@@ -57,9 +64,12 @@ type State struct {
 	Time  time.Duration `json:"time"`
 }
 
-// Lock is the sums of all locks of one class. Contention and waiting are separate: a blocked thread has work to do, a waiting one has none.
+// Lock is the sums of all locks, permits or pools of one class. Contention and waiting are separate: a blocked thread has work to do, one
+// in Object.wait has none. Whatever the state of the thread, a contended wait counts as blocked.
 type Lock struct {
 	Class       string        `json:"class"`
+	Kind        string        `json:"kind,omitempty"` // lock, permit or pool; empty: no thread was blocked
+	Name        string        `json:"name,omitempty"` // in the source, if all waits that have a span are for the same
 	Contentions int64         `json:"contentions"`
 	Handoffs    int64         `json:"handoffs"`
 	Blocked     time.Duration `json:"blocked_time"`
@@ -70,6 +80,47 @@ type Lock struct {
 	HeldMax     time.Duration `json:"held_max"`
 	Waits       int64         `json:"waits"`
 	Waited      time.Duration `json:"waited_time"`
+	Folded      int64         `json:"folded_count"` // contentions without a span
+	FoldedTime  time.Duration `json:"folded_time"`
+	Holders     States        `json:"-"` // parts of Held, by the state of the holder
+}
+
+// States is time by jvmthread.State.
+type States [jvmthread.NumStates]time.Duration
+
+// Object is all locks with one name in the source, or all of a class; or a semaphore, or a pool. Its sums are those of the waits that have a
+// span.
+type Object struct {
+	Name        string        `json:"name"`
+	Caller      string        `json:"caller,omitempty"` // of the lock, if its name is not known and its class is one of the JDK
+	Class       string        `json:"class"`
+	Kind        string        `json:"kind"`
+	Entry       string        `json:"entry,omitempty"` // the library's method through which threads waited
+	Site        string        `json:"function"`        // of the application, where threads waited longest
+	Threads     int           `json:"threads"`         // that waited
+	Contentions int64         `json:"contentions"`
+	Blocked     time.Duration `json:"blocked_time"`
+	Holders     []Holder      `json:"holders"` // at most maxHolders
+}
+
+// Holder is a thread that held what others waited for.
+type Holder struct {
+	Thread   string        `json:"thread"`
+	Share    float64       `json:"share"`     // of the waits' time, from 0 to 1. Holders of permits and of objects of a pool overlap
+	Held     time.Duration `json:"held_time"` // at least, as one other thread that waited saw it
+	State    string        `json:"state"`     // longest
+	Function string        `json:"function"`  // in that state, if known
+}
+
+// Waits are all waits of a kind.
+type Waits struct {
+	Kind      string        `json:"kind"`
+	Contended bool          `json:"contended"`
+	Count     int64         `json:"count"`
+	Time      time.Duration `json:"time"`
+	Site      string        `json:"function,omitempty"` // with most time, of the waits that have a span
+	Entry     string        `json:"entry,omitempty"`
+	Idle      bool          `json:"idle"` // the threads had no task
 }
 
 // Chain is consecutive handoffs of one lock, each by the thread that received the lock in the previous one.
@@ -88,7 +139,7 @@ type Thread struct {
 	Name    string        `json:"name"`
 	Service string        `json:"service"`
 	Threads int           `json:"threads"`
-	Blocks  int64         `json:"blocked_count"`
+	Blocks  int64         `json:"blocked_count"` // contended waits
 	Blocked time.Duration `json:"blocked_time"`
 	Waits   int64         `json:"waiting_count"`
 	Waited  time.Duration `json:"waiting_time"`
@@ -104,13 +155,18 @@ type Deadlock struct {
 	TraceID string    `json:"trace_id"`
 }
 
-// Blocked is one interval in which a thread was blocked; it may span several windows.
+// Blocked is one contended wait; it may span several windows.
 type Blocked struct {
 	Thread   string        `json:"thread"`
 	Class    string        `json:"class"`
+	Kind     string        `json:"kind"`
+	Name     string        `json:"name"`     // of the lock, pool, or semaphore: in the source, else its class
 	Time     time.Duration `json:"time"`     // up to the end of the last window that contains it
 	Owner    string        `json:"owner"`    // the thread that held the lock at the start; if unknown, the one that handed it over
-	Function string        `json:"function"` // that wanted the lock
+	Function string        `json:"function"` // of the application, that waited
+	Entry    string        `json:"entry,omitempty"`
+	Holder   Holder        `json:"holder"` // the thread that held it longest, in the last window
+	Holders  string        `json:"holders,omitempty"`
 	Service  string        `json:"service"`
 	At       time.Time     `json:"at"`
 	TraceID  string        `json:"trace_id"` // of the last window

@@ -57,6 +57,7 @@ func window(t *testing.T, number int64, root attributes, locks, threads []attrib
 		state := spans.AppendEmpty()
 		state.SetTraceID(trace)
 		state.SetSpanID(pcommon.SpanID{3, byte(i)})
+		state.SetParentSpanID(span.SpanID())
 		state.SetStartTimestamp(pcommon.NewTimestampFromTime(start))
 		blocked := attributes{
 			"weft.state": "blocked", "thread.id": thread["thread.id"], "thread.name": thread["thread.name"],
@@ -146,6 +147,13 @@ func TestText(t *testing.T) {
 		{name: "exchange", input: exchange(t), top: 10},
 		{name: "top_one", input: exchange(t), top: 1},
 		{name: "quiet", input: []string{window(t, 3, attributes{"weft.window.cut": "time"}, nil, []attributes{thread(1, "main", 0, 0)})}, top: 10},
+		{name: "kinds", input: []string{traceOf(t, 0, []wait{
+			{"matcher-1", bookLock, 2 * time.Second, "report|1|sleeping|com.acme.Report.write", ""},
+			{"matcher-2", bookLock, time.Second, "report|0.6|sleeping|com.acme.Report.write", "report 60 %, matcher-1 40 %"},
+			{"report", tapeLock, time.Second, "archiver|1|runnable|", ""},
+			{"http-exec-3", connection, time.Second, "http-exec-1|1|runnable|com.acme.Orders.insert", "http-exec-1 100 %, http-exec-2 70 %, main <1 %"},
+			{"client-1", permit, time.Millisecond, "", ""},
+		})}, top: 10},
 		{name: "nothing", input: []string{`{"resourceSpans":[]}` + "\n"}, top: 10},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -177,17 +185,17 @@ func TestSumsAreExactOverWindows(t *testing.T) {
 	assert.EqualValues(t, 24_311, s.Events)
 	assert.Equal(t, []Cut{{"end", 1}, {"time", 1}}, s.Cuts)
 	assert.Equal(t, Lock{
-		Class: "com.acme.orders.OrderBook", Contentions: 881, Handoffs: 880,
+		Class: "com.acme.orders.OrderBook", Kind: "lock", Contentions: 881, Handoffs: 880,
 		Blocked: 990*time.Millisecond + 1, BlockedMax: 121_400 * time.Microsecond,
 		Waiters: 5, Holds: 870, Held: 1900 * time.Millisecond, HeldMax: 122 * time.Millisecond,
 	}, s.Locks[0])
-	assert.Equal(t, Lock{Class: otherLocks, Contentions: 7, Blocked: time.Millisecond}, s.Locks[2], "contention of unlisted classes")
+	assert.Equal(t, Lock{Class: otherLocks, Kind: "lock", Contentions: 7, Blocked: time.Millisecond}, s.Locks[2], "contention of unlisted classes")
 	assert.Equal(t, Thread{
 		Name: "matcher-1", Service: "orders", Threads: 1, Blocks: 451, Blocked: 600*time.Millisecond + 1, Time: 4 * time.Second,
 	}, s.Threads[0])
 	require.Len(t, s.Longest, 4, "two of the five pieces belong to the same blocked interval")
 	assert.Equal(t, Blocked{
-		Thread: "matcher-1", Class: "com.acme.orders.OrderBook", Time: 3 * time.Second, Owner: "report", Service: "orders",
+		Thread: "matcher-1", Class: "com.acme.orders.OrderBook", Kind: "lock", Name: "OrderBook", Time: 3 * time.Second, Owner: "report", Service: "orders",
 		Function: "com.acme.orders.OrderBook.match", At: s.Start, TraceID: "5e010000000000000000000000000002",
 	}, s.Longest[0])
 	assert.EqualValues(t, 37, s.Chain.Length)
@@ -257,4 +265,7 @@ func TestFormatUnits(t *testing.T) {
 	assert.Equal(t, "java.lang.Object[][]", shortClass("[[Ljava.lang.Object;", 20))
 	assert.Equal(t, "c.a.orders.OrderBook", shortClass("com.acme.orders.OrderBook", 20))
 	assert.Equal(t, "ab…yz", clip("abcdefxyz", 5))
+	assert.Equal(t, "Class<Shutdown>", shortClass("java.lang.Class<java.lang.Shutdown>", 28))
+	assert.Equal(t, "j.u.concurrent.ForkJoinPool.awaitWork", shortFunction("java.util.concurrent.ForkJoinPool.awaitWork", 38))
+	assert.Equal(t, "j.u.c.ForkJoinPool.awaitWork", shortFunction("java.util.concurrent.ForkJoinPool.awaitWork", 20+8))
 }

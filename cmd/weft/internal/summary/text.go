@@ -4,12 +4,10 @@
 package summary
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"time"
 )
 
 const (
@@ -22,16 +20,23 @@ const (
 // WriteText writes the summary as tables for people, at most 100 columns wide, with at most top rows each.
 func (s Summary) WriteText(w io.Writer, top int) error {
 	var b strings.Builder
+	if s.Headline != "" {
+		writeSentence(&b, s.Headline)
+		b.WriteString("\n")
+	}
 	s.writeHead(&b)
 	if s.Windows > 0 || s.Aggregates > 0 {
 		s.writeDeadlocks(&b)
 		s.writeLocks(&b, top)
-		s.writeWaits(&b, top)
+		s.writeWaits(&b)
 	}
 	if s.Windows > 0 {
 		s.writeChain(&b)
 		s.writeThreads(&b, top)
 		s.writeLongest(&b, top)
+	}
+	if s.Windows > 0 || s.Aggregates > 0 {
+		s.writeObjectWaits(&b, top)
 	}
 	for line := range strings.Lines(b.String()) {
 		if _, err := io.WriteString(w, strings.TrimRight(line, " \n")+"\n"); err != nil {
@@ -39,6 +44,26 @@ func (s Summary) WriteText(w io.Writer, top int) error {
 		}
 	}
 	return nil
+}
+
+// writeSentence breaks a sentence at spaces.
+func writeSentence(b *strings.Builder, text string) {
+	width := 0
+	for i, word := range strings.Split(text, " ") {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case width+1+n > pageWidth:
+			b.WriteString("\n")
+			width = 0
+		default:
+			b.WriteString(" ")
+			width++
+		}
+		b.WriteString(word)
+		width += n
+	}
+	b.WriteString("\n")
 }
 
 func (s Summary) writeHead(b *strings.Builder) {
@@ -98,31 +123,6 @@ func (s Summary) writeDeadlocks(b *strings.Builder) {
 	}
 }
 
-func (s Summary) writeLocks(b *strings.Builder, top int) {
-	rows := slices.DeleteFunc(slices.Clone(s.Locks), func(l Lock) bool { return l.Contentions == 0 && l.Blocked == 0 })
-	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s  %9s  %9s\n", nameWidth, "HOTTEST LOCKS",
-		"contentions", "handoffs", "blocked", "mean", "longest", "held max")
-	for _, l := range rows[:min(top, len(rows))] {
-		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s  %s\n", nameWidth, lockClass(l.Class, nameWidth), grouped(l.Contentions), grouped(l.Handoffs),
-			column(l.Blocked), column(mean(l.Blocked, l.Contentions)), column(l.BlockedMax), column(l.HeldMax))
-	}
-	writeRest(b, len(rows), top, "no thread was blocked", "lock class")
-}
-
-func (s Summary) writeWaits(b *strings.Builder, top int) {
-	rows := slices.DeleteFunc(slices.Clone(s.Locks), func(l Lock) bool { return l.Waits == 0 && l.Waited == 0 })
-	if len(rows) == 0 {
-		return
-	}
-	slices.SortStableFunc(rows, func(a, b Lock) int { return cmp.Compare(b.Waited, a.Waited) })
-	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s\n", nameWidth, "WAITS", "waits", "", "waited", "mean")
-	for _, l := range rows[:min(top, len(rows))] {
-		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s\n", nameWidth, lockClass(l.Class, nameWidth), grouped(l.Waits), "",
-			column(l.Waited), column(mean(l.Waited, l.Waits)))
-	}
-	writeRest(b, len(rows), top, "", "class")
-}
-
 func (s Summary) writeChain(b *strings.Builder) {
 	b.WriteString("\nLONGEST HANDOFF RUN\n")
 	if s.Chain == nil {
@@ -130,7 +130,11 @@ func (s Summary) writeChain(b *strings.Builder) {
 		return
 	}
 	c := *s.Chain
-	fmt.Fprintf(b, "  %s of %s in %s\n", plural(c.Length, "handoff"), lockClass(c.Class, 60), human(c.Time))
+	label := lockClass(c.Class, 60)
+	if i := slices.IndexFunc(s.Locks, func(l Lock) bool { return l.Class == c.Class }); i >= 0 {
+		label = s.Locks[i].label(60)
+	}
+	fmt.Fprintf(b, "  %s of %s in %s\n", plural(c.Length, "handoff"), label, human(c.Time))
 	writeWrapped(b, c.Threads)
 	fmt.Fprintf(b, "  trace %s, window from %s\n", c.TraceID, c.At.UTC().Format("15:04:05.000 UTC"))
 }
@@ -159,56 +163,4 @@ func writeWrapped(b *strings.Builder, threads string) {
 		width += len([]rune(name))
 	}
 	b.WriteString("\n")
-}
-
-func (s Summary) writeThreads(b *strings.Builder, top int) {
-	rows := slices.DeleteFunc(slices.Clone(s.Threads), func(t Thread) bool { return t.Blocks == 0 && t.Blocked == 0 })
-	if len(rows) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s  %9s\n", nameWidth, "MOST BLOCKED THREADS", "times", "lifetime", "blocked", "mean", "waiting")
-	for _, t := range rows[:min(top, len(rows))] {
-		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s\n", nameWidth, threadName(t), grouped(t.Blocks), percent(t.Blocked, t.Time),
-			column(t.Blocked), column(mean(t.Blocked, t.Blocks)), column(t.Waited))
-	}
-	writeRest(b, len(rows), top, "", "thread")
-}
-
-func (s Summary) writeLongest(b *strings.Builder, top int) {
-	if len(s.Longest) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\n%-26s %9s  %-24s %s\n", "LONGEST BLOCKED", "blocked", "held by", "in")
-	for i := range s.Longest[:min(top, longestRows, len(s.Longest))] {
-		l := &s.Longest[i]
-		owner := clip(l.Owner, 24)
-		if owner == "" {
-			owner = "?"
-		}
-		fmt.Fprintf(b, "%-26s %s  %-24s %s\n", clip(l.Thread, 26), column(l.Time), owner, shortClass(l.Function, 36))
-	}
-}
-
-func writeRest(b *strings.Builder, rows, top int, none, what string) {
-	switch {
-	case rows == 0 && none != "":
-		fmt.Fprintf(b, "  %s\n", none)
-	case rows > top:
-		fmt.Fprintf(b, "  and %s\n", plural(int64(rows-top), "more "+what))
-	}
-}
-
-func threadName(t Thread) string {
-	if t.Threads < 2 {
-		return clip(t.Name, nameWidth)
-	}
-	times := fmt.Sprintf(" (%s threads)", grouped(int64(t.Threads)))
-	return clip(t.Name, nameWidth-len(times)) + times
-}
-
-func percent(part, whole time.Duration) string {
-	if whole <= 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }

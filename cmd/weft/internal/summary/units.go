@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // human formats a duration with three digits and a suitable unit.
@@ -103,9 +105,19 @@ func clip(text string, width int) string {
 
 // shortClass shortens the name of a class: first its packages to their initials, one by one, then like clip.
 func shortClass(class string, width int) string {
-	class = arrayName(class)
-	parts := strings.Split(class, ".")
-	for i := 0; i < len(parts)-1 && len([]rune(strings.Join(parts, "."))) > width; i++ {
+	if strings.HasPrefix(class, "java.lang.Class<") && len(class) > width {
+		class = wording.SimpleClass(class)
+	}
+	return shortName(wording.ArrayName(class), 1, width)
+}
+
+// shortFunction shortens the name of a class and a method likewise.
+func shortFunction(function string, width int) string { return shortName(function, 2, width) }
+
+// shortName shortens a name by its first parts, except for the last ones, and then like clip.
+func shortName(name string, last, width int) string {
+	parts := strings.Split(name, ".")
+	for i := 0; i < len(parts)-last && len([]rune(strings.Join(parts, "."))) > width; i++ {
 		if runes := []rune(parts[i]); len(runes) > 1 {
 			parts[i] = string(runes[:1])
 		}
@@ -118,22 +130,8 @@ func lockClass(class string, width int) string {
 	if class == "" {
 		return "(class unknown)"
 	}
+	if strings.HasPrefix(class, "java.util.concurrent.") { // which readers know without its package
+		return clip(wording.SimpleClass(class), width)
+	}
 	return shortClass(class, width)
-}
-
-// arrayName converts the binary name of an array class to Java syntax: [I to int[].
-func arrayName(class string) string {
-	element := strings.TrimLeft(class, "[")
-	dimensions := len(class) - len(element)
-	if dimensions == 0 || element == "" {
-		return class
-	}
-	primitives := map[string]string{
-		"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double",
-	}
-	name, ok := primitives[element]
-	if !ok {
-		name = strings.TrimSuffix(strings.TrimPrefix(element, "L"), ";")
-	}
-	return name + strings.Repeat("[]", dimensions)
 }

@@ -19,7 +19,7 @@ type Lanes struct {
 
 // Lane is one thread. Run i takes Width[i] steps, from left to right without gaps: the widths add up to Steps.
 //
-// Code[i] describes what to paint:
+// Threads parked for a lock, a permit or an object of a pool are shown as blocked. Code[i] describes what to paint:
 //
 //	bits 0-3   the state that takes most of the run (index into Info.States); 15: the thread does not exist
 //	bits 4-7   the state that takes most of the rest; 15: there is no rest
@@ -53,7 +53,7 @@ type Thread struct {
 	ID      uint64 `json:"id"`
 	Name    string `json:"name"`
 	Group   string `json:"group"` // thread group; empty if unknown
-	Pool    string `json:"pool"`  // the name with a star for each number if other threads share it: "http-nio-exec-*"; otherwise empty
+	Pool    string `json:"pool"`  // the name with a star for each number if other threads share it: "http-nio-exec-*", "worker"; otherwise empty
 	Daemon  bool   `json:"daemon"`
 	Virtual bool   `json:"virtual"`
 	From    int64  `json:"from"` // when it began, or was first seen
@@ -67,7 +67,8 @@ type Minimap struct {
 	To    int64 `json:"to"`
 	Step  int64 `json:"step"`
 	Steps int   `json:"steps"`
-	// Time[s][i] is the total time of all selected threads in state s within step i. It is empty for states that do not occur.
+	// Time[s][i] is the total time of all selected threads in state s within step i. It is empty for states that do not occur. As in lanes,
+	// threads parked for a lock, a permit or an object of a pool are blocked.
 	Time [][]int64 `json:"time"`
 }
 
@@ -78,6 +79,14 @@ type Arrows struct {
 	Kinds   []ArrowKind `json:"kinds"` // one for each index into Info.Interactions
 	Arrows  []Arrow     `json:"arrows"`
 	Threads []ThreadRef `json:"threads"` // the ends of the arrows
+	Calls   []Call      `json:"calls"`   // notifies that woke no thread; none if the range has too many events
+}
+
+// Call is a notify or notifyAll that woke no thread.
+type Call struct {
+	Kind   int    `json:"kind"` // index into Info.Interactions
+	Thread uint64 `json:"thread"`
+	Time   int64  `json:"time"`
 }
 
 // ArrowKind counts the interactions of a kind.
@@ -95,6 +104,7 @@ type Arrow struct {
 	ToTime     int64   `json:"to_time"`    // time of the effect, not before FromTime
 	ToStart    int64   `json:"to_start"`   // when its wait had begun
 	Lock       LockRef `json:"lock"`       // id 0: none
+	Name       string  `json:"name"`       // of what it waited for: "OrderBook.lock", "HikariPool"; empty: not known
 	Confidence string  `json:"confidence"` // exact, fifo, inferred, ambiguous
 }
 
@@ -109,8 +119,11 @@ type Interval struct {
 	Marks  int       `json:"marks"`
 
 	Timeout int64      `json:"timeout"`  // of the wait, in ns; 0: none
+	Wait    string     `json:"wait"`     // what the thread waits for: lock, permit, pool, condition, ...; empty: it does not wait
 	Lock    *LockRef   `json:"lock"`     // or null
+	Site    *Site      `json:"site"`     // which code of the application waits; null without a stack
 	Stack   *Stack     `json:"stack"`    // where the thread stopped, or null
+	Holders []Holder   `json:"holders"`  // of contended waits, the longest first: held by means the first
 	Owner   *Doing     `json:"owner"`    // the owner of the lock or the joined thread at the start, and what it was doing; or null
 	Cause   *Cause     `json:"cause"`    // what ended the wait, or null
 	Why     string     `json:"why"`      // what ended it: handoff, notify, ..., timeout, deadlock, unknown; empty while it is open
@@ -123,6 +136,24 @@ type Interval struct {
 	Next    *Reference `json:"next"`     // of the same thread, or null
 
 	Deadlock string `json:"deadlock"` // id, or empty
+}
+
+// Site is the code that waits.
+type Site struct {
+	Function string `json:"function"` // class and method of the first frame of the application; empty: not known
+	Line     string `json:"line"`     // "OrderBook.java:42"
+	Entry    string `json:"entry"`    // class and method of the library through which it waits; empty: it waits itself
+	Lock     string `json:"lock"`     // what the source calls the lock: "Inventory.lock"; empty: not known
+}
+
+// Holder is a thread that held what another thread waited for.
+type Holder struct {
+	Thread ThreadRef  `json:"thread"`
+	Time   int64      `json:"time"`  // of the wait; 0: only an owner is known, not for how long
+	Share  float64    `json:"share"` // of the wait, 0 to 1. Holders of permits and of objects of a pool overlap
+	Doing  *Reference `json:"doing"` // what it did longest meanwhile, or null
+	Text   string     `json:"text"`  // the same in words: "asleep in Report.write"; empty: not known
+	Stack  *Stack     `json:"stack"` // where, or null
 }
 
 // Reference refers to an interval.
@@ -178,6 +209,8 @@ const (
 	HoldSinceBefore = 1 << iota // From is when the owner was first seen; it may have acquired the lock earlier
 	HoldInferred                // To is when the next owner acquired the lock; this one may have released it earlier
 	HoldOpen                    // the lock is still held
+	_                           // of the engine
+	HoldShared                  // of one of several permits, or of an object of a pool: such holds of a lock overlap
 )
 
 // Span identifies a span in another tool. It exists if thread_span gets the same events and did not fold the interval.
@@ -189,7 +222,9 @@ type Span struct {
 
 // Stack is a call stack.
 type Stack struct {
-	ID     uint32   `json:"id"`     // for GET api/sessions/{session}/stack
-	Frames []string `json:"frames"` // innermost first: "com.acme.OrderBook.add(OrderBook.java:42)"
+	ID uint32 `json:"id"` // for GET api/sessions/{session}/stack
+	// Frames are the innermost first: "com.acme.OrderBook.add(OrderBook.java:42)". After the frame that waits for a lock, "- lock OrderBook.lock"
+	// is what the source calls the lock.
+	Frames []string `json:"frames"`
 	Caller int      `json:"caller"` // index of the first frame that is not part of the wait itself
 }

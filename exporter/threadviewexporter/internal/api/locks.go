@@ -15,6 +15,8 @@ type Locks struct {
 // LockRow is one lock over the range.
 type LockRow struct {
 	Lock     LockRef   `json:"lock"`
+	Name     string    `json:"name"` // in the source, where threads waited for it longest: "OrderBook.lock", or of the pool; empty: not known
+	Kind     string    `json:"kind"` // of the longest wait: lock, permit, pool; empty: no thread had to wait to get it
 	Blocked  StateTime `json:"blocked"`
 	Waited   StateTime `json:"waited"`
 	Parked   StateTime `json:"parked"`
@@ -50,7 +52,8 @@ type LockLane struct {
 	Convoys  []Convoy  `json:"convoys"` // the longest handoff runs, about 10
 }
 
-// HoldRun is a hold, or several joined ones.
+// HoldRun is a hold, or several joined ones. Runs do not overlap: of a lock with several holders at once, a run is a time with the same number
+// of them, which Holds and Threads are, and Thread is the first of them.
 type HoldRun struct {
 	From    int64  `json:"from"`
 	To      int64  `json:"to"`
@@ -58,7 +61,7 @@ type HoldRun struct {
 	Holds   int    `json:"holds"`   // joined holds
 	Threads int    `json:"threads"` // different holders
 	Time    int64  `json:"time"`    // within which it was held
-	Marks   int    `json:"marks"`   // see the Hold constants
+	Marks   int    `json:"marks"`   // of jvmthread.HoldMarks; 16: several threads may hold it at once
 }
 
 // QueueStep is the length of a queue.
@@ -115,6 +118,7 @@ type SessionChange struct {
 	To        int64  `json:"to"`
 	Live      bool   `json:"live"`
 	Deadlocks int    `json:"deadlocks"`
+	Ended     int    `json:"ended"` // of the deadlocks
 }
 
 // ControlRequest is the body of POST api/sessions/{session}/control, as application/json.
@@ -128,4 +132,38 @@ type ControlAnswer struct {
 	Done    bool     `json:"done"`
 	Message string   `json:"message"`
 	Control *Control `json:"control"`
+}
+
+// Answer is what costs the most, and who held it: GET api/sessions/{session}/answer.
+type Answer struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
+	Time int64 `json:"time"` // that threads waited for locks, permits and objects of pools, in total
+	Most *Cost `json:"most"` // null: no thread had to wait
+}
+
+// Cost is a lock, the locks of one name, or a pool.
+type Cost struct {
+	Name    string   `json:"name"`  // in the source: "OrderBook.lock"; or the class of the lock or of the pool: "HikariPool"
+	Class   string   `json:"class"` // of the lock, for the parameter class
+	Kind    string   `json:"kind"`  // lock, permit, pool
+	Unit    string   `json:"unit"`  // of it that threads waited for: "a connection", "a permit"; empty: for the lock itself
+	Locks   int      `json:"locks"` // objects
+	Lock    uint32   `json:"lock"`  // if there is only one; else 0
+	Time    int64    `json:"time"`  // that threads waited
+	Count   int64    `json:"count"`
+	Waiters int      `json:"waiters"` // threads; the culprit is not among them
+	Pool    string   `json:"pool"`    // of all of them: "matcher-*", or the name of the only one; empty: of several
+	Site    *Site    `json:"site"`    // where they waited longest, or null
+	Holders []Holder `json:"holders"` // at most 5, none that held it for less than a twentieth of the first: times and shares are of the time during which a thread waited; Doing is the longest activity
+	More    int      `json:"more"`    // holders that are omitted
+	Culprit bool     `json:"culprit"` // the first holder of a lock is the cause
+	Turns   *Turns   `json:"turns"`   // null: the first holder is the cause, or only one is known, or none
+}
+
+// Turns is what threads did that held a lock in turn.
+type Turns struct {
+	Own   bool    `json:"own"`   // all of them waited for it, too
+	Text  string  `json:"text"`  // what they did most: "asleep in Report.write"
+	Share float64 `json:"share"` // of the time that they held it
 }

@@ -18,6 +18,7 @@ type Info struct {
 	TraceURL     string   `json:"trace_url"`    // template with {trace_id} and {span_id}; empty: no links to traces
 	MaxBytes     int64    `json:"max_bytes"`    // of the store
 	Bytes        int64    `json:"bytes"`        // in the store now
+	Notice       string   `json:"notice"`       // why there are no sessions, if the configuration is the reason
 }
 
 // Sessions is GET api/sessions: live ones first, the newest first, then the others, the last to end first.
@@ -69,10 +70,11 @@ type Gap struct {
 	Missed uint64 `json:"missed"` // lost on the way
 }
 
-// Deadlock is a cycle of threads that wait for each other forever.
+// Deadlock is a cycle of threads that wait for each other, forever unless one leaves it: interrupted, or by the end of the thread.
 type Deadlock struct {
 	ID      string           `json:"id"`      // weft.deadlock.id
 	Since   int64            `json:"since"`   // when the cycle closed
+	Until   int64            `json:"until"`   // when a thread left it; 0: none has
 	Members []DeadlockMember `json:"members"` // at most 16
 	Text    string           `json:"text"`    // a -> Left -> b -> Right -> a
 }

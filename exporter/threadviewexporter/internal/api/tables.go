@@ -71,14 +71,18 @@ type Classes struct {
 
 // ClassRow is all locks of one class, for the selected threads.
 type ClassRow struct {
-	Class    string `json:"class"` // empty: unknown, or the sum
-	Blocked  Stats  `json:"blocked"`
-	Waited   Stats  `json:"waited"`   // waiting for notify
-	Reenter  Stats  `json:"reenter"`  // reacquiring the monitor after that
-	Parked   Stats  `json:"parked"`   // on synchronizers of this class
-	Joined   Stats  `json:"joined"`   // on threads of this class
-	Monitors int    `json:"monitors"` // lock objects
-	Threads  int    `json:"threads"`  // that waited for them
+	Class string `json:"class"` // empty: unknown, or the sum
+	Kind  string `json:"kind"`  // of the contended waits with the most time: lock, permit, pool; empty: there are none, or the sum
+	// Names are what contended waits were for, the most time first: locks as the source names them, "OrderBook.lock", and pools by the class
+	// through which the application entered them, "HikariPool". At most 5, without those that only have a class.
+	Names    []string `json:"names"`
+	Blocked  Stats    `json:"blocked"`
+	Waited   Stats    `json:"waited"`   // waiting for notify
+	Reenter  Stats    `json:"reenter"`  // reacquiring the monitor after that
+	Parked   Stats    `json:"parked"`   // on synchronizers of this class
+	Joined   Stats    `json:"joined"`   // on threads of this class
+	Monitors int      `json:"monitors"` // lock objects
+	Threads  int      `json:"threads"`  // that waited for them
 	// Saving is what the thread of the critical path would save without contention for the class; null unless requested.
 	Saving *Saving `json:"saving"`
 }
@@ -94,9 +98,11 @@ type Callers struct {
 	Sum     CallerRow   `json:"sum"`
 }
 
-// CallerRow is one method that stopped threads on locks of one class.
+// CallerRow is one method that stopped threads on locks of one class and name.
 type CallerRow struct {
 	Class    string     `json:"class"`
+	Name     string     `json:"name"`   // of the lock in the source, or of the pool, else of its class without the package
+	Wait     string     `json:"wait"`   // kind of the longest wait: lock, permit, pool, condition, queue; empty for the sum
 	Method   string     `json:"method"` // com.acme.OrderBook.add; empty: no stack was taken
 	Stats    Stats      `json:"stats"`
 	Monitors int        `json:"monitors"`
@@ -116,8 +122,9 @@ type StackUse struct {
 
 // Saving is what would be saved if no thread had to wait for a lock.
 type Saving struct {
-	Drag  int64 `json:"drag"`  // how much earlier the thread of the path would finish
-	Bound int64 `json:"bound"` // upper bound of Drag
+	Drag   int64 `json:"drag"`   // how much earlier the thread of the path would finish
+	Bound  int64 `json:"bound"`  // upper bound of Drag
+	Waited int64 `json:"waited"` // that the thread of the path waited itself; only in tables of classes
 }
 
 // Path is a critical path: GET api/sessions/{session}/path.
@@ -125,7 +132,7 @@ type Path struct {
 	From      int64       `json:"from"`
 	To        int64       `json:"to"`
 	Thread    ThreadRef   `json:"thread"` // whose path it is
-	Chosen    string      `json:"chosen"` // reason for the choice: asked, blocked longest, ran last
+	Chosen    string      `json:"chosen"` // reason for the choice: asked, waited longest, main thread, ended last
 	Unbounded bool        `json:"unbounded"`
 	Cut       bool        `json:"cut"`   // incomplete, since it has too many pieces
 	Total     int         `json:"total"` // segments; the list has fewer if short neighbors were joined
@@ -155,7 +162,7 @@ type PathRow struct {
 	Lock   *LockRef   `json:"lock"`   // of tables by lock
 	Thread *ThreadRef `json:"thread"` // of the table by thread
 	Stack  uint32     `json:"stack"`  // of the table by place; 0: none
-	State  string     `json:"state"`  // of the wait: blocked, waiting, parked, ...
+	State  string     `json:"state"`  // what the wait was for: lock, permit, pool, object, sleep, ...
 	Count  int        `json:"count"`  // waits, or segments
 	Time   int64      `json:"time"`   // on the path. Rows of locks and places overlap if one wait led to another
 	Share  float64    `json:"share"`  // of the path: 0 to 1
@@ -175,10 +182,10 @@ type Log struct {
 type Triple struct {
 	Time   int64     `json:"time"`
 	Thread ThreadRef `json:"thread"`
-	What   string    `json:"what"`   // start, wait, notify, notifyAll, handoff, join, interrupt, unpark, block, sleep, park, end, timeout, deadlock
-	Target ThreadRef `json:"target"` // the operated thread; the thread itself for wait, sleep, park, end
+	What   string    `json:"what"`   // start, wait, notify, notifyAll, handoff, join, interrupt, unpark, block, sleep, park, end, timeout, deadlock, suspend, resume, stop, yield
+	Target ThreadRef `json:"target"` // the operated thread; the thread itself for wait, sleep, park, end, yield; "none" (id 0) for a notify that woke none
 	Lock   *LockRef  `json:"lock"`
-	Active int64     `json:"active"` // ns that the thread was active before this wait; -1 for other lines
+	Active int64     `json:"active"` // ns that the thread was active before this wait: since it started or was woken; -1 if unknown, and for other lines
 	Seq    uint32    `json:"seq"`    // interval of Target
 	Text   string    `json:"text"`   // "Thread-60934352, wait, Thread-60934352, active 8 ms"
 }

@@ -31,7 +31,7 @@ func keep(t *testing.T, a *Archive, st *store.Store, id jvmthread.SessionID, eve
 	}
 	meta := store.Meta{"service.name": "test"}
 	s, w := st.Open(id, meta), a.Session(id, meta, sym)
-	e := engine.New(config())
+	e := engine.New(config(), nil)
 	e.Watch(func(events []jvmthread.Event) {
 		s.Events(events, sym)
 		require.NoError(t, w.Write(events))
@@ -60,7 +60,7 @@ func TestArchiveHoldsAllSessions(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new")
 	a, err := Open(folder, math.MaxInt64)
 	require.NoError(t, err)
-	want := store.New(math.MaxInt64)
+	want := store.New(math.MaxInt64, nil)
 	for i := range 5 {
 		keep(t, a, want, jvmthread.SessionID{0: 1, 15: byte(i)}, threadtest.Simulate(uint64(i), 8, 3, 2000).Events, []string{"", "exit"}[i%2])
 	}
@@ -68,7 +68,7 @@ func TestArchiveHoldsAllSessions(t *testing.T) {
 
 	a, err = Open(folder, math.MaxInt64)
 	require.NoError(t, err)
-	got := store.New(math.MaxInt64)
+	got := store.New(math.MaxInt64, nil)
 	found, err := a.Restore(got, config())
 	require.NoError(t, err)
 	assert.Equal(t, 5, found.Sessions)
@@ -97,14 +97,14 @@ func TestBrokenFiles(t *testing.T) {
 	folder := t.TempDir()
 	a, err := Open(folder, math.MaxInt64)
 	require.NoError(t, err)
-	ignored := store.New(math.MaxInt64)
+	ignored := store.New(math.MaxInt64, nil)
 	for i := range 3 {
 		keep(t, a, ignored, jvmthread.SessionID{0: 1, 15: byte(i)}, threadtest.Simulate(uint64(i), 8, 3, 2000).Events, "exit")
 	}
 	cut := a.files[0]
 	require.NoError(t, os.Truncate(cut.path, cut.bytes/2))
 	require.NoError(t, os.WriteFile(a.files[1].path, []byte("not a valid archive file"), 0o600))
-	got := store.New(math.MaxInt64)
+	got := store.New(math.MaxInt64, nil)
 	found, _ := a.Restore(got, config())
 	assert.Equal(t, 2, found.Sessions)
 	whole := ignored.Session(jvmthread.SessionID{0: 1, 15: 0}).Snapshot().Events
@@ -117,7 +117,7 @@ func TestOldestFilesAreEvicted(t *testing.T) {
 	folder := t.TempDir()
 	a, err := Open(folder, 150_000)
 	require.NoError(t, err)
-	ignored := store.New(math.MaxInt64)
+	ignored := store.New(math.MaxInt64, nil)
 	for i := range 8 {
 		keep(t, a, ignored, jvmthread.SessionID{0: 1, 15: byte(i)}, threadtest.Simulate(uint64(i), 8, 3, 4000).Events, "exit")
 	}
@@ -175,7 +175,7 @@ func TestLimitIncludesLiveSessions(t *testing.T) {
 	// Restarted files can be read on their own, up to the last event.
 	a, err = Open(folder, limit)
 	require.NoError(t, err)
-	got := store.New(math.MaxInt64)
+	got := store.New(math.MaxInt64, nil)
 	found, err := a.Restore(got, config())
 	require.NoError(t, err)
 	assert.Zero(t, found.Problems)

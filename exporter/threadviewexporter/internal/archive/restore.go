@@ -108,7 +108,7 @@ func (r *restorer) Session(s *recording.Session) error {
 	for _, a := range s.Attributes {
 		meta[a.Key] = a.Value
 	}
-	r.session, r.engine, r.batch, r.before, r.ended = r.store.Open(r.id, meta), engine.New(r.cfg), 0, 0, ""
+	r.session, r.engine, r.batch, r.before, r.ended = r.store.Open(r.id, meta), engine.New(r.cfg, r.symbols), 0, 0, ""
 	session, sym := r.session, r.symbols
 	r.engine.Watch(func(events []jvmthread.Event) { session.Events(events, sym) })
 	return nil

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Devserver serves the page and its API over simulated sessions for development: a finished one, a live one, one with a deadlock, and with -intervals
-// one of that size.
+// Devserver serves the page and its API over simulated sessions for development: a finished one, a live one, one with a deadlock, one with locks
+// of java.util.concurrent, and with -intervals one of that size.
 //
 //	go run ./exporter/threadviewexporter/internal/devserver -page web/dist -intervals 1000000
 package main
@@ -43,7 +43,7 @@ func run() error {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	store := store.New(*maxBytes)
+	store := store.New(*maxBytes, nil)
 	var page fs.FS
 	if _, err := os.Stat(*folder); err == nil {
 		page = os.DirFS(*folder)
@@ -60,6 +60,7 @@ func run() error {
 
 	finished(store, 1, "finished")
 	deadlocked(store)
+	locks(store)
 	for i := range *more {
 		short(store, i)
 	}

@@ -69,6 +69,7 @@ func TestKeysWorkWithoutFocus(t *testing.T) {
 	p.Press("\x1b")
 	p.Until(`!document.querySelector(".detail")`)
 
+	p.Press("0") // all locks, not only those in sight
 	p.Click("#tab-locks")
 	p.Until(`document.querySelectorAll(".name.lock").length > 2`)
 	focus(p, ".lanes")
@@ -122,4 +123,12 @@ func TestSearchWaitsForHits(t *testing.T) {
 	p.Press("a", chromedp.ModifierCtrl)
 	p.Press("pool-1-thread-10\r")
 	p.Until(`document.querySelector(".name.chosen")?.innerText.startsWith("pool-1-thread-10")`)
+}
+
+// A tab shows the part of time that the tab before it showed, even if that has just changed.
+func TestTabsShareTheView(t *testing.T) {
+	t.Parallel()
+	p := openLanes(t, early)
+	browser.Eval[any](p, `weftPlane.zoomAt(weftPlane.width / 2, 0.5), document.querySelector("#tab-locks").click()`)
+	p.Until(`location.hash.includes("tab=locks") && location.hash.includes("view=150000000-450000000")`)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/weft-otel/weft/e2e/browser"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // early is a busy part of the finished session.
@@ -26,18 +27,18 @@ const early = "s=" + finished + "&view=0-600000000"
 func TestAnswerNamesTheCostliestLock(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)
-	p.Until(`document.querySelector(".answer .saving")`)
-	classes := get[api.Classes](t, simulated(t), "sessions/"+finished+"/classes?savings=true&sort=blocked.time")
-	top := classes.Classes[0]
+	answered(p)
+	most := get[api.Answer](t, simulated(t), "sessions/"+finished+"/answer").Most
 	text := p.Text(".answer p")
-	assert.Contains(t, text, short(top.Class)+" costs the most")
-	assert.Contains(t, text, fmt.Sprintf("%d times", top.Blocked.Count))
+	for _, want := range []string{most.Name, most.Holders[0].Thread.Name, fmt.Sprintf("%d threads", most.Waiters), "in " + most.Site.Function[len("com.acme.exchange."):]} {
+		assert.Contains(t, text, want)
+	}
 	p.Click(".answer .lock-name")
 	p.Until(`document.querySelector("[data-table=classes] tr.chosen")`)
-	assert.True(t, strings.HasPrefix(p.Text("[data-table=classes] tr.chosen"), short(top.Class)))
+	assert.True(t, strings.HasPrefix(p.Text("[data-table=classes] tr.chosen"), short(most.Class)))
 }
 
-func short(class string) string { return class[strings.LastIndex(class, ".")+1:] }
+func short(class string) string { return wording.SimpleClass(class) }
 
 func TestLegendTogglesStates(t *testing.T) {
 	t.Parallel()
@@ -234,6 +235,20 @@ func TestKeysMoveTheSelection(t *testing.T) {
 	p.Until(`!document.querySelector("dialog")`)
 }
 
+// The arrow keys reach every thread, also those that started after the selected interval.
+func TestArrowKeysReachEveryThread(t *testing.T) {
+	t.Parallel()
+	p := openLanes(t, "s="+finished+"&at=1.1")
+	p.Until(`document.querySelector(".detail h2")`)
+	browser.Eval[any](p, `void document.querySelector(".lanes").focus()`)
+	seen := ",1,"
+	for range 4 {
+		p.Do(chromedp.KeyEvent(kb.ArrowUp))
+		p.Until(fmt.Sprintf(`!%q.includes("," + location.hash.match(/at=(\d+)/)[1] + ",")`, seen))
+		seen += browser.Eval[string](p, `location.hash.match(/at=(\d+)/)[1]`) + ","
+	}
+}
+
 func TestTablesFollowTheRange(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, early)
@@ -284,8 +299,12 @@ func TestClickShowsBothSides(t *testing.T) {
 	require.NotNil(t, want.Owner)
 	require.NotNil(t, want.Owner.Stack)
 	assert.Equal(t, want.Stack.Frames, p.Texts("[data-side=waited] li"), "where it waited")
-	assert.Equal(t, want.Owner.Stack.Frames, p.Texts("[data-side=held] li"), "where it was held")
-	assert.Contains(t, p.Text("[data-side=held] h3"), want.Owner.Thread.Name)
+	require.NotEmpty(t, want.Holders)
+	longest := want.Holders[0] // who held it longest, not who owned it at first
+	require.NotEqual(t, want.Owner.Thread, longest.Thread)
+	require.NotNil(t, longest.Stack)
+	assert.Equal(t, longest.Stack.Frames, p.Texts("[data-side=held] li"), "where it was held")
+	assert.Contains(t, p.Text("[data-side=held] h3"), longest.Thread.Name)
 	assert.Equal(t, want.Span.URL, browser.Eval[string](p, `document.querySelector(".detail header a.button").href`))
 
 	p.ClickText(".detail .facts .link", "show")

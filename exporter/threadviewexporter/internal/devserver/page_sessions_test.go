@@ -46,7 +46,7 @@ func TestAllSessionsAreListed(t *testing.T) {
 	s := serve(t, "-more", "130")
 	var last []api.Session
 	require.Eventually(t, func() bool { // the live one may not have started yet
-		last = get[api.Sessions](t, s, "sessions?offset=132").Sessions
+		last = get[api.Sessions](t, s, "sessions?offset=133").Sessions
 		return len(last) == 1
 	}, browser.Patience, 10*time.Millisecond)
 	oldest := last[0]
@@ -54,10 +54,10 @@ func TestAllSessionsAreListed(t *testing.T) {
 	settled(p)
 	assert.Contains(t, browser.Eval[string](p, `document.querySelector("select.session").selectedOptions[0].innerText`), oldest.Service)
 	p.Click("#tab-sessions")
-	p.Until(`document.querySelector(".sessions .panel .hint")?.innerText.includes("100 of 133 sessions so far")`)
-	assert.Equal(t, "133", p.Text("#tab-sessions .count"))
+	p.Until(`document.querySelector(".sessions .panel .hint")?.innerText.includes("100 of 134 sessions so far")`)
+	assert.Equal(t, "134", p.Text("#tab-sessions .count"))
 	browser.Eval[any](p, `void (document.querySelector(".sessions .table").scrollTop = 1e9)`)
-	p.Until(`document.querySelector(".sessions table").ariaRowCount === "133"`)
+	p.Until(`document.querySelector(".sessions table").ariaRowCount === "134"`)
 	p.Until(`!document.querySelector(".sessions .panel .hint").innerText.includes("so far")`)
 }
 

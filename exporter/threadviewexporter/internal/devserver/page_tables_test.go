@@ -131,7 +131,7 @@ func TestLocksHaveLanes(t *testing.T) {
 
 func TestPathTableOpensTheSegment(t *testing.T) {
 	t.Parallel()
-	p := open(t, "s="+finished+"&tab=path")
+	p := openWindow(t, "s="+finished+"&tab=path", browser.Window{Width: 1280, Height: 2400}) // tables show only the rows in sight
 	p.Until(`document.querySelectorAll(".path-view tbody tr").length > 2`)
 	path := get[api.Path](t, simulated(t), "sessions/"+finished+"/path")
 	assert.Len(t, p.Texts(".path-view tbody tr"), len(path.Classes))
@@ -143,6 +143,12 @@ func TestPathTableOpensTheSegment(t *testing.T) {
 		p.Until(fmt.Sprintf(`document.querySelectorAll(".path-view tbody tr").length === %d`, len(table.rows)))
 		assert.Contains(t, browser.Eval[string](p, `document.querySelector(".path-view tbody").innerHTML`), nanoseconds(table.rows[0].Time))
 	}
+	assert.NotContains(t, p.Text(".path-view"), "_", "identifiers instead of words")
+	assert.Equal(t, browser.Eval[string](p, `getComputedStyle(document.documentElement).getPropertyValue("--state-runnable").trim()`),
+		browser.Eval[string](p, `(() => {
+			const [r, g, b] = getComputedStyle(document.querySelector(".part[data-kind=run]")).backgroundColor.match(/\d+/g);
+			return "#" + [r, g, b].map((n) => Number(n).toString(16).padStart(2, "0")).join("");
+		})()`), "the color of running in the lanes")
 	p.ClickText(".subtabs button", "Lock classes")
 	p.ClickText(".path-view td", short(path.Classes[0].Name))
 	p.Until(`document.querySelector(".detail h2")`)
@@ -161,7 +167,7 @@ func TestShorterRangeIsOffered(t *testing.T) {
 	p.ClickText(".path-view .problem button", "Select the last")
 	p.Until(`document.querySelector(".range-chip")`)
 	p.Until(`document.querySelectorAll(".path-view tbody tr").length > 0 && !document.querySelector(".path-view .problem")`)
-	p.Until(`document.querySelector(".answer p")?.innerText.match(/earlier|critical path|No thread had to wait/)`)
+	p.Until(`document.querySelector(".answer p")?.innerText.match(/earlier|less|critical path|No thread had to wait/)`)
 }
 
 func TestLogIsFiltered(t *testing.T) {
@@ -173,10 +179,10 @@ func TestLogIsFiltered(t *testing.T) {
 	browser.Eval[any](p, `void (document.querySelector(".log").scrollTop = 1e9)`)
 	p.Until(`document.querySelectorAll(".log .line").length > 500`)
 	p.Click("[data-what=notify]")
-	p.Until(`[...document.querySelectorAll(".log .what")].every((e) => e.innerText === "notify")`)
+	p.Until(`[...document.querySelectorAll(".log .what")].every((e) => e.textContent === "notify")`)
 	p.Click("[data-what=notify]")
 	p.Type(".log-view input", "interrupt")
-	p.Until(`[...document.querySelectorAll(".log .line")].length > 0 && [...document.querySelectorAll(".log .line")].every((e) => e.innerText.includes("interrupt"))`)
+	p.Until(`[...document.querySelectorAll(".log .line")].length > 0 && [...document.querySelectorAll(".log .line")].every((e) => e.textContent.includes("interrupt"))`)
 	p.Until(`location.hash.includes("q=interrupt")`)
 	p.ClickText(".log-view button", "Copy")
 	p.Until(`[...document.querySelectorAll(".log-view button")].some((e) => e.innerText.trim() === "Copied")`)

@@ -42,8 +42,9 @@ func newPlayer(st *store.Store, number uint64, service string, start time.Time) 
 	binary.BigEndian.PutUint64(id[8:], number)
 	cfg := engine.DefaultConfig()
 	cfg.Window = time.Second
+	sym := symbols.New(symbols.DefaultLimits())
 	p := &player{
-		engine: engine.New(cfg), symbols: symbols.New(symbols.DefaultLimits()), stacks: map[[2]uint32]jvmthread.StackID{},
+		engine: engine.New(cfg, sym), symbols: sym, stacks: map[[2]uint32]jvmthread.StackID{},
 		start: jvmthread.Time(start.UnixNano()),
 		session: st.Open(id, store.Meta{
 			"service.name": service, "host.name": "dev", "process.pid": strconv.FormatUint(1000+number, 10), "process.runtime.name": "OpenJDK Runtime Environment",
@@ -208,6 +209,18 @@ func live(ctx context.Context, st *store.Store) {
 		case <-ticker.C:
 		}
 	}
+	p.end(window.CutEnd)
+}
+
+// locks adds a session of a program with locks of java.util.concurrent and a pool.
+func locks(st *store.Store) {
+	p := newPlayer(st, 5, "report-and-matchers", time.Now().Add(-30*time.Minute))
+	events := threadtest.ReportAndMatchers(p.symbols)
+	for i := range events {
+		events[i].Time += p.start
+	}
+	p.engine.AddBatch(1, 0, events[len(events)-1].Time+1, events)
+	p.engine.Advance(p.window)
 	p.end(window.CutEnd)
 }
 

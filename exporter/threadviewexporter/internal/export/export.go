@@ -101,8 +101,8 @@ func (s *respanner) play(b *store.Block, events []jvmthread.Event) {
 		s.close(window.CutLost)
 		options := sessions.DefaultOptions()
 		options.Window = s.length
-		s.engine, s.begin, s.batch, s.before = engine.New(options.Config().Engine), b.Begin, 0, 0
-		s.emitter, s.finder = threadpdata.NewEmitter(s.ID, s.symbols), options.NewFinder(s.symbols)
+		s.engine, s.begin, s.batch, s.before = engine.New(options.Config().Engine, s.symbols), b.Begin, 0, 0
+		s.emitter, s.finder = threadpdata.NewEmitter(s.ID, s.symbols, s.engine.Waits()), options.NewFinder(s.symbols)
 	}
 	s.batch++
 	s.before = s.engine.AddBatch(s.batch, s.before, b.End, events)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/wording"
 )
 
 // Numbers of fields and values in protos/perfetto/trace: trace.proto, trace_packet.proto, track_event/track_event.proto,
@@ -190,8 +189,8 @@ func (p *perfetto) thread(i int) {
 			begin = begin.annotate("owner", p.ThreadName(iv.Peer))
 		}
 		if iv.Stack != 0 {
-			if place, _ := wording.FindPlace(p.Stacks[iv.Stack]); place.Function != "" {
-				begin = begin.annotate("function", place.Function).annotateNumber("line", int64(place.Line))
+			if site := p.Site(iv.Stack); site.Function != "" {
+				begin = begin.annotate("function", site.Function).annotateNumber("line", int64(site.Line))
 			}
 		}
 		if iv.Marks.Has(jvmthread.MarkOpen) {

@@ -37,7 +37,7 @@ func (q *query) arrows() (any, *Problem) {
 				ToStart: q.rel(e.Effect), Lock: q.lockRef(e.Lock), Confidence: e.Confidence.String(),
 			}
 			if iv, ok := q.sn.Numbered(e.To, e.ToSeq, e.Effect); ok {
-				a.ToStart = q.rel(iv.Start)
+				a.ToStart, a.Name = q.rel(iv.Start), q.sn.Object(&iv)
 			}
 			seen[e.From], seen[e.To] = true, true
 			out.Arrows = append(out.Arrows, a)
@@ -45,6 +45,7 @@ func (q *query) arrows() (any, *Problem) {
 	}
 	slices.SortStableFunc(out.Arrows, func(a, b api.Arrow) int { return cmp.Compare(a.ToTime, b.ToTime) })
 	out.Threads = q.refs(seen)
+	out.Calls = q.notifies(sel, wanted, limit)
 	return out, nil
 }
 

@@ -29,7 +29,7 @@ import (
 // intervals.
 func bigSession(tb testing.TB, intervals int) *store.Store {
 	tb.Helper()
-	st := store.New(math.MaxInt64)
+	st := store.New(math.MaxInt64, nil)
 	crowd(st, 500, 40, intervals)
 	return st
 }
@@ -50,7 +50,7 @@ func crowd(st *store.Store, threads int, locks uint32, intervals int) {
 	s := st.Open(sessionID, store.Meta{"service.name": "big"})
 	cfg := engine.DefaultConfig()
 	cfg.Window = time.Second
-	e := engine.New(cfg)
+	e := engine.New(cfg, nil)
 	e.Watch(func(events []jvmthread.Event) { s.Events(events, sym) })
 	yield := func(w *window.Window) { s.Append(w, sym) }
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -132,7 +132,7 @@ func BenchmarkAnswer(b *testing.B) {
 		for _, what := range []string{
 			"lanes?width=1280&limit=40", "lanes?width=1280&limit=40&from=20000000000&to=22000000000", "lanes?width=1280&limit=40&sort=blocked.time",
 			"minimap", "threads", "interactions?limit=500", "interactions?from=20000000000&to=22000000000", "interval?thread=77&at=20000000000",
-			"classes", "callers", "locks", "locklanes?width=1280", "log", "path?from=20000000000&to=22000000000", "search?q=Service7",
+			"classes", "answer", "callers", "locks", "locklanes?width=1280", "log", "path?from=20000000000&to=22000000000", "search?q=Service7",
 		} {
 			b.Run(fmt.Sprintf("%dM/%s", size/1_000_000, what), func(b *testing.B) {
 				if size > 1_000_000 && os.Getenv("WEFT_LARGE") == "" {

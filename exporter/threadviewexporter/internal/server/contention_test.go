@@ -30,10 +30,10 @@ func TestTablesMatchConnectorMetrics(t *testing.T) {
 		f := newFixture(t, seed, 10, 4, 1500, 700)
 		account := contention.New(&contention.Config{
 			Buckets: []time.Duration{10, 100, 1000}, StuckAfter: time.Hour, MaxSeries: 10_000, Expiry: time.Hour, Budget: &contention.Budget{Limit: math.MaxInt32},
-		}, f.symbols, time.Now())
+		}, f.symbols, nil, time.Now())
 		cfg := engine.DefaultConfig()
 		cfg.Window = time.Duration(2000 + 100*seed)
-		e := engine.New(cfg)
+		e := engine.New(cfg, f.symbols)
 		yield := func(w *window.Window) { account.Window(w, e.Timeline()) }
 		e.AddBatch(1, 0, f.events[len(f.events)-1].Time+1, f.events)
 		e.Advance(yield)
@@ -43,9 +43,9 @@ func TestTablesMatchConnectorMetrics(t *testing.T) {
 		want := map[key]api.StateTime{}
 		var states [jvmthread.NumStates]int64
 		account.Flush(nil, time.Now(), false, func(s *contention.Statement) {
-			words := map[contention.Kind]string{
-				contention.KindMonitor: "blocked", contention.KindObject: "waited", contention.KindReenter: "reenter",
-				contention.KindJoin: "joined", contention.KindPark: "parked", contention.KindSynchronizer: "parked",
+			words := map[jvmthread.Wait]string{
+				jvmthread.WaitLock: "blocked", jvmthread.WaitObject: "waited", jvmthread.WaitReenter: "reenter",
+				jvmthread.WaitJoin: "joined", jvmthread.WaitPark: "parked",
 			}
 			for _, list := range [][]*contention.Series[contention.WaitKey, contention.Waits]{s.Blocked, s.Waits} {
 				for _, w := range list {
@@ -101,10 +101,10 @@ func TestDeadlockCountsAsOneContention(t *testing.T) {
 	deadlocks := 0
 	account := contention.New(&contention.Config{
 		StuckAfter: time.Hour, MaxSize: 20, MaxSeries: 10, Expiry: time.Hour, Budget: &contention.Budget{Limit: math.MaxInt32},
-	}, sym, time.Now())
+	}, sym, nil, time.Now())
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e := engine.New(cfg)
+	e := engine.New(cfg, nil)
 	yield := func(w *window.Window) {
 		account.Window(w, e.Timeline())
 		deadlocks += len(w.Deadlocks)
@@ -142,8 +142,8 @@ func TestDeadlockCountsAsOneContention(t *testing.T) {
 	assert.Equal(t, want, locks)
 }
 
-// Threads deadlocked on locks of java.util.concurrent count as parked, in the metrics and in all tables of the page.
-func TestDeadlockedParksCountAsParked(t *testing.T) {
+// Threads deadlocked on locks of java.util.concurrent count as blocked, in the metrics and in all tables of the page.
+func TestDeadlockedParksCountAsBlocked(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	class := sym.InternClass("java.util.concurrent.locks.ReentrantLock$NonfairSync")
 	lock := func(hash uint32) jvmthread.LockID { return jvmthread.LockID{Class: class, Hash: hash} }
@@ -159,10 +159,10 @@ func TestDeadlockedParksCountAsParked(t *testing.T) {
 	}
 	account := contention.New(&contention.Config{
 		StuckAfter: time.Hour, MaxSize: 20, MaxSeries: 10, Expiry: time.Hour, Budget: &contention.Budget{Limit: math.MaxInt32},
-	}, sym, time.Now())
+	}, sym, nil, time.Now())
 	cfg := engine.DefaultConfig()
 	cfg.Window = 700 * time.Millisecond
-	e := engine.New(cfg)
+	e := engine.New(cfg, nil)
 	deadlocks := 0
 	yield := func(w *window.Window) {
 		account.Window(w, e.Timeline())
@@ -177,25 +177,25 @@ func TestDeadlockedParksCountAsParked(t *testing.T) {
 	account.Flush(nil, time.Now(), false, func(s *contention.Statement) {
 		require.Len(t, s.Blocked, 1)
 		sum := s.Blocked[0]
-		assert.Equal(t, contention.KindSynchronizer, sum.Key.Kind)
+		assert.Equal(t, jvmthread.WaitLock, sum.Key.Kind)
 		assert.Equal(t, want, api.StateTime{Count: int64(sum.Value.Count), Time: int64(sum.Value.Time)})
 	})
 
 	f := fixtureOf(t, sym, events, 700*time.Millisecond)
 	classes := ask[api.Classes](f, "/classes").Classes
 	require.Len(t, classes, 1)
-	assert.Equal(t, want, api.StateTime{Count: classes[0].Parked.Count, Time: classes[0].Parked.Time})
-	assert.Zero(t, classes[0].Blocked.Time)
+	assert.Equal(t, want, api.StateTime{Count: classes[0].Blocked.Count, Time: classes[0].Blocked.Time})
+	assert.Zero(t, classes[0].Parked.Time)
 	threads := ask[api.Threads](f, "/threads").Sum
-	assert.Zero(t, threads.Blocked)
+	assert.Equal(t, want, threads.Blocked)
 	assert.Positive(t, threads.States[jvmthread.StateDeadlocked].Time)
 	var locks api.StateTime
 	for _, row := range ask[api.Locks](f, "/locks").Locks {
-		assert.Zero(t, row.Blocked)
-		locks.Count += row.Parked.Count
-		locks.Time += row.Parked.Time
+		assert.Zero(t, row.Parked)
+		locks.Count += row.Blocked.Count
+		locks.Time += row.Blocked.Time
 	}
 	assert.Equal(t, want, locks)
-	sum := ask[api.Callers](f, "/callers?kind=parked").Sum.Stats
+	sum := ask[api.Callers](f, "/callers?kind=blocked").Sum.Stats
 	assert.Equal(t, want, api.StateTime{Count: sum.Count, Time: sum.Time})
 }

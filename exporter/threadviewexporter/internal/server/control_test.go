@@ -48,7 +48,7 @@ func (r registry) Lookup(session jvmthread.SessionID) (agentcontrolextension.Age
 }
 
 func TestControl(t *testing.T) {
-	st := store.New(math.MaxInt64)
+	st := store.New(math.MaxInt64, nil)
 	st.Open(sessionID, nil)
 	a := &agent{options: map[string]string{"pause": "off", "depth": "32"}}
 	agents := registry{sessionID: a}

@@ -192,7 +192,10 @@ func columnsOf(t reflect.Type, name string, path fieldPath) (out []column) {
 			}
 		}
 	case reflect.Slice:
-		if t.Elem() == reflect.TypeFor[api.StateTime]() {
+		switch t.Elem() {
+		case reflect.TypeFor[string]():
+			out = append(out, column{name, path})
+		case reflect.TypeFor[api.StateTime]():
 			for s := range jvmthread.NumStates {
 				out = append(out, columnsOf(t.Elem(), name+"."+jvmthread.State(s).String(), append(slices.Clip(path), s))...)
 			}
@@ -220,6 +223,9 @@ func cell(row reflect.Value, path fieldPath) string {
 		return strconv.FormatBool(v.Bool())
 	}
 	s := v.String()
+	if list, ok := reflect.TypeAssert[[]string](v); ok {
+		s = strings.Join(list, ", ")
+	}
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s
 	}
@@ -231,6 +237,7 @@ type IntervalRow struct {
 	Thread  api.ThreadRef `json:"thread"`
 	Seq     uint32        `json:"seq"`
 	State   string        `json:"state"`
+	Wait    string        `json:"wait"` // kind, or empty
 	From    int64         `json:"from"`
 	To      int64         `json:"to"`
 	Lock    api.LockRef   `json:"lock"`
@@ -248,8 +255,8 @@ func (q *query) intervalRows(sel selection) iter.Seq[reflect.Value] {
 			for c.Next() {
 				iv := c.Interval()
 				row := IntervalRow{
-					Thread: ref, Seq: uint32(iv.Seq), State: iv.State.String(), From: q.rel(iv.Start), To: q.rel(iv.End), Lock: q.lockRef(iv.Lock),
-					Timeout: iv.Timeout, Stack: uint32(iv.Stack), Marks: laneMarks(iv.State, iv.Marks),
+					Thread: ref, Seq: uint32(iv.Seq), State: iv.State.String(), Wait: iv.Wait.String(), From: q.rel(iv.Start), To: q.rel(iv.End), Lock: q.lockRef(iv.Lock),
+					Timeout: max(0, iv.Timeout), Stack: uint32(iv.Stack), Marks: laneMarks(iv.State, iv.Marks),
 				}
 				if iv.Peer != 0 {
 					row.Peer = q.threadRef(iv.Peer)

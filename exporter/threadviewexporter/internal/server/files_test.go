@@ -63,12 +63,12 @@ func TestTablesAsFiles(t *testing.T) {
 	}
 	var intervals []struct {
 		From, To int64
-		State    string
+		Wait     string
 	}
 	require.NoError(t, json.Unmarshal(f.file("/export?format=json&table=intervals"), &intervals))
 	var blocked int64
 	for _, iv := range intervals {
-		if iv.State == "blocked" {
+		if iv.Wait == "lock" {
 			blocked += iv.To - iv.From
 		}
 	}
@@ -131,7 +131,7 @@ func TestSpansMatchThreadSpanProcessor(t *testing.T) {
 	f := newFixture(t, 7, 10, 4, 3000, 700)
 	options := sessions.DefaultOptions()
 	var want []string
-	emitter, finder := threadpdata.NewEmitter(sessionID, f.symbols), options.NewFinder(f.symbols)
+	emitter, finder := threadpdata.NewEmitter(sessionID, f.symbols, nil), options.NewFinder(f.symbols)
 	run(f.events, 10*time.Second, func(w *window.Window) {
 		spans := ptrace.NewTraces().ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
 		emitter.Append(w, threadpdata.Prepare(w, finder, 0), spans)

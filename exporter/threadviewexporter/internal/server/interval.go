@@ -14,6 +14,7 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/wording"
 )
@@ -64,8 +65,8 @@ func (q *query) interval() (any, *Problem) {
 func (q *query) detail(iv *store.Interval, when jvmthread.Time) *api.Interval {
 	out := &api.Interval{
 		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), State: int(iv.State), Title: q.sn.Title(iv), From: q.rel(iv.Start), To: q.rel(iv.End),
-		Marks: laneMarks(iv.State, iv.Marks), Timeout: iv.Timeout, Stack: q.stackOf(iv.Stack), Effects: []api.Effect{}, Held: []api.Holding{},
-		Span: q.span(iv.Thread, iv.Seq, when),
+		Marks: laneMarks(iv.State, iv.Marks), Timeout: max(0, iv.Timeout), Stack: q.stackOf(iv.Stack), Effects: []api.Effect{}, Held: []api.Holding{},
+		Wait: iv.Wait.String(), Site: q.site(iv.Stack), Holders: q.holders(iv), Span: q.span(iv.Thread, iv.Seq, when),
 	}
 	if iv.Lock != 0 {
 		l := q.lockRef(iv.Lock)
@@ -183,19 +184,19 @@ func (q *query) effects(iv *store.Interval, out *api.Interval) {
 // summary describes an interval in a sentence or two.
 func (q *query) summary(iv *store.Interval, out *api.Interval) string {
 	var b strings.Builder
-	b.WriteString(out.Thread.Name + ": " + out.Title + " for " + time.Duration(iv.End-iv.Start).String())
+	b.WriteString(out.Thread.Name + ": " + out.Title + " for " + wording.Duration(time.Duration(iv.End-iv.Start)))
 	if iv.Marks.Has(jvmthread.MarkOpen) {
 		b.WriteString(" and still is")
 	}
-	if s := out.Stack; s != nil && s.Caller < len(s.Frames) {
-		b.WriteString(" at " + s.Frames[s.Caller])
-	}
-	if o := out.Owner; o != nil && iv.State != jvmthread.StateJoining && iv.Lock != 0 {
-		doing := ""
-		if o.Interval != nil && jvmthread.State(o.Interval.State).Stopped() {
-			doing = o.Interval.Title
+	if s := out.Site; s != nil && s.Function != "" {
+		b.WriteString(" in " + wording.SimpleFunction(s.Function))
+		if s.Entry != "" {
+			b.WriteString(", through " + wording.SimpleFunction(s.Entry))
 		}
-		b.WriteString(wording.Holder(o.Thread.Name, doing))
+	}
+	if len(out.Holders) > 0 {
+		h := &out.Holders[0]
+		b.WriteString("; " + wording.Held(h.Thread.Name, h.Share, h.Text))
 	}
 	if c := out.Cause; c != nil {
 		b.WriteString("; " + jvmthread.InteractionKind(c.Kind).String() + " by " + c.Thread.Name)
@@ -203,7 +204,7 @@ func (q *query) summary(iv *store.Interval, out *api.Interval) string {
 			b.WriteString(" at " + c.Stack.Frames[c.Stack.Caller])
 		}
 		if c.Latency > 0 {
-			b.WriteString(", " + time.Duration(c.Latency).String() + " before")
+			b.WriteString(", " + wording.Duration(time.Duration(c.Latency)) + " before")
 		}
 		if c.Confidence != jvmthread.ConfidenceExact.String() {
 			b.WriteString(" (" + c.Confidence + ")")
@@ -230,7 +231,7 @@ func (q *query) stackOf(id store.StackID) *api.Stack {
 	if id == 0 {
 		return nil
 	}
-	text := q.sn.Stacks[id]
+	text := symbols.Text(q.sn.Stacks[id])
 	s := &api.Stack{ID: uint32(id), Frames: []string{}}
 	for line := range strings.Lines(text) {
 		if len(s.Frames) == maxFrames {
@@ -239,7 +240,7 @@ func (q *query) stackOf(id store.StackID) *api.Stack {
 		}
 		s.Frames = append(s.Frames, strings.TrimPrefix(strings.TrimSpace(line), "at "))
 	}
-	_, s.Caller = wording.FindPlace(text)
+	s.Caller = q.sn.Site(id).Frame
 	return s
 }
 

@@ -129,7 +129,8 @@ func (p *painter) lane(thread int) api.Lane {
 			p.add(api.NoState, 0, int64(c.Start-last))
 			last = c.Start
 		}
-		p.add(int(c.State), laneMarks(c.State, c.Marks), int64(max(0, min(c.End, end)-last)))
+		state := c.Shown()
+		p.add(int(state), laneMarks(state, c.Marks), int64(max(0, min(c.End, end)-last)))
 		last = max(last, min(c.End, end))
 	}
 	if last < end {

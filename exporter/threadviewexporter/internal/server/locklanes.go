@@ -29,7 +29,7 @@ func (q *query) lockLanes() (any, *Problem) {
 	}
 	rows := q.lockRows(sel, wanted)
 	slices.SortStableFunc(rows, func(a, b api.LockRow) int {
-		return cmp.Compare(b.Blocked.Time+b.Parked.Time, a.Blocked.Time+a.Parked.Time)
+		return cmp.Or(cmp.Compare(b.Blocked.Time, a.Blocked.Time), cmp.Compare(b.Parked.Time, a.Parked.Time))
 	})
 	out := api.LockLanes{From: q.rel(q.from), To: q.rel(q.to), Total: len(rows), Lanes: []api.LockLane{}}
 	out.Step = max(1, (int64(q.to-q.from)+width-1)/width)
@@ -143,8 +143,11 @@ func (q *query) convoys(t *lockLists, most int) []api.Convoy {
 	return out[:min(len(out), most)]
 }
 
-// holdRuns joins neighbors that are shorter than a step.
+// holdRuns returns holds as runs, with neighbors joined that are shorter than a step.
 func (q *query) holdRuns(list []store.Hold, step int64, seen []bool) []api.HoldRun {
+	if slices.ContainsFunc(list, isShared) {
+		return q.sharedRuns(list, step, seen)
+	}
 	out := []api.HoldRun{}
 	times := map[int]int64{} // by thread, within the last run
 	best := 0                // the thread with the most of it

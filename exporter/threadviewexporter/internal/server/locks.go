@@ -41,6 +41,7 @@ type lockSum struct {
 	holders  store.Set
 	handoffs interaction.HandoffRuns[uint32]
 	waiters  int
+	longest  store.LongestWait
 	wanted   bool // a thread waited for it, or received it
 }
 
@@ -83,7 +84,8 @@ func (q *query) lockRows(sel selection, wanted func(store.LockIndex) bool) []api
 	for _, t := range s.all {
 		if t != nil && t.wanted {
 			rows = append(rows, api.LockRow{
-				Lock: q.lockRef(t.lock), Blocked: t.kinds[kindBlocked], Waited: t.kinds[kindWaited], Parked: t.kinds[kindParked], Held: t.held,
+				Lock: q.lockRef(t.lock), Name: q.nameAt(t.longest.Wait, t.longest.Stack), Kind: t.longest.Wait.String(),
+				Blocked: t.kinds[kindBlocked], Waited: t.kinds[kindWaited], Parked: t.kinds[kindParked], Held: t.held,
 				Handoffs: int(t.handoffs.Handoffs), Holders: t.holders.Len(), Waiters: t.waiters, Convoy: int(t.handoffs.Longest),
 			})
 		}
@@ -102,8 +104,11 @@ func (s *lockSums) intervals(c *store.Cursor) {
 		}
 		if t := s.of(c.Lock()); t != nil {
 			t.wanted = t.wanted || !c.Early
-			count, time := s.q.share(c, true)
-			add(&t.kinds[k], count, time)
+			count, time := s.q.share(c)
+			add(&t.kinds[k], s.q.begun(c, count), time)
+			if k == kindBlocked && !c.Early && c.Waited() >= t.longest.Length {
+				t.longest.See(store.LongestWait{Length: c.Waited(), Stack: c.Stack(), Wait: c.Wait()})
+			}
 		}
 	}
 }
@@ -121,6 +126,7 @@ func (s *lockSums) rollup(r *store.Rollup) {
 			continue
 		}
 		t.wanted = t.wanted || l.Wanted
+		t.longest.See(l.LongestWait)
 		add(&t.kinds[kindBlocked], l.Blocked.Count, l.Blocked.Time)
 		add(&t.kinds[kindWaited], l.Waited.Count, l.Waited.Time)
 		add(&t.kinds[kindParked], l.Parked.Count, l.Parked.Time)
@@ -181,7 +187,7 @@ func (s *lockSums) queues(from, to jvmthread.Time) {
 func (q *query) turns(sel selection, from, to jvmthread.Time, of func(store.LockIndex) *[]interaction.Turn) {
 	q.sn.Sweep(from, to, sel.has, func(c *store.Cursor) {
 		start, end := max(c.Start, from), min(c.End, to)
-		if start >= end || kindOf(c.State) != kindBlocked || kindOf(c.As()) != kindBlocked {
+		if start >= end || kindOf(c.As()) != kindBlocked {
 			return
 		}
 		if list := of(c.Lock()); list != nil {

@@ -6,6 +6,7 @@ package server
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 func whats() []string {
 	return []string{
 		"start", "wait", "notify", "notifyAll", "handoff", "join", "interrupt", "unpark", "block", "sleep", "park", "end", "timeout", "deadlock",
+		"suspend", "resume", "stop", "yield",
 	}
 }
 
@@ -42,7 +44,7 @@ const maxPassed = 100_000
 // log returns lines of the log.
 func (q *query) log() (any, *Problem) {
 	sel := q.selected()
-	l := logger{q: q, sel: sel, text: strings.ToLower(q.text("q"))}
+	l := logger{q: q, sel: sel, text: strings.ToLower(q.text("q")), since: make(map[int]jvmthread.Time)}
 	for _, i := range q.words("what", whats()) {
 		l.whats = append(l.whats, whats()[i])
 	}
@@ -95,13 +97,17 @@ type logger struct {
 	whats []string // wanted actions; none: all
 	text  string   // a line must contain it
 	out   []api.Triple
+	since map[int]jvmthread.Time // since when each thread has been active; noTime: unknown
+	calls calls
 }
 
 // lines returns the lines of a span of time.
 func (l *logger) lines(from, to jvmthread.Time) []api.Triple {
 	l.out = nil
 	sn := l.q.sn
+	clear(l.calls.bound)
 	sn.EdgesCaused(from, to, func(e store.Edge) bool {
+		l.calls.bind(&e)
 		if l.sel.has[e.From] || l.sel.has[e.To] {
 			t := l.line(e.Cause, e.From, whatOfKind[e.Kind], e.Lock, e.ToSeq)
 			t.Target = l.q.threadRef(e.To)
@@ -109,6 +115,7 @@ func (l *logger) lines(from, to jvmthread.Time) []api.Triple {
 		}
 		return true
 	})
+	l.addCalls(from, to)
 	for _, i := range l.sel.list {
 		c := sn.Walk(i, from-1, to) // a wait can time out at from
 		for c.Next() {
@@ -119,6 +126,9 @@ func (l *logger) lines(from, to jvmthread.Time) []api.Triple {
 			if c.Marks.Has(jvmthread.MarkTimedOut) && c.End >= from && c.End < to {
 				iv := c.Interval()
 				l.add(l.line(iv.End, i, "timeout", iv.Lock, iv.Seq))
+			}
+			if since := activeFrom(c.State, c.Start, c.End); since != 0 {
+				l.since[i] = since
 			}
 		}
 		if t := &sn.Threads[i]; t.Dead && t.Last >= from && t.Last < to {
@@ -148,23 +158,56 @@ func (l *logger) wait(iv *store.Interval) {
 	if iv.Peer != 0 && (iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateJoining || iv.State == jvmthread.StateDeadlocked) {
 		t.Target = l.q.threadRef(iv.Peer)
 	}
-	if iv.State != jvmthread.StateDeadlocked && l.wanted(t.What) {
-		t.Active = int64(iv.Start - l.active(iv))
+	if iv.State == jvmthread.StateWaiting && l.wanted(t.What) {
+		if since := l.active(iv); since != noTime {
+			t.Active = int64(iv.Start - since)
+		}
 	}
 	l.add(t)
 }
 
-// active returns since when a thread has not waited. Being blocked does not count as waiting.
+// noTime is a time that is unknown.
+const noTime = jvmthread.Time(math.MinInt64)
+
+// activeFrom returns when a thread became active by the end of an interval: it was woken, or its history is missing. It is 0 if the interval
+// changes nothing. This is what the triples format states.
+func activeFrom(state jvmthread.State, start, end jvmthread.Time) jvmthread.Time {
+	switch state {
+	case jvmthread.StateWaiting, jvmthread.StateReentering:
+		return end
+	case jvmthread.StateUnknown:
+		if end > start {
+			return noTime
+		}
+	}
+	return 0
+}
+
+// maxBack bounds the intervals in which active searches.
+const maxBack = 1 << 16
+
+// active returns since when a thread was active before a wait: since it started or was woken. Sleeping and being blocked count as active.
 func (l *logger) active(iv *store.Interval) jvmthread.Time {
-	since := iv.Start
-	before := *iv
-	for range 64 {
-		var ok bool
-		if before, ok = l.q.sn.Before(&before); !ok || before.End > since || kindOf(before.State) > kindBlocked && before.State != jvmthread.StateReentering {
+	since, known := l.since[iv.Thread]
+	if known {
+		return since
+	}
+	before, since := *iv, noTime
+	for range maxBack {
+		at := before.Start
+		prev, ok := l.q.sn.Before(&before)
+		if !ok || prev.End < at {
+			if before.Seq == 1 && !before.Marks.Has(jvmthread.MarkPartial) {
+				since = at
+			}
 			break
 		}
-		since = before.Start
+		if since = activeFrom(prev.State, prev.Start, prev.End); since != 0 {
+			break
+		}
+		before, since = prev, noTime
 	}
+	l.since[iv.Thread] = since
 	return since
 }
 
@@ -176,7 +219,7 @@ func (l *logger) add(t api.Triple) {
 	}
 	t.Text = t.Thread.Name + ", " + t.What + ", " + t.Target.Name
 	if t.Active >= 0 {
-		t.Text += fmt.Sprintf(", active %d ms", (t.Active+500_000)/1_000_000)
+		t.Text += fmt.Sprintf(", active %d ms", t.Active/1_000_000)
 	}
 	if l.text != "" && !strings.Contains(strings.ToLower(t.Text), l.text) && (t.Lock == nil || !strings.Contains(strings.ToLower(t.Lock.Class), l.text)) {
 		return

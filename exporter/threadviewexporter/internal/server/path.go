@@ -7,10 +7,12 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -22,12 +24,19 @@ const (
 // graph is the waits of the range in the form for critical paths.
 type graph struct {
 	graph   *criticalpath.Graph
-	stopped map[jvmthread.ThreadID]jvmthread.Time // time each thread was blocked within the range
+	chooser window.Chooser
 }
 
 // graph makes the graph of all threads over the range.
 func (q *query) graph() (*graph, *Problem) {
-	g := &graph{graph: criticalpath.New(criticalpath.Limits{MaxPieces: 1 << 22}), stopped: make(map[jvmthread.ThreadID]jvmthread.Time)}
+	g := &graph{graph: criticalpath.New(criticalpath.Limits{MaxPieces: 1 << 22})}
+	g.chooser.About = func(id jvmthread.ThreadID) jvmthread.Thread { return q.sn.Threads[q.sn.Thread(id)].Thread }
+	interactions := q.interactions()
+	type history struct {
+		thread  jvmthread.ThreadID
+		stopped jvmthread.Time
+	}
+	var all []history
 	n := 0
 	for i := range q.sn.Threads {
 		if !q.sn.Threads[i].Known {
@@ -41,16 +50,33 @@ func (q *query) graph() (*graph, *Problem) {
 			return nil, problem(http.StatusUnprocessableEntity,
 				"too many intervals for a critical path: the limit is %d; choose a shorter range (from, to)", q.view.cfg.PathIntervals)
 		}
-		for k := range list {
-			if kindOf(list[k].State) == kindBlocked {
-				g.stopped[list[k].Thread] += jvmthread.Time(q.clip(list[k].Start, list[k].End))
-			}
-		}
+		all = append(all, history{list[0].Thread, q.stopped(list, interactions)})
 		g.graph.AddLane(list[0].Thread, list)
 	}
-	g.graph.AddInteractions(q.interactions())
+	g.graph.AddInteractions(interactions)
 	g.graph.AddHolds(q.holds())
+	slices.SortFunc(all, func(a, b history) int { return cmp.Compare(a.thread, b.thread) })
+	for _, h := range all {
+		g.chooser.Add(h.thread, time.Duration(h.stopped))
+	}
 	return g, nil
+}
+
+// stopped returns for how long others kept a thread from its work, given its intervals and all interactions by thread.
+func (q *query) stopped(list []jvmthread.Interval, interactions []jvmthread.Interaction) (sum jvmthread.Time) {
+	id := list[0].Thread
+	at, _ := slices.BinarySearchFunc(interactions, id, func(ia jvmthread.Interaction, id jvmthread.ThreadID) int { return cmp.Compare(ia.To.Thread, id) })
+	causes := interactions[at:]
+	for i := range list {
+		iv := &list[i]
+		for len(causes) > 0 && causes[0].To.Thread == id && causes[0].To.Seq < iv.Seq {
+			causes = causes[1:]
+		}
+		if window.Stops(iv, len(causes) > 0 && causes[0].To == jvmthread.IntervalRef{Thread: id, Seq: iv.Seq}) {
+			sum += jvmthread.Time(q.clip(iv.Start, iv.End))
+		}
+	}
+	return sum
 }
 
 // intervals returns the intervals of a thread as the engine has them. One that continues after the range is open.
@@ -66,12 +92,17 @@ func (q *query) intervals(thread int) []jvmthread.Interval {
 		if n := len(out); n > 0 && (out[n-1].End != iv.Start || out[n-1].Seq+1 != iv.Seq) {
 			out = out[:0] // another engine, which numbers from 1 again
 		}
-		out = append(out, jvmthread.Interval{
-			Start: iv.Start, End: iv.End, Thread: q.sn.Threads[thread].ID, Peer: q.sn.Threads[iv.Peer].ID, Timeout: iv.Timeout, Lock: q.lockID(iv.Lock),
-			Stack: jvmthread.StackID(iv.Stack), Seq: iv.Seq, Cycle: iv.Cycle, State: iv.State, Marks: iv.Marks,
-		})
+		out = append(out, q.engineInterval(&iv))
 	}
 	return out
+}
+
+// engineInterval returns an interval as the engine has it, but with the session's ids of classes and stacks.
+func (q *query) engineInterval(iv *store.Interval) jvmthread.Interval {
+	return jvmthread.Interval{
+		Start: iv.Start, End: iv.End, Thread: q.sn.Threads[iv.Thread].ID, Peer: q.sn.Threads[iv.Peer].ID, Timeout: iv.Timeout, Lock: q.lockID(iv.Lock),
+		Stack: jvmthread.StackID(iv.Stack), Seq: iv.Seq, Cycle: iv.Cycle, State: iv.State, Marks: iv.Marks, Wait: iv.Wait,
+	}
 }
 
 func (q *query) lockID(l store.LockIndex) jvmthread.LockID {
@@ -84,15 +115,19 @@ func (q *query) lockID(l store.LockIndex) jvmthread.LockID {
 func (q *query) interactions() []jvmthread.Interaction {
 	var out []jvmthread.Interaction
 	q.sn.Edges(q.from, q.to+1, func(e store.Edge) bool {
-		out = append(out, jvmthread.Interaction{
-			CauseTime: e.Cause, EffectTime: e.Effect, From: jvmthread.IntervalRef{Thread: q.sn.Threads[e.From].ID, Seq: e.FromSeq},
-			To: jvmthread.IntervalRef{Thread: q.sn.Threads[e.To].ID, Seq: e.ToSeq}, Lock: q.lockID(e.Lock), Stack: jvmthread.StackID(e.Stack),
-			Kind: e.Kind, Confidence: e.Confidence,
-		})
+		out = append(out, q.engineInteraction(&e))
 		return true
 	})
 	slices.SortStableFunc(out, func(a, b jvmthread.Interaction) int { return cmp.Compare(a.To.Thread, b.To.Thread) })
 	return out
+}
+
+func (q *query) engineInteraction(e *store.Edge) jvmthread.Interaction {
+	return jvmthread.Interaction{
+		CauseTime: e.Cause, EffectTime: e.Effect, From: jvmthread.IntervalRef{Thread: q.sn.Threads[e.From].ID, Seq: e.FromSeq},
+		To: jvmthread.IntervalRef{Thread: q.sn.Threads[e.To].ID, Seq: e.ToSeq}, Lock: q.lockID(e.Lock), Stack: jvmthread.StackID(e.Stack),
+		Kind: e.Kind, Confidence: e.Confidence,
+	}
 }
 
 func (q *query) holds() []jvmthread.Hold {
@@ -107,29 +142,29 @@ func (q *query) holds() []jvmthread.Hold {
 	})
 	out := make([]jvmthread.Hold, len(list))
 	for i, h := range list {
-		out[i] = jvmthread.Hold{Start: h.Start, End: h.End, Lock: q.lockID(h.Lock), Thread: q.sn.Threads[h.Thread].ID, Marks: h.Marks}
+		out[i] = q.engineHold(&h)
 	}
 	return out
 }
 
-// whose chooses the thread of the path: the requested one, or the one that was blocked longest, or ran last.
-func (q *query) whose(g *graph, wanted jvmthread.ThreadID) (jvmthread.ThreadID, string, *Problem) {
+func (q *query) engineHold(h *store.Hold) jvmthread.Hold {
+	return jvmthread.Hold{Start: h.Start, End: h.End, Lock: q.lockID(h.Lock), Thread: q.sn.Threads[h.Thread].ID, Marks: h.Marks}
+}
+
+// whose chooses the thread of the path: the requested one, or the one that the engine would choose.
+func (q *query) whose(g *graph, wanted jvmthread.ThreadID, unbounded bool) (jvmthread.ThreadID, string, *Problem) {
 	if wanted != jvmthread.NoThread {
 		if q.sn.Thread(wanted) == 0 {
 			return 0, "", &Problem{http.StatusNotFound, "thread: not a thread of this session", "thread"}
 		}
 		return wanted, "asked", nil
 	}
-	best, most := jvmthread.NoThread, jvmthread.Time(0)
-	for id, t := range g.stopped {
-		if t > most || t == most && t > 0 && id < best {
-			best, most = id, t
-		}
+	choose := g.chooser.Choose
+	if unbounded {
+		choose = g.chooser.Last
 	}
-	if best != jvmthread.NoThread {
-		return best, "blocked longest", nil
-	}
-	return g.graph.Last(q.to), "ran last", nil
+	id, why := choose(g.graph, q.to)
+	return id, why.String(), nil
 }
 
 // path returns a critical path.
@@ -143,12 +178,9 @@ func (q *query) path() (any, *Problem) {
 	if p != nil {
 		return nil, p
 	}
-	thread, chosen, p := q.whose(g, wanted)
+	thread, chosen, p := q.whose(g, wanted, unbounded)
 	if p != nil {
 		return nil, p
-	}
-	if unbounded && wanted == jvmthread.NoThread {
-		thread, chosen = g.graph.Last(q.to), "ran last"
 	}
 	out := api.Path{
 		From: q.rel(q.from), To: q.rel(q.to), Chosen: chosen, Unbounded: unbounded, Segments: []api.Segment{}, Threads: []api.ThreadRef{},

@@ -11,7 +11,6 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/wording"
 )
 
 // pathTables fills in the sums of a path.
@@ -121,25 +120,31 @@ func (q *query) shares(
 	shares := path.AppendShares(nil, by)
 	rows := make([]api.PathRow, 0, len(shares))
 	first := map[criticalpath.Group]*criticalpath.Wait{}
+	count := map[criticalpath.Group]int{} // the path may enter a wait several times
+	counted := map[jvmthread.IntervalRef]bool{}
 	for i := range path.Waits {
 		w := &path.Waits[i]
-		k := criticalpath.Group{Lock: w.Lock, State: w.State}
+		k := criticalpath.Group{Lock: w.Lock, Kind: w.Kind}
 		if by != criticalpath.ByLock {
 			k.Lock.Hash = 0
 		}
 		if by == criticalpath.BySite {
 			k.Stack = w.Stack
 		}
-		if k.State == jvmthread.StateReentering {
-			k.State = jvmthread.StateBlocked
+		if k.Kind == jvmthread.WaitReenter {
+			k.Kind = jvmthread.WaitLock
 		}
 		if first[k] == nil {
 			first[k] = w
 		}
+		if !counted[w.Ref] {
+			counted[w.Ref] = true
+			count[k]++
+		}
 	}
 	for _, s := range shares {
 		row := api.PathRow{
-			Name: q.sn.Classes[s.Group.Lock.Class], State: s.Group.State.String(), Count: s.Count, Time: int64(s.Time),
+			Name: q.sn.Classes[s.Group.Lock.Class], State: s.Group.Kind.String(), Count: count[s.Group], Time: int64(s.Time),
 		}
 		if by == criticalpath.ByLock {
 			ref := q.lockRef(numbers[s.Group.Lock])
@@ -147,7 +152,7 @@ func (q *query) shares(
 		}
 		if by == criticalpath.BySite && s.Group.Stack != jvmthread.NoStack {
 			row.Stack = uint32(s.Group.Stack)
-			if p, _ := wording.FindPlace(q.sn.Stacks[s.Group.Stack]); p.Function != "" {
+			if p := q.sn.Site(store.StackID(s.Group.Stack)); p.Function != "" {
 				row.Name = p.Function
 			}
 		}

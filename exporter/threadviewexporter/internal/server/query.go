@@ -123,15 +123,17 @@ func (q *query) pattern(name string) *regexp.Regexp {
 	return re
 }
 
-// shows reports whether a thread was in one of the states within the range and, if idle threads are hidden, was active in it.
+// shows reports whether a thread was in one of the states, as shown, within the range and, if idle threads are hidden, was active in it: it
+// waited for what others held, or its state changed and it was not only without a task.
 func (q *query) shows(thread int, states []int, idle bool) bool {
 	in, did := states == nil, !idle
-	n := 0
+	n, busy := 0, false
 	c := q.sn.Walk(thread, q.from, q.to)
 	for c.Next() && (!in || !did) {
 		n++
-		in = in || slices.Contains(states, int(c.State))
-		did = did || n > 1 || c.State == jvmthread.StateBlocked || c.State == jvmthread.StateDeadlocked
+		in = in || slices.Contains(states, int(c.Shown()))
+		busy = busy || !c.Wait().Idle()
+		did = did || n > 1 && busy || c.As() == jvmthread.StateBlocked || c.State == jvmthread.StateDeadlocked
 	}
 	return in && did
 }

@@ -36,7 +36,7 @@ func (h *history) store(rollup int, maxBytes int64) *store.Store {
 	for i := 1; i <= threadClass; i++ {
 		sym.InternClass(fmt.Sprintf("com.acme.Class%d", i))
 	}
-	st := store.New(maxBytes)
+	st := store.New(maxBytes, nil)
 	st.Rollups(rollup)
 	parts := [][]jvmthread.Event{h.events}
 	if h.again {
@@ -118,7 +118,7 @@ func TestRollupsMatchIntervals(t *testing.T) {
 // Most threads are queued, and locks are held, at the end of each rollup.
 func TestRollupsWithLongQueues(t *testing.T) {
 	for seed, threads := range []int{8, 20, 50} {
-		st := store.New(math.MaxInt64)
+		st := store.New(math.MaxInt64, nil)
 		st.Rollups(1)
 		crowd(st, threads, 1+uint32(seed)*2, 30_000)
 		assert.GreaterOrEqual(t, compareWithPlain(t, st, rand.New(rand.NewPCG(uint64(seed), 4)), 4), 3)

@@ -83,7 +83,7 @@ func (f *finder) wanted() (locks, stacks []occurrence, some bool) {
 		some = some || locks[id].wanted
 	}
 	for s := range stacks[1:] {
-		stacks[s+1].wanted = f.fits(sn.Stacks[s+1])
+		stacks[s+1].wanted = f.fits(symbols.Text(sn.Stacks[s+1]))
 		some = some || stacks[s+1].wanted
 	}
 	return locks, stacks, some
@@ -129,7 +129,7 @@ func (f *finder) inRange() []api.Hit {
 			continue
 		}
 		at := f.q.reference(&stacks[s].at)
-		for line := range strings.Lines(sn.Stacks[s]) {
+		for line := range strings.Lines(symbols.Text(sn.Stacks[s])) {
 			if frame, ok := symbols.ParseFrame(strings.TrimSpace(line)); ok && f.fits(frame.Function()) {
 				add(api.Hit{Kind: "method", Text: frame.Function(), Stack: uint32(s), First: at})
 			}

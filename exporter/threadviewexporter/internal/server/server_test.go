@@ -26,7 +26,7 @@ import (
 )
 
 func TestForeignHostsAndOriginsAreRefused(t *testing.T) {
-	view := server.New(store.New(math.MaxInt64), server.Config{
+	view := server.New(store.New(math.MaxInt64, nil), server.Config{
 		Prefix: "/weft/", Hosts: []string{"weft.example.com"}, Page: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}},
 	})
 	for _, c := range []struct {
@@ -163,7 +163,7 @@ func TestUnchangedResponseIsNotModified(t *testing.T) {
 
 // An agent's status can change without a new window of its session; polling clients see the change.
 func TestSessionShowsAgentStatus(t *testing.T) {
-	st := store.New(math.MaxInt64)
+	st := store.New(math.MaxInt64, nil)
 	st.Open(sessionID, nil)
 	agents := registry{sessionID: &agent{options: map[string]string{"pause": "off"}}}
 	handler := server.New(st, server.Config{Agents: agents}).Handler()

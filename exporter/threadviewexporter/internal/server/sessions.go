@@ -74,6 +74,9 @@ func (v *View) describe(sn *store.Snapshot) api.Session {
 
 func (q *query) deadlock(d *store.Deadlock) api.Deadlock {
 	out := api.Deadlock{ID: threadpdata.DeadlockID(q.sn.ID, d.Cycle), Since: q.rel(d.Since), Members: []api.DeadlockMember{}}
+	if d.Until > 0 {
+		out.Until = q.rel(d.Until)
+	}
 	var b strings.Builder
 	for i := range d.Members[:min(len(d.Members), maxMembers)] {
 		m := &d.Members[i]
@@ -101,9 +104,16 @@ func (v *View) change(version, removed, seen uint64) api.Change {
 		if i == maxSessions {
 			break
 		}
-		out.Sessions = append(out.Sessions, api.SessionChange{
-			ID: sn.ID.String(), Version: sn.Version, From: int64(sn.From - sn.Origin), To: int64(sn.To - sn.Origin), Live: sn.Live, Deadlocks: min(len(sn.Deadlocks), maxDeadlocks),
-		})
+		change := api.SessionChange{
+			ID: sn.ID.String(), Version: sn.Version, From: int64(sn.From - sn.Origin), To: int64(sn.To - sn.Origin), Live: sn.Live,
+		}
+		for i := max(0, len(sn.Deadlocks)-maxDeadlocks); i < len(sn.Deadlocks); i++ {
+			change.Deadlocks++
+			if sn.Deadlocks[i].Until > 0 {
+				change.Ended++
+			}
+		}
+		out.Sessions = append(out.Sessions, change)
 	}
 	return out
 }

@@ -58,15 +58,23 @@ func (q *query) cover(sel selection, has func(*store.Rollup) bool) store.Cover {
 }
 
 // share is what an interval adds to the sums of the range: the time within it, and 1 if it began within it. An early one subtracts what a
-// roll-up counts before the range. Among waits, an interval that continues another is not counted.
-func (q *query) share(c *store.Cursor, waits bool) (count, time int64) {
-	if (c.Early || c.Start >= q.from) && (!waits || !c.State.Continues()) {
+// roll-up counts before the range.
+func (q *query) share(c *store.Cursor) (count, time int64) {
+	switch {
+	case c.Early:
+		return -1, -int64(q.from - c.Start)
+	case c.Start >= q.from:
 		count = 1
 	}
-	if c.Early {
-		return -count, -int64(q.from - c.Start)
-	}
 	return count, q.clip(c.Start, c.End)
+}
+
+// begun is the share of an interval in the number of waits: one that continues a wait is not counted.
+func (q *query) begun(c *store.Cursor, count int64) int64 {
+	if c.Marks.Has(jvmthread.MarkContinues) {
+		return 0
+	}
+	return count
 }
 
 // waits is the sums of some waits.
@@ -88,7 +96,7 @@ func (t *waits) merge(o *waits) {
 func (t *waits) longer(iv *store.Interval) {
 	old := &t.longest
 	if iv.Seq != 0 && (old.Seq == 0 ||
-		cmp.Or(cmp.Compare(iv.End-iv.Start, old.End-old.Start), cmp.Compare(old.Start, iv.Start), cmp.Compare(old.Thread, iv.Thread)) > 0) {
+		cmp.Or(cmp.Compare(iv.Waited(), old.Waited()), cmp.Compare(old.Start, iv.Start), cmp.Compare(old.Thread, iv.Thread)) > 0) {
 		*old = *iv
 	}
 }
@@ -106,7 +114,7 @@ func (q *query) waits(sel selection, wanted [numKinds]bool, of func(k kind, clas
 				t.Merge(&w.Tally)
 				w.Locks.AddTo(&t.monitors)
 				w.Threads.AddTo(&t.threads)
-				if w.Max >= int64(t.longest.End-t.longest.Start) {
+				if w.Seen > 0 && w.Max >= int64(t.longest.Waited()) {
 					iv := w.Longest.Interval()
 					t.longer(&iv)
 				}
@@ -126,20 +134,30 @@ func (q *query) waits(sel selection, wanted [numKinds]bool, of func(k kind, clas
 	})
 }
 
-// add adds a wait, or subtracts its part before the range if it is early.
+// add adds a wait, or subtracts its part before the range if it is early. Of the parts of a wait, the last in the range has the length.
 func (t *waits) add(q *query, c *store.Cursor, lock store.LockIndex) {
-	count, time := q.share(c, true)
+	count, time := q.share(c)
+	count = q.begun(c, count)
 	if c.Early {
-		t.Clip(count, time)
+		t.Part(count, time)
 		return
 	}
-	t.Add(count, time, int64(c.End-c.Start))
+	length, measured := c.Waited(), true
+	if c.Marks.Has(jvmthread.MarkWillContinue) {
+		last := q.sn.Last(c.Interval())
+		length, measured = last.Waited(), c.End >= q.to
+	}
+	if measured {
+		t.Add(count, time, int64(length))
+	} else {
+		t.Part(count, time)
+	}
 	if lock != 0 {
 		t.monitors.Add(int(lock))
 	}
 	t.threads.Add(c.Thread())
-	if c.End-c.Start >= t.longest.End-t.longest.Start {
-		iv := c.Interval()
+	if measured && length >= t.longest.Waited() {
+		iv := q.sn.Last(c.Interval())
 		t.longer(&iv)
 	}
 }

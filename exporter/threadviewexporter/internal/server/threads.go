@@ -49,14 +49,15 @@ func (q *query) groups() (groups, pools []string) {
 
 // threadTally is the sums of a thread.
 type threadTally struct {
-	states [jvmthread.NumStates]api.StateTime
-	parked int64 // time of deadlocks that were parks before
+	states  [jvmthread.NumStates]api.StateTime
+	blocked api.StateTime // contended waits
 }
 
-func (t *threadTally) add(s jvmthread.State, parked bool, count, time int64) {
+// add adds intervals of a state, of which begun do not continue a wait.
+func (t *threadTally) add(s jvmthread.State, contended bool, count, begun, time int64) {
 	add(&t.states[s], count, time)
-	if parked {
-		t.parked += time
+	if contended {
+		add(&t.blocked, begun, time)
 	}
 }
 
@@ -69,22 +70,22 @@ func (q *query) threadRows(sel selection) (rows []api.ThreadRow, sum api.ThreadS
 	q.sums(everyone, func(*store.Rollup) bool { return true }, func(r *store.Rollup) {
 		for i := range r.Threads {
 			if t := &r.Threads[i]; sel.has[t.Thread] {
-				all[t.Thread].add(t.State, t.Parked, int64(t.Count), t.Time)
+				all[t.Thread].add(t.State, t.Contended, int64(t.Count), int64(t.Begun), t.Time)
 			}
 		}
 	}, func(c *store.Cursor) {
 		t := &all[c.Thread()]
 		for c.Next() {
-			count, time := q.share(c, false)
-			t.add(c.State, c.State == jvmthread.StateDeadlocked && c.As() == jvmthread.StateParked, count, time)
+			count, time := q.share(c)
+			t.add(c.State, c.Wait().Contended(), count, q.begun(c, count), time)
 		}
 	})
 	for _, i := range sel.list {
 		rows = append(rows, api.ThreadRow{Thread: q.thread(i), ThreadSum: all[i].sum()})
 		for s, st := range all[i].states {
-			whole.add(jvmthread.State(s), false, st.Count, st.Time)
+			add(&whole.states[s], st.Count, st.Time)
 		}
-		whole.parked += all[i].parked
+		add(&whole.blocked, all[i].blocked.Count, all[i].blocked.Time)
 	}
 	slices.SortFunc(rows, func(a, b api.ThreadRow) int { return cmp.Compare(a.ID, b.ID) })
 	return rows, whole.sum()
@@ -92,8 +93,7 @@ func (q *query) threadRows(sel selection) (rows []api.ThreadRow, sum api.ThreadS
 
 // sum adds up states.
 func (t *threadTally) sum() api.ThreadSum {
-	s := api.ThreadSum{States: t.states[:], Blocked: t.states[jvmthread.StateBlocked], Waited: t.states[jvmthread.StateWaiting]}
-	s.Blocked.Time += t.states[jvmthread.StateDeadlocked].Time - t.parked // a deadlock continues a wait that is counted
+	s := api.ThreadSum{States: t.states[:], Blocked: t.blocked, Waited: t.states[jvmthread.StateWaiting]}
 	for st := range s.States {
 		if jvmthread.State(st) != jvmthread.StateDead {
 			s.Time += s.States[st].Time

@@ -32,6 +32,8 @@ type Config struct {
 	TraceURL string
 	// TraceWindow is the window of thread_span, each of which is a trace; 0: there is no thread_span.
 	TraceWindow time.Duration
+	// Notice returns why there are no sessions, or ""; may be nil.
+	Notice func() string
 	// Hosts are names of the server, in addition to addresses and localhost.
 	Hosts []string
 	// Agents are the agents that the page can pause, resume and reconfigure; nil disables that.
@@ -89,6 +91,7 @@ func answers() map[string]answer {
 		"interactions": {make: (*query).arrows},
 		"interval":     {make: (*query).interval},
 		"stack":        {make: (*query).stack},
+		"answer":       {make: (*query).answer},
 		"classes":      {make: (*query).classes, rows: "Classes"},
 		"callers":      {make: (*query).callers, rows: "Callers"},
 		"path":         {make: (*query).path, heavy: true, rows: "Segments"},
@@ -147,6 +150,13 @@ func (v *View) info() api.Info {
 	s := v.store.Stats()
 	return api.Info{
 		Version: v.cfg.Version, States: stateNames(), Interactions: kindNames(), Control: v.cfg.Agents != nil, TraceURL: v.cfg.TraceURL,
-		MaxBytes: s.MaxBytes, Bytes: s.Bytes,
+		MaxBytes: s.MaxBytes, Bytes: s.Bytes, Notice: v.notice(),
 	}
+}
+
+func (v *View) notice() string {
+	if v.cfg.Notice == nil {
+		return ""
+	}
+	return v.cfg.Notice()
 }

@@ -38,13 +38,13 @@ var classNames = []string{"", "com.acme.OrderBook", "com.acme.Account", "java.la
 
 // run cuts a history into windows of equal length and passes each to yield.
 func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
-	watched(events, length, nil, yield)
+	watched(events, length, nil, nil, yield)
 }
 
-func watched(events []jvmthread.Event, length time.Duration, see func([]jvmthread.Event), yield engine.Yield) {
+func watched(events []jvmthread.Event, length time.Duration, sym *symbols.Table, see func([]jvmthread.Event), yield engine.Yield) {
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e := engine.New(cfg)
+	e := engine.New(cfg, sym)
 	e.Watch(see)
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range events {
@@ -65,7 +65,7 @@ func dress(events []jvmthread.Event, sym *symbols.Table) []jvmthread.Event {
 	for i := range out {
 		ev := &out[i]
 		switch ev.Kind {
-		case jvmthread.KindContendedEnter, jvmthread.KindNotify, jvmthread.KindStartCalled, jvmthread.KindUnpark:
+		case jvmthread.KindContendedEnter, jvmthread.KindPark, jvmthread.KindNotify, jvmthread.KindStartCalled, jvmthread.KindUnpark:
 			ev.Stack = sym.InternStack(fmt.Sprintf("at com.acme.Matcher.m%d(Matcher.java:%d)\nat com.acme.Main.run(Main.java:1)\n", ev.Lock.Hash%3, 10+ev.Lock.Hash))
 		case jvmthread.KindWait:
 			ev.Stack = sym.InternStack("at java.lang.Object.wait(Native Method)\nat com.acme.Queue.take(Queue.java:7)\n")
@@ -104,9 +104,9 @@ func newFixture(t *testing.T, seed uint64, threads, locks, actions int, length t
 // fixtureOf serves a session with the given events, sorted by time.
 func fixtureOf(t *testing.T, sym *symbols.Table, events []jvmthread.Event, length time.Duration) *fixture {
 	t.Helper()
-	f := &fixture{t: t, store: store.New(math.MaxInt64), events: events}
+	f := &fixture{t: t, store: store.New(math.MaxInt64, nil), events: events}
 	f.session = f.store.Open(sessionID, store.Meta{"service.name": "test", "process.pid": "42"})
-	watched(f.events, length, func(events []jvmthread.Event) { f.session.Events(events, sym) }, func(w *window.Window) { f.session.Append(w, sym) })
+	watched(f.events, length, sym, func(events []jvmthread.Event) { f.session.Events(events, sym) }, func(w *window.Window) { f.session.Append(w, sym) })
 	f.session.Close(window.CutEnd)
 	f.symbols = sym
 	f.view = server.New(f.store, server.Config{TraceURL: "http://jaeger/trace/{trace_id}?s={span_id}", TraceWindow: 10 * time.Second})
@@ -150,11 +150,12 @@ func TestTablesMatchEngineSums(t *testing.T) {
 		var whole window.Totals
 		byClass := map[string]window.LockStats{}
 		byThread := make(map[jvmthread.ThreadID]window.Totals)
+		contended := make(map[jvmthread.ThreadID]window.Sum)
 		var holds int64
 		run(f.events, time.Hour, func(w *window.Window) {
 			whole = w.Totals
 			for _, l := range w.Lanes {
-				byThread[l.Thread] = l.Totals
+				byThread[l.Thread], contended[l.Thread] = l.Totals, l.Waits.Contended()
 			}
 			for _, l := range w.Locks {
 				byClass[classNames[l.Class]] = l
@@ -169,7 +170,7 @@ func TestTablesMatchEngineSums(t *testing.T) {
 		}
 		for i, row := range threads.Threads {
 			want := byThread[jvmthread.ThreadID(row.ID)]
-			assert.Equal(t, int64(want[jvmthread.StateBlocked].Time+want[jvmthread.StateDeadlocked].Time), row.Blocked.Time)
+			assert.Equal(t, int64(contended[jvmthread.ThreadID(row.ID)].Time), row.Blocked.Time)
 			assert.Equal(t, int64(want[jvmthread.StateWaiting].Count), row.Waited.Count)
 			if i > 0 {
 				assert.LessOrEqual(t, row.Blocked.Time, threads.Threads[i-1].Blocked.Time)
@@ -246,17 +247,25 @@ func TestSelectionsAddUp(t *testing.T) {
 	}
 }
 
-// Each state is drawn for its duration: exactly in the minimap, within the rounding of one step in lanes.
+// Each state is drawn for its duration, parks for what others hold as blocked: exactly in the minimap, within the rounding of one step in lanes.
 func TestLanesAccountForAllTime(t *testing.T) {
 	f := newFixture(t, 5, 12, 3, 3000, 900)
 	all := ask[api.Threads](f, "/threads")
+	want := make([]int64, len(all.Sum.States))
+	for s := range want {
+		want[s] = all.Sum.States[s].Time
+	}
+	contended := want[jvmthread.StateParked] - ask[api.Classes](f, "/classes").Sum.Parked.Time
+	assert.Positive(t, contended)
+	want[jvmthread.StateParked] -= contended
+	want[jvmthread.StateBlocked] += contended
 	m := ask[api.Minimap](f, "/minimap?width=77")
 	for s, list := range m.Time {
 		var sum int64
 		for _, v := range list {
 			sum += v
 		}
-		assert.Equal(t, all.Sum.States[s].Time, sum)
+		assert.Equal(t, want[s], sum)
 	}
 	for _, width := range []int{1, 7, 100, 1280} {
 		lanes := ask[api.Lanes](f, fmt.Sprintf("/lanes?width=%d", width))

@@ -21,7 +21,7 @@ func classRow(name string, t *[numKinds]waits) api.ClassRow {
 		all.merge(&t[k])
 	}
 	return api.ClassRow{
-		Class: name, Blocked: statsOf(&t[kindBlocked].Tally), Waited: statsOf(&t[kindWaited].Tally), Reenter: statsOf(&t[kindReenter].Tally),
+		Class: name, Names: []string{}, Blocked: statsOf(&t[kindBlocked].Tally), Waited: statsOf(&t[kindWaited].Tally), Reenter: statsOf(&t[kindReenter].Tally),
 		Parked: statsOf(&t[kindParked].Tally), Joined: statsOf(&t[kindJoined].Tally), Monitors: all.monitors.Len(), Threads: all.threads.Len(),
 	}
 }
@@ -38,18 +38,31 @@ func (q *query) classes() (any, *Problem) {
 	}
 	all := map[uint32]*[numKinds]waits{}
 	kinds := [numKinds]bool{kindBlocked: true, kindWaited: true, kindReenter: true, kindParked: true, kindJoined: true}
-	q.waits(sel, kinds, func(k kind, class uint32, _ store.StackID) *waits {
+	blocked := stackWaits{} // by stack, as it names the locks
+	of := func(class uint32) *[numKinds]waits {
 		t := all[class]
 		if t == nil {
 			t = new([numKinds]waits)
 			all[class] = t
 		}
-		return &t[k]
+		return t
+	}
+	q.waits(sel, kinds, func(k kind, class uint32, stack store.StackID) *waits {
+		if k == kindBlocked {
+			return blocked.of(class, stack)
+		}
+		return &of(class)[k]
 	})
+	for at, t := range blocked {
+		of(at.class)[kindBlocked].merge(t)
+	}
+	names := q.namesOf(blocked)
 	var sum [numKinds]waits
 	rows := make([]api.ClassRow, 0, len(all))
 	for id, t := range all {
-		rows = append(rows, classRow(q.sn.Classes[id], t))
+		row := classRow(q.sn.Classes[id], t)
+		row.Kind, row.Names = names[id].kind(), names[id].most()
+		rows = append(rows, row)
 		for k := range t {
 			sum[k].merge(&t[k])
 		}
@@ -72,7 +85,7 @@ func (q *query) addSavings(rows []api.ClassRow, wanted jvmthread.ThreadID) *Prob
 	if p != nil {
 		return p
 	}
-	thread, _, p := q.whose(g, wanted)
+	thread, _, p := q.whose(g, wanted, false)
 	if p != nil || thread == jvmthread.NoThread {
 		return p
 	}
@@ -81,6 +94,15 @@ func (q *query) addSavings(rows []api.ClassRow, wanted jvmthread.ThreadID) *Prob
 	found := map[string]api.Saving{}
 	for lock, saving := range savings(&r, thread, criticalpath.ByClass) {
 		found[q.sn.Classes[lock.Class]] = saving
+	}
+	c := q.sn.Walk(q.sn.Thread(thread), q.from, q.to)
+	for c.Next() {
+		if kindOf(c.As()) == kindBlocked {
+			class := q.sn.Class(c.Lock())
+			saving := found[class]
+			saving.Waited += q.clip(c.Start, c.End)
+			found[class] = saving
+		}
 	}
 	for i := range rows {
 		s := found[rows[i].Class]
@@ -108,44 +130,41 @@ func (q *query) callers() (any, *Problem) {
 	if p := q.done(); p != nil {
 		return nil, p
 	}
-	type site struct {
-		class uint32
-		stack store.StackID
-	}
-	sites := map[site]*waits{}
+	sites := stackWaits{}
 	var wanted [numKinds]bool
 	wanted[slices.Index(kindWords(), word)] = true
 	q.waits(sel, wanted, func(_ kind, class uint32, stack store.StackID) *waits {
-		t := sites[site{class, stack}]
-		if t == nil && inClass(q.sn.Classes[class]) {
-			t = &waits{}
-			sites[site{class, stack}] = t
+		if !inClass(q.sn.Classes[class]) {
+			return nil
 		}
-		return t
+		return sites.of(class, stack)
 	})
-	type method struct{ class, name string }
+	type method struct{ class, name, lock string }
 	sum := caller{stacks: []api.StackUse{}}
 	all := map[method]*caller{}
 	for at, t := range sites {
-		place, _ := wording.FindPlace(q.sn.Stacks[at.stack])
-		k := method{q.sn.Classes[at.class], place.Function}
+		site := q.sn.Site(at.stack)
+		k := method{q.sn.Classes[at.class], site.Function, q.nameAt(t.longest.Wait, at.stack)}
 		if all[k] == nil {
 			all[k] = &caller{stacks: []api.StackUse{}}
 		}
 		all[k].merge(t)
 		sum.merge(t)
 		if at.stack != 0 {
-			all[k].stacks = append(all[k].stacks, api.StackUse{Stack: uint32(at.stack), Count: t.Count, Time: t.Time, Line: line(place)})
+			all[k].stacks = append(all[k].stacks, api.StackUse{Stack: uint32(at.stack), Count: t.Count, Time: t.Time, Line: line(site.File, site.Line)})
 		}
 	}
 	rows := make([]api.CallerRow, 0, len(all))
 	for k, t := range all {
 		row := q.callerRow(t)
-		row.Class, row.Method = k.class, k.name
+		row.Class, row.Method, row.Name, row.Wait = k.class, k.name, k.lock, t.longest.Wait.String()
+		if row.Name == "" && k.class != "" {
+			row.Name = wording.Object(t.longest.Wait, k.class, "", "")
+		}
 		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b api.CallerRow) int {
-		return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Name, b.Name))
 	})
 	order(rows)
 	out := api.Callers{From: q.rel(q.from), To: q.rel(q.to), Kind: word, Total: len(rows), Offset: q.page.offset, Callers: piece(rows, q.page), Sum: q.callerRow(&sum)}
@@ -165,9 +184,9 @@ func (q *query) callerRow(t *caller) api.CallerRow {
 }
 
 // line is a place as in a stack trace: Matcher.java:42.
-func line(p wording.Place) string {
-	if p.Line == 0 {
-		return p.File
+func line(file string, number int) string {
+	if number == 0 {
+		return file
 	}
-	return p.File + ":" + strconv.Itoa(p.Line)
+	return file + ":" + strconv.Itoa(number)
 }

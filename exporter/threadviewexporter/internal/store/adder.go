@@ -93,7 +93,7 @@ func (a *adder) intervals(b *Block) {
 
 func (a *adder) interval(iv *Interval, ref Ref) {
 	length := int64(iv.End - iv.Start)
-	k := ThreadSum{Thread: uint32(iv.Thread), State: iv.State, Parked: iv.Parked}
+	k := ThreadSum{Thread: uint32(iv.Thread), State: iv.State, Contended: iv.Wait.Contended()}
 	t := a.threads[k]
 	if t == nil {
 		sum := k
@@ -101,6 +101,7 @@ func (a *adder) interval(iv *Interval, ref Ref) {
 		a.threads[k] = t
 	}
 	t.Count++
+	t.Begun += uint32(begun(iv.Marks))
 	t.Time += length
 	state := iv.As()
 	switch state { //exhaustive:enforce
@@ -125,14 +126,22 @@ func (a *adder) wait(iv *Interval, state jvmthread.State, ref Ref) {
 		w = &wait{WaitSum: WaitSum{Class: k.class, Stack: k.stack, State: k.state}, longest: -1}
 		a.waits[k] = w
 	}
-	length := iv.End - iv.Start
-	w.Add(begun(iv.State), int64(length), int64(length))
+	length := iv.Waited()
+	if iv.Marks.Has(jvmthread.MarkWillContinue) {
+		w.Part(begun(iv.Marks), int64(iv.End-iv.Start))
+		a.c.lastStart = max(a.c.lastStart, iv.End) // in a range without the next part, this one has the length
+	} else {
+		w.Add(begun(iv.Marks), int64(iv.End-iv.Start), int64(length))
+	}
 	if iv.Lock != 0 {
 		w.locks = append(w.locks, uint32(iv.Lock))
 	}
 	thread := uint32(iv.Thread)
 	if n := len(w.threads); n == 0 || w.threads[n-1] != thread {
 		w.threads = append(w.threads, thread)
+	}
+	if iv.Marks.Has(jvmthread.MarkWillContinue) {
+		return
 	}
 	if length > w.longest || length == w.longest && (iv.Start < w.start || iv.Start == w.start && thread < w.thread) {
 		w.longest, w.start, w.thread, w.Longest = length, iv.Start, thread, ref
@@ -169,6 +178,7 @@ func (a *adder) lock(iv *Interval, state jvmthread.State) {
 	switch state {
 	case jvmthread.StateBlocked:
 		sum = &k.Blocked
+		k.See(LongestWait{iv.Waited(), iv.Stack, iv.Wait})
 		a.queue(iv)
 	case jvmthread.StateWaiting:
 		sum = &k.Waited
@@ -177,7 +187,7 @@ func (a *adder) lock(iv *Interval, state jvmthread.State) {
 	default:
 		return
 	}
-	sum.Count += begun(iv.State)
+	sum.Count += begun(iv.Marks)
 	sum.Time += int64(iv.End - iv.Start)
 }
 

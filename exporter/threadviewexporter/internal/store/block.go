@@ -28,12 +28,13 @@ type Block struct {
 	end      []uint32
 	state    []jvmthread.State
 	marks    []jvmthread.Marks
+	wait     []jvmthread.Wait
 	peer     []uint32 // index of a thread
 	lock     []uint32 // index of a lock
 	stack    []uint32 // id of a stack
 	ends     sparse
 	timeouts sparse
-	cycles   sparse // twice the number, plus one if the thread was parked before
+	cycles   sparse
 
 	interactions       []edge // by effect
 	effects, latencies sparse
@@ -110,7 +111,7 @@ func (b *Block) sparse() []*sparse {
 }
 
 func (b *Block) size() int64 {
-	const perInterval = 4 + 1 + 1 + 3*4
+	const perInterval = 4 + 1 + 1 + 1 + 3*4
 	n := blockBytes + len(b.lanes)*laneBytes + len(b.state)*perInterval + len(b.interactions)*int(unsafe.Sizeof(edge{})) +
 		len(b.holds)*int(unsafe.Sizeof(hold{})) + len(b.raw.data)
 	for _, s := range b.sparse() {
@@ -129,7 +130,7 @@ func (b *Block) finish() {
 		b.firstHold = min(b.firstHold, b.hold(i).Start)
 	}
 	b.lanes, b.interactions, b.holds = exact(b.lanes), exact(b.interactions), exact(b.holds)
-	b.end, b.state, b.marks = exact(b.end), exact(b.state), exact(b.marks)
+	b.end, b.state, b.marks, b.wait = exact(b.end), exact(b.state), exact(b.marks), exact(b.wait)
 	b.peer, b.lock, b.stack = exact(b.peer), exact(b.lock), exact(b.stack)
 	for _, s := range b.sparse() {
 		s.index, s.value = exact(s.index), exact(s.value)
@@ -151,6 +152,7 @@ func (b *Block) add(iv *Interval) {
 	b.end = append(b.end, b.ends.shorten(i, iv.End-b.Start))
 	b.state = append(b.state, iv.State)
 	b.marks = append(b.marks, iv.Marks)
+	b.wait = append(b.wait, iv.Wait)
 	b.peer = append(b.peer, uint32(iv.Peer))
 	b.lock = append(b.lock, uint32(iv.Lock))
 	b.stack = append(b.stack, uint32(iv.Stack))
@@ -158,11 +160,7 @@ func (b *Block) add(iv *Interval) {
 		b.timeouts.add(i, iv.Timeout)
 	}
 	if iv.Cycle != 0 {
-		cycle := int64(iv.Cycle) << 1
-		if iv.Parked {
-			cycle |= 1
-		}
-		b.cycles.add(i, cycle)
+		b.cycles.add(i, int64(iv.Cycle))
 	}
 }
 
@@ -197,13 +195,13 @@ func (b *Block) interval(l *lane, i int, start jvmthread.Time) Interval {
 	iv := Interval{
 		Start: start, End: b.endAt(i), Thread: int(l.thread), Peer: int(b.peer[i]), Lock: LockIndex(b.lock[i]),
 		Stack: StackID(b.stack[i]), Seq: l.seq + jvmthread.Seq(i) - jvmthread.Seq(l.first), State: b.state[i], Marks: b.marks[i],
+		Wait: b.wait[i],
 	}
 	if len(b.timeouts.index) > 0 {
 		iv.Timeout = b.timeouts.at(i)
 	}
 	if len(b.cycles.index) > 0 {
-		cycle := b.cycles.at(i)
-		iv.Cycle, iv.Parked = jvmthread.Cycle(cycle>>1), cycle&1 != 0
+		iv.Cycle = jvmthread.Cycle(b.cycles.at(i))
 	}
 	return iv
 }

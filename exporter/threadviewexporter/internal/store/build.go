@@ -5,6 +5,7 @@ package store
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -46,7 +47,7 @@ func (s *Session) addLane(b *Block, l *window.Lane, sym *symbols.Table) {
 		iv := Interval{
 			Start: src.Start, End: src.End, Thread: int(id), Peer: int(s.thread(sym, src.Peer)), Timeout: src.Timeout,
 			Lock: LockIndex(s.lockOf(sym, src.Lock)), Stack: StackID(s.stack(sym, src.Stack)), Seq: src.Seq, Cycle: src.Cycle,
-			State: src.State, Marks: src.Marks, Parked: src.State == jvmthread.StateDeadlocked && src.Was == jvmthread.StateParked,
+			State: src.State, Marks: src.Marks, Wait: src.Wait,
 		}
 		if open = src.Marks.Has(jvmthread.MarkOpen); open {
 			s.open[id] = iv
@@ -83,19 +84,31 @@ func (s *Session) addInteractions(b *Block, w *window.Window, sym *symbols.Table
 	}
 }
 
+// holdKey is what an open hold is found by: its lock in the upper half and, if several threads may hold it, its thread in the lower.
+type holdKey uint64
+
+func (h *Hold) key() holdKey {
+	k := holdKey(h.Lock) << 32
+	if h.Marks&jvmthread.HoldShared != 0 {
+		k |= holdKey(h.Thread)
+	}
+	return k
+}
+
 // addHolds keeps the holds that ended. Open ones come again with the next window; one that does not ended where it was last seen.
 func (s *Session) addHolds(b *Block, w *window.Window, sym *symbols.Table) {
 	before := s.openHolds
-	s.openHolds = make(map[uint32]Hold, len(before))
+	s.openHolds = make(map[holdKey]Hold, len(before))
 	var done []Hold
 	for i := range w.Holds {
 		src := &w.Holds[i]
 		h := Hold{Start: src.Start, End: src.End, Lock: LockIndex(s.lockOf(sym, src.Lock)), Thread: int(s.thread(sym, src.Thread)), Marks: src.Marks}
-		if old, ok := before[uint32(h.Lock)]; ok && old.Start == h.Start {
-			delete(before, uint32(h.Lock))
+		key := h.key()
+		if old, ok := before[key]; ok && old.Start == h.Start {
+			delete(before, key)
 		}
 		if h.Marks&jvmthread.HoldOpen != 0 {
-			s.openHolds[uint32(h.Lock)] = h
+			s.openHolds[key] = h
 			continue
 		}
 		done = append(done, h)
@@ -104,7 +117,9 @@ func (s *Session) addHolds(b *Block, w *window.Window, sym *symbols.Table) {
 		h.Marks = h.Marks&^jvmthread.HoldOpen | jvmthread.HoldInferred
 		done = append(done, h)
 	}
-	slices.SortFunc(done, func(x, y Hold) int { return cmp.Or(cmp.Compare(x.End, y.End), cmp.Compare(x.Lock, y.Lock)) })
+	slices.SortFunc(done, func(x, y Hold) int {
+		return cmp.Or(cmp.Compare(x.End, y.End), cmp.Compare(x.Lock, y.Lock), cmp.Compare(x.Start, y.Start), cmp.Compare(x.Thread, y.Thread))
+	})
 	for _, h := range done {
 		if h.End > h.Start {
 			b.addHold(h)
@@ -113,16 +128,53 @@ func (s *Session) addHolds(b *Block, w *window.Window, sym *symbols.Table) {
 }
 
 // addDeadlocks keeps the deadlocks that were confirmed in a window.
-func (s *Session) addDeadlocks(w *window.Window) {
+func (s *Session) addDeadlocks(w *window.Window, sym *symbols.Table) {
 	for i := range w.Deadlocks {
 		f := &w.Deadlocks[i]
 		d := Deadlock{Cycle: f.Cycle, Since: f.Since}
-		for _, m := range f.Members {
-			if iv, open := s.open[s.threadIDs[m.Thread]]; open {
-				d.Members = append(d.Members, iv)
-			}
+		for i := range f.Waits {
+			wait := &f.Waits[i] // until the cycle closed; the next interval is in the deadlock
+			d.Members = append(d.Members, Interval{
+				Thread: int(s.thread(sym, wait.Thread)), Lock: LockIndex(s.lockOf(sym, wait.Lock)), Stack: StackID(s.stack(sym, wait.Stack)),
+				Seq: wait.Seq + 1, Cycle: f.Cycle,
+			})
 		}
 		s.now.Deadlocks = append(s.now.Deadlocks, d)
 	}
 	s.now.Deadlocks = last(s.now.Deadlocks, maxDeadlocks)
+}
+
+// endDeadlocks notes which deadlocks a thread has left, given the block that was added last.
+func (s *Session) endDeadlocks(b *Block) {
+	shared := true // with snapshots
+	for i := range s.now.Deadlocks {
+		d := &s.now.Deadlocks[i]
+		if d.Until > 0 {
+			continue
+		}
+		until := jvmthread.Time(math.MaxInt64)
+		for _, m := range d.Members {
+			if iv, open := s.open[uint32(m.Thread)]; !open || iv.Seq != m.Seq {
+				until = min(until, b.endOf(uint32(m.Thread), m.Seq))
+			}
+		}
+		if until == math.MaxInt64 {
+			continue
+		}
+		if shared {
+			shared, s.now.Deadlocks = false, slices.Clone(s.now.Deadlocks)
+		}
+		s.now.Deadlocks[i].Until = until
+	}
+}
+
+// endOf returns the end of a thread's interval, or the start of the block if it has no such interval: the session was lost before.
+func (b *Block) endOf(thread uint32, seq jvmthread.Seq) jvmthread.Time {
+	for i := range len(b.lanes) - 1 {
+		l := &b.lanes[i]
+		if n := b.laneLen(i); l.thread == thread && seq >= l.seq && int64(seq-l.seq) < int64(n) {
+			return b.endAt(int(l.first) + int(seq-l.seq))
+		}
+	}
+	return b.Start
 }

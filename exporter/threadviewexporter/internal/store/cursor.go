@@ -104,14 +104,23 @@ func (c *Cursor) Interval() Interval { return c.block.interval(c.lane, c.at, c.S
 // Thread is the index of the thread.
 func (c *Cursor) Thread() int { return c.thread }
 
-// As is the state that a wait is counted under: a deadlock continues the state before it.
-func (c *Cursor) As() jvmthread.State {
-	if c.State != jvmthread.StateDeadlocked {
-		return c.State
+// Wait is what the thread waits for.
+func (c *Cursor) Wait() jvmthread.Wait { return c.block.wait[c.at] }
+
+// Waited is the length of the wait up to the end of the interval, see Interval.Waited.
+func (c *Cursor) Waited() jvmthread.Time {
+	if c.Marks.Has(jvmthread.MarkContinues) {
+		iv := c.Interval()
+		return iv.Waited()
 	}
-	iv := c.Interval()
-	return iv.As()
+	return c.End - c.Start
 }
+
+// As is the state that a wait is counted under, see Interval.As.
+func (c *Cursor) As() jvmthread.State { return as(c.State, c.Wait()) }
+
+// Shown is the state in whose color the interval is painted.
+func (c *Cursor) Shown() jvmthread.State { return shown(c.State, c.Wait()) }
 
 // Lock returns the lock of the interval.
 func (c *Cursor) Lock() LockIndex { return LockIndex(c.block.lock[c.at]) }
@@ -142,7 +151,8 @@ func (sn *Snapshot) Sweep(from, to jvmthread.Time, has []bool, yield func(c *Cur
 	}
 }
 
-// Density returns how long threads were in each state, in each step of a range: by state and step, in ns; empty for states that do not occur.
+// Density returns how long threads were in each state as shown, in each step of a range: by state and step, in ns; empty for states that do
+// not occur.
 // has selects threads by index.
 func (sn *Snapshot) Density(from, to, step jvmthread.Time, has []bool) [][]int64 {
 	d := density{from: from, to: to, step: step}
@@ -185,7 +195,7 @@ func (d *density) lane(b *Block, start jvmthread.Time, first, stop int) {
 	d.enter(start)
 	for i := first; i < stop && start < d.to; i++ {
 		end := b.endAt(i)
-		d.add(b.state[i], start, end)
+		d.add(shown(b.state[i], b.wait[i]), start, end)
 		start = end
 	}
 }

@@ -62,7 +62,7 @@ func (s *Session) class(sym *symbols.Table, id jvmthread.ClassID) uint32 {
 
 // stack returns the session's id of an engine's stack.
 func (s *Session) stack(sym *symbols.Table, id jvmthread.StackID) uint32 {
-	return translate(s, &s.translation.stacks, id, sym.Stack, &s.stacks)
+	return translate(s, &s.translation.stacks, id, sym.Whole, &s.stacks)
 }
 
 // locks numbers locks. Numbers without references are reused.
@@ -165,9 +165,9 @@ func (s *Session) forget() {
 		threads[id], threads[uint32(iv.Peer)] = struct{}{}, struct{}{}
 		held[uint32(iv.Lock)] = struct{}{}
 	}
-	for id, h := range s.openHolds {
+	for _, h := range s.openHolds {
 		threads[uint32(h.Thread)] = struct{}{}
-		held[id] = struct{}{}
+		held[uint32(h.Lock)] = struct{}{}
 	}
 	for i := range s.now.Deadlocks { // which outlive their blocks
 		for _, m := range s.now.Deadlocks[i].Members {

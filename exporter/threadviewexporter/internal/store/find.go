@@ -26,6 +26,18 @@ func (sn *Snapshot) After(iv *Interval) (Interval, bool) {
 	return first(sn.Walk(iv.Thread, iv.End, math.MaxInt64), func(c *Cursor) bool { return c.Start >= iv.End && c.seq() != iv.Seq })
 }
 
+// Last returns the last interval of the wait of which an interval is a part.
+func (sn *Snapshot) Last(part Interval) Interval {
+	for part.Marks.Has(jvmthread.MarkWillContinue) {
+		next, ok := sn.After(&part)
+		if !ok || !next.Marks.Has(jvmthread.MarkContinues) {
+			break
+		}
+		part = next
+	}
+	return part
+}
+
 func first(c Cursor, wanted func(c *Cursor) bool) (Interval, bool) {
 	for c.Next() {
 		if wanted(&c) {

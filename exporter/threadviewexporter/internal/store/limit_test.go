@@ -17,7 +17,7 @@ import (
 
 // Sessions that open and close concurrently in a full store are evicted one by one; the byte count stays exact.
 func TestConcurrentEviction(t *testing.T) {
-	st := store.New(0)
+	st := store.New(0, nil)
 	sym := newSymbols()
 	var all sync.WaitGroup
 	for g := range byte(8) {
@@ -41,7 +41,7 @@ func TestConcurrentEviction(t *testing.T) {
 // A session without windows, such as that of an agent in aggregated mode, uses memory only while it is live. A collector sees thousands of
 // them.
 func TestSessionWithoutWindowsIsFreed(t *testing.T) {
-	st := store.New(1 << 30)
+	st := store.New(1<<30, nil)
 	meta := store.Meta{"process.command_line": strings.Repeat("x", 10_000)}
 	for n := range byte(200) {
 		s := st.Open(jvmthread.SessionID{0: 1, 15: n}, meta)
@@ -54,7 +54,7 @@ func TestSessionWithoutWindowsIsFreed(t *testing.T) {
 
 // The metadata of a session counts once, however often the session reconnects.
 func TestReconnectedSessionIsCountedOnce(t *testing.T) {
-	st := store.New(1 << 30)
+	st := store.New(1<<30, nil)
 	s := st.Open(sessionID, store.Meta{"service.name": "orders"})
 	s.Append(&window.Window{Start: 0, End: 10, Cut: window.CutTime}, newSymbols())
 	before := st.Stats().Bytes

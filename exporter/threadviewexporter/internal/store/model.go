@@ -49,27 +49,42 @@ type StackID uint32
 // Interval is an interval of a snapshot, with the session's ids of locks and stacks.
 type Interval struct {
 	Start, End jvmthread.Time
-	Thread     int // index in the snapshot
-	Peer       int // index in the snapshot of the lock's owner or of the joined thread; 0: none
-	Timeout    int64
+	Thread     int   // index in the snapshot
+	Peer       int   // index in the snapshot of the lock's owner or of the joined thread; 0: none
+	Timeout    int64 // see jvmthread.Interval
 	Lock       LockIndex
 	Stack      StackID
 	Seq        jvmthread.Seq
 	Cycle      jvmthread.Cycle
 	State      jvmthread.State
 	Marks      jvmthread.Marks
-	Parked     bool // the thread is deadlocked, and was parked before
+	Wait       jvmthread.Wait
 }
 
-// As is the state that a wait is counted under: a deadlock continues the state before it.
-func (iv *Interval) As() jvmthread.State {
-	switch {
-	case iv.State != jvmthread.StateDeadlocked:
-		return iv.State
-	case iv.Parked:
-		return jvmthread.StateParked
+// Waited is the length of the wait up to the end of the interval, see jvmthread.Interval.
+func (iv *Interval) Waited() jvmthread.Time {
+	if iv.Marks.Has(jvmthread.MarkContinues) {
+		return iv.End - iv.Start - jvmthread.Time(iv.Timeout)
 	}
-	return jvmthread.StateBlocked
+	return iv.End - iv.Start
+}
+
+// As is the state that a wait is counted under: blocked if it is contended, whatever the lock.
+func (iv *Interval) As() jvmthread.State { return as(iv.State, iv.Wait) }
+
+// shown is the state in whose color an interval is painted: blocked if the thread is parked for something that others hold.
+func shown(state jvmthread.State, wait jvmthread.Wait) jvmthread.State {
+	if state == jvmthread.StateParked && wait.Contended() {
+		return jvmthread.StateBlocked
+	}
+	return state
+}
+
+func as(state jvmthread.State, wait jvmthread.Wait) jvmthread.State {
+	if wait.Contended() {
+		return jvmthread.StateBlocked
+	}
+	return state
 }
 
 // Edge is an interaction of a snapshot.
@@ -98,6 +113,7 @@ type Counts struct{ Intervals, Interactions, Holds int }
 type Deadlock struct {
 	Cycle jvmthread.Cycle
 	Since jvmthread.Time
+	Until jvmthread.Time // when a thread left it; 0: none has
 	// Members are the threads, each with the lock that it waits for. Each holds the lock that the one before it waits for.
 	Members []Interval
 }
@@ -153,14 +169,16 @@ func (sn *Snapshot) ThreadName(i int) string {
 
 // Title is the name of an interval, the same as of its span.
 func (sn *Snapshot) Title(iv *Interval) string {
-	object := ""
-	switch {
-	case iv.State == jvmthread.StateJoining:
-		object = sn.ThreadName(iv.Peer)
-	case iv.Lock != 0 && sn.Locks[iv.Lock].Class != 0:
-		object = wording.SimpleClass(sn.Class(iv.Lock))
+	return wording.Title(iv.State, iv.Wait, sn.Object(iv), iv.Marks.Has(jvmthread.MarkTimedOut))
+}
+
+// Object returns the name of what an interval waits for, or an empty string.
+func (sn *Snapshot) Object(iv *Interval) string {
+	if iv.State == jvmthread.StateJoining {
+		return sn.ThreadName(iv.Peer)
 	}
-	return wording.Title(iv.State, object, iv.Marks.Has(jvmthread.MarkTimedOut))
+	site := sn.Site(iv.Stack)
+	return wording.Object(iv.Wait, sn.Class(iv.Lock), site.Lock, site.Entry)
 }
 
 // EndedBy is the cut that ended a session: shutdown if it is live.

@@ -12,7 +12,7 @@ import (
 
 // If time stands still and no window is cut, the number of pending events is bounded.
 func TestPendingEventsAreBounded(t *testing.T) {
-	st := New(1 << 30)
+	st := New(1<<30, nil)
 	st.pending = 100
 	s := st.Open(jvmthread.SessionID{1}, nil)
 	sym := symbols.New(symbols.DefaultLimits())

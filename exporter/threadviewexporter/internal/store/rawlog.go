@@ -22,6 +22,7 @@ type rawLog struct {
 	data        []byte
 	events      int
 	ownerStacks bool // there are events of this kind
+	calls       bool // there are events for Snapshot.Calls
 }
 
 // newCodec returns what compresses and decompresses batches. Both may be used concurrently.
@@ -77,6 +78,7 @@ func (r *rawBuffer) take(until jvmthread.Time, enc *zstd.Encoder) (out rawLog) {
 		}
 		sections = append(sections, wire.Section{Thread: cmp.Or(s.Events[0].Thread, allThreads), Events: s.Events[:n]})
 		out.ownerStacks = out.ownerStacks || slices.ContainsFunc(s.Events[:n], func(ev jvmthread.Event) bool { return ev.Kind == jvmthread.KindOwnerStack })
+		out.calls = out.calls || slices.ContainsFunc(s.Events[:n], func(ev jvmthread.Event) bool { return isCall[ev.Kind] })
 		out.events += n
 	}
 	if out.events == 0 {
@@ -112,6 +114,42 @@ func (sn *Snapshot) OwnerStack(iv *Interval) (stack StackID) {
 		return true
 	})
 	return stack
+}
+
+// isCall has the kinds of events in which a thread acts without waiting: on another thread, on those that wait for a lock, or on itself.
+var isCall = [jvmthread.NumKinds]bool{
+	jvmthread.KindStartCalled: true, jvmthread.KindInterruptCalled: true, jvmthread.KindNotify: true, jvmthread.KindNotifyAll: true,
+	jvmthread.KindYield: true, jvmthread.KindSuspend: true, jvmthread.KindResume: true, jvmthread.KindStop: true,
+}
+
+// Logged returns the number of events in the windows that overlap [from, to).
+func (sn *Snapshot) Logged(from, to jvmthread.Time) (n int) {
+	for _, b := range sn.blocksFrom(from) {
+		if b.Start >= to || b.open {
+			break
+		}
+		n += b.raw.events
+	}
+	return n
+}
+
+// Calls yields the calls of each window that overlaps [from, to), from from on, and returns the end of the last window. The event is valid
+// until yield returns.
+func (sn *Snapshot) Calls(from, to jvmthread.Time, yield func(ev *jvmthread.Event)) (until jvmthread.Time) {
+	has := func(b *Block) bool {
+		until = max(until, b.End)
+		return b.raw.calls
+	}
+	until = to
+	_ = sn.replay(from, to, has, func(_ *Block, events []jvmthread.Event) bool { // without events there are no calls
+		for i := range events {
+			if ev := &events[i]; isCall[ev.Kind] && ev.Time >= from {
+				yield(ev)
+			}
+		}
+		return true
+	})
+	return until
 }
 
 func (sn *Snapshot) replay(from, to jvmthread.Time, wanted func(*Block) bool, yield func(b *Block, events []jvmthread.Event) bool) error {

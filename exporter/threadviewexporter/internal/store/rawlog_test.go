@@ -25,7 +25,7 @@ func watched(st *store.Store, events []jvmthread.Event, length time.Duration) *s
 	s := st.Open(sessionID, store.Meta{"service.name": "test"})
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e := engine.New(cfg)
+	e := engine.New(cfg, nil)
 	e.Watch(func(events []jvmthread.Event) { s.Events(events, sym) })
 	yield := func(w *window.Window) { s.Append(w, sym) }
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
@@ -51,7 +51,7 @@ func TestEventsAreKept(t *testing.T) {
 			Time: sim.Events[len(sim.Events)-1].Time + 5, Thread: 1, Kind: jvmthread.KindContext,
 			Span: jvmthread.SpanContext{TraceID: [16]byte{0: 0xff, 15: 1}, SpanID: [8]byte{0: 2, 7: 0xff}},
 		})
-		sn := watched(store.New(math.MaxInt64), sim.Events, 700)
+		sn := watched(store.New(math.MaxInt64, nil), sim.Events, 700)
 		sym := sn.Symbols()
 		var got []jvmthread.Event
 		require.NoError(t, sn.Replay(math.MinInt64, math.MaxInt64, func(b *store.Block, events []jvmthread.Event) bool {

@@ -32,11 +32,12 @@ type Rollup struct {
 
 // ThreadSum is a thread in a state.
 type ThreadSum struct {
-	Time   int64
-	Thread uint32
-	Count  uint32
-	State  jvmthread.State
-	Parked bool // the thread is deadlocked, and was parked before
+	Time      int64
+	Thread    uint32
+	Count     uint32 // intervals
+	Begun     uint32 // of them, those that do not continue a wait
+	State     jvmthread.State
+	Contended bool
 }
 
 // WaitSum is the waits of one kind at one place for locks of one class.
@@ -53,8 +54,24 @@ type WaitSum struct {
 // Sum is a number of intervals or holds and their time.
 type Sum struct{ Count, Time int64 }
 
+// LongestWait is the longest contended wait for a lock: its site names the lock, as far as the source does.
+type LongestWait struct {
+	Length jvmthread.Time
+	Stack  StackID
+	Wait   jvmthread.Wait // WaitNone: there is none
+}
+
+// See considers a wait. Among equals, it keeps the one with the smallest stack.
+func (l *LongestWait) See(o LongestWait) {
+	if o.Length > l.Length || o.Length == l.Length && o.Wait != jvmthread.WaitNone && (l.Wait == jvmthread.WaitNone || o.Stack < l.Stack) {
+		*l = o
+	}
+}
+
 // LockSum is the sums of a lock.
 type LockSum struct {
+	LongestWait
+
 	Blocked, Waited, Parked Sum
 	Held                    Sum
 	Holders                 Packed

@@ -17,6 +17,7 @@ import (
 // Session is one session in a store.
 type Session struct {
 	store *Store
+	sites *sites
 
 	mu       sync.Mutex
 	now      facts
@@ -33,16 +34,16 @@ type Session struct {
 	freeThreads     []uint32
 	translation     translation
 	open            map[uint32]Interval // by thread: intervals that have not ended
-	openHolds       map[uint32]Hold     // by lock
-	dictBytes       int64               // not accounted for yet
+	openHolds       map[holdKey]Hold
+	dictBytes       int64 // not accounted for yet
 	pending         rawBuffer
 }
 
 func newSession(st *Store, id jvmthread.SessionID) *Session {
 	const bytes = 4 << 10 // of an empty session, about
 	return &Session{
-		store: st, now: facts{ID: id, Threads: make([]Thread, 1)}, classes: newTexts(), stacks: newTexts(), locks: newLocks(), dictBytes: bytes,
-		threadIDs: make(map[jvmthread.ThreadID]uint32), open: make(map[uint32]Interval), openHolds: make(map[uint32]Hold), next: 1,
+		store: st, sites: &sites{rules: st.rules}, now: facts{ID: id, Threads: make([]Thread, 1)}, classes: newTexts(), stacks: newTexts(), locks: newLocks(), dictBytes: bytes,
+		threadIDs: make(map[jvmthread.ThreadID]uint32), open: make(map[uint32]Interval), openHolds: make(map[holdKey]Hold), next: 1,
 	}
 }
 
@@ -73,7 +74,8 @@ func (s *Session) Append(w *window.Window, sym *symbols.Table) {
 	s.now.Events += w.Events
 	s.now.Lost += w.Lost
 	s.now.Missed += w.Missed
-	s.addDeadlocks(w)
+	s.addDeadlocks(w, sym)
+	s.endDeadlocks(b)
 	if w.Lost > 0 || w.Missed > 0 {
 		s.now.Gaps = last(append(s.now.Gaps, Gap{w.Start, w.End, w.Lost, w.Missed}), maxGaps)
 	}

@@ -45,9 +45,10 @@ type Snapshot struct {
 	From       jvmthread.Time // start of the history that is kept
 	KnownLocks int
 	Classes    []string // by id; 0 is none
-	Stacks     []string // texts by StackID, one frame per line, innermost first; 0 is none
+	Stacks     []string // by StackID, as Table.Whole of symbols; 0 is none
 	Locks      []Lock   // by LockIndex; 0 is none
 
+	sites   *sites
 	decoder *zstd.Decoder
 	ids     map[jvmthread.ThreadID]uint32
 
@@ -64,7 +65,7 @@ func (s *Session) Snapshot() *Snapshot {
 	}
 	sn := &Snapshot{
 		facts: s.now, From: s.now.Origin, KnownLocks: len(s.locks.ids), Classes: s.classes.list, Stacks: s.stacks.list, Locks: s.locks.share(),
-		decoder: s.store.decoder, ids: maps.Clone(s.threadIDs),
+		sites: s.sites, decoder: s.store.decoder, ids: maps.Clone(s.threadIDs),
 	}
 	sn.Threads, sn.blocks = slices.Clone(s.now.Threads), slices.Clone(s.now.blocks)
 	if s.now.Evicted > 0 && len(s.now.blocks) > 0 {
@@ -120,10 +121,10 @@ func (sn *Snapshot) Pools() []string {
 	return sn.pools
 }
 
-// starred replaces each number in a name by a star. It is empty if there are no numbers.
+// starred replaces each number in a name by a star.
 func starred(name string) string {
 	if !strings.ContainsAny(name, "0123456789") {
-		return ""
+		return name
 	}
 	out := make([]byte, 0, len(name))
 	digits := false

@@ -18,6 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -31,6 +32,7 @@ type Store struct {
 	pending  int // events of a session that belong to later windows
 	encoder  *zstd.Encoder
 	decoder  *zstd.Decoder
+	rules    *waits.Rules
 
 	evicting sync.Mutex // held during eviction and while a session is opened, so that no session is returned that is being removed
 
@@ -43,11 +45,15 @@ type Store struct {
 	changed  chan struct{}
 }
 
-// New returns an empty store that holds at most maxBytes, plus the newest window of each live session.
-func New(maxBytes int64) *Store {
+// New returns an empty store that holds at most maxBytes, plus the newest window of each live session. The rules find which code waits; nil:
+// the default ones.
+func New(maxBytes int64, rules *waits.Rules) *Store {
+	if rules == nil {
+		rules = waits.NewRules(waits.Config{})
+	}
 	enc, dec := newCodec()
 	return &Store{
-		maxBytes: maxBytes, rollup: rollupIntervals, pending: maxPending, encoder: enc, decoder: dec,
+		maxBytes: maxBytes, rollup: rollupIntervals, pending: maxPending, encoder: enc, decoder: dec, rules: rules,
 		sessions: make(map[jvmthread.SessionID]*Session), changed: make(chan struct{}),
 	}
 }

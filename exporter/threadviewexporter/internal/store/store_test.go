@@ -29,7 +29,7 @@ var sessionID = jvmthread.SessionID{0: 1, 15: 1}
 func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e := engine.New(cfg)
+	e := engine.New(cfg, nil)
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
@@ -111,7 +111,7 @@ func TestSumsAreExact(t *testing.T) {
 		sim := threadtest.Simulate(seed, 3+int(seed%9), 1+int(seed%4), 600)
 		run(sim.Events, time.Hour, func(whole *window.Window) {
 			for _, length := range []time.Duration{50, 333, 5000, time.Hour} {
-				sn := stored(store.New(math.MaxInt64), sim.Events, length)
+				sn := stored(store.New(math.MaxInt64, nil), sim.Events, length)
 				span := whole.End - whole.Start
 				for _, r := range [][2]jvmthread.Time{
 					{whole.Start, whole.End}, {whole.Start + span/3, whole.Start + span/2}, {whole.Start + 100, whole.Start + 100 + length2(length)},
@@ -137,7 +137,7 @@ func length2(d time.Duration) jvmthread.Time { return jvmthread.Time(min(d, 5000
 // The intervals of a cursor tile a thread's lifetime and have the engine's sequence numbers.
 func TestIntervalsTileThreadLifetimes(t *testing.T) {
 	sim := threadtest.Simulate(11, 9, 3, 3000)
-	sn := stored(store.New(math.MaxInt64), sim.Events, 700)
+	sn := stored(store.New(math.MaxInt64, nil), sim.Events, 700)
 	n := 0
 	for i := range sn.Threads {
 		c := sn.Walk(i, math.MinInt64, math.MaxInt64)
@@ -178,7 +178,7 @@ func TestHoldsDoNotOverlap(t *testing.T) {
 	for seed := range uint64(40) {
 		sim := threadtest.Simulate(seed, 8, 3, 800)
 		for _, length := range []time.Duration{100, 400, 3000, time.Hour} {
-			sn := stored(store.New(math.MaxInt64), sim.Events, length)
+			sn := stored(store.New(math.MaxInt64, nil), sim.Events, length)
 			byLock := map[store.LockIndex][]store.Hold{}
 			sn.Holds(math.MinInt64, math.MaxInt64, func(h store.Hold) bool {
 				byLock[h.Lock] = append(byLock[h.Lock], h)
@@ -198,7 +198,7 @@ func TestHoldsDoNotOverlap(t *testing.T) {
 // When the store exceeds its limit, the oldest windows are evicted; byte accounting stays exact and the remaining windows are complete.
 func TestOldestWindowsAreEvicted(t *testing.T) {
 	const limit = 40_000
-	st := store.New(limit)
+	st := store.New(limit, nil)
 	sim := threadtest.Simulate(5, 12, 3, 20_000)
 	sn := stored(st, sim.Events, 2000)
 	assert.LessOrEqual(t, st.Stats().Bytes, int64(limit))
@@ -216,7 +216,7 @@ func TestOldestWindowsAreEvicted(t *testing.T) {
 
 // A lost session that reconnects continues; intervals that the first engine left open end at the loss.
 func TestSessionReconnects(t *testing.T) {
-	st := store.New(math.MaxInt64)
+	st := store.New(math.MaxInt64, nil)
 	first := threadtest.Simulate(1, 6, 2, 300)
 	second := threadtest.Simulate(2, 6, 2, 300)
 	shift := first.Events[len(first.Events)-1].Time + 1_000_000
@@ -255,7 +255,7 @@ func TestDensityIsExact(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		sim := threadtest.Simulate(seed, 3+int(seed%9), 1+int(seed%4), 600)
-		sn := stored(store.New(math.MaxInt64), sim.Events, time.Duration(50+rng.IntN(5000)))
+		sn := stored(store.New(math.MaxInt64, nil), sim.Events, time.Duration(50+rng.IntN(5000)))
 		for range 10 {
 			from := sn.From - 100 + jvmthread.Time(rng.Int64N(int64(sn.To-sn.From)))
 			to := from + 1 + jvmthread.Time(rng.Int64N(int64(sn.To-sn.From)))
@@ -271,12 +271,12 @@ func TestDensityIsExact(t *testing.T) {
 				}
 				for c := sn.Walk(i, from, to); c.Next(); {
 					for at := max(c.Start, from); at < min(c.End, to); {
-						if len(want[c.State]) == 0 {
-							want[c.State] = make([]int64, (to-from+step-1)/step)
+						if len(want[c.Shown()]) == 0 {
+							want[c.Shown()] = make([]int64, (to-from+step-1)/step)
 						}
 						k := (at - from) / step
 						end := min(c.End, to, from+(k+1)*step)
-						want[c.State][k] += int64(end - at)
+						want[c.Shown()][k] += int64(end - at)
 						at = end
 					}
 				}
@@ -292,7 +292,7 @@ func TestSweepMatchesWalks(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		sim := threadtest.Simulate(seed, 3+int(seed%9), 1+int(seed%4), 600)
 		sym := newSymbols()
-		st := store.New(math.MaxInt64)
+		st := store.New(math.MaxInt64, nil)
 		s := st.Open(sessionID, store.Meta{})
 		run(sim.Events, time.Duration(50+rng.IntN(5000)), func(w *window.Window) {
 			if w.Cut != window.CutEnd || seed%2 == 0 { // or the session stays open

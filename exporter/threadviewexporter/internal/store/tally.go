@@ -92,15 +92,16 @@ func (t *Tally) Merge(o *Tally) {
 	}
 }
 
-// Clip adds a negative count and time for the part before the range of an interval that was added in full. The interval remains seen.
-func (t *Tally) Clip(count, time int64) {
+// Part adds the count and time of an interval whose length is not added, or is already: one whose wait continues, or, negative, the part before
+// the range of one that was added in full.
+func (t *Tally) Part(count, time int64) {
 	t.Count += count
 	t.Time += time
 }
 
-// begun counts a wait in a state: 0 if it only continues another one.
-func begun(s jvmthread.State) int64 {
-	if s.Continues() {
+// begun counts a wait: 0 for an interval that only continues one.
+func begun(m jvmthread.Marks) int64 {
+	if m.Has(jvmthread.MarkContinues) {
 		return 0
 	}
 	return 1
@@ -158,6 +159,17 @@ func (s *Set) Add(v int) {
 
 // Len is how many different numbers it has.
 func (s *Set) Len() int { return s.n }
+
+// List returns the numbers, sorted.
+func (s *Set) List() []int {
+	list := make([]int, 0, s.n)
+	for at, word := range s.words {
+		for ; word != 0; word &= word - 1 {
+			list = append(list, at<<6+bits.TrailingZeros64(word))
+		}
+	}
+	return list
+}
 
 // Merge adds another set.
 func (s *Set) Merge(o *Set) { s.mergeWords(0, o.words) }

@@ -44,7 +44,7 @@ func TestClipRemovesEarlierTime(t *testing.T) {
 	var whole, clipped Tally
 	whole.Add(1, 10, 10)
 	whole.Add(1, 30, 30)
-	whole.Clip(-1, -20)
+	whole.Part(-1, -20)
 	clipped.Add(1, 10, 10)
 	clipped.Add(0, 10, 30)
 	assert.Equal(t, clipped, whole)

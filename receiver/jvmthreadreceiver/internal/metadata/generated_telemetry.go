@@ -40,6 +40,7 @@ type TelemetryBuilder struct {
 	ReceiverJvmThreadFiles              metric.Int64Counter
 	ReceiverJvmThreadFilesBad           metric.Int64Counter
 	ReceiverJvmThreadHeld               metric.Int64UpDownCounter
+	ReceiverJvmThreadOwnersUnknown      metric.Int64Counter
 	ReceiverJvmThreadSeries             metric.Int64Counter
 	ReceiverJvmThreadSeriesUnknown      metric.Int64Counter
 	ReceiverJvmThreadSessions           metric.Int64UpDownCounter
@@ -156,6 +157,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_receiver_jvm_thread_held",
 		metric.WithDescription("Estimated memory held for the definitions of all sessions - classes, methods, stacks and threads. [Alpha]"),
 		metric.WithUnit("By"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ReceiverJvmThreadOwnersUnknown, err = builder.meter.Int64Counter(
+		"otelcol_receiver_jvm_thread_owners_unknown",
+		metric.WithDescription("Waits for a monitor whose owner the agent did not find. They have no culprit unless the handoff shows it. [Alpha]"),
+		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadSeries, err = builder.meter.Int64Counter(

@@ -33,6 +33,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ReceiverJvmThreadFiles.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadFilesBad.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadHeld.Add(context.Background(), 1)
+	tb.ReceiverJvmThreadOwnersUnknown.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSeries.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSeriesUnknown.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSessions.Add(context.Background(), 1)
@@ -76,6 +77,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadHeld(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualReceiverJvmThreadOwnersUnknown(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadSeries(t, testTel,

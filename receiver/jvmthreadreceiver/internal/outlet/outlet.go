@@ -86,6 +86,9 @@ func (o *Outlet) record(s *Session, events int64, rejected error) {
 	if b.lost > 0 {
 		Count(o.Telemetry.ReceiverJvmThreadEventsLost, int64(b.lost))
 	}
+	if b.unowned > 0 {
+		Count(o.Telemetry.ReceiverJvmThreadOwnersUnknown, int64(b.unowned))
+	}
 	if b.Unknown > 0 {
 		Count(o.Telemetry.ReceiverJvmThreadEventsUnknown, int64(b.Unknown))
 	}

@@ -45,6 +45,7 @@ type Batch struct {
 	Peers   []jvmthread.ThreadID            // threads to describe that have no part
 	news    map[jvmthread.ThreadID]struct{} // all threads described for the first time
 	lost    uint64                          // events lost in the gaps of the batch
+	unowned uint64                          // events with FlagOwnerUnknown
 	carrier threadpdata.Carrier
 }
 
@@ -76,7 +77,7 @@ func (s *Session) Begin() *Batch {
 	}
 	clear(b.news)
 	b.Events, b.Parts, b.Peers, b.Aggregate = b.Events[:0], b.Parts[:0], b.Peers[:0], nil
-	b.Unknown, b.lost = 0, 0
+	b.Unknown, b.lost, b.unowned = 0, 0, 0
 	return b
 }
 
@@ -98,7 +99,8 @@ func (s *Session) End(reason string, at jvmthread.Time) {
 	}
 }
 
-// inspect finds the threads that the batch describes for the first time, those of its parts and their peers, and adds up its gaps.
+// inspect finds the threads that the batch describes for the first time, those of its parts and their peers, and adds up its gaps and
+// missing owners.
 func (s *Session) inspect() {
 	b := &s.Batch
 	for _, part := range b.Parts {
@@ -110,6 +112,9 @@ func (s *Session) inspect() {
 		ev := &b.Events[i]
 		if ev.Kind == jvmthread.KindGap && ev.Arg > 0 {
 			b.lost += uint64(min(ev.Arg, jvmthread.MaxLost))
+		}
+		if ev.Flags&jvmthread.FlagOwnerUnknown != 0 {
+			b.unowned++
 		}
 		if ev.Peer == jvmthread.NoThread || len(b.Parts)+len(b.Peers) >= ordering.MaxParts || !s.Definitions.IsNews(ev.Peer) {
 			continue

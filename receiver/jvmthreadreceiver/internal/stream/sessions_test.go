@@ -70,6 +70,24 @@ func TestResentBatchesCountOnce(t *testing.T) {
 	assert.EqualValues(t, 4, accepted.Data.(metricdata.Sum[int64]).DataPoints[0].Value)
 }
 
+func TestUnknownOwnersAreCounted(t *testing.T) {
+	tel := componenttest.NewTelemetry()
+	next := outlettest.NewSink()
+	r := start(t, outlettest.New(t, tel, next), nil)
+	a := dial(t, r)
+	a.greet(hello)
+	a.send(`batch sequence=1 watermark=20
+ section thread=1
+  event contendedEnter time=11 lock=0/a ownerUnknown
+  event contendedEntered time=12 lock=0/a
+  event contendedEnter time=13 lock=0/a
+`)
+	assert.EqualValues(t, 1, a.acked())
+	r.stop()
+	unknown := []metricdata.DataPoint[int64]{{Value: 1}}
+	metadatatest.AssertEqualReceiverJvmThreadOwnersUnknown(t, tel, unknown, metricdatatest.IgnoreTimestamp())
+}
+
 func TestClockOfTheFirstHelloIsKept(t *testing.T) {
 	next := outlettest.NewSink()
 	r := start(t, outlettest.New(t, nil, next), nil)

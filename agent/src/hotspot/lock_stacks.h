@@ -1,0 +1,32 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds the owner of a monitor that has become one only because another thread contends for it.
+// From Java 23 on (21, 22: an option), such a monitor says "anonymous" until its owner touches it
+// again: the owner has the object on a small stack of locked objects in its thread structure.
+//
+// Objects are only compared, never followed, and structures read only while their threads live
+// (living.h). A collection that moves objects meanwhile makes the answer unknown.
+
+#pragma once
+
+#include <jvmti.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Call at VMInit on the given thread, with the distance from a thread structure to its JNIEnv.
+// False if the JVM has no lock stacks or does not export what is needed.
+bool weft_lock_stacks_init(JNIEnv *env, ptrdiff_t env_offset);
+
+// The current platform thread starts; or is older than the agent and seen for the first time; or
+// ends.
+void weft_lock_stacks_start(JNIEnv *env, jthread thread);
+void weft_lock_stacks_seen(JNIEnv *env, jthread thread);
+void weft_lock_stacks_end(JNIEnv *env);
+
+// Lists the other threads that run Java. Thread ends must be reported already.
+void weft_lock_stacks_add_known(JNIEnv *env);
+
+// The id of the thread that has locked an object. False if it is not found.
+bool weft_lock_stacks_find(jobject object, uint64_t *id);

@@ -1,0 +1,128 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// waitCase is what a program knows about the waits of one scenario; "*" is not compared, and "a|b" accepts both.
+type waitCase struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Entry    string `json:"entry"`       // the library's method that the application called
+	Function string `json:"function"`    // the application's method
+	Lock     string `json:"lock"`        // the field
+	Path     int64  `json:"path_millis"` // for which main depended on the threads of the scenario
+
+	// By how much main would end earlier without the waits, in nanoseconds.
+	SavesLeast int64       `json:"saves_least"`
+	SavesMost  int64       `json:"saves_most"`
+	Waits      []truthWait `json:"waits"`
+}
+
+// truthWait is a call that waits.
+type truthWait struct {
+	Thread     string  `json:"thread"`
+	Called     int64   `json:"called"` // nanoseconds since the epoch
+	Returned   int64   `json:"returned"`
+	Least      int64   `json:"least"` // length in nanoseconds
+	Cause      string  `json:"cause"`
+	Releaser   string  `json:"releaser"` // thread that ended the wait
+	Holder     string  `json:"holder"`   // thread that held the lock longest during the wait
+	Held       string  `json:"held"`     // the holder's method
+	ShareLeast float64 `json:"share_least"`
+	ShareMost  float64 `json:"share_most"`
+}
+
+func (w *truthWait) most() int64 { return w.Returned - w.Called }
+
+// column compares one aspect of a wait: want is shown if got differs.
+type column struct {
+	name string
+	cell func(o *output, c *waitCase, w *truthWait, s *span) (want, got string)
+}
+
+var matrixColumns = []column{
+	{"kind", func(_ *output, c *waitCase, _ *truthWait, s *span) (want, got string) {
+		return c.Kind, s.text("weft.wait.kind")
+	}},
+	{"site", func(_ *output, c *waitCase, _ *truthWait, s *span) (want, got string) {
+		return c.Function, s.text("code.function.name")
+	}},
+	{"entry", func(_ *output, c *waitCase, _ *truthWait, s *span) (want, got string) {
+		return c.Entry, s.text("weft.wait.entry")
+	}},
+	{"name", func(_ *output, c *waitCase, _ *truthWait, s *span) (want, got string) {
+		return c.Lock, s.text("weft.lock.name")
+	}},
+	{"cause", func(_ *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
+		return w.Cause, s.text("weft.wait.cause")
+	}},
+	{"releaser", func(o *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
+		return w.Releaser, o.releaser(s)
+	}},
+	{"holder", func(_ *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
+		return w.Holder, s.text("weft.lock.holder.thread.name")
+	}},
+	{"held", func(_ *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
+		return w.Held, s.text("weft.lock.holder.function")
+	}},
+	{"share", func(_ *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
+		const slack = 0.01 // the program reads the clock a little before and after
+		share, ok := s.Attributes().Get("weft.lock.holder.share")
+		if ok {
+			got = fmt.Sprintf("%.3f", share.Double())
+		}
+		if w.Holder == "" || ok && share.Double() >= w.ShareLeast-slack && share.Double() <= w.ShareMost+slack {
+			return got, got
+		}
+		return fmt.Sprintf("%.3f-%.3f", w.ShareLeast, w.ShareMost), got
+	}},
+	{"length", func(_ *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
+		length := s.end() - s.began()
+		got = fmt.Sprintf("%.2fms", millis(length))
+		if length >= w.Least && length <= w.most() {
+			return got, got
+		}
+		return fmt.Sprintf("%.2f-%.2fms", millis(w.Least), millis(w.most())), got
+	}},
+}
+
+func millis(ns int64) float64 { return float64(ns) / float64(time.Millisecond) }
+
+// releaser returns the name of the thread that ended a wait, by its link.
+func (o *output) releaser(s *span) string {
+	for _, l := range s.Links().All() {
+		candidate := link{l, s, o.byID[spanID{l.TraceID(), l.SpanID()}]}
+		if slices.Contains([]string{"handoff", "notify", "notify_all", "join", "interrupt", "unpark"}, candidate.kind()) && candidate.to != nil {
+			return candidate.to.text("thread.name")
+		}
+	}
+	return ""
+}
+
+// waitsDuring returns the waits of a thread whose middle is within a call.
+func (o *output) waitsDuring(service string, w *truthWait) []*span {
+	return o.of(service, func(s *span) bool {
+		middle := s.began()/2 + s.end()/2
+		return s.text("thread.name") == w.Thread && s.has("weft.wait.kind") && s.text("weft.state") != "reentering" &&
+			middle >= w.Called && middle <= w.Returned
+	})
+}
+
+// pathThrough returns for how long the threads of a scenario are on the critical path of main, with a known activity.
+func (o *output) pathThrough(service string, c *waitCase) time.Duration {
+	var sum int64
+	for _, s := range o.of(service, func(s *span) bool {
+		return strings.HasPrefix(s.text("weft.critical_path.thread.name"), c.Name+"-") &&
+			slices.Contains([]string{"run", "sleep", "timer"}, s.text("weft.critical_path.kind"))
+	}) {
+		sum += s.number("weft.interval.time")
+	}
+	return time.Duration(sum)
+}

@@ -1,0 +1,149 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// unknowable lists what a source need not know. If the cells are not empty, they must be right all the same.
+var unknowable = []struct {
+	source  string
+	columns []string
+	applies func(c *waitCase) bool
+	why     string
+}{
+	{"jfr", []string{"name"}, anyWait, "a recording has no bytecode"},
+	{"jfr", []string{"holder", "held", "share"}, parkedWaits, "a recording has no owner of what a thread parks for"},
+	{"jfr", []string{"cause", "releaser", "path"}, ended("unpark"), "a recording has no unparks"},
+	{"jfr", []string{"cause", "releaser", "path"}, ended("interrupt"), "a recording has no interrupts"},
+	{"agent", []string{"share"}, heldByMain, "only the owner at the beginning of the wait is known"},
+	{"agent", []string{"held"}, func(c *waitCase) bool { return c.Name == "stamped-lock" || c.Name == "synchronized" }, "it is missing in some runs"},
+	{
+		"agent",
+		[]string{"holder", "held", "share"},
+		func(c *waitCase) bool { return c.Kind == "permit" && ended("timeout")(c) },
+		"a permit has no owner, and none was released",
+	},
+}
+
+func anyWait(*waitCase) bool { return true }
+
+// heldByMain applies to waits that do not end by getting the lock.
+func heldByMain(c *waitCase) bool { return c.Name == "lock-timeout" || c.Name == "lock-interrupted" }
+
+func parkedWaits(c *waitCase) bool { return c.Name != "synchronized" }
+
+func ended(how string) func(*waitCase) bool {
+	return func(c *waitCase) bool {
+		return slices.ContainsFunc(c.Waits, func(w truthWait) bool { return strings.Contains(w.Cause, how) })
+	}
+}
+
+func whyUnknown(from source, c *waitCase, column string) string {
+	for _, u := range unknowable {
+		if u.source == from.kind && slices.Contains(u.columns, column) && u.applies(c) {
+			return u.why
+		}
+	}
+	return ""
+}
+
+// matrixCell is one aspect of a scenario; want and got are those of the first wait that differs.
+type matrixCell struct {
+	column, want, got string
+	ok                bool
+	unknown           string // why it cannot be known
+}
+
+// compareCase compares the waits of a scenario with the truth, column by column.
+func compareCase(o *output, service string, from source, c *waitCase, saves map[string]savings) []matrixCell {
+	var pairs []pair
+	count := matrixCell{column: "waits", ok: true}
+	for i := range c.Waits {
+		w := &c.Waits[i]
+		spans := o.waitsDuring(service, w)
+		count.add("1", strconv.Itoa(len(spans)))
+		if len(spans) > 0 {
+			pairs = append(pairs, pair{w, spans[0]})
+		}
+	}
+	cells := []matrixCell{count}
+	for _, column := range matrixColumns {
+		cell := matrixCell{column: column.name, ok: true, unknown: whyUnknown(from, c, column.name)}
+		if len(pairs) == 0 {
+			cell.add("a wait", "")
+		}
+		for _, p := range pairs {
+			cell.add(column.cell(o, c, p.truth, p.span))
+		}
+		cells = append(cells, cell)
+	}
+	path := matrixCell{column: "path", ok: true, unknown: whyUnknown(from, c, "path")}
+	want, got := time.Duration(c.Path)*time.Millisecond, o.pathThrough(service, c).Round(time.Millisecond)
+	if got >= want/20*19 {
+		want = got
+	}
+	if path.unknown == "" {
+		path.add(want.String(), got.String())
+	}
+	what := matrixCell{column: "saves", ok: true, unknown: whyUnknown(from, c, "saves")}
+	if isContended(c.Kind) {
+		what.add(saves[o.lockClass(service, c)].compare())
+	}
+	return append(cells, path, what)
+}
+
+type pair struct {
+	truth *truthWait
+	span  *span
+}
+
+// add compares one wait; the first one that differs is shown.
+func (c *matrixCell) add(want, got string) {
+	ok := want == "*" || slices.Contains(strings.Split(want, "|"), got)
+	ok = ok || c.unknown != "" && (got == "" || got == "unknown")
+	if c.ok {
+		c.want, c.got, c.ok = want, got, ok
+	}
+}
+
+// checkMatrix compares all waits with the truth, and logs the table.
+func checkMatrix(t *testing.T, o *output, service string, from source, truth []waitCase, gaps *gapList) {
+	t.Helper()
+	var table strings.Builder
+	saves := o.savings(service, truth)
+	for i := range truth {
+		c := &truth[i]
+		table.WriteString("\n| " + from.String() + " | " + c.Name + " |")
+		for _, cell := range compareCase(o, service, from, c, saves) {
+			table.WriteString(" " + cell.String() + " |")
+			gaps.check(t, gap{from.String(), c.Name, cell.column}, cell.ok, cell.String())
+		}
+	}
+	heads := []string{"source", "scenario", "waits"}
+	for _, column := range matrixColumns {
+		heads = append(heads, column.name)
+	}
+	heads = append(heads, "path", "saves")
+	t.Logf("the last value of each cell, a gap with the truth in brackets\n| %s |%s", strings.Join(heads, " | "), table.String())
+}
+
+func (c matrixCell) String() string {
+	switch {
+	case c.unknown != "" && c.ok && c.got == "":
+		return "unknown"
+	case c.ok && c.got == "":
+		return "-"
+	case c.ok:
+		return c.got
+	default:
+		return fmt.Sprintf("%q (%s)", c.got, c.want)
+	}
+}

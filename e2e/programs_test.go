@@ -1,0 +1,115 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// load is what clients ask of a web server, all at once.
+type load struct {
+	clients, requests int
+	path              string                  // of a request; the number of the client follows
+	want              func(client int) string // in the response
+}
+
+// serve waits until a web server answers, puts it under load, and stops it. It returns how long the server's threads waited, in nanoseconds,
+// as the server states it at /waited.
+func (l load) serve(t *testing.T, jvm *process, address string) int64 {
+	t.Helper()
+	poll(t, "the server answers", func() bool {
+		require.True(t, jvm.running(), "the server ended: %s", clip(strings.Join(jvm.outLines(), "\n")))
+		return answers(address + "/waited")
+	})
+	var all sync.WaitGroup
+	for client := range l.clients {
+		all.Go(func() {
+			for range l.requests {
+				body, err := get(fmt.Sprintf("http://%s%s%d", address, l.path, client))
+				assert.Equal(t, l.want(client), body, "%v", err)
+			}
+		})
+	}
+	all.Wait()
+	body, err := get("http://" + address + "/waited")
+	require.NoError(t, err)
+	waited, err := strconv.ParseInt(body, 10, 64)
+	require.NoError(t, err)
+	jvm.stop(t, syscall.SIGTERM)
+	return waited
+}
+
+// get returns the body of a page.
+func get(url string) (string, error) {
+	client := http.Client{Timeout: patience}
+	response, err := client.Get(url)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }() // it was only read
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
+}
+
+// isContended reports whether waits of a kind are for what other threads hold.
+func isContended(kind string) bool { return slices.Contains([]string{"lock", "permit", "pool"}, kind) }
+
+func (s *span) contended() bool { return isContended(s.text("weft.wait.kind")) }
+
+// seenWaits are waits of a program, and the time in them by attribute.
+type seenWaits struct {
+	time  int64
+	spans []*span
+}
+
+// waitsWhere returns the spans of a service that meet a condition.
+func waitsWhere(o *output, service string, is func(s *span) bool) (w seenWaits) {
+	w.spans = o.of(service, is)
+	for _, s := range w.spans {
+		w.time += s.number("weft.interval.time")
+	}
+	return w
+}
+
+// values returns the values of an attribute, in order.
+func (w seenWaits) values(name string) []string {
+	return slices.Sorted(maps.Keys(w.times(name)))
+}
+
+// most returns the value of an attribute with most of the time.
+func (w seenWaits) most(name string) string {
+	times := w.times(name)
+	return slices.MaxFunc(w.values(name), func(a, b string) int { return int(times[a] - times[b]) })
+}
+
+func (w seenWaits) times(name string) map[string]int64 {
+	times := map[string]int64{}
+	for _, s := range w.spans {
+		times[s.text(name)] += s.number("weft.interval.time")
+	}
+	return times
+}
+
+// summaryOf returns the first sentence of weft summary, in one line, and all its text.
+func summaryOf(t *testing.T, c *collector) (first, text string) {
+	t.Helper()
+	out, err := exec.Command(built("weft"), "summary", filepath.Join(c.out, "spans.json")).Output()
+	require.NoError(t, err)
+	first, _, _ = strings.Cut(string(out), "\n\n")
+	return strings.Join(strings.Fields(first), " "), string(out)
+}

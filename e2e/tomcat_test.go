@@ -1,0 +1,54 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestTomcatNamesTheLock puts a servlet under load whose list of prices is locked while a thread fetches new ones. Tomcat has more workers than
+// there are clients; their waits for requests are not contention.
+func TestTomcatNamesTheLock(t *testing.T) {
+	classpath := withJars(t, "tomcat")
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		c := startCollector(t, wholeRun)
+		waited := runPrices(t, j, c, classpath)
+		o := c.finish(t, "prices")
+		checkNothingLost(t, o)
+		isPrice := func(s *span) bool {
+			return s.text("weft.lock.name") == "PriceList.lock" && s.text("thread.name") != "price-reloader"
+		}
+		locked := waitsWhere(o, "prices", isPrice)
+		assert.InEpsilon(t, waited, locked.time, 0.1, "waits for the lock")
+		assert.Equal(t, []string{"com.acme.prices.PriceList.price"}, locked.values("code.function.name"))
+		assert.Equal(t, []string{"java.util.concurrent.locks.ReentrantLock.lock"}, locked.values("weft.wait.entry"))
+		assert.Equal(t, "price-reloader", locked.most("weft.lock.holder.thread.name"))
+		assert.Equal(t, "com.acme.prices.PriceList.fetch", locked.most("weft.lock.holder.function"))
+		others := waitsWhere(o, "prices", func(s *span) bool { return s.contended() && s.text("weft.lock.name") != "PriceList.lock" })
+		assert.Less(t, others.time, waited/10, "idle workers, the acceptor and the poller do not contend: %v", others.values("weft.lock.class"))
+		workers := func(s *span) bool {
+			return strings.Contains(s.text("thread.name"), "-exec-") && s.isState() && s.text("weft.wait.kind") != ""
+		}
+		assert.Subset(t, []string{"idle", "lock"}, waitsWhere(o, "prices", workers).values("weft.wait.kind"))
+
+		first, text := summaryOf(t, c)
+		assert.Regexp(t, `^price-reloader slept \S+ \S+ in PriceList\.fetch holding PriceList\.lock; \d+ http-nio-\S+-exec threads waited \S+ s for it`, first)
+		t.Logf("%v waited, %v seen\n%s", time.Duration(waited), time.Duration(locked.time), text)
+	})
+}
+
+// runPrices starts the server, sends requests, and stops it. It returns how long requests waited for the lock.
+func runPrices(t *testing.T, j jdk, c *collector, classpath string) int64 {
+	t.Helper()
+	address := freeAddress(t)
+	host, port, _ := strings.Cut(address, ":")
+	jvm := java(t, j, c.endpoint, "prices", "-cp", classpath, "com.acme.prices.PriceServer", host, port)
+	l := load{clients: 24, requests: 25, path: "/price/", want: func(client int) string { return strconv.Itoa(client * client) }}
+	return l.serve(t, jvm, address)
+}

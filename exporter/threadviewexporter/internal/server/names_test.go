@@ -1,0 +1,83 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// The overview has the colors of the lanes: who waits for a ReentrantLock is blocked. Arrows name what the thread waited for.
+func TestOverviewAndArrowsKnowContendedParks(t *testing.T) {
+	f := reportAndMatchers(t, time.Second)
+	busy := fmt.Sprintf("?from=%d&to=%d", 200*ms, 210*ms)
+	overview := ask[api.Minimap](f, "/minimap"+busy+"&width=1")
+	assert.Equal(t, []int64{3 * 10 * ms}, overview.Time[jvmthread.StateBlocked])
+	assert.Equal(t, []int64{10 * ms}, overview.Time[jvmthread.StateParked], "the worker without a task")
+	for _, arrow := range ask[api.Arrows](f, "/interactions").Arrows {
+		if want := "OrderBook.lock"; arrow.Lock.Hash == "b00c" {
+			assert.Equal(t, want, arrow.Name)
+		} else if arrow.Lock.Hash == "9001" {
+			assert.Equal(t, "HikariPool", arrow.Name)
+		}
+	}
+}
+
+// Rows of contended waits say which locks and pools they are for, over whole blocks and over parts of them.
+func TestTablesNameLocksAndPools(t *testing.T) {
+	f := reportAndMatchers(t, 170*time.Millisecond)
+	for _, span := range []string{"", "?from=150000000&to=1900000000"} {
+		classes := map[string]api.ClassRow{}
+		for _, row := range ask[api.Classes](f, "/classes"+span).Classes {
+			classes[row.Class] = row
+		}
+		require.Len(t, classes, 3)
+		lock := classes["java.util.concurrent.locks.ReentrantLock$NonfairSync"]
+		assert.Equal(t, "lock", lock.Kind)
+		assert.Equal(t, []string{"OrderBook.lock"}, lock.Names)
+		pool := classes["java.util.concurrent.SynchronousQueue"]
+		assert.Equal(t, "pool", pool.Kind)
+		assert.Equal(t, []string{"HikariPool"}, pool.Names)
+		idle := classes["java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"]
+		assert.Empty(t, idle.Kind)
+		assert.Empty(t, idle.Names)
+		callers := map[string]api.CallerRow{}
+		for _, row := range ask[api.Callers](f, "/callers"+span).Callers {
+			callers[row.Name] = row
+		}
+		require.Len(t, callers, 2)
+		assert.Equal(t, []string{"com.acme.Matcher.match", "lock"}, []string{callers["OrderBook.lock"].Method, callers["OrderBook.lock"].Wait})
+		assert.Equal(t, []string{"com.acme.Shop.buy", "pool"}, []string{callers["HikariPool"].Method, callers["HikariPool"].Wait})
+	}
+}
+
+// A thread that waits for a ReentrantLock all the time is blocked rather than idle or parked; a worker without a task is idle.
+func TestIdleThreadsAreToldByKind(t *testing.T) {
+	f := reportAndMatchers(t, 170*time.Millisecond)
+	names := func(parameter string) (out []string) {
+		for _, row := range ask[api.Threads](f, fmt.Sprintf("/threads?from=%d&to=%d&%s", 200*ms, 210*ms, parameter)).Threads {
+			out = append(out, row.Name)
+		}
+		return out
+	}
+	matchers := []string{"matcher-1", "matcher-2", "matcher-3"}
+	assert.Equal(t, matchers, names("hide=idle"))
+	assert.Equal(t, matchers, names("state=blocked"))
+	assert.Equal(t, []string{"pool-1-thread-1"}, names("state=parked"))
+}
+
+// The table as a file has the names, too.
+func TestFileOfClassesHasNames(t *testing.T) {
+	f := reportAndMatchers(t, time.Second)
+	file := string(f.file("/export?table=classes&format=csv"))
+	assert.Contains(t, file, "class,kind,names,")
+	assert.Contains(t, file, "java.util.concurrent.SynchronousQueue,pool,HikariPool,")
+}

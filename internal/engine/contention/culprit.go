@@ -1,0 +1,40 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package contention
+
+import "slices"
+
+// Holder is a thread that held what others waited for.
+type Holder struct {
+	Name  string
+	Share float64 // the part of the waits' time in which it did
+}
+
+// A holder is the cause from the first of these shares on. With less, but the second one, it is the cause if it is not one of the threads that
+// mostly wait: these hold the lock because all of them need it. One of them needs more, and the next holder has much less.
+const (
+	culprit   = 0.5
+	candidate = 0.2
+	peer      = 0.35
+	lead      = 1.5 // times the share of the next one
+)
+
+// Culprit returns the index of the holder that is the cause of waits, or -1 if the holders are alike. The holders are those with the largest
+// shares first; waiting is the pool whose threads mostly wait.
+func Culprit(holders []Holder, waiting string) int {
+	switch {
+	case len(holders) == 0:
+		return -1
+	case holders[0].Share >= culprit:
+		return 0
+	}
+	outsider := slices.IndexFunc(holders, func(h Holder) bool { return Pool(h.Name) != waiting })
+	if outsider >= 0 && holders[outsider].Share >= candidate {
+		return outsider
+	}
+	if holders[0].Share >= peer && (len(holders) == 1 || holders[0].Share >= lead*holders[1].Share) {
+		return 0
+	}
+	return -1
+}

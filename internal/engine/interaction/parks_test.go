@@ -1,0 +1,84 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package interaction_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+)
+
+// A flight recording has parks, but neither owners nor unparks. Who got a lock held it as long as others waited all the time. If no thread
+// waited for a while, any may hold it.
+func TestLocksWithoutOwners(t *testing.T) {
+	const a, b jvmthread.ThreadID = 1, 2
+	sym := symbols.New(symbols.DefaultLimits())
+	lock := jvmthread.LockID{Class: sym.InternClass("java.util.concurrent.locks.ReentrantLock$NonfairSync"), Hash: 1}
+	park := func(th jvmthread.ThreadID, from, to jvmthread.Time) []jvmthread.Event {
+		return []jvmthread.Event{{Time: from, Thread: th, Kind: jvmthread.KindPark, Lock: lock}, {Time: to, Thread: th, Kind: jvmthread.KindUnparked}}
+	}
+	for _, test := range []struct {
+		name   string
+		second []jvmthread.Event
+		want   []jvmthread.Hold
+	}{
+		{"another waited", park(b, 15, 60), []jvmthread.Hold{{Start: 20, End: 60, Lock: lock, Thread: a, Marks: jvmthread.HoldInferred}}},
+		{"a pause between the waits", park(b, 500, 700), nil},
+	} {
+		e := engine.New(engine.DefaultConfig(), sym)
+		events := slices.Concat(park(a, 10, 20), test.second)
+		slices.SortFunc(events, func(x, y jvmthread.Event) int { return cmp.Compare(x.Time, y.Time) })
+		e.AddBatch(1, 0, 1000, events)
+		e.Close(window.CutEnd, func(w *window.Window) {
+			var holds []jvmthread.Hold
+			for _, h := range w.Holds {
+				if h.End > h.Start {
+					holds = append(holds, h)
+				}
+			}
+			if !slices.Equal(test.want, holds) {
+				t.Errorf("%s: have %v, want %v", test.name, holds, test.want)
+			}
+			if len(w.Interactions) != len(test.want) {
+				t.Errorf("%s: %v", test.name, w.Interactions)
+			}
+		})
+	}
+}
+
+// A thread is known to hold an object of a pool only while others wait for one: only then is its return seen.
+func TestPoolIsHeldWhileThreadsWait(t *testing.T) {
+	const a, b, c jvmthread.ThreadID = 1, 2, 3
+	sym := symbols.New(symbols.DefaultLimits())
+	pool := jvmthread.LockID{Class: sym.InternClass("java.util.concurrent.SynchronousQueue$TransferQueue"), Hash: 1}
+	stack := sym.InternStack("at com.zaxxer.hikari.pool.HikariPool.getConnection(HikariPool.java:1)")
+	e := engine.New(engine.DefaultConfig(), sym)
+	e.AddBatch(1, 0, 1000, []jvmthread.Event{
+		{Time: 1, Thread: a, Kind: jvmthread.KindThreadStart},
+		{Time: 1, Thread: b, Kind: jvmthread.KindThreadStart},
+		{Time: 1, Thread: c, Kind: jvmthread.KindThreadStart},
+		{Time: 10, Thread: a, Kind: jvmthread.KindPark, Lock: pool, Stack: stack},
+		{Time: 20, Thread: b, Kind: jvmthread.KindPark, Lock: pool, Stack: stack},
+		{Time: 49, Thread: c, Kind: jvmthread.KindUnpark, Peer: a},
+		{Time: 50, Thread: a, Kind: jvmthread.KindUnparked},
+		{Time: 89, Thread: c, Kind: jvmthread.KindUnpark, Peer: b},
+		{Time: 90, Thread: b, Kind: jvmthread.KindUnparked},
+		{Time: 900, Thread: c, Kind: jvmthread.KindYield},
+	})
+	e.Close(window.CutEnd, func(w *window.Window) {
+		if len(w.Holds) == 0 {
+			t.Error("no thread held the pool")
+		}
+		for _, h := range w.Holds {
+			if h.Thread == a && h.End != 90 || h.Thread == b || h.End > 90 {
+				t.Errorf("%+v", h)
+			}
+		}
+	})
+}

@@ -1,0 +1,84 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package waits
+
+import (
+	"github.com/weft-otel/weft/internal/engine/recent"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+)
+
+// Classifier applies rules to the intervals of one session and remembers the results. One goroutine at a time owns it. A nil Classifier
+// knows states only.
+type Classifier struct {
+	rules  *Rules
+	sym    *symbols.Table
+	kinds  map[kindKey]jvmthread.Wait
+	recent recent.Cache[kindKey, jvmthread.Wait]
+	sites  map[jvmthread.StackID]*Site
+}
+
+type kindKey struct {
+	class jvmthread.ClassID
+	stack jvmthread.StackID
+	state jvmthread.State
+}
+
+// maxKinds bounds the remembered combinations of class and stack. At the limit, the Classifier starts over.
+const maxKinds = 1 << 16
+
+// Of returns a Classifier for the session whose names and stacks are in the table. The names must be known when an interval begins.
+func (r *Rules) Of(sym *symbols.Table) *Classifier {
+	return &Classifier{rules: r, sym: sym, kinds: make(map[kindKey]jvmthread.Wait), sites: make(map[jvmthread.StackID]*Site)}
+}
+
+// Or returns the classifier or, if it is nil, one with the default rules for the session whose names are in the table.
+func (c *Classifier) Or(sym *symbols.Table) *Classifier {
+	if c == nil {
+		return NewRules(Config{}).Of(sym)
+	}
+	return c
+}
+
+// Wait returns what the thread of an interval waits for. Whatever the class: who waits for an owner, waits for a lock.
+func (c *Classifier) Wait(iv *jvmthread.Interval) jvmthread.Wait {
+	state := iv.State
+	switch {
+	case int(state) >= len(own):
+		return jvmthread.WaitNone
+	case state == jvmthread.StateParked && iv.Peer != jvmthread.NoThread:
+		return jvmthread.WaitLock
+	case c == nil || !own[state].decide:
+		return own[state].kind
+	}
+	k := kindKey{iv.Lock.Class, iv.Stack, state}
+	hash := uint32(k.stack)*31 + uint32(k.class)
+	if kind := c.recent.Get(hash, k); kind != jvmthread.WaitNone {
+		return kind
+	}
+	kind, ok := c.kinds[k]
+	if !ok {
+		if len(c.kinds) >= maxKinds {
+			clear(c.kinds)
+		}
+		kind = c.rules.Kind(state, c.sym.Class(k.class), c.sym.Stack(k.stack))
+		c.kinds[k] = kind
+	}
+	c.recent.Put(hash, k, kind)
+	return kind
+}
+
+// Site returns the code of a stack that waits. It is valid as long as the Classifier; callers do not change it.
+func (c *Classifier) Site(id jvmthread.StackID) *Site {
+	if c == nil {
+		return new(Site)
+	}
+	s := c.sites[id]
+	if s == nil { // the number of stacks of a session is limited
+		site := c.rules.Site(c.sym.Stack(id))
+		s = &site
+		c.sites[id] = s
+	}
+	return s
+}

@@ -1,0 +1,197 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package waits
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+)
+
+// Config adds packages to the lists of this package. Each name is a prefix of class names, such as "com.acme.framework.".
+type Config struct {
+	Libraries    []string // that are not the application
+	Applications []string // that are, although a list of libraries contains them
+}
+
+// Rules determine what threads wait for. They are immutable.
+type Rules struct {
+	libraries, applications []string
+}
+
+// NewRules returns the rules with additional packages.
+func NewRules(cfg Config) *Rules {
+	return &Rules{libraries: slices.Concat(libraries, cfg.Libraries), applications: cfg.Applications}
+}
+
+// Site is the code that waits at a stack.
+type Site struct {
+	Function string // class and method of the first frame of the application, or of the best frame if there is none; empty: not known
+	File     string
+	Line     int    // 0: not known
+	Frame    int    // the index of its line in the text of the stack
+	Entry    string // class and method of the library through which the application waits; empty: it waits itself
+	Lock     string // what the source calls the lock, such as "Inventory.lock"; empty: not known
+	Own      bool   // Function is of the application
+}
+
+// origin is whose code a frame is.
+type origin uint8
+
+const (
+	fromWaiting  origin = iota // the JDK's waiting, waking or starting itself
+	fromPlatform               // the rest of the JDK
+	fromLibrary                // a library or a generated class
+	fromApplication
+)
+
+// waiting are the classes whose methods are never the caller that users look for.
+var waiting = []string{
+	"java.lang.Object.", "java.lang.Thread.", "java.lang.VirtualThread.", "java.util.concurrent.locks.", "jdk.internal.", "sun.misc.Unsafe.",
+}
+
+func hasPrefix(name string, list []string) bool {
+	return slices.ContainsFunc(list, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// origin returns whose code a function is.
+func (r *Rules) origin(function string) origin {
+	switch {
+	case hasPrefix(function, r.applications):
+		return fromApplication
+	case hasPrefix(function, waiting):
+		return fromWaiting
+	case hasPrefix(function, platform):
+		return fromPlatform
+	case hasPrefix(function, r.libraries), slices.ContainsFunc(generated, func(part string) bool { return strings.Contains(function, part) }):
+		return fromLibrary
+	}
+	return fromApplication
+}
+
+// stack is a parsed stack.
+type stack struct {
+	frames []jvmthread.Frame
+	lines  []int  // of the frames in the text
+	at     int    // index of the site
+	from   origin // of the site
+}
+
+// function returns class and method of a frame.
+func (s *stack) function(i int) string {
+	f := &s.frames[i]
+	if f.Class == "" {
+		return f.Method
+	}
+	return f.Function()
+}
+
+// inside returns the index of the first frame that is not part of the library's code below the site.
+func (s *stack) inside() int {
+	if s.from == fromApplication {
+		return s.at
+	}
+	return len(s.frames)
+}
+
+// parse parses a stack and finds its site: the first frame of the application; else, the first one of a library; else, the first that is
+// not part of the waiting itself; else, the first.
+func (r *Rules) parse(text string) (s stack) {
+	n := 0
+	for line := range strings.Lines(text) {
+		if f, ok := symbols.ParseFrame(strings.TrimSpace(line)); ok {
+			s.frames, s.lines = append(s.frames, f), append(s.lines, n)
+		}
+		n++
+	}
+	for i := range s.frames {
+		if from := r.origin(s.function(i)); from > s.from {
+			s.at, s.from = i, from
+		}
+		if s.from == fromApplication {
+			break
+		}
+	}
+	return s
+}
+
+// Site finds the code that waits in the text of a stack. Without a frame of the application, it is the library's method that a rule knows, or
+// that calls the JDK's method that a rule knows. An idle worker waits where a rule says: a frame of the application only started it.
+func (r *Rules) Site(text string) Site {
+	s := r.parse(text)
+	if len(s.frames) == 0 {
+		return Site{}
+	}
+	var site Site
+	first := s.at
+	switch kind, frame := s.match(""); {
+	case frame >= 0 && !kind.Idle() && r.origin(s.function(frame)) < s.from && frame < s.at:
+		site.Entry = s.function(s.entry(frame))
+	case frame >= 0:
+		s.at = frame
+	case s.at > 0:
+		site.Entry = s.function(s.at - 1)
+	}
+	f := &s.frames[s.at]
+	site.Function, site.File, site.Line, site.Frame = s.function(s.at), f.File, max(f.Line, 0), s.lines[s.at]
+	if site.Lock = symbols.LockName(text); site.Lock == "" && hasPrefix(s.function(0), classLoading) {
+		site.Lock = "class loading"
+	}
+	site.Own = s.from == fromApplication && s.at == first
+	return site
+}
+
+// match returns the kind of the first matching rule, WaitNone if there is none, and the index of the frame that it matches, -1 if it
+// matches the class.
+func (s *stack) match(class string) (kind jvmthread.Wait, frame int) {
+	for i := range rules {
+		rule := &rules[i]
+		if rule.class != "" && !strings.HasPrefix(class, rule.class) {
+			continue
+		}
+		if rule.frame == "" {
+			return rule.kind, -1
+		}
+		for f := range s.inside() {
+			if strings.HasPrefix(s.function(f), rule.frame) {
+				return rule.kind, f
+			}
+		}
+	}
+	return jvmthread.WaitNone, -1
+}
+
+// entry returns the index of the frame through which the library at a frame was entered: the outermost of its class and its inner classes below
+// the site.
+func (s *stack) entry(frame int) int {
+	class := outer(s.frames[frame].Class)
+	for f := s.at - 1; f > frame; f-- {
+		if outer(s.frames[f].Class) == class {
+			return f
+		}
+	}
+	return frame
+}
+
+// outer returns the name of the outermost class that contains a class.
+func outer(class string) string {
+	name, _, _ := strings.Cut(class, "$")
+	return name
+}
+
+// Kind returns what a thread in a state waits for, given the class of the object and the text of the stack; either may be empty.
+func (r *Rules) Kind(state jvmthread.State, class, text string) jvmthread.Wait {
+	if int(state) >= len(own) {
+		return jvmthread.WaitNone
+	}
+	if own[state].decide {
+		s := r.parse(text)
+		if kind, _ := s.match(class); kind != jvmthread.WaitNone {
+			return kind
+		}
+	}
+	return own[state].kind
+}

@@ -1,0 +1,170 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Holder is a thread that held what another thread waited for.
+type Holder struct {
+	Thread jvmthread.ThreadID
+	Time   time.Duration      // of the wait, within the window, in which it is known to have held it
+	Doing  jvmthread.Interval // the longest interval of what it did longest meanwhile; Seq is NoSeq if that is not known
+
+	did  [4]activity    // the longest ones; further ones replace the shortest
+	most jvmthread.Time // of one of them
+}
+
+// activity is what a thread did in several intervals: all sleeps of one method are one activity, and so is all running.
+type activity struct {
+	time, longest jvmthread.Time
+	iv            jvmthread.Interval // the longest
+}
+
+// Share returns which part of the wait the thread held what the wait was for, from 0 to 1.
+func (h *Holder) Share(wait time.Duration) float64 {
+	if wait <= 0 {
+		return 0
+	}
+	return float64(h.Time) / float64(wait)
+}
+
+// A History says what threads did.
+type History interface {
+	// During calls Did of a holder with the intervals of its thread that overlap [from, to).
+	During(h *Holder, from, to jvmthread.Time)
+}
+
+// Did notes an interval of the holder, of which it held the lock from one time to another, neither limited to the interval.
+func (h *Holder) Did(iv *jvmthread.Interval, from, to jvmthread.Time) {
+	d := min(iv.End, to) - max(iv.Start, from)
+	if d <= 0 {
+		return
+	}
+	a := &h.did[0]
+	for i := range h.did {
+		b := &h.did[i]
+		if b.time == 0 || b.iv.State == iv.State && b.iv.Wait == iv.Wait && b.iv.Stack == iv.Stack {
+			a = b
+			break
+		}
+		if b.time < a.time {
+			a = b
+		}
+	}
+	if a.iv.State != iv.State || a.iv.Wait != iv.Wait || a.iv.Stack != iv.Stack {
+		*a = activity{}
+	}
+	a.time += d
+	if d > a.longest {
+		a.longest, a.iv = d, *iv
+	}
+	if a.time > h.most {
+		h.most, h.Doing = a.time, a.iv
+	}
+}
+
+// Holders appends the threads that held what a contended wait was for, the longest first; held by means the first. Of a lock, their times add
+// up to at most the length of the wait; the rest is not known. The holders of permits and of objects of a pool overlap. A thread that waits
+// for the same lock is not its holder. If no hold is known, the owner that the JVM named, or the thread that handed the lock over, is the
+// only holder, with no time.
+func (w *Window) Holders(iv *jvmthread.Interval, out []Holder) []Holder {
+	if !HasHolders(iv.Wait) {
+		return out
+	}
+	start, end := w.Clip(*iv)
+	first := len(out)
+	out = AppendHolders(out, w, iv.Thread, start, end, w.holdsOf(iv.Lock, start))
+	if len(out) > first {
+		return out
+	}
+	var causes []jvmthread.Interaction
+	if iv.Peer == jvmthread.NoThread || iv.Wait == jvmthread.WaitReenter {
+		causes = w.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
+	}
+	return AppendSupposedHolder(out, w, iv, start, end, causes)
+}
+
+// HasHolders reports whether other threads hold what a wait is for.
+func HasHolders(wait jvmthread.Wait) bool { return wait.Contended() || wait == jvmthread.WaitReenter }
+
+// AppendHolders appends the threads that held a lock while a thread waited for it. The holds are in the order of their ends.
+func AppendHolders(
+	out []Holder, past History, waiter jvmthread.ThreadID, start, end jvmthread.Time, holds []jvmthread.Hold,
+) []Holder {
+	first := len(out)
+	for i := range holds {
+		h := &holds[i]
+		from, to := max(h.Start, start), min(h.End, end)
+		if from >= to && h.Marks&jvmthread.HoldShared == 0 {
+			break // only shared holds overlap
+		}
+		if from >= to || h.Thread == waiter {
+			continue
+		}
+		at := slices.IndexFunc(out[first:], func(o Holder) bool { return o.Thread == h.Thread })
+		if at < 0 {
+			at = len(out) - first
+			out = append(out, Holder{Thread: h.Thread})
+		}
+		o := &out[first+at]
+		o.Time += to.Sub(from)
+		past.During(o, from, to)
+	}
+	slices.SortStableFunc(out[first:], func(a, b Holder) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Thread, b.Thread))
+	})
+	return out
+}
+
+// AppendSupposedHolder appends the holder of a lock of which no hold is known, if there is a candidate. The causes are what ended the wait.
+func AppendSupposedHolder(
+	out []Holder, past History, iv *jvmthread.Interval, start, end jvmthread.Time, causes []jvmthread.Interaction,
+) []Holder {
+	id := iv.Peer
+	if iv.Wait == jvmthread.WaitReenter { // its peer is the thread that it joins
+		id = jvmthread.NoThread
+	}
+	if id == jvmthread.NoThread {
+		for i := range causes {
+			if causes[i].Kind == jvmthread.InteractionHandoff {
+				id = causes[i].From.Thread
+			}
+		}
+	}
+	if id == jvmthread.NoThread || id == iv.Thread {
+		return out
+	}
+	out = append(out, Holder{Thread: id})
+	past.During(&out[len(out)-1], start, end)
+	return out
+}
+
+// holdsOf returns the holds of a lock that end after a time, in the order of their ends.
+func (w *Window) holdsOf(id jvmthread.LockID, after jvmthread.Time) []jvmthread.Hold {
+	compare := func(h *jvmthread.Hold, end jvmthread.Time) int {
+		return cmp.Or(cmp.Compare(h.Lock.Class, id.Class), cmp.Compare(h.Lock.Hash, id.Hash), cmp.Compare(h.End, end))
+	}
+	first := sort.Search(len(w.Holds), func(i int) bool { return compare(&w.Holds[i], after) > 0 })
+	stop := first + sort.Search(len(w.Holds)-first, func(i int) bool { return compare(&w.Holds[first+i], math.MaxInt64) > 0 })
+	return w.Holds[first:stop]
+}
+
+// During implements [History].
+func (w *Window) During(h *Holder, from, to jvmthread.Time) {
+	l := w.lane(h.Thread)
+	if l == nil {
+		return
+	}
+	for i := l.at(from); i < len(l.Intervals) && l.Intervals[i].Start < to; i++ {
+		h.Did(&l.Intervals[i], from, to)
+	}
+}
