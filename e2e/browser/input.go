@@ -5,11 +5,14 @@ package browser
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -95,21 +98,26 @@ func (p *Page) Wheel(at Point, dx, dy float64, modifiers ...chromedp.Modifier) {
 	}))
 }
 
-// Press presses keys in order.
+// Press presses keys in order. As for a user, one event is both the key and its character: a page that prevents the default action of the key does not
+// get the character, and the browser does not act on it. (chromedp.KeyEvent sends the character on its own, to whatever has the focus by then.)
 func (p *Page) Press(keys string, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
-	p.Do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
-}
-
-// Space presses the space bar. Press would also send its character although the page prevents the default action, and the browser would scroll, which
-// it does not for a user.
-func (p *Page) Space() {
-	p.t.Helper()
-	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
-		_, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{
-			Type: kind, Key: " ", Code: "Space", WindowsVirtualKeyCode: ' ', NativeVirtualKeyCode: ' ',
-		})
-		require.NoError(p.t, err)
+	for _, key := range keys {
+		events := kb.Encode(key)
+		down, up := events[0], events[len(events)-1]
+		for _, modifier := range modifiers {
+			down.Modifiers |= int64(modifier)
+			up.Modifiers |= int64(modifier)
+		}
+		if types := down.Modifiers&^int64(chromedp.ModifierShift) == 0; types && len(events) == 3 {
+			down.Text, down.UnmodifiedText = events[1].Text, events[1].UnmodifiedText
+		}
+		for _, event := range []*input.DispatchKeyEventParams{down, up} {
+			p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+				_, err := cdp.Call(ctx, tab, input.DispatchKeyEvent, *event)
+				return err
+			}))
+		}
 	}
 }
 

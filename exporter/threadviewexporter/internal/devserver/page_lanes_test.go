@@ -221,9 +221,9 @@ func TestKeysMoveTheSelection(t *testing.T) {
 	p.Press("d")
 	p.Until(fmt.Sprintf("weftPlane.view.from > %f", from))
 	first := p.Text(".detail header")
-	p.Do(chromedp.KeyEvent(kb.ArrowRight))
+	p.Press(kb.ArrowRight)
 	p.Until(fmt.Sprintf(`document.querySelector(".detail header").innerText !== %q`, first))
-	p.Do(chromedp.KeyEvent(kb.ArrowLeft))
+	p.Press(kb.ArrowLeft)
 	p.Until(fmt.Sprintf(`document.querySelector(".detail header").innerText === %q`, first))
 	p.Press("[") // selects the interval that unblocked it
 	p.Until(fmt.Sprintf(`document.querySelector(".detail header").innerText !== %q`, first))
@@ -243,7 +243,7 @@ func TestArrowKeysReachEveryThread(t *testing.T) {
 	browser.Eval[any](p, `void document.querySelector(".lanes").focus()`)
 	seen := ",1,"
 	for range 4 {
-		p.Do(chromedp.KeyEvent(kb.ArrowUp))
+		p.Press(kb.ArrowUp)
 		p.Until(fmt.Sprintf(`!%q.includes("," + location.hash.match(/at=(\d+)/)[1] + ",")`, seen))
 		seen += browser.Eval[string](p, `location.hash.match(/at=(\d+)/)[1]`) + ","
 	}
