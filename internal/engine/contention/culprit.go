@@ -20,6 +20,10 @@ const (
 	lead      = 1.5 // times the share of the next one
 )
 
+// MostlyKnown is the least part of the waits' time with a known holder from which the known holders stand for all. A flight recording, for
+// example, does not say who holds a lock of java.util.concurrent; only some holders follow from its waits.
+const MostlyKnown = 0.5
+
 // Culprit returns the index of the holder that is the cause of waits, or -1 if the holders are alike. The holders are those with the largest
 // shares first; waiting is the pool whose threads mostly wait.
 func Culprit(holders []Holder, waiting string) int {

@@ -303,6 +303,7 @@ export interface Cost {
   more: number;
   culprit: boolean;
   turns: Turns | null;
+  unknown: number;
 }
 
 export interface Turns {

@@ -45,7 +45,7 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
 
 /** The cause first: who held it and what that thread did; then the symptom. */
 function Cause({cost, total}: {cost: Cost; total: number}) {
-  const {holders, site, turns, unit} = cost;
+  const {holders, site, turns, unit, unknown} = cost;
   const name = <CostName cost={cost} />;
   const waited = (
     <>
@@ -94,7 +94,8 @@ function Cause({cost, total}: {cost: Cost; total: number}) {
       {waited} for {unit && `${unit} of `}
       {name}
       {where}
-      {first && (
+      {unknown > 0 && `; who held it for ${percent(unknown)} of that time is not known`}
+      {first && unknown === 0 && (
         <>
           , held by{" "}
           {holders.slice(0, 2).map(({thread, text, share}, i) => (
@@ -111,7 +112,7 @@ function Cause({cost, total}: {cost: Cost; total: number}) {
           {holders.length + cost.more > 2 && ` and ${count(holders.length + cost.more - 2)} more`}
         </>
       )}
-      {!first && "; who held it is not known"}.
+      {!first && unknown === 0 && "; who held it is not known"}.
     </>
   );
 }

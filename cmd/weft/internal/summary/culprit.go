@@ -79,8 +79,28 @@ func (o *object) shares(culprit string, holders []string) string {
 	return text
 }
 
+// known returns the part of the waits' time with a known holder. A span lists only the holders with the largest shares, so the sums of the class
+// count if they know more.
+func (s *Summary) known(o *object) float64 {
+	var held, heldOfClass time.Duration
+	for _, d := range o.holders {
+		held += d
+	}
+	part := float64(held) / float64(max(o.time, 1))
+	if i := slices.IndexFunc(s.Locks, func(l Lock) bool { return l.Class == o.class }); i >= 0 {
+		for _, d := range s.Locks[i].Holders {
+			heldOfClass += d
+		}
+		part = max(part, float64(heldOfClass)/float64(max(s.Locks[i].Blocked, 1)))
+	}
+	return min(part, 1)
+}
+
 // inTurn says what the holders of a lock did if none of them is the cause.
-func (o *object) inTurn(holders []string) string {
+func (s *Summary) inTurn(o *object, holders []string) string {
+	if known := s.known(o); known < contention.MostlyKnown {
+		return "; who held it for " + wording.Percent(1-known) + " of that time is not known"
+	}
 	all := make(map[doing]time.Duration)
 	var known time.Duration
 	for d, length := range o.doing {

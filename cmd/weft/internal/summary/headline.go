@@ -90,7 +90,7 @@ func (s *Summary) cause(o *object, objects []*object) string {
 	}
 	first := o.culprit(holders)
 	if first == "" {
-		return waited + o.what() + o.at() + o.inTurn(holders)
+		return waited + o.what() + o.at() + s.inTurn(o, holders)
 	}
 	waited = sentence(first)
 	other, length := waitsItself(first, o, objects)

@@ -20,6 +20,7 @@ type wait struct {
 	length         time.Duration
 	holder         string // name, share, state, function
 	holders        string
+	partly         bool // the sums of the class know the holder for its share only, too
 }
 
 const (
@@ -40,13 +41,16 @@ func traceOf(t *testing.T, folded time.Duration, waits []wait) string {
 	spans := rs.ScopeSpans().AppendEmpty().Spans()
 	root := spans.AppendEmpty()
 	root.SetSpanID(pcommon.SpanID{1})
-	sums, counts := make(map[string]time.Duration), make(map[string]int)
+	sums, counts, held := make(map[string]time.Duration), make(map[string]int), make(map[string]time.Duration)
 	var all time.Duration
 	for _, w := range waits {
 		all += w.length
 		class := strings.Split(w.object, "|")[1]
 		sums[class] += w.length
 		counts[class]++
+		if !w.partly {
+			held[class] += w.length
+		}
 	}
 	require.NoError(t, root.Attributes().FromRaw(attributes{
 		"weft.window.cut": "end", "weft.contended.count": len(waits), "weft.contended.time": int64(all + folded),
@@ -60,7 +64,7 @@ func traceOf(t *testing.T, folded time.Duration, waits []wait) string {
 	for class, sum := range sums {
 		event("weft.lock", attributes{
 			"weft.lock.class": class, "weft.lock.contentions": counts[class], "weft.lock.blocked.time": int64(sum + folded),
-			"weft.lock.held.time": int64(sum), "weft.lock.holder.sleeping": int64(sum),
+			"weft.lock.held.time": int64(sum), "weft.lock.holder.sleeping": int64(held[class]),
 			"weft.folded.contended.count": int64(folded / time.Second), "weft.folded.contended.time": int64(folded),
 		})
 	}
@@ -139,6 +143,18 @@ func TestHeadlineNamesTheCause(t *testing.T) {
 			waits: func() (list []wait) {
 				for i, w := range waits(8, wait{thread: "matcher-1", object: bookLock, length: 2 * second}) {
 					w.holder = "matcher-" + string(rune('1'+(i+1)%8)) + "|0.9|runnable|com.acme.Order.place"
+					list = append(list, w)
+				}
+				return list
+			}(),
+		},
+		{
+			name: "in turn as far as it is known, which is little",
+			want: "6 clerks waited 12.0 s for OrderBook.lock in Order.place; who held it for 96 % of that time is not known",
+			waits: func() (list []wait) {
+				for i, w := range waits(6, wait{thread: "clerk-1", object: bookLock, length: 2 * second}) {
+					w.holder = "clerk-" + string(rune('1'+(i+1)%6)) + "|0.04|runnable|"
+					w.partly = true
 					list = append(list, w)
 				}
 				return list

@@ -148,11 +148,11 @@ func TestText(t *testing.T) {
 		{name: "top_one", input: exchange(t), top: 1},
 		{name: "quiet", input: []string{window(t, 3, attributes{"weft.window.cut": "time"}, nil, []attributes{thread(1, "main", 0, 0)})}, top: 10},
 		{name: "kinds", input: []string{traceOf(t, 0, []wait{
-			{"matcher-1", bookLock, 2 * time.Second, "report|1|sleeping|com.acme.Report.write", ""},
-			{"matcher-2", bookLock, time.Second, "report|0.6|sleeping|com.acme.Report.write", "report 60 %, matcher-1 40 %"},
-			{"report", tapeLock, time.Second, "archiver|1|runnable|", ""},
-			{"http-exec-3", connection, time.Second, "http-exec-1|1|runnable|com.acme.Orders.insert", "http-exec-1 100 %, http-exec-2 70 %, main <1 %"},
-			{"client-1", permit, time.Millisecond, "", ""},
+			{"matcher-1", bookLock, 2 * time.Second, "report|1|sleeping|com.acme.Report.write", "", false},
+			{"matcher-2", bookLock, time.Second, "report|0.6|sleeping|com.acme.Report.write", "report 60 %, matcher-1 40 %", false},
+			{"report", tapeLock, time.Second, "archiver|1|runnable|", "", false},
+			{"http-exec-3", connection, time.Second, "http-exec-1|1|runnable|com.acme.Orders.insert", "http-exec-1 100 %, http-exec-2 70 %, main <1 %", false},
+			{"client-1", permit, time.Millisecond, "", "", false},
 		})}, top: 10},
 		{name: "nothing", input: []string{`{"resourceSpans":[]}` + "\n"}, top: 10},
 	} {

@@ -37,6 +37,8 @@ func (q *query) addHolders(cost *api.Cost, c *contended, sel selection) {
 			if others := slices.DeleteFunc(slices.Clone(waiters), func(i int) bool { return i == q.sn.Thread(culprit.Thread) }); len(others) > 0 {
 				waiters = others
 			}
+		} else if known := knownPart(held, waited); known < contention.MostlyKnown {
+			cost.Unknown = 1 - known
 		} else if len(holders) > 1 {
 			cost.Turns = q.turnsOf(holders, held, waiters)
 		}
@@ -52,6 +54,17 @@ func (q *query) addHolders(cost *api.Cost, c *contended, sel selection) {
 		cost.Holders = append(cost.Holders, q.holder(h, waited))
 	}
 	cost.More = len(holders) - len(cost.Holders)
+}
+
+// knownPart returns the part of the time during which a thread waited whose holder is known.
+func knownPart(held map[int][]part, waited jvmthread.Time) float64 {
+	var known jvmthread.Time
+	for _, parts := range held {
+		for _, p := range parts {
+			known += p.to - p.from
+		}
+	}
+	return min(float64(known)/float64(max(waited, 1)), 1)
 }
 
 // turnsOf returns what threads did while they held a lock.
