@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // unknowable lists what a source need not know. If the cells are not empty, they must be right all the same.
@@ -117,6 +119,7 @@ func (c *matrixCell) add(want, got string) {
 // checkMatrix compares all waits with the truth, and logs the table.
 func checkMatrix(t *testing.T, o *output, service string, from source, truth []waitCase, gaps *gapList) {
 	t.Helper()
+	require.NotEmpty(t, truth)
 	var table strings.Builder
 	saves := o.savings(service, truth)
 	for i := range truth {

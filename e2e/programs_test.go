@@ -91,8 +91,11 @@ func (w seenWaits) values(name string) []string {
 	return slices.Sorted(maps.Keys(w.times(name)))
 }
 
-// most returns the value of an attribute with most of the time.
+// most returns the value of an attribute with most of the time, or an empty string without waits.
 func (w seenWaits) most(name string) string {
+	if len(w.spans) == 0 {
+		return ""
+	}
 	times := w.times(name)
 	return slices.MaxFunc(w.values(name), func(a, b string) int { return int(times[a] - times[b]) })
 }

@@ -63,6 +63,9 @@ func checkSwitched(t *testing.T, j jdk, options string, unknown []string) {
 		assert.Less(t, spent[jvmthread.StateRunnable], (to-from)/2, "%s: %v", name, spent)
 		if slices.Contains(unknown, name) {
 			assert.Greater(t, spent[jvmthread.StateUnknown], (to-from)/2, "%s: %v", name, spent)
+		} else {
+			require.NotNil(t, spent, "%s has no states", name)
+			assert.Less(t, spent[jvmthread.StateUnknown], (to-from)/2, "%s: %v", name, spent)
 		}
 	}
 }

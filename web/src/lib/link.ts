@@ -28,7 +28,7 @@ export interface Shown {
   arrows: Kind[];
   path: boolean;
   mode: "bounded" | "unbounded";
-  /** The thread whose path is shown; 0 for the one blocked longest. */
+  /** The thread whose path is shown; 0 for the one that waited longest. */
   pathThread: number;
   grouping: Grouping;
   filter: Filter;

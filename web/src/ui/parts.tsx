@@ -121,10 +121,10 @@ export function Distribution({stats, state}: {stats: Stats; state: State}) {
   );
 }
 
-/** A call stack; the frames of the wait itself are faint. */
 /** Begins the line of a stack that names the lock of the frame before it. */
 const lockLine = "- lock ";
 
+/** A call stack; the frames of the wait itself are faint. */
 export function Frames({stack, empty}: {stack: Stack | null; empty: string}) {
   if (!stack || stack.frames.length === 0) return <p class="hint">{empty}</p>;
   return (

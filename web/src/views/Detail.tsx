@@ -143,15 +143,15 @@ function Facts({interval, state}: {interval: Interval; state: State}) {
 
 /** Who held what the thread waited for, the longest first. */
 function Holders({interval: {holders}}: {interval: Interval}) {
+  if (holders.length === 0) return null;
   return (
     <Fact name="Held by" class="effects">
-      {holders.length > 0 &&
-        holders.slice(0, mostHolders).map(({thread, time, share, doing, text}) => (
-          <span key={thread.id}>
-            <ThreadName thread={thread} /> {time > 0 && <strong title={duration(time)}>{percent(share)}</strong>}{" "}
-            {doing && <IntervalName to={doing} text={text || doing.title} />}
-          </span>
-        ))}
+      {holders.slice(0, mostHolders).map(({thread, time, share, doing, text}) => (
+        <span key={thread.id}>
+          <ThreadName thread={thread} /> {time > 0 && <strong title={duration(time)}>{percent(share)}</strong>}{" "}
+          {doing && <IntervalName to={doing} text={text || doing.title} />}
+        </span>
+      ))}
       {holders.length > mostHolders && <span class="faint">and {holders.length - mostHolders} more</span>}
     </Fact>
   );

@@ -111,7 +111,7 @@ interface ThreadSelectProps {
   patch?: Partial<Shown>;
 }
 
-/** Selects the thread whose path is shown, among those blocked longest. */
+/** Selects the thread whose path is shown, among those that waited longest. */
 export function ThreadSelect({label, otherwise, shown, patch}: ThreadSelectProps) {
   const {threads, byId} = useKnown();
   const some = threads.slice(0, 500);

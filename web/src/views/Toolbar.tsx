@@ -181,7 +181,7 @@ function PathChoices({shown}: {shown: Shown}) {
           </Choice>
         ))}
       </fieldset>
-      <ThreadSelect label="Thread" otherwise="blocked longest" shown={shown} patch={{path: true}} />
+      <ThreadSelect label="Thread" otherwise="waited longest" shown={shown} patch={{path: true}} />
       <p class="hint">
         {range ? "For the selected range." : `For ${extent(session)}. Drag on the ruler to select a range.`}
       </p>

@@ -105,7 +105,7 @@ export function classColumns(sum: ClassRow | undefined): Column<ClassRow>[] {
       ...savingColumn(
         "saving.drag",
         "Saves",
-        "How much earlier the thread blocked longest would finish without contention for this class",
+        "How much earlier the thread of the critical path would finish without contention for this class",
         "drag",
       ),
       tip: ({saving}) => (saving ? `at most ${duration(saving.bound)}` : ""),
