@@ -67,7 +67,7 @@ func New(cfg Config, sym *symbols.Table) *Engine {
 	tl := timeline.New(cfg.MaxThreads, classifier)
 	binder := interaction.New(tl, cfg.MaxLocks)
 	return &Engine{
-		waits: classifier, queue: ordering.New(cfg.Ordering), timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder),
+		waits: classifier, queue: ordering.New(cfg.Ordering), timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder, classifier),
 		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), last: math.MinInt64,
 	}
 }

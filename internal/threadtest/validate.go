@@ -44,10 +44,25 @@ func Validate(w *window.Window) (errs []error) {
 			}
 		}
 	}
-	for i := 1; i < len(w.Holds); i++ {
-		if a, b := w.Holds[i-1], w.Holds[i]; a.Lock == b.Lock && a.End > b.Start {
-			errs = append(errs, fmt.Errorf("%v holds lock %v until %d, %v from %d on", a.Thread, a.Lock, a.End, b.Thread, b.Start))
+	return append(errs, holds(w)...)
+}
+
+// holds checks that one thread at a time holds a lock. Permits and pooled objects are shared, but a thread holds one of them once.
+func holds(w *window.Window) (errs []error) {
+	type holder struct {
+		lock   jvmthread.LockID
+		thread jvmthread.ThreadID
+	}
+	last := make(map[holder]jvmthread.Hold)
+	for _, h := range w.Holds {
+		k := holder{lock: h.Lock}
+		if h.Marks&jvmthread.HoldShared != 0 {
+			k.thread = h.Thread
 		}
+		if before, ok := last[k]; ok && before.End > h.Start {
+			errs = append(errs, fmt.Errorf("%v holds lock %v until %d, %v from %d on", before.Thread, h.Lock, before.End, h.Thread, h.Start))
+		}
+		last[k] = h
 	}
 	return errs
 }
@@ -67,6 +82,9 @@ func lane(w *window.Window, l *window.Lane) (errs []error) {
 			if before.End != iv.Start || before.Seq+1 != iv.Seq {
 				errs = append(errs, fmt.Errorf("thread %d: interval %d ends at %d, interval %d begins at %d", iv.Thread, before.Seq, before.End, iv.Seq, iv.Start))
 			}
+		}
+		if iv.State == jvmthread.StateRunnable && iv.Wait != jvmthread.WaitNone {
+			errs = append(errs, fmt.Errorf("interval %d/%d is runnable and waits for %v", iv.Thread, iv.Seq, iv.Wait))
 		}
 		if iv.Start >= w.Start {
 			sums[iv.State].Count++

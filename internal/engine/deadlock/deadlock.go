@@ -17,6 +17,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/engine/timeline"
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -50,6 +51,7 @@ type Counters struct {
 type Detector struct {
 	timeline *timeline.Timeline
 	binder   *interaction.Binder
+	waits    *waits.Classifier // may be nil
 	suspects []Found
 	standing []Found
 	fresh    []Found // confirmed, not taken yet
@@ -59,9 +61,10 @@ type Detector struct {
 	counters Counters
 }
 
-// New returns a Detector that reads the states of threads and the owners of locks.
-func New(tl *timeline.Timeline, b *interaction.Binder) *Detector {
-	return &Detector{timeline: tl, binder: b, orders: orders{seen: make(map[pair]sighting)}}
+// New returns a Detector that reads the states of threads and the owners of locks. The classifier knows which locks have only one owner; nil:
+// monitors.
+func New(tl *timeline.Timeline, b *interaction.Binder, classifier *waits.Classifier) *Detector {
+	return &Detector{timeline: tl, binder: b, waits: classifier, orders: orders{seen: make(map[pair]sighting)}}
 }
 
 // Counters returns the counts so far.
@@ -117,10 +120,13 @@ func (d *Detector) waitsFor(id jvmthread.ThreadID) (jvmthread.IntervalRef, jvmth
 		if open.Timeout > 0 { // a timed park ends by itself
 			return ref, jvmthread.NoThread
 		}
-		if owner, _ := d.binder.Owner(open.Lock); owner != jvmthread.NoThread && open.Wait == jvmthread.WaitLock {
+		// Readers share a lock, and release it unseen while another one has it. So of a lock that may be shared, only the owner that the JVM
+		// named counts, until the lock passes on.
+		owner, _ := d.binder.Owner(open.Lock)
+		if owner == open.Peer || owner != jvmthread.NoThread && d.waits.Exclusive(open.Lock.Class) {
 			return ref, owner
 		}
-		return ref, open.Peer
+		return ref, jvmthread.NoThread
 	}
 	return ref, jvmthread.NoThread
 }

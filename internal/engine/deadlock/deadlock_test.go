@@ -31,7 +31,7 @@ func play(t *testing.T, text string) (*threadtest.History, *deadlock.Detector, [
 	}
 	tl := timeline.New(timeline.DefaultMaxThreads, nil)
 	binder := interaction.New(tl, interaction.DefaultMaxLocks)
-	d := deadlock.New(tl, binder)
+	d := deadlock.New(tl, binder, nil)
 	var found []deadlock.Found
 	confirm := func(now jvmthread.Time) {
 		for _, f := range d.Confirm(now, 0) {

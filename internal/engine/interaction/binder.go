@@ -78,7 +78,7 @@ func (b *Binder) Counters() Counters { return b.counters }
 // if there is none. Apply marks it as timed out if it is a park that its timeout ended.
 func (b *Binder) Apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval) []jvmthread.Interaction {
 	b.bound = b.bound[:0]
-	if closed.Wait.Contended() {
+	if closed.Wait.Contended() || contradicted(closed) {
 		b.unblocked(closed.Lock, ev.Time)
 	}
 	switch ev.Kind {
@@ -113,7 +113,7 @@ func (b *Binder) Apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthre
 			b.interrupted(ev, closed)
 		}
 	case jvmthread.KindThreadEnd:
-		b.dropShare(th)
+		b.dropShares(th)
 	case jvmthread.KindPark:
 		b.park(ev, th, closed)
 	case jvmthread.KindUnpark:
@@ -127,6 +127,12 @@ func (b *Binder) Apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthre
 		b.gap(th)
 	}
 	return b.bound
+}
+
+// contradicted reports whether a thread stopped to wait unseen: an event contradicted its state, which has been unknown since. It may have
+// waited for a lock.
+func contradicted(closed *jvmthread.Interval) bool {
+	return closed.State == jvmthread.StateUnknown && (closed.Was == jvmthread.StateBlocked || closed.Was == jvmthread.StateParked)
 }
 
 // here returns the event itself as a cause.
@@ -196,7 +202,7 @@ func (b *Binder) unparked(ev *jvmthread.Event, th *timeline.Thread, closed *jvmt
 		}
 	case !ok && i.known() && i.time >= closed.Began():
 		b.bind(i, jvmthread.InteractionInterrupt, closed, ev.Time)
-	case (closed.State == jvmthread.StateParked || closed.State == jvmthread.StateDeadlocked) && expired(closed):
+	case closed.State == jvmthread.StateParked && expired(closed):
 		closed.Marks |= jvmthread.MarkTimedOut
 	case !ok && closed.Wait.Contended() && !b.got(ev, th, closed, cause{}):
 		b.counters.HandoffsUnbound++
@@ -212,6 +218,7 @@ func expired(iv *jvmthread.Interval) bool {
 // gap drops the state of the thread, or of all threads.
 func (b *Binder) gap(th *timeline.Thread) {
 	if th != nil {
+		b.dropShares(th)
 		me := b.waiting(th)
 		if me.lock != nil {
 			me.lock.remove(me.thread)

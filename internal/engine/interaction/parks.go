@@ -24,12 +24,15 @@ type sharer struct {
 // maxSharers bounds the sharers of one lock; the oldest ones are forgotten.
 const maxSharers = 256
 
+// maxShares bounds the locks of which one thread is remembered as a sharer, in the same way.
+const maxShares = 8
+
 // park records that a thread waits for a lock, a permit or an object of a pool, and the owner that the JVM named. A thread without a task
 // holds none.
 func (b *Binder) park(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval) {
 	wait := th.Open().Wait
 	if wait.Idle() {
-		b.dropShare(th)
+		b.dropShares(th)
 	}
 	if !wait.Contended() {
 		return
@@ -38,9 +41,7 @@ func (b *Binder) park(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthrea
 	if l == nil {
 		return
 	}
-	if b.waiting(th).shares == l {
-		b.dropShare(th)
-	}
+	l.unshare(ev.Thread)
 	l.blocked.Enter()
 	if l.blocked.Now == 1 {
 		for i := range l.sharers {
@@ -63,12 +64,31 @@ func (b *Binder) park(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthrea
 	}
 }
 
-// dropShare forgets that a thread holds a permit or an object.
-func (b *Binder) dropShare(th *timeline.Thread) {
-	if me := b.waiting(th); me.shares != nil {
-		me.shares.unshare(me.thread)
-		me.shares = nil
+// dropShares forgets which permits and objects a thread holds.
+func (b *Binder) dropShares(th *timeline.Thread) {
+	me := b.waiting(th)
+	for _, l := range me.shares {
+		l.unshare(me.thread)
 	}
+	me.shares = me.shares[:0]
+}
+
+// share records that a thread got a permit or an object.
+func (b *Binder) share(l *lock, th *timeline.Thread, at jvmthread.Time) {
+	me := b.waiting(th)
+	l.unshare(me.thread)
+	if len(l.sharers) == maxSharers {
+		l.sharers = slices.Delete(l.sharers, 0, 1)
+	}
+	l.sharers = append(l.sharers, sharer{thread: me.thread, since: at})
+	if slices.Contains(me.shares, l) {
+		return
+	}
+	if len(me.shares) == maxShares {
+		me.shares[0].unshare(me.thread)
+		me.shares = slices.Delete(me.shares, 0, 1)
+	}
+	me.shares = append(me.shares, l)
 }
 
 // unpark records a release: the thread unparks one that waits for a lock.
@@ -111,6 +131,7 @@ func (b *Binder) endShare(l *lock, ev *jvmthread.Event, th *timeline.Thread, wai
 	if h.End > h.Start {
 		b.holds = append(b.holds, h)
 	}
+	b.waiting(th).began = ev.Time // since when it has held what it returns next is not known; holds of a thread do not overlap
 }
 
 // unshare forgets a sharer and returns it.
@@ -141,11 +162,7 @@ func (b *Binder) got(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread
 	case closed.Wait == jvmthread.WaitLock:
 		b.own(l, ev.Thread, ev.Time, gotIt|waitedFor)
 	case bound:
-		if len(l.sharers) == maxSharers {
-			l.sharers = slices.Delete(l.sharers, 0, 1)
-		}
-		l.sharers = append(l.sharers, sharer{thread: ev.Thread, since: ev.Time})
-		b.waiting(th).shares = l
+		b.share(l, th, ev.Time)
 	}
 	return bound
 }

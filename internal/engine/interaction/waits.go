@@ -14,7 +14,7 @@ type waiting struct {
 	lock     *lock          // the thread is in its wait set; nil: in none
 	notified jvmthread.Time // when the thread was notified
 	back     bool           // the thread was notified and is reentering
-	shares   *lock          // of which the thread holds a permit; nil: of none
+	shares   []*lock        // of which the thread held a permit or an object when it was last seen to get one
 	began    jvmthread.Time // end of its last wait for a task, a permit or an object of a pool
 }
 

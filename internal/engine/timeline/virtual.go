@@ -16,5 +16,5 @@ func (t *Thread) MayRun() bool {
 func (t *Thread) ran() {
 	t.inWait = false
 	iv := &t.open
-	iv.State, iv.Lock, iv.Peer, iv.Stack = jvmthread.StateRunnable, jvmthread.NoLock, jvmthread.NoThread, jvmthread.NoStack
+	iv.State, iv.Wait, iv.Lock, iv.Peer, iv.Stack = jvmthread.StateRunnable, jvmthread.WaitNone, jvmthread.NoLock, jvmthread.NoThread, jvmthread.NoStack
 }

@@ -4,6 +4,8 @@
 package waits
 
 import (
+	"strings"
+
 	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -67,6 +69,11 @@ func (c *Classifier) Wait(iv *jvmthread.Interval) jvmthread.Wait {
 	}
 	c.recent.Put(hash, k, kind)
 	return kind
+}
+
+// Exclusive reports whether one thread at a time holds a lock of java.util.concurrent of a class; false if that is not known.
+func (c *Classifier) Exclusive(class jvmthread.ClassID) bool {
+	return c != nil && strings.HasPrefix(c.sym.Class(class), reentrantLock)
 }
 
 // Site returns the code of a stack that waits. It is valid as long as the Classifier; callers do not change it.

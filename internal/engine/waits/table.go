@@ -13,10 +13,13 @@ type rule struct {
 	class string
 }
 
+// reentrantLock begins the classes of the only locks of java.util.concurrent that one thread at a time holds in all cases.
+const reentrantLock = "java.util.concurrent.locks.ReentrantLock"
+
 // rules are in order of precedence. A lock is a lock, whoever takes it. Then frames come first: the pools and queues of libraries wait on the
 // same classes as the application does.
 var rules = []rule{
-	{kind: jvmthread.WaitLock, class: "java.util.concurrent.locks.ReentrantLock"},
+	{kind: jvmthread.WaitLock, class: reentrantLock},
 	{kind: jvmthread.WaitLock, class: "java.util.concurrent.locks.ReentrantReadWriteLock"},
 	{kind: jvmthread.WaitLock, class: "java.util.concurrent.locks.StampedLock"},
 
