@@ -82,6 +82,22 @@ func (c *Calls) end(n int) {
 	c.shown, c.dropped = nil, nil
 }
 
+// without returns how many calls were made by threads that have no span in a window.
+func (c *Calls) without(w *window.Window) (n int) {
+	for _, shown := range c.shown {
+		n += len(shown)
+	}
+	for _, dropped := range c.dropped {
+		n += dropped
+	}
+	for _, l := range w.Lanes {
+		if !l.Hidden {
+			n -= len(c.shown[l.Thread]) + c.dropped[l.Thread]
+		}
+	}
+	return n
+}
+
 // putCalls writes the calls of a thread as events of its span.
 func (e *Emitter) putCalls(id jvmthread.ThreadID, s ptrace.Span) {
 	if e.Calls == nil {

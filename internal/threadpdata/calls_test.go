@@ -63,6 +63,20 @@ func TestCallsOfEachWindow(t *testing.T) {
 	assert.Empty(t, emitter.Calls.list)
 }
 
+// The root counts the calls of threads that have no span.
+func TestCallsOfThreadsWithoutASpan(t *testing.T) {
+	calls := new(Calls)
+	calls.See([]jvmthread.Event{
+		{Time: 1, Thread: 1, Kind: jvmthread.KindYield},
+		{Time: 2, Thread: 2, Kind: jvmthread.KindYield},
+		{Time: 3, Thread: 2, Kind: jvmthread.KindYield},
+		{Time: 4, Thread: 3, Kind: jvmthread.KindYield},
+	})
+	w := &window.Window{End: 10, Lanes: []*window.Lane{{Thread: 1}, {Thread: 2, Hidden: true}}}
+	calls.begin(w)
+	assert.Equal(t, 3, calls.without(w), "two of a folded thread and one of an unknown one")
+}
+
 // Calls over the limit of a window are counted, too.
 func TestCallsOverTheLimitAreCounted(t *testing.T) {
 	calls, events := new(Calls), make([]jvmthread.Event, maxCalls+10)

@@ -35,6 +35,11 @@ func (e *Emitter) writeRoot(s ptrace.Span) {
 		putCount(a, attrFoldedThreads, f.Count)
 		a.PutInt(attrFoldedTime, int64(f.Time))
 	}
+	if e.Calls != nil {
+		if n := e.Calls.without(w); n > 0 {
+			a.PutInt(attrFoldedCalls, int64(n))
+		}
+	}
 	putTotals(a, &w.Totals)
 	putContended(a, &w.Waits, new(window.Folded))
 	for kind, sum := range w.Waits {

@@ -11,8 +11,8 @@ type Holder struct {
 	Share float64 // the part of the waits' time in which it did
 }
 
-// A holder is the cause from the first of these shares on. With less, but the second one, it is the cause if it is not one of the threads that
-// mostly wait: these hold the lock because all of them need it. One of them needs more, and the next holder has much less.
+// A holder with at least the share culprit is the cause. With at least candidate, it is the cause if it is not of the pool whose threads mostly
+// wait: these hold the lock because all of them need it. One of these needs at least peer, and lead times the share of the next holder.
 const (
 	culprit   = 0.5
 	candidate = 0.2
