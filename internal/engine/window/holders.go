@@ -82,7 +82,7 @@ func (w *Window) Holders(iv *jvmthread.Interval, out []Holder) []Holder {
 	}
 	start, end := w.Clip(*iv)
 	first := len(out)
-	out = AppendHolders(out, w, iv.Thread, start, end, w.holdsOf(iv.Lock, start))
+	out = AppendHolders(out, w, iv.Thread, start, end, w.holdsOf(iv.Lock, start, end))
 	if len(out) > first {
 		return out
 	}
@@ -148,14 +148,19 @@ func AppendSupposedHolder(
 	return out
 }
 
-// holdsOf returns the holds of a lock that end after a time, in the order of their ends.
-func (w *Window) holdsOf(id jvmthread.LockID, after jvmthread.Time) []jvmthread.Hold {
+// holdsOf returns the holds of a lock that end after start, in the order of their ends, without those of which it is clear that they begin after
+// end: of a busy semaphore there may be very many.
+func (w *Window) holdsOf(id jvmthread.LockID, start, end jvmthread.Time) []jvmthread.Hold {
 	compare := func(h *jvmthread.Hold, end jvmthread.Time) int {
 		return cmp.Or(cmp.Compare(h.Lock.Class, id.Class), cmp.Compare(h.Lock.Hash, id.Hash), cmp.Compare(h.End, end))
 	}
-	first := sort.Search(len(w.Holds), func(i int) bool { return compare(&w.Holds[i], after) > 0 })
+	first := sort.Search(len(w.Holds), func(i int) bool { return compare(&w.Holds[i], start) > 0 })
 	stop := first + sort.Search(len(w.Holds)-first, func(i int) bool { return compare(&w.Holds[first+i], math.MaxInt64) > 0 })
-	return w.Holds[first:stop]
+	holds := w.Holds[first:stop]
+	if len(holds) > 0 && holds[0].Marks&jvmthread.HoldShared != 0 {
+		holds = holds[:sort.Search(len(holds), func(i int) bool { return holds[i].End > end+w.longestShare })]
+	}
+	return holds
 }
 
 // During implements [History].

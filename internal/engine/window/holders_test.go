@@ -36,3 +36,35 @@ func TestHolderTimesMatchWalk(t *testing.T) {
 		}
 	}
 }
+
+// The holds that are left out because there may be too many do not overlap the wait.
+func TestSharedHoldsOfAWait(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 13))
+	semaphore := jvmthread.LockID{Class: 1, Hash: 1}
+	for range 200 {
+		var b Builder
+		at := jvmthread.Time(0)
+		for range random.IntN(60) {
+			at += jvmthread.Time(random.IntN(5))
+			b.holds = append(b.holds, jvmthread.Hold{
+				Start: at - jvmthread.Time(1+random.IntN(1+int(at))), End: at, Lock: semaphore, Thread: jvmthread.ThreadID(random.IntN(9)), Marks: jvmthread.HoldShared,
+			})
+		}
+		b.order.index = make(map[jvmthread.LockID]int32)
+		b.sortHolds()
+		overlap := func(holds []jvmthread.Hold, start, end jvmthread.Time) (n int) {
+			for _, h := range holds {
+				if h.Start < end && h.End > start {
+					n++
+				}
+			}
+			return n
+		}
+		start := jvmthread.Time(random.IntN(1 + int(at)))
+		end := start + jvmthread.Time(random.IntN(20))
+		have := b.window.holdsOf(semaphore, start, end)
+		if n, want := overlap(have, start, end), overlap(b.holds, start, end); n != want {
+			t.Fatalf("%d of %d holds overlap %d..%d, want %d", n, len(have), start, end, want)
+		}
+	}
+}

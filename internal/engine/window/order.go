@@ -125,5 +125,8 @@ func (b *Builder) sortHolds() {
 		l := &o.locks[o.lockOf[i]]
 		w.Holds[l.next] = b.holds[i]
 		l.next++
+		if h := &b.holds[i]; h.Marks&jvmthread.HoldShared != 0 {
+			w.longestShare = max(w.longestShare, h.End-h.Start)
+		}
 	}
 }
