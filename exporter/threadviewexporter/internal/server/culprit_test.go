@@ -73,3 +73,26 @@ func TestCulpritIsNoWaiter(t *testing.T) {
 	assert.Equal(t, 1, most.Waiters)
 	assert.Equal(t, "http-nio-8080-exec-2", most.Pool)
 }
+
+// Who held a lock for a small part of the waits is not the answer.
+func TestHolderIsMostlyUnknown(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	lock := jvmthread.LockID{Class: sym.InternClass("java.lang.Object"), Hash: 7}
+	var events []jvmthread.Event
+	add := func(at int64, thread jvmthread.ThreadID, kind jvmthread.Kind) {
+		events = append(events, jvmthread.Event{Time: jvmthread.Time(at * ms), Thread: thread, Kind: kind, Lock: lock})
+	}
+	for i := range jvmthread.ThreadID(3) {
+		sym.SetThread(jvmthread.Thread{ID: i + 1, Name: fmt.Sprintf("clerk-%d", i+1), Group: "main"})
+		add(1, i+1, jvmthread.KindThreadStart)
+		add(10, i+1, jvmthread.KindContendedEnter)
+	}
+	for i, at := range []int64{100, 103, 106} {
+		add(at, jvmthread.ThreadID(i+1), jvmthread.KindContendedEntered)
+	}
+	most := ask[api.Answer](fixtureOf(t, sym, events, time.Second), "/answer").Most
+	require.NotNil(t, most)
+	assert.False(t, most.Culprit)
+	assert.Nil(t, most.Turns)
+	assert.InDelta(t, 90.0/96, most.Unknown, 0.001)
+}
