@@ -44,7 +44,7 @@ var titles = [jvmthread.NumWaits]string{
 	jvmthread.WaitJoin:      "join",
 	jvmthread.WaitIO:        "wait for I/O",
 	jvmthread.WaitSleep:     "sleep",
-	jvmthread.WaitTimer:     "idle until",
+	jvmthread.WaitTimer:     "idle until the next task",
 	jvmthread.WaitIdle:      "idle",
 	jvmthread.WaitSuspend:   "suspended",
 	jvmthread.WaitPark:      "park",
@@ -67,14 +67,18 @@ func Title(s jvmthread.State, w jvmthread.Wait, object string, timedOut bool) st
 }
 
 // Object returns what a wait is for: the lock by its name in the source, or by its class; or the library by the class through which the
-// application entered it, which says more than an inner class of the JDK. Each may be empty.
+// application entered it, which says more than an inner class of the JDK. Each may be empty. A thread without a task waits for nothing
+// that users know.
 func Object(w jvmthread.Wait, class, lock, entry string) string {
+	if w.Idle() {
+		return ""
+	}
 	if lock != "" && w != jvmthread.WaitPool {
 		return lock
 	}
 	switch w {
 	case jvmthread.WaitCondition, jvmthread.WaitLatch, jvmthread.WaitBarrier, jvmthread.WaitExchange, jvmthread.WaitFuture, jvmthread.WaitQueue,
-		jvmthread.WaitPool, jvmthread.WaitTimer, jvmthread.WaitIdle:
+		jvmthread.WaitPool:
 		if dot := strings.LastIndexByte(entry, '.'); dot > 0 {
 			return SimpleClass(entry[:dot])
 		}

@@ -42,6 +42,25 @@ func TestObjectNamesClassInitialization(t *testing.T) {
 	}
 }
 
+func TestTitleOfIdleThreads(t *testing.T) {
+	const condition = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
+	for _, test := range []struct {
+		state                    jvmthread.State
+		kind                     jvmthread.Wait
+		class, lock, entry, want string
+	}{
+		{jvmthread.StateParked, jvmthread.WaitIdle, condition, "", "", "idle"},                      // ThreadPoolExecutor.getTask
+		{jvmthread.StateParked, jvmthread.WaitTimer, condition, "", "", "idle until the next task"}, // DelayedWorkQueue.take
+		{jvmthread.StateParked, jvmthread.WaitIdle, condition, "", "com.acme.Pool.next", "idle"},    // through a library
+		{jvmthread.StateWaiting, jvmthread.WaitTimer, "java.util.TaskQueue", "Timer.queue", "", "idle until the next task"},
+		{jvmthread.StateParked, jvmthread.WaitQueue, condition, "", "java.util.concurrent.ArrayBlockingQueue.put", "wait for queue ArrayBlockingQueue"},
+	} {
+		if have := Title(test.state, test.kind, Object(test.kind, test.class, test.lock, test.entry), false); have != test.want {
+			t.Errorf("%v in %s: have %q, want %q", test.kind, test.class, have, test.want)
+		}
+	}
+}
+
 func TestUnit(t *testing.T) {
 	for _, test := range []struct {
 		kind        jvmthread.Wait
