@@ -84,7 +84,7 @@ func (q *query) lockRows(sel selection, wanted func(store.LockIndex) bool) []api
 	for _, t := range s.all {
 		if t != nil && t.wanted {
 			rows = append(rows, api.LockRow{
-				Lock: q.lockRef(t.lock), Name: q.nameAt(t.longest.Wait, t.longest.Stack), Kind: t.longest.Wait.String(),
+				Lock: q.lockRef(t.lock), Name: q.nameAt(t.longest.Wait, q.sn.Class(t.lock), t.longest.Stack), Kind: t.longest.Wait.String(),
 				Blocked: t.kinds[kindBlocked], Waited: t.kinds[kindWaited], Parked: t.kinds[kindParked], Held: t.held,
 				Handoffs: int(t.handoffs.Handoffs), Holders: t.holders.Len(), Waiters: t.waiters, Convoy: int(t.handoffs.Longest),
 			})

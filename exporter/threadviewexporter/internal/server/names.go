@@ -32,11 +32,13 @@ func (s stackWaits) of(class uint32, stack store.StackID) *waits {
 	return t
 }
 
-// nameAt returns the name of the lock for which threads wait at a stack, as the source has it, or the name of the pool; empty if there is none.
-func (q *query) nameAt(w jvmthread.Wait, stack store.StackID) string {
+// nameAt returns the name of the lock of a class for which threads wait at a stack, as the source has it, or the name of the pool, or that the
+// lock is the JVM's for the initialization of a class; empty if there is none.
+func (q *query) nameAt(w jvmthread.Wait, class string, stack store.StackID) string {
 	site := q.sn.Site(stack)
-	if w == jvmthread.WaitPool && site.Entry != "" {
-		return wording.Object(w, "", "", site.Entry)
+	name := wording.Object(w, class, site.Lock, site.Entry)
+	if name == wording.Initialization || w == jvmthread.WaitPool && site.Entry != "" {
+		return name
 	}
 	return site.Lock
 }
@@ -60,7 +62,7 @@ func (q *query) namesOf(stacks stackWaits) map[uint32]*names {
 			all[at.class] = n
 		}
 		n.kinds[t.longest.Wait] += t.Time
-		if text := q.nameAt(t.longest.Wait, at.stack); text != "" {
+		if text := q.nameAt(t.longest.Wait, q.sn.Classes[at.class], at.stack); text != "" {
 			n.texts[text] += t.Time
 		}
 	}

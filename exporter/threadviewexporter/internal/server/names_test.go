@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
 // The overview has the colors of the lanes: who waits for a ReentrantLock is blocked. Arrows name what the thread waited for.
@@ -56,6 +57,32 @@ func TestTablesNameLocksAndPools(t *testing.T) {
 		require.Len(t, callers, 2)
 		assert.Equal(t, []string{"com.acme.Matcher.match", "lock"}, []string{callers["OrderBook.lock"].Method, callers["OrderBook.lock"].Wait})
 		assert.Equal(t, []string{"com.acme.Shop.buy", "pool"}, []string{callers["HikariPool"].Method, callers["HikariPool"].Wait})
+	}
+}
+
+// The lock that the JVM takes to initialize a class has no name in the source. An array of the program that has one keeps it.
+func TestTablesNameTheInitializationOfClasses(t *testing.T) {
+	const in = "at com.acme.Counters.get(Counters.java:9)\n"
+	for lock, want := range map[string]string{"": "class initialization", "- lock Counters.array\n": "Counters.array"} {
+		sym := symbols.New(symbols.DefaultLimits())
+		array := jvmthread.LockID{Class: sym.InternClass("[I"), Hash: 0x1417}
+		f := fixtureOf(t, sym, []jvmthread.Event{
+			{Time: 100, Thread: 1, Kind: jvmthread.KindThreadStart},
+			{Time: 100, Thread: 2, Kind: jvmthread.KindThreadStart},
+			{Time: 200, Thread: 2, Peer: 1, Lock: array, Kind: jvmthread.KindContendedEnter, Stack: sym.InternStack(in + lock)},
+			{Time: 900, Thread: 2, Lock: array, Kind: jvmthread.KindContendedEntered},
+			{Time: 1000, Thread: 1, Kind: jvmthread.KindThreadEnd},
+			{Time: 1000, Thread: 2, Kind: jvmthread.KindThreadEnd},
+		}, time.Hour)
+		classes := ask[api.Classes](f, "/classes").Classes
+		require.Len(t, classes, 1)
+		assert.Equal(t, []string{want}, classes[0].Names)
+		locks := ask[api.Locks](f, "/locks").Locks
+		require.Len(t, locks, 1)
+		assert.Equal(t, want, locks[0].Name)
+		callers := ask[api.Callers](f, "/callers").Callers
+		require.Len(t, callers, 1)
+		assert.Equal(t, want, callers[0].Name)
 	}
 }
 

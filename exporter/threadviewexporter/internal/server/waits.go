@@ -144,7 +144,8 @@ func (q *query) callers() (any, *Problem) {
 	all := map[method]*caller{}
 	for at, t := range sites {
 		site := q.sn.Site(at.stack)
-		k := method{q.sn.Classes[at.class], site.Function, q.nameAt(t.longest.Wait, at.stack)}
+		class := q.sn.Classes[at.class]
+		k := method{class, site.Function, q.nameAt(t.longest.Wait, class, at.stack)}
 		if all[k] == nil {
 			all[k] = &caller{stacks: []api.StackUse{}}
 		}
