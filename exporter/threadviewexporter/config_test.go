@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/confmaptest"
 )
 
@@ -52,4 +53,6 @@ func TestConfig(t *testing.T) {
 	} {
 		assert.ErrorContains(t, load("thread_view/"+name).Validate(), want, name)
 	}
+	all.Frames.Libraries = []string{""}
+	require.ErrorContains(t, confmap.Validate(all), "frames: libraries: a prefix is empty; ")
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine"
@@ -110,6 +111,18 @@ func (o *PathOptions) Validate() error {
 	}
 	if _, err := regexp.Compile(o.Thread); err != nil {
 		return fmt.Errorf("thread: %w; use a regular expression such as ^http-", err)
+	}
+	return nil
+}
+
+// Validate reports a prefix that all classes have.
+func (o *FrameOptions) Validate() error {
+	return errors.Join(noneEmpty("libraries", o.Libraries), noneEmpty("applications", o.Applications))
+}
+
+func noneEmpty(key string, prefixes []string) error {
+	if slices.Contains(prefixes, "") {
+		return fmt.Errorf("%s: a prefix is empty; remove it, or use a package such as %q", key, "com.acme.")
 	}
 	return nil
 }

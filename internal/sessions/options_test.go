@@ -49,6 +49,14 @@ func TestCriticalPathErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 	assert.ErrorContains(t, err, `invalid mode "longest", use bounded, unbounded or off`)
 }
 
+func TestEmptyPrefixesAreRefused(t *testing.T) {
+	for _, key := range []string{"libraries", "applications"} {
+		cfg := DefaultOptions()
+		require.NoError(t, confmap.NewFromStringMap(map[string]any{"frames": map[string]any{key: []string{"com.acme.", ""}}}).Unmarshal(&cfg))
+		assert.EqualError(t, confmap.Validate(&cfg), "frames: "+key+": a prefix is empty; remove it, or use a package such as \"com.acme.\"")
+	}
+}
+
 func TestDefaultsAreValid(t *testing.T) {
 	cfg := DefaultOptions()
 	require.NoError(t, cfg.Validate())

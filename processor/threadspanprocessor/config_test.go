@@ -19,10 +19,12 @@ func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
 	require.NoError(t, confmap.NewFromStringMap(map[string]any{
 		"max_sessions": 0, "critical_path": map[string]any{"thread": "("},
+		"frames": map[string]any{"applications": []string{""}},
 	}).Unmarshal(cfg))
 	err := confmap.Validate(cfg)
 	require.ErrorContains(t, err, "max_sessions: 0 is out of range, use 1 or more")
 	assert.ErrorContains(t, err, "critical_path: thread: error parsing regexp: missing closing ): `(`; use a regular expression such as ^http-")
+	assert.ErrorContains(t, err, "frames: applications: a prefix is empty; ")
 }
 
 func TestUnknownKeyIsRefused(t *testing.T) {
