@@ -50,7 +50,7 @@ async function reason(response: Response): Promise<string> {
   return `The collector responded with ${response.status} ${response.statusText}`;
 }
 
-/** Milliseconds after which a request is sent again that had no response, or found the server busy. */
+/** Milliseconds before a request is retried that got no response or found the server busy. */
 export const retry = 3000;
 
 export interface Answer<T> {

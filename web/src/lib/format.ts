@@ -103,7 +103,7 @@ export function shortClass(name: string): string {
   return cut.slice(cut.lastIndexOf(".") + 1).replace(/\$(NonfairSync|FairSync|Sync)$/, "") || name;
 }
 
-/** The begin and the end of a long name: threads of a pool differ at the end, so it is the begin that may be cut. */
+/** The beginning and the end of a long name. Threads of a pool differ at the end, so the beginning is cut. */
 export function ends(name: string): [string, string] {
   const [short, end] = [18, 8];
   return name.length <= short ? [name, ""] : [name.slice(0, -end), name.slice(-end)];

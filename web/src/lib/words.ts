@@ -22,7 +22,7 @@ export const stateHelp: Record<State, string> = {
   unknown: "History is missing: the agent was attached late, or events were lost",
   runnable: "Running or ready to run; the JVM does not report which",
   blocked:
-    "Waiting for what other threads hold: a monitor, a lock of java.util.concurrent, a permit, or an object of a pool",
+    "Waiting for what other threads hold: a monitor, a lock of java.util.concurrent, a permit, or a pooled object",
   waiting: "In Object.wait, until notified, interrupted or timed out",
   reentering: "Notified or timed out, waiting to re-enter the monitor",
   joining: "Waiting for another thread to end",
@@ -37,7 +37,7 @@ export const stateHelp: Record<State, string> = {
 export const waits: Record<string, {title: string; state: State}> = {
   lock: {title: "lock", state: "blocked"},
   permit: {title: "permit of a semaphore or rate limiter", state: "blocked"},
-  pool: {title: "object of a pool", state: "blocked"},
+  pool: {title: "pooled object", state: "blocked"},
   reenter: {title: "monitor, after a notify", state: "reentering"},
   condition: {title: "condition", state: "parked"},
   latch: {title: "latch", state: "parked"},
@@ -49,10 +49,10 @@ export const waits: Record<string, {title: string; state: State}> = {
   join: {title: "end of a thread", state: "joining"},
   io: {title: "I/O", state: "parked"},
   sleep: {title: "sleep", state: "sleeping"},
-  timer: {title: "next time of a timer", state: "parked"},
+  timer: {title: "next run of a timer", state: "parked"},
   idle: {title: "next task", state: "parked"},
   suspend: {title: "resume", state: "suspended"},
-  park: {title: "unknown purpose", state: "parked"},
+  park: {title: "unknown", state: "parked"},
 };
 
 export function waitTitle(kind: string): string {
@@ -141,8 +141,8 @@ const pieces: Record<string, [title: string, state: State]> = {
   run: ["running", "runnable"],
   sleep: ["sleeping", "sleeping"],
   suspended: ["suspended", "suspended"],
-  blocked_unknown: ["blocked, by whom is unknown", "blocked"],
-  wait_unknown: ["waiting, for whom is unknown", "waiting"],
+  blocked_unknown: ["blocked by an unknown thread", "blocked"],
+  wait_unknown: ["waiting for an unknown thread", "waiting"],
   timer: ["waiting for a timeout", "parked"],
   wake_latency: ["woken, not running yet", "reentering"],
   start_latency: ["started, not running yet", "joining"],

@@ -5,6 +5,7 @@
 import type {ComponentChildren} from "preact";
 import type {Answer as Loaded} from "../api";
 import {type ClassesAnswer, scope, useClasses, useKnown, usePart} from "../known";
+import {isLive} from "../lib/deadlocks";
 import {count, duration, extent, instant, percent, shortClass, shortMethod} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {shorter} from "../lib/scale";
@@ -162,7 +163,7 @@ function Saving({cost, worst, classes, path: {data: path, error}, busy, shown, s
   // A thread that has not ended, such as one of a pool, would not finish earlier; it would not have had to wait.
   const ends = useKnown().byId.get(thread?.id ?? 0)?.dead ?? false;
   const stuck = session.deadlocks.some(
-    ({until, members}) => until === 0 && members.some((member) => member.thread.id === thread?.id),
+    (one) => isLive(one) && one.members.some((member) => member.thread.id === thread?.id),
   );
   if (stuck && thread) {
     return (
@@ -197,9 +198,7 @@ function Saving({cost, worst, classes, path: {data: path, error}, busy, shown, s
   );
 }
 
-// Waits for another process, such as for a response, are not known as waits: a thread at a socket is runnable.
-const unseen = ", not counting what it waits for through sockets";
-
+// Waits for another process, such as for a response, are not known as waits: a thread at a socket is runnable. Small savings say so.
 function Earlier({path, saved, most, ends}: {path: Path; saved: number; most: number; ends: boolean}) {
   const length = path.to - path.from;
   const little = saved < length / 100;
@@ -216,10 +215,11 @@ function Earlier({path, saved, most, ends}: {path: Path; saved: number; most: nu
         >
           {" "}
           (of {duration(length)}
-          {most > 2 * saved && `; at most ${duration(most)}`})
+          {most > 2 * saved && `; at most ${duration(most)}`}
+          {little && "; waits on sockets are not counted"})
         </span>
       )}
-      {little && <span class="faint">{unseen}</span>}.
+      .
     </>
   );
 }
@@ -237,7 +237,7 @@ function NoSaving(props: {
       {refused ? (
         <>To see what fixing it would save, select a {children}.</>
       ) : (
-        !busy && `It is not on the critical path of ${thread ?? "any thread"}${unseen}.`
+        !busy && `It is not on the critical path of ${thread ?? "any thread"}. Waits on sockets are not counted.`
       )}
     </span>
   );

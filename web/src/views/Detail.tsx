@@ -106,7 +106,7 @@ function Facts({interval, state}: {interval: Interval; state: State}) {
       <Holders interval={interval} />
       <Fact name="Timeout">{timeout > 0 && duration(timeout)}</Fact>
       {owner && (
-        <Fact name={state === "joining" ? "Joining" : "Owner at first"}>
+        <Fact name={state === "joining" ? "Joining" : "Owner at start"}>
           <ThreadName thread={owner.thread} />
           {owner.interval && <IntervalName to={owner.interval} text={owner.interval.title} />}
         </Fact>

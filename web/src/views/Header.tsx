@@ -5,6 +5,7 @@
 import type {ComponentChildren} from "preact";
 import {useState} from "preact/hooks";
 import {useKnown} from "../known";
+import {isLive, liveFirst} from "../lib/deadlocks";
 import {count, duration, instant, shortClass} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Deadlock, Session} from "../lib/types";
@@ -156,13 +157,13 @@ export function Help({onClose}: {onClose: () => void}) {
 /** Errors, deadlocks and lost events. */
 export function Banners({session, error}: {session: Session | null; error: string | null}) {
   const lost = session ? session.lost + session.missed : 0;
-  const deadlocks = session?.deadlocks.slice(0, 3) ?? [];
+  const deadlocks = [...(session?.deadlocks ?? [])].sort(liveFirst).slice(0, 3);
   if (!error && lost === 0 && deadlocks.length === 0) return null;
   return (
     <div class="banners">
       {error && <Banner kind="warn">{error}</Banner>}
       {deadlocks.map((deadlock) => (
-        <Banner kind="bad" key={deadlock.id}>
+        <Banner kind={isLive(deadlock) ? "bad" : "warn"} key={deadlock.id}>
           <DeadlockText deadlock={deadlock} />
         </Banner>
       ))}
@@ -185,10 +186,12 @@ function Banner({kind, children}: {kind: string; children: ComponentChildren}) {
   );
 }
 
-function DeadlockText({deadlock: {since, until, members}}: {deadlock: Deadlock}) {
+function DeadlockText({deadlock}: {deadlock: Deadlock}) {
+  const {since, until, members} = deadlock;
+  const live = isLive(deadlock);
   return (
     <span>
-      <strong>Deadlock</strong> {until > 0 ? `from ${instant(since)} to ${instant(until)}` : `since ${instant(since)}`}:{" "}
+      <strong>Deadlock</strong> {live ? `since ${instant(since)}` : `from ${instant(since)} to ${instant(until)}`}:{" "}
       {members.map(({thread, lock}, i) => (
         <span key={thread.id}>
           {i > 0 && " → "}
@@ -199,8 +202,7 @@ function DeadlockText({deadlock: {since, until, members}}: {deadlock: Deadlock})
       {members[0] && (
         <>
           {" "}
-          → {members[0].thread.name}.{" "}
-          {until > 0 ? "Then a thread left the cycle." : "These threads will never continue."}
+          → {members[0].thread.name}. {live ? "These threads will never continue." : "Then a thread left the cycle."}
         </>
       )}
     </span>

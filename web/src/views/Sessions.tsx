@@ -4,6 +4,7 @@
 // Live and finished sessions, and the files they can be downloaded as.
 import {address} from "../api";
 import {scope, useKnown} from "../known";
+import {isLive} from "../lib/deadlocks";
 import {bytes, count, duration} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Session} from "../lib/types";
@@ -36,7 +37,7 @@ const columns: Column<Session>[] = [
     show: (session) => (
       <>
         <span class={`dot ${session.live ? "live" : ""}`} title={state(session)} />
-        {session.deadlocks.length > 0 && <Icon name="warn" />}
+        {session.deadlocks.some(isLive) && <Icon name="warn" />}
         {session.service || session.command || "(no name)"}
       </>
     ),

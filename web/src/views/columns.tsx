@@ -90,7 +90,7 @@ export function classColumns(sum: ClassRow | undefined): Column<ClassRow>[] {
     {
       key: "kind",
       title: "Kind",
-      help: "What threads had to wait for: a lock, a permit, or an object of a pool",
+      help: "What threads had to wait for: a lock, a permit, or a pooled object",
       value: ({kind}) => kind,
     },
     {

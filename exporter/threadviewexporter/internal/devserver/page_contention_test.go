@@ -17,11 +17,22 @@ func TestDetailNamesTheHolder(t *testing.T) {
 	p.Until(`document.querySelector(".detail .sentence")`)
 	assert.Contains(t, p.Text(".detail .sentence"), "blocked OrderBook.lock for 224 ms in Matcher.match, through ReentrantLock.lock; report held it 98 % of the time, asleep in Report.write")
 	facts := p.Text(".detail dl")
-	for _, want := range []string{"Waits for\nlock", "OrderBook.lock", "Matcher.match through ReentrantLock.lock", "Held by\nreport\n98 %\nasleep in Report.write", "Owner at first\nreport"} {
+	for _, want := range []string{"Waits for\nlock", "OrderBook.lock", "Matcher.match through ReentrantLock.lock", "Held by\nreport\n98 %\nasleep in Report.write", "Owner at start\nreport"} {
 		assert.Contains(t, facts, want)
 	}
 	assert.Contains(t, p.Text(".detail .stack[data-side=held]"), "Report.write")
 	assert.Equal(t, "- lock OrderBook.lock", p.Text(".detail .frames li.lock"))
+}
+
+// A thread that sleeps or runs waits for nothing that another one holds.
+func TestDetailNamesNoHolderWithoutALock(t *testing.T) {
+	t.Parallel()
+	for at, want := range map[string]string{"2.1": "runnable", "2.2": "sleep"} {
+		p := openLanes(t, "s="+locks+"&at="+at)
+		p.Until(`document.querySelector(".detail .sentence")`)
+		assert.Equal(t, want, p.Text(".detail h2"))
+		assert.NotContains(t, p.Texts(".detail dt"), "Held by")
+	}
 }
 
 // The first sentence names the cause, for a ReentrantLock and for a pool.

@@ -199,8 +199,8 @@ func TestSmallSavingsAreQualified(t *testing.T) {
 	p := open(t, "s="+locks)
 	answered(p)
 	for drag, want := range map[int]string{
-		0:    `It is not on the critical path of matcher-1, not counting what it waits for through sockets.`,
-		1000: `Without this, matcher-1 would have waited only 1 µs less (of 2.22 s), not counting what it waits for through sockets.`,
+		0:    `It is not on the critical path of matcher-1. Waits on sockets are not counted.`,
+		1000: `Without this, matcher-1 would have waited only 1 µs less (of 2.22 s; waits on sockets are not counted).`,
 	} {
 		browser.Eval[any](p, fmt.Sprintf(`void (() => {
 			window.fetched ??= window.fetch;
