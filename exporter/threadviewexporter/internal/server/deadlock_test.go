@@ -25,7 +25,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 )
 
-// span is a wait, from its begin to its end.
+// span is a wait, from its start to its end.
 type span struct{ from, to jvmthread.Time }
 
 // deadlocks returns rounds of a deadlock of three threads in ReentrantLock.lockInterruptibly. An interrupt ends each, after which the two other

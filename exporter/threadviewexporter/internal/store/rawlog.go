@@ -133,7 +133,7 @@ func (sn *Snapshot) Logged(from, to jvmthread.Time) (n int) {
 	return n
 }
 
-// Calls yields the calls of each window that overlaps [from, to), from from on, and returns the end of the last window. The event is valid
+// Calls yields the calls of each window that overlaps [from, to), starting at from, and returns the end of the last window. The event is valid
 // until yield returns.
 func (sn *Snapshot) Calls(from, to jvmthread.Time, yield func(ev *jvmthread.Event)) (until jvmthread.Time) {
 	has := func(b *Block) bool {
