@@ -53,6 +53,7 @@ static uint16_t member(uint8_t tag, const char *class_name, const char *name,
 // Indexes of the pool below; all fit a byte.
 static uint8_t lock, array, global, rw, captured, count, other, guard;
 static uint8_t read_lock, lock_it, try_lock, get_lock, get_class, wait_long, find, dynamic, take;
+static uint8_t run_task, call_task, run_long, run_with;
 
 enum { FIELD = 9, METHOD = 10, INTERFACE = 11, DYNAMIC = 18 };
 
@@ -77,6 +78,10 @@ static void build_pool(void) {
     find = (uint8_t)member(METHOD, "com/acme/Inventory", "find", "(I[[JD)LLock;");
     dynamic = (uint8_t)member(DYNAMIC, "", "get", "(LLock;)LSupplier;");
     take = (uint8_t)member(METHOD, "Queue", "take", "()Ljava/lang/Object;");
+    run_task = (uint8_t)member(INTERFACE, "Runnable", "run", "()V");
+    call_task = (uint8_t)member(METHOD, "Task", "call", "()Ljava/lang/Object;");
+    run_long = (uint8_t)member(METHOD, "Guard", "run", "(J)V");
+    run_with = (uint8_t)member(METHOD, "Guard", "running", "()V");
 }
 
 enum { STATIC = 1 };
@@ -164,6 +169,14 @@ TEST(receivers_of_calls) {
     CHECK_STRING(NAME(11, 0, THIS, GET(lock), 0x01, 0xba, 0, dynamic, 0, 0, 0x57,
                       CALL_INTERFACE(lock_it, 1)),
                  "Inventory.lock");
+}
+
+// An idle worker of a pool waits for none of the objects below the pool's code.
+TEST(calls_that_start_tasks) {
+    CHECK_STRING(NAME(4, 0, THIS, GET(other), CALL_INTERFACE(run_task, 1), RETURN), "");
+    CHECK_STRING(NAME(4, 0, THIS, GET(other), CALL(call_task), RETURN), "");
+    CHECK_STRING(NAME(5, 0, THIS, GET(other), 0x09, CALL(run_long), RETURN), "Inventory.other");
+    CHECK_STRING(NAME(4, 0, THIS, GET(other), CALL(run_with), RETURN), "Inventory.other");
 }
 
 TEST(operands_are_moved) {
@@ -282,6 +295,7 @@ int main(void) {
     RUN(what_has_no_name);
     RUN(fields_of_other_objects);
     RUN(receivers_of_calls);
+    RUN(calls_that_start_tasks);
     RUN(operands_are_moved);
     RUN(variables_assigned_once);
     RUN(branches_meet);

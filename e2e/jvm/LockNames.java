@@ -8,7 +8,10 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -51,6 +54,20 @@ public final class LockNames {
     }
   }
 
+  /** Starts a task from a field, as servers do. */
+  private static final class Wrapper implements Runnable {
+    private final Runnable wrapped;
+
+    Wrapper(Runnable wrapped) {
+      this.wrapped = wrapped;
+    }
+
+    @Override
+    public void run() {
+      wrapped.run();
+    }
+  }
+
   private interface Step {
     void run() throws Exception;
   }
@@ -63,6 +80,8 @@ public final class LockNames {
     program.monitors();
     program.synchronizers();
     program.waits();
+    program.idle(task -> new Thread(task, "idle worker:"));
+    program.idle(task -> new Thread(new Wrapper(task), "wrapped worker:"));
     System.out.printf("{\"cases\":%d}%n", program.threads.size());
   }
 
@@ -162,6 +181,17 @@ public final class LockNames {
         lock.notifyAll();
       }
     });
+  }
+
+  /** Has a worker of a pool wait for a task that never comes. */
+  private void idle(ThreadFactory factory) throws Exception {
+    ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+      Thread worker = factory.newThread(task);
+      threads.add(worker);
+      return worker;
+    });
+    pool.prestartCoreThread();
+    release(threads.get(threads.size() - 1), pool::shutdown);
   }
 
   private Thread started(String name, Step step) {

@@ -70,9 +70,19 @@ static void arrive(struct analysis *a, uint32_t at, bool by_jump_only) {
     }
 }
 
+static bool is(const struct weft_text *text, const char *want) {
+    return text->len == strlen(want) && memcmp(text->at, want, text->len) == 0;
+}
+
 static bool returns_class(const struct weft_text *descriptor) {
-    static const char want[] = "()Ljava/lang/Class;";
-    return descriptor->len == sizeof want - 1 && memcmp(descriptor->at, want, descriptor->len) == 0;
+    return is(descriptor, "()Ljava/lang/Class;");
+}
+
+// A task may wait for anything, so the object that is run says nothing about the lock. Otherwise an
+// idle worker of a pool would wait for its own task.
+static bool starts_task(const struct weft_member *m) {
+    return (is(&m->name, "run") && is(&m->descriptor, "()V")) ||
+           (is(&m->name, "call") && is(&m->descriptor, "()Ljava/lang/Object;"));
 }
 
 static void use_field(struct analysis *a, const struct weft_instruction *in) {
@@ -188,7 +198,8 @@ static struct weft_source used(struct analysis *a, const struct weft_instruction
     struct weft_operands stack = a->stack;
     if (in->op != WEFT_OP_MONITORENTER) {
         unsigned result;
-        if (!weft_constants_member(a->code->constants, weft_bytecode_constant(in), &m)) {
+        if (!weft_constants_member(a->code->constants, weft_bytecode_constant(in), &m) ||
+            starts_task(&m)) {
             return (struct weft_source){WEFT_UNKNOWN, 0, 0};
         }
         weft_operands_pop_many(&stack, weft_constants_arguments(&m.descriptor, &result));

@@ -26,5 +26,5 @@ bool weft_receiver_may_lock(const struct weft_code *code, uint32_t at);
 bool weft_receiver_may_call(const struct weft_code *code, uint32_t at);
 
 // The source of the object of the monitorenter or call at a location. The location of a
-// monitorenter may be the one after it.
+// monitorenter may be the one after it. Unknown for the call of a task, as with Runnable.run.
 struct weft_source weft_receiver_find(const struct weft_code *code, uint32_t at);
