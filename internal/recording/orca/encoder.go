@@ -15,8 +15,7 @@ import (
 )
 
 // NewEncoder returns an encoder of logs. The hash code of a thread is its id, or a number above 2^31 if the id has more than 32 bits. The
-// end of a wait repeats the stack of its begin. The location of a frame is its bytecode index, or its line if that is
-// unknown.
+// end of a wait repeats the stack of its begin. The location of a frame is its bytecode index, or its line if that is unknown.
 func NewEncoder(options recording.EncoderOptions) recording.Encoder {
 	e := &encoder{
 		options: options, meta: newMetadata(), stacks: make(map[jvmthread.StackID][]byte), begins: make(map[jvmthread.ThreadID]begin),
