@@ -84,7 +84,7 @@ static void build_pool(void) {
     run_with = (uint8_t)member(METHOD, "Guard", "running", "()V");
 }
 
-enum { STATIC = 1 };
+enum { STATIC = 1, CALLED = 2 };
 
 static const char *name_of(const uint8_t *bytes, size_t size, uint32_t at, int flags) {
     static char name[WEFT_RECEIVER_MAX];
@@ -96,7 +96,8 @@ static const char *name_of(const uint8_t *bytes, size_t size, uint32_t at, int f
                              .constants = &constants};
     name[0] = '\0';
     CHECK(weft_constants_open(&constants, pool, pool_len, pool_count));
-    if (!weft_receiver_name(&code, at, name)) {
+    if (!weft_receiver_name(&code, at, (flags & CALLED) != 0 ? WEFT_USE_CALL : WEFT_USE_MONITOR,
+                            name)) {
         name[0] = '\0';
     }
     weft_constants_close(&constants);
@@ -146,37 +147,53 @@ TEST(fields_of_other_objects) {
 }
 
 TEST(receivers_of_calls) {
-    CHECK_STRING(NAME(4, 0, THIS, GET(lock), CALL_INTERFACE(lock_it, 1), RETURN), "Inventory.lock");
-    CHECK_STRING(
-        NAME(9, 0, THIS, GET(rw), CALL_INTERFACE(read_lock, 1), CALL_INTERFACE(lock_it, 1)),
-        "Inventory.rw.readLock()");
-    CHECK_STRING(NAME(4, 0, THIS, CALL(get_lock), CALL_INTERFACE(lock_it, 1)),
-                 "Inventory.getLock()");
-    CHECK_STRING(NAME(3, STATIC, CALL_STATIC(get_lock), CALL_INTERFACE(lock_it, 1)),
-                 "Inventory.getLock()");
-    CHECK_STRING(NAME(1, 0, THIS, CALL(take), RETURN), "");
-    CHECK_STRING(NAME(3, STATIC, GET_STATIC(global), CALL_STATIC(take), RETURN), "");
-    // lock.tryLock(count, UNIT), wait(10L)
-    CHECK_STRING(NAME(11, 0, THIS, GET(lock), THIS, GET(count), GET_STATIC(global), CALL(try_lock)),
+    CHECK_STRING(NAME(4, CALLED, THIS, GET(lock), CALL_INTERFACE(lock_it, 1), RETURN),
                  "Inventory.lock");
-    CHECK_STRING(NAME(7, 0, THIS, GET(lock), 0x14, 0, 1, CALL(wait_long), RETURN),
+    CHECK_STRING(
+        NAME(9, CALLED, THIS, GET(rw), CALL_INTERFACE(read_lock, 1), CALL_INTERFACE(lock_it, 1)),
+        "Inventory.rw.readLock()");
+    CHECK_STRING(NAME(4, CALLED, THIS, CALL(get_lock), CALL_INTERFACE(lock_it, 1)),
+                 "Inventory.getLock()");
+    CHECK_STRING(NAME(3, STATIC | CALLED, CALL_STATIC(get_lock), CALL_INTERFACE(lock_it, 1)),
+                 "Inventory.getLock()");
+    CHECK_STRING(NAME(1, CALLED, THIS, CALL(take), RETURN), "");
+    CHECK_STRING(NAME(3, STATIC | CALLED, GET_STATIC(global), CALL_STATIC(take), RETURN), "");
+    // lock.tryLock(count, UNIT), wait(10L)
+    CHECK_STRING(
+        NAME(11, CALLED, THIS, GET(lock), THIS, GET(count), GET_STATIC(global), CALL(try_lock)),
+        "Inventory.lock");
+    CHECK_STRING(NAME(7, CALLED, THIS, GET(lock), 0x14, 0, 1, CALL(wait_long), RETURN),
                  "Inventory.lock");
     // find(1, null, 0.0): a method with arguments; then a dynamic call
-    CHECK_STRING(NAME(7, 0, THIS, 0x04, 0x01, 0x0e, CALL(find), CALL_INTERFACE(lock_it, 1)), "");
-    CHECK_STRING(NAME(10, 0, THIS, GET(lock), 0x01, 0xba, 0, dynamic, 0, 0, 0x57,
+    CHECK_STRING(NAME(7, CALLED, THIS, 0x04, 0x01, 0x0e, CALL(find), CALL_INTERFACE(lock_it, 1)),
+                 "");
+    CHECK_STRING(NAME(10, CALLED, THIS, GET(lock), 0x01, 0xba, 0, dynamic, 0, 0, 0x57,
                       CALL_INTERFACE(lock_it, 1)),
                  "");
-    CHECK_STRING(NAME(11, 0, THIS, GET(lock), 0x01, 0xba, 0, dynamic, 0, 0, 0x57,
+    CHECK_STRING(NAME(11, CALLED, THIS, GET(lock), 0x01, 0xba, 0, dynamic, 0, 0, 0x57,
                       CALL_INTERFACE(lock_it, 1)),
                  "Inventory.lock");
 }
 
 // An idle worker of a pool waits for none of the objects below the pool's code.
 TEST(calls_that_start_tasks) {
-    CHECK_STRING(NAME(4, 0, THIS, GET(other), CALL_INTERFACE(run_task, 1), RETURN), "");
-    CHECK_STRING(NAME(4, 0, THIS, GET(other), CALL(call_task), RETURN), "");
-    CHECK_STRING(NAME(5, 0, THIS, GET(other), 0x09, CALL(run_long), RETURN), "Inventory.other");
-    CHECK_STRING(NAME(4, 0, THIS, GET(other), CALL(run_with), RETURN), "Inventory.other");
+    CHECK_STRING(NAME(4, CALLED, THIS, GET(other), CALL_INTERFACE(run_task, 1), RETURN), "");
+    CHECK_STRING(NAME(4, CALLED, THIS, GET(other), CALL(call_task), RETURN), "");
+    CHECK_STRING(NAME(5, CALLED, THIS, GET(other), 0x09, CALL(run_long), RETURN),
+                 "Inventory.other");
+    CHECK_STRING(NAME(4, CALLED, THIS, GET(other), CALL(run_with), RETURN), "Inventory.other");
+}
+
+// A place may be asked for both, and an operand may look like a monitorenter.
+TEST(monitors_and_calls_are_told_apart) {
+    CHECK_STRING(NAME(4, 0, THIS, GET(lock), CALL_INTERFACE(lock_it, 1), RETURN), "");
+    CHECK_STRING(NAME(4, CALLED, THIS, GET(lock), ENTER, RETURN), "");
+    // ldc2_w 0xc2
+    CHECK_STRING(NAME(7, 0, THIS, GET(lock), 0x14, 0, 0xc2, CALL(wait_long), RETURN), "");
+    CHECK_STRING(NAME(5, 0, THIS, GET(other), ENTER, CALL(take), RETURN), "Inventory.other");
+    CHECK_STRING(NAME(8, CALLED, THIS, GET(lock), THIS, GET(other), ENTER, CALL(take)), "");
+    CHECK_STRING(NAME(9, CALLED, THIS, GET(lock), THIS, GET(other), ENTER, CALL(take)),
+                 "Inventory.lock");
 }
 
 TEST(operands_are_moved) {
@@ -216,7 +233,7 @@ TEST(branches_meet) {
     CHECK_STRING(
         NAME(15, 0, 0x1b, 0x99, 0, 10, THIS, GET(lock), 0xa7, 0, 7, THIS, GET(array), ENTER), "");
     // The receiver is below: lock.tryLock(cond ? 1 : 2, null)
-    CHECK_STRING(NAME(14, 0, THIS, GET(lock), 0x1b, 0x99, 0, 7, 0x0a, 0xa7, 0, 4, 0x09, 0x01,
+    CHECK_STRING(NAME(14, CALLED, THIS, GET(lock), 0x1b, 0x99, 0, 7, 0x0a, 0xa7, 0, 4, 0x09, 0x01,
                       CALL(try_lock)),
                  "Inventory.lock");
     // After a return comes an exception handler, whose stack is unknown.
@@ -266,8 +283,8 @@ TEST(any_bytes_are_safe) {
         struct weft_constants constants;
         struct weft_code c = {.bytes = code, .size = (uint32_t)size, .constants = &constants};
         weft_constants_open(&constants, pool, pool_len, pool_count);
-        weft_receiver_name(&c, (uint32_t)size - 1 + (i & 1), name);
-        weft_receiver_name(&c, next(&seed) % 50, name);
+        weft_receiver_name(&c, (uint32_t)size - 1 + (i & 1), WEFT_USE_MONITOR, name);
+        weft_receiver_name(&c, next(&seed) % 50, WEFT_USE_CALL, name);
         weft_constants_close(&constants);
         free(code);
     }
@@ -296,6 +313,7 @@ int main(void) {
     RUN(fields_of_other_objects);
     RUN(receivers_of_calls);
     RUN(calls_that_start_tasks);
+    RUN(monitors_and_calls_are_told_apart);
     RUN(operands_are_moved);
     RUN(variables_assigned_once);
     RUN(branches_meet);

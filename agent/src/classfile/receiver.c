@@ -207,15 +207,22 @@ static struct weft_source used(struct analysis *a, const struct weft_instruction
     return weft_operands_pop(&stack);
 }
 
-static struct weft_source find(struct analysis *a, uint32_t location) {
+static bool is_used(const struct weft_instruction *in, uint32_t location, enum weft_use use) {
+    if (use == WEFT_USE_CALL) {
+        return in->at == location && has_receiver(in->op);
+    }
+    return in->op == WEFT_OP_MONITORENTER &&
+           (in->at == location || in->at + in->length == location);
+}
+
+static struct weft_source find(struct analysis *a, uint32_t location, enum weft_use use) {
     const struct weft_code *code = a->code;
     struct weft_instruction in;
     bool by_jump_only = false;
     for (uint32_t at = 0; at <= location && at < code->size; at += in.length) {
         weft_bytecode_read(code->bytes, code->size, at, &in);
         arrive(a, at, by_jump_only);
-        bool here = at == location || at + in.length == location;
-        if ((here && in.op == WEFT_OP_MONITORENTER) || (at == location && has_receiver(in.op))) {
+        if (is_used(&in, location, use)) {
             return used(a, &in);
         }
         execute(a, &in);
@@ -230,21 +237,21 @@ static struct weft_source find(struct analysis *a, uint32_t location) {
     return (struct weft_source){WEFT_UNKNOWN, 0, 0};
 }
 
-bool weft_receiver_may_lock(const struct weft_code *code, uint32_t at) {
+bool weft_receiver_may_use(const struct weft_code *code, uint32_t at, enum weft_use use) {
+    if (use == WEFT_USE_CALL) {
+        return at < code->size && has_receiver(code->bytes[at]);
+    }
     return (at < code->size && code->bytes[at] == WEFT_OP_MONITORENTER) ||
            (at > 0 && at <= code->size && code->bytes[at - 1] == WEFT_OP_MONITORENTER);
 }
 
-bool weft_receiver_may_call(const struct weft_code *code, uint32_t at) {
-    return at < code->size && has_receiver(code->bytes[at]);
-}
-
-struct weft_source weft_receiver_find(const struct weft_code *code, uint32_t at) {
+struct weft_source weft_receiver_find(const struct weft_code *code, uint32_t at,
+                                      enum weft_use use) {
     struct weft_source found = {WEFT_UNKNOWN, 0, 0};
     struct analysis *a = code->size > MOST_CODE ? NULL : calloc(1, sizeof *a);
     if (a != NULL) {
         a->code = code;
-        found = survey(a) ? find(a, at) : found;
+        found = survey(a) ? find(a, at, use) : found;
         free(a);
     }
     return found;

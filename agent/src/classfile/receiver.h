@@ -20,11 +20,14 @@ struct weft_code {
     const struct weft_constants *constants;
 };
 
-// Whether a location may be that of a monitorenter, or of a call that has a receiver. Needs no
-// constants.
-bool weft_receiver_may_lock(const struct weft_code *code, uint32_t at);
-bool weft_receiver_may_call(const struct weft_code *code, uint32_t at);
+enum weft_use {
+    WEFT_USE_MONITOR, // a monitorenter locks the object; the location may be the one after it
+    WEFT_USE_CALL,    // a call at the location has it as its receiver
+};
 
-// The source of the object of the monitorenter or call at a location. The location of a
-// monitorenter may be the one after it. Unknown for the call of a task, as with Runnable.run.
-struct weft_source weft_receiver_find(const struct weft_code *code, uint32_t at);
+// Whether a location may use an object in this way. Needs no constants.
+bool weft_receiver_may_use(const struct weft_code *code, uint32_t at, enum weft_use use);
+
+// The source of the object that is used at a location. Unknown for the call of a task, as with
+// Runnable.run.
+struct weft_source weft_receiver_find(const struct weft_code *code, uint32_t at, enum weft_use use);

@@ -52,8 +52,9 @@ static bool write_name(const struct weft_constants *constants, struct weft_sourc
            add(name, ".", 1) && add(name, m.name.at, m.name.len) && add(name, "()", 2);
 }
 
-bool weft_receiver_name(const struct weft_code *code, uint32_t at, char name[WEFT_RECEIVER_MAX]) {
-    if (!write_name(code->constants, weft_receiver_find(code, at), name)) {
+bool weft_receiver_name(const struct weft_code *code, uint32_t at, enum weft_use use,
+                        char name[WEFT_RECEIVER_MAX]) {
+    if (!write_name(code->constants, weft_receiver_find(code, at, use), name)) {
         return false;
     }
     weft_names_utf8(name);

@@ -15,9 +15,11 @@ enum { ACC_STATIC = 8 };
 // Places that were looked at, by open addressing. Once it is full, others have no names.
 enum { SLOTS = 1 << 13, LIMIT = SLOTS / 4 * 3 };
 
+// What a place says as the topmost frame differs from what it says as the caller of another one.
 struct place {
     jmethodID method; // NULL: free
     jlocation location;
+    enum weft_use use;
     char *name; // NULL: none
 };
 
@@ -33,13 +35,14 @@ void weft_lock_names_init(jvmtiEnv *ti) {
     usable = (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE;
 }
 
-// Returns the slot of a call site, or the empty one to put it in; NULL if the table is full. The
+// Returns the slot of a place, or the empty one to put it in; NULL if the table is full. The
 // caller holds the mutex.
-static struct place *find(const jvmtiFrameInfo *frame) {
-    uint64_t h = ((uintptr_t)frame->method ^ (uint64_t)frame->location << 32) * 0x9E3779B97F4A7C15U;
+static struct place *find(const jvmtiFrameInfo *frame, enum weft_use use) {
+    uint64_t key = (uintptr_t)frame->method ^ (uint64_t)frame->location << 32 ^ (uint64_t)use << 56;
+    uint64_t h = key * 0x9E3779B97F4A7C15U;
     for (uint64_t at = h >> 51;; at = (at + 1) % SLOTS) {
         struct place *p = &places[at];
-        if (p->method == frame->method && p->location == frame->location) {
+        if (p->method == frame->method && p->location == frame->location && p->use == use) {
             return p;
         }
         if (p->method == NULL) {
@@ -49,10 +52,10 @@ static struct place *find(const jvmtiFrameInfo *frame) {
 }
 
 // Whether nothing is left to look at. If so, the name is that of the place, or empty.
-static bool recall(const jvmtiFrameInfo *frame, char name[WEFT_RECEIVER_MAX]) {
+static bool recall(const jvmtiFrameInfo *frame, enum weft_use use, char name[WEFT_RECEIVER_MAX]) {
     name[0] = '\0';
     pthread_mutex_lock(&mutex);
-    const struct place *p = find(frame);
+    const struct place *p = find(frame, use);
     bool known = p == NULL || p->method != NULL;
     if (p != NULL && p->name != NULL) {
         strcpy(name, p->name); // NOLINT(clang-analyzer-security.insecureAPI.strcpy): has that size
@@ -61,12 +64,12 @@ static bool recall(const jvmtiFrameInfo *frame, char name[WEFT_RECEIVER_MAX]) {
     return known;
 }
 
-static void keep(const jvmtiFrameInfo *frame, const char *name) {
+static void keep(const jvmtiFrameInfo *frame, enum weft_use use, const char *name) {
     char *copy = name[0] == '\0' ? NULL : strdup(name);
     pthread_mutex_lock(&mutex);
-    struct place *p = find(frame);
+    struct place *p = find(frame, use);
     if (p != NULL && p->method == NULL) {
-        *p = (struct place){frame->method, frame->location, copy};
+        *p = (struct place){frame->method, frame->location, use, copy};
         place_count++;
         copy = NULL;
     }
@@ -97,7 +100,7 @@ static bool read_code(jmethodID method, struct weft_code *code) {
     return true;
 }
 
-static void read_name(struct weft_code code, jclass class, uint32_t at,
+static void read_name(struct weft_code code, jclass class, uint32_t at, enum weft_use use,
                       char name[WEFT_RECEIVER_MAX]) {
     jvmtiEnv *ti = weft_jvm.ti;
     jint count = 0;
@@ -109,7 +112,7 @@ static void read_name(struct weft_code code, jclass class, uint32_t at,
     }
     if (weft_constants_open(&constants, bytes, (size_t)size, (uint32_t)count)) {
         code.constants = &constants;
-        if (!weft_receiver_name(&code, at, name)) {
+        if (!weft_receiver_name(&code, at, use, name)) {
             name[0] = '\0';
         }
     }
@@ -117,19 +120,19 @@ static void read_name(struct weft_code code, jclass class, uint32_t at,
     weft_jvm_deallocate(bytes);
 }
 
-// Names the lock of a monitor or of a call, depending on what may be there.
-static void name_at(const jvmtiFrameInfo *frame, jclass class, bool monitor,
+// Names the lock that a place uses.
+static void name_at(const jvmtiFrameInfo *frame, jclass class, enum weft_use use,
                     char name[WEFT_RECEIVER_MAX]) {
     struct weft_code code;
     uint32_t at = (uint32_t)frame->location;
-    if (frame->location < 0 || recall(frame, name) || !read_code(frame->method, &code)) {
+    if (frame->location < 0 || recall(frame, use, name) || !read_code(frame->method, &code)) {
         return;
     }
-    if (monitor ? weft_receiver_may_lock(&code, at) : weft_receiver_may_call(&code, at)) {
-        read_name(code, class, at, name);
+    if (weft_receiver_may_use(&code, at, use)) {
+        read_name(code, class, at, use, name);
     }
     weft_jvm_deallocate((void *)(uintptr_t)code.bytes);
-    keep(frame, name);
+    keep(frame, use, name);
 }
 
 enum level { PARKING, OBJECT, PROGRAM };
@@ -189,11 +192,11 @@ struct weft_named_lock weft_lock_names_find(JNIEnv *env, const jvmtiFrameInfo *f
         }
         enum level level = level_of(signature);
         if (i == 0) {
-            name_at(&frames[0], class, true, text);
+            name_at(&frames[0], class, WEFT_USE_MONITOR, text);
             top = level;
             more = text[0] == '\0' && top != PROGRAM && may_park(&frames[0], signature);
         } else if (level != top) {
-            name_at(&frames[i], class, false, text);
+            name_at(&frames[i], class, WEFT_USE_CALL, text);
             more = false;
         }
         weft_jvm_deallocate(signature);
