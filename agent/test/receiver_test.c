@@ -240,6 +240,14 @@ TEST(branches_meet) {
     CHECK_STRING(NAME(5, 0, THIS, GET(lock), 0xb0, ENTER, RETURN), "");
 }
 
+// jsr, jsr_w: the subroutine stores the address to return to.
+TEST(subroutines_begin_with_an_address) {
+    CHECK_STRING(NAME(8, 0, THIS, GET(lock), 0xa8, 0, 3, 0x4c, ENTER, RETURN), "Inventory.lock");
+    CHECK_STRING(NAME(10, 0, THIS, GET(lock), 0xc9, 0, 0, 0, 5, 0x4c, ENTER, RETURN),
+                 "Inventory.lock");
+    CHECK_STRING(NAME(7, 0, THIS, GET(lock), 0xa8, 0, 3, ENTER, RETURN), "");
+}
+
 TEST(switches_are_aligned) {
     // lookupswitch of one pair at 1, tableswitch of two targets at 20, then this.lock at 44.
     const uint8_t code[] = {
@@ -317,6 +325,7 @@ int main(void) {
     RUN(operands_are_moved);
     RUN(variables_assigned_once);
     RUN(branches_meet);
+    RUN(subroutines_begin_with_an_address);
     RUN(switches_are_aligned);
     RUN(long_names_and_methods_are_left_out);
     RUN(any_bytes_are_safe);
