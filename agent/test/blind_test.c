@@ -74,6 +74,23 @@ TEST(a_wait_that_ends_in_aggregated_mode_leaves_the_thread_unknown) {
     CHECK_INT(pauses_after(&options.aggregated, false), 0);
 }
 
+TEST(a_wait_that_is_too_short_leaves_nothing) {
+    uint16_t short_wait[] = {WEFT_EV_CONTENDED_ENTER, WEFT_EV_CONTENDED_ENTERED};
+    options.min_duration = 10000000000;
+    pauses_after(&options.sleep, false);
+    CHECK_INT(record(short_wait, 2), 0);
+    CHECK_INT(record((uint16_t[]){WEFT_EV_NOTIFY}, 1), 2);
+    // What happens during the wait is recorded.
+    CHECK_INT(record((uint16_t[]){WEFT_EV_WAIT, WEFT_EV_NOTIFY, WEFT_EV_WAIT_RETURNED}, 3), 2);
+    CHECK_INT(taken[0].kind, WEFT_EV_NOTIFY);
+    CHECK_INT(taken[1].kind, WEFT_EV_GAP);
+    options.min_duration = 0;
+    pauses_after(&options.sleep, false);
+    CHECK_INT(record(short_wait, 2), 3);
+    CHECK_INT(taken[2].kind, WEFT_EV_GAP);
+    pauses_after(&options.sleep, true);
+}
+
 int main(void) {
     weft_options_default(&options);
     CHECK(weft_pool_init(options.pool));
@@ -86,6 +103,7 @@ int main(void) {
     RUN(it_is_unknown_after_each_event_if_some_are_not);
     RUN(other_events_do_not_matter);
     RUN(a_wait_that_ends_in_aggregated_mode_leaves_the_thread_unknown);
+    RUN(a_wait_that_is_too_short_leaves_nothing);
     weft_buffer_close(self.buffer);
     weft_buffer_free(weft_buffer_take_new());
     return harness_end("blind");

@@ -92,24 +92,27 @@ static bool resolve(struct weft_buffer *b, uint64_t state, bool all) {
     return true;
 }
 
-static bool put_held(struct weft_buffer *b, uint64_t state, struct weft_record *record) {
+// What to do with a record.
+enum fate { WRITE, KEEP, DROP };
+
+static enum fate put_held(struct weft_buffer *b, uint64_t state, struct weft_record *record) {
     struct weft_held *h = &b->held;
     size_t count = count_of(state);
     int64_t least = atomic_load_explicit(&weft_settings.min_duration, memory_order_relaxed);
     if (record->kind == end_of(h->records[0].kind)) {
         bool is_long = record->time - h->records[0].time >= least;
         // Drops the end of a short wait too, unless the sender has sent the beginning.
-        return resolve(b, state, is_long) && !is_long;
+        return resolve(b, state, is_long) && !is_long ? DROP : WRITE;
     }
     if (count < WEFT_HELD_RECORDS) {
         h->records[count] = *record;
-        return change(h, state, make(number_of(state), count + 1, HELD));
+        return change(h, state, make(number_of(state), count + 1, HELD)) ? KEEP : WRITE;
     }
     resolve(b, state, true);
-    return false;
+    return WRITE;
 }
 
-static bool hold(struct weft_buffer *b, struct weft_record *record) {
+static enum fate hold(struct weft_buffer *b, struct weft_record *record) {
     struct weft_held *h = &b->held;
     uint64_t state = atomic_load_explicit(&h->state, memory_order_acquire);
     if (phase_of(state) == HELD) {
@@ -117,7 +120,7 @@ static bool hold(struct weft_buffer *b, struct weft_record *record) {
     }
     if (phase_of(state) == TAKING || end_of(record->kind) == 0 ||
         atomic_load_explicit(&weft_settings.min_duration, memory_order_relaxed) == 0) {
-        return false;
+        return WRITE;
     }
     if (record->time < b->last) {
         record->time = b->last;
@@ -125,13 +128,15 @@ static bool hold(struct weft_buffer *b, struct weft_record *record) {
     h->records[0] = *record;
     atomic_store_explicit(&h->since, record->time, memory_order_relaxed);
     atomic_store_explicit(&h->state, make(number_of(state) + 1, 1, HELD), memory_order_release);
-    return true;
+    return KEEP;
 }
 
-void weft_min_duration_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject) {
-    if (subject != 0 || !hold(b, record)) {
+bool weft_min_duration_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject) {
+    enum fate fate = subject != 0 ? WRITE : hold(b, record);
+    if (fate == WRITE) {
         weft_buffer_write(b, record, subject);
     }
+    return fate != DROP;
 }
 
 struct weft_held_look weft_min_duration_look(struct weft_held *h) {

@@ -22,8 +22,9 @@
 #include "wire/clock.h"
 
 // Thread side, between weft_buffer_begin and weft_buffer_end: writes a record with
-// weft_buffer_write, or holds it back.
-void weft_min_duration_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject);
+// weft_buffer_write, or holds it back. Returns false if it dropped the record, as the end of a wait
+// that was too short.
+bool weft_min_duration_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject);
 
 // Records an event that happens now.
 static inline void weft_min_duration_put_now(struct weft_buffer *b, struct weft_record *record,

@@ -74,13 +74,14 @@ static bool shows_running(uint16_t kind) {
 }
 
 // Writes an event and what belongs to it. If the thread's next wait may be invisible, a gap without
-// lost events follows, so that the thread does not seem to run until its next event.
+// lost events follows, so that the thread does not seem to run until its next event. After a wait
+// that was dropped, the gap before it still applies.
 static void put(const struct weft_scope *scope, struct weft_record *record) {
     if (weft_settings_wanted(WEFT_EV_CPU)) {
         put_cpu(scope, record);
     }
-    weft_min_duration_put(scope->self->buffer, record, scope->subject);
-    if (weft_settings_blind() && shows_running(record->kind)) {
+    bool kept = weft_min_duration_put(scope->self->buffer, record, scope->subject);
+    if (kept && weft_settings_blind() && shows_running(record->kind)) {
         struct weft_record gap = {.kind = WEFT_EV_GAP, .time = record->time};
         gap.flags = record->flags & WEFT_FLAG_VIRTUAL;
         weft_min_duration_put(scope->self->buffer, &gap, scope->subject);
