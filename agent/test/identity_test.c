@@ -48,6 +48,17 @@ static jvmtiError JNICALL deallocate(jvmtiEnv *ti, unsigned char *memory) {
     return JVMTI_ERROR_NONE;
 }
 
+static unsigned listed; // calls of GetLoadedClasses
+
+static jvmtiError JNICALL loaded_classes(jvmtiEnv *ti, jint *count, jclass **loaded) {
+    (void)ti;
+    listed++;
+    *count = 1;
+    *loaded = malloc(sizeof(jclass));
+    **loaded = (jclass)&classes[0];
+    return JVMTI_ERROR_NONE;
+}
+
 static jboolean JNICALL same(JNIEnv *env, jobject a, jobject b) {
     (void)env;
     return a == b;
@@ -70,6 +81,11 @@ static jboolean JNICALL assignable(JNIEnv *env, jclass class, jclass super) {
     return JNI_FALSE;
 }
 
+static void JNICALL delete_local(JNIEnv *env, jobject object) {
+    (void)env;
+    (void)object;
+}
+
 static jboolean JNICALL no_exception(JNIEnv *env) {
     (void)env;
     return JNI_FALSE;
@@ -79,9 +95,12 @@ void *weft_vmstructs_libjvm(void) {
     return NULL;
 }
 
-static const jvmtiInterface_1 tools = {
-    .GetObjectHashCode = hash_code, .GetClassSignature = signature, .Deallocate = deallocate};
+static const jvmtiInterface_1 tools = {.GetObjectHashCode = hash_code,
+                                       .GetClassSignature = signature,
+                                       .GetLoadedClasses = loaded_classes,
+                                       .Deallocate = deallocate};
 static const struct JNINativeInterface_ natives = {.IsSameObject = same,
+                                                   .DeleteLocalRef = delete_local,
                                                    .NewWeakGlobalRef = new_weak,
                                                    .DeleteWeakGlobalRef = delete_weak,
                                                    .IsAssignableFrom = assignable,
@@ -148,6 +167,33 @@ TEST(all_threads_get_the_same_ids) {
     }
 }
 
+// The class object of a primitive type is not among the loaded classes.
+TEST(a_class_object_that_is_not_loaded_is_looked_for_once) {
+    jint hash;
+    hash_code(&ti, (jobject)&classes[0], &hash);
+    uint32_t any = weft_identity_class_by_name("java.lang.Class");
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(weft_identity_mirror_by_hash(&env, 100), any);
+    }
+    CHECK_INT(listed, 1);
+    uint32_t found = weft_identity_mirror_by_hash(&env, (uint32_t)hash);
+    CHECK(found != any);
+    CHECK_INT(weft_identity_mirror_by_hash(&env, (uint32_t)hash), found);
+    CHECK_INT(listed, 2);
+}
+
+TEST(no_class_object_is_looked_for_if_none_can_be_defined) {
+    uint32_t any = weft_identity_class_by_name("java.lang.Class");
+    weft_definitions_init(0);
+    CHECK_INT(weft_identity_class_by_name("too late"), 0);
+    listed = 0;
+    CHECK_INT(weft_identity_mirror_by_hash(&env, 101), any);
+    CHECK_INT(listed, 0);
+    weft_definitions_init(1U << 20);
+    CHECK_INT(weft_identity_mirror_by_hash(&env, 101), any);
+    CHECK_INT(listed, 1);
+}
+
 int main(void) {
     alarm(600);
     weft_jvm.ti = &ti;
@@ -157,5 +203,7 @@ int main(void) {
     weft_definitions_init(1U << 20);
     RUN(no_thread_waits_for_one_blocked_in_the_jvm);
     RUN(all_threads_get_the_same_ids);
+    RUN(a_class_object_that_is_not_loaded_is_looked_for_once);
+    RUN(no_class_object_is_looked_for_if_none_can_be_defined);
     return harness_end("identity");
 }

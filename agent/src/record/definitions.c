@@ -13,6 +13,7 @@ enum { BLOCK = 65536, MAX_BLOCKS = 16384 };
 static struct {
     pthread_mutex_t mutex; // among the appending threads
     size_t limit;
+    atomic_bool full;
     _Atomic uint64_t end;
     uint8_t *_Atomic blocks[MAX_BLOCKS];
 } defined = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -21,12 +22,14 @@ void weft_definitions_init(size_t limit) {
     size_t most = (size_t)MAX_BLOCKS * BLOCK;
     pthread_mutex_lock(&defined.mutex);
     defined.limit = limit < most ? limit : most;
+    atomic_store_explicit(&defined.full, false, memory_order_relaxed);
     pthread_mutex_unlock(&defined.mutex);
 }
 
 static bool append(const uint8_t *data, size_t len) {
     uint64_t end = atomic_load_explicit(&defined.end, memory_order_relaxed);
     if (end + len > defined.limit) {
+        atomic_store_explicit(&defined.full, true, memory_order_relaxed);
         return false;
     }
     for (uint64_t at = end / BLOCK; at * BLOCK < end + len; at++) {
@@ -59,6 +62,10 @@ bool weft_definitions_append(const struct weft_bytes *frames) {
     bool ok = append(frames->data, frames->len);
     pthread_mutex_unlock(&defined.mutex);
     return ok;
+}
+
+bool weft_definitions_full(void) {
+    return atomic_load_explicit(&defined.full, memory_order_relaxed);
 }
 
 uint64_t weft_definitions_end(void) {

@@ -19,6 +19,9 @@ void weft_definitions_init(size_t limit);
 // thread that learns its id through a later release store.
 bool weft_definitions_append(const struct weft_bytes *frames);
 
+// Whether the limit was reached.
+bool weft_definitions_full(void);
+
 // The length of the log. Everything before it is readable.
 uint64_t weft_definitions_end(void);
 

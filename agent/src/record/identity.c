@@ -217,19 +217,37 @@ static uint32_t mirror(JNIEnv *env, jobject object, uint32_t hash, uint32_t othe
     return id != 0 ? id : otherwise;
 }
 
-uint32_t weft_identity_mirror_by_hash(JNIEnv *env, uint32_t hash) {
+// Looks through the loaded classes for a class object; 0 if it cannot be defined.
+static uint32_t find_mirror(JNIEnv *env, uint32_t hash) {
+    // The last hash that no loaded class has, as that of int.class: it takes long to find that out.
+    static _Atomic uint32_t missed;
     jint count = 0;
     jclass *loaded = NULL;
-    uint32_t id = weft_class_objects_find_hash(hash);
-    if (id == 0 && weft_class_objects_have_room() &&
-        (*weft_jvm.ti)->GetLoadedClasses(weft_jvm.ti, &count, &loaded) == JVMTI_ERROR_NONE) {
-        for (jint i = 0; i < count; i++) {
-            if (id == 0 && hash_of(loaded[i]) == hash) {
-                id = add_mirror(env, loaded[i], hash);
-            }
-            (*env)->DeleteLocalRef(env, loaded[i]);
+    uint32_t id = 0;
+    bool found = false;
+    if (hash == atomic_load_explicit(&missed, memory_order_relaxed) || weft_definitions_full() ||
+        !weft_class_objects_have_room() ||
+        (*weft_jvm.ti)->GetLoadedClasses(weft_jvm.ti, &count, &loaded) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    for (jint i = 0; i < count; i++) {
+        if (id == 0 && hash_of(loaded[i]) == hash) {
+            found = true;
+            id = add_mirror(env, loaded[i], hash);
         }
-        weft_jvm_deallocate(loaded);
+        (*env)->DeleteLocalRef(env, loaded[i]);
+    }
+    weft_jvm_deallocate(loaded);
+    if (!found) {
+        atomic_store_explicit(&missed, hash, memory_order_relaxed);
+    }
+    return id;
+}
+
+uint32_t weft_identity_mirror_by_hash(JNIEnv *env, uint32_t hash) {
+    uint32_t id = weft_class_objects_find_hash(hash);
+    if (id == 0) {
+        id = find_mirror(env, hash);
     }
     return id != 0 ? id : weft_identity_class_by_name(WEFT_NAMES_MIRROR);
 }
