@@ -184,7 +184,7 @@ TEST(calls_that_start_tasks) {
     CHECK_STRING(NAME(4, CALLED, THIS, GET(other), CALL(run_with), RETURN), "Inventory.other");
 }
 
-// A place may be requested both, and an operand may look like a monitorenter.
+// A stack may ask both about one place, and an operand may look like a monitorenter.
 TEST(monitors_and_calls_are_told_apart) {
     CHECK_STRING(NAME(4, 0, THIS, GET(lock), CALL_INTERFACE(lock_it, 1), RETURN), "");
     CHECK_STRING(NAME(4, CALLED, THIS, GET(lock), ENTER, RETURN), "");

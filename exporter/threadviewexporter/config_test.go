@@ -54,5 +54,5 @@ func TestConfig(t *testing.T) {
 		assert.ErrorContains(t, load("thread_view/"+name).Validate(), want, name)
 	}
 	all.Frames.Libraries = []string{""}
-	require.ErrorContains(t, confmap.Validate(all), "frames: libraries: a prefix is empty; ")
+	assert.ErrorContains(t, confmap.Validate(all), "frames: libraries: a prefix is empty; ")
 }

@@ -23,7 +23,7 @@ func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 	}).Unmarshal(cfg))
 	err := confmap.Validate(cfg)
 	require.ErrorContains(t, err, "max_sessions: 0 is out of range, use 1 or more")
-	assert.ErrorContains(t, err, "critical_path: thread: error parsing regexp: missing closing ): `(`; use a regular expression such as ^http-")
+	require.ErrorContains(t, err, "critical_path: thread: error parsing regexp: missing closing ): `(`; use a regular expression such as ^http-")
 	assert.ErrorContains(t, err, "frames: applications: a prefix is empty; ")
 }
 
