@@ -51,7 +51,7 @@ func TestConfig(t *testing.T) {
 		"window":      "window: 1h0m0s is out of range",
 		"hosts":       `allowed_hosts: invalid host name "https://weft.example.com"`,
 	} {
-		assert.ErrorContains(t, load("thread_view/"+name).Validate(), want, name)
+		require.ErrorContains(t, load("thread_view/"+name).Validate(), want, name)
 	}
 	all.Frames.Libraries = []string{""}
 	assert.ErrorContains(t, confmap.Validate(all), "frames: libraries: a prefix is empty; ")
