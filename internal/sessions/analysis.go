@@ -101,6 +101,7 @@ func (a *analysis[T]) Take() []T { return a.follower.Take() }
 // window passes a window to the follower, and then forgets the names of threads that no later window can mention.
 func (a *analysis[T]) window(w *window.Window) {
 	a.follower.Window(w)
+	w.Release()
 	a.count(w)
 	for th := range a.Engine.Timeline().Threads {
 		if th.Dead() && th.Open().Start < w.Start {

@@ -98,9 +98,11 @@ func (e *Emitter) putLockStats(l *window.LockStats, a pcommon.Map) {
 	}
 	if v := e.window.Verdict; v != nil {
 		a.PutInt(attrPathTime, int64(v.PathTime(l.Class)))
-		saving := v.Saving(l.Class)
-		a.PutInt(attrSaved, int64(saving.Drag))
-		a.PutInt(attrBound, int64(saving.Bound))
+		if v.WhatIf {
+			saving := v.Saving(l.Class)
+			a.PutInt(attrSaved, int64(saving.Drag))
+			a.PutInt(attrBound, int64(saving.Bound))
+		}
 	}
 	if l.Run.Handoffs > 0 {
 		putCount(a, attrChainLength, l.Run.Handoffs)

@@ -109,7 +109,7 @@ func (c *Chooser) Last(g *criticalpath.Graph, end jvmthread.Time) (jvmthread.Thr
 // thread chooses the thread of the path of a window.
 func (f *Finder) thread(w *Window) jvmthread.ThreadID {
 	if f.Unbounded {
-		id, _ := f.Last(f.verdict.graph, w.End)
+		id, _ := f.Last(f.scratch.verdict.graph, w.End)
 		return id
 	}
 	f.Start()
@@ -118,6 +118,6 @@ func (f *Finder) thread(w *Window) jvmthread.ThreadID {
 			f.Add(l.Thread, l.Stopped)
 		}
 	}
-	id, _ := f.Choose(f.verdict.graph, w.End)
+	id, _ := f.Choose(f.scratch.verdict.graph, w.End)
 	return id
 }

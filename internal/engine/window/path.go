@@ -10,15 +10,35 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Finder finds the critical paths of windows. It reuses its memory. One goroutine owns it.
+// Finder finds the critical paths of windows. One goroutine owns it.
 type Finder struct {
 	// Unbounded selects the path of the program, which leads backwards from the thread that ran last, instead of the path of one thread.
 	Unbounded bool
+	// NoWhatIf leaves out savings and slacks.
+	NoWhatIf bool
+	// Memory lends the memory for one window at a time; nil: the Finder keeps its own.
+	Memory Memory
 	Chooser
 
+	scratch *Scratch // nil: none yet, or given back
+}
+
+// Memory lends the memory for critical paths. Sessions share it: each needs it only while it processes a window.
+type Memory interface {
+	Borrow() *Scratch
+	Return(*Scratch)
+}
+
+// Scratch is the memory for the critical path of one window.
+type Scratch struct {
+	verdict Verdict
 	path    criticalpath.Path
 	stuck   []jvmthread.ThreadID
-	verdict Verdict
+}
+
+// NewScratch returns memory that grows on use.
+func NewScratch() *Scratch {
+	return &Scratch{verdict: Verdict{graph: criticalpath.New(criticalpath.Limits{MaxPieces: maxPieces})}}
 }
 
 // Verdict states what made a thread of a window take so long.
@@ -26,6 +46,8 @@ type Verdict struct {
 	Path      *criticalpath.Path
 	Shares    []criticalpath.Share  // by class of lock: the time on the path reached through waits for it
 	Savings   []criticalpath.Saving // by class of lock: how much earlier the path's thread would end without contention
+	WhatIf    bool                  // savings and slacks are known
+	finder    *Finder               // that has borrowed the memory
 	onPath    [][]jvmthread.Time    // by lane and interval; there may be more lanes than in the window
 	graph     *criticalpath.Graph
 	retiming  criticalpath.Retiming
@@ -40,12 +62,16 @@ func (v *Verdict) Sites() []criticalpath.Share {
 }
 
 // FindSlacks computes the results of Slack. Call it first if slacks are needed.
-func (v *Verdict) FindSlacks() { v.retiming.Slacks(v.Path.Thread) }
+func (v *Verdict) FindSlacks() {
+	if v.WhatIf {
+		v.retiming.Slacks(v.Path.Thread)
+	}
+}
 
 // Slack returns how much longer a wait could have lasted without delaying the path's thread. It returns false if the thread does not depend
-// on the wait, or the cause of the wait is unknown.
+// on the wait, the cause of the wait is unknown, or slacks are not wanted.
 func (w *Window) Slack(iv jvmthread.Interval) (time.Duration, bool) {
-	if w.Verdict == nil {
+	if w.Verdict == nil || !w.Verdict.WhatIf {
 		return 0, false
 	}
 	d, ok := w.Verdict.retiming.Slack(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
@@ -56,18 +82,23 @@ func (w *Window) Slack(iv jvmthread.Interval) (time.Duration, bool) {
 const maxPieces = 1 << 22
 
 // NewFinder returns a Finder of bounded paths.
-func NewFinder() *Finder {
-	return &Finder{verdict: Verdict{graph: criticalpath.New(criticalpath.Limits{MaxPieces: maxPieces})}}
-}
+func NewFinder() *Finder { return new(Finder) }
 
-// Find stores the path of a thread as the verdict of the window; choose.go says which thread.
-// The verdict is valid until the next call. Find does nothing if no thread is wanted or f is nil.
+// Find stores the path of a thread as the verdict of the window; choose.go says which thread. The verdict is valid until Release, or the
+// next call. Find does nothing if no thread is wanted or f is nil.
 func (f *Finder) Find(w *Window) {
-	w.Verdict = nil
+	w.Release()
 	if f == nil {
 		return
 	}
-	v, graph := &f.verdict, f.verdict.graph
+	switch {
+	case f.scratch != nil:
+	case f.Memory != nil:
+		f.scratch = f.Memory.Borrow()
+	default:
+		f.scratch = NewScratch()
+	}
+	v, graph, path := &f.scratch.verdict, f.scratch.verdict.graph, &f.scratch.path
 	graph.Reset()
 	for _, l := range w.Lanes {
 		graph.AddLane(l.Thread, l.Intervals)
@@ -76,6 +107,7 @@ func (f *Finder) Find(w *Window) {
 	graph.AddHolds(w.Holds)
 	thread := f.thread(w)
 	if thread == jvmthread.NoThread || w.End <= w.Start {
+		f.release()
 		return
 	}
 	end := w.End
@@ -83,31 +115,52 @@ func (f *Finder) Find(w *Window) {
 		_, end = w.Clip(l.Intervals[len(l.Intervals)-1]) // the thread may have ended before the window
 	}
 	if f.Unbounded {
-		graph.Unbounded(thread, w.Start, end, &f.path)
+		graph.Unbounded(thread, w.Start, end, path)
 	} else {
-		graph.Bounded(thread, w.Start, end, &f.path)
+		graph.Bounded(thread, w.Start, end, path)
 	}
-	graph.Retime(w.Start, w.End, &v.retiming)
-	v.Path = &f.path
-	v.Shares = f.path.AppendShares(v.Shares[:0], criticalpath.ByClass)
-	v.Savings = v.retiming.AppendSavings(v.Savings[:0], thread, criticalpath.ByClass)
+	v.finder, v.Path = f, path
+	v.Shares = path.AppendShares(v.Shares[:0], criticalpath.ByClass)
+	v.Savings, v.WhatIf = v.Savings[:0], !f.NoWhatIf
+	if v.WhatIf {
+		graph.Retime(w.Start, w.End, &v.retiming)
+		v.Savings = v.retiming.AppendSavings(v.Savings, thread, criticalpath.ByClass)
+	}
 	v.mark(w)
 	v.idleKnown = f.findIdle(w)
 	w.Verdict = v
 }
 
+// Release gives back the memory of the verdict, and the window no longer has one.
+func (w *Window) Release() {
+	if v := w.Verdict; v != nil {
+		w.Verdict = nil
+		v.finder.release()
+	}
+}
+
+// release gives back borrowed memory.
+func (f *Finder) release() {
+	if s := f.scratch; s != nil && f.Memory != nil {
+		s.verdict.graph.Reset() // it refers to the window
+		s.verdict.finder, f.scratch = nil, nil
+		f.Memory.Return(s)
+	}
+}
+
 // findIdle finds the idle waits. A wait is not idle if it is on the path of a thread that waited for a lock, or on the path of the window.
 // findIdle follows the paths of all such threads. It returns false if that takes too long; then only waits that are idle by their kind are.
 func (f *Finder) findIdle(w *Window) bool {
-	f.stuck = f.stuck[:0]
+	s := f.scratch
+	s.stuck = s.stuck[:0]
 	intervals := 0
 	for _, l := range w.Lanes {
 		intervals += len(l.Intervals)
 		if l.Waits.Contended().Time > 0 {
-			f.stuck = append(f.stuck, l.Thread)
+			s.stuck = append(s.stuck, l.Thread)
 		}
 	}
-	_, ok := f.verdict.graph.Reach(f.stuck, w.Start, w.End, idlePieces*intervals+1<<14)
+	_, ok := s.verdict.graph.Reach(s.stuck, w.Start, w.End, idlePieces*intervals+1<<14)
 	return ok
 }
 

@@ -128,6 +128,7 @@ func (s *respanner) write(w *window.Window) {
 	ss := rs.ScopeSpans().AppendEmpty()
 	ss.Scope().SetName(threadpdata.ScopeSpans)
 	s.emitter.Append(w, threadpdata.Prepare(w, s.finder, 0), ss.Spans())
+	w.Release()
 	var m ptrace.JSONMarshaler
 	body, err := m.MarshalTraces(td)
 	if err == nil {

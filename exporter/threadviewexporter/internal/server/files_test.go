@@ -135,6 +135,7 @@ func TestSpansMatchThreadSpanProcessor(t *testing.T) {
 	run(f.events, 10*time.Second, func(w *window.Window) {
 		spans := ptrace.NewTraces().ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
 		emitter.Append(w, threadpdata.Prepare(w, finder, 0), spans)
+		w.Release()
 		for _, s := range spans.All() {
 			want = append(want, fmt.Sprint(s.TraceID(), s.SpanID(), s.ParentSpanID(), s.Name(), s.StartTimestamp(), s.EndTimestamp(), s.Links().Len(), s.Attributes().AsRaw()))
 		}
