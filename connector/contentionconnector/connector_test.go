@@ -7,6 +7,7 @@ import (
 	"context"
 	"flag"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -231,6 +232,25 @@ func TestGolden(t *testing.T) {
 }
 
 // Each of these is reported once: a deadlock, its end with the session, the lock order inversion, and the lost notify.
+// Without what-if, its metrics are absent.
+func TestWithoutWhatIf(t *testing.T) {
+	for _, on := range []bool{true, false} {
+		p := start(t, func(c *Config) { c.Sessions.CriticalPath.WhatIf = on }, nil)
+		p.consume(t, carriers(t, one, 1, new(uint64), threadpdata.EndExit, story))
+		p.stop(t)
+		var names []string
+		for _, md := range p.points.AllMetrics() {
+			for _, m := range md.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().All() {
+				names = append(names, m.Name())
+			}
+		}
+		assert.Contains(t, names, "weft.critical_path.time")
+		for _, name := range []string{"weft.what_if.saved", "weft.what_if.bound"} {
+			assert.Equal(t, on, slices.Contains(names, name), name)
+		}
+	}
+}
+
 func TestLogRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, nil, nil)

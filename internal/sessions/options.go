@@ -48,6 +48,8 @@ type PathOptions struct {
 	Mode PathMode `mapstructure:"mode"`
 	// Thread is a regular expression that selects threads by name in mode bounded; empty selects all.
 	Thread string `mapstructure:"thread"`
+	// WhatIf computes how much earlier the path's thread would have finished without contention, and how much longer waits could have lasted.
+	WhatIf bool `mapstructure:"what_if"`
 
 	_ struct{}
 }
@@ -88,7 +90,7 @@ func DefaultOptions() Options {
 	return Options{
 		Window: 10 * time.Second, MaxSpansPerWindow: 2000, MaxIntervalsPerWindow: 1_000_000, MaxSessions: 1000,
 		SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second,
-		CriticalPath: PathOptions{Mode: PathBounded},
+		CriticalPath: PathOptions{Mode: PathBounded, WhatIf: true},
 	}
 }
 
@@ -104,8 +106,11 @@ func (o *Options) Validate() error {
 	)
 }
 
-// Validate reports an invalid regular expression, or one without effect.
+// Validate reports an invalid regular expression, and options without effect.
 func (o *PathOptions) Validate() error {
+	if !o.WhatIf && o.Mode == PathOff {
+		return fmt.Errorf("what_if: has no effect in mode %s; remove it, or use mode bounded", o.Mode)
+	}
 	if o.Thread != "" && o.Mode != PathBounded {
 		return fmt.Errorf("thread: has no effect in mode %s; remove it, or use mode bounded", o.Mode)
 	}
@@ -156,14 +161,15 @@ func (o *FrameOptions) Rules() *waits.Rules {
 	return waits.NewRules(waits.Config{Libraries: o.Libraries, Applications: o.Applications})
 }
 
-// NewFinder returns a finder of critical paths in the windows of a session; nil in mode off.
+// NewFinder returns a finder of critical paths in the windows of a session; nil in mode off. It borrows its memory: each window must be
+// released after use.
 func (o *Options) NewFinder(sym *symbols.Table) *window.Finder {
 	p := &o.CriticalPath
 	if p.Mode == PathOff {
 		return nil
 	}
 	f := window.NewFinder()
-	f.Unbounded, f.About = p.Mode == PathUnbounded, sym.Thread
+	f.Unbounded, f.NoWhatIf, f.About, f.Memory = p.Mode == PathUnbounded, !p.WhatIf, sym.Thread, pathMemory
 	if p.Thread != "" {
 		pattern := regexp.MustCompile(p.Thread) // Validate has compiled it
 		f.Wanted = func(id jvmthread.ThreadID) bool { return pattern.MatchString(sym.Thread(id).Name) }

@@ -46,7 +46,12 @@ func TestCriticalPathErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 
 	err := confmap.NewFromStringMap(map[string]any{"critical_path": map[string]any{"mode": "longest"}}).Unmarshal(&cfg)
 	require.ErrorContains(t, err, "critical_path.mode")
-	assert.ErrorContains(t, err, `invalid mode "longest", use bounded, unbounded or off`)
+	require.ErrorContains(t, err, `invalid mode "longest", use bounded, unbounded or off`)
+
+	cfg = DefaultOptions()
+	path := map[string]any{"mode": "off", "what_if": false}
+	require.NoError(t, confmap.NewFromStringMap(map[string]any{"critical_path": path}).Unmarshal(&cfg))
+	require.EqualError(t, confmap.Validate(&cfg), "critical_path: what_if: has no effect in mode off; remove it, or use mode bounded")
 }
 
 func TestEmptyPrefixesAreRefused(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/processor/processortest"
@@ -175,6 +176,44 @@ func TestCriticalPath(t *testing.T) {
 		p := start(t, func(c *Config) { c.Sessions.CriticalPath, c.Sessions.MaxSpansPerWindow = tt.path, tt.max }, nil)
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
 		assert.Equal(t, tt.want, names(p.sink.AllTraces()), "%+v", tt.path)
+		p.stop(t)
+	}
+}
+
+// Savings and slacks are computed unless they are switched off.
+func TestWhatIf(t *testing.T) {
+	for _, on := range []bool{true, false} {
+		p := start(t, func(c *Config) {
+			c.Sessions.CriticalPath = sessions.PathOptions{Mode: sessions.PathBounded, WhatIf: on}
+		}, nil)
+		request := (&caseReader{t: t, sessions: make(map[byte]*caseSession)}).read(`
+session 1 batch 1 end=exit
+0       main   threadStart
+0       worker threadStart
+10000   worker contendedEnter lock=com.acme.OrderBook owner=main
+25000   worker contendedEntered lock=com.acme.OrderBook
+40000   worker threadEnd
+`)
+		require.NoError(t, p.ConsumeTraces(t.Context(), request.traces))
+		found := make(map[string]int64)
+		add := func(a pcommon.Map) {
+			for _, key := range []string{"weft.what_if.saved", "weft.what_if.bound", "weft.critical_path.slack"} {
+				if v, ok := a.Get(key); ok {
+					found[key] = v.Int()
+				}
+			}
+		}
+		eachSpan(p.sink.AllTraces()[0], func(_ string, s ptrace.Span) {
+			add(s.Attributes())
+			for _, ev := range s.Events().All() {
+				add(ev.Attributes())
+			}
+		})
+		want := map[string]int64{"weft.what_if.saved": 15000, "weft.what_if.bound": 15000, "weft.critical_path.slack": 0}
+		if !on {
+			want = map[string]int64{}
+		}
+		assert.Equal(t, want, found)
 		p.stop(t)
 	}
 }
