@@ -189,7 +189,7 @@ func asCarriers(got *threadtest.Collector, sym *symbols.Table, service string) p
 	}
 	c := threadpdata.Carrier{Session: session, Batch: 1, Parts: uint32(len(parts)), Watermark: last + 1, End: threadpdata.EndExit}
 	for i, part := range parts {
-		c.Part, c.Thread, c.Events = uint32(i), sym.Thread(part[0].Thread), part
+		c.Part, c.Threads, c.Events = uint32(i), []jvmthread.Thread{sym.Thread(part[0].Thread)}, part
 		c.AppendTo(ss.Spans(), sym)
 	}
 	return td

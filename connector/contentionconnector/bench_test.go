@@ -106,7 +106,7 @@ func benchCarriers() (all []ptrace.Traces, events int) {
 		for _, p := range parts {
 			c := threadpdata.Carrier{
 				Session: one, Batch: p.Batch, Part: p.Part, Parts: p.Parts, Watermark: p.Watermark, Before: p.Before, Events: p.Events,
-				Thread: jvmthread.Thread{ID: p.Events[0].Thread, Name: fmt.Sprintf("http-exec-%d", p.Part)},
+				Threads: []jvmthread.Thread{{ID: p.Events[0].Thread, Name: fmt.Sprintf("http-exec-%d", p.Part)}},
 			}
 			c.AppendTo(ss.Spans(), sym)
 		}

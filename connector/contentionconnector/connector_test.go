@@ -179,10 +179,10 @@ func fromEvents(id jvmthread.SessionID, number uint64, before *uint64, end strin
 	for i, th := range order {
 		c := threadpdata.Carrier{
 			Session: id, Batch: number, Part: uint32(i), Parts: uint32(len(order)), Watermark: last, Before: *before, End: end,
-			Thread: jvmthread.Thread{ID: th}, Events: byThread[th],
+			Threads: []jvmthread.Thread{{ID: th}}, Events: byThread[th],
 		}
 		if int(th) < len(names) {
-			c.Thread.Name = names[th]
+			c.Threads[0].Name = names[th]
 		}
 		c.AppendTo(ss.Spans(), sym)
 	}

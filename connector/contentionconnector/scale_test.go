@@ -31,7 +31,7 @@ func many(session uint16, threads int, end string) ptrace.Traces {
 		id := jvmthread.ThreadID(i + 2)
 		c := threadpdata.Carrier{
 			Session: jvmthread.SessionID{1, byte(session >> 8), byte(session)}, Batch: 1, Part: uint32(i), Parts: uint32(threads), Watermark: epoch + 1e9, End: end,
-			Thread: jvmthread.Thread{ID: id, Name: "pool-" + pcommon.NewValueInt(int64(i)).AsString()},
+			Threads: []jvmthread.Thread{{ID: id, Name: "pool-" + pcommon.NewValueInt(int64(i)).AsString()}},
 			Events: []jvmthread.Event{
 				{Time: epoch + 1e6, Thread: id, Kind: jvmthread.KindContendedEnter, Lock: lock, Peer: 1},
 				{Time: epoch + 2e6, Thread: id, Kind: jvmthread.KindContendedEntered, Lock: lock},

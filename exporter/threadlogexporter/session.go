@@ -58,7 +58,9 @@ func (w *sessionWriter) Receive(c *threadpdata.Carrier) {
 	if !w.Add(sessions.PartOf(c)) {
 		return
 	}
-	w.define(c.Thread)
+	for _, th := range c.Threads {
+		w.define(th)
+	}
 	if c.Aggregate != nil {
 		w.sums = append(w.sums, sums{c.Batch, c.Aggregate})
 	}
@@ -66,7 +68,7 @@ func (w *sessionWriter) Receive(c *threadpdata.Carrier) {
 
 // define adds a thread to the definitions that the next batch writes.
 func (w *sessionWriter) define(th jvmthread.Thread) {
-	if th.ID == jvmthread.NoThread || w.Symbols.Thread(th.ID) == th || !w.Symbols.SetThread(th) {
+	if w.Symbols.Thread(th.ID) == th || !w.Symbols.SetThread(th) {
 		return
 	}
 	place, again := w.places[th.ID]

@@ -66,7 +66,7 @@ func carriersOf(t *testing.T, session jvmthread.SessionID, seed uint64, steps in
 	for id, list := range byThread {
 		c := threadpdata.Carrier{
 			Session: session, Batch: 1, Part: part, Parts: uint32(len(byThread)), Watermark: sim.Events[len(sim.Events)-1].Time + 1, End: end,
-			Thread: jvmthread.Thread{ID: id, Name: "worker", Group: "main"}, Events: list,
+			Threads: []jvmthread.Thread{{ID: id, Name: "worker", Group: "main"}}, Events: list,
 		}
 		c.AppendTo(ss.Spans(), sym)
 		part++
@@ -295,7 +295,7 @@ func TestSessionBeginsAtItsFirstEvent(t *testing.T) {
 	ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
 	c := threadpdata.Carrier{
-		Session: testSession, Batch: 1, Parts: 1, Before: 1, Watermark: first + 3e9, End: threadpdata.EndExit, Thread: jvmthread.Thread{ID: 1, Name: "main"},
+		Session: testSession, Batch: 1, Parts: 1, Before: 1, Watermark: first + 3e9, End: threadpdata.EndExit, Threads: []jvmthread.Thread{{ID: 1, Name: "main"}},
 		Events: []jvmthread.Event{
 			{Time: first, Thread: 1, Kind: jvmthread.KindThreadStart},
 			{Time: first + 1e9, Thread: 1, Kind: jvmthread.KindSleepStart},

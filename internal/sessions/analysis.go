@@ -51,8 +51,8 @@ func New[T any](set Settings[T]) *Set[T] {
 
 // Receive implements Handler.
 func (a *analysis[T]) Receive(c *threadpdata.Carrier) {
-	if c.Thread.ID != jvmthread.NoThread {
-		a.Symbols.SetThread(c.Thread)
+	for _, th := range c.Threads {
+		a.Symbols.SetThread(th)
 	}
 	fresh := a.Add(PartOf(c))
 	if f, ok := a.follower.(Aggregator); ok && fresh && c.Aggregate != nil {
@@ -60,7 +60,7 @@ func (a *analysis[T]) Receive(c *threadpdata.Carrier) {
 	}
 }
 
-// PartOf returns the events of a carrier as a part of their batch.
+// PartOf returns the events of a carrier as a part of their batch, which a carrier in the form of bytes has as a whole.
 func PartOf(c *threadpdata.Carrier) ordering.Part {
 	return ordering.Part{
 		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,

@@ -114,24 +114,6 @@ func (s *Set[T]) Consume(ctx context.Context, td ptrace.Traces) {
 	s.advance(ctx, touched)
 }
 
-// Extract processes the carriers in td and removes them from it.
-func (s *Set[T]) Extract(ctx context.Context, td ptrace.Traces) {
-	touched := make(touched[T], 1)
-	td.ResourceSpans().RemoveIf(func(rs ptrace.ResourceSpans) bool {
-		found := false
-		rs.ScopeSpans().RemoveIf(func(ss ptrace.ScopeSpans) bool {
-			if !threadpdata.IsCarrier(ss.Scope()) {
-				return false
-			}
-			found = true
-			s.takeAll(ctx, rs.Resource(), ss.Spans(), touched)
-			return true
-		})
-		return found && rs.ScopeSpans().Len() == 0
-	})
-	s.advance(ctx, touched)
-}
-
 // Each calls visit for each session that has a Follower, one after the other and with the session locked, and delivers what is ready then.
 func (s *Set[T]) Each(ctx context.Context, visit func(Follower[T])) {
 	for _, e := range s.all() {
@@ -214,7 +196,7 @@ func (s *Set[T]) logBad(id jvmthread.SessionID, err error) {
 
 // refuse counts a carrier as an anomaly, and its events as lost.
 func (s *Set[T]) refuse(ctx context.Context, span ptrace.Span, anomaly string) {
-	s.Metrics.EventsLost.Add(ctx, int64(span.Events().Len()), whereRefused)
+	s.Metrics.EventsLost.Add(ctx, threadpdata.CountEvents(span), whereRefused)
 	s.Metrics.anomaly(ctx, anomaly, 1)
 	if first := s.warned.CompareAndSwap(false, true); first {
 		s.Logger.Warn("Refused raw thread events; further ones are only counted, in the events_lost metric", zap.String("kind", anomaly))

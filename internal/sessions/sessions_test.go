@@ -49,7 +49,7 @@ func carrier(batch uint64, end string) ptrace.Traces {
 	at := jvmthread.Time(batch * 1000)
 	c := threadpdata.Carrier{
 		Session: jvmthread.SessionID{0: 1}, Batch: batch, Parts: 1, Watermark: at + 1, Before: batch - 1, End: end,
-		Thread: jvmthread.Thread{ID: 1, Name: "main"}, Events: []jvmthread.Event{{Kind: jvmthread.KindThreadStart, Thread: 1, Time: at}},
+		Threads: []jvmthread.Thread{{ID: 1, Name: "main"}}, Events: []jvmthread.Event{{Kind: jvmthread.KindThreadStart, Thread: 1, Time: at}},
 	}
 	c.AppendTo(ss.Spans(), symbols.New(symbols.DefaultLimits()))
 	return td

@@ -26,24 +26,27 @@ const (
 
 // Attributes of carriers, in which components exchange raw events. Times are nanoseconds since the Unix epoch.
 const (
-	attrSessionID    = "weft.session.id"     // resource; string of 32 hexadecimal digits
-	attrSingleEnded  = "weft.recording.old"  // resource; bool; a wait has one end only, see recording.CompleteWaits
-	attrRawBatch     = "weft.raw.batch"      // int; number of the batch, from 1
-	attrRawPart      = "weft.raw.part"       // int; index of the carrier in the batch, from 0
-	attrRawParts     = "weft.raw.parts"      // int; number of carriers in the batch
-	attrRawWatermark = "weft.raw.watermark"  // int; all earlier events are in this batch or in an earlier one
-	attrRawBefore    = "weft.raw.before"     // int; events in all earlier batches
-	attrRawEnd       = "weft.raw.end"        // string; the session ended: exit, detached or lost
-	attrRawStacks    = "weft.raw.stacks"     // slice of strings; the stacks that the events refer to
-	attrEventPeer    = "weft.event.peer"     // int; thread id
-	attrEventArg     = "weft.event.arg"      // int; timeout in ns, or number of lost events
-	attrEventFlags   = "weft.event.flags"    // int
-	attrEventStack   = "weft.event.stack"    // int; index into weft.raw.stacks
-	attrEventTraceID = "weft.event.trace.id" // string of 32 hexadecimal digits; of the application's current span
-	attrEventSpanID  = "weft.event.span.id"  // string of 16 hexadecimal digits
-	attrThreadGroup  = "weft.thread.group"   // string
-	attrVirtual      = "weft.thread.virtual" // bool
-	attrForeign      = "weft.thread.foreign" // string; see jvmthread.Thread
+	attrSessionID    = "weft.session.id"       // resource; string of 32 hexadecimal digits
+	attrSingleEnded  = "weft.recording.old"    // resource; bool; a wait has one end only, see recording.CompleteWaits
+	attrRawBatch     = "weft.raw.batch"        // int; number of the batch, from 1
+	attrRawPart      = "weft.raw.part"         // int; index of the carrier in the batch, from 0
+	attrRawParts     = "weft.raw.parts"        // int; number of carriers in the batch
+	attrRawWatermark = "weft.raw.watermark"    // int; all earlier events are in this batch or in an earlier one
+	attrRawBefore    = "weft.raw.before"       // int; events in all earlier batches
+	attrRawEnd       = "weft.raw.end"          // string; the session ended: exit, detached or lost
+	attrRawStacks    = "weft.raw.stacks"       // slice of strings; the stacks that the events refer to
+	attrRawVersion   = "weft.raw.version"      // int; of the form of weft.raw.batch.bytes: 1
+	attrRawBytes     = "weft.raw.batch.bytes"  // bytes; the batch with all that it refers to, as frames of the protocol
+	attrRawEvents    = "weft.raw.batch.events" // int; number of events in it
+	attrEventPeer    = "weft.event.peer"       // int; thread id
+	attrEventArg     = "weft.event.arg"        // int; timeout in ns, or number of lost events
+	attrEventFlags   = "weft.event.flags"      // int
+	attrEventStack   = "weft.event.stack"      // int; index into weft.raw.stacks
+	attrEventTraceID = "weft.event.trace.id"   // string of 32 hexadecimal digits; of the application's current span
+	attrEventSpanID  = "weft.event.span.id"    // string of 16 hexadecimal digits
+	attrThreadGroup  = "weft.thread.group"     // string
+	attrVirtual      = "weft.thread.virtual"   // bool
+	attrForeign      = "weft.thread.foreign"   // string; see jvmthread.Thread
 
 	attrRecordingFormat     = "weft.recording.format"     // resource; string; format of the recording, if the session is not from an agent
 	attrRecordingThresholds = "weft.recording.thresholds" // resource; string; minimum durations of recorded events

@@ -23,49 +23,80 @@ const (
 	EndLost     = "lost"     // the connection of the agent broke and was not restored
 )
 
-// Carrier holds the raw events of one thread in one batch, as components exchange them: a span with the events as span events. A batch
-// without events, the end of a session, and a batch with an aggregate instead of events are each one carrier without a thread. The carrier of
-// a thread without events only identifies it for the events of others.
+// Carrier is a span that holds raw events of one batch, as components exchange them. Carriers have one of two forms. In the form of bytes, a
+// batch is one carrier, with everything that its events refer to. In the form of events, each thread of the batch has a carrier, with a span
+// event for each event; that of a thread without events only describes it. A batch without events, the end of a session, and a batch with an
+// aggregate instead of events are each one carrier without a thread, in either form.
 //
-// AppendTo and Parse reuse the memory of a carrier.
+// AppendTo, AppendBytesTo and Parse reuse the memory of a carrier.
 type Carrier struct {
 	Session   jvmthread.SessionID
 	Batch     uint64 // from 1
 	Part      uint32 // which of the batch's carriers this is, from 0
 	Parts     uint32 // how many carriers the batch has
 	Watermark jvmthread.Time
-	Before    uint64 // events in all earlier batches
-	End       string // if not empty, why the session ended; no batch follows
-	Thread    jvmthread.Thread
+	Before    uint64               // events in all earlier batches
+	End       string               // if not empty, why the session ended; no batch follows
+	Threads   []jvmthread.Thread   // that the carrier describes; in the form of events at most one
 	Aggregate *jvmthread.Aggregate // if not nil, the batch has sums instead of events, and no thread
-	Events    []jvmthread.Event    // of Thread, in order; class and stack IDs refer to the symbol table of the call
+	Events    []jvmthread.Event    // grouped by thread, each group in order; class and stack IDs refer to the symbol table of the call
 
 	class   string // interned last: consecutive events of a thread mostly have the same class
 	classID jvmthread.ClassID
 	stacks  []jvmthread.StackID // of weft.raw.stacks, by index
 	indices map[jvmthread.StackID]int
+	encoder bytesEncoder
+	ids     bytesIDs
 }
 
 // IsCarrier reports whether the spans of a scope are carriers.
 func IsCarrier(scope pcommon.InstrumentationScope) bool { return scope.Name() == carrierScope }
 
+// Others returns what td contains besides carriers: td itself if there are none. td does not change.
+func Others(td ptrace.Traces) ptrace.Traces {
+	carriers, others := 0, 0
+	for _, rs := range td.ResourceSpans().All() {
+		if rs.ScopeSpans().Len() == 0 {
+			others++
+		}
+		for _, ss := range rs.ScopeSpans().All() {
+			if IsCarrier(ss.Scope()) {
+				carriers++
+			} else {
+				others++
+			}
+		}
+	}
+	if carriers == 0 {
+		return td
+	}
+	rest := ptrace.NewTraces()
+	if others == 0 {
+		return rest
+	}
+	td.CopyTo(rest)
+	rest.ResourceSpans().RemoveIf(func(rs ptrace.ResourceSpans) bool {
+		all := rs.ScopeSpans().Len()
+		rs.ScopeSpans().RemoveIf(func(ss ptrace.ScopeSpans) bool { return IsCarrier(ss.Scope()) })
+		return all > 0 && rs.ScopeSpans().Len() == 0
+	})
+	return rest
+}
+
+// CountEvents returns the number of events in a carrier, which may be invalid.
+func CountEvents(span ptrace.Span) int64 {
+	if n, ok := span.Attributes().Get(attrRawEvents); ok {
+		return min(max(0, n.Int()), jvmthread.MaxLost)
+	}
+	return int64(span.Events().Len())
+}
+
 // MarkCarriers marks the spans of a scope as carriers.
 func MarkCarriers(scope pcommon.InstrumentationScope) { scope.SetName(carrierScope) }
 
-// AppendTo appends the carrier to the spans of a scope.
+// AppendTo appends the carrier to the spans of a scope, in the form of events. It describes at most one thread.
 func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
-	span := dst.AppendEmpty()
-	span.SetTraceID(pcommon.TraceID(c.Session))
-	span.SetSpanID(carrierID(c))
-	span.SetName(carrierSpan)
-	span.SetKind(ptrace.SpanKindInternal)
-	start, end := c.Watermark, c.Watermark
-	if n := len(c.Events); n > 0 {
-		start, end = c.Events[0].Time, c.Events[n-1].Time
-	}
-	span.SetStartTimestamp(stamp(start))
-	span.SetEndTimestamp(stamp(end))
-
+	span := c.appendSpan(dst)
 	attributes := span.Attributes()
 	attributes.EnsureCapacity(12)
 	attributes.PutInt(attrRawBatch, int64(c.Batch))
@@ -79,8 +110,8 @@ func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 	switch {
 	case c.Aggregate != nil:
 		c.appendAggregate(span, sym)
-	case c.Thread.ID != jvmthread.NoThread:
-		c.appendThread(attributes)
+	case len(c.Threads) > 0:
+		appendThread(attributes, &c.Threads[0])
 		c.appendEvents(span.Events(), sym)
 	}
 	if len(c.stacks) == 0 {
@@ -93,14 +124,33 @@ func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 	}
 }
 
-func (c *Carrier) appendThread(attributes pcommon.Map) {
-	attributes.PutInt(attrThreadID, int64(c.Thread.ID))
-	putText(attributes, attrThreadName, c.Thread.Name)
-	putText(attributes, attrThreadGroup, c.Thread.Group)
-	putTrue(attributes, attrThreadDaemon, c.Thread.Daemon)
-	putTrue(attributes, attrVirtual, c.Thread.Virtual)
-	putTrue(attributes, attrCarrierThread, c.Thread.Carrier)
-	putText(attributes, attrForeign, c.Thread.Foreign)
+// appendSpan appends a span without attributes, from the first event to the last one.
+func (c *Carrier) appendSpan(dst ptrace.SpanSlice) ptrace.Span {
+	span := dst.AppendEmpty()
+	span.SetTraceID(pcommon.TraceID(c.Session))
+	span.SetSpanID(carrierID(c))
+	span.SetName(carrierSpan)
+	span.SetKind(ptrace.SpanKindInternal)
+	start, end := c.Watermark, c.Watermark
+	if n := len(c.Events); n > 0 {
+		start, end = c.Events[0].Time, c.Events[n-1].Time
+		for i := range c.Events {
+			start, end = min(start, c.Events[i].Time), max(end, c.Events[i].Time)
+		}
+	}
+	span.SetStartTimestamp(stamp(start))
+	span.SetEndTimestamp(stamp(end))
+	return span
+}
+
+func appendThread(attributes pcommon.Map, th *jvmthread.Thread) {
+	attributes.PutInt(attrThreadID, int64(th.ID))
+	putText(attributes, attrThreadName, th.Name)
+	putText(attributes, attrThreadGroup, th.Group)
+	putTrue(attributes, attrThreadDaemon, th.Daemon)
+	putTrue(attributes, attrVirtual, th.Virtual)
+	putTrue(attributes, attrCarrierThread, th.Carrier)
+	putText(attributes, attrForeign, th.Foreign)
 }
 
 func (c *Carrier) appendEvents(dst ptrace.SpanEventSlice, sym *symbols.Table) {

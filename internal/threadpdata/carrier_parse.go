@@ -18,9 +18,15 @@ import (
 // Parse replaces c with the carrier that a span holds; IsCarrier must be true for its scope. Names of classes and stacks are interned into
 // sym, and span events with unknown names are skipped. An error names the invalid attribute; c is then undefined.
 func Parse(span ptrace.Span, sym *symbols.Table, c *Carrier) error {
-	*c = Carrier{Session: jvmthread.SessionID(span.TraceID()), Events: c.Events[:0], stacks: c.stacks[:0], indices: c.indices}
+	*c = Carrier{
+		Session: jvmthread.SessionID(span.TraceID()), Threads: c.Threads[:0], Events: c.Events[:0],
+		stacks: c.stacks[:0], indices: c.indices, encoder: c.encoder, ids: c.ids,
+	}
 	if c.Session[0] == 0 {
 		return fmt.Errorf("trace ID %s is not a session ID", span.TraceID())
+	}
+	if value, ok := span.Attributes().Get(attrRawBytes); ok {
+		return c.parseBytes(span.Attributes(), value, sym)
 	}
 	if err := c.parseSpan(span.Attributes(), sym); err != nil {
 		return err
@@ -29,7 +35,7 @@ func Parse(span ptrace.Span, sym *symbols.Table, c *Carrier) error {
 	if events.Len() == 0 {
 		return nil
 	}
-	if c.Thread.ID == jvmthread.NoThread && c.Aggregate == nil {
+	if len(c.Threads) == 0 && c.Aggregate == nil {
 		return fmt.Errorf("%s is missing", attrThreadID)
 	}
 	for i := range events.Len() {
@@ -56,6 +62,7 @@ func Check(span ptrace.Span) error {
 func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
 	c.Parts = 1
 	hasWatermark := false
+	var thread jvmthread.Thread
 	for key, value := range attributes.All() {
 		var err error
 		switch key {
@@ -80,11 +87,14 @@ func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
 		case attrAggregateScale:
 			err = integer(value, minScale, maxScale, &c.aggregate().Scale)
 		default:
-			err = c.parseThread(key, value)
+			err = parseThread(&thread, key, value)
 		}
 		if err != nil {
 			return fmt.Errorf("%s %w", key, err)
 		}
+	}
+	if thread.ID != jvmthread.NoThread {
+		c.Threads = append(c.Threads, thread)
 	}
 	switch {
 	case c.Batch == 0:
@@ -97,22 +107,22 @@ func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
 	return nil
 }
 
-func (c *Carrier) parseThread(key string, value pcommon.Value) (err error) {
+func parseThread(th *jvmthread.Thread, key string, value pcommon.Value) (err error) {
 	switch key {
 	case attrThreadID:
-		err = integer(value, math.MinInt64, math.MaxInt64, &c.Thread.ID)
+		err = integer(value, math.MinInt64, math.MaxInt64, &th.ID)
 	case attrThreadName:
-		c.Thread.Name, err = text(value)
+		th.Name, err = text(value)
 	case attrThreadGroup:
-		c.Thread.Group, err = text(value)
+		th.Group, err = text(value)
 	case attrThreadDaemon:
-		c.Thread.Daemon, err = boolean(value)
+		th.Daemon, err = boolean(value)
 	case attrVirtual:
-		c.Thread.Virtual, err = boolean(value)
+		th.Virtual, err = boolean(value)
 	case attrCarrierThread:
-		c.Thread.Carrier, err = boolean(value)
+		th.Carrier, err = boolean(value)
 	case attrForeign:
-		c.Thread.Foreign, err = text(value)
+		th.Foreign, err = text(value)
 	}
 	return err
 }
@@ -140,7 +150,7 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 	if event.Timestamp() > math.MaxInt64 { // so that differences of times do not overflow
 		return fmt.Errorf("time is %d, want 0 to %d", event.Timestamp(), math.MaxInt64)
 	}
-	ev := jvmthread.Event{Time: jvmthread.Time(event.Timestamp()), Thread: c.Thread.ID, Kind: kind}
+	ev := jvmthread.Event{Time: jvmthread.Time(event.Timestamp()), Thread: c.Threads[0].ID, Kind: kind}
 	if kind == jvmthread.KindContext {
 		return c.parseContext(event)
 	}
@@ -227,7 +237,7 @@ func (c *Carrier) parseContext(event ptrace.SpanEvent) error {
 		}
 	}
 	at := jvmthread.Time(event.Timestamp())
-	c.Events = append(c.Events, jvmthread.Event{Kind: jvmthread.KindContext, Time: at, Thread: c.Thread.ID, Span: span})
+	c.Events = append(c.Events, jvmthread.Event{Kind: jvmthread.KindContext, Time: at, Thread: c.Threads[0].ID, Span: span})
 	return nil
 }
 

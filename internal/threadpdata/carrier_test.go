@@ -27,7 +27,7 @@ func TestCarrierIsAValidSpan(t *testing.T) {
 	stack := sym.InternStack("at com.acme.OrderBook.add(OrderBook.java:42)")
 	c := Carrier{
 		Session: carried, Batch: 5, Part: 1, Parts: 2, Watermark: 9000, Before: 17,
-		Thread: jvmthread.Thread{ID: 12, Name: "http-exec-1", Group: "main", Daemon: true},
+		Threads: []jvmthread.Thread{{ID: 12, Name: "http-exec-1", Group: "main", Daemon: true}},
 		Events: []jvmthread.Event{
 			{Time: 6000, Thread: 12, Kind: jvmthread.KindContendedEnter, Peer: 11, Lock: lock, Stack: stack},
 			{Time: 7000, Thread: 12, Kind: jvmthread.KindContendedEntered, Lock: lock},
@@ -78,7 +78,7 @@ func TestCarrierMayOnlyIdentifyAThread(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	c := Carrier{
 		Session: carried, Batch: 6, Part: 1, Parts: 2, Watermark: 9000,
-		Thread: jvmthread.Thread{ID: 12, Name: "owner", Group: "main", Daemon: true, Virtual: true},
+		Threads: []jvmthread.Thread{{ID: 12, Name: "owner", Group: "main", Daemon: true, Virtual: true}},
 	}
 	var got Carrier
 	require.NoError(t, Parse(toSpan(&c, sym), sym, &got))
@@ -109,7 +109,14 @@ func TestCarrierRoundTrip(t *testing.T) {
 		traces := ptrace.NewTraces()
 		scope := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
 		MarkCarriers(scope.Scope())
-		c.AppendTo(scope.Spans(), here)
+		if random.IntN(2) == 0 {
+			c.AppendTo(scope.Spans(), here)
+		} else {
+			if len(c.Events) > 0 {
+				c.Part, c.Parts = 0, 1
+			}
+			c.AppendBytesTo(scope.Spans(), here)
+		}
 		bytes, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(traces)
 		require.NoError(t, err)
 		read, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(bytes)
@@ -159,7 +166,7 @@ func TestParseNamesTheInvalidAttribute(t *testing.T) {
 	} {
 		sym := symbols.New(symbols.DefaultLimits())
 		c := Carrier{
-			Session: carried, Batch: 5, Parts: 2, Thread: jvmthread.Thread{ID: 1},
+			Session: carried, Batch: 5, Parts: 2, Threads: []jvmthread.Thread{{ID: 1}},
 			Events: []jvmthread.Event{{Thread: 1, Kind: jvmthread.KindNotify, Stack: sym.InternStack("at A.b(C.java:1)")}},
 		}
 		span := toSpan(&c, sym)
@@ -170,7 +177,7 @@ func TestParseNamesTheInvalidAttribute(t *testing.T) {
 
 func TestParseSkipsEventsOfUnknownNames(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
-	c := Carrier{Session: carried, Batch: 5, Parts: 1, Thread: jvmthread.Thread{ID: 1}, Events: []jvmthread.Event{{Thread: 1, Kind: jvmthread.KindYield}}}
+	c := Carrier{Session: carried, Batch: 5, Parts: 1, Threads: []jvmthread.Thread{{ID: 1}}, Events: []jvmthread.Event{{Thread: 1, Kind: jvmthread.KindYield}}}
 	span := toSpan(&c, sym)
 	span.Events().AppendEmpty().SetName("levitate")
 	require.NoError(t, Parse(span, sym, &c))
@@ -193,7 +200,10 @@ func FuzzParse(f *testing.F) {
 	sym := symbols.New(symbols.DefaultLimits())
 	for range 20 {
 		traces := ptrace.NewTraces()
-		randomCarrier(random, sym).AppendTo(traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans(), sym)
+		spans := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
+		c := randomCarrier(random, sym)
+		c.AppendTo(spans, sym)
+		c.AppendBytesTo(spans, sym)
 		bytes, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(traces)
 		require.NoError(f, err)
 		f.Add(bytes)
@@ -212,48 +222,18 @@ func FuzzParse(f *testing.F) {
 						assert.NotEmpty(t, err.Error())
 						continue
 					}
-					require.NoError(t, Parse(toSpan(&c, sym), sym, &again))
+					if _, ok := span.Attributes().Get(attrRawBytes); !ok {
+						require.NoError(t, Parse(toSpan(&c, sym), sym, &again))
+					} else if len(c.Events) > 0 {
+						require.NoError(t, Parse(toBytes(&c, sym), sym, &again))
+					} else {
+						continue
+					}
 					assert.Equal(t, describe(&c, sym), describe(&again, sym))
 				}
 			}
 		}
 	})
-}
-
-func BenchmarkCarrierAppendTo(b *testing.B) {
-	c, sym := sampleCarrier()
-	b.ReportAllocs()
-	for b.Loop() {
-		c.AppendTo(ptrace.NewSpanSlice(), sym)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.Events)), "ns/event")
-}
-
-func BenchmarkCarrierParse(b *testing.B) {
-	c, sym := sampleCarrier()
-	span := toSpan(c, sym)
-	var got Carrier
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := Parse(span, sym, &got); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.Events)), "ns/event")
-}
-
-func sampleCarrier() (*Carrier, *symbols.Table) {
-	sym := symbols.New(symbols.DefaultLimits())
-	c := &Carrier{Session: carried, Batch: 1, Parts: 1, Thread: jvmthread.Thread{ID: 12, Name: "http-exec-1"}}
-	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.OrderBook"), Hash: 0x5a1d}
-	for i := range 100 {
-		ev := jvmthread.Event{Time: jvmthread.Time(i), Thread: 12, Kind: jvmthread.KindContendedEntered, Lock: lock}
-		if i%2 == 0 {
-			ev.Kind, ev.Peer, ev.Stack = jvmthread.KindContendedEnter, 11, sym.InternStack(fmt.Sprintf("at A.b(A.java:%d)", i%10))
-		}
-		c.Events = append(c.Events, ev)
-	}
-	return c, sym
 }
 
 func randomAggregate(random *rand.Rand, sym *symbols.Table) *jvmthread.Aggregate {
@@ -306,7 +286,7 @@ func toSpan(c *Carrier, sym *symbols.Table) ptrace.Span {
 
 // describe prints a carrier with names instead of the ids of a symbol table.
 func describe(c *Carrier, sym *symbols.Table) []string {
-	lines := []string{fmt.Sprintln(c.Session, c.Batch, c.Part, c.Parts, c.Watermark, c.Before, c.End), fmt.Sprintf("%+v", c.Thread)}
+	lines := []string{fmt.Sprintln(c.Session, c.Batch, c.Part, c.Parts, c.Watermark, c.Before, c.End), fmt.Sprintf("%+v", c.Threads)}
 	if a := c.Aggregate; a != nil {
 		lines = append(lines, fmt.Sprintln(a.From, a.To, a.Scale))
 		for _, s := range a.Series {
@@ -339,10 +319,11 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 		c.Aggregate = randomAggregate(random, sym)
 		return c
 	}
-	c.Thread = jvmthread.Thread{ID: jvmthread.ThreadID(1 + random.Uint64N(1<<63)), Name: "t", Daemon: random.IntN(2) == 0, Virtual: random.IntN(2) == 0}
+	th := jvmthread.Thread{ID: jvmthread.ThreadID(1 + random.Uint64N(1<<63)), Name: "t", Daemon: random.IntN(2) == 0, Virtual: random.IntN(2) == 0}
+	c.Threads = []jvmthread.Thread{th}
 	for range random.IntN(20) {
 		ev := jvmthread.Event{
-			Time: jvmthread.Time(random.Int64()), Thread: c.Thread.ID, Kind: jvmthread.Kind(1 + random.IntN(jvmthread.NumKinds-1)),
+			Time: jvmthread.Time(random.Int64()), Thread: th.ID, Kind: jvmthread.Kind(1 + random.IntN(jvmthread.NumKinds-1)),
 			Flags: jvmthread.Flags(random.UintN(1 << 16)), Arg: random.Int64(), Peer: jvmthread.ThreadID(random.Uint64N(3)),
 		}
 		if random.IntN(2) == 0 {
@@ -356,7 +337,7 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 		}
 		if ev.Kind == jvmthread.KindContext {
 			ev = jvmthread.Event{
-				Kind: jvmthread.KindContext, Time: ev.Time, Thread: c.Thread.ID,
+				Kind: jvmthread.KindContext, Time: ev.Time, Thread: th.ID,
 				Span: jvmthread.SpanContext{TraceID: [16]byte{0, 1, 15: byte(random.Uint())}, SpanID: [8]byte{7: 9}},
 			}
 		}

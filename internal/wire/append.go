@@ -102,6 +102,13 @@ func AppendStack(dst []byte, s *Stack) []byte {
 	return end(dst, start)
 }
 
+// AppendStackText appends the definition of a stack by its text, of any length.
+func AppendStackText(dst []byte, id jvmthread.StackID, text string) []byte {
+	dst, start := begin(dst, FrameStackText)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(id))
+	return end(append(dst, text...), start)
+}
+
 // AppendBatch appends a batch.
 func AppendBatch(dst []byte, h BatchHeader, sections ...Section) []byte {
 	dst, start := begin(dst, FrameBatch)

@@ -45,14 +45,29 @@ func (f Frame) Thread() (jvmthread.Thread, error) {
 // Class decodes the definition of a class.
 func (f Frame) Class() (Class, error) {
 	c := cursor{b: f.Payload}
-	class := Class{ID: jvmthread.ClassID(c.id32("id")), Name: c.string("name")}
+	class := Class{ID: jvmthread.ClassID(c.id32()), Name: c.string("name")}
 	return class, c.err(f)
+}
+
+// ClassText decodes the definition of a class like Class. The name is a part of the payload, and may be invalid UTF-8.
+func (f Frame) ClassText() (id jvmthread.ClassID, name []byte, err error) {
+	c := cursor{b: f.Payload}
+	id = jvmthread.ClassID(c.id32())
+	name = c.take("name", int(c.u16("name")))
+	return id, name, c.err(f)
+}
+
+// StackText decodes the definition of a stack by its text. The text is a part of the payload, and may be invalid UTF-8.
+func (f Frame) StackText() (id jvmthread.StackID, text []byte, err error) {
+	c := cursor{b: f.Payload}
+	id = jvmthread.StackID(c.id32())
+	return id, c.b, c.err(f)
 }
 
 // Method decodes the frame into m, reusing its lines.
 func (f Frame) Method(m *Method) error {
 	c := cursor{b: f.Payload}
-	m.ID = MethodID(c.id32("id"))
+	m.ID = MethodID(c.id32())
 	m.Class = jvmthread.ClassID(c.u32("class"))
 	m.Name = c.string("name")
 	m.Signature = c.string("signature")
@@ -67,7 +82,7 @@ func (f Frame) Method(m *Method) error {
 // Stack decodes the frame into s, reusing its frames.
 func (f Frame) Stack(s *Stack) error {
 	c := cursor{b: f.Payload}
-	s.ID = jvmthread.StackID(c.id32("id"))
+	s.ID = jvmthread.StackID(c.id32())
 	s.Truncated = c.u16("flags")&StackTruncated != 0
 	s.Frames = s.Frames[:0]
 	for range c.count("frames", 8) {
@@ -176,10 +191,10 @@ func (c *cursor) u64(field string) uint64 {
 func (c *cursor) i32(field string) int32 { return int32(c.u32(field)) }
 func (c *cursor) i64(field string) int64 { return int64(c.u64(field)) }
 
-func (c *cursor) id32(field string) uint32 {
-	id := c.u32(field)
+func (c *cursor) id32() uint32 {
+	id := c.u32("id")
 	if id == 0 && c.what == "" {
-		c.what = field + " is 0"
+		c.what = "id is 0"
 	}
 	return id
 }

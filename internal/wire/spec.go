@@ -48,6 +48,7 @@ const (
 	FrameStatus    FrameKind = 8
 	FrameAggregate FrameKind = 9
 	FrameIndex     FrameKind = 10
+	FrameStackText FrameKind = 11
 	FrameWelcome   FrameKind = 128
 	FrameAck       FrameKind = 129
 	FrameRefuse    FrameKind = 130
@@ -73,6 +74,7 @@ var Frames = []FrameSpec{
 	{FrameStatus, "status", "answers a control: error if any, and the current options"},
 	{FrameAggregate, "aggregate", "a batch with sums, maxima and histograms of waits instead of events"},
 	{FrameIndex, "index", "positions of the batches in a native recording; files only"},
+	{FrameStackText, "stackText", "defines a call stack by its text; carriers only"},
 	{FrameWelcome, "welcome", "accepts the session and states which batches the receiver already has"},
 	{FrameAck, "ack", "acknowledges all batches up to this one"},
 	{FrameRefuse, "refuse", "rejects the connection, with the reason"},

@@ -37,18 +37,23 @@ var update = flag.Bool("update", false, "rewrite the expected sections of the ca
 //     source. A line "wait DURATION" comes last and lets that time pass, a line "shutdown" stops the processor.
 //   - out: the spans that the call emits.
 //   - telemetry: the internal metrics after the call, except the estimate of memory.
+//
+// Each case runs with carriers in the form of events and in that of bytes.
 func TestCases(t *testing.T) {
 	folders, err := filepath.Glob("testdata/cases/*")
 	require.NoError(t, err)
 	require.NotEmpty(t, folders)
 	for _, folder := range folders {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { runCase(t, folder) })
+			synctest.Test(t, func(t *testing.T) { runCase(t, folder, false) })
+		})
+		t.Run(filepath.Base(folder)+"/bytes", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { runCase(t, folder, true) })
 		})
 	}
 }
 
-func runCase(t *testing.T, folder string) {
+func runCase(t *testing.T, folder string, bytes bool) {
 	t.Helper()
 	conf, err := confmaptest.LoadConf(filepath.Join(folder, "config.yaml"))
 	require.NoError(t, err)
@@ -56,7 +61,7 @@ func runCase(t *testing.T, folder string) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.test"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	c := caseReader{t: t, sessions: make(map[byte]*caseSession)}
+	c := caseReader{t: t, bytes: bytes, sessions: make(map[byte]*caseSession)}
 	spanNames := make(map[pcommon.SpanID]string)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -90,6 +95,7 @@ type request struct {
 // caseReader reads the requests of a case.
 type caseReader struct {
 	t        *testing.T
+	bytes    bool // the form of carriers
 	sessions map[byte]*caseSession
 }
 
@@ -181,10 +187,21 @@ func (c *caseReader) batch(dst ptrace.Traces, header []string, text string) {
 	rs.Resource().Attributes().PutStr("service.name", "session "+header[0])
 	ss := rs.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
+	if c.bytes {
+		carrier.Parts, carrier.Events = 1, events
+		slices.SortStableFunc(carrier.Events, func(a, b jvmthread.Event) int {
+			return slices.Index(threads, a.Thread) - slices.Index(threads, b.Thread)
+		})
+		for _, th := range threads {
+			carrier.Threads = append(carrier.Threads, s.symbols.Thread(th))
+		}
+		carrier.AppendBytesTo(ss.Spans(), s.symbols)
+		return
+	}
 	for i := range carrier.Parts {
 		carrier.Part, carrier.Events = i, nil
 		if len(threads) > 0 {
-			carrier.Thread = s.symbols.Thread(threads[i])
+			carrier.Threads = []jvmthread.Thread{s.symbols.Thread(threads[i])}
 			carrier.Events = slices.DeleteFunc(slices.Clone(events), func(ev jvmthread.Event) bool { return ev.Thread != threads[i] })
 		}
 		carrier.AppendTo(ss.Spans(), s.symbols)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadata"
 )
 
@@ -44,9 +45,8 @@ func newProcessor(cfg *Config, set processor.Settings, next consumer.Traces) (*t
 	return p, nil
 }
 
-func (*threadSpan) Capabilities() consumer.Capabilities {
-	return consumer.Capabilities{MutatesData: true}
-}
+// Capabilities says that data does not change, so that the collector need not copy it for each of several components.
+func (*threadSpan) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }
 
 func (p *threadSpan) Start(context.Context, component.Host) error {
 	p.sessions.Start()
@@ -60,14 +60,15 @@ func (p *threadSpan) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// ConsumeTraces removes the carriers from td, and sends the rest and the complete windows to the next consumer. It counts and logs windows
+// ConsumeTraces consumes the carriers in td, and sends the rest and the complete windows to the next consumer. It counts and logs windows
 // that are rejected instead of returning an error: the sender would repeat events that were already consumed.
 func (p *threadSpan) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
-	p.sessions.Extract(ctx, td)
-	if td.ResourceSpans().Len() == 0 {
+	p.sessions.Consume(ctx, td)
+	rest := threadpdata.Others(td)
+	if rest.ResourceSpans().Len() == 0 {
 		return nil
 	}
-	return p.next.ConsumeTraces(ctx, td)
+	return p.next.ConsumeTraces(ctx, rest)
 }
 
 // send sends windows to the next consumer.

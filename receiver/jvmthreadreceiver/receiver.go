@@ -31,7 +31,7 @@ type threadReceiver struct {
 }
 
 func newThreadReceiver(set receiver.Settings, cfg *Config, next consumer.Traces) (*threadReceiver, error) {
-	out, err := outlet.New(set, cfg.Protocols.Stream.Transport(), next)
+	out, err := outlet.New(set, cfg.Protocols.Stream.Transport(), cfg.Carrier, next)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@
     X(STATUS, 8, "status") \
     X(AGGREGATE, 9, "aggregate") \
     X(INDEX, 10, "index") \
+    X(STACK_TEXT, 11, "stackText") \
     X(WELCOME, 128, "welcome") \
     X(ACK, 129, "ack") \
     X(REFUSE, 130, "refuse") \
@@ -51,6 +52,7 @@ enum weft_frame_kind {
     WEFT_FRAME_STATUS = 8,
     WEFT_FRAME_AGGREGATE = 9,
     WEFT_FRAME_INDEX = 10,
+    WEFT_FRAME_STACK_TEXT = 11,
     WEFT_FRAME_WELCOME = 128,
     WEFT_FRAME_ACK = 129,
     WEFT_FRAME_REFUSE = 130,

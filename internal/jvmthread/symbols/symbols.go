@@ -103,6 +103,22 @@ func (t *Table) InternStack(text string) jvmthread.StackID {
 	return id
 }
 
+// InternClassText and InternStackText intern texts that may be invalid UTF-8. They do not copy a text that is known.
+func (t *Table) InternClassText(name []byte) jvmthread.ClassID {
+	if id, ok := t.classes.ids[string(name)]; ok {
+		return id
+	}
+	return t.InternClass(strings.ToValidUTF8(string(name), "\uFFFD"))
+}
+
+// InternStackText: see InternClassText.
+func (t *Table) InternStackText(text []byte) jvmthread.StackID {
+	if id, ok := t.stacks.ids[string(text)]; ok {
+		return id
+	}
+	return t.InternStack(strings.ToValidUTF8(string(text), "\uFFFD"))
+}
+
 func cut(text string) string {
 	if len(text) <= maxText {
 		return text

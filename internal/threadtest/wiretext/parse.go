@@ -89,6 +89,8 @@ func (p *parser) frame(kind string, l *line) error {
 		p.dst = wire.AppendMethod(p.dst, l.method())
 	case "stack":
 		p.dst = wire.AppendStack(p.dst, l.stack())
+	case "stackText":
+		p.dst = wire.AppendStackText(p.dst, jvmthread.StackID(l.unsigned("id", 32)), l.string("text"))
 	case "batch":
 		header := l.batchHeader()
 		p.batch = &header

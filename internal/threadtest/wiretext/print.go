@@ -73,6 +73,12 @@ func appendFrameText(dst []byte, f wire.Frame) ([]byte, error) {
 			return dst, err
 		}
 		return appendStackText(dst, &s), nil
+	case wire.FrameStackText:
+		id, text, err := f.StackText()
+		if err != nil {
+			return dst, err
+		}
+		return fmt.Appendf(dst, "stackText id=%d text=%s\n", id, quote(string(text))), nil
 	case wire.FrameBatch:
 		return appendBatchText(dst, f)
 	case wire.FrameEnd:

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -81,7 +82,7 @@ func frameTable() string {
 		if f.Kind >= wire.FrameWelcome {
 			from = "receiver"
 		}
-		fmt.Fprintf(&b, "| %d | [`%s`](#%[2]s) | %s | %s |\n", f.Kind, f.Name, from, f.What)
+		fmt.Fprintf(&b, "| %d | [`%s`](#%s) | %s | %s |\n", f.Kind, f.Name, strings.ToLower(f.Name), from, f.What)
 	}
 	return b.String()
 }

@@ -120,7 +120,7 @@ func carried(t testing.TB, all []ptrace.Traces) (lines []string) {
 				var c threadpdata.Carrier
 				require.NoError(t, threadpdata.Parse(span, symbols.New(symbols.DefaultLimits()), &c))
 				for _, ev := range c.Events {
-					lines = append(lines, c.Thread.Name+" "+ev.Kind.String())
+					lines = append(lines, c.Threads[0].Name+" "+ev.Kind.String())
 				}
 				if c.End != "" {
 					lines = append(lines, c.End)

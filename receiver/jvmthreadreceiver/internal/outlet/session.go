@@ -127,32 +127,52 @@ func (s *Session) inspect() {
 }
 
 // Traces returns the batch as carriers.
-func (s *Session) Traces() ptrace.Traces {
+func (s *Session) Traces(form Form) ptrace.Traces {
 	traces := ptrace.NewTraces()
 	resource := traces.ResourceSpans().AppendEmpty()
 	s.Resource.CopyTo(resource.Resource())
 	scope := resource.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(scope.Scope())
 	b := &s.Batch
+	if form == FormBytes || len(b.Events) == 0 {
+		s.appendWhole(scope.Spans())
+	} else {
+		s.appendParts(scope.Spans())
+	}
+	return traces
+}
+
+// appendWhole appends the batch as one carrier.
+func (s *Session) appendWhole(spans ptrace.SpanSlice) {
+	b, sym := &s.Batch, s.Definitions.Symbols
 	c := &b.carrier
-	c.Parts = uint32(max(len(b.Parts)+len(b.Peers), 1))
-	c.Part = 0
-	scope.Spans().EnsureCapacity(int(c.Parts))
-	carry := func(thread jvmthread.Thread, events []jvmthread.Event) {
-		c.Thread, c.Events = thread, events
-		c.AppendTo(scope.Spans(), s.Definitions.Symbols)
+	c.Part, c.Parts, c.Events, c.Threads = 0, 1, b.Events, c.Threads[:0]
+	for _, part := range b.Parts {
+		c.Threads = append(c.Threads, sym.Thread(part.Thread))
+	}
+	for _, peer := range b.Peers {
+		c.Threads = append(c.Threads, sym.Thread(peer))
+	}
+	c.AppendBytesTo(spans, sym)
+}
+
+// appendParts appends a carrier for each thread.
+func (s *Session) appendParts(spans ptrace.SpanSlice) {
+	b, sym := &s.Batch, s.Definitions.Symbols
+	c := &b.carrier
+	c.Part, c.Parts = 0, uint32(len(b.Parts)+len(b.Peers))
+	spans.EnsureCapacity(int(c.Parts))
+	carry := func(thread jvmthread.ThreadID, events []jvmthread.Event) {
+		c.Threads, c.Events = append(c.Threads[:0], sym.Thread(thread)), events
+		c.AppendTo(spans, sym)
 		c.Part++
 	}
 	for _, part := range b.Parts {
-		carry(s.Definitions.Symbols.Thread(part.Thread), b.Events[part.Start:part.End])
+		carry(part.Thread, b.Events[part.Start:part.End])
 	}
 	for _, peer := range b.Peers {
-		carry(s.Definitions.Symbols.Thread(peer), nil)
+		carry(peer, nil)
 	}
-	if c.Part == 0 {
-		carry(jvmthread.Thread{}, nil)
-	}
-	return traces
 }
 
 // commit records that the batch was delivered.

@@ -143,7 +143,7 @@ func (c *connection) converse(s *session) error {
 				c.sessions.Out.Log.Warn("Agent rejected agent_options, or the snapshot for a late receiver",
 					zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.String("error", rejected))
 			}
-		case wire.FrameIndex: // only useful in files
+		case wire.FrameIndex, wire.FrameStackText: // only useful in files and carriers
 		case wire.FrameHello:
 			return invalid(frame, "received twice")
 		case wire.FrameWelcome, wire.FrameAck, wire.FrameRefuse, wire.FrameControl:

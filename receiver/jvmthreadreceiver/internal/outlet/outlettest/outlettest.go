@@ -39,7 +39,7 @@ func New(tb testing.TB, tel *componenttest.Telemetry, next consumer.Traces) *out
 	if tel != nil {
 		set.TelemetrySettings = tel.NewTelemetrySettings()
 	}
-	out, err := outlet.New(set, "", next)
+	out, err := outlet.New(set, "", outlet.FormEvents, next)
 	require.NoError(tb, err)
 	return out
 }
@@ -98,8 +98,8 @@ func Describe(tb testing.TB, traces ptrace.Traces) string {
 		if c.End != "" {
 			fmt.Fprintf(&b, " end %s", c.End)
 		}
-		if c.Thread.ID != jvmthread.NoThread {
-			fmt.Fprintf(&b, " thread %d %s", c.Thread.ID, c.Thread.Name)
+		for _, th := range c.Threads {
+			fmt.Fprintf(&b, " thread %d %s", th.ID, th.Name)
 		}
 		if a := c.Aggregate; a != nil {
 			fmt.Fprintf(&b, " from %d to %d scale %d", a.From, a.To, a.Scale)
