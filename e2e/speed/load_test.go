@@ -1,0 +1,117 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/internal/wire/definitions"
+)
+
+// parse returns the parts of a batch.
+func parse(t *testing.T, frame []byte) (parts []ordering.Part) {
+	t.Helper()
+	f, err := wire.NewReader(bytes.NewReader(frame), wire.MaxFrame).Next()
+	require.NoError(t, err)
+	b, err := f.Batch()
+	require.NoError(t, err)
+	for b.More() {
+		p := ordering.Part{Batch: b.Sequence, Part: uint32(len(parts)), Watermark: b.Watermark, Before: b.Before}
+		_, p.Events, err = b.Section(nil)
+		require.NoError(t, err)
+		parts = append(parts, p)
+	}
+	for i := range parts {
+		parts[i].Parts = uint32(len(parts))
+	}
+	return parts
+}
+
+// The engine finds a consistent history: blocked threads wait for the one before them, and waits end by the notify of the neighbour.
+func TestLoadIsAConsistentHistory(t *testing.T) {
+	few, many := aJVM(), aJVM()
+	many.threads, many.locks, many.classes = 500, 300, 300
+	for name, s := range map[string]shape{"50 threads": few, "500 threads": many} {
+		t.Run(name, func(t *testing.T) {
+			e := engine.New(engine.DefaultConfig(), nil)
+			var sums window.Totals
+			links, events := make(map[jvmthread.InteractionKind]int), uint64(0)
+			yield := func(w *window.Window) {
+				assert.Empty(t, threadtest.Validate(w))
+				for state, sum := range w.Totals {
+					sums[state].Count += sum.Count
+				}
+				for i := range w.Interactions {
+					links[w.Interactions[i].Kind]++
+				}
+				events += w.Events
+			}
+			all := s.batches(100_000)
+			var last jvmthread.Time
+			for _, b := range all {
+				for _, p := range parse(t, b.frame) {
+					assert.True(t, e.Add(p))
+					last = max(last, p.Watermark)
+				}
+				e.Advance(yield)
+			}
+			e.Close(window.CutEnd, yield)
+
+			assert.Equal(t, engine.Counters{}, e.Counters())
+			assert.Equal(t, uint64(total(all)), events)
+			assert.InEpsilon(t, float64(s.rate), float64(events)/time.Duration(last-beginning).Seconds(), 0.01)
+			const rounds = 100_000 / perRound
+			for state, each := range map[jvmthread.State]int{
+				jvmthread.StateBlocked: rounds, jvmthread.StateSleeping: rounds, jvmthread.StateWaiting: rounds / 2,
+			} {
+				assert.InEpsilon(t, each, sums[state].Count, 0.05, state)
+			}
+			assert.InEpsilon(t, rounds/2, links[jvmthread.InteractionNotify], 0.05)
+			assert.Greater(t, links[jvmthread.InteractionHandoff], rounds/2)
+		})
+	}
+}
+
+// Each stack that events refer to has the depth of real ones, and no further stack is defined.
+func TestDefinitionsCoverTheLoad(t *testing.T) {
+	s := aJVM()
+	r := wire.NewReader(bytes.NewReader(s.hello(jvmthread.SessionID{1}, time.Unix(1, 0))), wire.MaxFrame)
+	_, err := r.Preamble()
+	require.NoError(t, err)
+	sym := symbols.New(symbols.DefaultLimits())
+	known := definitions.New(sym)
+	frame, err := r.Next()
+	require.NoError(t, err)
+	require.Equal(t, wire.FrameHello, frame.Kind)
+	for frame, err = r.Next(); err == nil; frame, err = r.Next() {
+		refused, err := known.Define(frame)
+		require.NoError(t, err)
+		assert.False(t, refused)
+	}
+	require.ErrorIs(t, err, io.EOF)
+	used := make(map[jvmthread.StackID]bool)
+	for n := range 1000 {
+		for _, ev := range s.round(nil, n%s.threads, n) {
+			if ev.Stack != jvmthread.NoStack && !used[ev.Stack] {
+				used[ev.Stack] = true
+				assert.Equal(t, stackDepth-1, strings.Count(sym.Stack(known.Stack(ev.Stack)), "\n"))
+			}
+		}
+	}
+	assert.Len(t, used, 4*sites)
+}

@@ -1,0 +1,98 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// The anchors, to which other rows are compared.
+const (
+	otlpToNop         = "otlp → nop"
+	otlpToSpanMetrics = "otlp → span_metrics → prometheus"
+	oneJVM            = "stream → thread_span → nop"
+)
+
+// row is a configuration under a load, and its goal.
+type row struct {
+	name   string
+	parts  parts
+	shape  shape
+	events int           // of all JVMs; zero: as many as the command line says
+	jvms   int           // zero: one
+	paced  time.Duration // if set, events are sent at their rate for this time, and once only
+	anchor string        // name of the row to compare with
+	goal   goal
+}
+
+// goal is the most that a row may use; zero fields are no goal.
+type goal struct {
+	ratio float64 // CPU time of an event relative to the anchor
+	ns    float64 // CPU time of an event
+	cores float64 // CPU time of a second
+	mb    float64 // peak RSS
+}
+
+func rows() []row {
+	page := parts{threadSpan: true, page: true}
+	list := []row{
+		{name: otlpToNop, parts: parts{otlp: true}},
+		{name: otlpToSpanMetrics, parts: parts{otlp: true, spanMetrics: true}},
+		{name: "stream → nop", anchor: otlpToNop, goal: goal{ratio: 0.15}},
+		{name: oneJVM, parts: parts{threadSpan: true}, anchor: otlpToNop, goal: goal{ratio: 0.6}},
+		{name: "stream → contention → prometheus", parts: parts{contention: true}, anchor: otlpToSpanMetrics, goal: goal{ratio: 1}},
+		{name: "metrics.yaml: contention, thread_span", parts: parts{contention: true, threadSpan: true}, anchor: otlpToNop, goal: goal{ns: 1300}},
+		{name: "all-in-one.yaml: thread_span, page", parts: page, anchor: otlpToNop},
+		{name: "all: contention, thread_span, page", parts: parts{contention: true, threadSpan: true, page: true}, anchor: otlpToNop, goal: goal{ns: 1700}},
+	}
+	scaled := func(name string, most float64, change func(*shape)) {
+		r := row{name: name, parts: parts{threadSpan: true}, shape: aJVM(), anchor: oneJVM, goal: goal{ratio: most}}
+		change(&r.shape)
+		list = append(list, r)
+	}
+	scaled("5,000 threads instead of 50", 1.3, func(s *shape) { s.threads = 5000 })
+	scaled("3,000 locks of as many classes instead of 50 of 2", 1.3, func(s *shape) { s.locks, s.classes = 3000, 3000 })
+	scaled("100,000 locks instead of 50", 0, func(s *shape) { s.locks = 100_000 })
+	scaled("batches of 5 ms instead of 100 ms", 0, func(s *shape) { s.batch = 5 * time.Millisecond })
+	busy := aJVM()
+	busy.rate = 70_000
+	many := shape{threads: 10, locks: 10, classes: 2, rate: 100, batch: 50 * time.Millisecond}
+	return append(
+		list,
+		// Long enough for the page to reach its 256 MiB.
+		row{name: "one JVM, 70,000 events/s, all-in-one.yaml", parts: page, shape: busy, paced: 2 * time.Minute, goal: goal{mb: 600}},
+		row{
+			name: "1,000 JVMs, 100 events/s each, metrics.yaml", parts: parts{contention: true, threadSpan: true, manyJVMs: true},
+			shape: many, jvms: 1000, paced: 30 * time.Second, goal: goal{cores: 1, mb: 1200},
+		},
+	)
+}
+
+// measure measures the row once.
+func (r *row) measure(ctx context.Context, program string) (usage, int, error) {
+	if r.parts.otlp {
+		s, err := newServices(r.events)
+		if err != nil {
+			return usage{}, 0, err
+		}
+		u, err := measure(ctx, program, r.parts, func(ctx context.Context, at addresses) error { return s.send(ctx, at.otlp) })
+		return u, r.events, err
+	}
+	j := jvm{shape: r.shape, paced: r.paced > 0}
+	j.batches = j.shape.batches(r.events / r.jvms)
+	u, err := measure(ctx, program, r.parts, func(ctx context.Context, at addresses) error {
+		errs := make([]error, r.jvms)
+		var all sync.WaitGroup
+		for n := range r.jvms {
+			time.Sleep(time.Millisecond) // JVMs do not start at once
+			all.Go(func() { errs[n] = j.send(ctx, at.socket) })
+		}
+		all.Wait()
+		return errors.Join(errs...)
+	})
+	return u, total(j.batches) * r.jvms, err
+}
