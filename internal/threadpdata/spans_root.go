@@ -100,7 +100,9 @@ func (e *Emitter) putLockStats(l *window.LockStats, a pcommon.Map) {
 		a.PutInt(attrPathTime, int64(v.PathTime(l.Class)))
 		if v.WhatIf {
 			saving := v.Saving(l.Class)
-			a.PutInt(attrSaved, int64(saving.Drag))
+			if !saving.Unknown {
+				a.PutInt(attrSaved, int64(saving.Drag))
+			}
 			a.PutInt(attrBound, int64(saving.Bound))
 		}
 	}

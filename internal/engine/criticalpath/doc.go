@@ -29,6 +29,9 @@
 // so drag never exceeds the bound. The time of a lock on the bounded path is not such a bound: a holder that was itself blocked before any
 // thread waited for it reaches another lock late, and that delay is on no bounded path.
 //
+// Retiming costs a fixed number of passes over the points at which threads depend on each other. For many locks, most points do not matter: a
+// point with more slack than the bound of a lock cannot change the drag of the lock.
+//
 // A dependency that made no thread wait leaves no trace, such as joining a dead thread or taking a free lock. Retiming does not preserve
 // such a dependency, and can overestimate the gain.
 //

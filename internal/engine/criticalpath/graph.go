@@ -15,14 +15,10 @@ import (
 // DefaultMaxDepth bounds the chain of waits that a path follows.
 const DefaultMaxDepth = 64
 
-// DefaultMaxLocks bounds the locks for which one call computes savings. Each batch of eight takes a pass over the window.
-const DefaultMaxLocks = 1024
-
 // Limits bound the work for one path. Zero means the default.
 type Limits struct {
 	MaxDepth  int // waits in a chain: DefaultMaxDepth
 	MaxPieces int // pieces of intervals visited for one path: no limit
-	MaxLocks  int // locks or classes for which one call computes savings: DefaultMaxLocks
 }
 
 // Graph contains the waits of a window. Fill it in this order: Reset, AddLane for each thread, AddInteractions, AddHolds. It retains the
@@ -64,8 +60,10 @@ type node struct {
 }
 
 const (
-	onStack = 1 << iota // the walk is above this wait
-	onPath              // a path leads through it
+	onStack   = 1 << iota // the walk is above this wait
+	onPath                // a path leads through it
+	contended             // the thread waits for something that other threads hold
+	timedOut
 )
 
 type edge struct {
@@ -96,7 +94,6 @@ const none int32 = -1
 func New(limits Limits) *Graph {
 	limits.MaxDepth = cmp.Or(limits.MaxDepth, DefaultMaxDepth)
 	limits.MaxPieces = cmp.Or(limits.MaxPieces, math.MaxInt)
-	limits.MaxLocks = cmp.Or(limits.MaxLocks, DefaultMaxLocks)
 	return &Graph{limits: limits, byID: make(map[jvmthread.ThreadID]int32), byLock: make(map[jvmthread.LockID]int32)}
 }
 
@@ -126,7 +123,7 @@ func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interva
 		if i > 0 && (iv.Start != intervals[i-1].End || iv.Seq != intervals[i-1].Seq+1) {
 			contiguous = false
 		}
-		nodes[i] = node{end: iv.End, edge: none, state: iv.State}
+		nodes[i] = node{end: iv.End, edge: none, state: iv.State, flags: flags(iv)}
 		lockOf[i] = none
 		if contends(iv) {
 			lockOf[i] = g.lock(iv.Lock)
@@ -137,6 +134,17 @@ func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interva
 	if len(intervals) > 0 {
 		l.first = intervals[0].Seq
 	}
+}
+
+// flags returns what a node states about its interval from the beginning.
+func flags(iv *jvmthread.Interval) (f uint8) {
+	if iv.Wait.Contended() || iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering {
+		f |= contended
+	}
+	if iv.Marks.Has(jvmthread.MarkTimedOut) {
+		f |= timedOut
+	}
+	return f
 }
 
 // contends reports whether the interval waits for the owner of its lock.

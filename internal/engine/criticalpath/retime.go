@@ -17,16 +17,15 @@ import (
 // an elastic wait; and it is at most the gain of the point at the other end of its edge. A Retiming can be reused to save memory. The zero
 // Retiming is ready for use.
 type Retiming struct {
-	graph   *Graph
-	lo, hi  jvmthread.Time
-	points  []point // in topological order; the first is the root, which is at lo and never moves
-	lanes   []int32 // by lane: its first point in lane order
-	before  []int32 // by interval: number of points before it in lane order
-	place   []int32 // by point in lane order: its index in points
-	raw     []rawPoint
-	entries []rawPoint // starts of holds, by interval and time
-	sorted  []rawPoint // buffer for sorting them
-	broken  int
+	graph  *Graph
+	lo, hi jvmthread.Time
+	points []point // in topological order; the first is the root, which is at lo and never moves
+	lanes  []int32 // by lane: its first point in lane order
+	before []int32 // by interval: number of points before it in lane order
+	place  []int32 // by point in lane order: its index in points
+	raw    []rawPoint
+	broken int
+	located
 	scratch
 }
 
@@ -54,13 +53,12 @@ const infinite = jvmthread.Time(1) << 61
 // Retime prepares r for computing savings and slacks over [lo, hi).
 func (g *Graph) Retime(lo, hi jvmthread.Time, r *Retiming) {
 	r.graph, r.lo, r.hi, r.broken = g, lo, max(lo, hi), 0
-	r.raw, r.entries, r.lanes = r.raw[:0], r.entries[:0], r.lanes[:0]
+	r.raw, r.lanes = r.raw[:0], r.lanes[:0]
 	r.before = slices.Grow(r.before[:0], len(g.nodes)+1)[:len(g.nodes)+1]
-	r.uncontended()
-	entry := 0
+	r.locate()
 	for i := range g.lanes {
 		r.lanes = append(r.lanes, int32(len(r.raw)))
-		entry = r.lane(int32(i), entry)
+		r.lane(int32(i))
 	}
 	r.before[len(g.nodes)] = int32(len(r.raw))
 	r.order()
@@ -69,64 +67,8 @@ func (g *Graph) Retime(lo, hi jvmthread.Time, r *Retiming) {
 // Broken returns the number of dependencies that were dropped because they were part of a cycle. A graph of real events has none.
 func (r *Retiming) Broken() int { return r.broken }
 
-// uncontended finds the holds that began while their thread was running: it did not have to wait, but the lock had to be free.
-func (r *Retiming) uncontended() {
-	g := r.graph
-	for k := range g.locks {
-		for i := g.locks[k].first + 1; i < g.locks[k].stop; i++ {
-			h, last := &g.holds[i], &g.holds[i-1]
-			if h.lane < 0 || last.lane < 0 || h.thread == last.thread || h.start <= r.lo || h.start >= r.hi {
-				continue
-			}
-			l := &g.lanes[h.lane]
-			at := g.at(l, h.start)
-			if int(at) >= len(l.intervals) || (at == 0 || !l.contiguous) && l.intervals[at].Start > h.start {
-				continue
-			}
-			where := l.base + at
-			if g.lockOf[where] >= 0 || at > 0 && g.nodes[where-1].end == h.start && g.lockOf[where-1] == int32(k) {
-				continue
-			}
-			r.entries = append(r.entries, rawPoint{
-				point: point{loose: h.start - last.end, lock: int32(k)},
-				at:    h.start, where: where, srcLane: last.lane, srcAt: last.end, srcIv: none,
-			})
-		}
-	}
-	r.sortEntries()
-}
-
-// sortEntries sorts the starts of holds, which arrive by lock and time, by interval and time. Few share an interval, so a counting sort
-// does most of the work.
-func (r *Retiming) sortEntries() {
-	next := r.before // unused until the lanes are added
-	clear(next)
-	for i := range r.entries {
-		next[r.entries[i].where+1]++
-	}
-	for i := 1; i < len(next); i++ {
-		next[i] += next[i-1]
-	}
-	sorted := slices.Grow(r.sorted[:0], len(r.entries))[:len(r.entries)]
-	for i := range r.entries {
-		at := &next[r.entries[i].where]
-		sorted[*at] = r.entries[i]
-		*at++
-	}
-	r.entries, r.sorted = sorted, r.entries
-	byTime := func(a, b rawPoint) int { return cmp.Compare(a.at, b.at) }
-	for first, end := 0, 0; first < len(sorted); first = end {
-		for end < len(sorted) && sorted[end].where == sorted[first].where {
-			end++
-		}
-		if end-first > 1 {
-			slices.SortStableFunc(sorted[first:end], byTime)
-		}
-	}
-}
-
-// lane adds the points of a lane in order, and returns the index of the first hold entry after it.
-func (r *Retiming) lane(id int32, entry int) int {
+// lane adds the points of a lane in order.
+func (r *Retiming) lane(id int32) {
 	g := r.graph
 	l := &g.lanes[id]
 	if l.start >= 0 && l.intervals[0].Start > r.lo && l.intervals[0].Start < r.hi {
@@ -136,67 +78,94 @@ func (r *Retiming) lane(id int32, entry int) int {
 			srcLane: e.lane, srcAt: e.cause, srcIv: e.index,
 		})
 	}
-	for i := range l.intervals {
-		iv, where := &l.intervals[i], l.base+int32(i)
-		r.before[where] = int32(len(r.raw))
-		for ; entry < len(r.entries) && r.entries[entry].where == where; entry++ {
-			r.raw = append(r.raw, r.entries[entry])
-		}
-		if iv.End > r.lo && iv.Start < r.hi && iv.State != jvmthread.StateRunnable {
-			r.wait(iv, where)
-		}
+	nodes, start := g.nodes[l.base:int(l.base)+len(l.intervals)], r.lo
+	if len(nodes) > 0 {
+		start = l.intervals[0].Start
 	}
-	return entry
+	for i := range nodes {
+		n, where := &nodes[i], l.base+int32(i)
+		r.before[where] = int32(len(r.raw))
+		if !l.contiguous {
+			start = l.intervals[i].Start
+		}
+		if g.lockOf[where] < 0 && r.grants[where].lane != unlocated {
+			r.entries(where)
+		}
+		if n.end > r.lo && start < r.hi && n.state != jvmthread.StateRunnable {
+			r.wait(l, n, int32(i), start)
+		}
+		start = n.end
+	}
+}
+
+// entries adds the starts of the holds that began in an interval: the thread did not have to wait, but the lock had to be free.
+func (r *Retiming) entries(where int32) {
+	first := len(r.raw)
+	for i := r.grants[where].lane; i >= 0; i = r.nextHold[i].hold {
+		h, last := &r.graph.holds[i], &r.graph.holds[i-1]
+		r.raw = append(r.raw, rawPoint{
+			point: point{loose: h.start - last.end, lock: r.nextHold[i].lock},
+			at:    h.start, where: where, srcLane: last.lane, srcAt: last.end, srcIv: r.endOf[i-1],
+		})
+	}
+	if list := r.raw[first:]; len(list) > 1 {
+		slices.Reverse(list)
+		slices.SortStableFunc(list, func(a, b rawPoint) int { return cmp.Compare(a.at, b.at) })
+	}
 }
 
 // wait adds the point at the end of an interval that can shrink.
-func (r *Retiming) wait(iv *jvmthread.Interval, where int32) {
-	g := r.graph
-	n := &g.nodes[where]
-	end := min(iv.End, r.hi)
-	p := rawPoint{point: point{elastic: max(0, end-max(iv.Start, r.lo)), lock: none}, at: end, where: where, srcLane: none, srcIv: none}
-	block := iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering
-	if block || iv.Wait.Contended() {
-		p.lock = g.lock(iv.Lock)
-	}
-	switch iv.State { //exhaustive:enforce
+func (r *Retiming) wait(l *lane, n *node, index int32, start jvmthread.Time) {
+	g, where := r.graph, l.base+index
+	switch n.state { //exhaustive:enforce
 	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateParked,
 		jvmthread.StateSleeping:
 	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDeadlocked, jvmthread.StateSuspended, jvmthread.StateDead:
 		return
 	}
-	e, known := (*edge)(nil), iv.End <= r.hi
-	if n.edge >= 0 && known && (block || !iv.Marks.Has(jvmthread.MarkTimedOut)) {
+	end, known := min(n.end, r.hi), n.end <= r.hi
+	p := rawPoint{point: point{elastic: max(0, end-max(start, r.lo)), lock: none}, at: end, where: where, srcLane: none, srcIv: none}
+	if n.flags&contended != 0 {
+		if p.lock = g.lockOf[where]; p.lock < 0 {
+			p.lock = g.lock(l.intervals[index].Lock)
+		}
+	}
+	e := (*edge)(nil)
+	if n.edge >= 0 && known && (n.flags&timedOut == 0 || n.state == jvmthread.StateBlocked || n.state == jvmthread.StateReentering) {
 		e = &g.edges[n.edge]
 	}
-	switch h := r.holder(iv, where, end); {
-	case h != nil:
-		p.srcLane, p.srcAt = h.lane, min(h.end, end)
+	switch h, ok := r.holder(l, where, start, end); {
+	case ok:
+		p.srcLane, p.srcAt, p.srcIv = h.lane, h.at, h.index
 	case e != nil:
 		p.srcLane, p.srcAt, p.srcIv = e.lane, e.cause, e.index
-		p.loose = max(0, iv.Start-e.cause) // the cause came before the wait
-	case iv.State == jvmthread.StateJoining && !known:
-		p.srcLane, p.srcAt = g.laneOf(iv.Peer), end
+		p.loose = max(0, start-e.cause) // the cause came before the wait
+	case n.state == jvmthread.StateJoining && !known:
+		p.srcLane, p.srcAt = g.laneOf(l.intervals[index].Peer), end
 	}
 	if p.srcLane >= 0 || p.lock >= 0 {
 		r.raw = append(r.raw, p)
 	}
 }
 
-// holder returns the last other owner of the lock that an interval waits for, or nil.
-func (r *Retiming) holder(iv *jvmthread.Interval, where int32, end jvmthread.Time) *hold {
+// holder returns the end of the last hold by another thread of the lock that an interval waits for. It returns false if there is none, or if
+// it ended before the interval.
+func (r *Retiming) holder(l *lane, where int32, start, end jvmthread.Time) (grant, bool) {
 	g := r.graph
 	of := g.lockOf[where]
 	if of < 0 {
-		return nil
+		return grant{}, false
+	}
+	if h := r.grants[where]; h.lane != unlocated && g.nodes[where].end == end {
+		return h, h.at > start
 	}
 	k := &g.locks[of]
 	at := g.holdAt(k, end-1)
 	if at == k.stop || g.holds[at].start >= end {
 		at--
 	}
-	if at >= k.first && g.holds[at].end > iv.Start && g.holds[at].thread != iv.Thread {
-		return &g.holds[at]
+	if at < k.first || g.holds[at].end <= start || g.holds[at].thread == l.thread {
+		return grant{}, false
 	}
-	return nil
+	return grant{at: min(g.holds[at].end, end), lane: g.holds[at].lane, index: none}, true
 }

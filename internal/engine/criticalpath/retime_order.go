@@ -13,38 +13,51 @@ import (
 // scratch is reusable memory.
 type scratch struct {
 	missing []uint8 // by point in lane order: dependencies that are not placed yet
-	heads   []int32 // by point: the first point that depends on it by an edge
-	nexts   []int32 // by point: the next point that depends on the same one
+	waiting []int32 // by point in lane order: the first point that depends on it by an edge
+	others  []int32 // by point in lane order: the next point that depends on the same one
 	ready   []int32
-	gains   [][batch]jvmthread.Time
 	scaling
+	connected
+	drags
 	slacks  []jvmthread.Time
 	classes map[jvmthread.ClassID]int32
 	groups  []jvmthread.LockID // the requested groups of locks
 	groupOf []int32            // by lock: its group
-	chained []jvmthread.Time   // by group: blocked time on the chain of causes
-	columns []int8             // by lock: the column of the batch that ignores it, or -1
+	chained []int32            // by group: its last point on the chain of causes, or none
+}
+
+// ending returns the index of the interval of a lane that ends at t or contains the moment before it, or none.
+func (r *Retiming) ending(at int32, t jvmthread.Time) int32 {
+	l := &r.graph.lanes[at]
+	return min(r.graph.at(l, t-1), int32(len(l.intervals))-1)
 }
 
 // last returns the last point of a lane that is not after t, in lane order, or none. The time belongs to the interval at index; if index is
 // negative, to the interval that ends at t.
 func (r *Retiming) last(at int32, t jvmthread.Time, index int32) int32 {
-	l := &r.graph.lanes[at]
-	if len(l.intervals) == 0 {
-		return none
-	}
 	if index < 0 {
-		index = min(r.graph.at(l, t-1), int32(len(l.intervals))-1)
+		if index = r.ending(at, t); index < 0 {
+			return none
+		}
 	}
+	l := &r.graph.lanes[at]
 	first, stop := int(r.before[l.base+index]), int(r.before[l.base+index+1])
 	if int(index)+1 == len(l.intervals) {
 		stop = r.laneStop(at)
 	}
-	p := first + sort.Search(stop-first, func(i int) bool { return r.raw[first+i].at > t }) - 1
-	if p < int(r.lanes[at]) {
-		return none
+	for range 4 { // usually there are few
+		if stop == first || r.raw[stop-1].at <= t {
+			break
+		}
+		stop--
 	}
-	return int32(p)
+	if stop > first && r.raw[stop-1].at > t {
+		stop = first + sort.Search(stop-first, func(i int) bool { return r.raw[first+i].at > t })
+	}
+	if p := stop - 1; p >= int(r.lanes[at]) {
+		return int32(p)
+	}
+	return none
 }
 
 // laneStop returns the index after the last point of a lane, in lane order.
@@ -59,11 +72,11 @@ func (r *Retiming) laneStop(at int32) int {
 func (r *Retiming) order() {
 	n := len(r.raw)
 	r.missing = slices.Grow(r.missing[:0], n)[:n]
-	r.heads = slices.Grow(r.heads[:0], n)[:n]
-	r.nexts = slices.Grow(r.nexts[:0], n)[:n]
+	r.waiting = slices.Grow(r.waiting[:0], n)[:n]
+	r.others = slices.Grow(r.others[:0], n)[:n]
 	r.place = slices.Grow(r.place[:0], n)[:n]
 	for i := range n {
-		r.missing[i], r.heads[i], r.place[i] = 0, none, 0
+		r.missing[i], r.waiting[i], r.place[i] = 0, none, 0
 	}
 	for at := range r.lanes {
 		for i := int(r.lanes[at]); i < r.laneStop(int32(at)); i++ {
@@ -107,8 +120,8 @@ func (r *Retiming) link(i, first int32) {
 		return
 	}
 	r.missing[i]++
-	r.nexts[i] = r.heads[p.src]
-	r.heads[p.src] = i
+	r.others[i] = r.waiting[p.src]
+	r.waiting[p.src] = i
 }
 
 // root marks the root as the other end of an edge before points are placed.
@@ -136,13 +149,22 @@ func (r *Retiming) release(i int32) {
 			p.src = 0
 		}
 		r.points = append(r.points, p)
-		for next := r.heads[i]; next >= 0; next = r.nexts[next] {
+		for next := r.waiting[i]; next >= 0; next = r.others[next] {
 			r.done(next)
 		}
 		if next := i + 1; int(next) < len(r.raw) && r.raw[next].prev == i {
 			r.done(next)
 		}
 	}
+}
+
+// fill returns a slice of n copies of a value in the memory of another slice.
+func fill[T any](list []T, n int, value T) []T {
+	list = slices.Grow(list[:0], n)[:n]
+	for i := range list {
+		list[i] = value
+	}
+	return list
 }
 
 func (r *Retiming) done(i int32) {

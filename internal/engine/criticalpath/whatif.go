@@ -10,19 +10,20 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// batch is the number of locks retimed in one pass over the points.
-const batch = 8
-
 // Saving is how much earlier a thread would end if no thread had to wait for a lock.
 type Saving struct {
-	Lock  jvmthread.LockID // its hash is zero for all locks of the class
-	Drag  jvmthread.Time   // how much earlier the thread would end
-	Bound jvmthread.Time   // upper bound of Drag
+	Lock    jvmthread.LockID // its hash is zero for all locks of the class
+	Drag    jvmthread.Time   // how much earlier the thread would end
+	Bound   jvmthread.Time   // upper bound of Drag
+	Unknown bool             // Drag was not computed, and is zero: the limit of work was reached
 }
 
+// fewGroups is the number of groups that are computed one by one: with more, it is cheaper to find first what they have in common.
+const fewGroups = 2 * batch
+
 // AppendSavings appends the savings for each lock, or class of locks, largest drag first. Locks that are not on the chain of causes save
-// nothing and are left out; beyond the limit, the locks with the least time on the chain are left out too. Call sites are not
-// distinguished: BySite is the same as ByClass.
+// nothing and are left out. Call sites are not distinguished: BySite is the same as ByClass. The work is linear in the window: if more than a
+// hundred locks could each save so much that most of the window matters for their drags, those with the smallest bounds stay unknown.
 func (r *Retiming) AppendSavings(out []Saving, thread jvmthread.ThreadID, by Grouping) []Saving {
 	end, ok := r.end(thread)
 	if !ok {
@@ -30,29 +31,18 @@ func (r *Retiming) AppendSavings(out []Saving, thread jvmthread.ThreadID, by Gro
 	}
 	first := len(out)
 	r.group(by)
-	for at := end; at > 0; at = r.back(at) {
-		if p := &r.points[at]; p.lock >= 0 {
-			r.chained[r.groupOf[p.lock]] += p.elastic + 1 // plus one, since an empty wait can lead to others
-		}
-	}
-	for k, id := range r.groups {
-		if r.chained[k] > 0 {
-			out = append(out, Saving{Lock: id, Bound: r.chained[k], Drag: jvmthread.Time(k)})
-		}
-	}
-	slices.SortFunc(out[first:], func(a, b Saving) int { return cmp.Or(cmp.Compare(b.Bound, a.Bound), compareLocks(a, b)) })
-	out = out[:min(len(out), first+r.graph.limits.MaxLocks)]
-	for i := range out[first:] {
-		s := &out[first+i]
-		s.Bound = r.bound(end, int32(s.Drag))
-	}
+	out = r.appendChained(out, end)
 	list := out[first:]
-	for len(list) > 0 {
-		n := min(batch, len(list))
-		r.pass(list[:n], end)
-		list = list[n:]
+	if len(list) <= fewGroups {
+		for i := range list {
+			list[i].Bound = r.bound(end, int32(list[i].Drag))
+		}
+	} else {
+		r.bounds(list, end)
+		slices.SortFunc(list, func(a, b Saving) int { return cmp.Or(cmp.Compare(b.Bound, a.Bound), compareLocks(a, b)) })
 	}
-	slices.SortFunc(out[first:], func(a, b Saving) int {
+	r.computeDrags(list, end)
+	slices.SortFunc(list, func(a, b Saving) int {
 		return cmp.Or(cmp.Compare(b.Drag, a.Drag), cmp.Compare(b.Bound, a.Bound), compareLocks(a, b))
 	})
 	return out
@@ -80,19 +70,36 @@ func (r *Retiming) group(by Grouping) {
 	clear(r.classes)
 	for i := range r.graph.locks {
 		id := r.graph.locks[i].id
+		if by == ByLock {
+			r.groupOf = append(r.groupOf, int32(len(r.groups)))
+			r.groups = append(r.groups, id)
+			continue
+		}
 		at, ok := r.classes[id.Class]
-		if by == ByLock || !ok {
+		if !ok {
 			at = int32(len(r.groups))
-			if by != ByLock {
-				r.classes[id.Class] = at
-				id.Hash = 0
-			}
+			r.classes[id.Class] = at
+			id.Hash = 0
 			r.groups = append(r.groups, id)
 		}
 		r.groupOf = append(r.groupOf, at)
 	}
-	r.chained = slices.Grow(r.chained[:0], len(r.groups))[:len(r.groups)]
-	clear(r.chained)
+}
+
+// appendChained appends the groups on the chain of causes that leads to a point, with the number of the group as the drag.
+func (r *Retiming) appendChained(out []Saving, end int32) []Saving {
+	r.chained = fill(r.chained, len(r.groups), none)
+	for at := end; at > 0; at = r.back(at) {
+		lock := r.points[at].lock
+		if lock < 0 {
+			continue
+		}
+		if group := r.groupOf[lock]; r.chained[group] < 0 {
+			r.chained[group] = at
+			out = append(out, Saving{Lock: r.groups[group], Drag: jvmthread.Time(group)})
+		}
+	}
+	return out
 }
 
 // back returns the point that a point depends on most: the cause of a wait, or the previous point of the thread.
@@ -123,82 +130,4 @@ func (r *Retiming) bound(at, group int32) (sum jvmthread.Time) {
 		}
 	}
 	return sum
-}
-
-// pass retimes all points once for up to a batch of groups. On entry, the Drag fields contain the group numbers.
-func (r *Retiming) pass(list []Saving, end int32) {
-	r.columns = r.columns[:0]
-	for _, group := range r.groupOf {
-		column := int8(-1)
-		for k := range list {
-			if jvmthread.Time(group) == list[k].Drag {
-				column = int8(k)
-			}
-		}
-		r.columns = append(r.columns, column)
-	}
-	r.gains = slices.Grow(r.gains[:0], len(r.points))[:len(r.points)]
-	r.gains[0] = [batch]jvmthread.Time{}
-	for i := 1; i <= int(end); i++ {
-		p := &r.points[i]
-		gain, before := &r.gains[i], &r.gains[p.prev]
-		if p.src >= 0 {
-			other := &r.gains[p.src]
-			for k := range gain {
-				gain[k] = min(before[k]+p.elastic, other[k]+p.loose)
-			}
-		} else {
-			*gain = *before
-		}
-		if p.lock >= 0 {
-			if k := r.columns[p.lock]; k >= 0 {
-				gain[k] = before[k] + p.elastic
-			}
-		}
-	}
-	for k := range list {
-		list[k].Drag = r.gains[end][k]
-	}
-}
-
-// Slacks computes for every wait how much longer it could last without delaying the end of a thread. Slack returns the results.
-func (r *Retiming) Slacks(thread jvmthread.ThreadID) {
-	r.slacks = slices.Grow(r.slacks[:0], len(r.points))[:len(r.points)]
-	for i := range r.slacks {
-		r.slacks[i] = infinite
-	}
-	end, ok := r.end(thread)
-	if !ok {
-		return
-	}
-	r.slacks[end] = 0
-	for i := len(r.points) - 1; i > 0; i-- {
-		p, s := &r.points[i], r.slacks[i]
-		if s == infinite {
-			continue
-		}
-		if p.src < 0 {
-			r.slacks[p.prev] = min(r.slacks[p.prev], s)
-			continue
-		}
-		r.slacks[p.prev] = min(r.slacks[p.prev], s+p.elastic)
-		r.slacks[p.src] = min(r.slacks[p.src], s+p.loose)
-	}
-}
-
-// Slack returns how much longer a wait could last, as computed by Slacks. It returns false if the interval is not a wait with a known
-// cause, or if the end does not depend on it.
-func (r *Retiming) Slack(ref jvmthread.IntervalRef) (jvmthread.Time, bool) {
-	g := r.graph
-	at := g.laneOf(ref.Thread)
-	index := g.index(at, ref.Seq)
-	if index < 0 || len(r.slacks) != len(r.points) {
-		return 0, false
-	}
-	l := &g.lanes[at]
-	p := r.last(at, min(l.intervals[index].End, r.hi), index)
-	if p < 0 || r.raw[p].where != l.base+index || r.slacks[r.place[p]] >= infinite {
-		return 0, false
-	}
-	return r.slacks[r.place[p]], true
 }

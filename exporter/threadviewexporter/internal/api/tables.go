@@ -83,7 +83,7 @@ type ClassRow struct {
 	Joined   Stats    `json:"joined"`   // on threads of this class
 	Monitors int      `json:"monitors"` // lock objects
 	Threads  int      `json:"threads"`  // that waited for them
-	// Saving is what the thread of the critical path would save without contention for the class; null unless requested.
+	// Saving is what the thread of the critical path would save without contention for the class; null if not requested or unknown.
 	Saving *Saving `json:"saving"`
 }
 

@@ -91,10 +91,14 @@ func (q *query) find(id jvmthread.ThreadID, seq jvmthread.Seq, near jvmthread.Ti
 	return q.referenceAt(&iv, near)
 }
 
-func savings(r *criticalpath.Retiming, thread jvmthread.ThreadID, by criticalpath.Grouping) map[jvmthread.LockID]api.Saving {
-	out := map[jvmthread.LockID]api.Saving{}
+// savings returns the savings for each lock or class, nil if it is unknown. Those that are not in the map save nothing.
+func savings(r *criticalpath.Retiming, thread jvmthread.ThreadID, by criticalpath.Grouping) map[jvmthread.LockID]*api.Saving {
+	out := map[jvmthread.LockID]*api.Saving{}
 	for _, s := range r.AppendSavings(nil, thread, by) {
-		out[s.Lock] = api.Saving{Drag: int64(s.Drag), Bound: int64(s.Bound)}
+		out[s.Lock] = nil
+		if !s.Unknown {
+			out[s.Lock] = &api.Saving{Drag: int64(s.Drag), Bound: int64(s.Bound)}
+		}
 	}
 	return out
 }
@@ -115,7 +119,7 @@ func (q *query) lockNumbers(path *criticalpath.Path) map[jvmthread.LockID]store.
 }
 
 func (q *query) shares(
-	path *criticalpath.Path, by criticalpath.Grouping, numbers map[jvmthread.LockID]store.LockIndex, saved map[jvmthread.LockID]api.Saving,
+	path *criticalpath.Path, by criticalpath.Grouping, numbers map[jvmthread.LockID]store.LockIndex, saved map[jvmthread.LockID]*api.Saving,
 ) []api.PathRow {
 	shares := path.AppendShares(nil, by)
 	rows := make([]api.PathRow, 0, len(shares))
@@ -156,9 +160,7 @@ func (q *query) shares(
 				row.Name = p.Function
 			}
 		}
-		if saving, ok := saved[s.Group.Lock]; ok {
-			row.Saving = &saving
-		}
+		row.Saving = saved[s.Group.Lock]
 		if w := first[s.Group]; w != nil {
 			if iv, ok := q.sn.Latest(q.sn.Thread(w.Ref.Thread), w.Ref.Seq); ok {
 				row.First = q.reference(&iv)

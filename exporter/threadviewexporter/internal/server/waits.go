@@ -91,22 +91,23 @@ func (q *query) addSavings(rows []api.ClassRow, wanted jvmthread.ThreadID) *Prob
 	}
 	var r criticalpath.Retiming
 	g.graph.Retime(q.from, q.to, &r)
-	found := map[string]api.Saving{}
+	found := map[string]*api.Saving{}
+	for i := range rows {
+		found[rows[i].Class] = new(api.Saving)
+	}
 	for lock, saving := range savings(&r, thread, criticalpath.ByClass) {
 		found[q.sn.Classes[lock.Class]] = saving
 	}
 	c := q.sn.Walk(q.sn.Thread(thread), q.from, q.to)
 	for c.Next() {
 		if kindOf(c.As()) == kindBlocked {
-			class := q.sn.Class(c.Lock())
-			saving := found[class]
-			saving.Waited += q.clip(c.Start, c.End)
-			found[class] = saving
+			if saving := found[q.sn.Class(c.Lock())]; saving != nil {
+				saving.Waited += q.clip(c.Start, c.End)
+			}
 		}
 	}
 	for i := range rows {
-		s := found[rows[i].Class]
-		rows[i].Saving = &s
+		rows[i].Saving = found[rows[i].Class]
 	}
 	return nil
 }
