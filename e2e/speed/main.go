@@ -1,10 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command speed measures the CPU time and the memory of a collector under simulated JVMs, next to the Collector's own components under as
-// many spans. The collector is a process of its own; its load is marshalled before. The output is a table in Markdown.
+// Command speed measures what Weft costs, next to its peers in the same run: it interleaves the rounds of all rows, takes CPU time from the
+// process that is judged, and prints medians as one table in Markdown. docs/performance.md holds the last table and describes the rows.
 //
-//	make build-full && go run ./e2e/speed -rounds 3 -events 500000 -only 'otlp → nop|stream → nop'
+//	make build-full && go run ./e2e/speed -sections collector -rounds 3 -events 500000 -only 'stream → nop'
+//	go run ./e2e/speed -sections collector -collector build/before,build/after
 package main
 
 import (
@@ -12,38 +13,58 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
 
 // options are the flags.
 type options struct {
-	program        string
+	programs       []string // collectors
 	rounds, events int
-	only           *regexp.Regexp
 	paced          time.Duration // zero: as the row says
+	only           *regexp.Regexp
 	shape          shape
+	dir            string // temporary folder
+}
+
+// section is a group of rows. A round measures each of its rows once.
+type section interface {
+	// begin prepares everything that is not measured.
+	begin(ctx context.Context, o *options) error
+	round(ctx context.Context) error
+	rows() []line
+}
+
+func sections() map[string]section {
+	return map[string]section{"collector": &collectors{}}
 }
 
 func main() {
-	o := options{shape: aJVM()}
-	flag.StringVar(&o.program, "collector", "build/weft-collector-full", "the collector to measure")
-	flag.IntVar(&o.rounds, "rounds", 5, "how often each row is measured; the table has medians")
+	o := &options{shape: aJVM()}
+	all := slices.Sorted(maps.Keys(sections()))
+	chosen := flag.String("sections", strings.Join(all, ","), "groups of rows")
+	programs := flag.String("collector", "build/weft-collector-full", "the collector to measure; FIRST,SECOND compares two of them")
+	flag.IntVar(&o.rounds, "rounds", 5, "how often each row is measured")
 	flag.IntVar(&o.events, "events", 2_000_000, "events of a row")
 	flag.IntVar(&o.shape.threads, "threads", o.shape.threads, "threads of the JVM, but for rows with a number of their own")
 	flag.IntVar(&o.shape.locks, "locks", o.shape.locks, "its locks")
 	flag.IntVar(&o.shape.classes, "classes", o.shape.classes, "its classes of locks")
 	flag.DurationVar(&o.shape.batch, "batch", o.shape.batch, "simulated time of a batch")
 	flag.DurationVar(&o.paced, "paced", 0, "length of the rows that send events at their rate (default 30s, or 2m to fill the page)")
-	only := flag.String("only", "", "rows to measure, as a regular expression")
+	only := flag.String("only", "", "rows of a collector to measure, as a regular expression")
+	write := flag.String("write", "", "write the table into this document, too")
 	flag.Parse()
+	o.programs = strings.Split(*programs, ",")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var err error
 	if o.only, err = regexp.Compile(*only); err == nil {
-		err = run(ctx, &o)
+		err = run(ctx, o, strings.Split(*chosen, ","), *write)
 	}
 	stop()
 	if err != nil {
@@ -52,53 +73,39 @@ func main() {
 	}
 }
 
-// run measures the rows. A round measures each of them once, so that other load on the machine affects all of them.
-func run(ctx context.Context, o *options) error {
-	chosen := choose(o)
-	samples := make(map[string][]sample)
+// run measures the sections. Rounds interleave them, so that other load on the machine affects all rows.
+func run(ctx context.Context, o *options, names []string, document string) (err error) {
+	if o.dir, err = os.MkdirTemp("", "weft-speed-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(o.dir) //nolint:errcheck // a temporary folder
+	var chosen []section
+	for _, name := range names {
+		s, ok := sections()[name]
+		if !ok {
+			return fmt.Errorf("unknown section %q", name)
+		}
+		if err := s.begin(ctx, o); err != nil {
+			return fmt.Errorf("%s: %w", name, cmp.Or(ctx.Err(), err))
+		}
+		chosen = append(chosen, s)
+	}
 	for n := range o.rounds {
-		for i := range chosen {
-			r, start := &chosen[i], time.Now()
-			if n > 0 && r.paced > 0 {
-				continue
+		fmt.Fprintf(os.Stderr, "round %d of %d\n", n+1, o.rounds)
+		for i, s := range chosen {
+			if err := s.round(ctx); err != nil {
+				return fmt.Errorf("%s: %w", names[i], cmp.Or(ctx.Err(), err))
 			}
-			u, events, err := r.measure(ctx, o.program)
-			if err != nil {
-				return fmt.Errorf("%s: %w", r.name, cmp.Or(ctx.Err(), err))
-			}
-			samples[r.name] = append(samples[r.name], sample{u, events})
-			fmt.Fprintf(os.Stderr, "round %d: %s: %.0f ns, %d events in %v, load %s\n", n+1, r.name, sample{u, events}.ns(), events, took(start), busy())
 		}
 	}
-	printTable(os.Stdout, chosen, samples)
+	var table []line
+	for _, s := range chosen {
+		table = append(table, s.rows()...)
+	}
+	text := render(table, o.rounds)
+	fmt.Print(text)
+	if document != "" {
+		return replaceTable(document, text)
+	}
 	return nil
-}
-
-// choose returns the rows that the command line asks for, and their anchors.
-func choose(o *options) (chosen []row) {
-	all, needed := rows(), make(map[string]bool)
-	for i := range all {
-		if r := &all[i]; o.only.MatchString(r.name) {
-			needed[r.name], needed[r.anchor] = true, true
-		}
-	}
-	for i := range all {
-		if r := &all[i]; needed[r.name] {
-			r.complete(o)
-			chosen = append(chosen, *r)
-		}
-	}
-	return chosen
-}
-
-// complete fills in what the row leaves to the command line.
-func (r *row) complete(o *options) {
-	if r.shape == (shape{}) {
-		r.shape = o.shape
-	}
-	r.jvms, r.events = cmp.Or(r.jvms, 1), cmp.Or(r.events, o.events)
-	if r.paced > 0 {
-		r.paced = cmp.Or(o.paced, r.paced)
-		r.events = r.jvms * int(float64(r.shape.rate)*r.paced.Seconds())
-	}
 }

@@ -4,23 +4,74 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// sample is one measurement of a row.
-type sample struct {
-	usage
-
-	events int
+// line is a row of the table.
+type line struct {
+	what   string
+	anchor string // the peer and what it takes in the same run
+	weft   string
+	ratio  float64 // zero: there is no peer
+	goal   string
+	met    bool
+	load   float64 // of the machine, see busy
 }
 
-// ns returns the CPU time of an event in nanoseconds.
-func (s sample) ns() float64 { return float64(s.cpu) / float64(s.events) }
+// busyLoad is the load average above which a row is marked: the machine had less than one processor for the row.
+const busyLoad = 4
+
+// render returns the table in Markdown, and a line that tells what it was measured on.
+func render(table []line, rounds int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s; %d processors, %s; medians of %d interleaved rounds; † load average above %d.\n\n",
+		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), rounds, busyLoad)
+	b.WriteString("| what | anchor, same run | Weft | ratio | goal | met |\n| --- | --- | --- | --- | --- | --- |\n")
+	for i := range table {
+		l := &table[i]
+		mark, ratio, met := "", "–", "–"
+		if l.load > busyLoad {
+			mark = " †"
+		}
+		if l.ratio > 0 {
+			ratio = strconv.FormatFloat(l.ratio, 'f', 2, 64)
+		}
+		if l.goal != "" {
+			met = map[bool]string{true: "yes", false: "**no**"}[l.met]
+		}
+		fmt.Fprintf(&b, "| %s%s | %s | %s | %s | %s | %s |\n", l.what, mark, dash(l.anchor), l.weft, ratio, dash(l.goal), met)
+	}
+	return b.String()
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "–"
+	}
+	return text
+}
+
+// replaceTable replaces the text between two comments of a document.
+func replaceTable(document, table string) error {
+	const begin, end = "<!-- make bench: generated -->\n", "<!-- end -->"
+	text, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	head, rest, found := bytes.Cut(text, []byte(begin))
+	_, last, closed := bytes.Cut(rest, []byte(end))
+	if !found || !closed {
+		return fmt.Errorf("%s has no lines %q and %q", document, strings.TrimSpace(begin), end)
+	}
+	return os.WriteFile(document, slices.Concat(head, []byte(begin), []byte(table), []byte(end), last), 0o644)
+}
 
 func median(values []float64) float64 {
 	slices.Sort(values)
@@ -28,7 +79,7 @@ func median(values []float64) float64 {
 }
 
 // medianOf returns the median of a value of all samples.
-func medianOf(samples []sample, value func(sample) float64) float64 {
+func medianOf[S any](samples []S, value func(S) float64) float64 {
 	values := make([]float64, len(samples))
 	for i, s := range samples {
 		values[i] = value(s)
@@ -36,83 +87,22 @@ func medianOf(samples []sample, value func(sample) float64) float64 {
 	return median(values)
 }
 
-// result is a row of the table.
-type result struct{ ns, low, high, ratio, cores, mb float64 }
-
-// summarize returns the medians of a row. The ratio is the median of those to the anchor in the same round.
-func summarize(samples, anchors []sample) result {
-	const megabyte = 1e6
-	res := result{
-		ns:   medianOf(samples, sample.ns),
-		mb:   medianOf(samples, func(s sample) float64 { return float64(s.peak) / megabyte }),
-		low:  slices.MinFunc(samples, func(a, b sample) int { return int(a.ns() - b.ns()) }).ns(),
-		high: slices.MaxFunc(samples, func(a, b sample) int { return int(a.ns() - b.ns()) }).ns(),
+// ratioOf returns the median of the ratios within a round.
+func ratioOf[S any](samples, anchors []S, value func(S) float64) float64 {
+	var ratios []float64
+	for i := range min(len(samples), len(anchors)) {
+		ratios = append(ratios, value(samples[i])/value(anchors[i]))
 	}
-	if len(anchors) > 0 {
-		var ratios []float64
-		for i := range min(len(samples), len(anchors)) {
-			ratios = append(ratios, samples[i].ns()/anchors[i].ns())
-		}
-		res.ratio = median(ratios)
+	if ratios == nil {
+		return 0
 	}
-	return res
-}
-
-// met states whether the goal was met.
-func (g goal) met(res result) string {
-	if g == (goal{}) {
-		return ""
-	}
-	for _, limit := range [][2]float64{{g.ratio, res.ratio}, {g.ns, res.ns}, {g.cores, res.cores}, {g.mb, res.mb}} {
-		if limit[0] > 0 && limit[1] > limit[0] {
-			return "**no**"
-		}
-	}
-	return "yes"
-}
-
-func (g goal) String() string {
-	var all []string
-	for _, limit := range []struct {
-		value  float64
-		format string
-	}{{g.ratio, "≤ %.2f"}, {g.ns, "≤ %.0f ns"}, {g.cores, "≤ %.1f cores"}, {g.mb, "≤ %.0f MB"}} {
-		if limit.value > 0 {
-			all = append(all, fmt.Sprintf(limit.format, limit.value))
-		}
-	}
-	return strings.Join(all, ", ")
-}
-
-// printTable writes the table as Markdown.
-func printTable(w io.Writer, list []row, samples map[string][]sample) {
-	fmt.Fprintln(w, "| what | CPU an event, ns | lowest–highest | relative to | ratio | cores | peak RSS, MB | goal | met |")
-	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-	for i := range list {
-		r := &list[i]
-		own := samples[r.name]
-		if len(own) == 0 {
-			continue
-		}
-		res := summarize(own, samples[r.anchor])
-		anchor, ratio, cores := "", "", ""
-		if res.ratio > 0 {
-			anchor, ratio = r.anchor, fmt.Sprintf("%.2f", res.ratio)
-		}
-		if r.paced > 0 { // not per second of the measurement, which a busy machine extends
-			res.cores = res.ns * float64(r.events) / float64(r.paced)
-			cores = fmt.Sprintf("%.2f", res.cores)
-		}
-		fmt.Fprintf(w, "| %s | %.0f | %.0f–%.0f | %s | %s | %s | %.0f | %v | %s |\n",
-			r.name, res.ns, res.low, res.high, anchor, ratio, cores, res.mb, r.goal, r.goal.met(res))
-	}
+	return median(ratios)
 }
 
 // busy returns the load average of the last minute.
-func busy() string {
+func busy() float64 {
 	text, _ := os.ReadFile("/proc/loadavg")
 	average, _, _ := strings.Cut(string(text), " ")
-	return average
+	load, _ := strconv.ParseFloat(average, 64) // zero where there is no such file
+	return load
 }
-
-func took(since time.Time) time.Duration { return time.Since(since).Round(time.Second) }

@@ -3,12 +3,7 @@
 
 package main
 
-import (
-	"context"
-	"errors"
-	"sync"
-	"time"
-)
+import "time"
 
 // The anchors, to which other rows are compared.
 const (
@@ -37,7 +32,7 @@ type goal struct {
 	mb    float64 // peak RSS
 }
 
-func rows() []row {
+func collectorRows() []row {
 	page := parts{threadSpan: true, page: true}
 	list := []row{
 		{name: otlpToNop, parts: parts{otlp: true}},
@@ -72,27 +67,5 @@ func rows() []row {
 	)
 }
 
-// measure measures the row once.
-func (r *row) measure(ctx context.Context, program string) (usage, int, error) {
-	if r.parts.otlp {
-		s, err := newServices(r.events)
-		if err != nil {
-			return usage{}, 0, err
-		}
-		u, err := measure(ctx, program, r.parts, func(ctx context.Context, at addresses) error { return s.send(ctx, at.otlp) })
-		return u, r.events, err
-	}
-	j := jvm{shape: r.shape, paced: r.paced > 0}
-	j.batches = j.shape.batches(r.events / r.jvms)
-	u, err := measure(ctx, program, r.parts, func(ctx context.Context, at addresses) error {
-		errs := make([]error, r.jvms)
-		var all sync.WaitGroup
-		for n := range r.jvms {
-			time.Sleep(time.Millisecond) // JVMs do not start at once
-			all.Go(func() { errs[n] = j.send(ctx, at.socket) })
-		}
-		all.Wait()
-		return errors.Join(errs...)
-	})
-	return u, total(j.batches) * r.jvms, err
-}
+// stagger waits between the starts of two JVMs.
+func stagger() { time.Sleep(time.Millisecond) }
