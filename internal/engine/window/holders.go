@@ -5,9 +5,7 @@ package window
 
 import (
 	"cmp"
-	"math"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -110,19 +108,43 @@ func AppendHolders(
 		if from >= to || h.Thread == waiter {
 			continue
 		}
-		at := slices.IndexFunc(out[first:], func(o Holder) bool { return o.Thread == h.Thread })
-		if at < 0 {
-			at = len(out) - first
+		at := first
+		for at < len(out) && out[at].Thread != h.Thread {
+			at++
+		}
+		if at == len(out) {
 			out = append(out, Holder{Thread: h.Thread})
 		}
-		o := &out[first+at]
+		o := &out[at]
 		o.Time += to.Sub(from)
 		past.During(o, from, to)
 	}
-	slices.SortStableFunc(out[first:], func(a, b Holder) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Thread, b.Thread))
-	})
+	sortHolders(out[first:])
 	return out
+}
+
+// fewHolders is how many holders are sorted by selection, which moves each at most twice: a Holder has 400 bytes.
+const fewHolders = 64
+
+// sortHolders sorts by time, the longest first, and then by thread.
+func sortHolders(all []Holder) {
+	if len(all) > fewHolders {
+		slices.SortFunc(all, func(a, b Holder) int {
+			return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Thread, b.Thread))
+		})
+		return
+	}
+	for i := range all {
+		most := i
+		for j := i + 1; j < len(all); j++ {
+			if a, b := &all[j], &all[most]; a.Time > b.Time || a.Time == b.Time && a.Thread < b.Thread {
+				most = j
+			}
+		}
+		if most != i {
+			all[i], all[most] = all[most], all[i]
+		}
+	}
 }
 
 // AppendSupposedHolder appends the holder of a lock of which no hold is known, if there is a candidate. The causes are what ended the wait.
@@ -151,16 +173,37 @@ func AppendSupposedHolder(
 // holdsOf returns the holds of a lock that end after start, in the order of their ends, without those of which it is clear that they begin after
 // end: of a busy semaphore there may be very many.
 func (w *Window) holdsOf(id jvmthread.LockID, start, end jvmthread.Time) []jvmthread.Hold {
-	compare := func(h *jvmthread.Hold, end jvmthread.Time) int {
-		return cmp.Or(cmp.Compare(h.Lock.Class, id.Class), cmp.Compare(h.Lock.Hash, id.Hash), cmp.Compare(h.End, end))
+	first := w.holdsBefore(id, start)
+	if first < len(w.Holds) && w.Holds[first].Lock == id && w.Holds[first].Marks&jvmthread.HoldShared != 0 {
+		return w.Holds[first:w.holdsBefore(id, end+w.longestShare)]
 	}
-	first := sort.Search(len(w.Holds), func(i int) bool { return compare(&w.Holds[i], start) > 0 })
-	stop := first + sort.Search(len(w.Holds)-first, func(i int) bool { return compare(&w.Holds[first+i], math.MaxInt64) > 0 })
-	holds := w.Holds[first:stop]
-	if len(holds) > 0 && holds[0].Marks&jvmthread.HoldShared != 0 {
-		holds = holds[:sort.Search(len(holds), func(i int) bool { return holds[i].End > end+w.longestShare })]
+	stop := first
+	for stop < len(w.Holds) && w.Holds[stop].Lock == id && (w.Holds[stop].Start < end || w.Holds[stop].Marks&jvmthread.HoldShared != 0) {
+		stop++
 	}
-	return holds
+	return w.Holds[first:stop]
+}
+
+// holdsBefore returns the number of holds that come before those of a lock that end after a time. It is called for each contended wait.
+func (w *Window) holdsBefore(id jvmthread.LockID, end jvmthread.Time) int {
+	low, high := 0, len(w.Holds)
+	for low < high {
+		mid := int(uint(low+high) / 2)
+		h := &w.Holds[mid]
+		before := h.End <= end
+		switch {
+		case h.Lock.Class != id.Class:
+			before = h.Lock.Class < id.Class
+		case h.Lock.Hash != id.Hash:
+			before = h.Lock.Hash < id.Hash
+		}
+		if before {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
 }
 
 // During implements [History].

@@ -112,13 +112,15 @@ func (l *Lane) near(place int, t jvmthread.Time) int {
 
 // at returns the index of the first interval that ends after t.
 func (l *Lane) at(t jvmthread.Time) int {
-	i, _ := slices.BinarySearchFunc(l.Intervals, t, func(iv jvmthread.Interval, t jvmthread.Time) int {
-		if iv.End <= t {
-			return -1
+	low, high := 0, len(l.Intervals)
+	for low < high { // slices.BinarySearchFunc copies intervals
+		if mid := int(uint(low+high) / 2); l.Intervals[mid].End <= t {
+			low = mid + 1
+		} else {
+			high = mid
 		}
-		return 1
-	})
-	return i
+	}
+	return low
 }
 
 // lockTable computes the lock statistics of a window.

@@ -50,8 +50,15 @@ func (w *Window) NextInCycle(iv jvmthread.Interval) (jvmthread.IntervalRef, bool
 
 // Causes returns the interactions that ended an interval, usually one.
 func (w *Window) Causes(ref jvmthread.IntervalRef) []jvmthread.Interaction {
-	cmpTo := func(ia jvmthread.Interaction, ref jvmthread.IntervalRef) int { return compareRefs(ia.To, ref) }
-	start, _ := slices.BinarySearchFunc(w.Interactions, ref, cmpTo)
+	start, high := 0, len(w.Interactions)
+	for start < high { // four times as fast as slices.BinarySearchFunc, which copies interactions, and called for every span
+		mid := int(uint(start+high) / 2)
+		if to := &w.Interactions[mid].To; to.Thread < ref.Thread || to.Thread == ref.Thread && to.Seq < ref.Seq {
+			start = mid + 1
+		} else {
+			high = mid
+		}
+	}
 	end := start
 	for end < len(w.Interactions) && w.Interactions[end].To == ref {
 		end++
