@@ -18,7 +18,8 @@ type Classifier struct {
 	sym    *symbols.Table
 	kinds  map[kindKey]jvmthread.Wait
 	recent recent.Cache[kindKey, jvmthread.Wait]
-	sites  map[jvmthread.StackID]*Site
+	sites  []*Site  // by stack; nil: not parsed yet
+	briefs []string // by stack; empty: not built yet
 }
 
 type kindKey struct {
@@ -32,7 +33,7 @@ const maxKinds = 1 << 16
 
 // Of returns a Classifier for the session whose names and stacks are in the table. The names must be known when an interval begins.
 func (r *Rules) Of(sym *symbols.Table) *Classifier {
-	return &Classifier{rules: r, sym: sym, kinds: make(map[kindKey]jvmthread.Wait), sites: make(map[jvmthread.StackID]*Site)}
+	return &Classifier{rules: r, sym: sym, kinds: make(map[kindKey]jvmthread.Wait)}
 }
 
 // Or returns the classifier or, if it is nil, one with the default rules for the session whose names are in the table.
@@ -81,11 +82,39 @@ func (c *Classifier) Site(id jvmthread.StackID) *Site {
 	if c == nil {
 		return new(Site)
 	}
-	s := c.sites[id]
-	if s == nil { // the number of stacks of a session is limited
-		site := c.rules.Site(c.sym.Stack(id))
-		s = &site
-		c.sites[id] = s
+	if int(id) < len(c.sites) {
+		if s := c.sites[id]; s != nil {
+			return s
+		}
 	}
-	return s
+	site := c.rules.Site(c.sym.Stack(id))
+	if id < maxStacks {
+		c.sites = upTo(c.sites, id)
+		c.sites[id] = &site
+	}
+	return &site
+}
+
+// Brief returns the text of a stack without the frames between those of the application; see Rules.Brief. c is not nil.
+func (c *Classifier) Brief(id jvmthread.StackID) string {
+	if int(id) < len(c.briefs) && c.briefs[id] != "" {
+		return c.briefs[id]
+	}
+	text := c.rules.Brief(c.sym.Stack(id))
+	if id < maxStacks {
+		c.briefs = upTo(c.briefs, id)
+		c.briefs[id] = text
+	}
+	return text
+}
+
+// maxStacks bounds the stacks whose texts are remembered. Tables of symbols have fewer.
+const maxStacks = 1 << 20
+
+// upTo lengthens a list that is indexed by stack.
+func upTo[T any](list []T, id jvmthread.StackID) []T {
+	if n := int(id) + 1 - len(list); n > 0 {
+		list = append(list, make([]T, n)...)
+	}
+	return list
 }
