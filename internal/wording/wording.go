@@ -164,22 +164,30 @@ func ThreadName(name string, id jvmthread.ThreadID) string {
 // Held says who held what a wait was for: "report held it 92 % of the time, asleep in Report.write". The share is from 0 to 1, 0 if it is not
 // known; doing is empty if that is not known.
 func Held(holder string, share float64, doing string) string {
-	text := holder + " held it"
+	return string(AppendHeld(nil, holder, share, doing))
+}
+
+// AppendHeld appends the result of Held to b.
+func AppendHeld(b []byte, holder string, share float64, doing string) []byte {
+	b = append(append(b, holder...), " held it"...)
 	if share > 0 {
-		text += " " + Percent(share) + " of the time"
+		b = append(AppendPercent(append(b, ' '), share), " of the time"...)
 	}
 	if doing != "" {
-		text += ", " + doing
+		b = append(append(b, ", "...), doing...)
 	}
-	return text
+	return b
 }
 
 // Percent returns a share from 0 to 1 in percent: "92 %", and "<1 %" instead of zero.
-func Percent(share float64) string {
+func Percent(share float64) string { return string(AppendPercent(nil, share)) }
+
+// AppendPercent appends the result of Percent to b.
+func AppendPercent(b []byte, share float64) []byte {
 	if share < 0.005 {
-		return "<1 %"
+		return append(b, "<1 %"...)
 	}
-	return strconv.Itoa(int(share*100+0.5)) + " %"
+	return append(strconv.AppendInt(b, int64(share*100+0.5), 10), " %"...)
 }
 
 // Doing says what a thread did: "asleep in Report.write". The object is what Object returns; the function is class and method, or empty.
