@@ -20,24 +20,30 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// jaeger is a real Jaeger with in-memory storage.
+// jaeger is a real Jaeger.
 type jaeger struct {
 	*process
 	query string // address of its query API
 	otlp  string // address of its OTLP gRPC receiver
 }
 
+// startJaeger starts a Jaeger that keeps traces in memory.
 func startJaeger(t *testing.T) *jaeger {
+	t.Helper()
+	return startJaegerWith(t, "jaeger.yaml")
+}
+
+// startJaegerWith starts a Jaeger with a configuration in testdata, and more variables for it.
+func startJaegerWith(t *testing.T, config string, env ...string) *jaeger {
 	t.Helper()
 	if !exists(built("jaeger")) {
 		t.Fatal("build/jaeger is missing: run make build/jaeger")
 	}
 	j := &jaeger{query: freeAddress(t), otlp: freeAddress(t)}
 	health := freeAddress(t)
-	j.process = start(t, []string{
-		"OTEL_TRACES_SAMPLER=always_off", "JAEGER_QUERY_HTTP=" + j.query, "JAEGER_QUERY_GRPC=" + freeAddress(t), "JAEGER_HEALTH=" + health,
-		"JAEGER_OTLP_GRPC=" + j.otlp, "JAEGER_OTLP_HTTP=" + freeAddress(t),
-	}, built("jaeger"), "--config", filepath.Join(root, "e2e/testdata/jaeger.yaml"))
+	env = append(env, "OTEL_TRACES_SAMPLER=always_off", "JAEGER_QUERY_HTTP="+j.query, "JAEGER_QUERY_GRPC="+freeAddress(t), "JAEGER_HEALTH="+health,
+		"JAEGER_OTLP_GRPC="+j.otlp, "JAEGER_OTLP_HTTP="+freeAddress(t))
+	j.process = start(t, env, built("jaeger"), "--config", filepath.Join(root, "e2e/testdata", config))
 	poll(t, "Jaeger is ready", func() bool {
 		require.True(t, j.running(), "Jaeger ended: %s", strings.Join(j.errLines(), "\n"))
 		return answers(health + "/status")
@@ -197,7 +203,7 @@ func TestTraceOfTheExchangeIsReadable(t *testing.T) {
 	c := startCollector(t, server.setup())
 	byReport := func(o *output) (longest *span) { // a thread that arrived while the report was being written
 		for _, s := range o.spans {
-			if s.Name() == "blocked OrderBook" && s.text("weft.lock.owner.thread.name") == "report" &&
+			if s.Name() == "blocked OrderBook" && s.text("weft.lock.holder.thread.name") == "report" &&
 				(longest == nil || s.number("weft.interval.time") > longest.number("weft.interval.time")) {
 				longest = s
 			}

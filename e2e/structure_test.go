@@ -127,7 +127,7 @@ func checkSpan(t *testing.T, o *output, s *span, but exception) {
 			}
 			if assert.NotNil(t, to, "%s: the %s link points nowhere", s.Name(), kind.Str()) {
 				if kind.Str() == "critical_path" { // from a segment to the span that contains it
-					assert.Equal(t, s.number("weft.critical_path.thread.id"), to.number("thread.id"), s.Name())
+					assert.Equal(t, s.text("weft.critical_path.thread.name"), to.text("thread.name"), s.Name())
 					continue
 				}
 				same := s.number("thread.id") == to.number("thread.id")

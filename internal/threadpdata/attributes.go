@@ -17,9 +17,7 @@ const (
 	attrThreadID          = "thread.id"
 	attrThreadName        = "thread.name"
 	attrThreadDaemon      = "jvm.thread.daemon"
-	attrThreadState       = "jvm.thread.state"
 	attrFunction          = "code.function.name"
-	attrFile              = "code.file.path"
 	attrLine              = "code.line.number"
 	attrStacktrace        = "code.stacktrace"
 )
@@ -91,8 +89,7 @@ const (
 	attrOwnerSpanID     = "weft.lock.owner.span.id"
 	attrLockName        = "weft.lock.name"               // string; what the source calls the lock
 	attrEntry           = "weft.wait.entry"              // string; the library's method through which the application waits
-	attrHolderID        = "weft.lock.holder.thread.id"   // of the thread that held the lock for the longest part of the wait
-	attrHolderName      = "weft.lock.holder.thread.name" // of that thread
+	attrHolderName      = "weft.lock.holder.thread.name" // of the thread that held the lock for the longest part of the wait
 	attrHolderShare     = "weft.lock.holder.share"       // double; the part of the wait in which it did, from 0 to 1
 	attrHolderFunction  = "weft.lock.holder.function"    // string; where it was meanwhile
 	attrHolders         = "weft.lock.holders"            // string; all threads that held the lock during the wait, and their shares
@@ -107,7 +104,6 @@ const (
 
 // Attributes of the critical path: on its lane, on the spans along it, and on the root's lock events.
 const (
-	attrPath     = "weft.critical_path"       // bool; part of this span is on it
 	attrPathTime = "weft.critical_path.time"  // int; time on it
 	attrPathKind = "weft.critical_path.kind"  // string; why a segment is on it
 	attrSlack    = "weft.critical_path.slack" // int; how much longer the wait could have lasted without effect
@@ -116,7 +112,6 @@ const (
 	attrShare     = "weft.critical_path.share" // double; fraction of the path, from 0 to 1
 
 	// On the lane: the thread of the path; on a segment: the acting thread. Not thread.*, so that sums by thread do not count time twice.
-	attrPathThreadID   = "weft.critical_path.thread.id"
 	attrPathThreadName = "weft.critical_path.thread.name"
 
 	attrSaved = "weft.what_if.saved" // int; how much earlier the path's thread would have finished without contention on the class

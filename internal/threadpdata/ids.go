@@ -89,8 +89,10 @@ func (e *Emitter) connect(p *plan, s ptrace.Span) {
 	if p.kind != rootSpan {
 		s.SetParentSpanID(spanID(e.base, p.parent))
 	}
+	links := s.Links()
+	links.EnsureCapacity(len(p.links))
 	for i := range p.links {
-		e.writeLink(&p.links[i], s.Links().AppendEmpty())
+		e.writeLink(&p.links[i], links.AppendEmpty())
 	}
 }
 
@@ -100,13 +102,22 @@ func (e *Emitter) writeLink(l *link, to ptrace.SpanLink) {
 	if l.target.Folded {
 		ref.Seq = jvmthread.NoSeq
 	}
-	to.SetTraceID(TraceID(e.session, l.target.Window))
-	to.SetSpanID(SpanID(e.session, l.target.Window, ref))
+	if l.target.Window == e.window.Start {
+		to.SetTraceID(e.trace)
+		to.SetSpanID(spanID(e.base, ref))
+	} else {
+		to.SetTraceID(TraceID(e.session, l.target.Window))
+		to.SetSpanID(SpanID(e.session, l.target.Window, ref))
+	}
 	a := to.Attributes()
-	a.EnsureCapacity(3)
+	if l.cause == nil {
+		a.PutStr(attrLinkKind, l.kind)
+		return
+	}
+	a.EnsureCapacity(2)
 	a.PutStr(attrLinkKind, l.kind)
-	if l.cause != nil {
-		a.PutInt(attrLinkLatency, int64(l.cause.Latency()))
+	a.PutInt(attrLinkLatency, int64(l.cause.Latency()))
+	if l.cause.Confidence != jvmthread.ConfidenceExact {
 		a.PutStr(attrLinkConfidence, l.cause.Confidence.String())
 	}
 }

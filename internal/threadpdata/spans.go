@@ -4,12 +4,11 @@
 package threadpdata
 
 import (
-	"strings"
-
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -21,25 +20,29 @@ const ScopeSpans = "github.com/weft-otel/weft"
 
 // Emitter turns the windows of one session into spans. One goroutine owns it.
 type Emitter struct {
-	Calls *Calls // to show as events of the threads' spans; nil: none
+	Calls          *Calls // to show as events of the threads' spans; nil: none
+	CompleteStacks bool   // with the frames between those of the application
 
 	session jvmthread.SessionID
 	sym     *symbols.Table
 	waits   *waits.Classifier
 	names   map[nameKey]string
-	text    strings.Builder
+	doings  map[doingKey]string
+	text    []byte // of the current attribute; reused
 
 	// Of the window that is being written:
 	window *window.Window
 	trace  pcommon.TraceID
 	base   uint64 // windowHash
 	plan   plan   // of the current span; reused
+
+	threads recent.Cache[jvmthread.ThreadID, string] // their names
 }
 
 // NewEmitter returns an Emitter for a session whose names and stacks are in the table, with the session's classifier of waits; nil: the
 // default one.
 func NewEmitter(session jvmthread.SessionID, sym *symbols.Table, classifier *waits.Classifier) *Emitter {
-	return &Emitter{session: session, sym: sym, waits: classifier.Or(sym), names: make(map[nameKey]string)}
+	return &Emitter{session: session, sym: sym, waits: classifier.Or(sym), names: make(map[nameKey]string), doings: make(map[doingKey]string)}
 }
 
 // Append writes the trace of a window: a root, the lane of the critical path with the given segments (as Prepare returns them), a span for
@@ -47,6 +50,7 @@ func NewEmitter(session jvmthread.SessionID, sym *symbols.Table, classifier *wai
 func (e *Emitter) Append(w *window.Window, segments []criticalpath.Segment, dst ptrace.SpanSlice) {
 	dst.EnsureCapacity(dst.Len() + countSpans(w, segments))
 	e.window, e.trace, e.base = w, TraceID(e.session, w.Start), windowHash(e.session, w.Start)
+	e.threads.Clear() // threads may have new names
 	if e.Calls != nil {
 		defer e.Calls.end(e.Calls.begin(w))
 	}

@@ -79,6 +79,7 @@ func plainSpan(s ptrace.Span, i int) {
 
 // reportCPU starts a measurement. Besides the elapsed time it reports the CPU time of the process, with the garbage collector's.
 func reportCPU(b *testing.B) (stop func()) {
+	b.Helper()
 	cpu := func() int64 {
 		var u syscall.Rusage
 		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

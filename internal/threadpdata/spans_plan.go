@@ -201,7 +201,9 @@ func (p *plan) lookUpInterval(w *window.Window) {
 	p.onPath = w.OnPath(p.lane, p.at)
 	if iv.Wait != jvmthread.WaitNone {
 		p.idle = w.Idle(p.lane, p.at)
-		p.slack, p.hasSlack = w.Slack(*iv)
+		if iv.Wait.Contended() {
+			p.slack, p.hasSlack = w.Slack(*iv)
+		}
 		p.cause = window.CauseOf(iv, p.causes)
 	}
 }

@@ -134,7 +134,7 @@ func (e *Emitter) writePath(p *plan, s ptrace.Span) {
 	path := e.window.Verdict.Path
 	a := s.Attributes()
 	a.EnsureCapacity(6)
-	e.putThread(a, attrPathThreadID, attrPathThreadName, path.Thread)
+	a.PutStr(attrPathThreadName, e.threadName(path.Thread))
 	a.PutInt(attrIntervalTime, int64(path.End-path.Start))
 	if folded := len(path.Segments) - len(p.segments); folded > 0 {
 		var shown jvmthread.Time

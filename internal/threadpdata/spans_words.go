@@ -21,7 +21,8 @@ type description struct {
 	name        string
 	explanation string // of the links, since Jaeger's page does not show their attributes
 	site        *waits.Site
-	ownerSite   *waits.Site // where the owner of the lock was
+	ownerSite   *waits.Site       // where the owner of the lock was
+	holderSite  jvmthread.StackID // of the first holder, if it is known what it did
 }
 
 // describe puts a span into words.
@@ -63,20 +64,51 @@ func (e *Emitter) segmentName(p *plan) string {
 	return "unknown"
 }
 
-// waitsFor lists the waits through which a segment is on the path.
+// waitsFor lists the waits through which a segment is on the path: the innermost ones and that of the path's thread, which is the last.
 func (e *Emitter) waitsFor(seg *criticalpath.Segment) string {
-	e.text.Reset()
+	e.text = e.text[:0]
+	var last criticalpath.Wait
+	n := 0
 	for wait := range e.window.Verdict.Path.Chain(*seg) {
-		if e.text.Len() > 0 {
-			e.text.WriteString(", ")
+		if n < maxWaits {
+			e.waitFor(&wait)
 		}
-		name := wording.Title(wait.State, wait.Kind, e.object(wait.Kind, wait.Lock.Class, wait.Stack), false)
-		if iv, ok := e.window.Interval(wait.Ref); ok && wait.State == jvmthread.StateJoining {
-			name = e.intervalName(&iv) // has the thread that it joins
-		}
-		e.text.WriteString("while " + e.threadName(wait.Ref.Thread) + " was in: " + name)
+		last = wait
+		n++
 	}
-	return e.text.String()
+	if n > maxWaits+1 {
+		e.say(", ")
+		e.text = strconv.AppendInt(e.text, int64(n-maxWaits-1), 10)
+		e.say(" more")
+	}
+	if n > maxWaits {
+		e.waitFor(&last)
+	}
+	return string(e.text)
+}
+
+// maxWaits is how many of the innermost waits an explanation lists. Chains through the idle threads of a pool have a hundred.
+const maxWaits = 2
+
+func (e *Emitter) waitFor(wait *criticalpath.Wait) {
+	if len(e.text) > 0 {
+		e.say(", ")
+	}
+	e.say("while ", e.threadName(wait.Ref.Thread), " was in: ")
+	if wait.State == jvmthread.StateJoining {
+		if iv, ok := e.window.Interval(wait.Ref); ok {
+			e.say(e.intervalName(&iv)) // has the thread that it joins
+			return
+		}
+	}
+	e.say(e.title(nameKey{class: wait.Lock.Class, stack: wait.Stack, state: wait.State, wait: wait.Kind}))
+}
+
+// say appends to the text of the current span.
+func (e *Emitter) say(parts ...string) {
+	for _, part := range parts {
+		e.text = append(e.text, part...)
+	}
 }
 
 // nameKey is what the name of an interval depends on, unless it joins a thread.
@@ -93,9 +125,19 @@ func (e *Emitter) intervalName(iv *jvmthread.Interval) string {
 	if iv.State == jvmthread.StateJoining {
 		return wording.Title(iv.State, iv.Wait, e.threadName(iv.Peer), k.timedOut)
 	}
+	return e.title(k)
+}
+
+// maxNames bounds the remembered texts. At the limit, the Emitter starts over.
+const maxNames = 1 << 16
+
+func (e *Emitter) title(k nameKey) string {
 	name, ok := e.names[k]
 	if ok {
 		return name
+	}
+	if len(e.names) >= maxNames {
+		clear(e.names)
 	}
 	name = wording.Title(k.state, k.wait, e.object(k.wait, k.class, k.stack), k.timedOut)
 	e.names[k] = name
@@ -110,57 +152,69 @@ func (e *Emitter) object(w jvmthread.Wait, class jvmthread.ClassID, stack jvmthr
 
 // explanation says who held the lock during an interval, what unblocked it, and whom it waits for in a deadlock.
 func (e *Emitter) explanation(p *plan) string {
-	e.text.Reset()
+	if len(p.holders) == 0 && len(p.causes) == 0 && p.next == jvmthread.NoThread {
+		return ""
+	}
+	e.text = e.text[:0]
 	if len(p.holders) > 0 {
 		h := &p.holders[0]
-		e.text.WriteString(wording.Held(e.threadName(h.Thread), h.Share(time.Duration(p.exact)), e.doing(p, h)))
+		doing := e.doing(p, h)
+		e.text = wording.AppendHeld(e.text, e.threadName(h.Thread), h.Share(time.Duration(p.exact)), doing)
 	}
 	for i := range p.causes {
 		e.explain(&p.causes[i])
 	}
 	if p.next != jvmthread.NoThread {
-		if e.text.Len() > 0 {
-			e.text.WriteString("; ")
+		if len(e.text) > 0 {
+			e.say("; ")
 		}
-		e.text.WriteString("waits for " + e.threadName(p.next) + ", which waits for it in a cycle")
+		e.say("waits for ", e.threadName(p.next), ", which waits for it in a cycle")
 	}
-	return e.text.String()
+	return string(e.text)
 }
 
 func (e *Emitter) explain(ia *jvmthread.Interaction) {
-	b := &e.text
-	if b.Len() > 0 {
-		b.WriteString("; ")
+	if len(e.text) > 0 {
+		e.say("; ")
 	}
 	from := e.threadName(ia.From.Thread)
 	switch ia.Kind { //exhaustive:enforce
 	case jvmthread.InteractionStart:
-		b.WriteString("started by " + from)
+		e.say("started by ", from)
 	case jvmthread.InteractionHandoff:
-		b.WriteString("got " + e.simpleName(ia.Lock.Class) + " from " + from)
+		e.say("got ", e.simpleName(ia.Lock.Class), " from ", from)
 	case jvmthread.InteractionNotify, jvmthread.InteractionNotifyAll:
-		b.WriteString("notified by " + from)
+		e.say("notified by ", from)
 	case jvmthread.InteractionInterrupt:
-		b.WriteString("interrupted by " + from)
+		e.say("interrupted by ", from)
 	case jvmthread.InteractionJoin:
-		b.WriteString(from + " ended")
+		e.say(from, " ended")
 	case jvmthread.InteractionUnpark:
-		b.WriteString("unparked by " + from)
+		e.say("unparked by ", from)
 	case jvmthread.InteractionNone:
 	}
 	if ia.Stack != jvmthread.NoStack {
 		at := e.waits.Site(ia.Stack)
-		b.WriteString(" at " + at.Function)
+		e.say(" at ", at.Function)
 		if at.Line > 0 {
-			b.WriteString(":" + strconv.Itoa(at.Line))
+			e.text = strconv.AppendInt(append(e.text, ':'), int64(at.Line), 10)
 		}
 	}
 	if d := ia.Latency(); d > 0 {
-		b.WriteString(", " + d.String() + " before")
+		e.say(", ")
+		e.text = wording.AppendDuration(e.text, d)
+		e.say(" before")
 	}
 	if ia.Confidence != jvmthread.ConfidenceExact {
-		b.WriteString(" (" + ia.Confidence.String() + ")")
+		e.say(" (", ia.Confidence.String(), ")")
 	}
+}
+
+// doingKey is what a text about the holder of a lock depends on.
+type doingKey struct {
+	nameKey
+
+	at jvmthread.StackID
 }
 
 // doing says what the holder of a lock did while the thread waited.
@@ -169,73 +223,90 @@ func (e *Emitter) doing(p *plan, h *window.Holder) string {
 	if iv.Seq == jvmthread.NoSeq {
 		return ""
 	}
-	return wording.Doing(iv.State, iv.Wait, e.object(iv.Wait, iv.Lock.Class, iv.Stack), e.holderFunction(p, h))
+	p.holderSite = e.holderStack(p, h)
+	k := doingKey{nameKey{class: iv.Lock.Class, stack: iv.Stack, state: iv.State, wait: iv.Wait}, p.holderSite}
+	text, ok := e.doings[k]
+	if !ok {
+		if len(e.doings) >= maxNames {
+			clear(e.doings)
+		}
+		text = wording.Doing(iv.State, iv.Wait, e.object(iv.Wait, iv.Lock.Class, iv.Stack), e.waits.Site(p.holderSite).Function)
+		e.doings[k] = text
+	}
+	return text
 }
 
-// holderFunction returns where the holder of a lock was. A running thread has no stack, but the agent may have taken that of the owner when
-// the wait began, or that of the release, which says only in which method of the application it was: the library's is the release itself.
-func (e *Emitter) holderFunction(p *plan, h *window.Holder) string {
+// holderStack returns the stack whose site is where the holder of a lock was. A running thread has no stack, but the agent may have taken that
+// of the owner when the wait began, or that of the release, which says only in which method of the application it was: the library's is the
+// release itself.
+func (e *Emitter) holderStack(p *plan, h *window.Holder) jvmthread.StackID {
 	stack := h.Doing.Stack
 	if h.Doing.Wait == jvmthread.WaitNone && h.Thread == p.iv.Peer {
 		stack = p.detail.OwnerStack
 	}
 	if stack != jvmthread.NoStack {
-		return e.waits.Site(stack).Function
+		return stack
 	}
 	for i := range p.causes {
 		if p.causes[i].From.Thread == h.Thread && p.causes[i].Stack != jvmthread.NoStack {
-			if site := e.waits.Site(p.causes[i].Stack); site.Own {
-				return site.Function
+			if e.waits.Site(p.causes[i].Stack).Own {
+				return p.causes[i].Stack
 			}
 			break
 		}
 	}
-	return ""
+	return jvmthread.NoStack
 }
 
 // holders lists the threads that held the lock during a wait, with their shares.
 func (e *Emitter) holders(p *plan) string {
-	e.text.Reset()
-	for i := range p.holders[:min(len(p.holders), maxHolders)] {
+	e.text = e.text[:0]
+	for i := range p.holders {
 		h := &p.holders[i]
+		share := h.Share(time.Duration(p.exact))
 		if i > 0 {
-			e.text.WriteString(", ")
+			e.say(", ")
 		}
-		e.text.WriteString(e.threadName(h.Thread) + " " + wording.Percent(h.Share(time.Duration(p.exact))))
+		if i == maxHolders || i > 0 && share < leastShare {
+			e.say("...")
+			break
+		}
+		e.say(e.threadName(h.Thread), " ")
+		e.text = wording.AppendPercent(e.text, share)
 	}
-	if len(p.holders) > maxHolders {
-		e.text.WriteString(", ...")
-	}
-	return e.text.String()
+	return string(e.text)
 }
 
-// maxHolders bounds the holders that a span lists.
-const maxHolders = 8
+// A span lists at most so many holders, and after the first one only those with a share that is not rounded to nothing.
+const (
+	maxHolders = 8
+	leastShare = 0.005
+)
 
 // handoffRun lists the first threads of a run of handoffs and the last one: a -> b -> ... -> z.
 func (e *Emitter) handoffRun(c *window.HandoffRun) string {
-	e.text.Reset()
+	e.text = e.text[:0]
 	threads := c.Threads()
 	for i, id := range threads {
 		switch {
 		case i > 0 && i == len(threads)-1 && uint64(len(threads)) <= c.Handoffs:
-			e.text.WriteString(" -> ... -> ")
+			e.say(" -> ... -> ")
 		case i > 0:
-			e.text.WriteString(" -> ")
+			e.say(" -> ")
 		}
-		e.text.WriteString(e.threadName(id))
+		e.say(e.threadName(id))
 	}
-	return e.text.String()
+	return string(e.text)
 }
 
 // cycle lists the threads of a deadlock and the locks they wait for: a -> OrderBook -> b -> Account -> a.
 func (e *Emitter) cycle(f *deadlock.Found) string {
-	e.text.Reset()
+	e.text = e.text[:0]
 	for i := range f.Waits {
-		e.text.WriteString(e.threadName(f.Waits[i].Thread) + " -> " + e.simpleName(f.Waits[i].Lock.Class) + " -> ")
+		e.say(e.threadName(f.Waits[i].Thread), " -> ", e.simpleName(f.Waits[i].Lock.Class), " -> ")
 	}
-	e.text.WriteString(e.threadName(f.Waits[0].Thread))
-	return e.text.String()
+	e.say(e.threadName(f.Waits[0].Thread))
+	return string(e.text)
 }
 
 // hint says which threads took two locks in which order.
@@ -250,5 +321,10 @@ func (e *Emitter) simpleName(class jvmthread.ClassID) string {
 }
 
 func (e *Emitter) threadName(id jvmthread.ThreadID) string {
-	return wording.ThreadName(e.sym.Thread(id).Name, id)
+	if name := e.threads.Get(uint32(id), id); name != "" {
+		return name
+	}
+	name := wording.ThreadName(e.sym.Thread(id).Name, id)
+	e.threads.Put(uint32(id), id, name)
+	return name
 }

@@ -36,10 +36,10 @@ func (e *Emitter) write(p *plan, s ptrace.Span) {
 
 func (e *Emitter) writeSegment(p *plan, s ptrace.Span) {
 	a := s.Attributes()
-	a.EnsureCapacity(6)
+	a.EnsureCapacity(4)
 	a.PutStr(attrPathKind, p.segment.Kind.String())
 	a.PutInt(attrIntervalTime, int64(p.exact))
-	e.putThread(a, attrPathThreadID, attrPathThreadName, p.segment.Thread)
+	a.PutStr(attrPathThreadName, e.threadName(p.segment.Thread))
 	putText(a, attrExplanation, p.explanation)
 }
 
@@ -74,31 +74,12 @@ func putContended(a pcommon.Map, t *window.Waits, folded *window.Folded) {
 	}
 }
 
-// jvmStates are the values of jvm.thread.state of a wait without a timeout.
-var jvmStates = [jvmthread.NumStates]string{
-	jvmthread.StateRunnable:   "runnable",
-	jvmthread.StateBlocked:    "blocked",
-	jvmthread.StateWaiting:    "waiting",
-	jvmthread.StateReentering: "blocked",
-	jvmthread.StateJoining:    "waiting",
-	jvmthread.StateSleeping:   "timed_waiting",
-	jvmthread.StateParked:     "waiting",
-	jvmthread.StateDeadlocked: "blocked",
-	jvmthread.StateSuspended:  "blocked",
-	jvmthread.StateDead:       "terminated",
-}
-
 func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
 	iv, a := p.iv, s.Attributes()
-	a.EnsureCapacity(16)
+	a.EnsureCapacity(p.room())
 	a.PutStr(attrState, iv.State.String())
 	a.PutInt(attrIntervalTime, int64(p.exact))
 	e.putThread(a, attrThreadID, attrThreadName, iv.Thread)
-	jvm := jvmStates[iv.State]
-	if jvm == "waiting" && iv.Timeout > 0 {
-		jvm = "timed_waiting"
-	}
-	putText(a, attrThreadState, jvm)
 	if iv.Start < p.start {
 		a.PutInt(attrIntervalStart, int64(iv.Start))
 	}
@@ -119,9 +100,26 @@ func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
 		e.detail(p, s, a)
 	}
 	if p.onPath > 0 {
-		a.PutBool(attrPath, true)
 		a.PutInt(attrPathTime, int64(p.onPath))
 	}
+}
+
+// room returns about how many attributes the span of an interval gets: too few cost a copy, too many memory.
+func (p *plan) room() int {
+	n := 4 // state, time, id and name of the thread
+	if p.explanation != "" {
+		n++
+	}
+	if p.onPath > 0 {
+		n++
+	}
+	switch {
+	case p.iv.Wait == jvmthread.WaitNone:
+		return n
+	case len(p.holders) > 0:
+		return n + 15
+	}
+	return n + 9
 }
 
 // wait writes what a thread waited for, for how long at most, what ended the wait, and where in the code it was.
@@ -141,12 +139,12 @@ func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
 		e.putLock(a, iv.Lock)
 		putText(a, attrLockName, p.site.Lock)
 	}
-	if iv.Peer != jvmthread.NoThread {
-		id, name := attrOwnerID, attrOwnerName
-		if iv.State == jvmthread.StateJoining || iv.State == jvmthread.StateReentering {
-			id, name = attrJoinedID, attrJoinedName
-		}
-		e.putThread(a, id, name, iv.Peer)
+	switch {
+	case iv.Peer == jvmthread.NoThread:
+	case iv.State == jvmthread.StateJoining, iv.State == jvmthread.StateReentering:
+		e.putThread(a, attrJoinedID, attrJoinedName, iv.Peer)
+	case len(p.holders) == 0 || p.holders[0].Thread != iv.Peer:
+		e.putThread(a, attrOwnerID, attrOwnerName, iv.Peer)
 	}
 	e.putHolders(p, a)
 	if p.hasSlack {
@@ -159,12 +157,19 @@ func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
 	if iv.Stack != jvmthread.NoStack {
 		a.PutStr(attrFunction, p.site.Function)
 		putText(a, attrEntry, p.site.Entry)
-		putText(a, attrFile, p.site.File)
 		if p.site.Line > 0 {
 			a.PutInt(attrLine, int64(p.site.Line))
 		}
-		a.PutStr(attrStacktrace, e.sym.Stack(iv.Stack))
+		a.PutStr(attrStacktrace, e.stack(iv.Stack))
 	}
+}
+
+// stack returns the text of a stack.
+func (e *Emitter) stack(id jvmthread.StackID) string {
+	if e.CompleteStacks {
+		return e.sym.Stack(id)
+	}
+	return e.waits.Brief(id)
 }
 
 // putHolders writes who held the lock longest during the wait, and who else did.
@@ -173,13 +178,13 @@ func (e *Emitter) putHolders(p *plan, a pcommon.Map) {
 		return
 	}
 	h := &p.holders[0]
-	e.putThread(a, attrHolderID, attrHolderName, h.Thread)
+	a.PutStr(attrHolderName, e.threadName(h.Thread))
 	if h.Time > 0 {
 		a.PutDouble(attrHolderShare, h.Share(time.Duration(p.exact)))
 	}
 	if h.Doing.Seq != jvmthread.NoSeq {
 		a.PutStr(attrHolderState, h.Doing.State.String())
-		putText(a, attrHolderFunction, e.holderFunction(p, h))
+		putText(a, attrHolderFunction, e.waits.Site(p.holderSite).Function)
 	}
 	if len(p.holders) > 1 {
 		a.PutStr(attrHolders, e.holders(p))
@@ -196,7 +201,7 @@ func (e *Emitter) detail(p *plan, s ptrace.Span, a pcommon.Map) {
 	linkToApplication(s, "owner_context", d.OwnerSpan)
 	if d.OwnerStack != jvmthread.NoStack {
 		a.PutStr(attrOwnerFunction, p.ownerSite.Function)
-		a.PutStr(attrOwnerStacktrace, e.sym.Stack(d.OwnerStack))
+		a.PutStr(attrOwnerStacktrace, e.stack(d.OwnerStack))
 	}
 	if d.HasCPU && p.iv.State == jvmthread.StateRunnable {
 		a.PutInt(attrCPUTime, d.CPU)

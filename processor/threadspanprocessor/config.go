@@ -16,6 +16,9 @@ type Config struct {
 	// Calls shows what threads did to others without releasing one, as events of their spans.
 	Calls bool `mapstructure:"calls"`
 
+	// CompleteStacks shows the frames between those of the application. They can double the size of a trace.
+	CompleteStacks bool `mapstructure:"complete_stacks"`
+
 	_ struct{} // prevents unkeyed literals
 }
 

@@ -25,6 +25,7 @@ type session struct {
 
 func (p *threadSpan) follow(s *sessions.Session) sessions.Follower[ptrace.Traces] {
 	f := &session{Session: s, proc: p, emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits()), finder: p.cfg.Sessions.NewFinder(s.Symbols)}
+	f.emitter.CompleteStacks = p.cfg.CompleteStacks
 	if p.cfg.Calls {
 		f.emitter.Calls = new(threadpdata.Calls)
 		s.Engine.Watch(f.emitter.Calls.See)

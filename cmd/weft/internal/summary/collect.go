@@ -90,7 +90,7 @@ func (c *collection) addSpan(span ptrace.Span, from origin) {
 			c.addState(span, from)
 		}
 		return
-	case has("weft.critical_path.thread.id"):
+	case has("weft.critical_path.thread.name"):
 		c.sum.Spans++
 		return
 	case !isRoot && !has("thread.id"):

@@ -1,0 +1,124 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+// traceOf returns the spans of a history in one window. All waits have the given stack.
+func traceOf(t *testing.T, text, stack string, complete bool) (spans ptrace.SpanSlice) {
+	t.Helper()
+	h, err := threadtest.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sym := h.Symbols()
+	id := sym.InternStack(stack)
+	for i := range h.Events {
+		h.Events[i].Stack = id
+	}
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		sym.SetThread(jvmthread.Thread{ID: h.Thread(name), Name: name})
+	}
+	spans = ptrace.NewSpanSlice()
+	e, emitter, finder := engine.New(engine.DefaultConfig(), sym), threadpdata.NewEmitter(session, sym, nil), window.NewFinder()
+	emitter.CompleteStacks = complete
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Events: h.Events})
+	e.Close(window.CutEnd, func(w *window.Window) { emitter.Append(w, threadpdata.Prepare(w, finder, 0), spans) })
+	return spans
+}
+
+// texts returns the different texts of an attribute on spans with a name.
+func texts(spans ptrace.SpanSlice, name, key string) (all []string) {
+	seen := map[string]bool{}
+	for _, s := range spans.All() {
+		if v, ok := s.Attributes().Get(key); ok && strings.HasPrefix(s.Name(), name) && !seen[v.Str()] {
+			seen[v.Str()] = true
+			all = append(all, v.Str())
+		}
+	}
+	return all
+}
+
+// Each thread waits for a lock that the one before holds; a runs meanwhile.
+const chain = `
+1 a threadStart
+1 b threadStart
+1 c threadStart
+1 d threadStart
+1 e threadStart
+1 f threadStart
+1000 f contendedEnter lock=five owner=e
+1100 e contendedEnter lock=four owner=d
+1200 d contendedEnter lock=three owner=c
+1300 c contendedEnter lock=two owner=b
+1400 b contendedEnter lock=one owner=a
+900000 b contendedEntered lock=one
+900100 c contendedEntered lock=two
+900200 d contendedEntered lock=three
+900300 e contendedEntered lock=four
+900400 f contendedEntered lock=five
+900500 f threadEnd
+`
+
+func TestExplanationOfALongChain(t *testing.T) {
+	spans := traceOf(t, chain, "", false)
+	have := texts(spans, "a: runnable", "weft.explanation")
+	if want := "while b was in: blocked one, while c was in: blocked two, 2 more, while f was in: blocked five"; len(have) != 1 || have[0] != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+	if have := texts(spans, "d: ", "weft.explanation"); !slices.Contains(have, "while e was in: blocked four, while f was in: blocked five") {
+		t.Errorf("a short chain is %q", have)
+	}
+}
+
+// b waits for a lock that a holds nearly all of the time, c a fortieth of it, and d for a moment.
+const shared = `
+1 a threadStart
+1 b threadStart
+1 c threadStart
+1 d threadStart
+1000 d contendedEnter lock=one owner=a
+1001 c contendedEnter lock=one owner=a
+1002 b contendedEnter lock=one owner=a
+970000 c contendedEntered lock=one
+994000 d contendedEntered lock=one
+994002 b contendedEntered lock=one
+`
+
+func TestHoldersOfAMomentAreNotListed(t *testing.T) {
+	have := texts(traceOf(t, shared, "", false), "blocked one", "weft.lock.holders")
+	if !slices.Contains(have, "a 98 %, c 2 %, ...") {
+		t.Errorf("have %q", have)
+	}
+}
+
+func TestStacksOfSpans(t *testing.T) {
+	const head = "at java.util.concurrent.locks.ReentrantLock.lock(ReentrantLock.java:322)\nat com.acme.A.b(A.java:3)"
+	const frame = "\nat org.apache.catalina.core.Valve.invoke(Valve.java:1)"
+	stack := head + strings.Repeat(frame, 20)
+	for _, test := range []struct {
+		complete bool
+		want     string
+	}{
+		{false, head + frame + "\n... 19 frames"},
+		{true, stack},
+	} {
+		if have := texts(traceOf(t, chain, stack, test.complete), "blocked", "code.stacktrace"); len(have) != 1 || have[0] != test.want {
+			t.Errorf("have %q, want %q", have, test.want)
+		}
+	}
+}
