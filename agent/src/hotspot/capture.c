@@ -13,16 +13,13 @@ struct capture {
     void *found;
 };
 
-// What the current thread looks for; NULL in all other threads.
+// What the current thread looks for.
 static __thread struct capture *capturing;
-
-static jint(JNICALL *register_natives)(JNIEnv *, jclass, const JNINativeMethod *, jint);
 
 static jint JNICALL intercept(JNIEnv *env, jclass class, const JNINativeMethod *methods,
                               jint count) {
-    if (capturing == NULL) {
-        return register_natives(env, class, methods, count);
-    }
+    (void)env;
+    (void)class;
     for (jint i = 0; i < count; i++) {
         if (strcmp(methods[i].name, capturing->method) == 0 &&
             strcmp(methods[i].signature, capturing->signature) == 0) {
@@ -41,16 +38,15 @@ void *weft_capture(JNIEnv *env, jclass class, const char *method, const char *si
         (*ti)->GetJNIFunctionTable(ti, &table) != JVMTI_ERROR_NONE) {
         return NULL;
     }
-    register_natives = table->RegisterNatives;
+    // Only this thread gets the other table. SetJNIFunctionTable would stop all threads.
+    JNIEnv original = *env;
     table->RegisterNatives = intercept;
-    if ((*ti)->SetJNIFunctionTable(ti, table) == JVMTI_ERROR_NONE) {
-        capturing = &capture;
-        (*env)->CallStaticVoidMethod(env, class, again);
-        weft_jvm_clear_exception(env);
-        capturing = NULL;
-        table->RegisterNatives = register_natives;
-        (*ti)->SetJNIFunctionTable(ti, table);
-    }
+    capturing = &capture;
+    *env = table;
+    original->CallStaticVoidMethod(env, class, again);
+    *env = original;
+    capturing = NULL;
+    weft_jvm_clear_exception(env);
     weft_jvm_deallocate(table);
     return capture.found;
 }
