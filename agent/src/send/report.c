@@ -75,7 +75,11 @@ static void forget(void *to, const struct weft_series *series, const uint64_t *b
 }
 
 void weft_report_restart(int64_t now) {
-    weft_sums_collect(&(struct weft_sink){always_room, forget, NULL});
+    static bool again; // looking through empty tables would cost 100 page faults at start
+    if (again) {
+        weft_sums_collect(&(struct weft_sink){always_room, forget, NULL});
+    }
+    again = true;
     atomic_store(&weft_settings.report, false);
     last_report = now;
 }
