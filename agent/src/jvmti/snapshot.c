@@ -73,10 +73,18 @@ static void find_joined(struct weft_record *r, const struct candidate *list, jin
     }
 }
 
-// Asks the management interface for the monitors. If its module is missing, the states are sent
-// without them.
+// Whether the lock is of interest: the JVM's own threads, such as the finalizer, wait at monitors
+// of the JDK in each program.
+static bool is_asked(JNIEnv *env, const struct candidate *c) {
+    return c->monitor && (c->finding.record.kind == WEFT_EV_CONTENDED_ENTER ||
+                          !weft_thread_info_of_jvm(env, c->thread));
+}
+
+// Asks the management interface for the monitors, which runs Java code, if one is of interest. If
+// its module is missing, the states are sent without them.
 static void find_monitors(JNIEnv *env, struct candidate *list, jint count) {
     size_t wanted = 0;
+    bool ask = false;
     struct weft_lock_info *infos = calloc((size_t)count + 1, sizeof *infos);
     if (infos == NULL) {
         return;
@@ -84,9 +92,10 @@ static void find_monitors(JNIEnv *env, struct candidate *list, jint count) {
     for (jint i = 0; i < count; i++) {
         if (list[i].monitor) {
             infos[wanted++].thread = list[i].finding.thread;
+            ask = ask || is_asked(env, &list[i]);
         }
     }
-    if (wanted > 0 && weft_management_locks(env, infos, wanted)) {
+    if (ask && weft_management_locks(env, infos, wanted)) {
         wanted = 0;
         for (jint i = 0; i < count; i++) {
             if (list[i].monitor) {

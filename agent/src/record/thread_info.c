@@ -4,6 +4,7 @@
 #include "record/thread_info.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "hotspot/jvm.h"
 #include "options/filter.h"
@@ -41,6 +42,24 @@ void weft_thread_info_announce(JNIEnv *env, jthread thread, uint64_t id, bool is
     (*env)->DeleteLocalRef(env, info.thread_group);
     (*env)->DeleteLocalRef(env, info.context_class_loader);
     (*env)->DeleteLocalRef(env, group.parent);
+}
+
+bool weft_thread_info_of_jvm(JNIEnv *env, jthread thread) {
+    jvmtiEnv *ti = weft_jvm.ti;
+    jvmtiThreadInfo info = {0};
+    jvmtiThreadGroupInfo group = {0};
+    if ((*ti)->GetThreadInfo(ti, thread, &info) != JVMTI_ERROR_NONE) {
+        return false;
+    }
+    bool own = info.thread_group != NULL &&
+               (*ti)->GetThreadGroupInfo(ti, info.thread_group, &group) == JVMTI_ERROR_NONE &&
+               (group.parent == NULL || strcmp(group.name, "InnocuousThreadGroup") == 0);
+    weft_jvm_deallocate(info.name);
+    weft_jvm_deallocate(group.name);
+    (*env)->DeleteLocalRef(env, info.thread_group);
+    (*env)->DeleteLocalRef(env, info.context_class_loader);
+    (*env)->DeleteLocalRef(env, group.parent);
+    return own;
 }
 
 bool weft_thread_info_wanted(JNIEnv *env, jthread thread) {
