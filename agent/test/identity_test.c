@@ -197,6 +197,7 @@ TEST(no_class_object_is_looked_for_if_none_can_be_defined) {
 int main(void) {
     alarm(600);
     weft_jvm.ti = &ti;
+    weft_jvm.ownable.looked = 1; // it is not loaded
     for (size_t i = 0; i < COUNT; i++) {
         classes[i].signature = "LTest;";
     }

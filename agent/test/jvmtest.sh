@@ -92,6 +92,7 @@ some() {
     coverage -Xcheck:jni Coverage $calls
     same Ways exit
     same -XX:+UseSerialGC -Xmx64m Ways return
+    quiet
     virtual
 }
 
@@ -133,6 +134,7 @@ all() {
         [ $gc = Epsilon ] && flags="-XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -Xmx2g -Xlog:disable"
         "$java" $flags -version >/dev/null 2>&1 && same $flags Ways return && parks $flags && stacks $flags -Drounds=300
     done
+    quiet
     terminated
     lonely
     options

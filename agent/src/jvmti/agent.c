@@ -44,7 +44,7 @@ static void give_up(const char *why) {
 }
 
 // One-time setup before the first session.
-static bool make_ready(JNIEnv *env, jthread thread, bool late, const char **warning,
+static bool make_ready(JNIEnv *env, jthread thread, const char **warning,
                        char problem[WEFT_PROBLEM_MAX]) {
     if (ready) {
         return true;
@@ -63,8 +63,7 @@ static bool make_ready(JNIEnv *env, jthread thread, bool late, const char **warn
     }
     weft_monitors_init(env);
     weft_parks_init(env);
-    weft_virtual_init(env);
-    if (!weft_hooks_install(env, late)) {
+    if (!weft_hooks_install(env)) {
         *warning = "some of notify, start, sleep, interrupt and park are not recorded on this JVM";
     }
     ready = true;
@@ -75,9 +74,9 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     char problem[WEFT_PROBLEM_MAX] = "";
     const char *warning = NULL;
     pthread_mutex_lock(&life);
-    bool ok = weft_session_runs() || // an attach was faster
-              (make_ready(env, thread, false, &warning, problem) &&
-               weft_session_begin(env, &options, problem));
+    bool ok =
+        weft_session_runs() || // an attach was faster
+        (make_ready(env, thread, &warning, problem) && weft_session_begin(env, &options, problem));
     pthread_mutex_unlock(&life);
     if (warning != NULL) {
         fprintf(stderr, "weft: %s\n", warning);
@@ -127,7 +126,7 @@ static bool load(JavaVM *vm) {
         .MonitorContendedEntered = weft_monitors_on_contended_entered,
         .MonitorWait = weft_monitors_on_wait,
         .MonitorWaited = weft_monitors_on_waited,
-        .ClassPrepare = weft_stacks_on_class_prepare,
+        .ClassPrepare = weft_jvm_on_class_prepare,
     };
     if (loaded) {
         return true;
@@ -187,8 +186,8 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
         return false;
     }
     options = wanted;
-    bool ok = make_ready(env, thread, true, &warning, problem) &&
-              weft_session_begin(env, &options, problem);
+    bool ok =
+        make_ready(env, thread, &warning, problem) && weft_session_begin(env, &options, problem);
     if (ok) {
         if (!options.pause && !options.aggregated) { // otherwise events are not wanted
             weft_snapshot_thread_take(env);

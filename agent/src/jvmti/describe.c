@@ -8,16 +8,18 @@
 
 #include "hotspot/jvm.h"
 
-// Adds a property set by the JVM's own library, which JVMTI does not know. Calls Java, which is
-// allowed here: nothing is recorded yet.
-static void add_property(JNIEnv *env, struct weft_resource *resource, const char *property,
+// Adds a constant that the JDK makes a property of; JVMTI does not know these properties. HotSpot
+// reads it in the same way for its error reports. The class is initialized before VMInit.
+static void add_constant(JNIEnv *env, struct weft_resource *resource, const char *name,
                          const char *key) {
-    jstring name = (*env)->NewStringUTF(env, property);
-    if (weft_jvm_clear_exception(env) || name == NULL) {
+    const char *properties = weft_jvm.version == 8 ? "sun/misc/Version" : "java/lang/VersionProps";
+    jclass class = weft_jvm_find(env, properties);
+    jfieldID field =
+        class == NULL ? NULL : (*env)->GetStaticFieldID(env, class, name, "Ljava/lang/String;");
+    if (weft_jvm_clear_exception(env) || field == NULL) {
         return;
     }
-    jstring value = weft_jvm_call_static(env, "java/lang/System", "getProperty",
-                                         "(Ljava/lang/String;)Ljava/lang/String;", name);
+    jstring value = (*env)->GetStaticObjectField(env, class, field);
     if (value == NULL) {
         return;
     }
@@ -48,8 +50,8 @@ void weft_describe(JNIEnv *env, struct weft_resource *resource, const char *serv
     jvmtiEnv *ti = weft_jvm.ti;
     char *command = NULL;
     weft_resource_add_process(resource, service);
-    add_property(env, resource, "java.runtime.name", "process.runtime.name");
-    add_property(env, resource, "java.runtime.version", "process.runtime.version");
+    add_constant(env, resource, "java_runtime_name", "process.runtime.name");
+    add_constant(env, resource, "java_runtime_version", "process.runtime.version");
     describe_runtime(resource);
     if ((*ti)->GetSystemProperty(ti, "sun.java.command", &command) != JVMTI_ERROR_NONE) {
         command = NULL;

@@ -15,4 +15,6 @@ struct weft_hook {
     const char *export_name; // the JVM's own function; NULL: not exported
     void *replacement;
     void **original; // receives the JVM's own function
+    int from;        // versions of Java with this method; 0: no limit. Looking for a missing method
+    int until;       // would load, initialize and throw an error.
 };

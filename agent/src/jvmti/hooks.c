@@ -37,8 +37,8 @@ static void *find_export(void *jvm, const char *name) {
 
 static bool install(JNIEnv *env, void *jvm, const struct weft_hook *hook) {
     bool ok = false;
-    jclass class = (*env)->FindClass(env, hook->class_name);
-    if (weft_jvm_clear_exception(env) || class == NULL) {
+    jclass class = weft_jvm_find(env, hook->class_name);
+    if (class == NULL) {
         return false;
     }
     if (is_native(env, class, hook)) {
@@ -56,65 +56,62 @@ static bool install(JNIEnv *env, void *jvm, const struct weft_hook *hook) {
     return ok;
 }
 
+static bool is_expected(const struct weft_hook *hook) {
+    int version = weft_jvm.version;
+    return version == 0 || (version >= hook->from && (hook->until == 0 || version <= hook->until));
+}
+
 // If a method exists in several spellings, the first one counts. Returns how many were found.
 static int install_table(JNIEnv *env, const struct weft_hook *table) {
     void *jvm = weft_vmstructs_libjvm();
     int count = 0;
     for (const struct weft_hook *hook = table; jvm != NULL && hook->class_name != NULL; hook++) {
-        count += *hook->original == NULL && install(env, jvm, hook);
+        count += *hook->original == NULL && is_expected(hook) && install(env, jvm, hook);
     }
     return count;
 }
 
-// ThreadProbe.boot calls it; the JVM finds it by name. Its caller belongs to java.base, so the JVM
-// does not print a warning.
-JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe);
-
-JNIEXPORT void JNICALL Java_java_lang_ThreadProbe_init(JNIEnv *env, jclass probe) {
-    (void)probe;
+static void install_all(JNIEnv *env) {
     installed = install_table(env, weft_monitor_hooks) + install_table(env, weft_thread_hooks) +
                 install_table(env, weft_interrupt_hooks) + install_table(env, weft_yield_hooks);
     parks_installed = install_table(env, weft_park_hooks);
 }
 
-// Loads the library again on behalf of a class of java.base. Otherwise the JVM would find
-// ThreadProbe.init only after the attach.
-static void load_library(JNIEnv *env) {
-    Dl_info self;
-    jclass runtime = (*env)->FindClass(env, "java/lang/Runtime");
-    jclass object = (*env)->FindClass(env, "java/lang/Object");
-    if (weft_jvm_clear_exception(env) || runtime == NULL || object == NULL ||
-        dladdr((void *)weft_hooks_install, &self) == 0) {
-        return;
-    }
-    jmethodID load =
-        (*env)->GetMethodID(env, runtime, "load0", "(Ljava/lang/Class;Ljava/lang/String;)V");
-    if (weft_jvm_clear_exception(env) || load == NULL) {
-        return;
-    }
-    jobject the_runtime =
-        weft_jvm_call_static(env, "java/lang/Runtime", "getRuntime", "()Ljava/lang/Runtime;");
-    jstring path = (*env)->NewStringUTF(env, self.dli_fname);
-    if (!weft_jvm_clear_exception(env) && path != NULL && the_runtime != NULL) {
-        (*env)->CallVoidMethod(env, the_runtime, load, object, path);
-        weft_jvm_clear_exception(env);
-    }
+static JNIEnv functions; // of JNI; its users hold the lock of the agent's life
+
+// What ThreadProbe.boot calls instead of JNI's function. Its caller's caller belongs to java.base,
+// so the JVM does not print a warning. A native method of ThreadProbe itself would have to be found
+// in a library; during an attach, java.base would have to load the agent's again for that.
+static jsize JNICALL get_string_length(JNIEnv *env, jstring text) {
+    *env = functions;
+    install_all(env);
+    return (*env)->GetStringLength(env, text);
 }
 
-bool weft_hooks_install(JNIEnv *env, bool late) {
-    if (late) {
-        load_library(env);
+static void boot(JNIEnv *env, jclass probe) {
+    jvmtiEnv *ti = weft_jvm.ti;
+    jniNativeInterface *table = NULL;
+    jmethodID method = (*env)->GetStaticMethodID(env, probe, "boot", "()V");
+    if (weft_jvm_clear_exception(env) || method == NULL ||
+        (*ti)->GetJNIFunctionTable(ti, &table) != JVMTI_ERROR_NONE) {
+        return;
     }
+    functions = *env;
+    table->GetStringLength = get_string_length;
+    *env = table; // for this thread only, until the first call
+    functions->CallStaticVoidMethod(env, probe, method);
+    *env = functions;
+    weft_jvm_clear_exception(env);
+    weft_jvm_deallocate(table);
+}
+
+bool weft_hooks_install(JNIEnv *env) {
     jclass probe = (*env)->DefineClass(env, "java/lang/ThreadProbe", NULL,
                                        (const jbyte *)weft_probe_class, sizeof weft_probe_class);
     if (weft_jvm_clear_exception(env) || probe == NULL) {
         return false;
     }
-    jmethodID boot = (*env)->GetStaticMethodID(env, probe, "boot", "()V");
-    if (!weft_jvm_clear_exception(env) && boot != NULL) {
-        (*env)->CallStaticVoidMethod(env, probe, boot);
-        weft_jvm_clear_exception(env);
-    }
+    boot(env, probe);
     (*env)->DeleteLocalRef(env, probe);
     return installed > 0 && parks_installed == WEFT_PARK_HOOKS;
 }

@@ -10,5 +10,5 @@
 #include <stdbool.h>
 
 // Registers all hooks for native methods of this JVM, since what is recorded can change later.
-// False if a method of every JVM is missing. Late: the JVM is running already.
-bool weft_hooks_install(JNIEnv *env, bool late);
+// False if a method of every JVM is missing.
+bool weft_hooks_install(JNIEnv *env);

@@ -47,8 +47,7 @@ static void noticed(JNIEnv *env, uint16_t flags) {
 static jobject JNICALL hook_fill_in_stack_trace(JNIEnv *env, jobject throwable, jint dummy) {
     (void)dummy;
     jvm_fill_in_stack_trace(env, throwable);
-    if (!(*env)->ExceptionCheck(env) &&
-        (*env)->IsInstanceOf(env, throwable, weft_jvm.interrupted)) {
+    if (!(*env)->ExceptionCheck(env) && weft_jvm_is_a(env, throwable, &weft_jvm.interrupted)) {
         noticed(env, WEFT_FLAG_INTERRUPTED);
     }
     return throwable;
@@ -62,11 +61,12 @@ static void JNICALL hook_clear_interrupt_event(JNIEnv *env, jclass class) {
 
 const struct weft_hook weft_interrupt_hooks[] = {
     {"java/lang/Thread", "interrupt0", "()V", false, "JVM_Interrupt", (void *)hook_interrupt,
-     (void **)&jvm_interrupt},
+     (void **)&jvm_interrupt, 0, 0},
     {"java/lang/Throwable", "fillInStackTrace", "(I)Ljava/lang/Throwable;", false,
-     "JVM_FillInStackTrace", (void *)hook_fill_in_stack_trace, (void **)&jvm_fill_in_stack_trace},
+     "JVM_FillInStackTrace", (void *)hook_fill_in_stack_trace, (void **)&jvm_fill_in_stack_trace, 0,
+     0},
     {"java/lang/Thread", "clearInterruptEvent", "()V", true,
      "Java_java_lang_Thread_clearInterruptEvent", (void *)hook_clear_interrupt_event,
-     (void **)&jvm_clear_interrupt_event},
+     (void **)&jvm_clear_interrupt_event, 14, 0},
     {0},
 };

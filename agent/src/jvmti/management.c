@@ -9,12 +9,13 @@
 #include "record/identity.h"
 #include "wire/names.h"
 
-enum { LOCAL_REFERENCES = 32, NAME_MAX_BYTES = 1024 };
+enum { LOCAL_REFERENCES = 32, NAME_MAX_BYTES = 1024, NO_FRAMES = 0 };
 
 // Handles for one request.
 struct handles {
-    jobject bean;        // java.lang.management.ThreadMXBean
-    jmethodID get_infos; // getThreadInfo(long[])
+    jclass threads;      // sun.management.ThreadImpl
+    jclass info;         // java.lang.management.ThreadInfo
+    jmethodID get_infos; // what ThreadMXBean.getThreadInfo(long[]) calls
     jmethodID get_lock;
     jmethodID get_owner;
     jmethodID get_hash;
@@ -23,24 +24,36 @@ struct handles {
 
 static jmethodID method(JNIEnv *env, const char *class_name, const char *name,
                         const char *signature) {
-    jclass class = (*env)->FindClass(env, class_name);
-    if (weft_jvm_clear_exception(env) || class == NULL) {
+    jclass class = weft_jvm_find(env, class_name);
+    if (class == NULL) {
         return NULL;
     }
     jmethodID id = (*env)->GetMethodID(env, class, name, signature);
     return weft_jvm_clear_exception(env) ? NULL : id;
 }
 
+// Looking up a method of this class initializes it, which loads the library of the native methods.
+static bool load_library(JNIEnv *env) {
+    jclass helper = weft_jvm_find(env, "sun/management/ManagementFactoryHelper");
+    jmethodID any =
+        helper == NULL ? NULL : (*env)->GetStaticMethodID(env, helper, "isThreadSuspended", "(I)Z");
+    return !weft_jvm_clear_exception(env) && any != NULL;
+}
+
+// Avoids java.lang.management.ManagementFactory: it prepares all beans, 200 classes.
 static bool find(JNIEnv *env, struct handles *h) {
-    h->bean = weft_jvm_call_static(env, "java/lang/management/ManagementFactory", "getThreadMXBean",
-                                   "()Ljava/lang/management/ThreadMXBean;");
-    if (h->bean == NULL) {
-        return false;
-    }
     const char *info = "java/lang/management/ThreadInfo";
     const char *lock = "java/lang/management/LockInfo";
-    h->get_infos = method(env, "java/lang/management/ThreadMXBean", "getThreadInfo",
-                          "([J)[Ljava/lang/management/ThreadInfo;");
+    h->threads = weft_jvm_find(env, "sun/management/ThreadImpl");
+    h->info = weft_jvm_find(env, info);
+    if (h->threads == NULL || h->info == NULL || !load_library(env)) {
+        return false;
+    }
+    h->get_infos = (*env)->GetStaticMethodID(env, h->threads, "getThreadInfo1",
+                                             "([JI[Ljava/lang/management/ThreadInfo;)V");
+    if (weft_jvm_clear_exception(env)) {
+        return false;
+    }
     h->get_lock = method(env, info, "getLockInfo", "()Ljava/lang/management/LockInfo;");
     h->get_owner = method(env, info, "getLockOwnerId", "()J");
     h->get_hash = method(env, lock, "getIdentityHashCode", "()I");
@@ -94,8 +107,12 @@ static bool ask(JNIEnv *env, const struct handles *h, struct weft_lock_info *inf
         jlong id = (jlong)infos[i].thread;
         (*env)->SetLongArrayRegion(env, ids, (jsize)i, 1, &id);
     }
-    jobjectArray answers = (*env)->CallObjectMethod(env, h->bean, h->get_infos, ids);
+    jobjectArray answers = (*env)->NewObjectArray(env, (jsize)count, h->info, NULL);
     if (weft_jvm_clear_exception(env) || answers == NULL) {
+        return false;
+    }
+    (*env)->CallStaticVoidMethod(env, h->threads, h->get_infos, ids, NO_FRAMES, answers);
+    if (weft_jvm_clear_exception(env)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {

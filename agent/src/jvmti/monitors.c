@@ -223,12 +223,12 @@ static void JNICALL hook_notify_all(JNIEnv *env, jobject object) {
 // One row for each name of the native method in any Java version.
 const struct weft_hook weft_monitor_hooks[] = {
     {"java/lang/Object", "wait", "(J)V", false, "JVM_MonitorWait", (void *)hook_wait,
-     (void **)&jvm_wait},
+     (void **)&jvm_wait, 0, 0},
     {"java/lang/Object", "wait0", "(J)V", false, "JVM_MonitorWait", (void *)hook_wait,
-     (void **)&jvm_wait},
+     (void **)&jvm_wait, 19, 0},
     {"java/lang/Object", "notify", "()V", false, "JVM_MonitorNotify", (void *)hook_notify,
-     (void **)&jvm_notify},
+     (void **)&jvm_notify, 0, 0},
     {"java/lang/Object", "notifyAll", "()V", false, "JVM_MonitorNotifyAll", (void *)hook_notify_all,
-     (void **)&jvm_notify_all},
+     (void **)&jvm_notify_all, 0, 0},
     {0},
 };

@@ -3,6 +3,7 @@
 
 #include "jvmti/parks.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "hotspot/jvm.h"
@@ -15,24 +16,39 @@
 #include "wire/clock.h"
 
 static jfieldID park_blocker; // Thread.parkBlocker
-static jfieldID owner;        // AbstractOwnableSynchronizer.exclusiveOwnerThread
+
+// AbstractOwnableSynchronizer.exclusiveOwnerThread, looked up at the first one, whose class is then
+// initialized; NULL: not looked up, or missing.
+static jfieldID _Atomic owner;
+static atomic_bool owner_missing;
 
 static void (*jvm_park)(JNIEnv *, jobject, jboolean, jlong);
 static void (*jvm_unpark)(JNIEnv *, jobject, jobject);
 
 void weft_parks_init(JNIEnv *env) {
     park_blocker = weft_jvm_field(env, weft_jvm.thread, "parkBlocker", "Ljava/lang/Object;");
-    if (weft_jvm.ownable != NULL) {
-        owner = weft_jvm_field(env, weft_jvm.ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+}
+
+static jfieldID owner_field(JNIEnv *env) {
+    jfieldID field = atomic_load_explicit(&owner, memory_order_acquire);
+    if (field != NULL || atomic_load_explicit(&owner_missing, memory_order_relaxed)) {
+        return field;
     }
+    jclass class = atomic_load(&weft_jvm.ownable.class);
+    field = weft_jvm_field(env, class, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+    atomic_store(&owner, field);
+    atomic_store(&owner_missing, field == NULL);
+    return field;
 }
 
 // The owner, as far as the synchronizer knows it; it may have changed meanwhile.
 static uint64_t owner_of(JNIEnv *env, jobject blocker, uint32_t class_id) {
-    if (owner == NULL || !weft_identity_is_a(env, blocker, class_id, WEFT_OWNABLE)) {
+    jfieldID field =
+        weft_identity_is_a(env, blocker, class_id, WEFT_OWNABLE) ? owner_field(env) : NULL;
+    if (field == NULL) {
         return 0;
     }
-    jobject thread = (*env)->GetObjectField(env, blocker, owner);
+    jobject thread = (*env)->GetObjectField(env, blocker, field);
     if (thread == NULL) {
         return 0;
     }
@@ -126,11 +142,11 @@ static void JNICALL hook_unpark(JNIEnv *env, jobject unsafe, jobject thread) {
 // The functions are not exported. sun.misc is for Java 8.
 const struct weft_hook weft_park_hooks[] = {
     {"jdk/internal/misc/Unsafe", "park", "(ZJ)V", false, NULL, (void *)hook_park,
-     (void **)&jvm_park},
+     (void **)&jvm_park, 9, 0},
     {"jdk/internal/misc/Unsafe", "unpark", "(Ljava/lang/Object;)V", false, NULL,
-     (void *)hook_unpark, (void **)&jvm_unpark},
-    {"sun/misc/Unsafe", "park", "(ZJ)V", false, NULL, (void *)hook_park, (void **)&jvm_park},
+     (void *)hook_unpark, (void **)&jvm_unpark, 9, 0},
+    {"sun/misc/Unsafe", "park", "(ZJ)V", false, NULL, (void *)hook_park, (void **)&jvm_park, 0, 8},
     {"sun/misc/Unsafe", "unpark", "(Ljava/lang/Object;)V", false, NULL, (void *)hook_unpark,
-     (void **)&jvm_unpark},
+     (void **)&jvm_unpark, 0, 8},
     {0},
 };

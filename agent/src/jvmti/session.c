@@ -108,8 +108,7 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
         }
         return false;
     }
-    weft_stacks_on_class_prepare(weft_jvm.ti, env, NULL,
-                                 NULL); // classes may have been added meanwhile
+    weft_jvm_on_class_prepare(weft_jvm.ti, env, NULL, NULL); // some may have been added meanwhile
     weft_snapshot_thread_start();
     // From here on the end of each thread is reported. It must be before any of them is listed.
     if (switch_event(JVMTI_ENABLE, JVMTI_EVENT_THREAD_END)) {
@@ -122,6 +121,7 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
         weft_session_end(WEFT_END_DETACHED);
         return false;
     }
+    weft_jvm_on_class_prepare(weft_jvm.ti, env, NULL, NULL); // since then
     return true;
 }
 

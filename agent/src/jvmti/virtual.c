@@ -3,6 +3,7 @@
 
 #include "jvmti/virtual.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -33,11 +34,19 @@ static const uint64_t ID_MASK = (UINT64_C(1) << ID_BITS) - 1;
 static _Atomic uint64_t parked[PARKED_SLOTS];
 
 static bool prepared;
-static jfieldID state;   // VirtualThread.state
-static jfieldID timeout; // VirtualThread.timeout, 24 and later
-static jint parking;
-static jint timed_parking;
-static jint yielding;
+
+// What shows why a virtual thread unmounts. It is looked up when the first one does: earlier,
+// looking would initialize VirtualThread, with 200 more classes, in programs without such threads.
+struct reasons {
+    jfieldID state;   // VirtualThread.state; NULL: missing
+    jfieldID timeout; // VirtualThread.timeout, 24 and later
+    jint parking;
+    jint timed_parking;
+    jint yielding;
+};
+static struct reasons reasons;
+static atomic_bool reasons_known;
+static pthread_mutex_t reasons_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void JNICALL on_start(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     (void)ti;
@@ -105,14 +114,63 @@ static void record_mount_change(const struct weft_scope *scope, uint16_t kind) {
     }
 }
 
+// Looks through the fields, because JNI throws an error for one that is missing.
+static struct reasons read_reasons(JNIEnv *env, jclass class) {
+    jvmtiEnv *ti = weft_jvm.ti;
+    struct reasons found = {0};
+    jfieldID *fields = NULL;
+    jint count = 0;
+    if ((*ti)->GetClassFields(ti, class, &count, &fields) != JVMTI_ERROR_NONE) {
+        return found;
+    }
+    for (jint i = 0; i < count; i++) {
+        char *name = NULL;
+        if ((*ti)->GetFieldName(ti, class, fields[i], &name, NULL, NULL) != JVMTI_ERROR_NONE) {
+            continue;
+        }
+        if (strcmp(name, "state") == 0) {
+            found.state = fields[i];
+        } else if (strcmp(name, "timeout") == 0) {
+            found.timeout = fields[i];
+        } else if (strcmp(name, "PARKING") == 0) {
+            found.parking = (*env)->GetStaticIntField(env, class, fields[i]);
+        } else if (strcmp(name, "TIMED_PARKING") == 0) {
+            found.timed_parking = (*env)->GetStaticIntField(env, class, fields[i]);
+        } else if (strcmp(name, "YIELDING") == 0) {
+            found.yielding = (*env)->GetStaticIntField(env, class, fields[i]);
+        }
+        weft_jvm_deallocate(name);
+    }
+    weft_jvm_deallocate(fields);
+    return found;
+}
+
+// Several threads may get here at once; the holder of the mutex makes no JVM calls. No Java code
+// runs: the class of an existing thread is initialized.
+static const struct reasons *find_reasons(JNIEnv *env, jthread thread) {
+    if (!atomic_load_explicit(&reasons_known, memory_order_acquire)) {
+        jclass class = (*env)->GetObjectClass(env, thread);
+        struct reasons found = read_reasons(env, class);
+        (*env)->DeleteLocalRef(env, class);
+        pthread_mutex_lock(&reasons_mutex);
+        if (!atomic_load_explicit(&reasons_known, memory_order_relaxed)) {
+            reasons = found;
+            atomic_store_explicit(&reasons_known, true, memory_order_release);
+        }
+        pthread_mutex_unlock(&reasons_mutex);
+    }
+    return &reasons;
+}
+
 static void record_unmount(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
-    jint why = state == NULL ? 0 : (*env)->GetIntField(env, thread, state);
+    const struct reasons *known = find_reasons(env, thread);
+    jint why = known->state == NULL ? 0 : (*env)->GetIntField(env, thread, known->state);
     if (weft_settings_wanted(WEFT_EV_PARK) && why != 0 &&
-        (why == parking || why == timed_parking)) {
+        (why == known->parking || why == known->timed_parking)) {
         if (remember_parked(scope->subject)) {
             int64_t nanoseconds = 0;
-            if (why == timed_parking && timeout != NULL) {
-                nanoseconds = (*env)->GetLongField(env, thread, timeout);
+            if (why == known->timed_parking && known->timeout != NULL) {
+                nanoseconds = (*env)->GetLongField(env, thread, known->timeout);
             }
             if (!weft_parks_record(env, thread, scope, nanoseconds)) {
                 forget_parked(scope->subject);
@@ -120,7 +178,7 @@ static void record_unmount(JNIEnv *env, jthread thread, const struct weft_scope 
         } else {
             weft_buffer_lose_unbuffered(2); // including its end
         }
-    } else if (weft_settings_wanted(WEFT_EV_YIELD) && why != 0 && why == yielding) {
+    } else if (weft_settings_wanted(WEFT_EV_YIELD) && why != 0 && why == known->yielding) {
         struct weft_record r = {.kind = WEFT_EV_YIELD};
         weft_record_now(scope, &r);
     }
@@ -169,25 +227,6 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
     on_extension(env, thread, record_unmount);
-}
-
-static jint constant(JNIEnv *env, jclass class, const char *name) {
-    jfieldID field = (*env)->GetStaticFieldID(env, class, name, "I");
-    return weft_jvm_clear_exception(env) || field == NULL
-               ? 0
-               : (*env)->GetStaticIntField(env, class, field);
-}
-
-void weft_virtual_init(JNIEnv *env) {
-    jclass class =
-        weft_jvm.current_carrier == NULL ? NULL : weft_jvm_class(env, "java/lang/VirtualThread");
-    if (class != NULL) {
-        state = weft_jvm_field(env, class, "state", "I");
-        timeout = weft_jvm_field(env, class, "timeout", "J");
-        parking = constant(env, class, "PARKING");
-        timed_parking = constant(env, class, "TIMED_PARKING");
-        yielding = constant(env, class, "YIELDING");
-    }
 }
 
 static bool switch_extension(jvmtiEnv *ti, jvmtiEventMode mode, const char *name,

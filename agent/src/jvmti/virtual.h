@@ -16,8 +16,6 @@
 // Sets the given callbacks and those for virtual threads.
 bool weft_virtual_set_callbacks(jvmtiEnv *ti, const jvmtiEventCallbacks *others);
 
-void weft_virtual_init(JNIEnv *env);
-
 // Enables or disables the events, if they are wanted and the JVM supports them. False if the JVM
 // fails to do so.
 bool weft_virtual_switch(jvmtiEnv *ti, jvmtiEventMode mode, bool are_wanted);

@@ -69,8 +69,9 @@ static bool is_kind_of(JNIEnv *env, jclass class, jclass super) {
 }
 
 static unsigned traits_of(JNIEnv *env, jclass class) {
+    jclass ownable = weft_jvm_loaded(env, &weft_jvm.ownable);
     return (is_kind_of(env, class, weft_jvm.thread) ? WEFT_THREAD : 0U) |
-           (is_kind_of(env, class, weft_jvm.ownable) ? WEFT_OWNABLE : 0U) |
+           (is_kind_of(env, class, ownable) ? WEFT_OWNABLE : 0U) |
            (is_kind_of(env, class, weft_jvm.mirror) ? WEFT_MIRROR : 0U);
 }
 
@@ -78,7 +79,7 @@ bool weft_identity_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum wef
     if (class_id != 0) {
         return (about[class_id].traits & trait) != 0;
     }
-    jclass class = trait == WEFT_THREAD ? weft_jvm.thread : weft_jvm.ownable;
+    jclass class = trait == WEFT_THREAD ? weft_jvm.thread : weft_jvm_loaded(env, &weft_jvm.ownable);
     return class != NULL && (*env)->IsInstanceOf(env, object, class);
 }
 

@@ -129,7 +129,7 @@ static bool open_late(JNIEnv *env, jthread thread) {
 // Whether the current platform thread, which has no buffer yet, is a carrier. JVMTI may return the
 // virtual thread that it carries.
 static bool find_carrier(JNIEnv *env) {
-    jthread thread = weft_jvm.carrier == NULL ? NULL : weft_jvm_platform_thread(env);
+    jthread thread = weft_jvm.current_carrier == NULL ? NULL : weft_jvm_platform_thread(env);
     bool carrier = thread != NULL && weft_jvm_is_carrier(env, thread);
     if (thread != NULL) {
         (*env)->DeleteLocalRef(env, thread);

@@ -32,9 +32,6 @@ static const uint64_t SEEN_TWICE = 0x10000; // in the id: confirmed once
 
 static struct {
     atomic_bool usable;
-    // Counts classes. Methods of a new class may take the place of an unloaded one, but not before
-    // their code runs: each new class changes all fingerprints.
-    _Atomic uint64_t epoch;
     atomic_int mismatches;
     atomic_int first_checks; // left to do
     _Atomic uint64_t slots[KNOWN_SETS][KNOWN_WAYS];
@@ -123,14 +120,6 @@ uint32_t weft_stacks_of(JNIEnv *env, jthread thread, int depth) {
     return define(hash, frames, (uint16_t)count, truncated ? WEFT_STACK_TRUNCATED : 0, &lock);
 }
 
-void JNICALL weft_stacks_on_class_prepare(jvmtiEnv *ti, JNIEnv *env, jthread thread, jclass class) {
-    (void)ti;
-    (void)env;
-    (void)thread;
-    (void)class;
-    atomic_fetch_add(&known.epoch, 1);
-}
-
 bool weft_stacks_init(JNIEnv *env, jthread thread) {
     bool ok = weft_walk_init(env, thread);
     atomic_store(&known.usable, ok);
@@ -181,8 +170,10 @@ uint32_t weft_stacks_id(JNIEnv *env, int depth, bool plain) {
     if (print == 0) {
         return weft_stacks_resolved(env, depth);
     }
-    print ^= (atomic_load_explicit(&known.epoch, memory_order_relaxed) * 0x9E3779B97F4A7C15U) ^
-             (uint64_t)depth << 40;
+    // Methods of a new class may take the place of an unloaded one, but not before their code runs:
+    // each new class changes all fingerprints.
+    uint64_t classes = atomic_load_explicit(&weft_jvm.classes, memory_order_relaxed);
+    print ^= (classes * 0x9E3779B97F4A7C15U) ^ (uint64_t)depth << 40;
     _Atomic uint64_t *slot;
     uint64_t id = recall(print, &slot);
     if (id != 0 && !doubt(id)) {

@@ -13,9 +13,6 @@
 // much.
 bool weft_stacks_init(JNIEnv *env, jthread thread);
 
-// Must be enabled first: recognition holds only until a class is added.
-void JNICALL weft_stacks_on_class_prepare(jvmtiEnv *ti, JNIEnv *env, jthread thread, jclass class);
-
 // False if recognition was given up after mismatches.
 bool weft_stacks_recognized(void);
 
