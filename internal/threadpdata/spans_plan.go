@@ -193,7 +193,7 @@ func (p *plan) lookUpInterval(w *window.Window) {
 		p.next = next.Thread
 		p.links = append(p.links, link{kind: "deadlock", target: window.Target{Window: w.Start, Ref: next}})
 	}
-	p.holders = w.Holders(iv, p.holders)
+	p.holders = w.Holders(iv, p.holders, 1)
 	p.detail = w.Detail(*iv)
 	if t, ok := w.Earlier(*iv); ok {
 		p.links = append(p.links, link{kind: "continues", target: t})

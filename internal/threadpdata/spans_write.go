@@ -104,7 +104,7 @@ func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
 	}
 }
 
-// room returns about how many attributes the span of an interval gets: too few cost a copy, too many memory.
+// room returns how many attributes the span of an interval usually gets: too few cost a copy, too many memory.
 func (p *plan) room() int {
 	n := 4 // state, time, id and name of the thread
 	if p.explanation != "" {
@@ -113,13 +113,26 @@ func (p *plan) room() int {
 	if p.onPath > 0 {
 		n++
 	}
-	switch {
-	case p.iv.Wait == jvmthread.WaitNone:
+	if p.iv.Wait == jvmthread.WaitNone {
 		return n
-	case len(p.holders) > 0:
-		return n + 15
 	}
-	return n + 9
+	n += 5 // kind, cause, class, id and name of the lock
+	if p.iv.Stack != jvmthread.NoStack {
+		n += 4
+	}
+	if p.hasSlack {
+		n++
+	}
+	if len(p.holders) > 0 {
+		n += 4
+		if len(p.holders) > 1 {
+			n++
+		}
+		if p.iv.Peer != jvmthread.NoThread && p.holders[0].Thread != p.iv.Peer {
+			n += 2
+		}
+	}
+	return n
 }
 
 // wait writes what a thread waited for, for how long at most, what ended the wait, and where in the code it was.

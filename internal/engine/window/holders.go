@@ -15,10 +15,14 @@ import (
 type Holder struct {
 	Thread jvmthread.ThreadID
 	Time   time.Duration      // of the wait, within the window, in which it is known to have held it
-	Doing  jvmthread.Interval // the longest interval of what it did longest meanwhile; Seq is NoSeq if that is not known
+	Doing  jvmthread.Interval // the longest interval of what it did longest meanwhile; Seq is NoSeq if that is not known, or not wanted
+}
 
-	did  [4]activity    // the longest ones; further ones replace the shortest
-	most jvmthread.Time // of one of them
+// Activities are what the holder of a lock did.
+type Activities struct {
+	did  [4]activity        // the longest ones; further ones replace the shortest
+	most jvmthread.Time     // of one of them
+	iv   jvmthread.Interval // the longest of that one
 }
 
 // activity is what a thread did in several intervals: all sleeps of one method are one activity, and so is all running.
@@ -37,19 +41,19 @@ func (h *Holder) Share(wait time.Duration) float64 {
 
 // A History says what threads did.
 type History interface {
-	// During calls Did of a holder with the intervals of its thread that overlap [from, to).
-	During(h *Holder, from, to jvmthread.Time)
+	// During calls Did with the intervals of a thread that overlap [from, to).
+	During(id jvmthread.ThreadID, all *Activities, from, to jvmthread.Time)
 }
 
-// Did notes an interval of the holder, of which it held the lock from one time to another, neither limited to the interval.
-func (h *Holder) Did(iv *jvmthread.Interval, from, to jvmthread.Time) {
+// Did notes an interval of a thread that held the lock from one time to another, neither limited to the interval.
+func (all *Activities) Did(iv *jvmthread.Interval, from, to jvmthread.Time) {
 	d := min(iv.End, to) - max(iv.Start, from)
 	if d <= 0 {
 		return
 	}
-	a := &h.did[0]
-	for i := range h.did {
-		b := &h.did[i]
+	a := &all.did[0]
+	for i := range all.did {
+		b := &all.did[i]
 		if b.time == 0 || b.iv.State == iv.State && b.iv.Wait == iv.Wait && b.iv.Stack == iv.Stack {
 			a = b
 			break
@@ -65,39 +69,39 @@ func (h *Holder) Did(iv *jvmthread.Interval, from, to jvmthread.Time) {
 	if d > a.longest {
 		a.longest, a.iv = d, *iv
 	}
-	if a.time > h.most {
-		h.most, h.Doing = a.time, a.iv
+	if a.time > all.most {
+		all.most, all.iv = a.time, a.iv
 	}
 }
 
 // Holders appends the threads that held what a contended wait was for, the longest first; held by means the first. Of a lock, their times add
 // up to at most the length of the wait; the rest is not known. The holders of permits and of objects of a pool overlap. A thread that waits
 // for the same lock is not its holder. If no hold is known, the owner that the JVM named, or the thread that handed the lock over, is the
-// only holder, with no time.
-func (w *Window) Holders(iv *jvmthread.Interval, out []Holder) []Holder {
+// only holder, with no time. What they did is found for the given number of them.
+func (w *Window) Holders(iv *jvmthread.Interval, out []Holder, doing int) []Holder {
 	if !HasHolders(iv.Wait) {
 		return out
 	}
 	start, end := w.Clip(*iv)
 	first := len(out)
-	out = AppendHolders(out, w, iv.Thread, start, end, w.holdsOf(iv.Lock, start, end))
+	holds := w.holdsOf(iv.Lock, start, end)
+	out = AppendHolders(out, iv.Thread, start, end, holds)
 	if len(out) > first {
+		FindDoing(out[first:min(first+doing, len(out))], w, start, end, holds, &w.did)
 		return out
 	}
 	var causes []jvmthread.Interaction
 	if iv.Peer == jvmthread.NoThread || iv.Wait == jvmthread.WaitReenter {
 		causes = w.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
 	}
-	return AppendSupposedHolder(out, w, iv, start, end, causes)
+	return AppendSupposedHolder(out, w, iv, start, end, causes, &w.did)
 }
 
 // HasHolders reports whether other threads hold what a wait is for.
 func HasHolders(wait jvmthread.Wait) bool { return wait.Contended() || wait == jvmthread.WaitReenter }
 
 // AppendHolders appends the threads that held a lock while a thread waited for it. The holds are in the order of their ends.
-func AppendHolders(
-	out []Holder, past History, waiter jvmthread.ThreadID, start, end jvmthread.Time, holds []jvmthread.Hold,
-) []Holder {
+func AppendHolders(out []Holder, waiter jvmthread.ThreadID, start, end jvmthread.Time, holds []jvmthread.Hold) []Holder {
 	first := len(out)
 	for i := range holds {
 		h := &holds[i]
@@ -117,13 +121,31 @@ func AppendHolders(
 		}
 		o := &out[at]
 		o.Time += to.Sub(from)
-		past.During(o, from, to)
 	}
 	sortHolders(out[first:])
 	return out
 }
 
-// fewHolders is how many holders are sorted by selection, which moves each at most twice: a Holder has 400 bytes.
+// FindDoing finds what holders did while they held the lock, given the arguments of AppendHolders. It overwrites did.
+func FindDoing(holders []Holder, past History, start, end jvmthread.Time, holds []jvmthread.Hold, did *Activities) {
+	for i := range holders {
+		o := &holders[i]
+		*did = Activities{}
+		for k := range holds {
+			h := &holds[k]
+			from, to := max(h.Start, start), min(h.End, end)
+			if from >= to && h.Marks&jvmthread.HoldShared == 0 {
+				break
+			}
+			if from < to && h.Thread == o.Thread {
+				past.During(o.Thread, did, from, to)
+			}
+		}
+		o.Doing = did.iv
+	}
+}
+
+// fewHolders is how many holders are sorted by selection, which moves each at most twice.
 const fewHolders = 64
 
 // sortHolders sorts by time, the longest first, and then by thread.
@@ -148,8 +170,9 @@ func sortHolders(all []Holder) {
 }
 
 // AppendSupposedHolder appends the holder of a lock of which no hold is known, if there is a candidate. The causes are what ended the wait.
+// It overwrites did.
 func AppendSupposedHolder(
-	out []Holder, past History, iv *jvmthread.Interval, start, end jvmthread.Time, causes []jvmthread.Interaction,
+	out []Holder, past History, iv *jvmthread.Interval, start, end jvmthread.Time, causes []jvmthread.Interaction, did *Activities,
 ) []Holder {
 	id := iv.Peer
 	if iv.Wait == jvmthread.WaitReenter { // its peer is the thread that it joins
@@ -165,9 +188,9 @@ func AppendSupposedHolder(
 	if id == jvmthread.NoThread || id == iv.Thread {
 		return out
 	}
-	out = append(out, Holder{Thread: id})
-	past.During(&out[len(out)-1], start, end)
-	return out
+	*did = Activities{}
+	past.During(id, did, start, end)
+	return append(out, Holder{Thread: id, Doing: did.iv})
 }
 
 // holdsOf returns the holds of a lock that end after start, in the order of their ends, without those of which it is clear that they begin after
@@ -207,12 +230,12 @@ func (w *Window) holdsBefore(id jvmthread.LockID, end jvmthread.Time) int {
 }
 
 // During implements [History].
-func (w *Window) During(h *Holder, from, to jvmthread.Time) {
-	l := w.lane(h.Thread)
+func (w *Window) During(id jvmthread.ThreadID, all *Activities, from, to jvmthread.Time) {
+	l := w.lane(id)
 	if l == nil {
 		return
 	}
 	for i := l.at(from); i < len(l.Intervals) && l.Intervals[i].Start < to; i++ {
-		h.Did(&l.Intervals[i], from, to)
+		all.Did(&l.Intervals[i], from, to)
 	}
 }

@@ -55,7 +55,7 @@ func TestHolders(t *testing.T) {
 					}
 				}
 				var got []string
-				for _, holder := range w.Holders(&last, nil) {
+				for _, holder := range w.Holders(&last, nil, 2) {
 					got = append(got, fmt.Sprintf("%s %d %s", names[holder.Thread], holder.Time, holder.Doing.State))
 				}
 				if have := strings.Join(got, ", "); have != test.want {

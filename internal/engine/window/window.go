@@ -50,6 +50,7 @@ type Window struct {
 	folded       Folded                                  // threads without a span
 	recent       recent.Cache[jvmthread.ThreadID, int32] // indices of lanes, plus one
 	selected     bool                                    // some intervals have no span
+	did          Activities                              // scratch of Holders
 	longestShare jvmthread.Time                          // length of the longest hold that others of the same lock overlap
 }
 

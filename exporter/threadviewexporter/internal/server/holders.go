@@ -31,7 +31,10 @@ func (q *query) holders(iv *store.Interval) []api.Holder {
 		return true
 	})
 	slices.SortStableFunc(holds, func(a, b jvmthread.Hold) int { return cmp.Compare(a.End, b.End) })
-	list := window.AppendHolders(nil, q, q.sn.Threads[iv.Thread].ID, iv.Start, iv.End, holds)
+	list := window.AppendHolders(nil, q.sn.Threads[iv.Thread].ID, iv.Start, iv.End, holds)
+	list = list[:min(len(list), maxHolders)]
+	var did window.Activities
+	window.FindDoing(list, q, iv.Start, iv.End, holds, &did)
 	if len(list) == 0 {
 		wait := q.engineInterval(iv)
 		var causes []jvmthread.Interaction
@@ -39,21 +42,21 @@ func (q *query) holders(iv *store.Interval) []api.Holder {
 			causes = append(causes, q.engineInteraction(&e))
 			return true
 		})
-		list = window.AppendSupposedHolder(nil, q, &wait, iv.Start, iv.End, causes)
+		list = window.AppendSupposedHolder(nil, q, &wait, iv.Start, iv.End, causes, &did)
 	}
-	for i := range list[:min(len(list), maxHolders)] {
+	for i := range list {
 		out = append(out, q.holder(&list[i], iv.End-iv.Start))
 	}
 	return out
 }
 
 // During implements [window.History].
-func (q *query) During(h *window.Holder, from, to jvmthread.Time) {
-	c := q.sn.Walk(q.sn.Thread(h.Thread), from, to)
+func (q *query) During(id jvmthread.ThreadID, all *window.Activities, from, to jvmthread.Time) {
+	c := q.sn.Walk(q.sn.Thread(id), from, to)
 	for c.Next() {
 		iv := c.Interval()
 		did := q.engineInterval(&iv)
-		h.Did(&did, from, to)
+		all.Did(&did, from, to)
 	}
 }
 
