@@ -13,8 +13,7 @@ type frame struct {
 	index  int32 // of the current interval
 	via    int32 // the wait that led here
 	wait   int32 // of the interval at waitAt
-	waitAt int32 // the index of the interval to which wait and lock belong
-	lock   int32 // of the interval at waitAt, or none
+	waitAt int32 // the index of the interval to which wait belongs
 	within within
 }
 
@@ -129,7 +128,7 @@ func (w *walk) step(f *frame) {
 	at := &g.nodes[l.base+f.index]
 	kind, end := kindOf[at.state], min(at.end, f.end)
 	if kind == kindEnd || kind == KindSleep && at.edge >= 0 && at.end <= w.p.End {
-		w.stopped(f, at, &l.intervals[f.index], end)
+		w.stopped(f, l, at, end)
 		return
 	}
 	w.emit(f, l.seq(f.index), kind, f.via, end)
@@ -164,33 +163,51 @@ func (w *walk) before(f *frame, l *lane, iv *jvmthread.Interval) {
 	}
 }
 
+// start returns when an interval started. For most lanes it does not access the interval.
+func (g *Graph) start(l *lane, index int32) jvmthread.Time {
+	if l.contiguous && index > 0 {
+		return g.nodes[l.base+index-1].end
+	}
+	return l.intervals[index].Start
+}
+
 // stopped resolves a wait at w.now.
-func (w *walk) stopped(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.Time) {
-	g := w.g
+func (w *walk) stopped(f *frame, l *lane, n *node, end jvmthread.Time) {
 	if f.waitAt != f.index {
 		f.waitAt = f.index
 		if !w.marks {
-			f.wait = w.p.wait(iv, f.via)
+			f.wait = w.wait(f, l, n)
 		}
 		n.flags |= onPath
-		f.lock = g.lockOf[g.lanes[f.lane].base+f.index]
 	}
+	of := n.owned()
 	switch {
 	case n.state == jvmthread.StateDeadlocked:
-		w.emit(f, iv.Seq, KindDeadlock, f.wait, end)
+		w.emit(f, l.seq(f.index), KindDeadlock, f.wait, end)
 	case n.flags&onStack != 0:
-		w.emit(f, iv.Seq, KindCycle, f.wait, end)
-	case len(g.stack) > g.limits.MaxDepth:
-		w.emit(f, iv.Seq, KindTooDeep, f.wait, end)
-	case w.marks && f.lock >= 0 && n.state != jvmthread.StateParked && g.locks[f.lock].reached:
+		w.emit(f, l.seq(f.index), KindCycle, f.wait, end)
+	case len(w.g.stack) > w.g.limits.MaxDepth:
+		w.emit(f, l.seq(f.index), KindTooDeep, f.wait, end)
+	case w.marks && of >= 0 && n.state != jvmthread.StateParked && w.g.locks[of].reached:
 		w.now = end // all owners are reached, so there is nothing to follow
-	case f.lock >= 0:
-		w.blocked(f, n, iv, end)
-	case n.state == jvmthread.StateBlocked || n.state == jvmthread.StateReentering:
-		w.handoff(f, n, iv, end, false)
+	case of >= 0:
+		w.blocked(f, l, n, end)
 	default:
-		w.waiting(f, n, iv, end)
+		w.waiting(f, l, n, end)
 	}
+}
+
+// wait adds a wait to the path.
+func (w *walk) wait(f *frame, l *lane, n *node) int32 {
+	at, added := w.p.wait(jvmthread.IntervalRef{Thread: f.thread, Seq: l.seq(f.index)}, f.via)
+	if added {
+		v := &w.p.Waits[at]
+		v.Stack, v.State, v.Kind = n.stack, n.state, n.wait
+		if n.lock >= 0 {
+			v.Lock = w.g.locks[n.lock].id
+		}
+	}
+	return at
 }
 
 // follow continues with the thread that the frame's wait depends on, up to end, which is later than now.

@@ -32,14 +32,18 @@ func (g *Graph) index(at int32, seq jvmthread.Seq) int32 {
 }
 
 // at returns the index of the first interval of a lane that ends after t, or the number of intervals if there is none. A walk searches
-// forward in time, so the search starts at the previous result.
+// forward in time, so the search starts at the previous result, and often ends there or with the next one.
 func (g *Graph) at(l *lane, t jvmthread.Time) int32 {
-	list := g.nodes[l.base : int(l.base)+len(l.intervals)]
-	if at := int(l.cursor); at < len(list) && list[at].end <= t {
-		if at++; at < len(list) && list[at].end > t { // usually the next one
+	list, at := g.nodes[l.base:int(l.base)+len(l.intervals)], int(l.cursor)
+	switch {
+	case at >= len(list):
+	case list[at].end <= t:
+		if at++; at < len(list) && list[at].end > t {
 			l.cursor++
 			return l.cursor
 		}
+	case at == 0 || list[at-1].end <= t:
+		return l.cursor
 	}
 	l.cursor = after(list, l.cursor, t)
 	return l.cursor
@@ -47,11 +51,18 @@ func (g *Graph) at(l *lane, t jvmthread.Time) int32 {
 
 // holdAt returns the index of the first hold of a lock that ends after t, or stop if there is none.
 func (g *Graph) holdAt(k *lock, t jvmthread.Time) int32 {
-	if at := k.cursor + 1; at < k.stop && g.holds[at-1].end <= t && g.holds[at].end > t { // usually the next one
-		k.cursor = at
-		return at
+	list, at := g.holds[k.first:k.stop], int(k.cursor-k.first)
+	switch {
+	case at >= len(list):
+	case list[at].end <= t:
+		if at++; at < len(list) && list[at].end > t {
+			k.cursor++
+			return k.cursor
+		}
+	case at == 0 || list[at-1].end <= t:
+		return k.cursor
 	}
-	k.cursor = k.first + after(g.holds[k.first:k.stop], k.cursor-k.first, t)
+	k.cursor = k.first + after(list, k.cursor-k.first, t)
 	return k.cursor
 }
 
@@ -60,14 +71,22 @@ type ending interface{ until() jvmthread.Time }
 func (n node) until() jvmthread.Time { return n.end }
 func (h hold) until() jvmthread.Time { return h.end }
 
+// near is the number of elements that a search looks at in order, since most results are close and neighbors share a cache line.
+const near = 8
+
 // after returns the index of the first element that ends after t, or the length of the list. The list is sorted by end. The search starts
-// at an index and doubles its steps.
+// at an index. Beyond its neighbors, it doubles its steps.
 func after[T ending](list []T, from int32, t jvmthread.Time) int32 {
 	n := int32(len(list))
 	lo, hi := int32(0), n // no element below lo ends after t; all from hi on do
 	if from < n && list[from].until() <= t {
 		lo = from + 1
-		for step := int32(1); step <= n-lo; step *= 2 {
+		for end := min(lo+near, n); lo < end; lo++ {
+			if list[lo].until() > t {
+				return lo
+			}
+		}
+		for step := int32(near); step <= n-lo; step *= 2 {
 			if list[lo+step-1].until() > t {
 				hi = lo + step - 1
 				break
@@ -76,7 +95,12 @@ func after[T ending](list []T, from int32, t jvmthread.Time) int32 {
 		}
 	} else {
 		hi = min(from, n)
-		for step := int32(1); step <= hi; step *= 2 {
+		for end := max(hi-near, 0); hi > end; hi-- {
+			if list[hi-1].until() <= t {
+				return hi
+			}
+		}
+		for step := int32(near); step <= hi; step *= 2 {
 			if list[hi-step].until() <= t {
 				lo = hi - step + 1
 				break

@@ -30,7 +30,6 @@ type Graph struct {
 	byID        map[jvmthread.ThreadID]int32
 	recentLanes recent.Cache[jvmthread.ThreadID, int32] // indices plus one
 	nodes       []node
-	lockOf      []int32 // by node: the lock that it waits for, or none
 	edges       []edge
 	holds       []hold
 	locks       []lock
@@ -51,20 +50,33 @@ type lane struct {
 	reached    bool          // its path is or will be marked by Reach
 }
 
-// node holds the fields of an interval that a walk needs most often. It is small, so that neighbors share a cache line.
+// node holds what a walk needs of an interval, so that it seldom accesses the interval itself. Its size decides how fast walks are over windows
+// that are larger than the CPU's caches.
 type node struct {
 	end   jvmthread.Time
 	edge  int32 // that ended it, or none
+	lock  int32 // of a wait: its lock, or none
+	stack jvmthread.StackID
 	state jvmthread.State
+	wait  jvmthread.Wait
 	flags uint8
 }
 
 const (
 	onStack   = 1 << iota // the walk is above this wait
 	onPath                // a path leads through it
+	contends              // it waits for the owner of its lock, if that is known
 	contended             // the thread waits for something that other threads hold
 	timedOut
 )
+
+// owned returns the lock for whose owner the thread waits, or none.
+func (n *node) owned() int32 {
+	if n.flags&contends == 0 {
+		return none
+	}
+	return n.lock
+}
 
 type edge struct {
 	cause      jvmthread.Time
@@ -104,7 +116,7 @@ func (g *Graph) Reset() {
 	clear(g.byLock)
 	g.recentLanes.Clear()
 	g.recentLocks.Clear()
-	g.lanes, g.nodes, g.lockOf, g.edges, g.holds, g.locks = g.lanes[:0], g.nodes[:0], g.lockOf[:0], g.edges[:0], g.holds[:0], g.locks[:0]
+	g.lanes, g.nodes, g.edges, g.holds, g.locks = g.lanes[:0], g.nodes[:0], g.edges[:0], g.holds[:0], g.locks[:0]
 }
 
 // AddLane adds a thread with its intervals, in order. Each interval begins where the previous one ends.
@@ -116,17 +128,15 @@ func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interva
 	base, contiguous := len(g.nodes), true
 	g.lanes = append(g.lanes, lane{thread: thread, intervals: intervals, base: int32(base), start: none})
 	g.nodes = slices.Grow(g.nodes, len(intervals))[:base+len(intervals)]
-	g.lockOf = slices.Grow(g.lockOf, len(intervals))[:base+len(intervals)]
-	nodes, lockOf := g.nodes[base:], g.lockOf[base:]
+	nodes := g.nodes[base:]
 	for i := range intervals {
 		iv := &intervals[i]
 		if i > 0 && (iv.Start != intervals[i-1].End || iv.Seq != intervals[i-1].Seq+1) {
 			contiguous = false
 		}
-		nodes[i] = node{end: iv.End, edge: none, state: iv.State, flags: flags(iv)}
-		lockOf[i] = none
-		if contends(iv) {
-			lockOf[i] = g.lock(iv.Lock)
+		nodes[i] = node{end: iv.End, edge: none, lock: none, stack: iv.Stack, state: iv.State, wait: iv.Wait, flags: flags(iv)}
+		if kind := kindOf[iv.State]; !iv.Lock.IsZero() && (kind == kindEnd || kind == KindSleep) || nodes[i].flags&contends != 0 {
+			nodes[i].lock = g.lock(iv.Lock)
 		}
 	}
 	l := &g.lanes[len(g.lanes)-1]
@@ -138,24 +148,17 @@ func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interva
 
 // flags returns what a node states about its interval from the beginning.
 func flags(iv *jvmthread.Interval) (f uint8) {
-	if iv.Wait.Contended() || iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering {
+	block := iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering
+	if block || iv.State == jvmthread.StateParked && !iv.Lock.IsZero() {
+		f |= contends
+	}
+	if block || iv.Wait.Contended() {
 		f |= contended
 	}
 	if iv.Marks.Has(jvmthread.MarkTimedOut) {
 		f |= timedOut
 	}
 	return f
-}
-
-// contends reports whether the interval waits for the owner of its lock.
-func contends(iv *jvmthread.Interval) bool {
-	switch iv.State {
-	case jvmthread.StateBlocked, jvmthread.StateReentering:
-		return true
-	case jvmthread.StateParked:
-		return !iv.Lock.IsZero()
-	}
-	return false
 }
 
 // AddInteractions adds the interactions that released threads.

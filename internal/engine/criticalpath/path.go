@@ -73,12 +73,12 @@ const NoWait int32 = -1
 // Wait is a wait on a path. With its parents it forms the chain of waits from the path's thread to a segment.
 type Wait struct {
 	Ref    jvmthread.IntervalRef
-	Kind   jvmthread.Wait
 	Lock   jvmthread.LockID
 	Parent int32 // index of the wait that led to this one, less than its own index, or NoWait
 	Stack  jvmthread.StackID
-	State  jvmthread.State
 	last   int32 // the newest child
+	Kind   jvmthread.Wait
+	State  jvmthread.State
 }
 
 // Path is what a thread had to wait for over [Start, End). Its segments are contiguous and cover that time. A Path can be reused to save
@@ -127,20 +127,18 @@ func (p *Path) add(s Segment) {
 	p.Segments = append(p.Segments, s)
 }
 
-// wait returns the index of a wait under a parent. Returning to the newest wait of the parent does not add it again.
-func (p *Path) wait(iv *jvmthread.Interval, parent int32) int32 {
+// wait returns the index of a wait under a parent. Returning to the newest wait of the parent does not add it again. The caller describes a
+// new one.
+func (p *Path) wait(ref jvmthread.IntervalRef, parent int32) (at int32, added bool) {
 	last := &p.top
 	if parent >= 0 {
 		last = &p.Waits[parent].last
 	}
-	if at := *last; at >= 0 && p.Waits[at].Ref.Seq == iv.Seq && p.Waits[at].Ref.Thread == iv.Thread {
-		return at
+	if at := *last; at >= 0 && p.Waits[at].Ref == ref {
+		return at, false
 	}
-	at := int32(len(p.Waits))
+	at = int32(len(p.Waits))
 	*last = at
-	p.Waits = append(p.Waits, Wait{
-		Ref: jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}, Lock: iv.Lock, Parent: parent, Stack: iv.Stack, State: iv.State, Kind: iv.Wait,
-		last: NoWait,
-	})
-	return at
+	p.Waits = append(p.Waits, Wait{Ref: ref, Parent: parent, last: NoWait})
+	return at, true
 }

@@ -6,9 +6,9 @@ package criticalpath
 import "github.com/weft-otel/weft/internal/jvmthread"
 
 // blocked continues with the owner of the lock at w.now.
-func (w *walk) blocked(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.Time) {
+func (w *walk) blocked(f *frame, l *lane, n *node, end jvmthread.Time) {
 	g := w.g
-	k := &g.locks[f.lock]
+	k := &g.locks[n.lock]
 	at, passed := g.holdAt(k, w.now), false
 	if at < k.stop {
 		h := &g.holds[at]
@@ -19,60 +19,65 @@ func (w *walk) blocked(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.
 		case h.start <= w.now:
 			end = min(end, h.end)
 		default:
-			end, passed = min(end, h.start), g.passed(k, at, iv, w.p.End)
+			end, passed = min(end, h.start), g.passed(k, at, g.start(l, f.index), w.p.End)
 		}
 	}
-	w.handoff(f, n, iv, end, passed)
+	w.handoff(f, l, n, end, passed)
 }
 
-// passed reports whether the lock has no owner just before the hold at an index: the previous hold was released during the interval, and
+// passed reports whether the lock has no owner just before the hold at an index: the previous hold was released after start, and
 // the next owner had not woken up yet.
-func (g *Graph) passed(k *lock, at int32, iv *jvmthread.Interval, known jvmthread.Time) bool {
+func (g *Graph) passed(k *lock, at int32, start, known jvmthread.Time) bool {
 	if at <= k.first {
 		return false
 	}
 	before, next := &g.holds[at-1], &g.holds[at]
-	return before.end > iv.Start && before.marks&(jvmthread.HoldInferred|jvmthread.HoldOpen) == 0 &&
+	return before.end > start && before.marks&(jvmthread.HoldInferred|jvmthread.HoldOpen) == 0 &&
 		next.start <= known && next.marks&jvmthread.HoldSinceBefore == 0
 }
 
 // handoff adds a block without a known owner to the path. After the release it is latency.
-func (w *walk) handoff(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.Time, passed bool) {
+func (w *walk) handoff(f *frame, l *lane, n *node, end jvmthread.Time, passed bool) {
 	kind := KindBlockedUnknown
-	if iv.State == jvmthread.StateParked {
+	if n.state == jvmthread.StateParked {
 		if !passed {
-			w.waiting(f, n, iv, end)
+			w.waiting(f, l, n, end)
 			return
 		}
-	} else if n.edge >= 0 && iv.End <= w.p.End {
+	} else if !passed && n.edge >= 0 && n.end <= w.p.End {
 		if cause := w.g.edges[n.edge].cause; w.now >= cause {
 			passed = true
-		} else if !passed {
+		} else {
 			end = min(end, cause)
 		}
 	}
 	if passed {
 		kind = KindWakeLatency
 	}
-	w.emit(f, iv.Seq, kind, f.wait, end)
+	w.emit(f, l.seq(f.index), kind, f.wait, end)
 }
 
 // waiting continues with the thread that ended the wait, up to the time at which it did so.
-func (w *walk) waiting(f *frame, n *node, iv *jvmthread.Interval, end jvmthread.Time) {
-	known := iv.End <= w.p.End
+func (w *walk) waiting(f *frame, l *lane, n *node, end jvmthread.Time) {
+	known := n.end <= w.p.End
 	switch {
-	case known && iv.Marks.Has(jvmthread.MarkTimedOut):
-		w.emit(f, iv.Seq, KindTimer, f.wait, end)
+	case known && n.flags&timedOut != 0:
+		w.emit(f, l.seq(f.index), KindTimer, f.wait, end)
 	case known && n.edge >= 0:
 		e := &w.g.edges[n.edge]
 		if w.now >= e.cause {
-			w.emit(f, iv.Seq, KindWakeLatency, f.wait, end)
+			w.emit(f, l.seq(f.index), KindWakeLatency, f.wait, end)
 			return
 		}
 		w.follow(f, n, e.thread, e.lane, min(end, e.cause))
-	case iv.State == jvmthread.StateJoining && iv.Peer != jvmthread.NoThread && (!known || !iv.Marks.Has(jvmthread.MarkInterrupted)):
-		w.follow(f, n, iv.Peer, w.g.laneOf(iv.Peer), end)
+	case n.state == jvmthread.StateJoining:
+		iv := &l.intervals[f.index]
+		if iv.Peer != jvmthread.NoThread && (!known || !iv.Marks.Has(jvmthread.MarkInterrupted)) {
+			w.follow(f, n, iv.Peer, w.g.laneOf(iv.Peer), end)
+			return
+		}
+		fallthrough
 	default:
-		w.emit(f, iv.Seq, KindWaitUnknown, f.wait, end)
+		w.emit(f, l.seq(f.index), KindWaitUnknown, f.wait, end)
 	}
 }

@@ -88,7 +88,7 @@ func (r *Retiming) lane(id int32) {
 		if !l.contiguous {
 			start = l.intervals[i].Start
 		}
-		if g.lockOf[where] < 0 && r.grants[where].lane != unlocated {
+		if g.nodes[where].owned() < 0 && r.grants[where].lane != unlocated {
 			r.entries(where)
 		}
 		if n.end > r.lo && start < r.hi && n.state != jvmthread.StateRunnable {
@@ -126,8 +126,8 @@ func (r *Retiming) wait(l *lane, n *node, index int32, start jvmthread.Time) {
 	end, known := min(n.end, r.hi), n.end <= r.hi
 	p := rawPoint{point: point{elastic: max(0, end-max(start, r.lo)), lock: none}, at: end, where: where, srcLane: none, srcIv: none}
 	if n.flags&contended != 0 {
-		if p.lock = g.lockOf[where]; p.lock < 0 {
-			p.lock = g.lock(l.intervals[index].Lock)
+		if p.lock = n.lock; p.lock < 0 {
+			p.lock = g.lock(jvmthread.NoLock)
 		}
 	}
 	e := (*edge)(nil)
@@ -152,7 +152,7 @@ func (r *Retiming) wait(l *lane, n *node, index int32, start jvmthread.Time) {
 // it ended before the interval.
 func (r *Retiming) holder(l *lane, where int32, start, end jvmthread.Time) (grant, bool) {
 	g := r.graph
-	of := g.lockOf[where]
+	of := g.nodes[where].owned()
 	if of < 0 {
 		return grant{}, false
 	}

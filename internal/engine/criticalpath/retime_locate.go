@@ -81,7 +81,7 @@ func (r *Retiming) begin(k, i int32) {
 	l := &g.lanes[h.lane]
 	at := g.at(l, h.start)
 	where := l.base + at
-	if at > 0 && g.nodes[where-1].end == h.start && g.lockOf[where-1] == k {
+	if at > 0 && g.nodes[where-1].end == h.start && g.nodes[where-1].owned() == k {
 		f := grant{at: last.end, lane: last.lane, index: r.endOf[i-1]}
 		if last.thread == h.thread {
 			f.at = never
@@ -89,7 +89,7 @@ func (r *Retiming) begin(k, i int32) {
 		r.grants[where-1] = f
 		return
 	}
-	if int(at) >= len(l.intervals) || last.lane < 0 || h.thread == last.thread || g.lockOf[where] >= 0 ||
+	if int(at) >= len(l.intervals) || last.lane < 0 || h.thread == last.thread || g.nodes[where].owned() >= 0 ||
 		(at == 0 || !l.contiguous) && l.intervals[at].Start > h.start {
 		return
 	}

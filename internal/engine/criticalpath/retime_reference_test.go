@@ -73,8 +73,8 @@ func (r *Reference) entries() map[[2]int32][]refPoint {
 				continue
 			}
 			l, at := &g.lanes[h.lane], r.interval(h.lane, h.start)
-			if int(at) == len(l.intervals) || l.intervals[at].Start > h.start || g.lockOf[l.base+at] >= 0 ||
-				at > 0 && l.intervals[at-1].End == h.start && g.lockOf[l.base+at-1] == int32(k) {
+			if int(at) == len(l.intervals) || l.intervals[at].Start > h.start || g.nodes[l.base+at].owned() >= 0 ||
+				at > 0 && l.intervals[at-1].End == h.start && g.nodes[l.base+at-1].owned() == int32(k) {
 				continue
 			}
 			key := [2]int32{h.lane, at}
@@ -102,7 +102,7 @@ func (r *Reference) wait(iv *jvmthread.Interval, lane, index int32) {
 		p.lock = g.lock(iv.Lock)
 	}
 	edge := g.nodes[g.lanes[lane].base+index].edge
-	switch h := r.holder(iv, g.lockOf[g.lanes[lane].base+index], end); {
+	switch h := r.holder(iv, g.nodes[g.lanes[lane].base+index].owned(), end); {
 	case h != nil:
 		p.srcLane, p.srcAt = h.lane, min(h.end, end)
 	case edge >= 0 && known && (block || !iv.Marks.Has(jvmthread.MarkTimedOut)):

@@ -66,7 +66,11 @@ func (b *back) emit(seq jvmthread.Seq, kind Kind, led *jvmthread.Interval, from 
 	}
 	via := NoWait
 	if led != nil {
-		via = b.p.wait(led, NoWait)
+		var added bool
+		if via, added = b.p.wait(jvmthread.IntervalRef{Thread: led.Thread, Seq: led.Seq}, NoWait); added {
+			w := &b.p.Waits[via]
+			w.Lock, w.Stack, w.State, w.Kind = led.Lock, led.Stack, led.State, led.Wait
+		}
 	}
 	b.p.Segments = append(b.p.Segments, Segment{Start: from, End: b.now, Thread: b.thread, Seq: seq, Via: via, Kind: kind})
 	b.now, b.jumps = from, 0
@@ -129,7 +133,7 @@ func (b *back) stopped(l *lane, iv *jvmthread.Interval) Kind {
 
 // owned moves to the last known owner of the lock during the interval. It returns false if there is none.
 func (b *back) owned(l *lane, iv *jvmthread.Interval) bool {
-	of := b.g.lockOf[l.base+b.index]
+	of := b.g.nodes[l.base+b.index].owned()
 	if of < 0 {
 		return false
 	}
