@@ -193,6 +193,12 @@ build/weft-otel.jar: build/otel/.fetched $(shell find agent/otel/src agent/otel/
 	cp -r agent/otel/resources/. build/otel-classes
 	$(JAVA_HOME)/bin/jar --create --file $@ -C build/otel-classes .
 
+# What e2e/speed compares Weft with.
+build/peers/.fetched: e2e/speed/peers/pom.xml
+	@scripts/need.sh mvn
+	scripts/retry.sh mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
+	@touch $@
+
 $(PROGRAMS): build/%: always
 	$(GO) build -ldflags='$(GO_LDFLAGS) -X main.version=$(VERSION)' -o $@ ./cmd/$*
 

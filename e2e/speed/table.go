@@ -41,7 +41,10 @@ func render(table []line, rounds int) string {
 			mark = " †"
 		}
 		if l.ratio > 0 {
-			ratio = strconv.FormatFloat(l.ratio, 'f', 2, 64)
+			ratio = fmt.Sprintf("%.2f", l.ratio)
+			if l.ratio < 0.1 {
+				ratio = fmt.Sprintf("%.3f", l.ratio)
+			}
 		}
 		if l.goal != "" {
 			met = map[bool]string{true: "yes", false: "**no**"}[l.met]
