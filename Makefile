@@ -124,8 +124,13 @@ config/grafana/node_modules/.installed: config/grafana/package-lock.json
 	scripts/retry.sh npm --prefix config/grafana ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
+# BENCH are flags of e2e/speed: -sections collector, -rounds 3. CRISP is the folder of a checkout of its repository, for two rows more.
 .PHONY: bench
-bench: ## measure the hot paths in Go and in the agent
+bench: build build-full build/peers/.fetched ## compare Weft with its peers and write docs/performance.md (half an hour; BENCH='-h' for parts)
+	$(GO) run ./e2e/speed -write docs/performance.md -rounds $(BENCHCOUNT) $(BENCH)
+
+.PHONY: bench-parts
+bench-parts: ## measure the hot paths in Go and in the agent one by one
 	@scripts/bench.sh $(BENCHCOUNT)
 	@$(MAKE) --no-print-directory -C agent bench
 

@@ -6,6 +6,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -20,7 +21,8 @@ import (
 // benchmark is a benchmark of a package and one of the values that it reports.
 type benchmark struct {
 	dir, name, unit string
-	about           string // what one operation is
+	about           string  // what one operation is
+	per             float64 // divides the value; zero: one
 }
 
 // partRow compares a benchmark with a peer or a floor.
@@ -34,26 +36,41 @@ type partRow struct {
 // partRows are the rows of single packages.
 func partRows() []partRow {
 	const pdata, contention, path, tptp = "./internal/threadpdata", "./connector/contentionconnector", "./internal/engine/criticalpath", "./internal/recording/tptp"
-	floor := benchmark{pdata, "SpansFloor", "ns/op", "a plain span"}
-	spanMetrics := benchmark{contention, "SpanMetrics", "cpu-ns/op", "a span through span_metrics"}
-	smallest := benchmark{path, "Bounded/10000", "ns/visited", "the same over 10,000"}
+	floor := benchmark{pdata, "SpansFloor", "ns/op", "a plain span", 0}
+	spanMetrics := benchmark{contention, "SpanMetrics", "cpu-ns/op", "a span through span_metrics", 0}
+	smallest := benchmark{path, "Bounded/10000", "ns/visited", "over 10,000", 0}
 	rows := []partRow{
-		{"engine: an event", benchmark{"./internal/engine", "Engine", "ns/op", ""}, floor, 1},
-		{"engine: memory of an interval", benchmark{"./internal/engine", "Window/1000000", "B/interval", ""}, benchmark{}, 80},
-		{"emission of a span", benchmark{pdata, "Spans", "ns/op", ""}, floor, 2},
-		{"connector, sums only: an event", benchmark{contention, "Event/sums", "cpu-ns/op", ""}, spanMetrics, 1},
-		{"connector, with paths: an event", benchmark{contention, "Event/criticalPath", "cpu-ns/op", ""}, spanMetrics, 1},
+		{"engine: an event", benchmark{"./internal/engine", "Engine", "ns/op", "", 0}, floor, 1},
+		{"engine: memory of an interval", benchmark{"./internal/engine", "Window/1000000", "B/interval", "", 0}, benchmark{}, 80},
+		{"emission of a span", benchmark{pdata, "Spans", "ns/op", "", 0}, floor, 2},
+		{"connector, sums only: an event", benchmark{contention, "Event/sums", "cpu-ns/op", "", 0}, spanMetrics, 1},
+		{"connector, with paths: an event", benchmark{contention, "Event/criticalPath", "cpu-ns/op", "", 0}, spanMetrics, 1},
 	}
 	for _, size := range []string{"100000", "1000000", "10000000"} {
-		rows = append(rows, partRow{"path: a visited piece of " + size, benchmark{path, "Bounded/" + size, "ns/visited", ""}, smallest, 1.5})
+		rows = append(rows, partRow{"path: a visited piece of " + size, benchmark{path, "Bounded/" + size, "ns/visited", "", 0}, smallest, 1.5})
 	}
-	few := benchmark{path, "WhatIf1M/locks=16", "ns/op", "the same with 16 locks"}
+	few := benchmark{path, "WhatIf1M/locks=16", "ns/op", "with 16 locks", 1e6}
+	if crispFolder() != "" {
+		rows = append(
+			rows,
+			partRow{"path: an interval of a million", benchmark{path, "Bounded/1000000", "ns/op", "", 1e6}, crisp("path"), 0.01},
+			partRow{"what-if: an interval of a million with 16 locks", few, crisp("saved"), 0.05},
+		)
+	}
 	return append(
 		rows,
-		partRow{"what-if: a million intervals with 1,024 locks", benchmark{path, "WhatIf1M/locks=1024", "ns/op", ""}, few, 0},
-		partRow{"TPTP: an element", benchmark{tptp, "Decode", "ns/op", ""}, benchmark{tptp, "StandardXML", "ns/op", "its tags with encoding/xml"}, 1},
+		partRow{"what-if: an interval of a million with 1,024 locks", benchmark{path, "WhatIf1M/locks=1024", "ns/op", "", 1e6}, few, 0},
+		partRow{"TPTP: an element", benchmark{tptp, "Decode", "ns/op", "", 0}, benchmark{tptp, "StandardXML", "ns/op", "its tags with encoding/xml", 0}, 1},
 	)
 }
+
+// crisp is a value that peers/crisp.py prints.
+func crisp(name string) benchmark {
+	return benchmark{name: name, unit: "ns/span", about: "CRISP, a span"}
+}
+
+// crispFolder returns the checkout of CRISP, which no registry has; empty: there is none.
+func crispFolder() string { return os.Getenv("CRISP") }
 
 // partsSection runs Go benchmarks. Those of a package share a process, which also contains the peer; both are on one goroutine.
 type partsSection struct {
@@ -67,7 +84,7 @@ func (s *partsSection) begin(ctx context.Context, o *options) error {
 	s.list, s.programs, s.values = partRows(), make(map[string]string), make(map[benchmark][]float64)
 	for i := range s.list {
 		dir := s.list[i].bench.dir
-		if s.programs[dir] != "" {
+		if dir == "" || s.programs[dir] != "" {
 			continue
 		}
 		program := filepath.Join(o.dir, strings.ReplaceAll(dir, "/", "_")+".test")
@@ -101,6 +118,9 @@ func (s *partsSection) round(ctx context.Context) error {
 
 // run runs the benchmark once and returns the value with its unit.
 func (b benchmark) run(ctx context.Context, program string) (float64, error) {
+	if b.dir == "" {
+		return b.runCRISP(ctx)
+	}
 	var pattern []string
 	for part := range strings.SplitSeq("Benchmark"+b.name, "/") {
 		pattern = append(pattern, "^"+regexp.QuoteMeta(part)+"$")
@@ -114,10 +134,24 @@ func (b benchmark) run(ctx context.Context, program string) (float64, error) {
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
 		if i := slices.Index(fields, b.unit); i > 0 && strings.HasPrefix(fields[0], "Benchmark") {
-			return strconv.ParseFloat(fields[i-1], 64)
+			value, err := strconv.ParseFloat(fields[i-1], 64)
+			return value / cmp.Or(b.per, 1), err
 		}
 	}
 	return 0, fmt.Errorf("no value in %s\n%s", b.unit, tail(string(out)))
+}
+
+func (b benchmark) runCRISP(ctx context.Context) (float64, error) {
+	out, err := exec.CommandContext(ctx, "python3", "e2e/speed/peers/crisp.py", crispFolder(), "100000").Output()
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Fields(line); len(fields) == 2 && fields[0] == b.name {
+			return strconv.ParseFloat(fields[1], 64)
+		}
+	}
+	return 0, fmt.Errorf("no value in %q", out)
 }
 
 func (s *partsSection) rows() (table []line) {
