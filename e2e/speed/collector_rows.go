@@ -50,7 +50,7 @@ func collectorRows() []row {
 		list = append(list, r)
 	}
 	scaled("5,000 threads instead of 50", 1.3, func(s *shape) { s.threads = 5000 })
-	scaled("3,000 locks of as many classes instead of 50 of 2", 1.3, func(s *shape) { s.locks, s.classes = 3000, 3000 })
+	scaled("3,000 lock classes and locks instead of 2 and 50", 1.3, func(s *shape) { s.locks, s.classes = 3000, 3000 })
 	scaled("100,000 locks instead of 50", 0, func(s *shape) { s.locks = 100_000 })
 	scaled("batches of 5 ms instead of 100 ms", 0, func(s *shape) { s.batch = 5 * time.Millisecond })
 	busy := aJVM()
