@@ -12,13 +12,14 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/configoptional"
 
+	"github.com/weft-otel/weft/extension/threadengineextension"
 	"github.com/weft-otel/weft/internal/sessions"
 )
 
 // Config is the configuration of the connector.
 type Config struct {
-	// Sessions must equal the options of the thread_span processor, so that exemplars point at spans that exist.
-	Sessions sessions.Options `mapstructure:",squash"`
+	// Sessions must name the engine of the thread_span processor, or equal its options, so that exemplars point at spans that exist.
+	Sessions threadengineextension.Options `mapstructure:",squash"`
 
 	// FlushInterval is how often metrics are sent.
 	FlushInterval time.Duration `mapstructure:"metrics_flush_interval"`
@@ -101,7 +102,7 @@ const maxBuckets = 1000
 
 func createDefaultConfig() component.Config {
 	return &Config{
-		Sessions: sessions.DefaultOptions(), FlushInterval: 15 * time.Second, Temporality: Cumulative,
+		Sessions: threadengineextension.DefaultOptions(), FlushInterval: 15 * time.Second, Temporality: Cumulative,
 		Histogram: HistogramConfig{
 			Explicit: configoptional.Default(ExplicitConfig{Buckets: []time.Duration{
 				10 * time.Microsecond, 100 * time.Microsecond, 500 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond,

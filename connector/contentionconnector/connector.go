@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/connector/contentionconnector/internal/metadata"
+	"github.com/weft-otel/weft/extension/threadengineextension"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
@@ -43,9 +44,9 @@ func (s *side) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
 	return nil
 }
 
-func (s *side) Start(context.Context, component.Host) error {
-	s.starting.Do(s.start)
-	return nil
+func (s *side) Start(_ context.Context, host component.Host) (err error) {
+	s.starting.Do(func() { err = s.start(host) })
+	return err
 }
 
 // Shutdown flushes both sides when the first one stops: the collector stops senders first, so that the consumers of both sides still run and
@@ -65,7 +66,7 @@ type accountant struct {
 	logs      consumer.Logs    // nil if not part of a logs pipeline
 	accounts  contention.Config
 	writer    threadpdata.MetricWriter
-	sessions  *sessions.Set[output]
+	sessions  *sessions.Member // once started
 
 	starting, stopping sync.Once
 	stop               context.CancelFunc
@@ -96,15 +97,6 @@ func newAccountant(cfg *Config, set connector.Settings) (*accountant, error) {
 	if cfg.Exemplars.Enabled {
 		a.accounts.Exemplars = cfg.Exemplars.MaxPerDataPoint
 	}
-	a.sessions = sessions.New(sessions.Settings[output]{
-		Config: cfg.Sessions.Config(), Logger: set.Logger,
-		Metrics: sessions.Metrics{
-			Events: tb.ConnectorContentionEvents, EventsLost: tb.ConnectorContentionEventsLost, Anomalies: tb.ConnectorContentionAnomalies,
-			Reordered: tb.ConnectorContentionBatchesReordered, Unknown: tb.ConnectorContentionIntervalsUnknown,
-			Sessions: tb.ConnectorContentionSessions, Held: tb.ConnectorContentionHeld,
-		},
-		Follow: a.follow, Deliver: a.send,
-	})
 	err = tb.RegisterConnectorContentionSeriesCallback(func(_ context.Context, o metric.Int64Observer) error {
 		o.Observe(a.accounts.Budget.Used())
 		return nil
@@ -112,13 +104,26 @@ func newAccountant(cfg *Config, set connector.Settings) (*accountant, error) {
 	return a, err
 }
 
-func (a *accountant) start() {
-	a.sessions.Start()
+func (a *accountant) start(host component.Host) error {
+	analyzer, err := threadengineextension.Analyzer(host, &a.cfg.Sessions, a.logger)
+	if err != nil {
+		return err
+	}
+	tb := a.telemetry
+	a.sessions = analyzer.Join(sessions.MemberSettings{
+		Metrics: sessions.Metrics{
+			Events: tb.ConnectorContentionEvents, EventsLost: tb.ConnectorContentionEventsLost, Anomalies: tb.ConnectorContentionAnomalies,
+			Reordered: tb.ConnectorContentionBatchesReordered, Unknown: tb.ConnectorContentionIntervalsUnknown,
+			Sessions: tb.ConnectorContentionSessions, Held: tb.ConnectorContentionHeld,
+		},
+		Follow: a.follow,
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	a.stop = cancel
 	if a.metrics != nil {
 		a.wg.Go(func() { a.flushes(ctx) })
 	}
+	return nil
 }
 
 func (a *accountant) shutdown(ctx context.Context) {
@@ -126,7 +131,9 @@ func (a *accountant) shutdown(ctx context.Context) {
 		a.stop()
 	}
 	a.wg.Wait()
-	a.sessions.Shutdown(ctx)
+	if a.sessions != nil {
+		a.sessions.Shutdown(ctx)
+	}
 	a.telemetry.Shutdown()
 }
 
@@ -139,7 +146,7 @@ func (a *accountant) flushes(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C: // its time may be long past if the next consumer is slow
-			a.sessions.Each(ctx, func(f sessions.Follower[output]) { f.(*session).flush(time.Now(), true) })
+			a.sessions.Each(ctx, func(f sessions.Follower) { f.(*session).flush(time.Now(), true) })
 		}
 	}
 }

@@ -27,7 +27,6 @@ type session struct {
 
 	account *contention.Account
 	emitter *threadpdata.Emitter
-	finder  *window.Finder
 	open    map[jvmthread.Cycle]deadlock.Found // reported deadlocks that have not ended
 	lost    map[jvmthread.ClassID]int          // number of reported lost notifies
 	found   []deadlock.Found
@@ -38,11 +37,11 @@ type session struct {
 // maxLostRecords limits the log records of a session for lost notifies on objects of one class; the metric counts all.
 const maxLostRecords = 10
 
-func (a *accountant) follow(s *sessions.Session) sessions.Follower[output] {
+func (a *accountant) follow(s *sessions.Session) sessions.Follower {
 	return &session{
 		Session: s, accountant: a, account: contention.New(&a.accounts, s.Symbols, s.Engine.Waits(), time.Now()),
-		emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits()), finder: a.cfg.Sessions.NewFinder(s.Symbols),
-		open: make(map[jvmthread.Cycle]deadlock.Found), lost: make(map[jvmthread.ClassID]int), records: plog.NewLogs(),
+		emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits()),
+		open:    make(map[jvmthread.Cycle]deadlock.Found), lost: make(map[jvmthread.ClassID]int), records: plog.NewLogs(),
 	}
 }
 
@@ -52,9 +51,9 @@ func (s *session) Window(w *window.Window) {
 	hints := s.logs != nil && len(w.Hints)+len(w.LostNotifies) > 0
 	switch {
 	case hints || s.metrics != nil && s.accounts.Exemplars > 0:
-		threadpdata.Select(w, s.finder, s.cfg.Sessions.MaxSpansPerWindow)
+		s.Select(w)
 	case s.metrics != nil:
-		s.finder.Find(w)
+		s.Find(w)
 	}
 	if s.metrics != nil {
 		s.account.Window(w, s.Engine.Timeline())
@@ -122,7 +121,7 @@ func (s *session) Closed(why window.Cut) {
 	s.Advanced()
 	shutdown := why == window.CutShutdown
 	if s.logs != nil && !shutdown {
-		end := s.Engine.End()
+		end := s.Ended()
 		if end == "" {
 			end = threadpdata.EndLost
 		}
@@ -160,13 +159,16 @@ func (s *session) record() plog.LogRecord {
 	return s.records.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().AppendEmpty()
 }
 
-// Take returns the pending output.
-func (s *session) Take() []output {
+// Take returns what sends the pending output.
+func (s *session) Take() sessions.Delivery {
 	out := s.out
 	s.out = nil
 	if s.records.ResourceLogs().Len() > 0 {
 		out = append(out, output{logs: s.records, isLogs: true})
 		s.records = plog.NewLogs()
 	}
-	return out
+	if len(out) == 0 {
+		return nil
+	}
+	return func(ctx context.Context) { s.send(ctx, out) }
 }

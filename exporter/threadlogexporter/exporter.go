@@ -28,7 +28,7 @@ type threadLog struct {
 	format    recording.Format
 	logger    *zap.Logger
 	telemetry *metadata.TelemetryBuilder
-	sessions  *sessions.Set[struct{}]
+	sessions  *sessions.Set
 }
 
 func newThreadLog(cfg *Config, set exporter.Settings) (*threadLog, error) {
@@ -41,11 +41,12 @@ func newThreadLog(cfg *Config, set exporter.Settings) (*threadLog, error) {
 		return nil, err
 	}
 	t := &threadLog{cfg: cfg, format: format, logger: set.Logger, telemetry: tb}
-	t.sessions = sessions.NewRaw(sessions.Settings[struct{}]{
+	t.sessions = sessions.New(sessions.Settings{
 		Config:  sessions.Config{MaxSessions: cfg.MaxSessions, SessionTimeout: cfg.SessionTimeout, ReorderTimeout: cfg.ReorderTimeout},
 		Logger:  set.Logger,
 		Metrics: sessions.Metrics{EventsLost: tb.ExporterThreadLogEventsLost, Sessions: tb.ExporterThreadLogSessions},
-	}, t.open)
+		Open:    t.open,
+	})
 	return t, nil
 }
 

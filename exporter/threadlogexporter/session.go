@@ -46,7 +46,7 @@ type sums struct {
 	aggregate *jvmthread.Aggregate
 }
 
-func (t *threadLog) open(s *sessions.Session) sessions.Handler[struct{}] {
+func (t *threadLog) open(s *sessions.Session) sessions.Handler {
 	return &sessionWriter{
 		Session: s, Queue: ordering.New(ordering.DefaultLimits()), owner: t, info: threadpdata.RecordingSession(s.ID, s.Resource),
 		name: threadpdata.ServiceName(s.Resource), places: make(map[jvmthread.ThreadID]int),
@@ -97,7 +97,7 @@ func (w *sessionWriter) Tick() {
 }
 
 // Take returns nothing: a session writer delivers to files only.
-func (*sessionWriter) Take() []struct{} { return nil }
+func (*sessionWriter) Take() []sessions.Delivery { return nil }
 
 // Close writes the remaining events and the end of the recording. After a shutdown of the collector the session may continue in another
 // file, so this one has no end then.

@@ -15,8 +15,7 @@ import (
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
-	"github.com/weft-otel/weft/internal/engine"
-	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/extension/threadengineextension"
 	"github.com/weft-otel/weft/internal/sessions"
 )
 
@@ -44,6 +43,9 @@ type Config struct {
 	Control bool `mapstructure:"control"`
 	// AgentControl is the agent_control extension through which Control reaches agents.
 	AgentControl component.ID `mapstructure:"agent_control"`
+	// Engine is the thread_engine extension whose sessions the page shows; empty: the exporter has an engine of its own. The following options
+	// are then those of the extension.
+	Engine component.ID `mapstructure:"engine"`
 	// MaxSessions bounds the live sessions; events of more are refused.
 	MaxSessions int `mapstructure:"max_sessions"`
 	// SessionTimeout ends a session that has been silent for so long.
@@ -110,6 +112,7 @@ func (c *Config) Validate() error {
 		}
 	}
 	errs = append(errs,
+		c.validateEngine(),
 		sessions.Within("window", c.Window, 100*time.Millisecond, 4*time.Second),
 		sessions.Within("trace::window", c.Trace.Window, 10*time.Millisecond, time.Hour),
 		sessions.Within("session_timeout", c.SessionTimeout, time.Second, 24*time.Hour),
@@ -119,9 +122,17 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// sessions returns the configuration of internal/sessions.
-func (c *Config) sessions() sessions.Config {
-	eng := engine.DefaultConfig()
-	eng.Window, eng.Limits, eng.Rules = c.Window, window.DefaultLimits(), c.Frames.Rules()
-	return sessions.Config{Engine: eng, MaxSessions: c.MaxSessions, SessionTimeout: c.SessionTimeout, ReorderTimeout: c.ReorderTimeout}
+// sessions returns the options of an engine of the exporter's own, or the engine's name. The page finds critical paths itself.
+func (c *Config) sessions() *threadengineextension.Options {
+	o := threadengineextension.DefaultOptions()
+	o.Engine, o.Window, o.CriticalPath.Mode = c.Engine, c.Window, sessions.PathOff
+	o.MaxSessions, o.SessionTimeout, o.ReorderTimeout, o.Frames = c.MaxSessions, c.SessionTimeout, c.ReorderTimeout, c.Frames
+	return &o
+}
+
+// validateEngine reports options that belong to the engine.
+func (c *Config) validateEngine() error {
+	own, defaults := c.sessions(), threadengineextension.DefaultOptions()
+	own.Window, own.CriticalPath = defaults.Window, defaults.CriticalPath // the window is the page's
+	return own.Validate()
 }

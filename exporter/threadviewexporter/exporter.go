@@ -26,6 +26,8 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/server"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/extension/threadengineextension"
+	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/sessions"
@@ -39,7 +41,7 @@ type threadView struct {
 	set       exporter.Settings
 	telemetry *metadata.TelemetryBuilder
 	store     *store.Store
-	sessions  *sessions.Set[struct{}]
+	sessions  *sessions.Member // once started
 
 	misplaced atomic.Bool // spans of thread_span arrived, and no carriers before them
 
@@ -56,16 +58,7 @@ func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &threadView{cfg: cfg, set: set, telemetry: tb, store: store.New(cfg.MaxBytes, cfg.Frames.Rules())}
-	e.sessions = sessions.New(sessions.Settings[struct{}]{
-		Config: cfg.sessions(), Logger: set.Logger,
-		Metrics: sessions.Metrics{
-			Events: tb.ExporterThreadViewEvents, EventsLost: tb.ExporterThreadViewEventsLost, Anomalies: tb.ExporterThreadViewAnomalies,
-			Reordered: tb.ExporterThreadViewBatchesReordered, Unknown: tb.ExporterThreadViewIntervalsUnknown,
-			Sessions: tb.ExporterThreadViewSessions, Held: tb.ExporterThreadViewHeld,
-		},
-		Follow: e.follow, Deliver: func(context.Context, []struct{}) {},
-	})
+	e := &threadView{cfg: cfg, set: set, telemetry: tb, store: store.New(cfg.MaxBytes, nil)}
 	observe := func(value func(store.Stats) int64) metric.Int64Callback {
 		return func(_ context.Context, o metric.Int64Observer) error {
 			o.Observe(value(e.store.Stats()))
@@ -112,7 +105,12 @@ func (e *threadView) notice() string {
 }
 
 func (e *threadView) start(ctx context.Context, host component.Host) error {
-	if err := e.restore(); err != nil {
+	analyzer, err := threadengineextension.Analyzer(host, e.cfg.sessions(), e.set.Logger)
+	if err != nil {
+		return err
+	}
+	e.store.SetRules(analyzer.Options.Frames.Rules())
+	if err := e.restore(analyzer); err != nil {
 		return err
 	}
 	var agents agentcontrolextension.Registry
@@ -126,8 +124,12 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return fmt.Errorf("endpoint: cannot serve the page at %s, use another address: %w", e.cfg.HTTP.NetAddr.Endpoint, err)
 	}
+	traceWindow := e.cfg.Trace.Window
+	if e.cfg.sessions().Shared() {
+		traceWindow = analyzer.Options.Window
+	}
 	e.view = server.New(e.store, server.Config{
-		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: e.cfg.Trace.Window,
+		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: traceWindow,
 		Hosts: e.hosts(), Agents: agents, Notice: e.notice,
 		Log: func(message string, err error) { e.set.Logger.Debug(message, zap.Error(err)) }, // usually a browser went away
 	})
@@ -141,7 +143,7 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 		return errors.Join(err, listener.Close())
 	}
 	e.address = listener.Addr()
-	e.sessions.Start()
+	e.join(analyzer)
 	e.set.Logger.Info("Serving the page", zap.String("url", e.url()))
 	if tcp, ok := e.address.(*net.TCPAddr); ok && e.cfg.Control && !e.cfg.HTTP.Auth.HasValue() && !tcp.IP.IsLoopback() {
 		e.set.Logger.Warn("Everyone who can reach the page can change agents; set auth, an endpoint on localhost, or control: false", zap.Stringer("address", e.address))
@@ -154,21 +156,41 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	return nil
 }
 
+// join follows the sessions of an analyzer, in windows as long as the delay of the page.
+func (e *threadView) join(analyzer *sessions.Analyzer) {
+	tb := e.telemetry
+	e.sessions = analyzer.Join(sessions.MemberSettings{
+		Metrics: sessions.Metrics{
+			Events: tb.ExporterThreadViewEvents, EventsLost: tb.ExporterThreadViewEventsLost, Anomalies: tb.ExporterThreadViewAnomalies,
+			Reordered: tb.ExporterThreadViewBatchesReordered, Unknown: tb.ExporterThreadViewIntervalsUnknown,
+			Sessions: tb.ExporterThreadViewSessions, Held: tb.ExporterThreadViewHeld,
+		},
+		Window: e.cfg.Window, Follow: e.follow,
+	})
+}
+
 // restore loads the sessions in the directory into the store.
-func (e *threadView) restore() (err error) {
+func (e *threadView) restore(analyzer *sessions.Analyzer) (err error) {
 	if e.cfg.Directory == "" {
 		return nil
 	}
 	if e.archive, err = archive.Open(e.cfg.Directory, e.cfg.MaxBytes); err != nil {
 		return fmt.Errorf("directory: %w", err)
 	}
-	found, err := e.archive.Restore(e.store, e.cfg.sessions().Engine)
+	found, err := e.archive.Restore(e.store, e.engine(analyzer))
 	if err != nil {
 		e.set.Logger.Warn("Some sessions could not be read", zap.Error(err))
 	}
 	e.set.Logger.Info("Restored sessions", zap.Int("sessions", found.Sessions), zap.Int("files", found.Files),
 		zap.Uint64("events", found.Events), zap.Int("problems", found.Problems))
 	return nil
+}
+
+// engine returns the configuration of the engine that follows sessions for the page.
+func (e *threadView) engine(analyzer *sessions.Analyzer) engine.Config {
+	cfg := analyzer.Options.Config().Engine
+	cfg.Window = e.cfg.Window
+	return cfg
 }
 
 // url is the address of the page.
@@ -193,7 +215,9 @@ func (e *threadView) hosts() []string {
 const farewell = 2 * time.Second
 
 func (e *threadView) shutdown(ctx context.Context) error {
-	e.sessions.Shutdown(ctx)
+	if e.sessions != nil {
+		e.sessions.Shutdown(ctx)
+	}
 	var err error
 	if e.server != nil {
 		e.view.Close()
@@ -219,7 +243,7 @@ type follower struct {
 	failed   bool            // to write to the archive; that was logged
 }
 
-func (e *threadView) follow(s *sessions.Session) sessions.Follower[struct{}] {
+func (e *threadView) follow(s *sessions.Session) sessions.Follower {
 	meta := metaOf(s.Resource)
 	f := &follower{Session: s, exporter: e, stored: e.store.Open(s.ID, meta)}
 	if e.archive != nil {
@@ -274,4 +298,4 @@ func (f *follower) Closed(why window.Cut) {
 }
 
 // Take returns nothing, since there is no next consumer.
-func (*follower) Take() []struct{} { return nil }
+func (*follower) Take() sessions.Delivery { return nil }

@@ -12,8 +12,10 @@ import (
 
 // apply processes events in the order of time.
 func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
-	if e.see != nil && len(events) > 0 {
-		e.see(events)
+	if len(events) > 0 {
+		for _, see := range e.watchers {
+			see(events)
+		}
 	}
 	for i := range events {
 		ev := &events[i]

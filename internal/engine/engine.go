@@ -54,8 +54,9 @@ type Engine struct {
 	builder   *window.Builder
 	length    jvmthread.Time
 	refused   uint64
-	last      jvmthread.Time          // of the last event
-	see       func([]jvmthread.Event) // may be nil
+	last      jvmthread.Time // of the last event
+	watermark jvmthread.Time
+	watchers  []func([]jvmthread.Event)
 }
 
 // New returns an engine for a new session. The names of its classes and its stacks are in the table; nil: they are not known.
@@ -68,7 +69,7 @@ func New(cfg Config, sym *symbols.Table) *Engine {
 	binder := interaction.New(tl, cfg.MaxLocks)
 	return &Engine{
 		waits: classifier, queue: ordering.New(cfg.Ordering), timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder, classifier),
-		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), last: math.MinInt64,
+		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), last: math.MinInt64, watermark: math.MinInt64,
 	}
 }
 
@@ -105,11 +106,16 @@ func (e *Engine) AddBatch(number, before uint64, watermark jvmthread.Time, event
 }
 
 // Advance processes the added events up to the watermark.
-func (e *Engine) Advance(yield Yield) {
-	e.apply(e.queue.Ready(), yield)
+func (e *Engine) Advance(yield Yield) { e.Push(e.queue.Ready(), e.queue.Watermark(), yield) }
+
+// Push processes the next events of a Queue that several engines share, which replaces the engine's own: do not use Push together with Add.
+// All events before the watermark have been pushed. The events do not change.
+func (e *Engine) Push(events []jvmthread.Event, watermark jvmthread.Time, yield Yield) {
+	e.apply(events, yield)
+	e.watermark = watermark
 	if e.builder.Begun() {
-		e.cutUntil(e.queue.Watermark(), yield)
-		e.confirm(e.queue.Watermark())
+		e.cutUntil(watermark, yield)
+		e.confirm(watermark)
 	}
 }
 
@@ -130,7 +136,14 @@ func (e *Engine) End() string { return e.queue.End() }
 
 // Close processes the remaining events and cuts the last window.
 func (e *Engine) Close(why window.Cut, yield Yield) {
-	e.apply(e.queue.Rest(), yield)
+	rest := e.queue.Rest()
+	e.Finish(rest, e.queue.Watermark(), why, yield)
+}
+
+// Finish is Close after Push: it processes the remaining events and cuts the last window.
+func (e *Engine) Finish(rest []jvmthread.Event, watermark jvmthread.Time, why window.Cut, yield Yield) {
+	e.apply(rest, yield)
+	e.watermark = watermark
 	if !e.builder.Begun() {
 		return
 	}
@@ -146,7 +159,7 @@ func (e *Engine) Waits() *waits.Classifier { return e.waits }
 func (e *Engine) Timeline() *timeline.Timeline { return e.timeline }
 
 // Now returns the time up to which the engine has processed events.
-func (e *Engine) Now() jvmthread.Time { return max(e.last, e.queue.Watermark()) }
+func (e *Engine) Now() jvmthread.Time { return max(e.last, e.watermark) }
 
 // Deadlocks returns the current deadlocks in the order of their detection. The slice is valid until the next call.
 func (e *Engine) Deadlocks() []deadlock.Found { return e.deadlocks.Standing() }
@@ -162,8 +175,8 @@ func (e *Engine) Locks() int { return e.binder.Locks() }
 
 // Held estimates the bytes in use: queued events, the current window, threads and locks.
 func (e *Engine) Held() int {
-	const perEvent, perInterval, perThread, perLock = 72, 64, 256, 256
-	return perEvent*e.queue.Held() + perInterval*e.builder.Held() + perThread*e.timeline.Len() + perLock*e.binder.Locks()
+	const perInterval, perThread, perLock = 64, 256, 256
+	return e.queue.Bytes() + perInterval*e.builder.Held() + perThread*e.timeline.Len() + perLock*e.binder.Locks()
 }
 
 // Counters are the anomalies of a session, by package.
@@ -181,4 +194,4 @@ func (e *Engine) Counters() Counters {
 }
 
 // Watch calls see with all events in time order, before they are applied. The slice is valid until see returns. Call Watch before Add.
-func (e *Engine) Watch(see func([]jvmthread.Event)) { e.see = see }
+func (e *Engine) Watch(see func([]jvmthread.Event)) { e.watchers = append(e.watchers, see) }

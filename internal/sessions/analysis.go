@@ -4,6 +4,9 @@
 package sessions
 
 import (
+	"math"
+	"time"
+
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -11,52 +14,76 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// Follower processes the windows of one session into values of type T. Calls never overlap.
-type Follower[T any] interface {
-	// Window receives each complete window. The window is valid until the call returns.
-	Window(w *window.Window)
-	// Advanced is called after the engine has advanced and its complete windows were passed to Window.
-	Advanced()
-	// Closed is called once, after the last window.
-	Closed(why window.Cut)
-	// Take returns what is ready to be delivered. The caller owns it.
-	Take() []T
-}
-
-// Aggregator is a Follower that also processes the sums that an agent in aggregated mode sends instead of events.
-type Aggregator interface {
-	// Aggregate receives each aggregate once, in any order. The aggregate is valid until the call returns.
-	Aggregate(a *jvmthread.Aggregate)
-}
-
-// analysis is the Handler that runs the engine for a Follower.
-type analysis[T any] struct {
+// analysis is the Handler of one session: it puts the events in order for one or several engines.
+type analysis struct {
 	*Session
-	*engine.Engine
+	*ordering.Queue
 
-	set      *Set[T]
-	follower Follower[T]
-	reported reported
+	analyzer *Analyzer
+	views    []*view // by length of windows, in the order in which the members joined
 }
 
-// New returns a Set that runs an engine for each session and passes its windows to set.Follow.
-func New[T any](set Settings[T]) *Set[T] {
-	s := NewRaw(set, nil)
-	s.open = func(session *Session) Handler[T] {
-		session.Engine = engine.New(set.Config.Engine, session.Symbols)
-		return &analysis[T]{Session: session, Engine: session.Engine, set: s, follower: set.Follow(session)}
+func (a *Analyzer) open(s *Session) Handler {
+	cfg := a.set.Config.Engine
+	h := &analysis{Session: s, Queue: ordering.New(cfg.Ordering), analyzer: a}
+	a.mu.Lock()
+	members := a.members
+	a.mu.Unlock()
+	for _, m := range members {
+		h.join(m, cfg)
 	}
-	return s
+	return h
+}
+
+func (a *analysis) join(m *Member, cfg engine.Config) {
+	v := a.view(m.Window)
+	if v == nil {
+		cfg.Window = m.Window
+		session := *a.Session
+		v = &view{analysis: a, Session: &session, length: m.Window, start: math.MinInt64}
+		session.Engine, session.view = engine.New(cfg, a.Symbols), v
+		v.finder = a.analyzer.Options.NewFinder(a.Symbols)
+		a.views = append(a.views, v)
+	}
+	v.followers = append(v.followers, following{member: m, Follower: m.Follow(v.Session)})
+}
+
+func (a *analysis) view(length time.Duration) *view {
+	for _, v := range a.views {
+		if v.length == length {
+			return v
+		}
+	}
+	return nil
+}
+
+// follower returns the Follower of a member; nil if it joined later.
+func (a *analysis) follower(m *Member) Follower {
+	for _, v := range a.views {
+		for i := range v.followers {
+			if v.followers[i].member == m {
+				return v.followers[i].Follower
+			}
+		}
+	}
+	return nil
 }
 
 // Receive implements Handler.
-func (a *analysis[T]) Receive(c *threadpdata.Carrier) {
+func (a *analysis) Receive(c *threadpdata.Carrier) {
 	for _, th := range c.Threads {
 		a.Symbols.SetThread(th)
 	}
 	fresh := a.Add(PartOf(c))
-	if f, ok := a.follower.(Aggregator); ok && fresh && c.Aggregate != nil {
-		f.Aggregate(c.Aggregate)
+	if !fresh || c.Aggregate == nil {
+		return
+	}
+	for _, v := range a.views {
+		for _, f := range v.followers {
+			if to, ok := f.Follower.(Aggregator); ok {
+				to.Aggregate(c.Aggregate)
+			}
+		}
 	}
 }
 
@@ -68,43 +95,70 @@ func PartOf(c *threadpdata.Carrier) ordering.Part {
 }
 
 // Advance implements Handler.
-func (a *analysis[T]) Advance() {
-	a.Engine.Advance(a.window)
-	a.advanced()
-}
-
-func (a *analysis[T]) advanced() {
-	a.follower.Advanced()
-	a.publish(int64(a.Held() + a.Symbols.Held()))
+func (a *analysis) Advance() {
+	events := a.Ready()
+	for _, v := range a.views {
+		v.Engine.Push(events, a.Watermark(), v.window)
+	}
+	a.forget()
+	for i, v := range a.views {
+		for _, f := range v.followers {
+			f.Advanced()
+		}
+		v.publish(i == 0)
+	}
 }
 
 // Skip implements Handler.
-func (a *analysis[T]) Skip() {
-	a.Engine.Skip(a.window)
-	a.advanced()
+func (a *analysis) Skip() {
+	a.Queue.Skip()
+	a.Advance()
 }
 
 // Tick does nothing.
-func (*analysis[T]) Tick() {}
+func (*analysis) Tick() {}
 
-// Close cuts the last window.
-func (a *analysis[T]) Close(why window.Cut) {
-	a.Engine.Close(why, a.window)
-	a.follower.Closed(why)
-	a.publish(0)
-	a.logEnd(why)
+// Close cuts the last windows.
+func (a *analysis) Close(why window.Cut) {
+	rest := a.Rest()
+	for i, v := range a.views {
+		v.Engine.Finish(rest, a.Watermark(), why, v.window)
+		for _, f := range v.followers {
+			f.Closed(why)
+		}
+		v.closed = true
+		v.publish(i == 0)
+	}
+	if len(a.views) > 0 {
+		a.views[0].logEnd(why)
+	}
 }
 
 // Take implements Handler.
-func (a *analysis[T]) Take() []T { return a.follower.Take() }
+func (a *analysis) Take() (out []Delivery) {
+	for _, v := range a.views {
+		for _, f := range v.followers {
+			if send := f.Take(); send != nil {
+				out = append(out, send)
+			}
+		}
+	}
+	return out
+}
 
-// window passes a window to the follower, and then forgets the names of threads that no later window can mention.
-func (a *analysis[T]) window(w *window.Window) {
-	a.follower.Window(w)
-	w.Release()
-	a.count(w)
-	for th := range a.Engine.Timeline().Threads {
-		if th.Dead() && th.Open().Start < w.Start {
+// forget drops the names of threads that no later window can mention.
+func (a *analysis) forget() {
+	cut, start := false, jvmthread.Time(math.MaxInt64)
+	for _, v := range a.views {
+		cut = cut || v.cut
+		start = min(start, v.start)
+		v.cut = false
+	}
+	if !cut {
+		return
+	}
+	for th := range a.views[0].Engine.Timeline().Threads {
+		if th.Dead() && th.Open().Start < start {
 			a.Symbols.DropThread(th.Open().Thread)
 		}
 	}

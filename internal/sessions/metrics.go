@@ -14,8 +14,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Metrics are the instruments of a Set. Each component has its own, with the same meaning. New needs all of them, NewRaw only EventsLost
-// and Sessions.
+// Metrics are the instruments of a component. Each component has its own, with the same meaning. An Analyzer needs all of them, a Set only
+// EventsLost and Sessions.
 type Metrics struct {
 	Events     metric.Int64Counter       // thread events applied
 	EventsLost metric.Int64Counter       // by where: agent, missed or refused
@@ -49,21 +49,24 @@ type reported struct {
 }
 
 // count adds a window to the metrics.
-func (a *analysis[T]) count(w *window.Window) {
-	ctx, m := context.Background(), &a.set.Metrics
+func (v *view) count(w *window.Window) {
+	ctx := context.Background()
 	add := func(c metric.Int64Counter, n uint64, options ...metric.AddOption) {
 		if n > 0 {
 			c.Add(ctx, int64(n), options...)
 		}
 	}
-	add(m.Events, w.Events)
-	add(m.EventsLost, w.Lost, whereAgent)
-	add(m.EventsLost, w.Missed, whereMissed)
-	add(m.Unknown, w.Totals[jvmthread.StateUnknown].Count)
-	a.reported.windows++
-	a.reported.events += w.Events
-	a.reported.lost += w.Lost
-	a.reported.missed += w.Missed
+	for _, f := range v.followers {
+		m := &f.member.Metrics
+		add(m.Events, w.Events)
+		add(m.EventsLost, w.Lost, whereAgent)
+		add(m.EventsLost, w.Missed, whereMissed)
+		add(m.Unknown, w.Totals[jvmthread.StateUnknown].Count)
+	}
+	v.reported.windows++
+	v.reported.events += w.Events
+	v.reported.lost += w.Lost
+	v.reported.missed += w.Missed
 }
 
 // anomaly is how often an inconsistency of one kind was repaired.
@@ -76,9 +79,9 @@ type anomaly struct {
 const numAnomalies = 19
 
 // anomalies returns the engine's counters under their names in metrics and logs.
-func (s *Session) anomalies() [numAnomalies]anomaly {
-	c := s.Engine.Counters()
-	o, t, i, d := c.Ordering, c.Timeline, c.Interaction, c.Deadlock
+func (v *view) anomalies() [numAnomalies]anomaly {
+	c, o := v.Engine.Counters(), v.analysis.Counters()
+	t, i, d := c.Timeline, c.Interaction, c.Deadlock
 	return [numAnomalies]anomaly{
 		{"duplicate", o.Duplicates},
 		{"batch_lost", o.Batches},
@@ -94,7 +97,7 @@ func (s *Session) anomalies() [numAnomalies]anomaly {
 		{"interrupt_unbound", i.InterruptsUnbound},
 		{"lock_limit", i.LocksRefused},
 		{"cause_limit", i.CausesRefused},
-		{"symbol_limit", s.Symbols.Refused()},
+		{"symbol_limit", v.Symbols.Refused()},
 		{"window_limit", c.Refused},
 		{"deadlock_search_cut", d.SearchesCut},
 		{"deadlock_limit", d.Overflow},
@@ -102,35 +105,50 @@ func (s *Session) anomalies() [numAnomalies]anomaly {
 	}
 }
 
-// publish adds to the metrics what the engine has counted since the last call, and how many bytes are held now.
-func (a *analysis[T]) publish(held int64) {
-	ctx, m := context.Background(), &a.set.Metrics
-	now := a.anomalies()
-	for i, c := range now {
-		m.anomaly(ctx, c.kind, c.count-a.reported.anomalies[i].count)
+// publish adds to the metrics what was counted since the last call, and how many bytes are held now. The first member of a view reports its
+// bytes, and that of the first view also those that views share.
+func (v *view) publish(first bool) {
+	ctx, now := context.Background(), v.anomalies()
+	reordered := v.analysis.Counters().Reordered
+	for _, f := range v.followers {
+		m := &f.member.Metrics
+		for i, c := range now {
+			m.anomaly(ctx, c.kind, c.count-v.reported.anomalies[i].count)
+		}
+		if n := reordered - v.reported.reordered; n > 0 {
+			m.Reordered.Add(ctx, int64(n))
+		}
 	}
-	a.reported.anomalies = now
-	if n := a.Counters().Ordering.Reordered; n > a.reported.reordered {
-		m.Reordered.Add(ctx, int64(n-a.reported.reordered))
-		a.reported.reordered = n
+	v.reported.anomalies, v.reported.reordered = now, reordered
+	held := v.held(first)
+	v.followers[0].member.Metrics.Held.Add(ctx, held-v.reported.held)
+	v.reported.held = held
+}
+
+func (v *view) held(first bool) int64 {
+	if v.closed {
+		return 0
 	}
-	m.Held.Add(ctx, held-a.reported.held)
-	a.reported.held = held
+	held := v.Engine.Held()
+	if first {
+		held += v.analysis.Bytes() + v.Symbols.Held()
+	}
+	return int64(held)
 }
 
 // logEnd logs the totals of a session.
-func (a *analysis[T]) logEnd(why window.Cut) {
+func (v *view) logEnd(why window.Cut) {
 	fields := []zap.Field{
-		zap.Stringer("session", a.ID), zap.String("cut", string(why)), zap.Uint64("windows", a.reported.windows),
-		zap.Uint64("events", a.reported.events), zap.Uint64("lost", a.reported.lost), zap.Uint64("missed", a.reported.missed),
+		zap.Stringer("session", v.ID), zap.String("cut", string(why)), zap.Uint64("windows", v.reported.windows),
+		zap.Uint64("events", v.reported.events), zap.Uint64("lost", v.reported.lost), zap.Uint64("missed", v.reported.missed),
 	}
-	if name, ok := a.Resource.Attributes().Get("service.name"); ok {
+	if name, ok := v.Resource.Attributes().Get("service.name"); ok {
 		fields = append(fields, zap.String("service", name.AsString()))
 	}
-	for _, o := range a.anomalies() {
+	for _, o := range v.anomalies() {
 		if o.count > 0 {
 			fields = append(fields, zap.Uint64(o.kind, o.count))
 		}
 	}
-	a.set.Logger.Info("Session ended", fields...)
+	v.analysis.analyzer.logger.Info("Session ended", fields...)
 }

@@ -25,11 +25,16 @@ type Session struct {
 	ID       jvmthread.SessionID
 	Resource pcommon.Resource
 	Symbols  *symbols.Table
-	Engine   *engine.Engine // nil in a Set from NewRaw
+	Engine   *engine.Engine // of a Follower, which gets its events by Push; nil for a Handler
+
+	view *view // of the engine's windows
 }
 
+// Delivery sends what a session had ready to the next consumer. No lock is held, and deliveries of one session may overlap.
+type Delivery func(context.Context)
+
 // Handler processes the carriers of one session. Calls never overlap.
-type Handler[T any] interface {
+type Handler interface {
 	// Receive adds a carrier, whose texts are already in the symbol table. The carrier is valid until Receive returns.
 	Receive(c *threadpdata.Carrier)
 	// Advance processes all events whose order is certain.
@@ -45,16 +50,16 @@ type Handler[T any] interface {
 	// Close processes the remaining events. It is called once, and nothing but Take follows.
 	Close(why window.Cut)
 	// Take returns what is ready to be delivered. The caller owns it.
-	Take() []T
+	Take() []Delivery
 }
 
 // entry is a session in a Set.
-type entry[T any] struct {
+type entry struct {
 	*Session
 
-	set     *Set[T]
+	set     *Set
 	mu      sync.Mutex
-	handler Handler[T]
+	handler Handler
 	heard   time.Time // last carrier
 	stalled time.Time // since when the awaited batch has been missing; zero: no batch is missing
 	awaited uint64    // number of that batch
@@ -62,15 +67,15 @@ type entry[T any] struct {
 	why     window.Cut // it was closed
 }
 
-func (s *Set[T]) newEntry(id jvmthread.SessionID, res pcommon.Resource) *entry[T] {
+func (s *Set) newEntry(id jvmthread.SessionID, res pcommon.Resource) *entry {
 	session := &Session{ID: id, Resource: pcommon.NewResource(), Symbols: symbols.New(symbols.DefaultLimits())}
 	res.CopyTo(session.Resource)
-	return &entry[T]{Session: session, set: s, heard: time.Now(), handler: s.open(session)}
+	return &entry{Session: session, set: s, heard: time.Now(), handler: s.Open(session)}
 }
 
 var errClosed = errors.New("the session is closed")
 
-func (e *entry[T]) take(span ptrace.Span) error {
+func (e *entry) take(span ptrace.Span) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -88,7 +93,7 @@ func (e *entry[T]) take(span ptrace.Span) error {
 
 // visit calls do with the session locked, unless it is closed. It returns what is ready then, and why the session has ended if it has. do
 // reports whether the session has been silent for too long.
-func (e *entry[T]) visit(do func() (silent bool)) (out []T, ended window.Cut) {
+func (e *entry) visit(do func() (silent bool)) (out []Delivery, ended window.Cut) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -107,31 +112,31 @@ func (e *entry[T]) visit(do func() (silent bool)) (out []T, ended window.Cut) {
 
 // visit calls do with the session locked and delivers what is ready then. It closes a session that has ended before forgetting it, so that
 // its handler is done before another session of the same JVM can start.
-func (s *Set[T]) visit(ctx context.Context, e *entry[T], do func() (silent bool)) {
+func (s *Set) visit(ctx context.Context, e *entry, do func() (silent bool)) {
 	out, ended := e.visit(do)
-	s.deliver(ctx, out)
+	deliver(ctx, out)
 	if ended != "" {
 		out = e.close(ended)
 		s.remove(ctx, e)
-		s.deliver(ctx, out)
+		deliver(ctx, out)
 	}
 }
 
 // deliver sends what is ready, even if the request that completed it has been cancelled.
-func (s *Set[T]) deliver(ctx context.Context, out []T) {
-	if len(out) > 0 {
-		s.Deliver(context.WithoutCancel(ctx), out)
+func deliver(ctx context.Context, out []Delivery) {
+	for _, send := range out {
+		send(context.WithoutCancel(ctx))
 	}
 }
 
-func (e *entry[T]) advance() (silent bool) {
+func (e *entry) advance() (silent bool) {
 	e.handler.Advance()
 	e.watchStall(time.Now())
 	return false
 }
 
 // watchStall notes since when the same batch has been missing.
-func (e *entry[T]) watchStall(now time.Time) {
+func (e *entry) watchStall(now time.Time) {
 	switch awaits := e.handler.Awaits(); {
 	case !e.handler.Stalled():
 		e.stalled = time.Time{}
@@ -141,7 +146,7 @@ func (e *entry[T]) watchStall(now time.Time) {
 }
 
 // check gives up a batch that has been missing for too long.
-func (e *entry[T]) check(now time.Time) (silent bool) {
+func (e *entry) check(now time.Time) (silent bool) {
 	if !e.stalled.IsZero() && now.Sub(e.stalled) >= e.set.Config.ReorderTimeout {
 		e.handler.Skip()
 		e.watchStall(now)
@@ -151,7 +156,7 @@ func (e *entry[T]) check(now time.Time) (silent bool) {
 }
 
 // close processes the remaining events; later carriers get errClosed.
-func (e *entry[T]) close(why window.Cut) []T {
+func (e *entry) close(why window.Cut) []Delivery {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -163,7 +168,7 @@ func (e *entry[T]) close(why window.Cut) []T {
 }
 
 // remove forgets a closed session.
-func (s *Set[T]) remove(ctx context.Context, e *entry[T]) {
+func (s *Set) remove(ctx context.Context, e *entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sessions[e.ID] != e {
@@ -173,7 +178,7 @@ func (s *Set[T]) remove(ctx context.Context, e *entry[T]) {
 	if e.why == window.CutEnd {
 		s.ended.add(e.ID)
 	}
-	s.Metrics.Sessions.Add(ctx, -1)
+	s.countSessions(ctx, -1)
 }
 
 // recent is the last 1,024 sessions that were added.

@@ -27,33 +27,32 @@ import (
 
 // Config bounds a Set.
 type Config struct {
-	Engine         engine.Config // not used by NewRaw
+	Engine         engine.Config // of an Analyzer
 	MaxSessions    int           // followed concurrently; carriers of further sessions are refused and counted
 	SessionTimeout time.Duration // of silence, after which a session is closed
 	ReorderTimeout time.Duration // after which a missing batch is given up
 }
 
 // Settings are the dependencies of a Set.
-type Settings[T any] struct {
+type Settings struct {
 	Config  Config
 	Logger  *zap.Logger
-	Metrics Metrics
-
-	// Follow is called for each new session, before its first carrier is processed. Not used by NewRaw.
-	Follow func(*Session) Follower[T]
-	// Deliver sends what a session has ready. No lock is held; calls for one session may overlap. Not needed if Take never returns anything.
-	Deliver func(context.Context, []T)
+	Metrics Metrics // of one component; an Analyzer has those of its members
+	// Open returns the Handler of a new session, before its first carrier is processed.
+	Open func(*Session) Handler
 }
 
-// Set is the sessions that a component follows.
-type Set[T any] struct {
-	Settings[T]
+// Set is the sessions that are followed.
+type Set struct {
+	Settings
 
-	open func(*Session) Handler[T]
+	metrics atomic.Pointer[[]Metrics]
 
 	mu       sync.Mutex
-	sessions map[jvmthread.SessionID]*entry[T]
-	ended    recent // sessions that ended in order: carriers that still arrive for them are late
+	sessions map[jvmthread.SessionID]*entry
+	closed   bool
+	ended    recent  // sessions that ended in order: carriers that still arrive for them are late
+	passed   carried // carriers that were processed
 
 	carriers sync.Pool   // shared by the sessions, because room for many events in each of them would be too much
 	warned   atomic.Bool // about refused carriers
@@ -61,49 +60,51 @@ type Set[T any] struct {
 	wg       sync.WaitGroup
 }
 
-// NewRaw returns a Set that passes the carriers of each session to the Handler that open returns.
-func NewRaw[T any](set Settings[T], open func(*Session) Handler[T]) *Set[T] {
-	return &Set[T]{
-		Settings: set, open: open, sessions: make(map[jvmthread.SessionID]*entry[T]),
+// New returns a Set that passes the carriers of each session to a Handler.
+func New(set Settings) *Set {
+	s := &Set{
+		Settings: set, sessions: make(map[jvmthread.SessionID]*entry),
 		carriers: sync.Pool{New: func() any { return new(threadpdata.Carrier) }},
 	}
+	s.metrics.Store(&[]Metrics{set.Metrics})
+	return s
 }
 
 // maxKeptEvents bounds the room for events, at 48 bytes each, that a free carrier keeps.
 const maxKeptEvents = 1 << 16
 
-func (s *Set[T]) release(c *threadpdata.Carrier) {
+func (s *Set) release(c *threadpdata.Carrier) {
 	if cap(c.Events) <= maxKeptEvents {
 		s.carriers.Put(c)
 	}
 }
 
 // Start starts watching for silent sessions and missing batches.
-func (s *Set[T]) Start() {
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:gosec // called in Shutdown
+func (s *Set) Start() {
+	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	s.wg.Go(func() { s.watch(ctx) })
 }
 
 // Shutdown closes all sessions and delivers what they hold, which would be lost otherwise. It may be called twice.
-func (s *Set[T]) Shutdown(ctx context.Context) {
+func (s *Set) Shutdown(ctx context.Context) {
 	if s.stop != nil {
 		s.stop()
 	}
 	s.wg.Wait()
 	s.mu.Lock()
 	all := s.sessions
-	s.sessions = make(map[jvmthread.SessionID]*entry[T])
+	s.sessions, s.closed = nil, true
 	s.mu.Unlock()
 	for _, e := range all {
-		s.Metrics.Sessions.Add(ctx, -1)
-		s.deliver(ctx, e.close(window.CutShutdown))
+		s.countSessions(ctx, -1)
+		deliver(ctx, e.close(window.CutShutdown))
 	}
 }
 
 // Consume processes the carriers in td without changing td.
-func (s *Set[T]) Consume(ctx context.Context, td ptrace.Traces) {
-	touched := make(touched[T], 1)
+func (s *Set) Consume(ctx context.Context, td ptrace.Traces) {
+	touched := make(touched, 1)
 	for _, rs := range td.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
 			if threadpdata.IsCarrier(ss.Scope()) {
@@ -114,22 +115,10 @@ func (s *Set[T]) Consume(ctx context.Context, td ptrace.Traces) {
 	s.advance(ctx, touched)
 }
 
-// Each calls visit for each session that has a Follower, one after the other and with the session locked, and delivers what is ready then.
-func (s *Set[T]) Each(ctx context.Context, visit func(Follower[T])) {
-	for _, e := range s.all() {
-		s.visit(ctx, e, func() (silent bool) {
-			if a, ok := e.handler.(*analysis[T]); ok {
-				visit(a.follower)
-			}
-			return false
-		})
-	}
-}
-
 // touched is the sessions that got a carrier.
-type touched[T any] map[*entry[T]]struct{}
+type touched map[*entry]struct{}
 
-func (s *Set[T]) takeAll(ctx context.Context, res pcommon.Resource, spans ptrace.SpanSlice, touched touched[T]) {
+func (s *Set) takeAll(ctx context.Context, res pcommon.Resource, spans ptrace.SpanSlice, touched touched) {
 	for _, span := range spans.All() {
 		if e := s.take(ctx, res, span); e != nil {
 			touched[e] = struct{}{}
@@ -137,15 +126,18 @@ func (s *Set[T]) takeAll(ctx context.Context, res pcommon.Resource, spans ptrace
 	}
 }
 
-func (s *Set[T]) advance(ctx context.Context, touched touched[T]) {
+func (s *Set) advance(ctx context.Context, touched touched) {
 	for e := range touched {
 		s.visit(ctx, e, e.advance)
 	}
 }
 
-// take passes a carrier to its session, and returns the session; nil if the carrier is refused.
-func (s *Set[T]) take(ctx context.Context, res pcommon.Resource, span ptrace.Span) *entry[T] {
+// take passes a carrier to its session, and returns the session; nil if the carrier is refused, or was processed before.
+func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span) *entry {
 	id := jvmthread.SessionID(span.TraceID())
+	if s.passed.again(id, span.SpanID()) {
+		return nil
+	}
 	for {
 		e, anomaly := s.entry(ctx, id, res, span)
 		if anomaly != "" {
@@ -166,13 +158,15 @@ func (s *Set[T]) take(ctx context.Context, res pcommon.Resource, span ptrace.Spa
 }
 
 // entry returns the session of a carrier, a new one if the carrier is valid; otherwise the kind of anomaly.
-func (s *Set[T]) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.Resource, span ptrace.Span) (e *entry[T], anomaly string) {
+func (s *Set) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.Resource, span ptrace.Span) (e *entry, anomaly string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e = s.sessions[id]; e != nil {
 		return e, ""
 	}
 	switch {
+	case s.closed:
+		return nil, "after_shutdown"
 	case s.ended.has(id):
 		return nil, "after_end"
 	case len(s.sessions) >= s.Config.MaxSessions:
@@ -184,33 +178,41 @@ func (s *Set[T]) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.
 	}
 	e = s.newEntry(id, res)
 	s.sessions[id] = e
-	s.Metrics.Sessions.Add(ctx, 1)
+	s.countSessions(ctx, 1)
 	return e, ""
 }
 
 const badCarrier = "bad_carrier"
 
-func (s *Set[T]) logBad(id jvmthread.SessionID, err error) {
+func (s *Set) logBad(id jvmthread.SessionID, err error) {
 	s.Logger.Debug("Dropped a span that is in the scope of raw thread events but is not a carrier", zap.Stringer("session", id), zap.Error(err))
 }
 
 // refuse counts a carrier as an anomaly, and its events as lost.
-func (s *Set[T]) refuse(ctx context.Context, span ptrace.Span, anomaly string) {
-	s.Metrics.EventsLost.Add(ctx, threadpdata.CountEvents(span), whereRefused)
-	s.Metrics.anomaly(ctx, anomaly, 1)
+func (s *Set) refuse(ctx context.Context, span ptrace.Span, anomaly string) {
+	for _, m := range *s.metrics.Load() {
+		m.EventsLost.Add(ctx, threadpdata.CountEvents(span), whereRefused)
+		m.anomaly(ctx, anomaly, 1)
+	}
 	if first := s.warned.CompareAndSwap(false, true); first {
 		s.Logger.Warn("Refused raw thread events; further ones are only counted, in the events_lost metric", zap.String("kind", anomaly))
 	}
 }
 
-func (s *Set[T]) all() []*entry[T] {
+func (s *Set) countSessions(ctx context.Context, n int64) {
+	for _, m := range *s.metrics.Load() {
+		m.Sessions.Add(ctx, n)
+	}
+}
+
+func (s *Set) all() []*entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.sessions))
 }
 
 // watch checks the sessions every second until ctx ends.
-func (s *Set[T]) watch(ctx context.Context) {
+func (s *Set) watch(ctx context.Context) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {

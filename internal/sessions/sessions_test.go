@@ -4,10 +4,10 @@
 package sessions_test
 
 import (
-	"context"
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -24,21 +24,24 @@ import (
 // follower calls closed at the end of the session.
 type follower struct{ closed func() }
 
-func (follower) Window(*window.Window) {}
-func (follower) Advanced()             {}
-func (f follower) Closed(window.Cut)   { f.closed() }
-func (follower) Take() []struct{}      { return nil }
+func (follower) Window(*window.Window)   {}
+func (follower) Advanced()               {}
+func (f follower) Closed(window.Cut)     { f.closed() }
+func (follower) Take() sessions.Delivery { return nil }
 
-func newSet(options sessions.Options, follow func() sessions.Follower[struct{}]) *sessions.Set[struct{}] {
-	return sessions.New(sessions.Settings[struct{}]{
-		Config: options.Config(), Logger: zap.NewNop(),
+func join(a *sessions.Analyzer, window time.Duration, follow func(*sessions.Session) sessions.Follower) *sessions.Member {
+	return a.Join(sessions.MemberSettings{
 		Metrics: sessions.Metrics{
 			Events: noop.Int64Counter{}, EventsLost: noop.Int64Counter{}, Anomalies: noop.Int64Counter{}, Reordered: noop.Int64Counter{},
 			Unknown: noop.Int64Counter{}, Sessions: noop.Int64UpDownCounter{}, Held: noop.Int64UpDownCounter{},
 		},
-		Follow:  func(*sessions.Session) sessions.Follower[struct{}] { return follow() },
-		Deliver: func(context.Context, []struct{}) {},
+		Window: window, Follow: follow,
 	})
+}
+
+func newMember(follow func() sessions.Follower) *sessions.Member {
+	a := sessions.NewAnalyzer(sessions.DefaultOptions(), zap.NewNop())
+	return join(a, 0, func(*sessions.Session) sessions.Follower { return follow() })
 }
 
 // carrier returns a batch with a single event.
@@ -65,7 +68,7 @@ func TestSessionStartsAfterTheEndOfThePreviousOne(t *testing.T) {
 		defer mu.Unlock()
 		order = append(order, what)
 	}
-	var set *sessions.Set[struct{}]
+	var set *sessions.Member
 	var back sync.WaitGroup
 	var once sync.Once
 	closed := func() {
@@ -77,7 +80,7 @@ func TestSessionStartsAfterTheEndOfThePreviousOne(t *testing.T) {
 		})
 		note("end")
 	}
-	set = newSet(sessions.DefaultOptions(), func() sessions.Follower[struct{}] {
+	set = newMember(func() sessions.Follower {
 		note("begin")
 		return follower{closed}
 	})
@@ -90,7 +93,7 @@ func TestSessionStartsAfterTheEndOfThePreviousOne(t *testing.T) {
 // Carriers that arrive after the regular end of a session are late and do not start another one.
 func TestEndedSessionDoesNotStartAgain(t *testing.T) {
 	begun := 0
-	set := newSet(sessions.DefaultOptions(), func() sessions.Follower[struct{}] {
+	set := newMember(func() sessions.Follower {
 		begun++
 		return follower{func() {}}
 	})

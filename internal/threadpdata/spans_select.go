@@ -11,10 +11,9 @@ import (
 	"github.com/weft-otel/weft/internal/engine/window"
 )
 
-// Select decides what a window's trace shows within a budget of spans, 0 for all: it finds the critical path (a nil Finder finds none) and
-// selects the intervals that get a span. Components that make the same choice for the same window know which spans exist.
-func Select(w *window.Window, finder *window.Finder, budget int) {
-	finder.Find(w)
+// Select decides what a window's trace shows within a budget of spans, 0 for all: it selects the intervals that get a span. The critical
+// path must have been found if there is one.
+func Select(w *window.Window, budget int) {
 	reserved := segmentCount(w, budget)
 	if reserved > 0 {
 		reserved++ // the lane
@@ -22,9 +21,15 @@ func Select(w *window.Window, finder *window.Finder, budget int) {
 	w.Select(budget, reserved)
 }
 
-// Prepare is Select for a caller that emits the spans: it returns the segments of the path that get one, for Append.
+// Prepare finds the critical path of a window (a nil Finder finds none), and is then Select and Segments.
 func Prepare(w *window.Window, finder *window.Finder, budget int) []criticalpath.Segment {
-	Select(w, finder, budget)
+	finder.Find(w)
+	Select(w, budget)
+	return Segments(w, budget)
+}
+
+// Segments returns the segments of the critical path that get a span, for Append, after Select.
+func Segments(w *window.Window, budget int) []criticalpath.Segment {
 	if w.Verdict == nil {
 		return nil
 	}

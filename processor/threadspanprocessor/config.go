@@ -6,12 +6,12 @@ package threadspanprocessor
 import (
 	"go.opentelemetry.io/collector/component"
 
-	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/extension/threadengineextension"
 )
 
 // Config is the configuration of the processor.
 type Config struct {
-	Sessions sessions.Options `mapstructure:",squash"`
+	Sessions threadengineextension.Options `mapstructure:",squash"`
 
 	// Calls shows what threads did to others without releasing one, as events of their spans.
 	Calls bool `mapstructure:"calls"`
@@ -22,4 +22,6 @@ type Config struct {
 	_ struct{} // prevents unkeyed literals
 }
 
-func createDefaultConfig() component.Config { return &Config{Sessions: sessions.DefaultOptions()} }
+func createDefaultConfig() component.Config {
+	return &Config{Sessions: threadengineextension.DefaultOptions()}
+}

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/processor"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/extension/threadengineextension"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadata"
@@ -23,7 +24,7 @@ type threadSpan struct {
 	next      consumer.Traces
 	logger    *zap.Logger
 	telemetry *metadata.TelemetryBuilder
-	sessions  *sessions.Set[ptrace.Traces]
+	sessions  *sessions.Member // once started
 }
 
 func newProcessor(cfg *Config, set processor.Settings, next consumer.Traces) (*threadSpan, error) {
@@ -31,31 +32,34 @@ func newProcessor(cfg *Config, set processor.Settings, next consumer.Traces) (*t
 	if err != nil {
 		return nil, err
 	}
-	p := &threadSpan{cfg: cfg, next: next, logger: set.Logger, telemetry: tb}
-	p.sessions = sessions.New(sessions.Settings[ptrace.Traces]{
-		Config: cfg.Sessions.Config(),
-		Logger: set.Logger,
-		Metrics: sessions.Metrics{
-			Events: tb.ProcessorThreadSpanEvents, EventsLost: tb.ProcessorThreadSpanEventsLost, Anomalies: tb.ProcessorThreadSpanAnomalies,
-			Reordered: tb.ProcessorThreadSpanBatchesReordered, Unknown: tb.ProcessorThreadSpanIntervalsUnknown,
-			Sessions: tb.ProcessorThreadSpanSessions, Held: tb.ProcessorThreadSpanHeld,
-		},
-		Follow: p.follow, Deliver: p.send,
-	})
-	return p, nil
+	return &threadSpan{cfg: cfg, next: next, logger: set.Logger, telemetry: tb}, nil
 }
 
 // Capabilities says that data does not change, so that the collector need not copy it for each of several components.
 func (*threadSpan) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }
 
-func (p *threadSpan) Start(context.Context, component.Host) error {
-	p.sessions.Start()
+func (p *threadSpan) Start(_ context.Context, host component.Host) error {
+	analyzer, err := threadengineextension.Analyzer(host, &p.cfg.Sessions, p.logger)
+	if err != nil {
+		return err
+	}
+	tb := p.telemetry
+	p.sessions = analyzer.Join(sessions.MemberSettings{
+		Metrics: sessions.Metrics{
+			Events: tb.ProcessorThreadSpanEvents, EventsLost: tb.ProcessorThreadSpanEventsLost, Anomalies: tb.ProcessorThreadSpanAnomalies,
+			Reordered: tb.ProcessorThreadSpanBatchesReordered, Unknown: tb.ProcessorThreadSpanIntervalsUnknown,
+			Sessions: tb.ProcessorThreadSpanSessions, Held: tb.ProcessorThreadSpanHeld,
+		},
+		Follow: p.follow,
+	})
 	return nil
 }
 
 // Shutdown ends all windows and sends them.
 func (p *threadSpan) Shutdown(ctx context.Context) error {
-	p.sessions.Shutdown(ctx)
+	if p.sessions != nil {
+		p.sessions.Shutdown(ctx)
+	}
 	p.telemetry.Shutdown()
 	return nil
 }

@@ -19,12 +19,11 @@ type session struct {
 
 	proc    *threadSpan
 	emitter *threadpdata.Emitter
-	finder  *window.Finder  // nil if critical paths are off
 	windows []ptrace.Traces // not sent yet
 }
 
-func (p *threadSpan) follow(s *sessions.Session) sessions.Follower[ptrace.Traces] {
-	f := &session{Session: s, proc: p, emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits()), finder: p.cfg.Sessions.NewFinder(s.Symbols)}
+func (p *threadSpan) follow(s *sessions.Session) sessions.Follower {
+	f := &session{Session: s, proc: p, emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits())}
 	f.emitter.CompleteStacks = p.cfg.CompleteStacks
 	if p.cfg.Calls {
 		f.emitter.Calls = new(threadpdata.Calls)
@@ -35,7 +34,8 @@ func (p *threadSpan) follow(s *sessions.Session) sessions.Follower[ptrace.Traces
 
 // Window turns a window into a trace.
 func (s *session) Window(w *window.Window) {
-	path := threadpdata.Prepare(w, s.finder, s.proc.cfg.Sessions.MaxSpansPerWindow)
+	s.Select(w)
+	path := threadpdata.Segments(w, s.MaxSpans())
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
 	s.Resource.CopyTo(rs.Resource())
@@ -56,9 +56,12 @@ func (*session) Advanced() {}
 // Closed does nothing.
 func (*session) Closed(window.Cut) {}
 
-// Take returns the complete traces.
-func (s *session) Take() []ptrace.Traces {
-	w := s.windows
+// Take returns what sends the complete traces.
+func (s *session) Take() sessions.Delivery {
+	windows := s.windows
+	if len(windows) == 0 {
+		return nil
+	}
 	s.windows = nil
-	return w
+	return func(ctx context.Context) { s.proc.send(ctx, windows) }
 }

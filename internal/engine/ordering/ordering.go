@@ -230,5 +230,8 @@ func (q *Queue) End() string { return q.end }
 // Held returns the number of queued events.
 func (q *Queue) Held() int { return q.waitingEvents + len(q.held) }
 
+// Bytes estimates the memory of the queued events.
+func (q *Queue) Bytes() int { return 72 * q.Held() }
+
 // Counters returns the anomalies so far.
 func (q *Queue) Counters() Counters { return q.counters }

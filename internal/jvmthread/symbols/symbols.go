@@ -103,7 +103,7 @@ func (t *Table) InternStack(text string) jvmthread.StackID {
 	return id
 }
 
-// InternClassText and InternStackText intern texts that may be invalid UTF-8. They do not copy a text that is known.
+// InternClassText is InternClass for a name that may be invalid UTF-8. It does not copy a name that is known.
 func (t *Table) InternClassText(name []byte) jvmthread.ClassID {
 	if id, ok := t.classes.ids[string(name)]; ok {
 		return id
@@ -111,7 +111,7 @@ func (t *Table) InternClassText(name []byte) jvmthread.ClassID {
 	return t.InternClass(strings.ToValidUTF8(string(name), "\uFFFD"))
 }
 
-// InternStackText: see InternClassText.
+// InternStackText is InternStack for a text that may be invalid UTF-8. It does not copy a text that is known.
 func (t *Table) InternStackText(text []byte) jvmthread.StackID {
 	if id, ok := t.stacks.ids[string(text)]; ok {
 		return id

@@ -45,7 +45,9 @@ func watched(events []jvmthread.Event, length time.Duration, sym *symbols.Table,
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
 	e := engine.New(cfg, sym)
-	e.Watch(see)
+	if see != nil {
+		e.Watch(see)
+	}
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)

@@ -45,6 +45,9 @@ type Store struct {
 	changed  chan struct{}
 }
 
+// SetRules replaces the rules that find which code waits. Call it before the first session.
+func (st *Store) SetRules(rules *waits.Rules) { st.rules = rules }
+
 // New returns an empty store that holds at most maxBytes, plus the newest window of each live session. The rules find which code waits; nil:
 // the default ones.
 func New(maxBytes int64, rules *waits.Rules) *Store {

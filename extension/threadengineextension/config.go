@@ -1,0 +1,58 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadengineextension
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.opentelemetry.io/collector/component"
+
+	"github.com/weft-otel/weft/internal/sessions"
+)
+
+// Config is the configuration of the extension: the options of the components that name it.
+type Config struct {
+	Sessions sessions.Options `mapstructure:",squash"`
+
+	_ struct{} // prevents unkeyed literals
+}
+
+func createDefaultConfig() component.Config { return &Config{Sessions: sessions.DefaultOptions()} }
+
+// Options are the options of a component for sessions and their windows: its own, or those of an engine.
+type Options struct {
+	sessions.Options `mapstructure:",squash"`
+
+	// Engine is the thread_engine extension to use; empty: the component has an engine of its own.
+	Engine component.ID `mapstructure:"engine"`
+
+	_ struct{} // prevents unkeyed literals
+}
+
+// DefaultOptions are those of a component with an engine of its own.
+func DefaultOptions() Options { return Options{Options: sessions.DefaultOptions()} }
+
+// Shared reports whether the component names an engine.
+func (o *Options) Shared() bool { return o.Engine != component.ID{} }
+
+// Validate reports options that belong to the engine.
+func (o *Options) Validate() error {
+	if !o.Shared() {
+		return nil
+	}
+	var set []string
+	have, normal := reflect.ValueOf(o.Options), reflect.ValueOf(sessions.DefaultOptions())
+	for i := range have.NumField() {
+		key := have.Type().Field(i).Tag.Get("mapstructure")
+		if key != "" && !reflect.DeepEqual(have.Field(i).Interface(), normal.Field(i).Interface()) {
+			set = append(set, key)
+		}
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: has no effect with engine: %s; set it in that extension", strings.Join(set, ", "), o.Engine)
+}

@@ -1,0 +1,115 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.uber.org/zap"
+
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Follower processes the windows of one session. Calls never overlap.
+type Follower interface {
+	// Window receives each complete window. The window is valid until the call returns.
+	Window(w *window.Window)
+	// Advanced is called after the engine has advanced and its complete windows were passed to Window.
+	Advanced()
+	// Closed is called once, after the last window.
+	Closed(why window.Cut)
+	// Take returns what delivers the results that are ready; nil if there are none.
+	Take() Delivery
+}
+
+// Aggregator is a Follower that also processes the sums that an agent in aggregated mode sends instead of events.
+type Aggregator interface {
+	// Aggregate receives each aggregate once, in any order. The aggregate is valid until the call returns.
+	Aggregate(a *jvmthread.Aggregate)
+}
+
+// Analyzer analyzes each session once, for one component or for several that share it: each carrier is decoded and put in order once, and
+// there is one engine for each length of windows, whose windows have one critical path and one selection of spans.
+type Analyzer struct {
+	Options Options
+
+	set    *Set
+	logger *zap.Logger
+
+	mu      sync.Mutex
+	members []*Member
+
+	starting, stopping sync.Once
+}
+
+// NewAnalyzer returns an Analyzer without members.
+func NewAnalyzer(options Options, logger *zap.Logger) *Analyzer {
+	a := &Analyzer{Options: options, logger: logger}
+	a.set = New(Settings{Config: options.Config(), Logger: logger, Open: a.open})
+	a.set.metrics.Store(new([]Metrics))
+	return a
+}
+
+// Member is a component that uses an Analyzer.
+type Member struct {
+	MemberSettings
+	analyzer *Analyzer
+}
+
+// MemberSettings are what a component needs of an Analyzer.
+type MemberSettings struct {
+	Metrics Metrics
+	// Window is the length of the windows that the component gets; 0: that of the options.
+	Window time.Duration
+	// Follow is called for each new session, before its first carrier is processed.
+	Follow func(*Session) Follower
+}
+
+// Join adds a component, which follows the sessions that start from then on. The first component starts the watch for silent sessions and
+// missing batches.
+func (a *Analyzer) Join(settings MemberSettings) *Member {
+	m := &Member{settings, a}
+	if m.Window == 0 {
+		m.Window = a.Options.Window
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.members = append(a.members, m)
+	metrics := append(slices.Clip(*a.set.metrics.Load()), settings.Metrics)
+	a.set.metrics.Store(&metrics)
+	a.set.passed.shared.Store(len(a.members) > 1)
+	a.starting.Do(a.set.Start)
+	return m
+}
+
+// Shutdown closes all sessions, and delivers what they hold. It may be called again. The first component that stops calls it: the collector
+// stops senders first, so no carriers arrive any more, and the next consumers of all components still run.
+func (a *Analyzer) Shutdown(ctx context.Context) {
+	a.stopping.Do(func() { a.set.Shutdown(ctx) })
+}
+
+// Consume processes the carriers in td without changing td. Carriers that another member has brought are skipped.
+func (m *Member) Consume(ctx context.Context, td ptrace.Traces) { m.analyzer.set.Consume(ctx, td) }
+
+// Shutdown ends the analysis for all members.
+func (m *Member) Shutdown(ctx context.Context) { m.analyzer.Shutdown(ctx) }
+
+// Each calls visit with the member's Follower of each session, one after the other and with the session locked, and delivers what is ready
+// then.
+func (m *Member) Each(ctx context.Context, visit func(Follower)) {
+	set := m.analyzer.set
+	for _, e := range set.all() {
+		set.visit(ctx, e, func() (silent bool) {
+			if f := e.handler.(*analysis).follower(m); f != nil {
+				visit(f)
+			}
+			return false
+		})
+	}
+}

@@ -1,0 +1,76 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// view is a session in windows of one length: an engine, and those who follow its windows.
+type view struct {
+	*Session
+
+	analysis  *analysis
+	length    time.Duration
+	finder    *window.Finder // nil if critical paths are off
+	followers []following
+	progress  progress       // of the current window
+	cut       bool           // a window since the last Advance
+	start     jvmthread.Time // of the last window
+	closed    bool
+	reported  reported
+}
+
+type following struct {
+	Follower
+	member *Member
+}
+
+// progress is what was computed of a window.
+type progress uint8
+
+const (
+	progressNone progress = iota
+	progressFound
+	progressSelected
+)
+
+// Find finds the critical path of a window, once for all who follow the session.
+func (s *Session) Find(w *window.Window) {
+	if v := s.view; v.progress < progressFound {
+		v.finder.Find(w)
+		v.progress = progressFound
+	}
+}
+
+// Select decides which intervals of a window get a span, once for all who follow the session, so that one can refer to spans that another
+// one creates.
+func (s *Session) Select(w *window.Window) {
+	s.Find(w)
+	if v := s.view; v.progress < progressSelected {
+		threadpdata.Select(w, s.MaxSpans())
+		v.progress = progressSelected
+	}
+}
+
+// Ended returns why the session ended, or "" while it continues.
+func (s *Session) Ended() string { return s.view.analysis.End() }
+
+// MaxSpans is the maximum number of spans of a window; 0 means no limit.
+func (s *Session) MaxSpans() int { return s.view.analysis.analyzer.Options.MaxSpansPerWindow }
+
+// window passes a window to the followers.
+func (v *view) window(w *window.Window) {
+	v.progress = progressNone
+	for _, f := range v.followers {
+		f.Window(w)
+	}
+	w.Release()
+	v.count(w)
+	v.cut, v.start = true, w.Start
+}
