@@ -33,6 +33,7 @@ type collector struct {
 type setup struct {
 	config   string   // file name in config, or a path
 	more     []string // further configurations, as --config takes them
+	engine   []string // options of the engine: KEY: VALUE
 	endpoint string   // default: a new socket
 	env      []string
 }
@@ -76,6 +77,13 @@ func launch(t *testing.T, s setup) (c *collector, health string) {
 	args := []string{"--config", s.config}
 	for _, more := range s.more {
 		args = append(args, "--config", more)
+	}
+	owner := "extensions::thread_engine"
+	if text, err := os.ReadFile(s.config); err == nil && !strings.Contains(string(text), "thread_engine") {
+		owner = "processors::thread_span"
+	}
+	for _, option := range s.engine {
+		args = append(args, "--config", "yaml:"+owner+"::"+option)
 	}
 	health = freeAddress(t)
 	_, metrics, err := net.SplitHostPort(freeAddress(t))

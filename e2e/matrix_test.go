@@ -63,10 +63,10 @@ func withJars(t *testing.T, folder string) string {
 }
 
 // wholeRun keeps all spans of a run in one window, so that no wait is cut.
-var wholeRun = setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 0"}, env: []string{"WEFT_WINDOW=1h"}}
+var wholeRun = setup{engine: []string{"max_spans_per_window: 0"}, env: []string{"WEFT_WINDOW=1h"}}
 
 // pathOfMain is the same, with the critical path of the main thread, which waits for all others.
-var pathOfMain = setup{more: append([]string{"yaml:processors::thread_span::critical_path::thread: ^main$"}, wholeRun.more...), env: wholeRun.env}
+var pathOfMain = setup{engine: append([]string{"critical_path::thread: ^main$"}, wholeRun.engine...), env: wholeRun.env}
 
 // source is where the events of a run came from.
 type source struct {

@@ -35,8 +35,8 @@ func TestMetricExporters(t *testing.T) {
 	defer server.Close()
 	prometheus := freeAddress(t)
 	c := startCollector(t, setup{
-		more: []string{filepath.Join(root, "e2e/testdata/metric-exporters.yaml"), "yaml:processors::thread_span::max_spans_per_window: 0"},
-		env:  []string{"WEFT_PROMETHEUS=" + prometheus, "WEFT_STORE=" + server.URL},
+		more: []string{filepath.Join(root, "e2e/testdata/metric-exporters.yaml")}, engine: []string{"max_spans_per_window: 0"},
+		env: []string{"WEFT_PROMETHEUS=" + prometheus, "WEFT_STORE=" + server.URL},
 	})
 	var truth struct {
 		Threads []counters `json:"threads"`

@@ -31,7 +31,7 @@ func TestConfigurationErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 		{"no connections", setup{more: []string{"yaml:receivers::jvm_thread::protocols::stream::max_connections: 0"}}, []string{"max_connections", "1"}},
 		{"negative window", setup{env: []string{"WEFT_WINDOW=-1s"}}, []string{"window", "-1s"}},
 		{"window without a unit", setup{env: []string{"WEFT_WINDOW=ten"}}, []string{"window", "invalid duration"}},
-		{"negative budget", setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: -5"}}, []string{"max_spans_per_window", "-5"}},
+		{"negative budget", setup{engine: []string{"max_spans_per_window: -5"}}, []string{"max_spans_per_window", "-5"}},
 		{"path of the socket too long", setup{endpoint: long}, []string{"endpoint", "107", "shorter"}},
 		{"socket in use", setup{endpoint: running.endpoint}, []string{"endpoint", "in use", strings.TrimPrefix(running.endpoint, "unix://")}},
 		{"folder of the socket missing", setup{endpoint: "unix:///no/such/folder/weft.sock"}, []string{"endpoint", "/no/such/folder"}},

@@ -67,7 +67,7 @@ func TestPageControlsAnAgent(t *testing.T) {
 	require.NoError(t, os.WriteFile(more, []byte(`extensions: {agent_control: }
 receivers: {jvm_thread: {remote_control: true}}
 exporters: {thread_view: {control: true}}
-service: {extensions: [health_check, agent_control]}
+service: {extensions: [health_check, thread_engine, agent_control]}
 `), 0o600))
 	c := startCollector(t, setup{more: []string{more}})
 	java(t, jdks[len(jdks)-1], c.endpoint, "stuck", "Deadlock")

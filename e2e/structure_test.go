@@ -23,7 +23,7 @@ var stateNames = []string{
 
 // TestStructureWithoutBudget runs the exchange without a span budget: states tile the life of each thread.
 func TestStructureWithoutBudget(t *testing.T) {
-	c := startCollector(t, setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 0"}})
+	c := startCollector(t, setup{engine: []string{"max_spans_per_window: 0"}})
 	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3").wait(t))
 	o := c.finish(t, "exchange")
 	for _, s := range o.spans {
@@ -36,7 +36,7 @@ func TestStructureWithoutBudget(t *testing.T) {
 // TestStructureWithBudget runs the exchange with fewer spans than states.
 func TestStructureWithBudget(t *testing.T) {
 	const budget = 100
-	c := startCollector(t, setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 100"}})
+	c := startCollector(t, setup{engine: []string{"max_spans_per_window: 100"}})
 	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3").wait(t))
 	o := c.finish(t, "exchange")
 	perTrace := map[pcommon.TraceID]int{}

@@ -30,7 +30,7 @@ type counters struct {
 // TestCountsMatchThreadMXBean compares counts and times with ThreadMXBean, an independent source.
 func TestCountsMatchThreadMXBean(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
-		c := startCollector(t, setup{more: []string{"yaml:processors::thread_span::max_spans_per_window: 0"}})
+		c := startCollector(t, setup{engine: []string{"max_spans_per_window: 0"}})
 		var truth struct {
 			Threads []counters `json:"threads"`
 		}
