@@ -29,14 +29,14 @@ func (p parts) config(at addresses) string {
 	if p.manyJVMs {
 		limit = "max_sessions: 2000"
 	}
-	add("extensions:\n  health_check: {endpoint: %q}", at.health)
+	add("extensions:\n  health_check: {endpoint: %q}\n  thread_engine: {%s}", at.health, limit)
 	add("receivers:\n  otlp: {protocols: {grpc: {endpoint: %q}}}", at.otlp)
 	add("  jvm_thread: {protocols: {stream: {endpoint: %q, max_connections: 2000, max_sessions: 2000}}}", "unix://"+at.socket)
-	add("processors:\n  thread_span: {%s}", limit)
-	add("connectors:\n  contention: {%s}\n  span_metrics: {}\n  forward:", limit)
+	add("processors:\n  thread_span: {engine: thread_engine}")
+	add("connectors:\n  contention: {engine: thread_engine}\n  span_metrics: {}\n  forward:")
 	add("exporters:\n  nop:\n  prometheus: {endpoint: %q}", at.prometheus)
-	add("  thread_view: {endpoint: %q, %s}", at.page, limit)
-	add("service:\n  extensions: [health_check]\n  telemetry: {metrics: {level: none}}\n  pipelines:")
+	add("  thread_view: {endpoint: %q, engine: thread_engine}", at.page)
+	add("service:\n  extensions: [health_check, thread_engine]\n  telemetry: {metrics: {level: none}}\n  pipelines:")
 	switch {
 	case p.spanMetrics:
 		add("    traces: {receivers: [otlp], exporters: [span_metrics, nop]}")
