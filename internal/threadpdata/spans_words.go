@@ -125,6 +125,9 @@ func (e *Emitter) intervalName(iv *jvmthread.Interval) string {
 	if iv.State == jvmthread.StateJoining {
 		return wording.Title(iv.State, iv.Wait, e.threadName(iv.Peer), k.timedOut)
 	}
+	if k == (nameKey{state: iv.State}) { // half of all: running
+		return wording.Verb(iv.State)
+	}
 	return e.title(k)
 }
 
