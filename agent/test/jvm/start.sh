@@ -54,8 +54,27 @@ attached_quietly() {
     nothing_added
 }
 
+# The first unmount of a virtual thread is that of a thread older than the agent.
+older_virtual() {
+    section "a virtual thread older than the agent"
+    start_waiting ready "$@" -cp "$classes" Started later
+    listen
+    attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/report")"
+    commanded ''
+    detach
+    heard
+    # Before 24 virtual threads park a few times more than the program requests.
+    [ "$(count_of 'Started$Parked.park')" -ge 100 ] || bad "$(count_of 'Started$Parked.park') parks"
+    [ "$major" -lt 24 ] || expect 'Started$Parked.park' 100
+    echo end >&9
+    exec 9>&-
+    wait $runner || bad "the JVM exited with $?"
+}
+
 quiet() {
     started
-    [ "$major" -lt 21 ] || started virtual
     attached_quietly
+    [ "$major" -ge 21 ] || return
+    started virtual
+    older_virtual -Xcheck:jni
 }
