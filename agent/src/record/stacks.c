@@ -33,9 +33,9 @@ static const uint64_t SEEN_TWICE = 0x10000; // in the id: confirmed once
 static struct {
     atomic_bool usable;
     atomic_int mismatches;
-    atomic_int first_checks; // left to do
     _Atomic uint64_t slots[KNOWN_SETS][KNOWN_WAYS];
-} known = {.first_checks = FIRST_CHECKS};
+} known;
+static atomic_int first_checks = FIRST_CHECKS; // left to do; apart, so that the file has no slots
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t stack_count;
@@ -155,8 +155,7 @@ static bool doubt(uint64_t id) {
     if (++since % DOUBT_EACH == 0) {
         return true;
     }
-    return (id & SEEN_TWICE) == 0 &&
-           atomic_load_explicit(&known.first_checks, memory_order_relaxed) > 0;
+    return (id & SEEN_TWICE) == 0 && atomic_load_explicit(&first_checks, memory_order_relaxed) > 0;
 }
 
 uint32_t weft_stacks_id(JNIEnv *env, int depth, bool plain) {
@@ -182,7 +181,7 @@ uint32_t weft_stacks_id(JNIEnv *env, int depth, bool plain) {
     uint32_t truth = weft_stacks_resolved(env, depth);
     if (id != 0) {
         if ((id & SEEN_TWICE) == 0) {
-            atomic_fetch_sub_explicit(&known.first_checks, 1, memory_order_relaxed);
+            atomic_fetch_sub_explicit(&first_checks, 1, memory_order_relaxed);
         }
         if ((id & ~SEEN_TWICE) != truth &&
             atomic_fetch_add(&known.mismatches, 1) + 1 >= MAX_MISMATCHES) {
