@@ -56,8 +56,8 @@ func TestLoadIsAConsistentHistory(t *testing.T) {
 				for state, sum := range w.Totals {
 					sums[state].Count += sum.Count
 				}
-				for i := range w.Interactions {
-					links[w.Interactions[i].Kind]++
+				for ia := range w.Interactions() {
+					links[ia.Kind]++
 				}
 				events += w.Events
 			}

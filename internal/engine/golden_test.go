@@ -58,8 +58,8 @@ func golden(t *testing.T, file string) {
 				got["intervals"] += h.Interval(iv) + "\n"
 			}
 		}
-		for _, ia := range w.Interactions {
-			got["interactions"] += h.Interaction(ia) + "\n"
+		for ia := range w.Interactions() {
+			got["interactions"] += h.Interaction(*ia) + "\n"
 		}
 		for _, hint := range w.Hints {
 			got["hints"] += h.Hint(hint) + "\n"

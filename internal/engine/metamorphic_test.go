@@ -71,7 +71,8 @@ func story(t *testing.T, events []jvmthread.Event, shift jvmthread.Time) (out []
 				out = append(out, fmt.Sprintf("%+v", iv))
 			}
 		}
-		for _, ia := range w.Interactions {
+		for caused := range w.Interactions() {
+			ia := *caused
 			ia.CauseTime -= shift
 			ia.EffectTime -= shift
 			out = append(out, fmt.Sprintf("%+v", ia))

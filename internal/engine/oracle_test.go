@@ -43,7 +43,7 @@ func TestEngineMatchesOracle(t *testing.T) {
 						for _, l := range w.Lanes {
 							intervals.Add(int64(len(l.Intervals)))
 						}
-						interactions.Add(int64(len(w.Interactions)))
+						interactions.Add(int64(w.CountInteractions()))
 						holds.Add(int64(len(w.Holds)))
 					})
 				}
@@ -66,7 +66,7 @@ func simulate(seed uint64) *threadtest.Simulation {
 
 func sameInteractions(sim *threadtest.Simulation, w *window.Window) error {
 	var got []threadtest.Truth
-	for _, ia := range w.Interactions {
+	for ia := range w.Interactions() {
 		got = append(got, threadtest.Truth{Kind: ia.Kind, From: ia.From.Thread, To: ia.To.Thread, At: ia.EffectTime, Lock: ia.Lock})
 	}
 	want := selfless(sim.Truth)

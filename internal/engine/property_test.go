@@ -72,11 +72,11 @@ func TestWindowsAddUp(t *testing.T) {
 		sim := simulate(seed)
 		whole, pieces := make(map[jvmthread.ThreadID]window.Totals), make(map[jvmthread.ThreadID]window.Totals)
 		interactions := [2]int{}
-		run(t, sim.Events, time.Hour, func(w *window.Window) { addTotals(whole, w); interactions[0] += len(w.Interactions) })
+		run(t, sim.Events, time.Hour, func(w *window.Window) { addTotals(whole, w); interactions[0] += w.CountInteractions() })
 		n := 0
 		run(t, sim.Events, time.Duration(50+seed*7), func(w *window.Window) {
 			addTotals(pieces, w)
-			interactions[1] += len(w.Interactions)
+			interactions[1] += w.CountInteractions()
 			n++
 		})
 		for id, want := range whole {
@@ -120,8 +120,8 @@ func describe(w *window.Window) (out []string) {
 			out = append(out, fmt.Sprintf("%+v", iv))
 		}
 	}
-	for _, ia := range w.Interactions {
-		out = append(out, fmt.Sprintf("%+v", ia))
+	for ia := range w.Interactions() {
+		out = append(out, fmt.Sprintf("%+v", *ia))
 	}
 	return out
 }

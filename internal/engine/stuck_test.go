@@ -56,8 +56,8 @@ func TestUnknownOwner(t *testing.T) {
 		{Time: 20, Thread: 2, Kind: jvmthread.KindContendedEnter, Lock: book, Peer: 1},
 		{Time: 30, Thread: 2, Kind: jvmthread.KindContendedEntered, Lock: book},
 	}, time.Hour, func(w *window.Window) {
-		if len(w.Lanes) != 2 || len(w.Interactions) != 1 || w.Interactions[0].From.Thread != 1 {
-			t.Errorf("%d threads, interactions %v", len(w.Lanes), w.Interactions)
+		if len(w.Lanes) != 2 || w.CountInteractions() != 1 || w.Lanes[1].Causes[0].From.Thread != 1 {
+			t.Errorf("%d threads, %d interactions", len(w.Lanes), w.CountInteractions())
 		}
 	})
 }

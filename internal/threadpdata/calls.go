@@ -57,8 +57,7 @@ type callKey struct {
 // begin finds the calls of a window that released no thread in it: the others are links.
 func (c *Calls) begin(w *window.Window) (n int) {
 	bound := make(map[callKey]struct{})
-	for i := range w.Interactions {
-		ia := &w.Interactions[i]
+	for ia := range w.Interactions() {
 		if kind := ia.Kind.Call(); kind != jvmthread.KindNone {
 			bound[callKey{ia.CauseTime, ia.From.Thread, kind}] = struct{}{}
 		}

@@ -33,8 +33,7 @@ func Validate(w *window.Window) (errs []error) {
 		errs = append(errs, fmt.Errorf("window: totals %v differ from the sums of the lanes %v", w.Totals, all))
 	}
 	handoffs := make(map[jvmthread.IntervalRef]int)
-	for i := range w.Interactions {
-		ia := &w.Interactions[i]
+	for ia := range w.Interactions() {
 		if err := interaction(w, ia, lanes); err != nil {
 			errs = append(errs, err)
 		}

@@ -129,9 +129,8 @@ func New(cfg *Config, sym *symbols.Table, classifier *waits.Classifier, begin ti
 // Window adds a window, and the time of open intervals up to its end. The spans of the window must be selected, so that exemplars refer to
 // existing spans.
 func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
-	rest := w.Interactions // in the order of the lanes and their intervals
 	for _, l := range w.Lanes {
-		pool := a.pool(l.Thread)
+		pool, rest := a.pool(l.Thread), l.Causes
 		states := &a.states.get(pool).Value
 		for i := range l.Intervals {
 			iv := &l.Intervals[i]

@@ -45,8 +45,8 @@ func TestLocksWithoutOwners(t *testing.T) {
 			if !slices.Equal(test.want, holds) {
 				t.Errorf("%s: have %v, want %v", test.name, holds, test.want)
 			}
-			if len(w.Interactions) != len(test.want) {
-				t.Errorf("%s: %v", test.name, w.Interactions)
+			if w.CountInteractions() != len(test.want) {
+				t.Errorf("%s: %d interactions", test.name, w.CountInteractions())
 			}
 		})
 	}

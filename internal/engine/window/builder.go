@@ -34,8 +34,8 @@ type Builder struct {
 	window    Window
 	lanes     []*Lane // by the thread's slot
 	used      int     // lanes that are not nil
-	free      []*Lane
-	freeRoom  int // capacity of the free lanes
+	spare     []*Lane // emptied lanes of the previous window, by the thread's slot
+	spareRoom int     // capacity of these
 	intervals int
 	holds     []jvmthread.Hold // in order of arrival
 	order     lockOrder
@@ -76,7 +76,7 @@ func (b *Builder) Begun() bool { return b.begun }
 func (b *Builder) End() jvmthread.Time { return b.window.End }
 
 // Held returns the number of intervals and interactions in memory, including the spare capacity kept for the next window.
-func (b *Builder) Held() int { return b.intervals + b.freeRoom }
+func (b *Builder) Held() int { return b.intervals + b.spareRoom }
 
 // reaches reports whether the window contains at least times times its limit.
 func (b *Builder) reaches(times int) bool {
@@ -123,7 +123,7 @@ func (b *Builder) AddInteraction(to *timeline.Thread, ia *jvmthread.Interaction)
 		return
 	}
 	l := b.lane(to)
-	l.causes = append(l.causes, *ia)
+	l.Causes = append(l.Causes, *ia)
 	b.intervals++
 	if ia.Kind == jvmthread.InteractionHandoff {
 		b.locks.handoffs = append(b.locks.handoffs, handoff{ia.Lock, ia.From.Thread, ia.To.Thread, ia.EffectTime})
@@ -153,10 +153,10 @@ func (b *Builder) lane(th *timeline.Thread) *Lane {
 	if l != nil {
 		return l
 	}
-	if n := len(b.free); n > 0 {
-		l, b.free = b.free[n-1], b.free[:n-1]
-		b.freeRoom -= cap(l.Intervals) + cap(l.causes)
-		*l = Lane{Intervals: l.Intervals[:0], causes: l.causes[:0], details: l.details[:0]}
+	if slot < len(b.spare) && b.spare[slot] != nil {
+		l, b.spare[slot] = b.spare[slot], nil
+		b.spareRoom -= cap(l.Intervals) + cap(l.Causes)
+		*l = Lane{Intervals: l.Intervals, Causes: l.Causes, details: l.details}
 	} else {
 		l = new(Lane)
 	}
@@ -201,9 +201,8 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	b.locks.reset()
 	slices.SortFunc(w.Lanes, func(x, y *Lane) int { return cmp.Compare(x.Thread, y.Thread) })
 	for _, l := range w.Lanes {
-		causes := l.inOrder()
-		w.Interactions = append(w.Interactions, causes...)
-		w.sum(l, causes, &b.locks)
+		l.sortCauses()
+		w.sum(l, &b.locks)
 		w.Totals.add(&l.Totals)
 		w.Waits.add(&l.Waits)
 	}
@@ -213,8 +212,9 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	return w
 }
 
-// sum adds up the intervals of a lane, given the interactions that ended them.
-func (w *Window) sum(l *Lane, causes []jvmthread.Interaction, locks *lockTable) {
+// sum adds up the intervals of a lane.
+func (w *Window) sum(l *Lane, locks *lockTable) {
+	causes := l.Causes
 	for i := range l.Intervals {
 		iv := &l.Intervals[i]
 		t := &l.Totals[iv.State]
@@ -262,16 +262,9 @@ func (b *Builder) Next(at jvmthread.Time) {
 		past = append(past, w.asPast())
 		past = past[max(0, len(past)-maxPast):]
 	}
-	for _, l := range b.lanes {
-		if l != nil {
-			b.recycle(l)
-		}
-	}
-	clear(b.lanes)
-	*w = Window{Lanes: w.Lanes[:0], Interactions: w.Interactions[:0], Holds: w.Holds[:0], LostNotifies: w.LostNotifies[:0], past: past}
-	if cap(w.Interactions) > 1<<18 {
-		w.Interactions = nil
-	}
+	b.recycle()
+	clear(w.Lanes)
+	*w = Window{Lanes: w.Lanes[:0], Holds: w.Holds[:0], LostNotifies: w.LostNotifies[:0], past: past}
 	b.intervals, b.used = 0, 0
 	b.open(at)
 }

@@ -50,20 +50,24 @@ func (w *Window) NextInCycle(iv jvmthread.Interval) (jvmthread.IntervalRef, bool
 
 // Causes returns the interactions that ended an interval, usually one.
 func (w *Window) Causes(ref jvmthread.IntervalRef) []jvmthread.Interaction {
-	start, high := 0, len(w.Interactions)
+	l := w.lane(ref.Thread)
+	if l == nil {
+		return nil
+	}
+	start, high := 0, len(l.Causes)
 	for start < high { // four times as fast as slices.BinarySearchFunc, which copies interactions, and called for every span
 		mid := int(uint(start+high) / 2)
-		if to := &w.Interactions[mid].To; to.Thread < ref.Thread || to.Thread == ref.Thread && to.Seq < ref.Seq {
+		if l.Causes[mid].To.Seq < ref.Seq {
 			start = mid + 1
 		} else {
 			high = mid
 		}
 	}
 	end := start
-	for end < len(w.Interactions) && w.Interactions[end].To == ref {
+	for end < len(l.Causes) && l.Causes[end].To == ref {
 		end++
 	}
-	return w.Interactions[start:end]
+	return l.Causes[start:end]
 }
 
 // detail contains the details of the interval with the given number.

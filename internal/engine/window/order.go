@@ -12,13 +12,12 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// inOrder returns the interactions that released the thread, sorted by the interval that they ended. Only late ones arrive out of order.
-func (l *Lane) inOrder() []jvmthread.Interaction {
+// sortCauses sorts the interactions that released the thread by the interval that they ended. Only late ones arrive out of order.
+func (l *Lane) sortCauses() {
 	byEffect := func(a, b jvmthread.Interaction) int { return cmp.Compare(a.To.Seq, b.To.Seq) }
-	if !slices.IsSortedFunc(l.causes, byEffect) {
-		slices.SortStableFunc(l.causes, byEffect)
+	if !slices.IsSortedFunc(l.Causes, byEffect) {
+		slices.SortStableFunc(l.Causes, byEffect)
 	}
-	return l.causes
 }
 
 // showSources adds a lane for each thread that released another, even if it has no interval in the window.
@@ -27,8 +26,8 @@ func (b *Builder) showSources(tl *timeline.Timeline) {
 		if l == nil {
 			continue
 		}
-		for i := range l.causes {
-			if ia := &l.causes[i]; ia.CauseTime >= b.window.Start {
+		for i := range l.Causes {
+			if ia := &l.Causes[i]; ia.CauseTime >= b.window.Start {
 				if th := tl.Thread(ia.From.Thread); th != nil {
 					b.lane(th)
 				}
@@ -59,15 +58,26 @@ func (b *Builder) showHolders(tl *timeline.Timeline, at jvmthread.Time) {
 	}
 }
 
-// keptIntervals bounds the total capacity of free lanes, in intervals and interactions of 64 bytes.
-const keptIntervals = 1 << 17
-
-// recycle keeps a lane for the next window if the total capacity allows.
-func (b *Builder) recycle(l *Lane) {
-	if room := cap(l.Intervals) + cap(l.causes); b.freeRoom+room <= keptIntervals {
-		b.free = append(b.free, l)
-		b.freeRoom += room
+// recycle keeps the lanes for the same threads in the next window, with the capacity that they needed. Lanes that were kept and not needed are
+// dropped, so a session needs as much memory as its last window did.
+func (b *Builder) recycle() {
+	clear(b.spare)
+	b.lanes, b.spare = b.spare[:0], b.lanes
+	b.spareRoom = 0
+	for _, l := range b.spare {
+		if l != nil {
+			l.Intervals, l.Causes, l.details = reuse(l.Intervals), reuse(l.Causes), reuse(l.details)
+			b.spareRoom += cap(l.Intervals) + cap(l.Causes)
+		}
 	}
+}
+
+// reuse empties a list, and drops its memory if most of it was not used.
+func reuse[T any](list []T) []T {
+	if len(list) < cap(list)/2 && cap(list) > 64 {
+		return nil
+	}
+	return list[:0]
 }
 
 // lockOrder sorts holds by lock. The holds of one lock arrive in time order, so a counting sort is sufficient.

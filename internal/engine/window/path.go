@@ -103,7 +103,9 @@ func (f *Finder) Find(w *Window) {
 	for _, l := range w.Lanes {
 		graph.AddLane(l.Thread, l.Intervals)
 	}
-	graph.AddInteractions(w.Interactions)
+	for _, l := range w.Lanes {
+		graph.AddInteractions(l.Causes)
+	}
 	graph.AddHolds(w.Holds)
 	thread := f.thread(w)
 	if thread == jvmthread.NoThread || w.End <= w.Start {

@@ -87,7 +87,7 @@ func TestSelectKeepsBothEndsOfHandoffs(t *testing.T) {
 			window.NewFinder().Find(w)
 			w.Select(2000, 501)
 			both := 0
-			for _, ia := range w.Interactions {
+			for ia := range w.Interactions() {
 				from, ok := w.Target(ia.From, ia.CauseTime)
 				to, _ := w.Target(ia.To, ia.EffectTime)
 				if ia.Kind == jvmthread.InteractionHandoff && ok && !from.Folded && !to.Folded {

@@ -6,6 +6,7 @@
 package window
 
 import (
+	"iter"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
@@ -34,7 +35,6 @@ type Window struct {
 	Start, End   jvmthread.Time
 	Cut          Cut
 	Lanes        []*Lane                  // by thread id
-	Interactions []jvmthread.Interaction  // whose effect is in the window, by the interval they ended
 	Holds        []jvmthread.Hold         // observed in the window or before it, by lock and time
 	Deadlocks    []deadlock.Found         // that were confirmed in the window
 	Hints        []deadlock.Hint          // found in the window
@@ -57,18 +57,39 @@ type Window struct {
 // Lane is one thread in a window.
 type Lane struct {
 	Thread    jvmthread.ThreadID
-	Intervals []jvmthread.Interval // in order, without gaps; the first may begin before the window
+	Intervals []jvmthread.Interval    // in order, without gaps; the first may begin before the window
+	Causes    []jvmthread.Interaction // that released the thread in the window, by the interval they ended
 	Totals    Totals
 	Waits     Waits
-	Stopped   time.Duration           // by other threads that it waited for: see Stops
-	Folded    Folded                  // intervals without a span
-	Contended Folded                  // those of them that are contended waits
-	Hidden    bool                    // the thread itself has no span
-	keep      []bool                  // by interval; nil: all
-	causes    []jvmthread.Interaction // that released this thread
-	details   []detail                // of intervals that have details, in order
-	sums      []HolderTimes           // of prefixes, computed on demand
-	cursor    int                     // where the last search for a holder ended
+	Stopped   time.Duration // by other threads that it waited for: see Stops
+	Folded    Folded        // intervals without a span
+	Contended Folded        // those of them that are contended waits
+	Hidden    bool          // the thread itself has no span
+	keep      []bool        // by interval; nil: all
+	details   []detail      // of intervals that have details, in order
+	sums      []HolderTimes // of prefixes, computed on demand
+	cursor    int           // where the last search for a holder ended
+}
+
+// Interactions yields the interactions whose effect is in the window: lane by lane, by the interval they ended.
+func (w *Window) Interactions() iter.Seq[*jvmthread.Interaction] {
+	return func(yield func(*jvmthread.Interaction) bool) {
+		for _, l := range w.Lanes {
+			for i := range l.Causes {
+				if !yield(&l.Causes[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// CountInteractions returns the number of interactions.
+func (w *Window) CountInteractions() (n int) {
+	for _, l := range w.Lanes {
+		n += len(l.Causes)
+	}
+	return n
 }
 
 // Totals are exact sums by state: the number of intervals that began in the window, and the time within it.

@@ -29,7 +29,7 @@ type culprits struct {
 
 // made is what the engine made of a recording.
 type made struct {
-	interactions []jvmthread.Interaction
+	interactions []*jvmthread.Interaction
 	holds        []jvmthread.Hold
 	last         map[jvmthread.ThreadID]jvmthread.Interval
 	parks        map[jvmthread.ThreadID][]jvmthread.Marks
@@ -44,7 +44,7 @@ func follow(c *collector) made {
 	e := engine.New(cfg, c.symbols)
 	e.AddBatch(1, 0, max(c.ends[0].Time, c.last+1), c.events)
 	e.Close(window.CutEnd, func(w *window.Window) {
-		m.interactions, m.holds, m.end = w.Interactions, w.Holds, w.End
+		m.interactions, m.holds, m.end = slices.Collect(w.Interactions()), w.Holds, w.End
 		for _, l := range w.Lanes {
 			m.last[l.Thread] = l.Intervals[len(l.Intervals)-1]
 			for _, iv := range l.Intervals {

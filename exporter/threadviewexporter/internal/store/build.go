@@ -66,16 +66,10 @@ func (s *Session) addLane(b *Block, l *window.Lane, sym *symbols.Table) {
 }
 
 func (s *Session) addInteractions(b *Block, w *window.Window, sym *symbols.Table) {
-	order := make([]int32, len(w.Interactions))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(x, y int32) int {
-		return cmp.Or(cmp.Compare(w.Interactions[x].EffectTime, w.Interactions[y].EffectTime), cmp.Compare(x, y))
-	})
+	order := slices.AppendSeq(make([]*jvmthread.Interaction, 0, w.CountInteractions()), w.Interactions())
+	slices.SortStableFunc(order, func(x, y *jvmthread.Interaction) int { return cmp.Compare(x.EffectTime, y.EffectTime) })
 	b.interactions = make([]edge, len(order))
-	for i, at := range order {
-		ia := &w.Interactions[at]
+	for i, ia := range order {
 		b.interactions[i] = edge{
 			effect: b.effects.shorten(i, ia.EffectTime-b.Start), latency: b.latencies.shorten(i, jvmthread.Time(ia.Latency())),
 			from: s.thread(sym, ia.From.Thread), to: s.thread(sym, ia.To.Thread), fromSeq: ia.From.Seq, toSeq: ia.To.Seq,
