@@ -27,9 +27,9 @@ func (p parts) config(at addresses) string {
 	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	limit := ""
 	if p.manyJVMs {
-		limit = "max_sessions: 2000"
+		limit = ", max_sessions: 2000"
 	}
-	add("extensions:\n  health_check: {endpoint: %q}\n  thread_engine: {%s}", at.health, limit)
+	add("extensions:\n  health_check: {endpoint: %q}\n  thread_engine: {heap_growth: 25%s}", at.health, limit)
 	add("receivers:\n  otlp: {protocols: {grpc: {endpoint: %q}}}", at.otlp)
 	add("  jvm_thread: {protocols: {stream: {endpoint: %q, max_connections: 2000, max_sessions: 2000}}}", "unix://"+at.socket)
 	add("processors:\n  thread_span: {engine: thread_engine}")

@@ -16,8 +16,19 @@ import (
 // Config is the configuration of the extension: the options of the components that name it.
 type Config struct {
 	Sessions sessions.Options `mapstructure:",squash"`
+	// HeapGrowth is the part by which the heap of the process may grow between garbage collections, in percent, for heaps above 64 MiB;
+	// 0 leaves it at 100, or GOGC.
+	HeapGrowth int `mapstructure:"heap_growth"`
 
 	_ struct{} // prevents unkeyed literals
+}
+
+// Validate reports a percentage that is out of range.
+func (c *Config) Validate() error {
+	if c.HeapGrowth < 0 || c.HeapGrowth > usualGrowth {
+		return fmt.Errorf("heap_growth: %d is out of range, use 1 to %d, or 0 to leave it alone", c.HeapGrowth, usualGrowth)
+	}
+	return nil
 }
 
 func createDefaultConfig() component.Config { return &Config{Sessions: sessions.DefaultOptions()} }

@@ -16,18 +16,25 @@ import (
 )
 
 // threadEngine is the extension. It starts before the components that name it, and stops after them.
-type threadEngine struct{ analyzer *sessions.Analyzer }
-
-func newThreadEngine(cfg *Config, set extension.Settings) *threadEngine {
-	return &threadEngine{sessions.NewAnalyzer(cfg.Sessions, set.Logger)}
+type threadEngine struct {
+	analyzer *sessions.Analyzer
+	heap     *heapGrowth // nil: left alone
 }
 
-// Start does nothing: the first component that joins starts the analysis.
-func (*threadEngine) Start(context.Context, component.Host) error { return nil }
+func newThreadEngine(cfg *Config, set extension.Settings) *threadEngine {
+	return &threadEngine{sessions.NewAnalyzer(cfg.Sessions, set.Logger), newHeapGrowth(cfg.HeapGrowth)}
+}
+
+// Start does not start the analysis: the first component that joins does.
+func (e *threadEngine) Start(context.Context, component.Host) error {
+	e.heap.start()
+	return nil
+}
 
 // Shutdown ends the analysis, unless a component already did.
 func (e *threadEngine) Shutdown(ctx context.Context) error {
 	e.analyzer.Shutdown(ctx)
+	e.heap.end()
 	return nil
 }
 

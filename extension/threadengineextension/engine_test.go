@@ -36,6 +36,13 @@ func TestEngineMustBeAnExtension(t *testing.T) {
 	}
 }
 
+func TestHeapGrowthHasARange(t *testing.T) {
+	cfg := threadengineextension.NewFactory().CreateDefaultConfig().(*threadengineextension.Config)
+	require.NoError(t, cfg.Validate())
+	cfg.HeapGrowth = 101
+	require.EqualError(t, cfg.Validate(), "heap_growth: 101 is out of range, use 1 to 100, or 0 to leave it alone")
+}
+
 func TestOptionsOfTheEngineBelongToIt(t *testing.T) {
 	options := threadengineextension.DefaultOptions()
 	options.Window, options.Frames.Libraries = time.Second, []string{"com.acme.framework"}

@@ -46,7 +46,8 @@ type Reader struct {
 	skipped uint64
 }
 
-const readBuffer = 64 << 10
+// readBuffer is small, since there is one for each agent; frames that do not fit are read directly.
+const readBuffer = 16 << 10
 
 // NewReader returns a reader that rejects payloads above limit bytes. It allocates memory as bytes arrive, not by the announced length.
 func NewReader(src io.Reader, limit int) *Reader {
