@@ -151,9 +151,10 @@ type Thread struct {
 	Dead        bool           // it has ended
 	Known       bool           // the index is in use
 
-	used   uint64  // the newest block that refers to it
-	chunks []chunk // its lanes, by time
-	open   chunk   // in a snapshot, its lane in the open block; no block: it has none
+	used    uint64  // the newest block that refers to it
+	chunks  []chunk // its lanes, by time
+	dropped int     // chunks removed since the list was copied
+	open    chunk   // in a snapshot, its lane in the open block; no block: it has none
 }
 
 // chunk is a lane of a thread.

@@ -97,6 +97,14 @@ func (s *Session) account(b *Block) int64 {
 	return bytes
 }
 
+// dropChunk removes the first chunk. Snapshots share the array, so it is not overwritten but replaced, before it keeps many evicted blocks.
+func (t *Thread) dropChunk() {
+	t.chunks = t.chunks[1:]
+	if t.dropped++; t.dropped > len(t.chunks)/16 {
+		t.chunks, t.dropped = slices.Clone(t.chunks), 0
+	}
+}
+
 // push appends a block to the session, and its lanes to the threads.
 func (s *Session) push(b *Block) {
 	s.now.blocks = append(s.now.blocks, b)
@@ -189,7 +197,7 @@ func (s *Session) evict() (freed int64, gone bool) {
 	s.now.blocks = s.now.blocks[1:]
 	for i := range len(b.lanes) - 1 {
 		if t := &s.now.Threads[b.lanes[i].thread]; len(t.chunks) > 0 && t.chunks[0].block == b {
-			t.chunks = t.chunks[1:]
+			t.dropChunk()
 		}
 	}
 	s.count(b, -1)
