@@ -25,11 +25,14 @@ type addresses struct{ socket, otlp, health, prometheus, page string }
 func (p parts) config(at addresses) string {
 	var b strings.Builder
 	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	limit := ""
-	if p.manyJVMs {
-		limit = ", max_sessions: 2000"
+	engine := "heap_growth: 50" // as in config/metrics.yaml
+	if p.page {
+		engine = "heap_growth: 10, max_intervals_per_window: 300000" // as in config/all-in-one.yaml
 	}
-	add("extensions:\n  health_check: {endpoint: %q}\n  thread_engine: {heap_growth: 25%s}", at.health, limit)
+	if p.manyJVMs {
+		engine += ", max_sessions: 2000"
+	}
+	add("extensions:\n  health_check: {endpoint: %q}\n  thread_engine: {%s}", at.health, engine)
 	add("receivers:\n  otlp: {protocols: {grpc: {endpoint: %q}}}", at.otlp)
 	add("  jvm_thread: {protocols: {stream: {endpoint: %q, max_connections: 2000, max_sessions: 2000}}}", "unix://"+at.socket)
 	add("processors:\n  thread_span: {engine: thread_engine}")

@@ -17,14 +17,17 @@ import (
 const (
 	freeGrowth  = 64 << 20 // bytes by which the heap may grow in any case
 	usualGrowth = 100      // percent: the default of GOGC
+	freeIdle    = 32 << 20 // bytes that the heap may keep without using them
 	adjustEvery = 5 * time.Second
 )
 
-// heapGrowth adjusts GOGC to the size of the heap until it is stopped.
+// heapGrowth adjusts GOGC to the size of the heap until it is stopped, and returns memory that a peak has left.
 type heapGrowth struct {
 	percent int // of the live heap
 	set     func(percent int) (before int)
 	live    func() uint64 // bytes that the last collection kept
+	idle    func() uint64 // bytes that the heap does not use
+	release func()
 	stop    context.CancelFunc
 	wg      sync.WaitGroup
 }
@@ -34,11 +37,16 @@ func newHeapGrowth(percent int) *heapGrowth {
 	if percent == 0 || os.Getenv("GOGC") != "" {
 		return nil
 	}
-	return &heapGrowth{percent: percent, set: debug.SetGCPercent, live: liveHeap}
+	return &heapGrowth{percent: percent, set: debug.SetGCPercent, live: liveHeap, idle: idleHeap, release: debug.FreeOSMemory}
 }
 
-func liveHeap() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+func liveHeap() uint64 { return read("/gc/heap/live:bytes") }
+
+func idleHeap() uint64 { return read("/memory/classes/heap/free:bytes") }
+
+// read returns the value of a metric of the runtime, 0 if it has no such metric.
+func read(name string) uint64 {
+	sample := []metrics.Sample{{Name: name}}
 	metrics.Read(sample)
 	if sample[0].Value.Kind() != metrics.KindUint64 {
 		return 0
@@ -70,6 +78,9 @@ func (h *heapGrowth) run(ctx context.Context) {
 			if want := h.wanted(); want != current { // each change stops the world for a moment
 				current = want
 				h.set(want)
+			}
+			if h.idle() > freeIdle { // the runtime would take minutes
+				h.release()
 			}
 		}
 	}

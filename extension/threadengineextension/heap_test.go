@@ -5,6 +5,7 @@ package threadengineextension
 
 import (
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +23,12 @@ func TestHeapGrowthFollowsTheHeap(t *testing.T) {
 			size, sizes = sizes[0], sizes[1:]
 			return size
 		}
+		idle, released := []uint64{0, freeIdle + 1, freeIdle, 0, 1 << 40, 0}, 0
+		h.idle = func() (size uint64) {
+			size, idle = idle[0], idle[1:]
+			return size
+		}
+		h.release = func() { released++ }
 		h.set = func(percent int) int {
 			set = append(set, percent)
 			return 77
@@ -31,6 +38,7 @@ func TestHeapGrowthFollowsTheHeap(t *testing.T) {
 		synctest.Wait()
 		h.end()
 		assert.Equal(t, []int{100, 60, 30, 25, 100, 77}, set)
+		assert.Equal(t, 2, released)
 	})
 }
 
@@ -44,7 +52,13 @@ func TestHeapGrowthLeavesGOGCAlone(t *testing.T) {
 	h.end()
 }
 
-func TestLiveHeapIsKnown(t *testing.T) {
+func TestSizeOfTheHeapIsKnown(t *testing.T) {
 	runtime.GC()
 	assert.Positive(t, liveHeap())
+	debug.FreeOSMemory()
+	before := idleHeap()
+	list := make([]byte, 32<<20)
+	runtime.KeepAlive(list)
+	runtime.GC()
+	assert.Greater(t, idleHeap(), before)
 }
