@@ -24,7 +24,7 @@ type row struct {
 	goal   goal
 }
 
-// goal is the most that a row may use; zero fields are no goal.
+// goal is the most that a row may use; a field that is zero has no limit.
 type goal struct {
 	ratio float64 // CPU time of an event relative to the anchor
 	ns    float64 // CPU time of an event

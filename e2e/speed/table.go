@@ -28,7 +28,7 @@ type line struct {
 // busyLoad is the load average above which a row is marked: the machine had less than one processor for the row.
 const busyLoad = 4
 
-// render returns the table in Markdown, and a line that tells what it was measured on.
+// render returns the table in Markdown, and a line that states what it was measured on.
 func render(table []line, rounds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s; %d processors, %s; medians of %d interleaved rounds; † load average above %d.\n\n",
