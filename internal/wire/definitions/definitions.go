@@ -8,6 +8,7 @@ package definitions
 import (
 	"math"
 	"sort"
+	"time"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -26,8 +27,8 @@ const (
 type Table struct {
 	Symbols *symbols.Table
 
-	described map[jvmthread.ThreadID]struct{} // threads whose descriptions were already sent downstream
-	turns     uint64                          // turns of Symbols when described was last valid
+	described map[jvmthread.ThreadID]jvmthread.Time // when the descriptions of threads were last sent downstream
+	turns     uint64                                // turns of Symbols when described was last valid
 
 	// Valid for one connection: the agent sends them again on the next one.
 	classes    []jvmthread.ClassID // by the agent's ID
@@ -56,7 +57,7 @@ func (d *Table) Held() int {
 // New returns an empty table that interns texts in sym.
 func New(sym *symbols.Table) *Table {
 	return &Table{
-		Symbols: sym, described: make(map[jvmthread.ThreadID]struct{}), methods: make(map[wire.MethodID]method),
+		Symbols: sym, described: make(map[jvmthread.ThreadID]jvmthread.Time), methods: make(map[wire.MethodID]method),
 	}
 }
 
@@ -94,20 +95,23 @@ func (d *Table) defineThread(th jvmthread.Thread) bool {
 	return true
 }
 
-// IsNews reports whether a thread has a description that was not sent downstream yet.
-func (d *Table) IsNews(id jvmthread.ThreadID) bool {
+// describeEvery is how often a description is sent again: a component that starts later, or that has missed a batch, lacks names for that long.
+const describeEvery = jvmthread.Time(10 * time.Second)
+
+// IsNews reports whether a thread has a description that was not sent downstream in the last ten seconds before a time.
+func (d *Table) IsNews(id jvmthread.ThreadID, at jvmthread.Time) bool {
 	if turns := d.Symbols.Turns(); turns != d.turns {
 		d.turns = turns
 		clear(d.described) // Symbols may have dropped some threads; the others are described once more
 	}
-	if _, known := d.described[id]; known {
+	if last, known := d.described[id]; known && at-last < describeEvery {
 		return false
 	}
 	return d.Symbols.Thread(id) != jvmthread.Thread{ID: id}
 }
 
-// Described records that the description of a thread was sent downstream.
-func (d *Table) Described(id jvmthread.ThreadID) { d.described[id] = struct{}{} }
+// Described records when the description of a thread was sent downstream.
+func (d *Table) Described(id jvmthread.ThreadID, at jvmthread.Time) { d.described[id] = at }
 
 // Forget records that the description of a thread has changed.
 func (d *Table) Forget(id jvmthread.ThreadID) { delete(d.described, id) }

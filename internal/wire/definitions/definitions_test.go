@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -152,9 +153,9 @@ func TestVirtualThreadsWithoutEndAreDropped(t *testing.T) {
 	d := New(symbols.New(limits))
 	for id := range jvmthread.ThreadID(1000) {
 		d.Symbols.SetThread(jvmthread.Thread{ID: id + 1, Virtual: true, Name: "v"})
-		assert.True(t, d.IsNews(id+1))
-		d.Described(id + 1)
-		assert.False(t, d.IsNews(id+1))
+		assert.True(t, d.IsNews(id+1, 5))
+		d.Described(id+1, 5)
+		assert.False(t, d.IsNews(id+1, 5))
 	}
 	assert.LessOrEqual(t, len(d.described), 2*limits.Threads)
 }
@@ -173,4 +174,17 @@ stack id=1 frames=1:0
 	assert.Equal(t, jvmthread.NoClass, d.Class(1))
 	assert.Zero(t, define(t, d, text))
 	assert.Equal(t, once, d.Held())
+}
+
+// A description is sent again after a while, for components that have missed it.
+func TestDescriptionsAreRepeated(t *testing.T) {
+	d := New(symbols.New(symbols.DefaultLimits()))
+	_, err := d.Define(wire.Frame{Kind: wire.FrameThread, Payload: wire.AppendThread(nil, jvmthread.Thread{ID: 7, Name: "worker"})[wire.FrameHeaderSize:]})
+	require.NoError(t, err)
+	const second = jvmthread.Time(time.Second)
+	assert.True(t, d.IsNews(7, 100*second))
+	d.Described(7, 100*second)
+	assert.False(t, d.IsNews(7, 110*second-1))
+	assert.True(t, d.IsNews(7, 110*second))
+	assert.False(t, d.IsNews(8, 110*second), "a thread that is not known")
 }

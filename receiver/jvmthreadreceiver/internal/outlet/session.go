@@ -43,7 +43,7 @@ type Batch struct {
 
 	// Seal fills the following.
 	Peers   []jvmthread.ThreadID            // threads to describe that have no part
-	news    map[jvmthread.ThreadID]struct{} // all threads described for the first time
+	news    map[jvmthread.ThreadID]struct{} // all threads that must be described
 	lost    uint64                          // events lost in the gaps of the batch
 	unowned uint64                          // events with FlagOwnerUnknown
 	carrier threadpdata.Carrier
@@ -83,7 +83,7 @@ func (s *Session) Begin() *Batch {
 
 // Seal completes the batch with a header whose watermark is wall-clock time.
 func (s *Session) Seal(h wire.BatchHeader) {
-	s.inspect()
+	s.inspect(h.Watermark)
 	c := &s.Batch.carrier
 	c.Session, c.Batch, c.Watermark, c.End, c.Aggregate = s.ID, h.Sequence, h.Watermark, "", s.Batch.Aggregate
 	c.Before = h.Before - min(h.Before, s.unknown) // downstream components must not take skipped events for missing ones
@@ -99,12 +99,11 @@ func (s *Session) End(reason string, at jvmthread.Time) {
 	}
 }
 
-// inspect finds the threads that the batch describes for the first time, those of its parts and their peers, and adds up its gaps and
-// missing owners.
-func (s *Session) inspect() {
+// inspect finds the threads that the batch must describe, those of its parts and their peers, and adds up its gaps and missing owners.
+func (s *Session) inspect(watermark jvmthread.Time) {
 	b := &s.Batch
 	for _, part := range b.Parts {
-		if s.Definitions.IsNews(part.Thread) {
+		if s.Definitions.IsNews(part.Thread, watermark) {
 			b.news[part.Thread] = struct{}{}
 		}
 	}
@@ -116,7 +115,7 @@ func (s *Session) inspect() {
 		if ev.Flags&jvmthread.FlagOwnerUnknown != 0 {
 			b.unowned++
 		}
-		if ev.Peer == jvmthread.NoThread || len(b.Parts)+len(b.Peers) >= ordering.MaxParts || !s.Definitions.IsNews(ev.Peer) {
+		if ev.Peer == jvmthread.NoThread || len(b.Parts)+len(b.Peers) >= ordering.MaxParts || !s.Definitions.IsNews(ev.Peer, watermark) {
 			continue
 		}
 		if _, twice := b.news[ev.Peer]; !twice {
@@ -148,7 +147,9 @@ func (s *Session) appendWhole(spans ptrace.SpanSlice) {
 	c := &b.carrier
 	c.Part, c.Parts, c.Events, c.Threads = 0, 1, b.Events, c.Threads[:0]
 	for _, part := range b.Parts {
-		c.Threads = append(c.Threads, sym.Thread(part.Thread))
+		if _, news := b.news[part.Thread]; news {
+			c.Threads = append(c.Threads, sym.Thread(part.Thread))
+		}
 	}
 	for _, peer := range b.Peers {
 		c.Threads = append(c.Threads, sym.Thread(peer))
@@ -183,7 +184,7 @@ func (s *Session) commit() {
 	s.Before = b.carrier.Before
 	s.unknown += b.Unknown
 	for thread := range b.news {
-		s.Definitions.Described(thread)
+		s.Definitions.Described(thread, b.carrier.Watermark)
 	}
 	for i := range b.Events {
 		switch b.Events[i].Kind {
