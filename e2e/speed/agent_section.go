@@ -9,9 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -29,25 +27,15 @@ type agents struct {
 	loads    []float64
 }
 
-// variant is a way to run a JVM.
-type variant struct {
-	name      string
-	agent     bool
-	arguments []string
-}
-
 // spent is what a program took: its measured phase, or all of it.
 type spent struct{ cpu, wall float64 } // nanoseconds
 
 // programs of agent/test/java/Workloads.java, and how often each repeats its operation.
 func workloads() [][2]string {
-	return [][2]string{{"contended", "60000"}, {"wait-notify", "60000"}, {"park-unpark", "60000"}, {"uncontended", "20000000"}, {"start-join", "8000"}}
+	return [][2]string{{"contended", "60000"}, {"wait-notify", "60000"}, {"park-unpark", "60000"}, {"uncontended", "20000000"}}
 }
 
 func (a *agents) begin(ctx context.Context, o *options) (err error) {
-	if err := errors.Join(need("build/libweft.so", "build"), need(filepath.Join(peers, ".fetched"), "build/peers/.fetched")); err != nil {
-		return err
-	}
 	if a.jdks, err = findJDKs(ctx); err != nil {
 		return err
 	}
@@ -59,49 +47,18 @@ func (a *agents) begin(ctx context.Context, o *options) (err error) {
 	if a.classes, err = a.jdks[0].compile(ctx, o, ".", hello, "agent/test/java/Workloads.java"); err != nil {
 		return err
 	}
-	unpack := exec.CommandContext(ctx, a.jdks[0].program("jar"), "xf", mustAbs(peers+"/async-profiler-4.1.jar"), "linux-x64/libasyncProfiler.so")
-	unpack.Dir = o.dir
-	if out, err := unpack.CombinedOutput(); err != nil {
-		return fmt.Errorf("jar: %w\n%s", err, out)
-	}
-	settings := filepath.Join(o.dir, "all.jfc")
-	if err := os.WriteFile(settings, []byte(flightSettings()), 0o600); err != nil {
+	if a.variants, a.sink, err = newVariants(ctx, o, a.jdks[0]); err != nil {
 		return err
-	}
-	socket := filepath.Join(o.dir, "agents")
-	if a.sink, err = newSink(socket); err != nil {
-		return err
-	}
-	agent := "-agentpath:" + mustAbs("build/libweft.so") + "=endpoint=unix://" + socket + ",pool=256m,retain=64m"
-	file := filepath.Join(o.dir, "peer.jfr")
-	a.variants = []variant{
-		{name: "none"},
-		{"details", true, []string{agent}},
-		{"aggregated", true, []string{agent + ",mode=aggregated"}},
-		{"JFR", false, []string{"-XX:StartFlightRecording:filename=" + file + ",settings=" + settings + ",maxsize=64m", "-Xlog:jfr*=off"}},
-		{"async-profiler", false, []string{"-agentpath:" + filepath.Join(o.dir, "linux-x64", "libasyncProfiler.so") + "=start,event=lock,lock=0,jfr,file=" + file}},
 	}
 	a.times = make(map[string][]spent)
 	return nil
 }
 
-// flightSettings turns on the events of threads and nothing else, without thresholds.
-func flightSettings() string {
-	var b strings.Builder
-	b.WriteString(`<?xml version="1.0"?><configuration version="2.0">`)
-	for _, event := range []string{"JavaMonitorEnter", "JavaMonitorWait", "ThreadPark", "ThreadSleep", "ThreadStart", "ThreadEnd"} {
-		fmt.Fprintf(&b, `<event name="jdk.%s"><setting name="enabled">true</setting><setting name="stackTrace">true</setting>`+
-			`<setting name="threshold">0 ns</setting></event>`, event)
-	}
-	b.WriteString("</configuration>")
-	return b.String()
-}
-
 func (a *agents) round(ctx context.Context) error {
 	for _, j := range a.jdks {
 		for range starts {
-			for _, v := range a.variants[:2] {
-				u, wall, err := spend(a.java(ctx, j, v, "Hello"), nil)
+			for _, v := range a.variants[:details+1] {
+				u, wall, err := spend(j.java(ctx, &v, "-Xmx256m", "-XX:+UseSerialGC", "-cp", a.classes, "Hello"), nil)
 				if err != nil {
 					return err
 				}
@@ -125,16 +82,11 @@ func (a *agents) round(ctx context.Context) error {
 	return nil
 }
 
-func (a *agents) java(ctx context.Context, j jdk, v variant, args ...string) *exec.Cmd {
-	all := slices.Concat(v.arguments, []string{"-Xmx256m", "-XX:+UseSerialGC", "-cp", a.classes}, args)
-	return exec.CommandContext(ctx, j.program("java"), all...)
-}
-
 // work runs a workload, which prints the time of its measured phase and the CPU time of its process in this phase.
 func (a *agents) work(ctx context.Context, j jdk, v variant, w [2]string) (s spent, err error) {
 	var out bytes.Buffer
 	before := a.sink.batches.Load()
-	if _, _, err := spend(a.java(ctx, j, v, "Workloads", w[0], w[1]), &out); err != nil {
+	if _, _, err := spend(j.java(ctx, &v, "-Xmx256m", "-XX:+UseSerialGC", "-cp", a.classes, "Workloads", w[0], w[1]), &out); err != nil {
 		return s, err
 	}
 	if v.agent && a.sink.batches.Load() == before {
@@ -162,16 +114,16 @@ func (a *agents) rows() (table []line) {
 	load := medianOf(a.loads, func(v float64) float64 { return v })
 	cpu, wall := func(s spent) float64 { return s.cpu }, func(s spent) float64 { return s.wall }
 	for _, j := range a.jdks {
-		none, with := a.times[j.version+"startnone"], a.times[j.version+"startdetails"]
+		without, with := a.times[j.version+"startnone"], a.times[j.version+"startdetails"]
 		for _, value := range []struct {
 			name string
 			of   func(spent) float64
 		}{{"CPU", cpu}, {"wall", wall}} {
 			const most = 1.05
-			ratio := ratioOf(with, none, value.of)
+			ratio := ratioOf(with, without, value.of)
 			table = append(table, line{
-				what:   fmt.Sprintf("start of Java %s, hello world (n=%d), %s", j.version, len(none), value.name),
-				anchor: fmt.Sprintf("no agent %.1f ms", medianOf(none, value.of)/1e6), weft: fmt.Sprintf("%.1f ms", medianOf(with, value.of)/1e6),
+				what:   fmt.Sprintf("start of Java %s, hello world (n=%d), %s", j.version, len(without), value.name),
+				anchor: fmt.Sprintf("no agent %.1f ms", medianOf(without, value.of)/1e6), weft: fmt.Sprintf("%.1f ms", medianOf(with, value.of)/1e6),
 				ratio: ratio, goal: fmt.Sprintf("≤ %.2f", most), met: ratio <= most, load: load,
 			})
 		}
@@ -179,25 +131,16 @@ func (a *agents) rows() (table []line) {
 	for _, j := range a.jdks {
 		for _, w := range workloads() {
 			times := func(v int) []spent { return a.times[j.version+w[0]+a.variants[v].name] }
-			to := func(v int) float64 { return ratioOf(times(v), times(0), cpu) }
-			ratio := ratioOf(times(1), times(3), cpu)
+			to := func(v int) float64 { return ratioOf(times(v), times(none), cpu) }
+			ratio := ratioOf(times(details), times(flightRecorder), cpu)
 			table = append(table, line{
 				what: fmt.Sprintf("Java %s, %s: CPU of the program", j.version, w[0]),
 				anchor: fmt.Sprintf("no agent %.3g µs an operation; JFR %.2f times as much, async-profiler's locks %.2f",
-					medianOf(times(0), cpu)/1e3, to(3), to(4)),
-				weft:  fmt.Sprintf("details %.2f, aggregated %.2f", to(1), to(2)),
+					medianOf(times(none), cpu)/1e3, to(flightRecorder), to(asyncProfiler)),
+				weft:  fmt.Sprintf("details %.2f, aggregated %.2f", to(details), to(aggregated)),
 				ratio: ratio, goal: "details ≤ JFR", met: ratio <= 1, load: load,
 			})
 		}
 	}
 	return table
-}
-
-// mustAbs returns the absolute path of a path below the current folder, which exists.
-func mustAbs(path string) string {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		panic(err)
-	}
-	return abs
 }

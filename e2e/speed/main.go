@@ -42,7 +42,7 @@ type section interface {
 }
 
 func sections() map[string]section {
-	return map[string]section{"collector": &collectors{}, "parts": &partsSection{}, "jfr": &recordings{}, "agent": &agents{}}
+	return map[string]section{"collector": &collectors{}, "parts": &partsSection{}, "jfr": &recordings{}, "agent": &agents{}, "programs": &programsSection{}}
 }
 
 func main() {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// spend runs a program, which must succeed, and returns what it used and the time that it took. Its output goes to out.
+// spend runs a program and returns what it used, also if it failed, and the time that it took. Its output goes to out.
 func spend(cmd *exec.Cmd, out *bytes.Buffer) (u usage, wall time.Duration, err error) {
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -45,10 +45,10 @@ func spend(cmd *exec.Cmd, out *bytes.Buffer) (u usage, wall time.Duration, err e
 	wall = time.Since(begin)
 	close(ended)
 	u.peak = <-polled
+	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err != nil {
 		return u, wall, fmt.Errorf("%s: %w\n%s", cmd.Path, err, tail(errs.String()))
 	}
-	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return u, wall, nil
 }
 
@@ -56,6 +56,11 @@ func spend(cmd *exec.Cmd, out *bytes.Buffer) (u usage, wall time.Duration, err e
 type jdk struct{ home, version string }
 
 func (j jdk) program(name string) string { return filepath.Join(j.home, "bin", name) }
+
+// java returns the command that runs a program in a variant.
+func (j jdk) java(ctx context.Context, v *variant, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, j.program("java"), slices.Concat(v.arguments, args)...)
+}
 
 // findJDKs returns the JDKs next to JAVA_HOME, or next to that of javac in PATH, in the order of their versions.
 func findJDKs(ctx context.Context) (all []jdk, err error) {
