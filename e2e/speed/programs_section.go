@@ -59,7 +59,7 @@ func (s *programsSection) round(ctx context.Context) error {
 		for _, p := range realPrograms() {
 			for i := range s.variants {
 				if err := s.run(ctx, j, p, &s.variants[i]); err != nil {
-					return fmt.Errorf("Java %s, %s, %s: %w", j.version, p[0], s.variants[i].name, err)
+					return fmt.Errorf("%s of Java %s, %s: %w", p[0], j.version, s.variants[i].name, err)
 				}
 			}
 		}
