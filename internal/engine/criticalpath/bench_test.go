@@ -127,19 +127,63 @@ func BenchmarkFill1M(b *testing.B) {
 	}
 }
 
-// BenchmarkWhatIf1M computes the drag of all locks over a million intervals.
+// BenchmarkFloor measures, for each piece that BenchmarkBounded visits, a scan through memory of the same size, and one access to a place of it
+// that depends on the previous access.
+func BenchmarkFloor(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 1_000_000, 10_000_000} {
+		const lineWords = 8
+		visited := n * 47 / 100
+		lines := make([][lineWords]uint64, (n*24+n/2*(32+32)+visited*40)/64) // nodes, holds and edges; segments and waits
+		b.Run(fmt.Sprintf("scan/%d", n), func(b *testing.B) {
+			sum := uint64(0)
+			for b.Loop() {
+				for i := range lines {
+					for _, word := range lines[i] {
+						sum += word
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(visited*b.N), "ns/visited")
+			lines[0][1] = sum
+		})
+		rng := rand.New(rand.NewPCG(1, 3))
+		order := rng.Perm(len(lines))
+		for i, at := range order {
+			lines[at][0] = uint64(order[(i+1)%len(order)])
+		}
+		b.Run(fmt.Sprintf("random/%d", n), func(b *testing.B) {
+			at := uint64(0)
+			for b.Loop() {
+				for range visited {
+					at = lines[at][0]
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(visited*b.N), "ns/visited")
+			lines[0][1] = at
+		})
+	}
+}
+
+// BenchmarkWhatIf1M computes the drag of all locks over a million intervals. ns/interval should be the same for any number of locks.
 func BenchmarkWhatIf1M(b *testing.B) {
-	for _, locks := range []int{16, 128, 1024} {
+	for _, locks := range []int{2, 16, 128, 1024, 3000} {
 		b.Run(fmt.Sprintf("locks=%d", locks), func(b *testing.B) {
-			w := contention(2*locks, locks, 1_000_000)
+			const intervals = 1_000_000
+			w := contention(50, locks, intervals)
 			g, r := criticalpath.New(criticalpath.Limits{}), new(criticalpath.Retiming)
 			w.fill(g)
 			var out []criticalpath.Saving
-			for b.Loop() {
+			once := func() {
 				g.Retime(0, w.end(), r)
 				out = r.AppendSavings(out[:0], 1, criticalpath.ByLock)
 			}
+			once() // allocate the memory
+			b.ReportAllocs()
+			for b.Loop() {
+				once()
+			}
 			b.ReportMetric(float64(len(out)), "locks")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(intervals*b.N), "ns/interval")
 		})
 	}
 }
