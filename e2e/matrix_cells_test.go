@@ -106,12 +106,13 @@ func (o *output) releaser(s *span) string {
 	return ""
 }
 
-// waitsDuring returns the waits of a thread whose middle is within a call.
+// waitsDuring returns the waits of a thread whose middle is within a call. It leaves out those below a twentieth of the call's: libraries have
+// locks, too, for which threads do wait now and then.
 func (o *output) waitsDuring(service string, w *truthWait) []*span {
 	return o.of(service, func(s *span) bool {
 		middle := s.began()/2 + s.end()/2
 		return s.text("thread.name") == w.Thread && s.has("weft.wait.kind") && s.text("weft.state") != "reentering" &&
-			middle >= w.Called && middle <= w.Returned
+			middle >= w.Called && middle <= w.Returned && s.end()-s.began() >= w.Least/20
 	})
 }
 
