@@ -16,7 +16,7 @@ checked=$(dirname "$receiver")/libweft_check.so # the agent that compares each s
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sock=$work/weft.sock
-weft=$(dirname "$agent")/weft # the command, built next to the agent
+weft=$(dirname "$receiver")/../weft # of this machine, even where the JVM is emulated
 failed=0
 java=
 more= # options of the agent
