@@ -85,24 +85,31 @@ public final class LockNames {
     System.out.printf("{\"cases\":%d}%n", program.threads.size());
   }
 
-  /** Has threads wait for monitors while the agent is attached. */
+  /**
+   * Has threads wait for monitors while the agent is attached. They begin and end one at a time: two threads that end at the same time may
+   * wait for each other in the JDK, which cleans up after them under locks of its own.
+   */
   private void stuck() throws Exception {
-    List<Thread> waiting;
+    Thread atField;
     synchronized (lock) {
+      Thread atClass;
       synchronized (LockNames.class) {
-        waiting = List.of(started("stuck at a class:", LockNames::enterClass), started("stuck at a field: LockNames.lock", this::enterField));
-        for (Thread thread : waiting) {
-          Probe.until(() -> thread.getState() == Thread.State.BLOCKED);
-        }
+        atClass = stuckAt("a class:", LockNames::enterClass);
+        atField = stuckAt("a field: LockNames.lock", this::enterField);
         System.out.println("ready");
         if (System.in.read() < 0) {
           throw new IOException("nobody attached the agent");
         }
       }
+      atClass.join();
     }
-    for (Thread thread : waiting) {
-      thread.join();
-    }
+    atField.join();
+  }
+
+  private Thread stuckAt(String name, Step step) {
+    Thread thread = started("stuck at " + name, step);
+    Probe.until(() -> thread.getState() == Thread.State.BLOCKED);
+    return thread;
   }
 
   private void monitors() throws Exception {
