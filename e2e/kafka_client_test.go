@@ -19,8 +19,8 @@ func TestKafkaNamesTheSlowCallback(t *testing.T) {
 	newest := jdks[len(jdks)-1] // the broker takes seconds to start
 	classpath := withJars(t, "kafka")
 	c := startCollector(t, wholeRun)
-	broker, address := startKafka(t, "-agentpath:"+built("libweft.so")+"=endpoint="+c.endpoint+",service=broker"+everything)
-	p := java(t, newest, c.endpoint, "clicks", quickStart, "-cp", classpath, "com.acme.clicks.Clicks", address, "30")
+	broker := startKafka(t, "-agentpath:"+built("libweft.so")+"=endpoint="+c.endpoint+",service=broker"+everything)
+	p := java(t, newest, c.endpoint, "clicks", quickStart, "-cp", classpath, "com.acme.clicks.Clicks", broker.address, "30")
 	require.Equal(t, 0, p.wait(t), "exit code of the program")
 	var truth struct{ Waited, Audited, Sent, Read int64 }
 	p.truth(t, &truth)

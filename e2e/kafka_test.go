@@ -34,9 +34,15 @@ group.initial.rebalance.delay.ms=0
 // quickStart is for programs that run for seconds.
 const quickStart = "-XX:TieredStopAtLevel=1"
 
-// startKafka starts a single-node Kafka broker with options of the JVM, and returns it and its address. Its jars are downloaded once, into
-// build/kafka.
-func startKafka(t *testing.T, options ...string) (broker *process, address string) {
+// kafkaBroker is a running broker.
+type kafkaBroker struct {
+	*process
+	address string
+	data    string // folder of its logs
+}
+
+// startKafka starts a single-node Kafka broker with options of the JVM. Its jars are downloaded once, into build/kafka.
+func startKafka(t *testing.T, options ...string) *kafkaBroker {
 	t.Helper()
 	jars := built("kafka")
 	if !exists(filepath.Join(jars, "fetched")) {
@@ -45,23 +51,37 @@ func startKafka(t *testing.T, options ...string) (broker *process, address strin
 	newest := jdks[len(jdks)-1]
 	java := filepath.Join(newest.home, "bin", "java")
 	dir := threadtest.SocketDir(t)
-	address = freeAddress(t)
+	broker := &kafkaBroker{address: freeAddress(t), data: filepath.Join(dir, "data")}
 	properties := filepath.Join(dir, "server.properties")
-	content := fmt.Sprintf(brokerProperties, address, freeAddress(t), filepath.Join(dir, "data"))
+	content := fmt.Sprintf(brokerProperties, broker.address, freeAddress(t), broker.data)
 	require.NoError(t, os.WriteFile(properties, []byte(content), 0o600))
 	classpath := filepath.Join(jars, "*")
 	out, err := exec.Command(java, quickStart, "-cp", classpath, "kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", properties).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	broker = start(t, nil, java, append(options, quickStart, "-Xmx256m", "-cp", classpath, "kafka.Kafka", properties)...)
+	broker.process = start(t, nil, java, append(options, quickStart, "-Xmx256m", "-cp", classpath, "kafka.Kafka", properties)...)
 	poll(t, "Kafka is ready", func() bool {
 		require.True(t, broker.running(), "Kafka ended: %s", strings.Join(broker.errLines(), "\n"))
-		connection, err := net.Dial("tcp", address)
+		connection, err := net.Dial("tcp", broker.address)
 		if err == nil {
 			_ = connection.Close()
 		}
 		return err == nil
 	})
-	return broker, address
+	return broker
+}
+
+// topicSize returns the bytes of a topic in the files of the broker.
+func (b *kafkaBroker) topicSize(t *testing.T, topic string) (size int64) {
+	t.Helper()
+	segments, err := filepath.Glob(filepath.Join(b.data, topic+"-*", "*.log"))
+	require.NoError(t, err)
+	require.NotEmpty(t, segments, "the topic exists")
+	for _, segment := range segments {
+		info, err := os.Stat(segment)
+		require.NoError(t, err)
+		size += info.Size()
+	}
+	return size
 }
 
 // fetchJars has Maven copy the dependencies of a POM into a folder.
@@ -78,9 +98,9 @@ func fetchJars(pom, jars string) error {
 
 // TestKafka sends raw events of two JVMs through a topic with several partitions, and turns them into spans.
 func TestKafka(t *testing.T) {
-	_, broker := startKafka(t)
+	broker := startKafka(t)
 	s := startSink(t)
-	c := startCollector(t, setup{config: "kafka.yaml", more: []string{patientOTLP}, env: []string{"KAFKA_BROKERS=[" + broker + "]", "WEFT_BACKEND=" + s.grpc}})
+	c := startCollector(t, setup{config: "kafka.yaml", more: []string{patientOTLP}, env: []string{"KAFKA_BROKERS=[" + broker.address + "]", "WEFT_BACKEND=" + s.grpc}})
 	var one, two pingPong
 	runJava(t, jdks[0], c.endpoint, "one", &one, "PingPong", "50")
 	runJava(t, jdks[0], c.endpoint, "two", &two, "PingPong", "50")
