@@ -109,6 +109,9 @@ func (b *Builder) Add(th *timeline.Thread, iv *jvmthread.Interval) {
 
 func (b *Builder) add(th *timeline.Thread, iv *jvmthread.Interval, d *jvmthread.Detail) {
 	l := b.lane(th)
+	if n := len(l.Intervals); n >= pieceLength && n == cap(l.Intervals) {
+		l.pieces, l.Intervals = append(l.pieces, l.Intervals), make([]jvmthread.Interval, 0, pieceLength)
+	}
 	l.Intervals = append(l.Intervals, *iv)
 	if d != nil && !d.IsZero() {
 		l.details = append(l.details, detail{iv.Seq, *d})
@@ -201,6 +204,7 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	b.locks.reset()
 	slices.SortFunc(w.Lanes, func(x, y *Lane) int { return cmp.Compare(x.Thread, y.Thread) })
 	for _, l := range w.Lanes {
+		l.join()
 		l.sortCauses()
 		w.sum(l, &b.locks)
 		w.Totals.add(&l.Totals)

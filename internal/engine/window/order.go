@@ -12,6 +12,26 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
+// pieceLength is the number of intervals beyond which a lane grows by pieces of that length, which the cut joins. An append that copies them
+// whenever it has to grow by a quarter would touch five times the memory.
+const pieceLength = 1024
+
+// join joins the pieces.
+func (l *Lane) join() {
+	if len(l.pieces) == 0 {
+		return
+	}
+	n := len(l.Intervals)
+	for _, p := range l.pieces {
+		n += len(p)
+	}
+	all := make([]jvmthread.Interval, 0, n+n/8) // the next window may need a little more
+	for _, p := range l.pieces {
+		all = append(all, p...)
+	}
+	l.Intervals, l.pieces = append(all, l.Intervals...), nil
+}
+
 // sortCauses sorts the interactions that released the thread by the interval that they ended. Only late ones arrive out of order.
 func (l *Lane) sortCauses() {
 	byEffect := func(a, b jvmthread.Interaction) int { return cmp.Compare(a.To.Seq, b.To.Seq) }

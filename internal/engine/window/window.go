@@ -61,14 +61,15 @@ type Lane struct {
 	Causes    []jvmthread.Interaction // that released the thread in the window, by the interval they ended
 	Totals    Totals
 	Waits     Waits
-	Stopped   time.Duration // by other threads that it waited for: see Stops
-	Folded    Folded        // intervals without a span
-	Contended Folded        // those of them that are contended waits
-	Hidden    bool          // the thread itself has no span
-	keep      []bool        // by interval; nil: all
-	details   []detail      // of intervals that have details, in order
-	sums      []HolderTimes // of prefixes, computed on demand
-	cursor    int           // where the last search for a holder ended
+	Stopped   time.Duration          // by other threads that it waited for: see Stops
+	Folded    Folded                 // intervals without a span
+	Contended Folded                 // those of them that are contended waits
+	Hidden    bool                   // the thread itself has no span
+	keep      []bool                 // by interval; nil: all
+	details   []detail               // of intervals that have details, in order
+	sums      []HolderTimes          // of prefixes, computed on demand
+	pieces    [][]jvmthread.Interval // that precede Intervals until the window is cut
+	cursor    int                    // where the last search for a holder ended
 }
 
 // Interactions yields the interactions whose effect is in the window: lane by lane, by the interval they ended.
