@@ -6,6 +6,7 @@ package jfr
 import (
 	"encoding/binary"
 	"errors"
+	"math/bits"
 	"strings"
 	"unicode/utf16"
 )
@@ -48,22 +49,57 @@ func (c *cursor) packed() int64 {
 		c.b = c.b[1:]
 		return v
 	}
-	var v uint64
-	for i := range min(9, len(c.b)) {
-		b := c.b[i]
+	v, n := unpack(c.b)
+	if n == 0 {
+		c.fail()
+		return 0
+	}
+	c.b = c.b[n:]
+	return v
+}
+
+const (
+	packedBits = 0x7f7f7f7f7f7f7f7f // that carry the value
+	packedMore = 0x8080808080808080 // set if another byte follows
+)
+
+// unpack decodes a packed integer and returns its length, 0 if b ends inside it. It loads eight bytes at once, also from beyond the end of b
+// if its memory goes on, as it does for all events but the last ones of a window.
+func unpack(b []byte) (v int64, n int) {
+	if cap(b) < 9 {
+		return unpackShort(b)
+	}
+	x := binary.LittleEndian.Uint64(b[:8])
+	ends := ^x & packedMore
+	if n = bits.TrailingZeros64(ends)/8 + 1; n > len(b) {
+		return 0, 0
+	}
+	if ends == 0 {
+		return int64(squeeze(x) | uint64(b[8])<<56), n
+	}
+	return int64(squeeze(x & (^uint64(0) >> (64 - 8*n)))), n
+}
+
+// squeeze joins the lower seven bits of each byte.
+func squeeze(x uint64) uint64 {
+	x &= packedBits
+	x = x&0x007f007f007f007f | x&0x7f007f007f007f00>>1
+	x = x&0x00003fff00003fff | x&0x3fff00003fff0000>>2
+	return x&0x000000000fffffff | x&0x0fffffff00000000>>4
+}
+
+func unpackShort(b []byte) (v int64, n int) {
+	var x uint64
+	for i := range min(9, len(b)) {
 		if i == 8 {
-			v |= uint64(b) << 56
-			c.b = c.b[9:]
-			return int64(v)
+			return int64(x | uint64(b[i])<<56), 9
 		}
-		v |= uint64(b&0x7f) << (7 * i)
-		if b < 0x80 {
-			c.b = c.b[i+1:]
-			return int64(v)
+		x |= uint64(b[i]&0x7f) << (7 * i)
+		if b[i] < 0x80 {
+			return int64(x), i + 1
 		}
 	}
-	c.fail()
-	return 0
+	return 0, 0
 }
 
 // integer reads an integer with the given full size in bytes.

@@ -18,6 +18,7 @@ type step struct {
 	size  int  // of the value in bytes
 	slot  slot // where the value goes; slotNone to skip it
 	array bool // preceded by a count
+	plain bool // one integer, wanted or not; packed unless the chunk is raw
 	inner *plan
 }
 
@@ -84,6 +85,7 @@ func (m *metadata) flatten(p *plan, c *class, wanted map[string]slot, prefix str
 		if !s.fits(f.constant) {
 			s.slot = slotNone // unexpected type
 		}
+		s.plain = s.kind == stepInteger && !s.array && !s.slot.isText()
 		p.steps = append(p.steps, s)
 		if s.slot != slotNone {
 			p.units[s.slot], p.known[s.slot], p.last = f.unit, true, len(p.steps)
@@ -137,26 +139,37 @@ func (p *plan) readSteps(c *cursor, v *values, n int) {
 	for i := range p.steps[:n] {
 		s := &p.steps[i]
 		switch {
-		case s.slot == slotNone:
-			s.skip(c)
-		case s.array:
-			v.n[s.slot] = int64(c.count())
-			v.array, v.of = *c, s.inner
-			s.elements(c, int(v.n[s.slot]))
-		case s.kind == stepText:
-			v.text[s.slot.text()] = c.text()
-		case s.slot.isText():
-			v.text[s.slot.text()] = text{key: c.integer(s.size), symbol: true}
-		case s.kind == stepInteger:
-			v.n[s.slot] = c.integer(s.size)
-		case s.size == 1:
-			v.n[s.slot] = int64(c.byte())
+		case !s.plain || c.raw:
+			s.read(c, v)
+		case s.size == 4:
+			v.n[s.slot] = int64(int32(c.packed()))
 		default:
-			c.skip(s.size)
+			v.n[s.slot] = c.packed()
 		}
 		if c.failed {
 			return
 		}
+	}
+}
+
+func (s *step) read(c *cursor, v *values) {
+	switch {
+	case s.slot == slotNone:
+		s.skip(c)
+	case s.array:
+		v.n[s.slot] = int64(c.count())
+		v.array, v.of = *c, s.inner
+		s.elements(c, int(v.n[s.slot]))
+	case s.kind == stepText:
+		v.text[s.slot.text()] = c.text()
+	case s.slot.isText():
+		v.text[s.slot.text()] = text{key: c.integer(s.size), symbol: true}
+	case s.kind == stepInteger:
+		v.n[s.slot] = c.integer(s.size)
+	case s.size == 1:
+		v.n[s.slot] = int64(c.byte())
+	default:
+		c.skip(s.size)
 	}
 }
 
