@@ -16,12 +16,18 @@ type names struct {
 	*constants
 
 	symbols   *symbols.Table
-	stackIDs  map[int64]stackID
-	classIDs  map[int64]jvmthread.ClassID
-	threadIDs map[int64]jvmthread.ThreadID
+	stackIDs  byKey[stackID]
+	classIDs  byKey[jvmthread.ClassID]
+	threadIDs byKey[threadID]
 	define    func(jvmthread.Thread) // called once per chunk for each thread
 	stackText symbols.StackBuilder
 	brief     bool // without stacks and locks
+}
+
+// threadID is a thread, NoThread if it is not one of Java.
+type threadID struct {
+	id      jvmthread.ThreadID
+	virtual bool
 }
 
 // stackID is a stack and the call of its innermost frames.
@@ -41,10 +47,7 @@ const (
 )
 
 func newNames(c *constants, sym *symbols.Table, define func(jvmthread.Thread)) *names {
-	return &names{
-		constants: c, symbols: sym, define: define,
-		stackIDs: make(map[int64]stackID), classIDs: make(map[int64]jvmthread.ClassID), threadIDs: make(map[int64]jvmthread.ThreadID),
-	}
+	return &names{constants: c, symbols: sym, define: define}
 }
 
 // className returns a name as Class.getName does.
@@ -56,37 +59,37 @@ func (n *names) class(key int64) jvmthread.ClassID {
 	if key == 0 {
 		return jvmthread.NoClass
 	}
-	if id, ok := n.classIDs[key]; ok {
+	if id, ok := n.classIDs.get(key); ok {
 		return id
 	}
 	id := n.symbols.InternClass(n.className(key))
-	n.classIDs[key] = id
+	n.classIDs.set(key, id)
 	return id
 }
 
-// thread returns the Java thread with a key, NoThread if it is not one.
-func (n *names) thread(key int64) jvmthread.ThreadID {
+// thread returns the Java thread with a key.
+func (n *names) thread(key int64) threadID {
 	if key <= 0 {
-		return jvmthread.NoThread
+		return threadID{}
 	}
-	if id, ok := n.threadIDs[key]; ok {
-		return id
+	if known, ok := n.threadIDs.get(key); ok {
+		return known
 	}
 	th, ok := n.threads[key]
 	if !ok && n.keysAreIDs && len(n.threads) > 0 {
 		th.id = key
 	}
-	id := jvmthread.NoThread
+	found := threadID{virtual: th.virtual}
 	if th.id > 0 {
-		id = jvmthread.ThreadID(th.id)
+		found.id = jvmthread.ThreadID(th.id)
 		name := n.text(th.name)
 		if name == "" && !th.virtual {
 			name = n.text(th.osName)
 		}
-		n.define(jvmthread.Thread{ID: id, Name: name, Group: n.text(n.groups[th.group].name), Virtual: th.virtual})
+		n.define(jvmthread.Thread{ID: found.id, Name: name, Group: n.text(n.groups[th.group].name), Virtual: th.virtual})
 	}
-	n.threadIDs[key] = id
-	return id
+	n.threadIDs.set(key, found)
+	return found
 }
 
 // stack returns the stack with a key.
@@ -94,14 +97,14 @@ func (n *names) stack(key int64) stackID {
 	if key <= 0 {
 		return stackID{}
 	}
-	if s, ok := n.stackIDs[key]; ok {
+	if s, ok := n.stackIDs.get(key); ok {
 		return s
 	}
 	var s stackID
 	if body, ok := n.stacks[key]; ok && n.trace != nil {
 		s = n.format(body)
 	}
-	n.stackIDs[key] = s
+	n.stackIDs.set(key, s)
 	return s
 }
 

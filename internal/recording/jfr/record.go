@@ -44,14 +44,14 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) 
 			key = v.n[slotTarget]
 		}
 	}
-	ev.Thread = n.thread(key)
-	if ev.Thread == jvmthread.NoThread {
+	thread := n.thread(key)
+	if ev.Thread = thread.id; ev.Thread == jvmthread.NoThread {
 		return false
 	}
 	if !n.brief {
 		n.place(r, v)
 	}
-	if n.threads[key].virtual || p.kind == kindVirtualStart || p.kind == kindVirtualEnd || p.kind == kindPinned {
+	if thread.virtual || p.kind == kindVirtualStart || p.kind == kindVirtualEnd || p.kind == kindPinned {
 		ev.Flags, r.ended = jvmthread.FlagVirtual, jvmthread.FlagVirtual
 	}
 	n.refine(p, r, v)
@@ -72,9 +72,9 @@ func (n *names) refine(p *eventPlan, r *record, v *values) {
 	ev := &r.event
 	switch r.kind {
 	case kindEnter:
-		ev.Kind, r.from = jvmthread.KindContendedEnter, n.thread(v.n[slotPeer])
+		ev.Kind, r.from = jvmthread.KindContendedEnter, n.thread(v.n[slotPeer]).id
 	case kindWait:
-		ev.Kind, ev.Arg, r.from = jvmthread.KindWait, nanos(v.n[slotTimeout], p.units[slotTimeout]), n.thread(v.n[slotPeer])
+		ev.Kind, ev.Arg, r.from = jvmthread.KindWait, nanos(v.n[slotTimeout], p.units[slotTimeout]), n.thread(v.n[slotPeer]).id
 		if v.n[slotTimedOut] != 0 {
 			r.ended |= jvmthread.FlagTimedOut
 		}
@@ -91,7 +91,7 @@ func (n *names) refine(p *eventPlan, r *record, v *values) {
 	case kindSleep:
 		ev.Kind, ev.Arg = jvmthread.KindSleepStart, nanos(v.n[slotTimeout], p.units[slotTimeout])
 	case kindStart:
-		ev.Kind, ev.Peer = jvmthread.KindThreadStart, n.thread(v.n[slotPeer])
+		ev.Kind, ev.Peer = jvmthread.KindThreadStart, n.thread(v.n[slotPeer]).id
 	case kindVirtualStart:
 		ev.Kind = jvmthread.KindThreadStart
 	case kindEnd, kindVirtualEnd:
