@@ -21,6 +21,7 @@ type chunk struct {
 	typeName map[int64]string     // of the wanted events
 	pools    *constants
 	about    about
+	held     int64 // bytes of its metadata and constants
 	until    int64 // end of the readable events
 	stable   int64 // end of the last checkpoint: the constants of all events before it are known
 }
@@ -124,6 +125,7 @@ func (c *chunk) index(buf []byte) (problem *recording.Problem, err error) {
 	for s.next() {
 		if s.kind == typeCheckpoint {
 			c.stable = s.pos
+			c.held += int64(len(s.body))
 			if err := c.pools.add(s.body); err != nil && problem == nil {
 				problem = malformed("constants, some names are missing", s.at, err)
 			}
@@ -158,9 +160,10 @@ func (c *chunk) salvage(buf []byte) error {
 	return nil
 }
 
-// read passes each event of a thread to take, except those whose start is not wanted, and returns the number of malformed ones.
+// read passes each event of a thread to take, and the offset after it, except those whose start is not wanted. It returns the number of
+// malformed ones.
 func (c *chunk) read(
-	n *names, clk *clock, from, to int64, buf []byte, wanted func(begin jvmthread.Time) bool, take func(*record),
+	n *names, clk *clock, from, to int64, buf []byte, wanted func(begin jvmthread.Time) bool, take func(r *record, after int64),
 ) (bad uint64, err error) {
 	var v values
 	var r record
@@ -182,7 +185,7 @@ func (c *chunk) read(
 		case cur.failed:
 			bad++
 		case ok:
-			take(&r)
+			take(&r, s.pos)
 		}
 	}
 	return bad, s.err

@@ -27,6 +27,7 @@ type Decoder struct {
 
 	buf       []byte
 	slice     slice
+	blockSize int64
 	splitter  splitter
 	news      []jvmthread.Thread
 	watermark jvmthread.Time
@@ -42,7 +43,7 @@ var _ recording.Decoder = (*Decoder)(nil)
 
 // NewDecoder returns a decoder for one recording.
 func NewDecoder(options recording.Options, sink recording.Sink) *Decoder {
-	return &Decoder{Output: recording.NewOutput(options, sink), watermark: math.MinInt64, slice: slice{room: sliceRecords}}
+	return &Decoder{Output: recording.NewOutput(options, sink), watermark: math.MinInt64, slice: slice{room: sliceRecords}, blockSize: blockSize}
 }
 
 // report reports a problem at an offset in the current source.

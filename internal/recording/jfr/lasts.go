@@ -12,64 +12,84 @@ import (
 
 // lasts knows until when the threads of a session are known to have run. An event is written when it ends, so a thread may have begun to wait
 // after its last event, without a trace in the recording.
-type lasts map[jvmthread.ThreadID]last
+type lasts struct {
+	threads map[jvmthread.ThreadID]*last
+	id      jvmthread.ThreadID // looked up last
+	th      *last              // the same; nil: none
+}
 
 type last struct {
 	own   jvmthread.Time // end of the thread's last event
 	heard jvmthread.Time // when an event of another thread last showed that it ran
 }
 
+func newLasts() *lasts { return &lasts{threads: make(map[jvmthread.ThreadID]*last)} }
+
 // see learns from a record.
-func (l lasts) see(r *record) {
+func (l *lasts) see(r *record) {
 	id := r.event.Thread
 	if r.event.Kind == jvmthread.KindThreadEnd {
-		delete(l, id) // nothing can follow
+		l.drop(id) // nothing can follow
 		return
 	}
-	th := l.of(id)
-	th.own = max(th.own, r.end)
-	l.set(id, th)
+	if th := l.of(id); th != nil {
+		th.own = max(th.own, r.end)
+	}
 	by, at := r.from, r.end
 	if r.kind == kindStart {
 		by, at = r.event.Peer, r.event.Time
 	}
 	if by != jvmthread.NoThread {
-		th = l.of(by)
-		th.heard = max(th.heard, at)
-		l.set(by, th)
+		if th := l.of(by); th != nil {
+			th.heard = max(th.heard, at)
+		}
 	}
 }
 
-func (l lasts) of(id jvmthread.ThreadID) last {
-	if th, ok := l[id]; ok {
-		return th
+// of returns a thread, a new one if it is not known, or nil over the limit.
+func (l *lasts) of(id jvmthread.ThreadID) *last {
+	if l.th != nil && l.id == id {
+		return l.th
 	}
-	return last{math.MinInt64, math.MinInt64}
+	th := l.threads[id]
+	if th == nil {
+		if len(l.threads) >= recording.MaxThreads {
+			return nil
+		}
+		th = &last{math.MinInt64, math.MinInt64}
+		l.threads[id] = th
+	}
+	l.id, l.th = id, th
+	return th
 }
 
-// set stores a thread, within the limit.
-func (l lasts) set(id jvmthread.ThreadID, th last) {
-	if _, ok := l[id]; ok || len(l) < recording.MaxThreads {
-		l[id] = th
-	}
+func (l *lasts) drop(id jvmthread.ThreadID) {
+	delete(l.threads, id)
+	l.th = nil
 }
 
 // silence returns the time from which on nothing is known about a thread whose events so far ended at the given time. It returns false if
 // more events follow.
-func (l lasts) silence(id jvmthread.ThreadID, until jvmthread.Time) (from jvmthread.Time, ok bool) {
-	th, ok := l[id]
-	if !ok || th.own == math.MinInt64 || until < th.own {
+func (l *lasts) silence(id jvmthread.ThreadID, until jvmthread.Time) (from jvmthread.Time, ok bool) {
+	if l == nil {
 		return 0, false
 	}
-	delete(l, id)
+	th := l.threads[id]
+	if th == nil || th.own == math.MinInt64 || until < th.own {
+		return 0, false
+	}
+	l.drop(id)
 	return max(until, th.heard), true
 }
 
-// scanLasts reads when the threads of a chunk were last heard of.
-func (d *Decoder) scanLasts(c *chunk, l lasts) error {
+// scanLasts reads when the threads of a chunk were last heard of, and where its records are.
+func (d *Decoder) scanLasts(c *chunk, l *lasts) (list blocks, bad uint64, err error) {
 	n := d.names(c)
-	n.brief = true
+	n.brief, list.size = true, d.blockSize
 	all := func(jvmthread.Time) bool { return true }
-	_, err := c.read(n, &d.session.clock, c.at+headerSize, c.until, d.buf, all, l.see)
-	return err
+	bad, err = c.read(n, &d.session.clock, c.at+headerSize, c.until, d.buf, all, func(r *record, after int64) {
+		l.see(r)
+		list.add(r.event.Time, after)
+	})
+	return list, bad, err
 }

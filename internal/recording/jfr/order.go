@@ -11,55 +11,113 @@ import (
 )
 
 // slice collects the first records that start at lo or later, as many as there is room for. A recording is in the order in which threads
-// flushed their buffers. To sort it in bounded memory, it is read several times, one slice each time.
+// flushed their buffers. To sort it in bounded memory, it is read slice by slice: each continues where the previous one had found enough
+// records, and reads on only where records that start early may be.
 type slice struct {
 	records []record
 	lo      jvmthread.Time
 	hi      jvmthread.Time // records from here on are left to the next slice
 	room    int
-	more    bool // there are records from hi on
 	begins  []jvmthread.Time
-	lost    uint64 // excess records that started at the same time
+	lost    uint64   // excess records that started at the same time
+	rest    []record // of the next slice, among those read up to an offset
+	after   int64    // that offset; 0: the next slice has to be read from the start
 }
 
 func (s *slice) reset(lo jvmthread.Time) {
-	s.records, s.lo, s.hi, s.more = s.records[:0], lo, math.MaxInt64, false
+	s.records, s.lo, s.hi = s.records[:0], lo, math.MaxInt64
+	s.rest, s.after = s.rest[:0], 0
 }
+
+// next begins the next slice. It returns the offset to read from, 0 for the start.
+func (s *slice) next() (from int64) {
+	from = s.after
+	s.records = append(s.records[:0], s.rest...)
+	s.lo, s.hi = s.hi, math.MaxInt64
+	s.rest, s.after = s.rest[:0], 0
+	return from
+}
+
+// more reports whether there are records from hi on.
+func (s *slice) more() bool { return s.hi != math.MaxInt64 }
 
 // wants reports whether a record with this start belongs to the slice.
-func (s *slice) wants(begin jvmthread.Time) bool {
-	if begin >= s.hi {
-		s.more = s.hi != math.MaxInt64
-		return false
-	}
-	return begin >= s.lo
-}
+func (s *slice) wants(begin jvmthread.Time) bool { return begin >= s.lo && begin < s.hi }
 
-func (s *slice) add(r *record) {
+// add adds a record, after which the recording continues at an offset; 0: it is not in order.
+func (s *slice) add(r *record, after int64) {
 	if !s.wants(r.event.Time) {
 		return
 	}
+	if len(s.records) == cap(s.records) { // by a factor, since an append that grows by a quarter would touch five times the memory
+		larger := make([]record, len(s.records), min(2*s.room, 4*len(s.records)+1024))
+		copy(larger, s.records)
+		s.records = larger
+	}
 	s.records = append(s.records, *r)
 	if len(s.records) >= 2*s.room {
-		s.shrink()
+		s.shrink(after)
 	}
 }
 
 // shrink keeps the first records.
-func (s *slice) shrink() {
+func (s *slice) shrink(after int64) {
 	s.begins = s.begins[:0]
 	for i := range s.records {
 		s.begins = append(s.begins, s.records[i].event.Time)
 	}
-	slices.Sort(s.begins)
-	s.hi, s.more = s.begins[s.room], true
-	if s.hi == s.begins[0] { // all at the same time
+	again := s.more() || after == 0
+	s.rest, s.after = s.rest[:0], 0
+	if s.hi = nth(s.begins, s.room); s.hi == slices.Min(s.begins) { // all at the same time
 		s.lost += uint64(len(s.records) - s.room)
 		s.records = s.records[:s.room]
 		s.hi++
 		return
 	}
-	s.records = slices.DeleteFunc(s.records, func(r record) bool { return r.event.Time >= s.hi })
+	kept := s.records[:0]
+	for i := range s.records {
+		if r := &s.records[i]; r.event.Time < s.hi {
+			kept = append(kept, *r)
+		} else if !again { // otherwise some have been left out
+			s.rest = append(s.rest, *r)
+		}
+	}
+	s.records = kept
+	if !again {
+		s.after = after
+	}
+}
+
+// nth returns the element that would be at an index if the list was sorted, and reorders it.
+func nth(list []jvmthread.Time, at int) jvmthread.Time {
+	for rounds := 0; len(list) > 32 && rounds < 64; rounds++ {
+		first, mid, last := list[0], list[len(list)/2], list[len(list)-1]
+		pivot := max(min(first, mid), min(max(first, mid), last))
+		less, more := 0, len(list)
+		for i := 0; i < more; {
+			switch v := list[i]; {
+			case v < pivot:
+				list[i], list[less] = list[less], v
+				less++
+				i++
+			case v > pivot:
+				more--
+				list[i], list[more] = list[more], v
+			default:
+				i++
+			}
+		}
+		switch {
+		case at < less:
+			list = list[:less]
+		case at < more:
+			return pivot
+		default:
+			list, at = list[more:], at-more
+		}
+	}
+	slices.Sort(list)
+	return list[at]
 }
 
 // maxLate limits the ends of records held back for sorting. Usually there is one per thread.

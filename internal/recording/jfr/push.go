@@ -138,8 +138,8 @@ func (d *Decoder) takePart(h header, size int64, complete bool) {
 	}
 	q.began = true
 	if q.last {
-		d.splitter.lasts = make(lasts)
-		_ = d.scanLasts(c, d.splitter.lasts) // memory does not fail
+		d.splitter.lasts = newLasts()
+		_, _, _ = d.scanLasts(c, d.splitter.lasts) // memory does not fail
 	}
 	d.splitPushed(c, max(q.done, headerSize), complete)
 	q.done = c.until
@@ -151,7 +151,7 @@ func (d *Decoder) splitPushed(c *chunk, from int64, complete bool) {
 	var late, lost uint64
 	until := d.watermark
 	all := func(jvmthread.Time) bool { return true }
-	bad, _ := c.read(d.names(c), &d.session.clock, from, c.until, d.buf, all, func(r *record) { // memory does not fail
+	bad, _ := c.read(d.names(c), &d.session.clock, from, c.until, d.buf, all, func(r *record, _ int64) { // memory does not fail
 		if len(records) >= 2*sliceRecords {
 			lost++
 			return

@@ -13,7 +13,7 @@ import (
 
 // splitter splits records into events ordered by time.
 type splitter struct {
-	lasts  lasts             // of the session; nil: not known, as more may be written
+	lasts  *lasts            // of the session; nil: not known, as more may be written
 	late   []jvmthread.Event // events after the watermark, sorted
 	events []jvmthread.Event
 	keys   []sortKey

@@ -21,7 +21,13 @@ type part struct {
 
 	at, end int64          // offsets in the source
 	start   jvmthread.Time // by the clock of the session
+	blocks  blocks
+	bad     uint64 // events that do not match the metadata
+	open    *chunk // nil: it is opened again when its events are read
 }
+
+// maxOpen limits the metadata and constants in the file of chunks that stay open. They need several times as much memory.
+const maxOpen = 2 << 20
 
 // makeWindow allocates a window for a source of the given size.
 func (d *Decoder) makeWindow(size int64) {
@@ -85,6 +91,14 @@ func truncatedChunk(have, size int64) string {
 	return fmt.Sprintf("truncated chunk: %d of %d bytes are present", have, size)
 }
 
+// run is the chunks of one session.
+type run struct {
+	parts []part
+	ends  *lasts
+	early []record // that begin before the chunk that contains them
+	held  int64    // bytes of metadata and constants
+}
+
 // run reads the chunks of one session and returns their number.
 func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 	var first *chunk
@@ -102,15 +116,13 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 		n++
 	}
 	d.begin(first)
-	own, ends := []part{parts[n-1]}, make(lasts)
-	if err := d.scanLasts(first, ends); err != nil {
+	r := run{ends: newLasts()}
+	d.splitter.lasts = r.ends
+	if err := d.survey(&r, first, jvmthread.Time(math.MinInt64)); err != nil {
 		return n, err
 	}
-	d.splitter.lasts = ends
-	var early []record
 	for ; n < len(parts) && d.Err() == nil; n++ {
-		p := parts[n]
-		c, problem, err := openChunk(src, p, d.buf)
+		c, problem, err := openChunk(src, parts[n], d.buf)
 		switch {
 		case err != nil:
 			return n, err
@@ -118,43 +130,61 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 			d.broken(problem)
 			continue
 		case !d.session.includes(c):
-			return n, d.chunks(src, own, first, early)
+			return n, d.chunks(src, &r)
 		case problem != nil:
 			d.broken(problem)
 		}
-		p.start = jvmthread.Time(d.session.clock.at(c.startTicks))
-		own = append(own, p)
-		isEarly := func(begin jvmthread.Time) bool { return begin < p.start && len(early) < maxEarly }
-		_, err = c.read(d.names(c), &d.session.clock, c.at+headerSize, c.until, d.buf, isEarly, func(r *record) { early = append(early, *r) })
-		if err == nil {
-			err = d.scanLasts(c, ends)
-		}
-		if err != nil {
+		if err := d.survey(&r, c, jvmthread.Time(d.session.clock.at(c.startTicks))); err != nil {
 			return n, err
 		}
 	}
-	slices.SortStableFunc(early, func(a, b record) int { return cmp.Compare(a.event.Time, b.event.Time) })
-	return n, d.chunks(src, own, first, early)
+	return n, d.chunks(src, &r)
 }
 
-// chunks passes on the events of the chunks of a session, and its end.
-func (d *Decoder) chunks(src io.ReaderAt, parts []part, first *chunk, early []record) error {
-	c := first
+// survey adds a chunk to a run, with its early records and the ends of its threads.
+func (d *Decoder) survey(r *run, c *chunk, start jvmthread.Time) (err error) {
+	p := c.part
+	p.start = start
+	if p.blocks, p.bad, err = d.scanLasts(c, r.ends); err != nil {
+		return err
+	}
+	if r.held += c.held; r.held <= maxOpen || len(r.parts) == 0 {
+		p.open = c
+	}
+	r.parts = append(r.parts, p)
+	isEarly := func(begin jvmthread.Time) bool { return begin < start && len(r.early) < maxEarly }
+	names := d.names(c)
+	for i := range p.blocks.list {
+		if !p.blocks.list[i].overlaps(math.MinInt64, start) {
+			continue
+		}
+		from, to := p.blocks.list[i].within(c, 0)
+		_, err = c.read(names, &d.session.clock, from, to, d.buf, isEarly, func(rec *record, _ int64) { r.early = append(r.early, *rec) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunks passes on the events of a run, and its end.
+func (d *Decoder) chunks(src io.ReaderAt, r *run) error {
+	early, parts := r.early, r.parts
+	slices.SortStableFunc(early, func(a, b record) int { return cmp.Compare(a.event.Time, b.event.Time) })
 	for i := range parts {
-		if i > 0 {
+		p := &parts[i]
+		c := p.open
+		if p.open = nil; c == nil {
 			var err error
-			if c, _, err = openChunk(src, parts[i], d.buf); err != nil {
+			if c, _, err = openChunk(src, *p, d.buf); err != nil {
 				return err
 			}
 			if c == nil {
 				continue // the file has changed
 			}
-			d.session.extend(c)
 		}
-		lo, until := jvmthread.Time(math.MinInt64), jvmthread.Time(math.MaxInt64)
-		if i > 0 {
-			lo = parts[i].start
-		}
+		d.session.extend(c)
+		until := jvmthread.Time(math.MaxInt64)
 		if i+1 < len(parts) {
 			until = parts[i+1].start
 		}
@@ -162,7 +192,7 @@ func (d *Decoder) chunks(src io.ReaderAt, parts []part, first *chunk, early []re
 		for n < len(early) && early[n].event.Time < until {
 			n++
 		}
-		if err := d.events(c, c.at+headerSize, lo, until, early[:n]); err != nil {
+		if err := d.passChunk(c, p, until, early[:n]); err != nil {
 			return err
 		}
 		early = early[n:]
@@ -174,26 +204,33 @@ func (d *Decoder) chunks(src io.ReaderAt, parts []part, first *chunk, early []re
 	return nil
 }
 
-// events passes on, in slices, the early records and the events of a chunk that start at lo or later.
-func (d *Decoder) events(c *chunk, from int64, lo, until jvmthread.Time, early []record) error {
-	names := d.names(c)
-	for d.Err() == nil {
-		d.slice.reset(lo)
-		for i := range early {
-			d.slice.add(&early[i])
+// passChunk passes on, in slices, the early records and the events of a chunk that begin in it.
+func (d *Decoder) passChunk(c *chunk, p *part, until jvmthread.Time, early []record) error {
+	names, s := d.names(c), &d.slice
+	s.reset(p.start)
+	for from := int64(0); d.Err() == nil; from = s.next() {
+		if from == 0 {
+			for i := range early {
+				s.add(&early[i], 0)
+			}
 		}
-		bad, err := c.read(names, &d.session.clock, from, c.until, d.buf, d.slice.wants, d.slice.add)
-		if err != nil {
-			return err
+		for i := range p.blocks.list {
+			b := &p.blocks.list[i]
+			if b.end <= from || !b.overlaps(s.lo, s.hi) {
+				continue
+			}
+			from, to := b.within(c, from)
+			if _, err := c.read(names, &d.session.clock, from, to, d.buf, s.wants, s.add); err != nil {
+				return err
+			}
 		}
-		if !d.slice.more {
-			d.count(c, bad)
-			d.pass(d.splitter.split(d.slice.records, until), until)
+		if !s.more() {
+			d.count(c, p.bad)
+			d.pass(d.splitter.split(s.records, until), until)
 			return d.Err()
 		}
-		lo = d.slice.hi
-		d.pass(d.splitter.split(d.slice.records, lo), lo)
-		for len(early) > 0 && early[0].event.Time < lo {
+		d.pass(d.splitter.split(s.records, s.hi), s.hi)
+		for len(early) > 0 && early[0].event.Time < s.hi {
 			early = early[1:]
 		}
 	}
