@@ -30,6 +30,7 @@ type Decoder struct {
 	blockSize int64
 	splitter  splitter
 	news      []jvmthread.Thread
+	events    []jvmthread.Event // of the current batch
 	watermark jvmthread.Time
 	session   session
 	source    int64 // offset of the current source in the recording
@@ -63,15 +64,21 @@ func (d *Decoder) count(c *chunk, bad uint64) {
 	}
 }
 
-// pass passes events to the sink in batches. None before until will follow.
-func (d *Decoder) pass(events []jvmthread.Event, until jvmthread.Time) {
-	d.lift(events)
+// pass passes the first events of the splitter to the sink in batches. None before until will follow.
+func (d *Decoder) pass(n int, until jvmthread.Time) {
+	keys, floor := d.splitter.keys[:n], d.watermark
+	if n > 0 && keys[0].time < floor && !d.lifted {
+		d.lifted = true
+		d.report(0, "chunks of one JVM overlap in time; their events are moved to a later time", "read concatenated files separately")
+	}
 	for d.Err() == nil {
-		batch := recording.Batch{Threads: d.news, Events: events[:min(len(events), batchEvents)]}
-		events = events[len(batch.Events):]
+		d.events = d.splitter.appendEvents(d.events[:0], keys[:min(len(keys), batchEvents)])
+		keys = keys[len(d.events):]
+		lift(d.events, floor)
+		batch := recording.Batch{Threads: d.news, Events: d.events}
 		switch {
-		case len(events) > 0:
-			batch.Watermark = events[0].Time
+		case len(keys) > 0:
+			batch.Watermark = max(keys[0].time, floor)
 		case until != math.MaxInt64:
 			batch.Watermark = until
 		case len(batch.Events) > 0:
@@ -86,22 +93,16 @@ func (d *Decoder) pass(events []jvmthread.Event, until jvmthread.Time) {
 		batch.Watermark = d.watermark
 		d.Batch(&batch)
 		d.news = d.news[:0]
-		if len(events) == 0 {
+		if len(keys) == 0 {
 			return
 		}
 	}
 }
 
 // lift moves events that are too late to the watermark. They are in chunks that overlap, which no JVM writes.
-func (d *Decoder) lift(events []jvmthread.Event) {
-	n := 0
-	for n < len(events) && events[n].Time < d.watermark {
-		events[n].Time = d.watermark
-		n++
-	}
-	if n > 0 && !d.lifted {
-		d.lifted = true
-		d.report(0, "chunks of one JVM overlap in time; their events are moved to a later time", "read concatenated files separately")
+func lift(events []jvmthread.Event, watermark jvmthread.Time) {
+	for i := 0; i < len(events) && events[i].Time < watermark; i++ {
+		events[i].Time = watermark
 	}
 }
 

@@ -11,15 +11,16 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// splitter splits records into events ordered by time.
+// splitter splits records into events ordered by time. It orders keys of events, which are smaller, and makes the events in batches.
 type splitter struct {
-	lasts  *lasts            // of the session; nil: not known, as more may be written
-	late   []jvmthread.Event // events after the watermark, sorted
-	events []jvmthread.Event
-	keys   []sortKey
-	merged []sortKey
-	runs   []int // starts of the sorted runs of keys
-	sorted []jvmthread.Event
+	lasts   *lasts            // of the session; nil: not known, as more may be written
+	late    []jvmthread.Event // events after the watermark, sorted
+	early   []jvmthread.Event // late ones of the previous call
+	records []record          // of the current call
+	order   []sortKey         // of records, by thread
+	keys    []sortKey         // of events
+	spare   []sortKey         // scratch space of merge
+	runs    []int             // starts of the sorted runs of keys
 
 	groups  map[jvmthread.ThreadID]int32 // indices in threads
 	threads []group
@@ -33,15 +34,10 @@ type group struct {
 	end int // of its keys
 }
 
-type sortKey struct {
-	time   jvmthread.Time
-	thread jvmthread.ThreadID
-	index  int
-}
-
-// byThread sorts records by thread, start and end. The records of a thread are mostly in order already, since each thread has buffers of its
-// own: it groups them by thread, and sorts the groups that need it.
-func (s *splitter) byThread(records []record) []sortKey {
+// byThread sorts the keys of records by thread, start and end. The records of a thread are mostly in order already, since each thread has
+// buffers of its own: it groups them by thread, and sorts the groups.
+func (s *splitter) byThread() {
+	records := s.records
 	if s.groups == nil {
 		s.groups = make(map[jvmthread.ThreadID]int32)
 	}
@@ -73,47 +69,62 @@ func (s *splitter) byThread(records []record) []sortKey {
 		g := &s.threads[at]
 		g.end, start = start, start+g.end // where its next record goes
 	}
-	s.keys = slices.Grow(s.keys[:0], len(records))[:len(records)]
+	s.order = slices.Grow(s.order[:0], len(records))[:len(records)]
 	for i := range records {
 		g := &s.threads[s.groupOf[i]]
-		s.keys[g.end] = sortKey{records[i].event.Time, g.id, i}
+		s.order[g.end] = sortKey{time: records[i].event.Time, second: int64(records[i].end), index: int32(i)}
 		g.end++
 	}
-	byStart := func(a, b sortKey) int {
-		if a.time != b.time {
-			return cmp.Compare(a.time, b.time)
-		}
-		return cmp.Or(cmp.Compare(records[a.index].end, records[b.index].end), cmp.Compare(a.index, b.index))
-	}
+	s.spare = slices.Grow(s.spare[:0], len(records))[:len(records)]
 	start = 0
 	for _, at := range s.byID {
-		keys := s.keys[start:s.threads[at].end]
-		if !slices.IsSortedFunc(keys, byStart) {
-			slices.SortFunc(keys, byStart)
+		end := s.threads[at].end
+		keys := s.order[start:end]
+		if sorted := s.merge(keys, s.spare[start:end]); &sorted[0] != &keys[0] {
+			copy(keys, sorted)
 		}
-		start = s.threads[at].end
+		start = end
 	}
-	return s.keys
 }
 
-// split returns the events before until of these and earlier records in order, valid until the next call.
-func (s *splitter) split(records []record, until jvmthread.Time) []jvmthread.Event {
-	s.events = append(s.events[:0], s.late...)
-	keys := s.byThread(records)
-	var before, next *record // of the same thread
-	var latest jvmthread.Time
+// split orders the events of these and earlier records, and returns the number of those before until. They are valid until the next call.
+func (s *splitter) split(records []record, until jvmthread.Time) (n int) {
+	s.records = records
+	s.byThread()
+	s.early, s.late = s.late, s.early[:0]
+	s.keys = slices.Grow(s.keys[:0], len(s.early)+2*len(records)+len(s.byID))
+	for i := range s.early {
+		s.add(s.early[i].Time, s.early[i].Thread, i, sideEarly)
+	}
+	start := 0
+	for _, at := range s.byID {
+		end := s.threads[at].end
+		s.splitThread(s.order[start:end])
+		start = end
+	}
+	s.spare = slices.Grow(s.spare[:0], len(s.keys))[:len(s.keys)]
+	if sorted := s.merge(s.keys, s.spare); len(sorted) > 0 && &sorted[0] != &s.keys[0] {
+		s.keys, s.spare = sorted, s.keys
+	}
+	n = sort.Search(len(s.keys), func(i int) bool { return s.keys[i].time >= until })
+	if len(s.keys)-n > maxLate { // time does not advance; give up the order
+		n = len(s.keys)
+	}
+	s.late = s.appendEvents(s.late, s.keys[n:])
+	return n
+}
+
+// splitThread adds the events of a thread with these records.
+func (s *splitter) splitThread(keys []sortKey) {
+	var before, next *record
+	latest := s.records[keys[0].index].end
 	for i := range keys {
-		r := &records[keys[i].index]
-		if before != nil && before.event.Thread != r.event.Thread {
-			before = nil
-		}
-		if i == 0 || keys[i-1].thread != r.event.Thread {
-			latest = r.end
-		}
+		at := int(keys[i].index)
+		r := &s.records[at]
 		latest = max(latest, r.end)
 		next = nil
-		if i+1 < len(keys) && keys[i+1].thread == r.event.Thread {
-			next = &records[keys[i+1].index]
+		if i+1 < len(keys) {
+			next = &s.records[keys[i+1].index]
 		}
 		if r.kind == kindPinned && next != nil && next.event.Time < r.end {
 			continue // the next record is more specific
@@ -122,120 +133,25 @@ func (s *splitter) split(records []record, until jvmthread.Time) []jvmthread.Eve
 			r.event.Time = before.end
 			r.end = max(r.end, before.end)
 		}
-		s.begin(r)
+		s.add(r.event.Time, r.event.Thread, at, sideBegin)
+		if r.kind == kindWait {
+			s.add(r.end, r.event.Thread, at, sideWaited)
+		}
 		if next == nil || !r.reenters(next) { // otherwise it is finished after that
-			s.finish(r, r.end)
+			s.finish(at, r.end)
 		}
 		if before != nil && before.reenters(r) {
-			s.finish(before, r.end)
+			s.finish(int(keys[i-1].index), r.end)
 		}
 		if next == nil {
-			s.fallSilent(r, max(latest, r.end))
+			s.fallSilent(at, max(latest, r.end))
 		}
 		before = r
 	}
-	s.order()
-	n := sort.Search(len(s.sorted), func(i int) bool { return s.sorted[i].Time >= until })
-	if len(s.sorted)-n > maxLate { // time does not advance; give up the order
-		n = len(s.sorted)
-	}
-	s.late = append(s.late[:0], s.sorted[n:]...)
-	return s.sorted[:n]
 }
 
 // reenters reports whether r is the contention for the monitor at the end of the wait w.
 func (w *record) reenters(r *record) bool {
 	return w.kind == kindWait && r.kind == kindEnter && w.event.Thread == r.event.Thread && w.event.Lock == r.event.Lock &&
 		(r.call == callWait || r.call == callJoin)
-}
-
-// begin adds the event at the start of a record, and the end of waiting if it is a wait.
-func (s *splitter) begin(r *record) {
-	s.events = append(s.events, r.event)
-	if r.kind == kindWait {
-		s.events = append(s.events, jvmthread.Event{
-			Kind: jvmthread.KindWaited, Thread: r.event.Thread, Time: r.end, Lock: r.event.Lock, Peer: r.from, Flags: r.ended,
-		})
-	}
-}
-
-// finish adds the event at the end of a record, if its kind has one.
-func (s *splitter) finish(r *record, at jvmthread.Time) {
-	end := jvmthread.Event{Thread: r.event.Thread, Time: at, Lock: r.event.Lock, Flags: r.ended &^ jvmthread.FlagTimedOut}
-	switch r.event.Kind {
-	case jvmthread.KindContendedEnter:
-		end.Kind, end.Peer = jvmthread.KindContendedEntered, r.from
-	case jvmthread.KindWait:
-		end.Kind = jvmthread.KindWaitReturned
-	case jvmthread.KindJoinStart:
-		end.Kind, end.Peer = jvmthread.KindJoinEnd, r.event.Peer
-	case jvmthread.KindPark:
-		end.Kind, end.Lock = jvmthread.KindUnparked, jvmthread.NoLock
-	case jvmthread.KindSleepStart:
-		end.Kind = jvmthread.KindSleepEnd
-	default:
-		return
-	}
-	s.events = append(s.events, end)
-}
-
-// fallSilent adds a gap after a record that is the last of its thread.
-func (s *splitter) fallSilent(r *record, until jvmthread.Time) {
-	if from, ok := s.lasts.silence(r.event.Thread, until); ok {
-		flags := r.event.Flags & jvmthread.FlagVirtual
-		s.events = append(s.events, jvmthread.Event{Kind: jvmthread.KindGap, Thread: r.event.Thread, Time: from, Flags: flags})
-	}
-}
-
-// order sorts events by time and thread. Each thread keeps its own order. The events of a thread follow each other and are mostly in order, so
-// it merges neighboring runs until one is left.
-func (s *splitter) order() {
-	s.keys, s.runs = s.keys[:0], s.runs[:0]
-	for i := range s.events {
-		key := sortKey{s.events[i].Time, s.events[i].Thread, i}
-		if i == 0 || key.before(&s.keys[i-1]) {
-			s.runs = append(s.runs, i)
-		}
-		s.keys = append(s.keys, key)
-	}
-	for len(s.runs) > 1 {
-		s.merged = slices.Grow(s.merged[:0], len(s.keys))[:len(s.keys)]
-		runs := s.runs[:0]
-		for i := 0; i < len(s.runs); i += 2 {
-			first, second, end := s.runs[i], len(s.keys), len(s.keys)
-			if i+1 < len(s.runs) {
-				second = s.runs[i+1]
-			}
-			if i+2 < len(s.runs) {
-				end = s.runs[i+2]
-			}
-			mergeKeys(s.merged[first:end], s.keys[first:second], s.keys[second:end])
-			runs = append(runs, first)
-		}
-		s.runs, s.keys, s.merged = runs, s.merged, s.keys
-	}
-	s.sorted = slices.Grow(s.sorted[:0], len(s.keys))
-	for i := range s.keys {
-		s.sorted = append(s.sorted, s.events[s.keys[i].index])
-	}
-}
-
-// before reports whether a key is less than another. Keys of a thread with the same time stay in their order.
-func (k *sortKey) before(other *sortKey) bool {
-	return k.time < other.time || k.time == other.time && k.thread < other.thread
-}
-
-// mergeKeys merges two sorted lists; of equal keys, those of a come first.
-func mergeKeys(out, a, b []sortKey) {
-	n := 0
-	for len(a) > 0 && len(b) > 0 {
-		if b[0].before(&a[0]) {
-			out[n], b = b[0], b[1:]
-		} else {
-			out[n], a = a[0], a[1:]
-		}
-		n++
-	}
-	n += copy(out[n:], a)
-	copy(out[n:], b)
 }
