@@ -243,8 +243,11 @@ func (b *Binder) Expire(before jvmthread.Time) {
 			b.waiting(th).back = false // it never said that it was back
 		}
 	}
-	b.recent.Clear()
+	locks := len(b.locks)
 	maps.DeleteFunc(b.locks, func(_ jvmthread.LockID, l *lock) bool { return l.touched < before })
+	if len(b.locks) < locks {
+		b.recent.Clear()
+	}
 	b.counters.StartsUnbound += expire(b.starts, before)
 	b.counters.InterruptsUnbound += expire(b.interrupts, before)
 	expire(b.unparks, before) // an unused permit is not an anomaly

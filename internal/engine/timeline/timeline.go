@@ -260,13 +260,17 @@ func (t *Timeline) split(th *Thread, s jvmthread.State, at jvmthread.Time) {
 // may have ended unseen: virtual threads, whose end some agents do not see, and any thread if there are many. If such a thread has another
 // event, its state before that is unknown.
 func (t *Timeline) Forget(before, silent jvmthread.Time) {
-	t.recent.Clear()
+	forgotten := false
 	for id, th := range t.threads {
 		running := th.open.State == jvmthread.StateRunnable || th.open.State == jvmthread.StateUnknown
 		unheard := running && th.lastSeen < silent && (th.virtual || len(t.threads) > t.maxThreads/2)
 		if th.dead && th.open.Start < before || unheard {
 			delete(t.threads, id)
 			t.free = append(t.free, th.slot)
+			forgotten = true
 		}
+	}
+	if forgotten {
+		t.recent.Clear()
 	}
 }
