@@ -4,8 +4,10 @@
 package ordering_test
 
 import (
+	stdcmp "cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -142,6 +144,36 @@ func TestEndReleasesWhatWaits(t *testing.T) {
 	q.Add(p)
 	if want(t, q.Ready(), "1@30"); q.End() != "exit" {
 		t.Errorf("ended by %q", q.End())
+	}
+}
+
+// The order is by time, thread and arrival, for many threads and for few, within a microsecond and within hours.
+func TestOrderOfLargeBatches(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, threads := range []int{1, 3, 40, 700, 5000} {
+		for _, span := range []int64{1, 30, 1000, 1e6, 1e8, 1e13, 1e15} {
+			p := ordering.Part{Batch: 1, Parts: 1, Watermark: math.MaxInt64}
+			for _, th := range random.Perm(threads) {
+				start := len(p.Events)
+				for range 1 + random.IntN(2+2000/threads) {
+					ev := jvmthread.Event{Thread: jvmthread.ThreadID(th + 1), Time: jvmthread.Time(1e18 + random.Int64N(span)), Kind: jvmthread.KindYield}
+					p.Events = append(p.Events, ev)
+				}
+				slices.SortFunc(p.Events[start:], func(a, b jvmthread.Event) int { return int(a.Time - b.Time) })
+				for i := start; i < len(p.Events); i++ {
+					p.Events[i].Arg = int64(i)
+				}
+			}
+			q := ordering.New(ordering.DefaultLimits())
+			q.Add(p)
+			sorted := slices.Clone(p.Events)
+			slices.SortStableFunc(sorted, func(a, b jvmthread.Event) int {
+				return stdcmp.Or(stdcmp.Compare(a.Time, b.Time), stdcmp.Compare(a.Thread, b.Thread))
+			})
+			if got := q.Ready(); !slices.Equal(got, sorted) {
+				t.Errorf("%d threads, %d ns: %d events are out of order", threads, span, len(got))
+			}
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ package ordering
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -93,21 +94,59 @@ func (q *Queue) sort(until jvmthread.Time) {
 			q.keys = append(q.keys, uint64(at-first)<<indexBits|uint64(i))
 		}
 	}
-	q.merge()
+	q.sortKeys(uint64(last) - uint64(first))
 	for _, k := range q.keys {
 		q.sorted = append(q.sorted, q.held[k&(1<<indexBits-1)])
 	}
 	orderTies(q.sorted)
 }
 
-// merge sorts the keys. They consist of sorted runs, one for each part of a batch; it merges neighbouring runs until one is left.
-func (q *Queue) merge() {
+// maxDigit is how many bits of a time a pass of a radix sort looks at: the counters of a pass fit into the CPU's fastest cache.
+const maxDigit = 10
+
+// sortKeys sorts the keys, whose times span the given number of nanoseconds. They consist of sorted runs, one for each part of a batch. Each
+// pass over them either halves the number of runs or sorts by one digit: a batch has few runs, or a short span.
+func (q *Queue) sortKeys(span uint64) {
+	const enough = 256 // keys, so that the counters of a pass do not matter
+	passes := (bits.Len64(span) + maxDigit - 1) / maxDigit
 	q.runs = q.runs[:0]
 	for i, k := range q.keys {
-		if i == 0 || k < q.keys[i-1] {
-			q.runs = append(q.runs, i)
+		if i > 0 && k >= q.keys[i-1] {
+			continue
+		}
+		if q.runs = append(q.runs, i); len(q.runs) > 1<<passes && len(q.keys) >= enough {
+			q.distribute(passes, (bits.Len64(span)+passes-1)/passes)
+			return
 		}
 	}
+	q.merge()
+}
+
+// distribute sorts the keys by a number of digits of their times, the last digit first.
+func (q *Queue) distribute(passes, digit int) {
+	q.merged = slices.Grow(q.merged[:0], len(q.keys))[:len(q.keys)]
+	for n := range passes {
+		shift, mask := indexBits+n*digit, uint64(1)<<digit-1
+		var places [1 << maxDigit]uint32 // of the next key with a digit
+		for _, k := range q.keys {
+			places[k>>shift&mask%(1<<maxDigit)]++
+		}
+		next := uint32(0)
+		for i, count := range places[:mask+1] {
+			places[i] = next
+			next += count
+		}
+		for _, k := range q.keys {
+			place := &places[k>>shift&mask%(1<<maxDigit)]
+			q.merged[*place] = k
+			*place++
+		}
+		q.keys, q.merged = q.merged, q.keys
+	}
+}
+
+// merge sorts the keys: it merges neighbouring runs until one is left.
+func (q *Queue) merge() {
 	for len(q.runs) > 1 {
 		q.merged = slices.Grow(q.merged[:0], len(q.keys))[:len(q.keys)]
 		runs := q.runs[:0]
