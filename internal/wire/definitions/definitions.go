@@ -27,8 +27,8 @@ const (
 type Table struct {
 	Symbols *symbols.Table
 
-	described map[jvmthread.ThreadID]jvmthread.Time // when the descriptions of threads were last sent downstream
-	turns     uint64                                // turns of Symbols when described was last valid
+	described described
+	turns     uint64 // turns of Symbols when described was last valid
 
 	// Valid for one connection: the agent sends them again on the next one.
 	classes    []jvmthread.ClassID // by the agent's ID
@@ -51,14 +51,12 @@ type method struct {
 // Held estimates the memory of the table in bytes.
 func (d *Table) Held() int {
 	const perID, perMethod = 4, 96
-	return d.Symbols.Held() + perID*(len(d.classes)+len(d.stacks)) + d.methodText + perMethod*len(d.methods)
+	return d.Symbols.Held() + d.described.size() + perID*(len(d.classes)+len(d.stacks)) + d.methodText + perMethod*len(d.methods)
 }
 
 // New returns an empty table that interns texts in sym.
 func New(sym *symbols.Table) *Table {
-	return &Table{
-		Symbols: sym, described: make(map[jvmthread.ThreadID]jvmthread.Time), methods: make(map[wire.MethodID]method),
-	}
+	return &Table{Symbols: sym, methods: make(map[wire.MethodID]method)}
 }
 
 // Reset removes IDs, but not texts.
@@ -91,7 +89,7 @@ func (d *Table) defineThread(th jvmthread.Thread) bool {
 	if !d.Symbols.SetThread(th) {
 		return false
 	}
-	delete(d.described, th.ID)
+	d.described.set(th.ID, 0)
 	return true
 }
 
@@ -102,24 +100,24 @@ const describeEvery = jvmthread.Time(10 * time.Second)
 func (d *Table) IsNews(id jvmthread.ThreadID, at jvmthread.Time) bool {
 	if turns := d.Symbols.Turns(); turns != d.turns {
 		d.turns = turns
-		clear(d.described) // Symbols may have dropped some threads; the others are described once more
+		d.described.clear() // Symbols may have dropped some threads; the others are described once more
 	}
-	if last, known := d.described[id]; known && at-last < describeEvery {
+	if last := d.described.at(id); last != 0 && at-last < describeEvery {
 		return false
 	}
 	return d.Symbols.Thread(id) != jvmthread.Thread{ID: id}
 }
 
 // Described records when the description of a thread was sent downstream.
-func (d *Table) Described(id jvmthread.ThreadID, at jvmthread.Time) { d.described[id] = at }
+func (d *Table) Described(id jvmthread.ThreadID, at jvmthread.Time) { d.described.set(id, at) }
 
 // Forget records that the description of a thread has changed.
-func (d *Table) Forget(id jvmthread.ThreadID) { delete(d.described, id) }
+func (d *Table) Forget(id jvmthread.ThreadID) { d.described.set(id, 0) }
 
 // DropThread removes a thread that has ended.
 func (d *Table) DropThread(id jvmthread.ThreadID) {
 	d.Symbols.DropThread(id)
-	delete(d.described, id)
+	d.described.set(id, 0)
 }
 
 func (d *Table) defineClass(class wire.Class) bool {

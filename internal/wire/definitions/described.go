@@ -1,0 +1,94 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package definitions
+
+import "github.com/weft-otel/weft/internal/jvmthread"
+
+const (
+	pageIDs  = 64      // IDs of a page
+	maxPages = 1 << 14 // JVMs number threads from 1; IDs beyond these pages are of long runs with many virtual threads
+)
+
+// described records when the descriptions of threads were last sent downstream. It is asked for each thread of each batch, and each peer of
+// an event, which a map makes slow if there are thousands of threads.
+type described struct {
+	pages []*page // by ID; nil: no thread was described
+	held  int     // pages that are not nil
+	other map[jvmthread.ThreadID]jvmthread.Time
+}
+
+type page struct {
+	times [pageIDs]jvmthread.Time // 0: not described
+	used  int                     // times that are not 0
+}
+
+// at returns when a thread was described, or 0.
+func (d *described) at(id jvmthread.ThreadID) jvmthread.Time {
+	if id < pageIDs*maxPages {
+		if n := int(id / pageIDs); n < len(d.pages) && d.pages[n] != nil {
+			return d.pages[n].times[id%pageIDs]
+		}
+		return 0
+	}
+	return d.other[id]
+}
+
+// set records when a thread was described; 0 forgets it.
+func (d *described) set(id jvmthread.ThreadID, at jvmthread.Time) {
+	switch {
+	case id < pageIDs*maxPages:
+		d.setPaged(int(id/pageIDs), int(id%pageIDs), at)
+	case at == 0:
+		delete(d.other, id)
+	default:
+		if d.other == nil {
+			d.other = make(map[jvmthread.ThreadID]jvmthread.Time)
+		}
+		d.other[id] = at
+	}
+}
+
+func (d *described) setPaged(number, index int, at jvmthread.Time) {
+	if n := number + 1 - len(d.pages); n > 0 {
+		if at == 0 {
+			return
+		}
+		d.pages = append(d.pages, make([]*page, n)...)
+	}
+	p := d.pages[number]
+	if p == nil {
+		if at == 0 {
+			return
+		}
+		p = new(page)
+		d.pages[number] = p
+		d.held++
+	}
+	if p.times[index] != 0 {
+		p.used--
+	}
+	if at != 0 {
+		p.used++
+	}
+	p.times[index] = at
+	if p.used == 0 {
+		d.pages[number] = nil
+		d.held--
+	}
+	for n := len(d.pages); n > 0 && d.pages[n-1] == nil; n-- {
+		d.pages = d.pages[:n-1]
+	}
+}
+
+// clear forgets all threads.
+func (d *described) clear() {
+	clear(d.other)
+	d.pages, d.held = nil, 0
+}
+
+// size estimates the memory in bytes.
+func (d *described) size() int {
+	const perPage, perPointer, perOther = 8 * (pageIDs + 1), 8, 32
+	return perPage*d.held + perPointer*len(d.pages) + perOther*len(d.other)
+}
