@@ -14,16 +14,18 @@ import (
 // Classifier applies rules to the intervals of one session and remembers the results. One goroutine at a time owns it. A nil Classifier
 // knows states only.
 type Classifier struct {
-	rules  *Rules
-	sym    *symbols.Table
-	kinds  map[kindKey]jvmthread.Wait
-	recent recent.Cache[kindKey, jvmthread.Wait]
-	sites  []*Site  // by stack; nil: not parsed yet
-	briefs []string // by stack; empty: not built yet
+	rules   *Rules
+	sym     *symbols.Table
+	classes []classSet // by class; 0: not looked at yet
+	kinds   map[kindKey]jvmthread.Wait
+	recent  recent.Cache[kindKey, jvmthread.Wait]
+	sites   []*Site  // by stack; nil: not parsed yet
+	briefs  []string // by stack; empty: not built yet
 }
 
+// kindKey is what a kind depends on. Rules do not distinguish most classes, so there are far fewer combinations than classes.
 type kindKey struct {
-	class jvmthread.ClassID
+	class classSet
 	stack jvmthread.StackID
 	state jvmthread.State
 }
@@ -55,7 +57,7 @@ func (c *Classifier) Wait(iv *jvmthread.Interval) jvmthread.Wait {
 	case c == nil || !own[state].decide:
 		return own[state].kind
 	}
-	k := kindKey{iv.Lock.Class, iv.Stack, state}
+	k := kindKey{c.class(iv.Lock.Class), iv.Stack, state}
 	hash := uint32(k.stack)*31 + uint32(k.class)
 	if kind := c.recent.Get(hash, k); kind != jvmthread.WaitNone {
 		return kind
@@ -65,11 +67,24 @@ func (c *Classifier) Wait(iv *jvmthread.Interval) jvmthread.Wait {
 		if len(c.kinds) >= maxKinds {
 			clear(c.kinds)
 		}
-		kind = c.rules.Kind(state, c.sym.Class(k.class), c.sym.Stack(k.stack))
+		kind = c.rules.Kind(state, c.sym.Class(iv.Lock.Class), c.sym.Stack(k.stack))
 		c.kinds[k] = kind
 	}
 	c.recent.Put(hash, k, kind)
 	return kind
+}
+
+// class returns which classes of the rules match a class.
+func (c *Classifier) class(id jvmthread.ClassID) classSet {
+	if int(id) < len(c.classes) && c.classes[id] != 0 {
+		return c.classes[id]
+	}
+	set := matchingClasses(c.sym.Class(id))
+	if id < maxIDs {
+		c.classes = upTo(c.classes, id)
+		c.classes[id] = set
+	}
+	return set
 }
 
 // Exclusive reports whether one thread at a time holds a lock of java.util.concurrent of a class; false if that is not known.
@@ -88,7 +103,7 @@ func (c *Classifier) Site(id jvmthread.StackID) *Site {
 		}
 	}
 	site := c.rules.Site(c.sym.Stack(id))
-	if id < maxStacks {
+	if id < maxIDs {
 		c.sites = upTo(c.sites, id)
 		c.sites[id] = &site
 	}
@@ -101,18 +116,18 @@ func (c *Classifier) Brief(id jvmthread.StackID) string {
 		return c.briefs[id]
 	}
 	text := c.rules.Brief(c.sym.Stack(id))
-	if id < maxStacks {
+	if id < maxIDs {
 		c.briefs = upTo(c.briefs, id)
 		c.briefs[id] = text
 	}
 	return text
 }
 
-// maxStacks bounds the stacks whose texts are remembered. Tables of symbols have fewer.
-const maxStacks = 1 << 20
+// maxIDs bounds the stacks and classes that are remembered. Tables of symbols have fewer.
+const maxIDs = 1 << 20
 
-// upTo lengthens a list that is indexed by stack.
-func upTo[T any](list []T, id jvmthread.StackID) []T {
+// upTo lengthens a list that is indexed by ID.
+func upTo[T any, ID ~uint32](list []T, id ID) []T {
 	if n := int(id) + 1 - len(list); n > 0 {
 		list = append(list, make([]T, n)...)
 	}

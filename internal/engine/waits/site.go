@@ -164,6 +164,30 @@ func (s *stack) match(class string) (kind jvmthread.Wait, frame int) {
 	return jvmthread.WaitNone, -1
 }
 
+// classSet says which classes of the rules match a class: what a kind depends on besides state and stack.
+type classSet uint32
+
+// classPrefixes are the classes of the rules.
+var classPrefixes = func() (list []string) {
+	for i := range rules {
+		if class := rules[i].class; class != "" && !slices.Contains(list, class) {
+			list = append(list, class)
+		}
+	}
+	return list
+}()
+
+// matchingClasses never returns 0.
+func matchingClasses(class string) classSet {
+	set := classSet(1)
+	for i, prefix := range classPrefixes {
+		if strings.HasPrefix(class, prefix) {
+			set |= 2 << i
+		}
+	}
+	return set
+}
+
 // entry returns the index of the frame through which the library at a frame was entered: the outermost of its class and its inner classes below
 // the site.
 func (s *stack) entry(frame int) int {
