@@ -168,13 +168,13 @@ func (c *Carrier) parseFrame(frame wire.Frame, sym *symbols.Table) error {
 	case wire.FrameClass:
 		id, name, err := frame.ClassText()
 		if err == nil {
-			err = c.ids.classes.define(id, sym.InternClassText(name))
+			err = c.ids.classes.define(id, sym.InternClassText(name, c.ids.classes.last(id)))
 		}
 		return err
 	case wire.FrameStackText:
 		id, text, err := frame.StackText()
 		if err == nil {
-			err = c.ids.stacks.define(id, sym.InternStackText(text))
+			err = c.ids.stacks.define(id, sym.InternStackText(text, c.ids.stacks.last(id)))
 		}
 		return err
 	case wire.FrameBatch:
@@ -244,6 +244,14 @@ func (m *idMap[ID]) define(id, to ID) error {
 	}
 	m.list[id] = mapped[ID]{m.round, to}
 	return nil
+}
+
+// last returns the reader's ID that an ID had in the last carrier that defined it, maybe of another session, or 0.
+func (m *idMap[ID]) last(id ID) ID {
+	if int(id) < len(m.list) {
+		return m.list[id].id
+	}
+	return 0
 }
 
 // resolve replaces an ID of the carrier, and reports whether the carrier defines it.

@@ -103,16 +103,23 @@ func (t *Table) InternStack(text string) jvmthread.StackID {
 	return id
 }
 
-// InternClassText is InternClass for a name that may be invalid UTF-8. It does not copy a name that is known.
-func (t *Table) InternClassText(name []byte) jvmthread.ClassID {
+// InternClassText is InternClass for a name that may be invalid UTF-8. It does not copy a name that is known. It is faster if likely, which
+// may be any ID, is the result.
+func (t *Table) InternClassText(name []byte, likely jvmthread.ClassID) jvmthread.ClassID {
+	if len(name) > 0 && t.classes.at(likely) == string(name) {
+		return likely
+	}
 	if id, ok := t.classes.ids[string(name)]; ok {
 		return id
 	}
 	return t.InternClass(strings.ToValidUTF8(string(name), "\uFFFD"))
 }
 
-// InternStackText is InternStack for a text that may be invalid UTF-8. It does not copy a text that is known.
-func (t *Table) InternStackText(text []byte) jvmthread.StackID {
+// InternStackText is InternStack for a text that may be invalid UTF-8, like InternClassText.
+func (t *Table) InternStackText(text []byte, likely jvmthread.StackID) jvmthread.StackID {
+	if len(text) > 0 && t.stacks.at(likely) == string(text) {
+		return likely
+	}
 	if id, ok := t.stacks.ids[string(text)]; ok {
 		return id
 	}

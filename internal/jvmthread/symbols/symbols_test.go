@@ -23,6 +23,22 @@ func TestTextsAreStoredOnce(t *testing.T) {
 	}
 }
 
+// Whichever ID is likely, a text has the same one.
+func TestLikelyIDsDoNotMatter(t *testing.T) {
+	s := symbols.New(symbols.Limits{Classes: 4, Stacks: 4, Bytes: 100})
+	texts := []string{"", "a", "b", "", "broken \xff", "a", "c", "one too many", "b", ""}
+	for _, text := range texts {
+		for likely := range uint32(7) {
+			if have, want := s.InternClassText([]byte(text), jvmthread.ClassID(likely)), s.InternClass(strings.ToValidUTF8(text, "\uFFFD")); have != want {
+				t.Errorf("class %q, likely %d: have %d, want %d", text, likely, have, want)
+			}
+			if have, want := s.InternStackText([]byte(text), jvmthread.StackID(likely)), s.InternStack(strings.ToValidUTF8(text, "\uFFFD")); have != want {
+				t.Errorf("stack %q, likely %d: have %d, want %d", text, likely, have, want)
+			}
+		}
+	}
+}
+
 func TestLimitsAreEnforcedAndCounted(t *testing.T) {
 	s := symbols.New(symbols.Limits{Classes: 2, Stacks: 2, Threads: 1, Bytes: 100})
 	for _, name := range []string{"a", "b", "c"} {
