@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sort"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -43,16 +44,21 @@ func (q *Queue) release(until jvmthread.Time) []jvmthread.Event {
 	if cap(q.sorted) > 1<<16 && len(q.sorted) < cap(q.sorted)/16 {
 		q.sorted, q.keys, q.merged = nil, nil, nil
 	}
-	q.sort(until)
-	kept := 0
-	for i := range q.held {
-		if q.held[i].Time >= until {
-			q.held[kept] = q.held[i]
-			kept++
+	if inOrder(q.held) { // as those of recordings are: they need not be copied
+		n := sort.Search(len(q.held), func(i int) bool { return q.held[i].Time >= until })
+		q.sorted, q.held = q.held[:n], append(q.sorted[:0], q.held[n:]...)
+	} else {
+		q.sort(until)
+		kept := 0
+		for i := range q.held {
+			if q.held[i].Time >= until {
+				q.held[kept] = q.held[i]
+				kept++
+			}
 		}
+		q.held = q.held[:kept]
 	}
-	q.held = q.held[:kept]
-	if cap(q.held) > 1<<16 && kept < cap(q.held)/16 { // release the memory of a burst
+	if cap(q.held) > 1<<16 && len(q.held) < cap(q.held)/16 { // release the memory of a burst
 		q.held = append([]jvmthread.Event(nil), q.held...)
 	}
 	if n := len(q.sorted); n > 0 {
@@ -62,6 +68,16 @@ func (q *Queue) release(until jvmthread.Time) []jvmthread.Event {
 		q.out = max(q.out, until)
 	}
 	return q.sorted
+}
+
+// inOrder reports whether events are sorted by time, then thread.
+func inOrder(events []jvmthread.Event) bool {
+	for i := 1; i < len(events); i++ {
+		if a, b := &events[i-1], &events[i]; b.Time < a.Time || b.Time == a.Time && b.Thread < a.Thread {
+			return false
+		}
+	}
+	return true
 }
 
 // The key of an event is its time since the first one (44 bits: five hours in nanoseconds) and its index (20 bits: a million events).
