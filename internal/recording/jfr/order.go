@@ -5,6 +5,7 @@ package jfr
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -32,9 +33,8 @@ func (s *slice) reset(lo jvmthread.Time) {
 // next begins the next slice. It returns the offset to read from, 0 for the start.
 func (s *slice) next() (from int64) {
 	from = s.after
-	s.records = append(s.records[:0], s.rest...)
-	s.lo, s.hi = s.hi, math.MaxInt64
-	s.rest, s.after = s.rest[:0], 0
+	s.records, s.rest = s.rest, s.records[:0]
+	s.lo, s.hi, s.after = s.hi, math.MaxInt64, 0
 	return from
 }
 
@@ -63,60 +63,57 @@ func (s *slice) add(r *record, after int64) {
 // shrink keeps the first records.
 func (s *slice) shrink(after int64) {
 	s.begins = s.begins[:0]
+	first := s.records[0].event.Time
 	for i := range s.records {
-		s.begins = append(s.begins, s.records[i].event.Time)
+		s.begins, first = append(s.begins, s.records[i].event.Time), min(first, s.records[i].event.Time)
 	}
 	again := s.more() || after == 0
-	s.rest, s.after = s.rest[:0], 0
-	if s.hi = nth(s.begins, s.room); s.hi == slices.Min(s.begins) { // all at the same time
+	s.rest, s.after = slices.Grow(s.rest[:0], 2*s.room), 0
+	if s.hi = nth(s.begins, s.room); s.hi == first { // all at the same time
 		s.lost += uint64(len(s.records) - s.room)
 		s.records = s.records[:s.room]
 		s.hi++
 		return
 	}
-	kept := s.records[:0]
+	kept := 0
 	for i := range s.records {
 		if r := &s.records[i]; r.event.Time < s.hi {
-			kept = append(kept, *r)
+			if kept < i {
+				s.records[kept] = *r
+			}
+			kept++
 		} else if !again { // otherwise some have been left out
 			s.rest = append(s.rest, *r)
 		}
 	}
-	s.records = kept
+	s.records = s.records[:kept]
 	if !again {
 		s.after = after
 	}
 }
 
-// nth returns the element that would be at an index if the list was sorted, and reorders it.
+// nth returns the element that would be at an index if the list was sorted, and overwrites the list. It sorts only the elements near it.
 func nth(list []jvmthread.Time, at int) jvmthread.Time {
-	for rounds := 0; len(list) > 32 && rounds < 64; rounds++ {
-		first, mid, last := list[0], list[len(list)/2], list[len(list)-1]
-		pivot := max(min(first, mid), min(max(first, mid), last))
-		less, more := 0, len(list)
-		for i := 0; i < more; {
-			switch v := list[i]; {
-			case v < pivot:
-				list[i], list[less] = list[less], v
-				less++
-				i++
-			case v > pivot:
-				more--
-				list[i], list[more] = list[more], v
-			default:
-				i++
-			}
-		}
-		switch {
-		case at < less:
-			list = list[:less]
-		case at < more:
-			return pivot
-		default:
-			list, at = list[more:], at-more
+	const width = 12
+	least, most := slices.Min(list), slices.Max(list)
+	shift := max(0, bits.Len64(uint64(most)-uint64(least))-width)
+	var counts [1 << width]int32
+	part := func(t jvmthread.Time) uint64 { return (uint64(t) - uint64(least)) >> shift & (1<<width - 1) }
+	for _, t := range list {
+		counts[part(t)]++
+	}
+	wanted := uint64(0)
+	for ; at >= int(counts[wanted]); wanted++ {
+		at -= int(counts[wanted])
+	}
+	n := 0
+	for _, t := range list {
+		if part(t) == wanted {
+			list[n] = t
+			n++
 		}
 	}
-	slices.Sort(list)
+	slices.Sort(list[:n])
 	return list[at]
 }
 

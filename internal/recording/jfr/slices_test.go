@@ -97,7 +97,5 @@ func TestNth(t *testing.T) {
 		sorted := slices.Sorted(slices.Values(list))
 		at := rng.IntN(n)
 		assert.Equal(t, sorted[at], nth(list, at))
-		slices.Sort(list)
-		assert.Equal(t, sorted, list)
 	}
 }
