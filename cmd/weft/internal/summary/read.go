@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -64,6 +65,21 @@ func (c *collection) readSource(source Source) error {
 	return c.readPlain(source, r, head)
 }
 
+// inPlace returns the file of a source from its start, so that its decoder need not copy it for random access; r if the source is not a file.
+func (s *Source) inPlace(r io.Reader) io.Reader {
+	file, ok := s.Reader.(*os.File)
+	if !ok || s.Path == "" {
+		return r
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return r
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return r
+	}
+	return file
+}
+
 func peek(r io.Reader) (_ *bufio.Reader, head []byte, err error) {
 	buffered := bufio.NewReaderSize(r, recording.HeadSize)
 	head, err = buffered.Peek(recording.HeadSize)
@@ -83,8 +99,11 @@ func (c *collection) readPlain(source Source, r io.Reader, head []byte) error {
 	format, err := formats.Detect(head)
 	switch {
 	case err == nil:
-		if format.Name == "native" {
+		switch format.Name {
+		case "native":
 			r = source.Span.part(source.Reader, r)
+		case "jfr":
+			r = source.inPlace(r)
 		}
 		return c.readRecording(&format, source, r)
 	case isText(head):
