@@ -67,7 +67,7 @@ func (c *chunk) compile(meta *metadata) *recording.Problem {
 			return malformed("metadata", c.at+c.metadata, err)
 		}
 		c.typeName[class.id] = wanted.name
-		ep := &eventPlan{plan: p, kind: kind}
+		ep := &eventPlan{plan: p, brief: p.only(briefSlots), kind: kind}
 		if class.id < 0 || class.id >= smallTypes {
 			c.others[class.id] = ep
 			continue

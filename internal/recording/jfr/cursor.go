@@ -80,6 +80,19 @@ func unpack(b []byte) (v int64, n int) {
 	return int64(squeeze(x & (^uint64(0) >> (64 - 8*n)))), n
 }
 
+// packedLength returns the length of a packed integer, 0 if b ends inside it.
+func packedLength(b []byte) int {
+	if cap(b) < 9 {
+		_, n := unpackShort(b)
+		return n
+	}
+	n := bits.TrailingZeros64(^binary.LittleEndian.Uint64(b[:8])&packedMore)/8 + 1
+	if n > len(b) {
+		return 0
+	}
+	return n
+}
+
 // squeeze joins the lower seven bits of each byte.
 func squeeze(x uint64) uint64 {
 	x &= packedBits

@@ -22,6 +22,7 @@ func TestUnpack(t *testing.T) {
 		got, length := unpack(b[:n])
 		assert.Equal(t, want, got)
 		assert.Equal(t, wantLength, length)
+		assert.Equal(t, wantLength, packedLength(b[:n]))
 	}
 	for bits := range 65 {
 		want := int64(uint64(1)<<bits - 1)

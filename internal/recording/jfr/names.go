@@ -21,7 +21,7 @@ type names struct {
 	threadIDs byKey[threadID]
 	define    func(jvmthread.Thread) // called once per chunk for each thread
 	stackText symbols.StackBuilder
-	brief     bool // without stacks and locks
+	brief     bool // only threads and times
 }
 
 // threadID is a thread, NoThread if it is not one of Java.

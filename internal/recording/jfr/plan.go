@@ -3,7 +3,10 @@
 
 package jfr
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // plan is how the bytes of a type are read: as a sequence of steps, with inline types flattened.
 type plan struct {
@@ -18,7 +21,7 @@ type step struct {
 	size  int  // of the value in bytes
 	slot  slot // where the value goes; slotNone to skip it
 	array bool // preceded by a count
-	plain bool // one integer, wanted or not; packed unless the chunk is raw
+	plain bool // one integer; packed unless the chunk is raw
 	inner *plan
 }
 
@@ -33,6 +36,7 @@ const (
 
 // values are the wanted values of a type.
 type values struct {
+	plan  *plan // that was read last
 	n     [numSlots]int64
 	text  [numTexts]text
 	array cursor // at the elements of the wanted array
@@ -94,6 +98,18 @@ func (m *metadata) flatten(p *plan, c *class, wanted map[string]slot, prefix str
 	return nil
 }
 
+// only returns the plan with only some of the slots.
+func (p *plan) only(wanted []slot) *plan {
+	brief := &plan{steps: slices.Clone(p.steps), last: p.last}
+	for i := range brief.steps {
+		if s := &brief.steps[i]; !slices.Contains(wanted, s.slot) {
+			s.slot = slotNone
+			s.plain = s.kind == stepInteger && !s.array
+		}
+	}
+	return brief
+}
+
 // fits reports whether the slot can hold the value of the step.
 func (s *step) fits(constant bool) bool {
 	switch {
@@ -135,20 +151,36 @@ func (p *plan) read(c *cursor, v *values) { p.readSteps(c, v, p.last) }
 func (p *plan) readAll(c *cursor, v *values) { p.readSteps(c, v, len(p.steps)) }
 
 func (p *plan) readSteps(c *cursor, v *values, n int) {
-	v.n = [numSlots]int64{}
+	if v.plan != p { // otherwise all of its slots are overwritten
+		v.plan, v.n = p, [numSlots]int64{}
+	}
 	for i := range p.steps[:n] {
 		s := &p.steps[i]
-		switch {
-		case !s.plain || c.raw:
+		if !s.plain || c.raw {
 			s.read(c, v)
-		case s.size == 4:
-			v.n[s.slot] = int64(int32(c.packed()))
-		default:
-			v.n[s.slot] = c.packed()
+			if c.failed {
+				return
+			}
+			continue
 		}
-		if c.failed {
+		b, length := c.b, 1
+		switch {
+		case s.slot == slotNone:
+			length = packedLength(b)
+		case len(b) > 0 && b[0] < 0x80:
+			v.n[s.slot] = int64(b[0])
+		default:
+			var value int64
+			if value, length = unpack(b); s.size == 4 {
+				value = int64(int32(value))
+			}
+			v.n[s.slot] = value
+		}
+		if length == 0 {
+			c.fail()
 			return
 		}
+		c.b = b[length:]
 	}
 }
 

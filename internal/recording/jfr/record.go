@@ -24,12 +24,17 @@ type record struct {
 type eventPlan struct {
 	*plan
 
-	kind eventKind
+	brief *plan // the same without what only names.place and names.refine need
+	kind  eventKind
 }
 
 // read reads a record, and reports whether its thread is known.
 func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) bool {
-	p.read(cur, v)
+	if n.brief {
+		p.brief.readSteps(cur, v, p.last)
+	} else {
+		p.read(cur, v)
+	}
 	if cur.failed {
 		return false
 	}

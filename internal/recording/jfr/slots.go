@@ -69,6 +69,9 @@ const (
 	numKinds
 )
 
+// briefSlots suffice to know until when threads ran.
+var briefSlots = []slot{slotStart, slotDuration, slotThread, slotPeer, slotTarget}
+
 // fields maps the names of wanted fields to slots.
 type fields map[string]slot
 
