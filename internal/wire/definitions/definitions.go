@@ -102,8 +102,8 @@ func (d *Table) IsNews(id jvmthread.ThreadID, at jvmthread.Time) bool {
 		d.turns = turns
 		d.described.clear() // Symbols may have dropped some threads; the others are described once more
 	}
-	if last := d.described.at(id); last != 0 && at-last < describeEvery {
-		return false
+	if last := d.described.at(id); last != 0 {
+		return at-last >= describeEvery // it has a description, or this would have been forgotten
 	}
 	return d.Symbols.Thread(id) != jvmthread.Thread{ID: id}
 }
