@@ -154,16 +154,19 @@ func (p *plan) readSteps(c *cursor, v *values, n int) {
 	if v.plan != p { // otherwise all of its slots are overwritten
 		v.plan, v.n = p, [numSlots]int64{}
 	}
+	b := c.b // stored once for all steps: each store costs a write barrier while garbage is collected
 	for i := range p.steps[:n] {
 		s := &p.steps[i]
 		if !s.plain || c.raw {
+			c.b = b
 			s.read(c, v)
 			if c.failed {
 				return
 			}
+			b = c.b
 			continue
 		}
-		b, length := c.b, 1
+		length := 1
 		switch {
 		case s.slot == slotNone:
 			length = packedLength(b)
@@ -180,8 +183,9 @@ func (p *plan) readSteps(c *cursor, v *values, n int) {
 			c.fail()
 			return
 		}
-		c.b = b[length:]
+		b = b[length:]
 	}
+	c.b = b
 }
 
 func (s *step) read(c *cursor, v *values) {
