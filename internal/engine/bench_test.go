@@ -64,7 +64,7 @@ func BenchmarkEngine(b *testing.B) {
 	yield := func(w *window.Window) {
 		windows++
 		for _, l := range w.Lanes {
-			shown += len(l.Intervals)
+			shown += l.Intervals.Len()
 		}
 	}
 	var number, before uint64

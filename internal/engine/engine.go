@@ -175,7 +175,7 @@ func (e *Engine) Locks() int { return e.binder.Locks() }
 
 // Held estimates the bytes in use: queued events, the current window, threads and locks.
 func (e *Engine) Held() int {
-	const perInterval, perThread, perLock = 64, 256, 256
+	const perInterval, perThread, perLock = 40, 256, 256
 	return e.queue.Bytes() + perInterval*e.builder.Held() + perThread*e.timeline.Len() + perLock*e.binder.Locks()
 }
 

@@ -54,12 +54,12 @@ func golden(t *testing.T, file string) {
 	}
 	runNamed(t, h.Symbols(), batch.Events, time.Hour, func(w *window.Window) {
 		for _, l := range w.Lanes {
-			for _, iv := range l.Intervals {
+			for _, iv := range l.Intervals.All() {
 				got["intervals"] += h.Interval(iv) + "\n"
 			}
 		}
 		for ia := range w.Interactions() {
-			got["interactions"] += h.Interaction(*ia) + "\n"
+			got["interactions"] += h.Interaction(ia) + "\n"
 		}
 		for _, hint := range w.Hints {
 			got["hints"] += h.Hint(hint) + "\n"

@@ -44,7 +44,7 @@ func TestFullWindows(t *testing.T) {
 				}
 				seen += w.Events
 				for _, l := range w.Lanes {
-					most = max(most, len(l.Intervals))
+					most = max(most, l.Intervals.Len())
 				}
 			}
 			e.Advance(check)

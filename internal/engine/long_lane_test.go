@@ -35,13 +35,13 @@ func TestLanesOfManyIntervals(t *testing.T) {
 		for _, err := range threadtest.Validate(w) {
 			t.Error(err)
 		}
-		intervals := w.Lanes[0].Intervals
-		if have, want := len(intervals), 2*sizes[windows]+1; have != want {
+		intervals := &w.Lanes[0].Intervals
+		if have, want := intervals.Len(), 2*sizes[windows]+1; have != want {
 			t.Errorf("window %d: %d intervals, want %d", windows, have, want)
 		}
-		for i := 1; i < len(intervals); i++ {
-			if intervals[i].Start != intervals[i-1].End || intervals[i].Seq != intervals[i-1].Seq+1 {
-				t.Fatalf("window %d: %+v does not continue %+v", windows, intervals[i], intervals[i-1])
+		for i := 1; i < intervals.Len(); i++ {
+			if iv, before := intervals.At(i), intervals.At(i-1); iv.Start != before.End || iv.Seq != before.Seq+1 {
+				t.Fatalf("window %d: %+v does not continue %+v", windows, iv, before)
 			}
 		}
 		windows++

@@ -62,7 +62,7 @@ func story(t *testing.T, events []jvmthread.Event, shift jvmthread.Time) (out []
 	t.Helper()
 	run(t, events, 365*24*time.Hour, func(w *window.Window) {
 		for _, l := range w.Lanes {
-			for _, iv := range l.Intervals {
+			for _, iv := range l.Intervals.All() {
 				if iv.Thread == 999 {
 					continue
 				}
@@ -71,8 +71,7 @@ func story(t *testing.T, events []jvmthread.Event, shift jvmthread.Time) (out []
 				out = append(out, fmt.Sprintf("%+v", iv))
 			}
 		}
-		for caused := range w.Interactions() {
-			ia := *caused
+		for ia := range w.Interactions() {
 			ia.CauseTime -= shift
 			ia.EffectTime -= shift
 			out = append(out, fmt.Sprintf("%+v", ia))

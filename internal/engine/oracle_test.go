@@ -41,7 +41,7 @@ func TestEngineMatchesOracle(t *testing.T) {
 							}
 						}
 						for _, l := range w.Lanes {
-							intervals.Add(int64(len(l.Intervals)))
+							intervals.Add(int64(l.Intervals.Len()))
 						}
 						interactions.Add(int64(w.CountInteractions()))
 						holds.Add(int64(len(w.Holds)))
@@ -82,7 +82,7 @@ func sameInteractions(sim *threadtest.Simulation, w *window.Window) error {
 func sameIntervals(sim *threadtest.Simulation, w *window.Window) error {
 	for _, l := range w.Lanes {
 		var got []threadtest.Step
-		for _, iv := range l.Intervals {
+		for _, iv := range l.Intervals.All() {
 			got = append(got, threadtest.Step{At: iv.Start, State: iv.State})
 		}
 		want := sim.Steps[l.Thread]

@@ -116,12 +116,12 @@ func whole(t *testing.T, events []jvmthread.Event) (out []string) {
 
 func describe(w *window.Window) (out []string) {
 	for _, l := range w.Lanes {
-		for _, iv := range l.Intervals {
+		for _, iv := range l.Intervals.All() {
 			out = append(out, fmt.Sprintf("%+v", iv))
 		}
 	}
 	for ia := range w.Interactions() {
-		out = append(out, fmt.Sprintf("%+v", *ia))
+		out = append(out, fmt.Sprintf("%+v", ia))
 	}
 	return out
 }

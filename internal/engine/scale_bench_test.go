@@ -41,7 +41,7 @@ func oneWindow(b *testing.B, size int) (bytesPerInterval float64) {
 	count := func(w *window.Window) {
 		finder.Find(w)
 		for _, l := range w.Lanes {
-			intervals += len(l.Intervals)
+			intervals += l.Intervals.Len()
 		}
 	}
 	start := jvmthread.Time(1_700_000_000_000_000_000)

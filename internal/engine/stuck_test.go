@@ -4,6 +4,7 @@
 package engine_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -56,8 +57,9 @@ func TestUnknownOwner(t *testing.T) {
 		{Time: 20, Thread: 2, Kind: jvmthread.KindContendedEnter, Lock: book, Peer: 1},
 		{Time: 30, Thread: 2, Kind: jvmthread.KindContendedEntered, Lock: book},
 	}, time.Hour, func(w *window.Window) {
-		if len(w.Lanes) != 2 || w.CountInteractions() != 1 || w.Lanes[1].Causes[0].From.Thread != 1 {
-			t.Errorf("%d threads, %d interactions", len(w.Lanes), w.CountInteractions())
+		list := slices.Collect(w.Interactions())
+		if len(w.Lanes) != 2 || len(list) != 1 || list[0].From.Thread != 1 {
+			t.Errorf("%d threads, interactions: %v", len(w.Lanes), list)
 		}
 	})
 }

@@ -71,7 +71,7 @@ func countSpans(w *window.Window, segments []criticalpath.Segment) int {
 			continue
 		}
 		n++
-		for i := range l.Intervals {
+		for i := range l.Intervals.Len() {
 			if l.Kept(i) {
 				n++
 			}

@@ -39,7 +39,7 @@ type plan struct {
 	segments    []criticalpath.Segment // of the path
 	segment     *criticalpath.Segment
 	thread      *window.Lane
-	iv          *jvmthread.Interval
+	iv          jvmthread.Interval
 	lane, at    int                   // where the interval is in the window
 	about       jvmthread.IntervalRef // the interval that is looked up
 
@@ -88,7 +88,7 @@ func (e *Emitter) plans(w *window.Window, segments []criticalpath.Segment) iter.
 				continue
 			}
 			yield(e.plan.ofThread(w, l))
-			for i := range l.Intervals {
+			for i := range l.Intervals.Len() {
 				if l.Kept(i) {
 					yield(e.plan.ofInterval(w, n, i))
 				}
@@ -99,7 +99,7 @@ func (e *Emitter) plans(w *window.Window, segments []criticalpath.Segment) iter.
 
 // of resets the plan for a span of a kind.
 func (p *plan) of(kind spanKind, ref, parent jvmthread.IntervalRef) {
-	*p = plan{kind: kind, ref: ref, parent: parent, known: known{links: p.links[:0], holders: p.holders[:0]}}
+	*p = plan{kind: kind, ref: ref, parent: parent, known: known{links: p.links[:0], causes: p.causes[:0], holders: p.holders[:0]}}
 }
 
 func (p *plan) ofRoot(w *window.Window) *plan {
@@ -130,12 +130,12 @@ func (p *plan) ofThread(w *window.Window, l *window.Lane) *plan {
 	p.thread = l
 	p.start, p.end = w.Start, w.Start
 	least := w.Start
-	if n := len(l.Intervals); n > 0 {
-		p.start, _ = w.Clip(l.Intervals[0])
-		least, p.end = w.Clip(l.Intervals[n-1])
+	if n := l.Intervals.Len(); n > 0 {
+		p.start, _ = w.Clip(l.Intervals.At(0))
+		least, p.end = w.Clip(l.Intervals.At(n - 1))
 		least = spanEnd(least, p.end)
 		if !l.Kept(0) { // folded, and with it the link to the thread that started this one
-			p.about = jvmthread.IntervalRef{Thread: l.Thread, Seq: l.Intervals[0].Seq}
+			p.about = jvmthread.IntervalRef{Thread: l.Thread, Seq: l.Intervals.Seq(0)}
 		}
 	}
 	if w.Verdict != nil {
@@ -146,10 +146,10 @@ func (p *plan) ofThread(w *window.Window, l *window.Lane) *plan {
 
 // ofInterval plans the span of an interval, or of the piece of it that lies in the window.
 func (p *plan) ofInterval(w *window.Window, lane, at int) *plan {
-	iv := &w.Lanes[lane].Intervals[at]
+	iv := w.Lanes[lane].Intervals.At(at)
 	p.of(intervalSpan, jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}, jvmthread.IntervalRef{Thread: iv.Thread})
 	p.iv, p.lane, p.at, p.about = iv, lane, at, p.ref
-	start, end := w.Clip(*iv)
+	start, end := w.Clip(iv)
 	p.start, p.end, p.exact = start, spanEnd(start, end), end-start
 	return p
 }
@@ -172,7 +172,7 @@ func (p *plan) lookUp(w *window.Window) {
 		return
 	case threadSpan, intervalSpan:
 	}
-	p.causes = w.Causes(p.about)
+	p.causes = w.AppendCauses(p.causes, p.about)
 	for i := range p.causes {
 		ia := &p.causes[i]
 		if p.kind == threadSpan && ia.Kind != jvmthread.InteractionStart {
@@ -188,7 +188,7 @@ func (p *plan) lookUp(w *window.Window) {
 }
 
 func (p *plan) lookUpInterval(w *window.Window) {
-	iv := p.iv
+	iv := &p.iv
 	if next, ok := w.NextInCycle(*iv); ok {
 		p.next = next.Thread
 		p.links = append(p.links, link{kind: "deadlock", target: window.Target{Window: w.Start, Ref: next}})

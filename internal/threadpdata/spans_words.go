@@ -39,7 +39,7 @@ func (e *Emitter) describe(p *plan) {
 		p.name = e.threadName(p.thread.Thread)
 	case intervalSpan:
 		p.site, p.ownerSite = e.waits.Site(p.iv.Stack), e.waits.Site(p.detail.OwnerStack)
-		p.name = e.intervalName(p.iv)
+		p.name = e.intervalName(&p.iv)
 		p.explanation = e.explanation(p)
 	}
 }

@@ -75,7 +75,7 @@ func putContended(a pcommon.Map, t *window.Waits, folded *window.Folded) {
 }
 
 func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
-	iv, a := p.iv, s.Attributes()
+	iv, a := &p.iv, s.Attributes()
 	a.EnsureCapacity(p.room())
 	a.PutStr(attrState, iv.State.String())
 	a.PutInt(attrIntervalTime, int64(p.exact))
@@ -137,7 +137,7 @@ func (p *plan) room() int {
 
 // wait writes what a thread waited for, for how long at most, what ended the wait, and where in the code it was.
 func (e *Emitter) wait(p *plan, s ptrace.Span, a pcommon.Map) {
-	iv := p.iv
+	iv := &p.iv
 	if iv.Marks.Has(jvmthread.MarkContinues) {
 		a.PutInt(attrWaitStart, int64(iv.Began()))
 	}

@@ -34,7 +34,7 @@ func Validate(w *window.Window) (errs []error) {
 	}
 	handoffs := make(map[jvmthread.IntervalRef]int)
 	for ia := range w.Interactions() {
-		if err := interaction(w, ia, lanes); err != nil {
+		if err := interaction(w, &ia, lanes); err != nil {
 			errs = append(errs, err)
 		}
 		if ia.Kind == jvmthread.InteractionHandoff {
@@ -69,7 +69,7 @@ func holds(w *window.Window) (errs []error) {
 func lane(w *window.Window, l *window.Lane) (errs []error) {
 	var sums window.Totals
 	var sum time.Duration
-	for i, iv := range l.Intervals {
+	for i, iv := range l.Intervals.All() {
 		if iv.Thread != l.Thread {
 			errs = append(errs, fmt.Errorf("an interval of thread %d is in the lane of %d", iv.Thread, l.Thread))
 		}
@@ -77,7 +77,7 @@ func lane(w *window.Window, l *window.Lane) (errs []error) {
 			errs = append(errs, fmt.Errorf("interval %d/%d from %d to %d exceeds the window, which ends at %d", iv.Thread, iv.Seq, iv.Start, iv.End, w.End))
 		}
 		if i > 0 {
-			before := l.Intervals[i-1]
+			before := l.Intervals.At(i - 1)
 			if before.End != iv.Start || before.Seq+1 != iv.Seq {
 				errs = append(errs, fmt.Errorf("thread %d: interval %d ends at %d, interval %d begins at %d", iv.Thread, before.Seq, before.End, iv.Seq, iv.Start))
 			}
@@ -94,9 +94,9 @@ func lane(w *window.Window, l *window.Lane) (errs []error) {
 	if sums != l.Totals {
 		errs = append(errs, fmt.Errorf("thread %d: totals %v differ from the sums of the intervals %v", l.Thread, l.Totals, sums))
 	}
-	if n := len(l.Intervals); n > 0 {
-		start, _ := w.Clip(l.Intervals[0])
-		_, end := w.Clip(l.Intervals[n-1])
+	if n := l.Intervals.Len(); n > 0 {
+		start, _ := w.Clip(l.Intervals.At(0))
+		_, end := w.Clip(l.Intervals.At(n - 1))
 		if d := end.Sub(start); d != sum {
 			errs = append(errs, fmt.Errorf("thread %d: intervals add up to %v, want %v", l.Thread, sum, d))
 		}
@@ -137,7 +137,7 @@ func find(lanes map[jvmthread.ThreadID]*window.Lane, ref jvmthread.IntervalRef) 
 	if l == nil {
 		return jvmthread.Interval{}, false
 	}
-	for _, iv := range l.Intervals {
+	for _, iv := range l.Intervals.All() {
 		if iv.Seq == ref.Seq {
 			return iv, true
 		}

@@ -102,6 +102,8 @@ type Account struct {
 	states  table[Text, States]
 	totals  Series[struct{}, Totals]
 
+	causes []jvmthread.Interaction // scratch of Window
+
 	// As of the last flush.
 	blockedNow table[BlockedKey, Blocked]
 	heldNow    table[HeldKey, time.Duration] // the longest of each series
@@ -130,18 +132,18 @@ func New(cfg *Config, sym *symbols.Table, classifier *waits.Classifier, begin ti
 // existing spans.
 func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 	for _, l := range w.Lanes {
-		pool, rest := a.pool(l.Thread), l.Causes
+		pool := a.pool(l.Thread)
 		states := &a.states.get(pool).Value
-		for i := range l.Intervals {
-			iv := &l.Intervals[i]
-			var causes []jvmthread.Interaction
-			causes, rest = causesOf(iv, rest)
+		for i := range l.Intervals.Len() {
+			var iv jvmthread.Interval
+			l.Intervals.Read(i, &iv)
 			if iv.Marks.Has(jvmthread.MarkOpen) {
 				continue // addOpen adds it
 			}
 			plus(&states[iv.State], a.since(iv.Start, iv.End))
 			if k := iv.Wait; k != jvmthread.WaitNone {
-				a.closed(w, l, i, a.key(iv, k, pool), window.CauseOf(iv, causes))
+				a.causes = l.AppendCauses(a.causes[:0], i)
+				a.closed(w, l, i, a.key(&iv, k, pool), window.CauseOf(&iv, a.causes))
 			}
 		}
 	}
@@ -154,18 +156,6 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 	t.Lost += w.Lost
 	t.Missed += w.Missed
 	a.totals.dirty = true
-}
-
-// causesOf splits off the interactions that ended an interval from the front of rest.
-func causesOf(iv *jvmthread.Interval, rest []jvmthread.Interaction) (causes, left []jvmthread.Interaction) {
-	for len(rest) > 0 && (rest[0].To.Thread < iv.Thread || rest[0].To.Thread == iv.Thread && rest[0].To.Seq < iv.Seq) {
-		rest = rest[1:]
-	}
-	n := 0
-	for n < len(rest) && rest[n].To.Thread == iv.Thread && rest[n].To.Seq == iv.Seq {
-		n++
-	}
-	return rest[:n], rest[n:]
 }
 
 // since returns how much of [start, end) was not added yet.
@@ -191,9 +181,9 @@ func (a *Account) add(s *Series[WaitKey, Waits], iv *jvmthread.Interval, until j
 
 // closed adds a wait that ended in the window, or a part of it.
 func (a *Account) closed(w *window.Window, l *window.Lane, i int, key WaitKey, cause window.Cause) {
-	iv := &l.Intervals[i]
+	iv := l.Intervals.At(i)
 	s := a.of(key.Kind).get(key)
-	a.add(s, iv, iv.End)
+	a.add(s, &iv, iv.End)
 	if iv.Marks.Has(jvmthread.MarkWillContinue) {
 		return // its last part has the duration of the whole wait
 	}

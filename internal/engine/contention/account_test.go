@@ -146,9 +146,9 @@ func (s *sums) window(w *window.Window) {
 		s.heldTimes += w.Locks[i].Held
 	}
 	for _, l := range w.Lanes {
-		for i := range l.Intervals {
-			if iv := &l.Intervals[i]; !iv.Marks.Has(jvmthread.MarkOpen) {
-				s.interval(iv)
+		for i := range l.Intervals.Len() {
+			if iv := l.Intervals.At(i); !iv.Marks.Has(jvmthread.MarkOpen) {
+				s.interval(&iv)
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (w *walk) step(f *frame) {
 	}
 	g := w.g
 	l := &g.lanes[f.lane]
-	n := int32(len(l.intervals))
+	n := int32(l.intervals.Len())
 	if f.index < n && g.nodes[l.base+f.index].end <= w.now {
 		if f.index++; f.index < n && g.nodes[l.base+f.index].end <= w.now {
 			l.cursor = f.index
@@ -121,9 +121,11 @@ func (w *walk) step(f *frame) {
 		w.emit(f, jvmthread.NoSeq, KindUnknown, f.via, f.end)
 		return
 	}
-	if (f.index == 0 || !l.contiguous) && l.intervals[f.index].Start > w.now {
-		w.before(f, l, &l.intervals[f.index])
-		return
+	if f.index == 0 || !l.contiguous {
+		if start := l.intervals.Start(int(f.index)); start > w.now {
+			w.before(f, l, start)
+			return
+		}
 	}
 	at := &g.nodes[l.base+f.index]
 	kind, end := kindOf[at.state], min(at.end, f.end)
@@ -139,13 +141,13 @@ func (l *lane) seq(index int32) jvmthread.Seq {
 	if l.contiguous {
 		return l.first + jvmthread.Seq(index)
 	}
-	return l.intervals[index].Seq
+	return l.intervals.Seq(int(index))
 }
 
-// before handles the time before an interval of the lane: a gap in the history, or the time before the thread started.
-func (w *walk) before(f *frame, l *lane, iv *jvmthread.Interval) {
-	end := min(iv.Start, f.end)
-	if f.index > 0 || l.start < 0 || iv.Start > w.p.End {
+// before handles the time before the start of an interval of the lane: a gap in the history, or the time before the thread started.
+func (w *walk) before(f *frame, l *lane, start jvmthread.Time) {
+	end := min(start, f.end)
+	if f.index > 0 || l.start < 0 || start > w.p.End {
 		w.emit(f, jvmthread.NoSeq, KindUnknown, f.via, end)
 		return
 	}
@@ -168,7 +170,7 @@ func (g *Graph) start(l *lane, index int32) jvmthread.Time {
 	if l.contiguous && index > 0 {
 		return g.nodes[l.base+index-1].end
 	}
-	return l.intervals[index].Start
+	return l.intervals.Start(int(index))
 }
 
 // stopped resolves a wait at w.now.

@@ -25,7 +25,7 @@ func (g *Graph) index(at int32, seq jvmthread.Seq) int32 {
 	}
 	l := &g.lanes[at]
 	i := int64(seq) - int64(l.first)
-	if i < 0 || i >= int64(len(l.intervals)) || !l.contiguous && l.intervals[i].Seq != seq {
+	if i < 0 || i >= int64(l.intervals.Len()) || !l.contiguous && l.intervals.Seq(int(i)) != seq {
 		return none
 	}
 	return int32(i)
@@ -34,7 +34,7 @@ func (g *Graph) index(at int32, seq jvmthread.Seq) int32 {
 // at returns the index of the first interval of a lane that ends after t, or the number of intervals if there is none. A walk searches
 // forward in time, so the search starts at the previous result, and often ends there or with the next one.
 func (g *Graph) at(l *lane, t jvmthread.Time) int32 {
-	list, at := g.nodes[l.base:int(l.base)+len(l.intervals)], int(l.cursor)
+	list, at := g.nodes[l.base:int(l.base)+l.intervals.Len()], int(l.cursor)
 	switch {
 	case at >= len(list):
 	case list[at].end <= t:

@@ -42,7 +42,8 @@ func FuzzPaths(f *testing.F) {
 				at = iv.End + jvmthread.Time(r.next(3)-1)
 				list = append(list, iv)
 			}
-			g.AddLane(jvmthread.ThreadID(r.next(6)), list)
+			intervals := jvmthread.IntervalsOf(list...)
+			g.AddLane(jvmthread.ThreadID(r.next(6)), &intervals)
 		}
 		var interactions []jvmthread.Interaction
 		for range r.next(9) {

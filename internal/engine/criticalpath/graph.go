@@ -22,7 +22,7 @@ type Limits struct {
 }
 
 // Graph contains the waits of a window. Fill it in this order: Reset, AddLane for each thread, AddInteractions, AddHolds. It retains the
-// slices of intervals passed to AddLane; they must not change until the next Reset. It ignores a second lane of a thread, interactions
+// lists of intervals passed to AddLane; they must not change until the next Reset. It ignores a second lane of a thread, interactions
 // whose effect is outside all intervals, and holds that are empty, shared, overlapping, or not sorted by lock. One goroutine owns it.
 type Graph struct {
 	limits      Limits
@@ -40,7 +40,7 @@ type Graph struct {
 
 type lane struct {
 	thread     jvmthread.ThreadID
-	intervals  []jvmthread.Interval
+	intervals  *jvmthread.Intervals
 	base       int32         // of its first interval in nodes
 	cursor     int32         // where the last search ended
 	start      int32         // the edge that started the thread, or none
@@ -111,7 +111,7 @@ func New(limits Limits) *Graph {
 
 // Reset empties the graph and keeps its memory.
 func (g *Graph) Reset() {
-	clear(g.lanes) // they retain slices of the caller
+	clear(g.lanes) // they retain lists of the caller
 	clear(g.byID)
 	clear(g.byLock)
 	g.recentLanes.Clear()
@@ -120,29 +120,26 @@ func (g *Graph) Reset() {
 }
 
 // AddLane adds a thread with its intervals, in order. Each interval begins where the previous one ends.
-func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals []jvmthread.Interval) {
+func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals *jvmthread.Intervals) {
 	if _, duplicate := g.byID[thread]; duplicate {
 		return
 	}
 	g.byID[thread] = int32(len(g.lanes))
-	base, contiguous := len(g.nodes), true
-	g.lanes = append(g.lanes, lane{thread: thread, intervals: intervals, base: int32(base), start: none})
-	g.nodes = slices.Grow(g.nodes, len(intervals))[:base+len(intervals)]
+	base := len(g.nodes)
+	l := lane{thread: thread, intervals: intervals, base: int32(base), start: none, contiguous: intervals.Contiguous()}
+	if intervals.Len() > 0 {
+		l.first = intervals.Seq(0)
+	}
+	g.lanes = append(g.lanes, l)
+	g.nodes = slices.Grow(g.nodes, intervals.Len())[:base+intervals.Len()]
 	nodes := g.nodes[base:]
-	for i := range intervals {
-		iv := &intervals[i]
-		if i > 0 && (iv.Start != intervals[i-1].End || iv.Seq != intervals[i-1].Seq+1) {
-			contiguous = false
-		}
-		nodes[i] = node{end: iv.End, edge: none, lock: none, stack: iv.Stack, state: iv.State, wait: iv.Wait, flags: flags(iv)}
+	var iv jvmthread.Interval
+	for i := range nodes {
+		intervals.Read(i, &iv)
+		nodes[i] = node{end: iv.End, edge: none, lock: none, stack: iv.Stack, state: iv.State, wait: iv.Wait, flags: flags(&iv)}
 		if kind := kindOf[iv.State]; !iv.Lock.IsZero() && (kind == kindEnd || kind == KindSleep) || nodes[i].flags&contends != 0 {
 			nodes[i].lock = g.lock(iv.Lock)
 		}
-	}
-	l := &g.lanes[len(g.lanes)-1]
-	l.contiguous = contiguous
-	if len(intervals) > 0 {
-		l.first = intervals[0].Seq
 	}
 }
 
@@ -164,24 +161,28 @@ func flags(iv *jvmthread.Interval) (f uint8) {
 // AddInteractions adds the interactions that released threads.
 func (g *Graph) AddInteractions(list []jvmthread.Interaction) {
 	for i := range list {
-		ia := &list[i]
-		to, from := g.laneOf(ia.To.Thread), g.laneOf(ia.From.Thread)
-		index := g.index(to, ia.To.Seq)
-		starts := ia.Kind == jvmthread.InteractionStart
-		if index < 0 || starts && index > 0 {
-			continue
-		}
-		e := edge{cause: min(ia.CauseTime, ia.EffectTime), thread: ia.From.Thread, lane: from, index: g.index(from, ia.From.Seq), confidence: ia.Confidence}
-		place := &g.nodes[g.lanes[to].base+index].edge
-		if starts {
-			place = &g.lanes[to].start
-		}
-		if *place >= 0 && !better(&e, &g.edges[*place]) {
-			continue
-		}
-		*place = int32(len(g.edges))
-		g.edges = append(g.edges, e)
+		g.AddInteraction(&list[i])
 	}
+}
+
+// AddInteraction adds an interaction that released a thread.
+func (g *Graph) AddInteraction(ia *jvmthread.Interaction) {
+	to, from := g.laneOf(ia.To.Thread), g.laneOf(ia.From.Thread)
+	index := g.index(to, ia.To.Seq)
+	starts := ia.Kind == jvmthread.InteractionStart
+	if index < 0 || starts && index > 0 {
+		return
+	}
+	e := edge{cause: min(ia.CauseTime, ia.EffectTime), thread: ia.From.Thread, lane: from, index: g.index(from, ia.From.Seq), confidence: ia.Confidence}
+	place := &g.nodes[g.lanes[to].base+index].edge
+	if starts {
+		place = &g.lanes[to].start
+	}
+	if *place >= 0 && !better(&e, &g.edges[*place]) {
+		return
+	}
+	*place = int32(len(g.edges))
+	g.edges = append(g.edges, e)
 }
 
 // better reports whether a explains better than b why the same wait ended.
@@ -250,8 +251,8 @@ func (g *Graph) Last(hi jvmthread.Time, may func(jvmthread.ThreadID) bool) jvmth
 
 // end returns when the thread was last alive, and whether it was running then.
 func (l *lane) end(hi jvmthread.Time) (end jvmthread.Time, runs, ok bool) {
-	for i := len(l.intervals) - 1; i >= 0; i-- {
-		iv := &l.intervals[i]
+	for i := l.intervals.Len() - 1; i >= 0; i-- {
+		iv := l.intervals.At(i)
 		if iv.State != jvmthread.StateDead && iv.Start < hi {
 			return min(iv.End, hi), iv.State == jvmthread.StateRunnable, true
 		}

@@ -71,7 +71,7 @@ func (w *walk) waiting(f *frame, l *lane, n *node, end jvmthread.Time) {
 		}
 		w.follow(f, n, e.thread, e.lane, min(end, e.cause))
 	case n.state == jvmthread.StateJoining:
-		iv := &l.intervals[f.index]
+		iv := l.intervals.At(int(f.index))
 		if iv.Peer != jvmthread.NoThread && (!known || !iv.Marks.Has(jvmthread.MarkInterrupted)) {
 			w.follow(f, n, iv.Peer, w.g.laneOf(iv.Peer), end)
 			return

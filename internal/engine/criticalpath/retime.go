@@ -71,22 +71,21 @@ func (r *Retiming) Broken() int { return r.broken }
 func (r *Retiming) lane(id int32) {
 	g := r.graph
 	l := &g.lanes[id]
-	if l.start >= 0 && l.intervals[0].Start > r.lo && l.intervals[0].Start < r.hi {
+	nodes, start := g.nodes[l.base:int(l.base)+l.intervals.Len()], r.lo
+	if len(nodes) > 0 {
+		start = l.intervals.Start(0)
+	}
+	if l.start >= 0 && start > r.lo && start < r.hi {
 		e := &g.edges[l.start]
 		r.raw = append(r.raw, rawPoint{
-			point: point{elastic: infinite, lock: none}, at: l.intervals[0].Start, where: l.base,
-			srcLane: e.lane, srcAt: e.cause, srcIv: e.index,
+			point: point{elastic: infinite, lock: none}, at: start, where: l.base, srcLane: e.lane, srcAt: e.cause, srcIv: e.index,
 		})
-	}
-	nodes, start := g.nodes[l.base:int(l.base)+len(l.intervals)], r.lo
-	if len(nodes) > 0 {
-		start = l.intervals[0].Start
 	}
 	for i := range nodes {
 		n, where := &nodes[i], l.base+int32(i)
 		r.before[where] = int32(len(r.raw))
 		if !l.contiguous {
-			start = l.intervals[i].Start
+			start = l.intervals.Start(i)
 		}
 		if g.nodes[where].owned() < 0 && r.grants[where].lane != unlocated {
 			r.entries(where)
@@ -141,7 +140,7 @@ func (r *Retiming) wait(l *lane, n *node, index int32, start jvmthread.Time) {
 		p.srcLane, p.srcAt, p.srcIv = e.lane, e.cause, e.index
 		p.loose = max(0, start-e.cause) // the cause came before the wait
 	case n.state == jvmthread.StateJoining && !known:
-		p.srcLane, p.srcAt = g.laneOf(l.intervals[index].Peer), end
+		p.srcLane, p.srcAt = g.laneOf(l.intervals.Peer(int(index))), end
 	}
 	if p.srcLane >= 0 || p.lock >= 0 {
 		r.raw = append(r.raw, p)

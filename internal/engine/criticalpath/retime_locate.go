@@ -89,8 +89,8 @@ func (r *Retiming) begin(k, i int32) {
 		r.grants[where-1] = f
 		return
 	}
-	if int(at) >= len(l.intervals) || last.lane < 0 || h.thread == last.thread || g.nodes[where].owned() >= 0 ||
-		(at == 0 || !l.contiguous) && l.intervals[at].Start > h.start {
+	if int(at) >= l.intervals.Len() || last.lane < 0 || h.thread == last.thread || g.nodes[where].owned() >= 0 ||
+		(at == 0 || !l.contiguous) && l.intervals.Start(int(at)) > h.start {
 		return
 	}
 	head := &r.grants[where].lane

@@ -29,7 +29,7 @@ type scratch struct {
 // ending returns the index of the interval of a lane that ends at t or contains the moment before it, or none.
 func (r *Retiming) ending(at int32, t jvmthread.Time) int32 {
 	l := &r.graph.lanes[at]
-	return min(r.graph.at(l, t-1), int32(len(l.intervals))-1)
+	return min(r.graph.at(l, t-1), int32(l.intervals.Len())-1)
 }
 
 // last returns the last point of a lane that is not after t, in lane order, or none. The time belongs to the interval at index; if index is
@@ -42,7 +42,7 @@ func (r *Retiming) last(at int32, t jvmthread.Time, index int32) int32 {
 	}
 	l := &r.graph.lanes[at]
 	first, stop := int(r.before[l.base+index]), int(r.before[l.base+index+1])
-	if int(index)+1 == len(l.intervals) {
+	if int(index)+1 == l.intervals.Len() {
 		stop = r.laneStop(at)
 	}
 	for range 4 { // usually there are few

@@ -37,18 +37,18 @@ func NewReference(g *Graph, lo, hi jvmthread.Time) *Reference {
 	for id := range g.lanes {
 		r.first = append(r.first, len(r.points))
 		l := &g.lanes[id]
-		if l.start >= 0 && l.intervals[0].Start > r.lo && l.intervals[0].Start < r.hi {
+		if l.start >= 0 && l.intervals.Start(0) > r.lo && l.intervals.Start(0) < r.hi {
 			e := &g.edges[l.start]
 			r.points = append(r.points, refPoint{
-				elastic: infinite, at: l.intervals[0].Start, srcAt: e.cause, lane: int32(id), index: -1, srcLane: e.lane, srcIndex: e.index, lock: none,
+				elastic: infinite, at: l.intervals.Start(0), srcAt: e.cause, lane: int32(id), index: -1, srcLane: e.lane, srcIndex: e.index, lock: none,
 			})
 		}
-		for i := range l.intervals {
+		for i, iv := range l.intervals.All() {
 			list := entries[[2]int32{int32(id), int32(i)}]
 			slices.SortStableFunc(list, func(a, b refPoint) int { return cmp.Compare(a.at, b.at) })
 			r.points = append(r.points, list...)
-			if iv := &l.intervals[i]; iv.End > r.lo && iv.Start < r.hi {
-				r.wait(iv, int32(id), int32(i))
+			if iv.End > r.lo && iv.Start < r.hi {
+				r.wait(&iv, int32(id), int32(i))
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func NewReference(g *Graph, lo, hi jvmthread.Time) *Reference {
 // interval returns the first interval of a lane that ends after t.
 func (r *Reference) interval(lane int32, t jvmthread.Time) int32 {
 	list := r.g.lanes[lane].intervals
-	return int32(sort.Search(len(list), func(i int) bool { return list[i].End > t }))
+	return int32(sort.Search(list.Len(), func(i int) bool { return list.End(i) > t }))
 }
 
 // entries returns the starts of uncontended holds, by lane and interval.
@@ -73,8 +73,8 @@ func (r *Reference) entries() map[[2]int32][]refPoint {
 				continue
 			}
 			l, at := &g.lanes[h.lane], r.interval(h.lane, h.start)
-			if int(at) == len(l.intervals) || l.intervals[at].Start > h.start || g.nodes[l.base+at].owned() >= 0 ||
-				at > 0 && l.intervals[at-1].End == h.start && g.nodes[l.base+at-1].owned() == int32(k) {
+			if int(at) == l.intervals.Len() || l.intervals.Start(int(at)) > h.start || g.nodes[l.base+at].owned() >= 0 ||
+				at > 0 && l.intervals.End(int(at-1)) == h.start && g.nodes[l.base+at-1].owned() == int32(k) {
 				continue
 			}
 			key := [2]int32{h.lane, at}
@@ -133,7 +133,7 @@ func (r *Reference) holder(iv *jvmthread.Interval, of int32, end jvmthread.Time)
 // last returns the last point of a lane up to a time and an interval, or -1.
 func (r *Reference) last(lane int32, t jvmthread.Time, index int32) int {
 	if index < 0 {
-		index = min(r.interval(lane, t-1), int32(len(r.g.lanes[lane].intervals))-1)
+		index = min(r.interval(lane, t-1), int32(r.g.lanes[lane].intervals.Len())-1)
 	}
 	list := r.points[r.first[lane]:r.first[lane+1]]
 	n := sort.Search(len(list), func(i int) bool { return list[i].index > index || list[i].index == index && list[i].at > t })

@@ -112,8 +112,7 @@ func (r *Reference) Slacks(thread jvmthread.ThreadID) map[jvmthread.IntervalRef]
 		}
 	}
 	for lane := range r.g.lanes {
-		for i := range r.g.lanes[lane].intervals {
-			iv := &r.g.lanes[lane].intervals[i]
+		for i, iv := range r.g.lanes[lane].intervals.All() {
 			at := r.last(int32(lane), min(iv.End, r.hi), int32(i))
 			if at >= r.first[lane] && max(0, r.points[at].index) == int32(i) && slacks[at] < infinite {
 				out[jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}] = slacks[at]

@@ -75,10 +75,10 @@ func (r *Retiming) sections(k *lock) {
 	r.runs = slices.Grow(r.runs[:0], len(g.nodes))[:len(g.nodes)]
 	for i := range g.lanes {
 		l, sum := &g.lanes[i], jvmthread.Time(0)
-		for j := range l.intervals {
+		for j := range l.intervals.Len() {
 			r.runs[int(l.base)+j] = sum
-			if iv := &l.intervals[j]; iv.State == jvmthread.StateRunnable {
-				sum += r.length(iv.Start, iv.End)
+			if n := &g.nodes[int(l.base)+j]; n.state == jvmthread.StateRunnable {
+				sum += r.length(g.start(l, int32(j)), n.end)
 			}
 		}
 	}
@@ -110,14 +110,15 @@ func (r *Retiming) length(start, end jvmthread.Time) jvmthread.Time {
 
 // ran returns how long a thread had been running by time t.
 func (r *Retiming) ran(at int32, t jvmthread.Time) jvmthread.Time {
-	l := &r.graph.lanes[at]
-	if len(l.intervals) == 0 {
+	g := r.graph
+	l := &g.lanes[at]
+	if l.intervals.Len() == 0 {
 		return 0
 	}
-	index := min(r.graph.at(l, t), int32(len(l.intervals))-1)
+	index := min(g.at(l, t), int32(l.intervals.Len())-1)
 	sum := r.runs[l.base+index]
-	if iv := &l.intervals[index]; iv.State == jvmthread.StateRunnable {
-		sum += r.length(iv.Start, min(t, iv.End))
+	if n := &g.nodes[l.base+index]; n.state == jvmthread.StateRunnable {
+		sum += r.length(g.start(l, index), min(t, n.end))
 	}
 	return sum
 }

@@ -47,7 +47,7 @@ func (r *Retiming) Slack(ref jvmthread.IntervalRef) (jvmthread.Time, bool) {
 		return 0, false
 	}
 	l := &g.lanes[at]
-	p := r.last(at, min(l.intervals[index].End, r.hi), index)
+	p := r.last(at, min(g.nodes[l.base+index].end, r.hi), index)
 	if p < 0 || r.raw[p].where != l.base+index || r.slacks[r.place[p]] >= infinite {
 		return 0, false
 	}

@@ -27,6 +27,7 @@ type world struct {
 	threads      []string // by id - 1
 	locks        []string // by class - 1
 	lanes        [][]jvmthread.Interval
+	packed       []jvmthread.Intervals // the same, for the graph
 	interactions []jvmthread.Interaction
 	holds        []jvmthread.Hold
 	queries      [][]string
@@ -176,13 +177,18 @@ func (w *world) hold(t *testing.T, f []string) {
 // fill adds the world to a graph.
 func (w *world) fill(g *criticalpath.Graph) {
 	g.Reset()
+	w.packed = slices.Grow(w.packed, len(w.lanes)-len(w.packed))[:len(w.lanes)]
 	for i, list := range w.lanes {
-		if list != nil {
-			for k := range list {
-				list[k].Wait = (*waits.Classifier)(nil).Wait(&list[k])
-			}
-			g.AddLane(jvmthread.ThreadID(i+1), list)
+		if list == nil {
+			continue
 		}
+		packed := &w.packed[i]
+		packed.Reset()
+		for k := range list {
+			list[k].Wait = (*waits.Classifier)(nil).Wait(&list[k])
+			packed.Append(&list[k])
+		}
+		g.AddLane(jvmthread.ThreadID(i+1), packed)
 	}
 	g.AddInteractions(w.interactions)
 	g.AddHolds(w.holds)

@@ -16,9 +16,10 @@ type back struct {
 	now    jvmthread.Time
 	thread jvmthread.ThreadID
 	lane   int32
-	index  int32               // of the current interval
-	led    *jvmthread.Interval // the wait that led to this thread, or nil
-	jumps  int                 // moves to other threads since the last progress in time
+	index  int32              // of the current interval
+	led    jvmthread.Interval // the wait that led to this thread
+	isLed  bool               // there is one
+	jumps  int                // moves to other threads since the last progress in time
 }
 
 // Unbounded finds the chain of activities that ended with a thread at hi: it walks backwards from thread to the thread that released it,
@@ -46,16 +47,27 @@ func (g *Graph) Unbounded(thread jvmthread.ThreadID, lo, hi jvmthread.Time, p *P
 
 // move continues with another thread at b.now.
 func (b *back) move(thread jvmthread.ThreadID, at, index int32, led *jvmthread.Interval) {
-	b.thread, b.lane, b.led = thread, at, led
+	b.thread, b.lane, b.isLed = thread, at, led != nil
+	if b.isLed {
+		b.led = *led
+	}
 	if at < 0 {
 		return
 	}
 	l := &b.g.lanes[at]
-	if index >= 0 && l.intervals[index].Start < b.now && l.intervals[index].End >= b.now {
+	if index >= 0 && b.g.start(l, index) < b.now && l.intervals.End(int(index)) >= b.now {
 		b.index = index
 		return
 	}
-	b.index = min(b.g.at(l, b.now-1), int32(len(l.intervals))-1)
+	b.index = min(b.g.at(l, b.now-1), int32(l.intervals.Len())-1)
+}
+
+// ledBy returns the wait that led to this thread, or nil.
+func (b *back) ledBy() *jvmthread.Interval {
+	if !b.isLed {
+		return nil
+	}
+	return &b.led
 }
 
 // emit adds the activity of the thread from a time to now to the path.
@@ -83,23 +95,23 @@ func (b *back) step() {
 		return
 	}
 	l := &b.g.lanes[b.lane]
-	iv := &l.intervals[b.index]
+	iv := l.intervals.At(int(b.index))
 	switch {
 	case iv.End < b.now: // after the end of the thread, or a gap
-		b.emit(jvmthread.NoSeq, KindUnknown, b.led, iv.End)
+		b.emit(jvmthread.NoSeq, KindUnknown, b.ledBy(), iv.End)
 		return
 	case iv.Start >= b.now:
 		b.index--
 		return
 	}
-	kind, led := kindOf[iv.State], b.led
+	kind, led := kindOf[iv.State], b.ledBy()
 	switch kind {
 	case KindSleep:
-		if b.g.nodes[l.base+b.index].edge >= 0 && b.known(iv) && b.jumps <= b.g.limits.MaxDepth && b.waited(l, iv) {
+		if b.g.nodes[l.base+b.index].edge >= 0 && b.known(&iv) && b.jumps <= b.g.limits.MaxDepth && b.waited(l, &iv) {
 			return
 		}
 	case kindEnd:
-		if kind, led = b.stopped(l, iv), iv; kind == kindEnd {
+		if kind, led = b.stopped(l, &iv), &iv; kind == kindEnd {
 			return
 		}
 	}
@@ -187,12 +199,12 @@ func (b *back) leave(thread jvmthread.ThreadID, at, index int32, led *jvmthread.
 func (b *back) born() {
 	if b.lane >= 0 {
 		l := &b.g.lanes[b.lane]
-		if l.start >= 0 && b.jumps <= b.g.limits.MaxDepth && l.intervals[0].Start <= b.p.End {
+		if l.start >= 0 && b.jumps <= b.g.limits.MaxDepth && l.intervals.Start(0) <= b.p.End {
 			e := &b.g.edges[l.start]
-			b.emit(jvmthread.NoSeq, KindStartLatency, b.led, e.cause)
+			b.emit(jvmthread.NoSeq, KindStartLatency, b.ledBy(), e.cause)
 			b.leave(e.thread, e.lane, e.index, nil)
 			return
 		}
 	}
-	b.emit(jvmthread.NoSeq, KindUnknown, b.led, b.p.Start)
+	b.emit(jvmthread.NoSeq, KindUnknown, b.ledBy(), b.p.Start)
 }

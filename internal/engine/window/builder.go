@@ -17,7 +17,7 @@ import (
 
 // Limits bound what a Builder holds.
 type Limits struct {
-	Intervals int // in one window; default 1 000 000, about 64 MB. With more, or with four times as many events, the window is cut early
+	Intervals int // in one window; default 1 000 000, about 40 MB. With more, or with four times as many events, the window is cut early
 }
 
 // eventsPerInterval limits the events of a window to a multiple of its intervals: consumers of Engine.Watch also store events that begin no
@@ -109,10 +109,7 @@ func (b *Builder) Add(th *timeline.Thread, iv *jvmthread.Interval) {
 
 func (b *Builder) add(th *timeline.Thread, iv *jvmthread.Interval, d *jvmthread.Detail) {
 	l := b.lane(th)
-	if n := len(l.Intervals); n >= pieceLength && n == cap(l.Intervals) {
-		l.pieces, l.Intervals = append(l.pieces, l.Intervals), make([]jvmthread.Interval, 0, pieceLength)
-	}
-	l.Intervals = append(l.Intervals, *iv)
+	l.Intervals.Append(iv)
 	if d != nil && !d.IsZero() {
 		l.details = append(l.details, detail{iv.Seq, *d})
 	}
@@ -126,11 +123,11 @@ func (b *Builder) AddInteraction(to *timeline.Thread, ia *jvmthread.Interaction)
 		return
 	}
 	l := b.lane(to)
-	l.Causes = append(l.Causes, *ia)
-	b.intervals++
 	if ia.Kind == jvmthread.InteractionHandoff {
-		b.locks.handoffs = append(b.locks.handoffs, handoff{ia.Lock, ia.From.Thread, ia.To.Thread, ia.EffectTime})
+		b.locks.handoffs = append(b.locks.handoffs, handoff{int32(to.Slot()), int32(len(l.causes))})
 	}
+	l.addCause(ia)
+	b.intervals++
 }
 
 // AddDeadlocks adds deadlocks that were confirmed within the window.
@@ -158,8 +155,8 @@ func (b *Builder) lane(th *timeline.Thread) *Lane {
 	}
 	if slot < len(b.spare) && b.spare[slot] != nil {
 		l, b.spare[slot] = b.spare[slot], nil
-		b.spareRoom -= cap(l.Intervals) + cap(l.Causes)
-		*l = Lane{Intervals: l.Intervals, Causes: l.Causes, details: l.details}
+		b.spareRoom -= l.room()
+		*l = Lane{Intervals: l.Intervals, causes: l.causes, details: l.details}
 	} else {
 		l = new(Lane)
 	}
@@ -202,9 +199,9 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 		}
 	}
 	b.locks.reset()
+	b.locks.addHandoffs(b.lanes)
 	slices.SortFunc(w.Lanes, func(x, y *Lane) int { return cmp.Compare(x.Thread, y.Thread) })
 	for _, l := range w.Lanes {
-		l.join()
 		l.sortCauses()
 		w.sum(l, &b.locks)
 		w.Totals.add(&l.Totals)
@@ -218,31 +215,33 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 
 // sum adds up the intervals of a lane.
 func (w *Window) sum(l *Lane, locks *lockTable) {
-	causes := l.Causes
-	for i := range l.Intervals {
-		iv := &l.Intervals[i]
-		t := &l.Totals[iv.State]
+	causes := l.causes
+	var iv jvmthread.Interval
+	for i := range l.Intervals.Len() {
+		t := &l.Totals[l.Intervals.State(i)]
+		start, end := l.Intervals.Start(i), l.Intervals.End(i)
 		var began uint64
-		if iv.Start >= w.Start {
+		if start >= w.Start {
 			began = 1
 		}
-		length := w.Length(*iv)
+		length := w.length(start, end)
 		t.Count += began
 		t.Time += length
-		if iv.Wait == jvmthread.WaitNone {
+		if l.Intervals.Wait(i) == jvmthread.WaitNone {
 			continue
 		}
+		l.Intervals.Read(i, &iv)
 		if iv.Marks.Has(jvmthread.MarkContinues) {
 			began = 0
 		}
 		k := &l.Waits[iv.Wait]
 		k.Count += began
 		k.Time += length
-		locks.addInterval(iv, began, length)
-		for len(causes) > 0 && causes[0].To.Seq < iv.Seq {
+		locks.addInterval(&iv, began, length)
+		for len(causes) > 0 && causes[0].to < iv.Seq {
 			causes = causes[1:]
 		}
-		if Stops(iv, len(causes) > 0 && causes[0].To.Seq == iv.Seq) {
+		if Stops(&iv, len(causes) > 0 && causes[0].to == iv.Seq) {
 			l.Stopped += length
 		}
 	}

@@ -3,11 +3,7 @@
 
 package window
 
-import (
-	"slices"
-
-	"github.com/weft-otel/weft/internal/jvmthread"
-)
+import "slices"
 
 // candidates collects the longest intervals. When full, it is a heap with the shortest first.
 type candidates struct {
@@ -61,9 +57,10 @@ func (s *selection) take(from *candidates) {
 		}
 		l := s.window.Lanes[c.lane]
 		s.keep(l, int(c.index))
-		for _, ia := range s.window.Causes(jvmthread.IntervalRef{Thread: l.Thread, Seq: l.Intervals[c.index].Seq}) {
+		s.causes = l.AppendCauses(s.causes[:0], int(c.index))
+		for _, ia := range s.causes {
 			if src := s.window.lane(ia.From.Thread); src != nil && !src.Hidden && ia.CauseTime >= s.window.Start {
-				if i := src.index(ia.From.Seq); i >= 0 {
+				if i := src.Intervals.Index(ia.From.Seq); i >= 0 {
 					s.keep(src, i)
 				}
 			}

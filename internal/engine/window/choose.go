@@ -114,7 +114,7 @@ func (f *Finder) thread(w *Window) jvmthread.ThreadID {
 	}
 	f.Start()
 	for _, l := range w.Lanes {
-		if l.Stopped > 0 || len(l.Intervals) > 0 {
+		if l.Stopped > 0 || l.Intervals.Len() > 0 {
 			f.Add(l.Thread, l.Stopped)
 		}
 	}

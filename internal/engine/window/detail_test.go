@@ -44,7 +44,7 @@ func TestDetailsOfIntervals(t *testing.T) {
 	got := make(map[jvmthread.State][]jvmthread.Detail)
 	yield := func(w *window.Window) {
 		for _, l := range w.Lanes {
-			for _, iv := range l.Intervals {
+			for _, iv := range l.Intervals.All() {
 				if l.Thread == waiter {
 					got[iv.State] = append(got[iv.State], w.Detail(iv))
 				}

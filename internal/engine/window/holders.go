@@ -92,7 +92,8 @@ func (w *Window) Holders(iv *jvmthread.Interval, out []Holder, doing int) []Hold
 	}
 	var causes []jvmthread.Interaction
 	if iv.Peer == jvmthread.NoThread || iv.Wait == jvmthread.WaitReenter {
-		causes = w.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
+		w.causes = w.AppendCauses(w.causes[:0], jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
+		causes = w.causes
 	}
 	return AppendSupposedHolder(out, w, iv, start, end, causes, &w.did)
 }
@@ -235,7 +236,8 @@ func (w *Window) During(id jvmthread.ThreadID, all *Activities, from, to jvmthre
 	if l == nil {
 		return
 	}
-	for i := l.at(from); i < len(l.Intervals) && l.Intervals[i].Start < to; i++ {
-		all.Did(&l.Intervals[i], from, to)
+	for i := l.at(from); i < l.Intervals.Len() && l.Intervals.Start(i) < to; i++ {
+		iv := l.Intervals.At(i)
+		all.Did(&iv, from, to)
 	}
 }

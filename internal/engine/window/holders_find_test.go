@@ -48,7 +48,7 @@ func TestHolders(t *testing.T) {
 			e.Close(window.CutEnd, func(w *window.Window) {
 				var last jvmthread.Interval
 				for _, l := range w.Lanes {
-					for _, iv := range l.Intervals {
+					for _, iv := range l.Intervals.All() {
 						if l.Thread == h.Thread("T") && iv.Wait != jvmthread.WaitNone {
 							last = iv
 						}

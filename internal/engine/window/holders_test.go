@@ -18,7 +18,7 @@ func TestHolderTimesMatchWalk(t *testing.T) {
 		l := &Lane{Thread: 1}
 		for at := jvmthread.Time(50); at < 1900; {
 			iv := jvmthread.Interval{Start: at, End: at + jvmthread.Time(rng.IntN(60)), State: jvmthread.State(rng.IntN(jvmthread.NumStates - 1))}
-			l.Intervals = append(l.Intervals, iv)
+			l.Intervals.Append(&iv)
 			at = iv.End
 		}
 		w.Lanes = []*Lane{l}
@@ -27,7 +27,7 @@ func TestHolderTimesMatchWalk(t *testing.T) {
 			end := start + jvmthread.Time(rng.IntN(int(2000-start)+1))
 			var got, want HolderTimes
 			got.add(w, l, start, end)
-			for i := range l.Intervals {
+			for i := range l.Intervals.Len() {
 				want.part(l, i, start, end)
 			}
 			if got != want {

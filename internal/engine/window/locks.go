@@ -75,12 +75,11 @@ func (h *HolderTimes) add(w *Window, l *Lane, start, end jvmthread.Time) {
 
 // part adds the part of one interval within [start, end).
 func (h *HolderTimes) part(l *Lane, i int, start, end jvmthread.Time) {
-	if i >= len(l.Intervals) {
+	if i >= l.Intervals.Len() {
 		return
 	}
-	iv := &l.Intervals[i]
-	if from, to := max(iv.Start, start), min(iv.End, end); to > from {
-		h[iv.State] += to.Sub(from)
+	if from, to := max(l.Intervals.Start(i), start), min(l.Intervals.End(i), end); to > from {
+		h[l.Intervals.State(i)] += to.Sub(from)
 	}
 }
 
@@ -89,8 +88,8 @@ func (l *Lane) prefixes(w *Window) []HolderTimes {
 	if l.sums != nil {
 		return l.sums
 	}
-	l.sums = make([]HolderTimes, len(l.Intervals)+1)
-	for i, iv := range l.Intervals {
+	l.sums = make([]HolderTimes, l.Intervals.Len()+1)
+	for i, iv := range l.Intervals.All() {
 		l.sums[i+1] = l.sums[i]
 		l.sums[i+1][iv.State] += w.Length(iv)
 	}
@@ -99,9 +98,9 @@ func (l *Lane) prefixes(w *Window) []HolderTimes {
 
 // near is like at, for a time that is probably a few intervals after place.
 func (l *Lane) near(place int, t jvmthread.Time) int {
-	for i := place; i < min(place+8, len(l.Intervals)); i++ {
-		if l.Intervals[i].End > t {
-			if l.Intervals[i].Start <= t {
+	for i := place; i < min(place+8, l.Intervals.Len()); i++ {
+		if l.Intervals.End(i) > t {
+			if l.Intervals.Start(i) <= t {
 				return i
 			}
 			break
@@ -112,9 +111,9 @@ func (l *Lane) near(place int, t jvmthread.Time) int {
 
 // at returns the index of the first interval that ends after t.
 func (l *Lane) at(t jvmthread.Time) int {
-	low, high := 0, len(l.Intervals)
-	for low < high { // slices.BinarySearchFunc copies intervals
-		if mid := int(uint(low+high) / 2); l.Intervals[mid].End <= t {
+	low, high := 0, l.Intervals.Len()
+	for low < high {
+		if mid := int(uint(low+high) / 2); l.Intervals.End(mid) <= t {
 			low = mid + 1
 		} else {
 			high = mid
@@ -133,12 +132,8 @@ type lockTable struct {
 	handoffs []handoff // of the window, by time
 }
 
-// handoff passes a lock from one thread to another.
-type handoff struct {
-	lock     jvmthread.LockID
-	from, to jvmthread.ThreadID
-	at       jvmthread.Time
-}
+// handoff passes a lock from one thread to another: an index in the lanes by slot, and one in the causes of that lane.
+type handoff struct{ lane, cause int32 }
 
 func (t *lockTable) class(id jvmthread.ClassID) *LockStats {
 	if s := t.recent.Get(uint32(id), id); s != nil {
@@ -153,7 +148,7 @@ func (t *lockTable) class(id jvmthread.ClassID) *LockStats {
 	return s
 }
 
-// reset begins the next window. It keeps the handoffs added so far.
+// reset begins the next window. It keeps the handoffs.
 func (t *lockTable) reset() {
 	clear(t.classes)
 	clear(t.runs)
@@ -162,10 +157,6 @@ func (t *lockTable) reset() {
 
 // stats returns the statistics of a window whose intervals were added.
 func (t *lockTable) stats(w *Window, queues []interaction.Queue) []LockStats {
-	for i := range t.handoffs {
-		t.addHandoff(&t.handoffs[i])
-	}
-	t.handoffs = t.handoffs[:0]
 	for i := range w.Holds {
 		t.addHold(w, &w.Holds[i])
 	}
@@ -212,23 +203,35 @@ func (t *lockTable) addHold(w *Window, h *jvmthread.Hold) {
 	s.Holders.add(w, w.lane(h.Thread), max(h.Start, w.Start), h.End)
 }
 
-func (t *lockTable) addHandoff(h *handoff) {
-	s := t.class(h.lock.Class)
+// addHandoffs adds the handoffs of the window, given its lanes by slot. Their causes are in the order of arrival.
+func (t *lockTable) addHandoffs(lanes []*Lane) {
+	for _, h := range t.handoffs {
+		l := lanes[h.lane]
+		c := &l.causes[h.cause]
+		if i := l.Intervals.Index(c.to); i >= 0 {
+			t.addHandoff(l.Intervals.Lock(i), c.thread, l.Thread, l.Intervals.End(i))
+		}
+	}
+	t.handoffs = reuse(t.handoffs)
+}
+
+func (t *lockTable) addHandoff(lock jvmthread.LockID, from, to jvmthread.ThreadID, at jvmthread.Time) {
+	s := t.class(lock.Class)
 	s.Handoffs++
-	runs := t.runs[h.lock]
+	runs := t.runs[lock]
 	if runs == nil {
 		runs = new(lockRuns)
-		t.runs[h.lock] = runs
+		t.runs[lock] = runs
 	}
 	r := &runs.last
-	if r.Handoffs = uint64(runs.all.Add(h.from, h.to)); r.Handoffs == 1 {
-		r.Start, r.n, r.threads[0] = h.at, 1, h.from
+	if r.Handoffs = uint64(runs.all.Add(from, to)); r.Handoffs == 1 {
+		r.Start, r.n, r.threads[0] = at, 1, from
 	}
-	r.End = h.at
+	r.End = at
 	if r.n <= maxRunThreads {
 		r.n++
 	}
-	r.threads[r.n-1] = h.to // keep the first threads and the newest one
+	r.threads[r.n-1] = to // keep the first threads and the newest one
 	if r.Handoffs > s.Run.Handoffs {
 		s.Run = *r
 	}

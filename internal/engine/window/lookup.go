@@ -16,7 +16,7 @@ func (w *Window) Interval(ref jvmthread.IntervalRef) (jvmthread.Interval, bool) 
 	if l < 0 {
 		return jvmthread.Interval{}, false
 	}
-	return w.Lanes[l].Intervals[i], true
+	return w.Lanes[l].Intervals.At(i), true
 }
 
 // Doing returns the interval of a thread at a time within this window.
@@ -26,10 +26,10 @@ func (w *Window) Doing(id jvmthread.ThreadID, at jvmthread.Time) (jvmthread.Inte
 		return jvmthread.Interval{}, false
 	}
 	i := l.at(at)
-	if i == len(l.Intervals) || l.Intervals[i].Start > at {
+	if i == l.Intervals.Len() || l.Intervals.Start(i) > at {
 		return jvmthread.Interval{}, false
 	}
-	return l.Intervals[i], true
+	return l.Intervals.At(i), true
 }
 
 // NextInCycle returns the deadlocked interval, in this window, of the thread that a deadlocked interval waits for.
@@ -38,36 +38,14 @@ func (w *Window) NextInCycle(iv jvmthread.Interval) (jvmthread.IntervalRef, bool
 		return jvmthread.IntervalRef{}, false
 	}
 	l := w.lane(iv.Peer)
-	if l == nil || l.Hidden || len(l.Intervals) == 0 {
+	if l == nil || l.Hidden || l.Intervals.Len() == 0 {
 		return jvmthread.IntervalRef{}, false
 	}
-	last := l.Intervals[len(l.Intervals)-1]
-	if last.Cycle != iv.Cycle || !l.Kept(len(l.Intervals)-1) {
+	last := l.Intervals.At(l.Intervals.Len() - 1)
+	if last.Cycle != iv.Cycle || !l.Kept(l.Intervals.Len()-1) {
 		return jvmthread.IntervalRef{}, false
 	}
 	return jvmthread.IntervalRef{Thread: last.Thread, Seq: last.Seq}, true
-}
-
-// Causes returns the interactions that ended an interval, usually one.
-func (w *Window) Causes(ref jvmthread.IntervalRef) []jvmthread.Interaction {
-	l := w.lane(ref.Thread)
-	if l == nil {
-		return nil
-	}
-	start, high := 0, len(l.Causes)
-	for start < high { // four times as fast as slices.BinarySearchFunc, which copies interactions, and called for every span
-		mid := int(uint(start+high) / 2)
-		if l.Causes[mid].To.Seq < ref.Seq {
-			start = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	end := start
-	for end < len(l.Causes) && l.Causes[end].To == ref {
-		end++
-	}
-	return l.Causes[start:end]
 }
 
 // detail contains the details of the interval with the given number.
@@ -103,7 +81,7 @@ func (w *Window) Target(ref jvmthread.IntervalRef, at jvmthread.Time) (Target, b
 		if l == nil || l.Hidden {
 			return Target{}, false
 		}
-		i := l.index(ref.Seq)
+		i := l.Intervals.Index(ref.Seq)
 		return Target{Window: w.Start, Ref: ref, Folded: i < 0 || !l.Kept(i)}, true
 	}
 	for i := len(w.past) - 1; i >= 0; i-- {
@@ -135,9 +113,9 @@ func (w *Window) asPast() Past {
 		if p.all {
 			continue
 		}
-		for i := range l.Intervals {
+		for i := range l.Intervals.Len() {
 			if l.Kept(i) {
-				p.intervals = append(p.intervals, jvmthread.IntervalRef{Thread: l.Thread, Seq: l.Intervals[i].Seq})
+				p.intervals = append(p.intervals, jvmthread.IntervalRef{Thread: l.Thread, Seq: l.Intervals.Seq(i)})
 			}
 		}
 	}
@@ -171,7 +149,7 @@ func (w *Window) place(ref jvmthread.IntervalRef) (lane, at int) {
 	if lane < 0 {
 		return -1, 0
 	}
-	if at = w.Lanes[lane].index(ref.Seq); at < 0 {
+	if at = w.Lanes[lane].Intervals.Index(ref.Seq); at < 0 {
 		return -1, 0
 	}
 	return lane, at
@@ -203,15 +181,4 @@ func (w *Window) laneIndex(id jvmthread.ThreadID) int {
 	}
 	w.recent.Put(uint32(id), id, int32(low+1))
 	return low
-}
-
-// index returns the index of the interval with the given number in the lane, or -1.
-func (l *Lane) index(seq jvmthread.Seq) int {
-	if len(l.Intervals) == 0 || seq < l.Intervals[0].Seq {
-		return -1
-	}
-	if i := int(seq - l.Intervals[0].Seq); i < len(l.Intervals) {
-		return i
-	}
-	return -1
 }

@@ -12,43 +12,15 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// pieceLength is the number of intervals beyond which a lane grows by pieces of that length, which the cut joins. An append that copies them
-// whenever it has to grow by a quarter would touch five times the memory.
-const pieceLength = 1024
-
-// join joins the pieces.
-func (l *Lane) join() {
-	if len(l.pieces) == 0 {
-		return
-	}
-	n := len(l.Intervals)
-	for _, p := range l.pieces {
-		n += len(p)
-	}
-	all := make([]jvmthread.Interval, 0, n+n/8) // the next window may need a little more
-	for _, p := range l.pieces {
-		all = append(all, p...)
-	}
-	l.Intervals, l.pieces = append(all, l.Intervals...), nil
-}
-
-// sortCauses sorts the interactions that released the thread by the interval that they ended. Only late ones arrive out of order.
-func (l *Lane) sortCauses() {
-	byEffect := func(a, b jvmthread.Interaction) int { return cmp.Compare(a.To.Seq, b.To.Seq) }
-	if !slices.IsSortedFunc(l.Causes, byEffect) {
-		slices.SortStableFunc(l.Causes, byEffect)
-	}
-}
-
 // showSources adds a lane for each thread that released another, even if it has no interval in the window.
 func (b *Builder) showSources(tl *timeline.Timeline) {
 	for _, l := range b.lanes {
 		if l == nil {
 			continue
 		}
-		for i := range l.Causes {
-			if ia := &l.Causes[i]; ia.CauseTime >= b.window.Start {
-				if th := tl.Thread(ia.From.Thread); th != nil {
+		for i := range l.causes {
+			if c := &l.causes[i]; c.time >= b.window.Start {
+				if th := tl.Thread(c.thread); th != nil {
 					b.lane(th)
 				}
 			}
@@ -86,11 +58,15 @@ func (b *Builder) recycle() {
 	b.spareRoom = 0
 	for _, l := range b.spare {
 		if l != nil {
-			l.Intervals, l.Causes, l.details = reuse(l.Intervals), reuse(l.Causes), reuse(l.details)
-			b.spareRoom += cap(l.Intervals) + cap(l.Causes)
+			l.Intervals.Reset()
+			l.causes, l.details = reuse(l.causes), reuse(l.details)
+			b.spareRoom += l.room()
 		}
 	}
 }
+
+// room returns the number of intervals and interactions for which the lane has memory.
+func (l *Lane) room() int { return l.Intervals.Cap() + cap(l.causes) }
 
 // reuse empties a list, and drops its memory if most of it was not used.
 func reuse[T any](list []T) []T {

@@ -101,10 +101,12 @@ func (f *Finder) Find(w *Window) {
 	v, graph, path := &f.scratch.verdict, f.scratch.verdict.graph, &f.scratch.path
 	graph.Reset()
 	for _, l := range w.Lanes {
-		graph.AddLane(l.Thread, l.Intervals)
+		graph.AddLane(l.Thread, &l.Intervals)
 	}
 	for _, l := range w.Lanes {
-		graph.AddInteractions(l.Causes)
+		for ia := range l.Interactions() {
+			graph.AddInteraction(&ia)
+		}
 	}
 	graph.AddHolds(w.Holds)
 	thread := f.thread(w)
@@ -113,8 +115,8 @@ func (f *Finder) Find(w *Window) {
 		return
 	}
 	end := w.End
-	if l := w.lane(thread); l != nil && len(l.Intervals) > 0 {
-		_, end = w.Clip(l.Intervals[len(l.Intervals)-1]) // the thread may have ended before the window
+	if l := w.lane(thread); l != nil && l.Intervals.Len() > 0 {
+		_, end = w.Clip(l.Intervals.At(l.Intervals.Len() - 1)) // the thread may have ended before the window
 	}
 	if f.Unbounded {
 		graph.Unbounded(thread, w.Start, end, path)
@@ -157,7 +159,7 @@ func (f *Finder) findIdle(w *Window) bool {
 	s.stuck = s.stuck[:0]
 	intervals := 0
 	for _, l := range w.Lanes {
-		intervals += len(l.Intervals)
+		intervals += l.Intervals.Len()
 		if l.Waits.Contended().Time > 0 {
 			s.stuck = append(s.stuck, l.Thread)
 		}
@@ -172,7 +174,7 @@ const idlePieces = 4
 // Idle reports whether the interval at an index of a lane is an idle wait: the thread had no task, or no thread that waited for a lock in the
 // window depended on what this thread did next. It returns false if that is unknown. A contended wait is never idle.
 func (w *Window) Idle(lane, at int) bool {
-	switch wait := w.Lanes[lane].Intervals[at].Wait; {
+	switch wait := w.Lanes[lane].Intervals.Wait(at); {
 	case wait.Idle():
 		return true
 	case wait.Contended():
@@ -187,7 +189,7 @@ func (v *Verdict) mark(w *Window) {
 		v.onPath = append(v.onPath, nil)
 	}
 	for i, l := range w.Lanes {
-		v.onPath[i] = append(v.onPath[i][:0], make([]jvmthread.Time, len(l.Intervals))...)
+		v.onPath[i] = append(v.onPath[i][:0], make([]jvmthread.Time, l.Intervals.Len())...)
 	}
 	for _, s := range v.Path.Segments {
 		if l, at := w.place(jvmthread.IntervalRef{Thread: s.Thread, Seq: s.Seq}); l >= 0 {

@@ -74,7 +74,7 @@ func TestFinderWithoutWhatIf(t *testing.T) {
 			}
 			w.Verdict.FindSlacks()
 			for _, l := range w.Lanes {
-				for _, iv := range l.Intervals {
+				for _, iv := range l.Intervals.All() {
 					if slack, ok := w.Slack(iv); ok {
 						t.Fatalf("program %d: slack %v", seed, slack)
 					}

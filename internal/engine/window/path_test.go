@@ -28,7 +28,7 @@ func TestPathsOfPrograms(t *testing.T) {
 				paths++
 				checkPath(t, seed, w)
 				for i, l := range w.Lanes {
-					for j, iv := range l.Intervals {
+					for j, iv := range l.Intervals.All() {
 						if on := w.OnPath(i, j); on > jvmthread.Time(w.Length(iv)) {
 							t.Errorf("program %d: %v of %v are on the path", seed, on, w.Length(iv))
 						}

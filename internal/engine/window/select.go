@@ -18,7 +18,7 @@ import (
 func (w *Window) Select(maxSpans, reserved int) {
 	spans := 1 + len(w.Lanes) + reserved
 	for _, l := range w.Lanes {
-		spans += len(l.Intervals)
+		spans += l.Intervals.Len()
 	}
 	if maxSpans <= 0 || spans <= maxSpans {
 		return
@@ -56,8 +56,7 @@ const (
 )
 
 // class returns the class of the interval at an index of a lane.
-func (w *Window) class(lane, at int) class {
-	iv := &w.Lanes[lane].Intervals[at]
+func (w *Window) class(lane, at int, iv *jvmthread.Interval) class {
 	on := w.OnPath(lane, at) > 0
 	switch {
 	case iv.State == jvmthread.StateDeadlocked:
@@ -82,12 +81,12 @@ func (w *Window) fold() {
 	}
 	for _, l := range w.Lanes {
 		l.Folded, l.Contended = Folded{}, Folded{}
-		for i := range l.Intervals {
+		for i := range l.Intervals.Len() {
 			if l.Kept(i) {
 				continue
 			}
-			iv := &l.Intervals[i]
-			length := w.Length(*iv)
+			iv := l.Intervals.At(i)
+			length := w.Length(iv)
 			l.Folded.add(length)
 			if !iv.Wait.Contended() {
 				continue
@@ -149,7 +148,8 @@ type selection struct {
 	window *Window
 	left   int
 	lists  [classes]candidates
-	sites  map[waitSite]candidate // the longest contended wait of each
+	sites  map[waitSite]candidate  // the longest contended wait of each
+	causes []jvmthread.Interaction // scratch of take
 }
 
 // lanes hides the threads beyond the budget: at most half of it goes to threads, those that waited longest for locks.
@@ -171,7 +171,7 @@ func (s *selection) lanes() {
 	}
 	s.left -= min(limit, len(w.Lanes))
 	for _, l := range w.Lanes {
-		l.keep = make([]bool, len(l.Intervals))
+		l.keep = make([]bool, l.Intervals.Len())
 	}
 }
 
@@ -182,13 +182,13 @@ func (s *selection) gather(others bool) {
 		if l.Hidden {
 			continue
 		}
-		for j := range l.Intervals {
-			iv := &l.Intervals[j]
-			class := s.window.class(i, j)
+		for j := range l.Intervals.Len() {
+			iv := l.Intervals.At(j)
+			class := s.window.class(i, j, &iv)
 			if others != (class == classOther) {
 				continue
 			}
-			c := candidate{length: s.window.Length(*iv), lane: int32(i), index: int32(j)}
+			c := candidate{length: s.window.Length(iv), lane: int32(i), index: int32(j)}
 			if class == classPath {
 				c.length = time.Duration(s.window.OnPath(i, j))
 			}

@@ -24,14 +24,14 @@ func TestSelectPrefersContendedWaits(t *testing.T) {
 			missing := false
 			for _, l := range w.Lanes {
 				total := l.Waits.Contended().Time
-				for i := range l.Intervals {
-					iv := &l.Intervals[i]
+				for i := range l.Intervals.Len() {
+					iv := l.Intervals.At(i)
 					switch {
 					case l.Kept(i):
-						for _, ia := range w.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}) {
+						for _, ia := range w.AppendCauses(nil, jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}) {
 							sources[ia.From] = true
 						}
-					case !l.Hidden && iv.Wait.Contended() && 100*w.Length(*iv) > total:
+					case !l.Hidden && iv.Wait.Contended() && 100*w.Length(iv) > total:
 						missing = true
 					}
 				}
@@ -41,8 +41,8 @@ func TestSelectPrefersContendedWaits(t *testing.T) {
 			}
 			folded++
 			for n, l := range w.Lanes {
-				for i := range l.Intervals {
-					iv := &l.Intervals[i]
+				for i := range l.Intervals.Len() {
+					iv := l.Intervals.At(i)
 					unimportant := iv.State == jvmthread.StateRunnable || iv.Wait == jvmthread.WaitSleep || iv.Wait != jvmthread.WaitNone && w.Idle(n, i)
 					if l.Kept(i) && unimportant && !sources[jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}] {
 						t.Fatalf("program %d: %s of thread %d is kept, but a contended wait is not", seed, iv.State, iv.Thread)

@@ -43,7 +43,7 @@ func TestSelectKeepsBudgetAndTotals(t *testing.T) {
 					if !l.Hidden {
 						spans++
 					}
-					for i, iv := range l.Intervals {
+					for i, iv := range l.Intervals.All() {
 						all.Count++
 						all.Time += w.Length(iv)
 						if l.Kept(i) {
@@ -78,7 +78,7 @@ func TestSelectKeepsLongestBlocksWithCauses(t *testing.T) {
 		w.Select(60, 0)
 		var kept, folded []time.Duration
 		for _, l := range w.Lanes {
-			for i, iv := range l.Intervals {
+			for i, iv := range l.Intervals.All() {
 				if iv.State != jvmthread.StateBlocked {
 					continue
 				}
@@ -87,7 +87,7 @@ func TestSelectKeepsLongestBlocksWithCauses(t *testing.T) {
 					continue
 				}
 				kept = append(kept, w.Length(iv))
-				for _, ia := range w.Causes(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}) {
+				for _, ia := range w.AppendCauses(nil, jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}) {
 					if target, ok := w.Target(ia.From, ia.CauseTime); !ok {
 						t.Errorf("neither the cause of %v nor its thread has a span: %v", iv, target)
 					}

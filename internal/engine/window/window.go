@@ -6,7 +6,6 @@
 package window
 
 import (
-	"iter"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
@@ -51,46 +50,27 @@ type Window struct {
 	recent       recent.Cache[jvmthread.ThreadID, int32] // indices of lanes, plus one
 	selected     bool                                    // some intervals have no span
 	did          Activities                              // scratch of Holders
+	causes       []jvmthread.Interaction                 // the same
 	longestShare jvmthread.Time                          // length of the longest hold that others of the same lock overlap
 }
 
 // Lane is one thread in a window.
 type Lane struct {
 	Thread    jvmthread.ThreadID
-	Intervals []jvmthread.Interval    // in order, without gaps; the first may begin before the window
-	Causes    []jvmthread.Interaction // that released the thread in the window, by the interval they ended
+	Intervals jvmthread.Intervals // without gaps; the first may begin before the window
+	causes    []cause             // by the interval they ended
+	details   []detail            // of intervals that have details, in order
 	Totals    Totals
 	Waits     Waits
-	Stopped   time.Duration          // by other threads that it waited for: see Stops
-	Folded    Folded                 // intervals without a span
-	Contended Folded                 // those of them that are contended waits
-	Hidden    bool                   // the thread itself has no span
-	keep      []bool                 // by interval; nil: all
-	details   []detail               // of intervals that have details, in order
-	sums      []HolderTimes          // of prefixes, computed on demand
-	pieces    [][]jvmthread.Interval // that precede Intervals until the window is cut
-	cursor    int                    // where the last search for a holder ended
-}
+	Stopped   time.Duration // by other threads that it waited for: see Stops
+	Folded    Folded        // intervals without a span
+	Contended Folded        // those of them that are contended waits
+	Hidden    bool          // the thread itself has no span
+	keep      []bool        // by interval; nil: all
+	sums      []HolderTimes // of prefixes, computed on demand
+	cursor    int           // where the last search for a holder ended
 
-// Interactions yields the interactions whose effect is in the window: lane by lane, by the interval they ended.
-func (w *Window) Interactions() iter.Seq[*jvmthread.Interaction] {
-	return func(yield func(*jvmthread.Interaction) bool) {
-		for _, l := range w.Lanes {
-			for i := range l.Causes {
-				if !yield(&l.Causes[i]) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// CountInteractions returns the number of interactions.
-func (w *Window) CountInteractions() (n int) {
-	for _, l := range w.Lanes {
-		n += len(l.Causes)
-	}
-	return n
+	causeCursor int // where the last search for a cause ended
 }
 
 // Totals are exact sums by state: the number of intervals that began in the window, and the time within it.
@@ -148,12 +128,18 @@ func (t *Totals) time() (sum time.Duration) {
 
 // Clip returns the part of an interval within the window.
 func (w *Window) Clip(iv jvmthread.Interval) (start, end jvmthread.Time) {
-	return min(max(iv.Start, w.Start), w.End), min(iv.End, w.End)
+	return w.clip(iv.Start, iv.End)
+}
+
+func (w *Window) clip(start, end jvmthread.Time) (from, to jvmthread.Time) {
+	return min(max(start, w.Start), w.End), min(end, w.End)
 }
 
 // Length returns the exact length of an interval within the window.
-func (w *Window) Length(iv jvmthread.Interval) time.Duration {
-	start, end := w.Clip(iv)
+func (w *Window) Length(iv jvmthread.Interval) time.Duration { return w.length(iv.Start, iv.End) }
+
+func (w *Window) length(start, end jvmthread.Time) time.Duration {
+	start, end = w.clip(start, end)
 	return end.Sub(start)
 }
 

@@ -29,7 +29,7 @@ type culprits struct {
 
 // made is what the engine made of a recording.
 type made struct {
-	interactions []*jvmthread.Interaction
+	interactions []jvmthread.Interaction
 	holds        []jvmthread.Hold
 	last         map[jvmthread.ThreadID]jvmthread.Interval
 	parks        map[jvmthread.ThreadID][]jvmthread.Marks
@@ -46,8 +46,8 @@ func follow(c *collector) made {
 	e.Close(window.CutEnd, func(w *window.Window) {
 		m.interactions, m.holds, m.end = slices.Collect(w.Interactions()), w.Holds, w.End
 		for _, l := range w.Lanes {
-			m.last[l.Thread] = l.Intervals[len(l.Intervals)-1]
-			for _, iv := range l.Intervals {
+			m.last[l.Thread] = l.Intervals.At(l.Intervals.Len() - 1)
+			for _, iv := range l.Intervals.All() {
 				if iv.State == jvmthread.StateParked {
 					m.parks[l.Thread] = append(m.parks[l.Thread], iv.Marks)
 				}

@@ -51,7 +51,8 @@ func (q *query) graph() (*graph, *Problem) {
 				"too many intervals for a critical path: the limit is %d; choose a shorter range (from, to)", q.view.cfg.PathIntervals)
 		}
 		all = append(all, history{list[0].Thread, q.stopped(list, interactions)})
-		g.graph.AddLane(list[0].Thread, list)
+		intervals := jvmthread.IntervalsOf(list...)
+		g.graph.AddLane(list[0].Thread, &intervals)
 	}
 	g.graph.AddInteractions(interactions)
 	g.graph.AddHolds(q.holds())

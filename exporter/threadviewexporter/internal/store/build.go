@@ -34,16 +34,15 @@ func (s *Session) build(w *window.Window, sym *symbols.Table) *Block {
 }
 
 func (s *Session) addLane(b *Block, l *window.Lane, sym *symbols.Table) {
-	if len(l.Intervals) == 0 {
+	if l.Intervals.Len() == 0 {
 		return
 	}
 	id := s.thread(sym, l.Thread)
 	if t := &s.now.Threads[id]; t.First == 0 {
-		t.First = l.Intervals[0].Start
+		t.First = l.Intervals.Start(0)
 	}
 	first, open := len(b.state), false
-	for i := range l.Intervals {
-		src := &l.Intervals[i]
+	for _, src := range l.Intervals.All() {
 		iv := Interval{
 			Start: src.Start, End: src.End, Thread: int(id), Peer: int(s.thread(sym, src.Peer)), Timeout: src.Timeout,
 			Lock: LockIndex(s.lockOf(sym, src.Lock)), Stack: StackID(s.stack(sym, src.Stack)), Seq: src.Seq, Cycle: src.Cycle,
@@ -56,20 +55,21 @@ func (s *Session) addLane(b *Block, l *window.Lane, sym *symbols.Table) {
 		b.add(&iv)
 	}
 	t := &s.now.Threads[id] // adding a peer may have moved it
-	t.Last, t.Dead = l.Intervals[len(l.Intervals)-1].End, !open
+	t.Last, t.Dead = l.Intervals.End(l.Intervals.Len()-1), !open
 	if t.Dead {
 		delete(s.open, id)
 	}
 	if len(b.state) > first {
-		b.lanes = append(b.lanes, lane{start: l.Intervals[0].Start, thread: id, first: uint32(first), seq: l.Intervals[0].Seq})
+		b.lanes = append(b.lanes, lane{start: l.Intervals.Start(0), thread: id, first: uint32(first), seq: l.Intervals.Seq(0)})
 	}
 }
 
 func (s *Session) addInteractions(b *Block, w *window.Window, sym *symbols.Table) {
-	order := slices.AppendSeq(make([]*jvmthread.Interaction, 0, w.CountInteractions()), w.Interactions())
-	slices.SortStableFunc(order, func(x, y *jvmthread.Interaction) int { return cmp.Compare(x.EffectTime, y.EffectTime) })
+	order := slices.AppendSeq(make([]jvmthread.Interaction, 0, w.CountInteractions()), w.Interactions())
+	slices.SortStableFunc(order, func(x, y jvmthread.Interaction) int { return cmp.Compare(x.EffectTime, y.EffectTime) })
 	b.interactions = make([]edge, len(order))
-	for i, ia := range order {
+	for i := range order {
+		ia := &order[i]
 		b.interactions[i] = edge{
 			effect: b.effects.shorten(i, ia.EffectTime-b.Start), latency: b.latencies.shorten(i, jvmthread.Time(ia.Latency())),
 			from: s.thread(sym, ia.From.Thread), to: s.thread(sym, ia.To.Thread), fromSeq: ia.From.Seq, toSeq: ia.To.Seq,

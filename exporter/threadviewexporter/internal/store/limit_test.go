@@ -83,7 +83,7 @@ func TestEvictedWindowsAreFreed(t *testing.T) {
 		start := n * step * intervals
 		for i := range jvmthread.Time(intervals) {
 			state := jvmthread.StateRunnable + jvmthread.State(i%2)
-			lane.Intervals = append(lane.Intervals, jvmthread.Interval{
+			lane.Intervals.Append(&jvmthread.Interval{
 				Thread: 1, Seq: jvmthread.Seq(n*intervals + i + 1), State: state, Start: start + i*step, End: start + (i+1)*step,
 			})
 		}

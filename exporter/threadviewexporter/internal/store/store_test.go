@@ -72,7 +72,7 @@ func intervalSums(w *window.Window, from, to jvmthread.Time) sums {
 	out := make(sums)
 	for _, l := range w.Lanes {
 		t := out[l.Thread]
-		for _, iv := range l.Intervals {
+		for _, iv := range l.Intervals.All() {
 			if iv.Start >= to || iv.End <= from && iv.Start < from {
 				continue
 			}
