@@ -207,8 +207,8 @@ func (t *Timeline) to(th *Thread, s jvmthread.State, at jvmthread.Time) {
 	if th.open.State == jvmthread.StateRunnable || th.open.State == jvmthread.StateUnknown {
 		th.lastRun = Run{th.open.Seq, at}
 	}
-	th.open.End = at
 	t.closed = append(t.closed, th.open)
+	t.closed[len(t.closed)-1].End = at // not before, as CPUs wait to copy what was written a moment ago in smaller parts
 	th.open = jvmthread.Interval{Thread: th.open.Thread, Seq: th.open.Seq + 1, Start: at, State: s}
 	if m := th.more; m != nil {
 		m.closed, m.detail = m.detail, jvmthread.Detail{}
