@@ -6,10 +6,12 @@ package sessions
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
 // However many sessions process windows concurrently, the memory for paths stays within the limit, and all sessions get their turn.
@@ -40,4 +42,40 @@ func TestMemoryForPathsIsBounded(t *testing.T) {
 		l.Return(second)
 		l.Return(third)
 	})
+}
+
+// Memory is used again, not left to the garbage collector. What was not needed for a while, such as the memory of a peak, is freed.
+func TestMemoryForPathsIsKeptWhileItIsNeeded(t *testing.T) {
+	l := newLender(2)
+	finder := window.NewFinder()
+	finder.Memory = l
+	find := func(intervals int) {
+		w := &window.Window{Start: 0, End: jvmthread.Time(intervals), Lanes: []*window.Lane{{Thread: 1}}}
+		for i := range intervals {
+			at := jvmthread.Time(i)
+			w.Lanes[0].Intervals.Append(&jvmthread.Interval{Thread: 1, Seq: jvmthread.Seq(i + 1), Start: at, End: at + 1, State: jvmthread.StateRunnable})
+		}
+		finder.Find(w)
+		w.Release()
+	}
+	now := time.Unix(1000, 0)
+	free := func(after time.Duration) int {
+		now = now.Add(after)
+		l.trim(now)
+		return len(l.free)
+	}
+	find(100_000)
+	assert.Equal(t, 1, free(0))
+	large := l.free[0]
+	find(30_000)
+	assert.Same(t, large, l.free[0])
+	assert.Equal(t, 1, free(trimEvery), "the last window needed a quarter of it")
+	find(10_000)
+	assert.Equal(t, 1, free(trimEvery-1), "it is too early")
+	assert.Equal(t, 0, free(1))
+	find(100)
+	assert.Equal(t, 1, free(trimEvery), "little memory is kept")
+	assert.Equal(t, 1, free(trimEvery))
+	l.clear()
+	assert.Equal(t, 0, free(0))
 }

@@ -100,6 +100,7 @@ func (s *Set) Shutdown(ctx context.Context) {
 		s.countSessions(ctx, -1)
 		deliver(ctx, e.close(window.CutShutdown))
 	}
+	pathMemory.clear()
 }
 
 // Consume processes the carriers in td without changing td.
@@ -220,6 +221,7 @@ func (s *Set) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
+			pathMemory.trim(now)
 			for _, e := range s.all() {
 				s.visit(ctx, e, func() bool { return e.check(now) })
 			}

@@ -119,6 +119,12 @@ func (g *Graph) Reset() {
 	g.lanes, g.nodes, g.edges, g.holds, g.locks = g.lanes[:0], g.nodes[:0], g.edges[:0], g.holds[:0], g.locks[:0]
 }
 
+// Len returns the number of intervals.
+func (g *Graph) Len() int { return len(g.nodes) }
+
+// Room returns the number of intervals for which there is memory.
+func (g *Graph) Room() int { return cap(g.nodes) }
+
 // AddLane adds a thread with its intervals, in order. Each interval begins where the previous one ends.
 func (g *Graph) AddLane(thread jvmthread.ThreadID, intervals *jvmthread.Intervals) {
 	if _, duplicate := g.byID[thread]; duplicate {

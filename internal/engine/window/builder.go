@@ -124,7 +124,7 @@ func (b *Builder) AddInteraction(to *timeline.Thread, ia *jvmthread.Interaction)
 	}
 	l := b.lane(to)
 	if ia.Kind == jvmthread.InteractionHandoff {
-		b.locks.handoffs = append(b.locks.handoffs, handoff{int32(to.Slot()), int32(len(l.causes))})
+		b.locks.addHandoff(ia)
 	}
 	l.addCause(ia)
 	b.intervals++
@@ -198,8 +198,6 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 			w.Lanes = append(w.Lanes, l)
 		}
 	}
-	b.locks.reset()
-	b.locks.addHandoffs(b.lanes)
 	slices.SortFunc(w.Lanes, func(x, y *Lane) int { return cmp.Compare(x.Thread, y.Thread) })
 	for _, l := range w.Lanes {
 		l.sortCauses()
@@ -266,6 +264,7 @@ func (b *Builder) Next(at jvmthread.Time) {
 		past = past[max(0, len(past)-maxPast):]
 	}
 	b.recycle()
+	b.locks.reset()
 	clear(w.Lanes)
 	*w = Window{Lanes: w.Lanes[:0], Holds: w.Holds[:0], LostNotifies: w.LostNotifies[:0], past: past}
 	b.intervals, b.used = 0, 0

@@ -128,12 +128,7 @@ type lockTable struct {
 	recent  recent.Cache[jvmthread.ClassID, *LockStats]
 	runs    map[jvmthread.LockID]*lockRuns
 	list    []LockStats
-
-	handoffs []handoff // of the window, by time
 }
-
-// handoff passes a lock from one thread to another: an index in the lanes by slot, and one in the causes of that lane.
-type handoff struct{ lane, cause int32 }
 
 func (t *lockTable) class(id jvmthread.ClassID) *LockStats {
 	if s := t.recent.Get(uint32(id), id); s != nil {
@@ -148,7 +143,7 @@ func (t *lockTable) class(id jvmthread.ClassID) *LockStats {
 	return s
 }
 
-// reset begins the next window. It keeps the handoffs.
+// reset begins the next window.
 func (t *lockTable) reset() {
 	clear(t.classes)
 	clear(t.runs)
@@ -203,19 +198,8 @@ func (t *lockTable) addHold(w *Window, h *jvmthread.Hold) {
 	s.Holders.add(w, w.lane(h.Thread), max(h.Start, w.Start), h.End)
 }
 
-// addHandoffs adds the handoffs of the window, given its lanes by slot. Their causes are in the order of arrival.
-func (t *lockTable) addHandoffs(lanes []*Lane) {
-	for _, h := range t.handoffs {
-		l := lanes[h.lane]
-		c := &l.causes[h.cause]
-		if i := l.Intervals.Index(c.to); i >= 0 {
-			t.addHandoff(l.Intervals.Lock(i), c.thread, l.Thread, l.Intervals.End(i))
-		}
-	}
-	t.handoffs = reuse(t.handoffs)
-}
-
-func (t *lockTable) addHandoff(lock jvmthread.LockID, from, to jvmthread.ThreadID, at jvmthread.Time) {
+func (t *lockTable) addHandoff(ia *jvmthread.Interaction) {
+	lock, from, to, at := ia.Lock, ia.From.Thread, ia.To.Thread, ia.EffectTime
 	s := t.class(lock.Class)
 	s.Handoffs++
 	runs := t.runs[lock]

@@ -34,11 +34,22 @@ type Scratch struct {
 	verdict Verdict
 	path    criticalpath.Path
 	stuck   []jvmthread.ThreadID
+	most    int // intervals of the largest window since the last call of Excessive
 }
 
 // NewScratch returns memory that grows on use.
 func NewScratch() *Scratch {
 	return &Scratch{verdict: Verdict{graph: criticalpath.New(criticalpath.Limits{MaxPieces: maxPieces})}}
+}
+
+// smallScratch is the number of intervals for which memory is never excessive.
+const smallScratch = 1 << 12
+
+// Excessive reports whether all windows since its last call needed less than a quarter of the memory.
+func (s *Scratch) Excessive() bool {
+	most, room := s.most, s.verdict.graph.Room()
+	s.most = 0
+	return room > smallScratch && most < room/4
 }
 
 // Verdict states what made a thread of a window take so long.
@@ -109,6 +120,7 @@ func (f *Finder) Find(w *Window) {
 		}
 	}
 	graph.AddHolds(w.Holds)
+	f.scratch.most = max(f.scratch.most, graph.Len())
 	thread := f.thread(w)
 	if thread == jvmthread.NoThread || w.End <= w.Start {
 		f.release()
