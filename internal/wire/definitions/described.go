@@ -10,8 +10,8 @@ const (
 	maxPages = 1 << 14 // JVMs number threads from 1; IDs beyond these pages are of long runs with many virtual threads
 )
 
-// described records when the descriptions of threads were last sent downstream. It is asked for each thread of each batch, and each peer of
-// an event, which a map makes slow if there are thousands of threads.
+// described records when the descriptions of threads were last sent downstream. Each thread of each batch and each peer of an event is
+// looked up, which is slow in a map of thousands of threads.
 type described struct {
 	pages []*page // by ID; nil: no thread was described
 	held  int     // pages that are not nil
