@@ -4,8 +4,7 @@
 package window
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 	"time"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -152,9 +151,7 @@ const fewHolders = 64
 // sortHolders sorts by time, the longest first, and then by thread.
 func sortHolders(all []Holder) {
 	if len(all) > fewHolders {
-		slices.SortFunc(all, func(a, b Holder) int {
-			return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Thread, b.Thread))
-		})
+		sort.Sort(byTime(all))
 		return
 	}
 	for i := range all {
@@ -168,6 +165,21 @@ func sortHolders(all []Holder) {
 			all[i], all[most] = all[most], all[i]
 		}
 	}
+}
+
+// byTime sorts holders of which it is not known yet what they did. It moves only the rest, a seventh of a Holder.
+type byTime []Holder
+
+func (l byTime) Len() int { return len(l) }
+
+func (l byTime) Less(i, j int) bool {
+	a, b := &l[i], &l[j]
+	return a.Time > b.Time || a.Time == b.Time && a.Thread < b.Thread
+}
+
+func (l byTime) Swap(i, j int) {
+	a, b := &l[i], &l[j]
+	a.Thread, a.Time, b.Thread, b.Time = b.Thread, b.Time, a.Thread, a.Time
 }
 
 // AppendSupposedHolder appends the holder of a lock of which no hold is known, if there is a candidate. The causes are what ended the wait.
