@@ -175,6 +175,9 @@ func (l *Intervals) Peer(i int) ThreadID { return l.at(i).peer }
 // Wait returns what the thread waits for in an interval.
 func (l *Intervals) Wait(i int) Wait { return l.at(i).wait }
 
+// Stack returns the stack of an interval.
+func (l *Intervals) Stack(i int) StackID { return l.at(i).stack }
+
 // Lock returns the lock of an interval.
 func (l *Intervals) Lock(i int) LockID { return l.at(i).lock }
 

@@ -207,7 +207,7 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	}
 	b.sortHolds()
 	w.LostNotifies = binder.TakeLost(w.LostNotifies)
-	w.Locks = b.locks.stats(w, b.queues)
+	w.Locks = b.locks.stats(w, b.holds, b.queues)
 	return w
 }
 

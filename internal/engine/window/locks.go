@@ -127,6 +127,7 @@ type lockTable struct {
 	classes map[jvmthread.ClassID]*LockStats
 	recent  recent.Cache[jvmthread.ClassID, *LockStats]
 	runs    map[jvmthread.LockID]*lockRuns
+	lastRun recent.Cache[jvmthread.LockID, *lockRuns]
 	list    []LockStats
 }
 
@@ -148,12 +149,14 @@ func (t *lockTable) reset() {
 	clear(t.classes)
 	clear(t.runs)
 	t.recent.Clear()
+	t.lastRun.Clear()
 }
 
-// stats returns the statistics of a window whose intervals were added.
-func (t *lockTable) stats(w *Window, queues []interaction.Queue) []LockStats {
-	for i := range w.Holds {
-		t.addHold(w, &w.Holds[i])
+// stats returns the statistics of a window whose intervals were added. The holds are those of the window in order of arrival: what their
+// threads were doing is then found a few intervals further on each time.
+func (t *lockTable) stats(w *Window, holds []jvmthread.Hold, queues []interaction.Queue) []LockStats {
+	for i := range holds {
+		t.addHold(w, &holds[i])
 	}
 	for _, q := range queues {
 		s := t.class(q.Lock.Class)
@@ -202,11 +205,7 @@ func (t *lockTable) addHandoff(ia *jvmthread.Interaction) {
 	lock, from, to, at := ia.Lock, ia.From.Thread, ia.To.Thread, ia.EffectTime
 	s := t.class(lock.Class)
 	s.Handoffs++
-	runs := t.runs[lock]
-	if runs == nil {
-		runs = new(lockRuns)
-		t.runs[lock] = runs
-	}
+	runs := t.runsOf(lock)
 	r := &runs.last
 	if r.Handoffs = uint64(runs.all.Add(from, to)); r.Handoffs == 1 {
 		r.Start, r.n, r.threads[0] = at, 1, from
@@ -219,6 +218,20 @@ func (t *lockTable) addHandoff(ia *jvmthread.Interaction) {
 	if r.Handoffs > s.Run.Handoffs {
 		s.Run = *r
 	}
+}
+
+func (t *lockTable) runsOf(id jvmthread.LockID) *lockRuns {
+	hash := id.Hash ^ uint32(id.Class)
+	if r := t.lastRun.Get(hash, id); r != nil {
+		return r
+	}
+	r := t.runs[id]
+	if r == nil {
+		r = new(lockRuns)
+		t.runs[id] = r
+	}
+	t.lastRun.Put(hash, id, r)
+	return r
 }
 
 // Threads returns the first threads of the run, followed by the last one.

@@ -56,18 +56,19 @@ const (
 )
 
 // class returns the class of the interval at an index of a lane.
-func (w *Window) class(lane, at int, iv *jvmthread.Interval) class {
-	on := w.OnPath(lane, at) > 0
+func (w *Window) class(lane, at int) class {
+	list := &w.Lanes[lane].Intervals
+	wait, on := list.Wait(at), w.OnPath(lane, at) > 0
 	switch {
-	case iv.State == jvmthread.StateDeadlocked:
+	case list.State(at) == jvmthread.StateDeadlocked:
 		return classDeadlocked
-	case iv.Wait.Contended(), iv.Wait == jvmthread.WaitReenter, on && iv.Wait.ForOthers():
+	case wait.Contended(), wait == jvmthread.WaitReenter, on && wait.ForOthers():
 		return classImportant
 	case on:
 		return classPath
-	case iv.Wait == jvmthread.WaitNone:
+	case wait == jvmthread.WaitNone:
 		return classOther
-	case iv.Wait == jvmthread.WaitSleep, w.Idle(lane, at):
+	case wait == jvmthread.WaitSleep, w.Idle(lane, at):
 		return classIdle
 	}
 	return classWaiting
@@ -85,14 +86,13 @@ func (w *Window) fold() {
 			if l.Kept(i) {
 				continue
 			}
-			iv := l.Intervals.At(i)
-			length := w.Length(iv)
+			length := w.length(l.Intervals.Start(i), l.Intervals.End(i))
 			l.Folded.add(length)
-			if !iv.Wait.Contended() {
+			if !l.Intervals.Wait(i).Contended() {
 				continue
 			}
 			l.Contended.add(length)
-			if lock := locks[iv.Lock.Class]; lock != nil {
+			if lock := locks[l.Intervals.Lock(i).Class]; lock != nil {
 				lock.Folded.add(length)
 			}
 		}
@@ -183,18 +183,17 @@ func (s *selection) gather(others bool) {
 			continue
 		}
 		for j := range l.Intervals.Len() {
-			iv := l.Intervals.At(j)
-			class := s.window.class(i, j, &iv)
+			class := s.window.class(i, j)
 			if others != (class == classOther) {
 				continue
 			}
-			c := candidate{length: s.window.Length(iv), lane: int32(i), index: int32(j)}
+			c := candidate{length: s.window.length(l.Intervals.Start(j), l.Intervals.End(j)), lane: int32(i), index: int32(j)}
 			if class == classPath {
 				c.length = time.Duration(s.window.OnPath(i, j))
 			}
 			s.lists[class].add(c)
-			if class == classImportant && iv.Wait.Contended() {
-				s.addSite(waitSite{iv.Lock, iv.Stack}, c)
+			if class == classImportant && l.Intervals.Wait(j).Contended() {
+				s.addSite(waitSite{l.Intervals.Lock(j), l.Intervals.Stack(j)}, c)
 			}
 		}
 	}
