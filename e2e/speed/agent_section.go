@@ -32,7 +32,7 @@ type spent struct{ cpu, wall float64 } // nanoseconds
 
 // programs of agent/test/java/Workloads.java, and how often each repeats its operation.
 func workloads() [][2]string {
-	return [][2]string{{"contended", "60000"}, {"wait-notify", "60000"}, {"park-unpark", "60000"}, {"uncontended", "20000000"}}
+	return [][2]string{{"contended", "60000"}, {"wait-notify", "60000"}, {"park-unpark", "60000"}, {"uncontended", "20000000"}, {"start-join", "8000"}}
 }
 
 func (a *agents) begin(ctx context.Context, o *options) (err error) {
