@@ -21,7 +21,7 @@ type chunk struct {
 	typeName map[int64]string     // of the wanted events
 	pools    *constants
 	about    about
-	held     int64 // bytes of its metadata and constants
+	held     int64 // bytes of its metadata and constants, and least memory of a chunk: see maxOpen
 	until    int64 // end of the readable events
 	stable   int64 // end of the last checkpoint: the constants of all events before it are known
 }
@@ -29,12 +29,15 @@ type chunk struct {
 // smallTypes limits the length of chunk.plans. Type ids of the JDK's events are below 1 000.
 const smallTypes = 1 << 12
 
+// chunkCost is the least memory of a chunk in bytes.
+const chunkCost = 4 << 10
+
 const noMetadata = "the chunk has no metadata: the JVM was killed before it wrote any, which JDK 13 and older do at the end of a chunk"
 
 // openChunk reads a chunk except for its events. A problem is why it cannot be read if c is nil; else it is the end of the readable part. An
 // error is one of the source.
 func openChunk(src io.ReaderAt, p part, buf []byte) (c *chunk, problem *recording.Problem, err error) {
-	c = &chunk{part: p, src: src, until: p.end, raw: p.flags&flagCompressed == 0}
+	c = &chunk{part: p, src: src, until: p.end, raw: p.flags&flagCompressed == 0, held: chunkCost}
 	meta, problem, err := c.findMetadata(buf)
 	if meta == nil || err != nil {
 		return nil, problem, err
@@ -77,6 +80,7 @@ func (c *chunk) compile(meta *metadata) *recording.Problem {
 		}
 		c.plans[class.id] = ep
 	}
+	c.held += int64(len(c.plans)) * 8
 	return nil
 }
 
@@ -96,6 +100,7 @@ func (c *chunk) findMetadata(buf []byte) (found *metadata, problem *recording.Pr
 		s := c.scan(c.at+c.metadata, c.end, buf)
 		if s.next() && s.kind == typeMetadata {
 			if found, err = parseMetadata(s.body, c.raw); err == nil {
+				c.held += int64(len(s.body))
 				return found, nil, nil
 			}
 		}
@@ -110,6 +115,7 @@ func (c *chunk) findMetadata(buf []byte) (found *metadata, problem *recording.Pr
 			problem = malformed("metadata", s.at, err)
 		} else {
 			found, c.metadata = meta, s.at-c.at
+			c.held += int64(len(s.body))
 		}
 	}
 	if found != nil {

@@ -99,3 +99,32 @@ func TestNth(t *testing.T) {
 		assert.Equal(t, sorted[at], nth(list, at))
 	}
 }
+
+// Chunks without events or constants cost memory too: a recording of very many does not keep all of them open.
+func TestFewSmallChunksStayOpen(t *testing.T) {
+	one := newBuilder(true).chunk(func(*builder) {})
+	const chunks = 2000
+	data := bytes.Repeat(one, chunks)
+	c := newCollector(t)
+	d := NewDecoder(recording.Options{Symbols: c.symbols}, c)
+	d.makeWindow(int64(len(data)))
+	parts, err := d.parts(bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	require.Len(t, parts, chunks)
+	r := run{ends: newLasts()}
+	open := 0
+	for i := range parts {
+		chunk, problem, err := openChunk(bytes.NewReader(data), parts[i], d.buf)
+		require.NoError(t, err)
+		require.Nil(t, problem)
+		if i == 0 {
+			d.begin(chunk)
+		}
+		require.NoError(t, d.survey(&r, chunk, 0))
+		if r.parts[i].open != nil {
+			open++
+		}
+	}
+	assert.Positive(t, open)
+	assert.LessOrEqual(t, open, maxOpen/chunkCost)
+}

@@ -26,7 +26,7 @@ type part struct {
 	open    *chunk // nil: it is opened again when its events are read
 }
 
-// maxOpen limits the metadata and constants in the file of chunks that stay open. They need several times as much memory.
+// maxOpen limits chunk.held of all chunks that stay open. Their metadata and constants need several times as much memory as in the file.
 const maxOpen = 2 << 20
 
 // makeWindow allocates a window for a source of the given size.
