@@ -45,7 +45,7 @@ type piece struct {
 	wait    Wait
 }
 
-// brk is an interval that does not begin where the one before ends, or has another number than the next.
+// brk is an interval that does not begin where the one before ends, or does not have the next number.
 type brk struct {
 	index int
 	start Time

@@ -1,0 +1,27 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The rows named after a configuration run its engine.
+func TestEnginesAreThoseOfTheConfigurations(t *testing.T) {
+	for name, p := range map[string]parts{"metrics": {contention: true, threadSpan: true}, "all-in-one": {threadSpan: true, page: true}} {
+		text, err := os.ReadFile("../../config/" + name + ".yaml")
+		require.NoError(t, err)
+		_, engine, ok := strings.Cut(p.config(addresses{}), "thread_engine: {")
+		require.True(t, ok)
+		engine, _, _ = strings.Cut(engine, "}")
+		for option := range strings.SplitSeq(engine, ", ") {
+			assert.Contains(t, string(text), "\n    "+option+"\n", name)
+		}
+	}
+}
