@@ -26,7 +26,13 @@ public final class Switched {
     begin(threads, "notify", () -> wait(busy, true));
     begin(threads, "park", () -> LockSupport.parkNanos(MILLIS * 1_000_000));
     begin(threads, "sleep", () -> Thread.sleep(MILLIS));
-    begin(threads, "hold", () -> hold(gate, MILLIS));
+    begin(
+        threads,
+        "hold",
+        () -> {
+          hold(gate, MILLIS);
+          Thread.sleep(5); // else it may take the monitor again and again, and the other thread would be in one wait all the time
+        });
     begin(threads, "block", () -> hold(gate, 0));
     for (int i = 0; System.in.available() == 0; i++) {
       System.out.println("count " + i);
