@@ -10,14 +10,19 @@
 #include "record/record.h"
 #include "record/self.h"
 
+JNIEXPORT jboolean JNICALL Java_io_github_weftotel_context_Agent_changed(JNIEnv *env, jclass class,
+                                                                         jlong trace_high,
+                                                                         jlong trace_low,
+                                                                         jlong span);
 JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_current(JNIEnv *env, jclass class,
                                                                      jlong trace_high,
                                                                      jlong trace_low, jlong span);
 
-// All 0: no current span.
-JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_current(JNIEnv *env, jclass class,
-                                                                     jlong trace_high,
-                                                                     jlong trace_low, jlong span) {
+// All 0: no current span. True: Agent.ended has to follow, as Agent.java describes.
+JNIEXPORT jboolean JNICALL Java_io_github_weftotel_context_Agent_changed(JNIEnv *env, jclass class,
+                                                                         jlong trace_high,
+                                                                         jlong trace_low,
+                                                                         jlong span) {
     struct weft_scope scope;
     (void)class;
     if (weft_settings_wanted(WEFT_EV_CONTEXT) && weft_self_enter(env, NULL, &scope)) {
@@ -31,4 +36,12 @@ JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_current(JNIEnv *env
         weft_record_now(&scope, &r);
         weft_self_leave(&scope);
     }
+    return JNI_FALSE;
+}
+
+// For older versions of Agent.java.
+JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_current(JNIEnv *env, jclass class,
+                                                                     jlong trace_high,
+                                                                     jlong trace_low, jlong span) {
+    Java_io_github_weftotel_context_Agent_changed(env, class, trace_high, trace_low, span);
 }

@@ -4,6 +4,7 @@
 package io.github.weftotel.context;
 
 import io.opentelemetry.api.trace.SpanContext;
+import java.util.function.Supplier;
 
 /** Reports the current span of this thread to the agent. Does nothing without the agent. */
 final class Agent {
@@ -13,22 +14,52 @@ final class Agent {
     /** Calls left until then; 0: the agent is present. A race only shifts the next look slightly. */
     private static int missing;
 
+    /** The agent is older than {@link #changed}. */
+    private static boolean old;
+
     private Agent() {}
 
-    /** Reports an unsampled span as no span, because a link to it would lead nowhere. */
-    static void report(SpanContext span) {
+    /**
+     * Reports the span that is current from here on, an unsampled one as no span, because a link to it would lead nowhere.
+     * The name is that of the request whose scope closes; it is only asked for if the request ends and has waited.
+     */
+    static void report(SpanContext span, Supplier<String> name) {
         if (missing > 0 && --missing > 0) {
             return;
         }
         try {
             if (span.isSampled()) {
                 String trace = span.getTraceId();
-                current(number(trace, 0), number(trace, 16), number(span.getSpanId(), 0));
+                report(number(trace, 0), number(trace, 16), number(span.getSpanId(), 0), name);
             } else {
-                current(0, 0, 0);
+                report(0, 0, 0, name);
             }
         } catch (UnsatisfiedLinkError e) {
             missing = AGAIN;
+        }
+    }
+
+    private static void report(long traceHigh, long traceLow, long span, Supplier<String> name) {
+        if (!old) {
+            try {
+                if (changed(traceHigh, traceLow, span)) {
+                    ended(nameOrNull(name));
+                }
+                return;
+            } catch (UnsatisfiedLinkError e) {
+                // There is no agent, or an older one.
+            }
+        }
+        current(traceHigh, traceLow, span);
+        old = true;
+    }
+
+    /** A span may be of any class; a failure to name it must not reach the application. */
+    private static String nameOrNull(Supplier<String> name) {
+        try {
+            return name.get();
+        } catch (RuntimeException e) {
+            return null;
         }
     }
 
@@ -37,5 +68,15 @@ final class Agent {
         return Long.parseUnsignedLong(digits, from, from + 16, 16);
     }
 
+    /**
+     * Another span is current from here on; all 0: none. If it returns true, nothing has changed yet: the thread's outermost
+     * span is about to end, and the thread has waited since that span became current. {@link #ended} has to follow.
+     */
+    private static native boolean changed(long traceHigh, long traceLow, long span);
+
+    /** No span is current from here on. The name is that of the request that was; null: unknown. */
+    private static native void ended(String name);
+
+    /** What agents had before {@link #changed}. */
     private static native void current(long traceHigh, long traceLow, long span);
 }

@@ -10,6 +10,7 @@ import io.opentelemetry.context.ContextStorage;
 import io.opentelemetry.context.Scope;
 import io.opentelemetry.sdk.autoconfigure.spi.AutoConfigurationCustomizer;
 import io.opentelemetry.sdk.autoconfigure.spi.AutoConfigurationCustomizerProvider;
+import io.opentelemetry.sdk.trace.ReadableSpan;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -47,10 +48,10 @@ public final class WeftContext implements AutoConfigurationCustomizerProvider {
             if (before == after || scope == Scope.noop()) {
                 return scope;
             }
-            Agent.report(after);
+            Agent.report(after, () -> null);
             return () -> {
                 scope.close();
-                Agent.report(span(storage.current()));
+                Agent.report(span(storage.current()), () -> name(next));
             };
         }
 
@@ -62,6 +63,12 @@ public final class WeftContext implements AutoConfigurationCustomizerProvider {
         @Override
         public Context root() {
             return storage.root();
+        }
+
+        /** The name of the context's span, or null. */
+        private static String name(Context context) {
+            Span span = Span.fromContext(context);
+            return span instanceof ReadableSpan ? ((ReadableSpan) span).getName() : null;
         }
 
         private static SpanContext span(Context context) {
