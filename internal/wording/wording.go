@@ -116,43 +116,6 @@ func Unit(w jvmthread.Wait, entry string) string {
 	return "an object"
 }
 
-// classObject begins the class of a lock that is the object of a class.
-const classObject = "java.lang.Class<"
-
-// SimpleClass returns a class name without its package, or "?" if it is empty. For the inner classes on which locks of java.util.concurrent
-// block, it returns the outer class, which users know.
-func SimpleClass(class string) string {
-	if class == "" {
-		return "?"
-	}
-	if of, ok := strings.CutPrefix(class, classObject); ok {
-		return "Class<" + SimpleClass(strings.TrimSuffix(of, ">")) + ">"
-	}
-	n := ArrayName(class)
-	n = n[strings.LastIndexByte(n, '.')+1:]
-	for _, inner := range []string{"$NonfairSync", "$FairSync", "$Sync"} {
-		n = strings.TrimSuffix(n, inner)
-	}
-	return n
-}
-
-// ArrayName converts the binary name of an array class to Java syntax: [I to int[]. Other names stay.
-func ArrayName(class string) string {
-	element := strings.TrimLeft(class, "[")
-	dimensions := len(class) - len(element)
-	if dimensions == 0 || element == "" {
-		return class
-	}
-	primitives := map[string]string{
-		"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double",
-	}
-	name, ok := primitives[element]
-	if !ok {
-		name = strings.TrimSuffix(strings.TrimPrefix(element, "L"), ";")
-	}
-	return name + strings.Repeat("[]", dimensions)
-}
-
 // ThreadName returns the name of a thread, or "thread" and its id if the name is empty.
 func ThreadName(name string, id jvmthread.ThreadID) string {
 	if name != "" {

@@ -19,11 +19,39 @@ func TestSimpleClass(t *testing.T) {
 		"[[Lcom.acme.Order;":        "Order[][]",
 		"java.lang.Class":           "Class",
 		"java.lang.Class<Registry>": "Class<Registry>",
-		"java.lang.Class<com.acme.Registry$Entry>":               "Class<Registry$Entry>",
-		"java.util.concurrent.locks.ReentrantLock$NonfairSync":   "ReentrantLock",
+		"java.lang.Class<com.acme.Registry$Entry>":             "Class<Registry$Entry>",
+		"java.util.concurrent.locks.ReentrantLock$NonfairSync": "ReentrantLock",
+		"com.acme.Order$1":                                       "Order$1",
+		"com.acme.Order2":                                        "Order2",
+		"com.acme.Order$$Lambda$14/0x0000000800c03":              "Order$$Lambda",
+		"com.acme.Order$$Lambda/0x00007f2a10003":                 "Order$$Lambda",
+		"com.acme.Order$$Lambda.0x00007f2a10003":                 "Order$$Lambda",
+		"com.acme.Order$$Lambda$14":                              "Order$$Lambda",
+		"com.acme.Hidden+0x00007f2a10003":                        "Hidden",
+		"com.acme.Order$$EnhancerBySpringCGLIB$$1a":              "Order$$EnhancerBySpringCGLIB",
+		"com.acme.Order$$SpringCGLIB$$0":                         "Order$$SpringCGLIB",
+		"com.acme.Order$HibernateProxy$Xy12":                     "Order$HibernateProxy",
+		"jdk.proxy2.$Proxy12":                                    "$Proxy",
+		"com.acme.Order$ProxyFactory":                            "Order$ProxyFactory",
+		"jdk.internal.reflect.GeneratedMethodAccessor7":          "GeneratedMethodAccessor",
 		"java.util.concurrent.locks.ReentrantReadWriteLock$Sync": "ReentrantReadWriteLock",
 	} {
 		if have := SimpleClass(class); have != want {
+			t.Errorf("%q: have %q, want %q", class, have, want)
+		}
+	}
+}
+
+func TestClassName(t *testing.T) {
+	for class, want := range map[string]string{
+		"":                              "",
+		"[I":                            "int[]",
+		"[[Lcom.acme.Order;":            "com.acme.Order[][]",
+		"com.acme.Order":                "com.acme.Order",
+		"java.lang.Class<[I>":           "java.lang.Class<int[]>",
+		"java.lang.Class<com.acme.A$B>": "java.lang.Class<com.acme.A$B>",
+	} {
+		if have := ClassName(class); have != want {
 			t.Errorf("%q: have %q, want %q", class, have, want)
 		}
 	}
