@@ -181,7 +181,7 @@ func checkJaegersLine(t *testing.T, o *output, spans []v1Span) {
 			default:
 				skipped[child.OperationName]++
 				assert.False(t, s.text("weft.state") == "blocked" || thread.OperationName == "critical path",
-					"skipped: %s [%d, %d] of %s", s.Name(), child.StartTime, child.end(), thread.OperationName)
+					"skipped: %s [%d, %d] of %s", s.Name(), child.StartTime, child.end(), s.text("thread.name"))
 			}
 			if s.text("weft.state") == "blocked" {
 				blocked++

@@ -76,7 +76,7 @@ func TestCollectorRestartsDoNotAffectTheJVM(t *testing.T) {
 			}
 			assert.Positive(t, roots[0].number("weft.events.missed"), "collector %d: events before it are counted", i+1)
 			for _, thread := range o.of(service, func(s *span) bool { return s.parent() == roots[0].id() }) {
-				assert.True(t, startsUnknown(o, thread), "collector %d: the earlier history of %s is marked as unknown", i+1, thread.Name())
+				assert.True(t, startsUnknown(o, thread), "collector %d: the earlier history of %s is marked as unknown", i+1, thread.text("thread.name"))
 			}
 		}
 		t.Logf("%d of %d handoffs were seen by one of three collectors", handoffs, truth.Handoffs)

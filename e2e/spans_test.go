@@ -165,10 +165,10 @@ func (o *output) states(service string, thread int64, state string) []*span {
 	return o.of(service, func(s *span) bool { return s.text("weft.state") == state && s.number("thread.id") == thread })
 }
 
-// unnamed returns the names that no span has.
+// unnamed returns the names that no span has, nor the thread of one.
 func (o *output) unnamed(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return slices.ContainsFunc(o.spans, func(s *span) bool { return s.Name() == name })
+		return slices.ContainsFunc(o.spans, func(s *span) bool { return s.Name() == name || s.Name() == "thread" && s.text("thread.name") == name })
 	})
 }
 

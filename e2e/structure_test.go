@@ -209,13 +209,13 @@ func checkThread(t *testing.T, thread, root *span, states []*span) {
 	for _, state := range stateNames {
 		total += thread.number("weft.time." + state)
 		if folded == 0 {
-			assert.Equal(t, thread.number("weft.time."+state), byState[state], "time %s of %s", state, thread.Name())
-			assert.Equal(t, thread.number("weft.count."+state), counts[state], "count %s of %s", state, thread.Name())
+			assert.Equal(t, thread.number("weft.time."+state), byState[state], "time %s of %s", state, thread.text("thread.name"))
+			assert.Equal(t, thread.number("weft.count."+state), counts[state], "count %s of %s", state, thread.text("thread.name"))
 		} else {
-			assert.LessOrEqual(t, byState[state], thread.number("weft.time."+state), "time %s of %s", state, thread.Name())
+			assert.LessOrEqual(t, byState[state], thread.number("weft.time."+state), "time %s of %s", state, thread.text("thread.name"))
 		}
 	}
-	assert.Equal(t, total, sum+thread.number("weft.folded.time"), "time of %s", thread.Name())
+	assert.Equal(t, total, sum+thread.number("weft.folded.time"), "time of %s", thread.text("thread.name"))
 	checkSiblings(t, thread, root, states, folded > 0)
 }
 
@@ -228,17 +228,17 @@ func checkSiblings(t *testing.T, thread, root *span, states []*span, gaps bool) 
 			continue
 		}
 		before := sorted[i-1]
-		assert.LessOrEqual(t, before.EndTimestamp(), s.StartTimestamp(), "%s overlaps %s on %s", before.Name(), s.Name(), thread.Name())
+		assert.LessOrEqual(t, before.EndTimestamp(), s.StartTimestamp(), "%s overlaps %s on %s", before.Name(), s.Name(), thread.text("thread.name"))
 		if gaps {
-			assert.LessOrEqual(t, before.end(), s.begin(), "%s overlaps %s on %s", before.Name(), s.Name(), thread.Name())
+			assert.LessOrEqual(t, before.end(), s.begin(), "%s overlaps %s on %s", before.Name(), s.Name(), thread.text("thread.name"))
 		} else {
-			assert.Equal(t, before.end(), s.begin(), "a gap between %s and %s on %s", before.Name(), s.Name(), thread.Name())
+			assert.Equal(t, before.end(), s.begin(), "a gap between %s and %s on %s", before.Name(), s.Name(), thread.text("thread.name"))
 		}
 	}
 	if !gaps && len(sorted) > 0 {
-		assert.Equal(t, int64(thread.StartTimestamp()), sorted[0].begin(), "%s begins with its first state", thread.Name())
+		assert.Equal(t, int64(thread.StartTimestamp()), sorted[0].begin(), "%s begins with its first state", thread.text("thread.name"))
 		last := sorted[len(sorted)-1]
 		latest := int64(root.EndTimestamp()) - microsecond // only the lane of the critical path lasts to the end
-		assert.Equal(t, max(int64(last.EndTimestamp()), min(last.end(), latest)), int64(thread.EndTimestamp()), "%s ends with its last state", thread.Name())
+		assert.Equal(t, max(int64(last.EndTimestamp()), min(last.end(), latest)), int64(thread.EndTimestamp()), "%s ends with its last state", thread.text("thread.name"))
 	}
 }

@@ -49,7 +49,7 @@ func (e *Emitter) Deadlock(f *deadlock.Found, observed time.Time, r plog.LogReco
 	for i := range f.Waits {
 		iv, owner := &f.Waits[i], f.Waits[(i+1)%len(f.Waits)].Thread
 		e.member(iv, owner, members.AppendEmpty().SetEmptyMap())
-		fmt.Fprintf(&body, "\n\n%q waits for %s@%x, which %q holds", e.threadName(iv.Thread), e.sym.Class(iv.Lock.Class), iv.Lock.Hash, e.threadName(owner))
+		fmt.Fprintf(&body, "\n\n%q waits for %s@%x, which %q holds", e.threadName(iv.Thread), e.className(iv.Lock.Class), iv.Lock.Hash, e.threadName(owner))
 		for line := range strings.Lines(e.sym.Stack(iv.Stack)) {
 			body.WriteString("\n    " + strings.TrimSpace(line))
 		}
@@ -94,7 +94,7 @@ func (e *Emitter) LockOrder(h *deadlock.Hint, w *window.Window, observed time.Ti
 	record(r, attrOrderEvent, plog.SeverityNumberWarn, h.At, observed)
 	e.at(r, w.Start, jvmthread.IntervalRef{Thread: h.Other})
 	e.putHint(h, r.Attributes())
-	r.Body().SetStr("locks of " + e.sym.Class(h.First.Class) + " and " + e.sym.Class(h.Second.Class) + " are acquired in both orders: " + e.hint(h))
+	r.Body().SetStr("locks of " + e.className(h.First.Class) + " and " + e.className(h.Second.Class) + " are acquired in both orders: " + e.hint(h))
 }
 
 // LostReason is the attribute value for the reason of a lost notify.
@@ -125,5 +125,5 @@ func (e *Emitter) LostNotify(n *interaction.LostNotify, w *window.Window, observ
 	if n.OtherWoken {
 		why = fmt.Sprintf("notify was called %v before the timeout and woke another thread", n.Wait.End.Sub(n.Notified))
 	}
-	r.Body().SetStr(fmt.Sprintf("%s waited %v on %s until the timeout: %s", e.threadName(n.Wait.Thread), n.Wait.Duration(), e.sym.Class(n.Wait.Lock.Class), why))
+	r.Body().SetStr(fmt.Sprintf("%s waited %v on %s until the timeout: %s", e.threadName(n.Wait.Thread), n.Wait.Duration(), e.className(n.Wait.Lock.Class), why))
 }

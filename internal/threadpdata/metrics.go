@@ -178,8 +178,8 @@ func (s *statement) classes() {
 func (s *statement) orders() {
 	for _, o := range s.Orders {
 		if a, ok := s.count(metricOrderHints, &o.Lifetime, int64(o.Value)); ok && !o.Overflow {
-			a.PutStr(attrOrderFirst, s.sym.Class(o.Key.First))
-			a.PutStr(attrOrderSecond, s.sym.Class(o.Key.Second))
+			a.PutStr(attrOrderFirst, s.className(o.Key.First))
+			a.PutStr(attrOrderSecond, s.className(o.Key.Second))
 		}
 	}
 }

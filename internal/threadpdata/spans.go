@@ -26,9 +26,11 @@ type Emitter struct {
 	session jvmthread.SessionID
 	sym     *symbols.Table
 	waits   *waits.Classifier
-	names   map[nameKey]string
+	names   names
+	titles  map[titleKey]string
 	doings  map[doingKey]string
-	text    []byte // of the current attribute; reused
+	classes map[jvmthread.ClassID]string // simple names
+	text    []byte                       // of the current attribute; reused
 
 	// Of the window that is being written:
 	window *window.Window
@@ -42,7 +44,10 @@ type Emitter struct {
 // NewEmitter returns an Emitter for a session whose names and stacks are in the table, with the session's classifier of waits; nil: the
 // default one.
 func NewEmitter(session jvmthread.SessionID, sym *symbols.Table, classifier *waits.Classifier) *Emitter {
-	return &Emitter{session: session, sym: sym, waits: classifier.Or(sym), names: make(map[nameKey]string), doings: make(map[doingKey]string)}
+	return &Emitter{
+		session: session, sym: sym, waits: classifier.Or(sym), names: newNames(), titles: make(map[titleKey]string),
+		doings: make(map[doingKey]string), classes: make(map[jvmthread.ClassID]string),
+	}
 }
 
 // Append writes the trace of a window: a root, the lane of the critical path with the given segments (as Prepare returns them), a span for

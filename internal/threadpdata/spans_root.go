@@ -74,7 +74,7 @@ func putWaits(kind jvmthread.Wait, sum window.Sum, a pcommon.Map) {
 // putLockStats describes a lock class.
 func (e *Emitter) putLockStats(l *window.LockStats, a pcommon.Map) {
 	a.EnsureCapacity(20)
-	a.PutStr(attrLockClass, e.sym.Class(l.Class))
+	a.PutStr(attrLockClass, e.className(l.Class))
 	putCount(a, attrLockContended, l.Contentions)
 	a.PutInt(attrLockBlocked, int64(l.Blocked))
 	a.PutInt(attrLockBlockedMax, int64(l.BlockedMax))
@@ -124,8 +124,8 @@ func (e *Emitter) putDeadlock(f *deadlock.Found, a pcommon.Map) (cycle string) {
 
 // putHint describes two locks that are taken in both orders.
 func (e *Emitter) putHint(h *deadlock.Hint, a pcommon.Map) {
-	a.PutStr(attrOrderFirst, e.sym.Class(h.First.Class))
-	a.PutStr(attrOrderSecond, e.sym.Class(h.Second.Class))
+	a.PutStr(attrOrderFirst, e.className(h.First.Class))
+	a.PutStr(attrOrderSecond, e.className(h.Second.Class))
 	a.PutStr(attrExplanation, e.hint(h))
 }
 

@@ -127,7 +127,7 @@ func printTrace(b *strings.Builder, td ptrace.Traces) {
 	spans := spansOf(td)
 	names := make(map[pcommon.SpanID]string)
 	for _, s := range spans {
-		names[s.SpanID()] = fmt.Sprintf("%s @%d", s.Name(), s.StartTimestamp())
+		names[s.SpanID()] = fmt.Sprintf("%s @%d", title(s), s.StartTimestamp())
 	}
 	depth := map[pcommon.SpanID]int{}
 	for _, s := range spans {
@@ -135,7 +135,7 @@ func printTrace(b *strings.Builder, td ptrace.Traces) {
 			depth[s.SpanID()] = depth[s.ParentSpanID()] + 1
 		}
 		indent := strings.Repeat("  ", depth[s.SpanID()])
-		fmt.Fprintf(b, "%s%s %d..%d\n", indent, s.Name(), s.StartTimestamp(), s.EndTimestamp())
+		fmt.Fprintf(b, "%s%s %d..%d\n", indent, title(s), s.StartTimestamp(), s.EndTimestamp())
 		printMap(b, indent+"    ", s.Attributes())
 		for _, ev := range s.Events().All() {
 			fmt.Fprintf(b, "%s    * %s at %d\n", indent, ev.Name(), ev.Timestamp())
@@ -150,6 +150,14 @@ func printTrace(b *strings.Builder, td ptrace.Traces) {
 			printMap(b, indent+"        ", l.Attributes())
 		}
 	}
+}
+
+// title returns the name of a span, of a thread's with that of the thread.
+func title(s ptrace.Span) string {
+	if name, ok := s.Attributes().Get("thread.name"); ok && s.Name() == "thread" {
+		return "thread " + name.Str()
+	}
+	return s.Name()
 }
 
 func printMap(b *strings.Builder, indent string, m pcommon.Map) {
@@ -293,7 +301,7 @@ func TestPathNamesTheJoinedThread(t *testing.T) {
 	for _, td := range traces(t, text, time.Hour, 0) {
 		for _, s := range spansOf(td) {
 			explanation, _ := s.Attributes().Get("weft.explanation")
-			if s.Name() == "worker-1: sleep" {
+			if s.Name() == "critical path: sleep" {
 				names = append(names, explanation.AsString())
 			}
 		}

@@ -33,35 +33,15 @@ func (e *Emitter) describe(p *plan) {
 	case pathSpan:
 		p.name = "critical path"
 	case segmentSpan:
-		p.name = e.threadName(p.segment.Thread) + ": " + e.segmentName(p)
+		p.name = e.segmentName(p)
 		p.explanation = e.waitsFor(p.segment)
 	case threadSpan:
-		p.name = e.threadName(p.thread.Thread)
+		p.name = "thread"
 	case intervalSpan:
 		p.site, p.ownerSite = e.waits.Site(p.iv.Stack), e.waits.Site(p.detail.OwnerStack)
 		p.name = e.intervalName(&p.iv)
 		p.explanation = e.explanation(p)
 	}
-}
-
-// segmentName is what the thread was doing, or why the path does not lead any further.
-func (e *Emitter) segmentName(p *plan) string {
-	switch kind := p.segment.Kind; kind { //exhaustive:enforce
-	case criticalpath.KindRun:
-		return "runnable"
-	case criticalpath.KindWakeLatency:
-		return "wake-up latency"
-	case criticalpath.KindStartLatency:
-		return "start-up latency"
-	case criticalpath.KindCycle, criticalpath.KindTooDeep, criticalpath.KindCut:
-		return "unexplained (" + kind.String() + ")"
-	case criticalpath.KindUnknown, criticalpath.KindSleep, criticalpath.KindSuspended, criticalpath.KindBlockedUnknown,
-		criticalpath.KindWaitUnknown, criticalpath.KindTimer, criticalpath.KindDeadlock:
-	}
-	if p.hasOther {
-		return e.intervalName(&p.other)
-	}
-	return "unknown"
 }
 
 // waitsFor lists the waits through which a segment is on the path: the innermost ones and that of the path's thread, which is the last.
@@ -97,11 +77,11 @@ func (e *Emitter) waitFor(wait *criticalpath.Wait) {
 	e.say("while ", e.threadName(wait.Ref.Thread), " was in: ")
 	if wait.State == jvmthread.StateJoining {
 		if iv, ok := e.window.Interval(wait.Ref); ok {
-			e.say(e.intervalName(&iv)) // has the thread that it joins
+			e.say("join ", e.threadName(iv.Peer))
 			return
 		}
 	}
-	e.say(e.title(nameKey{class: wait.Lock.Class, stack: wait.Stack, state: wait.State, wait: wait.Kind}))
+	e.say(e.title(titleKey{class: wait.Lock.Class, stack: wait.Stack, state: wait.State, wait: wait.Kind}))
 }
 
 // say appends to the text of the current span.
@@ -111,40 +91,28 @@ func (e *Emitter) say(parts ...string) {
 	}
 }
 
-// nameKey is what the name of an interval depends on, unless it joins a thread.
-type nameKey struct {
-	class    jvmthread.ClassID
-	stack    jvmthread.StackID
-	state    jvmthread.State
-	wait     jvmthread.Wait
-	timedOut bool
+// titleKey is what the title of an interval depends on.
+type titleKey struct {
+	class jvmthread.ClassID
+	stack jvmthread.StackID
+	state jvmthread.State
+	wait  jvmthread.Wait
 }
 
-func (e *Emitter) intervalName(iv *jvmthread.Interval) string {
-	k := nameKey{iv.Lock.Class, iv.Stack, iv.State, iv.Wait, iv.Marks.Has(jvmthread.MarkTimedOut)}
-	if iv.State == jvmthread.StateJoining {
-		return wording.Title(iv.State, iv.Wait, e.threadName(iv.Peer), k.timedOut)
-	}
-	if k == (nameKey{state: iv.State}) { // half of all: running
-		return wording.Verb(iv.State)
-	}
-	return e.title(k)
-}
+// maxTexts bounds the remembered texts of a kind. At the limit, the Emitter starts over.
+const maxTexts = 1 << 16
 
-// maxNames bounds the remembered texts. At the limit, the Emitter starts over.
-const maxNames = 1 << 16
-
-func (e *Emitter) title(k nameKey) string {
-	name, ok := e.names[k]
-	if ok {
-		return name
+// title says what a thread did in an interval.
+func (e *Emitter) title(k titleKey) string {
+	title, ok := e.titles[k]
+	if !ok {
+		if len(e.titles) >= maxTexts {
+			clear(e.titles)
+		}
+		title = wording.Title(k.state, k.wait, e.object(k.wait, k.class, k.stack), false)
+		e.titles[k] = title
 	}
-	if len(e.names) >= maxNames {
-		clear(e.names)
-	}
-	name = wording.Title(k.state, k.wait, e.object(k.wait, k.class, k.stack), k.timedOut)
-	e.names[k] = name
-	return name
+	return title
 }
 
 // object returns what a wait is for.
@@ -215,7 +183,7 @@ func (e *Emitter) explain(ia *jvmthread.Interaction) {
 
 // doingKey is what a text about the holder of a lock depends on.
 type doingKey struct {
-	nameKey
+	titleKey
 
 	at jvmthread.StackID
 }
@@ -227,10 +195,10 @@ func (e *Emitter) doing(p *plan, h *window.Holder) string {
 		return ""
 	}
 	p.holderSite = e.holderStack(p, h)
-	k := doingKey{nameKey{class: iv.Lock.Class, stack: iv.Stack, state: iv.State, wait: iv.Wait}, p.holderSite}
+	k := doingKey{titleKey{class: iv.Lock.Class, stack: iv.Stack, state: iv.State, wait: iv.Wait}, p.holderSite}
 	text, ok := e.doings[k]
 	if !ok {
-		if len(e.doings) >= maxNames {
+		if len(e.doings) >= maxTexts {
 			clear(e.doings)
 		}
 		text = wording.Doing(iv.State, iv.Wait, e.object(iv.Wait, iv.Lock.Class, iv.Stack), e.waits.Site(p.holderSite).Function)
@@ -320,8 +288,19 @@ func (e *Emitter) hint(h *deadlock.Hint) string {
 }
 
 func (e *Emitter) simpleName(class jvmthread.ClassID) string {
-	return wording.SimpleClass(e.sym.Class(class))
+	name, ok := e.classes[class]
+	if !ok {
+		if len(e.classes) >= maxTexts {
+			clear(e.classes)
+		}
+		name = wording.SimpleClass(e.sym.Class(class))
+		e.classes[class] = name
+	}
+	return name
 }
+
+// className returns the full name of a class as in source code.
+func (e *Emitter) className(id jvmthread.ClassID) string { return wording.ClassName(e.sym.Class(id)) }
 
 func (e *Emitter) threadName(id jvmthread.ThreadID) string {
 	if name := e.threads.Get(uint32(id), id); name != "" {

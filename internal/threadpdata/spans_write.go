@@ -48,7 +48,7 @@ func (e *Emitter) writeThread(l *window.Lane, s ptrace.Span) {
 	a.EnsureCapacity(16)
 	th := e.sym.Thread(l.Thread)
 	a.PutInt(attrThreadID, int64(l.Thread))
-	a.PutStr(attrThreadName, s.Name())
+	a.PutStr(attrThreadName, e.threadName(l.Thread))
 	putText(a, attrThreadGroup, th.Group)
 	a.PutBool(attrThreadDaemon, th.Daemon)
 	putTrue(a, attrVirtual, th.Virtual)
@@ -238,7 +238,7 @@ func (e *Emitter) putThread(a pcommon.Map, idKey, nameKey string, id jvmthread.T
 }
 
 func (e *Emitter) putLock(a pcommon.Map, lock jvmthread.LockID) {
-	a.PutStr(attrLockClass, e.sym.Class(lock.Class))
+	a.PutStr(attrLockClass, e.className(lock.Class))
 	a.PutInt(attrLockID, int64(lock.Hash))
 }
 
@@ -254,7 +254,7 @@ func putContext(a pcommon.Map, traceKey, spanKey string, c jvmthread.SpanContext
 // putClass names a class, if there is one.
 func (e *Emitter) putClass(a pcommon.Map, id jvmthread.ClassID) {
 	if id != jvmthread.NoClass {
-		a.PutStr(attrLockClass, e.sym.Class(id))
+		a.PutStr(attrLockClass, e.className(id))
 	}
 }
 

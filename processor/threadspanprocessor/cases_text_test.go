@@ -66,7 +66,11 @@ func writeSpan(b *strings.Builder, s ptrace.Span) {
 	if exact, ok := s.Attributes().Get("weft.interval.time"); ok {
 		end = int64(s.StartTimestamp()) + exact.Int()
 	}
-	fmt.Fprintf(b, "%s %d..%d", s.Name(), s.StartTimestamp(), end)
+	name := s.Name()
+	if thread, ok := s.Attributes().Get("thread.name"); ok && name == "thread" {
+		name += " " + thread.Str()
+	}
+	fmt.Fprintf(b, "%s %d..%d", name, s.StartTimestamp(), end)
 	for _, key := range []string{
 		"weft.window.cut", "weft.events.lost", "weft.events.missed", "weft.folded.count", "weft.folded.threads", "weft.history.missing",
 		"weft.interval.open", "weft.wait.cause",

@@ -25,14 +25,14 @@ func TestCriticalPath(t *testing.T) {
 		{
 			sessions.PathOptions{Mode: sessions.PathBounded},
 			0,
-			[]string{"threads", "critical path", "worker: sleep", "worker: runnable", "worker", "unknown", "sleep", "runnable"},
+			[]string{"threads", "critical path", "critical path: sleep", "critical path: runnable", "thread", "unknown", "sleep", "runnable"},
 		},
-		{sessions.PathOptions{Mode: sessions.PathBounded, Thread: "^http-"}, 0, []string{"threads", "worker", "unknown", "sleep", "runnable"}},
-		{sessions.PathOptions{Mode: sessions.PathBounded, Thread: "work"}, 6, []string{"threads", "critical path", "worker: sleep", "worker", "sleep", "runnable"}},
+		{sessions.PathOptions{Mode: sessions.PathBounded, Thread: "^http-"}, 0, []string{"threads", "thread", "unknown", "sleep", "runnable"}},
+		{sessions.PathOptions{Mode: sessions.PathBounded, Thread: "work"}, 6, []string{"threads", "critical path", "critical path: sleep", "thread", "sleep", "runnable"}},
 		{
 			sessions.PathOptions{Mode: sessions.PathUnbounded},
 			0,
-			[]string{"threads", "critical path", "worker: sleep", "worker: runnable", "worker", "unknown", "sleep", "runnable"},
+			[]string{"threads", "critical path", "critical path: sleep", "critical path: runnable", "thread", "unknown", "sleep", "runnable"},
 		},
 	} {
 		p := start(t, func(c *Config) { c.Sessions.CriticalPath, c.Sessions.MaxSpansPerWindow = tt.path, tt.max }, nil)

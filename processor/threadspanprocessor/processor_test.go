@@ -144,7 +144,7 @@ func TestWindowsAreCutByTheWatermark(t *testing.T) {
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 0, 9)))
 	assert.Empty(t, p.sink.AllTraces(), "the window is still open")
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, "", 12)))
-	assert.Equal(t, []string{"threads", "worker", "unknown", "sleep", "runnable", "sleep", "runnable"}, names(p.sink.AllTraces()))
+	assert.Equal(t, []string{"threads", "thread", "unknown", "sleep", "runnable", "sleep", "runnable"}, names(p.sink.AllTraces()))
 	p.metric(t, "otelcol_processor_thread_span_windows", 1)
 	p.metric(t, "otelcol_processor_thread_span_spans", 7)
 	p.metric(t, "otelcol_processor_thread_span_events", 4)

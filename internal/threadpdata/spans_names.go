@@ -1,0 +1,91 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wording"
+)
+
+// A session's spans have at most so many different names that contain a class or the name of a lock, and at most so many of these are of
+// waits that are not contended. Stores index names, Jaeger lists all of them in its search form, and span metrics make a series of each.
+const (
+	maxObjects      = 48
+	maxOtherObjects = 16
+)
+
+// names gives spans names of which there are few: they contain no threads and no numbers, and of the objects only the first ones. The others
+// are in the attributes.
+type names struct {
+	known   map[titleKey]string
+	objects map[string]bool // names with an object
+	other   int             // those of waits that are not contended
+	path    map[string]string
+}
+
+func newNames() names {
+	return names{known: make(map[titleKey]string), objects: make(map[string]bool), path: make(map[string]string)}
+}
+
+// limit returns a name that contains an object, or the one without it if there are too many.
+func (n *names) limit(name, without string, contended bool) string {
+	switch {
+	case name == without || n.objects[name]:
+		return name
+	case len(n.objects) >= maxObjects || !contended && n.other >= maxOtherObjects:
+		return without
+	case !contended:
+		n.other++
+	}
+	n.objects[name] = true
+	return name
+}
+
+// intervalName returns the name of the span of an interval.
+func (e *Emitter) intervalName(iv *jvmthread.Interval) string {
+	k := titleKey{class: iv.Lock.Class, stack: iv.Stack, state: iv.State, wait: iv.Wait}
+	if k == (titleKey{state: iv.State}) || iv.State == jvmthread.StateJoining {
+		return wording.Verb(iv.State)
+	}
+	name, ok := e.names.known[k]
+	if !ok {
+		if len(e.names.known) >= maxTexts {
+			clear(e.names.known)
+		}
+		name = e.names.limit(e.title(k), wording.Title(k.state, k.wait, "", false), iv.Wait.Contended())
+		e.names.known[k] = name
+	}
+	return name
+}
+
+// segmentName is what the thread was doing, or why the path does not lead any further.
+func (e *Emitter) segmentName(p *plan) string {
+	doing := e.segmentTitle(p)
+	name, ok := e.names.path[doing]
+	if !ok {
+		name = "critical path: " + doing
+		e.names.path[doing] = name
+	}
+	return name
+}
+
+func (e *Emitter) segmentTitle(p *plan) string {
+	switch kind := p.segment.Kind; kind { //exhaustive:enforce
+	case criticalpath.KindRun:
+		return "runnable"
+	case criticalpath.KindWakeLatency:
+		return "wake-up latency"
+	case criticalpath.KindStartLatency:
+		return "start-up latency"
+	case criticalpath.KindCycle, criticalpath.KindTooDeep, criticalpath.KindCut:
+		return "unexplained"
+	case criticalpath.KindUnknown, criticalpath.KindSleep, criticalpath.KindSuspended, criticalpath.KindBlockedUnknown,
+		criticalpath.KindWaitUnknown, criticalpath.KindTimer, criticalpath.KindDeadlock:
+	}
+	if p.hasOther {
+		return e.intervalName(&p.other)
+	}
+	return "unknown"
+}

@@ -1,0 +1,58 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// names returns the different names of the spans of a history in which each of many threads waits for a lock of a class of its own.
+func names(t *testing.T, locks int, contended bool) map[string]int {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintln(&b, "1 owner threadStart")
+	for i := range locks {
+		fmt.Fprintf(&b, "1 t%d threadStart\n", i)
+	}
+	for i := range locks {
+		if contended {
+			fmt.Fprintf(&b, "%d t%d contendedEnter lock=Lock%dx owner=owner\n", 1000*(i+1), i, i)
+			continue
+		}
+		fmt.Fprintf(&b, "%d t%d wait lock=Queue%dx\n", 1000*(i+1), i, i)
+	}
+	for i := range locks {
+		if contended {
+			fmt.Fprintf(&b, "%d t%d contendedEntered lock=Lock%dx\n", 1_000_000+1000*i, i, i)
+		}
+	}
+	fmt.Fprintln(&b, "3000000 owner threadEnd")
+	all := map[string]int{}
+	for _, s := range traceOf(t, b.String(), "", false).All() {
+		all[s.Name()]++
+	}
+	return all
+}
+
+// Jaeger lists the names of a service's spans in its search form, and span metrics make a series of each.
+func TestNamesAreFew(t *testing.T) {
+	few := names(t, 3, true)
+	for _, want := range []string{"thread", "blocked Lock0x", "blocked Lock1x", "blocked Lock2x", "critical path", "critical path: runnable"} {
+		if few[want] == 0 {
+			t.Errorf("no span is named %q: %v", want, few)
+		}
+	}
+	if few["thread"] != 4 {
+		t.Errorf("%d of 4 threads", few["thread"])
+	}
+	many, others := names(t, 300, true), names(t, 300, false)
+	if len(many) > 60 || many["blocked"] != 300-48 || many["thread"] != 301 {
+		t.Errorf("%d names, %d of 252 waits without the lock, %d of 301 threads", len(many), many["blocked"], many["thread"])
+	}
+	if len(others) > 24 || others["wait"] != 300-16 {
+		t.Errorf("%d names, %d of 284 waits without the object", len(others), others["wait"])
+	}
+}
