@@ -4,6 +4,8 @@
 package threadpdata
 
 import (
+	"time"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -33,10 +35,11 @@ type Emitter struct {
 	text    []byte                       // of the current attribute; reused
 
 	// Of the window that is being written:
-	window *window.Window
-	trace  pcommon.TraceID
-	base   uint64 // windowHash
-	plan   plan   // of the current span; reused
+	window  *window.Window
+	trace   pcommon.TraceID
+	base    uint64                   // windowHash
+	blocked map[string]time.Duration // by title of the wait
+	plan    plan                     // of the current span; reused
 
 	threads recent.Cache[jvmthread.ThreadID, string] // their names
 }
@@ -47,6 +50,7 @@ func NewEmitter(session jvmthread.SessionID, sym *symbols.Table, classifier *wai
 	return &Emitter{
 		session: session, sym: sym, waits: classifier.Or(sym), names: newNames(), titles: make(map[titleKey]string),
 		doings: make(map[doingKey]string), classes: make(map[jvmthread.ClassID]string),
+		blocked: make(map[string]time.Duration),
 	}
 }
 

@@ -4,6 +4,8 @@
 package threadpdata
 
 import (
+	"time"
+
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wording"
@@ -58,6 +60,48 @@ func (e *Emitter) intervalName(iv *jvmthread.Interval) string {
 		e.names.known[k] = name
 	}
 	return name
+}
+
+// rootName states what there is to find in the window: a deadlock, or the lock that blocked threads longest.
+func (e *Emitter) rootName() string {
+	w := e.window
+	length := w.End.Sub(w.Start)
+	if w.Totals[jvmthread.StateDeadlocked].Time > 0 {
+		return "threads: deadlock"
+	}
+	if iv, blocked := e.mostBlocked(); blocked > 0 && blocked >= length/minorPart {
+		return "threads: " + e.intervalName(&iv)
+	}
+	if len(w.Lanes) > 0 && w.Totals[jvmthread.StateRunnable].Time < length/minorPart {
+		return "threads: idle"
+	}
+	return "threads"
+}
+
+// minorPart is the part of a window, a hundredth, below which blocked time is not a finding and running threads make no load: the sum of all
+// threads.
+const minorPart = 100
+
+// mostBlocked returns a contended wait for what threads waited for longest, all together, and the time.
+func (e *Emitter) mostBlocked() (most jvmthread.Interval, time time.Duration) {
+	clear(e.blocked)
+	for _, l := range e.window.Lanes {
+		if l.Waits.Contended().Time == 0 {
+			continue
+		}
+		for i := range l.Intervals.Len() {
+			if !l.Intervals.Wait(i).Contended() {
+				continue
+			}
+			iv := l.Intervals.At(i)
+			title := e.title(titleKey{class: iv.Lock.Class, stack: iv.Stack, state: iv.State, wait: iv.Wait})
+			sum := e.blocked[title] + e.window.Length(iv)
+			if e.blocked[title] = sum; sum > time {
+				most, time = iv, sum
+			}
+		}
+	}
+	return most, time
 }
 
 // segmentName is what the thread was doing, or why the path does not lead any further.

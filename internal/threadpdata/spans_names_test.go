@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
 // names returns the different names of the spans of a history in which each of many threads waits for a lock of a class of its own.
@@ -54,5 +56,29 @@ func TestNamesAreFew(t *testing.T) {
 	}
 	if len(others) > 24 || others["wait"] != 300-16 {
 		t.Errorf("%d names, %d of 284 waits without the object", len(others), others["wait"])
+	}
+}
+
+func TestRootIsNamedByItsFinding(t *testing.T) {
+	const threads = "1 a threadStart\n1 b threadStart\n1 c threadStart\n"
+	for _, tt := range []struct{ want, history string }{
+		{"threads", threads + "1000 a sleepStart\n2000 a sleepEnd\n1000000 a threadEnd\n"},
+		{"threads", threads + "1000 a contendedEnter lock=Book owner=b\n9000 a contendedEntered lock=Book\n1000000 a threadEnd\n"},
+		{"threads: idle", "1 a threadStart\n1000 a sleepStart\n999000 a sleepEnd\n1000000 a threadEnd\n"},
+		{
+			"threads: blocked Book", // the sum of the threads counts
+			threads + "1000 a contendedEnter lock=Tape owner=c\n600000 a contendedEntered lock=Tape\n" +
+				"600000 a contendedEnter lock=Book owner=c\n1000000 a contendedEntered lock=Book\n" +
+				"1000 b contendedEnter lock=Book owner=c\n600000 b contendedEntered lock=Book\n1000000 b threadEnd\n",
+		},
+		{
+			"threads: deadlock",
+			threads + "1000 a contendedEnter lock=Book owner=b\n2000 b contendedEnter lock=Tape owner=a\n3000000000 c yield\n",
+		},
+	} {
+		root := traceOf(t, tt.history, "", false).At(0)
+		if root.Name() != tt.want || root.Kind() != ptrace.SpanKindInternal {
+			t.Errorf("%v %q, want %q", root.Kind(), root.Name(), tt.want)
+		}
 	}
 }

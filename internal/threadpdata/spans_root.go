@@ -22,7 +22,6 @@ const (
 
 func (e *Emitter) writeRoot(s ptrace.Span) {
 	w := e.window
-	s.SetKind(ptrace.SpanKindServer)
 	a := s.Attributes()
 	a.EnsureCapacity(16)
 	a.PutStr(attrSessionID, e.session.String())

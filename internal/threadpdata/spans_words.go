@@ -29,7 +29,7 @@ type description struct {
 func (e *Emitter) describe(p *plan) {
 	switch p.kind { //exhaustive:enforce
 	case rootSpan:
-		p.name = "threads"
+		p.name = e.rootName()
 	case pathSpan:
 		p.name = "critical path"
 	case segmentSpan:
