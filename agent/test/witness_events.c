@@ -26,6 +26,8 @@ enum {
     CONTEXT = 27,
     OWNER_STACK = 29,
     CPU = 30,
+    OWNER_CONTEXT = 31,
+    REQUEST_END = 32,
 };
 
 static const char *const names[WITNESS_LAST_KIND + 1] = {
@@ -60,6 +62,8 @@ static const char *const names[WITNESS_LAST_KIND + 1] = {
     "snapshot",
     "ownerStack",
     "cpu",
+    "ownerContext",
+    "requestEnd",
 };
 
 const char *witness_kind(unsigned kind) {
@@ -67,7 +71,7 @@ const char *witness_kind(unsigned kind) {
 }
 
 static void print_event(struct witness *w, const struct witness_thread *t, unsigned kind,
-                        unsigned flags, uint64_t class_id, uint64_t peer) {
+                        unsigned flags, uint64_t class_id, uint64_t peer, uint64_t span) {
     const char *class_name = "-";
     const char *peer_name = "-";
     if (class_id != 0 && class_id < WITNESS_CLASSES) {
@@ -75,6 +79,11 @@ static void print_event(struct witness *w, const struct witness_thread *t, unsig
     }
     if (peer != 0) {
         peer_name = witness_thread_of(w, peer)->name;
+    }
+    if (kind == CONTEXT || kind == OWNER_CONTEXT || kind == REQUEST_END) {
+        fprintf(w->print, "%lld %s %s %s span=%llx\n", (long long)t->last, t->name,
+                witness_kind(kind), class_name, (unsigned long long)span);
+        return;
     }
     fprintf(w->print, "%lld %s %s %s %s%s%s\n", (long long)t->last, t->name, witness_kind(kind),
             class_name, peer_name, (flags & 1U) != 0 ? " timedOut" : "",
@@ -149,14 +158,18 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
     unsigned kind = (unsigned)witness_number(c, 2);
     unsigned flags = (unsigned)witness_number(c, 2);
     unsigned long long id = thread;
-    if (kind == CONTEXT) {
+    uint64_t span = peer;
+    if (kind == CONTEXT || kind == OWNER_CONTEXT) {
+        span = hash << 32 | class_id;
         peer = hash = class_id = 0; // ids from the application
+    } else if (kind == REQUEST_END) {
+        peer = 0;
     }
     if (peer != 0 && witness_thread_of(w, peer)->connection != w->connections) {
         return fail(w, "thread %llu: peer %llu unknown", id, (unsigned long long)peer);
     }
     struct witness_thread *t = witness_thread_of(w, thread);
-    if (kind == 0 || kind > CPU) {
+    if (kind == 0 || kind > WITNESS_LAST_KIND) {
         return fail(w, "thread %llu: kind %u", id, kind);
     }
     if (time < former) {
@@ -205,7 +218,7 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
     w->owned += kind == CONTENDED_ENTER && peer != 0;
     w->stacks += stack != 0;
     if (w->print != NULL) {
-        print_event(w, t, kind, flags, class_id, peer);
+        print_event(w, t, kind, flags, class_id, peer, span);
     }
     return true;
 }

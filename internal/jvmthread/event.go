@@ -14,7 +14,7 @@ type Event struct {
 	Stack  StackID
 	Kind   Kind
 	Flags  Flags
-	Span   SpanContext // the application's span that is current from here on
+	Span   SpanContext // a span of the application, for the kinds that carry one
 }
 
 // Limits of the numbers of events that are accepted from an agent. Sums of them fit into 64 bits.
@@ -59,6 +59,8 @@ const (
 	kindReserved              // a number that no version has used
 	KindOwnerStack            // Stack is that of Peer, the owner of Lock, when this thread began to wait for it
 	KindCPU                   // the thread has used Arg nanoseconds of CPU time since it started
+	KindOwnerContext          // Span is the current one of the lock's owner, when this thread began to wait for it
+	KindRequestEnd            // the application's outermost span is no longer current; it was for Arg nanoseconds; Lock.Class is its name
 	kindEnd
 )
 
@@ -66,10 +68,17 @@ var kindNames = [kindEnd]string{
 	"none", "threadStart", "threadEnd", "startCalled", "interruptCalled", "interrupted", "contendedEnter", "contendedEntered",
 	"wait", "waited", "waitReturned", "notify", "notifyAll", "joinStart", "joinEnd", "sleepStart", "sleepEnd", "park", "unparked",
 	"unpark", "yield", "suspend", "resume", "stop", "mount", "unmount", "gap", "context", "", "ownerStack", "cpu",
+	"ownerContext", "requestEnd",
 }
 
 // Valid reports whether this program knows the kind.
 func (k Kind) Valid() bool { return k > KindNone && k < kindEnd && k != kindReserved }
+
+// CarriesSpan reports whether events of the kind carry a span of the application. A requestEnd carries only its id; the trace is that of the
+// thread's last context.
+func (k Kind) CarriesSpan() bool {
+	return k == KindContext || k == KindOwnerContext || k == KindRequestEnd
+}
 
 // NumKinds is one more than the largest kind, for tables indexed by kind.
 const NumKinds = int(kindEnd)

@@ -91,7 +91,8 @@ func (c *WaitCompleter) add(ev *jvmthread.Event) {
 			w.suspended = ev.Kind == jvmthread.KindSuspend
 			c.open[ev.Peer] = w
 		}
-	case jvmthread.KindInterrupted, jvmthread.KindMount, jvmthread.KindUnmount, jvmthread.KindContext, jvmthread.KindOwnerStack, jvmthread.KindCPU:
+	case jvmthread.KindInterrupted, jvmthread.KindMount, jvmthread.KindUnmount, jvmthread.KindContext, jvmthread.KindOwnerStack, jvmthread.KindCPU,
+		jvmthread.KindOwnerContext, jvmthread.KindRequestEnd:
 	default: // the thread no longer waits
 		delete(c.open, ev.Thread)
 	}

@@ -4,6 +4,8 @@
 package threadpdata
 
 import (
+	"encoding/hex"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -162,9 +164,8 @@ func (c *Carrier) appendEvents(dst ptrace.SpanEventSlice, sym *symbols.Table) {
 		event.SetTimestamp(stamp(ev.Time))
 
 		attributes := event.Attributes()
-		if ev.Kind == jvmthread.KindContext {
-			putContext(attributes, attrEventTraceID, attrEventSpanID, ev.Span)
-			continue
+		if ev.Kind.CarriesSpan() {
+			putSpan(attributes, ev.Span)
 		}
 		if n := countAttributes(ev); n > 0 {
 			attributes.EnsureCapacity(n)
@@ -185,6 +186,16 @@ func (c *Carrier) appendEvents(dst ptrace.SpanEventSlice, sym *symbols.Table) {
 		if ev.Stack != jvmthread.NoStack {
 			attributes.PutInt(attrEventStack, int64(c.stackIndex(ev.Stack)))
 		}
+	}
+}
+
+// putSpan names the span that an event carries, as far as it does.
+func putSpan(a pcommon.Map, span jvmthread.SpanContext) {
+	if span.TraceID != [16]byte{} {
+		a.PutStr(attrEventTraceID, hex.EncodeToString(span.TraceID[:]))
+	}
+	if span.SpanID != [8]byte{} {
+		a.PutStr(attrEventSpanID, hex.EncodeToString(span.SpanID[:]))
 	}
 }
 

@@ -151,9 +151,6 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 		return fmt.Errorf("time is %d, want 0 to %d", event.Timestamp(), math.MaxInt64)
 	}
 	ev := jvmthread.Event{Time: jvmthread.Time(event.Timestamp()), Thread: c.Threads[0].ID, Kind: kind}
-	if kind == jvmthread.KindContext {
-		return c.parseContext(event)
-	}
 	least, most := int64(math.MinInt64), int64(math.MaxInt64)
 	if kind == jvmthread.KindGap {
 		least, most = 0, jvmthread.MaxLost
@@ -177,6 +174,10 @@ func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
 			ev.Lock.Class = c.classID
 		case attrLockID:
 			err = integer(value, 0, math.MaxUint32, &ev.Lock.Hash)
+		case attrEventTraceID:
+			err = spanDigits(kind, value, ev.Span.TraceID[:])
+		case attrEventSpanID:
+			err = spanDigits(kind, value, ev.Span.SpanID[:])
 		}
 		if err != nil {
 			return fmt.Errorf("%s %w", key, err)
@@ -222,23 +223,12 @@ func boolean(value pcommon.Value) (bool, error) {
 	return value.Bool(), nil
 }
 
-func (c *Carrier) parseContext(event ptrace.SpanEvent) error {
-	var span jvmthread.SpanContext
-	for key, value := range event.Attributes().All() {
-		var err error
-		switch key {
-		case attrEventTraceID:
-			err = digits(value, span.TraceID[:])
-		case attrEventSpanID:
-			err = digits(value, span.SpanID[:])
-		}
-		if err != nil {
-			return fmt.Errorf("%s %w", key, err)
-		}
+// spanDigits fills dst from hexadecimal digits if events of the kind carry a span.
+func spanDigits(kind jvmthread.Kind, value pcommon.Value, dst []byte) error {
+	if !kind.CarriesSpan() {
+		return nil
 	}
-	at := jvmthread.Time(event.Timestamp())
-	c.Events = append(c.Events, jvmthread.Event{Kind: jvmthread.KindContext, Time: at, Thread: c.Threads[0].ID, Span: span})
-	return nil
+	return digits(value, dst)
 }
 
 // digits fills dst from hexadecimal digits.

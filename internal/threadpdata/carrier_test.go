@@ -296,11 +296,7 @@ func describe(c *Carrier, sym *symbols.Table) []string {
 		}
 	}
 	for _, ev := range c.Events {
-		if ev.Kind == jvmthread.KindContext {
-			lines = append(lines, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.Span))
-			continue
-		}
-		lines = append(lines, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.Peer, ev.Arg, ev.Flags, sym.Class(ev.Lock.Class), ev.Lock.Hash, sym.Stack(ev.Stack)))
+		lines = append(lines, fmt.Sprintln(ev.Time, ev.Thread, ev.Kind, ev.Peer, ev.Arg, ev.Flags, sym.Class(ev.Lock.Class), ev.Lock.Hash, sym.Stack(ev.Stack), ev.Span))
 	}
 	return lines
 }
@@ -335,11 +331,14 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 		if ev.Kind == jvmthread.KindGap {
 			ev.Arg %= jvmthread.MaxLost + 1
 		}
-		if ev.Kind == jvmthread.KindContext {
+		switch ev.Kind {
+		case jvmthread.KindContext, jvmthread.KindOwnerContext:
 			ev = jvmthread.Event{
-				Kind: jvmthread.KindContext, Time: ev.Time, Thread: th.ID,
+				Kind: ev.Kind, Time: ev.Time, Thread: th.ID,
 				Span: jvmthread.SpanContext{TraceID: [16]byte{0, 1, 15: byte(random.Uint())}, SpanID: [8]byte{7: 9}},
 			}
+		case jvmthread.KindRequestEnd:
+			ev.Peer, ev.Span = jvmthread.NoThread, jvmthread.SpanContext{SpanID: [8]byte{0: 8, 7: byte(random.Uint())}}
 		}
 		if ev.Kind.Valid() {
 			c.Events = append(c.Events, ev)

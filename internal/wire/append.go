@@ -122,8 +122,8 @@ func AppendBatch(dst []byte, h BatchHeader, sections ...Section) []byte {
 			rec, ev := (*[RecordSize]byte)(records), &s.Events[i]
 			records = records[RecordSize:]
 			putRecord(rec, ev)
-			if ev.Kind == jvmthread.KindContext { // not in putRecord, which is inlined
-				putSpan(rec, &ev.Span)
+			if ev.Kind.CarriesSpan() { // not in putRecord, which is inlined
+				putSpan(rec, ev)
 			}
 		}
 	}

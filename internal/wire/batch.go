@@ -72,7 +72,7 @@ func (b *Batch) Section(dst []jvmthread.Event) (jvmthread.ThreadID, []jvmthread.
 			continue
 		}
 		dst = append(dst, readRecord(rec, thread, jvmthread.Kind(kind)))
-		if jvmthread.Kind(kind) == jvmthread.KindContext {
+		if jvmthread.Kind(kind).CarriesSpan() {
 			unpackSpan(&dst[len(dst)-1])
 		}
 	}

@@ -142,6 +142,8 @@ var Events = []EventSpec{
 	{Kind: jvmthread.KindContext, Peer: "trace id", Lock: "span id", Arg: "trace id", What: "the current span of the application from here on, or none"},
 	{Kind: jvmthread.KindOwnerStack, Peer: "owner", Lock: "lock", Stack: true, What: "stack of the owner when the thread began to wait"},
 	{Kind: jvmthread.KindCPU, Arg: "CPU time", What: "CPU time used by the thread so far"},
+	{Kind: jvmthread.KindOwnerContext, Peer: "trace id", Lock: "span id", Arg: "trace id", What: "the current span of the owner when the thread began to wait"},
+	{Kind: jvmthread.KindRequestEnd, Peer: "span id", Lock: "name", Arg: "duration", What: "the outermost span of a request that has waited is no longer current"},
 }
 
 // ThreadFlags refine the definition of a thread.

@@ -65,6 +65,7 @@ static bool is_of_wait(uint16_t kind) {
     case WEFT_EV_SLEEP_START:
     case WEFT_EV_PARK:
     case WEFT_EV_OWNER_STACK:
+    case WEFT_EV_OWNER_CONTEXT:
         return true;
     default:
         return false;

@@ -67,6 +67,7 @@ static bool shows_running(uint16_t kind) {
     case WEFT_EV_UNMOUNT:
     case WEFT_EV_CONTEXT:
     case WEFT_EV_OWNER_STACK:
+    case WEFT_EV_OWNER_CONTEXT:
         return false;
     default:
         return true;

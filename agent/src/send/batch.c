@@ -88,6 +88,11 @@ size_t weft_batch_room(struct weft_batch_writer *w, uint64_t thread) {
     return (WEFT_BATCH_LIMIT - w->out.len) / WEFT_RECORD_SIZE;
 }
 
+// Whether peer is not a thread but part of the id of a span.
+static bool is_id_of_application(uint16_t kind) {
+    return kind == WEFT_EV_CONTEXT || kind == WEFT_EV_OWNER_CONTEXT || kind == WEFT_EV_REQUEST_END;
+}
+
 void weft_batch_put(struct weft_batch_writer *w, const struct weft_record *record) {
     struct weft_record raised;
     if (record->time < w->began) {
@@ -103,7 +108,7 @@ void weft_batch_put(struct weft_batch_writer *w, const struct weft_record *recor
     if (record->kind == WEFT_EV_THREAD_END && (record->flags & WEFT_FLAG_VIRTUAL) != 0) {
         weft_roster_gone(w->section_thread, w->sequence + 1);
     }
-    if (record->peer != 0 && record->kind != WEFT_EV_CONTEXT) {
+    if (record->peer != 0 && !is_id_of_application(record->kind)) {
         weft_roster_mention(record->peer, w->sequence + 1);
     }
 }

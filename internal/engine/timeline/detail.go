@@ -45,6 +45,9 @@ func (t *Thread) ClosedDetail() *jvmthread.Detail {
 	return &t.more.closed
 }
 
+// awaitsOwner has the states in which a thread waits for another to release a lock.
+const awaitsOwner = set(1<<jvmthread.StateBlocked | 1<<jvmthread.StateParked | 1<<jvmthread.StateDeadlocked)
+
 // describe records the details that an event carries.
 func (t *Timeline) describe(th *Thread, ev *jvmthread.Event) {
 	switch ev.Kind {
@@ -56,8 +59,12 @@ func (t *Timeline) describe(th *Thread, ev *jvmthread.Event) {
 		if owner := t.Thread(ev.Peer); owner != nil && owner != th && owner.more != nil {
 			th.known().detail.OwnerSpan = owner.more.current
 		}
+	case jvmthread.KindOwnerContext: // the owner may not have reported it itself
+		if awaitsOwner.has(th.open.State) {
+			th.known().detail.OwnerSpan = ev.Span
+		}
 	case jvmthread.KindOwnerStack:
-		if th.open.State == jvmthread.StateBlocked || th.open.State == jvmthread.StateParked {
+		if awaitsOwner.has(th.open.State) {
 			th.known().detail.OwnerStack = ev.Stack
 		}
 	case jvmthread.KindCPU:

@@ -86,6 +86,8 @@ gap               unkno  unkno  unkno  unkno  unkno  unkno  unkno  unkno  unkno 
 context           unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
 ownerStack        unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
 cpu               unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
+ownerContext      unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
+requestEnd        unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
 `
 
 func TestTransitions(t *testing.T) {

@@ -55,6 +55,8 @@ var transitions = [jvmthread.NumKinds]transition{
 	jvmthread.KindContext:          {anyState, nil},
 	jvmthread.KindOwnerStack:       {anyState, nil},
 	jvmthread.KindCPU:              {anyState, nil},
+	jvmthread.KindOwnerContext:     {anyState, nil},
+	jvmthread.KindRequestEnd:       {anyState, nil},
 }
 
 const (

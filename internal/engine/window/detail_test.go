@@ -20,6 +20,7 @@ func TestDetailsOfIntervals(t *testing.T) {
 	const owner, waiter jvmthread.ThreadID = 1, 2
 	lock := jvmthread.LockID{Class: 1, Hash: 7}
 	mine := jvmthread.SpanContext{TraceID: [16]byte{1, 15: 2}, SpanID: [8]byte{3, 7: 4}}
+	unreported := jvmthread.SpanContext{TraceID: [16]byte{5}, SpanID: [8]byte{6}}
 	his := jvmthread.SpanContext{TraceID: [16]byte{0xff, 15: 0xfe}, SpanID: [8]byte{0xfd, 7: 0xfc}}
 	events := []jvmthread.Event{
 		{Time: 1, Thread: owner, Kind: jvmthread.KindThreadStart},
@@ -37,6 +38,11 @@ func TestDetailsOfIntervals(t *testing.T) {
 		{Time: 27, Thread: waiter, Kind: jvmthread.KindGap, Arg: 3},
 		{Time: 28, Thread: waiter, Kind: jvmthread.KindSleepStart, Arg: 1},
 		{Time: 29, Thread: waiter, Kind: jvmthread.KindSleepEnd},
+		{Time: 30, Thread: waiter, Kind: jvmthread.KindPark, Peer: owner, Lock: lock},
+		{Time: 30, Thread: waiter, Kind: jvmthread.KindOwnerContext, Span: unreported},
+		{Time: 31, Thread: waiter, Kind: jvmthread.KindUnparked},
+		{Time: 32, Thread: waiter, Kind: jvmthread.KindPark, Peer: owner, Lock: lock},
+		{Time: 33, Thread: waiter, Kind: jvmthread.KindUnparked},
 	}
 	cfg := engine.DefaultConfig()
 	cfg.Window = 10
@@ -57,5 +63,6 @@ func TestDetailsOfIntervals(t *testing.T) {
 	blocked := jvmthread.Detail{Span: mine, OwnerSpan: his, OwnerStack: 6}
 	assert.Equal(t, []jvmthread.Detail{blocked, blocked, blocked}, got[jvmthread.StateBlocked], "a piece in each of three windows")
 	assert.Equal(t, []jvmthread.Detail{{Span: mine}, {}}, got[jvmthread.StateSleeping], "before and after a gap")
+	assert.Equal(t, []jvmthread.Detail{{OwnerSpan: unreported}, {}}, got[jvmthread.StateParked], "the owner's span, as the waiting thread saw it")
 	assert.Equal(t, jvmthread.Detail{CPU: 3, HasCPU: true}, got[jvmthread.StateRunnable][1])
 }

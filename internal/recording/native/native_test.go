@@ -216,11 +216,14 @@ func random(r *rand.Rand, sym *symbols.Table, batches int) (list []recording.Bat
 			if !ev.Kind.Valid() || ev.Kind == jvmthread.KindGap {
 				ev.Kind = jvmthread.KindYield
 			}
-			if ev.Kind == jvmthread.KindContext {
+			switch ev.Kind {
+			case jvmthread.KindContext, jvmthread.KindOwnerContext:
 				b.Events = append(b.Events, jvmthread.Event{
 					Time: at, Thread: ev.Thread, Kind: ev.Kind, Span: jvmthread.SpanContext{TraceID: [16]byte{0: byte(r.Uint()), 15: 1}, SpanID: [8]byte{0: 2, 7: 255}},
 				})
 				continue
+			case jvmthread.KindRequestEnd:
+				ev.Peer, ev.Span.SpanID = jvmthread.NoThread, [8]byte{0: byte(r.Uint()), 7: 255}
 			}
 			if r.IntN(2) == 0 {
 				ev.Lock = jvmthread.LockID{Class: sym.InternClass(fmt.Sprintf("C%d", r.IntN(9))), Hash: r.Uint32()}

@@ -189,7 +189,7 @@ func (p *parser) event(l *line) error {
 		}
 		ev.Flags |= 1 << i
 	}
-	if kind == jvmthread.KindContext {
+	if kind.CarriesSpan() {
 		unpackSpan(&ev)
 	}
 	section := &p.sections[len(p.sections)-1]

@@ -235,7 +235,7 @@ func appendAggregateText(dst []byte, f wire.Frame) ([]byte, error) {
 }
 
 func appendEventText(dst []byte, ev jvmthread.Event) []byte {
-	if ev.Kind == jvmthread.KindContext {
+	if ev.Kind.CarriesSpan() {
 		ev = packSpan(ev)
 	}
 	dst = fmt.Appendf(dst, "  event %s time=%d", ev.Kind, ev.Time)

@@ -21,7 +21,7 @@ final class Agent {
 
     /**
      * Reports the span that is current from here on, an unsampled one as no span, because a link to it would lead nowhere.
-     * The name is that of the request whose scope closes; it is only asked for if the request ends and has waited.
+     * The name is that of the request whose scope closes; it is computed only if the request ends and has waited.
      */
     static void report(SpanContext span, Supplier<String> name) {
         if (missing > 0 && --missing > 0) {
