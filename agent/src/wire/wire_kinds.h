@@ -8,37 +8,37 @@
 #ifndef WEFT_WIRE_KINDS_H
 #define WEFT_WIRE_KINDS_H
 
-#define WEFT_MAGIC            "WEFT"
+#define WEFT_MAGIC "WEFT"
 #define WEFT_PROTOCOL_VERSION 1
 
 /* Sizes in bytes. */
-#define WEFT_PREAMBLE_SIZE         8
-#define WEFT_FRAME_HEADER_SIZE     8
-#define WEFT_BATCH_HEADER_SIZE     24
-#define WEFT_SECTION_SIZE          16
-#define WEFT_RECORD_SIZE           40
+#define WEFT_PREAMBLE_SIZE 8
+#define WEFT_FRAME_HEADER_SIZE 8
+#define WEFT_BATCH_HEADER_SIZE 24
+#define WEFT_SECTION_SIZE 16
+#define WEFT_RECORD_SIZE 40
 #define WEFT_AGGREGATE_HEADER_SIZE 48
-#define WEFT_SERIES_SIZE           48
-#define WEFT_MAX_FRAME             1048576
-#define WEFT_MAX_CONTROL           65536
-#define WEFT_MAX_STRING            65535
+#define WEFT_SERIES_SIZE 48
+#define WEFT_MAX_FRAME 1048576
+#define WEFT_MAX_CONTROL 65536
+#define WEFT_MAX_STRING 65535
 
 /* Kinds of frames. X(NAME, number, "name") */
-#define WEFT_FRAME_KINDS(X)                                                                        \
-    X(HELLO, 1, "hello")                                                                           \
-    X(THREAD, 2, "thread")                                                                         \
-    X(CLASS, 3, "class")                                                                           \
-    X(METHOD, 4, "method")                                                                         \
-    X(STACK, 5, "stack")                                                                           \
-    X(BATCH, 6, "batch")                                                                           \
-    X(END, 7, "end")                                                                               \
-    X(STATUS, 8, "status")                                                                         \
-    X(AGGREGATE, 9, "aggregate")                                                                   \
-    X(INDEX, 10, "index")                                                                          \
-    X(STACK_TEXT, 11, "stackText")                                                                 \
-    X(WELCOME, 128, "welcome")                                                                     \
-    X(ACK, 129, "ack")                                                                             \
-    X(REFUSE, 130, "refuse")                                                                       \
+#define WEFT_FRAME_KINDS(X) \
+    X(HELLO, 1, "hello") \
+    X(THREAD, 2, "thread") \
+    X(CLASS, 3, "class") \
+    X(METHOD, 4, "method") \
+    X(STACK, 5, "stack") \
+    X(BATCH, 6, "batch") \
+    X(END, 7, "end") \
+    X(STATUS, 8, "status") \
+    X(AGGREGATE, 9, "aggregate") \
+    X(INDEX, 10, "index") \
+    X(STACK_TEXT, 11, "stackText") \
+    X(WELCOME, 128, "welcome") \
+    X(ACK, 129, "ack") \
+    X(REFUSE, 130, "refuse") \
     X(CONTROL, 131, "control")
 
 enum weft_frame_kind {
@@ -60,37 +60,37 @@ enum weft_frame_kind {
 };
 
 /* Kinds of events. X(NAME, number, "name") */
-#define WEFT_EVENT_KINDS(X)                                                                        \
-    X(THREAD_START, 1, "threadStart")                                                              \
-    X(THREAD_END, 2, "threadEnd")                                                                  \
-    X(START_CALLED, 3, "startCalled")                                                              \
-    X(INTERRUPT_CALLED, 4, "interruptCalled")                                                      \
-    X(INTERRUPTED, 5, "interrupted")                                                               \
-    X(CONTENDED_ENTER, 6, "contendedEnter")                                                        \
-    X(CONTENDED_ENTERED, 7, "contendedEntered")                                                    \
-    X(WAIT, 8, "wait")                                                                             \
-    X(WAITED, 9, "waited")                                                                         \
-    X(WAIT_RETURNED, 10, "waitReturned")                                                           \
-    X(NOTIFY, 11, "notify")                                                                        \
-    X(NOTIFY_ALL, 12, "notifyAll")                                                                 \
-    X(JOIN_START, 13, "joinStart")                                                                 \
-    X(JOIN_END, 14, "joinEnd")                                                                     \
-    X(SLEEP_START, 15, "sleepStart")                                                               \
-    X(SLEEP_END, 16, "sleepEnd")                                                                   \
-    X(PARK, 17, "park")                                                                            \
-    X(UNPARKED, 18, "unparked")                                                                    \
-    X(UNPARK, 19, "unpark")                                                                        \
-    X(YIELD, 20, "yield")                                                                          \
-    X(SUSPEND, 21, "suspend")                                                                      \
-    X(RESUME, 22, "resume")                                                                        \
-    X(STOP, 23, "stop")                                                                            \
-    X(MOUNT, 24, "mount")                                                                          \
-    X(UNMOUNT, 25, "unmount")                                                                      \
-    X(GAP, 26, "gap")                                                                              \
-    X(CONTEXT, 27, "context")                                                                      \
-    X(OWNER_STACK, 29, "ownerStack")                                                               \
-    X(CPU, 30, "cpu")                                                                              \
-    X(OWNER_CONTEXT, 31, "ownerContext")                                                           \
+#define WEFT_EVENT_KINDS(X) \
+    X(THREAD_START, 1, "threadStart") \
+    X(THREAD_END, 2, "threadEnd") \
+    X(START_CALLED, 3, "startCalled") \
+    X(INTERRUPT_CALLED, 4, "interruptCalled") \
+    X(INTERRUPTED, 5, "interrupted") \
+    X(CONTENDED_ENTER, 6, "contendedEnter") \
+    X(CONTENDED_ENTERED, 7, "contendedEntered") \
+    X(WAIT, 8, "wait") \
+    X(WAITED, 9, "waited") \
+    X(WAIT_RETURNED, 10, "waitReturned") \
+    X(NOTIFY, 11, "notify") \
+    X(NOTIFY_ALL, 12, "notifyAll") \
+    X(JOIN_START, 13, "joinStart") \
+    X(JOIN_END, 14, "joinEnd") \
+    X(SLEEP_START, 15, "sleepStart") \
+    X(SLEEP_END, 16, "sleepEnd") \
+    X(PARK, 17, "park") \
+    X(UNPARKED, 18, "unparked") \
+    X(UNPARK, 19, "unpark") \
+    X(YIELD, 20, "yield") \
+    X(SUSPEND, 21, "suspend") \
+    X(RESUME, 22, "resume") \
+    X(STOP, 23, "stop") \
+    X(MOUNT, 24, "mount") \
+    X(UNMOUNT, 25, "unmount") \
+    X(GAP, 26, "gap") \
+    X(CONTEXT, 27, "context") \
+    X(OWNER_STACK, 29, "ownerStack") \
+    X(CPU, 30, "cpu") \
+    X(OWNER_CONTEXT, 31, "ownerContext") \
     X(REQUEST_END, 32, "requestEnd")
 
 enum weft_event_kind {
@@ -128,14 +128,14 @@ enum weft_event_kind {
 };
 
 /* Flags of events. */
-#define WEFT_FLAG_TIMED_OUT     1
-#define WEFT_FLAG_INTERRUPTED   2
-#define WEFT_FLAG_VIRTUAL       4
-#define WEFT_FLAG_SNAPSHOT      8
+#define WEFT_FLAG_TIMED_OUT 1
+#define WEFT_FLAG_INTERRUPTED 2
+#define WEFT_FLAG_VIRTUAL 4
+#define WEFT_FLAG_SNAPSHOT 8
 #define WEFT_FLAG_OWNER_UNKNOWN 16
 
 /* Flags of threads. */
-#define WEFT_THREAD_DAEMON  1
+#define WEFT_THREAD_DAEMON 1
 #define WEFT_THREAD_VIRTUAL 2
 #define WEFT_THREAD_CARRIER 4
 
@@ -146,13 +146,13 @@ enum weft_event_kind {
 #define WEFT_SERIES_OVERFLOW 1
 
 /* Reasons for an end. */
-#define WEFT_END_EXIT     1
+#define WEFT_END_EXIT 1
 #define WEFT_END_DETACHED 2
 
 /* Codes of a refusal. */
-#define WEFT_REFUSE_VERSION   1
-#define WEFT_REFUSE_LIMIT     2
+#define WEFT_REFUSE_VERSION 1
+#define WEFT_REFUSE_LIMIT 2
 #define WEFT_REFUSE_BAD_FRAME 3
-#define WEFT_REFUSE_SHUTDOWN  4
+#define WEFT_REFUSE_SHUTDOWN 4
 
 #endif /* WEFT_WIRE_KINDS_H */
