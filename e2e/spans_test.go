@@ -25,21 +25,16 @@ type spanID struct {
 // span is a span with its resource.
 type span struct {
 	ptrace.Span
-	service string
-	session string
+	service  string
+	instance string // service.instance.id
+	session  string // empty: a span of the application
 }
 
 func (s *span) id() spanID { return spanID{s.TraceID(), s.SpanID()} }
 
 func (s *span) parent() spanID { return spanID{s.TraceID(), s.ParentSpanID()} }
 
-func (s *span) text(name string) string {
-	value, ok := s.Attributes().Get(name)
-	if !ok {
-		return ""
-	}
-	return value.Str()
-}
+func (s *span) text(name string) string { return text(s.Attributes(), name) }
 
 func (s *span) number(name string) int64 { return number(s.Attributes(), name) }
 
@@ -63,6 +58,14 @@ func (s *span) began() int64 {
 		return s.number("weft.interval.start")
 	}
 	return s.begin()
+}
+
+func text(attrs pcommon.Map, name string) string {
+	value, ok := attrs.Get(name)
+	if !ok {
+		return ""
+	}
+	return value.Str()
 }
 
 func number(attrs pcommon.Map, name string) int64 {
@@ -100,13 +103,10 @@ func newOutput() *output { return &output{byID: map[spanID]*span{}} }
 func (o *output) add(td ptrace.Traces) {
 	for _, rs := range td.ResourceSpans().All() {
 		service, _ := rs.Resource().Attributes().Get("service.name")
-		session, ok := rs.Resource().Attributes().Get("weft.session.id")
-		if !ok {
-			session = pcommon.NewValueStr("")
-		}
+		instance, session := text(rs.Resource().Attributes(), "service.instance.id"), text(rs.Resource().Attributes(), "weft.session.id")
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, raw := range ss.Spans().All() {
-				s := &span{Span: raw, service: service.Str(), session: session.Str()}
+				s := &span{Span: raw, service: service.Str(), instance: instance, session: session}
 				if o.byID[s.id()] != nil {
 					o.twice = append(o.twice, s)
 					continue

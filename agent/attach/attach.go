@@ -25,6 +25,7 @@ type Request struct {
 type Result struct {
 	Warning    string   // what does not work in this JVM, if anything
 	Connection string   // where events go, or the reason why they do not and a remedy. Empty after detach=now
+	Notes      []string // about OpenTelemetry's SDK in this JVM, if there is one
 	Options    []string // key=value, the current values of all options that can be changed; none after detach=now
 }
 
@@ -58,15 +59,21 @@ func Attach(ctx context.Context, r Request) (Result, error) {
 	return result, err
 }
 
-// parseReport parses the agent's report: "ok" or "error" and a message, then where events go, then a line for each option.
+// parseReport parses the agent's report: "ok" or "error" and a message, then where events go and notes, then a line for each option.
 func parseReport(report string) (Result, error) {
 	lines := strings.Split(strings.TrimSuffix(report, "\n"), "\n")
 	verdict, text, _ := strings.Cut(lines[0], " ")
 	switch verdict {
 	case "ok":
 		result := Result{Warning: text, Options: lines[1:]}
-		if len(lines) > 1 && strings.HasPrefix(lines[1], "# ") {
-			result.Connection, result.Options = lines[1][len("# "):], lines[2:]
+		for len(result.Options) > 0 && strings.HasPrefix(result.Options[0], "# ") {
+			note := result.Options[0][len("# "):]
+			if result.Connection == "" {
+				result.Connection = note
+			} else {
+				result.Notes = append(result.Notes, note)
+			}
+			result.Options = result.Options[1:]
 		}
 		return result, nil
 	case "error":

@@ -27,6 +27,7 @@ func TestParseReport(t *testing.T) {
 		"ok some hooks are missing\n":  {Warning: "some hooks are missing", Options: []string{}},
 		"ok\ndepth=3\npause=off\n":     {Options: []string{"depth=3", "pause=off"}},
 		"ok\n# recording to /x\na=b\n": {Connection: "recording to /x", Options: []string{"a=b"}},
+		"ok\n# to x\n# y\n# z\na=b\n":  {Connection: "to x", Notes: []string{"y", "z"}, Options: []string{"a=b"}},
 	} {
 		got, err := parseReport(report)
 		require.NoError(t, err)

@@ -278,14 +278,17 @@ TEST(service_names) {
     struct weft_resource r = {0};
     setenv("OTEL_SERVICE_NAME", "by-variable", 1);
     setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=by-list,host.name=h,k=v", 1);
-    weft_resource_add_process(&r, "");
+    weft_resource_add_process(&r, NULL);
     weft_resource_add_command(&r, "Main");
     CHECK_STRING(value_of(&r, "service.name"), "by-variable");
     CHECK_STRING(value_of(&r, "host.name"), "h");
     CHECK_STRING(value_of(&r, "os.type"), "linux");
     weft_resource_free(&r);
-    weft_resource_add_process(&r, "by-option");
+    weft_resource_add(&r, "service.name", "by-option");
+    weft_resource_add_process(&r, "service.name=by-property,v=k");
     CHECK_STRING(value_of(&r, "service.name"), "by-option");
+    CHECK_STRING(value_of(&r, "v"), "k");
+    CHECK_STRING(value_of(&r, "k"), "(none)"); // the property replaces the variable
     weft_resource_free(&r);
 }
 

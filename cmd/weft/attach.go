@@ -28,8 +28,9 @@ attach changes its options:
   weft attach 4711 depth=8 pause=on     resume with pause=off
   weft attach 4711 snapshot=now
 
-It prints the destination of the events, whether they arrive there, and the options in effect. JVMs
-of version 21 and later print a warning about the loaded agent on their standard error.
+It prints the destination of the events, whether they arrive there, whether OpenTelemetry's SDK in
+the JVM reports its current spans, and the options in effect. JVMs of version 21 and later print a
+warning about the loaded agent on their standard error.
 
   --agent FILE    the agent library
                   (default: libweft.so in the directory of this program, in ../lib or in ./build)
@@ -86,6 +87,9 @@ func runAttach(command string, args []string, stdout io.Writer) error {
 	}
 	if result.Connection != "" {
 		fmt.Fprintf(stdout, "# %s\n", result.Connection)
+	}
+	for _, note := range result.Notes {
+		fmt.Fprintf(stdout, "# %s\n", note)
 	}
 	for _, option := range result.Options {
 		fmt.Fprintln(stdout, option)

@@ -17,6 +17,7 @@
 #include "jvmti/hooks.h"
 #include "jvmti/monitors.h"
 #include "jvmti/parks.h"
+#include "jvmti/sdk.h"
 #include "jvmti/session.h"
 #include "jvmti/snapshot_thread.h"
 #include "jvmti/threads.h"
@@ -186,6 +187,7 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
         return false;
     }
     options = wanted;
+    weft_sdk_look(env);
     bool ok =
         make_ready(env, thread, &warning, problem) && weft_session_begin(env, &options, problem);
     if (ok) {
@@ -214,10 +216,23 @@ static void write_line(void *to, const char *key, const char *value) {
     dprintf(*(int *)to, "%s=%s\n", key, value);
 }
 
+static void write_note(void *to, const char *text) {
+    dprintf(*(int *)to, "# %s\n", text);
+}
+
+static void write_notes(JavaVM *vm, int fd) {
+    JNIEnv *env = NULL;
+    if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK &&
+        (*env)->PushLocalFrame(env, LOCAL_REFERENCES) == JNI_OK) {
+        weft_sdk_show(env, write_note, &fd);
+        (*env)->PopLocalFrame(env, NULL);
+    }
+}
+
 // Reports the result to the attaching program in an existing file. The first line is "ok" or
-// "error" with a message; the next, after "# ", states where events go; then follow the options in
-// effect.
-static void report(const char *path, bool ok, const char *what) {
+// "error" with a message; the next, after "# ", states where events go, further ones what else a
+// user should know; then follow the options in effect.
+static void report(JavaVM *vm, const char *path, bool ok, const char *what) {
     int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         return;
@@ -227,6 +242,7 @@ static void report(const char *path, bool ok, const char *what) {
         char where[WEFT_WHEREABOUTS_MAX];
         weft_sender_whereabouts(where);
         dprintf(fd, "# %s\n", where);
+        write_notes(vm, fd);
     }
     if (weft_session_runs()) {
         struct weft_options in_effect = weft_control_options();
@@ -266,7 +282,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved) {
         ok = attach(vm, given, problem);
     }
     if (path[0] != '\0') {
-        report(path, ok, problem);
+        report(vm, path, ok, problem);
     }
     pthread_mutex_unlock(&life);
     return ok ? JNI_OK : JNI_ERR;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hotspot/jvm.h"
+#include "jvmti/sdk.h"
 
 // Adds a constant that the JDK makes a property of; JVMTI does not know these properties. HotSpot
 // reads it in the same way for its error reports. The class is initialized before VMInit.
@@ -49,7 +50,14 @@ static void describe_runtime(struct weft_resource *resource) {
 void weft_describe(JNIEnv *env, struct weft_resource *resource, const char *service) {
     jvmtiEnv *ti = weft_jvm.ti;
     char *command = NULL;
-    weft_resource_add_process(resource, service);
+    char *attributes = NULL;
+    weft_resource_add(resource, "service.name", service);
+    weft_sdk_describe(resource);
+    if ((*ti)->GetSystemProperty(ti, "otel.resource.attributes", &attributes) != JVMTI_ERROR_NONE) {
+        attributes = NULL;
+    }
+    weft_resource_add_process(resource, attributes);
+    weft_jvm_deallocate(attributes);
     add_constant(env, resource, "java_runtime_name", "process.runtime.name");
     add_constant(env, resource, "java_runtime_version", "process.runtime.version");
     describe_runtime(resource);

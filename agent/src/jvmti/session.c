@@ -13,6 +13,7 @@
 #include "hotspot/jvm.h"
 #include "hotspot/lock_stacks.h"
 #include "jvmti/describe.h"
+#include "jvmti/sdk.h"
 #include "jvmti/snapshot_thread.h"
 #include "jvmti/virtual.h"
 #include "record/definitions.h"
@@ -75,6 +76,7 @@ static bool start_sender(JNIEnv *env) {
     if (hello->session[0] == 0) {
         hello->session[0] = 1;
     }
+    weft_sdk_begin(&resource, hello->session);
     struct weft_moment now = weft_clock_moment();
     hello->wall = now.wall;
     hello->monotonic = now.monotonic;

@@ -108,15 +108,15 @@ static const char *architecture(const char *machine) {
     return machine;
 }
 
-void weft_resource_add_process(struct weft_resource *r, const char *service) {
+void weft_resource_add_process(struct weft_resource *r, const char *property) {
     struct utsname machine;
-    weft_resource_add(r, "service.name", service);
     weft_resource_add(r, "service.name", getenv("OTEL_SERVICE_NAME"));
-    const char *list = getenv("OTEL_RESOURCE_ATTRIBUTES");
+    const char *list = property != NULL ? property : getenv("OTEL_RESOURCE_ATTRIBUTES");
     if (list != NULL && !weft_resource_add_list(r, list)) {
-        fputs("weft: ignoring OTEL_RESOURCE_ATTRIBUTES: want key=value pairs separated by commas, "
-              "special characters as %XX\n",
-              stderr);
+        fprintf(stderr,
+                "weft: ignoring %s: want key=value pairs separated by commas, special characters "
+                "as %%XX\n",
+                property != NULL ? "otel.resource.attributes" : "OTEL_RESOURCE_ATTRIBUTES");
     }
     if (uname(&machine) == 0) {
         weft_resource_add(r, "host.name", machine.nodename);

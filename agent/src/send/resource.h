@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenTelemetry's resource attributes of the process, from the options, the environment and the
-// JVM, in this order of precedence.
+// OpenTelemetry's resource attributes of the process, from the options, the SDK, the environment
+// and the JVM, in this order of precedence.
 
 #pragma once
 
@@ -25,8 +25,9 @@ void weft_resource_add(struct weft_resource *r, const char *key, const char *val
 // OpenTelemetry requires, an invalid list is ignored completely; returns false then.
 bool weft_resource_add_list(struct weft_resource *r, const char *list);
 
-// Adds attributes of the machine and the environment; service is the option's value or empty.
-void weft_resource_add_process(struct weft_resource *r, const char *service);
+// Adds attributes of the environment and the machine. The system property otel.resource.attributes
+// replaces the variable of that name; NULL: it is not set.
+void weft_resource_add_process(struct weft_resource *r, const char *property);
 
 // Adds service.name (if not given) and process.command from a command line such as
 // sun.java.command: only its first word, because arguments may contain secrets.

@@ -24,6 +24,13 @@ public final class WeftContext implements AutoConfigurationCustomizerProvider {
     @Override
     public void customize(AutoConfigurationCustomizer customizer) {
         install();
+        customizer.addResourceCustomizer(Identity::agree);
+    }
+
+    /** The last one: other extensions may change the resource too. */
+    @Override
+    public int order() {
+        return Integer.MAX_VALUE;
     }
 
     /** Installs the context storage wrapper once; further calls do nothing. */

@@ -1,0 +1,169 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// javaAgent returns the path of OpenTelemetry's Java agent, which is downloaded once.
+func javaAgent(t *testing.T) string {
+	t.Helper()
+	jars := built("javaagent")
+	if !exists(filepath.Join(jars, "fetched")) {
+		require.NoError(t, fetchJars("e2e/javaagent/pom.xml", jars))
+	}
+	found, err := filepath.Glob(filepath.Join(jars, "opentelemetry-javaagent-*.jar"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	return found[0]
+}
+
+// withOTLP is a collector to which applications send their own spans, too.
+func withOTLP(s setup, address string) setup {
+	s.more = append(s.more, "yaml:receivers::otlp::protocols::http::endpoint: "+address, "yaml:service::pipelines::traces/app::receivers: [otlp]",
+		"yaml:service::pipelines::traces/app::exporters: [file]")
+	return s
+}
+
+// exporting are the options of an SDK that sends its spans to an address soon.
+func exporting(address string) []string {
+	return []string{
+		"-Dotel.exporter.otlp.endpoint=http://" + address, "-Dotel.metrics.exporter=none", "-Dotel.logs.exporter=none", "-Dotel.bsp.schedule.delay=100",
+		"-Dotel.bsp.max.queue.size=100000",
+	}
+}
+
+// identity is a way to start a program with OpenTelemetry's SDK and Weft's agent.
+type identity struct {
+	name          string
+	jar           string // where weft-otel.jar is: extension of the Java agent, class path, misplaced: on the class path, with the Java agent
+	agent         string // before or after -javaagent, or attached
+	options, env  []string
+	service, note string // service.name, "" if it only has to be the same; what weft attach says
+	instance      string
+}
+
+var identities = []identity{
+	{name: "named by a property", jar: "extension", agent: "before", options: []string{"-Dotel.service.name=shop"}, service: "shop"},
+	{name: "named by a variable", jar: "extension", agent: "after", env: []string{"OTEL_SERVICE_NAME=shop"}, service: "shop"},
+	{
+		name: "named by a list", jar: "extension", agent: "before",
+		options: []string{"-Dotel.resource.attributes=service.name=shop,service.instance.id=a-1"}, service: "shop", instance: "a-1",
+	},
+	{name: "unnamed", jar: "extension", agent: "before", service: "OneRequest"},
+	{name: "unnamed, SDK first", jar: "extension", agent: "after", service: "unknown_service:java"},
+	{name: "attached later", jar: "extension", agent: "attached", options: []string{"-Dotel.service.name=shop"}, service: "shop"},
+	{name: "SDK of the program", jar: "class path", agent: "before", env: []string{"OTEL_SERVICE_NAME=shop"}, service: "shop"},
+	{name: "SDK of the program, attached later", jar: "class path", agent: "attached", env: []string{"OTEL_SERVICE_NAME=shop"}, service: "shop"},
+	{name: "misplaced", jar: "misplaced", agent: "before", options: []string{"-Dotel.service.name=shop"}, service: "shop", note: "javaagent.extensions="},
+}
+
+// TestSDKAndAgentHaveOneIdentity runs one request. The program's own span and that of its wait must have the same resource.
+func TestSDKAndAgentHaveOneIdentity(t *testing.T) {
+	require.True(t, exists(built("weft-otel.jar")), "run make build/weft-otel.jar")
+	programs := t.TempDir()
+	out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "javac"), "--release", "11", "-cp", filepath.Join(built("otel"), "*"), "-d", programs,
+		filepath.Join(root, "e2e/otel/OneRequest.java"), filepath.Join(root, blockedJava)).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for i, way := range identities {
+		j := jdks[i%len(jdks)] // one is enough: what differs is the order of events
+		t.Run(way.name+" on "+j.String(), func(t *testing.T) {
+			address := freeAddress(t)
+			c := startCollector(t, withOTLP(wholeRun, address))
+			p := start(t, way.env, filepath.Join(j.home, "bin", "java"), way.command(t, address, c.endpoint, programs)...)
+			way.proceed(t, p, "ready", c.endpoint)
+			way.proceed(t, p, "answered", c.endpoint)
+			require.Zero(t, p.wait(t))
+			var truth struct{ Service, Instance string } // as the jar knows it
+			p.truth(t, &truth)
+			way.check(t, c.finish(t, way.service), truth.Service, truth.Instance)
+		})
+	}
+}
+
+func (i identity) command(t *testing.T, address, endpoint, programs string) []string {
+	t.Helper()
+	options := append(exporting(address), i.options...)
+	path := filepath.Join(built("otel"), "*") + ":" + programs
+	if i.jar != "extension" {
+		path += ":" + built("weft-otel.jar")
+	}
+	switch i.jar {
+	case "extension":
+		options = append(options, "-javaagent:"+javaAgent(t), "-Dotel.javaagent.extensions="+built("weft-otel.jar"))
+	case "misplaced":
+		options = append(options, "-javaagent:"+javaAgent(t))
+	default:
+		options = append(options, "-Dotel.java.global-autoconfigure.enabled=true", "-Dotel.traces.exporter=none")
+	}
+	agent := "-agentpath:" + built("libweft.so") + "=endpoint=" + endpoint + everything
+	switch i.agent {
+	case "before":
+		options = slices.Insert(options, 0, agent)
+	case "after":
+		options = append(options, agent)
+	}
+	return append(options, "-cp", path, "OneRequest")
+}
+
+// proceed waits until the program says a word, attaches the agent or asks it for notes, and lets the program continue.
+func (i identity) proceed(t *testing.T, p *process, word, endpoint string) {
+	t.Helper()
+	poll(t, "the program is "+word, func() bool {
+		require.True(t, p.running())
+		return slices.Contains(p.outLines(), word)
+	})
+	command := []string{"attach", strconv.Itoa(p.cmd.Process.Pid)}
+	if i.agent == "attached" && word == "ready" {
+		command = append(command, "endpoint="+endpoint, "exit-wait=60s")
+	}
+	notes, err := exec.Command(built("weft"), command...).CombinedOutput()
+	require.NoError(t, err, "%s", notes)
+	if i.note == "" {
+		assert.NotContains(t, string(notes), "javaagent", "weft attach when the program is %s", word)
+		assert.Contains(t, string(notes), "# weft-otel.jar reports", "weft attach when the program is %s", word)
+	} else {
+		assert.Contains(t, string(notes), i.note, "weft attach when the program is %s", word)
+	}
+	_, err = p.stdin.Write([]byte("\n"))
+	require.NoError(t, err)
+}
+
+func (i identity) check(t *testing.T, o *output, service, instance string) {
+	t.Helper()
+	ours := o.of(i.service, func(s *span) bool {
+		return s.session != "" && s.text("thread.name") == "waiter" && s.text("weft.state") == "blocked"
+	})
+	require.Len(t, ours, 1)
+	own := request{ours[0].text("weft.context.trace.id"), ours[0].text("weft.context.span.id")}
+	if i.instance != "" {
+		assert.Equal(t, i.instance, ours[0].instance)
+	}
+	if i.jar == "class path" {
+		assert.Equal(t, i.service, service)
+		assert.NotEmpty(t, own.Span)
+		if i.agent != "attached" { // this SDK has no id of its own
+			assert.Equal(t, instance, ours[0].instance)
+		}
+		return
+	}
+	theirs := o.of(i.service, func(s *span) bool { return s.session == "" })
+	require.Len(t, theirs, 1, "spans of the program")
+	if i.jar == "misplaced" {
+		assert.Empty(t, own)
+		return
+	}
+	assert.Equal(t, i.service, service)
+	assert.Equal(t, instance, theirs[0].instance)
+	assert.Equal(t, theirs[0].instance, ours[0].instance)
+	assert.Equal(t, request{theirs[0].TraceID().String(), theirs[0].SpanID().String()}, own)
+}
