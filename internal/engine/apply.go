@@ -65,6 +65,12 @@ func (e *Engine) step(ev *jvmthread.Event) {
 			e.builder.AddInteraction(to, ia)
 		}
 	}
+	if e.requests != nil {
+		holds := e.binder.NewHolds(e.holds)
+		e.holds += len(holds)
+		e.requests.Window = e.builder.Start()
+		e.requests.Apply(ev, th, closed, interactions, holds)
+	}
 	if left != 0 {
 		e.free(left, ev.Time)
 	}
@@ -121,6 +127,7 @@ func (e *Engine) cutAt(at jvmthread.Time, why window.Cut, yield Yield) (shown bo
 	e.confirm(at)
 	e.builder.AddHints(e.deadlocks.TakeHints)
 	w := e.builder.Cut(at, why, e.timeline, e.binder)
+	e.holds = 0
 	if w == nil {
 		return false
 	}
@@ -128,5 +135,23 @@ func (e *Engine) cutAt(at jvmthread.Time, why window.Cut, yield Yield) (shown bo
 	e.timeline.Forget(w.Start, w.Start-memory)
 	e.deadlocks.Expire()
 	e.binder.Expire(w.Start - memory)
+	if e.requests != nil {
+		e.requests.Expire()
+	}
 	return true
+}
+
+// recently is what the threads did in the current window, up to the current event.
+type recently Engine
+
+// During implements [window.History].
+func (e *recently) During(id jvmthread.ThreadID, all *window.Activities, from, to jvmthread.Time) {
+	th := e.timeline.Thread(id)
+	if th == nil {
+		return
+	}
+	e.builder.During(th, all, from, to)
+	if open := th.Piece(to); open.Start < to {
+		all.Did(&open, from, to)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine/deadlock"
 	"github.com/weft-otel/weft/internal/engine/interaction"
 	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/engine/timeline"
 	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -27,7 +28,8 @@ type Config struct {
 	Limits     window.Limits
 	MaxThreads int
 	MaxLocks   int
-	Rules      *waits.Rules // of what threads wait for
+	Rules      *waits.Rules     // of what threads wait for
+	Requests   *requests.Config // nil: waits of requests are not reported
 }
 
 // DefaultConfig returns the processor's defaults.
@@ -52,6 +54,8 @@ type Engine struct {
 	binder    *interaction.Binder
 	deadlocks *deadlock.Detector
 	builder   *window.Builder
+	requests  *requests.Tracker // nil: not wanted
+	holds     int               // of the binder that were passed on since the last cut
 	length    jvmthread.Time
 	refused   uint64
 	last      jvmthread.Time // of the last event
@@ -67,10 +71,14 @@ func New(cfg Config, sym *symbols.Table) *Engine {
 	}
 	tl := timeline.New(cfg.MaxThreads, classifier)
 	binder := interaction.New(tl, cfg.MaxLocks)
-	return &Engine{
+	e := &Engine{
 		waits: classifier, queue: ordering.New(cfg.Ordering), timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder, classifier),
 		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), last: math.MinInt64, watermark: math.MinInt64,
 	}
+	if cfg.Requests != nil {
+		e.requests = requests.New(*cfg.Requests, tl, binder, (*recently)(e))
+	}
+	return e
 }
 
 // Add adds a part of a batch and copies its events. It reports whether the part was new.
@@ -148,6 +156,9 @@ func (e *Engine) Finish(rest []jvmthread.Event, watermark jvmthread.Time, why wi
 		return
 	}
 	at := e.Now()
+	if e.requests != nil {
+		e.requests.Close(at)
+	}
 	e.cutUntil(at, yield)
 	e.cut(at, why, yield)
 }
@@ -160,6 +171,9 @@ func (e *Engine) Timeline() *timeline.Timeline { return e.timeline }
 
 // Now returns the time up to which the engine has processed events.
 func (e *Engine) Now() jvmthread.Time { return max(e.last, e.watermark) }
+
+// Requests returns what follows the requests of the session, nil if that is not wanted.
+func (e *Engine) Requests() *requests.Tracker { return e.requests }
 
 // Deadlocks returns the current deadlocks in the order of their detection. The slice is valid until the next call.
 func (e *Engine) Deadlocks() []deadlock.Found { return e.deadlocks.Standing() }

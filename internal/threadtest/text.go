@@ -6,6 +6,7 @@
 package threadtest
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,10 +21,11 @@ type History struct {
 	Events  []jvmthread.Event
 	threads []string // by id - 1
 	locks   []string // by id - 1
+	spans   []string // by id - 1
 }
 
-// Parse reads a history with one event per line: time, thread, kind, then owner=, target=, lock=, arg=, stack= and flags by name. Threads and
-// locks get ids in the order of their first occurrence. A # starts a comment.
+// Parse reads a history with one event per line: time, thread, kind, then owner=, target=, lock=, arg=, stack=, span= and flags by name.
+// Threads, locks and spans get ids in the order of their first occurrence. A # starts a comment.
 func Parse(text string) (*History, error) {
 	h := &History{}
 	if err := h.Append(text); err != nil {
@@ -90,6 +92,9 @@ func (h *History) parseField(ev *jvmthread.Event, f string) error {
 	case "lock":
 		ev.Lock = h.Lock(value)
 		return nil
+	case "span":
+		ev.Span = h.Span(value)
+		return nil
 	}
 	n, err := strconv.ParseInt(value, 10, 32)
 	switch {
@@ -117,6 +122,24 @@ func (h *History) Thread(name string) jvmthread.ThreadID {
 func (h *History) Lock(name string) jvmthread.LockID {
 	n := intern(&h.locks, name)
 	return jvmthread.LockID{Class: jvmthread.ClassID(n), Hash: uint32(n)}
+}
+
+// Span returns the ids of a named span of the application; "-" means none.
+func (h *History) Span(name string) (c jvmthread.SpanContext) {
+	if name != "-" {
+		n := intern(&h.spans, name)
+		binary.BigEndian.PutUint64(c.TraceID[8:], uint64(n))
+		binary.BigEndian.PutUint64(c.SpanID[:], uint64(n))
+	}
+	return c
+}
+
+// SpanName returns the name of a span.
+func (h *History) SpanName(c jvmthread.SpanContext) string {
+	if n := binary.BigEndian.Uint64(c.SpanID[:]); n > 0 && n <= uint64(len(h.spans)) {
+		return h.spans[n-1]
+	}
+	return "-"
 }
 
 // Symbols returns a table in which the name of each lock is that of its class.

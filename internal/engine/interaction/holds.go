@@ -34,16 +34,35 @@ func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) (
 			l.blocked.Peak = l.blocked.Now
 		}
 		holds = l.shared(at, holds)
-		if l.owner == jvmthread.NoThread {
-			continue
+		if l.owner != jvmthread.NoThread {
+			holds = append(holds, l.open(at))
 		}
-		h := jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | jvmthread.HoldOpen | jvmthread.HoldSoFar}
-		if l.blocked.Now == 0 {
-			h.End, h.Marks = l.seen, l.marks|jvmthread.HoldInferred|jvmthread.HoldSoFar
-		}
-		holds = append(holds, h)
 	}
 	return holds, queues
+}
+
+// open returns the hold of the owner so far.
+func (l *lock) open(at jvmthread.Time) jvmthread.Hold {
+	h := jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | jvmthread.HoldOpen | jvmthread.HoldSoFar}
+	if l.blocked.Now == 0 {
+		h.End, h.Marks = l.seen, l.marks|jvmthread.HoldInferred|jvmthread.HoldSoFar
+	}
+	return h
+}
+
+// NewHolds returns the holds that ended since the last cut, but for the first n. They are valid until the next event.
+func (b *Binder) NewHolds(n int) []jvmthread.Hold { return b.holds[min(n, len(b.holds)):] }
+
+// AppendOpen appends the current holds of a lock up to a time, as Cut does for all locks. Those of its owner may be empty.
+func (b *Binder) AppendOpen(holds []jvmthread.Hold, id jvmthread.LockID, at jvmthread.Time) []jvmthread.Hold {
+	l := b.find(id)
+	if l == nil {
+		return holds
+	}
+	if l.owner != jvmthread.NoThread {
+		holds = append(holds, l.open(at))
+	}
+	return l.shared(at, holds)
 }
 
 // Held is a lock on which threads are blocked now.

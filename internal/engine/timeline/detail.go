@@ -48,6 +48,14 @@ func (t *Thread) ClosedDetail() *jvmthread.Detail {
 // awaitsOwner has the states in which a thread waits for another to release a lock.
 const awaitsOwner = set(1<<jvmthread.StateBlocked | 1<<jvmthread.StateParked | 1<<jvmthread.StateDeadlocked)
 
+// Span returns the application's span that is current on the thread; zero: none, or not known.
+func (t *Thread) Span() jvmthread.SpanContext {
+	if t.more == nil {
+		return jvmthread.SpanContext{}
+	}
+	return t.more.current
+}
+
 // describe records the details that an event carries.
 func (t *Timeline) describe(th *Thread, ev *jvmthread.Event) {
 	switch ev.Kind {

@@ -171,6 +171,13 @@ func (b *Builder) has(th *timeline.Thread) bool {
 	return th.Slot() < len(b.lanes) && b.lanes[th.Slot()] != nil
 }
 
+// During calls Did with the intervals of a thread, complete so far in the current window, that overlap [from, to).
+func (b *Builder) During(th *timeline.Thread, all *Activities, from, to jvmthread.Time) {
+	if b.has(th) {
+		b.lanes[th.Slot()].during(all, from, to)
+	}
+}
+
 // Cut ends the window at the given time and returns it, or nil if it is empty. An open interval of the timeline contributes a piece up to that time
 // if its thread was active in the window, or waits for others. Next begins the next window.
 func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder *interaction.Binder) *Window {

@@ -73,6 +73,9 @@ func (all *Activities) Did(iv *jvmthread.Interval, from, to jvmthread.Time) {
 	}
 }
 
+// Longest returns the longest interval of what the threads did longest; Seq is NoSeq if nothing is known.
+func (all *Activities) Longest() jvmthread.Interval { return all.iv }
+
 // Holders appends the threads that held what a contended wait was for, the longest first; held by means the first. Of a lock, their times add
 // up to at most the length of the wait; the rest is not known. The holders of permits and of objects of a pool overlap. A thread that waits
 // for the same lock is not its holder. If no hold is known, the owner that the JVM named, or the thread that handed the lock over, is the
@@ -244,10 +247,12 @@ func (w *Window) holdsBefore(id jvmthread.LockID, end jvmthread.Time) int {
 
 // During implements [History].
 func (w *Window) During(id jvmthread.ThreadID, all *Activities, from, to jvmthread.Time) {
-	l := w.lane(id)
-	if l == nil {
-		return
+	if l := w.lane(id); l != nil {
+		l.during(all, from, to)
 	}
+}
+
+func (l *Lane) during(all *Activities, from, to jvmthread.Time) {
 	for i := l.at(from); i < l.Intervals.Len() && l.Intervals.Start(i) < to; i++ {
 		iv := l.Intervals.At(i)
 		all.Did(&iv, from, to)

@@ -1,0 +1,94 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package requests
+
+import (
+	"slices"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// held notes a hold that has ended. closed is the interval that ended with it: the next owner's wait, or nothing.
+func (t *Tracker) held(h *jvmthread.Hold, closed *jvmthread.Interval) {
+	q := t.queues[h.Lock]
+	if q == nil {
+		return
+	}
+	span := t.spanOf(q, h.Thread)
+	q.add(h, span)
+	if !span.IsZero() {
+		t.blame(q, h, span, closed)
+	}
+	q.left = q.left[:0]
+}
+
+// blame reports a hold by a request for which others waited.
+func (t *Tracker) blame(q *queue, h *jvmthread.Hold, span jvmthread.SpanContext, closed *jvmthread.Interval) {
+	held := Held{Hold: *h, Start: h.Start, End: h.End, Span: span, Window: t.Window}
+	if th := t.threads[h.Thread]; th != nil && !th.limit(&held) {
+		return
+	}
+	for _, p := range q.left {
+		held.count(p.began, p.ended, p.span)
+	}
+	for _, w := range q.waiting {
+		waiter := t.timeline.Thread(w.thread)
+		if w.thread == h.Thread || waiter == nil {
+			continue
+		}
+		iv, detail := waiter.Open(), waiter.Detail()
+		if closed.Thread == w.thread { // it got the lock
+			iv, detail = closed, waiter.ClosedDetail()
+		}
+		var of jvmthread.SpanContext
+		if detail != nil {
+			of = detail.Span
+		}
+		if held.Wait.Seq == jvmthread.NoSeq || iv.Began() < held.Wait.Began() {
+			held.Wait = *iv
+		}
+		held.count(w.began, h.End, of)
+	}
+	if held.Caused >= max(t.cfg.MinCaused, time.Nanosecond) && held.Wait.Seq != jvmthread.NoSeq && t.allow(h.End) {
+		t.did = window.Activities{}
+		t.past.During(h.Thread, &t.did, h.Start, h.End)
+		held.Doing = t.did.Longest()
+		t.report.Holds = append(t.report.Holds, held)
+	}
+}
+
+// limit limits the part of a hold that is shown to the time in which its span was current: a lock may be kept for longer. Nor does it overlap
+// the waits of its thread that were reported, so that a critical path through the request's trace leads through both. It returns false if
+// nothing is left.
+func (th *thread) limit(held *Held) bool {
+	held.Start = max(held.Start, th.waited)
+	switch held.Span {
+	case th.span:
+		held.Start = max(held.Start, th.seen(held.Span, held.Start).since)
+	case th.before:
+		held.End = min(held.End, th.until)
+	default:
+		return false
+	}
+	return held.Start < held.End
+}
+
+// count adds a wait with its span to those for which the hold is to blame, as far as they overlap.
+func (h *Held) count(began, ended jvmthread.Time, of jvmthread.SpanContext) {
+	d := min(ended, h.Hold.End).Sub(max(began, h.Hold.Start))
+	if d <= 0 {
+		return
+	}
+	h.Threads++
+	h.Caused += d
+	if of.IsZero() {
+		return
+	}
+	h.Requests++
+	if len(h.Waiters) < maxWaiters && !slices.Contains(h.Waiters, of) {
+		h.Waiters = append(h.Waiters, of)
+	}
+}

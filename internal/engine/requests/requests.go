@@ -1,0 +1,200 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package requests finds the waits that delayed requests of the application: waits of threads that had a current span of it. They become
+// spans in the request's own trace, so they are reported as soon as they end, not at the end of the window: a sampler that sees whole traces
+// decides within seconds.
+//
+// A wait of at least Config.MinDuration is reported alone. Shorter ones of one thread for the same lock and the same span are a run, which is
+// reported as one when it ends: with the span, or before a longer wait of the thread. The same holds for waits beyond Config.MaxPerSpan.
+//
+// It also finds the other side: the holds of a lock by a thread with a current span, for which others waited.
+package requests
+
+import (
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/engine/timeline"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Config says what is reported.
+type Config struct {
+	MinDuration  time.Duration // of a wait, or of the waits of a run in sum
+	MinCaused    time.Duration // that others waited in sum, for a hold
+	MaxPerSpan   int           // waits that are reported alone, of one span on one thread
+	MaxPerSecond int           // waits and holds of the session, on average; as many may come at once
+}
+
+// Wait is a wait that delayed a request, or a run of them.
+type Wait struct {
+	Interval jvmthread.Interval // of a run: the longest wait
+	Start    jvmthread.Time     // of the wait, or of the first one of a run
+	End      jvmthread.Time     // of the last one of a run
+	Count    int                // of the waits
+	Time     time.Duration      // of all of them
+	Detail   jvmthread.Detail   // with the span that waited
+	Causes   []jvmthread.Interaction
+	Holders  []Holder       // of a wait for something that others hold, longest first; of a run: of the longest wait
+	Window   jvmthread.Time // start of the window in which it ended
+}
+
+// Holder is a thread that held what a wait was for, and its request.
+type Holder struct {
+	window.Holder
+
+	Span jvmthread.SpanContext // zero: none, or not known
+}
+
+// Held is a hold of a lock, a permit or an object of a pool by a request for which others waited.
+type Held struct {
+	Hold     jvmthread.Hold
+	Start    jvmthread.Time // of the part of the hold in which the span was current and its thread did not wait itself
+	End      jvmthread.Time
+	Span     jvmthread.SpanContext
+	Doing    jvmthread.Interval      // the longest interval of what the thread did longest meanwhile; Seq is NoSeq if that is not known
+	Wait     jvmthread.Interval      // of the thread that waited longest for it, so far
+	Threads  int                     // that waited for it
+	Requests int                     // of them
+	Caused   time.Duration           // that they waited meanwhile, in sum
+	Waiters  []jvmthread.SpanContext // of the requests that waited longest, at most maxWaiters
+	Window   jvmthread.Time          // start of the window in which it ended
+}
+
+// maxWaiters bounds the requests that a hold names.
+const maxWaiters = 5
+
+// Report is what ended since the previous one.
+type Report struct {
+	Waits   []Wait
+	Holds   []Held
+	Dropped uint64 // waits and holds over the limit
+}
+
+// Empty reports whether there is nothing in it.
+func (r *Report) Empty() bool { return len(r.Waits) == 0 && len(r.Holds) == 0 && r.Dropped == 0 }
+
+// Tracker follows the requests of one session. One goroutine owns it, the same that owns the Timeline.
+type Tracker struct {
+	Window jvmthread.Time // start of the current window, which the caller sets
+
+	cfg      Config
+	timeline *timeline.Timeline
+	binder   *interaction.Binder
+	past     window.History
+	active   bool // the application reports its spans
+	queues   map[jvmthread.LockID]*queue
+	spare    []*queue
+	threads  map[jvmthread.ThreadID]*thread
+	report   Report
+	budget   budget
+
+	// Scratch:
+	holds   []jvmthread.Hold
+	spans   []jvmthread.SpanContext
+	holders []window.Holder
+	did     window.Activities
+}
+
+// New returns a Tracker. The history says what holders of locks did.
+func New(cfg Config, tl *timeline.Timeline, binder *interaction.Binder, past window.History) *Tracker {
+	return &Tracker{
+		cfg: cfg, timeline: tl, binder: binder, past: past,
+		queues: make(map[jvmthread.LockID]*queue), threads: make(map[jvmthread.ThreadID]*thread),
+		budget: budget{rate: int64(cfg.MaxPerSecond)},
+	}
+}
+
+// maxReport bounds the waits and holds of a report, whatever the rate.
+const maxReport = 1 << 14
+
+// Take returns what ended since the previous call. It is valid until the next call of Apply.
+func (t *Tracker) Take() *Report { return &t.report }
+
+// Reset forgets what Take returned.
+func (t *Tracker) Reset() {
+	clear(t.report.Waits)
+	clear(t.report.Holds)
+	t.report = Report{Waits: t.report.Waits[:0], Holds: t.report.Holds[:0]}
+}
+
+// Apply follows an event that the other packages have applied. closed is the interval of its thread that it ended, with Seq NoSeq if there is
+// none; causes are the interactions that it completed, holds the holds.
+func (t *Tracker) Apply(
+	ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval, causes []jvmthread.Interaction, holds []jvmthread.Hold,
+) {
+	if !t.active {
+		if ev.Span.IsZero() {
+			return
+		}
+		t.active = true
+	}
+	for i := range holds {
+		t.held(&holds[i], closed)
+	}
+	switch {
+	case ev.Kind == jvmthread.KindContext:
+		t.changed(ev.Thread, ev.Span, ev.Time)
+	case ev.Kind == jvmthread.KindOwnerContext:
+		t.owned(th.Open(), ev.Span)
+	case ev.Kind == jvmthread.KindGap:
+		t.lose(th)
+	case ev.Kind == jvmthread.KindThreadEnd:
+		t.changed(ev.Thread, jvmthread.SpanContext{}, ev.Time)
+		delete(t.threads, ev.Thread)
+	case closed.Seq != jvmthread.NoSeq && th != nil:
+		if closed.Wait != jvmthread.WaitNone {
+			t.ended(th, closed, causes)
+		}
+		if window.HasHolders(th.Open().Wait) {
+			t.begun(th)
+		}
+	}
+}
+
+// Close reports the waits that are still open at the end of the session.
+func (t *Tracker) Close(at jvmthread.Time) {
+	if !t.active {
+		return
+	}
+	for th := range t.timeline.Threads {
+		if iv := th.Piece(at); !th.Dead() && iv.Wait != jvmthread.WaitNone && at > iv.Start {
+			t.wait(&iv, th.Detail(), nil)
+		}
+	}
+	for id := range t.threads {
+		t.changed(id, jvmthread.SpanContext{}, at)
+	}
+}
+
+// budget limits a rate by the time of the events.
+type budget struct {
+	rate int64 // a second
+	used int64 // nanoseconds' worth, falling with time
+	last jvmthread.Time
+}
+
+// take reports whether there is room for one more.
+func (b *budget) take(now jvmthread.Time) bool {
+	each := int64(time.Second) / max(1, b.rate)
+	if now > b.last {
+		b.used = max(0, b.used-int64(now-b.last))
+		b.last = now
+	}
+	if b.used+each > int64(time.Second) {
+		return false
+	}
+	b.used += each
+	return true
+}
+
+// allow reports whether something may be added to the report, and counts it if not.
+func (t *Tracker) allow(now jvmthread.Time) bool {
+	if len(t.report.Waits)+len(t.report.Holds) < maxReport && t.budget.take(now) {
+		return true
+	}
+	t.report.Dropped++
+	return false
+}

@@ -1,0 +1,130 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package requests_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/requests"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// Each file in testdata contains a history of events and what is reported of its requests, in windows of any length.
+func TestGoldens(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no goldens: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { golden(t, file) })
+	}
+}
+
+func golden(t *testing.T, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, bodies := threadtest.Sections(string(text))
+	h, err := threadtest.Parse(bodies["events"])
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	cfg := requests.Config{MinDuration: 10, MinCaused: 20, MaxPerSpan: 50, MaxPerSecond: 1e9}
+	got := run(h, cfg, time.Hour)
+	if *update {
+		content := bodies[""] + "-- events --\n" + bodies["events"] + "-- report --\n" + got
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(bodies["report"], got); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+}
+
+// run returns what is reported of a history.
+func run(h *threadtest.History, cfg requests.Config, length time.Duration) string {
+	var b strings.Builder
+	follow(h, cfg, length, func(r *requests.Report) { b.WriteString(h.Report(r)) })
+	return b.String()
+}
+
+// follow passes on the report after each event.
+func follow(h *threadtest.History, cfg requests.Config, length time.Duration, see func(*requests.Report)) {
+	d := engine.DefaultConfig()
+	d.Window, d.Requests = length, &cfg
+	e := engine.New(d, h.Symbols())
+	none := func(*window.Window) {}
+	report := func() {
+		see(e.Requests().Take())
+		e.Requests().Reset()
+	}
+	for i := range h.Events {
+		e.Push(h.Events[i:i+1], h.Events[i].Time, none)
+		report()
+	}
+	e.Finish(nil, e.Now(), window.CutEnd, none)
+	report()
+}
+
+func TestRateIsLimited(t *testing.T) {
+	h := new(threadtest.History)
+	a, b := h.Thread("A"), h.Thread("B")
+	lock, span := h.Lock("Book"), h.Span("a")
+	h.Events = append(h.Events, jvmthread.Event{Thread: a, Kind: jvmthread.KindContext, Span: span})
+	const waits, each = 1000, int64(time.Millisecond)
+	for i := range int64(waits) {
+		h.Events = append(h.Events,
+			jvmthread.Event{Time: jvmthread.Time(2 * i * each), Thread: a, Peer: b, Lock: lock, Kind: jvmthread.KindContendedEnter},
+			jvmthread.Event{Time: jvmthread.Time((2*i + 1) * each), Thread: a, Lock: lock, Kind: jvmthread.KindContendedEntered})
+	}
+	var reported int
+	var dropped uint64
+	follow(h, requests.Config{MinDuration: 1, MinCaused: time.Hour, MaxPerSpan: waits, MaxPerSecond: 100}, time.Hour, func(r *requests.Report) {
+		reported += len(r.Waits)
+		dropped += r.Dropped
+	})
+	if reported != 299 || reported+int(dropped) != waits { // in 1.998 s, and 100 at once
+		t.Errorf("%d reported, %d dropped", reported, dropped)
+	}
+}
+
+func TestWaitsOfASpanAreLimited(t *testing.T) {
+	h, err := threadtest.Parse("0 A context span=a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		at := jvmthread.Time(100 * (i + 1))
+		h.Events = append(h.Events,
+			jvmthread.Event{Time: at, Thread: h.Thread("A"), Kind: jvmthread.KindSleepStart},
+			jvmthread.Event{Time: at + 50, Thread: h.Thread("A"), Kind: jvmthread.KindSleepEnd})
+	}
+	var counts []int
+	var sum time.Duration
+	follow(h, requests.Config{MinDuration: 10, MaxPerSpan: 7, MaxPerSecond: 1e9}, time.Hour, func(r *requests.Report) {
+		for i := range r.Waits {
+			counts = append(counts, r.Waits[i].Count)
+			sum += r.Waits[i].Time
+		}
+	})
+	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 1, 1, 93}, counts); diff != "" || sum != 5000 {
+		t.Errorf("sum %d, counts (-want +got):\n%s", sum, diff)
+	}
+}
