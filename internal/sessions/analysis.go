@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadpdata"
@@ -30,6 +31,7 @@ func (a *Analyzer) open(s *Session) Handler {
 	members := a.members
 	a.mu.Unlock()
 	for _, m := range members {
+		cfg.Requests = requestsOf(members, m.Window)
 		h.join(m, cfg)
 	}
 	return h
@@ -46,6 +48,16 @@ func (a *analysis) join(m *Member, cfg engine.Config) {
 		a.views = append(a.views, v)
 	}
 	v.followers = append(v.followers, following{member: m, Follower: m.Follow(v.Session)})
+}
+
+// requestsOf returns which waits of requests the members with windows of a length want.
+func requestsOf(members []*Member, length time.Duration) *requests.Config {
+	for _, m := range members {
+		if m.Window == length && m.Requests != nil {
+			return m.Requests
+		}
+	}
+	return nil
 }
 
 func (a *analysis) view(length time.Duration) *view {
@@ -105,6 +117,7 @@ func (a *analysis) Advance() {
 		for _, f := range v.followers {
 			f.Advanced()
 		}
+		v.taken()
 		v.publish(i == 0)
 	}
 }
@@ -126,6 +139,7 @@ func (a *analysis) Close(why window.Cut) {
 		for _, f := range v.followers {
 			f.Closed(why)
 		}
+		v.taken()
 		v.closed = true
 		v.publish(i == 0)
 	}

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -20,9 +21,10 @@ import (
 type Follower interface {
 	// Window receives each complete window. The window is valid until the call returns.
 	Window(w *window.Window)
-	// Advanced is called after the engine has advanced and its complete windows were passed to Window.
+	// Advanced is called after the engine has advanced and its complete windows were passed to Window. The report of the engine's Requests
+	// is valid until the call returns.
 	Advanced()
-	// Closed is called once, after the last window.
+	// Closed is called once, after the last window. There may be a last report.
 	Closed(why window.Cut)
 	// Take returns what delivers the results that are ready; nil if there are none.
 	Take() Delivery
@@ -67,6 +69,8 @@ type MemberSettings struct {
 	Metrics Metrics
 	// Window is the length of the windows that the component gets; 0: that of the options.
 	Window time.Duration
+	// Requests says which waits of requests the component wants, nil for none. Of several components, the first one decides.
+	Requests *requests.Config
 	// Follow is called for each new session, before its first carrier is processed.
 	Follow func(*Session) Follower
 }

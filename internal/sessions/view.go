@@ -74,3 +74,10 @@ func (v *view) window(w *window.Window) {
 	v.count(w)
 	v.cut, v.start = true, w.Start
 }
+
+// taken drops the waits of requests that all followers have seen.
+func (v *view) taken() {
+	if t := v.Engine.Requests(); t != nil {
+		t.Reset()
+	}
+}

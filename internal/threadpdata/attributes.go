@@ -102,6 +102,13 @@ const (
 	attrExplanation     = "weft.explanation" // string; explains the links, because Jaeger's UI drops link attributes
 )
 
+// Attributes of the spans of waits and holds in the traces of the application, in addition to those of state spans and of lock events.
+const (
+	attrHolderTraceID  = "weft.lock.holder.trace.id" // string of 32 hexadecimal digits; request of the thread that held the lock longest
+	attrHolderSpanID   = "weft.lock.holder.span.id"  // string of 16 hexadecimal digits
+	attrRequestWaiters = "weft.request.waiters"      // int; requests that waited for a hold
+)
+
 // Attributes of the critical path: on its lane, on the spans along it, and on the root's lock events.
 const (
 	attrPathTime = "weft.critical_path.time"  // int; time on it

@@ -5,6 +5,7 @@ package threadspanprocessor
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,13 +62,14 @@ func runCase(t *testing.T, folder string, bytes bool) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.test"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	c := caseReader{t: t, bytes: bytes, sessions: make(map[byte]*caseSession)}
+	c := caseReader{t: t, bytes: bytes, sessions: make(map[byte]*caseSession), spans: make(map[pcommon.SpanID]string)}
 	spanNames := make(map[pcommon.SpanID]string)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		names, sections := threadtest.Sections(string(text))
 		request := c.read(sections["in"])
+		maps.Copy(spanNames, c.spans)
 		p.sink.Reset()
 		require.NoError(t, p.ConsumeTraces(t.Context(), request.traces))
 		time.Sleep(request.wait) // in the synctest bubble
@@ -97,6 +99,7 @@ type caseReader struct {
 	t        *testing.T
 	bytes    bool // the form of carriers
 	sessions map[byte]*caseSession
+	spans    map[pcommon.SpanID]string // of the application
 }
 
 // caseSession keeps what the requests of a session have in common.
@@ -165,6 +168,11 @@ func (c *caseReader) batch(dst ptrace.Traces, header []string, text string) {
 	require.NoError(c.t, err)
 	s := c.session(byte(session))
 	events, threads := s.parse(c.t, text)
+	for i := range events {
+		if of := events[i].Span; !of.IsZero() {
+			c.spans[pcommon.SpanID(of.SpanID)] = s.history.SpanName(of)
+		}
+	}
 	s.events[number] = len(events)
 	carrier := threadpdata.Carrier{Session: s.id, Batch: number, Parts: uint32(max(1, len(threads)))}
 	for n, count := range s.events {

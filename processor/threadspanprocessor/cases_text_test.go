@@ -30,10 +30,14 @@ func spansText(all []ptrace.Traces, names map[pcommon.SpanID]string) string {
 	depth := make(map[pcommon.SpanID]int)
 	for _, td := range all {
 		eachSpan(td, func(service string, s ptrace.Span) {
-			if s.ParentSpanID().IsEmpty() {
+			switch d, ok := depth[s.ParentSpanID()]; {
+			case s.ParentSpanID().IsEmpty():
 				b.WriteString(service)
-			} else {
-				depth[s.SpanID()] = depth[s.ParentSpanID()] + 1
+				depth[s.SpanID()] = 0
+			case ok:
+				depth[s.SpanID()] = d + 1
+			default: // a span of the application
+				b.WriteString(service + names[s.ParentSpanID()] + ": ")
 			}
 			b.WriteString(strings.Repeat("  ", depth[s.SpanID()]))
 			writeSpan(&b, s)

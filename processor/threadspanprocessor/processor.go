@@ -50,7 +50,8 @@ func (p *threadSpan) Start(_ context.Context, host component.Host) error {
 			Reordered: tb.ProcessorThreadSpanBatchesReordered, Unknown: tb.ProcessorThreadSpanIntervalsUnknown,
 			Sessions: tb.ProcessorThreadSpanSessions, Held: tb.ProcessorThreadSpanHeld,
 		},
-		Follow: p.follow,
+		Requests: p.cfg.RequestSpans.config(),
+		Follow:   p.follow,
 	})
 	return nil
 }
@@ -75,8 +76,15 @@ func (p *threadSpan) ConsumeTraces(ctx context.Context, td ptrace.Traces) error 
 	return p.next.ConsumeTraces(ctx, rest)
 }
 
-// send sends windows to the next consumer.
-func (p *threadSpan) send(ctx context.Context, windows []ptrace.Traces) {
+// send sends spans for the traces of requests, and windows, to the next consumer.
+func (p *threadSpan) send(ctx context.Context, requests, windows []ptrace.Traces) {
+	for _, td := range requests {
+		p.telemetry.ProcessorThreadSpanRequestSpans.Add(ctx, int64(td.SpanCount()))
+		if err := p.next.ConsumeTraces(ctx, td); err != nil {
+			p.telemetry.ProcessorThreadSpanRequestSpansRefused.Add(ctx, int64(td.SpanCount()))
+			p.logger.Error("The next consumer rejected spans of requests, which are lost; configure a sending_queue in the exporter", zap.Error(err))
+		}
+	}
 	for _, td := range windows {
 		p.telemetry.ProcessorThreadSpanWindows.Add(ctx, 1)
 		p.telemetry.ProcessorThreadSpanSpans.Add(ctx, int64(td.SpanCount()))

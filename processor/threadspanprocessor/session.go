@@ -17,9 +17,10 @@ import (
 type session struct {
 	*sessions.Session
 
-	proc    *threadSpan
-	emitter *threadpdata.Emitter
-	windows []ptrace.Traces // not sent yet
+	proc     *threadSpan
+	emitter  *threadpdata.Emitter
+	windows  []ptrace.Traces // not sent yet
+	requests []ptrace.Traces // the same: spans for the traces of requests
 }
 
 func (p *threadSpan) follow(s *sessions.Session) sessions.Follower {
@@ -36,12 +37,8 @@ func (p *threadSpan) follow(s *sessions.Session) sessions.Follower {
 func (s *session) Window(w *window.Window) {
 	s.Select(w)
 	path := threadpdata.Segments(w, s.MaxSpans())
-	td := ptrace.NewTraces()
-	rs := td.ResourceSpans().AppendEmpty()
-	s.Resource.CopyTo(rs.Resource())
-	ss := rs.ScopeSpans().AppendEmpty()
-	ss.Scope().SetName(threadpdata.ScopeSpans)
-	s.emitter.Append(w, path, ss.Spans())
+	td, spans := s.traces()
+	s.emitter.Append(w, path, spans)
 	s.windows = append(s.windows, td)
 	folded := w.FoldedThreads().Count
 	for _, l := range w.Lanes {
@@ -50,18 +47,42 @@ func (s *session) Window(w *window.Window) {
 	s.proc.telemetry.ProcessorThreadSpanFolded.Add(context.Background(), int64(folded))
 }
 
-// Advanced does nothing: an open window is not shown.
-func (*session) Advanced() {}
+// traces returns new data of the session, with its spans.
+func (s *session) traces() (ptrace.Traces, ptrace.SpanSlice) {
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	s.Resource.CopyTo(rs.Resource())
+	ss := rs.ScopeSpans().AppendEmpty()
+	ss.Scope().SetName(threadpdata.ScopeSpans)
+	return td, ss.Spans()
+}
 
-// Closed does nothing.
-func (*session) Closed(window.Cut) {}
+// Advanced turns the waits of requests that have ended into spans. An open window is not shown.
+func (s *session) Advanced() {
+	if !s.proc.cfg.RequestSpans.Enabled {
+		return
+	}
+	r := s.Engine.Requests().Take()
+	if r.Dropped > 0 {
+		s.proc.telemetry.ProcessorThreadSpanRequestSpansDropped.Add(context.Background(), int64(r.Dropped))
+	}
+	if len(r.Waits)+len(r.Holds) == 0 {
+		return
+	}
+	td, spans := s.traces()
+	s.emitter.AppendRequests(r, spans)
+	s.requests = append(s.requests, td)
+}
 
-// Take returns what sends the complete traces.
+// Closed does the same for the waits that end with the session.
+func (s *session) Closed(window.Cut) { s.Advanced() }
+
+// Take returns what sends the spans that are complete.
 func (s *session) Take() sessions.Delivery {
-	windows := s.windows
-	if len(windows) == 0 {
+	requests, windows := s.requests, s.windows
+	if len(requests)+len(windows) == 0 {
 		return nil
 	}
-	s.windows = nil
-	return func(ctx context.Context) { s.proc.send(ctx, windows) }
+	s.requests, s.windows = nil, nil
+	return func(ctx context.Context) { s.proc.send(ctx, requests, windows) }
 }

@@ -23,20 +23,23 @@ func Tracer(settings component.TelemetrySettings) trace.Tracer {
 // TelemetryBuilder provides an interface for components to report telemetry
 // as defined in metadata and user config.
 type TelemetryBuilder struct {
-	meter                               metric.Meter
-	mu                                  sync.Mutex
-	registrations                       []metric.Registration
-	ProcessorThreadSpanAnomalies        metric.Int64Counter
-	ProcessorThreadSpanBatchesReordered metric.Int64Counter
-	ProcessorThreadSpanEvents           metric.Int64Counter
-	ProcessorThreadSpanEventsLost       metric.Int64Counter
-	ProcessorThreadSpanFolded           metric.Int64Counter
-	ProcessorThreadSpanHeld             metric.Int64UpDownCounter
-	ProcessorThreadSpanIntervalsUnknown metric.Int64Counter
-	ProcessorThreadSpanSessions         metric.Int64UpDownCounter
-	ProcessorThreadSpanSpans            metric.Int64Counter
-	ProcessorThreadSpanWindows          metric.Int64Counter
-	ProcessorThreadSpanWindowsRefused   metric.Int64Counter
+	meter                                  metric.Meter
+	mu                                     sync.Mutex
+	registrations                          []metric.Registration
+	ProcessorThreadSpanAnomalies           metric.Int64Counter
+	ProcessorThreadSpanBatchesReordered    metric.Int64Counter
+	ProcessorThreadSpanEvents              metric.Int64Counter
+	ProcessorThreadSpanEventsLost          metric.Int64Counter
+	ProcessorThreadSpanFolded              metric.Int64Counter
+	ProcessorThreadSpanHeld                metric.Int64UpDownCounter
+	ProcessorThreadSpanIntervalsUnknown    metric.Int64Counter
+	ProcessorThreadSpanRequestSpans        metric.Int64Counter
+	ProcessorThreadSpanRequestSpansDropped metric.Int64Counter
+	ProcessorThreadSpanRequestSpansRefused metric.Int64Counter
+	ProcessorThreadSpanSessions            metric.Int64UpDownCounter
+	ProcessorThreadSpanSpans               metric.Int64Counter
+	ProcessorThreadSpanWindows             metric.Int64Counter
+	ProcessorThreadSpanWindowsRefused      metric.Int64Counter
 }
 
 // TelemetryBuilderOption applies changes to default builder.
@@ -108,6 +111,24 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_processor_thread_span_intervals_unknown",
 		metric.WithDescription("Intervals in which the state of the thread is unknown, because events were lost or the session was joined midway. [Alpha]"),
 		metric.WithUnit("{interval}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorThreadSpanRequestSpans, err = builder.meter.Int64Counter(
+		"otelcol_processor_thread_span_request_spans",
+		metric.WithDescription("Spans emitted in the traces of the application. [Alpha]"),
+		metric.WithUnit("{span}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorThreadSpanRequestSpansDropped, err = builder.meter.Int64Counter(
+		"otelcol_processor_thread_span_request_spans_dropped",
+		metric.WithDescription("Waits and holds of requests that got no span because of request_spans::max_per_second. [Alpha]"),
+		metric.WithUnit("{span}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorThreadSpanRequestSpansRefused, err = builder.meter.Int64Counter(
+		"otelcol_processor_thread_span_request_spans_refused",
+		metric.WithDescription("Spans in the traces of the application that the next component refused. They are lost. [Alpha]"),
+		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanSessions, err = builder.meter.Int64UpDownCounter(

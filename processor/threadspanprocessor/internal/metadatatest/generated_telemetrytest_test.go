@@ -26,6 +26,9 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorThreadSpanFolded.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanHeld.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanIntervalsUnknown.Add(context.Background(), 1)
+	tb.ProcessorThreadSpanRequestSpans.Add(context.Background(), 1)
+	tb.ProcessorThreadSpanRequestSpansDropped.Add(context.Background(), 1)
+	tb.ProcessorThreadSpanRequestSpansRefused.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanSessions.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanSpans.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanWindows.Add(context.Background(), 1)
@@ -49,6 +52,15 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorThreadSpanIntervalsUnknown(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorThreadSpanRequestSpans(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorThreadSpanRequestSpansDropped(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorThreadSpanRequestSpansRefused(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorThreadSpanSessions(t, testTel,

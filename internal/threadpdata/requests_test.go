@@ -1,0 +1,115 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/requests"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+const requestHistory = `
+0 report threadStart
+0 worker threadStart
+0 other threadStart
+1000000 report context span=nightly
+1000000 worker context span=order
+2000000 worker contendedEnter lock=book owner=report stack=1
+2500000 report sleepStart stack=2
+4000000 other contendedEnter lock=book owner=report stack=1
+52000000 report sleepEnd
+53000000 worker contendedEntered lock=book
+54000000 worker contendedEnter lock=book owner=other stack=1
+54800000 worker contendedEntered lock=book
+55000000 worker contendedEnter lock=book owner=other stack=1
+55700000 worker contendedEntered lock=book
+60000000 worker context span=-
+70000000 other contendedEntered lock=book
+`
+
+// requestSpans returns the spans that are added to the application's traces.
+func requestSpans(t *testing.T, text string, cfg requests.Config) ptrace.Traces {
+	t.Helper()
+	h, err := threadtest.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sym := symbols.New(symbols.DefaultLimits())
+	for _, name := range []string{"report", "worker", "other"} {
+		sym.SetThread(jvmthread.Thread{ID: h.Thread(name), Name: name})
+	}
+	sym.InternClass("com.acme.OrderBook")
+	sym.InternStack("at com.acme.OrderBook.add(OrderBook.java:42)\nat com.acme.Worker.run(Worker.java:7)")
+	sym.InternStack("at java.lang.Thread.sleep(Native Method)\nat com.acme.Report.write(Report.java:20)")
+	c := engine.DefaultConfig()
+	c.Requests = &cfg
+	e := engine.New(c, sym)
+	emitter := threadpdata.NewEmitter(session, sym, e.Waits())
+	td := ptrace.NewTraces()
+	spans := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
+	e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
+	e.Close(window.CutEnd, func(*window.Window) {})
+	emitter.AppendRequests(e.Requests().Take(), spans)
+	return td
+}
+
+func TestSpansOfRequests(t *testing.T) {
+	var b strings.Builder
+	td := requestSpans(t, requestHistory, requests.Config{MinDuration: time.Millisecond, MinCaused: time.Millisecond, MaxPerSpan: 9, MaxPerSecond: 1000})
+	printTrace(&b, td)
+	const file = "testdata/requests.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("want - got +:\n%s\nTo accept the new result: go test ./internal/threadpdata -run TestSpansOfRequests -update", diff)
+	}
+}
+
+// What is added is a child of the application's span, has IDs of its own, and lasts at least a nanosecond less than what it shows.
+func TestSpansOfRequestsFit(t *testing.T) {
+	var h threadtest.History
+	of := map[pcommon.SpanID]jvmthread.SpanContext{}
+	for _, name := range []string{"nightly", "order"} {
+		c := h.Span(name)
+		of[pcommon.SpanID(c.SpanID)] = c
+	}
+	seen := map[pcommon.SpanID]bool{}
+	td := requestSpans(t, requestHistory, requests.Config{MinCaused: 1, MaxPerSpan: 9, MaxPerSecond: 1000})
+	for _, s := range spansOf(td) {
+		parent, ok := of[s.ParentSpanID()]
+		if !ok || pcommon.TraceID(parent.TraceID) != s.TraceID() {
+			t.Errorf("%s is in the trace %v, with the parent %v", s.Name(), s.TraceID(), s.ParentSpanID())
+		}
+		if seen[s.SpanID()] || s.SpanID().IsEmpty() || of[s.SpanID()] != (jvmthread.SpanContext{}) {
+			t.Errorf("%s: the ID %v is not its own", s.Name(), s.SpanID())
+		}
+		seen[s.SpanID()] = true
+		if s.EndTimestamp() <= s.StartTimestamp() || s.Flags()&1 == 0 {
+			t.Errorf("%s: %d..%d, flags %x", s.Name(), s.StartTimestamp(), s.EndTimestamp(), s.Flags())
+		}
+	}
+	if len(seen) < 5 {
+		t.Errorf("only %d spans", len(seen))
+	}
+}
