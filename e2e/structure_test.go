@@ -94,7 +94,7 @@ func checkStructureBut(t *testing.T, o *output, but exception) {
 		case s.isRoot():
 			checkRoot(t, s, children[s.id()])
 		case s.Name() == "critical path":
-			checkPath(t, s, children[s.id()])
+			checkPath(t, s, o.byID[s.parent()].number("weft.window.start"), children[s.id()])
 		case !s.isState() && s.has("thread.id"):
 			checkThread(t, s, o.byID[s.parent()], children[s.id()])
 		}
@@ -161,6 +161,15 @@ func checkRoot(t *testing.T, s *span, threads []*span) {
 	t.Helper()
 	assert.Zero(t, s.Links().Len(), "a root has no links")
 	assert.NotEmpty(t, s.text("weft.window.cut"))
+	early := s.number("weft.window.start") - s.begin()
+	assert.True(t, early >= 0 && early <= microsecond*s.number("weft.window.threads"), "the root begins %d ns early", early)
+	starts := map[int64]*span{}
+	for _, thread := range threads {
+		if at := thread.begin() / microsecond; thread.begin() <= s.number("weft.window.start") {
+			assert.Nil(t, starts[at], "lanes that start at %d have no order", at)
+			starts[at] = thread
+		}
+	}
 	if s.number("weft.folded.threads") > 0 {
 		return
 	}
@@ -175,10 +184,10 @@ func checkRoot(t *testing.T, s *span, threads []*span) {
 	}
 }
 
-// checkPath checks that the segments of a critical path are contiguous and add up to its length.
-func checkPath(t *testing.T, lane *span, segments []*span) {
+// checkPath checks that the segments of a critical path are contiguous from its start and add up to its length.
+func checkPath(t *testing.T, lane *span, start int64, segments []*span) {
 	t.Helper()
-	sum, at := lane.number("weft.folded.time"), lane.begin()
+	sum, at := lane.number("weft.folded.time"), start
 	slices.SortFunc(segments, func(a, b *span) int { return cmp.Compare(a.begin(), b.begin()) })
 	for _, s := range segments {
 		if lane.number("weft.folded.count") == 0 {
@@ -236,7 +245,11 @@ func checkSiblings(t *testing.T, thread, root *span, states []*span, gaps bool) 
 		}
 	}
 	if !gaps && len(sorted) > 0 {
-		assert.Equal(t, int64(thread.StartTimestamp()), sorted[0].begin(), "%s begins with its first state", thread.text("thread.name"))
+		// Lanes that last since the window's start begin up to a microsecond a thread before it, so that pages sort them.
+		first, start := sorted[0].begin(), root.number("weft.window.start")
+		early := first - int64(thread.StartTimestamp())
+		assert.True(t, early == 0 || first == start && early > 0 && early < microsecond*root.number("weft.window.threads"),
+			"%s begins with its first state, %d ns early", thread.text("thread.name"), early)
 		last := sorted[len(sorted)-1]
 		latest := int64(root.EndTimestamp()) - microsecond // only the lane of the critical path lasts to the end
 		assert.Equal(t, max(int64(last.EndTimestamp()), min(last.end(), latest)), int64(thread.EndTimestamp()), "%s ends with its last state", thread.text("thread.name"))

@@ -135,6 +135,7 @@ const (
 // Attributes of a window's root span, of its thread spans (folded), and of the root's lock events.
 const (
 	attrWindowCut      = "weft.window.cut"      // string; why it ended: time, size, end, lost, shutdown
+	attrWindowStart    = "weft.window.start"    // int; the root itself starts some microseconds earlier, see laneGap
 	attrContendedCount = "weft.contended.count" // int; waits for locks, permits and pools
 	attrContendedTime  = "weft.contended.time"
 	attrThreads        = "weft.window.threads"
@@ -146,6 +147,7 @@ const (
 	attrFoldedWaits    = "weft.folded.contended.count"
 	attrFoldedWaitTime = "weft.folded.contended.time"
 	attrFoldedThreads  = "weft.folded.threads"
+	attrFoldedNames    = "weft.folded.thread.names" // string; of threads without a span
 	attrFoldedCalls    = "weft.folded.calls"
 
 	// Of a call.

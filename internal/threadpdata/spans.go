@@ -39,7 +39,9 @@ type Emitter struct {
 	trace   pcommon.TraceID
 	base    uint64                   // windowHash
 	blocked map[string]time.Duration // by title of the wait
-	plan    plan                     // of the current span; reused
+	lanes   []lane
+	early   jvmthread.Time // by which the root starts before the window
+	plan    plan           // of the current span; reused
 
 	threads recent.Cache[jvmthread.ThreadID, string] // their names
 }

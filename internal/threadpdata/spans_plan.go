@@ -76,21 +76,22 @@ type link struct {
 // plans yields the plan of each span, parents first. Each is valid until the next one. The caller does not stop early.
 func (e *Emitter) plans(w *window.Window, segments []criticalpath.Segment) iter.Seq[*plan] {
 	return func(yield func(*plan) bool) {
-		yield(e.plan.ofRoot(w))
+		e.order()
+		yield(e.plan.ofRoot(w, e.early))
 		if len(segments) > 0 {
-			yield(e.plan.ofPath(w, segments))
+			yield(e.plan.ofPath(w, segments, e.early))
 		}
 		for i := range segments {
 			yield(e.plan.ofSegment(&segments[i], i))
 		}
-		for n, l := range w.Lanes {
-			if l.Hidden {
-				continue
-			}
-			yield(e.plan.ofThread(w, l))
+		for n, of := range e.lanes {
+			l := w.Lanes[of.index]
+			p := e.plan.ofThread(w, l)
+			p.start = e.laneStart(n, p.start)
+			yield(p)
 			for i := range l.Intervals.Len() {
 				if l.Kept(i) {
-					yield(e.plan.ofInterval(w, n, i))
+					yield(e.plan.ofInterval(w, of.index, i))
 				}
 			}
 		}
@@ -102,17 +103,17 @@ func (p *plan) of(kind spanKind, ref, parent jvmthread.IntervalRef) {
 	*p = plan{kind: kind, ref: ref, parent: parent, known: known{links: p.links[:0], causes: p.causes[:0], holders: p.holders[:0]}}
 }
 
-func (p *plan) ofRoot(w *window.Window) *plan {
+func (p *plan) ofRoot(w *window.Window, early jvmthread.Time) *plan {
 	p.of(rootSpan, jvmthread.IntervalRef{}, jvmthread.IntervalRef{})
-	p.start, p.end = w.Start, w.End
+	p.start, p.end = w.Start-early, w.End
 	return p
 }
 
 // ofPath plans the lane of the critical path. It lasts to the end of the window, although the path's thread may have ended before.
-func (p *plan) ofPath(w *window.Window, segments []criticalpath.Segment) *plan {
+func (p *plan) ofPath(w *window.Window, segments []criticalpath.Segment, early jvmthread.Time) *plan {
 	p.of(pathSpan, jvmthread.IntervalRef{Thread: pathLane}, jvmthread.IntervalRef{})
 	p.segments = segments
-	p.start, p.end = w.Verdict.Path.Start, w.End
+	p.start, p.end = w.Verdict.Path.Start-early, w.End
 	return p
 }
 

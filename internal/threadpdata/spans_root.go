@@ -23,9 +23,10 @@ const (
 func (e *Emitter) writeRoot(s ptrace.Span) {
 	w := e.window
 	a := s.Attributes()
-	a.EnsureCapacity(16)
+	a.EnsureCapacity(24)
 	a.PutStr(attrSessionID, e.session.String())
 	a.PutStr(attrWindowCut, string(w.Cut))
+	a.PutInt(attrWindowStart, int64(w.Start))
 	a.PutInt(attrThreads, int64(len(w.Lanes)))
 	putCount(a, attrEvents, w.Events)
 	putCount(a, attrEventsLost, w.Lost)
@@ -33,6 +34,7 @@ func (e *Emitter) writeRoot(s ptrace.Span) {
 	if f := w.FoldedThreads(); f.Count > 0 {
 		putCount(a, attrFoldedThreads, f.Count)
 		a.PutInt(attrFoldedTime, int64(f.Time))
+		a.PutStr(attrFoldedNames, e.foldedNames())
 	}
 	if e.Calls != nil {
 		if n := e.Calls.without(w); n > 0 {
@@ -40,7 +42,8 @@ func (e *Emitter) writeRoot(s ptrace.Span) {
 		}
 	}
 	putTotals(a, &w.Totals)
-	putContended(a, &w.Waits, new(window.Folded))
+	folded := foldedContended(w)
+	putContended(a, &w.Waits, &folded)
 	for kind, sum := range w.Waits {
 		if sum != (window.Sum{}) && jvmthread.Wait(kind) != jvmthread.WaitNone {
 			putWaits(jvmthread.Wait(kind), sum, addEvent(s, attrWaitEvent, w.Start))

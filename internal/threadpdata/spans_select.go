@@ -18,6 +18,9 @@ func Select(w *window.Window, budget int) {
 	if reserved > 0 {
 		reserved++ // the lane
 	}
+	if budget > 0 {
+		w.FoldMinor()
+	}
 	w.Select(budget, reserved)
 }
 

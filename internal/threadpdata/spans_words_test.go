@@ -21,6 +21,11 @@ import (
 // traceOf returns the spans of a history in one window. All waits have the given stack.
 func traceOf(t *testing.T, text, stack string, complete bool) (spans ptrace.SpanSlice) {
 	t.Helper()
+	return traceWithin(t, text, stack, complete, 0)
+}
+
+func traceWithin(t *testing.T, text, stack string, complete bool, budget int) (spans ptrace.SpanSlice) {
+	t.Helper()
 	h, err := threadtest.Parse(text)
 	if err != nil {
 		t.Fatal(err)
@@ -30,14 +35,16 @@ func traceOf(t *testing.T, text, stack string, complete bool) (spans ptrace.Span
 	for i := range h.Events {
 		h.Events[i].Stack = id
 	}
-	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-		sym.SetThread(jvmthread.Thread{ID: h.Thread(name), Name: name})
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 1 {
+			sym.SetThread(jvmthread.Thread{ID: h.Thread(words[1]), Name: words[1]})
+		}
 	}
 	spans = ptrace.NewSpanSlice()
 	e, emitter, finder := engine.New(engine.DefaultConfig(), sym), threadpdata.NewEmitter(session, sym, nil), window.NewFinder()
 	emitter.CompleteStacks = complete
 	e.Add(ordering.Part{Batch: 1, Parts: 1, Events: h.Events})
-	e.Close(window.CutEnd, func(w *window.Window) { emitter.Append(w, threadpdata.Prepare(w, finder, 0), spans) })
+	e.Close(window.CutEnd, func(w *window.Window) { emitter.Append(w, threadpdata.Prepare(w, finder, budget), spans) })
 	return spans
 }
 

@@ -16,11 +16,10 @@ import (
 // ones; the longest others. Each kept wait also keeps the intervals that caused its end. No time is lost: totals include everything, and
 // folded intervals are counted.
 func (w *Window) Select(maxSpans, reserved int) {
-	spans := 1 + len(w.Lanes) + reserved
-	for _, l := range w.Lanes {
-		spans += l.Intervals.Len()
-	}
-	if maxSpans <= 0 || spans <= maxSpans {
+	if maxSpans <= 0 || w.spans()+reserved <= maxSpans {
+		if w.selected {
+			w.fold()
+		}
 		return
 	}
 	w.selected = true
@@ -40,6 +39,26 @@ func (w *Window) Select(maxSpans, reserved int) {
 		s.take(&s.lists[classOther])
 	}
 	w.fold()
+}
+
+// spans returns the number of spans of what is not left out.
+func (w *Window) spans() int {
+	n := 1
+	for _, l := range w.Lanes {
+		switch {
+		case l.Hidden:
+		case l.keep == nil:
+			n += 1 + l.Intervals.Len()
+		default:
+			n++
+			for _, kept := range l.keep {
+				if kept {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // class is how much an interval matters. Lower classes are kept first.
@@ -82,6 +101,9 @@ func (w *Window) fold() {
 	}
 	for _, l := range w.Lanes {
 		l.Folded, l.Contended = Folded{}, Folded{}
+		if l.keep == nil && !l.Hidden {
+			continue
+		}
 		for i := range l.Intervals.Len() {
 			if l.Kept(i) {
 				continue
@@ -155,21 +177,20 @@ type selection struct {
 // lanes hides the threads beyond the budget: at most half of it goes to threads, those that waited longest for locks.
 func (s *selection) lanes() {
 	w := s.window
-	limit := min(s.left, max(1, s.left/2))
-	if len(w.Lanes) > limit {
-		order := make([]candidate, len(w.Lanes))
-		for i, l := range w.Lanes {
-			order[i] = candidate{length: l.Waits.Contended().Time, lane: int32(i)}
-		}
-		slices.SortFunc(order, longest)
-		for _, c := range order[limit:] {
-			l := w.Lanes[c.lane]
-			l.Hidden = true
-			w.folded.Count++
-			w.folded.Time += l.Totals.time()
+	order := make([]candidate, 0, len(w.Lanes))
+	for i, l := range w.Lanes {
+		if !l.Hidden {
+			order = append(order, candidate{length: l.Waits.Contended().Time, lane: int32(i)})
 		}
 	}
-	s.left -= min(limit, len(w.Lanes))
+	limit := min(s.left, max(1, s.left/2))
+	s.left -= min(limit, len(order))
+	if len(order) > limit {
+		slices.SortFunc(order, longest)
+		for _, c := range order[limit:] {
+			w.hide(w.Lanes[c.lane])
+		}
+	}
 	for _, l := range w.Lanes {
 		l.keep = make([]bool, l.Intervals.Len())
 	}
@@ -178,18 +199,19 @@ func (s *selection) lanes() {
 // gather collects the longest intervals of each class, at most as many as can be kept. The class of others is the largest and is rarely
 // kept, so it is gathered separately.
 func (s *selection) gather(others bool) {
-	for i, l := range s.window.Lanes {
+	w := s.window
+	for i, l := range w.Lanes {
 		if l.Hidden {
 			continue
 		}
 		for j := range l.Intervals.Len() {
-			class := s.window.class(i, j)
-			if others != (class == classOther) {
+			class := w.class(i, j)
+			if others != (class == classOther) || w.isMinor(i, j) {
 				continue
 			}
-			c := candidate{length: s.window.length(l.Intervals.Start(j), l.Intervals.End(j)), lane: int32(i), index: int32(j)}
+			c := candidate{length: w.length(l.Intervals.Start(j), l.Intervals.End(j)), lane: int32(i), index: int32(j)}
 			if class == classPath {
-				c.length = time.Duration(s.window.OnPath(i, j))
+				c.length = time.Duration(w.OnPath(i, j))
 			}
 			s.lists[class].add(c)
 			if class == classImportant && l.Intervals.Wait(j).Contended() {

@@ -49,6 +49,7 @@ type Window struct {
 	folded       Folded                                  // threads without a span
 	recent       recent.Cache[jvmthread.ThreadID, int32] // indices of lanes, plus one
 	selected     bool                                    // some intervals have no span
+	minor        bool                                    // FoldMinor was called
 	did          Activities                              // scratch of Holders
 	causes       []jvmthread.Interaction                 // the same
 	longestShare jvmthread.Time                          // length of the longest hold that others of the same lock overlap

@@ -112,7 +112,11 @@ func (c *collection) addSpan(span ptrace.Span, from origin) {
 
 func (c *collection) addWindow(root ptrace.Span, from origin) {
 	attrs := root.Attributes()
-	c.addSession(from.service, from.session, root.StartTimestamp().AsTime(), root.EndTimestamp().AsTime())
+	start := root.StartTimestamp()
+	if exact := number(attrs, "weft.window.start"); exact > 0 { // absent in files of earlier versions
+		start = pcommon.Timestamp(exact)
+	}
+	c.addSession(from.service, from.session, start.AsTime(), root.EndTimestamp().AsTime())
 	c.cuts[text(attrs, "weft.window.cut")]++
 	c.sum.Windows++
 	c.sum.Events += number(attrs, "weft.events.count")
@@ -136,7 +140,7 @@ func (c *collection) addWindow(root ptrace.Span, from origin) {
 		case "weft.lock":
 			lock := lockOf(event.Attributes())
 			c.lock(lock.Class).add(lock)
-			c.addChain(event.Attributes(), root.StartTimestamp().AsTime(), from)
+			c.addChain(event.Attributes(), start.AsTime(), from)
 			rest.Contentions -= lock.Contentions
 			rest.Blocked -= lock.Blocked
 			rest.Waits -= lock.Waits
