@@ -21,6 +21,7 @@ import (
 	"github.com/weft-otel/weft/connector/contentionconnector/internal/metadata"
 	"github.com/weft-otel/weft/extension/threadengineextension"
 	"github.com/weft-otel/weft/internal/engine/contention"
+	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
@@ -116,7 +117,8 @@ func (a *accountant) start(host component.Host) error {
 			Reordered: tb.ConnectorContentionBatchesReordered, Unknown: tb.ConnectorContentionIntervalsUnknown,
 			Sessions: tb.ConnectorContentionSessions, Held: tb.ConnectorContentionHeld,
 		},
-		Follow: a.follow,
+		Requests: requestSums(a.metrics != nil),
+		Follow:   a.follow,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	a.stop = cancel
@@ -124,6 +126,14 @@ func (a *accountant) start(host component.Host) error {
 		a.wg.Go(func() { a.flushes(ctx) })
 	}
 	return nil
+}
+
+// requestSums returns what the engine reports of requests: only what they lost, if there are metrics.
+func requestSums(wanted bool) *requests.Config {
+	if !wanted {
+		return nil
+	}
+	return new(requests.Config)
 }
 
 func (a *accountant) shutdown(ctx context.Context) {

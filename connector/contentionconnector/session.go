@@ -84,8 +84,9 @@ func (s *session) Aggregate(a *jvmthread.Aggregate) {
 	}
 }
 
-// Advanced reports deadlocks that were found or have ended.
+// Advanced adds up requests that have ended, and reports deadlocks that were found or have ended.
 func (s *session) Advanced() {
+	s.addRequests()
 	s.found = s.Engine.TakeDeadlocks(s.found[:0])
 	if s.logs == nil || len(s.found) == 0 && len(s.open) == 0 {
 		return
@@ -104,6 +105,12 @@ func (s *session) Advanced() {
 		still[current[i].Cycle] = true
 	}
 	s.reportEnded(threadpdata.EndedByItself, func(c jvmthread.Cycle) bool { return !still[c] })
+}
+
+func (s *session) addRequests() {
+	if t := s.Engine.Requests(); t != nil && s.metrics != nil {
+		s.account.Requests(t.Take().Ends)
+	}
 }
 
 // reportEnded reports the deadlocks that have ended, in the order in which they were found.

@@ -50,14 +50,14 @@ func (a *analysis) join(m *Member, cfg engine.Config) {
 	v.followers = append(v.followers, following{member: m, Follower: m.Follow(v.Session)})
 }
 
-// requestsOf returns which waits of requests the members with windows of a length want.
-func requestsOf(members []*Member, length time.Duration) *requests.Config {
+// requestsOf returns what the members with windows of a length want to know of requests: spans, if one of them does, else their sums.
+func requestsOf(members []*Member, length time.Duration) (wanted *requests.Config) {
 	for _, m := range members {
-		if m.Window == length && m.Requests != nil {
-			return m.Requests
+		if m.Window == length && m.Requests != nil && (wanted == nil || !wanted.Spans()) {
+			wanted = m.Requests
 		}
 	}
-	return nil
+	return wanted
 }
 
 func (a *analysis) view(length time.Duration) *view {

@@ -107,6 +107,9 @@ const (
 	attrHolderTraceID  = "weft.lock.holder.trace.id" // string of 32 hexadecimal digits; request of the thread that held the lock longest
 	attrHolderSpanID   = "weft.lock.holder.span.id"  // string of 16 hexadecimal digits
 	attrRequestWaiters = "weft.request.waiters"      // int; requests that waited for a hold
+	attrRequestName    = "weft.request.name"         // string; the application's name of a request
+	attrRequestTime    = "weft.request.time"         // int; from when its outermost span became current on the thread until it no longer was
+	attrRequestRunning = "weft.request.running.time" // int; the part of it in which the thread did not wait
 )
 
 // Attributes of the critical path: on its lane, on the spans along it, and on the root's lock events.
@@ -213,6 +216,14 @@ var (
 	}
 
 	// Parts of weft.lock.held.time, by the state of the holder.
+	attrRequestWait = [...]string{ // by jvmthread.Wait: time that a request waited
+		"",
+		"weft.request.wait.lock", "weft.request.wait.permit", "weft.request.wait.pool", "weft.request.wait.reenter",
+		"weft.request.wait.condition", "weft.request.wait.latch", "weft.request.wait.barrier", "weft.request.wait.exchange",
+		"weft.request.wait.future", "weft.request.wait.queue", "weft.request.wait.object", "weft.request.wait.join",
+		"weft.request.wait.io", "weft.request.wait.sleep", "weft.request.wait.timer", "weft.request.wait.idle",
+		"weft.request.wait.suspend", "weft.request.wait.park",
+	}
 	attrHolder = [...]string{ // by jvmthread.State
 		"weft.lock.holder.unknown", "weft.lock.holder.runnable", "weft.lock.holder.blocked", "weft.lock.holder.waiting",
 		"weft.lock.holder.reentering", "weft.lock.holder.joining", "weft.lock.holder.sleeping", "weft.lock.holder.parked",

@@ -40,6 +40,7 @@ var (
 	metricHoldDuration      = newMetric("weft.lock.hold.duration", seconds, "Duration of holding a lock, as far as contention reveals it.", histogram)
 	metricHeldTime          = newMetric("weft.lock.held.time", seconds, "Time contended locks were held, by the state of the holder.", counter)
 	metricWaitDuration      = newMetric("weft.wait.duration", seconds, "Duration of waits other than for a lock held by another thread.", histogram)
+	metricRequestWait       = newMetric("weft.request.wait.duration", seconds, "Time a request waited on one thread, by what it waited for.", histogram)
 	metricLostNotifies      = newMetric("weft.wait.lost_notifies", "{wait}", "Waits that timed out although notify had been called on their object.", counter)
 	metricThreadTime        = newMetric("weft.thread.time", seconds, "Time of threads by state.", counter)
 	metricDeadlocks         = newMetric("weft.deadlocks", "{deadlock}", "Deadlocks found.", counter)

@@ -29,6 +29,7 @@ func (w MetricWriter) Write(st *contention.Statement, e *Emitter, dst pmetric.Me
 		s.bounds = append(s.bounds, d.Seconds())
 	}
 	s.waits()
+	s.requests()
 	s.classes()
 	s.orders()
 	s.states()
@@ -142,6 +143,18 @@ func (s *statement) putWait(a pcommon.Map, k *contention.WaitKey) {
 	a.PutStr(attrWaitKind, k.Kind.String())
 	putText(a, attrFunction, s.Text(k.Site))
 	putText(a, attrPool, s.Text(k.Pool))
+}
+
+// requests writes for how long requests waited, by their names.
+func (s *statement) requests() {
+	for _, r := range s.Requests {
+		if a, ok := s.histogram(metricRequestWait, &r.Lifetime, r.Value.Waited); ok {
+			if r.Key.Name != jvmthread.NoClass {
+				a.PutStr(attrRequestName, s.className(r.Key.Name))
+			}
+			a.PutStr(attrWaitKind, r.Key.Kind.String())
+		}
+	}
 }
 
 func (s *statement) classes() {

@@ -4,7 +4,6 @@
 package threadpdata
 
 import (
-	"strconv"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -16,7 +15,8 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-// AppendRequests writes a span for each wait and each hold of a report, in the trace of the application's span that waited or held: its child.
+// AppendRequests writes a span for each wait and each hold of a report, in the trace of the application's span that waited or held, as its
+// child, and one that says where the time of each request went.
 func (e *Emitter) AppendRequests(r *requests.Report, dst ptrace.SpanSlice) {
 	dst.EnsureCapacity(dst.Len() + len(r.Waits) + len(r.Holds))
 	e.threads.Clear() // threads may have new names
@@ -25,6 +25,11 @@ func (e *Emitter) AppendRequests(r *requests.Report, dst ptrace.SpanSlice) {
 	}
 	for i := range r.Holds {
 		e.writeRequestHold(&r.Holds[i], dst.AppendEmpty())
+	}
+	for i := range r.Ends {
+		if r.Ends[i].Shown {
+			e.writeRequestEnd(&r.Ends[i], dst.AppendEmpty())
+		}
 	}
 }
 
@@ -202,13 +207,4 @@ func (e *Emitter) blame(h *requests.Held) string {
 		}
 	}
 	return string(e.text)
-}
-
-// sayCount says how many there are of something: "4 requests".
-func (e *Emitter) sayCount(n int, what string) {
-	e.text = strconv.AppendInt(e.text, int64(n), 10)
-	e.say(" ", what)
-	if n != 1 {
-		e.say("s")
-	}
 }

@@ -37,6 +37,7 @@ const requestHistory = `
 54800000 worker contendedEntered lock=book
 55000000 worker contendedEnter lock=book owner=other stack=1
 55700000 worker contendedEntered lock=book
+60000000 worker requestEnd span=order arg=59000000 lock=orders
 60000000 worker context span=-
 70000000 other contendedEntered lock=book
 `
@@ -53,6 +54,7 @@ func requestSpans(t *testing.T, text string, cfg requests.Config) ptrace.Traces 
 		sym.SetThread(jvmthread.Thread{ID: h.Thread(name), Name: name})
 	}
 	sym.InternClass("com.acme.OrderBook")
+	sym.InternClass("POST /orders")
 	sym.InternStack("at com.acme.OrderBook.add(OrderBook.java:42)\nat com.acme.Worker.run(Worker.java:7)")
 	sym.InternStack("at java.lang.Thread.sleep(Native Method)\nat com.acme.Report.write(Report.java:20)")
 	c := engine.DefaultConfig()

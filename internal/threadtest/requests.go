@@ -33,6 +33,19 @@ func (h *History) Report(r *requests.Report) string {
 		fmt.Fprintf(&b, "%s held %d..%d of %s: %d threads waited %d, %d requests%s\n", h.SpanName(d.Span), d.Start, d.End, h.Hold(d.Hold),
 			d.Threads, d.Caused, d.Requests, h.spanNames(d.Waiters))
 	}
+	for i := range r.Ends {
+		e := &r.Ends[i]
+		fmt.Fprintf(&b, "%s on %s %d..%d: running %d", h.SpanName(e.Span), h.threadName(e.Thread), e.Start, e.End, e.Running())
+		for kind, sum := range e.Waits {
+			if sum.Count > 0 {
+				fmt.Fprintf(&b, ", %d %s %d", sum.Count, jvmthread.Wait(kind), sum.Time)
+			}
+		}
+		b.WriteString("\n")
+		for _, l := range e.Lost {
+			fmt.Fprintf(&b, "    %d in %d waits such as %s\n", l.Time, l.Count, h.Interval(l.Longest))
+		}
+	}
 	if r.Dropped > 0 {
 		fmt.Fprintf(&b, "%d dropped\n", r.Dropped)
 	}

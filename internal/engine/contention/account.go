@@ -95,12 +95,13 @@ type Account struct {
 	until   jvmthread.Time // end of the time added for open intervals
 	flushed time.Time      // time of the last flush
 
-	blocked table[WaitKey, Waits] // contended
-	waits   table[WaitKey, Waits] // other waits
-	classes table[jvmthread.ClassID, Class]
-	orders  table[OrderKey, uint64]
-	states  table[Text, States]
-	totals  Series[struct{}, Totals]
+	blocked  table[WaitKey, Waits] // contended
+	waits    table[WaitKey, Waits] // other waits
+	classes  table[jvmthread.ClassID, Class]
+	orders   table[OrderKey, uint64]
+	states   table[Text, States]
+	requests table[RequestKey, Requests]
+	totals   Series[struct{}, Totals]
 
 	causes []jvmthread.Interaction // scratch of Window
 
@@ -122,6 +123,7 @@ func New(cfg *Config, sym *symbols.Table, classifier *waits.Classifier, begin ti
 	a.classes = newTable(a, cmp.Compare, none[jvmthread.ClassID], (*Class).next)
 	a.orders = newTable(a, OrderKey.compare, none, restart[uint64])
 	a.states = newTable(a, cmp.Compare, none[Text], (*States).next)
+	a.requests = newTable(a, RequestKey.compare, RequestKey.reduce, (*Requests).next)
 	a.blockedNow = newTable[BlockedKey, Blocked](a, BlockedKey.compare, BlockedKey.reduce, nil)
 	a.heldNow = newTable[HeldKey, time.Duration](a, HeldKey.compare, HeldKey.reduce, nil)
 	a.totals.Start = begin

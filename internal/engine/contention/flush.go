@@ -21,7 +21,7 @@ func (a *Account) Flush(e *engine.Engine, now time.Time, delta bool, report func
 	}
 	report(&Statement{
 		Account: a, Now: now, Blocked: a.blocked.all(), Waits: a.waits.all(), Classes: a.classes.all(), Orders: a.orders.all(),
-		States: a.states.all(), Totals: &a.totals, Threads: a.now, Seen: a.seen, BlockedNow: a.blockedNow.all(), HeldNow: a.heldNow.all(),
+		States: a.states.all(), Requests: a.requests.all(), Totals: &a.totals, Threads: a.now, Seen: a.seen, BlockedNow: a.blockedNow.all(), HeldNow: a.heldNow.all(),
 	})
 	a.flushed = now
 	for t := range a.tables {
@@ -47,7 +47,7 @@ func (a *Account) tables(yield func(t interface {
 	release()
 }) bool,
 ) {
-	_ = yield(&a.blocked) && yield(&a.waits) && yield(&a.classes) && yield(&a.orders) && yield(&a.states) && yield(&a.blockedNow) &&
+	_ = yield(&a.blocked) && yield(&a.waits) && yield(&a.classes) && yield(&a.orders) && yield(&a.states) && yield(&a.requests) && yield(&a.blockedNow) &&
 		yield(&a.heldNow)
 }
 
@@ -117,8 +117,9 @@ type Statement struct {
 	Blocked    []*Series[WaitKey, Waits] // waits for locks
 	Waits      []*Series[WaitKey, Waits] // all other waits
 	Classes    []*Series[jvmthread.ClassID, Class]
-	Orders     []*Series[OrderKey, uint64] // how often locks of two classes were taken in both orders
-	States     []*Series[Text, States]     // time by state for each pool
+	Orders     []*Series[OrderKey, uint64]     // how often locks of two classes were taken in both orders
+	States     []*Series[Text, States]         // time by state for each pool
+	Requests   []*Series[RequestKey, Requests] // by name and kind
 	Totals     *Series[struct{}, Totals]
 	Threads    Now                       // by current state
 	Seen       [jvmthread.NumStates]bool // whether any thread was in the state at this flush or an earlier one

@@ -12,6 +12,8 @@
 package requests
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/interaction"
@@ -25,8 +27,11 @@ type Config struct {
 	MinDuration  time.Duration // of a wait, or of the waits of a run in sum
 	MinCaused    time.Duration // that others waited in sum, for a hold
 	MaxPerSpan   int           // waits that are reported alone, of one span on one thread
-	MaxPerSecond int           // waits and holds of the session, on average; as many may come at once
+	MaxPerSecond int           // spans for the session, on average; as many may come at once. 0: only the sums of requests are wanted
 }
+
+// Spans reports whether waits and holds are wanted.
+func (c *Config) Spans() bool { return c.MaxPerSecond > 0 }
 
 // Wait is a wait that delayed a request, or a run of them.
 type Wait struct {
@@ -70,11 +75,9 @@ const maxWaiters = 5
 type Report struct {
 	Waits   []Wait
 	Holds   []Held
-	Dropped uint64 // waits and holds over the limit
+	Ends    []End
+	Dropped uint64 // over the limit of what has a span
 }
-
-// Empty reports whether there is nothing in it.
-func (r *Report) Empty() bool { return len(r.Waits) == 0 && len(r.Holds) == 0 && r.Dropped == 0 }
 
 // Tracker follows the requests of one session. One goroutine owns it, the same that owns the Timeline.
 type Tracker struct {
@@ -117,7 +120,8 @@ func (t *Tracker) Take() *Report { return &t.report }
 func (t *Tracker) Reset() {
 	clear(t.report.Waits)
 	clear(t.report.Holds)
-	t.report = Report{Waits: t.report.Waits[:0], Holds: t.report.Holds[:0]}
+	clear(t.report.Ends)
+	t.report = Report{Waits: t.report.Waits[:0], Holds: t.report.Holds[:0], Ends: t.report.Ends[:0]}
 }
 
 // Apply follows an event that the other packages have applied. closed is the interval of its thread that it ended, with Seq NoSeq if there is
@@ -139,6 +143,8 @@ func (t *Tracker) Apply(
 		t.changed(ev.Thread, ev.Span, ev.Time)
 	case ev.Kind == jvmthread.KindOwnerContext:
 		t.owned(th.Open(), ev.Span)
+	case ev.Kind == jvmthread.KindRequestEnd:
+		t.requestEnded(ev)
 	case ev.Kind == jvmthread.KindGap:
 		t.lose(th)
 	case ev.Kind == jvmthread.KindThreadEnd:
@@ -148,7 +154,7 @@ func (t *Tracker) Apply(
 		if closed.Wait != jvmthread.WaitNone {
 			t.ended(th, closed, causes)
 		}
-		if window.HasHolders(th.Open().Wait) {
+		if t.cfg.Spans() && window.HasHolders(th.Open().Wait) {
 			t.begun(th)
 		}
 	}
@@ -159,6 +165,7 @@ func (t *Tracker) Close(at jvmthread.Time) {
 	if !t.active {
 		return
 	}
+	first := len(t.report.Waits)
 	for th := range t.timeline.Threads {
 		if iv := th.Piece(at); !th.Dead() && iv.Wait != jvmthread.WaitNone && at > iv.Start {
 			t.wait(&iv, th.Detail(), nil)
@@ -167,6 +174,9 @@ func (t *Tracker) Close(at jvmthread.Time) {
 	for id := range t.threads {
 		t.changed(id, jvmthread.SpanContext{}, at)
 	}
+	slices.SortFunc(t.report.Waits[first:], func(a, b Wait) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Interval.Thread, b.Interval.Thread))
+	})
 }
 
 // budget limits a rate by the time of the events.

@@ -20,6 +20,7 @@ type thread struct {
 	next   int                   // in recent
 	runs   []run
 	waited jvmthread.Time // end of the last wait that was reported alone
+	sums   sums           // of the request
 }
 
 // span is a span of the application on a thread.
@@ -40,6 +41,14 @@ type runKey struct {
 	lock jvmthread.LockID
 	wait jvmthread.Wait
 	site jvmthread.StackID // of waits for no lock
+}
+
+func keyOf(iv *jvmthread.Interval) runKey {
+	k := runKey{lock: iv.Lock, wait: iv.Wait}
+	if k.lock.IsZero() {
+		k.site = iv.Stack
+	}
+	return k
 }
 
 // maxRuns bounds the runs of a thread; the oldest one ends.
@@ -72,6 +81,7 @@ func (t *Tracker) changed(id jvmthread.ThreadID, span jvmthread.SpanContext, at 
 	th.span = span
 	if span.IsZero() {
 		clear(th.recent[:])
+		th.sums.reset()
 	} else {
 		th.seen(span, at)
 	}
@@ -95,6 +105,9 @@ func (t *Tracker) wait(iv *jvmthread.Interval, d *jvmthread.Detail, causes []jvm
 		return
 	}
 	th := t.thread(iv.Thread)
+	if th.sums.add(iv); !t.cfg.Spans() {
+		return
+	}
 	w := Wait{Interval: *iv, Start: iv.Began(), End: iv.End, Count: 1, Time: iv.Waited(), Detail: *d, Window: t.Window}
 	parent := th.seen(d.Span, w.Start)
 	if w.Time < t.cfg.MinDuration || parent.waits >= t.cfg.MaxPerSpan {
@@ -123,10 +136,7 @@ func (t *Tracker) complete(w *Wait, causes []jvmthread.Interaction) {
 
 // join adds a short wait to its run.
 func (t *Tracker) join(th *thread, w *Wait, causes []jvmthread.Interaction) {
-	k := runKey{lock: w.Interval.Lock, wait: w.Interval.Wait}
-	if k.lock.IsZero() {
-		k.site = w.Interval.Stack
-	}
+	k := keyOf(&w.Interval)
 	i := slices.IndexFunc(th.runs, func(r run) bool { return r.key == k && r.Detail.Span == w.Detail.Span })
 	if i < 0 {
 		if len(th.runs) == maxRuns {
