@@ -126,7 +126,7 @@ func (e *Emitter) segmentTitle(p *plan) string {
 	case criticalpath.KindCycle, criticalpath.KindTooDeep, criticalpath.KindCut:
 		return "unexplained"
 	case criticalpath.KindUnknown, criticalpath.KindSleep, criticalpath.KindSuspended, criticalpath.KindBlockedUnknown,
-		criticalpath.KindWaitUnknown, criticalpath.KindTimer, criticalpath.KindDeadlock:
+		criticalpath.KindWaitUnknown, criticalpath.KindTimer, criticalpath.KindDeadlock, criticalpath.KindIdle:
 	}
 	if p.hasOther {
 		return e.intervalName(&p.other)

@@ -186,6 +186,8 @@ func (w *walk) stopped(f *frame, l *lane, n *node, end jvmthread.Time) {
 	switch {
 	case n.state == jvmthread.StateDeadlocked:
 		w.emit(f, l.seq(f.index), KindDeadlock, f.wait, end)
+	case n.wait.Idle():
+		w.idle(f, l, n, end)
 	case n.flags&onStack != 0:
 		w.emit(f, l.seq(f.index), KindCycle, f.wait, end)
 	case len(w.g.stack) > w.g.limits.MaxDepth:

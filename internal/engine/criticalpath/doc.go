@@ -11,7 +11,9 @@
 //   - Blocked, or reentering a monitor: the path continues with the thread that holds the lock at that moment. It does not continue with
 //     the thread that finally handed the lock over: in a convoy, that thread explains only its own turn, and did other things before. If
 //     the holder is unknown, the block itself is on the path, and the time after the last release is handoff latency.
-//   - Waiting, joining or parked: up to the cause of the wake-up the path continues with the thread that caused it; the rest is wake-up
+//   - Idle, such as a worker without a task: the wait itself is on the path up to the cause of its end, the rest is wake-up latency. Who
+//     finally has a task for the thread did work of its own before.
+//   - Waiting, joining or parked otherwise: up to the cause of the wake-up the path continues with the thread that caused it; the rest is wake-up
 //     latency. A wait that timed out is a timer. A wait without a known cause before hi stays on the path; only a join, which names its
 //     target, continues with that thread. A park on a synchronizer with known holds is treated as a block.
 //   - Not started yet: up to the call of Thread.start the path continues with the caller; the rest is start-up latency.

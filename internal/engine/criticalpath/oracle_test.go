@@ -56,7 +56,7 @@ func (w *world) reference(thread jvmthread.ThreadID, at, hi jvmthread.Time, dept
 			cycle := slices.Contains(m.chain, ref)
 			m.chain = append(m.chain, ref)
 			switch {
-			case iv.State == jvmthread.StateDeadlocked:
+			case iv.State == jvmthread.StateDeadlocked, iv.Wait.Idle():
 			case cycle:
 				kind, next = criticalpath.KindCycle, jvmthread.NoThread
 			case moves >= depth:
@@ -88,6 +88,12 @@ func (w *world) classify(iv jvmthread.Interval, at, hi jvmthread.Time) (kind cri
 		if !edge {
 			return criticalpath.KindSleep, 0, false
 		}
+	}
+	if iv.Wait.Idle() {
+		if edge && ia.CauseTime <= at && !iv.Marks.Has(jvmthread.MarkTimedOut) {
+			return criticalpath.KindWakeLatency, 0, true
+		}
+		return criticalpath.KindIdle, 0, true
 	}
 	block := iv.State == jvmthread.StateBlocked || iv.State == jvmthread.StateReentering
 	if block || iv.State == jvmthread.StateParked {

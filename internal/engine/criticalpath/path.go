@@ -27,12 +27,13 @@ const (
 	KindCycle                      // the known waits form a cycle
 	KindTooDeep                    // the chain of waits is longer than the limit
 	KindCut                        // the path has more pieces than the limit
+	KindIdle                       // waiting for a task
 	kindEnd
 )
 
 var kindNames = [kindEnd]string{
 	"unknown", "run", "sleep", "suspended", "blocked_unknown", "wait_unknown", "timer", "wake_latency", "start_latency", "deadlock",
-	"cycle", "too_deep", "cut",
+	"cycle", "too_deep", "cut", "idle",
 }
 
 // String returns the name of the kind as used in attributes.

@@ -34,6 +34,9 @@ func random(rng *rand.Rand) *world {
 				iv.Lock = w.lock(w.locks[rng.IntN(2)])
 				iv.Peer = jvmthread.ThreadID(rng.IntN(threads + 2))
 				iv.Marks = jvmthread.Marks([]int{0, 0, 0, 1, 2}[rng.IntN(5)])
+				if (iv.State == jvmthread.StateWaiting || iv.State == jvmthread.StateParked) && rng.IntN(4) == 0 {
+					iv.Wait = []jvmthread.Wait{jvmthread.WaitIdle, jvmthread.WaitTimer}[rng.IntN(2)]
+				}
 			}
 			at = iv.End
 			list = append(list, iv)

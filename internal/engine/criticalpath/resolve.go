@@ -57,6 +57,20 @@ func (w *walk) handoff(f *frame, l *lane, n *node, end jvmthread.Time, passed bo
 	w.emit(f, l.seq(f.index), kind, f.wait, end)
 }
 
+// idle adds the wait of a thread without a task to the path, which does not continue with whoever finally has one: before, that thread did
+// work of its own.
+func (w *walk) idle(f *frame, l *lane, n *node, end jvmthread.Time) {
+	kind := KindIdle
+	if n.edge >= 0 && n.end <= w.p.End && n.flags&timedOut == 0 {
+		if cause := w.g.edges[n.edge].cause; w.now < cause {
+			end = min(end, cause)
+		} else {
+			kind = KindWakeLatency
+		}
+	}
+	w.emit(f, l.seq(f.index), kind, f.wait, end)
+}
+
 // waiting continues with the thread that ended the wait, up to the time at which it did so.
 func (w *walk) waiting(f *frame, l *lane, n *node, end jvmthread.Time) {
 	known := n.end <= w.p.End

@@ -112,6 +112,8 @@ func (w *world) thread(t *testing.T, f []string) {
 				iv.Peer = w.id(value)
 			case "stack":
 				iv.Stack = jvmthread.StackID(number(t, value))
+			case "idle":
+				iv.Wait = jvmthread.WaitIdle
 			case "timedOut":
 				iv.Marks |= jvmthread.MarkTimedOut
 			case "interrupted":
@@ -185,7 +187,9 @@ func (w *world) fill(g *criticalpath.Graph) {
 		packed := &w.packed[i]
 		packed.Reset()
 		for k := range list {
-			list[k].Wait = (*waits.Classifier)(nil).Wait(&list[k])
+			if !list[k].Wait.Idle() { // which depends on the stack
+				list[k].Wait = (*waits.Classifier)(nil).Wait(&list[k])
+			}
 			packed.Append(&list[k])
 		}
 		g.AddLane(jvmthread.ThreadID(i+1), packed)

@@ -151,6 +151,7 @@ const pieces: Record<string, [title: string, state: State]> = {
   unknown: ["unknown", "unknown"],
   too_deep: ["not searched further", "unknown"],
   cut: ["not searched", "unknown"],
+  idle: ["waiting for a task", "parked"],
 };
 
 export function pieceTitle(kind: string): string {
