@@ -104,10 +104,10 @@ func (e *Emitter) repeated(w *requests.Wait, longest string) string {
 	e.say(" of ")
 	e.text = wording.AppendDuration(e.text, w.Time)
 	e.say(" in sum, the longest ")
-	e.text = wording.AppendDuration(e.text, w.Interval.Waited())
-	if longest != "" {
-		e.say(": ", longest)
+	if longest == "" {
+		e.text = wording.AppendDuration(e.text, w.Interval.Waited())
 	}
+	e.say(longest) // begins with its time
 	return string(e.text)
 }
 

@@ -306,7 +306,7 @@ func TestPathNamesTheJoinedThread(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"while main was in: join worker-1"}; !slices.Equal(names, want) {
+	if want := []string{"5 ms: worker-1 asleep, while main was in: join worker-1 (9.2 ms)"}; !slices.Equal(names, want) {
 		t.Errorf("have %q, want %q", names, want)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/weft-otel/weft/internal/engine/criticalpath"
 	"github.com/weft-otel/weft/internal/engine/deadlock"
 	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -34,7 +33,7 @@ func (e *Emitter) describe(p *plan) {
 		p.name = "critical path"
 	case segmentSpan:
 		p.name = e.segmentName(p)
-		p.explanation = e.waitsFor(p.segment)
+		p.explanation = e.segmentExplanation(p)
 	case threadSpan:
 		p.name = "thread"
 	case intervalSpan:
@@ -42,46 +41,6 @@ func (e *Emitter) describe(p *plan) {
 		p.name = e.intervalName(&p.iv)
 		p.explanation = e.explanation(p)
 	}
-}
-
-// waitsFor lists the waits through which a segment is on the path: the innermost ones and that of the path's thread, which is the last.
-func (e *Emitter) waitsFor(seg *criticalpath.Segment) string {
-	e.text = e.text[:0]
-	var last criticalpath.Wait
-	n := 0
-	for wait := range e.window.Verdict.Path.Chain(*seg) {
-		if n < maxWaits {
-			e.waitFor(&wait)
-		}
-		last = wait
-		n++
-	}
-	if n > maxWaits+1 {
-		e.say(", ")
-		e.text = strconv.AppendInt(e.text, int64(n-maxWaits-1), 10)
-		e.say(" more")
-	}
-	if n > maxWaits {
-		e.waitFor(&last)
-	}
-	return string(e.text)
-}
-
-// maxWaits is how many of the innermost waits an explanation lists. Chains through the idle threads of a pool have a hundred.
-const maxWaits = 2
-
-func (e *Emitter) waitFor(wait *criticalpath.Wait) {
-	if len(e.text) > 0 {
-		e.say(", ")
-	}
-	e.say("while ", e.threadName(wait.Ref.Thread), " was in: ")
-	if wait.State == jvmthread.StateJoining {
-		if iv, ok := e.window.Interval(wait.Ref); ok {
-			e.say("join ", e.threadName(iv.Peer))
-			return
-		}
-	}
-	e.say(e.title(titleKey{class: wait.Lock.Class, stack: wait.Stack, state: wait.State, wait: wait.Kind}))
 }
 
 // say appends to the text of the current span.
@@ -121,33 +80,42 @@ func (e *Emitter) object(w jvmthread.Wait, class jvmthread.ClassID, stack jvmthr
 	return wording.Object(w, e.sym.Class(class), site.Lock, site.Entry)
 }
 
-// explanation says who held the lock during an interval, what unblocked it, and whom it waits for in a deadlock.
+// explanation says how long an interval took, who held the lock during an interval, what unblocked it, and whom it waits for in a deadlock.
 func (e *Emitter) explanation(p *plan) string {
 	if len(p.holders) == 0 && len(p.causes) == 0 && p.next == jvmthread.NoThread {
 		return ""
 	}
-	e.text = e.text[:0]
+	e.text = wording.AppendDuration(e.text[:0], time.Duration(p.exact))
+	e.say(": ")
+	begin := len(e.text)
 	if len(p.holders) > 0 {
 		h := &p.holders[0]
 		doing := e.doing(p, h)
 		e.text = wording.AppendHeld(e.text, e.threadName(h.Thread), h.Share(time.Duration(p.exact)), doing)
 	}
 	for i := range p.causes {
+		e.also(begin)
 		e.explain(&p.causes[i])
 	}
+	if p.iv.Wait.Contended() && p.iv.Marks.Has(jvmthread.MarkTimedOut) {
+		e.also(begin)
+		e.say("timed out")
+	}
 	if p.next != jvmthread.NoThread {
-		if len(e.text) > 0 {
-			e.say("; ")
-		}
+		e.also(begin)
 		e.say("waits for ", e.threadName(p.next), ", which waits for it in a cycle")
 	}
 	return string(e.text)
 }
 
-func (e *Emitter) explain(ia *jvmthread.Interaction) {
-	if len(e.text) > 0 {
+// also separates two parts of an explanation that begins at an index of the text.
+func (e *Emitter) also(begin int) {
+	if len(e.text) > begin {
 		e.say("; ")
 	}
+}
+
+func (e *Emitter) explain(ia *jvmthread.Interaction) {
 	from := e.threadName(ia.From.Thread)
 	switch ia.Kind { //exhaustive:enforce
 	case jvmthread.InteractionStart:
@@ -181,7 +149,7 @@ func (e *Emitter) explain(ia *jvmthread.Interaction) {
 	}
 }
 
-// doingKey is what a text about the holder of a lock depends on.
+// doingKey is what a text about what a thread did depends on.
 type doingKey struct {
 	titleKey
 
@@ -195,13 +163,18 @@ func (e *Emitter) doing(p *plan, h *window.Holder) string {
 		return ""
 	}
 	p.holderSite = e.holderStack(p, h)
-	k := doingKey{titleKey{class: iv.Lock.Class, stack: iv.Stack, state: iv.State, wait: iv.Wait}, p.holderSite}
+	return e.phrase(iv, p.holderSite)
+}
+
+// phrase says what a thread did, and in which method; empty if that is not known.
+func (e *Emitter) phrase(iv *jvmthread.Interval, at jvmthread.StackID) string {
+	k := doingKey{titleKey{class: iv.Lock.Class, stack: iv.Stack, state: iv.State, wait: iv.Wait}, at}
 	text, ok := e.doings[k]
 	if !ok {
 		if len(e.doings) >= maxTexts {
 			clear(e.doings)
 		}
-		text = wording.Doing(iv.State, iv.Wait, e.object(iv.Wait, iv.Lock.Class, iv.Stack), e.waits.Site(p.holderSite).Function)
+		text = wording.Doing(iv.State, iv.Wait, e.object(iv.Wait, iv.Lock.Class, iv.Stack), e.waits.Site(at).Function)
 		e.doings[k] = text
 	}
 	return text

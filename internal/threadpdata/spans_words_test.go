@@ -4,6 +4,7 @@
 package threadpdata_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -96,11 +97,31 @@ const chain = `
 func TestExplanationOfALongChain(t *testing.T) {
 	spans := traceOf(t, chain, "", false)
 	have := onPath(spans, "a")
-	if want := "while b was in: blocked one, while c was in: blocked two, 2 more, while f was in: blocked five"; len(have) != 1 || have[0] != want {
+	const want = "899 µs: a running, while b was in: blocked one (899 µs), while c was in: blocked two (899 µs), and 2 more, " +
+		"while f was in: blocked five (899 µs)"
+	if len(have) != 1 || have[0] != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
-	if have := onPath(spans, "d"); !slices.Contains(have, "while e was in: blocked four, while f was in: blocked five") {
+	if have := onPath(spans, "d"); !slices.Contains(have, "100 ns: d running, while e was in: blocked four (899 µs), while f was in: blocked five (899 µs)") {
 		t.Errorf("a short chain is %q", have)
+	}
+}
+
+// However long a chain of waits is, its explanation has three of them.
+func TestExplanationHasThreeWaits(t *testing.T) {
+	const threads = 63
+	var b strings.Builder
+	for i := range threads {
+		fmt.Fprintf(&b, "1 t%d threadStart\n", i)
+	}
+	for i := threads - 1; i > 0; i-- {
+		fmt.Fprintf(&b, "%d t%d contendedEnter lock=l%d owner=t%d\n", 2000-i, i, i, i-1)
+	}
+	fmt.Fprintf(&b, "9000000 t%d yield\n", 0)
+	have := onPath(traceOf(t, b.String(), "", false), "t0")
+	const want = "9 ms: t0 running, while t1 was in: blocked l1 (9 ms), while t2 was in: blocked l2 (9 ms), and 59 more, while t62 was in: blocked l62 (9 ms)"
+	if !slices.Contains(have, want) {
+		t.Errorf("have %q", have)
 	}
 }
 
