@@ -68,7 +68,7 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	if e.requests != nil {
 		holds := e.binder.NewHolds(e.holds)
 		e.holds += len(holds)
-		e.requests.Window = e.builder.Start()
+		e.requests.Window(e.builder.Start())
 		e.requests.Apply(ev, th, closed, interactions, holds)
 	}
 	if left != 0 {

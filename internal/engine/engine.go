@@ -77,6 +77,7 @@ func New(cfg Config, sym *symbols.Table) *Engine {
 	}
 	if cfg.Requests != nil {
 		e.requests = requests.New(*cfg.Requests, tl, binder, (*recently)(e))
+		e.requests.Pin = e.builder.Pin
 	}
 	return e
 }
@@ -156,10 +157,11 @@ func (e *Engine) Finish(rest []jvmthread.Event, watermark jvmthread.Time, why wi
 		return
 	}
 	at := e.Now()
+	e.cutUntil(at, yield)
 	if e.requests != nil {
+		e.requests.Window(e.builder.Start())
 		e.requests.Close(at)
 	}
-	e.cutUntil(at, yield)
 	e.cut(at, why, yield)
 }
 

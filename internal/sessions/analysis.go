@@ -31,7 +31,7 @@ func (a *Analyzer) open(s *Session) Handler {
 	members := a.members
 	a.mu.Unlock()
 	for _, m := range members {
-		cfg.Requests = requestsOf(members, m.Window)
+		cfg.Requests = a.requestsOf(members, m.Window)
 		h.join(m, cfg)
 	}
 	return h
@@ -51,11 +51,16 @@ func (a *analysis) join(m *Member, cfg engine.Config) {
 }
 
 // requestsOf returns what the members with windows of a length want to know of requests: spans, if one of them does, else their sums.
-func requestsOf(members []*Member, length time.Duration) (wanted *requests.Config) {
+func (a *Analyzer) requestsOf(members []*Member, length time.Duration) (wanted *requests.Config) {
 	for _, m := range members {
 		if m.Window == length && m.Requests != nil && (wanted == nil || !wanted.Spans()) {
 			wanted = m.Requests
 		}
+	}
+	if wanted != nil {
+		w := *wanted
+		w.MaxPins = window.MaxPins(a.Options.MaxSpansPerWindow)
+		wanted = &w
 	}
 	return wanted
 }

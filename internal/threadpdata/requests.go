@@ -91,7 +91,11 @@ func (e *Emitter) writeRequestWait(w *requests.Wait, s ptrace.Span) {
 		a.PutStr(attrOwnerStacktrace, e.stack(w.Detail.OwnerStack))
 	}
 	e.linkHolders(w, s)
-	e.linkWindow(s, w.Window)
+	if w.Pinned {
+		e.linkTo(s, "detail", w.Window, jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
+	} else {
+		e.linkWindow(s, w.Window)
+	}
 }
 
 // repeatedly ends the name of the span of a run of waits, which also covers the time between them.
@@ -139,10 +143,15 @@ func (e *Emitter) linkHolders(w *requests.Wait, s ptrace.Span) {
 
 // linkWindow links to the trace of a window, in which the other threads are.
 func (e *Emitter) linkWindow(s ptrace.Span, start jvmthread.Time) {
+	e.linkTo(s, "window", start, jvmthread.IntervalRef{})
+}
+
+// linkTo links to a span in the trace of a window.
+func (e *Emitter) linkTo(s ptrace.Span, kind string, start jvmthread.Time, ref jvmthread.IntervalRef) {
 	l := s.Links().AppendEmpty()
 	l.SetTraceID(TraceID(e.session, start))
-	l.SetSpanID(SpanID(e.session, start, jvmthread.IntervalRef{}))
-	l.Attributes().PutStr(attrLinkKind, "window")
+	l.SetSpanID(SpanID(e.session, start, ref))
+	l.Attributes().PutStr(attrLinkKind, kind)
 }
 
 func (e *Emitter) writeRequestHold(h *requests.Held, s ptrace.Span) {

@@ -87,7 +87,7 @@ func (t *Tracker) requestEnded(ev *jvmthread.Event) {
 	t.endRuns(th)
 	e := End{
 		Thread: ev.Thread, Start: ev.Time - jvmthread.Time(ev.Arg), End: ev.Time, Span: ev.Span, Name: ev.Lock.Class, Waits: th.sums.waits,
-		Window: t.Window,
+		Window: t.window,
 	}
 	if e.Span.TraceID == [16]byte{} {
 		e.Span.TraceID = th.span.TraceID // the event carries only the span's own id

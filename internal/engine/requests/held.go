@@ -27,7 +27,7 @@ func (t *Tracker) held(h *jvmthread.Hold, closed *jvmthread.Interval) {
 
 // blame reports a hold by a request for which others waited.
 func (t *Tracker) blame(q *queue, h *jvmthread.Hold, span jvmthread.SpanContext, closed *jvmthread.Interval) {
-	held := Held{Hold: *h, Start: h.Start, End: h.End, Span: span, Window: t.Window}
+	held := Held{Hold: *h, Start: h.Start, End: h.End, Span: span, Window: t.window}
 	if th := t.threads[h.Thread]; th != nil && !th.limit(&held) {
 		return
 	}

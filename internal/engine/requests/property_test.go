@@ -24,20 +24,78 @@ func spanOf(id jvmthread.ThreadID) (c jvmthread.SpanContext) {
 	return c
 }
 
+// contexts adds a span to each thread, which is current all the time.
+func contexts(events []jvmthread.Event) (out []jvmthread.Event) {
+	known := make(map[jvmthread.ThreadID]bool)
+	for _, ev := range events {
+		if !known[ev.Thread] && ev.Kind != jvmthread.KindThreadStart {
+			known[ev.Thread] = true
+			out = append(out, jvmthread.Event{Time: ev.Time, Thread: ev.Thread, Kind: jvmthread.KindContext, Span: spanOf(ev.Thread)})
+		}
+		out = append(out, ev)
+	}
+	return out
+}
+
+// Waits that are reported as pinned have a span in the trace of their window, whatever its budget.
+func TestPinnedWaitsHaveASpan(t *testing.T) {
+	t.Parallel()
+	pinned, others := 0, 0
+	for seed := range uint64(100) {
+		events := contexts(threadtest.Simulate(seed, 30, 3, 600).Events)
+		budget := 9 + int(seed)
+		cfg := engine.DefaultConfig()
+		cfg.Window = time.Microsecond
+		cfg.Requests = &requests.Config{MinDuration: 1, MinCaused: 1, MaxPerSpan: 1e9, MaxPerSecond: 1e9, MaxPins: window.MaxPins(budget)}
+		e := engine.New(cfg, nil)
+		waiting := make(map[jvmthread.Time][]jvmthread.IntervalRef)
+		take := func() {
+			for _, w := range e.Requests().Take().Waits {
+				if w.Pinned {
+					waiting[w.Window] = append(waiting[w.Window], jvmthread.IntervalRef{Thread: w.Interval.Thread, Seq: w.Interval.Seq})
+					pinned++
+				} else {
+					others++
+				}
+			}
+			e.Requests().Reset()
+		}
+		finder := window.NewFinder()
+		see := func(w *window.Window) {
+			take()
+			finder.Find(w)
+			w.FoldMinor()
+			w.Select(budget, 1+budget/4)
+			for _, ref := range waiting[w.Start] {
+				if _, ok := w.Interval(ref); !ok {
+					t.Fatalf("seed %d: %v is not in the window of %d", seed, ref, w.Start)
+				}
+				if target, ok := w.Target(ref, w.Start); !ok || target.Folded {
+					t.Fatalf("seed %d, budget %d: %v has no span", seed, budget, ref)
+				}
+			}
+			delete(waiting, w.Start)
+		}
+		for i := range events {
+			e.Push(events[i:i+1], events[i].Time, see)
+			take()
+		}
+		e.Finish(nil, e.Now(), window.CutEnd, see)
+		if len(waiting) > 0 {
+			t.Fatalf("seed %d: waits of windows that do not exist: %v", seed, waiting)
+		}
+	}
+	if pinned < 1000 || others < 1000 {
+		t.Errorf("only %d pinned, %d others", pinned, others)
+	}
+}
+
 // Each wait is reported once, when it ends, and says the same of its holders and causes as the window that is cut later.
 func TestWaitsAreThoseOfTheWindow(t *testing.T) {
 	t.Parallel()
 	waits, held := 0, 0
 	for seed := range uint64(100) {
-		var events []jvmthread.Event
-		known := make(map[jvmthread.ThreadID]bool)
-		for _, ev := range threadtest.Simulate(seed, 6, 3, 400).Events {
-			if !known[ev.Thread] && ev.Kind != jvmthread.KindThreadStart {
-				known[ev.Thread] = true
-				events = append(events, jvmthread.Event{Time: ev.Time, Thread: ev.Thread, Kind: jvmthread.KindContext, Span: spanOf(ev.Thread)})
-			}
-			events = append(events, ev)
-		}
+		events := contexts(threadtest.Simulate(seed, 6, 3, 400).Events)
 		cfg := engine.DefaultConfig()
 		cfg.Window = time.Hour
 		cfg.Requests = &requests.Config{MinDuration: 1, MinCaused: 1, MaxPerSpan: 1e9, MaxPerSecond: 1e9}

@@ -28,6 +28,7 @@ type Config struct {
 	MinCaused    time.Duration // that others waited in sum, for a hold
 	MaxPerSpan   int           // waits that are reported alone, of one span on one thread
 	MaxPerSecond int           // spans for the session, on average; as many may come at once. 0: only the sums of requests are wanted
+	MaxPins      int           // waits of a window whose spans in its trace can be linked to
 }
 
 // Spans reports whether waits and holds are wanted.
@@ -44,6 +45,7 @@ type Wait struct {
 	Causes   []jvmthread.Interaction
 	Holders  []Holder       // of a wait for something that others hold, longest first; of a run: of the longest wait
 	Window   jvmthread.Time // start of the window in which it ended
+	Pinned   bool           // it has a span in the window's trace
 }
 
 // Holder is a thread that held what a wait was for, and its request.
@@ -81,8 +83,11 @@ type Report struct {
 
 // Tracker follows the requests of one session. One goroutine owns it, the same that owns the Timeline.
 type Tracker struct {
-	Window jvmthread.Time // start of the current window, which the caller sets
+	// Pin makes sure that a wait has a span in the trace of the current window.
+	Pin func(th *timeline.Thread, seq jvmthread.Seq)
 
+	window   jvmthread.Time // start of the current one
+	pins     int            // in it
 	cfg      Config
 	timeline *timeline.Timeline
 	binder   *interaction.Binder
@@ -115,6 +120,13 @@ const maxReport = 1 << 14
 
 // Take returns what ended since the previous call. It is valid until the next call of Apply.
 func (t *Tracker) Take() *Report { return &t.report }
+
+// Window notes the start of the current window.
+func (t *Tracker) Window(start jvmthread.Time) {
+	if start != t.window {
+		t.window, t.pins = start, 0
+	}
+}
 
 // Reset forgets what Take returned.
 func (t *Tracker) Reset() {

@@ -108,7 +108,7 @@ func (t *Tracker) wait(iv *jvmthread.Interval, d *jvmthread.Detail, causes []jvm
 	if th.sums.add(iv); !t.cfg.Spans() {
 		return
 	}
-	w := Wait{Interval: *iv, Start: iv.Began(), End: iv.End, Count: 1, Time: iv.Waited(), Detail: *d, Window: t.Window}
+	w := Wait{Interval: *iv, Start: iv.Began(), End: iv.End, Count: 1, Time: iv.Waited(), Detail: *d, Window: t.window}
 	parent := th.seen(d.Span, w.Start)
 	if w.Time < t.cfg.MinDuration || parent.waits >= t.cfg.MaxPerSpan {
 		t.join(th, &w, causes)
@@ -121,7 +121,17 @@ func (t *Tracker) wait(iv *jvmthread.Interval, d *jvmthread.Detail, causes []jvm
 	parent.waits++
 	th.waited = iv.End
 	t.complete(&w, causes)
+	t.pin(&w)
 	t.report.Waits = append(t.report.Waits, w)
+}
+
+// pin makes sure that the wait can be linked to in the window's trace, within the limit.
+func (t *Tracker) pin(w *Wait) {
+	if t.pins < t.cfg.MaxPins && t.Pin != nil {
+		t.pins++
+		w.Pinned = true
+		t.Pin(t.timeline.Thread(w.Interval.Thread), w.Interval.Seq)
+	}
 }
 
 // complete adds what ended the wait and who held what it was for.

@@ -59,9 +59,12 @@ func (l *Lane) fold(at int) {
 	l.keep[at] = false
 }
 
-// keepSources keeps the intervals that released a thread.
+// keepSources keeps the intervals that released a thread, and those that are pinned.
 func (w *Window) keepSources() {
 	for _, l := range w.Lanes {
+		if l.keep != nil {
+			l.keepPinned(func(at int) { l.keep[at] = true })
+		}
 		for i := range l.causes {
 			c := &l.causes[i]
 			if src := w.lane(c.thread); src != nil && src.keep != nil {
@@ -99,7 +102,7 @@ func (w *Window) hideIdle() {
 		}
 	}
 	for i, l := range w.Lanes {
-		if took[i] || w.Cost(i) > 0 || l.Waits.forOthers() {
+		if took[i] || len(l.pinned) > 0 || w.Cost(i) > 0 || l.Waits.forOthers() {
 			continue
 		}
 		total := l.Totals.time()

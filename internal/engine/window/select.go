@@ -4,6 +4,7 @@
 package window
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // Select decides which intervals and threads of a window get a span: at most maxSpans in total, including the root and the reserved spans;
-// 0 keeps everything. It keeps, in this order, until the budget is used up: deadlocked intervals; the longest contended wait of each lock
+// 0 keeps everything. It keeps, in this order, until the budget is used up: what is pinned; deadlocked intervals; the longest contended wait of each lock
 // and call site; the longest contended waits and waits for others on the critical path; the rest of the path; the longest other waits; idle
 // ones; the longest others. Each kept wait also keeps the intervals that caused its end. No time is lost: totals include everything, and
 // folded intervals are counted.
@@ -27,6 +28,9 @@ func (w *Window) Select(maxSpans, reserved int) {
 	s.lanes()
 	for i := range s.lists {
 		s.lists[i].room = s.left
+	}
+	for _, l := range w.Lanes {
+		l.keepPinned(func(at int) { s.keep(l, at) })
 	}
 	s.gather(false)
 	s.take(&s.lists[classDeadlocked])
@@ -174,13 +178,18 @@ type selection struct {
 	causes []jvmthread.Interaction // scratch of take
 }
 
-// lanes hides the threads beyond the budget: at most half of it goes to threads, those that waited longest for locks.
+// lanes hides the threads beyond the budget: at most half of it goes to threads, those that have pinned intervals, then those that
+// waited longest for locks.
 func (s *selection) lanes() {
 	w := s.window
 	order := make([]candidate, 0, len(w.Lanes))
 	for i, l := range w.Lanes {
 		if !l.Hidden {
-			order = append(order, candidate{length: l.Waits.Contended().Time, lane: int32(i)})
+			c := candidate{length: l.Waits.Contended().Time, lane: int32(i)}
+			if len(l.pinned) > 0 {
+				c.length = math.MaxInt64
+			}
+			order = append(order, c)
 		}
 	}
 	limit := min(s.left, max(1, s.left/2))

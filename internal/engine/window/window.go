@@ -67,6 +67,7 @@ type Lane struct {
 	Folded    Folded        // intervals without a span
 	Contended Folded        // those of them that are contended waits
 	Hidden    bool          // the thread itself has no span
+	pinned    []jvmthread.Seq
 	keep      []bool        // by interval; nil: all
 	sums      []HolderTimes // of prefixes, computed on demand
 	cursor    int           // where the last search for a holder ended
