@@ -27,8 +27,11 @@ func (t *Tracker) held(h *jvmthread.Hold, closed *jvmthread.Interval) {
 
 // blame reports a hold by a request for which others waited.
 func (t *Tracker) blame(q *queue, h *jvmthread.Hold, span jvmthread.SpanContext, closed *jvmthread.Interval) {
-	held := Held{Hold: *h, Start: h.Start, End: h.End, Span: span, Window: t.window}
-	if th := t.threads[h.Thread]; th != nil && !th.limit(&held) {
+	held := Held{Hold: *h, Start: h.Start, End: h.End, Span: span, Caused: q.caused(h), Window: t.window}
+	if held.Caused < max(t.cfg.MinCaused, time.Nanosecond) {
+		return
+	}
+	if th := t.threads[h.Thread]; th != nil && !th.limit(&held) || !t.allow(&t.forHolds, h.End) {
 		return
 	}
 	for _, p := range q.left {
@@ -52,12 +55,23 @@ func (t *Tracker) blame(q *queue, h *jvmthread.Hold, span jvmthread.SpanContext,
 		}
 		held.count(w.began, h.End, of)
 	}
-	if held.Caused >= max(t.cfg.MinCaused, time.Nanosecond) && held.Wait.Seq != jvmthread.NoSeq && t.allow(h.End) {
-		t.did = window.Activities{}
-		t.past.During(h.Thread, &t.did, h.Start, h.End)
-		held.Doing = t.did.Longest()
-		t.report.Holds = append(t.report.Holds, held)
+	t.did = window.Activities{}
+	t.past.During(h.Thread, &t.did, h.Start, h.End)
+	held.Doing = t.did.Longest()
+	t.report.Holds = append(t.report.Holds, held)
+}
+
+// caused returns for how long threads waited during a hold, in sum.
+func (q *queue) caused(h *jvmthread.Hold) (sum time.Duration) {
+	for i := range q.left {
+		sum += max(0, min(q.left[i].ended, h.End).Sub(max(q.left[i].began, h.Start)))
 	}
+	for i := range q.waiting {
+		if w := &q.waiting[i]; w.thread != h.Thread {
+			sum += max(0, h.End.Sub(max(w.began, h.Start)))
+		}
+	}
+	return sum
 }
 
 // limit limits the part of a hold that is shown to the time in which its span was current: a lock may be kept for longer. Nor does it overlap
@@ -76,14 +90,12 @@ func (th *thread) limit(held *Held) bool {
 	return held.Start < held.End
 }
 
-// count adds a wait with its span to those for which the hold is to blame, as far as they overlap.
+// count counts a wait with its span if it overlaps the hold.
 func (h *Held) count(began, ended jvmthread.Time, of jvmthread.SpanContext) {
-	d := min(ended, h.Hold.End).Sub(max(began, h.Hold.Start))
-	if d <= 0 {
+	if min(ended, h.Hold.End) <= max(began, h.Hold.Start) {
 		return
 	}
 	h.Threads++
-	h.Caused += d
 	if of.IsZero() {
 		return
 	}

@@ -27,7 +27,7 @@ type Config struct {
 	MinDuration  time.Duration // of a wait, or of the waits of a run in sum
 	MinCaused    time.Duration // that others waited in sum, for a hold
 	MaxPerSpan   int           // waits that are reported alone, of one span on one thread
-	MaxPerSecond int           // spans for the session, on average; as many may come at once. 0: only the sums of requests are wanted
+	MaxPerSecond int           // spans for the session, on average, a quarter of them for holds; as many may come at once. 0: only sums of requests
 	MaxPins      int           // waits of a window whose spans in its trace can be linked to
 }
 
@@ -97,7 +97,8 @@ type Tracker struct {
 	spare    []*queue
 	threads  map[jvmthread.ThreadID]*thread
 	report   Report
-	budget   budget
+	forWaits budget // and for the ends of requests
+	forHolds budget
 
 	// Scratch:
 	holds   []jvmthread.Hold
@@ -111,7 +112,7 @@ func New(cfg Config, tl *timeline.Timeline, binder *interaction.Binder, past win
 	return &Tracker{
 		cfg: cfg, timeline: tl, binder: binder, past: past,
 		queues: make(map[jvmthread.LockID]*queue), threads: make(map[jvmthread.ThreadID]*thread),
-		budget: budget{rate: int64(cfg.MaxPerSecond)},
+		forWaits: budget{rate: int64(cfg.MaxPerSecond - cfg.MaxPerSecond/4)}, forHolds: budget{rate: int64(cfg.MaxPerSecond / 4)},
 	}
 }
 
@@ -213,8 +214,8 @@ func (b *budget) take(now jvmthread.Time) bool {
 }
 
 // allow reports whether something may be added to the report, and counts it if not.
-func (t *Tracker) allow(now jvmthread.Time) bool {
-	if len(t.report.Waits)+len(t.report.Holds) < maxReport && t.budget.take(now) {
+func (t *Tracker) allow(b *budget, now jvmthread.Time) bool {
+	if len(t.report.Waits)+len(t.report.Holds) < maxReport && b.take(now) {
 		return true
 	}
 	t.report.Dropped++

@@ -100,7 +100,7 @@ func TestRateIsLimited(t *testing.T) {
 		reported += len(r.Waits)
 		dropped += r.Dropped
 	})
-	if reported != 299 || reported+int(dropped) != waits { // in 1.998 s, and 100 at once
+	if reported != 224 || reported+int(dropped) != waits { // three quarters of 100 a second in 1.998 s, and of 100 at once
 		t.Errorf("%d reported, %d dropped", reported, dropped)
 	}
 }
