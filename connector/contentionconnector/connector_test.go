@@ -110,7 +110,7 @@ var one = jvmthread.SessionID{1, 2, 3}
 // epoch is the start of the tests' sessions: a multiple of the window.
 const epoch = jvmthread.Time(1_700_000_000_000_000_000)
 
-// story is a history in microseconds: a convoy, a wait with its notify, a lost notify, and a deadlock.
+// story is a history in microseconds: a convoy, a wait with its notify, a lost notify, a deadlock, and a request.
 const story = `
 1000 main threadStart
 1100 http-exec-1 threadStart
@@ -134,6 +134,11 @@ const story = `
 200000 http-exec-2 contendedEnter lock=account-b owner=http-exec-1 stack=2
 300000 http-exec-3 park lock=sync owner=main stack=2
 310000 http-exec-3 unparked lock=sync
+320000 http-exec-3 context span=order
+330000 http-exec-3 sleepStart
+380000 http-exec-3 sleepEnd
+400000 http-exec-3 requestEnd span=order lock=request arg=80000000
+400000 http-exec-3 context span=-
 11000000 main sleepStart
 `
 
@@ -147,7 +152,7 @@ func carriers(t testing.TB, id jvmthread.SessionID, number uint64, before *uint6
 
 func fromEvents(id jvmthread.SessionID, number uint64, before *uint64, end string, events []jvmthread.Event) ptrace.Traces {
 	sym := symbols.New(symbols.DefaultLimits())
-	for _, class := range []string{"com.acme.OrderBook", "com.acme.OrderQueue", "com.acme.Account", "none of these", "java.util.concurrent.locks.ReentrantLock$NonfairSync"} {
+	for _, class := range []string{"com.acme.OrderBook", "com.acme.OrderQueue", "com.acme.Account", "none of these", "java.util.concurrent.locks.ReentrantLock$NonfairSync", "POST /orders"} {
 		sym.InternClass(class)
 	}
 	for _, stack := range []string{

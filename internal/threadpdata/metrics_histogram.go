@@ -63,13 +63,18 @@ func fillHistogram[P histogramPoint](s *statement, from *contention.Lifetime, h 
 	return true
 }
 
-// exemplars points at the spans of some durations, with the IDs that the thread_span processor gives them.
+// exemplars points at the spans of some durations: the application's, or those with the IDs that the thread_span processor gives them.
 func (s *statement) exemplars(h *contention.Histogram, dst pmetric.ExemplarSlice) {
 	dst.EnsureCapacity(len(h.Exemplars))
 	for i := range h.Exemplars {
 		x, e := &h.Exemplars[i], dst.AppendEmpty()
 		e.SetTimestamp(stamp(x.At))
 		e.SetDoubleValue(x.Duration.Seconds())
+		if !x.Request.IsZero() {
+			e.SetTraceID(pcommon.TraceID(x.Request.TraceID))
+			e.SetSpanID(pcommon.SpanID(x.Request.SpanID))
+			continue
+		}
 		e.SetTraceID(TraceID(s.session, x.Window))
 		e.SetSpanID(SpanID(s.session, x.Window, x.Ref))
 	}

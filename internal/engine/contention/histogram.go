@@ -25,6 +25,7 @@ type Histogram struct {
 
 // Exemplar is one duration of a histogram with a reference to its span.
 type Exemplar struct {
+	Request  jvmthread.SpanContext // the application's span, which the exemplar leads to instead; zero: none
 	Duration time.Duration
 	At       jvmthread.Time        // when it ended
 	Window   jvmthread.Time        // start of the window whose trace contains the span

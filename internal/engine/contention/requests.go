@@ -47,6 +47,9 @@ func (a *Account) Requests(ended []requests.End) {
 				h = a.histogram(&a.requests.spill(s.Key).Value.Waited, nil, true)
 			}
 			h.add(sum.Time, a.cfg)
+			if a.cfg.Exemplars > 0 && !e.Span.IsZero() && h.wants(sum.Time, a.cfg.Exemplars) {
+				h.keep(Exemplar{Duration: sum.Time, At: e.End, Request: e.Span}, a.cfg.Exemplars)
+			}
 		}
 	}
 }

@@ -21,6 +21,17 @@ func requestOf(name jvmthread.ClassID, kind jvmthread.Wait, waited time.Duration
 	return e
 }
 
+func TestExemplarsOfRequestsLeadToThem(t *testing.T) {
+	cfg := &Config{Buckets: []time.Duration{time.Second}, MaxSeries: 2, Expiry: time.Hour, Budget: &Budget{Limit: 100}, Exemplars: 2}
+	a := New(cfg, symbols.New(symbols.DefaultLimits()), nil, time.Unix(0, 0))
+	e := requestOf(1, jvmthread.WaitLock, 3)
+	e.End, e.Span = 50, jvmthread.SpanContext{TraceID: [16]byte{1}, SpanID: [8]byte{2}}
+	a.Requests([]requests.End{e, requestOf(1, jvmthread.WaitLock, 30)})
+	a.Flush(nil, time.Unix(1, 0), false, func(s *Statement) {
+		assert.Equal(t, []Exemplar{{Duration: 3, At: 50, Request: e.Span}}, s.Requests[0].Value.Waited.Exemplars)
+	})
+}
+
 func TestRequestsAreSummedByNameAndKind(t *testing.T) {
 	for _, delta := range []bool{false, true} {
 		cfg := &Config{Buckets: []time.Duration{time.Second}, MaxSeries: 2, Expiry: time.Hour, Budget: &Budget{Limit: 100}}
