@@ -3,7 +3,7 @@
 
 import {render} from "preact";
 import {useEffect, useState} from "preact/hooks";
-import {KnownContext, useServer} from "./known";
+import {KnownContext, useMoment, useServer} from "./known";
 import {type Shown, type Tab, tabs} from "./lib/link";
 import type {Grouping} from "./lib/rows";
 import type {Session} from "./lib/types";
@@ -33,6 +33,7 @@ function App() {
   const known = useServer(shown);
   const [help, setHelp] = useState(false);
   const {session, sessions} = known;
+  useMoment(shown, session);
   useKeys((e) => {
     if (e.key === "?") setHelp(true);
     else if (e.key === "p") show({path: !now().path});
@@ -93,6 +94,7 @@ function View({shown, session, sessions}: {shown: Shown; session: Session | null
       </Empty>
     );
   }
+  if (shown.moment) return <Empty title="Loading …" />;
   switch (shown.tab) {
     case "threads":
       return <ThreadsView key={session.id} shown={shown} />;

@@ -6,8 +6,8 @@ import {createContext} from "preact";
 import {useCallback, useContext, useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {type Answer, address, ask, askAll, Failure, type Parameters, useAnswer, useLoaded} from "./api";
 import {ids} from "./lib/lanes";
-import type {Shown} from "./lib/link";
-import type {Change, Classes, Info, Session, Sessions, ThreadRow, Threads} from "./lib/types";
+import {resolve, type Shown} from "./lib/link";
+import type {Change, Classes, Info, Interval, Session, Sessions, ThreadRow, Threads} from "./lib/types";
 import {now, show, showSession} from "./store";
 
 export interface Known {
@@ -252,4 +252,19 @@ export function useClasses(parameters: Parameters): ClassesAnswer {
 export function goTo(thread: number, seq: number, session?: string): void {
   if (session) showSession(session, "threads");
   show({tab: "threads", thread, seq, follow: false});
+}
+
+/** Goes where a link of another program leads, and selects what the thread did there. */
+export function useMoment({moment}: Shown, session: Session | null): void {
+  useEffect(() => {
+    if (!moment || !session) return;
+    const {at, view} = resolve(moment, session.origin);
+    show({moment: null, tab: "threads", view, follow: false});
+    if (!moment.thread) return;
+    const url = address(`sessions/${session.id}/interval`, {thread: moment.thread, at});
+    ask<Interval>(url).then(
+      ({seq}) => show({thread: moment.thread, seq}),
+      () => {}, // the thread or the time is not in the store: the view shows what is
+    );
+  }, [moment, session]);
 }

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {fromHash, nothing, parseRuns, runs, type Shown, toHash} from "./link";
+import {fromHash, nothing, parseRuns, resolve, runs, type Shown, toHash} from "./link";
 
 test("a link restores the view", () => {
   const shown: Shown = {
@@ -19,6 +19,7 @@ test("a link restores the view", () => {
     pathThread: 17,
     grouping: "pool",
     filter: {only: [1, 2, 3, 9], pattern: "<img src=x> & #7", contended: true, platform: false, alive: true},
+    moment: {time: 1_795_447_000_123_456, length: 546_000, thread: 12},
     thread: 12,
     seq: 4711,
     lock: 5,
@@ -33,6 +34,14 @@ test("a link restores the view", () => {
     skip: 20,
   };
   assert.deepEqual(fromHash(`#${toHash(shown)}`), shown);
+});
+
+test("a moment is a part of the session", () => {
+  const origin = "1795447000000000789"; // larger than a number holds exactly
+  const {at, view} = resolve({time: 1_795_447_000_123_456, length: 100, thread: 12}, origin);
+  assert.equal(at, 123_456_000 - 789 + 50_000);
+  assert.deepEqual(view, {from: 123_456_000 - 789 - 100_000, to: 123_456_000 - 789 + 200_000});
+  assert.equal(resolve({time: 1_795_446_000_000_000, length: 1, thread: 0}, origin).at, 0); // before the session
 });
 
 test("the default view has an empty link", () => {

@@ -16,6 +16,23 @@ export type Waits = (typeof waits)[number];
 export const pathTables = ["classes", "locks", "sites", "per_thread", "per_kind"] as const;
 export type By = (typeof pathTables)[number];
 
+/** A time that another program, such as Jaeger, links to: microseconds since the Unix epoch, and the thread; 0 for none. */
+export interface Moment {
+  time: number;
+  length: number;
+  thread: number;
+}
+
+/** The middle of a moment and a view around it, for a session that began at `origin`, in nanoseconds. */
+export function resolve({time, length}: Moment, origin: string): {at: number; view: Span} {
+  const from = Number(BigInt(time) * 1000n - BigInt(origin));
+  const lasts = Math.max(length, 1) * 1000;
+  return {
+    at: Math.max(0, Math.round(from + lasts / 2)),
+    view: {from: Math.max(0, from - lasts), to: Math.max(1, from + 2 * lasts)},
+  };
+}
+
 export interface Shown {
   session: string;
   tab: Tab;
@@ -32,6 +49,8 @@ export interface Shown {
   pathThread: number;
   grouping: Grouping;
   filter: Filter;
+  /** Where a link of another program leads; null once it is in view. */
+  moment: Moment | null;
   /** The selected interval. */
   thread: number;
   seq: number;
@@ -67,6 +86,7 @@ export const nothing: Shown = {
   pathThread: 0,
   grouping: "none",
   filter: noFilter,
+  moment: null,
   thread: 0,
   seq: 0,
   lock: 0,
@@ -133,6 +153,11 @@ export function toHash(shown: Shown): string {
   if (filter.only) put("only", runs(filter.only) || "none");
   put("name", filter.pattern);
   put("just", (["contended", "platform", "alive"] as const).filter((name) => filter[name]).join("."));
+  if (shown.moment) {
+    put("time", String(shown.moment.time));
+    put("length", String(shown.moment.length));
+    put("thread", String(shown.moment.thread));
+  }
   if (shown.thread) put("at", `${shown.thread}.${shown.seq}`);
   if (shown.lock) put("lock", String(shown.lock));
   put("threads", runs(shown.threads));
@@ -156,7 +181,7 @@ export function fromHash(text: string): Shown {
   const query = new URLSearchParams(text.replace(/^#/, ""));
   const list = <T extends string>(key: string, all: readonly T[]) =>
     (query.get(key) ?? "").split(".").filter((name): name is T => all.includes(name as T));
-  const whole = (key: string) => Number(/^\d{1,15}$/.exec(query.get(key) ?? "")?.[0] ?? 0);
+  const whole = (key: string) => Number(/^\d{1,16}$/.exec(query.get(key) ?? "")?.[0] ?? 0);
   const path = query.get("path");
   const only = query.get("only");
   const just = (query.get("just") ?? "").split(".");
@@ -184,6 +209,7 @@ export function fromHash(text: string): Shown {
       platform: just.includes("platform"),
       alive: just.includes("alive"),
     },
+    moment: whole("time") ? {time: whole("time"), length: whole("length"), thread: whole("thread")} : null,
     thread,
     seq,
     lock: whole("lock"),

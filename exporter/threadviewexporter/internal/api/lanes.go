@@ -113,7 +113,7 @@ type Interval struct {
 	Thread ThreadRef `json:"thread"`
 	Seq    uint32    `json:"seq"`   // number of the interval within its thread, from 1
 	State  int       `json:"state"` // index into Info.States
-	Title  string    `json:"title"` // name of its span: "blocked OrderBook"
+	Title  string    `json:"title"` // what the thread did: "blocked OrderBook", "join worker-3"
 	From   int64     `json:"from"`
 	To     int64     `json:"to"` // end so far, if it is open
 	Marks  int       `json:"marks"`

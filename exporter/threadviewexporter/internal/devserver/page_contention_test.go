@@ -4,10 +4,16 @@
 package main_test
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/browser"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 )
 
 // The details of a wait for a ReentrantLock name who held it longest, what that thread did, and where the application waits.
@@ -72,4 +78,19 @@ func TestStatisticsNameLocksAndPools(t *testing.T) {
 	callers := strings.ReplaceAll(strings.Join(p.Texts("[data-table=callers] tbody tr"), "\n"), "\t", " ")
 	assert.Regexp(t, `Matcher.match\s+OrderBook.lock\s+lock`, callers)
 	assert.Regexp(t, `Shop.buy\s+HikariPool\s+pool`, callers)
+}
+
+// A link of another program, such as Jaeger, has the time in microseconds since the Unix epoch, and the thread.
+func TestLinkToAMoment(t *testing.T) {
+	t.Parallel()
+	server := simulated(t)
+	wait := get[api.Interval](t, server, "sessions/"+locks+"/interval?thread=5&seq=2")
+	origin, err := strconv.ParseInt(get[api.Session](t, server, "sessions/"+locks).Origin, 10, 64)
+	require.NoError(t, err)
+	p := openLanes(t, fmt.Sprintf("s=%s&thread=5&time=%d&length=%d", locks, (origin+wait.From)/1000, (wait.To-wait.From)/1000))
+	p.Until(`document.querySelector(".detail .sentence")`)
+	assert.Contains(t, p.Text(".detail .sentence"), "blocked OrderBook.lock for 224 ms")
+	p.Until(`location.hash.includes("at=5.2") && location.hash.includes("follow=0") && !location.hash.includes("time=")`)
+	view := browser.Eval[[]int64](p, `[weftPlane.view.from, weftPlane.view.to]`)
+	assert.True(t, view[0] < wait.From && wait.To < view[1] && view[1]-view[0] < 4*(wait.To-wait.From), "%d..%d for a wait from %d to %d", view[0], view[1], wait.From, wait.To)
 }
