@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestTomcatNamesTheLock puts a servlet under load whose list of prices is locked while a thread fetches new ones. Tomcat has more workers than
@@ -43,12 +44,55 @@ func TestTomcatNamesTheLock(t *testing.T) {
 	})
 }
 
+// TestServerHasFewOperations puts 200 threads of Tomcat under load. Jaeger's search form lists the names of its spans, of which there are few, and
+// the trace shows what matters first.
+func TestServerHasFewOperations(t *testing.T) {
+	classpath := withJars(t, "tomcat")
+	server := startJaeger(t)
+	c := startCollector(t, server.setup())
+	const items = 100 // the others cost nothing
+	l := load{clients: 200, requests: 10, path: "/price/", want: func(client int) string {
+		if client >= items {
+			return "0"
+		}
+		return strconv.Itoa(client * client)
+	}}
+	runPricesUnder(t, jdks[0], c, classpath, l)
+	o := server.takes(t, c.finish(t, "prices"), "prices")
+	var operations struct {
+		Data []string `json:"data"`
+	}
+	require.True(t, server.get(t, "/api/services/prices/operations", &operations))
+	t.Logf("%d operations: %q", len(operations.Data), operations.Data)
+	assert.Contains(t, operations.Data, "blocked PriceList.lock")
+	assert.LessOrEqual(t, len(operations.Data), 40)
+	longest, minor, threads := 0, 0, map[string]bool{}
+	for _, s := range o.spans {
+		longest = max(longest, len(s.text("weft.explanation")))
+		if s.text("weft.state") == "reentering" && s.number("weft.interval.time") < 100*microsecond {
+			minor++
+		}
+		threads[s.text("thread.name")] = true
+	}
+	assert.Less(t, longest, 1000, "characters of an explanation")
+	assert.Zero(t, minor, "spans of reentering for less than 100 µs")
+	assert.Greater(t, len(threads), 200)
+	for _, root := range o.roots("prices") {
+		t.Logf("%q: %d threads, folded: %s; %d of %d contended waits have no span", root.Name(), root.number("weft.window.threads"),
+			root.text("weft.folded.thread.names"), root.number("weft.folded.contended.count"), root.number("weft.contended.count"))
+	}
+}
+
 // runPrices starts the server, sends requests, and stops it. It returns how long requests waited for the lock.
 func runPrices(t *testing.T, j jdk, c *collector, classpath string) int64 {
+	t.Helper()
+	return runPricesUnder(t, j, c, classpath, load{clients: 24, requests: 25, path: "/price/", want: func(client int) string { return strconv.Itoa(client * client) }})
+}
+
+func runPricesUnder(t *testing.T, j jdk, c *collector, classpath string, l load) int64 {
 	t.Helper()
 	address := freeAddress(t)
 	host, port, _ := strings.Cut(address, ":")
 	jvm := java(t, j, c.endpoint, "prices", "-cp", classpath, "com.acme.prices.PriceServer", host, port)
-	l := load{clients: 24, requests: 25, path: "/price/", want: func(client int) string { return strconv.Itoa(client * client) }}
 	return l.serve(t, jvm, address)
 }

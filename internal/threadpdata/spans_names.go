@@ -11,11 +11,14 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-// A session's spans have at most so many different names that contain a class or the name of a lock, and at most so many of these are of
-// waits that are not contended. Stores index names, Jaeger lists all of them in its search form, and span metrics make a series of each.
+// The names of a session's spans contain at most so many classes or names of locks: the first ones, whatever they are, then those that threads
+// waited for. Stores index names, Jaeger lists all of them in its search form, and span metrics make a series of each.
 const (
-	maxObjects      = 48
-	maxOtherObjects = 16
+	firstObjects = 16
+	maxObjects   = 32
+	otherObjects = 8 // of waits that are not contended
+	// worthName is the time of waits in a window that is worth a name: locks of class loaders that made a thread wait once at the start are not.
+	worthName = 10 * time.Millisecond
 )
 
 // names gives spans names of which there are few: they contain no threads and no numbers, and of the objects only the first ones. The others
@@ -33,16 +36,31 @@ func newNames() names {
 
 // limit returns a name that contains an object, or the one without it if there are too many.
 func (n *names) limit(name, without string, contended bool) string {
+	blocked := time.Duration(0)
+	if contended {
+		blocked = worthName
+	}
+	name, _ = n.limitTo(name, without, blocked)
+	return name
+}
+
+// limitTo is limit with the time of all waits for the object in a window, 0 if they are not contended. It reports whether the name is that with
+// the object.
+func (n *names) limitTo(name, without string, blocked time.Duration) (limited string, ok bool) {
+	most := firstObjects
+	if blocked >= worthName {
+		most = maxObjects
+	}
 	switch {
 	case name == without || n.objects[name]:
-		return name
-	case len(n.objects) >= maxObjects || !contended && n.other >= maxOtherObjects:
-		return without
-	case !contended:
+		return name, true
+	case len(n.objects) >= most || blocked == 0 && n.other >= otherObjects:
+		return without, false
+	case blocked == 0:
 		n.other++
 	}
 	n.objects[name] = true
-	return name
+	return name, true
 }
 
 // intervalName returns the name of the span of an interval.
@@ -52,11 +70,18 @@ func (e *Emitter) intervalName(iv *jvmthread.Interval) string {
 		return wording.Verb(iv.State)
 	}
 	name, ok := e.names.known[k]
-	if !ok {
+	if ok {
+		return name
+	}
+	title, blocked := e.title(k), time.Duration(0)
+	if iv.Wait.Contended() {
+		blocked = max(1, e.blocked[title], iv.Waited())
+	}
+	name, ok = e.names.limitTo(title, wording.Title(k.state, k.wait, "", false), blocked)
+	if ok {
 		if len(e.names.known) >= maxTexts {
 			clear(e.names.known)
 		}
-		name = e.names.limit(e.title(k), wording.Title(k.state, k.wait, "", false), iv.Wait.Contended())
 		e.names.known[k] = name
 	}
 	return name
@@ -66,11 +91,12 @@ func (e *Emitter) intervalName(iv *jvmthread.Interval) string {
 func (e *Emitter) rootName() string {
 	w := e.window
 	length := w.End.Sub(w.Start)
+	most, blocked := e.mostBlocked()
 	if w.Totals[jvmthread.StateDeadlocked].Time > 0 {
 		return "threads: deadlock"
 	}
-	if iv, blocked := e.mostBlocked(); blocked > 0 && blocked >= length/minorPart {
-		return "threads: " + e.intervalName(&iv)
+	if blocked > 0 && blocked >= length/minorPart {
+		return "threads: " + e.intervalName(&most)
 	}
 	if len(w.Lanes) > 0 && w.Totals[jvmthread.StateRunnable].Time < length/minorPart {
 		return "threads: idle"

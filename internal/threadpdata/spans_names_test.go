@@ -51,11 +51,44 @@ func TestNamesAreFew(t *testing.T) {
 		t.Errorf("%d of 4 threads", few["thread"])
 	}
 	many, others := names(t, 300, true), names(t, 300, false)
-	if len(many) > 60 || many["blocked"] != 300-48 || many["thread"] != 301 {
-		t.Errorf("%d names, %d of 252 waits without the lock, %d of 301 threads", len(many), many["blocked"], many["thread"])
+	if len(many) > 24 || many["blocked"] != 300-16 || many["thread"] != 301 {
+		t.Errorf("%d names, %d of 284 waits without the lock, %d of 301 threads", len(many), many["blocked"], many["thread"])
 	}
-	if len(others) > 24 || others["wait"] != 300-16 {
-		t.Errorf("%d names, %d of 284 waits without the object", len(others), others["wait"])
+	if len(others) > 16 || others["wait"] != 300-8 {
+		t.Errorf("%d names, %d of 292 waits without the object", len(others), others["wait"])
+	}
+}
+
+// However many locks have names already, one that threads waited for long gets one.
+func TestLocksThatCostGetNames(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "1 t%d threadStart\n", i)
+	}
+	b.WriteString("1 owner threadStart\n")
+	for i := range 100 {
+		took := 1000
+		if i >= 60 {
+			took = 10_000_000
+		}
+		at := 1_000_000 + i*20_000_000
+		fmt.Fprintf(&b, "%d t%d contendedEnter lock=Lock%dx owner=owner\n%d t%d contendedEntered lock=Lock%dx\n", at, i, i, at+took, i, i)
+	}
+	all := map[string]bool{}
+	for _, s := range traceOf(t, b.String(), "", false).All() {
+		all[s.Name()] = true
+	}
+	named := 0
+	for i := range 100 {
+		if all[fmt.Sprintf("blocked Lock%dx", i)] {
+			named++
+			if i >= 16 && i < 60 {
+				t.Errorf("lock %d, for which a thread waited 1 µs, has a name", i)
+			}
+		}
+	}
+	if named != 32 {
+		t.Errorf("%d locks have names", named)
 	}
 }
 
