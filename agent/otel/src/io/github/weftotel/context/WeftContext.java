@@ -3,6 +3,7 @@
 
 package io.github.weftotel.context;
 
+import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.context.Context;
@@ -20,6 +21,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class WeftContext implements AutoConfigurationCustomizerProvider {
     private static final AtomicBoolean INSTALLED = new AtomicBoolean();
+    private static final AttributeKey<String> ROUTE = AttributeKey.stringKey("http.route");
+    private static final AttributeKey<String> METHOD = AttributeKey.stringKey("http.request.method");
 
     @Override
     public void customize(AutoConfigurationCustomizer customizer) {
@@ -72,10 +75,19 @@ public final class WeftContext implements AutoConfigurationCustomizerProvider {
             return storage.root();
         }
 
-        /** The name of the context's span, or null. */
+        /** The method and route of the context's span, or else its name; null if it cannot be read. */
         private static String name(Context context) {
             Span span = Span.fromContext(context);
-            return span instanceof ReadableSpan ? ((ReadableSpan) span).getName() : null;
+            if (!(span instanceof ReadableSpan)) {
+                return null;
+            }
+            ReadableSpan request = (ReadableSpan) span;
+            String route = request.getAttribute(ROUTE);
+            if (route == null) {
+                return request.getName(); // which contains the route if instrumentation has updated it
+            }
+            String method = request.getAttribute(METHOD);
+            return method == null ? route : method + " " + route;
         }
 
         private static SpanContext span(Context context) {

@@ -1,0 +1,195 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// slowRequest is a request that somebody looks at.
+const slowRequest = 100 * time.Millisecond
+
+// served is what a program with OpenTelemetry's SDK exported, what Weft added to its traces, and what the program measured.
+type served struct {
+	own   map[spanID]*span // of the program
+	slow  map[string]*span // of these, the slow requests by trace
+	added []*span          // Weft's, in these traces
+	waits map[string][]*span
+	holds map[string][]hold // by trace
+	of    map[string][]hold // by what was held
+}
+
+func newServed(t *testing.T, o *output, service string, holds []hold) *served {
+	t.Helper()
+	r := &served{
+		own: map[spanID]*span{}, slow: map[string]*span{}, waits: map[string][]*span{}, holds: map[string][]hold{}, of: map[string][]hold{},
+	}
+	for _, s := range o.of(service, func(s *span) bool { return s.session == "" }) {
+		r.own[s.id()] = s
+		if s.isRoot() && s.Name() != "restock" && time.Duration(s.EndTimestamp()-s.StartTimestamp()) > slowRequest {
+			r.slow[s.TraceID().String()] = s
+		}
+	}
+	r.added = o.of(service, func(s *span) bool {
+		return s.session != "" && (s.has("weft.wait.time") || s.has("weft.request.waiters"))
+	})
+	for _, s := range r.added {
+		if s.has("weft.wait.time") {
+			r.waits[s.TraceID().String()] = append(r.waits[s.TraceID().String()], s)
+		}
+	}
+	for _, h := range holds {
+		r.holds[h.Trace] = append(r.holds[h.Trace], h)
+		r.of[h.Of] = append(r.of[h.Of], h)
+	}
+	return r
+}
+
+// names counts the program's spans.
+func (r *served) names() map[string]int {
+	counts := map[string]int{}
+	for _, s := range r.own {
+		counts[s.Name()]++
+	}
+	return counts
+}
+
+// covered is how much of a time the spans cover together; they are in order.
+func covered(spans []*span, from, to int64) (sum int64) {
+	for _, s := range spans {
+		begin, end := max(from, int64(s.StartTimestamp())), min(to, int64(s.EndTimestamp()))
+		if begin < end {
+			sum += end - begin
+			from = end
+		}
+	}
+	return sum
+}
+
+// checkCoverage checks that the traces of slow requests show where they lost their time.
+func (r *served) checkCoverage(t *testing.T) {
+	lost, shown := map[string]int64{}, map[string]int64{}
+	var shares []float64
+	for trace := range r.slow {
+		var own, seen int64
+		for _, h := range r.holds[trace] {
+			took, part := h.Acquired-h.Called, covered(r.waits[trace], h.Called, h.Acquired)
+			lost[h.Of] += took
+			shown[h.Of] += part
+			own += took
+			seen += part
+		}
+		if own > int64(slowRequest/2) {
+			shares = append(shares, float64(seen)/float64(own))
+		}
+	}
+	require.Greater(t, len(shares), 100, "slow requests that waited")
+	for _, of := range []string{"Inventory.lock", "Prices.lock", "HikariPool"} {
+		t.Logf("%s: lost %v, shown %v", of, time.Duration(lost[of]), time.Duration(shown[of]))
+		assert.GreaterOrEqual(t, float64(shown[of]), 0.95*float64(lost[of]), of)
+	}
+	slices.Sort(shares)
+	t.Logf("%d slow requests; least shares %.3f, median %.4f", len(r.slow), shares[:3], shares[len(shares)/2])
+	assert.GreaterOrEqual(t, shares[len(shares)/20], 0.95, "share of 95 %% of the requests")
+}
+
+// checkPlace checks that the added spans lie within their parents and have their resource. The SDK reads the wall clock and the clock that it
+// counts from one after the other when a span starts: a thread that is preempted in between shifts its span, as the program sees too.
+func (r *served) checkPlace(t *testing.T) {
+	outside, shifted := 0, 0
+	for _, s := range r.added {
+		parent := r.own[s.parent()]
+		if !assert.NotNil(t, parent, "%s is an orphan", s.Name()) {
+			continue
+		}
+		assert.Equal(t, parent.instance, s.instance)
+		begin, end := int64(parent.StartTimestamp()), int64(parent.EndTimestamp())
+		if begin <= int64(s.StartTimestamp()) && int64(s.EndTimestamp()) <= end {
+			continue
+		}
+		for _, h := range r.holds[s.TraceID().String()] {
+			begin, end = min(begin, h.Called), max(end, h.Released)
+		}
+		if near := int64(200 * time.Microsecond); begin-near <= int64(s.StartTimestamp()) && int64(s.EndTimestamp()) <= end+near {
+			shifted++
+			continue
+		}
+		outside++
+		t.Logf("%s is outside of %s by %v, %v", s.Name(), parent.Name(), time.Duration(begin-int64(s.StartTimestamp())), time.Duration(int64(s.EndTimestamp())-end))
+	}
+	t.Logf("%d spans added, %d outside of their parents, and %d whose parents are shifted", len(r.added), outside, shifted)
+	assert.Zero(t, outside)
+}
+
+// holding are the names of what the program holds, by the lock that its threads wait for.
+var holding = map[string]string{"Inventory.lock": "Inventory.lock", "Prices.lock": "Prices.lock", "ConcurrentBag.handoffQueue": "HikariPool"}
+
+// checkHolders checks that each link leads to a request that held what the wait was for, within a millisecond.
+func (r *served) checkHolders(t *testing.T) {
+	all, without, wrong := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, s := range r.added {
+		of := holding[s.text("weft.lock.name")]
+		if of == "" || !s.has("weft.wait.time") {
+			continue
+		}
+		holders := r.during(of, int64(s.StartTimestamp()), int64(s.EndTimestamp()))
+		links := append(linked(s.Links(), "holder_context"), linked(s.Links(), "owner_context")...)
+		all[of]++
+		if len(links) == 0 && slices.ContainsFunc(holders, func(h hold) bool { return h.Span != "0000000000000000" }) {
+			without[of]++
+		}
+		for _, l := range links {
+			if !slices.ContainsFunc(holders, func(h hold) bool { return h.request == l }) {
+				wrong[of]++
+				t.Logf("%s %s: %s held by %v", s.TraceID(), s.Name(), s.text("weft.explanation"), l)
+			}
+		}
+	}
+	t.Logf("waits %v, without a link %v, wrong links %v", all, without, wrong)
+	for _, of := range []string{"Inventory.lock", "Prices.lock"} {
+		assert.Zero(t, wrong[of], of)
+		assert.Less(t, without[of], all[of]/20, of)
+	}
+	// A connection that is returned while nobody waits is not seen to be returned.
+	assert.LessOrEqual(t, wrong["HikariPool"], all["HikariPool"]/50, "HikariPool")
+}
+
+// during returns who held something within a millisecond of a time.
+func (r *served) during(of string, from, to int64) []hold {
+	const tolerance = int64(time.Millisecond)
+	return slices.Collect(func(yield func(hold) bool) {
+		for _, h := range r.of[of] {
+			if h.Acquired < to+tolerance && h.Released > from-tolerance && !yield(h) {
+				return
+			}
+		}
+	})
+}
+
+// checkJaeger checks that the critical path of Jaeger's page leads through the longest wait of each slow request.
+func (r *served) checkJaeger(t *testing.T, server *jaeger) {
+	for trace := range r.slow {
+		waits := r.waits[trace]
+		if !assert.NotEmpty(t, waits, "waits of a slow request in trace %s", trace) {
+			continue
+		}
+		longest := slices.MaxFunc(waits, func(a, b *span) int { return cmp.Compare(a.number("weft.wait.time"), b.number("weft.wait.time")) })
+		var answer v1Answer
+		poll(t, "Jaeger has the trace", func() bool {
+			require.True(t, server.get(t, "/api/traces/"+trace, &answer))
+			return slices.ContainsFunc(answer.Data[0].Spans, func(s v1Span) bool { return s.SpanID == longest.SpanID().String() })
+		})
+		roots, all := tree(t, answer.Data[0].Spans)
+		require.Len(t, roots, 1)
+		visited := map[*line]bool{}
+		roots[0].visit(visited)
+		assert.True(t, visited[all[longest.SpanID().String()]], "%s is not on the critical path of trace %s", longest.Name(), trace)
+	}
+}
