@@ -178,6 +178,12 @@ func (l *Intervals) Wait(i int) Wait { return l.at(i).wait }
 // Stack returns the stack of an interval.
 func (l *Intervals) Stack(i int) StackID { return l.at(i).stack }
 
+// Began returns when the wait began of which an interval is a part.
+func (l *Intervals) Began(i int) Time {
+	iv := Interval{Start: l.Start(i), Marks: l.at(i).marks, Timeout: l.at(i).timeout}
+	return iv.Began()
+}
+
 // Lock returns the lock of an interval.
 func (l *Intervals) Lock(i int) LockID { return l.at(i).lock }
 

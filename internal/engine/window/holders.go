@@ -86,7 +86,7 @@ func (w *Window) Holders(iv *jvmthread.Interval, out []Holder, doing int) []Hold
 	}
 	start, end := w.Clip(*iv)
 	first := len(out)
-	holds := w.holdsOf(iv.Lock, start, end)
+	holds := w.HoldsOf(iv.Lock, start, end)
 	out = AppendHolders(out, iv.Thread, start, end, holds)
 	if len(out) > first {
 		FindDoing(out[first:min(first+doing, len(out))], w, start, end, holds, &w.did)
@@ -209,9 +209,9 @@ func AppendSupposedHolder(
 	return append(out, Holder{Thread: id, Doing: did.iv})
 }
 
-// holdsOf returns the holds of a lock that end after start, in the order of their ends, without those of which it is clear that they begin after
+// HoldsOf returns the holds of a lock that end after start, in the order of their ends, without those of which it is clear that they begin after
 // end: of a busy semaphore there may be very many.
-func (w *Window) holdsOf(id jvmthread.LockID, start, end jvmthread.Time) []jvmthread.Hold {
+func (w *Window) HoldsOf(id jvmthread.LockID, start, end jvmthread.Time) []jvmthread.Hold {
 	first := w.holdsBefore(id, start)
 	if first < len(w.Holds) && w.Holds[first].Lock == id && w.Holds[first].Marks&jvmthread.HoldShared != 0 {
 		return w.Holds[first:w.holdsBefore(id, end+w.longestShare)]

@@ -62,7 +62,7 @@ func TestSharedHoldsOfAWait(t *testing.T) {
 		}
 		start := jvmthread.Time(random.IntN(1 + int(at)))
 		end := start + jvmthread.Time(random.IntN(20))
-		have := b.window.holdsOf(semaphore, start, end)
+		have := b.window.HoldsOf(semaphore, start, end)
 		if n, want := overlap(have, start, end), overlap(b.holds, start, end); n != want {
 			t.Fatalf("%d of %d holds overlap %d..%d, want %d", n, len(have), start, end, want)
 		}

@@ -1,0 +1,201 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package incident
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// collected is what an incident collects until it is reported.
+type collected struct {
+	key      jvmthread.LockID // the root, as lockOf returns it
+	rootTime time.Duration    // blocked at the root; of a deadlock, at all its locks
+	open     []Wait           // at the end of the last window, by thread
+	threads  map[jvmthread.ThreadID]time.Duration
+	locks    map[jvmthread.LockID]*Lock
+	holders  map[jvmthread.ThreadID]*Holder
+	holds    []Hold
+	unsaved  bool // some of the savings are not known
+	again    bool // its deadlock was reported before
+	taken    bool // by a group of the current window
+}
+
+func newIncident(id ID) *Incident {
+	return &Incident{ID: id, End: id.Start, collected: collected{
+		threads: make(map[jvmthread.ThreadID]time.Duration), locks: make(map[jvmthread.LockID]*Lock),
+		holders: make(map[jvmthread.ThreadID]*Holder),
+	}}
+}
+
+// rest returns the incident that begins where this one is cut.
+func (inc *Incident) rest() *Incident {
+	id := ID{Start: inc.End}
+	if len(inc.open) > 0 {
+		id.First = inc.open[0].Interval.Thread
+	}
+	next := newIncident(id)
+	next.Before, next.Cycle, next.key, next.Lock, next.Deadlock = &inc.ID, inc.Cycle, inc.key, inc.Lock, inc.Deadlock
+	next.again = inc.Cycle != 0
+	next.open = slices.Clone(inc.open)
+	for i := range next.open { // they count when time passes
+		next.open[i].Start, next.open[i].End = inc.End, inc.End
+	}
+	return next
+}
+
+// absorb adds another incident that is not over to this one, which began first.
+func (inc *Incident) absorb(other *Incident) {
+	inc.Blocked += other.Blocked
+	inc.Count += other.Count
+	inc.TimedOut += other.TimedOut
+	inc.Saved += other.Saved
+	inc.unsaved = inc.unsaved || other.unsaved || inc.key != other.key
+	inc.open = append(inc.open, other.open...)
+	inc.sortOpen()
+	for id, d := range other.threads {
+		inc.threads[id] += d
+	}
+	for id, l := range other.locks {
+		inc.lock(id).add(l)
+	}
+	inc.Longest = max(inc.Longest, other.Longest)
+	for i := range other.Waits {
+		inc.addWait(&other.Waits[i])
+	}
+	if inc.Cycle == 0 && (other.Cycle != 0 || other.rootTime > inc.rootTime) {
+		inc.Cycle, inc.key, inc.rootTime, inc.holds, inc.holders = other.Cycle, other.key, other.rootTime, other.holds, other.holders
+	}
+}
+
+func (inc *Incident) sortOpen() {
+	slices.SortFunc(inc.open, func(a, b Wait) int { return cmp.Compare(a.Interval.Thread, b.Interval.Thread) })
+}
+
+func (inc *Incident) lock(id jvmthread.LockID) *Lock {
+	l := inc.locks[id]
+	if l == nil {
+		l = &Lock{ID: id}
+		inc.locks[id] = l
+	}
+	return l
+}
+
+func (l *Lock) add(other *Lock) {
+	l.Time += other.Time
+	if other.longest > l.longest {
+		l.longest, l.Kind, l.Stack = other.longest, other.Kind, other.Stack
+	}
+}
+
+// collect adds a group of the window to an incident.
+func (f *Finder) collect(w *window.Window, g *group, inc *Incident) {
+	before := inc.open
+	inc.open = nil
+	inc.End = max(inc.End, g.end)
+	f.root(g, inc)
+	for n := g.head; n >= 0; n = f.episodes.list[n].next {
+		ep := &f.episodes.list[n]
+		l := inc.lock(f.episodes.locks[ep.lock])
+		l.Time += time.Duration(ep.time)
+		inc.Blocked += time.Duration(ep.time)
+		for _, i := range f.episodes.order[ep.first : ep.last+1] {
+			f.wait(w, &f.episodes.waits[i], l, before, inc)
+		}
+		if inc.Cycle != 0 && ep.cycle == inc.Cycle || inc.Cycle == 0 && l.ID == inc.key {
+			inc.rootTime += time.Duration(ep.time)
+			f.holdsOf(w, ep, inc)
+		}
+	}
+	for i := range before { // the others continue in another incident
+		if rec := &before[i]; rec.End != jvmthread.NoTime && rec.End > rec.Start {
+			inc.addWait(rec)
+		}
+	}
+	inc.sortOpen()
+	for i := range inc.Waits {
+		inc.Waits[i].fill(w)
+	}
+	if g.open { // the only window in which this is known, if the incident is cut
+		for i := range inc.open {
+			inc.open[i].fill(w)
+		}
+	}
+	inc.fillHolds(w)
+	f.saved(w, g, inc)
+}
+
+// root decides whether the incident is named by the root of the group.
+func (f *Finder) root(g *group, inc *Incident) {
+	if g.cycle != 0 {
+		if inc.Cycle == 0 {
+			inc.rootTime, inc.holds = 0, nil
+			clear(inc.holders)
+		}
+		inc.Cycle = g.cycle
+		if d, ok := f.deadlocks[g.cycle]; ok {
+			inc.Deadlock = &d
+		}
+	}
+	ep := &f.episodes.list[g.root]
+	if key := f.episodes.locks[ep.lock]; inc.key != key && (inc.rootTime == 0 || inc.Cycle == 0 && time.Duration(ep.time) > inc.rootTime) {
+		inc.key, inc.rootTime, inc.holds = key, 0, nil
+		clear(inc.holders)
+	}
+}
+
+// saved adds what the window's what-if says.
+func (f *Finder) saved(w *window.Window, g *group, inc *Incident) {
+	v := w.Verdict
+	at := slices.IndexFunc(w.Locks, func(l window.LockStats) bool { return l.Class == inc.key.Class })
+	if v == nil || !v.WhatIf || at < 0 || inc.Cycle != 0 {
+		inc.unsaved = true
+		return
+	}
+	var mine jvmthread.Time // of the class, in this window
+	for n := g.head; n >= 0; n = f.episodes.list[n].next {
+		if ep := &f.episodes.list[n]; f.episodes.locks[ep.lock].Class == inc.key.Class {
+			mine += ep.time
+		}
+	}
+	saving := v.Saving(inc.key.Class)
+	if saving.Unknown || w.Locks[at].Blocked != time.Duration(mine) {
+		inc.unsaved = true
+		return
+	}
+	inc.Saved += time.Duration(saving.Drag)
+}
+
+// finish sorts what was collected, and lets go of the rest.
+func (inc *Incident) finish() {
+	for i := range inc.open {
+		inc.addWait(&inc.open[i])
+	}
+	slices.SortFunc(inc.Waits, func(a, b Wait) int {
+		return cmp.Or(cmp.Compare(b.End-b.Start, a.End-a.Start), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Interval.Thread, b.Interval.Thread))
+	})
+	for _, l := range inc.locks {
+		inc.Locks = append(inc.Locks, *l)
+	}
+	slices.SortFunc(inc.Locks, func(a, b Lock) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID.Class, b.ID.Class), cmp.Compare(a.ID.Hash, b.ID.Hash))
+	})
+	inc.Threads = len(inc.threads)
+	inc.finishHolds()
+	inc.SavedKnown = !inc.unsaved
+	switch {
+	case inc.Cycle != 0:
+		inc.Kind = Deadlock
+	case inc.Root().Kind == jvmthread.WaitPool:
+		inc.Kind = PoolExhausted
+	}
+	if inc.Cycle == 0 && inc.key.Class != jvmthread.NoClass {
+		inc.Lock = inc.key
+	}
+	inc.locks, inc.holders, inc.holds, inc.open = nil, nil, nil, nil
+}

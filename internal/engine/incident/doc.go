@@ -1,0 +1,22 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package incident answers: Which episodes of contention happened, and what did each cost?
+//
+// An episode is the longest time in which threads waited for one lock, semaphore or pool without a break: from the first waiter until no
+// thread waits. A wait for which no object is known belongs to an episode of its call site. Contended waits count, see
+// jvmthread.Wait.Contended.
+//
+// An incident is one or several episodes with one root:
+//
+//   - An episode is a consequence of another one if, for more than half of its length, the holder of its lock waited in that other episode.
+//     (The holders of permits and pools overlap: there, it is more than half of their time.) The root is the episode at the end of this chain.
+//     Of episodes that lead to each other, it is the first one.
+//   - An episode in which a deadlocked thread waits belongs to the deadlock, with all its consequences.
+//   - An incident that is not over at the end of a window continues in the incident to which the episode of its lock, or else the longest of
+//     its episodes, belongs in the next window. It is named by the root in which most time was blocked.
+//
+// An incident is reported when it is over, or cut: a deadlock in the window in which it is found, others after a minute, and what follows
+// after ten minutes each. Each nanosecond of a contended wait in a window belongs to one incident, reported or not: the contended time of a
+// window is the time of the incidents that it reports, plus Rest, plus what was added to Open.
+package incident

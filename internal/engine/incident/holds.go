@@ -1,0 +1,169 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package incident
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// queue is the waits of an episode, to find how much time was blocked in a part of it.
+type queue struct {
+	starts, ends       []jvmthread.Time // each ascending
+	startSums, endSums []jvmthread.Time // of those before, relative to the start of the episode
+	origin             jvmthread.Time
+}
+
+func (q *queue) fill(e *episodes, ep *episode) {
+	q.starts, q.ends, q.origin = q.starts[:0], q.ends[:0], ep.start
+	for _, i := range e.order[ep.first : ep.last+1] {
+		q.starts = append(q.starts, e.waits[i].start)
+		q.ends = append(q.ends, e.waits[i].end)
+	}
+	slices.Sort(q.ends)
+	q.startSums, q.endSums = sums(q.startSums[:0], q.starts, q.origin), sums(q.endSums[:0], q.ends, q.origin)
+}
+
+func sums(out, times []jvmthread.Time, origin jvmthread.Time) []jvmthread.Time {
+	out = append(out, 0)
+	for i, t := range times {
+		out = append(out, out[i]+t-origin)
+	}
+	return out
+}
+
+// until returns how much time was blocked before a time.
+func (q *queue) until(t jvmthread.Time) jvmthread.Time {
+	t = max(t, q.origin)
+	begun, over := before(q.starts, t), before(q.ends, t)
+	return jvmthread.Time(begun-over)*(t-q.origin) - q.startSums[begun] + q.endSums[over]
+}
+
+func before(times []jvmthread.Time, t jvmthread.Time) int {
+	return sort.Search(len(times), func(i int) bool { return times[i] >= t })
+}
+
+// holdsOf adds the holds of the root during an episode.
+func (f *Finder) holdsOf(w *window.Window, ep *episode, inc *Incident) {
+	f.queue.fill(&f.episodes, ep)
+	lock := f.episodes.locks[ep.lock]
+	holds := w.HoldsOf(lock, ep.start, ep.end)
+	for i := range holds {
+		h := &holds[i]
+		from, to := max(h.Start, ep.start), min(h.End, ep.end)
+		if from >= to {
+			continue
+		}
+		blocked := time.Duration(f.queue.until(to) - f.queue.until(from))
+		holder := inc.holders[h.Thread]
+		if holder == nil {
+			holder = &Holder{Thread: h.Thread}
+			inc.holders[h.Thread] = holder
+		}
+		holder.Blocked += blocked
+		holder.Held += to.Sub(from)
+		inc.addHold(&Hold{Start: from, End: to, Since: h.Start, Lock: lock, Thread: h.Thread, Blocked: blocked, fresh: true})
+	}
+}
+
+// manyHolds bounds the holds that an incident keeps: more than it shows, since one that is not over may become one of the costliest.
+const manyHolds = 4 * MaxHolds
+
+// addHold keeps a hold if it is one of the costliest. The last part of a hold that was not over at the end of the previous window becomes longer.
+func (inc *Incident) addHold(h *Hold) {
+	for i := range inc.holds {
+		if old := &inc.holds[i]; !old.fresh && old.Thread == h.Thread && old.Lock == h.Lock && old.End == h.Start && old.Since == h.Since {
+			old.End, old.Blocked, old.fresh = h.End, old.Blocked+h.Blocked, true
+			return
+		}
+	}
+	if len(inc.holds) < manyHolds {
+		inc.holds = append(inc.holds, *h)
+		return
+	}
+	least := 0
+	for i := range inc.holds {
+		if inc.holds[i].Blocked < inc.holds[least].Blocked {
+			least = i
+		}
+	}
+	if h.Blocked > inc.holds[least].Blocked {
+		inc.holds[least] = *h
+	}
+}
+
+// fillHolds finds what the holders did in the window.
+func (inc *Incident) fillHolds(w *window.Window) {
+	for i := range inc.holds {
+		h := &inc.holds[i]
+		if !h.fresh {
+			continue
+		}
+		h.fresh = false
+		from := max(h.Start, w.Start)
+		var did window.Activities
+		doing := []window.Holder{{Thread: h.Thread}}
+		window.FindDoing(doing, w, from, h.End, []jvmthread.Hold{{Start: from, End: h.End, Lock: h.Lock, Thread: h.Thread}}, &did)
+		iv := doing[0].Doing
+		if d := min(iv.End, h.End) - max(iv.Start, from); iv.Seq != jvmthread.NoSeq && d > h.doing {
+			h.Doing, h.doing = iv, d
+			h.Target, h.HasSpan = w.Target(jvmthread.IntervalRef{Thread: h.Thread, Seq: iv.Seq}, w.Start)
+		}
+	}
+}
+
+// finishHolds chooses the costliest holds, and sorts the holders.
+func (inc *Incident) finishHolds() {
+	slices.SortFunc(inc.holds, func(a, b Hold) int {
+		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Thread, b.Thread))
+	})
+	inc.Holds = inc.holds[:min(len(inc.holds), MaxHolds)]
+	slices.SortFunc(inc.Holds, func(a, b Hold) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Thread, b.Thread)) })
+	for _, h := range inc.holders {
+		inc.Holders = append(inc.Holders, *h)
+	}
+	slices.SortFunc(inc.Holders, func(a, b Holder) int {
+		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(a.Thread, b.Thread))
+	})
+}
+
+// DoingOf returns the hold in which a holder did what it did for the longest time of the holds that are known, nil if that is not known, and
+// the part of their time in which it did.
+func (inc *Incident) DoingOf(id jvmthread.ThreadID) (*Hold, float64) {
+	return inc.doing(func(h *Hold) bool { return h.Thread == id })
+}
+
+// Doing is DoingOf for all holders together.
+func (inc *Incident) Doing() (*Hold, float64) { return inc.doing(func(*Hold) bool { return true }) }
+
+func (inc *Incident) doing(wanted func(*Hold) bool) (most *Hold, share float64) {
+	type activity struct {
+		state jvmthread.State
+		wait  jvmthread.Wait
+		stack jvmthread.StackID
+	}
+	did := make(map[activity]time.Duration)
+	var all, longest time.Duration
+	for i := range inc.Holds {
+		h := &inc.Holds[i]
+		if !wanted(h) || h.Doing.Seq == jvmthread.NoSeq {
+			continue
+		}
+		k := activity{h.Doing.State, h.Doing.Wait, h.Doing.Stack}
+		all += h.Blocked
+		did[k] += h.Blocked
+		if did[k] > longest {
+			most, longest = h, did[k]
+		}
+	}
+	if most == nil {
+		return nil, 0
+	}
+	return most, float64(longest) / float64(max(all, 1))
+}
