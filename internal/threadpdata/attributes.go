@@ -20,6 +20,7 @@ const (
 	attrFunction          = "code.function.name"
 	attrLine              = "code.line.number"
 	attrStacktrace        = "code.stacktrace"
+	attrErrorType         = "error.type"
 )
 
 // Attributes of carriers, in which components exchange raw events. Times are nanoseconds since the Unix epoch.
@@ -201,6 +202,31 @@ const (
 	attrLostNotifyEvent = "weft.lost_notify"        // name of the event
 	attrLostReason      = "weft.lost_notify.reason" // string: nobody_waited, other_woken
 	attrOverflow        = "otel.metric.overflow"    // bool; OpenTelemetry's: the series collects everything beyond a limit
+)
+
+// Attributes of incidents. The root of a window has the sums.
+const (
+	attrIncidentKind     = "weft.incident.kind" // string: contention, deadlock, pool_exhausted
+	attrIncidentRole     = "weft.incident.role" // string, on the spans below the root: holder, waiter
+	attrIncidentOpen     = "weft.incident.open" // bool; it was not over at the end of its trace
+	attrIncidentBlocked  = "weft.incident.blocked.time"
+	attrIncidentWaits    = "weft.incident.waits"
+	attrIncidentThreads  = "weft.incident.threads"
+	attrIncidentLongest  = "weft.incident.wait.max" // int; the longest wait
+	attrIncidentTimedOut = "weft.incident.timed_out"
+	attrIncidentLocks    = "weft.incident.locks"     // string; blocked time by lock, if threads waited for several
+	attrIncidentBefore   = "weft.incident.continues" // string; trace id of the incident that was cut where this one starts
+
+	attrIncidentEvent   = "weft.incident" // name of the window's events, one for each incident that has a trace
+	attrIncidentName    = "weft.incident.name"
+	attrIncidentTraceID = "weft.incident.trace.id"
+
+	attrIncidentCount       = "weft.incident.count" // int; incidents that have a trace
+	attrIncidentTime        = "weft.incident.time"  // int; their blocked time, also in earlier windows
+	attrIncidentFoldedCount = "weft.incident.folded.count"
+	attrIncidentFoldedTime  = "weft.incident.folded.time"
+	attrIncidentOpenCount   = "weft.incident.open.count"
+	attrIncidentOpenTime    = "weft.incident.open.time"
 )
 
 // Exact totals of a thread span and of the root, by state. Counts cover the intervals that began in the window, so that they add up over

@@ -25,14 +25,15 @@ type Emitter struct {
 	Calls          *Calls // to show as events of the threads' spans; nil: none
 	CompleteStacks bool   // with the frames between those of the application
 
-	session jvmthread.SessionID
-	sym     *symbols.Table
-	waits   *waits.Classifier
-	names   names
-	titles  map[titleKey]string
-	doings  map[doingKey]string
-	classes map[jvmthread.ClassID]string // simple names
-	text    []byte                       // of the current attribute; reused
+	session   jvmthread.SessionID
+	sym       *symbols.Table
+	waits     *waits.Classifier
+	names     names
+	incidents names // of the spans of incidents
+	titles    map[titleKey]string
+	doings    map[doingKey]string
+	classes   map[jvmthread.ClassID]string // simple names
+	text      []byte                       // of the current attribute; reused
 
 	// Of the window that is being written:
 	window  *window.Window
@@ -50,7 +51,7 @@ type Emitter struct {
 // default one.
 func NewEmitter(session jvmthread.SessionID, sym *symbols.Table, classifier *waits.Classifier) *Emitter {
 	return &Emitter{
-		session: session, sym: sym, waits: classifier.Or(sym), names: newNames(), titles: make(map[titleKey]string),
+		session: session, sym: sym, waits: classifier.Or(sym), names: newNames(), incidents: newNames(), titles: make(map[titleKey]string),
 		doings: make(map[doingKey]string), classes: make(map[jvmthread.ClassID]string),
 		blocked: make(map[string]time.Duration),
 	}

@@ -1,0 +1,108 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/incident"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+// incidentsOf returns the spans of the windows of a history, and those of its incidents.
+func incidentsOf(t *testing.T, events []jvmthread.Event, sym *symbols.Table, length time.Duration) (windows, incidents []ptrace.Span) {
+	t.Helper()
+	cfg := engine.DefaultConfig()
+	cfg.Window = length
+	e := engine.New(cfg, sym)
+	emitter, paths := threadpdata.NewEmitter(session, sym, e.Waits()), window.NewFinder()
+	finder := incident.NewFinder(incident.Options{MinTime: 10 * time.Millisecond, MaxPerWindow: 20})
+	yield := func(w *window.Window) {
+		spans := ptrace.NewSpanSlice()
+		emitter.Append(w, threadpdata.Prepare(w, paths, 0), spans)
+		n := spans.Len()
+		emitter.AppendIncidents(finder.Find(w), spans.At(0), spans)
+		for i, s := range spans.All() {
+			if i < n {
+				windows = append(windows, s)
+			} else {
+				incidents = append(incidents, s)
+			}
+		}
+	}
+	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
+	e.Advance(yield)
+	e.Close(window.CutEnd, yield)
+	return windows, incidents
+}
+
+// A report that blocks matchers, and a pool that runs dry.
+func TestTracesOfIncidents(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	events := threadtest.ReportAndMatchers(sym)
+	windows, incidents := incidentsOf(t, events, sym, time.Second)
+	seen := make(map[pcommon.SpanID]ptrace.Span)
+	for _, s := range append(windows, incidents...) {
+		require.NotContains(t, seen, s.SpanID(), s.Name())
+		seen[s.SpanID()] = s
+	}
+	td, perTrace := ptrace.NewTraces(), make(map[pcommon.TraceID]int)
+	spans := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
+	for _, s := range windows {
+		wellFormed(t, s, seen)
+	}
+	for _, s := range incidents {
+		wellFormed(t, s, seen)
+		perTrace[s.TraceID()]++
+		if s.ParentSpanID().IsEmpty() || len(perTrace) == 1 { // of the others the root only
+			s.CopyTo(spans.AppendEmpty())
+		}
+	}
+	for id, n := range perTrace {
+		assert.LessOrEqual(t, n, 50, "trace %v", id)
+	}
+	checkSums(t, windows, incidents)
+	var b strings.Builder
+	printTrace(&b, td)
+	const file = "testdata/incidents.txt"
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	if diff := gocmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("want - got +:\n%s\nTo accept the new result: go test ./internal/threadpdata -run TestTracesOfIncidents -update", diff)
+	}
+}
+
+// checkSums checks that the times of the incidents, and of those that the windows only count, are the contended time of the windows.
+func checkSums(t *testing.T, windows, incidents []ptrace.Span) {
+	t.Helper()
+	sum := func(spans []ptrace.Span, key string) (sum int64) {
+		for _, s := range spans {
+			if v, ok := s.Attributes().Get(key); ok && s.ParentSpanID().IsEmpty() {
+				sum += v.Int()
+			}
+		}
+		return sum
+	}
+	reported := sum(incidents, "weft.incident.blocked.time")
+	assert.Positive(t, reported)
+	assert.Equal(t, reported, sum(windows, "weft.incident.time"))
+	assert.Equal(t, sum(windows, "weft.contended.time"), reported+sum(windows, "weft.incident.folded.time"))
+}

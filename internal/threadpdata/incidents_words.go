@@ -1,0 +1,230 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadpdata
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine/contention"
+	"github.com/weft-otel/weft/internal/engine/incident"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wording"
+)
+
+// rootObject returns what the threads of an incident waited for: the name of the root in the source if one of the waits shows it.
+func (e *Emitter) rootObject(inc *incident.Incident) string {
+	l := inc.Root()
+	for i := range inc.Waits {
+		if iv := &inc.Waits[i].Interval; iv.Lock == l.ID && e.waits.Site(iv.Stack).Lock != "" {
+			return e.object(iv.Wait, iv.Lock.Class, iv.Stack)
+		}
+	}
+	return e.object(l.Kind, l.ID.Class, l.Stack)
+}
+
+// name returns the name of the root.
+func (w *incidentWriter) name() string {
+	if w.inc.Kind == incident.Deadlock {
+		return "deadlock"
+	}
+	kind := "contention"
+	if w.inc.Kind == incident.PoolExhausted {
+		kind = "pool exhausted"
+	}
+	return w.limited(kind, w.object, "")
+}
+
+// limited returns a name with an object, or without if there are too many names. They count separately from those in the traces of windows.
+func (w *incidentWriter) limited(kind, object, rest string) string {
+	if object == "" {
+		return kind + rest
+	}
+	return w.incidents.limit(kind+" "+object+rest, kind+rest, true)
+}
+
+// objectOf returns what a thread holds.
+func (w *incidentWriter) objectOf(h *incident.Hold) string {
+	if w.inc.Kind != incident.Deadlock || h.Lock == w.inc.Root().ID {
+		return w.object
+	}
+	for i := range w.inc.Locks {
+		if l := &w.inc.Locks[i]; l.ID == h.Lock {
+			return w.Emitter.object(l.Kind, l.ID.Class, l.Stack)
+		}
+	}
+	return w.simpleName(h.Lock.Class)
+}
+
+// holderStack returns the stack whose site is where a thread was while it held the root: as holderStack of a window's trace.
+func (w *incidentWriter) holderStack(h *incident.Hold) jvmthread.StackID {
+	if h.Doing.Wait != jvmthread.WaitNone || h.Doing.Stack != jvmthread.NoStack {
+		return h.Doing.Stack
+	}
+	for i := range w.inc.Waits {
+		wt := &w.inc.Waits[i]
+		if wt.Interval.Peer == h.Thread && wt.Interval.Lock == h.Lock && wt.Detail.OwnerStack != jvmthread.NoStack && wt.Start >= h.Start && wt.Start < h.End {
+			return wt.Detail.OwnerStack
+		}
+		if w.giver(wt) == h && wt.Giver.Stack != jvmthread.NoStack && w.waits.Site(wt.Giver.Stack).Own {
+			return wt.Giver.Stack
+		}
+	}
+	return jvmthread.NoStack
+}
+
+// did says what a thread did while it held the root, or "".
+func (w *incidentWriter) did(h *incident.Hold) string {
+	if h == nil || h.Doing.Seq == jvmthread.NoSeq {
+		return ""
+	}
+	return w.doingOf(&h.Doing, w.holderStack(h))
+}
+
+func (w *incidentWriter) doingOf(iv *jvmthread.Interval, at jvmthread.StackID) string {
+	return wording.Doing(iv.State, iv.Wait, w.Emitter.object(iv.Wait, iv.Lock.Class, iv.Stack), w.waits.Site(at).Function)
+}
+
+// explain says in a sentence what happened: the cause before the symptom.
+func (w *incidentWriter) explain(culprit *incident.Holder) string {
+	w.text = w.text[:0]
+	inc := w.inc
+	switch {
+	case inc.Deadlock != nil:
+		cycle := w.cycle(inc.Deadlock) // overwrites the text
+		w.text = append(append(w.text[:0], "deadlock: "...), cycle...)
+		w.say("; ", w.waiters(), " waited ", wording.Duration(inc.Blocked))
+	case culprit != nil:
+		hold, _ := inc.DoingOf(culprit.Thread)
+		w.say(w.threadName(culprit.Thread), " held ", w.what(), " for ", wording.Duration(culprit.Held))
+		if did := w.did(hold); did != "" {
+			w.say(", ", did)
+		}
+		w.say("; ", w.waiters(), " waited ", wording.Duration(inc.Root().Time), " for it")
+		if share := inc.Share(culprit); share < nearlyAll {
+			w.say(", ", wording.Percent(share), " of that while ", w.threadName(culprit.Thread), " did")
+		}
+	default:
+		w.say(w.waiters(), " waited ", wording.Duration(inc.Root().Time), " for ", w.what())
+		w.inTurn()
+	}
+	if n := inc.TimedOut; n > 0 {
+		w.say("; ", plural(n, "wait"), " timed out")
+	}
+	w.others()
+	return string(w.text)
+}
+
+// nearlyAll is the share of a culprit that need not be stated.
+const nearlyAll = 0.9
+
+// what returns what threads waited for: "OrderBook", "a connection of HikariPool".
+func (w *incidentWriter) what() string {
+	l := w.inc.Root()
+	object := w.object
+	if object == "" {
+		object = "an unknown object"
+	}
+	if unit := wording.Unit(l.Kind, w.waits.Site(l.Stack).Entry); unit != "" {
+		return unit + " of " + object
+	}
+	return object
+}
+
+// waiters says how many threads waited, or which one.
+func (w *incidentWriter) waiters() string {
+	if w.inc.Threads == 1 && len(w.inc.Waits) > 0 {
+		return w.threadName(w.inc.Waits[0].Interval.Thread)
+	}
+	return plural(uint64(w.inc.Threads), "thread")
+}
+
+// inTurn says who held the root if no thread is the cause.
+func (w *incidentWriter) inTurn() {
+	inc := w.inc
+	if known := inc.Known(); known < contention.MostlyKnown {
+		w.say("; who held it for ", wording.Percent(1-known), " of that time is not known")
+		return
+	}
+	w.say("; ", plural(uint64(len(inc.Holders)), "thread"))
+	if inc.Root().Kind == jvmthread.WaitLock {
+		w.say(" held it in turn")
+	} else {
+		w.say(" held one")
+	}
+	if hold, share := inc.Doing(); hold != nil {
+		if did := w.did(hold); did != "" {
+			w.say(", ", did, " for ", wording.Percent(share), " of the time")
+		}
+	}
+}
+
+// maxOthers bounds the other locks that an explanation lists.
+const maxOthers = 3
+
+// others lists the locks for which threads waited only because of the root.
+func (w *incidentWriter) others() {
+	if w.inc.Kind == incident.Deadlock || len(w.inc.Locks) < 2 {
+		return
+	}
+	root := w.inc.Root()
+	n := 0
+	for i := range w.inc.Locks {
+		l := &w.inc.Locks[i]
+		if l == root {
+			continue
+		}
+		switch n {
+		case 0:
+			w.say("; because of that, ")
+		case maxOthers:
+			w.say(", ...")
+			return
+		default:
+			w.say(", ")
+		}
+		n++
+		w.say(wording.Duration(l.Time), " for ", w.Emitter.object(l.Kind, l.ID.Class, l.Stack))
+	}
+}
+
+// explainHold says what a thread did while it held the root, and what that cost.
+func (w *incidentWriter) explainHold(h *incident.Hold, object string) string {
+	w.text = append(w.text[:0], w.threadName(h.Thread)...)
+	if object == w.object {
+		object = w.what()
+	}
+	w.say(" held ", object, " for ", wording.Duration(h.End.Sub(h.Start)))
+	if did := w.did(h); did != "" {
+		w.say(", ", did)
+	}
+	w.say("; others waited ", wording.Duration(h.Blocked), " meanwhile")
+	return string(w.text)
+}
+
+// explainWait says who held the lock, and who passed it on.
+func (w *incidentWriter) explainWait(wt *incident.Wait) string {
+	w.text = w.text[:0]
+	w.say(w.threadName(wt.Interval.Thread), " waited ", wording.Duration(time.Duration(wt.End-wt.Start)))
+	if id := wt.Holder.Thread; id != jvmthread.NoThread {
+		did := ""
+		if wt.Holder.Doing.Seq != jvmthread.NoSeq {
+			did = w.doingOf(&wt.Holder.Doing, wt.Holder.Doing.Stack)
+		}
+		w.say("; ")
+		w.text = wording.AppendHeld(w.text, w.threadName(id), wt.Share, did)
+	}
+	if wt.Giver.Kind != jvmthread.InteractionNone {
+		w.say("; ")
+		w.Emitter.explain(&wt.Giver)
+	}
+	return string(w.text)
+}
+
+func plural(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.FormatUint(n, 10) + " " + noun + "s"
+}
