@@ -84,6 +84,8 @@ func (c *collection) addSpan(span ptrace.Span, from origin) {
 	}
 	isRoot := has("weft.window.cut")
 	switch {
+	case has("weft.incident.kind"), has("weft.incident.role"):
+		return // the trace of the window has the same waits
 	case has("weft.state"):
 		c.sum.Spans++
 		if _, repeated := c.repeated[spanKey{span.TraceID(), span.ParentSpanID()}]; !repeated {
