@@ -27,6 +27,9 @@ type Config struct {
 	// RequestSpans adds spans to the traces of the application.
 	RequestSpans RequestOptions `mapstructure:"request_spans"`
 
+	// Incidents selects which episodes of contention get a trace of their own.
+	Incidents IncidentOptions `mapstructure:"incidents"`
+
 	_ struct{} // prevents unkeyed literals
 }
 
@@ -52,6 +55,7 @@ func createDefaultConfig() component.Config {
 		RequestSpans: RequestOptions{
 			Enabled: true, MinDuration: time.Millisecond, MinCaused: 10 * time.Millisecond, MaxPerSpan: 50, MaxPerSecond: 1000,
 		},
+		Incidents: IncidentOptions{Enabled: true, MinTime: 10 * time.Millisecond, MaxPerWindow: 20},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
@@ -17,14 +18,15 @@ import (
 type session struct {
 	*sessions.Session
 
-	proc     *threadSpan
-	emitter  *threadpdata.Emitter
-	windows  []ptrace.Traces // not sent yet
-	requests []ptrace.Traces // the same: spans for the traces of requests
+	proc      *threadSpan
+	emitter   *threadpdata.Emitter
+	incidents *incident.Finder // nil: off
+	windows   []ptrace.Traces  // not sent yet
+	requests  []ptrace.Traces  // the same: spans for the traces of requests
 }
 
 func (p *threadSpan) follow(s *sessions.Session) sessions.Follower {
-	f := &session{Session: s, proc: p, emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits())}
+	f := &session{Session: s, proc: p, incidents: p.cfg.Incidents.finder(), emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits())}
 	f.emitter.CompleteStacks = p.cfg.CompleteStacks
 	if p.cfg.Calls {
 		f.emitter.Calls = new(threadpdata.Calls)
@@ -39,6 +41,7 @@ func (s *session) Window(w *window.Window) {
 	path := threadpdata.Segments(w, s.MaxSpans())
 	td, spans := s.traces()
 	s.emitter.Append(w, path, spans)
+	s.addIncidents(w, spans)
 	s.windows = append(s.windows, td)
 	folded := w.FoldedThreads().Count
 	for _, l := range w.Lanes {

@@ -32,6 +32,8 @@ type TelemetryBuilder struct {
 	ProcessorThreadSpanEventsLost          metric.Int64Counter
 	ProcessorThreadSpanFolded              metric.Int64Counter
 	ProcessorThreadSpanHeld                metric.Int64UpDownCounter
+	ProcessorThreadSpanIncidents           metric.Int64Counter
+	ProcessorThreadSpanIncidentsFolded     metric.Int64Counter
 	ProcessorThreadSpanIntervalsUnknown    metric.Int64Counter
 	ProcessorThreadSpanRequestSpans        metric.Int64Counter
 	ProcessorThreadSpanRequestSpansDropped metric.Int64Counter
@@ -105,6 +107,18 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_processor_thread_span_held",
 		metric.WithDescription("Estimated memory held for sessions - pending events, open windows, threads, locks and symbols. [Alpha]"),
 		metric.WithUnit("By"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorThreadSpanIncidents, err = builder.meter.Int64Counter(
+		"otelcol_processor_thread_span_incidents",
+		metric.WithDescription("Incidents emitted as traces. [Alpha]"),
+		metric.WithUnit("{incident}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorThreadSpanIncidentsFolded, err = builder.meter.Int64Counter(
+		"otelcol_processor_thread_span_incidents_folded",
+		metric.WithDescription("Incidents that got no trace because of incidents::min_time or incidents::max_per_window. The root of their window counts them. [Alpha]"),
+		metric.WithUnit("{incident}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanIntervalsUnknown, err = builder.meter.Int64Counter(

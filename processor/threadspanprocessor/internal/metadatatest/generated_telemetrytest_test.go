@@ -25,6 +25,8 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorThreadSpanEventsLost.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanFolded.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanHeld.Add(context.Background(), 1)
+	tb.ProcessorThreadSpanIncidents.Add(context.Background(), 1)
+	tb.ProcessorThreadSpanIncidentsFolded.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanIntervalsUnknown.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanRequestSpans.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanRequestSpansDropped.Add(context.Background(), 1)
@@ -49,6 +51,12 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorThreadSpanHeld(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorThreadSpanIncidents(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorThreadSpanIncidentsFolded(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorThreadSpanIntervalsUnknown(t, testTel,

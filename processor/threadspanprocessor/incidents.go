@@ -1,0 +1,55 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadspanprocessor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/engine/incident"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/sessions"
+)
+
+// IncidentOptions select which episodes of contention get a trace of their own.
+type IncidentOptions struct {
+	// Enabled writes such traces.
+	Enabled bool `mapstructure:"enabled"`
+	// MinTime is the least time that threads waited, all together; deadlocks are always reported.
+	MinTime time.Duration `mapstructure:"min_time"`
+	// MaxPerWindow bounds the incidents that are reported when a window ends: the costliest ones.
+	MaxPerWindow int `mapstructure:"max_per_window"`
+
+	_ struct{}
+}
+
+// Validate reports limits that are out of range.
+func (o *IncidentOptions) Validate() error {
+	return errors.Join(
+		sessions.Within("min_time", o.MinTime, 0, time.Hour),
+		sessions.AtLeast("max_per_window", o.MaxPerWindow, 1, "; for none, use enabled: false"),
+	)
+}
+
+// finder returns a finder for a session, nil if incidents are not wanted.
+func (o *IncidentOptions) finder() *incident.Finder {
+	if !o.Enabled {
+		return nil
+	}
+	return incident.NewFinder(incident.Options{MinTime: o.MinTime, MaxPerWindow: o.MaxPerWindow})
+}
+
+// addIncidents adds the traces of the incidents that ended in a window to those of the window, whose root is the first one.
+func (s *session) addIncidents(w *window.Window, spans ptrace.SpanSlice) {
+	if s.incidents == nil {
+		return
+	}
+	found := s.incidents.Find(w)
+	s.emitter.AppendIncidents(found, spans.At(0), spans)
+	s.proc.telemetry.ProcessorThreadSpanIncidents.Add(context.Background(), int64(found.Reported.Count))
+	s.proc.telemetry.ProcessorThreadSpanIncidentsFolded.Add(context.Background(), int64(found.Rest.Count))
+}
