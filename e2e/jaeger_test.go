@@ -133,7 +133,7 @@ func (j *jaeger) takes(t *testing.T, sent *output, services ...string) (got *out
 	require.NotEmpty(t, sent.spans)
 	poll(t, "Jaeger has all spans", func() bool {
 		got = j.spans(t, services...)
-		return len(got.spans) >= len(sent.spans)
+		return len(got.byID) >= len(sent.byID)
 	})
 	return got
 }
@@ -163,7 +163,7 @@ func TestInteractionsInJaeger(t *testing.T) {
 func checkReferences(t *testing.T, server *jaeger, o *output, services []string) {
 	t.Helper()
 	links, references := 0, 0
-	for _, s := range o.spans {
+	for _, s := range o.byID {
 		links += s.Links().Len()
 	}
 	for _, service := range services {

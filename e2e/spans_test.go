@@ -45,6 +45,8 @@ func (s *span) has(name string) bool {
 
 func (s *span) isRoot() bool { return s.ParentSpanID().IsEmpty() }
 
+func (s *span) ofIncident() bool { return s.has("weft.incident.kind") || s.has("weft.incident.role") }
+
 func (s *span) isState() bool { return s.has("weft.state") }
 
 // begin and end are the exact times of a state span: the span itself ends a microsecond early.
@@ -93,9 +95,10 @@ func (l link) kind() string {
 
 // output is all spans of a run.
 type output struct {
-	spans []*span
-	byID  map[spanID]*span
-	twice []*span // spans with a repeated id
+	spans     []*span // of windows
+	incidents []*span // of incidents, which repeat what those of windows say
+	byID      map[spanID]*span
+	twice     []*span // spans with a repeated id
 }
 
 func newOutput() *output { return &output{byID: map[spanID]*span{}} }
@@ -112,7 +115,11 @@ func (o *output) add(td ptrace.Traces) {
 					continue
 				}
 				o.byID[s.id()] = s
-				o.spans = append(o.spans, s)
+				if s.ofIncident() {
+					o.incidents = append(o.incidents, s)
+				} else {
+					o.spans = append(o.spans, s)
+				}
 			}
 		}
 	}

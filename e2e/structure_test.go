@@ -83,6 +83,7 @@ func checkStructureBut(t *testing.T, o *output, but exception) {
 	require.NotEmpty(t, o.spans)
 	assert.Empty(t, o.twice, "repeated ids")
 	children := map[spanID][]*span{}
+	checkIncidents(t, o, but)
 	for _, s := range o.spans {
 		checkSpan(t, o, s, but)
 		if !s.isRoot() {
