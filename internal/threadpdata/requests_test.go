@@ -115,3 +115,20 @@ func TestSpansOfRequestsFit(t *testing.T) {
 		t.Errorf("only %d spans", len(seen))
 	}
 }
+
+// Threads of one request may wait for each other: a link to the parent would add nothing, and Jaeger would have an orphan.
+func TestSpansOfRequestsDoNotLinkToTheirParent(t *testing.T) {
+	text := strings.ReplaceAll(requestHistory, "span=nightly", "span=order")
+	td := requestSpans(t, text, requests.Config{MinDuration: time.Millisecond, MinCaused: 1, MaxPerSpan: 9, MaxPerSecond: 1000})
+	spans := spansOf(td)
+	if len(spans) < 3 {
+		t.Fatalf("only %d spans", len(spans))
+	}
+	for _, s := range spans {
+		for _, l := range s.Links().All() {
+			if l.SpanID() == s.ParentSpanID() {
+				t.Errorf("%s links to its parent: %v", s.Name(), l.Attributes().AsRaw())
+			}
+		}
+	}
+}

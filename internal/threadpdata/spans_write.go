@@ -223,7 +223,8 @@ func (e *Emitter) detail(p *plan, s ptrace.Span, a pcommon.Map) {
 
 // linkToApplication writes a link to a span that the application sent itself.
 func linkToApplication(s ptrace.Span, kind string, c jvmthread.SpanContext) {
-	if c.IsZero() {
+	isParent := pcommon.SpanID(c.SpanID) == s.ParentSpanID() && pcommon.TraceID(c.TraceID) == s.TraceID()
+	if c.IsZero() || isParent { // Jaeger takes a link to the parent in place of the parent
 		return
 	}
 	l := s.Links().AppendEmpty()
