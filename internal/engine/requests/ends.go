@@ -94,7 +94,7 @@ func (t *Tracker) requestEnded(ev *jvmthread.Event) {
 	}
 	if waited := e.Waited(); waited == 0 {
 		return
-	} else if waited >= t.cfg.MinDuration && !e.Span.IsZero() && t.cfg.Spans() && t.allow(&t.forWaits, ev.Time) {
+	} else if waited >= t.cfg.MinDuration && !e.Span.IsZero() && t.cfg.Spans() && t.allow(&t.forWaits, ev.Time, waited) {
 		e.Shown = true
 		e.Lost = slices.Clone(th.sums.lost)
 		slices.SortStableFunc(e.Lost, func(a, b Lost) int { return cmp.Compare(b.Time, a.Time) })

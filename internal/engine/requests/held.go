@@ -31,7 +31,7 @@ func (t *Tracker) blame(q *queue, h *jvmthread.Hold, span jvmthread.SpanContext,
 	if held.Caused < max(t.cfg.MinCaused, time.Nanosecond) {
 		return
 	}
-	if th := t.threads[h.Thread]; th != nil && !th.limit(&held) || !t.allow(&t.forHolds, h.End) {
+	if th := t.threads[h.Thread]; th != nil && !th.limit(&held) || !t.allow(&t.forHolds, h.End, held.Caused) {
 		return
 	}
 	for _, p := range q.left {

@@ -199,23 +199,31 @@ type budget struct {
 	last jvmthread.Time
 }
 
-// take reports whether there is room for one more.
-func (b *budget) take(now jvmthread.Time) bool {
+// take reports whether there is room for one more, in the given part of a second's worth.
+func (b *budget) take(now jvmthread.Time, part time.Duration) bool {
 	each := int64(time.Second) / max(1, b.rate)
 	if now > b.last {
 		b.used = max(0, b.used-int64(now-b.last))
 		b.last = now
 	}
-	if b.used+each > int64(time.Second) {
+	if b.used+each > int64(part) {
 		return false
 	}
 	b.used += each
 	return true
 }
 
-// allow reports whether something may be added to the report, and counts it if not.
-func (t *Tracker) allow(b *budget, now jvmthread.Time) bool {
-	if len(t.report.Waits)+len(t.report.Holds) < maxReport && b.take(now) {
+// allow reports whether something of a duration may be added to the report, and counts it if not. In a burst, the short waits leave half of
+// the budget to those that take at least ten times the minimum, and these a quarter to those that take a hundred times.
+func (t *Tracker) allow(b *budget, now jvmthread.Time, took time.Duration) bool {
+	part := time.Second
+	switch {
+	case took < 10*t.cfg.MinDuration:
+		part /= 2
+	case took < 100*t.cfg.MinDuration:
+		part -= part / 4
+	}
+	if len(t.report.Waits)+len(t.report.Holds) < maxReport && b.take(now, part) {
 		return true
 	}
 	t.report.Dropped++

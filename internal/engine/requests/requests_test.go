@@ -5,8 +5,10 @@ package requests_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,5 +128,34 @@ func TestWaitsOfASpanAreLimited(t *testing.T) {
 	})
 	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 1, 1, 93}, counts); diff != "" || sum != 5000 {
 		t.Errorf("sum %d, counts (-want +got):\n%s", sum, diff)
+	}
+}
+
+// In a burst of short waits, the long ones still have room.
+func TestLongWaitsHaveRoomInABurst(t *testing.T) {
+	const short, long, rate = 2 * time.Millisecond, 200 * time.Millisecond, 100
+	var text strings.Builder
+	text.WriteString("0 w threadStart\n0 w context span=a\n0 v threadStart\n0 v context span=b\n")
+	fmt.Fprintf(&text, "0 v contendedEnter lock=y\n")
+	at := time.Duration(0)
+	for at < long-2*short {
+		fmt.Fprintf(&text, "%d w contendedEnter lock=x\n%d w contendedEntered lock=x\n", at, at+short)
+		at += short
+	}
+	fmt.Fprintf(&text, "%d v contendedEntered lock=y\n", long)
+	h, err := threadtest.Parse(text.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reported []time.Duration
+	dropped := uint64(0)
+	follow(h, requests.Config{MinDuration: time.Millisecond, MinCaused: time.Hour, MaxPerSpan: 1e9, MaxPerSecond: rate}, time.Hour, func(r *requests.Report) {
+		for i := range r.Waits {
+			reported = append(reported, r.Waits[i].Time)
+		}
+		dropped += r.Dropped
+	})
+	if dropped == 0 || len(reported) < rate/4 || !slices.Contains(reported, long) {
+		t.Errorf("%d dropped, reported %v", dropped, reported)
 	}
 }

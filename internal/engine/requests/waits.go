@@ -115,7 +115,7 @@ func (t *Tracker) wait(iv *jvmthread.Interval, d *jvmthread.Detail, causes []jvm
 		return
 	}
 	t.endRuns(th)
-	if !t.allow(&t.forWaits, iv.End) {
+	if !t.allow(&t.forWaits, iv.End, w.Time) {
 		return
 	}
 	parent.waits++
@@ -177,7 +177,7 @@ func (t *Tracker) endRuns(th *thread) {
 }
 
 func (t *Tracker) endRun(th *thread, r *run) {
-	if r.Time >= t.cfg.MinDuration && t.allow(&t.forWaits, r.End) {
+	if r.Time >= t.cfg.MinDuration && t.allow(&t.forWaits, r.End, r.Time) {
 		th.waited = max(th.waited, r.End)
 		t.report.Waits = append(t.report.Waits, r.Wait)
 	}
