@@ -113,6 +113,11 @@ all() {
     sums
     sums -Xcheck:jni
     sums -Xcomp
+    contexts -Xcheck:jni
+    contexts -Xcomp
+    brief_contexts
+    silent_contexts
+    contexts_again
     order -Xcheck:jni
     order -Xcomp
     durations

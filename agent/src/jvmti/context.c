@@ -5,15 +5,20 @@
 // (otel/); the JVM finds it here by name.
 
 #include <jni.h>
+#include <stddef.h>
 
-#include "options/settings.h"
-#include "record/record.h"
-#include "record/self.h"
+#include "record/context.h"
+#include "record/request_names.h"
+
+// Characters of a name that are kept, and their bytes in the JVM's UTF-8.
+enum { NAME_MAX_CHARACTERS = 200, NAME_SIZE = NAME_MAX_CHARACTERS * 3 + 1 };
 
 JNIEXPORT jboolean JNICALL Java_io_github_weftotel_context_Agent_changed(JNIEnv *env, jclass class,
                                                                          jlong trace_high,
                                                                          jlong trace_low,
                                                                          jlong span);
+JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_ended(JNIEnv *env, jclass class,
+                                                                   jstring name);
 JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_current(JNIEnv *env, jclass class,
                                                                      jlong trace_high,
                                                                      jlong trace_low, jlong span);
@@ -23,25 +28,28 @@ JNIEXPORT jboolean JNICALL Java_io_github_weftotel_context_Agent_changed(JNIEnv 
                                                                          jlong trace_high,
                                                                          jlong trace_low,
                                                                          jlong span) {
-    struct weft_scope scope;
+    struct weft_span current = {(uint64_t)trace_high, (uint64_t)trace_low, (uint64_t)span};
     (void)class;
-    if (weft_settings_wanted(WEFT_EV_CONTEXT) && weft_self_enter(env, NULL, &scope)) {
-        struct weft_record r = {
-            .kind = WEFT_EV_CONTEXT,
-            .peer = (uint64_t)trace_high,
-            .arg = trace_low,
-            .hash = (uint32_t)((uint64_t)span >> 32),
-            .class_id = (uint32_t)span,
-        };
-        weft_record_now(&scope, &r);
-        weft_self_leave(&scope);
+    return weft_context_change(env, &current) ? JNI_TRUE : JNI_FALSE;
+}
+
+JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_ended(JNIEnv *env, jclass class,
+                                                                   jstring name) {
+    char text[NAME_SIZE] = "";
+    (void)class;
+    if (name != NULL) {
+        jsize length = (*env)->GetStringLength(env, name);
+        length = length < NAME_MAX_CHARACTERS ? length : NAME_MAX_CHARACTERS;
+        (*env)->GetStringUTFRegion(env, name, 0, length, text);
     }
-    return JNI_FALSE;
+    weft_context_end(env, text[0] == '\0' ? 0 : weft_request_names_id(text));
 }
 
 // For older versions of Agent.java.
 JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_current(JNIEnv *env, jclass class,
                                                                      jlong trace_high,
                                                                      jlong trace_low, jlong span) {
-    Java_io_github_weftotel_context_Agent_changed(env, class, trace_high, trace_low, span);
+    if (Java_io_github_weftotel_context_Agent_changed(env, class, trace_high, trace_low, span)) {
+        weft_context_end(env, 0);
+    }
 }

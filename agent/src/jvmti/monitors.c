@@ -10,6 +10,7 @@
 #include "hotspot/vmstructs.h"
 #include "jvmti/timeout.h"
 #include "options/settings.h"
+#include "record/context.h"
 #include "record/identity.h"
 #include "record/owner_stack.h"
 #include "record/record.h"
@@ -35,6 +36,7 @@ void JNICALL weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread
         bool unknown = false;
         r.peer = scope.aggregated ? 0 : weft_owner(env, object, &unknown); // valid only now
         r.flags |= unknown ? WEFT_FLAG_OWNER_UNKNOWN : 0;
+        weft_context_note_owner(&scope, &r);
         weft_identity_fill(env, object, &r, !scope.aggregated);
         wanted = weft_identity_class_wanted(r.class_id);
         if (wanted) {

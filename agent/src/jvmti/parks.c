@@ -9,6 +9,7 @@
 #include "hotspot/jvm.h"
 #include "jvmti/timeout.h"
 #include "options/settings.h"
+#include "record/context.h"
 #include "record/identity.h"
 #include "record/owner_stack.h"
 #include "record/record.h"
@@ -67,8 +68,7 @@ void weft_parks_describe_blocker(JNIEnv *env, jthread thread, struct weft_record
     }
 }
 
-bool weft_parks_record(JNIEnv *env, jthread thread, const struct weft_scope *scope,
-                       int64_t nanoseconds) {
+bool weft_parks_record(JNIEnv *env, jthread thread, struct weft_scope *scope, int64_t nanoseconds) {
     struct weft_record r = {.kind = WEFT_EV_PARK, .arg = nanoseconds};
     jthread current = NULL;
     weft_record_begin(scope, &r); // the thread counts as parked from here on
@@ -81,6 +81,7 @@ bool weft_parks_record(JNIEnv *env, jthread thread, const struct weft_scope *sco
     }
     if (thread != NULL) {
         weft_parks_describe_blocker(env, thread, &r, !scope->aggregated);
+        weft_context_note_owner(scope, &r);
     }
     if (current != NULL) {
         (*env)->DeleteLocalRef(env, current);

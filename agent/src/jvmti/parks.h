@@ -25,5 +25,4 @@ void weft_parks_describe_blocker(JNIEnv *env, jthread thread, struct weft_record
 
 // Records that a thread (NULL: the current one) parks, with a timeout (0: none). False if the
 // filter excludes the blocker.
-bool weft_parks_record(JNIEnv *env, jthread thread, const struct weft_scope *scope,
-                       int64_t nanoseconds);
+bool weft_parks_record(JNIEnv *env, jthread thread, struct weft_scope *scope, int64_t nanoseconds);

@@ -48,6 +48,7 @@ void JNICALL weft_threads_on_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     } else {
         weft_self_vanish(env, id);
     }
+    weft_self_context_end(id);
     weft_object_cache_free(env);
     weft_walk_cache_free();
     // Last: a thread may be seen for the first time when it ends.

@@ -56,6 +56,7 @@ static void JNICALL on_start(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
 static void JNICALL on_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     (void)ti;
     weft_record_event(env, thread, WEFT_EV_THREAD_END);
+    weft_self_context_end(weft_jvm_thread_id(env, thread));
 }
 
 // The header may be of a JDK without a name for the capability.
@@ -162,7 +163,7 @@ static const struct reasons *find_reasons(JNIEnv *env, jthread thread) {
     return &reasons;
 }
 
-static void record_unmount(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
+static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     const struct reasons *known = find_reasons(env, thread);
     jint why = known->state == NULL ? 0 : (*env)->GetIntField(env, thread, known->state);
     if (weft_settings_wanted(WEFT_EV_PARK) && why != 0 &&
@@ -185,7 +186,7 @@ static void record_unmount(JNIEnv *env, jthread thread, const struct weft_scope 
     record_mount_change(scope, WEFT_EV_UNMOUNT);
 }
 
-static void record_mount(JNIEnv *env, jthread thread, const struct weft_scope *scope) {
+static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     record_mount_change(scope, WEFT_EV_MOUNT);
     (void)env;
     (void)thread;
@@ -198,7 +199,7 @@ static void record_mount(JNIEnv *env, jthread thread, const struct weft_scope *s
     }
 }
 
-typedef void recorder(JNIEnv *env, jthread thread, const struct weft_scope *scope);
+typedef void recorder(JNIEnv *env, jthread thread, struct weft_scope *scope);
 
 static void on_extension(JNIEnv *env, jthread thread, recorder *record) {
     struct weft_scope scope;

@@ -13,6 +13,7 @@ struct weft_settings weft_settings = {.deepest = NO_LIMIT};
 atomic_bool weft_tracing;
 atomic_uint weft_pauses;
 atomic_uint weft_blackouts;
+atomic_uint weft_epoch = 1;
 
 #define KIND(name) (UINT64_C(1) << WEFT_EV_##name)
 
@@ -62,7 +63,7 @@ void weft_settings_apply(const struct weft_options *o) {
     atomic_store(&weft_settings.blind, o->aggregated || (kinds & WAITS) != WAITS);
     bool stops = (o->aggregated && !was) || (before & ~kinds & WAITS) != 0;
     if (stops && atomic_load(&weft_tracing)) {
-        atomic_fetch_add(&weft_pauses, 1); // of events
+        weft_settings_pause();
     }
     atomic_store_explicit(&weft_settings.interval, o->interval, memory_order_relaxed);
     if (o->report) {
@@ -70,10 +71,15 @@ void weft_settings_apply(const struct weft_options *o) {
     }
 }
 
+void weft_settings_pause(void) {
+    atomic_fetch_add(&weft_pauses, 1);
+    atomic_fetch_add(&weft_epoch, 1);
+}
+
 void weft_settings_record(bool on) {
     if (atomic_exchange(&weft_tracing, on) && !on) {
         atomic_fetch_add(&weft_blackouts, 1);
-        atomic_fetch_add(&weft_pauses, 1);
+        weft_settings_pause();
     }
 }
 

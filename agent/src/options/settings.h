@@ -48,7 +48,14 @@ extern atomic_uint weft_pauses;
 // change of the mode is a pause but not a blackout.
 extern atomic_uint weft_blackouts;
 
+// How often the receiver may have lost what it knows of all threads, from 1 on: threads then report
+// their current spans again.
+extern atomic_uint weft_epoch;
+
 void weft_settings_apply(const struct weft_options *options);
+
+// Recording of events has stopped, or another session begins.
+void weft_settings_pause(void);
 
 // Starts or stops recording.
 void weft_settings_record(bool on);

@@ -107,6 +107,7 @@ static void lose(struct weft_buffer *b, uint64_t position, int64_t time) {
         b->lost_since = time;
     }
     atomic_store_explicit(&b->lost, lost + 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&b->gapped, 1, memory_order_relaxed);
     pthread_mutex_unlock(&b->loss_mutex);
 }
 
@@ -118,6 +119,7 @@ static bool take_loss(struct weft_buffer *b, uint64_t position, struct weft_reco
         *gap =
             (struct weft_record){.time = b->lost_since, .arg = (int64_t)lost, .kind = WEFT_EV_GAP};
         atomic_store_explicit(&b->lost, 0, memory_order_relaxed);
+        atomic_fetch_add_explicit(&b->gapped, 1, memory_order_relaxed);
     }
     pthread_mutex_unlock(&b->loss_mutex);
     return here;

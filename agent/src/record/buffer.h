@@ -22,9 +22,9 @@
 #include "record/pool.h"
 #include "wire/wire.h"
 
-// The beginning of a wait that may be too short to be recorded (min_duration.h): wait, waited,
-// contendedEnter, contendedEntered, and one more event between them.
-enum { WEFT_HELD_RECORDS = 6 };
+// The beginning of a wait that may be too short to be recorded (min_duration.h): context, wait,
+// waited, contendedEnter, ownerContext, contendedEntered, and two more events between them.
+enum { WEFT_HELD_RECORDS = 8 };
 
 struct weft_held {
     _Atomic uint64_t state;
@@ -38,7 +38,9 @@ struct weft_buffer {
     _Atomic(struct weft_chunk *) first; // a chunk without predecessor, for the sender to pick up
     _Atomic uint64_t written;           // number of records; those before it are visible
     atomic_bool closed;                 // no more records follow
-    bool vanished;                      // the thread's end was not recorded; set before closed
+    atomic_uint
+        gapped;    // number of gaps, and of lost records: the receiver forgets the current span
+    bool vanished; // the thread's end was not recorded; set before closed
 
     struct weft_held held; // the beginning of a possibly short wait
 

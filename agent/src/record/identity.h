@@ -1,11 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Identifies objects, classes and methods by small, stable numbers.
+// Identifies objects and classes by small, stable numbers.
 //
 // An object is identified by its identity hash and its class id. A class is found by the identity
 // hash of its mirror and confirmed with a weak reference, so an unloaded class is never mistaken
-// for another. A method is found by its jmethodID, which HotSpot does not reuse.
+// for another.
 
 #pragma once
 
@@ -31,12 +31,12 @@ enum weft_trait { WEFT_THREAD = 1, WEFT_OWNABLE = 2, WEFT_MIRROR = 4 };
 // Whether an object is a thread or ownable; the class id, or 0, is a hint.
 bool weft_identity_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum weft_trait trait);
 
-// Returns the id of a method, defining it and its class on first use; 0 if the table or the log is
-// full. The method must be on the current thread's stack, so that its class cannot be unloaded.
-uint32_t weft_identity_method(JNIEnv *env, jmethodID method);
-
 // Returns the id for a class name with dots, in modified UTF-8; 0 if the table or the log is full.
 uint32_t weft_identity_class_by_name(const char *name);
+
+// Defines a name in UTF-8 that is no class's, and returns its id; 0 if the table or the log is
+// full.
+uint32_t weft_identity_define(const char *name);
 
 // Whether the filter wants locks of a class. An unknown class (0) has the empty name.
 bool weft_identity_class_wanted(uint32_t class_id);

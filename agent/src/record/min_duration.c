@@ -72,10 +72,15 @@ static bool is_of_wait(uint16_t kind) {
     }
 }
 
+// The wait that is held back: a context may precede it.
+static size_t wait_index(const struct weft_held *h) {
+    return h->records[0].kind == WEFT_EV_CONTEXT ? 1 : 0;
+}
+
 // Writes the held records, all or only those that are not part of the wait. The sender must not be
 // able to take them.
 static void write_held(struct weft_buffer *b, size_t count, bool all) {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = all ? 0 : wait_index(&b->held); i < count; i++) {
         if (all || !is_of_wait(b->held.records[i].kind)) {
             weft_buffer_write(b, &b->held.records[i], 0);
         }
@@ -96,28 +101,34 @@ static bool resolve(struct weft_buffer *b, uint64_t state, bool all) {
 // What to do with a record.
 enum fate { WRITE, KEEP, DROP };
 
-static enum fate put_held(struct weft_buffer *b, uint64_t state, struct weft_record *record) {
+static enum fate put_held(struct weft_buffer *b, uint64_t state, const struct weft_record *before,
+                          struct weft_record *record) {
     struct weft_held *h = &b->held;
     size_t count = count_of(state);
     int64_t least = atomic_load_explicit(&weft_settings.min_duration, memory_order_relaxed);
-    if (record->kind == end_of(h->records[0].kind)) {
-        bool is_long = record->time - h->records[0].time >= least;
+    const struct weft_record *wait = &h->records[wait_index(h)];
+    if (record->kind == end_of(wait->kind)) {
+        bool is_long = record->time - wait->time >= least;
         // Drops the end of a short wait too, unless the sender has sent the beginning.
         return resolve(b, state, is_long) && !is_long ? DROP : WRITE;
     }
-    if (count < WEFT_HELD_RECORDS) {
-        h->records[count] = *record;
-        return change(h, state, make(number_of(state), count + 1, HELD)) ? KEEP : WRITE;
+    if (count + 1 < WEFT_HELD_RECORDS) {
+        if (before != NULL) {
+            h->records[count++] = *before;
+        }
+        h->records[count++] = *record;
+        return change(h, state, make(number_of(state), count, HELD)) ? KEEP : WRITE;
     }
     resolve(b, state, true);
     return WRITE;
 }
 
-static enum fate hold(struct weft_buffer *b, struct weft_record *record) {
+static enum fate hold(struct weft_buffer *b, struct weft_record *before,
+                      struct weft_record *record) {
     struct weft_held *h = &b->held;
     uint64_t state = atomic_load_explicit(&h->state, memory_order_acquire);
     if (phase_of(state) == HELD) {
-        return put_held(b, state, record);
+        return put_held(b, state, before, record);
     }
     if (phase_of(state) == TAKING || end_of(record->kind) == 0 ||
         atomic_load_explicit(&weft_settings.min_duration, memory_order_relaxed) == 0) {
@@ -126,18 +137,36 @@ static enum fate hold(struct weft_buffer *b, struct weft_record *record) {
     if (record->time < b->last) {
         record->time = b->last;
     }
-    h->records[0] = *record;
+    size_t count = 0;
+    if (before != NULL) {
+        before->time = record->time;
+        h->records[count++] = *before;
+    }
+    h->records[count++] = *record;
     atomic_store_explicit(&h->since, record->time, memory_order_relaxed);
-    atomic_store_explicit(&h->state, make(number_of(state) + 1, 1, HELD), memory_order_release);
+    atomic_store_explicit(&h->state, make(number_of(state) + 1, count, HELD), memory_order_release);
     return KEEP;
 }
 
-bool weft_min_duration_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject) {
-    enum fate fate = subject != 0 ? WRITE : hold(b, record);
+bool weft_min_duration_put_pair(struct weft_buffer *b, struct weft_record *before,
+                                struct weft_record *record, uint64_t subject) {
+    enum fate fate = subject != 0 ? WRITE : hold(b, before, record);
     if (fate == WRITE) {
+        if (before != NULL) {
+            weft_buffer_write(b, before, subject);
+        }
         weft_buffer_write(b, record, subject);
     }
     return fate != DROP;
+}
+
+bool weft_min_duration_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject) {
+    return weft_min_duration_put_pair(b, NULL, record, subject);
+}
+
+bool weft_min_duration_holds_pair(struct weft_buffer *b) {
+    uint64_t state = atomic_load_explicit(&b->held.state, memory_order_relaxed);
+    return phase_of(state) == HELD && wait_index(&b->held) != 0;
 }
 
 struct weft_held_look weft_min_duration_look(struct weft_held *h) {

@@ -26,6 +26,14 @@
 // that was too short.
 bool weft_min_duration_put(struct weft_buffer *b, struct weft_record *record, uint64_t subject);
 
+// The same for the beginning of a wait and a record before it, of the same time: they are written,
+// held back and dropped together.
+bool weft_min_duration_put_pair(struct weft_buffer *b, struct weft_record *before,
+                                struct weft_record *record, uint64_t subject);
+
+// Thread side: whether a pair is held back.
+bool weft_min_duration_holds_pair(struct weft_buffer *b);
+
 // Records an event that happens now.
 static inline void weft_min_duration_put_now(struct weft_buffer *b, struct weft_record *record,
                                              uint64_t subject) {

@@ -7,6 +7,7 @@
 
 #include "options/settings.h"
 #include "record/aggregate.h"
+#include "record/context.h"
 #include "record/min_duration.h"
 #include "record/stacks.h"
 
@@ -38,29 +39,26 @@ static void add_up(const struct weft_scope *scope, const struct weft_record *rec
     }
 }
 
+static bool begins_wait(uint16_t kind) {
+    return kind == WEFT_EV_CONTENDED_ENTER || kind == WEFT_EV_WAIT || kind == WEFT_EV_JOIN_START ||
+           kind == WEFT_EV_SLEEP_START || kind == WEFT_EV_PARK;
+}
+
 // Before a wait: the processor time used so far, with the same timestamp. Virtual threads have none
 // of their own.
 static void put_cpu(const struct weft_scope *scope, const struct weft_record *wait) {
     struct timespec used;
-    bool waits = wait->kind == WEFT_EV_CONTENDED_ENTER || wait->kind == WEFT_EV_WAIT ||
-                 wait->kind == WEFT_EV_JOIN_START || wait->kind == WEFT_EV_SLEEP_START ||
-                 wait->kind == WEFT_EV_PARK;
-    if (waits && scope->subject == 0 && clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0) {
+    if (scope->subject == 0 && clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0) {
         struct weft_record r = {.kind = WEFT_EV_CPU, .time = wait->time};
         r.arg = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
         weft_min_duration_put(scope->self->buffer, &r, 0);
     }
 }
 
-// Whether a thread runs after an event, as far as the event shows.
+// Whether a thread runs after an event that begins no wait, as far as the event shows.
 static bool shows_running(uint16_t kind) {
     switch (kind) {
-    case WEFT_EV_CONTENDED_ENTER:
-    case WEFT_EV_WAIT:
     case WEFT_EV_WAITED:
-    case WEFT_EV_JOIN_START:
-    case WEFT_EV_SLEEP_START:
-    case WEFT_EV_PARK:
     case WEFT_EV_THREAD_END:
     case WEFT_EV_INTERRUPTED:
     case WEFT_EV_MOUNT:
@@ -74,18 +72,43 @@ static bool shows_running(uint16_t kind) {
     }
 }
 
+// Writes the beginning of a wait, with the spans that are current on the thread and on the owner of
+// the lock, unless the receiver knows them.
+static void put_wait(const struct weft_scope *scope, struct weft_record *wait) {
+    struct weft_context_due due;
+    struct weft_record owner;
+    if (weft_settings_wanted(WEFT_EV_CPU)) {
+        put_cpu(scope, wait);
+    }
+    weft_context_look(scope, wait, &due);
+    if (due.context == NULL) {
+        weft_min_duration_put(scope->self->buffer, wait, scope->subject);
+    } else {
+        weft_min_duration_put_pair(scope->self->buffer, &due.event, wait, scope->subject);
+        weft_context_told(scope, &due);
+    }
+    if (weft_context_of_owner(scope, wait, &owner)) {
+        weft_min_duration_put(scope->self->buffer, &owner, scope->subject);
+    }
+}
+
 // Writes an event and what belongs to it. If the thread's next wait may be invisible, a gap without
 // lost events follows, so that the thread does not seem to run until its next event. After a wait
 // that was dropped, the gap before it still applies.
 static void put(const struct weft_scope *scope, struct weft_record *record) {
-    if (weft_settings_wanted(WEFT_EV_CPU)) {
-        put_cpu(scope, record);
+    if (begins_wait(record->kind)) {
+        put_wait(scope, record);
+        return;
     }
     bool kept = weft_min_duration_put(scope->self->buffer, record, scope->subject);
+    if (scope->self->context_held && scope->subject == 0) {
+        weft_context_settle(scope, kept);
+    }
     if (kept && weft_settings_blind() && shows_running(record->kind)) {
         struct weft_record gap = {.kind = WEFT_EV_GAP, .time = record->time};
         gap.flags = record->flags & WEFT_FLAG_VIRTUAL;
         weft_min_duration_put(scope->self->buffer, &gap, scope->subject);
+        weft_context_forgotten(scope);
     }
 }
 

@@ -223,6 +223,59 @@ void weft_self_vanish(JNIEnv *env, uint64_t id) {
     }
 }
 
+// Determines the current platform thread without recording it.
+static bool know_self(JNIEnv *env) {
+    jthread thread = weft_jvm_platform_thread(env);
+    if (thread != NULL) {
+        self.thread = weft_jvm_thread_id(env, thread);
+        self.carrier = weft_jvm_is_carrier(env, thread);
+        (*env)->DeleteLocalRef(env, thread);
+    }
+    return self.thread != 0;
+}
+
+struct weft_context *weft_self_context(JNIEnv *env, bool take) {
+    if ((self.ended && !is_another(env)) || (self.thread == 0 && !know_self(env))) {
+        return NULL;
+    }
+    uint64_t id = self.thread;
+    if (self.carrier) {
+        jthread current = weft_jvm_current_thread();
+        if (current == NULL) {
+            return NULL;
+        }
+        id = weft_jvm_thread_id(env, current);
+        (*env)->DeleteLocalRef(env, current);
+    }
+    if (id != self.thread) {
+        struct weft_context *c = weft_contexts_find(id);
+        return c == NULL && take ? weft_contexts_take(id) : c;
+    }
+    if (self.context == NULL && take) {
+        self.context = weft_contexts_take(id);
+    }
+    return self.context;
+}
+
+void weft_self_context_unused(struct weft_context *c) {
+    if (c != self.context) {
+        weft_contexts_give(c);
+    }
+}
+
+void weft_self_context_end(uint64_t id) {
+    struct weft_context *c = self.context;
+    if (id == self.thread) {
+        self.context = NULL;
+    } else {
+        c = atomic_load_explicit(&weft_contexts_used, memory_order_relaxed) ? weft_contexts_find(id)
+                                                                            : NULL;
+    }
+    if (c != NULL) {
+        weft_contexts_give(c);
+    }
+}
+
 bool weft_self_hide(bool hide) {
     bool was = self.inside;
     self.inside = hide;

@@ -11,6 +11,7 @@
 
 #include "record/aggregate.h"
 #include "record/buffer.h"
+#include "record/contexts.h"
 #include "wire/wire.h"
 
 enum { WEFT_VIRTUAL_SEEN = 64 };
@@ -36,7 +37,10 @@ struct weft_self {
     unsigned entering_since; // blackouts at that time
     // The current Object.wait: kind is wait or joinStart, 0 if there is none.
     struct weft_record waiting;
-    struct weft_open_waits open; // open waits with a known destination of their ends
+    struct weft_open_waits open;  // open waits with a known destination of their ends
+    struct weft_context *context; // of the platform thread; NULL: it had none yet
+    unsigned context_gaps;        // the buffer's gaps when the receiver was told of it
+    bool context_held;            // that event is held back with its wait (min_duration.h)
     // Virtual threads announced from here, by the lower bits of their ids.
     uint64_t virtual_seen[WEFT_VIRTUAL_SEEN];
 };
@@ -45,7 +49,8 @@ struct weft_self {
 struct weft_scope {
     struct weft_self *self;
     uint64_t subject;
-    bool aggregated; // the mode, fixed for what is being recorded
+    bool aggregated;        // the mode, fixed for what is being recorded
+    struct weft_span owner; // of the lock's owner, to be reported with the wait
 };
 
 // Starts recording. Thread is the callback's argument, or NULL in a hook. If it returns true, call
@@ -60,6 +65,14 @@ struct weft_record *weft_self_waiting(void);
 // recorded already. End writes no event.
 bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope);
 void weft_self_end(const struct weft_scope *scope);
+
+// The context of the acting thread, whether or not it is recorded; NULL if it has none. With take,
+// it gets one. Unused is for one without a span: a virtual thread does not keep it.
+struct weft_context *weft_self_context(JNIEnv *env, bool take);
+void weft_self_context_unused(struct weft_context *c);
+
+// A thread has ended, the current platform thread or a virtual one.
+void weft_self_context_end(uint64_t id);
 
 // Announces the name of the current thread again before it waits or ends, at most once a second.
 // This catches names set in invisible ways. Thread may be NULL.

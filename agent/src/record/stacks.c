@@ -13,6 +13,7 @@
 #include "record/definitions.h"
 #include "record/identity.h"
 #include "record/lock_names.h"
+#include "record/methods.h"
 #include "wire/wire.h"
 
 // Open addressing by a 64-bit hash of the frames; an entry is complete once its id is not 0.
@@ -109,7 +110,7 @@ uint32_t weft_stacks_of(JNIEnv *env, jthread thread, int depth) {
         return id;
     }
     for (jint i = 0; i < count; i++) {
-        frames[i].method = weft_identity_method(env, raw[i].method);
+        frames[i].method = weft_methods_id(env, raw[i].method);
         frames[i].bci = (int32_t)raw[i].location;
         if (frames[i].method == 0) {
             return 0;

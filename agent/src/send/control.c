@@ -26,6 +26,9 @@ static void apply(const struct weft_options *options) {
     control.options.report = false;
     weft_settings_apply(options);
     weft_settings_record(control.running && !options->pause);
+    if (snapshot) {
+        atomic_fetch_add(&weft_epoch, 1); // the receiver may have missed the beginning
+    }
     if (snapshot && control.running && !silent && control.snapshot != NULL) {
         control.snapshot();
     }
@@ -34,7 +37,7 @@ static void apply(const struct weft_options *options) {
 void weft_control_prepare(const struct weft_options *options, void (*snapshot)(void)) {
     pthread_mutex_lock(&control.mutex);
     atomic_fetch_add(&weft_blackouts, 1);
-    atomic_fetch_add(&weft_pauses, 1); // waits of the previous session have no end in this one
+    weft_settings_pause(); // waits of the previous session have no end in this one
     control.options = *options;
     control.snapshot = snapshot;
     apply(options);

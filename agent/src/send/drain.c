@@ -72,6 +72,18 @@ static bool put_virtual(struct weft_drain *d, int64_t before, size_t *total) {
     return all;
 }
 
+// Notes the kind of the newest of some records, apart from what belongs to the beginning of a wait.
+static void note_newest(struct weft_buffer *b, const struct weft_record *records, size_t count) {
+    b->newest = records[count - 1].time;
+    while (count > 0 && (records[count - 1].kind == WEFT_EV_OWNER_CONTEXT ||
+                         records[count - 1].kind == WEFT_EV_OWNER_STACK)) {
+        count--;
+    }
+    if (count > 0) {
+        b->newest_kind = records[count - 1].kind;
+    }
+}
+
 // Takes a buffer's records up to a position. False if some did not fit.
 static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t limit,
                          size_t *total) {
@@ -94,8 +106,7 @@ static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t l
         if (taken == 0) {
             return false;
         }
-        b->newest = run[taken - 1].time;
-        b->newest_kind = run[taken - 1].kind;
+        note_newest(b, run, taken);
         weft_buffer_advance(b, taken);
     }
     return true;
@@ -199,10 +210,9 @@ static bool take_held(struct weft_drain *d, struct weft_buffer *b,
     size_t count = weft_min_duration_take(&b->held, held);
     for (size_t i = 0; i < count; i++) {
         weft_batch_put(&d->batch, &b->held.records[i]);
-        b->newest = b->held.records[i].time;
-        b->newest_kind = b->held.records[i].kind;
     }
     if (count > 0) {
+        note_newest(b, b->held.records, count);
         weft_min_duration_taken(&b->held);
     }
     *total += count;

@@ -55,6 +55,7 @@ bool weft_snapshot_merge_thread(struct weft_snapshot_merge *m, struct weft_buffe
             return false;
         }
         b->pauses = m->pauses;
+        atomic_fetch_add_explicit(&b->gapped, 1, memory_order_relaxed);
     }
     if (look->closed && b->vanished) {
         struct weft_record end = {

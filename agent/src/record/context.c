@@ -1,0 +1,202 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/context.h"
+
+#include <stddef.h>
+
+#include "options/settings.h"
+#include "record/min_duration.h"
+#include "wire/clock.h"
+
+static uint32_t epoch(void) {
+    return atomic_load_explicit(&weft_epoch, memory_order_relaxed);
+}
+
+static unsigned gaps(const struct weft_scope *scope) {
+    return atomic_load_explicit(&scope->self->buffer->gapped, memory_order_relaxed);
+}
+
+static uint32_t told(const struct weft_context *c) {
+    return atomic_load_explicit(&c->told, memory_order_relaxed);
+}
+
+// Whether the receiver knows the span. It forgets that of a platform thread at a gap.
+static bool is_known(const struct weft_scope *scope, const struct weft_context *c) {
+    return told(c) == epoch() && (scope->subject != 0 || scope->self->context_gaps == gaps(scope));
+}
+
+static struct weft_context *context_of(const struct weft_scope *scope) {
+    if (scope->subject == 0) {
+        return scope->self->context;
+    }
+    return atomic_load_explicit(&weft_contexts_used, memory_order_relaxed)
+               ? weft_contexts_find(scope->subject)
+               : NULL;
+}
+
+static struct weft_record event_of(const struct weft_scope *scope, uint16_t kind, int64_t time,
+                                   const struct weft_span *span) {
+    return (struct weft_record){
+        .kind = kind,
+        .time = time,
+        .peer = span->trace_high,
+        .arg = (int64_t)span->trace_low,
+        .hash = (uint32_t)(span->id >> 32),
+        .class_id = (uint32_t)span->id,
+        .flags = scope->subject != 0 ? WEFT_FLAG_VIRTUAL : 0,
+    };
+}
+
+void weft_context_look(const struct weft_scope *scope, const struct weft_record *wait,
+                       struct weft_context_due *due) {
+    struct weft_context *c = context_of(scope);
+    due->context = NULL;
+    if (c == NULL || (scope->subject == 0 && scope->self->context_held) || is_known(scope, c)) {
+        return;
+    }
+    struct weft_span span = weft_contexts_span(c);
+    if (weft_contexts_is_none(&span)) {
+        return;
+    }
+    due->context = c;
+    due->epoch = epoch();
+    due->event = event_of(scope, WEFT_EV_CONTEXT, wait->time, &span);
+    if (scope->subject == 0) {
+        scope->self->context_gaps = gaps(scope);
+    }
+}
+
+void weft_context_told(const struct weft_scope *scope, const struct weft_context_due *due) {
+    bool held = scope->subject == 0 && weft_min_duration_holds_pair(scope->self->buffer);
+    scope->self->context_held = scope->self->context_held || held;
+    due->context->has_waited = due->context->has_waited || !held;
+    weft_contexts_tell(due->context, due->epoch, held ? INT64_MAX : due->event.time);
+}
+
+void weft_context_settle(const struct weft_scope *scope, bool kept) {
+    struct weft_context *c = scope->self->context;
+    if (c == NULL || !kept) {
+        scope->self->context_held = false;
+        if (c != NULL) {
+            weft_contexts_tell(c, 0, 0);
+        }
+    } else if (!weft_min_duration_holds_pair(scope->self->buffer)) {
+        scope->self->context_held = false;
+        c->has_waited = true;
+        weft_contexts_tell(c, told(c), weft_clock());
+    }
+}
+
+void weft_context_forgotten(const struct weft_scope *scope) {
+    struct weft_context *c = context_of(scope);
+    if (c != NULL && told(c) != 0) {
+        weft_contexts_tell(c, 0, 0);
+    }
+}
+
+void weft_context_note_owner(struct weft_scope *scope, const struct weft_record *wait) {
+    if (wait->peer == 0 || scope->aggregated ||
+        !atomic_load_explicit(&weft_contexts_used, memory_order_relaxed) ||
+        !weft_contexts_untold(wait->peer, epoch(), wait->time, &scope->owner)) {
+        scope->owner = (struct weft_span){0};
+    }
+}
+
+bool weft_context_of_owner(const struct weft_scope *scope, const struct weft_record *wait,
+                           struct weft_record *event) {
+    if (weft_contexts_is_none(&scope->owner)) {
+        return false;
+    }
+    *event = event_of(scope, WEFT_EV_OWNER_CONTEXT, wait->time, &scope->owner);
+    return true;
+}
+
+// Writes what the receiver must know of a change: the end of a request in which the thread waited,
+// and the new span if it knows the former one.
+static void write_change(const struct weft_scope *scope, struct weft_context *c,
+                         const struct weft_span *span, bool ends, uint32_t name, int64_t now) {
+    struct weft_buffer *b = scope->self->buffer;
+    struct weft_span former = weft_contexts_span(c);
+    struct weft_record r;
+    if (ends) {
+        if (!is_known(scope, c)) { // the event names no trace
+            r = event_of(scope, WEFT_EV_CONTEXT, now, &former);
+            weft_min_duration_put(b, &r, scope->subject);
+        }
+        r = (struct weft_record){.kind = WEFT_EV_REQUEST_END, .time = now, .peer = former.id};
+        r.arg = now - c->since;
+        r.class_id = name;
+        r.flags = scope->subject != 0 ? WEFT_FLAG_VIRTUAL : 0;
+        weft_min_duration_put(b, &r, scope->subject);
+    }
+    r = event_of(scope, WEFT_EV_CONTEXT, now, span);
+    weft_min_duration_put(b, &r, scope->subject);
+}
+
+// Returns whether the receiver was told, and the time.
+static bool report_change(JNIEnv *env, struct weft_context *c, const struct weft_span *span,
+                          uint32_t name, int64_t *now) {
+    struct weft_scope scope;
+    bool ends = c->has_waited && weft_contexts_is_none(span);
+    if ((told(c) == 0 && !ends) || !weft_settings_wanted(WEFT_EV_CONTEXT) ||
+        !weft_self_enter(env, NULL, &scope)) {
+        return false;
+    }
+    if (scope.subject == 0) {
+        scope.self->context_held = false;
+    }
+    weft_buffer_begin(scope.self->buffer);
+    *now = weft_clock();
+    unsigned before = gaps(&scope);
+    write_change(&scope, c, span, ends, name, *now);
+    weft_buffer_end(scope.self->buffer);
+    bool sent = scope.subject == 0 || gaps(&scope) == before;
+    if (scope.subject == 0) {
+        scope.self->context_gaps = before;
+    }
+    weft_self_leave(&scope);
+    return sent;
+}
+
+static void change(JNIEnv *env, struct weft_context *c, const struct weft_span *span,
+                   uint32_t name) {
+    struct weft_span former = weft_contexts_span(c);
+    uint32_t now_epoch = epoch();
+    int64_t now = 0;
+    bool is_told = report_change(env, c, span, name, &now);
+    if (weft_contexts_is_none(&former)) {
+        c->since = weft_clock();
+        c->has_waited = false;
+    }
+    weft_contexts_set(c, span);
+    if (weft_contexts_is_none(span)) {
+        c->has_waited = false;
+        weft_self_context_unused(c);
+    } else if (is_told) {
+        weft_contexts_tell(c, now_epoch, now);
+    }
+}
+
+bool weft_context_change(JNIEnv *env, const struct weft_span *span) {
+    struct weft_context *c = weft_self_context(env, !weft_contexts_is_none(span));
+    if (c == NULL) {
+        return false;
+    }
+    if (weft_contexts_is_none(span) && c->has_waited && weft_settings_wanted(WEFT_EV_CONTEXT)) {
+        return true;
+    }
+    struct weft_span former = weft_contexts_span(c);
+    if (former.id != span->id || former.trace_low != span->trace_low ||
+        former.trace_high != span->trace_high) {
+        change(env, c, span, 0);
+    }
+    return false;
+}
+
+void weft_context_end(JNIEnv *env, uint32_t name) {
+    struct weft_context *c = weft_self_context(env, false);
+    if (c != NULL) {
+        change(env, c, &(struct weft_span){0}, name);
+    }
+}

@@ -1,0 +1,52 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reports the current span of a thread, but only of a thread that waits: just before the wait.
+// From then on the thread reports each change at once, so that the receiver knows when that span
+// was no longer current. A request that does not wait makes no event.
+
+#pragma once
+
+#include <jni.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/contexts.h"
+#include "record/self.h"
+#include "wire/wire.h"
+
+// Another span is current on the acting thread. True if a request ends that the receiver knows:
+// then nothing has changed, and weft_context_end has to follow.
+bool weft_context_change(JNIEnv *env, const struct weft_span *span);
+
+// No span is current from here on. The request that ends, if one does, has a name, defined as a
+// class; 0: unknown.
+void weft_context_end(JNIEnv *env, uint32_t name);
+
+// A context that has to be reported.
+struct weft_context_due {
+    struct weft_context *context; // NULL: none
+    uint32_t epoch;
+    struct weft_record event;
+};
+
+// Before a wait is written: what has to be written before it, unless the receiver knows the span or
+// there is none. Call weft_context_told afterwards.
+void weft_context_look(const struct weft_scope *scope, const struct weft_record *wait,
+                       struct weft_context_due *due);
+void weft_context_told(const struct weft_scope *scope, const struct weft_context_due *due);
+
+// After each event while scope->self->context_held: the wait, and the context before it, may have
+// been written or dropped.
+void weft_context_settle(const struct weft_scope *scope, bool kept);
+
+// The receiver has forgotten the span, because a gap was written.
+void weft_context_forgotten(const struct weft_scope *scope);
+
+// Notes the current span of the owner that a thread is about to wait for, unless the owner has
+// reported it itself.
+void weft_context_note_owner(struct weft_scope *scope, const struct weft_record *wait);
+
+// Fills in the event that tells it; false if there is nothing to tell.
+bool weft_context_of_owner(const struct weft_scope *scope, const struct weft_record *wait,
+                           struct weft_record *event);

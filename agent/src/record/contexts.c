@@ -1,0 +1,160 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/contexts.h"
+
+#include <stddef.h>
+
+// Threads with neighboring ids are in different buckets, of one cache line each.
+enum { BUCKETS = 1 << 14, BUCKET_ROOM = 8, INDEX_BITS = 17 };
+
+// How often a reader tries again while the thread changes its context.
+enum { TRIES = 100 };
+
+static const uint64_t INDEX_MASK = (UINT64_C(1) << INDEX_BITS) - 1;
+
+atomic_bool weft_contexts_used;
+
+static _Alignas(64) struct weft_context contexts[WEFT_CONTEXTS];
+static atomic_uint fresh;       // contexts that were in use once
+static _Atomic uint64_t unused; // the first unused one: its index + 1; above, a number of changes
+static _Alignas(64) _Atomic uint64_t table[BUCKETS][BUCKET_ROOM]; // thread id, then index + 1
+
+static struct weft_context *at(uint64_t entry) {
+    return &contexts[(entry & INDEX_MASK) - 1];
+}
+
+static uint64_t entry_of(uint64_t thread, const struct weft_context *c) {
+    return thread << INDEX_BITS | (uint64_t)(c - contexts + 1);
+}
+
+static struct weft_context *pop(void) {
+    uint64_t top = atomic_load_explicit(&unused, memory_order_acquire);
+    while ((uint32_t)top != 0) {
+        struct weft_context *c = &contexts[(uint32_t)top - 1];
+        uint64_t next =
+            ((top >> 32) + 1) << 32 | atomic_load_explicit(&c->next, memory_order_relaxed);
+        if (atomic_compare_exchange_weak_explicit(&unused, &top, next, memory_order_acquire,
+                                                  memory_order_acquire)) {
+            return c;
+        }
+    }
+    unsigned index = atomic_load_explicit(&fresh, memory_order_relaxed);
+    while (index < WEFT_CONTEXTS) {
+        if (atomic_compare_exchange_weak(&fresh, &index, index + 1)) {
+            return &contexts[index];
+        }
+    }
+    return NULL;
+}
+
+static void push(struct weft_context *c) {
+    uint64_t top = atomic_load_explicit(&unused, memory_order_relaxed);
+    uint64_t next;
+    do {
+        atomic_store_explicit(&c->next, (uint32_t)top, memory_order_relaxed);
+        next = ((top >> 32) + 1) << 32 | (uint64_t)(c - contexts + 1);
+    } while (!atomic_compare_exchange_weak_explicit(&unused, &top, next, memory_order_release,
+                                                    memory_order_relaxed));
+}
+
+static void begin_change(struct weft_context *c) {
+    uint32_t version = atomic_load_explicit(&c->version, memory_order_relaxed);
+    atomic_store_explicit(&c->version, version + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+}
+
+static void end_change(struct weft_context *c) {
+    uint32_t version = atomic_load_explicit(&c->version, memory_order_relaxed);
+    atomic_store_explicit(&c->version, version + 1, memory_order_release);
+}
+
+static void put(struct weft_context *c, uint64_t thread, const struct weft_span *span) {
+    begin_change(c);
+    atomic_store_explicit(&c->thread, thread, memory_order_relaxed);
+    atomic_store_explicit(&c->trace_high, span->trace_high, memory_order_relaxed);
+    atomic_store_explicit(&c->trace_low, span->trace_low, memory_order_relaxed);
+    atomic_store_explicit(&c->span, span->id, memory_order_relaxed);
+    atomic_store_explicit(&c->told, 0, memory_order_relaxed);
+    end_change(c);
+}
+
+struct weft_context *weft_contexts_take(uint64_t thread) {
+    struct weft_context *c = pop();
+    if (c == NULL) {
+        return NULL;
+    }
+    if (!atomic_load_explicit(&weft_contexts_used, memory_order_relaxed)) {
+        atomic_store(&weft_contexts_used, true);
+    }
+    c->has_waited = false;
+    put(c, thread, &(struct weft_span){0});
+    _Atomic uint64_t *bucket = table[thread % BUCKETS];
+    for (size_t i = 0; i < BUCKET_ROOM; i++) {
+        uint64_t empty = 0;
+        if (atomic_compare_exchange_strong_explicit(&bucket[i], &empty, entry_of(thread, c),
+                                                    memory_order_release, memory_order_relaxed)) {
+            return c;
+        }
+    }
+    put(c, 0, &(struct weft_span){0});
+    push(c);
+    return NULL;
+}
+
+void weft_contexts_give(struct weft_context *c) {
+    uint64_t thread = atomic_load_explicit(&c->thread, memory_order_relaxed);
+    _Atomic uint64_t *bucket = table[thread % BUCKETS];
+    for (size_t i = 0; i < BUCKET_ROOM; i++) {
+        if (atomic_load_explicit(&bucket[i], memory_order_relaxed) == entry_of(thread, c)) {
+            atomic_store_explicit(&bucket[i], 0, memory_order_relaxed);
+        }
+    }
+    put(c, 0, &(struct weft_span){0});
+    push(c);
+}
+
+struct weft_context *weft_contexts_find(uint64_t thread) {
+    _Atomic uint64_t *bucket = table[thread % BUCKETS];
+    for (size_t i = 0; i < BUCKET_ROOM; i++) {
+        uint64_t entry = atomic_load_explicit(&bucket[i], memory_order_acquire);
+        if (entry >> INDEX_BITS == thread && entry != 0) {
+            return at(entry);
+        }
+    }
+    return NULL;
+}
+
+struct weft_span weft_contexts_span(const struct weft_context *c) {
+    return (struct weft_span){atomic_load_explicit(&c->trace_high, memory_order_relaxed),
+                              atomic_load_explicit(&c->trace_low, memory_order_relaxed),
+                              atomic_load_explicit(&c->span, memory_order_relaxed)};
+}
+
+void weft_contexts_set(struct weft_context *c, const struct weft_span *span) {
+    put(c, atomic_load_explicit(&c->thread, memory_order_relaxed), span);
+}
+
+void weft_contexts_tell(struct weft_context *c, uint32_t epoch, int64_t at_time) {
+    begin_change(c);
+    atomic_store_explicit(&c->told, epoch, memory_order_relaxed);
+    atomic_store_explicit(&c->told_at, at_time, memory_order_relaxed);
+    end_change(c);
+}
+
+bool weft_contexts_untold(uint64_t thread, uint32_t epoch, int64_t before, struct weft_span *span) {
+    const struct weft_context *c = weft_contexts_find(thread);
+    for (int i = 0; c != NULL && i < TRIES; i++) {
+        uint32_t version = atomic_load_explicit(&c->version, memory_order_acquire);
+        bool same = atomic_load_explicit(&c->thread, memory_order_relaxed) == thread;
+        *span = weft_contexts_span(c);
+        uint32_t told = atomic_load_explicit(&c->told, memory_order_relaxed);
+        int64_t told_at = atomic_load_explicit(&c->told_at, memory_order_relaxed);
+        atomic_thread_fence(memory_order_acquire);
+        if (version % 2 == 0 &&
+            atomic_load_explicit(&c->version, memory_order_relaxed) == version) {
+            return same && !weft_contexts_is_none(span) && (told != epoch || told_at >= before);
+        }
+    }
+    return false;
+}

@@ -1,0 +1,113 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests that a reader of another thread's span sees a whole one, of that thread.
+
+#include "record/contexts.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "harness.h"
+
+enum { THREADS = 4, SEEN = 20000, STRIDE = 1 << 14, BUCKET = 8 };
+
+static atomic_bool over;
+
+static struct weft_span span_of(uint64_t thread, uint64_t n) {
+    return (struct weft_span){n, ~n, thread << 32 | n};
+}
+
+TEST(told_until_it_changes) {
+    struct weft_span span;
+    CHECK(!weft_contexts_untold(7, 1, 100, &span));
+    struct weft_context *c = weft_contexts_take(7);
+    CHECK(weft_contexts_find(7) == c && weft_contexts_find(8) == NULL);
+    CHECK(!weft_contexts_untold(7, 1, 100, &span)); // none is current
+    weft_contexts_set(c, &(struct weft_span){1, 2, 3});
+    CHECK(weft_contexts_untold(7, 1, 100, &span) && span.trace_high == 1 && span.trace_low == 2 &&
+          span.id == 3);
+    weft_contexts_tell(c, 1, 50);
+    CHECK(!weft_contexts_untold(7, 1, 100, &span));
+    CHECK(weft_contexts_untold(7, 1, 50, &span)); // the event is not older
+    CHECK(weft_contexts_untold(7, 2, 100, &span));
+    weft_contexts_set(c, &(struct weft_span){1, 2, 4});
+    CHECK(weft_contexts_untold(7, 1, 100, &span) && span.id == 4);
+    weft_contexts_give(c);
+    CHECK(weft_contexts_find(7) == NULL);
+    CHECK(weft_contexts_take(9) == c);
+    CHECK(!weft_contexts_untold(7, 1, 100, &span));
+    weft_contexts_give(c);
+}
+
+TEST(full) {
+    struct weft_context *taken[BUCKET];
+    for (uint64_t i = 0; i < BUCKET; i++) {
+        taken[i] = weft_contexts_take(1 + i * STRIDE);
+        CHECK(taken[i] != NULL);
+    }
+    CHECK(weft_contexts_take(1 + BUCKET * STRIDE) == NULL);
+    weft_contexts_give(taken[3]);
+    taken[3] = weft_contexts_take(1 + BUCKET * STRIDE);
+    CHECK(taken[3] != NULL && weft_contexts_find(1 + BUCKET * STRIDE) == taken[3]);
+    for (uint64_t i = 0; i < BUCKET; i++) {
+        weft_contexts_give(taken[i]);
+    }
+    static struct weft_context *all[WEFT_CONTEXTS];
+    for (uint64_t i = 0; i < WEFT_CONTEXTS; i++) {
+        all[i] = weft_contexts_take(1 + i);
+        CHECK(all[i] != NULL);
+    }
+    CHECK(weft_contexts_take(1 + WEFT_CONTEXTS) == NULL);
+    for (uint64_t i = 0; i < WEFT_CONTEXTS; i++) {
+        weft_contexts_give(all[i]);
+    }
+}
+
+// Changes its span, and often exchanges its context with those of other threads.
+static void *live(void *id) {
+    uint64_t thread = *(const uint64_t *)id;
+    for (uint64_t n = 1; !atomic_load(&over); n++) {
+        struct weft_context *c = weft_contexts_take(thread);
+        for (uint64_t i = 0; i < 10; i++) {
+            struct weft_span span = span_of(thread, n * 10 + i);
+            weft_contexts_set(c, &span);
+        }
+        weft_contexts_give(c);
+    }
+    return NULL;
+}
+
+static void look(void) {
+    struct weft_span span;
+    int seen = 0;
+    for (uint64_t i = 0; seen < SEEN; i++) {
+        uint64_t thread = 1 + i % THREADS;
+        if (weft_contexts_untold(thread, 1, 0, &span)) {
+            struct weft_span whole = span_of(thread, span.trace_high);
+            CHECK(whole.trace_low == span.trace_low && whole.id == span.id);
+            seen++;
+        }
+    }
+}
+
+TEST(read_while_they_change) {
+    pthread_t threads[THREADS];
+    uint64_t ids[THREADS];
+    for (size_t i = 0; i < THREADS; i++) {
+        ids[i] = i + 1;
+        pthread_create(&threads[i], NULL, live, &ids[i]);
+    }
+    look();
+    atomic_store(&over, true);
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
+int main(void) {
+    RUN(told_until_it_changes);
+    RUN(full);
+    RUN(read_while_they_change);
+    return harness_end("contexts");
+}

@@ -1,0 +1,68 @@
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# A section of jvmtest.sh: the current span is reported by threads that wait, and only by those.
+
+by_thread() {
+    sort -s -k 1,1 "$@"
+}
+
+contexts() { # arguments of the JVM
+    section "contexts $*"
+    listen events=1
+    traced "$@" -Dvirtual=$([ "$major" -ge 21 ] && echo true) Contexts
+    [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
+    heard
+    sed -n 's/^[0-9][0-9]* worker-/worker-/p' "$work/seen" |
+        awk '$1 != "worker-virtual" || $2 ~ /^(context|ownerContext|requestEnd)$/' | by_thread >"$work/reported"
+    by_thread "$work/out" >"$work/happened"
+    [ "$(wc -l <"$work/happened")" -ge "${least:-50}" ] || bad "only $(wc -l <"$work/happened") events"
+    diff "$work/happened" "$work/reported" >"$work/other" || bad "what happened (<) and what the agent reports (>) differ: $(cat "$work/other")"
+}
+
+# Waits that are too short to be sent report no span.
+brief_contexts() {
+    more=,include-threads=worker-*,min-duration=200ms
+    least=15
+    contexts -Dminimum=true -Dlong=300
+    least= more=
+}
+
+# All of it with filters and modes that record no waits: nothing is reported.
+silent_contexts() {
+    for more in ,exclude-threads=worker-* ,mode=aggregated ,pause=on; do
+        section "no contexts $more"
+        listen
+        traced -Dsilent=true Contexts
+        [ $code = 0 ] && [ ! -s "$work/err" ] || bad "code $code: $(head -3 "$work/err")"
+        heard
+        for kind in context ownerContext requestEnd; do expect $kind 0; done
+    done
+    more=
+}
+
+# The span of a request that outlives a session, and a pause, is reported again; what changes meanwhile is not.
+contexts_again() {
+    section "contexts in two sessions"
+    start_waiting ready -cp "$classes" Contexts commands
+    for round in 1 2; do
+        listen events=1
+        attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/report")"
+        [ $round = 2 ] || commanded 'span 1'
+        for what in sleep sleep; do commanded $what; done
+        if [ $round = 2 ]; then
+            attach pause=on
+            attach pause=off
+            for what in sleep 'end all'; do commanded "$what"; done
+        fi
+        detach
+        [ $round = 2 ] || commanded 'span 2' # no session
+        heard
+        grep -o ' main \(context\|sleepStart\|requestEnd\) .*' "$work/seen" | cut -d ' ' -f 3,5 | tr '\n' ' ' >"$work/order"
+        order="context span=1 sleepStart - sleepStart - "
+        [ $round = 1 ] || order="context span=2 sleepStart - sleepStart - context span=2 sleepStart - requestEnd span=2 context span=0 "
+        [ "$(cat "$work/order")" = "$order" ] || bad "$(cat "$work/order")"
+    done
+    exec 9>&-
+    wait $runner || bad "the JVM exited with $?: $(head -3 "$work/err")"
+}
