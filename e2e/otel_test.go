@@ -51,7 +51,8 @@ func TestBlockedRequestLinksToOwnerRequest(t *testing.T) {
 func checkRequest(t *testing.T, o *output, service, state, class string, truth contended) {
 	t.Helper()
 	waits := o.of(service, func(s *span) bool {
-		return s.text("weft.state") == state && s.text("weft.lock.class") == class && s.text("thread.name") == "waiter"
+		return s.text("weft.state") == state && s.text("weft.lock.class") == class && s.text("thread.name") == "waiter" &&
+			s.text("weft.context.trace.id") != "" // not the one in the request's own trace
 	})
 	require.Len(t, waits, 1, "%s", class)
 	s := waits[0]
