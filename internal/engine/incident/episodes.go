@@ -30,6 +30,7 @@ type episode struct {
 	cycle       jvmthread.Cycle
 	parent      int32 // of which it is a consequence; itself: of none
 	next        int32 // of the same group; -1: none
+	group       int32 // of which it is the root; -1: none yet
 	carried     bool  // it began before the window
 	open        bool  // it is not over at the end of the window
 }
@@ -58,7 +59,7 @@ func lockOf(id jvmthread.LockID, stack jvmthread.StackID) jvmthread.LockID {
 
 // find finds the episodes of a window.
 func (e *episodes) find(w *window.Window) {
-	e.waits, e.lanes, e.order, e.locks, e.list = e.waits[:0], e.lanes[:0], e.order[:0], e.locks[:0], e.list[:0]
+	e.waits, e.lanes, e.order, e.locks, e.list = reuse(e.waits), reuse(e.lanes), reuse(e.order), reuse(e.locks), reuse(e.list)
 	clear(e.index)
 	e.recent.Clear()
 	for n, l := range w.Lanes {
@@ -94,6 +95,14 @@ func (e *episodes) find(w *window.Window) {
 	e.split(w)
 }
 
+// reuse empties a list, and drops its memory if the last window needed little of it.
+func reuse[T any](list []T) []T {
+	if len(list) < cap(list)/4 && cap(list) > 4096 {
+		return nil
+	}
+	return list[:0]
+}
+
 func (e *episodes) lock(id jvmthread.LockID) int32 {
 	hash := id.Hash ^ uint32(id.Class)
 	if at := e.recent.Get(hash, id); at > 0 {
@@ -117,7 +126,7 @@ func (e *episodes) split(w *window.Window) {
 		at := len(e.list) - 1
 		if at < 0 || e.list[at].lock != wt.lock || e.list[at].end < wt.start || e.list[at].end == wt.start && !wt.continues {
 			at++
-			e.list = append(e.list, episode{start: wt.start, end: wt.end, lock: wt.lock, first: int32(i), parent: int32(at), next: -1})
+			e.list = append(e.list, episode{start: wt.start, end: wt.end, lock: wt.lock, first: int32(i), parent: int32(at), next: -1, group: -1})
 		}
 		ep := &e.list[at]
 		wt.episode, ep.last = int32(at), int32(i)

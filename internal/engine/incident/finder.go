@@ -57,7 +57,7 @@ func (f *Finder) Find(w *window.Window) *Found {
 		f.deadlocks[d.Cycle] = d
 	}
 	f.episodes.find(w)
-	f.groups = f.episodes.groups(w, f.groups[:0])
+	f.groups = f.episodes.groups(w, reuse(f.groups))
 	claims := f.claim()
 	previous := f.open
 	f.open = nil

@@ -32,19 +32,19 @@ func (e *episodes) groups(w *window.Window, out []group) []group {
 			e.list[i].parent = e.parent(w, int32(i))
 		}
 	}
-	byRoot, byCycle := make(map[int32]int), make(map[jvmthread.Cycle]int)
+	byCycle := make(map[jvmthread.Cycle]int32)
 	for i := range e.list {
 		ep := &e.list[i]
 		root := e.root(int32(i))
 		cycle := e.list[root].cycle
-		at, ok := byRoot[root]
-		if cycle != 0 {
-			at, ok = byCycle[cycle]
+		at := e.list[root].group
+		if other, ok := byCycle[cycle]; ok && cycle != 0 {
+			at = other
 		}
-		if !ok {
-			at = len(out)
+		if at < 0 {
+			at = int32(len(out))
 			out = append(out, group{root: root, head: -1, cycle: cycle})
-			byRoot[root] = at
+			e.list[root].group = at
 			if cycle != 0 {
 				byCycle[cycle] = at
 			}
