@@ -72,7 +72,7 @@ func TestLinksOfJaegersPage(t *testing.T) {
 	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3").wait(t))
 	o := server.takes(t, c.finish(t, "exchange"), "exchange")
 	links := map[string]int{}
-	for _, s := range o.spans {
+	for _, s := range o.byID {
 		root := s
 		for !root.isRoot() {
 			root = o.byID[root.parent()]
@@ -109,7 +109,7 @@ func TestLinksOfJaegersPage(t *testing.T) {
 			links[p.Key]++
 		}
 	}
-	for _, key := range []string{"thread.name", "thread.id", "weft.window.start"} {
+	for _, key := range []string{"thread.name", "thread.id", "weft.window.start", "weft.incident.kind"} {
 		assert.Positive(t, links[key], key)
 	}
 }

@@ -214,8 +214,8 @@ const (
 	attrIncidentThreads  = "weft.incident.threads"
 	attrIncidentLongest  = "weft.incident.wait.max" // int; the longest wait
 	attrIncidentTimedOut = "weft.incident.timed_out"
-	attrIncidentLocks    = "weft.incident.locks"     // string; blocked time by lock, if threads waited for several
-	attrIncidentBefore   = "weft.incident.continues" // string; trace id of the incident that was cut where this one starts
+	attrIncidentLocks    = "weft.incident.locks"              // string; blocked time by lock, if threads waited for several
+	attrIncidentBefore   = "weft.incident.continues.trace.id" // string; trace id of the incident that was cut where this one starts
 
 	attrIncidentEvent   = "weft.incident" // name of the window's events, one for each incident that has a trace
 	attrIncidentName    = "weft.incident.name"

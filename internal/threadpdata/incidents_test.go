@@ -106,3 +106,37 @@ func checkSums(t *testing.T, windows, incidents []ptrace.Span) {
 	assert.Equal(t, reported, sum(windows, "weft.incident.time"))
 	assert.Equal(t, sum(windows, "weft.contended.time"), reported+sum(windows, "weft.incident.folded.time"))
 }
+
+// A pool that ran dry is an error if a thread waited in vain.
+func TestPoolThatTimedOut(t *testing.T) {
+	h, err := threadtest.Parse(`
+0 A threadStart
+0 B threadStart
+0 C threadStart
+1000000 B park lock=java.util.concurrent.SynchronousQueue arg=50000000 stack=1
+2000000 C park lock=java.util.concurrent.SynchronousQueue arg=50000000 stack=1
+30000000 A unpark target=B
+30001000 B unparked
+52001000 C unparked
+60000000 A yield
+`)
+	require.NoError(t, err)
+	sym := h.Symbols()
+	sym.InternStack("at java.util.concurrent.locks.LockSupport.parkNanos(LockSupport.java:252)\n" +
+		"at com.zaxxer.hikari.pool.HikariPool.getConnection(HikariPool.java:162)\nat com.acme.Shop.buy(Shop.java:20)")
+	for _, name := range []string{"A", "B", "C"} {
+		sym.SetThread(jvmthread.Thread{ID: h.Thread(name), Name: name})
+	}
+	_, incidents := incidentsOf(t, h.Events, sym, time.Second)
+	require.NotEmpty(t, incidents)
+	root := incidents[0]
+	assert.Equal(t, "pool exhausted HikariPool", root.Name())
+	assert.Equal(t, ptrace.StatusCodeError, root.Status().Code())
+	for key, want := range map[string]string{
+		"error.type": "timeout", "weft.incident.timed_out": "1", "weft.incident.kind": "pool_exhausted",
+		"weft.explanation": "2 threads waited 79 ms for a connection of HikariPool; 2 threads held one, running; 1 wait timed out",
+	} {
+		value, _ := root.Attributes().Get(key)
+		assert.Equal(t, want, value.AsString(), key)
+	}
+}

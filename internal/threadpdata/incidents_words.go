@@ -116,7 +116,7 @@ func (w *incidentWriter) explain(culprit *incident.Holder) string {
 	return string(w.text)
 }
 
-// nearlyAll is the share of a culprit that need not be stated.
+// nearlyAll is the share from which it need not be stated.
 const nearlyAll = 0.9
 
 // what returns what threads waited for: "OrderBook", "a connection of HikariPool".
@@ -155,7 +155,10 @@ func (w *incidentWriter) inTurn() {
 	}
 	if hold, share := inc.Doing(); hold != nil {
 		if did := w.did(hold); did != "" {
-			w.say(", ", did, " for ", wording.Percent(share), " of the time")
+			w.say(", ", did)
+			if share < nearlyAll {
+				w.say(" for ", wording.Percent(share), " of the time")
+			}
 		}
 	}
 }
