@@ -147,6 +147,9 @@ func TestIncidentsInJaeger(t *testing.T) {
 		assert.True(t, trace.root.ofIncident(), trace.root.Name())
 		assert.LessOrEqual(t, len(trace.spans), maxIncidentSpans)
 	}
+	// Where CPUs are short, a thread that holds the lock may wait for one longer than the report sleeps.
+	found = slices.DeleteFunc(found, func(s searched) bool { return s.root.text("weft.lock.holder.state") == "runnable" })
+	require.NotEmpty(t, found)
 	first := found[0]
 	t.Logf("of %d: %s, %d spans", len(found), first.root.text("weft.explanation"), len(first.spans))
 	assert.Equal(t, "report", first.root.text("weft.lock.holder.thread.name"))

@@ -53,7 +53,7 @@ func TestTraceOnDisk(t *testing.T) {
 	require.True(t, server.get(t, "/api/traces/"+full.String(), &answer))
 	server.stop(t, syscall.SIGTERM) // writes its tables
 	server.wait(t)
-	disk := tablesIn(t, data) * spansPerTrace / int64(len(sent.spans))
+	disk := tablesIn(t, data) * spansPerTrace / int64(len(sent.byID))
 	otlp := int64((&ptrace.ProtoMarshaler{}).TracesSize(plain)) * spansPerTrace / int64(spans.Len())
 	t.Logf("for %d spans: %d KB on disk, %d KB of OTLP, %d KB for the page", spansPerTrace, disk/1000, otlp/1000, len(answer)/1000)
 	assert.Less(t, disk, int64(1_500_000), "on disk")
