@@ -84,8 +84,9 @@ func (c *collection) addSpan(span ptrace.Span, from origin) {
 	}
 	isRoot := has("weft.window.cut")
 	switch {
-	case has("weft.incident.kind"), has("weft.incident.role"):
-		return // the trace of the window has the same waits
+	case has("weft.incident.kind"), has("weft.incident.role"), has("weft.state") && !has("weft.interval.time"), has("weft.lock.held.time"),
+		has("weft.request.time"):
+		return // of an incident or a request: the trace of the window has the same waits
 	case has("weft.state"):
 		c.sum.Spans++
 		if _, repeated := c.repeated[spanKey{span.TraceID(), span.ParentSpanID()}]; !repeated {

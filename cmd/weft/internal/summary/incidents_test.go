@@ -4,6 +4,7 @@
 package summary
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,5 +47,30 @@ func TestIncidentsCountOnce(t *testing.T) {
 	require.Len(t, summaries, 2)
 	assert.Greater(t, added, 50)
 	assert.Positive(t, summaries[0].Locks[0].Blocked)
+	assert.Equal(t, summaries[0], summaries[1])
+}
+
+// So do the spans in the traces of requests.
+func TestRequestsCountOnce(t *testing.T) {
+	lines := [2]string{}
+	lines[0] = window(t, 1, attributes{"weft.window.cut": "end", "weft.contended.time": int64(5)}, nil, nil)
+	td := ptrace.NewTraces()
+	spans := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
+	for _, attrs := range []attributes{
+		{"weft.state": "blocked", "weft.wait.kind": "lock", "weft.wait.time": int64(5), "thread.id": int64(1), "thread.name": "http-1"},
+		{"weft.lock.held.time": int64(5), "weft.lock.blocked.time": int64(5), "thread.id": int64(2), "thread.name": "report"},
+		{"weft.request.time": int64(9), "thread.id": int64(1), "thread.name": "http-1"},
+	} {
+		require.NoError(t, spans.AppendEmpty().Attributes().FromRaw(attrs))
+	}
+	marshaler := ptrace.JSONMarshaler{}
+	more, err := marshaler.MarshalTraces(td)
+	require.NoError(t, err)
+	lines[1] = lines[0] + string(more) + "\n"
+	var summaries [2]Summary
+	for i, text := range lines {
+		summaries[i], err = Read(Source{Name: "spans", Reader: strings.NewReader(text)})
+		require.NoError(t, err)
+	}
 	assert.Equal(t, summaries[0], summaries[1])
 }
