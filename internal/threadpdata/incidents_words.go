@@ -33,15 +33,29 @@ func (w *incidentWriter) name() string {
 	if w.inc.Kind == incident.PoolExhausted {
 		kind = "pool exhausted"
 	}
-	return w.limited(kind, w.object, "")
+	return w.rootNames.limit(maxRootNames, kind, w.object, "")
 }
 
-// limited returns a name with an object, or without if there are too many names. They count separately from those in the traces of windows.
-func (w *incidentWriter) limited(kind, object, rest string) string {
+// A session's incidents have at most so many names with an object, apart from those in the traces of windows: of roots, and of holds.
+const (
+	maxRootNames = 16
+	maxHoldNames = 8
+)
+
+// fewNames are the names with an object that are in use.
+type fewNames map[string]bool
+
+// limit returns a name with an object, or without if there are too many of them.
+func (n fewNames) limit(most int, kind, object, rest string) string {
 	if object == "" {
 		return kind + rest
 	}
-	return w.incidents.limit(kind+" "+object+rest, kind+rest, true)
+	name := kind + " " + object + rest
+	if !n[name] && len(n) >= most {
+		return kind + rest
+	}
+	n[name] = true
+	return name
 }
 
 // objectOf returns what a thread holds.

@@ -123,7 +123,7 @@ func (w *incidentWriter) hold(h *incident.Hold, s ptrace.Span) {
 		state = h.Doing.State
 	}
 	object := w.objectOf(h)
-	s.SetName(w.limited("held", object, ": "+state.String()))
+	s.SetName(w.holdNames.limit(maxHoldNames, "held", object, ": "+state.String()))
 	a := s.Attributes()
 	a.EnsureCapacity(10)
 	a.PutStr(attrIncidentRole, "holder")

@@ -29,7 +29,8 @@ type Emitter struct {
 	sym       *symbols.Table
 	waits     *waits.Classifier
 	names     names
-	incidents names // of the spans of incidents
+	rootNames fewNames // of incidents
+	holdNames fewNames
 	titles    map[titleKey]string
 	doings    map[doingKey]string
 	classes   map[jvmthread.ClassID]string // simple names
@@ -51,7 +52,7 @@ type Emitter struct {
 // default one.
 func NewEmitter(session jvmthread.SessionID, sym *symbols.Table, classifier *waits.Classifier) *Emitter {
 	return &Emitter{
-		session: session, sym: sym, waits: classifier.Or(sym), names: newNames(), incidents: newNames(), titles: make(map[titleKey]string),
+		session: session, sym: sym, waits: classifier.Or(sym), names: newNames(), rootNames: fewNames{}, holdNames: fewNames{}, titles: make(map[titleKey]string),
 		doings: make(map[doingKey]string), classes: make(map[jvmthread.ClassID]string),
 		blocked: make(map[string]time.Duration),
 	}
