@@ -64,6 +64,7 @@ func TestRecordings(t *testing.T) {
 	dir := filepath.Join(threadtest.SocketDir(t), "recordings")
 	c := startCollector(t, setup{
 		more: []string{filepath.Join(root, "config", "record.yaml")}, env: []string{"WEFT_RECORDINGS=" + dir},
+		engine: []string{"max_spans_per_window: 0"}, // as for replays
 	})
 	checks := make(map[string]func(*testing.T, *output))
 	var services []string
