@@ -4,6 +4,8 @@
 package e2e
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +27,13 @@ func TestSpringBootNamesThePool(t *testing.T) {
 		assert.Equal(t, []string{"com.acme.shop.Shop$OrderController.order"}, atPools.values("code.function.name"))
 		assert.Equal(t, []string{"com.zaxxer.hikari.pool.HikariPool.getConnection"}, atPools.values("weft.wait.entry"))
 		assert.Equal(t, "com.acme.shop.Orders.charge", atPools.most("weft.lock.holder.function"))
+
+		checkIncidents(t, o, noException)
+		costliest := slices.MaxFunc(o.incidents, func(a, b *span) int {
+			return cmp.Compare(a.number("weft.incident.blocked.time"), b.number("weft.incident.blocked.time"))
+		})
+		assert.Equal(t, "pool exhausted HikariPool", costliest.Name())
+		assert.Regexp(t, `^\d+ threads waited .* for a connection of HikariPool; \d+ threads held one, .* in Orders\.charge`, costliest.text("weft.explanation"))
 
 		first, text := summaryOf(t, c)
 		assert.Regexp(t, `^\d+ http-nio-\S+ threads waited \S+ s for a connection of HikariPool in Shop\$OrderController\.order; held by .*http-nio-.*, mostly in Orders\.charge$`, first)
