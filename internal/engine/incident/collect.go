@@ -18,6 +18,7 @@ type collected struct {
 	rootTime time.Duration    // blocked at the root; of a deadlock, at all its locks
 	open     []Wait           // at the end of the last window, by thread
 	threads  map[jvmthread.ThreadID]time.Duration
+	more     int // threads that are not among them
 	locks    map[jvmthread.LockID]*Lock
 	holders  map[jvmthread.ThreadID]*Holder
 	holds    []Hold
@@ -54,6 +55,7 @@ func (inc *Incident) absorb(other *Incident) {
 	inc.Blocked += other.Blocked
 	inc.Count += other.Count
 	inc.TimedOut += other.TimedOut
+	inc.more += other.more
 	inc.Saved += other.Saved
 	inc.unsaved = inc.unsaved || other.unsaved || inc.key != other.key
 	inc.open = append(inc.open, other.open...)
@@ -185,7 +187,7 @@ func (inc *Incident) finish() {
 	slices.SortFunc(inc.Locks, func(a, b Lock) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID.Class, b.ID.Class), cmp.Compare(a.ID.Hash, b.ID.Hash))
 	})
-	inc.Threads = len(inc.threads)
+	inc.Threads = len(inc.threads) + inc.more
 	inc.finishHolds()
 	inc.SavedKnown = !inc.unsaved
 	switch {

@@ -64,7 +64,9 @@ func (f *Finder) holdsOf(w *window.Window, ep *episode, inc *Incident) {
 		holder := inc.holders[h.Thread]
 		if holder == nil {
 			holder = &Holder{Thread: h.Thread}
-			inc.holders[h.Thread] = holder
+			if len(inc.holders) < maxThreads {
+				inc.holders[h.Thread] = holder
+			}
 		}
 		holder.Blocked += blocked
 		holder.Held += to.Sub(from)

@@ -12,6 +12,9 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
+// maxThreads bounds the threads that an incident remembers. Each wait of a further one counts as a thread.
+const maxThreads = 1 << 16
+
 // wait adds a piece of a wait.
 func (f *Finder) wait(w *window.Window, piece *wait, l *Lock, before []Wait, inc *Incident) {
 	iv := w.Lanes[piece.lane].Intervals.At(int(piece.at))
@@ -33,7 +36,11 @@ func (f *Finder) wait(w *window.Window, piece *wait, l *Lock, before []Wait, inc
 	if began {
 		inc.Count++
 	}
-	inc.threads[iv.Thread] += time.Duration(piece.end - piece.start)
+	if _, known := inc.threads[iv.Thread]; known || len(inc.threads) < maxThreads {
+		inc.threads[iv.Thread] += time.Duration(piece.end - piece.start)
+	} else if began {
+		inc.more++
+	}
 	if d := rec.End - rec.Start; d > l.longest {
 		l.longest, l.Kind, l.Stack = d, iv.Wait, iv.Stack
 	}
