@@ -77,7 +77,7 @@ func writeSpan(b *strings.Builder, s ptrace.Span) {
 	fmt.Fprintf(b, "%s %d..%d", name, s.StartTimestamp(), end)
 	for _, key := range []string{
 		"weft.window.cut", "weft.events.lost", "weft.events.missed", "weft.folded.count", "weft.folded.threads", "weft.history.missing",
-		"weft.interval.open", "weft.wait.cause",
+		"weft.interval.open", "weft.wait.cause", "weft.incident.count", "weft.incident.folded.count", "weft.incident.open.count", "weft.incident.open",
 	} {
 		if v, ok := s.Attributes().Get(key); ok && v.AsString() != "0" {
 			fmt.Fprintf(b, " %s=%s", strings.TrimPrefix(key, "weft."), v.AsString())

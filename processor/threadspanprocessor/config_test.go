@@ -19,11 +19,14 @@ func TestConfigErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
 	require.NoError(t, confmap.NewFromStringMap(map[string]any{
 		"max_sessions": 0, "critical_path": map[string]any{"thread": "("},
-		"frames": map[string]any{"applications": []string{""}},
+		"frames":    map[string]any{"applications": []string{""}},
+		"incidents": map[string]any{"min_time": "-1s", "max_per_window": 0},
 	}).Unmarshal(cfg))
 	err := confmap.Validate(cfg)
 	require.ErrorContains(t, err, "max_sessions: 0 is out of range, use 1 or more")
 	require.ErrorContains(t, err, "critical_path: thread: error parsing regexp: missing closing ): `(`; use a regular expression such as ^http-")
+	require.ErrorContains(t, err, "incidents: min_time: -1s is out of range, use a duration from 0s to 1h0m0s")
+	require.ErrorContains(t, err, "max_per_window: 0 is out of range, use 1 or more; for none, use enabled: false")
 	assert.ErrorContains(t, err, "frames: applications: a prefix is empty; ")
 }
 
