@@ -118,6 +118,8 @@ all() {
     brief_contexts
     silent_contexts
     contexts_again
+    published libpublisher.so
+    published libjavaProfiler123.so flagless
     order -Xcheck:jni
     order -Xcomp
     durations

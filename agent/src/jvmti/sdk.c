@@ -14,6 +14,9 @@
 #include <string.h>
 
 #include "hotspot/jvm.h"
+#include "record/context.h"
+#include "record/published.h"
+#include "wire/clock.h"
 #include "wire/names.h"
 
 struct identity {
@@ -163,9 +166,11 @@ void weft_sdk_begin(const struct weft_resource *resource, const uint8_t id[16]) 
     set(&session, copy_of(service), copy_of(instance));
 }
 
+enum { LINE_MAX_SIZE = 512 };
+
 static void show_difference(const char *key, char *here, char *there,
                             void (*line)(void *to, const char *text), void *to) {
-    char text[512];
+    char text[LINE_MAX_SIZE];
     if (here != NULL && there != NULL && strcmp(here, there) != 0) {
         snprintf(text, sizeof text,
                  "%s is %.128s here and %.128s in OpenTelemetry's SDK; set it for both, or put "
@@ -179,9 +184,15 @@ static void show_difference(const char *key, char *here, char *there,
 
 void weft_sdk_show(JNIEnv *env, void (*line)(void *to, const char *text), void *to) {
     weft_sdk_look(env);
+    weft_published_look(weft_clock(), true);
     char *service = get(&sdk, SERVICE);
     if (service != NULL) {
         line(to, "weft-otel.jar reports the current spans of OpenTelemetry's SDK");
+    } else if (!atomic_load(&weft_context_reported) && weft_published_library() != NULL) {
+        char text[LINE_MAX_SIZE];
+        snprintf(text, sizeof text, "current spans are those that %.128s publishes (OTEP 4947)",
+                 weft_published_library());
+        line(to, text);
     } else if (weft_jvm_find(env, "io/opentelemetry/javaagent/bootstrap/AgentInitializer") !=
                NULL) {
         line(to, "OpenTelemetry's Java agent runs without weft-otel.jar, so waits do not link to "

@@ -7,7 +7,10 @@
 
 #include "options/settings.h"
 #include "record/min_duration.h"
+#include "record/published.h"
 #include "wire/clock.h"
+
+atomic_bool weft_context_reported;
 
 static uint32_t epoch(void) {
     return atomic_load_explicit(&weft_epoch, memory_order_relaxed);
@@ -48,15 +51,48 @@ static struct weft_record event_of(const struct weft_scope *scope, uint16_t kind
     };
 }
 
+static bool is_reported(void) {
+    return atomic_load_explicit(&weft_context_reported, memory_order_relaxed);
+}
+
+static bool is_same(const struct weft_span *a, const struct weft_span *b) {
+    return a->id == b->id && a->trace_low == b->trace_low && a->trace_high == b->trace_high;
+}
+
+// Takes over the span that another library publishes. Returns true if it has changed, and the
+// receiver knows the former one.
+static bool take_published(const struct weft_scope *scope) {
+    struct weft_span span;
+    struct weft_context *c = context_of(scope);
+    if (!weft_published_read(&scope->self->published, &span) ||
+        (c == NULL && weft_contexts_is_none(&span))) {
+        return false;
+    }
+    if (c == NULL) {
+        c = weft_contexts_take(scope->subject != 0 ? scope->subject : scope->self->thread);
+        if (scope->subject == 0) {
+            scope->self->context = c;
+        }
+    }
+    struct weft_span former = c == NULL ? span : weft_contexts_span(c);
+    if (is_same(&former, &span)) {
+        return false;
+    }
+    bool was_known = is_known(scope, c);
+    weft_contexts_set(c, &span);
+    return was_known;
+}
+
 void weft_context_look(const struct weft_scope *scope, const struct weft_record *wait,
                        struct weft_context_due *due) {
-    struct weft_context *c = context_of(scope);
     due->context = NULL;
+    due->at_once = !is_reported() && take_published(scope);
+    struct weft_context *c = context_of(scope);
     if (c == NULL || (scope->subject == 0 && scope->self->context_held) || is_known(scope, c)) {
         return;
     }
     struct weft_span span = weft_contexts_span(c);
-    if (weft_contexts_is_none(&span)) {
+    if (weft_contexts_is_none(&span) && !due->at_once) {
         return;
     }
     due->context = c;
@@ -68,9 +104,17 @@ void weft_context_look(const struct weft_scope *scope, const struct weft_record 
 }
 
 void weft_context_told(const struct weft_scope *scope, const struct weft_context_due *due) {
-    bool held = scope->subject == 0 && weft_min_duration_holds_pair(scope->self->buffer);
+    struct weft_span span = weft_contexts_span(due->context);
+    if (weft_contexts_is_none(&span)) {
+        if (scope->subject != 0) {
+            weft_contexts_give(due->context);
+        }
+        return;
+    }
+    bool held =
+        !due->at_once && scope->subject == 0 && weft_min_duration_holds_pair(scope->self->buffer);
     scope->self->context_held = scope->self->context_held || held;
-    due->context->has_waited = due->context->has_waited || !held;
+    due->context->has_waited = is_reported() && (due->context->has_waited || !held);
     weft_contexts_tell(due->context, due->epoch, held ? INT64_MAX : due->event.time);
 }
 
@@ -83,7 +127,7 @@ void weft_context_settle(const struct weft_scope *scope, bool kept) {
         }
     } else if (!weft_min_duration_holds_pair(scope->self->buffer)) {
         scope->self->context_held = false;
-        c->has_waited = true;
+        c->has_waited = is_reported();
         weft_contexts_tell(c, told(c), weft_clock());
     }
 }
@@ -96,8 +140,7 @@ void weft_context_forgotten(const struct weft_scope *scope) {
 }
 
 void weft_context_note_owner(struct weft_scope *scope, const struct weft_record *wait) {
-    if (wait->peer == 0 || scope->aggregated ||
-        !atomic_load_explicit(&weft_contexts_used, memory_order_relaxed) ||
+    if (wait->peer == 0 || scope->aggregated || !is_reported() ||
         !weft_contexts_untold(wait->peer, epoch(), wait->time, &scope->owner)) {
         scope->owner = (struct weft_span){0};
     }
@@ -134,7 +177,7 @@ static void write_change(const struct weft_scope *scope, struct weft_context *c,
     weft_min_duration_put(b, &r, scope->subject);
 }
 
-// Returns whether the receiver was told, and the time.
+// Returns whether it was reported, and the time.
 static bool report_change(JNIEnv *env, struct weft_context *c, const struct weft_span *span,
                           uint32_t name, int64_t *now) {
     struct weft_scope scope;
@@ -165,7 +208,7 @@ static void change(JNIEnv *env, struct weft_context *c, const struct weft_span *
     uint32_t now_epoch = epoch();
     int64_t now = 0;
     bool is_told = report_change(env, c, span, name, &now);
-    if (weft_contexts_is_none(&former)) {
+    if (weft_contexts_is_none(&former) || c->since == 0) {
         c->since = weft_clock();
         c->has_waited = false;
     }
@@ -179,6 +222,9 @@ static void change(JNIEnv *env, struct weft_context *c, const struct weft_span *
 }
 
 bool weft_context_change(JNIEnv *env, const struct weft_span *span) {
+    if (!weft_contexts_is_none(span) && !is_reported()) {
+        atomic_store(&weft_context_reported, true);
+    }
     struct weft_context *c = weft_self_context(env, !weft_contexts_is_none(span));
     if (c == NULL) {
         return false;
@@ -187,8 +233,7 @@ bool weft_context_change(JNIEnv *env, const struct weft_span *span) {
         return true;
     }
     struct weft_span former = weft_contexts_span(c);
-    if (former.id != span->id || former.trace_low != span->trace_low ||
-        former.trace_high != span->trace_high) {
+    if (!is_same(&former, span)) {
         change(env, c, span, 0);
     }
     return false;

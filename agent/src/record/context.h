@@ -8,6 +8,7 @@
 #pragma once
 
 #include <jni.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,8 +28,13 @@ void weft_context_end(JNIEnv *env, uint32_t name);
 struct weft_context_due {
     struct weft_context *context; // NULL: none
     uint32_t epoch;
+    bool at_once; // even if the wait is not sent: the receiver knows another span
     struct weft_record event;
 };
+
+// Whether the application reports its spans with the functions below. Until it does, each wait
+// reads what another library publishes (published.h).
+extern atomic_bool weft_context_reported;
 
 // Before a wait is written: what has to be written before it, unless the receiver knows the span or
 // there is none. Call weft_context_told afterwards.
@@ -47,6 +53,6 @@ void weft_context_forgotten(const struct weft_scope *scope);
 // reported it itself.
 void weft_context_note_owner(struct weft_scope *scope, const struct weft_record *wait);
 
-// Fills in the event that tells it; false if there is nothing to tell.
+// Fills in the event that states it; false if there is none.
 bool weft_context_of_owner(const struct weft_scope *scope, const struct weft_record *wait,
                            struct weft_record *event);

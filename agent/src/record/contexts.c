@@ -88,6 +88,7 @@ struct weft_context *weft_contexts_take(uint64_t thread) {
         atomic_store(&weft_contexts_used, true);
     }
     c->has_waited = false;
+    c->since = 0;
     put(c, thread, &(struct weft_span){0});
     _Atomic uint64_t *bucket = table[thread % BUCKETS];
     for (size_t i = 0; i < BUCKET_ROOM; i++) {

@@ -24,7 +24,7 @@ struct weft_span {
 
 struct weft_context {
     _Atomic uint32_t version; // odd while the thread changes what readers see
-    _Atomic uint32_t told;    // the epoch in which the receiver was told of the span; 0: it was not
+    _Atomic uint32_t told;    // the epoch in which the span was reported; 0: it was not
     _Atomic uint64_t thread;  // 0: unused
     _Atomic uint64_t trace_high;
     _Atomic uint64_t trace_low;
@@ -32,7 +32,7 @@ struct weft_context {
     _Atomic int64_t told_at; // time of that event; INT64_MAX: it may never be sent
     // Only the thread itself uses these.
     int64_t since;         // when a span became current after none
-    bool has_waited;       // the receiver was told of a span since then
+    bool has_waited;       // a span was reported since then
     _Atomic uint32_t next; // in the list of unused contexts
 };
 
@@ -51,8 +51,8 @@ struct weft_span weft_contexts_span(const struct weft_context *c);
 void weft_contexts_set(struct weft_context *c, const struct weft_span *span);
 void weft_contexts_tell(struct weft_context *c, uint32_t epoch, int64_t at);
 
-// Any thread: the current span of another one. False if it has none, or if the receiver was told of
-// it before a time.
+// Any thread: the current span of another one. False if it has none, or if it
+// was reported before a time.
 bool weft_contexts_untold(uint64_t thread, uint32_t epoch, int64_t before, struct weft_span *span);
 
 static inline bool weft_contexts_is_none(const struct weft_span *s) {

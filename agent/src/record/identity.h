@@ -34,8 +34,8 @@ bool weft_identity_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum wef
 // Returns the id for a class name with dots, in modified UTF-8; 0 if the table or the log is full.
 uint32_t weft_identity_class_by_name(const char *name);
 
-// Defines a name in UTF-8 that is no class's, and returns its id; 0 if the table or the log is
-// full.
+// Defines a name in UTF-8, other than that of a class, and returns its id; 0 if the table or the
+// log is full.
 uint32_t weft_identity_define(const char *name);
 
 // Whether the filter wants locks of a class. An unknown class (0) has the empty name.

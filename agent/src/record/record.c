@@ -81,10 +81,13 @@ static void put_wait(const struct weft_scope *scope, struct weft_record *wait) {
         put_cpu(scope, wait);
     }
     weft_context_look(scope, wait, &due);
-    if (due.context == NULL) {
-        weft_min_duration_put(scope->self->buffer, wait, scope->subject);
-    } else {
-        weft_min_duration_put_pair(scope->self->buffer, &due.event, wait, scope->subject);
+    bool before = due.context != NULL && due.at_once;
+    bool with = due.context != NULL && !due.at_once;
+    if (before) {
+        weft_min_duration_put(scope->self->buffer, &due.event, scope->subject);
+    }
+    weft_min_duration_put_pair(scope->self->buffer, with ? &due.event : NULL, wait, scope->subject);
+    if (before || with) {
         weft_context_told(scope, &due);
     }
     if (weft_context_of_owner(scope, wait, &owner)) {

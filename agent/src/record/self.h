@@ -39,8 +39,9 @@ struct weft_self {
     struct weft_record waiting;
     struct weft_open_waits open;  // open waits with a known destination of their ends
     struct weft_context *context; // of the platform thread; NULL: it had none yet
-    unsigned context_gaps;        // the buffer's gaps when the receiver was told of it
+    unsigned context_gaps;        // the buffer's gaps when it was reported
     bool context_held;            // that event is held back with its wait (min_duration.h)
+    void *const *published;       // this thread's variable (published.h)
     // Virtual threads announced from here, by the lower bits of their ids.
     uint64_t virtual_seen[WEFT_VIRTUAL_SEEN];
 };

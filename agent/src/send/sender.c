@@ -14,6 +14,8 @@
 
 #include "options/settings.h"
 #include "record/buffer.h"
+#include "record/context.h"
+#include "record/published.h"
 #include "record/roster.h"
 #include "send/connection.h"
 #include "send/drain.h"
@@ -149,6 +151,9 @@ static void *run(void *nothing) {
     while (!atomic_load(&sender.finish)) {
         bool complete;
         size_t records = turn(false, &complete);
+        if (!atomic_load(&weft_context_reported)) {
+            weft_published_look(sender.drain.looked, false);
+        }
         sleep_until_needed(records > 0 ? BUSY_WAIT_MS : IDLE_WAIT_MS);
     }
     finish();

@@ -66,3 +66,26 @@ contexts_again() {
     exec 9>&-
     wait $runner || bad "the JVM exited with $?: $(head -3 "$work/err")"
 }
+
+# The span that another library publishes is read before waits, and taken for unsampled by its flags, unless that library's are always 0.
+published() { # name of the library, more arguments of the program
+    section "published contexts $*"
+    library=$work/$1
+    shift
+    cp "$(dirname "$receiver")/libthread_context.so" "$library"
+    start_waiting ready -cp "$classes" Published "$library" "$@"
+    listen events=1
+    attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/report")"
+    prints "current spans are those that $(basename "$library") publishes"
+    echo >&9
+    until grep -q '^over$' "$work/out" || ! kill -0 $runner; do sleep 0.05; done
+    detach
+    heard
+    echo >&9
+    exec 9>&-
+    wait $runner || bad "the JVM exited with $?: $(head -3 "$work/err")"
+    grep '^worker-' "$work/out" | by_thread >"$work/happened"
+    sed -n 's/^[0-9][0-9]* worker-/worker-/p' "$work/seen" | by_thread >"$work/reported"
+    [ "$(wc -l <"$work/happened")" -ge 40 ] || bad "only $(wc -l <"$work/happened") events"
+    diff "$work/happened" "$work/reported" >"$work/other" || bad "what happened (<) and what the agent reports (>) differ: $(cat "$work/other")"
+}
