@@ -16,8 +16,8 @@ run() {
     rm -f "$sock"
     "$receiver" "$sock" >/dev/null &
     while [ ! -S "$sock" ]; do sleep 0.02; done
-    echo " $1"
-    "$home/bin/java" -agentpath:"$agent=endpoint=unix://$sock,pool=64m,$1" -cp "$classes" Bench >"$seen" 2>&1
+    echo " $1 $spans"
+    "$home/bin/java" $spans -agentpath:"$agent=endpoint=unix://$sock,pool=64m,$1" -cp "$classes" Bench >"$seen" 2>&1
     cat "$seen"
     wait
 }
@@ -27,6 +27,7 @@ cost() {
     awk '/^  (contendedEnter|contendedEntered|wait|waited)  / { sum += $2 } END { print sum + 0 }' "$seen"
 }
 
+spans=
 none=depth=0,wait-depth=0,park-depth=0
 for home in "$@"; do
     "$home/bin/java" -version 2>&1 | head -1
@@ -35,6 +36,8 @@ for home in "$@"; do
     run pause=on
     run $none
     details=$(cost)
+    for spans in -Dspans=thread -Dspans=request -Dspans=owner; do run $none; done
+    spans=
     run mode=aggregated,$none
     aggregated=$(cost)
     run depth=32,wait-depth=16,park-depth=32

@@ -1,6 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+import io.github.weftotel.context.Agent;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.DoubleSupplier;
@@ -13,6 +14,9 @@ public final class Bench {
 
     /** Frames to add, so that stacks have some depth: -Dframes=N. */
     static final int FRAMES = Integer.getInteger("frames", 20);
+
+    /** What has a current span when threads contend: nothing, a "thread" all the time, each round as a "request", or only the "owner". */
+    static final String SPANS = System.getProperty("spans", "");
     static volatile int parkTurn;
     static int turn;
     static int sum;
@@ -22,6 +26,7 @@ public final class Bench {
         best("unpark, as Java sees it", Bench::unparks);
         best("park + unparked, as Java sees it", () -> parks(null));
         best("the same with a blocker that has an owner", () -> parks(new Owned()));
+        if (!SPANS.isEmpty()) best("a request that does not wait, with a span inside", Bench::requests);
         pingPong(Integer.getInteger("rounds", 100_000));
         parkPingPong(Integer.getInteger("rounds", 100_000));
         contend(Integer.getInteger("enters", 30_000));
@@ -58,6 +63,19 @@ public final class Bench {
         double each = (double) (System.nanoTime() - start) / count;
         Thread.interrupted();
         return each;
+    }
+
+    /** Four changes of the current span. */
+    static double requests() {
+        int count = 20_000;
+        long start = System.nanoTime();
+        for (int i = 1; i <= count; i++) {
+            Agent.changed(1, i, 1);
+            Agent.changed(1, i, 2);
+            Agent.changed(1, i, 1);
+            Agent.changed(0, 0, 0);
+        }
+        return (double) (System.nanoTime() - start) / count;
     }
 
     static double notifies() {
@@ -144,11 +162,18 @@ public final class Bench {
             deepContend(depth - 1, lock, rounds);
             return;
         }
+        boolean requests = SPANS.equals("request");
+        boolean owners = SPANS.equals("owner");
+        if (SPANS.equals("thread")) Agent.changed(1, 2, 3);
         for (int i = 0; i < rounds; i++) {
+            if (requests) Agent.changed(1, i, 3);
             synchronized (lock) {
+                if (owners) Agent.changed(1, i, 4);
                 Thread.yield();
                 sum++;
+                if (owners) Agent.changed(0, 0, 0);
             }
+            if (requests && Agent.changed(0, 0, 0)) Agent.ended("GET /");
         }
     }
 }
