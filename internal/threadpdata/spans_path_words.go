@@ -61,7 +61,8 @@ func (e *Emitter) waitsFor(seg *criticalpath.Segment) {
 	var last criticalpath.Wait
 	n := 0
 	for wait := range e.window.Verdict.Path.Chain(*seg) {
-		if wait.Ref.Thread == seg.Thread && wait.Ref.Seq == seg.Seq && seg.Kind != criticalpath.KindWakeLatency {
+		own := wait.Ref.Thread == seg.Thread && wait.Ref.Seq == seg.Seq
+		if own && (seg.Kind != criticalpath.KindWakeLatency || wait.Kind.Idle()) {
 			continue // what the thread did itself
 		}
 		if n < maxWaits {

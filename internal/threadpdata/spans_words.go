@@ -121,7 +121,7 @@ func (e *Emitter) explain(ia *jvmthread.Interaction) {
 	case jvmthread.InteractionStart:
 		e.say("started by ", from)
 	case jvmthread.InteractionHandoff:
-		e.say("got ", e.simpleName(ia.Lock.Class), " from ", from)
+		e.say("got it from ", from)
 	case jvmthread.InteractionNotify, jvmthread.InteractionNotifyAll:
 		e.say("notified by ", from)
 	case jvmthread.InteractionInterrupt:
