@@ -36,6 +36,10 @@ func TestSelectKeepsBudgetAndTotals(t *testing.T) {
 	for seed := range uint64(40) {
 		for _, budget := range []int{1, 2, 3, 5, 10, 50, 200, 1000, 100_000} {
 			withWindow(t, seed, 2+int(seed%30), 1500, func(w *window.Window) {
+				if seed%2 == 1 {
+					window.NewFinder().Find(w)
+					w.FoldMinor()
+				}
 				w.Select(budget, 0)
 				spans, shown := 1, window.Folded{}
 				all := window.Folded{}
