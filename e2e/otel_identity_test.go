@@ -141,7 +141,8 @@ func (i identity) proceed(t *testing.T, p *process, word, endpoint string) {
 func (i identity) check(t *testing.T, o *output, service, instance string) {
 	t.Helper()
 	ours := o.of(i.service, func(s *span) bool {
-		return s.session != "" && s.text("thread.name") == "waiter" && s.text("weft.state") == "blocked"
+		ofWindow := s.has("weft.interval.time") && !s.ofIncident()
+		return s.session != "" && ofWindow && s.text("thread.name") == "waiter" && s.text("weft.state") == "blocked"
 	})
 	require.Len(t, ours, 1)
 	own := request{ours[0].text("weft.context.trace.id"), ours[0].text("weft.context.span.id")}
