@@ -120,6 +120,7 @@ all() {
     contexts_again
     published libpublisher.so
     published libjavaProfiler123.so flagless
+    published libpublisher.so flagless described
     order -Xcheck:jni
     order -Xcomp
     durations

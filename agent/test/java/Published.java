@@ -5,12 +5,14 @@ import io.github.weftotel.context.Agent;
 
 /**
  * Threads whose current span a native library publishes. The argument is its path. Prints what they must report, as Contexts does, if its
- * flags say which spans are sampled, or (with "flagless") if they are always 0.
+ * flags say which spans are sampled, or (with "flagless") if they are always 0, which the process context may state ("described").
  */
 public final class Published {
     static boolean flagless;
 
     static native void publish(long trace, long span, boolean valid, byte flags);
+
+    static native boolean describe();
 
     static void sleep(Object changed) throws InterruptedException {
         if (changed != null) log("context - span=" + changed);
@@ -50,6 +52,7 @@ public final class Published {
     public static void main(String[] args) throws Exception {
         System.load(args[0]);
         flagless = args.length > 1;
+        if (args.length > 2 && !describe()) throw new AssertionError("no process context");
         System.out.println("ready");
         System.in.read();
         for (int i = 0; i < 2; i++) {
