@@ -14,9 +14,9 @@ import (
 // The names of a session's spans contain at most so many classes or names of locks: the first ones, whatever they are, then those that threads
 // waited for. Stores index names, Jaeger lists all of them in its search form, and span metrics make a series of each.
 const (
-	firstObjects = 16
-	maxObjects   = 32
-	otherObjects = 8 // of waits that are not contended
+	firstObjects = 10
+	maxObjects   = 20
+	otherObjects = 5 // of waits that are not contended
 	// worthName is the time of waits in a window that is worth a name: locks of class loaders that made a thread wait once at the start are not.
 	worthName = 10 * time.Millisecond
 )

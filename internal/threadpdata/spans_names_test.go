@@ -51,11 +51,11 @@ func TestNamesAreFew(t *testing.T) {
 		t.Errorf("%d of 4 threads", few["thread"])
 	}
 	many, others := names(t, 300, true), names(t, 300, false)
-	if len(many) > 24 || many["blocked"] != 300-16 || many["thread"] != 301 {
-		t.Errorf("%d names, %d of 284 waits without the lock, %d of 301 threads", len(many), many["blocked"], many["thread"])
+	if len(many) > 18 || many["blocked"] != 300-10 || many["thread"] != 301 {
+		t.Errorf("%d names, %d of 290 waits without the lock, %d of 301 threads", len(many), many["blocked"], many["thread"])
 	}
-	if len(others) > 16 || others["wait"] != 300-8 {
-		t.Errorf("%d names, %d of 292 waits without the object", len(others), others["wait"])
+	if len(others) > 13 || others["wait"] != 300-5 {
+		t.Errorf("%d names, %d of 295 waits without the object", len(others), others["wait"])
 	}
 }
 
@@ -82,12 +82,12 @@ func TestLocksThatCostGetNames(t *testing.T) {
 	for i := range 100 {
 		if all[fmt.Sprintf("blocked Lock%dx", i)] {
 			named++
-			if i >= 16 && i < 60 {
+			if i >= 10 && i < 60 {
 				t.Errorf("lock %d, for which a thread waited 1 µs, has a name", i)
 			}
 		}
 	}
-	if named != 32 {
+	if named != 20 {
 		t.Errorf("%d locks have names", named)
 	}
 }
