@@ -221,7 +221,16 @@ static void change(JNIEnv *env, struct weft_context *c, const struct weft_span *
     }
 }
 
+// Whether a session has begun. Before, as in an agent named earlier on the command line, the JVM's
+// handles may not be looked up yet.
+static bool was_session(void) {
+    return atomic_load_explicit(&weft_epoch, memory_order_acquire) != 1;
+}
+
 bool weft_context_change(JNIEnv *env, const struct weft_span *span) {
+    if (!was_session()) {
+        return false;
+    }
     if (!weft_contexts_is_none(span) && !is_reported()) {
         atomic_store(&weft_context_reported, true);
     }
@@ -240,7 +249,7 @@ bool weft_context_change(JNIEnv *env, const struct weft_span *span) {
 }
 
 void weft_context_end(JNIEnv *env, uint32_t name) {
-    struct weft_context *c = weft_self_context(env, false);
+    struct weft_context *c = was_session() ? weft_self_context(env, false) : NULL;
     if (c != NULL) {
         change(env, c, &(struct weft_span){0}, name);
     }

@@ -210,6 +210,13 @@ public final class Contexts {
         }
     }
 
+    /** As a Java agent: before the session, where it has no effect. */
+    public static void premain(String options) {
+        quietly(1);
+        quietly(0);
+        quietly(1);
+    }
+
     public static void main(String[] args) throws Exception {
         if (args.length > 0) {
             commands();

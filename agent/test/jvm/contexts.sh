@@ -20,6 +20,15 @@ contexts() { # arguments of the JVM
     diff "$work/happened" "$work/reported" >"$work/other" || bad "what happened (<) and what the agent reports (>) differ: $(cat "$work/other")"
 }
 
+# A Java agent named before this one calls it before the session begins.
+early_contexts() {
+    printf 'Premain-Class: Contexts\n' >"$work/manifest"
+    "$home/bin/jar" --create --file "$work/premain.jar" --manifest "$work/manifest" -C "$classes" Contexts.class
+    before="-javaagent:$work/premain.jar"
+    contexts -Xcheck:jni
+    before=
+}
+
 # Waits that are too short to be sent report no span.
 brief_contexts() {
     more=,include-threads=worker-*,min-duration=200ms
