@@ -1,0 +1,20 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What other programs, such as eBPF profilers, may read of this process: OpenTelemetry's process
+// context (OTEP 4719), in a mapping with a name. There is at most one in a process.
+
+#pragma once
+
+#include <stdbool.h>
+
+#include "send/resource.h"
+
+// Publishes the attributes of the resource, and that threads publish their spans as
+// record/thread_context.h says. Does nothing and returns false if the process has a context of
+// somebody else, or if the kernel does not allow it. Later calls return what the first one did.
+// Not for concurrent use.
+bool weft_process_context_publish(const struct weft_resource *r);
+
+// Reports whether the process has a context, of whatever origin.
+bool weft_process_context_exists(void);
