@@ -12,6 +12,7 @@
 #include "harness.h"
 #include "record/thread_context.h"
 #include "send/process_context.h"
+#include "send/resource.h"
 
 struct header {
     char signature[8];
@@ -58,7 +59,7 @@ TEST(the_process_context_is_read_as_specified) {
     CHECK_INT(find(&h), 0);
     CHECK(!weft_process_context_exists());
     struct weft_resource r = resource();
-    CHECK(weft_process_context_publish(&r));
+    CHECK(weft_process_context_publish(r.list, r.count));
     CHECK(weft_process_context_exists());
     CHECK_INT(find(&h), 1);
     if (h == NULL) {
@@ -69,7 +70,7 @@ TEST(the_process_context_is_read_as_specified) {
     CHECK(h->published > 0);
     CHECK_INT(h->size, sizeof expected - 1);
     CHECK(memcmp((const void *)(uintptr_t)h->payload, expected, sizeof expected - 1) == 0);
-    CHECK(weft_process_context_publish(&r));
+    CHECK(weft_process_context_publish(r.list, r.count));
     CHECK_INT(find(&h), 1);
     weft_resource_free(&r);
 }
@@ -94,17 +95,17 @@ static const uint8_t *published(void) {
 static void *other_thread(void *arg) {
     (void)arg;
     CHECK(published() == NULL);
-    weft_thread_context_set(1, 2, 3);
+    weft_thread_context_set(1, 2, 3, false);
     const uint8_t *r = published();
     CHECK(r != NULL && r[24] == 1 && r[23] == 3);
     return NULL;
 }
 
 TEST(each_thread_publishes_its_span) {
-    weft_thread_context_set(1, 2, 3);
+    weft_thread_context_set(1, 2, 3, false);
     CHECK(published() == NULL); // not enabled
     weft_thread_context_enable();
-    weft_thread_context_set(0x0102030405060708, 0x090a0b0c0d0e0f10, 0x1112131415161718);
+    weft_thread_context_set(0x0102030405060708, 0x090a0b0c0d0e0f10, 0x1112131415161718, false);
     const uint8_t *r = published();
     CHECK(r != NULL && (uintptr_t)r % 2 == 0);
     for (int i = 0; i < 24; i++) {
@@ -116,7 +117,12 @@ TEST(each_thread_publishes_its_span) {
     CHECK_INT(pthread_create(&other, NULL, other_thread, NULL), 0);
     CHECK_INT(pthread_join(other, NULL), 0);
     CHECK_INT(r[24], 1);
-    weft_thread_context_set(0, 0, 0);
+    weft_thread_context_set(1, 2, 9, true); // it is not known when that changes
+    CHECK_INT(r[23], 24);
+    weft_thread_context_follow_virtual(true);
+    weft_thread_context_set(1, 2, 9, true);
+    CHECK_INT(r[23], 9);
+    weft_thread_context_set(0, 0, 0, false);
     CHECK(published() == r);
     CHECK_INT(r[24], 0);
 }

@@ -12,9 +12,11 @@
 #include "hotspot/jvm.h"
 #include "jvmti/parks.h"
 #include "options/settings.h"
+#include "record/context.h"
 #include "record/record.h"
 #include "record/roster.h"
 #include "record/self.h"
+#include "record/thread_context.h"
 
 // Constants of JVMTI in 21.
 enum {
@@ -184,10 +186,12 @@ static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope
         weft_record_now(scope, &r);
     }
     record_mount_change(scope, WEFT_EV_UNMOUNT);
+    weft_context_unmounted();
 }
 
 static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     record_mount_change(scope, WEFT_EV_MOUNT);
+    weft_context_mounted(scope->subject);
     (void)env;
     (void)thread;
     uint64_t entry = forget_parked(scope->subject);
@@ -276,7 +280,9 @@ bool weft_virtual_switch(jvmtiEnv *ti, jvmtiEventMode mode, bool are_wanted) {
                  JVMTI_ERROR_NONE &&
              ok;
     }
-    return switch_extension(ti, mode, "com.sun.hotspot.events.VirtualThreadMount", on_mount) &&
-           switch_extension(ti, mode, "com.sun.hotspot.events.VirtualThreadUnmount", on_unmount) &&
-           ok;
+    bool follows =
+        switch_extension(ti, mode, "com.sun.hotspot.events.VirtualThreadMount", on_mount) &&
+        switch_extension(ti, mode, "com.sun.hotspot.events.VirtualThreadUnmount", on_unmount);
+    weft_thread_context_follow_virtual(follows && mode == JVMTI_ENABLE);
+    return follows && ok;
 }

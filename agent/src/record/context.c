@@ -8,6 +8,7 @@
 #include "options/settings.h"
 #include "record/min_duration.h"
 #include "record/published.h"
+#include "record/thread_context.h"
 #include "wire/clock.h"
 
 atomic_bool weft_context_reported;
@@ -22,6 +23,10 @@ static unsigned gaps(const struct weft_scope *scope) {
 
 static uint32_t told(const struct weft_context *c) {
     return atomic_load_explicit(&c->told, memory_order_relaxed);
+}
+
+static bool is_noted(const struct weft_context *c) {
+    return atomic_load_explicit(&c->noted, memory_order_relaxed);
 }
 
 // Whether the receiver knows the span. It forgets that of a platform thread at a gap.
@@ -83,7 +88,7 @@ static bool take_published(const struct weft_scope *scope) {
     return was_known;
 }
 
-void weft_context_look(const struct weft_scope *scope, const struct weft_record *wait,
+void weft_context_look(const struct weft_scope *scope, const struct weft_record *next,
                        struct weft_context_due *due) {
     due->context = NULL;
     due->at_once = !is_reported() && take_published(scope);
@@ -97,13 +102,14 @@ void weft_context_look(const struct weft_scope *scope, const struct weft_record 
     }
     due->context = c;
     due->epoch = epoch();
-    due->event = event_of(scope, WEFT_EV_CONTEXT, wait->time, &span);
+    due->event = event_of(scope, WEFT_EV_CONTEXT, next->time, &span);
     if (scope->subject == 0) {
         scope->self->context_gaps = gaps(scope);
     }
 }
 
-void weft_context_told(const struct weft_scope *scope, const struct weft_context_due *due) {
+void weft_context_told(const struct weft_scope *scope, const struct weft_context_due *due,
+                       bool waits) {
     struct weft_span span = weft_contexts_span(due->context);
     if (weft_contexts_is_none(&span)) {
         if (scope->subject != 0) {
@@ -111,10 +117,10 @@ void weft_context_told(const struct weft_scope *scope, const struct weft_context
         }
         return;
     }
-    bool held =
-        !due->at_once && scope->subject == 0 && weft_min_duration_holds_pair(scope->self->buffer);
+    bool held = waits && !due->at_once && scope->subject == 0 &&
+                weft_min_duration_holds_pair(scope->self->buffer);
     scope->self->context_held = scope->self->context_held || held;
-    due->context->has_waited = is_reported() && (due->context->has_waited || !held);
+    due->context->has_waited = is_reported() && (due->context->has_waited || (waits && !held));
     weft_contexts_tell(due->context, due->epoch, held ? INT64_MAX : due->event.time);
 }
 
@@ -182,7 +188,7 @@ static bool report_change(JNIEnv *env, struct weft_context *c, const struct weft
                           uint32_t name, int64_t *now) {
     struct weft_scope scope;
     bool ends = c->has_waited && weft_contexts_is_none(span);
-    if ((told(c) == 0 && !ends) || !weft_settings_wanted(WEFT_EV_CONTEXT) ||
+    if ((told(c) == 0 && !ends && !is_noted(c)) || !weft_settings_wanted(WEFT_EV_CONTEXT) ||
         !weft_self_enter(env, NULL, &scope)) {
         return false;
     }
@@ -204,6 +210,7 @@ static bool report_change(JNIEnv *env, struct weft_context *c, const struct weft
 
 static void change(JNIEnv *env, struct weft_context *c, const struct weft_span *span,
                    uint32_t name) {
+    bool is_virtual = weft_self_is_virtual(c);
     struct weft_span former = weft_contexts_span(c);
     uint32_t now_epoch = epoch();
     int64_t now = 0;
@@ -213,6 +220,7 @@ static void change(JNIEnv *env, struct weft_context *c, const struct weft_span *
         c->has_waited = false;
     }
     weft_contexts_set(c, span);
+    weft_thread_context_set(span->trace_high, span->trace_low, span->id, is_virtual);
     if (weft_contexts_is_none(span)) {
         c->has_waited = false;
         weft_self_context_unused(c);
@@ -253,4 +261,16 @@ void weft_context_end(JNIEnv *env, uint32_t name) {
     if (c != NULL) {
         change(env, c, &(struct weft_span){0}, name);
     }
+}
+
+void weft_context_mounted(uint64_t thread) {
+    if (weft_thread_context_enabled()) {
+        const struct weft_context *c = weft_contexts_find(thread);
+        struct weft_span span = c == NULL ? (struct weft_span){0} : weft_contexts_span(c);
+        weft_thread_context_set(span.trace_high, span.trace_low, span.id, true);
+    }
+}
+
+void weft_context_unmounted(void) {
+    weft_thread_context_set(0, 0, 0, true);
 }

@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports the current span of a thread, but only of a thread that waits: just before the wait.
+// Reports the current span of a thread, but only of a thread that waits, or lets another one go:
+// just before that. If it owns a lock, the thread that waits for it reports its span.
 // From then on the thread reports each change at once, so that the receiver knows when that span
 // was no longer current. A request that does not wait makes no event.
 
@@ -36,11 +37,12 @@ struct weft_context_due {
 // reads what another library publishes (published.h).
 extern atomic_bool weft_context_reported;
 
-// Before a wait is written: what has to be written before it, unless the receiver knows the span or
-// there is none. Call weft_context_told afterwards.
-void weft_context_look(const struct weft_scope *scope, const struct weft_record *wait,
+// Before a wait or the release of another thread is written: what has to be written before it,
+// unless the receiver knows the span or there is none. Call weft_context_told afterwards.
+void weft_context_look(const struct weft_scope *scope, const struct weft_record *next,
                        struct weft_context_due *due);
-void weft_context_told(const struct weft_scope *scope, const struct weft_context_due *due);
+void weft_context_told(const struct weft_scope *scope, const struct weft_context_due *due,
+                       bool waits);
 
 // After each event while scope->self->context_held: the wait, and the context before it, may have
 // been written or dropped.
@@ -56,3 +58,8 @@ void weft_context_note_owner(struct weft_scope *scope, const struct weft_record 
 // Fills in the event that states it; false if there is none.
 bool weft_context_of_owner(const struct weft_scope *scope, const struct weft_record *wait,
                            struct weft_record *event);
+
+// A virtual thread runs on this platform thread from here on, or no longer does: programs outside
+// the process see its span.
+void weft_context_mounted(uint64_t thread);
+void weft_context_unmounted(void);

@@ -76,6 +76,7 @@ static void put(struct weft_context *c, uint64_t thread, const struct weft_span 
     atomic_store_explicit(&c->trace_low, span->trace_low, memory_order_relaxed);
     atomic_store_explicit(&c->span, span->id, memory_order_relaxed);
     atomic_store_explicit(&c->told, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->noted, false, memory_order_relaxed);
     end_change(c);
 }
 
@@ -144,7 +145,7 @@ void weft_contexts_tell(struct weft_context *c, uint32_t epoch, int64_t at_time)
 }
 
 bool weft_contexts_untold(uint64_t thread, uint32_t epoch, int64_t before, struct weft_span *span) {
-    const struct weft_context *c = weft_contexts_find(thread);
+    struct weft_context *c = weft_contexts_find(thread);
     for (int i = 0; c != NULL && i < TRIES; i++) {
         uint32_t version = atomic_load_explicit(&c->version, memory_order_acquire);
         bool same = atomic_load_explicit(&c->thread, memory_order_relaxed) == thread;
@@ -154,7 +155,13 @@ bool weft_contexts_untold(uint64_t thread, uint32_t epoch, int64_t before, struc
         atomic_thread_fence(memory_order_acquire);
         if (version % 2 == 0 &&
             atomic_load_explicit(&c->version, memory_order_relaxed) == version) {
-            return same && !weft_contexts_is_none(span) && (told != epoch || told_at >= before);
+            bool untold =
+                same && !weft_contexts_is_none(span) && (told != epoch || told_at >= before);
+            if (untold && !atomic_load_explicit(&c->noted, memory_order_relaxed)) {
+                // If it has changed just now, its next change is reported without need.
+                atomic_store_explicit(&c->noted, true, memory_order_relaxed);
+            }
+            return untold;
         }
     }
     return false;

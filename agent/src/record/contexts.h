@@ -30,6 +30,7 @@ struct weft_context {
     _Atomic uint64_t trace_low;
     _Atomic uint64_t span;
     _Atomic int64_t told_at; // time of that event; INT64_MAX: it may never be sent
+    atomic_bool noted;       // another thread was given the span, to report it
     // Only the thread itself uses these.
     int64_t since;         // when a span became current after none
     bool has_waited;       // a span was reported since then
@@ -51,8 +52,8 @@ struct weft_span weft_contexts_span(const struct weft_context *c);
 void weft_contexts_set(struct weft_context *c, const struct weft_span *span);
 void weft_contexts_tell(struct weft_context *c, uint32_t epoch, int64_t at);
 
-// Any thread: the current span of another one. False if it has none, or if it
-// was reported before a time.
+// Any thread: the current span of another one. False if it has none, or if it was reported
+// before a time. If true, the context is noted until its next change.
 bool weft_contexts_untold(uint64_t thread, uint32_t epoch, int64_t before, struct weft_span *span);
 
 static inline bool weft_contexts_is_none(const struct weft_span *s) {

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/thread_context.h"
+
 #define SYMBOL "otel_thread_ctx_v1"
 
 enum { MAX_LIBRARIES = 512, PERIOD_NS = 1000000000 };
@@ -95,7 +97,9 @@ static bool take(const char *path) {
     if (handle == NULL) {
         return false;
     }
-    char *copy = dlsym(handle, SYMBOL) == NULL ? NULL : strdup(base_of(path));
+    void *slot = dlsym(handle, SYMBOL);
+    bool is_other = slot != NULL && slot != weft_thread_context_slot();
+    char *copy = is_other ? strdup(base_of(path)) : NULL;
     if (copy == NULL) {
         dlclose(handle);
         return false;

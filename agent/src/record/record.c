@@ -88,10 +88,20 @@ static void put_wait(const struct weft_scope *scope, struct weft_record *wait) {
     }
     weft_min_duration_put_pair(scope->self->buffer, with ? &due.event : NULL, wait, scope->subject);
     if (before || with) {
-        weft_context_told(scope, &due);
+        weft_context_told(scope, &due, true);
     }
     if (weft_context_of_owner(scope, wait, &owner)) {
         weft_min_duration_put(scope->self->buffer, &owner, scope->subject);
+    }
+}
+
+// Before a thread unparks another one, which may wait for what this one held.
+static void put_context(const struct weft_scope *scope, const struct weft_record *unpark) {
+    struct weft_context_due due;
+    weft_context_look(scope, unpark, &due);
+    if (due.context != NULL) {
+        weft_min_duration_put(scope->self->buffer, &due.event, scope->subject);
+        weft_context_told(scope, &due, false);
     }
 }
 
@@ -102,6 +112,9 @@ static void put(const struct weft_scope *scope, struct weft_record *record) {
     if (begins_wait(record->kind)) {
         put_wait(scope, record);
         return;
+    }
+    if (record->kind == WEFT_EV_UNPARK) {
+        put_context(scope, record);
     }
     bool kept = weft_min_duration_put(scope->self->buffer, record, scope->subject);
     if (scope->self->context_held && scope->subject == 0) {

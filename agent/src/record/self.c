@@ -257,6 +257,10 @@ struct weft_context *weft_self_context(JNIEnv *env, bool take) {
     return self.context;
 }
 
+bool weft_self_is_virtual(const struct weft_context *c) {
+    return c != self.context;
+}
+
 void weft_self_context_unused(struct weft_context *c) {
     if (c != self.context) {
         weft_contexts_give(c);

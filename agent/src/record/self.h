@@ -67,6 +67,9 @@ struct weft_record *weft_self_waiting(void);
 bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope);
 void weft_self_end(const struct weft_scope *scope);
 
+// Whether a context of weft_self_context is that of a virtual thread.
+bool weft_self_is_virtual(const struct weft_context *c);
+
 // The context of the acting thread, whether or not it is recorded; NULL if it has none. With take,
 // it gets one. Unused is for one without a span: a virtual thread does not keep it.
 struct weft_context *weft_self_context(JNIEnv *env, bool take);

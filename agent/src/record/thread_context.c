@@ -28,7 +28,8 @@ __attribute__((visibility("default"))) __thread struct record *volatile otel_thr
 
 static __thread struct record own;
 
-static _Atomic bool enabled;
+static atomic_bool enabled;
+static atomic_bool follows_virtual;
 
 void weft_thread_context_enable(void) {
     atomic_store_explicit(&enabled, true, memory_order_relaxed);
@@ -38,14 +39,24 @@ bool weft_thread_context_enabled(void) {
     return atomic_load_explicit(&enabled, memory_order_relaxed);
 }
 
+const void *weft_thread_context_slot(void) {
+    return (const void *)(uintptr_t)&otel_thread_ctx_v1;
+}
+
+void weft_thread_context_follow_virtual(bool follow) {
+    atomic_store_explicit(&follows_virtual, follow, memory_order_relaxed);
+}
+
 // Stores the bytes of a number, most significant first, as W3C trace context has them.
 static void put(uint8_t *at, uint64_t v) {
     v = __builtin_bswap64(v);
     memcpy(at, &v, sizeof v);
 }
 
-void weft_thread_context_set(uint64_t trace_high, uint64_t trace_low, uint64_t span) {
-    if (!weft_thread_context_enabled()) {
+void weft_thread_context_set(uint64_t trace_high, uint64_t trace_low, uint64_t span,
+                             bool is_virtual) {
+    if (!weft_thread_context_enabled() ||
+        (is_virtual && !atomic_load_explicit(&follows_virtual, memory_order_relaxed))) {
         return;
     }
     struct record *r = &own;

@@ -15,6 +15,14 @@ void weft_thread_context_enable(void);
 
 bool weft_thread_context_enabled(void);
 
-// Publishes the current span of this thread of the operating system; all 0: none. A virtual thread
-// takes its span along: the caller sets that of the thread that runs now.
-void weft_thread_context_set(uint64_t trace_high, uint64_t trace_low, uint64_t span);
+// Where this thread's variable is.
+const void *weft_thread_context_slot(void);
+
+// Virtual threads take their spans along: the caller sets that of the one that runs now. If nobody
+// does, their spans are not published.
+void weft_thread_context_follow_virtual(bool follow);
+
+// Publishes the current span of this thread of the operating system, or of the virtual thread that
+// it runs; all 0: none.
+void weft_thread_context_set(uint64_t trace_high, uint64_t trace_low, uint64_t span,
+                             bool is_virtual);

@@ -112,10 +112,10 @@ static void put_text(struct weft_bytes *b, unsigned number, const char *key, con
 }
 
 // Encodes a ProcessContext. The records of threads have no attributes, so the map of keys is empty.
-static struct weft_bytes encode(const struct weft_resource *r) {
+static struct weft_bytes encode(const struct weft_attribute *list, uint16_t count) {
     struct weft_bytes resource = {0};
-    for (uint16_t i = 0; i < r->count; i++) {
-        put_text(&resource, RESOURCE_ATTRIBUTES, r->list[i].key, r->list[i].value);
+    for (uint16_t i = 0; i < count; i++) {
+        put_text(&resource, RESOURCE_ATTRIBUTES, list[i].key, list[i].value);
     }
     struct weft_bytes context = {0};
     put_field(&context, RESOURCE, resource.data, resource.len);
@@ -159,11 +159,11 @@ static void *map_named(size_t size) {
     return at == MAP_FAILED ? NULL : at;
 }
 
-static bool publish(const struct weft_resource *r) {
+static bool publish(const struct weft_attribute *list, uint16_t count) {
     if (weft_process_context_exists()) {
         return false;
     }
-    struct weft_bytes payload = encode(r);
+    struct weft_bytes payload = encode(list, count);
     struct header *header = NULL;
     size_t size = sizeof *header + payload.len;
     if (!payload.failed) {
@@ -189,10 +189,10 @@ static bool publish(const struct weft_resource *r) {
     return true;
 }
 
-bool weft_process_context_publish(const struct weft_resource *r) {
+bool weft_process_context_publish(const struct weft_attribute *list, uint16_t count) {
     static enum { NOT_YET, NO, YES } done = NOT_YET;
     if (done == NOT_YET) {
-        done = publish(r) ? YES : NO;
+        done = publish(list, count) ? YES : NO;
     }
     return done == YES;
 }

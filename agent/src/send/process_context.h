@@ -8,13 +8,15 @@
 
 #include <stdbool.h>
 
-#include "send/resource.h"
+#include <stdint.h>
 
-// Publishes the attributes of the resource, and that threads publish their spans as
+#include "wire/wire.h"
+
+// Publishes the attributes of a resource, and that threads publish their spans as
 // record/thread_context.h says. Does nothing and returns false if the process has a context of
 // somebody else, or if the kernel does not allow it. Later calls return what the first one did.
 // Not for concurrent use.
-bool weft_process_context_publish(const struct weft_resource *r);
+bool weft_process_context_publish(const struct weft_attribute *list, uint16_t count);
 
 // Reports whether the process has a context, of whatever origin.
 bool weft_process_context_exists(void);

@@ -15,10 +15,13 @@
 #include "options/settings.h"
 #include "record/buffer.h"
 #include "record/context.h"
+#include "record/contexts.h"
 #include "record/published.h"
 #include "record/roster.h"
+#include "record/thread_context.h"
 #include "send/connection.h"
 #include "send/drain.h"
+#include "send/process_context.h"
 #include "send/recording.h"
 #include "send/report.h"
 #include "send/retain.h"
@@ -146,6 +149,15 @@ static void finish(void) {
     weft_bytes_free(&c->answers);
 }
 
+// Once the application reports its spans, other programs may read them.
+static void share_spans(void) {
+    const struct weft_hello *hello = &sender.connection.hello;
+    if (!weft_thread_context_enabled() &&
+        weft_process_context_publish(hello->attributes, hello->attribute_count)) {
+        weft_thread_context_enable();
+    }
+}
+
 static void *run(void *nothing) {
     (void)nothing;
     while (!atomic_load(&sender.finish)) {
@@ -153,6 +165,8 @@ static void *run(void *nothing) {
         size_t records = turn(false, &complete);
         if (!atomic_load(&weft_context_reported)) {
             weft_published_look(sender.drain.looked, false);
+        } else if (weft_published_library() == NULL) {
+            share_spans();
         }
         sleep_until_needed(records > 0 ? BUSY_WAIT_MS : IDLE_WAIT_MS);
     }

@@ -29,6 +29,7 @@ public final class Contexts {
 
     static final Queue<String> logged = new ConcurrentLinkedQueue<>();
 
+    static final Thread started = Thread.currentThread();
     static volatile int step;
     static volatile int reached;
 
@@ -124,6 +125,11 @@ public final class Contexts {
         quietly(8);
         sleep(SHORT, MINIMUM ? 0 : 8);
         if (MINIMUM) quietly(0); else end("GET/orders", 8);
+        quietly(0xb); // lets another thread go, which may have waited for this one
+        log("context - span=b");
+        LockSupport.unpark(started);
+        log("unpark - main");
+        loudly(0);
         quietly(9); // its thread ends before
     }
 
@@ -140,9 +146,13 @@ public final class Contexts {
             until(1);
         }
         until(2);
+        if (!waits) { // the waiter has reported the span, so the collector must hear of its end
+            loudly(0xd);
+            loudly(span);
+        }
         mutex.unlock();
         log("unpark - " + (waits ? "worker-late-waiter" : "worker-waiter"));
-        if (waits) end("GET/stock", span); else quietly(0);
+        if (waits) end("GET/stock", span); else loudly(0);
     }
 
     static void waiter(String owner, String hears) {

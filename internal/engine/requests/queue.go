@@ -69,6 +69,10 @@ func (t *Tracker) begun(th *timeline.Thread) {
 func (t *Tracker) owned(wait *jvmthread.Interval, span jvmthread.SpanContext) {
 	if q := t.queues[wait.Lock]; q != nil && wait.Wait.Contended() && wait.Peer != jvmthread.NoThread && !span.IsZero() {
 		q.owner, q.span = wait.Peer, span
+		if th := t.thread(wait.Peer); th.span.IsZero() { // from now on it reports when the span is no longer current
+			th.span = span
+			th.seen(span, wait.Start)
+		}
 	}
 }
 
