@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -104,6 +103,5 @@ func checkProcessContext(t *testing.T, p *process, service string) {
 		return ok
 	})
 	assert.Equal(t, service, resource["service.name"])
-	assert.Equal(t, strconv.Itoa(p.cmd.Process.Pid), resource["process.pid"])
 	assert.Equal(t, map[string]string{"threadlocal.schema_version": "tlsdesc_v1_dev", "threadlocal.attribute_key_map": ""}, more)
 }
