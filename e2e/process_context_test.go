@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// processContext reads what a process publishes of itself, as OTEP 4719 tells programs such as eBPF profilers to: its resource, and further
+// processContext reads what a process publishes of itself, in the way that OTEP 4719 describes for programs such as eBPF profilers: its resource, and further
 // attributes. It returns false if there is nothing yet.
 func processContext(t *testing.T, pid int) (resource, more map[string]string, ok bool) {
 	t.Helper()

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests what other programs can read of this process: the process context as its specification
-// tells readers to read it, and the context of each thread.
+// Tests what other programs can read of this process: the process context, in the way that its
+// specification describes, and the context of each thread.
 
 #include <pthread.h>
 #include <stdint.h>

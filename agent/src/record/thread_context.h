@@ -18,8 +18,8 @@ bool weft_thread_context_enabled(void);
 // Where this thread's variable is.
 const void *weft_thread_context_slot(void);
 
-// Virtual threads take their spans along: the caller sets that of the one that runs now. If nobody
-// does, their spans are not published.
+// Virtual threads take their spans along: the caller sets that of the one that runs now. If no
+// caller does, their spans are not published.
 void weft_thread_context_follow_virtual(bool follow);
 
 // Publishes the current span of this thread of the operating system, or of the virtual thread that
