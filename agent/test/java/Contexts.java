@@ -29,7 +29,6 @@ public final class Contexts {
 
     static final Queue<String> logged = new ConcurrentLinkedQueue<>();
 
-    static final Thread started = Thread.currentThread();
     static volatile int step;
     static volatile int reached;
 
@@ -125,10 +124,10 @@ public final class Contexts {
         quietly(8);
         sleep(SHORT, MINIMUM ? 0 : 8);
         if (MINIMUM) quietly(0); else end("GET/orders", 8);
-        quietly(0xb); // lets another thread go, which may have waited for this one
+        quietly(0xb); // whom it unparks may have waited for it; here it is itself, whose name is always reported
         log("context - span=b");
-        LockSupport.unpark(started);
-        log("unpark - main");
+        LockSupport.unpark(Thread.currentThread());
+        log("unpark - " + Thread.currentThread().getName());
         loudly(0);
         quietly(9); // its thread ends before
     }
