@@ -5,8 +5,8 @@
 // the trace of a window (spans*.go), contention metrics (metric*.go) and log records (logs.go). All attribute names are in attributes.go, the
 // same list as docs/semantic-conventions.md.
 //
-// The trace of a window is written span by span: spans_plan.go decides what a span shows, spans_words.go puts that into words, ids.go connects
-// the span to others, and spans_write.go and spans_interval.go write its attributes.
+// The trace of a window is written span by span, in the order of spans_lanes.go: spans_plan.go decides what a span shows, spans_names.go names
+// it, spans_words.go and spans_path_words.go put it into words, ids.go connects it to others, and spans_write.go writes its attributes.
 package threadpdata
 
 // Attributes of OpenTelemetry's semantic conventions.
