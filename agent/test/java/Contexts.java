@@ -184,12 +184,17 @@ public final class Contexts {
         waiter.join();
     }
 
-    /** A virtual thread (21 and later, so by reflection): its span moves with it. Only its spans are compared. */
-    static void virtual() throws Exception {
+    /** Starts a virtual thread (21 and later, so by reflection), of which only the spans are compared. */
+    static Thread virtual(String name, Body body) throws Exception {
         Class<?> builder = Class.forName("java.lang.Thread$Builder$OfVirtual");
         Object of = Thread.class.getMethod("ofVirtual").invoke(null);
-        of = builder.getMethod("name", String.class).invoke(of, "worker-virtual");
-        Thread t = (Thread) builder.getMethod("start", Runnable.class).invoke(of, (Runnable) () -> run(() -> {
+        of = builder.getMethod("name", String.class).invoke(of, "worker-virtual" + name);
+        return (Thread) builder.getMethod("start", Runnable.class).invoke(of, (Runnable) () -> run(body));
+    }
+
+    /** Its span moves with it. */
+    static void moves() throws Exception {
+        virtual("", () -> {
             quietly(1);
             quietly(0);
             quietly(2);
@@ -200,8 +205,32 @@ public final class Contexts {
             loudly(2);
             end("GET/orders", 2);
             quietly(4);
-        }));
-        t.join();
+        }).join();
+    }
+
+    /** The owner of a lock is virtual. */
+    static void virtualOwner() throws Exception {
+        step = reached = 0;
+        Thread owner = virtual("-owner", () -> {
+            quietly(0xd);
+            mutex.lock();
+            reached = 1;
+            until(1);
+            loudly(0); // the waiter has reported it
+            mutex.unlock();
+        });
+        while (reached < 1) Thread.yield();
+        Thread waiter = worker("waits", () -> {
+            log("park " + MUTEX + " worker-virtual-owner");
+            log("ownerContext - span=d");
+            log("unparked - -");
+            mutex.lock();
+            mutex.unlock();
+        });
+        while (waiter.getState() != Thread.State.WAITING) Thread.yield();
+        step = 1;
+        owner.join();
+        waiter.join();
     }
 
     /** Does what the input says, on the main thread. */
@@ -235,7 +264,10 @@ public final class Contexts {
         if (!MINIMUM) {
             owners("", false);
             owners("late-", true);
-            if (Boolean.getBoolean("virtual")) virtual();
+            if (Boolean.getBoolean("virtual")) {
+                moves();
+                virtualOwner();
+            }
         }
         logged.forEach(System.out::println);
     }

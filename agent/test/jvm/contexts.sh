@@ -14,7 +14,7 @@ contexts() { # arguments of the JVM
     [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
     heard
     sed -n 's/^[0-9][0-9]* worker-/worker-/p' "$work/seen" |
-        awk '$1 != "worker-virtual" || $2 ~ /^(context|ownerContext|requestEnd)$/' | by_thread >"$work/reported"
+        awk '$1 !~ /^worker-virtual/ || $2 ~ /^(context|ownerContext|requestEnd)$/' | by_thread >"$work/reported"
     by_thread "$work/out" >"$work/happened"
     [ "$(wc -l <"$work/happened")" -ge "${least:-50}" ] || bad "only $(wc -l <"$work/happened") events"
     diff "$work/happened" "$work/reported" >"$work/other" || bad "what happened (<) and what the agent reports (>) differ: $(cat "$work/other")"
