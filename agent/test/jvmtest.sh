@@ -20,7 +20,7 @@ weft=$(dirname "$receiver")/../weft # of this machine, even where the JVM is emu
 failed=0
 java=
 more= # options of the agent
-before= # option of the JVM before it
+early= # option of the JVM before it
 
 bad() {
     echo "     $major: failed: $*"
@@ -50,7 +50,7 @@ patience=3600
 
 # Runs a program under the agent against the receiver; output and code go to out, err, code.
 traced() {
-    timeout $patience "$java" $before -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest$room$more" -cp "$classes" "$@" >"$work/out" 2>"$work/err"
+    timeout $patience "$java" $early -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest$room$more" -cp "$classes" "$@" >"$work/out" 2>"$work/err"
     code=$?
 }
 

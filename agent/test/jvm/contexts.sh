@@ -24,9 +24,9 @@ contexts() { # arguments of the JVM
 early_contexts() {
     printf 'Premain-Class: Contexts\n' >"$work/manifest"
     "$home/bin/jar" --create --file "$work/premain.jar" --manifest "$work/manifest" -C "$classes" Contexts.class
-    before="-javaagent:$work/premain.jar"
+    early="-javaagent:$work/premain.jar"
     contexts -Xcheck:jni
-    before=
+    early=
 }
 
 # Waits that are too short to be sent report no span.
