@@ -68,9 +68,9 @@ func Title(s jvmthread.State, w jvmthread.Wait, object string, timedOut bool) st
 
 // Object returns what a wait is for: the lock by its name in the source, or by its class; or the library by the class through which the
 // application entered it, which says more than an inner class of the JDK. Each may be empty. A thread without a task waits for nothing
-// that users know.
+// that users know, and a sleeping one only for the time: the park of a sleeping virtual thread is for that thread.
 func Object(w jvmthread.Wait, class, lock, entry string) string {
-	if w.Idle() {
+	if w.Idle() || w == jvmthread.WaitSleep {
 		return ""
 	}
 	if lock != "" && w != jvmthread.WaitPool {

@@ -82,6 +82,7 @@ func TestTitleOfIdleThreads(t *testing.T) {
 		{jvmthread.StateParked, jvmthread.WaitIdle, condition, "", "com.acme.Pool.next", "idle"},    // through a library
 		{jvmthread.StateWaiting, jvmthread.WaitTimer, "java.util.TaskQueue", "Timer.queue", "", "idle until the next task"},
 		{jvmthread.StateParked, jvmthread.WaitQueue, condition, "", "java.util.concurrent.ArrayBlockingQueue.put", "wait for queue ArrayBlockingQueue"},
+		{jvmthread.StateParked, jvmthread.WaitSleep, "java.lang.VirtualThread", "Thread.currentThread()", "", "sleep"},
 	} {
 		if have := Title(test.state, test.kind, Object(test.kind, test.class, test.lock, test.entry), false); have != test.want {
 			t.Errorf("%v in %s: have %q, want %q", test.kind, test.class, have, test.want)
