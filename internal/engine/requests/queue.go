@@ -161,6 +161,7 @@ func (t *Tracker) holdersOf(iv *jvmthread.Interval, start jvmthread.Time, causes
 	if q != nil {
 		for i := len(t.spans); i < len(t.holds); i++ {
 			t.spans = append(t.spans, t.spanOf(q, t.holds[i].Thread))
+			t.returned(&t.holds[i], &t.spans[i])
 		}
 	}
 	t.holders = window.AppendHolders(t.holders[:0], iv.Thread, start, iv.End, t.holds)
@@ -177,6 +178,13 @@ func (t *Tracker) holdersOf(iv *jvmthread.Interval, start jvmthread.Time, causes
 		}
 	}
 	return out
+}
+
+// returned ends the hold of a permit or a pooled object with the request in which it began: no event shows its return while no thread waits.
+func (t *Tracker) returned(h *jvmthread.Hold, span *jvmthread.SpanContext) {
+	if th := t.threads[h.Thread]; th != nil && h.Start < th.idle && h.Marks&jvmthread.HoldShared != 0 {
+		h.End, *span = min(h.End, th.idle), th.last
+	}
 }
 
 // maxHolders bounds the holders of a wait that are reported.

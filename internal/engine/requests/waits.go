@@ -16,6 +16,8 @@ type thread struct {
 	span   jvmthread.SpanContext // that is current
 	before jvmthread.SpanContext // that was current before
 	until  jvmthread.Time        // until when
+	last   jvmthread.SpanContext // the outermost span that ended last
+	idle   jvmthread.Time        // when it ended
 	recent [8]span               // the spans seen last
 	next   int                   // in recent
 	runs   []run
@@ -80,6 +82,7 @@ func (t *Tracker) changed(id jvmthread.ThreadID, span jvmthread.SpanContext, at 
 	th.before, th.until = th.span, at
 	th.span = span
 	if span.IsZero() {
+		th.last, th.idle = th.before, at
 		clear(th.recent[:])
 		th.sums.reset()
 	} else {
