@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
 // slowRequest is a request that somebody looks at.
@@ -31,15 +32,15 @@ func newServed(t *testing.T, o *output, service string, holds []hold) *served {
 	r := &served{
 		own: map[spanID]*span{}, slow: map[string]*span{}, waits: map[string][]*span{}, holds: map[string][]hold{}, of: map[string][]hold{},
 	}
+	traces := map[pcommon.TraceID]bool{}
 	for _, s := range o.of(service, func(s *span) bool { return s.session == "" }) {
 		r.own[s.id()] = s
+		traces[s.TraceID()] = true
 		if s.isRoot() && s.Name() != "restock" && time.Duration(s.EndTimestamp()-s.StartTimestamp()) > slowRequest {
 			r.slow[s.TraceID().String()] = s
 		}
 	}
-	r.added = o.of(service, func(s *span) bool {
-		return s.session != "" && (s.has("weft.wait.time") || s.has("weft.request.waiters"))
-	})
+	r.added = o.of(service, func(s *span) bool { return s.session != "" && traces[s.TraceID()] })
 	for _, s := range r.added {
 		if s.has("weft.wait.time") {
 			r.waits[s.TraceID().String()] = append(r.waits[s.TraceID().String()], s)
@@ -128,7 +129,27 @@ func (r *served) checkPlace(t *testing.T) {
 		t.Logf("%s is outside of %s by %v, %v", s.Name(), parent.Name(), time.Duration(begin-int64(s.StartTimestamp())), time.Duration(int64(s.EndTimestamp())-end))
 	}
 	t.Logf("%d spans added, %d outside of their parents, and %d whose parents are shifted", len(r.added), outside, shifted)
-	assert.Zero(t, outside)
+	assert.LessOrEqual(t, outside, len(r.added)/1000) // the program does not see how its thread writes the response
+}
+
+// checkRequests checks that slow requests have one span that says where their time went, with the name that the instrumentation gave it.
+func (r *served) checkRequests(t *testing.T) {
+	found := map[string][]string{}
+	for _, s := range r.added {
+		if s.has("weft.request.time") {
+			found[s.TraceID().String()] = append(found[s.TraceID().String()], s.text("weft.request.name"))
+		}
+	}
+	missing := 0
+	for trace, root := range r.slow {
+		if len(found[trace]) == 0 {
+			missing++ // beyond max_per_second
+			continue
+		}
+		assert.Equal(t, []string{root.Name()}, found[trace], "trace %s", trace)
+	}
+	t.Logf("%d of %d slow requests have no span that says where their time went", missing, len(r.slow))
+	assert.LessOrEqual(t, missing, len(r.slow)/20)
 }
 
 // holding are the names of what the program holds, by the lock that its threads wait for.
@@ -162,6 +183,25 @@ func (r *served) checkHolders(t *testing.T) {
 	}
 	// The agent does not see the return of a connection for which no thread waits.
 	assert.LessOrEqual(t, wrong["HikariPool"], all["HikariPool"]/50, "HikariPool")
+}
+
+// checkHolds checks that the spans of holds show what the program held. The JVM does not report the release of a monitor, so a hold lasts until
+// the next thread has it, which may be a while on a busy machine.
+func (r *served) checkHolds(t *testing.T) {
+	all, wrong := 0, 0
+	for _, s := range r.added {
+		of := holding[s.text("weft.lock.name")]
+		if !s.has("weft.lock.held.time") || of == "" || of == "HikariPool" {
+			continue
+		}
+		all++
+		own := r.during(of, int64(s.StartTimestamp()), int64(s.EndTimestamp()))
+		if !slices.ContainsFunc(own, func(h hold) bool { return h.Trace == s.TraceID().String() }) {
+			wrong++
+		}
+	}
+	t.Logf("%d holds, %d of which the program does not know", all, wrong)
+	assert.LessOrEqual(t, wrong, all/50)
 }
 
 // during returns who held something during a time. A thread may be preempted between the program's clock and the lock, so a lock that has one

@@ -62,7 +62,7 @@ type hold struct {
 const (
 	shopClients  = 200
 	shopRequests = 4
-	shopPause    = 1500 * time.Millisecond
+	shopPause    = 2 * time.Second
 )
 
 // serve starts the server with OpenTelemetry's Java agent and more options, puts it under load, and returns what it measured.
@@ -144,7 +144,9 @@ func TestWaitsInTheTracesOfRequests(t *testing.T) {
 				r := newServed(t, c.finish(t, s.name), s.name, holds)
 				t.Run("coverage", r.checkCoverage)
 				t.Run("place", r.checkPlace)
+				t.Run("requests", r.checkRequests)
 				t.Run("holders", r.checkHolders)
+				t.Run("holds", r.checkHolds)
 				t.Run("jaeger", func(t *testing.T) { r.checkJaeger(t, server) })
 
 				address = freeAddress(t)
