@@ -22,7 +22,7 @@ func processContext(t *testing.T, pid int) (resource, more map[string]string, ok
 	t.Helper()
 	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
 	require.NoError(t, err)
-	defer maps.Close()
+	defer func() { _ = maps.Close() }() // it is only read
 	found := 0
 	var address int64
 	for lines := bufio.NewScanner(maps); lines.Scan(); {
@@ -40,7 +40,7 @@ func processContext(t *testing.T, pid int) (resource, more map[string]string, ok
 	require.Equal(t, 1, found, "a process has one context")
 	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 	require.NoError(t, err)
-	defer memory.Close()
+	defer func() { _ = memory.Close() }() // it is only read
 	read := func(at int64, size uint32) []byte {
 		b := make([]byte, size)
 		_, err := memory.ReadAt(b, at)
