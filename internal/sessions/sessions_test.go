@@ -30,13 +30,14 @@ func (f follower) Closed(window.Cut)     { f.closed() }
 func (follower) Take() sessions.Delivery { return nil }
 
 func join(a *sessions.Analyzer, window time.Duration, follow func(*sessions.Session) sessions.Follower) *sessions.Member {
-	return a.Join(sessions.MemberSettings{
-		Metrics: sessions.Metrics{
-			Events: noop.Int64Counter{}, EventsLost: noop.Int64Counter{}, Anomalies: noop.Int64Counter{}, Reordered: noop.Int64Counter{},
-			Unknown: noop.Int64Counter{}, Sessions: noop.Int64UpDownCounter{}, Held: noop.Int64UpDownCounter{},
-		},
-		Window: window, Follow: follow,
-	})
+	return a.Join(sessions.MemberSettings{Metrics: unmeasured(), Window: window, Follow: follow})
+}
+
+func unmeasured() sessions.Metrics {
+	return sessions.Metrics{
+		Events: noop.Int64Counter{}, EventsLost: noop.Int64Counter{}, Anomalies: noop.Int64Counter{}, Reordered: noop.Int64Counter{},
+		Unknown: noop.Int64Counter{}, Sessions: noop.Int64UpDownCounter{}, Held: noop.Int64UpDownCounter{},
+	}
 }
 
 func newMember(follow func() sessions.Follower) *sessions.Member {
@@ -46,13 +47,18 @@ func newMember(follow func() sessions.Follower) *sessions.Member {
 
 // carrier returns a batch with a single event.
 func carrier(batch uint64, end string) ptrace.Traces {
+	return carrierOf(batch, end, jvmthread.Event{Kind: jvmthread.KindThreadStart, Thread: 1})
+}
+
+func carrierOf(batch uint64, end string, ev jvmthread.Event) ptrace.Traces {
 	td := ptrace.NewTraces()
 	ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
 	at := jvmthread.Time(batch * 1000)
+	ev.Time = at
 	c := threadpdata.Carrier{
 		Session: jvmthread.SessionID{0: 1}, Batch: batch, Parts: 1, Watermark: at + 1, Before: batch - 1, End: end,
-		Threads: []jvmthread.Thread{{ID: 1, Name: "main"}}, Events: []jvmthread.Event{{Kind: jvmthread.KindThreadStart, Thread: 1, Time: at}},
+		Threads: []jvmthread.Thread{{ID: 1, Name: "main"}}, Events: []jvmthread.Event{ev},
 	}
 	c.AppendTo(ss.Spans(), symbols.New(symbols.DefaultLimits()))
 	return td

@@ -6,6 +6,8 @@ package sessions
 import (
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadpdata"
@@ -23,6 +25,7 @@ type view struct {
 	cut       bool           // a window since the last Advance
 	start     jvmthread.Time // of the last window
 	closed    bool
+	spans     bool // of the application arrive, and the log says so
 	reported  reported
 }
 
@@ -77,7 +80,13 @@ func (v *view) window(w *window.Window) {
 
 // taken drops the waits of requests that all followers have seen.
 func (v *view) taken() {
-	if t := v.Engine.Requests(); t != nil {
-		t.Reset()
+	t := v.Engine.Requests()
+	if t == nil {
+		return
+	}
+	t.Reset()
+	if t.Active() && !v.spans {
+		v.spans = true
+		v.analysis.analyzer.logger.Info("The application reports its current spans; waits of requests are known", zap.Stringer("session", v.ID))
 	}
 }

@@ -119,6 +119,9 @@ func New(cfg Config, tl *timeline.Timeline, binder *interaction.Binder, past win
 // maxReport bounds the waits and holds of a report, whatever the rate.
 const maxReport = 1 << 14
 
+// Active reports whether the application has reported a span.
+func (t *Tracker) Active() bool { return t.active }
+
 // Take returns what ended since the previous call. It is valid until the next call of Apply.
 func (t *Tracker) Take() *Report { return &t.report }
 
