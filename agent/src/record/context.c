@@ -124,6 +124,13 @@ void weft_context_told(const struct weft_scope *scope, const struct weft_context
     weft_contexts_tell(due->context, due->epoch, held ? INT64_MAX : due->event.time);
 }
 
+void weft_context_waits(const struct weft_scope *scope) {
+    struct weft_context *c = context_of(scope);
+    if (c != NULL && is_reported() && is_known(scope, c)) {
+        c->has_waited = true;
+    }
+}
+
 void weft_context_settle(const struct weft_scope *scope, bool kept) {
     struct weft_context *c = scope->self->context;
     if (c == NULL || !kept) {

@@ -44,6 +44,9 @@ void weft_context_look(const struct weft_scope *scope, const struct weft_record 
 void weft_context_told(const struct weft_scope *scope, const struct weft_context_due *due,
                        bool waits);
 
+// A thread waits whose span the receiver knows already.
+void weft_context_waits(const struct weft_scope *scope);
+
 // After each event while scope->self->context_held: the wait, and the context before it, may have
 // been written or dropped.
 void weft_context_settle(const struct weft_scope *scope, bool kept);

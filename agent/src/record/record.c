@@ -89,6 +89,8 @@ static void put_wait(const struct weft_scope *scope, struct weft_record *wait) {
     weft_min_duration_put_pair(scope->self->buffer, with ? &due.event : NULL, wait, scope->subject);
     if (before || with) {
         weft_context_told(scope, &due, true);
+    } else {
+        weft_context_waits(scope);
     }
     if (weft_context_of_owner(scope, wait, &owner)) {
         weft_min_duration_put(scope->self->buffer, &owner, scope->subject);

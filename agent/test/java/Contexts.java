@@ -129,6 +129,12 @@ public final class Contexts {
         LockSupport.unpark(Thread.currentThread());
         log("unpark - " + Thread.currentThread().getName());
         loudly(0);
+        quietly(0xa);
+        log("context - span=a");
+        LockSupport.unpark(Thread.currentThread());
+        log("unpark - " + Thread.currentThread().getName());
+        sleep(LONG, 0); // the collector knows the span already
+        end("GET/orders", 0xa);
         quietly(9); // its thread ends before
     }
 
