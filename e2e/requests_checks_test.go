@@ -178,7 +178,8 @@ func (r *served) checkHolders(t *testing.T) {
 	}
 	t.Logf("waits %v, without a link %v, wrong links %v", all, without, wrong)
 	for _, of := range []string{"Inventory.lock", "Prices.lock"} {
-		assert.Zero(t, wrong[of], of)
+		// The owner may release the lock right after it was read, and another thread take it without having waited: no event shows that.
+		assert.LessOrEqual(t, wrong[of], all[of]/100, of)
 		assert.Less(t, without[of], all[of]/20, of)
 	}
 	// The agent does not see the return of a connection for which no thread waits.
