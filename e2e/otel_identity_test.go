@@ -158,7 +158,7 @@ func (i identity) check(t *testing.T, o *output, service, instance string) {
 	t.Helper()
 	ours := o.of(i.service, func(s *span) bool {
 		ofWindow := s.has("weft.interval.time") && !s.ofIncident()
-		return s.session != "" && ofWindow && s.text("thread.name") == "waiter" && s.text("weft.state") == "blocked"
+		return s.session != "" && ofWindow && s.text("thread.name") == "waiter" && s.text("weft.lock.name") == "OneRequest.LOCK"
 	})
 	require.Len(t, ours, 1)
 	own := request{ours[0].text("weft.context.trace.id"), ours[0].text("weft.context.span.id")}
