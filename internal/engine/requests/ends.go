@@ -81,7 +81,11 @@ func (s *sums) reset() { *s = sums{lost: s.lost[:0]} }
 // requestEnded reports where the time of a request went.
 func (t *Tracker) requestEnded(ev *jvmthread.Event) {
 	th := t.threads[ev.Thread]
-	if th == nil || ev.Arg < 0 || len(t.report.Ends) >= maxReport {
+	if th == nil || ev.Arg < 0 || jvmthread.Time(ev.Arg) > ev.Time { // no request began before 1970
+		return
+	}
+	if len(t.report.Ends) >= maxReport {
+		t.report.Dropped++
 		return
 	}
 	t.endRuns(th)

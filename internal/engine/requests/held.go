@@ -50,10 +50,13 @@ func (t *Tracker) blame(q *queue, h *jvmthread.Hold, span jvmthread.SpanContext,
 		if detail != nil {
 			of = detail.Span
 		}
-		if held.Wait.Seq == jvmthread.NoSeq || iv.Began() < held.Wait.Began() {
+		if iv.Lock == h.Lock && (held.Wait.Seq == jvmthread.NoSeq || iv.Began() < held.Wait.Began()) {
 			held.Wait = *iv
 		}
 		held.count(w.began, h.End, of)
+	}
+	if held.Wait.Seq == jvmthread.NoSeq {
+		held.Wait = q.last // all have stopped waiting
 	}
 	t.did = window.Activities{}
 	t.past.During(h.Thread, &t.did, h.Start, h.End)

@@ -22,6 +22,7 @@ type queue struct {
 	spans   []jvmthread.SpanContext // of the holds
 	owner   jvmthread.ThreadID      // the owner whose span is known
 	span    jvmthread.SpanContext   // of the owner
+	last    jvmthread.Interval      // of the thread that began to wait last; its end is not known
 }
 
 // waiter is a thread that waits.
@@ -46,6 +47,7 @@ const (
 // begun notes that a thread waits for a lock, and the span of its owner.
 func (t *Tracker) begun(th *timeline.Thread) {
 	open := th.Open()
+	t.remove(open.Thread)
 	q := t.queues[open.Lock]
 	if q == nil {
 		if open.Lock.IsZero() || len(t.queues) >= maxQueues {
@@ -60,6 +62,8 @@ func (t *Tracker) begun(th *timeline.Thread) {
 		t.queues[open.Lock] = q
 	}
 	q.waiting = append(q.waiting, waiter{open.Thread, open.Start})
+	t.waits[open.Thread] = q
+	q.last = *open
 	if d := th.Detail(); d != nil {
 		t.owned(open, d.OwnerSpan)
 	}
@@ -76,26 +80,38 @@ func (t *Tracker) owned(wait *jvmthread.Interval, span jvmthread.SpanContext) {
 	}
 }
 
-// leave notes that a thread no longer waits. If it got the lock, its own span is that of the next hold.
-func (t *Tracker) leave(iv *jvmthread.Interval, span jvmthread.SpanContext, got bool) {
-	q := t.queues[iv.Lock]
-	if q == nil {
+// leave notes that a thread no longer waits, whatever it does now. If it got the lock, its own span is that of the next hold.
+func (t *Tracker) leave(th *timeline.Thread, closed *jvmthread.Interval) {
+	q, began := t.remove(th.Open().Thread)
+	if q == nil || len(q.waiting) == 0 {
 		return
 	}
-	at := slices.IndexFunc(q.waiting, func(w waiter) bool { return w.thread == iv.Thread })
-	if at < 0 {
-		return
+	var span jvmthread.SpanContext
+	if d := th.ClosedDetail(); d != nil {
+		span = d.Span
 	}
-	began := q.waiting[at].began
-	q.waiting = slices.Delete(q.waiting, at, at+1)
+	waited := closed.Lock == q.lock && window.HasHolders(closed.Wait)
 	switch {
-	case len(q.waiting) == 0:
-		t.drop(q)
-	case got:
-		q.owner, q.span = iv.Thread, span
-	case len(q.left) < maxLeft:
-		q.left = append(q.left, past{began, iv.End, span})
+	case waited && !closed.Marks.Has(jvmthread.MarkTimedOut) && !closed.Marks.Has(jvmthread.MarkInterrupted):
+		q.owner, q.span = closed.Thread, span
+	case waited && len(q.left) < maxLeft:
+		q.left = append(q.left, past{began, closed.End, span})
 	}
+}
+
+// remove takes a thread out of its queue, which is dropped if it is empty, and returns since when it waited; nil if it is in none.
+func (t *Tracker) remove(id jvmthread.ThreadID) (q *queue, began jvmthread.Time) {
+	if q = t.waits[id]; q == nil {
+		return nil, 0
+	}
+	delete(t.waits, id)
+	at := slices.IndexFunc(q.waiting, func(w waiter) bool { return w.thread == id })
+	began = q.waiting[at].began
+	q.waiting = slices.Delete(q.waiting, at, at+1)
+	if len(q.waiting) == 0 {
+		t.drop(q)
+	}
+	return q, began
 }
 
 // drop forgets a lock for which no thread waits.

@@ -62,7 +62,7 @@ type Held struct {
 	End      jvmthread.Time
 	Span     jvmthread.SpanContext
 	Doing    jvmthread.Interval      // the longest interval of what the thread did longest meanwhile; Seq is NoSeq if that is not known
-	Wait     jvmthread.Interval      // of the thread that waited longest for it, so far
+	Wait     jvmthread.Interval      // of the thread that has waited longest for it so far, or did last
 	Threads  int                     // that waited for it
 	Requests int                     // of them
 	Caused   time.Duration           // that they waited meanwhile, in sum
@@ -94,6 +94,7 @@ type Tracker struct {
 	past     window.History
 	active   bool // the application reports its spans
 	queues   map[jvmthread.LockID]*queue
+	waits    map[jvmthread.ThreadID]*queue // in which a thread is
 	spare    []*queue
 	threads  map[jvmthread.ThreadID]*thread
 	report   Report
@@ -111,7 +112,7 @@ type Tracker struct {
 func New(cfg Config, tl *timeline.Timeline, binder *interaction.Binder, past window.History) *Tracker {
 	return &Tracker{
 		cfg: cfg, timeline: tl, binder: binder, past: past,
-		queues: make(map[jvmthread.LockID]*queue), threads: make(map[jvmthread.ThreadID]*thread),
+		queues: make(map[jvmthread.LockID]*queue), waits: make(map[jvmthread.ThreadID]*queue), threads: make(map[jvmthread.ThreadID]*thread),
 		forWaits: budget{rate: int64(cfg.MaxPerSecond - cfg.MaxPerSecond/4)}, forHolds: budget{rate: int64(cfg.MaxPerSecond / 4)},
 	}
 }
@@ -164,12 +165,14 @@ func (t *Tracker) Apply(
 	case ev.Kind == jvmthread.KindGap:
 		t.lose(th)
 	case ev.Kind == jvmthread.KindThreadEnd:
+		t.leave(th, closed)
 		t.changed(ev.Thread, jvmthread.SpanContext{}, ev.Time)
 		delete(t.threads, ev.Thread)
 	case closed.Seq != jvmthread.NoSeq && th != nil:
 		if closed.Wait != jvmthread.WaitNone {
-			t.ended(th, closed, causes)
+			t.wait(closed, th.ClosedDetail(), causes)
 		}
+		t.leave(th, closed)
 		if t.cfg.Spans() && window.HasHolders(th.Open().Wait) {
 			t.begun(th)
 		}

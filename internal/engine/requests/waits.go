@@ -90,18 +90,6 @@ func (t *Tracker) changed(id jvmthread.ThreadID, span jvmthread.SpanContext, at 
 	}
 }
 
-// ended notes that a wait has ended.
-func (t *Tracker) ended(th *timeline.Thread, iv *jvmthread.Interval, causes []jvmthread.Interaction) {
-	t.wait(iv, th.ClosedDetail(), causes)
-	if window.HasHolders(iv.Wait) {
-		var span jvmthread.SpanContext
-		if d := th.ClosedDetail(); d != nil {
-			span = d.Span
-		}
-		t.leave(iv, span, !iv.Marks.Has(jvmthread.MarkTimedOut) && !iv.Marks.Has(jvmthread.MarkInterrupted))
-	}
-}
-
 // wait reports a wait of a request, or adds it to a run.
 func (t *Tracker) wait(iv *jvmthread.Interval, d *jvmthread.Detail, causes []jvmthread.Interaction) {
 	if d == nil || d.Span.IsZero() || iv.Wait.Idle() || iv.Marks.Has(jvmthread.MarkWillContinue) {
@@ -203,14 +191,13 @@ func (th *thread) seen(c jvmthread.SpanContext, at jvmthread.Time) *span {
 func (t *Tracker) lose(th *timeline.Thread) {
 	if th == nil {
 		clear(t.queues)
+		clear(t.waits)
 		clear(t.threads)
 		return
 	}
 	id := th.Open().Thread
 	delete(t.threads, id)
-	for _, q := range t.queues {
-		q.waiting = slices.DeleteFunc(q.waiting, func(w waiter) bool { return w.thread == id })
-	}
+	t.remove(id)
 }
 
 // Expire forgets what is out of date: threads that have ended, and waits that ended unseen.
@@ -223,7 +210,11 @@ func (t *Tracker) Expire() {
 	for _, q := range t.queues {
 		q.waiting = slices.DeleteFunc(q.waiting, func(w waiter) bool {
 			th := t.timeline.Thread(w.thread)
-			return th == nil || th.Open().Lock != q.lock || !window.HasHolders(th.Open().Wait)
+			if th != nil && (th.Open().Lock == q.lock && window.HasHolders(th.Open().Wait) || th.Open().State == jvmthread.StateSuspended) {
+				return false
+			}
+			delete(t.waits, w.thread)
+			return true
 		})
 		if len(q.waiting) == 0 {
 			t.drop(q)
