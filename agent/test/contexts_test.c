@@ -20,23 +20,23 @@ static struct weft_span span_of(uint64_t thread, uint64_t n) {
 
 TEST(told_until_it_changes) {
     struct weft_span span;
-    CHECK(!weft_contexts_untold(7, 1, 100, &span));
+    CHECK(!weft_contexts_unsent(7, 1, 100, &span));
     struct weft_context *c = weft_contexts_take(7);
     CHECK(weft_contexts_find(7) == c && weft_contexts_find(8) == NULL);
-    CHECK(!weft_contexts_untold(7, 1, 100, &span)); // none is current
+    CHECK(!weft_contexts_unsent(7, 1, 100, &span)); // none is current
     weft_contexts_set(c, &(struct weft_span){1, 2, 3});
-    CHECK(weft_contexts_untold(7, 1, 100, &span) && span.trace_high == 1 && span.trace_low == 2 &&
+    CHECK(weft_contexts_unsent(7, 1, 100, &span) && span.trace_high == 1 && span.trace_low == 2 &&
           span.id == 3);
-    weft_contexts_tell(c, 1, 50);
-    CHECK(!weft_contexts_untold(7, 1, 100, &span));
-    CHECK(weft_contexts_untold(7, 1, 50, &span)); // the event is not older
-    CHECK(weft_contexts_untold(7, 2, 100, &span));
+    weft_contexts_mark_sent(c, 1, 50);
+    CHECK(!weft_contexts_unsent(7, 1, 100, &span));
+    CHECK(weft_contexts_unsent(7, 1, 50, &span)); // the event is not older
+    CHECK(weft_contexts_unsent(7, 2, 100, &span));
     weft_contexts_set(c, &(struct weft_span){1, 2, 4});
-    CHECK(weft_contexts_untold(7, 1, 100, &span) && span.id == 4);
+    CHECK(weft_contexts_unsent(7, 1, 100, &span) && span.id == 4);
     weft_contexts_give(c);
     CHECK(weft_contexts_find(7) == NULL);
     CHECK(weft_contexts_take(9) == c);
-    CHECK(!weft_contexts_untold(7, 1, 100, &span));
+    CHECK(!weft_contexts_unsent(7, 1, 100, &span));
     weft_contexts_give(c);
 }
 
@@ -83,7 +83,7 @@ static void look(void) {
     int seen = 0;
     for (uint64_t i = 0; seen < SEEN; i++) {
         uint64_t thread = 1 + i % THREADS;
-        if (weft_contexts_untold(thread, 1, 0, &span)) {
+        if (weft_contexts_unsent(thread, 1, 0, &span)) {
             struct weft_span whole = span_of(thread, span.trace_high);
             CHECK(whole.trace_low == span.trace_low && whole.id == span.id);
             seen++;

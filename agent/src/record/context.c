@@ -21,8 +21,8 @@ static unsigned gaps(const struct weft_scope *scope) {
     return atomic_load_explicit(&scope->self->buffer->gapped, memory_order_relaxed);
 }
 
-static uint32_t told(const struct weft_context *c) {
-    return atomic_load_explicit(&c->told, memory_order_relaxed);
+static uint32_t sent_in(const struct weft_context *c) {
+    return atomic_load_explicit(&c->sent, memory_order_relaxed);
 }
 
 static bool is_noted(const struct weft_context *c) {
@@ -31,7 +31,8 @@ static bool is_noted(const struct weft_context *c) {
 
 // Whether the receiver knows the span. It forgets that of a platform thread at a gap.
 static bool is_known(const struct weft_scope *scope, const struct weft_context *c) {
-    return told(c) == epoch() && (scope->subject != 0 || scope->self->context_gaps == gaps(scope));
+    return sent_in(c) == epoch() &&
+           (scope->subject != 0 || scope->self->context_gaps == gaps(scope));
 }
 
 static struct weft_context *context_of(const struct weft_scope *scope) {
@@ -108,7 +109,7 @@ void weft_context_look(const struct weft_scope *scope, const struct weft_record 
     }
 }
 
-void weft_context_told(const struct weft_scope *scope, const struct weft_context_due *due,
+void weft_context_sent(const struct weft_scope *scope, const struct weft_context_due *due,
                        bool waits) {
     struct weft_span span = weft_contexts_span(due->context);
     if (weft_contexts_is_none(&span)) {
@@ -121,7 +122,7 @@ void weft_context_told(const struct weft_scope *scope, const struct weft_context
                 weft_min_duration_holds_pair(scope->self->buffer);
     scope->self->context_held = scope->self->context_held || held;
     due->context->has_waited = is_reported() && (due->context->has_waited || (waits && !held));
-    weft_contexts_tell(due->context, due->epoch, held ? INT64_MAX : due->event.time);
+    weft_contexts_mark_sent(due->context, due->epoch, held ? INT64_MAX : due->event.time);
 }
 
 void weft_context_waits(const struct weft_scope *scope) {
@@ -136,25 +137,25 @@ void weft_context_settle(const struct weft_scope *scope, bool kept) {
     if (c == NULL || !kept) {
         scope->self->context_held = false;
         if (c != NULL) {
-            weft_contexts_tell(c, 0, 0);
+            weft_contexts_mark_sent(c, 0, 0);
         }
     } else if (!weft_min_duration_holds_pair(scope->self->buffer)) {
         scope->self->context_held = false;
         c->has_waited = is_reported();
-        weft_contexts_tell(c, told(c), weft_clock());
+        weft_contexts_mark_sent(c, sent_in(c), weft_clock());
     }
 }
 
 void weft_context_forgotten(const struct weft_scope *scope) {
     struct weft_context *c = context_of(scope);
-    if (c != NULL && told(c) != 0) {
-        weft_contexts_tell(c, 0, 0);
+    if (c != NULL && sent_in(c) != 0) {
+        weft_contexts_mark_sent(c, 0, 0);
     }
 }
 
 void weft_context_note_owner(struct weft_scope *scope, const struct weft_record *wait) {
     if (wait->peer == 0 || scope->aggregated || !is_reported() ||
-        !weft_contexts_untold(wait->peer, epoch(), wait->time, &scope->owner)) {
+        !weft_contexts_unsent(wait->peer, epoch(), wait->time, &scope->owner)) {
         scope->owner = (struct weft_span){0};
     }
 }
@@ -195,7 +196,7 @@ static bool report_change(JNIEnv *env, struct weft_context *c, const struct weft
                           uint32_t name, int64_t *now) {
     struct weft_scope scope;
     bool ends = c->has_waited && weft_contexts_is_none(span);
-    if ((told(c) == 0 && !ends && !is_noted(c)) || !weft_settings_wanted(WEFT_EV_CONTEXT) ||
+    if ((sent_in(c) == 0 && !ends && !is_noted(c)) || !weft_settings_wanted(WEFT_EV_CONTEXT) ||
         !weft_self_enter(env, NULL, &scope)) {
         return false;
     }
@@ -221,7 +222,7 @@ static void change(JNIEnv *env, struct weft_context *c, const struct weft_span *
     struct weft_span former = weft_contexts_span(c);
     uint32_t now_epoch = epoch();
     int64_t now = 0;
-    bool is_told = report_change(env, c, span, name, &now);
+    bool is_sent = report_change(env, c, span, name, &now);
     if (weft_contexts_is_none(&former) || c->since == 0) {
         c->since = weft_clock();
         c->has_waited = false;
@@ -231,8 +232,8 @@ static void change(JNIEnv *env, struct weft_context *c, const struct weft_span *
     if (weft_contexts_is_none(span)) {
         c->has_waited = false;
         weft_self_context_unused(c);
-    } else if (is_told) {
-        weft_contexts_tell(c, now_epoch, now);
+    } else if (is_sent) {
+        weft_contexts_mark_sent(c, now_epoch, now);
     }
 }
 

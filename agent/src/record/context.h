@@ -38,10 +38,10 @@ struct weft_context_due {
 extern atomic_bool weft_context_reported;
 
 // Before a wait or the release of another thread is written: what has to be written before it,
-// unless the receiver knows the span or there is none. Call weft_context_told afterwards.
+// unless the receiver knows the span or there is none. Call weft_context_sent afterwards.
 void weft_context_look(const struct weft_scope *scope, const struct weft_record *next,
                        struct weft_context_due *due);
-void weft_context_told(const struct weft_scope *scope, const struct weft_context_due *due,
+void weft_context_sent(const struct weft_scope *scope, const struct weft_context_due *due,
                        bool waits);
 
 // A thread waits whose span the receiver knows already.

@@ -75,7 +75,7 @@ static void put(struct weft_context *c, uint64_t thread, const struct weft_span 
     atomic_store_explicit(&c->trace_high, span->trace_high, memory_order_relaxed);
     atomic_store_explicit(&c->trace_low, span->trace_low, memory_order_relaxed);
     atomic_store_explicit(&c->span, span->id, memory_order_relaxed);
-    atomic_store_explicit(&c->told, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->sent, 0, memory_order_relaxed);
     atomic_store_explicit(&c->noted, false, memory_order_relaxed);
     end_change(c);
 }
@@ -137,31 +137,31 @@ void weft_contexts_set(struct weft_context *c, const struct weft_span *span) {
     put(c, atomic_load_explicit(&c->thread, memory_order_relaxed), span);
 }
 
-void weft_contexts_tell(struct weft_context *c, uint32_t epoch, int64_t at_time) {
+void weft_contexts_mark_sent(struct weft_context *c, uint32_t epoch, int64_t at_time) {
     begin_change(c);
-    atomic_store_explicit(&c->told, epoch, memory_order_relaxed);
-    atomic_store_explicit(&c->told_at, at_time, memory_order_relaxed);
+    atomic_store_explicit(&c->sent, epoch, memory_order_relaxed);
+    atomic_store_explicit(&c->sent_at, at_time, memory_order_relaxed);
     end_change(c);
 }
 
-bool weft_contexts_untold(uint64_t thread, uint32_t epoch, int64_t before, struct weft_span *span) {
+bool weft_contexts_unsent(uint64_t thread, uint32_t epoch, int64_t before, struct weft_span *span) {
     struct weft_context *c = weft_contexts_find(thread);
     for (int i = 0; c != NULL && i < TRIES; i++) {
         uint32_t version = atomic_load_explicit(&c->version, memory_order_acquire);
         bool same = atomic_load_explicit(&c->thread, memory_order_relaxed) == thread;
         *span = weft_contexts_span(c);
-        uint32_t told = atomic_load_explicit(&c->told, memory_order_relaxed);
-        int64_t told_at = atomic_load_explicit(&c->told_at, memory_order_relaxed);
+        uint32_t sent = atomic_load_explicit(&c->sent, memory_order_relaxed);
+        int64_t sent_at = atomic_load_explicit(&c->sent_at, memory_order_relaxed);
         atomic_thread_fence(memory_order_acquire);
         if (version % 2 == 0 &&
             atomic_load_explicit(&c->version, memory_order_relaxed) == version) {
-            bool untold =
-                same && !weft_contexts_is_none(span) && (told != epoch || told_at >= before);
-            if (untold && !atomic_load_explicit(&c->noted, memory_order_relaxed)) {
+            bool unsent =
+                same && !weft_contexts_is_none(span) && (sent != epoch || sent_at >= before);
+            if (unsent && !atomic_load_explicit(&c->noted, memory_order_relaxed)) {
                 // If it has changed just now, its next change is reported without need.
                 atomic_store_explicit(&c->noted, true, memory_order_relaxed);
             }
-            return untold;
+            return unsent;
         }
     }
     return false;

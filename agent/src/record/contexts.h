@@ -24,12 +24,12 @@ struct weft_span {
 
 struct weft_context {
     _Atomic uint32_t version; // odd while the thread changes what readers see
-    _Atomic uint32_t told;    // the epoch in which the span was reported; 0: it was not
+    _Atomic uint32_t sent;    // the epoch in which the span was reported; 0: it was not
     _Atomic uint64_t thread;  // 0: unused
     _Atomic uint64_t trace_high;
     _Atomic uint64_t trace_low;
     _Atomic uint64_t span;
-    _Atomic int64_t told_at; // time of that event; INT64_MAX: it may never be sent
+    _Atomic int64_t sent_at; // time of that event; INT64_MAX: it may never be sent
     atomic_bool noted;       // another thread was given the span, to report it
     // Only the thread itself uses these.
     int64_t since;         // when a span became current after none
@@ -50,11 +50,11 @@ struct weft_context *weft_contexts_find(uint64_t thread);
 
 struct weft_span weft_contexts_span(const struct weft_context *c);
 void weft_contexts_set(struct weft_context *c, const struct weft_span *span);
-void weft_contexts_tell(struct weft_context *c, uint32_t epoch, int64_t at);
+void weft_contexts_mark_sent(struct weft_context *c, uint32_t epoch, int64_t at);
 
 // Any thread: the current span of another one. False if it has none, or if it was reported
 // before a time. If true, the context is noted until its next change.
-bool weft_contexts_untold(uint64_t thread, uint32_t epoch, int64_t before, struct weft_span *span);
+bool weft_contexts_unsent(uint64_t thread, uint32_t epoch, int64_t before, struct weft_span *span);
 
 static inline bool weft_contexts_is_none(const struct weft_span *s) {
     return (s->trace_high | s->trace_low | s->id) == 0;

@@ -88,7 +88,7 @@ static void put_wait(const struct weft_scope *scope, struct weft_record *wait) {
     }
     weft_min_duration_put_pair(scope->self->buffer, with ? &due.event : NULL, wait, scope->subject);
     if (before || with) {
-        weft_context_told(scope, &due, true);
+        weft_context_sent(scope, &due, true);
     } else {
         weft_context_waits(scope);
     }
@@ -103,7 +103,7 @@ static void put_context(const struct weft_scope *scope, const struct weft_record
     weft_context_look(scope, unpark, &due);
     if (due.context != NULL) {
         weft_min_duration_put(scope->self->buffer, &due.event, scope->subject);
-        weft_context_told(scope, &due, false);
+        weft_context_sent(scope, &due, false);
     }
 }
 
