@@ -22,7 +22,7 @@ func FuzzRequests(f *testing.F) {
 		var data []byte
 		last := jvmthread.Time(1000)
 		for _, ev := range contexts(threadtest.Simulate(seed, 6, 3, 100).Events) {
-			data = append(data, byte(ev.Kind), byte(min(255, ev.Time-last)), byte(ev.Thread), byte(ev.Peer), byte(ev.Lock.Hash), byte(ev.Flags), byte(ev.Arg), byte(ev.Span.SpanID[7]))
+			data = append(data, byte(ev.Kind), byte(min(255, ev.Time-last)), byte(ev.Thread), byte(ev.Peer), byte(ev.Lock.Hash), byte(ev.Flags), byte(ev.Arg), ev.Span.SpanID[7])
 			last = ev.Time
 		}
 		f.Add(data)
