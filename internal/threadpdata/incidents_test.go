@@ -4,12 +4,10 @@
 package threadpdata_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -79,15 +77,7 @@ func TestTracesOfIncidents(t *testing.T) {
 	checkSums(t, windows, incidents)
 	var b strings.Builder
 	printTrace(&b, td)
-	const file = "testdata/incidents.txt"
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	if diff := gocmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("want - got +:\n%s\nTo accept the new result: go test ./internal/threadpdata -run TestTracesOfIncidents -update", diff)
-	}
+	compareGolden(t, "incidents", b.String())
 }
 
 // checkSums checks that the times of the incidents, and of those that the windows only count, are the contended time of the windows.

@@ -4,12 +4,10 @@
 package threadpdata_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -73,19 +71,7 @@ func TestSpansOfRequests(t *testing.T) {
 	var b strings.Builder
 	td := requestSpans(t, requestHistory, requests.Config{MinDuration: time.Millisecond, MinCaused: time.Millisecond, MaxPerSpan: 9, MaxPerSecond: 1000})
 	printTrace(&b, td)
-	const file = "testdata/requests.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("want - got +:\n%s\nTo accept the new result: go test ./internal/threadpdata -run TestSpansOfRequests -update", diff)
-	}
+	compareGolden(t, "requests", b.String())
 }
 
 // What is added is a child of the application's span, has IDs of its own, and lasts at least a nanosecond less than what it shows.

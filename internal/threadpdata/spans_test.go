@@ -108,9 +108,15 @@ func TestTraceOfAWindow(t *testing.T) {
 	for _, td := range traces(t, history, time.Hour, 0) {
 		printTrace(&b, td)
 	}
-	const file = "testdata/window.txt"
+	compareGolden(t, "window", b.String())
+}
+
+// compareGolden compares a text with a file in testdata.
+func compareGolden(t *testing.T, name, got string) {
+	t.Helper()
+	file := "testdata/" + name + ".txt"
 	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,8 +124,8 @@ func TestTraceOfAWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("want - got +:\n%s\nTo accept the new result: go test ./internal/threadpdata -run TestTraceOfAWindow -update", diff)
+	if diff := gocmp.Diff(string(want), got); diff != "" {
+		t.Errorf("want - got +:\n%s\nTo accept the new result: go test ./internal/threadpdata -run %s -update", diff, t.Name())
 	}
 }
 
