@@ -5,7 +5,6 @@ package threadlogexporter
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -26,9 +25,8 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/native"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected files of the cases")
 
 // TestCases runs testdata/cases: each folder is a case. It has the exporter's config.yaml, one history per session (1.test, 2.test, …),
 // and in want the files that the exporter writes; native recordings are dumped as text.
@@ -77,7 +75,7 @@ func runCase(t *testing.T, folder string, bytes bool) {
 // compare compares the files of a folder, by name, or replaces them.
 func compare(t *testing.T, folder string, got map[string]string) {
 	t.Helper()
-	if *update {
+	if golden.Updating() {
 		require.NoError(t, os.RemoveAll(folder))
 		require.NoError(t, os.MkdirAll(folder, 0o755))
 		for name, text := range got {
@@ -98,7 +96,7 @@ func compare(t *testing.T, folder string, got map[string]string) {
 // requests returns the batches of a history as the receiver sends them.
 func requests(t *testing.T, bytes bool, id jvmthread.SessionID, text string) (all []ptrace.Traces) {
 	t.Helper()
-	names, bodies := threadtest.Sections(text)
+	names, bodies := golden.Sections(text)
 	byNumber := make(map[uint64]string)
 	for _, name := range names[1:] {
 		number, _ := batchOf(t, name)

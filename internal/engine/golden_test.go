@@ -4,14 +4,10 @@
 package engine_test
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
@@ -20,28 +16,15 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/golden"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 // Each file in testdata contains a history of events and the expected result of the engine. The drawing above them is documentation.
-func TestGoldens(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no goldens: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { golden(t, file) })
-	}
-}
+func TestGoldens(t *testing.T) { golden.Each(t, "testdata/*.txt", checkGolden) }
 
-func golden(t *testing.T, file string) {
+func checkGolden(t *testing.T, file string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, bodies := threadtest.Sections(string(text))
+	_, bodies := golden.Read(t, file)
 	h, err := threadtest.Parse(bodies["events"])
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
@@ -70,15 +53,7 @@ func golden(t *testing.T, file string) {
 			}
 		}
 	})
-	if *update {
-		if err := os.WriteFile(file, []byte(threadtest.Join(sections(got), got)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(threadtest.Join(names, bodies), threadtest.Join(sections(got), got)); diff != "" {
-		t.Errorf("want - got +:\n%s\nTo accept the new result: go test ./internal/engine -run TestGoldens -update", diff)
-	}
+	golden.Compare(t, file, golden.Join(sections(got), got))
 }
 
 // run feeds one batch with a part for each thread and closes the session.

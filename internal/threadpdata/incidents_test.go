@@ -20,6 +20,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/golden"
 )
 
 // incidentsOf returns the spans of the windows of a history, and those of its incidents.
@@ -77,7 +78,7 @@ func TestTracesOfIncidents(t *testing.T) {
 	checkSums(t, windows, incidents)
 	var b strings.Builder
 	printTrace(&b, td)
-	compareGolden(t, "incidents", b.String())
+	golden.Compare(t, "testdata/incidents.txt", b.String())
 }
 
 // checkSums checks that the times of the incidents, and of those that the windows only count, are the contended time of the windows.

@@ -18,6 +18,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/golden"
 )
 
 const requestHistory = `
@@ -71,7 +72,7 @@ func TestSpansOfRequests(t *testing.T) {
 	var b strings.Builder
 	td := requestSpans(t, requestHistory, requests.Config{MinDuration: time.Millisecond, MinCaused: time.Millisecond, MaxPerSpan: 9, MaxPerSecond: 1000})
 	printTrace(&b, td)
-	compareGolden(t, "requests", b.String())
+	golden.Compare(t, "testdata/requests.txt", b.String())
 }
 
 // What is added is a child of the application's span, has IDs of its own, and lasts at least a nanosecond less than what it shows.

@@ -6,15 +6,12 @@ package threadpdata_test
 import (
 	"bytes"
 	"cmp"
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -25,9 +22,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden file")
 
 const history = `
 1000000 main threadStart
@@ -108,25 +104,7 @@ func TestTraceOfAWindow(t *testing.T) {
 	for _, td := range traces(t, history, time.Hour, 0) {
 		printTrace(&b, td)
 	}
-	compareGolden(t, "window", b.String())
-}
-
-// compareGolden compares a text with a file in testdata.
-func compareGolden(t *testing.T, name, got string) {
-	t.Helper()
-	file := "testdata/" + name + ".txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(string(want), got); diff != "" {
-		t.Errorf("want - got +:\n%s\nTo accept the new result: go test ./internal/threadpdata -run %s -update", diff, t.Name())
-	}
+	golden.Compare(t, "testdata/window.txt", b.String())
 }
 
 func printTrace(b *strings.Builder, td ptrace.Traces) {

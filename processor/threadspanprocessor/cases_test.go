@@ -4,9 +4,7 @@
 package threadspanprocessor
 
 import (
-	"flag"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,8 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/confmap/confmaptest"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -26,9 +22,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected sections of the cases")
 
 // TestCases runs testdata/cases: each folder is a case. It has the processor's config.yaml and one file for each call of ConsumeTraces
 // (1.test, 2.test, …), all on the same processor. A file starts with a description, and then has the sections
@@ -65,9 +60,7 @@ func runCase(t *testing.T, folder string, bytes bool) {
 	c := caseReader{t: t, bytes: bytes, sessions: make(map[byte]*caseSession), spans: make(map[pcommon.SpanID]string)}
 	spanNames := make(map[pcommon.SpanID]string)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		names, sections := threadtest.Sections(string(text))
+		names, sections := golden.Read(t, file)
 		request := c.read(sections["in"])
 		maps.Copy(spanNames, c.spans)
 		p.sink.Reset()
@@ -78,11 +71,7 @@ func runCase(t *testing.T, folder string, bytes bool) {
 			p.stop(t)
 		}
 		sections["out"], sections["telemetry"] = spansText(p.sink.AllTraces(), spanNames), telemetryText(t, p)
-		if got := threadtest.Join(names, sections); *update {
-			require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-		} else {
-			assert.Empty(t, cmp.Diff(string(text), got), "%s; rewrite with go test -update", file)
-		}
+		golden.Compare(t, file, golden.Join(names, sections))
 	}
 	p.stop(t)
 }

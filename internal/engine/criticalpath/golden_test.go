@@ -4,45 +4,26 @@
 package criticalpath_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the goldens")
 
 // A golden file contains a description, the graph with its queries, the timeline and the answers. -update rewrites the timeline and the
 // answers.
 func TestGoldens(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			_, bodies := threadtest.Sections(strings.ReplaceAll(string(text), "\r\n", "\n"))
-			w := parse(t, bodies["graph"])
-			paths, answer := answers(t, w)
-			bodies["timeline"], bodies["answer"] = draw(w, paths), answer
-			have := threadtest.Join([]string{"", "timeline", "graph", "answer"}, bodies)
-			if *update {
-				require.NoError(t, os.WriteFile(file, []byte(have), 0o600))
-				return
-			}
-			assert.Equal(t, strings.ReplaceAll(string(text), "\r\n", "\n"), have)
-		})
-	}
+	golden.Each(t, "testdata/*.txt", func(t *testing.T, file string) {
+		t.Helper()
+		_, bodies := golden.Read(t, file)
+		w := parse(t, bodies["graph"])
+		paths, answer := answers(t, w)
+		bodies["timeline"], bodies["answer"] = draw(w, paths), answer
+		golden.Compare(t, file, golden.Join([]string{"", "timeline", "graph", "answer"}, bodies))
+	})
 }
 
 func answers(t *testing.T, w *world) (paths []*criticalpath.Path, answer string) {

@@ -4,43 +4,28 @@
 package incident_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/golden"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 // Each file in testdata has a history of events, the length of windows, and the incidents of each window. The drawing above is documentation.
-func TestGoldens(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { golden(t, file) })
-	}
-}
+func TestGoldens(t *testing.T) { golden.Each(t, "testdata/*.txt", checkGolden) }
 
-func golden(t *testing.T, file string) {
+func checkGolden(t *testing.T, file string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	names, bodies := threadtest.Sections(string(text))
-	want := threadtest.Join(names, bodies)
+	_, bodies := golden.Read(t, file)
 	h, err := threadtest.Parse(bodies["events"])
 	require.NoError(t, err)
 	length, err := strconv.Atoi(strings.TrimSpace(bodies["window"]))
@@ -74,14 +59,7 @@ func golden(t *testing.T, file string) {
 		}
 	})
 	bodies["incidents"] = b.String()
-	got := threadtest.Join([]string{"", "window", "events", "incidents"}, bodies)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
-		return
-	}
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("want - got +:\n%s\nTo accept the new result: go test ./internal/engine/incident -run TestGoldens -update", diff)
-	}
+	golden.Compare(t, file, golden.Join([]string{"", "window", "events", "incidents"}, bodies))
 }
 
 // printer prints incidents in lines.

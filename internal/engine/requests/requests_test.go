@@ -4,10 +4,7 @@
 package requests_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,44 +17,22 @@ import (
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/golden"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 // Each file in testdata contains a history of events and what is reported of its requests, in windows of any length.
-func TestGoldens(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no goldens: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { golden(t, file) })
-	}
-}
+func TestGoldens(t *testing.T) { golden.Each(t, "testdata/*.txt", checkGolden) }
 
-func golden(t *testing.T, file string) {
+func checkGolden(t *testing.T, file string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, bodies := threadtest.Sections(string(text))
+	_, bodies := golden.Read(t, file)
 	h, err := threadtest.Parse(bodies["events"])
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
 	cfg := requests.Config{MinDuration: 10, MinCaused: 20, MaxPerSpan: 50, MaxPerSecond: 1e9}
-	got := run(h, cfg, time.Hour)
-	if *update {
-		content := bodies[""] + "-- events --\n" + bodies["events"] + "-- report --\n" + got
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(bodies["report"], got); diff != "" {
-		t.Errorf("report (-want +got):\n%s", diff)
-	}
+	bodies["report"] = run(h, cfg, time.Hour)
+	golden.Compare(t, file, golden.Join([]string{"", "events", "report"}, bodies))
 }
 
 // run returns what is reported of a history.

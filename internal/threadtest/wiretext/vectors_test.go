@@ -5,7 +5,6 @@ package wiretext
 
 import (
 	"encoding/hex"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "regenerate the vectors from their text")
+	"github.com/weft-otel/weft/internal/threadtest/golden"
+)
 
 // vector is a file of protocol/vectors: a text, its bytes, the text that they decode to, and the reader's error if there is one.
 type vector struct {
@@ -59,7 +58,7 @@ func withoutComments(text string) string {
 }
 
 func TestVectors(t *testing.T) {
-	if *update {
+	if golden.Updating() {
 		updateVectors(t)
 	}
 	for _, v := range readVectors(t) {

@@ -4,9 +4,7 @@
 package summary
 
 import (
-	"flag"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/weft-otel/weft/internal/threadtest/golden"
+)
 
 type attributes = map[string]any
 
@@ -164,13 +162,7 @@ func TestText(t *testing.T) {
 			for line := range strings.Lines(out.String()) {
 				assert.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), pageWidth, line)
 			}
-			file := filepath.Join("testdata", test.name+".txt")
-			if *update {
-				require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
-			}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			assert.Empty(t, cmp.Diff(string(want), out.String()))
+			golden.Compare(t, filepath.Join("testdata", test.name+".txt"), out.String())
 		})
 	}
 }

@@ -1,11 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package threadtest
+package golden
 
-import (
-	"strings"
-)
+import "strings"
 
 // Sections splits a golden file at its "-- name --" lines. The text before the first one is the drawing, under the empty name.
 func Sections(text string) (names []string, bodies map[string]string) {
