@@ -60,7 +60,7 @@ const (
 	KindOwnerStack            // Stack is that of Peer, the owner of Lock, when this thread began to wait for it
 	KindCPU                   // the thread has used Arg nanoseconds of CPU time since it started
 	KindOwnerContext          // Span is the current one of the lock's owner, when this thread began to wait for it
-	KindRequestEnd            // the application's outermost span is no longer current; it was for Arg nanoseconds; Lock.Class is its name
+	KindRequestEnd            // the application's outermost span is no longer current, after Arg nanoseconds; Lock.Class is the request's name
 	kindEnd
 )
 

@@ -33,8 +33,8 @@ func convoy(threads, rounds int, spans bool) (events []jvmthread.Event) {
 	return events
 }
 
-// What the waits of requests cost next to the rest of the engine, for each event: off, on without spans of the application, on with them. Each
-// of 200 threads waits for 20 ms, behind all others.
+// What the waits of requests cost next to the rest of the engine, for each event: off, on without spans of the application, on with them.
+// 200 threads queue for one lock, each for 20 ms.
 func BenchmarkRequests(b *testing.B) {
 	for _, bench := range []struct {
 		name       string
