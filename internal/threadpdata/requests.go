@@ -16,9 +16,9 @@ import (
 )
 
 // AppendRequests writes a span for each wait and each hold of a report, in the trace of the application's span that waited or held, as its
-// child, and one that says where the time of each request went.
+// child, and one that says where the time of each request went that is worth a span.
 func (e *Emitter) AppendRequests(r *requests.Report, dst ptrace.SpanSlice) {
-	dst.EnsureCapacity(dst.Len() + len(r.Waits) + len(r.Holds))
+	dst.EnsureCapacity(dst.Len() + len(r.Waits) + len(r.Holds) + len(r.Ends))
 	e.threads.Clear() // threads may have new names
 	for i := range r.Waits {
 		e.writeRequestWait(&r.Waits[i], dst.AppendEmpty())

@@ -69,12 +69,13 @@ func (s *session) Advanced() {
 	if r.Dropped > 0 {
 		s.proc.telemetry.ProcessorThreadSpanRequestSpansDropped.Add(context.Background(), int64(r.Dropped))
 	}
-	if len(r.Waits)+len(r.Holds) == 0 {
+	if len(r.Waits)+len(r.Holds)+len(r.Ends) == 0 {
 		return
 	}
 	td, spans := s.traces()
-	s.emitter.AppendRequests(r, spans)
-	s.requests = append(s.requests, td)
+	if s.emitter.AppendRequests(r, spans); spans.Len() > 0 {
+		s.requests = append(s.requests, td)
+	}
 }
 
 // Closed does the same for the waits that end with the session.
