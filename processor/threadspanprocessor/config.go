@@ -59,13 +59,16 @@ func createDefaultConfig() component.Config {
 	}
 }
 
+// leastPerSecond leaves room for a hold, which get a quarter.
+const leastPerSecond = 4
+
 // Validate checks the ranges.
 func (o *RequestOptions) Validate() error {
 	return errors.Join(
 		sessions.Within("min_duration", o.MinDuration, 0, time.Hour),
 		sessions.Within("min_caused", o.MinCaused, 0, time.Hour),
 		sessions.AtLeast("max_per_span", o.MaxPerSpan, 1, ""),
-		sessions.AtLeast("max_per_second", o.MaxPerSecond, 1, ""),
+		sessions.AtLeast("max_per_second", o.MaxPerSecond, leastPerSecond, ""),
 	)
 }
 

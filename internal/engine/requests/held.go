@@ -31,11 +31,19 @@ func (t *Tracker) blame(q *queue, h *jvmthread.Hold, span jvmthread.SpanContext,
 	if held.Caused < max(t.cfg.MinCaused, time.Nanosecond) {
 		return
 	}
-	if th := t.threads[h.Thread]; th != nil && !th.limit(&held) || !t.allow(&t.forHolds, h.End, held.Caused) {
+	th := t.threads[h.Thread]
+	if th == nil { // it has ended, or events are missing: it is not known when its span was current
 		return
 	}
-	for _, p := range q.left {
-		held.count(p.began, p.ended, p.span)
+	if t.endRuns(th); !th.limit(&held) || !t.allow(&t.forHolds, h.End, held.Caused) {
+		return
+	}
+	for i, p := range q.left {
+		if !held.overlaps(&q.left[i]) {
+			continue
+		}
+		again := t.waits[p.thread] == q || slices.ContainsFunc(q.left[:i], func(o past) bool { return o.thread == p.thread && held.overlaps(&o) })
+		held.count(p.span, again)
 	}
 	for _, w := range q.waiting {
 		waiter := t.timeline.Thread(w.thread)
@@ -53,7 +61,9 @@ func (t *Tracker) blame(q *queue, h *jvmthread.Hold, span jvmthread.SpanContext,
 		if iv.Lock == h.Lock && (held.Wait.Seq == jvmthread.NoSeq || iv.Began() < held.Wait.Began()) {
 			held.Wait = *iv
 		}
-		held.count(w.began, h.End, of)
+		if w.began < h.End {
+			held.count(of, false)
+		}
 	}
 	if held.Wait.Seq == jvmthread.NoSeq {
 		held.Wait = q.last // all have stopped waiting
@@ -86,23 +96,27 @@ func (th *thread) limit(held *Held) bool {
 	case th.span:
 		held.Start = max(held.Start, th.seen(held.Span, held.Start).since)
 	case th.before:
-		held.End = min(held.End, th.until)
+		held.Start, held.End = max(held.Start, th.from), min(held.End, th.until)
 	default:
 		return false
 	}
 	return held.Start < held.End
 }
 
-// count counts a wait with its span if it overlaps the hold.
-func (h *Held) count(began, ended jvmthread.Time, of jvmthread.SpanContext) {
-	if min(ended, h.Hold.End) <= max(began, h.Hold.Start) {
-		return
+// overlaps reports whether a wait lasted during a part of the hold.
+func (h *Held) overlaps(p *past) bool { return max(p.began, h.Hold.Start) < min(p.ended, h.Hold.End) }
+
+// count counts a thread that waited, with its span. A thread that waited again is counted once.
+func (h *Held) count(of jvmthread.SpanContext, again bool) {
+	if !again {
+		h.Threads++
 	}
-	h.Threads++
 	if of.IsZero() {
 		return
 	}
-	h.Requests++
+	if !again {
+		h.Requests++
+	}
 	if len(h.Waiters) < maxWaiters && !slices.Contains(h.Waiters, of) {
 		h.Waiters = append(h.Waiters, of)
 	}

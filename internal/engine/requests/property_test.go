@@ -177,3 +177,55 @@ func checkHeld(t *testing.T, h *requests.Held) {
 		t.Fatalf("%+v", *h)
 	}
 }
+
+// Spans of one thread do not overlap, except for runs of short waits for different locks: where one covers another, a critical path through
+// the trace leads through one of them only.
+func TestSpansOfAThreadDoNotOverlap(t *testing.T) {
+	t.Parallel()
+	type part struct {
+		start, end jvmthread.Time
+		kind       string
+	}
+	seen := map[string]int{}
+	for seed := range uint64(300) {
+		events := contexts(threadtest.Simulate(seed, 6, 3, 400).Events)
+		cfg := engine.DefaultConfig()
+		cfg.Window = time.Hour
+		cfg.Requests = &requests.Config{MinDuration: time.Duration(seed % 40), MinCaused: 1, MaxPerSpan: 1 + int(seed%9), MaxPerSecond: 1e9, MaxPins: 1e9}
+		e := engine.New(cfg, nil)
+		parts := map[jvmthread.ThreadID][]part{}
+		add := func(id jvmthread.ThreadID, p part) {
+			for _, o := range parts[id] {
+				if max(o.start, p.start) < min(o.end, p.end) && (o.kind != p.kind || p.kind == "wait") {
+					t.Fatalf("seed %d: thread %d: %+v and %+v", seed, id, p, o)
+				}
+			}
+			parts[id] = append(parts[id], p)
+			seen[p.kind]++
+		}
+		take := func() {
+			r := e.Requests().Take()
+			for i := range r.Waits {
+				w := &r.Waits[i]
+				kind := "run"
+				if w.Pinned { // as only those that are reported alone
+					kind = "wait"
+				}
+				add(w.Interval.Thread, part{w.Start, w.End, kind})
+			}
+			for i := range r.Holds {
+				add(r.Holds[i].Hold.Thread, part{r.Holds[i].Start, r.Holds[i].End, "hold"})
+			}
+			e.Requests().Reset()
+		}
+		for i := range events {
+			e.Push(events[i:i+1], events[i].Time, func(*window.Window) { t.Fatal("a window") })
+			take()
+		}
+		e.Finish(nil, e.Now(), window.CutEnd, func(*window.Window) {})
+		take()
+	}
+	if seen["wait"] < 1000 || seen["run"] < 1000 || seen["hold"] < 1000 {
+		t.Errorf("too few: %v", seen)
+	}
+}

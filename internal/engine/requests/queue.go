@@ -33,6 +33,7 @@ type waiter struct {
 
 // past is a wait that has ended.
 type past struct {
+	thread       jvmthread.ThreadID
 	began, ended jvmthread.Time
 	span         jvmthread.SpanContext
 }
@@ -95,7 +96,7 @@ func (t *Tracker) leave(th *timeline.Thread, closed *jvmthread.Interval) {
 	case waited && !closed.Marks.Has(jvmthread.MarkTimedOut) && !closed.Marks.Has(jvmthread.MarkInterrupted):
 		q.owner, q.span = closed.Thread, span
 	case waited && len(q.left) < maxLeft:
-		q.left = append(q.left, past{began, closed.End, span})
+		q.left = append(q.left, past{closed.Thread, began, closed.End, span})
 	}
 }
 

@@ -64,7 +64,7 @@ type Held struct {
 	Doing    jvmthread.Interval      // the longest interval of what the thread did longest meanwhile; Seq is NoSeq if that is not known
 	Wait     jvmthread.Interval      // of the thread that has waited longest for it so far, or did last
 	Threads  int                     // that waited for it
-	Requests int                     // of them
+	Requests int                     // of these threads, those with a span
 	Caused   time.Duration           // that they waited meanwhile, in sum
 	Waiters  []jvmthread.SpanContext // of the requests that waited longest, at most maxWaiters
 	Window   jvmthread.Time          // start of the window in which it ended
@@ -205,14 +205,14 @@ type budget struct {
 	last jvmthread.Time
 }
 
-// take reports whether there is room for one more, in the given part of a second's worth.
+// take reports whether there is room for one more, in the given part of a second's worth: always, if nothing is used.
 func (b *budget) take(now jvmthread.Time, part time.Duration) bool {
 	each := int64(time.Second) / max(1, b.rate)
 	if now > b.last {
 		b.used = max(0, b.used-int64(now-b.last))
 		b.last = now
 	}
-	if b.used+each > int64(part) {
+	if b.used > 0 && b.used+each > int64(part) {
 		return false
 	}
 	b.used += each

@@ -16,6 +16,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadtest"
 	"github.com/weft-otel/weft/internal/threadtest/golden"
 )
@@ -44,9 +45,13 @@ func run(h *threadtest.History, cfg requests.Config, length time.Duration) strin
 
 // follow passes on the report after each event.
 func follow(h *threadtest.History, cfg requests.Config, length time.Duration, see func(*requests.Report)) {
+	followNamed(h, h.Symbols(), cfg, length, see)
+}
+
+func followNamed(h *threadtest.History, sym *symbols.Table, cfg requests.Config, length time.Duration, see func(*requests.Report)) {
 	d := engine.DefaultConfig()
 	d.Window, d.Requests = length, &cfg
-	e := engine.New(d, h.Symbols())
+	e := engine.New(d, sym)
 	none := func(*window.Window) {}
 	report := func() {
 		see(e.Requests().Take())
@@ -132,5 +137,51 @@ func TestLongWaitsHaveRoomInABurst(t *testing.T) {
 	})
 	if dropped == 0 || len(reported) < rate/4 || !slices.Contains(reported, long) {
 		t.Errorf("%d dropped, reported %v", dropped, reported)
+	}
+}
+
+// A wait for a task is no delay of the request, but part of where its time went.
+func TestIdleWaitsAreSummedUp(t *testing.T) {
+	h, err := threadtest.Parse(`
+5    A context span=a
+10   A park stack=1
+80   A unparked
+100  A requestEnd span=a arg=95
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sym := h.Symbols()
+	if id := sym.InternStack("at java.util.concurrent.ThreadPoolExecutor.getTask(ThreadPoolExecutor.java:1)"); id != 1 {
+		t.Fatalf("the stack is %d", id)
+	}
+	var b strings.Builder
+	followNamed(h, sym, requests.Config{MinDuration: 1, MaxPerSpan: 1, MaxPerSecond: 1e9}, time.Hour, func(r *requests.Report) { b.WriteString(h.Report(r)) })
+	if want := "a on A 5..100: running 25, 1 idle 70\n    70 in 1 waits such as A/2 parked 10..80\n"; b.String() != want {
+		t.Errorf("have %s, want %s", b.String(), want)
+	}
+}
+
+// The least rate that can be configured leaves room for a short wait and a hold now and then.
+func TestSmallRateLeavesRoom(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("0 A context span=a\n0 B context span=b\n")
+	const rounds = 20
+	for i := range int64(rounds) {
+		at := (i + 1) * int64(10*time.Second)
+		fmt.Fprintf(&text, "%d A contendedEnter lock=Book owner=B\n%d A contendedEntered lock=Book\n", at, at+int64(5*time.Millisecond))
+	}
+	h, err := threadtest.Parse(text.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits, holds := 0, 0
+	cfg := requests.Config{MinDuration: time.Millisecond, MinCaused: time.Millisecond, MaxPerSpan: 1e9, MaxPerSecond: 4}
+	follow(h, cfg, time.Hour, func(r *requests.Report) {
+		waits += len(r.Waits)
+		holds += len(r.Holds)
+	})
+	if waits != rounds || holds != rounds {
+		t.Errorf("%d waits, %d holds", waits, holds)
 	}
 }

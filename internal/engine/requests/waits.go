@@ -15,6 +15,7 @@ import (
 type thread struct {
 	span   jvmthread.SpanContext // that is current
 	before jvmthread.SpanContext // that was current before
+	from   jvmthread.Time        // since when
 	until  jvmthread.Time        // until when
 	last   jvmthread.SpanContext // the outermost span that ended last
 	idle   jvmthread.Time        // when it ended
@@ -79,7 +80,9 @@ func (t *Tracker) changed(id jvmthread.ThreadID, span jvmthread.SpanContext, at 
 		return
 	}
 	t.endRuns(th)
-	th.before, th.until = th.span, at
+	if th.before, th.until = th.span, at; !th.before.IsZero() {
+		th.from = th.seen(th.before, at).since
+	}
 	th.span = span
 	if span.IsZero() {
 		th.last, th.idle = th.before, at
@@ -92,11 +95,11 @@ func (t *Tracker) changed(id jvmthread.ThreadID, span jvmthread.SpanContext, at 
 
 // wait reports a wait of a request, or adds it to a run.
 func (t *Tracker) wait(iv *jvmthread.Interval, d *jvmthread.Detail, causes []jvmthread.Interaction) {
-	if d == nil || d.Span.IsZero() || iv.Wait.Idle() || iv.Marks.Has(jvmthread.MarkWillContinue) {
+	if d == nil || d.Span.IsZero() || iv.Marks.Has(jvmthread.MarkWillContinue) {
 		return
 	}
 	th := t.thread(iv.Thread)
-	if th.sums.add(iv); !t.cfg.Spans() {
+	if th.sums.add(iv); !t.cfg.Spans() || iv.Wait.Idle() {
 		return
 	}
 	w := Wait{Interval: *iv, Start: iv.Began(), End: iv.End, Count: 1, Time: iv.Waited(), Detail: *d, Window: t.window}

@@ -135,7 +135,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanRequestSpansDropped, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_request_spans_dropped",
-		metric.WithDescription("Waits and holds of requests that got no span because of request_spans::max_per_second. [Alpha]"),
+		metric.WithDescription("Waits and holds of requests that got no span because of the limits, such as request_spans::max_per_second. [Alpha]"),
 		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)

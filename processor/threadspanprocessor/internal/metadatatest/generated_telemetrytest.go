@@ -184,7 +184,7 @@ func AssertEqualProcessorThreadSpanRequestSpans(t *testing.T, tt *componenttest.
 func AssertEqualProcessorThreadSpanRequestSpansDropped(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_request_spans_dropped",
-		Description: "Waits and holds of requests that got no span because of request_spans::max_per_second. [Alpha]",
+		Description: "Waits and holds of requests that got no span because of the limits, such as request_spans::max_per_second. [Alpha]",
 		Unit:        "{span}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
