@@ -33,7 +33,7 @@ func (e *Emitter) writeRequestEnd(r *requests.End, s ptrace.Span) {
 	e.linkWindow(s, r.Window)
 }
 
-// whereTimeWent says where the time of a request went: "337 ms: 171 ms blocked Inventory.lock, 74 ms in 2 waits: wait for pool HikariPool,
+// whereTimeWent says where the time of a request went: "337 ms: 171 ms blocked Inventory.lock, 74 ms wait for pool HikariPool (2 waits),
 // 92 ms running".
 func (e *Emitter) whereTimeWent(r *requests.End) string {
 	e.text = wording.AppendDuration(e.text[:0], r.End.Sub(r.Start))
@@ -44,12 +44,12 @@ func (e *Emitter) whereTimeWent(r *requests.End) string {
 		iv := &l.Longest
 		rest -= l.Time
 		e.text = wording.AppendDuration(e.text, l.Time)
-		if l.Count > 1 {
-			e.say(" in ")
-			e.sayCount(l.Count, "wait")
-			e.say(":")
-		}
 		e.say(" ", e.title(titleKey{class: iv.Lock.Class, stack: iv.Stack, state: iv.State, wait: iv.Wait}))
+		if l.Count > 1 {
+			e.say(" (")
+			e.sayCount(l.Count, "wait")
+			e.say(")")
+		}
 		e.say(", ")
 	}
 	if rest > 0 {
