@@ -17,7 +17,7 @@ import (
 
 // laneGap separates the starts of lanes. Jaeger's page sorts siblings by their start, which it counts in microseconds, and those that start
 // together in no order. So that each state still lies within the span of its thread, the spans of lanes that last since the start of the window
-// begin earlier, and with them the root: the last lane of 200 threads 0 us early, the first 200 us.
+// begin earlier, and with them the root: of 200 threads, the last one 0 us early, the first one 199 us, and the critical path and the root 200 us.
 const laneGap = jvmthread.Time(time.Microsecond)
 
 // lane is a thread in the order of the trace.
@@ -85,13 +85,13 @@ func (e *Emitter) foldedNames() string {
 	}
 	slices.SortStableFunc(pools, func(a, b pool) int { return cmp.Compare(b.count, a.count) })
 	var b strings.Builder
-	more := 0
-	for i, p := range pools {
-		if i >= maxFoldedNames || p.name == "" {
+	named, more := 0, 0
+	for _, p := range pools {
+		if named == maxFoldedNames || p.name == "" {
 			more += p.count
 			continue
 		}
-		if i > 0 {
+		if named++; named > 1 {
 			b.WriteString(", ")
 		}
 		b.WriteString(p.name)

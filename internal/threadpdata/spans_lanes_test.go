@@ -77,6 +77,19 @@ func TestLanesContainTheirStates(t *testing.T) {
 	}
 }
 
+func TestManyFoldedThreadsAreNamed(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		name := string([]rune{'a' + rune(i/10), 'a' + rune(i%10)})
+		fmt.Fprintf(&b, "1 %s-timer threadStart\n2 %s-timer sleepStart\n", name, name)
+	}
+	b.WriteString("1 busy threadStart\n1000000000 busy yield\n")
+	names, _ := traceWithin(t, b.String(), "", false, 2000).At(0).Attributes().Get("weft.folded.thread.names")
+	if want := "aa-timer, ab-timer, ac-timer, ad-timer, ae-timer and 95 more"; names.Str() != want {
+		t.Errorf("have %s, want %s", names.Str(), want)
+	}
+}
+
 func TestFoldedThreadsAreNamed(t *testing.T) {
 	var b strings.Builder
 	for i := range 30 {
