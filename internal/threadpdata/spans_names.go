@@ -11,8 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-// The names of a session's spans contain at most so many classes or names of locks: the first ones, whatever they are, then those that threads
-// waited for. Stores index names, Jaeger lists all of them in its search form, and span metrics make a series of each.
+// A session has at most so many names with a class or a lock: the first ones, whatever they are, then those that threads waited for. Stores index names, Jaeger lists all of them in its search form, and span metrics make a series of each.
 const (
 	firstObjects = 10
 	maxObjects   = 20
