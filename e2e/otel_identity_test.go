@@ -142,14 +142,6 @@ func (i identity) proceed(t *testing.T, p *process, word, endpoint string) {
 	default:
 		checkProcessContext(t, p, i.service)
 	}
-	switch {
-	case word != "answered":
-	case i.jar == "misplaced":
-		_, _, ok := processContext(t, p.cmd.Process.Pid)
-		assert.False(t, ok, "the process publishes its context")
-	default:
-		checkProcessContext(t, p, i.service)
-	}
 	_, err = p.stdin.Write([]byte("\n"))
 	require.NoError(t, err)
 }

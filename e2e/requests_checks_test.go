@@ -129,6 +129,7 @@ func (r *served) checkPlace(t *testing.T) {
 		t.Logf("%s is outside of %s by %v, %v", s.Name(), parent.Name(), time.Duration(begin-int64(s.StartTimestamp())), time.Duration(int64(s.EndTimestamp())-end))
 	}
 	t.Logf("%d spans added, %d outside of their parents, and %d whose parents are shifted", len(r.added), outside, shifted)
+	require.Greater(t, len(r.added), 1000)
 	assert.LessOrEqual(t, outside, len(r.added)/1000) // the program does not see how its thread writes the response
 }
 
@@ -149,7 +150,7 @@ func (r *served) checkRequests(t *testing.T) {
 		assert.Equal(t, []string{root.Name()}, found[trace], "trace %s", trace)
 	}
 	t.Logf("%d of %d slow requests have no span that says where their time went", missing, len(r.slow))
-	assert.LessOrEqual(t, missing, len(r.slow)/20)
+	assert.LessOrEqual(t, missing, len(r.slow)/100)
 }
 
 // holding are the names of what the program holds, by the lock that its threads wait for.
@@ -202,6 +203,7 @@ func (r *served) checkHolds(t *testing.T) {
 		}
 	}
 	t.Logf("%d holds, %d of which the program does not know", all, wrong)
+	require.Greater(t, all, 10)
 	assert.LessOrEqual(t, wrong, all/50)
 }
 

@@ -46,6 +46,7 @@ func TestTailSamplingKeepsTheWaitsOfRequests(t *testing.T) {
 	}
 	t.Logf("decision_wait %v: slow requests %v, added spans %v", decided, slow, children)
 	require.Greater(t, slow.of, 100)
+	require.Greater(t, children.of, slow.of)
 	assert.Zero(t, slow.dropped, "slow requests")
 	assert.Zero(t, children.dropped, "spans in their traces")
 
@@ -58,6 +59,8 @@ func TestTailSamplingKeepsTheWaitsOfRequests(t *testing.T) {
 	for _, root := range sent.of(s.name, func(s *span) bool { return s.isRoot() && s.session != "" }) {
 		own.count(server.stored(t, root.TraceID().String())[root.SpanID().String()])
 	}
+	require.Greater(t, waits.of, 100)
+	require.Positive(t, own.of)
 	assert.Zero(t, waits.dropped, "long waits, of %d", waits.of)
 	assert.Zero(t, own.dropped, "traces of windows and incidents, of %d", own.of)
 }
