@@ -33,7 +33,11 @@ func IncidentTraceID(s jvmthread.SessionID, id incident.ID) (trace pcommon.Trace
 }
 
 func incidentHash(s jvmthread.SessionID, id incident.ID) uint64 {
-	return hash(sessionHash(s), uint64(id.Start), uint64(id.First), 5)
+	var rest uint64
+	if id.Rest {
+		rest = 1
+	}
+	return hash(sessionHash(s), uint64(id.Start), uint64(id.First), rest, 5)
 }
 
 // incidentSpanID is the ID of a span of an incident. A thread holds its root, or begins to wait, once at a time.

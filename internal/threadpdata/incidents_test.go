@@ -98,6 +98,14 @@ func checkSums(t *testing.T, windows, incidents []ptrace.Span) {
 	assert.Equal(t, sum(windows, "weft.contended.time"), reported+sum(windows, "weft.incident.folded.time"))
 }
 
+// Where an incident is cut, its rest and another incident may begin with a wait of the same thread.
+func TestRestHasItsOwnTrace(t *testing.T) {
+	id := incident.ID{Start: 70, First: 1}
+	rest := id
+	rest.Rest = true
+	assert.NotEqual(t, threadpdata.IncidentTraceID(session, id), threadpdata.IncidentTraceID(session, rest))
+}
+
 // A pool that ran dry is an error if a thread waited in vain.
 func TestPoolThatTimedOut(t *testing.T) {
 	h, err := threadtest.Parse(`

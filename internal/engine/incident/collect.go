@@ -36,7 +36,7 @@ func newIncident(id ID) *Incident {
 
 // rest returns the incident that begins where this one is cut.
 func (inc *Incident) rest() *Incident {
-	id := ID{Start: inc.End}
+	id := ID{Start: inc.End, Rest: true}
 	if len(inc.open) > 0 {
 		id.First = inc.open[0].Interval.Thread
 	}

@@ -182,7 +182,7 @@ func (f *Finder) idOf(w *window.Window, g *group) ID {
 		ep := &f.episodes.list[n]
 		for _, i := range f.episodes.order[ep.first : ep.last+1] {
 			wt := &f.episodes.waits[i]
-			other := ID{wt.start, w.Lanes[wt.lane].Thread}
+			other := ID{Start: wt.start, First: w.Lanes[wt.lane].Thread}
 			if other.Start > ep.start {
 				break
 			}
@@ -195,5 +195,12 @@ func (f *Finder) idOf(w *window.Window, g *group) ID {
 }
 
 func (id ID) compare(other ID) int {
-	return cmp.Or(cmp.Compare(id.Start, other.Start), cmp.Compare(id.First, other.First))
+	order := cmp.Or(cmp.Compare(id.Start, other.Start), cmp.Compare(id.First, other.First))
+	if order != 0 || id.Rest == other.Rest {
+		return order
+	}
+	if id.Rest {
+		return -1
+	}
+	return 1
 }

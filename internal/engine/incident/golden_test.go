@@ -37,6 +37,7 @@ func checkGolden(t *testing.T, file string) {
 		}
 	}
 	var b strings.Builder
+	ids := make(map[incident.ID]bool)
 	f := incident.NewFinder(incident.Options{MinTime: 12, MaxPerWindow: 20})
 	run(sym, h.Events, time.Duration(length), func(w *window.Window) {
 		found := f.Find(w)
@@ -54,6 +55,10 @@ func checkGolden(t *testing.T, file string) {
 			for _, err := range threadtest.ValidateIncident(inc) {
 				t.Error(err)
 			}
+			if ids[inc.ID] {
+				t.Errorf("two incidents have the ID %+v", inc.ID)
+			}
+			ids[inc.ID] = true
 			p := printer{&b, h, func(id jvmthread.ThreadID) string { return sym.Thread(id).Name }}
 			p.incident(inc, inc.Culprit(sym))
 		}

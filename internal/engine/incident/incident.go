@@ -36,10 +36,12 @@ const (
 	MaxHolds = 16
 )
 
-// ID identifies an incident of a session: a thread begins to wait for one lock at a time.
+// ID identifies an incident of a session: a thread begins to wait for one lock at a time. Only where an incident is cut, its rest and one
+// to which some of its waits belong from then on may begin with the same thread.
 type ID struct {
 	Start jvmthread.Time
 	First jvmthread.ThreadID // of the threads that waited then, the one with the smallest id
+	Rest  bool               // it continues an incident that was cut
 }
 
 // Incident is an episode of contention with all that followed from it.

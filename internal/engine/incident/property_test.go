@@ -64,7 +64,7 @@ func TestEachBlockedNanosecondIsInOneIncident(t *testing.T) {
 			f.CutAfter(jvmthread.Time(100 + seed%300))
 		}
 		var want, got []part
-		complete := true
+		complete, ids := true, make(map[incident.ID]bool)
 		run(nil, sim.Events, time.Duration(60+seed%200*9), func(w *window.Window) {
 			for _, l := range w.Lanes {
 				for _, iv := range l.Intervals.All() {
@@ -77,6 +77,10 @@ func TestEachBlockedNanosecondIsInOneIncident(t *testing.T) {
 				for _, err := range threadtest.ValidateIncident(inc) {
 					t.Errorf("program %d: %v", seed, err)
 				}
+				if ids[inc.ID] {
+					t.Errorf("program %d: two incidents have the ID %+v", seed, inc.ID)
+				}
+				ids[inc.ID] = true
 				complete = complete && inc.Count <= incident.MaxWaits
 				for i := range inc.Waits {
 					got = append(got, part{inc.Waits[i].Interval.Thread, inc.Waits[i].Start, inc.Waits[i].End})
