@@ -42,8 +42,8 @@ func (w *incidentWriter) root(s ptrace.Span) {
 		a.PutStr(attrDeadlockID, DeadlockID(w.session, inc.Cycle))
 	}
 	a.PutStr(attrExplanation, w.explain(culprit))
-	if inc.Before != nil {
-		a.PutStr(attrIncidentBefore, IncidentTraceID(w.session, *inc.Before).String())
+	if inc.Rest {
+		a.PutStr(attrIncidentBefore, IncidentTraceID(w.session, inc.Before).String())
 	}
 }
 

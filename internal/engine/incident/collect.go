@@ -41,7 +41,7 @@ func (inc *Incident) rest() *Incident {
 		id.First = inc.open[0].Interval.Thread
 	}
 	next := newIncident(id)
-	next.Before, next.Cycle, next.key, next.Lock, next.Deadlock = &inc.ID, inc.Cycle, inc.key, inc.Lock, inc.Deadlock
+	next.Before, next.Cycle, next.key, next.Lock, next.Deadlock = inc.ID, inc.Cycle, inc.key, inc.Lock, inc.Deadlock
 	next.again = inc.Cycle != 0
 	next.open = slices.Clone(inc.open)
 	for i := range next.open { // they count when time passes

@@ -51,6 +51,8 @@ func NewFinder(opt Options) *Finder {
 // Find returns the incidents that ended in a window. The spans of the window must be selected. The result is valid until the next call; its
 // incidents stay.
 func (f *Finder) Find(w *window.Window) *Found {
+	clear(f.found.Incidents) // or the memory of what was reported once would stay
+	clear(f.ended)
 	f.found = Found{Incidents: f.found.Incidents[:0]}
 	f.ended, f.fresh = f.ended[:0], f.fresh[:0]
 	for _, d := range w.Deadlocks {
@@ -169,7 +171,7 @@ func (f *Finder) limit(inc *Incident) jvmthread.Time {
 	switch {
 	case inc.Cycle != 0 && !inc.again:
 		return 0
-	case inc.Before != nil:
+	case inc.Rest:
 		return f.cutAgainAfter
 	}
 	return f.cutAfter

@@ -90,7 +90,7 @@ func (p *printer) incident(inc *incident.Incident, culprit *incident.Holder) {
 	if inc.Open {
 		p.WriteString(", open")
 	}
-	if inc.Before != nil {
+	if inc.Rest {
 		fmt.Fprintf(p, ", after %d/%s", inc.Before.Start, p.name(inc.Before.First))
 	}
 	p.WriteByte('\n')

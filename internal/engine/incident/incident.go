@@ -54,7 +54,7 @@ type Incident struct {
 	Deadlock *deadlock.Found // nil: none, or found before the session was joined
 	End      jvmthread.Time
 	Open     bool // not over at its end
-	Before   *ID  // the incident that was cut where this one starts; nil: none
+	Before   ID   // of a Rest: the incident that was cut where this one starts
 
 	Blocked  time.Duration // the sum of its waits
 	Count    uint64        // its waits

@@ -92,7 +92,7 @@ func TestEachBlockedNanosecondIsInOneIncident(t *testing.T) {
 				if inc.Start < w.Start {
 					carried++
 				}
-				if inc.Before != nil {
+				if inc.Rest {
 					cut++
 				}
 			}
