@@ -106,6 +106,49 @@ func TestRestHasItsOwnTrace(t *testing.T) {
 	assert.NotEqual(t, threadpdata.IncidentTraceID(session, id), threadpdata.IncidentTraceID(session, rest))
 }
 
+// explanations returns those of the incidents of a history. Its threads have their names, and its locks are named after their classes.
+func explanations(t *testing.T, history string) (all []string) {
+	t.Helper()
+	h, err := threadtest.Parse(history)
+	require.NoError(t, err)
+	sym := h.Symbols()
+	for line := range strings.Lines(strings.TrimSpace(history)) {
+		name := strings.Fields(line)[1]
+		sym.SetThread(jvmthread.Thread{ID: h.Thread(name), Name: name})
+	}
+	_, incidents := incidentsOf(t, h.Events, sym, 10*time.Second)
+	for _, s := range incidents {
+		if s.ParentSpanID().IsEmpty() {
+			value, _ := s.Attributes().Get("weft.explanation")
+			all = append(all, value.AsString())
+		}
+	}
+	return all
+}
+
+// Threads are counted for each lock. B has Tape and waits for Book; C and D wait for Tape, and then C has Tape and E waits for Disk, which C has.
+func TestExplanationCountsThreadsOfALock(t *testing.T) {
+	assert.Equal(t, []string{
+		"A held Book for 81 ms, asleep; B waited 81 ms for it; because of that, 2 threads waited 145 ms for Tape, E 61 ms for Disk",
+	}, explanations(t, `
+0         A threadStart
+0         B threadStart
+0         C threadStart
+0         D threadStart
+0         E threadStart
+10000000  A sleepStart
+20000000  B contendedEnter lock=Book owner=A
+30000000  C contendedEnter lock=Tape owner=B
+40000000  D contendedEnter lock=Tape owner=B
+45000000  E contendedEnter lock=Disk owner=C
+100000000 A sleepEnd
+101000000 B contendedEntered lock=Book
+105000000 C contendedEntered lock=Tape
+106000000 E contendedEntered lock=Disk
+110000000 D contendedEntered lock=Tape
+`))
+}
+
 // A pool that ran dry is an error if a thread waited in vain.
 func TestPoolThatTimedOut(t *testing.T) {
 	h, err := threadtest.Parse(`

@@ -103,30 +103,30 @@ func (w *incidentWriter) doingOf(iv *jvmthread.Interval, at jvmthread.StackID) s
 // explain says in a sentence what happened: the cause before the symptom.
 func (w *incidentWriter) explain(culprit *incident.Holder) string {
 	w.text = w.text[:0]
-	inc := w.inc
+	inc, root := w.inc, w.inc.Root()
 	switch {
 	case inc.Deadlock != nil:
 		cycle := w.cycle(inc.Deadlock) // overwrites the text
 		w.text = append(append(w.text[:0], "deadlock: "...), cycle...)
-		w.say("; ", w.waiters(), " waited ", wording.Duration(inc.Blocked))
+		w.say("; ", plural(uint64(inc.Threads), "thread"), " waited ", wording.Duration(inc.Blocked))
 	case culprit != nil:
 		hold, _ := inc.DoingOf(culprit.Thread)
 		w.say(w.threadName(culprit.Thread), " held ", w.what(), " for ", wording.Duration(culprit.Held))
 		if did := w.did(hold); did != "" {
 			w.say(", ", did)
 		}
-		w.say("; ", w.waiters(), " waited ", wording.Duration(inc.Root().Time), " for it")
+		w.say("; ", w.waiters(root), " waited ", wording.Duration(root.Time), " for it")
 		if share := inc.Share(culprit); share < nearlyAll {
 			w.say(", ", wording.Percent(share), " of that while ", w.threadName(culprit.Thread), " did")
 		}
 	default:
-		w.say(w.waiters(), " waited ", wording.Duration(inc.Root().Time), " for ", w.what())
+		w.say(w.waiters(root), " waited ", wording.Duration(root.Time), " for ", w.what())
 		w.inTurn()
 	}
+	w.others()
 	if n := inc.TimedOut; n > 0 {
 		w.say("; ", plural(n, "wait"), " timed out")
 	}
-	w.others()
 	return string(w.text)
 }
 
@@ -146,12 +146,12 @@ func (w *incidentWriter) what() string {
 	return object
 }
 
-// waiters says how many threads waited, or which one.
-func (w *incidentWriter) waiters() string {
-	if w.inc.Threads == 1 && len(w.inc.Waits) > 0 {
-		return w.threadName(w.inc.Waits[0].Interval.Thread)
+// waiters says how many threads waited for a lock, or which one.
+func (w *incidentWriter) waiters(l *incident.Lock) string {
+	if l.Threads == 1 {
+		return w.threadName(l.Thread)
 	}
-	return plural(uint64(w.inc.Threads), "thread")
+	return plural(uint64(l.Threads), "thread")
 }
 
 // inTurn says who held the root if no thread is the cause.
@@ -194,12 +194,12 @@ func (w *incidentWriter) others() {
 		}
 		switch n {
 		case 0:
-			w.say("; because of that, ")
+			w.say("; because of that, ", w.waiters(l), " waited ")
 		case maxOthers:
 			w.say(", ...")
 			return
 		default:
-			w.say(", ")
+			w.say(", ", w.waiters(l), " ")
 		}
 		n++
 		w.say(wording.Duration(l.Time), " for ", w.Emitter.object(l.Kind, l.ID.Class, l.Stack))

@@ -17,8 +17,8 @@ type collected struct {
 	key      jvmthread.LockID // the root, as lockOf returns it
 	rootTime time.Duration    // blocked at the root; of a deadlock, at all its locks
 	open     []Wait           // at the end of the last window, by thread
-	threads  map[jvmthread.ThreadID]time.Duration
-	more     int // threads that are not among them
+	waited   map[threadAt]time.Duration
+	more     int // threads that are not in it; Threads of a lock is the same until the incident is reported
 	locks    map[jvmthread.LockID]*Lock
 	holders  map[jvmthread.ThreadID]*Holder
 	holds    []Hold
@@ -27,9 +27,15 @@ type collected struct {
 	taken    bool // by a group of the current window
 }
 
+// threadAt is a thread at a lock.
+type threadAt struct {
+	thread jvmthread.ThreadID
+	lock   jvmthread.LockID
+}
+
 func newIncident(id ID) *Incident {
 	return &Incident{ID: id, End: id.Start, collected: collected{
-		threads: make(map[jvmthread.ThreadID]time.Duration), locks: make(map[jvmthread.LockID]*Lock),
+		waited: make(map[threadAt]time.Duration), locks: make(map[jvmthread.LockID]*Lock),
 		holders: make(map[jvmthread.ThreadID]*Holder),
 	}}
 }
@@ -60,8 +66,8 @@ func (inc *Incident) absorb(other *Incident) {
 	inc.unsaved = inc.unsaved || other.unsaved || inc.key != other.key
 	inc.open = append(inc.open, other.open...)
 	inc.sortOpen()
-	for id, d := range other.threads {
-		inc.threads[id] += d
+	for at, d := range other.waited {
+		inc.waited[at] += d
 	}
 	for id, l := range other.locks {
 		inc.lock(id).add(l)
@@ -90,8 +96,9 @@ func (inc *Incident) lock(id jvmthread.LockID) *Lock {
 
 func (l *Lock) add(other *Lock) {
 	l.Time += other.Time
+	l.Threads += other.Threads
 	if other.longest > l.longest {
-		l.longest, l.Kind, l.Stack = other.longest, other.Kind, other.Stack
+		l.longest, l.Kind, l.Stack, l.Thread = other.longest, other.Kind, other.Stack, other.Thread
 	}
 }
 
@@ -181,13 +188,18 @@ func (inc *Incident) finish() {
 	slices.SortFunc(inc.Waits, func(a, b Wait) int {
 		return cmp.Or(cmp.Compare(b.End-b.Start, a.End-a.Start), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Interval.Thread, b.Interval.Thread))
 	})
+	threads := make(map[jvmthread.ThreadID]bool)
+	for at := range inc.waited {
+		threads[at.thread] = true
+		inc.locks[at.lock].Threads++
+	}
+	inc.Threads = len(threads) + inc.more
 	for _, l := range inc.locks {
 		inc.Locks = append(inc.Locks, *l)
 	}
 	slices.SortFunc(inc.Locks, func(a, b Lock) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID.Class, b.ID.Class), cmp.Compare(a.ID.Hash, b.ID.Hash))
 	})
-	inc.Threads = len(inc.threads) + inc.more
 	inc.finishHolds()
 	inc.SavedKnown = !inc.unsaved
 	switch {

@@ -76,10 +76,12 @@ type Incident struct {
 
 // Lock is a lock of an incident.
 type Lock struct {
-	ID    jvmthread.LockID
-	Kind  jvmthread.Wait    // of its longest wait
-	Stack jvmthread.StackID // of that wait
-	Time  time.Duration     // blocked
+	ID      jvmthread.LockID
+	Kind    jvmthread.Wait     // of its longest wait
+	Stack   jvmthread.StackID  // of that wait
+	Thread  jvmthread.ThreadID // of that wait
+	Threads int                // that waited
+	Time    time.Duration      // blocked
 
 	longest jvmthread.Time
 }

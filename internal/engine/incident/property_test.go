@@ -53,6 +53,25 @@ func join(parts []part) (out []part) {
 	return out
 }
 
+// checkThreads checks how many threads waited for each lock of an incident, if it lists all waits.
+func checkThreads(t *testing.T, inc *incident.Incident) {
+	t.Helper()
+	if inc.Count > incident.MaxWaits {
+		return
+	}
+	for _, l := range inc.Locks {
+		threads := make(map[jvmthread.ThreadID]bool)
+		for i := range inc.Waits {
+			if iv := inc.Waits[i].Interval; iv.Lock == l.ID || iv.Lock.IsZero() && l.ID == (jvmthread.LockID{Hash: uint32(iv.Stack)}) {
+				threads[iv.Thread] = true
+			}
+		}
+		if len(threads) != l.Threads || !threads[l.Thread] {
+			t.Errorf("incident %+v, lock %v: %d threads, one of them %d, want %v", inc.ID, l.ID, l.Threads, l.Thread, threads)
+		}
+	}
+}
+
 // Each nanosecond of a contended wait belongs to exactly one incident, however windows and limits cut them.
 func TestEachBlockedNanosecondIsInOneIncident(t *testing.T) {
 	t.Parallel()
@@ -81,6 +100,7 @@ func TestEachBlockedNanosecondIsInOneIncident(t *testing.T) {
 					t.Errorf("program %d: two incidents have the ID %+v", seed, inc.ID)
 				}
 				ids[inc.ID] = true
+				checkThreads(t, inc)
 				complete = complete && inc.Count <= incident.MaxWaits
 				for i := range inc.Waits {
 					got = append(got, part{inc.Waits[i].Interval.Thread, inc.Waits[i].Start, inc.Waits[i].End})

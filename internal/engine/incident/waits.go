@@ -12,7 +12,8 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// maxThreads bounds the threads that an incident remembers. Each wait of a further one counts as a thread.
+// maxThreads bounds the threads that an incident remembers, one for each lock for which it waits, or that it holds. Each wait of a further one
+// counts as a thread.
 const maxThreads = 1 << 16
 
 // wait adds a piece of a wait.
@@ -36,13 +37,15 @@ func (f *Finder) wait(w *window.Window, piece *wait, l *Lock, before []Wait, inc
 	if began {
 		inc.Count++
 	}
-	if _, known := inc.threads[iv.Thread]; known || len(inc.threads) < maxThreads {
-		inc.threads[iv.Thread] += time.Duration(piece.end - piece.start)
+	at := threadAt{iv.Thread, l.ID}
+	if _, known := inc.waited[at]; known || len(inc.waited) < maxThreads {
+		inc.waited[at] += time.Duration(piece.end - piece.start)
 	} else if began {
 		inc.more++
+		l.Threads++
 	}
 	if d := rec.End - rec.Start; d > l.longest {
-		l.longest, l.Kind, l.Stack = d, iv.Wait, iv.Stack
+		l.longest, l.Kind, l.Stack, l.Thread = d, iv.Wait, iv.Stack, iv.Thread
 	}
 	inc.Longest = max(inc.Longest, rec.End.Sub(rec.Start))
 	if iv.Marks.Has(jvmthread.MarkTimedOut) {
