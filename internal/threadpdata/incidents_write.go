@@ -55,7 +55,7 @@ func (w *incidentWriter) fail(s ptrace.Span) {
 		s.Attributes().PutStr(attrErrorType, "deadlock")
 	case w.inc.Kind == incident.PoolExhausted && w.inc.TimedOut > 0:
 		s.Status().SetCode(ptrace.StatusCodeError)
-		s.Status().SetMessage(plural(w.inc.TimedOut, "thread") + " waited in vain")
+		s.Status().SetMessage(plural(w.inc.TimedOut, "wait") + " timed out")
 		s.Attributes().PutStr(attrErrorType, "timeout")
 	}
 }
