@@ -13,64 +13,6 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-// rootObject returns what the threads of an incident waited for: the name of the root in the source if one of the waits shows it.
-func (e *Emitter) rootObject(inc *incident.Incident) string {
-	l := inc.Root()
-	for i := range inc.Waits {
-		if iv := &inc.Waits[i].Interval; iv.Lock == l.ID && e.waits.Site(iv.Stack).Lock != "" {
-			return e.object(iv.Wait, iv.Lock.Class, iv.Stack)
-		}
-	}
-	return e.object(l.Kind, l.ID.Class, l.Stack)
-}
-
-// name returns the name of the root.
-func (w *incidentWriter) name() string {
-	if w.inc.Kind == incident.Deadlock {
-		return "deadlock"
-	}
-	kind := "contention"
-	if w.inc.Kind == incident.PoolExhausted {
-		kind = "pool exhausted"
-	}
-	return w.rootNames.limit(maxRootNames, kind, w.object, "")
-}
-
-// A session's incidents have at most so many names with an object, apart from those in the traces of windows: of roots, and of holds.
-const (
-	maxRootNames = 16
-	maxHoldNames = 8
-)
-
-// fewNames are the names with an object that are in use.
-type fewNames map[string]bool
-
-// limit returns a name with an object, or without if there are too many of them.
-func (n fewNames) limit(most int, kind, object, rest string) string {
-	if object == "" {
-		return kind + rest
-	}
-	name := kind + " " + object + rest
-	if !n[name] && len(n) >= most {
-		return kind + rest
-	}
-	n[name] = true
-	return name
-}
-
-// objectOf returns what a thread holds.
-func (w *incidentWriter) objectOf(h *incident.Hold) string {
-	if w.inc.Kind != incident.Deadlock || h.Lock == w.inc.Root().ID {
-		return w.object
-	}
-	for i := range w.inc.Locks {
-		if l := &w.inc.Locks[i]; l.ID == h.Lock {
-			return w.Emitter.object(l.Kind, l.ID.Class, l.Stack)
-		}
-	}
-	return w.simpleName(h.Lock.Class)
-}
-
 // holderStack returns the stack whose site is where a thread was while it held the root: as holderStack of a window's trace.
 func (w *incidentWriter) holderStack(h *incident.Hold) jvmthread.StackID {
 	if h.Doing.Wait != jvmthread.WaitNone || h.Doing.Stack != jvmthread.NoStack {
