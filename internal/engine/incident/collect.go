@@ -14,17 +14,16 @@ import (
 
 // collected is what an incident collects until it is reported.
 type collected struct {
-	key      jvmthread.LockID // the root, as lockOf returns it
-	rootTime time.Duration    // blocked at the root; of a deadlock, at all its locks
-	open     []Wait           // at the end of the last window, by thread
-	waited   map[threadAt]time.Duration
-	more     int // threads that are not in it; Threads of a lock is the same until the incident is reported
-	locks    map[jvmthread.LockID]*Lock
-	holders  map[jvmthread.ThreadID]*Holder
-	holds    []Hold
-	unsaved  bool // some of the savings are not known
-	again    bool // its deadlock was reported before
-	taken    bool // by a group of the current window
+	key     jvmthread.LockID // the root, as lockOf returns it
+	open    []Wait           // at the end of the last window, by thread
+	waited  map[threadAt]time.Duration
+	more    int // threads that are not in it; Threads of a lock is the same until the incident is reported
+	locks   map[jvmthread.LockID]*Lock
+	holders map[threadAt]*Holder
+	holds   []Hold // rather of the root
+	unsaved bool   // some of the savings are not known
+	again   bool   // its deadlock was reported before
+	taken   bool   // by a group of the current window
 }
 
 // threadAt is a thread at a lock.
@@ -36,7 +35,7 @@ type threadAt struct {
 func newIncident(id ID) *Incident {
 	return &Incident{ID: id, End: id.Start, collected: collected{
 		waited: make(map[threadAt]time.Duration), locks: make(map[jvmthread.LockID]*Lock),
-		holders: make(map[jvmthread.ThreadID]*Holder),
+		holders: make(map[threadAt]*Holder),
 	}}
 }
 
@@ -69,15 +68,25 @@ func (inc *Incident) absorb(other *Incident) {
 	for at, d := range other.waited {
 		inc.waited[at] += d
 	}
+	if inc.Cycle == 0 {
+		inc.deadlocked(other.Cycle)
+	}
 	for id, l := range other.locks {
 		inc.lock(id).add(l)
+		if inc.Cycle == other.Cycle {
+			inc.locks[id].asRoot += l.asRoot
+		}
+	}
+	inc.choose()
+	for at, h := range other.holders {
+		inc.holder(at).add(h.Blocked, h.Held)
+	}
+	for i := range other.holds {
+		inc.keepHold(&other.holds[i])
 	}
 	inc.Longest = max(inc.Longest, other.Longest)
 	for i := range other.Waits {
 		inc.addWait(&other.Waits[i])
-	}
-	if inc.Cycle == 0 && (other.Cycle != 0 || other.rootTime > inc.rootTime) {
-		inc.Cycle, inc.key, inc.rootTime, inc.holds, inc.holders = other.Cycle, other.key, other.rootTime, other.holds, other.holders
 	}
 }
 
@@ -107,7 +116,13 @@ func (f *Finder) collect(w *window.Window, g *group, inc *Incident) {
 	before := inc.open
 	inc.open = nil
 	inc.End = max(inc.End, g.end)
-	f.root(g, inc)
+	if g.cycle != 0 {
+		inc.deadlocked(g.cycle)
+		if d, ok := f.deadlocks[g.cycle]; ok {
+			inc.Deadlock = &d
+		}
+	}
+	root := f.episodes.locks[f.episodes.list[g.root].lock]
 	for n := g.head; n >= 0; n = f.episodes.list[n].next {
 		ep := &f.episodes.list[n]
 		l := inc.lock(f.episodes.locks[ep.lock])
@@ -116,11 +131,12 @@ func (f *Finder) collect(w *window.Window, g *group, inc *Incident) {
 		for _, i := range f.episodes.order[ep.first : ep.last+1] {
 			f.wait(w, &f.episodes.waits[i], l, before, inc)
 		}
-		if inc.Cycle != 0 && ep.cycle == inc.Cycle || inc.Cycle == 0 && l.ID == inc.key {
-			inc.rootTime += time.Duration(ep.time)
-			f.holdsOf(w, ep, inc)
+		if inc.Cycle != 0 && ep.cycle == inc.Cycle || inc.Cycle == 0 && l.ID == root {
+			l.asRoot += time.Duration(ep.time)
 		}
 	}
+	inc.choose()
+	f.holds(w, g, inc, g.open || len(before) > 0)
 	for i := range before { // the others continue in another incident
 		if rec := &before[i]; rec.End != jvmthread.NoTime && rec.End > rec.Start {
 			inc.addWait(rec)
@@ -135,27 +151,7 @@ func (f *Finder) collect(w *window.Window, g *group, inc *Incident) {
 			inc.open[i].fill(w)
 		}
 	}
-	inc.fillHolds(w)
 	f.saved(w, g, inc)
-}
-
-// root decides whether the incident is named by the root of the group.
-func (f *Finder) root(g *group, inc *Incident) {
-	if g.cycle != 0 {
-		if inc.Cycle == 0 {
-			inc.rootTime, inc.holds = 0, nil
-			clear(inc.holders)
-		}
-		inc.Cycle = g.cycle
-		if d, ok := f.deadlocks[g.cycle]; ok {
-			inc.Deadlock = &d
-		}
-	}
-	ep := &f.episodes.list[g.root]
-	if key := f.episodes.locks[ep.lock]; inc.key != key && (inc.rootTime == 0 || inc.Cycle == 0 && time.Duration(ep.time) > inc.rootTime) {
-		inc.key, inc.rootTime, inc.holds = key, 0, nil
-		clear(inc.holders)
-	}
 }
 
 // saved adds what the window's what-if says.
@@ -197,9 +193,7 @@ func (inc *Incident) finish() {
 	for _, l := range inc.locks {
 		inc.Locks = append(inc.Locks, *l)
 	}
-	slices.SortFunc(inc.Locks, func(a, b Lock) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID.Class, b.ID.Class), cmp.Compare(a.ID.Hash, b.ID.Hash))
-	})
+	slices.SortFunc(inc.Locks, func(a, b Lock) int { return cmp.Or(cmp.Compare(b.Time, a.Time), compareLocks(a.ID, b.ID)) })
 	inc.finishHolds()
 	inc.SavedKnown = !inc.unsaved
 	switch {

@@ -14,7 +14,8 @@
 //     Of episodes that lead to each other, it is the first one.
 //   - An episode in which a deadlocked thread waits belongs to the deadlock, with all its consequences.
 //   - An incident that is not over at the end of a window continues in the incident to which the episode of its lock, or else the longest of
-//     its episodes, belongs in the next window. It is named by the root in which most time was blocked.
+//     its episodes, belongs in the next window. It is named by the lock for which most time was
+//     blocked while it was the root.
 //
 // An incident is reported when it is over, or cut: a deadlock in the window in which it is found, others after a minute, and what follows
 // after ten minutes each. Each nanosecond of a contended wait in a window belongs to one incident, reported or not: the contended time of a

@@ -30,6 +30,7 @@ type Finder struct {
 	deadlocks map[jvmthread.Cycle]deadlock.Found // that have an open incident
 	found     Found
 	queue     queue
+	steps     int // holds of locks other than roots that may yet be looked at in this window
 
 	cutAfter, cutAgainAfter jvmthread.Time
 }
@@ -60,6 +61,7 @@ func (f *Finder) Find(w *window.Window) *Found {
 	}
 	f.episodes.find(w)
 	f.groups = f.episodes.groups(w, reuse(f.groups))
+	f.steps = workPerWait * (len(f.episodes.waits) + len(w.Holds))
 	claims := f.claim()
 	previous := f.open
 	f.open = nil

@@ -81,6 +81,9 @@ func (p *printer) incident(inc *incident.Incident, culprit *incident.Holder) {
 	for _, l := range inc.Locks {
 		fmt.Fprintf(p, ", %d for %s", l.Time, p.lock(l.ID))
 	}
+	if len(inc.Locks) > 1 {
+		fmt.Fprintf(p, ", root %s", p.lock(inc.Root().ID))
+	}
 	if culprit != nil {
 		fmt.Fprintf(p, ", culprit %s %s", p.name(culprit.Thread), wording.Percent(inc.Share(culprit)))
 	}

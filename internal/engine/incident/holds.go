@@ -49,11 +49,24 @@ func before(times []jvmthread.Time, t jvmthread.Time) int {
 	return sort.Search(len(times), func(i int) bool { return times[i] >= t })
 }
 
-// holdsOf adds the holds of the root during an episode.
+// holds adds the holds of the root and, of an incident of several windows, of the locks after which it may be named yet. Holds of semaphores
+// overlap: the number of those that are looked at for the latter is bounded, and their holders are then unknown.
+func (f *Finder) holds(w *window.Window, g *group, inc *Incident, several bool) {
+	for n := g.head; n >= 0; n = f.episodes.list[n].next {
+		ep := &f.episodes.list[n]
+		if inc.named(f.episodes.locks[ep.lock]) || several && f.steps > 0 {
+			f.holdsOf(w, ep, inc)
+		}
+	}
+	inc.fillHolds(w)
+}
+
+// holdsOf adds the holds of a lock during an episode.
 func (f *Finder) holdsOf(w *window.Window, ep *episode, inc *Incident) {
 	f.queue.fill(&f.episodes, ep)
 	lock := f.episodes.locks[ep.lock]
 	holds := w.HoldsOf(lock, ep.start, ep.end)
+	f.steps -= len(holds)
 	for i := range holds {
 		h := &holds[i]
 		from, to := max(h.Start, ep.start), min(h.End, ep.end)
@@ -61,23 +74,26 @@ func (f *Finder) holdsOf(w *window.Window, ep *episode, inc *Incident) {
 			continue
 		}
 		blocked := time.Duration(f.queue.until(to) - f.queue.until(from))
-		holder := inc.holders[h.Thread]
-		if holder == nil {
-			holder = &Holder{Thread: h.Thread}
-			if len(inc.holders) < maxThreads {
-				inc.holders[h.Thread] = holder
-			}
-		}
-		holder.Blocked += blocked
-		holder.Held += to.Sub(from)
+		inc.holder(threadAt{h.Thread, lock}).add(blocked, to.Sub(from))
 		inc.addHold(&Hold{Start: from, End: to, Since: h.Start, Lock: lock, Thread: h.Thread, Blocked: blocked, fresh: true})
 	}
+}
+
+func (inc *Incident) holder(at threadAt) *Holder {
+	holder := inc.holders[at]
+	if holder == nil {
+		holder = &Holder{Thread: at.thread}
+		if len(inc.holders) < maxThreads {
+			inc.holders[at] = holder
+		}
+	}
+	return holder
 }
 
 // manyHolds bounds the holds that an incident keeps: more than it shows, since one that is not over may become one of the costliest.
 const manyHolds = 4 * MaxHolds
 
-// addHold keeps a hold if it is one of the costliest. The last part of a hold that was not over at the end of the previous window becomes longer.
+// addHold adds a hold. The last part of a hold that was not over at the end of the previous window becomes longer.
 func (inc *Incident) addHold(h *Hold) {
 	for i := range inc.holds {
 		if old := &inc.holds[i]; !old.fresh && old.Thread == h.Thread && old.Lock == h.Lock && old.End == h.Start && old.Since == h.Since {
@@ -85,19 +101,32 @@ func (inc *Incident) addHold(h *Hold) {
 			return
 		}
 	}
+	inc.keepHold(h)
+}
+
+// keepHold keeps a hold if it is one of the costliest, those of the root first.
+func (inc *Incident) keepHold(h *Hold) {
 	if len(inc.holds) < manyHolds {
 		inc.holds = append(inc.holds, *h)
 		return
 	}
-	least := 0
+	least := &inc.holds[0]
 	for i := range inc.holds {
-		if inc.holds[i].Blocked < inc.holds[least].Blocked {
-			least = i
+		if inc.cheaper(&inc.holds[i], least) {
+			least = &inc.holds[i]
 		}
 	}
-	if h.Blocked > inc.holds[least].Blocked {
-		inc.holds[least] = *h
+	if inc.cheaper(least, h) {
+		*least = *h
 	}
+}
+
+// cheaper reports whether the first hold is rather dropped than the second one.
+func (inc *Incident) cheaper(a, b *Hold) bool {
+	if x, y := inc.named(a.Lock), inc.named(b.Lock); x != y {
+		return y
+	}
+	return a.Blocked < b.Blocked
 }
 
 // fillHolds finds what the holders did in the window.
@@ -122,13 +151,17 @@ func (inc *Incident) fillHolds(w *window.Window) {
 
 // finishHolds chooses the costliest holds, and sorts the holders.
 func (inc *Incident) finishHolds() {
+	inc.holds = slices.DeleteFunc(inc.holds, func(h Hold) bool { return !inc.named(h.Lock) })
 	slices.SortFunc(inc.holds, func(a, b Hold) int {
 		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Thread, b.Thread))
 	})
 	inc.Holds = inc.holds[:min(len(inc.holds), MaxHolds)]
 	slices.SortFunc(inc.Holds, func(a, b Hold) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Thread, b.Thread)) })
-	for _, h := range inc.holders {
-		inc.Holders = append(inc.Holders, *h)
+	root := inc.Root().ID
+	for at, h := range inc.holders {
+		if at.lock == root {
+			inc.Holders = append(inc.Holders, *h)
+		}
 	}
 	slices.SortFunc(inc.Holders, func(a, b Holder) int {
 		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(a.Thread, b.Thread))

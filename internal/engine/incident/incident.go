@@ -83,8 +83,12 @@ type Lock struct {
 	Threads int                // that waited
 	Time    time.Duration      // blocked
 
+	asRoot  time.Duration // of Time, while it was the root or, of a deadlock, belonged to the cycle
 	longest jvmthread.Time
 }
+
+// WasRoot reports whether the lock was the root for a time.
+func (l *Lock) WasRoot() bool { return l.asRoot > 0 }
 
 // Wait is the part of a contended wait within an incident.
 type Wait struct {
@@ -122,15 +126,17 @@ type Holder struct {
 	Held    time.Duration
 }
 
-// Share returns which part of the blocked time at the root the holder caused, from 0 to 1. The shares of holders of a pool overlap.
-func (inc *Incident) Share(h *Holder) float64 {
-	if inc.rootTime <= 0 {
-		return 0
-	}
-	return float64(h.Blocked) / float64(inc.rootTime)
+func (h *Holder) add(blocked, held time.Duration) {
+	h.Blocked += blocked
+	h.Held += held
 }
 
-// Root returns the lock after which the incident is named: of a deadlock, the one with most blocked time.
+// Share returns which part of the blocked time at the root the holder caused, from 0 to 1. The shares of holders of a pool overlap.
+func (inc *Incident) Share(h *Holder) float64 {
+	return float64(h.Blocked) / float64(max(inc.Root().Time, 1))
+}
+
+// Root returns the lock after which the incident is named: of a deadlock, the one of the cycle with most blocked time.
 func (inc *Incident) Root() *Lock {
 	for i := range inc.Locks {
 		if inc.Locks[i].ID == inc.key {

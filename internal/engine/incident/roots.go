@@ -21,7 +21,7 @@ type group struct {
 	open    bool
 }
 
-// workPerWait bounds the search for parents: the holds of semaphores overlap, and each might be looked at for each episode.
+// workPerWait bounds the search for parents and holders: the holds of semaphores overlap, and each might be looked at for each episode.
 const workPerWait = 16
 
 // groups finds the root of each episode.
