@@ -149,6 +149,27 @@ func TestExplanationCountsThreadsOfALock(t *testing.T) {
 `))
 }
 
+// X was the cause in one window only, in which A waited for it. What A held is the cause of most.
+func TestExplanationOfSeveralRoots(t *testing.T) {
+	assert.Equal(t, []string{"A held Book for 57.9 s, running; B waited 57.9 s for it; 3 threads waited 26.7 s for Tape"}, explanations(t, `
+0           A threadStart
+0           B threadStart
+0           C threadStart
+0           D threadStart
+0           X threadStart
+1000000000  B contendedEnter lock=Book owner=A
+20000000000 X sleepStart
+20100000000 A contendedEnter lock=Tape owner=X
+20100000000 C contendedEnter lock=Tape owner=X
+20100000000 D contendedEnter lock=Tape owner=X
+28999000000 X sleepEnd
+29000000000 A contendedEntered lock=Tape
+29001000000 C contendedEntered lock=Tape
+29002000000 D contendedEntered lock=Tape
+58900000000 B contendedEntered lock=Book
+`))
+}
+
 // A pool that ran dry is an error if a wait timed out.
 func TestPoolThatTimedOut(t *testing.T) {
 	h, err := threadtest.Parse(`

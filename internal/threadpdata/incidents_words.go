@@ -119,24 +119,27 @@ func (w *incidentWriter) inTurn() {
 	}
 }
 
-// maxOthers bounds the other locks that an explanation lists.
+// maxOthers bounds the other locks that an explanation lists, of each kind.
 const maxOthers = 3
 
-// others lists the locks for which threads waited only because of the root.
+// others lists the locks that were the root only for a time, and those for which threads waited only because of the root.
 func (w *incidentWriter) others() {
-	if w.inc.Kind == incident.Deadlock || len(w.inc.Locks) < 2 {
-		return
+	if w.inc.Kind != incident.Deadlock {
+		w.locksThat("; ", (*incident.Lock).WasRoot)
+		w.locksThat("; because of that, ", func(l *incident.Lock) bool { return !l.WasRoot() })
 	}
-	root := w.inc.Root()
-	n := 0
+}
+
+func (w *incidentWriter) locksThat(begin string, match func(*incident.Lock) bool) {
+	root, n := w.inc.Root(), 0
 	for i := range w.inc.Locks {
 		l := &w.inc.Locks[i]
-		if l == root {
+		if l == root || !match(l) {
 			continue
 		}
 		switch n {
 		case 0:
-			w.say("; because of that, ", w.waiters(l), " waited ")
+			w.say(begin, w.waiters(l), " waited ")
 		case maxOthers:
 			w.say(", ...")
 			return
