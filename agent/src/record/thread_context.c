@@ -11,7 +11,7 @@
 struct record {
     uint8_t trace_id[16];
     uint8_t span_id[8];
-    volatile uint8_t valid; // 1, or the record is being changed or has no span
+    volatile uint8_t valid; // 1: valid; 0: being changed, or no span
     uint8_t trace_flags;
     uint16_t attributes_size;
 };
