@@ -104,7 +104,11 @@ static void *other_thread(void *arg) {
 TEST(each_thread_publishes_its_span) {
     weft_thread_context_set(1, 2, 3, false);
     CHECK(published() == NULL); // not enabled
+    weft_thread_context_follow_virtual();
+    CHECK(weft_thread_context_leave_virtual());
+    CHECK(weft_thread_context_leave_virtual());
     weft_thread_context_enable();
+    CHECK(weft_thread_context_leave_virtual());
     weft_thread_context_set(0x0102030405060708, 0x090a0b0c0d0e0f10, 0x1112131415161718, false);
     const uint8_t *r = published();
     CHECK(r != NULL && (uintptr_t)r % 2 == 0);
@@ -119,7 +123,8 @@ TEST(each_thread_publishes_its_span) {
     CHECK_INT(r[24], 1);
     weft_thread_context_set(1, 2, 9, true); // it is not known when that changes
     CHECK_INT(r[23], 24);
-    weft_thread_context_follow_virtual(true);
+    weft_thread_context_follow_virtual();
+    CHECK(!weft_thread_context_leave_virtual());
     weft_thread_context_set(1, 2, 9, true);
     CHECK_INT(r[23], 9);
     weft_thread_context_set(0, 0, 0, false);

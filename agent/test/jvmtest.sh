@@ -120,6 +120,8 @@ all() {
     brief_contexts
     silent_contexts
     contexts_again
+    carried -Xcheck:jni
+    carried -Xcomp
     published libpublisher.so
     published libjavaProfiler123.so flagless
     published libpublisher.so flagless described

@@ -36,6 +36,7 @@ static const uint64_t ID_MASK = (UINT64_C(1) << ID_BITS) - 1;
 static _Atomic uint64_t parked[PARKED_SLOTS];
 
 static bool prepared;
+static atomic_bool recorded; // by the session; mounts may be followed without one
 
 // What shows why a virtual thread unmounts. It is looked up when the first one does: earlier,
 // looking would initialize VirtualThread, with 200 more classes, in programs without such threads.
@@ -186,14 +187,12 @@ static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope
         weft_record_now(scope, &r);
     }
     record_mount_change(scope, WEFT_EV_UNMOUNT);
-    weft_context_unmounted();
 }
 
 static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) {
-    record_mount_change(scope, WEFT_EV_MOUNT);
-    weft_context_mounted(scope->subject);
     (void)env;
     (void)thread;
+    record_mount_change(scope, WEFT_EV_MOUNT);
     uint64_t entry = forget_parked(scope->subject);
     if (entry != 0) {
         // During a blackout the thread may have continued and parked again.
@@ -207,7 +206,8 @@ typedef void recorder(JNIEnv *env, jthread thread, struct weft_scope *scope);
 
 static void on_extension(JNIEnv *env, jthread thread, recorder *record) {
     struct weft_scope scope;
-    if (weft_self_enter(env, thread, &scope)) {
+    if (atomic_load_explicit(&recorded, memory_order_relaxed) &&
+        weft_self_enter(env, thread, &scope)) {
         if (scope.subject != 0) {
             record(env, thread, &scope);
         }
@@ -215,13 +215,17 @@ static void on_extension(JNIEnv *env, jthread thread, recorder *record) {
     }
 }
 
-// HotSpot's extension events: their arguments are the JNIEnv and the thread.
+// HotSpot's extension events: their arguments are the JNIEnv and the thread. What other programs
+// see of the carrier changes with or without a recording.
 static void JNICALL on_mount(jvmtiEnv *ti, ...) {
     va_list arguments;
     va_start(arguments, ti);
     JNIEnv *env = va_arg(arguments, JNIEnv *);
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
+    if (weft_thread_context_enabled()) {
+        weft_context_mounted(weft_jvm_thread_id(env, thread));
+    }
     on_extension(env, thread, record_mount);
 }
 
@@ -232,6 +236,7 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
     on_extension(env, thread, record_unmount);
+    weft_context_unmounted();
 }
 
 static bool switch_extension(jvmtiEnv *ti, jvmtiEventMode mode, const char *name,
@@ -261,8 +266,40 @@ static bool switch_extension(jvmtiEnv *ti, jvmtiEventMode mode, const char *name
     return found;
 }
 
-bool weft_virtual_switch(jvmtiEnv *ti, jvmtiEventMode mode, bool are_wanted) {
+static bool switch_mounts(jvmtiEnv *ti, jvmtiEventMode mode) {
+    return switch_extension(ti, mode, "com.sun.hotspot.events.VirtualThreadMount", on_mount) &&
+           switch_extension(ti, mode, "com.sun.hotspot.events.VirtualThreadUnmount", on_unmount);
+}
+
+static bool switch_ends(jvmtiEnv *ti, jvmtiEventMode mode) {
     bool ok = true;
+    for (int event = EVENT_VIRTUAL_THREAD_START; event <= EVENT_VIRTUAL_THREAD_END; event++) {
+        ok = (*ti)->SetEventNotificationMode(ti, mode, (jvmtiEvent)event, NULL) ==
+                 JVMTI_ERROR_NONE &&
+             ok;
+    }
+    return ok;
+}
+
+static bool enable(jvmtiEnv *ti) {
+    weft_roster_virtual_ends(true);
+    bool ok = switch_ends(ti, JVMTI_ENABLE);
+    atomic_store(&recorded, true);
+    bool follows = switch_mounts(ti, JVMTI_ENABLE);
+    if (follows) {
+        weft_thread_context_follow_virtual();
+    }
+    return follows && ok;
+}
+
+static bool disable(jvmtiEnv *ti) {
+    weft_roster_virtual_ends(false);
+    bool ok = switch_ends(ti, JVMTI_DISABLE);
+    atomic_store(&recorded, false);
+    return (!weft_thread_context_leave_virtual() || switch_mounts(ti, JVMTI_DISABLE)) && ok;
+}
+
+bool weft_virtual_switch(jvmtiEnv *ti, jvmtiEventMode mode, bool are_wanted) {
     if (mode == JVMTI_ENABLE && are_wanted && !prepared) {
         jvmtiCapabilities capabilities;
         set_capability(&capabilities);
@@ -274,15 +311,5 @@ bool weft_virtual_switch(jvmtiEnv *ti, jvmtiEventMode mode, bool are_wanted) {
         weft_roster_virtual_ends(false);
         return true;
     }
-    weft_roster_virtual_ends(mode == JVMTI_ENABLE);
-    for (int event = EVENT_VIRTUAL_THREAD_START; event <= EVENT_VIRTUAL_THREAD_END; event++) {
-        ok = (*ti)->SetEventNotificationMode(ti, mode, (jvmtiEvent)event, NULL) ==
-                 JVMTI_ERROR_NONE &&
-             ok;
-    }
-    bool follows =
-        switch_extension(ti, mode, "com.sun.hotspot.events.VirtualThreadMount", on_mount) &&
-        switch_extension(ti, mode, "com.sun.hotspot.events.VirtualThreadUnmount", on_unmount);
-    weft_thread_context_follow_virtual(follows && mode == JVMTI_ENABLE);
-    return follows && ok;
+    return mode == JVMTI_ENABLE ? enable(ti) : disable(ti);
 }

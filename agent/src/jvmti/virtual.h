@@ -17,5 +17,6 @@
 bool weft_virtual_set_callbacks(jvmtiEnv *ti, const jvmtiEventCallbacks *others);
 
 // Enables or disables the events, if they are wanted and the JVM supports them. False if the JVM
-// fails to do so.
+// fails to do so. Once threads publish their spans (record/thread_context.h), mounts are followed
+// as long as the JVM runs, because a carrier would otherwise keep the span of another thread.
 bool weft_virtual_switch(jvmtiEnv *ti, jvmtiEventMode mode, bool are_wanted);

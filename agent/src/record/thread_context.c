@@ -28,23 +28,33 @@ __attribute__((visibility("default"))) __thread struct record *volatile otel_thr
 
 static __thread struct record own;
 
-static atomic_bool enabled;
-static atomic_bool follows_virtual;
+// One number, so that the events of virtual threads cannot be given up while publishing begins.
+enum { ENABLED = 1, FOLLOWS_VIRTUAL = 2 };
+static atomic_uint state;
+
+static bool has(unsigned flags) {
+    return (atomic_load_explicit(&state, memory_order_relaxed) & flags) == flags;
+}
 
 void weft_thread_context_enable(void) {
-    atomic_store_explicit(&enabled, true, memory_order_relaxed);
+    atomic_fetch_or(&state, ENABLED);
 }
 
 bool weft_thread_context_enabled(void) {
-    return atomic_load_explicit(&enabled, memory_order_relaxed);
+    return has(ENABLED);
 }
 
 const void *weft_thread_context_slot(void) {
     return (const void *)(uintptr_t)&otel_thread_ctx_v1;
 }
 
-void weft_thread_context_follow_virtual(bool follow) {
-    atomic_store_explicit(&follows_virtual, follow, memory_order_relaxed);
+void weft_thread_context_follow_virtual(void) {
+    atomic_fetch_or(&state, FOLLOWS_VIRTUAL);
+}
+
+bool weft_thread_context_leave_virtual(void) {
+    unsigned follows = FOLLOWS_VIRTUAL;
+    return atomic_compare_exchange_strong(&state, &follows, 0) || !has(FOLLOWS_VIRTUAL);
 }
 
 // Stores the bytes of a number, most significant first, as W3C trace context has them.
@@ -55,8 +65,7 @@ static void put(uint8_t *at, uint64_t v) {
 
 void weft_thread_context_set(uint64_t trace_high, uint64_t trace_low, uint64_t span,
                              bool is_virtual) {
-    if (!weft_thread_context_enabled() ||
-        (is_virtual && !atomic_load_explicit(&follows_virtual, memory_order_relaxed))) {
+    if (!has(is_virtual ? ENABLED | FOLLOWS_VIRTUAL : ENABLED)) {
         return;
     }
     struct record *r = &own;

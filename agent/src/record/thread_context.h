@@ -18,9 +18,13 @@ bool weft_thread_context_enabled(void);
 // Where this thread's variable is.
 const void *weft_thread_context_slot(void);
 
-// Virtual threads take their spans along: the caller sets that of the one that runs now. If no
-// caller does, their spans are not published.
-void weft_thread_context_follow_virtual(bool follow);
+// Virtual threads take their spans along: from now on the caller sets that of the one that runs. If
+// no caller does, their spans are not published.
+void weft_thread_context_follow_virtual(void);
+
+// False if threads publish already: then the caller has to go on, because nothing else would
+// replace the span of a virtual thread that no longer runs.
+bool weft_thread_context_leave_virtual(void);
 
 // Publishes the current span of this thread of the operating system, or of the virtual thread that
 // it runs; all 0: none.

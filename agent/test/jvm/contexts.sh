@@ -108,3 +108,30 @@ published() { # name of the library, more arguments of the program
     [ "$(wc -l <"$work/happened")" -ge 40 ] || bad "only $(wc -l <"$work/happened") events"
     diff "$work/happened" "$work/reported" >"$work/other" || bad "what happened (<) and what the agent reports (>) differ: $(cat "$work/other")"
 }
+
+# Other programs see the span of the virtual thread that runs, and of no other: also while nothing is recorded, and between sessions.
+carried() { # arguments of the JVM
+    [ "$major" -ge 21 ] || return
+    section "carried contexts $*"
+    one="-Djdk.virtualThreadScheduler.parallelism=1 -Djdk.virtualThreadScheduler.maxPoolSize=1"
+    start_waiting ready "$@" $one -cp "$classes" Carried "$(dirname "$receiver")/libcarried.so" "$agent"
+    listen
+    attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/report")"
+    for what in share alternate hold; do commanded $what; done
+    attach pause=on
+    for what in release alternate hold; do commanded $what; done
+    attach pause=off
+    for what in release hold; do commanded $what; done
+    detach
+    heard
+    for what in release alternate hold; do commanded $what; done
+    listen
+    attach endpoint=unix://"$sock" exit-wait=60s mounts=on virtual=off || bad "attach: $(cat "$work/report")"
+    for what in release alternate share; do commanded $what; done
+    detach
+    heard
+    expect mount 0
+    exec 9>&-
+    wait $runner || bad "the JVM exited with $?: $(head -3 "$work/err")"
+    [ "$(grep -c '^right$' "$work/out")" = 14 ] || bad "$(cat "$work/out")"
+}
