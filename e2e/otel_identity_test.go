@@ -81,11 +81,11 @@ func TestSDKAndAgentHaveOneIdentity(t *testing.T) {
 			c := startCollector(t, withOTLP(wholeRun, address))
 			p := start(t, way.env, filepath.Join(j.home, "bin", "java"), way.command(t, address, c.endpoint, programs)...)
 			way.proceed(t, p, "ready", c.endpoint)
-			way.proceed(t, p, "answered", c.endpoint)
+			resource := way.proceed(t, p, "answered", c.endpoint)
 			require.Zero(t, p.wait(t))
 			var truth struct{ Service, Instance string } // as the jar knows it
 			p.truth(t, &truth)
-			way.check(t, c.finish(t, way.service), truth.Service, truth.Instance)
+			way.check(t, c.finish(t, way.service), truth.Service, truth.Instance, resource)
 		})
 	}
 }
@@ -115,8 +115,9 @@ func (i identity) command(t *testing.T, address, endpoint, programs string) []st
 	return append(options, "-cp", path, "OneRequest")
 }
 
-// proceed waits until the program says a word, attaches the agent or asks it for notes, and lets the program continue.
-func (i identity) proceed(t *testing.T, p *process, word, endpoint string) {
+// proceed waits until the program says a word, attaches the agent or asks it for notes, and lets the program continue. When it has answered its
+// request, it returns the resource that it publishes.
+func (i identity) proceed(t *testing.T, p *process, word, endpoint string) map[string]string {
 	t.Helper()
 	poll(t, "the program is "+word, func() bool {
 		require.True(t, p.running())
@@ -134,25 +135,31 @@ func (i identity) proceed(t *testing.T, p *process, word, endpoint string) {
 	} else {
 		assert.Contains(t, string(notes), i.note, "weft attach when the program is %s", word)
 	}
+	var resource map[string]string
 	switch {
 	case word != "answered":
 	case i.jar == "misplaced":
 		_, _, ok := processContext(t, p.cmd.Process.Pid)
 		assert.False(t, ok, "the process publishes its context")
 	default:
-		checkProcessContext(t, p, i.service)
+		resource = published(t, p)
 	}
 	_, err = p.stdin.Write([]byte("\n"))
 	require.NoError(t, err)
+	return resource
 }
 
-func (i identity) check(t *testing.T, o *output, service, instance string) {
+// check compares the spans with the service and the instance as the jar knows them, and with what the process published.
+func (i identity) check(t *testing.T, o *output, service, instance string, resource map[string]string) {
 	t.Helper()
 	ours := o.of(i.service, func(s *span) bool {
 		ofWindow := s.has("weft.interval.time") && !s.ofIncident()
 		return s.session != "" && ofWindow && s.text("thread.name") == "waiter" && s.text("weft.lock.name") == "OneRequest.LOCK"
 	})
 	require.Len(t, ours, 1)
+	if i.jar != "misplaced" {
+		checkProcessContext(t, resource, ours[0])
+	}
 	own := request{ours[0].text("weft.context.trace.id"), ours[0].text("weft.context.span.id")}
 	if i.instance != "" {
 		assert.Equal(t, i.instance, ours[0].instance)

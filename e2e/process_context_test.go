@@ -93,15 +93,28 @@ func putPair(t *testing.T, to map[string]string, pair []byte) {
 	})
 }
 
-// checkProcessContext waits until a process has published its context, and compares it with its resource.
-func checkProcessContext(t *testing.T, p *process, service string) {
+// published waits until a process has published its context, and returns its resource.
+func published(t *testing.T, p *process) (resource map[string]string) {
 	t.Helper()
-	var resource, more map[string]string
+	var more map[string]string
 	poll(t, "the process publishes its context", func() (ok bool) {
 		require.True(t, p.running())
 		resource, more, ok = processContext(t, p.cmd.Process.Pid)
 		return ok
 	})
-	assert.Equal(t, service, resource["service.name"])
 	assert.Equal(t, map[string]string{"threadlocal.schema_version": "tlsdesc_v1_dev", "threadlocal.attribute_key_map": ""}, more)
+	return resource
+}
+
+// checkProcessContext compares what a process published with the resource of its a span that was exported.
+func checkProcessContext(t *testing.T, resource map[string]string, s *span) {
+	t.Helper()
+	exported := map[string]string{}
+	for key, value := range s.resource.All() {
+		exported[key] = value.AsString()
+	}
+	delete(exported, "weft.session.id")
+	delete(exported, "process.pid") // readers of the process know it
+	assert.NotEmpty(t, resource["service.instance.id"])
+	assert.Equal(t, exported, resource)
 }

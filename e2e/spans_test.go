@@ -28,6 +28,7 @@ type span struct {
 	service  string
 	instance string // service.instance.id
 	session  string // empty: a span of the application
+	resource pcommon.Map
 }
 
 func (s *span) id() spanID { return spanID{s.TraceID(), s.SpanID()} }
@@ -109,7 +110,7 @@ func (o *output) add(td ptrace.Traces) {
 		instance, session := text(rs.Resource().Attributes(), "service.instance.id"), text(rs.Resource().Attributes(), "weft.session.id")
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, raw := range ss.Spans().All() {
-				s := &span{Span: raw, service: service.Str(), instance: instance, session: session}
+				s := &span{Span: raw, service: service.Str(), instance: instance, session: session, resource: rs.Resource().Attributes()}
 				if o.byID[s.id()] != nil {
 					o.twice = append(o.twice, s)
 					continue

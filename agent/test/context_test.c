@@ -75,6 +75,29 @@ TEST(the_process_context_is_read_as_specified) {
     weft_resource_free(&r);
 }
 
+// Runs while there is a context.
+TEST(the_process_context_is_replaced) {
+    const struct header *h = NULL;
+    weft_process_context_withdraw();
+    CHECK(!weft_process_context_exists());
+    CHECK_INT(find(&h), 0);
+    weft_process_context_withdraw();
+    static const uint8_t session[16] = {0x1f, 0, 0xa2};
+    static const char instance[] = "1f00a200000000000000000000000000";
+    struct weft_resource r = {0};
+    weft_resource_add(&r, "service.name", "stock");
+    weft_resource_add_session(&r, session);
+    CHECK(weft_process_context_publish(r.list, r.count));
+    CHECK_INT(find(&h), 1);
+    if (h != NULL) {
+        CHECK(memmem((const void *)(uintptr_t)h->payload, h->size, "stock", 5) != NULL);
+        CHECK(memmem((const void *)(uintptr_t)h->payload, h->size, "orders", 6) == NULL);
+        CHECK(memmem((const void *)(uintptr_t)h->payload, h->size, instance, sizeof instance - 1) !=
+              NULL);
+    }
+    weft_resource_free(&r);
+}
+
 TEST(a_child_process_has_none) {
     pid_t child = fork();
     if (child == 0) {
@@ -135,6 +158,7 @@ TEST(each_thread_publishes_its_span) {
 int main(void) {
     RUN(the_process_context_is_read_as_specified);
     RUN(a_child_process_has_none);
+    RUN(the_process_context_is_replaced);
     RUN(each_thread_publishes_its_span);
     return harness_end("context");
 }

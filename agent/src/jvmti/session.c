@@ -76,6 +76,7 @@ static bool start_sender(JNIEnv *env) {
     if (hello->session[0] == 0) {
         hello->session[0] = 1;
     }
+    weft_resource_add_session(&resource, hello->session);
     weft_sdk_begin(&resource, hello->session);
     struct weft_moment now = weft_clock_moment();
     hello->wall = now.wall;

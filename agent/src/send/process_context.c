@@ -159,9 +159,14 @@ static void *map_named(size_t size) {
     return at == MAP_FAILED ? NULL : at;
 }
 
-static bool publish(const struct weft_attribute *list, uint16_t count) {
+// What this agent has published.
+static struct header *own;
+static size_t own_size;
+static bool tried;
+
+static void publish(const struct weft_attribute *list, uint16_t count) {
     if (weft_process_context_exists()) {
-        return false;
+        return;
     }
     struct weft_bytes payload = encode(list, count);
     struct header *header = NULL;
@@ -171,7 +176,7 @@ static bool publish(const struct weft_attribute *list, uint16_t count) {
     }
     if (header == NULL) {
         weft_bytes_free(&payload);
-        return false;
+        return;
     }
     memcpy(header + 1, payload.data, payload.len);
     memcpy(header->signature, NAME, sizeof header->signature);
@@ -186,13 +191,23 @@ static bool publish(const struct weft_attribute *list, uint16_t count) {
     atomic_store(&header->published, (uint64_t)now.tv_sec * second + (uint64_t)now.tv_nsec);
     // Again, since readers may watch this call; the kernel may not know it.
     (void)prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, header, size, NAME);
-    return true;
+    own = header;
+    own_size = size;
 }
 
 bool weft_process_context_publish(const struct weft_attribute *list, uint16_t count) {
-    static enum { NOT_YET, NO, YES } done = NOT_YET;
-    if (done == NOT_YET) {
-        done = publish(list, count) ? YES : NO;
+    if (!tried) {
+        tried = true;
+        publish(list, count);
     }
-    return done == YES;
+    return own != NULL;
+}
+
+void weft_process_context_withdraw(void) {
+    tried = false;
+    if (own != NULL) {
+        atomic_store(&own->published, 0); // for readers that have found it already
+        (void)munmap(own, own_size);
+        own = NULL;
+    }
 }

@@ -18,5 +18,9 @@
 // Not for concurrent use.
 bool weft_process_context_publish(const struct weft_attribute *list, uint16_t count);
 
+// Removes what was published, if anything, so that something else can be. Not for concurrent use
+// either.
+void weft_process_context_withdraw(void);
+
 // Reports whether the process has a context, of whatever origin.
 bool weft_process_context_exists(void);

@@ -147,6 +147,15 @@ void weft_resource_add_command(struct weft_resource *r, const char *command) {
     free(word);
 }
 
+void weft_resource_add_session(struct weft_resource *r, const uint8_t id[16]) {
+    enum { BYTES = 16 };
+    char text[2 * BYTES + 1];
+    for (size_t i = 0; i < BYTES; i++) {
+        snprintf(text + 2 * i, 3, "%02x", id[i]);
+    }
+    weft_resource_add(r, "service.instance.id", text);
+}
+
 void weft_resource_free(struct weft_resource *r) {
     for (uint16_t i = 0; i < r->count; i++) {
         free((char *)r->list[i].key);

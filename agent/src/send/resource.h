@@ -33,4 +33,7 @@ void weft_resource_add_process(struct weft_resource *r, const char *property);
 // sun.java.command: only its first word, because arguments may contain secrets.
 void weft_resource_add_command(struct weft_resource *r, const char *command);
 
+// Adds service.instance.id (if not given) as receivers would: the session's id.
+void weft_resource_add_session(struct weft_resource *r, const uint8_t id[16]);
+
 void weft_resource_free(struct weft_resource *r);

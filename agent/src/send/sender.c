@@ -152,8 +152,8 @@ static void finish(void) {
 // Once the application reports its spans, other programs may read them.
 static void share_spans(void) {
     const struct weft_hello *hello = &sender.connection.hello;
-    if (!weft_thread_context_enabled() &&
-        weft_process_context_publish(hello->attributes, hello->attribute_count)) {
+    if (weft_process_context_publish(hello->attributes, hello->attribute_count) &&
+        !weft_thread_context_enabled()) {
         weft_thread_context_enable();
     }
 }
@@ -170,6 +170,7 @@ static void *run(void *nothing) {
         }
         sleep_until_needed(records > 0 ? BUSY_WAIT_MS : IDLE_WAIT_MS);
     }
+    weft_process_context_withdraw();
     finish();
     pthread_mutex_lock(&sender.mutex);
     sender.finished = true;

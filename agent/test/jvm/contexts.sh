@@ -124,6 +124,7 @@ carried() { # arguments of the JVM
     for what in release hold; do commanded $what; done
     detach
     heard
+    grep OTEL_CTX "/proc/$jvm/maps" && bad "a process context is left"
     for what in release alternate hold; do commanded $what; done
     listen
     attach endpoint=unix://"$sock" exit-wait=60s mounts=on virtual=off || bad "attach: $(cat "$work/report")"
