@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -22,9 +23,26 @@ enum { MAX_LIBRARIES = 512, PERIOD_NS = 1000000000 };
 // The record.
 enum { TRACE_ID = 0, SPAN_ID = 16, VALID = 24, FLAGS = 25, SAMPLED = 1 };
 
-static _Atomic(void *) library; // its handle; NULL: not found
-static _Atomic(char *) name;    // set before
-static atomic_bool is_flagless; // its flags are always 0; that does not mean unsampled
+// Where a thread's copy of a variable is, for the dynamic linker's own function, which compiled
+// code calls for such variables.
+struct place {
+    unsigned long module;
+    unsigned long offset;
+};
+
+void *address_at(const struct place *place) __asm__("__tls_get_addr");
+
+// A library that publishes spans.
+struct source {
+    char *name;
+    bool is_flagless; // its flags are always 0; that does not mean unsampled
+    // Whether its variable is at the same distance from the descriptor of every thread.
+    bool has_distance;
+    uintptr_t distance;
+    struct place place;
+};
+
+static _Atomic(struct source *) source; // NULL: not found; never freed
 static _Atomic int64_t next_look;
 static _Atomic uint64_t loads; // by the dynamic linker at the last look
 
@@ -91,29 +109,87 @@ static bool is_described_as_flagless(void) {
     return found;
 }
 
+// The part of a module's thread-local memory that belongs to this thread; if the variable is in it,
+// its place is known.
+struct search {
+    uintptr_t slot;
+    struct place place;
+};
+
+static int find_place(struct dl_phdr_info *info, size_t size, void *to) {
+    struct search *search = to;
+    if (size < offsetof(struct dl_phdr_info, dlpi_tls_data) + sizeof info->dlpi_tls_data ||
+        info->dlpi_tls_data == NULL) {
+        return 0;
+    }
+    uintptr_t offset = search->slot - (uintptr_t)info->dlpi_tls_data;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_TLS && offset < info->dlpi_phdr[i].p_memsz) {
+            search->place = (struct place){info->dlpi_tls_modid, offset};
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// Threads must not look the variable up by its name: that waits for the dynamic linker, which is
+// locked for as long as the constructors of a library run. So it is done here, once.
+//
+// If the linker has laid the variable out in advance, it is at a fixed distance from the descriptor
+// of each thread; glibc puts both on top of the thread's stack. Otherwise it is in a block that a
+// thread gets when it first uses the module. __tls_get_addr then allocates it, as it would for the
+// library itself, without that lock: the look-up by this thread has settled that the module has
+// blocks. musl allocates them when it loads the library.
+static bool locate(const void *slot, struct source *found) {
+    struct search search = {.slot = (uintptr_t)slot};
+    pthread_attr_t attributes;
+    void *stack = NULL;
+    size_t size = 0;
+    if (dl_iterate_phdr(find_place, &search) == 0) {
+        return false;
+    }
+    found->place = search.place;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        (void)pthread_attr_getstack(&attributes, &stack, &size);
+        (void)pthread_attr_destroy(&attributes);
+    }
+    found->has_distance = search.slot - (uintptr_t)stack < size;
+    found->distance = search.slot - (uintptr_t)pthread_self();
+    return true;
+}
+
+static void *const *slot_of(const struct source *from) {
+    return from->has_distance ? (void *const *)((uintptr_t)pthread_self() + from->distance)
+                              : address_at(&from->place);
+}
+
 // Keeps the library if it publishes spans: it is never closed.
 static bool take(const char *path) {
     void *handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
     if (handle == NULL) {
         return false;
     }
-    void *slot = dlsym(handle, SYMBOL);
-    bool is_other = slot != NULL && slot != weft_thread_context_slot();
-    char *copy = is_other ? strdup(base_of(path)) : NULL;
-    if (copy == NULL) {
-        dlclose(handle);
-        return false;
+    const void *slot = dlsym(handle, SYMBOL);
+    struct source *found =
+        slot == NULL || slot == weft_thread_context_slot() ? NULL : calloc(1, sizeof *found);
+    struct source *none = NULL;
+    if (found != NULL && locate(slot, found) && (found->name = strdup(base_of(path))) != NULL) {
+        found->is_flagless =
+            strncmp(found->name, "libjavaProfiler", strlen("libjavaProfiler")) == 0 ||
+            is_described_as_flagless();
+        if (atomic_compare_exchange_strong(&source, &none, found)) {
+            return true;
+        }
+        free(found->name);
     }
-    atomic_store(&is_flagless, strncmp(copy, "libjavaProfiler", strlen("libjavaProfiler")) == 0 ||
-                                   is_described_as_flagless());
-    atomic_store(&name, copy);
-    atomic_store(&library, handle);
-    return true;
+    free(found);
+    dlclose(handle);
+    return false;
 }
 
 void weft_published_look(int64_t now, bool at_once) {
     int64_t next = atomic_load(&next_look);
-    if (atomic_load(&library) != NULL || (now < next && !at_once) ||
+    if (atomic_load(&source) != NULL || (now < next && !at_once) ||
         !atomic_compare_exchange_strong(&next_look, &next, now + PERIOD_NS)) {
         return;
     }
@@ -132,7 +208,8 @@ void weft_published_look(int64_t now, bool at_once) {
 }
 
 const char *weft_published_library(void) {
-    return atomic_load(&library) == NULL ? NULL : atomic_load(&name);
+    const struct source *from = atomic_load(&source);
+    return from == NULL ? NULL : from->name;
 }
 
 static uint64_t big_endian(const volatile uint8_t *bytes) {
@@ -144,18 +221,17 @@ static uint64_t big_endian(const volatile uint8_t *bytes) {
 }
 
 bool weft_published_read(void *const **slot, struct weft_span *span) {
+    const struct source *from = atomic_load_explicit(&source, memory_order_acquire);
+    if (from == NULL) {
+        return false;
+    }
     if (*slot == NULL) {
-        void *handle = atomic_load_explicit(&library, memory_order_acquire);
-        *slot = handle == NULL ? NULL : dlsym(handle, SYMBOL);
-        if (*slot == NULL) {
-            return false;
-        }
+        *slot = slot_of(from);
     }
     const volatile uint8_t *record = **slot; // this thread itself writes it
     *span = (struct weft_span){0};
     if (record != NULL && record[VALID] == 1 &&
-        ((record[FLAGS] & SAMPLED) != 0 ||
-         atomic_load_explicit(&is_flagless, memory_order_relaxed))) {
+        ((record[FLAGS] & SAMPLED) != 0 || from->is_flagless)) {
         span->trace_high = big_endian(record + TRACE_ID);
         span->trace_low = big_endian(record + TRACE_ID + 8);
         span->id = big_endian(record + SPAN_ID);
