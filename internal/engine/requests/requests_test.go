@@ -140,7 +140,7 @@ func TestLongWaitsHaveRoomInABurst(t *testing.T) {
 	}
 }
 
-// A wait for a task is no delay of the request, but part of where its time went.
+// A wait for a task has no span, but is part of where the time of the request went.
 func TestIdleWaitsAreSummedUp(t *testing.T) {
 	h, err := threadtest.Parse(`
 5    A context span=a
