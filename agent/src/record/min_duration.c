@@ -112,7 +112,7 @@ static enum fate put_held(struct weft_buffer *b, uint64_t state, const struct we
         // Drops the end of a short wait too, unless the sender has sent the beginning.
         return resolve(b, state, is_long) && !is_long ? DROP : WRITE;
     }
-    if (count + 1 < WEFT_HELD_RECORDS) {
+    if (count + (before != NULL) < WEFT_HELD_RECORDS) {
         if (before != NULL) {
             h->records[count++] = *before;
         }
