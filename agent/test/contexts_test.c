@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that a reader of another thread's span sees a whole one, of that thread.
+// Tests that a reader of another thread's span sees a whole one, of that thread, and that there is
+// room for the spans of as many threads as promised.
 
 #include "record/contexts.h"
 
@@ -10,7 +11,7 @@
 
 #include "harness.h"
 
-enum { THREADS = 4, SEEN = 20000, STRIDE = 1 << 14, BUCKET = 8 };
+enum { THREADS = 4, SEEN = 20000 };
 
 static atomic_bool over;
 
@@ -40,27 +41,42 @@ TEST(told_until_it_changes) {
     weft_contexts_give(c);
 }
 
-TEST(full) {
-    struct weft_context *taken[BUCKET];
-    for (uint64_t i = 0; i < BUCKET; i++) {
-        taken[i] = weft_contexts_take(1 + i * STRIDE);
-        CHECK(taken[i] != NULL);
-    }
-    CHECK(weft_contexts_take(1 + BUCKET * STRIDE) == NULL);
-    weft_contexts_give(taken[3]);
-    taken[3] = weft_contexts_take(1 + BUCKET * STRIDE);
-    CHECK(taken[3] != NULL && weft_contexts_find(1 + BUCKET * STRIDE) == taken[3]);
-    for (uint64_t i = 0; i < BUCKET; i++) {
-        weft_contexts_give(taken[i]);
-    }
+// Takes as many contexts as there are, for ids with a step between them. Those that are given back
+// have room again.
+static void fill(uint64_t step) {
     static struct weft_context *all[WEFT_CONTEXTS];
+    size_t without = 0;
+    size_t lost = 0;
     for (uint64_t i = 0; i < WEFT_CONTEXTS; i++) {
-        all[i] = weft_contexts_take(1 + i);
-        CHECK(all[i] != NULL);
+        all[i] = weft_contexts_take(1 + i * step);
+        without += all[i] == NULL;
     }
-    CHECK(weft_contexts_take(1 + WEFT_CONTEXTS) == NULL);
-    for (uint64_t i = 0; i < WEFT_CONTEXTS; i++) {
+    CHECK_INT(without, 0);
+    CHECK(weft_contexts_take(1 + WEFT_CONTEXTS * step) == NULL);
+    for (uint64_t i = 0; i < WEFT_CONTEXTS && without == 0; i += 2) {
         weft_contexts_give(all[i]);
+    }
+    for (uint64_t i = 0; i < WEFT_CONTEXTS && without == 0; i++) {
+        lost += weft_contexts_find(1 + i * step) != (i % 2 == 0 ? NULL : all[i]);
+    }
+    CHECK_INT(lost, 0);
+    for (uint64_t i = 0; i < WEFT_CONTEXTS && without == 0; i += 2) {
+        all[i] = weft_contexts_take(1 + (WEFT_CONTEXTS + i) * step);
+        without += all[i] == NULL;
+    }
+    CHECK_INT(without, 0);
+    for (uint64_t i = 0; i < WEFT_CONTEXTS; i++) {
+        if (all[i] != NULL) {
+            weft_contexts_give(all[i]);
+        }
+    }
+    CHECK(weft_contexts_find(1 + step) == NULL);
+}
+
+TEST(as_many_as_promised_whatever_the_step_between_ids) {
+    static const uint64_t steps[] = {1, 2, 3, 4, 7, 10, 16, 64, 100, 1000, 1 << 14, 1 << 20};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        fill(steps[i]);
     }
 }
 
@@ -107,7 +123,7 @@ TEST(read_while_they_change) {
 
 int main(void) {
     RUN(told_until_it_changes);
-    RUN(full);
+    RUN(as_many_as_promised_whatever_the_step_between_ids);
     RUN(read_while_they_change);
     return harness_end("contexts");
 }

@@ -5,8 +5,10 @@
 
 #include <stddef.h>
 
-// Threads with neighboring ids are in different buckets, of one cache line each.
-enum { BUCKETS = 1 << 14, BUCKET_ROOM = 8, INDEX_BITS = 17 };
+// The table has buckets of one cache line each. A thread whose bucket is full is in one of the
+// next.
+enum { BUCKET_BITS = 14, BUCKETS = 1 << BUCKET_BITS, BUCKET_ROOM = 8, PROBES = 8 };
+enum { INDEX_BITS = 17 };
 
 // How often a reader tries again while the thread changes its context.
 enum { TRIES = 100 };
@@ -19,6 +21,7 @@ static _Alignas(64) struct weft_context contexts[WEFT_CONTEXTS];
 static atomic_uint fresh;       // contexts that were in use once
 static _Atomic uint64_t unused; // the first unused one: its index + 1; above, a number of changes
 static _Alignas(64) _Atomic uint64_t table[BUCKETS][BUCKET_ROOM]; // thread id, then index + 1
+static atomic_uint strays; // threads that are not in their own bucket
 
 static struct weft_context *at(uint64_t entry) {
     return &contexts[(entry & INDEX_MASK) - 1];
@@ -26,6 +29,13 @@ static struct weft_context *at(uint64_t entry) {
 
 static uint64_t entry_of(uint64_t thread, const struct weft_context *c) {
     return thread << INDEX_BITS | (uint64_t)(c - contexts + 1);
+}
+
+// Spreads ids with any step between them: often it is one of several new threads that has a span.
+static size_t bucket_of(uint64_t thread) {
+    static const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t hash = thread * factor;
+    return (size_t)((hash ^ hash >> 32) * factor >> (64 - BUCKET_BITS));
 }
 
 static struct weft_context *pop(void) {
@@ -80,6 +90,57 @@ static void put(struct weft_context *c, uint64_t thread, const struct weft_span 
     end_change(c);
 }
 
+// Replaces an entry of a bucket, 0 for an empty one.
+static bool replace(size_t bucket, uint64_t entry, uint64_t by) {
+    for (size_t i = 0; i < BUCKET_ROOM; i++) {
+        uint64_t old = entry;
+        if (atomic_load_explicit(&table[bucket][i], memory_order_relaxed) == entry &&
+            atomic_compare_exchange_strong_explicit(&table[bucket][i], &old, by,
+                                                    memory_order_release, memory_order_relaxed)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Another thread that does not see the first stray yet finds no span.
+static bool add(uint64_t thread, uint64_t entry) {
+    size_t bucket = bucket_of(thread);
+    bool added = replace(bucket, 0, entry);
+    if (!added) {
+        atomic_fetch_add_explicit(&strays, 1, memory_order_relaxed);
+        for (size_t i = 1; i < PROBES && !added; i++) {
+            added = replace((bucket + i) % BUCKETS, 0, entry);
+        }
+        if (!added) {
+            atomic_fetch_sub_explicit(&strays, 1, memory_order_relaxed);
+        }
+    }
+    return added;
+}
+
+static void take_out(uint64_t thread, uint64_t entry) {
+    size_t bucket = bucket_of(thread);
+    bool found = replace(bucket, entry, 0);
+    for (size_t i = 1; i < PROBES && !found; i++) {
+        found = replace((bucket + i) % BUCKETS, entry, 0);
+        if (found) {
+            atomic_fetch_sub_explicit(&strays, 1, memory_order_relaxed);
+        }
+    }
+}
+
+// The entry of a thread in a bucket; 0: none.
+static uint64_t look_up(uint64_t thread, size_t bucket) {
+    for (size_t i = 0; i < BUCKET_ROOM; i++) {
+        uint64_t entry = atomic_load_explicit(&table[bucket][i], memory_order_acquire);
+        if (entry >> INDEX_BITS == thread && entry != 0) {
+            return entry;
+        }
+    }
+    return 0;
+}
+
 struct weft_context *weft_contexts_take(uint64_t thread) {
     struct weft_context *c = pop();
     if (c == NULL) {
@@ -91,13 +152,8 @@ struct weft_context *weft_contexts_take(uint64_t thread) {
     c->has_waited = false;
     c->since = 0;
     put(c, thread, &(struct weft_span){0});
-    _Atomic uint64_t *bucket = table[thread % BUCKETS];
-    for (size_t i = 0; i < BUCKET_ROOM; i++) {
-        uint64_t empty = 0;
-        if (atomic_compare_exchange_strong_explicit(&bucket[i], &empty, entry_of(thread, c),
-                                                    memory_order_release, memory_order_relaxed)) {
-            return c;
-        }
+    if (add(thread, entry_of(thread, c))) {
+        return c;
     }
     put(c, 0, &(struct weft_span){0});
     push(c);
@@ -106,25 +162,20 @@ struct weft_context *weft_contexts_take(uint64_t thread) {
 
 void weft_contexts_give(struct weft_context *c) {
     uint64_t thread = atomic_load_explicit(&c->thread, memory_order_relaxed);
-    _Atomic uint64_t *bucket = table[thread % BUCKETS];
-    for (size_t i = 0; i < BUCKET_ROOM; i++) {
-        if (atomic_load_explicit(&bucket[i], memory_order_relaxed) == entry_of(thread, c)) {
-            atomic_store_explicit(&bucket[i], 0, memory_order_relaxed);
-        }
-    }
+    take_out(thread, entry_of(thread, c));
     put(c, 0, &(struct weft_span){0});
     push(c);
 }
 
 struct weft_context *weft_contexts_find(uint64_t thread) {
-    _Atomic uint64_t *bucket = table[thread % BUCKETS];
-    for (size_t i = 0; i < BUCKET_ROOM; i++) {
-        uint64_t entry = atomic_load_explicit(&bucket[i], memory_order_acquire);
-        if (entry >> INDEX_BITS == thread && entry != 0) {
-            return at(entry);
+    size_t bucket = bucket_of(thread);
+    uint64_t entry = look_up(thread, bucket);
+    if (entry == 0 && atomic_load_explicit(&strays, memory_order_relaxed) != 0) {
+        for (size_t i = 1; i < PROBES && entry == 0; i++) {
+            entry = look_up(thread, (bucket + i) % BUCKETS);
         }
     }
-    return NULL;
+    return entry == 0 ? NULL : at(entry);
 }
 
 struct weft_span weft_contexts_span(const struct weft_context *c) {

@@ -6,6 +6,7 @@
 //
 // Contexts are never freed, so a reader may look at one that has become another thread's: it
 // compares the thread. Beyond WEFT_CONTEXTS threads with a context, further ones have none.
+// In theory, ids could crowd in a part of the table, which would be full before.
 
 #pragma once
 
