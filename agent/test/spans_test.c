@@ -7,9 +7,12 @@
 
 #include "harness.h"
 #include "options/settings.h"
+#include "record/context.h"
 #include "record/min_duration.h"
+#include "record/record.h"
+#include "record/sums.h"
 
-enum { THREAD = 5 };
+enum { THREAD = 5, CHUNKS = 4 };
 
 static struct weft_record taken[64];
 
@@ -24,6 +27,68 @@ static size_t drain(struct weft_buffer *b) {
         weft_buffer_advance(b, length);
     }
     return total;
+}
+
+static struct weft_self self;
+
+// Starts a thread with a span; a subject is a virtual thread that it carries.
+static struct weft_scope begin(uint64_t subject, struct weft_context **c) {
+    self = (struct weft_self){.buffer = weft_buffer_open(THREAD), .thread = THREAD};
+    *c = weft_contexts_take(subject != 0 ? subject : THREAD);
+    weft_contexts_set(*c, &(struct weft_span){1, 2, 3});
+    if (subject == 0) {
+        self.context = *c;
+    }
+    atomic_store(&weft_context_reported, true);
+    return (struct weft_scope){.self = &self, .subject = subject};
+}
+
+static void end(struct weft_context *c) {
+    weft_contexts_give(c);
+    weft_buffer_close(self.buffer);
+    weft_buffer_free(weft_buffer_take_new());
+    atomic_store(&weft_context_reported, false);
+}
+
+// Records two events, and returns how often the span is stated.
+static size_t stated_by(const struct weft_scope *scope, uint16_t kind, uint16_t other) {
+    struct weft_record first = {.kind = kind};
+    struct weft_record second = {.kind = other};
+    size_t stated = 0;
+    weft_record_now(scope, &first);
+    weft_record_now(scope, &second);
+    for (size_t i = drain(self.buffer); i > 0; i--) {
+        stated += taken[i - 1].kind == WEFT_EV_CONTEXT;
+    }
+    return stated;
+}
+
+static size_t sleep_once(const struct weft_scope *scope) {
+    return stated_by(scope, WEFT_EV_SLEEP_START, WEFT_EV_SLEEP_END);
+}
+
+static void states_a_lost_span_again(uint64_t subject) {
+    struct weft_chunk *pool[CHUNKS + 1];
+    struct weft_context *c;
+    struct weft_scope scope = begin(subject, &c);
+    size_t count = 0;
+    while ((pool[count] = weft_pool_take()) != NULL) {
+        count++;
+    }
+    CHECK_INT(sleep_once(&scope), 0);
+    while (count > 0) {
+        weft_pool_give(pool[--count]);
+    }
+    size_t stated = sleep_once(&scope);
+    stated += sleep_once(&scope);
+    CHECK(stated >= 1 && stated <= 2); // the first one follows a gap
+    CHECK_INT(sleep_once(&scope), 0);
+    end(c);
+}
+
+TEST(a_lost_span_is_stated_again) {
+    states_a_lost_span_again(0);
+    states_a_lost_span_again(900);
 }
 
 static bool hold(struct weft_buffer *b, uint16_t kind, int64_t time) {
@@ -54,7 +119,12 @@ TEST(a_short_wait_with_all_that_belongs_to_it_leaves_nothing_of_it) {
 }
 
 int main(void) {
-    CHECK(weft_pool_init((size_t)4 * WEFT_CHUNK_SIZE));
+    struct weft_options options;
+    weft_options_default(&options);
+    CHECK(weft_pool_init((size_t)CHUNKS * WEFT_CHUNK_SIZE));
+    CHECK(weft_sums_init(options.series));
+    weft_settings_apply(&options);
     RUN(a_short_wait_with_all_that_belongs_to_it_leaves_nothing_of_it);
+    RUN(a_lost_span_is_stated_again);
     return harness_end("spans");
 }

@@ -103,9 +103,10 @@ void weft_context_look(const struct weft_scope *scope, const struct weft_record 
     }
     due->context = c;
     due->epoch = epoch();
+    due->gaps = gaps(scope);
     due->event = event_of(scope, WEFT_EV_CONTEXT, next->time, &span);
     if (scope->subject == 0) {
-        scope->self->context_gaps = gaps(scope);
+        scope->self->context_gaps = due->gaps;
     }
 }
 
@@ -122,7 +123,9 @@ void weft_context_sent(const struct weft_scope *scope, const struct weft_context
                 weft_min_duration_holds_pair(scope->self->buffer);
     scope->self->context_held = scope->self->context_held || held;
     due->context->has_waited = is_reported() && (due->context->has_waited || (waits && !held));
-    weft_contexts_mark_sent(due->context, due->epoch, held ? INT64_MAX : due->event.time);
+    // An earlier epoch: it may be lost, so it is sent again, and its change in any case.
+    bool lost = scope->subject != 0 && gaps(scope) != due->gaps;
+    weft_contexts_mark_sent(due->context, due->epoch - lost, held ? INT64_MAX : due->event.time);
 }
 
 void weft_context_waits(const struct weft_scope *scope) {

@@ -29,7 +29,8 @@ void weft_context_end(JNIEnv *env, uint32_t name);
 struct weft_context_due {
     struct weft_context *context; // NULL: none
     uint32_t epoch;
-    bool at_once; // even if the wait is not sent: the receiver knows another span
+    unsigned gaps; // of the thread's buffer before
+    bool at_once;  // even if the wait is not sent: the receiver knows another span
     struct weft_record event;
 };
 
