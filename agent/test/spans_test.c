@@ -91,6 +91,42 @@ TEST(a_lost_span_is_stated_again) {
     states_a_lost_span_again(900);
 }
 
+// A record of a thread context, of a sampled span.
+static const uint8_t other_library[28] = {[0] = 9, [8] = 9, [16] = 9, [24] = 1, [25] = 1};
+
+static void forgets_what_another_library_published(uint64_t subject) {
+    struct weft_context *c;
+    struct weft_scope scope = begin(subject, &c);
+    struct weft_span span;
+    size_t first = subject != 0 ? 1 : 0; // after the subject
+    void *slot = (void *)(uintptr_t)other_library;
+    self.published = &slot;
+    atomic_store(&weft_context_reported, false);
+    weft_contexts_set(c, &(struct weft_span){0});
+    CHECK_INT(sleep_once(&scope), 1);
+    CHECK(taken[first].hash == 9U << 24);
+    CHECK_INT(sleep_once(&scope), 0);
+    CHECK(weft_contexts_find(subject != 0 ? subject : THREAD) == c);
+
+    atomic_store(&weft_context_reported, true); // by another thread
+    CHECK(!weft_contexts_unsent(subject != 0 ? subject : THREAD, 0, INT64_MAX, &span));
+    CHECK_INT(sleep_once(&scope), 1);
+    CHECK(taken[first].kind == WEFT_EV_CONTEXT && taken[first].peer == 0 &&
+          taken[first].class_id == 0 && taken[first].hash == 0);
+    CHECK_INT(sleep_once(&scope), 0);
+    if (subject != 0) {
+        CHECK(weft_contexts_find(subject) == NULL); // given back
+        c = weft_contexts_take(subject);
+    }
+    CHECK(!c->has_waited);
+    end(c);
+}
+
+TEST(a_span_of_another_library_ends_when_the_application_reports_its_own) {
+    forgets_what_another_library_published(0);
+    forgets_what_another_library_published(900);
+}
+
 static bool hold(struct weft_buffer *b, uint16_t kind, int64_t time) {
     struct weft_record r = {.kind = kind, .time = time};
     return weft_min_duration_put(b, &r, 0);
@@ -126,5 +162,6 @@ int main(void) {
     weft_settings_apply(&options);
     RUN(a_short_wait_with_all_that_belongs_to_it_leaves_nothing_of_it);
     RUN(a_lost_span_is_stated_again);
+    RUN(a_span_of_another_library_ends_when_the_application_reports_its_own);
     return harness_end("spans");
 }

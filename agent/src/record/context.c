@@ -61,6 +61,15 @@ static bool is_reported(void) {
     return atomic_load_explicit(&weft_context_reported, memory_order_relaxed);
 }
 
+static bool is_published(const struct weft_context *c) {
+    return atomic_load_explicit(&c->published, memory_order_relaxed);
+}
+
+// Whether the end of the request will be known.
+static bool has_end(const struct weft_context *c) {
+    return is_reported() && !is_published(c);
+}
+
 static bool is_same(const struct weft_span *a, const struct weft_span *b) {
     return a->id == b->id && a->trace_low == b->trace_low && a->trace_high == b->trace_high;
 }
@@ -85,14 +94,26 @@ static bool take_published(const struct weft_scope *scope) {
         return false;
     }
     bool was_known = is_known(scope, c);
-    weft_contexts_set(c, &span);
+    weft_contexts_set_published(c, &span);
+    return was_known;
+}
+
+// Forgets a span that was taken over before the application reported any. Returns true if the
+// receiver knows it.
+static bool forget_published(const struct weft_scope *scope) {
+    struct weft_context *c = context_of(scope);
+    if (c == NULL || !is_published(c) || (scope->subject == 0 && scope->self->context_held)) {
+        return false;
+    }
+    bool was_known = is_known(scope, c);
+    weft_contexts_set(c, &(struct weft_span){0});
     return was_known;
 }
 
 void weft_context_look(const struct weft_scope *scope, const struct weft_record *next,
                        struct weft_context_due *due) {
     due->context = NULL;
-    due->at_once = !is_reported() && take_published(scope);
+    due->at_once = is_reported() ? forget_published(scope) : take_published(scope);
     struct weft_context *c = context_of(scope);
     if (c == NULL || (scope->subject == 0 && scope->self->context_held) || is_known(scope, c)) {
         return;
@@ -122,7 +143,8 @@ void weft_context_sent(const struct weft_scope *scope, const struct weft_context
     bool held = waits && !due->at_once && scope->subject == 0 &&
                 weft_min_duration_holds_pair(scope->self->buffer);
     scope->self->context_held = scope->self->context_held || held;
-    due->context->has_waited = is_reported() && (due->context->has_waited || (waits && !held));
+    due->context->has_waited =
+        has_end(due->context) && (due->context->has_waited || (waits && !held));
     // An earlier epoch: it may be lost, so it is sent again, and its change in any case.
     bool lost = scope->subject != 0 && gaps(scope) != due->gaps;
     weft_contexts_mark_sent(due->context, due->epoch - lost, held ? INT64_MAX : due->event.time);
@@ -130,7 +152,7 @@ void weft_context_sent(const struct weft_scope *scope, const struct weft_context
 
 void weft_context_waits(const struct weft_scope *scope) {
     struct weft_context *c = context_of(scope);
-    if (c != NULL && is_reported() && is_known(scope, c)) {
+    if (c != NULL && has_end(c) && is_known(scope, c)) {
         c->has_waited = true;
     }
 }
@@ -144,7 +166,7 @@ void weft_context_settle(const struct weft_scope *scope, bool kept) {
         }
     } else if (!weft_min_duration_holds_pair(scope->self->buffer)) {
         scope->self->context_held = false;
-        c->has_waited = is_reported();
+        c->has_waited = has_end(c);
         weft_contexts_mark_sent(c, sent_in(c), weft_clock());
     }
 }
@@ -261,7 +283,7 @@ bool weft_context_change(JNIEnv *env, const struct weft_span *span) {
         return true;
     }
     struct weft_span former = weft_contexts_span(c);
-    if (!is_same(&former, span)) {
+    if (!is_same(&former, span) || is_published(c)) {
         change(env, c, span, 0);
     }
     return false;
@@ -277,7 +299,8 @@ void weft_context_end(JNIEnv *env, uint32_t name) {
 void weft_context_mounted(uint64_t thread) {
     if (weft_thread_context_enabled()) {
         const struct weft_context *c = weft_contexts_find(thread);
-        struct weft_span span = c == NULL ? (struct weft_span){0} : weft_contexts_span(c);
+        bool is_own = c != NULL && !is_published(c);
+        struct weft_span span = is_own ? weft_contexts_span(c) : (struct weft_span){0};
         weft_thread_context_set(span.trace_high, span.trace_low, span.id, true);
     }
 }

@@ -79,7 +79,8 @@ static void end_change(struct weft_context *c) {
     atomic_store_explicit(&c->version, version + 1, memory_order_release);
 }
 
-static void put(struct weft_context *c, uint64_t thread, const struct weft_span *span) {
+static void put(struct weft_context *c, uint64_t thread, const struct weft_span *span,
+                bool published) {
     begin_change(c);
     atomic_store_explicit(&c->thread, thread, memory_order_relaxed);
     atomic_store_explicit(&c->trace_high, span->trace_high, memory_order_relaxed);
@@ -87,6 +88,7 @@ static void put(struct weft_context *c, uint64_t thread, const struct weft_span 
     atomic_store_explicit(&c->span, span->id, memory_order_relaxed);
     atomic_store_explicit(&c->sent, 0, memory_order_relaxed);
     atomic_store_explicit(&c->noted, false, memory_order_relaxed);
+    atomic_store_explicit(&c->published, published, memory_order_relaxed);
     end_change(c);
 }
 
@@ -151,11 +153,11 @@ struct weft_context *weft_contexts_take(uint64_t thread) {
     }
     c->has_waited = false;
     c->since = 0;
-    put(c, thread, &(struct weft_span){0});
+    put(c, thread, &(struct weft_span){0}, false);
     if (add(thread, entry_of(thread, c))) {
         return c;
     }
-    put(c, 0, &(struct weft_span){0});
+    put(c, 0, &(struct weft_span){0}, false);
     push(c);
     return NULL;
 }
@@ -163,7 +165,7 @@ struct weft_context *weft_contexts_take(uint64_t thread) {
 void weft_contexts_give(struct weft_context *c) {
     uint64_t thread = atomic_load_explicit(&c->thread, memory_order_relaxed);
     take_out(thread, entry_of(thread, c));
-    put(c, 0, &(struct weft_span){0});
+    put(c, 0, &(struct weft_span){0}, false);
     push(c);
 }
 
@@ -185,7 +187,11 @@ struct weft_span weft_contexts_span(const struct weft_context *c) {
 }
 
 void weft_contexts_set(struct weft_context *c, const struct weft_span *span) {
-    put(c, atomic_load_explicit(&c->thread, memory_order_relaxed), span);
+    put(c, atomic_load_explicit(&c->thread, memory_order_relaxed), span, false);
+}
+
+void weft_contexts_set_published(struct weft_context *c, const struct weft_span *span) {
+    put(c, atomic_load_explicit(&c->thread, memory_order_relaxed), span, true);
 }
 
 void weft_contexts_mark_sent(struct weft_context *c, uint32_t epoch, int64_t at_time) {
@@ -200,6 +206,7 @@ bool weft_contexts_unsent(uint64_t thread, uint32_t epoch, int64_t before, struc
     for (int i = 0; c != NULL && i < TRIES; i++) {
         uint32_t version = atomic_load_explicit(&c->version, memory_order_acquire);
         bool same = atomic_load_explicit(&c->thread, memory_order_relaxed) == thread;
+        same = same && !atomic_load_explicit(&c->published, memory_order_relaxed);
         *span = weft_contexts_span(c);
         uint32_t sent = atomic_load_explicit(&c->sent, memory_order_relaxed);
         int64_t sent_at = atomic_load_explicit(&c->sent_at, memory_order_relaxed);

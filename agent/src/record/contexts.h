@@ -32,9 +32,10 @@ struct weft_context {
     _Atomic uint64_t span;
     _Atomic int64_t sent_at; // time of that event; INT64_MAX: it may never be sent
     atomic_bool noted;       // another thread was given the span, to report it
+    atomic_bool published;   // the span is what another library publishes (published.h)
     // Only the thread itself uses these.
     int64_t since;         // when a span became current after none
-    bool has_waited;       // a span was reported since then
+    bool has_waited;       // it has waited since then while the receiver knew the span
     _Atomic uint32_t next; // in the list of unused contexts
 };
 
@@ -51,10 +52,11 @@ struct weft_context *weft_contexts_find(uint64_t thread);
 
 struct weft_span weft_contexts_span(const struct weft_context *c);
 void weft_contexts_set(struct weft_context *c, const struct weft_span *span);
+void weft_contexts_set_published(struct weft_context *c, const struct weft_span *span);
 void weft_contexts_mark_sent(struct weft_context *c, uint32_t epoch, int64_t at);
 
-// Any thread: the current span of another one. False if it has none, or if it was reported
-// before a time. If true, the context is noted until its next change.
+// Any thread: the current span of another one, as the application reports it. False if it has none,
+// or if it was sent before a time. If true, the context is noted until its next change.
 bool weft_contexts_unsent(uint64_t thread, uint32_t epoch, int64_t before, struct weft_span *span);
 
 static inline bool weft_contexts_is_none(const struct weft_span *s) {

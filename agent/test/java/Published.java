@@ -49,6 +49,26 @@ public final class Published {
         log("threadEnd - -");
     }
 
+    /** A span that counted when the application began to report its own: it counts no longer. */
+    static void overtaken() {
+        log("threadStart - -");
+        try {
+            publish(1, 6, true, (byte) 1);
+            sleep(6);
+            Thread jar = new Thread(() -> Agent.changed(1, 1, 5), "jar");
+            jar.start();
+            log("startCalled - jar");
+            while (jar.isAlive()) Thread.yield();
+            publish(0, 0, true, (byte) 1);
+            sleep(0);
+            sleep(null);
+            if (Agent.changed(0, 0, 0)) throw new AssertionError("a request has waited");
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        log("threadEnd - -");
+    }
+
     public static void main(String[] args) throws Exception {
         System.load(args[0]);
         flagless = args.length > 1;
@@ -60,7 +80,10 @@ public final class Published {
             t.start();
             t.join();
         }
-        Thread t = new Thread(() -> { // from here on, only what the application reports counts
+        Thread t = new Thread(Published::overtaken, "worker-overtaken");
+        t.start();
+        t.join();
+        t = new Thread(() -> { // from here on, only what the application reports counts
             log("threadStart - -");
             try {
                 publish(1, 4, true, (byte) 1);
