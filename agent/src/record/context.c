@@ -195,18 +195,18 @@ bool weft_context_of_owner(const struct weft_scope *scope, const struct weft_rec
 }
 
 // Writes what the receiver must know of a change: the end of a request in which the thread waited,
-// and the new span if it knows the former one.
+// and the new span if it knows the former one. The end names no trace: it is that of the context.
 static void write_change(const struct weft_scope *scope, struct weft_context *c,
                          const struct weft_span *span, bool ends, uint32_t name, int64_t now) {
     struct weft_buffer *b = scope->self->buffer;
     struct weft_span former = weft_contexts_span(c);
     struct weft_record r;
     if (ends) {
-        if (!is_known(scope, c)) { // the event names no trace
-            r = event_of(scope, WEFT_EV_CONTEXT, now, &former);
+        if (!is_known(scope, c) || !is_same(&former, &c->first)) {
+            r = event_of(scope, WEFT_EV_CONTEXT, now, &c->first);
             weft_min_duration_put(b, &r, scope->subject);
         }
-        r = (struct weft_record){.kind = WEFT_EV_REQUEST_END, .time = now, .peer = former.id};
+        r = (struct weft_record){.kind = WEFT_EV_REQUEST_END, .time = now, .peer = c->first.id};
         r.arg = now - c->since;
         r.class_id = name;
         r.flags = scope->subject != 0 ? WEFT_FLAG_VIRTUAL : 0;
@@ -250,6 +250,7 @@ static void change(JNIEnv *env, struct weft_context *c, const struct weft_span *
     bool is_sent = report_change(env, c, span, name, &now);
     if (weft_contexts_is_none(&former) || c->since == 0) {
         c->since = weft_clock();
+        c->first = *span;
         c->has_waited = false;
     }
     weft_contexts_set(c, span);

@@ -34,9 +34,10 @@ struct weft_context {
     atomic_bool noted;       // another thread was given the span, to report it
     atomic_bool published;   // the span is what another library publishes (published.h)
     // Only the thread itself uses these.
-    int64_t since;         // when a span became current after none
-    bool has_waited;       // it has waited since then while the receiver knew the span
-    _Atomic uint32_t next; // in the list of unused contexts
+    int64_t since;          // when a span became current after none
+    struct weft_span first; // that one: the outermost of the request
+    bool has_waited;        // it has waited since then while the receiver knew the span
+    _Atomic uint32_t next;  // in the list of unused contexts
 };
 
 // Whether any thread has had a context.

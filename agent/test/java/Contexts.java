@@ -117,6 +117,13 @@ public final class Contexts {
         end(null, 5);
         Agent.ended("nothing"); // no request is left
 
+        quietly(0xe); // the request, which ends before its scope does
+        sleep(SHORT, MINIMUM ? 0 : 0xe);
+        if (MINIMUM) quietly(0xf); else loudly(0xf);
+        sleep(LONG, MINIMUM ? 0xf : 0);
+        log("context - span=e");
+        end(null, 0xe);
+
         quietly(7);
         sleep(LONG, 7);
         logEnd(null, 7);

@@ -79,7 +79,7 @@ contexts_again() {
         heard
         grep -o ' main \(context\|sleepStart\|requestEnd\) .*' "$work/seen" | cut -d ' ' -f 3,5 | tr '\n' ' ' >"$work/order"
         order="context span=1 sleepStart - sleepStart - "
-        [ $round = 1 ] || order="context span=2 sleepStart - sleepStart - context span=2 sleepStart - requestEnd span=2 context span=0 "
+        [ $round = 1 ] || order="context span=2 sleepStart - sleepStart - context span=2 sleepStart - context span=1 requestEnd span=1 context span=0 "
         [ "$(cat "$work/order")" = "$order" ] || bad "$(cat "$work/order")"
     done
     exec 9>&-
