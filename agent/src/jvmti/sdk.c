@@ -185,10 +185,10 @@ static void show_difference(const char *key, char *here, char *there,
 void weft_sdk_show(JNIEnv *env, void (*line)(void *to, const char *text), void *to) {
     weft_sdk_look(env);
     weft_published_look(weft_clock(), true);
-    char *service = get(&sdk, SERVICE);
-    if (service != NULL) {
+    char *service = get(&sdk, SERVICE); // of an SDK built by hand, only its spans are known
+    if (service != NULL || atomic_load(&weft_context_reported)) {
         line(to, "weft-otel.jar reports the current spans of OpenTelemetry's SDK");
-    } else if (!atomic_load(&weft_context_reported) && weft_published_library() != NULL) {
+    } else if (weft_published_library() != NULL) {
         char text[LINE_MAX_SIZE];
         snprintf(text, sizeof text, "current spans are those that %.128s publishes (OTEP 4947)",
                  weft_published_library());

@@ -67,6 +67,7 @@ contexts_again() {
     for round in 1 2; do
         listen events=1
         attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/report")"
+        [ $round = 1 ] || prints "weft-otel.jar reports the current spans"
         [ $round = 2 ] || commanded 'span 1'
         for what in sleep sleep; do commanded $what; done
         if [ $round = 2 ]; then
