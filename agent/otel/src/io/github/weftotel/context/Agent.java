@@ -43,7 +43,7 @@ final class Agent {
         if (!old) {
             try {
                 if (changed(traceHigh, traceLow, span)) {
-                    ended(nameOrNull(name));
+                    end(name);
                 }
                 return;
             } catch (UnsatisfiedLinkError e) {
@@ -54,12 +54,15 @@ final class Agent {
         old = true;
     }
 
-    /** A span may be of any class; a failure to name it must not reach the application. */
-    private static String nameOrNull(Supplier<String> name) {
+    /** A span may be of any class or version; a failure to name it must not reach the application. */
+    private static void end(Supplier<String> name) {
+        String named = null;
         try {
-            return name.get();
-        } catch (RuntimeException e) {
-            return null;
+            named = name.get();
+        } catch (Exception | LinkageError | AssertionError | StackOverflowError e) {
+            // The request has no name.
+        } finally {
+            ended(named);
         }
     }
 
