@@ -55,8 +55,8 @@ public final class WeftContext implements AutoConfigurationCustomizerProvider {
             SpanContext before = span(storage.current());
             Scope scope = storage.attach(next);
             SpanContext after = span(next);
-            if (before == after || scope == Scope.noop()) {
-                return scope;
+            if (before == after || !after.isSampled() || scope == Scope.noop()) {
+                return scope; // without a span of its own, this part of a request is still of the request
             }
             Agent.report(after, () -> null);
             return () -> {
