@@ -222,16 +222,16 @@ static uint64_t big_endian(const volatile uint8_t *bytes) {
 
 bool weft_published_read(void *const **slot, struct weft_span *span) {
     const struct source *from = atomic_load_explicit(&source, memory_order_acquire);
-    if (from == NULL) {
-        return false;
-    }
     if (*slot == NULL) {
+        if (from == NULL) {
+            return false;
+        }
         *slot = slot_of(from);
     }
     const volatile uint8_t *record = **slot; // this thread itself writes it
     *span = (struct weft_span){0};
     if (record != NULL && record[VALID] == 1 &&
-        ((record[FLAGS] & SAMPLED) != 0 || from->is_flagless)) {
+        ((record[FLAGS] & SAMPLED) != 0 || (from != NULL && from->is_flagless))) {
         span->trace_high = big_endian(record + TRACE_ID);
         span->trace_low = big_endian(record + TRACE_ID + 8);
         span->id = big_endian(record + SPAN_ID);
