@@ -147,11 +147,14 @@ func TestIncidentsInJaeger(t *testing.T) {
 		assert.True(t, trace.root.ofIncident(), trace.root.Name())
 		assert.LessOrEqual(t, len(trace.spans), maxIncidentSpans)
 	}
-	// Where CPUs are short, a thread that holds the lock may wait for one longer than the report sleeps.
-	found = slices.DeleteFunc(found, func(s searched) bool { return s.root.text("weft.lock.holder.state") == "runnable" })
-	require.NotEmpty(t, found)
+	// Where CPUs are short, threads that hold the lock, one or several in turn, may wait for one longer than the report sleeps.
+	all := len(found)
+	found = slices.DeleteFunc(found, func(s searched) bool {
+		return s.root.text("weft.lock.holder.thread.name") == "" || s.root.text("weft.lock.holder.state") == "runnable"
+	})
+	require.GreaterOrEqual(t, len(found), 3, "of %d", all)
 	first := found[0]
-	t.Logf("of %d: %s, %d spans", len(found), first.root.text("weft.explanation"), len(first.spans))
+	t.Logf("of %d, %d by threads that ran: %s, %d spans", all, all-len(found), first.root.text("weft.explanation"), len(first.spans))
 	assert.Equal(t, "report", first.root.text("weft.lock.holder.thread.name"))
 	assert.Regexp(t, `^report held OrderBook for .*, asleep in .*; .* waited .* for it`, first.root.text("weft.explanation"))
 	assert.True(t, slices.ContainsFunc(first.spans, func(s *span) bool {
