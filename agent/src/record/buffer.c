@@ -193,6 +193,19 @@ void weft_buffer_advance(struct weft_buffer *b, size_t count) {
     b->read += count;
 }
 
+int64_t weft_buffer_look_loss(struct weft_buffer *b, uint64_t *position) {
+    int64_t since = INT64_MAX;
+    if (atomic_load_explicit(&b->lost, memory_order_relaxed) != 0) {
+        pthread_mutex_lock(&b->loss_mutex);
+        if (atomic_load_explicit(&b->lost, memory_order_relaxed) != 0) {
+            since = b->lost_since;
+            *position = b->lost_at;
+        }
+        pthread_mutex_unlock(&b->loss_mutex);
+    }
+    return since;
+}
+
 bool weft_buffer_take_loss(struct weft_buffer *b, struct weft_record *gap) {
     if (atomic_load_explicit(&b->lost, memory_order_relaxed) == 0) {
         return false;

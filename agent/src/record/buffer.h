@@ -101,6 +101,10 @@ bool weft_buffer_idle(struct weft_buffer *b);
 const struct weft_record *weft_buffer_peek(struct weft_buffer *b, uint64_t limit, size_t *count);
 void weft_buffer_advance(struct weft_buffer *b, size_t count);
 
+// The time of the first of the events that are missing after the newest record, and the position of
+// the gap. INT64_MAX if none are missing.
+int64_t weft_buffer_look_loss(struct weft_buffer *b, uint64_t *position);
+
 // If events are missing at the reading position: fills in a gap record and resets the loss.
 bool weft_buffer_take_loss(struct weft_buffer *b, struct weft_record *gap);
 uint64_t weft_buffer_take_unbuffered_loss(void);

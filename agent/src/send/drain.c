@@ -112,10 +112,12 @@ static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t l
     return true;
 }
 
-static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t limit,
-                        size_t *total) {
+// Takes what the thread had written at the look, and lowers known if the thread writes the gap for
+// events that were missing then: it comes later, and has their time.
+static bool take_buffer(struct weft_drain *d, struct weft_buffer *b,
+                        const struct weft_buffer_look *look, int64_t *known, size_t *total) {
     struct weft_record gap;
-    if (!take_records(d, b, limit, total)) {
+    if (!take_records(d, b, look->limit, total)) {
         return false;
     }
     if (atomic_load_explicit(&b->lost, memory_order_relaxed) != 0) {
@@ -126,7 +128,14 @@ static bool take_buffer(struct weft_drain *d, struct weft_buffer *b, uint64_t li
             weft_batch_put(&d->batch, &gap);
             b->gaps++;
             ++*total;
+            return true;
         }
+    }
+    if (look->lost_since < b->idle_at) {
+        b->idle_at = look->lost_since;
+    }
+    if (look->lost_since < *known) {
+        *known = look->lost_since;
     }
     return true;
 }
@@ -226,7 +235,12 @@ static struct weft_buffer_look look_at(const struct weft_drain *d, struct weft_b
     look.closed = atomic_load_explicit(&b->closed, memory_order_acquire);
     look.idle = weft_buffer_idle(b);
     look.held = weft_min_duration_look(&b->held);
+    uint64_t lost_at = 0;
+    look.lost_since = weft_buffer_look_loss(b, &lost_at);
     look.limit = atomic_load_explicit(&b->written, memory_order_acquire);
+    if (lost_at < look.limit) {
+        look.lost_since = INT64_MAX; // the gap is written
+    }
     if (look.idle && look.held.clear) {
         b->idle_at = now;
     }
@@ -260,8 +274,9 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     for (size_t i = 0; i < d->buffer_count; i++) {
         struct weft_buffer *b = d->buffers[i];
         struct weft_buffer_look look = look_at(d, b, now, &known);
-        if (all && !(take_buffer(d, b, look.limit, total) && take_held(d, b, &look, now, total) &&
-                     weft_snapshot_merge_thread(&d->merge, b, &look, now, total))) {
+        if (all &&
+            !(take_buffer(d, b, &look, &known, total) && take_held(d, b, &look, now, total) &&
+              weft_snapshot_merge_thread(&d->merge, b, &look, now, total))) {
             all = false;
             stopped = kept;
         }

@@ -24,7 +24,8 @@ struct weft_snapshot_merge {
 
 // What a pass saw of a buffer.
 struct weft_buffer_look {
-    uint64_t limit; // records written
+    uint64_t limit;     // records written
+    int64_t lost_since; // time of the events missing after them; INT64_MAX: none are
     struct weft_held_look held;
     bool idle;
     bool closed;
