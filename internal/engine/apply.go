@@ -112,7 +112,7 @@ func (e *Engine) cutUntil(at jvmthread.Time, yield Yield) {
 		next := e.builder.End()
 		shown := e.cutAt(next, window.CutTime, yield)
 		if !shown || n >= maxEmptyCuts {
-			next = max(next, at-at%e.length)
+			next = max(next, at-window.Since(at, e.length, e.phase))
 		}
 		e.builder.Next(next)
 	}

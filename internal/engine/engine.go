@@ -24,6 +24,7 @@ import (
 // Config sizes an engine.
 type Config struct {
 	Window     time.Duration
+	Phase      jvmthread.Time // of the windows; see window.Phase
 	Ordering   ordering.Limits
 	Limits     window.Limits
 	MaxThreads int
@@ -57,6 +58,7 @@ type Engine struct {
 	requests  *requests.Tracker // nil: not wanted
 	holds     int               // of the binder that were passed on since the last cut
 	length    jvmthread.Time
+	phase     jvmthread.Time
 	refused   uint64
 	last      jvmthread.Time // of the last event
 	watermark jvmthread.Time
@@ -73,7 +75,7 @@ func New(cfg Config, sym *symbols.Table) *Engine {
 	binder := interaction.New(tl, cfg.MaxLocks)
 	e := &Engine{
 		waits: classifier, queue: ordering.New(cfg.Ordering), timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder, classifier),
-		builder: window.NewBuilder(cfg.Window, cfg.Limits), length: jvmthread.Time(cfg.Window), last: math.MinInt64, watermark: math.MinInt64,
+		builder: window.NewBuilder(cfg.Window, cfg.Phase, cfg.Limits), length: jvmthread.Time(cfg.Window), phase: cfg.Phase, last: math.MinInt64, watermark: math.MinInt64,
 	}
 	if cfg.Requests != nil {
 		e.requests = requests.New(*cfg.Requests, tl, binder, (*recently)(e))

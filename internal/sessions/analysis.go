@@ -40,7 +40,7 @@ func (a *Analyzer) open(s *Session) Handler {
 func (a *analysis) join(m *Member, cfg engine.Config) {
 	v := a.view(m.Window)
 	if v == nil {
-		cfg.Window = m.Window
+		cfg.Window, cfg.Phase = m.Window, window.Phase(a.ID, m.Window)
 		session := *a.Session
 		v = &view{analysis: a, Session: &session, length: m.Window, start: math.MinInt64}
 		session.Engine, session.view = engine.New(cfg, a.Symbols), v

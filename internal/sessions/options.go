@@ -20,7 +20,8 @@ import (
 // Options are the user's settings for sessions and their windows. Components with equal options cut the same windows, find the same
 // critical paths and keep the same spans, so that one can refer to spans that another one creates.
 type Options struct {
-	// Window is the length of the slice of a session that becomes one trace, from 10ms to 1h. Windows start at multiples of it.
+	// Window is the length of the slice of a session that becomes one trace, from 10ms to 1h. Windows start at multiples of it,
+	// shifted by the phase of the session.
 	Window time.Duration `mapstructure:"window"`
 	// MaxSpansPerWindow bounds the spans of one trace; 0 keeps all.
 	MaxSpansPerWindow int `mapstructure:"max_spans_per_window"`

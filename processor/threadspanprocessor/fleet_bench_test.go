@@ -41,11 +41,11 @@ var (
 // BenchmarkFleet measures, with agents that send at a constant rate, how long they wait for acknowledgements, how long after its end a window
 // is sent, and whether the bytes that the processor says it holds are those of the heap. One run takes -fleet.time, so use -benchtime 1x.
 func BenchmarkFleet(b *testing.B) {
-	for _, f := range []fleet{{sessions: 200, rate: 100_000}, {sessions: 1000, rate: 100_000}, {sessions: 200, rate: 300_000}} {
-		b.Run(fmt.Sprintf("sessions=%d/rate=%d", f.sessions, f.rate), func(b *testing.B) {
+	for _, size := range []struct{ sessions, rate int }{{200, 100_000}, {1000, 100_000}, {200, 300_000}} {
+		b.Run(fmt.Sprintf("sessions=%d/rate=%d", size.sessions, size.rate), func(b *testing.B) {
 			for b.Loop() {
-				run := f
-				run.measure(b)
+				f := fleet{sessions: size.sessions, rate: size.rate}
+				f.measure(b)
 			}
 		})
 	}
@@ -61,13 +61,14 @@ type fleet struct {
 	mu      sync.Mutex
 	waited  []time.Duration // for acknowledgements
 	late    []time.Duration // windows
-	windows map[string]int // by session
+	windows map[string]int  // by session
 }
 
 // fleetEvery is how often an agent sends.
 const fleetEvery = 100 * time.Millisecond
 
 func (f *fleet) measure(b *testing.B) {
+	b.Helper()
 	f.program()
 	f.windows = make(map[string]int)
 	runtime.GC()
@@ -89,7 +90,7 @@ func (f *fleet) measure(b *testing.B) {
 	}
 	agents.Wait()
 	most := peak(stop)
-	held := heldBytes(tel)
+	held := counted(tel, "held")
 	runtime.GC()
 	live := heapBytes() - before
 	if *fleetProfile != "" {
@@ -108,6 +109,8 @@ func (f *fleet) measure(b *testing.B) {
 	b.ReportMetric(float64(most)/1e6, "peak-MB")
 	b.ReportMetric(float64(live)/1e6, "live-MB")
 	b.ReportMetric(float64(held)/1e6, "held-MB")
+	b.ReportMetric(float64(counted(tel, "events"))/fleetTime.Seconds(), "events/s")
+	b.ReportMetric(float64(counted(tel, "events_lost")), "lost")
 	least := 1 << 30
 	for _, n := range f.windows {
 		least = min(least, n)
@@ -148,6 +151,7 @@ func (f *fleet) program() {
 
 // agent sends the events of a session, as many as are due every time. While it waits for an acknowledgement, it gathers.
 func (f *fleet) agent(b *testing.B, p processor.Traces, number int, begin time.Time) {
+	b.Helper()
 	var id jvmthread.SessionID
 	id[0] = 1
 	binary.BigEndian.PutUint64(id[8:], uint64(number)*0x9e3779b97f4a7c15)
@@ -210,6 +214,7 @@ func (f *fleet) consume(_ context.Context, td ptrace.Traces) error {
 }
 
 func (f *fleet) profile(b *testing.B) {
+	b.Helper()
 	file, err := os.Create(fmt.Sprintf("%s-%d-%d.pprof", *fleetProfile, f.sessions, f.rate))
 	require.NoError(b, err)
 	require.NoError(b, pprof.Lookup("heap").WriteTo(file, 0))
@@ -256,8 +261,9 @@ func watchPeak() (peak func(stop chan struct{}) uint64, stop chan struct{}) {
 	}, stop
 }
 
-func heldBytes(tel *componenttest.Telemetry) (sum int64) {
-	got, err := tel.GetMetric("otelcol_processor_thread_span_held")
+// counted returns the sum of a metric of the processor.
+func counted(tel *componenttest.Telemetry, name string) (sum int64) {
+	got, err := tel.GetMetric("otelcol_processor_thread_span_" + name)
 	if err != nil {
 		return 0
 	}

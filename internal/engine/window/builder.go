@@ -30,6 +30,7 @@ func DefaultLimits() Limits { return Limits{Intervals: 1_000_000} }
 // Builder collects the intervals and interactions of one session in time order. One goroutine owns it.
 type Builder struct {
 	length    jvmthread.Time
+	phase     jvmthread.Time
 	limits    Limits
 	window    Window
 	lanes     []*Lane // by the thread's slot
@@ -44,10 +45,10 @@ type Builder struct {
 	begun     bool
 }
 
-// NewBuilder returns a Builder of windows of the given length, aligned to multiples of it since the epoch.
-func NewBuilder(length time.Duration, limits Limits) *Builder {
+// NewBuilder returns a Builder of windows of the given length, which start at multiples of it since the epoch, shifted by a phase.
+func NewBuilder(length time.Duration, phase jvmthread.Time, limits Limits) *Builder {
 	return &Builder{
-		length: jvmthread.Time(length), limits: limits, order: lockOrder{index: make(map[jvmthread.LockID]int32)},
+		length: jvmthread.Time(length), phase: phase, limits: limits, order: lockOrder{index: make(map[jvmthread.LockID]int32)},
 		locks: lockTable{classes: make(map[jvmthread.ClassID]*LockStats), runs: make(map[jvmthread.LockID]*lockRuns)},
 	}
 }
@@ -60,11 +61,11 @@ func (b *Builder) Begin(at jvmthread.Time) {
 	}
 }
 
-// open begins a window at the given time. The window ends at the next multiple of the length.
+// open begins a window at the given time. The window ends where the next one is due to start.
 func (b *Builder) open(at jvmthread.Time) {
 	end := jvmthread.Time(math.MaxInt64)
-	if rest := at % b.length; at < math.MaxInt64-b.length {
-		end = at - rest + b.length
+	if at < math.MaxInt64-b.length {
+		end = at - Since(at, b.length, b.phase) + b.length
 	}
 	b.window.Start, b.window.End = at, end
 }

@@ -65,6 +65,7 @@ func (p *player) Session(s *recording.Session) error {
 		session.ID[0] = 1
 	}
 	cfg := engine.DefaultConfig()
+	cfg.Phase = windows.Phase(session.ID, cfg.Window) // the windows of thread_span
 	p.session, p.engine = &session, engine.New(cfg, p.symbols)
 	p.emitter = threadpdata.NewEmitter(session.ID, p.symbols, p.engine.Waits())
 	p.batch, p.before = 0, 0

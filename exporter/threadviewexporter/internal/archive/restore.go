@@ -108,6 +108,7 @@ func (r *restorer) Session(s *recording.Session) error {
 	for _, a := range s.Attributes {
 		meta[a.Key] = a.Value
 	}
+	r.cfg.Phase = window.Phase(r.id, r.cfg.Window)
 	r.session, r.engine, r.batch, r.before, r.ended = r.store.Open(r.id, meta), engine.New(r.cfg, r.symbols), 0, 0, ""
 	session, sym := r.session, r.symbols
 	r.engine.Watch(func(events []jvmthread.Event) { session.Events(events, sym) })

@@ -101,7 +101,9 @@ func (s *respanner) play(b *store.Block, events []jvmthread.Event) {
 		s.close(window.CutLost)
 		options := sessions.DefaultOptions()
 		options.Window = s.length
-		s.engine, s.begin, s.batch, s.before = engine.New(options.Config().Engine, s.symbols), b.Begin, 0, 0
+		cfg := options.Config().Engine
+		cfg.Phase = window.Phase(s.ID, s.length)
+		s.engine, s.begin, s.batch, s.before = engine.New(cfg, s.symbols), b.Begin, 0, 0
 		s.emitter, s.finder = threadpdata.NewEmitter(s.ID, s.symbols, s.engine.Waits()), options.NewFinder(s.symbols)
 	}
 	s.batch++

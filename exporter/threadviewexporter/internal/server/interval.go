@@ -250,7 +250,8 @@ func (q *query) span(thread int, seq jvmthread.Seq, at jvmthread.Time) *api.Span
 	if length <= 0 {
 		return nil
 	}
-	start := max(at-at%length, q.sn.Began(at))
+	since := window.Since(at, length, window.Phase(q.sn.ID, q.view.cfg.TraceWindow))
+	start := max(at-since, q.sn.Began(at))
 	trace := threadpdata.TraceID(q.sn.ID, start)
 	span := threadpdata.SpanID(q.sn.ID, start, jvmthread.IntervalRef{Thread: q.sn.Threads[thread].ID, Seq: seq})
 	s := &api.Span{TraceID: hex.EncodeToString(trace[:]), SpanID: hex.EncodeToString(span[:])}

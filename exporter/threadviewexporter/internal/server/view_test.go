@@ -43,7 +43,7 @@ func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 
 func watched(events []jvmthread.Event, length time.Duration, sym *symbols.Table, see func([]jvmthread.Event), yield engine.Yield) {
 	cfg := engine.DefaultConfig()
-	cfg.Window = length
+	cfg.Window, cfg.Phase = length, window.Phase(sessionID, length)
 	e := engine.New(cfg, sym)
 	if see != nil {
 		e.Watch(see)

@@ -1,0 +1,35 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Windows end at the session's phase, whenever it started, and also where empty ones were skipped.
+func TestWindowsHaveAPhase(t *testing.T) {
+	second := jvmthread.Time(time.Second)
+	cfg := engine.DefaultConfig()
+	cfg.Phase = 3 * second
+	e := engine.New(cfg, nil)
+	var ends []jvmthread.Time
+	yield := func(w *window.Window) { ends = append(ends, w.End/second) }
+	var events []jvmthread.Event
+	for _, at := range []jvmthread.Time{101, 112, 114, 2005} {
+		events = append(events,
+			jvmthread.Event{Time: at * second, Thread: 1, Kind: jvmthread.KindSleepStart},
+			jvmthread.Event{Time: at*second + 1, Thread: 1, Kind: jvmthread.KindSleepEnd})
+	}
+	e.AddBatch(1, 0, 2014*second, events)
+	e.Advance(yield)
+	if want := []jvmthread.Time{103, 113, 123, 2013}; !slices.Equal(ends, want) {
+		t.Errorf("windows end at %v s, want %v", ends, want)
+	}
+}
