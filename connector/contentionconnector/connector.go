@@ -40,7 +40,7 @@ func (*side) Capabilities() consumer.Capabilities { return consumer.Capabilities
 // are already aggregated.
 func (s *side) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
 	if s.feeds {
-		s.sessions.Consume(ctx, td)
+		return s.sessions.Consume(ctx, td)
 	}
 	return nil
 }

@@ -49,6 +49,7 @@ func start(t *testing.T, change func(*Config), refuse consumer.Metrics) *rig {
 	t.Helper()
 	p := &rig{points: new(consumertest.MetricsSink), records: new(consumertest.LogsSink), tel: componenttest.NewTelemetry()}
 	cfg := createDefaultConfig().(*Config)
+	cfg.Sessions.AckWithin = time.Hour // carriers have been processed when ConsumeTraces returns
 	if change != nil {
 		change(cfg)
 	}

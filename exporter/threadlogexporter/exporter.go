@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/exporter"
@@ -42,13 +43,16 @@ func newThreadLog(cfg *Config, set exporter.Settings) (*threadLog, error) {
 	}
 	t := &threadLog{cfg: cfg, format: format, logger: set.Logger, telemetry: tb}
 	t.sessions = sessions.New(sessions.Settings{
-		Config:  sessions.Config{MaxSessions: cfg.MaxSessions, SessionTimeout: cfg.SessionTimeout, ReorderTimeout: cfg.ReorderTimeout},
+		Config:  sessions.Config{MaxSessions: cfg.MaxSessions, SessionTimeout: cfg.SessionTimeout, ReorderTimeout: cfg.ReorderTimeout, AckWithin: ackWithin},
 		Logger:  set.Logger,
 		Metrics: sessions.Metrics{EventsLost: tb.ExporterThreadLogEventsLost, Sessions: tb.ExporterThreadLogSessions},
 		Open:    t.open,
 	})
 	return t, nil
 }
+
+// ackWithin makes senders wait until their events are in the file.
+const ackWithin = time.Hour
 
 // start creates the directory, so that a bad one is reported before the first JVM connects.
 func (t *threadLog) start(context.Context, component.Host) error {
@@ -82,8 +86,7 @@ func (t *threadLog) shutdown(ctx context.Context) error {
 
 // push records the carriers in td. Write failures are counted and logged, not returned: the sender would repeat everything.
 func (t *threadLog) push(ctx context.Context, td ptrace.Traces) error {
-	t.sessions.Consume(ctx, td)
-	return nil
+	return t.sessions.Consume(ctx, td)
 }
 
 // Where events are lost.

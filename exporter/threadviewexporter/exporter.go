@@ -74,7 +74,9 @@ func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
 
 // consume takes carriers, and ignores other spans.
 func (e *threadView) consume(ctx context.Context, td ptrace.Traces) error {
-	e.sessions.Consume(ctx, td)
+	if err := e.sessions.Consume(ctx, td); err != nil {
+		return err
+	}
 	if !e.misplaced.Load() && hasSpans(td) && e.store.Stats().Sessions == 0 && e.misplaced.CompareAndSwap(false, true) {
 		e.set.Logger.Warn("The page stays empty: " + misplaced)
 	}

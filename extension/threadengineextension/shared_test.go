@@ -52,7 +52,7 @@ type result struct {
 func analyze(t *testing.T, shared bool, swap func(batch int) bool) (r result) {
 	t.Helper()
 	options := sessions.DefaultOptions()
-	options.Window, options.MaxSpansPerWindow = 10*time.Millisecond, 60
+	options.Window, options.MaxSpansPerWindow, options.AckWithin = 10*time.Millisecond, 60, time.Hour
 	own := threadengineextension.Options{Options: options}
 	extensions := host{}
 	if shared {

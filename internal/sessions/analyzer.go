@@ -98,8 +98,10 @@ func (a *Analyzer) Shutdown(ctx context.Context) {
 	a.stopping.Do(func() { a.set.Shutdown(ctx) })
 }
 
-// Consume processes the carriers in td without changing td. Carriers that another member has brought are skipped.
-func (m *Member) Consume(ctx context.Context, td ptrace.Traces) { m.analyzer.set.Consume(ctx, td) }
+// Consume takes the carriers in td; see Set.Consume. Carriers that another member has brought are skipped.
+func (m *Member) Consume(ctx context.Context, td ptrace.Traces) error {
+	return m.analyzer.set.Consume(ctx, td)
+}
 
 // Shutdown ends the analysis for all members.
 func (m *Member) Shutdown(ctx context.Context) { m.analyzer.Shutdown(ctx) }

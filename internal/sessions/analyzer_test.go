@@ -44,7 +44,7 @@ func (r *recorder) Take() sessions.Delivery {
 // shared returns the members of one analyzer, with windows of the given lengths.
 func shared(log *[]string, windows ...time.Duration) (out []*sessions.Member) {
 	options := sessions.DefaultOptions()
-	options.Window = 10 * time.Microsecond
+	options.Window, options.AckWithin = 10*time.Microsecond, time.Hour
 	a := sessions.NewAnalyzer(options, zap.NewNop())
 	for i, length := range windows {
 		out = append(out, join(a, length, func(s *sessions.Session) sessions.Follower {
@@ -64,7 +64,7 @@ func TestMembersShareSessions(t *testing.T) {
 			end = threadpdata.EndExit
 		}
 		for _, m := range members {
-			m.Consume(t.Context(), carrier(batch+1, end))
+			consume(t, m, carrier(batch+1, end))
 		}
 	}
 	for _, m := range members {
@@ -78,7 +78,9 @@ func TestMembersShareSessions(t *testing.T) {
 // Members with windows of one length have one engine, so a window has one verdict and one selection.
 func TestMembersShareEngines(t *testing.T) {
 	engines := make(map[any]int)
-	a := sessions.NewAnalyzer(sessions.DefaultOptions(), zap.NewNop())
+	options := sessions.DefaultOptions()
+	options.AckWithin = time.Hour
+	a := sessions.NewAnalyzer(options, zap.NewNop())
 	var last *sessions.Member
 	for _, length := range []time.Duration{0, time.Second, 10 * time.Second} {
 		last = join(a, length, func(s *sessions.Session) sessions.Follower {
@@ -86,7 +88,7 @@ func TestMembersShareEngines(t *testing.T) {
 			return follower{func() {}}
 		})
 	}
-	last.Consume(t.Context(), carrier(1, ""))
+	consume(t, last, carrier(1, ""))
 	last.Shutdown(t.Context())
 	counts := make(map[int]int)
 	for _, n := range engines {
@@ -99,11 +101,11 @@ func TestMembersShareEngines(t *testing.T) {
 func TestEachVisitsTheMembersFollowers(t *testing.T) {
 	var log []string
 	members := shared(&log, 0, 0)
-	members[0].Consume(t.Context(), carrier(1, ""))
+	consume(t, members[0], carrier(1, ""))
 	var names []string
 	members[1].Each(t.Context(), func(f sessions.Follower) { names = append(names, f.(*recorder).name) })
 	assert.Equal(t, []string{"b"}, names)
 	members[0].Shutdown(t.Context())
-	members[1].Consume(t.Context(), carrier(2, ""))
+	consume(t, members[1], carrier(2, ""))
 	members[1].Each(t.Context(), func(sessions.Follower) { assert.Fail(t, "a session started after the shutdown") })
 }

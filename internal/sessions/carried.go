@@ -28,6 +28,14 @@ type carrierKey struct {
 // maxCarried bounds the carriers by which one component may be ahead of another, at 24 bytes each: 1,000 JVMs send 10,000 a second.
 const maxCarried = 1 << 14
 
+// forget undoes the effect of again on a carrier that was not processed after all.
+func (c *carried) forget(session jvmthread.SessionID, span pcommon.SpanID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.recent, carrierKey{session, span})
+	delete(c.before, carrierKey{session, span})
+}
+
 // again reports whether a carrier was seen before.
 func (c *carried) again(session jvmthread.SessionID, span pcommon.SpanID) bool {
 	if !c.shared.Load() {

@@ -33,6 +33,8 @@ type Options struct {
 	SessionTimeout time.Duration `mapstructure:"session_timeout"`
 	// ReorderTimeout is how long to wait for a missing batch before its events are counted as missed.
 	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
+	// AckWithin is how long senders wait at most for their events to be processed, and for windows that end to be sent.
+	AckWithin time.Duration `mapstructure:"ack_within"`
 
 	// CriticalPath selects the critical path that each window shows.
 	CriticalPath PathOptions `mapstructure:"critical_path"`
@@ -90,7 +92,7 @@ func (m *PathMode) UnmarshalText(text []byte) error {
 func DefaultOptions() Options {
 	return Options{
 		Window: 10 * time.Second, MaxSpansPerWindow: 2000, MaxIntervalsPerWindow: 1_000_000, MaxSessions: 1000,
-		SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second,
+		SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second, AckWithin: 250 * time.Millisecond,
 		CriticalPath: PathOptions{Mode: PathBounded, WhatIf: true},
 	}
 }
@@ -101,6 +103,7 @@ func (o *Options) Validate() error {
 		Within("window", o.Window, 10*time.Millisecond, time.Hour),
 		Within("session_timeout", o.SessionTimeout, time.Second, 24*time.Hour),
 		Within("reorder_timeout", o.ReorderTimeout, 10*time.Millisecond, time.Hour),
+		Within("ack_within", o.AckWithin, 0, time.Hour),
 		AtLeast("max_spans_per_window", o.MaxSpansPerWindow, 0, " (0 keeps all)"),
 		AtLeast("max_intervals_per_window", o.MaxIntervalsPerWindow, 1000, ""),
 		AtLeast("max_sessions", o.MaxSessions, 1, ""),
@@ -154,7 +157,7 @@ func (o *Options) Config() Config {
 	eng := engine.DefaultConfig()
 	eng.Rules = o.Frames.Rules()
 	eng.Window, eng.Limits = o.Window, window.Limits{Intervals: o.MaxIntervalsPerWindow}
-	return Config{Engine: eng, MaxSessions: o.MaxSessions, SessionTimeout: o.SessionTimeout, ReorderTimeout: o.ReorderTimeout}
+	return Config{Engine: eng, MaxSessions: o.MaxSessions, SessionTimeout: o.SessionTimeout, ReorderTimeout: o.ReorderTimeout, AckWithin: o.AckWithin}
 }
 
 // Rules returns the rules for kinds of waits and for the application's code.

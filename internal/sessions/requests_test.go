@@ -5,6 +5,7 @@ package sessions_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"go.uber.org/zap"
@@ -19,16 +20,18 @@ import (
 // The log says once that the application reports its spans.
 func TestFirstSpanIsLogged(t *testing.T) {
 	core, logs := observer.New(zapcore.InfoLevel)
-	a := sessions.NewAnalyzer(sessions.DefaultOptions(), zap.New(core))
+	options := sessions.DefaultOptions()
+	options.AckWithin = time.Hour
+	a := sessions.NewAnalyzer(options, zap.New(core))
 	m := a.Join(sessions.MemberSettings{
 		Metrics: unmeasured(), Requests: new(requests.Config),
 		Follow: func(*sessions.Session) sessions.Follower { return follower{func() {}} },
 	})
 	said := func() int { return logs.FilterMessageSnippet("reports its current spans").Len() }
-	m.Consume(t.Context(), carrier(1, ""))
+	consume(t, m, carrier(1, ""))
 	assert.Zero(t, said())
 	for batch := range uint64(2) {
-		m.Consume(t.Context(), carrierOf(batch+2, "", jvmthread.Event{
+		consume(t, m, carrierOf(batch+2, "", jvmthread.Event{
 			Kind: jvmthread.KindContext, Thread: 1, Span: jvmthread.SpanContext{TraceID: [16]byte{1}, SpanID: [8]byte{2}},
 		}))
 	}

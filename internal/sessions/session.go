@@ -5,13 +5,11 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -58,9 +56,11 @@ type entry struct {
 	*Session
 
 	set     *Set
+	backlog backlog
+
 	mu      sync.Mutex
 	handler Handler
-	heard   time.Time // last carrier
+	heard   time.Time // arrival of the last carrier that was processed
 	stalled time.Time // since when the awaited batch has been missing; zero: no batch is missing
 	awaited uint64    // number of that batch
 	closed  bool
@@ -73,22 +73,42 @@ func (s *Set) newEntry(id jvmthread.SessionID, res pcommon.Resource) *entry {
 	return &entry{Session: session, set: s, heard: time.Now(), handler: s.Open(session)}
 }
 
-var errClosed = errors.New("the session is closed")
+// process passes carriers to the handler, up to the end of the session, and advances. Those after the end belong to the next session of the
+// JVM, or are late.
+func (s *Set) process(e *entry, jobs []job) {
+	ctx := context.Background()
+	taken := 0
+	out, ended := e.visit(func() (silent bool) {
+		for ; taken < len(jobs) && e.handler.End() == ""; taken++ {
+			s.receive(ctx, e, &jobs[taken])
+		}
+		return e.advance()
+	})
+	s.send(ctx, out)
+	if ended != "" {
+		s.send(ctx, s.end(ctx, e, ended))
+	}
+	if taken < len(jobs) {
+		s.remove(ctx, e)
+	}
+	for _, j := range jobs[taken:] {
+		if next := s.entryOf(ctx, e.Resource, j.span); next != nil {
+			s.pool.again(next, j)
+		}
+	}
+}
 
-func (e *entry) take(span ptrace.Span) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return errClosed
+// receive passes a carrier to the handler of its session, which is locked.
+func (s *Set) receive(ctx context.Context, e *entry, j *job) {
+	c := s.carriers.Get().(*threadpdata.Carrier)
+	defer s.release(c)
+	if err := threadpdata.Parse(j.span, e.Symbols, c); err != nil {
+		s.refuse(ctx, j.span, badCarrier)
+		s.logBad(e.ID, err)
+		return
 	}
-	c := e.set.carriers.Get().(*threadpdata.Carrier)
-	defer e.set.release(c)
-	if err := threadpdata.Parse(span, e.Symbols, c); err != nil {
-		return err
-	}
-	e.heard = time.Now()
+	e.heard = j.arrived
 	e.handler.Receive(c)
-	return nil
 }
 
 // visit calls do with the session locked, unless it is closed. It returns what is ready then, and why the session has ended if it has. do
@@ -96,6 +116,10 @@ func (e *entry) take(span ptrace.Span) error {
 func (e *entry) visit(do func() (silent bool)) (out []Delivery, ended window.Cut) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.visitLocked(do)
+}
+
+func (e *entry) visitLocked(do func() (silent bool)) (out []Delivery, ended window.Cut) {
 	if e.closed {
 		return nil, ""
 	}
@@ -116,9 +140,36 @@ func (s *Set) visit(ctx context.Context, e *entry, do func() (silent bool)) {
 	out, ended := e.visit(do)
 	deliver(ctx, out)
 	if ended != "" {
-		out = e.close(ended)
-		s.remove(ctx, e)
-		deliver(ctx, out)
+		deliver(ctx, s.end(ctx, e, ended))
+	}
+}
+
+// check is visit for check. It leaves out a session that is being processed: the others must not wait for it.
+func (s *Set) check(ctx context.Context, e *entry, now time.Time) {
+	if !e.mu.TryLock() {
+		return
+	}
+	out, ended := func() ([]Delivery, window.Cut) {
+		defer e.mu.Unlock()
+		return e.visitLocked(func() bool { return e.check(now) })
+	}()
+	deliver(ctx, out)
+	if ended != "" {
+		deliver(ctx, s.end(ctx, e, ended))
+	}
+}
+
+// end closes a session, and forgets it. It returns what is ready then.
+func (s *Set) end(ctx context.Context, e *entry, why window.Cut) []Delivery {
+	out := e.close(why)
+	s.remove(ctx, e)
+	return out
+}
+
+// send delivers what a worker has ready. Meanwhile another session may be processed.
+func (s *Set) send(ctx context.Context, out []Delivery) {
+	if len(out) > 0 {
+		s.pool.send(func() { deliver(ctx, out) })
 	}
 }
 
@@ -147,12 +198,14 @@ func (e *entry) watchStall(now time.Time) {
 
 // check gives up a batch that has been missing for too long.
 func (e *entry) check(now time.Time) (silent bool) {
-	if !e.stalled.IsZero() && now.Sub(e.stalled) >= e.set.Config.ReorderTimeout {
+	waiting, cfg := e.set.pool.oldest(e), &e.set.Config
+	processed := waiting.IsZero() || waiting.Sub(e.stalled) >= cfg.ReorderTimeout // all that arrived in time
+	if !e.stalled.IsZero() && now.Sub(e.stalled) >= cfg.ReorderTimeout && processed {
 		e.handler.Skip()
 		e.watchStall(now)
 	}
 	e.handler.Tick()
-	return now.Sub(e.heard) >= e.set.Config.SessionTimeout
+	return waiting.IsZero() && now.Sub(e.heard) >= cfg.SessionTimeout
 }
 
 // close processes the remaining events; later carriers get errClosed.

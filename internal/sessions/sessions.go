@@ -8,7 +8,6 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -31,6 +30,7 @@ type Config struct {
 	MaxSessions    int           // followed concurrently; carriers of further sessions are refused and counted
 	SessionTimeout time.Duration // of silence, after which a session is closed
 	ReorderTimeout time.Duration // after which a missing batch is given up
+	AckWithin      time.Duration // after which Consume returns if the carriers are still to be processed; 0: at once
 }
 
 // Settings are the dependencies of a Set.
@@ -52,7 +52,8 @@ type Set struct {
 	sessions map[jvmthread.SessionID]*entry
 	closed   bool
 	ended    recent  // sessions that ended in order: carriers that still arrive for them are late
-	passed   carried // carriers that were processed
+	passed   carried // carriers that were taken
+	pool     *pool
 
 	carriers sync.Pool   // shared by the sessions, because room for many events in each of them would be too much
 	warned   atomic.Bool // about refused carriers
@@ -66,6 +67,7 @@ func New(set Settings) *Set {
 		Settings: set, sessions: make(map[jvmthread.SessionID]*entry),
 		carriers: sync.Pool{New: func() any { return new(threadpdata.Carrier) }},
 	}
+	s.pool = newPool(s.process)
 	s.metrics.Store(&[]Metrics{set.Metrics})
 	return s
 }
@@ -93,8 +95,12 @@ func (s *Set) Shutdown(ctx context.Context) {
 	}
 	s.wg.Wait()
 	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.pool.drain()
+	s.mu.Lock()
 	all := s.sessions
-	s.sessions, s.closed = nil, true
+	s.sessions = nil
 	s.mu.Unlock()
 	for _, e := range all {
 		s.countSessions(ctx, -1)
@@ -103,59 +109,57 @@ func (s *Set) Shutdown(ctx context.Context) {
 	pathMemory.clear()
 }
 
-// Consume processes the carriers in td without changing td.
-func (s *Set) Consume(ctx context.Context, td ptrace.Traces) {
-	touched := make(touched, 1)
+// Consume takes the carriers in td, without changing td. Other goroutines process them, which may take long when windows end. Consume waits
+// for them, but no longer than Config.AckWithin, unless the backlog of a session is full. It returns an error if ctx ends meanwhile; the sender
+// should then send td again.
+func (s *Set) Consume(ctx context.Context, td ptrace.Traces) error {
+	var done *receipt
 	for _, rs := range td.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
-			if threadpdata.IsCarrier(ss.Scope()) {
-				s.takeAll(ctx, rs.Resource(), ss.Spans(), touched)
+			if !threadpdata.IsCarrier(ss.Scope()) {
+				continue
+			}
+			if done == nil {
+				done = newReceipt()
+			}
+			for _, span := range ss.Spans().All() {
+				if err := s.take(ctx, rs.Resource(), span, done); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	s.advance(ctx, touched)
-}
-
-// touched is the sessions that got a carrier.
-type touched map[*entry]struct{}
-
-func (s *Set) takeAll(ctx context.Context, res pcommon.Resource, spans ptrace.SpanSlice, touched touched) {
-	for _, span := range spans.All() {
-		if e := s.take(ctx, res, span); e != nil {
-			touched[e] = struct{}{}
-		}
+	if done != nil {
+		done.wait(s.Config.AckWithin)
 	}
+	return nil
 }
 
-func (s *Set) advance(ctx context.Context, touched touched) {
-	for e := range touched {
-		s.visit(ctx, e, e.advance)
-	}
-}
-
-// take passes a carrier to its session, and returns the session; nil if the carrier is refused, or was processed before.
-func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span) *entry {
+// take adds a carrier to the backlog of its session, unless it is refused or was taken before.
+func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span, done *receipt) error {
 	id := jvmthread.SessionID(span.TraceID())
 	if s.passed.again(id, span.SpanID()) {
 		return nil
 	}
-	for {
-		e, anomaly := s.entry(ctx, id, res, span)
-		if anomaly != "" {
-			s.refuse(ctx, span, anomaly)
-			return nil
-		}
-		err := e.take(span)
-		if errors.Is(err, errClosed) {
-			s.remove(ctx, e)
-			continue // it was closed just now: the carrier opens a new session, or is late
-		}
-		if err != nil {
-			s.refuse(ctx, span, badCarrier)
-			s.logBad(id, err)
-		}
-		return e
+	e := s.entryOf(ctx, res, span)
+	if e == nil {
+		return nil
 	}
+	err := s.pool.add(ctx, e, newJob(span, done))
+	if err != nil {
+		s.passed.forget(id, span.SpanID())
+	}
+	return err
+}
+
+// entryOf returns the session of a carrier, or nil after it has refused the carrier.
+func (s *Set) entryOf(ctx context.Context, res pcommon.Resource, span ptrace.Span) *entry {
+	e, anomaly := s.entry(ctx, jvmthread.SessionID(span.TraceID()), res, span)
+	if anomaly != "" {
+		s.refuse(ctx, span, anomaly)
+		return nil
+	}
+	return e
 }
 
 // entry returns the session of a carrier, a new one if the carrier is valid; otherwise the kind of anomaly.
@@ -223,7 +227,7 @@ func (s *Set) watch(ctx context.Context) {
 		case now := <-ticker.C:
 			pathMemory.trim(now)
 			for _, e := range s.all() {
-				s.visit(ctx, e, func() bool { return e.check(now) })
+				s.check(ctx, e, now)
 			}
 		}
 	}

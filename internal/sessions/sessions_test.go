@@ -41,8 +41,16 @@ func unmeasured() sessions.Metrics {
 }
 
 func newMember(follow func() sessions.Follower) *sessions.Member {
-	a := sessions.NewAnalyzer(sessions.DefaultOptions(), zap.NewNop())
+	options := sessions.DefaultOptions()
+	options.AckWithin = time.Hour
+	a := sessions.NewAnalyzer(options, zap.NewNop())
 	return join(a, 0, func(*sessions.Session) sessions.Follower { return follow() })
+}
+
+// consume passes carriers to a member.
+func consume(t *testing.T, m *sessions.Member, td ptrace.Traces) {
+	t.Helper()
+	assert.NoError(t, m.Consume(t.Context(), td))
 }
 
 // carrier returns a batch with a single event.
@@ -79,7 +87,7 @@ func TestSessionStartsAfterTheEndOfThePreviousOne(t *testing.T) {
 	var once sync.Once
 	closed := func() {
 		once.Do(func() {
-			back.Go(func() { set.Consume(t.Context(), carrier(2, "")) })
+			back.Go(func() { consume(t, set, carrier(2, "")) })
 			for range 1000 {
 				runtime.Gosched() // gives it a chance to start too early
 			}
@@ -90,7 +98,7 @@ func TestSessionStartsAfterTheEndOfThePreviousOne(t *testing.T) {
 		note("begin")
 		return follower{closed}
 	})
-	set.Consume(t.Context(), carrier(1, threadpdata.EndLost))
+	consume(t, set, carrier(1, threadpdata.EndLost))
 	back.Wait()
 	set.Shutdown(t.Context())
 	assert.Equal(t, []string{"begin", "end", "begin", "end"}, order)
@@ -103,8 +111,8 @@ func TestEndedSessionDoesNotStartAgain(t *testing.T) {
 		begun++
 		return follower{func() {}}
 	})
-	set.Consume(t.Context(), carrier(1, threadpdata.EndExit))
-	set.Consume(t.Context(), carrier(1, threadpdata.EndExit))
+	consume(t, set, carrier(1, threadpdata.EndExit))
+	consume(t, set, carrier(1, threadpdata.EndExit))
 	set.Shutdown(t.Context())
 	assert.Equal(t, 1, begun)
 }

@@ -93,6 +93,21 @@ func CountEvents(span ptrace.Span) int64 {
 	return int64(span.Events().Len())
 }
 
+// SizeOf estimates the bytes of a carrier, which may be invalid, in memory.
+func SizeOf(span ptrace.Span) int {
+	const perCarrier, perEvent = 1 << 10, 400 // an event in the form of events has five attributes
+	n := perCarrier + perEvent*span.Events().Len()
+	if value, ok := span.Attributes().Get(attrRawBytes); ok && value.Type() == pcommon.ValueTypeBytes {
+		n += value.Bytes().Len()
+	}
+	if value, ok := span.Attributes().Get(attrRawStacks); ok && value.Type() == pcommon.ValueTypeSlice {
+		for _, text := range value.Slice().All() {
+			n += len(text.Str())
+		}
+	}
+	return n
+}
+
 // MarkCarriers marks the spans of a scope as carriers.
 func MarkCarriers(scope pcommon.InstrumentationScope) { scope.SetName(carrierScope) }
 

@@ -29,7 +29,6 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
-	"github.com/weft-otel/weft/internal/threadtest"
 	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadata"
 )
 
@@ -134,19 +133,24 @@ func (f *fleet) program() {
 		}
 		stacks[i] = f.names.InternStack(text.String())
 	}
-	want := int(fleetTime.Seconds()+2) * f.rate / f.sessions
-	sim := threadtest.Simulate(1, 16, 12, want)
-	first, last := sim.Events[0].Time, sim.Events[len(sim.Events)-1].Time
-	length := int64(len(sim.Events)) * int64(time.Second) * int64(f.sessions) / int64(f.rate)
-	scale := float64(length) / float64(last-first)
-	for i := range sim.Events {
-		ev := &sim.Events[i]
-		ev.Time = jvmthread.Time(float64(ev.Time-first) * scale)
-		if !ev.Lock.IsZero() {
-			ev.Stack = stacks[int(ev.Lock.Hash+uint32(ev.Thread)*7)%len(stacks)]
+	const perStep, threads, locks, queued = 4, 16, 5, 3
+	step := jvmthread.Time(perStep * int64(time.Second) * int64(f.sessions) / int64(f.rate))
+	last := [locks]jvmthread.ThreadID{}
+	for i := 0; jvmthread.Time(i)*step < jvmthread.Time(*fleetTime+time.Second); i++ {
+		at := jvmthread.Time(i) * step
+		lock := jvmthread.LockID{Class: jvmthread.ClassID(1 + i%locks%3), Hash: uint32(i % locks)}
+		comes, sleeps := jvmthread.ThreadID(1+i%threads), jvmthread.ThreadID(1+(i+threads/2)%threads)
+		f.events = append(f.events,
+			jvmthread.Event{Time: at, Thread: comes, Kind: jvmthread.KindContendedEnter, Lock: lock, Peer: last[i%locks], Stack: stacks[i*7%len(stacks)]},
+			jvmthread.Event{Time: at + 1, Thread: sleeps, Kind: jvmthread.KindSleepStart, Arg: 1, Stack: stacks[i*3%len(stacks)]},
+			jvmthread.Event{Time: at + step/2, Thread: sleeps, Kind: jvmthread.KindSleepEnd})
+		last[i%locks] = comes
+		if i >= queued {
+			got := jvmthread.ThreadID(1 + (i-queued)%threads)
+			lock := jvmthread.LockID{Class: jvmthread.ClassID(1 + (i-queued)%locks%3), Hash: uint32((i - queued) % locks)}
+			f.events = append(f.events, jvmthread.Event{Time: at + step/2 + 1, Thread: got, Kind: jvmthread.KindContendedEntered, Lock: lock, Stack: stacks[i%len(stacks)]})
 		}
 	}
-	f.events = sim.Events
 }
 
 // agent sends the events of a session, as many as are due every time. While it waits for an acknowledgement, it gathers.

@@ -65,10 +65,12 @@ func (p *threadSpan) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// ConsumeTraces consumes the carriers in td, and sends the rest and the complete windows to the next consumer. It counts and logs windows
-// that are rejected instead of returning an error: the sender would repeat events that were already consumed.
+// ConsumeTraces takes the carriers in td, and sends the rest to the next consumer. Complete windows are sent by other goroutines: those that
+// the next consumer rejects are counted and logged instead of returning an error, because the sender would repeat events that were consumed.
 func (p *threadSpan) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
-	p.sessions.Consume(ctx, td)
+	if err := p.sessions.Consume(ctx, td); err != nil {
+		return err
+	}
 	rest := threadpdata.Others(td)
 	if rest.ResourceSpans().Len() == 0 {
 		return nil

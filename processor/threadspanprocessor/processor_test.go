@@ -49,6 +49,7 @@ func start(t *testing.T, change func(*Config), next consumer.Traces) *pipeline {
 	}
 	cfg := createDefaultConfig().(*Config)
 	cfg.Sessions.CriticalPath.Mode = sessions.PathOff
+	cfg.Sessions.AckWithin = time.Hour // windows have been sent when ConsumeTraces returns
 	if change != nil {
 		change(cfg)
 	}

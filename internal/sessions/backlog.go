@@ -1,0 +1,73 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// backlog is the carriers of a session that have arrived and were not processed yet, in order of arrival. The pool's lock guards it.
+type backlog struct {
+	jobs  []job // the first ones are being processed
+	taken int   // number of these
+	bytes int
+	room  chan struct{} // closed when there is room again; nil: nobody waits
+	due   bool          // the session is in the line of the pool, or a worker has it
+}
+
+// job is one carrier. It is a copy: what arrived belongs to the sender again once it is acknowledged, and may be a small part of a large
+// request.
+type job struct {
+	span    ptrace.Span
+	bytes   int
+	arrived time.Time
+	done    *receipt
+}
+
+// maxBacklog is the size in bytes above which a session takes no further carriers: some seconds of a busy JVM. Its sender waits.
+const maxBacklog = 4 << 20
+
+func newJob(span ptrace.Span, done *receipt) job {
+	own := ptrace.NewSpan()
+	span.CopyTo(own)
+	done.open.Add(1)
+	return job{span: own, bytes: threadpdata.SizeOf(own), arrived: time.Now(), done: done}
+}
+
+// receipt tells who has brought carriers when all of them were processed.
+type receipt struct {
+	open atomic.Int32 // carriers, plus one until all were added
+	all  chan struct{}
+}
+
+func newReceipt() *receipt {
+	r := &receipt{all: make(chan struct{})}
+	r.open.Store(1)
+	return r
+}
+
+func (r *receipt) done() {
+	if r.open.Add(-1) == 0 {
+		close(r.all)
+	}
+}
+
+// wait waits until all carriers were processed, at most for a time.
+func (r *receipt) wait(most time.Duration) {
+	r.done()
+	if r.open.Load() == 0 || most <= 0 {
+		return
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-r.all:
+	case <-timer.C:
+	}
+}

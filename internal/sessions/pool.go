@@ -1,0 +1,179 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// pool processes the carriers of all sessions of a Set on as many goroutines as there are CPUs: more would need more memory and finish no
+// earlier. Carriers of one session are processed one after the other. Sessions take turns, so that the windows of a busy one delay the
+// others by one turn at most. A goroutine ends when there is no work.
+type pool struct {
+	process func(e *entry, jobs []job)
+	limit   int // of goroutines
+
+	mu      sync.Mutex
+	line    []*entry // whose turn is next
+	workers int
+	sending int       // workers that wait for the next consumer, and have let others take their place
+	idle    sync.Cond // no worker is left
+}
+
+// maxSending bounds the workers that wait for the next consumer, each with the spans of a turn.
+const maxSending = 16
+
+// perTurn is the number of carriers that a session may process before it is another one's turn.
+const perTurn = 16
+
+func newPool(process func(*entry, []job)) *pool {
+	p := &pool{process: process, limit: runtime.GOMAXPROCS(0)}
+	p.idle.L = &p.mu
+	return p
+}
+
+// add adds a carrier to the backlog of its session. While that is full, add waits; it returns an error if ctx ends first.
+func (p *pool) add(ctx context.Context, e *entry, j job) error {
+	for {
+		full := p.tryAdd(e, j)
+		if full == nil {
+			return nil
+		}
+		select {
+		case <-full:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// again adds a carrier of a session that has ended meanwhile to the backlog of its next one, even if that is full: a worker must not wait for
+// itself.
+func (p *pool) again(e *entry, j job) {
+	j.done.open.Add(1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.backlog.jobs = append(e.backlog.jobs, j)
+	e.backlog.bytes += j.bytes
+	p.schedule(e)
+}
+
+// tryAdd adds a carrier, or returns a channel that is closed when there may be room.
+func (p *pool) tryAdd(e *entry, j job) (full <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := &e.backlog
+	if b.bytes > 0 && b.bytes+j.bytes > maxBacklog {
+		if b.room == nil {
+			b.room = make(chan struct{})
+		}
+		return b.room
+	}
+	b.jobs = append(b.jobs, j)
+	b.bytes += j.bytes
+	p.schedule(e)
+	return nil
+}
+
+// schedule puts a session in line unless it is there already or a worker has it. The caller has the lock.
+func (p *pool) schedule(e *entry) {
+	if e.backlog.due {
+		return
+	}
+	e.backlog.due = true
+	p.line = append(p.line, e)
+	p.start()
+}
+
+// start starts a worker if there is work for it. The caller has the lock.
+func (p *pool) start() {
+	if len(p.line) > 0 && p.workers < p.limit {
+		p.workers++
+		go p.work()
+	}
+}
+
+func (p *pool) work() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.line) > 0 {
+		e := p.line[0]
+		p.line[0] = nil
+		p.line = p.line[1:]
+		b := &e.backlog
+		b.taken = min(len(b.jobs), perTurn)
+		jobs := b.jobs[:b.taken:b.taken]
+		p.mu.Unlock()
+		p.process(e, jobs)
+		p.mu.Lock()
+		p.processed(e)
+	}
+	p.workers--
+	if p.workers+p.sending == 0 {
+		p.line = nil // its room
+		p.idle.Broadcast()
+	}
+}
+
+// send calls do, which waits for the next consumer. Meanwhile another worker may process other sessions.
+func (p *pool) send(do func()) {
+	p.mu.Lock()
+	steps := p.sending < maxSending
+	if steps {
+		p.sending++
+		p.workers--
+		p.start()
+	}
+	p.mu.Unlock()
+	do()
+	if steps {
+		p.mu.Lock()
+		p.sending--
+		p.workers++
+		p.mu.Unlock()
+	}
+}
+
+// processed drops the carriers of a turn, and gives the session its next one if there are more.
+func (p *pool) processed(e *entry) {
+	b := &e.backlog
+	for i := range b.taken {
+		b.bytes -= b.jobs[i].bytes
+		b.jobs[i].done.done()
+		b.jobs[i] = job{}
+	}
+	b.jobs = b.jobs[b.taken:]
+	b.taken, b.due = 0, false
+	if b.room != nil && b.bytes < maxBacklog {
+		close(b.room)
+		b.room = nil
+	}
+	if len(b.jobs) > 0 {
+		p.schedule(e)
+	} else {
+		b.jobs = nil
+	}
+}
+
+// oldest returns when the oldest carrier arrived that was not processed yet; the zero time if there is none.
+func (p *pool) oldest(e *entry) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(e.backlog.jobs) == 0 {
+		return time.Time{}
+	}
+	return e.backlog.jobs[0].arrived
+}
+
+// drain waits until all carriers were processed.
+func (p *pool) drain() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.workers+p.sending > 0 {
+		p.idle.Wait()
+	}
+}
