@@ -5,6 +5,7 @@ package threadspanprocessor
 
 import (
 	"context"
+	"errors"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
@@ -79,7 +80,7 @@ func (p *threadSpan) ConsumeTraces(ctx context.Context, td ptrace.Traces) error 
 }
 
 // send sends spans for the traces of requests, and windows, to the next consumer.
-func (p *threadSpan) send(ctx context.Context, requests, windows []ptrace.Traces) {
+func (p *threadSpan) send(ctx context.Context, requests []ptrace.Traces, windows [][]ptrace.Traces) {
 	for _, td := range requests {
 		p.telemetry.ProcessorThreadSpanRequestSpans.Add(ctx, int64(td.SpanCount()))
 		if err := p.next.ConsumeTraces(ctx, td); err != nil {
@@ -87,12 +88,22 @@ func (p *threadSpan) send(ctx context.Context, requests, windows []ptrace.Traces
 			p.logger.Error("The next consumer rejected spans of requests, which are lost; configure a sending_queue in the exporter", zap.Error(err))
 		}
 	}
-	for _, td := range windows {
+	for i, pieces := range windows {
+		windows[i] = nil
 		p.telemetry.ProcessorThreadSpanWindows.Add(ctx, 1)
-		p.telemetry.ProcessorThreadSpanSpans.Add(ctx, int64(td.SpanCount()))
-		if err := p.next.ConsumeTraces(ctx, td); err != nil {
+		if err := p.sendPieces(ctx, pieces); err != nil {
 			p.telemetry.ProcessorThreadSpanWindowsRefused.Add(ctx, 1)
 			p.logger.Error("The next consumer rejected a window, which is lost; configure a sending_queue in the exporter", zap.Error(err))
 		}
 	}
+}
+
+// sendPieces sends the pieces of a window one by one, and forgets each. It returns the errors of all.
+func (p *threadSpan) sendPieces(ctx context.Context, pieces []ptrace.Traces) (err error) {
+	for i, td := range pieces {
+		pieces[i] = ptrace.Traces{}
+		p.telemetry.ProcessorThreadSpanSpans.Add(ctx, int64(td.SpanCount()))
+		err = errors.Join(err, p.next.ConsumeTraces(ctx, td))
+	}
+	return err
 }

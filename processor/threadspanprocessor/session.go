@@ -20,9 +20,9 @@ type session struct {
 
 	proc      *threadSpan
 	emitter   *threadpdata.Emitter
-	incidents *incident.Finder // nil: off
-	windows   []ptrace.Traces  // not sent yet
-	requests  []ptrace.Traces  // the same: spans for the traces of requests
+	incidents *incident.Finder  // nil: off
+	windows   [][]ptrace.Traces // not sent yet, in pieces
+	requests  []ptrace.Traces   // the same: spans for the traces of requests
 }
 
 func (p *threadSpan) follow(s *sessions.Session) sessions.Follower {
@@ -42,12 +42,32 @@ func (s *session) Window(w *window.Window) {
 	td, spans := s.traces()
 	s.emitter.Append(w, path, spans)
 	s.addIncidents(w, spans)
-	s.windows = append(s.windows, td)
+	s.windows = append(s.windows, s.pieces(td, spans))
 	folded := w.FoldedThreads().Count
 	for _, l := range w.Lanes {
 		folded += l.Folded.Count
 	}
 	s.proc.telemetry.ProcessorThreadSpanFolded.Add(context.Background(), int64(folded))
+}
+
+// maxPiece bounds the spans that the next consumer gets at a time: few megabytes, so that it can release the first ones while later ones are
+// sent, and an OTLP request does not exceed what servers accept.
+const maxPiece = 2048
+
+// pieces splits data into pieces of at most maxPiece spans. The first one has the root.
+func (s *session) pieces(td ptrace.Traces, spans ptrace.SpanSlice) (out []ptrace.Traces) {
+	if spans.Len() <= maxPiece {
+		return []ptrace.Traces{td}
+	}
+	for from := 0; from < spans.Len(); from += maxPiece {
+		piece, to := s.traces()
+		to.EnsureCapacity(min(maxPiece, spans.Len()-from))
+		for i := from; i < min(from+maxPiece, spans.Len()); i++ {
+			spans.At(i).MoveTo(to.AppendEmpty())
+		}
+		out = append(out, piece)
+	}
+	return out
 }
 
 // traces returns new data of the session, with its spans.
