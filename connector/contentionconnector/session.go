@@ -166,6 +166,9 @@ func (s *session) record() plog.LogRecord {
 	return s.records.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().AppendEmpty()
 }
 
+// Held estimates the bytes of what the session remembers besides its engine. Series have a limit of their own.
+func (s *session) Held() int { return s.emitter.Held() }
+
 // Take returns what sends the pending output.
 func (s *session) Take() sessions.Delivery {
 	out := s.out

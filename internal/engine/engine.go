@@ -191,10 +191,10 @@ func (e *Engine) HeldLocks(yield func(interaction.Held) bool) { e.binder.Held(yi
 // Locks returns the number of locks the engine keeps.
 func (e *Engine) Locks() int { return e.binder.Locks() }
 
-// Held estimates the bytes in use: queued events, the current window, threads and locks.
+// Held estimates the bytes in use: queued events, the current window, threads and locks, and what is remembered of names.
 func (e *Engine) Held() int {
-	const perInterval, perThread, perLock = 40, 256, 256
-	return e.queue.Bytes() + perInterval*e.builder.Held() + perThread*e.timeline.Len() + perLock*e.binder.Locks()
+	const perThread, fixed = 400, 32 << 10 // of an engine: caches of what was looked up last
+	return fixed + e.queue.Bytes() + e.builder.Held() + perThread*e.timeline.Len() + e.binder.Bytes() + e.waits.Held()
 }
 
 // Counters are the anomalies of a session, by package.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"unsafe"
 )
 
 // Intervals are intervals of one thread, in order. They take 40 bytes each, an Interval has 64: the thread is the same, and the start and the
@@ -44,6 +45,9 @@ type piece struct {
 	was     State
 	wait    Wait
 }
+
+// IntervalSize is the size in bytes of an interval in a list.
+const IntervalSize = int(unsafe.Sizeof(piece{}))
 
 // brk is an interval that does not begin where the one before ends, or does not have the next number.
 type brk struct {

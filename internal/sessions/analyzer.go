@@ -36,6 +36,12 @@ type Aggregator interface {
 	Aggregate(a *jvmthread.Aggregate)
 }
 
+// Holder is a Follower that holds memory of its own.
+type Holder interface {
+	// Held estimates the bytes, without the results that Take has returned.
+	Held() int
+}
+
 // Analyzer analyzes each session once, for one component or for several that share it: each carrier is decoded and put in order once, and
 // there is one engine for each length of windows, whose windows have one critical path and one selection of spans.
 type Analyzer struct {

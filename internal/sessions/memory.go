@@ -9,44 +9,61 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/window"
 )
 
-// pathMemory lends the memory for critical paths to the sessions of all components.
-var pathMemory = newLender(runtime.GOMAXPROCS(0)) //nolint:gochecknoglobals // memory without state
+// The memory for critical paths and for incidents is lent to the sessions of all components.
+var (
+	pathMemory     = newLender(runtime.GOMAXPROCS(0), window.NewScratch)   //nolint:gochecknoglobals // memory without state
+	incidentMemory = newLender(runtime.GOMAXPROCS(0), incident.NewScratch) //nolint:gochecknoglobals // the same
+)
 
-// lender implements window.Memory. As soon as it has lent everything, the next borrower waits: more borrowers than CPUs would need more
+// NewIncidents returns a finder of incidents in the windows of a session. It borrows its memory.
+func NewIncidents(opt incident.Options) *incident.Finder {
+	f := incident.NewFinder(opt)
+	f.Memory = incidentMemory
+	return f
+}
+
+// scratch is memory that windows are computed in. Excessive reports whether it was much too large for those since its last call.
+type scratch interface{ Excessive() bool }
+
+// lender implements window.Memory and incident.Memory. As soon as it has lent everything, the next borrower waits: more borrowers than CPUs would need more
 // memory and finish no earlier. It does not leave memory to the garbage collector between two windows, as a sync.Pool does: a tenth of the
 // CPU time of a busy session went into page faults in new memory.
-type lender struct {
-	lent chan struct{} // its capacity is the limit
+type lender[T scratch] struct {
+	create func() T
+	lent   chan struct{} // its capacity is the limit
 
 	mu      sync.Mutex
-	free    []*window.Scratch // the last one is borrowed first, so that those that are not needed remain unused
+	free    []T // the last one is borrowed first, so that those that are not needed remain unused
 	trimmed time.Time
 }
 
 // trimEvery is how often memory is freed that was not used since, such as that of a peak.
 const trimEvery = time.Minute
 
-func newLender(limit int) *lender { return &lender{lent: make(chan struct{}, limit)} }
+func newLender[T scratch](limit int, create func() T) *lender[T] {
+	return &lender[T]{create: create, lent: make(chan struct{}, limit)}
+}
 
-// Borrow implements window.Memory. A borrower must not borrow again before it has returned the memory.
-func (l *lender) Borrow() *window.Scratch {
+// Borrow lends memory. A borrower must not borrow again before it has returned the memory.
+func (l *lender[T]) Borrow() T {
 	l.lent <- struct{}{}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last := len(l.free) - 1
 	if last < 0 {
-		return window.NewScratch()
+		return l.create()
 	}
 	s := l.free[last]
 	l.free = slices.Delete(l.free, last, last+1)
 	return s
 }
 
-// Return implements window.Memory.
-func (l *lender) Return(s *window.Scratch) {
+// Return takes memory back.
+func (l *lender[T]) Return(s T) {
 	l.mu.Lock()
 	l.free = append(l.free, s)
 	l.mu.Unlock()
@@ -54,18 +71,18 @@ func (l *lender) Return(s *window.Scratch) {
 }
 
 // trim frees memory that was not needed since the last time, at most once in trimEvery.
-func (l *lender) trim(now time.Time) {
+func (l *lender[T]) trim(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if since := now.Sub(l.trimmed); since >= 0 && since < trimEvery {
 		return
 	}
 	l.trimmed = now
-	l.free = slices.DeleteFunc(l.free, (*window.Scratch).Excessive)
+	l.free = slices.DeleteFunc(l.free, T.Excessive)
 }
 
 // clear frees all memory that is not borrowed.
-func (l *lender) clear() {
+func (l *lender[T]) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.free = nil

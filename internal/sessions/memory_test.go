@@ -18,7 +18,7 @@ import (
 func TestMemoryForPathsIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, sessions = 2, 10
-		l := newLender(limit)
+		l := newLender(limit, window.NewScratch)
 		borrowed, finished := make(chan *window.Scratch, sessions), make(chan struct{}, sessions)
 		for range sessions {
 			go func() {
@@ -46,7 +46,7 @@ func TestMemoryForPathsIsBounded(t *testing.T) {
 
 // Memory is used again, not left to the garbage collector. What was not needed for a while, such as the memory of a peak, is freed.
 func TestMemoryForPathsIsKeptWhileItIsNeeded(t *testing.T) {
-	l := newLender(2)
+	l := newLender(2, window.NewScratch)
 	finder := window.NewFinder()
 	finder.Memory = l
 	find := func(intervals int) {

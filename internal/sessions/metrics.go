@@ -130,6 +130,11 @@ func (v *view) held(first bool) int64 {
 		return 0
 	}
 	held := v.Engine.Held()
+	for _, f := range v.followers {
+		if h, ok := f.Follower.(Holder); ok {
+			held += h.Held()
+		}
+	}
 	if first {
 		held += v.analysis.Bytes() + v.Symbols.Held()
 	}

@@ -107,6 +107,7 @@ func (s *Set) Shutdown(ctx context.Context) {
 		deliver(ctx, e.close(window.CutShutdown))
 	}
 	pathMemory.clear()
+	incidentMemory.clear()
 }
 
 // Consume takes the carriers in td, without changing td. Other goroutines process them, which may take long when windows end. Consume waits
@@ -226,6 +227,7 @@ func (s *Set) watch(ctx context.Context) {
 			return
 		case now := <-ticker.C:
 			pathMemory.trim(now)
+			incidentMemory.trim(now)
 			for _, e := range s.all() {
 				s.check(ctx, e, now)
 			}

@@ -58,6 +58,13 @@ func NewEmitter(session jvmthread.SessionID, sym *symbols.Table, classifier *wai
 	}
 }
 
+// Held estimates the bytes of the names and texts that the emitter remembers.
+func (e *Emitter) Held() int {
+	const perText, perEntry = 160, 100 // with the key, and the room of its map
+	return perText*(len(e.titles)+len(e.doings)+len(e.names.known)+len(e.names.path)) +
+		perEntry*(len(e.names.objects)+len(e.classes)+len(e.blocked)+len(e.rootNames)+len(e.holdNames)) + cap(e.text)
+}
+
 // Append writes the trace of a window: a root, the lane of the critical path with the given segments (as Prepare returns them), a span for
 // each thread, and below it a span for each interval that the window keeps. The same window always gives the same spans in the same order.
 func (e *Emitter) Append(w *window.Window, segments []criticalpath.Segment, dst ptrace.SpanSlice) {

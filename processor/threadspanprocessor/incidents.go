@@ -40,7 +40,7 @@ func (o *IncidentOptions) finder() *incident.Finder {
 	if !o.Enabled {
 		return nil
 	}
-	return incident.NewFinder(incident.Options{MinTime: o.MinTime, MaxPerWindow: o.MaxPerWindow})
+	return sessions.NewIncidents(incident.Options{MinTime: o.MinTime, MaxPerWindow: o.MaxPerWindow})
 }
 
 // addIncidents adds the traces of the incidents that ended in a window to those of the window, whose root is the first one.

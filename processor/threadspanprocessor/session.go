@@ -101,6 +101,15 @@ func (s *session) Advanced() {
 // Closed does the same for the waits that end with the session.
 func (s *session) Closed(window.Cut) { s.Advanced() }
 
+// Held estimates the bytes of what the session remembers besides its engine.
+func (s *session) Held() int {
+	held := s.emitter.Held()
+	if s.incidents != nil {
+		held += s.incidents.Held()
+	}
+	return held
+}
+
 // Take returns what sends the spans that are complete.
 func (s *session) Take() sessions.Delivery {
 	requests, windows := s.requests, s.windows

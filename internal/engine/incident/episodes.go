@@ -59,7 +59,7 @@ func lockOf(id jvmthread.LockID, stack jvmthread.StackID) jvmthread.LockID {
 
 // find finds the episodes of a window.
 func (e *episodes) find(w *window.Window) {
-	e.waits, e.lanes, e.order, e.locks, e.list = reuse(e.waits), reuse(e.lanes), reuse(e.order), reuse(e.locks), reuse(e.list)
+	e.waits, e.lanes, e.order, e.locks, e.list = e.waits[:0], e.lanes[:0], e.order[:0], e.locks[:0], e.list[:0]
 	clear(e.index)
 	e.recent.Clear()
 	for n, l := range w.Lanes {
@@ -93,14 +93,6 @@ func (e *episodes) find(w *window.Window) {
 		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.start, b.start), cmp.Compare(x, y))
 	})
 	e.split(w)
-}
-
-// reuse empties a list, and drops its memory if the last window needed little of it.
-func reuse[T any](list []T) []T {
-	if len(list) < cap(list)/4 && cap(list) > 4096 {
-		return nil
-	}
-	return list[:0]
 }
 
 func (e *episodes) lock(id jvmthread.LockID) int32 {

@@ -21,10 +21,12 @@ const (
 
 // Finder finds the incidents in the windows of a session, in order. One goroutine owns it.
 type Finder struct {
+	Memory Memory // lends the memory for one window at a time; nil: the Finder keeps its own
+
+	*Scratch // of the current window
+
 	opt       Options
 	open      []*Incident // not over at the end of the last window
-	episodes  episodes
-	groups    []group
 	ended     []*Incident // in this window, or cut; those that are not small
 	fresh     []fresh
 	deadlocks map[jvmthread.Cycle]deadlock.Found // that have an open incident
@@ -45,13 +47,14 @@ type fresh struct {
 func NewFinder(opt Options) *Finder {
 	return &Finder{
 		opt: opt, cutAfter: cutAfter, cutAgainAfter: cutAgainAfter, deadlocks: make(map[jvmthread.Cycle]deadlock.Found),
-		episodes: episodes{index: make(map[jvmthread.LockID]int32), parts: make(map[int32]jvmthread.Time)},
 	}
 }
 
 // Find returns the incidents that ended in a window. The spans of the window must be selected. The result is valid until the next call; its
 // incidents stay.
 func (f *Finder) Find(w *window.Window) *Found {
+	f.borrow()
+	defer f.release()
 	clear(f.found.Incidents) // or the memory of what was reported once would stay
 	clear(f.ended)
 	f.found = Found{Incidents: f.found.Incidents[:0]}
@@ -60,7 +63,7 @@ func (f *Finder) Find(w *window.Window) *Found {
 		f.deadlocks[d.Cycle] = d
 	}
 	f.episodes.find(w)
-	f.groups = f.episodes.groups(w, reuse(f.groups))
+	f.groups = f.episodes.groups(w, f.groups[:0])
 	f.steps = workPerWait * (len(f.episodes.waits) + len(w.Holds))
 	claims := f.claim()
 	previous := f.open

@@ -3,7 +3,11 @@
 
 package interaction
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"unsafe"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
 
 // Locks returns the number of known locks.
 func (b *Binder) Locks() int { return len(b.locks) }
@@ -48,6 +52,13 @@ func (l *lock) open(at jvmthread.Time) jvmthread.Hold {
 		h.End, h.Marks = l.seen, l.marks|jvmthread.HoldInferred|jvmthread.HoldSoFar
 	}
 	return h
+}
+
+// Bytes estimates the bytes in use.
+func (b *Binder) Bytes() int {
+	const perLock, perCause, perThread = 320, 120, int(unsafe.Sizeof(waiting{})) // of maps with their room
+	return int(unsafe.Sizeof(jvmthread.Hold{}))*cap(b.holds) + perLock*len(b.locks) +
+		perCause*(len(b.starts)+len(b.interrupts)+len(b.unparks)) + perThread*cap(b.waits)
 }
 
 // NewHolds returns the holds that ended since the last cut, but for the first n. They are valid until the next event.

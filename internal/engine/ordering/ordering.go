@@ -11,6 +11,7 @@ package ordering
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -230,8 +231,15 @@ func (q *Queue) End() string { return q.end }
 // Held returns the number of queued events.
 func (q *Queue) Held() int { return q.waitingEvents + len(q.held) }
 
-// Bytes estimates the memory of the queued events.
-func (q *Queue) Bytes() int { return 72 * q.Held() }
+// Bytes estimates the memory of the queued events, and the room that is kept for the next ones.
+func (q *Queue) Bytes() int {
+	const perEvent = int(unsafe.Sizeof(jvmthread.Event{}))
+	n := q.waitingEvents + cap(q.held) + cap(q.sorted)
+	for _, b := range q.free {
+		n += cap(b.events)
+	}
+	return perEvent*n + 8*(cap(q.keys)+cap(q.merged)+cap(q.runs))
+}
 
 // Counters returns the anomalies so far.
 func (q *Queue) Counters() Counters { return q.counters }

@@ -5,6 +5,7 @@ package waits
 
 import (
 	"strings"
+	"unsafe"
 
 	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -21,6 +22,7 @@ type Classifier struct {
 	recent  recent.Cache[kindKey, jvmthread.Wait]
 	sites   []*Site  // by stack; nil: not parsed yet
 	briefs  []string // by stack; empty: not built yet
+	texts   int      // bytes of these, and of the sites
 }
 
 // kindKey is what a kind depends on. Rules do not distinguish most classes, so there are far fewer combinations than classes.
@@ -106,6 +108,7 @@ func (c *Classifier) Site(id jvmthread.StackID) *Site {
 	if id < maxIDs {
 		c.sites = upTo(c.sites, id)
 		c.sites[id] = &site
+		c.texts += int(unsafe.Sizeof(site)) // its texts are parts of the stack
 	}
 	return &site
 }
@@ -119,8 +122,18 @@ func (c *Classifier) Brief(id jvmthread.StackID) string {
 	if id < maxIDs {
 		c.briefs = upTo(c.briefs, id)
 		c.briefs[id] = text
+		c.texts += len(text)
 	}
 	return text
+}
+
+// Held estimates the bytes in use.
+func (c *Classifier) Held() int {
+	const perKind, perCached = 40, 24
+	if c == nil {
+		return 0
+	}
+	return c.texts + 16*cap(c.briefs) + 8*(cap(c.sites)+cap(c.classes)) + (perKind+4*perCached)*len(c.kinds)
 }
 
 // maxIDs bounds the stacks and classes that are remembered. Tables of symbols have fewer.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
 	"github.com/weft-otel/weft/internal/engine/interaction"
@@ -36,7 +37,9 @@ type Builder struct {
 	lanes     []*Lane // by the thread's slot
 	used      int     // lanes that are not nil
 	spare     []*Lane // emptied lanes of the previous window, by the thread's slot
-	spareRoom int     // capacity of these
+	kept      int     // number of these
+	bytes     int     // of the lists of all lanes
+	pastBytes int     // of the previous windows
 	intervals int
 	holds     []jvmthread.Hold // in order of arrival
 	order     lockOrder
@@ -76,8 +79,12 @@ func (b *Builder) Begun() bool { return b.begun }
 // End returns the time at which the current window is due to be cut.
 func (b *Builder) End() jvmthread.Time { return b.window.End }
 
-// Held returns the number of intervals and interactions in memory, including the spare capacity kept for the next window.
-func (b *Builder) Held() int { return b.intervals + b.spareRoom }
+// Held estimates the bytes of the current window, and of what is kept for the next one.
+func (b *Builder) Held() int {
+	const perLane, perHold, perLock = int(unsafe.Sizeof(Lane{})), int(unsafe.Sizeof(jvmthread.Hold{})), 512
+	return b.bytes + b.pastBytes + perLane*(b.used+b.kept) + 8*(cap(b.lanes)+cap(b.spare)) + perHold*(cap(b.holds)+cap(b.window.Holds)) +
+		b.order.held() + perLock*(len(b.locks.classes)+len(b.locks.runs))
+}
 
 // reaches reports whether the window contains at least times times its limit.
 func (b *Builder) reaches(times int) bool {
@@ -110,9 +117,15 @@ func (b *Builder) Add(th *timeline.Thread, iv *jvmthread.Interval) {
 
 func (b *Builder) add(th *timeline.Thread, iv *jvmthread.Interval, d *jvmthread.Detail) {
 	l := b.lane(th)
+	before := l.Intervals.Cap()
 	l.Intervals.Append(iv)
+	if grown := l.Intervals.Cap() - before; grown > 0 {
+		b.bytes += perInterval * grown
+	}
 	if d != nil && !d.IsZero() {
+		before := cap(l.details)
 		l.details = append(l.details, detail{iv.Seq, *d})
+		b.bytes += perDetail * (cap(l.details) - before)
 	}
 	b.intervals++
 }
@@ -127,7 +140,9 @@ func (b *Builder) AddInteraction(to *timeline.Thread, ia *jvmthread.Interaction)
 	if ia.Kind == jvmthread.InteractionHandoff {
 		b.locks.addHandoff(ia)
 	}
+	before := cap(l.causes)
 	l.addCause(ia)
+	b.bytes += perCause * (cap(l.causes) - before)
 	b.intervals++
 }
 
@@ -156,7 +171,7 @@ func (b *Builder) lane(th *timeline.Thread) *Lane {
 	}
 	if slot < len(b.spare) && b.spare[slot] != nil {
 		l, b.spare[slot] = b.spare[slot], nil
-		b.spareRoom -= l.room()
+		b.kept--
 		*l = Lane{Intervals: l.Intervals, causes: l.causes, details: l.details}
 	} else {
 		l = new(Lane)
@@ -270,6 +285,10 @@ func (b *Builder) Next(at jvmthread.Time) {
 	if len(w.Lanes) > 0 {
 		past = append(past, w.asPast())
 		past = past[max(0, len(past)-maxPast):]
+		b.pastBytes = 0
+		for i := range past {
+			b.pastBytes += past[i].held()
+		}
 	}
 	b.recycle()
 	b.locks.reset()

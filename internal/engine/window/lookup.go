@@ -6,6 +6,7 @@ package window
 import (
 	"cmp"
 	"slices"
+	"unsafe"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -101,6 +102,11 @@ type Past struct {
 	threads   []jvmthread.ThreadID    // that have a span, ascending
 	all       bool                    // every interval of these threads has a span
 	intervals []jvmthread.IntervalRef // otherwise the intervals that have a span, ascending
+}
+
+// held returns the bytes in use.
+func (p *Past) held() int {
+	return 8*cap(p.threads) + int(unsafe.Sizeof(jvmthread.IntervalRef{}))*cap(p.intervals)
 }
 
 func (w *Window) asPast() Past {

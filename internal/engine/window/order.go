@@ -6,6 +6,7 @@ package window
 import (
 	"cmp"
 	"slices"
+	"unsafe"
 
 	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/engine/timeline"
@@ -55,18 +56,24 @@ func (b *Builder) showHolders(tl *timeline.Timeline, at jvmthread.Time) {
 func (b *Builder) recycle() {
 	clear(b.spare)
 	b.lanes, b.spare = b.spare[:0], b.lanes
-	b.spareRoom = 0
+	b.bytes, b.kept = 0, 0
 	for _, l := range b.spare {
 		if l != nil {
 			l.Intervals.Reset()
 			l.causes, l.details = reuse(l.causes), reuse(l.details)
-			b.spareRoom += l.room()
+			l.pinned, l.keep, l.sums = nil, nil, nil
+			b.bytes += perInterval*l.Intervals.Cap() + perCause*cap(l.causes) + perDetail*cap(l.details)
+			b.kept++
 		}
 	}
 }
 
-// room returns the number of intervals and interactions for which the lane has memory.
-func (l *Lane) room() int { return l.Intervals.Cap() + cap(l.causes) }
+// The bytes of what lanes consist of.
+const (
+	perInterval = jvmthread.IntervalSize
+	perCause    = int(unsafe.Sizeof(cause{}))
+	perDetail   = int(unsafe.Sizeof(detail{}))
+)
 
 // reuse empties a list, and drops its memory if most of it was not used.
 func reuse[T any](list []T) []T {
@@ -89,6 +96,12 @@ type heldLock struct {
 	id    jvmthread.LockID
 	holds int
 	next  int // position of its next hold
+}
+
+// held estimates the bytes in use.
+func (o *lockOrder) held() int {
+	const perLock = 64
+	return perLock*cap(o.locks) + 4*(cap(o.sorted)+cap(o.lockOf))
 }
 
 // find returns the index of a lock, adding it if necessary.
