@@ -167,6 +167,15 @@ func (e *Engine) Finish(rest []jvmthread.Event, watermark jvmthread.Time, why wi
 	e.cut(at, why, yield)
 }
 
+// Shrink cuts the current window at the watermark, unless it has just begun, and frees what the next window may not need.
+func (e *Engine) Shrink(yield Yield) {
+	if e.builder.Begun() && e.watermark > e.last && e.watermark > e.builder.Start() {
+		e.cut(e.watermark, window.CutMemory, yield)
+		e.builder.Shrink()
+	}
+	e.queue.Shrink()
+}
+
 // Waits returns the classifier of the session's waits, nil if the engine has no names.
 func (e *Engine) Waits() *waits.Classifier { return e.waits }
 

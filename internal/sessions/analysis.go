@@ -127,6 +127,30 @@ func (a *analysis) Advance() {
 	}
 }
 
+// Shed implements saver.
+func (a *analysis) Shed(events int64) {
+	for _, v := range a.views {
+		v.shed += uint64(events)
+	}
+}
+
+// Shrink implements saver.
+func (a *analysis) Shrink() {
+	for i, v := range a.views {
+		v.Engine.Shrink(v.window)
+		v.publish(i == 0)
+	}
+	a.Queue.Shrink()
+}
+
+// Held implements saver.
+func (a *analysis) Held() (n int) {
+	for i, v := range a.views {
+		n += int(v.held(i == 0))
+	}
+	return n
+}
+
 // Skip implements Handler.
 func (a *analysis) Skip() {
 	a.Queue.Skip()

@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -17,8 +18,9 @@ type backlog struct {
 	jobs  []job // the first ones are being processed
 	taken int   // number of these
 	bytes int
-	room  chan struct{} // closed when there is room again; nil: nobody waits
-	due   bool          // the session is in the line of the pool, or a worker has it
+	share *budget.Budget // of the room of all backlogs
+	room  chan struct{}  // closed when there is room again; nil: nobody waits
+	due   bool           // the session is in the line of the pool, or a worker has it
 }
 
 // job is one carrier. It is a copy: what arrived belongs to the sender again once it is acknowledged, and may be a small part of a large
@@ -26,12 +28,17 @@ type backlog struct {
 type job struct {
 	span    ptrace.Span
 	bytes   int
+	shed    int64 // events that were dropped to save memory
 	arrived time.Time
 	done    *receipt
 }
 
-// maxBacklog is the size in bytes above which a session takes no further carriers: some seconds of a busy JVM. Its sender waits.
-const maxBacklog = 4 << 20
+// maxBacklogs bounds the bytes of the backlogs of all sessions, of which a session may have a share: that of one that is busy holds some
+// seconds. Beyond it, senders wait. A session without a backlog always has room for one carrier.
+const (
+	maxBacklogs  = 64 << 20
+	backlogShare = 1. / 8
+)
 
 func newJob(span ptrace.Span, done *receipt) job {
 	own := ptrace.NewSpan()

@@ -18,7 +18,7 @@ import (
 // EventsLost and Sessions.
 type Metrics struct {
 	Events     metric.Int64Counter       // thread events applied
-	EventsLost metric.Int64Counter       // by where: agent, missed or refused
+	EventsLost metric.Int64Counter       // by where: agent, missed, refused or shed
 	Anomalies  metric.Int64Counter       // inconsistencies that were repaired, by kind
 	Reordered  metric.Int64Counter       // batches that arrived before an earlier one
 	Unknown    metric.Int64Counter       // intervals in which the state of the thread is unknown
@@ -32,6 +32,7 @@ var (
 	whereRefused = where("refused")
 	whereAgent   = where("agent")
 	whereMissed  = where("missed")
+	whereShed    = where("shed")
 )
 
 func (m *Metrics) anomaly(ctx context.Context, kind string, n uint64) {
@@ -60,7 +61,7 @@ func (v *view) count(w *window.Window) {
 		m := &f.member.Metrics
 		add(m.Events, w.Events)
 		add(m.EventsLost, w.Lost, whereAgent)
-		add(m.EventsLost, w.Missed, whereMissed)
+		add(m.EventsLost, w.Missed-w.Shed, whereMissed)
 		add(m.Unknown, w.Totals[jvmthread.StateUnknown].Count)
 	}
 	v.reported.windows++

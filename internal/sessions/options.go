@@ -6,7 +6,9 @@ package sessions
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -33,6 +35,9 @@ type Options struct {
 	SessionTimeout time.Duration `mapstructure:"session_timeout"`
 	// ReorderTimeout is how long to wait for a missing batch before its events are counted as missed.
 	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
+	// MemoryLimitMiB bounds what is held for all sessions. Near it, the windows of the fullest session are cut early; beyond it, senders wait,
+	// and then events are dropped. 0: 60 % of GOMEMLIMIT if that is set.
+	MemoryLimitMiB int `mapstructure:"memory_limit_mib"`
 	// AckWithin is how long senders wait at most for their events to be processed, and for windows that end to be sent.
 	AckWithin time.Duration `mapstructure:"ack_within"`
 
@@ -103,6 +108,7 @@ func (o *Options) Validate() error {
 		Within("window", o.Window, 10*time.Millisecond, time.Hour),
 		Within("session_timeout", o.SessionTimeout, time.Second, 24*time.Hour),
 		Within("reorder_timeout", o.ReorderTimeout, 10*time.Millisecond, time.Hour),
+		o.validateMemory(),
 		Within("ack_within", o.AckWithin, 0, time.Hour),
 		AtLeast("max_spans_per_window", o.MaxSpansPerWindow, 0, " (0 keeps all)"),
 		AtLeast("max_intervals_per_window", o.MaxIntervalsPerWindow, 1000, ""),
@@ -152,12 +158,36 @@ func AtLeast(key string, n, least int, remark string) error {
 	return nil
 }
 
+// leastMemory is what a few sessions need, in MiB.
+const leastMemory = 16
+
+func (o *Options) validateMemory() error {
+	if o.MemoryLimitMiB != 0 && o.MemoryLimitMiB < leastMemory {
+		return fmt.Errorf("memory_limit_mib: %d is out of range, use %d or more, or 0 for a part of GOMEMLIMIT", o.MemoryLimitMiB, leastMemory)
+	}
+	return nil
+}
+
+// shareOfGo is the part of GOMEMLIMIT that sessions may take. The rest is for other components, and for garbage.
+const shareOfGo = 0.6
+
+// memoryLimit returns the limit in bytes, 0 for none.
+func (o *Options) memoryLimit() int64 {
+	if o.MemoryLimitMiB > 0 {
+		return int64(o.MemoryLimitMiB) << 20
+	}
+	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
+		return int64(shareOfGo * float64(limit))
+	}
+	return 0
+}
+
 // Config returns the configuration of a Set.
 func (o *Options) Config() Config {
 	eng := engine.DefaultConfig()
 	eng.Rules = o.Frames.Rules()
 	eng.Window, eng.Limits = o.Window, window.Limits{Intervals: o.MaxIntervalsPerWindow}
-	return Config{Engine: eng, MaxSessions: o.MaxSessions, SessionTimeout: o.SessionTimeout, ReorderTimeout: o.ReorderTimeout, AckWithin: o.AckWithin}
+	return Config{Engine: eng, MaxSessions: o.MaxSessions, SessionTimeout: o.SessionTimeout, ReorderTimeout: o.ReorderTimeout, AckWithin: o.AckWithin, MemoryLimit: o.memoryLimit()}
 }
 
 // Rules returns the rules for kinds of waits and for the application's code.

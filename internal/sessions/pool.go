@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/weft-otel/weft/internal/budget"
 )
 
 // pool processes the carriers of all sessions of a Set on as many goroutines as there are CPUs: more would need more memory and finish no
@@ -15,7 +17,9 @@ import (
 // others by one turn at most. A goroutine ends when there is no work.
 type pool struct {
 	process func(e *entry, jobs []job)
-	limit   int // of goroutines
+	count   func(bytes int) // that backlogs take
+	limit   int             // of goroutines
+	room    *budget.Budget  // for backlogs
 
 	mu      sync.Mutex
 	line    []*entry // whose turn is next
@@ -30,8 +34,8 @@ const maxSending = 16
 // perTurn is the number of carriers that a session may process before it is another one's turn.
 const perTurn = 16
 
-func newPool(process func(*entry, []job)) *pool {
-	p := &pool{process: process, limit: runtime.GOMAXPROCS(0)}
+func newPool(process func(*entry, []job), count func(bytes int)) *pool {
+	p := &pool{process: process, count: count, limit: runtime.GOMAXPROCS(0), room: budget.New(maxBacklogs)}
 	p.idle.L = &p.mu
 	return p
 }
@@ -57,8 +61,23 @@ func (p *pool) again(e *entry, j job) {
 	j.done.open.Add(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e.backlog.jobs = append(e.backlog.jobs, j)
-	e.backlog.bytes += j.bytes
+	p.append(e, j)
+}
+
+// append adds a carrier even if there is no room. The caller has the lock.
+func (p *pool) append(e *entry, j job) {
+	b := &e.backlog
+	b.share.Force(j.bytes)
+	p.count(j.bytes)
+	b.jobs = append(b.jobs, j)
+	b.bytes += j.bytes
+	p.schedule(e)
+}
+
+// wake gives a session a turn, even if it has no backlog.
+func (p *pool) wake(e *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.schedule(e)
 }
 
@@ -67,15 +86,16 @@ func (p *pool) tryAdd(e *entry, j job) (full <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := &e.backlog
-	if b.bytes > 0 && b.bytes+j.bytes > maxBacklog {
+	if b.bytes > 0 && !b.share.Take(j.bytes) {
 		if b.room == nil {
 			b.room = make(chan struct{})
 		}
 		return b.room
 	}
-	b.jobs = append(b.jobs, j)
-	b.bytes += j.bytes
-	p.schedule(e)
+	if b.bytes > 0 {
+		b.share.Give(j.bytes) // append takes it
+	}
+	p.append(e, j)
 	return nil
 }
 
@@ -141,21 +161,33 @@ func (p *pool) send(do func()) {
 // processed drops the carriers of a turn, and gives the session its next one if there are more.
 func (p *pool) processed(e *entry) {
 	b := &e.backlog
+	freed := 0
 	for i := range b.taken {
-		b.bytes -= b.jobs[i].bytes
+		freed += b.jobs[i].bytes
 		b.jobs[i].done.done()
 		b.jobs[i] = job{}
 	}
+	p.free(b, freed)
 	b.jobs = b.jobs[b.taken:]
 	b.taken, b.due = 0, false
-	if b.room != nil && b.bytes < maxBacklog {
+	if b.room != nil {
 		close(b.room)
 		b.room = nil
 	}
-	if len(b.jobs) > 0 {
-		p.schedule(e)
-	} else {
+	if len(b.jobs) == 0 {
 		b.jobs = nil
+	}
+	if len(b.jobs) > 0 || e.shrink.Load() {
+		p.schedule(e)
+	}
+}
+
+// free gives back the room of carriers.
+func (p *pool) free(b *backlog, bytes int) {
+	if bytes != 0 {
+		b.bytes -= bytes
+		b.share.Give(bytes)
+		p.count(-bytes)
 	}
 }
 

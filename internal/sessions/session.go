@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -57,6 +58,8 @@ type entry struct {
 
 	set     *Set
 	backlog backlog
+	held    atomic.Int64 // bytes of the handler
+	shrink  atomic.Bool  // the handler shall cut its window now, to save memory
 
 	mu      sync.Mutex
 	handler Handler
@@ -70,7 +73,9 @@ type entry struct {
 func (s *Set) newEntry(id jvmthread.SessionID, res pcommon.Resource) *entry {
 	session := &Session{ID: id, Resource: pcommon.NewResource(), Symbols: symbols.New(symbols.DefaultLimits())}
 	res.CopyTo(session.Resource)
-	return &entry{Session: session, set: s, heard: time.Now(), handler: s.Open(session)}
+	e := &entry{Session: session, set: s, heard: time.Now(), handler: s.Open(session)}
+	e.backlog.share = s.pool.room.Member(backlogShare)
+	return e
 }
 
 // process passes carriers to the handler, up to the end of the session, and advances. Those after the end belong to the next session of the
@@ -82,9 +87,12 @@ func (s *Set) process(e *entry, jobs []job) {
 		for ; taken < len(jobs) && e.handler.End() == ""; taken++ {
 			s.receive(ctx, e, &jobs[taken])
 		}
-		return e.advance()
+		e.advance()
+		s.account(e)
+		return false
 	})
 	s.send(ctx, out)
+	s.relieve()
 	if ended != "" {
 		s.send(ctx, s.end(ctx, e, ended))
 	}
@@ -108,6 +116,9 @@ func (s *Set) receive(ctx context.Context, e *entry, j *job) {
 		return
 	}
 	e.heard = j.arrived
+	if h, ok := e.handler.(saver); ok && j.shed > 0 {
+		h.Shed(j.shed)
+	}
 	e.handler.Receive(c)
 }
 
@@ -180,10 +191,9 @@ func deliver(ctx context.Context, out []Delivery) {
 	}
 }
 
-func (e *entry) advance() (silent bool) {
+func (e *entry) advance() {
 	e.handler.Advance()
 	e.watchStall(time.Now())
-	return false
 }
 
 // watchStall notes since when the same batch has been missing.
@@ -217,6 +227,7 @@ func (e *entry) close(why window.Cut) []Delivery {
 	}
 	e.closed, e.why = true, why
 	e.handler.Close(why)
+	e.set.memory.add(-e.held.Swap(0))
 	return e.handler.Take()
 }
 

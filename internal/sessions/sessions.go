@@ -30,6 +30,7 @@ type Config struct {
 	MaxSessions    int           // followed concurrently; carriers of further sessions are refused and counted
 	SessionTimeout time.Duration // of silence, after which a session is closed
 	ReorderTimeout time.Duration // after which a missing batch is given up
+	MemoryLimit    int64         // bytes that may be held for the sessions; 0: no limit
 	AckWithin      time.Duration // after which Consume returns if the carriers are still to be processed; 0: at once
 }
 
@@ -54,6 +55,7 @@ type Set struct {
 	ended    recent  // sessions that ended in order: carriers that still arrive for them are late
 	passed   carried // carriers that were taken
 	pool     *pool
+	memory   memory
 
 	carriers sync.Pool   // shared by the sessions, because room for many events in each of them would be too much
 	warned   atomic.Bool // about refused carriers
@@ -67,7 +69,8 @@ func New(set Settings) *Set {
 		Settings: set, sessions: make(map[jvmthread.SessionID]*entry),
 		carriers: sync.Pool{New: func() any { return new(threadpdata.Carrier) }},
 	}
-	s.pool = newPool(s.process)
+	s.pool = newPool(s.process, s.countBacklog)
+	s.memory.limit = set.Config.MemoryLimit
 	s.metrics.Store(&[]Metrics{set.Metrics})
 	return s
 }
@@ -146,7 +149,9 @@ func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span, 
 	if e == nil {
 		return nil
 	}
-	err := s.pool.add(ctx, e, newJob(span, done))
+	j := newJob(span, done)
+	s.makeRoom(ctx, e, &j)
+	err := s.pool.add(ctx, e, j)
 	if err != nil {
 		s.passed.forget(id, span.SpanID())
 	}
@@ -211,6 +216,13 @@ func (s *Set) countSessions(ctx context.Context, n int64) {
 	}
 }
 
+// countBacklog adds to what the first component reports as held.
+func (s *Set) countBacklog(bytes int) {
+	if all := *s.metrics.Load(); len(all) > 0 && all[0].Held != nil {
+		all[0].Held.Add(context.Background(), int64(bytes))
+	}
+}
+
 func (s *Set) all() []*entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,6 +243,7 @@ func (s *Set) watch(ctx context.Context) {
 			for _, e := range s.all() {
 				s.check(ctx, e, now)
 			}
+			s.relieve()
 		}
 	}
 }

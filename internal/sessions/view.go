@@ -27,6 +27,7 @@ type view struct {
 	closed    bool
 	spans     bool // of the application arrive, and the log says so
 	reported  reported
+	shed      uint64 // events that were dropped to save memory, and were not told yet
 }
 
 type following struct {
@@ -70,6 +71,8 @@ func (s *Session) MaxSpans() int { return s.view.analysis.analyzer.Options.MaxSp
 // window passes a window to the followers.
 func (v *view) window(w *window.Window) {
 	v.progress = progressNone
+	w.Shed = min(w.Missed, v.shed)
+	v.shed -= w.Shed
 	for _, f := range v.followers {
 		f.Window(w)
 	}

@@ -145,7 +145,8 @@ const (
 	attrThreads        = "weft.window.threads"
 	attrEvents         = "weft.events.count"
 	attrEventsLost     = "weft.events.lost"   // int; events that the agent dropped
-	attrEventsMissed   = "weft.events.missed" // int; events from before this collector joined, or lost in transit
+	attrEventsMissed   = "weft.events.missed" // int; events from before this collector joined, or lost in transit, or shed
+	attrEventsShed     = "weft.events.shed"   // int; those of them that the collector dropped to save memory
 	attrFoldedCount    = "weft.folded.count"
 	attrFoldedTime     = "weft.folded.time"
 	attrFoldedWaits    = "weft.folded.contended.count"

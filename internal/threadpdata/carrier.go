@@ -108,6 +108,28 @@ func SizeOf(span ptrace.Span) int {
 	return n
 }
 
+// WithoutEvents returns a carrier without its events, and how many these are. It returns false if the carrier is invalid or has none. Names of
+// threads in the form of bytes are lost; the next carriers repeat them.
+func WithoutEvents(span ptrace.Span) (rest ptrace.Span, events int64, ok bool) {
+	sym := symbols.New(symbols.DefaultLimits())
+	var c Carrier
+	if err := Parse(span, sym, &c); err != nil || len(c.Events) == 0 || c.Aggregate != nil {
+		return span, 0, false
+	}
+	for i := range c.Events {
+		if c.Events[i].Kind != jvmthread.KindGap {
+			events++
+		}
+	}
+	c.Events = nil
+	if len(c.Threads) != 1 {
+		c.Threads = nil
+	}
+	spans := ptrace.NewSpanSlice()
+	c.AppendTo(spans, sym)
+	return spans.At(0), events, true
+}
+
 // MarkCarriers marks the spans of a scope as carriers.
 func MarkCarriers(scope pcommon.InstrumentationScope) { scope.SetName(carrierScope) }
 

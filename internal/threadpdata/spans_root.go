@@ -31,6 +31,9 @@ func (e *Emitter) writeRoot(s ptrace.Span) {
 	putCount(a, attrEvents, w.Events)
 	putCount(a, attrEventsLost, w.Lost)
 	putCount(a, attrEventsMissed, w.Missed)
+	if w.Shed > 0 {
+		putCount(a, attrEventsShed, w.Shed)
+	}
 	if f := w.FoldedThreads(); f.Count > 0 {
 		putCount(a, attrFoldedThreads, f.Count)
 		a.PutInt(attrFoldedTime, int64(f.Time))

@@ -34,6 +34,7 @@ import (
 
 var (
 	fleetTime    = flag.Duration("fleet.time", 25*time.Second, "how long a fleet of BenchmarkFleet sends")
+	fleetLimit   = flag.Int("fleet.limit", 0, "memory_limit_mib of BenchmarkFleet")
 	fleetProfile = flag.String("fleet.profile", "", "prefix of files for heap profiles of BenchmarkFleet")
 )
 
@@ -77,7 +78,9 @@ func (f *fleet) measure(b *testing.B) {
 	set.TelemetrySettings = tel.NewTelemetrySettings()
 	next, err := consumer.NewTraces(f.consume)
 	require.NoError(b, err)
-	p, err := NewFactory().CreateTraces(b.Context(), set, createDefaultConfig(), next)
+	cfg := createDefaultConfig().(*Config)
+	cfg.Sessions.MemoryLimitMiB = *fleetLimit
+	p, err := NewFactory().CreateTraces(b.Context(), set, cfg, next)
 	require.NoError(b, err)
 	require.NoError(b, p.Start(b.Context(), componenttest.NewNopHost()))
 

@@ -11,6 +11,7 @@ package ordering
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -239,6 +240,12 @@ func (q *Queue) Bytes() int {
 		n += cap(b.events)
 	}
 	return perEvent*n + 8*(cap(q.keys)+cap(q.merged)+cap(q.runs))
+}
+
+// Shrink frees the room that is kept for the next events. What Ready has returned is no longer valid.
+func (q *Queue) Shrink() {
+	q.free, q.keys, q.merged, q.runs, q.sorted = nil, nil, nil, nil, nil
+	q.held = slices.Clip(slices.Clone(q.held))
 }
 
 // Counters returns the anomalies so far.

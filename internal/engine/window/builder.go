@@ -277,6 +277,13 @@ func Stops(iv *jvmthread.Interval, caused bool) bool {
 	return caused && iv.Wait.ForOthers()
 }
 
+// Shrink frees what was kept for the next window. Call it after Next.
+func (b *Builder) Shrink() {
+	b.spare, b.kept, b.bytes = nil, 0, 0
+	b.holds, b.window.Holds, b.window.Lanes = nil, nil, nil
+	b.order = lockOrder{index: make(map[jvmthread.LockID]int32)}
+}
+
 // Next discards the window that was cut and opens the next one at the given time: the end of the previous window, or later if the time in
 // between is empty.
 func (b *Builder) Next(at jvmthread.Time) {

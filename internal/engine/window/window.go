@@ -22,6 +22,7 @@ const (
 	CutTime     Cut = "time"     // it reached its length
 	CutSize     Cut = "size"     // it reached its limit of intervals or events
 	CutEnd      Cut = "end"      // the session ended
+	CutMemory   Cut = "memory"   // there was too little memory
 	CutLost     Cut = "lost"     // the JVM or the connection to it was lost
 	CutShutdown Cut = "shutdown" // the collector was stopped
 )
@@ -45,6 +46,7 @@ type Window struct {
 	Events       uint64
 	Lost         uint64                                  // events that the agent had to drop
 	Missed       uint64                                  // events that did not arrive
+	Shed         uint64                                  // those of them that were dropped to save memory
 	past         []Past                                  // previous windows, newest last
 	folded       Folded                                  // threads without a span
 	recent       recent.Cache[jvmthread.ThreadID, int32] // indices of lanes, plus one

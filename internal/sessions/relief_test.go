@@ -1,0 +1,126 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.uber.org/zap"
+
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/sessions"
+)
+
+// tally is a Follower that adds up its windows.
+type tally struct {
+	*sessions.Session
+	gate         <-chan struct{} // nil: windows take no time
+	events, shed *uint64
+	missed       *uint64
+	cuts         map[window.Cut]int
+}
+
+func (s *tally) Window(w *window.Window) {
+	if s.gate != nil {
+		<-s.gate
+	}
+	*s.events += w.Events
+	*s.shed += w.Shed
+	*s.missed += w.Missed
+	s.cuts[w.Cut]++
+}
+func (*tally) Advanced()               {}
+func (*tally) Closed(window.Cut)       {}
+func (*tally) Take() sessions.Delivery { return nil }
+
+// gauge adds up what a metric is told.
+type gauge struct {
+	noop.Int64UpDownCounter
+	noop.Int64Counter
+	now, most atomic.Int64
+}
+
+func (g *gauge) Add(_ context.Context, n int64, _ ...metric.AddOption) {
+	g.most.Store(max(g.most.Load(), g.now.Add(n)))
+}
+
+// upDown and counter make a gauge of either kind.
+type (
+	upDown struct {
+		noop.Int64UpDownCounter
+		*gauge
+	}
+	counter struct {
+		noop.Int64Counter
+		*gauge
+	}
+)
+
+func (u upDown) Add(ctx context.Context, n int64, o ...metric.AddOption) { u.gauge.Add(ctx, n, o...) }
+
+func (c counter) Add(ctx context.Context, n int64, o ...metric.AddOption) { c.gauge.Add(ctx, n, o...) }
+
+// The windows of the fullest session are cut early while memory is short. That loses nothing.
+func TestFullestSessionMakesWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		options := sessions.DefaultOptions()
+		options.Window, options.MemoryLimitMiB, options.AckWithin = time.Hour, 16, time.Hour
+		options.CriticalPath.Mode = sessions.PathOff
+		a := sessions.NewAnalyzer(options, zap.NewNop())
+		var events, shed, missed uint64
+		cuts, held := make(map[window.Cut]int), new(gauge)
+		metrics := unmeasured()
+		metrics.Held = upDown{gauge: held}
+		m := a.Join(sessions.MemberSettings{Metrics: metrics, Follow: func(s *sessions.Session) sessions.Follower {
+			return &tally{Session: s, events: &events, shed: &shed, missed: &missed, cuts: cuts}
+		}})
+		for batch := range uint64(50) { // 1.5 million events, which need 60 MB
+			consume(t, m, manyEvents(batch+1))
+			synctest.Wait()
+		}
+		m.Shutdown(t.Context())
+		assert.Equal(t, uint64(50*30_000), events)
+		assert.Zero(t, shed+missed)
+		assert.Greater(t, cuts[window.CutMemory], 2)
+		assert.Less(t, held.most.Load(), int64(20<<20), "a batch more than the limit")
+		assert.Zero(t, held.now.Load())
+	})
+}
+
+// If nothing can be freed, senders wait for a second, and then lose events, which are counted.
+func TestEventsAreShedAtLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		options := sessions.DefaultOptions()
+		options.Window, options.MemoryLimitMiB, options.CriticalPath.Mode = time.Hour, 16, sessions.PathOff
+		a := sessions.NewAnalyzer(options, zap.NewNop())
+		var events, shed, missed uint64
+		lost, metrics := new(gauge), unmeasured()
+		metrics.EventsLost = counter{gauge: lost}
+		m := a.Join(sessions.MemberSettings{Metrics: metrics, Follow: func(s *sessions.Session) sessions.Follower {
+			return &tally{Session: s, gate: gate, events: &events, shed: &shed, missed: &missed, cuts: make(map[window.Cut]int)}
+		}})
+		const batches = 40
+		for batch := range uint64(batches - 1) {
+			begin := time.Now()
+			consume(t, m, manyEvents(batch+1))
+			assert.LessOrEqual(t, time.Since(begin), 2*time.Second)
+		}
+		close(gate)
+		synctest.Wait()
+		consume(t, m, manyEvents(batches)) // with it the events before are missed
+		m.Shutdown(t.Context())
+		assert.Equal(t, uint64(batches*30_000), events+missed)
+		assert.NotZero(t, shed)
+		assert.Equal(t, missed, shed)
+		assert.Equal(t, int64(shed), lost.now.Load())
+	})
+}
