@@ -52,8 +52,6 @@ func (s *Set) account(e *entry) {
 	}
 	if e.shrink.Load() {
 		h.Shrink()
-		e.shrink.Store(false)
-		s.memory.relieving.Store(false)
 	}
 	now := int64(h.Held())
 	s.memory.add(now - e.held.Swap(now))

@@ -91,6 +91,9 @@ func (s *Set) process(e *entry, jobs []job) {
 		s.account(e)
 		return false
 	})
+	if e.shrink.Swap(false) { // it made way, or was closed
+		s.memory.relieving.Store(false)
+	}
 	s.send(ctx, out)
 	s.relieve()
 	if ended != "" {
@@ -215,6 +218,7 @@ func (e *entry) check(now time.Time) (silent bool) {
 		e.watchStall(now)
 	}
 	e.handler.Tick()
+	e.set.account(e)
 	return waiting.IsZero() && now.Sub(e.heard) >= cfg.SessionTimeout
 }
 

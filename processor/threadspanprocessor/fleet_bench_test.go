@@ -4,6 +4,7 @@
 package threadspanprocessor
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"flag"
@@ -69,7 +70,7 @@ const fleetEvery = 100 * time.Millisecond
 
 func (f *fleet) measure(b *testing.B) {
 	b.Helper()
-	f.program()
+	f.program(*fleetTime + time.Second)
 	f.windows = make(map[string]int)
 	runtime.GC()
 	before := heapBytes()
@@ -123,7 +124,7 @@ func (f *fleet) measure(b *testing.B) {
 }
 
 // program creates the events of a session: threads that contend for locks, sleep and wait, at the rate of one session.
-func (f *fleet) program() {
+func (f *fleet) program(length time.Duration) {
 	f.names = symbols.New(symbols.DefaultLimits())
 	for i := range 3 {
 		f.names.InternClass(fmt.Sprintf("com.acme.orders.Lock%d", i))
@@ -139,7 +140,7 @@ func (f *fleet) program() {
 	const perStep, threads, locks, queued = 4, 16, 5, 3
 	step := jvmthread.Time(perStep * int64(time.Second) * int64(f.sessions) / int64(f.rate))
 	last := [locks]jvmthread.ThreadID{}
-	for i := 0; jvmthread.Time(i)*step < jvmthread.Time(*fleetTime+time.Second); i++ {
+	for i := 0; jvmthread.Time(i)*step < jvmthread.Time(length); i++ {
 		at := jvmthread.Time(i) * step
 		lock := jvmthread.LockID{Class: jvmthread.ClassID(1 + i%locks%3), Hash: uint32(i % locks)}
 		comes, sleeps := jvmthread.ThreadID(1+i%threads), jvmthread.ThreadID(1+(i+threads/2)%threads)
@@ -156,42 +157,60 @@ func (f *fleet) program() {
 	}
 }
 
+// fleetAgent is one of the agents.
+type fleetAgent struct {
+	*fleet
+	id      jvmthread.SessionID
+	origin  jvmthread.Time
+	threads []jvmthread.Thread
+	sent    int
+	batch   uint64
+	before  uint64
+}
+
+func (f *fleet) newAgent(number int, origin jvmthread.Time) *fleetAgent {
+	a := &fleetAgent{fleet: f, id: jvmthread.SessionID{0: 1}, origin: origin, threads: make([]jvmthread.Thread, 16)}
+	binary.BigEndian.PutUint64(a.id[8:], uint64(number)*0x9e3779b97f4a7c15)
+	for i := range a.threads {
+		a.threads[i] = jvmthread.Thread{ID: jvmthread.ThreadID(i + 1), Name: fmt.Sprintf("http-exec-%d", i+1)}
+	}
+	return a
+}
+
+// batchUntil returns the next batch, with the events before a time since the start.
+func (a *fleetAgent) batchUntil(now jvmthread.Time) ptrace.Traces {
+	a.batch++
+	c := threadpdata.Carrier{Session: a.id, Batch: a.batch, Parts: 1, Watermark: a.origin + now, Before: a.before}
+	if a.batch%100 == 1 {
+		c.Threads = a.threads
+	}
+	for ; a.sent < len(a.events) && a.events[a.sent].Time < now; a.sent++ {
+		ev := a.events[a.sent]
+		ev.Time += a.origin
+		c.Events = append(c.Events, ev)
+	}
+	a.before += uint64(len(c.Events))
+	slices.SortStableFunc(c.Events, func(x, y jvmthread.Event) int { return cmp.Compare(x.Thread, y.Thread) })
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	rs.Resource().Attributes().PutStr("service.name", "orders")
+	ss := rs.ScopeSpans().AppendEmpty()
+	threadpdata.MarkCarriers(ss.Scope())
+	c.AppendBytesTo(ss.Spans(), a.names)
+	return td
+}
+
 // agent sends the events of a session, as many as are due every time. While it waits for an acknowledgement, it gathers.
 func (f *fleet) agent(b *testing.B, p processor.Traces, number int, begin time.Time) {
 	b.Helper()
-	var id jvmthread.SessionID
-	id[0] = 1
-	binary.BigEndian.PutUint64(id[8:], uint64(number)*0x9e3779b97f4a7c15)
-	origin := jvmthread.Time(begin.UnixNano())
-	threads := make([]jvmthread.Thread, 16)
-	for i := range threads {
-		threads[i] = jvmthread.Thread{ID: jvmthread.ThreadID(i + 1), Name: fmt.Sprintf("http-exec-%d", i+1)}
-	}
+	a := f.newAgent(number, jvmthread.Time(begin.UnixNano()))
 	var waited []time.Duration
-	sent, before := 0, uint64(0)
 	time.Sleep(time.Until(begin) + fleetEvery*time.Duration(number)/time.Duration(f.sessions)) // load, not a wait for a result
 	ticker := time.NewTicker(fleetEvery)
 	defer ticker.Stop()
-	for batch := uint64(1); time.Since(begin) < *fleetTime; batch++ {
+	for time.Since(begin) < *fleetTime {
 		<-ticker.C
-		now := jvmthread.Time(time.Since(begin))
-		c := threadpdata.Carrier{Session: id, Batch: batch, Parts: 1, Watermark: origin + now, Before: before}
-		if batch%100 == 1 {
-			c.Threads = threads
-		}
-		for ; sent < len(f.events) && f.events[sent].Time < now; sent++ {
-			ev := f.events[sent]
-			ev.Time += origin
-			c.Events = append(c.Events, ev)
-		}
-		before += uint64(len(c.Events))
-		slices.SortStableFunc(c.Events, func(x, y jvmthread.Event) int { return int(int64(x.Thread) - int64(y.Thread)) })
-		td := ptrace.NewTraces()
-		rs := td.ResourceSpans().AppendEmpty()
-		rs.Resource().Attributes().PutStr("service.name", "orders")
-		ss := rs.ScopeSpans().AppendEmpty()
-		threadpdata.MarkCarriers(ss.Scope())
-		c.AppendBytesTo(ss.Spans(), f.names)
+		td := a.batchUntil(jvmthread.Time(time.Since(begin)))
 		asked := time.Now()
 		if err := p.ConsumeTraces(b.Context(), td); err != nil {
 			b.Error(err)

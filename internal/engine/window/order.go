@@ -58,13 +58,14 @@ func (b *Builder) recycle() {
 	b.lanes, b.spare = b.spare[:0], b.lanes
 	b.bytes, b.kept = 0, 0
 	for _, l := range b.spare {
-		if l != nil {
-			l.Intervals.Reset()
-			l.causes, l.details = reuse(l.causes), reuse(l.details)
-			l.pinned, l.keep, l.sums = nil, nil, nil
-			b.bytes += perInterval*l.Intervals.Cap() + perCause*cap(l.causes) + perDetail*cap(l.details)
-			b.kept++
+		if l == nil {
+			continue
 		}
+		l.Intervals.Reset()
+		l.causes, l.details = reuse(l.causes), reuse(l.details)
+		l.pinned, l.keep, l.sums = nil, nil, nil
+		b.bytes += perInterval*l.Intervals.Cap() + perCause*cap(l.causes) + perDetail*cap(l.details)
+		b.kept++
 	}
 }
 
