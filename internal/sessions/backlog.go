@@ -19,7 +19,7 @@ type backlog struct {
 	taken int   // number of these
 	bytes int
 	share *budget.Budget // of the room of all backlogs
-	room  chan struct{}  // closed when there is room again; nil: nobody waits
+	room  chan struct{}  // closed when there is room again; nil: no sender waits
 	due   bool           // the session is in the line of the pool, or a worker has it
 }
 
@@ -47,7 +47,7 @@ func newJob(span ptrace.Span, done *receipt) job {
 	return job{span: own, bytes: threadpdata.SizeOf(own), arrived: time.Now(), done: done}
 }
 
-// receipt tells who has brought carriers when all of them were processed.
+// receipt informs the sender of carriers when all of them were processed.
 type receipt struct {
 	open atomic.Int32 // carriers, plus one until all were added
 	all  chan struct{}

@@ -6,6 +6,7 @@ package sessions
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,10 +75,14 @@ func (p *pool) append(e *entry, j job) {
 	p.schedule(e)
 }
 
-// wake gives a session a turn, even if it has no backlog.
-func (p *pool) wake(e *entry) {
+// hurry gives a session that shall free memory the next turn, even if it has no backlog.
+func (p *pool) hurry(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if at := slices.Index(p.line, e); at >= 0 {
+		p.line = slices.Delete(p.line, at, at+1)
+		e.backlog.due = false
+	}
 	p.schedule(e)
 }
 
@@ -105,7 +110,11 @@ func (p *pool) schedule(e *entry) {
 		return
 	}
 	e.backlog.due = true
-	p.line = append(p.line, e)
+	if e.shrink.Load() {
+		p.line = slices.Insert(p.line, 0, e)
+	} else {
+		p.line = append(p.line, e)
+	}
 	p.start()
 }
 

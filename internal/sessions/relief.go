@@ -12,17 +12,17 @@ import (
 )
 
 // memory is the bytes that the sessions of a Set hold. The fullest one has to give way first: its window is cut early, which frees most of what
-// it holds and loses nothing. That goes on while no data arrives, so whatever refuses data because of memory cannot keep it from being freed.
+// it holds and loses nothing. That happens even if no data arrives, so whatever refuses data because of memory cannot keep it from being freed.
 // Only if that is not enough, carriers that arrive wait, and at last lose their events, which are counted.
 type memory struct {
 	limit     int64 // 0: none
 	held      atomic.Int64
-	relieving atomic.Bool // a session has been told to cut its window
+	relieving atomic.Bool // a session is about to cut its window
 }
 
 const (
 	relieveAt   = 7. / 8   // of the limit
-	worthCut    = 64 << 10 // bytes that a session must hold to be told
+	worthCut    = 64 << 10 // bytes that a session must hold for that
 	makeWay     = time.Second
 	makeWayStep = 20 * time.Millisecond
 )
@@ -44,7 +44,7 @@ func (s *Set) over(part float64, more int) bool {
 	return m.limit > 0 && float64(m.held.Load()+s.pool.room.Held()+int64(more)) > part*float64(m.limit)
 }
 
-// account notes what a session holds, which is locked, after it has made way if it was told to.
+// account notes what a session holds, which is locked, after it has made way if it shall.
 func (s *Set) account(e *entry) {
 	h, ok := e.handler.(saver)
 	if !ok {
@@ -57,7 +57,7 @@ func (s *Set) account(e *entry) {
 	s.memory.add(now - e.held.Swap(now))
 }
 
-// relieve tells the fullest session to cut its window if there is too little memory left, one session at a time.
+// relieve makes the fullest session cut its window if there is too little memory left, one session at a time.
 func (s *Set) relieve() {
 	if !s.over(relieveAt, 0) || !s.memory.relieving.CompareAndSwap(false, true) {
 		return
@@ -74,7 +74,7 @@ func (s *Set) relieve() {
 		return
 	}
 	fullest.shrink.Store(true)
-	s.pool.wake(fullest)
+	s.pool.hurry(fullest)
 }
 
 // makeRoom waits until there is memory for a carrier. After a while, it drops the events of the oldest carriers of the largest backlog, or of

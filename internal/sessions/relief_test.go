@@ -41,7 +41,7 @@ func (*tally) Advanced()               {}
 func (*tally) Closed(window.Cut)       {}
 func (*tally) Take() sessions.Delivery { return nil }
 
-// gauge adds up what a metric is told.
+// gauge adds up the values of a metric.
 type gauge struct {
 	noop.Int64UpDownCounter
 	noop.Int64Counter

@@ -27,7 +27,7 @@ type view struct {
 	closed    bool
 	spans     bool // of the application arrive, and the log says so
 	reported  reported
-	shed      uint64 // events that were dropped to save memory, and were not told yet
+	shed      uint64 // events that were dropped to save memory, and are not part of a window yet
 }
 
 type following struct {

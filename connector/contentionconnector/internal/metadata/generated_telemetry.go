@@ -116,7 +116,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionEventsLost, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_events_lost",
-		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), or refused by this component. [Alpha]"),
+		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), refused by this component, or dropped by it to save memory (shed). [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)

@@ -72,7 +72,7 @@ func AssertEqualConnectorContentionEvents(t *testing.T, tt *componenttest.Teleme
 func AssertEqualConnectorContentionEventsLost(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_events_lost",
-		Description: "Thread events that were lost, by where - in the agent, in transit (missed), or refused by this component. [Alpha]",
+		Description: "Thread events that were lost, by where - in the agent, in transit (missed), refused by this component, or dropped by it to save memory (shed). [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,

@@ -72,7 +72,7 @@ func AssertEqualProcessorThreadSpanEvents(t *testing.T, tt *componenttest.Teleme
 func AssertEqualProcessorThreadSpanEventsLost(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_events_lost",
-		Description: "Thread events that were lost, by where - in the agent, in transit (missed), or refused by this component. [Alpha]",
+		Description: "Thread events that were lost, by where - in the agent, in transit (missed), refused by this component, or dropped by it to save memory (shed). [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
