@@ -80,9 +80,12 @@ func (s *Set) relieve() {
 // makeRoom waits until there is memory for a carrier. After a while, it drops the events of the oldest carriers of the largest backlog, or of
 // this carrier.
 func (s *Set) makeRoom(ctx context.Context, e *entry, j *job) {
-	for waited := time.Duration(0); s.over(1, j.bytes); waited += makeWayStep {
+	if !s.over(1, j.bytes) {
+		return
+	}
+	for begin := time.Now(); s.over(1, j.bytes); {
 		s.relieve()
-		if waited >= makeWay {
+		if time.Since(begin) >= makeWay {
 			s.shed(ctx, e, j)
 			return
 		}

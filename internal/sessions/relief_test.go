@@ -68,7 +68,7 @@ func (u upDown) Add(ctx context.Context, n int64, o ...metric.AddOption) { u.gau
 
 func (c counter) Add(ctx context.Context, n int64, o ...metric.AddOption) { c.gauge.Add(ctx, n, o...) }
 
-// The windows of the fullest session are cut early while memory is short. That loses nothing.
+// The windows of the fullest session are cut early while memory is short, and only those. That loses nothing.
 func TestFullestSessionMakesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := sessions.DefaultOptions()
@@ -76,18 +76,24 @@ func TestFullestSessionMakesWay(t *testing.T) {
 		options.CriticalPath.Mode = sessions.PathOff
 		a := sessions.NewAnalyzer(options, zap.NewNop())
 		var events, shed, missed uint64
-		cuts, held := make(map[window.Cut]int), new(gauge)
+		cuts, quiet, held := make(map[window.Cut]int), make(map[window.Cut]int), new(gauge)
 		metrics := unmeasured()
 		metrics.Held = upDown{gauge: held}
 		m := a.Join(sessions.MemberSettings{Metrics: metrics, Follow: func(s *sessions.Session) sessions.Follower {
-			return &tally{Session: s, events: &events, shed: &shed, missed: &missed, cuts: cuts}
+			f := &tally{Session: s, events: &events, shed: &shed, missed: &missed, cuts: cuts}
+			if s.ID[0] == 2 {
+				f.cuts = quiet
+			}
+			return f
 		}})
 		for batch := range uint64(50) { // 1.5 million events, which need 60 MB
 			consume(t, m, manyEvents(batch+1))
+			consume(t, m, of(2, carrier(batch+1, "")))
 			synctest.Wait()
 		}
 		m.Shutdown(t.Context())
-		assert.Equal(t, uint64(50*30_000), events)
+		assert.Equal(t, uint64(50*30_000+50), events)
+		assert.Equal(t, map[window.Cut]int{window.CutShutdown: 1}, quiet)
 		assert.Zero(t, shed+missed)
 		assert.Greater(t, cuts[window.CutMemory], 2)
 		assert.Less(t, held.most.Load(), int64(20<<20), "a batch more than the limit")
