@@ -54,7 +54,7 @@ func measure(ctx context.Context, program string, p parts, send func(context.Con
 	if err := cmd.Start(); err != nil {
 		return u, err
 	}
-	u, err = load(ctx, cmd, at, send)
+	u, err = drive(ctx, cmd, at, send)
 	if err != nil {
 		cancel()
 	}
@@ -68,8 +68,8 @@ func measure(ctx context.Context, program string, p parts, send func(context.Con
 	return u, nil
 }
 
-// load sends a load to a collector and asks it to end. The CPU time that it returns is negative: what was used before the load.
-func load(ctx context.Context, cmd *exec.Cmd, at addresses, send func(context.Context, addresses) error) (u usage, err error) {
+// drive sends a load to a collector and asks it to end. The CPU time that it returns is negative: what was used before the load.
+func drive(ctx context.Context, cmd *exec.Cmd, at addresses, send func(context.Context, addresses) error) (u usage, err error) {
 	if err := ready(ctx, at.health); err != nil {
 		return u, err
 	}

@@ -12,6 +12,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/weft-otel/weft/e2e/load"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -21,8 +22,8 @@ const inFlight = 8
 
 // jvm is a simulated JVM. Its frames are complete before the measurement begins.
 type jvm struct {
-	shape   shape
-	batches []batch
+	shape   load.Shape
+	batches []load.Batch
 	paced   bool // the batches are sent when the agent would send them, otherwise as fast as they are acknowledged
 }
 
@@ -38,15 +39,15 @@ func (j *jvm) send(ctx context.Context, socket string) error {
 	}
 	defer conn.Close() //nolint:errcheck // everything was acknowledged
 	now := time.Now()
-	if _, err := conn.Write(j.shape.hello(session, now)); err != nil {
+	if _, err := conn.Write(j.shape.Hello(session, now)); err != nil {
 		return err
 	}
 	acks := &acks{reader: wire.NewReader(conn, wire.MaxControl)}
 	for i := range j.batches {
 		if j.paced {
-			time.Sleep(time.Until(now.Add(j.batches[i].at)))
+			time.Sleep(time.Until(now.Add(j.batches[i].At)))
 		}
-		if _, err := conn.Write(j.batches[i].frame); err != nil {
+		if _, err := conn.Write(j.batches[i].Frame); err != nil {
 			return errors.Join(err, acks.wait(uint64(i+1)))
 		}
 		if i+1 >= inFlight {
@@ -58,7 +59,7 @@ func (j *jvm) send(ctx context.Context, socket string) error {
 	if err := acks.wait(uint64(len(j.batches))); err != nil {
 		return err
 	}
-	last := beginning + jvmthread.Time(len(j.batches))*jvmthread.Time(j.shape.batch)
+	last := load.Beginning + jvmthread.Time(len(j.batches))*jvmthread.Time(j.shape.Batch)
 	if _, err := conn.Write(wire.AppendEnd(nil, wire.End{Time: last, Reason: wire.EndExit})); err != nil {
 		return err
 	}
