@@ -4,6 +4,7 @@
 package load
 
 import (
+	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -17,11 +18,26 @@ const sites = 12
 // stackDepth is the number of frames of a stack, the default of the agent.
 const stackDepth = 16
 
-// Hello returns the start of a session: everything before its first batch.
-func (s Shape) Hello(session jvmthread.SessionID, now time.Time) []byte {
+// Run identifies one run of a simulated JVM.
+type Run struct {
+	Session jvmthread.SessionID
+	Service string
+	Began   time.Time // when its clock showed Beginning
+}
+
+// NewRun returns a run that begins now.
+func NewRun(service string) Run {
+	r := Run{Service: service, Began: time.Now()}
+	_, _ = rand.Read(r.Session[:]) // never fails
+	r.Session[0] |= 1
+	return r
+}
+
+// Hello returns what an agent sends before its first batch on a connection. Acked is the last batch that a receiver acknowledged.
+func (s Shape) Hello(r *Run, acked uint64) []byte {
 	dst := wire.AppendHello(wire.AppendPreamble(nil), &wire.Hello{
-		Session: session, Wall: now.UnixNano(), Monotonic: int64(Beginning), PID: 42,
-		Attributes: []wire.Attribute{{Key: "service.name", Value: "orders"}, {Key: "process.runtime.name", Value: "OpenJDK Runtime Environment"}},
+		Session: r.Session, Wall: r.Began.UnixNano(), Monotonic: int64(Beginning), PID: 42, Acked: acked,
+		Attributes: []wire.Attribute{{Key: "service.name", Value: r.Service}, {Key: "process.runtime.name", Value: "OpenJDK Runtime Environment"}},
 	})
 	for th := range s.Threads {
 		dst = wire.AppendThread(dst, jvmthread.Thread{ID: jvmthread.ThreadID(th + 1), Name: fmt.Sprintf("http-exec-%d", th+1), Group: "main"})

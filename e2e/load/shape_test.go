@@ -90,7 +90,7 @@ func TestLoadIsAConsistentHistory(t *testing.T) {
 // Each stack that events refer to has the depth of real ones, and no further stack is defined.
 func TestDefinitionsCoverTheLoad(t *testing.T) {
 	s := JVM()
-	r := wire.NewReader(bytes.NewReader(s.Hello(jvmthread.SessionID{1}, time.Unix(1, 0))), wire.MaxFrame)
+	r := wire.NewReader(bytes.NewReader(s.Hello(&Run{Session: jvmthread.SessionID{1}, Began: time.Unix(1, 0)}, 0)), wire.MaxFrame)
 	_, err := r.Preamble()
 	require.NoError(t, err)
 	sym := symbols.New(symbols.DefaultLimits())

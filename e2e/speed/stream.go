@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -30,22 +29,19 @@ type jvm struct {
 // send sends the load over a connection of its own to the socket, and returns when the collector has acknowledged everything and closed
 // the session.
 func (j *jvm) send(ctx context.Context, socket string) error {
-	var session jvmthread.SessionID
-	_, _ = rand.Read(session[:]) // never fails
-	session[0] |= 1
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return err
 	}
 	defer conn.Close() //nolint:errcheck // everything was acknowledged
-	now := time.Now()
-	if _, err := conn.Write(j.shape.Hello(session, now)); err != nil {
+	run := load.NewRun("orders")
+	if _, err := conn.Write(j.shape.Hello(&run, 0)); err != nil {
 		return err
 	}
 	acks := &acks{reader: wire.NewReader(conn, wire.MaxControl)}
 	for i := range j.batches {
 		if j.paced {
-			time.Sleep(time.Until(now.Add(j.batches[i].At)))
+			time.Sleep(time.Until(run.Began.Add(j.batches[i].At)))
 		}
 		if _, err := conn.Write(j.batches[i].Frame); err != nil {
 			return errors.Join(err, acks.wait(uint64(i+1)))
