@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/weft-otel/weft/e2e/document"
 	"github.com/weft-otel/weft/e2e/load"
 )
 
@@ -76,7 +77,7 @@ func main() {
 }
 
 // run measures the sections. Rounds interleave them, so that other load on the machine affects all rows.
-func run(ctx context.Context, o *options, names []string, document string) (err error) {
+func run(ctx context.Context, o *options, names []string, file string) (err error) {
 	if o.dir, err = os.MkdirTemp("", "weft-speed-"); err != nil {
 		return err
 	}
@@ -106,8 +107,8 @@ func run(ctx context.Context, o *options, names []string, document string) (err 
 	}
 	text := render(table, o.rounds)
 	fmt.Print(text)
-	if document != "" {
-		return replaceTable(document, text)
+	if file != "" {
+		return document.Replace(file, "make bench", text)
 	}
 	return nil
 }
