@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -115,7 +116,7 @@ func (p *proxy) copy(to, from net.Conn) {
 		if n > 0 && !p.send(to, buffer[:n]) {
 			break
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			if half, ok := to.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 				return
 			}

@@ -6,14 +6,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -62,7 +59,7 @@ func startCollector(ctx context.Context, o *options, config string, more ...stri
 		"yaml:service::telemetry::metrics::readers: [{pull: {exporter: {prometheus: {host: 127.0.0.1, port: "+port+"}}}}]") {
 		args = append(args, "--config", text)
 	}
-	c.cmd = exec.CommandContext(ctx, o.program, args...)
+	c.cmd = exec.CommandContext(ctx, o.program, args...) //nolint:gosec // the developer chooses the program
 	c.cmd.Env = append(os.Environ(), "WEFT_ENDPOINT=unix://"+c.socket, "WEFT_OUT="+c.dir, "WEFT_HEALTH="+c.health, "WEFT_PAGE="+c.page, "WEFT_METRICS_PORT="+port)
 	c.cmd.Stderr = &c.output
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches this program only
@@ -124,32 +121,4 @@ func (c *collector) end() error {
 		return fmt.Errorf("%w\n%s", err, proc.Tail(c.output.String()))
 	}
 	return os.RemoveAll(c.dir)
-}
-
-// counter returns the sum of the series of an internal metric whose labels contain a text; 0 if there is none.
-func (c *collector) counter(ctx context.Context, name, labels string) (sum float64, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.metrics+"/metrics", http.NoBody)
-	if err != nil {
-		return 0, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	var text bytes.Buffer
-	_, err = text.ReadFrom(response.Body)
-	if err = errors.Join(err, response.Body.Close()); err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(text.String()) {
-		series, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
-		if strings.HasPrefix(series, name+"{") && strings.Contains(series, labels) {
-			v, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				return 0, err
-			}
-			sum += v
-		}
-	}
-	return sum, nil
 }

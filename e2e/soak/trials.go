@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // spansToNowhere are configurations that replace the exporter of spans, whose server would take part of this machine.
-var spansToNowhere = []string{"yaml:exporters::nop:", "yaml:service::pipelines::traces::exporters: [nop]"} //nolint:gochecknoglobals // constant
+var spansToNowhere = []string{"yaml:exporters::nop:", "yaml:service::pipelines::traces::exporters: [nop]"}
 
 // thousandAgents is a large service: many JVMs, few events each.
 func thousandAgents(ctx context.Context, o *options) (rows []row, err error) {
@@ -130,5 +131,5 @@ func atMost(what string, figure, goal int64, unit string) row {
 }
 
 func exactly(what string, figure, goal int) row {
-	return row{what, fmt.Sprint(goal), fmt.Sprint(figure), figure == goal}
+	return row{what, strconv.Itoa(goal), strconv.Itoa(figure), figure == goal}
 }
