@@ -54,6 +54,9 @@ struct weft_hello {
     uint64_t acked;
     const struct weft_attribute *attributes;
     uint16_t attribute_count;
+    uint16_t header_count;
+    const struct weft_attribute *headers; // credentials: never exported, logged or recorded
+    uint8_t secret[16];                   // likewise; zero: none
 };
 
 struct weft_line {
