@@ -4,10 +4,8 @@
 #include "jvmti/session.h"
 
 #include <errno.h>
-#include <linux/random.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "hotspot/jvm.h"
@@ -22,6 +20,7 @@
 #include "send/resource.h"
 #include "send/sender.h"
 #include "wire/clock.h"
+#include "wire/secret.h"
 
 // Of the current or the last session.
 static struct weft_options options;
@@ -67,15 +66,7 @@ static bool start_sender(JNIEnv *env) {
     struct weft_hello *hello = &config.hello;
     weft_resource_free(&resource);
     weft_describe(env, &resource, options.service);
-    // The system call, because getrandom needs glibc 2.25.
-    if (syscall(SYS_getrandom, hello->session, sizeof hello->session, GRND_NONBLOCK) !=
-        (long)sizeof hello->session) {
-        memcpy(hello->session, &(int64_t){weft_clock_wall()}, sizeof(int64_t));
-        memcpy(hello->session + sizeof(int64_t), &(int64_t){getpid()}, sizeof(int64_t));
-    }
-    if (hello->session[0] == 0) {
-        hello->session[0] = 1;
-    }
+    weft_secret_draw(hello->secret, hello->session);
     weft_resource_add_session(&resource, hello->session);
     weft_sdk_begin(&resource, hello->session);
     struct weft_moment now = weft_clock_moment();
