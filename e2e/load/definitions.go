@@ -4,7 +4,6 @@
 package load
 
 import (
-	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -21,6 +20,7 @@ const stackDepth = 16
 // Run identifies one run of a simulated JVM.
 type Run struct {
 	Session jvmthread.SessionID
+	Secret  wire.Secret // that proves the session
 	Service string
 	Began   time.Time // when its clock showed Beginning
 }
@@ -28,15 +28,14 @@ type Run struct {
 // NewRun returns a run that begins now.
 func NewRun(service string) Run {
 	r := Run{Service: service, Began: time.Now()}
-	_, _ = rand.Read(r.Session[:]) // never fails
-	r.Session[0] |= 1
+	r.Secret, r.Session = wire.NewSecret()
 	return r
 }
 
 // Hello returns what an agent sends before its first batch on a connection. Acked is the last batch that a receiver acknowledged.
 func (s Shape) Hello(r *Run, acked uint64) []byte {
 	dst := wire.AppendHello(wire.AppendPreamble(nil), &wire.Hello{
-		Session: r.Session, Wall: r.Began.UnixNano(), Monotonic: int64(Beginning), PID: 42, Acked: acked,
+		Session: r.Session, Secret: r.Secret, Wall: r.Began.UnixNano(), Monotonic: int64(Beginning), PID: 42, Acked: acked,
 		Attributes: []wire.Attribute{{Key: "service.name", Value: r.Service}, {Key: "process.runtime.name", Value: "OpenJDK Runtime Environment"}},
 	})
 	for th := range s.Threads {
