@@ -47,6 +47,7 @@ func TestConfigs(t *testing.T) {
 			s.TLS = configoptional.Some(server)
 			s.MaxConnections = 500
 			s.MaxSessions = 2000
+			s.AllowUnverifiedSessions = true
 			s.MaxFrameSize = 4 << 20
 			s.HelloTimeout = 3 * time.Second
 			s.SessionLinger = time.Minute

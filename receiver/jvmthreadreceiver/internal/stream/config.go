@@ -34,6 +34,8 @@ type Config struct {
 	HelloTimeout time.Duration `mapstructure:"hello_timeout"`
 	// SessionLinger is how long a disconnected session may reconnect before it ends as lost.
 	SessionLinger time.Duration `mapstructure:"session_linger"`
+	// AllowUnverifiedSessions accepts agents that do not prove that they own their session: those before session secrets.
+	AllowUnverifiedSessions bool `mapstructure:"allow_unverified_sessions"`
 
 	_ struct{} // prevents unkeyed literals
 }
