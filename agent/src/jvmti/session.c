@@ -55,10 +55,16 @@ static bool switch_events(jvmtiEventMode mode) {
     return weft_virtual_switch(weft_jvm.ti, mode, options.virtual);
 }
 
+// On the sender's thread, which alone reads the resource then.
+static bool renew(const uint8_t before[16], const uint8_t session[16]) {
+    return weft_sdk_renew(&resource, before, session);
+}
+
 static bool start_sender(JNIEnv *env) {
     struct weft_sender_config config = {.endpoint = options.endpoint,
                                         .retain = options.retain,
-                                        .finish_ms = (int)(options.exit_wait / 1000000)};
+                                        .finish_ms = (int)(options.exit_wait / 1000000),
+                                        .renewed = renew};
     if (options.file[0] != '\0') {
         config.file = options.file;
         config.file_size = options.file_size;

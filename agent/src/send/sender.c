@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "record/roster.h"
 #include "record/thread_context.h"
 #include "send/connection.h"
+#include "send/control.h"
 #include "send/drain.h"
 #include "send/process_context.h"
 #include "send/recording.h"
@@ -41,6 +43,7 @@ static struct {
     int finish_ms;
     const char *endpoint;
     const char *file;
+    bool (*renewed)(const uint8_t before[16], const uint8_t session[16]);
 
     int event; // wakes the sender
     atomic_bool sleeping;
@@ -80,6 +83,25 @@ static void sleep_until_needed(int timeout_ms) {
     (void)n;
 }
 
+// Talks to the receiver once. If that has more of this session than was sent, the session is also
+// somebody else's: it continues under another identity.
+static void talk(void) {
+    struct weft_connection *c = &sender.connection;
+    weft_connection_step(c, weft_clock());
+    if (!c->mistaken) {
+        return;
+    }
+    uint8_t before[sizeof c->hello.session];
+    memcpy(before, c->hello.session, sizeof before);
+    weft_batch_renumber(&sender.drain.batch);
+    weft_connection_renew(c, weft_clock());
+    // First what is configured later, then what others read: nobody adopts the previous identity.
+    if (sender.renewed != NULL && sender.renewed(before, c->hello.session)) {
+        weft_process_context_withdraw(); // share_spans publishes the new one
+    }
+    weft_control_snapshot();
+}
+
 // Drains the threads and talks to the receiver once. Complete: nothing is left.
 static size_t turn(bool last, bool *complete) {
     int64_t now = weft_clock();
@@ -101,7 +123,7 @@ static size_t turn(bool last, bool *complete) {
         weft_roster_trim(sender.drain.batch.sequence);
         return records;
     }
-    weft_connection_step(&sender.connection, weft_clock());
+    talk();
     weft_roster_trim(sender.connection.hello.acked);
     atomic_store(&sender.trouble, sender.connection.trouble);
     atomic_store(&sender.streaming, sender.connection.state == WEFT_STREAMING);
@@ -132,14 +154,15 @@ static void finish(void) {
         if (!complete) {
             turn(true, &complete);
         } else {
-            weft_connection_step(c, weft_clock());
+            talk();
         }
         if (complete && !c->end_wanted) {
             c->end_wanted = true;
             c->end_time = sender.drain.looked;
             continue;
         }
-        if (weft_connection_settled(c) || (c->state == WEFT_OFF && c->attempts > attempts)) {
+        bool failed = c->state == WEFT_OFF && c->attempts > attempts && c->retry_at > weft_clock();
+        if (weft_connection_settled(c) || failed) {
             break;
         }
         sleep_until_needed(1);
@@ -227,6 +250,7 @@ bool weft_sender_start(const struct weft_sender_config *config) {
     weft_connection_init(&sender.connection, config->endpoint, &sender.retain, &config->hello);
     sender.endpoint = config->endpoint;
     sender.file = config->file;
+    sender.renewed = config->renewed;
     atomic_store(&sender.streaming, false);
     atomic_store(&sender.trouble, 0);
     sender.recording.fd = -1;

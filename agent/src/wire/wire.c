@@ -272,6 +272,27 @@ void weft_wire_read_option(const struct weft_reply *control, size_t *at, char *k
     read_string(control->options, at, value, value_size);
 }
 
+// In the payload of a batch.
+enum { SEQUENCE_AT = WEFT_FRAME_HEADER_SIZE, BEFORE_AT = SEQUENCE_AT + 16 };
+
+uint64_t weft_wire_before(const uint8_t *frame) {
+    uint64_t before;
+    memcpy(&before, frame + BEFORE_AT, sizeof before);
+    return before;
+}
+
+static void lower(uint8_t *at, uint64_t by) {
+    uint64_t number;
+    memcpy(&number, at, sizeof number);
+    number -= by;
+    memcpy(at, &number, sizeof number);
+}
+
+void weft_wire_renumber(uint8_t *frame, uint64_t sequence, uint64_t before) {
+    lower(frame + SEQUENCE_AT, sequence);
+    lower(frame + BEFORE_AT, before);
+}
+
 ptrdiff_t weft_wire_read_reply(const uint8_t *data, size_t len, struct weft_reply *reply) {
     *reply = (struct weft_reply){0};
     if (len < WEFT_FRAME_HEADER_SIZE) {

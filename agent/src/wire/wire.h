@@ -99,6 +99,10 @@ void weft_wire_close_section(struct weft_bytes *b, size_t section, uint32_t coun
 void weft_wire_set_watermark(struct weft_bytes *b, size_t batch, int64_t watermark);
 void weft_wire_close_batch(struct weft_bytes *b, size_t batch);
 
+// Of the frame of a batch or an aggregate: the events before it; and lowers that and its sequence.
+uint64_t weft_wire_before(const uint8_t *frame);
+void weft_wire_renumber(uint8_t *frame, uint64_t sequence, uint64_t before);
+
 // An aggregate is a batch too: open, series, then weft_wire_close_batch.
 size_t weft_wire_open_aggregate(struct weft_bytes *b, uint64_t sequence, int64_t watermark,
                                 uint64_t before, int64_t from, int64_t to, int32_t scale);
