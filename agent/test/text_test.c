@@ -21,7 +21,8 @@ static bool parse(const char *text) {
 
 TEST(options_have_defaults) {
     CHECK(parse(NULL));
-    CHECK_STRING(o.endpoint, "unix:///tmp/weft.sock");
+    CHECK_STRING(o.endpoint, ""); // the default sockets
+    CHECK_STRING(o.peer_user, "");
     CHECK_STRING(o.service, "");
     CHECK_INT(o.depth, 32);
     CHECK_INT(o.park_depth, 32);

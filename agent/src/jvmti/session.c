@@ -20,6 +20,8 @@
 #include "send/resource.h"
 #include "send/sender.h"
 #include "wire/clock.h"
+#include "wire/peer.h"
+#include "wire/places.h"
 #include "wire/secret.h"
 
 // Of the current or the last session.
@@ -92,6 +94,8 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
         return false;
     }
     options = *wanted;
+    weft_peer_allow(options.peer_user, options.peer_group);
+    weft_places_look();
     weft_definitions_init(options.definitions);
     weft_control_prepare(&options, weft_snapshot_thread_request);
     errno = 0;

@@ -3,6 +3,7 @@
 
 #include "send/sender.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -40,6 +41,7 @@ static struct {
     struct weft_connection connection;
     struct weft_recording recording; // replaces the connection if open
     int64_t last_batch;
+    bool warned; // in this session
     int finish_ms;
     const char *endpoint;
     const char *file;
@@ -83,11 +85,23 @@ static void sleep_until_needed(int timeout_ms) {
     (void)n;
 }
 
+// Says on standard error that somebody listens where the collector should. Not through a stream,
+// whose lock the application may need.
+static void warn(void) {
+    char line[WEFT_WHEREABOUTS_MAX];
+    weft_endpoint_describe(sender.endpoint, false, EKEYREJECTED, line, sizeof line);
+    dprintf(STDERR_FILENO, "weft: %s\n", line);
+}
+
 // Talks to the receiver once. If that has more of this session than was sent, the session is also
 // somebody else's: it continues under another identity.
 static void talk(void) {
     struct weft_connection *c = &sender.connection;
     weft_connection_step(c, weft_clock());
+    if (c->trouble == EKEYREJECTED && !sender.warned) {
+        sender.warned = true;
+        warn();
+    }
     if (!c->mistaken) {
         return;
     }
@@ -216,6 +230,7 @@ static bool prepare(int64_t now) {
     atomic_store(&sender.streaming, false);
     atomic_store(&sender.finish, false);
     sender.last_batch = 0;
+    sender.warned = false;
     weft_report_restart(now);
     if (sender.prepared) {
         weft_retain_drop(&sender.retain, UINT64_MAX);
