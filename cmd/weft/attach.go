@@ -21,8 +21,9 @@ import (
 const attachUsage = `weft attach [--agent FILE] [--timeout TIME] PID [KEY=VALUE...]
 
 Loads the agent into a running JVM (HotSpot on Linux; no JDK needed). Run it as the user of the JVM
-or as root. KEY=VALUE sets an option of the agent, such as endpoint=unix:///tmp/weft.sock. The
-session starts with a snapshot of what each thread is blocked on. If the agent is already loaded,
+or as root. KEY=VALUE sets an option of the agent, such as endpoint=tcp://localhost:4327; without
+it, the agent looks for the collector at the default sockets, in the JVM's environment. The session
+starts with a snapshot of what each thread is blocked on. If the agent is already loaded,
 attach changes its options:
 
   weft attach 4711 depth=8 pause=on     resume with pause=off

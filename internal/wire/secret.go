@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Secret is what the owner of a session knows and nobody else: the session's ID is derived from it. It appears in hellos only.
+// Secret is what only the owner of a session knows: the session's ID is derived from it. It appears in hellos only.
 type Secret [16]byte
 
 // sessionDomain keeps this use of the hash apart from any other.

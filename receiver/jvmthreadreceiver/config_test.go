@@ -75,10 +75,6 @@ func TestConfigErrorsNameOptionAndRemedy(t *testing.T) {
 		want   string
 	}{
 		{
-			func(s *StreamConfig) { s.Endpoint = "" },
-			"protocols::stream::endpoint: is empty; use unix:///path, tcp://host:port or host:port",
-		},
-		{
 			func(s *StreamConfig) { s.Endpoint = "ftp://localhost:1" },
 			`protocols::stream::endpoint: "ftp://localhost:1" has unknown scheme "ftp"; use unix:///path, tcp://host:port or host:port`,
 		},

@@ -23,7 +23,7 @@ enum {
 
 struct weft_options {
     char endpoint[WEFT_ENDPOINT_MAX];  // empty: the default sockets
-    char peer_user[WEFT_ACCOUNT_MAX];  // who else may listen on a Unix socket; empty: nobody
+    char peer_user[WEFT_ACCOUNT_MAX];  // who else may listen on a Unix socket; empty: no others
     char peer_group[WEFT_ACCOUNT_MAX]; // likewise
     char service[WEFT_SERVICE_MAX];    // empty: not given
     int depth;

@@ -109,7 +109,8 @@ static void talk(void) {
     memcpy(before, c->hello.session, sizeof before);
     weft_batch_renumber(&sender.drain.batch);
     weft_connection_renew(c, weft_clock());
-    // First what is configured later, then what others read: nobody adopts the previous identity.
+    // First what is configured later, then what others read, so that none of them adopts the
+    // previous identity.
     if (sender.renewed != NULL && sender.renewed(before, c->hello.session)) {
         weft_process_context_withdraw(); // share_spans publishes the new one
     }

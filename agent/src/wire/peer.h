@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Sets who else may listen: a user and a group, by name or number; empty: nobody. The strings must
-// remain valid while connections are made.
+// Sets who else may listen: a user and a group, by name or number; empty: no others. The strings
+// must remain valid while connections are made.
 void weft_peer_allow(const char *user, const char *group);
 
 // Whether the process that called listen may be trusted. Blocks only to look up a name. Otherwise
 // remembers the process for weft_peer_describe.
 bool weft_peer_trusted(int fd);
 
-// Says who is not trusted, and what to do about it.
+// Says who listens there, and what to do about it.
 void weft_peer_describe(char *why, size_t why_size, char *remedy, size_t remedy_size);

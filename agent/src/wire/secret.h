@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The secret of a session. The session's ID is derived from it, so that any receiver can check that
-// an agent owns its session, and nobody else can take it over by knowing the ID.
+// an agent owns its session, and knowing the ID does not help to take it over.
 
 #pragma once
 

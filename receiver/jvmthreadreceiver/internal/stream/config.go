@@ -18,7 +18,7 @@ import (
 
 // Config configures the listener that agents connect to.
 type Config struct {
-	// Endpoint is unix:///path, tcp://host:port or host:port.
+	// Endpoint is unix:///path, tcp://host:port or host:port. Empty is the default socket: see places.
 	Endpoint string `mapstructure:"endpoint"`
 	// SocketMode is the octal mode of a Unix socket. Connecting requires write permission.
 	SocketMode string `mapstructure:"socket_mode"`
@@ -51,7 +51,6 @@ type Settings struct {
 // DefaultConfig returns a listener on a Unix socket for the agents of the same user.
 func DefaultConfig() Config {
 	return Config{
-		Endpoint:       "unix:///tmp/weft.sock",
 		SocketMode:     "0600",
 		MaxConnections: 64,
 		MaxSessions:    1024,
@@ -70,7 +69,7 @@ func (c *Config) Check() error {
 	report := func(option, format string, args ...any) {
 		errs = append(errs, fmt.Errorf("protocols::stream::%s: %s", option, fmt.Sprintf(format, args...)))
 	}
-	address, err := parseEndpoint(c.Endpoint)
+	address, err := c.resolve()
 	if err != nil {
 		report("endpoint", "%v", err)
 	} else if isUnix(address) && c.TLS.HasValue() {
@@ -99,6 +98,6 @@ func (c *Config) Check() error {
 
 // Transport returns the transport of the endpoint: unix or tcp.
 func (c *Config) Transport() string {
-	address, _ := parseEndpoint(c.Endpoint) // checked before
+	address, _ := c.resolve() // checked before
 	return string(address.Transport)
 }
