@@ -60,8 +60,8 @@ TEST(session_of_a_secret) {
                                                     0xd0, 0x05, 0xa6, 0x8b, 0xf0, 0x60, 0xde, 0xb8};
     uint8_t secret[WEFT_SECRET_SIZE];
     uint8_t session[WEFT_SESSION_SIZE];
-    for (uint8_t i = 0; i < WEFT_SECRET_SIZE; i++) {
-        secret[i] = i;
+    for (size_t i = 0; i < WEFT_SECRET_SIZE; i++) {
+        secret[i] = (uint8_t)i;
     }
     weft_secret_session(secret, session);
     CHECK(memcmp(session, want, sizeof want) == 0);

@@ -55,7 +55,7 @@ TEST(options_are_read) {
     "exclude-threads, "                                                                            \
     "include-locks, exclude-locks, pause, mode, interval, report, snapshot"
 #define KNOWN                                                                                      \
-    " endpoint, file, file-size, service, " CHANGEABLE                                             \
+    " endpoint, peer-user, peer-group, file, file-size, service, " CHANGEABLE                      \
     ", detach, control, virtual, pool, retain, definitions, exit-wait, series"
 
 TEST(errors_name_the_option_and_the_remedy) {
