@@ -22,6 +22,7 @@ import (
 	"github.com/weft-otel/weft/extension/threadengineextension"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/requests"
+	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
@@ -88,7 +89,7 @@ func newAccountant(cfg *Config, set connector.Settings) (*accountant, error) {
 	}
 	bounds, maxSize := cfg.Histogram.buckets()
 	a := &accountant{
-		cfg: cfg, logger: set.Logger, telemetry: tb,
+		cfg: cfg, logger: logs.Escaped(set.Logger), telemetry: tb,
 		accounts: contention.Config{
 			Buckets: bounds, MaxSize: maxSize, CallSites: cfg.CallSites, ThreadPools: cfg.ThreadPools, StuckAfter: cfg.StuckAfter,
 			MaxSeries: cfg.MaxSeries, Expiry: cfg.SeriesExpiration, Budget: &contention.Budget{Limit: int64(cfg.MaxSeriesTotal)},

@@ -30,6 +30,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/web"
@@ -54,6 +55,7 @@ type threadView struct {
 }
 
 func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
+	set.Logger = logs.Escaped(set.Logger)
 	tb, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/extension/threadengineextension/internal/metadata"
+	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
 )
 
@@ -22,7 +23,7 @@ type threadEngine struct {
 }
 
 func newThreadEngine(cfg *Config, set extension.Settings) *threadEngine {
-	return &threadEngine{sessions.NewAnalyzer(cfg.Sessions, set.Logger), newHeapGrowth(cfg.HeapGrowth)}
+	return &threadEngine{sessions.NewAnalyzer(cfg.Sessions, logs.Escaped(set.Logger)), newHeapGrowth(cfg.HeapGrowth)}
 }
 
 // Start does not start the analysis: the first component that joins does.

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/extension/threadengineextension"
+	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadata"
@@ -32,7 +33,7 @@ func newProcessor(cfg *Config, set processor.Settings, next consumer.Traces) (*t
 	if err != nil {
 		return nil, err
 	}
-	return &threadSpan{cfg: cfg, next: next, logger: set.Logger, telemetry: tb}, nil
+	return &threadSpan{cfg: cfg, next: next, logger: logs.Escaped(set.Logger), telemetry: tb}, nil
 }
 
 // Capabilities says that data does not change, so that the collector need not copy it for each of several components.
