@@ -107,7 +107,8 @@ func (a *analysis) Receive(c *threadpdata.Carrier) {
 // PartOf returns the events of a carrier as a part of their batch, which a carrier in the form of bytes has as a whole.
 func PartOf(c *threadpdata.Carrier) ordering.Part {
 	return ordering.Part{
-		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
+		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, First: c.First, End: c.End,
+		Events: c.Events,
 	}
 }
 

@@ -39,8 +39,11 @@ type Handler interface {
 	Receive(c *threadpdata.Carrier)
 	// Advance processes all events whose order is certain.
 	Advance()
-	// Stalled reports whether a batch is missing, Awaits returns its number, and Skip gives it up and advances.
+	// Stalled reports whether a batch is missing, Awaits returns its number, and Skip gives it up and advances. Joining reports whether it
+	// is missing because the session is joined in the middle, and Rejoin says that the session may have been elsewhere.
 	Stalled() bool
+	Joining() bool
+	Rejoin()
 	Awaits() uint64
 	Skip()
 	// End returns why the session ended; empty while it is running.
@@ -86,7 +89,11 @@ func (e *entry) take(span ptrace.Span) error {
 	if err := threadpdata.Parse(span, e.Symbols, c); err != nil {
 		return err
 	}
-	e.heard = time.Now()
+	now := time.Now()
+	if now.Sub(e.heard) >= e.set.Config.ReorderTimeout { // an agent sends a batch each second: another collector may have got them
+		e.handler.Rejoin()
+	}
+	e.heard = now
 	e.handler.Receive(c)
 	return nil
 }
@@ -145,9 +152,17 @@ func (e *entry) watchStall(now time.Time) {
 	}
 }
 
+// joinPatience is how long the earliest batch to arrive waits for an earlier one when a session is joined in the middle. It suffices for
+// batches that overtake each other on their way; without an earlier one, which is usual, nothing is missing.
+const joinPatience = 500 * time.Millisecond
+
 // check gives up a batch that has been missing for too long.
 func (e *entry) check(now time.Time) (silent bool) {
-	if !e.stalled.IsZero() && now.Sub(e.stalled) >= e.set.Config.ReorderTimeout {
+	patience := e.set.Config.ReorderTimeout
+	if e.handler.Joining() {
+		patience = min(patience, joinPatience)
+	}
+	if !e.stalled.IsZero() && now.Sub(e.stalled) >= patience {
 		e.handler.Skip()
 		e.watchStall(now)
 	}
