@@ -107,7 +107,7 @@ func (e *threadView) notice() string {
 }
 
 func (e *threadView) start(ctx context.Context, host component.Host) error {
-	analyzer, err := threadengineextension.Analyzer(host, e.cfg.sessions(), e.set.Logger)
+	analyzer, err := threadengineextension.Analyzer(ctx, host, threadengineextension.Owner{Kind: component.KindExporter, ID: e.set.ID}, e.cfg.sessions(), e.set.Logger)
 	if err != nil {
 		return err
 	}

@@ -30,8 +30,8 @@ func complete(w *window.Window) []string {
 	}
 	slices.Sort(holds)
 	out = append(out, holds...)
-	for _, l := range w.Locks {
-		out = append(out, fmt.Sprintf("%+v", l))
+	for i := range w.Locks {
+		out = append(out, fmt.Sprintf("%+v", w.Locks[i]))
 	}
 	for i := range w.Deadlocks {
 		out = append(out, fmt.Sprintf("deadlock %d of %v since %d", w.Deadlocks[i].Cycle, w.Deadlocks[i].Members, w.Deadlocks[i].Since))

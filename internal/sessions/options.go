@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/collector/component"
+
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -32,6 +34,11 @@ type Options struct {
 	SessionTimeout time.Duration `mapstructure:"session_timeout"`
 	// ReorderTimeout is how long to wait for a missing batch before its events are counted as missed.
 	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
+
+	// Storage is the extension that keeps the open windows, so that they survive a crash. Nil: they are lost.
+	Storage *component.ID `mapstructure:"storage"`
+	// JournalLimitMiB bounds what the storage keeps, from 1 MiB.
+	JournalLimitMiB int `mapstructure:"journal_limit_mib"`
 
 	// CriticalPath selects the critical path that each window shows.
 	CriticalPath PathOptions `mapstructure:"critical_path"`
@@ -89,7 +96,7 @@ func (m *PathMode) UnmarshalText(text []byte) error {
 func DefaultOptions() Options {
 	return Options{
 		Window: 10 * time.Second, MaxSpansPerWindow: 2000, MaxIntervalsPerWindow: 1_000_000, MaxSessions: 1000,
-		SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second,
+		SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second, JournalLimitMiB: 512,
 		CriticalPath: PathOptions{Mode: PathBounded, WhatIf: true},
 	}
 }
@@ -102,6 +109,7 @@ func (o *Options) Validate() error {
 		Within("reorder_timeout", o.ReorderTimeout, 10*time.Millisecond, time.Hour),
 		AtLeast("max_spans_per_window", o.MaxSpansPerWindow, 0, " (0 keeps all)"),
 		AtLeast("max_intervals_per_window", o.MaxIntervalsPerWindow, 1000, ""),
+		AtLeast("journal_limit_mib", o.JournalLimitMiB, 1, ""),
 		AtLeast("max_sessions", o.MaxSessions, 1, ""),
 	)
 }

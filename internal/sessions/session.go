@@ -17,6 +17,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/sessions/journal"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -27,7 +28,8 @@ type Session struct {
 	Symbols  *symbols.Table
 	Engine   *engine.Engine // of a Follower, which gets its events by Push; nil for a Handler
 
-	view *view // of the engine's windows
+	view    *view            // of the engine's windows
+	journal *journal.Session // nil: none
 }
 
 // Delivery sends what a session had ready to the next consumer. No lock is held, and deliveries of one session may overlap.
@@ -68,32 +70,56 @@ type entry struct {
 	awaited uint64    // number of that batch
 	closed  bool
 	why     window.Cut // it was closed
+
+	restored bool // from the journal, and not heard of since
 }
 
 func (s *Set) newEntry(id jvmthread.SessionID, res pcommon.Resource) *entry {
+	session := newSession(id, res)
+	if s.journal != nil {
+		session.journal = s.journal.Begin(id, res)
+	}
+	return s.entryOf(session)
+}
+
+func newSession(id jvmthread.SessionID, res pcommon.Resource) *Session {
 	session := &Session{ID: id, Resource: pcommon.NewResource(), Symbols: symbols.New(symbols.DefaultLimits())}
 	res.CopyTo(session.Resource)
+	return session
+}
+
+func (s *Set) entryOf(session *Session) *entry {
 	return &entry{Session: session, set: s, heard: time.Now(), handler: s.Open(session)}
 }
 
 var errClosed = errors.New("the session is closed")
 
-func (e *entry) take(span ptrace.Span) error {
+// take passes a carrier to the handler, and adds it to the journal's entry of the session, if there is a journal.
+func (e *entry) take(span ptrace.Span, touched touched) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return errClosed
 	}
+	now := time.Now()
+	if now.Sub(e.heard) >= e.set.Config.ReorderTimeout { // an agent sends a batch each second: another collector may have got them
+		e.handler.Rejoin()
+	}
+	return e.receive(span, func(c *threadpdata.Carrier) {
+		e.heard, e.restored = now, false
+		if e.journal != nil {
+			touched[e] = e.journal.Add(touched[e], span, c)
+		}
+	})
+}
+
+func (e *entry) receive(span ptrace.Span, note func(*threadpdata.Carrier)) error {
 	c := e.set.carriers.Get().(*threadpdata.Carrier)
 	defer e.set.release(c)
 	if err := threadpdata.Parse(span, e.Symbols, c); err != nil {
 		return err
 	}
-	now := time.Now()
-	if now.Sub(e.heard) >= e.set.Config.ReorderTimeout { // an agent sends a batch each second: another collector may have got them
-		e.handler.Rejoin()
-	}
-	e.heard = now
+	note(c)
 	e.handler.Receive(c)
 	return nil
 }
@@ -167,7 +193,7 @@ func (e *entry) check(now time.Time) (silent bool) {
 		e.watchStall(now)
 	}
 	e.handler.Tick()
-	return now.Sub(e.heard) >= e.set.Config.SessionTimeout
+	return now.Sub(e.heard) >= e.silence()
 }
 
 // close processes the remaining events; later carriers get errClosed.

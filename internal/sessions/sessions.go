@@ -22,6 +22,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/sessions/journal"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -47,6 +48,8 @@ type Set struct {
 	Settings
 
 	metrics atomic.Pointer[[]Metrics]
+	journal *journal.Journal // nil: none
+	restore sync.Once
 
 	mu       sync.Mutex
 	sessions map[jvmthread.SessionID]*entry
@@ -105,6 +108,7 @@ func (s *Set) Shutdown(ctx context.Context) {
 
 // Consume processes the carriers in td without changing td.
 func (s *Set) Consume(ctx context.Context, td ptrace.Traces) {
+	s.resume(ctx)
 	touched := make(touched, 1)
 	for _, rs := range td.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
@@ -116,36 +120,37 @@ func (s *Set) Consume(ctx context.Context, td ptrace.Traces) {
 	s.advance(ctx, touched)
 }
 
-// touched is the sessions that got a carrier.
-type touched map[*entry]struct{}
+// touched is the sessions that got a carrier, with what the journal must have before the carriers are processed.
+type touched map[*entry]*journal.Entry
 
 func (s *Set) takeAll(ctx context.Context, res pcommon.Resource, spans ptrace.SpanSlice, touched touched) {
 	for _, span := range spans.All() {
-		if e := s.take(ctx, res, span); e != nil {
-			touched[e] = struct{}{}
-		}
+		s.take(ctx, res, span, touched)
 	}
 }
 
 func (s *Set) advance(ctx context.Context, touched touched) {
-	for e := range touched {
+	for e, written := range touched {
+		if written != nil && !written.Write() {
+			s.countUnwritten(ctx)
+		}
 		s.visit(ctx, e, e.advance)
 	}
 }
 
-// take passes a carrier to its session, and returns the session; nil if the carrier is refused, or was processed before.
-func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span) *entry {
+// take passes a carrier to its session, unless the carrier is refused, or was processed before.
+func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span, touched touched) {
 	id := jvmthread.SessionID(span.TraceID())
 	if s.passed.again(id, span.SpanID()) {
-		return nil
+		return
 	}
 	for {
 		e, anomaly := s.entry(ctx, id, res, span)
 		if anomaly != "" {
 			s.refuse(ctx, span, anomaly)
-			return nil
+			return
 		}
-		err := e.take(span)
+		err := e.take(span, touched)
 		if errors.Is(err, errClosed) {
 			s.remove(ctx, e)
 			continue // it was closed just now: the carrier opens a new session, or is late
@@ -154,7 +159,10 @@ func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span) 
 			s.refuse(ctx, span, badCarrier)
 			s.logBad(id, err)
 		}
-		return e
+		if _, ok := touched[e]; !ok {
+			touched[e] = nil
+		}
+		return
 	}
 }
 
@@ -216,12 +224,16 @@ func (s *Set) all() []*entry {
 func (s *Set) watch(ctx context.Context) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
+	begun := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
 			pathMemory.trim(now)
+			if now.Sub(begun) >= resumePatience {
+				s.resume(ctx)
+			}
 			for _, e := range s.all() {
 				s.visit(ctx, e, func() bool { return e.check(now) })
 			}

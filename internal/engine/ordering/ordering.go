@@ -55,6 +55,7 @@ type Counters struct {
 type Queue struct {
 	limits  Limits
 	joining bool   // no batch was taken since New or Rejoin
+	resumed bool   // the states of the threads are known from an earlier life
 	resumes uint64 // number of the batch that would continue what was taken before; set while joining
 	next    uint64 // number of the next batch
 	seen    uint64 // events in the batches taken or given up so far
@@ -90,7 +91,7 @@ func New(limits Limits) *Queue {
 	return q
 }
 
-// Rejoin tells the queue that the session may have been elsewhere meanwhile: if the next batch to arrive is not the awaited one, those in
+// Rejoin says that the session may have been elsewhere meanwhile: if the next batch to arrive is not the awaited one, those in
 // between are not missed. It does nothing while a batch is missing.
 func (q *Queue) Rejoin() {
 	if !q.joining && !q.Stalled() {
@@ -101,13 +102,13 @@ func (q *Queue) Rejoin() {
 // Joining reports whether no batch was taken since New or Rejoin. Then a missing batch is not worth a long wait.
 func (q *Queue) Joining() bool { return q.joining }
 
-// Resume begins with the given batch, which so many events precede that were processed before. Nothing was added yet.
+// Resume continues at the given batch, before which so many events were processed in an earlier life. Nothing was added yet.
 func (q *Queue) Resume(next, seen uint64) {
-	q.next, q.resumes, q.seen = next, next, seen
+	q.next, q.resumes, q.seen, q.resumed = next, next, seen, true
 }
 
-// Raise lets later events be no earlier than the given time: all events before it were processed.
-func (q *Queue) Raise(to jvmthread.Time) { q.out = max(q.out, to) }
+// Seen returns the number of events in the batches before the awaited one.
+func (q *Queue) Seen() uint64 { return q.seen }
 
 // MaxParts bounds the parts of a batch: the threads of one JVM that can have events within one batch.
 const MaxParts = 1 << 17
@@ -209,7 +210,7 @@ func (q *Queue) take(b *batch) {
 func (q *Queue) join(before uint64) {
 	q.counters.Unseen += before - min(before, q.seen)
 	q.seen = max(q.seen, before)
-	if q.watermark != math.MinInt64 {
+	if q.watermark != math.MinInt64 || q.resumed {
 		q.gap(0)
 	}
 }

@@ -242,6 +242,15 @@ func (t *Table) Thread(id jvmthread.ThreadID) jvmthread.Thread {
 	return jvmthread.Thread{ID: id}
 }
 
+// Platform calls yield for each platform thread, in no particular order.
+func (t *Table) Platform(yield func(jvmthread.Thread) bool) {
+	for _, th := range t.threads {
+		if !yield(th) {
+			return
+		}
+	}
+}
+
 // Held estimates the table's size in bytes.
 func (t *Table) Held() int {
 	threads := 0
