@@ -26,7 +26,8 @@ type Session struct {
 	Resource    pcommon.Resource
 	Definitions *definitions.Table
 
-	first     uint64         // sequence number of the first batch that this receiver gets from the JVM; 0: none yet
+	first     uint64         // sequence number of the first batch since when this receiver gets all from the JVM; 0: none yet
+	delivered uint64         // Last when a batch was last delivered; less than Last if another receiver got some since
 	Last      uint64         // sequence number of the last batch delivered
 	Watermark jvmthread.Time // of that batch
 	Before    uint64         // events of known kinds in all batches up to that one
@@ -102,9 +103,9 @@ func (s *Session) End(reason string, at jvmthread.Time) {
 	}
 }
 
-// begin returns the first batch of the session here. Earlier ones were acknowledged by another receiver, or an earlier life of this one.
+// begin returns the first batch since when the session is here. Earlier ones were acknowledged by another receiver, or an earlier life of this one.
 func (s *Session) begin() uint64 {
-	if s.first == 0 {
+	if s.first == 0 || s.Last > s.delivered {
 		s.first = s.Last + 1
 	}
 	return s.first
@@ -190,7 +191,7 @@ func (s *Session) appendParts(spans ptrace.SpanSlice) {
 // commit records that the batch was delivered.
 func (s *Session) commit() {
 	b := &s.Batch
-	s.Last = b.carrier.Batch
+	s.Last, s.delivered = b.carrier.Batch, b.carrier.Batch
 	s.Watermark = max(s.Watermark, b.carrier.Watermark)
 	s.Before = b.carrier.Before
 	s.unknown += b.Unknown
