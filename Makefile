@@ -156,6 +156,11 @@ e2e: build build/jaeger build/weft-otel.jar ## test real JVMs with the agent, th
 stress: build ## run threads that wait at random for STRESS (10m), on each JDK and garbage collector
 	$(GO) test -count=1 -timeout 24h ./e2e -run TestStress -stress=$(STRESS) -v
 
+# SOAK are flags of e2e/soak: -only overload, -scale 0.1.
+.PHONY: soak
+soak: build ## run a collector under load and compare it with docs/reliability.md (40 minutes; SOAK='-h' for parts)
+	$(GO) run ./e2e/soak $(SOAK)
+
 .PHONY: clean
 clean: ## remove build output
 	rm -rf build

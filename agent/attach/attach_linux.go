@@ -5,16 +5,15 @@ package attach
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func attach(ctx context.Context, r Request) (Result, error) {
@@ -22,193 +21,145 @@ func attach(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	library, err := p.provide(r.Library)
+	lib, err := openLibrary(r.Library)
+	if err != nil {
+		p.close()
+		return Result{}, err
+	}
+	return p.asUser(ctx, func() (Result, error) {
+		defer lib.close()
+		defer p.close()
+		return p.load(ctx, lib, r.Options)
+	})
+}
+
+// load runs with the rights of the JVM's user.
+func (p *process) load(ctx context.Context, lib *library, options []string) (Result, error) {
+	dir, err := p.openTmp()
 	if err != nil {
 		return Result{}, err
 	}
-	report := fmt.Sprintf("/tmp/.weft-report-%d-%d", p.nspid, time.Now().UnixNano())
-	if err := p.create(p.root+report, nil, 0o600); err != nil {
+	defer dir.close()
+	path, err := p.provide(dir, lib)
+	if err != nil {
+		return Result{}, err
+	}
+	// The name cannot be guessed, and the open file is read below: whatever happens to the name later, nothing else is.
+	name := fmt.Sprintf(".weft-report-%d-%s", p.nspid, rand.Text())
+	report, err := dir.create(name, 0o600)
+	if err != nil {
 		return Result{}, fmt.Errorf("create the file for the agent's report: %w", err)
 	}
-	defer func() { _ = os.Remove(p.root + report) }() // best effort
-	options := strings.Join(append([]string{"reply=" + report}, r.Options...), ",")
-	for _, argument := range []string{library, options} {
+	defer func() {
+		_ = dir.remove(name)
+		_ = report.Close()
+	}() // best effort
+	arguments := strings.Join(append([]string{"reply=/tmp/" + name}, options...), ",")
+	for _, argument := range []string{path, arguments} {
 		if len(argument) >= maxArgument {
 			return Result{}, fmt.Errorf("argument %.40q... has %d bytes, more than HotSpot's limit of %d; give fewer options at a time", argument, len(argument), maxArgument-1)
 		}
 	}
-	if err := p.listen(ctx); err != nil {
+	if err := p.listen(ctx, dir); err != nil {
 		return Result{}, err
 	}
-	reply, err := p.command(ctx, "load", library, "true", options)
+	reply, err := p.command(ctx, dir, "load", path, "true", arguments)
 	if err != nil {
 		return Result{}, err
 	}
-	answer, err := readReport(p.root + report)
+	answer, err := readReport(report)
 	if err != nil {
 		return Result{}, fmt.Errorf("read the agent's report: %w", err)
 	}
-	if len(answer) > 0 {
-		return parseReport(string(answer)) // more precise than the code
+	if answer != "" {
+		return parseReport(answer) // more precise than the code
 	}
 	if err := checkReply(reply); err != nil {
-		return Result{}, fmt.Errorf("process %d: %w", r.PID, err)
+		return Result{}, fmt.Errorf("process %d: %w", p.pid, err)
 	}
-	return Result{}, fmt.Errorf("process %d: the agent sent no report; check that the JVM's user can write to /tmp", r.PID)
+	return Result{}, fmt.Errorf("process %d: the agent sent no report; check that the JVM's user can write to /tmp", p.pid)
 }
 
-// provide returns the path of the library for the JVM, after copying it into the JVM's root if necessary. The copy stays, because the JVM
-// maps it until it exits.
-func (p *process) provide(library string) (string, error) {
-	path, err := filepath.Abs(library)
-	if err != nil {
-		return "", fmt.Errorf("agent library: %w", err)
-	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return "", fmt.Errorf("agent library: %w; specify its path", err)
-	}
-	mine, err := os.Stat(path)
-	if err != nil {
-		return "", fmt.Errorf("agent library: %w", err)
-	}
-	if theirs, err := os.Stat(p.root + path); err == nil && os.SameFile(mine, theirs) {
-		return path, nil
-	}
-	to := fmt.Sprintf("/tmp/libweft-%d-%d.so", mine.ModTime().Unix(), mine.Size())
-	if theirs, err := os.Lstat(p.root + to); err == nil && theirs.Mode().IsRegular() && theirs.Size() == mine.Size() && owner(theirs) == p.uid {
-		return to, nil // from an earlier attach
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("agent library: %w", err)
-	}
-	if err := p.create(p.root+to, content, 0o500); err != nil {
-		return "", fmt.Errorf("the JVM does not see %s, and copying it failed: %w", path, err)
-	}
-	return to, nil
-}
-
-// maxReport exceeds the size of any report, in bytes.
+// maxReport exceeds the size of any report, in bytes. The JVM's user may write to the file, too.
 const maxReport = 64 << 10
 
-// readReport reads a file in a world-writable folder: another user may have replaced it.
-func readReport(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+func readReport(f *os.File) (string, error) {
+	content, err := io.ReadAll(io.NewSectionReader(f, 0, maxReport+1))
+	if err == nil && len(content) > maxReport {
+		err = fmt.Errorf("it has more than %d bytes", maxReport)
+	}
+	return string(content), err
+}
+
+// library is the file to load, opened with the rights of this program.
+type library struct {
+	path string // without symbolic links
+	file *os.File
+	stat unix.Stat_t
+}
+
+func openLibrary(path string) (*library, error) {
+	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("agent library: %w", err)
 	}
-	defer func() { _ = f.Close() }() // it was read only
-	info, err := f.Stat()
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return nil, fmt.Errorf("agent library: %w; specify its path", err)
+	}
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("agent library: %w", err)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file: it was replaced", path)
+	l := &library{path: path, file: f}
+	if err := unix.Fstat(int(f.Fd()), &l.stat); err != nil {
+		l.close()
+		return nil, fmt.Errorf("agent library %s: %w", path, err)
 	}
-	return io.ReadAll(io.LimitReader(f, maxReport))
+	if l.stat.Mode&unix.S_IFMT != unix.S_IFREG {
+		l.close()
+		return nil, fmt.Errorf("agent library: %s is not a regular file; specify the path of libweft.so", path)
+	}
+	return l, nil
 }
 
-// create creates a file owned by the JVM's user. The file must not exist, because /tmp is world-writable.
-func (p *process) create(path string, content []byte, mode fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
+func (l *library) close() { _ = l.file.Close() } // it was read only
+
+func (l *library) reader() *io.SectionReader { return io.NewSectionReader(l.file, 0, l.stat.Size) }
+
+// provide returns the path of the library for the JVM, after copying it into the JVM's /tmp if the JVM's user cannot read it at its own
+// path. The copy stays, because the JVM maps it until it exits.
+func (p *process) provide(dir *directory, lib *library) (string, error) {
+	if p.sees(lib) {
+		return lib.path, nil
+	}
+	name := fmt.Sprintf("libweft-%d-%d.so", lib.stat.Mtim.Sec, lib.stat.Size)
+	if dir.holds(name, lib, p.uid) {
+		return "/tmp/" + name, nil // from an earlier attach
+	}
+	f, err := dir.create(name, 0o500)
+	if errors.Is(err, os.ErrExist) { // something else has the name
+		name = fmt.Sprintf("libweft-%s.so", rand.Text())
+		f, err = dir.create(name, 0o500)
+	}
+	if err == nil {
+		_, err = io.Copy(f, lib.reader())
+		if err = errors.Join(err, f.Close()); err != nil {
+			_ = dir.remove(name) // best effort
+		}
+	}
 	if err != nil {
-		return err
+		return "", fmt.Errorf("the JVM does not see %s, and copying it failed: %w", lib.path, err)
 	}
-	_, err = f.Write(content)
-	if os.Geteuid() == 0 {
-		err = errors.Join(err, f.Chown(p.uid, p.gid))
-	}
-	return errors.Join(err, f.Chmod(mode), f.Close())
+	return "/tmp/" + name, nil
 }
 
-// listen makes the JVM listen on its socket, unless it already does.
-func (p *process) listen(ctx context.Context) error {
-	if p.listens() {
-		return nil
-	}
-	if err := p.canSignal(); err != nil {
-		return err
-	}
-	trigger := fmt.Sprintf("%s/tmp/.attach_pid%d", p.root, p.nspid)
-	_ = os.Remove(trigger) // left by an aborted attempt
-	if err := p.create(trigger, nil, 0o600); err != nil {
-		return fmt.Errorf("process %d: %w", p.pid, err)
-	}
-	defer func() { _ = os.Remove(trigger) }() // best effort
-	const again = 100                         // the JVM may miss a signal
-	for i := 0; ; i++ {
-		if i%again == 0 {
-			if err := syscall.Kill(p.pid, syscall.SIGQUIT); err != nil {
-				return fmt.Errorf("process %d: %w: %w", p.pid, ErrPermission, err)
-			}
-		}
-		if err := pause(ctx); err != nil {
-			return err
-		}
-		if p.listens() {
-			return nil
-		}
-		if _, err := os.Stat(fmt.Sprintf("/proc/%d", p.pid)); err != nil {
-			return fmt.Errorf("process %d: %w: it has ended", p.pid, ErrNoProcess)
-		}
-	}
-}
-
-// pause waits a moment for what the JVM does without notice.
-func pause(ctx context.Context) error {
-	select {
-	case <-time.After(10 * time.Millisecond):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (p *process) socket() string { return fmt.Sprintf("%s/tmp/.java_pid%d", p.root, p.nspid) }
-
-// listens reports whether the JVM's socket exists and belongs to the JVM's user.
-func (p *process) listens() bool {
-	info, err := os.Lstat(p.socket())
-	return err == nil && info.Mode()&fs.ModeSocket != 0 && owner(info) == p.uid
-}
-
-// connect dials until the JVM's queue has room.
-func (p *process) connect(ctx context.Context) (net.Conn, error) {
-	for {
-		f, err := p.dial()
-		if !errors.Is(err, syscall.EAGAIN) {
-			return f, err
-		}
-		if err := pause(ctx); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// command sends a command of protocol version 1 and returns the answer.
-func (p *process) command(ctx context.Context, words ...string) (string, error) {
-	f, err := p.connect(ctx)
+// sees reports whether the path of the library is the same file for the JVM, and its user may read it.
+func (p *process) sees(lib *library) bool {
+	fd, err := p.root.open(lib.path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
-		return "", fmt.Errorf("process %d: connect to %s: %w", p.pid, p.socket(), err)
+		return false
 	}
-	defer func() { _ = f.Close() }() // all is read
-	stop := context.AfterFunc(ctx, func() { _ = f.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	if _, err := io.WriteString(f, "1\x00"+strings.Join(words, "\x00")+"\x00"); err != nil {
-		return "", errors.Join(ctx.Err(), fmt.Errorf("process %d: %w", p.pid, err))
-	}
-	const enough = 1 << 20
-	reply, err := io.ReadAll(io.LimitReader(f, enough))
-	if err != nil {
-		return "", errors.Join(ctx.Err(), fmt.Errorf("process %d: %w", p.pid, err))
-	}
-	return string(reply), nil
-}
-
-func owner(info fs.FileInfo) int {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return -1
-	}
-	return int(stat.Uid)
+	defer func() { _ = unix.Close(fd) }() // it was not written
+	var theirs unix.Stat_t
+	return unix.Fstat(fd, &theirs) == nil && theirs.Dev == lib.stat.Dev && theirs.Ino == lib.stat.Ino
 }

@@ -62,16 +62,15 @@ func TestParseReply(t *testing.T) {
 
 // A stopped JVM accepts no connection: when its queue is full, the context still bounds the wait.
 func TestWaitIsBoundedIfQueueIsFull(t *testing.T) {
-	root := threadtest.SocketDir(t)
-	require.NoError(t, os.Mkdir(root+"/tmp", 0o700))
-	p := &process{pid: 1, nspid: 1, root: root, uid: os.Getuid(), gid: os.Getgid()}
+	p := processIn(t, threadtest.SocketDir(t))
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
 	defer func() { _ = syscall.Close(fd) }()
-	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: p.socket()}))
+	dir := p.tmp(t)
+	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: p.path + "/tmp/" + p.socket()}))
 	require.NoError(t, syscall.Listen(fd, 0))
 	for range 100 {
-		waiting, err := p.dial()
+		waiting, err := p.dial(dir)
 		if err != nil {
 			require.ErrorIs(t, err, syscall.EAGAIN)
 			break
@@ -80,21 +79,21 @@ func TestWaitIsBoundedIfQueueIsFull(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err = p.command(ctx, "load")
+	_, err = p.command(ctx, dir, "load")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 func TestParseStatus(t *testing.T) {
-	p, err := parseStatus(4711, "Name:\tjava\nUid:\t1\t1000\t2\t3\nGid:\t1\t1001\t2\t3\nNSpid:\t4711\t12\t7\nSigCgt:\t2000000181005ccf\n")
-	require.NoError(t, err)
-	assert.Equal(t, &process{pid: 4711, nspid: 7, root: "/proc/4711/root", uid: 1000, gid: 1001, caught: 0x2000000181005ccf}, p)
+	p := &process{nspid: 4711, uid: -1, gid: -1}
+	const status = "Name:\tjava\nUid:\t1\t1000\t2\t3\nGid:\t1\t1001\t2\t3\nGroups:\t4 24 \nNSpid:\t4711\t12\t7\nSigCgt:\t2000000181005ccf\n"
+	require.NoError(t, p.parseStatus(status))
+	assert.Equal(t, &process{nspid: 7, uid: 1000, gid: 1001, groups: []int{4, 24}, caught: 0x2000000181005ccf}, p)
 	require.NoError(t, p.canSignal())
 	p.caught = 0
 	require.ErrorContains(t, p.canSignal(), "-Xrs")
-	_, err = parseStatus(1, "Uid:\tx\n")
-	require.ErrorContains(t, err, "Uid in /proc")
-	_, err = parseStatus(1, "")
-	require.ErrorContains(t, err, "no user")
+	require.ErrorContains(t, p.parseStatus("Uid:\tx\n"), "Uid in /proc")
+	require.ErrorContains(t, p.parseStatus("Groups:\t4 x\n"), "Groups in /proc")
+	require.ErrorContains(t, (&process{uid: -1, gid: -1}).parseStatus(""), "no user")
 }
 
 func TestOtherProcessesAreRejected(t *testing.T) {
@@ -108,23 +107,48 @@ func TestOtherProcessesAreRejected(t *testing.T) {
 
 // SIGQUIT would kill a process that does not handle it.
 func TestProcessWithoutSIGQUITHandler(t *testing.T) {
+	child := sleeping(t)
+	p := opened(t, child.Process.Pid)
+	require.ErrorIs(t, p.inspect(), ErrNotJVM) // it has read the status
+	q := processIn(t, t.TempDir())
+	q.proc, q.caught = p.proc, p.caught
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.ErrorContains(t, q.listen(ctx, q.tmp(t)), "does not handle SIGQUIT")
+	require.NoError(t, p.signal(0))
+}
+
+// The folder in /proc stays that of the process: nothing else can be read or signalled through it.
+func TestProcessThatHasEnded(t *testing.T) {
+	child := sleeping(t)
+	p := opened(t, child.Process.Pid)
+	require.NoError(t, p.signal(0))
+	require.NoError(t, p.signal(syscall.SIGKILL))
+	require.Error(t, child.Wait())
+	p.pid = os.Getpid() // as if another one had its ID
+	require.ErrorIs(t, p.signal(syscall.SIGQUIT), ErrNoProcess)
+	_, err := p.read("status")
+	require.Error(t, err)
+}
+
+// sleeping starts a process that does nothing.
+func sleeping(t *testing.T) *exec.Cmd {
+	t.Helper()
 	child := exec.CommandContext(t.Context(), "sleep", "1000")
 	require.NoError(t, child.Start())
 	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })
-	p, err := parseStatus(child.Process.Pid, readStatus(t, child.Process.Pid))
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	require.ErrorContains(t, p.listen(ctx), "does not handle SIGQUIT")
-	require.NoError(t, child.Process.Signal(syscall.Signal(0)))
-}
-
-func readStatus(t *testing.T, pid int) string {
-	t.Helper()
-	var status []byte
 	require.Eventually(t, func() bool { // until it runs sleep
-		status, _ = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+		status, _ := os.ReadFile("/proc/" + strconv.Itoa(child.Process.Pid) + "/status")
 		return strings.Contains(string(status), "Name:\tsleep")
 	}, time.Minute, time.Millisecond)
-	return string(status)
+	return child
+}
+
+// opened returns a process of which nothing is known yet.
+func opened(t *testing.T, pid int) *process {
+	t.Helper()
+	proc, err := os.Open("/proc/" + strconv.Itoa(pid))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = proc.Close() })
+	return &process{pid: pid, nspid: pid, proc: proc, root: rootDir{fd: -1}}
 }

@@ -7,58 +7,107 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// process is the kernel's view of the JVM.
+// process is the kernel's view of the JVM. Its folder in /proc is opened once: what is read and signalled through it is always the same
+// process, even if another one gets its ID.
 type process struct {
 	pid    int
-	nspid  int    // in its innermost PID namespace
-	root   string // path of its root on this machine
-	uid    int    // effective
+	proc   *os.File // /proc/PID, which is also accepted as a pidfd (pidfd_send_signal(2))
+	root   rootDir
+	nspid  int // in its innermost PID namespace
+	uid    int // effective
 	gid    int
+	groups []int  // supplementary
 	caught uint64 // handled signals: bit n-1 is signal n
+	closed bool   // it runs with -XX:+DisableAttachMechanism
 }
 
 func findProcess(pid int) (*process, error) {
-	dir := fmt.Sprintf("/proc/%d", pid)
-	status, err := os.ReadFile(dir + "/status")
+	dir, err := os.Open(fmt.Sprintf("/proc/%d", pid))
 	if err != nil {
 		return nil, fmt.Errorf("process %d: %w", pid, ErrNoProcess)
 	}
-	p, err := parseStatus(pid, string(status))
-	if err != nil {
+	p := &process{pid: pid, proc: dir, root: rootDir{fd: -1}, nspid: pid, uid: -1, gid: -1}
+	if err := p.inspect(); err != nil {
+		p.close()
 		return nil, fmt.Errorf("process %d: %w", pid, err)
-	}
-	if euid := os.Geteuid(); euid != 0 && euid != p.uid {
-		return nil, fmt.Errorf("process %d: %w: it belongs to user %d; run this as that user or as root", pid, ErrPermission, p.uid)
-	}
-	maps, err := os.ReadFile(dir + "/maps")
-	if err != nil {
-		return nil, fmt.Errorf("process %d: %w: %w; run this as root", pid, ErrPermission, err)
-	}
-	if !bytes.Contains(maps, []byte("/libjvm.so")) {
-		return nil, fmt.Errorf("process %d: %w: it does not use libjvm.so; give the ID of a HotSpot process", pid, ErrNotJVM)
-	}
-	if _, err := os.Stat(p.root + "/tmp"); err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			p.root = "" // cannot be checked; most processes share our root
-		} else {
-			return nil, fmt.Errorf("process %d: its /tmp is missing, which HotSpot needs for attaching: %w", pid, err)
-		}
 	}
 	return p, nil
 }
 
+func (p *process) close() {
+	if p.root.fd >= 0 {
+		_ = unix.Close(p.root.fd)
+	}
+	_ = p.proc.Close() // it was read only
+}
+
+// inspect reads what the kernel says about the process, and checks that it is a JVM to which this program may attach.
+func (p *process) inspect() error {
+	status, err := p.read("status")
+	if err != nil {
+		return ErrNoProcess
+	}
+	if err := p.parseStatus(string(status)); err != nil {
+		return err
+	}
+	if euid := os.Geteuid(); euid != 0 && euid != p.uid {
+		return fmt.Errorf("%w: it belongs to user %d; run this as that user or as root", ErrPermission, p.uid)
+	}
+	maps, err := p.read("maps")
+	if err != nil {
+		return fmt.Errorf("%w: %w; run this as root", ErrPermission, err)
+	}
+	if !bytes.Contains(maps, []byte("/libjvm.so")) {
+		return fmt.Errorf("%w: it does not use libjvm.so; give the ID of a HotSpot process", ErrNotJVM)
+	}
+	if command, err := p.read("cmdline"); err == nil {
+		p.closed = bytes.Contains(command, []byte("-XX:+DisableAttachMechanism"))
+	}
+	p.root, err = p.openRoot()
+	return err
+}
+
+// read returns a file of the process's folder. It fails once the process has ended.
+func (p *process) read(name string) ([]byte, error) {
+	fd, err := unix.Openat(int(p.proc.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer func() { _ = f.Close() }() // it was read only
+	var b bytes.Buffer
+	_, err = b.ReadFrom(f)
+	return b.Bytes(), err
+}
+
+func (p *process) openRoot() (rootDir, error) {
+	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
+	fd, err := unix.Openat(int(p.proc.Fd()), "root", flags, 0)
+	if errors.Is(err, unix.EACCES) && os.Geteuid() != 0 { // cannot be checked; most processes share our root
+		fd, err = unix.Open("/", flags, 0)
+		return rootDir{fd: fd, ours: err == nil, plain: !confines()}, err
+	}
+	if err != nil {
+		return rootDir{fd: -1}, fmt.Errorf("its root: %w", err)
+	}
+	var theirs, ours [2]unix.Stat_t
+	err = errors.Join(
+		unix.Fstat(fd, &theirs[0]), unix.Stat("/", &ours[0]),
+		unix.Fstatat(int(p.proc.Fd()), "ns/mnt", &theirs[1], 0), unix.Stat("/proc/self/ns/mnt", &ours[1]),
+	)
+	same := func(i int) bool { return theirs[i].Dev == ours[i].Dev && theirs[i].Ino == ours[i].Ino }
+	return rootDir{fd: fd, ours: err == nil && same(0) && same(1), plain: !confines()}, nil
+}
+
 // parseStatus parses /proc/PID/status, see proc_pid_status(5).
-func parseStatus(pid int, status string) (*process, error) {
-	p := &process{pid: pid, nspid: pid, root: fmt.Sprintf("/proc/%d/root", pid), uid: -1, gid: -1}
+func (p *process) parseStatus(status string) error {
 	for line := range strings.Lines(status) {
 		key, rest, _ := strings.Cut(line, ":")
 		values := strings.Fields(rest)
@@ -73,74 +122,59 @@ func parseStatus(pid int, status string) (*process, error) {
 			p.uid, err = strconv.Atoi(values[min(1, len(values)-1)])
 		case "Gid":
 			p.gid, err = strconv.Atoi(values[min(1, len(values)-1)])
+		case "Groups":
+			p.groups, err = numbers(values)
 		case "SigCgt":
 			p.caught, err = strconv.ParseUint(values[0], 16, 64)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s in /proc: %w", key, err)
+			return fmt.Errorf("%s in /proc: %w", key, err)
 		}
 	}
 	if p.uid < 0 || p.gid < 0 {
-		return nil, errors.New("no user or group in /proc")
+		return errors.New("no user or group in /proc")
 	}
-	return p, nil
+	return nil
+}
+
+func numbers(words []string) ([]int, error) {
+	all := make([]int, len(words))
+	for i, word := range words {
+		var err error
+		if all[i], err = strconv.Atoi(word); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // canSignal returns an error if SIGQUIT would do harm: it kills a process that does not handle it, and makes a JVM that disables attaching
 // print a thread dump to standard output.
 func (p *process) canSignal() error {
-	if p.caught>>(uint(syscall.SIGQUIT)-1)&1 == 0 {
+	if p.caught>>(uint(unix.SIGQUIT)-1)&1 == 0 {
 		return fmt.Errorf("process %d: it does not handle SIGQUIT: it is still starting (try again), or runs with -Xrs "+
 			"(add -XX:+StartAttachListener, or use -agentpath)", p.pid)
 	}
-	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
-	if err == nil && bytes.Contains(command, []byte("-XX:+DisableAttachMechanism")) {
+	if p.closed {
 		return fmt.Errorf("process %d: it runs with -XX:+DisableAttachMechanism; remove that flag, or use -agentpath", p.pid)
 	}
 	return nil
 }
 
-// dial connects to the JVM's socket as the JVM's user and group, which old versions require even from root. Only this thread assumes them.
-// It never blocks: if the queue of the socket is full, the error is EAGAIN.
-func (p *process) dial() (net.Conn, error) {
-	runtime.LockOSThread()
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
-	if err != nil {
-		runtime.UnlockOSThread()
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), p.socket())
-	defer func() { _ = f.Close() }() // FileConn duplicates it
-	if p.assume(p.uid, p.gid) == nil {
-		err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: p.socket()})
-		if p.assume(os.Getuid(), os.Getgid()) == nil {
-			runtime.UnlockOSThread() // otherwise the thread ends with this goroutine
+// signal sends a signal to this very process; 0 only checks that it still runs.
+func (p *process) signal(signal unix.Signal) error {
+	err := unix.PidfdSendSignal(int(p.proc.Fd()), signal, nil, 0)
+	if errors.Is(err, unix.ENOSYS) { // before Linux 5.1
+		var stat unix.Stat_t
+		if err = unix.Fstatat(int(p.proc.Fd()), "stat", &stat, 0); err == nil {
+			err = unix.Kill(p.pid, signal)
 		}
-	} else {
-		runtime.UnlockOSThread()
-		err = ErrPermission
 	}
-	if err != nil {
-		return nil, err
-	}
-	return net.FileConn(f)
-}
-
-// assume changes the thread's effective user and group; the real and saved ones stay, so that the change can be undone.
-func (p *process) assume(uid, gid int) error {
-	const keep = ^uintptr(0)
-	if os.Getuid() != 0 || p.uid == 0 {
-		return nil
-	}
-	// Return to root first: other users may not change groups.
-	if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, keep, 0, keep); errno != 0 {
-		return errno
-	}
-	if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESGID, keep, uintptr(gid), keep); errno != 0 {
-		return errno
-	}
-	if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, keep, uintptr(uid), keep); errno != 0 {
-		return errno
+	switch {
+	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.ENOENT):
+		return fmt.Errorf("%w: it has ended", ErrNoProcess)
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrPermission, err)
 	}
 	return nil
 }

@@ -87,6 +87,34 @@ TEST(counts_losses_at_their_position) {
     CHECK_INT(weft_pool_used(), 0);
 }
 
+// A gap without lost events is not an event: if it is lost itself, the history still has a gap, but
+// nothing more was lost.
+TEST(a_lost_gap_is_not_a_lost_event) {
+    struct weft_buffer *b = weft_buffer_open(1);
+    struct weft_record none = {.kind = WEFT_EV_GAP}, gap;
+    int capacity = (int)weft_pool_chunks() * WEFT_CHUNK_RECORDS;
+    for (int i = 0; i < capacity; i++) {
+        put(b, i);
+    }
+    weft_min_duration_put_now(b, &none, 0);
+    CHECK_INT(drain(b, taken), capacity);
+    CHECK(weft_buffer_take_loss(b, &gap));
+    CHECK_INT(gap.arg, 0);
+    for (int i = 0; i < capacity - WEFT_CHUNK_RECORDS; i++) {
+        put(b, i);
+    }
+    put(b, 1);
+    weft_min_duration_put_now(b, &none, 0);
+    put(b, 2);
+    weft_min_duration_put_now(b, &none, 0);
+    drain(b, taken);
+    CHECK(weft_buffer_take_loss(b, &gap));
+    CHECK_INT(gap.arg, 2);
+    weft_buffer_take_new();
+    weft_buffer_free(b);
+    CHECK_INT(weft_pool_used(), 0);
+}
+
 TEST(reports_its_own_losses) {
     struct weft_buffer *hog = weft_buffer_open(1);
     struct weft_buffer *b = weft_buffer_open(2);
@@ -244,6 +272,7 @@ int main(void) {
     RUN(keeps_order_over_chunks);
     RUN(times_never_decrease);
     RUN(counts_losses_at_their_position);
+    RUN(a_lost_gap_is_not_a_lost_event);
     RUN(reports_its_own_losses);
     RUN(gives_idle_chunks_back);
     RUN(loses_nothing_when_reclaiming_a_chunk);

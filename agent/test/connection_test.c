@@ -15,6 +15,7 @@
 #include "harness.h"
 #include "record/definitions.h"
 #include "wire/endpoint.h"
+#include "wire/secret.h"
 
 static char path[64];
 static char endpoint[80];
@@ -173,6 +174,62 @@ TEST(gives_no_answers_after_the_end) {
     end(fd);
 }
 
+// The agent's next hello, and the batch after it.
+static int hear_hello(uint8_t session[16], uint8_t secret[16], uint64_t *acked) {
+    uint8_t data[256];
+    const uint8_t *at = data + WEFT_PREAMBLE_SIZE + WEFT_FRAME_HEADER_SIZE;
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+    CHECK(fd >= 0);
+    CHECK_INT(read(fd, data, sizeof data),
+              WEFT_PREAMBLE_SIZE + WEFT_FRAME_HEADER_SIZE + 16 + 8 + 8 + 4 + 8 + 2 + 16);
+    memcpy(session, at, 16);
+    memcpy(acked, at + 16 + 8 + 8 + 4, sizeof *acked);
+    memcpy(secret, at + 16 + 8 + 8 + 4 + 8 + 2, 16);
+    return fd;
+}
+
+// Somebody has sent more of the session than the agent: it takes another one, at once, and proves
+// it. A receiver that claims this again and again has to wait.
+TEST(takes_another_session_when_a_receiver_has_more) {
+    int fd = begin();
+    uint8_t before[16] = {1};
+    for (int i = 0; i < 3; i++) {
+        close(fd);
+        weft_connection_step(&c, now);
+        now += LONG_NS;
+        weft_connection_step(&c, now);
+        uint8_t session[16];
+        uint8_t proved[16];
+        uint8_t secret[16];
+        uint64_t acked;
+        fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+        CHECK_INT(last_frame(fd, true), WEFT_FRAME_HELLO);
+        say_number(fd, WEFT_FRAME_WELCOME, 2);
+        weft_connection_step(&c, now);
+        CHECK(c.mistaken);
+        close(fd);
+        weft_connection_renew(&c, now);
+        CHECK(!c.mistaken);
+        CHECK(i == 0 ? c.retry_at <= now : c.retry_at > now);
+        now = c.retry_at;
+        weft_connection_step(&c, now);
+        fd = hear_hello(session, secret, &acked);
+        weft_secret_session(secret, proved);
+        CHECK(memcmp(session, proved, sizeof session) == 0);
+        CHECK(memcmp(session, before, sizeof session) != 0);
+        CHECK_INT(acked, 0);
+        memcpy(before, session, sizeof before);
+    }
+    say_number(fd, WEFT_FRAME_WELCOME, 0);
+    weft_connection_step(&c, now);
+    CHECK_INT(last_frame(fd, false), WEFT_FRAME_BATCH);
+    say_number(fd, WEFT_FRAME_ACK, 1);
+    weft_connection_step(&c, now);
+    CHECK(weft_connection_settled(&c));
+    CHECK(!c.renewed);
+    end(fd);
+}
+
 // A receiver that sends endlessly does not block the sender.
 TEST(limits_reading_per_step) {
     int fd = begin();
@@ -256,6 +313,7 @@ int main(void) {
     RUN(reconnects_if_a_batch_is_unacknowledged);
     RUN(reconnects_if_the_end_is_refused);
     RUN(gives_no_answers_after_the_end);
+    RUN(takes_another_session_when_a_receiver_has_more);
     RUN(limits_reading_per_step);
     RUN(detects_a_dead_machine);
     return harness_end("connection");

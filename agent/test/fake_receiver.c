@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Prints what an agent sent. fake_receiver NAME [cut=N] [die=N] [garbage=N] [refuse=N] [silent=N]
-// [slow=MS] [forget=N] [turns=N of=CLASS.KIND...] [events=1] listens on a path or a port and prints
-// the results when the session has ended; with events=1 also each event as it arrives. Exits with 1
-// if the stream broke a rule.
+// [slow=MS] [forget=N] [leave=N] [ahead=N] [turns=N of=CLASS.KIND...] [events=1] listens on a path
+// or a port and prints the results when the session has ended; with events=1 also each event as it
+// arrives. Exits with 1 if the stream broke a rule.
 
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +22,7 @@ static void on_signal(int number) {
 
 int main(int argc, char **argv) {
     int cut = 0;
+    int leave = 0;
     int events = 0;
     size_t of = 0;
     witness_init(&server.witness);
@@ -43,6 +44,8 @@ int main(int argc, char **argv) {
             {"slow=", &server.slow_ms},
             {"turns=", &server.turns},
             {"forget=", &server.forget},
+            {"leave=", &leave},
+            {"ahead=", &server.ahead},
         };
         for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
             if (strncmp(argv[i], keys[k].key, strlen(keys[k].key)) == 0) {
@@ -55,6 +58,7 @@ int main(int argc, char **argv) {
         }
     }
     atomic_store(&server.cut, cut);
+    atomic_store(&server.leave, leave);
     server.witness.print = events != 0 ? stdout : NULL;
     signal(SIGTERM, on_signal);
     signal(SIGINT, on_signal);

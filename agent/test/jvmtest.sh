@@ -149,6 +149,8 @@ all() {
     quiet
     terminated
     lonely
+    squatted
+    silenced
     options
     attached -Xcheck:jni
     summed

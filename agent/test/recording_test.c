@@ -28,7 +28,14 @@ static const size_t PLENTY = 1U << 30;
 
 static const struct weft_attribute attributes[] = {{"service.name", "test"}};
 static const struct weft_hello hello = {
-    .session = {1}, .monotonic = 1, .attributes = attributes, .attribute_count = 1};
+    .session = {1},
+    .monotonic = 1,
+    .attributes = attributes,
+    .attribute_count = 1,
+    .headers = &(const struct weft_attribute){"authorization", "Bearer of-nobody-else"},
+    .header_count = 1,
+    .secret = "only the JVM's",
+};
 
 static void begin(size_t limit) {
     sequence = before = 0;
@@ -159,6 +166,19 @@ TEST(forgets_threads_when_it_is_full) {
 }
 
 // Another JVM with the same options does not overwrite a recording in progress.
+TEST(has_no_credentials) {
+    static uint8_t data[4096];
+    begin(PLENTY);
+    end();
+    int fd = open(path, O_RDONLY);
+    ssize_t n = read(fd, data, sizeof data);
+    close(fd);
+    CHECK(n > 0);
+    CHECK(memmem(data, (size_t)n, hello.session, sizeof hello.session) != NULL);
+    CHECK(memmem(data, (size_t)n, hello.secret, sizeof hello.secret) == NULL);
+    CHECK(memmem(data, (size_t)n, "nobody", 6) == NULL);
+}
+
 TEST(leaves_a_recording_in_use_alone) {
     struct weft_recording other;
     begin(PLENTY);
@@ -182,6 +202,7 @@ int main(void) {
     RUN(counts_sums_that_do_not_fit);
     RUN(keeps_whole_frames_on_a_full_disk);
     RUN(forgets_threads_when_it_is_full);
+    RUN(has_no_credentials);
     RUN(leaves_a_recording_in_use_alone);
     unlink(path);
     return harness_end("recording");

@@ -66,6 +66,26 @@ TEST(rude) {
     expect(events);
 }
 
+// Somebody else has sent batches of the session to the receiver: the agent continues with another
+// session, twice, since the receiver claims that again. Nothing is lost or counted twice.
+TEST(taken_over) {
+    pthread_t thread;
+    server.leave = 3;
+    server.ahead = 3;
+    start_server(&thread);
+    start_sender(16U << 20, 8U << 20);
+    uint64_t events = 0;
+    while (atomic_load(&server.leave) > 0) {
+        events += run_writers(1, 4, 1000, 300, write_events);
+    }
+    events += run_writers(2, 4, 3000, 300, write_events);
+    finish_after(thread, events);
+    expect(events);
+    CHECK_INT(server.witness.sessions, 2);
+    CHECK_INT(renewals, 3);
+    CHECK(server.witness.newest < server.witness.batches); // numbered from 1 again
+}
+
 // No receiver at first: what does not fit is lost; everything is accounted for later.
 TEST(late) {
     pthread_t thread;
@@ -154,12 +174,19 @@ TEST(held_up) {
 }
 
 static const struct scenario scenarios[] = {
-    {"plain", plain},     {"overflow", overflow},
-    {"churn", churn},     {"cut", cut},
-    {"rude", rude},       {"late", late},
-    {"absent", absent},   {"absent_churn", absent_churn},
-    {"hopping", hopping}, {"unacknowledged", unacknowledged},
-    {"again", again},     {"held_up", held_up},
+    {"plain", plain},
+    {"overflow", overflow},
+    {"churn", churn},
+    {"cut", cut},
+    {"rude", rude},
+    {"late", late},
+    {"absent", absent},
+    {"absent_churn", absent_churn},
+    {"hopping", hopping},
+    {"unacknowledged", unacknowledged},
+    {"again", again},
+    {"held_up", held_up},
+    {"taken_over", taken_over},
 };
 
 int main(int argc, char **argv) {

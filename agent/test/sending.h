@@ -105,6 +105,14 @@ static inline void start_server(pthread_t *thread) {
     pthread_create(thread, NULL, serve, NULL);
 }
 
+static _Atomic int renewals;
+
+static inline bool on_renewal(const uint8_t before[16], const uint8_t session[16]) {
+    CHECK(memcmp(before, session, 16) != 0);
+    atomic_fetch_add(&renewals, 1);
+    return false;
+}
+
 static inline void begin_session(size_t retain) {
     static char endpoint[80];
     static const struct weft_attribute attributes[] = {{"service.name", "test"}};
@@ -117,6 +125,7 @@ static inline void begin_session(size_t retain) {
                   .monotonic = weft_clock(),
                   .attributes = attributes,
                   .attribute_count = 1},
+        .renewed = on_renewal,
     };
     CHECK(weft_sender_start(&config));
 }

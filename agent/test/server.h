@@ -25,6 +25,8 @@ struct server {
              // key
     atomic_int mangle; // sends malformed control frames on the first connections
     int silent;        // never answers the first connections (no welcome)
+    atomic_int leave;  // leaves after this many batches, all acknowledged, and then ...
+    int ahead;         // ... claims on so many connections to have more batches than were sent
     int turns;         // changes the mode this many times, each time after ...
     const char
         *of[8]; // ... waits of all of these, as "class.kind", have arrived in the current mode

@@ -7,6 +7,7 @@
 #include "jvmti/timeout.h"
 #include "options/filter.h"
 #include "options/options.h"
+#include "options/printable.h"
 #include "send/resource.h"
 #include "wire/endpoint.h"
 #include "wire/names.h"
@@ -19,9 +20,37 @@ static bool parse(const char *text) {
     return weft_options_parse(text, &o, problem);
 }
 
+TEST(hidden_characters_are_printed_as_escapes) {
+    static const char *const cases[][2] = {
+        {"", ""},
+        {"option \"x\": caf\xc3\xa9 \xe6\xb3\xa8 \xf0\x9f\x91\x8d",
+         "option \"x\": caf\xc3\xa9 \xe6\xb3\xa8 \xf0\x9f\x91\x8d"},
+        {"a\nb\tc\x1b[2J\x7f", "a\\x0ab\\x09c\\x1b[2J\\x7f"},
+        {"\xc2\x9b"
+         "31m",
+         "\\xc2\\x9b31m"},
+        {"x\x9by", "x\\x9by"},
+        {"\xe2\x80\xae"
+         "a\xe2\x81\xa6"
+         "b\xe2\x80\x8b",
+         "\\xe2\\x80\\xaea\\xe2\\x81\\xa6b\\xe2\\x80\\x8b"},
+        {"\xd8\x9c\xef\xbb\xbf", "\\xd8\\x9c\\xef\\xbb\\xbf"},
+        {"broken: \xe6\xb3", "broken: \xe6\xb3"},
+        {"broken: \xe6\x1b", "broken: \xe6\\x1b"},
+    };
+    char out[128];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_STRING(weft_printable_text(cases[i][0], out, sizeof out), cases[i][1]);
+    }
+    CHECK_STRING(weft_printable_text("ab\x1b", out, 6), "ab"); // an escape is never cut
+    CHECK_STRING(weft_printable_text("ab\x1b", out, 7), "ab\\x1b");
+    CHECK_STRING(weft_printable_text("ab\xc3\xa9", out, 4), "ab");
+}
+
 TEST(options_have_defaults) {
     CHECK(parse(NULL));
-    CHECK_STRING(o.endpoint, "unix:///tmp/weft.sock");
+    CHECK_STRING(o.endpoint, ""); // the default sockets
+    CHECK_STRING(o.peer_user, "");
     CHECK_STRING(o.service, "");
     CHECK_INT(o.depth, 32);
     CHECK_INT(o.park_depth, 32);
@@ -54,7 +83,7 @@ TEST(options_are_read) {
     "exclude-threads, "                                                                            \
     "include-locks, exclude-locks, pause, mode, interval, report, snapshot"
 #define KNOWN                                                                                      \
-    " endpoint, file, file-size, service, " CHANGEABLE                                             \
+    " endpoint, peer-user, peer-group, file, file-size, service, " CHANGEABLE                      \
     ", detach, control, virtual, pool, retain, definitions, exit-wait, series"
 
 TEST(errors_name_the_option_and_the_remedy) {
@@ -313,6 +342,7 @@ TEST(names) {
 }
 
 int main(void) {
+    RUN(hidden_characters_are_printed_as_escapes);
     RUN(options_have_defaults);
     RUN(options_are_read);
     RUN(errors_name_the_option_and_the_remedy);

@@ -75,26 +75,34 @@ static const char *string(const char *line, const char *name, int slot) {
     return unquoted[slot];
 }
 
+static void read_bytes(const char *hex, uint8_t into[16]) {
+    for (size_t i = 0; i < 16; i++) {
+        into[i] = (uint8_t)(hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
+    }
+}
+
 static void put_hello(struct weft_bytes *b, const char *line) {
-    static struct weft_attribute attributes[3];
+    static struct weft_attribute attributes[2][4];
     struct weft_hello hello = {
         .wall = (int64_t)number(line, "wall"),
         .monotonic = (int64_t)number(line, "monotonic"),
         .pid = (uint32_t)number(line, "pid"),
         .acked = number(line, "acked"),
-        .attributes = attributes,
+        .attributes = attributes[0],
+        .headers = attributes[1],
     };
-    const char *session = field(line, "session");
-    for (size_t i = 0; i < sizeof hello.session; i++) {
-        hello.session[i] =
-            (uint8_t)(hex_digit(session[2 * i]) << 4 | hex_digit(session[2 * i + 1]));
+    read_bytes(field(line, "session"), hello.session);
+    if (field(line, "secret") != NULL) {
+        read_bytes(field(line, "secret"), hello.secret);
     }
+    const char *headers = strstr(line, " headers ");
     const char *at = strchr(line, '"');
-    for (int slot = 0; at != NULL && slot < 6; slot += 2) {
+    for (int slot = 0; at != NULL && slot < 8; slot += 2) {
+        bool header = headers != NULL && at > headers;
         at = quoted(at, slot);
         at = quoted(at + 1, slot + 1); // after the equals sign
-        attributes[hello.attribute_count++] =
-            (struct weft_attribute){unquoted[slot], unquoted[slot + 1]};
+        struct weft_attribute attribute = {unquoted[slot], unquoted[slot + 1]};
+        attributes[header][header ? hello.header_count++ : hello.attribute_count++] = attribute;
         at = strchr(at, '"');
     }
     encodable = encodable && at == NULL;

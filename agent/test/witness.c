@@ -104,9 +104,18 @@ static bool take_hello(struct witness *w, struct cursor c) {
     if (c.bad || session[0] == 0 || w->hello) {
         return fail(w, "hello is not whole, not the only one, or has a session that begins with 0");
     }
-    if (w->connections > 1 && memcmp(session, w->session, sizeof session) != 0) {
+    bool another = memcmp(session, w->session, sizeof session) != 0;
+    if (another && w->sessions > 0 && !w->taken) {
         return fail(w, "another session");
     }
+    if (another) {
+        w->sessions++;
+        w->newest = 0;
+        w->base = w->total;
+    } else if (w->taken) {
+        return fail(w, "the same session, which is somebody else's");
+    }
+    w->taken = false;
     if (w->batches == 0) {
         w->watermark = monotonic;
     }

@@ -75,6 +75,9 @@ struct witness {
     struct witness_class by_class[WITNESS_CLASSES]; // 0: without a class
     char service[128];
     bool hello; // on this connection
+    bool taken; // its session is somebody else's: the next hello begins another one
+    int sessions;
+    uint64_t base; // events in earlier sessions
     bool ended;
     uint64_t newest; // batch
     int64_t watermark;

@@ -80,7 +80,8 @@ bool witness_aggregate(struct witness *w, struct cursor c) {
     if (sequence <= w->newest) {
         return true; // sent again
     }
-    if (c.bad || sequence != w->newest + 1 || before != w->total || watermark < w->watermark) {
+    if (c.bad || sequence != w->newest + 1 || before != w->total - w->base ||
+        watermark < w->watermark) {
         return fail(w, "aggregate %llu: its header does not fit", sequence);
     }
     bool more = w->aggregates > 0 && from != w->reported; // of the previous one

@@ -28,6 +28,7 @@ bool witness_definition(struct witness *w, unsigned kind, struct cursor c) {
         witness_string(&c);
         struct witness_thread *t = witness_thread_of(w, id);
         t->connection = w->connections;
+        t->section = 0;
         snprintf(t->name, sizeof t->name, "%.*s", (int)name.left, (const char *)name.at);
         t->worker = name.left > 7 && memcmp(name.at, "worker-", 7) == 0;
         t->main = name.left == 4 && memcmp(name.at, "main", 4) == 0;

@@ -234,9 +234,9 @@ bool witness_batch(struct witness *w, struct cursor c) {
         return fail(w, "batch %llu after %llu", (unsigned long long)sequence,
                     (unsigned long long)w->newest);
     }
-    if (before != w->total) {
+    if (before != w->total - w->base) {
         return fail(w, "batch %llu: %llu events before, not %llu", (unsigned long long)sequence,
-                    (unsigned long long)before, (unsigned long long)w->total);
+                    (unsigned long long)before, (unsigned long long)(w->total - w->base));
     }
     if (watermark < w->watermark) {
         return fail(w, "batch %llu: the watermark falls", (unsigned long long)sequence);

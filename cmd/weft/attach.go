@@ -16,13 +16,15 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/agent/attach"
+	"github.com/weft-otel/weft/internal/printable"
 )
 
 const attachUsage = `weft attach [--agent FILE] [--timeout TIME] PID [KEY=VALUE...]
 
 Loads the agent into a running JVM (HotSpot on Linux; no JDK needed). Run it as the user of the JVM
-or as root. KEY=VALUE sets an option of the agent, such as endpoint=unix:///tmp/weft.sock. The
-session starts with a snapshot of what each thread is blocked on. If the agent is already loaded,
+or as root. KEY=VALUE sets an option of the agent, such as endpoint=tcp://localhost:4327; without
+it, the agent looks for the collector at the default sockets, in the JVM's environment. The session
+starts with a snapshot of what each thread is blocked on. If the agent is already loaded,
 attach changes its options:
 
   weft attach 4711 depth=8 pause=on     resume with pause=off
@@ -80,21 +82,26 @@ func runAttach(command string, args []string, stdout io.Writer) error {
 	defer cancel()
 	result, err := attach.Attach(ctx, request)
 	if err != nil {
-		return fmt.Errorf("%s: %w", command, err)
+		return fmt.Errorf("%s: %s", command, printable.Text(err.Error()))
 	}
+	printResult(stdout, &result)
+	return nil
+}
+
+// printResult prints what the agent reported, which the JVM's user could have written, too.
+func printResult(stdout io.Writer, result *attach.Result) {
 	if result.Warning != "" {
-		fmt.Fprintf(stdout, "# %s\n", result.Warning)
+		fmt.Fprintf(stdout, "# %s\n", printable.Text(result.Warning))
 	}
 	if result.Connection != "" {
-		fmt.Fprintf(stdout, "# %s\n", result.Connection)
+		fmt.Fprintf(stdout, "# %s\n", printable.Text(result.Connection))
 	}
 	for _, note := range result.Notes {
-		fmt.Fprintf(stdout, "# %s\n", note)
+		fmt.Fprintf(stdout, "# %s\n", printable.Text(note))
 	}
 	for _, option := range result.Options {
-		fmt.Fprintln(stdout, option)
+		fmt.Fprintln(stdout, printable.Text(option))
 	}
-	return nil
 }
 
 // findLibrary looks for the library where an installation and a build put it.

@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/weft-otel/weft/internal/printable"
 )
 
 // version is set by the linker. If it is empty, the version of the module is used.
@@ -42,12 +44,13 @@ func main() {
 }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	stdout, stderr = printable.Writer(stdout), printable.Writer(stderr) // whatever a command forgets
 	err := dispatch(args, stdin, stdout)
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, new(usageError)):
-		fmt.Fprintf(stderr, "weft: %v\nRun 'weft %s' for usage.\n", err, strings.TrimSpace("help "+about(args)))
+		fmt.Fprintf(stderr, "weft: %s\nRun 'weft %s' for usage.\n", printable.Text(err.Error()), strings.TrimSpace("help "+about(args)))
 		return exitUsage
 	default:
 		fmt.Fprintf(stderr, "weft: %v\n", err)

@@ -12,6 +12,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/agent/attach"
+	"github.com/weft-otel/weft/internal/printable"
 )
 
 func TestErrorsNameTheRemedy(t *testing.T) {
@@ -103,4 +106,72 @@ func TestSummarySkipsMissingFiles(t *testing.T) {
 	assert.Equal(t, exitFailed, run([]string{"summary", file + ".gone", file}, nil, &stdout, &stderr))
 	assert.Equal(t, "The input contains no windows of a JVM.\n", stdout.String())
 	assert.Equal(t, "weft: summary: open "+file+".gone: no such file or directory\n", stderr.String())
+}
+
+// hostile clears a terminal, reorders its line, hides itself and begins a new one.
+const hostile = "x\x1b[2J\u009b2J\u202e\u200b\x7f\r\nFORGED"
+
+// oneLine checks what commands print about something with a hostile name.
+func oneLine(t *testing.T, output string, lines int) {
+	t.Helper()
+	got := strings.Split(strings.TrimSuffix(output, "\n"), "\n")
+	assert.Len(t, got, lines)
+	for _, line := range got {
+		assert.Equal(t, line, printable.Text(line))
+		assert.False(t, strings.HasPrefix(line, "FORGED"), line)
+	}
+	assert.Contains(t, output, "FORGED")
+}
+
+func TestHostileNamesInErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, hostile)
+	require.NoError(t, os.WriteFile(file, []byte("{}\n{\""+hostile+"\n"), 0o600))
+	empty := filepath.Join(dir, "empty")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	for name, test := range map[string]struct {
+		args  []string
+		lines int
+	}{
+		"missing file":    {[]string{"summary", file + ".gone", empty}, 2},
+		"bad lines":       {[]string{"summary", file}, 2},
+		"unknown flag":    {[]string{"summary", "--" + hostile}, 2},
+		"unknown command": {[]string{hostile}, 2},
+		"time":            {[]string{"summary", "--from", hostile}, 2},
+		"option":          {[]string{"attach", "--agent", "x", "1", hostile}, 1},
+		"process ID":      {[]string{"attach", hostile}, 2},
+		"library":         {[]string{"attach", "--agent", file + ".gone", "1", "x=y" + hostile + ",z"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			assert.NotEqual(t, exitOK, run(test.args, nil, &stdout, &stderr))
+			oneLine(t, stderr.String(), test.lines)
+		})
+	}
+}
+
+func TestHostileReport(t *testing.T) {
+	var stdout strings.Builder
+	printResult(&stdout, &attach.Result{Warning: hostile, Connection: hostile, Notes: []string{hostile}, Options: []string{hostile, "depth=7"}})
+	oneLine(t, stdout.String(), 5)
+}
+
+// JSON has the names themselves, but no character that a terminal obeys.
+func TestHostileNamesAsJSON(t *testing.T) {
+	service, err := json.Marshal(hostile)
+	require.NoError(t, err)
+	trace := `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":` + string(service) + `}},` +
+		`{"key":"service.instance.id","value":{"stringValue":"1"}}]},"scopeSpans":[{"spans":[{"traceId":"01020304050607080102030405060708",` +
+		`"spanId":"0102030405060708","name":"threads","startTimeUnixNano":"1","endTimeUnixNano":"2",` +
+		`"attributes":[{"key":"weft.window.cut","value":{"stringValue":"boundary"}}]}]}]}]}`
+	for _, format := range []string{"json", "text"} {
+		var stdout, stderr strings.Builder
+		require.Equal(t, exitOK, run([]string{"summary", "--format", format, "-"}, strings.NewReader(trace), &stdout, &stderr), stderr.String())
+		oneLine(t, stdout.String(), strings.Count(stdout.String(), "\n"))
+		if format == "json" {
+			var got struct{ Services []string }
+			require.NoError(t, json.Unmarshal([]byte(stdout.String()), &got))
+			assert.Equal(t, []string{hostile}, got.Services)
+		}
+	}
 }

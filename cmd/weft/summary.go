@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/summary"
+	"github.com/weft-otel/weft/internal/printable"
 )
 
 const summaryUsage = `weft summary [--top N] [--format text|json] [--from TIME] [--to TIME] FILE...
@@ -137,7 +138,7 @@ func open(files []string, stdin io.Reader, span summary.Span) (sources []summary
 		}
 		f, err := os.Open(name)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("summary: %w", err))
+			errs = append(errs, fmt.Errorf("summary: %s", printable.Text(err.Error())))
 			continue
 		}
 		opened = append(opened, f)

@@ -22,6 +22,7 @@ import (
 	"github.com/weft-otel/weft/extension/threadengineextension"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/requests"
+	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
@@ -45,8 +46,8 @@ func (s *side) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
 	return nil
 }
 
-func (s *side) Start(_ context.Context, host component.Host) (err error) {
-	s.starting.Do(func() { err = s.start(host) })
+func (s *side) Start(ctx context.Context, host component.Host) (err error) {
+	s.starting.Do(func() { err = s.start(ctx, host) })
 	return err
 }
 
@@ -60,6 +61,7 @@ func (s *side) Shutdown(ctx context.Context) error {
 
 // accountant keeps the accounts of all sessions.
 type accountant struct {
+	id        component.ID
 	cfg       *Config
 	logger    *zap.Logger
 	telemetry *metadata.TelemetryBuilder
@@ -88,7 +90,7 @@ func newAccountant(cfg *Config, set connector.Settings) (*accountant, error) {
 	}
 	bounds, maxSize := cfg.Histogram.buckets()
 	a := &accountant{
-		cfg: cfg, logger: set.Logger, telemetry: tb,
+		id: set.ID, cfg: cfg, logger: logs.Escaped(set.Logger), telemetry: tb,
 		accounts: contention.Config{
 			Buckets: bounds, MaxSize: maxSize, CallSites: cfg.CallSites, ThreadPools: cfg.ThreadPools, StuckAfter: cfg.StuckAfter,
 			MaxSeries: cfg.MaxSeries, Expiry: cfg.SeriesExpiration, Budget: &contention.Budget{Limit: int64(cfg.MaxSeriesTotal)},
@@ -105,8 +107,9 @@ func newAccountant(cfg *Config, set connector.Settings) (*accountant, error) {
 	return a, err
 }
 
-func (a *accountant) start(host component.Host) error {
-	analyzer, err := threadengineextension.Analyzer(host, &a.cfg.Sessions, a.logger)
+func (a *accountant) start(ctx context.Context, host component.Host) error {
+	owner := threadengineextension.Owner{Kind: component.KindConnector, ID: a.id}
+	analyzer, err := threadengineextension.Analyzer(ctx, host, owner, &a.cfg.Sessions, a.logger)
 	if err != nil {
 		return err
 	}
@@ -120,10 +123,10 @@ func (a *accountant) start(host component.Host) error {
 		Requests: requestSums(a.metrics != nil),
 		Follow:   a.follow,
 	})
-	ctx, cancel := context.WithCancel(context.Background())
+	running, cancel := context.WithCancel(context.Background())
 	a.stop = cancel
 	if a.metrics != nil {
-		a.wg.Go(func() { a.flushes(ctx) })
+		a.wg.Go(func() { a.flushes(running) })
 	}
 	return nil
 }

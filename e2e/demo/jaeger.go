@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/weft-otel/weft/internal/printable"
 )
 
 // jaeger is a Jaeger that keeps traces in memory.
@@ -101,9 +103,10 @@ func (j *jaeger) show(ctx context.Context) error {
 	fmt.Printf("\nJaeger has %d traces; the one with the most blocked time, %v in total:\n\n  http://%s/trace/%s\n\n",
 		len(traces), most.Round(time.Millisecond), j.query, best.TraceID)
 	if longest.OperationName != "" {
-		fmt.Printf("See its longest span \"%s\": %v, for %v,\n  in %v:\n  %v.\n",
-			longest.OperationName, longest.tag("thread.name"), longest.time("weft.interval.time").Round(time.Millisecond/10),
-			longest.tag("code.function.name"), longest.tag("weft.explanation"))
+		fmt.Println(printable.Text(fmt.Sprintf("See its longest span %s: %v, for %v,", longest.OperationName, longest.tag("thread.name"),
+			longest.time("weft.interval.time").Round(time.Millisecond/10))))
+		fmt.Println("  " + printable.Text(fmt.Sprintf("in %v:", longest.tag("code.function.name"))))
+		fmt.Println("  " + printable.Text(fmt.Sprintf("%v.", longest.tag("weft.explanation"))))
 	}
 	fmt.Printf(`
 This Jaeger was built from its Go module, which holds everything but the page: the address above answers

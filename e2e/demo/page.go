@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/weft-otel/weft/internal/printable"
 )
 
 // usualPage is the default address of the page.
@@ -91,7 +93,7 @@ func (p page) get(ctx context.Context, path string, into any) error {
 
 // show prints the address and leaves the collector running for the user.
 func (p page) show(ctx context.Context, collector *program, class string, blocked time.Duration) error {
-	fmt.Printf("\nThe page shows the same: threads were blocked on %s for %v in total.\n", class, blocked.Round(time.Millisecond))
+	fmt.Printf("\nThe page shows the same: threads were blocked on %s for %v in total.\n", printable.Text(class), blocked.Round(time.Millisecond))
 	if os.Getenv("DEMO_ONCE") != "" {
 		fmt.Println("The page was stopped: there is no terminal, or DEMO_ONCE is set.")
 		return nil

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/weft-otel/weft/e2e/proc"
 )
 
 // starts is how many JVMs of each kind are started in a round.
@@ -94,7 +96,7 @@ func (a *agents) work(ctx context.Context, j jdk, v variant, w [2]string) (s spe
 	}
 	_, result, found := strings.Cut(out.String(), "result ")
 	if !found {
-		return s, fmt.Errorf("no result in %q", tail(out.String()))
+		return s, fmt.Errorf("no result in %q", proc.Tail(out.String()))
 	}
 	var operations float64
 	if _, err := fmt.Sscan(result, &operations, &s.wall, &s.cpu); err != nil {

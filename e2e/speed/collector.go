@@ -8,15 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/weft-otel/weft/e2e/proc"
 )
 
 // patience is how long a collector may take to be ready.
@@ -37,7 +35,7 @@ func measure(ctx context.Context, program string, p parts, send func(context.Con
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	at := addresses{socket: filepath.Join(dir, "weft.sock")}
 	for _, address := range []*string{&at.otlp, &at.health, &at.prometheus, &at.page} {
-		if *address, err = freeAddress(); err != nil {
+		if *address, err = proc.FreeAddress(); err != nil {
 			return u, err
 		}
 	}
@@ -54,7 +52,7 @@ func measure(ctx context.Context, program string, p parts, send func(context.Con
 	if err := cmd.Start(); err != nil {
 		return u, err
 	}
-	u, err = load(ctx, cmd, at, send)
+	u, err = drive(ctx, cmd, at, send)
 	if err != nil {
 		cancel()
 	}
@@ -62,19 +60,19 @@ func measure(ctx context.Context, program string, p parts, send func(context.Con
 		err = ended
 	}
 	if err != nil {
-		return u, fmt.Errorf("%w\n%s", err, tail(output.String()))
+		return u, fmt.Errorf("%w\n%s", err, proc.Tail(output.String()))
 	}
 	u.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return u, nil
 }
 
-// load sends a load to a collector and asks it to end. The CPU time that it returns is negative: what was used before the load.
-func load(ctx context.Context, cmd *exec.Cmd, at addresses, send func(context.Context, addresses) error) (u usage, err error) {
-	if err := ready(ctx, at.health); err != nil {
+// drive sends a load to a collector and asks it to end. The CPU time that it returns is negative: what was used before the load.
+func drive(ctx context.Context, cmd *exec.Cmd, at addresses, send func(context.Context, addresses) error) (u usage, err error) {
+	if err := proc.Ready(ctx, at.health, patience); err != nil {
 		return u, err
 	}
 	time.Sleep(200 * time.Millisecond) // the last work of the start
-	before, err := cpu(cmd.Process.Pid)
+	before, err := proc.CPU(cmd.Process.Pid)
 	if err != nil {
 		return u, err
 	}
@@ -82,81 +80,17 @@ func load(ctx context.Context, cmd *exec.Cmd, at addresses, send func(context.Co
 		return u, err
 	}
 	u.cpu = -before
-	u.peak, _ = peak(cmd.Process.Pid)
+	u.peak, _ = proc.Peak(cmd.Process.Pid)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return u, err
 	}
 	// Not the resource usage of the ended process, whose peak includes that of this process before exec.
 	for {
-		now, ok := peak(cmd.Process.Pid)
+		now, ok := proc.Peak(cmd.Process.Pid)
 		if !ok {
 			return u, nil
 		}
 		u.peak = now
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-// ready waits until the health check succeeds.
-func ready(ctx context.Context, health string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+health, http.NoBody)
-		if err != nil {
-			return err
-		}
-		if response, err := http.DefaultClient.Do(request); err == nil {
-			_ = response.Body.Close() // only the status counts
-			if response.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the collector is not ready: %w", ctx.Err())
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
-// cpu returns the user and system time of a running process, in steps of 10 ms (proc_pid_stat(5)).
-func cpu(pid int) (time.Duration, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	const utime, stime, tick = 14 - 3, 15 - 3, time.Second / 100 // fields are counted from 1, and two precede the state
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	user, err := strconv.Atoi(fields[utime])
-	if err != nil {
-		return 0, err
-	}
-	system, err := strconv.Atoi(fields[stime])
-	return time.Duration(user+system) * tick, err
-}
-
-// peak returns the peak RSS of a process in bytes, or false if it has ended.
-func peak(pid int) (int64, bool) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // missing if it has ended
-	_, rest, found := strings.Cut(string(text), "\nVmHWM:")
-	if !found {
-		return 0, false
-	}
-	kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-	return kb << 10, err == nil
-}
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "localhost:0") //nolint:noctx // returns at once
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
-func tail(output string) string {
-	const lines = 10
-	all := strings.Split(strings.TrimSpace(output), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }

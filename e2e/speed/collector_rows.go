@@ -3,7 +3,11 @@
 
 package main
 
-import "time"
+import (
+	"time"
+
+	"github.com/weft-otel/weft/e2e/load"
+)
 
 // The anchors, to which other rows are compared.
 const (
@@ -16,7 +20,7 @@ const (
 type row struct {
 	name   string
 	parts  parts
-	shape  shape
+	shape  load.Shape
 	events int           // of all JVMs; zero: as many as the command line says
 	jvms   int           // zero: one
 	paced  time.Duration // if set, events are sent at their rate for this time, and once only
@@ -44,18 +48,18 @@ func collectorRows() []row {
 		{name: "all-in-one.yaml: thread_span, page", parts: page, anchor: otlpToNop},
 		{name: "all: contention, thread_span, page", parts: parts{contention: true, threadSpan: true, page: true}, anchor: otlpToNop, goal: goal{ns: 1700}},
 	}
-	scaled := func(name string, most float64, change func(*shape)) {
-		r := row{name: name, parts: parts{threadSpan: true}, shape: aJVM(), anchor: oneJVM, goal: goal{ratio: most}}
+	scaled := func(name string, most float64, change func(*load.Shape)) {
+		r := row{name: name, parts: parts{threadSpan: true}, shape: load.JVM(), anchor: oneJVM, goal: goal{ratio: most}}
 		change(&r.shape)
 		list = append(list, r)
 	}
-	scaled("5,000 threads instead of 50", 1.3, func(s *shape) { s.threads = 5000 })
-	scaled("3,000 lock classes and locks instead of 2 and 50", 1.3, func(s *shape) { s.locks, s.classes = 3000, 3000 })
-	scaled("100,000 locks instead of 50", 0, func(s *shape) { s.locks = 100_000 })
-	scaled("batches of 5 ms instead of 100 ms", 0, func(s *shape) { s.batch = 5 * time.Millisecond })
-	busy := aJVM()
-	busy.rate = 70_000
-	many := shape{threads: 10, locks: 10, classes: 2, rate: 100, batch: 50 * time.Millisecond}
+	scaled("5,000 threads instead of 50", 1.3, func(s *load.Shape) { s.Threads = 5000 })
+	scaled("3,000 lock classes and locks instead of 2 and 50", 1.3, func(s *load.Shape) { s.Locks, s.Classes = 3000, 3000 })
+	scaled("100,000 locks instead of 50", 0, func(s *load.Shape) { s.Locks = 100_000 })
+	scaled("batches of 5 ms instead of 100 ms", 0, func(s *load.Shape) { s.Batch = 5 * time.Millisecond })
+	busy := load.JVM()
+	busy.Rate = 70_000
+	many := load.Shape{Threads: 10, Locks: 10, Classes: 2, Rate: 100, Batch: 50 * time.Millisecond}
 	return append(
 		list,
 		// Long enough for the page to reach its 256 MiB.

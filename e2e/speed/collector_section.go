@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"github.com/weft-otel/weft/e2e/load"
 )
 
 // sample is one measurement of a row of a collector.
@@ -56,13 +58,13 @@ func (c *collectors) begin(_ context.Context, o *options) error {
 
 // complete fills in what the row leaves to the command line.
 func (r *row) complete(o *options) {
-	if r.shape == (shape{}) {
+	if r.shape == (load.Shape{}) {
 		r.shape = o.shape
 	}
 	r.jvms, r.events = cmp.Or(r.jvms, 1), cmp.Or(r.events, o.events)
 	if r.paced > 0 {
 		r.paced = cmp.Or(o.paced, r.paced)
-		r.events = r.jvms * int(float64(r.shape.rate)*r.paced.Seconds())
+		r.events = r.jvms * int(float64(r.shape.Rate)*r.paced.Seconds())
 	}
 }
 
@@ -97,7 +99,7 @@ func (r *row) measure(ctx context.Context, program string) (sample, error) {
 		return sample{usage: u, events: r.events}, err
 	}
 	j := jvm{shape: r.shape, paced: r.paced > 0}
-	j.batches = j.shape.batches(r.events / r.jvms)
+	j.batches = j.shape.Batches(r.events / r.jvms)
 	u, err := measure(ctx, program, r.parts, func(ctx context.Context, at addresses) error {
 		errs := make([]error, r.jvms)
 		var all sync.WaitGroup
@@ -108,7 +110,7 @@ func (r *row) measure(ctx context.Context, program string) (sample, error) {
 		all.Wait()
 		return errors.Join(errs...)
 	})
-	return sample{usage: u, events: total(j.batches) * r.jvms}, err
+	return sample{usage: u, events: load.Total(j.batches) * r.jvms}, err
 }
 
 // rows returns the rows of the table. If there are two collectors, the first is the anchor of the second.

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/weft-otel/weft/e2e/proc"
 )
 
 const (
@@ -49,7 +51,7 @@ func (r *recordings) begin(ctx context.Context, o *options) error {
 	r.file = filepath.Join(o.dir, "recorded.jfr")
 	record := exec.CommandContext(ctx, r.jdk.program("java"), "-cp", r.classes, "Recorded", r.file, "1", "1", parks)
 	if out, err := record.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, tail(string(out)))
+		return fmt.Errorf("%w\n%s", err, proc.Tail(string(out)))
 	}
 	info, err := os.Stat(r.file)
 	if err != nil {

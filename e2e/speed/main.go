@@ -21,6 +21,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/weft-otel/weft/e2e/document"
+	"github.com/weft-otel/weft/e2e/load"
 )
 
 // options are the flags.
@@ -29,7 +32,7 @@ type options struct {
 	rounds, events int
 	paced          time.Duration // zero: as the row says
 	only           *regexp.Regexp
-	shape          shape
+	shape          load.Shape
 	dir            string // temporary folder
 }
 
@@ -46,16 +49,16 @@ func sections() map[string]section {
 }
 
 func main() {
-	o := &options{shape: aJVM()}
+	o := &options{shape: load.JVM()}
 	all := slices.Sorted(maps.Keys(sections()))
 	chosen := flag.String("sections", strings.Join(all, ","), "groups of rows")
 	programs := flag.String("collector", "build/weft-collector-full", "the collector to measure; FIRST,SECOND compares two of them")
 	flag.IntVar(&o.rounds, "rounds", 5, "how often each row is measured")
 	flag.IntVar(&o.events, "events", 2_000_000, "events of a row")
-	flag.IntVar(&o.shape.threads, "threads", o.shape.threads, "threads of the JVM, but for rows with a number of their own")
-	flag.IntVar(&o.shape.locks, "locks", o.shape.locks, "its locks")
-	flag.IntVar(&o.shape.classes, "classes", o.shape.classes, "its classes of locks")
-	flag.DurationVar(&o.shape.batch, "batch", o.shape.batch, "simulated time of a batch")
+	flag.IntVar(&o.shape.Threads, "threads", o.shape.Threads, "threads of the JVM, but for rows with a number of their own")
+	flag.IntVar(&o.shape.Locks, "locks", o.shape.Locks, "its locks")
+	flag.IntVar(&o.shape.Classes, "classes", o.shape.Classes, "its classes of locks")
+	flag.DurationVar(&o.shape.Batch, "batch", o.shape.Batch, "simulated time of a batch")
 	flag.DurationVar(&o.paced, "paced", 0, "length of the rows that send events at their rate (default 30s, or 2m to fill the page)")
 	only := flag.String("only", "", "rows of a collector to measure, as a regular expression")
 	write := flag.String("write", "", "write the table into this document, too")
@@ -74,7 +77,7 @@ func main() {
 }
 
 // run measures the sections. Rounds interleave them, so that other load on the machine affects all rows.
-func run(ctx context.Context, o *options, names []string, document string) (err error) {
+func run(ctx context.Context, o *options, names []string, file string) (err error) {
 	if o.dir, err = os.MkdirTemp("", "weft-speed-"); err != nil {
 		return err
 	}
@@ -104,8 +107,8 @@ func run(ctx context.Context, o *options, names []string, document string) (err 
 	}
 	text := render(table, o.rounds)
 	fmt.Print(text)
-	if document != "" {
-		return replaceTable(document, text)
+	if file != "" {
+		return document.Replace(file, "make bench", text)
 	}
 	return nil
 }

@@ -16,6 +16,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
+
+	"github.com/weft-otel/weft/e2e/load"
 )
 
 const (
@@ -39,10 +41,10 @@ func newServices(spans int) (*services, error) {
 		rs.Resource().Attributes().PutStr("service.name", "orders")
 		list := rs.ScopeSpans().AppendEmpty().Spans()
 		for i := range spansOfRequest {
-			id := mix(uint64(n*spansOfRequest + i))
+			id := load.Mix(uint64(n*spansOfRequest + i))
 			var trace pcommon.TraceID
 			var span pcommon.SpanID
-			binary.BigEndian.PutUint64(trace[:], mix(id/100)|1<<63)
+			binary.BigEndian.PutUint64(trace[:], load.Mix(id/100)|1<<63)
 			binary.BigEndian.PutUint64(span[:], id|1)
 			start := time.Now().Add(time.Duration(i) * time.Microsecond)
 			sp := list.AppendEmpty()

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/weft-otel/weft/e2e/proc"
 )
 
 // benchmark is a benchmark of a package and one of the values that it reports.
@@ -89,7 +91,7 @@ func (s *partsSection) begin(ctx context.Context, o *options) error {
 		}
 		program := filepath.Join(o.dir, strings.ReplaceAll(dir, "/", "_")+".test")
 		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, dir).CombinedOutput(); err != nil {
-			return fmt.Errorf("%w\n%s", err, tail(string(out)))
+			return fmt.Errorf("%w\n%s", err, proc.Tail(string(out)))
 		}
 		s.programs[dir] = program
 	}
@@ -129,7 +131,7 @@ func (b benchmark) run(ctx context.Context, program string) (float64, error) {
 	cmd.Dir = b.dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return 0, fmt.Errorf("%w\n%s", err, tail(string(out)))
+		return 0, fmt.Errorf("%w\n%s", err, proc.Tail(string(out)))
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
@@ -138,7 +140,7 @@ func (b benchmark) run(ctx context.Context, program string) (float64, error) {
 			return value / cmp.Or(b.per, 1), err
 		}
 	}
-	return 0, fmt.Errorf("no value in %s\n%s", b.unit, tail(string(out)))
+	return 0, fmt.Errorf("no value in %s\n%s", b.unit, proc.Tail(string(out)))
 }
 
 func (b benchmark) runCRISP(ctx context.Context) (float64, error) {

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/weft-otel/weft/e2e/proc"
 )
 
 // spend runs a program and returns what it used, also if it failed, and the time that it took. Its output goes to out.
@@ -30,7 +32,7 @@ func spend(cmd *exec.Cmd, out *bytes.Buffer) (u usage, wall time.Duration, err e
 	go func() {
 		var highest int64
 		for {
-			if now, ok := peak(cmd.Process.Pid); ok {
+			if now, ok := proc.Peak(cmd.Process.Pid); ok {
 				highest = now
 			}
 			select {
@@ -47,7 +49,7 @@ func spend(cmd *exec.Cmd, out *bytes.Buffer) (u usage, wall time.Duration, err e
 	u.peak = <-polled
 	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err != nil {
-		return u, wall, fmt.Errorf("%s: %w\n%s", cmd.Path, err, tail(errs.String()))
+		return u, wall, fmt.Errorf("%s: %w\n%s", cmd.Path, err, proc.Tail(errs.String()))
 	}
 	return u, wall, nil
 }
@@ -111,7 +113,7 @@ func (j jdk) compile(ctx context.Context, o *options, classpath string, sources 
 	}
 	args := append([]string{"-cp", classpath, "-d", classes}, sources...)
 	if out, err := exec.CommandContext(ctx, j.program("javac"), args...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("javac: %w\n%s", err, tail(string(out)))
+		return "", fmt.Errorf("javac: %w\n%s", err, proc.Tail(string(out)))
 	}
 	return classes, nil
 }

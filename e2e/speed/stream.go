@@ -5,13 +5,13 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"time"
 
+	"github.com/weft-otel/weft/e2e/load"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -21,32 +21,29 @@ const inFlight = 8
 
 // jvm is a simulated JVM. Its frames are complete before the measurement begins.
 type jvm struct {
-	shape   shape
-	batches []batch
+	shape   load.Shape
+	batches []load.Batch
 	paced   bool // the batches are sent when the agent would send them, otherwise as fast as they are acknowledged
 }
 
 // send sends the load over a connection of its own to the socket, and returns when the collector has acknowledged everything and closed
 // the session.
 func (j *jvm) send(ctx context.Context, socket string) error {
-	var session jvmthread.SessionID
-	_, _ = rand.Read(session[:]) // never fails
-	session[0] |= 1
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return err
 	}
 	defer conn.Close() //nolint:errcheck // everything was acknowledged
-	now := time.Now()
-	if _, err := conn.Write(j.shape.hello(session, now)); err != nil {
+	run := load.NewRun("orders")
+	if _, err := conn.Write(j.shape.Hello(&run, 0)); err != nil {
 		return err
 	}
 	acks := &acks{reader: wire.NewReader(conn, wire.MaxControl)}
 	for i := range j.batches {
 		if j.paced {
-			time.Sleep(time.Until(now.Add(j.batches[i].at)))
+			time.Sleep(time.Until(run.Began.Add(j.batches[i].At)))
 		}
-		if _, err := conn.Write(j.batches[i].frame); err != nil {
+		if _, err := conn.Write(j.batches[i].Frame); err != nil {
 			return errors.Join(err, acks.wait(uint64(i+1)))
 		}
 		if i+1 >= inFlight {
@@ -58,7 +55,7 @@ func (j *jvm) send(ctx context.Context, socket string) error {
 	if err := acks.wait(uint64(len(j.batches))); err != nil {
 		return err
 	}
-	last := beginning + jvmthread.Time(len(j.batches))*jvmthread.Time(j.shape.batch)
+	last := load.Beginning + jvmthread.Time(len(j.batches))*jvmthread.Time(j.shape.Batch)
 	if _, err := conn.Write(wire.AppendEnd(nil, wire.End{Time: last, Reason: wire.EndExit})); err != nil {
 		return err
 	}

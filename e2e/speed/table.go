@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"runtime"
@@ -59,21 +58,6 @@ func dash(text string) string {
 		return "–"
 	}
 	return text
-}
-
-// replaceTable replaces the text between two comments of a document.
-func replaceTable(document, table string) error {
-	const begin, end = "<!-- make bench: generated -->\n", "<!-- end -->"
-	text, err := os.ReadFile(document)
-	if err != nil {
-		return err
-	}
-	head, rest, found := bytes.Cut(text, []byte(begin))
-	_, last, closed := bytes.Cut(rest, []byte(end))
-	if !found || !closed {
-		return fmt.Errorf("%s has no lines %q and %q", document, strings.TrimSpace(begin), end)
-	}
-	return os.WriteFile(document, slices.Concat(head, []byte(begin), []byte(table), []byte(end), last), 0o644)
 }
 
 func median(values []float64) float64 {

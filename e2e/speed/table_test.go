@@ -5,7 +5,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
@@ -78,20 +77,6 @@ func TestAnchorsAreMeasured(t *testing.T) {
 	require.NoError(t, c.begin(t.Context(), o))
 	require.Len(t, c.chosen, 2)
 	assert.Equal(t, otlpToSpanMetrics, c.chosen[0].name)
-}
-
-func TestTableIsReplaced(t *testing.T) {
-	document := filepath.Join(t.TempDir(), "performance.md")
-	require.Error(t, replaceTable(document, "new\n"))
-	require.NoError(t, os.WriteFile(document, []byte("# Title\n<!-- make bench: generated -->\nold\n<!-- end -->\nrest\n"), 0o600))
-	for range 2 {
-		require.NoError(t, replaceTable(document, "new\n"))
-	}
-	text, err := os.ReadFile(document)
-	require.NoError(t, err)
-	assert.Equal(t, "# Title\n<!-- make bench: generated -->\nnew\n<!-- end -->\nrest\n", string(text))
-	require.NoError(t, os.WriteFile(document, []byte("# Title\n"), 0o600))
-	require.Error(t, replaceTable(document, "new\n"))
 }
 
 // Configurations name only components that they define.

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/exporter/threadlogexporter/internal/metadata"
+	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/formats"
 	"github.com/weft-otel/weft/internal/sessions"
@@ -37,6 +38,7 @@ func newThreadLog(cfg *Config, set exporter.Settings) (*threadLog, error) {
 	if err != nil {
 		return nil, err
 	}
+	set.Logger = logs.Escaped(set.Logger)
 	tb, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/web"
@@ -54,6 +55,7 @@ type threadView struct {
 }
 
 func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
+	set.Logger = logs.Escaped(set.Logger)
 	tb, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
 	if err != nil {
 		return nil, err
@@ -107,7 +109,7 @@ func (e *threadView) notice() string {
 }
 
 func (e *threadView) start(ctx context.Context, host component.Host) error {
-	analyzer, err := threadengineextension.Analyzer(host, e.cfg.sessions(), e.set.Logger)
+	analyzer, err := threadengineextension.Analyzer(ctx, host, threadengineextension.Owner{Kind: component.KindExporter, ID: e.set.ID}, e.cfg.sessions(), e.set.Logger)
 	if err != nil {
 		return err
 	}

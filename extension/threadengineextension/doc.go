@@ -7,6 +7,6 @@
 // engine share its sessions: each carrier is decoded and put in order once, and a window has one critical path and one selection of spans. A
 // component that names none runs its own engine:
 //
-//	analyzer, err := threadengineextension.Analyzer(host, &cfg.Sessions, logger)
+//	analyzer, err := threadengineextension.Analyzer(ctx, host, owner, &cfg.Sessions, logger)
 //	member := analyzer.Join(sessions.MemberSettings{...})
 package threadengineextension

@@ -6,23 +6,30 @@ package threadengineextension
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/extension/threadengineextension/internal/metadata"
+	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
 )
 
 // threadEngine is the extension. It starts before the components that name it, and stops after them.
 type threadEngine struct {
+	id       component.ID
 	analyzer *sessions.Analyzer
 	heap     *heapGrowth // nil: left alone
+
+	keeping sync.Once
+	unkept  error // why there is no storage
 }
 
 func newThreadEngine(cfg *Config, set extension.Settings) *threadEngine {
-	return &threadEngine{sessions.NewAnalyzer(cfg.Sessions, set.Logger), newHeapGrowth(cfg.HeapGrowth)}
+	return &threadEngine{id: set.ID, analyzer: sessions.NewAnalyzer(cfg.Sessions, logs.Escaped(set.Logger)), heap: newHeapGrowth(cfg.HeapGrowth)}
 }
 
 // Start does not start the analysis: the first component that joins does.
@@ -38,16 +45,46 @@ func (e *threadEngine) Shutdown(ctx context.Context) error {
 	return nil
 }
 
+// Owner is a component that has an engine.
+type Owner struct {
+	Kind component.Kind
+	ID   component.ID
+}
+
 // Analyzer returns the analyzer that a component's options select: that of the extension they name, or a new one.
-func Analyzer(host component.Host, options *Options, logger *zap.Logger) (*sessions.Analyzer, error) {
+func Analyzer(ctx context.Context, host component.Host, owner Owner, options *Options, logger *zap.Logger) (*sessions.Analyzer, error) {
 	if !options.Shared() {
-		return sessions.NewAnalyzer(options.Options, logger), nil
+		analyzer := sessions.NewAnalyzer(options.Options, logger)
+		return analyzer, keep(ctx, host, owner, analyzer)
 	}
 	e, err := find(host, options.Engine)
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
+	// Not in Start: the storage may start later than this extension.
+	e.keeping.Do(func() { e.unkept = keep(ctx, host, Owner{component.KindExtension, e.id}, e.analyzer) })
+	if e.unkept != nil {
+		return nil, fmt.Errorf("engine: %s: %w", e.id, e.unkept)
+	}
 	return e.analyzer, nil
+}
+
+// keep gives an analyzer the storage that its options name.
+func keep(ctx context.Context, host component.Host, owner Owner, analyzer *sessions.Analyzer) error {
+	id := analyzer.Options.Storage
+	if id == nil {
+		return nil
+	}
+	extension, ok := host.GetExtensions()[*id].(storage.Extension)
+	if !ok {
+		return fmt.Errorf("storage: extension %q not found, or not a storage such as file_storage; configure it and add it to service::extensions", id)
+	}
+	client, err := extension.GetClient(ctx, owner.Kind, owner.ID, "journal")
+	if err != nil {
+		return fmt.Errorf("storage: %w", err)
+	}
+	analyzer.Keep(client)
+	return nil
 }
 
 func find(host component.Host, id component.ID) (*threadEngine, error) {

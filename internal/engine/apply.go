@@ -115,12 +115,18 @@ func (e *Engine) cutUntil(at jvmthread.Time, yield Yield) {
 			next = max(next, at-window.Since(at, e.length, e.phase))
 		}
 		e.builder.Next(next)
+		if shown {
+			e.checkpoint()
+		}
 	}
 }
 
 func (e *Engine) cut(at jvmthread.Time, why window.Cut, yield Yield) {
-	e.cutAt(at, why, yield)
+	shown := e.cutAt(at, why, yield)
 	e.builder.Next(at)
+	if shown {
+		e.checkpoint()
+	}
 }
 
 func (e *Engine) cutAt(at jvmthread.Time, why window.Cut, yield Yield) (shown bool) {

@@ -63,6 +63,7 @@ type Engine struct {
 	last      jvmthread.Time // of the last event
 	watermark jvmthread.Time
 	watchers  []func([]jvmthread.Event)
+	save      func(*State) // nil: no checkpoints
 }
 
 // New returns an engine for a new session. The names of its classes and its stacks are in the table; nil: they are not known.

@@ -22,6 +22,8 @@ type analysis struct {
 
 	analyzer *Analyzer
 	views    []*view // by length of windows, in the order in which the members joined
+	saved    bool    // a view has a checkpoint that the journal does not have
+	over     bool    // the session has ended or is lost, and the journal must not have it any longer
 }
 
 func (a *Analyzer) open(s *Session) Handler {
@@ -42,8 +44,11 @@ func (a *analysis) join(m *Member, cfg engine.Config) {
 	if v == nil {
 		cfg.Window, cfg.Phase = m.Window, window.Phase(a.ID, m.Window)
 		session := *a.Session
-		v = &view{analysis: a, Session: &session, length: m.Window, start: math.MinInt64}
+		v = &view{analysis: a, Session: &session, length: m.Window, start: math.MinInt64, begin: math.MinInt64}
 		session.Engine, session.view = engine.New(cfg, a.Symbols), v
+		if a.journal != nil {
+			v.Engine.Checkpoints(v.save)
+		}
 		v.finder = a.analyzer.Options.NewFinder(a.Symbols)
 		a.views = append(a.views, v)
 	}
@@ -107,7 +112,8 @@ func (a *analysis) Receive(c *threadpdata.Carrier) {
 // PartOf returns the events of a carrier as a part of their batch, which a carrier in the form of bytes has as a whole.
 func PartOf(c *threadpdata.Carrier) ordering.Part {
 	return ordering.Part{
-		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
+		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, First: c.First, End: c.End,
+		Events: c.Events,
 	}
 }
 
@@ -115,7 +121,7 @@ func PartOf(c *threadpdata.Carrier) ordering.Part {
 func (a *analysis) Advance() {
 	events := a.Ready()
 	for _, v := range a.views {
-		v.Engine.Push(events, a.Watermark(), v.window)
+		v.Engine.Push(v.fresh(events), a.Watermark(), v.window)
 	}
 	a.forget()
 	for i, v := range a.views {
@@ -163,8 +169,9 @@ func (*analysis) Tick() {}
 // Close cuts the last windows.
 func (a *analysis) Close(why window.Cut) {
 	rest := a.Rest()
+	a.over = why != window.CutShutdown
 	for i, v := range a.views {
-		v.Engine.Finish(rest, a.Watermark(), why, v.window)
+		v.Engine.Finish(v.fresh(rest), a.Watermark(), why, v.window)
 		for _, f := range v.followers {
 			f.Closed(why)
 		}
@@ -185,6 +192,9 @@ func (a *analysis) Take() (out []Delivery) {
 				out = append(out, send)
 			}
 		}
+	}
+	if a.journal != nil {
+		out = a.commit(out)
 	}
 	return out
 }

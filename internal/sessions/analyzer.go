@@ -9,12 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/sessions/journal"
 )
 
 // Follower processes the windows of one session. Calls never overlap.
@@ -64,6 +66,13 @@ func NewAnalyzer(options Options, logger *zap.Logger) *Analyzer {
 	return a
 }
 
+// Keep makes the open windows survive a crash, in a storage that the Analyzer closes. Call it once, before the first
+// carrier.
+func (a *Analyzer) Keep(client storage.Client) {
+	const mebibyte = 1 << 20
+	a.set.journal = journal.New(client, int64(a.Options.JournalLimitMiB)*mebibyte, a.logger)
+}
+
 // Member is a component that uses an Analyzer.
 type Member struct {
 	MemberSettings
@@ -101,7 +110,15 @@ func (a *Analyzer) Join(settings MemberSettings) *Member {
 // Shutdown closes all sessions, and delivers what they hold. It may be called again. The first component that stops calls it: the collector
 // stops senders first, so no carriers arrive any more, and the next consumers of all components still run.
 func (a *Analyzer) Shutdown(ctx context.Context) {
-	a.stopping.Do(func() { a.set.Shutdown(ctx) })
+	a.stopping.Do(func() {
+		a.set.Shutdown(ctx)
+		if a.set.journal == nil {
+			return
+		}
+		if err := a.set.journal.Close(ctx); err != nil {
+			a.logger.Warn("Cannot close the journal", zap.Error(err))
+		}
+	})
 }
 
 // Consume takes the carriers in td; see Set.Consume. Carriers that another member has brought are skipped.

@@ -30,7 +30,8 @@ type job struct {
 	bytes   int
 	shed    int64 // events that were dropped to save memory
 	arrived time.Time
-	done    *receipt
+	saved   bool     // the journal has it
+	done    *receipt // nil: it was passed on
 }
 
 // maxBacklogs bounds the bytes of the backlogs of all sessions, of which a session may have a share: that of one that is busy holds some
@@ -43,38 +44,67 @@ const (
 func newJob(span ptrace.Span, done *receipt) job {
 	own := ptrace.NewSpan()
 	span.CopyTo(own)
-	done.open.Add(1)
+	done.saved.left.Add(1)
+	done.processed.left.Add(1)
 	return job{span: own, bytes: threadpdata.SizeOf(own), arrived: time.Now(), done: done}
 }
 
-// receipt informs the sender of carriers when all of them were processed.
+// receipt informs the sender of carriers when the journal has all of them, if there is one, and when all were processed.
 type receipt struct {
-	open atomic.Int32 // carriers, plus one until all were added
-	all  chan struct{}
+	saved, processed countdown
 }
 
-func newReceipt() *receipt {
-	r := &receipt{all: make(chan struct{})}
-	r.open.Store(1)
-	return r
-}
+func newReceipt() *receipt { return &receipt{newCountdown(), newCountdown()} }
 
-func (r *receipt) done() {
-	if r.open.Add(-1) == 0 {
-		close(r.all)
+// save says that the journal has the carrier.
+func (j *job) save() {
+	if !j.saved && j.done != nil {
+		j.saved = true
+		j.done.saved.down()
 	}
 }
 
-// wait waits until all carriers were processed, at most for a time.
-func (r *receipt) wait(most time.Duration) {
-	r.done()
-	if r.open.Load() == 0 || most <= 0 {
+// finish says that the carrier was processed, unless it was passed on.
+func (j *job) finish() {
+	if j.done != nil {
+		j.save()
+		j.done.processed.down()
+		j.done = nil
+	}
+}
+
+// wait waits until the journal has all carriers, if there is one, and then until they were processed, at most for a time.
+func (r *receipt) wait(journaled bool, most time.Duration) {
+	r.saved.down()
+	r.processed.down()
+	if journaled {
+		<-r.saved.zero
+	}
+	if r.processed.left.Load() == 0 || most <= 0 {
 		return
 	}
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
-	case <-r.all:
+	case <-r.processed.zero:
 	case <-timer.C:
+	}
+}
+
+// countdown begins with one, for whoever waits.
+type countdown struct {
+	left *atomic.Int32
+	zero chan struct{} // closed when it is over
+}
+
+func newCountdown() countdown {
+	c := countdown{new(atomic.Int32), make(chan struct{})}
+	c.left.Store(1)
+	return c
+}
+
+func (c *countdown) down() {
+	if c.left.Add(-1) == 0 {
+		close(c.zero)
 	}
 }

@@ -148,6 +148,9 @@ func (v *view) logEnd(why window.Cut) {
 		zap.Stringer("session", v.ID), zap.String("cut", string(why)), zap.Uint64("windows", v.reported.windows),
 		zap.Uint64("events", v.reported.events), zap.Uint64("lost", v.reported.lost), zap.Uint64("missed", v.reported.missed),
 	}
+	if unseen := v.analysis.Counters().Unseen; unseen > 0 {
+		fields = append(fields, zap.Uint64("unseen", unseen)) // another collector had them, or an earlier life of this one
+	}
 	if name, ok := v.Resource.Attributes().Get("service.name"); ok {
 		fields = append(fields, zap.String("service", name.AsString()))
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/collector/component"
+
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -40,6 +42,11 @@ type Options struct {
 	MemoryLimitMiB int `mapstructure:"memory_limit_mib"`
 	// AckWithin is how long senders wait at most for their events to be processed, and for windows that end to be sent.
 	AckWithin time.Duration `mapstructure:"ack_within"`
+
+	// Storage is the extension that keeps the open windows, so that they survive a crash. Nil: they are lost.
+	Storage *component.ID `mapstructure:"storage"`
+	// JournalLimitMiB bounds what the storage keeps, from 1 MiB.
+	JournalLimitMiB int `mapstructure:"journal_limit_mib"`
 
 	// CriticalPath selects the critical path that each window shows.
 	CriticalPath PathOptions `mapstructure:"critical_path"`
@@ -97,7 +104,7 @@ func (m *PathMode) UnmarshalText(text []byte) error {
 func DefaultOptions() Options {
 	return Options{
 		Window: 10 * time.Second, MaxSpansPerWindow: 2000, MaxIntervalsPerWindow: 1_000_000, MaxSessions: 1000,
-		SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second, AckWithin: 250 * time.Millisecond,
+		SessionTimeout: time.Minute, ReorderTimeout: 5 * time.Second, AckWithin: 250 * time.Millisecond, JournalLimitMiB: 512,
 		CriticalPath: PathOptions{Mode: PathBounded, WhatIf: true},
 	}
 }
@@ -112,6 +119,7 @@ func (o *Options) Validate() error {
 		Within("ack_within", o.AckWithin, 0, time.Hour),
 		AtLeast("max_spans_per_window", o.MaxSpansPerWindow, 0, " (0 keeps all)"),
 		AtLeast("max_intervals_per_window", o.MaxIntervalsPerWindow, 1000, ""),
+		AtLeast("journal_limit_mib", o.JournalLimitMiB, 1, ""),
 		AtLeast("max_sessions", o.MaxSessions, 1, ""),
 	)
 }

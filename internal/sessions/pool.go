@@ -59,7 +59,6 @@ func (p *pool) add(ctx context.Context, e *entry, j job) error {
 // again adds a carrier of a session that has ended meanwhile to the backlog of its next one, even if that is full: a worker must not wait for
 // itself.
 func (p *pool) again(e *entry, j job) {
-	j.done.open.Add(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.append(e, j)
@@ -173,7 +172,7 @@ func (p *pool) processed(e *entry) {
 	freed := 0
 	for i := range b.taken {
 		freed += b.jobs[i].bytes
-		b.jobs[i].done.done()
+		b.jobs[i].finish()
 		b.jobs[i] = job{}
 	}
 	p.free(b, freed)

@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/sessions/journal"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -26,7 +28,8 @@ type Session struct {
 	Symbols  *symbols.Table
 	Engine   *engine.Engine // of a Follower, which gets its events by Push; nil for a Handler
 
-	view *view // of the engine's windows
+	view    *view            // of the engine's windows
+	journal *journal.Session // nil: none
 }
 
 // Delivery sends what a session had ready to the next consumer. No lock is held, and deliveries of one session may overlap.
@@ -38,8 +41,11 @@ type Handler interface {
 	Receive(c *threadpdata.Carrier)
 	// Advance processes all events whose order is certain.
 	Advance()
-	// Stalled reports whether a batch is missing, Awaits returns its number, and Skip gives it up and advances.
+	// Stalled reports whether a batch is missing, Awaits returns its number, and Skip gives it up and advances. Joining reports whether it
+	// is missing because the session is joined in the middle, and Rejoin says that the session may have been elsewhere.
 	Stalled() bool
+	Joining() bool
+	Rejoin()
 	Awaits() uint64
 	Skip()
 	// End returns why the session ended; empty while it is running.
@@ -68,24 +74,43 @@ type entry struct {
 	awaited uint64    // number of that batch
 	closed  bool
 	why     window.Cut // it was closed
+
+	restored bool // from the journal, and not heard of since
 }
 
 func (s *Set) newEntry(id jvmthread.SessionID, res pcommon.Resource) *entry {
+	session := newSession(id, res)
+	if s.journal != nil {
+		session.journal = s.journal.Begin(id, res)
+	}
+	return s.entryOf(session)
+}
+
+func newSession(id jvmthread.SessionID, res pcommon.Resource) *Session {
 	session := &Session{ID: id, Resource: pcommon.NewResource(), Symbols: symbols.New(symbols.DefaultLimits())}
 	res.CopyTo(session.Resource)
+	return session
+}
+
+func (s *Set) entryOf(session *Session) *entry {
 	e := &entry{Session: session, set: s, heard: time.Now(), handler: s.Open(session)}
 	e.backlog.share = s.pool.room.Member(backlogShare)
 	return e
 }
 
-// process passes carriers to the handler, up to the end of the session, and advances. Those after the end belong to the next session of the
+// process passes carriers to the handler, up to the end of the session, and advances. If there is a journal, it has them before that, and
+// their senders know that then. Those after the end belong to the next session of the
 // JVM, or are late.
 func (s *Set) process(e *entry, jobs []job) {
 	ctx := context.Background()
 	taken := 0
 	out, ended := e.visit(func() (silent bool) {
+		var written *journal.Entry
 		for ; taken < len(jobs) && e.handler.End() == ""; taken++ {
-			s.receive(ctx, e, &jobs[taken])
+			written = s.receive(ctx, e, &jobs[taken], written)
+		}
+		if e.journal != nil {
+			s.write(ctx, written, jobs[:taken])
 		}
 		e.advance()
 		s.account(e)
@@ -102,27 +127,54 @@ func (s *Set) process(e *entry, jobs []job) {
 	if taken < len(jobs) {
 		s.remove(ctx, e)
 	}
-	for _, j := range jobs[taken:] {
-		if next := s.entryOf(ctx, e.Resource, j.span); next != nil {
-			s.pool.again(next, j)
+	for i := taken; i < len(jobs); i++ {
+		if next := s.sessionOf(ctx, e.Resource, jobs[i].span); next != nil {
+			s.pool.again(next, jobs[i])
+			jobs[i].done = nil
 		}
 	}
 }
 
-// receive passes a carrier to the handler of its session, which is locked.
-func (s *Set) receive(ctx context.Context, e *entry, j *job) {
-	c := s.carriers.Get().(*threadpdata.Carrier)
-	defer s.release(c)
-	if err := threadpdata.Parse(j.span, e.Symbols, c); err != nil {
-		s.refuse(ctx, j.span, badCarrier)
-		s.logBad(e.ID, err)
-		return
+// receive passes a carrier to the handler of its session, which is locked, and adds it to the entry of the journal, if there is a journal.
+func (s *Set) receive(ctx context.Context, e *entry, j *job, written *journal.Entry) *journal.Entry {
+	if j.arrived.Sub(e.heard) >= s.Config.ReorderTimeout { // an agent sends a batch each second: another collector may have got them
+		e.handler.Rejoin()
 	}
-	e.heard = j.arrived
 	if h, ok := e.handler.(saver); ok && j.shed > 0 {
 		h.Shed(j.shed)
 	}
+	err := e.receive(j.span, func(c *threadpdata.Carrier) {
+		e.heard, e.restored = j.arrived, false
+		if e.journal != nil {
+			written = e.journal.Add(written, j.span, c)
+		}
+	})
+	if err != nil {
+		s.refuse(ctx, j.span, badCarrier)
+		s.logBad(e.ID, err)
+	}
+	return written
+}
+
+func (e *entry) receive(span ptrace.Span, note func(*threadpdata.Carrier)) error {
+	c := e.set.carriers.Get().(*threadpdata.Carrier)
+	defer e.set.release(c)
+	if err := threadpdata.Parse(span, e.Symbols, c); err != nil {
+		return err
+	}
+	note(c)
 	e.handler.Receive(c)
+	return nil
+}
+
+// write stores an entry of the journal, nil for none, and tells those who have brought its carriers.
+func (s *Set) write(ctx context.Context, entry *journal.Entry, jobs []job) {
+	if entry != nil && !entry.Write() {
+		s.countUnwritten(ctx)
+	}
+	for i := range jobs {
+		jobs[i].save()
+	}
 }
 
 // visit calls do with the session locked, unless it is closed. It returns what is ready then, and why the session has ended if it has. do
@@ -209,17 +261,25 @@ func (e *entry) watchStall(now time.Time) {
 	}
 }
 
+// joinPatience is how long the earliest batch to arrive waits for an earlier one when a session is joined in the middle. It suffices for
+// batches that overtake each other on their way; without an earlier one, which is usual, nothing is missing.
+const joinPatience = 500 * time.Millisecond
+
 // check gives up a batch that has been missing for too long.
 func (e *entry) check(now time.Time) (silent bool) {
-	waiting, cfg := e.set.pool.oldest(e), &e.set.Config
-	processed := waiting.IsZero() || waiting.Sub(e.stalled) >= cfg.ReorderTimeout // all that arrived in time
-	if !e.stalled.IsZero() && now.Sub(e.stalled) >= cfg.ReorderTimeout && processed {
+	patience := e.set.Config.ReorderTimeout
+	if e.handler.Joining() {
+		patience = min(patience, joinPatience)
+	}
+	waiting := e.set.pool.oldest(e)
+	processed := waiting.IsZero() || waiting.Sub(e.stalled) >= patience // all that arrived in time
+	if !e.stalled.IsZero() && now.Sub(e.stalled) >= patience && processed {
 		e.handler.Skip()
 		e.watchStall(now)
 	}
 	e.handler.Tick()
 	e.set.account(e)
-	return waiting.IsZero() && now.Sub(e.heard) >= cfg.SessionTimeout
+	return waiting.IsZero() && now.Sub(e.heard) >= e.silence()
 }
 
 // close processes the remaining events; later carriers get errClosed.

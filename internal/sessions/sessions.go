@@ -21,6 +21,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/sessions/journal"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -48,6 +49,8 @@ type Set struct {
 	Settings
 
 	metrics atomic.Pointer[[]Metrics]
+	journal *journal.Journal // nil: none
+	restore sync.Once
 
 	mu       sync.Mutex
 	sessions map[jvmthread.SessionID]*entry
@@ -117,6 +120,7 @@ func (s *Set) Shutdown(ctx context.Context) {
 // for them, but no longer than Config.AckWithin, unless the backlog of a session is full. It returns an error if ctx ends meanwhile; the sender
 // should then send td again.
 func (s *Set) Consume(ctx context.Context, td ptrace.Traces) error {
+	s.resume(ctx)
 	var done *receipt
 	for _, rs := range td.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
@@ -134,7 +138,7 @@ func (s *Set) Consume(ctx context.Context, td ptrace.Traces) error {
 		}
 	}
 	if done != nil {
-		done.wait(s.Config.AckWithin)
+		done.wait(s.journal != nil, s.Config.AckWithin)
 	}
 	return nil
 }
@@ -145,7 +149,7 @@ func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span, 
 	if s.passed.again(id, span.SpanID()) {
 		return nil
 	}
-	e := s.entryOf(ctx, res, span)
+	e := s.sessionOf(ctx, res, span)
 	if e == nil {
 		return nil
 	}
@@ -158,8 +162,8 @@ func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span, 
 	return err
 }
 
-// entryOf returns the session of a carrier, or nil after it has refused the carrier.
-func (s *Set) entryOf(ctx context.Context, res pcommon.Resource, span ptrace.Span) *entry {
+// sessionOf returns the session of a carrier, or nil after it has refused the carrier.
+func (s *Set) sessionOf(ctx context.Context, res pcommon.Resource, span ptrace.Span) *entry {
 	e, anomaly := s.entry(ctx, jvmthread.SessionID(span.TraceID()), res, span)
 	if anomaly != "" {
 		s.refuse(ctx, span, anomaly)
@@ -233,6 +237,7 @@ func (s *Set) all() []*entry {
 func (s *Set) watch(ctx context.Context) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
+	begun := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -240,6 +245,9 @@ func (s *Set) watch(ctx context.Context) {
 		case now := <-ticker.C:
 			pathMemory.trim(now)
 			incidentMemory.trim(now)
+			if now.Sub(begun) >= resumePatience {
+				s.resume(ctx)
+			}
 			for _, e := range s.all() {
 				s.check(ctx, e, now)
 			}

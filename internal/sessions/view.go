@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/sessions/journal"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -24,6 +25,9 @@ type view struct {
 	progress  progress       // of the current window
 	cut       bool           // a window since the last Advance
 	start     jvmthread.Time // of the last window
+	begin     jvmthread.Time // earlier events were processed in an earlier life
+	replaying bool           // what the journal has, without the last entry
+	saved     *journal.Checkpoint
 	closed    bool
 	spans     bool // of the application arrive, and the log says so
 	reported  reported

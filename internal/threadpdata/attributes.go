@@ -32,6 +32,7 @@ const (
 	attrRawParts     = "weft.raw.parts"        // int; number of carriers in the batch
 	attrRawWatermark = "weft.raw.watermark"    // int; all earlier events are in this batch or in an earlier one
 	attrRawBefore    = "weft.raw.before"       // int; events in all earlier batches
+	attrRawFirst     = "weft.raw.first"        // int; the first batch that the sender got from the JVM, if above 1
 	attrRawEnd       = "weft.raw.end"          // string; the session ended: exit, detached or lost
 	attrRawStacks    = "weft.raw.stacks"       // slice of strings; the stacks that the events refer to
 	attrRawVersion   = "weft.raw.version"      // int; of the form of weft.raw.batch.bytes: 1

@@ -38,6 +38,7 @@ type Carrier struct {
 	Parts     uint32 // how many carriers the batch has
 	Watermark jvmthread.Time
 	Before    uint64               // events in all earlier batches
+	First     uint64               // the first batch that the sender got from the JVM; 0 or 1: all, or not known
 	End       string               // if not empty, why the session ended; no batch follows
 	Threads   []jvmthread.Thread   // that the carrier describes; in the form of events at most one
 	Aggregate *jvmthread.Aggregate // if not nil, the batch has sums instead of events, and no thread
@@ -144,6 +145,7 @@ func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 	attributes.PutInt(attrRawWatermark, int64(c.Watermark))
 	attributes.PutInt(attrRawBefore, int64(c.Before))
 	putText(attributes, attrRawEnd, c.End)
+	c.putFirst(attributes)
 	c.stacks = c.stacks[:0]
 	clear(c.indices)
 	switch {
@@ -160,6 +162,13 @@ func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 	texts.EnsureCapacity(len(c.stacks))
 	for _, id := range c.stacks {
 		texts.AppendEmpty().SetStr(sym.Whole(id))
+	}
+}
+
+// putFirst writes where the sender began, if not with the session.
+func (c *Carrier) putFirst(attributes pcommon.Map) {
+	if c.First > 1 {
+		attributes.PutInt(attrRawFirst, int64(c.First))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -70,8 +71,9 @@ func (c *Carrier) AppendBytesTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 	e := &c.encoder
 	e.encode(c, sym)
 	attributes := c.appendSpan(dst).Attributes()
-	attributes.EnsureCapacity(4)
+	attributes.EnsureCapacity(5)
 	putText(attributes, attrRawEnd, c.End)
+	c.putFirst(attributes)
 	attributes.PutInt(attrRawVersion, rawVersion)
 	attributes.PutInt(attrRawEvents, int64(len(c.Events)))
 	attributes.PutEmptyBytes(attrRawBytes).FromRaw(e.frames)
@@ -128,6 +130,11 @@ func (c *Carrier) parseBytes(attributes pcommon.Map, value pcommon.Value, sym *s
 		var err error
 		if c.End, err = text(end); err != nil {
 			return fmt.Errorf("%s %w", attrRawEnd, err)
+		}
+	}
+	if first, ok := attributes.Get(attrRawFirst); ok {
+		if err := integer(first, math.MinInt64, math.MaxInt64, &c.First); err != nil {
+			return fmt.Errorf("%s %w", attrRawFirst, err)
 		}
 	}
 	if err := c.parseFrames(value.Bytes().AsRaw(), sym); err != nil {

@@ -23,7 +23,7 @@ func twoThreads(sym *symbols.Table) *Carrier {
 	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.OrderBook"), Hash: 0x5a1d}
 	stack := sym.InternStack("at com.acme.OrderBook.add(OrderBook.java:42)\n--\n17 (JI)V")
 	return &Carrier{
-		Session: carried, Batch: 5, Parts: 1, Watermark: 9000, Before: 17, End: EndExit,
+		Session: carried, Batch: 5, Parts: 1, Watermark: 9000, Before: 17, First: 3, End: EndExit,
 		Threads: []jvmthread.Thread{{ID: 12, Name: "http-exec-1", Group: "main", Daemon: true}, {ID: 11, Name: "report"}},
 		Events: []jvmthread.Event{
 			{Time: 6000, Thread: 12, Kind: jvmthread.KindContendedEnter, Peer: 11, Lock: lock, Stack: stack},
@@ -50,7 +50,7 @@ func TestBytesAreFramesOfTheProtocol(t *testing.T) {
 	attributes := span.Attributes().AsRaw()
 	data := attributes["weft.raw.batch.bytes"].([]byte)
 	delete(attributes, "weft.raw.batch.bytes")
-	assert.Equal(t, map[string]any{"weft.raw.version": int64(1), "weft.raw.batch.events": int64(4), "weft.raw.end": "exit"}, attributes)
+	assert.Equal(t, map[string]any{"weft.raw.version": int64(1), "weft.raw.batch.events": int64(4), "weft.raw.end": "exit", "weft.raw.first": int64(3)}, attributes)
 
 	text, err := wiretext.AppendText(nil, data)
 	require.NoError(t, err)

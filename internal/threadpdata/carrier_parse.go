@@ -76,6 +76,8 @@ func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
 			hasWatermark, err = true, integer(value, math.MinInt64, math.MaxInt64, &c.Watermark)
 		case attrRawBefore:
 			err = integer(value, 0, jvmthread.MaxEvents, &c.Before)
+		case attrRawFirst:
+			err = integer(value, math.MinInt64, math.MaxInt64, &c.First)
 		case attrRawEnd:
 			c.End, err = text(value)
 		case attrRawStacks:

@@ -26,7 +26,7 @@ func TestCarrierIsAValidSpan(t *testing.T) {
 	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.OrderBook"), Hash: 0x5a1d}
 	stack := sym.InternStack("at com.acme.OrderBook.add(OrderBook.java:42)")
 	c := Carrier{
-		Session: carried, Batch: 5, Part: 1, Parts: 2, Watermark: 9000, Before: 17,
+		Session: carried, Batch: 5, Part: 1, Parts: 2, Watermark: 9000, Before: 17, First: 3,
 		Threads: []jvmthread.Thread{{ID: 12, Name: "http-exec-1", Group: "main", Daemon: true}},
 		Events: []jvmthread.Event{
 			{Time: 6000, Thread: 12, Kind: jvmthread.KindContendedEnter, Peer: 11, Lock: lock, Stack: stack},
@@ -43,7 +43,7 @@ func TestCarrierIsAValidSpan(t *testing.T) {
 	assert.EqualValues(t, 8500, span.EndTimestamp())
 	assert.Equal(t, map[string]any{
 		"weft.raw.batch": int64(5), "weft.raw.part": int64(1), "weft.raw.parts": int64(2), "weft.raw.watermark": int64(9000),
-		"weft.raw.before": int64(17), "weft.raw.stacks": []any{"at com.acme.OrderBook.add(OrderBook.java:42)"},
+		"weft.raw.before": int64(17), "weft.raw.first": int64(3), "weft.raw.stacks": []any{"at com.acme.OrderBook.add(OrderBook.java:42)"},
 		"thread.id": int64(12), "thread.name": "http-exec-1", "weft.thread.group": "main", "jvm.thread.daemon": true,
 	}, span.Attributes().AsRaw())
 	events := span.Events()

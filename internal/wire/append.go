@@ -29,7 +29,14 @@ func AppendHello(dst []byte, h *Hello) []byte {
 	dst = appendI64(dst, h.Monotonic)
 	dst = binary.LittleEndian.AppendUint32(dst, h.PID)
 	dst = binary.LittleEndian.AppendUint64(dst, h.Acked)
-	return end(appendAttributes(dst, h.Attributes), start)
+	dst = appendAttributes(dst, h.Attributes)
+	if !h.Secret.IsZero() || len(h.Headers) > 0 {
+		dst = append(dst, h.Secret[:]...)
+	}
+	if len(h.Headers) > 0 {
+		dst = appendAttributes(dst, h.Headers)
+	}
+	return end(dst, start)
 }
 
 // AppendThread appends the definition of a thread.

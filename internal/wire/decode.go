@@ -11,7 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Hello decodes the frame into h, reusing its attributes.
+// Hello decodes the frame into h, reusing its attributes and headers.
 func (f Frame) Hello(h *Hello) error {
 	c := cursor{b: f.Payload}
 	copy(h.Session[:], c.take("session", len(h.Session)))
@@ -20,6 +20,13 @@ func (f Frame) Hello(h *Hello) error {
 	h.PID = c.u32("pid")
 	h.Acked = c.u64("acked")
 	h.Attributes = c.attributes(h.Attributes[:0], "attribute")
+	h.Secret, h.Headers = Secret{}, h.Headers[:0]
+	if len(c.b) > 0 { // agents before this field end here
+		copy(h.Secret[:], c.take("secret", len(h.Secret)))
+	}
+	if len(c.b) > 0 {
+		h.Headers = c.attributes(h.Headers, "header")
+	}
 	if c.what == "" && h.Session[0] == 0 {
 		c.what = "session begins with a zero byte"
 	}

@@ -13,6 +13,8 @@ type Hello struct {
 	Acked      uint64
 	PID        uint32
 	Attributes []Attribute // of the resource
+	Secret     Secret      // proves the session; zero: none
+	Headers    Headers
 }
 
 // Attribute is a resource attribute or an option.

@@ -177,4 +177,7 @@ const (
 	RefuseLimit    RefuseCode = 2 // too many connections or sessions: try again later
 	RefuseBadFrame RefuseCode = 3 // the agent violated the protocol
 	RefuseShutdown RefuseCode = 4 // the receiver is shutting down: try again later
+
+	// RefuseUnauthorized rejects an agent that does not prove its session or lacks valid credentials.
+	RefuseUnauthorized RefuseCode = 5
 )

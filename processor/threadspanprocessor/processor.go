@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/extension/threadengineextension"
+	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadata"
@@ -21,6 +22,7 @@ import (
 
 // threadSpan removes carriers from the data and sends the traces of windows to the next consumer. Other spans pass through unchanged.
 type threadSpan struct {
+	id        component.ID
 	cfg       *Config
 	next      consumer.Traces
 	logger    *zap.Logger
@@ -33,14 +35,15 @@ func newProcessor(cfg *Config, set processor.Settings, next consumer.Traces) (*t
 	if err != nil {
 		return nil, err
 	}
-	return &threadSpan{cfg: cfg, next: next, logger: set.Logger, telemetry: tb}, nil
+	return &threadSpan{id: set.ID, cfg: cfg, next: next, logger: logs.Escaped(set.Logger), telemetry: tb}, nil
 }
 
 // Capabilities says that data does not change, so that the collector need not copy it for each of several components.
 func (*threadSpan) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }
 
-func (p *threadSpan) Start(_ context.Context, host component.Host) error {
-	analyzer, err := threadengineextension.Analyzer(host, &p.cfg.Sessions, p.logger)
+func (p *threadSpan) Start(ctx context.Context, host component.Host) error {
+	owner := threadengineextension.Owner{Kind: component.KindProcessor, ID: p.id}
+	analyzer, err := threadengineextension.Analyzer(ctx, host, owner, &p.cfg.Sessions, p.logger)
 	if err != nil {
 		return err
 	}

@@ -197,12 +197,11 @@ func TestLostSessionReconnects(t *testing.T) {
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, threadpdata.EndLost)))
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, "", 30)))
 		require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 3, "", 45)))
-		time.Sleep(7 * time.Second) // in the synctest bubble; the number of earlier batches is unknown here
+		time.Sleep(2 * time.Second) // in the synctest bubble; an earlier batch might still arrive
 		synctest.Wait()
 		p.stop(t)
 		assert.Equal(t, []string{"lost", "time", "shutdown"}, cuts(p))
-		p.metric(t, "otelcol_processor_thread_span_events_lost", 0, "where", "refused")
-		p.metric(t, "otelcol_processor_thread_span_events_lost", 2, "where", "missed")
+		p.metric(t, "otelcol_processor_thread_span_events_lost", 0)
 	})
 }
 

@@ -86,6 +86,9 @@ func (s *session) Advanced() {
 		return
 	}
 	r := s.Engine.Requests().Take()
+	if s.Replaying() {
+		return // an earlier life has sent them
+	}
 	if r.Dropped > 0 {
 		s.proc.telemetry.ProcessorThreadSpanRequestSpansDropped.Add(context.Background(), int64(r.Dropped))
 	}

@@ -47,6 +47,7 @@ func TestConfigs(t *testing.T) {
 			s.TLS = configoptional.Some(server)
 			s.MaxConnections = 500
 			s.MaxSessions = 2000
+			s.AllowUnverifiedSessions = true
 			s.MaxFrameSize = 4 << 20
 			s.HelloTimeout = 3 * time.Second
 			s.SessionLinger = time.Minute
@@ -73,10 +74,6 @@ func TestConfigErrorsNameOptionAndRemedy(t *testing.T) {
 		change func(*StreamConfig)
 		want   string
 	}{
-		{
-			func(s *StreamConfig) { s.Endpoint = "" },
-			"protocols::stream::endpoint: is empty; use unix:///path, tcp://host:port or host:port",
-		},
 		{
 			func(s *StreamConfig) { s.Endpoint = "ftp://localhost:1" },
 			`protocols::stream::endpoint: "ftp://localhost:1" has unknown scheme "ftp"; use unix:///path, tcp://host:port or host:port`,

@@ -22,6 +22,7 @@
 #include "jvmti/snapshot_thread.h"
 #include "jvmti/threads.h"
 #include "jvmti/virtual.h"
+#include "options/printable.h"
 #include "options/settings.h"
 #include "record/buffer.h"
 #include "record/lock_names.h"
@@ -41,7 +42,9 @@ static bool dead;   // the JVM is exiting
 
 // On any failure the JVM continues, without tracing if necessary.
 static void give_up(const char *why) {
-    fprintf(stderr, "weft: %s; the JVM runs without tracing\n", why);
+    char shown[2 * WEFT_PROBLEM_MAX];
+    fprintf(stderr, "weft: %s; the JVM runs without tracing\n",
+            weft_printable_text(why, shown, sizeof shown));
 }
 
 // One-time setup before the first session.
@@ -80,7 +83,8 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
         (make_ready(env, thread, &warning, problem) && weft_session_begin(env, &options, problem));
     pthread_mutex_unlock(&life);
     if (warning != NULL) {
-        fprintf(stderr, "weft: %s\n", warning);
+        char shown[2 * WEFT_PROBLEM_MAX];
+        fprintf(stderr, "weft: %s\n", weft_printable_text(warning, shown, sizeof shown));
     }
     if (!ok) {
         give_up(problem);

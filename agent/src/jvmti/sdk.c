@@ -148,13 +148,9 @@ void weft_sdk_describe(struct weft_resource *resource) {
 }
 
 void weft_sdk_begin(const struct weft_resource *resource, const uint8_t id[16]) {
-    enum { BYTES = 16 };
-    char hex[2 * BYTES + 1]; // as receivers write it
+    char hex[WEFT_SESSION_TEXT];
     const char *service = NULL;
-    const char *instance = hex;
-    for (size_t i = 0; i < BYTES; i++) {
-        snprintf(hex + 2 * i, 3, "%02x", id[i]);
-    }
+    const char *instance = weft_resource_session(id, hex);
     for (uint16_t i = 0; i < resource->count; i++) {
         const struct weft_attribute *attribute = &resource->list[i];
         if (strcmp(attribute->key, "service.name") == 0) {
@@ -164,6 +160,22 @@ void weft_sdk_begin(const struct weft_resource *resource, const uint8_t id[16]) 
         }
     }
     set(&session, copy_of(service), copy_of(instance));
+}
+
+bool weft_sdk_renew(struct weft_resource *resource, const uint8_t before[16],
+                    const uint8_t now[16]) {
+    char old[WEFT_SESSION_TEXT];
+    char new[WEFT_SESSION_TEXT];
+    weft_resource_session(before, old);
+    weft_resource_session(now, new);
+    pthread_mutex_lock(&mutex);
+    bool adopted = sdk.instance != NULL && strcmp(sdk.instance, old) == 0;
+    bool changes = !adopted && session.instance != NULL && strcmp(session.instance, old) == 0;
+    if (changes) {
+        memcpy(session.instance, new, sizeof new); // of the same length
+    }
+    pthread_mutex_unlock(&mutex);
+    return changes && weft_resource_replace(resource, "service.instance.id", new);
 }
 
 enum { LINE_MAX_SIZE = 512 };

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <jni.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "send/resource.h"
@@ -20,6 +21,12 @@ void weft_sdk_describe(struct weft_resource *resource);
 
 // Makes the identity of a session that begins known to an SDK that is configured later.
 void weft_sdk_begin(const struct weft_resource *resource, const uint8_t session[16]);
+
+// The session continues under another identity: changes service.instance.id where it is the
+// session's, unless an SDK has adopted that. Returns whether the resource has changed. Makes no JVM
+// calls.
+bool weft_sdk_renew(struct weft_resource *resource, const uint8_t before[16],
+                    const uint8_t session[16]);
 
 // Calls the function with each line that a user should read about the SDK: whether the current
 // spans are reported, and names that differ. Calls Java.

@@ -4,10 +4,8 @@
 #include "jvmti/session.h"
 
 #include <errno.h>
-#include <linux/random.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "hotspot/jvm.h"
@@ -22,6 +20,9 @@
 #include "send/resource.h"
 #include "send/sender.h"
 #include "wire/clock.h"
+#include "wire/peer.h"
+#include "wire/places.h"
+#include "wire/secret.h"
 
 // Of the current or the last session.
 static struct weft_options options;
@@ -56,10 +57,16 @@ static bool switch_events(jvmtiEventMode mode) {
     return weft_virtual_switch(weft_jvm.ti, mode, options.virtual);
 }
 
+// On the sender's thread, which alone reads the resource then.
+static bool renew(const uint8_t before[16], const uint8_t session[16]) {
+    return weft_sdk_renew(&resource, before, session);
+}
+
 static bool start_sender(JNIEnv *env) {
     struct weft_sender_config config = {.endpoint = options.endpoint,
                                         .retain = options.retain,
-                                        .finish_ms = (int)(options.exit_wait / 1000000)};
+                                        .finish_ms = (int)(options.exit_wait / 1000000),
+                                        .renewed = renew};
     if (options.file[0] != '\0') {
         config.file = options.file;
         config.file_size = options.file_size;
@@ -67,15 +74,7 @@ static bool start_sender(JNIEnv *env) {
     struct weft_hello *hello = &config.hello;
     weft_resource_free(&resource);
     weft_describe(env, &resource, options.service);
-    // The system call, because getrandom needs glibc 2.25.
-    if (syscall(SYS_getrandom, hello->session, sizeof hello->session, GRND_NONBLOCK) !=
-        (long)sizeof hello->session) {
-        memcpy(hello->session, &(int64_t){weft_clock_wall()}, sizeof(int64_t));
-        memcpy(hello->session + sizeof(int64_t), &(int64_t){getpid()}, sizeof(int64_t));
-    }
-    if (hello->session[0] == 0) {
-        hello->session[0] = 1;
-    }
+    weft_secret_draw(hello->secret, hello->session);
     weft_resource_add_session(&resource, hello->session);
     weft_sdk_begin(&resource, hello->session);
     struct weft_moment now = weft_clock_moment();
@@ -95,6 +94,8 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
         return false;
     }
     options = *wanted;
+    weft_peer_allow(options.peer_user, options.peer_group);
+    weft_places_look();
     weft_definitions_init(options.definitions);
     weft_control_prepare(&options, weft_snapshot_thread_request);
     errno = 0;

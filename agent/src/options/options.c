@@ -17,6 +17,8 @@ static const size_t MIB = 1048576;
 
 static const struct weft_option table[] = {
     {"endpoint", &WEFT_ENDPOINT, AT(endpoint), 1, WEFT_ENDPOINT_MAX, WEFT_AT_START},
+    {"peer-user", &WEFT_TEXT, AT(peer_user), 1, WEFT_ACCOUNT_MAX, WEFT_AT_START},
+    {"peer-group", &WEFT_TEXT, AT(peer_group), 1, WEFT_ACCOUNT_MAX, WEFT_AT_START},
     {"file", &WEFT_TEXT, AT(file), 1, WEFT_PATH_MAX, WEFT_AT_START},
     {"file-size", &WEFT_BYTES, AT(file_size), 1048576, 0, WEFT_AT_START},
     {"service", &WEFT_TEXT, AT(service), 1, WEFT_SERVICE_MAX, WEFT_AT_START},
@@ -154,7 +156,6 @@ bool weft_options_change(const char *text, enum weft_when when, struct weft_opti
 
 void weft_options_default(struct weft_options *options) {
     *options = (struct weft_options){
-        .endpoint = "unix:///tmp/weft.sock",
         .depth = 32,
         .wait_depth = 16,
         .notify_depth = 4,

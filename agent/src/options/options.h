@@ -15,14 +15,17 @@
 enum {
     WEFT_ENDPOINT_MAX = 256,
     WEFT_SERVICE_MAX = 256,
+    WEFT_ACCOUNT_MAX = 64,
     WEFT_PATTERNS_MAX = 512,
     WEFT_PATH_MAX = 512,
     WEFT_MAX_DEPTH = 128, // frames of a stack
 };
 
 struct weft_options {
-    char endpoint[WEFT_ENDPOINT_MAX];
-    char service[WEFT_SERVICE_MAX]; // empty: not given
+    char endpoint[WEFT_ENDPOINT_MAX];  // empty: the default sockets
+    char peer_user[WEFT_ACCOUNT_MAX];  // who else may listen on a Unix socket; empty: no others
+    char peer_group[WEFT_ACCOUNT_MAX]; // likewise
+    char service[WEFT_SERVICE_MAX];    // empty: not given
     int depth;
     int wait_depth;
     int notify_depth;

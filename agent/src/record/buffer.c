@@ -99,13 +99,15 @@ static bool make_room(struct weft_buffer *b, uint64_t position, size_t count) {
     return true;
 }
 
-static void lose(struct weft_buffer *b, uint64_t position, int64_t time) {
+static void lose(struct weft_buffer *b, uint64_t position, const struct weft_record *record) {
     pthread_mutex_lock(&b->loss_mutex);
     uint64_t lost = atomic_load_explicit(&b->lost, memory_order_relaxed);
     if (lost == 0) {
         b->lost_at = position;
-        b->lost_since = time;
+        b->lost_since = record->time;
+        b->lost_events = 0;
     }
+    b->lost_events += record->kind == WEFT_EV_GAP ? (uint64_t)record->arg : 1;
     atomic_store_explicit(&b->lost, lost + 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&b->gapped, 1, memory_order_relaxed);
     pthread_mutex_unlock(&b->loss_mutex);
@@ -116,8 +118,8 @@ static bool take_loss(struct weft_buffer *b, uint64_t position, struct weft_reco
     uint64_t lost = atomic_load_explicit(&b->lost, memory_order_relaxed);
     bool here = lost != 0 && b->lost_at == position;
     if (here) {
-        *gap =
-            (struct weft_record){.time = b->lost_since, .arg = (int64_t)lost, .kind = WEFT_EV_GAP};
+        *gap = (struct weft_record){
+            .time = b->lost_since, .arg = (int64_t)b->lost_events, .kind = WEFT_EV_GAP};
         atomic_store_explicit(&b->lost, 0, memory_order_relaxed);
         atomic_fetch_add_explicit(&b->gapped, 1, memory_order_relaxed);
     }
@@ -134,7 +136,7 @@ void weft_buffer_write(struct weft_buffer *b, struct weft_record *record, uint64
     bool losing = atomic_load_explicit(&b->lost, memory_order_relaxed) != 0;
     size_t count = 1 + (size_t)(subject != 0) + (size_t)losing;
     if (!make_room(b, position, count)) {
-        lose(b, position, record->time);
+        lose(b, position, record);
         return;
     }
     struct weft_record gap;

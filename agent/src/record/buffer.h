@@ -44,10 +44,11 @@ struct weft_buffer {
 
     struct weft_held held; // the beginning of a possibly short wait
 
-    pthread_mutex_t loss_mutex; // guards the next three; taken only while events are being lost
-    _Atomic uint64_t lost;
-    uint64_t lost_at;   // their position in the history
-    int64_t lost_since; // time of the first lost event
+    pthread_mutex_t loss_mutex; // guards the next four; taken only while events are being lost
+    _Atomic uint64_t lost;      // records
+    uint64_t lost_events;       // the same without gaps, which are not events
+    uint64_t lost_at;           // their position in the history
+    int64_t lost_since;         // time of the first lost event
 
     // Owned by the thread.
     uint64_t thread;

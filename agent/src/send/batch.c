@@ -46,26 +46,47 @@ bool weft_batch_init(struct weft_batch_writer *w, struct weft_retain *retain, in
 }
 
 void weft_batch_restart(struct weft_batch_writer *w, int64_t now) {
-    w->sequence = w->before = 0;
+    w->sequence = w->before = w->base = w->base_before = 0;
     w->began = w->watermark = now;
     w->out.len = 0;
     w->open = false;
     w->section_thread = 0;
 }
 
+void weft_batch_renumber(struct weft_batch_writer *w) {
+    struct weft_batch *oldest = w->retain->oldest;
+    uint64_t base = w->sequence;
+    uint64_t base_before = w->before;
+    if (oldest != NULL) {
+        base = oldest->sequence - 1;
+        base_before = w->base_before + weft_wire_before(oldest->data);
+    }
+    uint64_t sequence = base - w->base;
+    uint64_t before = base_before - w->base_before;
+    for (struct weft_batch *batch = oldest; batch != NULL; batch = batch->next) {
+        weft_wire_renumber(batch->data, sequence, before);
+    }
+    if (w->open) {
+        weft_wire_renumber(w->out.data + w->start, sequence, before);
+    }
+    w->base = base;
+    w->base_before = base_before;
+}
+
 bool weft_batch_open(struct weft_batch_writer *w) {
     if (weft_retain_full(w->retain)) {
         return false;
     }
-    w->start = weft_wire_open_batch(&w->out, w->sequence + 1, w->watermark, w->before);
+    w->start = weft_wire_open_batch(&w->out, w->sequence + 1 - w->base, w->watermark,
+                                    w->before - w->base_before);
     w->events = 0;
     w->open = true;
     return true;
 }
 
 void weft_batch_open_aggregate(struct weft_batch_writer *w, int64_t from, int64_t to) {
-    w->start = weft_wire_open_aggregate(&w->out, w->sequence + 1, w->watermark, w->before, from, to,
-                                        WEFT_SCALE);
+    w->start = weft_wire_open_aggregate(&w->out, w->sequence + 1 - w->base, w->watermark,
+                                        w->before - w->base_before, from, to, WEFT_SCALE);
     w->events = 0;
     w->open = true;
 }

@@ -22,6 +22,10 @@ struct weft_batch_writer {
     int64_t watermark; // of the newest batch
     int64_t began;     // when the session began; older times are raised to it
 
+    // The numbers above, where the session changed its identity: those on the wire begin there.
+    uint64_t base;
+    uint64_t base_before;
+
     // The batch being written.
     struct weft_bytes out;
     bool open;
@@ -37,6 +41,10 @@ bool weft_batch_init(struct weft_batch_writer *w, struct weft_retain *retain, in
 
 // Starts another session: drops the open batch and resets the counts.
 void weft_batch_restart(struct weft_batch_writer *w, int64_t now);
+
+// Renumbers all batches that are not acknowledged, and those to come, for a session with another
+// identity: the oldest becomes the first, without events before it.
+void weft_batch_renumber(struct weft_batch_writer *w);
 
 // False if the retained batches are full.
 bool weft_batch_open(struct weft_batch_writer *w);

@@ -12,6 +12,7 @@
 #include "record/roster.h"
 #include "send/control.h"
 #include "wire/endpoint.h"
+#include "wire/secret.h"
 
 #define MILLISECOND     ((int64_t)1000000)
 #define FIRST_BACKOFF   (50 * MILLISECOND)
@@ -75,9 +76,11 @@ static void set_run(struct weft_connection *c, enum weft_run_kind kind, const ui
 }
 
 static void greet(struct weft_connection *c, int64_t now) {
+    struct weft_hello hello = c->hello;
+    hello.acked -= c->base;
     c->own.len = 0;
     weft_wire_put_preamble(&c->own);
-    weft_wire_put_hello(&c->own, &c->hello);
+    weft_wire_put_hello(&c->own, &hello);
     if (c->own.failed) {
         c->own.failed = false;
         weft_connection_close(c, now);
@@ -231,11 +234,15 @@ static bool take_reply(struct weft_connection *c, const struct weft_reply *reply
     switch (reply->kind) {
     case WEFT_FRAME_WELCOME: {
         uint64_t newest = c->retain->newest == NULL ? *acked : c->retain->newest->sequence;
-        if (c->state != WEFT_GREETING || c->run_len > 0 || reply->sequence > newest) {
+        if (c->state != WEFT_GREETING || c->run_len > 0) {
             return false;
         }
-        if (reply->sequence > *acked) {
-            *acked = reply->sequence;
+        if (reply->sequence > newest - c->base) {
+            c->mistaken = true;
+            return false;
+        }
+        if (reply->sequence > *acked - c->base) {
+            *acked = reply->sequence + c->base;
         }
         weft_retain_drop(c->retain, *acked);
         weft_retain_rewind(c->retain);
@@ -246,12 +253,13 @@ static bool take_reply(struct weft_connection *c, const struct weft_reply *reply
         return true;
     }
     case WEFT_FRAME_ACK:
-        if (c->state != WEFT_STREAMING || reply->sequence > c->sent) {
+        if (c->state != WEFT_STREAMING || reply->sequence > c->sent - c->base) {
             return false;
         }
-        if (reply->sequence > *acked) {
-            *acked = reply->sequence;
+        if (reply->sequence > *acked - c->base) {
+            *acked = reply->sequence + c->base;
             c->backoff = FIRST_BACKOFF;
+            c->renewed = false;
             weft_retain_drop(c->retain, *acked);
         }
         return true;
@@ -330,6 +338,16 @@ void weft_connection_step(struct weft_connection *c, int64_t now) {
     if (waiting && now > c->deadline) {
         c->trouble = c->state == WEFT_GREETING ? ENOMSG : ETIMEDOUT;
         weft_connection_close(c, now);
+    }
+}
+
+void weft_connection_renew(struct weft_connection *c, int64_t now) {
+    weft_secret_draw(c->hello.secret, c->hello.session);
+    c->base = c->hello.acked;
+    c->mistaken = false;
+    if (!c->renewed) {
+        c->renewed = true;
+        c->retry_at = now;
     }
 }
 

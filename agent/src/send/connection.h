@@ -33,6 +33,9 @@ struct weft_connection {
     const char *endpoint;
     struct weft_retain *retain;
     struct weft_hello hello; // its acked is the highest acknowledged batch
+    uint64_t base; // batches before the session took its identity; the wire counts from there
+    bool mistaken; // the receiver has more of this session than was sent: see below
+    bool renewed;  // since the last acknowledgement
 
     enum weft_connection_state state;
     int fd;
@@ -69,6 +72,10 @@ void weft_connection_init(struct weft_connection *c, const char *endpoint,
 
 // Does everything that is possible without waiting.
 void weft_connection_step(struct weft_connection *c, int64_t now);
+
+// Continues under another identity, without waiting, unless it did so since the last
+// acknowledgement. Call it when the connection is mistaken, after renumbering the batches.
+void weft_connection_renew(struct weft_connection *c, int64_t now);
 
 // The events to poll for; 0 without a socket.
 short weft_connection_events(const struct weft_connection *c);

@@ -59,6 +59,16 @@ void weft_control_end(void) {
     pthread_mutex_unlock(&control.mutex);
 }
 
+void weft_control_snapshot(void) {
+    pthread_mutex_lock(&control.mutex);
+    struct weft_options options = control.options;
+    options.snapshot = true;
+    if (control.running) {
+        apply(&options);
+    }
+    pthread_mutex_unlock(&control.mutex);
+}
+
 bool weft_control_attach(const char *text, bool *detach, char problem[WEFT_PROBLEM_MAX]) {
     pthread_mutex_lock(&control.mutex);
     struct weft_options options = control.options;

@@ -15,6 +15,9 @@
 // may be NULL, is called on any thread to request a snapshot; it must not block.
 void weft_control_prepare(const struct weft_options *options, void (*snapshot)(void));
 
+// Takes a snapshot like the option, for a receiver that knows nothing of the threads yet.
+void weft_control_snapshot(void);
+
 // Begins recording.
 void weft_control_begin(void);
 

@@ -74,8 +74,11 @@ bool weft_recording_open(struct weft_recording *r, const char *path, size_t limi
     if (!may_replace(r->fd)) {
         return give_up(r, EEXIST);
     }
+    struct weft_hello open_hello = *hello; // who reads the file must not own the session
+    memset(open_hello.secret, 0, sizeof open_hello.secret);
+    open_hello.header_count = 0;
     weft_wire_put_preamble(&r->out);
-    weft_wire_put_hello(&r->out, hello);
+    weft_wire_put_hello(&r->out, &open_hello);
     return (ftruncate(r->fd, 0) == 0 && write_out(r, limit)) || give_up(r, errno);
 }
 

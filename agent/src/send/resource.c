@@ -147,13 +147,29 @@ void weft_resource_add_command(struct weft_resource *r, const char *command) {
     free(word);
 }
 
-void weft_resource_add_session(struct weft_resource *r, const uint8_t id[16]) {
-    enum { BYTES = 16 };
-    char text[2 * BYTES + 1];
-    for (size_t i = 0; i < BYTES; i++) {
+const char *weft_resource_session(const uint8_t id[16], char text[WEFT_SESSION_TEXT]) {
+    for (size_t i = 0; 2 * i + 1 < WEFT_SESSION_TEXT; i++) {
         snprintf(text + 2 * i, 3, "%02x", id[i]);
     }
-    weft_resource_add(r, "service.instance.id", text);
+    return text;
+}
+
+void weft_resource_add_session(struct weft_resource *r, const uint8_t id[16]) {
+    char text[WEFT_SESSION_TEXT];
+    weft_resource_add(r, "service.instance.id", weft_resource_session(id, text));
+}
+
+bool weft_resource_replace(struct weft_resource *r, const char *key, const char *value) {
+    char *copy = strdup(value);
+    for (uint16_t i = 0; copy != NULL && i < r->count; i++) {
+        if (strcmp(r->list[i].key, key) == 0) {
+            free((char *)r->list[i].value);
+            r->list[i].value = copy;
+            return true;
+        }
+    }
+    free(copy);
+    return false;
 }
 
 void weft_resource_free(struct weft_resource *r) {

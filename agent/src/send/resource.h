@@ -33,6 +33,13 @@ void weft_resource_add_process(struct weft_resource *r, const char *property);
 // sun.java.command: only its first word, because arguments may contain secrets.
 void weft_resource_add_command(struct weft_resource *r, const char *command);
 
+// Writes the session's id as receivers do, in hexadecimal, and returns it.
+enum { WEFT_SESSION_TEXT = 2 * 16 + 1 };
+const char *weft_resource_session(const uint8_t id[16], char text[WEFT_SESSION_TEXT]);
+
+// Replaces the value of an attribute. Returns false if there is none, or out of memory.
+bool weft_resource_replace(struct weft_resource *r, const char *key, const char *value);
+
 // Adds service.instance.id (if not given) as receivers would: the session's id.
 void weft_resource_add_session(struct weft_resource *r, const uint8_t id[16]);
 

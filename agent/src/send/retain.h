@@ -11,7 +11,7 @@
 
 struct weft_batch {
     struct weft_batch *next;
-    uint64_t sequence;
+    uint64_t sequence;    // as the agent counts; its frame may have another since a renumbering
     uint64_t definitions; // end of the definitions it needs in the log
     size_t len;
     uint8_t data[];

@@ -3,11 +3,13 @@
 
 #include "send/sender.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +22,7 @@
 #include "record/roster.h"
 #include "record/thread_context.h"
 #include "send/connection.h"
+#include "send/control.h"
 #include "send/drain.h"
 #include "send/process_context.h"
 #include "send/recording.h"
@@ -38,9 +41,11 @@ static struct {
     struct weft_connection connection;
     struct weft_recording recording; // replaces the connection if open
     int64_t last_batch;
+    bool warned; // in this session
     int finish_ms;
     const char *endpoint;
     const char *file;
+    bool (*renewed)(const uint8_t before[16], const uint8_t session[16]);
 
     int event; // wakes the sender
     atomic_bool sleeping;
@@ -80,6 +85,38 @@ static void sleep_until_needed(int timeout_ms) {
     (void)n;
 }
 
+// Says on standard error that somebody listens where the collector should. Not through a stream,
+// whose lock the application may need.
+static void warn(void) {
+    char line[WEFT_WHEREABOUTS_MAX];
+    weft_endpoint_describe(sender.endpoint, false, EKEYREJECTED, line, sizeof line);
+    dprintf(STDERR_FILENO, "weft: %s\n", line);
+}
+
+// Talks to the receiver once. If that has more of this session than was sent, the session is also
+// somebody else's: it continues under another identity.
+static void talk(void) {
+    struct weft_connection *c = &sender.connection;
+    weft_connection_step(c, weft_clock());
+    if (c->trouble == EKEYREJECTED && !sender.warned) {
+        sender.warned = true;
+        warn();
+    }
+    if (!c->mistaken) {
+        return;
+    }
+    uint8_t before[sizeof c->hello.session];
+    memcpy(before, c->hello.session, sizeof before);
+    weft_batch_renumber(&sender.drain.batch);
+    weft_connection_renew(c, weft_clock());
+    // First what is configured later, then what others read, so that none of them adopts the
+    // previous identity.
+    if (sender.renewed != NULL && sender.renewed(before, c->hello.session)) {
+        weft_process_context_withdraw(); // share_spans publishes the new one
+    }
+    weft_control_snapshot();
+}
+
 // Drains the threads and talks to the receiver once. Complete: nothing is left.
 static size_t turn(bool last, bool *complete) {
     int64_t now = weft_clock();
@@ -101,7 +138,7 @@ static size_t turn(bool last, bool *complete) {
         weft_roster_trim(sender.drain.batch.sequence);
         return records;
     }
-    weft_connection_step(&sender.connection, weft_clock());
+    talk();
     weft_roster_trim(sender.connection.hello.acked);
     atomic_store(&sender.trouble, sender.connection.trouble);
     atomic_store(&sender.streaming, sender.connection.state == WEFT_STREAMING);
@@ -132,14 +169,15 @@ static void finish(void) {
         if (!complete) {
             turn(true, &complete);
         } else {
-            weft_connection_step(c, weft_clock());
+            talk();
         }
         if (complete && !c->end_wanted) {
             c->end_wanted = true;
             c->end_time = sender.drain.looked;
             continue;
         }
-        if (weft_connection_settled(c) || (c->state == WEFT_OFF && c->attempts > attempts)) {
+        bool failed = c->state == WEFT_OFF && c->attempts > attempts && c->retry_at > weft_clock();
+        if (weft_connection_settled(c) || failed) {
             break;
         }
         sleep_until_needed(1);
@@ -193,6 +231,7 @@ static bool prepare(int64_t now) {
     atomic_store(&sender.streaming, false);
     atomic_store(&sender.finish, false);
     sender.last_batch = 0;
+    sender.warned = false;
     weft_report_restart(now);
     if (sender.prepared) {
         weft_retain_drop(&sender.retain, UINT64_MAX);
@@ -227,6 +266,7 @@ bool weft_sender_start(const struct weft_sender_config *config) {
     weft_connection_init(&sender.connection, config->endpoint, &sender.retain, &config->hello);
     sender.endpoint = config->endpoint;
     sender.file = config->file;
+    sender.renewed = config->renewed;
     atomic_store(&sender.streaming, false);
     atomic_store(&sender.trouble, 0);
     sender.recording.fd = -1;

@@ -18,6 +18,10 @@ struct weft_sender_config {
     size_t retain;
     int finish_ms; // time limit of weft_sender_finish; a fifth of it without a connection
     struct weft_hello hello;
+
+    // Called on the sender's thread when the session continues under another identity; may change
+    // the values of the hello's attributes. Returns whether it has. May be NULL.
+    bool (*renewed)(const uint8_t before[16], const uint8_t session[16]);
 };
 
 // Starts the thread for a new session. False on failure, with errno for a file, or if the previous

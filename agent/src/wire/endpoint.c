@@ -7,6 +7,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "wire/peer.h"
+#include "wire/places.h"
 
 static const char unix_scheme[] = "unix://";
 static const char tcp_scheme[] = "tcp://";
@@ -89,7 +93,36 @@ static int start_connect(int family, const struct sockaddr *address, socklen_t l
 static int connect_unix(const char *path, bool *in_progress) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(address.sun_path, path, strlen(path) + 1);
-    return start_connect(AF_UNIX, (const struct sockaddr *)&address, sizeof address, in_progress);
+    int fd = start_connect(AF_UNIX, (const struct sockaddr *)&address, sizeof address, in_progress);
+    if (fd >= 0 && !weft_peer_trusted(fd)) {
+        close(fd);
+        errno = EKEYREJECTED;
+        return -1;
+    }
+    return fd;
+}
+
+// The default place that is connected.
+static _Atomic(const char *) connected_place;
+
+// Of several failures, the one that the user can do most about.
+static int worse(int one, int other) {
+    return one == 0 || one == ENOENT || other == EKEYREJECTED ? other : one;
+}
+
+static int connect_default(bool *in_progress) {
+    int trouble = 0;
+    const char *path;
+    for (size_t i = 0; (path = weft_places_path(i)) != NULL; i++) {
+        int fd = connect_unix(path, in_progress);
+        if (fd >= 0) {
+            atomic_store(&connected_place, path);
+            return fd;
+        }
+        trouble = worse(trouble, errno);
+    }
+    errno = trouble;
+    return -1;
 }
 
 static int connect_tcp(const char *address, bool *in_progress) {
@@ -122,6 +155,9 @@ static int connect_tcp(const char *address, bool *in_progress) {
 }
 
 int weft_endpoint_connect(const char *endpoint, bool *in_progress) {
+    if (endpoint[0] == '\0') {
+        return connect_default(in_progress);
+    }
     const char *path = after(endpoint, unix_scheme);
     if (path != NULL) {
         return connect_unix(path, in_progress);
@@ -134,9 +170,19 @@ void weft_endpoint_describe(const char *endpoint, bool connected, int trouble, c
                             size_t size) {
     const char *why = "no answer yet";
     const char *remedy = "try again in a few seconds";
+    char places[512];
+    char who[160];
+    char other[160];
+    bool anywhere = endpoint[0] == '\0';
     if (connected) {
-        snprintf(line, size, "connected to %s", endpoint);
+        const char *place = atomic_load(&connected_place);
+        snprintf(line, size, "connected to %s%s", anywhere ? unix_scheme : "",
+                 anywhere && place != NULL ? place : endpoint);
         return;
+    }
+    if (anywhere) {
+        weft_places_describe(places, sizeof places);
+        endpoint = places;
     }
     switch (trouble) {
     case 0:
@@ -152,6 +198,11 @@ void weft_endpoint_describe(const char *endpoint, bool connected, int trouble, c
     case EPROTO:
         why = "the process listening there closed the connection";
         remedy = "if it is the jvm_thread receiver, see its log";
+        break;
+    case EKEYREJECTED:
+        weft_peer_describe(who, sizeof who, other, sizeof other);
+        why = who;
+        remedy = other;
         break;
     case EACCES:
         why = strerror(trouble);

@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The address of the receiver: unix:///path or tcp://host:port.
+// The address of the receiver: unix:///path or tcp://host:port. The empty one stands for the
+// default sockets, the first of which that accepts is taken.
 
 #pragma once
 
@@ -11,10 +12,12 @@
 // How long data sent over TCP may stay unacknowledged by the other machine.
 enum { WEFT_ENDPOINT_SILENCE_MS = 30000 };
 
+// Whether a user may give it; not the empty one.
 bool weft_endpoint_valid(const char *endpoint);
 
 // Starts to connect; blocks only to look up a host name. Returns the socket, or -1 and errno
-// (ENODATA: unknown host). In_progress: the connection is established when the socket becomes
+// (ENODATA: unknown host; EKEYREJECTED: the process that listens on a Unix socket is not trusted).
+// In_progress: the connection is established when the socket becomes
 // writable (see SO_ERROR).
 int weft_endpoint_connect(const char *endpoint, bool *in_progress);
 

@@ -66,6 +66,15 @@ void weft_wire_put_preamble(struct weft_bytes *b) {
     put_u16(b, 0);
 }
 
+static void put_attributes(struct weft_bytes *b, const struct weft_attribute *list,
+                           uint16_t count) {
+    put_u16(b, count);
+    for (uint16_t i = 0; i < count; i++) {
+        put_string(b, list[i].key);
+        put_string(b, list[i].value);
+    }
+}
+
 void weft_wire_put_hello(struct weft_bytes *b, const struct weft_hello *hello) {
     size_t at = open_frame(b, WEFT_FRAME_HELLO);
     weft_bytes_append(b, hello->session, sizeof hello->session);
@@ -73,10 +82,13 @@ void weft_wire_put_hello(struct weft_bytes *b, const struct weft_hello *hello) {
     put_i64(b, hello->monotonic);
     put_u32(b, hello->pid);
     put_u64(b, hello->acked);
-    put_u16(b, hello->attribute_count);
-    for (uint16_t i = 0; i < hello->attribute_count; i++) {
-        put_string(b, hello->attributes[i].key);
-        put_string(b, hello->attributes[i].value);
+    put_attributes(b, hello->attributes, hello->attribute_count);
+    static const uint8_t none[sizeof hello->secret];
+    if (hello->header_count > 0 || memcmp(hello->secret, none, sizeof none) != 0) {
+        weft_bytes_append(b, hello->secret, sizeof hello->secret);
+    }
+    if (hello->header_count > 0) {
+        put_attributes(b, hello->headers, hello->header_count);
     }
     close_frame(b, at);
 }
@@ -258,6 +270,27 @@ void weft_wire_read_option(const struct weft_reply *control, size_t *at, char *k
                            char *value, size_t value_size) {
     read_string(control->options, at, key, key_size);
     read_string(control->options, at, value, value_size);
+}
+
+// In the payload of a batch.
+enum { SEQUENCE_AT = WEFT_FRAME_HEADER_SIZE, BEFORE_AT = SEQUENCE_AT + 16 };
+
+uint64_t weft_wire_before(const uint8_t *frame) {
+    uint64_t before;
+    memcpy(&before, frame + BEFORE_AT, sizeof before);
+    return before;
+}
+
+static void lower(uint8_t *at, uint64_t by) {
+    uint64_t number;
+    memcpy(&number, at, sizeof number);
+    number -= by;
+    memcpy(at, &number, sizeof number);
+}
+
+void weft_wire_renumber(uint8_t *frame, uint64_t sequence, uint64_t before) {
+    lower(frame + SEQUENCE_AT, sequence);
+    lower(frame + BEFORE_AT, before);
 }
 
 ptrdiff_t weft_wire_read_reply(const uint8_t *data, size_t len, struct weft_reply *reply) {

@@ -54,6 +54,9 @@ struct weft_hello {
     uint64_t acked;
     const struct weft_attribute *attributes;
     uint16_t attribute_count;
+    uint16_t header_count;
+    const struct weft_attribute *headers; // credentials: never exported, logged or recorded
+    uint8_t secret[16];                   // likewise; zero: none
 };
 
 struct weft_line {
@@ -95,6 +98,10 @@ void weft_wire_put_record(struct weft_bytes *b, const struct weft_record *record
 void weft_wire_close_section(struct weft_bytes *b, size_t section, uint32_t count);
 void weft_wire_set_watermark(struct weft_bytes *b, size_t batch, int64_t watermark);
 void weft_wire_close_batch(struct weft_bytes *b, size_t batch);
+
+// Of the frame of a batch or an aggregate: the events before it; and lowers that and its sequence.
+uint64_t weft_wire_before(const uint8_t *frame);
+void weft_wire_renumber(uint8_t *frame, uint64_t sequence, uint64_t before);
 
 // An aggregate is a batch too: open, series, then weft_wire_close_batch.
 size_t weft_wire_open_aggregate(struct weft_bytes *b, uint64_t sequence, int64_t watermark,

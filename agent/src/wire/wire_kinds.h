@@ -154,5 +154,6 @@ enum weft_event_kind {
 #define WEFT_REFUSE_LIMIT 2
 #define WEFT_REFUSE_BAD_FRAME 3
 #define WEFT_REFUSE_SHUTDOWN 4
+#define WEFT_REFUSE_UNAUTHORIZED 5
 
 #endif /* WEFT_WIRE_KINDS_H */

@@ -7,6 +7,10 @@
 //
 // A Queue has no clock: its owner decides how long to wait for a missing batch, and calls Skip. Missed events are counted exactly and
 // reported as a gap of all threads (an event of jvmthread.NoThread).
+//
+// A Queue may join a session in the middle. What came before went to another collector, or to an earlier life of this one: it is unseen, but
+// not missed. A Queue joins at the batch that the sender names as its first one, or else at the earliest batch that has arrived by the time
+// its owner calls Skip.
 package ordering
 
 import (
@@ -24,6 +28,7 @@ type Part struct {
 	Parts     uint32 // of the batch; at least 1
 	Watermark jvmthread.Time
 	Before    uint64 // events in all earlier batches, gaps not counted
+	First     uint64 // the sender has no earlier batch than this one; 0: not known
 	End       string // not empty: the session is over, and why
 	Events    []jvmthread.Event
 }
@@ -41,7 +46,8 @@ func DefaultLimits() Limits { return Limits{Batches: 1024, Events: 1 << 20} }
 type Counters struct {
 	Duplicates uint64 // parts that had arrived before, or that make no sense
 	Batches    uint64 // batches given up as lost
-	Missed     uint64 // events in them, and before the first batch
+	Missed     uint64 // events in them
+	Unseen     uint64 // events before the batch at which the queue joined the session
 	Late       uint64 // events earlier than those already returned; their time is raised to the time of these
 	Forced     uint64 // events returned before the watermark reached them, because of Limits.Events
 	Reordered  uint64 // batches that arrived before an earlier one
@@ -50,6 +56,9 @@ type Counters struct {
 // Queue orders the events of one session. One goroutine owns it.
 type Queue struct {
 	limits  Limits
+	joining bool   // no batch was taken since New or Rejoin
+	resumed bool   // the states of the threads are known from an earlier life
+	resumes uint64 // number of the batch that would continue what was taken before; set while joining
 	next    uint64 // number of the next batch
 	seen    uint64 // events in the batches taken or given up so far
 	waiting map[uint64]*batch
@@ -77,16 +86,40 @@ type batch struct {
 	events    []jvmthread.Event
 }
 
-// New returns a Queue that expects batch 1.
+// New returns a Queue that joins a session, at batch 1 if that arrives.
 func New(limits Limits) *Queue {
-	return &Queue{limits: limits, next: 1, waiting: make(map[uint64]*batch), watermark: math.MinInt64, out: math.MinInt64}
+	q := &Queue{limits: limits, next: 1, waiting: make(map[uint64]*batch), watermark: math.MinInt64, out: math.MinInt64}
+	q.Rejoin()
+	return q
 }
+
+// Rejoin says that the session may have been elsewhere meanwhile: if the next batch to arrive is not the awaited one, those in
+// between are not missed. It does nothing while a batch is missing.
+func (q *Queue) Rejoin() {
+	if !q.joining && !q.Stalled() {
+		q.joining, q.resumes = true, q.next
+	}
+}
+
+// Joining reports whether no batch was taken since New or Rejoin. Then a missing batch is not worth a long wait.
+func (q *Queue) Joining() bool { return q.joining }
+
+// Resume continues at the given batch, before which so many events were processed in an earlier life. Nothing was added yet.
+func (q *Queue) Resume(next, seen uint64) {
+	q.next, q.resumes, q.seen, q.resumed = next, next, seen, true
+}
+
+// Seen returns the number of events in the batches before the awaited one.
+func (q *Queue) Seen() uint64 { return q.seen }
 
 // MaxParts bounds the parts of a batch: the threads of one JVM that can have events within one batch.
 const MaxParts = 1 << 17
 
 // Add adds a part and copies its events, whose times must not fall. It reports whether the part was new and valid.
 func (q *Queue) Add(p Part) bool {
+	if q.joining && !q.Stalled() && p.First <= p.Batch {
+		q.next = max(q.next, p.First)
+	}
 	if p.Batch < q.next || p.Part >= p.Parts || p.Parts > MaxParts {
 		q.counters.Duplicates++
 		return false
@@ -142,9 +175,13 @@ func (q *Queue) takeReady() {
 
 // take moves the next batch to the held events.
 func (q *Queue) take(b *batch) {
-	if b.before > q.seen { // events that were sent and did not arrive
+	switch {
+	case q.joining && q.next != q.resumes:
+		q.join(b.before)
+	case b.before > q.seen: // events that were sent and did not arrive
 		q.miss(b.before - q.seen)
 	}
+	q.joining = false
 	delete(q.waiting, q.next)
 	q.next++
 	q.waitingEvents -= len(b.events)
@@ -171,10 +208,23 @@ func (q *Queue) take(b *batch) {
 	}
 }
 
+// join begins in the middle of the session, after so many events in all. The threads' states are unknown if they were known before.
+func (q *Queue) join(before uint64) {
+	q.counters.Unseen += before - min(before, q.seen)
+	q.seen = max(q.seen, before)
+	if q.watermark != math.MinInt64 || q.resumed {
+		q.gap(0)
+	}
+}
+
 // miss counts n lost events and adds a gap of all threads.
 func (q *Queue) miss(n uint64) {
 	q.counters.Missed += n
 	q.seen += n
+	q.gap(n)
+}
+
+func (q *Queue) gap(n uint64) {
 	at := q.watermark
 	if at == math.MinInt64 {
 		at = q.earliestWaiting()
@@ -214,7 +264,9 @@ func (q *Queue) Skip() {
 	for n := range q.waiting {
 		first = min(first, n)
 	}
-	q.counters.Batches += first - q.next
+	if !q.joining {
+		q.counters.Batches += first - q.next
+	}
 	if q.waiting[first].missing > 0 {
 		q.counters.Batches++
 	}

@@ -98,11 +98,57 @@ func TestLostBatchIsAGapOfItsExactSize(t *testing.T) {
 	want(t, q.Ready())
 }
 
+// What came before the first batch that arrives went elsewhere: it is not missed.
 func TestJoinedInTheMiddle(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
 	q.Add(part(900, 0, 1, 60, 12_345, 1, 50))
 	q.Skip()
-	want(t, q.Ready(), "gap 12345@50", "1@50")
+	want(t, q.Ready(), "1@50")
+	if c := q.Counters(); c.Missed != 0 || c.Batches != 0 || c.Unseen != 12_345 {
+		t.Errorf("%+v, want 12345 unseen", c)
+	}
+	q.Add(part(902, 0, 1, 80, 12_347, 1, 70))
+	q.Skip()
+	want(t, q.Ready(), "gap 1@60", "1@70")
+}
+
+// A sender that says with which batch it began needs no wait for earlier ones.
+func TestJoinedAtTheFirstBatchOfTheSender(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	first := func(p ordering.Part) ordering.Part {
+		p.First = 900
+		return p
+	}
+	q.Add(first(part(901, 0, 1, 80, 12_346, 1, 70)))
+	if want(t, q.Ready()); !q.Stalled() || !q.Joining() {
+		t.Error("batch 900 is missing")
+	}
+	q.Add(first(part(900, 0, 1, 60, 12_345, 1, 50)))
+	if want(t, q.Ready(), "1@50", "1@70"); q.Stalled() || q.Joining() {
+		t.Error("nothing is missing")
+	}
+	q.Add(first(part(903, 0, 1, 90, 12_350, 1, 85)))
+	if want(t, q.Ready()); q.Joining() {
+		t.Error("batch 902 is missing, and worth a wait")
+	}
+	q.Skip()
+	want(t, q.Ready(), "gap 3@80", "1@85")
+}
+
+// What another collector got meanwhile is not missed, but the states of the threads are not known afterwards.
+func TestRejoined(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Add(part(1, 0, 1, 20, 0, 1, 10))
+	q.Rejoin()
+	q.Add(part(2, 0, 1, 30, 1, 1, 25)) // it had been here all the time
+	want(t, q.Ready(), "1@10", "1@25")
+	q.Rejoin()
+	q.Add(part(9, 0, 1, 60, 50, 1, 55))
+	q.Skip()
+	want(t, q.Ready(), "gap 0@30", "1@55")
+	if c := q.Counters(); c.Missed != 0 || c.Batches != 0 || c.Unseen != 48 {
+		t.Errorf("%+v, want 48 unseen", c)
+	}
 }
 
 func TestWaitsAreBounded(t *testing.T) {

@@ -14,9 +14,10 @@ import (
 
 const codeLine = "\n--\n"
 
-// AddCode states where in the bytecode the last frame is, unless the descriptor is unknown.
+// AddCode states where in the bytecode the last frame is, unless the descriptor is unknown. What cannot fit is not collected: descriptors
+// of 64 KiB for each of 1 024 frames would be 64 MiB.
 func (b *StackBuilder) AddCode(descriptor string, index int32) {
-	if descriptor == "" || strings.ContainsAny(descriptor, "\r\n") {
+	if descriptor == "" || len(b.code) > maxText || strings.ContainsAny(descriptor, "\r\n") {
 		return
 	}
 	for ; b.coded < b.frames; b.coded++ {

@@ -66,3 +66,21 @@ func TestCodeThatDoesNotFitIsLeftOut(t *testing.T) {
 		t.Errorf("a stack of %d bytes", len(text))
 	}
 }
+
+// Descriptors that cannot fit must not pile up in memory either: they would be 64 MiB here.
+func TestCodeThatCannotFitIsNotCollected(t *testing.T) {
+	var stack StackBuilder
+	long := strings.Repeat("J", maxText-1)
+	for range maxFrames {
+		stack.Add("a.B.c", "B.java", 1)
+		stack.AddCode(long, 1)
+	}
+	if n := len(stack.code); n > 3*maxText {
+		t.Errorf("%d bytes", n)
+	}
+	stack.End(false)
+	stack.Begin()
+	if n := cap(stack.code) + cap(stack.text); n > 0 {
+		t.Errorf("keeps %d bytes for the next stack", n)
+	}
+}

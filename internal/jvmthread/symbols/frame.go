@@ -33,7 +33,13 @@ type StackBuilder struct {
 }
 
 // Begin begins another stack.
-func (b *StackBuilder) Begin() { *b = StackBuilder{text: b.text[:0], code: b.code[:0]} }
+func (b *StackBuilder) Begin() {
+	const keep = 32 << 10 // a stack of 128 frames has about 10 KB
+	if cap(b.text)+cap(b.code) > keep {
+		*b = StackBuilder{}
+	}
+	*b = StackBuilder{text: b.text[:0], code: b.code[:0]}
+}
 
 // Add adds a frame unless the limits are reached, and reports whether it did. Function is class and method; file and line are as in
 // jvmthread.Frame.

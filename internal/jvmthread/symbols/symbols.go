@@ -6,6 +6,7 @@
 package symbols
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -36,6 +37,7 @@ type Table struct {
 	threads map[jvmthread.ThreadID]jvmthread.Thread // platform threads
 	recent  map[jvmthread.ThreadID]jvmthread.Thread // virtual threads used since the last turn
 	before  map[jvmthread.ThreadID]jvmthread.Thread // virtual threads used in the turn before
+	most    [3]int                                  // entries of these maps since they were made: a map never shrinks
 	turns   uint64
 	bytes   int
 	refused uint64
@@ -151,6 +153,7 @@ func (t *Table) SetThread(th jvmthread.Thread) bool {
 		t.hear(th)
 	} else {
 		t.threads[th.ID] = th
+		t.most[0] = max(t.most[0], len(t.threads))
 	}
 	return true
 }
@@ -177,9 +180,11 @@ func (t *Table) hear(th jvmthread.Thread) {
 			t.bytes -= textOf(&old)
 		}
 		t.recent, t.before = make(map[jvmthread.ThreadID]jvmthread.Thread), t.recent
+		t.most[1], t.most[2] = 0, t.most[1]
 		t.turns++
 	}
 	t.recent[th.ID] = th
+	t.most[1] = max(t.most[1], len(t.recent))
 }
 
 // Turns counts how often virtual threads were dropped.
@@ -187,13 +192,23 @@ func (t *Table) Turns() uint64 { return t.turns }
 
 // DropThread drops a thread that has ended and is no longer used.
 func (t *Table) DropThread(id jvmthread.ThreadID) {
-	for _, list := range [...]map[jvmthread.ThreadID]jvmthread.Thread{t.threads, t.recent, t.before} {
-		if th, ok := list[id]; ok {
-			t.bytes -= textOf(&th)
-			delete(list, id)
+	for i, list := range [...]*map[jvmthread.ThreadID]jvmthread.Thread{&t.threads, &t.recent, &t.before} {
+		th, ok := (*list)[id]
+		if !ok {
+			continue
+		}
+		t.bytes -= textOf(&th)
+		delete(*list, id)
+		if n := len(*list); t.most[i] > fewThreads && n < t.most[i]/4 {
+			smaller := make(map[jvmthread.ThreadID]jvmthread.Thread, n)
+			maps.Copy(smaller, *list)
+			*list, t.most[i] = smaller, n
 		}
 	}
 }
+
+// fewThreads is the size up to which a map of threads is not worth shrinking or counting exactly.
+const fewThreads = 64
 
 func textOf(th *jvmthread.Thread) int { return len(th.Name) + len(th.Group) + len(th.Foreign) }
 
@@ -227,15 +242,32 @@ func (t *Table) Thread(id jvmthread.ThreadID) jvmthread.Thread {
 	return jvmthread.Thread{ID: id}
 }
 
+// Platform calls yield for each platform thread, in no particular order.
+func (t *Table) Platform(yield func(jvmthread.Thread) bool) {
+	for _, th := range t.threads {
+		if !yield(th) {
+			return
+		}
+	}
+}
+
 // Held estimates the table's size in bytes.
 func (t *Table) Held() int {
-	return t.bytes + perText*(len(t.classes.list)+len(t.stacks.list)) + perThread*(len(t.threads)+len(t.recent)+len(t.before))
+	threads := 0
+	for i, list := range [...]map[jvmthread.ThreadID]jvmthread.Thread{t.threads, t.recent, t.before} {
+		if t.most[i] > fewThreads {
+			threads += t.most[i]
+		} else {
+			threads += len(list)
+		}
+	}
+	return t.bytes + PerText*(len(t.classes.list)+len(t.stacks.list)) + PerThread*threads
 }
 
 // The bytes of an entry without its text: map and slice entries.
 const (
-	perText   = 64
-	perThread = 160
+	PerText   = 64
+	PerThread = 144
 )
 
 // Refused returns the number of texts refused because the table was full.

@@ -22,6 +22,7 @@ type line struct {
 type field struct {
 	name, value string
 	quoted      bool // the name is in quotes, so this is an attribute
+	after       int  // number of words before it
 	used        bool
 }
 
@@ -36,6 +37,7 @@ func splitLine(text string) *line {
 			continue
 		}
 		f.value, _, rest = l.token(rest[1:], " \t")
+		f.after = len(l.words)
 		l.fields = append(l.fields, f)
 	}
 	if l.err == nil && len(l.words) == 0 {
@@ -150,11 +152,14 @@ func (l *line) done(words int) error {
 	return l.err
 }
 
-// attributes returns the fields whose names are in quotes.
-func (l *line) attributes() []wire.Attribute {
+// attributes returns the fields after the kind whose names are in quotes.
+func (l *line) attributes() []wire.Attribute { return l.attributesAfter(1) }
+
+// attributesAfter returns those between the given number of words and the next word.
+func (l *line) attributesAfter(words int) []wire.Attribute {
 	var attributes []wire.Attribute
 	for i := range l.fields {
-		if f := &l.fields[i]; f.quoted {
+		if f := &l.fields[i]; f.quoted && f.after == words {
 			f.used = true
 			attributes = append(attributes, wire.Attribute{Key: f.name, Value: f.value})
 		}

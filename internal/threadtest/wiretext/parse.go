@@ -77,6 +77,9 @@ func (p *parser) frame(kind string, l *line) error {
 		binary.LittleEndian.PutUint16(p.dst[len(p.dst)-4:], uint16(l.unsigned("version", 16)))
 	case "hello":
 		p.dst = wire.AppendHello(p.dst, l.hello())
+		if len(l.words) > 1 && l.words[1] == "headers" {
+			words++
+		}
 	case "thread":
 		flags := wire.ThreadFlags(l.unsigned("flags", 16))
 		p.dst = wire.AppendThread(p.dst, jvmthread.Thread{
@@ -127,7 +130,13 @@ func (l *line) hello() *wire.Hello {
 	if n := copy(h.Session[:], l.hex("session", l.string("session"))); n != len(h.Session) {
 		l.fail("session has %d bytes, want %d", n, len(h.Session))
 	}
+	if secret := l.string("secret"); secret != "" {
+		if n := copy(h.Secret[:], l.hex("secret", secret)); n != len(h.Secret) {
+			l.fail("secret has %d bytes, want %d", n, len(h.Secret))
+		}
+	}
 	h.Attributes = l.attributes()
+	h.Headers = l.attributesAfter(2) // after the word headers
 	return h
 }
 

@@ -134,15 +134,26 @@ func appendControlText(dst []byte, f wire.Frame) ([]byte, error) {
 
 func appendHelloText(dst []byte, h *wire.Hello) []byte {
 	dst = fmt.Appendf(dst, "hello session=%s wall=%d monotonic=%d pid=%d acked=%d", h.Session, h.Wall, h.Monotonic, h.PID, h.Acked)
-	return appendAttributesText(dst, h.Attributes)
+	if !h.Secret.IsZero() {
+		dst = fmt.Appendf(dst, " secret=%s", hex.EncodeToString(h.Secret[:]))
+	}
+	dst = appendPairsText(dst, h.Attributes)
+	if len(h.Headers) > 0 {
+		dst = appendPairsText(append(dst, " headers"...), h.Headers)
+	}
+	return append(dst, '\n')
 }
 
 // appendAttributesText appends attributes and ends the line.
 func appendAttributesText(dst []byte, attributes []wire.Attribute) []byte {
-	for _, a := range attributes {
+	return append(appendPairsText(dst, attributes), '\n')
+}
+
+func appendPairsText(dst []byte, pairs []wire.Attribute) []byte {
+	for _, a := range pairs {
 		dst = fmt.Appendf(dst, " %s=%s", quote(a.Key), quote(a.Value))
 	}
-	return append(dst, '\n')
+	return dst
 }
 
 func appendThreadText(dst []byte, th jvmthread.Thread) []byte {

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/wire"
@@ -36,6 +37,9 @@ type Table struct {
 	methods    map[wire.MethodID]method
 	methodText int
 
+	budget *budget.Budget
+	taken  int // from the budget
+
 	scratch wire.Method
 	frames  wire.Stack
 	text    symbols.StackBuilder
@@ -48,41 +52,43 @@ type method struct {
 	lines      []wire.Line
 }
 
-// Held estimates the memory of the table in bytes.
-func (d *Table) Held() int {
-	const perID, perMethod = 4, 96
-	return d.Symbols.Held() + d.described.size() + perID*(len(d.classes)+len(d.stacks)) + d.methodText + perMethod*len(d.methods)
-}
-
 // New returns an empty table that interns texts in sym.
-func New(sym *symbols.Table) *Table {
-	return &Table{Symbols: sym, methods: make(map[wire.MethodID]method)}
+func New(sym *symbols.Table) *Table { return NewWithin(sym, nil) }
+
+// NewWithin returns a table that takes its memory from b, until Release. Only the table may intern texts in sym.
+func NewWithin(sym *symbols.Table, b *budget.Budget) *Table {
+	return &Table{Symbols: sym, budget: b, methods: make(map[wire.MethodID]method)}
 }
 
 // Reset removes IDs, but not texts.
 func (d *Table) Reset() {
-	clear(d.classes)
-	clear(d.stacks)
-	clear(d.methods)
+	d.classes, d.stacks = nil, nil
+	d.methods = make(map[wire.MethodID]method) // clear keeps the memory
 	d.methodText = 0
+	d.settle()
 }
 
-// Define processes a definition, or reports that it exceeds a limit.
+// Define processes a definition, or reports that it exceeds a limit. It takes memory from the budget before it uses it.
 func (d *Table) Define(frame wire.Frame) (refused bool, err error) {
+	defined := false
 	switch frame.Kind {
 	case wire.FrameThread:
-		th, err := frame.Thread()
-		return err == nil && !d.defineThread(th), err
+		var th jvmthread.Thread
+		th, err = frame.Thread()
+		defined = err == nil && d.take(symbols.PerThread+rounding+len(th.Name)+len(th.Group)+len(th.Foreign)) && d.defineThread(th)
 	case wire.FrameClass:
-		class, err := frame.Class()
-		return err == nil && !d.defineClass(class), err
+		var class wire.Class
+		class, err = frame.Class()
+		defined = err == nil && d.defineClass(class)
 	case wire.FrameMethod:
-		err := frame.Method(&d.scratch)
-		return err == nil && !d.defineMethod(&d.scratch), err
+		err = frame.Method(&d.scratch)
+		defined = err == nil && d.defineMethod(&d.scratch)
 	default:
-		err := frame.Stack(&d.frames)
-		return err == nil && !d.defineStack(&d.frames), err
+		err = frame.Stack(&d.frames)
+		defined = err == nil && d.defineStack(&d.frames)
 	}
+	d.settle()
+	return err == nil && !defined, err
 }
 
 func (d *Table) defineThread(th jvmthread.Thread) bool {
@@ -108,8 +114,16 @@ func (d *Table) IsNews(id jvmthread.ThreadID, at jvmthread.Time) bool {
 	return d.Symbols.Thread(id) != jvmthread.Thread{ID: id}
 }
 
-// Described records when the description of a thread was sent downstream.
-func (d *Table) Described(id jvmthread.ThreadID, at jvmthread.Time) { d.described.set(id, at) }
+// Described records when the description of a thread was sent downstream. Without memory for that, it is sent again with each batch.
+func (d *Table) Described(id jvmthread.ThreadID, at jvmthread.Time) {
+	need := d.described.need(id)
+	if need == 0 {
+		d.described.set(id, at)
+	} else if d.take(need) {
+		d.described.set(id, at)
+		d.settle()
+	}
+}
 
 // Forget records that the description of a thread has changed.
 func (d *Table) Forget(id jvmthread.ThreadID) { d.described.set(id, 0) }
@@ -118,10 +132,14 @@ func (d *Table) Forget(id jvmthread.ThreadID) { d.described.set(id, 0) }
 func (d *Table) DropThread(id jvmthread.ThreadID) {
 	d.Symbols.DropThread(id)
 	d.described.set(id, 0)
+	d.settle()
 }
 
 func (d *Table) defineClass(class wire.Class) bool {
 	if class.ID > maxID {
+		return false
+	}
+	if !d.take(symbols.PerText + rounding + len(class.Name) + perID*growth(d.classes, int(class.ID)+1)) {
 		return false
 	}
 	id := d.Symbols.InternClass(class.Name)
@@ -140,7 +158,7 @@ func (d *Table) defineMethod(m *wire.Method) bool {
 	}
 	fresh := method{name: name, descriptor: m.Signature, file: m.File}
 	more := fresh.size() + lineSize*len(m.Lines) - old.size()
-	if d.methodText+more > maxMethodText {
+	if d.methodText+more > maxMethodText || !d.take(perMethod+max(0, more)) {
 		return false
 	}
 	d.methodText += more
@@ -158,6 +176,9 @@ func (d *Table) defineStack(s *wire.Stack) bool {
 		return false
 	}
 	text := d.format(s)
+	if !d.take(symbols.PerText + rounding + len(text) + perID*growth(d.stacks, int(s.ID)+1)) {
+		return false
+	}
 	id := d.Symbols.InternStack(text)
 	d.stacks = put(d.stacks, int(s.ID), id)
 	return id != jvmthread.NoStack || text == ""
@@ -217,13 +238,4 @@ func (m *method) lineAt(bci uint32) uint32 {
 		return 0
 	}
 	return m.lines[i-1].Number
-}
-
-// put sets an element and extends the list as needed.
-func put[T any](list []T, i int, v T) []T {
-	if n := i + 1 - len(list); n > 0 {
-		list = append(list, make([]T, n)...)
-	}
-	list[i] = v
-	return list
 }

@@ -16,6 +16,7 @@ type described struct {
 	pages []*page // by ID; nil: no thread was described
 	held  int     // pages that are not nil
 	other map[jvmthread.ThreadID]jvmthread.Time
+	most  int // entries of other since it was made: a map never shrinks
 }
 
 type page struct {
@@ -41,12 +42,31 @@ func (d *described) set(id jvmthread.ThreadID, at jvmthread.Time) {
 		d.setPaged(int(id/pageIDs), int(id%pageIDs), at)
 	case at == 0:
 		delete(d.other, id)
+		if len(d.other) == 0 {
+			d.other, d.most = nil, 0
+		}
 	default:
 		if d.other == nil {
 			d.other = make(map[jvmthread.ThreadID]jvmthread.Time)
 		}
 		d.other[id] = at
+		d.most = max(d.most, len(d.other))
 	}
+}
+
+// need returns how many bytes set may add at most.
+func (d *described) need(id jvmthread.ThreadID) int {
+	if id >= pageIDs*maxPages {
+		return perOther
+	}
+	number := int(id / pageIDs)
+	switch {
+	case number >= cap(d.pages):
+		return perPage + perPointer*growth(d.pages, number+1)
+	case number >= len(d.pages) || d.pages[number] == nil:
+		return perPage
+	}
+	return 0
 }
 
 func (d *described) setPaged(number, index int, at jvmthread.Time) {
@@ -54,7 +74,7 @@ func (d *described) setPaged(number, index int, at jvmthread.Time) {
 		if at == 0 {
 			return
 		}
-		d.pages = append(d.pages, make([]*page, n)...)
+		d.pages = grow(d.pages, number+1)
 	}
 	p := d.pages[number]
 	if p == nil {
@@ -79,16 +99,22 @@ func (d *described) setPaged(number, index int, at jvmthread.Time) {
 	for n := len(d.pages); n > 0 && d.pages[n-1] == nil; n-- {
 		d.pages = d.pages[:n-1]
 	}
+	if 4*len(d.pages) < cap(d.pages) {
+		d.pages = append([]*page(nil), d.pages...)
+	}
 }
 
 // clear forgets all threads.
-func (d *described) clear() {
-	clear(d.other)
-	d.pages, d.held = nil, 0
-}
+func (d *described) clear() { *d = described{} }
+
+// Sizes in bytes, with the overhead of maps and of the allocator.
+const (
+	perPage    = 576
+	perPointer = 8
+	perOther   = 32
+)
 
 // size estimates the memory in bytes.
 func (d *described) size() int {
-	const perPage, perPointer, perOther = 8 * (pageIDs + 1), 8, 32
-	return perPage*d.held + perPointer*len(d.pages) + perOther*len(d.other)
+	return perPage*d.held + perPointer*cap(d.pages) + perOther*d.most
 }

@@ -77,6 +77,7 @@ func cHeader() []byte {
 	define("WEFT_REFUSE_LIMIT", int(wire.RefuseLimit))
 	define("WEFT_REFUSE_BAD_FRAME", int(wire.RefuseBadFrame))
 	define("WEFT_REFUSE_SHUTDOWN", int(wire.RefuseShutdown))
+	define("WEFT_REFUSE_UNAUTHORIZED", int(wire.RefuseUnauthorized))
 
 	b.WriteString("\n#endif /* WEFT_WIRE_KINDS_H */\n")
 	return b.Bytes()

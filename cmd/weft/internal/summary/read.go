@@ -15,6 +15,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/formats"
 )
@@ -40,7 +41,7 @@ func Read(sources ...Source) (Summary, error) {
 	var errs []error
 	for _, source := range sources {
 		if err := c.readSource(source); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", source.Name, err))
+			errs = append(errs, fmt.Errorf("%s: %w", printable.Text(source.Name), err))
 		}
 	}
 	return c.summary(), errors.Join(errs...)

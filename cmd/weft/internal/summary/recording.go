@@ -16,6 +16,7 @@ import (
 	windows "github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/formats"
 	"github.com/weft-otel/weft/internal/threadpdata"
@@ -111,7 +112,7 @@ func (p *player) Problem(problem recording.Problem) error {
 	if problem.File == "" && problem.Line > 0 {
 		text = "line " + text[1:]
 	}
-	p.problems = append(p.problems, errors.New(text))
+	p.problems = append(p.problems, errors.New(printable.Text(text)))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
@@ -22,7 +23,7 @@ func (s Summary) writeLocks(b *strings.Builder, top int) {
 		"contentions", "handoffs", "blocked", "mean", "longest", "held max")
 	for i := range rows[:min(top, len(rows))] {
 		l := &rows[i]
-		fmt.Fprintf(b, "%-*s %-6s %11s %8s  %s  %s  %s  %s\n", lockWidth, l.label(lockWidth), l.Kind, grouped(l.Contentions), grouped(l.Handoffs),
+		fmt.Fprintf(b, "%-*s %-6s %11s %8s  %s  %s  %s  %s\n", lockWidth, l.label(lockWidth), printable.Text(l.Kind), grouped(l.Contentions), grouped(l.Handoffs),
 			column(l.Blocked), column(mean(l.Blocked, l.Contentions)), column(l.BlockedMax), column(l.HeldMax))
 		s.writeObjects(b, l)
 	}
@@ -65,7 +66,7 @@ func (s Summary) writeObjects(b *strings.Builder, l *Lock) {
 	}
 	for i := range rows[:min(most, len(rows))] {
 		o := &rows[i]
-		fmt.Fprintf(b, "  %-*s %-6s %11s %8s  %s  %s\n", lockWidth-2, clip(o.label(), lockWidth-2), o.Kind, least+grouped(o.Contentions), "",
+		fmt.Fprintf(b, "  %-*s %-6s %11s %8s  %s  %s\n", lockWidth-2, clip(o.label(), lockWidth-2), printable.Text(o.Kind), least+grouped(o.Contentions), "",
 			column(o.Blocked), column(mean(o.Blocked, o.Contentions)))
 	}
 	if more := len(rows) - most; more > 0 {
@@ -105,6 +106,7 @@ func (s Summary) writeObjectWaits(b *strings.Builder, top int) {
 
 // siteText names a method, and the library's method that it called to wait unless that says nothing new.
 func siteText(function, entry string, width int) string {
+	function, entry = printable.Text(function), printable.Text(entry)
 	text := shortFunction(function, width)
 	if entry == "" || strings.HasPrefix(entry, "java.lang.") {
 		return text

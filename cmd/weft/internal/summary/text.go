@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/weft-otel/weft/internal/printable"
 )
 
 const (
@@ -19,9 +21,10 @@ const (
 
 // WriteText writes the summary as tables for people, at most 100 columns wide, with at most top rows each.
 func (s Summary) WriteText(w io.Writer, top int) error {
+	w = printable.Writer(w)
 	var b strings.Builder
 	if s.Headline != "" {
-		writeSentence(&b, s.Headline)
+		writeSentence(&b, printable.Text(s.Headline))
 		b.WriteString("\n")
 	}
 	s.writeHead(&b)
@@ -68,7 +71,7 @@ func writeSentence(b *strings.Builder, text string) {
 
 func (s Summary) writeHead(b *strings.Builder) {
 	if s.Windows == 0 && s.Aggregates > 0 {
-		fmt.Fprintf(b, "%s: %s of aggregated waits in %s; an agent in aggregated mode does not report threads\n", strings.Join(s.Services, ", "),
+		fmt.Fprintf(b, "%s: %s of aggregated waits in %s; an agent in aggregated mode does not report threads\n", strings.Join(printable.Texts(s.Services), ", "),
 			human(s.End.Sub(s.Start)), plural(int64(s.Sessions), "session"))
 		return
 	}
@@ -80,7 +83,7 @@ func (s Summary) writeHead(b *strings.Builder) {
 	for _, t := range s.Threads {
 		threads += t.Threads
 	}
-	fmt.Fprintf(b, "%s: %s, %s in %s of %s\n", strings.Join(s.Services, ", "), human(s.End.Sub(s.Start)),
+	fmt.Fprintf(b, "%s: %s, %s in %s of %s\n", strings.Join(printable.Texts(s.Services), ", "), human(s.End.Sub(s.Start)),
 		plural(int64(threads), "thread"), plural(int64(s.Windows), "window"), plural(int64(s.Sessions), "session"))
 	fmt.Fprintf(b, "%s, %s lost, %s missed; %s", plural(s.Events, "event"), grouped(s.EventsLost), grouped(s.EventsMissed),
 		plural(s.Spans, "span"))
@@ -102,7 +105,7 @@ func (s Summary) writeThresholds(b *strings.Builder) {
 		fmt.Fprintf(b, "\nThe %s recording contains only events that lasted at least:\n", r.Format)
 		width := 0
 		for _, t := range r.Thresholds {
-			text := "  " + t
+			text := "  " + printable.Text(t)
 			if width+len(text) > pageWidth && width > 0 {
 				b.WriteString("\n")
 				width = 0
@@ -146,7 +149,7 @@ func writeWrapped(b *strings.Builder, threads string) {
 		return
 	}
 	width := 0
-	for i, name := range strings.Split(threads, arrow) {
+	for i, name := range strings.Split(printable.Text(threads), arrow) {
 		name = clip(name, 60)
 		switch {
 		case i == 0:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
@@ -92,8 +93,9 @@ func plural(n int64, what string) string {
 	}
 }
 
-// clip shortens a text to a width by omitting its middle, because thread names differ at both ends.
+// clip makes a text printable, and shortens it to a width by omitting its middle, because thread names differ at both ends.
 func clip(text string, width int) string {
+	text = printable.Text(text)
 	runes := []rune(text)
 	if len(runes) <= width {
 		return text

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadata"
 )
 
@@ -57,7 +58,7 @@ func New(set receiver.Settings, transport string, form Form, next consumer.Trace
 	report, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
 		ReceiverID: set.ID, Transport: transport, LongLivedCtx: true, ReceiverCreateSettings: set,
 	})
-	return &Outlet{Next: next, Form: form, Report: report, Telemetry: telemetry, Log: set.Logger}, err
+	return &Outlet{Next: next, Form: form, Report: report, Telemetry: telemetry, Log: logs.Escaped(set.Logger)}, err
 }
 
 // The delay between retries doubles from the first to the longest.

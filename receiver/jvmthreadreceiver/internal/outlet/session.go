@@ -26,6 +26,8 @@ type Session struct {
 	Resource    pcommon.Resource
 	Definitions *definitions.Table
 
+	first     uint64         // sequence number of the first batch since when this receiver gets all from the JVM; 0: none yet
+	delivered uint64         // Last when a batch was last delivered; less than Last if another receiver got some since
 	Last      uint64         // sequence number of the last batch delivered
 	Watermark jvmthread.Time // of that batch
 	Before    uint64         // events of known kinds in all batches up to that one
@@ -86,6 +88,7 @@ func (s *Session) Seal(h wire.BatchHeader) {
 	s.inspect(h.Watermark)
 	c := &s.Batch.carrier
 	c.Session, c.Batch, c.Watermark, c.End, c.Aggregate = s.ID, h.Sequence, h.Watermark, "", s.Batch.Aggregate
+	c.First = s.begin()
 	c.Before = h.Before - min(h.Before, s.unknown) // downstream components must not take skipped events for missing ones
 }
 
@@ -94,9 +97,18 @@ func (s *Session) End(reason string, at jvmthread.Time) {
 	s.Begin()
 	c := &s.Batch.carrier
 	c.Session, c.Batch, c.Watermark, c.Before, c.End, c.Aggregate = s.ID, s.Last, max(at, s.Watermark), s.Before, reason, nil
+	c.First = s.begin()
 	if c.Batch < math.MaxUint64 {
 		c.Batch++
 	}
+}
+
+// begin returns the first batch since when the session is here. Earlier ones were acknowledged by another receiver, or an earlier life of this one.
+func (s *Session) begin() uint64 {
+	if s.first == 0 || s.Last > s.delivered {
+		s.first = s.Last + 1
+	}
+	return s.first
 }
 
 // inspect finds the threads that the batch must describe, those of its parts and their peers, and adds up its gaps and missing owners.
@@ -179,7 +191,7 @@ func (s *Session) appendParts(spans ptrace.SpanSlice) {
 // commit records that the batch was delivered.
 func (s *Session) commit() {
 	b := &s.Batch
-	s.Last = b.carrier.Batch
+	s.Last, s.delivered = b.carrier.Batch, b.carrier.Batch
 	s.Watermark = max(s.Watermark, b.carrier.Watermark)
 	s.Before = b.carrier.Before
 	s.unknown += b.Unknown

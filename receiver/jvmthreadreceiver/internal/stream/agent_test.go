@@ -5,6 +5,7 @@ package stream
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net"
@@ -25,7 +26,7 @@ import (
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
-var orders = jvmthread.SessionID{0xa1, 0xb2, 0xc3, 0xd4, 0xe5, 0xf6, 7, 0x18, 0x29, 0x3a, 0x4b, 0x5c, 0x6d, 0x7e, 0x8f, 0x90}
+var orders = jvmthread.SessionID{6, 0x4a, 0x44, 0x8c, 0xd3, 0x65, 0x7e, 0xe2, 0xd0, 5, 0xa6, 0x8b, 0xf0, 0x60, 0xde, 0xb8}
 
 // running is a server that serves until it is stopped.
 type running struct {
@@ -104,7 +105,24 @@ func (a *agent) send(text string) {
 	require.NoError(a.tb, err)
 }
 
-const hello = outlettest.Hello
+// hello opens a session that its secret proves.
+const hello = `preamble version=1
+hello session=064a448cd3657ee2d005a68bf060deb8 wall=1000000 monotonic=0 pid=42 secret=000102030405060708090a0b0c0d0e0f "service.name"="orders"
+`
+
+// bareHello opens the same session like an agent before session secrets.
+var bareHello = strings.Replace(hello, "secret=000102030405060708090a0b0c0d0e0f ", "", 1)
+
+// helloOf opens another session for each number.
+func helloOf(n uint16) string {
+	secret := wire.Secret{byte(n), byte(n >> 8), 1}
+	id := secret.Session()
+	for id[0] == 0 {
+		secret[3]++
+		id = secret.Session()
+	}
+	return strings.NewReplacer("064a448cd3657ee2d005a68bf060deb8", id.String(), "000102030405060708090a0b0c0d0e0f", hex.EncodeToString(secret[:])).Replace(hello)
+}
 
 // greet opens a session and returns the last batch that the receiver has.
 func (a *agent) greet(text string) (acked uint64) {

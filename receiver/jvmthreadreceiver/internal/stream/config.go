@@ -18,7 +18,7 @@ import (
 
 // Config configures the listener that agents connect to.
 type Config struct {
-	// Endpoint is unix:///path, tcp://host:port or host:port.
+	// Endpoint is unix:///path, tcp://host:port or host:port. Empty is the default socket: see places.
 	Endpoint string `mapstructure:"endpoint"`
 	// SocketMode is the octal mode of a Unix socket. Connecting requires write permission.
 	SocketMode string `mapstructure:"socket_mode"`
@@ -34,6 +34,8 @@ type Config struct {
 	HelloTimeout time.Duration `mapstructure:"hello_timeout"`
 	// SessionLinger is how long a disconnected session may reconnect before it ends as lost.
 	SessionLinger time.Duration `mapstructure:"session_linger"`
+	// AllowUnverifiedSessions accepts agents that do not prove that they own their session: those before session secrets.
+	AllowUnverifiedSessions bool `mapstructure:"allow_unverified_sessions"`
 
 	_ struct{} // prevents unkeyed literals
 }
@@ -49,7 +51,6 @@ type Settings struct {
 // DefaultConfig returns a listener on a Unix socket for the agents of the same user.
 func DefaultConfig() Config {
 	return Config{
-		Endpoint:       "unix:///tmp/weft.sock",
 		SocketMode:     "0600",
 		MaxConnections: 64,
 		MaxSessions:    1024,
@@ -68,7 +69,7 @@ func (c *Config) Check() error {
 	report := func(option, format string, args ...any) {
 		errs = append(errs, fmt.Errorf("protocols::stream::%s: %s", option, fmt.Sprintf(format, args...)))
 	}
-	address, err := parseEndpoint(c.Endpoint)
+	address, err := c.resolve()
 	if err != nil {
 		report("endpoint", "%v", err)
 	} else if isUnix(address) && c.TLS.HasValue() {
@@ -97,6 +98,6 @@ func (c *Config) Check() error {
 
 // Transport returns the transport of the endpoint: unix or tcp.
 func (c *Config) Transport() string {
-	address, _ := parseEndpoint(c.Endpoint) // checked before
+	address, _ := c.resolve() // checked before
 	return string(address.Transport)
 }

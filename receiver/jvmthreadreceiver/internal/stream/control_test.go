@@ -182,6 +182,6 @@ func TestAgentOptionsAreSentAtConnect(t *testing.T) {
 	assert.Equal(t, `option "park": no`, logs.All()[0].ContextMap()["error"])
 
 	late := dial(t, r)
-	late.greet(strings.NewReplacer("a1b2", "a2b2", "pid=42", "pid=42 acked=7").Replace(hello))
+	late.greet(strings.Replace(helloOf(2), "pid=42", "pid=42 acked=7", 1))
 	assert.Equal(t, "1 depth=8 park=off snapshot=now", late.control(), "another receiver has the states of its threads")
 }

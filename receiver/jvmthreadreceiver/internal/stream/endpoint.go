@@ -23,6 +23,15 @@ const maxSocketPath = 107
 
 const endpointForms = "use unix:///path, tcp://host:port or host:port"
 
+// resolve parses the endpoint, or returns the default socket if there is none. The socket mode must be valid.
+func (c *Config) resolve() (confignet.AddrConfig, error) {
+	if c.Endpoint != "" {
+		return parseEndpoint(c.Endpoint)
+	}
+	mode, _ := parseSocketMode(c.SocketMode)
+	return parseEndpoint(defaultPlaces().endpoint(mode))
+}
+
 // parseEndpoint parses an endpoint. Errors state the remedy.
 func parseEndpoint(endpoint string) (confignet.AddrConfig, error) {
 	scheme, rest, ok := strings.Cut(endpoint, "://")
@@ -31,13 +40,11 @@ func parseEndpoint(endpoint string) (confignet.AddrConfig, error) {
 	}
 	address := confignet.NewDefaultAddrConfig()
 	address.Endpoint = rest
-	switch {
-	case endpoint == "":
-		return address, errors.New("is empty; " + endpointForms)
-	case scheme == "unix":
+	switch scheme {
+	case "unix":
 		address.Transport = confignet.TransportTypeUnix
 		return address, checkSocketPath(rest)
-	case scheme == "tcp":
+	case "tcp":
 		address.Transport = confignet.TransportTypeTCP
 		return address, checkHostPort(endpoint, rest)
 	}
@@ -101,7 +108,7 @@ func listen(ctx context.Context, address confignet.AddrConfig, mode fs.FileMode)
 	if !isUnix(address) {
 		return listener, nil
 	}
-	if err := os.Chmod(address.Endpoint, mode); err != nil {
+	if err := setSocketMode(address.Endpoint, mode); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 	return listener, nil
@@ -115,6 +122,10 @@ func removeStale(ctx context.Context, address confignet.AddrConfig) error {
 	}
 	if info.Mode().Type() != fs.ModeSocket {
 		return fmt.Errorf("%s exists and is not a socket; remove it or use another path", path)
+	}
+	if uid := owner(info); uid != os.Geteuid() {
+		return fmt.Errorf("socket %s belongs to user %d, not to the collector's user %d; stop the process using it and remove it, or use another path",
+			path, uid, os.Geteuid())
 	}
 	conn, err := address.Dial(ctx)
 	if err == nil {

@@ -134,7 +134,7 @@ func TestLostSessionsCountUntilTheirEndIsAccepted(t *testing.T) {
 		come := func(n int) (refused int) {
 			for i := range n {
 				a := listener.dial(t)
-				a.send(strings.Replace(hello, "session=a1b2c3d4", fmt.Sprintf("session=a1%06x", i), 1))
+				a.send(helloOf(uint16(i)))
 				frame, err := a.reader.Next()
 				require.NoError(t, err)
 				if refuse, err := frame.Refuse(); frame.Kind == wire.FrameRefuse && err == nil {

@@ -47,7 +47,7 @@ func newServer(settings Settings) *Server {
 func Listen(ctx context.Context, settings Settings) (*Server, error) {
 	s := newServer(settings)
 	cfg := settings.Config
-	address, err := parseEndpoint(cfg.Endpoint)
+	address, err := cfg.resolve()
 	if err != nil {
 		return nil, fmt.Errorf("protocols::stream::endpoint: %w", err)
 	}
@@ -63,7 +63,13 @@ func Listen(ctx context.Context, settings Settings) (*Server, error) {
 	if s.listener, err = listen(ctx, address, mode); err != nil {
 		return nil, fmt.Errorf("protocols::stream::endpoint: %w", err)
 	}
-	settings.Out.Log.Info("Listening for agents", zap.Stringer("address", s.listener.Addr()))
+	log := settings.Out.Log.With(zap.Stringer("address", s.listener.Addr()))
+	log.Info("Listening for agents")
+	if isUnix(address) {
+		if who := exposure(address.Endpoint); who != "" {
+			log.Warn("Other users can take the place of the socket", zap.String("problem", who))
+		}
+	}
 	return s, nil
 }
 

@@ -24,6 +24,7 @@ type session struct {
 	turn chan struct{} // has one slot, held by the goroutine that uses the fields above
 
 	// Guarded by sessions.mu.
+	proven  bool // by the secret of a hello
 	owner   *connection
 	over    bool      // removed from the map
 	lingers bool      // a goroutine watches lostAt
@@ -99,6 +100,9 @@ func (c *connection) batch(s *session, frame wire.Frame) error {
 	if batch.Sequence <= s.Last {
 		return c.acknowledgeAgain(batch.Sequence)
 	}
+	if err := s.follows(frame, batch.Sequence); err != nil {
+		return err
+	}
 	if err := s.take(frame, &batch); err != nil {
 		return err
 	}
@@ -117,6 +121,9 @@ func (c *connection) aggregate(s *session, frame wire.Frame) error {
 	}
 	if aggregate.Sequence <= s.Last {
 		return c.acknowledgeAgain(aggregate.Sequence)
+	}
+	if err := s.follows(frame, aggregate.Sequence); err != nil {
+		return err
 	}
 	s.takeAggregate(&aggregate)
 	if skipped > 0 {

@@ -39,10 +39,14 @@ const endPatience = time.Minute
 // claim waits for the turn of the hello's session and returns the session. A connection that already serves it is ended: the agent has
 // given that connection up, whether or not its end was seen here.
 func (all *sessions) claim(c *connection, hello *wire.Hello) (*session, error) {
+	proven, err := all.prove(hello)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(c.ctx, all.Config.HelloTimeout)
 	defer cancel()
 	for {
-		s, before, err := all.enlist(c, hello)
+		s, before, err := all.enlist(c, hello, proven)
 		if err != nil {
 			return nil, err
 		}
@@ -59,6 +63,7 @@ func (all *sessions) claim(c *connection, hello *wire.Hello) (*session, error) {
 		mine, over := s.owner == c, s.over
 		all.mu.Unlock()
 		if mine && !over {
+			s.resume(hello)
 			return s, nil
 		}
 		<-s.turn
@@ -69,7 +74,7 @@ func (all *sessions) claim(c *connection, hello *wire.Hello) (*session, error) {
 }
 
 // enlist makes c the owner of the session, which it creates if necessary, and returns the previous owner.
-func (all *sessions) enlist(c *connection, hello *wire.Hello) (s *session, before *connection, err error) {
+func (all *sessions) enlist(c *connection, hello *wire.Hello, proven bool) (s *session, before *connection, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	s, ok := all.byID[hello.Session]
@@ -82,6 +87,10 @@ func (all *sessions) enlist(c *connection, hello *wire.Hello) (s *session, befor
 		outlet.Count(all.Out.Telemetry.ReceiverJvmThreadSessions, 1)
 		all.Out.Log.Info("Session started", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.Uint32("pid", hello.PID))
 	}
+	if s.proven && !proven {
+		return nil, nil, unauthorized("session %s was opened with a secret, and this hello has none: another process claims the session", s.ID)
+	}
+	s.proven = proven
 	before = s.owner
 	s.owner = c
 	if s.keep != nil {

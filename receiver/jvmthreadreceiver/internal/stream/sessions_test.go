@@ -106,7 +106,11 @@ func TestLateReceiverAcceptsEarlierAcknowledgements(t *testing.T) {
 	assert.EqualValues(t, 17, a.greet(strings.Replace(hello, "pid=42", "pid=42 acked=17", 1)))
 	a.send("batch sequence=18 watermark=5 before=1000")
 	assert.EqualValues(t, 18, a.acked())
-	assert.Equal(t, "batch 18 part 0 of 1 watermark 1000005 before 1000\n", next.Next(t))
+	got := <-next.Got
+	assert.Equal(t, "batch 18 part 0 of 1 watermark 1000005 before 1000\n", outlettest.Describe(t, got))
+	first, ok := got.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("weft.raw.first")
+	require.True(t, ok, "what comes downstream must know that no earlier batch comes")
+	assert.EqualValues(t, 18, first.Int())
 }
 
 func TestRecordsOfUnknownKindsAreNotMissing(t *testing.T) {

@@ -175,7 +175,7 @@ func TestProtocolErrorAffectsOneConnection(t *testing.T) {
 	r := start(t, outlettest.New(t, nil, next), nil)
 	good := dial(t, r)
 	good.greet(hello)
-	other := strings.Replace(hello, "a1b2", "b1b2", 1)
+	other := helloOf(1)
 	for _, test := range []struct {
 		name, send string
 		code       wire.RefuseCode
@@ -186,31 +186,31 @@ func TestProtocolErrorAffectsOneConnection(t *testing.T) {
 		{"oversize", "preamble version=1\nraw ffffffff01000000", wire.RefuseBadFrame, "frame 1 at byte 8: hello: length 4294967295 exceeds the limit of 1048576 bytes"},
 		{"short hello", "preamble version=1\nraw 02000000 01000000 ffff", wire.RefuseBadFrame, "frame 1 at byte 8: hello: session needs 16 bytes, have 2"},
 		{"no hello", "preamble version=1\nbatch sequence=1", wire.RefuseBadFrame, "frame 1 at byte 8: batch: received before the hello"},
-		{"second hello", other + strings.Split(hello, "\n")[1], wire.RefuseBadFrame, "frame 2 at byte 84: hello: received twice"},
-		{"ack", other + "ack sequence=1", wire.RefuseBadFrame, "frame 2 at byte 84: ack: only receivers may send it"},
-		{"class 0", other + "class id=0", wire.RefuseBadFrame, "frame 2 at byte 84: class: id is 0"},
-		{"short end", other + "raw 01000000 07000000 00", wire.RefuseBadFrame, "frame 2 at byte 84: end: time needs 8 bytes, have 1"},
-		{"batch 0", other + "batch sequence=0", wire.RefuseBadFrame, "frame 2 at byte 84: batch: sequence is 0"},
+		{"second hello", other + strings.Split(hello, "\n")[1], wire.RefuseBadFrame, "frame 2 at byte 100: hello: received twice"},
+		{"ack", other + "ack sequence=1", wire.RefuseBadFrame, "frame 2 at byte 100: ack: only receivers may send it"},
+		{"class 0", other + "class id=0", wire.RefuseBadFrame, "frame 2 at byte 100: class: id is 0"},
+		{"short end", other + "raw 01000000 07000000 00", wire.RefuseBadFrame, "frame 2 at byte 100: end: time needs 8 bytes, have 1"},
+		{"batch 0", other + "batch sequence=0", wire.RefuseBadFrame, "frame 2 at byte 100: batch: sequence is 0"},
 		{
 			"before 1970", other + "batch sequence=1\n section thread=1\n  event yield\n  event yield time=-1000001",
-			wire.RefuseBadFrame, "frame 2 at byte 84: batch: event 2 is 1 ns before 1970",
+			wire.RefuseBadFrame, "frame 2 at byte 100: batch: event 2 is 1 ns before 1970",
 		},
 		{
 			"negative gap", other + "batch sequence=1\n section thread=1\n  event gap arg=-1",
-			wire.RefuseBadFrame, "frame 2 at byte 84: batch: a gap of -1 events, want 0 to 1099511627776",
+			wire.RefuseBadFrame, "frame 2 at byte 100: batch: a gap of -1 events, want 0 to 1099511627776",
 		},
 		{
 			"too many before", other + "batch sequence=1 before=18446744073709551615",
-			wire.RefuseBadFrame, "frame 2 at byte 84: batch: 18446744073709551615 events before it, want at most 1152921504606846976",
+			wire.RefuseBadFrame, "frame 2 at byte 100: batch: 18446744073709551615 events before it, want at most 1152921504606846976",
 		},
 		{
 			"aggregate before too many", other + "aggregate sequence=1 before=18446744073709551615",
-			wire.RefuseBadFrame, "frame 2 at byte 84: aggregate: 18446744073709551615 events before it, want at most 1152921504606846976",
+			wire.RefuseBadFrame, "frame 2 at byte 100: aggregate: 18446744073709551615 events before it, want at most 1152921504606846976",
 		},
 		{
 			"second section", other + "raw 48000000 06000000 0100000000000000 0000000000000000 0000000000000000 " +
 				"0100000000000000 00000000 2800 0000 0200000000000000 09000000 2800 0000 0000000000000000 0000000000000000",
-			wire.RefuseBadFrame, "frame 2 at byte 84: batch: section 2: count 9 needs 360 bytes, have 16",
+			wire.RefuseBadFrame, "frame 2 at byte 100: batch: section 2: count 9 needs 360 bytes, have 16",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestTooManySessionsAreRefused(t *testing.T) {
 	first := dial(t, r)
 	first.greet(hello)
 	second := dial(t, r)
-	second.send(strings.Replace(hello, "a1b2", "b1b2", 1))
+	second.send(helloOf(1))
 	assert.Equal(t, wire.Refuse{
 		Code: wire.RefuseLimit, Message: "limit of 1 sessions (protocols::stream::max_sessions) reached",
 	}, second.refused())

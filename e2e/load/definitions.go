@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package load
 
 import (
 	"fmt"
@@ -17,23 +17,38 @@ const sites = 12
 // stackDepth is the number of frames of a stack, the default of the agent.
 const stackDepth = 16
 
-// hello returns the start of a session: everything before its first batch.
-func (s shape) hello(session jvmthread.SessionID, now time.Time) []byte {
+// Run identifies one run of a simulated JVM.
+type Run struct {
+	Session jvmthread.SessionID
+	Secret  wire.Secret // that proves the session
+	Service string
+	Began   time.Time // when its clock showed Beginning
+}
+
+// NewRun returns a run that begins now.
+func NewRun(service string) Run {
+	r := Run{Service: service, Began: time.Now()}
+	r.Secret, r.Session = wire.NewSecret()
+	return r
+}
+
+// Hello returns what an agent sends before its first batch on a connection. Acked is the last batch that a receiver acknowledged.
+func (s Shape) Hello(r *Run, acked uint64) []byte {
 	dst := wire.AppendHello(wire.AppendPreamble(nil), &wire.Hello{
-		Session: session, Wall: now.UnixNano(), Monotonic: int64(beginning), PID: 42,
-		Attributes: []wire.Attribute{{Key: "service.name", Value: "orders"}, {Key: "process.runtime.name", Value: "OpenJDK Runtime Environment"}},
+		Session: r.Session, Secret: r.Secret, Wall: r.Began.UnixNano(), Monotonic: int64(Beginning), PID: 42, Acked: acked,
+		Attributes: []wire.Attribute{{Key: "service.name", Value: r.Service}, {Key: "process.runtime.name", Value: "OpenJDK Runtime Environment"}},
 	})
-	for th := range s.threads {
+	for th := range s.Threads {
 		dst = wire.AppendThread(dst, jvmthread.Thread{ID: jvmthread.ThreadID(th + 1), Name: fmt.Sprintf("http-exec-%d", th+1), Group: "main"})
 	}
-	for class := range s.classes {
+	for class := range s.Classes {
 		name := fmt.Sprintf("com.acme.orders.Lock%d", class)
 		if class < 2 {
 			name = [...]string{"com.acme.orders.OrderBook", "com.acme.orders.OrderQueue"}[class]
 		}
 		dst = wire.AppendClass(dst, wire.Class{ID: jvmthread.ClassID(class + 1), Name: name})
 	}
-	return appendStacks(dst, jvmthread.ClassID(s.classes+1))
+	return appendStacks(dst, jvmthread.ClassID(s.Classes+1))
 }
 
 // appendStacks appends the stacks of all call sites, and the methods and classes that they refer to. Class is the first unused id.

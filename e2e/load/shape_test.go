@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package load
 
 import (
 	"bytes"
@@ -44,9 +44,9 @@ func parse(t *testing.T, frame []byte) (parts []ordering.Part) {
 
 // The engine finds a consistent history: blocked threads wait for the one before them, and waits end by the notify of the neighbour.
 func TestLoadIsAConsistentHistory(t *testing.T) {
-	few, many := aJVM(), aJVM()
-	many.threads, many.locks, many.classes = 500, 300, 300
-	for name, s := range map[string]shape{"50 threads": few, "500 threads": many} {
+	few, many := JVM(), JVM()
+	many.Threads, many.Locks, many.Classes = 500, 300, 300
+	for name, s := range map[string]Shape{"50 threads": few, "500 threads": many} {
 		t.Run(name, func(t *testing.T) {
 			e := engine.New(engine.DefaultConfig(), nil)
 			var sums window.Totals
@@ -61,10 +61,10 @@ func TestLoadIsAConsistentHistory(t *testing.T) {
 				}
 				events += w.Events
 			}
-			all := s.batches(100_000)
+			all := s.Batches(100_000)
 			var last jvmthread.Time
 			for _, b := range all {
-				for _, p := range parse(t, b.frame) {
+				for _, p := range parse(t, b.Frame) {
 					assert.True(t, e.Add(p))
 					last = max(last, p.Watermark)
 				}
@@ -73,8 +73,8 @@ func TestLoadIsAConsistentHistory(t *testing.T) {
 			e.Close(window.CutEnd, yield)
 
 			assert.Equal(t, engine.Counters{}, e.Counters())
-			assert.Equal(t, uint64(total(all)), events)
-			assert.InEpsilon(t, float64(s.rate), float64(events)/time.Duration(last-beginning).Seconds(), 0.01)
+			assert.Equal(t, uint64(Total(all)), events)
+			assert.InEpsilon(t, float64(s.Rate), float64(events)/time.Duration(last-Beginning).Seconds(), 0.01)
 			const rounds = 100_000 / perRound
 			for state, each := range map[jvmthread.State]int{
 				jvmthread.StateBlocked: rounds, jvmthread.StateSleeping: rounds, jvmthread.StateWaiting: rounds / 2,
@@ -89,8 +89,8 @@ func TestLoadIsAConsistentHistory(t *testing.T) {
 
 // Each stack that events refer to has the depth of real ones, and no further stack is defined.
 func TestDefinitionsCoverTheLoad(t *testing.T) {
-	s := aJVM()
-	r := wire.NewReader(bytes.NewReader(s.hello(jvmthread.SessionID{1}, time.Unix(1, 0))), wire.MaxFrame)
+	s := JVM()
+	r := wire.NewReader(bytes.NewReader(s.Hello(&Run{Session: jvmthread.SessionID{1}, Began: time.Unix(1, 0)}, 0)), wire.MaxFrame)
 	_, err := r.Preamble()
 	require.NoError(t, err)
 	sym := symbols.New(symbols.DefaultLimits())
@@ -106,7 +106,7 @@ func TestDefinitionsCoverTheLoad(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 	used := make(map[jvmthread.StackID]bool)
 	for n := range 1000 {
-		for _, ev := range s.round(nil, n%s.threads, n) {
+		for _, ev := range s.round(nil, n%s.Threads, n) {
 			if ev.Stack != jvmthread.NoStack && !used[ev.Stack] {
 				used[ev.Stack] = true
 				assert.Equal(t, stackDepth-1, strings.Count(sym.Stack(known.Stack(ev.Stack)), "\n"))

@@ -1,0 +1,124 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/weft-otel/weft/e2e/proc"
+)
+
+// collector is a running collector.
+type collector struct {
+	cmd                   *exec.Cmd
+	dir, socket           string
+	page, health, metrics string
+	output                bytes.Buffer
+
+	stop    context.CancelFunc // of the sampling
+	sampler sync.WaitGroup
+	samples []sample
+}
+
+// sample is the memory of a process at a time.
+type sample struct {
+	at  time.Time
+	rss int64
+}
+
+// patience is how long a collector may take to start and to stop.
+const patience = time.Minute
+
+// startCollector starts the collector with a file of config/ and more configuration, and samples its memory.
+func startCollector(ctx context.Context, o *options, config string, more ...string) (c *collector, err error) {
+	c = &collector{}
+	if c.dir, err = os.MkdirTemp("", "weft-soak-"); err != nil {
+		return nil, err
+	}
+	c.socket = filepath.Join(c.dir, "weft.sock")
+	for _, address := range []*string{&c.page, &c.health, &c.metrics} {
+		if *address, err = proc.FreeAddress(); err != nil {
+			return nil, err
+		}
+	}
+	_, port, _ := strings.Cut(c.metrics, ":")
+	args := []string{"--config", filepath.Join("config", config)}
+	for _, text := range append(more, "yaml:receivers::jvm_thread::protocols::stream::max_connections: 2000",
+		"yaml:receivers::jvm_thread::protocols::stream::max_sessions: 2000", "yaml:service::telemetry::metrics::level: detailed",
+		"yaml:service::telemetry::metrics::readers: [{pull: {exporter: {prometheus: {host: 127.0.0.1, port: "+port+"}}}}]") {
+		args = append(args, "--config", text)
+	}
+	c.cmd = exec.CommandContext(ctx, o.program, args...) //nolint:gosec // the developer chooses the program
+	c.cmd.Env = append(os.Environ(), "WEFT_ENDPOINT=unix://"+c.socket, "WEFT_OUT="+c.dir, "WEFT_HEALTH="+c.health, "WEFT_PAGE="+c.page, "WEFT_METRICS_PORT="+port)
+	c.cmd.Stderr = &c.output
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches this program only
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if err := proc.Ready(ctx, c.health, patience); err != nil {
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+		return nil, fmt.Errorf("%w\n%s", err, proc.Tail(c.output.String()))
+	}
+	sampling, stop := context.WithCancel(ctx)
+	c.stop = stop
+	c.sampler.Go(func() { c.sample(sampling) })
+	return c, nil
+}
+
+func (c *collector) sample(ctx context.Context) {
+	for tick := time.NewTicker(100 * time.Millisecond); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		case now := <-tick.C:
+			if rss, ok := proc.RSS(c.cmd.Process.Pid); ok {
+				c.samples = append(c.samples, sample{now, rss})
+			}
+		}
+	}
+}
+
+// peak returns the highest memory so far.
+func (c *collector) peak() int64 {
+	return slices.MaxFunc(c.samples, func(a, b sample) int { return int(a.rss - b.rss) }).rss
+}
+
+// mean returns the mean memory between two times.
+func (c *collector) mean(from, to time.Time) int64 {
+	var sum, n int64
+	for _, s := range c.samples {
+		if !s.at.Before(from) && s.at.Before(to) {
+			sum += s.rss
+			n++
+		}
+	}
+	return sum / max(1, n)
+}
+
+// end stops the collector. It must end by itself with code 0.
+func (c *collector) end() error {
+	c.stop()
+	c.sampler.Wait()
+	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	kill := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
+	defer kill.Stop()
+	if err := c.cmd.Wait(); err != nil {
+		return fmt.Errorf("%w\n%s", err, proc.Tail(c.output.String()))
+	}
+	return os.RemoveAll(c.dir)
+}

@@ -1,0 +1,197 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package interaction
+
+import (
+	"slices"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// State is all that later events depend on between two cuts, in a form that can be stored.
+type State struct {
+	Locks      []LockState
+	Waits      []WaitState
+	Starts     map[jvmthread.ThreadID]CauseState
+	Interrupts map[jvmthread.ThreadID]CauseState
+	Unparks    map[jvmthread.ThreadID]CauseState
+}
+
+// CauseState is an action that may unblock another thread.
+type CauseState struct {
+	From  jvmthread.IntervalRef
+	Time  jvmthread.Time
+	Stack jvmthread.StackID
+	Sure  jvmthread.Confidence
+}
+
+// LockState is the state of a lock. The fields are those of lock.
+type LockState struct {
+	ID                          jvmthread.LockID
+	Owner                       jvmthread.ThreadID
+	Since, Seen, Touched, Empty jvmthread.Time
+	Blocked                     Crowd
+	Marks                       jvmthread.HoldMarks
+	Unheard, Heard              jvmthread.Time
+	Release                     CauseState
+	Waiters                     []WaiterState
+	Sharers                     []SharerState
+	Woken                       []jvmthread.Interval
+}
+
+// WaiterState is a thread in a wait set.
+type WaiterState struct {
+	Thread   jvmthread.ThreadID
+	Since    jvmthread.Time
+	Notified CauseState
+	All      bool
+}
+
+// SharerState is a thread that holds one of several permits.
+type SharerState struct {
+	Thread jvmthread.ThreadID
+	Since  jvmthread.Time
+	Unsure bool
+}
+
+// WaitState is the progress of a thread through a wait.
+type WaitState struct {
+	Thread   jvmthread.ThreadID
+	Lock     jvmthread.LockID // zero: in no wait set
+	Notified jvmthread.Time
+	Back     bool
+	Shares   []jvmthread.LockID
+	Began    jvmthread.Time
+}
+
+func (c *cause) state() CauseState { return CauseState{c.from, c.time, c.stack, c.sure} }
+
+func (c *CauseState) cause() cause { return cause{c.From, c.Time, c.Stack, c.Sure} }
+
+func causeStates(causes map[jvmthread.ThreadID]cause) map[jvmthread.ThreadID]CauseState {
+	out := make(map[jvmthread.ThreadID]CauseState, len(causes))
+	for id, c := range causes {
+		out[id] = c.state()
+	}
+	return out
+}
+
+// State returns a copy of the current state. It is to be called after Cut, when all ended holds have been taken.
+func (b *Binder) State() State {
+	s := State{
+		Locks: make([]LockState, 0, len(b.locks)), Starts: causeStates(b.starts), Interrupts: causeStates(b.interrupts), Unparks: causeStates(b.unparks),
+	}
+	for _, l := range b.locks {
+		s.Locks = append(s.Locks, l.state())
+	}
+	for th := range b.timeline.Threads {
+		if slot := th.Slot(); slot < len(b.waits) && b.waits[slot].thread == th.Open().Thread {
+			s.Waits = append(s.Waits, b.waits[slot].state())
+		}
+	}
+	return s
+}
+
+func (l *lock) state() LockState {
+	s := LockState{
+		ID: l.id, Owner: l.owner, Since: l.since, Seen: l.seen, Touched: l.touched, Blocked: l.blocked, Empty: l.empty, Marks: l.marks,
+		Unheard: l.unheard, Heard: l.heard, Release: l.release.state(), Woken: slices.Clone(l.woken),
+	}
+	for i := range l.waiters {
+		w := &l.waiters[i]
+		s.Waiters = append(s.Waiters, WaiterState{w.thread, w.since, w.notified.state(), w.all})
+	}
+	for _, h := range l.sharers {
+		s.Sharers = append(s.Sharers, SharerState{h.thread, h.since, h.unsure})
+	}
+	return s
+}
+
+func (w *waiting) state() WaitState {
+	s := WaitState{Thread: w.thread, Notified: w.notified, Back: w.back, Began: w.began}
+	if w.lock != nil {
+		s.Lock = w.lock.id
+	}
+	for _, l := range w.shares {
+		s.Shares = append(s.Shares, l.id)
+	}
+	return s
+}
+
+// Restore continues from a state. Nothing was applied yet, and the timeline has been restored.
+func (b *Binder) Restore(s *State) {
+	for i := range s.Locks {
+		if len(b.locks) >= b.maxLocks {
+			b.counters.LocksRefused++
+			continue
+		}
+		b.locks[s.Locks[i].ID] = s.Locks[i].lock()
+	}
+	for i := range s.Waits {
+		w := &s.Waits[i]
+		th := b.timeline.Thread(w.Thread)
+		if th == nil {
+			continue
+		}
+		me := b.waiting(th)
+		me.lock, me.notified, me.back, me.began = b.locks[w.Lock], w.Notified, w.Back, w.Began
+		for _, id := range w.Shares {
+			if l := b.locks[id]; l != nil {
+				me.shares = append(me.shares, l)
+			}
+		}
+	}
+	restore(b.starts, s.Starts)
+	restore(b.interrupts, s.Interrupts)
+	restore(b.unparks, s.Unparks)
+}
+
+func restore(causes map[jvmthread.ThreadID]cause, from map[jvmthread.ThreadID]CauseState) {
+	for id, c := range from {
+		causes[id] = c.cause()
+	}
+}
+
+func (s *LockState) lock() *lock {
+	l := &lock{
+		id: s.ID, owner: s.Owner, since: s.Since, seen: s.Seen, touched: s.Touched, blocked: s.Blocked, empty: s.Empty, marks: s.Marks,
+		unheard: s.Unheard, heard: s.Heard, release: s.Release.cause(), woken: s.Woken,
+	}
+	for i := range s.Waiters {
+		w := &s.Waiters[i]
+		l.waiters = append(l.waiters, waiter{w.Thread, w.Since, w.Notified.cause(), w.All})
+	}
+	for _, h := range s.Sharers {
+		l.sharers = append(l.sharers, sharer{h.Thread, h.Since, h.Unsure})
+	}
+	return l
+}
+
+// Symbols calls the functions for each class and stack that the state refers to. They may replace it.
+func (s *State) Symbols(class func(*jvmthread.ClassID), stack func(*jvmthread.StackID)) {
+	for i := range s.Locks {
+		l := &s.Locks[i]
+		class(&l.ID.Class)
+		stack(&l.Release.Stack)
+		for j := range l.Waiters {
+			stack(&l.Waiters[j].Notified.Stack)
+		}
+		for j := range l.Woken {
+			class(&l.Woken[j].Lock.Class)
+			stack(&l.Woken[j].Stack)
+		}
+	}
+	for i := range s.Waits {
+		class(&s.Waits[i].Lock.Class)
+		for j := range s.Waits[i].Shares {
+			class(&s.Waits[i].Shares[j].Class)
+		}
+	}
+	for _, causes := range []map[jvmthread.ThreadID]CauseState{s.Starts, s.Interrupts, s.Unparks} {
+		for id, c := range causes {
+			stack(&c.Stack)
+			causes[id] = c
+		}
+	}
+}

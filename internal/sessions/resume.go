@@ -1,0 +1,156 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"context"
+	"math"
+	"sort"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/sessions/journal"
+)
+
+// resumePatience is how long the sessions of the journal wait for the first carrier, which shows that all components have started. It is for
+// collectors whose JVMs have all ended meanwhile.
+const resumePatience = 5 * time.Second
+
+// resume continues the sessions of the journal, once. They get a carrier soon, or their JVMs have ended or are followed by another collector:
+// see silence.
+func (s *Set) resume(ctx context.Context) {
+	if s.journal != nil {
+		s.restore.Do(func() {
+			for _, saved := range s.journal.Load(context.WithoutCancel(ctx)) {
+				s.resumeSession(ctx, saved)
+			}
+		})
+	}
+}
+
+func (s *Set) resumeSession(ctx context.Context, saved journal.Saved) {
+	session := newSession(saved.ID, saved.Resource)
+	session.journal = saved.Session
+	e := s.entryOf(session)
+	handler, ok := e.handler.(*analysis)
+	s.mu.Lock()
+	if !ok || s.closed || len(s.sessions) >= s.Config.MaxSessions {
+		s.mu.Unlock()
+		s.Logger.Warn("Cannot continue a session of the journal: max_sessions are followed", zap.Stringer("session", saved.ID))
+		return
+	}
+	s.sessions[saved.ID] = e
+	s.countSessions(ctx, 1)
+	s.mu.Unlock()
+	s.visit(ctx, e, func() (silent bool) {
+		handler.continues(&saved)
+		return false
+	})
+	for i, entry := range saved.Entries {
+		s.visit(ctx, e, func() (silent bool) {
+			handler.replay(i+1 < len(saved.Entries))
+			for _, span := range entry.Traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
+				if err := e.receive(span, entry.Note); err != nil {
+					s.logBad(saved.ID, err)
+				}
+			}
+			e.advance()
+			return false
+		})
+	}
+	s.visit(ctx, e, func() (silent bool) {
+		e.heard, e.restored = time.Now(), true
+		handler.Rejoin()
+		return false
+	})
+	s.Logger.Info("Continued a session of the last run", zap.Stringer("session", saved.ID), zap.Int("entries", len(saved.Entries)))
+}
+
+// silence is how long a session may get no carrier. One of the journal that gets none has most likely ended meanwhile, or moved to another
+// collector: its agent would have connected again.
+func (e *entry) silence() time.Duration {
+	if e.restored {
+		return min(e.set.Config.SessionTimeout, 3*e.set.Config.ReorderTimeout)
+	}
+	return e.set.Config.SessionTimeout
+}
+
+// countUnwritten counts carriers that are not in the journal.
+func (s *Set) countUnwritten(ctx context.Context) {
+	for _, m := range *s.metrics.Load() {
+		m.anomaly(ctx, "not_journaled", 1)
+	}
+}
+
+// continues restores the engines. An engine without a checkpoint, such as one with windows of another length than before, starts where
+// the first of the others does.
+func (a *analysis) continues(saved *journal.Saved) {
+	if saved.Head.Next > 0 {
+		a.Resume(saved.Head.Next, saved.Head.Seen)
+	}
+	first := jvmthread.Time(math.MaxInt64)
+	for _, w := range saved.Windows {
+		first = min(first, w.Start)
+	}
+	for _, v := range a.views {
+		if len(saved.Windows) > 0 {
+			v.begin = first
+		}
+		for _, w := range saved.Windows {
+			if w.Length == v.length {
+				v.Engine.Restore(w.Restore(a.Symbols))
+				v.begin, v.saved = w.Start, w
+			}
+		}
+	}
+}
+
+// replay says whether the followers have most likely seen what follows: all but the last entry of the journal, beyond complete windows.
+func (a *analysis) replay(seen bool) {
+	for _, v := range a.views {
+		v.replaying = seen
+	}
+}
+
+// Replaying reports whether the session is being continued from the journal. What is not part of a window was delivered before.
+func (s *Session) Replaying() bool { return s.view.replaying }
+
+// fresh returns the events that were not processed in an earlier life. All of them are in the order of time.
+func (v *view) fresh(events []jvmthread.Event) []jvmthread.Event {
+	if len(events) == 0 || events[0].Time >= v.begin {
+		return events
+	}
+	return events[sort.Search(len(events), func(i int) bool { return events[i].Time >= v.begin }):]
+}
+
+// save keeps the state at the start of a window for the journal.
+func (v *view) save(state *engine.State) {
+	v.saved, v.analysis.saved = journal.NewCheckpoint(v.length, state, v.Symbols), true
+}
+
+// commit moves the journal as soon as what is ready has been delivered.
+func (a *analysis) commit(out []Delivery) []Delivery {
+	if a.over {
+		return append(out, func(context.Context) { a.journal.Remove() })
+	}
+	if !a.saved {
+		return out
+	}
+	a.saved = false
+	start := jvmthread.Time(math.MaxInt64)
+	var windows []*journal.Checkpoint
+	for _, v := range a.views {
+		if v.saved == nil {
+			start = min(start, v.begin)
+			continue
+		}
+		windows = append(windows, v.saved)
+		start = min(start, v.saved.Start)
+	}
+	moved := a.journal.Prepare(a.Awaits(), a.Seen(), start, windows)
+	return append(out, func(context.Context) { moved.Done() })
+}

@@ -1,0 +1,210 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// A collector that crashes between any two batches, and whose agent repeats what was not acknowledged, makes each window once, and the same
+// windows as one that does not crash.
+func TestCrashesDoNotChangeWindows(t *testing.T) {
+	crashes := 0
+	for seed := range uint64(180) {
+		batches := program(seed)
+		whole := begin(nil, nil)
+		for _, td := range batches {
+			whole.Consume(t.Context(), td)
+		}
+		whole.Shutdown(t.Context())
+
+		rng := rand.New(rand.NewPCG(seed, 5))
+		d := newDisk()
+		l := begin(d, nil)
+		var got []string
+		for i, td := range batches {
+			if rng.IntN(4) == 0 {
+				crashes++
+				l.crash()
+				got = append(got, l.got...)
+				l = begin(d, nil)
+				if i > 0 && rng.IntN(2) == 0 { // its acknowledgment was lost
+					l.Consume(t.Context(), batches[i-1])
+				}
+			}
+			l.Consume(t.Context(), td)
+		}
+		l.Shutdown(t.Context())
+		got = append(got, l.got...)
+		require.Equal(t, whole.got, got, "program %d", seed)
+		assert.Len(t, d.data, 1, "the journal forgets sessions that have ended: %v", slices.Collect(maps.Keys(d.data)))
+	}
+	assert.Greater(t, crashes, 200)
+}
+
+// If a crash comes between the delivery of a window and the note of it, the window is delivered again, and is the same: its spans have the
+// same IDs.
+func TestWindowsDeliveredTwiceAreTheSame(t *testing.T) {
+	twice := 0
+	for seed := range uint64(60) {
+		batches := program(seed)
+		whole := begin(nil, nil)
+		for _, td := range batches {
+			whole.Consume(t.Context(), td)
+		}
+		whole.Shutdown(t.Context())
+
+		rng := rand.New(rand.NewPCG(seed, 6))
+		d := newDisk()
+		l := begin(d, nil)
+		got := make(map[string]int)
+		for _, td := range batches {
+			if rng.IntN(4) == 0 {
+				l.client.dead = true // while the batch is processed, which is therefore not acknowledged
+				l.Consume(t.Context(), td)
+				l.crash()
+				for _, w := range l.got {
+					got[w]++
+				}
+				l = begin(d, nil)
+			}
+			l.Consume(t.Context(), td)
+		}
+		l.Shutdown(t.Context())
+		for _, w := range l.got {
+			got[w]++
+		}
+		want := make(map[string]int)
+		for _, w := range whole.got {
+			want[w] = max(1, got[w])
+			twice += want[w] - 1
+		}
+		require.Equal(t, want, got, "program %d", seed)
+	}
+	assert.Positive(t, twice)
+}
+
+// A collector that is stopped cuts its windows; the next one knows the states of the threads.
+func TestStoppedCollectorContinues(t *testing.T) {
+	batches := program(7)
+	d := newDisk()
+	total := 0
+	for i, td := range batches {
+		l := begin(d, nil)
+		l.Consume(t.Context(), td)
+		l.Shutdown(t.Context())
+		for _, w := range l.got {
+			var from, to, events, missed int
+			var cut string
+			_, err := fmt.Sscanf(w, "%d to %d by %s %d events, %d missed", &from, &to, &cut, &events, &missed)
+			require.NoError(t, err)
+			assert.Zero(t, missed)
+			total += events
+		}
+		if i > 0 {
+			assert.NotContains(t, strings.Join(l.got, ""), "State:unknown")
+		}
+	}
+	want := 0
+	for _, td := range batches {
+		want += int(threadpdata.CountEvents(td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0)))
+	}
+	assert.Equal(t, want, total)
+}
+
+// What cannot be read is dropped, with a warning, and the collector starts.
+func TestDamagedJournal(t *testing.T) {
+	batches := program(3)
+	for name, damage := range map[string]func(d *disk, key string){
+		"list":      func(d *disk, _ string) { d.data["sessions"] = []byte{99} },
+		"truncated": func(d *disk, _ string) { d.data["sessions"] = d.data["sessions"][:9] },
+		"head":      func(d *disk, key string) { d.data[key] = d.data[key][:len(d.data[key])/2] },
+		"version":   func(d *disk, key string) { d.data[key][0] = 77 },
+		"missing":   func(d *disk, key string) { delete(d.data, key) },
+		"foreign":   func(d *disk, key string) { d.data[key] = []byte("\x01{json}") },
+		"entries": func(d *disk, _ string) {
+			for key := range d.data {
+				if key != "sessions" && !strings.HasSuffix(key, ".head") {
+					d.data[key] = []byte("damaged")
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDisk()
+			l := begin(d, nil)
+			half := len(batches) / 2
+			for _, td := range batches[:half] {
+				l.Consume(t.Context(), td)
+			}
+			l.crash()
+			for key := range d.data {
+				if strings.HasSuffix(key, ".head") {
+					damage(d, key)
+					break
+				}
+			}
+			l = begin(d, nil)
+			for _, td := range batches[half:] {
+				l.Consume(t.Context(), td)
+			}
+			l.Shutdown(t.Context())
+			assert.NotEmpty(t, l.got)
+			assert.Positive(t, l.log.FilterLevelExact(zap.WarnLevel).Len(), "%v", l.log.All())
+		})
+	}
+}
+
+// A session of the journal whose JVM does not connect again has ended or moved: its window is delivered soon.
+func TestSessionThatMovedIsClosedSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		batches := program(5)
+		d := newDisk()
+		l := begin(d, nil)
+		for _, td := range batches[:len(batches)/2] {
+			l.Consume(t.Context(), td)
+		}
+		l.crash()
+		l = begin(d, nil)
+		time.Sleep(21 * time.Second) // in the synctest bubble
+		synctest.Wait()
+		require.Len(t, l.got, 1)
+		assert.Contains(t, l.got[0], "by lost")
+		assert.Contains(t, l.got[0], " 0 missed")
+		l.Shutdown(t.Context())
+	})
+}
+
+// A full journal is given up until the end of the window, and a collector without a journal works as before.
+func TestJournalIsBounded(t *testing.T) {
+	batches := program(11)
+	d := newDisk()
+	l := begin(d, func(o *sessions.Options) { o.JournalLimitMiB = 0 })
+	whole := begin(nil, nil)
+	for _, td := range batches {
+		l.Consume(t.Context(), td)
+		whole.Consume(t.Context(), td)
+	}
+	l.Shutdown(t.Context())
+	whole.Shutdown(t.Context())
+	assert.Equal(t, whole.got, l.got)
+	assert.Equal(t, 1, l.log.FilterMessageSnippet("journal is full").Len())
+	for key := range d.data {
+		assert.Equal(t, "sessions", key)
+	}
+}
