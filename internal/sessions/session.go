@@ -167,7 +167,7 @@ func (e *entry) receive(span ptrace.Span, note func(*threadpdata.Carrier)) error
 	return nil
 }
 
-// write stores an entry of the journal, nil for none, and tells those who have brought its carriers.
+// write stores an entry of the journal, nil for none, and acknowledges its carriers.
 func (s *Set) write(ctx context.Context, entry *journal.Entry, jobs []job) {
 	if entry != nil && !entry.Write() {
 		s.countUnwritten(ctx)
