@@ -21,10 +21,17 @@
 
 static const char unix_scheme[] = "unix://";
 static const char tcp_scheme[] = "tcp://";
+static const char tls_scheme[] = "tls://";
 
 static const char *after(const char *endpoint, const char *scheme) {
     size_t len = strlen(scheme);
     return strncmp(endpoint, scheme, len) == 0 ? endpoint + len : NULL;
+}
+
+// What follows tcp:// or tls://.
+static const char *after_network(const char *endpoint) {
+    const char *address = after(endpoint, tcp_scheme);
+    return address != NULL ? address : after(endpoint, tls_scheme);
 }
 
 // Splits host:port or [v6]:port. The port must be a number.
@@ -54,15 +61,21 @@ static bool split(const char *address, char *host, size_t host_size, const char 
 }
 
 bool weft_endpoint_valid(const char *endpoint) {
-    char host[256];
+    char host[WEFT_HOST_MAX];
     const char *port;
     const char *path = after(endpoint, unix_scheme);
     if (path != NULL) {
         return path[0] == '/' && path[1] != '\0' &&
                strlen(path) < sizeof((struct sockaddr_un *)0)->sun_path;
     }
-    const char *address = after(endpoint, tcp_scheme);
+    const char *address = after_network(endpoint);
     return address != NULL && split(address, host, sizeof host, &port);
+}
+
+bool weft_endpoint_secure(const char *endpoint, char host[WEFT_HOST_MAX]) {
+    const char *port;
+    const char *address = after(endpoint, tls_scheme);
+    return address != NULL && split(address, host, WEFT_HOST_MAX, &port);
 }
 
 static int start_connect(int family, const struct sockaddr *address, socklen_t len,
@@ -128,7 +141,7 @@ static int connect_default(bool *in_progress) {
 static int connect_tcp(const char *address, bool *in_progress) {
     // Successive attempts take successive addresses of the host.
     static unsigned attempt;
-    char host[256];
+    char host[WEFT_HOST_MAX];
     const char *port;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
@@ -162,7 +175,7 @@ int weft_endpoint_connect(const char *endpoint, bool *in_progress) {
     if (path != NULL) {
         return connect_unix(path, in_progress);
     }
-    const char *address = after(endpoint, tcp_scheme);
+    const char *address = after_network(endpoint);
     return address == NULL ? -1 : connect_tcp(address, in_progress);
 }
 
@@ -193,7 +206,9 @@ void weft_endpoint_describe(const char *endpoint, bool connected, int trouble, c
         break;
     case ENOMSG:
         why = "the process listening there does not answer";
-        remedy = "check that it is the jvm_thread receiver, without TLS";
+        remedy = after(endpoint, tls_scheme) != NULL
+                     ? "check that it is the jvm_thread receiver, with TLS"
+                     : "check that it is the jvm_thread receiver; if it requires TLS, use tls://";
         break;
     case EPROTO:
         why = "the process listening there closed the connection";

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The address of the receiver: unix:///path or tcp://host:port. The empty one stands for the
-// default sockets, the first of which that accepts is taken.
+// The address of the receiver: unix:///path, tcp://host:port or, with TLS, tls://host:port. The
+// empty one stands for the default sockets, the first of which that accepts is taken.
 
 #pragma once
 
@@ -14,6 +14,10 @@ enum { WEFT_ENDPOINT_SILENCE_MS = 30000 };
 
 // Whether a user may give it; not the empty one.
 bool weft_endpoint_valid(const char *endpoint);
+
+// The host to verify if the endpoint requires TLS, otherwise false.
+enum { WEFT_HOST_MAX = 256 };
+bool weft_endpoint_secure(const char *endpoint, char host[WEFT_HOST_MAX]);
 
 // Starts to connect; blocks only to look up a host name. Returns the socket, or -1 and errno
 // (ENODATA: unknown host; EKEYREJECTED: the process that listens on a Unix socket is not trusted).
