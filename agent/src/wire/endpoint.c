@@ -7,6 +7,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -177,6 +178,16 @@ int weft_endpoint_connect(const char *endpoint, bool *in_progress) {
     }
     const char *address = after_network(endpoint);
     return address == NULL ? -1 : connect_tcp(address, in_progress);
+}
+
+int weft_endpoint_progress(int fd) {
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    int error = 0;
+    socklen_t len = sizeof error;
+    if (poll(&p, 1, 0) == 0) {
+        return EINPROGRESS;
+    }
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 ? error : errno;
 }
 
 void weft_endpoint_describe(const char *endpoint, bool connected, int trouble, char *line,

@@ -25,6 +25,9 @@ bool weft_endpoint_secure(const char *endpoint, char host[WEFT_HOST_MAX]);
 // writable (see SO_ERROR).
 int weft_endpoint_connect(const char *endpoint, bool *in_progress);
 
+// How far such a socket is: 0 (connected), EINPROGRESS, or why it cannot be.
+int weft_endpoint_progress(int fd);
+
 // Describes the state of the connection in one line, with the cause of a failure and a remedy.
 // Trouble is an errno: of weft_endpoint_connect, ENOMSG if no answer came, EPROTO if the other side
 // closed, 0 if the first attempt is still open.
