@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "certificate.h"
 #include "harness.h"
 #include "wire/openssl.h"
 #include "wire/stream.h"
@@ -39,26 +40,6 @@ static_assert(WEFT_OPENSSL_INIT == (OPENSSL_INIT_NO_ATEXIT | OPENSSL_INIT_LOAD_S
               "");
 #endif
 
-// For localhost and 127.0.0.1, signed by itself, valid until 2126.
-static const char certificate[] =
-    "-----BEGIN CERTIFICATE-----\n"
-    "MIIBkjCCATegAwIBAgIUFK96IFz+KhZWDXvQKiywXZL65CswCgYIKoZIzj0EAwIw\n"
-    "DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjMyMjA4MjBaGA8yMTI2MTAzMDIyMDgy\n"
-    "MFowDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABMC8\n"
-    "MR2bHeful+U96SkC6000dHB988xvnEINyPEEQxLU2DNxFQYrqRCh+Jzvbyb8PBPd\n"
-    "krZKv4hDGIlRiRpD75+jbzBtMB0GA1UdDgQWBBTGzsSWKY93r0gkxcEcMLQX/L6p\n"
-    "qDAfBgNVHSMEGDAWgBTGzsSWKY93r0gkxcEcMLQX/L6pqDAPBgNVHRMBAf8EBTAD\n"
-    "AQH/MBoGA1UdEQQTMBGCCWxvY2FsaG9zdIcEfwAAATAKBggqhkjOPQQDAgNJADBG\n"
-    "AiEAlzfZ31AyKiz71BS8XOY9nNTpS9iILtxxe7K35uG3sAECIQDR5oE6BRBjQVTv\n"
-    "z0lFCRXUlzodgB2WjEaxloBzQ8KAIg==\n"
-    "-----END CERTIFICATE-----\n";
-
-static const char key[] = "-----BEGIN PRIVATE KEY-----\n"
-                          "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+6nONYOu04s5raBf\n"
-                          "3my14t6XeRBBEUIpVvzv0J8ml4qhRANCAATAvDEdmx3n7pflPekpAutNNHRwffPM\n"
-                          "b5xCDcjxBEMS1NgzcRUGK6kQofic728m/DwT3ZK2Sr+IQxiJUYkaQ++f\n"
-                          "-----END PRIVATE KEY-----\n";
-
 static bool absent; // the library
 
 // Replaces libc's dlopen.
@@ -82,14 +63,18 @@ static int near; // the server's other end
 static uint64_t carried;
 static uint64_t flip_at; // this byte for the client arrives wrong
 
+static void *find(const char *name) {
+    void *library = dlopen("libssl.so.3", RTLD_LAZY | RTLD_LOCAL);
+    library = library != NULL ? library : dlopen("libssl.so.1.1", RTLD_LAZY | RTLD_LOCAL);
+    return dlsym(library, name);
+}
+
 static weft_ssl *new_server(int fd) {
     const void *(*method)(void);
     int (*set_fd)(weft_ssl *, int);
     void (*set_accept)(weft_ssl *);
-    void *handle = dlopen("libssl.so.3", RTLD_LAZY | RTLD_LOCAL);
-    handle = handle != NULL ? handle : dlopen("libssl.so.1.1", RTLD_LAZY | RTLD_LOCAL);
-    void *addresses[] = {dlsym(handle, "TLS_server_method"), dlsym(handle, "SSL_set_fd"),
-                         dlsym(handle, "SSL_set_accept_state")};
+    void *addresses[] = {find("TLS_server_method"), find("SSL_set_fd"),
+                         find("SSL_set_accept_state")};
     memcpy(&method, &addresses[0], sizeof method);
     memcpy(&set_fd, &addresses[1], sizeof set_fd);
     memcpy(&set_accept, &addresses[2], sizeof set_accept);
@@ -143,10 +128,7 @@ static void turn(void) {
 static void end(void) {
     weft_stream_close(&client);
     int (*get_fd)(const weft_ssl *);
-    void *address = dlsym(dlopen("libssl.so.3", RTLD_LAZY), "SSL_get_fd");
-    if (address == NULL) {
-        address = dlsym(dlopen("libssl.so.1.1", RTLD_LAZY), "SSL_get_fd");
-    }
+    void *address = find("SSL_get_fd");
     memcpy(&get_fd, &address, sizeof get_fd);
     int fd = get_fd(server);
     lib->SSL_free(server);
@@ -251,6 +233,36 @@ TEST(a_full_socket_stops_writing) {
     CHECK_INT(n, -1);
     CHECK_INT(errno, EAGAIN);
     CHECK(weft_stream_pending(&client));
+    end();
+}
+
+// Each change of keys is answered. A receiver that demands them and does not read is given up.
+TEST(answers_to_the_peer_are_limited) {
+    enum { MOST = 100000, REQUESTED = 1 };
+    int (*key_update)(weft_ssl *, int);
+    void *address = find("SSL_key_update");
+    memcpy(&key_update, &address, sizeof key_update);
+    begin("localhost");
+    CHECK_INT(shake(), 1);
+    for (int i = 0; i < 10; i++) {
+        turn();
+    }
+    size_t backlog = 0;
+    ssize_t n = -1;
+    errno = EAGAIN;
+    for (int i = 0; i < MOST && (n > 0 || errno == EAGAIN); i++) {
+        char data[64];
+        CHECK_INT(key_update(server, REQUESTED), 1);
+        CHECK_INT(lib->SSL_write(server, "x", 1), 1);
+        while (carry(near, far, true)) {
+        }
+        n = weft_stream_read(&client, data, sizeof data);
+        backlog = weft_tls_backlog(client.tls);
+        CHECK(backlog < 100000);
+    }
+    CHECK_INT(n, -1);
+    CHECK_INT(errno, ENOBUFS);
+    CHECK(backlog > 65536);
     end();
 }
 
@@ -368,6 +380,7 @@ int main(void) {
     put(key_file, sizeof key_file, "key.pem", key);
     RUN(data_passes_both_ways);
     RUN(a_full_socket_stops_writing);
+    RUN(answers_to_the_peer_are_limited);
     RUN(an_end_is_announced);
     RUN(the_name_is_verified);
     RUN(corruption_is_detected);

@@ -11,6 +11,10 @@
 // decrypts to nothing must not keep the sender busy.
 enum { PIECE = 16384, PIECES = 8 };
 
+// Bytes that may wait for the socket: more than one record, and what answers it. A peer that makes
+// TLS answer, such as by changes of keys, and does not read must not use up memory.
+enum { BACKLOG = 65536 };
+
 bool weft_stream_secure(struct weft_stream *s, const struct weft_tls_config *config,
                         const char *host, char problem[WEFT_TLS_PROBLEM_MAX]) {
     s->tls = weft_tls_open(config, host, problem);
@@ -94,6 +98,10 @@ ssize_t weft_stream_read(struct weft_stream *s, void *to, size_t len) {
         }
         if (error != 0) {
             errno = error;
+            return -1;
+        }
+        if (weft_tls_backlog(s->tls) > BACKLOG) {
+            errno = ENOBUFS;
             return -1;
         }
         ssize_t n = feed(s);

@@ -336,11 +336,17 @@ void weft_tls_sent(struct weft_tls *t, size_t len) {
     t->pending_at += len;
 }
 
+size_t weft_tls_backlog(const struct weft_tls *t) {
+    long more = t->lib->BIO_ctrl(t->out, WEFT_OPENSSL_BIO_PENDING, 0, NULL);
+    return t->pending_len - t->pending_at + (more > 0 ? (size_t)more : 0);
+}
+
 void weft_tls_shut(struct weft_tls *t) {
     if (t->ready) {
         t->ready = false;
         t->lib->ERR_clear_error();
-        t->lib->SSL_shutdown(t->ssl); // 0: the other side has not closed yet, which nobody awaits
+        t->lib->SSL_shutdown(
+            t->ssl); // 0: the other side has not closed yet, for which it does not wait
         t->lib->ERR_clear_error();
     }
 }

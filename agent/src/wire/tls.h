@@ -47,6 +47,9 @@ bool weft_tls_feed(struct weft_tls *tls, const void *data, size_t len);
 size_t weft_tls_pending(struct weft_tls *tls, const unsigned char **data);
 void weft_tls_sent(struct weft_tls *tls, size_t len);
 
+// How many bytes are pending in total.
+size_t weft_tls_backlog(const struct weft_tls *tls);
+
 // Adds to the pending bytes that nothing follows.
 void weft_tls_shut(struct weft_tls *tls);
 
