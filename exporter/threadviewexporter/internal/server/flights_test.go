@@ -19,7 +19,7 @@ func TestEqualRequestsShareOneComputation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fs flights
 		computed, release := 0, make(chan struct{})
-		compute := func(context.Context) ([]byte, *Problem) {
+		compute := func(context.Context) ([]byte, *Problem) { //nolint:unparam // as do takes it
 			computed++
 			<-release
 			return []byte("answer"), nil
@@ -46,7 +46,7 @@ func TestCancelledRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fs flights
 		cancelled := false
-		compute := func(ctx context.Context) ([]byte, *Problem) {
+		compute := func(ctx context.Context) ([]byte, *Problem) { //nolint:unparam // as do takes it
 			<-ctx.Done()
 			cancelled = true
 			return nil, problem(http.StatusServiceUnavailable, "cancelled")

@@ -180,7 +180,7 @@ func (v *View) send(w http.ResponseWriter, body []byte) {
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", "no-cache")
 	}
-	v.finish(w.Write(body))
+	v.finish(w.Write(body)) //nolint:gosec // JSON, and the type is not HTML
 }
 
 // finish logs an error of sending a response.
