@@ -257,6 +257,7 @@ TEST(endpoints) {
     CHECK(!weft_endpoint_valid("tls://collector.example"));
     CHECK(!weft_endpoint_valid("unix://tmp/weft.sock"));
     CHECK(!weft_endpoint_valid("unix:///"));
+    CHECK(!weft_endpoint_valid("")); // the default sockets cannot be given
     CHECK(!weft_endpoint_valid("tcp://localhost"));
     CHECK(!weft_endpoint_valid("tcp://:80"));
     CHECK(!weft_endpoint_valid("tcp://host:0"));
