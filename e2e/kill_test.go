@@ -106,17 +106,31 @@ service:
 
 // TestKilledCollectorLosesNothing kills the collector again and again, and each time starts the next one at once.
 func TestKilledCollectorLosesNothing(t *testing.T) {
+	restartAgain(t, syscall.SIGKILL, true)
+}
+
+// TestStoppedCollectorLosesNothing stops the collector again and again, with and without a storage for its windows.
+func TestStoppedCollectorLosesNothing(t *testing.T) {
+	t.Run("storage", func(t *testing.T) { restartAgain(t, syscall.SIGTERM, true) })
+	t.Run("memory", func(t *testing.T) { restartAgain(t, syscall.SIGTERM, false) })
+}
+
+func restartAgain(t *testing.T, signal syscall.Signal, stored bool) {
+	t.Helper()
 	to := startBackend(t)
 	dir := t.TempDir()
 	single, kept := filepath.Join(dir, "alone.yaml"), filepath.Join(dir, "kept.yaml")
 	require.NoError(t, os.WriteFile(single, []byte(alone), 0o600))
 	require.NoError(t, os.WriteFile(kept, fmt.Appendf(nil, keptSpans, filepath.Join(dir, "state"), to.URL), 0o600))
 	s := setup{config: single, more: []string{kept}, endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock")}
+	if !stored {
+		s.more = append(s.more, "yaml:processors::thread_span::storage: null")
+	}
 	c := startCollector(t, s)
 	agent, jvm := startAgent(t, s.endpoint, "killed"), java(t, jdks[0], s.endpoint, "idle", "Idle")
 	for range killCount(t) {
 		time.Sleep(killEvery) // the life of a collector
-		c.stop(t, syscall.SIGKILL)
+		c.stop(t, signal)
 		c = startCollector(t, s)
 	}
 	require.NoError(t, writeLine(jvm))
