@@ -97,6 +97,11 @@ lint: $(LINT) $(VALE) web/node_modules/.installed ## lint Go, C, the page and al
 	$(VALE) --output=line $$(scripts/prose.sh)
 	$(MAKE) -C agent lint
 	cd web && npm --silent run check
+	scripts/vulnerabilities.sh
+
+.PHONY: vulnerabilities
+vulnerabilities: ## compare all dependencies with the databases of known vulnerabilities
+	scripts/vulnerabilities.sh
 
 .PHONY: generate
 generate: web/dist/app.js ## regenerate component metadata, the wire tables and their C header, and the page

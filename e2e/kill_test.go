@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -105,23 +106,128 @@ service:
 
 // TestKilledCollectorLosesNothing kills the collector again and again, and each time starts the next one at once.
 func TestKilledCollectorLosesNothing(t *testing.T) {
+	restartAgain(t, syscall.SIGKILL, true)
+}
+
+// TestStoppedCollectorLosesNothing stops the collector again and again, with and without a storage for its windows.
+func TestStoppedCollectorLosesNothing(t *testing.T) {
+	t.Run("storage", func(t *testing.T) { restartAgain(t, syscall.SIGTERM, true) })
+	t.Run("memory", func(t *testing.T) { restartAgain(t, syscall.SIGTERM, false) })
+}
+
+func restartAgain(t *testing.T, signal syscall.Signal, stored bool) {
+	t.Helper()
 	to := startBackend(t)
 	dir := t.TempDir()
 	single, kept := filepath.Join(dir, "alone.yaml"), filepath.Join(dir, "kept.yaml")
 	require.NoError(t, os.WriteFile(single, []byte(alone), 0o600))
 	require.NoError(t, os.WriteFile(kept, fmt.Appendf(nil, keptSpans, filepath.Join(dir, "state"), to.URL), 0o600))
 	s := setup{config: single, more: []string{kept}, endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock")}
+	if !stored {
+		s.more = append(s.more, "yaml:processors::thread_span::storage: null")
+	}
 	c := startCollector(t, s)
-	agent := startAgent(t, s.endpoint, "killed")
+	agent, jvm := startAgent(t, s.endpoint, "killed"), java(t, jdks[0], s.endpoint, "idle", "Idle")
 	for range killCount(t) {
 		time.Sleep(killEvery) // the life of a collector
-		c.stop(t, syscall.SIGKILL)
+		c.stop(t, signal)
 		c = startCollector(t, s)
 	}
+	require.NoError(t, writeLine(jvm))
+	require.Equal(t, 0, jvm.wait(t), "exit code of the JVM")
 	events, length := agent.end(t)
-	poll(t, "the session ends", func() bool { return to.cuts("killed")["end"] > 0 })
+	poll(t, "the sessions end", func() bool { return to.cuts("killed")["end"] > 0 && to.cuts("idle")["end"] > 0 })
 	c.terminate(t)
 	to.check(t, "killed", events, length)
+	to.checkJVM(t, "idle")
+}
+
+const edge = `
+extensions:
+  health_check: {endpoint: '${env:WEFT_HEALTH}'}
+  file_storage: {directory: '${env:WEFT_STATE}', create_directory: true}
+receivers:
+  jvm_thread: {protocols: {stream: {endpoint: '${env:WEFT_ENDPOINT}'}}}
+exporters:
+  load_balancing:
+    routing_key: traceID
+    resolver: {static: {hostnames: '${env:WEFT_GATEWAYS}'}}
+    sending_queue: {enabled: true, num_consumers: 1, storage: file_storage}
+    retry_on_failure: {enabled: true, initial_interval: 100ms, max_interval: 500ms}
+    protocol:
+      otlp: {sending_queue: {enabled: false}, retry_on_failure: {enabled: false}, timeout: 5s, tls: {insecure: true}}
+service:
+  extensions: [health_check, file_storage]
+  telemetry: {metrics: {level: none}}
+  pipelines:
+    traces: {receivers: [jvm_thread], exporters: [load_balancing]}
+`
+
+const gateway = `
+extensions:
+  health_check: {endpoint: '${env:WEFT_HEALTH}'}
+receivers:
+  otlp: {protocols: {grpc: {endpoint: '${env:WEFT_GATEWAY}'}}}
+processors:
+  thread_span: {window: 2s}
+service:
+  pipelines:
+    traces: {receivers: [otlp], processors: [thread_span], exporters: [otlp_http]}
+`
+
+// TestKilledGatewaysLoseNothing kills an edge and its gateways in turn.
+func TestKilledGatewaysLoseNothing(t *testing.T) {
+	to := startBackend(t)
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	addresses := []string{freeAddress(t), freeAddress(t)}
+	setups := []setup{{
+		config: file("edge.yaml", edge), endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock"),
+		env: []string{"WEFT_STATE=" + filepath.Join(dir, "edge"), "WEFT_GATEWAYS=[" + strings.Join(addresses, ",") + "]"},
+	}}
+	for i, address := range addresses {
+		kept := fmt.Sprintf(keptSpans, filepath.Join(dir, fmt.Sprint("state", i)), to.URL)
+		setups = append(setups, setup{
+			config: file("gateway.yaml", gateway), more: []string{file(fmt.Sprint("kept", i, ".yaml"), kept)}, env: []string{"WEFT_GATEWAY=" + address},
+		})
+	}
+	running := make([]*collector, len(setups))
+	for i := range setups {
+		running[len(setups)-1-i] = startCollector(t, setups[len(setups)-1-i])
+	}
+	agent, jvm := startAgent(t, setups[0].endpoint, "killed"), java(t, jdks[0], setups[0].endpoint, "idle", "Idle")
+	for n := range killCount(t) {
+		time.Sleep(killEvery) // the life of a collector
+		i := n % len(setups)
+		running[i].stop(t, syscall.SIGKILL)
+		running[i] = startCollector(t, setups[i])
+	}
+	require.NoError(t, writeLine(jvm))
+	require.Equal(t, 0, jvm.wait(t), "exit code of the JVM")
+	events, length := agent.end(t)
+	poll(t, "the sessions end", func() bool { return to.cuts("killed")["end"] > 0 && to.cuts("idle")["end"] > 0 })
+	for _, c := range running {
+		c.terminate(t)
+	}
+	to.check(t, "killed", events, length)
+	to.checkJVM(t, "idle")
+}
+
+// checkJVM checks what is known of a JVM that does not count its events.
+func (b *backend) checkJVM(t *testing.T, service string) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, root := range b.got.roots(service) {
+		assert.Zero(t, root.number("weft.events.missed"))
+		assert.Zero(t, root.number("weft.events.lost"))
+	}
+	assert.Equal(t, 1, b.got.cuts(service)["end"], "the session ends once: %v", b.got.cuts(service))
+	assert.Zero(t, b.got.cuts(service)["lost"])
 }
 
 // check compares what has arrived with what the agent knows.

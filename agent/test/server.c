@@ -312,6 +312,7 @@ void server_report(const struct server *s) {
     printf("events %llu\nlost %llu\nbatches %llu\nconnections %d\nsessions %d\n",
            (unsigned long long)w->total, (unsigned long long)w->lost,
            (unsigned long long)w->batches, w->connections, w->sessions);
+    printf("ownInstance %d\n", w->own_instance);
     printf("withInterrupt %llu\ntimedOut %llu\nowned %llu\nstacks %llu\n",
            (unsigned long long)w->interrupted, (unsigned long long)w->timed_out,
            (unsigned long long)w->owned, (unsigned long long)w->stacks);

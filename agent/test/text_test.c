@@ -83,7 +83,8 @@ TEST(options_are_read) {
     "exclude-threads, "                                                                            \
     "include-locks, exclude-locks, pause, mode, interval, report, snapshot"
 #define KNOWN                                                                                      \
-    " endpoint, peer-user, peer-group, file, file-size, service, " CHANGEABLE                      \
+    " endpoint, peer-user, peer-group, ca-file, cert-file, key-file, server-name, token-file, "    \
+    "headers, file, file-size, service, " CHANGEABLE                                               \
     ", detach, control, virtual, pool, retain, definitions, exit-wait, series"
 
 TEST(errors_name_the_option_and_the_remedy) {
@@ -131,8 +132,8 @@ TEST(errors_name_the_option_and_the_remedy) {
     CHECK_INT(o.exit_wait, 500000000);
     CHECK(!parse("service="));
     CHECK(!parse("endpoint=/tmp/x"));
-    CHECK_STRING(problem, "option \"endpoint\": invalid endpoint \"/tmp/x\": want unix:///path or "
-                          "tcp://host:port");
+    CHECK_STRING(problem, "option \"endpoint\": invalid endpoint \"/tmp/x\": want unix:///path, "
+                          "tcp://host:port or tls://host:port");
 }
 
 static void collect(void *to, const char *key, const char *value) {
@@ -252,8 +253,11 @@ TEST(endpoints) {
     CHECK(weft_endpoint_valid("unix:///tmp/weft.sock"));
     CHECK(weft_endpoint_valid("tcp://localhost:1"));
     CHECK(weft_endpoint_valid("tcp://[::1]:65535"));
+    CHECK(weft_endpoint_valid("tls://collector.example:4327"));
+    CHECK(!weft_endpoint_valid("tls://collector.example"));
     CHECK(!weft_endpoint_valid("unix://tmp/weft.sock"));
     CHECK(!weft_endpoint_valid("unix:///"));
+    CHECK(!weft_endpoint_valid("")); // the default sockets cannot be given
     CHECK(!weft_endpoint_valid("tcp://localhost"));
     CHECK(!weft_endpoint_valid("tcp://:80"));
     CHECK(!weft_endpoint_valid("tcp://host:0"));

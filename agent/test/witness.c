@@ -83,6 +83,15 @@ struct witness_thread *witness_thread_of(struct witness *w, uint64_t id) {
     return &w->threads[at];
 }
 
+// Whether the text is the session in hexadecimal.
+static bool names_session(struct cursor text, const uint8_t session[16]) {
+    char hex[33];
+    for (size_t i = 0; i < 16; i++) {
+        snprintf(hex + 2 * i, 3, "%02x", session[i]);
+    }
+    return text.left == 32 && memcmp(text.at, hex, 32) == 0;
+}
+
 static bool take_hello(struct witness *w, struct cursor c) {
     uint8_t session[16];
     for (size_t i = 0; i < sizeof session; i++) {
@@ -99,6 +108,9 @@ static bool take_hello(struct witness *w, struct cursor c) {
         if (key.left == 12 && memcmp(key.at, "service.name", 12) == 0 && value.left < 128) {
             memcpy(w->service, value.at, value.left);
             w->service[value.left] = '\0';
+        }
+        if (key.left == 19 && memcmp(key.at, "service.instance.id", 19) == 0) {
+            w->own_instance = names_session(value, session);
         }
     }
     if (c.bad || session[0] == 0 || w->hello) {

@@ -77,7 +77,8 @@ struct witness {
     bool hello; // on this connection
     bool taken; // its session is somebody else's: the next hello begins another one
     int sessions;
-    uint64_t base; // events in earlier sessions
+    bool own_instance; // service.instance.id is the session
+    uint64_t base;     // events in earlier sessions
     bool ended;
     uint64_t newest; // batch
     int64_t watermark;

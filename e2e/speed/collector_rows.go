@@ -24,6 +24,7 @@ type row struct {
 	events int           // of all JVMs; zero: as many as the command line says
 	jvms   int           // zero: one
 	paced  time.Duration // if set, events are sent at their rate for this time, and once only
+	pages  int           // browsers that follow the session
 	anchor string        // name of the row to compare with
 	goal   goal
 }
@@ -59,11 +60,17 @@ func collectorRows() []row {
 	scaled("batches of 5 ms instead of 100 ms", 0, func(s *load.Shape) { s.Batch = 5 * time.Millisecond })
 	busy := load.JVM()
 	busy.Rate = 70_000
+	busier := busy
+	busier.Rate = 100_000
+	visited := busy
+	visited.Rate = 60_000
 	many := load.Shape{Threads: 10, Locks: 10, Classes: 2, Rate: 100, Batch: 50 * time.Millisecond}
 	return append(
 		list,
 		// Long enough for the page to reach its 256 MiB.
 		row{name: "one JVM, 70,000 events/s, all-in-one.yaml", parts: page, shape: busy, paced: 2 * time.Minute, goal: goal{mb: 600}},
+		row{name: "one JVM, 100,000 events/s, 20 pages, all-in-one.yaml", parts: page, shape: busier, paced: 2 * time.Minute, pages: 20, goal: goal{mb: 700}},
+		row{name: "one JVM, 60,000 events/s, 60 pages, all-in-one.yaml", parts: page, shape: visited, paced: 2 * time.Minute, pages: 60, goal: goal{mb: 700}},
 		row{
 			name: "1,000 JVMs, 100 events/s each, metrics.yaml", parts: parts{contention: true, threadSpan: true, manyJVMs: true},
 			shape: many, jvms: 1000, paced: 30 * time.Second, goal: goal{cores: 1, mb: 1200},

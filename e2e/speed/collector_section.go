@@ -100,16 +100,26 @@ func (r *row) measure(ctx context.Context, program string) (sample, error) {
 	}
 	j := jvm{shape: r.shape, paced: r.paced > 0}
 	j.batches = j.shape.Batches(r.events / r.jvms)
+	v := &visitors{}
 	u, err := measure(ctx, program, r.parts, func(ctx context.Context, at addresses) error {
 		errs := make([]error, r.jvms)
-		var all sync.WaitGroup
+		v.root = "http://" + at.page + "/api/"
+		visiting, leave := context.WithCancel(ctx)
+		defer leave()
+		var all, guests sync.WaitGroup
+		guests.Go(func() { v.follow(visiting, r.pages) })
 		for n := range r.jvms {
 			stagger() // JVMs do not start at once
 			all.Go(func() { errs[n] = j.send(ctx, at.socket) })
 		}
 		all.Wait()
+		leave()
+		guests.Wait()
 		return errors.Join(errs...)
 	})
+	if r.pages > 0 {
+		fmt.Fprintln(os.Stderr, v)
+	}
 	return sample{usage: u, events: load.Total(j.batches) * r.jvms}, err
 }
 

@@ -25,9 +25,9 @@ type addresses struct{ socket, otlp, health, prometheus, page string }
 func (p parts) config(at addresses) string {
 	var b strings.Builder
 	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	engine := "heap_growth: 75" // as in config/metrics.yaml
+	engine := "heap_growth: 75, memory_limit_mib: 1500" // as in config/metrics.yaml
 	if p.page {
-		engine = "heap_growth: 10, max_intervals_per_window: 300000" // as in config/all-in-one.yaml
+		engine = "heap_growth: 10, max_intervals_per_window: 300000, memory_limit_mib: 750" // as in config/all-in-one.yaml
 	}
 	if p.manyJVMs {
 		engine += ", max_sessions: 2000"

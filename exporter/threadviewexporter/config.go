@@ -31,7 +31,7 @@ type Config struct {
 	// AllowedHosts are the host names that browsers may use in addition to localhost and addresses, such as that of a proxy. Others are refused,
 	// to prevent DNS rebinding.
 	AllowedHosts []string `mapstructure:"allowed_hosts"`
-	// MaxBytes bounds the store, from 1 MiB, at about 55 bytes per interval. The oldest windows are evicted first.
+	// MaxBytes bounds the store, from 1 MiB, at about 55 bytes per interval. The session with the most bytes gives up its oldest window first.
 	MaxBytes int64 `mapstructure:"max_bytes"`
 	// Directory keeps sessions across restarts, up to MaxBytes. Empty: they are lost.
 	Directory string `mapstructure:"directory"`

@@ -134,7 +134,7 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	}
 	e.view = server.New(e.store, server.Config{
 		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: traceWindow,
-		Hosts: e.hosts(), Agents: agents, Notice: e.notice,
+		Hosts: e.hosts(), Agents: agents, Notice: e.notice, PathIntervals: pathIntervals(e.cfg.MaxBytes),
 		Log: func(message string, err error) { e.set.Logger.Debug(message, zap.Error(err)) }, // usually a browser went away
 	})
 	compressed := []string{"text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"} // no events, each of which must arrive at once
@@ -158,6 +158,12 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 		}
 	})
 	return nil
+}
+
+// pathIntervals is how many intervals a critical path may have, so that its search takes half as much memory as the store.
+func pathIntervals(maxBytes int64) int {
+	const perInterval, least, most = 130, 250_000, 2_000_000
+	return int(max(least, min(most, maxBytes/2/perInterval)))
 }
 
 // join follows the sessions of an analyzer, in windows as long as the delay of the page.

@@ -19,12 +19,18 @@ type Config struct {
 	// HeapGrowth is the part by which the heap of the process may grow between garbage collections, in percent, for heaps above 64 MiB;
 	// 0 leaves it at 100, or GOGC.
 	HeapGrowth int `mapstructure:"heap_growth"`
+	// MemoryLimitMiB is how much memory the process may use, in MiB, the same as limit_mib of memory_limiter. The soft limit of the Go runtime
+	// is set to 75 % of it; 0 leaves that alone, as does GOMEMLIMIT.
+	MemoryLimitMiB int `mapstructure:"memory_limit_mib"`
 
 	_ struct{} // prevents unkeyed literals
 }
 
-// Validate reports a percentage that is out of range.
+// Validate reports numbers that are out of range.
 func (c *Config) Validate() error {
+	if m := c.MemoryLimitMiB; m != 0 && (m < leastMiB || m > mostMiB) {
+		return fmt.Errorf("memory_limit_mib: %d is out of range, use %d to %d, or 0 to leave the limit of the runtime alone", m, leastMiB, mostMiB)
+	}
 	if c.HeapGrowth < 0 || c.HeapGrowth > usualGrowth {
 		return fmt.Errorf("heap_growth: %d is out of range, use 1 to %d, or 0 to leave it alone", c.HeapGrowth, usualGrowth)
 	}

@@ -22,19 +22,24 @@ import (
 type threadEngine struct {
 	id       component.ID
 	analyzer *sessions.Analyzer
-	heap     *heapGrowth // nil: left alone
+	heap     *heapGrowth  // nil: left alone
+	memory   *memoryLimit // nil: left alone
 
 	keeping sync.Once
 	unkept  error // why there is no storage
 }
 
 func newThreadEngine(cfg *Config, set extension.Settings) *threadEngine {
-	return &threadEngine{id: set.ID, analyzer: sessions.NewAnalyzer(cfg.Sessions, logs.Escaped(set.Logger)), heap: newHeapGrowth(cfg.HeapGrowth)}
+	return &threadEngine{
+		id: set.ID, analyzer: sessions.NewAnalyzer(cfg.Sessions, logs.Escaped(set.Logger)),
+		heap: newHeapGrowth(cfg.HeapGrowth), memory: newMemoryLimit(cfg.MemoryLimitMiB),
+	}
 }
 
 // Start does not start the analysis: the first component that joins does.
 func (e *threadEngine) Start(context.Context, component.Host) error {
 	e.heap.start()
+	e.memory.start()
 	return nil
 }
 
@@ -42,6 +47,7 @@ func (e *threadEngine) Start(context.Context, component.Host) error {
 func (e *threadEngine) Shutdown(ctx context.Context) error {
 	e.analyzer.Shutdown(ctx)
 	e.heap.end()
+	e.memory.end()
 	return nil
 }
 

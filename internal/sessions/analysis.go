@@ -168,8 +168,8 @@ func (*analysis) Tick() {}
 
 // Close cuts the last windows.
 func (a *analysis) Close(why window.Cut) {
-	rest := a.Rest()
 	a.over = why != window.CutShutdown
+	rest := a.rest()
 	for i, v := range a.views {
 		v.Engine.Finish(v.fresh(rest), a.Watermark(), why, v.window)
 		for _, f := range v.followers {

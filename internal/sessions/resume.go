@@ -154,3 +154,12 @@ func (a *analysis) commit(out []Delivery) []Delivery {
 	moved := a.journal.Prepare(a.Awaits(), a.Seen(), start, windows)
 	return append(out, func(context.Context) { moved.Done() })
 }
+
+// rest returns the events to process before the session is closed. If the next life continues it, that one also gets those whose order is not
+// certain yet.
+func (a *analysis) rest() []jvmthread.Event {
+	if a.journal != nil && !a.over {
+		return a.Ready()
+	}
+	return a.Rest()
+}

@@ -15,8 +15,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
@@ -127,6 +130,35 @@ func TestStoppedCollectorContinues(t *testing.T) {
 	assert.Equal(t, want, total)
 }
 
+// A collector that is stopped leaves events beyond the watermark to the next one: another thread may have earlier ones.
+func TestStoppedCollectorLeavesWhatIsNotInOrder(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	send := func(l *life, c *threadpdata.Carrier) {
+		td := ptrace.NewTraces()
+		ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+		threadpdata.MarkCarriers(ss.Scope())
+		c.Session, c.Parts = jvmthread.SessionID{0: 1}, 1
+		c.AppendBytesTo(ss.Spans(), sym)
+		l.Consume(t.Context(), td)
+	}
+	d := newDisk()
+	l := begin(d, nil)
+	send(l, &threadpdata.Carrier{Batch: 1, Watermark: 1050, Events: []jvmthread.Event{
+		{Kind: jvmthread.KindThreadStart, Thread: 1, Time: 1000}, {Kind: jvmthread.KindSleepStart, Thread: 1, Time: 1090},
+	}})
+	l.Shutdown(t.Context())
+	require.Len(t, l.got, 1)
+	assert.Contains(t, l.got[0], "1000 to 1050 by shutdown: 1 events, 0 missed")
+	l = begin(d, nil)
+	send(l, &threadpdata.Carrier{Batch: 2, Before: 2, Watermark: 1200, End: threadpdata.EndExit, Events: []jvmthread.Event{
+		{Kind: jvmthread.KindThreadStart, Thread: 2, Time: 1060}, {Kind: jvmthread.KindThreadEnd, Thread: 2, Time: 1100},
+	}})
+	l.Shutdown(t.Context())
+	require.NotEmpty(t, l.got)
+	assert.Contains(t, l.got[0], "1050 to 1200 by time: 3 events, 0 missed")
+	assert.Contains(t, l.got[0], "Start:1060 End:1100 Thread:2")
+}
+
 // What cannot be read is dropped, with a warning, and the collector starts.
 func TestDamagedJournal(t *testing.T) {
 	batches := program(3)
@@ -146,26 +178,30 @@ func TestDamagedJournal(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDisk()
-			l := begin(d, nil)
-			half := len(batches) / 2
-			for _, td := range batches[:half] {
-				l.Consume(t.Context(), td)
-			}
-			l.crash()
-			for key := range d.data {
-				if strings.HasSuffix(key, ".head") {
-					damage(d, key)
-					break
+			synctest.Test(t, func(t *testing.T) {
+				d := newDisk()
+				l := begin(d, nil)
+				half := len(batches) / 2
+				for _, td := range batches[:half] {
+					l.Consume(t.Context(), td)
 				}
-			}
-			l = begin(d, nil)
-			for _, td := range batches[half:] {
-				l.Consume(t.Context(), td)
-			}
-			l.Shutdown(t.Context())
-			assert.NotEmpty(t, l.got)
-			assert.Positive(t, l.log.FilterLevelExact(zap.WarnLevel).Len(), "%v", l.log.All())
+				l.crash()
+				for key := range d.data {
+					if strings.HasSuffix(key, ".head") {
+						damage(d, key)
+						break
+					}
+				}
+				l = begin(d, nil)
+				for _, td := range batches[half:] {
+					l.Consume(t.Context(), td)
+				}
+				time.Sleep(2 * time.Second) // in the synctest bubble; an earlier batch might still arrive
+				synctest.Wait()
+				l.Shutdown(t.Context())
+				assert.NotEmpty(t, l.got)
+				assert.Positive(t, l.log.FilterLevelExact(zap.WarnLevel).Len(), "%v", l.log.All())
+			})
 		})
 	}
 }

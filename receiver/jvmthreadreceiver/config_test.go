@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configauth"
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/config/configtls"
 	"go.opentelemetry.io/collector/confmap"
@@ -45,6 +46,8 @@ func TestConfigs(t *testing.T) {
 			server := configtls.NewDefaultServerConfig()
 			server.CertFile, server.KeyFile = "server.pem", "server-key.pem"
 			s.TLS = configoptional.Some(server)
+			s.Auth = configoptional.Some(configauth.Config{AuthenticatorID: component.MustNewID("bearertokenauth")})
+			s.IncludeMetadata = true
 			s.MaxConnections = 500
 			s.MaxSessions = 2000
 			s.AllowUnverifiedSessions = true

@@ -51,6 +51,12 @@ func (r *threadReceiver) Start(ctx context.Context, host component.Host) error {
 			return fmt.Errorf("remote_control: %w", err)
 		}
 	}
+	if auth := &r.cfg.Protocols.Stream.Auth; auth.HasValue() && !r.cfg.filesOnly {
+		var err error
+		if server.Auth, err = auth.Get().GetServerAuthenticator(ctx, host.GetExtensions()); err != nil {
+			return fmt.Errorf("protocols::stream::auth: %w; configure one such as bearertokenauth under extensions and add it to service::extensions", err)
+		}
+	}
 	if r.files != nil {
 		if err := r.files.OpenStorage(ctx, host, r.id); err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configauth"
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
@@ -66,6 +67,18 @@ func TestRemoteControlRequiresTheExtension(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualError(t, rcv.Start(t.Context(), componenttest.NewNopHost()),
 		`remote_control: extension "agent_control" not found; configure it under extensions and add it to service::extensions`)
+	require.NoError(t, rcv.Shutdown(t.Context()))
+}
+
+func TestAuthRequiresTheExtension(t *testing.T) {
+	cfg := createDefaultConfig().(*Config)
+	cfg.Protocols.Stream.Endpoint = "unix://" + filepath.Join(threadtest.SocketDir(t), "s")
+	cfg.Protocols.Stream.Auth = configoptional.Some(configauth.Config{AuthenticatorID: component.MustNewID("bearertokenauth")})
+	rcv, err := createTraces(t.Context(), receivertest.NewNopSettings(metadata.Type), cfg, outlettest.NewSink())
+	require.NoError(t, err)
+	require.EqualError(t, rcv.Start(t.Context(), componenttest.NewNopHost()),
+		`protocols::stream::auth: failed to resolve authenticator "bearertokenauth": authenticator not found; `+
+			`configure one such as bearertokenauth under extensions and add it to service::extensions`)
 	require.NoError(t, rcv.Shutdown(t.Context()))
 }
 

@@ -27,6 +27,7 @@
 // Of the current or the last session.
 static struct weft_options options;
 static struct weft_resource resource;
+static struct weft_credentials credentials;
 static bool running;
 
 static const jvmtiEvent events[] = {
@@ -64,6 +65,7 @@ static bool renew(const uint8_t before[16], const uint8_t session[16]) {
 
 static bool start_sender(JNIEnv *env) {
     struct weft_sender_config config = {.endpoint = options.endpoint,
+                                        .credentials = &credentials,
                                         .retain = options.retain,
                                         .finish_ms = (int)(options.exit_wait / 1000000),
                                         .renewed = renew};
@@ -94,6 +96,9 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
         return false;
     }
     options = *wanted;
+    if (!weft_credentials_init(&credentials, &options, problem)) {
+        return false;
+    }
     weft_peer_allow(options.peer_user, options.peer_group);
     weft_places_look();
     weft_definitions_init(options.definitions);

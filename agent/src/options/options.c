@@ -9,16 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wire/endpoint.h"
+
 static const size_t MIB = 1048576;
 
 #define SECOND ((size_t)1000000000)
 
 #define AT(field) offsetof(struct weft_options, field)
 
+static const char headers_key[] = "headers";
+
 static const struct weft_option table[] = {
     {"endpoint", &WEFT_ENDPOINT, AT(endpoint), 1, WEFT_ENDPOINT_MAX, WEFT_AT_START},
     {"peer-user", &WEFT_TEXT, AT(peer_user), 1, WEFT_ACCOUNT_MAX, WEFT_AT_START},
     {"peer-group", &WEFT_TEXT, AT(peer_group), 1, WEFT_ACCOUNT_MAX, WEFT_AT_START},
+    {"ca-file", &WEFT_TEXT, AT(ca_file), 1, WEFT_PATH_MAX, WEFT_AT_START},
+    {"cert-file", &WEFT_TEXT, AT(cert_file), 1, WEFT_PATH_MAX, WEFT_AT_START},
+    {"key-file", &WEFT_TEXT, AT(key_file), 1, WEFT_PATH_MAX, WEFT_AT_START},
+    {"server-name", &WEFT_TEXT, AT(server_name), 1, WEFT_ENDPOINT_MAX, WEFT_AT_START},
+    {"token-file", &WEFT_TEXT, AT(token_file), 1, WEFT_PATH_MAX, WEFT_AT_START},
+    {headers_key, &WEFT_TEXT, AT(headers), 1, WEFT_HEADERS_MAX, WEFT_AT_START},
     {"file", &WEFT_TEXT, AT(file), 1, WEFT_PATH_MAX, WEFT_AT_START},
     {"file-size", &WEFT_BYTES, AT(file_size), 1048576, 0, WEFT_AT_START},
     {"service", &WEFT_TEXT, AT(service), 1, WEFT_SERVICE_MAX, WEFT_AT_START},
@@ -122,11 +132,29 @@ bool weft_options_set(const char *key, const char *value, enum weft_when when,
     return true;
 }
 
+static bool is_key(const char *text, size_t len) {
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (strncmp(table[i].key, text, len) == 0 && table[i].key[len] == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool take_pairs(char *text, enum weft_when when, struct weft_options *options,
                        char *problem) {
     char *rest;
+    bool secret = false; // the pair may be the rest of a credential
     for (char *pair = strtok_r(text, ",", &rest); pair != NULL; pair = strtok_r(NULL, ",", &rest)) {
         char *equals = strchr(pair, '=');
+        size_t len = equals == NULL ? strlen(pair) : (size_t)(equals - pair);
+        if (secret && (equals == NULL || !is_key(pair, len))) {
+            snprintf(problem, WEFT_PROBLEM_MAX,
+                     "option \"%s\": no option follows the comma after it; in a value, write a "
+                     "comma as %%2C",
+                     headers_key);
+            return false;
+        }
         if (equals == NULL) {
             snprintf(problem, WEFT_PROBLEM_MAX,
                      "option \"%.64s\": missing value; want key=value with one of the keys", pair);
@@ -134,6 +162,7 @@ static bool take_pairs(char *text, enum weft_when when, struct weft_options *opt
             return false;
         }
         *equals = '\0';
+        secret = strcmp(pair, headers_key) == 0;
         if (!weft_options_set(pair, equals + 1, when, options, problem)) {
             return false;
         }
@@ -180,10 +209,39 @@ void weft_options_default(struct weft_options *options) {
     };
 }
 
+// Whoever names files for TLS must not send without it.
+static bool check_tls(const struct weft_options *options, char problem[WEFT_PROBLEM_MAX]) {
+    const struct {
+        const char *key;
+        const char *value;
+    } given[] = {{"ca-file", options->ca_file},
+                 {"cert-file", options->cert_file},
+                 {"key-file", options->key_file},
+                 {"server-name", options->server_name}};
+    char host[WEFT_HOST_MAX];
+    bool secure = weft_endpoint_secure(options->endpoint, host);
+    for (size_t i = 0; i < sizeof given / sizeof given[0] && !secure; i++) {
+        if (given[i].value[0] != '\0') {
+            snprintf(problem, WEFT_PROBLEM_MAX,
+                     "option \"%s\": only for TLS; want endpoint=tls://host:port with it",
+                     given[i].key);
+            return false;
+        }
+    }
+    if ((options->cert_file[0] == '\0') != (options->key_file[0] == '\0')) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "option \"%s\" is missing; set both cert-file and key-file, or neither",
+                 options->cert_file[0] == '\0' ? "cert-file" : "key-file");
+        return false;
+    }
+    return true;
+}
+
 bool weft_options_parse(const char *text, struct weft_options *options,
                         char problem[WEFT_PROBLEM_MAX]) {
     weft_options_default(options);
-    return weft_options_change(text, WEFT_AT_START, options, problem);
+    return weft_options_change(text, WEFT_AT_START, options, problem) &&
+           check_tls(options, problem);
 }
 
 void weft_options_show(const struct weft_options *options,

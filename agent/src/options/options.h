@@ -18,6 +18,7 @@ enum {
     WEFT_ACCOUNT_MAX = 64,
     WEFT_PATTERNS_MAX = 512,
     WEFT_PATH_MAX = 512,
+    WEFT_HEADERS_MAX = 512,
     WEFT_MAX_DEPTH = 128, // frames of a stack
 };
 
@@ -25,7 +26,13 @@ struct weft_options {
     char endpoint[WEFT_ENDPOINT_MAX];  // empty: the default sockets
     char peer_user[WEFT_ACCOUNT_MAX];  // who else may listen on a Unix socket; empty: no others
     char peer_group[WEFT_ACCOUNT_MAX]; // likewise
-    char service[WEFT_SERVICE_MAX];    // empty: not given
+    char ca_file[WEFT_PATH_MAX];       // these are empty if not given
+    char cert_file[WEFT_PATH_MAX];
+    char key_file[WEFT_PATH_MAX];
+    char server_name[WEFT_ENDPOINT_MAX];
+    char token_file[WEFT_PATH_MAX];
+    char headers[WEFT_HEADERS_MAX];
+    char service[WEFT_SERVICE_MAX];
     int depth;
     int wait_depth;
     int notify_depth;

@@ -81,7 +81,8 @@ static bool take_endpoint(const struct weft_option *option, const char *value, v
                           char *problem) {
     if (!weft_endpoint_valid(value)) {
         snprintf(problem, WEFT_PROBLEM_MAX,
-                 "option \"%s\": invalid endpoint \"%.128s\": want unix:///path or tcp://host:port",
+                 "option \"%s\": invalid endpoint \"%.128s\": want unix:///path, tcp://host:port "
+                 "or tls://host:port",
                  option->key, value);
         return false;
     }

@@ -10,7 +10,7 @@
 
 enum {
     WEFT_VALUE_MAX = 513, // enough for every value as text
-    WEFT_PROBLEM_MAX = 512,
+    WEFT_PROBLEM_MAX = 768,
 };
 
 // When options may be set.

@@ -5,8 +5,7 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <stdio.h>
 
 #include "record/definitions.h"
 #include "record/roster.h"
@@ -15,8 +14,6 @@
 #include "wire/secret.h"
 
 #define MILLISECOND     ((int64_t)1000000)
-#define FIRST_BACKOFF   (50 * MILLISECOND)
-#define LAST_BACKOFF    (5000 * MILLISECOND)
 #define CONNECT_TIMEOUT (2000 * MILLISECOND)
 #define WELCOME_TIMEOUT (5000 * MILLISECOND)
 #define WRITE_TIMEOUT   (30000 * MILLISECOND)
@@ -33,39 +30,43 @@ void weft_connection_init(struct weft_connection *c, const char *endpoint,
         .endpoint = endpoint,
         .retain = retain,
         .hello = *hello,
-        .fd = -1,
-        .backoff = FIRST_BACKOFF,
+        .stream = {.fd = -1},
     };
-    // Any number but 0 spreads the retries of many agents.
-    for (size_t i = 0; i < sizeof hello->session; i++) {
-        c->random = c->random << 4 ^ c->random >> 60 ^ hello->session[i];
-    }
-    c->random |= 1;
-}
-
-static uint64_t next_random(struct weft_connection *c) {
-    c->random ^= c->random << 13;
-    c->random ^= c->random >> 7;
-    c->random ^= c->random << 17;
-    return c->random;
+    weft_backoff_init(&c->backoff, hello->session);
 }
 
 void weft_connection_close(struct weft_connection *c, int64_t now) {
-    if (c->fd >= 0) {
-        close(c->fd);
-    }
-    c->fd = -1;
+    weft_stream_close(&c->stream);
     c->state = WEFT_OFF;
     c->run_len = 0;
     c->in_len = 0;
     c->answers.len = 0;
     c->blocked = false;
     c->end_sent = false;
+    c->unauthorized = false;
     weft_roster_disconnected();
-    // Between half of the back-off and all of it.
-    int64_t half = c->backoff / 2;
-    c->retry_at = now + half + (int64_t)(next_random(c) % (uint64_t)(half + 1));
-    c->backoff = c->backoff * 2 < LAST_BACKOFF ? c->backoff * 2 : LAST_BACKOFF;
+    c->retry_at = now + weft_backoff_next(&c->backoff);
+}
+
+// Closes the connection for a reason that has its own words.
+static void close_telling(struct weft_connection *c, int64_t now, const char *detail) {
+    snprintf(c->detail, sizeof c->detail, "%s", detail);
+    c->trouble = WEFT_TROUBLE_DETAIL;
+    weft_connection_close(c, now);
+}
+
+static void close_broken(struct weft_connection *c, int64_t now, int error) {
+    const char *problem = weft_stream_problem(&c->stream);
+    if (c->unauthorized) {
+        problem = "the receiver does not accept the credentials; check token-file or headers, and "
+                  "see its log";
+    }
+    if (problem[0] != '\0') {
+        close_telling(c, now, problem);
+    } else {
+        c->trouble = error;
+        weft_connection_close(c, now);
+    }
 }
 
 static void set_run(struct weft_connection *c, enum weft_run_kind kind, const uint8_t *data,
@@ -76,8 +77,19 @@ static void set_run(struct weft_connection *c, enum weft_run_kind kind, const ui
 }
 
 static void greet(struct weft_connection *c, int64_t now) {
+    struct weft_attribute headers[WEFT_MAX_HEADERS];
     struct weft_hello hello = c->hello;
     hello.acked -= c->base;
+    if (c->credentials != NULL) {
+        char problem[WEFT_TLS_PROBLEM_MAX];
+        int count = weft_credentials_headers(c->credentials, headers, problem);
+        if (count < 0) {
+            close_telling(c, now, problem);
+            return;
+        }
+        hello.headers = headers;
+        hello.header_count = (uint16_t)count;
+    }
     c->own.len = 0;
     weft_wire_put_preamble(&c->own);
     weft_wire_put_hello(&c->own, &hello);
@@ -91,33 +103,52 @@ static void greet(struct weft_connection *c, int64_t now) {
     set_run(c, WEFT_RUN_OWN, c->own.data, c->own.len);
 }
 
+static void continue_handshake(struct weft_connection *c, int64_t now) {
+    int done = weft_stream_handshake(&c->stream);
+    if (done > 0) {
+        greet(c, now);
+    } else if (done < 0) {
+        close_broken(c, now, errno);
+    }
+}
+
+// Nothing is sent before the other side is verified, if it is to be.
+static void begin(struct weft_connection *c, int64_t now) {
+    char host[WEFT_HOST_MAX];
+    char problem[WEFT_TLS_PROBLEM_MAX];
+    if (!weft_endpoint_secure(c->endpoint, host)) {
+        greet(c, now);
+    } else if (!weft_stream_secure(&c->stream, &c->credentials->tls, host, problem)) {
+        close_telling(c, now, problem);
+    } else {
+        c->state = WEFT_SECURING;
+        c->deadline = now + WELCOME_TIMEOUT;
+        continue_handshake(c, now);
+    }
+}
+
 static void start(struct weft_connection *c, int64_t now) {
     bool in_progress;
     c->attempts++;
-    c->fd = weft_endpoint_connect(c->endpoint, &in_progress);
-    if (c->fd < 0) {
+    c->stream.fd = weft_endpoint_connect(c->endpoint, &in_progress);
+    if (c->stream.fd < 0) {
         c->trouble = errno;
         weft_connection_close(c, now);
     } else if (in_progress) {
         c->state = WEFT_CONNECTING;
         c->deadline = now + CONNECT_TIMEOUT;
     } else {
-        greet(c, now);
+        begin(c, now);
     }
 }
 
 static void check_connected(struct weft_connection *c, int64_t now) {
-    struct pollfd p = {.fd = c->fd, .events = POLLOUT};
-    int error = 0;
-    socklen_t len = sizeof error;
-    if (poll(&p, 1, 0) == 0) {
-        return;
-    }
-    if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0 || error != 0) {
+    int error = weft_endpoint_progress(c->stream.fd);
+    if (error == 0) {
+        begin(c, now);
+    } else if (error != EINPROGRESS) {
         c->trouble = error;
         weft_connection_close(c, now);
-    } else {
-        greet(c, now);
     }
 }
 
@@ -181,7 +212,7 @@ static void write_out(struct weft_connection *c, int64_t now) {
             weft_connection_close(c, now);
             return;
         }
-        ssize_t n = send(c->fd, c->run, c->run_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t n = weft_stream_write(&c->stream, c->run, c->run_len);
         if (n > 0) {
             c->blocked = false;
             wrote(c, (size_t)n);
@@ -196,8 +227,7 @@ static void write_out(struct weft_connection *c, int64_t now) {
             }
             return;
         } else {
-            c->trouble = errno;
-            weft_connection_close(c, now);
+            close_broken(c, now, errno);
             return;
         }
     }
@@ -258,7 +288,7 @@ static bool take_reply(struct weft_connection *c, const struct weft_reply *reply
         }
         if (reply->sequence > *acked - c->base) {
             *acked = reply->sequence + c->base;
-            c->backoff = FIRST_BACKOFF;
+            weft_backoff_reset(&c->backoff);
             c->renewed = false;
             weft_retain_drop(c->retain, *acked);
         }
@@ -269,6 +299,7 @@ static bool take_reply(struct weft_connection *c, const struct weft_reply *reply
         }
         return answer(c, reply);
     case WEFT_FRAME_REFUSE:
+        c->unauthorized = reply->code == WEFT_REFUSE_UNAUTHORIZED;
         return false;
     default:
         return true;
@@ -298,7 +329,7 @@ static bool take_replies(struct weft_connection *c) {
 
 static void read_in(struct weft_connection *c, int64_t now) {
     for (int reads = 0; reads < MAX_READS; reads++) {
-        ssize_t n = recv(c->fd, c->in + c->in_len, sizeof c->in - c->in_len, MSG_DONTWAIT);
+        ssize_t n = weft_stream_read(&c->stream, c->in + c->in_len, sizeof c->in - c->in_len);
         if (n < 0 && errno == EINTR) {
             continue;
         }
@@ -310,9 +341,8 @@ static void read_in(struct weft_connection *c, int64_t now) {
             c->in_len += (size_t)n;
         }
         if (n <= 0 || !take_replies(c)) {
-            c->trouble = error;
             c->over = n == 0 && c->end_sent && c->retain->oldest == NULL;
-            weft_connection_close(c, now);
+            close_broken(c, now, error);
             return;
         }
     }
@@ -324,6 +354,8 @@ void weft_connection_step(struct weft_connection *c, int64_t now) {
     }
     if (c->state == WEFT_CONNECTING) {
         check_connected(c, now);
+    } else if (c->state == WEFT_SECURING) {
+        continue_handshake(c, now);
     }
     if (c->state == WEFT_GREETING || c->state == WEFT_STREAMING) {
         write_out(c, now);
@@ -334,9 +366,10 @@ void weft_connection_step(struct weft_connection *c, int64_t now) {
     if (c->state == WEFT_STREAMING && !c->blocked) {
         write_out(c, now); // the welcome may just have arrived
     }
-    bool waiting = c->state == WEFT_CONNECTING || c->state == WEFT_GREETING || c->blocked;
+    bool silent = c->state == WEFT_SECURING || c->state == WEFT_GREETING;
+    bool waiting = c->state == WEFT_CONNECTING || silent || c->blocked;
     if (waiting && now > c->deadline) {
-        c->trouble = c->state == WEFT_GREETING ? ENOMSG : ETIMEDOUT;
+        c->trouble = silent ? ENOMSG : ETIMEDOUT;
         weft_connection_close(c, now);
     }
 }
@@ -352,13 +385,14 @@ void weft_connection_renew(struct weft_connection *c, int64_t now) {
 }
 
 short weft_connection_events(const struct weft_connection *c) {
-    if (c->fd < 0) {
+    if (c->stream.fd < 0) {
         return 0;
     }
-    return c->state == WEFT_CONNECTING || c->blocked ? POLLIN | POLLOUT : POLLIN;
+    bool writes = c->state == WEFT_CONNECTING || c->blocked || weft_stream_pending(&c->stream);
+    return writes ? POLLIN | POLLOUT : POLLIN;
 }
 
 bool weft_connection_settled(const struct weft_connection *c) {
     return c->over || (c->state == WEFT_STREAMING && c->retain->oldest == NULL &&
-                       (!c->end_wanted || c->end_sent));
+                       (!c->end_wanted || (c->end_sent && !weft_stream_pending(&c->stream))));
 }

@@ -11,12 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "send/backoff.h"
+#include "send/credentials.h"
 #include "send/retain.h"
+#include "wire/stream.h"
 #include "wire/wire.h"
 
 enum weft_connection_state {
     WEFT_OFF,        // until retry_at
     WEFT_CONNECTING, // until the socket is writable
+    WEFT_SECURING,   // until the TLS handshake is done
     WEFT_GREETING,   // hello sent, welcome not received yet
     WEFT_STREAMING,
 };
@@ -29,8 +33,12 @@ enum weft_run_kind {
     WEFT_RUN_END
 };
 
+// In place of an errno: the connection's detail says what happened.
+enum { WEFT_TROUBLE_DETAIL = -1 };
+
 struct weft_connection {
     const char *endpoint;
+    const struct weft_credentials *credentials; // may be NULL for an endpoint without TLS
     struct weft_retain *retain;
     struct weft_hello hello; // its acked is the highest acknowledged batch
     uint64_t base; // batches before the session took its identity; the wire counts from there
@@ -38,12 +46,12 @@ struct weft_connection {
     bool renewed;  // since the last acknowledgement
 
     enum weft_connection_state state;
-    int fd;
-    int trouble; // what ended the previous one, for weft_endpoint_describe
+    struct weft_stream stream;
+    int trouble;                       // what ended the previous one, for weft_endpoint_describe
+    char detail[WEFT_TLS_PROBLEM_MAX]; // one line with the remedy
     int64_t retry_at;
-    int64_t backoff;
+    struct weft_backoff backoff;
     int64_t deadline; // of the state, or of a stalled write
-    uint64_t random;
     uint64_t attempts;
 
     uint64_t sent;        // the newest batch completely sent on this connection
@@ -57,6 +65,7 @@ struct weft_connection {
     uint64_t run_sequence;
     bool blocked; // the socket is not writable
 
+    bool unauthorized; // the receiver said so
     bool end_wanted;
     bool end_sent;
     bool over; // the receiver closed after the end: do not reconnect

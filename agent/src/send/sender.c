@@ -54,6 +54,7 @@ static struct {
     atomic_bool finish;
 
     pthread_mutex_t mutex;
+    char detail[WEFT_TLS_PROBLEM_MAX]; // of the connection's trouble
     pthread_cond_t finished_cond;
     bool prepared; // for the first session
     bool running;  // the thread was started
@@ -72,7 +73,7 @@ static void wake(void) {
 static void sleep_until_needed(int timeout_ms) {
     struct pollfd fds[2] = {
         {.fd = sender.event, .events = POLLIN},
-        {.fd = sender.connection.fd, .events = weft_connection_events(&sender.connection)},
+        {.fd = sender.connection.stream.fd, .events = weft_connection_events(&sender.connection)},
     };
     atomic_store(&sender.sleeping, true);
     if (atomic_load(&sender.finish) && timeout_ms > 1) {
@@ -85,12 +86,35 @@ static void sleep_until_needed(int timeout_ms) {
     (void)n;
 }
 
-// Says on standard error that somebody listens where the collector should. Not through a stream,
-// whose lock the application may need.
-static void warn(void) {
-    char line[WEFT_WHEREABOUTS_MAX];
-    weft_endpoint_describe(sender.endpoint, false, EKEYREJECTED, line, sizeof line);
-    dprintf(STDERR_FILENO, "weft: %s\n", line);
+// Describes the state of the connection in one line. Trouble as in struct weft_connection.
+static void describe(bool connected, int trouble, char line[WEFT_WHEREABOUTS_MAX]) {
+    if (connected || trouble != WEFT_TROUBLE_DETAIL) {
+        weft_endpoint_describe(sender.endpoint, connected, trouble, line, WEFT_WHEREABOUTS_MAX);
+        return;
+    }
+    const char *endpoint = sender.endpoint[0] == '\0' ? "the default socket" : sender.endpoint;
+    pthread_mutex_lock(&sender.mutex);
+    snprintf(line, WEFT_WHEREABOUTS_MAX, "not connected to %s: %s", endpoint, sender.detail);
+    pthread_mutex_unlock(&sender.mutex);
+}
+
+// Keeps what prevents the connection for weft_sender_whereabouts. Says once on standard error that
+// somebody listens where the collector should, or that credentials do not suffice: both last until
+// somebody corrects it. Not through a stream, whose lock the application may need.
+static void show_trouble(void) {
+    int trouble = sender.connection.trouble;
+    if (trouble == WEFT_TROUBLE_DETAIL) {
+        pthread_mutex_lock(&sender.mutex);
+        memcpy(sender.detail, sender.connection.detail, sizeof sender.detail);
+        pthread_mutex_unlock(&sender.mutex);
+    }
+    if ((trouble == WEFT_TROUBLE_DETAIL || trouble == EKEYREJECTED) && !sender.warned) {
+        char line[WEFT_WHEREABOUTS_MAX];
+        sender.warned = true;
+        describe(false, trouble, line);
+        dprintf(STDERR_FILENO, "weft: %s\n", line);
+    }
+    atomic_store(&sender.trouble, trouble);
 }
 
 // Talks to the receiver once. If that has more of this session than was sent, the session is also
@@ -98,10 +122,6 @@ static void warn(void) {
 static void talk(void) {
     struct weft_connection *c = &sender.connection;
     weft_connection_step(c, weft_clock());
-    if (c->trouble == EKEYREJECTED && !sender.warned) {
-        sender.warned = true;
-        warn();
-    }
     if (!c->mistaken) {
         return;
     }
@@ -140,7 +160,7 @@ static size_t turn(bool last, bool *complete) {
     }
     talk();
     weft_roster_trim(sender.connection.hello.acked);
-    atomic_store(&sender.trouble, sender.connection.trouble);
+    show_trouble();
     atomic_store(&sender.streaming, sender.connection.state == WEFT_STREAMING);
     return records;
 }
@@ -264,6 +284,7 @@ bool weft_sender_start(const struct weft_sender_config *config) {
     sender.retain.limit = config->retain;
     sender.finish_ms = config->finish_ms;
     weft_connection_init(&sender.connection, config->endpoint, &sender.retain, &config->hello);
+    sender.connection.credentials = config->credentials;
     sender.endpoint = config->endpoint;
     sender.file = config->file;
     sender.renewed = config->renewed;
@@ -307,9 +328,7 @@ void weft_sender_whereabouts(char line[WEFT_WHEREABOUTS_MAX]) {
          i++) {
         nanosleep(&pause, NULL);
     }
-    bool connected = atomic_load(&sender.streaming);
-    weft_endpoint_describe(sender.endpoint, connected, atomic_load(&sender.trouble), line,
-                           WEFT_WHEREABOUTS_MAX);
+    describe(atomic_load(&sender.streaming), atomic_load(&sender.trouble), line);
 }
 
 void weft_sender_wake(void) {

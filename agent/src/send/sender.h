@@ -9,11 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "send/credentials.h"
 #include "wire/wire.h"
 
 struct weft_sender_config {
     const char *endpoint; // these strings, and the attributes in hello, must remain valid
-    const char *file;     // not NULL: record to a file instead
+    const struct weft_credentials *credentials; // must too; NULL: none
+    const char *file;                           // not NULL: record to a file instead
     size_t file_size;
     size_t retain;
     int finish_ms; // time limit of weft_sender_finish; a fifth of it without a connection
@@ -38,7 +40,7 @@ bool weft_sender_runs(void);
 
 // Describes in one line where events go, or what prevents it. Waits briefly for a connection being
 // made.
-enum { WEFT_WHEREABOUTS_MAX = 640 };
+enum { WEFT_WHEREABOUTS_MAX = 896 };
 void weft_sender_whereabouts(char line[WEFT_WHEREABOUTS_MAX]);
 
 // Makes the sender look at the threads immediately.

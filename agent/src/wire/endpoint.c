@@ -7,6 +7,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,10 +22,17 @@
 
 static const char unix_scheme[] = "unix://";
 static const char tcp_scheme[] = "tcp://";
+static const char tls_scheme[] = "tls://";
 
 static const char *after(const char *endpoint, const char *scheme) {
     size_t len = strlen(scheme);
     return strncmp(endpoint, scheme, len) == 0 ? endpoint + len : NULL;
+}
+
+// What follows tcp:// or tls://.
+static const char *after_network(const char *endpoint) {
+    const char *address = after(endpoint, tcp_scheme);
+    return address != NULL ? address : after(endpoint, tls_scheme);
 }
 
 // Splits host:port or [v6]:port. The port must be a number.
@@ -54,15 +62,21 @@ static bool split(const char *address, char *host, size_t host_size, const char 
 }
 
 bool weft_endpoint_valid(const char *endpoint) {
-    char host[256];
+    char host[WEFT_HOST_MAX];
     const char *port;
     const char *path = after(endpoint, unix_scheme);
     if (path != NULL) {
         return path[0] == '/' && path[1] != '\0' &&
                strlen(path) < sizeof((struct sockaddr_un *)0)->sun_path;
     }
-    const char *address = after(endpoint, tcp_scheme);
+    const char *address = after_network(endpoint);
     return address != NULL && split(address, host, sizeof host, &port);
+}
+
+bool weft_endpoint_secure(const char *endpoint, char host[WEFT_HOST_MAX]) {
+    const char *port;
+    const char *address = after(endpoint, tls_scheme);
+    return address != NULL && split(address, host, WEFT_HOST_MAX, &port);
 }
 
 static int start_connect(int family, const struct sockaddr *address, socklen_t len,
@@ -128,7 +142,7 @@ static int connect_default(bool *in_progress) {
 static int connect_tcp(const char *address, bool *in_progress) {
     // Successive attempts take successive addresses of the host.
     static unsigned attempt;
-    char host[256];
+    char host[WEFT_HOST_MAX];
     const char *port;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
@@ -162,8 +176,18 @@ int weft_endpoint_connect(const char *endpoint, bool *in_progress) {
     if (path != NULL) {
         return connect_unix(path, in_progress);
     }
-    const char *address = after(endpoint, tcp_scheme);
+    const char *address = after_network(endpoint);
     return address == NULL ? -1 : connect_tcp(address, in_progress);
+}
+
+int weft_endpoint_progress(int fd) {
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    int error = 0;
+    socklen_t len = sizeof error;
+    if (poll(&p, 1, 0) == 0) {
+        return EINPROGRESS;
+    }
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 ? error : errno;
 }
 
 void weft_endpoint_describe(const char *endpoint, bool connected, int trouble, char *line,
@@ -193,7 +217,9 @@ void weft_endpoint_describe(const char *endpoint, bool connected, int trouble, c
         break;
     case ENOMSG:
         why = "the process listening there does not answer";
-        remedy = "check that it is the jvm_thread receiver, without TLS";
+        remedy = after(endpoint, tls_scheme) != NULL
+                     ? "check that it is the jvm_thread receiver, with TLS"
+                     : "check that it is the jvm_thread receiver; if it requires TLS, use tls://";
         break;
     case EPROTO:
         why = "the process listening there closed the connection";

@@ -55,5 +55,6 @@ silenced() {
     [ "$(cat "$work/out")" = "done 400000" ] || bad "output: $(cat "$work/out")"
     heard
     expect sessions 2
+    expect ownInstance 1
     [ "$(value events)" -gt 0 ] || bad "nothing was sent"
 }

@@ -128,19 +128,24 @@ func (c *collection) readLines(r io.Reader) error {
 	)
 	for number := 1; ; number++ {
 		line, wrong, err := readLine(lines, maxLine)
-		var td ptrace.Traces
 		content := bytes.TrimSpace(line)
-		if wrong == nil && len(content) > 0 {
-			td, wrong = decoder.UnmarshalTraces(content)
-			wrong = notJSON(wrong)
+		for wrong == nil && len(content) > 0 {
+			var object []byte
+			object, content = cutObject(content)
+			td, failed := decoder.UnmarshalTraces(object)
+			if failed == nil {
+				c.add(td)
+			} else if broken := fmt.Errorf("line %d: %w", number, notJSON(failed)); len(bad) < maxReported {
+				bad = append(bad, broken)
+			} else {
+				more++
+			}
 		}
 		switch {
 		case wrong != nil && len(bad) >= maxReported:
 			more++
 		case wrong != nil:
 			bad = append(bad, fmt.Errorf("line %d: %w", number, wrong))
-		case len(content) > 0:
-			c.add(td)
 		}
 		if errors.Is(err, io.EOF) {
 			break
@@ -154,6 +159,18 @@ func (c *collection) readLines(r io.Reader) error {
 		bad = append(bad, fmt.Errorf("and %s", plural(int64(more), "more bad line")))
 	}
 	return errors.Join(bad...)
+}
+
+// objectStart begins each object that a collector writes. Within an object it cannot occur: in texts, quotes are escaped.
+var objectStart = []byte(`{"resourceSpans":`)
+
+// cutObject splits a line before its second object. A collector that was killed while it wrote leaves a line without an end, to which the next
+// one appends.
+func cutObject(line []byte) (object, rest []byte) {
+	if i := bytes.Index(line[1:], objectStart); i >= 0 {
+		return line[:i+1], line[i+1:]
+	}
+	return line, nil
 }
 
 // readLine returns the next line, including its end. A line longer than the limit is skipped, and wrong says so.

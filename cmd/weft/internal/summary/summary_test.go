@@ -218,6 +218,17 @@ func TestBadLinesAreReportedAndSkipped(t *testing.T) {
 	require.ErrorContains(t, err, "and 20 more bad lines")
 }
 
+// A collector that was killed while it wrote leaves a line without an end; the next one appends to it. Only what was cut is missing.
+func TestLinesOfAKilledCollector(t *testing.T) {
+	lines := exchange(t)
+	s, err := Read(Source{Name: "spans.json", Reader: strings.NewReader(strings.TrimSpace(lines[0]) + lines[1])})
+	require.NoError(t, err)
+	assert.Equal(t, 2, s.Windows)
+	s, err = Read(Source{Name: "spans.json", Reader: strings.NewReader(lines[0][:len(lines[0])/2] + lines[0] + lines[1])})
+	require.ErrorContains(t, err, "spans.json: line 1: not OTLP JSON: ")
+	assert.Equal(t, 2, s.Windows)
+}
+
 func TestOnlyTheLongestAreKept(t *testing.T) {
 	var l longest
 	for i := range int64(10_000) {

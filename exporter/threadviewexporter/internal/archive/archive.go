@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package archive answers: how do sessions survive a restart? It writes their events into a directory, as native recordings of some megabytes
-// each, and restores them into a store. Whole files are removed when the directory is full, the oldest first.
+// each, and restores them into a store. When the directory is full, whole files are removed: the oldest of the session with the most bytes.
 //
 // Each file is a recording of its own. Events are written before the sender gets its acknowledgment. They survive a crash of the process, but
 // are not synced to disk.
@@ -94,8 +94,7 @@ func (a *Archive) create(session jvmthread.SessionID) (*file, error) {
 	return f, nil
 }
 
-// write appends to a file. If the directory is full, the oldest files are removed, even if they are being written; their sessions continue in
-// new files.
+// write appends to a file. If the directory is full, files are removed, even if they are being written; their sessions continue in new files.
 func (a *Archive) write(f *file, data []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -130,15 +129,15 @@ func (a *Archive) close(f *file) error {
 	return out.Close()
 }
 
-// makeRoom removes the oldest files, except one, until there is room for more.
+// makeRoom removes files, except one, until there is room for more.
 func (a *Archive) makeRoom(more int64, keep *file) error {
 	var errs []error
-	for i := 0; a.bytes+more > a.maxBytes && i < len(a.files); {
-		f := a.files[i]
-		if f == keep {
-			i++
-			continue
+	for a.bytes+more > a.maxBytes {
+		i := a.victim(keep)
+		if i < 0 {
+			break
 		}
+		f := a.files[i]
 		if f.gone = true; f.out != nil {
 			errs = append(errs, f.out.Close())
 			f.out = nil
@@ -150,4 +149,23 @@ func (a *Archive) makeRoom(more int64, keep *file) error {
 		a.files = slices.Delete(a.files, i, i+1)
 	}
 	return errors.Join(errs...)
+}
+
+// smallest is the part of the directory, as a divisor, down to which a session keeps its files, as in the store.
+const smallest = 32
+
+// victim returns the index of the file to remove, or -1 if there is only one to keep: the oldest of the session with the most bytes, or of all
+// if each session has little.
+func (a *Archive) victim(keep *file) int {
+	sizes := make(map[string]int64)
+	var most int64
+	for _, f := range a.files {
+		if f != keep {
+			sizes[f.session] += f.bytes
+			most = max(most, sizes[f.session])
+		}
+	}
+	return slices.IndexFunc(a.files, func(f *file) bool {
+		return f != keep && (most < a.maxBytes/smallest || sizes[f.session] == most)
+	})
 }

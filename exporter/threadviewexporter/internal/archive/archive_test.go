@@ -134,6 +134,23 @@ func TestOldestFilesAreEvicted(t *testing.T) {
 	assert.Contains(t, entries[len(entries)-1].Name(), jvmthread.SessionID{0: 1, 15: 7}.String())
 }
 
+// While a noisy session floods the directory, a quiet one keeps its files.
+func TestQuietSessionsKeepTheirFiles(t *testing.T) {
+	a, err := Open(t.TempDir(), 200_000)
+	require.NoError(t, err)
+	ignored := store.New(math.MaxInt64, nil)
+	quiet, noisy := jvmthread.SessionID{0: 1, 15: 1}, jvmthread.SessionID{0: 1, 15: 2}
+	keep(t, a, ignored, quiet, threadtest.Simulate(1, 8, 3, 1000).Events, "exit")
+	before := a.files[0].bytes
+	require.Positive(t, before)
+	for seed := range uint64(8) {
+		keep(t, a, ignored, noisy, threadtest.Simulate(seed, 8, 3, 8000).Events, "")
+	}
+	assert.LessOrEqual(t, a.bytes, int64(200_000))
+	assert.Equal(t, quiet.String(), a.files[0].session)
+	assert.Equal(t, before, a.files[0].bytes)
+}
+
 // Open files count, too: the directory stays within its limit for any number of concurrent sessions.
 func TestLimitIncludesLiveSessions(t *testing.T) {
 	const limit = 100_000

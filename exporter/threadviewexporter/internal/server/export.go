@@ -5,6 +5,7 @@ package server
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"io"
@@ -44,7 +45,7 @@ func (v *View) export(w http.ResponseWriter, r *http.Request, sn *store.Snapshot
 	values.Del("format")
 	q := newQuery(v, sn, values)
 	q.file, q.most = true, 1<<31-1
-	rows, p := q.rows(table)
+	rows, p := v.rows(r.Context(), q, table)
 	if p != nil {
 		return p
 	}
@@ -109,6 +110,18 @@ func attach(w http.ResponseWriter, sn *store.Snapshot, name string) {
 type rows struct {
 	row reflect.Type
 	all iter.Seq[reflect.Value]
+}
+
+// rows returns the rows of a table that can be downloaded. An expensive one waits for its turn.
+func (v *View) rows(ctx context.Context, q *query, table string) (rows, *Problem) {
+	if a := answers()[table]; a.isHeavy(q.values) {
+		done, p := v.enter(ctx, v.heavy)
+		if p != nil {
+			return rows{}, p
+		}
+		defer done()
+	}
+	return q.rows(table)
 }
 
 // rows returns the rows of a table that can be downloaded. The intervals are read while they are written, since they can be millions.

@@ -29,32 +29,35 @@ type graph struct {
 
 // graph makes the graph of all threads over the range.
 func (q *query) graph() (*graph, *Problem) {
+	if q.tooMany() {
+		return nil, problem(http.StatusUnprocessableEntity,
+			"too many intervals for a critical path: the limit is %d; choose a shorter range (from, to)", q.view.cfg.PathIntervals)
+	}
 	g := &graph{graph: criticalpath.New(criticalpath.Limits{MaxPieces: 1 << 22})}
 	g.chooser.About = func(id jvmthread.ThreadID) jvmthread.Thread { return q.sn.Threads[q.sn.Thread(id)].Thread }
-	interactions := q.interactions()
+	released := q.released()
 	type history struct {
 		thread  jvmthread.ThreadID
 		stopped jvmthread.Time
 	}
 	var all []history
-	n := 0
+	var list []jvmthread.Interval // of one thread
 	for i := range q.sn.Threads {
 		if !q.sn.Threads[i].Known {
 			continue
 		}
-		list := q.intervals(i)
-		if len(list) == 0 {
+		if list = q.intervals(i, list[:0]); len(list) == 0 {
 			continue
 		}
-		if n += len(list); n > q.view.cfg.PathIntervals {
-			return nil, problem(http.StatusUnprocessableEntity,
-				"too many intervals for a critical path: the limit is %d; choose a shorter range (from, to)", q.view.cfg.PathIntervals)
-		}
-		all = append(all, history{list[0].Thread, q.stopped(list, interactions)})
+		all = append(all, history{list[0].Thread, q.stopped(i, list, released)})
 		intervals := jvmthread.IntervalsOf(list...)
 		g.graph.AddLane(list[0].Thread, &intervals)
 	}
-	g.graph.AddInteractions(interactions)
+	q.sn.Edges(q.from, q.to+1, func(e store.Edge) bool { // one by one: a list would be as large as the graph
+		ia := q.engineInteraction(&e)
+		g.graph.AddInteraction(&ia)
+		return true
+	})
 	g.graph.AddHolds(q.holds())
 	slices.SortFunc(all, func(a, b history) int { return cmp.Compare(a.thread, b.thread) })
 	for _, h := range all {
@@ -63,26 +66,54 @@ func (q *query) graph() (*graph, *Problem) {
 	return g, nil
 }
 
-// stopped returns for how long others kept a thread from its work, given its intervals and all interactions by thread.
-func (q *query) stopped(list []jvmthread.Interval, interactions []jvmthread.Interaction) (sum jvmthread.Time) {
-	id := list[0].Thread
-	at, _ := slices.BinarySearchFunc(interactions, id, func(ia jvmthread.Interaction, id jvmthread.ThreadID) int { return cmp.Compare(ia.To.Thread, id) })
-	causes := interactions[at:]
+// tooMany reports whether the graph of the range would exceed its limit.
+func (q *query) tooMany() bool {
+	n := 0
+	for i := range q.sn.Threads {
+		for c := q.sn.Walk(i, q.from, q.to); c.Next(); {
+			if n++; n > q.view.cfg.PathIntervals {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// release is an interval that an interaction started or ended: the index of its thread in the upper half, and its number.
+type release uint64
+
+func releaseOf(thread int, seq jvmthread.Seq) release { return release(thread)<<32 | release(seq) }
+
+// released returns the intervals that an interaction within the range started or ended, sorted.
+func (q *query) released() []release {
+	var out []release
+	q.sn.Edges(q.from, q.to+1, func(e store.Edge) bool {
+		out = append(out, releaseOf(e.To, e.ToSeq))
+		return true
+	})
+	slices.Sort(out)
+	return out
+}
+
+// stopped returns for how long others kept a thread from its work, given its intervals.
+func (q *query) stopped(thread int, list []jvmthread.Interval, released []release) (sum jvmthread.Time) {
+	at, _ := slices.BinarySearch(released, releaseOf(thread, 0))
+	causes := released[at:]
 	for i := range list {
 		iv := &list[i]
-		for len(causes) > 0 && causes[0].To.Thread == id && causes[0].To.Seq < iv.Seq {
+		own := releaseOf(thread, iv.Seq)
+		for len(causes) > 0 && causes[0] < own {
 			causes = causes[1:]
 		}
-		if window.Stops(iv, len(causes) > 0 && causes[0].To == jvmthread.IntervalRef{Thread: id, Seq: iv.Seq}) {
+		if window.Stops(iv, len(causes) > 0 && causes[0] == own) {
 			sum += jvmthread.Time(q.clip(iv.Start, iv.End))
 		}
 	}
 	return sum
 }
 
-// intervals returns the intervals of a thread as the engine has them. One that continues after the range is open.
-func (q *query) intervals(thread int) []jvmthread.Interval {
-	var out []jvmthread.Interval
+// intervals appends the intervals of a thread as the engine has them. One that continues after the range is open.
+func (q *query) intervals(thread int, out []jvmthread.Interval) []jvmthread.Interval {
 	c := q.sn.Walk(thread, q.from, q.to)
 	for c.Next() {
 		iv := c.Interval()
@@ -113,16 +144,6 @@ func (q *query) lockID(l store.LockIndex) jvmthread.LockID {
 	return jvmthread.LockID{Class: jvmthread.ClassID(q.sn.Locks[l].Class), Hash: q.sn.Locks[l].Hash}
 }
 
-func (q *query) interactions() []jvmthread.Interaction {
-	var out []jvmthread.Interaction
-	q.sn.Edges(q.from, q.to+1, func(e store.Edge) bool {
-		out = append(out, q.engineInteraction(&e))
-		return true
-	})
-	slices.SortStableFunc(out, func(a, b jvmthread.Interaction) int { return cmp.Compare(a.To.Thread, b.To.Thread) })
-	return out
-}
-
 func (q *query) engineInteraction(e *store.Edge) jvmthread.Interaction {
 	return jvmthread.Interaction{
 		CauseTime: e.Cause, EffectTime: e.Effect, From: jvmthread.IntervalRef{Thread: q.sn.Threads[e.From].ID, Seq: e.FromSeq},
@@ -131,20 +152,17 @@ func (q *query) engineInteraction(e *store.Edge) jvmthread.Interaction {
 	}
 }
 
+// holds returns the holds of the range, by lock and time.
 func (q *query) holds() []jvmthread.Hold {
-	var list []store.Hold
+	var out []jvmthread.Hold
 	q.sn.Holds(q.from, q.to, func(h store.Hold) bool {
 		h.End = min(h.End, q.to)
-		list = append(list, h)
+		out = append(out, q.engineHold(&h))
 		return true
 	})
-	slices.SortFunc(list, func(a, b store.Hold) int {
-		return cmp.Or(cmp.Compare(a.Lock, b.Lock), cmp.Compare(a.Start, b.Start))
+	slices.SortFunc(out, func(a, b jvmthread.Hold) int {
+		return cmp.Or(cmp.Compare(a.Lock.Class, b.Lock.Class), cmp.Compare(a.Lock.Hash, b.Lock.Hash), cmp.Compare(a.Start, b.Start))
 	})
-	out := make([]jvmthread.Hold, len(list))
-	for i, h := range list {
-		out[i] = q.engineHold(&h)
-	}
 	return out
 }
 

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -74,18 +75,20 @@ func (v *View) answer(w http.ResponseWriter, r *http.Request, a answer) *Problem
 	if p != nil || unchanged(w, r, v.versionTag(sn)) {
 		return p
 	}
-	gates := []chan struct{}{v.busy}
-	if a.heavy {
-		gates = []chan struct{}{v.heavy, v.busy}
-	}
-	done, p := v.enter(r.Context(), gates...)
-	if p != nil {
-		return p
-	}
-	body, p := func() ([]byte, *Problem) {
+	values := r.URL.Query()
+	key := sn.ID.String() + v.versionTag(sn) + r.PathValue("what") + "?" + values.Encode()
+	body, p := v.flights.do(r.Context(), key, func(ctx context.Context) ([]byte, *Problem) {
+		gates := []chan struct{}{v.busy}
+		if a.isHeavy(values) {
+			gates = []chan struct{}{v.heavy, v.busy}
+		}
+		done, p := v.enter(ctx, gates...)
+		if p != nil {
+			return nil, p
+		}
 		defer done()
-		return v.compute(r, sn, a)
-	}()
+		return v.compute(values, sn, a)
+	})
 	if p == nil {
 		v.send(w, body)
 	}
@@ -93,9 +96,9 @@ func (v *View) answer(w http.ResponseWriter, r *http.Request, a answer) *Problem
 }
 
 // compute makes an answer that is not too long, with fewer rows if necessary.
-func (v *View) compute(r *http.Request, sn *store.Snapshot, a answer) ([]byte, *Problem) {
+func (v *View) compute(values url.Values, sn *store.Snapshot, a answer) ([]byte, *Problem) {
 	for most := 1 << 30; ; {
-		q := newQuery(v, sn, r.URL.Query())
+		q := newQuery(v, sn, values)
 		q.most = most
 		out, p := a.make(q)
 		if p != nil {
@@ -109,8 +112,8 @@ func (v *View) compute(r *http.Request, sn *store.Snapshot, a answer) ([]byte, *
 	}
 }
 
-// patience is how long a request waits for others to finish.
-const patience = 10 * time.Second
+// patience is how long a request waits for others to finish, within the server's time-out of 30 s.
+const patience = 20 * time.Second
 
 // enter waits for a place at each gate, in this order.
 func (v *View) enter(ctx context.Context, gates ...chan struct{}) (done func(), _ *Problem) {
@@ -177,7 +180,7 @@ func (v *View) send(w http.ResponseWriter, body []byte) {
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", "no-cache")
 	}
-	v.finish(w.Write(body))
+	v.finish(w.Write(body)) //nolint:gosec // JSON, and the type is not HTML
 }
 
 // finish logs an error of sending a response.

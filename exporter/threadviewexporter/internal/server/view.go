@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"runtime"
 	"strings"
 	"sync"
@@ -38,7 +39,7 @@ type Config struct {
 	Hosts []string
 	// Agents are the agents that the page can pause, resume and reconfigure; nil disables that.
 	Agents agentcontrolextension.Registry
-	// PathIntervals bounds the intervals of a critical path, at about 100 bytes each; 0: 2 million.
+	// PathIntervals bounds the intervals of a critical path, at about 130 bytes each; 0: 2 million.
 	PathIntervals int
 	// NoRollups adds up intervals one by one, for tests.
 	NoRollups bool
@@ -56,6 +57,7 @@ type View struct {
 	files chan struct{} // downloads, which last as long as the client takes and must not block other requests
 	stop  chan struct{}
 
+	flights  flights
 	streams  atomic.Int32 // of events
 	controls sync.Map     // the last answer of each agent: *api.Control by jvmthread.SessionID
 }
@@ -69,7 +71,7 @@ func New(store *store.Store, cfg Config) *View {
 	}
 	return &View{
 		store: store, cfg: cfg, tag: rand.Text()[:8], busy: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, 1),
-		files: make(chan struct{}, 2), stop: make(chan struct{}),
+		files: make(chan struct{}, 2), stop: make(chan struct{}), flights: flights{log: cfg.Log},
 	}
 }
 
@@ -79,9 +81,16 @@ func (v *View) Close() { close(v.stop) }
 // answer computes the answer to a query.
 type answer struct {
 	make  func(*query) (any, *Problem)
-	heavy bool
+	heavy string // the parameter that must be true for an expensive search; "*": it is always expensive
 	rows  string // the field with the rows, if it is a table that can be downloaded
 }
+
+// isHeavy reports whether an answer takes much memory.
+func (a *answer) isHeavy(values url.Values) bool {
+	return a.heavy == always || a.heavy != "" && values.Get(a.heavy) == "true"
+}
+
+const always = "*"
 
 func answers() map[string]answer {
 	return map[string]answer{
@@ -92,11 +101,11 @@ func answers() map[string]answer {
 		"interval":     {make: (*query).interval},
 		"stack":        {make: (*query).stack},
 		"answer":       {make: (*query).answer},
-		"classes":      {make: (*query).classes, rows: "Classes"},
+		"classes":      {make: (*query).classes, heavy: "savings", rows: "Classes"},
 		"callers":      {make: (*query).callers, rows: "Callers"},
-		"path":         {make: (*query).path, heavy: true, rows: "Segments"},
-		"locks":        {make: (*query).locks, heavy: true, rows: "Locks"},
-		"locklanes":    {make: (*query).lockLanes, heavy: true},
+		"path":         {make: (*query).path, heavy: always, rows: "Segments"},
+		"locks":        {make: (*query).locks, heavy: always, rows: "Locks"},
+		"locklanes":    {make: (*query).lockLanes, heavy: always},
 		"log":          {make: (*query).log, rows: "Lines"},
 		"search":       {make: (*query).search},
 	}

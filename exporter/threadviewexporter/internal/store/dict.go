@@ -5,6 +5,7 @@ package store
 
 import (
 	"slices"
+	"unsafe"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -23,11 +24,12 @@ const maxTexts = 1 << 18
 
 const textBytes = 16 + 40 // of the list and of the map, about
 
-func (t *texts) intern(text string) (id uint32, bytes int64) {
+// intern returns the id of a text: 0 if it is new and takes more than room.
+func (t *texts) intern(text string, room int64) (id uint32, bytes int64) {
 	if id, ok := t.ids[text]; ok {
 		return id, 0
 	}
-	if len(t.list) > maxTexts {
+	if len(t.list) > maxTexts || int64(len(text))+textBytes > room {
 		return 0, 0
 	}
 	id = uint32(len(t.list))
@@ -49,9 +51,11 @@ func translate[ID ~uint32](s *Session, table *[]uint32, id ID, text func(ID) str
 	for int(id) >= len(*table) {
 		*table = append(*table, 0)
 	}
-	mine, bytes := to.intern(text(id))
+	mine, bytes := to.intern(text(id), s.textRoom)
 	(*table)[id] = mine
 	s.dictBytes += bytes
+	s.textBytes += bytes
+	s.textRoom -= bytes
 	return mine
 }
 
@@ -125,7 +129,8 @@ func (s *Session) lockOf(sym *symbols.Table, id jvmthread.LockID) uint32 {
 	return mine
 }
 
-const threadBytes = 160
+// threadBytes is the size of a thread in the session and in its snapshot, each with an entry of a map.
+const threadBytes = 2 * (int64(unsafe.Sizeof(Thread{})) + 32)
 
 // thread returns the index of a thread, and keeps its name.
 func (s *Session) thread(sym *symbols.Table, id jvmthread.ThreadID) uint32 {

@@ -22,7 +22,7 @@ func TestPendingEventsAreBounded(t *testing.T) {
 	if n := s.pending.events; n != 100 {
 		t.Errorf("%d pending events, want 100", n)
 	}
-	if raw := s.pending.take(1, st.encoder); raw.events != 100 {
+	if raw := s.pack(1); raw.events != 100 {
 		t.Errorf("%d packed events, want 100", raw.events)
 	}
 	if s.Events(make([]jvmthread.Event, 7), sym); s.pending.events != 7 {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"unsafe"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -36,7 +37,13 @@ func newCodec() (*zstd.Encoder, *zstd.Decoder) {
 type rawBuffer struct {
 	sections []wire.Section // by number of the thread, each in the order of time
 	events   int
-	plain    []byte
+	room     int64 // bytes of the lists of events
+}
+
+const eventBytes = int64(unsafe.Sizeof(jvmthread.Event{}))
+
+func (r *rawBuffer) size() int64 {
+	return r.room + int64(cap(r.sections))*int64(unsafe.Sizeof(wire.Section{}))
 }
 
 // maxPending is more than an engine with default limits applies in one window. It refuses and counts the rest itself.
@@ -47,8 +54,13 @@ const allThreads jvmthread.ThreadID = math.MaxUint64
 
 // Events takes events that the session's engine is about to apply, in the order of time, which belong to later windows.
 func (s *Session) Events(events []jvmthread.Event, sym *symbols.Table) {
+	s.stable.Lock()
+	defer s.stable.Unlock()
+	defer s.settle()
+	room := s.store.textRoom(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.textRoom = room
 	for _, ev := range events[:min(len(events), max(0, s.store.pending-s.pending.events))] {
 		thread := s.thread(sym, ev.Thread)
 		ev.Stack = jvmthread.StackID(s.stack(sym, ev.Stack))
@@ -63,12 +75,25 @@ func (r *rawBuffer) add(thread uint32, ev *jvmthread.Event) {
 		r.sections = slices.Grow(r.sections, n-len(r.sections))[:n]
 	}
 	to := &r.sections[thread]
+	before := cap(to.Events)
 	to.Events = append(to.Events, *ev)
+	r.room += int64(cap(to.Events)-before) * eventBytes
 	r.events++
 }
 
-// take packs and removes the events before a time.
-func (r *rawBuffer) take(until jvmthread.Time, enc *zstd.Encoder) (out rawLog) {
+// pack takes the events before a time.
+func (s *Session) pack(until jvmthread.Time) rawLog {
+	plain, _ := s.store.plain.Get().(*[]byte)
+	if plain == nil {
+		plain = new([]byte)
+	}
+	out := s.pending.take(until, s.store.encoder, plain)
+	s.store.plain.Put(plain)
+	return out
+}
+
+// take packs and removes the events before a time. It uses the memory of plain.
+func (r *rawBuffer) take(until jvmthread.Time, enc *zstd.Encoder, plain *[]byte) (out rawLog) {
 	var sections []wire.Section
 	for i := range r.sections {
 		s := &r.sections[i]
@@ -84,14 +109,26 @@ func (r *rawBuffer) take(until jvmthread.Time, enc *zstd.Encoder) (out rawLog) {
 	if out.events == 0 {
 		return out
 	}
-	r.plain = wire.AppendBatch(r.plain[:0], wire.BatchHeader{Sequence: 1}, sections...)
-	out.data = slices.Clone(enc.EncodeAll(r.plain[wire.FrameHeaderSize:], nil))
+	*plain = wire.AppendBatch((*plain)[:0], wire.BatchHeader{Sequence: 1}, sections...)
+	out.data = slices.Clone(enc.EncodeAll((*plain)[wire.FrameHeaderSize:], nil))
 	r.events -= out.events
 	for i := range r.sections {
 		s := &r.sections[i]
-		s.Events = append(s.Events[:0], s.Events[sort.Search(len(s.Events), func(i int) bool { return s.Events[i].Time >= until }):]...)
+		n := sort.Search(len(s.Events), func(i int) bool { return s.Events[i].Time >= until })
+		r.drop(s, n)
 	}
 	return out
+}
+
+// drop removes the first n events of a thread, and returns memory that a peak has left.
+func (r *rawBuffer) drop(s *wire.Section, n int) {
+	before, rest := cap(s.Events), s.Events[n:]
+	if before > 64 && len(s.Events) < before/4 {
+		s.Events = slices.Clone(rest)
+	} else {
+		s.Events = append(s.Events[:0], rest...)
+	}
+	r.room += int64(cap(s.Events)-before) * eventBytes
 }
 
 // Replay yields the events of each window that overlaps [from, to), in the order of time and then of threads. Ids of classes and stacks are

@@ -103,20 +103,18 @@ const (
 // Rollups sets the number of intervals per roll-up, for tests. It is called before sessions are opened.
 func (st *Store) Rollups(intervals int) { st.rollup = intervals }
 
-// rollUp makes a roll-up if there are enough intervals that are in none. It returns its size.
-func (s *Session) rollUp() int64 {
+// rollUp returns a roll-up if there are enough intervals that are in none, otherwise nil.
+func (s *Session) rollUp() *Rollup {
 	s.loose += len(s.now.blocks[len(s.now.blocks)-1].state)
 	if s.loose < max(s.store.rollup, perThread*(len(s.now.Threads)-len(s.freeThreads))) {
-		return 0
+		return nil
 	}
 	s.loose = 0
 	first := s.now.blocks[0].number
 	if n := len(s.now.rollups); n > 0 {
 		first = max(first, s.now.rollups[n-1].next)
 	}
-	c := s.newRollup(s.now.blocks[first-s.now.blocks[0].number:])
-	s.now.rollups = append(s.now.rollups, c)
-	return c.size
+	return s.newRollup(s.now.blocks[first-s.now.blocks[0].number:])
 }
 
 // dropRollup drops the first roll-up if it contains a block. It returns its size.

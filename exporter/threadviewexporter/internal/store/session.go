@@ -17,7 +17,12 @@ import (
 // Session is one session in a store.
 type Session struct {
 	store *Store
+	id    jvmthread.SessionID
 	sites *sites
+	share share // guarded by the store
+
+	// stable is held while a window is added, so that no snapshot shows half of it. The store may evict windows of the session meanwhile.
+	stable sync.Mutex
 
 	mu       sync.Mutex
 	now      facts
@@ -35,29 +40,33 @@ type Session struct {
 	translation     translation
 	open            map[uint32]Interval // by thread: intervals that have not ended
 	openHolds       map[holdKey]Hold
-	dictBytes       int64 // not accounted for yet
+	dictBytes       int64 // not accounted for yet; it includes textBytes
+	textBytes       int64
+	textRoom        int64 // for more of them
 	pending         rawBuffer
+	pendingBytes    int64 // accounted for
 }
 
 func newSession(st *Store, id jvmthread.SessionID) *Session {
 	const bytes = 4 << 10 // of an empty session, about
 	return &Session{
-		store: st, sites: &sites{rules: st.rules}, now: facts{ID: id, Threads: make([]Thread, 1)}, classes: newTexts(), stacks: newTexts(), locks: newLocks(), dictBytes: bytes,
+		store: st, id: id, sites: &sites{rules: st.rules}, now: facts{ID: id, Threads: make([]Thread, 1)}, classes: newTexts(), stacks: newTexts(), locks: newLocks(), dictBytes: bytes,
 		threadIDs: make(map[jvmthread.ThreadID]uint32), open: make(map[uint32]Interval), openHolds: make(map[holdKey]Hold), next: 1,
 	}
 }
 
 // reopen prepares for the windows of a new engine.
-func (s *Session) reopen(meta Meta) int64 {
+func (s *Session) reopen(meta Meta) {
+	s.stable.Lock()
+	defer s.stable.Unlock()
+	defer s.settle()
+	s.closeOpen()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	bytes := s.closeOpen()
 	s.dictBytes += meta.size() - s.now.Meta.size()
-	bytes += s.account(nil)
 	s.now.Meta, s.now.Live, s.now.Ended, s.fresh = meta, true, "", true
-	s.translation, s.pending = translation{}, rawBuffer{}
+	s.translation = translation{}
 	s.changed()
-	return bytes
 }
 
 func (s *Session) changed() {
@@ -65,11 +74,24 @@ func (s *Session) changed() {
 	s.snapshot = nil
 }
 
-// Append takes a window that the session's engine has cut, and keeps copies only.
+// Append takes a window that the session's engine has cut, and keeps copies only. A window for which there is no room is evicted at once.
 func (s *Session) Append(w *window.Window, sym *symbols.Table) {
+	s.stable.Lock()
+	s.append(w, sym)
+	s.stable.Unlock()
+	s.store.touch()
+}
+
+func (s *Session) append(w *window.Window, sym *symbols.Table) {
+	room := s.store.textRoom(s)
 	s.mu.Lock()
+	s.textRoom = room
 	b := s.build(w, sym)
-	s.push(b)
+	s.mu.Unlock()
+	s.settle()
+	kept := s.store.reserve(s, b.size())
+	s.mu.Lock()
+	s.keep(b, kept)
 	s.now.To = max(s.now.To, w.End)
 	s.now.Events += w.Events
 	s.now.Lost += w.Lost
@@ -79,22 +101,53 @@ func (s *Session) Append(w *window.Window, sym *symbols.Table) {
 	if w.Lost > 0 || w.Missed > 0 {
 		s.now.Gaps = last(append(s.now.Gaps, Gap{w.Start, w.End, w.Lost, w.Missed}), maxGaps)
 	}
+	var c *Rollup
+	if kept {
+		c = s.rollUp()
+	}
 	s.changed()
-	bytes := s.account(b)
 	s.mu.Unlock()
-	s.store.touch(bytes)
-	s.store.shrink()
+	if kept {
+		s.store.pushed(s)
+	}
+	s.keepRollup(c)
 }
 
-// account returns by how many bytes the session has grown.
-func (s *Session) account(b *Block) int64 {
-	bytes := s.dictBytes
-	s.dictBytes = 0
-	if b != nil {
-		bytes += b.size() + s.rollUp()
-	}
+// settle accounts for names, threads, locks and events that wait for their window. A batch adds few of them, and windows make room for them.
+func (s *Session) settle() {
+	s.mu.Lock()
+	pending := s.pending.size()
+	bytes, texts := s.dictBytes+pending-s.pendingBytes, s.textBytes
+	s.dictBytes, s.textBytes, s.pendingBytes = 0, 0, pending
 	s.now.Bytes += bytes
-	return bytes
+	s.mu.Unlock()
+	s.store.demand(s, bytes, texts)
+}
+
+// keep adds a block if there is room for it.
+func (s *Session) keep(b *Block, room bool) {
+	if !room {
+		s.now.Evicted++
+		return
+	}
+	s.push(b)
+	s.now.Bytes += b.size()
+}
+
+// keepRollup adds a roll-up if there is room for it and its blocks are still there.
+func (s *Session) keepRollup(c *Rollup) {
+	if c == nil || !s.store.reserve(s, c.size) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.now.blocks) == 0 || s.now.blocks[0].number > c.first {
+		s.store.add(s, -c.size, 0, 0)
+		return
+	}
+	s.now.rollups = append(s.now.rollups, c)
+	s.now.Bytes += c.size
+	s.changed()
 }
 
 // dropChunk removes the first chunk. Snapshots share the array, so it is not overwritten but replaced, before it keeps many evicted blocks.
@@ -125,30 +178,50 @@ func (s *Session) count(b *Block, sign int) {
 // Close states that no more windows will come, and why. Open intervals end where the last window does. A session without windows is removed,
 // since it could never be evicted.
 func (s *Session) Close(why window.Cut) {
+	s.stable.Lock()
+	s.closeOpen()
 	s.mu.Lock()
 	s.now.Live, s.now.Ended = false, why
-	bytes := s.closeOpen()
+	s.pending = rawBuffer{}
 	s.changed()
 	s.mu.Unlock()
-	s.store.removeEmpty(s)
-	s.store.touch(bytes)
-	s.store.shrink()
+	s.settle()
+	s.stable.Unlock()
+	s.store.end(s)
+	s.store.touch()
 }
 
 // closeOpen puts everything open into a block of its own, since the next engine does not know it.
-func (s *Session) closeOpen() int64 {
+func (s *Session) closeOpen() {
+	b := s.takeOpen()
+	if b == nil {
+		return
+	}
+	kept := s.store.reserve(s, b.size())
+	s.mu.Lock()
+	s.keep(b, kept)
+	s.mu.Unlock()
+	if kept {
+		s.store.pushed(s)
+	}
+}
+
+// takeOpen ends everything open, and returns it as a block; nil: there is nothing.
+func (s *Session) takeOpen() *Block {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(s.open) == 0 && len(s.openHolds) == 0 && s.pending.events == 0 {
-		return 0
+		return nil
 	}
 	b := s.openBlock()
-	b.raw = s.pending.take(math.MaxInt64, s.store.encoder) // events at the very end
+	b.raw = s.pack(math.MaxInt64) // events at the very end
+	s.pending = rawBuffer{}
 	for id := range s.open {
 		s.now.Threads[id].Last = s.now.To
 	}
 	clear(s.open)
 	clear(s.openHolds)
-	s.push(b)
-	return s.account(b)
+	return b
 }
 
 // openBlock returns a block of everything open, which ends where the last window does.
@@ -168,30 +241,16 @@ func (s *Session) openBlock() *Block {
 	return b
 }
 
-// oldest is the start of the oldest block that can be evicted.
-func (s *Session) oldest() (jvmthread.Time, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.now.blocks) == 0 || s.now.Live && len(s.now.blocks) == 1 {
-		return 0, false
-	}
-	return s.now.blocks[0].Start, true
-}
-
-// gone reports whether the session has ended without a block, and how much it is accounted for.
-func (s *Session) gone() (bytes int64, gone bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now.Bytes, len(s.now.blocks) == 0 && !s.now.Live
-}
-
 // forgetEvery is how many blocks are evicted between two searches for unused threads and locks.
 const forgetEvery = 64
 
-// evict drops the oldest block. It reports whether nothing is left of the session.
-func (s *Session) evict() (freed int64, gone bool) {
+// evict drops the oldest block. It returns its size, and false if there is none.
+func (s *Session) evict() (freed int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.now.blocks) == 0 {
+		return 0, false
+	}
 	b := s.now.blocks[0]
 	s.now.blocks[0] = nil
 	s.now.blocks = s.now.blocks[1:]
@@ -207,9 +266,6 @@ func (s *Session) evict() (freed int64, gone bool) {
 	}
 	s.changed()
 	freed = b.size() + s.dropRollup(b.number)
-	if gone = len(s.now.blocks) == 0 && !s.now.Live; gone {
-		freed = s.now.Bytes
-	}
 	s.now.Bytes -= freed
-	return freed, gone
+	return freed, true
 }

@@ -58,6 +58,8 @@ type Snapshot struct {
 
 // Snapshot returns the session as it is now: the same one until the session changes.
 func (s *Session) Snapshot() *Snapshot {
+	s.stable.Lock()
+	defer s.stable.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.snapshot != nil {
@@ -68,8 +70,12 @@ func (s *Session) Snapshot() *Snapshot {
 		sites: s.sites, decoder: s.store.decoder, ids: maps.Clone(s.threadIDs),
 	}
 	sn.Threads, sn.blocks = slices.Clone(s.now.Threads), slices.Clone(s.now.blocks)
-	if s.now.Evicted > 0 && len(s.now.blocks) > 0 {
+	switch {
+	case s.now.Evicted == 0:
+	case len(s.now.blocks) > 0:
 		sn.From = s.now.blocks[0].Start
+	default:
+		sn.From = s.now.To
 	}
 	if len(s.open)+len(s.openHolds) > 0 {
 		b := s.openBlock()

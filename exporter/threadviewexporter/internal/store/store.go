@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package store answers: what happened in each session? It keeps the intervals, interactions and holds of the windows that an engine cuts in
-// columns of about 55 bytes per interval, up to a limit; then it evicts whole windows, the oldest first.
+// columns of about 55 bytes per interval, up to a limit; then it evicts whole windows, see share.
 //
 // An interval is kept once, in the window in which it ended, so lengths and sums over any range are exact. Open intervals are kept separately
 // and last until the end of the known history. Roll-ups are sums of consecutive windows, so that long ranges need not be scanned.
@@ -34,11 +34,14 @@ type Store struct {
 	decoder  *zstd.Decoder
 	rules    *waits.Rules
 
-	evicting sync.Mutex // held during eviction and while a session is opened, so that no session is returned that is being removed
+	plain    sync.Pool  // *[]byte: batches before they are compressed
+	evicting sync.Mutex // held during eviction and while a session is found, so that no session is returned that is being removed
 
-	mu       sync.Mutex
+	mu       sync.Mutex // the last one to be locked
 	sessions map[jvmthread.SessionID]*Session
-	bytes    int64
+	bytes    int64  // of all sessions
+	texts    int64  // of them, names and stacks
+	ends     uint64 // sessions that have ended so far
 	version  uint64
 	removed  uint64 // sessions
 	evicted  uint64 // windows
@@ -48,8 +51,7 @@ type Store struct {
 // SetRules replaces the rules that find which code waits. Call it before the first session.
 func (st *Store) SetRules(rules *waits.Rules) { st.rules = rules }
 
-// New returns an empty store that holds at most maxBytes, plus the newest window of each live session. The rules find which code waits; nil:
-// the default ones.
+// New returns an empty store that holds at most maxBytes. The rules find which code waits; nil: the default ones.
 func New(maxBytes int64, rules *waits.Rules) *Store {
 	if rules == nil {
 		rules = waits.NewRules(waits.Config{})
@@ -114,71 +116,32 @@ func (st *Store) Sessions() []*Snapshot {
 // Open returns the session with this id, which is live from now on: a new one, or one that was lost and came back. Its windows come from a
 // new engine.
 func (st *Store) Open(id jvmthread.SessionID, meta Meta) *Session {
+	s := st.find(id)
+	s.reopen(meta)
+	st.touch()
+	return s
+}
+
+// find returns the session with this id, which is not removed from now on.
+func (st *Store) find(id jvmthread.SessionID) *Session {
 	st.evicting.Lock()
 	defer st.evicting.Unlock()
 	st.mu.Lock()
+	defer st.mu.Unlock()
 	s := st.sessions[id]
 	if s == nil {
 		s = newSession(st, id)
 		st.sessions[id] = s
 	}
-	st.mu.Unlock()
-	st.touch(s.reopen(meta))
+	s.share.live = true
 	return s
 }
 
-// touch accounts for bytes, and wakes all that wait for a change.
-func (st *Store) touch(bytes int64) {
+// touch wakes all that wait for a change.
+func (st *Store) touch() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.version++
-	st.bytes += bytes
 	close(st.changed)
 	st.changed = make(chan struct{})
-}
-
-// removeEmpty removes a session that ended without a window.
-func (st *Store) removeEmpty(s *Session) {
-	st.evicting.Lock()
-	defer st.evicting.Unlock()
-	bytes, gone := s.gone()
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if gone && st.sessions[s.now.ID] == s {
-		st.remove(s, bytes)
-	}
-}
-
-// remove removes a session. The caller holds the lock.
-func (st *Store) remove(s *Session, bytes int64) {
-	delete(st.sessions, s.now.ID)
-	st.bytes -= bytes
-	st.removed++
-}
-
-// shrink evicts the oldest windows while the store is too large, except the newest window of each live session.
-func (st *Store) shrink() {
-	st.evicting.Lock()
-	defer st.evicting.Unlock()
-	for st.Stats().Bytes > st.maxBytes {
-		var oldest *Session
-		var at jvmthread.Time
-		for _, s := range st.all() {
-			if start, ok := s.oldest(); ok && (oldest == nil || start < at) {
-				oldest, at = s, start
-			}
-		}
-		if oldest == nil {
-			return
-		}
-		freed, gone := oldest.evict()
-		st.mu.Lock()
-		st.evicted++
-		if gone {
-			st.remove(oldest, freed)
-		} else {
-			st.bytes -= freed
-		}
-		st.mu.Unlock()
-	}
 }

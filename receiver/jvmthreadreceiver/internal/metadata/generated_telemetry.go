@@ -95,7 +95,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadConnectionsRefused, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_connections_refused",
-		metric.WithDescription("Connections closed because the limit of connections or sessions was reached. [Alpha]"),
+		metric.WithDescription("Connections closed because the limit of connections or sessions was reached, or the credentials were not accepted. [Alpha]"),
 		metric.WithUnit("{connection}"),
 	)
 	errs = errors.Join(errs, err)

@@ -72,7 +72,7 @@ func AssertEqualReceiverJvmThreadConnectionsBad(t *testing.T, tt *componenttest.
 func AssertEqualReceiverJvmThreadConnectionsRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_connections_refused",
-		Description: "Connections closed because the limit of connections or sessions was reached. [Alpha]",
+		Description: "Connections closed because the limit of connections or sessions was reached, or the credentials were not accepted. [Alpha]",
 		Unit:        "{connection}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,

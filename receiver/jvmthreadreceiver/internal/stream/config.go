@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"time"
 
+	"go.opentelemetry.io/collector/config/configauth"
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/config/configtls"
+	"go.opentelemetry.io/collector/extension/extensionauth"
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/wire"
@@ -24,6 +26,10 @@ type Config struct {
 	SocketMode string `mapstructure:"socket_mode"`
 	// TLS is supported for TCP only.
 	TLS configoptional.Optional[configtls.ServerConfig] `mapstructure:"tls"`
+	// Auth names the extension that checks the credentials in each agent's hello. Without it, whoever can connect may send.
+	Auth configoptional.Optional[configauth.Config] `mapstructure:"auth"`
+	// IncludeMetadata passes the headers of the hello to the components that follow, as client metadata.
+	IncludeMetadata bool `mapstructure:"include_metadata"`
 	// MaxConnections is the maximum number of agents served concurrently.
 	MaxConnections int `mapstructure:"max_connections"`
 	// MaxSessions is the maximum number of JVMs known at the same time, including those that may reconnect.
@@ -46,6 +52,7 @@ type Settings struct {
 	Out          *outlet.Outlet
 	AgentOptions map[string]string              // sent to each agent that connects
 	Agents       agentcontrolextension.Registry // nil disables remote control
+	Auth         extensionauth.Server           // nil: no credentials are checked
 }
 
 // DefaultConfig returns a listener on a Unix socket for the agents of the same user.

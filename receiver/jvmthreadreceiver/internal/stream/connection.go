@@ -56,7 +56,7 @@ func (c *connection) greet() (*session, error) {
 	c.setReadDeadline(time.Now().Add(c.sessions.Config.HelloTimeout))
 	if secure, ok := c.conn.(*tls.Conn); ok {
 		if err := secure.HandshakeContext(c.ctx); err != nil {
-			return nil, fmt.Errorf("TLS handshake: %w", err)
+			return nil, &handshakeError{err}
 		}
 	}
 	version, err := c.reader.Preamble()
@@ -80,6 +80,9 @@ func (c *connection) greet() (*session, error) {
 	}
 	var hello wire.Hello
 	if err := frame.Hello(&hello); err != nil {
+		return nil, err
+	}
+	if err := c.admit(frame, hello.Headers); err != nil {
 		return nil, err
 	}
 	s, err := c.sessions.claim(c, &hello)
@@ -181,7 +184,9 @@ func (c *connection) part(session string, why error) {
 	log := c.sessions.Out.Log.With(zap.String("remote", c.remote), zap.String("session", session))
 	var bad *wire.Error
 	var refused *refusal
+	var denied *denial
 	var plain tls.RecordHeaderError
+	var handshake *handshakeError
 	switch {
 	case why == nil:
 		log.Debug("Connection closed at the end of its session")
@@ -198,6 +203,11 @@ func (c *connection) part(session string, why error) {
 		log.Warn("Refused a connection", zap.String("reason", refused.message))
 		c.refuse(refused.code, refused.message)
 		c.drain()
+	case errors.As(why, &denied):
+		outlet.Count(telemetry.ReceiverJvmThreadConnectionsRefused, 1)
+		log.Warn("Refused an agent that protocols::stream::auth does not accept", zap.String("reason", denied.why))
+		c.refuse(wire.RefuseUnauthorized, denied.Error())
+		c.drain()
 	case session == "" && errors.Is(why, os.ErrDeadlineExceeded):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		log.Warn("Closed a connection: no hello within hello_timeout",
@@ -206,6 +216,9 @@ func (c *connection) part(session string, why error) {
 	case errors.As(why, &plain):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		log.Warn("Closed a connection without TLS, which protocols::stream::tls requires", zap.Error(why))
+	case errors.As(why, &handshake) && !isGone(why):
+		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
+		log.Warn("Closed a connection whose TLS handshake failed", zap.Error(why))
 	case session == "":
 		log.Debug("Connection closed before its hello", zap.Error(why)) // such as a port probe
 	default:

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.opentelemetry.io/collector/client"
@@ -32,6 +33,16 @@ type refusal struct {
 }
 
 func (r *refusal) Error() string { return r.message }
+
+// handshakeError is why there is no TLS connection.
+type handshakeError struct{ error }
+
+func (h *handshakeError) Error() string { return "TLS handshake: " + h.error.Error() }
+
+func (h *handshakeError) Unwrap() error { return h.error }
+
+// isGone reports whether the other side just closed, as port probes do.
+func isGone(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) }
 
 // link is a network connection whose reads and writes are interrupted when its context ends.
 type link struct {

@@ -20,6 +20,8 @@ import (
 	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/config/configtls"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
@@ -51,6 +53,27 @@ func TestStreamOverTLS(t *testing.T) {
 	refuse, err := a.next(wire.FrameRefuse).Refuse()
 	require.NoError(t, err)
 	assert.Equal(t, wire.RefuseShutdown, refuse.Code)
+}
+
+// An operator sees who tried, but not each port probe.
+func TestFailedHandshakesAreReported(t *testing.T) {
+	server, _ := certificate(t)
+	out := outlettest.New(t, nil, outlettest.NewSink())
+	core, logs := observer.New(zap.WarnLevel)
+	out.Log = zap.New(core)
+	r := start(t, out, func(s *Config) {
+		s.Endpoint = "127.0.0.1:0"
+		s.TLS = configoptional.Some(server)
+	})
+	probe := dial(t, r)
+	require.NoError(t, probe.conn.Close())
+	address := r.listener.Addr().String()
+	_, err := (&tls.Dialer{Config: &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS13}}).DialContext(t.Context(), "tcp", address)
+	require.ErrorContains(t, err, "certificate")
+	r.wg.Wait()
+	require.Len(t, logs.All(), 1)
+	assert.Equal(t, "Closed a connection whose TLS handshake failed", logs.All()[0].Message)
+	assert.Contains(t, logs.All()[0].ContextMap()["error"], "TLS handshake: remote error: tls: ")
 }
 
 func TestBadCertificateNamesTheOption(t *testing.T) {

@@ -1,0 +1,193 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"cmp"
+	"math"
+)
+
+// share is what a session has of the store's bytes. The store's lock guards it.
+//
+// The session with the most bytes gives up its oldest window first. So a session that needs less than an equal part of the store keeps all of
+// its windows, however much others want, and whether it is live or has ended: a dead JVM's last minutes are what somebody looks for. Only when
+// the largest has less than a smallest part, windows of the session that ended first go, or thousands of short-lived JVMs would leave nothing to
+// the live ones. The newest window of a live session stays while another one has more than an equal part.
+type share struct {
+	bytes  int64
+	texts  int64 // of them, names and stacks, which stay as long as the session
+	blocks int
+	live   bool
+	ended  uint64 // how many sessions had ended before it
+}
+
+const (
+	// smallest is the part of the store, as a divisor, down to which sessions that have ended are kept like live ones.
+	smallest = 32
+	// largest is the part of the store, as a divisor, that others make room for if the window of a session is larger than an equal part; and
+	// the part that its names and stacks may take.
+	largest = 8
+	// allTexts is the part of the store, as a divisor, that the names and stacks of all sessions may take.
+	allTexts = 2
+)
+
+// before reports whether a gives up a window before b does.
+func (a *share) before(b *share, aBytes, bBytes int64) bool {
+	switch {
+	case aBytes != bBytes:
+		return aBytes > bBytes
+	case a.live != b.live:
+		return b.live
+	}
+	return a.ended < b.ended
+}
+
+// victim returns the session that gives up a window so that another one gets more bytes, or nil if that one gets none.
+func (st *Store) victim(s *Session, more int64) *Session {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	var first, spare, oldest *Session
+	wanted := func(x *Session) int64 {
+		if x == s {
+			return x.share.bytes + more
+		}
+		return x.share.bytes
+	}
+	for _, x := range st.sessions {
+		h := &x.share
+		if h.blocks == 0 && x != s {
+			continue
+		}
+		if first == nil || h.before(&first.share, wanted(x), wanted(first)) {
+			first = x
+		}
+		if h.blocks == 0 {
+			continue
+		}
+		if (h.blocks > 1 || !h.live) && (spare == nil || h.before(&spare.share, wanted(x), wanted(spare))) {
+			spare = x
+		}
+		if !h.live && (oldest == nil || h.ended < oldest.share.ended) {
+			oldest = x
+		}
+	}
+	switch {
+	case first == nil:
+		return nil
+	case oldest != nil && wanted(first) < st.maxBytes/smallest:
+		return oldest
+	case spare != nil && wanted(spare)*int64(len(st.sessions)) > st.maxBytes:
+		return spare
+	case first.share.blocks > 0:
+		return first
+	case more > st.maxBytes/largest:
+		return nil
+	}
+	return st.next(s)
+}
+
+// next returns the session that gives up a window if one without windows needs room. The caller holds the lock.
+func (st *Store) next(s *Session) (first *Session) {
+	for _, x := range st.sessions {
+		if x != s && x.share.blocks > 0 && (first == nil || x.share.before(&first.share, x.share.bytes, first.share.bytes)) {
+			first = x
+		}
+	}
+	return first
+}
+
+// reserve makes room for bytes of a session before it takes them. It reports whether there is room, and accounts for them in that case. The
+// caller must not hold the session's state.
+func (st *Store) reserve(s *Session, bytes int64) bool { return st.take(s, bytes, 0) }
+
+// demand accounts for bytes of a session that it has already, of which some are texts, after it has made room for them as far as possible.
+func (st *Store) demand(s *Session, bytes, texts int64) {
+	if !st.take(s, bytes, texts) {
+		st.add(s, bytes, texts, math.MaxInt64)
+	}
+}
+
+func (st *Store) take(s *Session, bytes, texts int64) bool {
+	if st.add(s, bytes, texts, st.maxBytes) {
+		return true
+	}
+	st.evicting.Lock()
+	defer st.evicting.Unlock()
+	for !st.add(s, bytes, texts, st.maxBytes) {
+		v := st.victim(s, bytes)
+		if v == nil {
+			return false
+		}
+		st.evict(v)
+	}
+	return true
+}
+
+// add accounts for bytes of a session, of which some are texts, if the store then has at most that many.
+func (st *Store) add(s *Session, bytes, texts, most int64) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if bytes > 0 && st.bytes+bytes > most {
+		return false
+	}
+	st.bytes += bytes
+	st.texts += texts
+	s.share.bytes += bytes
+	s.share.texts += texts
+	return true
+}
+
+// evict drops the oldest window of a session, and the session if nothing is left of it.
+func (st *Store) evict(s *Session) {
+	freed, ok := s.evict()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if !ok { // cannot happen: windows are counted once they are there
+		s.share.blocks = 0
+		return
+	}
+	s.share.blocks--
+	s.share.bytes -= freed
+	st.bytes -= freed
+	st.evicted++
+	st.removeEmpty(s)
+}
+
+// removeEmpty removes a session that has ended and has no window. The caller holds the locks of eviction and of the store.
+func (st *Store) removeEmpty(s *Session) {
+	if s.share.blocks > 0 || s.share.live || st.sessions[s.id] != s {
+		return
+	}
+	delete(st.sessions, s.id)
+	st.bytes -= s.share.bytes
+	st.texts -= s.share.texts
+	st.removed++
+}
+
+// end notes that a session has ended.
+func (st *Store) end(s *Session) {
+	st.evicting.Lock()
+	defer st.evicting.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	s.share.live, s.share.ended = false, st.ends
+	st.ends++
+	st.removeEmpty(s)
+}
+
+// pushed notes that a session has one more window.
+func (st *Store) pushed(s *Session) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	s.share.blocks++
+}
+
+// textRoom returns how many bytes of names and stacks a session may take.
+func (st *Store) textRoom(s *Session) int64 {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	total := st.maxBytes / allTexts
+	own := st.maxBytes/largest - s.share.texts
+	return min(own, max(total-st.texts, total/int64(cmp.Or(len(st.sessions), 1))-s.share.texts))
+}

@@ -1,0 +1,47 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threadengineextension
+
+import (
+	"os"
+	"runtime/debug"
+)
+
+// The runtime collects garbage more often as the process approaches its soft limit. This is below the 80 % of its limit at which memory_limiter
+// with default options refuses data: memory_limiter counts garbage, too, and would refuse data although there is enough memory.
+const softPercent = 75
+
+const (
+	leastMiB = 64
+	mostMiB  = 1 << 20
+)
+
+// memoryLimit is the soft memory limit of the Go runtime.
+type memoryLimit struct {
+	bytes  int64
+	set    func(bytes int64) (before int64)
+	before int64 // once started
+}
+
+// newMemoryLimit returns nil if mib is 0, or if the user has set GOMEMLIMIT.
+func newMemoryLimit(mib int) *memoryLimit {
+	if mib == 0 || os.Getenv("GOMEMLIMIT") != "" {
+		return nil
+	}
+	return &memoryLimit{bytes: int64(mib) << 20 / 100 * softPercent, set: debug.SetMemoryLimit}
+}
+
+// start sets the limit. It does nothing if m is nil.
+func (m *memoryLimit) start() {
+	if m != nil {
+		m.before = m.set(m.bytes)
+	}
+}
+
+// end restores the limit of the time before start.
+func (m *memoryLimit) end() {
+	if m != nil && m.before != 0 {
+		m.set(m.before)
+	}
+}

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# vulnerabilities.sh compares all dependencies with the databases of known vulnerabilities. What users run fails if it has one: the Go code
+# that the programs reach (govulncheck), the page and the extension for OpenTelemetry's SDK (OSV). Those of tests and developers' tools are
+# only printed. If no database can be reached, the check is skipped with one line, unless VULNERABILITIES=required.
+#
+# GOVULNDB is the address of Go's database, also file:///path. OSV_SCALIBR_LOCAL_DB_CACHE_DIRECTORY is a folder with copies of
+# OSV's, osv-scalibr/ECOSYSTEM/all.zip.
+set -eu
+
+cd "$(dirname "$0")/.."
+GO=${GO:-go}
+modfile=$PWD/tools/vulnerabilities/go.mod
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+status=0
+
+# unreachable tells a missing connection from an answer, such as an error of the server.
+unreachable() {
+    grep -qE 'dial (tcp|udp)|no such host|network is unreachable|connection (refused|reset)|i/o timeout|TLS handshake timeout|Client.Timeout' "$out"
+}
+
+skip() {
+    if [ "${VULNERABILITIES:-}" = required ]; then
+        echo "vulnerabilities: FAILED: cannot reach the database of $1" >&2
+        exit 1
+    fi
+    echo "vulnerabilities: NOT CHECKED: cannot reach the database of $1 (VULNERABILITIES=required makes this an error)" >&2
+    exit "$status"
+}
+
+govulncheck() {
+    "$GO" tool -modfile="$modfile" govulncheck ${GOVULNDB:+-db "$GOVULNDB"} "$@" >"$out" 2>&1 || {
+        code=$?
+        unreachable && skip "Go"
+        return $code
+    }
+}
+
+# The full distribution has the dependencies of both, once it was generated.
+for dir in . build/collector-full; do
+    [ -f "$dir/go.mod" ] || continue
+    govulncheck -C "$dir" ./... || { echo "vulnerabilities: in $dir:" >&2 && cat "$out" >&2 && status=1; }
+done
+for dir in tools tools/lint tools/vale; do
+    govulncheck -C "$dir" -format text tool || { echo "vulnerabilities: in $dir, which is not shipped:" && grep -E '^Vulnerability|^ +(Found|Fixed) in' "$out" || cat "$out"; }
+done
+
+# files lists what OSV-Scanner reads, below folders.
+files() {
+    find "$@" \( -name node_modules -o -name build \) -prune -o \( -name package-lock.json -o -name pom.xml \) -print | sort
+}
+
+osv() {
+    arguments=
+    for file in $(files "$@"); do arguments="$arguments --lockfile=$file"; done
+    # shellcheck disable=SC2086 # words
+    "$GO" tool -modfile="$modfile" osv-scanner scan source ${OSV_SCALIBR_LOCAL_DB_CACHE_DIRECTORY:+--offline} $arguments >"$out" 2>&1 || {
+        code=$?
+        unreachable && skip "OSV"
+        return $code
+    }
+}
+
+osv web agent/otel || { cat "$out" >&2 && status=1; }
+osv config e2e || { echo "vulnerabilities: in programs of tests, which are not shipped:" && cat "$out"; }
+[ "$status" != 0 ] || echo "vulnerabilities: none known in what is shipped"
+exit "$status"
