@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // Error is a violation of the protocol, with its position. Connection errors are not of this type but are wrapped with the position too.
@@ -41,9 +40,22 @@ type Reader struct {
 	limit   int
 	head    [FrameHeaderSize]byte // a field to avoid an allocation
 	buf     []byte
+	lent    *[]byte // where buf is from, if it is from buffers
 	frames  uint64
 	read    int64
 	skipped uint64
+	source  Source
+}
+
+// Source is asked before a frame is read that has not arrived yet. Nil means that there is nothing to ask.
+type Source interface {
+	// Await is called when the rest of a frame of a number of bytes must be awaited.
+	Await(payload int)
+	// Room is called before the buffer for frames changes its size; it may wait for room. An error ends the reading. If to is 0 there is
+	// none.
+	Room(from, to int) error
+	// TryRoom is like Room, but does not wait.
+	TryRoom(from, to int) bool
 }
 
 // readBuffer is small, since there is one for each agent; frames that do not fit are read directly.
@@ -53,6 +65,12 @@ const readBuffer = 16 << 10
 func NewReader(src io.Reader, limit int) *Reader {
 	return &Reader{src: bufio.NewReaderSize(src, readBuffer), limit: limit}
 }
+
+// SetLimit changes the limit of payloads.
+func (r *Reader) SetLimit(limit int) { r.limit = limit }
+
+// SetSource sets whom to ask.
+func (r *Reader) SetSource(source Source) { r.source = source }
 
 // Preamble reads the preamble and returns the agent's version of the protocol.
 func (r *Reader) Preamble() (version uint16, err error) {
@@ -89,6 +107,9 @@ func (r *Reader) Skipped() uint64 { return r.skipped }
 func (r *Reader) Offset() int64 { return r.read }
 
 func (r *Reader) next() (Frame, error) {
+	if r.source != nil && cap(r.buf) > readBuffer {
+		r.Release() // the next frame may be a long time coming
+	}
 	frame := Frame{Number: r.frames + 1, Byte: r.read}
 	n, err := io.ReadFull(r.src, r.head[:])
 	r.read += int64(n)
@@ -111,13 +132,21 @@ func (r *Reader) next() (Frame, error) {
 	return frame, nil
 }
 
-// fill reads n bytes and allocates memory as they arrive.
+// fill reads n bytes and takes memory as they arrive.
 func (r *Reader) fill(n int) error {
 	r.buf = r.buf[:0]
+	if r.source != nil && n > r.src.Buffered() {
+		r.source.Await(n)
+	}
 	for len(r.buf) < n {
 		have := len(r.buf)
 		step := min(n-have, max(have, readBuffer))
-		r.buf = slices.Grow(r.buf, step)[:have+step]
+		if have == 0 && r.lend(n) {
+			step = n
+		} else if err := r.resize(have + step); err != nil {
+			return err
+		}
+		r.buf = r.buf[:have+step]
 		got, err := io.ReadFull(r.src, r.buf[have:])
 		r.read += int64(got)
 		if err != nil {

@@ -169,3 +169,68 @@ func sampleSections(threads, perThread int) []Section {
 	}
 	return sections
 }
+
+// meter is a Source with a limit.
+type meter struct{ limit, held, most, awaited int }
+
+func (m *meter) Await(n int) { m.awaited = max(m.awaited, n) }
+
+func (m *meter) TryRoom(from, to int) bool { return m.Room(from, to) == nil }
+
+func (m *meter) Room(from, to int) error {
+	if m.held+to-from > m.limit {
+		return io.ErrShortBuffer
+	}
+	m.held += to - from
+	m.most = max(m.most, m.held)
+	return nil
+}
+
+// Memory for a frame is taken before it is used, as the frame arrives, and given back with the next frame.
+func TestSourceIsAsked(t *testing.T) {
+	text := strings.Repeat("n", 60_000)
+	big := AppendClass(nil, Class{ID: 1, Name: text})
+	small := AppendClass(nil, Class{ID: 2, Name: "x"})
+	m := &meter{limit: 1 << 20}
+	r := NewReader(bytes.NewReader(append(append([]byte(nil), big...), small...)), MaxFrame)
+	r.SetSource(m)
+	frame, err := r.Next()
+	require.NoError(t, err)
+	class, err := frame.Class()
+	require.NoError(t, err)
+	assert.Equal(t, text, class.Name)
+	assert.Equal(t, 64<<10, m.held)
+	assert.Equal(t, len(big)-FrameHeaderSize, m.awaited)
+	_, err = r.Next()
+	require.NoError(t, err)
+	assert.Equal(t, 16<<10, m.held)
+	r.Release()
+	assert.Zero(t, m.held)
+
+	m = &meter{limit: 1 << 20}
+	r = NewReader(io.MultiReader(bytes.NewReader([]byte{0, 0, 0x10, 0, 6, 0, 0, 0}), bytes.NewReader(make([]byte, 100))), MaxFrame)
+	r.SetSource(m)
+	_, err = r.Next()
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.LessOrEqual(t, m.most, 1<<20, "1 MiB was announced, and may be lent at most")
+
+	m = &meter{limit: 40 << 10}
+	r = NewReader(bytes.NewReader(big), MaxFrame)
+	r.SetSource(m)
+	_, err = r.Next()
+	require.ErrorIs(t, err, io.ErrShortBuffer)
+	r.Release()
+	assert.Zero(t, m.held)
+}
+
+func TestLentBuffersDoNotAllocate(t *testing.T) {
+	stream := sampleBatch(10, 1000)
+	src := bytes.NewReader(stream)
+	r := NewReader(src, MaxFrame)
+	r.SetSource(&meter{limit: 1 << 20})
+	var events []jvmthread.Event
+	assert.Less(t, testing.AllocsPerRun(100, func() {
+		src.Reset(stream)
+		events = readAll(t, r, events)
+	}), 1.)
+}

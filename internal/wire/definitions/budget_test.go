@@ -60,7 +60,9 @@ func TestBudgetIsTheHeap(t *testing.T) {
 		"classes": func(i int) []wire.Frame {
 			return []wire.Frame{classFrame(i, fmt.Sprintf("com.acme.orders.Class%d", i))}
 		},
-		"long names":  func(i int) []wire.Frame { return []wire.Frame{classFrame(i, strings.Repeat("n", 1000)+strconv.Itoa(i))} },
+		"long names": func(i int) []wire.Frame {
+			return []wire.Frame{classFrame(i, strings.Repeat("n", 1000)+strconv.Itoa(i))}
+		},
 		"threads":     func(i int) []wire.Frame { return []wire.Frame{threadFrame(i, fmt.Sprintf("http-nio-8080-exec-%d", i))} },
 		"far threads": func(i int) []wire.Frame { return []wire.Frame{threadFrame(i<<30, "v")} },
 		"methods":     func(i int) []wire.Frame { return []wire.Frame{methodFrame(i, fmt.Sprintf("match%d", i), 12)} },

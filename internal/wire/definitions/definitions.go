@@ -87,6 +87,10 @@ func (d *Table) Define(frame wire.Frame) (refused bool, err error) {
 		err = frame.Stack(&d.frames)
 		defined = err == nil && d.defineStack(&d.frames)
 	}
+	const keep = 1 << 10 // lines of a method, frames of a stack
+	if cap(d.scratch.Lines) > keep || cap(d.frames.Frames) > keep {
+		d.scratch, d.frames = wire.Method{}, wire.Stack{}
+	}
 	d.settle()
 	return err == nil && !defined, err
 }
