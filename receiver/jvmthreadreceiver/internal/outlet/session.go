@@ -5,6 +5,7 @@ package outlet
 
 import (
 	"math"
+	"sync"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -49,6 +50,7 @@ type Batch struct {
 	lost    uint64                          // events lost in the gaps of the batch
 	unowned uint64                          // events with FlagOwnerUnknown
 	carrier threadpdata.Carrier
+	lent    *[]jvmthread.Event // where Events is from, if it is from spare
 }
 
 // Part locates the events of one thread in a batch.
@@ -76,6 +78,14 @@ func (s *Session) Begin() *Batch {
 	b := &s.Batch
 	if b.news == nil || len(b.news) > many {
 		b.Peers, b.news = nil, make(map[jvmthread.ThreadID]struct{})
+	}
+	if cap(b.Parts) > many {
+		b.Parts, b.carrier.Threads = nil, nil
+	}
+	if b.Events == nil {
+		if b.lent, _ = spare.Get().(*[]jvmthread.Event); b.lent != nil {
+			b.Events = *b.lent
+		}
 	}
 	clear(b.news)
 	b.Events, b.Parts, b.Peers, b.Aggregate = b.Events[:0], b.Parts[:0], b.Peers[:0], nil
@@ -207,8 +217,23 @@ func (s *Session) commit() {
 		}
 		s.Before++
 	}
+	b.recycle()
+}
+
+// spare has the memory of batches that no session uses. All sessions share it, since most of the time most JVMs send nothing.
+//
+//nolint:gochecknoglobals // a cache
+var spare sync.Pool
+
+// recycle lets other sessions use the memory of the batch's events.
+func (b *Batch) recycle() {
 	const keep = 1 << 16 // events: twice what a frame of the default size holds
-	if cap(b.Events) > keep {
-		b.Events = nil
+	if cap(b.Events) > 0 && cap(b.Events) <= keep {
+		if b.lent == nil {
+			b.lent = new([]jvmthread.Event)
+		}
+		*b.lent = b.Events[:0]
+		spare.Put(b.lent)
 	}
+	b.Events, b.lent, b.carrier.Events = nil, nil, nil
 }
