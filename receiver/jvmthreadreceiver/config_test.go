@@ -48,7 +48,8 @@ func TestConfigs(t *testing.T) {
 			s.TLS = configoptional.Some(server)
 			s.Auth = configoptional.Some(configauth.Config{AuthenticatorID: component.MustNewID("bearertokenauth")})
 			s.IncludeMetadata = true
-			s.MaxConnections = 500
+			s.MaxConnections, s.MaxConnectionsPerPeer, s.MaxHalfOpen = 500, 400, 100
+			s.MaxDefinitionsMiB, s.MaxBuffersMiB = 1024, 64
 			s.MaxSessions = 2000
 			s.AllowUnverifiedSessions = true
 			s.MaxFrameSize = 4 << 20
@@ -104,6 +105,16 @@ func TestConfigErrorsNameOptionAndRemedy(t *testing.T) {
 		{
 			func(s *StreamConfig) { s.MaxConnections = 0 },
 			"protocols::stream::max_connections: is 0; use 1 or more",
+		},
+		{
+			func(s *StreamConfig) { s.MaxConnectionsPerPeer, s.MaxHalfOpen = -1, 0 },
+			"protocols::stream::max_connections_per_peer: is -1; use 0 (three quarters of max_connections) or more\n" +
+				"protocols::stream::max_half_open: is 0; use 1 or more",
+		},
+		{
+			func(s *StreamConfig) { s.MaxDefinitionsMiB, s.MaxBuffersMiB = 0, 15 },
+			"protocols::stream::max_definitions_mib: is 0; use 1 to 1048576, and about 2 for each JVM\n" +
+				"protocols::stream::max_buffers_mib: is 15; use 16 to 1048576",
 		},
 		{
 			func(s *StreamConfig) { s.MaxSessions = -1 },

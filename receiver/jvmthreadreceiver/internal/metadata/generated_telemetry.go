@@ -3,10 +3,12 @@
 package metadata
 
 import (
+	"context"
 	"errors"
 	"sync"
 
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/embedded"
 	"go.opentelemetry.io/otel/trace"
 
 	"go.opentelemetry.io/collector/component"
@@ -39,7 +41,7 @@ type TelemetryBuilder struct {
 	ReceiverJvmThreadFileProblems       metric.Int64Counter
 	ReceiverJvmThreadFiles              metric.Int64Counter
 	ReceiverJvmThreadFilesBad           metric.Int64Counter
-	ReceiverJvmThreadHeld               metric.Int64UpDownCounter
+	ReceiverJvmThreadHeld               metric.Int64ObservableUpDownCounter
 	ReceiverJvmThreadOwnersUnknown      metric.Int64Counter
 	ReceiverJvmThreadSeries             metric.Int64Counter
 	ReceiverJvmThreadSeriesUnknown      metric.Int64Counter
@@ -55,6 +57,31 @@ type telemetryBuilderOptionFunc func(mb *TelemetryBuilder)
 
 func (tbof telemetryBuilderOptionFunc) apply(mb *TelemetryBuilder) {
 	tbof(mb)
+}
+
+// RegisterReceiverJvmThreadHeldCallback sets callback for observable ReceiverJvmThreadHeld metric.
+func (builder *TelemetryBuilder) RegisterReceiverJvmThreadHeldCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ReceiverJvmThreadHeld, obs: o})
+		return nil
+	}, builder.ReceiverJvmThreadHeld)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+type observerInt64 struct {
+	embedded.Int64Observer
+	inst metric.Int64Observable
+	obs  metric.Observer
+}
+
+func (oi *observerInt64) Observe(value int64, opts ...metric.ObserveOption) {
+	oi.obs.ObserveInt64(oi.inst, value, opts...)
 }
 
 // Shutdown unregister all registered callbacks for async instruments.
@@ -89,13 +116,13 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadConnectionsBad, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_connections_bad",
-		metric.WithDescription("Connections closed because of a protocol error, or because no hello arrived in time. [Alpha]"),
+		metric.WithDescription("Connections closed because of a protocol error, or because no hello arrived in time or before those of newer ones. [Alpha]"),
 		metric.WithUnit("{connection}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadConnectionsRefused, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_connections_refused",
-		metric.WithDescription("Connections closed because the limit of connections or sessions was reached, or the credentials were not accepted. [Alpha]"),
+		metric.WithDescription("Connections closed because a limit was reached - of connections, sessions or memory - or the credentials were not accepted. [Alpha]"),
 		metric.WithUnit("{connection}"),
 	)
 	errs = errors.Join(errs, err)
@@ -153,9 +180,9 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("{file}"),
 	)
 	errs = errors.Join(errs, err)
-	builder.ReceiverJvmThreadHeld, err = builder.meter.Int64UpDownCounter(
+	builder.ReceiverJvmThreadHeld, err = builder.meter.Int64ObservableUpDownCounter(
 		"otelcol_receiver_jvm_thread_held",
-		metric.WithDescription("Estimated memory held for the definitions of all sessions - classes, methods, stacks and threads. [Alpha]"),
+		metric.WithDescription("Estimated memory held for connections and sessions - definitions (classes, methods, stacks, threads), frames and batches. [Alpha]"),
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)

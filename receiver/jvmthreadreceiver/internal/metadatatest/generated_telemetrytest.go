@@ -56,7 +56,7 @@ func AssertEqualReceiverJvmThreadConnections(t *testing.T, tt *componenttest.Tel
 func AssertEqualReceiverJvmThreadConnectionsBad(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_connections_bad",
-		Description: "Connections closed because of a protocol error, or because no hello arrived in time. [Alpha]",
+		Description: "Connections closed because of a protocol error, or because no hello arrived in time or before those of newer ones. [Alpha]",
 		Unit:        "{connection}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -72,7 +72,7 @@ func AssertEqualReceiverJvmThreadConnectionsBad(t *testing.T, tt *componenttest.
 func AssertEqualReceiverJvmThreadConnectionsRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_connections_refused",
-		Description: "Connections closed because the limit of connections or sessions was reached, or the credentials were not accepted. [Alpha]",
+		Description: "Connections closed because a limit was reached - of connections, sessions or memory - or the credentials were not accepted. [Alpha]",
 		Unit:        "{connection}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -232,7 +232,7 @@ func AssertEqualReceiverJvmThreadFilesBad(t *testing.T, tt *componenttest.Teleme
 func AssertEqualReceiverJvmThreadHeld(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_held",
-		Description: "Estimated memory held for the definitions of all sessions - classes, methods, stacks and threads. [Alpha]",
+		Description: "Estimated memory held for connections and sessions - definitions (classes, methods, stacks, threads), frames and batches. [Alpha]",
 		Unit:        "By",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,

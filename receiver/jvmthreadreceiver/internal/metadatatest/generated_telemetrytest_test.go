@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
 
@@ -19,6 +20,10 @@ func TestSetupTelemetry(t *testing.T) {
 	tb, err := metadata.NewTelemetryBuilder(testTel.NewTelemetrySettings())
 	require.NoError(t, err)
 	defer tb.Shutdown()
+	require.NoError(t, tb.RegisterReceiverJvmThreadHeldCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
 	tb.ReceiverJvmThreadBatchesDuplicate.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadConnections.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadConnectionsBad.Add(context.Background(), 1)
@@ -32,7 +37,6 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ReceiverJvmThreadFileProblems.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadFiles.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadFilesBad.Add(context.Background(), 1)
-	tb.ReceiverJvmThreadHeld.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadOwnersUnknown.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSeries.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadSeriesUnknown.Add(context.Background(), 1)

@@ -32,10 +32,18 @@ type Config struct {
 	IncludeMetadata bool `mapstructure:"include_metadata"`
 	// MaxConnections is the maximum number of agents served concurrently.
 	MaxConnections int `mapstructure:"max_connections"`
+	// MaxConnectionsPerPeer limits the connections of a user of a Unix socket, or of an address. 0 is three quarters of MaxConnections.
+	MaxConnectionsPerPeer int `mapstructure:"max_connections_per_peer"`
+	// MaxHalfOpen is the maximum number of connections whose hello is not complete. Beyond it the oldest of the peer with most is closed.
+	MaxHalfOpen int `mapstructure:"max_half_open"`
 	// MaxSessions is the maximum number of JVMs known at the same time, including those that may reconnect.
 	MaxSessions int `mapstructure:"max_sessions"`
 	// MaxFrameSize is the maximum size of a frame's payload in bytes.
 	MaxFrameSize int `mapstructure:"max_frame_size"`
+	// MaxDefinitionsMiB limits the memory for the names and stacks of all sessions. Further definitions are refused.
+	MaxDefinitionsMiB int `mapstructure:"max_definitions_mib"`
+	// MaxBuffersMiB limits the memory for frames that are being received, and that for batches on their way. Further ones wait.
+	MaxBuffersMiB int `mapstructure:"max_buffers_mib"`
 	// HelloTimeout is the time limit for the agent's hello after it connects.
 	HelloTimeout time.Duration `mapstructure:"hello_timeout"`
 	// SessionLinger is how long a disconnected session may reconnect before it ends as lost.
@@ -59,16 +67,45 @@ type Settings struct {
 func DefaultConfig() Config {
 	return Config{
 		SocketMode:     "0600",
-		MaxConnections: 64,
-		MaxSessions:    1024,
+		MaxConnections: 2048,
+		MaxHalfOpen:    256,
+		MaxSessions:    2048,
 		MaxFrameSize:   wire.MaxFrame,
-		HelloTimeout:   10 * time.Second,
-		SessionLinger:  5 * time.Second,
+
+		MaxDefinitionsMiB: 512,
+		MaxBuffersMiB:     128,
+
+		HelloTimeout:  10 * time.Second,
+		SessionLinger: 5 * time.Second,
 	}
+}
+
+// connectionsPerPeer returns the limit of one peer.
+func (c *Config) connectionsPerPeer() int {
+	if c.MaxConnectionsPerPeer > 0 {
+		return c.MaxConnectionsPerPeer
+	}
+	return c.perPeer(c.MaxConnections)
+}
+
+// perPeer leaves the last quarter of a limit to other peers, if there may be any.
+func (c *Config) perPeer(limit int) int {
+	const others = 0o066
+	address, _ := parseEndpoint(c.Endpoint) // checked before
+	if mode, err := parseSocketMode(c.SocketMode); err == nil && isUnix(address) && mode&others == 0 {
+		return limit
+	}
+	return limit - limit/4
 }
 
 // maxFrameSize is the upper limit of max_frame_size. A connection may need as much memory.
 const maxFrameSize = 256 << 20
+
+// The range of memory limits in MiB. Each connection holds some KiB and should be able to send a frame of the default size.
+const (
+	minBuffersMiB = 16
+	maxMiB        = 1 << 20
+)
 
 // Check reports every invalid option with its full path and the remedy.
 func (c *Config) Check() error {
@@ -87,6 +124,18 @@ func (c *Config) Check() error {
 	}
 	if c.MaxConnections < 1 {
 		report("max_connections", "is %d; use 1 or more", c.MaxConnections)
+	}
+	if c.MaxConnectionsPerPeer < 0 {
+		report("max_connections_per_peer", "is %d; use 0 (three quarters of max_connections) or more", c.MaxConnectionsPerPeer)
+	}
+	if c.MaxHalfOpen < 1 {
+		report("max_half_open", "is %d; use 1 or more", c.MaxHalfOpen)
+	}
+	if c.MaxDefinitionsMiB < 1 || c.MaxDefinitionsMiB > maxMiB {
+		report("max_definitions_mib", "is %d; use 1 to %d, and about 2 for each JVM", c.MaxDefinitionsMiB, maxMiB)
+	}
+	if c.MaxBuffersMiB < minBuffersMiB || c.MaxBuffersMiB > maxMiB {
+		report("max_buffers_mib", "is %d; use %d to %d", c.MaxBuffersMiB, minBuffersMiB, maxMiB)
 	}
 	if c.MaxSessions < 1 {
 		report("max_sessions", "is %d; use 1 or more", c.MaxSessions)

@@ -16,7 +16,10 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/budget"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/internal/wire/definitions"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
 
@@ -28,18 +31,29 @@ type connection struct {
 	reader   *wire.Reader
 	controls *controls
 	out      []byte // buffer for frames to the agent
-}
+	greeted  bool   // its hello is complete
+	late     string // what is wrong if the deadline before that has passed
+	flying   int    // bytes of the batch on its way to the next component
 
-// silence is how long an agent may send nothing before its connection is considered broken. Agents send a frame each second.
-const silence = 30 * time.Second
+	// Set by door.
+	peer        *peer
+	open        bool // it counts as such; guarded by door.mu
+	definitions *budget.Budget
+	buffers     *budget.Budget
+}
 
 func newConnection(ctx context.Context, conn net.Conn, tlsConfig *tls.Config, all *sessions) *connection {
 	l := newLink(ctx, conn, tlsConfig)
-	return &connection{link: l, sessions: all, reader: wire.NewReader(l.conn, all.Config.MaxFrameSize), controls: newControls(l.write)}
+	c := &connection{link: l, sessions: all, reader: wire.NewReader(l.conn, min(maxHello, all.Config.MaxFrameSize)), controls: newControls(l.write)}
+	c.reader.SetSource(c)
+	return c
 }
 
 // serve communicates with the agent until the connection or the session ends.
 func (c *connection) serve() {
+	defer c.sessions.door.leave(c)
+	defer c.arrive()
+	defer c.reader.Release()
 	defer c.close()
 	s, err := c.greet()
 	if err != nil {
@@ -53,16 +67,21 @@ func (c *connection) serve() {
 
 // greet reads preamble and hello, and claims the session.
 func (c *connection) greet() (*session, error) {
-	c.setReadDeadline(time.Now().Add(c.sessions.Config.HelloTimeout))
+	began, limit := time.Now(), c.sessions.Config.HelloTimeout
+	c.expect("hello", began, limit)
 	if secure, ok := c.conn.(*tls.Conn); ok {
 		if err := secure.HandshakeContext(c.ctx); err != nil {
 			return nil, &handshakeError{err}
 		}
 	}
+	if now := time.Now(); now.Add(preambleTime).Before(began.Add(limit)) {
+		c.expect("preamble", now, preambleTime)
+	}
 	version, err := c.reader.Preamble()
 	if err != nil {
 		return nil, err
 	}
+	c.expect("hello", began, limit)
 	telemetry := c.sessions.Out.Telemetry
 	if version != wire.Version {
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
@@ -82,10 +101,18 @@ func (c *connection) greet() (*session, error) {
 	if err := frame.Hello(&hello); err != nil {
 		return nil, err
 	}
+	if n := len(hello.Attributes); n > maxAttributes {
+		return nil, invalid(frame, fmt.Sprintf("%d attributes, want at most %d", n, maxAttributes))
+	}
 	if err := c.admit(frame, hello.Headers); err != nil {
 		return nil, err
 	}
-	s, err := c.sessions.claim(c, &hello)
+	c.greeted = true
+	err = c.sessions.door.welcome(c, c.sessions.serves(hello.Session))
+	var s *session
+	if err == nil {
+		s, err = c.sessions.claim(c, &hello)
+	}
 	if err != nil {
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsRefused, 1)
 		return nil, err
@@ -99,18 +126,19 @@ func (c *connection) greet() (*session, error) {
 
 // converse handles frames until the connection or the session ends.
 func (c *connection) converse(s *session) error {
-	s.Definitions.Reset()
+	s.Definitions = definitions.NewWithin(symbols.New(symbols.DefaultLimits()), c.definitions)
+	defer s.Definitions.Release()
+	c.reader.SetLimit(c.sessions.Config.MaxFrameSize)
 	defer c.controls.close()
 	if err := c.controls.start(c.initialOptions(s)); err != nil {
 		return err
 	}
 	defer c.register(s)()
-	var status wire.Status
 	for {
 		c.setReadDeadline(time.Now().Add(silence)) // per frame: the next component may take longer
 		frame, err := c.reader.Next()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return fmt.Errorf("agent was silent for %v: %w", silence, err)
+			return fmt.Errorf("agent was silent for %v, or slower than %d bytes a second: %w", silence, frameRate, err)
 		}
 		if err != nil {
 			return err
@@ -139,6 +167,7 @@ func (c *connection) converse(s *session) error {
 			}
 			return c.sessions.end(c.ctx, s, end)
 		case wire.FrameStatus:
+			var status wire.Status // not kept: it may be large
 			if err := frame.Status(&status); err != nil {
 				return err
 			}
@@ -192,6 +221,9 @@ func (c *connection) part(session string, why error) {
 		log.Debug("Connection closed at the end of its session")
 	case c.isStopped() && errors.Is(context.Cause(c.ctx), errSuperseded):
 		log.Info("Another connection took over the session")
+	case c.isStopped() && errors.Is(context.Cause(c.ctx), errCrowded):
+		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
+		log.Warn("Closed a connection: too many have not sent their hello", zap.Int("max_half_open", cfg.MaxHalfOpen), zap.String("peer", c.peer.name))
 	case c.isStopped():
 		c.refuse(wire.RefuseShutdown, "the receiver is shutting down")
 	case errors.As(why, &bad):
@@ -210,9 +242,8 @@ func (c *connection) part(session string, why error) {
 		c.drain()
 	case session == "" && errors.Is(why, os.ErrDeadlineExceeded):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
-		log.Warn("Closed a connection: no hello within hello_timeout",
-			zap.Duration("hello_timeout", cfg.HelloTimeout), zap.Int64("bytes", c.reader.Offset()))
-		c.refuse(wire.RefuseBadFrame, fmt.Sprintf("no hello within %v", cfg.HelloTimeout))
+		log.Warn("Closed a connection: its hello did not arrive in time", zap.String("reason", c.late), zap.Int64("bytes", c.reader.Offset()))
+		c.refuse(wire.RefuseBadFrame, c.late)
 	case errors.As(why, &plain):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		log.Warn("Closed a connection without TLS, which protocols::stream::tls requires", zap.Error(why))
@@ -224,4 +255,10 @@ func (c *connection) part(session string, why error) {
 	default:
 		log.Info("Connection lost; the session may reconnect", zap.Error(why), zap.Duration("session_linger", cfg.SessionLinger))
 	}
+}
+
+// expect limits the time of the next part of the greeting.
+func (c *connection) expect(part string, from time.Time, limit time.Duration) {
+	c.late = fmt.Sprintf("no %s within %v", part, limit)
+	c.setReadDeadline(from.Add(limit))
 }

@@ -15,13 +15,11 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
-	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
 
@@ -31,16 +29,11 @@ type Server struct {
 	tls      *tls.Config
 	sessions *sessions
 
-	open     atomic.Int64 // connections
-	refusing atomic.Int32 // connections above the limit that are being refused
-	wg       sync.WaitGroup
+	wg sync.WaitGroup
 }
 
-// maxRefusing limits the connections that receive a reason when there are too many; others are just closed.
-const maxRefusing = 16
-
 func newServer(settings Settings) *Server {
-	return &Server{sessions: &sessions{Settings: settings, byID: make(map[jvmthread.SessionID]*session)}}
+	return &Server{sessions: newSessions(settings)}
 }
 
 // Listen opens the listener.
@@ -77,6 +70,13 @@ func Listen(ctx context.Context, settings Settings) (*Server, error) {
 // their agents continue with the next receiver after the last acknowledged batch.
 func (s *Server) Serve(ctx context.Context) {
 	s.sessions.ctx = ctx
+	err := s.sessions.Out.Telemetry.RegisterReceiverJvmThreadHeldCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(s.sessions.held())
+		return nil
+	})
+	if err != nil {
+		s.sessions.Out.Log.Warn("The metric receiver_jvm_thread_held is missing", zap.Error(err))
+	}
 	stop := context.AfterFunc(ctx, func() { _ = s.listener.Close() }) // nothing is buffered
 	defer stop()
 	s.accept(ctx)
@@ -99,9 +99,12 @@ func (s *Server) accept(ctx context.Context) {
 			continue
 		}
 		c := newConnection(ctx, conn, s.tls, s.sessions)
-		if ctx.Err() != nil || s.open.Load() >= int64(s.sessions.Config.MaxConnections) {
-			s.reject(c)
+		if ctx.Err() != nil {
+			c.close()
 			continue
+		}
+		if crowded := s.sessions.door.enter(c, peerName(conn)); crowded != nil {
+			crowded.cancel(errCrowded)
 		}
 		s.count(1)
 		s.wg.Go(func() {
@@ -112,28 +115,5 @@ func (s *Server) accept(ctx context.Context) {
 }
 
 func (s *Server) count(n int64) {
-	s.open.Add(n)
 	outlet.Count(s.sessions.Out.Telemetry.ReceiverJvmThreadConnections, n)
-}
-
-// reject closes a connection above the limit. It sends a reason to the first few of a crowd only, and not over TLS, which would take a
-// handshake.
-func (s *Server) reject(c *connection) {
-	if c.isStopped() {
-		c.close()
-		return
-	}
-	outlet.Count(s.sessions.Out.Telemetry.ReceiverJvmThreadConnectionsRefused, 1)
-	if s.tls != nil || s.refusing.Load() >= maxRefusing {
-		c.close()
-		return
-	}
-	s.refusing.Add(1)
-	s.wg.Go(func() {
-		defer s.refusing.Add(-1)
-		defer c.close()
-		c.part("", &refusal{
-			wire.RefuseLimit, fmt.Sprintf("limit of %d connections (protocols::stream::max_connections) reached", s.sessions.Config.MaxConnections),
-		})
-	})
 }

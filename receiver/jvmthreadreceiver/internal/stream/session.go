@@ -19,7 +19,9 @@ type session struct {
 
 	offset jvmthread.Time // from the JVM's monotonic clock to the wall clock, according to the session's first hello
 	late   bool           // the agent has already sent its threads' states to another receiver, or to this one in an earlier life
-	held   int            // bytes last recorded as held
+	told   bool           // the next component has a batch of it, or had one in an earlier life of the receiver
+	cost   int            // bytes of its resource, which count while it is known
+	peer   string         // that it counts for
 
 	turn chan struct{} // has one slot, held by the goroutine that uses the fields above
 
@@ -32,8 +34,20 @@ type session struct {
 	keep    func()    // set while the session is being ended as lost; cancels that if there is still time
 }
 
+// Memory of a session and of an attribute of its resource, without their texts.
+const (
+	perSession   = 2 << 10
+	perAttribute = 160
+)
+
 func newSession(hello *wire.Hello) *session {
+	cost := perSession
+	for _, a := range hello.Attributes {
+		cost += perAttribute + len(a.Key) + len(a.Value)
+	}
 	return &session{
+		cost:    cost,
+		told:    hello.Acked > 0,
 		Session: outlet.NewSession(hello, symbols.New(symbols.DefaultLimits())),
 		offset:  jvmthread.Time(hello.Wall - hello.Monotonic),
 		late:    hello.Acked > 0,
@@ -103,6 +117,9 @@ func (c *connection) batch(s *session, frame wire.Frame) error {
 	if err := s.follows(frame, batch.Sequence); err != nil {
 		return err
 	}
+	if err := c.depart(frame); err != nil {
+		return err
+	}
 	if err := s.take(frame, &batch); err != nil {
 		return err
 	}
@@ -111,6 +128,10 @@ func (c *connection) batch(s *session, frame wire.Frame) error {
 
 // aggregate handles sums, which are numbered and acknowledged like batches.
 func (c *connection) aggregate(s *session, frame wire.Frame) error {
+	if err := c.depart(frame); err != nil {
+		return err
+	}
+	defer c.arrive()
 	var aggregate wire.Aggregate
 	skipped, err := frame.Aggregate(&aggregate)
 	if err != nil {
@@ -142,7 +163,8 @@ func (c *connection) deliver(s *session) error {
 	if err := c.sessions.Out.Deliver(c.ctx, s.Session); err != nil {
 		return err
 	}
-	c.sessions.recordHeld(s, s.Definitions.Held())
+	s.told = true
+	c.arrive()
 	return c.acknowledge(s.Last)
 }
 

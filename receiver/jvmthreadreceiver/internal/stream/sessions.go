@@ -12,11 +12,10 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/wire"
-	"github.com/weft-otel/weft/internal/wire/definitions"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
 
@@ -29,8 +28,31 @@ type sessions struct {
 	ctx context.Context //nolint:containedctx // of Server.Serve, which outlives the connections
 	wg  sync.WaitGroup  // goroutines that wait for a reconnect
 
-	mu   sync.Mutex
-	byID map[jvmthread.SessionID]*session
+	door   *door
+	flight *budget.Budget // batches on their way to the next component
+
+	mu     sync.Mutex
+	byID   map[jvmthread.SessionID]*session
+	byPeer map[string]int // number of sessions that began with a connection of a peer
+}
+
+func newSessions(settings Settings) *sessions {
+	door := newDoor(settings.Config)
+	return &sessions{
+		Settings: settings, door: door, flight: budget.New(door.buffers.Limit()), byID: make(map[jvmthread.SessionID]*session),
+		byPeer: make(map[string]int),
+	}
+}
+
+// held returns the memory in bytes of all connections and sessions.
+func (all *sessions) held() int64 { return all.door.held() + all.flight.Held() }
+
+// serves reports whether a connection serves the session.
+func (all *sessions) serves(id jvmthread.SessionID) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	s, ok := all.byID[id]
+	return ok && s.owner != nil
 }
 
 // endPatience limits how long a lost session is kept while the next component does not accept its end.
@@ -82,8 +104,19 @@ func (all *sessions) enlist(c *connection, hello *wire.Hello, proven bool) (s *s
 		if limit := all.Config.MaxSessions; len(all.byID) >= limit {
 			return nil, nil, &refusal{wire.RefuseLimit, fmt.Sprintf("limit of %d sessions (protocols::stream::max_sessions) reached", limit)}
 		}
+		if each := all.Config.perPeer(all.Config.MaxSessions); all.byPeer[c.peer.name] >= each {
+			return nil, nil, &refusal{
+				wire.RefuseLimit,
+				fmt.Sprintf("limit of %d sessions of %s (three quarters of protocols::stream::max_sessions) reached", each, c.peer.name),
+			}
+		}
 		s = newSession(hello)
+		s.peer = c.peer.name
+		if !all.door.definitions.Take(s.cost) {
+			return nil, nil, &refusal{wire.RefuseLimit, "no memory for another session (protocols::stream::max_definitions_mib)"}
+		}
 		all.byID[hello.Session] = s
+		all.byPeer[s.peer]++
 		outlet.Count(all.Out.Telemetry.ReceiverJvmThreadSessions, 1)
 		all.Out.Log.Info("Session started", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.Uint32("pid", hello.PID))
 	}
@@ -101,6 +134,7 @@ func (all *sessions) enlist(c *connection, hello *wire.Hello, proven bool) (s *s
 
 // release gives up the turn and the session. A session that is not over waits for another connection.
 func (all *sessions) release(s *session, c *connection) {
+	s.Batch = outlet.Batch{}
 	<-s.turn
 	all.withdraw(s, c)
 }
@@ -112,6 +146,15 @@ func (all *sessions) withdraw(s *session, c *connection) {
 		return
 	}
 	s.owner = nil
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+		if !s.told { // nothing to continue, and nothing to end
+			all.forget(s)
+			return
+		}
+	default: // an earlier connection still delivers a batch
+	}
 	s.lostAt = time.Now().Add(all.Config.SessionLinger)
 	if !s.lingers {
 		s.lingers = true
@@ -160,8 +203,6 @@ func (all *sessions) lose(s *session) {
 	s.keep = cancel
 	all.mu.Unlock()
 
-	// An agent that reconnects sends all definitions again.
-	s.Definitions, s.Batch = definitions.New(symbols.New(symbols.DefaultLimits())), outlet.Batch{}
 	s.End(threadpdata.EndLost, s.Watermark)
 	err := all.Out.Deliver(ending, s.Session)
 
@@ -202,14 +243,9 @@ func (all *sessions) end(ctx context.Context, s *session, end wire.End) error {
 func (all *sessions) forget(s *session) {
 	s.over = true
 	delete(all.byID, s.ID)
-	all.recordHeld(s, 0)
-	outlet.Count(all.Out.Telemetry.ReceiverJvmThreadSessions, -1)
-}
-
-// recordHeld records the memory that a session holds.
-func (all *sessions) recordHeld(s *session, bytes int) {
-	if bytes != s.held {
-		outlet.Count(all.Out.Telemetry.ReceiverJvmThreadHeld, int64(bytes-s.held))
-		s.held = bytes
+	all.door.definitions.Give(s.cost)
+	if all.byPeer[s.peer]--; all.byPeer[s.peer] == 0 {
+		delete(all.byPeer, s.peer)
 	}
+	outlet.Count(all.Out.Telemetry.ReceiverJvmThreadSessions, -1)
 }

@@ -93,11 +93,31 @@ func TestClockOfTheFirstHelloIsKept(t *testing.T) {
 	r := start(t, outlettest.New(t, nil, next), nil)
 	a := dial(t, r)
 	a.greet(hello)
+	a.send("batch sequence=1 watermark=4")
+	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000004 before 0\n", next.Next(t))
 	require.NoError(t, a.conn.Close())
 	a = dial(t, r)
 	a.greet(strings.Replace(hello, "wall=1000000", "wall=2000000", 1))
-	a.send("batch sequence=1 watermark=5")
-	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000005 before 0\n", next.Next(t))
+	a.send("batch sequence=2 watermark=5")
+	assert.Equal(t, "batch 2 part 0 of 1 watermark 1000005 before 0\n", next.Next(t))
+}
+
+// A session of which nothing was delivered is not worth keeping: there is nothing to continue, and nothing to end.
+func TestSessionWithoutBatchesIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := outlettest.NewSink()
+		r, listener := startWithPipes(t, next)
+		a := listener.dial(t)
+		a.greet(hello)
+		a.send("class id=1 name=\"Book\"")
+		require.NoError(t, a.conn.Close())
+		synctest.Wait()
+		assert.Empty(t, r.sessions.byID)
+		assert.Zero(t, r.sessions.held())
+		time.Sleep(time.Minute)
+		assert.Empty(t, next.Got)
+		r.stop()
+	})
 }
 
 func TestLateReceiverAcceptsEarlierAcknowledgements(t *testing.T) {

@@ -183,7 +183,7 @@ func TestProtocolErrorAffectsOneConnection(t *testing.T) {
 	}{
 		{"http", "raw 474554202f20485454502f312e310d0a0d0a", wire.RefuseBadFrame, `preamble: begins with "GET ", want "WEFT"`},
 		{"version", "preamble version=2", wire.RefuseVersion, "unsupported protocol version 2, want 1"},
-		{"oversize", "preamble version=1\nraw ffffffff01000000", wire.RefuseBadFrame, "frame 1 at byte 8: hello: length 4294967295 exceeds the limit of 1048576 bytes"},
+		{"oversize", "preamble version=1\nraw ffffffff01000000", wire.RefuseBadFrame, "frame 1 at byte 8: hello: length 4294967295 exceeds the limit of 131072 bytes"},
 		{"short hello", "preamble version=1\nraw 02000000 01000000 ffff", wire.RefuseBadFrame, "frame 1 at byte 8: hello: session needs 16 bytes, have 2"},
 		{"no hello", "preamble version=1\nbatch sequence=1", wire.RefuseBadFrame, "frame 1 at byte 8: batch: received before the hello"},
 		{"second hello", other + strings.Split(hello, "\n")[1], wire.RefuseBadFrame, "frame 2 at byte 100: hello: received twice"},
@@ -239,6 +239,7 @@ func TestTooManyConnectionsAreRefused(t *testing.T) {
 	first := dial(t, r)
 	first.greet(hello)
 	second := dial(t, r)
+	second.send(another(1))
 	assert.Equal(t, wire.Refuse{
 		Code: wire.RefuseLimit, Message: "limit of 1 connections (protocols::stream::max_connections) reached",
 	}, second.refused())

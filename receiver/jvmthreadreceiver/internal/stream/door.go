@@ -1,0 +1,134 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/weft-otel/weft/internal/budget"
+	"github.com/weft-otel/weft/internal/wire"
+)
+
+// errCrowded is the cause with which a connection without a hello ends when there are too many of them.
+var errCrowded = errors.New("too many connections without a hello")
+
+// door decides which connections may stay. One whose hello is not complete costs an attacker nothing, so those have a limit of their own,
+// and beyond it the peer with most of them loses its oldest: a newcomer always gets in, and an honest agent, whose hello takes
+// milliseconds, is hardly ever the oldest. The others are limited for each peer as well, so that one peer cannot lock out the rest.
+type door struct {
+	cfg         *Config
+	definitions *budget.Budget // texts and IDs that agents define
+	buffers     *budget.Budget // frames and batches
+
+	mu       sync.Mutex
+	peers    map[string]*peer
+	halfOpen int
+	open     int
+}
+
+// peer is a user or an address with connections.
+type peer struct {
+	name        string
+	halfOpen    []*connection // oldest first
+	open        int
+	definitions *budget.Budget
+	buffers     *budget.Budget
+}
+
+// The share of the memory that a peer or one of its connections may have while the others have none; see budget.Budget.Member.
+const (
+	peerShare        = 3. / 4
+	definitionsShare = 1. / 16
+	bufferShare      = 1. / 8
+)
+
+// perConnection is the memory of a connection without that of frames and definitions: stacks, buffers for reading, TLS.
+const perConnection = 48 << 10
+
+func newDoor(cfg *Config) *door {
+	const mib = 1 << 20
+	return &door{
+		cfg: cfg, peers: make(map[string]*peer),
+		definitions: budget.New(int64(cfg.MaxDefinitionsMiB) * mib), buffers: budget.New(int64(cfg.MaxBuffersMiB) * mib),
+	}
+}
+
+// enter admits a connection whose hello is not complete. The caller closes the other one that it returns, if any.
+func (d *door) enter(c *connection, name string) (crowded *connection) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.peers[name]
+	if p == nil {
+		p = &peer{name: name, definitions: d.definitions.Member(peerShare), buffers: d.buffers.Member(peerShare)}
+		d.peers[name] = p
+	}
+	c.peer, c.definitions, c.buffers = p, p.definitions.Member(definitionsShare), p.buffers.Member(bufferShare)
+	c.buffers.Force(perConnection)
+	p.halfOpen = append(p.halfOpen, c)
+	if d.halfOpen++; d.halfOpen <= d.cfg.MaxHalfOpen {
+		return nil
+	}
+	most := p
+	for _, other := range d.peers {
+		if len(other.halfOpen) > len(most.halfOpen) {
+			most = other
+		}
+	}
+	crowded = most.halfOpen[0]
+	d.drop(crowded)
+	return crowded
+}
+
+// welcome admits a connection whose hello is complete. It may replace another one of the same session.
+func (d *door) welcome(c *connection, replaces bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	limit, each := d.cfg.MaxConnections, d.cfg.connectionsPerPeer()
+	switch {
+	case replaces && d.open < limit+d.cfg.MaxHalfOpen: // and the other one ends
+	case d.open >= limit:
+		return &refusal{wire.RefuseLimit, fmt.Sprintf("limit of %d connections (protocols::stream::max_connections) reached", limit)}
+	case c.peer.open >= each:
+		return &refusal{
+			wire.RefuseLimit,
+			fmt.Sprintf("limit of %d connections of %s (protocols::stream::max_connections_per_peer) reached", each, c.peer.name),
+		}
+	}
+	d.drop(c)
+	c.open = true
+	c.peer.open++
+	d.open++
+	return nil
+}
+
+// leave ends what enter has begun.
+func (d *door) leave(c *connection) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.drop(c)
+	if c.open {
+		c.open = false
+		c.peer.open--
+		d.open--
+	}
+	c.definitions.Close()
+	c.buffers.Close()
+	if p := c.peer; p.open == 0 && len(p.halfOpen) == 0 && p.definitions.Held() == 0 && p.buffers.Held() == 0 {
+		delete(d.peers, p.name)
+	}
+}
+
+// drop removes a connection from those without a hello, if it is one.
+func (d *door) drop(c *connection) {
+	if i := slices.Index(c.peer.halfOpen, c); i >= 0 {
+		c.peer.halfOpen = slices.Delete(c.peer.halfOpen, i, i+1)
+		d.halfOpen--
+	}
+}
+
+// held returns the bytes that all connections hold.
+func (d *door) held() int64 { return d.definitions.Held() + d.buffers.Held() }
