@@ -6,6 +6,7 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/config/configauth"
@@ -61,6 +62,8 @@ type Settings struct {
 	AgentOptions map[string]string              // sent to each agent that connects
 	Agents       agentcontrolextension.Registry // nil disables remote control
 	Auth         extensionauth.Server           // nil: no credentials are checked
+
+	haste time.Duration // tests replace writeTimeout and frameTime by it, unless it is 0
 }
 
 // DefaultConfig returns a listener on a Unix socket for the agents of the same user.
@@ -91,8 +94,8 @@ func (c *Config) connectionsPerPeer() int {
 // perPeer leaves the last quarter of a limit to other peers, if there may be any.
 func (c *Config) perPeer(limit int) int {
 	const others = 0o066
-	address, _ := parseEndpoint(c.Endpoint) // checked before
-	if mode, err := parseSocketMode(c.SocketMode); err == nil && isUnix(address) && mode&others == 0 {
+	unix := c.Endpoint == "" || strings.HasPrefix(c.Endpoint, "unix:")
+	if mode, err := parseSocketMode(c.SocketMode); err == nil && unix && mode&others == 0 {
 		return limit
 	}
 	return limit - limit/4

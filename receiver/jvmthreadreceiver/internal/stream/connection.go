@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -27,16 +28,18 @@ import (
 type connection struct {
 	*link
 
-	sessions *sessions
-	reader   *wire.Reader
-	controls *controls
-	out      []byte // buffer for frames to the agent
-	greeted  bool   // its hello is complete
-	late     string // what is wrong if the deadline before that has passed
-	flying   int    // bytes of the batch on its way to the next component
+	sessions   *sessions
+	reader     *wire.Reader
+	controls   *controls
+	out        []byte       // buffer for frames to the agent
+	greeted    bool         // its hello is complete
+	late       string       // what is wrong if the deadline before that has passed
+	frameSince atomic.Int64 // when the frame began that is being received, in ns; 0: none, or it is small
+	flying     int          // bytes of the batch on its way to the next component
 
 	// Set by door.
 	peer        *peer
+	came        time.Time
 	open        bool // it counts as such; guarded by door.mu
 	definitions *budget.Budget
 	buffers     *budget.Budget
@@ -44,6 +47,7 @@ type connection struct {
 
 func newConnection(ctx context.Context, conn net.Conn, tlsConfig *tls.Config, all *sessions) *connection {
 	l := newLink(ctx, conn, tlsConfig)
+	l.haste = all.haste
 	c := &connection{link: l, sessions: all, reader: wire.NewReader(l.conn, min(maxHello, all.Config.MaxFrameSize)), controls: newControls(l.write)}
 	c.reader.SetSource(c)
 	return c
@@ -137,6 +141,7 @@ func (c *connection) converse(s *session) error {
 	for {
 		c.setReadDeadline(time.Now().Add(silence)) // per frame: the next component may take longer
 		frame, err := c.reader.Next()
+		c.frameSince.Store(0)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return fmt.Errorf("agent was silent for %v, or slower than %d bytes a second: %w", silence, frameRate, err)
 		}
@@ -224,6 +229,8 @@ func (c *connection) part(session string, why error) {
 	case c.isStopped() && errors.Is(context.Cause(c.ctx), errCrowded):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		log.Warn("Closed a connection: too many have not sent their hello", zap.Int("max_half_open", cfg.MaxHalfOpen), zap.String("peer", c.peer.name))
+	case c.isStopped() && errors.Is(context.Cause(c.ctx), errSlowFrame):
+		log.Warn("Closed a connection", zap.Error(errSlowFrame), zap.String("peer", c.peer.name))
 	case c.isStopped():
 		c.refuse(wire.RefuseShutdown, "the receiver is shutting down")
 	case errors.As(why, &bad):

@@ -23,6 +23,8 @@ const (
 	frameRate = 8 << 10 // bytes a second
 	// patience is how long a frame waits for memory that others use. The agent resends it after it has reconnected.
 	patience = 30 * time.Second
+	// relief is how often a frame that waits for memory makes another one, that takes too long, end.
+	relief = 100 * time.Millisecond
 	// retryRoom is how often a frame that waits for memory tries again.
 	retryRoom = 5 * time.Millisecond
 	// maxHello limits the hello in bytes. Resources of JVMs have about 1 KB, tokens 16 KB at most.
@@ -36,28 +38,51 @@ var _ wire.Source = (*connection)(nil)
 // Await implements wire.Source: it limits the time of a frame.
 func (c *connection) Await(payload int) {
 	if c.greeted {
-		c.setReadDeadline(time.Now().Add(frameTime + time.Duration(payload)*time.Second/frameRate))
+		c.setReadDeadline(time.Now().Add(either(c.haste, frameTime) + time.Duration(payload)*time.Second/frameRate))
 	}
 }
 
-// TryRoom implements wire.Source.
-func (c *connection) TryRoom(from, to int) bool { return c.buffers.Set(from, to) }
+// TryRoom implements wire.Source. The first buffer is a part of perConnection, so small frames never wait.
+func (c *connection) TryRoom(from, to int) bool {
+	if !c.buffers.Set(beyondFirst(from), beyondFirst(to)) {
+		return false
+	}
+	if beyondFirst(to) > 0 {
+		c.frameSince.CompareAndSwap(0, time.Now().UnixNano())
+	}
+	return true
+}
+
+func beyondFirst(size int) int {
+	const first = 16 << 10
+	return max(0, size-first)
+}
 
 // Room implements wire.Source: it waits until there is memory. Meanwhile nothing is read, and the agent buffers its events.
 func (c *connection) Room(from, to int) error {
-	if c.buffers.Set(from, to) {
+	if c.TryRoom(from, to) {
 		return nil
 	}
-	if err := c.waitForRoom(to - from); err != nil {
+	if beyondFirst(from) == 0 {
+		c.frameSince.Store(0) // its end would give nothing to others
+	}
+	if err := c.waitForRoom(beyondFirst(to) - beyondFirst(from)); err != nil {
 		return err
 	}
+	c.frameSince.Store(time.Now().UnixNano())
 	c.Await(c.sessions.Config.MaxFrameSize) // the agent is not to blame for the wait
 	return nil
 }
 
 func (c *connection) waitForRoom(bytes int) error {
-	for end := time.Now().Add(patience); !c.buffers.Take(bytes); {
-		if time.Now().After(end) {
+	began := time.Now()
+	for relieved := began; !c.buffers.Take(bytes); {
+		now := time.Now()
+		if now.Sub(relieved) > relief {
+			c.sessions.door.relieve()
+			relieved = now
+		}
+		if now.Sub(began) > patience {
 			return &refusal{wire.RefuseLimit, fmt.Sprintf("no memory for a frame of %d bytes (protocols::stream::max_buffers_mib)", bytes)}
 		}
 		if !outlet.Pause(c.ctx, retryRoom) {

@@ -4,13 +4,16 @@
 package stream
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
 
 // errCrowded is the cause with which a connection without a hello ends when there are too many of them.
@@ -25,6 +28,7 @@ type door struct {
 	buffers     *budget.Budget // frames and batches
 
 	mu       sync.Mutex
+	all      map[*connection]struct{}
 	peers    map[string]*peer
 	halfOpen int
 	open     int
@@ -46,13 +50,19 @@ const (
 	bufferShare      = 1. / 8
 )
 
-// perConnection is the memory of a connection without that of frames and definitions: stacks, buffers for reading, TLS.
-const perConnection = 48 << 10
+// perConnection is the memory of a connection without definitions and large frames: stacks, buffers for reading, TLS.
+const perConnection = 64 << 10
+
+// slowFrame is how long a frame may take while others wait for memory.
+const slowFrame = 2 * time.Second
+
+// errSlowFrame is the cause with which a connection ends whose frame takes the memory that others wait for.
+var errSlowFrame = errors.New("others wait for the memory that its unfinished frame takes")
 
 func newDoor(cfg *Config) *door {
 	const mib = 1 << 20
 	return &door{
-		cfg: cfg, peers: make(map[string]*peer),
+		cfg: cfg, all: make(map[*connection]struct{}), peers: make(map[string]*peer),
 		definitions: budget.New(int64(cfg.MaxDefinitionsMiB) * mib), buffers: budget.New(int64(cfg.MaxBuffersMiB) * mib),
 	}
 }
@@ -68,19 +78,45 @@ func (d *door) enter(c *connection, name string) (crowded *connection) {
 	}
 	c.peer, c.definitions, c.buffers = p, p.definitions.Member(definitionsShare), p.buffers.Member(bufferShare)
 	c.buffers.Force(perConnection)
+	d.all[c] = struct{}{}
 	p.halfOpen = append(p.halfOpen, c)
+	c.came = time.Now()
 	if d.halfOpen++; d.halfOpen <= d.cfg.MaxHalfOpen {
 		return nil
 	}
-	most := p
-	for _, other := range d.peers {
-		if len(other.halfOpen) > len(most.halfOpen) {
-			most = other
-		}
-	}
-	crowded = most.halfOpen[0]
+	crowded = d.oldest()
 	d.drop(crowded)
 	return crowded
+}
+
+// grace is how long a connection has for its hello at least, however many come after it: after a restart, all agents come at once.
+const grace = 50 * time.Millisecond
+
+// wait waits until another connection may come. Those that come meanwhile wait in the backlog of the socket.
+func (d *door) wait(ctx context.Context) {
+	for d.isBusy() {
+		if !outlet.Pause(ctx, time.Millisecond) {
+			return
+		}
+	}
+}
+
+// isBusy reports whether another connection would end one that has had no time yet.
+func (d *door) isBusy() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.halfOpen >= d.cfg.MaxHalfOpen && time.Since(d.oldest().came) < grace
+}
+
+// oldest returns the oldest connection without a hello of the peer with most of them.
+func (d *door) oldest() *connection {
+	var most *peer
+	for _, p := range d.peers {
+		if most == nil || len(p.halfOpen) > len(most.halfOpen) {
+			most = p
+		}
+	}
+	return most.halfOpen[0]
 }
 
 // welcome admits a connection whose hello is complete. It may replace another one of the same session.
@@ -110,6 +146,7 @@ func (d *door) leave(c *connection) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.drop(c)
+	delete(d.all, c)
 	if c.open {
 		c.open = false
 		c.peer.open--
@@ -119,6 +156,23 @@ func (d *door) leave(c *connection) {
 	c.buffers.Close()
 	if p := c.peer; p.open == 0 && len(p.halfOpen) == 0 && p.definitions.Held() == 0 && p.buffers.Held() == 0 {
 		delete(d.peers, p.name)
+	}
+}
+
+// relieve closes the connection whose unfinished frame is the oldest, because others wait for its memory.
+func (d *door) relieve() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var oldest *connection
+	since := time.Now().Add(-slowFrame).UnixNano()
+	for c := range d.all {
+		if began := c.frameSince.Load(); began != 0 && began < since {
+			oldest, since = c, began
+		}
+	}
+	if oldest != nil {
+		oldest.frameSince.Store(0)
+		oldest.cancel(errSlowFrame)
 	}
 }
 

@@ -237,3 +237,23 @@ func TestBatchesWaitForMemory(t *testing.T) {
 		assert.Zero(t, flight.Held())
 	})
 }
+
+// If only one user may connect, all connections are for that user.
+func TestShareOfAPeer(t *testing.T) {
+	for _, test := range []struct {
+		endpoint, mode string
+		want           int
+	}{
+		{"", "0600", 2048},
+		{"unix:///run/weft/agents.sock", "0600", 2048},
+		{"unix:///run/weft/agents.sock", "0660", 1536},
+		{"tcp://localhost:4327", "0600", 1536},
+		{"localhost:4327", "0600", 1536},
+	} {
+		cfg := DefaultConfig()
+		cfg.Endpoint, cfg.SocketMode = test.endpoint, test.mode
+		assert.Equal(t, test.want, cfg.connectionsPerPeer(), "%+v", test)
+		cfg.MaxConnectionsPerPeer = 7
+		assert.Equal(t, 7, cfg.connectionsPerPeer())
+	}
+}

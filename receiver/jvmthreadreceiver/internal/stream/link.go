@@ -52,6 +52,8 @@ type link struct {
 	cancel context.CancelCauseFunc
 	detach func() bool // from the context
 
+	haste time.Duration // see Settings
+
 	deadlines sync.Mutex // once the context has ended, a read deadline must not be extended
 	sends     sync.Mutex // held while a frame is written
 }
@@ -79,6 +81,14 @@ func (l *link) interrupt() {
 	_ = l.conn.SetWriteDeadline(time.Now().Add(partingTime))
 }
 
+// either returns the first one unless that is 0.
+func either(a, b time.Duration) time.Duration {
+	if a != 0 {
+		return a
+	}
+	return b
+}
+
 func (l *link) isStopped() bool { return l.ctx.Err() != nil }
 
 func (l *link) setReadDeadline(t time.Time) {
@@ -95,7 +105,7 @@ func (l *link) write(frame []byte) error {
 	l.sends.Lock()
 	defer l.sends.Unlock()
 	l.deadlines.Lock()
-	timeout := writeTimeout
+	timeout := either(l.haste, writeTimeout)
 	if l.isStopped() {
 		timeout = partingTime
 	}

@@ -103,6 +103,7 @@ func (s *Server) accept(ctx context.Context) {
 			c.close()
 			continue
 		}
+		s.sessions.door.wait(ctx)
 		if crowded := s.sessions.door.enter(c, peerName(conn)); crowded != nil {
 			crowded.cancel(errCrowded)
 		}
