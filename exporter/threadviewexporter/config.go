@@ -80,6 +80,7 @@ func createDefaultConfig() component.Config {
 	}
 	cfg.HTTP.NetAddr.Endpoint = defaultEndpoint
 	cfg.HTTP.ReadTimeout = 30 * time.Second
+	cfg.HTTP.ReadHeaderTimeout = 10 * time.Second
 	cfg.HTTP.MaxRequestBodySize = 1 << 20
 	return cfg
 }

@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
+	"golang.org/x/net/netutil"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/archive"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
@@ -108,6 +109,10 @@ func (e *threadView) notice() string {
 	return ""
 }
 
+// maxConnections limits the connections to the page, so that clients who open many and send nothing cannot take all file descriptors of the
+// collector. Further ones wait in the backlog, at most until read_header_timeout or idle_timeout ends some of them.
+const maxConnections = 512
+
 func (e *threadView) start(ctx context.Context, host component.Host) error {
 	analyzer, err := threadengineextension.Analyzer(ctx, host, threadengineextension.Owner{Kind: component.KindExporter, ID: e.set.ID}, e.cfg.sessions(), e.set.Logger)
 	if err != nil {
@@ -128,6 +133,7 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return fmt.Errorf("endpoint: cannot serve the page at %s, use another address: %w", e.cfg.HTTP.NetAddr.Endpoint, err)
 	}
+	listener = netutil.LimitListener(listener, maxConnections)
 	traceWindow := e.cfg.Trace.Window
 	if e.cfg.sessions().Shared() {
 		traceWindow = analyzer.Options.Window

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -336,4 +337,29 @@ func TestSpansInPlaceOfCarriersAreReported(t *testing.T) {
 	assert.Contains(t, info().Notice, "without thread_span")
 	require.NoError(t, e.consume(t.Context(), carriers(t, testSession, 3, threadpdata.EndExit)))
 	assert.Empty(t, info().Notice, "carriers arrive, too")
+}
+
+// Clients that send nothing, or a byte now and then, lose their connections; meanwhile the page is served to others.
+func TestSlowClientsAreDisconnected(t *testing.T) {
+	assert.Equal(t, 10*time.Second, createDefaultConfig().(*Config).HTTP.ReadHeaderTimeout)
+	e := startExporter(t, componenttest.NewNopHost(), func(c *Config) { c.HTTP.ReadHeaderTimeout = 100 * time.Millisecond })
+	var slow []net.Conn
+	for i := range maxConnections + 20 {
+		conn, err := net.Dial("tcp", e.address.String())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		if i%2 == 0 {
+			_, err = conn.Write([]byte("GET / HTTP/1.1\r\nHost: loc"))
+			require.NoError(t, err)
+		}
+		slow = append(slow, conn)
+	}
+	resp, err := http.Get("http://" + e.address.String() + "/") //nolint:noctx // a test
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	require.NoError(t, resp.Body.Close())
+	for _, conn := range slow {
+		_, err := io.Copy(io.Discard, conn)
+		require.NoError(t, err)
+	}
 }
