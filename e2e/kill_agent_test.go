@@ -171,10 +171,7 @@ func (a *countingAgent) converse() (over bool) {
 	for {
 		frame, err := reader.Next()
 		if err != nil {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			a.conn = nil
-			return a.ending && len(a.kept) == 0 && errors.Is(err, io.EOF)
+			return a.disconnected(err)
 		}
 		switch frame.Kind {
 		case wire.FrameWelcome:
@@ -185,6 +182,14 @@ func (a *countingAgent) converse() (over bool) {
 			a.take(sequence)
 		}
 	}
+}
+
+// disconnected returns true if nothing is left to send.
+func (a *countingAgent) disconnected(why error) (over bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.conn = nil
+	return a.ending && len(a.kept) == 0 && errors.Is(why, io.EOF)
 }
 
 // resend sends everything that the receiver does not have.
