@@ -23,5 +23,5 @@ func Replace(path, command, text string) error {
 	if !found || !closed {
 		return fmt.Errorf("%s has no lines %q and %q", path, bytes.TrimSpace(begin), end)
 	}
-	return os.WriteFile(path, slices.Concat(head, begin, []byte(text), end, last), 0o644)
+	return os.WriteFile(path, slices.Concat(head, begin, []byte(text), end, last), 0o644) //nolint:gosec // a document of the repository
 }

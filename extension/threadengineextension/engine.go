@@ -30,9 +30,13 @@ type threadEngine struct {
 }
 
 func newThreadEngine(cfg *Config, set extension.Settings) *threadEngine {
+	memory, options := newMemoryLimit(cfg.MemoryLimitMiB), cfg.Sessions
+	if memory != nil && options.SessionsLimitMiB == 0 {
+		options.SessionsLimitMiB = int(sessions.ShareOfGo * float64(memory.bytes>>20))
+	}
 	return &threadEngine{
-		id: set.ID, analyzer: sessions.NewAnalyzer(cfg.Sessions, logs.Escaped(set.Logger)),
-		heap: newHeapGrowth(cfg.HeapGrowth), memory: newMemoryLimit(cfg.MemoryLimitMiB),
+		id: set.ID, analyzer: sessions.NewAnalyzer(options, logs.Escaped(set.Logger)),
+		heap: newHeapGrowth(cfg.HeapGrowth), memory: memory,
 	}
 }
 

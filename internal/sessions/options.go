@@ -37,9 +37,9 @@ type Options struct {
 	SessionTimeout time.Duration `mapstructure:"session_timeout"`
 	// ReorderTimeout is how long to wait for a missing batch before its events are counted as missed.
 	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
-	// MemoryLimitMiB bounds what is held for all sessions. Near it, the windows of the fullest session are cut early; beyond it, senders wait,
+	// SessionsLimitMiB bounds what is held for all sessions. Near it, the windows of the fullest session are cut early; beyond it, senders wait,
 	// and then events are dropped. 0: 60 % of GOMEMLIMIT if that is set.
-	MemoryLimitMiB int `mapstructure:"memory_limit_mib"`
+	SessionsLimitMiB int `mapstructure:"sessions_limit_mib"`
 	// AckWithin is how long senders wait at most for their events to be processed, and for windows that end to be sent.
 	AckWithin time.Duration `mapstructure:"ack_within"`
 
@@ -170,22 +170,22 @@ func AtLeast(key string, n, least int, remark string) error {
 const leastMemory = 16
 
 func (o *Options) validateMemory() error {
-	if o.MemoryLimitMiB != 0 && o.MemoryLimitMiB < leastMemory {
-		return fmt.Errorf("memory_limit_mib: %d is out of range, use %d or more, or 0 for a part of GOMEMLIMIT", o.MemoryLimitMiB, leastMemory)
+	if o.SessionsLimitMiB != 0 && o.SessionsLimitMiB < leastMemory {
+		return fmt.Errorf("sessions_limit_mib: %d is out of range, use %d or more, or 0 for a part of GOMEMLIMIT", o.SessionsLimitMiB, leastMemory)
 	}
 	return nil
 }
 
-// shareOfGo is the part of GOMEMLIMIT that sessions may take. The rest is for other components, and for garbage.
-const shareOfGo = 0.6
+// ShareOfGo is the part of GOMEMLIMIT that sessions may take. The rest is for other components, and for garbage.
+const ShareOfGo = 0.6
 
 // memoryLimit returns the limit in bytes, 0 for none.
 func (o *Options) memoryLimit() int64 {
-	if o.MemoryLimitMiB > 0 {
-		return int64(o.MemoryLimitMiB) << 20
+	if o.SessionsLimitMiB > 0 {
+		return int64(o.SessionsLimitMiB) << 20
 	}
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
-		return int64(shareOfGo * float64(limit))
+		return int64(ShareOfGo * float64(limit))
 	}
 	return 0
 }

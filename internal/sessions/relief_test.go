@@ -72,7 +72,7 @@ func (c counter) Add(ctx context.Context, n int64, o ...metric.AddOption) { c.ga
 func TestFullestSessionMakesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := sessions.DefaultOptions()
-		options.Window, options.MemoryLimitMiB, options.AckWithin = time.Hour, 16, time.Hour
+		options.Window, options.SessionsLimitMiB, options.AckWithin = time.Hour, 16, time.Hour
 		options.CriticalPath.Mode = sessions.PathOff
 		a := sessions.NewAnalyzer(options, zap.NewNop())
 		var events, shed, missed uint64
@@ -106,7 +106,7 @@ func TestEventsAreShedAtLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		options := sessions.DefaultOptions()
-		options.Window, options.MemoryLimitMiB, options.CriticalPath.Mode = time.Hour, 16, sessions.PathOff
+		options.Window, options.SessionsLimitMiB, options.CriticalPath.Mode = time.Hour, 16, sessions.PathOff
 		a := sessions.NewAnalyzer(options, zap.NewNop())
 		var events, shed, missed uint64
 		lost, metrics := new(gauge), unmeasured()

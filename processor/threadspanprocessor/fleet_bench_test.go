@@ -35,7 +35,7 @@ import (
 
 var (
 	fleetTime    = flag.Duration("fleet.time", 25*time.Second, "how long a fleet of BenchmarkFleet sends")
-	fleetLimit   = flag.Int("fleet.limit", 0, "memory_limit_mib of BenchmarkFleet")
+	fleetLimit   = flag.Int("fleet.limit", 0, "sessions_limit_mib of BenchmarkFleet")
 	fleetProfile = flag.String("fleet.profile", "", "prefix of files for heap profiles of BenchmarkFleet")
 )
 
@@ -80,7 +80,7 @@ func (f *fleet) measure(b *testing.B) {
 	next, err := consumer.NewTraces(f.consume)
 	require.NoError(b, err)
 	cfg := createDefaultConfig().(*Config)
-	cfg.Sessions.MemoryLimitMiB = *fleetLimit
+	cfg.Sessions.SessionsLimitMiB = *fleetLimit
 	p, err := NewFactory().CreateTraces(b.Context(), set, cfg, next)
 	require.NoError(b, err)
 	require.NoError(b, p.Start(b.Context(), componenttest.NewNopHost()))
