@@ -22,6 +22,7 @@ func TestMemoryLimit(t *testing.T) {
 	cfg.MemoryLimitMiB = 800
 	e, err := NewFactory().Create(t.Context(), extensiontest.NewNopSettings(metadata.Type), cfg)
 	require.NoError(t, err)
+	assert.Equal(t, 360, e.(*threadEngine).analyzer.Options.SessionsLimitMiB)
 	require.NoError(t, e.Start(t.Context(), nil))
 	assert.Equal(t, int64(600<<20), debug.SetMemoryLimit(-1))
 	require.NoError(t, e.Shutdown(t.Context()))
