@@ -79,26 +79,26 @@ func (b *backend) cuts(service string) map[string]int {
 	return b.got.cuts(service)
 }
 
-// keptSpans sends spans to the backend without a queue, and keeps open windows in a folder.
-const keptSpans = `
+// toBackend sends spans to the backend without a queue.
+const toBackend = `
 extensions:
-  file_storage: {directory: %[1]s, create_directory: true}
-exporters:
-  otlp_http: {traces_endpoint: %[2]s, compression: none, sending_queue: {enabled: false}}
+  health_check: {endpoint: '${env:WEFT_HEALTH}'}
+  thread_engine: {window: 2s}
 processors:
-  thread_span: {storage: file_storage}
+  thread_span: {engine: thread_engine}
+exporters:
+  otlp_http: {traces_endpoint: %s, compression: none, sending_queue: {enabled: false}}
 service:
-  extensions: [health_check, file_storage]
+  extensions: [health_check, thread_engine]
   telemetry: {metrics: {level: none}}
 `
 
+// durable is added to keep open windows.
+func durable() string { return filepath.Join(root, "config", "durable.yaml") }
+
 const alone = `
-extensions:
-  health_check: {endpoint: '${env:WEFT_HEALTH}'}
 receivers:
   jvm_thread: {protocols: {stream: {endpoint: '${env:WEFT_ENDPOINT}'}}}
-processors:
-  thread_span: {window: 2s}
 service:
   pipelines:
     traces: {receivers: [jvm_thread], processors: [thread_span], exporters: [otlp_http]}
@@ -119,12 +119,15 @@ func restartAgain(t *testing.T, signal syscall.Signal, stored bool) {
 	t.Helper()
 	to := startBackend(t)
 	dir := t.TempDir()
-	single, kept := filepath.Join(dir, "alone.yaml"), filepath.Join(dir, "kept.yaml")
+	single, sending := filepath.Join(dir, "alone.yaml"), filepath.Join(dir, "sending.yaml")
 	require.NoError(t, os.WriteFile(single, []byte(alone), 0o600))
-	require.NoError(t, os.WriteFile(kept, fmt.Appendf(nil, keptSpans, filepath.Join(dir, "state"), to.URL), 0o600))
-	s := setup{config: single, more: []string{kept}, endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock")}
-	if !stored {
-		s.more = append(s.more, "yaml:processors::thread_span::storage: null")
+	require.NoError(t, os.WriteFile(sending, fmt.Appendf(nil, toBackend, to.URL), 0o600))
+	s := setup{
+		config: single, more: []string{sending}, endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock"),
+		env: []string{"WEFT_STATE=" + filepath.Join(dir, "state")},
+	}
+	if stored {
+		s.more = append(s.more, durable())
 	}
 	c := startCollector(t, s)
 	agent, jvm := startAgent(t, s.endpoint, "killed"), java(t, jdks[0], s.endpoint, "idle", "Idle")
@@ -164,12 +167,8 @@ service:
 `
 
 const gateway = `
-extensions:
-  health_check: {endpoint: '${env:WEFT_HEALTH}'}
 receivers:
   otlp: {protocols: {grpc: {endpoint: '${env:WEFT_GATEWAY}'}}}
-processors:
-  thread_span: {window: 2s}
 service:
   pipelines:
     traces: {receivers: [otlp], processors: [thread_span], exporters: [otlp_http]}
@@ -190,9 +189,9 @@ func TestKilledGatewaysLoseNothing(t *testing.T) {
 		env: []string{"WEFT_STATE=" + filepath.Join(dir, "edge"), "WEFT_GATEWAYS=[" + strings.Join(addresses, ",") + "]"},
 	}}
 	for i, address := range addresses {
-		kept := fmt.Sprintf(keptSpans, filepath.Join(dir, fmt.Sprint("state", i)), to.URL)
 		setups = append(setups, setup{
-			config: file("gateway.yaml", gateway), more: []string{file(fmt.Sprint("kept", i, ".yaml"), kept)}, env: []string{"WEFT_GATEWAY=" + address},
+			config: file("gateway.yaml", gateway), more: []string{file("sending.yaml", fmt.Sprintf(toBackend, to.URL)), durable()},
+			env: []string{"WEFT_GATEWAY=" + address, "WEFT_STATE=" + filepath.Join(dir, fmt.Sprint("state", i))},
 		})
 	}
 	running := make([]*collector, len(setups))
