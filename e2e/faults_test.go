@@ -6,6 +6,7 @@ package e2e
 import (
 	"context"
 	"flag"
+	"net"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ import (
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver"
 )
 
-var faultsFor = flag.Duration("faults", 10*time.Second, "how long TestFaultyNetwork runs on each JDK")
+var faultsFor = flag.Duration("faults", 5*time.Second, "how long TestFaultyNetwork and TestTamperingNetwork run on each JDK")
 
 // tally counts the events of threads called nap-*, and what was reported as lost, as the receiver passes them on.
 type tally struct {
@@ -92,16 +93,37 @@ func listenInProcess(t *testing.T, config map[string]any, next func(context.Cont
 	t.Cleanup(func() { assert.NoError(t, r.Shutdown(context.WithoutCancel(t.Context()))) })
 }
 
+func newTally() *tally {
+	return &tally{sym: symbols.New(symbols.DefaultLimits()), batches: make(map[uint64]int), kinds: make(map[jvmthread.Kind]int)}
+}
+
 // TestFaultyNetwork has a JVM send through a network that delays and cuts connections. The program knows what it did: everything arrives
 // once or is reported as lost, and the program does not notice.
 func TestFaultyNetwork(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		dir := threadtest.SocketDir(t)
-		server := filepath.Join(dir, "server.sock")
-		got := &tally{sym: symbols.New(symbols.DefaultLimits()), batches: make(map[uint64]int), kinds: make(map[jvmthread.Kind]int)}
+		here, server := filepath.Join(dir, "weft.sock"), filepath.Join(dir, "server.sock")
+		got := newTally()
 		listenInProcess(t, map[string]any{"endpoint": "unix://" + server}, got.consume)
-		network := newProxy(t, filepath.Join(dir, "weft.sock"), "unix", server)
-		checkFaulty(t, j, "unix://"+filepath.Join(dir, "weft.sock"), network, got)
+		checkFaulty(t, j, "unix://"+here, newProxy(t, "unix", here, server), got)
+	})
+}
+
+// TestTamperingNetwork repeats it over TLS, with a network that also changes, repeats and omits bytes.
+func TestTamperingNetwork(t *testing.T) {
+	ca := newAuthority(t)
+	pair := ca.issue(t, nil)
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		server := freeAddress(t)
+		got := newTally()
+		listenInProcess(t, map[string]any{
+			"endpoint": "tcp://" + server, "tls": map[string]any{"cert_file": pair.cert, "key_file": pair.key},
+		}, got.consume)
+		network := newProxy(t, "tcp", "localhost:0", server)
+		network.tampers = true
+		_, port, err := net.SplitHostPort(network.listener.Addr().String())
+		require.NoError(t, err)
+		checkFaulty(t, j, "tls://localhost:"+port, network, got, "ca-file="+ca.file)
 	})
 }
 
@@ -118,7 +140,11 @@ func checkFaulty(t *testing.T, j jdk, endpoint string, network *proxy, got *tall
 	require.NoError(t, jvm.stdin.Close())
 	require.Equal(t, 0, jvm.wait(t))
 	require.Len(t, jvm.outLines(), 1)
-	require.Empty(t, jvm.errLines())
+	if network.tampers { // the agent says once what is wrong with the connection
+		require.LessOrEqual(t, len(jvm.errLines()), 1)
+	} else {
+		require.Empty(t, jvm.errLines())
+	}
 	var truth struct{ Threads, Naps int }
 	jvm.truth(t, &truth)
 	poll(t, "the session has ended", func() bool {

@@ -44,10 +44,10 @@ const (
 	faultKinds
 )
 
-// newProxy listens on a Unix socket in front of a server.
-func newProxy(t *testing.T, socket, network, address string) *proxy {
+// newProxy listens at an address in front of a server, which has an address of the same network.
+func newProxy(t *testing.T, network, here, address string) *proxy {
 	t.Helper()
-	listener, err := net.Listen("unix", socket)
+	listener, err := net.Listen(network, here)
 	require.NoError(t, err)
 	p := &proxy{listener: listener, network: network, address: address, conns: make(map[net.Conn]struct{})}
 	t.Cleanup(func() {
