@@ -27,7 +27,6 @@ func TestConfigurationErrorsNameTheKeyAndTheRemedy(t *testing.T) {
 		{"unknown key of the processor", setup{more: []string{"yaml:processors::thread_span::windw: 1s"}}, []string{"windw", "thread_span"}},
 		{"unknown scheme", setup{endpoint: "ftp://localhost:1"}, []string{"endpoint", "ftp", "unix://", "tcp://"}},
 		{"no port", setup{endpoint: "tcp://localhost"}, []string{"endpoint", "port"}},
-		{"empty endpoint", setup{more: []string{"yaml:receivers::jvm_thread::protocols::stream::endpoint: ''"}}, []string{"endpoint", "unix://", "tcp://"}},
 		{"no connections", setup{more: []string{"yaml:receivers::jvm_thread::protocols::stream::max_connections: 0"}}, []string{"max_connections", "1"}},
 		{"negative window", setup{env: []string{"WEFT_WINDOW=-1s"}}, []string{"window", "-1s"}},
 		{"window without a unit", setup{env: []string{"WEFT_WINDOW=ten"}}, []string{"window", "invalid duration"}},
