@@ -63,6 +63,7 @@ test: ## run everything that CI checks, from generated files to real JVMs
 .PHONY: unittest
 unittest:
 	$(GO) test -race -timeout 4h $(PACKAGES)
+	$(GO) test -run DoNotAllocate ./internal/wire
 
 .PHONY: fuzz-briefly
 fuzz-briefly:

@@ -222,15 +222,3 @@ func TestSourceIsAsked(t *testing.T) {
 	r.Release()
 	assert.Zero(t, m.held)
 }
-
-func TestLentBuffersDoNotAllocate(t *testing.T) {
-	stream := sampleBatch(10, 1000)
-	src := bytes.NewReader(stream)
-	r := NewReader(src, MaxFrame)
-	r.SetSource(&meter{limit: 1 << 20})
-	var events []jvmthread.Event
-	assert.Less(t, testing.AllocsPerRun(100, func() {
-		src.Reset(stream)
-		events = readAll(t, r, events)
-	}), 1.)
-}
