@@ -32,11 +32,11 @@ void weft_peer_allow(const char *user, const char *group) {
 }
 
 // False if the text is not a number, or one that means "none".
-static bool read_id(const char *text, id_t *id) {
+static bool read_id(const char *text, uint32_t *id) {
     char *end;
     errno = 0;
     unsigned long long n = strtoull(text, &end, 10);
-    *id = (id_t)n;
+    *id = (uint32_t)n;
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && n < UINT32_MAX;
 }
 
@@ -44,7 +44,7 @@ static bool is_user(const char *name, uid_t uid) {
     char entry[ENTRY_SIZE];
     struct passwd user;
     struct passwd *found = NULL;
-    id_t id;
+    uint32_t id;
     if (name[0] == '\0') {
         return false;
     }
