@@ -154,6 +154,10 @@ func (e *Engine) Close(why window.Cut, yield Yield) {
 
 // Finish is Close after Push: it processes the remaining events and cuts the last window.
 func (e *Engine) Finish(rest []jvmthread.Event, watermark jvmthread.Time, why window.Cut, yield Yield) {
+	if why == window.CutShutdown || why == window.CutLost {
+		// The session may continue elsewhere before the end of the rest, and would have another window that starts there, with the same IDs.
+		e.builder.Extend()
+	}
 	e.apply(rest, yield)
 	e.watermark = watermark
 	if !e.builder.Begun() {

@@ -11,6 +11,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 // Windows end at the session's phase, whenever it started, and also where empty ones were skipped.
@@ -31,5 +32,32 @@ func TestWindowsHaveAPhase(t *testing.T) {
 	e.Advance(yield)
 	if want := []jvmthread.Time{103, 113, 123, 2013}; !slices.Equal(ends, want) {
 		t.Errorf("windows end at %v s, want %v", ends, want)
+	}
+}
+
+// A collector that stops processes events beyond the watermark, but opens no window there: the next one opens it, with the same IDs, if the
+// session continues before its start.
+func TestStopOpensNoWindowBeyondTheWatermark(t *testing.T) {
+	second := jvmthread.Time(time.Second)
+	for why, want := range map[window.Cut][]jvmthread.Time{
+		window.CutShutdown: {101 * second}, window.CutLost: {101 * second}, window.CutEnd: {101 * second, 110 * second},
+	} {
+		e := engine.New(engine.DefaultConfig(), nil)
+		var starts []jvmthread.Time
+		yield := func(w *window.Window) {
+			for _, err := range threadtest.Validate(w) {
+				t.Error(err)
+			}
+			starts = append(starts, w.Start)
+		}
+		e.AddBatch(1, 0, 109*second, []jvmthread.Event{
+			{Time: 101 * second, Thread: 1, Kind: jvmthread.KindSleepStart},
+			{Time: 111 * second, Thread: 1, Kind: jvmthread.KindSleepEnd},
+		})
+		e.Advance(yield)
+		e.Close(why, yield)
+		if !slices.Equal(starts, want) {
+			t.Errorf("%s: windows start at %v, want %v", why, starts, want)
+		}
 	}
 }

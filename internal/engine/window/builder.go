@@ -79,6 +79,9 @@ func (b *Builder) Begun() bool { return b.begun }
 // End returns the time at which the current window is due to be cut.
 func (b *Builder) End() jvmthread.Time { return b.window.End }
 
+// Extend removes the time at which the current window is due to be cut.
+func (b *Builder) Extend() { b.window.End = math.MaxInt64 }
+
 // Held estimates the bytes of the current window, and of what is kept for the next one.
 func (b *Builder) Held() int {
 	const perLane, perHold, perLock = int(unsafe.Sizeof(Lane{})), int(unsafe.Sizeof(jvmthread.Hold{})), 512
