@@ -256,6 +256,10 @@ func (b *backend) check(t *testing.T, service string, events uint64, length time
 	assert.Zero(t, missed)
 	assert.Zero(t, lost)
 	assert.GreaterOrEqual(t, share, 0.95, "windows cover the time")
-	assert.Empty(t, b.got.twice, "spans came twice")
+	for _, s := range b.got.twice {
+		first := b.got.byID[s.id()]
+		assert.Fail(t, "a span came twice", "%s: %s of trace %s at %d, and %s of trace %s at %d", s.service, first.Name(), first.TraceID(),
+			first.StartTimestamp(), s.Name(), s.TraceID(), s.StartTimestamp())
+	}
 	assert.Equal(t, 1, b.got.cuts(service)["end"])
 }
