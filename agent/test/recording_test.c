@@ -32,7 +32,7 @@ static const struct weft_hello hello = {
     .monotonic = 1,
     .attributes = attributes,
     .attribute_count = 1,
-    .headers = &(const struct weft_attribute){"authorization", "Bearer of-nobody-else"},
+    .headers = &(const struct weft_attribute){"authorization", "Bearer of-this-jvm"},
     .header_count = 1,
     .secret = "only the JVM's",
 };
@@ -176,7 +176,7 @@ TEST(has_no_credentials) {
     CHECK(n > 0);
     CHECK(memmem(data, (size_t)n, hello.session, sizeof hello.session) != NULL);
     CHECK(memmem(data, (size_t)n, hello.secret, sizeof hello.secret) == NULL);
-    CHECK(memmem(data, (size_t)n, "nobody", 6) == NULL);
+    CHECK(memmem(data, (size_t)n, "of-this", 7) == NULL);
 }
 
 TEST(leaves_a_recording_in_use_alone) {

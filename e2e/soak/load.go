@@ -37,7 +37,10 @@ func agents(ctx context.Context, socket string, count int, shape load.Shape, las
 }
 
 // readers uses the page's API like open browser windows until ctx ends.
-type readers struct{ answers, refusals, failures atomic.Int64 }
+type readers struct {
+	answers, refusals, failures atomic.Int64
+	tooLong                     atomic.Int64 // 422: the range has too many intervals for a path, which the page says
+}
 
 func (r *readers) read(ctx context.Context, clients int, urls ...string) {
 	var all sync.WaitGroup
@@ -75,6 +78,8 @@ func (r *readers) get(ctx context.Context, url string) {
 		r.answers.Add(1)
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		r.refusals.Add(1)
+	case http.StatusUnprocessableEntity:
+		r.tooLong.Add(1)
 	default:
 		r.failures.Add(1)
 	}

@@ -50,7 +50,7 @@ func overload(ctx context.Context, o *options) (rows []row, err error) {
 	return []row{
 		atMost(what+": peak RSS", c.peak()>>20, 2048, "MB"),
 		atMost(what+": longest time until a batch is acknowledged", seen.Longest.Milliseconds(), 2000, "ms"),
-		exactly(what+": events acknowledged or reported as lost", seen.Acked+seen.Lost, seen.Events+seen.Lost),
+		exactly(what+": events acknowledged, of those that were not reported as lost", seen.Acked, seen.Events),
 	}, err
 }
 
@@ -78,7 +78,7 @@ func pageInUse(ctx context.Context, o *options) (rows []row, err error) {
 	return []row{
 		atMost(what+": peak RSS", c.peak()>>20, 700, "MB"),
 		exactly(what+": events lost", seen.Lost, 0),
-		{what + ": answers of the page", "no error", fmt.Sprintf("%d, %d refused, %d errors", page.answers.Load(), page.refusals.Load(), page.failures.Load()), page.answers.Load() > 0 && page.refusals.Load()+page.failures.Load() == 0},
+		{what + ": answers of the page", "no error", fmt.Sprintf("%d; %d too long for a path, %d refused, %d errors", page.answers.Load(), page.tooLong.Load(), page.refusals.Load(), page.failures.Load()), page.answers.Load() > 0 && page.refusals.Load()+page.failures.Load() == 0},
 	}, err
 }
 
