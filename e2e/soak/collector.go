@@ -10,9 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -21,20 +19,11 @@ import (
 
 // collector is a running collector.
 type collector struct {
+	sampling
 	cmd                   *exec.Cmd
 	dir, socket           string
 	page, health, metrics string
 	output                bytes.Buffer
-
-	stop    context.CancelFunc // of the sampling
-	sampler sync.WaitGroup
-	samples []sample
-}
-
-// sample is the memory of a process at a time.
-type sample struct {
-	at  time.Time
-	rss int64
 }
 
 // patience is how long a collector may take to start and to stop.
@@ -71,47 +60,13 @@ func startCollector(ctx context.Context, o *options, config string, more ...stri
 		_ = c.cmd.Wait()
 		return nil, fmt.Errorf("%w\n%s", err, proc.Tail(c.output.String()))
 	}
-	sampling, stop := context.WithCancel(ctx)
-	c.stop = stop
-	c.sampler.Go(func() { c.sample(sampling) })
+	c.begin(ctx, c.cmd.Process.Pid)
 	return c, nil
-}
-
-func (c *collector) sample(ctx context.Context) {
-	for tick := time.NewTicker(100 * time.Millisecond); ; {
-		select {
-		case <-ctx.Done():
-			tick.Stop()
-			return
-		case now := <-tick.C:
-			if rss, ok := proc.RSS(c.cmd.Process.Pid); ok {
-				c.samples = append(c.samples, sample{now, rss})
-			}
-		}
-	}
-}
-
-// peak returns the highest memory so far.
-func (c *collector) peak() int64 {
-	return slices.MaxFunc(c.samples, func(a, b sample) int { return int(a.rss - b.rss) }).rss
-}
-
-// mean returns the mean memory between two times.
-func (c *collector) mean(from, to time.Time) int64 {
-	var sum, n int64
-	for _, s := range c.samples {
-		if !s.at.Before(from) && s.at.Before(to) {
-			sum += s.rss
-			n++
-		}
-	}
-	return sum / max(1, n)
 }
 
 // end stops the collector. It must end by itself with code 0.
 func (c *collector) end() error {
-	c.stop()
-	c.sampler.Wait()
+	c.finish()
 	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ import (
 // options are the flags.
 type options struct {
 	program string  // the collector
+	agent   string  // the agent's library
 	scale   float64 // of all times
 	verbose bool
 }
@@ -55,6 +56,7 @@ func trials() []trial {
 func main() {
 	o := &options{}
 	flag.StringVar(&o.program, "collector", "build/weft-collector", "the collector")
+	flag.StringVar(&o.agent, "agent", "build/libweft.so", "the agent")
 	flag.Float64Var(&o.scale, "scale", 1, "scale of all times; 1 takes about 40 minutes")
 	flag.BoolVar(&o.verbose, "v", false, "print the collector's warnings")
 	only := flag.String("only", "", "trials to run, as a regular expression")
