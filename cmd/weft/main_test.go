@@ -33,6 +33,7 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		{"bad top", []string{"summary", "--top", "0", "x"}, exitUsage, "invalid --top 0: want 1 or more"},
 		{"bad format", []string{"summary", "x", "--format", "xml"}, exitUsage, `invalid --format "xml": want text or json`},
 		{"empty span", []string{"summary", "x", "--from", "2026-11-21T17:00:00Z", "--to", "2026-11-21T17:00:00Z"}, exitUsage, "summary: --from 2026-11-21T17:00:00Z must be before --to 2026-11-21T17:00:00Z"},
+		{"bad limit", []string{"summary", "--max-unpacked", "0", "x"}, exitUsage, "summary: invalid --max-unpacked 0: want 1 to 1048576 gibibytes"},
 		{"no such file", []string{"summary", missing}, exitFailed, missing + ": no such file or directory"},
 		{"no process ID", []string{"attach"}, exitUsage, "attach: no process ID given"},
 		{"bad timeout", []string{"attach", "1", "--timeout", "-1s"}, exitUsage, "attach: invalid --timeout -1s: want a positive duration such as 10s"},

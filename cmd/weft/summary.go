@@ -16,9 +16,11 @@ import (
 
 	"github.com/weft-otel/weft/cmd/weft/internal/summary"
 	"github.com/weft-otel/weft/internal/printable"
+	"github.com/weft-otel/weft/internal/recording"
 )
 
-const summaryUsage = `weft summary [--top N] [--format text|json] [--from TIME] [--to TIME] FILE...
+const summaryUsage = `weft summary [--top N] [--format text|json] [--from TIME] [--to TIME]
+             [--max-unpacked GIB] FILE...
 
 Shows where threads lose time. The first sentence names the cause: who held the lock, permit or
 connection that threads waited for, and what it did meanwhile; or the deadlock. Then come the
@@ -35,6 +37,8 @@ blocked most, and their longest waits.
   --from TIME     of recordings, only use events at or after TIME (2026-11-21T16:50:00Z)
   --to TIME       of recordings, only use events before TIME; of a native recording, the rest is
                   not even read
+  --max-unpacked GIB
+                  read at most GIB gibibytes of a compressed file, decompressed (default 4)
 
 Lines and parts of recordings that cannot be read are skipped and reported on standard error; the
 exit code is then 1.
@@ -57,6 +61,9 @@ func tuneForReading() {
 	}
 }
 
+// maxUnpackedGiB is the upper limit of --max-unpacked: a pebibyte.
+const maxUnpackedGiB = 1 << 20
+
 func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 	tuneForReading()
 	flags := flag.NewFlagSet("summary", flag.ContinueOnError)
@@ -66,6 +73,7 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 	var span summary.Span
 	flags.Func("from", "", parseTime(&span.From))
 	flags.Func("to", "", parseTime(&span.To))
+	unpacked := flags.Int("max-unpacked", recording.DefaultMaxUnpacked>>30, "")
 	files, err := parse(flags, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -75,6 +83,8 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 		return usagef("summary: %v", err)
 	case *top < 1:
 		return usagef("summary: invalid --top %d: want 1 or more", *top)
+	case *unpacked < 1 || *unpacked > maxUnpackedGiB:
+		return usagef("summary: invalid --max-unpacked %d: want 1 to %d gibibytes", *unpacked, maxUnpackedGiB)
 	case *format != "text" && *format != "json":
 		return usagef("summary: invalid --format %q: want text or json", *format)
 	case !span.Valid():
@@ -87,6 +97,9 @@ func runSummary(args []string, stdin io.Reader, stdout io.Writer) error {
 	defer closeAll()
 	if len(traces) == 0 {
 		return openErr
+	}
+	for i := range traces {
+		traces[i].MaxUnpacked = int64(*unpacked) << 30
 	}
 	s, readErr := summary.Read(traces...)
 	if *format == "json" {

@@ -82,6 +82,7 @@ func createDefaultConfig() component.Config {
 	cfg.HTTP.ReadTimeout = 30 * time.Second
 	cfg.HTTP.ReadHeaderTimeout = 10 * time.Second
 	cfg.HTTP.MaxRequestBodySize = 1 << 20
+	cfg.HTTP.CompressionAlgorithms = []string{""} // the page compresses no request; a body of zstd may request 512 MiB of memory
 	return cfg
 }
 

@@ -6,6 +6,7 @@ package threadviewexporter
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -265,6 +266,23 @@ func TestAuthentication(t *testing.T) {
 		assert.Equal(t, http.StatusUnauthorized, status, path)
 		status, _ = get(t, e.url()+path, "Authorization", "please")
 		assert.Equal(t, http.StatusOK, status, path)
+	}
+}
+
+// A body of nine bytes may request a window of 512 MiB.
+func TestCompressedRequestsAreRefused(t *testing.T) {
+	e := startExporter(t, componenttest.NewNopHost(), nil)
+	for _, algorithm := range []string{"zstd", "gzip", "lz4", "snappy"} {
+		body := strings.NewReader("\x28\xb5\x2f\xfd\x00\x98\x01\x00\x00")
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.url()+"api/info", body)
+		require.NoError(t, err)
+		r.Header.Set("Content-Encoding", algorithm)
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, errors.Join(err, answer.Body.Close()))
+		assert.Equal(t, http.StatusBadRequest, answer.StatusCode, algorithm)
+		assert.Contains(t, string(text), "unsupported Content-Encoding: "+algorithm)
 	}
 }
 

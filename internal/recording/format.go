@@ -57,6 +57,8 @@ type Options struct {
 	// MaxUnpacked limits the bytes of the temporary file for a recording that needs several passes but cannot seek: a flight recording that
 	// is compressed or piped. The excess is reported. Default: DefaultMaxUnpacked.
 	MaxUnpacked int64
+	// UnpackedOption is the name of MaxUnpacked for users. Default: max_unpacked_size.
+	UnpackedOption string
 	// Reorder is the number of places by which an event may be out of order, in formats of single events. Default: 4096.
 	Reorder int
 }
@@ -64,7 +66,7 @@ type Options struct {
 // DefaultMaxRecord has room for a stack of 1 000 frames in any format.
 const DefaultMaxRecord = 1 << 20
 
-// DefaultMaxUnpacked has room for most recordings and leaves room on most disks.
+// DefaultMaxUnpacked has room for most recordings and leaves room on most disks. To unpack as much takes less than a minute.
 const DefaultMaxUnpacked = 4 << 30
 
 const (

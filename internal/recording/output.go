@@ -26,6 +26,7 @@ func NewOutput(options Options, sink Sink) Output {
 	options.MaxRecord = cmp.Or(max(options.MaxRecord, 0), DefaultMaxRecord)
 	options.MaxProblems = cmp.Or(max(options.MaxProblems, 0), defaultMaxProblems)
 	options.MaxUnpacked = cmp.Or(max(options.MaxUnpacked, 0), DefaultMaxUnpacked)
+	options.UnpackedOption = cmp.Or(options.UnpackedOption, "max_unpacked_size")
 	options.Reorder = cmp.Or(max(options.Reorder, 0), defaultReorder)
 	return Output{Options: options, sink: sink}
 }

@@ -6,15 +6,12 @@ package formats
 
 import (
 	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/jfr"
@@ -66,44 +63,15 @@ func Detect(head []byte) (recording.Format, error) {
 			return all[i], nil
 		}
 	}
+	if Compressed(head) {
+		return recording.Format{}, fmt.Errorf("%w: the file is compressed more than once; decompress it before", ErrUnknown)
+	}
 	return recording.Format{}, fmt.Errorf("%w: the file starts with %.16q: want one of %s", ErrUnknown, head, strings.Join(Names(), ", "))
 }
 
-// Signatures of compressed files.
-const (
-	magicGzip = "\x1f\x8b"
-	magicZstd = "\x28\xb5\x2f\xfd"
-)
-
-// Compressed reports whether a file that starts with head is compressed.
-func Compressed(head []byte) bool {
-	return strings.HasPrefix(string(head), magicGzip) || strings.HasPrefix(string(head), magicZstd)
-}
-
-// maxWindow limits the memory that a zstd file can request.
-const maxWindow = 128 << 20
-
-// Decompress returns a reader of the contents of a compressed file. The caller calls free after use.
-func Decompress(r io.Reader) (_ io.Reader, free func(), err error) {
-	buffered := bufio.NewReaderSize(r, 1<<16)
-	head, err := buffered.Peek(len(magicZstd))
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, err
-	}
-	if strings.HasPrefix(string(head), magicGzip) {
-		z, err := gzip.NewReader(buffered)
-		return z, func() {}, err
-	}
-	z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
-		return nil, nil, err
-	}
-	return z, z.Close, nil
-}
-
 // Open determines the compression of a recording, and its format unless that is given. The reader is at the start of the decompressed
-// recording; it is the file itself if that is not compressed. The caller calls free after use.
-func Open(file io.ReadSeeker, format string) (f recording.Format, r io.Reader, free func(), err error) {
+// recording, which ends at the limit; it is the file itself if that is not compressed. The caller calls free after use.
+func Open(file io.ReadSeeker, format string, limit Limit) (f recording.Format, r io.Reader, free func(), err error) {
 	r, free = file, func() {}
 	head := make([]byte, recording.HeadSize)
 	n, err := io.ReadFull(file, head)
@@ -115,7 +83,7 @@ func Open(file io.ReadSeeker, format string) (f recording.Format, r io.Reader, f
 		return f, nil, nil, err
 	}
 	if Compressed(head) {
-		if r, free, err = Decompress(file); err != nil {
+		if r, free, err = Decompress(file, limit); err != nil {
 			return f, nil, nil, fmt.Errorf("cannot decompress the recording: %w", err)
 		}
 		buffered := bufio.NewReaderSize(r, recording.HeadSize)

@@ -43,22 +43,22 @@ func TestOpenFindsFormatAndCompression(t *testing.T) {
 		{gzipped.String(), "jfr"},
 		{string(encoder.EncodeAll([]byte("FLR\x00 and more"), nil)), "jfr"},
 	} {
-		f, r, free, err := Open(bytes.NewReader([]byte(test.data)), "")
+		f, r, free, err := Open(bytes.NewReader([]byte(test.data)), "", Limit{})
 		require.NoError(t, err)
 		assert.Equal(t, test.want, f.Name)
 		_, err = io.ReadAll(r)
 		require.NoError(t, err)
 		free()
 	}
-	_, _, _, err = Open(bytes.NewReader(nil), "")
+	_, _, _, err = Open(bytes.NewReader(nil), "", Limit{})
 	require.ErrorIs(t, err, ErrEmpty)
-	_, _, _, err = Open(strings.NewReader("\x7fELF"), "")
+	_, _, _, err = Open(strings.NewReader("\x7fELF"), "", Limit{})
 	require.ErrorIs(t, err, ErrUnknown)
-	_, _, _, err = Open(bytes.NewReader(gzipped.Bytes()[:5]), "")
+	_, _, _, err = Open(bytes.NewReader(gzipped.Bytes()[:5]), "", Limit{})
 	require.ErrorContains(t, err, "cannot decompress the recording")
-	_, _, _, err = Open(bytes.NewReader(nil), "hprof")
+	_, _, _, err = Open(bytes.NewReader(nil), "hprof", Limit{})
 	require.ErrorContains(t, err, `unknown format "hprof": want one of native, jfr, tptp, orca, triples`)
-	f, _, _, err := Open(bytes.NewReader(nil), "orca")
+	f, _, _, err := Open(bytes.NewReader(nil), "orca", Limit{})
 	require.NoError(t, err)
 	assert.Equal(t, "orca", f.Name)
 }

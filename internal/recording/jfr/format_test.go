@@ -238,8 +238,8 @@ func TestUnpackedSizeIsLimited(t *testing.T) {
 	cut := read(first)
 	assert.Len(t, cut.recorded(), 7)
 	require.Len(t, cut.problems, 1)
-	assert.Equal(t, fmt.Sprintf("x.jfr (byte %d): the recording has more than %d bytes uncompressed; skipping the rest; "+
-		"decompress it, as plain files are read in place, or raise max_unpacked_size", first, first), cut.problems[0].Error())
+	assert.Equal(t, fmt.Sprintf("x.jfr (byte %d): the recording has more than %d bytes; skipping the rest; "+
+		"read it from a plain file, which is read in place, or raise max_unpacked_size", first, first), cut.problems[0].Error())
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)

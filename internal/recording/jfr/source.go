@@ -4,6 +4,7 @@
 package jfr
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -53,9 +54,13 @@ func (d *Decoder) spool(file *os.File, r io.Reader) (n, size int64, err error) {
 		return n, size, nil
 	}
 	if n == room {
-		if more, _ := io.ReadFull(r, make([]byte, 1)); more > 0 {
-			d.ReportAt(size, fmt.Sprintf("the recording has more than %d bytes uncompressed; skipping the rest", d.Options.MaxUnpacked),
-				"decompress it, as plain files are read in place, or raise max_unpacked_size")
+		more, err := io.ReadFull(r, make([]byte, 1))
+		switch {
+		case more > 0:
+			d.ReportAt(size, fmt.Sprintf("the recording has more than %d bytes; skipping the rest", d.Options.MaxUnpacked),
+				"read it from a plain file, which is read in place, or raise "+d.Options.UnpackedOption)
+		case !errors.Is(err, io.EOF):
+			d.ReportAt(size, err.Error(), readingBefore)
 		}
 	}
 	return n, size, nil

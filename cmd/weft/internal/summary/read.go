@@ -29,10 +29,18 @@ type Source struct {
 	Path   string // of the file, to find its side files; empty if the source is not a file
 	Span   Span   // part of a recording to summarize; zero: all of it
 	Reader io.Reader
+	// MaxUnpacked bounds the bytes that are read of a compressed or piped file, decompressed; 0: recording.DefaultMaxUnpacked.
+	MaxUnpacked int64
 }
 
-// maxLine bounds the bytes of a line, which has the spans of one request: usually some megabytes.
-const maxLine = 256 << 20
+// unpackedOption is the name of Source.MaxUnpacked for users.
+const unpackedOption = "--max-unpacked"
+
+// Bounds of a line, which has the spans of one request: usually some megabytes.
+const (
+	maxLine        = 128 << 20 // bytes
+	maxLineObjects = 4 << 20   // in it, which take up to 160 bytes each in memory but only 3 in the line
+)
 
 // Read adds up the sources: traces as OTLP JSON, one object per line, or recordings in any format. Memory depends on the longest line and
 // on the number of threads and windows only. Lines that cannot be read are skipped and listed in the error.
@@ -56,7 +64,7 @@ func (c *collection) readSource(source Source) error {
 	if !formats.Compressed(head) {
 		return c.readPlain(source, r, head)
 	}
-	plain, free, err := formats.Decompress(r)
+	plain, free, err := formats.Decompress(r, formats.Limit{Bytes: source.MaxUnpacked, Option: unpackedOption})
 	if err != nil {
 		return fmt.Errorf("cannot decompress: %w", err)
 	}
@@ -132,10 +140,10 @@ func (c *collection) readLines(r io.Reader) error {
 		for wrong == nil && len(content) > 0 {
 			var object []byte
 			object, content = cutObject(content)
-			td, failed := decoder.UnmarshalTraces(object)
+			td, failed := unmarshal(&decoder, object)
 			if failed == nil {
 				c.add(td)
-			} else if broken := fmt.Errorf("line %d: %w", number, notJSON(failed)); len(bad) < maxReported {
+			} else if broken := fmt.Errorf("line %d: %w", number, failed); len(bad) < maxReported {
 				bad = append(bad, broken)
 			} else {
 				more++
@@ -159,6 +167,15 @@ func (c *collection) readLines(r io.Reader) error {
 		bad = append(bad, fmt.Errorf("and %s", plural(int64(more), "more bad line")))
 	}
 	return errors.Join(bad...)
+}
+
+// unmarshal decodes an object if that takes no excessive memory.
+func unmarshal(decoder *ptrace.JSONUnmarshaler, object []byte) (ptrace.Traces, error) {
+	if n := bytes.Count(object, []byte("{")) + bytes.Count(object, []byte("null")); n > maxLineObjects {
+		return ptrace.Traces{}, fmt.Errorf("%d objects, want at most %d; write smaller batches", n, maxLineObjects)
+	}
+	td, err := decoder.UnmarshalTraces(object)
+	return td, notJSON(err)
 }
 
 // objectStart begins each object that a collector writes. Within an object it cannot occur: in texts, quotes are escaped.

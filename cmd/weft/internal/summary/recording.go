@@ -26,7 +26,9 @@ import (
 func (c *collection) readRecording(format *recording.Format, source Source, r io.Reader) error {
 	sym := symbols.New(symbols.DefaultLimits())
 	p := &player{collection: c, symbols: sym, format: format.Name, name: source.Name, span: source.Span}
-	options := recording.Options{File: source.Name, Symbols: sym, MaxProblems: maxReported}
+	options := recording.Options{
+		File: source.Name, Symbols: sym, MaxProblems: maxReported, MaxUnpacked: source.MaxUnpacked, UnpackedOption: unpackedOption,
+	}
 	if source.Path != "" {
 		options.Sidecar = formats.Sidecar(source.Path)
 	}

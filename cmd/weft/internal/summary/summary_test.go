@@ -4,8 +4,12 @@
 package summary
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"maps"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -216,6 +220,44 @@ func TestBadLinesAreReportedAndSkipped(t *testing.T) {
 	_, err = Read(Source{Name: "x", Reader: strings.NewReader(strings.Repeat("oops\n", 30))})
 	require.ErrorContains(t, err, "line 10: not OTLP JSON")
 	require.ErrorContains(t, err, "and 20 more bad lines")
+}
+
+// A line of 60 MB, which gzip packs into 60 KB, can otherwise take 3 GB.
+func TestLinesWithTooManyObjectsAreSkipped(t *testing.T) {
+	lines := exchange(t)
+	for _, object := range []string{"{},", "null,"} {
+		bomb := `{"resourceSpans":[{"scopeSpans":[{"spans":[` + strings.Repeat(object, maxLineObjects) + "{}]}]}]}\n"
+		s, err := Read(Source{Name: "spans.json", Reader: strings.NewReader(lines[0] + bomb + lines[1])})
+		require.ErrorContains(t, err, "spans.json: line 2: 41943")
+		require.ErrorContains(t, err, " objects, want at most 4194304; write smaller batches")
+		assert.Equal(t, 2, s.Windows)
+	}
+}
+
+// What precedes the limit or damage of a compressed file is summarized.
+func TestCompressedFilesAreReadUpToTheLimitOrDamage(t *testing.T) {
+	text := strings.Join(exchange(t), "")
+	var file bytes.Buffer
+	z := gzip.NewWriter(&file)
+	_, err := io.WriteString(z, text)
+	require.NoError(t, err)
+	require.NoError(t, z.Flush())
+	good := file.Len()
+	_, err = z.Write(bytes.Repeat([]byte{'\n'}, 4<<20))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	for _, test := range []struct {
+		size int
+		want string
+	}{
+		{file.Len(), "the file has more than 1048576 bytes uncompressed; decompress it before, or raise --max-unpacked"},
+		{good, "cannot decompress beyond byte " + strconv.Itoa(len(text)) + ": the file is truncated or damaged"},
+	} {
+		s, err := Read(Source{Name: "x.gz", Reader: bytes.NewReader(file.Bytes()[:test.size]), MaxUnpacked: 1 << 20})
+		require.ErrorContains(t, err, "x.gz: line ")
+		require.ErrorContains(t, err, test.want)
+		assert.Equal(t, 2, s.Windows)
+	}
 }
 
 // A collector that was killed while it wrote leaves a line without an end; the next one appends to it. Only what was cut is missing.

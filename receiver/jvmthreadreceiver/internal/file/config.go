@@ -36,7 +36,7 @@ type Config struct {
 	TimeUnit time.Duration `mapstructure:"time_unit"`
 	// MaxRecordSize is the maximum size in bytes of a line, an element or a frame; longer ones are skipped.
 	MaxRecordSize int `mapstructure:"max_record_size"`
-	// MaxUnpackedSize is the maximum size in bytes of the temporary file for a compressed flight recording; the rest is not read.
+	// MaxUnpackedSize is the maximum number of bytes that are read of a compressed file, decompressed.
 	MaxUnpackedSize int64 `mapstructure:"max_unpacked_size"`
 	// MaxFiles is the maximum number of files read concurrently.
 	MaxFiles int `mapstructure:"max_files"`

@@ -4,8 +4,12 @@
 package file
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,6 +48,48 @@ func TestUnreadableEventsCountOnce(t *testing.T) {
 			logged := log.FilterMessage("Problem in a recording").All()
 			require.Len(t, logged, 1)
 			assert.Contains(t, logged[0].ContextMap()["problem"], test.problem)
+		})
+	}
+}
+
+// What a compressed file has before its limit or damage is read. The loss is reported, with position and remedy.
+func TestCompressedFilesAreReadUpToTheLimitOrDamage(t *testing.T) {
+	const begun = "1.0,ThreadStarted,00000001,main\n"
+	small, large := gzipped(t, []byte(begun)), gzipped(t, bytes.Repeat([]byte("\n"), minUnpackedSize))
+	for name, test := range map[string]struct {
+		data    []byte
+		problem string
+	}{
+		"bomb": {
+			slices.Concat(small, large),
+			"x.orca.gz (byte 16777216): the file has more than 16777216 bytes uncompressed; decompress it before, " +
+				"or raise protocols::file::max_unpacked_size; the data before is read",
+		},
+		"truncated": {
+			slices.Concat(small, small[:len(small)-4]),
+			"x.orca.gz (byte 64): cannot decompress beyond byte 64: the file is truncated or damaged: unexpected EOF; the data before is read",
+		},
+		"huge window": {
+			slices.Concat(zstandard(t, []byte(begun)), []byte("\x28\xb5\x2f\xfd\x00\xf8\x01\x00\x00")),
+			"x.orca.gz (byte 32): cannot decompress beyond byte 32: it takes more than 128 MiB of memory; decompress it before, with " +
+				"zstd -d --long=31: window size exceeded; the data before is read",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.orca.gz")
+			require.NoError(t, os.WriteFile(path, test.data, 0o600))
+			sink := new(consumertest.TracesSink)
+			r, log := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *Config) {
+				f.Include, f.MaxUnpackedSize = []string{path}, minUnpackedSize
+			})
+			await(t, log, "Finished all recordings")
+			r.stop()
+			assert.Contains(t, carried(t, sink.AllTraces()), "main threadStart")
+			var problems []string
+			for _, entry := range log.FilterMessage("Problem in a recording").All() {
+				problems = append(problems, strings.TrimPrefix(fmt.Sprint(entry.ContextMap()["problem"]), filepath.Dir(path)+"/"))
+			}
+			assert.Contains(t, problems, test.problem)
 		})
 	}
 }

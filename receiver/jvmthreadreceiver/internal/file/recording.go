@@ -119,7 +119,7 @@ func (f *recordingFile) open(ctx context.Context) (recording.Format, io.Reader, 
 				return recording.Format{}, nil, nil, ctx.Err()
 			}
 		}
-		format, r, free, err := formats.Open(f.file, f.cfg.Format)
+		format, r, free, err := formats.Open(f.file, f.cfg.Format, formats.Limit{Bytes: f.cfg.MaxUnpackedSize, Option: "protocols::file::max_unpacked_size"})
 		switch {
 		case err == nil && (!follow || steady || r == io.Reader(f.file)):
 			return format, r, free, nil
