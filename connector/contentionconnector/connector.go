@@ -90,7 +90,7 @@ func newAccountant(cfg *Config, set connector.Settings) (*accountant, error) {
 	}
 	bounds, maxSize := cfg.Histogram.buckets()
 	a := &accountant{
-		id: set.ID, cfg: cfg, logger: logs.Escaped(set.Logger), telemetry: tb,
+		id: set.ID, cfg: cfg, logger: logs.Guarded(set.Logger), telemetry: tb,
 		accounts: contention.Config{
 			Buckets: bounds, MaxSize: maxSize, CallSites: cfg.CallSites, ThreadPools: cfg.ThreadPools, StuckAfter: cfg.StuckAfter,
 			MaxSeries: cfg.MaxSeries, Expiry: cfg.SeriesExpiration, Budget: &contention.Budget{Limit: int64(cfg.MaxSeriesTotal)},

@@ -38,7 +38,7 @@ func newThreadLog(cfg *Config, set exporter.Settings) (*threadLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	set.Logger = logs.Escaped(set.Logger)
+	set.Logger = logs.Guarded(set.Logger)
 	tb, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ type threadView struct {
 }
 
 func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
-	set.Logger = logs.Escaped(set.Logger)
+	set.Logger = logs.Guarded(set.Logger)
 	tb, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
 	if err != nil {
 		return nil, err

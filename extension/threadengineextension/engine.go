@@ -35,7 +35,7 @@ func newThreadEngine(cfg *Config, set extension.Settings) *threadEngine {
 		options.SessionsLimitMiB = int(sessions.ShareOfGo * float64(memory.bytes>>20))
 	}
 	return &threadEngine{
-		id: set.ID, analyzer: sessions.NewAnalyzer(options, logs.Escaped(set.Logger)),
+		id: set.ID, analyzer: sessions.NewAnalyzer(options, logs.Guarded(set.Logger)),
 		heap: newHeapGrowth(cfg.HeapGrowth), memory: memory,
 	}
 }

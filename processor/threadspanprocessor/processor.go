@@ -35,7 +35,7 @@ func newProcessor(cfg *Config, set processor.Settings, next consumer.Traces) (*t
 	if err != nil {
 		return nil, err
 	}
-	return &threadSpan{id: set.ID, cfg: cfg, next: next, logger: logs.Escaped(set.Logger), telemetry: tb}, nil
+	return &threadSpan{id: set.ID, cfg: cfg, next: next, logger: logs.Guarded(set.Logger), telemetry: tb}, nil
 }
 
 // Capabilities says that data does not change, so that the collector need not copy it for each of several components.

@@ -1,8 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logs answers: how do texts that a JVM or a file chose reach the lines of a log? zap's encoders escape what JSON must escape, but
-// neither the controls U+007F to U+009F, one of which begins a command to a terminal, nor characters that reorder or hide text.
+// Package logs answers: how does what JVMs, files and strangers choose reach a log: their texts, and how often they cause a line?
+//
+// zap's encoders escape what JSON must escape, but neither the controls U+007F to U+009F, one of which begins a command to a terminal, nor
+// characters that reorder or hide text. The collector samples its log by default, but drops lines without a count, and a hundredth of a
+// flood is still one.
 package logs
 
 import (
@@ -13,6 +16,9 @@ import (
 
 	"github.com/weft-otel/weft/internal/printable"
 )
+
+// Guarded returns a logger for lines that others cause: see Escaped and Summed.
+func Guarded(logger *zap.Logger) *zap.Logger { return Summed(Escaped(logger)) }
 
 // Escaped returns a logger whose messages and fields have no hidden characters.
 func Escaped(logger *zap.Logger) *zap.Logger {

@@ -58,7 +58,7 @@ func New(set receiver.Settings, transport string, form Form, next consumer.Trace
 	report, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
 		ReceiverID: set.ID, Transport: transport, LongLivedCtx: true, ReceiverCreateSettings: set,
 	})
-	return &Outlet{Next: next, Form: form, Report: report, Telemetry: telemetry, Log: logs.Escaped(set.Logger)}, err
+	return &Outlet{Next: next, Form: form, Report: report, Telemetry: telemetry, Log: logs.Guarded(set.Logger)}, err
 }
 
 // The delay between retries doubles from the first to the longest.
