@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/client"
 
 	"github.com/weft-otel/weft/internal/wire"
+	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
 
 // maxHeaders limits the names and values of a hello's headers in bytes. A token of a service account has one or two thousand.
@@ -40,27 +41,52 @@ func (c *connection) admit(frame wire.Frame, headers wire.Headers) error {
 		return nil
 	}
 	ctx, err := c.authenticate(sources)
-	if err != nil {
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused):
+		outlet.Count(c.sessions.Out.Telemetry.ReceiverJvmThreadConnectionsRefused, 1)
+		return err
+	case err != nil:
 		return &denial{why: withoutSecrets(err, headers)}
 	}
 	c.ctx = ctx
 	return nil
 }
 
-var errSlowAuthenticator = errors.New("the authenticator did not answer within hello_timeout")
+var errSlowAuthenticator = &refusal{wire.RefuseLimit, "the authenticator did not answer within hello_timeout; try again later"}
 
-// authenticate returns the authenticator's context, which ends with the connection.
+// authenticate returns the authenticator's context, which ends with the connection. An authenticator that does not answer within
+// hello_timeout has not accepted the agent; one that does not even end with its context keeps the place that door.ask gave, and no more.
 func (c *connection) authenticate(sources map[string][]string) (context.Context, error) {
+	all := c.sessions
+	if err := all.door.ask(c); err != nil {
+		return nil, err
+	}
+	type answer struct {
+		ctx context.Context //nolint:containedctx // on its way
+		err error
+	}
+	answers := make(chan answer, 1)
 	asking, cancel := context.WithCancelCause(c.ctx)
-	patience := time.AfterFunc(c.sessions.Config.HelloTimeout, func() { cancel(errSlowAuthenticator) })
-	ctx, err := c.sessions.Auth.Authenticate(asking, sources)
-	if !patience.Stop() {
-		err = errors.Join(errSlowAuthenticator, err)
+	patience := time.AfterFunc(all.Config.HelloTimeout, func() { cancel(errSlowAuthenticator) })
+	go func() {
+		defer all.door.asked(c.peer)
+		ctx, err := all.Auth.Authenticate(asking, sources)
+		answers <- answer{ctx, err}
+	}()
+	select {
+	case a := <-answers:
+		if patience.Stop() {
+			if a.err != nil {
+				cancel(a.err)
+			}
+			return a.ctx, a.err
+		}
+		<-asking.Done()
+	case <-asking.Done():
+		patience.Stop()
 	}
-	if err != nil {
-		cancel(err)
-	}
-	return ctx, err
+	return nil, context.Cause(asking)
 }
 
 // denial is an authenticator's refusal. The agent does not get the reason, which could help to guess.

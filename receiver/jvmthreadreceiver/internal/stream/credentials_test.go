@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -117,28 +118,89 @@ func TestTooManyHeadersAreRefused(t *testing.T) {
 	assert.Contains(t, refuse.Message, "headers take 120002 bytes, want at most 65536")
 }
 
-// An authenticator that asks a server may never answer.
+// An authenticator that asks a server may never answer, and not even look at its context.
 func TestAuthenticatorHasATimeLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slow := extensionauth.ServerAuthenticateFunc(func(ctx context.Context, _ map[string][]string) (context.Context, error) {
-			<-ctx.Done()
-			return ctx, ctx.Err()
+	for name, wait := range map[string]func(ctx context.Context, end chan struct{}){
+		"until its context ends": func(ctx context.Context, _ chan struct{}) { <-ctx.Done() },
+		"endlessly":              func(_ context.Context, end chan struct{}) { <-end },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				end := make(chan struct{})
+				slow := extensionauth.ServerAuthenticateFunc(func(ctx context.Context, _ map[string][]string) (context.Context, error) {
+					wait(ctx, end)
+					return ctx, nil
+				})
+				next := outlettest.NewSink()
+				out := outlettest.New(t, nil, next)
+				core, logs := observer.New(zap.WarnLevel)
+				out.Log = zap.New(core)
+				r, pipes := startWithPipesAnd(t, Settings{Out: out, Auth: slow}, nil)
+				begin := time.Now()
+				a := pipes.dial(t)
+				a.send(hello)
+				want := wire.Refuse{Code: wire.RefuseLimit, Message: "the authenticator did not answer within hello_timeout; try again later"}
+				refuse, err := a.next(wire.FrameRefuse).Refuse()
+				require.NoError(t, err)
+				assert.Equal(t, want, refuse)
+				assert.Equal(t, DefaultConfig().HelloTimeout, time.Since(begin))
+				r.stop()
+				require.Len(t, logs.All(), 1)
+				assert.Equal(t, want.Message, logs.All()[0].ContextMap()["reason"])
+				close(end)
+				synctest.Wait()
+				assert.Zero(t, r.sessions.door.asking)
+				assert.Empty(t, r.sessions.door.peers)
+				assert.Empty(t, next.Got)
+			})
 		})
-		out := outlettest.New(t, nil, outlettest.NewSink())
-		core, logs := observer.New(zap.WarnLevel)
-		out.Log = zap.New(core)
-		r, pipes := startWithPipesAnd(t, Settings{Out: out, Auth: slow}, nil)
-		begin := time.Now()
-		a := pipes.dial(t)
-		a.send(hello)
-		refuse, err := a.next(wire.FrameRefuse).Refuse()
-		require.NoError(t, err)
-		assert.Equal(t, wire.RefuseUnauthorized, refuse.Code)
-		assert.Equal(t, DefaultConfig().HelloTimeout, time.Since(begin))
-		r.stop()
-		require.Len(t, logs.All(), 1)
-		assert.Contains(t, logs.All()[0].ContextMap()["reason"], errSlowAuthenticator.Error())
+	}
+}
+
+// gate is an authenticator that answers when it is opened.
+type gate struct {
+	asked, opened chan struct{}
+}
+
+func (g gate) Authenticate(ctx context.Context, sources map[string][]string) (context.Context, error) {
+	g.asked <- struct{}{}
+	select {
+	case <-g.opened:
+		return checkToken(ctx, sources)
+	case <-ctx.Done():
+		return ctx, context.Cause(ctx)
+	}
+}
+
+// While the authenticator is slow, others cannot push out those who wait for it, nor can those with invalid credentials take all places.
+func TestSlowAuthenticatorDoesNotLockOut(t *testing.T) {
+	g := gate{make(chan struct{}, 100), make(chan struct{})}
+	r := startWith(t, Settings{Out: outlettest.New(t, nil, outlettest.NewSink()), Auth: g}, func(c *Config) {
+		c.Endpoint, c.MaxHalfOpen, c.HelloTimeout = "127.0.0.1:0", 4, outlettest.Patience
 	})
+	honest := dial(t, r)
+	honest.send(helloWith(`"authorization"="Bearer right"`))
+	<-g.asked
+	for range 20 { // each of which closes the oldest one without a hello
+		dial(t, r)
+	}
+	for range 2 {
+		dial(t, r).send(helloWith(`"authorization"="Bearer wrong"`))
+		<-g.asked
+	}
+	further := dial(t, r)
+	further.send(helloWith(`"authorization"="Bearer right"`))
+	assert.Equal(t, wire.RefuseLimit, further.refused().Code)
+
+	elsewhere := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	conn, err := elsewhere.DialContext(t.Context(), "tcp", r.listener.Addr().String())
+	require.NoError(t, err)
+	other := newAgent(t, conn)
+	other.send(strings.TrimSuffix(another(2), "\n") + ` headers "authorization"="Bearer right"` + "\n")
+	<-g.asked
+	close(g.opened)
+	honest.next(wire.FrameWelcome)
+	other.next(wire.FrameWelcome)
 }
 
 func TestSecretsAreHiddenInErrors(t *testing.T) {

@@ -31,6 +31,7 @@ type door struct {
 	all      map[*connection]struct{}
 	peers    map[string]*peer
 	halfOpen int
+	asking   int // have a hello, and the authenticator has not answered
 	open     int
 }
 
@@ -38,6 +39,7 @@ type door struct {
 type peer struct {
 	name        string
 	halfOpen    []*connection // oldest first
+	asking      int
 	open        int
 	definitions *budget.Budget
 	buffers     *budget.Budget
@@ -119,6 +121,30 @@ func (d *door) oldest() *connection {
 	return most.halfOpen[0]
 }
 
+// ask admits a connection with a hello to the authenticator. Until asked is called, it is none of those without a hello, which others can push
+// out: a slow authenticator would lock out all agents that come at the same time. Their number is limited for each peer as well, so that
+// those with invalid credentials leave room for others.
+func (d *door) ask(c *connection) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if limit := d.cfg.MaxHalfOpen; d.asking >= limit || c.peer.asking >= d.cfg.perPeer(limit) {
+		return &refusal{wire.RefuseLimit, "too many agents wait for the authenticator (protocols::stream::max_half_open); try again later"}
+	}
+	d.drop(c)
+	d.asking++
+	c.peer.asking++
+	return nil
+}
+
+// asked ends what ask has begun, perhaps long after the connection has left.
+func (d *door) asked(p *peer) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asking--
+	p.asking--
+	d.forget(p)
+}
+
 // welcome admits a connection whose hello is complete. It may replace another one of the same session.
 func (d *door) welcome(c *connection, replaces bool) error {
 	d.mu.Lock()
@@ -154,7 +180,12 @@ func (d *door) leave(c *connection) {
 	}
 	c.definitions.Close()
 	c.buffers.Close()
-	if p := c.peer; p.open == 0 && len(p.halfOpen) == 0 && p.definitions.Held() == 0 && p.buffers.Held() == 0 {
+	d.forget(c.peer)
+}
+
+// forget removes a peer that has nothing left.
+func (d *door) forget(p *peer) {
+	if p.open == 0 && p.asking == 0 && len(p.halfOpen) == 0 && p.definitions.Held() == 0 && p.buffers.Held() == 0 {
 		delete(d.peers, p.name)
 	}
 }
