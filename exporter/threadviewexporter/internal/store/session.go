@@ -47,10 +47,11 @@ type Session struct {
 	pendingBytes    int64 // accounted for
 }
 
+const sessionBytes = 4 << 10 // of an empty session, about
+
 func newSession(st *Store, id jvmthread.SessionID) *Session {
-	const bytes = 4 << 10 // of an empty session, about
 	return &Session{
-		store: st, id: id, sites: &sites{rules: st.rules}, now: facts{ID: id, Threads: make([]Thread, 1)}, classes: newTexts(), stacks: newTexts(), locks: newLocks(), dictBytes: bytes,
+		store: st, id: id, sites: &sites{rules: st.rules}, now: facts{ID: id, Threads: make([]Thread, 1)}, classes: newTexts(), stacks: newTexts(), locks: newLocks(), dictBytes: sessionBytes,
 		threadIDs: make(map[jvmthread.ThreadID]uint32), open: make(map[uint32]Interval), openHolds: make(map[holdKey]Hold), next: 1,
 	}
 }
@@ -175,8 +176,8 @@ func (s *Session) count(b *Block, sign int) {
 	s.now.Counts.Holds += sign * len(b.holds)
 }
 
-// Close states that no more windows will come, and why. Open intervals end where the last window does. A session without windows is removed,
-// since it could never be evicted.
+// Close states that no more windows will come, and why. Open intervals end where the last window does. Of a session without windows its
+// incidents stay; without these, too, it is removed, since it could never be evicted.
 func (s *Session) Close(why window.Cut) {
 	s.stable.Lock()
 	s.closeOpen()

@@ -3,10 +3,7 @@
 
 package store
 
-import (
-	"cmp"
-	"math"
-)
+import "math"
 
 // share is what a session has of the store's bytes. The store's lock guards it.
 //
@@ -15,11 +12,13 @@ import (
 // the largest has less than a smallest part, windows of the session that ended first go, or thousands of short-lived JVMs would leave nothing to
 // the live ones. The newest window of a live session stays while another one has more than an equal part.
 type share struct {
-	bytes  int64
-	texts  int64 // of them, names and stacks, which stay as long as the session
-	blocks int
-	live   bool
-	ended  uint64 // how many sessions had ended before it
+	bytes     int64
+	texts     int64 // of them, names and stacks, which stay as long as its windows
+	incidents int64 // of them, incidents
+	rest      int64 // of them, all that is left besides incidents; 0: it is live or has windows
+	blocks    int
+	live      bool
+	ended     uint64 // how many sessions had ended before it
 }
 
 const (
@@ -77,7 +76,7 @@ func (st *Store) victim(s *Session, more int64) *Session {
 		return nil
 	case oldest != nil && wanted(first) < st.maxBytes/smallest:
 		return oldest
-	case spare != nil && wanted(spare)*int64(len(st.sessions)) > st.maxBytes:
+	case spare != nil && wanted(spare)*int64(len(st.sessions)-st.kept.rests) > st.maxBytes:
 		return spare
 	case first.share.blocks > 0:
 		return first
@@ -114,6 +113,11 @@ func (st *Store) take(s *Session, bytes, texts int64) bool {
 	}
 	st.evicting.Lock()
 	defer st.evicting.Unlock()
+	return st.evictFor(s, bytes, texts)
+}
+
+// evictFor evicts windows until there is room. The caller holds the lock of eviction.
+func (st *Store) evictFor(s *Session, bytes, texts int64) bool {
 	for !st.add(s, bytes, texts, st.maxBytes) {
 		v := st.victim(s, bytes)
 		if v == nil {
@@ -131,38 +135,34 @@ func (st *Store) add(s *Session, bytes, texts, most int64) bool {
 	if bytes > 0 && st.bytes+bytes > most {
 		return false
 	}
+	st.count(s, bytes, texts)
+	return true
+}
+
+// count accounts for bytes of a session, of which some are texts. The caller holds the lock.
+func (st *Store) count(s *Session, bytes, texts int64) {
 	st.bytes += bytes
 	st.texts += texts
 	s.share.bytes += bytes
 	s.share.texts += texts
-	return true
 }
 
-// evict drops the oldest window of a session, and the session if nothing is left of it.
+// evict drops the oldest window of a session. If it was the last one of a session that has ended, only its incidents stay.
 func (st *Store) evict(s *Session) {
 	freed, ok := s.evict()
 	st.mu.Lock()
-	defer st.mu.Unlock()
-	if !ok { // cannot happen: windows are counted once they are there
+	if ok {
+		s.share.blocks--
+		st.count(s, -freed, 0)
+		st.evicted++
+	} else { // cannot happen: windows are counted once they are there
 		s.share.blocks = 0
-		return
 	}
-	s.share.blocks--
-	s.share.bytes -= freed
-	st.bytes -= freed
-	st.evicted++
-	st.removeEmpty(s)
-}
-
-// removeEmpty removes a session that has ended and has no window. The caller holds the locks of eviction and of the store.
-func (st *Store) removeEmpty(s *Session) {
-	if s.share.blocks > 0 || s.share.live || st.sessions[s.id] != s {
-		return
+	empty := s.share.blocks == 0 && !s.share.live
+	st.mu.Unlock()
+	if empty {
+		st.empty(s)
 	}
-	delete(st.sessions, s.id)
-	st.bytes -= s.share.bytes
-	st.texts -= s.share.texts
-	st.removed++
 }
 
 // end notes that a session has ended.
@@ -170,10 +170,13 @@ func (st *Store) end(s *Session) {
 	st.evicting.Lock()
 	defer st.evicting.Unlock()
 	st.mu.Lock()
-	defer st.mu.Unlock()
 	s.share.live, s.share.ended = false, st.ends
 	st.ends++
-	st.removeEmpty(s)
+	empty := s.share.blocks == 0
+	st.mu.Unlock()
+	if empty {
+		st.empty(s)
+	}
 }
 
 // pushed notes that a session has one more window.
@@ -189,5 +192,5 @@ func (st *Store) textRoom(s *Session) int64 {
 	defer st.mu.Unlock()
 	total := st.maxBytes / allTexts
 	own := st.maxBytes/largest - s.share.texts
-	return min(own, max(total-st.texts, total/int64(cmp.Or(len(st.sessions), 1))-s.share.texts))
+	return min(own, max(total-st.texts, total/int64(max(len(st.sessions)-st.kept.rests, 1))-s.share.texts))
 }

@@ -32,7 +32,8 @@ type facts struct {
 	Counts               Counts
 	Gaps                 []Gap
 	Deadlocks            []Deadlock
-	Threads              []Thread // 0 is none; indices that are not Known are free
+	Incidents            []*Incident // the newest last; the list and its elements do not change
+	Threads              []Thread    // 0 is none; indices that are not Known are free
 
 	blocks  []*Block
 	rollups []*Rollup

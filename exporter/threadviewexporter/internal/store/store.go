@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package store answers: what happened in each session? It keeps the intervals, interactions and holds of the windows that an engine cuts in
-// columns of about 55 bytes per interval, up to a limit; then it evicts whole windows, see share.
+// columns of about 55 bytes per interval, up to a limit; then it evicts whole windows, see share. The worst incidents of a session outlive its
+// windows, see keptIncidents.
 //
 // An interval is kept once, in the window in which it ended, so lengths and sums over any range are exact. Open intervals are kept separately
 // and last until the end of the known history. Roll-ups are sums of consecutive windows, so that long ranges need not be scanned.
@@ -45,6 +46,7 @@ type Store struct {
 	version  uint64
 	removed  uint64 // sessions
 	evicted  uint64 // windows
+	kept     keptIncidents
 	changed  chan struct{}
 }
 
@@ -68,13 +70,15 @@ type Stats struct {
 	Bytes, MaxBytes  int64
 	Sessions         int
 	Evicted, Removed uint64 // windows and sessions
+	Incidents        int
+	Dropped          uint64 // incidents
 }
 
 // Stats returns how full the store is.
 func (st *Store) Stats() Stats {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return Stats{st.bytes, st.maxBytes, len(st.sessions), st.evicted, st.removed}
+	return Stats{st.bytes, st.maxBytes, len(st.sessions), st.evicted, st.removed, st.kept.count, st.kept.dropped}
 }
 
 // Changed returns the version of the store, how many sessions were removed, and a channel that is closed by the next change.
@@ -134,6 +138,7 @@ func (st *Store) find(id jvmthread.SessionID) *Session {
 		st.sessions[id] = s
 	}
 	s.share.live = true
+	st.revive(s)
 	return s
 }
 

@@ -1,0 +1,196 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// Incident is an episode of contention with all that the page needs to show it. Its texts are its own: it outlives its windows, and with them
+// the names, locks and stacks of the session.
+type Incident struct {
+	IncidentID
+
+	End      jvmthread.Time
+	Deadlock bool
+	Open     bool   // not over at its end
+	Name     string // as of its trace: contention OrderBook
+	Text     string // what happened, in a sentence
+	Blocked  time.Duration
+	Longest  time.Duration // of its waits
+	Count    uint64        // its waits
+	Threads  int           // that waited
+	TimedOut uint64        // of its waits
+	Holds    []IncidentPart
+	Waits    []IncidentPart
+}
+
+// IncidentID identifies an incident of a session, see incident.ID.
+type IncidentID struct {
+	Start jvmthread.Time
+	First jvmthread.ThreadID
+	Rest  bool
+}
+
+// IncidentPart is a wait, or a hold of what others waited for, within an incident.
+type IncidentPart struct {
+	Start, End jvmthread.Time
+	Thread     jvmthread.ThreadID
+	Name       string        // of the thread
+	Object     string        // what it held or waited for
+	Blocked    time.Duration // of a hold: of others meanwhile
+	Text       string        // in a sentence
+	Frames     []string      // where it waited, or what it did: innermost first
+	Trace      string        // of the request that the thread worked on, in hexadecimal digits; empty: unknown
+	Span       string
+}
+
+// An incident has at most so many holds, waits, and frames and bytes of each text: 28 KiB at the very most, usually a fifth of that.
+const (
+	MaxIncidentHolds  = 3
+	MaxIncidentWaits  = 5
+	MaxIncidentFrames = 5
+	maxIncidentText   = 300
+)
+
+// shorten bounds the texts of an incident, which come from a JVM.
+func (inc *Incident) shorten() {
+	inc.Name, inc.Text = brief(inc.Name), brief(inc.Text)
+	inc.Holds = shortened(inc.Holds, MaxIncidentHolds)
+	inc.Waits = shortened(inc.Waits, MaxIncidentWaits)
+}
+
+func shortened(list []IncidentPart, most int) []IncidentPart {
+	out := slices.Clone(list[:min(len(list), most)])
+	for i := range out {
+		p := &out[i]
+		p.Name, p.Object, p.Text, p.Trace, p.Span = brief(p.Name), brief(p.Object), brief(p.Text), brief(p.Trace), brief(p.Span)
+		p.Frames = slices.Clone(p.Frames[:min(len(p.Frames), MaxIncidentFrames)])
+		for j := range p.Frames {
+			p.Frames[j] = brief(p.Frames[j])
+		}
+	}
+	return out
+}
+
+// brief returns a copy of a text, or of its begin if it is long. The text may be a small part of a large one.
+func brief(s string) string {
+	if len(s) <= maxIncidentText {
+		return strings.Clone(s)
+	}
+	end := maxIncidentText
+	for !utf8.RuneStart(s[end]) && end > 0 {
+		end--
+	}
+	return s[:end] + "..."
+}
+
+func (inc *Incident) size() int64 {
+	const own, perPart, perFrame = 200, 200, 16
+	n := own + len(inc.Name) + len(inc.Text)
+	for _, list := range [][]IncidentPart{inc.Holds, inc.Waits} {
+		for i := range list {
+			p := &list[i]
+			n += perPart + len(p.Name) + len(p.Object) + len(p.Text) + len(p.Trace) + len(p.Span)
+			for _, frame := range p.Frames {
+				n += perFrame + len(frame)
+			}
+		}
+	}
+	return int64(n)
+}
+
+// milder orders incidents by what they cost, deadlocks last.
+func milder(a, b *Incident) int {
+	if a.Deadlock != b.Deadlock {
+		if b.Deadlock {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.Blocked, b.Blocked), cmp.Compare(a.Start, b.Start), cmp.Compare(a.First, b.First))
+}
+
+const (
+	// allIncidents is the part of the store, as a divisor, that incidents may take, with all that is left of sessions without windows.
+	allIncidents = 16
+	// maxIncidents bounds the incidents of a session.
+	maxIncidents = 64
+	// newIncidents is how many of them stay because they are the newest.
+	newIncidents = 16
+)
+
+// AddIncident keeps an incident, with copies of its texts. One that the session has already is replaced.
+func (s *Session) AddIncident(inc Incident) {
+	inc.shorten()
+	s.stable.Lock()
+	defer s.stable.Unlock()
+	s.store.keep(s, &inc)
+	s.store.touch()
+}
+
+func (s *Session) pushIncident(inc *Incident, size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now.Incidents = append(slices.Clone(s.now.Incidents), inc)
+	s.now.Bytes += size
+	s.changed()
+}
+
+func (s *Session) incidents() []*Incident {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now.Incidents
+}
+
+// dropIncident removes the incident with this ID, or else the least important one, and returns its size, and false if there is none: the mildest
+// one that is not among the newest, which are what somebody asks about first.
+func (s *Session) dropIncident(id *IncidentID) (freed int64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.now.Incidents
+	least := -1
+	if id != nil {
+		least = slices.IndexFunc(list, func(inc *Incident) bool { return inc.IncidentID == *id })
+	} else {
+		// A session that must give up many keeps costly ones, too.
+		for i := range list[:len(list)-min(newIncidents, len(list)/2)] {
+			if least < 0 || milder(list[i], list[least]) < 0 {
+				least = i
+			}
+		}
+	}
+	if least < 0 {
+		return 0, false
+	}
+	freed = list[least].size()
+	s.now.Incidents = slices.Delete(slices.Clone(list), least, least+1)
+	s.now.Bytes -= freed
+	s.changed()
+	return freed, true
+}
+
+// strip forgets what only windows refer to. The session has ended, and has no windows. It returns the bytes that are left.
+func (s *Session) strip() (left int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sites = &sites{rules: s.store.rules}
+	s.classes, s.stacks, s.locks = newTexts(), newTexts(), newLocks()
+	clear(s.threadIDs)
+	s.freeThreads, s.translation = nil, translation{}
+	s.now.Threads, s.now.Deadlocks, s.now.Gaps, s.now.rollups, s.loose = make([]Thread, 1), nil, nil, nil, 0
+	left = sessionBytes + s.now.Meta.size()
+	for _, inc := range s.now.Incidents {
+		left += inc.size()
+	}
+	s.now.Bytes = left
+	s.changed()
+	return left
+}
