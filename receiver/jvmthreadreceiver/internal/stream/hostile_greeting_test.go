@@ -114,15 +114,16 @@ func greetingAttacks() []attack {
 			_, _ = io.Copy(io.Discard, raw)
 			return "closed"
 		}},
-		{"TLS renegotiation", "a second handshake within TLS 1.2", overTLS, func(h *hostile) string {
+		{"TLS record without encryption", "a client's hello in the clear, after the handshake of TLS 1.2", overTLS, func(h *hostile) string {
 			conn := h.connect()
 			client := tls.Client(conn, &tls.Config{RootCAs: h.pool, ServerName: "127.0.0.1", MaxVersion: tls.VersionTLS12})
 			a := &agent{tb: h, conn: client, reader: wire.NewReader(client, wire.MaxControl)}
 			a.greet(another(1))
-			_, _ = conn.Write([]byte{0x16, 3, 3, 0, 4, 1, 0, 0, 0}) // a client's hello that is not encrypted
+			_, _ = conn.Write([]byte{0x16, 3, 3, 0, 4, 1, 0, 0, 0})
 			_, _ = io.Copy(io.Discard, conn)
 			return "closed"
 		}},
+		renegotiation(),
 	}
 }
 
