@@ -41,6 +41,7 @@ type connection struct {
 	peer        *peer
 	came        time.Time
 	open        bool // it counts as such; guarded by door.mu
+	crowded     bool // it has to make room for another one; guarded by door.mu
 	definitions *budget.Budget
 	buffers     *budget.Budget
 }
@@ -113,6 +114,9 @@ func (c *connection) greet() (*session, error) {
 	}
 	c.greeted = true
 	err = c.sessions.door.welcome(c, c.sessions.serves(hello.Session))
+	if errors.Is(err, errCrowded) {
+		return nil, err
+	}
 	var s *session
 	if err == nil {
 		s, err = c.sessions.claim(c, &hello)
@@ -226,7 +230,7 @@ func (c *connection) part(session string, why error) {
 		log.Debug("Connection closed at the end of its session")
 	case c.isStopped() && errors.Is(context.Cause(c.ctx), errSuperseded):
 		log.Info("Another connection took over the session")
-	case c.isStopped() && errors.Is(context.Cause(c.ctx), errCrowded):
+	case errors.Is(why, errCrowded), c.isStopped() && errors.Is(context.Cause(c.ctx), errCrowded):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		log.Warn("Closed a connection: too many have not sent their hello", zap.Int("max_half_open", cfg.MaxHalfOpen), zap.String("peer", c.peer.name))
 	case c.isStopped() && errors.Is(context.Cause(c.ctx), errSlowFrame):

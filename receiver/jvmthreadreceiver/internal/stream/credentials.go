@@ -43,6 +43,8 @@ func (c *connection) admit(frame wire.Frame, headers wire.Headers) error {
 	ctx, err := c.authenticate(sources)
 	var refused *refusal
 	switch {
+	case errors.Is(err, errCrowded):
+		return err
 	case errors.As(err, &refused):
 		outlet.Count(c.sessions.Out.Telemetry.ReceiverJvmThreadConnectionsRefused, 1)
 		return err

@@ -87,6 +87,7 @@ func (d *door) enter(c *connection, name string) (crowded *connection) {
 		return nil
 	}
 	crowded = d.oldest()
+	crowded.crowded = true // its hello may be complete just now, and is too late
 	d.drop(crowded)
 	return crowded
 }
@@ -127,6 +128,9 @@ func (d *door) oldest() *connection {
 func (d *door) ask(c *connection) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if c.crowded {
+		return errCrowded
+	}
 	if limit := d.cfg.MaxHalfOpen; d.asking >= limit || c.peer.asking >= d.cfg.perPeer(limit) {
 		return &refusal{wire.RefuseLimit, "too many agents wait for the authenticator (protocols::stream::max_half_open); try again later"}
 	}
@@ -151,6 +155,8 @@ func (d *door) welcome(c *connection, replaces bool) error {
 	defer d.mu.Unlock()
 	limit, each := d.cfg.MaxConnections, d.cfg.connectionsPerPeer()
 	switch {
+	case c.crowded:
+		return errCrowded
 	case replaces && d.open < limit+d.cfg.MaxHalfOpen: // and the other one ends
 	case d.open >= limit:
 		return &refusal{wire.RefuseLimit, fmt.Sprintf("limit of %d connections (protocols::stream::max_connections) reached", limit)}

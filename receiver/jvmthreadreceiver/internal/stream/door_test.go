@@ -68,6 +68,25 @@ func TestOldestHalfOpenConnectionOfTheFullestPeerIsClosed(t *testing.T) {
 	assert.EqualValues(t, perConnection, d.held())
 }
 
+// A connection that has to go does not begin a session meanwhile.
+func TestCrowdedConnectionIsNotWelcome(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.MaxHalfOpen = 1
+	d := newDoor(&cfg)
+	c, other := &connection{}, &connection{}
+	assert.Nil(t, d.enter(c, "x"))
+	assert.Same(t, c, d.enter(other, "x"))
+	require.ErrorIs(t, d.welcome(c, false), errCrowded)
+	require.ErrorIs(t, d.welcome(c, true), errCrowded)
+	require.ErrorIs(t, d.ask(c), errCrowded)
+	require.NoError(t, d.ask(other))
+	d.asked(other.peer)
+	require.NoError(t, d.welcome(other, false))
+	d.leave(c)
+	d.leave(other)
+	assert.Empty(t, d.peers)
+}
+
 func TestOnePeerDoesNotTakeAllConnections(t *testing.T) {
 	r := start(t, outlettest.New(t, nil, consumertest.NewNop()), func(s *Config) { s.Endpoint, s.MaxConnections = "127.0.0.1:0", 4 })
 	for i := range 3 {
