@@ -1,0 +1,166 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
+	"google.golang.org/grpc"
+	_ "google.golang.org/grpc/encoding/gzip" // what exporters use
+)
+
+// backend accepts spans over OTLP gRPC, with the default limits of a gRPC server, and confirms them when it has them.
+type backend struct {
+	ptraceotlp.UnimplementedGRPCServer
+
+	address string
+
+	mu      sync.Mutex
+	got     *output
+	largest int // bytes of a request
+}
+
+func startBackend(t *testing.T) *backend { t.Helper(); return startBackendAt(t, freeAddress(t)) }
+
+func startBackendAt(t *testing.T, address string) *backend {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	require.NoError(t, err)
+	b := &backend{address: address, got: newOutput()}
+	server := grpc.NewServer()
+	ptraceotlp.RegisterGRPCServer(server, b)
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = server.Serve(listener) }) // ends when it is stopped
+	t.Cleanup(func() {
+		server.Stop()
+		wg.Wait()
+	})
+	return b
+}
+
+// Export takes the spans of a request.
+func (b *backend) Export(_ context.Context, request ptraceotlp.ExportRequest) (ptraceotlp.ExportResponse, error) {
+	td := ptrace.NewTraces() // the request's memory is the server's
+	request.Traces().CopyTo(td)
+	var sizer ptrace.ProtoMarshaler
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.largest = max(b.largest, sizer.TracesSize(td))
+	b.got.add(td)
+	return ptraceotlp.NewExportResponse(), nil
+}
+
+func (b *backend) cuts(service string) map[string]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.got.cuts(service)
+}
+
+// events returns how many events are in the windows of a service.
+func (b *backend) events(service string) (n uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, root := range b.got.roots(service) {
+		n += uint64(root.number("weft.events.count"))
+	}
+	return n
+}
+
+// waitForEnds waits until the sessions of services have ended.
+func (b *backend) waitForEnds(t *testing.T, services ...string) {
+	t.Helper()
+	for _, service := range services {
+		poll(t, "the session of "+service+" ends", func() bool { return b.cuts(service)["end"] > 0 })
+	}
+}
+
+// waitForAll waits until the session of a service has ended and all its events have arrived: the last window may overtake others. It gives
+// up after a while; check then says what is missing. A collector that is stopped leaves on disk what it is about to send.
+func (b *backend) waitForAll(t *testing.T, service string, events uint64) {
+	t.Helper()
+	b.waitForEnds(t, service)
+	giveUp := time.Now().Add(time.Minute)
+	poll(t, "all windows arrive", func() bool { return b.events(service) >= events || time.Now().After(giveUp) })
+}
+
+// checkJVM checks what is known of a JVM that does not count its events.
+func (b *backend) checkJVM(t *testing.T, service string) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, root := range b.got.roots(service) {
+		assert.Zero(t, root.number("weft.events.missed"))
+		assert.Zero(t, root.number("weft.events.lost"))
+	}
+	assert.Equal(t, 1, b.got.cuts(service)["end"], "the session ends once: %v", b.got.cuts(service))
+	assert.Zero(t, b.got.cuts(service)["lost"])
+}
+
+// check compares what has arrived with what the agent knows.
+func (b *backend) check(t *testing.T, service string, events uint64, length time.Duration) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	type span struct{ from, to int64 }
+	var counted, missed, lost int64
+	var windows []span
+	for _, root := range b.got.roots(service) {
+		counted += root.number("weft.events.count")
+		missed += root.number("weft.events.missed")
+		lost += root.number("weft.events.lost")
+		windows = append(windows, span{root.number("weft.window.start"), int64(root.EndTimestamp())})
+	}
+	slices.SortFunc(windows, func(a, b span) int { return int(a.from - b.from) })
+	covered, end := int64(0), int64(0)
+	for _, w := range windows {
+		covered += max(0, w.to-max(w.from, end))
+		end = max(end, w.to)
+	}
+	share := float64(covered) / float64(length)
+	t.Logf("%d events in %v; in %d windows: %d events, %d missed, %d lost, %.1f %% of the time; cuts %v; the largest request has %d bytes",
+		events, length, len(windows), counted, missed, lost, 100*share, b.got.cuts(service), b.largest)
+	assert.EqualValues(t, events, counted, "events in windows")
+	assert.Zero(t, missed)
+	assert.Zero(t, lost)
+	assert.GreaterOrEqual(t, share, 0.95, "windows cover the time")
+	assert.Equal(t, 1, b.got.cuts(service)["end"])
+}
+
+// checkRepeats checks that spans which came twice are the same ones: what a collector had sent, and not noted as sent, when it was killed.
+func (b *backend) checkRepeats(t *testing.T, most int) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	traces := make(map[any]int)
+	for _, s := range b.got.twice {
+		first := b.got.byID[s.id()]
+		traces[s.TraceID()]++
+		assert.Equal(t, first.service, s.service)
+		assert.Equal(t, first.resource.AsRaw(), s.resource.AsRaw())
+		assert.Equal(t, encoded(t, first), encoded(t, s), "%s: %s of trace %s at %d came twice, as %s at %d", s.service, first.Name(), s.TraceID(),
+			first.StartTimestamp(), s.Name(), s.StartTimestamp())
+	}
+	t.Logf("identical repeats: %d of %d spans, in traces %v", len(b.got.twice), len(b.got.byID), slices.Sorted(maps.Values(traces)))
+	assert.LessOrEqual(t, len(traces), most, "windows that came twice")
+}
+
+// encoded returns the bytes of a span.
+func encoded(t *testing.T, s *span) []byte {
+	t.Helper()
+	td := ptrace.NewTraces()
+	s.CopyTo(td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty())
+	data, err := new(ptrace.ProtoMarshaler).MarshalTraces(td)
+	require.NoError(t, err)
+	return data
+}
