@@ -39,6 +39,7 @@ type kafkaBroker struct {
 	*process
 	address string
 	data    string // folder of its logs
+	command []string
 }
 
 // startKafka starts a single-node Kafka broker with options of the JVM. Its jars are downloaded once, into build/kafka.
@@ -58,16 +59,23 @@ func startKafka(t *testing.T, options ...string) *kafkaBroker {
 	classpath := filepath.Join(jars, "*")
 	out, err := exec.Command(java, quickStart, "-cp", classpath, "kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", properties).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	broker.process = start(t, nil, java, append(options, quickStart, "-Xmx256m", "-cp", classpath, "kafka.Kafka", properties)...)
+	broker.command = append(append([]string{java}, options...), quickStart, "-Xmx256m", "-cp", classpath, "kafka.Kafka", properties)
+	broker.run(t)
+	return broker
+}
+
+// run starts the broker, or starts it again after its end.
+func (b *kafkaBroker) run(t *testing.T) {
+	t.Helper()
+	b.process = start(t, nil, b.command[0], b.command[1:]...)
 	poll(t, "Kafka is ready", func() bool {
-		require.True(t, broker.running(), "Kafka ended: %s", strings.Join(broker.errLines(), "\n"))
-		connection, err := net.Dial("tcp", broker.address)
+		require.True(t, b.running(), "Kafka ended: %s", strings.Join(b.errLines(), "\n"))
+		connection, err := net.Dial("tcp", b.address)
 		if err == nil {
 			_ = connection.Close()
 		}
 		return err == nil
 	})
-	return broker
 }
 
 // topicSize returns the bytes of a topic in the files of the broker.
