@@ -37,6 +37,7 @@ func TestKilledKafkaLosesNothing(t *testing.T) {
 			again = true
 		}
 	})
+	require.True(t, again, "the broker was killed")
 }
 
 // onePipeline returns a copy of a file of config that has only one of its pipelines.
