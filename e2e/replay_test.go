@@ -150,3 +150,24 @@ func checkRecordedNotifies(t *testing.T, o *output, truth notifies) {
 	assert.Equal(t, truth.Notifies, by[fmt.Sprint(truth.Bell, " ", truth.Ringer)])
 	assert.Equal(t, truth.Woken, by[fmt.Sprint(truth.Gong, " ", truth.Striker)])
 }
+
+// TestReplayGoesOnAfterARestart keeps what was written before: the recordings of the first run are not read again.
+func TestReplayGoesOnAfterARestart(t *testing.T) {
+	recordings, state := t.TempDir(), t.TempDir()
+	env := []string{"WEFT_RECORDINGS=" + recordings + "/*", "WEFT_STATE=" + state}
+	record := func(service string) {
+		t.Helper()
+		var truth sleeps
+		runJava(t, jdks[0], "file://"+filepath.Join(recordings, service+".weft"), service, &truth, "Sleeps", "5")
+	}
+	record("first")
+	c := startCollector(t, setup{config: "replay.yaml", env: env})
+	before := len(c.finish(t, "first").spans)
+	record("second")
+	again := startCollector(t, setup{config: "replay.yaml", env: append(env, "WEFT_OUT="+c.out)})
+	c.waitForCut(t, "second", "end")
+	again.terminate(t)
+	o := c.spans(t)
+	assert.Len(t, o.of("first", func(*span) bool { return true }), before)
+	checkNothingLost(t, o)
+}

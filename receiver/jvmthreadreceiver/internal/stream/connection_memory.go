@@ -83,6 +83,7 @@ func (c *connection) waitForRoom(bytes int) error {
 			relieved = now
 		}
 		if now.Sub(began) > patience {
+			outlet.Count(c.sessions.Out.Telemetry.ReceiverJvmThreadConnectionsRefused, 1)
 			return &refusal{wire.RefuseLimit, fmt.Sprintf("no memory for a frame of %d bytes (protocols::stream::max_buffers_mib)", bytes)}
 		}
 		if !outlet.Pause(c.ctx, retryRoom) {

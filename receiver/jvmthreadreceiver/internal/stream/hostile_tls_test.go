@@ -39,7 +39,7 @@ func renegotiation() attack {
 		var keys bytes.Buffer
 		conn := &tapped{Conn: h.connect()}
 		client := tls.Client(conn, &tls.Config{
-			RootCAs: h.pool, ServerName: "127.0.0.1", MaxVersion: tls.VersionTLS12, KeyLogWriter: &keys, //nolint:gosec // the attack
+			RootCAs: h.pool, ServerName: "127.0.0.1", MaxVersion: tls.VersionTLS12, KeyLogWriter: &keys,
 			CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
 		})
 		a := &agent{tb: h, conn: client, reader: wire.NewReader(client, wire.MaxControl)}
