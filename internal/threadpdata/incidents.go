@@ -45,14 +45,19 @@ func incidentSpanID(base uint64, r role, thread jvmthread.ThreadID, start jvmthr
 	return asSpanID(hash(base, 3, uint64(r), uint64(thread), uint64(start)))
 }
 
-// AppendIncidents writes the traces of incidents that ended in a window: a root, a span for each hold and one for each wait. On the root of the
-// window, which Append has written, it lists them, and writes what became of the window's contended time.
+// AppendIncidents writes the traces of incidents that ended in a window: a root, a span for each hold and one for each wait. The root of the
+// window, which Append has written, gets what Announce writes.
 func (e *Emitter) AppendIncidents(found *incident.Found, root ptrace.Span, dst ptrace.SpanSlice) {
+	e.Announce(found, root)
+	e.StreamIncidents(found, whole(dst))
+}
+
+// StreamIncidents writes the traces of incidents in pieces, after Stream. Announce has described them on the root of their window.
+func (e *Emitter) StreamIncidents(found *incident.Found, dst *Pieces) {
 	e.threads.Clear()
 	for _, inc := range found.Incidents {
-		w := incidentWriter{Emitter: e, inc: inc, trace: IncidentTraceID(e.session, inc.ID), base: incidentHash(e.session, inc.ID)}
-		w.object = e.rootObject(inc)
-		dst.EnsureCapacity(dst.Len() + 1 + len(inc.Holds) + len(inc.Waits))
+		w := e.incidentWriter(inc)
+		dst.expect(1 + len(inc.Holds) + len(inc.Waits))
 		s := w.span(dst, roleRoot, 0, inc.Start, inc.End)
 		s.SetParentSpanID(pcommon.SpanID{})
 		w.root(s)
@@ -64,7 +69,15 @@ func (e *Emitter) AppendIncidents(found *incident.Found, root ptrace.Span, dst p
 			wt := &inc.Waits[i]
 			w.wait(wt, w.span(dst, roleWait, wt.Interval.Thread, wt.Start, spanEnd(wt.Start, wt.End)))
 		}
-		w.announce(addEvent(root, attrIncidentEvent, max(inc.Start, jvmthread.Time(root.StartTimestamp()))), s.Name())
+	}
+}
+
+// Announce lists the incidents that ended in a window on its root, and writes what became of the window's contended time. The root is
+// complete then, and may be sent before the incidents are.
+func (e *Emitter) Announce(found *incident.Found, root ptrace.Span) {
+	for _, inc := range found.Incidents {
+		w := e.incidentWriter(inc)
+		w.announce(addEvent(root, attrIncidentEvent, max(inc.Start, jvmthread.Time(root.StartTimestamp()))))
 	}
 	a := root.Attributes()
 	for _, sum := range []struct {
@@ -92,17 +105,23 @@ type incidentWriter struct {
 	base   uint64
 }
 
+func (e *Emitter) incidentWriter(inc *incident.Incident) *incidentWriter {
+	return &incidentWriter{
+		Emitter: e, inc: inc, object: e.rootObject(inc), trace: IncidentTraceID(e.session, inc.ID), base: incidentHash(e.session, inc.ID),
+	}
+}
+
 // announce describes an incident on the root of the window in which it ended. Roots have no links: Jaeger takes the first link of a span
 // without parent for its parent, and finds no critical path then.
-func (w *incidentWriter) announce(a pcommon.Map, name string) {
-	a.PutStr(attrIncidentName, name)
+func (w *incidentWriter) announce(a pcommon.Map) {
+	a.PutStr(attrIncidentName, w.name())
 	a.PutStr(attrIncidentTraceID, w.trace.String())
 	a.PutInt(attrIncidentBlocked, int64(w.inc.Blocked))
 }
 
 // span appends a span below the root.
-func (w *incidentWriter) span(dst ptrace.SpanSlice, r role, thread jvmthread.ThreadID, start, end jvmthread.Time) ptrace.Span {
-	s := dst.AppendEmpty()
+func (w *incidentWriter) span(dst *Pieces, r role, thread jvmthread.ThreadID, start, end jvmthread.Time) ptrace.Span {
+	s := dst.append()
 	s.SetTraceID(w.trace)
 	s.SetSpanID(incidentSpanID(w.base, r, thread, start))
 	s.SetParentSpanID(incidentSpanID(w.base, roleRoot, 0, w.inc.Start))

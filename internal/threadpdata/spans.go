@@ -68,7 +68,12 @@ func (e *Emitter) Held() int {
 // Append writes the trace of a window: a root, the lane of the critical path with the given segments (as Prepare returns them), a span for
 // each thread, and below it a span for each interval that the window keeps. The same window always gives the same spans in the same order.
 func (e *Emitter) Append(w *window.Window, segments []criticalpath.Segment, dst ptrace.SpanSlice) {
-	dst.EnsureCapacity(dst.Len() + countSpans(w, segments))
+	e.Stream(w, segments, whole(dst))
+}
+
+// Stream is Append in pieces. Window and emitter belong to it until it returns; next of the pieces may call Announce only.
+func (e *Emitter) Stream(w *window.Window, segments []criticalpath.Segment, dst *Pieces) {
+	dst.expect(countSpans(w, segments))
 	e.window, e.trace, e.base = w, TraceID(e.session, w.Start), windowHash(e.session, w.Start)
 	e.threads.Clear() // threads may have new names
 	if e.Calls != nil {
@@ -77,7 +82,7 @@ func (e *Emitter) Append(w *window.Window, segments []criticalpath.Segment, dst 
 	for p := range e.plans(w, segments) {
 		p.lookUp(w)
 		e.describe(p)
-		s := dst.AppendEmpty()
+		s := dst.append()
 		e.connect(p, s)
 		e.write(p, s)
 	}
