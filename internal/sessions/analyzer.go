@@ -130,7 +130,7 @@ func (m *Member) Consume(ctx context.Context, td ptrace.Traces) error {
 func (m *Member) Shutdown(ctx context.Context) { m.analyzer.Shutdown(ctx) }
 
 // Each calls visit with the member's Follower of each session, one after the other and with the session locked, and delivers what is ready
-// then.
+// then. It leaves out sessions that are in the middle of a large window.
 func (m *Member) Each(ctx context.Context, visit func(Follower)) {
 	set := m.analyzer.set
 	for _, e := range set.all() {

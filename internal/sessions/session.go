@@ -28,6 +28,7 @@ type Session struct {
 	Symbols  *symbols.Table
 	Engine   *engine.Engine // of a Follower, which gets its events by Push; nil for a Handler
 
+	entry   *entry           // in its Set
 	view    *view            // of the engine's windows
 	journal *journal.Session // nil: none
 }
@@ -73,6 +74,7 @@ type entry struct {
 	stalled time.Time // since when the awaited batch has been missing; zero: no batch is missing
 	awaited uint64    // number of that batch
 	closed  bool
+	passing bool       // a part of a window is being delivered, in the middle of a call of the handler, and the lock is free
 	why     window.Cut // it was closed
 
 	restored bool // from the journal, and not heard of since
@@ -93,7 +95,9 @@ func newSession(id jvmthread.SessionID, res pcommon.Resource) *Session {
 }
 
 func (s *Set) entryOf(session *Session) *entry {
-	e := &entry{Session: session, set: s, heard: time.Now(), handler: s.Open(session)}
+	e := &entry{Session: session, set: s, heard: time.Now()}
+	session.entry = e
+	e.handler = s.Open(session)
 	e.backlog.share = s.pool.room.Member(backlogShare)
 	return e
 }
@@ -186,7 +190,7 @@ func (e *entry) visit(do func() (silent bool)) (out []Delivery, ended window.Cut
 }
 
 func (e *entry) visitLocked(do func() (silent bool)) (out []Delivery, ended window.Cut) {
-	if e.closed {
+	if e.closed || e.passing {
 		return nil, ""
 	}
 	silent := do()

@@ -22,6 +22,7 @@ type view struct {
 	length    time.Duration
 	finder    *window.Finder // nil if critical paths are off
 	followers []following
+	current   *window.Window
 	progress  progress       // of the current window
 	cut       bool           // a window since the last Advance
 	start     jvmthread.Time // of the last window
@@ -74,13 +75,14 @@ func (s *Session) MaxSpans() int { return s.view.analysis.analyzer.Options.MaxSp
 
 // window passes a window to the followers.
 func (v *view) window(w *window.Window) {
-	v.progress = progressNone
+	v.current, v.progress = w, progressNone
 	w.Shed = min(w.Missed, v.shed)
 	v.shed -= w.Shed
 	for _, f := range v.followers {
 		f.Window(w)
 	}
 	w.Release()
+	v.current = nil
 	v.count(w)
 	v.cut, v.start = true, w.Start
 }

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"time"
 
-	"go.opentelemetry.io/collector/pdata/ptrace"
-
 	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/sessions"
@@ -43,13 +41,13 @@ func (o *IncidentOptions) finder() *incident.Finder {
 	return sessions.NewIncidents(incident.Options{MinTime: o.MinTime, MaxPerWindow: o.MaxPerWindow})
 }
 
-// addIncidents adds the traces of the incidents that ended in a window to those of the window, whose root is the first one.
-func (s *session) addIncidents(w *window.Window, spans ptrace.SpanSlice) {
+// findIncidents finds the incidents that ended in a window; nil if they are off.
+func (s *session) findIncidents(w *window.Window) *incident.Found {
 	if s.incidents == nil {
-		return
+		return nil
 	}
 	found := s.incidents.Find(w)
-	s.emitter.AppendIncidents(found, spans.At(0), spans)
 	s.proc.telemetry.ProcessorThreadSpanIncidents.Add(context.Background(), int64(found.Reported.Count))
 	s.proc.telemetry.ProcessorThreadSpanIncidentsFolded.Add(context.Background(), int64(found.Rest.Count))
+	return found
 }

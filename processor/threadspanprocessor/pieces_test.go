@@ -4,13 +4,22 @@
 package threadspanprocessor
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 // A large window is sent in pieces, of which the first has the root.
@@ -35,4 +44,128 @@ func TestLargeWindowsAreSentInPieces(t *testing.T) {
 		assert.Equal(t, "orders", service.Str())
 		assert.Equal(t, all[0].ResourceSpans().At(0).ScopeSpans().At(0).Scope().Name(), td.ResourceSpans().At(0).ScopeSpans().At(0).Scope().Name())
 	}
+}
+
+func withoutPaths(cfg *Config) { cfg.Sessions.CriticalPath.Mode = sessions.PathOff }
+
+// A large window is sent while it is being made: its spans are never in memory together. What is counted as held is what the heap holds.
+func TestLargeWindowsAreNotKeptAsAWhole(t *testing.T) {
+	if threadtest.Race {
+		t.Skip("the race detector takes memory of its own")
+	}
+	const intervals, perSpan = 60_000, 800 // bytes
+	var tel *componenttest.Telemetry
+	var heap, held, most, mostHeld int64
+	spans := 0
+	largeWindow(t, intervals, withoutPaths, func(_ context.Context, td ptrace.Traces) error {
+		spans += td.SpanCount()
+		if spans > intervals/2 && spans <= intervals/2+maxPiece {
+			most, mostHeld = heapAfterCollection()-heap, counted(tel, "held")-held
+		}
+		return nil
+	}, func(of *componenttest.Telemetry) { tel, heap, held = of, heapAfterCollection(), counted(of, "held") })
+	assert.Greater(t, spans, intervals)
+	t.Logf("%d more on the heap, %d more held", most, mostHeld)
+	assert.Less(t, most, int64(3*maxPiece*perSpan*2))
+	assert.GreaterOrEqual(t, mostHeld, int64(maxPiece*perSpan))
+	assert.Zero(t, counted(tel, "held"))
+}
+
+func TestSizeOfSpansIsWhatTheHeapHolds(t *testing.T) {
+	if threadtest.Race {
+		t.Skip("the race detector takes memory of its own")
+	}
+	var kept []ptrace.Traces
+	var heap int64
+	estimate := 0
+	largeWindow(t, 60_000, withoutPaths, func(_ context.Context, td ptrace.Traces) error {
+		if len(kept) == 0 {
+			heap = heapAfterCollection()
+		}
+		kept = append(kept, td)
+		estimate += sizeOf(td.ResourceSpans().At(0).ScopeSpans().At(0).Spans())
+		if len(kept) == 20 {
+			assert.InEpsilon(t, heapAfterCollection()-heap, estimate*19/20, 0.2) // the first one was there before
+		}
+		return nil
+	}, func(*componenttest.Telemetry) {})
+	assert.Greater(t, len(kept), 20)
+}
+
+// What follows a piece that is rejected is sent nevertheless; what is lost is counted.
+func TestRejectedPiecesAreCounted(t *testing.T) {
+	seconds := make([]int, 2500) // within an hour
+	for i := range seconds {
+		seconds[i] = i
+	}
+	calls := 0
+	var taken []string
+	next, err := consumer.NewTraces(func(_ context.Context, td ptrace.Traces) error {
+		if calls++; calls == 2 {
+			return consumererror.NewPermanent(errors.New("too large"))
+		}
+		taken = append(taken, names([]ptrace.Traces{td})...)
+		return nil
+	})
+	require.NoError(t, err)
+	p := start(t, func(cfg *Config) { cfg.Sessions.MaxSpansPerWindow, cfg.Sessions.Window = 0, time.Hour }, next)
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, seconds...)))
+	p.stop(t)
+	assert.Equal(t, "threads", taken[0])
+	p.metric(t, "otelcol_processor_thread_span_windows", 1)
+	p.metric(t, "otelcol_processor_thread_span_windows_refused", 1)
+	p.metric(t, "otelcol_processor_thread_span_spans_refused", maxPiece)
+	p.metric(t, "otelcol_processor_thread_span_spans", int64(len(taken)+maxPiece))
+	p.metric(t, "otelcol_processor_thread_span_held", 0)
+}
+
+// A piece that the next consumer rejects for the moment is repeated for a second, and only the part that it did not take. While everything is
+// rejected, nothing is repeated.
+func TestPiecesAreRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full, calls := errors.New("queue is full"), 0
+		var answers []error
+		next, err := consumer.NewTraces(func(_ context.Context, td ptrace.Traces) error {
+			calls++
+			if len(answers) == 0 {
+				return full
+			}
+			answer := answers[0]
+			answers = answers[1:]
+			if answer != nil {
+				return answer
+			}
+			assert.Equal(t, 1, td.SpanCount())
+			return nil
+		})
+		require.NoError(t, err)
+		p := &threadSpan{next: next}
+		of := func(spans int) ptrace.Traces {
+			td := ptrace.NewTraces()
+			to := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
+			for range spans {
+				to.AppendEmpty()
+			}
+			return td
+		}
+		answers = []error{full, consumererror.NewTraces(full, of(1)), full, nil}
+		require.NoError(t, p.consume(t.Context(), of(2)))
+		assert.Equal(t, 4, calls)
+
+		begin := time.Now()
+		require.ErrorIs(t, p.consume(t.Context(), of(1)), full)
+		assert.LessOrEqual(t, time.Since(begin), repeatFor)
+		begin, calls = time.Now(), 0
+		require.ErrorIs(t, p.consume(t.Context(), of(1)), full)
+		assert.Zero(t, time.Since(begin))
+		assert.Equal(t, 1, calls)
+
+		answers = []error{nil, full, nil}
+		require.NoError(t, p.consume(t.Context(), of(1)))
+		require.NoError(t, p.consume(t.Context(), of(1)))
+		calls = 0
+		answers = []error{consumererror.NewPermanent(full)}
+		require.ErrorIs(t, p.consume(t.Context(), of(1)), full)
+		assert.Equal(t, 1, calls)
+	})
 }

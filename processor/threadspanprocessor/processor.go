@@ -5,7 +5,7 @@ package threadspanprocessor
 
 import (
 	"context"
-	"errors"
+	"sync/atomic"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
@@ -28,6 +28,7 @@ type threadSpan struct {
 	logger    *zap.Logger
 	telemetry *metadata.TelemetryBuilder
 	sessions  *sessions.Member // once started
+	rejecting atomic.Bool      // the next consumer has rejected what was repeated
 }
 
 func newProcessor(cfg *Config, set processor.Settings, next consumer.Traces) (*threadSpan, error) {
@@ -82,31 +83,14 @@ func (p *threadSpan) ConsumeTraces(ctx context.Context, td ptrace.Traces) error 
 	return p.next.ConsumeTraces(ctx, rest)
 }
 
-// send sends spans for the traces of requests, and windows, to the next consumer.
-func (p *threadSpan) send(ctx context.Context, requests []ptrace.Traces, windows [][]ptrace.Traces) {
+// sendRequests sends spans for the traces of requests to the next consumer.
+func (p *threadSpan) sendRequests(ctx context.Context, requests []ptrace.Traces) {
 	for _, td := range requests {
-		p.telemetry.ProcessorThreadSpanRequestSpans.Add(ctx, int64(td.SpanCount()))
+		spans := int64(td.SpanCount()) // it may belong to the next consumer afterwards
+		p.telemetry.ProcessorThreadSpanRequestSpans.Add(ctx, spans)
 		if err := p.next.ConsumeTraces(ctx, td); err != nil {
-			p.telemetry.ProcessorThreadSpanRequestSpansRefused.Add(ctx, int64(td.SpanCount()))
+			p.telemetry.ProcessorThreadSpanRequestSpansRefused.Add(ctx, spans)
 			p.logger.Error("The next consumer rejected spans of requests, which are lost; configure a sending_queue in the exporter", zap.Error(err))
 		}
 	}
-	for i, pieces := range windows {
-		windows[i] = nil
-		p.telemetry.ProcessorThreadSpanWindows.Add(ctx, 1)
-		if err := p.sendPieces(ctx, pieces); err != nil {
-			p.telemetry.ProcessorThreadSpanWindowsRefused.Add(ctx, 1)
-			p.logger.Error("The next consumer rejected a window, which is lost; configure a sending_queue in the exporter", zap.Error(err))
-		}
-	}
-}
-
-// sendPieces sends the pieces of a window one by one, and forgets each. It returns the errors of all.
-func (p *threadSpan) sendPieces(ctx context.Context, pieces []ptrace.Traces) (err error) {
-	for i, td := range pieces {
-		pieces[i] = ptrace.Traces{}
-		p.telemetry.ProcessorThreadSpanSpans.Add(ctx, int64(td.SpanCount()))
-		err = errors.Join(err, p.next.ConsumeTraces(ctx, td))
-	}
-	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
@@ -287,7 +288,7 @@ func TestSpansThatOnlyLookLikeCarriersAreDroppedAndCounted(t *testing.T) {
 }
 
 func TestRejectedWindowIsCountedAndNotRepeated(t *testing.T) {
-	p := start(t, nil, consumertest.NewErr(errors.New("queue is full")))
+	p := start(t, nil, consumertest.NewErr(consumererror.NewPermanent(errors.New("no such tenant"))))
 	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, threadpdata.EndExit, 1)))
 	p.metric(t, "otelcol_processor_thread_span_windows_refused", 1)
 	p.stop(t)

@@ -20,9 +20,10 @@ type session struct {
 
 	proc      *threadSpan
 	emitter   *threadpdata.Emitter
-	incidents *incident.Finder  // nil: off
-	windows   [][]ptrace.Traces // not sent yet, in pieces
-	requests  []ptrace.Traces   // the same: spans for the traces of requests
+	incidents *incident.Finder // nil: off
+	windows   []piece          // not sent yet
+	unsent    int              // spans of them
+	requests  []ptrace.Traces  // not sent yet: spans for the traces of requests
 }
 
 func (p *threadSpan) follow(s *sessions.Session) sessions.Follower {
@@ -38,36 +39,12 @@ func (p *threadSpan) follow(s *sessions.Session) sessions.Follower {
 // Window turns a window into a trace.
 func (s *session) Window(w *window.Window) {
 	s.Select(w)
-	path := threadpdata.Segments(w, s.MaxSpans())
-	td, spans := s.traces()
-	s.emitter.Append(w, path, spans)
-	s.addIncidents(w, spans)
-	s.windows = append(s.windows, s.pieces(td, spans))
+	s.stream(w)
 	folded := w.FoldedThreads().Count
 	for _, l := range w.Lanes {
 		folded += l.Folded.Count
 	}
 	s.proc.telemetry.ProcessorThreadSpanFolded.Add(context.Background(), int64(folded))
-}
-
-// maxPiece bounds the spans that the next consumer gets at a time: few megabytes, so that it can release the first ones while later ones are
-// sent, and an OTLP request does not exceed what servers accept.
-const maxPiece = 2048
-
-// pieces splits data into pieces of at most maxPiece spans. The first one has the root.
-func (s *session) pieces(td ptrace.Traces, spans ptrace.SpanSlice) (out []ptrace.Traces) {
-	if spans.Len() <= maxPiece {
-		return []ptrace.Traces{td}
-	}
-	for from := 0; from < spans.Len(); from += maxPiece {
-		piece, to := s.traces()
-		to.EnsureCapacity(min(maxPiece, spans.Len()-from))
-		for i := from; i < min(from+maxPiece, spans.Len()); i++ {
-			spans.At(i).MoveTo(to.AppendEmpty())
-		}
-		out = append(out, piece)
-	}
-	return out
 }
 
 // traces returns new data of the session, with its spans.
@@ -119,6 +96,12 @@ func (s *session) Take() sessions.Delivery {
 	if len(requests)+len(windows) == 0 {
 		return nil
 	}
-	s.requests, s.windows = nil, nil
-	return func(ctx context.Context) { s.proc.send(ctx, requests, windows) }
+	s.requests, s.windows, s.unsent = nil, nil, 0
+	return func(ctx context.Context) {
+		s.proc.sendRequests(ctx, requests)
+		for i, p := range windows {
+			windows[i] = piece{}
+			s.sendPiece(ctx, p)
+		}
+	}
 }

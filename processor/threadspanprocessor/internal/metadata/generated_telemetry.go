@@ -40,6 +40,7 @@ type TelemetryBuilder struct {
 	ProcessorThreadSpanRequestSpansRefused metric.Int64Counter
 	ProcessorThreadSpanSessions            metric.Int64UpDownCounter
 	ProcessorThreadSpanSpans               metric.Int64Counter
+	ProcessorThreadSpanSpansRefused        metric.Int64Counter
 	ProcessorThreadSpanWindows             metric.Int64Counter
 	ProcessorThreadSpanWindowsRefused      metric.Int64Counter
 }
@@ -105,7 +106,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanHeld, err = builder.meter.Int64UpDownCounter(
 		"otelcol_processor_thread_span_held",
-		metric.WithDescription("Estimated memory held for sessions - pending events, open windows, threads, locks and symbols. [Alpha]"),
+		metric.WithDescription("Estimated memory held for sessions - pending events, open windows, threads, locks, symbols, and spans on their way to the next consumer. [Alpha]"),
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
@@ -157,6 +158,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)
+	builder.ProcessorThreadSpanSpansRefused, err = builder.meter.Int64Counter(
+		"otelcol_processor_thread_span_spans_refused",
+		metric.WithDescription("Spans of windows that the next consumer rejected. They are lost; configure a sending queue in the exporters. [Alpha]"),
+		metric.WithUnit("{span}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanWindows, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_windows",
 		metric.WithDescription("Windows emitted as traces. [Alpha]"),
@@ -165,7 +172,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanWindowsRefused, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_windows_refused",
-		metric.WithDescription("Windows whose spans the next consumer rejected. They are lost; configure a sending queue in the exporters. [Alpha]"),
+		metric.WithDescription("Windows of which the next consumer rejected spans, some or all; spans_refused counts these. [Alpha]"),
 		metric.WithUnit("{window}"),
 	)
 	errs = errors.Join(errs, err)

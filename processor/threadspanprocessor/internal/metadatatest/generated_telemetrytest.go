@@ -104,7 +104,7 @@ func AssertEqualProcessorThreadSpanFolded(t *testing.T, tt *componenttest.Teleme
 func AssertEqualProcessorThreadSpanHeld(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_held",
-		Description: "Estimated memory held for sessions - pending events, open windows, threads, locks and symbols. [Alpha]",
+		Description: "Estimated memory held for sessions - pending events, open windows, threads, locks, symbols, and spans on their way to the next consumer. [Alpha]",
 		Unit:        "By",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -245,6 +245,22 @@ func AssertEqualProcessorThreadSpanSpans(t *testing.T, tt *componenttest.Telemet
 	metricdatatest.AssertEqual(t, want, got, opts...)
 }
 
+func AssertEqualProcessorThreadSpanSpansRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
+	want := metricdata.Metrics{
+		Name:        "otelcol_processor_thread_span_spans_refused",
+		Description: "Spans of windows that the next consumer rejected. They are lost; configure a sending queue in the exporters. [Alpha]",
+		Unit:        "{span}",
+		Data: metricdata.Sum[int64]{
+			Temporality: metricdata.CumulativeTemporality,
+			IsMonotonic: true,
+			DataPoints:  dps,
+		},
+	}
+	got, err := tt.GetMetric("otelcol_processor_thread_span_spans_refused")
+	require.NoError(t, err)
+	metricdatatest.AssertEqual(t, want, got, opts...)
+}
+
 func AssertEqualProcessorThreadSpanWindows(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_windows",
@@ -264,7 +280,7 @@ func AssertEqualProcessorThreadSpanWindows(t *testing.T, tt *componenttest.Telem
 func AssertEqualProcessorThreadSpanWindowsRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_windows_refused",
-		Description: "Windows whose spans the next consumer rejected. They are lost; configure a sending queue in the exporters. [Alpha]",
+		Description: "Windows of which the next consumer rejected spans, some or all; spans_refused counts these. [Alpha]",
 		Unit:        "{window}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,

@@ -33,6 +33,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorThreadSpanRequestSpansRefused.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanSessions.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanSpans.Add(context.Background(), 1)
+	tb.ProcessorThreadSpanSpansRefused.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanWindows.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanWindowsRefused.Add(context.Background(), 1)
 	AssertEqualProcessorThreadSpanAnomalies(t, testTel,
@@ -75,6 +76,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorThreadSpanSpans(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorThreadSpanSpansRefused(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorThreadSpanWindows(t, testTel,
