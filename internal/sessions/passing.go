@@ -14,6 +14,7 @@ func (s *Session) Deliver(send Delivery) {
 		return
 	}
 	e.passing = true
+	e.sending.Store(true)
 	e.mu.Unlock()
 	do := func() { e.set.pool.send(func() { send(context.Background()) }) }
 	if v := s.view; v.current.Verdict != nil { // it has borrowed memory, for which others would wait
@@ -22,6 +23,7 @@ func (s *Session) Deliver(send Delivery) {
 	}
 	do()
 	e.mu.Lock()
+	e.sending.Store(false)
 	e.passing = false
 }
 

@@ -84,3 +84,47 @@ func TestPartsOfWindowsDelayNobody(t *testing.T) {
 		assert.Zero(t, held.now.Load())
 	})
 }
+
+// lingering is a Follower whose last delivery waits.
+type lingering struct {
+	*sessions.Session
+	gate <-chan struct{}
+	last chan<- jvmthread.SessionID
+	over bool
+}
+
+func (*lingering) Window(*window.Window) {}
+func (*lingering) Advanced()             {}
+func (s *lingering) Closed(window.Cut)   { s.over = true }
+
+func (s *lingering) Take() sessions.Delivery {
+	if !s.over {
+		return nil
+	}
+	return func(context.Context) {
+		s.last <- s.ID
+		<-s.gate
+	}
+}
+
+// Sessions that have been silent for too long end, although the next consumer takes nothing of what another one left.
+func TestSilentSessionsEndWhileTheNextConsumerHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const count = 10
+		gate, last := make(chan struct{}), make(chan jvmthread.SessionID, 100)
+		a := sessions.NewAnalyzer(sessions.DefaultOptions(), zap.NewNop())
+		m := join(a, 0, func(s *sessions.Session) sessions.Follower { return &lingering{Session: s, gate: gate, last: last} })
+		for id := range byte(count) {
+			require.NoError(t, m.Consume(t.Context(), of(id+1, carrier(1, ""))))
+		}
+		time.Sleep(sessions.DefaultOptions().SessionTimeout + 2*time.Second) // in the synctest bubble
+		synctest.Wait()
+		assert.Len(t, last, count)
+		require.NoError(t, m.Consume(t.Context(), of(99, carrier(1, ""))))
+		time.Sleep(sessions.DefaultOptions().SessionTimeout + 2*time.Second)
+		synctest.Wait()
+		assert.Len(t, last, count+1)
+		close(gate)
+		m.Shutdown(t.Context())
+	})
+}

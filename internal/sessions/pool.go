@@ -85,6 +85,13 @@ func (p *pool) hurry(e *entry) {
 	p.schedule(e)
 }
 
+// visit gives a session a turn, even if it has no backlog.
+func (p *pool) visit(e *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.schedule(e)
+}
+
 // tryAdd adds a carrier, or returns a channel that is closed when there may be room.
 func (p *pool) tryAdd(e *entry, j job) (full <-chan struct{}) {
 	p.mu.Lock()
@@ -185,7 +192,7 @@ func (p *pool) processed(e *entry) {
 	if len(b.jobs) == 0 {
 		b.jobs = nil
 	}
-	if len(b.jobs) > 0 || e.shrink.Load() {
+	if len(b.jobs) > 0 || e.shrink.Load() || e.overdue.Load() {
 		p.schedule(e)
 	}
 }

@@ -17,7 +17,7 @@ import (
 type memory struct {
 	limit     int64 // 0: none
 	held      atomic.Int64
-	relieving atomic.Bool // a session is about to cut its window
+	relieving atomic.Int64 // since when a session is about to cut its window, in nanoseconds of the wall clock; 0: none
 }
 
 const (
@@ -57,20 +57,30 @@ func (s *Set) account(e *entry) {
 	s.memory.add(now - e.held.Swap(now))
 }
 
-// relieve makes the fullest session cut its window if there is too little memory left, one session at a time.
+// begin reports whether a session may be chosen to make way: none was, or that one has not done so for too long.
+func (m *memory) begin(now time.Time) bool {
+	since := m.relieving.Load()
+	if since != 0 && now.Sub(time.Unix(0, since)) < makeWay {
+		return false
+	}
+	return m.relieving.CompareAndSwap(since, now.UnixNano())
+}
+
+// relieve makes the fullest session cut its window if there is too little memory left, one session at a time. Those that wait for the next
+// consumer cannot: another one does.
 func (s *Set) relieve() {
-	if !s.over(relieveAt, 0) || !s.memory.relieving.CompareAndSwap(false, true) {
+	if !s.over(relieveAt, 0) || !s.memory.begin(time.Now()) {
 		return
 	}
 	var fullest *entry
 	most := int64(worthCut)
 	for _, e := range s.all() {
-		if held := e.held.Load(); held > most {
+		if held := e.held.Load(); held > most && !e.sending.Load() && !e.shrink.Load() {
 			fullest, most = e, held
 		}
 	}
 	if fullest == nil {
-		s.memory.relieving.Store(false)
+		s.memory.relieving.Store(0)
 		return
 	}
 	fullest.shrink.Store(true)

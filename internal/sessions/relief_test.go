@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/sessions"
 )
 
@@ -129,4 +130,60 @@ func TestEventsAreShedAtLast(t *testing.T) {
 		assert.Equal(t, missed, shed)
 		assert.Equal(t, int64(shed), lost.now.Load())
 	})
+}
+
+// While the fullest session waits for the next consumer, another one makes way. Nothing is shed.
+func TestHangingSessionDoesNotKeepOthersFromMakingWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		options := sessions.DefaultOptions()
+		options.Window, options.SessionsLimitMiB, options.CriticalPath.Mode = time.Hour, 16, sessions.PathOff
+		a := sessions.NewAnalyzer(options, zap.NewNop())
+		var events, shed, missed uint64
+		lost, cuts, metrics := new(gauge), make(map[window.Cut]int), unmeasured()
+		metrics.EventsLost = counter{gauge: lost}
+		m := a.Join(sessions.MemberSettings{Metrics: metrics, Follow: func(s *sessions.Session) sessions.Follower {
+			f := &tally{Session: s, events: &events, shed: &shed, missed: &missed, cuts: cuts}
+			if s.ID[0] == 2 {
+				return &hanging{tally: *f, gate: gate}
+			}
+			return f
+		}})
+		for batch := range uint64(8) { // it holds half of the limit when the next consumer begins to hang
+			if batch == 7 {
+				consume(t, m, of(2, carrierOf(8, "", jvmthread.Event{Kind: jvmthread.KindYield, Thread: 1})))
+			} else {
+				consume(t, m, of(2, manyEvents(batch+1)))
+			}
+			synctest.Wait()
+		}
+		for batch := range uint64(40) {
+			begin := time.Now()
+			consume(t, m, manyEvents(batch+1))
+			synctest.Wait()
+			assert.LessOrEqual(t, time.Since(begin), 2*time.Second)
+		}
+		assert.Greater(t, cuts[window.CutMemory], 2)
+		assert.Zero(t, lost.now.Load())
+		close(gate)
+		m.Shutdown(t.Context())
+		assert.Zero(t, shed+missed)
+	})
+}
+
+// hanging is a Follower that delivers something whenever its session has advanced by a small batch.
+type hanging struct {
+	tally
+	gate <-chan struct{}
+	due  int
+}
+
+func (h *hanging) Advanced() { h.due++ }
+
+func (h *hanging) Take() sessions.Delivery {
+	if h.due < 8 {
+		return nil
+	}
+	h.due = 0
+	return func(context.Context) { <-h.gate }
 }

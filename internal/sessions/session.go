@@ -67,6 +67,8 @@ type entry struct {
 	backlog backlog
 	held    atomic.Int64 // bytes of the handler
 	shrink  atomic.Bool  // the handler shall cut its window now, to save memory
+	sending atomic.Bool  // a worker waits for the next consumer
+	overdue atomic.Bool  // it shall be checked by a worker: a batch or the whole session has been silent for too long
 
 	mu      sync.Mutex
 	handler Handler
@@ -107,7 +109,7 @@ func (s *Set) entryOf(session *Session) *entry {
 // JVM, or are late.
 func (s *Set) process(e *entry, jobs []job) {
 	ctx := context.Background()
-	taken := 0
+	taken, overdue := 0, e.overdue.Swap(false)
 	out, ended := e.visit(func() (silent bool) {
 		var written *journal.Entry
 		for ; taken < len(jobs) && e.handler.End() == ""; taken++ {
@@ -117,13 +119,18 @@ func (s *Set) process(e *entry, jobs []job) {
 			s.write(ctx, written, jobs[:taken])
 		}
 		e.advance()
+		if overdue {
+			silent = e.check(time.Now())
+		}
 		s.account(e)
-		return false
+		return silent
 	})
 	if e.shrink.Swap(false) { // it made way, or was closed
-		s.memory.relieving.Store(false)
+		s.memory.relieving.Store(0)
 	}
+	e.sending.Store(true)
 	s.send(ctx, out)
+	e.sending.Store(false)
 	s.relieve()
 	if ended != "" {
 		s.send(ctx, s.end(ctx, e, ended))
@@ -214,18 +221,22 @@ func (s *Set) visit(ctx context.Context, e *entry, do func() (silent bool)) {
 	}
 }
 
-// check is visit for check. It leaves out a session that is being processed: the others must not wait for it.
-func (s *Set) check(ctx context.Context, e *entry, now time.Time) {
+// check lets a worker check a session that has been silent for too long. It leaves out a session that is being processed: the others must not
+// wait for it, nor for the next consumer.
+func (s *Set) check(e *entry, now time.Time) {
 	if !e.mu.TryLock() {
 		return
 	}
-	out, ended := func() ([]Delivery, window.Cut) {
-		defer e.mu.Unlock()
-		return e.visitLocked(func() bool { return e.check(now) })
-	}()
-	deliver(ctx, out)
-	if ended != "" {
-		deliver(ctx, s.end(ctx, e, ended))
+	defer e.mu.Unlock()
+	if e.closed || e.passing {
+		return
+	}
+	e.handler.Tick()
+	if stalled, silent := e.patience(now); stalled || silent {
+		e.overdue.Store(true)
+		s.pool.visit(e)
+	} else if !e.shrink.Load() {
+		s.account(e)
 	}
 }
 
@@ -271,19 +282,24 @@ const joinPatience = 500 * time.Millisecond
 
 // check gives up a batch that has been missing for too long.
 func (e *entry) check(now time.Time) (silent bool) {
+	stalled, silent := e.patience(now)
+	if stalled {
+		e.handler.Skip()
+		e.watchStall(now)
+	}
+	return silent
+}
+
+// patience reports whether a batch has been missing for too long, and whether the session has been silent for too long.
+func (e *entry) patience(now time.Time) (stalled, silent bool) {
 	patience := e.set.Config.ReorderTimeout
 	if e.handler.Joining() {
 		patience = min(patience, joinPatience)
 	}
 	waiting := e.set.pool.oldest(e)
 	processed := waiting.IsZero() || waiting.Sub(e.stalled) >= patience // all that arrived in time
-	if !e.stalled.IsZero() && now.Sub(e.stalled) >= patience && processed {
-		e.handler.Skip()
-		e.watchStall(now)
-	}
-	e.handler.Tick()
-	e.set.account(e)
-	return waiting.IsZero() && now.Sub(e.heard) >= e.silence()
+	stalled = !e.stalled.IsZero() && now.Sub(e.stalled) >= patience && processed
+	return stalled, waiting.IsZero() && now.Sub(e.heard) >= e.silence()
 }
 
 // close processes the remaining events; later carriers get errClosed.

@@ -250,7 +250,7 @@ func (s *Set) watch(ctx context.Context) {
 				s.resume(ctx)
 			}
 			for _, e := range s.all() {
-				s.check(ctx, e, now)
+				s.check(e, now)
 			}
 			s.relieve()
 		}
