@@ -135,6 +135,7 @@ func (b *backend) check(t *testing.T, service string, events uint64, length time
 	assert.Zero(t, lost)
 	assert.GreaterOrEqual(t, share, 0.95, "windows cover the time")
 	assert.Equal(t, 1, b.got.cuts(service)["end"])
+	checkTraces(t, b.got, linksMayPointAtAnotherCollector)
 }
 
 // checkRepeats checks that spans which came twice are the same ones: what a collector had sent, and not noted as sent, when it was killed.

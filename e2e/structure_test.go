@@ -82,8 +82,14 @@ func checkStructureBut(t *testing.T, o *output, but exception) {
 	t.Helper()
 	require.NotEmpty(t, o.spans)
 	assert.Empty(t, o.twice, "repeated ids")
-	children := map[spanID][]*span{}
 	checkIncidents(t, o, but)
+	checkTraces(t, o, but)
+}
+
+// checkTraces checks that no span of a window is missing: each has its parent, and states tile the life of each thread.
+func checkTraces(t *testing.T, o *output, but exception) {
+	t.Helper()
+	children := map[spanID][]*span{}
 	for _, s := range o.spans {
 		checkSpan(t, o, s, but)
 		if !s.isRoot() {
