@@ -24,6 +24,7 @@ type analysis struct {
 	views    []*view // by length of windows, in the order in which the members joined
 	saved    bool    // a view has a checkpoint that the journal does not have
 	over     bool    // the session has ended or is lost, and the journal must not have it any longer
+	ended    bool    // it has ended: what still arrives is late
 }
 
 func (a *Analyzer) open(s *Session) Handler {
@@ -168,7 +169,7 @@ func (*analysis) Tick() {}
 
 // Close cuts the last windows.
 func (a *analysis) Close(why window.Cut) {
-	a.over = why != window.CutShutdown
+	a.over, a.ended = why != window.CutShutdown, why == window.CutEnd
 	rest := a.rest()
 	for i, v := range a.views {
 		v.Engine.Finish(v.fresh(rest), a.Watermark(), why, v.window)

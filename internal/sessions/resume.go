@@ -28,6 +28,11 @@ func (s *Set) resume(ctx context.Context) {
 			for _, saved := range s.journal.Load(context.WithoutCancel(ctx)) {
 				s.resumeSession(ctx, saved)
 			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for _, id := range s.journal.Ended() {
+				s.ended.add(id)
+			}
 		})
 	}
 }
@@ -135,7 +140,7 @@ func (v *view) save(state *engine.State) {
 // commit moves the journal as soon as what is ready has been delivered.
 func (a *analysis) commit(out []Delivery) []Delivery {
 	if a.over {
-		return append(out, func(context.Context) { a.journal.Remove() })
+		return append(out, func(context.Context) { a.journal.Remove(a.ended) })
 	}
 	if !a.saved {
 		return out

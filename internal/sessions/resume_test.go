@@ -4,6 +4,7 @@
 package sessions_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -21,6 +22,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/sessions/journal"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -52,10 +54,16 @@ func TestCrashesDoNotChangeWindows(t *testing.T) {
 			}
 			l.Consume(t.Context(), td)
 		}
+		l.crash()
+		got = append(got, l.got...)
+		l = begin(d, nil)
+		for _, td := range batches[max(0, len(batches)-3):] { // their acknowledgments were lost
+			l.Consume(t.Context(), td)
+		}
 		l.Shutdown(t.Context())
 		got = append(got, l.got...)
 		require.Equal(t, whole.got, got, "program %d", seed)
-		assert.Len(t, d.data, 1, "the journal forgets sessions that have ended: %v", slices.Collect(maps.Keys(d.data)))
+		assert.ElementsMatch(t, []string{"sessions", "ended"}, slices.Collect(maps.Keys(d.data)), "the journal forgets sessions that have ended")
 	}
 	assert.Greater(t, crashes, 200)
 }
@@ -206,6 +214,34 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
+// Carriers of the last sessions that have ended begin no session after a crash, and the journal does not grow with each of them.
+func TestJournalRemembersEndedSessions(t *testing.T) {
+	d := newDisk()
+	l := begin(d, nil)
+	session := func(n int) int {
+		before := len(l.got)
+		for _, td := range program(11) {
+			for _, span := range td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
+				id := span.TraceID()
+				binary.BigEndian.PutUint32(id[12:], uint32(n))
+				span.SetTraceID(id)
+			}
+			l.Consume(t.Context(), td)
+		}
+		return len(l.got) - before
+	}
+	for n := range journal.MaxEnded + 10 {
+		assert.Positive(t, session(n), "session %d", n)
+	}
+	l.crash()
+	l = begin(d, nil)
+	assert.Zero(t, session(10), "the oldest one that is remembered")
+	assert.Zero(t, session(journal.MaxEnded+9), "the newest one")
+	assert.Positive(t, session(9), "one that is forgotten")
+	l.Shutdown(t.Context())
+	assert.LessOrEqual(t, len(d.data["ended"]), 1+16*journal.MaxEnded)
+}
+
 // A session of the journal whose JVM does not connect again has ended or moved: its window is delivered soon.
 func TestSessionThatMovedIsClosedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -241,6 +277,6 @@ func TestJournalIsBounded(t *testing.T) {
 	assert.Equal(t, whole.got, l.got)
 	assert.Equal(t, 1, l.log.FilterMessageSnippet("journal is full").Len())
 	for key := range d.data {
-		assert.Equal(t, "sessions", key)
+		assert.Contains(t, []string{"sessions", "ended"}, key)
 	}
 }

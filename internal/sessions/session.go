@@ -329,9 +329,9 @@ func (s *Set) remove(ctx context.Context, e *entry) {
 	s.countSessions(ctx, -1)
 }
 
-// recent is the last 1,024 sessions that were added.
+// recent is the last sessions that were added, as many as the journal has.
 type recent struct {
-	ids  [1024]jvmthread.SessionID
+	ids  [journal.MaxEnded]jvmthread.SessionID
 	next int
 }
 

@@ -8,6 +8,7 @@
 // Storage extensions cannot list their keys, so a key has the list of sessions, and the entries of a session are numbered:
 //
 //	sessions               version, then 24 bytes for each session: its ID, and the generation in which it began
+//	ended                  version, then the IDs of the last sessions that have ended
 //	ID.GENERATION.head     version, then a head
 //	ID.GENERATION.NUMBER   an entry: traces of OTLP without a resource
 package journal
@@ -45,7 +46,8 @@ type Journal struct {
 
 	mu         sync.Mutex // held while the list of sessions is written, too
 	listed     []listed   // what the storage has
-	generation uint64     // of the last session that began
+	ended      []jvmthread.SessionID
+	generation uint64 // of the last session that began
 }
 
 // listed is a session in the list.
@@ -92,6 +94,11 @@ func (j *Journal) take(bytes int64) bool {
 func (j *Journal) list(l listed, present bool, ops ...*storage.Operation) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	return j.relist(l, present, ops...)
+}
+
+// relist is list for callers that have the lock.
+func (j *Journal) relist(l listed, present bool, ops ...*storage.Operation) error {
 	list := slices.DeleteFunc(slices.Clone(j.listed), func(x listed) bool { return x == l })
 	if present {
 		list = append(list, l)

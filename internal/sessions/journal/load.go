@@ -57,6 +57,7 @@ func (j *Journal) Load(ctx context.Context) (all []Saved) {
 	}
 	j.mu.Lock()
 	j.listed = list
+	j.ended = j.loadEnded(ctx)
 	for _, l := range list {
 		j.generation = max(j.generation, l.generation)
 	}
@@ -84,7 +85,7 @@ func (j *Journal) replaced(all []Saved) func(Saved) bool {
 		if s.generation == newest[s.ID] {
 			return false
 		}
-		s.Remove()
+		s.Remove(false)
 		return true
 	}
 }
@@ -152,7 +153,7 @@ func (j *Journal) sweep(ctx context.Context) {
 		known[strings.TrimSuffix(l.head(), "head")] = true
 	}
 	err := walker.Walk(ctx, func(key string, _ []byte) ([]*storage.Operation, error) {
-		if prefix := key[:strings.LastIndexByte(key, '.')+1]; key == sessionsKey || known[prefix] {
+		if prefix := key[:strings.LastIndexByte(key, '.')+1]; key == sessionsKey || key == endedKey || known[prefix] {
 			return nil, nil
 		}
 		return []*storage.Operation{storage.DeleteOperation(key)}, nil

@@ -131,7 +131,10 @@ func (s *Session) swapHead(bytes int64) {
 }
 
 // drop removes the session from the storage. It is written again from the next commit on.
-func (s *Session) drop() {
+func (s *Session) drop() { _ = s.journal.list(s.listed, false, s.leave()...) } // logged
+
+// leave returns what deletes the session from the storage, but for the list.
+func (s *Session) leave() []*storage.Operation {
 	s.paused = true
 	ops := []*storage.Operation{storage.DeleteOperation(s.listed.head())}
 	for _, e := range s.entries {
@@ -140,7 +143,7 @@ func (s *Session) drop() {
 	}
 	s.swapHead(0)
 	s.begun = false
-	_ = s.journal.list(s.listed, false, ops...) // logged
+	return ops
 }
 
 // remove appends the operation that deletes the entry.
@@ -153,14 +156,18 @@ func (e *Entry) remove(s *Session, ops []*storage.Operation) []*storage.Operatio
 	return append(ops, storage.DeleteOperation(s.entry(e.number)))
 }
 
-// Remove removes the session, which has ended and was delivered.
-func (s *Session) Remove() {
+// Remove removes the session, which was delivered. If it has ended, as opposed to lost, the journal remembers that.
+func (s *Session) Remove(ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
 		return
 	}
-	if s.over = true; s.begun || s.head > 0 || len(s.entries) > 0 {
+	s.over = true
+	switch {
+	case ended:
+		s.journal.end(s.listed, s.leave()...)
+	case s.begun || s.head > 0 || len(s.entries) > 0:
 		s.drop()
 	}
 	s.entries, s.commits = nil, nil
