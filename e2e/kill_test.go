@@ -101,6 +101,10 @@ func killSome(t *testing.T, setups []setup, to *backend, also func(*killer)) {
 	events, length := agent.end(t)
 	to.waitForEnds(t, "idle")
 	to.waitForAll(t, "killed", events)
+	for i := len(running) - 1; i > 0; i-- { // those that follow the sessions: what they get again begins none
+		running[i] = k.replace(t, running[i], setups[i], syscall.SIGKILL)
+	}
+	k.live()
 	for _, c := range running {
 		c.terminate(t)
 	}
