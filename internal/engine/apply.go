@@ -20,6 +20,8 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 	for i := range events {
 		ev := &events[i]
 		e.builder.Begin(ev.Time)
+		away := wasAway(ev)
+		e.away = e.away || away
 		if ev.Time >= e.builder.End() {
 			e.cutUntil(ev.Time, yield)
 		}
@@ -34,10 +36,15 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 		if e.deadlocks.Due(ev.Time) {
 			e.confirm(ev.Time)
 		}
-		e.last = ev.Time
+		e.last, e.away, e.untouched = ev.Time, away, false
 		e.builder.Count(ev)
 		e.step(ev)
 	}
+}
+
+// wasAway reports whether an event says that the session was at another collector, of which nothing is missed.
+func wasAway(ev *jvmthread.Event) bool {
+	return ev.Kind == jvmthread.KindGap && ev.Thread == jvmthread.NoThread && ev.Arg == 0
 }
 
 func (e *Engine) step(ev *jvmthread.Event) {
@@ -111,7 +118,10 @@ func (e *Engine) cutUntil(at jvmthread.Time, yield Yield) {
 	for n := 0; at >= e.builder.End() && e.builder.End() != math.MaxInt64; n++ {
 		next := e.builder.End()
 		shown := e.cutAt(next, window.CutTime, yield)
-		if !shown || n >= maxEmptyCuts {
+		switch {
+		case e.away: // the other collector has windows that start at multiples
+			next, e.away = at, false
+		case !shown || n >= maxEmptyCuts:
 			next = max(next, at-window.Since(at, e.length, e.phase))
 		}
 		e.builder.Next(next)

@@ -62,6 +62,8 @@ type Engine struct {
 	refused   uint64
 	last      jvmthread.Time // of the last event
 	watermark jvmthread.Time
+	away      bool // the last event said that the session was at another collector
+	untouched bool // no event since Restore
 	watchers  []func([]jvmthread.Event)
 	save      func(*State) // nil: no checkpoints
 }
@@ -164,6 +166,11 @@ func (e *Engine) Finish(rest []jvmthread.Event, watermark jvmthread.Time, why wi
 		return
 	}
 	at := e.Now()
+	if e.untouched && (why == window.CutShutdown || at <= e.builder.Start()) {
+		// The window before was delivered in an earlier life. Another one that starts there, in a later life or another collector, must not have
+		// the same IDs.
+		return
+	}
 	e.cutUntil(at, yield)
 	if e.requests != nil {
 		e.requests.Window(e.builder.Start())

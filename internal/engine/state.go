@@ -40,7 +40,7 @@ func (e *Engine) Restore(s *State) {
 	e.binder.Restore(&s.Binder)
 	e.deadlocks.Restore(&s.Deadlocks)
 	e.builder.Begin(s.Start)
-	e.last, e.watermark = s.Last, s.Start
+	e.last, e.watermark, e.untouched = s.Last, s.Start, true
 }
 
 // Symbols calls the functions for each class and stack that the state refers to. They may replace it.

@@ -59,6 +59,9 @@ func (s *Set) resumeSession(ctx context.Context, saved journal.Saved) {
 		s.visit(ctx, e, func() (silent bool) {
 			handler.replay(i+1 < len(saved.Entries))
 			for _, span := range entry.Traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
+				if journal.Rejoined(span) {
+					handler.Rejoin()
+				}
 				if err := e.receive(span, entry.Note); err != nil {
 					s.logBad(saved.ID, err)
 				}
@@ -94,12 +97,15 @@ func (s *Set) countUnwritten(ctx context.Context) {
 // continues restores the engines. An engine without a checkpoint, such as one with windows of another length than before, starts where
 // the first of the others does.
 func (a *analysis) continues(saved *journal.Saved) {
-	if saved.Head.Next > 0 {
-		a.Resume(saved.Head.Next, saved.Head.Seen)
-	}
 	first := jvmthread.Time(math.MaxInt64)
 	for _, w := range saved.Windows {
 		first = min(first, w.Start)
+	}
+	if watermark := first; saved.Head.Next > 0 {
+		if len(saved.Windows) == 0 {
+			watermark = math.MinInt64
+		}
+		a.Resume(saved.Head.Next, saved.Head.Seen, watermark)
 	}
 	for _, v := range a.views {
 		if len(saved.Windows) > 0 {

@@ -148,7 +148,9 @@ func (s *Set) process(e *entry, jobs []job) {
 
 // receive passes a carrier to the handler of its session, which is locked, and adds it to the entry of the journal, if there is a journal.
 func (s *Set) receive(ctx context.Context, e *entry, j *job, written *journal.Entry) *journal.Entry {
+	elsewhere := e.restored
 	if j.arrived.Sub(e.heard) >= s.Config.ReorderTimeout { // an agent sends a batch each second: another collector may have got them
+		elsewhere = true
 		e.handler.Rejoin()
 	}
 	if h, ok := e.handler.(saver); ok && j.shed > 0 {
@@ -157,7 +159,7 @@ func (s *Set) receive(ctx context.Context, e *entry, j *job, written *journal.En
 	err := e.receive(j.span, func(c *threadpdata.Carrier) {
 		e.heard, e.restored = j.arrived, false
 		if e.journal != nil {
-			written = e.journal.Add(written, j.span, c)
+			written = e.journal.Add(written, j.span, c, elsewhere)
 		}
 	})
 	if err != nil {

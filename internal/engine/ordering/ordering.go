@@ -104,9 +104,10 @@ func (q *Queue) Rejoin() {
 // Joining reports whether no batch was taken since New or Rejoin. Then a missing batch is not worth a long wait.
 func (q *Queue) Joining() bool { return q.joining }
 
-// Resume continues at the given batch, before which so many events were processed in an earlier life. Nothing was added yet.
-func (q *Queue) Resume(next, seen uint64) {
-	q.next, q.resumes, q.seen, q.resumed = next, next, seen, true
+// Resume continues at the given batch, before which so many events were processed in an earlier life, all of them before the watermark.
+// Nothing was added yet.
+func (q *Queue) Resume(next, seen uint64, watermark jvmthread.Time) {
+	q.next, q.resumes, q.seen, q.resumed, q.watermark = next, next, seen, true, watermark
 }
 
 // Seen returns the number of events in the batches before the awaited one.
@@ -208,13 +209,18 @@ func (q *Queue) take(b *batch) {
 	}
 }
 
-// join begins in the middle of the session, after so many events in all. The threads' states are unknown if they were known before.
+// join begins in the middle of the session, after so many events in all. The threads' states are unknown if they were known before: after
+// the events that arrived before the session went elsewhere.
 func (q *Queue) join(before uint64) {
 	q.counters.Unseen += before - min(before, q.seen)
 	q.seen = max(q.seen, before)
-	if q.watermark != math.MinInt64 || q.resumed {
-		q.gap(0)
+	if q.watermark == math.MinInt64 && !q.resumed {
+		return
 	}
+	for i := range q.held {
+		q.out = max(q.out, q.held[i].Time+1)
+	}
+	q.gap(0)
 }
 
 // miss counts n lost events and adds a gap of all threads.

@@ -257,3 +257,20 @@ func FuzzQueue(f *testing.F) {
 		}
 	})
 }
+
+// States are unknown from when the session went elsewhere on: after the events that had arrived by then, also those beyond the watermark.
+func TestGapOfASessionThatWasElsewhereFollowsWhatHadArrived(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Add(part(1, 0, 1, 20, 0, 1, 10, 1, 22))
+	want(t, q.Ready(), "1@10")
+	q.Rejoin()
+	q.Add(part(9, 0, 1, 60, 50, 1, 55))
+	q.Skip()
+	want(t, q.Ready(), "1@22", "gap 0@23", "1@55")
+
+	q = ordering.New(ordering.DefaultLimits())
+	q.Resume(4, 7, 30)
+	q.Add(part(9, 0, 1, 60, 50, 1, 55))
+	q.Skip()
+	want(t, q.Ready(), "gap 0@30", "1@55")
+}

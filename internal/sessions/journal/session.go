@@ -37,16 +37,25 @@ type Entry struct {
 	session *Session
 	traces  ptrace.Traces
 	number  uint64
-	low     uint64 // the first batch, ...
-	before  uint64 // the events before it ...
-	high    uint64 // and the last batch
-	last    jvmthread.Time
-	bytes   int64 // in the storage
-	skipped bool  // it will never be there
+	low     uint64         // the first batch, ...
+	before  uint64         // the events before it ...
+	high    uint64         // and the last batch
+	last    jvmthread.Time // of its events; nothingYet: it has none
+	bytes   int64          // in the storage
+	skipped bool           // it will never be there
 }
 
-// Add adds a carrier and its span to an entry, to a new one if it is nil, and returns the entry.
-func (s *Session) Add(e *Entry, span ptrace.Span, c *threadpdata.Carrier) *Entry {
+// rejoined is the attribute of a span before which the session may have been elsewhere.
+const rejoined = "weft.journal.rejoined"
+
+// Rejoined reports whether the session may have been elsewhere before the span arrived.
+func Rejoined(span ptrace.Span) bool {
+	_, ok := span.Attributes().Get(rejoined)
+	return ok
+}
+
+// Add adds a carrier and its span to an entry, to a new one if it is nil, and returns the entry. The session may have been elsewhere before.
+func (s *Session) Add(e *Entry, span ptrace.Span, c *threadpdata.Carrier, elsewhere bool) *Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e == nil {
@@ -55,12 +64,16 @@ func (s *Session) Add(e *Entry, span ptrace.Span, c *threadpdata.Carrier) *Entry
 		threadpdata.MarkCarriers(e.traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Scope())
 	}
 	e.note(c)
-	span.CopyTo(e.traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().AppendEmpty())
+	own := e.traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().AppendEmpty()
+	span.CopyTo(own)
+	if elsewhere {
+		own.Attributes().PutBool(rejoined, true)
+	}
 	return e
 }
 
 func (s *Session) reserve(number uint64) *Entry {
-	e := &Entry{session: s, number: number, low: math.MaxUint64, last: math.MinInt64}
+	e := &Entry{session: s, number: number, low: math.MaxUint64, last: nothingYet}
 	s.entries = append(s.entries, e)
 	return e
 }
@@ -74,6 +87,24 @@ func (e *Entry) note(c *threadpdata.Carrier) {
 	for i := range c.Events {
 		e.last = max(e.last, c.Events[i].Time)
 	}
+	if len(c.Threads) > 0 { // their names are in the next checkpoint
+		e.last = max(e.last, c.Watermark)
+	}
+}
+
+const nothingYet = jvmthread.Time(math.MinInt64)
+
+// manyEmpty is how many entries without events in a row are worth a commit.
+const manyEmpty = 64
+
+// Idle reports whether many entries have no events, so that no window ends and no checkpoint moves the journal: a commit to the old ones does.
+func (s *Session) Idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.entries) < manyEmpty || len(s.commits) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(s.entries[:manyEmpty], func(e *Entry) bool { return e.last != nothingYet })
 }
 
 // Write stores the entry. It returns false if that is not possible: until the end of the next window, a crash then loses the open one.
