@@ -71,7 +71,7 @@ func (s *Set) resumeSession(ctx context.Context, saved journal.Saved) {
 		})
 	}
 	s.visit(ctx, e, func() (silent bool) {
-		e.heard, e.restored = time.Now(), true
+		e.heard, e.restored = time.Now().Add(-saved.Waited), true
 		handler.Rejoin()
 		return false
 	})
@@ -85,6 +85,20 @@ func (e *entry) silence() time.Duration {
 		return min(e.set.Config.SessionTimeout, 3*e.set.Config.ReorderTimeout)
 	}
 	return e.set.Config.SessionTimeout
+}
+
+// noteWaits stores how long the sessions of the journal have waited, so that the next life need not begin anew.
+func (s *Set) noteWaits() {
+	if s.journal == nil {
+		return
+	}
+	waits := make(map[*journal.Session]time.Duration)
+	for _, e := range s.all() {
+		if waited := e.waited.Load(); waited > 0 {
+			waits[e.journal] = time.Duration(waited)
+		}
+	}
+	s.journal.Waits(waits)
 }
 
 // countUnwritten counts carriers that are not in the journal.

@@ -79,7 +79,8 @@ type entry struct {
 	passing bool       // a part of a window is being delivered, in the middle of a call of the handler, and the lock is free
 	why     window.Cut // it was closed
 
-	restored bool // from the journal, and not heard of since
+	restored bool         // from the journal, and not heard of since
+	waited   atomic.Int64 // how long, in ns, in the lives since it was heard of; 0: it is not restored
 }
 
 func (s *Set) newEntry(id jvmthread.SessionID, res pcommon.Resource) *entry {
@@ -234,6 +235,10 @@ func (s *Set) check(e *entry, now time.Time) {
 		return
 	}
 	e.handler.Tick()
+	e.waited.Store(0)
+	if e.restored {
+		e.waited.Store(int64(now.Sub(e.heard)))
+	}
 	if stalled, silent := e.patience(now); stalled || silent {
 		e.overdue.Store(true)
 		s.pool.visit(e)

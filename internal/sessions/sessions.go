@@ -252,6 +252,7 @@ func (s *Set) watch(ctx context.Context) {
 			for _, e := range s.all() {
 				s.check(e, now)
 			}
+			s.noteWaits()
 			s.relieve()
 		}
 	}

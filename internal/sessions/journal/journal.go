@@ -11,6 +11,7 @@
 //	ended                  version, then the IDs of the last sessions that have ended
 //	ID.GENERATION.head     version, then a head
 //	ID.GENERATION.NUMBER   an entry: traces of OTLP without a resource
+//	waits                  how long sessions of earlier lives have waited to be heard of again
 package journal
 
 import (
@@ -48,6 +49,7 @@ type Journal struct {
 	listed     []listed   // what the storage has
 	ended      []jvmthread.SessionID
 	generation uint64 // of the last session that began
+	waits      bool   // the storage has the key of that name
 }
 
 // listed is a session in the list.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -27,6 +28,7 @@ type Saved struct {
 	Head     *Head
 	Windows  []*Checkpoint
 	Entries  []SavedEntry
+	Waited   time.Duration // to be heard of again, in the lives since it was
 }
 
 // SavedEntry is an entry of an earlier life. Note must be called for each of its carriers.
@@ -62,6 +64,7 @@ func (j *Journal) Load(ctx context.Context) (all []Saved) {
 		j.generation = max(j.generation, l.generation)
 	}
 	j.mu.Unlock()
+	waited := j.waited(ctx)
 	for _, l := range list {
 		s, err := j.load(ctx, l)
 		if err != nil {
@@ -69,6 +72,7 @@ func (j *Journal) Load(ctx context.Context) (all []Saved) {
 			_ = j.list(l, false) // logged
 			continue
 		}
+		s.Waited = waited[l]
 		all = append(all, s)
 	}
 	j.sweep(ctx)
@@ -153,7 +157,7 @@ func (j *Journal) sweep(ctx context.Context) {
 		known[strings.TrimSuffix(l.head(), "head")] = true
 	}
 	err := walker.Walk(ctx, func(key string, _ []byte) ([]*storage.Operation, error) {
-		if prefix := key[:strings.LastIndexByte(key, '.')+1]; key == sessionsKey || key == endedKey || known[prefix] {
+		if prefix := key[:strings.LastIndexByte(key, '.')+1]; key == sessionsKey || key == endedKey || key == waitsKey || known[prefix] {
 			return nil, nil
 		}
 		return []*storage.Operation{storage.DeleteOperation(key)}, nil

@@ -1,0 +1,99 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/threadpdata"
+)
+
+// batchOf returns a batch of a session as a receiver sends it.
+func batchOf(c *threadpdata.Carrier) ptrace.Traces {
+	td := ptrace.NewTraces()
+	ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+	threadpdata.MarkCarriers(ss.Scope())
+	c.Parts = 1
+	c.AppendBytesTo(ss.Spans(), symbols.New(symbols.DefaultLimits()))
+	return td
+}
+
+// A collector that restarts every 6 s does not live long enough to find out that a JVM has ended, but all its lives together do. Each JVM here
+// sends one batch and is never heard of again: its window must be delivered once, and nothing of it may stay in the storage.
+func TestShortLivesEndSessionsToo(t *testing.T) {
+	for cut, stop := range map[string]func(*life){
+		"lost":     func(l *life) { l.crash() },
+		"shutdown": func(l *life) { l.Shutdown(context.Background()) }, // delivers the window, which is then not made again
+	} {
+		t.Run(cut, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const lives, limit = 50, 8 // no more JVMs than that may be followed
+				d := newDisk()
+				var got []string
+				most := 0
+				for n := range lives {
+					l := begin(d, func(o *sessions.Options) { o.MaxSessions = limit })
+					l.Consume(t.Context(), batchOf(&threadpdata.Carrier{
+						Session: jvmthread.SessionID{0: 1, 1: byte(n)}, Batch: 1, First: 1, Watermark: 2000,
+						Events: []jvmthread.Event{{Kind: jvmthread.KindThreadStart, Thread: 1, Time: 1900}, {Kind: jvmthread.KindSleepStart, Thread: 1, Time: 1950}},
+					}))
+					time.Sleep(6*time.Second + 500*time.Millisecond) // in the synctest bubble
+					synctest.Wait()
+					most = max(most, len(d.data))
+					stop(l)
+					got = append(got, l.got...)
+				}
+				l := begin(d, nil)
+				time.Sleep(25 * time.Second)
+				synctest.Wait()
+				assert.Subset(t, []string{"sessions", "ended"}, slices.Collect(maps.Keys(d.data)), "keys of %d JVMs", lives)
+				l.Shutdown(t.Context())
+				got = append(got, l.got...)
+				assert.LessOrEqual(t, most, 3+2*limit, "keys")
+				assert.Len(t, got, lives, "windows")
+				for _, w := range got {
+					_, _, why, events, missed := windowOf(t, w)
+					assert.Equal(t, cut, why)
+					assert.Equal(t, 2, events)
+					assert.Zero(t, missed)
+				}
+			})
+		})
+	}
+}
+
+// A JVM that is heard of again has the whole time again.
+func TestSessionHeardOfAgainGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		for n := range uint64(20) {
+			l := begin(d, nil)
+			if n%2 == 0 {
+				l.Consume(t.Context(), batchOf(&threadpdata.Carrier{
+					Session: jvmthread.SessionID{0: 1}, Batch: n/2 + 1, First: 1, Before: n / 2, Watermark: jvmthread.Time(1000 + 10*n),
+					Events: []jvmthread.Event{{Kind: jvmthread.KindYield, Thread: 1, Time: jvmthread.Time(995 + 10*n)}},
+				}))
+			}
+			time.Sleep(12*time.Second + 500*time.Millisecond) // in the synctest bubble
+			synctest.Wait()
+			l.crash()
+			for _, w := range l.got {
+				_, _, cut, _, _ := windowOf(t, w)
+				require.NotEqual(t, "lost", cut, "life %d: %v %v", n, l.log.All(), l.got)
+			}
+		}
+	})
+}
