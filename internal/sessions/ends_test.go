@@ -97,3 +97,24 @@ func TestSessionHeardOfAgainGoesOn(t *testing.T) {
 		}
 	})
 }
+
+// A JVM in which nothing happens sends an empty batch each second. Its journal does not grow.
+func TestJournalOfAnIdleJVMIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		l := begin(d, func(o *sessions.Options) { o.Window = time.Second })
+		defer l.Shutdown(t.Context())
+		most := 0
+		for n := range uint64(3600) {
+			c := threadpdata.Carrier{Session: jvmthread.SessionID{0: 1}, Batch: n + 1, First: 1, Watermark: jvmthread.Time(n * 1_000_000_000)}
+			if n > 0 {
+				c.Before = 1
+			} else {
+				c.Events = []jvmthread.Event{{Kind: jvmthread.KindThreadStart, Thread: 1, Time: 0}}
+			}
+			l.Consume(t.Context(), batchOf(&c))
+			most = max(most, len(d.data))
+		}
+		assert.Less(t, most, 100, "keys")
+	})
+}

@@ -162,7 +162,7 @@ func (a *analysis) commit(out []Delivery) []Delivery {
 	if a.over {
 		return append(out, func(context.Context) { a.journal.Remove(a.ended) })
 	}
-	if !a.saved {
+	if !a.saved && !a.journal.Idle() {
 		return out
 	}
 	a.saved = false

@@ -24,7 +24,7 @@ func (s *Session) Prepare(next, seen uint64, start jvmthread.Time, windows []*Ch
 	defer s.mu.Unlock()
 	c := &Commit{session: s, windows: windows, head: Head{Resource: s.resource, First: s.first, Next: next, Seen: seen}}
 	needed := s.entries
-	for len(needed) > 0 && needed[0].last < start && needed[0].high < next {
+	for len(needed) > 0 && (needed[0].last < start || needed[0].last == nothingYet) && needed[0].high < next {
 		needed = needed[1:]
 		c.head.First++
 	}
