@@ -19,13 +19,21 @@ func (e *Emitter) rootObject(inc *incident.Incident) string {
 // name returns the name of the root.
 func (w *incidentWriter) name() string {
 	if w.inc.Kind == incident.Deadlock {
+		return w.kind()
+	}
+	return w.rootNames.limit(maxRootNames, w.kind(), w.object, "")
+}
+
+// kind returns the first words of the name.
+func (w *incidentWriter) kind() string {
+	switch w.inc.Kind {
+	case incident.Deadlock:
 		return "deadlock"
+	case incident.PoolExhausted:
+		return "pool exhausted"
+	default:
+		return "contention"
 	}
-	kind := "contention"
-	if w.inc.Kind == incident.PoolExhausted {
-		kind = "pool exhausted"
-	}
-	return w.rootNames.limit(maxRootNames, kind, w.object, "")
 }
 
 // A session's incidents have at most so many names with an object, apart from those in the traces of windows: of roots, and of holds.
