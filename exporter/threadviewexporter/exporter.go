@@ -23,6 +23,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/archive"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/incidents"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/server"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
@@ -72,6 +73,8 @@ func newExporter(cfg *Config, set exporter.Settings) (*threadView, error) {
 		tb.RegisterExporterThreadViewStoreSizeCallback(observe(func(s store.Stats) int64 { return s.Bytes })),
 		tb.RegisterExporterThreadViewStoreSessionsCallback(observe(func(s store.Stats) int64 { return int64(s.Sessions) })),
 		tb.RegisterExporterThreadViewStoreEvictedCallback(observe(func(s store.Stats) int64 { return int64(s.Evicted) })),
+		tb.RegisterExporterThreadViewStoreIncidentsCallback(observe(func(s store.Stats) int64 { return int64(s.Incidents) })),
+		tb.RegisterExporterThreadViewStoreIncidentsDroppedCallback(observe(func(s store.Stats) int64 { return int64(s.Dropped) })),
 	)
 }
 
@@ -255,6 +258,7 @@ type follower struct {
 
 	exporter *threadView
 	stored   *store.Session
+	worst    *incidents.Keeper
 	kept     *archive.Writer // nil: the session is lost on a restart
 	failed   bool            // to write to the archive; that was logged
 }
@@ -262,6 +266,7 @@ type follower struct {
 func (e *threadView) follow(s *sessions.Session) sessions.Follower {
 	meta := metaOf(s.Resource)
 	f := &follower{Session: s, exporter: e, stored: e.store.Open(s.ID, meta)}
+	f.worst = incidents.New(s.ID, f.stored, s.Symbols, s.Engine.Waits())
 	if e.archive != nil {
 		f.kept = e.archive.Session(s.ID, meta, s.Symbols)
 	}
@@ -294,8 +299,14 @@ func (f *follower) check(err error) {
 	}
 }
 
-// Window stores a window.
-func (f *follower) Window(w *window.Window) { f.stored.Append(w, f.Symbols) }
+// Window stores a window, and its incidents.
+func (f *follower) Window(w *window.Window) {
+	f.stored.Append(w, f.Symbols)
+	f.worst.Window(w)
+}
+
+// Held estimates the bytes of incidents that are not over.
+func (f *follower) Held() int { return f.worst.Held() }
 
 // Advanced does nothing: only windows that are cut are shown.
 func (*follower) Advanced() {}

@@ -12,6 +12,7 @@ import {useKeys} from "./ui/hooks";
 import {Button, Empty} from "./ui/parts";
 import {Answer} from "./views/Answer";
 import {Banners, Header, Help} from "./views/Header";
+import {Emptied, IncidentsView, isEmptied} from "./views/Incidents";
 import {LocksView} from "./views/Locks";
 import {LogView} from "./views/Log";
 import {MonitorsView} from "./views/Monitors";
@@ -25,6 +26,7 @@ const titles: Record<Tab, string> = {
   monitors: "Monitor statistics",
   path: "Critical path",
   log: "Interactions",
+  incidents: "Incidents",
   sessions: "Sessions",
 };
 
@@ -51,7 +53,7 @@ function App() {
     <KnownContext.Provider value={known}>
       <Header shown={shown} onHelp={() => setHelp(true)} />
       <Banners session={session} error={known.error} />
-      {session && <Answer shown={shown} session={session} />}
+      {session && !isEmptied(session) && <Answer shown={shown} session={session} />}
       <nav class="tabs" role="tablist" aria-label="Views">
         {tabs.map((tab) => (
           <button
@@ -63,6 +65,7 @@ function App() {
             onClick={() => show({tab})}
           >
             {titles[tab]}
+            {tab === "incidents" && session && <span class="count">{session.incidents}</span>}
             {tab === "sessions" && sessions && <span class="count">{known.allSessions}</span>}
           </button>
         ))}
@@ -95,6 +98,8 @@ function View({shown, session, sessions}: {shown: Shown; session: Session | null
     );
   }
   if (shown.moment) return <Empty title="Loading …" />;
+  if (shown.tab === "incidents") return <IncidentsView key={session.id} shown={shown} />;
+  if (isEmptied(session)) return <Emptied session={session} />;
   switch (shown.tab) {
     case "threads":
       return <ThreadsView key={session.id} shown={shown} />;

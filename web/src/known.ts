@@ -204,7 +204,9 @@ function useChanges(
 
 function counted(change: Change, session: Session): Partial<Session> {
   const found = change.sessions.find(({id}) => id === session.id);
-  return found ? {version: found.version, from: found.from, to: found.to, live: found.live} : {};
+  if (!found) return {};
+  const {version, from, to, live, incidents} = found;
+  return {version, from, to, live, incidents};
 }
 
 /** The version in view: that of the session while it is followed, otherwise that at which it was paused. */
@@ -259,6 +261,10 @@ export function useMoment({moment}: Shown, session: Session | null): void {
   useEffect(() => {
     if (!moment || !session) return;
     const {at, view} = resolve(moment, session.origin);
+    if (session.evicted > 0 && at < session.from) {
+      show({moment: null, tab: "incidents", range: view, follow: false}); // what is left of that time
+      return;
+    }
     show({moment: null, tab: "threads", view, follow: false});
     if (!moment.thread) return;
     const url = address(`sessions/${session.id}/interval`, {thread: moment.thread, at});

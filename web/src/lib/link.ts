@@ -7,7 +7,7 @@ import {type Filter, type Grouping, noFilter} from "./rows";
 import type {Span} from "./scale";
 import {arrowKinds, type Kind, operations, type State, states} from "./words";
 
-export const tabs = ["threads", "locks", "monitors", "path", "log", "sessions"] as const;
+export const tabs = ["threads", "locks", "monitors", "path", "log", "incidents", "sessions"] as const;
 export type Tab = (typeof tabs)[number];
 
 export const waits = ["waited", "reenter", "parked", "joined", "sleeping"] as const;

@@ -57,6 +57,7 @@ const columns: Column<Session>[] = [
   countColumn("threads", "Threads", "", ({threads}) => threads),
   countColumn("intervals", "Intervals", "", ({intervals}) => intervals),
   {key: "deadlocks", title: "Deadlocks", value: ({deadlocks}) => deadlocks.length},
+  countColumn("incidents", "Incidents", "", ({incidents}) => incidents),
   countColumn(
     "lost",
     "Events lost",
@@ -75,7 +76,8 @@ export function SessionsView({shown}: {shown: Shown}) {
         <header>
           <h2>Sessions</h2>
           <span class="hint">
-            {info && `${bytes(info.bytes)} of ${bytes(info.max_bytes)} used; the oldest windows are discarded first`}
+            {info &&
+              `${bytes(info.bytes)} of ${bytes(info.max_bytes)} used; the oldest windows are discarded first, incidents are kept longer`}
             {listed < allSessions && `; ${count(listed)} of ${count(allSessions)} sessions so far; scroll for more`}
           </span>
         </header>
@@ -114,6 +116,7 @@ function One({session, shown}: {session: Session; shown: Shown}) {
             </Fact>
           ))}
           <Fact name="discarded windows">{count(session.evicted)}</Fact>
+          <Fact name="kept incidents">{count(session.incidents)}</Fact>
           <Fact name="events">
             {count(session.events)}, lost {count(session.lost)}, missed {count(session.missed)}
           </Fact>

@@ -119,6 +119,7 @@ type SessionChange struct {
 	Live      bool   `json:"live"`
 	Deadlocks int    `json:"deadlocks"`
 	Ended     int    `json:"ended"` // of the deadlocks
+	Incidents int    `json:"incidents"`
 }
 
 // ControlRequest is the body of POST api/sessions/{session}/control, as application/json.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/incidents"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -72,6 +73,7 @@ type restorer struct {
 	symbols *symbols.Table
 
 	session  *store.Session // nil: no session yet
+	worst    *incidents.Keeper
 	engine   *engine.Engine
 	batch    uint64
 	before   uint64
@@ -110,6 +112,7 @@ func (r *restorer) Session(s *recording.Session) error {
 	}
 	r.cfg.Phase = window.Phase(r.id, r.cfg.Window)
 	r.session, r.engine, r.batch, r.before, r.ended = r.store.Open(r.id, meta), engine.New(r.cfg, r.symbols), 0, 0, ""
+	r.worst = incidents.New(r.id, r.session, r.symbols, r.engine.Waits())
 	session, sym := r.session, r.symbols
 	r.engine.Watch(func(events []jvmthread.Event) { session.Events(events, sym) })
 	return nil
@@ -124,7 +127,10 @@ func (r *restorer) Batch(b *recording.Batch) error {
 	return nil
 }
 
-func (r *restorer) append(w *window.Window) { r.session.Append(w, r.symbols) }
+func (r *restorer) append(w *window.Window) {
+	r.session.Append(w, r.symbols)
+	r.worst.Window(w)
+}
 
 // Problem counts a problem.
 func (r *restorer) Problem(recording.Problem) error {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/incidents"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
@@ -29,6 +30,7 @@ var classes = []string{
 // player plays simulated events into a session of a store.
 type player struct {
 	session *store.Session
+	worst   *incidents.Keeper
 	engine  *engine.Engine
 	symbols *symbols.Table
 	batch   uint64
@@ -51,6 +53,7 @@ func newPlayer(st *store.Store, number uint64, service string, start time.Time) 
 			"process.runtime.version": "17.0.12", "process.command_line": "java -jar " + service + ".jar",
 		}),
 	}
+	p.worst = incidents.New(id, p.session, sym, p.engine.Waits())
 	p.engine.Watch(func(events []jvmthread.Event) { p.session.Events(events, p.symbols) })
 	for _, c := range classes {
 		p.symbols.InternClass(c)
@@ -82,7 +85,10 @@ func (p *player) play(events []jvmthread.Event) {
 	}
 }
 
-func (p *player) window(w *window.Window) { p.session.Append(w, p.symbols) }
+func (p *player) window(w *window.Window) {
+	p.session.Append(w, p.symbols)
+	p.worst.Window(w)
+}
 
 func (p *player) end(why window.Cut) {
 	p.engine.Close(why, p.window)

@@ -25,19 +25,21 @@ func Tracer(settings component.TelemetrySettings) trace.Tracer {
 // TelemetryBuilder provides an interface for components to report telemetry
 // as defined in metadata and user config.
 type TelemetryBuilder struct {
-	meter                              metric.Meter
-	mu                                 sync.Mutex
-	registrations                      []metric.Registration
-	ExporterThreadViewAnomalies        metric.Int64Counter
-	ExporterThreadViewBatchesReordered metric.Int64Counter
-	ExporterThreadViewEvents           metric.Int64Counter
-	ExporterThreadViewEventsLost       metric.Int64Counter
-	ExporterThreadViewHeld             metric.Int64UpDownCounter
-	ExporterThreadViewIntervalsUnknown metric.Int64Counter
-	ExporterThreadViewSessions         metric.Int64UpDownCounter
-	ExporterThreadViewStoreEvicted     metric.Int64ObservableCounter
-	ExporterThreadViewStoreSessions    metric.Int64ObservableGauge
-	ExporterThreadViewStoreSize        metric.Int64ObservableGauge
+	meter                                   metric.Meter
+	mu                                      sync.Mutex
+	registrations                           []metric.Registration
+	ExporterThreadViewAnomalies             metric.Int64Counter
+	ExporterThreadViewBatchesReordered      metric.Int64Counter
+	ExporterThreadViewEvents                metric.Int64Counter
+	ExporterThreadViewEventsLost            metric.Int64Counter
+	ExporterThreadViewHeld                  metric.Int64UpDownCounter
+	ExporterThreadViewIntervalsUnknown      metric.Int64Counter
+	ExporterThreadViewSessions              metric.Int64UpDownCounter
+	ExporterThreadViewStoreEvicted          metric.Int64ObservableCounter
+	ExporterThreadViewStoreIncidents        metric.Int64ObservableGauge
+	ExporterThreadViewStoreIncidentsDropped metric.Int64ObservableCounter
+	ExporterThreadViewStoreSessions         metric.Int64ObservableGauge
+	ExporterThreadViewStoreSize             metric.Int64ObservableGauge
 }
 
 // TelemetryBuilderOption applies changes to default builder.
@@ -57,6 +59,36 @@ func (builder *TelemetryBuilder) RegisterExporterThreadViewStoreEvictedCallback(
 		cb(ctx, &observerInt64{inst: builder.ExporterThreadViewStoreEvicted, obs: o})
 		return nil
 	}, builder.ExporterThreadViewStoreEvicted)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterExporterThreadViewStoreIncidentsCallback sets callback for observable ExporterThreadViewStoreIncidents metric.
+func (builder *TelemetryBuilder) RegisterExporterThreadViewStoreIncidentsCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ExporterThreadViewStoreIncidents, obs: o})
+		return nil
+	}, builder.ExporterThreadViewStoreIncidents)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterExporterThreadViewStoreIncidentsDroppedCallback sets callback for observable ExporterThreadViewStoreIncidentsDropped metric.
+func (builder *TelemetryBuilder) RegisterExporterThreadViewStoreIncidentsDroppedCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ExporterThreadViewStoreIncidentsDropped, obs: o})
+		return nil
+	}, builder.ExporterThreadViewStoreIncidentsDropped)
 	if err != nil {
 		return err
 	}
@@ -170,6 +202,18 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_exporter_thread_view_store_evicted",
 		metric.WithDescription("Windows evicted from the store because of max_bytes. [Alpha]"),
 		metric.WithUnit("{window}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterThreadViewStoreIncidents, err = builder.meter.Int64ObservableGauge(
+		"otelcol_exporter_thread_view_store_incidents",
+		metric.WithDescription("Incidents in the store. They stay when their windows are evicted. [Alpha]"),
+		metric.WithUnit("{incident}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterThreadViewStoreIncidentsDropped, err = builder.meter.Int64ObservableCounter(
+		"otelcol_exporter_thread_view_store_incidents_dropped",
+		metric.WithDescription("Incidents dropped from the store because a session has more than 64 of them, or all take more than their part of max_bytes. [Alpha]"),
+		metric.WithUnit("{incident}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewStoreSessions, err = builder.meter.Int64ObservableGauge(

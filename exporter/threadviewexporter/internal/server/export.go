@@ -5,6 +5,7 @@ package server
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -29,6 +30,9 @@ const fileTime = 10 * time.Minute
 
 // export returns a table as a file.
 func (v *View) export(w http.ResponseWriter, r *http.Request, sn *store.Snapshot) *Problem {
+	if p := evicted(sn); p != nil {
+		return p
+	}
 	done, p := v.enter(r.Context(), v.files)
 	if p != nil {
 		return p
@@ -62,7 +66,7 @@ func (v *View) export(w http.ResponseWriter, r *http.Request, sn *store.Snapshot
 func (v *View) download(w http.ResponseWriter, r *http.Request, sn *store.Snapshot) *Problem {
 	q := newQuery(v, sn, r.URL.Query())
 	format := q.choice("format", "native", "otlp", "perfetto")
-	if p := q.done(); p != nil {
+	if p := cmp.Or(q.done(), evicted(sn)); p != nil {
 		return p
 	}
 	done, p := v.enter(r.Context(), v.files)

@@ -54,7 +54,7 @@ func (q *query) interval() (any, *Problem) {
 		return nil, &Problem{http.StatusBadRequest, "at: want a time, or the number of an interval in seq", "at"}
 	}
 	if !ok {
-		return nil, &Problem{http.StatusNotFound, "at: no data for this thread at this time", "at"}
+		return nil, &Problem{http.StatusNotFound, "at: no data for this thread at this time" + q.before(when), "at"}
 	}
 	if at == farAway {
 		when = iv.Start

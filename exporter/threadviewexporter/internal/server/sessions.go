@@ -50,7 +50,7 @@ func (v *View) describe(sn *store.Snapshot) api.Session {
 		JVM:        strings.TrimSpace(sn.Meta["process.runtime.name"] + " " + sn.Meta["process.runtime.version"]),
 		Attributes: sn.Meta, Origin: strconv.FormatInt(int64(sn.Origin), 10), From: q.rel(sn.From), To: q.rel(sn.To),
 		Live: sn.Live, Ended: string(sn.Ended), Version: sn.Version, Intervals: sn.Counts.Intervals, Interactions: sn.Counts.Interactions,
-		Locks: sn.KnownLocks, Events: sn.Events, Lost: sn.Lost, Missed: sn.Missed, Bytes: sn.Bytes, Evicted: sn.Evicted,
+		Locks: sn.KnownLocks, Events: sn.Events, Lost: sn.Lost, Missed: sn.Missed, Bytes: sn.Bytes, Evicted: sn.Evicted, Incidents: len(sn.Incidents),
 		Gaps: []api.Gap{}, Deadlocks: []api.Deadlock{},
 	}
 	if s.Attributes == nil {
@@ -105,7 +105,7 @@ func (v *View) change(version, removed, seen uint64) api.Change {
 			break
 		}
 		change := api.SessionChange{
-			ID: sn.ID.String(), Version: sn.Version, From: int64(sn.From - sn.Origin), To: int64(sn.To - sn.Origin), Live: sn.Live,
+			ID: sn.ID.String(), Version: sn.Version, From: int64(sn.From - sn.Origin), To: int64(sn.To - sn.Origin), Live: sn.Live, Incidents: len(sn.Incidents),
 		}
 		for i := max(0, len(sn.Deadlocks)-maxDeadlocks); i < len(sn.Deadlocks); i++ {
 			change.Deadlocks++

@@ -101,6 +101,7 @@ func answers() map[string]answer {
 		"interval":     {make: (*query).interval},
 		"stack":        {make: (*query).stack},
 		"answer":       {make: (*query).answer},
+		"incidents":    {make: (*query).incidents},
 		"classes":      {make: (*query).classes, heavy: "savings", rows: "Classes"},
 		"callers":      {make: (*query).callers, rows: "Callers"},
 		"path":         {make: (*query).path, heavy: always, rows: "Segments"},

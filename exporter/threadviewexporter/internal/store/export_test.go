@@ -6,7 +6,6 @@ package store
 // The limits of incidents, for tests.
 const (
 	AllIncidents = allIncidents
-	MaxIncidents = maxIncidents
 	NewIncidents = newIncidents
 )
 

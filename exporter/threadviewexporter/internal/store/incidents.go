@@ -107,22 +107,22 @@ func (inc *Incident) size() int64 {
 	return int64(n)
 }
 
-// milder orders incidents by what they cost, deadlocks last.
-func milder(a, b *Incident) int {
-	if a.Deadlock != b.Deadlock {
-		if b.Deadlock {
+// Compare orders incidents by what they cost, deadlocks last.
+func (inc *Incident) Compare(other *Incident) int {
+	if inc.Deadlock != other.Deadlock {
+		if other.Deadlock {
 			return -1
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(a.Blocked, b.Blocked), cmp.Compare(a.Start, b.Start), cmp.Compare(a.First, b.First))
+	return cmp.Or(cmp.Compare(inc.Blocked, other.Blocked), cmp.Compare(inc.Start, other.Start), cmp.Compare(inc.First, other.First))
 }
 
 const (
 	// allIncidents is the part of the store, as a divisor, that incidents may take, with all that is left of sessions without windows.
 	allIncidents = 16
-	// maxIncidents bounds the incidents of a session.
-	maxIncidents = 64
+	// MaxIncidents bounds the incidents of a session.
+	MaxIncidents = 64
 	// newIncidents is how many of them stay because they are the newest.
 	newIncidents = 16
 )
@@ -162,7 +162,7 @@ func (s *Session) dropIncident(id *IncidentID) (freed int64, ok bool) {
 	} else {
 		// A session that must give up many keeps costly ones, too.
 		for i := range list[:len(list)-min(newIncidents, len(list)/2)] {
-			if least < 0 || milder(list[i], list[least]) < 0 {
+			if least < 0 || list[i].Compare(list[least]) < 0 {
 				least = i
 			}
 		}

@@ -20,7 +20,7 @@ func (st *Store) keep(s *Session, inc *Incident) {
 	defer st.evicting.Unlock()
 	st.dropIncident(s, &inc.IncidentID)
 	size := inc.size()
-	if len(s.incidents()) >= maxIncidents {
+	if len(s.incidents()) >= MaxIncidents {
 		st.dropIncident(s, nil)
 	}
 	room := st.evictFor(s, size, 0)

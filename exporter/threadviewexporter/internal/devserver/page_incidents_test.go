@@ -1,0 +1,77 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/browser"
+	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
+)
+
+// Of a session without windows, the page shows its incidents and says that its timeline is no longer held, also after a link from Jaeger.
+func TestIncidentsOfEvictedWindows(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "-more", "200", "-max-bytes", "1048576")
+	var emptied api.Session
+	require.Eventually(t, func() bool {
+		list := get[api.Sessions](t, s, "sessions").Sessions
+		i := slices.IndexFunc(list, func(one api.Session) bool {
+			return one.Evicted > 0 && one.From == one.To && one.Incidents > 0 && !one.Live
+		})
+		if i >= 0 {
+			emptied = list[i]
+		}
+		return i >= 0
+	}, browser.Patience, 10*time.Millisecond)
+	incident := get[api.Incidents](t, s, "sessions/"+emptied.ID+"/incidents").Incidents[0]
+	assert.Equal(t, "gone", incident.Timeline)
+
+	p := openAt(t, chromium(t), s, "s="+emptied.ID, browser.Window{})
+	p.Until(`document.querySelector("main").innerText.includes("The timeline of this JVM is no longer held")`)
+	p.ClickText("main button", "Show incidents")
+	p.Until(`document.querySelector(".incident")`)
+	assert.Contains(t, p.Text(".incident summary"), incident.Text)
+	assert.Contains(t, p.Text(".incident summary"), "timeline no longer held")
+	assert.Contains(t, p.Text(".incidents .banner"), "The timeline of this JVM is no longer held")
+	p.Click(".incident summary")
+	p.Until(`document.querySelector(".incident[open] .frames")`)
+	for _, part := range slices.Concat(incident.Holds, incident.Waits) {
+		assert.Contains(t, p.Text(".incident[open]"), part.Text)
+	}
+	if dir := os.Getenv("WEFT_PICTURES"); dir != "" {
+		p.Screenshot(filepath.Join(dir, "incidents.png"))
+	}
+
+	origin, err := strconv.ParseInt(emptied.Origin, 10, 64)
+	require.NoError(t, err)
+	p = openAt(t, chromium(t), s, fmt.Sprintf("s=%s&time=%d&length=%d&thread=1", emptied.ID, (origin+incident.From)/1000, 2000), browser.Window{})
+	p.Until(`document.querySelector(".incident")`)
+	assert.Contains(t, p.Text(".incidents .banner"), "no longer held")
+}
+
+// An incident whose time is held leads to its timeline.
+func TestIncidentLeadsToItsTimeline(t *testing.T) {
+	t.Parallel()
+	p := open(t, "s="+finished+"&tab=incidents")
+	p.Until(`document.querySelector(".incident")`)
+	assert.NotContains(t, p.Text("main"), "no longer held")
+	if dir := os.Getenv("WEFT_PICTURES"); dir != "" {
+		p.Screenshot(filepath.Join(dir, "incidents-held.png"))
+	}
+	p.Click(".incident summary")
+	p.ClickText(".incident[open] button", "Show on the timeline")
+	p.Until(`location.hash.includes("range=")`)
+	settled(p)
+	assert.Equal(t, "Threads", p.Text("[role=tab][aria-selected=true]"))
+}
