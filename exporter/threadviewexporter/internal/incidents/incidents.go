@@ -44,27 +44,27 @@ func New(id jvmthread.SessionID, session *store.Session, sym *symbols.Table, cla
 // Window keeps the incidents that ended in a window.
 func (k *Keeper) Window(w *window.Window) {
 	for _, inc := range k.finder.Find(w).Incidents {
-		k.session.AddIncident(k.told(inc))
+		k.session.AddIncident(k.textOf(inc))
 	}
 }
 
 // Held estimates the bytes of the incidents that are not over.
 func (k *Keeper) Held() int { return k.finder.Held() + k.emitter.Held() }
 
-func (k *Keeper) told(inc *incident.Incident) store.Incident {
-	told := k.emitter.Tell(inc, store.MaxIncidentHolds, store.MaxIncidentWaits)
+func (k *Keeper) textOf(inc *incident.Incident) store.Incident {
+	texts := k.emitter.IncidentText(inc, store.MaxIncidentHolds, store.MaxIncidentWaits)
 	out := store.Incident{
 		IncidentID: store.IncidentID{Start: inc.Start, First: inc.First, Rest: inc.Rest}, End: inc.End, Deadlock: inc.Kind == incident.Deadlock, Open: inc.Open,
-		Name: told.Name, Text: told.Text, Blocked: inc.Blocked, Longest: inc.Longest, Count: inc.Count, Threads: inc.Threads, TimedOut: inc.TimedOut,
+		Name: texts.Name, Text: texts.Text, Blocked: inc.Blocked, Longest: inc.Longest, Count: inc.Count, Threads: inc.Threads, TimedOut: inc.TimedOut,
 	}
-	for i := range told.Holds {
-		h := &told.Holds[i]
+	for i := range texts.Holds {
+		h := &texts.Holds[i]
 		out.Holds = append(out.Holds, store.IncidentPart{
 			Start: h.Start, End: h.End, Thread: h.Hold.Thread, Name: h.Thread, Object: h.Object, Blocked: h.Blocked, Text: h.Text, Frames: k.frames(h.Stack),
 		})
 	}
-	for i := range told.Waits {
-		wt := &told.Waits[i]
+	for i := range texts.Waits {
+		wt := &texts.Waits[i]
 		part := store.IncidentPart{
 			Start: wt.Start, End: wt.End, Thread: wt.Interval.Thread, Name: wt.Thread, Object: wt.Object, Text: wt.Text, Frames: k.frames(wt.Interval.Stack),
 		}

@@ -11,33 +11,33 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Told is an incident in the words of its trace, for readers without spans.
-type Told struct {
+// IncidentText is an incident in the words of its trace, for readers without spans.
+type IncidentText struct {
 	Name, Text string
-	Holds      []ToldHold // those that cost most
-	Waits      []ToldWait // the longest
+	Holds      []HoldText // those that cost most
+	Waits      []WaitText // the longest
 }
 
-// ToldHold is a hold in words.
-type ToldHold struct {
+// HoldText is a hold in words.
+type HoldText struct {
 	*incident.Hold
 
 	Thread, Object, Text string
 	Stack                jvmthread.StackID // where the thread was; NoStack: unknown
 }
 
-// ToldWait is a wait in words.
-type ToldWait struct {
+// WaitText is a wait in words.
+type WaitText struct {
 	*incident.Wait
 
 	Thread, Object, Text string
 }
 
-// Tell returns an incident in words, with at most so many holds and waits.
-func (e *Emitter) Tell(inc *incident.Incident, holds, waits int) Told {
+// IncidentText returns an incident in words, with at most so many holds and waits.
+func (e *Emitter) IncidentText(inc *incident.Incident, holds, waits int) IncidentText {
 	e.threads.Clear() // threads may have new names
 	w := incidentWriter{Emitter: e, inc: inc, object: e.rootObject(inc)}
-	out := Told{Name: w.kind(), Text: w.explain(inc.Culprit(e.sym))}
+	out := IncidentText{Name: w.kind(), Text: w.explain(inc.Culprit(e.sym))}
 	if w.object != "" && inc.Kind != incident.Deadlock {
 		out.Name += " " + w.object
 	}
@@ -48,12 +48,12 @@ func (e *Emitter) Tell(inc *incident.Incident, holds, waits int) Told {
 	slices.SortStableFunc(order, func(a, b *incident.Hold) int { return cmp.Compare(b.Blocked, a.Blocked) })
 	for _, h := range order[:min(len(order), holds)] {
 		object := w.objectOf(h)
-		out.Holds = append(out.Holds, ToldHold{h, e.threadName(h.Thread), object, w.explainHold(h, object), w.holderStack(h)})
+		out.Holds = append(out.Holds, HoldText{h, e.threadName(h.Thread), object, w.explainHold(h, object), w.holderStack(h)})
 	}
 	for i := range inc.Waits[:min(len(inc.Waits), waits)] {
 		wt := &inc.Waits[i]
 		iv := &wt.Interval
-		out.Waits = append(out.Waits, ToldWait{wt, e.threadName(iv.Thread), e.object(iv.Wait, iv.Lock.Class, iv.Stack), w.explainWait(wt)})
+		out.Waits = append(out.Waits, WaitText{wt, e.threadName(iv.Thread), e.object(iv.Wait, iv.Lock.Class, iv.Stack), w.explainWait(wt)})
 	}
 	return out
 }
