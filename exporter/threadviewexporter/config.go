@@ -115,6 +115,7 @@ func (c *Config) Validate() error {
 	}
 	errs = append(errs,
 		c.validateEngine(),
+		c.validateUse(),
 		sessions.Within("window", c.Window, 100*time.Millisecond, 4*time.Second),
 		sessions.Within("trace::window", c.Trace.Window, 10*time.Millisecond, time.Hour),
 		sessions.Within("session_timeout", c.SessionTimeout, time.Second, 24*time.Hour),
@@ -137,4 +138,17 @@ func (c *Config) validateEngine() error {
 	own, defaults := c.sessions(), threadengineextension.DefaultOptions()
 	own.Window, own.CriticalPath = defaults.Window, defaults.CriticalPath // the window is the page's
 	return own.Validate()
+}
+
+// validateUse reports options that have no effect because of another one.
+func (c *Config) validateUse() error {
+	var errs []error
+	normal := createDefaultConfig().(*Config)
+	if c.sessions().Shared() && c.Trace.Window != normal.Trace.Window {
+		errs = append(errs, fmt.Errorf("trace::window: has no effect with engine: %s, which has the window of the traces; remove it", c.Engine))
+	}
+	if !c.Control && c.AgentControl != normal.AgentControl {
+		errs = append(errs, errors.New("agent_control: has no effect without control: true; add that or remove agent_control"))
+	}
+	return errors.Join(errs...)
 }

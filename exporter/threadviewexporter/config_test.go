@@ -43,15 +43,23 @@ func TestConfig(t *testing.T) {
 	assert.Equal(t, 10, all.MaxSessions)
 
 	for name, want := range map[string]string{
-		"endpoint":    "endpoint: must not be empty",
-		"path_prefix": `path_prefix: invalid path "weft"`,
-		"max_bytes":   "max_bytes: 1000 is out of range",
-		"url":         `trace::url: invalid link "javascript:alert(1)//{trace_id}"`,
-		"trace":       "has no {trace_id}",
-		"window":      "window: 1h0m0s is out of range",
-		"hosts":       `allowed_hosts: invalid host name "https://weft.example.com"`,
+		"endpoint":     "endpoint: must not be empty",
+		"path_prefix":  `path_prefix: invalid path "weft"`,
+		"max_bytes":    "max_bytes: 1000 is out of range",
+		"url":          `trace::url: invalid link "javascript:alert(1)//{trace_id}"`,
+		"trace":        "has no {trace_id}",
+		"window":       "window: 1h0m0s is out of range",
+		"trace_window": "trace::window: has no effect with engine: thread_engine",
+		"agents":       "agent_control: has no effect without control: true",
+		"engine":       "max_sessions, session_timeout: has no effect with engine: thread_engine; set it in that extension",
+		"hosts":        `allowed_hosts: invalid host name "https://weft.example.com"`,
 	} {
 		require.ErrorContains(t, load("thread_view/"+name).Validate(), want, name)
+	}
+	// Options of an engine that the page does not have, also with an engine of its own.
+	for _, name := range []string{"ack_within", "sessions_limit_mib", "journal_limit_mib", "storage", "critical_path", "max_spans_per_window"} {
+		err := confmap.NewFromStringMap(map[string]any{name: 1}).Unmarshal(createDefaultConfig())
+		assert.ErrorContains(t, err, "has invalid keys: "+name)
 	}
 	all.Frames.Libraries = []string{""}
 	assert.ErrorContains(t, confmap.Validate(all), "frames: libraries: a prefix is empty; ")
