@@ -9,6 +9,8 @@
 // that moment, so that the more all of them hold, the less each may add (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions
 // on Networking 6(2), 1998). There is therefore always some room for one more member, a member that takes all it can get ends up with
 // as much as others that do the same, and one that needs little never notices.
+//
+// The trees of all parts count in one more budget, that of the process.
 package budget
 
 import "sync/atomic"
@@ -17,7 +19,9 @@ import "sync/atomic"
 // cost an atomic operation for each level.
 type Budget struct {
 	parent *Budget
-	limit  int64   // of a root
+	root   *Root   // of the tree of a part of the process; nil: none
+	part   Part    // with root
+	limit  int64   // without parent
 	times  float64 // of a member: how many times what is free in the parent it may hold
 	held   atomic.Int64
 }
@@ -47,7 +51,7 @@ func (b *Budget) Take(n int) bool {
 	if int64(n) > b.room() {
 		return false
 	}
-	if root := b.Force(n); root.held.Load() > root.limit { // others have taken the room in the meantime
+	if top := b.Force(n); top.room() < 0 { // others have taken the room in the meantime
 		b.Give(n)
 		return false
 	}
@@ -57,19 +61,27 @@ func (b *Budget) Take(n int) bool {
 // room returns how many bytes b may take now. It is negative after Force.
 func (b *Budget) room() int64 {
 	if b.parent == nil {
-		return b.limit - b.held.Load()
+		own := b.limit - b.held.Load()
+		if b.root == nil {
+			return own
+		}
+		return min(own, b.root.room(b.part))
 	}
 	free := b.parent.room()
 	return min(free, int64(b.times*float64(max(free, 0)))-b.held.Load())
 }
 
-// Force takes n bytes even if there is no room, for work that frees memory when it is done, such as closing a window. It returns the root.
-func (b *Budget) Force(n int) (root *Budget) {
+// Force takes n bytes even if there is no room, for work that frees memory when it is done, such as closing a window. It returns the top of the
+// tree.
+func (b *Budget) Force(n int) (top *Budget) {
 	for ; b != nil; b = b.parent {
 		b.held.Add(int64(n))
-		root = b
+		top = b
 	}
-	return root
+	if top != nil && top.root != nil {
+		top.root.parts[top.part].held.Add(int64(n))
+	}
+	return top
 }
 
 // Give gives back n bytes that were taken.
@@ -77,6 +89,9 @@ func (b *Budget) Give(n int) {
 	for ; b != nil; b = b.parent {
 		if b.held.Add(-int64(n)) < 0 {
 			panic("budget: gave back more than was taken")
+		}
+		if b.root != nil {
+			b.root.parts[b.part].held.Add(-int64(n))
 		}
 	}
 }
@@ -110,4 +125,9 @@ func (b *Budget) Limit() int64 {
 }
 
 // Close gives back all that b holds. Close its members first, and do not use it again.
-func (b *Budget) Close() { b.Give(int(b.Held())) }
+func (b *Budget) Close() {
+	b.Give(int(b.Held()))
+	if b != nil && b.root != nil {
+		b.root.parts[b.part].users.Add(-1)
+	}
+}
