@@ -65,7 +65,8 @@ func newDoor(cfg *Config) *door {
 	const mib = 1 << 20
 	return &door{
 		cfg: cfg, all: make(map[*connection]struct{}), peers: make(map[string]*peer),
-		definitions: budget.New(int64(cfg.MaxDefinitionsMiB) * mib), buffers: budget.New(int64(cfg.MaxBuffersMiB) * mib),
+		definitions: budget.Process.New(budget.Definitions, int64(cfg.MaxDefinitionsMiB)*mib),
+		buffers:     budget.Process.New(budget.Buffers, int64(cfg.MaxBuffersMiB)*mib),
 	}
 }
 

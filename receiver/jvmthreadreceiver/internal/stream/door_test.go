@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
@@ -235,9 +236,30 @@ func TestFramesWaitForMemory(t *testing.T) {
 		refuse := a.refused()
 		assert.Equal(t, wire.RefuseLimit, refuse.Code)
 		assert.Contains(t, refuse.Message, "protocols::stream::max_buffers_mib")
-		r.stop()
 		door.buffers.Give(16 << 20)
+		r.stop()
 		assert.Zero(t, door.buffers.Held())
+	})
+}
+
+// A receiver takes no more than what the process leaves it, and gives back all at its end.
+func TestDefinitionsCountInTheProcess(t *testing.T) {
+	defer budget.Process.SetLimit(budget.Process.SetLimit(16 << 20))
+	synctest.Test(t, func(t *testing.T) {
+		r, listener := startWithPipes(t, consumertest.NewNop())
+		a := listener.dial(t)
+		a.greet(hello)
+		for i := range 512 {
+			a.send(fmt.Sprintf("class id=%d name=\"%d%s\"", i+1, i, strings.Repeat("x", 60_000)))
+		}
+		a.send("batch sequence=1")
+		assert.EqualValues(t, 1, a.acked())
+		held := budget.Process.Held(budget.Definitions)
+		assert.Equal(t, r.sessions.door.definitions.Held(), held)
+		assert.Greater(t, held, int64(300_000))
+		assert.Less(t, held, int64(8<<20), "of 30 MB")
+		r.stop()
+		budget.Process.Parts(func(p budget.Part, held int64) { assert.Fail(t, "not given back", "%s: %d", p, held) })
 	})
 }
 

@@ -37,8 +37,13 @@ func newServer(settings Settings) *Server {
 }
 
 // Listen opens the listener.
-func Listen(ctx context.Context, settings Settings) (*Server, error) {
-	s := newServer(settings)
+func Listen(ctx context.Context, settings Settings) (s *Server, err error) {
+	s = newServer(settings)
+	defer func() {
+		if err != nil {
+			s.sessions.close()
+		}
+	}()
 	cfg := settings.Config
 	address, err := cfg.resolve()
 	if err != nil {
@@ -82,6 +87,7 @@ func (s *Server) Serve(ctx context.Context) {
 	s.accept(ctx)
 	s.wg.Wait()
 	s.sessions.wg.Wait()
+	s.sessions.close()
 }
 
 // accept serves each connection until the listener is closed.

@@ -39,13 +39,20 @@ type sessions struct {
 func newSessions(settings Settings) *sessions {
 	door := newDoor(settings.Config)
 	return &sessions{
-		Settings: settings, door: door, flight: budget.New(door.buffers.Limit()), byID: make(map[jvmthread.SessionID]*session),
+		Settings: settings, door: door, flight: budget.Process.New(budget.Buffers, door.buffers.Limit()), byID: make(map[jvmthread.SessionID]*session),
 		byPeer: make(map[string]int),
 	}
 }
 
 // held returns the memory in bytes of all connections and sessions.
 func (all *sessions) held() int64 { return all.door.held() + all.flight.Held() }
+
+// close gives back the memory of all sessions, when no connection is left.
+func (all *sessions) close() {
+	all.door.definitions.Close()
+	all.door.buffers.Close()
+	all.flight.Close()
+}
 
 // serves reports whether a connection serves the session.
 func (all *sessions) serves(id jvmthread.SessionID) bool {
