@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/window"
 )
@@ -26,8 +27,14 @@ func NewIncidents(opt incident.Options) *incident.Finder {
 	return f
 }
 
-// scratch is memory that windows are computed in. Excessive reports whether it was much too large for those since its last call.
-type scratch interface{ Excessive() bool }
+// scratch is memory that windows are computed in.
+type scratch interface {
+	comparable
+	// Excessive reports whether it was much too large for the windows since the last call.
+	Excessive() bool
+	// Held estimates its bytes.
+	Held() int
+}
 
 // lender implements window.Memory and incident.Memory. As soon as it has lent everything, the next borrower waits: more borrowers than CPUs would need more
 // memory and finish no earlier. It does not leave memory to the garbage collector between two windows, as a sync.Pool does: a tenth of the
@@ -36,8 +43,10 @@ type lender[T scratch] struct {
 	create func() T
 	lent   chan struct{} // its capacity is the limit
 
+	held    *budget.Budget // of the process; memory counts when it is returned, because nobody knows before what a window needs
 	mu      sync.Mutex
-	free    []T // the last one is borrowed first, so that those that are not needed remain unused
+	sizes   map[T]int // bytes of each when it was returned
+	free    []T       // the last one is borrowed first, so that those that are not needed remain unused
 	trimmed time.Time
 }
 
@@ -45,7 +54,9 @@ type lender[T scratch] struct {
 const trimEvery = time.Minute
 
 func newLender[T scratch](limit int, create func() T) *lender[T] {
-	return &lender[T]{create: create, lent: make(chan struct{}, limit)}
+	return &lender[T]{
+		create: create, lent: make(chan struct{}, limit), held: budget.Process.New(budget.Queries, 0), sizes: make(map[T]int),
+	}
 }
 
 // Borrow lends memory. A borrower must not borrow again before it has returned the memory.
@@ -64,7 +75,10 @@ func (l *lender[T]) Borrow() T {
 
 // Return takes memory back.
 func (l *lender[T]) Return(s T) {
+	size := s.Held()
 	l.mu.Lock()
+	l.held.Change(l.sizes[s], size)
+	l.sizes[s] = size
 	l.free = append(l.free, s)
 	l.mu.Unlock()
 	<-l.lent
@@ -85,12 +99,26 @@ func (l *lender[T]) trim(now time.Time) {
 		return
 	}
 	l.trimmed = now
-	l.free = slices.DeleteFunc(l.free, T.Excessive)
+	l.free = slices.DeleteFunc(l.free, func(s T) bool {
+		excessive := s.Excessive()
+		if excessive {
+			l.forget(s)
+		}
+		return excessive
+	})
 }
 
 // clear frees all memory that is not borrowed.
 func (l *lender[T]) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, s := range l.free {
+		l.forget(s)
+	}
 	l.free = nil
+}
+
+func (l *lender[T]) forget(s T) {
+	l.held.Give(l.sizes[s])
+	delete(l.sizes, s)
 }

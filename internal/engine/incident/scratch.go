@@ -3,7 +3,11 @@
 
 package incident
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"unsafe"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
 
 // Memory lends the memory for incidents. Sessions share it: each needs it only while it looks at a window.
 type Memory interface {
@@ -59,4 +63,12 @@ func (f *Finder) Held() (n int) {
 		n += perIncident + perWait*cap(inc.Waits) + perHold*cap(inc.Holds) + perLock*cap(inc.Locks)
 	}
 	return n
+}
+
+// Held estimates the bytes of the memory.
+func (s *Scratch) Held() int {
+	const perIndex = 40 // an entry of a map of locks
+	e := &s.episodes
+	return int(unsafe.Sizeof(wait{}))*cap(e.waits) + 4*(cap(e.lanes)+cap(e.order)) + perIndex*cap(e.locks) +
+		int(unsafe.Sizeof(episode{}))*cap(e.list) + int(unsafe.Sizeof(group{}))*cap(s.groups)
 }
