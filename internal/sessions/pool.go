@@ -36,7 +36,7 @@ const maxSending = 16
 const perTurn = 16
 
 func newPool(process func(*entry, []job), count func(bytes int)) *pool {
-	p := &pool{process: process, count: count, limit: runtime.GOMAXPROCS(0), room: budget.New(maxBacklogs)}
+	p := &pool{process: process, count: count, limit: runtime.GOMAXPROCS(0), room: budget.Process.New(budget.Backlogs, maxBacklogs)}
 	p.idle.L = &p.mu
 	return p
 }

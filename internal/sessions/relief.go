@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -15,9 +16,9 @@ import (
 // it holds and loses nothing. That happens even if no data arrives, so whatever refuses data because of memory cannot keep it from being freed.
 // Only if that is not enough, carriers that arrive wait, and at last lose their events, which are counted.
 type memory struct {
-	limit     int64 // 0: none
-	held      atomic.Int64
-	relieving atomic.Int64 // since when a session is about to cut its window, in nanoseconds of the wall clock; 0: none
+	limit     int64          // of the Set; 0: none
+	held      *budget.Budget // of the process
+	relieving atomic.Int64   // since when a session is about to cut its window, in nanoseconds of the wall clock; 0: none
 }
 
 const (
@@ -36,12 +37,14 @@ type saver interface {
 	Shed(events int64)
 }
 
-func (m *memory) add(n int64) { m.held.Add(n) }
-
-// over reports whether more than a part of the limit would be held with more bytes.
+// over reports whether more than a part of the limit would be held with more bytes, that of the Set or what the process leaves to all of them.
 func (s *Set) over(part float64, more int) bool {
 	m := &s.memory
-	return m.limit > 0 && float64(m.held.Load()+s.pool.room.Held()+int64(more)) > part*float64(m.limit)
+	if m.limit > 0 && float64(m.held.Held()+s.pool.room.Held()+int64(more)) > part*float64(m.limit) {
+		return true
+	}
+	limit, held := budget.Process.Elastic()
+	return float64(held+int64(more)) > part*float64(limit)
 }
 
 // account notes what a session holds, which is locked, after it has made way if it shall.
@@ -53,8 +56,8 @@ func (s *Set) account(e *entry) {
 	if e.shrink.Load() {
 		h.Shrink()
 	}
-	now := int64(h.Held())
-	s.memory.add(now - e.held.Swap(now))
+	now := h.Held()
+	s.memory.held.Change(int(e.held.Swap(int64(now))), now)
 }
 
 // begin reports whether a session may be chosen to make way: none was, or that one has not done so for too long.

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/sessions"
@@ -70,10 +71,24 @@ func (u upDown) Add(ctx context.Context, n int64, o ...metric.AddOption) { u.gau
 func (c counter) Add(ctx context.Context, n int64, o ...metric.AddOption) { c.gauge.Add(ctx, n, o...) }
 
 // The windows of the fullest session are cut early while memory is short, and only those. That loses nothing.
-func TestFullestSessionMakesWay(t *testing.T) {
+func TestFullestSessionMakesWay(t *testing.T) { fullestMakesWay(t, 16) }
+
+// The same if the process has little memory.
+func TestFullestSessionMakesWayForTheProcess(t *testing.T) {
+	before := budget.Process.SetLimit(24 << 20)
+	defer budget.Process.SetLimit(before)
+	others := budget.Process.New(budget.Store, 0)
+	assert.True(t, others.Take(8<<20))
+	fullestMakesWay(t, 0)
+	others.Close()
+	assert.Zero(t, budget.Process.Held(budget.Sessions)+budget.Process.Held(budget.Backlogs))
+}
+
+func fullestMakesWay(t *testing.T, limitMiB int) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		options := sessions.DefaultOptions()
-		options.Window, options.SessionsLimitMiB, options.AckWithin = time.Hour, 16, time.Hour
+		options.Window, options.SessionsLimitMiB, options.AckWithin = time.Hour, limitMiB, time.Hour
 		options.CriticalPath.Mode = sessions.PathOff
 		a := sessions.NewAnalyzer(options, zap.NewNop())
 		var events, shed, missed uint64

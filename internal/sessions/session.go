@@ -318,7 +318,7 @@ func (e *entry) close(why window.Cut) []Delivery {
 	}
 	e.closed, e.why = true, why
 	e.handler.Close(why)
-	e.set.memory.add(-e.held.Swap(0))
+	e.set.memory.held.Give(int(e.held.Swap(0)))
 	return e.handler.Take()
 }
 

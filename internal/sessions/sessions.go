@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -74,7 +75,7 @@ func New(set Settings) *Set {
 		carriers: sync.Pool{New: func() any { return new(threadpdata.Carrier) }},
 	}
 	s.pool = newPool(s.process, s.countBacklog)
-	s.memory.limit = set.Config.MemoryLimit
+	s.memory.limit, s.memory.held = set.Config.MemoryLimit, budget.Process.New(budget.Sessions, 0)
 	s.metrics.Store(&[]Metrics{set.Metrics})
 	return s
 }
@@ -112,6 +113,10 @@ func (s *Set) Shutdown(ctx context.Context) {
 	for _, e := range all {
 		s.countSessions(ctx, -1)
 		deliver(ctx, e.close(window.CutShutdown))
+	}
+	if all != nil {
+		s.pool.room.Close()
+		s.memory.held.Close()
 	}
 	pathMemory.clear()
 	incidentMemory.clear()
