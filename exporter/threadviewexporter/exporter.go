@@ -29,6 +29,7 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/extension/threadengineextension"
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -44,6 +45,8 @@ type threadView struct {
 	set       exporter.Settings
 	telemetry *metadata.TelemetryBuilder
 	store     *store.Store
+	budget    *budget.Budget   // of the store, once started
+	queries   *budget.Budget   // of the page, once started; not closed, because a query may last longer than the page
 	sessions  *sessions.Member // once started
 
 	misplaced atomic.Bool // spans of thread_span arrived, and no carriers before them
@@ -122,6 +125,8 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 		return err
 	}
 	e.store.SetRules(analyzer.Options.Frames.Rules())
+	e.budget, e.queries = budget.Process.New(budget.Store, 0), budget.Process.New(budget.Queries, 0)
+	e.store.SetBudget(e.budget)
 	if err := e.restore(analyzer); err != nil {
 		return err
 	}
@@ -143,7 +148,7 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 	}
 	e.view = server.New(e.store, server.Config{
 		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Page: web.Page(), TraceURL: e.cfg.Trace.URL, TraceWindow: traceWindow,
-		Hosts: e.hosts(), Agents: agents, Notice: e.notice, PathIntervals: pathIntervals(e.cfg.MaxBytes),
+		Hosts: e.hosts(), Agents: agents, Notice: e.notice, PathIntervals: pathIntervals(e.cfg.MaxBytes), Memory: e.queries,
 		Log: func(message string, err error) { e.set.Logger.Debug(message, zap.Error(err)) }, // usually a browser went away
 	})
 	compressed := []string{"text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"} // no events, each of which must arrive at once
@@ -171,8 +176,8 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 
 // pathIntervals is how many intervals a critical path may have, so that its search takes half as much memory as the store.
 func pathIntervals(maxBytes int64) int {
-	const perInterval, least, most = 130, 250_000, 2_000_000
-	return int(max(least, min(most, maxBytes/2/perInterval)))
+	const least, most = 250_000, 2_000_000
+	return int(max(least, min(most, maxBytes/2/server.PerPathInterval)))
 }
 
 // join follows the sessions of an analyzer, in windows as long as the delay of the page.
@@ -248,6 +253,8 @@ func (e *threadView) shutdown(ctx context.Context) error {
 		e.serving.Wait()
 		e.server = nil
 	}
+	e.budget.Close()
+	e.budget = nil
 	e.telemetry.Shutdown()
 	return err
 }

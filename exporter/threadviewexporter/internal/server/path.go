@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -21,19 +22,31 @@ const (
 	maxSegments = 1500
 )
 
-// graph is the waits of the range in the form for critical paths.
+// PerPathInterval is the memory in bytes for an interval of a critical path.
+const PerPathInterval = 130
+
+// graph is the waits of the range in the form for critical paths. The caller closes it.
 type graph struct {
 	graph   *criticalpath.Graph
 	chooser window.Chooser
+	memory  *budget.Budget
+	bytes   int // of it
 }
+
+func (g *graph) close() { g.memory.Give(g.bytes) }
 
 // graph makes the graph of all threads over the range.
 func (q *query) graph() (*graph, *Problem) {
-	if q.tooMany() {
+	n := q.intervalsUpTo(q.view.cfg.PathIntervals + 1)
+	if n > q.view.cfg.PathIntervals {
 		return nil, problem(http.StatusUnprocessableEntity,
 			"too many intervals for a critical path: the limit is %d; choose a shorter range (from, to)", q.view.cfg.PathIntervals)
 	}
-	g := &graph{graph: criticalpath.New(criticalpath.Limits{MaxPieces: 1 << 22})}
+	g := &graph{graph: criticalpath.New(criticalpath.Limits{MaxPieces: 1 << 22}), memory: q.view.cfg.Memory, bytes: n * PerPathInterval}
+	if !g.memory.Take(g.bytes) {
+		return nil, problem(http.StatusUnprocessableEntity,
+			"no memory for a critical path of %d intervals now; choose a shorter range (from, to), or give the collector more memory", n)
+	}
 	g.chooser.About = func(id jvmthread.ThreadID) jvmthread.Thread { return q.sn.Threads[q.sn.Thread(id)].Thread }
 	released := q.released()
 	type history struct {
@@ -66,17 +79,16 @@ func (q *query) graph() (*graph, *Problem) {
 	return g, nil
 }
 
-// tooMany reports whether the graph of the range would exceed its limit.
-func (q *query) tooMany() bool {
-	n := 0
+// intervalsUpTo returns the number of intervals of the range, or most if it is more.
+func (q *query) intervalsUpTo(most int) (n int) {
 	for i := range q.sn.Threads {
 		for c := q.sn.Walk(i, q.from, q.to); c.Next(); {
-			if n++; n > q.view.cfg.PathIntervals {
-				return true
+			if n++; n >= most {
+				return n
 			}
 		}
 	}
-	return false
+	return n
 }
 
 // release is an interval that an interaction started or ended: the index of its thread in the upper half, and its number.
@@ -197,6 +209,7 @@ func (q *query) path() (any, *Problem) {
 	if p != nil {
 		return nil, p
 	}
+	defer g.close()
 	thread, chosen, p := q.whose(g, wanted, unbounded)
 	if p != nil {
 		return nil, p

@@ -20,6 +20,7 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/internal/budget"
 )
 
 // Config configures a View.
@@ -39,8 +40,10 @@ type Config struct {
 	Hosts []string
 	// Agents are the agents that the page can pause, resume and reconfigure; nil disables that.
 	Agents agentcontrolextension.Registry
-	// PathIntervals bounds the intervals of a critical path, at about 130 bytes each; 0: 2 million.
+	// PathIntervals bounds the intervals of a critical path, at PerPathInterval bytes each; 0: 2 million.
 	PathIntervals int
+	// Memory is what critical paths take memory from; nil: they have no other limit.
+	Memory *budget.Budget
 	// NoRollups adds up intervals one by one, for tests.
 	NoRollups bool
 	// Log logs requests that fail; nil: they are not logged.

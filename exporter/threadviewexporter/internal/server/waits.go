@@ -85,6 +85,7 @@ func (q *query) addSavings(rows []api.ClassRow, wanted jvmthread.ThreadID) *Prob
 	if p != nil {
 		return p
 	}
+	defer g.close()
 	thread, _, p := q.whose(g, wanted, false)
 	if p != nil || thread == jvmthread.NoThread {
 		return p

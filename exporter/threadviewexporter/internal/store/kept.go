@@ -59,7 +59,7 @@ func (st *Store) trim(s *Session, more int64) bool {
 func (st *Store) overfull(s *Session, more int64) (first *Session, over bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	most := st.maxBytes / allIncidents
+	most := st.limit() / allIncidents
 	if st.kept.bytes+more <= most {
 		return nil, false
 	}

@@ -31,6 +31,12 @@ const (
 	allTexts = 2
 )
 
+// limit returns how many bytes the store may hold now. The caller holds the lock.
+func (st *Store) limit() int64 { return min(st.maxBytes, st.bytes+st.budget.Room()) }
+
+// settle tells the process how many bytes the store holds. The caller holds the lock.
+func (st *Store) settle() { st.budget.Change(int(st.budget.Held()), int(st.bytes)) }
+
 // before reports whether a gives up a window before b does.
 func (a *share) before(b *share, aBytes, bBytes int64) bool {
 	switch {
@@ -46,6 +52,7 @@ func (a *share) before(b *share, aBytes, bBytes int64) bool {
 func (st *Store) victim(s *Session, more int64) *Session {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	limit := st.limit()
 	var first, spare, oldest *Session
 	wanted := func(x *Session) int64 {
 		if x == s {
@@ -74,13 +81,13 @@ func (st *Store) victim(s *Session, more int64) *Session {
 	switch {
 	case first == nil:
 		return nil
-	case oldest != nil && wanted(first) < st.maxBytes/smallest:
+	case oldest != nil && wanted(first) < limit/smallest:
 		return oldest
-	case spare != nil && wanted(spare)*int64(len(st.sessions)-st.kept.rests) > st.maxBytes:
+	case spare != nil && wanted(spare)*int64(len(st.sessions)-st.kept.rests) > limit:
 		return spare
 	case first.share.blocks > 0:
 		return first
-	case more > st.maxBytes/largest:
+	case more > limit/largest:
 		return nil
 	}
 	return st.next(s)
@@ -128,11 +135,11 @@ func (st *Store) evictFor(s *Session, bytes, texts int64) bool {
 	return true
 }
 
-// add accounts for bytes of a session, of which some are texts, if the store then has at most that many.
+// add accounts for bytes of a session, of which some are texts, if the store then has at most that many, or anyway if that is math.MaxInt64.
 func (st *Store) add(s *Session, bytes, texts, most int64) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if bytes > 0 && st.bytes+bytes > most {
+	if bytes > 0 && most < math.MaxInt64 && st.bytes+bytes > min(most, st.limit()) {
 		return false
 	}
 	st.count(s, bytes, texts)
@@ -145,6 +152,7 @@ func (st *Store) count(s *Session, bytes, texts int64) {
 	st.texts += texts
 	s.share.bytes += bytes
 	s.share.texts += texts
+	st.settle()
 }
 
 // evict drops the oldest window of a session. If it was the last one of a session that has ended, only its incidents stay.
@@ -190,7 +198,8 @@ func (st *Store) pushed(s *Session) {
 func (st *Store) textRoom(s *Session) int64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	total := st.maxBytes / allTexts
-	own := st.maxBytes/largest - s.share.texts
+	limit := st.limit()
+	total := limit / allTexts
+	own := limit/largest - s.share.texts
 	return min(own, max(total-st.texts, total/int64(max(len(st.sessions)-st.kept.rests, 1))-s.share.texts))
 }

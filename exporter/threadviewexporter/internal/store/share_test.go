@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -94,6 +95,40 @@ func TestStoreNeverExceedsItsLimit(t *testing.T) {
 		}
 		require.Equal(t, st.Stats().Bytes, sum, "program %d", seed)
 	}
+}
+
+// If other parts of the process need memory, the store gives up windows before its own limit, down to its reserve.
+func TestStoreGivesWayToOthers(t *testing.T) {
+	const limit = 4 << 20
+	root := new(budget.Root)
+	root.SetLimit(limit)
+	own, others := root.New(budget.Store, 0), root.New(budget.Buffers, 0)
+	st, sym := store.New(limit*10, nil), newSymbols()
+	st.SetBudget(own)
+	noisy, quiet := st.Open(idOf(1), nil), st.Open(idOf(2), nil)
+	quiet.Append(windowOf(0, 1, 100), sym)
+	n := 0
+	fill := func() {
+		for range 400 {
+			noisy.Append(windowOf(n, 10, 100), sym)
+			n++
+		}
+		assert.Equal(t, st.Stats().Bytes, own.Held())
+	}
+	fill()
+	assert.InDelta(t, limit*15/16, st.Stats().Bytes, limit/16)
+	others.Force(limit / 2)
+	fill()
+	assert.InDelta(t, limit/2, st.Stats().Bytes, limit/16)
+	others.Force(limit)
+	fill()
+	assert.InDelta(t, limit/8, st.Stats().Bytes, limit/16)
+	assert.Zero(t, quiet.Snapshot().Evicted)
+	others.Give(limit)
+	fill()
+	assert.InDelta(t, limit/2, st.Stats().Bytes, limit/16)
+	own.Close()
+	assert.Zero(t, root.Held(budget.Store))
 }
 
 // While a noisy session floods the store, quiet ones keep all that fits into an equal part, whether they are live or have ended.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -34,6 +35,7 @@ type Store struct {
 	encoder  *zstd.Encoder
 	decoder  *zstd.Decoder
 	rules    *waits.Rules
+	budget   *budget.Budget // of the process; nil: no other limit than maxBytes
 
 	plain    sync.Pool  // *[]byte: batches before they are compressed
 	evicting sync.Mutex // held during eviction and while a session is found, so that no session is returned that is being removed
@@ -52,6 +54,10 @@ type Store struct {
 
 // SetRules replaces the rules that find which code waits. Call it before the first session.
 func (st *Store) SetRules(rules *waits.Rules) { st.rules = rules }
+
+// SetBudget makes the store count its bytes in a budget, and give up windows if that has less room than the store's own limit. Call it before
+// the first session. The caller closes the budget after the last one.
+func (st *Store) SetBudget(b *budget.Budget) { st.budget = b }
 
 // New returns an empty store that holds at most maxBytes. The rules find which code waits; nil: the default ones.
 func New(maxBytes int64, rules *waits.Rules) *Store {
