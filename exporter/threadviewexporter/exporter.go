@@ -125,7 +125,8 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 		return err
 	}
 	e.store.SetRules(analyzer.Options.Frames.Rules())
-	e.budget, e.queries = budget.Process.New(budget.Store, 0), budget.Process.New(budget.Queries, 0)
+	e.budget = budget.Process.New(budget.Store, e.cfg.MaxBytes).Choose(e.cfg.MaxBytes != store.DefaultMaxBytes)
+	e.queries = budget.Process.New(budget.Queries, 0)
 	e.store.SetBudget(e.budget)
 	if err := e.restore(analyzer); err != nil {
 		return err

@@ -5,6 +5,7 @@ package threadengineextension
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/extension/threadengineextension/internal/metadata"
+	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
 )
@@ -24,34 +26,57 @@ type threadEngine struct {
 	analyzer *sessions.Analyzer
 	heap     *heapGrowth  // nil: left alone
 	memory   *memoryLimit // nil: left alone
+	parts    int64        // limit of the parts of the process before
+
+	logger    *zap.Logger
+	telemetry *metadata.TelemetryBuilder
 
 	keeping sync.Once
 	unkept  error // why there is no storage
 }
 
-func newThreadEngine(cfg *Config, set extension.Settings) *threadEngine {
+func newThreadEngine(cfg *Config, set extension.Settings) (*threadEngine, error) {
+	tb, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
 	memory, options := newMemoryLimit(cfg.MemoryLimitMiB), cfg.Sessions
 	if memory != nil && options.SessionsLimitMiB == 0 {
 		options.SessionsLimitMiB = int(sessions.ShareOfGo * float64(memory.bytes>>20))
 	}
+	logger := logs.Guarded(set.Logger)
 	return &threadEngine{
-		id: set.ID, analyzer: sessions.NewAnalyzer(options, logs.Guarded(set.Logger)),
-		heap: newHeapGrowth(cfg.HeapGrowth), memory: memory,
-	}
+		id: set.ID, analyzer: sessions.NewAnalyzer(options, logger), heap: newHeapGrowth(cfg.HeapGrowth), memory: memory, logger: logger, telemetry: tb,
+	}, nil
 }
 
 // Start does not start the analysis: the first component that joins does.
 func (e *threadEngine) Start(context.Context, component.Host) error {
 	e.heap.start()
 	e.memory.start()
+	e.parts = limitParts()
+	return errors.Join(
+		e.telemetry.RegisterExtensionThreadEngineMemoryHeldCallback(observeHeld),
+		e.telemetry.RegisterExtensionThreadEngineMemoryLimitCallback(observeLimit),
+	)
+}
+
+// Ready is called when all components have started. It warns about limits that cannot be reached.
+func (e *threadEngine) Ready() error {
+	warnOfMisfit(budget.Process, e.logger)
 	return nil
 }
+
+// NotReady is called before components stop.
+func (*threadEngine) NotReady() error { return nil }
 
 // Shutdown ends the analysis, unless a component already did.
 func (e *threadEngine) Shutdown(ctx context.Context) error {
 	e.analyzer.Shutdown(ctx)
 	e.heap.end()
 	e.memory.end()
+	budget.Process.SetLimit(e.parts)
+	e.telemetry.Shutdown()
 	return nil
 }
 

@@ -18,5 +18,5 @@ func NewFactory() extension.Factory {
 }
 
 func create(_ context.Context, set extension.Settings, cfg component.Config) (extension.Extension, error) {
-	return newThreadEngine(cfg.(*Config), set), nil
+	return newThreadEngine(cfg.(*Config), set)
 }

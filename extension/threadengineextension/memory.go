@@ -4,13 +4,20 @@
 package threadengineextension
 
 import (
+	"math"
 	"os"
 	"runtime/debug"
+
+	"github.com/weft-otel/weft/internal/budget"
 )
 
 // The runtime collects garbage more often as the process approaches its soft limit. This is below the 80 % of its limit at which memory_limiter
 // with default options refuses data: memory_limiter counts garbage, too, and would refuse data although there is enough memory.
 const softPercent = 75
+
+// partsPercent is the part of the soft limit that the parts of the process that count what they hold may have together. The rest is for the
+// program, other components, garbage, and what the estimates miss.
+const partsPercent = 75
 
 const (
 	leastMiB = 64
@@ -44,4 +51,13 @@ func (m *memoryLimit) end() {
 	if m != nil && m.before != 0 {
 		m.set(m.before)
 	}
+}
+
+// limitParts sets the limit of the parts of the process to that of the runtime, if that has one. It returns the limit before.
+func limitParts() (before int64) {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return budget.Process.Limit()
+	}
+	return budget.Process.SetLimit(limit / 100 * partsPercent)
 }

@@ -21,6 +21,7 @@ type Budget struct {
 	parent *Budget
 	root   *Root   // of the tree of a part of the process; nil: none
 	part   Part    // with root
+	chosen bool    // the limit, by the user
 	limit  int64   // without parent
 	times  float64 // of a member: how many times what is free in the parent it may hold
 	held   atomic.Int64
@@ -129,5 +130,8 @@ func (b *Budget) Close() {
 	b.Give(int(b.Held()))
 	if b != nil && b.root != nil {
 		b.root.parts[b.part].users.Add(-1)
+		if b.chosen {
+			b.root.parts[b.part].chosen.Add(-b.limit)
+		}
 	}
 }

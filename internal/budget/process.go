@@ -41,7 +41,7 @@ var Process = new(Root) //nolint:gochecknoglobals // as above
 // all the time. Definitions may hold no more than is free, because sessions and the page need the same texts once more.
 type Root struct {
 	limit atomic.Int64 // 0: none
-	parts [numParts]struct{ held, users atomic.Int64 }
+	parts [numParts]struct{ held, users, chosen atomic.Int64 }
 }
 
 // SetLimit sets the limit in bytes, 0 for none, and returns the one before. What is held stays.
@@ -69,6 +69,34 @@ func (r *Root) New(p Part, limit int64) *Budget {
 		limit = unlimited
 	}
 	return &Budget{root: r, part: p, limit: limit}
+}
+
+// Choose notes that the user has chosen the limit of the tree of a part, so that it should fit into that of the process. It returns b.
+func (b *Budget) Choose(chosen bool) *Budget {
+	if chosen {
+		b.chosen = true
+		b.root.parts[b.part].chosen.Add(b.limit)
+	}
+	return b
+}
+
+// Misfit returns the limits that the user has chosen, by part, and what they need together with the reserves of other parts. The second result
+// is 0 if that fits into the limit of the process.
+func (r *Root) Misfit() (chosen map[Part]int64, need int64) {
+	limit := r.Limit()
+	chosen = make(map[Part]int64)
+	for p := range numParts {
+		if c := r.parts[p].chosen.Load(); c > 0 {
+			chosen[p] = c
+			need += c
+		} else {
+			need += r.reserve(p, limit)
+		}
+	}
+	if limit == 0 || need <= limit {
+		return nil, 0
+	}
+	return chosen, need
 }
 
 // room returns how many bytes a part may take now.

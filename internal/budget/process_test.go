@@ -63,6 +63,25 @@ func TestOthersLeaveRoomAboveSessions(t *testing.T) {
 	assert.LessOrEqual(t, held, limit*7/8)
 }
 
+func TestLimitsThatUsersChooseShouldFit(t *testing.T) {
+	root := new(budget.Root)
+	store := root.New(budget.Store, 60).Choose(true)
+	root.New(budget.Definitions, 1000).Choose(false)
+	_, need := root.Misfit()
+	assert.Zero(t, need, "no limit")
+	root.SetLimit(64)
+	_, need = root.Misfit()
+	assert.Zero(t, need)
+	buffers := root.New(budget.Buffers, 10).Choose(true)
+	chosen, need := root.Misfit()
+	assert.EqualValues(t, 60+10+64/16, need)
+	assert.Equal(t, map[budget.Part]int64{budget.Store: 60, budget.Buffers: 10}, chosen)
+	store.Close()
+	buffers.Close()
+	_, need = root.Misfit()
+	assert.Zero(t, need)
+}
+
 // A flood of definitions leaves as much to what needs the same texts.
 func TestDefinitionsTakeHalfOfWhatIsFree(t *testing.T) {
 	root := new(budget.Root)

@@ -75,7 +75,7 @@ func New(set Settings) *Set {
 		carriers: sync.Pool{New: func() any { return new(threadpdata.Carrier) }},
 	}
 	s.pool = newPool(s.process, s.countBacklog)
-	s.memory.limit, s.memory.held = set.Config.MemoryLimit, budget.Process.New(budget.Sessions, 0)
+	s.memory.limit, s.memory.held = set.Config.MemoryLimit, budget.Process.New(budget.Sessions, set.Config.MemoryLimit)
 	s.metrics.Store(&[]Metrics{set.Metrics})
 	return s
 }

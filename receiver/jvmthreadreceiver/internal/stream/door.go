@@ -62,11 +62,12 @@ const slowFrame = 2 * time.Second
 var errSlowFrame = errors.New("others wait for the memory that its unfinished frame takes")
 
 func newDoor(cfg *Config) *door {
-	const mib = 1 << 20
+	definitions, buffers := int64(cfg.MaxDefinitionsMiB)<<20, int64(cfg.MaxBuffersMiB)<<20
+	normal := DefaultConfig()
 	return &door{
 		cfg: cfg, all: make(map[*connection]struct{}), peers: make(map[string]*peer),
-		definitions: budget.Process.New(budget.Definitions, int64(cfg.MaxDefinitionsMiB)*mib),
-		buffers:     budget.Process.New(budget.Buffers, int64(cfg.MaxBuffersMiB)*mib),
+		definitions: budget.Process.New(budget.Definitions, definitions).Choose(cfg.MaxDefinitionsMiB != normal.MaxDefinitionsMiB),
+		buffers:     budget.Process.New(budget.Buffers, buffers).Choose(cfg.MaxBuffersMiB != normal.MaxBuffersMiB),
 	}
 }
 
