@@ -37,7 +37,7 @@ var Process = new(Root) //nolint:gochecknoglobals // as above
 // Root is one budget for parts that also have limits of their own. Safe for concurrent use.
 //
 // A part may take what no other part holds or has in reserve. Sessions are elastic: they can always free memory without a loss, by cutting
-// windows. So nobody stops them: they compare what they hold with Elastic, and others leave them some room above, or they would cut windows
+// windows. So nothing stops them: they compare what they hold with Elastic, and others leave them some room above, or they would cut windows
 // all the time. Definitions may hold no more than is free, because sessions and the page need the same texts once more.
 type Root struct {
 	limit atomic.Int64 // 0: none

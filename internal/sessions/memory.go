@@ -43,7 +43,7 @@ type lender[T scratch] struct {
 	create func() T
 	lent   chan struct{} // its capacity is the limit
 
-	held    *budget.Budget // of the process; memory counts when it is returned, because nobody knows before what a window needs
+	held    *budget.Budget // of the process; memory counts when it is returned, because what a window needs is not known before
 	mu      sync.Mutex
 	sizes   map[T]int // bytes of each when it was returned
 	free    []T       // the last one is borrowed first, so that those that are not needed remain unused

@@ -34,7 +34,7 @@ const (
 // limit returns how many bytes the store may hold now. The caller holds the lock.
 func (st *Store) limit() int64 { return min(st.maxBytes, st.bytes+st.budget.Room()) }
 
-// settle tells the process how many bytes the store holds. The caller holds the lock.
+// settle counts the bytes of the store in the budget of the process. The caller holds the lock.
 func (st *Store) settle() { st.budget.Change(int(st.budget.Held()), int(st.bytes)) }
 
 // before reports whether a gives up a window before b does.
