@@ -34,10 +34,7 @@ func NewRun(service string) Run {
 
 // Hello returns what an agent sends before its first batch on a connection. Acked is the last batch that a receiver acknowledged.
 func (s Shape) Hello(r *Run, acked uint64) []byte {
-	dst := wire.AppendHello(wire.AppendPreamble(nil), &wire.Hello{
-		Session: r.Session, Secret: r.Secret, Wall: r.Began.UnixNano(), Monotonic: int64(Beginning), PID: 42, Acked: acked,
-		Attributes: []wire.Attribute{{Key: "service.name", Value: r.Service}, {Key: "process.runtime.name", Value: "OpenJDK Runtime Environment"}},
-	})
+	dst := r.greeting(acked)
 	for th := range s.Threads {
 		dst = wire.AppendThread(dst, jvmthread.Thread{ID: jvmthread.ThreadID(th + 1), Name: fmt.Sprintf("http-exec-%d", th+1), Group: "main"})
 	}
@@ -49,6 +46,14 @@ func (s Shape) Hello(r *Run, acked uint64) []byte {
 		dst = wire.AppendClass(dst, wire.Class{ID: jvmthread.ClassID(class + 1), Name: name})
 	}
 	return appendStacks(dst, jvmthread.ClassID(s.Classes+1))
+}
+
+// greeting returns the hello without definitions.
+func (r *Run) greeting(acked uint64) []byte {
+	return wire.AppendHello(wire.AppendPreamble(nil), &wire.Hello{
+		Session: r.Session, Secret: r.Secret, Wall: r.Began.UnixNano(), Monotonic: int64(Beginning), PID: 42, Acked: acked,
+		Attributes: []wire.Attribute{{Key: "service.name", Value: r.Service}, {Key: "process.runtime.name", Value: "OpenJDK Runtime Environment"}},
+	})
 }
 
 // appendStacks appends the stacks of all call sites, and the methods and classes that they refer to. Class is the first unused id.

@@ -84,3 +84,7 @@ func (r *readers) get(ctx context.Context, url string) {
 		r.failures.Add(1)
 	}
 }
+
+func (r *readers) String() string {
+	return fmt.Sprintf("%d; %d too long for a path, %d refused, %d errors", r.answers.Load(), r.tooLong.Load(), r.refusals.Load(), r.failures.Load())
+}

@@ -49,6 +49,7 @@ func trials() []trial {
 		{"1,000 agents", thousandAgents},
 		{"overload", overload},
 		{"page", pageInUse},
+		{"budget", littleMemory},
 		{"steady", steady},
 	}
 }

@@ -5,12 +5,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/weft-otel/weft/e2e/load"
@@ -52,57 +49,6 @@ func overload(ctx context.Context, o *options) (rows []row, err error) {
 		atMost(what+": longest time until a batch is acknowledged", seen.Longest.Milliseconds(), 2000, "ms"),
 		exactly(what+": events acknowledged, of those that were not reported as lost", seen.Acked, seen.Events),
 	}, err
-}
-
-// pageInUse is one busy JVM on the page of a developer's machine.
-func pageInUse(ctx context.Context, o *options) (rows []row, err error) {
-	c, err := startCollector(ctx, o, "all-in-one.yaml")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, c.end()) }()
-	shape := load.Shape{Threads: 50, Locks: 50, Classes: 2, Rate: 100_000, Batch: 20 * time.Millisecond}
-	lasts := o.lasting(90 * time.Second)
-	reading, stop := context.WithCancel(ctx)
-	var page readers
-	var open sync.WaitGroup
-	open.Go(func() {
-		if base, err := firstSession(reading, "http://"+c.page+"/api/sessions"); err == nil {
-			page.read(reading, 10, base, base+"/threads", base+"/lanes", base+"/answer", base+"/classes", base+"/path", base+"/interactions", base+"/minimap")
-		}
-	})
-	seen, err := agents(ctx, c.socket, 1, shape, lasts)
-	stop()
-	open.Wait()
-	what := "one JVM, 100,000 events/s, all-in-one.yaml, 10 clients of the page"
-	return []row{
-		atMost(what+": peak RSS", c.peak()>>20, 700, "MB"),
-		exactly(what+": events lost", seen.Lost, 0),
-		{what + ": answers of the page", "no error", fmt.Sprintf("%d; %d too long for a path, %d refused, %d errors", page.answers.Load(), page.tooLong.Load(), page.refusals.Load(), page.failures.Load()), page.answers.Load() > 0 && page.refusals.Load()+page.failures.Load() == 0},
-	}, err
-}
-
-// firstSession waits for a session and returns its URL.
-func firstSession(ctx context.Context, sessions string) (string, error) {
-	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, sessions, http.NoBody)
-		if err != nil {
-			return "", err
-		}
-		var list struct{ Sessions []struct{ ID string } }
-		if response, err := http.DefaultClient.Do(request); err == nil {
-			err = json.NewDecoder(response.Body).Decode(&list)
-			_ = response.Body.Close()
-			if err == nil && len(list.Sessions) > 0 {
-				return sessions + "/" + list.Sessions[0].ID, nil
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return "", ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
 }
 
 // steady is a normal load for a long time, by simulated agents and a JVM.
