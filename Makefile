@@ -104,6 +104,10 @@ lint: $(LINT) $(VALE) web/node_modules/.installed ## lint Go, C, the page and al
 vulnerabilities: ## compare all dependencies with the databases of known vulnerabilities
 	scripts/vulnerabilities.sh
 
+.PHONY: sbom
+sbom: build/collector-full/.written ## write the list of all dependencies (CycloneDX) to build/weft.cdx.json
+	scripts/sbom.sh build/weft.cdx.json
+
 .PHONY: generate
 generate: web/dist/app.js ## regenerate component metadata, the wire tables and their C header, and the page
 	$(GO) generate ./...

@@ -22,7 +22,7 @@ import (
 // takeovers are what a client tries that knows a session's ID, which is in each span, but not its secret. The texts follow a hello.
 var takeovers = []struct {
 	name   string
-	secret bool // has one of its own
+	secret bool // sends one, which is not the session's
 	acked  bool // claims that another receiver has a billion batches
 	then   string
 }{
