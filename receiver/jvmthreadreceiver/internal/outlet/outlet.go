@@ -61,10 +61,10 @@ func New(set receiver.Settings, transport string, form Form, next consumer.Trace
 	return &Outlet{Next: next, Form: form, Report: report, Telemetry: telemetry, Log: logs.Guarded(set.Logger)}, err
 }
 
-// The delay between retries doubles from the first to the longest.
+// The delay between retries doubles from the first to the longest, by which a batch is later than the next component could take it.
 const (
 	firstRetry   = 50 * time.Millisecond
-	longestRetry = 5 * time.Second
+	longestRetry = 500 * time.Millisecond
 )
 
 const format = "weft"
