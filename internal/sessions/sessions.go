@@ -127,6 +127,7 @@ func (s *Set) Shutdown(ctx context.Context) {
 // should then send td again.
 func (s *Set) Consume(ctx context.Context, td ptrace.Traces) error {
 	s.resume(ctx)
+	begin := time.Now()
 	var done *receipt
 	for _, rs := range td.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
@@ -144,7 +145,7 @@ func (s *Set) Consume(ctx context.Context, td ptrace.Traces) error {
 		}
 	}
 	if done != nil {
-		done.wait(s.journal != nil, s.Config.AckWithin)
+		done.wait(s.journal != nil, s.Config.AckWithin-time.Since(begin)) // it may have waited for memory
 	}
 	return nil
 }
