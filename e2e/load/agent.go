@@ -28,6 +28,7 @@ type Agent struct {
 	bytes  int    // of them
 	unsent int    // index of the first one not sent on this connection
 	acked  uint64
+	heard  time.Time     // when a batch was acknowledged last
 	last   time.Duration // of simulated time, when the JVM ended
 	ended  bool
 	wake   chan struct{} // there may be something to send
@@ -174,6 +175,14 @@ func (a *Agent) read(replies *wire.Reader) {
 // forget drops what was acknowledged. The caller holds the lock.
 func (a *Agent) forget(sequence uint64) {
 	n := 0
+	if len(a.kept) > 0 && a.kept[0].Sequence <= sequence {
+		since := a.kept[0].due
+		if a.heard.After(since) {
+			since = a.heard
+		}
+		a.heard = time.Now()
+		a.Seen.rest(a.heard.Sub(since))
+	}
 	for n < len(a.kept) && a.kept[n].Sequence <= sequence {
 		a.Seen.acknowledge(a.kept[n].Events, time.Since(a.kept[n].due))
 		a.bytes -= len(a.kept[n].Frame)

@@ -17,6 +17,7 @@ type Seen struct {
 	acked    int
 	refusals int
 	waits    []time.Duration // of each batch, from when it was complete to its acknowledgement
+	pause    time.Duration   // longest time in which an agent got no acknowledgement although it waited for one
 }
 
 func (s *Seen) happen(events int) {
@@ -44,10 +45,18 @@ func (s *Seen) acknowledge(events int, wait time.Duration) {
 	s.waits = append(s.waits, wait)
 }
 
+// rest notes that an agent got no acknowledgement for a time although it waited for one.
+func (s *Seen) rest(pause time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pause = max(s.pause, pause)
+}
+
 // Summary is a state of Seen.
 type Summary struct {
 	Events, Lost, Acked, Refusals int
 	Median, P99, Longest          time.Duration // until a batch was acknowledged
+	Pause                         time.Duration // longest time without an acknowledgement for an agent that waited for one
 }
 
 // Summary returns the state so far.
@@ -61,5 +70,5 @@ func (s *Seen) Summary() Summary {
 		}
 		return waits[min(len(waits)-1, int(share*float64(len(waits))))]
 	}
-	return Summary{s.events, s.lost, s.acked, s.refusals, at(0.5), at(0.99), at(1)}
+	return Summary{s.events, s.lost, s.acked, s.refusals, at(0.5), at(0.99), at(1), s.pause}
 }

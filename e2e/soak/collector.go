@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -48,8 +49,10 @@ func startCollector(ctx context.Context, o *options, config string, more ...stri
 		"yaml:service::telemetry::metrics::readers: [{pull: {exporter: {prometheus: {host: 127.0.0.1, port: "+port+"}}}}]") {
 		args = append(args, "--config", text)
 	}
-	c.cmd = exec.CommandContext(ctx, o.program, args...) //nolint:gosec // the developer chooses the program
+	args = append(append(slices.Clone(o.before), o.program), args...)
+	c.cmd = exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // the developer chooses the program
 	c.cmd.Env = append(os.Environ(), "WEFT_ENDPOINT=unix://"+c.socket, "WEFT_OUT="+c.dir, "WEFT_HEALTH="+c.health, "WEFT_PAGE="+c.page, "WEFT_METRICS_PORT="+port)
+	c.cmd.Env = append(c.cmd.Env, o.env...)
 	c.cmd.Stderr = &c.output
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches this program only
 	if err := c.cmd.Start(); err != nil {

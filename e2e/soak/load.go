@@ -18,6 +18,12 @@ import (
 
 // agents runs simulated JVMs for a time and returns when their sessions have ended.
 func agents(ctx context.Context, socket string, count int, shape load.Shape, lasts time.Duration) (load.Summary, error) {
+	const retain = 8 << 20 // as the agent's
+	return agentsWith(ctx, socket, count, shape, lasts, retain)
+}
+
+// agentsWith is agents that keep so many bytes of batches.
+func agentsWith(ctx context.Context, socket string, count int, shape load.Shape, lasts time.Duration, retain int) (load.Summary, error) {
 	seen := &load.Seen{}
 	errs := make([]error, count)
 	ctx, cancel := context.WithTimeout(ctx, lasts)
@@ -27,7 +33,7 @@ func agents(ctx context.Context, socket string, count int, shape load.Shape, las
 		all.Go(func() {
 			time.Sleep(time.Duration(i) * shape.Batch / time.Duration(count)) // JVMs do not start at the same moment
 			a := &load.Agent{
-				Shape: shape, Run: load.NewRun(fmt.Sprintf("service-%d", i)), Network: "unix", Socket: socket, Retain: 8 << 20, Seen: seen,
+				Shape: shape, Run: load.NewRun(fmt.Sprintf("service-%d", i)), Network: "unix", Socket: socket, Retain: retain, Seen: seen,
 			}
 			errs[i] = a.Live(ctx, patience)
 		})

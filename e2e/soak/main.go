@@ -30,6 +30,8 @@ type options struct {
 	agent   string  // the agent's library
 	scale   float64 // of all times
 	verbose bool
+
+	before, env []string // of the collector's command
 }
 
 // row is a line of the table.
@@ -48,6 +50,7 @@ func trials() []trial {
 	return []trial{
 		{"1,000 agents", thousandAgents},
 		{"overload", overload},
+		{"starved", starved},
 		{"page", pageInUse},
 		{"budget", littleMemory},
 		{"steady", steady},
