@@ -35,10 +35,13 @@ type countingAgent struct {
 	at      jvmthread.Time
 	ending  bool
 	stopped chan struct{}
+	stop    sync.Once
+	workers sync.WaitGroup
 }
 
 type batchFrame struct {
 	sequence uint64
+	before   uint64 // events in earlier batches
 	data     []byte
 }
 
@@ -56,15 +59,23 @@ func startAgent(t *testing.T, endpoint, service string) *countingAgent {
 	a.hello.Secret, a.hello.Session = wire.NewSecret()
 	a.from = jvmthread.Time(now)
 	a.at = a.from
-	var wg sync.WaitGroup
-	wg.Go(a.work)
-	wg.Go(a.connect)
-	t.Cleanup(func() {
-		close(a.stopped)
-		a.hangUp()
-		wg.Wait()
-	})
+	a.workers.Go(a.work)
+	a.workers.Go(a.connect)
+	t.Cleanup(func() { a.vanish() })
 	return a
+}
+
+// vanish ends the agent without a word, like a JVM that is killed. It returns how many events were acknowledged, of those that it has made.
+func (a *countingAgent) vanish() (acked, made uint64) {
+	a.stop.Do(func() { close(a.stopped) })
+	a.hangUp()
+	a.workers.Wait()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.kept) > 0 {
+		return a.kept[0].before, a.events
+	}
+	return a.events, a.events
 }
 
 // work makes a batch every 50 ms.
@@ -110,8 +121,8 @@ func (a *countingAgent) append(until jvmthread.Time) bool {
 		}
 	}
 	a.last++
-	data := wire.AppendBatch(nil, wire.BatchHeader{Sequence: a.last, Watermark: a.at, Before: before}, sections...)
-	a.kept = append(a.kept, batchFrame{a.last, data})
+	data := wire.AppendBatch(nil, wire.BatchHeader{Sequence: a.last, Watermark: a.at - 1, Before: before}, sections...)
+	a.kept = append(a.kept, batchFrame{a.last, before, data})
 	if a.conn != nil {
 		_, _ = a.conn.Write(data) // a broken connection is noticed by its reader
 	}

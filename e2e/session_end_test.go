@@ -1,0 +1,94 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+// restartSlack is how much longer than documented a busy machine may take.
+const restartSlack = 40 * time.Second
+
+// writeConfig writes a configuration into a folder.
+func writeConfig(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// endsUnheard kills a collector, ends a JVM and an agent meanwhile, and starts the collector again. No data of others arrives. The last windows
+// must be delivered within a time, with the right cut.
+func endsUnheard(t *testing.T, to *backend, s setup, c *collector, within time.Duration) {
+	t.Helper()
+	agent, jvm := startAgent(t, s.endpoint, "vanished"), java(t, jdks[0], s.endpoint, "exited", "Idle")
+	poll(t, "windows arrive", func() bool { return to.cuts("vanished")["time"] > 0 && to.cuts("exited")["time"] > 0 })
+	c.stop(t, syscall.SIGKILL)
+	require.NoError(t, writeLine(jvm))
+	begin := time.Now()
+	require.Equal(t, 0, jvm.wait(t), "exit code of the JVM")
+	t.Logf("the JVM ended within %v", time.Since(begin))
+	acked, made := agent.vanish()
+	begin = time.Now()
+	startCollector(t, s)
+	poll(t, "the last windows arrive", func() bool { return to.cuts("vanished")["lost"] > 0 && to.cuts("exited")["lost"] > 0 })
+	took := time.Since(begin)
+	t.Logf("the sessions were ended %v after the start of the next collector", took)
+	assert.Less(t, took, within+restartSlack)
+
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	var events uint64
+	for _, service := range []string{"vanished", "exited"} {
+		for _, root := range to.got.roots(service) {
+			assert.Zero(t, root.number("weft.events.missed"), service)
+			if service == "vanished" {
+				events += uint64(root.number("weft.events.count"))
+			}
+		}
+		assert.Equal(t, 1, to.got.cuts(service)["lost"], service)
+		assert.Zero(t, to.got.cuts(service)["end"], service)
+	}
+	t.Logf("%d events, %d acknowledged, %d in windows", made, acked, events)
+	assert.GreaterOrEqual(t, events, acked, "acknowledged events are in windows")
+	assert.LessOrEqual(t, events, made)
+	assert.Empty(t, to.got.twice)
+}
+
+// TestSessionsEndWhileTheCollectorIsDown has only the storage of the collector to know of the sessions.
+func TestSessionsEndWhileTheCollectorIsDown(t *testing.T) {
+	to, dir := startBackend(t), t.TempDir()
+	s := setup{
+		config: writeConfig(t, dir, "alone.yaml", alone), more: []string{writeConfig(t, dir, "sending.yaml", fmt.Sprintf(toBackend, to.URL)), durable()},
+		endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock"), env: []string{"WEFT_STATE=" + filepath.Join(dir, "state")},
+	}
+	const documented = 20 * time.Second // 5 s until the session is continued, and three times reorder_timeout
+	endsUnheard(t, to, s, startCollector(t, s), documented)
+}
+
+// TestSessionsEndWhileTheEdgeIsDown has only the silence of the edge to tell the gateway.
+func TestSessionsEndWhileTheEdgeIsDown(t *testing.T) {
+	to, dir := startBackend(t), t.TempDir()
+	address := freeAddress(t)
+	const timeout = 10 * time.Second
+	startCollector(t, setup{
+		config: writeConfig(t, dir, "gateway.yaml", gateway), env: []string{"WEFT_GATEWAY=" + address},
+		more: []string{writeConfig(t, dir, "sending.yaml", fmt.Sprintf(toBackend, to.URL)), "yaml:extensions::thread_engine::session_timeout: 10s"},
+	})
+	s := setup{
+		config: writeConfig(t, dir, "edge.yaml", edge), endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock"),
+		env: []string{"WEFT_STATE=" + filepath.Join(dir, "edge"), "WEFT_GATEWAYS=[" + address + "]"},
+	}
+	endsUnheard(t, to, s, startCollector(t, s), timeout)
+}
