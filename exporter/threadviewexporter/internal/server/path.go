@@ -5,6 +5,7 @@ package server
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 const (
@@ -39,8 +41,7 @@ func (g *graph) close() { g.memory.Give(g.bytes) }
 func (q *query) graph() (*graph, *Problem) {
 	n := q.intervalsUpTo(q.view.cfg.PathIntervals + 1)
 	if n > q.view.cfg.PathIntervals {
-		return nil, problem(http.StatusUnprocessableEntity,
-			"too many intervals for a critical path: the limit is %d; choose a shorter range (from, to)", q.view.cfg.PathIntervals)
+		return nil, q.tooLong()
 	}
 	g := &graph{graph: criticalpath.New(criticalpath.Limits{MaxPieces: 1 << 22}), memory: q.view.cfg.Memory, bytes: n * PerPathInterval}
 	if !g.memory.Take(g.bytes) {
@@ -77,6 +78,15 @@ func (q *query) graph() (*graph, *Problem) {
 		g.chooser.Add(h.thread, time.Duration(h.stopped))
 	}
 	return g, nil
+}
+
+// tooLong is the answer to a range with too many intervals: it names one that is possible.
+func (q *query) tooLong() *Problem {
+	remedy := "choose a shorter range (from, to)"
+	if from, ok := q.sn.Fitting(q.from, q.to, q.view.cfg.PathIntervals); ok {
+		remedy = fmt.Sprintf("choose a shorter range, such as its last %s: from=%d, to=%d", wording.Duration(q.to.Sub(from)), q.rel(from), q.rel(q.to))
+	}
+	return problem(http.StatusUnprocessableEntity, "too many intervals for a critical path: the limit is %d; %s", q.view.cfg.PathIntervals, remedy)
 }
 
 // intervalsUpTo returns the number of intervals of the range, or most if it is more.

@@ -161,3 +161,21 @@ func (sn *Snapshot) uncoveredHolds(from, to jvmthread.Time, cover *Cover, yield 
 		}
 	}
 }
+
+// Fitting returns the start of the longest range of whole windows that ends at a time, begins not before another, and has at most so many
+// intervals; false if there is none.
+func (sn *Snapshot) Fitting(from, to jvmthread.Time, most int) (jvmthread.Time, bool) {
+	fits, ok := to, false
+	n := len(sn.Threads) // each may have one that ends later
+	for i := len(sn.blocks) - 1; i >= 0; i-- {
+		b := sn.blocks[i]
+		if b.open || b.Start >= to {
+			continue
+		}
+		if n += len(b.state); n > most || b.Start < from {
+			break
+		}
+		fits, ok = b.Start, true
+	}
+	return fits, ok
+}
