@@ -101,8 +101,9 @@ func (q *Queue) Rejoin() {
 	}
 }
 
-// Joining reports whether no batch was taken since New or Rejoin. Then a missing batch is not worth a long wait.
-func (q *Queue) Joining() bool { return q.joining }
+// Joining reports whether no batch was taken, not in an earlier life either. Then a missing batch is not worth a long wait. After Rejoin it is:
+// the sender's queue may have changed the order in a crash.
+func (q *Queue) Joining() bool { return q.joining && q.resumes == 1 }
 
 // Resume continues at the given batch, before which so many events were processed in an earlier life, all of them before the watermark.
 // Nothing was added yet.
@@ -118,7 +119,7 @@ const MaxParts = 1 << 17
 
 // Add adds a part and copies its events, whose times must not fall. It reports whether the part was new and valid.
 func (q *Queue) Add(p Part) bool {
-	if q.joining && !q.Stalled() && p.First <= p.Batch {
+	if q.Joining() && !q.Stalled() && p.First <= p.Batch {
 		q.next = max(q.next, p.First)
 	}
 	if p.Batch < q.next || p.Part >= p.Parts || p.Parts > MaxParts {

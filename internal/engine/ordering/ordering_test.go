@@ -135,6 +135,22 @@ func TestJoinedAtTheFirstBatchOfTheSender(t *testing.T) {
 	want(t, q.Ready(), "gap 3@80", "1@85")
 }
 
+// A queue on disk may send what it was about to send when its collector crashed after what the next life got: a session that was known before
+// waits for it, whatever the sender began with.
+func TestRejoinedWithEarlierBatchesBehind(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Resume(2, 1)
+	q.Rejoin()
+	late := part(3, 0, 1, 40, 2, 1, 35)
+	late.First = 3
+	q.Add(late)
+	if want(t, q.Ready()); !q.Stalled() || q.Joining() {
+		t.Error("batch 2 is missing, and worth a wait")
+	}
+	q.Add(part(2, 0, 1, 30, 1, 1, 25))
+	want(t, q.Ready(), "1@25", "1@35")
+}
+
 // What another collector got meanwhile is not missed, but the states of the threads are not known afterwards.
 func TestRejoined(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
