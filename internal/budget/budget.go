@@ -128,10 +128,16 @@ func (b *Budget) Limit() int64 {
 // Close gives back all that b holds. Close its members first, and do not use it again.
 func (b *Budget) Close() {
 	b.Give(int(b.Held()))
-	if b != nil && b.root != nil {
-		b.root.parts[b.part].users.Add(-1)
-		if b.chosen {
-			b.root.parts[b.part].chosen.Add(-b.limit)
-		}
+	b.Retire()
+}
+
+// Retire gives back the reserve of b, the tree of a part, whose holders still give back what they hold.
+func (b *Budget) Retire() {
+	if b == nil || b.root == nil {
+		return
+	}
+	b.root.parts[b.part].users.Add(-1)
+	if b.chosen {
+		b.root.parts[b.part].chosen.Add(-b.limit)
 	}
 }

@@ -115,8 +115,8 @@ func (s *Set) Shutdown(ctx context.Context) {
 		deliver(ctx, e.close(window.CutShutdown))
 	}
 	if all != nil {
-		s.pool.room.Close()
-		s.memory.held.Close()
+		s.pool.room.Retire()
+		s.memory.held.Retire()
 	}
 	pathMemory.clear()
 	incidentMemory.clear()

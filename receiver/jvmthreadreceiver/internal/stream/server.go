@@ -37,8 +37,8 @@ func newServer(settings Settings) *Server {
 }
 
 // Listen opens the listener.
-func Listen(ctx context.Context, settings Settings) (s *Server, err error) {
-	s = newServer(settings)
+func Listen(ctx context.Context, settings Settings) (_ *Server, err error) {
+	s := newServer(settings)
 	defer func() {
 		if err != nil {
 			s.sessions.close()
