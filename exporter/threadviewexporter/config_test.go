@@ -59,7 +59,7 @@ func TestConfig(t *testing.T) {
 	// Options of an engine that the page does not have, also with an engine of its own.
 	for _, name := range []string{"ack_within", "sessions_limit_mib", "journal_limit_mib", "storage", "critical_path", "max_spans_per_window"} {
 		err := confmap.NewFromStringMap(map[string]any{name: 1}).Unmarshal(createDefaultConfig())
-		assert.ErrorContains(t, err, "has invalid keys: "+name)
+		require.ErrorContains(t, err, "has invalid keys: "+name)
 	}
 	all.Frames.Libraries = []string{""}
 	assert.ErrorContains(t, confmap.Validate(all), "frames: libraries: a prefix is empty; ")

@@ -26,7 +26,7 @@ func observeLimit(_ context.Context, o metric.Int64Observer) error {
 }
 
 // options are what limits the parts of the process.
-var options = map[budget.Part]string{ //nolint:gochecknoglobals // a table
+var options = map[budget.Part]string{
 	budget.Definitions: "jvm_thread::protocols::stream::max_definitions_mib",
 	budget.Buffers:     "jvm_thread::protocols::stream::max_buffers_mib",
 	budget.Store:       "thread_view::max_bytes",

@@ -22,7 +22,7 @@ func (p *Path) Held() int { return room(p.Segments) + room(p.Waits) + room(p.tot
 func (r *Retiming) Held() int {
 	return room(r.points) + room(r.lanes) + room(r.before) + room(r.place) + room(r.raw) +
 		room(r.grants) + room(r.nextHold) + room(r.endOf) + room(r.pending) +
-		room(r.missing) + room(r.waiting) + room(r.others) + room(r.ready) + room(r.scratch.slacks) + room(r.groups) + room(r.groupOf) + room(r.chained) +
+		room(r.missing) + room(r.waiting) + room(r.others) + room(r.ready) + room(r.slacks) + room(r.groups) + room(r.groupOf) + room(r.chained) +
 		room(r.runs) + room(r.held) + room(r.heldAt) + room(r.own) + room(r.other) + room(r.gain) +
 		room(r.next) + room(r.heads) + room(r.nexts) + room(r.cost) + room(r.rest) + room(r.nearest) + room(r.hidden) + room(r.newest) +
 		room(r.gains) + room(r.columns) + room(r.narrow) + room(r.slack) + room(r.renamed)

@@ -167,8 +167,7 @@ func (sn *Snapshot) uncoveredHolds(from, to jvmthread.Time, cover *Cover, yield 
 func (sn *Snapshot) Fitting(from, to jvmthread.Time, most int) (jvmthread.Time, bool) {
 	fits, ok := to, false
 	n := len(sn.Threads) // each may have one that ends later
-	for i := len(sn.blocks) - 1; i >= 0; i-- {
-		b := sn.blocks[i]
+	for _, b := range slices.Backward(sn.blocks) {
 		if b.open || b.Start >= to {
 			continue
 		}
