@@ -49,9 +49,14 @@ func (all *sessions) held() int64 { return all.door.held() + all.flight.Held() }
 
 // close gives back the memory of all sessions, when no connection is left.
 func (all *sessions) close() {
-	all.door.definitions.Close()
-	all.door.buffers.Close()
-	all.flight.Close()
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, s := range all.byID { // they continue with the next receiver
+		all.door.definitions.Give(s.cost)
+	}
+	all.door.definitions.Retire()
+	all.door.buffers.Retire()
+	all.flight.Retire()
 }
 
 // serves reports whether a connection serves the session.
