@@ -4,8 +4,6 @@
 package e2e
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -19,14 +17,6 @@ import (
 
 // restartSlack is how much longer than documented a busy machine may take.
 const restartSlack = 40 * time.Second
-
-// writeConfig writes a configuration into a folder.
-func writeConfig(t *testing.T, dir, name, text string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
-}
 
 // endsUnheard kills a collector, ends a JVM and an agent meanwhile, and starts the collector again. No data of others arrives. The last windows
 // must be delivered within a time, with the right cut.
@@ -70,8 +60,8 @@ func endsUnheard(t *testing.T, to *backend, s setup, c *collector, within time.D
 func TestSessionsEndWhileTheCollectorIsDown(t *testing.T) {
 	to, dir := startBackend(t), t.TempDir()
 	s := setup{
-		config: writeConfig(t, dir, "alone.yaml", alone), more: []string{writeConfig(t, dir, "sending.yaml", fmt.Sprintf(toBackend, to.URL)), durable()},
-		endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock"), env: []string{"WEFT_STATE=" + filepath.Join(dir, "state")},
+		config: "jaeger.yaml", more: []string{shipped("durable.yaml")}, endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock"),
+		env: []string{"WEFT_STATE=" + filepath.Join(dir, "state"), "JAEGER_ENDPOINT=" + to.address, shortWindows},
 	}
 	const documented = 20 * time.Second // 5 s until the session is continued, and three times reorder_timeout
 	endsUnheard(t, to, s, startCollector(t, s), documented)
@@ -83,11 +73,11 @@ func TestSessionsEndWhileTheEdgeIsDown(t *testing.T) {
 	address := freeAddress(t)
 	const timeout = 10 * time.Second
 	startCollector(t, setup{
-		config: writeConfig(t, dir, "gateway.yaml", gateway), env: []string{"WEFT_GATEWAY=" + address},
-		more: []string{writeConfig(t, dir, "sending.yaml", fmt.Sprintf(toBackend, to.URL)), "yaml:extensions::thread_engine::session_timeout: 10s"},
+		config: "gateway.yaml", more: []string{"yaml:extensions::thread_engine::session_timeout: 10s"},
+		env: []string{"WEFT_GATEWAY=" + address, "WEFT_BACKEND=" + to.address, shortWindows},
 	})
 	s := setup{
-		config: writeConfig(t, dir, "edge.yaml", edge), endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock"),
+		config: "edge.yaml", more: []string{shipped("durable-edge.yaml")}, endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock"),
 		env: []string{"WEFT_STATE=" + filepath.Join(dir, "edge"), "WEFT_GATEWAYS=[" + address + "]"},
 	}
 	endsUnheard(t, to, s, startCollector(t, s), timeout)

@@ -29,12 +29,14 @@ func startGateways(t *testing.T) *gateways {
 	g, dir := &gateways{to: startBackend(t)}, t.TempDir()
 	for i := range g.of {
 		g.of[i] = setup{
-			config: writeConfig(t, dir, "gateway.yaml", gateway), more: []string{writeConfig(t, dir, "sending.yaml", fmt.Sprintf(toBackend, g.to.URL)), durable()},
-			env: []string{"WEFT_GATEWAY=" + freeAddress(t), "WEFT_STATE=" + filepath.Join(dir, fmt.Sprint("state", i))},
+			config: "gateway.yaml", more: []string{shipped("durable.yaml")},
+			env: []string{
+				"WEFT_GATEWAY=" + freeAddress(t), "WEFT_BACKEND=" + g.to.address, "WEFT_STATE=" + filepath.Join(dir, fmt.Sprint("state", i)), shortWindows,
+			},
 		}
 	}
 	g.state = filepath.Join(dir, "edge")
-	g.setup = setup{config: writeConfig(t, dir, "edge.yaml", edge), endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock")}
+	g.setup = setup{config: "edge.yaml", more: []string{shipped("durable-edge.yaml")}, endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock")}
 	return g
 }
 
@@ -93,6 +95,11 @@ func TestSessionMovesBetweenGateways(t *testing.T) {
 				c.terminate(t)
 			}
 			g.to.check(t, "moved", events, length)
+			if name == "killed" {
+				g.to.checkRepeats(t, 2)
+			} else {
+				g.to.checkRepeats(t, 0)
+			}
 		})
 	}
 }

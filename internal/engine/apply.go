@@ -117,7 +117,11 @@ const maxEmptyCuts = 64
 func (e *Engine) cutUntil(at jvmthread.Time, yield Yield) {
 	for n := 0; at >= e.builder.End() && e.builder.End() != math.MaxInt64; n++ {
 		next := e.builder.End()
-		shown := e.cutAt(next, window.CutTime, yield)
+		out := yield
+		if e.away && e.last == e.builder.Start() && e.builder.Events() == 0 { // the other collector may have a window that starts there
+			out = func(*window.Window) {}
+		}
+		shown := e.cutAt(next, window.CutTime, out)
 		switch {
 		case e.away: // the other collector has windows that start at multiples
 			next, e.away = at, false

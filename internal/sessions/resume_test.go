@@ -204,7 +204,7 @@ func TestDamagedJournal(t *testing.T) {
 				for _, td := range batches[half:] {
 					l.Consume(t.Context(), td)
 				}
-				time.Sleep(2 * time.Second) // in the synctest bubble; an earlier batch might still arrive
+				time.Sleep(6 * time.Second) // in the synctest bubble; an earlier batch might still arrive
 				synctest.Wait()
 				l.Shutdown(t.Context())
 				assert.NotEmpty(t, l.got)

@@ -42,10 +42,9 @@ type Handler interface {
 	Receive(c *threadpdata.Carrier)
 	// Advance processes all events whose order is certain.
 	Advance()
-	// Stalled reports whether a batch is missing, Awaits returns its number, and Skip gives it up and advances. Joining reports whether it
-	// is missing because the session is joined in the middle, and Rejoin says that the session may have been elsewhere.
+	// Stalled reports whether a batch is missing, Awaits returns its number, and Skip gives it up and advances. Rejoin says that the session
+	// may have been elsewhere.
 	Stalled() bool
-	Joining() bool
 	Rejoin()
 	Awaits() uint64
 	Skip()
@@ -283,10 +282,6 @@ func (e *entry) watchStall(now time.Time) {
 	}
 }
 
-// joinPatience is how long the earliest batch to arrive waits for an earlier one when a session is joined in the middle. It suffices for
-// batches that overtake each other on their way; without an earlier one, which is usual, nothing is missing.
-const joinPatience = 500 * time.Millisecond
-
 // check gives up a batch that has been missing for too long.
 func (e *entry) check(now time.Time) (silent bool) {
 	stalled, silent := e.patience(now)
@@ -297,12 +292,10 @@ func (e *entry) check(now time.Time) (silent bool) {
 	return silent
 }
 
-// patience reports whether a batch has been missing for too long, and whether the session has been silent for too long.
+// patience reports whether a batch has been missing for too long, and whether the session has been silent for too long. A session that is
+// joined in the middle, after another collector had it, waits as long: the queue of a sender that crashed sends some batches late.
 func (e *entry) patience(now time.Time) (stalled, silent bool) {
 	patience := e.set.Config.ReorderTimeout
-	if e.handler.Joining() {
-		patience = min(patience, joinPatience)
-	}
 	waiting := e.set.pool.oldest(e)
 	processed := waiting.IsZero() || waiting.Sub(e.stalled) >= patience // all that arrived in time
 	stalled = !e.stalled.IsZero() && now.Sub(e.stalled) >= patience && processed

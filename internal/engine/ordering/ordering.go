@@ -14,6 +14,7 @@
 package ordering
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"unsafe"
@@ -56,11 +57,12 @@ type Counters struct {
 // Queue orders the events of one session. One goroutine owns it.
 type Queue struct {
 	limits  Limits
-	joining bool   // no batch was taken since New or Rejoin
-	resumed bool   // the states of the threads are known from an earlier life
-	resumes uint64 // number of the batch that would continue what was taken before; set while joining
-	next    uint64 // number of the next batch
-	seen    uint64 // events in the batches taken or given up so far
+	joining bool     // no batch was taken since New or Rejoin
+	resumed bool     // the states of the threads are known from an earlier life
+	resumes uint64   // number of the batch that would continue what was taken before; set while joining
+	rejoins []uint64 // numbers of the batches before which the session may have been elsewhere; each follows one that waits
+	next    uint64   // number of the next batch
+	seen    uint64   // events in the batches taken or given up so far
 	waiting map[uint64]*batch
 	free    []*batch
 
@@ -94,16 +96,18 @@ func New(limits Limits) *Queue {
 }
 
 // Rejoin says that the session may have been elsewhere meanwhile: if the next batch to arrive is not the awaited one, those in
-// between are not missed. It does nothing while a batch is missing.
+// between are not missed. While a batch is missing, that holds for what follows the last one that has arrived.
 func (q *Queue) Rejoin() {
-	if !q.joining && !q.Stalled() {
+	switch {
+	case q.Stalled():
+		after := slices.Max(slices.Collect(maps.Keys(q.waiting))) + 1
+		if n := len(q.rejoins); n == 0 || q.rejoins[n-1] < after {
+			q.rejoins = append(q.rejoins, after)
+		}
+	case !q.joining:
 		q.joining, q.resumes = true, q.next
 	}
 }
-
-// Joining reports whether no batch was taken, not in an earlier life either. Then a missing batch is not worth a long wait. After Rejoin it is:
-// the sender's queue may have changed the order in a crash.
-func (q *Queue) Joining() bool { return q.joining && q.resumes == 1 }
 
 // Resume continues at the given batch, before which so many events were processed in an earlier life, all of them before the watermark.
 // Nothing was added yet.
@@ -119,7 +123,7 @@ const MaxParts = 1 << 17
 
 // Add adds a part and copies its events, whose times must not fall. It reports whether the part was new and valid.
 func (q *Queue) Add(p Part) bool {
-	if q.Joining() && !q.Stalled() && p.First <= p.Batch {
+	if q.joining && q.resumes == 1 && !q.Stalled() && p.First <= p.Batch { // no batch was taken, not in an earlier life either
 		q.next = max(q.next, p.First)
 	}
 	if p.Batch < q.next || p.Part >= p.Parts || p.Parts > MaxParts {
@@ -185,7 +189,9 @@ func (q *Queue) take(b *batch) {
 	}
 	q.joining = false
 	delete(q.waiting, q.next)
-	q.next++
+	if q.next++; len(q.rejoins) > 0 && q.next == q.rejoins[0] {
+		q.joining, q.resumes, q.rejoins = true, q.next, slices.Delete(q.rejoins, 0, 1)
+	}
 	q.waitingEvents -= len(b.events)
 	for i := range b.events {
 		if b.events[i].Time < q.out {

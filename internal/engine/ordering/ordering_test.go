@@ -120,16 +120,16 @@ func TestJoinedAtTheFirstBatchOfTheSender(t *testing.T) {
 		return p
 	}
 	q.Add(first(part(901, 0, 1, 80, 12_346, 1, 70)))
-	if want(t, q.Ready()); !q.Stalled() || !q.Joining() {
+	if want(t, q.Ready()); !q.Stalled() {
 		t.Error("batch 900 is missing")
 	}
 	q.Add(first(part(900, 0, 1, 60, 12_345, 1, 50)))
-	if want(t, q.Ready(), "1@50", "1@70"); q.Stalled() || q.Joining() {
+	if want(t, q.Ready(), "1@50", "1@70"); q.Stalled() {
 		t.Error("nothing is missing")
 	}
 	q.Add(first(part(903, 0, 1, 90, 12_350, 1, 85)))
-	if want(t, q.Ready()); q.Joining() {
-		t.Error("batch 902 is missing, and worth a wait")
+	if want(t, q.Ready()); !q.Stalled() {
+		t.Error("batch 902 is missing")
 	}
 	q.Skip()
 	want(t, q.Ready(), "gap 3@80", "1@85")
@@ -139,16 +139,36 @@ func TestJoinedAtTheFirstBatchOfTheSender(t *testing.T) {
 // waits for it, whatever the sender began with.
 func TestRejoinedWithEarlierBatchesBehind(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	q.Resume(2, 1)
+	q.Resume(2, 1, 20)
 	q.Rejoin()
 	late := part(3, 0, 1, 40, 2, 1, 35)
 	late.First = 3
 	q.Add(late)
-	if want(t, q.Ready()); !q.Stalled() || q.Joining() {
-		t.Error("batch 2 is missing, and worth a wait")
+	if want(t, q.Ready()); !q.Stalled() {
+		t.Error("batch 2 is missing")
 	}
 	q.Add(part(2, 0, 1, 30, 1, 1, 25))
 	want(t, q.Ready(), "1@25", "1@35")
+}
+
+// A session may leave again while a batch is missing.
+func TestRejoinedWhileABatchIsMissing(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Resume(2, 1, 20)
+	q.Rejoin()
+	q.Add(part(5, 0, 1, 50, 4, 1, 45))
+	q.Rejoin()
+	q.Add(part(9, 0, 1, 90, 8, 1, 85))
+	q.Skip()
+	want(t, q.Ready(), "gap 0@20", "1@45")
+	q.Skip()
+	want(t, q.Ready(), "gap 0@50", "1@85")
+	q.Add(part(11, 0, 1, 110, 10, 1, 105))
+	q.Skip()
+	want(t, q.Ready(), "gap 1@90", "1@105")
+	if c := q.Counters(); c.Missed != 1 || c.Unseen != 6 {
+		t.Errorf("%+v, want 1 missed and 6 unseen", c)
+	}
 }
 
 // What another collector got meanwhile is not missed, but the states of the threads are not known afterwards.

@@ -113,6 +113,9 @@ func (b *Builder) Count(ev *jvmthread.Event) {
 	}
 }
 
+// Events returns how many events of the window were counted, gaps not included.
+func (b *Builder) Events() uint64 { return b.window.Events }
+
 // Add adds an interval of a thread that ended within the window.
 func (b *Builder) Add(th *timeline.Thread, iv *jvmthread.Interval) {
 	b.add(th, iv, th.ClosedDetail())
