@@ -29,13 +29,19 @@ const patience = 10 * time.Minute
 // poll waits until a condition holds. It pauses between checks, to leave the CPU to the program it waits for.
 func poll(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; {
+	pollFor(t, patience, what, condition)
+}
+
+// pollFor is poll with a timeout.
+func pollFor(t *testing.T, limit time.Duration, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; {
 		looked := time.Now()
 		if condition() {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after %v still not: %s", patience, what)
+			t.Fatalf("after %v still not: %s", limit, what)
 		}
 		time.Sleep(max(10*time.Millisecond, 3*time.Since(looked)))
 	}

@@ -94,6 +94,10 @@ func TestSessionMovesBetweenGateways(t *testing.T) {
 			for _, c := range []*collector{g.edge, one, other} {
 				c.terminate(t)
 			}
+			one, other = startCollector(t, g.of[0]), startCollector(t, g.of[1]) // windows of the shutdown are in their queues
+			g.to.waitForAll(t, "moved", events)
+			one.terminate(t)
+			other.terminate(t)
 			g.to.check(t, "moved", events, length)
 			if name == "killed" {
 				g.to.checkRepeats(t, 2)

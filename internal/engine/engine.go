@@ -166,9 +166,7 @@ func (e *Engine) Finish(rest []jvmthread.Event, watermark jvmthread.Time, why wi
 		return
 	}
 	at := e.Now()
-	if e.untouched && (why == window.CutShutdown || at <= e.builder.Start()) {
-		// The window before was delivered in an earlier life. Another one that starts there, in a later life or another collector, must not have
-		// the same IDs.
+	if e.untouched && why == window.CutShutdown { // the next life has a window that starts there, with the same IDs
 		return
 	}
 	e.cutUntil(at, yield)

@@ -80,6 +80,9 @@ func checkWindows(t *testing.T, seed uint64, got []string, batches []ptrace.Trac
 	for _, w := range got {
 		from, to, cut, events, missed := windowOf(t, w)
 		have += int64(events)
+		if from == to && cut == "lost" && events == 0 {
+			continue // in the nanosecond of the watermark, in which others have an event only here, where a window has 300 ns
+		}
 		assert.Zero(t, missed, "program %d", seed)
 		assert.Empty(t, starts[from], "program %d: two windows start at %d: %d to %d by %s", seed, from, from, to, cut)
 		starts[from] = fmt.Sprintf("%d to %d by %s %d events", from, to, cut, events)
