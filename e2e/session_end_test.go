@@ -67,7 +67,7 @@ func TestSessionsEndWhileTheCollectorIsDown(t *testing.T) {
 	endsUnheard(t, to, s, startCollector(t, s), documented)
 }
 
-// TestSessionsEndWhileTheEdgeIsDown has only the silence of the edge to tell the gateway.
+// TestSessionsEndWhileTheEdgeIsDown: the gateway knows the end only from the silence of the edge.
 func TestSessionsEndWhileTheEdgeIsDown(t *testing.T) {
 	to, dir := startBackend(t), t.TempDir()
 	address := freeAddress(t)

@@ -15,6 +15,10 @@ import (
 // with default options refuses data: memory_limiter counts garbage, too, and would refuse data although there is enough memory.
 const softPercent = 75
 
+// programMiB is what the process takes in addition to what the runtime counts, or before a collection is over: above all, the code of the
+// program. It matters for small limits.
+const programMiB = 96
+
 // partsPercent is the part of the soft limit that the parts of the process that count what they hold may have together. The rest is for the
 // program, other components, garbage, and what the estimates miss.
 const partsPercent = 75
@@ -36,8 +40,11 @@ func newMemoryLimit(mib int) *memoryLimit {
 	if mib == 0 || os.Getenv("GOMEMLIMIT") != "" {
 		return nil
 	}
-	return &memoryLimit{bytes: int64(mib) << 20 / 100 * softPercent, set: debug.SetMemoryLimit}
+	return &memoryLimit{bytes: softLimit(int64(mib)) << 20, set: debug.SetMemoryLimit}
 }
+
+// softLimit returns the soft limit for a process limit, in MiB.
+func softLimit(mib int64) int64 { return max(mib/2, min(mib*softPercent/100, mib-programMiB)) }
 
 // start sets the limit. It does nothing if m is nil.
 func (m *memoryLimit) start() {

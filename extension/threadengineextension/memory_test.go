@@ -39,6 +39,12 @@ func TestMemoryLimitLeavesGOMEMLIMITAlone(t *testing.T) {
 	m.end()
 }
 
+func TestSoftLimitLeavesRoomForTheProgram(t *testing.T) {
+	for mib, want := range map[int64]int64{64: 32, 128: 64, 192: 96, 256: 160, 384: 288, 400: 300, 1500: 1125} {
+		assert.Equal(t, want, softLimit(mib), "%d MiB", mib)
+	}
+}
+
 func TestMemoryLimitOutOfRange(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
 	for _, mib := range []int{0, 64, 1 << 20} {
