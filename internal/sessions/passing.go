@@ -32,10 +32,7 @@ func (s *Session) Deliver(send Delivery) {
 func (s *Session) Pass(bytes int) {
 	if s.entry != nil {
 		set := s.entry.set
-		set.passedOn.Add(int64(bytes))
+		set.memory.held.Change(max(-bytes, 0), max(bytes, 0))
 		set.countBacklog(bytes)
 	}
 }
-
-// InFlight returns the bytes of results that wait for their delivery, or are being delivered.
-func (s *Set) InFlight() int64 { return s.passedOn.Load() }

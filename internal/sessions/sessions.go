@@ -60,7 +60,6 @@ type Set struct {
 	passed   carried // carriers that were taken
 	pool     *pool
 	memory   memory
-	passedOn atomic.Int64 // bytes of results on their way to the next consumers
 
 	carriers sync.Pool   // shared by the sessions, because room for many events in each of them would be too much
 	warned   atomic.Bool // about refused carriers
