@@ -23,10 +23,6 @@ import (
 // starvedMiB is WEFT_MEMORY_MIB of a collector that gets far too little memory and CPU time.
 const starvedMiB = 256
 
-// starvedMore is what the process may take beyond that: the code of the program, 50 MB, and garbage, for whose collection it has too little
-// CPU time.
-const starvedMore = 96
-
 // starvedRetain is how many bytes of batches each agent keeps, less than by default, so that they drop events, and what they keep is
 // processed soon afterwards.
 const starvedRetain = 64 << 10
@@ -73,7 +69,7 @@ func starved(ctx context.Context, o *options) (rows []row, err error) {
 	shown, err := shedOnRoots(file)
 	what := fmt.Sprintf("200 agents, %d events/s, %d MiB, half of a CPU", (seen.Events+seen.Lost)/int(o.lasting(time.Minute).Seconds()), starvedMiB)
 	return []row{
-		atMost(what+": peak RSS", peak>>20, starvedMiB+starvedMore, "MB"),
+		atMost(what+": peak RSS", peak>>20, starvedMiB, "MB"),
 		{what + ": longest time without an acknowledgement for an agent that waits", "no goal: depends on the other half", fmt.Sprintf("%d ms", seen.Pause.Milliseconds()), true},
 		exactly(what+": events acknowledged, of those that were not reported as lost", seen.Acked, seen.Events),
 		exactly(what+": events processed or counted as lost, of those", sums.events+sums.lost("shed")+sums.lost("missed")+sums.lost("refused"), seen.Events),

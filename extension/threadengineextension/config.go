@@ -20,7 +20,7 @@ type Config struct {
 	// 0 leaves it at 100, or GOGC.
 	HeapGrowth int `mapstructure:"heap_growth"`
 	// MemoryLimitMiB is how much memory the process may use, in MiB, the same as limit_mib of memory_limiter. The soft limit of the Go runtime
-	// is set to 75 % of it, but at least 96 MiB less, down to half of it. The parts that count their memory share 75 % of that. 0 leaves the
+	// is set to 75 % of it, but at least 128 MiB less, down to half of it. The parts that count their memory share 75 % of that. 0 leaves the
 	// soft limit alone, as does GOMEMLIMIT.
 	MemoryLimitMiB int `mapstructure:"memory_limit_mib"`
 

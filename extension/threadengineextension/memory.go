@@ -17,7 +17,7 @@ const softPercent = 75
 
 // programMiB is what the process takes in addition to what the runtime counts, or before a collection is over: above all, the code of the
 // program. It matters for small limits.
-const programMiB = 96
+const programMiB = 128
 
 // partsPercent is the part of the soft limit that the parts of the process that count what they hold may have together. The rest is for the
 // program, other components, garbage, and what the estimates miss.

@@ -40,7 +40,7 @@ func TestMemoryLimitLeavesGOMEMLIMITAlone(t *testing.T) {
 }
 
 func TestSoftLimitLeavesRoomForTheProgram(t *testing.T) {
-	for mib, want := range map[int64]int64{64: 32, 128: 64, 192: 96, 256: 160, 384: 288, 400: 300, 1500: 1125} {
+	for mib, want := range map[int64]int64{64: 32, 128: 64, 192: 96, 256: 128, 400: 272, 512: 384, 1500: 1125} {
 		assert.Equal(t, want, softLimit(mib), "%d MiB", mib)
 	}
 }
