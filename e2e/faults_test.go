@@ -41,6 +41,7 @@ type tally struct {
 	kinds   map[jvmthread.Kind]int
 	lost    int64
 	ends    int
+	losses  int // of the session, after which it came back
 }
 
 func (y *tally) consume(_ context.Context, td ptrace.Traces) error {
@@ -61,6 +62,10 @@ func (y *tally) consume(_ context.Context, td ptrace.Traces) error {
 }
 
 func (y *tally) add(c *threadpdata.Carrier) {
+	if c.End == threadpdata.EndLost { // the agent was away for long; it returns
+		y.losses++
+		return
+	}
 	if c.Part == 0 && c.Batch > 0 {
 		y.batches[c.Batch]++
 	}
@@ -104,7 +109,7 @@ func TestFaultyNetwork(t *testing.T) {
 		dir := threadtest.SocketDir(t)
 		here, server := filepath.Join(dir, "weft.sock"), filepath.Join(dir, "server.sock")
 		got := newTally()
-		listenInProcess(t, map[string]any{"endpoint": "unix://" + server}, got.consume)
+		listenInProcess(t, map[string]any{"endpoint": "unix://" + server, "session_linger": "50ms"}, got.consume) // lost and back, many times
 		checkFaulty(t, j, "unix://"+here, newProxy(t, "unix", here, server), got)
 	})
 }
@@ -132,6 +137,7 @@ func checkFaulty(t *testing.T, j jdk, endpoint string, network *proxy, got *tall
 	const threads = 8
 	agent := "-agentpath:" + built("libweft.so") + "=" + strings.Join(append([]string{
 		"endpoint=" + endpoint, "service=naps", "include-threads=nap-*", "depth=0", "monitor=off", "wait=off", "park=off", "pool=64k", "retain=1m", "exit-wait=60s",
+		"control=off", // a session that is back has no events that repeat the states of threads
 	}, options...), ",")
 	jvm := start(t, nil, filepath.Join(j.home, "bin", "java"), agent, "-cp", classes, "Naps", strconv.Itoa(threads), strconv.Itoa(int(faultsFor.Seconds())))
 	pollFor(t, *faultsFor+patience, "the threads have ended", func() bool { return !jvm.running() || len(jvm.outLines()) > 0 })
@@ -161,7 +167,7 @@ func checkFaulty(t *testing.T, j jdk, endpoint string, network *proxy, got *tall
 	for i := range network.faults {
 		faults += int(network.faults[i].Load())
 	}
-	t.Logf("%d naps, %d events sent, %d reported lost, %d batches, %d faults", truth.Naps, sent, got.lost, len(got.batches), faults)
+	t.Logf("%d naps, %d events sent, %d reported lost, %d batches, %d faults, lost and back %d times", truth.Naps, sent, got.lost, len(got.batches), faults, got.losses)
 	t.Log(got.kinds)
 	assert.Equal(t, 2*truth.Naps+2*threads, sent+int(got.lost))
 	assert.Positive(t, faults)

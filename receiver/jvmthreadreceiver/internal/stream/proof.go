@@ -31,10 +31,13 @@ func unauthorized(format string, args ...any) error {
 
 // resume prepares the session for the first batch of a connection. If the agent has talked to another receiver meanwhile, that one has
 // the batches in between.
-func (s *session) resume(hello *wire.Hello) {
-	if hello.Acked > s.Last {
-		s.Last = hello.Acked
-		s.late = true
+func (s *session) resume(hello *wire.Hello) { s.continueAfter(hello.Acked) }
+
+// continueAfter skips batches that were delivered, by this receiver or another one.
+func (s *session) continueAfter(last uint64) {
+	if last > s.Last {
+		s.Last = last
+		s.late, s.told = true, true
 	}
 }
 

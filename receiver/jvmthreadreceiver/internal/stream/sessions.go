@@ -34,6 +34,7 @@ type sessions struct {
 	mu     sync.Mutex
 	byID   map[jvmthread.SessionID]*session
 	byPeer map[string]int // number of sessions that began with a connection of a peer
+	lost   returning
 }
 
 func newSessions(settings Settings) *sessions {
@@ -124,6 +125,9 @@ func (all *sessions) enlist(c *connection, hello *wire.Hello, proven bool) (s *s
 		}
 		s = newSession(hello)
 		s.peer = c.peer.name
+		if proven {
+			s.continueAfter(all.lost.take(hello.Session))
+		}
 		if !all.door.definitions.Take(s.cost) {
 			return nil, nil, &refusal{wire.RefuseLimit, "no memory for another session (protocols::stream::max_definitions_mib)"}
 		}
@@ -215,6 +219,7 @@ func (all *sessions) lose(s *session) {
 	s.keep = cancel
 	all.mu.Unlock()
 
+	last := s.Last // the end will have a number, too
 	s.End(threadpdata.EndLost, s.Watermark)
 	err := all.Out.Deliver(ending, s.Session)
 
@@ -232,6 +237,9 @@ func (all *sessions) lose(s *session) {
 		all.Out.Log.Warn("Session lost, but the next component did not accept its end", append(about, zap.Error(err))...)
 	}
 	all.forget(s)
+	if s.proven {
+		all.lost.add(s.ID, last)
+	}
 }
 
 // end delivers the end that the owner of a session has received.

@@ -5,6 +5,8 @@ package stream
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadatatest"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
@@ -202,6 +205,49 @@ func TestSessionThatDoesNotReconnectIsLost(t *testing.T) {
 		assert.Equal(t, "batch 2 part 0 of 1 watermark 1000005 before 0 end lost\n", next.Next(t))
 		r.stop()
 	})
+}
+
+// An agent may return after its session was lost, and repeat a batch whose acknowledgement it did not receive.
+func TestLostSessionThatReturnsRepeatsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := outlettest.NewSink()
+		r, listener := startWithPipes(t, next)
+		for i := range uint64(3) {
+			a := listener.dial(t)
+			assert.Equal(t, 2*i, a.greet(hello), "the agent has seen no acknowledgement")
+			for n := range 2*i + 2 {
+				a.send(fmt.Sprintf("batch sequence=%d watermark=%d", n+1, n+1))
+				assert.Equal(t, n+1, a.acked())
+			}
+			require.NoError(t, a.conn.Close())
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			for n := range uint64(2) {
+				assert.Equal(t, fmt.Sprintf("batch %d part 0 of 1 watermark %d before 0\n", 2*i+n+1, 1_000_000+2*i+n+1), next.Next(t))
+			}
+			assert.Equal(t, fmt.Sprintf("batch %d part 0 of 1 watermark %d before 0 end lost\n", 2*i+3, 1_000_000+2*i+2), next.Next(t))
+			assert.Empty(t, next.Got)
+		}
+		r.stop()
+	})
+}
+
+func TestReturningIsBounded(t *testing.T) {
+	var r returning
+	id := func(n int) (id jvmthread.SessionID) {
+		binary.BigEndian.PutUint64(id[:], uint64(n))
+		return id
+	}
+	for n := range 3 * maxReturning {
+		r.add(id(n), uint64(n))
+	}
+	assert.Len(t, r.last, maxReturning)
+	assert.Len(t, r.order, maxReturning)
+	assert.Zero(t, r.take(id(7)), "it was forgotten")
+	assert.EqualValues(t, 3*maxReturning-1, r.take(id(3*maxReturning-1)))
+	assert.Zero(t, r.take(id(3*maxReturning-1)))
+	assert.Len(t, r.last, maxReturning-1)
+	assert.Len(t, r.order, maxReturning-1)
 }
 
 func TestShutdownDoesNotEndSessions(t *testing.T) {
