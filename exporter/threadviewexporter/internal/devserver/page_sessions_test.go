@@ -125,7 +125,7 @@ func TestControlsAndTablesHaveAccessibleNames(t *testing.T) {
 		p.Click("#tab-" + tab)
 		p.Until(full)
 		assert.Empty(t, browser.Eval[[]string](p, `[...document.querySelectorAll("button, a, select, input, table, [role=application], [role=img], dialog")]
-			.filter((e) => !(e.ariaLabel || e.innerText?.trim() || e.closest("label")?.innerText.trim() || e.getAttribute("title")))
+			.filter((e) => !(e.ariaLabel || e.textContent.trim() || e.closest("label")?.textContent.trim() || e.getAttribute("title")))
 			.map((e) => e.outerHTML.slice(0, 200))`), tab)
 		assert.Empty(t, browser.Eval[[]string](p, `[...document.querySelectorAll("th")].filter((e) => !e.scope).map((e) => e.outerHTML)`), tab)
 		assert.Empty(t, browser.Eval[[]string](p, `[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i)`), tab)
