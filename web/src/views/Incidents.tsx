@@ -51,7 +51,7 @@ function Gone({session, shown: {range}}: {session: Session; shown: Shown}) {
   const what = nothing ? "of this JVM" : range!.to > session.from ? "of a part of this time" : "of this time";
   return (
     <p class="banner" role="status">
-      The timeline {what} is no longer held, because the store was full.{" "}
+      The timeline {what} is no longer stored, because the store was full.{" "}
       {!nothing && `What is left of it begins ${duration(session.from)} after the start (${began(session)}). `}
       The incidents below are what is kept.
     </p>
@@ -66,7 +66,7 @@ export function isEmptied(session: Session): boolean {
 /** What takes the place of all other views of such a session. */
 export function Emptied({session}: {session: Session}) {
   return (
-    <Empty title="The timeline of this JVM is no longer held">
+    <Empty title="The timeline of this JVM is no longer stored">
       <p>
         The store was full and discarded the oldest windows first. {count(session.incidents)} of its incidents are kept.
       </p>
@@ -83,7 +83,7 @@ function One({incident}: {incident: Incident}) {
         <span class="faint">{instant(from)}</span> <strong>{name}</strong> {text}
         {timeline !== "whole" && (
           <span class="badge" title="The store was full and discarded the windows of this time">
-            {timeline === "gone" ? "timeline no longer held" : "timeline held in part"}
+            {timeline === "gone" ? "timeline no longer stored" : "timeline partly stored"}
           </span>
         )}
       </summary>

@@ -19,7 +19,7 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 )
 
-// Of a session without windows, the page shows its incidents and says that its timeline is no longer held, also after a link from Jaeger.
+// Of a session without windows, the page shows its incidents and says that its timeline is no longer stored, also after a link from Jaeger.
 func TestIncidentsOfEvictedWindows(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "-more", "200", "-max-bytes", "1048576")
@@ -38,12 +38,12 @@ func TestIncidentsOfEvictedWindows(t *testing.T) {
 	assert.Equal(t, "gone", incident.Timeline)
 
 	p := openAt(t, chromium(t), s, "s="+emptied.ID, browser.Window{})
-	p.Until(`document.querySelector("main").innerText.includes("The timeline of this JVM is no longer held")`)
+	p.Until(`document.querySelector("main").innerText.includes("The timeline of this JVM is no longer stored")`)
 	p.ClickText("main button", "Show incidents")
 	p.Until(`document.querySelector(".incident")`)
 	assert.Contains(t, p.Text(".incident summary"), incident.Text)
-	assert.Contains(t, p.Text(".incident summary"), "timeline no longer held")
-	assert.Contains(t, p.Text(".incidents .banner"), "The timeline of this JVM is no longer held")
+	assert.Contains(t, p.Text(".incident summary"), "timeline no longer stored")
+	assert.Contains(t, p.Text(".incidents .banner"), "The timeline of this JVM is no longer stored")
 	p.Click(".incident summary")
 	p.Until(`document.querySelector(".incident[open] .frames")`)
 	for _, part := range slices.Concat(incident.Holds, incident.Waits) {
@@ -57,7 +57,7 @@ func TestIncidentsOfEvictedWindows(t *testing.T) {
 	require.NoError(t, err)
 	p = openAt(t, chromium(t), s, fmt.Sprintf("s=%s&time=%d&length=%d&thread=1", emptied.ID, (origin+incident.From)/1000, 2000), browser.Window{})
 	p.Until(`document.querySelector(".incident")`)
-	assert.Contains(t, p.Text(".incidents .banner"), "no longer held")
+	assert.Contains(t, p.Text(".incidents .banner"), "no longer stored")
 }
 
 // An incident whose time is held leads to its timeline.
@@ -65,7 +65,7 @@ func TestIncidentLeadsToItsTimeline(t *testing.T) {
 	t.Parallel()
 	p := open(t, "s="+finished+"&tab=incidents")
 	p.Until(`document.querySelector(".incident")`)
-	assert.NotContains(t, p.Text("main"), "no longer held")
+	assert.NotContains(t, p.Text("main"), "no longer stored")
 	if dir := os.Getenv("WEFT_PICTURES"); dir != "" {
 		p.Screenshot(filepath.Join(dir, "incidents-held.png"))
 	}

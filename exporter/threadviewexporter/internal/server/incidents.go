@@ -91,7 +91,7 @@ func evicted(sn *store.Snapshot) *Problem {
 	if sn.Evicted == 0 || sn.From < sn.To {
 		return nil
 	}
-	return problem(http.StatusGone, "the timeline of this session is no longer held, because the store was full; %d incidents are: api/sessions/%v/incidents",
+	return problem(http.StatusGone, "the timeline of this session is no longer stored, because the store was full; its %d incidents are at api/sessions/%v/incidents",
 		len(sn.Incidents), sn.ID)
 }
 

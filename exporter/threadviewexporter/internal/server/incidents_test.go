@@ -86,7 +86,7 @@ func TestIncidentsAfterEviction(t *testing.T) {
 	for _, path := range []string{"/download", "/export?table=threads"} {
 		status, body = ask(path)
 		assert.Equal(t, http.StatusGone, status, path)
-		assert.Contains(t, body, "3 incidents are: api/sessions/"+sessionID.String()+"/incidents")
+		assert.Contains(t, body, "its 3 incidents are at api/sessions/"+sessionID.String()+"/incidents")
 	}
 	for _, path := range []string{"", "/threads", "/lanes", "/answer", "/path", "/minimap", "/locks"} {
 		status, body = ask(path)
