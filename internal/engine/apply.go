@@ -6,6 +6,7 @@ package engine
 import (
 	"math"
 
+	"github.com/weft-otel/weft/internal/engine/timeline"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -53,18 +54,31 @@ func (e *Engine) step(ev *jvmthread.Event) {
 		return
 	}
 	closed := new(jvmthread.Interval) // interval of the event's own thread
-	if len(ended) == 1 && ended[0].Thread == ev.Thread {
-		closed = &ended[0]
-	} else {
-		e.add(ended)
+	if len(ended) > 0 && ended[0].Thread == ev.Thread {
+		closed, ended = &ended[0], ended[1:]
 	}
-	var left jvmthread.Cycle // the deadlock that a thread has left
-	if len(ended) == 1 {
+	var woken *jvmthread.Interval // of the thread that the event made ready to run
+	if len(ended) > 0 && ev.MakesReady() {
+		woken, ended = &ended[0], ended[1:]
+	}
+	e.add(ended)
+	left := closed.Cycle // the deadlock that a thread has left
+	switch {
+	case woken != nil && woken.Cycle != 0:
+		left = woken.Cycle
+	case len(ended) == 1:
 		left = ended[0].Cycle
 	}
 	interactions := e.binder.Apply(ev, th, closed)
 	if closed.Seq != jvmthread.NoSeq {
 		e.builder.Add(th, closed)
+	}
+	own := len(interactions)
+	var peer *timeline.Thread
+	if woken != nil {
+		peer = e.timeline.Thread(ev.Peer)
+		interactions = e.binder.Woken(ev, th, peer, woken)
+		e.builder.Add(peer, woken)
 	}
 	for i := range interactions {
 		ia := &interactions[i]
@@ -76,7 +90,10 @@ func (e *Engine) step(ev *jvmthread.Event) {
 		holds := e.binder.NewHolds(e.holds)
 		e.holds += len(holds)
 		e.requests.Window(e.builder.Start())
-		e.requests.Apply(ev, th, closed, interactions, holds)
+		e.requests.Apply(ev, th, closed, interactions[:own], holds)
+		if woken != nil {
+			e.requests.Woken(peer, woken, interactions[own:])
+		}
 	}
 	if left != 0 {
 		e.free(left, ev.Time)

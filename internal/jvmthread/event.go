@@ -17,6 +17,14 @@ type Event struct {
 	Span   SpanContext // a span of the application, for the kinds that carry one
 }
 
+// MakesReady reports whether the event makes its peer ready to run, a virtual thread, if that is new or parked.
+func (e *Event) MakesReady() bool {
+	if e.Flags&FlagVirtualPeer == 0 || e.Thread == NoThread || e.Peer == NoThread || e.Peer == e.Thread {
+		return false
+	}
+	return e.Kind == KindStartCalled || e.Kind == KindInterruptCalled || e.Kind == KindUnpark
+}
+
 // Limits of the numbers of events that are accepted from an agent. Sums of them fit into 64 bits.
 const (
 	MaxEvents = 1 << 60 // of a session
@@ -61,6 +69,7 @@ const (
 	KindCPU                   // the thread has used Arg nanoseconds of CPU time since it started
 	KindOwnerContext          // Span is the current one of the lock's owner, when this thread began to wait for it
 	KindRequestEnd            // the application's outermost span is no longer current, after Arg nanoseconds; Lock.Class is the request's name
+	KindRunning               // the virtual thread has kept the carrier Peer for Arg nanoseconds; Stack is where it is
 	kindEnd
 )
 
@@ -68,7 +77,7 @@ var kindNames = [kindEnd]string{
 	"none", "threadStart", "threadEnd", "startCalled", "interruptCalled", "interrupted", "contendedEnter", "contendedEntered",
 	"wait", "waited", "waitReturned", "notify", "notifyAll", "joinStart", "joinEnd", "sleepStart", "sleepEnd", "park", "unparked",
 	"unpark", "yield", "suspend", "resume", "stop", "mount", "unmount", "gap", "context", "", "ownerStack", "cpu",
-	"ownerContext", "requestEnd",
+	"ownerContext", "requestEnd", "running",
 }
 
 // Valid reports whether this program knows the kind.
@@ -109,18 +118,20 @@ type Flags uint16
 
 // The flags of events.
 const (
-	FlagTimedOut     Flags = 1 << iota // waited: the timeout expired
+	FlagTimedOut     Flags = 1 << iota // waited: the timeout expired; unpark: the JVM's timer called it
 	FlagInterrupted                    // waitReturned, joinEnd, sleepEnd, interrupted: InterruptedException was thrown
 	FlagVirtual                        // the event is of a virtual thread
 	FlagSnapshot                       // found by a snapshot: it happened at that time or earlier
 	FlagOwnerUnknown                   // contendedEnter: Lock has an owner that the agent did not find
+	FlagPinned                         // park, and ends of waits: the virtual thread keeps its carrier, or kept it all the time
+	FlagVirtualPeer                    // startCalled, interruptCalled, unpark: Peer is a virtual thread
 
 	// FlagLateNotify is for waited: the notify that ended the wait may be recorded later. Agents do not send it; see docs/adr/013.
 	FlagLateNotify Flags = 1 << 15
 )
 
 // FlagNames are the names of the protocol's flags, lowest bit first.
-var FlagNames = [...]string{"timedOut", "interrupted", "virtual", "snapshot", "ownerUnknown"}
+var FlagNames = [...]string{"timedOut", "interrupted", "virtual", "snapshot", "ownerUnknown", "pinned", "virtualPeer"}
 
 // SpanContext identifies a span of the application, as in W3C Trace Context. The zero value identifies none.
 type SpanContext struct {

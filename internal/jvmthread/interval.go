@@ -22,11 +22,13 @@ const (
 	StateDeadlocked
 	StateSuspended
 	StateDead
+	StateQueued // a virtual thread that is ready to run and waits for a carrier
 	stateEnd
 )
 
 var stateNames = [stateEnd]string{
 	"unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended", "dead",
+	"queued",
 }
 
 // NumStates is one more than the largest state, for tables indexed by state.
@@ -38,7 +40,8 @@ func (s State) String() string { return nameOf(stateNames[:], s, "invalid") }
 // Stopped reports whether a thread in this state waits for something.
 func (s State) Stopped() bool {
 	switch s {
-	case StateBlocked, StateWaiting, StateReentering, StateJoining, StateSleeping, StateParked, StateDeadlocked, StateSuspended:
+	case StateBlocked, StateWaiting, StateReentering, StateJoining, StateSleeping, StateParked, StateDeadlocked, StateSuspended,
+		StateQueued:
 		return true
 	case StateUnknown, StateRunnable, StateDead, stateEnd:
 	}
@@ -95,6 +98,7 @@ const (
 	MarkPartial                        // Start is not the start of the state, but of the known history
 	MarkWillContinue                   // the wait continues in the next interval
 	MarkContinues                      // the wait began in an earlier interval
+	MarkPinned                         // the virtual thread kept its carrier
 )
 
 // A wait that becomes part of a deadlock is several intervals: blocked or parked, deadlocked, and blocked or parked again if another thread

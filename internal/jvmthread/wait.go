@@ -26,7 +26,8 @@ const (
 	WaitTimer // for the time of the next task
 	WaitIdle  // a worker without a task
 	WaitSuspend
-	WaitPark // LockSupport.park, for an unknown purpose
+	WaitPark    // LockSupport.park, for an unknown purpose
+	WaitCarrier // a carrier, to run on
 	waitEnd
 )
 
@@ -35,7 +36,7 @@ const NumWaits = int(waitEnd)
 
 var waitNames = [waitEnd]string{
 	"", "lock", "permit", "pool", "reenter", "condition", "latch", "barrier", "exchange", "future", "queue", "object", "join", "io", "sleep",
-	"timer", "idle", "suspend", "park",
+	"timer", "idle", "suspend", "park", "carrier",
 }
 
 // String returns the name of the kind as used in attributes.

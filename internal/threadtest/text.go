@@ -191,7 +191,7 @@ func (h *History) Interval(iv jvmthread.Interval) string {
 	if iv.Cycle != 0 {
 		fmt.Fprintf(&b, " cycle=%d", iv.Cycle)
 	}
-	for bit, name := range []string{"timedOut", "interrupted", "open", "partial", "willContinue", "continues"} {
+	for bit, name := range []string{"timedOut", "interrupted", "open", "partial", "willContinue", "continues", "pinned"} {
 		if iv.Marks.Has(1 << bit) {
 			b.WriteString(" " + name)
 		}

@@ -23,6 +23,7 @@ var verbs = [jvmthread.NumStates]string{
 	jvmthread.StateDeadlocked: "deadlocked",
 	jvmthread.StateSuspended:  "suspended",
 	jvmthread.StateDead:       "dead",
+	jvmthread.StateQueued:     "queued",
 }
 
 // Verb returns the first word of the name of an interval in a state.
@@ -48,6 +49,7 @@ var titles = [jvmthread.NumWaits]string{
 	jvmthread.WaitIdle:      "idle",
 	jvmthread.WaitSuspend:   "suspended",
 	jvmthread.WaitPark:      "park",
+	jvmthread.WaitCarrier:   "wait for carrier",
 }
 
 // Title returns the name of an interval: "blocked Inventory.lock", "wait Queue (timed out)". The object is what Object returns, or the thread

@@ -91,7 +91,8 @@ enum weft_frame_kind {
     X(OWNER_STACK, 29, "ownerStack") \
     X(CPU, 30, "cpu") \
     X(OWNER_CONTEXT, 31, "ownerContext") \
-    X(REQUEST_END, 32, "requestEnd")
+    X(REQUEST_END, 32, "requestEnd") \
+    X(RUNNING, 33, "running")
 
 enum weft_event_kind {
     WEFT_EV_THREAD_START = 1,
@@ -125,6 +126,7 @@ enum weft_event_kind {
     WEFT_EV_CPU = 30,
     WEFT_EV_OWNER_CONTEXT = 31,
     WEFT_EV_REQUEST_END = 32,
+    WEFT_EV_RUNNING = 33,
 };
 
 /* Flags of events. */
@@ -133,6 +135,8 @@ enum weft_event_kind {
 #define WEFT_FLAG_VIRTUAL 4
 #define WEFT_FLAG_SNAPSHOT 8
 #define WEFT_FLAG_OWNER_UNKNOWN 16
+#define WEFT_FLAG_PINNED 32
+#define WEFT_FLAG_VIRTUAL_PEER 64
 
 /* Flags of threads. */
 #define WEFT_THREAD_DAEMON 1

@@ -80,6 +80,8 @@ func (w *world) classify(iv jvmthread.Interval, at, hi jvmthread.Time) (kind cri
 		return criticalpath.KindRun, 0, false
 	case jvmthread.StateSuspended:
 		return criticalpath.KindSuspended, 0, false
+	case jvmthread.StateQueued:
+		return criticalpath.KindRunQueue, 0, false
 	case jvmthread.StateDeadlocked:
 		return criticalpath.KindDeadlock, 0, true
 	case jvmthread.StateUnknown, jvmthread.StateDead:

@@ -28,12 +28,14 @@ const (
 	KindTooDeep                    // the chain of waits is longer than the limit
 	KindCut                        // the path has more pieces than the limit
 	KindIdle                       // waiting for a task
+	KindRunQueue                   // ready to run, and waiting for a carrier
 	kindEnd
 )
 
 var kindNames = [kindEnd]string{
 	"unknown", "run", "sleep", "suspended", "blocked_unknown", "wait_unknown", "timer", "wake_latency", "start_latency", "deadlock",
 	"cycle", "too_deep", "cut", "idle",
+	"run_queue",
 }
 
 // String returns the name of the kind as used in attributes.
@@ -57,6 +59,7 @@ var kindOf = [math.MaxUint8 + 1]Kind{
 	jvmthread.StateJoining:    kindEnd,
 	jvmthread.StateParked:     kindEnd,
 	jvmthread.StateDeadlocked: kindEnd,
+	jvmthread.StateQueued:     KindRunQueue,
 }
 
 // Segment is a piece [Start, End) of a path.

@@ -119,7 +119,8 @@ func (r *Retiming) wait(l *lane, n *node, index int32, start jvmthread.Time) {
 	switch n.state { //exhaustive:enforce
 	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateParked,
 		jvmthread.StateSleeping:
-	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDeadlocked, jvmthread.StateSuspended, jvmthread.StateDead:
+	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDeadlocked, jvmthread.StateSuspended, jvmthread.StateDead,
+		jvmthread.StateQueued:
 		return
 	}
 	end, known := min(n.end, r.hi), n.end <= r.hi

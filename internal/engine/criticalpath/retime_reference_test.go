@@ -95,7 +95,8 @@ func (r *Reference) wait(iv *jvmthread.Interval, lane, index int32) {
 	switch iv.State { //exhaustive:enforce
 	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining, jvmthread.StateParked,
 		jvmthread.StateSleeping:
-	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDeadlocked, jvmthread.StateSuspended, jvmthread.StateDead:
+	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDeadlocked, jvmthread.StateSuspended, jvmthread.StateDead,
+		jvmthread.StateQueued:
 		return
 	}
 	if block || iv.Wait.Contended() {

@@ -37,6 +37,7 @@ type cause struct {
 	time  jvmthread.Time
 	stack jvmthread.StackID
 	sure  jvmthread.Confidence // that it is the cause
+	ready bool                 // it made a virtual thread ready to run
 }
 
 // known reports whether there is a cause.
@@ -81,6 +82,9 @@ func (b *Binder) Apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthre
 	if closed.Wait.Contended() || contradicted(closed) {
 		b.unblocked(closed.Lock, ev.Time)
 	}
+	if closed.State == jvmthread.StateQueued {
+		b.resumed(ev, th)
+	}
 	switch ev.Kind {
 	case jvmthread.KindContendedEnter:
 		b.contendedEnter(ev, closed)
@@ -99,7 +103,7 @@ func (b *Binder) Apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthre
 	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
 		b.notify(ev, th)
 	case jvmthread.KindStartCalled:
-		b.remember(b.starts, ev, th)
+		b.startCalled(ev, th)
 	case jvmthread.KindThreadStart:
 		b.threadStart(ev, th)
 	case jvmthread.KindInterruptCalled:
@@ -117,12 +121,15 @@ func (b *Binder) Apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthre
 	case jvmthread.KindPark:
 		b.park(ev, th, closed)
 	case jvmthread.KindUnpark:
-		b.unpark(ev, th)
-		if _, ok := b.unparks[ev.Peer]; !ok { // a second unpark has no effect: there is one permit
-			b.remember(b.unparks, ev, th)
-		}
+		b.unparkCalled(ev, th)
 	case jvmthread.KindUnparked:
-		b.unparked(ev, th, closed)
+		if closed.Seq != jvmthread.NoSeq && closed.State != jvmthread.StateQueued {
+			b.unparked(ev, th, closed)
+		}
+	case jvmthread.KindUnmount:
+		if closed.State == jvmthread.StateParked {
+			b.wokeUp(b.unparks[ev.Thread], th, closed)
+		}
 	case jvmthread.KindGap:
 		b.gap(th)
 	}
@@ -137,7 +144,10 @@ func contradicted(closed *jvmthread.Interval) bool {
 
 // here returns the event itself as a cause.
 func here(ev *jvmthread.Event, th *timeline.Thread) cause {
-	return cause{from: jvmthread.IntervalRef{Thread: ev.Thread, Seq: th.Open().Seq}, time: ev.Time, stack: ev.Stack}
+	return cause{
+		from: jvmthread.IntervalRef{Thread: ev.Thread, Seq: th.Open().Seq}, time: ev.Time, stack: ev.Stack,
+		ready: ev.Flags&jvmthread.FlagVirtualPeer != 0,
+	}
 }
 
 // maxCauses bounds the pending causes of each kind.
@@ -188,13 +198,13 @@ func (b *Binder) interrupted(ev *jvmthread.Event, closed *jvmthread.Interval) {
 // unparked binds the unpark that ended a park, or else the interrupt that did. One that came before the park began left a permit, so the
 // park did not wait for it. If neither came during the park, its timeout may have ended it.
 func (b *Binder) unparked(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval) {
-	if w := closed.Wait; w.Idle() || w == jvmthread.WaitPermit || w == jvmthread.WaitPool {
+	if returns(closed.Wait) {
 		b.waiting(th).began = ev.Time
 	}
 	c, ok := b.unparks[ev.Thread]
 	delete(b.unparks, ev.Thread)
 	switch i := b.interrupts[ev.Thread]; { // which stays pending until it is consumed, which is another event
-	case ok && c.time >= closed.Began():
+	case ok && (c.time >= closed.Began() || c.ready): // a virtual thread with a permit does not park, so this one came while it was about to
 		if !closed.Wait.Contended() {
 			b.bind(c, jvmthread.InteractionUnpark, closed, ev.Time)
 		} else if !b.got(ev, th, closed, c) {
@@ -207,6 +217,11 @@ func (b *Binder) unparked(ev *jvmthread.Event, th *timeline.Thread, closed *jvmt
 	case !ok && closed.Wait.Contended() && !b.got(ev, th, closed, cause{}):
 		b.counters.HandoffsUnbound++
 	}
+}
+
+// returns reports whether the end of a wait gives the thread something that it returns unseen: a task, a permit or an object of a pool.
+func returns(w jvmthread.Wait) bool {
+	return w.Idle() || w == jvmthread.WaitPermit || w == jvmthread.WaitPool
 }
 
 // expired reports whether an interval was as long as its timeout. The JVM may measure the timeout by another clock than that of the events,

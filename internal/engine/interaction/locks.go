@@ -137,7 +137,7 @@ func (b *Binder) getting(id jvmthread.ThreadID, lock jvmthread.LockID) bool {
 	case jvmthread.StateBlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateDeadlocked:
 		return open.Lock == lock
 	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateJoining, jvmthread.StateSleeping, jvmthread.StateParked,
-		jvmthread.StateSuspended, jvmthread.StateDead:
+		jvmthread.StateSuspended, jvmthread.StateDead, jvmthread.StateQueued:
 	}
 	return false
 }

@@ -101,8 +101,13 @@ func (b *Binder) unpark(ev *jvmthread.Event, th *timeline.Thread) {
 	if !open.Wait.Contended() || open.State != jvmthread.StateParked && open.State != jvmthread.StateDeadlocked {
 		return
 	}
+	b.releases(ev, th, open)
+}
+
+// releases records that the thread of an event returned what another one waits for.
+func (b *Binder) releases(ev *jvmthread.Event, th *timeline.Thread, open *jvmthread.Interval) {
 	l := b.find(open.Lock)
-	if l == nil {
+	if l == nil || !open.Wait.Contended() {
 		return
 	}
 	if open.Wait != jvmthread.WaitLock {

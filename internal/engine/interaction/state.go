@@ -24,6 +24,7 @@ type CauseState struct {
 	Time  jvmthread.Time
 	Stack jvmthread.StackID
 	Sure  jvmthread.Confidence
+	Ready bool
 }
 
 // LockState is the state of a lock. The fields are those of lock.
@@ -63,11 +64,13 @@ type WaitState struct {
 	Back     bool
 	Shares   []jvmthread.LockID
 	Began    jvmthread.Time
+	Next     jvmthread.LockID // that it takes when it has a carrier
+	NextWait jvmthread.Wait
 }
 
-func (c *cause) state() CauseState { return CauseState{c.from, c.time, c.stack, c.sure} }
+func (c *cause) state() CauseState { return CauseState{c.from, c.time, c.stack, c.sure, c.ready} }
 
-func (c *CauseState) cause() cause { return cause{c.From, c.Time, c.Stack, c.Sure} }
+func (c *CauseState) cause() cause { return cause{c.From, c.Time, c.Stack, c.Sure, c.Ready} }
 
 func causeStates(causes map[jvmthread.ThreadID]cause) map[jvmthread.ThreadID]CauseState {
 	out := make(map[jvmthread.ThreadID]CauseState, len(causes))
@@ -109,7 +112,7 @@ func (l *lock) state() LockState {
 }
 
 func (w *waiting) state() WaitState {
-	s := WaitState{Thread: w.thread, Notified: w.notified, Back: w.back, Began: w.began}
+	s := WaitState{Thread: w.thread, Notified: w.notified, Back: w.back, Began: w.began, Next: w.next.lock, NextWait: w.next.wait}
 	if w.lock != nil {
 		s.Lock = w.lock.id
 	}
@@ -136,6 +139,7 @@ func (b *Binder) Restore(s *State) {
 		}
 		me := b.waiting(th)
 		me.lock, me.notified, me.back, me.began = b.locks[w.Lock], w.Notified, w.Back, w.Began
+		me.next = awaited{w.Next, w.NextWait}
 		for _, id := range w.Shares {
 			if l := b.locks[id]; l != nil {
 				me.shares = append(me.shares, l)
@@ -184,6 +188,7 @@ func (s *State) Symbols(class func(*jvmthread.ClassID), stack func(*jvmthread.St
 	}
 	for i := range s.Waits {
 		class(&s.Waits[i].Lock.Class)
+		class(&s.Waits[i].Next.Class)
 		for j := range s.Waits[i].Shares {
 			class(&s.Waits[i].Shares[j].Class)
 		}

@@ -169,13 +169,25 @@ func (t *Tracker) Apply(
 		t.changed(ev.Thread, jvmthread.SpanContext{}, ev.Time)
 		delete(t.threads, ev.Thread)
 	case closed.Seq != jvmthread.NoSeq && th != nil:
-		if closed.Wait != jvmthread.WaitNone {
-			t.wait(closed, th.ClosedDetail(), causes)
-		}
-		t.leave(th, closed)
-		if t.cfg.Spans() && window.HasHolders(th.Open().Wait) {
-			t.begun(th)
-		}
+		t.moved(th, closed, causes)
+	}
+}
+
+// Woken follows the end of the wait of another thread than that of the event, which was applied before.
+func (t *Tracker) Woken(th *timeline.Thread, closed *jvmthread.Interval, causes []jvmthread.Interaction) {
+	if t.active {
+		t.moved(th, closed, causes)
+	}
+}
+
+// moved follows a thread that is in another state.
+func (t *Tracker) moved(th *timeline.Thread, closed *jvmthread.Interval, causes []jvmthread.Interaction) {
+	if closed.Wait != jvmthread.WaitNone {
+		t.wait(closed, th.ClosedDetail(), causes)
+	}
+	t.leave(th, closed)
+	if t.cfg.Spans() && window.HasHolders(th.Open().Wait) {
+		t.begun(th)
 	}
 }
 

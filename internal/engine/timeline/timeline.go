@@ -45,6 +45,7 @@ type Thread struct {
 	lastSeen  jvmthread.Time // of its last event
 	slot      int
 	virtual   bool
+	on        carriage
 	inWait    bool              // between wait and waitReturned, or joinStart and joinEnd
 	waitStack jvmthread.StackID // of the waiting or joining interval, while it reenters
 	waitPeer  jvmthread.ThreadID
@@ -79,6 +80,9 @@ func (t *Thread) Piece(at jvmthread.Time) jvmthread.Interval {
 	iv := t.open
 	iv.End = at
 	iv.Marks |= jvmthread.MarkOpen
+	if t.pinned() {
+		iv.Marks |= jvmthread.MarkPinned
+	}
 	return iv
 }
 
@@ -117,7 +121,7 @@ func (t *Timeline) Len() int { return len(t.threads) }
 // Counters returns the anomalies so far.
 func (t *Timeline) Counters() Counters { return t.counters }
 
-// Apply applies an event and returns the intervals that it ends: at most one of its thread and, for suspend and resume, one of the peer. A
+// Apply applies an event and returns the intervals that it ends: at most one of its thread and, for kinds that act on it, one of the peer. A
 // gap of all threads (event of NoThread) ends one interval of each. They are valid until the next call. Times of events must not fall.
 // Apply also returns the thread, which is nil for such a gap. It returns false if the event has no effect: its thread has ended or is over
 // the limit, or a snapshot shows a state that is already known.
@@ -163,10 +167,22 @@ func (t *Timeline) apply(ev *jvmthread.Event) (th *Thread, ok bool) {
 	if ev.Flags&jvmthread.FlagSnapshot != 0 {
 		return th, t.found(th, ev)
 	}
+	pins := ev.Flags&jvmthread.FlagPinned != 0
+	if pins && ev.Kind != jvmthread.KindPark && th.open.State.Stopped() {
+		th.open.Marks |= jvmthread.MarkPinned
+	}
 	t.advance(th, ev)
+	if pins && ev.Kind == jvmthread.KindPark {
+		th.open.Marks |= jvmthread.MarkPinned
+	}
 	t.describe(th, ev)
-	if ev.Kind == jvmthread.KindSuspend || ev.Kind == jvmthread.KindResume {
+	switch {
+	case ev.Kind == jvmthread.KindSuspend || ev.Kind == jvmthread.KindResume:
 		t.suspend(ev)
+	case ev.Kind == jvmthread.KindYield:
+		th.on.yielded = th.on.carrier != jvmthread.NoThread
+	case ev.MakesReady():
+		t.ready(ev)
 	}
 	return th, true
 }
@@ -207,6 +223,10 @@ func (t *Timeline) to(th *Thread, s jvmthread.State, at jvmthread.Time) {
 	if th.open.State == jvmthread.StateRunnable || th.open.State == jvmthread.StateUnknown {
 		th.lastRun = Run{th.open.Seq, at}
 	}
+	if th.pinned() {
+		th.open.Marks |= jvmthread.MarkPinned
+	}
+	th.on.left, th.on.yielded, th.on.ready = false, false, false
 	t.closed = append(t.closed, th.open)
 	t.closed[len(t.closed)-1].End = at // not before, as CPUs wait to copy what was written a moment ago in smaller parts
 	th.open = jvmthread.Interval{Thread: th.open.Thread, Seq: th.open.Seq + 1, Start: at, State: s}

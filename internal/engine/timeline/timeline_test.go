@@ -50,44 +50,46 @@ var enter = []struct {
 	{jvmthread.StateParked, "10 A park"},
 	{jvmthread.StateDeadlocked, "10 A contendedEnter lock=M owner=B"}, // and Deadlock
 	{jvmthread.StateSuspended, "1 A threadStart\n10 B suspend target=A"},
+	{jvmthread.StateQueued, "0 B threadStart\n1 A park virtual\n10 B unpark target=A virtualPeer"},
 	{jvmthread.StateDead, "1 A threadStart\n10 A threadEnd"},
 }
 
 // Each cell is the state after the event of the row in the state of the column. An exclamation mark means that the event did not fit the
 // state, so the interval that it ended is unknown. A dot means that the event was ignored.
 const transitions = `
-                  unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  dead
-threadStart       runna  runna! runna! runna! runna! runna! runna! runna! runna! runna! .
-threadEnd         dead   dead   dead!  dead!  dead!  dead!  dead!  dead!  dead   dead!  .
-startCalled       runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
-interruptCalled   runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
-interrupted       unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
-contendedEnter    block  block  block! block! block  block! block! block! block! block! .
-contendedEntered  runna  runna! runna  reent! reent! reent! runna! runna! runna  runna! .
-wait              waiti  waiti  waiti! waiti! waiti! waiti! waiti! waiti! waiti! waiti! .
-waited            reent  reent! reent! reent  reent! reent  reent! reent! reent! reent! .
-waitReturned      runna  runna! runna! runna  runna  runna! runna! runna! runna! runna! .
-notify            runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
-notifyAll         runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
-joinStart         joini  joini  joini! joini! joini! joini! joini! joini! joini! joini! .
-joinEnd           runna  runna! runna! runna! runna  runna  runna! runna! runna! runna! .
-sleepStart        sleep  sleep  sleep! sleep! sleep! sleep! sleep! sleep! sleep! sleep! .
-sleepEnd          runna  runna! runna! runna! runna! runna! runna  runna! runna! runna! .
-park              parke  parke  parke! parke! parke! parke! parke! parke! parke! parke! .
-unparked          runna  runna! runna! runna! runna! runna! runna! runna  runna  runna! .
-unpark            runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
-yield             runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
-suspend           runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
-resume            runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
-stop              runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! .
-mount             unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
-unmount           unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
-gap               unkno  unkno  unkno  unkno  unkno  unkno  unkno  unkno  unkno  unkno  .
-context           unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
-ownerStack        unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
-cpu               unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
-ownerContext      unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
-requestEnd        unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  .
+                  unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  dead
+threadStart       runna  runna! runna! runna! runna! runna! runna! runna! runna! runna! runna  .
+threadEnd         dead   dead   dead!  dead!  dead!  dead!  dead!  dead!  dead   dead!  dead   .
+startCalled       runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! runna  .
+interruptCalled   runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! runna  .
+interrupted       unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
+contendedEnter    block  block  block! block! block  block! block! block! block! block! block  .
+contendedEntered  runna  runna! runna  reent! reent! reent! runna! runna! runna  runna! runna! .
+wait              waiti  waiti  waiti! waiti! waiti! waiti! waiti! waiti! waiti! waiti! waiti  .
+waited            reent  reent! reent! reent  reent! reent  reent! reent! reent! reent! reent! .
+waitReturned      runna  runna! runna! runna  runna  runna! runna! runna! runna! runna! runna! .
+notify            runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! runna  .
+notifyAll         runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! runna  .
+joinStart         joini  joini  joini! joini! joini! joini! joini! joini! joini! joini! joini  .
+joinEnd           runna  runna! runna! runna! runna  runna  runna! runna! runna! runna! runna! .
+sleepStart        sleep  sleep  sleep! sleep! sleep! sleep! sleep! sleep! sleep! sleep! sleep  .
+sleepEnd          runna  runna! runna! runna! runna! runna! runna  runna! runna! runna! runna! .
+park              parke  parke  parke! parke! parke! parke! parke! parke! parke! parke! parke  .
+unparked          runna  runna! runna! runna! runna! runna! runna! runna  runna  runna! runna  .
+unpark            runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! runna  .
+yield             runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! runna  .
+suspend           runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! runna  .
+resume            runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! runna  .
+stop              runna  runna  runna! runna! runna! runna! runna! runna! runna! runna! runna  .
+mount             unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  runna  .
+unmount           unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
+gap               unkno  unkno  unkno  unkno  unkno  unkno  unkno  unkno  unkno  unkno  unkno  .
+context           unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
+ownerStack        unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
+cpu               unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
+ownerContext      unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
+requestEnd        unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
+running           unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
 `
 
 func TestTransitions(t *testing.T) {

@@ -26,7 +26,7 @@ type transition struct {
 // transitions is the state machine. An event in a state outside from is counted as inconsistent, and the current interval becomes unknown;
 // then the event moves the thread as usual.
 var transitions = [jvmthread.NumKinds]transition{
-	jvmthread.KindThreadStart:      {states(), (*Timeline).run},
+	jvmthread.KindThreadStart:      {states(jvmthread.StateQueued), (*Timeline).run},
 	jvmthread.KindThreadEnd:        {states(jvmthread.StateRunnable, jvmthread.StateDeadlocked), (*Timeline).end},
 	jvmthread.KindContendedEnter:   {states(jvmthread.StateRunnable, jvmthread.StateReentering), (*Timeline).block},
 	jvmthread.KindContendedEntered: {states(jvmthread.StateBlocked, jvmthread.StateDeadlocked), (*Timeline).entered},
@@ -38,7 +38,7 @@ var transitions = [jvmthread.NumKinds]transition{
 	jvmthread.KindSleepStart:       {running, (*Timeline).stop},
 	jvmthread.KindSleepEnd:         {states(jvmthread.StateSleeping), (*Timeline).run},
 	jvmthread.KindPark:             {running, (*Timeline).stop},
-	jvmthread.KindUnparked:         {states(jvmthread.StateParked, jvmthread.StateDeadlocked), (*Timeline).run},
+	jvmthread.KindUnparked:         {states(jvmthread.StateParked, jvmthread.StateDeadlocked, jvmthread.StateQueued), (*Timeline).run},
 	jvmthread.KindStartCalled:      {running, nil},
 	jvmthread.KindInterruptCalled:  {running, nil},
 	jvmthread.KindNotify:           {running, nil},
@@ -49,14 +49,15 @@ var transitions = [jvmthread.NumKinds]transition{
 	jvmthread.KindResume:           {running, nil},
 	jvmthread.KindStop:             {running, nil},
 	jvmthread.KindInterrupted:      {anyState, nil},
-	jvmthread.KindMount:            {anyState, nil},
-	jvmthread.KindUnmount:          {anyState, nil},
+	jvmthread.KindMount:            {anyState, (*Timeline).mount},
+	jvmthread.KindUnmount:          {anyState, (*Timeline).unmount},
 	jvmthread.KindGap:              {anyState, (*Timeline).lost},
 	jvmthread.KindContext:          {anyState, nil},
 	jvmthread.KindOwnerStack:       {anyState, nil},
 	jvmthread.KindCPU:              {anyState, nil},
 	jvmthread.KindOwnerContext:     {anyState, nil},
 	jvmthread.KindRequestEnd:       {anyState, nil},
+	jvmthread.KindRunning:          {anyState, nil},
 }
 
 const (
@@ -71,12 +72,17 @@ func (t *Timeline) advance(th *Thread, ev *jvmthread.Event) {
 	if reentering && !tr.from.has(jvmthread.StateReentering) && ev.Kind != jvmthread.KindContendedEntered {
 		th.ran()
 	}
+	if th.open.State == jvmthread.StateQueued && tr.from.has(jvmthread.StateRunnable) && tr.from != anyState {
+		th.ran() // since it was unseen
+	}
 	state := th.open.State
 	if th.open.Marks.Has(jvmthread.MarkContinues) {
 		state = jvmthread.StateDeadlocked // or was until another thread left the cycle
 	}
 	switch {
 	case reentering && ev.Kind == jvmthread.KindContendedEntered:
+	case (ev.Kind == jvmthread.KindUnparked || ev.Kind == jvmthread.KindThreadStart) && state == jvmthread.StateRunnable && th.on.carrier != jvmthread.NoThread:
+		return // its mount said so already
 	case th.open.State == jvmthread.StateUnknown:
 		if move == nil && tr.from == running { // only a running thread can do this
 			move = (*Timeline).run
@@ -144,7 +150,7 @@ func (t *Timeline) end(th *Thread, ev *jvmthread.Event) {
 }
 
 func (t *Timeline) lost(th *Thread, ev *jvmthread.Event) {
-	th.inWait = false
+	th.inWait, th.on = false, carriage{}
 	t.to(th, jvmthread.StateUnknown, ev.Time)
 	th.open.Marks = jvmthread.MarkPartial
 }
@@ -224,7 +230,7 @@ func (t *Timeline) gap(at jvmthread.Time) {
 		if th.dead || th.open.State == jvmthread.StateUnknown {
 			continue
 		}
-		th.inWait = false
+		th.inWait, th.on = false, carriage{}
 		th.forget()
 		t.to(th, jvmthread.StateUnknown, at)
 		th.open.Marks = jvmthread.MarkPartial

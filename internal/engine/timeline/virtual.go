@@ -5,6 +5,69 @@ package timeline
 
 import "github.com/weft-otel/weft/internal/jvmthread"
 
+// carriage is what is known of the carrier of a virtual thread, if the agent reports mounts.
+type carriage struct {
+	carrier jvmthread.ThreadID // on which it is mounted; NoThread: none, or not known
+	left    bool               // it was unmounted in its open interval
+	yielded bool               // it is about to be unmounted, though it could go on
+	ready   bool               // it was unparked between its park and its unmount
+}
+
+// Carrier returns the platform thread on which a virtual thread is mounted, NoThread if there is none or the agent does not report it.
+func (t *Thread) Carrier() jvmthread.ThreadID { return t.on.carrier }
+
+// Virtual reports whether an event said that the thread is virtual.
+func (t *Thread) Virtual() bool { return t.virtual }
+
+// pinned reports whether the thread waits and has kept its carrier so far. An unmount may follow within microseconds of the start.
+func (t *Thread) pinned() bool {
+	return t.on.carrier != jvmthread.NoThread && !t.on.left && t.open.State.Stopped() && t.open.State != jvmthread.StateQueued
+}
+
+// mount notes the carrier. A thread that was queued runs from here on; one that was parked says so by unparked.
+func (t *Timeline) mount(th *Thread, ev *jvmthread.Event) {
+	th.on.carrier = ev.Peer
+	if th.open.State == jvmthread.StateQueued {
+		t.run(th, ev)
+	}
+}
+
+// unmount notes that the thread has no carrier. One that yields, or was unparked meanwhile, is ready to run and waits for the next one.
+func (t *Timeline) unmount(th *Thread, ev *jvmthread.Event) {
+	ready := th.on.yielded && th.open.State == jvmthread.StateRunnable || th.on.ready && th.open.State == jvmthread.StateParked
+	th.on = carriage{left: true}
+	if ready {
+		t.enqueue(th, ev.Time)
+	}
+}
+
+func (t *Timeline) enqueue(th *Thread, at jvmthread.Time) {
+	t.to(th, jvmthread.StateQueued, at)
+	th.open.Wait = jvmthread.WaitCarrier
+}
+
+// ready makes the peer of an event ready to run: a virtual thread that is new, or was parked without a carrier.
+func (t *Timeline) ready(ev *jvmthread.Event) {
+	th := t.Thread(ev.Peer)
+	switch {
+	case th == nil:
+		if ev.Kind != jvmthread.KindStartCalled {
+			return
+		}
+		if th = t.enter(&jvmthread.Event{Time: ev.Time, Thread: ev.Peer, Kind: jvmthread.KindThreadStart}); th != nil {
+			th.open.State, th.open.Wait, th.virtual = jvmthread.StateQueued, jvmthread.WaitCarrier, true
+		}
+	case th.dead || th.open.Marks.Has(jvmthread.MarkPinned):
+	case th.pinned():
+		th.on.ready = th.open.State == jvmthread.StateParked
+	case th.open.State == jvmthread.StateParked, th.open.State == jvmthread.StateDeadlocked && th.open.Was == jvmthread.StateParked:
+		if ev.Flags&jvmthread.FlagTimedOut != 0 {
+			th.open.Marks |= jvmthread.MarkTimedOut
+		}
+		t.enqueue(th, ev.Time)
+	}
+}
+
 // MayRun reports whether the thread runs or may run. A virtual thread that left a wait set may: it does not report when it gets the monitor
 // again.
 func (t *Thread) MayRun() bool {

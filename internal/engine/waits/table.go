@@ -162,4 +162,5 @@ var own = [jvmthread.NumStates]struct {
 	jvmthread.StateParked:     {jvmthread.WaitPark, true},
 	jvmthread.StateDeadlocked: {kind: jvmthread.WaitLock},
 	jvmthread.StateSuspended:  {kind: jvmthread.WaitSuspend},
+	jvmthread.StateQueued:     {kind: jvmthread.WaitCarrier},
 }
