@@ -81,8 +81,9 @@ func (b *Binder) wakeUp(c cause, kind jvmthread.InteractionKind, th *timeline.Th
 	b.bind(c, kind, closed, closed.End)
 }
 
-// resumed records that a virtual thread runs again, and has what it waited for.
+// resumed records that a virtual thread runs again, and has what it waited for. It has consumed the permit of any further unpark.
 func (b *Binder) resumed(ev *jvmthread.Event, th *timeline.Thread) {
+	delete(b.unparks, ev.Thread)
 	me := b.waiting(th)
 	next := me.next
 	me.next = awaited{}

@@ -57,7 +57,8 @@ func (t *Timeline) ready(ev *jvmthread.Event) {
 		if th = t.enter(&jvmthread.Event{Time: ev.Time, Thread: ev.Peer, Kind: jvmthread.KindThreadStart}); th != nil {
 			th.open.State, th.open.Wait, th.virtual = jvmthread.StateQueued, jvmthread.WaitCarrier, true
 		}
-	case th.dead || th.open.Marks.Has(jvmthread.MarkPinned):
+	case th.dead || ev.Kind == jvmthread.KindStartCalled: // a second call of start throws
+	case th.open.Marks.Has(jvmthread.MarkPinned):
 	case th.pinned():
 		th.on.ready = th.open.State == jvmthread.StateParked
 	case th.open.State == jvmthread.StateParked, th.open.State == jvmthread.StateDeadlocked && th.open.Was == jvmthread.StateParked:
