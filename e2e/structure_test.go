@@ -18,7 +18,7 @@ import (
 const microsecond = 1000
 
 var stateNames = []string{
-	"unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended",
+	"unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended", "queued",
 }
 
 // TestStructureWithoutBudget runs the exchange without a span budget: states tile the life of each thread.

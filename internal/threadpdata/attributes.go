@@ -237,10 +237,12 @@ var (
 	attrCount = [...]string{ // by jvmthread.State
 		"weft.count.unknown", "weft.count.runnable", "weft.count.blocked", "weft.count.waiting", "weft.count.reentering",
 		"weft.count.joining", "weft.count.sleeping", "weft.count.parked", "weft.count.deadlocked", "weft.count.suspended",
+		"", "weft.count.queued", // a dead thread is in no interval
 	}
 	attrTime = [...]string{ // by jvmthread.State
 		"weft.time.unknown", "weft.time.runnable", "weft.time.blocked", "weft.time.waiting", "weft.time.reentering",
 		"weft.time.joining", "weft.time.sleeping", "weft.time.parked", "weft.time.deadlocked", "weft.time.suspended",
+		"", "weft.time.queued",
 	}
 
 	// Parts of weft.lock.held.time, by the state of the holder.
@@ -250,11 +252,11 @@ var (
 		"weft.request.wait.condition", "weft.request.wait.latch", "weft.request.wait.barrier", "weft.request.wait.exchange",
 		"weft.request.wait.future", "weft.request.wait.queue", "weft.request.wait.object", "weft.request.wait.join",
 		"weft.request.wait.io", "weft.request.wait.sleep", "weft.request.wait.timer", "weft.request.wait.idle",
-		"weft.request.wait.suspend", "weft.request.wait.park",
+		"weft.request.wait.suspend", "weft.request.wait.park", "weft.request.wait.carrier",
 	}
 	attrHolder = [...]string{ // by jvmthread.State
 		"weft.lock.holder.unknown", "weft.lock.holder.runnable", "weft.lock.holder.blocked", "weft.lock.holder.waiting",
 		"weft.lock.holder.reentering", "weft.lock.holder.joining", "weft.lock.holder.sleeping", "weft.lock.holder.parked",
-		"weft.lock.holder.deadlocked", "weft.lock.holder.suspended",
+		"weft.lock.holder.deadlocked", "weft.lock.holder.suspended", "", "weft.lock.holder.queued",
 	}
 )

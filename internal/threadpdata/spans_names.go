@@ -148,6 +148,8 @@ func (e *Emitter) segmentTitle(p *plan) string {
 		return "wake-up latency"
 	case criticalpath.KindStartLatency:
 		return "start-up latency"
+	case criticalpath.KindRunQueue:
+		return "wait for carrier"
 	case criticalpath.KindCycle, criticalpath.KindTooDeep, criticalpath.KindCut:
 		return "unexplained"
 	case criticalpath.KindUnknown, criticalpath.KindSleep, criticalpath.KindSuspended, criticalpath.KindBlockedUnknown,

@@ -32,6 +32,8 @@ func (e *Emitter) segmentDoing(p *plan) string {
 		return "woken, not running yet"
 	case criticalpath.KindStartLatency:
 		return "started, not running yet"
+	case criticalpath.KindRunQueue:
+		return "waiting for a carrier"
 	case criticalpath.KindCycle:
 		return "waiting in a cycle"
 	case criticalpath.KindTooDeep, criticalpath.KindCut:

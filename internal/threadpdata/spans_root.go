@@ -92,7 +92,7 @@ func (e *Emitter) putLockStats(l *window.LockStats, a pcommon.Map) {
 		a.PutInt(attrLockHeld, int64(l.Held))
 		a.PutInt(attrLockHeldMax, int64(l.HeldMax))
 		for state, d := range l.Holders {
-			if d > 0 && state < len(attrHolder) {
+			if d > 0 && attrHolder[state] != "" {
 				a.PutInt(attrHolder[state], int64(d))
 			}
 		}

@@ -262,7 +262,7 @@ func (e *Emitter) putClass(a pcommon.Map, id jvmthread.ClassID) {
 // putTotals writes the sums of the states that occurred.
 func putTotals(a pcommon.Map, t *window.Totals) {
 	for s := range attrTime {
-		if t[s].Count > 0 || t[s].Time > 0 {
+		if attrTime[s] != "" && (t[s].Count > 0 || t[s].Time > 0) {
 			putCount(a, attrCount[s], t[s].Count)
 			a.PutInt(attrTime[s], int64(t[s].Time))
 		}

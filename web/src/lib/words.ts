@@ -15,6 +15,7 @@ export const states = [
   "deadlocked",
   "suspended",
   "dead",
+  "queued",
 ] as const;
 export type State = (typeof states)[number];
 
@@ -31,6 +32,7 @@ export const stateHelp: Record<State, string> = {
   deadlocked: "Part of a cycle of waiting threads: it will never continue",
   suspended: "Suspended by Thread.suspend or a debugger",
   dead: "Ended",
+  queued: "A virtual thread that could run and waits for a carrier, the platform thread to run on",
 };
 
 /** What the kinds of waits are called, and the state in whose color they are shown: contended ones as blocked. */
@@ -53,6 +55,7 @@ export const waits: Record<string, {title: string; state: State}> = {
   idle: {title: "next task", state: "parked"},
   suspend: {title: "resume", state: "suspended"},
   park: {title: "unknown", state: "parked"},
+  carrier: {title: "carrier", state: "queued"},
 };
 
 export function waitTitle(kind: string): string {
@@ -73,6 +76,7 @@ export const legend: State[] = [
   "parked",
   "joining",
   "sleeping",
+  "queued",
   "suspended",
   "runnable",
   "unknown",
@@ -152,6 +156,7 @@ const pieces: Record<string, [title: string, state: State]> = {
   too_deep: ["not searched further", "unknown"],
   cut: ["not searched", "unknown"],
   idle: ["waiting for a task", "parked"],
+  run_queue: ["waiting for a carrier", "queued"],
 };
 
 export function pieceTitle(kind: string): string {

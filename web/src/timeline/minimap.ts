@@ -13,6 +13,7 @@ const order: State[] = [
   "blocked",
   "reentering",
   "runnable",
+  "queued",
   "suspended",
   "joining",
   "waiting",

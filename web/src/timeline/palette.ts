@@ -19,6 +19,7 @@ export const patternOf: Record<State, Pattern> = {
   deadlocked: "cross",
   suspended: "columns",
   dead: "plain",
+  queued: "dots",
 };
 
 /** Share of the height of a lane: running and blocked threads are tall, voluntary waits are low. */
@@ -34,6 +35,7 @@ export const heightOf: Record<State, number> = {
   deadlocked: 1,
   suspended: 0.62,
   dead: 0.12,
+  queued: 0.8,
 };
 
 export const dashOf: Record<Kind, number[]> = {

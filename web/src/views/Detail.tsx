@@ -47,6 +47,7 @@ const verbs: Partial<Record<State, string>> = {
   joining: "joined",
   sleeping: "slept",
   parked: "parked",
+  queued: "was queued",
 };
 
 function Head({interval, state}: {interval: Interval; state: State}) {

@@ -19,7 +19,8 @@ import (
 // States in the order in which they are shown.
 var states = [...]jvmthread.State{
 	jvmthread.StateBlocked, jvmthread.StateDeadlocked, jvmthread.StateReentering, jvmthread.StateWaiting, jvmthread.StateJoining,
-	jvmthread.StateParked, jvmthread.StateSleeping, jvmthread.StateRunnable, jvmthread.StateSuspended, jvmthread.StateUnknown,
+	jvmthread.StateParked, jvmthread.StateSleeping, jvmthread.StateQueued, jvmthread.StateRunnable, jvmthread.StateSuspended,
+	jvmthread.StateUnknown,
 }
 
 // otherLocks is the row for contention that a window counts but lists under no class: it lists the hottest classes only.

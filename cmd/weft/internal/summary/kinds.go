@@ -92,6 +92,7 @@ var kindWords = [jvmthread.NumWaits]string{
 	jvmthread.WaitIdle:      "waiting for tasks",
 	jvmthread.WaitSuspend:   "being suspended",
 	jvmthread.WaitPark:      "being parked",
+	jvmthread.WaitCarrier:   "waiting for carriers",
 }
 
 type siteKey struct {

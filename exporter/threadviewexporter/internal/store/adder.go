@@ -108,7 +108,8 @@ func (a *adder) interval(iv *Interval, ref Ref) {
 	case jvmthread.StateBlocked, jvmthread.StateWaiting, jvmthread.StateReentering, jvmthread.StateParked, jvmthread.StateJoining, jvmthread.StateSleeping:
 		a.wait(iv, state, ref)
 		a.lock(iv, state)
-	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateSuspended, jvmthread.StateDead, jvmthread.StateDeadlocked:
+	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateSuspended, jvmthread.StateDead, jvmthread.StateDeadlocked,
+		jvmthread.StateQueued:
 	}
 }
 
