@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "classfile/receiver_name.h"
+#include "classfile/rewrite.h"
 #include "options/filter.h"
 #include "options/options.h"
 #include "wire/wire.h"
@@ -143,6 +144,17 @@ static void bytecode(const uint8_t *data, size_t len) {
     weft_constants_close(&constants);
 }
 
+// A class file with a method to rewrite.
+static void classes(const uint8_t *data, size_t len) {
+    static const struct weft_call call = {"m", "()V", "called"};
+    static const struct weft_calls list = {"P", "(LT;)V", &call, 1};
+    struct weft_bytes out = {0};
+    if (weft_rewrite(data, len, &list, &out) != 0) {
+        expect(out.len > len, "a call was added");
+    }
+    weft_bytes_free(&out);
+}
+
 // Patterns and a name, separated by a zero.
 static void patterns(const uint8_t *data, size_t len) {
     char text[MAX_INPUT + 1];
@@ -195,6 +207,20 @@ static const struct target {
                 TOKEN("\x01\0\x01I"), TOKEN("\x07\0\x01"), TOKEN("\x09\0\x02\0\x04"),
                 TOKEN("\x0b\0\x02\0\x04"), TOKEN("\x0c\0\x01\0\x01"), TOKEN("\x05"),
                 TOKEN("\xb9\0\x03\x01\0"), TOKEN("\xa7\0\x03")}},
+    // class T { void m() {} } with a StackMapTable, a line and a variable.
+    {.name = "classes",
+     .run = classes,
+     .first =
+         TOKEN("\xca\xfe\xba\xbe\0\0\0\x34\0\x09\x01\0\x01T\x07\0\x01\x01\0\x01m\x01\0\x03()V"
+               "\x01\0\x04"
+               "Code\x01\0\x0dStackMapTable\x01\0\x0fLineNumberTable\x01\0\x12LocalVariableTable"
+               "\0\0\0\x02\0\0\0\0\0\0\0\x01\0\0\0\x03\0\x04\0\x01\0\x05\0\0\0\x34\0\0\0\x01\0\0\0"
+               "\x01\xb1"
+               "\0\0\0\x03\0\x06\0\0\0\x03\0\x01\0\0\x07\0\0\0\x06\0\x01\0\0\0\x01"
+               "\0\x08\0\0\0\x0c\0\x01\0\0\0\x01\0\x03\0\x04\0\0\0\0"),
+     .tokens = {TOKEN("\0\x06\0\0\0\x03\0\x01\0"), TOKEN("\xff\0\x01\0\x01\x08\0\0\0\0"),
+                TOKEN("\xfb\0\x01"), TOKEN("\xfe\0\x01\x07\0\x02"), TOKEN("\x40\x08\0\0"),
+                TOKEN("\xf7\0\0\x01")}},
     {.name = "patterns",
      .run = patterns,
      .first = TOKEN("a*|b?\0ab"),

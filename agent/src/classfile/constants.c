@@ -50,6 +50,7 @@ bool weft_constants_open(struct weft_constants *c, const uint8_t *bytes, size_t 
         at += 1 + size;
         i += tag == LONG || tag == DOUBLE; // they take two entries
     }
+    c->size = at;
     return true;
 }
 
@@ -64,7 +65,7 @@ static uint32_t find(const struct weft_constants *c, uint16_t index, uint8_t lea
     return at != 0 && c->bytes[at - 1] >= least && c->bytes[at - 1] <= most ? at : 0;
 }
 
-static bool text(const struct weft_constants *c, uint16_t index, struct weft_text *t) {
+bool weft_constants_text(const struct weft_constants *c, uint16_t index, struct weft_text *t) {
     uint32_t at = find(c, index, UTF8, UTF8);
     if (at == 0) {
         return false;
@@ -78,15 +79,15 @@ bool weft_constants_member(const struct weft_constants *c, uint16_t index, struc
     uint32_t at = find(c, index, FIELD, INTERFACE_METHOD);
     if (at != 0) {
         uint32_t class_at = find(c, u16(c, at), CLASS, CLASS);
-        if (class_at == 0 || !text(c, u16(c, class_at), &m->class_name)) {
+        if (class_at == 0 || !weft_constants_text(c, u16(c, class_at), &m->class_name)) {
             return false;
         }
     } else {
         at = find(c, index, INVOKE_DYNAMIC, INVOKE_DYNAMIC);
     }
     uint32_t pair = at == 0 ? 0 : find(c, u16(c, at + 2), NAME_AND_TYPE, NAME_AND_TYPE);
-    return pair != 0 && text(c, u16(c, pair), &m->name) &&
-           text(c, u16(c, pair + 2), &m->descriptor);
+    return pair != 0 && weft_constants_text(c, u16(c, pair), &m->name) &&
+           weft_constants_text(c, u16(c, pair + 2), &m->descriptor);
 }
 
 // Counts the slots of a descriptor's type, 0 for void, and moves to the next one.

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 // Modified UTF-8 within the pool, without a terminating zero.
 struct weft_text {
@@ -15,9 +16,14 @@ struct weft_text {
     size_t len;
 };
 
+static inline bool weft_constants_is(const struct weft_text *text, const char *is) {
+    return text->len == strlen(is) && memcmp(text->at, is, text->len) == 0;
+}
+
 struct weft_constants {
     const uint8_t *bytes;
     size_t len;
+    size_t size;       // of the pool within them
     uint32_t *offsets; // by index; 0: none
     uint32_t count;
 };
@@ -29,11 +35,15 @@ struct weft_member {
     struct weft_text descriptor;
 };
 
-// Indexes a pool of count entries, the unused first one included. The bytes must outlive the index.
+// Indexes a pool of count entries, the unused first one included. The bytes may continue after the
+// pool, and must outlive the index.
 // Returns false if they are malformed or memory is exhausted; close the index even then.
 bool weft_constants_open(struct weft_constants *c, const uint8_t *bytes, size_t len,
                          uint32_t count);
 void weft_constants_close(struct weft_constants *c);
+
+// Reads the text at an index; false if it is something else.
+bool weft_constants_text(const struct weft_constants *c, uint16_t index, struct weft_text *t);
 
 // Reads the field, method or dynamic call at an index; false if it is something else.
 bool weft_constants_member(const struct weft_constants *c, uint16_t index, struct weft_member *m);
