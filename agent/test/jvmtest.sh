@@ -95,6 +95,7 @@ some() {
     same -XX:+UseSerialGC -Xmx64m Ways return
     quiet
     virtual
+    exact
 }
 
 all() {
@@ -161,6 +162,7 @@ all() {
     excluded
     many 5000 platform 24
     virtual
+    exact
 }
 
 java=$home/bin/java

@@ -85,9 +85,9 @@ static void print_event(struct witness *w, const struct witness_thread *t, unsig
                 witness_kind(kind), class_name, (unsigned long long)span);
         return;
     }
-    fprintf(w->print, "%lld %s %s %s %s%s%s\n", (long long)t->last, t->name, witness_kind(kind),
+    fprintf(w->print, "%lld %s %s %s %s%s%s%s\n", (long long)t->last, t->name, witness_kind(kind),
             class_name, peer_name, (flags & 1U) != 0 ? " timedOut" : "",
-            (flags & 2U) != 0 ? " interrupted" : "");
+            (flags & 2U) != 0 ? " interrupted" : "", (flags & 64U) != 0 ? " virtualPeer" : "");
 }
 
 // What a thread may do next. After a gap or a snapshot this is unknown: snapshots have their own

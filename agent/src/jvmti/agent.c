@@ -47,6 +47,13 @@ static void give_up(const char *why) {
             weft_printable_text(why, shown, sizeof shown));
 }
 
+static void warn(const char *text) {
+    char shown[2 * WEFT_PROBLEM_MAX];
+    if (text != NULL && text[0] != '\0') {
+        fprintf(stderr, "weft: %s\n", weft_printable_text(text, shown, sizeof shown));
+    }
+}
+
 // One-time setup before the first session.
 static bool make_ready(JNIEnv *env, jthread thread, const char **warning,
                        char problem[WEFT_PROBLEM_MAX]) {
@@ -82,14 +89,12 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
         weft_session_runs() || // an attach was faster
         (make_ready(env, thread, &warning, problem) && weft_session_begin(env, &options, problem));
     pthread_mutex_unlock(&life);
-    if (warning != NULL) {
-        char shown[2 * WEFT_PROBLEM_MAX];
-        fprintf(stderr, "weft: %s\n", weft_printable_text(warning, shown, sizeof shown));
-    }
+    warn(warning);
     if (!ok) {
         give_up(problem);
         return;
     }
+    warn(problem);
     // HotSpot reports the start of this thread only now.
     weft_threads_on_start(ti, env, thread);
 }
@@ -198,7 +203,9 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
         if (!options.pause && !options.aggregated) { // otherwise events are not wanted
             weft_snapshot_thread_take(env);
         }
-        snprintf(problem, WEFT_PROBLEM_MAX, "%s", warning == NULL ? "" : warning);
+        if (warning != NULL) {
+            snprintf(problem, WEFT_PROBLEM_MAX, "%s", warning);
+        }
     }
     (*env)->PopLocalFrame(env, NULL);
     return ok;

@@ -14,6 +14,7 @@
 #include "jvmti/parks.h"
 #include "jvmti/probe_class.h"
 #include "jvmti/threads.h"
+#include "jvmti/wakes.h"
 
 static int installed;
 static int parks_installed;
@@ -77,7 +78,9 @@ static void install_all(JNIEnv *env) {
     parks_installed = install_table(env, weft_park_hooks);
 }
 
-static JNIEnv functions; // of JNI; its users hold the lock of the agent's life
+// Their users hold the lock of the agent's life.
+static JNIEnv functions; // of JNI
+static jclass booting;   // ThreadProbe
 
 // What ThreadProbe.boot calls instead of JNI's function. Its caller's caller belongs to java.base,
 // so the JVM does not print a warning. A native method of ThreadProbe itself would have to be found
@@ -85,6 +88,7 @@ static JNIEnv functions; // of JNI; its users hold the lock of the agent's life
 static jsize JNICALL get_string_length(JNIEnv *env, jstring text) {
     *env = functions;
     install_all(env);
+    weft_wakes_bind(env, booting);
     return (*env)->GetStringLength(env, text);
 }
 
@@ -97,6 +101,7 @@ static void boot(JNIEnv *env, jclass probe) {
         return;
     }
     functions = *env;
+    booting = probe;
     table->GetStringLength = get_string_length;
     *env = table; // for this thread only, until the first call
     functions->CallStaticVoidMethod(env, probe, method);

@@ -11,6 +11,7 @@
 #include "hotspot/jvm.h"
 #include "hotspot/lock_stacks.h"
 #include "jvmti/describe.h"
+#include "jvmti/exact.h"
 #include "jvmti/sdk.h"
 #include "jvmti/snapshot_thread.h"
 #include "jvmti/virtual.h"
@@ -55,7 +56,7 @@ static bool switch_events(jvmtiEventMode mode) {
             return false;
         }
     }
-    return weft_virtual_switch(weft_jvm.ti, mode, options.virtual);
+    return weft_virtual_switch(weft_jvm.ti, mode, options.virtual != WEFT_VIRTUAL_OFF);
 }
 
 // On the sender's thread, which alone reads the resource then.
@@ -88,6 +89,22 @@ static bool start_sender(JNIEnv *env) {
     return weft_sender_start(&config);
 }
 
+// Without the calls, virtual threads are recorded as without the option.
+static void begin_exact(JNIEnv *env, char problem[WEFT_PROBLEM_MAX]) {
+    char why[WEFT_EXACT_PROBLEM_MAX];
+    if (options.virtual == WEFT_VIRTUAL_EXACT && !weft_exact_begin(env, why)) {
+        options.virtual = WEFT_VIRTUAL_ON;
+        snprintf(problem, WEFT_PROBLEM_MAX, "virtual=exact has the effect of virtual=on: %s", why);
+    }
+}
+
+static void end_exact(void) {
+    JNIEnv *env = NULL;
+    if ((*weft_jvm.vm)->GetEnv(weft_jvm.vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
+        weft_exact_end(env);
+    }
+}
+
 bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
                         char problem[WEFT_PROBLEM_MAX]) {
     if (weft_sender_runs()) {
@@ -99,12 +116,14 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
     if (!weft_credentials_init(&credentials, &options, problem)) {
         return false;
     }
+    begin_exact(env, problem);
     weft_peer_allow(options.peer_user, options.peer_group);
     weft_places_look();
     weft_definitions_init(options.definitions);
     weft_control_prepare(&options, weft_snapshot_thread_request);
     errno = 0;
     if (!start_sender(env)) {
+        end_exact();
         if (options.file[0] != '\0' && errno != 0) {
             const char *why = errno == EEXIST  ? "the file exists and is not a recording"
                               : errno == EBUSY ? "another JVM is recording to it"
@@ -141,6 +160,9 @@ void weft_session_end(uint16_t reason) {
     running = false;
     weft_control_end();
     switch_events(JVMTI_DISABLE);
+    if (reason != WEFT_END_EXIT) {
+        end_exact();
+    }
     weft_snapshot_thread_stop();
     weft_sender_finish(reason);
 }

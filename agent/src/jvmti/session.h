@@ -11,7 +11,7 @@
 #include "options/options.h"
 
 // Begins recording and sending. Calls Java. On failure returns false and describes the problem in
-// one line.
+// one line; on success, what has no effect on this JVM, if anything.
 bool weft_session_begin(JNIEnv *env, const struct weft_options *options,
                         char problem[WEFT_PROBLEM_MAX]);
 

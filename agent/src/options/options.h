@@ -49,7 +49,7 @@ struct weft_options {
     bool mounts;
     bool cpu;
     bool owner_stacks;
-    bool virtual;
+    enum weft_virtual virtual;
     bool pause;
     int64_t min_duration; // nanoseconds; 0: record all waits
     char include_threads[WEFT_PATTERNS_MAX];

@@ -40,7 +40,7 @@ static uint64_t kinds_off(const struct weft_options *o) {
         {o->yield, KIND(YIELD)},
         {o->cpu, KIND(CPU)},
         {o->owner_stacks, KIND(OWNER_STACK)},
-        {o->mounts, KIND(MOUNT) | KIND(UNMOUNT)},
+        {o->mounts || o->virtual == WEFT_VIRTUAL_EXACT, KIND(MOUNT) | KIND(UNMOUNT)},
     };
     uint64_t off = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {

@@ -122,6 +122,26 @@ static void show_mode(const void *from, char text[WEFT_VALUE_MAX]) {
     snprintf(text, WEFT_VALUE_MAX, "%s", *(const bool *)from ? "aggregated" : "details");
 }
 
+static const char *const extents[] = {
+    [WEFT_VIRTUAL_OFF] = "off", [WEFT_VIRTUAL_ON] = "on", [WEFT_VIRTUAL_EXACT] = "exact"};
+
+static bool take_extent(const struct weft_option *option, const char *value, void *to,
+                        char *problem) {
+    for (size_t i = 0; i < sizeof extents / sizeof extents[0]; i++) {
+        if (strcmp(value, extents[i]) == 0) {
+            *(enum weft_virtual *)to = (enum weft_virtual)i;
+            return true;
+        }
+    }
+    snprintf(problem, WEFT_PROBLEM_MAX,
+             "option \"%s\": invalid value \"%.64s\": want off, on or exact", option->key, value);
+    return false;
+}
+
+static void show_extent(const void *from, char text[WEFT_VALUE_MAX]) {
+    snprintf(text, WEFT_VALUE_MAX, "%s", extents[*(const enum weft_virtual *)from]);
+}
+
 static bool take_depth(const struct weft_option *option, const char *value, void *to,
                        char *problem) {
     uint64_t frames;
@@ -220,6 +240,7 @@ const struct weft_type WEFT_DEPTH = {take_depth, show_depth};
 const struct weft_type WEFT_SWITCH = {take_switch, show_switch};
 const struct weft_type WEFT_BYTES = {take_bytes, show_bytes};
 const struct weft_type WEFT_MODE = {take_mode, show_mode};
+const struct weft_type WEFT_EXTENT = {take_extent, show_extent};
 const struct weft_type WEFT_INTERVAL = {take_interval, show_interval};
 const struct weft_type WEFT_COUNT = {take_count, show_bytes};
 const struct weft_type WEFT_COMMAND = {take_command, NULL};

@@ -13,6 +13,13 @@ enum {
     WEFT_PROBLEM_MAX = 768,
 };
 
+// What is recorded of virtual threads.
+enum weft_virtual {
+    WEFT_VIRTUAL_OFF,
+    WEFT_VIRTUAL_ON,
+    WEFT_VIRTUAL_EXACT, // also who wakes them, and their carriers
+};
+
 // When options may be set.
 enum weft_when {
     WEFT_AT_START,  // of a session: all keys, starting with the defaults
@@ -45,6 +52,7 @@ extern const struct weft_type WEFT_DEPTH;
 extern const struct weft_type WEFT_SWITCH;
 extern const struct weft_type WEFT_BYTES;
 extern const struct weft_type WEFT_MODE;
+extern const struct weft_type WEFT_EXTENT; // of virtual threads
 extern const struct weft_type WEFT_INTERVAL;
 extern const struct weft_type WEFT_COUNT;
 extern const struct weft_type WEFT_COMMAND;

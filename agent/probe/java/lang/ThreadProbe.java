@@ -15,4 +15,17 @@ final class ThreadProbe {
     static void boot() {
         System.mapLibraryName("");
     }
+
+    /**
+     * What the methods of VirtualThread call first, for virtual=exact only (src/jvmti/exact.c). The
+     * current thread is about to unpark, start or interrupt the given one; in expired, because the
+     * time of its park is over.
+     */
+    static native void unparked(Thread thread);
+
+    static native void expired(Thread thread);
+
+    static native void started(Thread thread);
+
+    static native void interrupted(Thread thread);
 }
