@@ -54,7 +54,8 @@ func (e *Engine) step(ev *jvmthread.Event) {
 		return
 	}
 	closed := new(jvmthread.Interval) // interval of the event's own thread
-	if len(ended) > 0 && ended[0].Thread == ev.Thread {
+	twice := len(ended) > 1 && ended[1].Thread == ev.Thread // an unknown thread suspends itself
+	if len(ended) > 0 && ended[0].Thread == ev.Thread && !twice {
 		closed, ended = &ended[0], ended[1:]
 	}
 	var woken *jvmthread.Interval // of the thread that the event made ready to run

@@ -181,7 +181,9 @@ func (b *Binder) threadStart(ev *jvmthread.Event, th *timeline.Thread) {
 		c.stack = ev.Stack
 	}
 	delete(b.starts, ev.Thread)
-	b.bind(c, jvmthread.InteractionStart, th.Open(), ev.Time)
+	if th.Open().Start == ev.Time { // else its mount was the start
+		b.bind(c, jvmthread.InteractionStart, th.Open(), ev.Time)
+	}
 }
 
 // interrupted binds the pending interrupt that ended an interval.

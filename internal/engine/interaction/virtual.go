@@ -20,7 +20,8 @@ type awaited struct {
 // startCalled binds the start of a virtual thread, which is ready to run from here on, or remembers it until the thread starts to run.
 func (b *Binder) startCalled(ev *jvmthread.Event, th *timeline.Thread) {
 	if ev.Flags&jvmthread.FlagVirtualPeer != 0 {
-		if target := b.timeline.Thread(ev.Peer); target != nil && target.Open().State == jvmthread.StateQueued && target.Open().Seq == 1 {
+		if target := b.timeline.Thread(ev.Peer); target != nil && target.Open().State == jvmthread.StateQueued && target.Open().Seq == 1 &&
+			target.Open().Start == ev.Time { // else a second call, which throws
 			b.bind(here(ev, th), jvmthread.InteractionStart, target.Open(), ev.Time)
 			return
 		}
