@@ -81,7 +81,7 @@ func checkIncidentSums(t *testing.T, o *output, reported map[string]int64) {
 			of[s.session] = &sums{}
 		}
 		sum := of[s.session]
-		sum.contended += s.number("weft.contended.time")
+		sum.contended += s.number("weft.contended.time") + s.number("weft.starved.time")
 		sum.reported += s.number("weft.incident.time")
 		sum.folded += s.number("weft.incident.folded.time")
 		if end := int64(s.EndTimestamp()); end >= sum.until {

@@ -53,7 +53,7 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	if !ok {
 		return
 	}
-	closed := new(jvmthread.Interval) // interval of the event's own thread
+	closed := new(jvmthread.Interval)                       // interval of the event's own thread
 	twice := len(ended) > 1 && ended[1].Thread == ev.Thread // an unknown thread suspends itself
 	if len(ended) > 0 && ended[0].Thread == ev.Thread && !twice {
 		closed, ended = &ended[0], ended[1:]

@@ -229,6 +229,7 @@ const (
 	attrIncidentFoldedTime  = "weft.incident.folded.time"
 	attrIncidentOpenCount   = "weft.incident.open.count"
 	attrIncidentOpenTime    = "weft.incident.open.time"
+	attrStarvedTime         = "weft.starved.time"
 )
 
 // Exact totals of a thread span and of the root, by state. Counts cover the intervals that began in the window, so that they add up over

@@ -72,7 +72,7 @@ func (e *Emitter) StreamIncidents(found *incident.Found, dst *Pieces) {
 	}
 }
 
-// Announce lists the incidents that ended in a window on its root, and writes what became of the window's contended time. The root is
+// Announce lists the incidents that ended in a window on its root, and writes what became of the window's contended and starved time. The root is
 // complete then, and may be sent before the incidents are.
 func (e *Emitter) Announce(found *incident.Found, root ptrace.Span) {
 	for _, inc := range found.Incidents {
@@ -92,6 +92,9 @@ func (e *Emitter) Announce(found *incident.Found, root ptrace.Span) {
 			putCount(a, sum.count, sum.Count)
 			a.PutInt(sum.time, int64(sum.Time))
 		}
+	}
+	if found.Starved > 0 {
+		a.PutInt(attrStarvedTime, int64(found.Starved))
 	}
 }
 

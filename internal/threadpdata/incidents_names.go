@@ -31,6 +31,8 @@ func (w *incidentWriter) kind() string {
 		return "deadlock"
 	case incident.PoolExhausted:
 		return "pool exhausted"
+	case incident.CarriersStarved:
+		return "carriers starved"
 	default:
 		return "contention"
 	}

@@ -95,7 +95,7 @@ func checkSums(t *testing.T, windows, incidents []ptrace.Span) {
 	reported := sum(incidents, "weft.incident.blocked.time")
 	assert.Positive(t, reported)
 	assert.Equal(t, reported, sum(windows, "weft.incident.time"))
-	assert.Equal(t, sum(windows, "weft.contended.time"), reported+sum(windows, "weft.incident.folded.time"))
+	assert.Equal(t, sum(windows, "weft.contended.time")+sum(windows, "weft.starved.time"), reported+sum(windows, "weft.incident.folded.time"))
 }
 
 // Where an incident is cut, its rest and another incident may begin with a wait of the same thread.
@@ -106,12 +106,16 @@ func TestRestHasItsOwnTrace(t *testing.T) {
 	assert.NotEqual(t, threadpdata.IncidentTraceID(session, id), threadpdata.IncidentTraceID(session, rest))
 }
 
-// explanations returns those of the incidents of a history. Its threads have their names, and its locks are named after their classes.
-func explanations(t *testing.T, history string) (all []string) {
+// explanations returns those of the incidents of a history. Its threads have their names, its locks are named after their classes, and its stacks
+// are numbered from 1.
+func explanations(t *testing.T, history string, stacks ...string) (all []string) {
 	t.Helper()
 	h, err := threadtest.Parse(history)
 	require.NoError(t, err)
 	sym := h.Symbols()
+	for _, stack := range stacks {
+		sym.InternStack(stack)
+	}
 	for line := range strings.Lines(strings.TrimSpace(history)) {
 		name := strings.Fields(line)[1]
 		sym.SetThread(jvmthread.Thread{ID: h.Thread(name), Name: name})
@@ -203,4 +207,46 @@ func TestPoolThatTimedOut(t *testing.T) {
 		value, _ := root.Attributes().Get(key)
 		assert.Equal(t, want, value.AsString(), key)
 	}
+}
+
+// A virtual thread that has no carrier says who keeps them, and where: the agent takes the stack of a thread that computes.
+func TestExplanationNamesWhoKeepsCarriers(t *testing.T) {
+	history := `
+0         main threadStart
+1000000   main startCalled target=hog virtualPeer
+1000000   main startCalled target=a virtualPeer
+1000000   main startCalled target=b virtualPeer
+2000000   hog mount target=C virtual
+2000000   hog threadStart virtual
+22000000  hog running target=C arg=20000000 stack=1 virtual
+102000000 hog threadEnd virtual
+102000000 hog unmount target=C virtual
+103000000 a mount target=C virtual
+103000000 a threadStart virtual
+104000000 a threadEnd virtual
+104000000 a unmount target=C virtual
+105000000 b mount target=C virtual
+`
+	assert.Equal(t, []string{
+		"2 threads waited 206 ms for a carrier; hog kept one for 100 ms, running in Orders.total",
+	}, explanations(t, history, "at com.acme.Orders.total(Orders.java:7)\n"))
+}
+
+// Of short runs, none is to blame.
+func TestExplanationOfTooFewCarriers(t *testing.T) {
+	assert.Equal(t, []string{
+		"b waited 11 ms for a carrier; no thread kept one for 10 ms: there are too few for the load",
+	}, explanations(t, `
+0        main threadStart
+1000000  main startCalled target=a virtualPeer
+1000000  main startCalled target=b virtualPeer
+2000000  a mount target=C virtual
+7000000  a yield virtual
+7000000  a unmount target=C virtual
+8000000  a mount target=C virtual
+11000000 a yield virtual
+11000000 a unmount target=C virtual
+12000000 b mount target=C virtual
+13000000 b yield virtual
+`))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/incident"
+	"github.com/weft-otel/weft/internal/engine/timeline"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wording"
 )
@@ -63,7 +64,11 @@ func (w *incidentWriter) explain(culprit *incident.Holder) string {
 		}
 	default:
 		w.say(w.waiters(root), " waited ", wording.Duration(root.Time), " for ", w.what())
-		w.inTurn()
+		if inc.Kind == incident.CarriersStarved {
+			w.keepers()
+		} else {
+			w.inTurn()
+		}
 	}
 	w.others()
 	if n := inc.TimedOut; n > 0 {
@@ -78,6 +83,9 @@ const nearlyAll = 0.9
 // what returns what threads waited for: "OrderBook", "a connection of HikariPool".
 func (w *incidentWriter) what() string {
 	l := w.inc.Root()
+	if l.Kind == jvmthread.WaitCarrier {
+		return wording.Unit(l.Kind, "")
+	}
 	object := w.object
 	if object == "" {
 		object = "an unknown object"
@@ -115,6 +123,27 @@ func (w *incidentWriter) inTurn() {
 			if share < nearlyAll {
 				w.say(" for ", wording.Percent(share), " of the time")
 			}
+		}
+	}
+}
+
+// keepers says which threads kept carriers, each with what it did.
+func (w *incidentWriter) keepers() {
+	inc := w.inc
+	if len(inc.Holders) == 0 {
+		w.say("; no thread kept one for ", wording.Duration(time.Duration(timeline.LongMount)), ": there are too few for the load")
+		return
+	}
+	for i := range inc.Holders {
+		h := &inc.Holders[i]
+		if i == maxHolders {
+			w.say("; ", plural(uint64(len(inc.Holders)-i), "more thread"), " kept one")
+			return
+		}
+		w.say("; ", w.threadName(h.Thread), " kept one for ", wording.Duration(h.Held))
+		hold, _ := inc.DoingOf(h.Thread)
+		if did := w.did(hold); did != "" {
+			w.say(", ", did)
 		}
 	}
 }
@@ -157,7 +186,11 @@ func (w *incidentWriter) explainHold(h *incident.Hold, object string) string {
 	if object == w.object {
 		object = w.what()
 	}
-	w.say(" held ", object, " for ", wording.Duration(h.End.Sub(h.Start)))
+	verb := " held "
+	if h.Lock == jvmthread.Carriers {
+		verb = " kept "
+	}
+	w.say(verb, object, " for ", wording.Duration(h.End.Sub(h.Start)))
 	if did := w.did(h); did != "" {
 		w.say(", ", did)
 	}
@@ -175,7 +208,7 @@ func (w *incidentWriter) explainWait(wt *incident.Wait) string {
 			did = w.doingOf(&wt.Holder.Doing, wt.Holder.Doing.Stack)
 		}
 		w.say("; ")
-		w.text = wording.AppendHeld(w.text, w.threadName(id), wt.Share, did)
+		w.text = wording.AppendHeld(w.text, wt.Interval.Wait, w.threadName(id), wt.Share, did)
 	}
 	if wt.Giver.Kind != jvmthread.InteractionNone {
 		w.say("; ")

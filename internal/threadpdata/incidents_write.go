@@ -123,7 +123,11 @@ func (w *incidentWriter) hold(h *incident.Hold, s ptrace.Span) {
 		state = h.Doing.State
 	}
 	object := w.objectOf(h)
-	s.SetName(w.holdNames.limit(maxHoldNames, "held", object, ": "+state.String()))
+	verb := "held"
+	if h.Lock == jvmthread.Carriers {
+		verb = "kept a carrier"
+	}
+	s.SetName(w.holdNames.limit(maxHoldNames, verb, object, ": "+state.String()))
 	a := s.Attributes()
 	a.EnsureCapacity(10)
 	a.PutStr(attrIncidentRole, "holder")

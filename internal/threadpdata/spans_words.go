@@ -91,7 +91,7 @@ func (e *Emitter) explanation(p *plan) string {
 	if len(p.holders) > 0 {
 		h := &p.holders[0]
 		doing := e.doing(p, h)
-		e.text = wording.AppendHeld(e.text, e.threadName(h.Thread), h.Share(time.Duration(p.exact)), doing)
+		e.text = wording.AppendHeld(e.text, p.iv.Wait, e.threadName(h.Thread), h.Share(time.Duration(p.exact)), doing)
 	}
 	for i := range p.causes {
 		e.also(begin)

@@ -101,13 +101,15 @@ const (
 	initLock       = "[I"
 )
 
-// Unit returns what of an object a thread waits for: "a connection" of HikariPool, "a permit" of a semaphore; empty: for the object itself. The
-// entry is the library's method through which the application waits.
+// Unit returns what of an object a thread waits for: "a connection" of HikariPool, "a permit" of a semaphore, "a carrier" of no object that has
+// a name; empty: for the object itself. The entry is the library's method through which the application waits.
 func Unit(w jvmthread.Wait, entry string) string {
 	method := entry[strings.LastIndexByte(entry, '.')+1:]
 	switch {
 	case w == jvmthread.WaitPermit:
 		return "a permit"
+	case w == jvmthread.WaitCarrier:
+		return "a carrier"
 	case w != jvmthread.WaitPool:
 		return ""
 	case strings.Contains(method, "Connection"):
@@ -128,13 +130,18 @@ func ThreadName(name string, id jvmthread.ThreadID) string {
 
 // Held says who held what a wait was for: "report held it 92 % of the time, asleep in Report.write". The share is from 0 to 1, 0 if it is not
 // known; doing is empty if that is not known.
-func Held(holder string, share float64, doing string) string {
-	return string(AppendHeld(nil, holder, share, doing))
+func Held(w jvmthread.Wait, holder string, share float64, doing string) string {
+	return string(AppendHeld(nil, w, holder, share, doing))
 }
 
 // AppendHeld appends the result of Held to b.
-func AppendHeld(b []byte, holder string, share float64, doing string) []byte {
-	b = append(append(b, holder...), " held it"...)
+func AppendHeld(b []byte, w jvmthread.Wait, holder string, share float64, doing string) []byte {
+	b = append(b, holder...)
+	if w == jvmthread.WaitCarrier {
+		b = append(b, " kept a carrier"...)
+	} else {
+		b = append(b, " held it"...)
+	}
 	if share > 0 {
 		b = append(AppendPercent(append(b, ' '), share), " of the time"...)
 	}

@@ -158,7 +158,7 @@ func (f *Finder) collect(w *window.Window, g *group, inc *Incident) {
 func (f *Finder) saved(w *window.Window, g *group, inc *Incident) {
 	v := w.Verdict
 	at := slices.IndexFunc(w.Locks, func(l window.LockStats) bool { return l.Class == inc.key.Class })
-	if v == nil || !v.WhatIf || at < 0 || inc.Cycle != 0 {
+	if v == nil || !v.WhatIf || at < 0 || inc.Cycle != 0 || inc.key == jvmthread.Carriers {
 		inc.unsaved = true
 		return
 	}
@@ -201,6 +201,8 @@ func (inc *Incident) finish() {
 		inc.Kind = Deadlock
 	case inc.Root().Kind == jvmthread.WaitPool:
 		inc.Kind = PoolExhausted
+	case inc.Root().Kind == jvmthread.WaitCarrier:
+		inc.Kind = CarriersStarved
 	}
 	if inc.Cycle == 0 && inc.key.Class != jvmthread.NoClass {
 		inc.Lock = inc.key

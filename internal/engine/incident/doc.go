@@ -5,7 +5,8 @@
 //
 // An episode is the longest time in which threads waited for one lock, semaphore or pool without a break: from the first waiter until no
 // thread waits. A wait for which no object is known belongs to an episode of its call site. Contended waits count, see
-// jvmthread.Wait.Contended.
+// jvmthread.Wait.Contended, and waits of virtual threads for a carrier of 10 ms or more: the carriers are like a pool, and the threads that keep
+// one for as long are its holders.
 //
 // An incident is one or several episodes with one root:
 //
@@ -18,6 +19,6 @@
 //     blocked while it was the root.
 //
 // An incident is reported when it is over, or cut: a deadlock in the window in which it is found, others after a minute, and what follows
-// after ten minutes each. Each nanosecond of a contended wait in a window belongs to one incident, reported or not: the contended time of a
-// window is the time of the incidents that it reports, plus Rest, plus what was added to Open.
+// after ten minutes each. Each nanosecond of such a wait in a window belongs to one incident, reported or not: the contended time of a
+// window, plus Starved, is the time of the incidents that it reports, plus Rest, plus what was added to Open.
 package incident

@@ -8,11 +8,12 @@ import (
 	"slices"
 
 	"github.com/weft-otel/weft/internal/engine/recent"
+	"github.com/weft-otel/weft/internal/engine/timeline"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// wait is the piece of a contended wait in a window.
+// wait is the piece of a wait in a window that counts.
 type wait struct {
 	start, end jvmthread.Time
 	lane, at   int32
@@ -45,12 +46,17 @@ type episodes struct {
 	recent recent.Cache[jvmthread.LockID, int32] // the same, plus one
 	list   []episode
 
+	starved jvmthread.Time // the sum of the waits for carriers
+
 	parts map[int32]jvmthread.Time // scratch: by episode, for how long a holder waited in it
 	steps int                      // left for the search for parents
 }
 
-// lockOf returns what a wait is for: a lock, or if none is known, its call site as a lock without a class.
-func lockOf(id jvmthread.LockID, stack jvmthread.StackID) jvmthread.LockID {
+// lockOf returns what a wait is for: a lock, the carriers, or if none is known, its call site as a lock without a class.
+func lockOf(kind jvmthread.Wait, id jvmthread.LockID, stack jvmthread.StackID) jvmthread.LockID {
+	if kind == jvmthread.WaitCarrier {
+		return jvmthread.Carriers
+	}
 	if id.Class == jvmthread.NoClass && id.Hash == 0 {
 		return jvmthread.LockID{Hash: uint32(stack)}
 	}
@@ -59,21 +65,26 @@ func lockOf(id jvmthread.LockID, stack jvmthread.StackID) jvmthread.LockID {
 
 // find finds the episodes of a window.
 func (e *episodes) find(w *window.Window) {
+	e.starved = 0
 	e.waits, e.lanes, e.order, e.locks, e.list = e.waits[:0], e.lanes[:0], e.order[:0], e.locks[:0], e.list[:0]
 	clear(e.index)
 	e.recent.Clear()
 	for n, l := range w.Lanes {
 		e.lanes = append(e.lanes, int32(len(e.waits)))
-		if l.Waits.Contended().Time == 0 {
+		if l.Waits.Contended().Time == 0 && l.Waits[jvmthread.WaitCarrier].Time == 0 {
 			continue
 		}
 		for i := range l.Intervals.Len() {
-			if !l.Intervals.Wait(i).Contended() {
+			kind := l.Intervals.Wait(i)
+			if !kind.Contended() && !starves(kind, l.Intervals.End(i)-l.Intervals.Start(i)) {
 				continue
 			}
 			start, end := max(l.Intervals.Start(i), w.Start), min(l.Intervals.End(i), w.End)
 			if start < end {
-				lock := e.lock(lockOf(l.Intervals.Lock(i), l.Intervals.Stack(i)))
+				lock := e.lock(lockOf(kind, l.Intervals.Lock(i), l.Intervals.Stack(i)))
+				if kind == jvmthread.WaitCarrier {
+					e.starved += end - start
+				}
 				e.waits = append(e.waits, wait{start: start, end: end, lane: int32(n), at: int32(i), lock: lock, continues: l.Intervals.Began(i) < start})
 			}
 		}
@@ -93,6 +104,20 @@ func (e *episodes) find(w *window.Window) {
 		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.start, b.start), cmp.Compare(x, y))
 	})
 	e.split(w)
+}
+
+// starved is the time from which on a wait for a carrier counts. A busy scheduler always has waits that are shorter.
+const starved = timeline.LongMount
+
+// starves reports whether a wait is one for a carrier that counts, given its length so far. The pieces of one wait count from the window on in
+// which it becomes that long.
+func starves(kind jvmthread.Wait, length jvmthread.Time) bool {
+	return kind == jvmthread.WaitCarrier && length >= starved
+}
+
+// Counts reports whether incidents contain an interval.
+func Counts(iv *jvmthread.Interval) bool {
+	return iv.Wait.Contended() || starves(iv.Wait, iv.End-iv.Start)
 }
 
 func (e *episodes) lock(id jvmthread.LockID) int32 {

@@ -63,6 +63,7 @@ func (f *Finder) Find(w *window.Window) *Found {
 		f.deadlocks[d.Cycle] = d
 	}
 	f.episodes.find(w)
+	f.found.Starved = time.Duration(f.episodes.starved)
 	f.groups = f.episodes.groups(w, f.groups[:0])
 	f.steps = workPerWait * (len(f.episodes.waits) + len(w.Holds))
 	claims := f.claim()
@@ -90,7 +91,8 @@ func (f *Finder) claim() map[int][]*Incident {
 	byLock := make(map[jvmthread.LockID]*Incident)
 	for _, inc := range f.open {
 		for i := range inc.open {
-			byLock[lockOf(inc.open[i].Interval.Lock, inc.open[i].Interval.Stack)] = inc
+			iv := &inc.open[i].Interval
+			byLock[lockOf(iv.Wait, iv.Lock, iv.Stack)] = inc
 		}
 	}
 	best := make(map[*Incident]int)

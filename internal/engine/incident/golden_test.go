@@ -50,6 +50,9 @@ func checkGolden(t *testing.T, file string) {
 				fmt.Fprintf(&b, " %s %d with %d", sum.name, sum.Count, sum.Time)
 			}
 		}
+		if found.Starved > 0 {
+			fmt.Fprintf(&b, " starved %d", found.Starved)
+		}
 		b.WriteByte('\n')
 		for _, inc := range found.Incidents {
 			for _, err := range threadtest.ValidateIncident(inc) {
@@ -103,7 +106,7 @@ func (p *printer) incident(inc *incident.Incident, culprit *incident.Holder) {
 	}
 	for i := range inc.Waits {
 		wt := &inc.Waits[i]
-		fmt.Fprintf(p, "    %s waited for %s %d..%d", p.name(wt.Interval.Thread), p.lock(wt.Interval.Lock), wt.Start, wt.End)
+		fmt.Fprintf(p, "    %s waited for %s %d..%d", p.name(wt.Interval.Thread), p.waitedFor(&wt.Interval), wt.Start, wt.End)
 		if wt.Holder.Thread != jvmthread.NoThread {
 			fmt.Fprintf(p, ", held by %s, %v", p.name(wt.Holder.Thread), wt.Holder.Doing.State)
 		}
@@ -115,6 +118,13 @@ func (p *printer) incident(inc *incident.Incident, culprit *incident.Holder) {
 		}
 		p.WriteByte('\n')
 	}
+}
+
+func (p *printer) waitedFor(iv *jvmthread.Interval) string {
+	if iv.Wait == jvmthread.WaitCarrier {
+		return p.lock(jvmthread.Carriers)
+	}
+	return p.lock(iv.Lock)
 }
 
 // lock returns the name of a lock: in these histories, that of its class.

@@ -22,13 +22,16 @@ type Kind uint8
 
 // The kinds of incidents.
 const (
-	Contention    Kind = iota // for a lock or a permit
-	Deadlock                  // threads wait for each other in a cycle
-	PoolExhausted             // for an object of a pool
+	Contention      Kind = iota // for a lock or a permit
+	Deadlock                    // threads wait for each other in a cycle
+	PoolExhausted               // for an object of a pool
+	CarriersStarved             // virtual threads for a carrier
 )
 
 // String returns the name of the kind as used in attributes.
-func (k Kind) String() string { return [...]string{"contention", "deadlock", "pool_exhausted"}[k] }
+func (k Kind) String() string {
+	return [...]string{"contention", "deadlock", "pool_exhausted", "carriers_starved"}[k]
+}
 
 // An incident has at most so many waits and holds, so that its trace has at most 50 spans.
 const (
@@ -49,7 +52,7 @@ type Incident struct {
 	ID
 
 	Kind     Kind
-	Lock     jvmthread.LockID // the root; zero: unknown, or a deadlock
+	Lock     jvmthread.LockID // the root; zero: unknown, or the carriers, or a deadlock
 	Cycle    jvmthread.Cycle
 	Deadlock *deadlock.Found // nil: none, or found before the session was joined
 	End      jvmthread.Time
@@ -90,7 +93,7 @@ type Lock struct {
 // WasRoot reports whether the lock was the root for a time.
 func (l *Lock) WasRoot() bool { return l.asRoot > 0 }
 
-// Wait is the part of a contended wait within an incident.
+// Wait is the part of a wait within an incident.
 type Wait struct {
 	Start, End jvmthread.Time
 	Interval   jvmthread.Interval // in the last window
@@ -159,8 +162,9 @@ func (s *Sum) add(d time.Duration) {
 
 // Found is what was found in a window.
 type Found struct {
-	Incidents []*Incident // that are reported, deadlocks first, then by blocked time
-	Reported  Sum         // of these
-	Rest      Sum         // incidents that are over and not reported
-	Open      Sum         // incidents that are not over yet, so far
+	Incidents []*Incident   // that are reported, deadlocks first, then by blocked time
+	Reported  Sum           // of these
+	Rest      Sum           // incidents that are over and not reported
+	Open      Sum           // incidents that are not over yet, so far
+	Starved   time.Duration // of the waits for carriers that count, in the window
 }

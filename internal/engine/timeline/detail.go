@@ -75,6 +75,13 @@ func (t *Timeline) describe(th *Thread, ev *jvmthread.Event) {
 		if awaitsOwner.has(th.open.State) {
 			th.known().detail.OwnerStack = ev.Stack
 		}
+	case jvmthread.KindRunning:
+		if th.on.carrier == jvmthread.NoThread && ev.Peer != jvmthread.NoThread { // it was mounted before its first event
+			th.on.carrier, th.on.since = ev.Peer, ev.Time-jvmthread.Time(max(0, ev.Arg))
+		}
+		if th.open.State == jvmthread.StateRunnable {
+			th.open.Stack = ev.Stack
+		}
 	case jvmthread.KindCPU:
 		sinceStart := th.open.Seq == 1 && !th.open.Marks.Has(jvmthread.MarkPartial)
 		m := th.known()

@@ -19,6 +19,7 @@ type ThreadState struct {
 	LastSeen  jvmthread.Time
 	Virtual   bool
 	Carrier   jvmthread.ThreadID
+	Mounted   jvmthread.Time
 	Left      bool
 	Yielded   bool
 	Ready     bool
@@ -43,7 +44,7 @@ func (t *Timeline) State() State {
 	for _, th := range t.threads {
 		saved := ThreadState{
 			Open: th.open, LastRun: th.lastRun, LastSeen: th.lastSeen, Virtual: th.virtual, InWait: th.inWait,
-			Carrier: th.on.carrier, Left: th.on.left, Yielded: th.on.yielded, Ready: th.on.ready,
+			Carrier: th.on.carrier, Mounted: th.on.since, Left: th.on.left, Yielded: th.on.yielded, Ready: th.on.ready,
 			WaitStack: th.waitStack, WaitPeer: th.waitPeer, Dead: th.dead,
 		}
 		if m := th.more; m != nil {
@@ -66,7 +67,7 @@ func (t *Timeline) Restore(s *State) {
 		th := &Thread{
 			open: saved.Open, lastRun: saved.LastRun, lastSeen: saved.LastSeen, slot: t.slots, virtual: saved.Virtual, inWait: saved.InWait,
 			waitStack: saved.WaitStack, waitPeer: saved.WaitPeer, dead: saved.Dead,
-			on: carriage{carrier: saved.Carrier, left: saved.Left, yielded: saved.Yielded, ready: saved.Ready},
+			on: carriage{carrier: saved.Carrier, since: saved.Mounted, left: saved.Left, yielded: saved.Yielded, ready: saved.Ready},
 		}
 		t.slots++
 		if m := saved.More; m != nil {

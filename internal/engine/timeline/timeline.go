@@ -35,6 +35,7 @@ type Timeline struct {
 	slots      int
 	closed     []jvmthread.Interval // by the current call
 	waits      *waits.Classifier    // may be nil
+	mounts     []jvmthread.Hold     // long ones that ended
 	counters   Counters
 }
 

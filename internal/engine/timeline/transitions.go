@@ -147,6 +147,7 @@ func (t *Timeline) run(th *Thread, ev *jvmthread.Event) {
 func (t *Timeline) end(th *Thread, ev *jvmthread.Event) {
 	th.dead = true
 	t.to(th, jvmthread.StateDead, ev.Time)
+	t.dismount(th, ev.Time) // an unmount that follows has no effect
 }
 
 func (t *Timeline) lost(th *Thread, ev *jvmthread.Event) {

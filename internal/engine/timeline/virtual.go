@@ -8,6 +8,7 @@ import "github.com/weft-otel/weft/internal/jvmthread"
 // carriage is what is known of the carrier of a virtual thread, if the agent reports mounts.
 type carriage struct {
 	carrier jvmthread.ThreadID // on which it is mounted; NoThread: none, or not known
+	since   jvmthread.Time     // of the mount
 	left    bool               // it was unmounted in its open interval
 	yielded bool               // it is about to be unmounted, though it could go on
 	ready   bool               // it was unparked between its park and its unmount
@@ -26,7 +27,7 @@ func (t *Thread) pinned() bool {
 
 // mount notes the carrier. A thread that was queued runs from here on; one that was parked says so by unparked.
 func (t *Timeline) mount(th *Thread, ev *jvmthread.Event) {
-	th.on.carrier = ev.Peer
+	th.on.carrier, th.on.since = ev.Peer, ev.Time
 	if th.open.State == jvmthread.StateQueued {
 		t.run(th, ev)
 	}
@@ -35,7 +36,8 @@ func (t *Timeline) mount(th *Thread, ev *jvmthread.Event) {
 // unmount notes that the thread has no carrier. One that yields, or was unparked meanwhile, is ready to run and waits for the next one.
 func (t *Timeline) unmount(th *Thread, ev *jvmthread.Event) {
 	ready := th.on.yielded && th.open.State == jvmthread.StateRunnable || th.on.ready && th.open.State == jvmthread.StateParked
-	th.on = carriage{left: true}
+	t.dismount(th, ev.Time)
+	th.on.left = true
 	if ready {
 		t.enqueue(th, ev.Time)
 	}

@@ -85,7 +85,7 @@ func (b *Builder) Extend() { b.window.End = math.MaxInt64 }
 // Held estimates the bytes of the current window, and of what is kept for the next one.
 func (b *Builder) Held() int {
 	const perLane, perHold, perLock = int(unsafe.Sizeof(Lane{})), int(unsafe.Sizeof(jvmthread.Hold{})), 512
-	return b.bytes + b.pastBytes + perLane*(b.used+b.kept) + 8*(cap(b.lanes)+cap(b.spare)) + perHold*(cap(b.holds)+cap(b.window.Holds)) +
+	return b.bytes + b.pastBytes + perLane*(b.used+b.kept) + 8*(cap(b.lanes)+cap(b.spare)) + perHold*(cap(b.holds)+cap(b.window.Holds)+cap(b.window.Mounts)) +
 		b.order.held() + perLock*(len(b.locks.classes)+len(b.locks.runs))
 }
 
@@ -208,13 +208,14 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	b.holds, b.queues = binder.Cut(at, b.holds, b.queues[:0])
 	b.showSources(tl)
 	b.showHolders(tl, at)
+	b.addMounts(tl, at)
 	active := w.Events > 0 || b.used > 0
 	for th := range tl.Threads {
 		if th.Dead() {
 			continue
 		}
 		wait := th.Open().Wait
-		if b.has(th) || th.LastSeen() >= w.Start || wait.Contended() || wait.ForOthers() && active {
+		if b.has(th) || th.LastSeen() >= w.Start || wait.Contended() || wait == jvmthread.WaitCarrier || wait.ForOthers() && active {
 			piece := th.Piece(at)
 			b.add(th, &piece, th.Detail())
 		}
@@ -286,7 +287,7 @@ func Stops(iv *jvmthread.Interval, caused bool) bool {
 // Shrink frees what was kept for the next window. Call it after Next.
 func (b *Builder) Shrink() {
 	b.spare, b.kept, b.bytes = nil, 0, 0
-	b.holds, b.window.Holds, b.window.Lanes = nil, nil, nil
+	b.holds, b.window.Holds, b.window.Mounts, b.window.Lanes = nil, nil, nil, nil
 	b.order = lockOrder{index: make(map[jvmthread.LockID]int32)}
 }
 
@@ -306,7 +307,7 @@ func (b *Builder) Next(at jvmthread.Time) {
 	b.recycle()
 	b.locks.reset()
 	clear(w.Lanes)
-	*w = Window{Lanes: w.Lanes[:0], Holds: w.Holds[:0], LostNotifies: w.LostNotifies[:0], past: past}
+	*w = Window{Lanes: w.Lanes[:0], Holds: w.Holds[:0], Mounts: w.Mounts[:0], LostNotifies: w.LostNotifies[:0], past: past}
 	b.intervals, b.used = 0, 0
 	b.open(at)
 }

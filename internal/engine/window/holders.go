@@ -76,20 +76,28 @@ func (all *Activities) Did(iv *jvmthread.Interval, from, to jvmthread.Time) {
 // Longest returns the longest interval of what the threads did longest; Seq is NoSeq if nothing is known.
 func (all *Activities) Longest() jvmthread.Interval { return all.iv }
 
-// Holders appends the threads that held what a contended wait was for, the longest first; held by means the first. Of a lock, their times add
+// Holders appends the threads that held what a contended wait was for, or kept a carrier for long while another waited for one, the longest
+// first; held by means the first. Of a lock, their times add
 // up to at most the length of the wait; the rest is not known. The holders of permits and of objects of a pool overlap. A thread that waits
 // for the same lock is not its holder. If no hold is known, the owner that the JVM named, or the thread that handed the lock over, is the
 // only holder, with no time. What they did is found for the given number of them.
 func (w *Window) Holders(iv *jvmthread.Interval, out []Holder, doing int) []Holder {
-	if !HasHolders(iv.Wait) {
+	lock := iv.Lock
+	switch {
+	case iv.Wait == jvmthread.WaitCarrier:
+		lock = jvmthread.Carriers
+	case !HasHolders(iv.Wait):
 		return out
 	}
 	start, end := w.Clip(*iv)
 	first := len(out)
-	holds := w.HoldsOf(iv.Lock, start, end)
+	holds := w.HoldsOf(lock, start, end)
 	out = AppendHolders(out, iv.Thread, start, end, holds)
 	if len(out) > first {
 		FindDoing(out[first:min(first+doing, len(out))], w, start, end, holds, &w.did)
+		return out
+	}
+	if iv.Wait == jvmthread.WaitCarrier {
 		return out
 	}
 	var causes []jvmthread.Interaction
@@ -212,6 +220,9 @@ func AppendSupposedHolder(
 // HoldsOf returns the holds of a lock that end after start, in the order of their ends, without those of which it is clear that they begin after
 // end: of a busy semaphore there may be very many.
 func (w *Window) HoldsOf(id jvmthread.LockID, start, end jvmthread.Time) []jvmthread.Hold {
+	if id == jvmthread.Carriers {
+		return w.mountsDuring(start, end)
+	}
 	first := w.holdsBefore(id, start)
 	if first < len(w.Holds) && w.Holds[first].Lock == id && w.Holds[first].Marks&jvmthread.HoldShared != 0 {
 		return w.Holds[first:w.holdsBefore(id, end+w.longestShare)]

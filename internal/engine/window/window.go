@@ -36,6 +36,7 @@ type Window struct {
 	Cut          Cut
 	Lanes        []*Lane                  // by thread id
 	Holds        []jvmthread.Hold         // observed in the window or before it, by lock and time
+	Mounts       []jvmthread.Hold         // virtual threads that kept a carrier for long, see timeline.LongMount; by their ends
 	Deadlocks    []deadlock.Found         // that were confirmed in the window
 	Hints        []deadlock.Hint          // found in the window
 	LostNotifies []interaction.LostNotify // of waits that timed out in the window
@@ -55,6 +56,7 @@ type Window struct {
 	did          Activities                              // scratch of Holders
 	causes       []jvmthread.Interaction                 // the same
 	longestShare jvmthread.Time                          // length of the longest hold that others of the same lock overlap
+	longestMount jvmthread.Time                          // of Mounts
 }
 
 // Lane is one thread in a window.

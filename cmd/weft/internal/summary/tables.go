@@ -162,7 +162,7 @@ func (l *Blocked) heldBy() string {
 		}
 		return text + "; the first " + words
 	case h.Thread != "":
-		return wording.Held(h.Thread, h.Share, d.words())
+		return wording.Held(jvmthread.WaitLock, h.Thread, h.Share, d.words())
 	case l.Owner != "":
 		return "owner at first: " + l.Owner
 	}

@@ -196,7 +196,7 @@ func (q *query) summary(iv *store.Interval, out *api.Interval) string {
 	}
 	if len(out.Holders) > 0 {
 		h := &out.Holders[0]
-		b.WriteString("; " + wording.Held(h.Thread.Name, h.Share, h.Text))
+		b.WriteString("; " + wording.Held(iv.Wait, h.Thread.Name, h.Share, h.Text))
 	}
 	if c := out.Cause; c != nil {
 		b.WriteString("; " + jvmthread.InteractionKind(c.Kind).String() + " by " + c.Thread.Name)
