@@ -1,0 +1,82 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// starved is what the program Starved measured.
+type starved struct {
+	Hogs []struct {
+		ID       int64  `json:"id"`
+		Name     string `json:"name"`
+		Class    string `json:"class"`
+		Method   string `json:"method"`
+		Duration int64  `json:"duration"`
+	} `json:"hogs"`
+	Waiting int   `json:"waiting"`
+	Starved bool  `json:"starved"`
+	Sum     int64 `json:"queued_sum"`
+	Longest int64 `json:"queued_longest"`
+}
+
+// TestStarvedCarriers compares the incident with what a program measured: two threads computed on the only carriers while a thousand others
+// waited for one. The incident names both, with their methods.
+func TestStarvedCarriers(t *testing.T) {
+	newest := jdks[len(jdks)-1]
+	if newest.major < 21 {
+		t.Skip("NOT TESTED: no JDK with virtual threads; install a JDK 21 or newer")
+	}
+	c := startCollector(t, wholeRun)
+	var truth starved
+	runJava(t, newest, c.endpoint+",virtual=exact", "starved", &truth, "-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2",
+		"Starved", "1000", "500")
+	require.True(t, truth.Starved, "no other thread ran before all were started")
+	o := c.finish(t, "starved")
+	root := longestStarvation(o)
+	require.NotNil(t, root, "an incident named carriers starved")
+	words := root.text("weft.explanation")
+	t.Logf("%s: %d of %d threads waited %d, the program measured %d", words, root.number("weft.incident.threads"), truth.Waiting,
+		root.number("weft.incident.blocked.time"), truth.Sum)
+	assert.GreaterOrEqual(t, root.number("weft.incident.threads"), int64(truth.Waiting))
+	assert.InEpsilon(t, truth.Sum, root.number("weft.incident.blocked.time"), 0.02)
+	assert.InEpsilon(t, truth.Longest, root.number("weft.incident.wait.max"), 0.02)
+	for _, hog := range truth.Hogs {
+		assert.Contains(t, words, hog.Name+" kept one for ")
+		assert.Contains(t, words, "running in "+hog.Class+"."+hog.Method)
+		hold := o.holdOf(root, hog.ID)
+		if assert.NotNil(t, hold, "a span for %s", hog.Name) {
+			assert.Equal(t, hog.Class+"."+hog.Method, hold.text("weft.lock.holder.function"), hog.Name)
+			assert.InEpsilon(t, hog.Duration, hold.number("weft.interval.time"), 0.2, "%s began to compute before others waited", hog.Name)
+			assert.LessOrEqual(t, hold.number("weft.interval.time"), hog.Duration*101/100, hog.Name)
+		}
+	}
+	checkStructure(t, o)
+	checkNothingLost(t, o)
+}
+
+func longestStarvation(o *output) (root *span) {
+	for _, s := range o.incidents {
+		if s.isRoot() && s.text("weft.incident.kind") == "carriers_starved" &&
+			(root == nil || s.number("weft.incident.blocked.time") > root.number("weft.incident.blocked.time")) {
+			root = s
+		}
+	}
+	return root
+}
+
+// holdOf returns the longest hold of a thread in the trace of an incident.
+func (o *output) holdOf(root *span, thread int64) (hold *span) {
+	for _, s := range o.incidents {
+		if s.TraceID() == root.TraceID() && s.text("weft.incident.role") == "holder" && s.number("thread.id") == thread &&
+			(hold == nil || s.number("weft.interval.time") > hold.number("weft.interval.time")) {
+			hold = s
+		}
+	}
+	return hold
+}
