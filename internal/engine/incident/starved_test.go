@@ -34,7 +34,7 @@ type scheduler struct {
 
 const (
 	starter  jvmthread.ThreadID = 1
-	carriers                    = 3 // ids 2 to 4
+	carriers jvmthread.ThreadID = 3 // ids 2 to 4
 )
 
 func simulateCarriers(seed uint64, steps int) *scheduler {
@@ -61,7 +61,7 @@ func (s *scheduler) add(ev jvmthread.Event) {
 }
 
 func (s *scheduler) step() {
-	carrier := starter + 1 + jvmthread.ThreadID(s.random.IntN(carriers))
+	carrier := starter + 1 + jvmthread.ThreadID(s.random.IntN(int(carriers)))
 	id, busy := s.carried[carrier]
 	switch {
 	case len(s.ready) < 4 && s.random.IntN(3) == 0:
