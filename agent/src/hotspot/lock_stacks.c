@@ -11,7 +11,7 @@
 #include "hotspot/vmstructs.h"
 #include "hotspot/words.h"
 
-enum { MAX_ENTRIES = 64, TRIES = 3 };
+enum { TRIES = 3 };
 
 static struct {
     bool readable;
@@ -53,7 +53,7 @@ bool weft_lock_stacks_init(JNIEnv *env, ptrdiff_t env_offset) {
     }
     vm.has_id = weft_vmstructs_offset("JavaThread", "_monitor_owner_id", &vm.id);
     if (size <= (uint64_t)vm.entries ||
-        size - (uint64_t)vm.entries > MAX_ENTRIES * sizeof(uintptr_t)) {
+        size - (uint64_t)vm.entries > WEFT_LOCK_STACK_MAX * sizeof(uintptr_t)) {
         return false;
     }
     vm.room = (uint32_t)(size - (uint64_t)vm.entries);
@@ -158,4 +158,17 @@ bool weft_lock_stacks_find(jobject object, uint64_t *id) {
         }
     }
     return false;
+}
+
+unsigned weft_lock_stacks_held(JNIEnv *env, jobject held[WEFT_LOCK_STACK_MAX]) {
+    if (!vm.readable || !vm.has_id) {
+        return 0;
+    }
+    uint32_t bytes = used(structure_of(env));
+    uintptr_t entry = structure_of(env) + (uintptr_t)(vm.stack + vm.entries);
+    unsigned count = bytes <= vm.room ? bytes / (uint32_t)sizeof entry : 0;
+    for (unsigned i = 0; i < count; i++) {
+        held[i] = (jobject)(entry + i * sizeof entry); // NOLINT(performance-no-int-to-ptr)
+    }
+    return count;
 }

@@ -10,6 +10,7 @@
 #include "hotspot/addresses.h"
 #include "hotspot/jvm.h"
 #include "hotspot/lock_stacks.h"
+#include "hotspot/unmounted.h"
 #include "hotspot/vmstructs.h"
 #include "hotspot/words.h"
 #include "wire/clock.h"
@@ -118,8 +119,12 @@ static bool read_owner(JNIEnv *env, jobject object, uint64_t *id, struct source 
         if (!anonymous || !is_trusted(&owner.lock_stacks)) {
             return false;
         }
+        *source = &owner.lock_stacks;
         if (weft_lock_stacks_find(object, id)) {
-            *source = &owner.lock_stacks;
+            return true;
+        }
+        *id = weft_unmounted_find(object);
+        if (*id != 0) {
             return true;
         }
         // Meanwhile the owner may have released the monitor, or announced itself.

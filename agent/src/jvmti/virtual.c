@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "hotspot/jvm.h"
+#include "hotspot/unmounted.h"
 #include "jvmti/parks.h"
 #include "options/settings.h"
 #include "record/context.h"
@@ -187,6 +188,7 @@ static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope
         weft_record_now(scope, &r);
     }
     record_mount_change(scope, WEFT_EV_UNMOUNT);
+    weft_unmounted_note(env, scope->subject);
 }
 
 static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) {
@@ -223,6 +225,9 @@ static void JNICALL on_mount(jvmtiEnv *ti, ...) {
     JNIEnv *env = va_arg(arguments, JNIEnv *);
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
+    if (weft_unmounted_any()) {
+        weft_unmounted_forget(weft_jvm_thread_id(env, thread));
+    }
     if (weft_thread_context_enabled()) {
         weft_context_mounted(weft_jvm_thread_id(env, thread));
     }
