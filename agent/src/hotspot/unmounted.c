@@ -6,55 +6,39 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "hotspot/by_id.h"
 #include "hotspot/jvm.h"
 #include "hotspot/lock_stacks.h"
-#include "options/settings.h"
 
-// Two tables with open addressing: locks by hash, and threads by id with the places of their locks.
-// Above an id is the number of blackouts at that time, so what was noted before a blackout, in
-// which the thread may have been mounted unseen, is invalid and can be replaced. What finds no place
-// is not noted: its owner stays unknown.
-enum { LOCKS = 1 << 13, HOLDERS = 1 << 12, MAX_PROBES = 16, ID_BITS = 48 };
-
-static const uint64_t ID_MASK = (UINT64_C(1) << ID_BITS) - 1;
-static const uint64_t RESERVED = 1; // an entry without an owner yet; no virtual thread has this id
+// Locks by hash, and threads with the places of their locks. What finds no place is not noted: its
+// owner stays unknown.
+enum { LOCKS = 1 << 13, HOLDERS = 1 << 12, MAX_PROBES = 16 };
+enum { RESERVED = 1 }; // a lock without an owner yet; no virtual thread has this id
 
 static struct {
-    _Atomic uint64_t owner; // 0: free
+    _Atomic uint64_t owner; // as in by_id.h
     _Atomic uint32_t hash;
 } locks[LOCKS];
 
-// Only the thread itself, on whatever carrier, uses its entry.
+static _Atomic uint64_t holders[HOLDERS];
 static struct {
-    _Atomic uint64_t thread; // 0: free
     unsigned count;
     uint16_t places[WEFT_LOCK_STACK_MAX];
-} holders[HOLDERS];
+} held_by[HOLDERS];
 
 static atomic_int noted; // threads
-
-static uint64_t era(void) {
-    return (uint64_t)atomic_load_explicit(&weft_blackouts, memory_order_relaxed) << ID_BITS;
-}
-
-// Takes an entry that is free or invalid.
-static bool reserve(_Atomic uint64_t *entry, uint64_t value, uint64_t now) {
-    uint64_t old = atomic_load_explicit(entry, memory_order_relaxed);
-    return (old == 0 || (old & ~ID_MASK) != now) &&
-           atomic_compare_exchange_strong(entry, &old, value);
-}
 
 static size_t place_of(uint32_t hash, size_t probe) {
     return (hash + probe) % LOCKS;
 }
 
 // False if there is no place.
-static bool note_lock(uint32_t hash, uint64_t id, uint64_t now, uint16_t *place) {
+static bool note_lock(uint32_t hash, uint64_t owner, uint16_t *place) {
     for (size_t i = 0; i < MAX_PROBES; i++) {
         size_t at = place_of(hash, i);
-        if (reserve(&locks[at].owner, now | RESERVED, now)) {
+        if (weft_by_id_replace(&locks[at].owner, weft_by_id_era_of(owner) | RESERVED)) {
             atomic_store_explicit(&locks[at].hash, hash, memory_order_release);
-            atomic_store_explicit(&locks[at].owner, now | id, memory_order_release);
+            atomic_store_explicit(&locks[at].owner, owner, memory_order_release);
             *place = (uint16_t)at;
             return true;
         }
@@ -72,49 +56,35 @@ static uint32_t hash_of(jobject object) {
 void weft_unmounted_note(JNIEnv *env, uint64_t id) {
     jobject held[WEFT_LOCK_STACK_MAX];
     unsigned count = weft_lock_stacks_held(env, held);
-    uint64_t now = era();
-    if (count == 0) {
+    int at = count == 0 ? WEFT_BY_ID_NONE : weft_by_id_enter(holders, HOLDERS, id);
+    if (at == WEFT_BY_ID_NONE) {
         return;
     }
-    for (uint64_t i = 0; i < MAX_PROBES; i++) {
-        size_t at = (id + i) % HOLDERS;
-        if (!reserve(&holders[at].thread, now | id, now)) {
-            continue;
+    uint64_t owner = atomic_load_explicit(&holders[at], memory_order_relaxed);
+    atomic_fetch_add(&noted, 1);
+    held_by[at].count = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t hash = hash_of(held[i]);
+        if (hash != 0 && note_lock(hash, owner, &held_by[at].places[held_by[at].count])) {
+            held_by[at].count++;
         }
-        atomic_fetch_add(&noted, 1);
-        holders[at].count = 0;
-        for (unsigned k = 0; k < count; k++) {
-            uint32_t hash = hash_of(held[k]);
-            if (hash != 0 && note_lock(hash, id, now, &holders[at].places[holders[at].count])) {
-                holders[at].count++;
-            }
-        }
-        return;
     }
-}
-
-static void forget_lock(size_t place, uint64_t owner) {
-    // On failure, another thread has replaced an invalid entry.
-    atomic_compare_exchange_strong(&locks[place].owner, &owner, 0);
 }
 
 void weft_unmounted_forget(uint64_t id) {
-    for (uint64_t i = 0; i < MAX_PROBES; i++) {
-        size_t at = (id + i) % HOLDERS;
-        uint64_t entry = atomic_load_explicit(&holders[at].thread, memory_order_relaxed);
-        if ((entry & ID_MASK) != id) {
-            continue;
-        }
-        if (entry == (era() | id)) {
-            for (unsigned k = 0; k < holders[at].count; k++) {
-                forget_lock(holders[at].places[k], entry);
-            }
-        }
-        if (atomic_compare_exchange_strong(&holders[at].thread, &entry, 0)) {
-            atomic_fetch_sub(&noted, 1);
-        }
+    int at = weft_by_id_find(holders, HOLDERS, id);
+    if (at == WEFT_BY_ID_NONE) {
         return;
     }
+    uint64_t owner = atomic_load_explicit(&holders[at], memory_order_relaxed);
+    if (weft_by_id_era_of(owner) == weft_by_id_era()) {
+        for (unsigned i = 0; i < held_by[at].count; i++) {
+            uint64_t expected = owner; // else a later era has replaced it
+            atomic_compare_exchange_strong(&locks[held_by[at].places[i]].owner, &expected, 0);
+        }
+    }
+    weft_by_id_remove(holders, at);
+    atomic_fetch_sub(&noted, 1);
 }
 
 bool weft_unmounted_any(void) {
@@ -124,11 +94,11 @@ bool weft_unmounted_any(void) {
 uint64_t weft_unmounted_find(jobject object) {
     uint32_t hash = weft_unmounted_any() ? hash_of(object) : 0;
     uint64_t found = 0;
-    uint64_t now = era();
+    uint64_t era = weft_by_id_era();
     for (size_t i = 0; hash != 0 && i < MAX_PROBES; i++) {
         size_t at = place_of(hash, i);
         uint64_t owner = atomic_load_explicit(&locks[at].owner, memory_order_acquire);
-        if ((owner & ~ID_MASK) != now || (owner & ID_MASK) <= RESERVED ||
+        if (weft_by_id_era_of(owner) != era || weft_by_id_of(owner) <= RESERVED ||
             atomic_load_explicit(&locks[at].hash, memory_order_acquire) != hash ||
             atomic_load_explicit(&locks[at].owner, memory_order_acquire) != owner) {
             continue;
@@ -138,5 +108,5 @@ uint64_t weft_unmounted_find(jobject object) {
         }
         found = owner;
     }
-    return found & ID_MASK;
+    return weft_by_id_of(found);
 }

@@ -8,6 +8,7 @@
 #include "hotspot/jvm.h"
 #include "hotspot/owner.h"
 #include "hotspot/vmstructs.h"
+#include "jvmti/returns.h"
 #include "jvmti/timeout.h"
 #include "options/settings.h"
 #include "record/context.h"
@@ -52,6 +53,7 @@ void JNICALL weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread
         scope.self->entering = r;
         scope.self->entering_since = atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
     }
+    scope.self->returned = 0;
     weft_self_leave(&scope);
 }
 
@@ -66,7 +68,10 @@ void JNICALL weft_monitors_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthre
     struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTERED};
     struct weft_record *entering = &scope.self->entering;
     bool recorded = weft_settings_wanted(r.kind); // even if the beginning was not seen
-    if (scope.subject == 0 && entering->kind != 0 &&
+    if (scope.subject != 0 && scope.subject == scope.self->returned) {
+        recorded = false; // its mount said so
+        scope.self->returned = 0;
+    } else if (scope.subject == 0 && entering->kind != 0 &&
         // Otherwise it may be another monitor's, whose end fell into a blackout.
         scope.self->entering_since == atomic_load_explicit(&weft_blackouts, memory_order_relaxed)) {
         recorded = entering->kind != WEFT_NOT_RECORDED;
@@ -116,9 +121,7 @@ void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jo
     } else {
         r.kind = WEFT_NOT_RECORDED;
     }
-    if (scope.subject == 0) {
-        scope.self->waiting = r;
-    }
+    scope.self->waiting = r;
     weft_self_leave(&scope);
 }
 
@@ -133,17 +136,18 @@ void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
     }
     struct weft_record r = {.kind = WEFT_EV_WAITED, .flags = timed_out ? WEFT_FLAG_TIMED_OUT : 0};
     const struct weft_record *waiting = &scope.self->waiting;
-    if (scope.subject != 0) {
-        if (weft_settings_wanted(r.kind)) {
-            weft_identity_fill(env, object, &r, !scope.aggregated);
-            if (weft_identity_class_wanted(r.class_id)) {
-                weft_record_now(&scope, &r);
-            }
-        }
-    } else if (waiting->kind != 0 && waiting->kind != WEFT_NOT_RECORDED) {
+    if (waiting->kind != 0 && waiting->kind != WEFT_NOT_RECORDED) {
         r.hash = waiting->hash;
         r.class_id = waiting->class_id;
         weft_record_now(&scope, &r);
+    } else if (scope.subject != 0 && waiting->kind == 0 && weft_settings_wanted(r.kind)) {
+        weft_identity_fill(env, object, &r, !scope.aggregated);
+        if (weft_identity_class_wanted(r.class_id)) {
+            weft_record_now(&scope, &r);
+            bool joined = weft_identity_is_a(env, object, r.class_id, WEFT_THREAD);
+            weft_returns_note(scope.subject, &r,
+                              joined ? WEFT_EV_JOIN_END : WEFT_EV_WAIT_RETURNED);
+        }
     }
     weft_self_leave(&scope);
 }
@@ -163,8 +167,8 @@ static bool is_futile(JNIEnv *env, jobject object, jlong millis) {
 }
 
 // Object.wait. JVMTI reports its beginning; only the end is recorded here. On Java 24 and later the
-// call of a virtual thread returns long before the wait is over; its beginning is not kept in the
-// platform thread's state, so nothing is recorded.
+// call of a virtual thread returns long before the wait is over, unless it keeps its carrier: it has
+// unmounted, so nothing is recorded here (returns.h).
 static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
     struct weft_scope scope;
     struct weft_record *waiting = weft_self_waiting();

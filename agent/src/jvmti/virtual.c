@@ -9,9 +9,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "hotspot/by_id.h"
 #include "hotspot/jvm.h"
 #include "hotspot/unmounted.h"
 #include "jvmti/parks.h"
+#include "jvmti/returns.h"
 #include "options/settings.h"
 #include "record/context.h"
 #include "record/record.h"
@@ -27,12 +29,9 @@ enum {
     FIRST_EVENT = JVMTI_MIN_EVENT_TYPE_VAL,
 };
 
-// Parked virtual threads by id, to recognize the mount that ends a park; above the id, the number
-// of blackouts at that time. A parked thread that is collected leaves its entry behind. What finds
-// no slot is counted as lost. Entries from before a blackout are invalid and can be replaced.
-enum { PARKED_SLOTS = 1 << 17, MAX_PROBES = 32, ID_BITS = 48 };
-
-static const uint64_t ID_MASK = (UINT64_C(1) << ID_BITS) - 1;
+// Parked virtual threads, to recognize the mount that ends a park. What finds no slot is counted as
+// lost.
+enum { PARKED_SLOTS = 1 << 17 };
 
 static _Atomic uint64_t parked[PARKED_SLOTS];
 
@@ -80,36 +79,14 @@ bool weft_virtual_set_callbacks(jvmtiEnv *ti, const jvmtiEventCallbacks *others)
            JVMTI_ERROR_NONE;
 }
 
-static uint64_t entry_of(uint64_t id) {
-    return (uint64_t)atomic_load_explicit(&weft_blackouts, memory_order_relaxed) << ID_BITS | id;
-}
-
 static bool remember_parked(uint64_t id) {
-    uint64_t entry = entry_of(id);
-    for (uint64_t i = 0; i < MAX_PROBES; i++) {
-        _Atomic uint64_t *slot = &parked[(id + i) % PARKED_SLOTS];
-        uint64_t old = atomic_load_explicit(slot, memory_order_relaxed);
-        if ((old == 0 || (old ^ entry) >> ID_BITS != 0) &&
-            atomic_compare_exchange_strong(slot, &old, entry)) {
-            return true;
-        }
-    }
-    return false;
+    return weft_by_id_enter(parked, PARKED_SLOTS, id) != WEFT_BY_ID_NONE;
 }
 
-// Returns the entry of a parked thread, 0 if unknown. A thread is mounted only after its unmount,
-// so no other thread removes its entry.
+// Returns the entry of a parked thread, 0 if unknown.
 static uint64_t forget_parked(uint64_t id) {
-    for (uint64_t i = 0; i < MAX_PROBES; i++) {
-        _Atomic uint64_t *slot = &parked[(id + i) % PARKED_SLOTS];
-        uint64_t old = atomic_load_explicit(slot, memory_order_relaxed);
-        if ((old & ID_MASK) == id) {
-            // On failure, another thread has replaced an old entry.
-            atomic_compare_exchange_strong(slot, &old, 0);
-            return old;
-        }
-    }
-    return 0;
+    int at = weft_by_id_find(parked, PARKED_SLOTS, id);
+    return at == WEFT_BY_ID_NONE ? 0 : weft_by_id_remove(parked, at);
 }
 
 static void record_mount_change(const struct weft_scope *scope, uint16_t kind) {
@@ -188,6 +165,7 @@ static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope
         weft_record_now(scope, &r);
     }
     record_mount_change(scope, WEFT_EV_UNMOUNT);
+    scope->self->returned = 0;
     weft_unmounted_note(env, scope->subject);
 }
 
@@ -198,9 +176,14 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) 
     uint64_t entry = forget_parked(scope->subject);
     if (entry != 0) {
         // During a blackout the thread may have continued and parked again.
-        bool known = entry == entry_of(scope->subject);
+        bool known = weft_by_id_era_of(entry) == weft_by_id_era();
         struct weft_record r = {.kind = known ? WEFT_EV_UNPARKED : WEFT_EV_GAP};
         weft_record_now(scope, &r);
+    }
+    struct weft_record returned = {0};
+    if (weft_returns_take(scope->subject, &returned)) {
+        weft_record_now(scope, &returned);
+        scope->self->returned = scope->subject;
     }
 }
 
@@ -240,6 +223,8 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
     JNIEnv *env = va_arg(arguments, JNIEnv *);
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
+    struct weft_record *waiting = weft_self_waiting();
+    waiting->kind = 0; // Object.wait gives up the carrier
     on_extension(env, thread, record_unmount);
     weft_context_unmounted();
 }

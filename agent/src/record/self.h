@@ -35,8 +35,10 @@ struct weft_self {
     // not seen.
     struct weft_record entering;
     unsigned entering_since; // blackouts at that time
-    // The current Object.wait: kind is wait or joinStart, 0 if there is none.
+    // The current Object.wait, also of a virtual thread that keeps its carrier: kind is wait or
+    // joinStart, 0 if there is none.
     struct weft_record waiting;
+    uint64_t returned; // the virtual thread that owns the monitor again for which it waited
     struct weft_open_waits open;  // open waits with a known destination of their ends
     struct weft_context *context; // of the platform thread; NULL: it had none yet
     unsigned context_gaps;        // the buffer's gaps when it was reported
