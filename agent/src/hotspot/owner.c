@@ -10,6 +10,7 @@
 #include "hotspot/addresses.h"
 #include "hotspot/jvm.h"
 #include "hotspot/lock_stacks.h"
+#include "hotspot/mounted.h"
 #include "hotspot/unmounted.h"
 #include "hotspot/vmstructs.h"
 #include "hotspot/words.h"
@@ -47,7 +48,11 @@ static void add_known_threads(JNIEnv *env) {
     }
     for (jint i = 0; i < count; i++) {
         jlong structure = (*env)->GetLongField(env, threads[i], weft_jvm.eetop);
-        weft_addresses_add_structure((uintptr_t)structure, weft_jvm_thread_id(env, threads[i]));
+        uint64_t id = weft_jvm_thread_id(env, threads[i]);
+        weft_addresses_add_structure((uintptr_t)structure, id);
+        if (weft_jvm_is_carrier(env, threads[i])) {
+            weft_mounted_add(id);
+        }
         (*env)->DeleteLocalRef(env, threads[i]);
     }
     weft_jvm_deallocate(threads);
@@ -72,6 +77,7 @@ void weft_owner_init(JNIEnv *env, jthread thread) {
     }
     if (!owner.owner_is_id) {
         weft_addresses_enable(owner.env);
+        weft_mounted_enable();
         add_known_threads(env);
     }
     trust(&owner.monitors);
@@ -84,6 +90,20 @@ static bool is_trusted(struct source *source) {
     return atomic_load_explicit(&source->readable, memory_order_relaxed);
 }
 
+// Finds the owner by an address of the JVM. A carrier must run the same virtual thread while it is
+// seen to own the monitor.
+static bool find_owner(uintptr_t field, uintptr_t value, uint64_t *id) {
+    uint64_t state;
+    uint64_t later;
+    uint64_t carrier = weft_addresses_find(value);
+    *id = carrier;
+    if (carrier == 0 || !weft_mounted_resolve(id, &state)) {
+        return false;
+    }
+    bool same = word_at(field) == value;
+    return weft_mounted_resolve(&carrier, &later) && same && later == state;
+}
+
 // Reads the owner from the monitor; 0 is free. False if it does not contain it.
 static bool read_monitor(JNIEnv *env, uint64_t *id, bool *anonymous) {
     uintptr_t monitor = word_at((uintptr_t)env - (uintptr_t)(owner.env - owner.pending));
@@ -91,7 +111,8 @@ static bool read_monitor(JNIEnv *env, uint64_t *id, bool *anonymous) {
     if (monitor == 0) {
         return false;
     }
-    uintptr_t value = word_at(monitor + (uintptr_t)owner.owner);
+    uintptr_t field = monitor + (uintptr_t)owner.owner;
+    uintptr_t value = word_at(field);
     *anonymous = value == ANONYMOUS;
     if (value == 0) {
         *id = 0;
@@ -101,11 +122,7 @@ static bool read_monitor(JNIEnv *env, uint64_t *id, bool *anonymous) {
         *id = value;
         return value > LAST_MARK_ID;
     }
-    if (value <= LAST_MARK_ADDRESS) {
-        return false;
-    }
-    *id = weft_addresses_find(value);
-    return *id != 0;
+    return value > LAST_MARK_ADDRESS && find_owner(field, value, id);
 }
 
 // Reads the owner from the structures, and reports from which.

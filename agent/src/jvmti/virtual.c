@@ -11,6 +11,7 @@
 
 #include "hotspot/by_id.h"
 #include "hotspot/jvm.h"
+#include "hotspot/mounted.h"
 #include "hotspot/unmounted.h"
 #include "jvmti/parks.h"
 #include "jvmti/returns.h"
@@ -200,6 +201,12 @@ static void on_extension(JNIEnv *env, jthread thread, recorder *record) {
     }
 }
 
+static void carries(JNIEnv *env, uint64_t thread) {
+    if (weft_mounted_enabled()) {
+        weft_mounted_set(weft_self_platform_id(env), thread);
+    }
+}
+
 // HotSpot's extension events: their arguments are the JNIEnv and the thread. What other programs
 // see of the carrier changes with or without a recording.
 static void JNICALL on_mount(jvmtiEnv *ti, ...) {
@@ -208,11 +215,13 @@ static void JNICALL on_mount(jvmtiEnv *ti, ...) {
     JNIEnv *env = va_arg(arguments, JNIEnv *);
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
+    uint64_t id = weft_jvm_thread_id(env, thread);
+    carries(env, id);
     if (weft_unmounted_any()) {
-        weft_unmounted_forget(weft_jvm_thread_id(env, thread));
+        weft_unmounted_forget(id);
     }
     if (weft_thread_context_enabled()) {
-        weft_context_mounted(weft_jvm_thread_id(env, thread));
+        weft_context_mounted(id);
     }
     on_extension(env, thread, record_mount);
 }
@@ -226,6 +235,7 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
     struct weft_record *waiting = weft_self_waiting();
     waiting->kind = 0; // Object.wait gives up the carrier
     on_extension(env, thread, record_unmount);
+    carries(env, 0);
     weft_context_unmounted();
 }
 

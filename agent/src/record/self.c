@@ -8,6 +8,7 @@
 #include "hotspot/addresses.h"
 #include "hotspot/jvm.h"
 #include "hotspot/lock_stacks.h"
+#include "hotspot/mounted.h"
 #include "options/filter.h"
 #include "options/settings.h"
 #include "record/min_duration.h"
@@ -66,6 +67,9 @@ static bool open_self(JNIEnv *env, jthread thread) {
     self.named = weft_clock();
     weft_thread_info_announce(env, thread, id, false);
     weft_addresses_add(env, id);
+    if (self.carrier) {
+        weft_mounted_add(id);
+    }
     weft_lock_stacks_seen(env, thread);
     self.object = weft_thread_refs_add(env, thread, id);
     return true;
@@ -183,6 +187,16 @@ void weft_self_leave(const struct weft_scope *scope) {
     scope->self->inside = false;
 }
 
+uint64_t weft_self_platform_id(JNIEnv *env) {
+    if (self.thread != 0) {
+        return self.thread;
+    }
+    jthread thread = weft_jvm_platform_thread(env);
+    uint64_t id = thread == NULL ? 0 : weft_jvm_thread_id(env, thread);
+    (*env)->DeleteLocalRef(env, thread);
+    return id;
+}
+
 struct weft_record *weft_self_waiting(void) {
     return &self.waiting;
 }
@@ -202,6 +216,7 @@ bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope) {
 void weft_self_end(const struct weft_scope *scope) {
     struct weft_buffer *buffer = scope->self->buffer;
     weft_addresses_remove();
+    weft_mounted_end(scope->self->thread);
     scope->self->buffer = NULL;
     scope->self->object = NULL;
     scope->self->ended = true;
@@ -210,6 +225,7 @@ void weft_self_end(const struct weft_scope *scope) {
 
 void weft_self_vanish(JNIEnv *env, uint64_t id) {
     weft_addresses_gone(env); // another thread may get this address and own locks
+    weft_mounted_end(id);
     if (self.buffer == NULL && !self.inside && atomic_load(&weft_tracing)) {
         weft_roster_withdraw(id); // its creator announced it
     }

@@ -61,6 +61,9 @@ struct weft_scope {
 bool weft_self_enter(JNIEnv *env, jthread thread, struct weft_scope *scope);
 void weft_self_leave(const struct weft_scope *scope);
 
+// The id of the current platform thread, recorded or not.
+uint64_t weft_self_platform_id(JNIEnv *env);
+
 // The current thread's Object.wait.
 struct weft_record *weft_self_waiting(void);
 
