@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which virtual thread each carrier runs. Up to Java 23 the JVM's structures name the carrier as the
-// owner of what its virtual thread has locked; the virtual thread does not leave it meanwhile.
+// owner of what its virtual thread has locked; the virtual thread does not leave it meanwhile. It
+// tries to, each time that it waits or yields, and only then is refused. So a carrier counts as that
+// thread until it runs another one or is idle: between two it locks hardly anything.
 
 #pragma once
 
@@ -16,7 +18,7 @@ bool weft_mounted_enabled(void);
 // A carrier was found; what it runs is not known yet.
 void weft_mounted_add(uint64_t carrier);
 
-// The current carrier runs a virtual thread from here on; 0: none.
+// The current carrier runs a virtual thread from here on; 0: it is idle.
 void weft_mounted_set(uint64_t carrier, uint64_t thread);
 
 // The current thread has ended.

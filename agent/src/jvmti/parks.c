@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "hotspot/jvm.h"
+#include "hotspot/mounted.h"
 #include "jvmti/timeout.h"
 #include "options/settings.h"
 #include "record/context.h"
@@ -104,6 +105,9 @@ static bool record_park(JNIEnv *env, bool absolute, jlong time) {
         return false;
     }
     bool seen = !scope.self->carrier || scope.subject != 0;
+    if (!seen && weft_mounted_enabled()) {
+        weft_mounted_set(scope.self->thread, 0);
+    }
     if (seen) {
         int64_t now = absolute ? weft_clock_wall() : 0;
         seen = weft_parks_record(env, NULL, &scope, weft_timeout_of_park(absolute, time, now));

@@ -201,12 +201,6 @@ static void on_extension(JNIEnv *env, jthread thread, recorder *record) {
     }
 }
 
-static void carries(JNIEnv *env, uint64_t thread) {
-    if (weft_mounted_enabled()) {
-        weft_mounted_set(weft_self_platform_id(env), thread);
-    }
-}
-
 // HotSpot's extension events: their arguments are the JNIEnv and the thread. What other programs
 // see of the carrier changes with or without a recording.
 static void JNICALL on_mount(jvmtiEnv *ti, ...) {
@@ -216,7 +210,9 @@ static void JNICALL on_mount(jvmtiEnv *ti, ...) {
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
     uint64_t id = weft_jvm_thread_id(env, thread);
-    carries(env, id);
+    if (weft_mounted_enabled()) {
+        weft_mounted_set(weft_self_platform_id(env), id);
+    }
     if (weft_unmounted_any()) {
         weft_unmounted_forget(id);
     }
@@ -235,7 +231,6 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
     struct weft_record *waiting = weft_self_waiting();
     waiting->kind = 0; // Object.wait gives up the carrier
     on_extension(env, thread, record_unmount);
-    carries(env, 0);
     weft_context_unmounted();
 }
 
