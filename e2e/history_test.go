@@ -1,0 +1,105 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/deadlock"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/native"
+	"github.com/weft-otel/weft/internal/threadtest"
+)
+
+// history is what the engine finds in a recording of an agent.
+type history struct {
+	symbols   *symbols.Table
+	events    []jvmthread.Event // in the order of time
+	intervals map[jvmthread.ThreadID][]jvmthread.Interval
+	causes    map[jvmthread.IntervalRef][]jvmthread.Interaction // by the interval that they ended
+	deadlocks []deadlock.Found
+}
+
+// recordHistory runs a program with a recording, and the engine on it.
+func recordHistory(t *testing.T, j jdk, virtual string, truth any, command ...string) *history {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "history.weft")
+	runJava(t, j, "file://"+file, "history,virtual="+virtual, truth, command...)
+	return readHistory(t, file)
+}
+
+func readHistory(t *testing.T, file string) *history {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	h := &history{
+		symbols: symbols.New(symbols.DefaultLimits()), intervals: map[jvmthread.ThreadID][]jvmthread.Interval{},
+		causes: map[jvmthread.IntervalRef][]jvmthread.Interaction{},
+	}
+	format := native.Format()
+	got, stats, err := threadtest.Decode(&format, recording.Options{File: file, Symbols: h.symbols}, data, 0)
+	threadtest.CheckDecoded(t, file, got, stats, err)
+	h.events = got.Events
+	slices.SortStableFunc(h.events, func(a, b jvmthread.Event) int { return cmp.Compare(a.Time, b.Time) })
+	cfg := engine.DefaultConfig()
+	cfg.Window = time.Hour
+	e := engine.New(cfg, h.symbols)
+	e.AddBatch(1, 0, h.events[len(h.events)-1].Time+1, h.events)
+	e.Close(window.CutEnd, func(w *window.Window) {
+		for _, err := range threadtest.Validate(w) {
+			t.Error(err)
+		}
+		for _, l := range w.Lanes {
+			for _, iv := range l.Intervals.All() {
+				h.intervals[l.Thread] = append(h.intervals[l.Thread], iv)
+			}
+		}
+		for ia := range w.Interactions() {
+			h.causes[ia.To] = append(h.causes[ia.To], ia)
+		}
+		h.deadlocks = append(h.deadlocks, w.Deadlocks...)
+	})
+	return h
+}
+
+// of returns the intervals of a thread in a state.
+func (h *history) of(thread jvmthread.ThreadID, state jvmthread.State) []jvmthread.Interval {
+	return slices.DeleteFunc(slices.Clone(h.intervals[thread]), func(iv jvmthread.Interval) bool { return iv.State != state })
+}
+
+func (h *history) causesOf(iv *jvmthread.Interval) []jvmthread.Interaction {
+	return h.causes[jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}]
+}
+
+// jres are the JDKs with virtual threads, and a runtime of 21.
+func jres(t *testing.T) (list []jdk) {
+	t.Helper()
+	folder := filepath.Join(root, "build", "jre")
+	p := start(t, nil, filepath.Join(root, "scripts", "jres.sh"), folder, "21")
+	if p.wait(t) == 0 {
+		list = append(list, jdk{filepath.Join(folder, "21"), 21})
+	} else {
+		t.Log("NOT TESTED: no runtime of 21")
+	}
+	for _, j := range jdks {
+		if j.major > 21 {
+			list = append(list, j)
+		}
+	}
+	if len(list) == 0 {
+		t.Skip("NOT TESTED: no JDK with virtual threads; install a JDK 21 or newer")
+	}
+	return list
+}
