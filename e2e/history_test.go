@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/internal/engine"
@@ -56,11 +57,11 @@ func readHistory(t *testing.T, file string) *history {
 	cfg := engine.DefaultConfig()
 	cfg.Window = time.Hour
 	e := engine.New(cfg, h.symbols)
-	e.AddBatch(1, 0, h.events[len(h.events)-1].Time+1, h.events)
-	e.Close(window.CutEnd, func(w *window.Window) {
+	h.feed(e, func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {
 			t.Error(err)
 		}
+		assert.Zero(t, w.Lost+w.Missed+w.Shed, "events that are missing")
 		for _, l := range w.Lanes {
 			for _, iv := range l.Intervals.All() {
 				h.intervals[l.Thread] = append(h.intervals[l.Thread], iv)
@@ -72,6 +73,22 @@ func readHistory(t *testing.T, file string) *history {
 		h.deadlocks = append(h.deadlocks, w.Deadlocks...)
 	})
 	return h
+}
+
+// feed gives an engine all events, in batches of a size that an agent sends.
+func (h *history) feed(e *engine.Engine, yield engine.Yield) {
+	const size = 10_000
+	batch, before := uint64(1), 0
+	for at := range h.events {
+		last := at+1 == len(h.events)
+		if !last && (at+1-before < size || h.events[at+1].Time == h.events[at].Time) {
+			continue
+		}
+		e.AddBatch(batch, uint64(before), h.events[at].Time+1, h.events[before:at+1])
+		e.Advance(yield)
+		batch, before = batch+1, at+1
+	}
+	e.Close(window.CutEnd, yield)
 }
 
 // of returns the intervals of a thread in a state.

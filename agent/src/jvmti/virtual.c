@@ -42,8 +42,9 @@ static atomic_bool recorded; // by the session; mounts may be followed without o
 // What shows why a virtual thread unmounts. It is looked up when the first one does: earlier,
 // looking would initialize VirtualThread, with 200 more classes, in programs without such threads.
 struct reasons {
-    jfieldID state;   // VirtualThread.state; NULL: missing
-    jfieldID timeout; // VirtualThread.timeout, 24 and later
+    jfieldID state;       // VirtualThread.state; NULL: missing
+    jfieldID timeout;     // VirtualThread.timeout, 24 and later
+    jfieldID interrupted; // Thread.interrupted
     jint parking;
     jint timed_parking;
     jint yielding;
@@ -103,6 +104,7 @@ static struct reasons read_reasons(JNIEnv *env, jclass class) {
     struct reasons found = {0};
     jfieldID *fields = NULL;
     jint count = 0;
+    found.interrupted = weft_jvm_field(env, weft_jvm.thread, "interrupted", "Z");
     if ((*ti)->GetClassFields(ti, class, &count, &fields) != JVMTI_ERROR_NONE) {
         return found;
     }
@@ -170,15 +172,20 @@ static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope
     weft_unmounted_note(env, scope->subject);
 }
 
+// A park returns at once if the thread is interrupted, so it was interrupted during the park.
+static bool is_interrupted(JNIEnv *env, jthread thread) {
+    jfieldID field = find_reasons(env, thread)->interrupted;
+    return field != NULL && (*env)->GetBooleanField(env, thread, field) == JNI_TRUE;
+}
+
 static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) {
-    (void)env;
-    (void)thread;
     record_mount_change(scope, WEFT_EV_MOUNT);
     uint64_t entry = forget_parked(scope->subject);
     if (entry != 0) {
         // During a blackout the thread may have continued and parked again.
         bool known = weft_by_id_era_of(entry) == weft_by_id_era();
         struct weft_record r = {.kind = known ? WEFT_EV_UNPARKED : WEFT_EV_GAP};
+        r.flags = known && is_interrupted(env, thread) ? WEFT_FLAG_INTERRUPTED : 0;
         weft_record_now(scope, &r);
     }
     struct weft_record returned = {0};

@@ -117,7 +117,7 @@ func (d *Detector) waitsFor(id jvmthread.ThreadID) (jvmthread.IntervalRef, jvmth
 		}
 		return ref, open.Peer
 	case jvmthread.StateParked:
-		if open.Timeout > 0 { // a timed park ends by itself
+		if d.timeline.MayExpire(open) {
 			return ref, jvmthread.NoThread
 		}
 		// Readers share a lock, and release it unseen while another one has it. So of a lock that may be shared, only the owner that the JVM

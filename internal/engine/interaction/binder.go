@@ -214,9 +214,15 @@ func (b *Binder) unparked(ev *jvmthread.Event, th *timeline.Thread, closed *jvmt
 		}
 	case !ok && i.known() && i.time >= closed.Began():
 		b.bind(i, jvmthread.InteractionInterrupt, closed, ev.Time)
+	case closed.Marks.Has(jvmthread.MarkInterrupted): // by a call that was not seen
 	case closed.State == jvmthread.StateParked && expired(closed):
 		closed.Marks |= jvmthread.MarkTimedOut
-	case !ok && closed.Wait.Contended() && !b.got(ev, th, closed, cause{}):
+	case ok: // an earlier one: it left a permit
+	case closed.Timeout <= 0 && b.timeline.MayExpire(closed): // perhaps by its timeout
+		if closed.Wait.Contended() {
+			b.counters.HandoffsUnbound++
+		}
+	case closed.Wait.Contended() && !b.got(ev, th, closed, cause{}):
 		b.counters.HandoffsUnbound++
 	}
 }

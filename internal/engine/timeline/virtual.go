@@ -63,12 +63,20 @@ func (t *Timeline) ready(ev *jvmthread.Event) {
 	case th.open.Marks.Has(jvmthread.MarkPinned):
 	case th.pinned():
 		th.on.ready = th.open.State == jvmthread.StateParked
+		if th.on.ready && ev.Flags&jvmthread.FlagTimedOut != 0 {
+			th.open.Marks |= jvmthread.MarkTimedOut
+		}
 	case th.open.State == jvmthread.StateParked, th.open.State == jvmthread.StateDeadlocked && th.open.Was == jvmthread.StateParked:
 		if ev.Flags&jvmthread.FlagTimedOut != 0 {
 			th.open.Marks |= jvmthread.MarkTimedOut
 		}
 		t.enqueue(th, ev.Time)
 	}
+}
+
+// MayExpire reports whether a wait ends by itself, if nothing else ends it. Agents do not know the timeouts of virtual threads before Java 24.
+func (t *Timeline) MayExpire(iv *jvmthread.Interval) bool {
+	return iv.Timeout > 0 || iv.State == jvmthread.StateParked && t.waits.Timed(iv.Stack)
 }
 
 // MayRun reports whether the thread runs or may run. A virtual thread that left a wait set may: it does not report when it gets the monitor

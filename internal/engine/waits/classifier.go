@@ -20,10 +20,23 @@ type Classifier struct {
 	classes []classSet // by class; 0: not looked at yet
 	kinds   map[kindKey]jvmthread.Wait
 	recent  recent.Cache[kindKey, jvmthread.Wait]
+	timed   []timed  // by stack
 	sites   []*Site  // by stack; nil: not parsed yet
 	briefs  []string // by stack; empty: not built yet
 	texts   int      // bytes of these, and of the sites
 }
+
+// timed is whether the wait of a stack ends by itself.
+type timed uint8
+
+const (
+	notLookedAt timed = iota
+	untimed
+	endsByItself
+)
+
+// timedPark is the frame of a virtual thread that parks with a timeout. Before Java 24 its length is not known.
+const timedPark = "java.lang.VirtualThread.parkNanos("
 
 // kindKey is what a kind depends on. Rules do not distinguish most classes, so there are far fewer combinations than classes.
 type kindKey struct {
@@ -94,6 +107,25 @@ func (c *Classifier) Exclusive(class jvmthread.ClassID) bool {
 	return c != nil && strings.HasPrefix(c.sym.Class(class), reentrantLock)
 }
 
+// Timed reports whether a virtual thread with this stack parks with a timeout. It may not be known how long that is.
+func (c *Classifier) Timed(stack jvmthread.StackID) bool {
+	if c == nil || stack == jvmthread.NoStack {
+		return false
+	}
+	if int(stack) < len(c.timed) && c.timed[stack] != notLookedAt {
+		return c.timed[stack] == endsByItself
+	}
+	found := untimed
+	if strings.Contains(c.sym.Stack(stack), timedPark) {
+		found = endsByItself
+	}
+	if stack < maxIDs {
+		c.timed = upTo(c.timed, stack)
+		c.timed[stack] = found
+	}
+	return found == endsByItself
+}
+
 // Site returns the code of a stack that waits. It is valid as long as the Classifier; callers do not change it.
 func (c *Classifier) Site(id jvmthread.StackID) *Site {
 	if c == nil {
@@ -133,7 +165,7 @@ func (c *Classifier) Held() int {
 	if c == nil {
 		return 0
 	}
-	return c.texts + 16*cap(c.briefs) + 8*(cap(c.sites)+cap(c.classes)) + (perKind+4*perCached)*len(c.kinds)
+	return c.texts + cap(c.timed) + 16*cap(c.briefs) + 8*(cap(c.sites)+cap(c.classes)) + (perKind+4*perCached)*len(c.kinds)
 }
 
 // maxIDs bounds the stacks and classes that are remembered. Tables of symbols have fewer.
