@@ -91,7 +91,7 @@ static void print_event(struct witness *w, const struct witness_thread *t, unsig
 }
 
 // What a thread may do next. After a gap or a snapshot this is unknown: snapshots have their own
-// class ids, and unobserved ends are missing. Virtual threads have no waitReturned.
+// class ids, and unobserved ends are missing. Ends of virtual threads may be missing as well.
 static const char *pairing(struct witness_thread *t, unsigned kind, unsigned flags, uint64_t lock) {
     const char *wrong = NULL;
     if (kind == GAP || (flags & (4U | 8U)) != 0) {

@@ -119,7 +119,7 @@ type Flags uint16
 // The flags of events.
 const (
 	FlagTimedOut     Flags = 1 << iota // waited: the timeout expired; unpark: the JVM's timer called it
-	FlagInterrupted                    // waitReturned, joinEnd, sleepEnd, interrupted: InterruptedException was thrown
+	FlagInterrupted                    // waitReturned, joinEnd, sleepEnd, interrupted: InterruptedException was thrown; unparked: interrupted meanwhile
 	FlagVirtual                        // the event is of a virtual thread
 	FlagSnapshot                       // found by a snapshot: it happened at that time or earlier
 	FlagOwnerUnknown                   // contendedEnter: Lock has an owner that the agent did not find

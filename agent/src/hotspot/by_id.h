@@ -3,8 +3,8 @@
 //
 // Virtual threads by id, in tables of fixed size with open addressing. A thread enters itself and
 // removes itself, wherever it runs, so its own entry does not change under it. Above the id is the
-// number of blackouts at that time: during one, the thread may have gone on unseen, so an entry from
-// before is invalid and can be replaced. A thread that is collected leaves its entry behind.
+// number of blackouts at that time: during one, the thread may have gone on unseen, so an entry
+// from before is invalid and can be replaced. A thread that is collected leaves its entry behind.
 
 #pragma once
 
@@ -37,7 +37,8 @@ static inline bool weft_by_id_replace(_Atomic uint64_t *entry, uint64_t value) {
            atomic_compare_exchange_strong(entry, &old, value);
 }
 
-// Enters a thread; returns its place, or WEFT_BY_ID_NONE if there is none. The size is a power of two.
+// Enters a thread; returns its place, or WEFT_BY_ID_NONE if there is none. The size is a power of
+// two.
 static inline int weft_by_id_enter(_Atomic uint64_t *table, size_t size, uint64_t id) {
     uint64_t entry = weft_by_id_era() | id;
     for (uint64_t i = 0; i < WEFT_BY_ID_PROBES; i++) {

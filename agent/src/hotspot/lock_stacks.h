@@ -35,5 +35,6 @@ bool weft_lock_stacks_find(jobject object, uint64_t *id);
 
 // The objects on the current thread's lock stack, as references for functions of JVMTI: they are
 // the entries themselves, so JNI does not accept them, and they are valid until the thread returns
-// to Java. Up to Java 23 there are none, as the structure of a carrier does not show whose they are.
+// to Java. Up to Java 23 there are none, as the structure of a carrier does not show whose they
+// are.
 unsigned weft_lock_stacks_held(JNIEnv *env, jobject held[WEFT_LOCK_STACK_MAX]);

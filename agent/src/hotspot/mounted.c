@@ -19,7 +19,7 @@ static struct {
 } carriers[CARRIERS];
 
 static bool enabled;
-static atomic_int known; // carriers
+static atomic_int known;    // carriers
 static __thread size_t own; // place of the current carrier, plus 1; 0: not known
 
 void weft_mounted_enable(void) {

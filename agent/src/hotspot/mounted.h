@@ -1,10 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which virtual thread each carrier runs. Up to Java 23 the JVM's structures name the carrier as the
-// owner of what its virtual thread has locked; the virtual thread does not leave it meanwhile. It
-// tries to, each time that it waits or yields, and only then is refused. So a carrier counts as that
-// thread until it runs another one or is idle: between two it locks hardly anything.
+// Which virtual thread each carrier runs. Up to Java 23 the JVM's structures name the carrier as
+// the owner of what its virtual thread has locked; the virtual thread does not leave it meanwhile.
+// It tries to, each time that it waits or yields, and only then is refused. So a carrier counts as
+// that thread until it runs another one or is idle: between two it locks hardly anything.
 
 #pragma once
 

@@ -72,8 +72,9 @@ void JNICALL weft_monitors_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthre
         recorded = false; // its mount said so
         scope.self->returned = 0;
     } else if (scope.subject == 0 && entering->kind != 0 &&
-        // Otherwise it may be another monitor's, whose end fell into a blackout.
-        scope.self->entering_since == atomic_load_explicit(&weft_blackouts, memory_order_relaxed)) {
+               // Otherwise it may be another monitor's, whose end fell into a blackout.
+               scope.self->entering_since ==
+                   atomic_load_explicit(&weft_blackouts, memory_order_relaxed)) {
         recorded = entering->kind != WEFT_NOT_RECORDED;
         r.hash = entering->hash;
         r.class_id = entering->class_id;
@@ -144,9 +145,12 @@ void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
         weft_identity_fill(env, object, &r, !scope.aggregated);
         if (weft_identity_class_wanted(r.class_id)) {
             weft_record_now(&scope, &r);
-            bool joined = weft_identity_is_a(env, object, r.class_id, WEFT_THREAD);
-            weft_returns_note(scope.subject, &r,
-                              joined ? WEFT_EV_JOIN_END : WEFT_EV_WAIT_RETURNED);
+            r.kind = WEFT_EV_WAIT_RETURNED;
+            if (weft_identity_is_a(env, object, r.class_id, WEFT_THREAD)) {
+                r.kind = WEFT_EV_JOIN_END;
+                r.peer = weft_jvm_thread_id(env, object);
+            }
+            weft_returns_note(scope.subject, &r);
         }
     }
     weft_self_leave(&scope);
@@ -155,7 +159,7 @@ void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
 void weft_monitors_init(JNIEnv *env) {
     void *jvm = weft_vmstructs_libjvm();
     if (jvm != NULL && (*env)->GetVersion(env) < 0x00180000) { // 24
-        jvm_holds_lock = (jboolean(*)(JNIEnv *, jclass, jobject))dlsym(jvm, "JVM_HoldsLock");
+        jvm_holds_lock = (jboolean (*)(JNIEnv *, jclass, jobject))dlsym(jvm, "JVM_HoldsLock");
     }
 }
 
@@ -167,8 +171,8 @@ static bool is_futile(JNIEnv *env, jobject object, jlong millis) {
 }
 
 // Object.wait. JVMTI reports its beginning; only the end is recorded here. On Java 24 and later the
-// call of a virtual thread returns long before the wait is over, unless it keeps its carrier: it has
-// unmounted, so nothing is recorded here (returns.h).
+// call of a virtual thread returns long before the wait is over, unless it keeps its carrier: it
+// has unmounted, so nothing is recorded here (returns.h).
 static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
     struct weft_scope scope;
     struct weft_record *waiting = weft_self_waiting();

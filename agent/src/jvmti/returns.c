@@ -12,17 +12,19 @@ static struct {
     uint32_t hash;
     uint32_t class_id;
     uint16_t kind;
+    uint64_t peer;
 } returns[SLOTS];
 
 static atomic_int noted; // threads
 
-void weft_returns_note(uint64_t id, const struct weft_record *waited, uint16_t kind) {
+void weft_returns_note(uint64_t id, const struct weft_record *returned) {
     int at = weft_by_id_enter(threads, SLOTS, id);
     if (at != WEFT_BY_ID_NONE) {
         atomic_fetch_add(&noted, 1);
-        returns[at].hash = waited->hash;
-        returns[at].class_id = waited->class_id;
-        returns[at].kind = kind;
+        returns[at].hash = returned->hash;
+        returns[at].class_id = returned->class_id;
+        returns[at].kind = returned->kind;
+        returns[at].peer = returned->peer;
     }
 }
 
@@ -36,6 +38,7 @@ bool weft_returns_take(uint64_t id, struct weft_record *returned) {
     returned->kind = returns[at].kind;
     returned->hash = returns[at].hash;
     returned->class_id = returns[at].class_id;
+    returned->peer = returns[at].peer;
     bool valid = weft_by_id_remove(threads, at) == (weft_by_id_era() | id);
     atomic_fetch_sub(&noted, 1);
     return valid;

@@ -11,9 +11,9 @@
 
 #include "wire/wire.h"
 
-// The thread has left the wait set; kind is that of its return. If there is no room, the return is
-// not recorded.
-void weft_returns_note(uint64_t id, const struct weft_record *waited, uint16_t kind);
+// The thread has left the wait set and will write this record, at another time. If there is no
+// room, it will not.
+void weft_returns_note(uint64_t id, const struct weft_record *returned);
 
-// The thread was mounted. True if it has returned; then kind and lock are filled in.
+// The thread was mounted. True if it has returned; then all but the time is filled in.
 bool weft_returns_take(uint64_t id, struct weft_record *returned);

@@ -173,7 +173,7 @@ void weft_aggregate_take_virtual(uint64_t thread, const struct weft_record *r, u
     if (virtuals[at].thread == thread) {
         weft_aggregate_take(open, r, home);
         if (r->kind == WEFT_EV_WAITED) {
-            open->call.kind = 0; // virtual threads have no waitReturned
+            open->call.kind = 0; // its waitReturned may be missing
         }
     }
     disown_virtual(at);

@@ -82,3 +82,27 @@ func TestPoolIsHeldWhileThreadsWait(t *testing.T) {
 		}
 	})
 }
+
+// Before Java 24 a virtual thread does not say how long it parks at most. So the end of such a park may be a handoff or a timeout.
+func TestParkOfUnknownTimeoutIsNoHandoff(t *testing.T) {
+	const a, b jvmthread.ThreadID = 1, 2
+	sym := symbols.New(symbols.DefaultLimits())
+	lock := jvmthread.LockID{Class: sym.InternClass("java.util.concurrent.locks.ReentrantLock$NonfairSync"), Hash: 1}
+	for stack, handoffs := range map[string]int{
+		"at java.lang.VirtualThread.park(VirtualThread.java:1)":      1,
+		"at java.lang.VirtualThread.parkNanos(VirtualThread.java:1)": 0,
+	} {
+		e := engine.New(engine.DefaultConfig(), sym)
+		e.AddBatch(1, 0, 1000, []jvmthread.Event{
+			{Time: 1, Thread: a, Kind: jvmthread.KindThreadStart, Flags: jvmthread.FlagVirtual},
+			{Time: 1, Thread: b, Kind: jvmthread.KindThreadStart},
+			{Time: 10, Thread: a, Kind: jvmthread.KindPark, Lock: lock, Peer: b, Stack: sym.InternStack(stack), Flags: jvmthread.FlagVirtual},
+			{Time: 50, Thread: a, Kind: jvmthread.KindUnparked, Flags: jvmthread.FlagVirtual},
+		})
+		e.Close(window.CutEnd, func(w *window.Window) {
+			if n := w.CountInteractions(); n != handoffs {
+				t.Errorf("%s: %d handoffs, want %d", stack, n, handoffs)
+			}
+		})
+	}
+}

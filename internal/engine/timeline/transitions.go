@@ -161,7 +161,8 @@ func (t *Timeline) block(th *Thread, ev *jvmthread.Event) {
 	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Wait = ev.Lock, ev.Peer, ev.Stack, jvmthread.WaitLock
 }
 
-// entered returns to the previous state: running or, inside a wait, reentering until waitReturned. Virtual threads have no waitReturned.
+// entered returns to the previous state: running or, inside a wait, reentering until waitReturned. Some agents record no
+// waitReturned of virtual threads.
 func (t *Timeline) entered(th *Thread, ev *jvmthread.Event) {
 	if th.inWait && !th.virtual {
 		t.reenter(th, ev)

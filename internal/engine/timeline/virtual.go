@@ -79,8 +79,8 @@ func (t *Timeline) MayExpire(iv *jvmthread.Interval) bool {
 	return iv.Timeout > 0 || iv.State == jvmthread.StateParked && t.waits.Timed(iv.Stack)
 }
 
-// MayRun reports whether the thread runs or may run. A virtual thread that left a wait set may: it does not report when it gets the monitor
-// again.
+// MayRun reports whether the thread runs or may run. A virtual thread that left a wait set may: some agents do not report when it gets
+// the monitor again.
 func (t *Thread) MayRun() bool {
 	return t.open.State == jvmthread.StateRunnable || t.open.State == jvmthread.StateReentering && t.virtual
 }
