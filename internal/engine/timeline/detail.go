@@ -78,6 +78,7 @@ func (t *Timeline) describe(th *Thread, ev *jvmthread.Event) {
 	case jvmthread.KindRunning:
 		if th.on.carrier == jvmthread.NoThread && ev.Peer != jvmthread.NoThread { // it was mounted before its first event
 			th.on.carrier, th.on.since = ev.Peer, ev.Time-jvmthread.Time(max(0, ev.Arg))
+			t.carry(ev.Peer, ev.Thread)
 		}
 		if th.open.State == jvmthread.StateRunnable {
 			th.open.Stack = ev.Stack

@@ -7,10 +7,14 @@ import "github.com/weft-otel/weft/internal/jvmthread"
 
 // State is all that later events depend on, in a form that can be stored.
 type State struct {
-	Begin   jvmthread.Time
-	Begun   bool
-	Threads []ThreadState
+	Begin    jvmthread.Time
+	Begun    bool
+	Threads  []ThreadState
+	Carriers []CarrierState
 }
+
+// CarrierState is a carrier and the virtual thread on it, or NoThread.
+type CarrierState struct{ Carrier, Carried jvmthread.ThreadID }
 
 // ThreadState is the state of one thread. The fields are those of Thread.
 type ThreadState struct {
@@ -52,6 +56,9 @@ func (t *Timeline) State() State {
 		}
 		s.Threads = append(s.Threads, saved)
 	}
+	for carrier, carried := range t.carriers {
+		s.Carriers = append(s.Carriers, CarrierState{carrier, carried})
+	}
 	return s
 }
 
@@ -74,6 +81,9 @@ func (t *Timeline) Restore(s *State) {
 			th.more = &more{detail: m.Detail, current: m.Current, cpu: m.CPU, under: m.Under}
 		}
 		t.threads[saved.Open.Thread] = th
+	}
+	for _, c := range s.Carriers {
+		t.carry(c.Carrier, c.Carried)
 	}
 }
 

@@ -27,6 +27,7 @@ type Counters struct {
 // Timeline follows the threads of one session.
 type Timeline struct {
 	threads    map[jvmthread.ThreadID]*Thread
+	carriers   map[jvmthread.ThreadID]jvmthread.ThreadID // the virtual thread on each, or NoThread
 	recent     recent.Cache[jvmthread.ThreadID, *Thread]
 	begin      jvmthread.Time // of history
 	begun      bool
@@ -81,7 +82,7 @@ func (t *Thread) Piece(at jvmthread.Time) jvmthread.Interval {
 	iv := t.open
 	iv.End = at
 	iv.Marks |= jvmthread.MarkOpen
-	if t.pinned() {
+	if t.Pinned() {
 		iv.Marks |= jvmthread.MarkPinned
 	}
 	return iv

@@ -20,7 +20,10 @@ func (t *Thread) Carrier() jvmthread.ThreadID { return t.on.carrier }
 // Virtual reports whether an event said that the thread is virtual.
 func (t *Thread) Virtual() bool { return t.virtual }
 
-// pinned reports whether the thread waits and has kept its carrier so far. An unmount may follow within microseconds of the start.
+// Pinned reports whether the thread is virtual, waits, and has kept its carrier so far. An unmount may follow within microseconds of the
+// start.
+func (t *Thread) Pinned() bool { return t.open.Marks.Has(jvmthread.MarkPinned) || t.pinned() }
+
 func (t *Thread) pinned() bool {
 	return t.on.carrier != jvmthread.NoThread && !t.on.left && t.open.State.Stopped() && t.open.State != jvmthread.StateQueued
 }
@@ -28,6 +31,7 @@ func (t *Thread) pinned() bool {
 // mount notes the carrier. A thread that was queued runs from here on; one that was parked says so by unparked.
 func (t *Timeline) mount(th *Thread, ev *jvmthread.Event) {
 	th.on.carrier, th.on.since = ev.Peer, ev.Time
+	t.carry(ev.Peer, ev.Thread)
 	if th.open.State == jvmthread.StateQueued {
 		t.run(th, ev)
 	}
@@ -36,6 +40,7 @@ func (t *Timeline) mount(th *Thread, ev *jvmthread.Event) {
 // unmount notes that the thread has no carrier. One that yields, or was unparked meanwhile, is ready to run and waits for the next one.
 func (t *Timeline) unmount(th *Thread, ev *jvmthread.Event) {
 	ready := th.on.yielded && th.open.State == jvmthread.StateRunnable || th.on.ready && th.open.State == jvmthread.StateParked
+	t.leave(ev.Peer, ev.Thread)
 	t.dismount(th, ev.Time)
 	th.on.left = true
 	if ready {
