@@ -199,11 +199,12 @@ const (
 
 // Attributes of metrics and log records that no span has.
 const (
-	attrHolderState     = "weft.lock.holder.state"  // string; state of the thread that holds the lock
-	attrPool            = "weft.thread.pool"        // string; pattern of the thread's name: http-exec-*
-	attrLostNotifyEvent = "weft.lost_notify"        // name of the event
-	attrLostReason      = "weft.lost_notify.reason" // string: nobody_waited, other_woken
-	attrOverflow        = "otel.metric.overflow"    // bool; OpenTelemetry's: the series collects everything beyond a limit
+	attrHolderState     = "weft.lock.holder.state"     // string; state of the thread that holds the lock
+	attrPool            = "weft.thread.pool"           // string; pattern of the thread's name: http-exec-*
+	attrCarrierState    = "weft.virtual.carrier.state" // string: idle, running, pinned
+	attrLostNotifyEvent = "weft.lost_notify"           // name of the event
+	attrLostReason      = "weft.lost_notify.reason"    // string: nobody_waited, other_woken
+	attrOverflow        = "otel.metric.overflow"       // bool; OpenTelemetry's: the series collects everything beyond a limit
 )
 
 // Attributes of incidents. The root of a window has the sums.

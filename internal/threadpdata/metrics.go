@@ -29,12 +29,14 @@ func (w MetricWriter) Write(st *contention.Statement, e *Emitter, dst pmetric.Me
 		s.bounds = append(s.bounds, d.Seconds())
 	}
 	s.waits()
+	s.pinned()
 	s.requests()
 	s.classes()
 	s.orders()
 	s.states()
 	s.totals()
 	s.now()
+	s.carriers()
 }
 
 // statement is the statement being written.
@@ -110,7 +112,7 @@ func (s *statement) count(t *metricText, from *contention.Lifetime, n int64) (pc
 	return s.put(t, from, n), true
 }
 
-// waits writes the waits for locks, then all other waits.
+// waits writes the waits for locks, then all other waits. Each is in one histogram.
 func (s *statement) waits() {
 	for _, w := range s.Blocked {
 		from, v := &w.Lifetime, &w.Value
@@ -123,7 +125,14 @@ func (s *statement) waits() {
 		s.durations(metricBlockedDuration, from, w)
 	}
 	for _, w := range s.Waits {
-		s.durations(metricWaitDuration, &w.Lifetime, w)
+		if w.Key.Kind != jvmthread.WaitCarrier {
+			s.durations(metricWaitDuration, &w.Lifetime, w)
+		}
+	}
+	for _, w := range s.Waits {
+		if w.Key.Kind == jvmthread.WaitCarrier {
+			s.queued(w)
+		}
 	}
 }
 

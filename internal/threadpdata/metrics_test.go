@@ -40,7 +40,7 @@ type both struct {
 	flushes []pmetric.MetricSlice
 }
 
-// simulate turns a program into spans and metrics; metrics are flushed at each window if requested, and at the end.
+// simulate produces the output of a simulated program.
 func simulate(t *testing.T, seed uint64, budget int, each bool, writer threadpdata.MetricWriter) both {
 	t.Helper()
 	sim := threadtest.Simulate(seed, 12, 4, 3000)
@@ -48,8 +48,16 @@ func simulate(t *testing.T, seed uint64, budget int, each bool, writer threadpda
 	for _, class := range []string{"com.acme.OrderBook", "com.acme.Queue", "com.acme.Account"} {
 		sym.InternClass(class)
 	}
+	return produce(t, sim.Events, sym, 1500, budget, each, writer)
+}
+
+// produce turns events into spans and metrics; metrics are flushed at each window if requested, and at the end.
+func produce(
+	t *testing.T, events []jvmthread.Event, sym *symbols.Table, length time.Duration, budget int, each bool, writer threadpdata.MetricWriter,
+) both {
+	t.Helper()
 	cfg := engine.DefaultConfig()
-	cfg.Window = 1500
+	cfg.Window = length
 	e, emitter, finder := engine.New(cfg, nil), threadpdata.NewEmitter(session, sym, nil), window.NewFinder()
 	now := time.Unix(2000, 0)
 	account := contention.New(&contention.Config{
@@ -85,7 +93,7 @@ func simulate(t *testing.T, seed uint64, budget int, each bool, writer threadpda
 		}
 	}
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
-	for _, ev := range sim.Events {
+	for _, ev := range events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
 	}
 	n := uint32(0)

@@ -31,27 +31,6 @@ type Config struct {
 	Budget      *Budget
 }
 
-// WaitKey contains the dimensions of waits.
-type WaitKey struct {
-	Class jvmthread.ClassID // class of the lock or object, or NoClass
-	Site  Text
-	Pool  Text
-	Kind  jvmthread.Wait
-}
-
-func (k WaitKey) compare(o WaitKey) int {
-	return cmp.Or(cmp.Compare(k.Kind, o.Kind), cmp.Compare(k.Class, o.Class), cmp.Compare(k.Site, o.Site), cmp.Compare(k.Pool, o.Pool))
-}
-
-func (k WaitKey) reduce() WaitKey { return WaitKey{Kind: k.Kind} }
-
-// Waits sums up the waits of one kind.
-type Waits struct {
-	Count     uint64                       // that began; for locks, these are contentions
-	Time      time.Duration                // so far, including open waits
-	Durations [window.NumCauses]*Histogram // of waits that ended, by cause; nil: none
-}
-
 // Class sums up the locks of one class.
 type Class struct {
 	Contended  bool // a thread was blocked on one
@@ -100,7 +79,8 @@ type Account struct {
 	classes  table[jvmthread.ClassID, Class]
 	orders   table[OrderKey, uint64]
 	states   table[Text, States]
-	requests table[RequestKey, Requests]
+	requests table[RequestKey, Durations]
+	pinned   table[WaitKey, Durations] // of virtual threads that kept their carriers; also among the other waits
 	totals   Series[struct{}, Totals]
 
 	causes []jvmthread.Interaction // scratch of Window
@@ -110,6 +90,7 @@ type Account struct {
 	heldNow    table[HeldKey, time.Duration] // the longest of each series
 	now        Now
 	seen       [jvmthread.NumStates]bool // at any flush
+	carriers   bool                      // any were known at a flush
 }
 
 // New returns the account of a session that begins at the given time, with its names and its classifier of waits; nil: the default one.
@@ -123,7 +104,8 @@ func New(cfg *Config, sym *symbols.Table, classifier *waits.Classifier, begin ti
 	a.classes = newTable(a, cmp.Compare, none[jvmthread.ClassID], (*Class).next)
 	a.orders = newTable(a, OrderKey.compare, none, restart[uint64])
 	a.states = newTable(a, cmp.Compare, none[Text], (*States).next)
-	a.requests = newTable(a, RequestKey.compare, RequestKey.reduce, (*Requests).next)
+	a.requests = newTable(a, RequestKey.compare, RequestKey.reduce, (*Durations).next)
+	a.pinned = newTable(a, WaitKey.compare, WaitKey.reduce, (*Durations).next)
 	a.blockedNow = newTable[BlockedKey, Blocked](a, BlockedKey.compare, BlockedKey.reduce, nil)
 	a.heldNow = newTable[HeldKey, time.Duration](a, HeldKey.compare, HeldKey.reduce, nil)
 	a.totals.Start = begin
@@ -145,7 +127,11 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 			plus(&states[iv.State], a.since(iv.Start, iv.End))
 			if k := iv.Wait; k != jvmthread.WaitNone {
 				a.causes = l.AppendCauses(a.causes[:0], i)
-				a.closed(w, l, i, a.key(&iv, k, pool), window.CauseOf(&iv, a.causes))
+				key := a.key(&iv, k, pool)
+				a.closed(w, l, i, key, window.CauseOf(&iv, a.causes))
+				if iv.Marks.Has(jvmthread.MarkPinned) {
+					a.kept(w, l, i, key)
+				}
 			}
 		}
 	}
@@ -163,72 +149,6 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 // since returns how much of [start, end) was not added yet.
 func (a *Account) since(start, end jvmthread.Time) time.Duration {
 	return max(0, end.Sub(max(start, a.until)))
-}
-
-func (a *Account) key(iv *jvmthread.Interval, k jvmthread.Wait, pool Text) WaitKey {
-	key := WaitKey{Class: iv.Lock.Class, Pool: pool, Kind: k}
-	if a.cfg.CallSites && iv.Stack != jvmthread.NoStack {
-		key.Site = a.site(iv.Stack)
-	}
-	return key
-}
-
-// add adds the time of a wait, up to until, that was not added yet.
-func (a *Account) add(s *Series[WaitKey, Waits], iv *jvmthread.Interval, until jvmthread.Time) {
-	if iv.Start >= a.until && !iv.Marks.Has(jvmthread.MarkContinues) {
-		s.Value.Count++
-	}
-	plus(&s.Value.Time, a.since(iv.Start, until))
-}
-
-// closed adds a wait that ended in the window, or a part of it.
-func (a *Account) closed(w *window.Window, l *window.Lane, i int, key WaitKey, cause window.Cause) {
-	iv := l.Intervals.At(i)
-	s := a.of(key.Kind).get(key)
-	a.add(s, &iv, iv.End)
-	if iv.Marks.Has(jvmthread.MarkWillContinue) {
-		return // its last part has the duration of the whole wait
-	}
-	h := a.durations(s, cause)
-	d := iv.Waited()
-	h.add(d, a.cfg)
-	if a.cfg.Exemplars > 0 && !l.Hidden && h.wants(d, a.cfg.Exemplars) {
-		e := Exemplar{Duration: d, At: iv.End, Window: w.Start, Ref: jvmthread.IntervalRef{Thread: iv.Thread}}
-		if l.Kept(i) {
-			e.Ref.Seq = iv.Seq
-		}
-		h.keep(e, a.cfg.Exemplars)
-	}
-}
-
-// of returns the table for waits of a kind.
-func (a *Account) of(k jvmthread.Wait) *table[WaitKey, Waits] {
-	if k.Contended() {
-		return &a.blocked
-	}
-	return &a.waits
-}
-
-// durations returns the histogram of the waits of a series that ended by a cause.
-func (a *Account) durations(s *Series[WaitKey, Waits], cause window.Cause) *Histogram {
-	if h := a.histogram(&s.Value.Durations[cause], &s.cost, s.Overflow); h != nil {
-		return h
-	}
-	return a.histogram(&a.of(s.Key.Kind).spill(s.Key).Value.Durations[cause], nil, true)
-}
-
-// histogram returns *at, creating it if it is nil. It returns nil if the budget is exhausted.
-func (a *Account) histogram(at **Histogram, cost *int, overflow bool) *Histogram {
-	if *at == nil {
-		if !overflow {
-			if !a.cfg.Budget.take() {
-				return nil
-			}
-			*cost++
-		}
-		*at = new(Histogram)
-	}
-	return *at
 }
 
 // addOpen adds the time of open intervals up to a time.
@@ -261,8 +181,11 @@ func (a *Account) Close(tl *timeline.Timeline, at jvmthread.Time) {
 		}
 		iv := th.Open()
 		if k := iv.Wait; k != jvmthread.WaitNone {
-			s := a.of(k).get(a.key(iv, k, a.pool(iv.Thread)))
-			a.durations(s, window.CauseEnd).add(a.until.Sub(iv.Began()), a.cfg)
+			key, waited := a.key(iv, k, a.pool(iv.Thread)), a.until.Sub(iv.Began())
+			a.durations(a.of(k).get(key), window.CauseEnd).add(waited, a.cfg)
+			if th.Pinned() {
+				durationsOf(a, &a.pinned, key).add(waited, a.cfg)
+			}
 		}
 	}
 }

@@ -21,7 +21,8 @@ func (a *Account) Flush(e *engine.Engine, now time.Time, delta bool, report func
 	}
 	report(&Statement{
 		Account: a, Now: now, Blocked: a.blocked.all(), Waits: a.waits.all(), Classes: a.classes.all(), Orders: a.orders.all(),
-		States: a.states.all(), Requests: a.requests.all(), Totals: &a.totals, Threads: a.now, Seen: a.seen, BlockedNow: a.blockedNow.all(), HeldNow: a.heldNow.all(),
+		States: a.states.all(), Requests: a.requests.all(), Pinned: a.pinned.all(), Totals: &a.totals,
+		Threads: a.now, Seen: a.seen, HasCarriers: a.carriers, BlockedNow: a.blockedNow.all(), HeldNow: a.heldNow.all(),
 	})
 	a.flushed = now
 	for t := range a.tables {
@@ -47,8 +48,8 @@ func (a *Account) tables(yield func(t interface {
 	release()
 }) bool,
 ) {
-	_ = yield(&a.blocked) && yield(&a.waits) && yield(&a.classes) && yield(&a.orders) && yield(&a.states) && yield(&a.requests) && yield(&a.blockedNow) &&
-		yield(&a.heldNow)
+	_ = yield(&a.blocked) && yield(&a.waits) && yield(&a.classes) && yield(&a.orders) && yield(&a.states) && yield(&a.requests) && yield(&a.pinned) &&
+		yield(&a.blockedNow) && yield(&a.heldNow)
 }
 
 // large reports whether a sum is so large that it should restart, as cumulative sums may: half the range of an int64, or 146 years, which a
@@ -71,20 +72,6 @@ func restart[V any](v *V, delta bool) (restarted bool) {
 
 func (s *States) next(delta bool) (restarted bool) {
 	return restart(s, delta || slices.ContainsFunc(s[:], large))
-}
-
-func (w *Waits) next(delta bool) (restarted bool) {
-	restarted = delta || large(w.Time)
-	for _, h := range w.Durations {
-		restarted = restarted || h.large()
-	}
-	if restarted {
-		w.Count, w.Time = 0, 0
-	}
-	for _, h := range w.Durations {
-		h.flushed(restarted)
-	}
-	return restarted
 }
 
 func (c *Class) next(delta bool) (restarted bool) {
@@ -113,16 +100,18 @@ func (h *Histogram) flushed(restarted bool) {
 type Statement struct {
 	*Account
 
-	Now        time.Time
-	Blocked    []*Series[WaitKey, Waits] // waits for locks
-	Waits      []*Series[WaitKey, Waits] // all other waits
-	Classes    []*Series[jvmthread.ClassID, Class]
-	Orders     []*Series[OrderKey, uint64]     // how often locks of two classes were taken in both orders
-	States     []*Series[Text, States]         // time by state for each pool
-	Requests   []*Series[RequestKey, Requests] // by name and kind
-	Totals     *Series[struct{}, Totals]
-	Threads    Now                       // by current state
-	Seen       [jvmthread.NumStates]bool // whether any thread was in the state at this flush or an earlier one
-	BlockedNow []*Series[BlockedKey, Blocked]
-	HeldNow    []*Series[HeldKey, time.Duration] // how long locks with waiting threads have been held: the longest of each series
+	Now         time.Time
+	Blocked     []*Series[WaitKey, Waits] // waits for locks
+	Waits       []*Series[WaitKey, Waits] // all other waits
+	Classes     []*Series[jvmthread.ClassID, Class]
+	Orders      []*Series[OrderKey, uint64]      // how often locks of two classes were taken in both orders
+	States      []*Series[Text, States]          // time by state for each pool
+	Requests    []*Series[RequestKey, Durations] // by name and kind
+	Pinned      []*Series[WaitKey, Durations]    // the waits during which virtual threads kept their carriers
+	Totals      *Series[struct{}, Totals]
+	Threads     Now                       // by current state
+	Seen        [jvmthread.NumStates]bool // whether any thread was in the state at this flush or an earlier one
+	HasCarriers bool                      // whether any carrier was known at this flush or an earlier one
+	BlockedNow  []*Series[BlockedKey, Blocked]
+	HeldNow     []*Series[HeldKey, time.Duration] // how long locks with waiting threads have been held: the longest of each series
 }

@@ -46,6 +46,8 @@ type Now struct {
 	Threads    [jvmthread.NumStates]int
 	Stuck      [jvmthread.NumStates]int // for at least StuckAfter: blocked, reentering, deadlocked, or parked for an owned lock
 	Deadlocked int
+	Queued     time.Duration // of the virtual thread that has waited longest for a carrier
+	Carriers   [NumCarrierStates]int
 }
 
 // look reads the current state of the session, in place of that of the last flush. e is nil after the end of the session.
@@ -74,6 +76,13 @@ func (a *Account) look(e *engine.Engine) {
 			b.Threads++
 			b.Longest = max(b.Longest, age)
 		}
+		if k == jvmthread.WaitCarrier {
+			a.now.Queued = max(a.now.Queued, age)
+		}
+	}
+	for _, carried := range e.Timeline().Carriers {
+		a.now.Carriers[carrierState(e.Timeline(), carried)]++
+		a.carriers = true
 	}
 	a.now.Deadlocked = a.now.Threads[jvmthread.StateDeadlocked]
 	for h := range e.HeldLocks {

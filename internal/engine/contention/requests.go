@@ -22,17 +22,6 @@ func (k RequestKey) compare(o RequestKey) int {
 
 func (k RequestKey) reduce() RequestKey { return RequestKey{Kind: k.Kind} }
 
-// Requests is how long requests waited, each for the sum of its waits of the kind.
-type Requests struct {
-	Waited *Histogram
-}
-
-func (r *Requests) next(delta bool) (restarted bool) {
-	restarted = delta || r.Waited.large()
-	r.Waited.flushed(restarted)
-	return restarted
-}
-
 // Requests adds requests that have ended.
 func (a *Account) Requests(ended []requests.End) {
 	for i := range ended {
@@ -41,11 +30,7 @@ func (a *Account) Requests(ended []requests.End) {
 			if sum.Count == 0 {
 				continue
 			}
-			s := a.requests.get(RequestKey{e.Name, jvmthread.Wait(kind)})
-			h := a.histogram(&s.Value.Waited, &s.cost, s.Overflow)
-			if h == nil {
-				h = a.histogram(&a.requests.spill(s.Key).Value.Waited, nil, true)
-			}
+			h := durationsOf(a, &a.requests, RequestKey{e.Name, jvmthread.Wait(kind)})
 			h.add(sum.Time, a.cfg)
 			if a.cfg.Exemplars > 0 && !e.Span.IsZero() && h.wants(sum.Time, a.cfg.Exemplars) {
 				h.keep(Exemplar{Duration: sum.Time, At: e.End, Request: e.Span}, a.cfg.Exemplars)
