@@ -4,7 +4,7 @@
 // One process: what its threads are doing, what they did before, and whether the data is complete.
 
 import { RowBuilder, type DashboardBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
-import { dashboard, goto, stacked, stat, sumOf, table, timeseries, traces, variable } from './panels.js';
+import { dashboard, goto, quantile, stacked, stat, sumOf, table, timeseries, traces, variable } from './panels.js';
 
 const jvm = 'job=~"$job", instance=~"$instance"';
 
@@ -54,6 +54,20 @@ export function oneJVM(): DashboardBuilder {
     .withPanel(timeseries(
       { title: 'Other waits', description: 'Average number of waiting threads, by kind of wait and class of the object.', unit: 'short' },
       { expr: `topk(10, ${sumOf('weft_wait_kind, weft_lock_class', 'weft_wait_duration_seconds', jvm)})`, legend: '{{weft_wait_kind}} {{weft_lock_class}}' },
+    ))
+    .withRow(new RowBuilder('Virtual threads'))
+    .withPanel(timeseries(
+      { title: 'Wait for a carrier', description: 'How long virtual threads that could run waited for a carrier thread. Points are exemplars.', unit: 's' },
+      { expr: quantile(0.99, 'weft_virtual_queue_duration_seconds', jvm), legend: 'p99' },
+      { expr: `max(weft_virtual_queue_longest_seconds{${jvm}})`, legend: 'longest now' },
+    ).dataLinks([traces('Spans of these waits', '{resource.service.instance.id="${instance}" && span.weft.wait.kind="carrier"}')]))
+    .withPanel(stacked(
+      { title: 'Carriers by state', description: 'State at each flush. Pinned: a virtual thread waits and keeps the carrier. None idle: others may have to wait for one.', unit: 'short' },
+      { expr: `sum by (weft_virtual_carrier_state) (weft_virtual_carrier_count{${jvm}})`, legend: '{{weft_virtual_carrier_state}}' },
+    ))
+    .withPanel(timeseries(
+      { title: 'Carriers kept by waiting virtual threads', description: 'Average number, by kind of wait and class of the object.', unit: 'short' },
+      { expr: `topk(10, ${sumOf('weft_wait_kind, weft_lock_class', 'weft_virtual_pinned_duration_seconds', jvm)})`, legend: '{{weft_wait_kind}} {{weft_lock_class}}' },
     ))
     .withRow(new RowBuilder('Data quality'))
     .withPanel(timeseries(
