@@ -5,8 +5,8 @@ import java.util.StringJoiner;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Starved COUNT MILLIS: two virtual threads compute for MILLIS at least, and until COUNT others have been started, which wait for a carrier
- * meanwhile. Needs -Djdk.virtualThreadScheduler.parallelism=2 and maxPoolSize=2. Each virtual thread measures how long it was queued: from
+ * Starved COUNT MILLIS: two virtual threads compute until COUNT others have been started, and for MILLIS from then on; those wait for a
+ * carrier meanwhile. Needs -Djdk.virtualThreadScheduler.parallelism=2 and maxPoolSize=2. Each virtual thread measures how long it was queued: from
  * the call of its start to its first statement. Prints what it measured; times of day are in nanoseconds since the epoch.
  */
 public final class Starved {
@@ -14,6 +14,7 @@ public final class Starved {
 
   private static final AtomicInteger computing = new AtomicInteger();
   private static volatile boolean allStarted;
+  private static volatile long until; // the hogs compute, once all are started
   private static volatile long result; // else the JIT may drop the computations
 
   /** A virtual thread and what it measured, by Probe.now. */
@@ -54,17 +55,17 @@ public final class Starved {
 
   private Starved() {}
 
-  private static void compress(long nanos) {
+  private static void compress() {
     long sum = 1;
-    for (long end = System.nanoTime() + nanos; System.nanoTime() < end || !allStarted; ) {
+    while (!allStarted || System.nanoTime() < until) {
       for (int i = 0; i < 1000; i++) sum = sum * 31 + i;
     }
     result = sum;
   }
 
-  private static void encrypt(long nanos) {
+  private static void encrypt() {
     long sum = 1;
-    for (long end = System.nanoTime() + nanos; System.nanoTime() < end || !allStarted; ) {
+    while (!allStarted || System.nanoTime() < until) {
       for (int i = 0; i < 1000; i++) sum = Long.rotateLeft(sum, 7) ^ i;
     }
     result = sum;
@@ -79,13 +80,13 @@ public final class Starved {
           "hog-compress",
           () -> {
             computing.incrementAndGet();
-            compress(nanos);
+            compress();
           }),
       new Task(
           "hog-encrypt",
           () -> {
             computing.incrementAndGet();
-            encrypt(nanos);
+            encrypt();
           })
     };
     AtomicInteger finished = new AtomicInteger();
@@ -97,6 +98,7 @@ public final class Starved {
     for (Task task : tasks) task.start();
     long last = Probe.now();
     boolean starved = finished.get() == 0; // the hogs have not left a carrier
+    until = System.nanoTime() + nanos;
     allStarted = true;
     for (Task hog : hogs) hog.thread.join();
     for (Task task : tasks) task.thread.join();

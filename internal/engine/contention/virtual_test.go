@@ -78,7 +78,7 @@ func play(t *testing.T, cfg *contention.Config, delta bool) (queued, neverRan co
 		}
 		a.Window(w, e.Timeline())
 	}
-	plus := func(sum *contention.Histogram, h *contention.Histogram) {
+	plus := func(sum, h *contention.Histogram) {
 		if h != nil {
 			sum.Count += h.Count
 			sum.Sum += h.Sum
