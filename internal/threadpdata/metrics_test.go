@@ -40,15 +40,15 @@ type both struct {
 	flushes []pmetric.MetricSlice
 }
 
-// simulate produces the output of a simulated program.
-func simulate(t *testing.T, seed uint64, budget int, each bool, writer threadpdata.MetricWriter) both {
+// simulate produces the output of a simulated program, with a flush at each window.
+func simulate(t *testing.T, seed uint64, budget int, writer threadpdata.MetricWriter) both {
 	t.Helper()
 	sim := threadtest.Simulate(seed, 12, 4, 3000)
 	sym := symbols.New(symbols.DefaultLimits())
 	for _, class := range []string{"com.acme.OrderBook", "com.acme.Queue", "com.acme.Account"} {
 		sym.InternClass(class)
 	}
-	return produce(t, sim.Events, sym, 1500, budget, each, writer)
+	return produce(t, sim.Events, sym, 1500, budget, true, writer)
 }
 
 // produce turns events into spans and metrics; metrics are flushed at each window if requested, and at the end.
@@ -149,7 +149,7 @@ func TestMetricsMatchThreadSpans(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(25) {
 		for _, writer := range []threadpdata.MetricWriter{{Bounds: bounds}, {}, {Delta: true, Bounds: bounds}, {Delta: true}} {
-			out := simulate(t, seed, 0, true, writer)
+			out := simulate(t, seed, 0, writer)
 			sum := func(name, key, want string) (d int64) {
 				flushes := out.flushes
 				if !writer.Delta {
@@ -174,7 +174,7 @@ func TestExemplarsReferToExistingSpans(t *testing.T) {
 	own := 0
 	for seed := range uint64(25) {
 		for _, budget := range []int{0, 15, 60, 200} {
-			out := simulate(t, seed, budget, true, threadpdata.MetricWriter{Bounds: bounds})
+			out := simulate(t, seed, budget, threadpdata.MetricWriter{Bounds: bounds})
 			for _, f := range out.flushes {
 				for _, m := range f.All() {
 					if m.Type() != pmetric.MetricTypeHistogram {
@@ -204,7 +204,7 @@ func TestMetricsAreWellFormed(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, writer := range []threadpdata.MetricWriter{{Bounds: bounds}, {}, {Delta: true, Bounds: bounds}, {Delta: true}} {
 			v := validator{t: t, delta: writer.Delta, last: make(map[string]state)}
-			for _, f := range simulate(t, seed, 0, true, writer).flushes {
+			for _, f := range simulate(t, seed, 0, writer).flushes {
 				v.flush(f)
 			}
 		}

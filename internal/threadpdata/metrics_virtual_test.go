@@ -6,6 +6,7 @@ package threadpdata_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,16 +40,16 @@ const starved = `
 
 // point describes a data point of a histogram or gauge of virtual threads.
 func point(name string, a pcommon.Map, count uint64, value float64) string {
-	text := name
+	words := []string{name}
 	for _, key := range []string{"weft.lock.class", "weft.wait.kind", "weft.wait.cause", "weft.virtual.carrier.state", "weft.state"} {
 		if v, ok := a.Get(key); ok {
-			text += " " + v.AsString()
+			words = append(words, v.AsString())
 		}
 	}
 	if count > 0 {
-		text += fmt.Sprintf(" %d:", count)
+		words = append(words, fmt.Sprintf("%d:", count))
 	}
-	return fmt.Sprintf("%s %.0f", text, value)
+	return fmt.Sprintf("%s %.0f", strings.Join(words, " "), value)
 }
 
 // virtualPoints returns the data points of virtual threads and of waits, durations in nanoseconds, and checks that exemplars have spans.
@@ -109,7 +110,7 @@ func TestMetricsOfVirtualThreads(t *testing.T) {
 // A program without virtual threads has none of their metrics.
 func TestNoVirtualThreads(t *testing.T) {
 	t.Parallel()
-	out := simulate(t, 1, 0, true, threadpdata.MetricWriter{Bounds: bounds})
+	out := simulate(t, 1, 0, threadpdata.MetricWriter{Bounds: bounds})
 	require.NotEmpty(t, out.flushes)
 	for _, f := range out.flushes {
 		for _, m := range f.All() {
