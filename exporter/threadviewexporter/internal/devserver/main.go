@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Devserver serves the page and its API over simulated sessions for development: a finished one, a live one, one with a deadlock, one with locks
-// of java.util.concurrent, and with -intervals one of that size.
+// of java.util.concurrent, with -intervals one of that size, and with -virtual two of as many virtual threads.
 //
 //	go run ./exporter/threadviewexporter/internal/devserver -page web/dist -intervals 1000000
 package main
@@ -35,6 +35,7 @@ func run() error {
 	folder := flag.String("page", "web/dist", "folder with the page")
 	prefix := flag.String("prefix", "/", "path prefix of the page")
 	intervals := flag.Int("intervals", 0, "add a session with 500 threads and about this many intervals")
+	virtual := flag.Int("virtual", 0, "add two sessions with this many virtual threads: short ones, and ones that wait all the time")
 	maxBytes := flag.Int64("max-bytes", store.DefaultMaxBytes, "size limit of the store")
 	more := flag.Int("more", 0, "add this many finished sessions")
 	pathIntervals := flag.Int("path-intervals", 0, "maximum number of intervals for a critical path (0 for the default)")
@@ -67,6 +68,10 @@ func run() error {
 	go live(ctx, store)
 	if *intervals > 0 {
 		go big(store, *intervals)
+	}
+	if *virtual > 0 {
+		crowd(store, 6, "short-virtual", *virtual, true)
+		crowd(store, 7, "waiting-virtual", *virtual, false)
 	}
 	context.AfterFunc(ctx, func() {
 		view.Close()

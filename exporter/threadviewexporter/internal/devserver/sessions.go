@@ -221,13 +221,34 @@ func live(ctx context.Context, st *store.Store) {
 // locks adds a session of a program with locks of java.util.concurrent and a pool.
 func locks(st *store.Store) {
 	p := newPlayer(st, 5, "report-and-matchers", time.Now().Add(-30*time.Minute))
-	events := threadtest.ReportAndMatchers(p.symbols)
+	p.record(threadtest.ReportAndMatchers(p.symbols))
+	p.end(window.CutEnd)
+}
+
+// crowd adds a session with many virtual threads.
+func crowd(st *store.Store, number uint64, service string, threads int, short bool) {
+	p := newPlayer(st, number, service, time.Now().Add(-20*time.Minute))
+	p.record(threadtest.VirtualThreads(p.symbols, threads, short))
+	p.end(window.CutLost)
+}
+
+// record plays events that are complete, and whose times are nanoseconds from the start.
+func (p *player) record(events []jvmthread.Event) {
 	for i := range events {
 		events[i].Time += p.start
 	}
-	p.engine.AddBatch(1, 0, events[len(events)-1].Time+1, events)
-	p.engine.Advance(p.window)
-	p.end(window.CutEnd)
+	for len(events) > 0 {
+		part := events[:min(1<<16, len(events))]
+		events = events[len(part):]
+		complete := part[len(part)-1].Time
+		if len(events) == 0 {
+			complete++
+		}
+		p.batch++
+		p.engine.AddBatch(p.batch, p.seen, complete, part)
+		p.seen += uint64(len(part))
+		p.engine.Advance(p.window)
+	}
 }
 
 // deadlocked adds a session in which two threads wait for each other, and a third for one of them.
