@@ -62,6 +62,7 @@ export interface Thread {
   pool: string;
   daemon: boolean;
   virtual: boolean;
+  virtual_group: string;
   from: number;
   to: number;
   dead: boolean;
@@ -81,6 +82,7 @@ export interface Arrows {
   kinds: ArrowKind[];
   arrows: Arrow[];
   threads: ThreadRef[];
+  virtual: Members[];
   calls: Call[];
 }
 
@@ -546,6 +548,7 @@ export interface Path {
   total: number;
   segments: Segment[];
   threads: ThreadRef[];
+  virtual: Members[];
   locks: PathRow[];
   classes: PathRow[];
   sites: PathRow[];
@@ -591,4 +594,27 @@ export interface Triple {
   active: number;
   seq: number;
   text: string;
+}
+
+export interface Virtual {
+  from: number;
+  to: number;
+  step: number;
+  steps: number;
+  version: number;
+  total: number;
+  offset: number;
+  groups: VirtualGroup[];
+}
+
+export interface VirtualGroup extends ThreadSum {
+  name: string;
+  threads: number;
+  alive: number;
+  over_time: number[][];
+}
+
+export interface Members {
+  group: string;
+  threads: number[];
 }

@@ -56,6 +56,9 @@ type Thread struct {
 	Pool    string `json:"pool"`  // the name with a star for each number if other threads share it: "http-nio-exec-*", "worker"; otherwise empty
 	Daemon  bool   `json:"daemon"`
 	Virtual bool   `json:"virtual"`
+	// VirtualGroup is the name of the group of a virtual thread, see VirtualGroup; empty for a platform thread.
+	VirtualGroup string `json:"virtual_group"`
+
 	From    int64  `json:"from"` // when it began, or was first seen
 	To      int64  `json:"to"`   // when it ended, or the end of the session
 	Dead    bool   `json:"dead"` // it has ended
@@ -79,6 +82,7 @@ type Arrows struct {
 	Kinds   []ArrowKind `json:"kinds"` // one for each index into Info.Interactions
 	Arrows  []Arrow     `json:"arrows"`
 	Threads []ThreadRef `json:"threads"` // the ends of the arrows
+	Virtual []Members   `json:"virtual"` // those of Threads that are virtual, by group
 	Calls   []Call      `json:"calls"`   // notifies that woke no thread; none if the range has too many events
 }
 

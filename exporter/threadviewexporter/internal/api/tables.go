@@ -137,7 +137,8 @@ type Path struct {
 	Cut       bool        `json:"cut"`   // incomplete, since it has too many pieces
 	Total     int         `json:"total"` // segments; the list has fewer if short neighbors were joined
 	Segments  []Segment   `json:"segments"`
-	Threads   []ThreadRef `json:"threads"` // on the path
+	Threads   []ThreadRef `json:"threads"` // of the segments
+	Virtual   []Members   `json:"virtual"` // those of Threads that are virtual, by group
 
 	Locks     []PathRow `json:"locks"`      // time on the path that was reached through waits for each lock; at most 200 rows in each table, the longest first
 	Classes   []PathRow `json:"classes"`    // the same by class

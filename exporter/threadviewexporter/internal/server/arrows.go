@@ -15,7 +15,8 @@ import (
 // arrows returns the interactions of a range.
 func (q *query) arrows() (any, *Problem) {
 	sel := q.selected()
-	limit := int(q.number("limit", 500, 1, 1000))
+	limit := min(int(q.number("limit", 500, 1, 1000)), max(1, q.most))
+	q.page.limit = limit
 	wanted := q.words("kinds", kindNames())
 	if p := q.done(); p != nil {
 		return nil, p
@@ -44,7 +45,7 @@ func (q *query) arrows() (any, *Problem) {
 		}
 	}
 	slices.SortStableFunc(out.Arrows, func(a, b api.Arrow) int { return cmp.Compare(a.ToTime, b.ToTime) })
-	out.Threads = q.refs(seen)
+	out.Threads, out.Virtual = q.refs(seen), q.members(seen)
 	out.Calls = q.notifies(sel, wanted, limit)
 	return out, nil
 }

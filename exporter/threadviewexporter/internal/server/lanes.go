@@ -11,7 +11,7 @@ import (
 // maxAnswer bounds the bytes of an answer, about.
 const (
 	maxAnswer = 200_000
-	laneRoom  = 300 // bytes of a lane without its runs and names
+	laneRoom  = 320 // bytes of a lane without its runs and names
 )
 
 // lanes returns lanes of threads.
@@ -68,14 +68,14 @@ func (q *query) paint(list []int, step int64) (lanes []api.Lane, room int) {
 	for _, i := range list {
 		p := painter{q: q, step: step, steps: q.steps(step)}
 		lane := p.lane(i)
-		room += laneRoom + 6*(len(lane.Thread.Name)+len(lane.Thread.Group)+len(lane.Thread.Pool)) + digits(lane.Width) + digits(lane.Code)
+		room += laneRoom + 6*(len(lane.Thread.Name)+len(lane.Thread.Group)+len(lane.Thread.Pool)+len(lane.Thread.VirtualGroup)) + digits(lane.Width) + digits(lane.Code)
 		lanes = append(lanes, lane)
 	}
 	return lanes, room
 }
 
 // digits is the length of numbers in JSON.
-func digits(list []int) (n int) {
+func digits[T int | int64](list []T) (n int) {
 	for _, v := range list {
 		for n += 2; v >= 10; v /= 10 {
 			n++

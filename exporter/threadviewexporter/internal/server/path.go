@@ -270,7 +270,6 @@ func (q *query) segments(path *criticalpath.Path, out *api.Path) {
 		if s.Via >= 0 {
 			seg.Depth = depths[s.Via]
 		}
-		seen[q.sn.Thread(s.Thread)] = true
 		n := len(out.Segments)
 		if n == 0 || s.End-s.Start >= shortest || jvmthread.Time(out.Segments[n-1].To-out.Segments[n-1].From) >= shortest {
 			out.Segments = append(out.Segments, seg)
@@ -285,6 +284,9 @@ func (q *query) segments(path *criticalpath.Path, out *api.Path) {
 		last.To = seg.To
 		last.Joined++
 	}
+	for i := range out.Segments { // not those of joined ones, of which there may be 100,000
+		seen[q.sn.Thread(jvmthread.ThreadID(out.Segments[i].Thread))] = true
+	}
 	seen[0] = false
-	out.Threads = q.refs(seen)
+	out.Threads, out.Virtual = q.refs(seen), q.members(seen)
 }

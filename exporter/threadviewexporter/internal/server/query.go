@@ -82,14 +82,15 @@ type selection struct {
 func (q *query) selected() selection {
 	hasID := q.ids("threads")
 	pattern := q.pattern("name")
-	inGroup, inPool := q.matches("group"), q.matches("pool")
+	inGroup, inPool, inVirtual := q.matches("group"), q.matches("pool"), q.matches("virtual_group")
+	only := q.choice("only", "", "platform", "virtual")
 	states := q.words("state", stateNames())
 	idle := q.choice("hide", "", "idle") == "idle"
 	s := selection{has: make([]bool, len(q.sn.Threads))}
 	if q.wrong != nil {
 		return s
 	}
-	names := q.sn.Pools()
+	names, virtual := q.sn.Pools(), q.sn.VirtualGroups()
 	known := 0
 	for i := range q.sn.Threads {
 		t := &q.sn.Threads[i]
@@ -98,6 +99,8 @@ func (q *query) selected() selection {
 		}
 		switch {
 		case !t.Known, !hasID(uint64(t.ID)), pattern != nil && !pattern.MatchString(q.sn.ThreadName(i)), !inGroup(t.Group), !inPool(names[i]):
+			continue
+		case only != "" && t.Virtual != (only == "virtual"), !inVirtual(virtual.Name(i)):
 			continue
 		case (states != nil || idle) && !q.shows(i, states, idle):
 			continue

@@ -26,8 +26,9 @@ func (q *query) search() (any, *Problem) {
 		return nil, p
 	}
 	f := finder{q: q, words: strings.ToLower(strings.TrimSpace(words))}
-	hits := append(f.threads(), f.inRange()...)
-	return api.Found{Query: words, Hits: hits[:min(len(hits), limit)], More: len(hits) > limit}, nil
+	hits, more := f.threads(limit)
+	hits = append(hits, f.inRange()...)
+	return api.Found{Query: words, Hits: hits[:min(len(hits), limit)], More: more || len(hits) > limit}, nil
 }
 
 type finder struct {
@@ -37,15 +38,28 @@ type finder struct {
 
 func (f *finder) fits(text string) bool { return strings.Contains(strings.ToLower(text), f.words) }
 
-// threads finds threads of the session, by id.
-func (f *finder) threads() []api.Hit {
+// threads finds threads of the session, by id: at most some, platform threads first.
+func (f *finder) threads(most int) (hits []api.Hit, more bool) {
 	sn := f.q.sn
-	hits := []api.Hit{}
+	hits = []api.Hit{}
+	var found []int
 	for i := range sn.Threads {
 		t := &sn.Threads[i]
-		if !t.Known || !f.fits(t.Name) && !f.fits(t.Group) && strconv.FormatUint(uint64(t.ID), 10) != f.words {
-			continue
+		if t.Known && (f.fits(t.Name) || f.fits(t.Group) || strconv.FormatUint(uint64(t.ID), 10) == f.words) {
+			found = append(found, i)
 		}
+	}
+	slices.SortFunc(found, func(a, b int) int {
+		x, y := &sn.Threads[a], &sn.Threads[b]
+		if x.Virtual != y.Virtual {
+			if y.Virtual {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(x.ID, y.ID)
+	})
+	for _, i := range found[:min(len(found), most)] {
 		ref := f.q.threadRef(i)
 		h := api.Hit{Kind: "thread", Text: ref.Name, Thread: &ref}
 		c := sn.Walk(i, f.q.from, f.q.to)
@@ -55,8 +69,7 @@ func (f *finder) threads() []api.Hit {
 		}
 		hits = append(hits, h)
 	}
-	slices.SortFunc(hits, func(a, b api.Hit) int { return cmp.Compare(a.Thread.ID, b.Thread.ID) })
-	return hits
+	return hits, len(found) > most
 }
 
 // occurrence is the first interval with a lock or stack.

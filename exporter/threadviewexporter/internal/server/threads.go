@@ -5,6 +5,7 @@ package server
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
@@ -32,19 +33,20 @@ func (q *query) threads() (any, *Problem) {
 const maxNames = 500
 
 func (q *query) groups() (groups, pools []string) {
-	groups, pools = []string{}, []string{}
+	groupSet, poolSet := map[string]struct{}{}, map[string]struct{}{}
 	names := q.sn.Pools()
 	for i := range q.sn.Threads {
 		if t := &q.sn.Threads[i]; t.Known {
-			groups, pools = append(groups, t.Group), append(pools, names[i])
+			groupSet[t.Group], poolSet[names[i]] = struct{}{}, struct{}{}
 		}
 	}
-	tidy := func(list []string) []string {
+	tidy := func(set map[string]struct{}) []string {
+		delete(set, "")
+		list := slices.AppendSeq(make([]string, 0, len(set)), maps.Keys(set))
 		slices.Sort(list)
-		list = slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
 		return list[:min(len(list), maxNames)]
 	}
-	return tidy(groups), tidy(pools)
+	return tidy(groupSet), tidy(poolSet)
 }
 
 // threadTally is the sums of a thread.
@@ -65,30 +67,43 @@ func (t *threadTally) add(s jvmthread.State, contended bool, count, begun, time 
 func (q *query) threadRows(sel selection) (rows []api.ThreadRow, sum api.ThreadSum) {
 	rows = make([]api.ThreadRow, 0, len(sel.list))
 	var whole threadTally
-	all := make([]threadTally, len(q.sn.Threads))
+	row := make([]int32, len(q.sn.Threads)) // by thread, if selected
+	for at, i := range sel.list {
+		row[i] = int32(at)
+	}
+	all := make([]threadTally, len(sel.list))
+	q.tally(sel, func(thread int) *threadTally { return &all[row[thread]] })
+	for at, i := range sel.list {
+		rows = append(rows, api.ThreadRow{Thread: q.thread(i), ThreadSum: all[at].sum()})
+		whole.merge(&all[at])
+	}
+	slices.SortFunc(rows, func(a, b api.ThreadRow) int { return cmp.Compare(a.ID, b.ID) })
+	return rows, whole.sum()
+}
+
+// tally adds up the intervals of the selected threads, each in the sums that of returns for its thread.
+func (q *query) tally(sel selection, of func(thread int) *threadTally) {
 	everyone := selection{all: true, has: sel.has} // these sums are by thread
 	q.sums(everyone, func(*store.Rollup) bool { return true }, func(r *store.Rollup) {
 		for i := range r.Threads {
 			if t := &r.Threads[i]; sel.has[t.Thread] {
-				all[t.Thread].add(t.State, t.Contended, int64(t.Count), int64(t.Begun), t.Time)
+				of(int(t.Thread)).add(t.State, t.Contended, int64(t.Count), int64(t.Begun), t.Time)
 			}
 		}
 	}, func(c *store.Cursor) {
-		t := &all[c.Thread()]
+		t := of(c.Thread())
 		for c.Next() {
 			count, time := q.share(c)
 			t.add(c.State, c.Wait().Contended(), count, q.begun(c, count), time)
 		}
 	})
-	for _, i := range sel.list {
-		rows = append(rows, api.ThreadRow{Thread: q.thread(i), ThreadSum: all[i].sum()})
-		for s, st := range all[i].states {
-			add(&whole.states[s], st.Count, st.Time)
-		}
-		add(&whole.blocked, all[i].blocked.Count, all[i].blocked.Time)
+}
+
+func (t *threadTally) merge(o *threadTally) {
+	for s, st := range o.states {
+		add(&t.states[s], st.Count, st.Time)
 	}
-	slices.SortFunc(rows, func(a, b api.ThreadRow) int { return cmp.Compare(a.ID, b.ID) })
-	return rows, whole.sum()
+	add(&t.blocked, o.blocked.Count, o.blocked.Time)
 }
 
 // sum adds up states.
@@ -105,7 +120,7 @@ func (t *threadTally) sum() api.ThreadSum {
 func (q *query) thread(i int) api.Thread {
 	t := &q.sn.Threads[i]
 	return api.Thread{
-		ID: uint64(t.ID), Name: q.sn.ThreadName(i), Group: t.Group, Pool: q.sn.Pools()[i], Daemon: t.Daemon, Virtual: t.Virtual,
+		ID: uint64(t.ID), Name: q.sn.ThreadName(i), Group: t.Group, Pool: q.sn.Pools()[i], Daemon: t.Daemon, Virtual: t.Virtual, VirtualGroup: q.sn.VirtualGroups().Name(i),
 		From: q.rel(t.First), To: q.rel(t.Last), Dead: t.Dead,
 	}
 }

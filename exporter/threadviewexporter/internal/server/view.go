@@ -112,6 +112,7 @@ func answers() map[string]answer {
 		"locklanes":    {make: (*query).lockLanes, heavy: always},
 		"log":          {make: (*query).log, rows: "Lines"},
 		"search":       {make: (*query).search},
+		"virtual":      {make: (*query).virtual},
 	}
 }
 

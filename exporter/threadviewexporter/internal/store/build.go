@@ -70,10 +70,14 @@ func (s *Session) addInteractions(b *Block, w *window.Window, sym *symbols.Table
 	b.interactions = make([]edge, len(order))
 	for i := range order {
 		ia := &order[i]
+		to, stack := s.thread(sym, ia.To.Thread), s.stack(sym, ia.Stack)
+		if ia.Kind == jvmthread.InteractionStart && stack != 0 {
+			s.now.Threads[to].Start = StackID(stack)
+		}
 		b.interactions[i] = edge{
 			effect: b.effects.shorten(i, ia.EffectTime-b.Start), latency: b.latencies.shorten(i, jvmthread.Time(ia.Latency())),
-			from: s.thread(sym, ia.From.Thread), to: s.thread(sym, ia.To.Thread), fromSeq: ia.From.Seq, toSeq: ia.To.Seq,
-			lock: s.lockOf(sym, ia.Lock), stack: s.stack(sym, ia.Stack), kind: ia.Kind, confidence: ia.Confidence,
+			from: s.thread(sym, ia.From.Thread), to: to, fromSeq: ia.From.Seq, toSeq: ia.To.Seq,
+			lock: s.lockOf(sym, ia.Lock), stack: stack, kind: ia.Kind, confidence: ia.Confidence,
 		}
 	}
 }

@@ -4,7 +4,6 @@
 package store
 
 import (
-	"slices"
 	"sort"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -155,31 +154,46 @@ func (sn *Snapshot) Sweep(from, to jvmthread.Time, has []bool, yield func(c *Cur
 // not occur.
 // has selects threads by index.
 func (sn *Snapshot) Density(from, to, step jvmthread.Time, has []bool) [][]int64 {
-	d := density{from: from, to: to, step: step}
-	steps := int((to - from + step - 1) / step)
-	for s := range d.time {
-		d.time[s] = make([]int64, steps)
+	group := make([]int16, len(has))
+	for i, ok := range has {
+		if !ok {
+			group[i] = NoGroup
+		}
 	}
+	return sn.Densities(from, to, step, group, 1)[0]
+}
+
+// Densities returns the Density of each of n groups of threads, in one pass. group has the group of each thread by index, or NoGroup.
+func (sn *Snapshot) Densities(from, to, step jvmthread.Time, group []int16, n int) [][][]int64 {
+	d := density{from: from, to: to, step: step, steps: int((to - from + step - 1) / step)}
+	all := make([]stateTimes, n)
 	for _, b := range sn.blocksFrom(from) {
 		for i := range len(b.lanes) - 1 {
-			if l := &b.lanes[i]; l.start < to && has[l.thread] { // also in blocks after the range, where a first interval may begin in it
+			if l := &b.lanes[i]; l.start < to && group[l.thread] != NoGroup { // also in blocks after the range, where a first interval may begin in it
+				d.time = &all[group[l.thread]]
 				d.lane(b, l.start, int(l.first), int(b.lanes[i+1].first))
 			}
 		}
 	}
-	out := make([][]int64, len(d.time))
-	for s, list := range d.time {
-		out[s] = []int64{}
-		if slices.ContainsFunc(list, func(t int64) bool { return t != 0 }) {
-			out[s] = list
+	out := make([][][]int64, n)
+	for g := range all {
+		out[g] = make([][]int64, len(all[g]))
+		for s, list := range all[g] {
+			if out[g][s] = list; list == nil {
+				out[g][s] = []int64{}
+			}
 		}
 	}
 	return out
 }
 
+// stateTimes are times by state and step; nil for states that do not occur.
+type stateTimes [jvmthread.NumStates][]int64
+
 type density struct {
 	from, to, step jvmthread.Time
-	time           [jvmthread.NumStates][]int64
+	steps          int
+	time           *stateTimes    // of the current group
 	at             int            // current step
 	next           jvmthread.Time // where it ends
 }
@@ -204,6 +218,10 @@ func (d *density) lane(b *Block, start jvmthread.Time, first, stop int) {
 func (d *density) add(state jvmthread.State, start, end jvmthread.Time) {
 	start, end = max(start, d.from), min(end, d.to)
 	list := d.time[state]
+	if list == nil && start < end {
+		list = make([]int64, d.steps)
+		d.time[state] = list
+	}
 	for start < end {
 		if start >= d.next {
 			d.enter(start)

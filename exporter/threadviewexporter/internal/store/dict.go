@@ -150,8 +150,8 @@ func (s *Session) thread(sym *symbols.Table, id jvmthread.ThreadID) uint32 {
 		s.now.Threads[i] = Thread{Thread: jvmthread.Thread{ID: id}, Known: true}
 	}
 	t := &s.now.Threads[i]
-	if t.used != s.next || t.Name == "" {
-		if known := sym.Thread(id); known.Name != "" {
+	if t.used != s.next || t.Name == "" && !t.Virtual {
+		if known := sym.Thread(id); known.Name != "" || known.Virtual { // most virtual threads have no name
 			t.Thread = known
 		}
 		t.used = s.next

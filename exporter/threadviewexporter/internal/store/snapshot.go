@@ -55,6 +55,9 @@ type Snapshot struct {
 
 	poolsOnce sync.Once
 	pools     []string
+
+	groupsOnce sync.Once
+	groups     VirtualGroups
 }
 
 // Snapshot returns the session as it is now: the same one until the session changes.
