@@ -7,7 +7,19 @@ import {useCallback, useContext, useEffect, useMemo, useRef, useState} from "pre
 import {type Answer, address, ask, askAll, Failure, type Parameters, useAnswer, useLoaded} from "./api";
 import {ids} from "./lib/lanes";
 import {resolve, type Shown} from "./lib/link";
-import type {Change, Classes, Info, Interval, Session, Sessions, ThreadRow, Threads} from "./lib/types";
+import {costOf, mostMembers} from "./lib/rows";
+import type {
+  Change,
+  Classes,
+  Info,
+  Interval,
+  Session,
+  Sessions,
+  ThreadRow,
+  Threads,
+  Virtual,
+  VirtualGroup,
+} from "./lib/types";
 import {now, show, showSession} from "./store";
 
 export interface Known {
@@ -17,8 +29,10 @@ export interface Known {
   allSessions: number;
   moreSessions: () => void;
   session: Session | null;
-  /** The threads of the session, with sums over the range. */
+  /** The threads of the session that are listed, with sums over the range: of virtual ones, only some. */
   threads: ThreadRow[];
+  /** The groups of virtual threads, with sums over the range. */
+  groups: VirtualGroup[];
   byId: ReadonlyMap<number, ThreadRow>;
   allThreads: number;
   /** Increases while the session is live and followed; a new version means that data has to be loaded again. */
@@ -47,8 +61,8 @@ export const mostThreads = 5000;
 const pause = 1500;
 
 /** The parameters that limit tables to the selected range. */
-export function scope(shown: Shown): Parameters {
-  return {from: shown.range?.from, to: shown.range?.to};
+export function scope({range}: Pick<Shown, "range">): Parameters {
+  return {from: range?.from, to: range?.to};
 }
 
 export function threadsParameter(threads: readonly number[]): string | undefined {
@@ -91,15 +105,11 @@ export function useServer(shown: Shown): Known {
   const list = useLoaded(
     session ? `${id} ${JSON.stringify(scope(shown))}` : null,
     version,
-    (signal) => {
-      const url = (offset: number, limit: number) =>
-        address(`sessions/${id}/threads`, {...scope(shown), sort: "blocked.time", offset, limit});
-      const sizes = {page: 200, expected: session?.threads ?? 0, most: mostThreads};
-      return askAll<Threads, ThreadRow>(url, (answer) => answer.threads, sizes, signal);
-    },
+    (signal) => askListed(id, scope(shown), session?.threads ?? 0, signal),
     id,
   );
-  const threads = list.data?.rows ?? none;
+  const groups = list.data?.groups ?? noGroups;
+  const threads = useMembers(id, shown, list.data, version);
   const byId = useMemo(() => new Map(threads.map((thread) => [thread.id, thread])), [threads]);
   return {
     info: info.data,
@@ -108,6 +118,7 @@ export function useServer(shown: Shown): Known {
     moreSessions,
     session,
     threads,
+    groups,
     byId,
     allThreads: list.data?.total ?? 0,
     version,
@@ -117,6 +128,61 @@ export function useServer(shown: Shown): Known {
 }
 
 const none: ThreadRow[] = [];
+const noGroups: VirtualGroup[] = [];
+
+interface Listed {
+  total: number;
+  platform: ThreadRow[];
+  groups: VirtualGroup[];
+}
+
+/** Loads the platform threads and the groups of virtual threads. */
+async function askListed(id: string, range: Parameters, expected: number, signal: AbortSignal): Promise<Listed> {
+  const platform = (offset: number, limit: number) =>
+    address(`sessions/${id}/threads`, {...range, only: "platform", sort: "blocked.time", offset, limit});
+  const sizes = {page: 200, expected: Math.min(expected, 1000), most: mostThreads};
+  const [{rows, total}, {groups}] = await Promise.all([
+    askAll<Threads, ThreadRow>(platform, (answer) => answer.threads, sizes, signal),
+    ask<Virtual>(address(`sessions/${id}/virtual`, range), {signal}),
+  ]);
+  return {total: groups.reduce((sum, {threads}) => sum + threads, total), platform: rows, groups};
+}
+
+/** Adds to the platform threads the virtual ones that have lanes, and the costliest of all for the tables. */
+function useMembers(id: string, shown: Shown, list: Listed | null, version: number): ThreadRow[] {
+  const {opened, thread, filter, range} = shown;
+  const platform = list?.platform ?? none;
+  const wanted = useMemo(() => {
+    if (!list || list.groups.length === 0) return null;
+    const known = new Set(platform.map((one) => one.id));
+    const single = [...(filter.only ?? []), thread].filter((one) => one > 0 && !known.has(one)).slice(-mostMembers);
+    const parts: Parameters[] = [{only: "virtual", sort: "blocked.time"}];
+    for (const group of list.groups) {
+      if (opened.includes(group.name))
+        parts.push({only: "virtual", virtual_group: [group.name], sort: costOf(group).sort});
+    }
+    if (single.length > 0) parts.push({only: "virtual", threads: ids(single)});
+    return parts.map((part) => ({...part, ...scope({range})}));
+  }, [list, platform, opened, thread, filter.only, range]);
+  const {data} = useLoaded(
+    wanted && `${id} ${JSON.stringify(wanted)}`,
+    version,
+    async (signal) => {
+      const sizes = {page: mostMembers, expected: mostMembers, most: mostMembers};
+      const parts = await Promise.all(
+        wanted!.map((part) => {
+          const url = (offset: number, limit: number) => address(`sessions/${id}/threads`, {...part, offset, limit});
+          return askAll<Threads, ThreadRow>(url, (answer) => answer.threads, sizes, signal);
+        }),
+      );
+      // Those of open groups come first, in the order of their costs.
+      const rows = [...parts.slice(1), parts[0]!].flatMap((part) => part.rows);
+      return [...new Map(rows.reverse().map((row) => [row.id, row])).values()].reverse();
+    },
+    id,
+  );
+  return useMemo(() => (data ? [...platform, ...data] : platform), [platform, data]);
+}
 
 /** How many sessions are listed at first, and each time the end of the list comes into sight. */
 const sessionsPage = 100;

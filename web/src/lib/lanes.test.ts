@@ -13,6 +13,7 @@ const thread: Thread = {
   pool: "",
   daemon: false,
   virtual: false,
+  virtual_group: "",
   from: 0,
   to: 1000,
   dead: false,

@@ -30,6 +30,8 @@ test("a link restores the view", () => {
     query: "a=b&c",
     what: ["block", "notifyAll"],
     folded: ["main", "a.b c"],
+    opened: ["com.acme.Orders.submit", "http-*"],
+    virtual: "virtual threads",
     top: 220,
     skip: 20,
   };

@@ -67,6 +67,9 @@ export interface Shown {
   what: string[];
   /** The names of the folded groups of threads. */
   folded: string[];
+  /** The names of the open groups of virtual threads, and that of the selected one. */
+  opened: string[];
+  virtual: string;
   /** The scroll position of the lanes of threads, in pixels. */
   top: number;
   /** The index of the first lock on the page of locks. */
@@ -97,6 +100,8 @@ export const nothing: Shown = {
   query: "",
   what: [],
   folded: [],
+  opened: [],
+  virtual: "",
   top: 0,
   skip: 0,
 };
@@ -116,6 +121,9 @@ function parseSpan(text: string | null): Span | null {
 export function runs(numbers: readonly number[]): string {
   return ids(numbers, ".");
 }
+
+/** The most groups of virtual threads that a session has, and a link opens. */
+const mostOpened = 32;
 
 /** The most numbers read from one field: links are untrusted. */
 const most = 100_000;
@@ -167,6 +175,8 @@ export function toHash(shown: Shown): string {
   put("q", shown.query);
   put("what", shown.what.join("."));
   for (const name of shown.folded) out.append("fold", name);
+  for (const name of shown.opened) out.append("open", name);
+  put("virtual", shown.virtual);
   if (shown.top) put("top", String(Math.round(shown.top)));
   if (shown.skip) put("skip", String(shown.skip));
   return out.toString();
@@ -220,6 +230,8 @@ export function fromHash(text: string): Shown {
     query: query.get("q") ?? "",
     what: list("what", operations),
     folded: query.getAll("fold"),
+    opened: query.getAll("open").slice(0, mostOpened),
+    virtual: query.get("virtual") ?? "",
     top: whole("top"),
     skip: whole("skip"),
   };

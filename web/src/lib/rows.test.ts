@@ -3,8 +3,8 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {filtered, isDeadlocked, isFiltering, noFilter, rowAt, rows} from "./rows";
-import type {ThreadRow} from "./types";
+import {costOf, crowds, filtered, isDeadlocked, isFiltering, noFilter, rowAt, rows} from "./rows";
+import type {ThreadRow, VirtualGroup} from "./types";
 
 function thread(id: number, name: string, more: Partial<ThreadRow> = {}): ThreadRow {
   const none = {count: 0, time: 0};
@@ -15,6 +15,7 @@ function thread(id: number, name: string, more: Partial<ThreadRow> = {}): Thread
     pool: "",
     daemon: false,
     virtual: false,
+    virtual_group: "",
     from: 0,
     to: 100,
     dead: false,
@@ -80,4 +81,36 @@ test("a folded group keeps its head", () => {
   const head = list.find((row) => row.kind === "group" && row.folded);
   assert.ok(head?.kind === "group" && head.members.length === 2);
   assert.equal(list.filter((row) => row.kind === "thread").length, 3);
+});
+
+function group(name: string, threads: number, more: Partial<VirtualGroup> = {}): VirtualGroup {
+  const none = {count: 0, time: 0};
+  return {name, threads, alive: 0, blocked: none, waited: none, states: [], time: 100, over_time: [], ...more};
+}
+
+test("groups of virtual threads are folded, and come before the threads", () => {
+  const groups = [group("orders", 60_000), group("prices", 40_000)];
+  const members = [
+    thread(9, "", {virtual: true, virtual_group: "prices"}),
+    thread(8, "", {virtual: true, virtual_group: "orders"}),
+  ];
+  const names = (opened: string[], chosen = 0, filter = noFilter) => {
+    const list = rows(threads.slice(0, 1), "none", new Set(), crowds(groups, members, filter, new Set(opened), chosen));
+    for (const [i, row] of list.entries()) if (i > 0) assert.equal(row.top, list[i - 1]!.top + list[i - 1]!.height);
+    return list.map((row) => (row.kind === "thread" ? row.thread.id : row.kind === "virtual" ? row.group.name : ""));
+  };
+  assert.deepEqual(names([]), ["orders", "prices", 1]);
+  assert.deepEqual(names(["prices"]), ["orders", "prices", 9, 1]);
+  assert.deepEqual(names([], 8), ["orders", 8, "prices", 1]); // the selected one has a lane
+  assert.deepEqual(names([], 0, {...noFilter, only: [9]}), ["orders", "prices", 9, 1]);
+  assert.deepEqual(names(["prices"], 0, {...noFilter, platform: true}), [1]);
+  assert.deepEqual(names([], 0, {...noFilter, pattern: "ord"}), ["orders", 1]);
+  assert.deepEqual(names([], 0, {...noFilter, alive: true}), [1]);
+});
+
+test("the costliest members are those that lost most time", () => {
+  const queued = Array.from({length: 12}, (_, i) => ({count: 0, time: i === 11 ? 5 : 0}));
+  assert.equal(costOf(group("a", 1, {blocked: {count: 1, time: 7}, states: queued})).sort, "blocked.time");
+  assert.equal(costOf(group("a", 1, {states: queued})).sort, "states.11.time");
+  assert.equal(costOf(group("a", 1)).sort, "time");
 });

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which threads are shown, and in which rows.
-import type {ThreadRow} from "./types";
+import type {ThreadRow, VirtualGroup} from "./types";
 import {stateNumber} from "./words";
 
 export interface Filter {
@@ -76,21 +76,80 @@ export type Grouping = "none" | "group" | "pool";
 const noGroup = "(no group)";
 const noPool = "(no pool)";
 
+/** A group of virtual threads with those members that have lanes: none unless it is open or one is selected. */
+export interface Crowd {
+  group: VirtualGroup;
+  open: boolean;
+  members: ThreadRow[];
+}
+
 export type Row =
   | {kind: "group"; name: string; members: number[]; folded: boolean; top: number; height: number}
+  | (Crowd & {kind: "virtual"; top: number; height: number})
   | {kind: "thread"; thread: ThreadRow; top: number; height: number};
 
 export const rowHeight = 22;
 export const groupHeight = 24;
+export const virtualHeight = 44;
+
+/** The most members of a group of virtual threads that have lanes: the costliest ones. */
+export const mostMembers = 200;
+
+/** How the costliest members of a group are found: by what its threads lost most time with. */
+export function costOf({blocked, states}: VirtualGroup): {sort: string; words: string} {
+  const queued = stateNumber("queued");
+  if (blocked.time > 0) return {sort: "blocked.time", words: "blocked longest"};
+  if ((states[queued]?.time ?? 0) > 0) return {sort: `states.${queued}.time`, words: "queued longest"};
+  return {sort: "time", words: "oldest"};
+}
+
+/** The groups of virtual threads that pass the filter, each with those members that have lanes. */
+export function crowds(
+  groups: readonly VirtualGroup[],
+  members: readonly ThreadRow[],
+  filter: Filter,
+  opened: ReadonlySet<string>,
+  chosen: number,
+): Crowd[] {
+  if (filter.platform) return [];
+  const named = matcher(filter.pattern, (name: string) => name);
+  const passed = filtered(members, filter);
+  const only = new Set(filter.only);
+  return groups
+    .map((group) => {
+      const open = opened.has(group.name);
+      const shown = ({id}: ThreadRow) => open || id === chosen || only.has(id);
+      return {group, open, members: passed.filter((one) => one.virtual_group === group.name && shown(one))};
+    })
+    .filter(({group, members}) => {
+      if (members.length > 0) return true;
+      if (filter.contended && group.blocked.time === 0 && group.blocked.count === 0) return false;
+      return !(filter.alive && group.alive === 0) && (!named || named(group.name));
+    });
+}
+
+export function rowName(row: Row): string {
+  return row.kind === "thread" ? row.thread.name : row.kind === "group" ? row.name : row.group.name;
+}
 
 /** The rows from top to bottom. Groups are sorted by name; threads without a group come last. */
-export function rows(threads: readonly ThreadRow[], grouping: Grouping, folded: ReadonlySet<string>): Row[] {
+export function rows(
+  threads: readonly ThreadRow[],
+  grouping: Grouping,
+  folded: ReadonlySet<string>,
+  virtual: readonly Crowd[] = [],
+): Row[] {
   const list: Row[] = [];
   let top = 0;
   const add = (thread: ThreadRow) => {
     list.push({kind: "thread", thread, top, height: rowHeight});
     top += rowHeight;
   };
+  for (const crowd of virtual) {
+    list.push({kind: "virtual", ...crowd, top, height: virtualHeight});
+    top += virtualHeight;
+    crowd.members.forEach(add);
+  }
   if (grouping === "none") {
     threads.forEach(add);
     return list;

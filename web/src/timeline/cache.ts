@@ -1,14 +1,16 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Caches the strips of lanes. Missing ones are requested a few lanes at a time, so that no answer is large. Until they
-// arrive the best available strip is drawn, so that zoom and pan never wait.
-import {address, ask, retry} from "../api";
+// Caches what lanes show: the strips of threads and the areas of groups. Missing ones are requested a few lanes at a
+// time, so that no answer is large. Until they arrive the best available one is drawn, so that zoom and pan never wait.
+import {address, ask, type Parameters, retry} from "../api";
+import {type Area, areaOf} from "../lib/areas";
 import {ids, type Strip, strip} from "../lib/lanes";
 import {fetched, type Span} from "../lib/scale";
-import type {Lanes} from "../lib/types";
+import type {Lanes, Virtual} from "../lib/types";
 
-interface Kept extends Strip {
+interface Kept<Picture> {
+  picture: Picture;
   key: string;
   span: Span;
   version: number;
@@ -16,15 +18,22 @@ interface Kept extends Strip {
   final: boolean;
 }
 
-const lanesAtOnce = 10;
-const keptPerThread = 4;
-const mostSteps = 4000;
-const mostThreads = 2000;
+const keptPerLane = 4;
+const mostLanes = 2000;
 
-export class LaneCache {
-  private kept = new Map<number, Kept[]>();
+/** What a cache asks for, and how it reads the answer. */
+interface Source<Id, Picture, Answer> {
+  part: string;
+  atOnce: number;
+  mostSteps: number;
+  parameters: (lanes: Id[]) => Parameters;
+  read: (answer: Answer) => [Id, Picture][];
+}
+
+export class LaneCache<Id extends number | string, Picture extends {step: number}, Answer> {
+  private kept = new Map<Id, Kept<Picture>[]>();
   private requests = new Map<string, AbortController>();
-  private wanted = {span: {from: 0, to: 1, cell: 1}, threads: [] as number[]};
+  private wanted = {span: {from: 0, to: 1, cell: 1}, lanes: [] as Id[]};
   private timer = 0;
   /** A request failed and will be repeated. */
   private failing = false;
@@ -33,6 +42,7 @@ export class LaneCache {
   to = 0;
 
   constructor(
+    private readonly source: Source<Id, Picture, Answer>,
     private readonly changed: () => void,
     private readonly failed: (message: string | null) => void,
   ) {}
@@ -54,25 +64,25 @@ export class LaneCache {
     this.requests.clear();
   }
 
-  /** Returns the strip that shows a thread best: it covers most of the view at about the wanted resolution. */
-  best(thread: number, view: Span): Strip | null {
-    let found: Kept | null = null;
+  /** Returns what shows a lane best: it covers most of the view at about the wanted resolution. */
+  best(lane: Id, view: Span): Picture | null {
+    let found: Picture | null = null;
     let best = 0;
-    for (const strip of this.kept.get(thread) ?? []) {
-      const covered = Math.min(view.to, strip.span.to) - Math.max(view.from, strip.span.from);
-      const score = covered / Math.max(1, Math.abs(Math.log2(strip.step / this.wanted.span.cell)) + 1);
+    for (const {picture, span} of this.kept.get(lane) ?? []) {
+      const covered = Math.min(view.to, span.to) - Math.max(view.from, span.from);
+      const score = covered / Math.max(1, Math.abs(Math.log2(picture.step / this.wanted.span.cell)) + 1);
       if (covered > 0 && score > best) {
-        found = strip;
+        found = picture;
         best = score;
       }
     }
     return found;
   }
 
-  want(view: Span, width: number, limits: Span, threads: number[]): void {
+  want(view: Span, width: number, limits: Span, lanes: Id[]): void {
     const span = fetched(view, width, limits);
-    while ((span.to - span.from) / span.cell > mostSteps) span.cell *= 2;
-    this.wanted = {span, threads};
+    while ((span.to - span.from) / span.cell > this.source.mostSteps) span.cell *= 2;
+    this.wanted = {span, lanes};
     const missing = this.missing();
     clearTimeout(this.timer);
     if (missing.length === 0) return;
@@ -85,11 +95,11 @@ export class LaneCache {
     return `${from}-${to}/${cell}`;
   }
 
-  private missing(): number[] {
+  private missing(): Id[] {
     const key = this.key();
-    return this.wanted.threads.filter((thread) => {
-      const strip = this.kept.get(thread)?.find((one) => one.key === key);
-      return !(strip && (strip.final || strip.version === this.version));
+    return this.wanted.lanes.filter((lane) => {
+      const one = this.kept.get(lane)?.find((one) => one.key === key);
+      return !(one && (one.final || one.version === this.version));
     });
   }
 
@@ -103,29 +113,29 @@ export class LaneCache {
       }
     }
     const missing = this.missing();
-    for (let i = 0; i < missing.length; i += lanesAtOnce) {
-      const some = missing.slice(i, i + lanesAtOnce);
+    const {atOnce} = this.source;
+    for (let i = 0; i < missing.length; i += atOnce) {
+      const some = missing.slice(i, i + atOnce);
       const name = `${key} ${some.join()} ${this.version}`;
       if (!this.requests.has(name)) this.load(name, key, span, some);
     }
   }
 
-  private load(name: string, key: string, span: Span & {cell: number}, threads: number[]): void {
+  private load(name: string, key: string, span: Span & {cell: number}, lanes: Id[]): void {
     const abort = new AbortController();
     this.requests.set(name, abort);
     const {version, to} = this;
-    const url = address(`sessions/${this.session}/lanes`, {
+    const url = address(`sessions/${this.session}/${this.source.part}`, {
       from: span.from,
       to: span.to,
       width: Math.max(1, Math.ceil((span.to - span.from) / span.cell)),
-      threads: ids(threads),
-      limit: threads.length,
+      limit: lanes.length,
+      ...this.source.parameters(lanes),
     });
-    ask<Lanes>(url, {signal: abort.signal})
-      .then((lanes) => {
-        for (const lane of lanes.lanes) {
-          this.keep(lane.thread.id, {...strip(lanes, lane), key, span, version, final: span.to < to});
-        }
+    ask<Answer>(url, {signal: abort.signal})
+      .then((answer) => {
+        const final = span.to < to;
+        for (const [lane, picture] of this.source.read(answer)) this.keep(lane, {picture, key, span, version, final});
         this.changed();
         if (this.failing) this.failed(null);
         this.failing = false;
@@ -140,15 +150,33 @@ export class LaneCache {
       .finally(() => this.requests.delete(name));
   }
 
-  private keep(thread: number, one: Kept): void {
-    const others = (this.kept.get(thread) ?? []).filter((other) => other.key !== one.key);
-    this.kept.delete(thread);
-    this.kept.set(thread, [one, ...others].slice(0, keptPerThread));
-    if (this.kept.size > mostThreads) this.kept.delete(this.kept.keys().next().value!);
+  private keep(lane: Id, one: Kept<Picture>): void {
+    const others = (this.kept.get(lane) ?? []).filter((other) => other.key !== one.key);
+    this.kept.delete(lane);
+    this.kept.set(lane, [one, ...others].slice(0, keptPerLane));
+    if (this.kept.size > mostLanes) this.kept.delete(this.kept.keys().next().value!);
   }
 
-  /** Whether all wanted strips have arrived. */
+  /** Whether everything wanted has arrived. */
   complete(): boolean {
     return this.missing().length === 0;
   }
 }
+
+/** The lanes of threads. */
+export const ofThreads: Source<number, Strip, Lanes> = {
+  part: "lanes",
+  atOnce: 10,
+  mostSteps: 4000,
+  parameters: (threads) => ({threads: ids(threads)}),
+  read: (answer) => answer.lanes.map((lane) => [lane.thread.id, strip(answer, lane)]),
+};
+
+/** The areas of groups of virtual threads. */
+export const ofGroups: Source<string, Area, Virtual> = {
+  part: "virtual",
+  atOnce: 4,
+  mostSteps: 1000,
+  parameters: (groups) => ({virtual_group: groups, only: "virtual"}),
+  read: (answer) => answer.groups.map((group) => [group.name, areaOf(answer, group)]),
+};

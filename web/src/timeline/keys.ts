@@ -6,7 +6,7 @@ import type {Shown} from "../lib/link";
 import type {Row} from "../lib/rows";
 import {around} from "../lib/scale";
 import type {Interval, Reference} from "../lib/types";
-import {show} from "../store";
+import {now, show} from "../store";
 import type {Plane} from "./plane";
 import type {ThreadsPlane} from "./threads";
 
@@ -15,8 +15,8 @@ export const keyHelp: [string, string][] = [
   ["A  D", "pan left, right"],
   ["0", "show the whole session"],
   ["F", "zoom to the selected interval or range"],
-  ["←  →", "previous, next interval of the thread"],
-  ["↑  ↓", "previous, next thread or lock"],
+  ["←  →", "previous, next interval of the thread; fold, open the group"],
+  ["↑  ↓", "previous, next thread, group of virtual threads, or lock"],
   ["[", "go to the interval that unblocked this one"],
   ["]", "go to the interval that this one unblocked"],
   ["P", "show or hide the critical path"],
@@ -33,6 +33,12 @@ interface Context {
   shown: Shown;
   interval: Interval | null;
   choose: (thread: number, time: number) => void;
+}
+
+/** Opens a group of virtual threads, or folds it. */
+export function turnGroup(name: string, open = !now().opened.includes(name)): void {
+  const others = now().opened.filter((one) => one !== name);
+  show({opened: open ? [...others, name] : others});
 }
 
 /** The move of a key on any canvas. */
@@ -64,10 +70,16 @@ export function keys(key: string, plane: ThreadsPlane, {rows, shown, interval, c
     if (reference) show({thread: reference.thread.id, seq: reference.seq, follow: false});
   };
   const byRow = (step: number) => {
-    const threads = rows.filter((row) => row.kind === "thread");
-    const at = threads.findIndex((row) => row.thread.id === shown.thread);
-    const next = threads[Math.max(0, Math.min(threads.length - 1, at < 0 ? 0 : at + step))];
+    const lanes = rows.filter((row) => row.kind !== "group");
+    const at = lanes.findIndex((row) =>
+      row.kind === "thread" ? row.thread.id === shown.thread : !shown.thread && row.group.name === shown.virtual,
+    );
+    const next = lanes[Math.max(0, Math.min(lanes.length - 1, at < 0 ? 0 : at + step))];
     if (!next) return;
+    if (next.kind === "virtual") {
+      show({virtual: next.group.name, thread: 0, seq: 0});
+      return;
+    }
     const time = Math.round(
       interval && interval.seq === shown.seq ? Math.max(plane.view.from, interval.from) : plane.time(plane.width / 2),
     );
@@ -82,6 +94,7 @@ export function keys(key: string, plane: ThreadsPlane, {rows, shown, interval, c
     move();
     return true;
   }
+  const group = shown.thread ? "" : shown.virtual;
   switch (key) {
     case "f":
       break;
@@ -89,10 +102,12 @@ export function keys(key: string, plane: ThreadsPlane, {rows, shown, interval, c
       if (interval) show({range: {from: interval.from, to: Math.max(interval.to, interval.from + 1)}});
       break;
     case "ArrowLeft":
-      interval ? to(interval.previous) : byRow(0);
+      if (group) turnGroup(group, false);
+      else interval ? to(interval.previous) : byRow(0);
       break;
     case "ArrowRight":
-      interval ? to(interval.next) : byRow(0);
+      if (group) turnGroup(group, true);
+      else interval ? to(interval.next) : byRow(0);
       break;
     case "ArrowUp":
       byRow(-1);
@@ -107,7 +122,7 @@ export function keys(key: string, plane: ThreadsPlane, {rows, shown, interval, c
       to(interval?.effects[0]?.interval);
       break;
     case "Escape":
-      show(shown.thread ? {thread: 0, seq: 0} : {range: null});
+      show(shown.thread || group ? {thread: 0, seq: 0, virtual: ""} : {range: null});
       break;
     default:
       return false;

@@ -2,25 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Paints the minimap.
+import {stackOrder as order} from "../lib/areas";
 import {type Span, toPixel} from "../lib/scale";
 import type {Minimap} from "../lib/types";
 import {type State, stateNumber} from "../lib/words";
 import {palette} from "./palette";
-
-/** From the bottom up. */
-const order: State[] = [
-  "deadlocked",
-  "blocked",
-  "reentering",
-  "runnable",
-  "queued",
-  "suspended",
-  "joining",
-  "waiting",
-  "parked",
-  "sleeping",
-  "unknown",
-];
 
 /** Paints the session: how many threads were in which state. */
 export function paintGround(

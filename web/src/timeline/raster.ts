@@ -8,6 +8,11 @@ import type {Palette} from "./palette";
 /** The least width of a run with a pattern, in device pixels. */
 const patterned = 5;
 
+interface Tile {
+  size: number;
+  pixels: Uint32Array;
+}
+
 export class Raster {
   private readonly canvas = document.createElement("canvas");
   private readonly ctx = this.canvas.getContext("2d")!;
@@ -17,7 +22,7 @@ export class Raster {
   private height = 1;
   private from: Palette | null = null;
   private colors = new Uint32Array(0);
-  private tiles: {size: number; pixels: Uint32Array}[] = [];
+  private tiles: Tile[] = [];
 
   /** Starts an empty picture; the size is in device pixels. */
   begin(width: number, height: number, palette: Palette): void {
@@ -62,7 +67,18 @@ export class Raster {
       }
       return;
     }
-    const tile = w >= patterned ? this.tiles[state] : undefined;
+    this.fill(w >= patterned ? this.tiles[state] : undefined, color, x0, x1, y, y1);
+  }
+
+  /** Paints a part of an area of a state: neighbors have the pattern in common, however narrow each is. */
+  column(state: number, x: number, y: number, w: number, h: number): void {
+    const x0 = Math.max(0, x);
+    const x1 = Math.min(this.width, x + w);
+    if (x1 > x0) this.fill(this.tiles[state], this.colors[state]!, x0, x1, y, Math.min(this.height, y + h));
+  }
+
+  private fill(tile: Tile | undefined, color: number, x0: number, x1: number, y: number, y1: number): void {
+    const {pixels, width} = this;
     for (let line = Math.max(0, y); line < y1; line++) {
       const row = line * width;
       if (!tile) {

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The canvas of threads: where lanes, arrows and path are on the screen, and what is under the pointer.
-import {run, runAt} from "../lib/lanes";
-import {type Row, rowAt} from "../lib/rows";
-import type {Arrow, Call, Gap, Interval, Path} from "../lib/types";
+import {type Area, countsAt} from "../lib/areas";
+import {run, runAt, type Strip} from "../lib/lanes";
+import {type Row, rowAt, rowName} from "../lib/rows";
+import type {Arrow, Call, Gap, Interval, Lanes, Members, Path, Virtual} from "../lib/types";
 import {type Kind, states} from "../lib/words";
-import {LaneCache} from "./cache";
+import {type AreaOnScreen, paintAreas, paintPeaks} from "./areas";
+import {LaneCache, ofGroups, ofThreads} from "./cache";
 import {
   type ArrowInRows,
   fill,
@@ -35,11 +37,28 @@ export interface Hit {
   to: number;
 }
 
+/** A group of virtual threads under the pointer: how many were in each state. */
+export interface GroupHit {
+  group: string;
+  time: number;
+  counts: Float64Array;
+}
+
+interface Place {
+  row: number;
+  y: number;
+  height: number;
+}
+
 export class ThreadsPlane extends Plane {
-  readonly cache: LaneCache;
+  readonly cache: LaneCache<number, Strip, Lanes>;
+  readonly areas: LaneCache<string, Area, Virtual>;
   private readonly raster = new Raster();
   private rows: Row[] = [];
-  private where = new Map<number, {row: number; y: number; height: number}>();
+  private where = new Map<number, Place>();
+  /** The heads of groups of virtual threads, by name, and the groups of virtual threads without a row. */
+  private heads = new Map<string, Place>();
+  private groupOf = new Map<number, string>();
   private hidden: ReadonlySet<number> = new Set();
   private arrows: Arrow[] = [];
   private calls: Call[] = [];
@@ -49,33 +68,60 @@ export class ThreadsPlane extends Plane {
   gaps: readonly Gap[] = [];
   chosen: Interval | null = null;
   chosenThread = 0;
+  chosenGroup = "";
   scrollTop = 0;
   /** Whether all lanes in sight have been painted once: `make bench-page` measures when. */
   private first = false;
 
   constructor(canvas: HTMLCanvasElement, events: Events, failed: (message: string | null) => void) {
     super(canvas, events);
-    this.cache = new LaneCache(() => this.changed(), failed);
+    this.cache = new LaneCache(ofThreads, () => this.changed(), failed);
+    this.areas = new LaneCache(ofGroups, () => this.changed(), failed);
+  }
+
+  /** Sets the session, its version and its end. */
+  follow(session: string, version: number, to: number): void {
+    this.cache.follow(session, version, to);
+    this.areas.follow(session, version, to);
   }
 
   override destroy(): void {
     super.destroy();
     this.cache.stop();
+    this.areas.stop();
   }
 
   setRows(rows: Row[]): void {
     this.rows = rows;
     this.where.clear();
-    let head: {row: number; y: number; height: number} | null = null;
+    this.heads.clear();
+    let head: Place | null = null;
     rows.forEach((row, i) => {
       const place = {row: i, y: row.top, height: row.height};
       if (row.kind === "thread") this.where.set(row.thread.id, place);
+      else if (row.kind === "virtual") this.heads.set(row.group.name, place);
       else head = row.folded ? place : null;
       // Arrows to threads of a folded group end at its head.
       if (head && row.kind === "group") for (const id of row.members) this.where.set(id, head);
     });
     this.resized();
     this.changed();
+  }
+
+  /** Says in which groups the virtual threads of arrows and paths are, which need not have rows of their own. */
+  setMembers(members: readonly Members[]): void {
+    this.groupOf.clear();
+    for (const {group, threads} of members) for (const id of threads) this.groupOf.set(id, group);
+    this.changed();
+  }
+
+  /** Where a thread is: in its row, or at the head of its group. */
+  place(thread: number): Place | null {
+    return this.where.get(thread) ?? this.heads.get(this.groupOf.get(thread) ?? "") ?? null;
+  }
+
+  placeOfGroup(group: string): Place | null {
+    return this.heads.get(group) ?? null;
   }
 
   setHidden(hidden: readonly string[]): void {
@@ -113,24 +159,36 @@ export class ThreadsPlane extends Plane {
     if (!this.cache || this.rows.length === 0) return;
     const {first, last} = this.visible();
     const threads: number[] = [];
+    const groups: string[] = [];
     for (const row of this.rows.slice(Math.max(0, first - overscan), last + 1 + overscan)) {
       if (row.kind === "thread") threads.push(row.thread.id);
+      else if (row.kind === "virtual") groups.push(row.group.name);
     }
     this.cache.want(this.view, this.width, this.limits, threads);
+    this.areas.want(this.view, this.width, this.limits, groups);
+  }
+
+  /** Where arrows to a thread end: at its lane, or at the head of its group if that is folded. */
+  private end(thread: number): Place | null {
+    const place = this.place(thread);
+    const row = place && this.rows[place.row];
+    return row?.kind === "virtual" && row.open ? null : place;
   }
 
   /** The middle of a thread's lane on the canvas; null if it has none. */
   private middle(thread: number): number | null {
-    const place = this.where.get(thread);
+    const place = this.end(thread);
     return place ? place.y - this.scrollTop + rulerHeight + place.height / 2 : null;
   }
 
   protected override paintLanes(): void {
-    const lanes = this.paintRows();
+    const {lanes, areas} = this.paintRows();
     this.raster.begin(Math.round(this.width * this.ratio), Math.round(this.height * this.ratio), this.colors);
+    paintAreas(this, this.raster, areas, this.hidden);
     paintLanes(this, this.raster, lanes, this.hidden, (lane, state, from, to) =>
       this.label(lanes[lane]!.thread, state, from, to),
     );
+    paintPeaks(this, areas);
     paintGaps(this, this.gaps);
     const onScreen: ArrowInRows[] = [];
     for (const arrow of this.arrows) {
@@ -149,24 +207,33 @@ export class ThreadsPlane extends Plane {
     }
     if (this.path) paintPath(this, this.path.segments, (thread) => this.below(thread));
     this.paintChosen();
-    if (!this.first && this.rows.length > 0 && lanes.length > 0 && this.cache.complete()) {
+    const any = lanes.length > 0 || areas.length > 0;
+    if (!this.first && any && this.cache.complete() && this.areas.complete()) {
       this.first = true;
       performance.mark("weft.first");
     }
   }
 
   private below(thread: number): number | null {
-    const place = this.where.get(thread);
+    const place = this.place(thread);
     return place ? place.y - this.scrollTop + rulerHeight + place.height - 2.5 : null;
   }
 
-  private paintRows(): (LaneOnScreen & {thread: number})[] {
+  private paintRows(): {lanes: (LaneOnScreen & {thread: number})[]; areas: AreaOnScreen[]} {
     const lanes: (LaneOnScreen & {thread: number})[] = [];
+    const areas: AreaOnScreen[] = [];
     const {first, last} = this.visible();
     for (const row of this.rows.slice(first, last + 1)) {
       const y = row.top - this.scrollTop + rulerHeight;
       if (row.kind === "group") {
         fill(this, "surface-2", 0, y, this.width, row.height);
+        continue;
+      }
+      if (row.kind === "virtual") {
+        if (row.group.name === this.chosenGroup) fill(this, "row-chosen", 0, y, this.width, row.height);
+        fill(this, "line", 0, y + row.height - 1, this.width, 1);
+        const area = this.areas.best(row.group.name, this.view);
+        if (area) areas.push({area, y, height: row.height});
         continue;
       }
       if (row.thread.id === this.chosenThread) {
@@ -177,7 +244,7 @@ export class ThreadsPlane extends Plane {
       const strip = this.cache.best(row.thread.id, this.view);
       if (strip) lanes.push({strip, y, height: row.height, thread: row.thread.id});
     }
-    return lanes;
+    return {lanes, areas};
   }
 
   /** The label of an interval. What it waits for is known only if an arrow ends it: the page loads no more than it shows. */
@@ -198,7 +265,7 @@ export class ThreadsPlane extends Plane {
 
   private paintChosen(): void {
     const {chosen, ctx, colors} = this;
-    const place = chosen && this.where.get(chosen.thread.id);
+    const place = chosen && this.place(chosen.thread.id);
     if (!chosen || !place) return;
     const x0 = Math.max(-4, this.x(chosen.from));
     const x1 = Math.min(this.width + 4, Math.max(x0 + 3, this.x(chosen.to)));
@@ -232,13 +299,19 @@ export class ThreadsPlane extends Plane {
     };
   }
 
-  place(thread: number): {y: number; height: number} | null {
-    return this.where.get(thread) ?? null;
+  /** The group of virtual threads under the pointer, and how many were in each state there. */
+  hitGroup(x: number, y: number): GroupHit | null {
+    const row = this.rowAt(y);
+    if (row?.kind !== "virtual") return null;
+    const area = this.areas.best(row.group.name, this.view);
+    const counts = new Float64Array(states.length);
+    if (!area || !countsAt(area, this.time(x), this.time(x + 1), counts)) return null;
+    return {group: row.group.name, time: Math.max(0, Math.round(this.time(x))), counts};
   }
 
   /** The number of arrows with both ends in rows, on the screen or not. */
   drawn(): number {
-    return this.arrows.filter((arrow) => this.where.has(arrow.from) && this.where.has(arrow.to)).length;
+    return this.arrows.filter((arrow) => this.end(arrow.from) && this.end(arrow.to)).length;
   }
 
   /** Returns the current picture with the names of the lanes on the left. */
@@ -261,9 +334,9 @@ export class ThreadsPlane extends Plane {
     ctx.rect(0, head + rulerHeight, gutter - 8, this.height);
     ctx.clip();
     for (const row of this.rows.slice(first, last + 1)) {
-      ctx.font = row.kind === "group" ? "600 12px system-ui, sans-serif" : "12px system-ui, sans-serif";
+      ctx.font = row.kind !== "thread" ? "600 12px system-ui, sans-serif" : "12px system-ui, sans-serif";
       const y = head + rulerHeight + row.top - this.scrollTop + row.height / 2;
-      ctx.fillText(row.kind === "group" ? row.name : row.thread.name, 10, y);
+      ctx.fillText(rowName(row), 10, y);
     }
     return out;
   }

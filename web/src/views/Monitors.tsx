@@ -9,7 +9,7 @@ import {scope, threadsParameter, useClasses, useKnown} from "../known";
 import {count} from "../lib/format";
 import {type Shown, waits} from "../lib/link";
 import type {Sort} from "../lib/table";
-import type {ClassRow, StateTime, ThreadRow} from "../lib/types";
+import type {ClassRow, StateTime, ThreadRow, ThreadSum} from "../lib/types";
 import {show} from "../store";
 import {Problem} from "../ui/parts";
 import {Table} from "../ui/Table";
@@ -35,14 +35,24 @@ export function MonitorsView({shown}: {shown: Shown}) {
 }
 
 function ThreadsPanel({shown}: {shown: Shown}) {
-  const {threads} = useKnown();
+  const {threads, groups, allThreads} = useKnown();
   const {threads: ids} = shown;
   const sum = useMemo(() => {
     const chosen = new Set(ids);
-    return total(threads.filter(({id}) => chosen.size === 0 || chosen.has(id)));
-  }, [threads, ids]);
+    if (chosen.size > 0) return total(threads.filter(({id}) => chosen.has(id)));
+    const platform = threads.filter(({virtual}) => !virtual); // groups have the sums of all virtual threads
+    return total([...platform, ...groups], groups.length > 0 ? allThreads : platform.length);
+  }, [threads, groups, allThreads, ids]);
+  const virtual = groups.reduce((sum, group) => sum + group.threads, 0);
+  const listed = threads.filter((thread) => thread.virtual).length;
+  const some = virtual > listed ? `${count(listed)} of ${count(virtual)} virtual threads are listed; ` : "";
   return (
-    <Panel title="Threads" hint={chosenHint(ids.length, "thread", "threads")} table="threads" parameters={scope(shown)}>
+    <Panel
+      title="Threads"
+      hint={`${some}${chosenHint(ids.length, "thread", "threads")}`}
+      table="threads"
+      parameters={scope(shown)}
+    >
       <Table
         label="Threads"
         columns={threadColumns}
@@ -97,18 +107,19 @@ function chosenHint(n: number, one: string, many: string): string {
   return n === 1 ? `1 ${one} selected` : `${n} ${many} selected; the totals count only these`;
 }
 
-function total(threads: readonly ThreadRow[]): ThreadRow {
+function total(threads: readonly ThreadSum[], number = threads.length): ThreadRow {
   const add = (key: "blocked" | "waited"): StateTime => ({
     count: threads.reduce((sum, thread) => sum + thread[key].count, 0),
     time: threads.reduce((sum, thread) => sum + thread[key].time, 0),
   });
   return {
     id: 0,
-    name: threads.length === 1 ? "Total of 1 thread" : `Total of ${count(threads.length)} threads`,
+    name: number === 1 ? "Total of 1 thread" : `Total of ${count(number)} threads`,
     group: "",
     pool: "",
     daemon: false,
     virtual: false,
+    virtual_group: "",
     from: 0,
     to: 0,
     dead: false,

@@ -3,27 +3,32 @@
 
 // The names of threads and groups next to their lanes, and the tooltip over a lane.
 import {useMemo} from "preact/hooks";
-import {duration, ends, instant, percent, px} from "../lib/format";
+import {stackNumbers} from "../lib/areas";
+import {count, duration, ends, instant, percent, px, shortMethod} from "../lib/format";
 import {noState} from "../lib/lanes";
-import {isDeadlocked, type Row} from "../lib/rows";
+import {costOf, isDeadlocked, type Row} from "../lib/rows";
 import type {ThreadRow} from "../lib/types";
 import {show} from "../store";
+import {threadsText} from "../timeline/areas";
 import {label} from "../timeline/draw";
+import {turnGroup} from "../timeline/keys";
 import type {ThreadsPlane} from "../timeline/threads";
 import {Icon} from "../ui/Icon";
 import {gutterWidth} from "./stage";
-import type {Hover} from "./threadsPlane";
+import {describeGroup, type Hover} from "./threadsPlane";
 
 interface NamesProps {
   rows: Row[];
   sight: {top: number; height: number};
   /** The ID of the selected thread. */
   chosen: number;
+  /** The name of the selected group of virtual threads. */
+  chosenGroup: string;
   folded: ReadonlySet<string>;
 }
 
 /** The names in sight. Zooming does not change them, so a frame does not build them again. */
-export function Names({rows, sight, chosen, folded}: NamesProps) {
+export function Names({rows, sight, chosen, chosenGroup, folded}: NamesProps) {
   return useMemo(
     () => (
       <>
@@ -32,13 +37,15 @@ export function Names({rows, sight, chosen, folded}: NamesProps) {
           .map((row) =>
             row.kind === "group" ? (
               <GroupName key={`g${row.name}`} row={row} folded={folded} />
+            ) : row.kind === "virtual" ? (
+              <VirtualName key={`v${row.group.name}`} row={row} chosen={row.group.name === chosenGroup} />
             ) : (
               <ThreadLane key={row.thread.id} row={row} chosen={row.thread.id === chosen} />
             ),
           )}
       </>
     ),
-    [rows, sight, chosen, folded],
+    [rows, sight, chosen, chosenGroup, folded],
   );
 }
 
@@ -61,6 +68,33 @@ function GroupName({row, folded}: {row: Row & {kind: "group"}; folded: ReadonlyS
   );
 }
 
+/** A group of virtual threads: its name, how many there are, and how many of them are shown. */
+function VirtualName({row, chosen}: {row: Row & {kind: "virtual"}; chosen: boolean}) {
+  const {group, open, members} = row;
+  const share = group.time > 0 ? group.blocked.time / group.time : 0;
+  return (
+    <button
+      type="button"
+      class={`name virtual ${chosen ? "chosen" : ""}`}
+      style={placeOf(row)}
+      aria-expanded={open}
+      title={describeGroup(row)}
+      onClick={() => turnGroup(group.name)}
+    >
+      <Icon name={open ? "down" : "right"} />
+      <span class="two-lines">
+        <span class="text">{shortMethod(group.name)}</span>
+        <span class="faint">
+          {open && members.length < group.threads
+            ? `${count(members.length)} of ${count(group.threads)}, ${costOf(group).words}`
+            : `${count(group.threads)} virtual, ${count(group.alive)} alive`}
+        </span>
+      </span>
+      <span class={share >= 0.0005 ? "hot" : "faint"}>{share >= 0.0005 ? percent(share) : ""}</span>
+    </button>
+  );
+}
+
 function ThreadLane({row, chosen}: {row: Row & {kind: "thread"}; chosen: boolean}) {
   const {thread} = row;
   const stuck = isDeadlocked(thread);
@@ -74,6 +108,7 @@ function ThreadLane({row, chosen}: {row: Row & {kind: "thread"}; chosen: boolean
       title={describe(thread)}
       onClick={() => show({thread: thread.id, seq: 0})}
     >
+      {thread.virtual && <span class="indent" />}
       {stuck && <Icon name="warn" />}
       <ThreadName name={thread.name} />
       <span class="faint">{thread.virtual ? "virtual" : thread.daemon ? "daemon" : ""}</span>
@@ -99,18 +134,27 @@ function describe({name, id, group, daemon, virtual, dead, blocked, waited}: Thr
   return `${name}\nID ${id}, group ${group || "unknown"}${kind}\n${times}`;
 }
 
-export function Tip({hover: {hit, x, y}, name, plane}: {hover: Hover; name: string; plane: ThreadsPlane}) {
+/** How many threads of a group were in which state, those with the most first. */
+function inStates(counts: Float64Array): string {
+  const list = stackNumbers.filter((state) => counts[state]! >= 0.005).sort((a, b) => counts[b]! - counts[a]!);
+  return list.map((state) => `${threadsText(counts[state]!)} ${label(state, "")}`).join(", ") || "none";
+}
+
+export function Tip({hover: {hit, group, x, y}, name, plane}: {hover: Hover; name: string; plane: ThreadsPlane}) {
   const right = x + gutterWidth > plane.width * 0.7;
   const side = right ? {right: px(plane.width - x + 14)} : {left: px(x + gutterWidth + 14)};
   return (
     <div class="tip" style={{...side, top: px(y + 16)}}>
       <strong>{name}</strong>
-      <span>
-        {hit.rest !== noState
-          ? `mixed: ${label(hit.state, "")} ${percent(hit.share)}, ${label(hit.rest, "")} …`
-          : `${label(hit.state, "")} about ${duration(hit.to - hit.from)}`}
-      </span>
-      <span class="faint">{instant(hit.time, (plane.view.to - plane.view.from) / 1000)}</span>
+      {group && <span>{inStates(group.counts)}</span>}
+      {hit && (
+        <span>
+          {hit.rest !== noState
+            ? `mixed: ${label(hit.state, "")} ${percent(hit.share)}, ${label(hit.rest, "")} …`
+            : `${label(hit.state, "")} about ${duration(hit.to - hit.from)}`}
+        </span>
+      )}
+      <span class="faint">{instant((hit ?? group)!.time, (plane.view.to - plane.view.from) / 1000)}</span>
     </div>
   );
 }

@@ -37,18 +37,17 @@ import {
 
 export function ThreadsView({shown}: {shown: Shown}) {
   const {session, threads, byId} = useKnown();
-  const {rows, listed, folded, height} = useRows(shown);
+  const {platform, rows, listed, crowds, some, folded, height} = useRows(shown);
   const [problem, setProblem] = useState<string | null>(null);
   const choose = useChoose(setProblem);
   const {stage, hover} = useThreadsStage(setProblem, choose);
   const path = usePart<Path>("path", shown.path ? pathParameters(shown) : null, true);
-  const some = listed.length < threads.length ? listed.map(({id}) => id) : null;
   const arrows = useArrows(shown, stage.view, some);
   const {thread, seq} = shown;
   const chosen = usePart<Interval>("interval", thread && seq ? {thread, seq} : null, true);
   useSession(stage, shown);
   usePicture(stage.plane, shown, {rows, path: path.data, arrows: arrows.data, chosen: chosen.data});
-  const said = useReveal(stage, shown, chosen.data);
+  const said = useReveal(stage, shown, chosen.data, crowds);
   const sight = useScroll(stage, rows, shown.top);
   useKeys((e) => {
     const plane = stage.plane.current;
@@ -60,7 +59,7 @@ export function ThreadsView({shown}: {shown: Shown}) {
     () => <Toolbar shown={shown} arrows={arrows.data} path={path.data} />,
     [shown, arrows.data, path.data],
   );
-  const name = hover && byId.get(hover.hit.thread)?.name;
+  const name = hover?.group?.group ?? (hover?.hit && byId.get(hover.hit.thread)?.name);
   return (
     <div class="threads">
       {toolbar}
@@ -75,9 +74,9 @@ export function ThreadsView({shown}: {shown: Shown}) {
       <Lanes
         stage={stage}
         label="Lanes of threads over time. Press the arrow keys to move between intervals, and the question mark to list all keys."
-        corner={<Corner listed={listed.length} />}
+        corner={<Corner listed={listed.length} platform={platform.length} />}
         height={height}
-        names={<Names rows={rows} sight={sight} chosen={thread} folded={folded} />}
+        names={<Names rows={rows} sight={sight} chosen={thread} chosenGroup={shown.virtual} folded={folded} />}
       >
         <Nothing filtered={rows.length === 0 && threads.length > 0} />
         {hover && name && <Tip hover={hover} name={name} plane={stage.plane.current!} />}
@@ -102,7 +101,7 @@ function useThreadsStage(setProblem: (problem: string | null) => void, choose: (
       click: (plane, x, y) => {
         const hit = plane.hit(x, y);
         if (hit) choose(hit.thread, hit.time);
-        else show({thread: 0, seq: 0});
+        else show({thread: 0, seq: 0, virtual: plane.hitGroup(x, y)?.group ?? ""});
       },
       double: (plane, x, y) => {
         const hit = plane.hit(x, y);
@@ -110,7 +109,8 @@ function useThreadsStage(setProblem: (problem: string | null) => void, choose: (
       },
       hover: (plane, x, y, inside) => {
         const hit = inside ? plane.hit(x, y) : null;
-        setHover(hit ? {hit, x, y} : null);
+        const group = inside ? plane.hitGroup(x, y) : null;
+        setHover(hit || group ? {hit, group, x, y} : null);
       },
     },
   );
@@ -125,18 +125,25 @@ function savePicture(plane: ThreadsPlane, service: string): void {
 }
 
 /** How many threads have a lane. */
-function Corner({listed}: {listed: number}) {
-  const {threads, allThreads} = useKnown();
-  if (allThreads > threads.length) {
+function Corner({listed, platform}: {listed: number; platform: number}) {
+  const {groups, allThreads} = useKnown();
+  const virtual = groups.reduce((sum, group) => sum + group.threads, 0);
+  const all = allThreads - virtual;
+  const more = virtual > 0 ? `, ${count(virtual)} virtual` : "";
+  if (all > platform) {
     return (
-      <span
-        title={`Only the ${count(threads.length)} threads blocked longest are listed; use the search to find others`}
-      >
-        {count(listed)} of {count(allThreads)} threads
+      <span title={`Only the ${count(platform)} threads blocked longest are listed; use the search to find others`}>
+        {count(listed)} of {count(all)} threads
+        {more}
       </span>
     );
   }
-  return <>{listed === threads.length ? `${listed} threads` : `${listed} of ${threads.length} threads`}</>;
+  return (
+    <>
+      {listed === all ? `${listed} threads` : `${listed} of ${all} threads`}
+      {more}
+    </>
+  );
 }
 
 /** Why there are no lanes. */

@@ -8,7 +8,7 @@ import {count, extent} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {type Grouping, isFiltering} from "../lib/rows";
 import {toggled} from "../lib/table";
-import type {Arrows, Path} from "../lib/types";
+import type {Arrows, Path, ThreadSum} from "../lib/types";
 import {arrowKinds, type Kind, kindHelp, kindTitle, legend, type State, stateHelp, states} from "../lib/words";
 import {now, show} from "../store";
 import {dashOf} from "../timeline/palette";
@@ -87,14 +87,10 @@ const endings = [
 const groupings: Record<Grouping, string> = {none: "No groups", group: "By thread group", pool: "By thread pool"};
 
 function StateSwitch({state, shown}: {state: State; shown: Shown}) {
-  const {threads} = useKnown();
+  const {threads, groups} = useKnown();
   const number = states.indexOf(state);
-  const there = threads.some(
-    (thread) =>
-      (state === "dead" && thread.dead) ||
-      (thread.states[number]?.time ?? 0) > 0 ||
-      (thread.states[number]?.count ?? 0) > 0,
-  );
+  const seen = ({states}: ThreadSum) => (states[number]?.time ?? 0) > 0 || (states[number]?.count ?? 0) > 0;
+  const there = threads.some((thread) => (state === "dead" && thread.dead) || seen(thread)) || groups.some(seen);
   const on = !shown.hidden.includes(state);
   return (
     <button

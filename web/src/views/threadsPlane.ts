@@ -7,33 +7,52 @@ import type {RefObject} from "preact";
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from "preact/hooks";
 import {address, ask} from "../api";
 import {scope, useKnown, usePart} from "../known";
-import {duration, instant} from "../lib/format";
+import {count, duration, instant} from "../lib/format";
 import {ids} from "../lib/lanes";
 import type {Shown} from "../lib/link";
-import {filtered, type Row, rows as rowsOf} from "../lib/rows";
+import {type Crowd, costOf, crowds as crowdsOf, filtered, type Row, rows as rowsOf} from "../lib/rows";
 import {around, type Span} from "../lib/scale";
 import {sorted} from "../lib/table";
-import type {Arrows, Interval, Path} from "../lib/types";
-import type {Kind} from "../lib/words";
+import type {Arrows, Interval, Path, ThreadRow} from "../lib/types";
+import {type Kind, stateNumber} from "../lib/words";
 import {show} from "../store";
-import type {Hit, ThreadsPlane} from "../timeline/threads";
+import type {GroupHit, Hit, ThreadsPlane} from "../timeline/threads";
 import {useEvent, useRested} from "../ui/hooks";
 import {type Stage, useLinkedView} from "./stage";
 
 export interface Hover {
-  hit: Hit;
+  hit: Hit | null;
+  group: GroupHit | null;
   x: number;
   y: number;
 }
 
 /** The threads that pass the filter, and their rows. */
-export function useRows({filter, grouping, folded: names}: Shown) {
-  const {threads} = useKnown();
+export function useRows({filter, grouping, folded: names, opened, thread}: Shown) {
+  const {threads, groups} = useKnown();
   const folded = useMemo(() => new Set(names), [names]);
-  const listed = useMemo(() => sorted(filtered(threads, filter), ({name}) => name, "asc"), [threads, filter]);
-  const rows = useMemo(() => rowsOf(listed, grouping, folded), [listed, grouping, folded]);
+  const [platform, virtual] = useMemo(
+    () => [threads.filter((one) => !one.virtual), threads.filter((one) => one.virtual)],
+    [threads],
+  );
+  const listed = useMemo(() => sorted(filtered(platform, filter), ({name}) => name, "asc"), [platform, filter]);
+  const crowds = useMemo(
+    () => crowdsOf(groups, virtual, filter, new Set(opened), thread),
+    [groups, virtual, filter, opened, thread],
+  );
+  const rows = useMemo(() => rowsOf(listed, grouping, folded, crowds), [listed, grouping, folded, crowds]);
   const last = rows.at(-1);
-  return {listed, rows, folded, height: last ? last.top + last.height : 0};
+  // Arrows and sums of some threads only; groups are not filtered thread by thread.
+  const some = useMemo(
+    () => (listed.length === platform.length && crowds.length === groups.length ? null : restricted(listed, crowds)),
+    [listed, platform, crowds, groups],
+  );
+  return {platform, listed, rows, crowds, some, folded, height: last ? last.top + last.height : 0};
+}
+
+/** The threads that have rows; null if a group has some that have not. */
+function restricted(listed: ThreadRow[], crowds: Crowd[]): number[] | null {
+  return crowds.length > 0 ? null : listed.map(({id}) => id);
 }
 
 export function pathParameters(shown: Shown) {
@@ -68,7 +87,7 @@ export function useChoose(setProblem: (problem: string | null) => void): (thread
     try {
       const {seq} = await ask<Interval>(address(`sessions/${session.id}/interval`, {thread, at}), {signal});
       setProblem(null);
-      show({thread, seq});
+      show({thread, seq, virtual: ""});
     } catch (error) {
       if (!signal.aborted) setProblem((error as Error).message);
     }
@@ -83,7 +102,7 @@ export function useSession(stage: Stage<ThreadsPlane>, shown: Shown): void {
     const {limits: old, view} = plane;
     const first = plane.cache.session !== id;
     plane.limits = {from, to: Math.max(from + 1, to)};
-    plane.cache.follow(id, version, to);
+    plane.follow(id, version, to);
     plane.gaps = session?.gaps ?? [];
     if (first) plane.setView(shown.view ?? plane.limits);
     else if (shown.follow && session?.live && old.to !== to) {
@@ -112,22 +131,31 @@ export function usePicture(
   {rows, path, arrows, chosen}: Picture,
 ): void {
   const {info} = useKnown();
-  const {range, thread, hidden} = shown;
+  const {range, thread, hidden, virtual} = shown;
   useEffect(() => plane.current!.setRows(rows), [plane, rows]);
   useEffect(() => plane.current!.setHidden(hidden), [plane, hidden]);
   useEffect(() => {
     plane.current!.setArrows(arrows?.arrows ?? [], arrows?.calls ?? [], (info?.interactions ?? []) as Kind[]);
   }, [plane, arrows, info]);
   const drawn = shown.path ? path : null;
+  useEffect(
+    () => plane.current!.setMembers([...(arrows?.virtual ?? []), ...(drawn?.virtual ?? [])]),
+    [plane, arrows, drawn],
+  );
   const marked = shown.seq ? chosen : null;
   useEffect(() => {
-    Object.assign(plane.current!, {range, path: drawn, chosen: marked, chosenThread: thread});
+    Object.assign(plane.current!, {range, path: drawn, chosen: marked, chosenThread: thread, chosenGroup: virtual});
     plane.current!.changed();
-  }, [plane, range, drawn, marked, thread]);
+  }, [plane, range, drawn, marked, thread, virtual]);
 }
 
 /** Brings the selected interval into sight, even if a table led to it; returns the text for screen readers. */
-export function useReveal({plane, scroller}: Stage<ThreadsPlane>, {seq}: Shown, chosen: Interval | null): string {
+export function useReveal(
+  {plane, scroller}: Stage<ThreadsPlane>,
+  {seq, virtual}: Shown,
+  chosen: Interval | null,
+  crowds: readonly Crowd[],
+): string {
   const [said, setSaid] = useState("");
   const reveal = useEvent((interval: Interval) => {
     const made = plane.current!;
@@ -135,16 +163,35 @@ export function useReveal({plane, scroller}: Stage<ThreadsPlane>, {seq}: Shown, 
     if (interval.seq !== seq || made.limits.to <= 1) return;
     setSaid(`${thread.name}: ${title}, ${duration(to - from)}, from ${instant(from)}`);
     if (to <= made.view.from || from >= made.view.to) userView(made, around(interval, made.limits));
-    const place = made.place(thread.id);
+    bring(made.place(thread.id));
+  });
+  const bring = (place: {y: number; height: number} | null) => {
     const box = scroller.current!;
     if (place && (place.y < box.scrollTop || place.y + place.height > box.scrollTop + box.clientHeight)) {
       box.scrollTop = place.y - box.clientHeight / 2;
     }
+  };
+  const crowd = crowds.find(({group}) => group.name === virtual);
+  const sentence = crowd ? describeGroup(crowd) : "";
+  const revealGroup = useEvent((text: string) => {
+    setSaid(text);
+    bring(plane.current!.placeOfGroup(virtual));
   });
+  useEffect(() => {
+    if (sentence) revealGroup(sentence);
+  }, [sentence]);
   useEffect(() => {
     if (chosen) reveal(chosen);
   }, [chosen]);
   return said;
+}
+
+/** What is known of a group of virtual threads, in a sentence. */
+export function describeGroup({group, open, members}: Crowd): string {
+  const {name, threads, alive, blocked, states, waited} = group;
+  const queued = states[stateNumber("queued")]?.time ?? 0;
+  const shown = open ? `open, ${count(members.length)} of them shown, those ${costOf(group).words}` : "folded";
+  return `${name}: ${count(threads)} virtual threads, ${count(alive)} of them alive; ${shown}; blocked for ${duration(blocked.time)} (${count(blocked.count)}×), queued for ${duration(queued)}, waited for ${duration(waited.time)}`;
 }
 
 /** The part of the rows in sight. The address follows once it rests; `wanted` is where a link left the lanes. */

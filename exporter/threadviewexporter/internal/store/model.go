@@ -147,10 +147,10 @@ type Lock struct {
 type Thread struct {
 	jvmthread.Thread
 
-	Start       StackID        // where it was started; 0: not known
 	First, Last jvmthread.Time // when it began or was first seen, and when it ended or was last seen
 	Dead        bool           // it has ended
 	Known       bool           // the index is in use
+	Start       StackID        // where it was started; 0: not known
 
 	used    uint64  // the newest block that refers to it
 	chunks  []chunk // its lanes, by time
