@@ -22,7 +22,7 @@ export class Raster {
   private height = 1;
   private from: Palette | null = null;
   private colors = new Uint32Array(0);
-  private tiles: Tile[] = [];
+  private tiles: (Tile | undefined)[] = [];
 
   /** Starts an empty picture; the size is in device pixels. */
   begin(width: number, height: number, palette: Palette): void {
@@ -39,10 +39,9 @@ export class Raster {
     this.from = palette;
     this.tiles = palette.tiles.map((tile) => {
       const ctx = tile.getContext("2d")!;
-      return {
-        size: tile.width,
-        pixels: new Uint32Array(ctx.getImageData(0, 0, tile.width, tile.height).data.buffer),
-      };
+      const pixels = new Uint32Array(ctx.getImageData(0, 0, tile.width, tile.height).data.buffer);
+      // A plain color is filled faster.
+      return pixels.every((pixel) => pixel === pixels[0]) ? undefined : {size: tile.width, pixels};
     });
     const one = document.createElement("canvas").getContext("2d", {willReadFrequently: true})!;
     this.colors = Uint32Array.from(palette.color, (color) => {
