@@ -42,6 +42,11 @@ func number(attrs pcommon.Map, name string) int64 {
 	return value.Int()
 }
 
+func flag(attrs pcommon.Map, name string) bool {
+	value, ok := attrs.Get(name)
+	return ok && value.Bool()
+}
+
 func duration(attrs pcommon.Map, name string) time.Duration {
 	return time.Duration(number(attrs, name))
 }

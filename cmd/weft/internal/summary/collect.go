@@ -12,8 +12,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/engine/contention"
 	windows "github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // States in the order in which they are shown.
@@ -31,7 +33,11 @@ type spanKey struct {
 	span  pcommon.SpanID
 }
 
-type threadKey struct{ session, name string }
+// threadKey is threads with one name, or a group of virtual threads.
+type threadKey struct {
+	session, name string
+	virtual       bool
+}
 
 // origin is where a span comes from.
 type origin struct{ service, session, trace string }
@@ -179,10 +185,16 @@ func (c *collection) addKind(kind jvmthread.Wait, sum windows.Sum) {
 }
 
 func (c *collection) addThread(attrs pcommon.Map, from origin) {
-	key := threadKey{from.session, text(attrs, "thread.name")}
+	key := threadKey{from.session, text(attrs, "thread.name"), flag(attrs, "weft.thread.virtual")}
+	if key.virtual {
+		if key.name == wording.ThreadName("", jvmthread.ThreadID(number(attrs, "thread.id"))) {
+			key.name = ""
+		}
+		key.name = contention.VirtualGroup(nil, key.name)
+	}
 	thread := c.threads[key]
 	if thread == nil {
-		thread = &Thread{Name: key.name, Service: from.service}
+		thread = &Thread{Name: key.name, Virtual: key.virtual, Service: from.service}
 		c.threads[key] = thread
 		c.ids[key] = map[int64]struct{}{}
 	}

@@ -134,9 +134,11 @@ type Chain struct {
 	TraceID string        `json:"trace_id"`
 }
 
-// Thread is the sums of all threads with the same name in one session, so that short-lived workers share a row.
+// Thread is the sums of all threads with the same name in one session, so that short-lived workers share a row, or of a group of virtual
+// threads, see contention.VirtualGroup: spans do not say where a thread was started.
 type Thread struct {
 	Name    string        `json:"name"`
+	Virtual bool          `json:"virtual,omitempty"`
 	Service string        `json:"service"`
 	Threads int           `json:"threads"`
 	Blocks  int64         `json:"blocked_count"` // contended waits

@@ -83,8 +83,12 @@ func (s Summary) writeHead(b *strings.Builder) {
 	for _, t := range s.Threads {
 		threads += t.Threads
 	}
-	fmt.Fprintf(b, "%s: %s, %s in %s of %s\n", strings.Join(printable.Texts(s.Services), ", "), human(s.End.Sub(s.Start)),
-		plural(int64(threads), "thread"), plural(int64(s.Windows), "window"), plural(int64(s.Sessions), "session"))
+	with := ""
+	if s.FoldedThreads > 0 { // of which it is not known how many they are
+		with = " with spans"
+	}
+	fmt.Fprintf(b, "%s: %s, %s%s in %s of %s\n", strings.Join(printable.Texts(s.Services), ", "), human(s.End.Sub(s.Start)),
+		plural(int64(threads), "thread"), with, plural(int64(s.Windows), "window"), plural(int64(s.Sessions), "session"))
 	fmt.Fprintf(b, "%s, %s lost, %s missed; %s", plural(s.Events, "event"), grouped(s.EventsLost), grouped(s.EventsMissed),
 		plural(s.Spans, "span"))
 	if s.FoldedCount > 0 {
