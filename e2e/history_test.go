@@ -91,11 +91,6 @@ func (h *history) feed(e *engine.Engine, yield engine.Yield) {
 	e.Close(window.CutEnd, yield)
 }
 
-// of returns the intervals of a thread in a state.
-func (h *history) of(thread jvmthread.ThreadID, state jvmthread.State) []jvmthread.Interval {
-	return slices.DeleteFunc(slices.Clone(h.intervals[thread]), func(iv jvmthread.Interval) bool { return iv.State != state })
-}
-
 func (h *history) causesOf(iv *jvmthread.Interval) []jvmthread.Interaction {
 	return h.causes[jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}]
 }
